@@ -1,0 +1,66 @@
+# make          build/limn and build/liblimn.a
+# make test     everything (SAN=1: under the sanitizers)
+# make check    format, layers, sanitized tests
+# make fuzz     the fuzzers, RUNS inputs each
+# make bench    how cost grows with size
+# make demo     a first look
+CC ?= cc
+BUILD := build$(if $(SAN),/san)
+WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wconversion
+CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all -DLIMN_GUARD,-O2) $(EXTRA)
+comma := ,
+LDLIBS := -lm
+LAYERS := base diagram file front infer learn
+SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
+OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o
+TESTS := $(sort $(wildcard tests/*_test.c))
+TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
+HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
+HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
+
+.PHONY: all test bless check fuzz bench demo format clean docs packages layers
+all: $(BUILD)/limn $(BUILD)/liblimn.a
+.SECONDARY:
+
+$(BUILD)/limn: $(BUILD)/main.o $(BUILD)/liblimn.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/liblimn.a: $(OBJECT)
+	rm -f $@ && ar rcs $@ $^
+$(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
+	@mkdir -p $(@D)
+	tools/embed.sh $(sort $(wildcard lib/*.limn)) > $@
+$(BUILD)/library.o: $(BUILD)/library.c
+	$(CC) $(CFLAGS) -c -o $@ $<
+$(BUILD)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -c -o $@ $<
+$(BUILD)/tests/%.o: tests/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Itests -MMD -c -o $@ $<
+$(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/liblimn.a
+	$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+-include $(shell find build -name '*.d' 2>/dev/null)
+
+packages:
+	@CC="$(CC)" tools/packages.sh test
+
+# Two steps, so that packages are there before anything is compiled.
+test: packages
+	@$(MAKE) --no-print-directory $(BUILD)/limn $(TEST_BIN)
+	@tests/run.sh $(BUILD)
+bless: all $(TEST_BIN)
+	@tests/run.sh $(BUILD) --bless
+layers:
+	@tools/layers.sh
+format:
+	@tools/packages.sh format
+	clang-format -i $(wildcard src/*.c src/*/*.[ch] include/*.h tests/*.[ch] tests/fuzz/*.c)
+check: layers
+	@tools/packages.sh format
+	clang-format --dry-run -Werror $(wildcard src/*.c src/*/*.[ch] include/*.h tests/*.[ch] tests/fuzz/*.c)
+	@$(MAKE) --no-print-directory SAN=1 test
+docs: all
+	$(BUILD)/limn ops > docs/ops.md
+
+clean:
+	rm -rf build

@@ -1,0 +1,151 @@
+// base: what every layer stands on. No diagrams and no language here.
+//
+//   Arena *a = arena_new();
+//   VEC(int) v = {0};
+//   vec_push(a, &v, 7);
+//   Buf b = buf_new(a);
+//   buf_printf(&b, "%d", v.at[0]);
+//   arena_free(a);
+//
+// Memory is taken from arenas and given back with them; nobody frees a node.
+#ifndef LIMN_BASE_H
+#define LIMN_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef uint32_t Id; // an index into a table; 0 = none
+
+#define COUNT(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+
+// arena.c
+typedef struct Arena Arena;
+typedef struct {
+  void *block;
+  size_t used;
+} ArenaMark;
+
+Arena *arena_new(void);                                      // NULL when memory is exhausted
+void arena_free(Arena *);                                    // NULL is allowed
+void arena_on_failure(Arena *, jmp_buf *);                   // where to go when memory is exhausted
+void *arena_alloc(Arena *, size_t bytes);                    // zeroed, aligned for anything; never NULL
+void *arena_copy(Arena *, const void *, size_t bytes);       // a copy that lives as long as the arena
+char *arena_text(Arena *, const char *text, size_t n);       // the same, ended by 0
+char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+size_t arena_used(const Arena *);                            // bytes handed out so far
+#define NEW(arena, Type) ((Type *)arena_alloc(arena, sizeof(Type)))
+#define NEW_ARRAY(arena, Type, n) ((Type *)arena_alloc(arena, sizeof(Type) * (size_t)(n)))
+
+// A growing array. `at` moves when it grows: keep indices, not pointers.
+#define VEC(Type)                                                                                  \
+  struct {                                                                                         \
+    Type *at;                                                                                      \
+    uint32_t n, cap;                                                                               \
+  }
+#define vec_push(arena, v, ...)                                                                    \
+  ((v)->n == (v)->cap ? vec_grow(arena, (void **)&(v)->at, &(v)->cap, sizeof *(v)->at) : (void)0,  \
+   (v)->at[(v)->n++] = (__VA_ARGS__))
+void vec_grow(Arena *, void **at, uint32_t *cap, size_t item);
+typedef VEC(Id) Ids;
+
+// buf.c: text under construction, always ended by 0
+typedef struct {
+  Arena *arena;
+  char *at;
+  size_t n, cap;
+} Buf;
+Buf buf_new(Arena *);
+void buf_add(Buf *, const char *text, size_t n);
+void buf_text(Buf *, const char *text);
+void buf_char(Buf *, char c);
+void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(Buf *, const char *format, va_list);
+void buf_number(Buf *, double); // the shortest decimal that reads back to the same bits
+void buf_json(Buf *, const char *text, size_t n); // quoted and escaped
+
+// table.c: byte strings to numbers; iteration order is insertion order
+typedef struct Table Table;
+Table *table_new(Arena *);
+Id table_get(const Table *, const void *key, size_t n);     // 0 = absent
+void table_put(Table *, const void *key, size_t n, Id value); // replaces
+uint32_t table_count(const Table *);
+const char *table_key(const Table *, uint32_t i, size_t *n); // the i-th key put in
+Id table_value(const Table *, uint32_t i);
+
+// Names are interned: equal names have equal ids, and 0 is no name.
+typedef Id Name;
+typedef struct Names Names;
+Names *names_new(Arena *);
+Name name_of(Names *, const char *text, size_t n);
+Name name_from(Names *, const char *text);
+const char *name_text(const Names *, Name); // ended by 0; "" for 0
+
+// source.c: the texts that spans point into
+typedef struct {
+  uint32_t file; // index into Sources; 0 = nowhere
+  uint32_t at, n; // first byte, number of bytes
+} Span;
+typedef struct {
+  const char *path; // as the user wrote it
+  const char *text; // ended by 0
+  uint32_t n;
+  uint32_t nline;
+  uint32_t *line; // where each line begins
+} Source;
+typedef struct Sources {
+  Arena *arena;
+  VEC(Source) file; // file.at[0] is unused
+} Sources;
+Sources *sources_new(Arena *);
+uint32_t source_add(Sources *, const char *path, const char *text, size_t n);
+void source_place(const Sources *, Span, uint32_t *line, uint32_t *column); // from 1, columns in characters
+Span span_join(Span first, Span last);
+
+// diag.c: what we tell the user
+typedef enum { DIAG_ERROR, DIAG_WARNING } DiagKind;
+typedef struct {
+  DiagKind kind;
+  Span span;
+  const char *text;
+  Span note_span; // a second place, when note is not NULL
+  const char *note;
+  const char *help; // one more line, or NULL
+} Diag;
+typedef struct Diags {
+  Arena *arena;
+  Sources *sources;
+  VEC(Diag) list;
+  uint32_t errors;
+  uint32_t muted; // while above 0, nothing is added
+} Diags;
+Diags *diags_new(Arena *, Sources *);
+// The index of the new entry, to hang a note on. One message per span: a second one is dropped.
+Id diag_error(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diags_sort(Diags *);
+void diags_print(const Diags *, Buf *); // with carets
+void diags_json(const Diags *, Buf *);  // an array of objects
+
+// Of `count` candidates, the one nearest to `text`, or NULL when none is near ("did you mean").
+const char *nearest_name(const char *text, const char *const *candidate, uint32_t count);
+
+// os.c: files and the clock
+typedef struct {
+  const char *text; // ended by 0; NULL when it could not be read
+  size_t n;
+  const char *error; // why not
+} FileText;
+FileText file_read(Arena *, const char *path, size_t limit);
+// Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
+const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
+const char *path_join(Arena *, const char *beside_file, const char *relative);
+double clock_seconds(void);
+
+#endif

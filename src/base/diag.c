@@ -1,0 +1,204 @@
+// Messages: collected while a text is read and checked, sorted, and shown with the source line.
+//
+//   net.limn:3:14: error: `attend` wants its key axis to be k = 64, but `y` has d = 32 there
+//      3 |   attend(x, y, v)
+//        |             ^
+//      1 | space Y = R[t d]
+//        |             - d = 32 comes from here
+#include "base.h"
+
+#include <stdlib.h>
+
+Diags *diags_new(Arena *a, Sources *sources) {
+  Diags *d = NEW(a, Diags);
+  d->arena = a;
+  d->sources = sources;
+  vec_push(a, &d->list, (Diag){0}); // so that 0 is no entry
+  return d;
+}
+
+static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_list args) {
+  if (d->muted) return 0;
+  for (uint32_t i = d->list.n; i-- > 1;) { // one message per place: the first is the cause
+    Diag *old = &d->list.at[i];
+    if (old->kind == kind && old->span.file == span.file && old->span.at == span.at &&
+        old->span.n == span.n)
+      return 0;
+    if (d->list.n - i > 64) break;
+  }
+  Buf text = buf_new(d->arena);
+  buf_vprintf(&text, format, args);
+  vec_push(d->arena, &d->list, (Diag){.kind = kind, .span = span, .text = text.at});
+  if (kind == DIAG_ERROR) d->errors++;
+  return d->list.n - 1;
+}
+
+Id diag_error(Diags *d, Span span, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  Id id = diag_add(d, DIAG_ERROR, span, format, args);
+  va_end(args);
+  return id;
+}
+
+Id diag_warning(Diags *d, Span span, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  Id id = diag_add(d, DIAG_WARNING, span, format, args);
+  va_end(args);
+  return id;
+}
+
+void diag_note(Diags *d, Id id, Span span, const char *format, ...) {
+  if (!id || !span.file) return;
+  va_list args;
+  Buf text = buf_new(d->arena);
+  va_start(args, format);
+  buf_vprintf(&text, format, args);
+  va_end(args);
+  d->list.at[id].note = text.at;
+  d->list.at[id].note_span = span;
+}
+
+void diag_help(Diags *d, Id id, const char *format, ...) {
+  if (!id) return;
+  va_list args;
+  Buf text = buf_new(d->arena);
+  va_start(args, format);
+  buf_vprintf(&text, format, args);
+  va_end(args);
+  d->list.at[id].help = text.at;
+}
+
+static int diag_order(const void *left, const void *right) {
+  const Diag *a = left, *b = right;
+  if (a->span.file != b->span.file) return a->span.file < b->span.file ? -1 : 1;
+  if (a->span.at != b->span.at) return a->span.at < b->span.at ? -1 : 1;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+  return strcmp(a->text, b->text);
+}
+
+void diags_sort(Diags *d) {
+  if (d->list.n > 2) qsort(d->list.at + 1, d->list.n - 1, sizeof(Diag), diag_order);
+}
+
+// The line of a span, and marks under the whole of it; long lines are cut round the place.
+static void print_line(const Sources *s, Span span, char mark, const char *text, Buf *out) {
+  if (!span.file) return;
+  const Source *f = &s->file.at[span.file];
+  uint32_t line, column, from, to;
+  source_place(s, span, &line, &column);
+  from = f->line[line - 1];
+  for (to = from; to < f->n && f->text[to] != '\n' && f->text[to] != '\r';) to++;
+  const char *dots = "";
+  if (span.at > from + 100) {
+    from = span.at - 40;
+    while (from < span.at && ((unsigned char)f->text[from] & 0xC0) == 0x80) from++;
+    dots = "…";
+  }
+  if (to > from + 160) {
+    to = from + 160;
+    while (to > from && ((unsigned char)f->text[to] & 0xC0) == 0x80) to--;
+  }
+  buf_printf(out, "%5u | %s%.*s\n      | %s", line, dots, (int)(to - from), f->text + from,
+             *dots ? " " : "");
+  for (uint32_t i = from; i < span.at && i < to; i++) {
+    if (((unsigned char)f->text[i] & 0xC0) == 0x80) continue;
+    buf_char(out, f->text[i] == '\t' ? '\t' : ' ');
+  }
+  uint32_t end = span.at + span.n < to ? span.at + span.n : to, marks = 0;
+  for (uint32_t i = span.at; i < end; i++)
+    if (((unsigned char)f->text[i] & 0xC0) != 0x80) buf_char(out, mark), marks++;
+  if (!marks) buf_char(out, mark);
+  if (*text) buf_printf(out, " %s", text);
+  buf_char(out, '\n');
+}
+
+void diags_print(const Diags *d, Buf *out) {
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Diag *e = &d->list.at[i];
+    if (e->span.file) {
+      uint32_t line, column;
+      source_place(d->sources, e->span, &line, &column);
+      buf_printf(out, "%s:%u:%u: ", d->sources->file.at[e->span.file].path, line, column);
+    } else {
+      buf_text(out, "limn: ");
+    }
+    buf_printf(out, "%s: %s\n", e->kind == DIAG_ERROR ? "error" : "warning", e->text);
+    print_line(d->sources, e->span, '^', "", out);
+    if (e->note) {
+      if (e->note_span.file != e->span.file)
+        buf_printf(out, "   in %s\n", d->sources->file.at[e->note_span.file].path);
+      print_line(d->sources, e->note_span, '-', e->note, out);
+    }
+    if (e->help) buf_printf(out, "      = %s\n", e->help);
+  }
+}
+
+static void json_place(const Sources *s, Span span, Buf *out) {
+  uint32_t line, column;
+  source_place(s, span, &line, &column);
+  const char *path = s->file.at[span.file].path;
+  buf_text(out, "\"file\": ");
+  buf_json(out, path, strlen(path));
+  buf_printf(out, ", \"line\": %u, \"column\": %u, \"length\": %u", line, column, span.n);
+}
+
+void diags_json(const Diags *d, Buf *out) {
+  buf_char(out, '[');
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Diag *e = &d->list.at[i];
+    buf_printf(out, "%s\n  {\"kind\": \"%s\", ", i > 1 ? "," : "",
+               e->kind == DIAG_ERROR ? "error" : "warning");
+    json_place(d->sources, e->span, out);
+    buf_text(out, ", \"message\": ");
+    buf_json(out, e->text, strlen(e->text));
+    if (e->note) {
+      buf_text(out, ", \"note\": {");
+      json_place(d->sources, e->note_span, out);
+      buf_text(out, ", \"message\": ");
+      buf_json(out, e->note, strlen(e->note));
+      buf_char(out, '}');
+    }
+    if (e->help) {
+      buf_text(out, ", \"help\": ");
+      buf_json(out, e->help, strlen(e->help));
+    }
+    buf_char(out, '}');
+  }
+  buf_text(out, d->list.n > 1 ? "\n]" : "]");
+}
+
+// Edit distance with swaps, in one row; gives up beyond 3.
+static uint32_t edit_distance(const char *a, const char *b) {
+  enum { LONG = 40 };
+  size_t n = strlen(a), m = strlen(b);
+  if (n > LONG || m > LONG || n > m + 3 || m > n + 3) return 99;
+  uint32_t row[LONG + 1][LONG + 1];
+  for (size_t i = 0; i <= n; i++) {
+    for (size_t j = 0; j <= m; j++) {
+      if (!i || !j) {
+        row[i][j] = (uint32_t)(i + j);
+        continue;
+      }
+      uint32_t best = row[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      if (row[i - 1][j] + 1 < best) best = row[i - 1][j] + 1;
+      if (row[i][j - 1] + 1 < best) best = row[i][j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+          row[i - 2][j - 2] + 1 < best)
+        best = row[i - 2][j - 2] + 1;
+      row[i][j] = best;
+    }
+  }
+  return row[n][m];
+}
+
+const char *nearest_name(const char *text, const char *const *candidate, uint32_t count) {
+  const char *best = NULL;
+  uint32_t least = strlen(text) <= 3 ? 2 : strlen(text) <= 6 ? 3 : 4; // strictly nearer than this
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t d = edit_distance(text, candidate[i]);
+    if (d < least && d < strlen(text)) least = d, best = candidate[i];
+  }
+  return best;
+}

@@ -1,0 +1,41 @@
+// Texts and places in them.
+#include "base.h"
+
+Sources *sources_new(Arena *a) {
+  Sources *s = NEW(a, Sources);
+  s->arena = a;
+  vec_push(a, &s->file, (Source){.path = "", .text = ""});
+  return s;
+}
+
+uint32_t source_add(Sources *s, const char *path, const char *text, size_t n) {
+  VEC(uint32_t) line = {0};
+  vec_push(s->arena, &line, 0);
+  for (size_t i = 0; i < n; i++)
+    if (text[i] == '\n') vec_push(s->arena, &line, (uint32_t)i + 1);
+  Source file = {arena_text(s->arena, path, strlen(path)), arena_text(s->arena, text, n),
+                 (uint32_t)n, line.n, line.at};
+  vec_push(s->arena, &s->file, file);
+  return s->file.n - 1;
+}
+
+void source_place(const Sources *s, Span span, uint32_t *line, uint32_t *column) {
+  const Source *f = &s->file.at[span.file];
+  uint32_t low = 0, high = f->nline;
+  while (high - low > 1) {
+    uint32_t mid = (low + high) / 2;
+    if (f->line[mid] <= span.at) low = mid;
+    else high = mid;
+  }
+  *line = low + 1;
+  *column = 1;
+  if (!f->nline) return;
+  for (uint32_t i = f->line[low]; i < span.at && i < f->n; i++)
+    *column += ((unsigned char)f->text[i] & 0xC0) != 0x80; // continuation bytes are not characters
+}
+
+Span span_join(Span first, Span last) {
+  if (!first.file) return last;
+  if (last.file != first.file || last.at + last.n <= first.at) return first;
+  return (Span){first.file, first.at, last.at + last.n - first.at};
+}

@@ -1,0 +1,158 @@
+// Names. A file has one scope; it sees its own declarations, then those of the files it uses, then the library. Inside a
+// body, environments nest: options, sizes, wires, loop variables.
+#include "elab.h"
+
+#include <stdlib.h>
+
+// -- files ----------------------------------------------------------------------------------------
+static Def *scope_own(const Scope *s, Name name) {
+  Id id = table_get(s->names, &name, sizeof name);
+  return id ? s->in->def.at[id] : NULL;
+}
+
+Def *scope_find(Scope *s, Name name) {
+  Def *d = scope_own(s, name);
+  for (uint32_t i = s->uses.n; !d && i-- > 0;) d = scope_own(s->uses.at[i], name);
+  if (!d && s->library) d = scope_own(s->library, name);
+  return d;
+}
+
+static const char *kind_word(DefKind kind) {
+  static const char *const word[] = {"an axis", "a constant", "a space", "a box", "a learner", "a stale copy", "an optimiser", "given"};
+  return word[kind];
+}
+
+static Def *scope_add(Scope *s, DefKind kind, Name name, Span span, const Node *node) {
+  Infer *in = s->in;
+  if (!name) return NULL;
+  Def *d = NEW(in->w->arena, Def), *old = scope_own(s, name);
+  *d = (Def){.kind = kind, .name = name, .span = span, .scope = s, .node = node, .id = in->def.n};
+  vec_push(in->w->arena, &in->def, d);
+  if (old && !s->library && kind == DEF_BOX && old->kind == DEF_BOX) { // the library may give a box several headers
+    while (old->overload) old = old->overload;
+    old->overload = d;
+    return d;
+  }
+  if (old) {
+    Id e = diag_error(in->w->diags, span, "`%s` is declared twice: here as %s", name_text(in->w->names, name), kind_word(kind));
+    diag_note(in->w->diags, e, old->span, "and here as %s", kind_word(old->kind));
+    d->broken = true;
+    return d;
+  }
+  table_put(s->names, &name, sizeof name, d->id);
+  return d;
+}
+
+static void add_each(Scope *s, const Node *n, DefKind kind) {
+  for (uint32_t i = 0; i < n->nkid; i++) scope_add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
+}
+
+static void add_learners(Scope *s, const Node *n) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *names = n->kid[i]->kid[0];
+    for (uint32_t k = 0; k < names->nkid; k++) scope_add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
+  }
+}
+
+static void use_file(Scope *s, const Node *n) {
+  Infer *in = s->in;
+  const char *path = path_join(in->w->arena, s->path, n->text);
+  Id known = table_get(in->scopes, path, strlen(path));
+  if (known) {
+    vec_push(in->w->arena, &s->uses, in->scope.at[known - 1]);
+    return;
+  }
+  FileText f = file_read(in->w->arena, path, 64u << 20);
+  if (!f.text) {
+    diag_error(in->w->diags, n->span, "cannot read \"%s\": %s", path, f.error);
+    return;
+  }
+  Scope *used = scope_load(in, path, f.text, f.n, s->library);
+  vec_push(in->w->arena, &s->uses, used);
+}
+
+static void scope_declare(Scope *s, const Node *n) {
+  switch (n->kind) {
+  case N_USE: use_file(s, n); break;
+  case N_AXES: add_each(s, n, DEF_AXIS); break;
+  case N_CONSTS: add_each(s, n, DEF_CONST); break;
+  case N_SPACE: scope_add(s, DEF_SPACE, n->name, n->name_span, n); break;
+  case N_BOX: scope_add(s, DEF_BOX, n->name, n->name_span, n); break;
+  case N_LEARN: add_learners(s, n); break;
+  case N_STALE: scope_add(s, DEF_STALE, n->name, n->name_span, n); break;
+  case N_OPTIMISER: scope_add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
+  case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  default: break;
+  }
+}
+
+void scope_fill(Scope *s, const Node *tree) {
+  for (uint32_t i = 0; i < tree->nkid; i++) scope_declare(s, tree->kid[i]);
+}
+
+Scope *scope_load(Infer *in, const char *path, const char *text, size_t n, Scope *library) {
+  Scope *s = NEW(in->w->arena, Scope);
+  s->in = in;
+  s->path = path;
+  s->library = library;
+  s->names = table_new(in->w->arena);
+  s->file = source_add(in->w->sources, path, text, n);
+  vec_push(in->w->arena, &in->scope, s);
+  table_put(in->scopes, path, strlen(path), in->scope.n);
+  s->tree = parse(&in->front, s->file);
+  scope_fill(s, s->tree);
+  return s;
+}
+
+// -- environments ---------------------------------------------------------------------------------
+Env *env_new(Infer *in, Env *outer, Scope *scope, Body *body) {
+  Env *e = NEW(in->w->arena, Env);
+  e->outer = outer;
+  e->scope = scope;
+  e->body = body;
+  return e;
+}
+
+Binding *env_find(Env *e, Name name) {
+  for (; e; e = e->outer) {
+    Id id = e->names ? table_get(e->names, &name, sizeof name) : 0;
+    if (id) return &e->binding.at[id - 1];
+  }
+  return NULL;
+}
+
+Binding *env_bind(Env *e, Name name, Binding binding) {
+  Arena *a = e->scope->in->w->arena;
+  if (!e->names) e->names = table_new(a);
+  vec_push(a, &e->binding, binding);
+  table_put(e->names, &name, sizeof name, e->binding.n);
+  return &e->binding.at[e->binding.n - 1];
+}
+
+// -- names that are not there ---------------------------------------------------------------------
+typedef VEC(const char *) Texts;
+
+static void collect_names(Table *t, Names *names, Arena *a, Texts *out) {
+  for (uint32_t i = 0; t && i < table_count(t); i++) {
+    Name name;
+    memcpy(&name, table_key(t, i, NULL), sizeof name);
+    vec_push(a, out, name_text(names, name));
+  }
+}
+
+void unknown_name(Body *b, Env *env, const Node *n, const char *wanted) {
+  World *w = b->w;
+  Texts all = {0};
+  Scope *s = env->scope;
+  for (Env *e = env; e; e = e->outer) collect_names(e->names, w->names, w->arena, &all);
+  collect_names(s->names, w->names, w->arena, &all);
+  for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i]->names, w->names, w->arena, &all);
+  if (s->library) collect_names(s->library->names, w->names, w->arena, &all);
+  uint32_t nb;
+  const char *const *builtin = builtin_names(&nb);
+  for (uint32_t i = 0; i < nb; i++) vec_push(w->arena, &all, builtin[i]);
+  for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) vec_push(w->arena, &all, fn_rows[i].name);
+  const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
+  Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here", wanted, name_text(w->names, n->name));
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}

@@ -1,0 +1,264 @@
+// The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the machine failed.
+#include "limn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const char *file, *name;
+  bool json, who, check, origins, quiet;
+  const char *after;
+  LimnEval eval;
+  LimnInput in[64];
+  const char *set_name[64], *set_value[64];
+  uint32_t nset;
+} Options;
+
+typedef struct {
+  const char *name, *usage, *line;
+  int (*run)(Limn *, Options *);
+  bool name_needed;
+} Command;
+
+static int finish(Limn *l, const Options *o, int status) {
+  if (o->json) return status; // they are in the answer
+  fputs(limn_messages(l, false), stderr);
+  return status;
+}
+
+static void json_answer(Limn *l, const char *key, const char *value) {
+  printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
+  if (value) printf(", \"%s\": %s", key, value);
+  puts("}");
+}
+
+static LimnStatus load(Limn *l, const Options *o) {
+  for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
+  return limn_load(l, o->file);
+}
+
+static int run_check(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  if (o->json) {
+    json_answer(l, o->who ? "who" : "summary", s ? NULL : o->who ? limn_who(l, true) : limn_summary(l, true));
+    return s;
+  }
+  if (s == LIMN_GOOD && o->who) fputs(limn_who(l, false), stdout);
+  else if (s == LIMN_GOOD) printf("%s: %s\n", o->file, limn_summary(l, false));
+  return finish(l, o, s);
+}
+
+static char *slurp(const char *path, size_t *n) {
+  FILE *f = fopen(path, "rb");
+  size_t cap = 1 << 16;
+  char *text = f ? malloc(cap) : NULL;
+  *n = 0;
+  while (text) {
+    size_t got = fread(text + *n, 1, cap - *n - 1, f);
+    *n += got;
+    if (!got) break;
+    if (cap - *n < 2) {
+      char *more = realloc(text, cap *= 2);
+      if (!more) free(text);
+      text = more;
+    }
+  }
+  if (f) fclose(f);
+  if (text) text[*n] = 0;
+  return text;
+}
+
+static int replace_file(const char *path, const char *text) {
+  size_t n = strlen(path);
+  char *beside = malloc(n + 8);
+  if (!beside) return 3;
+  memcpy(beside, path, n);
+  memcpy(beside + n, ".part", 6);
+  FILE *f = fopen(beside, "wb");
+  bool good = f && fputs(text, f) >= 0 && fflush(f) == 0;
+  if (f && fclose(f) != 0) good = false;
+  good = good && rename(beside, path) == 0;
+  if (!good) fprintf(stderr, "limn: cannot write %s\n", path), remove(beside);
+  free(beside);
+  return good ? 0 : 3;
+}
+
+static int run_fmt(Limn *l, Options *o) {
+  size_t n;
+  char *text = slurp(o->file, &n);
+  if (!text) {
+    fprintf(stderr, "limn: cannot read %s\n", o->file);
+    return 1;
+  }
+  const char *formatted = limn_format(l, o->file, text, n);
+  bool same = formatted && strlen(formatted) == n && memcmp(formatted, text, n) == 0;
+  free(text);
+  if (!formatted) return finish(l, o, 1);
+  if (o->check) {
+    if (!same) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
+    return same ? 0 : 1;
+  }
+  return same ? 0 : replace_file(o->file, formatted);
+}
+
+static int show_text(Limn *l, Options *o, const char *text) {
+  if (text) fputs(text, stdout);
+  return finish(l, o, text ? 0 : 1);
+}
+
+static int run_print(Limn *l, Options *o) {
+  if (load(l, o)) return finish(l, o, 1);
+  return show_text(l, o, limn_print(l, o->name, o->after, o->origins));
+}
+
+static int run_grad(Limn *l, Options *o) {
+  if (load(l, o)) return finish(l, o, 1);
+  return show_text(l, o, limn_print(l, o->name, o->name ? "reverse" : "gradient", o->origins));
+}
+
+static int run_cost(Limn *l, Options *o) {
+  if (load(l, o)) return finish(l, o, 1);
+  const char *text = limn_cost(l, o->name, o->json);
+  if (text) fputs(text, stdout);
+  else fputs(limn_messages(l, false), stderr);
+  return text ? 0 : 1;
+}
+
+static int run_eval(Limn *l, Options *o) {
+  const char *text = "";
+  if (load(l, o)) return finish(l, o, 1);
+  o->eval.in = o->in;
+  o->eval.json = o->json;
+  LimnStatus s = limn_eval(l, o->name, &o->eval, &text);
+  fputs(text, stdout);
+  if (s && o->json) json_answer(l, "out", NULL);
+  return finish(l, o, s);
+}
+
+static int run_ops(Limn *l, Options *o) {
+  (void)o;
+  fputs(limn_ops(l), stdout);
+  return 0;
+}
+
+static const Command commands[] = {
+    {"check", "limn check FILE [--who] [--json] [--set k=v]", "types, sizes, goals: every mistake at once", run_check, false},
+    {"fmt", "limn fmt FILE [--check]", "one layout for everybody", run_fmt, false},
+    {"print", "limn print FILE [NAME] [--after check|inline|simplify|reverse|forward|gradient] [--origins]", "the diagram of a box, learner or goal (without NAME: of the whole loss) as text", run_print, false},
+    {"grad", "limn grad FILE [NAME]", "its reverse derivative as text", run_grad, false},
+    {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes", run_cost, false},
+    {"eval", "limn eval FILE NAME --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed N] [--out y.npy]\n"
+             "          [--dy dy.npy|'[1]'] [--grads g.safetensors] [--save w.safetensors] [--training] [--count]",
+     "its value, and if asked its gradients, by the reference interpreter", run_eval, true},
+    {"ops", "limn ops", "the op table, as docs/ops.md has it", run_ops, false},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int help(FILE *to) {
+  fputs("limn: deep learning written as diagrams\n\n", to);
+  for (int i = 0; i < COMMANDS; i++) fprintf(to, "  %s\n        %s\n", commands[i].usage, commands[i].line);
+  fputs("\n  limn COMMAND --help    says more;  limn --version\n", to);
+  fputs("  Every command takes --set NAME=VALUE, which replaces the right side of an axis or const.\n", to);
+  fputs("  Exit status: 0 good, 1 the text or data is wrong, 2 wrong usage, 3 the machine failed.\n", to);
+  return to == stderr ? 2 : 0;
+}
+
+static int usage(const Command *c, const char *what, const char *arg) {
+  if (what) fprintf(stderr, "limn %s: %s%s%s\n", c->name, what, arg ? " " : "", arg ? arg : "");
+  fprintf(stderr, "usage: %s\n", c->usage);
+  return 2;
+}
+
+// name=value, cut at the first `=`
+static char *split(char *arg, char **value) {
+  char *eq = strchr(arg, '=');
+  if (!eq) return NULL;
+  *eq = 0;
+  *value = eq + 1;
+  return arg;
+}
+
+static bool flag(Options *o, const char *arg) {
+  if (!strcmp(arg, "--json")) return o->json = true;
+  if (!strcmp(arg, "--who")) return o->who = true;
+  if (!strcmp(arg, "--check")) return o->check = true;
+  if (!strcmp(arg, "--origins")) return o->origins = true;
+  if (!strcmp(arg, "--training")) return o->eval.training = true;
+  if (!strcmp(arg, "--count")) return o->eval.count = true;
+  return false;
+}
+
+// An option with a value. 0: taken, 1: not one of these, 2: wrong.
+static int valued(const Command *c, Options *o, const char *arg, char *value) {
+  const char **text = !strcmp(arg, "--after") ? &o->after : !strcmp(arg, "--weights") ? &o->eval.weights : !strcmp(arg, "--out") ? &o->eval.out
+                      : !strcmp(arg, "--dy") ? &o->eval.dy : !strcmp(arg, "--grads") ? &o->eval.grads : !strcmp(arg, "--save") ? &o->eval.save : NULL;
+  bool seed = !strcmp(arg, "--seed"), in = !strcmp(arg, "--in"), set = !strcmp(arg, "--set");
+  if (!text && !seed && !in && !set) return 1;
+  if (!value) return usage(c, "a value is missing after", arg);
+  if (text) {
+    *text = value;
+    return 0;
+  }
+  if (seed) {
+    char *end;
+    o->eval.seed = strtoull(value, &end, 10);
+    return *end || !*value ? usage(c, "a seed is a whole number, not", value) : 0;
+  }
+  char *right, *left = split(value, &right);
+  if (in) {
+    if (o->eval.nin == 64) return usage(c, "too many inputs", NULL);
+    o->in[o->eval.nin++] = left ? (LimnInput){left, right} : (LimnInput){"", value};
+    return 0;
+  }
+  if (!left || o->nset == 64) return usage(c, "--set wants name=value, not", value);
+  o->set_name[o->nset] = left;
+  o->set_value[o->nset++] = right;
+  return 0;
+}
+
+static int read_options(const Command *c, int argc, char **argv, Options *o) {
+  for (int i = 2; i < argc; i++) {
+    char *arg = argv[i];
+    if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
+      printf("usage: %s\n\n%s\n", c->usage, c->line);
+      return -1;
+    }
+    if (arg[0] != '-' || !arg[1]) {
+      if (!o->file) o->file = arg;
+      else if (!o->name) o->name = arg;
+      else return usage(c, "one thing too many:", arg);
+      continue;
+    }
+    if (flag(o, arg)) continue;
+    int r = valued(c, o, arg, i + 1 < argc ? argv[i + 1] : NULL);
+    if (r == 1) return usage(c, "there is no option", arg);
+    if (r) return r;
+    i++;
+  }
+  if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
+  if (c->name_needed && !o->name) return usage(c, "a name is missing: which box, learner or goal?", NULL);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  static Options o;
+  if (argc < 2) return help(stderr);
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return help(stdout);
+  if (!strcmp(argv[1], "--version")) return printf("limn %s\n", limn_version()) < 0;
+  for (int i = 0; i < COMMANDS; i++) {
+    if (strcmp(argv[1], commands[i].name)) continue;
+    int r = read_options(&commands[i], argc, argv, &o);
+    if (r) return r < 0 ? 0 : r;
+    Limn *l = limn_new();
+    if (!l) {
+      fputs("limn: out of memory\n", stderr);
+      return 3;
+    }
+    int status = commands[i].run(l, &o);
+    limn_free(l);
+    return status;
+  }
+  fprintf(stderr, "limn: there is no command `%s`\n\n", argv[1]);
+  return help(stderr);
+}

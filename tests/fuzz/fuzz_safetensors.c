@@ -1,0 +1,54 @@
+// Any bytes: a message or arrays, in little memory; and what is read is written and read unchanged.
+// The same bytes go through the JSON reader, so that it is met without a header's length before it.
+#include "file/file.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void must(bool condition) {
+  if (!condition) abort();
+}
+
+static void rewrite(Arena *a, const Arrays *x) {
+  Arrays y;
+  Bytes once, twice;
+  const char *error;
+  must(safetensors_bytes(a, x, &once, &error));
+  must(safetensors_read_bytes(a, once.at, once.n, &y, &error));
+  must(y.array.n == x->array.n && y.metadata.n == x->metadata.n);
+  for (uint32_t i = 0; i < x->array.n; i++)
+    must(arrays_find(&y, x->array.at[i].name) == &y.array.at[i]);
+  must(safetensors_bytes(a, &y, &twice, &error));
+  must(once.n == twice.n && memcmp(once.at, twice.at, once.n) == 0);
+}
+
+// Walks the whole tree, so that a wrong count is seen.
+static const Json *walk(const Json *v) {
+  if (v->kind == JSON_TEXT) must(v->text[v->n] == 0 && text_is_utf8(v->text, v->n));
+  if (v->kind != JSON_LIST && v->kind != JSON_OBJECT) return v + 1;
+  const Json *at = json_first(v);
+  for (uint32_t i = 0; i < v->n; i++) {
+    if (v->kind == JSON_OBJECT) must(at->kind == JSON_TEXT), at = walk(at);
+    at = walk(at);
+  }
+  must(at == json_next(v));
+  return at;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+  Arena *a = arena_new();
+  Arrays x;
+  const char *error = NULL;
+  must(a);
+  bool good = safetensors_read_bytes(a, bytes, n, &x, &error);
+  must(good || error);
+  must(arena_used(a) <= 10 * n + (64 << 10));
+  if (good) rewrite(a, &x);
+  size_t before = arena_used(a);
+  const Json *v = json_read(a, (const char *)bytes, n, &error);
+  must(arena_used(a) - before <= 10 * n + (64 << 10));
+  if (v) walk(v);
+  arena_free(a);
+  return 0;
+}

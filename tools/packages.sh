@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs by name, quietly, the Debian packages that are missing for what is asked: build, test, fuzz, format.
+set -eu
+need=""
+want() { # command-or-file package
+  case "$1" in
+    /*) [ -e "$1" ] || need="$need $2" ;;
+    *) command -v "$1" >/dev/null 2>&1 || need="$need $2" ;;
+  esac
+}
+want "${CC:-cc}" gcc
+want make make
+want /usr/include/math.h libc6-dev
+for what in "$@"; do
+  case "$what" in
+    test)
+      want /usr/include/cmocka.h libcmocka-dev
+      /usr/bin/python3 -c 'import numpy' 2>/dev/null || need="$need python3-numpy" ;;
+    fuzz)
+      want clang clang
+      [ -n "$(ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a 2>/dev/null)" ] || need="$need libclang-rt-dev" ;;
+    format) want clang-format clang-format ;;
+  esac
+done
+[ -n "$need" ] || exit 0
+run=""
+[ "$(id -u)" = 0 ] || run="sudo"
+if ! command -v apt-get >/dev/null 2>&1 || { [ -n "$run" ] && ! command -v sudo >/dev/null 2>&1; }; then
+  echo "please install:$need" >&2
+  exit 3
+fi
+echo "installing:$need"
+export DEBIAN_FRONTEND=noninteractive
+$run apt-get update -qq >/dev/null 2>&1 || true
+$run apt-get install -y -qq --no-install-recommends $need >/dev/null 2>&1 || { echo "could not install:$need" >&2; exit 3; }
