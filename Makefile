@@ -59,6 +59,23 @@ check: layers
 	@tools/packages.sh format
 	clang-format --dry-run -Werror $(wildcard src/*.c src/*/*.[ch] include/*.h tests/*.[ch] tests/fuzz/*.c)
 	@$(MAKE) --no-print-directory SAN=1 test
+# The fuzzers: each harness of tests/fuzz gets RUNS inputs. What they keep stays in build/fuzz/corpus, what they find in build/fuzz.
+RUNS ?= 100000
+FUZZ_FLAGS := -std=c11 -g -O1 -Isrc -Iinclude -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o
+build/fuzz/%.o: src/%.c
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -c -o $@ $<
+build/fuzz/library.o: build/library.c
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -c -o $@ $<
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(FUZZ_OBJECT)
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
+fuzz:
+	@tools/packages.sh fuzz
+	@$(MAKE) --no-print-directory build/library.c $(FUZZERS)
+	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
 

@@ -49,6 +49,28 @@ static void test_passes_keep_bits(void **state) {
   }
 }
 
+static void check_text(T *t, const Diagram *d) {
+  Buf b = buf_new(t->arena);
+  diagram_print(t->w, d, &b, false);
+  const Diagram *again = diagram_read(t->w, source_add(t->w->sources, "printed", b.at, b.n));
+  assert_non_null(again);
+  assert_true(diagram_equal(t->w, d, again));
+}
+
+// What the passes make can be printed and read back.
+static void test_passes_print(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    T *t = t_new(seed);
+    Diagram *d = random_diagram(t->w, seed + 60000, &(Chance){.odd = seed % 2});
+    check_text(t, diagram_inline(t->w, d));
+    check_text(t, diagram_simplify(t->w, d));
+    check_text(t, diagram_reverse(t->w, d, NULL));
+    check_text(t, diagram_forward(t->w, d, NULL));
+    t_free(t);
+  }
+}
+
 // -- laws of derivatives --------------------------------------------------------------------------
 static void test_derivatives_by_chance(void **state) {
   (void)state;
@@ -250,12 +272,12 @@ static void test_two_goals(void **state) {
   Tensor *in = t_tensors(t, d, -1, 1);
   check_masks(t, d, both, in);
   check_masks(t, d, apart, in);
-  // Together there is one cotangent for each wire. Apart, the wire they share has two, but neither goal computes the
-  // gradient of what it may not move, so both need three loops for d s, d h, d W and so on.
+  // Together the cotangents of s are added, then flow on. Apart, s has two, but neither goal computes the gradient
+  // of what it may not move: as many loops, less the addition.
   uint32_t one = diagram_gradient(t->w, d, both)->box.n, two = diagram_gradient(t->w, d, apart)->box.n;
   const bool *none[] = {(bool[]){false, false}, (bool[]){false, true}};
   uint32_t less = diagram_gradient(t->w, d, none)->box.n;
-  assert_int_equal(two, one - 1); // one addition less
+  assert_int_equal(two, one - 1);
   assert_true(less < two);
   t_free(t);
 }
@@ -334,7 +356,7 @@ static void test_symbolic_cost(void **state) {
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "product");
   Size s[3];
-  for (uint32_t i = 0; i < 3; i++) s[i] = size_var(t->w, name_of(t->w->names, "mkn" + i, 1), VAR_AXIS, (Span){0});
+  for (uint32_t i = 0; i < 3; i++) s[i] = size_var(t->w, name_of(t->w->names, &"mkn"[i], 1), VAR_AXIS, (Span){0});
   Id a = diagram_input(t->w, d, type_make(t->w, BASE_R, 2, (Axis[]){{.size = s[0]}, {.size = s[1]}}), 0, 0);
   Id b = diagram_input(t->w, d, type_make(t->w, BASE_R, 2, (Axis[]){{.size = s[1]}, {.size = s[2]}}), 0, 0);
   diagram_output(t->w, d, matmul(t, d, a, b, s));
@@ -462,6 +484,7 @@ static void test_long_diagram(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_passes_keep_bits),
+      cmocka_unit_test(test_passes_print),
       cmocka_unit_test(test_derivatives_by_chance),
       cmocka_unit_test(test_rough_derivatives),
       cmocka_unit_test(test_simplify_and_reverse),

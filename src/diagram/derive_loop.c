@@ -14,7 +14,8 @@
 //                complement of the prod of complements.
 //
 // Inside the body derivatives are those texts of ops.def. A flow through a branch of `select` is computed as if
-// the branch were taken and chosen at the end, so that a slope that is infinite elsewhere does no harm.
+// the branch were taken and chosen at the end, so that a slope that is infinite elsewhere does no harm. A slope
+// said by the body's own value, as that of exp, reads it from the output rather than computing it again.
 #include "diagram/derive.h"
 
 #include <assert.h>
@@ -260,6 +261,33 @@ static Place place_of(const Derive *e, const Box *b) {
   return p;
 }
 
+// -- values that are there already ----------------------------------------------------------------
+// Whether every index is an output coordinate of its own, so that a cell holds the value of one point.
+static bool writes_once(World *w, const Loop *loop) {
+  uint32_t index;
+  for (uint32_t i = 0; i < loop->out.rank; i++)
+    if (!coord_is_plain(w, &loop->out.coord[i], &index)) return false;
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (loop_is_reduced(w, loop, i)) return false;
+  return loop->nindex == loop->out.rank;
+}
+
+// The body's value as it was written, if that saves a costly function; else NONE.
+static uint32_t push_written(const Derive *e, const Box *b, Draft *f) {
+  enum { COSTLY = 4 };
+  const Scalar last = f->loop->scalar[f->loop->nscalar - 1];
+  if (fn_rows[last.fn].flops < COSTLY || !writes_once(e->w, b->loop)) return NONE;
+  uint32_t operand = draft_operand(e->w, f, e->map[b->out[0]], f->loop->out);
+  return push_leaf(e->w, f->loop, FN_ARG, last.base, operand, 0);
+}
+
+// What comes after the body reads `written` in place of the body's value.
+static void use_written(Loop *loop, uint32_t body, uint32_t written) {
+  for (uint32_t i = body; written != NONE && i < loop->nscalar; i++)
+    for (uint32_t k = 0; k < fn_rows[loop->scalar[i].fn].arity; k++)
+      if (loop->scalar[i].arg[k] == body - 1) loop->scalar[i].arg[k] = written;
+}
+
 // -- the rules ------------------------------------------------------------------------------------
 static Draft draft_copy(World *w, const Draft *f) {
   Draft copy = {loop_copy(w, f->loop), {0}};
@@ -277,7 +305,7 @@ static Id reverse_operand(const Derive *e, const Box *b, const Place *p, uint32_
   World *w = e->w;
   Draft f = draft_copy(w, &p->draft);
   Loop *loop = f.loop;
-  uint32_t body = loop->nscalar;
+  uint32_t body = loop->nscalar, written = push_written(e, b, &f);
   uint32_t seed = push_leaf(w, loop, FN_ARG, e->to->wire.at[g].type.base, draft_operand(w, &f, g, loop->out), 0);
   if (p->factor != NONE) {
     uint32_t factor = push_leaf(w, loop, FN_ARG, loop->scalar[seed].base, p->factor, 0);
@@ -285,6 +313,7 @@ static Id reverse_operand(const Derive *e, const Box *b, const Place *p, uint32_
   }
   uint32_t result = push_adjoint(w, loop, body, p->first + k, seed);
   if (result == NONE) return 0;
+  use_written(loop, body, written);
   loop->out = loop->in[p->first + k];
   loop->out.padded = false;
   loop->out.pad = 0;
@@ -323,7 +352,7 @@ Id forward_loop(const Derive *e, const Box *b, const Id *d_in) {
   if (!any) return 0;
   Place p = place_of(e, b);
   Draft f = draft_copy(w, &p.draft);
-  uint32_t body = f.loop->nscalar, old = f.loop->nin;
+  uint32_t body = f.loop->nscalar, old = f.loop->nin, written = push_written(e, b, &f);
   uint32_t *tangent = NEW_ARRAY(w->arena, uint32_t, old);
   for (uint32_t i = 0; i < old; i++) tangent[i] = NONE;
   for (uint32_t k = 0; k < b->nin; k++) {
@@ -333,6 +362,7 @@ Id forward_loop(const Derive *e, const Box *b, const Id *d_in) {
     tangent[p.first + k] = draft_operand(w, &f, d_in[k], a);
   }
   uint32_t result = push_tangent(w, f.loop, body, tangent);
+  use_written(f.loop, body, written);
   if (p.factor != NONE) {
     uint32_t factor = push_leaf(w, f.loop, FN_ARG, f.loop->scalar[result].base, p.factor, 0);
     result = push_times(w, f.loop, factor, result);

@@ -492,7 +492,10 @@ static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
     out->done = true;
     break;
   case N_STALE: diag_error(b->w->diags, n->span, "`stale` stands at the top of a program, beside the learner it follows"); break;
-  case N_ERROR: break;
+  case N_ERROR:
+    for (uint32_t i = 0; i < n->nkid; i++)
+      env_bind(env, n->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
+    break;
   default: diag_error(b->w->diags, n->span, "this does not belong into the body of a box"); break;
   }
 }

@@ -383,7 +383,7 @@ static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Va
 
 // -- a box inside a box ---------------------------------------------------------------------------
 // The box applied to wires of these types, as a diagram of its own.
-static Body *box_alone(Body *b, Env *env, const Node *box, const Value *args, const Type *types, Span span) {
+Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *types, Span span) {
   World *w = b->w;
   Body *sub = body_new(b->in, b->d->name);
   sub->generic = b->generic;
@@ -392,8 +392,8 @@ static Body *box_alone(Body *b, Env *env, const Node *box, const Value *args, co
   sub->labels = b->labels;
   sub->env = env;
   sub->def = b->def;
-  Value in = {.n = args->n, .at = NEW_ARRAY(w->arena, Val, args->n)};
-  for (uint32_t i = 0; i < args->n; i++) in.at[i] = val_wire(sub, diagram_input(w, sub->d, types[i], 0, 0), span);
+  Value in = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
+  for (uint32_t i = 0; i < n; i++) in.at[i] = val_wire(sub, diagram_input(w, sub->d, types[i], 0, 0), span);
   Value out = apply(sub, env, box, in, NULL, span);
   for (uint32_t i = 0; i < out.n; i++) {
     Id wire = out.at[i].error ? 0 : val_to_wire(sub, &out.at[i], 0);
@@ -427,6 +427,21 @@ static Def *box_called(Body *b, const char *name) {
   return d;
 }
 
+// A change of a value of this type: a number for all of it, or a value with the same own axes.
+static Id change_wire(Body *b, Val v, const Type *want, Span span) {
+  Axis pass[RANK_LIMIT];
+  uint32_t n = 0;
+  if (v.literal) v = val_fill(b, v, *want);
+  for (uint32_t i = 0; i < want->rank; i++)
+    if (want->axis[i].pass) pass[n++] = want->axis[i];
+  Val wide = widen(b, v, pass, n, span);
+  bool fits = want->rank == wide.type.rank && want->base == wide.type.base;
+  for (uint32_t k = 0; fits && k < want->rank; k++) fits = sizes_agree(b, want->axis[k].size, wide.type.axis[k].size, span, span, "a change");
+  if (fits) return val_to_wire(b, &wide, 0);
+  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s", type_text(b->w, want), type_text(b->w, &v.type));
+  return 0;
+}
+
 static Value derivative(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, bool back) {
   World *w = b->w;
   const char *word = back ? "rev" : "fwd";
@@ -440,15 +455,13 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
     diag_error(w->diags, span, "`%s[f]` takes the inputs of f, then %s", word, back ? "a cotangent for each output" : "a tangent for each input");
     return value_error(b, span);
   }
-  Type *types = NEW_ARRAY(w->arena, Type, args.n);
+  Type *types = NEW_ARRAY(w->arena, Type, (uint32_t)n + 1);
   Ids wire = {0};
-  for (uint32_t i = 0; i < args.n; i++) {
-    if (args.at[i].literal) args.at[i] = val_fill(b, args.at[i], (Type){.base = BASE_R});
+  for (uint32_t i = 0; i < (uint32_t)n; i++) {
     vec_push(w->arena, &wire, val_to_wire(b, &args.at[i], 0));
     types[i] = args.at[i].type;
   }
-  Value inputs = {(uint32_t)n, args.at, NULL};
-  Body *sub = box_alone(b, env, box, &inputs, types, span);
+  Body *sub = box_alone(b, env, box, (uint32_t)n, types, span);
   if (!sub) return value_error(b, span);
   uint32_t more = back ? sub->d->out.n : (uint32_t)n;
   if (args.n != (uint32_t)n + more) {
@@ -456,12 +469,10 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
     return value_error(b, span);
   }
   for (uint32_t i = 0; i < more; i++) {
-    const Type *want = back ? &sub->d->wire.at[sub->d->out.at[i]].type : &types[i], *have = &types[(uint32_t)n + i];
-    bool fits = want->rank == have->rank && want->base == have->base;
-    for (uint32_t k = 0; fits && k < want->rank; k++) fits = sizes_agree(b, want->axis[k].size, have->axis[k].size, span, span, "a cotangent");
-    if (fits) continue;
-    diag_error(w->diags, args.at[(uint32_t)n + i].span, "a change of %s is wanted here, but this is %s", type_text(w, want), type_text(w, have));
-    return value_error(b, span);
+    const Type *want = back ? &sub->d->wire.at[sub->d->out.at[i]].type : &types[i];
+    Id change = change_wire(b, args.at[(uint32_t)n + i], want, span);
+    if (!change) return value_error(b, span);
+    vec_push(w->arena, &wire, change);
   }
   bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
   Wanted wanted = {.want_param = none};
@@ -591,10 +602,9 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
     }
   }
   for (uint32_t i = scan.slice; i < formal.n; i++) types[i] = formal.at[i];
-  Value shape = {.n = formal.n};
   Body *body = NULL;
   for (int turn = 0; turn < 3; turn++) { // until the carries come out as they go in
-    body = box_alone(b, env, cell, &shape, types, cell->span);
+    body = box_alone(b, env, cell, formal.n, types, cell->span);
     if (!body) return value_error(b, span);
     if (body->d->out.n != scan.carry) {
       diag_error(w->diags, cell->span, "this cell gives %u %s, but has %u to carry: its outputs are its next carries", body->d->out.n, body->d->out.n == 1 ? "value" : "values", scan.carry);

@@ -207,11 +207,11 @@ static bool option_spread(Body *b, Env *env, const Node *items, Binding *out) {
   return true;
 }
 
-// A row of axes bound under a name: inside they are called name.0, name.1, …
+// A row of axes bound under a name: inside they are called name_0, name_1, …
 static void bind_spread(Env *env, World *w, Name name, Binding s) {
   Axis *inner = arena_copy(w->arena, s.axis, s.naxis * sizeof(Axis));
   for (uint32_t i = 0; i < s.naxis; i++) {
-    Name label = name_from(w->names, arena_format(w->arena, "%s.%u", name_text(w->names, name), i));
+    Name label = name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, name), i));
     env_bind(env, label, (Binding){.kind = BIND_SIZE, .size = s.axis[i].size, .label = s.axis[i].label, .decl = s.axis[i].decl, .span = s.span});
     inner[i].label = label;
     inner[i].decl = 0;
@@ -291,6 +291,10 @@ static bool bind_options(Body *b, Env *from, const Def *d, const Header *h, cons
     Env *env = given[i] ? from : to;
     Binding bind = {.kind = BIND_OPTION, .span = par->span};
     bool spread = par->op && par->op[0] == '.';
+    if (!text && spread && config && !config->nkid) { // dense[]: no axes, one number
+      bind_spread(to, w, par->name, (Binding){.kind = BIND_SPREAD, .span = config->span});
+      continue;
+    }
     if (!text && generic) {
       if (spread) {
         Axis one = {.label = par->name, .size = size_var(w, par->name, VAR_LOCAL, par->span)};
@@ -707,6 +711,33 @@ static void note_call(Infer *in, const Call *c, uint32_t before) {
       diag_note(d, i, c->span, "in this use of `%s`", call_name(c));
 }
 
+// box f … reverse g: g takes the inputs of f and a cotangent for each output, and gives a cotangent for each input.
+static bool own_reverse(const Call *c, Body *body) {
+  World *w = body->w;
+  const Node *g = c->h->reverse;
+  Diagram *d = body->d;
+  uint32_t n = d->in.n + d->out.n;
+  Type *types = NEW_ARRAY(w->arena, Type, n);
+  for (uint32_t i = 0; i < d->in.n; i++) types[i] = d->wire.at[d->in.at[i]].type;
+  for (uint32_t i = 0; i < d->out.n; i++) types[d->in.n + i] = body->out_type.at[i];
+  Body *back = box_alone(body, env_new(body->in, NULL, c->h->scope, body), g, n, types, g->span);
+  if (!back) return false;
+  bool fits = back->d->out.n == d->in.n;
+  for (uint32_t i = 0; fits && i < d->in.n; i++) {
+    const Type *want = &types[i], *have = &back->out_type.at[i];
+    fits = want->base == BASE_LABEL || (want->base == have->base && want->rank == have->rank);
+    for (uint32_t k = 0; fits && want->base != BASE_LABEL && k < want->rank; k++)
+      fits = sizes_agree(body, want->axis[k].size, have->axis[k].size, g->span, g->span, "an own reverse");
+  }
+  if (!fits || back->d->param.n) {
+    Id e = diag_error(w->diags, g->span, back->d->param.n ? "the reverse of `%s` may not have weights of its own" : "`%s` wants a reverse that gives a cotangent for each of its inputs", call_name(c));
+    diag_note(w->diags, e, c->def->span, "its inputs are here");
+    return false;
+  }
+  d->reverse = back->d;
+  return true;
+}
+
 static Body *instance(const Call *c, Body *home, const char *family, const Formals *formals, const Inputs *in, bool open) {
   Infer *infer = c->b->in;
   const char *key = instance_key(c, home, family, in, true);
@@ -738,6 +769,7 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
   Body *body = instance_body(c, home, family, formals, in, open, &good);
   c->def->busy = busy;
   infer->depth--;
+  if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->errors > errors) note_call(infer, c, before);
   if (!good) body = NULL;
   vec_push(infer->w->arena, &infer->made_body, body);

@@ -168,6 +168,7 @@ typedef struct {
   Size size; // a variable, until it is solved
   Span span;
   bool left, bound; // stands on the left; is reduced by name (sum[p](…))
+  bool nameless;     // made for a range
   Span summed, free; // where it was used so, for messages; file 0 = never
 } EqIndex;
 
@@ -277,5 +278,6 @@ uint64_t noise_site(Body *, const Node *use);
 typedef Value (*Builtin)(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
 Builtin builtin_find(Name, World *, bool *nodes);
 const char *const *builtin_names(uint32_t *n);
+Body *box_alone(Body *, Env *, const Node *box, uint32_t n, const Type *, Span); // applied to wires of these types, as a diagram of its own
 
 #endif

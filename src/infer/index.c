@@ -103,7 +103,7 @@ static bool name_term(Reader *r, const Node *n, Affine *a) {
     return label_term(r, a, v, n->span);
   }
   Def *d = bind ? NULL : scope_find(r->env->scope, n->name);
-  if (d && (d->kind == DEF_GIVEN || d->kind == DEF_CONST)) {
+  if (d && ((d->kind == DEF_GIVEN && r->b->fields) || d->kind == DEF_CONST)) {
     double k;
     if (d->kind == DEF_CONST && static_number(r->b, r->env, n, &k)) {
       a->c = size_eval(r->b, r->env, n, false);
@@ -183,7 +183,7 @@ static bool group_affine(Reader *r, const Node *n, Affine *a) {
         Binding *s = env_find(r->env, item->name);
         for (uint32_t j = 0; s && s->kind == BIND_SPREAD && j < s->naxis; j++) {
           Affine one = {.c = size_of(w, 0)};
-          Name name = s->axis[j].label ? s->axis[j].label : name_from(w->names, arena_format(w->arena, "%s.%u", name_text(w->names, item->name), j));
+          Name name = s->axis[j].label ? s->axis[j].label : name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, item->name), j));
           index_term(r, &one, name, item->span);
           vec_push(w->arena, &part, one);
         }
@@ -267,6 +267,7 @@ static bool range_place(Places *p, const Node *n, const Axis *axis) {
   if (!from || !to) return false;
   Name name = axis && axis->label ? axis->label : name_from(w->names, arena_format(w->arena, "_%u", p->n));
   uint32_t i = eq_index(b, p->r.eq, name, n->span);
+  p->r.eq->index.at[i].nameless = !(axis && axis->label);
   Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
   int64_t v;
   if (size_value(w, length, &v) && v <= 0) {
@@ -292,7 +293,7 @@ static bool spread_places(Places *p, const Node *n) {
   }
   for (uint32_t j = 0; j < s->naxis; j++) {
     Affine a = {.c = size_of(w, 0)};
-    Name name = s->axis[j].label ? s->axis[j].label : name_from(w->names, arena_format(w->arena, "%s.%u", name_text(w->names, n->name), j));
+    Name name = s->axis[j].label ? s->axis[j].label : name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, n->name), j));
     if (!index_term(&p->r, &a, name, n->span)) return false;
     if (!sizes_agree(p->r.b, p->r.eq->index.at[a.var[0]].size, s->axis[j].size, n->span, n->span, "an index")) return false;
     add_place(p, &a, n->span);
@@ -883,6 +884,14 @@ static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Nod
   return written;
 }
 
+// A range of an axis without a label gives an axis without a label.
+static void forget_labels(Body *b, const Eq *eq, Val *v) {
+  uint32_t index;
+  v->type.axis = arena_copy(b->w->arena, v->type.axis, v->type.rank * sizeof(Axis));
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (eq_has(eq, v->type.axis[i].label, &index) && eq->index.at[index].nameless) v->type.axis[i].label = 0;
+}
+
 Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   Eq eq = {0};
@@ -896,6 +905,7 @@ Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, c
       for (uint32_t k = 0; k < n && n == want->rank; k++) sizes_agree(b, one->type.axis[own[k]].size, want->axis[k].size, span, span, "a result");
     }
     one->indexed = one->access = false;
+    forget_labels(b, &eq, one);
   }
   eq_finish(b, env, &eq, span);
   return v;

@@ -108,5 +108,6 @@ const char *infer_names(Infer *, Program *, const char *near); // the nearest na
 // An optimiser for parameters of one type: (p, grad, step, steps; states) -> look, next p, next states.
 Diagram *infer_optimiser(Infer *, Program *, const char *name, Type);
 Def *def_of(Infer *, Id);
+void def_closure(Infer *, Def *, Ids *); // a learner, and every learner in its body or refinement
 
 #endif

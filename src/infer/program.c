@@ -25,6 +25,8 @@ void infer_set(Infer *in, const char *name, const char *value) {
 World *infer_world(Infer *in) { return in->w; }
 Def *def_of(Infer *in, Id id) { return in->def.at[id]; }
 
+static void add_learner(Infer *in, Def *d, Ids *out);
+
 // -- declarations that change others --------------------------------------------------------------
 static Def *learner_named(Infer *in, Scope *s, const Node *n) {
   const Node *base = n;
@@ -39,6 +41,8 @@ static Def *learner_named(Infer *in, Scope *s, const Node *n) {
   }
   return NULL;
 }
+
+void def_closure(Infer *in, Def *d, Ids *out) { add_learner(in, d, out); }
 
 static void do_refine(Infer *in, Scope *s, const Node *n) {
   World *w = in->w;
@@ -190,31 +194,64 @@ static bool field_type(Infer *in, Scope *s, const Given *g, Name wanted, uint32_
   return true;
 }
 
+// mnist[fields: index image, bits: 1]: which columns are meant, and whether they are read as bits.
+typedef struct {
+  bool bits;
+  uint32_t n;
+  Name column[8];
+} SetOptions;
+
+static void set_options(Infer *in, const Node *config, SetOptions *o) {
+  World *w = in->w;
+  for (uint32_t i = 0; config && i < config->nkid; i++) {
+    const Node *items = config->kid[i], *first = items->nkid ? items->kid[0] : NULL;
+    const char *word = first && first->kind == N_SIZED ? name_text(w->names, first->name) : "";
+    if (strcmp(word, "bits") == 0) {
+      o->bits = true;
+    } else if (strcmp(word, "fields") == 0) {
+      if (first->kid[0]->kind == N_NAME) o->column[o->n++] = first->kid[0]->name;
+      for (uint32_t k = 1; k < items->nkid && o->n < COUNT(o->column); k++)
+        if (items->kid[k]->kind == N_NAME) o->column[o->n++] = items->kid[k]->name;
+    } else {
+      diag_error(w->diags, items->span, "a set has the options `fields: …` and `bits: 1`");
+    }
+  }
+}
+
+static Type as_bits(World *w, Type t) {
+  if (t.base == BASE_R) t.base = BASE_BIT;
+  else if (t.base == BASE_LABEL) t = type_make(w, BASE_BIT, 1, &(Axis){.size = t.count}); // one-hot
+  return t;
+}
+
+static bool given_type(Infer *in, Scope *s, const Given *g, const SetOptions *o, Name field, uint32_t at, const Node *param, Type *out, Name *column) {
+  World *w = in->w;
+  Type own = {0};
+  if (!field && at < o->n) field = o->column[at];
+  bool index = field && strcmp(name_text(w->names, field), "index") == 0; // the number of the sample, whatever the set
+  *column = index ? field : param->name;
+  if (!index && !field_type(in, s, g, field, at, param, &own, column)) return false;
+  if (o->bits) own = as_bits(w, own);
+  if (!retype(in, s, param, &own, out)) return false;
+  if (out->base) return true;
+  if (index) diag_error(w->diags, param->span, "how many samples there are must be written: `given %s : {60000}`", name_text(w->names, param->name));
+  else diag_error(w->diags, param->span, "the type of a field of a file must be written: `given x : R[4] from \"t.csv\"`");
+  return false;
+}
+
 static void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
   World *w = in->w;
   Given g = {0};
+  SetOptions options = {0};
   Name field;
   const Node *config = NULL, *params = n->kid[0];
   bool good = read_source(in, s, n->kid[1], &g, &field, &config);
-  bool bits = false;
-  for (uint32_t i = 0; config && !g.noise && i < config->nkid; i++) {
-    const Node *item = config->kid[i]->nkid ? config->kid[i]->kid[0] : NULL;
-    if (item && item->kind == N_SIZED && strcmp(name_text(w->names, item->name), "bits") == 0) bits = true;
-  }
+  if (!g.noise) set_options(in, config, &options);
   for (uint32_t i = 0; i < params->nkid; i++) {
     const Node *param = params->kid[i];
-    Type own = {0}, t = {0};
+    Type t = {0};
     Name column = param->name;
-    bool index = !strcmp(name_text(w->names, param->name), "i") && config && !g.noise;
-    bool fine = good && (index || field_type(in, s, &g, params->nkid == 1 ? field : 0, i, param, &own, &column));
-    if (index) own = type_label(w, size_of(w, 60000), 0, NULL);
-    if (bits && own.base == BASE_R) own.base = BASE_BIT;
-    else if (bits && own.base == BASE_LABEL) own = type_make(w, BASE_BIT, 1, &(Axis){.size = own.count});
-    fine = fine && retype(in, s, param, &own, &t);
-    if (fine && !t.base) {
-      diag_error(w->diags, param->span, "the type of a field of a file must be written: `given x : R[4] from \"t.csv\"`");
-      fine = false;
-    }
+    bool fine = good && given_type(in, s, &g, &options, params->nkid == 1 ? field : 0, i, param, &t, &column);
     Def *d = scope_find(s, param->name);
     if (d && d->kind == DEF_GIVEN && d->node == param) {
       d->given = p->given.n;
@@ -534,6 +571,15 @@ static void do_measure(Infer *in, Program *p, const Node *n) {
 }
 
 // -- train and show -------------------------------------------------------------------------------
+// A setting of an optimiser is one number, perhaps one that changes with the step.
+static void check_setting(Infer *in, Program *p, const Node *n) {
+  Body *b = body_new(in, name_from(in->w->names, "setting"));
+  b->env = env_new(in, NULL, p->scope, b);
+  Value v = eval_alone(b, b->env, n);
+  if (v.n == 1 && !v.at[0].error && (v.at[0].type.rank || v.at[0].type.base != BASE_R))
+    diag_error(in->w->diags, n->span, "a setting is one number, but this is %s", type_text(in->w, &v.at[0].type));
+}
+
 static void check_optimiser(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   const Node *base = n;
@@ -549,7 +595,10 @@ static void check_optimiser(Infer *in, Program *p, const Node *n) {
     for (uint32_t i = 1; n->kind == N_CALL && i < n->nkid; i++) {
       bool found = n->kid[i]->kind != N_ARG && params && i - 1 < params->nkid;
       for (uint32_t k = 0; n->kid[i]->kind == N_ARG && params && k < params->nkid; k++) found |= params->kid[k]->name == n->kid[i]->name;
-      if (found) continue;
+      if (found) {
+        check_setting(in, p, n->kid[i]->kind == N_ARG ? n->kid[i]->kid[0] : n->kid[i]);
+        continue;
+      }
       Id e = diag_error(w->diags, n->kid[i]->span, n->kid[i]->kind == N_ARG ? "optimiser `%s` has no such setting" : "optimiser `%s` has fewer settings", text);
       diag_note(w->diags, e, d->span, "declared here");
     }
@@ -795,7 +844,14 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
   in->training = how && how->training;
   Body *b;
   if (learner_has_input(d) || d->kind == DEF_BOX) {
-    b = instance_alone(in, d, d->kind == DEF_LEARNER && d->node->kid[1] ? ".0" : NULL, NULL, how);
+    const char *member = d->kind == DEF_LEARNER && d->node->kid[1] ? ".0" : NULL;
+    b = instance_alone(in, d, member, NULL, how);
+    if (b && d->kind != DEF_BOX && !(how && how->nin) && b->d->in.n) { // as it is used: its weights begin with its name
+      Type *types = NEW_ARRAY(w->arena, Type, b->d->in.n);
+      for (uint32_t i = 0; i < b->d->in.n; i++) types[i] = b->d->wire.at[b->d->in.at[i]].type;
+      Instance use = {.training = in->training, .nin = b->d->in.n, .in = types};
+      b = instance_alone(in, d, member, NULL, &use);
+    }
   } else {
     b = body_new(in, id);
     b->env = env_new(in, NULL, d->scope, b);

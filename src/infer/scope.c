@@ -82,6 +82,12 @@ static void scope_declare(Scope *s, const Node *n) {
   case N_STALE: scope_add(s, DEF_STALE, n->name, n->name_span, n); break;
   case N_OPTIMISER: scope_add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
   case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
+    for (uint32_t i = 0; i < n->nkid; i++) {
+      Def *d = scope_own(s, n->kid[i]->name) ? NULL : scope_add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, n);
+      if (d) d->broken = true;
+    }
+    break;
   default: break;
   }
 }

@@ -11,11 +11,17 @@ static bool owns(World *w, const Def *d, const char *path) {
   return strncmp(path, name, n) == 0 && (path[n] == 0 || path[n] == '/' || path[n] == '.');
 }
 
-static Effect effect(World *w, const Goal *g, const Def *d) {
+// A learner is moved with its parts.
+static Effect effect(Infer *in, const Goal *g, Def *d) {
+  World *w = infer_world(in);
   Effect e = ABSENT;
+  Ids parts = {0};
+  def_closure(in, d, &parts);
   for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
     const Param *p = &g->diagram->param.at[i];
-    if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !owns(w, d, p->path)) continue;
+    bool mine = false;
+    for (uint32_t k = 0; k < parts.n; k++) mine |= owns(w, def_of(in, parts.at[k]), p->path);
+    if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !mine) continue;
     if (g->trains[i]) return MOVES;
     e = THROUGH;
   }
@@ -41,7 +47,7 @@ void learn_who(Infer *in, const Program *p, Buf *out) {
   for (uint32_t g = 0; g < p->goal.n; g++) {
     buf_printf(out, "%-*s", first, name_text(w->names, p->goal.at[g].name));
     for (uint32_t i = 0; i < p->learner.n; i++) {
-      Effect e = effect(w, &p->goal.at[g], p->learner.at[i]);
+      Effect e = effect(in, &p->goal.at[g], p->learner.at[i]);
       uint32_t wide = (uint32_t)strlen(name_text(w->names, p->learner.at[i]->name));
       buf_printf(out, "  %s", word[e]);
       for (uint32_t k = e == ABSENT ? 1 : (uint32_t)strlen(word[e]); k < (wide > 8 ? wide : 8); k++) buf_char(out, ' ');
@@ -64,7 +70,7 @@ void learn_who_json(Infer *in, const Program *p, Buf *out) {
       const char *learner = name_text(w->names, p->learner.at[i]->name);
       buf_text(out, i ? ", " : "");
       buf_json(out, learner, strlen(learner));
-      buf_printf(out, ": \"%s\"", word[effect(w, &p->goal.at[g], p->learner.at[i])]);
+      buf_printf(out, ": \"%s\"", word[effect(in, &p->goal.at[g], p->learner.at[i])]);
     }
     buf_char(out, '}');
   }

@@ -1,0 +1,24 @@
+#!/bin/sh
+# What the fuzzers found, and seeds, once more: each file of corpus/TARGET through fuzz_TARGET.c.
+set -u
+here=tests/fuzz
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+flags="-std=c11 -g -O1 -Isrc -Iinclude -I$here"
+case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD" ;; esac
+for harness in $here/fuzz_*.c; do
+  target=$(basename "$harness" .c)
+  target=${target#fuzz_}
+  if ! ${CC:-cc} $flags -o "$out/$target" "$harness" $here/replay.c "$BUILD/liblimn.a" -lm 2>"$out/log"; then
+    echo "not ok fuzz $target compiles"
+    cat "$out/log"
+    continue
+  fi
+  for f in $here/corpus/$target/*; do
+    [ -e "$f" ] || continue
+    if timeout 10 "$out/$target" "$f" >"$out/log" 2>&1; then echo "ok fuzz $target $(basename "$f")"; else
+      echo "not ok fuzz $target $(basename "$f")"
+      head -20 "$out/log"
+    fi
+  done
+done
