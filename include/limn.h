@@ -36,6 +36,8 @@ const char *limn_summary(Limn *, bool json);  // what the program declares
 const char *limn_who(Limn *, bool json);      // which goal moves which learner
 // One layout for everybody. NULL when the text has syntax errors.
 const char *limn_format(Limn *, const char *path, const char *text, size_t n);
+// The same for a file, which is replaced unless `check`; *same: it was laid out so already.
+LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
 
 // A box, learner, goal or measure (NULL: the whole loss) as text, after a pass: check, inline, simplify, reverse, forward,
 // gradient. NULL with a message.
@@ -61,5 +63,6 @@ typedef struct {
 // Runs the reference interpreter. *text is what to show.
 LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
 const char *limn_ops(Limn *); // docs/ops.md
+const char *limn_quote(Limn *, const char *text); // as a JSON string
 
 #endif

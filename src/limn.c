@@ -5,6 +5,7 @@
 #include "file/file.h"
 #include "learn/learn.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct Limn {
@@ -115,6 +116,7 @@ const char *limn_summary(Limn *l, bool json) {
   if (weights) buf_printf(&b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
   if (!any) buf_text(&b, "nothing declared");
   if (p->later) buf_printf(&b, "; %u %s parsed but not checked yet (machines, learning diagrams)", p->later, p->later == 1 ? "declaration" : "declarations");
+  buf_char(&b, '\n');
   return b.at;
 }
 
@@ -135,6 +137,30 @@ const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
   if (w->diags->errors > errors) return NULL;
   Buf b = buf_new(l->arena);
   format_program(&front, file, tree, &b);
+  return b.at;
+}
+
+LimnStatus limn_format_file(Limn *l, const char *path, bool check, bool *same) {
+  GUARDED(l, LIMN_MACHINE);
+  FileText f = file_read(l->arena, path, 256u << 20);
+  if (!f.text) {
+    diag_error(l->w->diags, (Span){0}, "cannot read %s: %s", path, f.error);
+    return LIMN_WRONG;
+  }
+  const char *text = limn_format(l, path, f.text, f.n);
+  if (!text) return LIMN_WRONG;
+  *same = strlen(text) == f.n && memcmp(text, f.text, f.n) == 0;
+  if (*same || check) return LIMN_GOOD;
+  const char *error = file_write(l->arena, path, text, strlen(text));
+  if (!error) return LIMN_GOOD;
+  diag_error(l->w->diags, (Span){0}, "cannot write %s: %s", path, error);
+  return LIMN_MACHINE;
+}
+
+const char *limn_quote(Limn *l, const char *text) {
+  GUARDED(l, "\"\"");
+  Buf b = buf_new(l->arena);
+  buf_json(&b, text, strlen(text));
   return b.at;
 }
 
@@ -243,7 +269,7 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
     buf_text(&b, json ? ", " : "\n");
     cost_block(l, &b, json ? "naive" : "naive (the forward derivative, once for each number it depends on)", &naive, json);
   }
-  if (json) buf_text(&b, "}\n");
+  if (json) buf_char(&b, '}');
   return b.at;
 }
 
@@ -372,9 +398,13 @@ static bool read_weights(Run *r) {
   return true;
 }
 
-static void show_numbers(Buf *b, const Tensor *t, uint32_t depth, int64_t *at) {
+static void show_numbers(Buf *b, const Tensor *t, uint32_t depth, int64_t *at, bool json) {
   if (depth == t->rank) {
-    buf_number(b, t->data[(*at)++]);
+    double x = t->data[(*at)++];
+    bool quoted = json && !isfinite(x); // JSON has no word for it
+    if (quoted) buf_char(b, '"');
+    buf_number(b, x);
+    if (quoted) buf_char(b, '"');
     return;
   }
   buf_char(b, '[');
@@ -382,14 +412,14 @@ static void show_numbers(Buf *b, const Tensor *t, uint32_t depth, int64_t *at) {
     if (i) buf_text(b, depth + 1 < t->rank ? ",\n" : ", ");
     if (i && depth + 1 < t->rank)
       for (uint32_t k = 0; k <= depth; k++) buf_char(b, ' ');
-    show_numbers(b, t, depth + 1, at);
+    show_numbers(b, t, depth + 1, at, json);
   }
   buf_char(b, ']');
 }
 
-static void show_tensor(Buf *b, const Tensor *t) {
+static void show_tensor(Buf *b, const Tensor *t, bool json) {
   int64_t at = 0;
-  show_numbers(b, t, 0, &at);
+  show_numbers(b, t, 0, &at, json);
 }
 
 static Array array_of(const Tensor *t, const char *name) { return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64}; }
@@ -452,7 +482,7 @@ static bool gradients(Run *r, const Tensor *out, Buf *text) {
   for (uint32_t i = 0; i < all.array.n; i++) {
     Tensor t = tensor_of(&all.array.at[i]);
     buf_printf(text, r->how->json ? ", \"d %s\": " : "d %s = ", all.array.at[i].name);
-    show_tensor(text, &t);
+    show_tensor(text, &t, r->how->json);
     if (!r->how->json) buf_char(text, '\n');
   }
   return true;
@@ -475,12 +505,12 @@ static bool run(Run *r, const char *name, Buf *text) {
   for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
     const char *label = name_text(w->names, r->d->wire.at[r->d->out.at[i]].name);
     if (r->how->json) buf_printf(text, "%s\"%s\": ", i ? ", " : "", i || !*label ? arena_format(w->arena, "out.%u", i + 1) : "out.1");
-    show_tensor(text, &out[i]);
+    show_tensor(text, &out[i], r->how->json);
     if (!r->how->json) buf_char(text, '\n');
   }
   if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out, text)) return false;
   if (r->how->count) buf_printf(text, r->how->json ? ", \"multiplications\": %llu" : "%llu multiplications\n", (unsigned long long)eval.multiplications);
-  if (r->how->json) buf_text(text, "}\n");
+  if (r->how->json) buf_char(text, '}');
   return true;
 }
 

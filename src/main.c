@@ -7,7 +7,7 @@
 
 typedef struct {
   const char *file, *name;
-  bool json, who, check, origins, quiet;
+  bool json, who, check, origins;
   const char *after;
   LimnEval eval;
   LimnInput in[64];
@@ -21,16 +21,17 @@ typedef struct {
   bool name_needed;
 } Command;
 
-static int finish(Limn *l, const Options *o, int status) {
-  if (o->json) return status; // they are in the answer
-  fputs(limn_messages(l, false), stderr);
-  return status;
-}
-
-static void json_answer(Limn *l, const char *key, const char *value) {
-  printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
-  if (value) printf(", \"%s\": %s", key, value);
-  puts("}");
+// What a command answers: plain text, or under --json one value that goes under `key`.
+static int answer(Limn *l, const Options *o, LimnStatus status, const char *key, const char *text) {
+  if (o->json) {
+    printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
+    if (text) printf(", \"%s\": %s", key, text);
+    puts("}");
+  } else {
+    if (text) fputs(text, stdout);
+    fputs(limn_messages(l, false), stderr);
+  }
+  return (int)status;
 }
 
 static LimnStatus load(Limn *l, const Options *o) {
@@ -40,100 +41,47 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 static int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
-  if (o->json) {
-    json_answer(l, o->who ? "who" : "summary", s ? NULL : o->who ? limn_who(l, true) : limn_summary(l, true));
-    return s;
-  }
-  if (s == LIMN_GOOD && o->who) fputs(limn_who(l, false), stdout);
-  else if (s == LIMN_GOOD) printf("%s: %s\n", o->file, limn_summary(l, false));
-  return finish(l, o, s);
-}
-
-static char *slurp(const char *path, size_t *n) {
-  FILE *f = fopen(path, "rb");
-  size_t cap = 1 << 16;
-  char *text = f ? malloc(cap) : NULL;
-  *n = 0;
-  while (text) {
-    size_t got = fread(text + *n, 1, cap - *n - 1, f);
-    *n += got;
-    if (!got) break;
-    if (cap - *n < 2) {
-      char *more = realloc(text, cap *= 2);
-      if (!more) free(text);
-      text = more;
-    }
-  }
-  if (f) fclose(f);
-  if (text) text[*n] = 0;
-  return text;
-}
-
-static int replace_file(const char *path, const char *text) {
-  size_t n = strlen(path);
-  char *beside = malloc(n + 8);
-  if (!beside) return 3;
-  memcpy(beside, path, n);
-  memcpy(beside + n, ".part", 6);
-  FILE *f = fopen(beside, "wb");
-  bool good = f && fputs(text, f) >= 0 && fflush(f) == 0;
-  if (f && fclose(f) != 0) good = false;
-  good = good && rename(beside, path) == 0;
-  if (!good) fprintf(stderr, "limn: cannot write %s\n", path), remove(beside);
-  free(beside);
-  return good ? 0 : 3;
+  const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
+  if (text && !o->json && !o->who) printf("%s: ", o->file);
+  return answer(l, o, s, o->who ? "who" : "summary", text);
 }
 
 static int run_fmt(Limn *l, Options *o) {
-  size_t n;
-  char *text = slurp(o->file, &n);
-  if (!text) {
-    fprintf(stderr, "limn: cannot read %s\n", o->file);
-    return 1;
+  bool same = true;
+  LimnStatus s = limn_format_file(l, o->file, o->check, &same);
+  if (!s && o->check && !same) {
+    if (!o->json) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
+    s = LIMN_WRONG;
   }
-  const char *formatted = limn_format(l, o->file, text, n);
-  bool same = formatted && strlen(formatted) == n && memcmp(formatted, text, n) == 0;
-  free(text);
-  if (!formatted) return finish(l, o, 1);
-  if (o->check) {
-    if (!same) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
-    return same ? 0 : 1;
-  }
-  return same ? 0 : replace_file(o->file, formatted);
-}
-
-static int show_text(Limn *l, Options *o, const char *text) {
-  if (text) fputs(text, stdout);
-  return finish(l, o, text ? 0 : 1);
+  return answer(l, o, s, "same", o->json ? (same ? "true" : "false") : NULL);
 }
 
 static int run_print(Limn *l, Options *o) {
-  if (load(l, o)) return finish(l, o, 1);
-  return show_text(l, o, limn_print(l, o->name, o->after, o->origins));
+  LimnStatus s = load(l, o);
+  const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
+  if (!s && !text) s = LIMN_WRONG;
+  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
 static int run_grad(Limn *l, Options *o) {
-  if (load(l, o)) return finish(l, o, 1);
-  return show_text(l, o, limn_print(l, o->name, o->name ? "reverse" : "gradient", o->origins));
+  o->after = o->name ? "reverse" : "gradient";
+  return run_print(l, o);
 }
 
 static int run_cost(Limn *l, Options *o) {
-  if (load(l, o)) return finish(l, o, 1);
-  const char *text = limn_cost(l, o->name, o->json);
-  if (text) fputs(text, stdout);
-  else fputs(limn_messages(l, false), stderr);
-  return text ? 0 : 1;
+  LimnStatus s = load(l, o);
+  const char *text = s ? NULL : limn_cost(l, o->name, o->json);
+  if (!s && !text) s = LIMN_WRONG;
+  return answer(l, o, s, "cost", text);
 }
 
 static int run_eval(Limn *l, Options *o) {
-  const char *text = "";
-  if (load(l, o)) return finish(l, o, 1);
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
   o->eval.in = o->in;
   o->eval.json = o->json;
-  LimnStatus s = limn_eval(l, o->name, &o->eval, &text);
-  fputs(text, stdout);
-  if (s && o->json) json_answer(l, "out", NULL);
-  return finish(l, o, s);
+  if (!s) s = limn_eval(l, o->name, &o->eval, &text);
+  return answer(l, o, s, "values", text);
 }
 
 static int run_ops(Limn *l, Options *o) {

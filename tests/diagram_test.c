@@ -377,9 +377,9 @@ static void test_join_and_order(void **state) {
 static void test_scan(void **state) {
   Stage *s = *state;
   const char *text = "diagram step(x: R, a: R, b: R, k: R)\n"
-                     "  c: R = sum x a k over : $0 * $2 + $1\n  return b c a\n\n"
+                     "  c: R = map x a k over : $0 * $2 + $1\n  return b c a\n\n"
                      "diagram running(x: R[t:4], k: R)\n"
-                     "  z: R = sum over : 0\n"
+                     "  z: R = map over : 0\n"
                      "  e: R, f: R, g: R[t:4] = scan step over t:4 (x; z z; k; )\n"
                      "  p: R, q: R, r: R[t:4] = scan step over t:4 back (x; z z; k; )\n"
                      "  return e f g p q r\n";
@@ -414,7 +414,7 @@ static void test_call(void **state) {
                      "  weight W: R[3 2] \"W\" init glorot 3 2\n"
                      "  buffer seen: R \"seen\" init const 0\n"
                      "  y[n o]: R[n~1 2] = sum x[n i] W[i o] over n:n i:3 o:2 : $0 * $1\n"
-                     "  more: R = sum seen over : $0 + size(n)\n"
+                     "  more: R = map seen over : $0 + size(n)\n"
                      "  return y\n  next seen = more\n\n"
                      "diagram net(x: R[n~1 3])\n"
                      "  weight %: R[3 2] \"linear/W\" init glorot 3 2\n"
@@ -439,7 +439,7 @@ static void test_random(void **state) {
   Diagram *d = read(s, "diagram draw(z: R)\n  r: R[3] = random normal 0x0000000000000005\n  return r z\n\n"
                        "diagram noise(x: R[4])\n"
                        "  a: R[1000] = random normal 0x0000000000000001\n  b: R[1000] = random uniform 0x0000000000000001\n"
-                       "  z: R = sum over : 0\n"
+                       "  z: R = map over : 0\n"
                        "  p: R[4 3], q: R[4] = scan draw over t:4 (x; ; ; )\n"
                        "  r: R[4 3], t: R[4] = scan draw over t:4 back (x; ; ; )\n"
                        "  return a b p r\n");
@@ -535,7 +535,7 @@ static void test_text_of_everything(void **state) {
       "names 1 = cat \"old dog\" %\n"
       "\n"
       "diagram start()\n"
-      "  x[i]: R[2] = sum over i:2 : -at(i) - -2 + neg(3) * (-2)^2\n"
+      "  x[i]: R[2] = map over i:2 : -at(i) - -2 + neg(3) * (-2)^2\n"
       "  return x\n"
       "\n"
       "diagram f(x: R[n~1 k:n.2 n.2+1], l: {3 of 1}[n n:2], b: B)\n"
@@ -544,7 +544,7 @@ static void test_text_of_everything(void **state) {
       "  clock %: R \"t\" init const -0.5\n"
       "  S[i i.2+{n.2-1}*%]: R[n 2] = sum x[i i.2 %] else -inf W[-i+3] b over i:n i.2:n.2 %:(n.2//2) : "
       "t1 := exp($0); t2 := t1 * $1; select($2, t1 / (t2 + t1), -t2^2)\n"
-      "  q: B = sum l[0 1] b over : xor(1:B = 0:B, $0 = 2:L)\n"
+      "  q: B = map l[0 1] b over : xor(1:B = 0:B, $0 = 2:L)\n"
       "  x.2: R[2] = call start()\n"
       "  return S q\n"
       "  next % = %\n"
@@ -562,11 +562,11 @@ static void test_text_of_everything(void **state) {
 
 static void test_origins(void **state) {
   Stage *s = *state;
-  Diagram *d = read(s, "diagram f(x: R)\n  y: R = sum x over : $0\n  return y\n");
+  Diagram *d = read(s, "diagram f(x: R)\n  y: R = map x over : $0\n  return y\n");
   d->box.at[1].origin = origin_new(s->w, (Span){1, 18, 1}, 0, WHY_SOURCE);
   Buf b = buf_new(s->arena);
   diagram_print(s->w, d, &b, true);
-  assert_string_equal(b.at, "diagram f(x: R)\n  y: R = sum x over : $0  @2:3\n  return y\n");
+  assert_string_equal(b.at, "diagram f(x: R)\n  y: R = map x over : $0  @2:3\n  return y\n");
   assert_true(diagram_equal(s->w, d, read(s, b.at)));
 }
 

@@ -89,7 +89,9 @@ static void test_rough_derivatives(void **state) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 10000, &(Chance){.odd = seed % 4 == 0});
     Tensor *in = random_tensors(t->w, t->arena, d, seed);
-    if (all_finite(t_run(t, diagram_inline(t->w, d), in, NULL), d->out.n)) t_check_adjoint(t, d, in), done++;
+    Diagram *open = diagram_inline(t->w, d); // an infinity inside may give a slope that is no number
+    for (Id i = 1; i < open->wire.n; i++) diagram_output(t->w, open, i);
+    if (all_finite(t_run(t, open, in, NULL), open->out.n)) t_check_adjoint(t, d, in), done++;
     t_free(t);
   }
   assert_true(done > SEEDS / 2);

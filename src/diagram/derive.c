@@ -83,6 +83,52 @@ Id added_wires(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
   return part[0];
 }
 
+// -- what lies upstream ---------------------------------------------------------------------------
+typedef struct {
+  uint32_t words; // of a set of classes
+  uint64_t *set;  // [wire][words] the classes that the wire moves with
+} Upstream;
+
+static Upstream upstream_new(World *w, const Diagram *f, uint32_t classes) {
+  Upstream u = {classes / 64 + 1, NULL};
+  u.set = NEW_ARRAY(w->arena, uint64_t, (size_t)f->wire.n * u.words);
+  return u;
+}
+
+static uint64_t *upstream_of(const Upstream *u, Id wire) { return u->set + (size_t)wire * u->words; }
+
+static void upstream_mark(const Upstream *u, const Diagram *f, Id wire, uint32_t class) {
+  if (type_moves(&f->wire.at[wire].type)) upstream_of(u, wire)[class / 64] |= (uint64_t)1 << (class % 64);
+}
+
+// From the inputs of a box to its outputs.
+static void upstream_spread(World *w, const Upstream *u, const Diagram *f, const Box *b) {
+  if (b->op == OP_order || b->op == OP_random) return;
+  uint64_t few = 0, *sum = u->words == 1 ? &few : NEW_ARRAY(w->arena, uint64_t, u->words);
+  const bool *moving = b->op == OP_loop ? loop_moving(w, b->loop) : NULL;
+  for (uint32_t k = 0; k < b->nin; k++)
+    for (uint32_t i = 0; i < u->words; i++)
+      if (!moving || moving[k]) sum[i] |= upstream_of(u, b->in[k])[i];
+  for (uint32_t k = 0; k < b->nout; k++)
+    for (uint32_t i = 0; i < u->words; i++)
+      if (type_moves(&f->wire.at[b->out[k]].type)) upstream_of(u, b->out[k])[i] = sum[i];
+}
+
+static Id source_wire(const Diagram *f, uint32_t i) {
+  return i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire;
+}
+
+bool *outputs_moving(World *w, const Diagram *f) {
+  uint32_t n = f->in.n + f->param.n;
+  Upstream u = upstream_new(w, f, n);
+  bool *moving = NEW_ARRAY(w->arena, bool, (size_t)f->out.n *n);
+  for (uint32_t i = 0; i < n; i++) upstream_mark(&u, f, source_wire(f, i), i);
+  for (Id i = 1; i < f->box.n; i++) upstream_spread(w, &u, f, &f->box.at[i]);
+  for (uint32_t o = 0; o < f->out.n; o++)
+    for (uint32_t i = 0; i < n; i++) moving[o * n + i] = upstream_of(&u, f->out.at[o])[i / 64] >> (i % 64) & 1;
+  return moving;
+}
+
 // -- cotangents -----------------------------------------------------------------------------------
 typedef struct {
   Id key;
@@ -92,8 +138,7 @@ typedef struct {
 
 typedef struct {
   Derive d;
-  uint32_t words;      // of a set of classes
-  uint64_t *up;        // [wire][words] the classes upstream
+  Upstream up;
   Table *keys;         // sets to their numbers
   VEC(uint64_t *) key; // [key] its set; [0] is the empty one
   VEC(Cot) cot;        // [0] is unused
@@ -103,20 +148,20 @@ typedef struct {
 
 static Id key_of(Reverse *r, const uint64_t *set) {
   bool empty = true;
-  for (uint32_t i = 0; i < r->words; i++) empty &= set[i] == 0;
+  for (uint32_t i = 0; i < r->up.words; i++) empty &= set[i] == 0;
   if (empty) return 0;
-  Id id = table_get(r->keys, set, r->words * sizeof(uint64_t));
+  Id id = table_get(r->keys, set, r->up.words * sizeof(uint64_t));
   if (id) return id;
-  vec_push(r->d.w->arena, &r->key, arena_copy(r->d.w->arena, set, r->words * sizeof(uint64_t)));
-  table_put(r->keys, set, r->words * sizeof(uint64_t), r->key.n - 1);
+  vec_push(r->d.w->arena, &r->key, arena_copy(r->d.w->arena, set, r->up.words * sizeof(uint64_t)));
+  table_put(r->keys, set, r->up.words * sizeof(uint64_t), r->key.n - 1);
   return r->key.n - 1;
 }
 
 // The key cut down to what is upstream of a wire.
 static Id key_at(Reverse *r, Id key, Id wire) {
-  const uint64_t *a = r->key.at[key], *b = r->up + (size_t)wire * r->words;
-  uint64_t one, *set = r->words == 1 ? &one : NEW_ARRAY(r->d.w->arena, uint64_t, r->words);
-  for (uint32_t i = 0; i < r->words; i++) set[i] = a[i] & b[i];
+  const uint64_t *a = r->key.at[key], *b = upstream_of(&r->up, wire);
+  uint64_t one, *set = r->up.words == 1 ? &one : NEW_ARRAY(r->d.w->arena, uint64_t, r->up.words);
+  for (uint32_t i = 0; i < r->up.words; i++) set[i] = a[i] & b[i];
   return key_of(r, set);
 }
 
@@ -154,8 +199,7 @@ static Reverse *reverse_new(World *w, const Diagram *f, uint32_t classes) {
   Reverse *r = NEW(w->arena, Reverse);
   r->d = (Derive){w, f, diagram_new(w, name_with(w, f->name, "_reverse")), new_map(w, f), WHY_REVERSE};
   r->d.to->origin = f->origin;
-  r->words = classes / 64 + 1;
-  r->up = NEW_ARRAY(w->arena, uint64_t, (size_t)f->wire.n * r->words);
+  r->up = upstream_new(w, f, classes);
   r->keys = table_new(w->arena);
   r->first = NEW_ARRAY(w->arena, Id, f->wire.n);
   r->saved = NEW_ARRAY(w->arena, Id, f->box.n);
@@ -166,27 +210,9 @@ static Reverse *reverse_new(World *w, const Diagram *f, uint32_t classes) {
   return r;
 }
 
-static void wire_of_class(Reverse *r, Id wire, uint32_t class) {
-  if (type_moves(&r->d.f->wire.at[wire].type))
-    r->up[(size_t)wire * r->words + class / 64] |= (uint64_t)1 << (class % 64);
-}
-
-static void spread_up(Reverse *r, const Box *b) {
-  const Diagram *f = r->d.f;
-  uint64_t *up = NEW_ARRAY(r->d.w->arena, uint64_t, r->words);
-  const bool *moving = b->op == OP_loop ? loop_moving(r->d.w, b->loop) : NULL;
-  if (b->op == OP_order || b->op == OP_random) return;
-  for (uint32_t k = 0; k < b->nin; k++)
-    for (uint32_t i = 0; i < r->words; i++)
-      if (!moving || moving[k]) up[i] |= r->up[(size_t)b->in[k] * r->words + i];
-  for (uint32_t k = 0; k < b->nout; k++)
-    for (uint32_t i = 0; i < r->words; i++)
-      if (type_moves(&f->wire.at[b->out[k]].type)) r->up[(size_t)b->out[k] * r->words + i] = up[i];
-}
-
 static bool wire_is_moved(const Reverse *r, Id wire) {
-  for (uint32_t i = 0; i < r->words; i++)
-    if (r->up[(size_t)wire * r->words + i]) return true;
+  for (uint32_t i = 0; i < r->up.words; i++)
+    if (upstream_of(&r->up, wire)[i]) return true;
   return false;
 }
 
@@ -196,7 +222,7 @@ static void reverse_copy(Reverse *r) {
   for (Id i = 1; i < f->box.n; i++) {
     const Box *b = &f->box.at[i];
     bool moved = false;
-    spread_up(r, b);
+    upstream_spread(r->d.w, &r->up, f, b);
     for (uint32_t k = 0; k < b->nout; k++) moved |= wire_is_moved(r, b->out[k]);
     if (b->op == OP_scan && moved) r->saved[i] = scan_and_save(&r->d, b);
     else copy_box(r->d.w, r->d.to, f, b, r->d.map, b->origin);
@@ -296,17 +322,13 @@ static bool reverse_output(Reverse *r, Id wire) {
   return !cot;
 }
 
-static Id source_wire(const Diagram *f, uint32_t i) {
-  return i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire;
-}
-
 static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bool *have_out, bool keep_out) {
   Reverse *r = reverse_new(w, f, 1);
   uint32_t n = f->in.n + f->param.n, zeros = 0;
   Derived result = {r->d.to, NEW_ARRAY(w->arena, bool, n)};
   Ids seed = {0};
   for (uint32_t i = 0; i < n; i++)
-    if (want[i]) wire_of_class(r, source_wire(f, i), 0);
+    if (want[i]) upstream_mark(&r->up, f, source_wire(f, i), 0);
   for (uint32_t i = 0; i < f->out.n; i++) {
     const Wire *y = &f->wire.at[f->out.at[i]];
     bool have = have_out[i] && type_moves(&y->type);
@@ -392,11 +414,11 @@ Diagram *diagram_gradient(World *w, const Diagram *d, const bool *const *mask) {
   Reverse *r = reverse_new(w, f, classes);
   r->d.to->name = name_with(w, f->name, "_gradient");
   for (uint32_t p = 0; p < f->param.n; p++)
-    if (class[p]) wire_of_class(r, f->param.at[p].wire, class[p] - 1);
+    if (class[p]) upstream_mark(&r->up, f, f->param.at[p].wire, class[p] - 1);
   reverse_copy(r);
   for (uint32_t o = 0; o < f->out.n; o++) {
     const Wire *y = &f->wire.at[f->out.at[o]];
-    uint64_t *set = NEW_ARRAY(w->arena, uint64_t, r->words);
+    uint64_t *set = NEW_ARRAY(w->arena, uint64_t, r->up.words);
     for (uint32_t c = 0; c < classes; c++)
       if (mask[o][member.at[c]]) set[c / 64] |= (uint64_t)1 << (c % 64);
     Id key = key_of(r, set);

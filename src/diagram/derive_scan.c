@@ -151,17 +151,33 @@ static void reverse_outputs(Around *a, const Inner *m) {
     if (m->want[i] && !m->zero[i]) diagram_output(w, body, m->inside[i]);
 }
 
+// A carry has a cotangent if something that has one moves with it, and it is wanted if it moves with something that
+// is wanted, at this step or a later one. Marks both in `want`, and cuts `have` down to the same carries.
+static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, bool *have) {
+  const bool *moving = outputs_moving(w, s->body); // [out][n]
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t c = 0; c < s->carry; c++) {
+      bool wanted = want[s->slice + c], has = have[c];
+      for (uint32_t i = 0; i < n; i++) wanted |= want[i] && moving[c * n + i];
+      for (uint32_t o = 0; o < s->body->out.n; o++) has |= have[o] && moving[o * n + s->slice + c];
+      more |= wanted != want[s->slice + c] || has != have[c];
+      want[s->slice + c] = wanted;
+      have[c] = has;
+    }
+  }
+  for (uint32_t c = 0; c < s->carry; c++) want[s->slice + c] = have[c] = want[s->slice + c] && have[c];
+}
+
 static Inner inner_new(const Derive *e, const Box *b, const bool *want) {
-  const Scan *s = b->scan;
   Arena *arena = e->w->arena;
   Inner m = {.n = b->nin,
-             .want = NEW_ARRAY(arena, bool, b->nin),
+             .want = arena_copy(arena, want, b->nin * sizeof(bool)),
              .zero = NEW_ARRAY(arena, bool, b->nin),
              .inside = NEW_ARRAY(arena, Id, b->nin),
              .sum = NEW_ARRAY(arena, Id, b->nin),
              .input = NEW_ARRAY(arena, Id, b->nin),
              .d_out = NEW_ARRAY(arena, Id, b->nout)};
-  for (uint32_t i = 0; i < m.n; i++) m.want[i] = is_carry(s, i) ? type_moves(&e->f->wire.at[b->in[i]].type) : want[i];
   return m;
 }
 
@@ -169,8 +185,8 @@ void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, cons
   const Scan *old = b->scan;
   Inner m = inner_new(e, b, want);
   bool *have = NEW_ARRAY(e->w->arena, bool, b->nout);
-  for (uint32_t i = 0; i < b->nout; i++)
-    have[i] = i < old->carry ? type_moves(&e->f->wire.at[b->out[i]].type) : d_out[i] != 0;
+  for (uint32_t i = 0; i < b->nout; i++) have[i] = d_out[i] != 0;
+  needed_cotangents(e->w, old, m.n, m.want, have);
   Derived r = reverse_flat(e->w, old->body, m.want, have);
   for (uint32_t i = 0, port = 0; i < m.n; i++)
     if (m.want[i]) m.zero[i] = r.zero[port++] && !is_carry(old, i);
@@ -216,7 +232,7 @@ static void forward_inside(Around *a, const Diagram *forward, const Id *input, c
 }
 
 // Outputs of the new body: carries, their tangents, emitted, their tangents. Fills in where they come out.
-static void forward_outputs(Around *a, const Derived *r, const Id *map, Id *out, Id *d_out) {
+static void forward_outputs(Around *a, const Derived *r, const bool *have, const Id *map, Id *out, Id *d_out) {
   const Scan *old = a->b->scan;
   const Diagram *body = old->body;
   uint32_t *d_port = NEW_ARRAY(a->e->w->arena, uint32_t, body->out.n), moving = 0;
@@ -231,10 +247,22 @@ static void forward_outputs(Around *a, const Derived *r, const Id *map, Id *out,
     }
     for (uint32_t i = first; i < end; i++) {
       d_out[i] = UINT32_MAX;
-      if (!d_port[i] || (half && r->zero[d_port[i] - 1])) continue;
+      bool carried = !half && have[old->slice + i];
+      if (!d_port[i] || (!carried && (!half || r->zero[d_port[i] - 1]))) continue;
       diagram_output(a->e->w, a->scan.body, map[r->diagram->out.at[body->out.n + d_port[i] - 1]]);
       d_out[i] = place++;
     }
+  }
+}
+
+// A carry has a tangent if it moves with something that has one.
+static void needed_tangents(World *w, const Scan *s, uint32_t n, bool *have) {
+  const bool *moving = outputs_moving(w, s->body);
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t c = 0; c < s->carry; c++)
+      for (uint32_t i = 0; i < n; i++)
+        if (have[i] && moving[c * n + i] && !have[s->slice + c]) more = have[s->slice + c] = true;
   }
 }
 
@@ -247,8 +275,8 @@ void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
     copy_box(e->w, e->to, e->f, b, e->map, b->origin);
     return;
   }
-  for (uint32_t i = 0; i < b->nin; i++)
-    have[i] = is_carry(old, i) ? type_moves(&e->f->wire.at[b->in[i]].type) : d_in[i] != 0;
+  for (uint32_t i = 0; i < b->nin; i++) have[i] = d_in[i] != 0;
+  needed_tangents(e->w, old, b->nin, have);
   Derived r = forward_flat(e->w, old->body, have);
   Around a = around_new(e, b, "_forward");
   Id *input = NEW_ARRAY(arena, Id, b->nin), *tangent = NEW_ARRAY(arena, Id, b->nin),
@@ -259,7 +287,7 @@ void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
   forward_inputs(&a, d_in, have, old->slice + old->carry, b->nin - old->slice - old->carry, &a.scan.hold, input,
                  tangent);
   forward_inside(&a, r.diagram, input, tangent, map);
-  forward_outputs(&a, &r, map, out, d_out);
+  forward_outputs(&a, &r, have, map, out, d_out);
   Id first = around_finish(&a);
   for (uint32_t i = 0; i < b->nout; i++) {
     out[i] += first;

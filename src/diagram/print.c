@@ -227,10 +227,16 @@ static void body_out(Print *p, const Loop *loop, const char *const *index) {
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
+static bool is_map(World *w, const Loop *loop) { // nothing is combined: every index is an axis of the result
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (loop_is_reduced(w, loop, i)) return false;
+  return loop->combine == SUM;
+}
+
 static void loop_out(Print *p, const Box *b, const char *const *index) {
   static const char *const combine[] = {"sum", "prod", "max", "min"};
   const Loop *loop = b->loop;
-  text(p, combine[loop->combine]);
+  text(p, is_map(p->w, loop) ? "map" : combine[loop->combine]);
   for (uint32_t i = 0; i < loop->nin; i++) {
     text(p, " ");
     wire_out(p, b->in[i]);

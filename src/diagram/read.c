@@ -86,7 +86,7 @@ static Axis read_axis(Read *r) {
     size_t n;
     const char *key = tok_key(&name, &n);
     a.label = tok_name(&name);
-    a.size = is_symbol(t, ':') ? (text_next(t), read_size(t, true)) : table_get(r->var, key, n);
+    a.size = is_symbol(t, ':') && !t->tok.spaced ? (text_next(t), read_size(t, true)) : table_get(r->var, key, n);
     if (!a.size && !t->failed) t->tok.span = name.tok.span, text_error(t, "this axis has no size");
   }
   if (take_symbol(t, '~')) a.pass = want_whole(r, UINT32_MAX);
@@ -393,6 +393,7 @@ static Id read_operation(Read *r, const Results *result, Text access) {
   Text *t = &r->t;
   for (int i = 0; i < 4; i++)
     if (take_word(t, combine[i])) return read_loop(r, (Combine)i, result, access);
+  if (take_word(t, "map")) return read_loop(r, SUM, result, access);
   if (is_symbol(&access, '[')) text_error(t, "only the result of a loop is written as an access");
   if (take_word(t, "join")) return read_join(r);
   if (take_word(t, "order")) return read_order(r);

@@ -8,7 +8,7 @@
 //   init      = "const" number | "normal" | "uniform" | "glorot" size size | "he" size size | "orthogonal"
 //               | "diagram" name | "data" "[" { number } "]"
 //   box       = result { "," result } "=" operation          result = name [ access ] ":" type
-//   operation = ( "sum" | "prod" | "max" | "min" ) { name [ access ] [ "else" number ] }
+//   operation = ( "map" | "sum" | "prod" | "max" | "min" ) { name [ access ] [ "else" number ] }
 //                                            "over" { name ":" size } ":" { name ":=" scalar ";" } scalar
 //               | "join" number { name } | "order" number name | "random" ( "normal" | "uniform" ) number
 //               | "call" name "(" { name } [ ";" { name } ] ")"
@@ -17,6 +17,7 @@
 //   type      = ( "R" | "B" | "{" size [ "of" number ] "}" ) [ "[" { axis } "]" ]
 //   axis      = ( label [ ":" size ] | ":" size | size ) [ "~" pass ]
 //
+// "map" is a sum in which every index is an axis of the result: nothing is added up.
 // A name that is no plain word, or one of the words above, stands in quotes; no name at all is %. Where a
 // name was taken, .2, .3 … follow it; they only tell things apart. From @ to the end of a line is comment.
 #ifndef LIMN_TEXT_H

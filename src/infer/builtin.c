@@ -151,7 +151,7 @@ static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Valu
   v.span = span;
   Val r = val_reduce(b, v, combine, axes);
   for (uint32_t i = 0; i < along.n; i++)
-    if (along.index[i] != UINT32_MAX) eq->index.at[along.index[i]].name = 0; // out of sight again
+    if (along.index[i] != UINT32_MAX) eq->index.at[along.index[i]].gone = true;
   if (!config || along.batch) val_settle(b, &r);
   uint32_t own[RANK_LIMIT];
   if (!r.nreduce && !own_axes(&r.type, own)) r.indexed = false;

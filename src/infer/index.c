@@ -8,7 +8,7 @@
 
 bool eq_has(const Eq *eq, Name name, uint32_t *out) {
   for (uint32_t i = 0; name && i < eq->index.n; i++)
-    if (eq->index.at[i].name == name) {
+    if (eq->index.at[i].name == name && !eq->index.at[i].gone) {
       if (out) *out = i;
       return true;
     }
@@ -268,6 +268,7 @@ static bool range_place(Places *p, const Node *n, const Axis *axis) {
   Name name = axis && axis->label ? axis->label : name_from(w->names, arena_format(w->arena, "_%u", p->n));
   uint32_t i = eq_index(b, p->r.eq, name, n->span);
   p->r.eq->index.at[i].nameless = !(axis && axis->label);
+  p->r.eq->index.at[i].ranged = true;
   Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
   int64_t v;
   if (size_value(w, length, &v) && v <= 0) {
@@ -344,9 +345,29 @@ static uint32_t axis_for(AxisList *list, const Axis *axis) {
 
 static Axis index_axis(const Eq *eq, uint32_t i) { return (Axis){.label = eq->index.at[i].name, .size = eq->index.at[i].size}; }
 
+// A label points into an axis of its own number of places.
+static bool is_label(World *w, const Affine *a) { return a->n == 1 && a->label[0] && a->coef[0] == size_of(w, 1) && a->c == size_of(w, 0); }
+
+static bool label_fits(Places *p, const Affine *a, const Axis *axis, Span span) {
+  World *w = p->r.b->w;
+  const Val *v = &p->r.label.at[a->var[0]];
+  if (sizes_agree(p->r.b, v->type.count, axis->size, span, span, "a label and its axis")) return true;
+  diag_error(w->diags, span, "a label of %s points into an axis of %s", type_text(w, &v->type), size_text(w, axis->size));
+  return false;
+}
+
+// In a sum, as in `x[t[i]+1]`, a label reaches as far as an index of its number of places.
+static uint32_t label_range(Body *b, Eq *eq, const Val *v, Span span) {
+  EqIndex index = {.size = v->type.count, .span = span, .gone = true};
+  vec_push(b->w->arena, &eq->index, index);
+  return eq->index.n - 1;
+}
+
 // The size rule of a plain place, and a note of every other place, to be looked at when all sizes are known.
-static bool note_place(Body *b, Eq *eq, const Affine *a, const Axis *axis, Span span) {
+static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Span span) {
+  Body *b = p->r.b;
   World *w = b->w;
+  if (is_label(w, a)) return label_fits(p, a, axis, span);
   if (a->n == 1 && !a->label[0] && !a->range && a->coef[0] == size_of(w, 1) && a->c == size_of(w, 0)) {
     const EqIndex *index = &eq->index.at[a->var[0]];
     if (sizes_agree(b, index->size, axis->size, span, index->span, "an index")) return true;
@@ -357,23 +378,10 @@ static bool note_place(Body *b, Eq *eq, const Affine *a, const Axis *axis, Span 
   }
   Reach reach = {.size = axis->size, .coord = {.c = a->c}, .span = span, .padded = eq->padded, .group = a->group};
   for (uint32_t i = 0; i < a->n; i++) {
-    if (a->label[i]) return true; // labels are in bounds by their type
-    reach.coord = coord_add(w, reach.coord, a->coef[i], a->var[i], false);
+    uint32_t var = a->label[i] ? label_range(b, eq, &p->r.label.at[a->var[i]], span) : a->var[i];
+    reach.coord = coord_add(w, reach.coord, a->coef[i], var, false);
   }
   vec_push(w->arena, &eq->reach, reach);
-  return true;
-}
-
-// A label points into an axis of its own number of places.
-static bool label_fits(Places *p, const Affine *a, const Axis *axis, Span span) {
-  World *w = p->r.b->w;
-  for (uint32_t i = 0; i < a->n; i++) {
-    if (!a->label[i] || a->n > 1) continue;
-    const Val *v = &p->r.label.at[a->var[i]];
-    if (sizes_agree(p->r.b, v->type.count, axis->size, span, span, "a label and its axis")) continue;
-    diag_error(w->diags, span, "a label of %s points into an axis of %s", type_text(w, &v->type), size_text(w, axis->size));
-    return false;
-  }
   return true;
 }
 
@@ -417,7 +425,7 @@ Val index_value(Body *b, Env *env, Val base, const Node *brackets, Span span, Eq
   for (uint32_t k = 0; k < p.n; k++) {
     const Affine *a = &p.place[k];
     const Axis *axis = &base.type.axis[own[k]];
-    if (!note_place(b, eq, a, axis, p.span[k]) || !label_fits(&p, a, axis, p.span[k])) return val_error(span);
+    if (!note_place(&p, eq, a, axis, p.span[k])) return val_error(span);
     Coord c = coord_const(w, a->c);
     for (uint32_t i = 0; i < a->n; i++) {
       if (a->label[i]) {
@@ -459,13 +467,19 @@ bool is_access(Env *env, const Node *n) {
   return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN || (d->kind == DEF_LEARNER && !d->node->kid[1]));
 }
 
-static void flatten(Body *b, Env *env, const Node *n, bool divides, FactorNodes *out) {
+static bool is_product(Env *env, const Node *n) {
+  if (n->kind == N_PAREN || n->kind == N_NEG) return is_product(env, n->kid[0]);
+  return n->kind == N_RUN || n->kind == N_PROD || is_access(env, n);
+}
+
+static void flatten(Body *b, Env *env, const Node *n, bool divides, FactorNodes *out, bool *minus) {
   if (n->kind == N_RUN) {
-    for (uint32_t i = 0; i < n->nkid; i++) flatten(b, env, n->kid[i], divides, out);
+    for (uint32_t i = 0; i < n->nkid; i++) flatten(b, env, n->kid[i], divides, out, minus);
   } else if (n->kind == N_PROD && !divides) {
-    for (uint32_t i = 0; i < n->nkid; i++) flatten(b, env, n->kid[i], i && n->op[i - 1] == '/', out);
-  } else if (n->kind == N_PAREN && !divides && (n->kid[0]->kind == N_RUN || n->kid[0]->kind == N_PROD || is_access(env, n->kid[0]))) {
-    flatten(b, env, n->kid[0], divides, out);
+    for (uint32_t i = 0; i < n->nkid; i++) flatten(b, env, n->kid[i], i && n->op[i - 1] == '/', out, minus);
+  } else if ((n->kind == N_PAREN || n->kind == N_NEG) && !divides && is_product(env, n)) {
+    *minus ^= n->kind == N_NEG;
+    flatten(b, env, n->kid[0], divides, out, minus);
   } else {
     vec_push(b->w->arena, out, (FactorNode){n, divides});
   }
@@ -530,7 +544,30 @@ static Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq) {
   return val_fn(b, fn, pair, 2, span, eq);
 }
 
-static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, Span span, bool *found) {
+// Without a left side the axes stand in the order in which the indices are written.
+static Val in_order(Body *b, Val v, const Val *factor, uint32_t n) {
+  uint32_t order[RANK_LIMIT], k = 0;
+  bool put[RANK_LIMIT] = {false}, same = true;
+  if (v.error || !v.indexed) return v;
+  for (uint32_t i = 0; i < v.nreduce; i++) put[v.reduce[i]] = true;
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (v.type.axis[i].pass) put[i] = true, order[k++] = i;
+  for (uint32_t f = 0; f < n; f++)
+    for (uint32_t a = 0; a < factor[f].type.rank; a++)
+      for (uint32_t i = 0; i < v.type.rank; i++)
+        if (!put[i] && v.type.axis[i].label == factor[f].type.axis[a].label) put[i] = true, order[k++] = i;
+  for (uint32_t i = 1; i < k; i++) same &= order[i] > order[i - 1];
+  if (same) return v;
+  if (v.nreduce) {
+    val_settle(b, &v);
+    return in_order(b, v, factor, n);
+  }
+  v = val_permute(b, v, order, k);
+  v.indexed = true;
+  return v;
+}
+
+static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, Span span, bool *found, Val *factors) {
   Val v = {0};
   *found = false;
   uint32_t first = eq->mention.n;
@@ -539,6 +576,7 @@ static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, 
     if (f->at[i].divides || !is_access(env, n)) continue;
     Value access = eval_access(b, env, n, eq);
     Val factor = access.n == 1 ? access.at[0] : val_error(n->span);
+    factors[i] = factor;
     v = *found ? times(b, v, factor, FN_mul, span, eq) : factor;
     *found = true;
   }
@@ -555,23 +593,24 @@ static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, 
 
 Val eval_product(Body *b, Env *env, const Node *n, Eq *eq) {
   FactorNodes f = {0};
-  flatten(b, env, n, false, &f);
+  bool minus = false, found;
+  flatten(b, env, n, false, &f, &minus);
   uint32_t summed = eq->summed.n;
-  bool found;
-  Val v = product_of_accesses(b, env, &f, eq, n->span, &found);
+  Val *factors = NEW_ARRAY(b->w->arena, Val, f.n), v = product_of_accesses(b, env, &f, eq, n->span, &found, factors);
   uint32_t mentions = eq->mention.n;
-  if (found && f.n == 1) return v;
+  if (found && f.n == 1 && !minus) return v;
   summed = eq->summed.n;
   for (uint32_t i = 0; i < f.n; i++) {
     const Node *node = f.at[i].node;
     if (!f.at[i].divides && is_access(env, node)) continue;
-    Val factor = eval_one(b, env, node, eq);
+    Val factor = factors[i] = eval_one(b, env, node, eq);
     if (!factor.error && index_summed_elsewhere(b, eq, summed, mentions, node->span)) return val_error(n->span);
     if (!found && f.at[i].divides) v = val_literal(b, 1, node->span), found = true;
     v = found ? times(b, v, factor, f.at[i].divides ? FN_div : FN_mul, n->span, eq) : factor;
     found = true;
   }
-  return v;
+  if (minus && !v.error && v.type.base != BASE_BIT) v = val_fn(b, FN_neg, &v, 1, n->span, eq);
+  return eq->left ? v : in_order(b, v, factors, f.n);
 }
 
 // -- sizes of indices -----------------------------------------------------------------------------
@@ -597,6 +636,7 @@ static void solve_by_name(Body *b, Env *env, Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->index.n; i++) {
     EqIndex *index = &eq->index.at[i];
+    if (!index->name || index->ranged) continue;
     Binding *bind = env_find(env, index->name);
     Def *d = bind ? NULL : scope_find(env->scope, index->name);
     Size s = 0;
@@ -618,19 +658,22 @@ static void solve_by_reach(Body *b, Eq *eq) {
     Size best = 0;
     for (uint32_t r = 0; r < eq->reach.n; r++) {
       const Reach *reach = &eq->reach.at[r];
-      Size coef = 0, rest = size_sub(w, size_sub(w, reach->size, one), reach->coord.c);
+      Size coef = 0, rest = size_sub(w, size_sub(w, reach->size, one), reach->coord.c), low = reach->coord.c;
+      double sign;
       bool known = !reach->padded && !reach->write && !reach->group;
       for (uint32_t k = 0; k < reach->coord.n; k++) {
         const Term *t = &reach->coord.term[k];
         if (t->var == i) coef = t->coef;
         else {
           known &= !unsolved(w, &eq->index.at[t->var]);
-          rest = size_sub(w, rest, size_mul(w, t->coef, size_sub(w, eq->index.at[t->var].size, one)));
+          Size last = size_mul(w, t->coef, size_sub(w, eq->index.at[t->var].size, one));
+          if (size_number(w, t->coef, &sign) && sign < 0) low = size_add(w, low, last);
+          else rest = size_sub(w, rest, last);
         }
       }
-      double sign;
-      if (!coef || !known || (size_number(w, coef, &sign) && sign <= 0)) continue;
-      Size n = size_add(w, size_floor(w, rest, coef), one);
+      if (!coef || !known || coef == size_of(w, 0)) continue;
+      bool back = size_number(w, coef, &sign) && sign < 0; // x[3-i] ends where the axis begins
+      Size n = size_add(w, back ? size_floor(w, low, size_sub(w, size_of(w, 0), coef)) : size_floor(w, rest, coef), one);
       int64_t x, y;
       if (!best || (size_value(w, n, &x) && size_value(w, best, &y) && x < y)) best = n;
     }
@@ -703,8 +746,10 @@ static Axis left_axis(Body *b, Eq *eq, const Affine *a, const Axis *want, Span s
   Size one = size_of(w, 1);
   axis.size = size_add(w, a->c, one);
   for (uint32_t k = 0; k < a->n; k++) {
+    double sign;
     if (a->label[k]) axis.size = 0;
     if (!axis.size) break;
+    if (size_number(w, a->coef[k], &sign) && sign < 0) continue;
     axis.size = size_add(w, axis.size, size_mul(w, a->coef[k], size_sub(w, eq->index.at[a->var[k]].size, one)));
   }
   if (want && !a->group) axis.size = want->size;
@@ -884,6 +929,17 @@ static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Nod
   return written;
 }
 
+// A declared result gives its sizes to the indices that stay.
+static void take_sizes(Body *b, const Val *v, const Type *want, Span span) {
+  uint32_t stay[RANK_LIMIT], n = 0;
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    bool reduced = v->type.axis[i].pass != 0;
+    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
+    if (!reduced) stay[n++] = i;
+  }
+  for (uint32_t k = 0; k < n && n == want->rank; k++) sizes_agree(b, v->type.axis[stay[k]].size, want->axis[k].size, span, span, "a result");
+}
+
 // A range of an axis without a label gives an axis without a label.
 static void forget_labels(Body *b, const Eq *eq, Val *v) {
   uint32_t index;
@@ -900,10 +956,7 @@ Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, c
   for (uint32_t i = 0; i < v.n; i++) {
     Val *one = &v.at[i];
     if (one->error) continue;
-    if (want && one->indexed && v.n == 1 && !one->nreduce && one->type.rank >= want->rank) {
-      uint32_t own[RANK_LIMIT], n = own_axes(&one->type, own);
-      for (uint32_t k = 0; k < n && n == want->rank; k++) sizes_agree(b, one->type.axis[own[k]].size, want->axis[k].size, span, span, "a result");
-    }
+    if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
     one->indexed = one->access = false;
     forget_labels(b, &eq, one);
   }

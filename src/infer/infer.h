@@ -95,6 +95,8 @@ Infer *infer_new(World *);
 World *infer_world(Infer *);
 // `set` holds "name=value" pairs that replace the right side of an axis or const.
 void infer_set(Infer *, const char *name, const char *value);
+// Checks every box of the library for itself, with symbols for sizes, and calls back with each that could be made a diagram.
+void infer_library(Infer *, void (*each)(void *context, const Def *, Diagram *), void *context);
 Program *infer_program(Infer *, const char *path, const char *text, size_t n);
 
 typedef struct {

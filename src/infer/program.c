@@ -695,6 +695,16 @@ static void check_boxes(Infer *in, Program *p, Scope *s) {
   }
 }
 
+void infer_library(Infer *in, void (*each)(void *, const Def *, Diagram *), void *context) {
+  for (uint32_t i = 1; i < in->def.n; i++) {
+    Def *d = in->def.at[i];
+    if (d->kind != DEF_BOX || d->scope != in->library) continue;
+    Body *b = instance_alone(in, d, NULL, NULL, NULL);
+    if (b) diagram_zonk(in->w, b->d);
+    each(context, d, b ? b->d : NULL);
+  }
+}
+
 static void check_learners(Infer *in, Program *p) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     Def *d = p->learner.at[i];

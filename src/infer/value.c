@@ -454,6 +454,12 @@ void val_settle(Body *b, Val *v) {
   *v = done;
 }
 
+// `x[0..1]` reads only a part of the axis.
+static bool whole_axis(Body *b, const Val *v, uint32_t i) {
+  Size mine = v->type.axis[i].size, all = b->d->wire.at[v->x->wire].type.axis[i].size;
+  return mine == all || size_now(b->w, mine) == size_now(b->w, all);
+}
+
 // A read of a whole wire, axis for axis.
 bool val_is_plain(Body *b, const Val *v) {
   const X *x = v->x;
@@ -461,7 +467,7 @@ bool val_is_plain(Body *b, const Val *v) {
   if (v->error || v->nreduce || !x || x->kind != X_WIRE || x->nlabel || x->padded) return false;
   if (b->d->wire.at[x->wire].type.rank != x->rank) return false;
   for (uint32_t i = 0; i < x->rank; i++)
-    if (!coord_is_plain(b->w, &x->coord[i], &at) || at != i) return false;
+    if (!coord_is_plain(b->w, &x->coord[i], &at) || at != i || !whole_axis(b, v, i)) return false;
   return true;
 }
 

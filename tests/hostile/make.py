@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""Programs meant to hurt, written into a folder: make.py FOLDER
+
+A function's name is the file's; what it returns is the text. Each must get an answer within a second."""
+import os
+import sys
+
+MANY = 100_000
+ALL = []
+
+
+def program(f):
+    ALL.append(f)
+    return f
+
+
+def lines(n, line):
+    return "".join(line(i) for i in range(n))
+
+
+# -- sizes
+@program
+def axis_2_40():
+    return "axis a = 1099511627776\nbox f(x: R[a]) -> R[a] = x + 1\n"
+
+
+@program
+def product_overflow():
+    return "axis a = 9000000000000000000\nbox f(x: R[a a]) -> R[(a a)] { return y[(i j)] = x[i j] }\nbox g(x: R[a]) -> R[a*a*a] = x\n"
+
+
+@program
+def huge_weight():
+    return "learn W : R[4000000000 4000000000 4000000000]\nbox f(x: R[3]) -> R[3] = dense[9000000000000000000](x)\n"
+
+
+@program
+def huge_numbers():
+    return "axis a = 99999999999999999999999999\naxis b = 1e300\naxis c = 2^63\naxis d = 2^64\naxis e = 2^-3\naxis f = 0-9223372036854775807-9\nconst k = 1e400\naxis g = k\nbox h[n: 1e300](x: R[n]) -> R[n] = x ^ 1e300\n"
+
+
+@program
+def power_tower():
+    return "axis a = 2^2^2^2^2^2^2\naxis n\naxis b = (n+1)^64\naxis c = (n+b+1)^64^64\nbox f(x: R[n]) -> R[(n+1)^100000000] = x\n"
+
+
+@program
+def polynomial_terms():
+    names = [f"n{i}" for i in range(40)]
+    return "axis " + ", ".join(names) + "\nbox f(x: R[" + " ".join(names[:20]) + "]) -> R[(" + "+".join(names) + ")^64] = x\n"
+
+
+@program
+def nested_quotients():
+    return "axis n\naxis q0 = n\n" + lines(60, lambda i: f"axis q{i+1} = q{i} // (q{i} + 1)\n") + "box f(x: R[q60]) -> R[q60] = x + 1\nbox g(x: R[3]) -> R[3] = f(x)\n"
+
+
+@program
+def constants_doubling():
+    return "const c0 = 1\n" + lines(64, lambda i: f"const c{i+1} = c{i} + c{i}\n") + "axis a = c64 / c64\nbox f(x: R[a]) -> R[a] = x * c64\n"
+
+
+@program
+def spaces_doubling():
+    return "space S0 = R[3]\n" + lines(64, lambda i: f"space S{i+1} = S{i}, S{i}\n") + "box f(x: S64) -> S64 = x\n"
+
+
+@program
+def label_types():
+    return "box f(x: {" + ", ".join(f"l{i}" for i in range(MANY)) + "}) -> R[] = 1\n" + lines(1000, lambda i: f"box g{i}(x: {{a{i}, b{i}}}) -> R[] = 1\n")
+
+
+# -- many
+@program
+def million_lines():
+    return "box f(x: R[3]) -> R[3] {\n" + lines(1_000_000, lambda i: "  x = x + 1\n") + "  return x\n}\n"
+
+
+@program
+def many_boxes():
+    return lines(MANY, lambda i: f"box b{i}(x: R[n]) -> R[n] = x + {i}\n")
+
+
+@program
+def many_learners():
+    return "axis n = 3\n" + lines(20_000, lambda i: f"learn l{i} : R[n] -> R[n] = dense[n]\n")
+
+
+@program
+def many_goals():
+    return "given x, y from mnist\nlearn f : R[28 28] -> R[10] = flatten ; linear[10]\n" + lines(2000, lambda i: "goal f(x) ~ y by cross_entropy\n")
+
+
+@program
+def many_errors():
+    return lines(MANY, lambda i: f"box b{i}(x: R[n]) -> R[n] = nothing{i}(x)\n")
+
+
+@program
+def many_errors_in_one():
+    return "box f(x: R[3]) -> R[3] {\n" + lines(MANY, lambda i: f"  x{i} = missing{i}(x)\n") + "  return x\n}\n"
+
+
+@program
+def many_errors_of_syntax():
+    return lines(MANY, lambda i: "box ) = = (\n")
+
+
+@program
+def declared_twice():
+    return lines(MANY, lambda i: "axis a = 3\n")
+
+
+@program
+def million_parameters():
+    return "box f(" + ", ".join(f"x{i}: R[3]" for i in range(MANY)) + ") -> R[3] = x0\n"
+
+
+@program
+def many_options():
+    return "box f[" + ", ".join(f"o{i}: 1" for i in range(500)) + "](x: R[3]) -> R[3] = x\nbox g(x: R[3]) -> R[3] = f[" + ", ".join("2" for i in range(500)) + "](x)\n"
+
+
+@program
+def many_axes():
+    return "box f(x: R[" + "2 " * MANY + "]) -> R[2] = x\nbox g(x: R[" + " ".join(f"...s{i}" for i in range(200)) + "]) -> R[3] = x\nbox h(x: R[3]) -> R[3] = g(x)\n"
+
+
+@program
+def ranks_growing():
+    return "box f(x: R[...s]) -> R[2 ...s] { return y[i:2 ...s] = x[...s] }\nbox g(x: R[2]) -> R[2] = f ^ 100 (x)\nbox h(x: R[2]) = (f ^ 100)(x)\n"
+
+
+# -- long
+@program
+def megabyte_name():
+    return f"box {'n' * 1_000_000}(x: R[3]) -> R[3] = x + {'m' * 1_000_000}\n"
+
+
+@program
+def ten_megabyte_line():
+    return "box f(x: R[3]) -> R[3] = x" + " + x" * 2_500_000 + "\n"
+
+
+@program
+def ten_megabyte_comment():
+    return "#" + "c" * 10_000_000 + "\nbox f(x: R[3]) -> R[3] = y\n"
+
+
+@program
+def ten_megabyte_string():
+    return 'use "' + "s" * 10_000_000 + '"\n'
+
+
+@program
+def errors_on_a_long_line():
+    return "box f(x: R[3]) -> R[3] = x" + "".join(f" + y{i}" for i in range(MANY)) + "\n"
+
+
+@program
+def zero_bytes():
+    return "\0" * 1_000_000
+
+
+@program
+def bad_utf8():
+    return b"box f\xff\xfe(x: R[3]) -> R[3] = \xc3\x28 x\n" * 10_000
+
+
+@program
+def product_of_many():
+    return "box f(x: R[n]) -> R[] = " + " ".join("x[i]" for _ in range(3000)) + "\n"
+
+
+@program
+def many_indices():
+    return "box f(x: R[3]) -> R[3] { return y[i] = " + " ".join(f"x[{chr(97 + i % 26)}{i}]" for i in range(300)) + " }\n"
+
+
+# -- deep
+def nested(open_, inner, close, n=MANY):
+    return open_ * n + inner + close * n
+
+
+@program
+def deep_parentheses():
+    return "box f(x: R[3]) -> R[3] = " + nested("(", "x", ")") + "\n"
+
+
+@program
+def deep_brackets():
+    return "box f(x: R[3]) -> R[3] = " + nested("x[", "0", "]") + "\nconst k = " + nested("[", "1", "]") + "\n"
+
+
+@program
+def deep_blocks():
+    return "box f(x: R[3]) -> R[3] {\n" + nested("for l in 1..1 {\n", "x = x + 1\n", "}\n") + "return x\n}\n"
+
+
+@program
+def deep_calls():
+    return "box f(x: R[3]) -> R[3] = " + nested("f(", "x", ")") + "\n"
+
+
+@program
+def deep_not():
+    return "box f(x: R[3]) -> R[3] = " + "not " * MANY + "x\nbox g(x: R[3]) -> R[3] = " + "-" * MANY + "x\n"
+
+
+@program
+def deep_when():
+    return "box f(x: R[3]) -> R[3] = " + "x when x > 0 else " * MANY + "x\n"
+
+
+@program
+def deep_power():
+    return "axis a = " + "2^" * MANY + "1\n"
+
+
+@program
+def deep_types():
+    return "space S = " + nested("(", "R[3]", ")") + "\nbox f(x: R[" + nested("(", "n", ")") + "]) -> R[3] = x\n"
+
+
+@program
+def nested_options():
+    return "box f(x: R[3]) -> R[3] = " + nested("residual[", "relu", "]", 190) + "(x)\nbox g(x: R[3]) -> R[3] = " + nested("residual[", "relu", "]") + "(x)\n"
+
+
+@program
+def chain_of_boxes():
+    return lines(MANY, lambda i: f"box b{i}(x: R[3]) -> R[3] = b{i+1}(x)\n") + f"box b{MANY}(x: R[3]) -> R[3] = x\n"
+
+
+@program
+def chain_of_bare_boxes():
+    return lines(MANY, lambda i: f"box b{i} = b{i+1}\n") + f"box b{MANY} = relu\n"
+
+
+@program
+def chain_of_axes():
+    return lines(MANY, lambda i: f"axis a{i} = a{i+1} + 1\n") + f"axis a{MANY} = 1\n"
+
+
+@program
+def chain_of_constants():
+    return lines(MANY, lambda i: f"const c{i} = c{i+1} + 1\n") + f"const c{MANY} = 1\nbox f(x: R[3]) -> R[3] = x + c0\n"
+
+
+@program
+def chain_of_spaces():
+    return lines(MANY, lambda i: f"space S{i} = S{i+1}\n") + f"space S{MANY} = R[3]\n"
+
+
+@program
+def chain_of_learners():
+    return "given x, y from mnist\n" + lines(MANY // 10, lambda i: f"learn l{i} : R[28 28] -> R[10] = l{i+1}\n") + f"learn l{MANY // 10} : R[28 28] -> R[10] = flatten ; linear[10]\ngoal l0(x) ~ y by cross_entropy trains l0\n"
+
+
+@program
+def chain_of_sizes():
+    return "box f(x: R[n]) -> R[n] = x + 1\nbox g(x: R[m]) -> R[m] {\n" + lines(20_000, lambda i: "  x = f(x)\n") + "  return x\n}\n"
+
+
+# -- round in circles
+@program
+def cycle_of_boxes():
+    return "box a(x: R[3]) -> R[3] = b(x)\nbox b(x: R[3]) -> R[3] = c(x)\nbox c(x: R[3]) -> R[3] = a(x)\nbox d = d\nbox e = f ; e\nbox f = e & e\nbox g = (g, g)\n"
+
+
+@program
+def cycle_of_axes():
+    return "axis a = b\naxis b = c + 1\naxis c = a\naxis d = d\nbox f(x: R[a]) -> R[d] = x\n"
+
+
+@program
+def cycle_of_constants():
+    return "const a = b\nconst b = a + 1\nconst c = c\naxis n = a\nbox f(x: R[n]) -> R[n] = x + c + a\nconst k : R[3] = k\nbox g(x: R[3]) -> R[3] = x + k\n"
+
+
+@program
+def cycle_of_spaces():
+    return "space A = B\nspace B = A, A\nspace C = C\nbox f(x: A) -> C = x\n"
+
+
+@program
+def cycle_of_learners():
+    return "learn a : R[3] -> R[3] = b\nlearn b : R[3] -> R[3] = a\nstale c of c\nstale c = a\nlearn d : R[3] -> R[3] = d ; d\n"
+
+
+@program
+def cycle_of_options():
+    return "box f[g](x: R[3]) -> R[3] = g[f](x)\nbox h(x: R[3]) -> R[3] = f[f](x)\nbox i[a: a](x: R[3]) -> R[a] = x\nbox j(x: R[3]) -> R[3] = i(x)\nbox k[b: k](x: R[3]) -> R[3] = b(x)\nbox l(x: R[3]) -> R[3] = k(x)\n"
+
+
+@program
+def cycle_of_files():
+    return 'use "cycle_of_files.limn"\nuse "./cycle_of_files.limn"\nuse "././cycle_of_files.limn"\nbox f(x: R[3]) -> R[3] = x\n'
+
+
+# -- repeated
+@program
+def long_loop():
+    return "box f(x: R[3]) -> R[3] {\n  for l in 1..1000000000 { x = x + l }\n  return x\n}\nbox g(x: R[3]) -> R[3] {\n  for l in 0-9000000000000000000..9000000000000000000 { x = x + l }\n  return x\n}\nbox h(x: R[3]) -> R[3] {\n  for l in [1e300, 2] { x = x + l }\n  return x\n}\nfor l in 0-9000000000000000000..9000000000000000000 { goal 1 ~ 1 }\n"
+
+
+@program
+def loops_in_loops():
+    return "box f(x: R[3]) -> R[3] {\n" + lines(8, lambda i: f"  for l{i} in 1..1000 {{\n") + "  x = x + 1\n" + "  }\n" * 8 + "  return x\n}\n"
+
+
+@program
+def large_power():
+    return "box f(x: R[3]) -> R[3] = (relu ^ 100000000)(x)\nbox g(x: R[3]) -> R[3] = ((relu ^ 1000) ^ 1000 ^ 1000)(x)\n"
+
+
+@program
+def powers_of_powers():
+    return "box a(x: R[3]) -> R[3] = (((((relu ^ 1000) ^ 1000) ^ 1000) ^ 1000) ^ 1000)(x)\n"
+
+
+@program
+def instances_doubling():
+    return lines(40, lambda i: f"box b{i}(x: R[3]) -> R[3] = (b{i+1} ; b{i+1})(x)\n") + "box b40(x: R[3]) -> R[3] = x + 1\n"
+
+
+@program
+def bare_doubling():
+    return lines(40, lambda i: f"box b{i} = b{i+1} ; b{i+1}\n") + "box b40 = relu\n"
+
+
+@program
+def tuples_doubling():
+    return lines(60, lambda i: f"box b{i} = (b{i+1}, b{i+1})\n") + "box b60 = relu\n"
+
+
+@program
+def fans_doubling():
+    return lines(60, lambda i: f"box b{i} = b{i+1} & b{i+1}\n") + "box b60 = relu\n"
+
+
+@program
+def weights_doubling():
+    return lines(40, lambda i: f"box b{i}(x: R[3]) -> R[3] = (b{i+1} ; b{i+1})(x)\n") + "box b40(x: R[3]) -> R[3] = dense[3](x)\n"
+
+
+@program
+def learners_doubling():
+    return "given x, y from mnist\nlearn f : R[28 28] -> R[10] = flatten ; linear[10] ; b0\n" + lines(40, lambda i: f"box b{i} = b{i+1} ; b{i+1}\n") + "box b40 = relu\ngoal f(x) ~ y by cross_entropy trains f\n"
+
+
+@program
+def sizes_doubling():
+    return lines(60, lambda i: f"box b{i}(x: R[n]) -> R[2*n] {{ return concat(x, x) }}\n" if i == 0 else "") + "box f(x: R[3]) -> R[3] = (b0 ^ 70)(x)\nbox g(x: R[n]) = (b0 ^ 70)(x)\n"
+
+
+@program
+def expression_doubling():
+    return "box f(x: R[3]) -> R[3] {\n" + lines(64, lambda i: "  x = x * x + x\n") + "  return x\n}\n"
+
+
+def main():
+    os.makedirs(sys.argv[1], exist_ok=True)
+    for f in ALL:
+        text = f()
+        with open(os.path.join(sys.argv[1], f.__name__ + ".limn"), "wb") as out:
+            out.write(text if isinstance(text, bytes) else text.encode())
+
+
+main()
