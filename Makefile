@@ -7,8 +7,8 @@
 CC ?= cc
 BUILD := build$(if $(SAN),/san)
 WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wconversion
-CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all -DLIMN_GUARD,-O2) $(EXTRA)
-comma := ,
+SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
+CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 LDLIBS := -lm
 LAYERS := base diagram file front infer learn
 SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c

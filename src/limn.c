@@ -279,7 +279,7 @@ typedef struct {
   const LimnEval *how;
   Diagram *d;
   Tensor *in, *param;
-  const char *error;
+  bool disk; // what went wrong is not the user's fault
 } Run;
 
 __attribute__((format(printf, 2, 3))) static bool wrong(Run *r, const char *format, ...) {
@@ -428,8 +428,8 @@ static bool write_out(Run *r, const Tensor *out) {
   const char *error;
   Array a = array_of(out, "");
   if (!r->how->out) return true;
-  if (npy_write(r->l->arena, r->how->out, &a, &error)) return true;
-  return wrong(r, "%s", error);
+  r->disk = !npy_write(r->l->arena, r->how->out, &a, &error);
+  return r->disk ? wrong(r, "%s", error) : true;
 }
 
 static bool write_weights(Run *r) {
@@ -438,8 +438,8 @@ static bool write_weights(Run *r) {
   if (!r->how->save) return true;
   for (uint32_t i = 0; i < r->d->param.n; i++)
     if (r->d->param.at[i].role != ROLE_CLOCK && r->d->param.at[i].role != ROLE_CONST) vec_push(r->l->arena, &all.array, array_of(&r->param[i], r->d->param.at[i].path));
-  if (safetensors_write(r->l->arena, r->how->save, &all, &error)) return true;
-  return wrong(r, "%s", error);
+  r->disk = !safetensors_write(r->l->arena, r->how->save, &all, &error);
+  return r->disk ? wrong(r, "%s", error) : true;
 }
 
 // Cotangents in, gradients out: the reverse derivative, run by the same interpreter.
@@ -478,7 +478,10 @@ static bool gradients(Run *r, const Tensor *out, Buf *text) {
   for (uint32_t i = 0; i < d->param.n && at < back->out.n; i++)
     if (d->param.at[i].role == ROLE_WEIGHT) vec_push(w->arena, &all.array, array_of(&eval.out[at++], d->param.at[i].path));
   const char *error;
-  if (r->how->grads) return safetensors_write(w->arena, r->how->grads, &all, &error) ? true : wrong(r, "%s", error);
+  if (r->how->grads) {
+    r->disk = !safetensors_write(w->arena, r->how->grads, &all, &error);
+    return r->disk ? wrong(r, "%s", error) : true;
+  }
   for (uint32_t i = 0; i < all.array.n; i++) {
     Tensor t = tensor_of(&all.array.at[i]);
     buf_printf(text, r->how->json ? ", \"d %s\": " : "d %s = ", all.array.at[i].name);
@@ -519,7 +522,7 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
   Run r = {.l = l, .how = how};
   Buf b = buf_new(l->arena);
   r.d = find_diagram(l, name, NULL);
-  if (!r.d || !run(&r, name, &b)) return LIMN_WRONG;
+  if (!r.d || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
   *text = b.at;
   return LIMN_GOOD;
 }

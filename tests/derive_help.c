@@ -298,17 +298,18 @@ static double value_at(T *t, const Point *p, const Tensor *x) {
   return sum;
 }
 
-// Differences by one coordinate; false on a kink.
+// Central differences at one coordinate; false on a kink. Their own error is seen by doubling the step.
 static bool difference(T *t, const Point *p, Tensor *x, double *at, double *slope, double *limit) {
-  const double h = 1e-5, old = *at, here = value_at(t, p, x);
-  *at = old + h;
-  double up = value_at(t, p, x);
-  *at = old - h;
-  double down = value_at(t, p, x);
+  const double h = 1e-5, old = *at;
+  double value[5];
+  for (int i = 0; i < 5; i++) {
+    *at = old + (i - 2) * h;
+    value[i] = value_at(t, p, x);
+  }
   *at = old;
-  *slope = (up - down) / (2 * h);
-  *limit = 1e-5 + 1e-10 * fabs(here); // a large value hides small differences
-  return distance((up - here) / h, (here - down) / h) < 0.02;
+  *slope = (value[3] - value[1]) / (2 * h);
+  *limit = 1e-5 + distance(*slope, (value[4] - value[0]) / (4 * h)) + 1e-10 * fabs(value[2]);
+  return distance((value[3] - value[2]) / h, (value[2] - value[1]) / h) < 0.02;
 }
 
 static void check_differences(T *t, const Point *p, const Tensor *d_in) {

@@ -15,10 +15,15 @@
 
 enum { SEEDS = 400 };
 
-static bool all_finite(const Tensor *x, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
+// Whether no number on any wire of a diagram, nor on any of its forward derivative, is large or infinite: what is
+// said of derivatives holds up to rounding only then.
+static bool is_tame(T *t, const Diagram *d, uint64_t seed) {
+  Diagram *open = diagram_forward(t->w, diagram_inline(t->w, d), NULL);
+  for (Id i = 1; i < open->wire.n; i++) diagram_output(t->w, open, i);
+  const Tensor *x = t_run(t, open, random_tensors(t->w, t->arena, open, seed), NULL);
+  for (uint32_t i = 0; i < open->out.n; i++)
     for (int64_t k = 0; k < x[i].count; k++)
-      if (!isfinite(x[i].data[k])) return false;
+      if (!(fabs(x[i].data[k]) < 1e4)) return false;
   return true;
 }
 
@@ -74,12 +79,14 @@ static void test_passes_print(void **state) {
 // -- laws of derivatives --------------------------------------------------------------------------
 static void test_derivatives_by_chance(void **state) {
   (void)state;
+  uint32_t done = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed, &(Chance){.smooth = true});
-    t_check(t, d, random_tensors(t->w, t->arena, d, seed));
+    if (is_tame(t, d, seed)) t_check(t, d, random_tensors(t->w, t->arena, d, seed)), done++;
     t_free(t);
   }
+  assert_true(done > SEEDS / 2);
 }
 
 static void test_rough_derivatives(void **state) {
@@ -89,9 +96,7 @@ static void test_rough_derivatives(void **state) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 10000, &(Chance){.odd = seed % 4 == 0});
     Tensor *in = random_tensors(t->w, t->arena, d, seed);
-    Diagram *open = diagram_inline(t->w, d); // an infinity inside may give a slope that is no number
-    for (Id i = 1; i < open->wire.n; i++) diagram_output(t->w, open, i);
-    if (all_finite(t_run(t, open, in, NULL), open->out.n)) t_check_adjoint(t, d, in), done++;
+    if (is_tame(t, d, seed)) t_check_adjoint(t, d, in), done++;
     t_free(t);
   }
   assert_true(done > SEEDS / 2);
@@ -109,7 +114,7 @@ static void test_simplify_and_reverse(void **state) {
     Diagram *before =
         diagram_reverse(t->w, diagram_simplify(t->w, diagram_inline(t->w, d)), &(Wanted){.keep_out = true});
     t_valid(t, before);
-    if (seed % 2) t_near(t_run(t, r, in, NULL), t_run(t, before, in, NULL), r->out.n, 1e-9);
+    if (is_tame(t, d, seed)) t_near(t_run(t, r, in, NULL), t_run(t, before, in, NULL), r->out.n, 1e-9);
     Diagram *f = diagram_forward(t->w, d, NULL);
     t_same_bits(t, f, diagram_simplify(t->w, f), random_tensors(t->w, t->arena, f, seed));
     t_free(t);
@@ -150,6 +155,7 @@ static Ids boundary_of(T *t, const Diagram *d) {
 // (f, Df) ; (g, Dg) = (f ; g, D[f ; g]), for a diagram cut into f and g anywhere.
 static void test_chain_rule(void **state) {
   (void)state;
+  uint32_t done = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
     Diagram *d = diagram_inline(t->w, random_diagram(t->w, seed + 30000, &(Chance){.boxes = 6, .smooth = seed % 2}));
@@ -163,9 +169,11 @@ static void test_chain_rule(void **state) {
             *dh = diagram_forward(t->w, whole, NULL);
     Tensor *in = random_tensors(t->w, t->arena, df, seed);
     assert_int_equal(df->out.n, dg->in.n); // (f, Df) gives just what (g, Dg) takes
-    t_near(t_run(t, dg, t_run(t, df, in, NULL), NULL), t_run(t, dh, in, NULL), dh->out.n, 1e-11);
+    Tensor *apart = t_run(t, dg, t_run(t, df, in, NULL), NULL), *together = t_run(t, dh, in, NULL);
+    if (is_tame(t, d, seed)) t_near(apart, together, dh->out.n, 1e-11), done++;
     t_free(t);
   }
+  assert_true(done > SEEDS / 2);
 }
 
 // -- goals ----------------------------------------------------------------------------------------
@@ -485,22 +493,14 @@ static void test_long_diagram(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_passes_keep_bits),
-      cmocka_unit_test(test_passes_print),
-      cmocka_unit_test(test_derivatives_by_chance),
-      cmocka_unit_test(test_rough_derivatives),
-      cmocka_unit_test(test_simplify_and_reverse),
-      cmocka_unit_test(test_chain_rule),
-      cmocka_unit_test(test_masks_by_chance),
-      cmocka_unit_test(test_two_goals),
-      cmocka_unit_test(test_inline_sizes),
-      cmocka_unit_test(test_counted_multiplications),
-      cmocka_unit_test(test_symbolic_cost),
-      cmocka_unit_test(test_simplify_folds),
-      cmocka_unit_test(test_simplify_keeps_guards),
-      cmocka_unit_test(test_simplify_hostile),
-      cmocka_unit_test(test_noise_is_not_merged),
-      cmocka_unit_test(test_long_diagram),
+      cmocka_unit_test(test_passes_keep_bits),      cmocka_unit_test(test_passes_print),
+      cmocka_unit_test(test_derivatives_by_chance), cmocka_unit_test(test_rough_derivatives),
+      cmocka_unit_test(test_simplify_and_reverse),  cmocka_unit_test(test_chain_rule),
+      cmocka_unit_test(test_masks_by_chance),       cmocka_unit_test(test_two_goals),
+      cmocka_unit_test(test_inline_sizes),          cmocka_unit_test(test_counted_multiplications),
+      cmocka_unit_test(test_symbolic_cost),         cmocka_unit_test(test_simplify_folds),
+      cmocka_unit_test(test_simplify_keeps_guards), cmocka_unit_test(test_simplify_hostile),
+      cmocka_unit_test(test_noise_is_not_merged),   cmocka_unit_test(test_long_diagram),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

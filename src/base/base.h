@@ -122,6 +122,7 @@ typedef struct Diags {
   VEC(Diag) list;
   uint32_t errors;
   uint32_t muted; // while above 0, nothing is added
+  uint32_t unsaid; // beyond the limit: counted, but not kept
 } Diags;
 Diags *diags_new(Arena *, Sources *);
 // The index of the new entry, to hang a note on. One message per span: a second one is dropped.

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { DIAG_LIMIT = 1000 };
+
 Diags *diags_new(Arena *a, Sources *sources) {
   Diags *d = NEW(a, Diags);
   d->arena = a;
@@ -25,6 +27,11 @@ static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_li
         old->span.n == span.n)
       return 0;
     if (d->list.n - i > 64) break;
+  }
+  if (d->list.n > DIAG_LIMIT) { // enough to do for the reader: only counted
+    d->errors += kind == DIAG_ERROR;
+    d->unsaid++;
+    return 0;
   }
   Buf text = buf_new(d->arena);
   buf_vprintf(&text, format, args);
@@ -133,6 +140,7 @@ void diags_print(const Diags *d, Buf *out) {
     }
     if (e->help) buf_printf(out, "      = %s\n", e->help);
   }
+  if (d->unsaid) buf_printf(out, "limn: and %u more\n", d->unsaid);
 }
 
 static void json_place(const Sources *s, Span span, Buf *out) {
@@ -198,7 +206,8 @@ const char *nearest_name(const char *text, const char *const *candidate, uint32_
   uint32_t least = strlen(text) <= 3 ? 2 : strlen(text) <= 6 ? 3 : 4; // strictly nearer than this
   for (uint32_t i = 0; i < count; i++) {
     uint32_t d = edit_distance(text, candidate[i]);
-    if (d < least && d < strlen(text)) least = d, best = candidate[i];
+    bool tie = best && d == least && strlen(best) != strlen(text) && strlen(candidate[i]) == strlen(text); // as long: a swap
+    if ((d < least || tie) && d < strlen(text)) least = d, best = candidate[i];
   }
   return best;
 }

@@ -29,6 +29,7 @@ typedef struct {
   uint32_t n;
   Mono *mono;
   bool open;      // mentions a variable
+  uint32_t weight; // of the whole tree, quotients and powers gone through
   uint32_t stamp; // when `now` was found
   Size now;
 } Poly;
@@ -48,7 +49,7 @@ struct Sizes {
   uint32_t stamp; // counts bindings
 };
 
-enum { HUGE_SIZE = 1, TERMS_LIMIT = 4096, POWER_LIMIT = 64 };
+enum { HUGE_SIZE = 1, TERMS_LIMIT = 4096, POWER_LIMIT = 64, WEIGHT_LIMIT = 20000 };
 
 typedef VEC(Mono) Monos;
 __extension__ typedef __int128 Wide;
@@ -102,6 +103,11 @@ static bool atom_open(World *w, uint32_t atom) {
   return w->sizes->poly.at[a->a].open || w->sizes->poly.at[a->b].open;
 }
 
+static uint32_t atom_weight(World *w, uint32_t atom) {
+  const Atom *a = &w->sizes->atom.at[atom];
+  return a->kind == ATOM_VAR ? 1 : 1 + w->sizes->poly.at[a->a].weight + w->sizes->poly.at[a->b].weight;
+}
+
 static Size poly_intern(World *w, Monos *m) {
   Sizes *s = sizes_of(w);
   if (m->n > TERMS_LIMIT) return HUGE_SIZE;
@@ -130,9 +136,13 @@ static Size poly_intern(World *w, Monos *m) {
   }
   Id id = table_get(s->poly_table, text.at, text.n * sizeof(int64_t));
   if (id) return id;
-  Poly p = {.n = n, .mono = arena_copy(w->arena, m->at, n * sizeof(Mono))};
+  Poly p = {.n = n, .mono = arena_copy(w->arena, m->at, n * sizeof(Mono)), .weight = 1};
   for (uint32_t i = 0; i < n; i++)
-    for (uint32_t f = 0; f < p.mono[i].n; f++) p.open |= atom_open(w, p.mono[i].factor[f].atom);
+    for (uint32_t f = 0; f < p.mono[i].n; f++) {
+      p.open |= atom_open(w, p.mono[i].factor[f].atom);
+      p.weight += atom_weight(w, p.mono[i].factor[f].atom);
+      if (p.weight > WEIGHT_LIMIT) return HUGE_SIZE;
+    }
   vec_push(w->arena, &s->poly, p);
   table_put(s->poly_table, text.at, text.n * sizeof(int64_t), s->poly.n - 1);
   return s->poly.n - 1;

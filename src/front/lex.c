@@ -81,8 +81,8 @@ static const struct {
     {"/=", "=", "found `/=`: unequal is written `!=`, and a division `x = x / …`"},
     {":=", "=", "found `:=`, wanted `=`"},
     {"<>", "!=", "found `<>`: unequal is written `!=`"},
-    {"%", "*", "found `%`: there is no remainder; in sizes `//` divides and rounds down"},
-    {"@", "*", "found `@`: a product of matrices is written with indices, `a[i j] b[j k]`"},
+    {"%", "?", "found `%`: the remainder is `mod(a, b)`; in sizes `//` divides and rounds down"},
+    {"@", "?", "found `@`: a product of matrices is written with indices, `a[i j] b[j k]`"},
 };
 
 // Characters that look like ours, or like nothing.
@@ -349,9 +349,13 @@ static void lex_string(Lexer *x, bool spaced) {
                    "unknown escape in a string: there are \\n \\t \\\" \\\\");
     }
   }
-  if (x->at < x->n && x->text[x->at] == '"') x->at++;
-  else diag_error(x->front->diags, span_from(x, from), "this string is never closed");
-  add(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from, spaced);
+  if (x->at < x->n && x->text[x->at] == '"') {
+    x->at++;
+    add(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from, spaced);
+    return;
+  }
+  diag_error(x->front->diags, span_from(x, from), "this string is never closed");
+  add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
 }
 
 static bool starts_with(const Lexer *x, const char *text) {
@@ -393,6 +397,22 @@ static bool lex_symbol(Lexer *x, bool spaced) {
     add_symbol(x, symbols[i], from, spaced);
     return true;
   }
+  return false;
+}
+
+// A text between the quotes of print: one message, and the string that was meant.
+static bool lex_curly_string(Lexer *x, bool spaced) {
+  uint32_t from = x->at, n = 3;
+  if (!starts_with(x, "\u201c")) return false;
+  for (x->at += n; x->at < x->n && x->text[x->at] != '\n'; x->at++) {
+    if (!starts_with(x, "\u201d") && !starts_with(x, "\"")) continue;
+    Name text = name_of(x->front->names, x->text + from + n, x->at - from - n);
+    x->at += x->text[x->at] == '"' ? 1 : n;
+    diag_error(x->front->diags, span_from(x, from), "found curly quotes: text stands in straight ones, `\"`");
+    add(x, (Token){.kind = TK_STR, .name = text}, from, spaced);
+    return true;
+  }
+  x->at = from;
   return false;
 }
 
@@ -445,7 +465,7 @@ Tokens lex(const Front *front, uint32_t file) {
     if (letter_length(&x, x.at)) lex_name(&x, spaced);
     else if (is_digit(c)) lex_number(&x, spaced);
     else if (c == '"') lex_string(&x, spaced);
-    else if (!lex_symbol(&x, spaced)) lex_unknown(&x, spaced);
+    else if (!lex_symbol(&x, spaced) && !lex_curly_string(&x, spaced)) lex_unknown(&x, spaced);
   }
   while (x.open.n) close_for_user(&x);
   unmute(front, &limit);

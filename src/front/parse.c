@@ -40,7 +40,9 @@ static Node *worded_list(Parser *p, NodeKind kind, Node *(*item)(Parser *)) {
 static Node *parse_use(Parser *p) {
   Node *node = node_new(p, N_USE);
   p->at++;
-  node->text = node_string(p, "a file name in quotes")->text;
+  Node *path = node_string(p, "a file name in quotes");
+  node->text = path->text;
+  node->name_span = path->span;
   return node_end(p, node);
 }
 
@@ -48,6 +50,7 @@ static Node *parse_use(Parser *p) {
 static Node *parse_axis(Parser *p) {
   Node *node = node_fixed(p, N_AXIS, 1);
   want_new_name(p, node);
+  if (sees(p, 0, ":")) fail(p, "`=` before the size of an axis");
   if (eat(p, "=")) node->kid[0] = parse_size(p);
   return node_end(p, node);
 }
@@ -445,6 +448,11 @@ static Node *parse_later(Parser *);
 static Node *parse_next(Parser *p) {
   uint32_t start = p->at;
   Node *node = node_fixed(p, N_STEP, 3);
+  if (sees(p, 1, "=")) { // next = …: a word taken for a name
+    fail(p, "a name");
+    vec_push(p->arena, &p->misused, p->token[start].name);
+    return node;
+  }
   p->at++;
   want_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
@@ -519,14 +527,33 @@ static Node *parse_lhs(Parser *p) {
   return node_end(p, node);
 }
 
+// a, b = x, y: the right side was meant as a tuple unless a statement follows
+static Node *loose_tuple(Parser *p, Node *first) {
+  if (!sees(p, 0, ",") || !(sees_name(p, 1) || peek(p, 1)->kind == TK_NUM || sees(p, 1, "("))) return first;
+  if (names_lead_to(p, 1, "=")) return first;
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_TUPLE);
+  node->span = first->span;
+  kid_push(p, first);
+  while (eat(p, ",")) kid_push(p, parse_expr(p, false));
+  kids_end(p, node, mark);
+  if (!p->panic) diag_error(p->front->diags, node->span, "several values on the right stand in `( )`");
+  return node;
+}
+
 // equation = lhs { "," lhs } "=" expr [ "pad" sum ] [ "when" cond ]
 static Node *parse_equation(Parser *p) {
   Node *node = node_fixed(p, N_EQUATION, 4);
   node->kid[0] = list_of(p, N_LHSS, parse_lhs);
   need(p, "=");
   node->kid[1] = parse_expr(p, false);
+  if (node->kid[0]->nkid > 1) node->kid[1] = loose_tuple(p, node->kid[1]);
   if (eat(p, "pad")) node->kid[2] = parse_sum(p);
   node->kid[3] = parse_guard(p);
+  if (node->kid[3] && peek(p, 0)->kind == TK_LINE && sees(p, 1, "else")) {
+    p->at++;
+    fail(p, "the end of the statement");
+  }
   return node_end(p, node);
 }
 
@@ -659,6 +686,10 @@ static Node *fail_declaration(Parser *p) {
   const char *word = t->kind == TK_NAME || t->kind == TK_WORD ? token_text(p, t) : "";
   const char *ours = our_word(word);
   const char *near = *word ? nearest_name(word, declaration_words, declaration_word_count) : NULL;
+  if ((ours || near) && sees_name(p, 1)) { // what it would have declared
+    error->name = peek(p, 1)->name;
+    error->name_span = peek(p, 1)->span;
+  }
   if (ours) fail(p, arena_format(p->arena, "a declaration (limn says `%s`)", ours));
   else if (near) fail(p, arena_format(p->arena, "a declaration (did you mean `%s`?)", near));
   else if (p->lost) p->panic = true;
@@ -704,8 +735,18 @@ static void push_name(Parser *p, const Node *from) {
   kid_push(p, node);
 }
 
+// Names before a `=` in what is skipped, to the token where we stand.
+static void salvage_equations(Parser *p, uint32_t from) {
+  for (uint32_t i = from; i < p->at; i++) {
+    const Token *t = &p->token[i], *behind = &p->token[i + 1];
+    if (t->kind != TK_NAME || behind->kind != TK_SYMBOL || strcmp(behind->symbol, "=")) continue;
+    Node node = {.name = t->name, .name_span = t->span};
+    push_name(p, &node);
+  }
+}
+
 // What a broken statement would have declared.
-static Node *salvage(Parser *p, const Node *broken) {
+static Node *salvage(Parser *p, const Node *broken, uint32_t from) {
   uint32_t mark = p->stack.n;
   Node *node = node_new(p, N_ERROR);
   node->span = broken->span;
@@ -719,6 +760,7 @@ static Node *salvage(Parser *p, const Node *broken) {
                 (kid->kind == N_PARAMS && broken->kind == N_GIVEN);
     for (uint32_t j = 0; list && j < kid->nkid; j++) push_name(p, kid->kid[j]);
   }
+  salvage_equations(p, from);
   Span span = node->span;
   kids_end(p, node, mark)->span = span;
   return node;
@@ -766,9 +808,10 @@ static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
   if (p->panic) {
     p->stack.n = mark;
     p->depth = depth;
-    node = salvage(p, node);
+    bool unknown = node->kind == N_ERROR; // no rule has read it
     if (block) skip_statement(p, start);
     else skip_declaration(p, start);
+    node = salvage(p, node, block || unknown ? start : p->at);
   }
   kid_push(p, node);
 }

@@ -27,6 +27,7 @@ typedef struct Parser {
   bool lost; // the last declaration began with no word of ours
   ErrorLimit limit;
   Token stop;          // what is seen in panic
+  VEC(Name) misused;   // words of the language that were taken for names: said once
   VEC(Node *) stack;   // kids of the nodes under construction
   struct {             // the last list of names looked over by names_lead_to
     uint32_t from, to; // tokens

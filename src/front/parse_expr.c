@@ -71,33 +71,51 @@ static const char *found_text(const Parser *p, const Token *t) {
 }
 
 // What the user may have had in mind.
-static const char *advice(const Parser *p, const Token *t) {
-  const Token *before = p->at ? &p->token[p->at - 1] : NULL;
-  if (before && token_is(p, before, ";") && (starts_line(p, t) || t->kind == TK_LINE))
-    return "`;` means \"then\"; a statement ends with its line";
+static const char *advice(const Parser *p, const Token *t, const char *wanted) {
+
   if (token_is(p, t, "=>")) return "`=>` stands in `find … => …` only; a result is written `->`";
   if (token_is(p, t, "//")) return "`//` divides sizes in brackets; a comment begins with `#`";
   if (token_is(p, t, "'")) return "text stands in double quotes; `x'` is for machines";
   if (token_is(p, t, "else") || token_is(p, t, "when"))
     return "`x when c else y` is a value and stands on one line";
-  if (token_is(p, t, "=") || token_is(p, t, "<="))
+  if ((token_is(p, t, "=") || token_is(p, t, "<=")) && !strstr(wanted, "comparison"))
     return "`=` and `<=` compare only after `when` and inside `( )`";
   if (token_is(p, t, ".") && p->token[p->at + 1].kind == TK_NUM)
     return "write a 0 before the point";
   return NULL;
 }
 
+static bool is_misused(const Parser *p, const Token *t) {
+  for (uint32_t i = 0; t->kind == TK_WORD && i < p->misused.n; i++)
+    if (p->misused.at[i] == t->name) return true;
+  return false;
+}
+
+// Inside a ( or [ that the user left open, that is the message.
+static bool in_unclosed(const Parser *p) {
+  for (uint32_t i = p->at; i-- > 0;) {
+    const Token *t = &p->token[i];
+    if (t->first && (t->kind == TK_NAME || t->kind == TK_WORD)) return false;
+    if (t->kind == TK_SYMBOL && strchr("([", t->symbol[0]) && p->partner[i] >= p->at && p->token[p->partner[i]].span.n == 0) return true;
+  }
+  return false;
+}
+
 void fail(Parser *p, const char *wanted) {
   if (p->panic) return;
-  const Token *t = peek(p, 0);
+  const Token *t = peek(p, 0), *before = p->at ? &p->token[p->at - 1] : NULL;
   p->panic = true;
-  if (is_silent(t)) return;
+  if (is_silent(t) || is_misused(p, t) || in_unclosed(p)) return;
   Id id;
+  if (before && token_is(p, before, ";") && (starts_line(p, t) || t->kind == TK_LINE)) {
+    diag_error(p->front->diags, before->span, "found `;` at the end of a statement: it means \"then\", and nothing follows");
+    return;
+  }
   if (t->kind == TK_WORD && strcmp(wanted, "a name") == 0)
     id = diag_error(p->front->diags, t->span, "%s is a word of the language; wanted a name",
                     found_text(p, t));
   else id = diag_error(p->front->diags, t->span, "found %s, wanted %s", found_text(p, t), wanted);
-  const char *help = advice(p, t);
+  const char *help = advice(p, t, wanted);
   if (help) diag_help(p->front->diags, id, "%s", help);
 }
 
@@ -110,9 +128,12 @@ void fail_after_term(Parser *p, const char *wanted) {
   }
   const char *help =
       "only indexed terms multiply by standing side by side: write `*`, or `;` between boxes";
-  if (p->at && strcmp(token_text(p, &p->token[p->at - 1]), "if") == 0)
-    help = "a choice is written `x when c else y`";
+  const char *last = p->at ? token_text(p, &p->token[p->at - 1]) : "";
+  if (strcmp(last, "if") == 0 || strcmp(token_text(p, t), "if") == 0) help = "a choice is written `x when c else y`";
+  else if (strcmp(last, "lambda") == 0) help = "a box is declared beside the others, `box f(x) = …`, and used by its name";
+  else if (strstr(wanted, "end of the line") && names_lead_to(p, 0, "=")) help = "a `,` or a new line stands between two statements";
   p->panic = true;
+  if (in_unclosed(p)) return;
   Id id = diag_error(p->front->diags, t->span, "found %s, wanted an operator%s %s",
                      found_text(p, t), strstr(wanted, " or ") ? "," : " or", wanted);
   diag_help(p->front->diags, id, "%s", help);
@@ -217,10 +238,11 @@ void want_name(Parser *p, Node *node) {
     take_name(p, node);
     return;
   }
-  bool fits = false;
-  for (uint32_t i = 0; i < COUNT(behind) && peek(p, 0)->kind == TK_WORD; i++)
-    fits = fits || sees(p, 1, behind[i]);
+  bool fits = false, word = peek(p, 0)->kind == TK_WORD;
+  for (uint32_t i = 0; i < COUNT(behind) && word; i++) fits = fits || sees(p, 1, behind[i]);
+  Name misused = peek(p, 0)->name;
   fail(p, "a name");
+  if (word) vec_push(p->arena, &p->misused, misused);
   if (!fits) return;
   p->panic = false;
   take_name(p, node);
@@ -322,8 +344,13 @@ static Node *parse_list(Parser *p) {
   Node *node = node_new(p, N_LIST);
   if (!deeper(p)) return node;
   p->at++;
-  for (bool more = !sees(p, 0, "]"); more; more = eat(p, ","))
+  for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) {
+    uint32_t from = p->at;
     kid_push(p, sees(p, 0, "[") ? parse_list(p) : parse_sum(p));
+    for (uint32_t i = from + 1; i + 1 < p->at; i++) // [0 -1]: two entries were meant
+      if (token_is(p, &p->token[i], "-") && p->token[i].spaced && p->token[i + 1].kind == TK_NUM && !p->token[i + 1].spaced)
+        diag_warning(p->front->diags, p->token[i].span, "`-` here is an operator; put a comma if two entries were meant");
+  }
   bool left_open = p->token[p->partner[open]].span.n == 0;
   if (!left_open && !sees(p, 0, "]")) fail(p, "`,` between the entries, or `]`");
   close_bracket(p, open, "");
@@ -352,7 +379,7 @@ static Node *parse_primary(Parser *p) {
   case TK_NAME: return node_name(p);
   default: break;
   }
-  if (sees(p, 0, "next")) {
+  if (sees(p, 0, "next") && !is_misused(p, peek(p, 0))) {
     Node *node = node_new(p, N_NEXT);
     p->at++;
     want_name(p, node);
@@ -464,6 +491,7 @@ static Node *parse_run(Parser *p) {
       diag_help(
           p->front->diags, id,
           "only indexed terms multiply by standing side by side: write `*`, or `;` between boxes");
+      p->panic = true;
     }
     kid_push(p, last);
   }
@@ -493,6 +521,7 @@ static void check_division(Parser *p, const Node *prod) {
     Id id = diag_error(p->front->diags, by->span,
                        "a product by juxtaposition behind `/` can be read two ways");
     diag_help(p->front->diags, id, "write `a / (b[i] c[i])`, or `a / b[i] * c[i]`");
+    p->panic = true;
   }
 }
 

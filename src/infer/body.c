@@ -12,6 +12,15 @@ Body *body_new(Infer *in, Name name) {
   return b;
 }
 
+bool work_on(Body *b, uint32_t steps, Span span) {
+  Infer *in = b->in;
+  if (in->work > in->work_limit) return false;
+  in->work += steps;
+  if (in->work <= in->work_limit) return true;
+  diag_error(b->w->diags, span, "this program is too large: its loops and boxes, written out, are more than %llu steps", (unsigned long long)in->work_limit);
+  return false;
+}
+
 static void sync_sites(Body *b) {
   while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
 }
@@ -55,6 +64,20 @@ static InitKind init_word(const char *text) {
   return INIT_NONE;
 }
 
+// A name in the text that is a wire of the body, or NULL.
+static const Node *wire_in(Env *env, const Node *n) {
+  if (!n) return NULL;
+  if (n->kind == N_NAME) {
+    const Binding *bind = env_find(env, n->name);
+    return bind && (bind->kind == BIND_STATE || (bind->kind == BIND_VALUE && bind->value.n && !bind->value.at[0].literal && !bind->value.at[0].error)) ? n : NULL;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *found = wire_in(env, n->kid[i]);
+    if (found) return found;
+  }
+  return NULL;
+}
+
 static Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
   World *w = b->w;
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
@@ -76,6 +99,11 @@ static Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
     init.k = k;
     return init;
   }
+  const Node *wire_name = wire_in(env, n);
+  if (wire_name) {
+    diag_error(w->diags, wire_name->span, "a weight starts as something known beforehand, and `%s` is a wire", name_text(w->names, wire_name->name));
+    return init;
+  }
   Body *own = body_new(b->in, name_from(w->names, "init"));
   own->generic = b->generic;
   own->env = env;
@@ -84,12 +112,12 @@ static Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
   Val one = val_fill(own, v.at[0], *t);
   Id wire = val_to_wire(own, &one, 0);
   if (!wire || own->d->wire.at[wire].type.rank != t->rank) {
-    diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", type_text(w, t), type_text(w, &one.type));
+    diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t), own_text(w, &one.type));
     return init;
   }
   for (uint32_t i = 0; i < t->rank; i++)
     if (!sizes_agree(b, t->axis[i].size, one.type.axis[i].size, n->span, n->span, "a start value")) {
-      diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", type_text(w, t), type_text(w, &one.type));
+      diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t), own_text(w, &one.type));
       return init;
     }
   diagram_output(w, own->d, wire);
@@ -221,18 +249,34 @@ Value const_value(Body *b, Def *d, Span span) {
     return value_error(b, span);
   }
   const Type *want = t.n == 1 ? &t.at[0] : NULL;
+  if (d->busy) {
+    diag_error(w->diags, d->span, "constant `%s` depends on itself", name_text(w->names, d->name));
+    d->broken = true;
+    return value_error(b, span);
+  }
   if (value->kind == N_LIST) return list_value(b, env, value, name_text(w->names, d->name), true, want, span);
-  if (want) return value_one(b, add_weight(b, *want, init_from(b, env, value, want), name_text(w->names, d->name), true, 0, ROLE_CONST, d->name, span));
-  return eval_alone(b, env, value);
+  d->busy = true;
+  Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want), name_text(w->names, d->name), true, 0, ROLE_CONST, d->name, span))
+                 : eval_alone(b, env, value);
+  d->busy = false;
+  return v;
 }
 
 // -- statements -----------------------------------------------------------------------------------
 static bool redefines(Body *b, Env *env, const Node *lhs) {
   Binding *old = env_find(env, lhs->name);
+  if (old && old->fixed) {
+    const char *text = name_text(b->w->names, lhs->name);
+    Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is an input or a weight, and stays what it is: give this wire another name", text);
+    diag_note(b->w->diags, e, old->span, "it comes from here");
+    return true;
+  }
   if (!old || old->kind == BIND_VALUE || old->kind == BIND_KEPT) return false;
-  static const char *const word[] = {"an option", "an axis", "a row of axes", "", "a learner", "a loop variable", "", "a state: write `next`"};
-  Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is %s and cannot be a wire too", name_text(b->w->names, lhs->name), word[old->kind]);
+  static const char *const word[] = {"an option", "an axis", "a row of axes", "", "a learner", "a loop variable", "", "a state"};
+  const char *name = name_text(b->w->names, lhs->name);
+  Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is %s and cannot be a wire too", name, word[old->kind]);
   diag_note(b->w->diags, e, old->span, "it comes from here");
+  if (old->kind == BIND_STATE) diag_help(b->w->diags, e, "write `next %s = …`", name);
   return true;
 }
 
@@ -296,9 +340,10 @@ static void equation(Body *b, Env *env, const Node *n) {
   }
   Value v = eval_equation(b, env, NULL, expr, pad, NULL, n->span);
   bool failed = v.n == 1 && v.at[0].error;
-  if (!failed && v.n != lhss->nkid) diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n, v.n == 1 ? "value" : "values");
+  bool fits = v.n == lhss->nkid;
+  if (!failed && !fits) diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n, v.n == 1 ? "value" : "values");
   for (uint32_t i = 0; i < lhss->nkid; i++) {
-    Value one = failed || i >= v.n ? value_error(b, n->span) : value_one(b, v.at[i]);
+    Value one = failed || !fits ? value_error(b, n->span) : value_one(b, v.at[i]);
     bind_wire(b, env, lhss->kid[i], one);
   }
 }
@@ -308,7 +353,13 @@ static void local_learner(Body *b, Env *env, const Node *n) {
   const Node *names = n->kid[0];
   for (uint32_t i = 0; i < names->nkid; i++) {
     Name name = names->kid[i]->name;
-    if (redefines(b, env, &(Node){.name = name, .name_span = names->kid[i]->span})) continue;
+    Binding *old = env_find(env, name);
+    if (old && old->fixed && old->span.at != names->kid[i]->span.at) {
+      Id e = diag_error(w->diags, names->kid[i]->span, "`%s` is declared twice: in one scope a name has one meaning", name_text(w->names, name));
+      diag_note(w->diags, e, old->span, "and here");
+      continue;
+    }
+    if (!(old && old->fixed) && redefines(b, env, &(Node){.name = name, .name_span = names->kid[i]->span})) continue;
     Def *d = NEW(w->arena, Def);
     *d = (Def){.kind = DEF_LEARNER, .id = b->in->def.n, .name = name, .span = names->kid[i]->span, .scope = env->scope, .node = n};
     vec_push(w->arena, &b->in->def, d);
@@ -319,7 +370,7 @@ static void local_learner(Body *b, Env *env, const Node *n) {
     }
     if (n->nkid > 5 && n->kid[5]) diag_error(w->diags, n->kid[5]->span, "`from` belongs to learners at the top of a program");
     Value v = typed_weight(b, env, n->kid[3], n->kid[4], name_text(w->names, d->name), false, 0, ROLE_WEIGHT, name, d->span);
-    env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span});
+    env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
   }
 }
 
@@ -328,11 +379,11 @@ static void local_states(Body *b, Env *env, const Node *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     const Node *typed = n->kid[i];
     Types t = {0};
-    if (!typed->kid[1]) {
-      diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
+    if (!typed->kid[1]) diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
+    if (!typed->kid[1] || !types_eval(b, env, typed->kid[1], false, &t, NULL) || t.n != 1) {
+      env_bind(env, typed->name, (Binding){.kind = BIND_STATE, .value = value_error(b, typed->span), .span = typed->name_span});
       continue;
     }
-    if (!types_eval(b, env, typed->kid[1], false, &t, NULL) || t.n != 1) continue;
     const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name), b->suffix ? b->suffix : "");
     Val v = add_weight(b, t.at[0], init_from(b, env, typed->kid[2], &t.at[0]), path, false, 0, ROLE_BUFFER, typed->name, typed->span);
     uint32_t param = b->d->param.n - 1;
@@ -344,9 +395,15 @@ static void next_state(Body *b, Env *env, const Node *n) {
   World *w = b->w;
   Binding *bind = env_find(env, n->name);
   if (!bind || bind->kind != BIND_STATE) {
-    diag_error(w->diags, n->name_span, "there is no state `%s` here", name_text(w->names, n->name));
+    const char *name = name_text(w->names, n->name);
+    if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
+    Id e = diag_error(w->diags, n->name_span, bind ? "`%s` is not a state" : "there is no state `%s` here", name);
+    diag_help(w->diags, e, "`state %s : R[…] = 0` declares one", name);
+    if (bind) diag_note(w->diags, e, bind->span, "it comes from here");
+    else env_bind(env, n->name, (Binding){.kind = BIND_STATE, .value = value_error(b, n->span), .span = n->name_span});
     return;
   }
+  if (bind->value.at[0].error) return;
   Type want = bind->value.at[0].type;
   uint32_t param = bind->param;
   Value v = eval_equation(b, env, n->kid[0], n->kid[1], NULL, &want, n->span);
@@ -414,7 +471,7 @@ static bool loop_numbers(Body *b, Env *env, const Node *range, Longs *out) {
   if (range->kind == N_LIST) {
     for (uint32_t i = 0; i < range->nkid; i++) {
       double k;
-      if (!static_number(b, env, range->kid[i], &k) || k != floor(k)) {
+      if (!static_number(b, env, range->kid[i], &k) || k != floor(k) || fabs(k) > 9e15) {
         diag_error(w->diags, range->kid[i]->span, "a loop runs over whole numbers");
         return false;
       }
@@ -429,8 +486,8 @@ static bool loop_numbers(Body *b, Env *env, const Node *range, Longs *out) {
     if (!b->generic) diag_error(w->diags, range->span, "how far this loop runs is not known");
     return false;
   }
-  if (to - from > 100000) {
-    diag_error(w->diags, range->span, "this loop would run %lld times; each turn is written out, so at most 100000", (long long)(to - from + 1));
+  if (to > from && (uint64_t)to - (uint64_t)from > 100000) {
+    diag_error(w->diags, range->span, "this loop would run %llu times; each turn is written out, so at most 100000", (unsigned long long)to - (unsigned long long)from + 1);
     return false;
   }
   for (int64_t i = from; i <= to; i++) vec_push(w->arena, out, i);
@@ -491,7 +548,10 @@ static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
     out->value = returned(b, env, n);
     out->done = true;
     break;
-  case N_STALE: diag_error(b->w->diags, n->span, "`stale` stands at the top of a program, beside the learner it follows"); break;
+  case N_STALE:
+    diag_error(b->w->diags, n->span, "`stale` stands at the top of a program, beside the learner it follows");
+    env_bind(env, n->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
+    break;
   case N_ERROR:
     for (uint32_t i = 0; i < n->nkid; i++)
       env_bind(env, n->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
@@ -504,6 +564,10 @@ static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
   for (uint32_t i = 0; i < block->nkid; i++) {
     if (out->done) {
       diag_error(b->w->diags, block->kid[i]->span, "nothing comes after `return`");
+      return;
+    }
+    if (!work_on(b, 1, block->kid[i]->span)) {
+      *out = (Outcome){.value = value_error(b, block->kid[i]->span), .done = true};
       return;
     }
     statement(b, env, block->kid[i], out);
@@ -526,8 +590,13 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   }
   if (!fits) {
     Type shown = v->type;
-    Id e = diag_error(w->diags, v->span.file ? v->span : span, "`%s` is declared to give %s, but this is %s", name_text(w->names, b->d->name), type_text(w, want), type_text(w, &shown));
+    Id e = diag_error(w->diags, v->span.file ? v->span : span, "`%s` is declared to give %s, but this is %s", name_text(w->names, b->d->name), own_text(w, want), own_text(w, &shown));
     if (b->header_result) diag_note(w->diags, e, b->header_result->span, "declared here");
+    bool sizes = n == want->rank && v->type.base == want->base, tail = n > want->rank && v->type.base == want->base;
+    for (uint32_t i = 0; i < want->rank && sizes; i++) sizes = size_now(w, v->type.axis[own[i]].size) == size_now(w, want->axis[i].size);
+    for (uint32_t i = 0; i < want->rank && tail; i++) tail = size_now(w, v->type.axis[own[n - want->rank + i]].size) == size_now(w, want->axis[i].size);
+    if (sizes) diag_help(w->diags, e, "axes that are declared are not the same even if their sizes are");
+    else if (tail) diag_help(w->diags, e, "axes that a box does not name pass over it; `flatten` makes one of several");
     return false;
   }
   v->type.axis = arena_copy(w->arena, v->type.axis, v->type.rank * sizeof(Axis));
@@ -550,6 +619,7 @@ static bool outputs(Body *b, Value v, Span span) {
   for (uint32_t i = 0; i < v.n; i++)
     if (v.at[i].error) return false;
   if (b->want.n && v.n != b->want.n) {
+    if (v.n && v.at[0].span.file && v.at[v.n - 1].span.file == v.at[0].span.file) span = span_join(v.at[0].span, v.at[v.n - 1].span);
     Id e = diag_error(w->diags, span, "`%s` is declared to give %u %s, but its body gives %u", name_text(w->names, b->d->name), b->want.n, b->want.n == 1 ? "wire" : "wires", v.n);
     if (b->header_result) diag_note(w->diags, e, b->header_result->span, "declared here");
     return false;
@@ -603,7 +673,12 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, V
       diag_note(b->w->diags, e, old->span, "here it is the other one");
       return false;
     }
-    env_bind(env, names->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span});
+    if (old && env->names && table_get(env->names, &names->kid[i]->name, sizeof(Name))) {
+      Id e = diag_error(b->w->diags, names->kid[i]->name_span, "there are two inputs `%s`", name_text(b->w->names, names->kid[i]->name));
+      diag_note(b->w->diags, e, old->span, "the other one");
+      return false;
+    }
+    env_bind(env, names->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span, .fixed = true});
     at += n;
   }
   if (names && at != args.n) {
@@ -621,7 +696,7 @@ static Value fallback(Body *b, Env *env, Value args, Span span) {
     const Type *t = &b->want.at[i];
     const char *box = t->base == BASE_BIT ? "any_bits" : "any";
     if (t->base == BASE_LABEL) {
-      diag_error(w->diags, span, "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance like `cross_entropy`");
+      diag_error(w->diags, b->header_result ? b->header_result->span : span, "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance like `cross_entropy`");
       return value_error(b, span);
     }
     VEC(Node *) item = {0};
@@ -663,6 +738,9 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
     ((Def *)real)->fallback = true;
   } else if (body->kind == N_BLOCK) {
     statements(b, inner, body, &out);
+    bool unread = false; // a line that could not be read may have returned
+    for (uint32_t i = 0; i < body->nkid; i++) unread |= body->kid[i]->kind == N_ERROR;
+    if (!out.done && unread) return false;
     if (!out.done && w->diags->errors == errors && !b->generic) diag_error(w->diags, def->span, "the body of `%s` never returns", name_text(w->names, def->name));
     else if (!out.done && w->diags->errors == errors) {
       bool returns = false;
@@ -778,9 +856,7 @@ static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, 
 void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *family, const Node *use, Name site_name, Span span, Ids *in, Ids *number) {
   World *w = b->w;
   Diagram *f = callee->d;
-  Name name = b->site_name ? b->site_name : site_name;
-  b->site_name = 0;
-  uint32_t site = f->param.n ? site_find(b, use, name) : 0;
+  uint32_t site = f->param.n ? site_find(b, use, site_name) : 0;
   for (uint32_t i = 0; i < f->param.n; i++) {
     const Param *inner = &f->param.at[i];
     Param p = outer_param(b, inner, d, home, family, site);
@@ -792,8 +868,10 @@ void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *fa
     Type *have = &b->d->wire.at[b->d->param.at[k].wire].type, *want = &f->wire.at[inner->wire].type;
     for (uint32_t a = 0; a < want->rank && a < have->rank; a++)
       if (!sizes_agree(b, have->axis[a].size, want->axis[a].size, span, span, "a weight")) {
-        Id e = diag_error(w->diags, span, "`%s` has weight %s of %s, but this use wants %s", name_text(w->names, d->name), inner->path, type_text(w, have), type_text(w, want));
+        Span first = origin_span(w, b->d->wire.at[b->d->param.at[k].wire].origin);
+        Id e = diag_error(w->diags, span, "`%s` has weight %s of %s, but this use wants %s", name_text(w->names, d->name), inner->path, own_text(w, have), own_text(w, want));
         diag_help(w->diags, e, "a learner has one set of weights: every use must have the same sizes");
+        if (first.at != span.at) diag_note(w->diags, e, first, "another use");
         break;
       }
     vec_push(w->arena, in, b->d->param.at[k].wire);

@@ -82,7 +82,7 @@ static bool mark_along(Body *b, const Val *v, const Along *a, bool all, bool *ax
     for (uint32_t i = 0; i < v->type.rank; i++)
       if (!v->type.axis[i].pass && v->type.axis[i].label == a->name[k]) axes[i] = true, found++;
     if (found == 1) continue;
-    Id e = diag_error(w->diags, a->span[k], found ? "%s has two axes called %s: which one `%s` goes over is not clear" : "%s has no axis %s for `%s` to go over", type_text(w, &v->type), name_text(w->names, a->name[k]), word);
+    Id e = diag_error(w->diags, a->span[k], found ? "%s has two axes called %s: which one `%s` goes over is not clear" : "%s has no axis %s for `%s` to go over", own_text(w, &v->type), name_text(w->names, a->name[k]), word);
     (void)e;
     return false;
   }
@@ -142,7 +142,7 @@ static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Valu
   if (v.literal) return value_one(b, v);
   val_settle(b, &v);
   if (v.type.base == BASE_LABEL || (v.type.base == BASE_BIT && mean)) {
-    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word, type_text(b->w, &v.type));
+    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word, own_text(b->w, &v.type));
     return value_error(b, span);
   }
   if (!mark_along(b, &v, &along, !config, axes, word)) return value_error(b, span);
@@ -194,7 +194,7 @@ static Value winner(Body *b, Env *env, const Node *use, const Node *config, Valu
   if (v.error) return value_error(b, span);
   val_settle(b, &v);
   if (v.type.base != BASE_R) {
-    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word, type_text(b->w, &v.type));
+    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word, own_text(b->w, &v.type));
     return value_error(b, span);
   }
   uint32_t n = own_axes(&v.type, own);
@@ -349,7 +349,7 @@ static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, V
     for (uint32_t i = 0; fits && i < n; i++)
       if (i != at) fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span, "joined values");
     if (!fits) {
-      diag_error(w->diags, args.at[a].span, "%s cannot be joined to %s: all axes but the joined one must agree", type_text(w, t), type_text(w, z));
+      diag_error(w->diags, args.at[a].span, "%s cannot be joined to %s: all axes but the joined one must agree", own_text(w, t), own_text(w, z));
       return value_error(b, span);
     }
     Val v = widen(b, args.at[a], pass, npass, span);
@@ -371,7 +371,7 @@ static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Va
   Id wire = val_to_wire(b, &v, 0);
   uint32_t n = own_axes(&v.type, own), at = UINT32_MAX;
   if (!wire || v.type.base != BASE_R || !n) {
-    diag_error(b->w->diags, span, "`order` wants numbers along an axis, but this is %s", type_text(b->w, &v.type));
+    diag_error(b->w->diags, span, "`order` wants numbers along an axis, but this is %s", own_text(b->w, &v.type));
     return value_error(b, span);
   }
   if (config && !mark_along(b, &v, &along, false, axes, "order")) return value_error(b, span);
@@ -438,7 +438,7 @@ static Id change_wire(Body *b, Val v, const Type *want, Span span) {
   bool fits = want->rank == wide.type.rank && want->base == wide.type.base;
   for (uint32_t k = 0; fits && k < want->rank; k++) fits = sizes_agree(b, want->axis[k].size, wide.type.axis[k].size, span, span, "a change");
   if (fits) return val_to_wire(b, &wide, 0);
-  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s", type_text(b->w, want), type_text(b->w, &v.type));
+  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s", own_text(b->w, want), own_text(b->w, &v.type));
   return 0;
 }
 
@@ -538,6 +538,20 @@ static Val first_axis(Body *b, Val v, uint32_t at) {
   return val_permute(b, v, order, n);
 }
 
+// What a start value passes over, the carry passes over.
+static Type with_passing(Body *b, const Type *formal, const Type *start) {
+  Axis axis[RANK_LIMIT * 2];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < start->rank; i++)
+    if (start->axis[i].pass) axis[n++] = start->axis[i];
+  for (uint32_t i = 0; i < formal->rank; i++)
+    if (!formal->axis[i].pass) axis[n++] = formal->axis[i];
+  Type r = *formal;
+  r.rank = n;
+  r.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
+  return r;
+}
+
 static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Span span) {
   Val v = val_literal(b, 0, span);
   if (at < args->n) v = args->at[at];
@@ -551,7 +565,7 @@ static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Spa
     bool fits = v.type.rank == t->rank && v.type.base == t->base;
     for (uint32_t i = 0; fits && i < t->rank; i++) fits = sizes_agree(b, v.type.axis[i].size, t->axis[i].size, span, span, "a start value");
     if (!fits) {
-      diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s", type_text(b->w, &v.type), type_text(b->w, t));
+      diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s", own_text(b->w, &v.type), own_text(b->w, t));
       return 0;
     }
   }
@@ -601,7 +615,7 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
       return value_error(b, span);
     }
   }
-  for (uint32_t i = scan.slice; i < formal.n; i++) types[i] = formal.at[i];
+  for (uint32_t i = scan.slice; i < formal.n; i++) types[i] = i < args.n ? with_passing(b, &formal.at[i], &args.at[i].type) : formal.at[i];
   Body *body = NULL;
   for (int turn = 0; turn < 3; turn++) { // until the carries come out as they go in
     body = box_alone(b, env, cell, formal.n, types, cell->span);

@@ -3,6 +3,8 @@
 // sizes, and the result is a diagram of its own, called from here.
 #include "elab.h"
 
+#include <math.h>
+
 // -- what is called -------------------------------------------------------------------------------
 typedef struct {
   const Node *type; // N_TYPE with its axes as written; NULL: no type was written
@@ -128,7 +130,7 @@ static void option_size(Body *b, Env *env, const Node *n, Binding *out) {
   double k;
   out->has_number = static_number(b, env, n, &k);
   if (out->has_number) out->number = k;
-  if (out->has_number && k != (double)(int64_t)k) return; // 0.5: a number, not a size
+  if (out->has_number && (!(fabs(k) < 9e15) || k != (double)(int64_t)k)) return; // 0.5: a number, not a size
   out->size = size_eval(b, env, n, false);
 }
 
@@ -187,11 +189,16 @@ static bool option_spread(Body *b, Env *env, const Node *items, Binding *out) {
     if (!option_item(b, env, item, &one)) return false;
     if (!one.size) {
       if (one.open) one.size = size_var(w, one.label, VAR_LOCAL, item->span);
-      else if (!one.box.node && one.label) {
-        unknown_name(b, env, item, "size");
+      else if (one.has_number) {
+        diag_error(w->diags, item->span, "a size is a whole number, and this is %g", one.number);
+        return false;
+      } else if (!one.box.node && one.label) {
+        Def *d = scope_find(env->scope, item->name);
+        if (d && !d->broken) diag_error(w->diags, item->span, "a size is wanted here, and `%s` is none", name_text(w->names, item->name));
+        else if (!d) unknown_name(b, env, item, "size");
         return false;
       } else {
-        diag_error(w->diags, item->span, "a size is wanted here");
+        diag_error(w->diags, item->span, one.box.node ? "a size is wanted here, and this is a box" : "a size is wanted here");
         return false;
       }
     }
@@ -239,11 +246,17 @@ static bool along_an_axis(const Header *h, Name name) { // the option names an a
   return false;
 }
 
-static void say_options(Body *b, const Def *d, const Node *cfg, Id e) {
+static void say_options(Body *b, const Def *d, const Node *cfg, Name wrong, Id e) {
   Buf text = buf_new(b->w->arena);
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; cfg && i < cfg->nkid; i++) vec_push(b->w->arena, &names, name_text(b->w->names, cfg->kid[i]->name));
+  const char *near = wrong ? nearest_name(name_text(b->w->names, wrong), names.at, names.n) : NULL;
+  if (near) buf_printf(&text, "did you mean `%s`? ", near);
+  buf_printf(&text, cfg && cfg->nkid == 1 ? "its option is " : "its options are ");
   for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
     buf_printf(&text, "%s%s%s", i ? ", " : "", cfg->kid[i]->op && cfg->kid[i]->op[0] == '.' ? "..." : "", name_text(b->w->names, cfg->kid[i]->name));
-  if (cfg && cfg->nkid) diag_help(b->w->diags, e, "its options are %s", text.at);
+  if (cfg && cfg->nkid == 1 && cfg->kid[0]->op && !wrong) diag_help(b->w->diags, e, "more axes are separated by spaces: `%s[3 4]`", name_text(b->w->names, d->name));
+  else if (cfg && cfg->nkid) diag_help(b->w->diags, e, "%s", text.at);
   diag_note(b->w->diags, e, d->span, "declared here");
 }
 
@@ -259,18 +272,24 @@ static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *co
     if (!named) {
       if (items->kind == N_ITEMS && items->nkid == 1 && items->kid[0]->kind == N_SIZED && !(next < count && cfg->kid[next]->op && cfg->kid[next]->op[0] == '.')) {
         Id e = diag_error(w->diags, items->span, "`%s` has no option `%s`", name, name_text(w->names, items->kid[0]->name));
-        say_options(b, d, cfg, e);
+        say_options(b, d, cfg, items->kid[0]->name, e);
         return false;
       }
       at = next++;
     }
     if (at >= count) {
+      if (is_learner(d)) {
+        Id e = diag_error(w->diags, items->span, "`%s` is one learner, not a family: it takes no brackets", name);
+        diag_note(w->diags, e, d->span, "declared here");
+        return false;
+      }
       Id e = diag_error(w->diags, items->span, count ? "`%s` has only %u %s" : "`%s` has no options", name, count, count == 1 ? "option" : "options");
-      say_options(b, d, cfg, e);
+      say_options(b, d, cfg, 0, e);
       return false;
     }
     if (given[at]) {
-      diag_error(w->diags, items->span, "option `%s` of `%s` is given twice", name_text(w->names, cfg->kid[at]->name), name);
+      Id e = diag_error(w->diags, items->span, "option `%s` of `%s` is given twice", name_text(w->names, cfg->kid[at]->name), name);
+      diag_note(w->diags, e, given[at]->span, "here first");
       return false;
     }
     given[at] = named ? items->kid[0]->kid[0] : items;
@@ -281,12 +300,21 @@ static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *co
 
 static bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node *config, Env *to, bool generic, Span span) {
   World *w = b->w;
-  const Node *given[64] = {NULL};
+  const Node *given[OPTIONS_LIMIT] = {NULL};
   uint32_t n = h->cfg ? h->cfg->nkid : 0;
-  if (n > 64) n = 64;
+  if (n > OPTIONS_LIMIT) {
+    diag_error(w->diags, h->cfg->span, "more than %d options", OPTIONS_LIMIT);
+    return false;
+  }
   if (!match_options(b, d, h->cfg, config, given, span)) return false;
   for (uint32_t i = 0; i < n; i++) {
     const Node *par = h->cfg->kid[i], *fallback = par->nkid ? par->kid[0] : NULL;
+    for (uint32_t k = 0; k < i; k++)
+      if (h->cfg->kid[k]->name == par->name) {
+        Id e = diag_error(w->diags, par->name_span, "there are two options `%s`", name_text(w->names, par->name));
+        diag_note(w->diags, e, h->cfg->kid[k]->name_span, "the other one");
+        return false;
+      }
     const Node *text = given[i] ? given[i] : fallback;
     Env *env = given[i] ? from : to;
     Binding bind = {.kind = BIND_OPTION, .span = par->span};
@@ -322,7 +350,9 @@ static bool bind_options(Body *b, Env *from, const Def *d, const Header *h, cons
     } else {
       if (text->kind == N_ITEMS && text->nkid != 1) {
         Id e = diag_error(w->diags, text->span, "one thing is wanted for option `%s`, but %u stand here", name_text(w->names, par->name), text->nkid);
-        diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
+        uint32_t at;
+        if (text->kid[0]->kind == N_NAME && cfg_named(h->cfg, text->kid[0]->name, &at)) diag_help(w->diags, e, "an option is given by name with a colon: `%s: …`", name_text(w->names, text->kid[0]->name));
+        else diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
         return false;
       }
       if (!option_item(b, env, text->kind == N_ITEMS ? text->kid[0] : text, &bind)) return false;
@@ -365,6 +395,12 @@ static Name along_label(const Call *c, const Node *item) {
   return bind && bind->kind == BIND_OPTION && !bind->open ? bind->label : 0;
 }
 
+// Where to complain about an argument: at itself if it is written in the call, at the box if it comes along a pipe.
+static Span place_of(const Call *c, const Val *arg) {
+  bool inside = arg->span.file == c->span.file && arg->span.at >= c->span.at && arg->span.at + arg->span.n <= c->span.at + c->span.n;
+  return inside || !c->span.file || c->distance ? arg->span : c->span;
+}
+
 // The formal axis meets an actual one: its name is bound, or must agree with what it is bound to.
 static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const Val *arg, Axis *inner) {
   World *w = c->b->w;
@@ -385,14 +421,24 @@ static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const
   if (bind && bind->kind == BIND_OPTION && !bind->label) bind->label = actual->label;
   if (item->kind == N_SIZED && env_find(c->to, item->name)) env_find(c->to, item->name)->label = actual->label;
   if (formal[0].decl && actual->decl && formal[0].decl != actual->decl) {
-    Id e = diag_error(w->diags, arg->span, "`%s` wants axis %s here, but this is axis %s", call_name(c), name_text(w->names, formal[0].label), name_text(w->names, actual->label));
+    Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants axis %s here, but this is axis %s", call_name(c), name_text(w->names, formal[0].label), name_text(w->names, actual->label));
     diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
+    diag_note(w->diags, e, item->span, "declared here");
     return false;
   }
   if (sizes_agree(c->b, formal[0].size, actual->size, arg->span, item->span, "an argument")) return true;
-  const char *label = name_text(w->names, actual->label);
-  Id e = diag_error(w->diags, arg->span, "`%s` wants its axis %s%s%s, but %s has %s%s%s there", call_name(c), formal[0].label ? name_text(w->names, formal[0].label) : "",
-                    formal[0].label ? " to be " : "to be ", size_text(w, formal[0].size), type_text(w, &arg->type), label, *label ? " = " : "", size_text(w, actual->size));
+  const char *label = name_text(w->names, actual->label), *wanted = size_text(w, formal[0].size);
+  Id e;
+  if (arg->type.base == BASE_LABEL && !actual->label && actual->size == arg->type.count)
+    e = diag_error(w->diags, place_of(c, arg), "`%s` wants labels of %s%s%s, but this is %s", call_name(c), name_text(w->names, formal[0].label), formal[0].label ? " = " : "", wanted, own_text(w, &arg->type));
+  else if (formal[0].label)
+    e = diag_error(w->diags, place_of(c, arg), "`%s` wants its axis %s to be %s, but %s has %s%s%s there", call_name(c), name_text(w->names, formal[0].label), wanted, own_text(w, &arg->type), label, *label ? " = " : "", size_text(w, actual->size));
+  else e = diag_error(w->diags, place_of(c, arg), "`%s` wants an axis of %s, but %s has %s%s%s there", call_name(c), wanted, own_text(w, &arg->type), label, *label ? " = " : "", size_text(w, actual->size));
+  Size all = size_of(w, 1);
+  uint32_t own = 0;
+  for (uint32_t i = 0; i < arg->type.rank; i++)
+    if (!arg->type.axis[i].pass) all = size_mul(w, all, arg->type.axis[i].size), own++;
+  if (own > 1 && size_now(w, all) == size_now(w, formal[0].size)) diag_help(w->diags, e, "`flatten` makes one axis of all");
   if (bind && bind->span.file) diag_note(w->diags, e, bind->span, "%s = %s comes from here", name_text(w->names, item->name), size_text(w, formal[0].size));
   else diag_note(w->diags, e, item->span, "declared here");
   return false;
@@ -409,7 +455,7 @@ static bool wrong_base(const Call *c, const Formal *f, const Val *arg, Base want
   if (arg->type.base == want) return false;
   World *w = c->b->w;
   const char *word = want == BASE_R ? "real numbers" : want == BASE_BIT ? "bits" : "labels";
-  Id e = diag_error(w->diags, arg->span, "`%s` wants %s here, but this is %s", call_name(c), word, type_text(w, &arg->type));
+  Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants %s, but this is %s", call_name(c), word, own_text(w, &arg->type));
   if (arg->type.base == BASE_LABEL) diag_help(w->diags, e, "labels are not numbers: `one_hot(x)`, `number(x)`, `embed[m](x)`, or the label as an index");
   diag_note(w->diags, e, f->span, "the parameter");
   return true;
@@ -424,7 +470,7 @@ static bool take_spread(const Call *c, const Node *item, const Val *arg, const u
     if (!same) {
       Type first = {.base = BASE_R, .rank = s->naxis, .axis = arena_copy(w->arena, s->axis, s->naxis * sizeof(Axis))};
       for (uint32_t i = 0; i < s->naxis; i++) first.axis[i].label = 0;
-      Id e = diag_error(w->diags, arg->span, "`%s` wants the same axes in both: %s here, but %s before", call_name(c), type_text(w, &arg->type), type_text(w, &first));
+      Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants the same axes in both: %s here, but %s before", call_name(c), own_text(w, &arg->type), own_text(w, &first));
       diag_note(w->diags, e, s->span, "the other one");
       return false;
     }
@@ -444,7 +490,7 @@ static bool find_along(const Call *c, Name label, const Val *arg, uint32_t *own,
   for (uint32_t i = 0; i < n; i++)
     if (own[i] != UINT32_MAX && arg->type.axis[own[i]].label == label) *at = i, found++;
   if (found == 1) return true;
-  if (found) diag_error(w->diags, arg->span, "%s has two axes called %s: which one `%s` works along is not clear", type_text(w, &arg->type), name_text(w->names, label), call_name(c));
+  if (found) diag_error(w->diags, arg->span, "%s has two axes called %s: which one `%s` works along is not clear", own_text(w, &arg->type), name_text(w->names, label), call_name(c));
   return false;
 }
 
@@ -481,8 +527,12 @@ static bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *
   }
   uint32_t spread = 0;
   for (uint32_t i = 0; items && i < count; i++) spread += items->kid[i]->kind == N_SPREAD;
+  if (spread > 1 || count > RANK_LIMIT) {
+    diag_error(w->diags, f->span, spread > 1 ? "one row of axes is enough: where the first ends and the next begins is not clear" : "more than %d axes", RANK_LIMIT);
+    return false;
+  }
   if (n + spread < count) {
-    Id e = diag_error(w->diags, arg->span, "`%s` wants %u %s here, but %s has %u", call_name(c), count - spread, count - spread == 1 ? "axis" : "axes", type_text(w, &arg->type), n);
+    Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants %u %s, but %s has %u", call_name(c), count - spread, count - spread == 1 ? "axis" : "axes", own_text(w, &arg->type), n);
     diag_note(w->diags, e, f->span, "the parameter");
     return false;
   }
@@ -495,18 +545,10 @@ static bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *
     uint32_t at;
     if (!find_along(c, label, arg, own, n, &at)) {
       Binding *bind = env_find(c->to, items->kid[i]->name);
-      if (bind->size && !c->b->in->w->diags->muted && n == 1) continue; // given by size
-      if (bind->size && count == 1) {
-        Id e = diag_error(w->diags, arg->span, "`%s` works along %s, but %s has no such axis", call_name(c), name_text(w->names, label), type_text(w, &arg->type));
-        diag_note(w->diags, e, bind->span, "chosen here");
-        return false;
-      }
-      if (!bind->size) {
-        Id e = diag_error(w->diags, arg->span, "`%s` works along %s, but %s has no such axis", call_name(c), name_text(w->names, label), type_text(w, &arg->type));
-        diag_note(w->diags, e, bind->span, "chosen here");
-        return false;
-      }
-      continue;
+      if (bind->size && n && own[n - 1] != UINT32_MAX && !arg->type.axis[own[n - 1]].label) continue; // an axis without a label meets anything of its size
+      Id e = diag_error(w->diags, arg->span, "`%s` works along %s, but %s has no such axis", call_name(c), name_text(w->names, label), own_text(w, &arg->type));
+      diag_note(w->diags, e, bind->span, "chosen here");
+      return false;
     }
     chosen[i] = own[at];
     own[at] = UINT32_MAX;
@@ -538,7 +580,7 @@ static bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *
         return false;
       }
       if (!sizes_agree(c->b, formal->size, actual->size, arg->span, f->span, "an argument")) {
-        Id e = diag_error(w->diags, arg->span, "`%s` wants %s here, but this is %s", call_name(c), type_text(w, &f->known), type_text(w, &arg->type));
+        Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants %s, but this is %s", call_name(c), own_text(w, &f->known), own_text(w, &arg->type));
         diag_note(w->diags, e, f->span, "the parameter");
         return false;
       }
@@ -566,7 +608,7 @@ typedef struct {
 } Passing;
 
 static void outer_product(const Call *c, const Val *arg) {
-  Id e = diag_error(c->b->w->diags, arg->span, "the axes of %s that pass over `%s` do not fit those of the other arguments", type_text(c->b->w, &arg->type), call_name(c));
+  Id e = diag_error(c->b->w->diags, arg->span, "the axes of %s that pass over `%s` do not fit those of the other arguments", own_text(c->b->w, &arg->type), call_name(c));
   diag_help(c->b->w->diags, e, "limn never makes an outer product by itself: write the index equation, or `over`");
 }
 
@@ -683,7 +725,7 @@ static Body *instance_body(const Call *c, Body *home, const char *family, const 
   c->to->body = body;
   body->labels = table_new(w->arena);
   body->header_params = c->h->params;
-  body->header_result = c->h->result;
+  body->header_result = result_types(c->h);
   collect_labels(body, c->h->params);
   collect_labels(body, c->h->result);
   collect_labels(body, c->h->body);
@@ -707,7 +749,7 @@ static Body *instance_body(const Call *c, Body *home, const char *family, const 
 static void note_call(Infer *in, const Call *c, uint32_t before) {
   Diags *d = in->w->diags;
   for (uint32_t i = before; i < d->list.n; i++)
-    if (!d->list.at[i].note && d->list.at[i].span.file && (d->list.at[i].span.file != c->span.file || d->list.at[i].span.at != c->span.at))
+    if (c->span.at != c->def->span.at && !d->list.at[i].note && d->list.at[i].span.file && (d->list.at[i].span.file != c->span.file || d->list.at[i].span.at != c->span.at))
       diag_note(d, i, c->span, "in this use of `%s`", call_name(c));
 }
 
@@ -752,7 +794,7 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
     }
     return old;
   }
-  if (c->def->busy && infer->depth > 1) {
+  if (table_get(infer->working, key, strlen(key))) { // met again before it is done
     Id e = diag_error(infer->w->diags, c->span, "`%s` is made of itself", call_name(c));
     diag_note(infer->w->diags, e, c->def->span, "there is no recursion: a loop is `scan`, `^` or `for`");
     c->def->broken = true;
@@ -763,11 +805,11 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
     return NULL;
   }
   uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->errors;
-  bool good, busy = c->def->busy;
+  bool good;
   infer->depth++;
-  c->def->busy = true;
+  table_put(infer->working, key, strlen(key), 1);
   Body *body = instance_body(c, home, family, formals, in, open, &good);
-  c->def->busy = busy;
+  table_put(infer->working, key, strlen(key), 0);
   infer->depth--;
   if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->errors > errors) note_call(infer, c, before);
@@ -1006,7 +1048,7 @@ Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const 
   if (is_learner(d) && (d->frozen || d->kind == DEF_STALE)) b->in->training = false;
   Body *callee = instance(&c, home, family, &formals, &in, false);
   b->in->training = training;
-  if (!callee) return value_error(b, span);
+  if (!callee || !work_on(b, callee->d->param.n, span)) return value_error(b, span);
   // Where the first argument's axes stood, if the result has the same ones.
   uint32_t stay[RANK_LIMIT], nstay = 0;
   const Node *result = result_types(&h);
@@ -1115,11 +1157,7 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
       }
       return call_def(b, env, (Def *)bind->def, bind->home, member, config, args, over, span, use, name->name);
     }
-    if (bind->kind == BIND_OPTION && bind->box.node) {
-      b->site_name = name->name;
-      Value v = apply(b, bind->box.env, bind->box.node, args, over, span);
-      return v;
-    }
+    if (bind->kind == BIND_OPTION && bind->box.node) return apply(b, bind->box.env, bind->box.node, args, over, span);
     if (bind->open) return value_error(b, span); // a box that only a use will give
     Id e = diag_error(w->diags, name->span, "`%s` is not a box here", text);
     diag_note(w->diags, e, bind->span, "it comes from here");
@@ -1155,6 +1193,7 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
 }
 
 Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+  if (!work_on(b, 1 + args.n, n->span)) return value_error(b, span);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) return value_error(b, span);
   switch (n->kind) {
@@ -1237,7 +1276,7 @@ Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const 
   return apply(b, env, callee, args, over, call->span);
 }
 
-int arity_of(Body *b, Env *env, const Node *n) {
+static int arity_in_chain(Body *b, Env *env, const Node *n) {
   switch (n->kind) {
   case N_PAREN:
   case N_PIPE:
@@ -1251,7 +1290,7 @@ int arity_of(Body *b, Env *env, const Node *n) {
     int sum = 0;
     for (uint32_t i = 0; i < n->nkid; i++) {
       int k = arity_of(b, env, n->kid[i]);
-      if (k < 0) return -1;
+      if (k < 0 || sum > WIRES_LIMIT) return -1;
       sum += k;
     }
     return sum;
@@ -1278,9 +1317,18 @@ int arity_of(Body *b, Env *env, const Node *n) {
   return h.body && h.body->kind != N_BLOCK ? arity_of(b, env_new(b->in, NULL, h.scope, b), h.body) : -1;
 }
 
+// A box without a header takes what the first box in it takes, which may have none either, and so on.
+int arity_of(Body *b, Env *env, const Node *n) {
+  if (b->in->chain >= CHAIN_LIMIT || !work_on(b, 1, n->span)) return -1;
+  b->in->chain++;
+  int n_in = arity_in_chain(b, env, n);
+  b->in->chain--;
+  return n_in;
+}
+
 // -- a box or learner for itself ------------------------------------------------------------------
 // The declared types of a box's inputs. A box without a header has those of the first box in it.
-bool box_formals(Body *b, Env *env, const Node *n, Types *out) {
+static bool formals_in_chain(Body *b, Env *env, const Node *n, Types *out) {
   while (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW) n = n->kid[0];
   const Node *config = n->kind == N_AT ? n->kid[1] : NULL;
   if (n->kind == N_AT) n = n->kid[0];
@@ -1299,6 +1347,14 @@ bool box_formals(Body *b, Env *env, const Node *n, Types *out) {
     if (f.at[i].fixed) vec_push(b->w->arena, out, f.at[i].known);
     else good = f.at[i].type && types_eval(b, inner, f.at[i].type, true, out, NULL);
   }
+  return good;
+}
+
+bool box_formals(Body *b, Env *env, const Node *n, Types *out) {
+  if (b->in->chain >= CHAIN_LIMIT) return false;
+  b->in->chain++;
+  bool good = formals_in_chain(b, env, n, out);
+  b->in->chain--;
   return good;
 }
 

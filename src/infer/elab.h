@@ -8,7 +8,7 @@
 
 #include "infer/infer.h"
 
-enum { DEPTH_LIMIT = 200, RANK_LIMIT = 32 };
+enum { DEPTH_LIMIT = 200, RANK_LIMIT = 32, CHAIN_LIMIT = 1000, WIRES_LIMIT = 4096, OPTIONS_LIMIT = 64, X_LIMIT = 2000, WORK_LIMIT = 500000 };
 
 struct Scope {
   Infer *in;
@@ -18,6 +18,7 @@ struct Scope {
   Table *names;      // Name to Def id
   VEC(Scope *) uses; // in the order written
   Scope *library;    // NULL in the library itself
+  bool lost;         // a file it uses could not be read: unknown names are its fault
 };
 
 typedef struct {
@@ -32,8 +33,8 @@ struct Infer {
   Scope *library;
   VEC(Def *) def;
   VEC(Open) open;
-  Table *instances; // what was called with what, to an index into made
-  VEC(Diagram *) made;
+  Table *instances; // what was called with what, to an index into made_body
+  Table *working;   // instances that are being worked off
   VEC(struct Body *) made_body;
   Table *scopes;    // path to index into scope
   VEC(Scope *) scope;
@@ -41,6 +42,10 @@ struct Infer {
   VEC(const char *) set_value;
   Program *program;
   uint32_t bodies, depth;
+  uint32_t chain;   // axes, constants, spaces and boxes without a header that are being looked through
+  uint32_t closure; // which search for learners this is
+  uint64_t work, work_limit; // statements, boxes and weights written out so far; how many there may be
+  VEC(Def *) stack; // the boxes that are being worked off, the outermost first
   Size sample;      // how many samples there are: known only when running
   bool training;    // the mode that is being expanded
 };
@@ -52,6 +57,7 @@ struct X { // a scalar expression with axes; axis i of an argument is axis map[i
   XKind kind;
   uint8_t base;
   uint32_t rank;
+  uint32_t weight;     // X_FN: functions in it
   Id wire;             // X_WIRE: read at `coord`, whose terms are own axes, or (operand) entries of `label`
   Coord *coord;
   uint32_t nlabel;
@@ -104,6 +110,7 @@ typedef struct {
   double number;   // OPTION
   Closure box;     // OPTION, if node is not NULL
   bool open;       // OPTION of a box that is checked without being called
+  bool fixed;      // VALUE: an input or a weight, which cannot be given anew
   const char *text; // OPTION: a string
   uint32_t naxis;  // SPREAD
   Axis *axis;
@@ -159,7 +166,6 @@ struct Body {
   Types want;            // results as declared
   VEC(Proposal) proposal;
   const Def *space;      // the space of its results, if they were declared so
-  Name site_name;        // what a box passed as an option is called here
 };
 
 // -- index equations ------------------------------------------------------------------------------
@@ -172,6 +178,7 @@ typedef struct {
   bool ranged;       // stands for a part of an axis: the axis of its name says nothing about its size
   bool gone;         // its reduction is over: out of sight
   Span summed, free; // where it was used so, for messages; file 0 = never
+  bool told;         // something is wrong with it, and said
 } EqIndex;
 
 typedef struct {
@@ -180,6 +187,7 @@ typedef struct {
   Span span;
   bool padded, write;
   bool group;  // (h w): the size is the product
+  bool range;  // 2..5
 } Reach;
 
 typedef struct {
@@ -232,6 +240,7 @@ Value value_error(Body *, Span);
 Value value_concat(Body *, Value, Value);
 bool val_is_plain(Body *, const Val *); // a read of a whole wire, axis for axis
 uint32_t own_axes(const Type *, uint32_t *position); // axes that do not pass; their positions
+const char *own_text(World *, const Type *); // for messages: without what passes over
 Id origin_at(Body *, Span);
 
 // index.c
@@ -266,6 +275,8 @@ Body *instance_alone(Infer *, Def *, const char *family, const Node *config, con
 
 // body.c
 Body *body_new(Infer *, Name);
+// Loops, powers and boxes in boxes are written out, which may be far more than the text: false, said once, beyond any reason.
+bool work_on(Body *, uint32_t steps, Span);
 // Works a body off: statements or an expression, against the declared results. False after an error.
 bool body_work(Body *, Env *, const Def *, const Node *params, const Node *result, const Node *body, Value args, bool open);
 void body_finish(Body *); // names of weights, mean of proposed states

@@ -291,7 +291,7 @@ Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted
   for (uint32_t i = 0; i < rank; i++) axis[i] = (Axis){.size = size_of(w, shape[i])};
   Type t = type_make(w, want ? (Base)want->base : BASE_R, rank, axis);
   if (want && want->rank != rank) {
-    diag_error(w->diags, n->span, "this list has %u axes, but %s has %u", rank, type_text(w, want), want->rank);
+    diag_error(w->diags, n->span, "this list has %u axes, but %s has %u", rank, own_text(w, want), want->rank);
     return value_error(b, span);
   }
   for (uint32_t i = 0; want && i < rank; i++) {

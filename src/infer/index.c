@@ -71,7 +71,7 @@ static bool label_term(Reader *r, Affine *a, Val v, Span span) {
   World *w = r->b->w;
   if (v.error) return false;
   if (v.type.base != BASE_LABEL) {
-    Id e = diag_error(w->diags, span, "an index is a name, a number or a label, but this is %s", type_text(w, &v.type));
+    Id e = diag_error(w->diags, span, "an index is a name, a number or a label, but this is %s", own_text(w, &v.type));
     diag_help(w->diags, e, "only labels `{n}` can point into an axis");
     return false;
   }
@@ -352,7 +352,7 @@ static bool label_fits(Places *p, const Affine *a, const Axis *axis, Span span) 
   World *w = p->r.b->w;
   const Val *v = &p->r.label.at[a->var[0]];
   if (sizes_agree(p->r.b, v->type.count, axis->size, span, span, "a label and its axis")) return true;
-  diag_error(w->diags, span, "a label of %s points into an axis of %s", type_text(w, &v->type), size_text(w, axis->size));
+  diag_error(w->diags, span, "a label of %s points into an axis of %s", own_text(w, &v->type), size_text(w, axis->size));
   return false;
 }
 
@@ -401,7 +401,7 @@ static X *label_leaf(Body *b, AxisList *list, const Val *v) {
 static bool wrong_count(Body *b, const Val *base, uint32_t have, Span span) {
   uint32_t own[RANK_LIMIT], n = own_axes(&base->type, own);
   if (n == have) return false;
-  Id e = diag_error(b->w->diags, span, "%s has %u %s, but %u %s written", type_text(b->w, &base->type), n, n == 1 ? "axis" : "axes", have, have == 1 ? "index is" : "indices are");
+  Id e = diag_error(b->w->diags, span, "%s has %u %s, but %u %s written", own_text(b->w, &base->type), n, n == 1 ? "axis" : "axes", have, have == 1 ? "index is" : "indices are");
   diag_help(b->w->diags, e, "as many indices as axes, always");
   return true;
 }
@@ -777,7 +777,7 @@ static bool read_left(Left *l, Body *b, Env *env, const Node *brackets, const Ty
   l->eq.left = true;
   l->eq.mention.n = 0;
   if (want && want->rank != l->p.n) {
-    diag_error(w->diags, brackets->span, "%u indices on the left for a result of %s", l->p.n, type_text(w, want));
+    diag_error(w->diags, brackets->span, "%u indices on the left for a result of %s", l->p.n, own_text(w, want));
     return false;
   }
   for (uint32_t k = 0; want && k < l->p.n; k++) {
@@ -917,7 +917,7 @@ static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Nod
     bool all = true;
     for (uint32_t i = 0; i < v.type.rank; i++) all &= v.type.axis[i].pass || eq_has(&l.eq, v.type.axis[i].label, NULL);
     if (!all) {
-      Id e = diag_error(b->w->diags, expr->span, "the left side has indices, but the right side is %s without them", type_text(b->w, &v.type));
+      Id e = diag_error(b->w->diags, expr->span, "the left side has indices, but the right side is %s without them", own_text(b->w, &v.type));
       diag_help(b->w->diags, e, "as many indices as axes, always");
       return val_error(span);
     }

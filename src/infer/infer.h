@@ -39,8 +39,10 @@ struct Def {
   bool broken;      // already reported: its uses are silent
   bool busy;        // being worked on: meeting it again is a cycle
   bool used;
-  bool visited;     // while looking for learners
+  uint32_t visited; // the last search for learners that came here
   Size size;        // DEF_AXIS
+  bool has_number;  // DEF_CONST: its number was found
+  double number;
   const Node *refined; // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
   bool frozen;         // DEF_LEARNER: `freeze`
   bool fallback;       // DEF_LEARNER: it has no body and was given one

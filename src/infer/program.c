@@ -10,9 +10,11 @@ Infer *infer_new(World *w) {
   in->w = w;
   in->front = (Front){w->arena, w->names, w->diags, w->sources};
   in->instances = table_new(w->arena);
+  in->working = table_new(w->arena);
   in->scopes = table_new(w->arena);
   in->sets = table_new(w->arena);
   vec_push(w->arena, &in->def, NULL);
+  in->work_limit = WORK_LIMIT;
   in->library = scope_load(in, "library.limn", limn_library, limn_library_size, NULL);
   return in;
 }
@@ -161,7 +163,7 @@ static bool retype(Infer *in, Scope *s, const Node *param, const Type *own, Type
   int64_t want = elements(in, &t.at[0]), have = elements(in, own);
   bool rows = t.at[0].rank > own->rank;
   if (t.at[0].base != own->base || (want >= 0 && have >= 0 && want != have && !rows)) {
-    Id e = diag_error(w->diags, type->span, "field `%s` is %s, and cannot be read as %s", name_text(w->names, param->name), type_text(w, own), type_text(w, &t.at[0]));
+    Id e = diag_error(w->diags, type->span, "field `%s` is %s, and cannot be read as %s", name_text(w->names, param->name), own_text(w, own), own_text(w, &t.at[0]));
     diag_help(w->diags, e, "a type on a field reshapes it: the number of elements stays");
     return false;
   }
@@ -317,7 +319,7 @@ static void no_distance(Body *b, const Value *left, Span span) {
   for (uint32_t i = 0; i < left->n; i++) {
     Type shown = left->at[i].type;
     if (shown.rank && shown.axis[0].pass == PASS_SAMPLE) shown.axis++, shown.rank--;
-    buf_printf(&types, "%s%s", i ? ", " : "", type_text(w, &shown));
+    buf_printf(&types, "%s%s", i ? ", " : "", own_text(w, &shown));
   }
   Id e = diag_error(w->diags, span, "how far apart these two are is not said: %s has no distance", types.at);
   diag_help(w->diags, e, "say it here, `by l2`, or give it to the space: `space S = %s by l2`", types.at);
@@ -377,7 +379,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span) {
     one = val_fn(b, FN_number, &one, 1, span, NULL);
   }
   if (one.type.base != BASE_R) {
-    diag_error(b->w->diags, span, "a loss is a real number, but this is %s", type_text(b->w, &one.type));
+    diag_error(b->w->diags, span, "a loss is a real number, but this is %s", own_text(b->w, &one.type));
     return false;
   }
   one = mean_of_all(b, one, span);
@@ -434,13 +436,18 @@ static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
   if (n->kind == N_NAME) {
     Def *d = scope_find(s, n->name);
     if (d && d->kind == DEF_LEARNER) add_learner(in, d, out);
-    if (d && d->kind == DEF_BOX && d->scope->library && !d->visited) {
-      d->visited = true;
+    if (d && d->kind == DEF_BOX && d->scope->library && d->visited != in->closure) {
+      d->visited = in->closure;
       add_closure(in, d->scope, d->node->kid[3], out);
-      d->visited = false;
     }
   }
   for (uint32_t i = 0; i < n->nkid; i++) add_closure(in, s, n->kid[i], out);
+}
+
+// A learner, and every other one that its text mentions.
+static void add_whole_learner(Infer *in, Def *d, Ids *out) {
+  in->closure++;
+  add_learner(in, d, out);
 }
 
 // Does this param belong to the learner (or to this member of the family)?
@@ -480,7 +487,7 @@ static void who_trains(Infer *in, Program *p, Body *b, Goal *g) {
       continue;
     }
     Ids closure = {0};
-    add_learner(in, d, &closure);
+    add_whole_learner(in, d, &closure);
     vec_push(w->arena, &g->targets, d->id);
     const char *member = target_member(in, b, trains->kid[k], d);
     bool any = false;
@@ -496,7 +503,7 @@ static void who_trains(Infer *in, Program *p, Body *b, Goal *g) {
   }
   Ids frozen = {0};
   for (uint32_t i = 0; i < p->learner.n; i++)
-    if (p->learner.at[i]->frozen) add_learner(in, p->learner.at[i], &frozen);
+    if (p->learner.at[i]->frozen) add_whole_learner(in, p->learner.at[i], &frozen);
   for (uint32_t i = 0; i < n; i++)
     if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
 }
@@ -577,7 +584,7 @@ static void check_setting(Infer *in, Program *p, const Node *n) {
   b->env = env_new(in, NULL, p->scope, b);
   Value v = eval_alone(b, b->env, n);
   if (v.n == 1 && !v.at[0].error && (v.at[0].type.rank || v.at[0].type.base != BASE_R))
-    diag_error(in->w->diags, n->span, "a setting is one number, but this is %s", type_text(in->w, &v.at[0].type));
+    diag_error(in->w->diags, n->span, "a setting is one number, but this is %s", own_text(in->w, &v.at[0].type));
 }
 
 static void check_optimiser(Infer *in, Program *p, const Node *n) {
@@ -643,7 +650,7 @@ static void do_loop(Infer *in, Program *p, const Node *n) {
   int64_t from, to;
   Size low = size_eval(&b, env, range->kid[0], false), high = size_eval(&b, env, range->kid[1], false);
   if (!low || !high) return;
-  if (!size_value(w, low, &from) || !size_value(w, high, &to) || to - from > 10000) {
+  if (!size_value(w, low, &from) || !size_value(w, high, &to) || (to > from && (uint64_t)to - (uint64_t)from > 10000)) {
     diag_error(w->diags, range->span, "how far this loop runs must be a number below 10000");
     return;
   }
@@ -801,7 +808,7 @@ static void idle_learners(Infer *in, const Program *p) {
       }
     }
     Ids own = {0};
-    add_learner(in, (Def *)d, &own);
+    add_whole_learner(in, (Def *)d, &own);
     if (!moved && !(own.n > 1 && !has)) diag_warning(w->diags, d->span, "no goal moves learner `%s`", name_text(w->names, d->name));
   }
 }
@@ -908,9 +915,9 @@ static Id optimiser_step(Body *b, Env *env, const Node *n, const Type *t) {
     one = val_fn(b, FN_add, pair, 2, n->span, NULL);
   }
   Id wire = val_to_wire(b, &one, 0);
-  if (weight) return wire;
   bind = env_find(env, n->name);
   bind->next = value_one(b, one);
+  if (weight) return wire;
   b->d->param.at[bind->param].next = wire;
   return 0;
 }
@@ -930,7 +937,7 @@ Diagram *infer_optimiser(Infer *in, Program *p, const char *name, Type t) {
     env_bind(env, params->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = eval_alone(b, env, params->kid[i]->kid[0]), .span = params->kid[i]->span});
   Val weight = val_wire(b, diagram_input(w, b->d, t, name_from(w->names, "p"), 0), d->span);
   Val grad = val_wire(b, diagram_input(w, b->d, t, name_from(w->names, "grad"), 0), d->span);
-  env_bind(env, name_from(w->names, "p"), (Binding){.kind = BIND_VALUE, .value = value_one(b, weight), .span = d->span});
+  env_bind(env, name_from(w->names, "p"), (Binding){.kind = BIND_STATE, .value = value_one(b, weight), .span = d->span});
   env_bind(env, name_from(w->names, "grad"), (Binding){.kind = BIND_VALUE, .value = value_one(b, grad), .span = d->span});
   Id look = b->d->in.at[0], next = look;
   for (uint32_t i = 0; i < block->nkid; i++) {

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { PATH_LIMIT = 4000 };
+
 // -- files ----------------------------------------------------------------------------------------
 static Def *scope_own(const Scope *s, Name name) {
   Id id = table_get(s->names, &name, sizeof name);
@@ -57,6 +59,10 @@ static void add_learners(Scope *s, const Node *n) {
 static void use_file(Scope *s, const Node *n) {
   Infer *in = s->in;
   const char *path = path_join(in->w->arena, s->path, n->text);
+  if (strlen(path) > PATH_LIMIT) {
+    diag_error(in->w->diags, n->span, "this path is longer than %d bytes", PATH_LIMIT);
+    return;
+  }
   Id known = table_get(in->scopes, path, strlen(path));
   if (known) {
     vec_push(in->w->arena, &s->uses, in->scope.at[known - 1]);
@@ -64,7 +70,8 @@ static void use_file(Scope *s, const Node *n) {
   }
   FileText f = file_read(in->w->arena, path, 64u << 20);
   if (!f.text) {
-    diag_error(in->w->diags, n->span, "cannot read \"%s\": %s", path, f.error);
+    diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s", path, f.error);
+    s->lost = true;
     return;
   }
   Scope *used = scope_load(in, path, f.text, f.n, s->library);
@@ -84,7 +91,10 @@ static void scope_declare(Scope *s, const Node *n) {
   case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
   case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
     for (uint32_t i = 0; i < n->nkid; i++) {
-      Def *d = scope_own(s, n->kid[i]->name) ? NULL : scope_add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, n);
+      if (scope_own(s, n->kid[i]->name)) continue;
+      Node *empty = NEW(s->in->w->arena, Node); // a box without anything
+      *empty = (Node){.kind = N_BOX, .span = n->span, .nkid = 4, .kid = NEW_ARRAY(s->in->w->arena, Node *, 4)};
+      Def *d = scope_add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
       if (d) d->broken = true;
     }
     break;
@@ -103,6 +113,7 @@ Scope *scope_load(Infer *in, const char *path, const char *text, size_t n, Scope
   s->library = library;
   s->names = table_new(in->w->arena);
   s->file = source_add(in->w->sources, path, text, n);
+  in->work_limit += n;
   vec_push(in->w->arena, &in->scope, s);
   table_put(in->scopes, path, strlen(path), in->scope.n);
   s->tree = parse(&in->front, s->file);
@@ -136,13 +147,32 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
 }
 
 // -- names that are not there ---------------------------------------------------------------------
+enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
+
 typedef VEC(const char *) Texts;
 
-static void collect_names(Table *t, Names *names, Arena *a, Texts *out) {
-  for (uint32_t i = 0; t && i < table_count(t); i++) {
-    Name name;
-    memcpy(&name, table_key(t, i, NULL), sizeof name);
-    vec_push(a, out, name_text(names, name));
+// Which declarations could have been meant where such a thing is wanted.
+static uint32_t kinds_for(const char *wanted) {
+  if (strcmp(wanted, "box") == 0) return 1u << DEF_BOX | 1u << DEF_LEARNER | 1u << DEF_STALE;
+  if (strcmp(wanted, "learner") == 0) return 1u << DEF_LEARNER | 1u << DEF_STALE;
+  if (strcmp(wanted, "size") == 0) return 1u << DEF_AXIS | 1u << DEF_CONST;
+  if (strcmp(wanted, "type or space") == 0) return 1u << DEF_SPACE;
+  if (strncmp(wanted, "optimiser", 9) == 0) return 1u << DEF_OPTIMISER;
+  return 1u << DEF_GIVEN | 1u << DEF_CONST | 1u << DEF_AXIS | 1u << DEF_LEARNER | 1u << DEF_STALE;
+}
+
+static bool binding_fits(const Binding *bind, uint32_t kinds) {
+  if (kinds & 1u << DEF_OPTIMISER || kinds & 1u << DEF_SPACE) return false;
+  if (kinds & 1u << DEF_GIVEN) return true; // a value: nearly everything is one
+  if (kinds & 1u << DEF_BOX) return bind->kind == BIND_LEARNER || (bind->kind == BIND_OPTION && !bind->has_number);
+  return kinds & 1u << DEF_AXIS && bind->kind != BIND_VALUE && bind->kind != BIND_LEARNER && bind->kind != BIND_STATE;
+}
+
+static void collect_names(const Scope *s, uint32_t kinds, Texts *out) {
+  World *w = s->in->w;
+  for (uint32_t i = 0; i < table_count(s->names); i++) {
+    const Def *d = s->in->def.at[table_value(s->names, i)];
+    if (kinds & 1u << d->kind) vec_push(w->arena, out, name_text(w->names, d->name));
   }
 }
 
@@ -150,14 +180,25 @@ void unknown_name(Body *b, Env *env, const Node *n, const char *wanted) {
   World *w = b->w;
   Texts all = {0};
   Scope *s = env->scope;
-  for (Env *e = env; e; e = e->outer) collect_names(e->names, w->names, w->arena, &all);
-  collect_names(s->names, w->names, w->arena, &all);
-  for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i]->names, w->names, w->arena, &all);
-  if (s->library) collect_names(s->library->names, w->names, w->arena, &all);
+  uint32_t kinds = kinds_for(wanted);
+  if (s->lost) return; // it may stand in a file that could not be read
+  if (w->diags->errors >= HELP_LIMIT) {
+    diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here", wanted, name_text(w->names, n->name));
+    return;
+  }
+  for (Env *e = env; e; e = e->outer)
+    for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
+      Name name;
+      memcpy(&name, table_key(e->names, i, NULL), sizeof name);
+      if (binding_fits(&e->binding.at[table_value(e->names, i) - 1], kinds)) vec_push(w->arena, &all, name_text(w->names, name));
+    }
+  collect_names(s, kinds, &all);
+  for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i], kinds, &all);
+  if (s->library) collect_names(s->library, kinds, &all);
   uint32_t nb;
   const char *const *builtin = builtin_names(&nb);
-  for (uint32_t i = 0; i < nb; i++) vec_push(w->arena, &all, builtin[i]);
-  for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) vec_push(w->arena, &all, fn_rows[i].name);
+  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < nb; i++) vec_push(w->arena, &all, builtin[i]);
+  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++) vec_push(w->arena, &all, fn_rows[i].name);
   const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here", wanted, name_text(w->names, n->name));
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);

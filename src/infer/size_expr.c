@@ -42,10 +42,14 @@ Size axis_size(Infer *in, Def *d) {
     if (!d->size) diag_error(w->diags, d->span, "`--set %s=%s`: a size is a whole number above 0", name_text(w->names, d->name), set);
   } else if (d->busy) {
     diag_error(w->diags, d->span, "the size of axis %s depends on itself", name_text(w->names, d->name));
+  } else if (in->chain >= CHAIN_LIMIT) {
+    diag_error(w->diags, d->span, "the size of axis %s is reached through more than %d others", name_text(w->names, d->name), CHAIN_LIMIT);
   } else if (d->node->nkid && d->node->kid[0]) {
     d->busy = true;
+    in->chain++;
     Body *b = body_for_sizes(in);
     d->size = size_eval(b, env_new(in, NULL, d->scope, b), d->node->kid[0], false);
+    in->chain--;
     d->busy = false;
     int64_t v;
     double number;
@@ -67,7 +71,9 @@ static Size const_size(Body *b, Def *d) {
   if (d->busy) return 0;
   d->busy = true;
   Body *own = body_for_sizes(b->in);
-  bool good = value && static_number(own, env_new(b->in, NULL, d->scope, own), value, &k) && k == floor(k) && fabs(k) < 9e15;
+  b->in->chain++;
+  bool good = value && b->in->chain < CHAIN_LIMIT && static_number(own, env_new(b->in, NULL, d->scope, own), value, &k) && k == floor(k) && fabs(k) < 9e15;
+  b->in->chain--;
   d->busy = false;
   return good ? size_of(b->w, (int64_t)k) : 0;
 }
@@ -77,7 +83,7 @@ static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
   Binding *bind = env_find(env, n->name);
   if (bind) {
     if (bind->size) return bind->size;
-    if (bind->kind == BIND_OPTION && bind->has_number && bind->number == floor(bind->number)) return size_of(w, (int64_t)bind->number);
+    if (bind->kind == BIND_OPTION && bind->has_number && bind->number == floor(bind->number) && fabs(bind->number) < 9e15) return size_of(w, (int64_t)bind->number);
     if (bind->kind == BIND_VALUE || bind->kind == BIND_STATE) {
       Id e = diag_error(w->diags, n->span, "`%s` is a wire; a size is wanted here", name_text(w->names, n->name));
       diag_note(w->diags, e, bind->span, "`%s` comes from here", name_text(w->names, n->name));
@@ -138,7 +144,7 @@ Size size_eval(Body *b, Env *env, const Node *n, bool declare) {
   Size left, right;
   switch (n->kind) {
   case N_NUM:
-    if (n->num == floor(n->num) && n->num < 9.2e18) return size_of(w, (int64_t)n->num);
+    if (n->num == floor(n->num) && fabs(n->num) < 9.2e18) return size_of(w, (int64_t)n->num);
     diag_error(w->diags, n->span, n->num == floor(n->num) ? "this size is too large" : "a size is a whole number");
     return 0;
   case N_NAME: return name_size(b, env, n, declare);
@@ -288,10 +294,19 @@ static bool space_types(Body *b, Def *d, Types *out) {
     d->broken = true;
   }
   if (d->broken) return false;
+  uint32_t before = out->n;
+  bool good = b->in->chain < CHAIN_LIMIT;
+  if (!good) diag_error(b->w->diags, d->span, "space %s is reached through more than %d others", name_text(b->w->names, d->name), CHAIN_LIMIT);
   d->busy = true;
+  b->in->chain++;
   Body *own = body_for_sizes(b->in);
-  bool good = types_eval(own, env_new(b->in, NULL, d->scope, own), d->node->kid[0], false, out, NULL);
+  good = good && types_eval(own, env_new(b->in, NULL, d->scope, own), d->node->kid[0], false, out, NULL);
+  b->in->chain--;
   d->busy = false;
+  if (good && out->n - before > WIRES_LIMIT) {
+    diag_error(b->w->diags, d->span, "space %s has more than %d wires", name_text(b->w->names, d->name), WIRES_LIMIT);
+    good = false;
+  }
   if (!good) d->broken = true;
   return good;
 }
@@ -384,11 +399,16 @@ static bool static_name(Body *b, Env *env, const Node *n, double *out) {
       *out = strtod(set, &end);
       return !*end;
     }
+    if (d->has_number) *out = d->number;
+    if (d->has_number || b->in->chain >= CHAIN_LIMIT) return d->has_number;
     d->busy = true;
+    b->in->chain++;
     Body *own = body_for_sizes(b->in);
-    bool good = static_number(own, env_new(b->in, NULL, d->scope, own), d->node->kid[2], out);
+    d->has_number = static_number(own, env_new(b->in, NULL, d->scope, own), d->node->kid[2], out);
+    d->number = *out;
+    b->in->chain--;
     d->busy = false;
-    return good;
+    return d->has_number;
   }
   return false;
 }

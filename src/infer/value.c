@@ -68,6 +68,22 @@ uint32_t own_axes(const Type *t, uint32_t *position) {
   return n;
 }
 
+// As the user wrote it: without what passes over, and without labels that we made up.
+const char *own_text(World *w, const Type *t) {
+  Axis axis[RANK_LIMIT];
+  Type shown = *t;
+  shown.rank = 0;
+  shown.axis = axis;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!t->axis[i].pass) {
+      axis[shown.rank] = t->axis[i];
+      const char *end = strrchr(name_text(w->names, t->axis[i].label), '_');
+      if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")]) axis[shown.rank].label = 0;
+      shown.rank++;
+    }
+  return type_text(w, &shown);
+}
+
 // -- joining axes ---------------------------------------------------------------------------------
 typedef struct {
   Body *b;
@@ -87,8 +103,19 @@ static bool too_many_axes(Joined *j) {
 static void misfit(Joined *j, const Val *a, const Val *v) {
   World *w = j->b->w;
   Type left = a->type, right = v->type;
-  Id e = diag_error(w->diags, j->span, "%s and %s do not fit together axis by axis", type_text(w, &left), type_text(w, &right));
-  diag_help(w->diags, e, "say which axis meets which with an index equation, for example `Y[y x] = a[y x] - b[y]`");
+  Id e = diag_error(w->diags, j->span, "%s and %s do not fit together axis by axis", own_text(w, &left), own_text(w, &right));
+  Buf a_text = buf_new(w->arena), b_text = buf_new(w->arena);
+  bool labelled = true;
+  for (int side = 0; side < 2; side++) {
+    const Type *t = side ? &right : &left;
+    for (uint32_t i = 0; i < t->rank; i++) {
+      if (t->axis[i].pass) continue;
+      labelled &= t->axis[i].label != 0;
+      buf_printf(side ? &b_text : &a_text, " %s", name_text(w->names, t->axis[i].label));
+    }
+  }
+  if (labelled && a_text.n && b_text.n) diag_help(w->diags, e, "say which axis meets which with an index equation, as in `Y[%s] = a[%s] - b[%s]`", a_text.at + 1, a_text.at + 1, b_text.at + 1);
+  else diag_help(w->diags, e, "say which axis meets which with an index equation, as in `Y[i j] = a[i j] - b[i]`");
 }
 
 // One axis of a value meets one of the whole.
@@ -96,14 +123,18 @@ static bool meet(Joined *j, uint32_t at, const Axis *axis) {
   Axis *have = &j->axis[at];
   World *w = j->b->w;
   if (have->decl && axis->decl && have->decl != axis->decl && have->label != axis->label) {
-    diag_error(w->diags, j->span, "axis %s meets axis %s: both are declared, and they are not the same", name_text(w->names, have->label),
-               name_text(w->names, axis->label));
+    Id e = diag_error(w->diags, j->span, "axis %s meets axis %s", name_text(w->names, have->label), name_text(w->names, axis->label));
+    diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
+    diag_note(w->diags, e, def_of(j->b->in, axis->decl)->span, "axis %s is declared here", name_text(w->names, axis->label));
     return false;
   }
   if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that stand together")) {
-    Id e = diag_error(w->diags, j->span, "an axis%s%s of %s meets one%s%s of %s", have->label ? " " : "", name_text(w->names, have->label),
-                      size_text(w, have->size), axis->label ? ", " : "", name_text(w->names, axis->label), size_text(w, axis->size));
-    diag_help(w->diags, e, "a size of 1 does not stretch; axes are matched by label, or from the right if they have none");
+    Type one = {.base = BASE_R, .rank = 1, .axis = have}, other = {.base = BASE_R, .rank = 1, .axis = (Axis *)axis};
+    const char *left = own_text(w, &one), *right = own_text(w, &other);
+    Id e = diag_error(w->diags, j->span, "an axis of %.*s meets one of %.*s", (int)strlen(left) - 3, left + 2, (int)strlen(right) - 3, right + 2);
+    int64_t a, c;
+    bool single = (size_value(w, have->size, &a) && a == 1) || (size_value(w, axis->size, &c) && c == 1);
+    diag_help(w->diags, e, single ? "a size of 1 does not stretch: leave that axis out, or write the index equation" : "axes are matched by label, or from the right if they have none");
     return false;
   }
   if (!have->label) have->label = axis->label, have->decl = axis->decl;
@@ -152,7 +183,7 @@ static bool join_indices(Joined *j, const Val *arg, uint32_t n) {
       uint32_t count;
       if (axis->pass) continue;
       if (!seems_indexed(&arg[a], j->eq)) {
-        Id e = diag_error(w->diags, arg[a].span, "%s stands in an index equation without its indices", type_text(w, &arg[a].type));
+        Id e = diag_error(w->diags, arg[a].span, "%s stands in an index equation without its indices", own_text(w, &arg[a].type));
         diag_help(w->diags, e, "as many indices as axes, always");
         return false;
       }
@@ -252,22 +283,39 @@ static Fn fn_over_bits(Fn fn) {
   return fn;
 }
 
+// How a function is written.
+static const char *fn_word(Fn fn) {
+  static const struct {
+    Fn fn;
+    const char *word;
+  } words[] = {{FN_add, "+"}, {FN_sub, "-"}, {FN_neg, "-"}, {FN_mul, "*"}, {FN_div, "/"}, {FN_pow, "^"}, {FN_eq, "="}, {FN_ne, "!="}, {FN_lt, "<"}, {FN_le, "<="}, {FN_select, "when … else"}, {FN_maximum, "max"}, {FN_minimum, "min"}};
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (words[i].fn == fn) return words[i].word;
+  return fn_rows[fn].name;
+}
+
 static const char *base_word(uint8_t base) {
   return base == BASE_LABEL ? "a label" : base == BASE_BIT ? "a bit" : "a real number";
 }
 
-static bool bases_fit(Body *b, Fn fn, const Val *arg, uint32_t n, Span span) {
+static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n, Span span) { // as: what was written
   const FnRow *row = &fn_rows[fn];
   uint8_t star = BASE_NONE;
   for (uint32_t i = 0; i < n; i++) {
     uint8_t want = row->sig[i] == 'R' ? BASE_R : row->sig[i] == 'B' ? BASE_BIT : star ? star : arg[i].type.base;
     if (row->sig[i] == '*') star = want;
+    if (want == arg[i].type.base && want == BASE_LABEL && i && arg[0].type.base == BASE_LABEL) {
+      if (sizes_agree(b, arg[0].type.count, arg[i].type.count, arg[i].span, arg[0].span, "labels")) continue;
+      diag_error(b->w->diags, span, "labels of %s and of %s are not the same", own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
+      return false;
+    }
     if (want == arg[i].type.base) continue;
     Span at = arg[i].span.file ? arg[i].span : span;
-    Id e = diag_error(b->w->diags, at, "`%s` wants %s here, but this is %s: %s", row->name, base_word(want), base_word(arg[i].type.base),
-                      type_text(b->w, &arg[i].type));
+    Id e = diag_error(b->w->diags, at, "`%s` wants %s here, but this is %s: %s", fn_word(as), base_word(want), base_word(arg[i].type.base),
+                      own_text(b->w, &arg[i].type));
     if (arg[i].type.base == BASE_LABEL) diag_help(b->w->diags, e, "labels are not numbers: use `number(x)`, `one_hot(x)`, or the label as an index");
     if (arg[i].type.base == BASE_BIT) diag_help(b->w->diags, e, "`number(x)` makes a bit a number, 0 or 1");
+    if (as != fn && want == BASE_BIT) diag_help(b->w->diags, e, "the other side is a bit: `number(x)` makes it a number, 0 or 1");
     return false;
   }
   return true;
@@ -292,7 +340,7 @@ static uint8_t wanted_base(const FnRow *row, uint32_t i, const Val *arg, uint32_
 }
 
 Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq) {
-  Val arg[3], folded;
+  Val arg[3] = {0}, folded;
   bool bits = false, labels = false;
   for (uint32_t i = 0; i < n; i++) {
     if (given[i].error) return val_error(span);
@@ -300,6 +348,7 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
     labels |= !given[i].literal && given[i].type.base == BASE_LABEL;
   }
   if (fold_literals(b, fn, given, n, span, &folded)) return folded;
+  Fn as = fn;
   if (bits) fn = fn_over_bits(fn);
   const FnRow *row = &fn_rows[fn];
   for (uint32_t i = 0; i < n; i++) {
@@ -316,14 +365,20 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
       }
     }
     val_settle(b, &arg[i]);
+    if (arg[i].x->weight > X_LIMIT && !arg[i].indexed) val_to_wire(b, &arg[i], 0); // long expressions are several loops
   }
-  if (!bases_fit(b, fn, arg, n, span)) return val_error(span);
+  if (!bases_fit(b, fn, as, arg, n, span)) return val_error(span);
   Joined j = {.b = b, .span = span, .eq = eq};
   X *x = x_new(b, X_FN, BASE_R, 0);
   bool indexed;
   x->fn = fn;
   if (!join(&j, arg, n, x->map, &indexed)) return val_error(span);
-  for (uint32_t i = 0; i < n; i++) x->arg[i] = arg[i].x;
+  x->weight = 1;
+  for (uint32_t i = 0; i < n; i++) x->arg[i] = arg[i].x, x->weight += arg[i].x->weight;
+  if (x->weight > 2 * X_LIMIT) {
+    diag_error(b->w->diags, span, "this expression is too long for one equation: give its parts names");
+    return val_error(span);
+  }
   char result = row->sig[row->arity + 1];
   x->base = (uint8_t)(result == 'R' ? BASE_R : result == 'B' ? BASE_BIT : arg[row->sig[0] == '*' ? 0 : 1].type.base);
   x->rank = j.n;
@@ -336,7 +391,7 @@ Val val_select(Body *b, Val cond, Val yes, Val no, Span span, const Eq *eq) {
   if (cond.error || yes.error || no.error) return val_error(span);
   if (yes.literal && no.literal) yes = val_fill(b, yes, (Type){.base = BASE_R});
   if (cond.type.base != BASE_BIT) {
-    diag_error(b->w->diags, cond.span, "a condition is a bit, but this is %s: compare it with something", type_text(b->w, &cond.type));
+    diag_error(b->w->diags, cond.span, "a condition is a bit, but this is %s: compare it with something", own_text(b->w, &cond.type));
     return val_error(span);
   }
   Val arg[3] = {cond, yes, no};

@@ -4,7 +4,7 @@
     apt-get install python3-torch && /usr/bin/python3 tests/torch/make_numbers.py [--optimisers]
 
 Run by hand when a program beside this file changes; the tests only read what it wrote. With --optimisers it prints
-the tables of tests/optimiser_test.c instead. Weights have limn's names and limn's order of axes; the functions here turn
+tests/optimiser_numbers.h instead. Weights have limn's names and limn's order of axes; the functions here turn
 them into PyTorch's. One file for each program; in it, for each case: CASE:in:NAME, CASE:w:PATH, CASE:y, CASE:dy, CASE:g:NAME.
 """
 import json
@@ -360,16 +360,20 @@ def networks():
     case("networks", "segment", unet, in_1=random(2, 8, 8, 1))
 
 
-# -- optimisers: ten steps along given gradients -------------------------------------------------------------------
-def optimisers():
-    torch.manual_seed(3)
-    start, grads = (torch.randn(4) * 4).round(decimals=3), torch.randn(10, 4).round(decimals=3)
-    grads[:, 3] *= 1e-3  # where eps begins to matter
+# -- what changes from step to step: tests/optimiser_numbers.h ----------------------------------------------------
+def table(name, rows):
+    rows = ["{" + ", ".join(repr(float(v)) for v in row) + "}" for row in rows]
+    print(f"static const double {name}[{len(rows)}][4] = {{\n    " + ",\n    ".join(rows) + ",\n};")
 
-    def literals(t):
-        return "{" + ", ".join(repr(float(v)) for v in t) + "}"
-    print("static const double start[4] = " + literals(start) + ";")
-    print("static const double slope[10][4] = {\n    " + ",\n    ".join(literals(g) for g in grads) + "};")
+
+def optimisers():
+    """Ten steps along given slopes: where they lead."""
+    torch.manual_seed(3)
+    start, slopes = (torch.randn(4) * 4).round(decimals=3), torch.randn(10, 4).round(decimals=3)
+    slopes[:, 3] *= 2.0**-20  # where eps begins to matter
+    print("// Made by tests/torch/make_numbers.py --optimisers: do not edit.")
+    table("start", [start])
+    table("slope", slopes)
     o = torch.optim
     for name, make in {
             "gd": lambda p: o.SGD(p, 0.01), "momentum": lambda p: o.SGD(p, 0.01, momentum=0.9),
@@ -377,18 +381,30 @@ def optimisers():
             "rmsprop": lambda p: o.RMSprop(p, 0.01, alpha=0.99, eps=1e-8), "adam": lambda p: o.Adam(p, 0.001),
             "adamw": lambda p: o.AdamW(p, 0.001, weight_decay=0.01)}.items():
         p = start.clone().requires_grad_()
-        step = make([p])
-        rows = []
-        for g in grads:
+        step, rows = make([p]), []
+        for g in slopes:
             p.grad = g.clone()
             step.step()
-            rows.append(literals(p.detach()))
-        print(f"static const double torch_{name}[10][4] = {{\n    " + ",\n    ".join(rows) + "};")
+            rows.append(p.detach().clone())
+        table("torch_" + name, rows)
+
+
+def statistics():
+    """The running mean and variance of a batch norm after each of three batches of ten samples."""
+    torch.manual_seed(4)
+    x = torch.randn(30, 4).round(decimals=3)
+    m, v, rows = torch.zeros(4), torch.ones(4), []
+    for batch in x.split(10):
+        F.batch_norm(batch, m, v, None, None, True, 0.1, 1e-5)
+        rows += [m.clone(), v.clone()]
+    table("samples", x)
+    table("torch_statistics", rows)
 
 
 if __name__ == "__main__":
     if "--optimisers" in sys.argv:
         optimisers()
+        statistics()
         sys.exit()
     activations()
     distances()

@@ -1,0 +1,104 @@
+#!/bin/sh
+# The command line as a user meets it: exit statuses, help, JSON, files.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+# status NAME WANTED COMMAND…
+status() {
+  name=$1
+  want=$2
+  shift 2
+  "$@" >out 2>err
+  have=$?
+  if [ $have -eq "$want" ]; then ok "$name"; else not_ok "$name: status $have, wanted $want"; cat out err; fi
+}
+# says NAME FILE TEXT
+says() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: \"$3\" is not in $2"; cat "$2"; fi; }
+# same NAME WANTED HAVE
+same() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: $3, wanted $2"; fi; }
+json() { if /usr/bin/python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$2" 2>/dev/null; then ok "$1"; else not_ok "$1: not JSON"; cat "$2"; fi; }
+
+cat >net.limn <<'END'
+axis size_in = 3
+learn net : R[size_in] -> R[2] = dense[4] ; tanh ; dense[2]
+box double(x: R[n]) -> R[n] = 2 * x
+box attend(Q: R[y k], K: R[x k], V: R[x d]) -> R[y d] {
+  S[y x] = Q[y c] K[x c] / sqrt(k)
+  W = softmax[x](S)
+  return W[y x] V[x d]
+}
+learn sized : R[2 3], R[4 3], R[4 5] -> R[2 5] = attend
+END
+echo 'box f(x: R[3]) -> R[4] = x' >bad.limn
+
+status "help" 0 "$LIMN" --help
+says "help names the commands" out "limn check FILE"
+status "no command" 2 "$LIMN"
+status "unknown command" 2 "$LIMN" chek net.limn
+status "unknown option" 2 "$LIMN" check net.limn --whoo
+status "missing file argument" 2 "$LIMN" check
+status "missing value" 2 "$LIMN" eval net.limn net --in
+for c in check fmt print grad cost eval; do status "help of $c" 0 "$LIMN" $c --help; done
+status "a good program" 0 "$LIMN" check net.limn
+status "a wrong program" 1 "$LIMN" check bad.limn
+says "its message has its place" err "bad.limn:1:26: error:"
+status "a file that is not there" 1 "$LIMN" check none.limn
+status "a name that is not there" 1 "$LIMN" print net.limn nett
+says "near names are offered" err 'did you mean `net`?'
+
+for c in "check net.limn --json" "check bad.limn --json" "check net.limn --who --json" "print net.limn net --json" "grad net.limn net --json" "cost net.limn net --json"; do
+  # shellcheck disable=SC2086
+  "$LIMN" $c >out 2>err
+  json "$c" out
+done
+"$LIMN" eval net.limn net --in 'x=[1, 2, 3]' --dy '[1, 1]' --json >out 2>err
+json "eval --json" out
+"$LIMN" eval net.limn double --in 'x=[inf]' --json >out 2>err
+json "eval --json of infinity" out
+
+# values, files, gradients
+same "a value" "[2, 4, 6]" "$("$LIMN" eval net.limn double --in 'x=[1, 2, 3]')"
+same "axes in front pass over" "[[2, 4], [6, 8]]" "$("$LIMN" eval net.limn double --in 'x=[[1, 2], [3, 4]]' | tr -d '\n')"
+status "weights are written" 0 "$LIMN" eval net.limn net --in 'x=[1, 2, 3]' --seed 5 --save w.safetensors --out y.npy --dy '[1, 0]' --grads g.safetensors
+a=$("$LIMN" eval net.limn net --in 'x=[1, 2, 3]' --seed 5)
+b=$("$LIMN" eval net.limn net --in 'x=[1, 2, 3]' --weights w.safetensors --seed 6)
+same "weights are read back" "$a" "$b"
+c=$("$LIMN" eval net.limn net --in 'x=[1, 2, 3]' --seed 6)
+if [ "$a" != "$c" ]; then ok "another seed, other weights"; else not_ok "another seed, the same weights"; fi
+same "the same seed, the same bytes" "$a" "$("$LIMN" eval net.limn net --in 'x=[1, 2, 3]' --seed 5)"
+status "an npy file goes in" 0 "$LIMN" eval net.limn double --in x=y.npy
+if grep -q 'net/dense.1/linear/W' w.safetensors && grep -q 'net/dense.1/linear/W' g.safetensors; then ok "weights have readable names"; else not_ok "weights have readable names"; fi
+status "an input that is missing" 1 "$LIMN" eval net.limn double
+says "says which" err "input x : R[n] is not given"
+status "an input of the wrong size" 1 "$LIMN" eval net.limn net --in 'x=[1, 2]'
+status "an input that is not numbers" 1 "$LIMN" eval net.limn double --in 'x=[1, [2]]'
+status "an npy file that is not there" 1 "$LIMN" eval net.limn double --in x=none.npy
+status "an axis set from outside" 0 "$LIMN" eval net.limn net --set size_in=2 --in 'x=[1, 2]'
+status "an axis set to nonsense" 1 "$LIMN" check net.limn --set size_in=-2
+status "somewhere that cannot be written" 3 "$LIMN" eval net.limn double --in 'x=[1]' --out /nowhere/y.npy
+
+# the count of cost is the count of the interpreter
+want=$("$LIMN" cost net.limn sized | sed -n 's/^  multiplications *//p' | head -1)
+have=$("$LIMN" eval net.limn sized --in '[[1, 2, 3], [4, 5, 6]]' --in '[[1, 2, 3], [4, 5, 6], [1, 2, 3], [4, 5, 6]]' \
+  --in '[[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]' --count | sed -n 's/ multiplications//p')
+same "cost counts what runs" "$want" "$have"
+same "and it is y*k*x + y*x*d" 64 "$have"
+
+# layout
+printf 'box  f( x:R[3] )->R[3]=x+1   # keep me\n' >ugly.limn
+status "fmt --check sees it" 1 "$LIMN" fmt --check ugly.limn
+status "fmt" 0 "$LIMN" fmt ugly.limn
+status "fmt --check is content" 0 "$LIMN" fmt --check ugly.limn
+says "the comment is still there" ugly.limn "# keep me"
+printf 'box f(\n' >broken.limn
+cp broken.limn broken.before
+status "fmt of a broken file" 1 "$LIMN" fmt broken.limn
+if cmp -s broken.limn broken.before; then ok "it is left alone"; else not_ok "it was changed"; fi
+
+# the generated page of operations is up to date
+if "$LIMN" ops | cmp -s - "$here/../../docs/ops.md"; then ok "docs/ops.md"; else not_ok "docs/ops.md: run make docs"; fi
