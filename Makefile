@@ -76,6 +76,8 @@ fuzz:
 	@tools/packages.sh fuzz
 	@$(MAKE) --no-print-directory build/library.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
+bench: all
+	@bench/check.sh $(BUILD)/limn
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
 

@@ -188,9 +188,17 @@ static Diagram *whole_loss(Limn *l, Loss *loss) {
   return loss->diagram;
 }
 
+// Boxes that call boxes may be too many to be written out.
+static bool is_small(Limn *l, const Diagram *d) {
+  if (diagram_boxes(l->w, d) <= BOXES_LIMIT) return true;
+  diag_error(l->w->diags, (Span){0}, "`%s` is more than %d boxes, written out: too many for this", name_text(l->w->names, d->name), BOXES_LIMIT);
+  return false;
+}
+
 static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pass) {
   World *w = l->w;
   if (!pass || strcmp(pass, "check") == 0) return d;
+  if (!is_small(l, d)) return NULL;
   if (strcmp(pass, "inline") == 0) return diagram_inline(w, d);
   if (strcmp(pass, "simplify") == 0) return diagram_simplify(w, diagram_inline(w, d));
   if (strcmp(pass, "reverse") == 0) return diagram_simplify(w, diagram_reverse(w, d, &(Wanted){0}));
@@ -253,7 +261,7 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
   GUARDED(l, NULL);
   Loss loss = {0};
   Diagram *d = name ? find_diagram(l, name, NULL) : whole_loss(l, &loss);
-  if (!d) return NULL;
+  if (!d || !is_small(l, d)) return NULL;
   World *w = l->w;
   Buf b = buf_new(l->arena);
   Diagram *flat = diagram_simplify(w, diagram_inline(w, d));
@@ -522,7 +530,7 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
   Run r = {.l = l, .how = how};
   Buf b = buf_new(l->arena);
   r.d = find_diagram(l, name, NULL);
-  if (!r.d || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
+  if (!r.d || !is_small(l, r.d) || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
   *text = b.at;
   return LIMN_GOOD;
 }

@@ -1,6 +1,7 @@
 // Memory by lifetime. An arena is a list of blocks; allocation moves a pointer, and everything goes
-// at once. In a sanitized build (LIMN_GUARD) each allocation is a block of its own, so that an
-// overrun is seen. When memory is exhausted the arena jumps to the place its owner named, or stops
+// at once. In a test build (LIMN_GUARD) a sanitizer is told which bytes were handed out, with a gap after
+// each piece, so that an overrun is seen; and LIMN_FAIL_ALLOC=k makes the k-th allocation of the process,
+// and all after it, fail. When memory is exhausted the arena jumps to the place its owner named, or stops
 // the program when there is none.
 #include "base.h"
 
@@ -16,18 +17,64 @@ struct Arena {
   Block *last;
   size_t used;
   jmp_buf *on_failure;
+  Arena *parent, *child, *before, *after; // before and after: other children of the parent
 };
 
-#ifdef LIMN_GUARD
-enum { BLOCK_BYTES = 0 };
-#else
 enum { BLOCK_BYTES = 1 << 16 };
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined LIMN_GUARD && (defined SANITIZED || defined __SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, n) ((void)(at), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(at, n) ((void)(at), (void)(n))
+enum { GAP = 0 };
 #endif
 
-Arena *arena_new(void) { return calloc(1, sizeof(Arena)); }
+// Is it this allocation's turn to fail? The counter is for one thread: only tests set it.
+static bool fails_now(void) {
+#ifdef LIMN_GUARD
+  static long long left = -1;
+  if (left == -1) {
+    const char *text = getenv("LIMN_FAIL_ALLOC");
+    left = text ? atoll(text) : -2;
+  }
+  if (left > 1) left--;
+  return left == 1;
+#else
+  return false;
+#endif
+}
+
+Arena *arena_new(void) { return fails_now() ? NULL : calloc(1, sizeof(Arena)); }
+
+static _Noreturn void arena_fail(Arena *a);
+
+Arena *arena_child(Arena *parent) {
+  Arena *a = arena_new();
+  if (!a) arena_fail(parent);
+  a->parent = parent;
+  a->after = parent->child;
+  if (a->after) a->after->before = a;
+  parent->child = a;
+  return a;
+}
+
+static void leave_parent(Arena *a) {
+  if (a->before) a->before->after = a->after;
+  else if (a->parent) a->parent->child = a->after;
+  if (a->after) a->after->before = a->before;
+}
 
 void arena_free(Arena *a) {
   if (!a) return;
+  while (a->child) arena_free(a->child);
+  leave_parent(a);
   for (Block *b = a->last, *before; b; b = before) {
     before = b->before;
     free(b);
@@ -38,8 +85,9 @@ void arena_free(Arena *a) {
 void arena_on_failure(Arena *a, jmp_buf *place) { a->on_failure = place; }
 size_t arena_used(const Arena *a) { return a->used; }
 
-static void arena_fail(Arena *a) {
-  if (a->on_failure) longjmp(*a->on_failure, 1);
+static _Noreturn void arena_fail(Arena *a) {
+  for (; a; a = a->parent)
+    if (a->on_failure) longjmp(*a->on_failure, 1);
   fputs("limn: out of memory\n", stderr);
   abort();
 }
@@ -49,6 +97,7 @@ static Block *block_new(Arena *a, size_t bytes) {
   if (size > SIZE_MAX / 2) arena_fail(a);
   Block *b = calloc(1, sizeof(Block) + size);
   if (!b) arena_fail(a);
+  ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
   b->before = a->last;
   a->last = b;
@@ -57,17 +106,14 @@ static Block *block_new(Arena *a, size_t bytes) {
 
 void *arena_alloc(Arena *a, size_t bytes) {
   const size_t align = _Alignof(max_align_t);
-  if (bytes > SIZE_MAX / 2) arena_fail(a);
-#ifndef LIMN_GUARD
-  bytes = (bytes + align - 1) / align * align;
-#else
-  (void)align;
-#endif
-  a->used += bytes;
+  if (bytes > SIZE_MAX / 2 || fails_now()) arena_fail(a);
+  size_t room = (bytes + align - 1) / align * align + GAP;
+  a->used += room - GAP;
   Block *b = a->last;
-  if (!b || b->size - b->used < bytes) b = block_new(a, bytes);
+  if (!b || b->size - b->used < room) b = block_new(a, room);
   void *p = b->bytes + b->used;
-  b->used += bytes;
+  b->used += room;
+  ASAN_UNPOISON_MEMORY_REGION(p, bytes);
   return p;
 }
 
@@ -93,7 +139,8 @@ char *arena_format(Arena *a, const char *format, ...) {
 }
 
 void vec_grow(Arena *a, void **at, uint32_t *cap, size_t item) {
-  uint32_t bigger = *cap ? *cap * 2 : 4;
+  uint32_t bigger = *cap ? *cap * 2 : item > 100 ? 1 : 4;
+  if (bigger <= *cap) arena_fail(a);
   void *p = arena_alloc(a, (size_t)bigger * item);
   if (*cap) memcpy(p, *at, (size_t)*cap * item);
   *at = p;

@@ -31,6 +31,7 @@ typedef struct {
 } ArenaMark;
 
 Arena *arena_new(void);                                      // NULL when memory is exhausted
+Arena *arena_child(Arena *);                                 // freed with its parent at the latest, fails as its parent does; never NULL
 void arena_free(Arena *);                                    // NULL is allowed
 void arena_on_failure(Arena *, jmp_buf *);                   // where to go when memory is exhausted
 void *arena_alloc(Arena *, size_t bytes);                    // zeroed, aligned for anything; never NULL

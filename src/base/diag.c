@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { DIAG_LIMIT = 1000 };
+enum { DIAG_LIMIT = 200 };
 
 Diags *diags_new(Arena *a, Sources *sources) {
   Diags *d = NEW(a, Diags);

@@ -337,6 +337,10 @@ uint64_t site_step(uint64_t site, uint64_t position); // the site of a box at on
 // inline.c -----------------------------------------------------------------------------------------
 // Every call replaced by what it calls (the body of a scan too), except calls of diagrams with their own reverse.
 Diagram *diagram_inline(World *, const Diagram *);
+// How many boxes that makes. Calls share what they call, so it may be exponentially more than there are: passes and the
+// interpreter are for those within the limit.
+enum { BOXES_LIMIT = 5000000 };
+uint64_t diagram_boxes(World *, const Diagram *); // at most UINT32_MAX
 
 // derive.c -----------------------------------------------------------------------------------------
 // forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents; labels have none.

@@ -82,8 +82,7 @@ static void copy_data(Tensor *to, const Tensor *from) {
 
 // -- frames ---------------------------------------------------------------------------------------
 static Frame *frame_open(Run *run, Frame *caller, const Diagram *d) {
-  Arena *a = arena_new();
-  if (!a) fail(run, "out of memory");
+  Arena *a = arena_child(run->e->arena);
   run->opening = a;
   arena_on_failure(a, &run->failed);
   Frame *f = NEW(a, Frame);

@@ -616,8 +616,7 @@ static void read_file(Read *r) {
 }
 
 Diagram *diagram_read(World *w, uint32_t file) {
-  Arena *scratch = arena_new();
-  if (!scratch) return NULL;
+  Arena *scratch = arena_child(w->arena);
   const Source *source = &w->sources->file.at[file];
   Read r = {.w = w, .t = {.w = w, .arena = scratch, .text = source->text, .n = source->n, .file = file}};
   r.var = table_new(scratch);

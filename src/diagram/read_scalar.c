@@ -313,8 +313,7 @@ bool read_scalar(Text *t, Loop *loop, const ScalarScope *scope, uint32_t *out) {
 
 bool scalar_read(World *w, Loop *loop, const char *text, const char *const *name, const uint32_t *value, uint32_t n,
                  uint32_t *out) {
-  Arena *scratch = arena_new();
-  if (!scratch) return false;
+  Arena *scratch = arena_child(w->arena);
   Text t = {.w = w, .arena = scratch, .text = text, .n = (uint32_t)strlen(text), .quiet = true};
   text_start(&t);
   bool ok = read_scalar(&t, loop, &(ScalarScope){.name = name, .value = value, .n = n}, out) && t.tok.kind == T_END;

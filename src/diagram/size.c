@@ -46,6 +46,7 @@ struct Sizes {
   VEC(Poly) poly; // poly.at[0] is unused, poly.at[HUGE_SIZE] is the absorbing one
   VEC(Atom) atom;
   VEC(Var) var;   // var.at[0] is unused
+  Size small[64]; // 0, 1, 2, …, once they were asked for
   uint32_t stamp; // counts bindings
 };
 
@@ -172,15 +173,20 @@ static bool is_constant(World *w, Size a, int64_t *num, int64_t *den) {
 
 // -- construction ---------------------------------------------------------------------------------
 Size size_fraction(World *w, int64_t num, int64_t den) {
-  Monos m = {0};
-  Mono mono = {.n = 0};
+  Mono mono = {.n = 0}, room[1];
+  Monos m = {.at = room, .n = 0, .cap = 1};
   sizes_of(w);
   if (!den || !reduce(num, den, &mono.num, &mono.den)) return HUGE_SIZE;
   if (num) vec_push(w->arena, &m, mono);
   return poly_intern(w, &m);
 }
 
-Size size_of(World *w, int64_t n) { return size_fraction(w, n, 1); }
+Size size_of(World *w, int64_t n) {
+  Sizes *s = sizes_of(w);
+  if (n < 0 || n >= (int64_t)COUNT(s->small)) return size_fraction(w, n, 1);
+  if (!s->small[n]) s->small[n] = size_fraction(w, n, 1);
+  return s->small[n];
+}
 
 Size size_var(World *w, Name name, VarKind kind, Span span) {
   Sizes *s = sizes_of(w);

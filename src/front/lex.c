@@ -116,7 +116,7 @@ static const struct {
 
 static bool is_one_of(const char *text, const char *const *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
-    if (strcmp(text, list[i]) == 0) return true;
+    if (text[0] == list[i][0] && strcmp(text, list[i]) == 0) return true;
   return false;
 }
 
@@ -263,6 +263,16 @@ static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
       x->orphans--;
       return;
     }
+    if (x->open.n && innermost(x) != '{') { // [x): the other one was meant
+      Open wrong = x->open.at[--x->open.n];
+      x->open_count[(int)wrong.symbol]--;
+      Id e = diag_error(x->front->diags, span_from(x, from), "found `%c`, wanted `%c`", t.symbol[0], closer_of(wrong.symbol));
+      diag_note(x->front->diags, e, x->out.at[wrong.token].span, "to close this");
+      t.symbol[0] = closer_of(wrong.symbol);
+      add(x, t, from, spaced);
+      emit(x, (Token){.kind = TK_SYMBOL, .symbol = "?", .span = {x->file, x->at, 0}}); // nobody knows which is right
+      return;
+    }
     diag_error(x->front->diags, span_from(x, from), "`%c` closes nothing", t.symbol[0]);
     add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
     return;
@@ -360,7 +370,7 @@ static void lex_string(Lexer *x, bool spaced) {
 
 static bool starts_with(const Lexer *x, const char *text) {
   size_t n = strlen(text);
-  return x->n - x->at >= n && memcmp(x->text + x->at, text, n) == 0;
+  return x->n - x->at >= n && x->text[x->at] == text[0] && memcmp(x->text + x->at, text, n) == 0;
 }
 
 static bool lex_foreign(Lexer *x, bool spaced) {

@@ -99,6 +99,7 @@ static Node *parse_cfg(Parser *p) {
 static Node *parse_param(Parser *p) {
   Node *node = node_fixed(p, N_PARAM, 1);
   want_new_name(p, node);
+  if (sees_name(p, 0) || sees(p, 0, "{")) fail(p, "`:` before the type");
   if (eat(p, ":")) node->kid[0] = parse_type(p);
   return node_end(p, node);
 }
@@ -208,6 +209,7 @@ static Node *parse_learner(Parser *p) {
     node->kid[3] = parse_sig(p);
   }
   if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[4] = parse_body(p, "");
+  if (sees(p, 0, "->")) fail(p, "the end of the line (types stand behind `:`, as in `learn f : A -> B`)");
   if (eat(p, "from")) node->kid[5] = node_string(p, "the folder of a run, in quotes");
   return node_end(p, node);
 }
@@ -435,7 +437,7 @@ static Node *parse_show(Parser *p) {
 static Node *parse_default(Parser *p) {
   Node *node = node_fixed(p, N_ARG, 1);
   want_new_name(p, node);
-  need(p, ":");
+  if (!eat(p, ":")) fail(p, "`:` and the usual value of this setting");
   node->kid[0] = parse_expr(p, false);
   return node_end(p, node);
 }
@@ -563,6 +565,7 @@ static Node *parse_return(Parser *p) {
   p->at++;
   if (names_lead_to(p, 0, "=")) {
     node->kid[0] = parse_equation(p);
+    if (sees(p, 0, ",")) fail(p, "the end of the line (`return` takes one equation, or several values)");
   } else {
     node->kid[0] = tuple_or_expr(p);
     if (eat(p, "pad")) node->kid[1] = parse_sum(p);
@@ -649,7 +652,12 @@ static Node *fail_statement(Parser *p) {
   Node *error = node_new(p, N_ERROR);
   const char *word = token_text(p, peek(p, 0)), *ours = our_word(word);
   bool bare = sees_name(p, 0) && !sees_name(p, 1);
-  if (ours && sees_name(p, 1))
+  if (sees_name(p, 0) && sees(p, 1, ":")) {
+    error->name = peek(p, 0)->name;
+    error->name_span = peek(p, 0)->span;
+    p->at++;
+    fail(p, "`=` (a wire in a body has no type written)");
+  } else if (ours && sees_name(p, 1))
     fail(p, strcmp(ours, "const") ? "a statement: `name = …`, `learn`, `for` or `return`"
                                   : "an equation, which needs no word: `name = …`");
   else if (strcmp(word, "if") == 0)
@@ -802,6 +810,8 @@ static void end_statement(Parser *p, bool block) {
 // Pushes one item, whole or salvaged.
 static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
   uint32_t start = p->at, depth = p->depth, mark = p->stack.n;
+  bool spoilt = p->spoilt;
+  p->spoilt = false;
   mute_after_many(p->front, &p->limit);
   Node *node = item(p);
   end_statement(p, block);
@@ -812,7 +822,10 @@ static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
     if (block) skip_statement(p, start);
     else skip_declaration(p, start);
     node = salvage(p, node, block || unknown ? start : p->at);
+  } else if (p->spoilt) {
+    node = salvage(p, node, p->at);
   }
+  p->spoilt = spoilt;
   kid_push(p, node);
 }
 

@@ -25,6 +25,7 @@ typedef struct Parser {
   uint32_t depth;
   bool panic;
   bool lost; // the last declaration began with no word of ours
+  bool spoilt; // brackets of this statement hold an error: it is read on, but not looked at later
   ErrorLimit limit;
   Token stop;          // what is seen in panic
   VEC(Name) misused;   // words of the language that were taken for names: said once

@@ -26,8 +26,8 @@ const char *token_text(const Parser *p, const Token *t) {
 }
 
 static bool token_is(const Parser *p, const Token *t, const char *text) {
-  if (t->kind == TK_SYMBOL) return strcmp(t->symbol, text) == 0;
-  return t->kind == TK_WORD && strcmp(name_text(p->front->names, t->name), text) == 0;
+  const char *own = t->kind == TK_SYMBOL ? t->symbol : t->kind == TK_WORD ? name_text(p->front->names, t->name) : "";
+  return own[0] == text[0] && strcmp(own, text) == 0;
 }
 
 bool sees(const Parser *p, uint32_t ahead, const char *text) {
@@ -78,7 +78,7 @@ static const char *advice(const Parser *p, const Token *t, const char *wanted) {
   if (token_is(p, t, "'")) return "text stands in double quotes; `x'` is for machines";
   if (token_is(p, t, "else") || token_is(p, t, "when"))
     return "`x when c else y` is a value and stands on one line";
-  if ((token_is(p, t, "=") || token_is(p, t, "<=")) && !strstr(wanted, "comparison"))
+  if ((token_is(p, t, "=") || token_is(p, t, "<=")) && strstr(wanted, "the end of the line"))
     return "`=` and `<=` compare only after `when` and inside `( )`";
   if (token_is(p, t, ".") && p->token[p->at + 1].kind == TK_NUM)
     return "write a 0 before the point";
@@ -107,13 +107,14 @@ void fail(Parser *p, const char *wanted) {
   p->panic = true;
   if (is_silent(t) || is_misused(p, t) || in_unclosed(p)) return;
   Id id;
+  if (token_is(p, t, "=") && p->at > 1 && before->kind == TK_NAME && starts_line(p, before) && token_is(p, before - 1, ";")) t = before--; // ; x =
   if (before && token_is(p, before, ";") && (starts_line(p, t) || t->kind == TK_LINE)) {
     diag_error(p->front->diags, before->span, "found `;` at the end of a statement: it means \"then\", and nothing follows");
     return;
   }
-  if (t->kind == TK_WORD && strcmp(wanted, "a name") == 0)
-    id = diag_error(p->front->diags, t->span, "%s is a word of the language; wanted a name",
-                    found_text(p, t));
+  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 || strcmp(wanted, "an expression") == 0))
+    id = diag_error(p->front->diags, t->span, "%s is a word of the language; wanted %s",
+                    found_text(p, t), wanted);
   else id = diag_error(p->front->diags, t->span, "found %s, wanted %s", found_text(p, t), wanted);
   const char *help = advice(p, t, wanted);
   if (help) diag_help(p->front->diags, id, "%s", help);
@@ -163,6 +164,7 @@ static void recover_at_bracket(Parser *p, uint32_t open) {
     return; // the user left it open: nothing behind it can be trusted
   p->at = close + 1;
   p->panic = false;
+  p->spoilt = true;
 }
 
 // The end of what `open` opened, with recovery. When the user left it open, that is the message.
@@ -346,8 +348,9 @@ static Node *parse_list(Parser *p) {
   p->at++;
   for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) {
     uint32_t from = p->at;
-    kid_push(p, sees(p, 0, "[") ? parse_list(p) : parse_sum(p));
-    for (uint32_t i = from + 1; i + 1 < p->at; i++) // [0 -1]: two entries were meant
+    bool list = sees(p, 0, "[");
+    kid_push(p, list ? parse_list(p) : parse_sum(p));
+    for (uint32_t i = from + 1; i + 1 < p->at && !list; i++) // [0 -1]: two entries were meant
       if (token_is(p, &p->token[i], "-") && p->token[i].spaced && p->token[i + 1].kind == TK_NUM && !p->token[i + 1].spaced)
         diag_warning(p->front->diags, p->token[i].span, "`-` here is an operator; put a comma if two entries were meant");
   }
@@ -636,7 +639,10 @@ static Node *parse_satom(Parser *p) {
   if (t->kind == TK_NUM) return node_number(p, "");
   if (t->kind == TK_STR) return node_string(p, "");
   if (sees(p, 0, "(")) return parse_group(p);
-  if (t->kind != TK_NAME) return error_node(p, "a size, an index or an axis");
+  if (t->kind != TK_NAME)
+    return error_node(p, sees(p, 0, "=")   ? "`:` (an option is given as `name: value`)"
+                         : sees(p, 0, ":") ? "`..` (a range is written `0..3`)"
+                                           : "a size, an index or an axis");
   Node *e = node_name(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
@@ -693,7 +699,8 @@ static Node *parse_item(Parser *p, bool first) {
   if (sees(p, 0, "...")) {
     Node *node = node_new(p, N_SPREAD);
     p->at++;
-    want_name(p, node);
+    if (peek(p, 0)->kind == TK_NUM) fail(p, "a name (a range has two dots, `0..3`)");
+    else want_name(p, node);
     return node_end(p, node);
   }
   if (sees_label(p)) return labelled(p, N_SIZED, parse_named_size);

@@ -255,9 +255,16 @@ Value const_value(Body *b, Def *d, Span span) {
     return value_error(b, span);
   }
   if (value->kind == N_LIST) return list_value(b, env, value, name_text(w->names, d->name), true, want, span);
+  if (b->in->chain >= CHAIN_LIMIT) {
+    diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others", name_text(w->names, d->name), CHAIN_LIMIT);
+    d->broken = true;
+    return value_error(b, span);
+  }
   d->busy = true;
+  b->in->chain++;
   Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want), name_text(w->names, d->name), true, 0, ROLE_CONST, d->name, span))
                  : eval_alone(b, env, value);
+  b->in->chain--;
   d->busy = false;
   return v;
 }
@@ -267,7 +274,7 @@ static bool redefines(Body *b, Env *env, const Node *lhs) {
   Binding *old = env_find(env, lhs->name);
   if (old && old->fixed) {
     const char *text = name_text(b->w->names, lhs->name);
-    Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is an input or a weight, and stays what it is: give this wire another name", text);
+    Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is a weight and cannot be a wire too", text);
     diag_note(b->w->diags, e, old->span, "it comes from here");
     return true;
   }
@@ -413,9 +420,15 @@ static void next_state(Body *b, Env *env, const Node *n) {
   bool fits = one.type.rank == want.rank && one.type.base == want.base;
   for (uint32_t i = 0; fits && i < want.rank; i++) fits = !one.type.axis[i].pass && sizes_agree(b, one.type.axis[i].size, want.axis[i].size, n->span, n->span, "a state");
   if (!fits) {
-    Id e = diag_error(w->diags, n->span, "state `%s` is %s, but its next value is %s", name_text(w->names, n->name), type_text(w, &want), type_text(w, &one.type));
-    for (uint32_t i = 0; i < one.type.rank; i++)
-      if (one.type.axis[i].pass) diag_help(w->diags, e, "it may not depend on the sample: use `mean[batch](…)`");
+    bool sample = false;
+    for (uint32_t i = 0; i < one.type.rank; i++) sample |= one.type.axis[i].pass != 0;
+    if (sample) {
+      Id e = diag_error(w->diags, n->span, "the next value of state `%s` depends on the sample, but there is one state for all", name_text(w->names, n->name));
+      diag_help(w->diags, e, "use `mean[batch](…)`");
+    } else {
+      Id e = diag_error(w->diags, n->span, "state `%s` is %s, but its next value is %s", name_text(w->names, n->name), own_text(w, &want), own_text(w, &one.type));
+      diag_note(w->diags, e, bind->span, "declared here");
+    }
     return;
   }
   Id wire = val_to_wire(b, &one, 0);
@@ -578,6 +591,10 @@ static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
 static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   World *w = b->w;
   if (v->error) return false;
+  if (v->literal && want->base == BASE_LABEL) {
+    diag_error(w->diags, v->span, "a number is not a label, and %s is wanted here", type_text(w, want));
+    return false;
+  }
   if (v->literal) *v = val_fill(b, *v, *want);
   val_settle(b, v);
   uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
@@ -585,7 +602,7 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   if (fits && want->base == BASE_LABEL) fits = sizes_agree(b, v->type.count, want->count, span, span, "a result");
   for (uint32_t i = 0; fits && i < n; i++) {
     const Axis *have = &v->type.axis[own[i]], *need = &want->axis[i];
-    if (have->decl && need->decl && have->decl != need->decl) fits = false;
+    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need)) fits = false;
     else fits = sizes_agree(b, need->size, have->size, span, span, "a result");
   }
   if (!fits) {
@@ -678,7 +695,7 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, V
       diag_note(b->w->diags, e, old->span, "the other one");
       return false;
     }
-    env_bind(env, names->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span, .fixed = true});
+    env_bind(env, names->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span});
     at += n;
   }
   if (names && at != args.n) {

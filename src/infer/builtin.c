@@ -45,7 +45,7 @@ static bool read_along(Body *b, Env *env, const Node *config, const Node *inner,
       continue;
     }
     if (n->kind != N_NAME && n->kind != N_SIZED) {
-      diag_error(w->diags, n->span, "the name of an axis or index is wanted here");
+      diag_error(w->diags, n->span, n->kind == N_NUM ? "the name of an axis or index is wanted here, not a number" : "the name of an axis or index is wanted here");
       return false;
     }
     if (n->kind == N_NAME && strcmp(name_text(w->names, n->name), "batch") == 0 && !env_find(env, n->name)) {
@@ -83,7 +83,8 @@ static bool mark_along(Body *b, const Val *v, const Along *a, bool all, bool *ax
       if (!v->type.axis[i].pass && v->type.axis[i].label == a->name[k]) axes[i] = true, found++;
     if (found == 1) continue;
     Id e = diag_error(w->diags, a->span[k], found ? "%s has two axes called %s: which one `%s` goes over is not clear" : "%s has no axis %s for `%s` to go over", own_text(w, &v->type), name_text(w->names, a->name[k]), word);
-    (void)e;
+    const char *near = found ? NULL : nearest_label(w, &v->type, a->name[k]);
+    if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
     return false;
   }
   return true;
@@ -409,7 +410,8 @@ static const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span s
   const Node *n = config && at < config->nkid ? config->kid[at] : NULL;
   if (n && n->kind == N_ITEMS && n->nkid == 1) return n->kid[0];
   if (n && n->kind != N_ITEMS) return n;
-  diag_error(b->w->diags, span, "`%s` wants a box in its brackets: `%s[f](…)`", word, word);
+  bool scan = strcmp(word, "scan") == 0;
+  diag_error(b->w->diags, span, scan ? "`scan` wants an axis and a cell in its brackets: `scan[t, cell](x)`" : "`%s` wants a box in its brackets: `%s[f](…)`", word, word);
   return NULL;
 }
 
@@ -487,7 +489,7 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
   Id first = body_call(b, as_body(b, d), wire.at, box_called(b, word), NULL, NULL, use, d->name, span);
   Value out = {.n = d->out.n, .at = NEW_ARRAY(w->arena, Val, d->out.n)};
   for (uint32_t i = 0; i < out.n; i++) {
-    Type t = back && i < (uint32_t)n ? types[i] : b->d->wire.at[first + i].type;
+    Type t = back && i < (uint32_t)n ? types[i] : back ? b->d->wire.at[first + i].type : sub->out_type.at[i];
     b->d->wire.at[first + i].type = t;
     out.at[i] = val_wire(b, first + i, span);
   }
@@ -516,7 +518,7 @@ static uint32_t scan_axis(const Val *v, Name label, bool must) {
   uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
   for (uint32_t i = 0; i < n; i++)
     if (v->type.axis[own[i]].label == label) return own[i];
-  return must && n ? own[0] : UINT32_MAX;
+  return must && n && !v->type.axis[own[0]].label ? own[0] : UINT32_MAX;
 }
 
 static Type without_axis(Body *b, const Type *t, uint32_t at) {
@@ -601,7 +603,7 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
     scan.slice++;
   }
   if (!scan.slice || scan.slice >= formal.n) {
-    if (scan.slice) diag_error(w->diags, span, "this cell takes %u %s and nothing is left to carry", formal.n, formal.n == 1 ? "input" : "inputs");
+    if (scan.slice) diag_error(w->diags, cell->span, "this cell takes %u %s, and nothing is left to carry: `cell(x: R[m], h: R[s]) -> R[s]` carries h", formal.n, formal.n == 1 ? "input" : "inputs");
     else diag_error(w->diags, span, "nothing here runs along axis %s", name_text(w->names, axis->name));
     return value_error(b, span);
   }
@@ -617,6 +619,7 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
   }
   for (uint32_t i = scan.slice; i < formal.n; i++) types[i] = i < args.n ? with_passing(b, &formal.at[i], &args.at[i].type) : formal.at[i];
   Body *body = NULL;
+  const char *changed = NULL;
   for (int turn = 0; turn < 3; turn++) { // until the carries come out as they go in
     body = box_alone(b, env, cell, formal.n, types, cell->span);
     if (!body) return value_error(b, span);
@@ -630,6 +633,11 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
       bool equal = in->rank == out.rank;
       for (uint32_t k = 0; equal && k < in->rank; k++) equal = sizes_agree(b, in->axis[k].size, out.axis[k].size, span, span, "a carry");
       same &= equal;
+      if (!equal && !changed) changed = arena_format(w->arena, "this cell carries %s in and %s out: what goes round stays the same", own_text(w, in), own_text(w, &out));
+      if (!equal && turn == 2) {
+        diag_error(w->diags, cell->span, "%s", changed);
+        return value_error(b, span);
+      }
       *in = out;
     }
     if (same) break;

@@ -335,7 +335,8 @@ static bool bind_options(Body *b, Env *from, const Def *d, const Header *h, cons
     } else if (!text) {
       if (along_an_axis(h, par->name)) continue; // the last axis, then
       Id e = diag_error(w->diags, span, "`%s` wants its option `%s`", name_text(w->names, d->name), name_text(w->names, par->name));
-      diag_help(w->diags, e, "for example `%s[%s: 8]`", name_text(w->names, d->name), name_text(w->names, par->name));
+      if (i == 0) diag_help(w->diags, e, "for example `%s[8]`", name_text(w->names, d->name));
+      else diag_help(w->diags, e, "for example `%s[%s: 8]`", name_text(w->names, d->name), name_text(w->names, par->name));
       diag_note(w->diags, e, d->span, "declared here");
       return false;
     } else if (spread) {
@@ -396,9 +397,10 @@ static Name along_label(const Call *c, const Node *item) {
 }
 
 // Where to complain about an argument: at itself if it is written in the call, at the box if it comes along a pipe.
+static bool inside(Span s, Span whole) { return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n; }
+
 static Span place_of(const Call *c, const Val *arg) {
-  bool inside = arg->span.file == c->span.file && arg->span.at >= c->span.at && arg->span.at + arg->span.n <= c->span.at + c->span.n;
-  return inside || !c->span.file || c->distance ? arg->span : c->span;
+  return inside(arg->span, c->span) || !c->span.file || c->b->distance ? arg->span : c->span;
 }
 
 // The formal axis meets an actual one: its name is bound, or must agree with what it is bound to.
@@ -546,8 +548,10 @@ static bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *
     if (!find_along(c, label, arg, own, n, &at)) {
       Binding *bind = env_find(c->to, items->kid[i]->name);
       if (bind->size && n && own[n - 1] != UINT32_MAX && !arg->type.axis[own[n - 1]].label) continue; // an axis without a label meets anything of its size
-      Id e = diag_error(w->diags, arg->span, "`%s` works along %s, but %s has no such axis", call_name(c), name_text(w->names, label), own_text(w, &arg->type));
+      Id e = diag_error(w->diags, place_of(c, arg), "`%s` works along %s, but %s has no such axis", call_name(c), name_text(w->names, label), own_text(w, &arg->type));
       diag_note(w->diags, e, bind->span, "chosen here");
+      const char *near = nearest_label(w, &arg->type, label);
+      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
       return false;
     }
     chosen[i] = own[at];
@@ -607,9 +611,27 @@ typedef struct {
   Axis axis[RANK_LIMIT]; // as the caller sees them
 } Passing;
 
-static void outer_product(const Call *c, const Val *arg) {
-  Id e = diag_error(c->b->w->diags, arg->span, "the axes of %s that pass over `%s` do not fit those of the other arguments", own_text(c->b->w, &arg->type), call_name(c));
-  diag_help(c->b->w->diags, e, "limn never makes an outer product by itself: write the index equation, or `over`");
+// A label that all arguments have, though not as their last axis: was it meant to pass over?
+static Name common_label(const Value *args) {
+  for (uint32_t k = 0; args->n && k + 1 < args->at[0].type.rank; k++) {
+    const Axis *axis = &args->at[0].type.axis[k];
+    bool all = !axis->pass && axis->label;
+    for (uint32_t a = 1; a < args->n && all; a++) {
+      all = false;
+      for (uint32_t i = 0; i + 1 < args->at[a].type.rank; i++) all |= !args->at[a].type.axis[i].pass && args->at[a].type.axis[i].label == axis->label;
+    }
+    if (all) return axis->label;
+  }
+  return 0;
+}
+
+static void outer_product(const Call *c, const Value *args, const Val *arg, const Val *other) {
+  World *w = c->b->w;
+  Name label = c->over ? 0 : common_label(args);
+  Id e = diag_error(w->diags, place_of(c, arg), "the axes that pass over `%s` do not fit: %s here, %s there", call_name(c), own_text(w, &arg->type), own_text(w, &other->type));
+  if (label) diag_help(w->diags, e, "did you mean `%s(…) over %s`?", call_name(c), name_text(w->names, label));
+  else diag_help(w->diags, e, "limn never makes an outer product by itself: write the index equation");
+  if (other->span.at != arg->span.at) diag_note(w->diags, e, other->span, "the other one");
 }
 
 static bool same_axis(const Axis *a, const Axis *z) { return a->label && z->label ? a->label == z->label : !a->label && !z->label; }
@@ -626,13 +648,15 @@ static bool merge_passing(const Call *c, const Value *args, const Match *m, Pass
     for (uint32_t k = m[a].nrest; k-- > 0;) {
       const Axis *axis = &arg->type.axis[m[a].rest[k]];
       uint32_t found = UINT32_MAX;
-      for (uint32_t i = at; i-- > 0 && found == UINT32_MAX;)
+      bool over = is_over(c, axis->label); // found by its name wherever it stands
+      for (uint32_t i = over ? p->n : at; i-- > 0 && found == UINT32_MAX;)
         if (same_axis(&p->axis[i], axis) || (!axis->label && i == at - 1) || (!p->axis[i].label && i == at - 1)) found = i;
       if (found == UINT32_MAX || !sizes_agree(c->b, p->axis[found].size, axis->size, arg->span, c->span, "axes that pass over")) {
-        outer_product(c, arg);
+        outer_product(c, args, arg, &args->at[most]);
         return false;
       }
-      where[a][k] = at = found;
+      where[a][k] = found;
+      if (!over) at = found;
     }
   }
   return true;
@@ -652,7 +676,9 @@ static void key_type(Buf *key, World *w, const Type *t, bool labels) {
 }
 
 static void key_binding(Buf *key, World *w, const Binding *bind) {
-  buf_printf(key, "|%u,%u,%u,%p,%p,", bind->kind, size_now(w, bind->size), bind->has_number, (const void *)bind->box.node, bind->box.node ? (void *)bind->box.env : NULL);
+  uint32_t turn = 0; // a box that mentions a loop's variable is another one in each turn
+  for (const Env *e = bind->box.node ? bind->box.env : NULL; e; e = e->outer) turn = e->turn > turn ? e->turn : turn;
+  buf_printf(key, "|%u,%u,%u,%p,%p,%u,", bind->kind, size_now(w, bind->size), bind->has_number, (const void *)bind->box.node, bind->box.node ? (void *)bind->box.env : NULL, turn);
   if (bind->has_number) buf_number(key, bind->number);
   if (bind->text) buf_text(key, bind->text);
   for (uint32_t i = 0; i < bind->naxis; i++) buf_printf(key, ".%u", size_now(w, bind->axis[i].size));
@@ -748,8 +774,14 @@ static Body *instance_body(const Call *c, Body *home, const char *family, const 
 
 static void note_call(Infer *in, const Call *c, uint32_t before) {
   Diags *d = in->w->diags;
+  uint32_t library = in->library->file;
+  for (uint32_t i = before; i < d->list.n; i++) // what goes wrong inside the library is shown where it is used
+    if (d->list.at[i].span.file == library && c->span.file != library && !d->list.at[i].note) {
+      diag_note(d, i, d->list.at[i].span, "here, in `%s`", call_name(c));
+      d->list.at[i].span = c->span;
+    }
   for (uint32_t i = before; i < d->list.n; i++)
-    if (c->span.at != c->def->span.at && !d->list.at[i].note && d->list.at[i].span.file && (d->list.at[i].span.file != c->span.file || d->list.at[i].span.at != c->span.at))
+    if (c->span.at != c->def->span.at && !d->list.at[i].note && d->list.at[i].span.file && !inside(d->list.at[i].span, c->span) && (d->list.at[i].span.file != c->span.file || d->list.at[i].span.at != c->span.at))
       diag_note(d, i, c->span, "in this use of `%s`", call_name(c));
 }
 
@@ -795,8 +827,13 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
     return old;
   }
   if (table_get(infer->working, key, strlen(key))) { // met again before it is done
-    Id e = diag_error(infer->w->diags, c->span, "`%s` is made of itself", call_name(c));
-    diag_note(infer->w->diags, e, c->def->span, "there is no recursion: a loop is `scan`, `^` or `for`");
+    Buf cycle = buf_new(infer->w->arena);
+    uint32_t first = infer->stack.n;
+    while (first && infer->stack.at[first - 1] != c->def) first--;
+    for (uint32_t i = first; i < infer->stack.n; i++) buf_printf(&cycle, ", through `%s`", name_text(infer->w->names, infer->stack.at[i]->name));
+    Id e = diag_error(infer->w->diags, c->span, "`%s` is made of itself%s", call_name(c), cycle.n ? cycle.at : "");
+    diag_note(infer->w->diags, e, c->def->span, "declared here");
+    diag_help(infer->w->diags, e, "there is no recursion: a loop is `scan`, `^` or `for`");
     c->def->broken = true;
     return NULL;
   }
@@ -808,8 +845,10 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
   bool good;
   infer->depth++;
   table_put(infer->working, key, strlen(key), 1);
+  vec_push(infer->w->arena, &infer->stack, c->def);
   Body *body = instance_body(c, home, family, formals, in, open, &good);
   table_put(infer->working, key, strlen(key), 0);
+  infer->stack.n--;
   infer->depth--;
   if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->errors > errors) note_call(infer, c, before);
@@ -863,6 +902,10 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
   for (uint32_t i = 0; i < args->n; i++) {
     if (!args->at[i].literal || i >= f->n) continue;
     Types t = {0};
+    uint32_t count;
+    const Node *items = formal_items(&f->at[i], &count);
+    for (uint32_t k = 0; k < count; k++) // ...s of a bare number is no axes at all
+      if (items->kid[k]->kind == N_SPREAD && !env_find(c->to, items->kid[k]->name)) bind_spread(c->to, c->b->w, items->kid[k]->name, (Binding){.kind = BIND_SPREAD, .span = args->at[i].span});
     if (f->at[i].fixed) vec_push(c->b->w->arena, &t, f->at[i].known);
     else if (f->at[i].type && !types_eval(c->b, c->to, f->at[i].type, true, &t, NULL)) return false;
     if (!t.n) vec_push(c->b->w->arena, &t, (Type){.base = BASE_R});
@@ -1101,7 +1144,9 @@ static Value apply_tuple(Body *b, Env *env, const Node *n, Value args, Span span
     int want = arity_of(b, env, n->kid[i]);
     if (want < 0) want = n->nkid == args.n ? 1 : -1;
     if (want < 0 || at + (uint32_t)want > args.n) {
-      diag_error(b->w->diags, span, "%u %s for boxes side by side that take more", args.n, args.n == 1 ? "wire" : "wires");
+      int sum = arity_of(b, env, n);
+      if (sum < 0) diag_error(b->w->diags, span, "these boxes side by side take more than %u %s", args.n, args.n == 1 ? "wire" : "wires");
+      else diag_error(b->w->diags, span, "these boxes side by side take %d wires, but %u %s there", sum, args.n, args.n == 1 ? "is" : "are");
       return value_error(b, span);
     }
     all = value_concat(b, all, apply(b, env, n->kid[i], (Value){(uint32_t)want, args.at + at, NULL}, NULL, span));
@@ -1159,13 +1204,24 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
     }
     if (bind->kind == BIND_OPTION && bind->box.node) return apply(b, bind->box.env, bind->box.node, args, over, span);
     if (bind->open) return value_error(b, span); // a box that only a use will give
-    Id e = diag_error(w->diags, name->span, "`%s` is not a box here", text);
+    if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return value_error(b, span);
+    if (bind->kind == BIND_OPTION && bind->span.file) { // what was given is at fault, not the box that wants it
+      Id e = diag_error(w->diags, bind->span, "a box is wanted for option `%s`, and this is a size or a number", text);
+      diag_note(w->diags, e, name->span, "used as a box here");
+      return value_error(b, span);
+    }
+    Id e = diag_error(w->diags, name->span, bind->kind == BIND_VALUE ? "`%s` is a wire, not a box" : "`%s` is not a box", text);
     diag_note(w->diags, e, bind->span, "it comes from here");
     return value_error(b, span);
   }
   Def *d = scope_find(env->scope, name->name);
   if (d && (d->kind == DEF_BOX || is_learner(d))) {
     const char *member = NULL;
+    if (d->kind == DEF_LEARNER && d->node->kid[1] && !config && !d->broken) {
+      Id e = diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
+      diag_note(w->diags, e, d->span, "declared here");
+      return value_error(b, span);
+    }
     if (d->kind == DEF_LEARNER && d->node->kid[1] && config) {
       member = family_member(b, env, d->node, config);
       if (!member) return value_error(b, span);
@@ -1188,6 +1244,11 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
   }
   Fn fn = fn_find(text);
   if (fn != FN_COUNT && !config) return apply_fn(b, fn, args, span);
+  if (fn != FN_COUNT) {
+    Id e = diag_error(w->diags, config->span, "`%s` has no options", text);
+    diag_help(w->diags, e, "an index belongs to the wire: `%s(x[i])`", text);
+    return value_error(b, span);
+  }
   unknown_name(b, env, name, "box");
   return value_error(b, span);
 }
@@ -1221,7 +1282,10 @@ Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span
   default: break;
   }
   Id e = diag_error(b->w->diags, n->span, "a box is wanted here, and this is a value");
-  diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
+  const Node *name = n->kind == N_CALL ? n->kid[0] : n;
+  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  if (n->kind == N_CALL && d && d->kind == DEF_BOX && d->node->kid[0]) diag_help(b->w->diags, e, "options stand in brackets: `%s[…]`", name_text(b->w->names, name->name));
+  else diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
   return value_error(b, span);
 }
 
@@ -1245,7 +1309,12 @@ static bool order_args(Body *b, Env *env, const Node *callee, const Node *call, 
     if (call->kid[i]->kind == N_ARG)
       for (at = 0; at < h.params->nkid && h.params->kid[at]->name != call->kid[i]->name;) at++;
     if (at >= h.params->nkid || filled[at] || out->n != ordered.n) {
-      diag_error(w->diags, call->kid[i]->span, "`%s` has no input `%s` left", name_text(w->names, d->name), name_text(w->names, call->kid[i]->name));
+      bool known = at < h.params->nkid;
+      Buf all = buf_new(w->arena);
+      for (uint32_t k = 0; k < h.params->nkid; k++) buf_printf(&all, "%s%s", k ? ", " : "", name_text(w->names, h.params->kid[k]->name));
+      Id e = diag_error(w->diags, call->kid[i]->span, known ? "input `%s` of `%s` is given twice" : "there is no input `%s` of `%s`", name_text(w->names, known ? h.params->kid[at]->name : call->kid[i]->name), name_text(w->names, d->name));
+      diag_help(w->diags, e, "its inputs are %s", all.at);
+      diag_note(w->diags, e, d->span, "declared here");
       return false;
     }
     filled[at] = true;

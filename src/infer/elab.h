@@ -8,7 +8,7 @@
 
 #include "infer/infer.h"
 
-enum { DEPTH_LIMIT = 200, RANK_LIMIT = 32, CHAIN_LIMIT = 1000, WIRES_LIMIT = 4096, OPTIONS_LIMIT = 64, X_LIMIT = 2000, WORK_LIMIT = 500000 };
+enum { DEPTH_LIMIT = 200, RANK_LIMIT = 32, CHAIN_LIMIT = 300, NEST_LIMIT = 400, WIRES_LIMIT = 4096, OPTIONS_LIMIT = 64, X_LIMIT = 2000, WORK_LIMIT = 500000 };
 
 struct Scope {
   Infer *in;
@@ -41,7 +41,10 @@ struct Infer {
   Table *sets;      // --set
   VEC(const char *) set_value;
   Program *program;
+  bool doubtful;    // a goal was told that it cannot train what it names: nobody else is blamed
   uint32_t bodies, depth;
+  uint32_t nest;    // expressions inside expressions, through boxes
+  uint32_t turns;   // of loops, so far
   uint32_t chain;   // axes, constants, spaces and boxes without a header that are being looked through
   uint32_t closure; // which search for learners this is
   uint64_t work, work_limit; // statements, boxes and weights written out so far; how many there may be
@@ -110,7 +113,7 @@ typedef struct {
   double number;   // OPTION
   Closure box;     // OPTION, if node is not NULL
   bool open;       // OPTION of a box that is checked without being called
-  bool fixed;      // VALUE: an input or a weight, which cannot be given anew
+  bool fixed;      // VALUE: a weight, which cannot be given anew
   const char *text; // OPTION: a string
   uint32_t naxis;  // SPREAD
   Axis *axis;
@@ -127,6 +130,7 @@ struct Env {
   Env *outer;
   Scope *scope;
   Body *body; // the body that this environment belongs to
+  uint32_t turn; // when a loop variable of it was last given
   Table *names;
   VEC(Binding) binding;
 };
@@ -154,6 +158,7 @@ struct Body {
   uint32_t npass;
   Axis pass[RANK_LIMIT]; // axes that pass over the whole body; pass[i] is pass number i+1; size 0 = absent
   bool generic;          // checked for itself, with symbols for sizes
+  bool distance;         // the two sides of a goal are being compared
   const char *suffix;    // of the loops we are in
   VEC(Site) site;
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
@@ -241,12 +246,14 @@ Value value_concat(Body *, Value, Value);
 bool val_is_plain(Body *, const Val *); // a read of a whole wire, axis for axis
 uint32_t own_axes(const Type *, uint32_t *position); // axes that do not pass; their positions
 const char *own_text(World *, const Type *); // for messages: without what passes over
+bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing makes equally long
+const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
 Id origin_at(Body *, Span);
 
 // index.c
 Val index_value(Body *, Env *, Val base, const Node *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
-void eq_finish(Body *, Env *, Eq *, Span);
+void eq_finish(Body *, Env *, Eq *, bool quiet);
 Value eval_equation(Body *, Env *, const Node *lhs_brackets, const Node *expr, const Node *pad, const Type *want, Span);
 bool eq_has(const Eq *, Name, uint32_t *);
 bool is_access(Env *, const Node *); // an indexed read, not a box with options

@@ -54,7 +54,12 @@ static Value bound_value(Body *b, Env *env, const Node *n, Binding *bind) {
     return no_value(b, n, "a box", bind->span);
   case BIND_LEARNER: return call_def(b, env, (Def *)bind->def, bind->home, NULL, NULL, (Value){0}, NULL, n->span, n, n->name);
   case BIND_SPREAD: return no_value(b, n, "a row of axes", bind->span);
-  case BIND_KEPT: return no_value(b, n, "a row of wires kept in a loop: say which, as in `C[1]`", bind->span);
+  case BIND_KEPT: {
+    const char *name = name_text(b->w->names, n->name);
+    Id e = diag_error(b->w->diags, n->span, "`%s` is a row of wires kept in a loop: say which, as in `%s[1]`", name, name);
+    diag_note(b->w->diags, e, bind->span, "kept here");
+    return value_error(b, n->span);
+  }
   }
   return value_error(b, n->span);
 }
@@ -82,6 +87,7 @@ static Value free_name(Body *b, Env *env, const Node *n) {
     return value_error(b, n->span);
   }
   unknown_name(b, env, n, "wire or value");
+  env_bind(env, n->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span}); // said once
   return value_error(b, n->span);
 }
 
@@ -203,11 +209,27 @@ static bool named_label(Body *b, Env *env, const Node *n, const Type *like, Val 
   return false;
 }
 
+static bool no_such_label(Body *b, Env *env, const Node *n, const Type *like) {
+  World *w = b->w;
+  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name) || scope_find(env->scope, n->name)) return false;
+  const Ids *names = &w->label_names.at[like->names];
+  const char **all = NEW_ARRAY(w->arena, const char *, names->n);
+  for (uint32_t i = 0; i < names->n; i++) all[i] = name_text(w->names, names->at[i]);
+  const char *near = nearest_name(name_text(w->names, n->name), all, names->n);
+  Type set = {.base = BASE_LABEL, .names = like->names};
+  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name), own_text(w, &set));
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  return true;
+}
+
 static Val comparison(Body *b, Env *env, const Node *n, Eq *eq) {
   char op = n->op[0];
   eq->inside++;
   Val left = eval_one(b, env, n->kid[0], eq), right;
-  if (left.error || !named_label(b, env, n->kid[1], &left.type, &right)) right = eval_one(b, env, n->kid[1], eq);
+  if (left.error || !named_label(b, env, n->kid[1], &left.type, &right)) {
+    if (!left.error && !left.literal && no_such_label(b, env, n->kid[1], &left.type)) right = val_error(n->span);
+    else right = eval_one(b, env, n->kid[1], eq);
+  }
   eq->inside--;
   bool swap = op == '>' || op == 'g';
   Fn fn = op == '=' ? FN_eq : op == '!' ? FN_ne : op == '<' || op == '>' ? FN_lt : FN_le;
@@ -248,7 +270,8 @@ typedef VEC(double) Doubles;
 static bool list_entry(Body *b, Env *env, const Node *n, Doubles *out) {
   double k;
   if (!static_number(b, env, n, &k)) {
-    diag_error(b->w->diags, n->span, "entries of a list are numbers that are known beforehand");
+    Id e = diag_error(b->w->diags, n->span, "entries of a list are numbers that are known beforehand");
+    diag_help(b->w->diags, e, "wires are joined by `concat`");
     return false;
   }
   vec_push(b->w->arena, out, k);
@@ -262,7 +285,7 @@ static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t 
     *rank = depth + 1;
   }
   if (shape[depth] != (int64_t)n->nkid) {
-    diag_error(b->w->diags, n->span, "this row has %u entries, the first has %lld", n->nkid, (long long)shape[depth]);
+    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", n->nkid, n->nkid == 1 ? "entry" : "entries", (long long)shape[depth]);
     return false;
   }
   for (uint32_t i = 0; i < n->nkid; i++) {
@@ -291,12 +314,12 @@ Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted
   for (uint32_t i = 0; i < rank; i++) axis[i] = (Axis){.size = size_of(w, shape[i])};
   Type t = type_make(w, want ? (Base)want->base : BASE_R, rank, axis);
   if (want && want->rank != rank) {
-    diag_error(w->diags, n->span, "this list has %u axes, but %s has %u", rank, own_text(w, want), want->rank);
+    diag_error(w->diags, n->span, "this list has %u %s, but %s has %u", rank, rank == 1 ? "axis" : "axes", own_text(w, want), want->rank);
     return value_error(b, span);
   }
   for (uint32_t i = 0; want && i < rank; i++) {
     if (!sizes_agree(b, want->axis[i].size, t.axis[i].size, n->span, n->span, "a list")) {
-      diag_error(w->diags, n->span, "axis %u of this list has %lld entries, but %s are wanted", i + 1, (long long)shape[i], size_text(w, want->axis[i].size));
+      diag_error(w->diags, n->span, "%s has %lld %s, but %s %s wanted", rank == 1 ? "this list" : i ? "a row of this list" : "this list of rows", (long long)shape[i], shape[i] == 1 ? "entry" : "entries", size_text(w, want->axis[i].size), size_now(w, want->axis[i].size) == size_of(w, 1) ? "is" : "are");
       return value_error(b, span);
     }
     t.axis[i] = want->axis[i];
@@ -373,7 +396,9 @@ Value eval_access(Body *b, Env *env, const Node *n, Eq *eq) {
       return call_def(b, env, d, NULL, NULL, n->kid[1], (Value){0}, NULL, n->span, n, base->name); // a box without inputs
     if ((d && d->kind == DEF_BOX) || f || (!bind && !d && fn_find(text) != FN_COUNT)) {
       Id e = diag_error(b->w->diags, n->span, "`%s[…]` is a box; a value is wanted here", text);
-      diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
+      bool options = d && d->kind == DEF_BOX ? d->node->kid[0] != NULL : f != NULL;
+      if (options) diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
+      else diag_help(b->w->diags, e, "wires stand in parentheses: `%s(…)`", text);
       return value_error(b, n->span);
     }
   }
@@ -476,7 +501,7 @@ bool is_box(Body *b, Env *env, const Node *n) {
   return builtin_find(n->name, b->w, &nodes) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
-Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
+static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
   switch (n->kind) {
   case N_NUM: return value_one(b, val_literal(b, n->num, n->span));
   case N_NAME: return name_value(b, env, n, eq);
@@ -499,6 +524,14 @@ Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
   case N_WHEN: return choice(b, env, n, eq);
   case N_PIPE:
   case N_FAN: {
+    if (n->kind == N_PIPE && !is_box(b, env, n->kid[0]) && n->kid[0]->kind != N_ERROR) {
+      Value first = eval(b, env, n->kid[0], eq);
+      for (uint32_t i = 0; i < first.n; i++)
+        if (first.at[i].error) return value_error(b, n->span);
+      Id e = diag_error(b->w->diags, n->kid[0]->span, "this is a value, and `;` joins boxes");
+      diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
+      return value_error(b, n->span);
+    }
     Id e = diag_error(b->w->diags, n->span, "this is a box; a value is wanted here");
     diag_help(b->w->diags, e, "give it its wires: `(f ; g)(x)`");
     return value_error(b, n->span);
@@ -509,4 +542,15 @@ Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
   case N_ERROR: return value_error(b, n->span);
   default: diag_error(b->w->diags, n->span, "a value is wanted here"); return value_error(b, n->span);
   }
+}
+
+Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
+  if (b->in->nest >= NEST_LIMIT) {
+    diag_error(b->w->diags, n->span, "boxes in boxes and calls in calls are nested too deep here");
+    return value_error(b, n->span);
+  }
+  b->in->nest++;
+  Value v = eval_node(b, env, n, eq);
+  b->in->nest--;
+  return v;
 }

@@ -111,6 +111,10 @@ static bool name_term(Reader *r, const Node *n, Affine *a) {
     }
     return label_term(r, a, eval_one(r->b, r->env, n, r->eq), n->span);
   }
+  if (!bind && !d && strcmp(name_text(r->b->w->names, n->name), "batch") == 0) {
+    diag_error(r->b->w->diags, n->span, "the axis batch is never written: it can only be reduced, as in `mean[batch](x)`");
+    return false;
+  }
   return index_term(r, a, n->name, n->span);
 }
 
@@ -376,7 +380,7 @@ static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Spa
     diag_note(w->diags, e, index->span, "%s = %s comes from here", name_text(w->names, index->name), size_text(w, index->size));
     return false;
   }
-  Reach reach = {.size = axis->size, .coord = {.c = a->c}, .span = span, .padded = eq->padded, .group = a->group};
+  Reach reach = {.size = axis->size, .coord = {.c = a->c}, .span = span, .padded = eq->padded, .group = a->group, .range = a->range};
   for (uint32_t i = 0; i < a->n; i++) {
     uint32_t var = a->label[i] ? label_range(b, eq, &p->r.label.at[a->var[i]], span) : a->var[i];
     reach.coord = coord_add(w, reach.coord, a->coef[i], var, false);
@@ -498,7 +502,7 @@ static bool index_summed_elsewhere(Body *b, Eq *eq, uint32_t from, uint32_t ment
 }
 
 // Which axes of a product are summed: with a left side, those not on it; without, those that occur twice.
-static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, bool *sum) {
+static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, bool *sum, bool *bad) {
   World *w = b->w;
   bool any = false;
   for (uint32_t i = 0; i < v->type.rank; i++) {
@@ -514,10 +518,13 @@ static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, b
       Id d = diag_error(w->diags, v->span, "index %s is %s here but %s in another term: write a left side, `Y[…] = …`", name_text(w->names, e->name),
                         sum[i] ? "summed" : "free", sum[i] ? "free" : "summed");
       diag_note(w->diags, d, other, "the other term");
+      *bad = true;
     }
     if (sum[i] && eq->inside) {
-      Id d = diag_error(w->diags, v->span, "index %s is not free here, and a sum inside a function is not guessed", name_text(w->names, e->name));
-      diag_help(w->diags, d, "write `sum[%s](…)` where the sum is meant", name_text(w->names, e->name));
+      const char *name = name_text(w->names, e->name);
+      Id d = e->told ? 0 : diag_error(w->diags, v->span, "index %s would be summed inside a function, and which sum is meant is not guessed", name);
+      diag_help(w->diags, d, "write `sum[%s](…)` where the sum is meant", name);
+      e->told = *bad = true;
       sum[i] = false;
     }
     if (sum[i]) vec_push(w->arena, &eq->summed, index);
@@ -581,9 +588,11 @@ static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, 
     *found = true;
   }
   if (!*found || v.error || !v.indexed) return v;
-  bool sum[RANK_LIMIT] = {false};
+  bool sum[RANK_LIMIT] = {false}, bad = false;
   v.span = span;
-  if (!mark_summed(b, eq, &v, first, sum)) return v;
+  bool any = mark_summed(b, eq, &v, first, sum, &bad);
+  if (bad) return val_error(span);
+  if (!any) return v;
   v.x = without_padding(b, v.x, 0);
   bool access = v.access;
   v = val_reduce(b, v, SUM, sum);
@@ -629,6 +638,8 @@ static void solve_groups(Body *b, Eq *eq) {
     if (size_equate(w, r->size, product, b->generic) != SIZES_CLASH) continue;
     diag_error(w->diags, r->span, "this group has %s places, but its axis has %s", size_text(w, product), size_text(w, r->size));
     r->group = false;
+    for (uint32_t k = 0; k < r->coord.n; k++)
+      if (unsolved(w, &eq->index.at[r->coord.term[k].var])) eq->index.at[r->coord.term[k].var].told = true;
   }
 }
 
@@ -694,6 +705,12 @@ static void check_reach(Body *b, const Eq *eq, const Reach *r) {
   }
   double over, under;
   Size beyond = size_sub(w, high, size_sub(w, r->size, one));
+  bool outside = (size_number(w, size_now(w, beyond), &over) && over > 0) || (size_number(w, size_now(w, low), &under) && under < 0);
+  if (outside && (!r->coord.n || r->range)) { // written as numbers: pad is not the answer
+    Id e = diag_error(w->diags, r->span, r->range ? "this range leaves the axis, whose places are 0 to %s" : "there is no such place: those of the axis are 0 to %s", size_text(w, size_sub(w, r->size, one)));
+    if (r->range) diag_help(w->diags, e, "the last place of a range belongs to it");
+    return;
+  }
   if (size_number(w, size_now(w, beyond), &over) && over > 0) {
     Id e = diag_error(w->diags, r->span, "this place reaches %s, but the axis ends at %s: it hangs over by %.0f", size_text(w, high), size_text(w, size_sub(w, r->size, one)), over);
     diag_help(w->diags, e, "`pad 0` after the equation says what is %s outside", r->write ? "dropped" : "read");
@@ -703,19 +720,43 @@ static void check_reach(Body *b, const Eq *eq, const Reach *r) {
   }
 }
 
-void eq_finish(Body *b, Env *env, Eq *eq, Span span) {
+// (i j) from one axis: only one of them can be found.
+static void check_groups(Body *b, Eq *eq) {
   World *w = b->w;
-  (void)span;
+  for (uint32_t i = 0; i < eq->reach.n; i++) {
+    const Reach *r = &eq->reach.at[i];
+    Buf names = buf_new(w->arena);
+    uint32_t n = 0;
+    Name first = 0;
+    for (uint32_t k = r->coord.n; r->group && k-- > 0;) {
+      EqIndex *index = &eq->index.at[r->coord.term[k].var];
+      if (!unsolved(w, index) || index->told) continue;
+      if (!n) first = index->name;
+      buf_printf(&names, "%s%s", n++ ? " and " : "", name_text(w->names, index->name));
+    }
+    if (n < 2) continue;
+    Id e = diag_error(w->diags, r->span, "the %s places of this axis do not say how many %s have", size_text(w, r->size), names.at);
+    diag_help(w->diags, e, "write one of them with its size, as in `%s:3`", name_text(w->names, first));
+    for (uint32_t k = 0; k < r->coord.n; k++) eq->index.at[r->coord.term[k].var].told = true;
+  }
+}
+
+// quiet: something is said already, and what would be said here may follow from it.
+void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
+  World *w = b->w;
   solve_groups(b, eq);
   solve_by_name(b, env, eq);
   solve_groups(b, eq);
   solve_by_reach(b, eq);
   solve_groups(b, eq);
   solve_by_reach(b, eq);
+  if (!quiet) check_groups(b, eq);
   for (uint32_t i = 0; i < eq->index.n; i++) {
     EqIndex *index = &eq->index.at[i];
     int64_t v;
-    if (unsolved(w, index)) {
+    if (unsolved(w, index) && (quiet || index->told)) {
+      size_equate(w, index->size, size_of(w, 1), true);
+    } else if (unsolved(w, index)) {
       Id e = diag_error(w->diags, index->span, "how many places index %s has is not known", name_text(w->names, index->name));
       diag_help(w->diags, e, "write it with its size, `%s:3`", name_text(w->names, index->name));
       size_equate(w, index->size, size_of(w, 1), true);
@@ -723,14 +764,15 @@ void eq_finish(Body *b, Env *env, Eq *eq, Span span) {
       diag_error(w->diags, index->span, "index %s would have %lld places", name_text(w->names, index->name), (long long)v);
     }
   }
-  for (uint32_t i = 0; i < eq->reach.n; i++) check_reach(b, eq, &eq->reach.at[i]);
+  for (uint32_t i = 0; i < eq->reach.n && !quiet; i++) check_reach(b, eq, &eq->reach.at[i]);
 }
 
 // -- equations ------------------------------------------------------------------------------------
 static void eq_pad(Body *b, Env *env, Eq *eq, const Node *pad) {
   if (!pad) return;
-  eq->padded = static_number(b, env, pad, &eq->pad);
-  if (!eq->padded) diag_error(b->w->diags, pad->span, "`pad` wants a number that is known beforehand");
+  bool known = static_number(b, env, pad, &eq->pad);
+  eq->padded = true;
+  if (!known) diag_error(b->w->diags, pad->span, "`pad` wants a number that is known beforehand");
 }
 
 // What a place on the left becomes: the coordinate written, its size, its label.
@@ -905,12 +947,30 @@ static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
   return val_wire(b, box_loop(w, b->d, &loop, in, loop.nin, t, origin_at(b, span)), span);
 }
 
+// An index that is summed has no value outside its product.
+static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    uint32_t at = 0;
+    bool reduced = v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &at);
+    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
+    if (reduced) continue;
+    const EqIndex *index = &eq->index.at[at];
+    if (index->left || index->bound || index->nameless || !index->summed.file) continue;
+    Id e = diag_error(w->diags, v->span, "index %s is summed, and has no value outside of its product", name_text(w->names, index->name));
+    if (index->summed.at != v->span.at || index->summed.n != v->span.n) diag_note(w->diags, e, index->summed, "summed here");
+    return true;
+  }
+  return false;
+}
+
 static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad, const Type *want, Span span) {
   Left l = {0};
+  uint32_t errors = b->w->diags->errors;
   eq_pad(b, env, &l.eq, pad);
   if (!read_left(&l, b, env, brackets, want)) return val_error(span);
   Val v = eval_one(b, env, expr, &l.eq);
-  if (v.error) return v;
+  if (v.error || summed_left_over(b, &l.eq, &v)) return val_error(span);
   if (v.literal) v = val_fill(b, v, (Type){.base = (uint8_t)(want ? want->base : BASE_R)});
   uint32_t own[RANK_LIMIT];
   if (!v.indexed && own_axes(&v.type, own)) {
@@ -923,7 +983,7 @@ static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Nod
     }
   }
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
-  eq_finish(b, env, &l.eq, span);
+  eq_finish(b, env, &l.eq, written.error || b->w->diags->errors > errors);
   written.span = span;
   written.indexed = written.access = false;
   return written;
@@ -951,15 +1011,19 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
 Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   Eq eq = {0};
+  uint32_t errors = b->w->diags->errors;
   eq_pad(b, env, &eq, pad);
   Value v = eval(b, env, expr, &eq);
+  bool failed = false;
   for (uint32_t i = 0; i < v.n; i++) {
     Val *one = &v.at[i];
+    if (!one->error && summed_left_over(b, &eq, one)) *one = val_error(span);
+    failed |= one->error;
     if (one->error) continue;
     if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
     one->indexed = one->access = false;
     forget_labels(b, &eq, one);
   }
-  eq_finish(b, env, &eq, span);
+  eq_finish(b, env, &eq, failed || b->w->diags->errors > errors);
   return v;
 }

@@ -84,6 +84,7 @@ typedef struct {
 
 struct Program {
   Scope *scope;
+  Scope *acting; // the file whose goals are being read
   const Node *tree;
   VEC(Goal) goal;
   VEC(Measure) measure;

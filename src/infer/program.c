@@ -37,7 +37,7 @@ static Def *learner_named(Infer *in, Scope *s, const Node *n) {
   if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
   Body b = {.in = in, .w = in->w};
   if (!d) unknown_name(&b, env_new(in, NULL, s, &b), base, "learner");
-  else {
+  else if (!d->broken) {
     Id e = diag_error(in->w->diags, base->span, "`%s` is not a learner", name_text(in->w->names, base->name));
     diag_note(in->w->diags, e, d->span, "declared here");
   }
@@ -133,8 +133,31 @@ static bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *fiel
     else *field = part[i];
   }
   if (data_is_set(set)) return true;
-  no_such_set(in, n, set);
+  const Node *base = n;
+  while (base->kind == N_DOT || base->kind == N_AT) base = base->kid[0];
+  no_such_set(in, base, set);
   return false;
+}
+
+// A field or split that the set does not have, at the place where it is written.
+static void no_such_field(Infer *in, const char *set, Name name, const Node *source, Span span, bool split) {
+  World *w = in->w;
+  const char *field, *type, *names[32];
+  uint32_t n = 0;
+  Buf all = buf_new(w->arena);
+  for (uint32_t k = 0; (field = data_field(set, k, &type)) && n + 3 < COUNT(names) && !split; k++) {
+    buf_printf(&all, "%s%s : %s", k ? ", " : "", field, type);
+    names[n++] = field;
+  }
+  if (source) names[n++] = "train", names[n++] = "valid", names[n++] = "test";
+  while (source && source->kind == N_DOT && source->name != name) source = source->kid[0];
+  if (source && source->kind == N_DOT) span = source->name_span;
+  const char *near = nearest_name(name_text(w->names, name), names, n);
+  Id e = diag_error(w->diags, span, split ? "set %s has no split `%s`" : "set %s has no field `%s`", set, name_text(w->names, name));
+  const char *guess = near ? arena_format(w->arena, "did you mean `%s`? ", near) : "";
+  if (split) diag_help(w->diags, e, "%sits splits are train, valid and test", guess);
+  else if (source) diag_help(w->diags, e, "%sit has the fields %s, and the splits train, valid and test", guess, all.at);
+  else diag_help(w->diags, e, "%sit has the fields %s", guess, all.at);
 }
 
 static int64_t elements(Infer *in, const Type *t) {
@@ -159,18 +182,32 @@ static bool retype(Infer *in, Scope *s, const Node *param, const Type *own, Type
   }
   *out = t.at[0];
   if (!own->base) return true;
-  if (own->base == BASE_LABEL && t.at[0].base == BASE_LABEL) sizes_agree(&b, t.at[0].count, own->count, type->span, type->span, "a field");
+  bool labels = own->base != BASE_LABEL || t.at[0].base != BASE_LABEL || sizes_agree(&b, t.at[0].count, own->count, type->span, type->span, "a field");
   int64_t want = elements(in, &t.at[0]), have = elements(in, own);
   bool rows = t.at[0].rank > own->rank;
-  if (t.at[0].base != own->base || (want >= 0 && have >= 0 && want != have && !rows)) {
+  if (!labels || t.at[0].base != own->base || (want >= 0 && have >= 0 && want != have && !rows)) {
     Id e = diag_error(w->diags, type->span, "field `%s` is %s, and cannot be read as %s", name_text(w->names, param->name), own_text(w, own), own_text(w, &t.at[0]));
-    diag_help(w->diags, e, "a type on a field reshapes it: the number of elements stays");
+    if (t.at[0].base == own->base && labels) diag_help(w->diags, e, "a type on a field reshapes it: the number of elements stays");
+    else if (own->base == BASE_LABEL && t.at[0].base != BASE_LABEL) diag_help(w->diags, e, "labels are not numbers: take them as they are, and use `one_hot(x)` or `number(x)`");
     return false;
+  }
+  if (!rows && want < 0) { // sizes that are not known yet must come to as many elements
+    Size left = size_of(w, 1), right = size_of(w, 1);
+    for (uint32_t i = 0; i < t.at[0].rank; i++) left = size_mul(w, left, t.at[0].axis[i].size);
+    for (uint32_t i = 0; i < own->rank; i++) right = size_mul(w, right, own->axis[i].size);
+    sizes_agree(&b, left, right, type->span, type->span, "a field");
   }
   return true;
 }
 
-static bool field_type(Infer *in, Scope *s, const Given *g, Name wanted, uint32_t at, const Node *param, Type *out, Name *column) {
+static bool seems_misspelt(const char *set, const char *name) {
+  const char *field, *type, *names[32];
+  uint32_t n = 0;
+  while (n < COUNT(names) && (field = data_field(set, n, &type))) names[n++] = field;
+  return nearest_name(name, names, n) != NULL;
+}
+
+static bool field_type(Infer *in, Scope *s, const Given *g, Name wanted, bool by_name, uint32_t at, const Node *param, Type *out, Name *column) {
   World *w = in->w;
   *out = (Type){0};
   if (g->path) return true;
@@ -183,12 +220,9 @@ static bool field_type(Infer *in, Scope *s, const Given *g, Name wanted, uint32_
   Name name = wanted ? wanted : param->name;
   for (uint32_t k = 0; (field = data_field(set, k, &type)); k++)
     if (strcmp(field, name_text(w->names, name)) == 0) break;
-  if (!field && !wanted) field = data_field(set, at, &type); // by order
+  if (!field && !wanted && !(by_name && seems_misspelt(set, name_text(w->names, name)))) field = data_field(set, at, &type); // by order
   if (!field) {
-    Buf all = buf_new(w->arena);
-    for (uint32_t k = 0; (field = data_field(set, k, &type)); k++) buf_printf(&all, "%s%s : %s", k ? ", " : "", field, type);
-    Id e = diag_error(w->diags, wanted ? g->node->span : param->name_span, "set %s has no field `%s`", set, name_text(w->names, name));
-    diag_help(w->diags, e, "it has %s", all.at);
+    no_such_field(in, set, name, wanted ? g->node : NULL, param->name_span, false);
     return false;
   }
   *column = name_from(w->names, field);
@@ -201,6 +235,7 @@ typedef struct {
   bool bits;
   uint32_t n;
   Name column[8];
+  bool by_name; // some of the names are fields of the set: one that nearly is, is misspelt
 } SetOptions;
 
 static void set_options(Infer *in, const Node *config, SetOptions *o) {
@@ -232,7 +267,7 @@ static bool given_type(Infer *in, Scope *s, const Given *g, const SetOptions *o,
   if (!field && at < o->n) field = o->column[at];
   bool index = field && strcmp(name_text(w->names, field), "index") == 0; // the number of the sample, whatever the set
   *column = index ? field : param->name;
-  if (!index && !field_type(in, s, g, field, at, param, &own, column)) return false;
+  if (!index && !field_type(in, s, g, field, o->by_name, at, param, &own, column)) return false;
   if (o->bits) own = as_bits(w, own);
   if (!retype(in, s, param, &own, out)) return false;
   if (out->base) return true;
@@ -249,6 +284,10 @@ static void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
   const Node *config = NULL, *params = n->kid[0];
   bool good = read_source(in, s, n->kid[1], &g, &field, &config);
   if (!g.noise) set_options(in, config, &options);
+  for (uint32_t i = 0; g.set && i < params->nkid; i++) {
+    const char *type, *name;
+    for (uint32_t k = 0; (name = data_field(name_text(w->names, g.set), k, &type)); k++) options.by_name |= !strcmp(name, name_text(w->names, params->kid[i]->name));
+  }
   for (uint32_t i = 0; i < params->nkid; i++) {
     const Node *param = params->kid[i];
     Type t = {0};
@@ -271,7 +310,7 @@ static void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
 static Body *goal_body(Infer *in, Program *p, Name name) {
   World *w = in->w;
   Body *b = body_new(in, name);
-  b->env = env_new(in, NULL, p->scope, b);
+  b->env = env_new(in, NULL, p->acting, b);
   b->pass[0] = (Axis){.label = name_from(w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
   b->npass = 1;
   b->fields = table_new(w->arena);
@@ -286,6 +325,8 @@ static const Node *clause(const Node *n, NodeKind kind) {
 
 // Literals on one side take the type of the other.
 static bool balance(Body *b, Value *left, Value *right, Span span) {
+  for (uint32_t i = 0; i < left->n + right->n; i++)
+    if ((i < left->n ? left->at[i] : right->at[i - left->n]).error) return false;
   if (left->n != right->n) {
     if (left->n == 1 && left->at[0].literal) *left = (Value){0};
     else if (right->n == 1 && right->at[0].literal) *right = (Value){0};
@@ -310,10 +351,14 @@ static bool balance(Body *b, Value *left, Value *right, Span span) {
 static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Value right, Span span) {
   Value both = value_concat(b, left, right);
   both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
-  return apply(b, env, distance, both, NULL, span);
+  b->distance = true; // unless a measure compares the two sides of a goal elsewhere
+  for (uint32_t i = 0; i < both.n; i++) b->distance &= both.at[i].span.at >= span.at && both.at[i].span.at < span.at + span.n;
+  Value v = apply(b, env, distance, both, NULL, span);
+  b->distance = false;
+  return v;
 }
 
-static void no_distance(Body *b, const Value *left, Span span) {
+static void no_distance(Body *b, const Value *left, const Value *right, Span span) {
   World *w = b->w;
   Buf types = buf_new(w->arena);
   for (uint32_t i = 0; i < left->n; i++) {
@@ -321,8 +366,10 @@ static void no_distance(Body *b, const Value *left, Span span) {
     if (shown.rank && shown.axis[0].pass == PASS_SAMPLE) shown.axis++, shown.rank--;
     buf_printf(&types, "%s%s", i ? ", " : "", own_text(w, &shown));
   }
+  uint8_t base = left->n ? left->at[0].type.base : BASE_R, other = right->n ? right->at[0].type.base : BASE_R;
+  const char *usual = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
   Id e = diag_error(w->diags, span, "how far apart these two are is not said: %s has no distance", types.at);
-  diag_help(w->diags, e, "say it here, `by l2`, or give it to the space: `space S = %s by l2`", types.at);
+  diag_help(w->diags, e, "say it here, `by %s`, or give it to the space: `space S = %s by %s`", usual, types.at, usual);
 }
 
 static Value distance_value(Body *b, const Node *by, Value left, Value right, Span span, const char **name) {
@@ -334,7 +381,7 @@ static Value distance_value(Body *b, const Node *by, Value left, Value right, Sp
   }
   const Def *space = left.space && left.space->node->kid[1] ? left.space : right.space && right.space->node->kid[1] ? right.space : NULL;
   if (!space) {
-    no_distance(b, &left, span);
+    no_distance(b, &left, &right, span);
     return value_error(b, span);
   }
   const Node *d = space->node->kid[1];
@@ -414,7 +461,7 @@ static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, co
   }
   Value left = eval_alone(b, b->env, claim->kid[0]), right = eval_alone(b, b->env, claim->kid[1]);
   if (!balance(b, &left, &right, claim->span)) return false;
-  *out = distance_value(b, by, left, right, span, distance);
+  *out = distance_value(b, by, left, right, claim->span.file == span.file && !by ? claim->span : span, distance);
   return true;
 }
 
@@ -473,14 +520,14 @@ static const char *target_member(Infer *in, Body *b, const Node *target, const D
   return NULL;
 }
 
-static void who_trains(Infer *in, Program *p, Body *b, Goal *g) {
+static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) {
   World *w = in->w;
   const Node *trains = clause(g->node, N_TRAINS);
   uint32_t n = b->d->param.n;
   g->trains = NEW_ARRAY(w->arena, bool, n + 1);
   for (uint32_t i = 0; i < n && !trains; i++) g->trains[i] = b->d->param.at[i].role == ROLE_WEIGHT;
   for (uint32_t k = 0; trains && k < trains->nkid; k++) {
-    Def *d = learner_named(in, p->scope, trains->kid[k]);
+    Def *d = learner_named(in, p->acting, trains->kid[k]);
     if (!d) continue;
     if (d->kind == DEF_STALE) {
       diag_error(w->diags, trains->kid[k]->span, "`%s` is a stale copy: nothing trains it", name_text(w->names, d->name));
@@ -500,6 +547,7 @@ static void who_trains(Infer *in, Program *p, Body *b, Goal *g) {
     }
     if (!any) diag_warning(w->diags, trains->kid[k]->span, "`%s` does not occur in this goal, so the goal cannot train it", name_text(w->names, d->name));
     else if (d->frozen) diag_warning(w->diags, trains->kid[k]->span, "`%s` is frozen: nothing trains it", name_text(w->names, d->name));
+    if (!any || d->frozen) *doubtful = true;
   }
   Ids frozen = {0};
   for (uint32_t i = 0; i < p->learner.n; i++)
@@ -517,19 +565,20 @@ static void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char 
   const Node *times = clause(n, N_TIMES), *by = clause(n, N_BY);
   in->training = true;
   Body *b = goal_body(in, p, name);
-  if (loop) loop->body = b, loop->scope = p->scope, b->env = loop;
+  if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
   if (times && !static_number(b, b->env, times->kid[0], &g.weight)) diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
   Value v;
   uint32_t errors = w->diags->errors;
-  bool good = goal_value(b, n->kid[0], by, n->span, &g.distance, &v) && goal_output(b, v, g.sign * g.weight, n->span);
+  bool good = goal_value(b, n->kid[0], by, n->span, &g.distance, &v) && goal_output(b, v, g.sign * g.weight, by ? by->kid[0]->span : n->span);
   in->training = false;
   if (good && w->diags->errors == errors) {
     g.diagram = b->d;
     g.fields = fields_of(b);
-    who_trains(in, p, b, &g);
-    bool any = false;
+    bool any = false, doubtful = false;
+    who_trains(in, p, b, &g, &doubtful);
+    if (doubtful) in->doubtful = true;
     for (uint32_t i = 0; i < b->d->param.n; i++) any |= g.trains[i];
-    if (!any && w->diags->errors == errors) diag_warning(w->diags, n->name ? n->name_span : n->span, "this goal moves no learner");
+    if (!any && !doubtful && w->diags->errors == errors) diag_warning(w->diags, n->name ? n->name_span : n->span, "this goal moves no learner");
   }
   for (uint32_t i = 0; i < p->goal.n; i++)
     if (n->name && p->goal.at[i].name == name && p->goal.at[i].node != n) {
@@ -559,13 +608,25 @@ static void do_measure(Infer *in, Program *p, const Node *n) {
       m.name = claim->name;
       vec_push(w->arena, &p->measure, m);
       return;
+    } else if (by && !scope_find(p->acting, claim->name)) {
+      VEC(const char *) names = {0};
+      for (uint32_t i = 0; i < p->goal.n; i++) vec_push(w->arena, &names, name_text(w->names, p->goal.at[i].name));
+      const char *near = nearest_name(name_text(w->names, claim->name), names.at, names.n);
+      Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure by another distance", name_text(w->names, claim->name));
+      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+      return;
     }
   }
   if (on) {
     Given g = {0};
     Name field;
     const Node *config = NULL;
-    read_source(in, p->scope, on->kid[0], &g, &field, &config);
+    const char *type, *name = NULL;
+    if (read_source(in, p->acting, on->kid[0], &g, &field, &config) && field && g.set) {
+      const char *set = name_text(w->names, g.set);
+      for (uint32_t k = 0; (name = data_field(set, k, &type)) && strcmp(name, name_text(w->names, field));) k++;
+      if (!name) no_such_field(in, set, field, on->kid[0], on->span, true);
+    }
   }
   Body *b = goal_body(in, p, m.name ? m.name : name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1)));
   m.name = b->d->name;
@@ -580,6 +641,10 @@ static void do_measure(Infer *in, Program *p, const Node *n) {
 // -- train and show -------------------------------------------------------------------------------
 // A setting of an optimiser is one number, perhaps one that changes with the step.
 static void check_setting(Infer *in, Program *p, const Node *n) {
+  if (n->kind == N_CMP && n->op[0] == '=' && n->kid[0]->kind == N_NAME) {
+    diag_error(in->w->diags, n->span, "a setting is given with a colon: `%s: …`", name_text(in->w->names, n->kid[0]->name));
+    return;
+  }
   Body *b = body_new(in, name_from(in->w->names, "setting"));
   b->env = env_new(in, NULL, p->scope, b);
   Value v = eval_alone(b, b->env, n);
@@ -606,13 +671,26 @@ static void check_optimiser(Infer *in, Program *p, const Node *n) {
         check_setting(in, p, n->kid[i]->kind == N_ARG ? n->kid[i]->kid[0] : n->kid[i]);
         continue;
       }
-      Id e = diag_error(w->diags, n->kid[i]->span, n->kid[i]->kind == N_ARG ? "optimiser `%s` has no such setting" : "optimiser `%s` has fewer settings", text);
+      VEC(const char *) names = {0};
+      Buf all = buf_new(w->arena);
+      uint32_t count = params ? params->nkid : 0;
+      for (uint32_t k = 0; k < count; k++) {
+        vec_push(w->arena, &names, name_text(w->names, params->kid[k]->name));
+        buf_printf(&all, "%s%s", k ? ", " : "", names.at[k]);
+      }
+      bool named = n->kid[i]->kind == N_ARG;
+      const char *wrong = named ? name_text(w->names, n->kid[i]->name) : "", *near = named ? nearest_name(wrong, names.at, names.n) : NULL;
+      Id e = named ? diag_error(w->diags, n->kid[i]->name_span.file ? n->kid[i]->name_span : n->kid[i]->span, "optimiser `%s` has no setting `%s`", text, wrong)
+                   : diag_error(w->diags, n->kid[i]->span, count ? "optimiser `%s` has only %u %s" : "optimiser `%s` has no settings", text, count, count == 1 ? "setting" : "settings");
+      if (count) diag_help(w->diags, e, "%s%s%sits setting%s %s", near ? "did you mean `" : "", near ? near : "", near ? "`? " : "", count == 1 ? " is" : "s are", all.at);
       diag_note(w->diags, e, d->span, "declared here");
     }
     return;
   }
+  if (d && d->broken) return;
   if (d) {
-    diag_error(w->diags, base->span, "`%s` is not an optimiser", text);
+    Id e = diag_error(w->diags, base->span, "`%s` is not an optimiser", text);
+    diag_note(w->diags, e, d->span, "declared here");
     return;
   }
   Body b = {.in = in, .w = w};
@@ -641,7 +719,7 @@ static void do_train(Infer *in, Program *p, const Node *n) {
 static void do_loop(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Body b = {.in = in, .w = w};
-  Env *env = env_new(in, NULL, p->scope, &b);
+  Env *env = env_new(in, NULL, p->acting, &b);
   const Node *range = n->kid[0];
   if (range->kind != N_RANGE) {
     diag_error(w->diags, range->span, "a loop over goals runs over a range, `0..3`");
@@ -656,7 +734,7 @@ static void do_loop(Infer *in, Program *p, const Node *n) {
   }
   for (int64_t k = from; k <= to; k++)
     for (uint32_t i = 0; i < n->kid[1]->nkid; i++) {
-      Env *turn = env_new(in, NULL, p->scope, &b);
+      Env *turn = env_new(in, NULL, p->acting, &b);
       env_bind(turn, n->name, (Binding){.kind = BIND_LOOP, .size = size_of(w, k), .span = n->name_span});
       if (n->kid[1]->kid[i]->kind == N_GOAL) do_goal(in, p, n->kid[1]->kid[i], turn, arena_format(w->arena, ".%lld", (long long)k));
       else diag_error(w->diags, n->kid[1]->kid[i]->span, "a loop at the top of a program holds goals");
@@ -695,6 +773,21 @@ static void check_boxes(Infer *in, Program *p, Scope *s) {
     }
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
+    if (d->kind == DEF_CONST && !d->broken) {
+      Body *b = body_new(in, d->name);
+      b->env = env_new(in, NULL, d->scope, b);
+      uint32_t before = in->w->diags->errors;
+      const_value(b, d, d->span);
+      if (in->w->diags->errors > before) d->broken = true;
+    }
+    if (d->kind == DEF_OPTIMISER && !d->broken) { // on a weight with two axes
+      Axis axis[2];
+      for (uint32_t k = 0; k < 2; k++) {
+        Name name = name_from(in->w->names, k ? "b" : "a");
+        axis[k] = (Axis){.label = name, .size = size_var(in->w, name, VAR_LOCAL, d->span)};
+      }
+      infer_optimiser(in, p, name_text(in->w->names, d->name), type_make(in->w, BASE_R, 2, axis));
+    }
     if (d->kind != DEF_BOX || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
     instance_alone(in, d, NULL, NULL, NULL);
@@ -728,16 +821,21 @@ static void check_learners(Infer *in, Program *p) {
   }
 }
 
-static void act(Infer *in, Program *p) {
-  const Node *tree = p->scope->tree;
-  for (uint32_t i = 0; i < tree->nkid; i++) {
-    if (tree->kid[i]->kind == N_GOAL) do_goal(in, p, tree->kid[i], NULL, NULL);
-    if (tree->kid[i]->kind == N_FOR) do_loop(in, p, tree->kid[i]);
+// The goals and measures of used files count too: a file that uses another and refines a learner of it trains by its goals.
+static void act(Infer *in, Program *p, uint32_t first) {
+  for (uint32_t k = in->scope.n; k-- > first;) {
+    p->acting = in->scope.at[k];
+    const Node *tree = p->acting->tree;
+    for (uint32_t i = 0; i < tree->nkid; i++) {
+      if (tree->kid[i]->kind == N_GOAL) do_goal(in, p, tree->kid[i], NULL, NULL);
+      if (tree->kid[i]->kind == N_FOR) do_loop(in, p, tree->kid[i]);
+    }
+    for (uint32_t i = 0; i < tree->nkid; i++)
+      if (tree->kid[i]->kind == N_MEASURE) do_measure(in, p, tree->kid[i]);
   }
-  for (uint32_t i = 0; i < tree->nkid; i++) {
-    if (tree->kid[i]->kind == N_MEASURE) do_measure(in, p, tree->kid[i]);
-    if (tree->kid[i]->kind == N_TRAIN) do_train(in, p, tree->kid[i]);
-    if (tree->kid[i]->kind == N_SHOW) vec_push(in->w->arena, &p->show, tree->kid[i]);
+  for (uint32_t i = 0; i < p->tree->nkid; i++) {
+    if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);
+    if (p->tree->kid[i]->kind == N_SHOW) vec_push(in->w->arena, &p->show, p->tree->kid[i]);
   }
 }
 
@@ -784,8 +882,8 @@ static void unsolved_sizes(Infer *in, const Program *p) { // a learner that is t
         size_vars(w, t->axis[k].size, &vars);
         if (!vars.n) continue;
         Id e = diag_error(w->diags, p->goal.at[g].node->name ? p->goal.at[g].node->name_span : p->goal.at[g].span, "the size %s of weight %s is not settled by anything", size_text(w, t->axis[k].size), d->param.at[i].path);
-        diag_note(w->diags, e, size_var_span(w, vars.at[0]), "%s", name_text(w->names, size_var_name(w, vars.at[0])));
-        break;
+        diag_note(w->diags, e, size_var_span(w, vars.at[0]), "how large %s is must be said or follow", name_text(w->names, size_var_name(w, vars.at[0])));
+        return; // the others follow from it
       }
     }
   }
@@ -829,10 +927,10 @@ Program *infer_program(Infer *in, const char *path, const char *text, size_t n) 
   prepare(in, p, p->scope);
   for (uint32_t i = in->scope.n; i-- > first;) check_boxes(in, p, in->scope.at[i]);
   check_learners(in, p);
-  act(in, p);
+  act(in, p, first);
   settle_sizes(in);
   if (!w->diags->errors) unsolved_sizes(in, p);
-  if (!w->diags->errors) idle_learners(in, p);
+  if (!w->diags->errors && !in->doubtful) idle_learners(in, p);
   zonk_all(w);
   return p;
 }
@@ -903,7 +1001,10 @@ static Id optimiser_step(Body *b, Env *env, const Node *n, const Type *t) {
   Binding *bind = env_find(env, n->name);
   bool weight = strcmp(name_text(w->names, n->name), "p") == 0;
   if (!weight && (!bind || bind->kind != BIND_STATE)) {
-    diag_error(w->diags, n->name_span, "there is no state `%s` in this optimiser", name_text(w->names, n->name));
+    if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return 0;
+    Id e = diag_error(w->diags, n->name_span, "there is no state `%s` in this optimiser", name_text(w->names, n->name));
+    diag_help(w->diags, e, "`state %s = 0` declares one", name_text(w->names, n->name));
+    if (!bind) env_bind(env, n->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
     return 0;
   }
   Value v = eval_equation(b, env, n->kid[0], n->kid[1], NULL, t, n->span);
@@ -942,6 +1043,8 @@ Diagram *infer_optimiser(Infer *in, Program *p, const char *name, Type t) {
   Id look = b->d->in.at[0], next = look;
   for (uint32_t i = 0; i < block->nkid; i++) {
     const Node *n = block->kid[i];
+    for (uint32_t k = 0; n->kind == N_ERROR && k < n->nkid; k++)
+      env_bind(env, n->kid[k]->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
     if (n->kind == N_STATES) optimiser_states(b, env, n, &t);
     else if (n->kind == N_LOOK) {
       Value v = eval_alone(b, env, n->kid[0]);

@@ -141,6 +141,12 @@ Binding *env_find(Env *e, Name name) {
 Binding *env_bind(Env *e, Name name, Binding binding) {
   Arena *a = e->scope->in->w->arena;
   if (!e->names) e->names = table_new(a);
+  if (binding.kind == BIND_LOOP) e->turn = ++e->scope->in->turns;
+  Id old = table_get(e->names, &name, sizeof name);
+  if (old) { // the same name once more, as in a loop
+    e->binding.at[old - 1] = binding;
+    return &e->binding.at[old - 1];
+  }
   vec_push(a, &e->binding, binding);
   table_put(e->names, &name, sizeof name, e->binding.n);
   return &e->binding.at[e->binding.n - 1];

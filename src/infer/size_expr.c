@@ -53,6 +53,10 @@ Size axis_size(Infer *in, Def *d) {
     d->busy = false;
     int64_t v;
     double number;
+    if (d->size && size_too_large(w, d->size)) {
+      diag_error(w->diags, d->node->kid[0]->span, "this size is too large");
+      d->size = 0;
+    }
     if (d->size && size_number(w, d->size, &number) && (!size_value(w, d->size, &v) || v <= 0)) {
       diag_error(w->diags, d->node->kid[0]->span, "an axis has a whole number of places, at least 1; this is %s", size_text(w, d->size));
       d->size = 0;
@@ -98,17 +102,22 @@ static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
     return axis_size(b->in, d);
   }
   if (d && d->kind == DEF_CONST) {
-    Size s = const_size(b, d);
-    if (!s) diag_error(w->diags, n->span, "`%s` is not a whole number, so it cannot be a size", name_text(w->names, n->name));
-    return s;
+    Size s = d->broken ? 0 : const_size(b, d);
+    if (s || d->broken) return s;
+    Id e = diag_error(w->diags, n->span, "`%s` is not a whole number, so it cannot be a size", name_text(w->names, n->name));
+    diag_note(w->diags, e, d->span, "declared here");
+    return 0;
   }
   if (declare) {
     Size s = size_var(w, n->name, VAR_LOCAL, n->span);
     env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = s, .span = n->span});
     return s;
   }
-  if (d) diag_error(w->diags, n->span, "`%s` is not a size", name_text(w->names, n->name));
-  else unknown_name(b, env, n, "size");
+  if (d && d->broken) return 0;
+  if (d) {
+    Id e = diag_error(w->diags, n->span, "`%s` is not a size", name_text(w->names, n->name));
+    diag_note(w->diags, e, d->span, "declared here");
+  } else unknown_name(b, env, n, "size");
   return 0;
 }
 
@@ -166,6 +175,7 @@ Size size_eval(Body *b, Env *env, const Node *n, bool declare) {
     return right ? size_power(w, left, right) : 0;
   case N_AT: return sized_size(b, env, n, declare);
   case N_ERROR: return 0;
+  case N_RANGE: diag_error(w->diags, n->span, "a size is wanted here, not a range; a run of axes has three dots, `...o`"); return 0;
   default: diag_error(w->diags, n->span, "a size is wanted here"); return 0;
   }
 }
@@ -326,6 +336,7 @@ static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *ou
     return space_types(b, d, out);
   }
   if (strcmp(name, "R") != 0 && strcmp(name, "B") != 0) {
+    if (d && d->broken) return false;
     if (d) diag_error(w->diags, base->span, "`%s` is not a type", name);
     else unknown_name(b, env, base, "type or space");
     return false;

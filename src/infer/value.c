@@ -68,6 +68,15 @@ uint32_t own_axes(const Type *t, uint32_t *position) {
   return n;
 }
 
+const char *nearest_label(World *w, const Type *t, Name label) {
+  const char *all[RANK_LIMIT + 1];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!t->axis[i].pass && t->axis[i].label) all[n++] = name_text(w->names, t->axis[i].label);
+  all[n++] = "batch";
+  return nearest_name(name_text(w->names, label), all, n);
+}
+
 // As the user wrote it: without what passes over, and without labels that we made up.
 const char *own_text(World *w, const Type *t) {
   Axis axis[RANK_LIMIT];
@@ -206,6 +215,13 @@ static const Val *largest(const Val *arg, uint32_t n) {
   return best;
 }
 
+// In a box that is checked for itself: two axes of different names, and any sizes may come.
+bool two_unknowns(Body *b, const Axis *left, const Axis *right) {
+  World *w = b->w;
+  Size one = size_now(w, left->size), other = size_now(w, right->size);
+  return b->generic && left->label && right->label && left->label != right->label && one != other && size_is_var(w, one, NULL) && size_is_var(w, other, NULL);
+}
+
 // How the own axes of v (fewer, or as many) lie in those of the largest operand.
 static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
   uint32_t position[RANK_LIMIT], n = own_axes(&v->type, position), whole = j->n - j->npass, labelled = 0, found = 0, count;
@@ -227,6 +243,13 @@ static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
     if (by_label) at = named;
     else if (axis->label && j->axis[at].label && j->axis[at].label != axis->label && count == 1) { // the same labels in another order
       misfit(j, big, v);
+      return false;
+    }
+    if (!by_label && !count && two_unknowns(j->b, &j->axis[at], axis)) {
+      World *w = j->b->w;
+      const char *left = name_text(w->names, j->axis[at].label), *right = name_text(w->names, axis->label);
+      Id e = diag_error(w->diags, j->span, "axis %s meets axis %s, and nothing says that they are equally long", left, right);
+      if (n == 1 && whole == 1) diag_help(w->diags, e, "limn never makes an outer product by itself: write `Y[%s %s] = a[%s] * b[%s]`", left, right, left, right);
       return false;
     }
     if (!meet(j, at, axis)) return false;

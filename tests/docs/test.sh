@@ -7,9 +7,11 @@
 #   ```console       each line `$ limn …` is run where the program before it stands under the name that the command uses;
 #                    what follows must be its output, spaces at line ends aside. Other commands are not run.
 #
+#   tests/docs/test.sh [--bless]        --bless writes the outputs into the pages anew; read them in the diff
 # LIMN is the program to test. Prints a line "ok NAME" or "not ok NAME" for each block and command.
 set -u
 limn=${LIMN:-$PWD/build/limn}
+bless=${1:-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,6 +40,7 @@ run_console() { # block name
         [ -z "$file" ] || [ ! -e "$work/program" ] || cp "$work/program" "$place/$file"
         (cd "$place" && sh "$blocks/$1.$c.run") >"$work/raw" 2>&1
         sed 's/[[:space:]]*$//' "$work/raw" >"$work/got"
+        [ -z "$bless" ] || cp "$work/got" "$blocks/$1.$c.says"
         sed 's/[[:space:]]*$//' "$blocks/$1.$c.says" >"$work/want"
         if diff "$work/want" "$work/got" >"$work/diff"; then good "$2 $(cat "$blocks/$1.$c.run")"
         else bad "$2 $(cat "$blocks/$1.$c.run")" "$work/diff"; fi ;;
@@ -84,5 +87,8 @@ for page in README.md docs/language.md docs/tour.md; do
     fi
     n=$((n + 1))
   done
+  if [ -n "$bless" ]; then
+    awk -v out="$blocks" -f "$root/tests/docs/bless.awk" "$root/$page" >"$work/page" && cat "$work/page" >"$root/$page"
+  fi
 done
 exit $status

@@ -73,7 +73,7 @@ def label_types():
 # -- many
 @program
 def million_lines():
-    return "box f(x: R[3]) -> R[3] {\n" + lines(1_000_000, lambda i: "  x = x + 1\n") + "  return x\n}\n"
+    return "box f(x: R[3]) -> R[3] {\n  y = x\n" + lines(1_000_000, lambda i: "  y = y + 1\n") + "  return y\n}\n"
 
 
 @program
@@ -194,7 +194,7 @@ def deep_brackets():
 
 @program
 def deep_blocks():
-    return "box f(x: R[3]) -> R[3] {\n" + nested("for l in 1..1 {\n", "x = x + 1\n", "}\n") + "return x\n}\n"
+    return "box f(x: R[3]) -> R[3] {\n  y = x\n" + nested("for l in 1..1 {\n", "y = y + 1\n", "}\n") + "return y\n}\n"
 
 
 @program
@@ -225,6 +225,16 @@ def deep_types():
 @program
 def nested_options():
     return "box f(x: R[3]) -> R[3] = " + nested("residual[", "relu", "]", 190) + "(x)\nbox g(x: R[3]) -> R[3] = " + nested("residual[", "relu", "]") + "(x)\n"
+
+
+@program
+def deep_in_deep():
+    return lines(180, lambda i: f"box b{i}(x: R[3]) -> R[3] = " + nested("relu(", f"b{i+1}(x)", ")", 180) + "\n") + "box b180(x: R[3]) -> R[3] = x\n"
+
+
+@program
+def squares():
+    return "box f(x: R[3]) -> R[3] = " + nested("(", "x", ")^2", 180) + "\nbox g(x: R[3]) -> R[3] { return y[i] = " + nested("(", "x[i]", ")^2", 180) + " }\n"
 
 
 @program
@@ -259,7 +269,7 @@ def chain_of_learners():
 
 @program
 def chain_of_sizes():
-    return "box f(x: R[n]) -> R[n] = x + 1\nbox g(x: R[m]) -> R[m] {\n" + lines(20_000, lambda i: "  x = f(x)\n") + "  return x\n}\n"
+    return "box f(x: R[n]) -> R[n] = x + 1\nbox g(x: R[m]) -> R[m] {\n  y = x\n" + lines(20_000, lambda i: "  y = f(y)\n") + "  return y\n}\n"
 
 
 # -- round in circles
@@ -301,12 +311,12 @@ def cycle_of_files():
 # -- repeated
 @program
 def long_loop():
-    return "box f(x: R[3]) -> R[3] {\n  for l in 1..1000000000 { x = x + l }\n  return x\n}\nbox g(x: R[3]) -> R[3] {\n  for l in 0-9000000000000000000..9000000000000000000 { x = x + l }\n  return x\n}\nbox h(x: R[3]) -> R[3] {\n  for l in [1e300, 2] { x = x + l }\n  return x\n}\nfor l in 0-9000000000000000000..9000000000000000000 { goal 1 ~ 1 }\n"
+    return "box f(x: R[3]) -> R[3] {\n  y = x\n  for l in 1..1000000000 { y = y + l }\n  return y\n}\nbox g(x: R[3]) -> R[3] {\n  y = x\n  for l in 0-9000000000000000000..9000000000000000000 { y = y + l }\n  return y\n}\nbox h(x: R[3]) -> R[3] {\n  y = x\n  for l in [1e300, 2] { y = y + l }\n  return y\n}\nfor l in 0-9000000000000000000..9000000000000000000 { goal 1 ~ 1 }\n"
 
 
 @program
 def loops_in_loops():
-    return "box f(x: R[3]) -> R[3] {\n" + lines(8, lambda i: f"  for l{i} in 1..1000 {{\n") + "  x = x + 1\n" + "  }\n" * 8 + "  return x\n}\n"
+    return "box f(x: R[3]) -> R[3] {\n  y = x\n" + lines(8, lambda i: f"  for l{i} in 1..1000 {{\n") + "  y = y + 1\n" + "  }\n" * 8 + "  return y\n}\n"
 
 
 @program
@@ -356,7 +366,7 @@ def sizes_doubling():
 
 @program
 def expression_doubling():
-    return "box f(x: R[3]) -> R[3] {\n" + lines(64, lambda i: "  x = x * x + x\n") + "  return x\n}\n"
+    return "box f(x: R[3]) -> R[3] {\n  y = x\n" + lines(64, lambda i: "  y = y * y + y\n") + "  return y\n}\n"
 
 
 def main():
