@@ -264,26 +264,19 @@ static const char *vector(T *t, uint32_t known, int depth) {
 }
 
 static void statement(T *t, Buf *b, uint32_t *known) {
-  uint32_t n = *known, v = t_below(t, n), w = t_below(t, n);
-  const char *indent = "  ";
+  uint32_t n = *known, v = t_below(t, n), w = t_below(t, n), k = 1 + t_below(t, 3);
   switch (t_below(t, 7)) {
-  case 0:
-    buf_printf(b, "%sv%u[i] = M[i j] v%u[j] %s v%u[i]\n", indent, n, v, t_below(t, 2) ? "+" : "-",
-               w);
-    break;
-  case 1: buf_printf(b, "%sv%u[i] = M[j i] v%u[j] / size[n]\n", indent, n, v); break;
-  case 2:
-    buf_printf(b, "%sv%u[i:n] = v%u[i-1] * %u   pad 0.5\n", indent, n, v, 1 + t_below(t, 3));
-    break;
-  case 3: buf_printf(b, "%sv%u[i] = sum[j](v%u[j] * (i - j)) + v%u[i]\n", indent, n, v, w); break;
+  case 0: buf_printf(b, "  v%u[i] = M[i j] v%u[j] %s v%u[i]\n", n, v, k == 1 ? "+" : "-", w); break;
+  case 1: buf_printf(b, "  v%u[i] = M[j i] v%u[j] / size[n]\n", n, v); break;
+  case 2: buf_printf(b, "  v%u[i:n] = v%u[i-1] * %u   pad 0.5\n", n, v, k); break;
+  case 3: buf_printf(b, "  v%u[i] = sum[j](v%u[j] * (i - j)) + v%u[i]\n", n, v, w); break;
   case 4:
-    buf_printf(b, "%sv%u = v%u\n%sfor l in 1..%u { v%u = sin(v%u) * l + v%u }\n", indent, n, v,
-               indent, 1 + t_below(t, 3), n, n, w);
+    buf_printf(b, "  v%u = v%u\n  for l in 1..%u { v%u = sin(v%u) * l + v%u }\n", n, v, k, n, n, w);
     break;
   case 5:
-    buf_printf(b, "%sv%u[i] = max[j](M[i j] * v%u[j]) when i < 2 else v%u[i]\n", indent, n, v, w);
+    buf_printf(b, "  v%u[i] = max[j](M[i j] * v%u[j]) when i < 2 else v%u[i]\n", n, v, w);
     break;
-  default: buf_printf(b, "%sv%u = %s\n", indent, n, vector(t, n, 3)); break;
+  default: buf_printf(b, "  v%u = %s\n", n, vector(t, n, 3)); break;
   }
   ++*known;
 }

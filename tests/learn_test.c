@@ -222,10 +222,32 @@ static void states_of_batch_norm(void **state) { // next values: the mean over u
   arena_free(s.arena);
 }
 
+static void noise_is_fresh_at_each_use(void **state) { // and stays the same when calls are inlined and simplified
+  (void)state;
+  Setup s = setup("given x from normal[3]\n"
+                  "box shaky(x: R[n]) -> R[n] = x + normal[n]\n"
+                  "box step(x: R[], h: R[]) -> R[] = h + x * normal[]\n"
+                  "learn f : R[3] -> R[3] = dense[3] ; shaky ; shaky\n"
+                  "learn g : R[3] -> R[3] = scan[t, step]\n"
+                  "goal one : f(x) ~ shaky(g(x)) by l2\n"
+                  "goal two : f(x) ~ shaky(g(x)) by l2\n");
+  Tensor *out = evaluate(&s, s.loss.diagram, s.input);
+  assert_true(out[0].data[0] != out[1].data[0]);
+  Diagram *flat = diagram_inline(s.w, s.loss.diagram), *simple = diagram_simplify(s.w, flat);
+  Tensor *again = evaluate(&s, flat, s.input), *once_more = evaluate(&s, simple, s.input);
+  for (int i = 0; i < 2; i++) {
+    assert_true(out[i].data[0] == again[i].data[0]);
+    assert_true(out[i].data[0] == once_more[i].data[0]);
+  }
+  check_gradient(&s); // the reverse sees the same noise
+  arena_free(s.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(put_get_trains_put), cmocka_unit_test(stop_cuts_a_wire),   cmocka_unit_test(players_share_a_wire),
       cmocka_unit_test(frozen_is_not_moved), cmocka_unit_test(nash_players), cmocka_unit_test(states_of_batch_norm),
+      cmocka_unit_test(noise_is_fresh_at_each_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

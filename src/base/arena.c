@@ -44,8 +44,7 @@ static bool fails_now(void) {
     const char *text = getenv("LIMN_FAIL_ALLOC");
     left = text ? atoll(text) : -2;
   }
-  if (left > 1) left--;
-  return left == 1;
+  return left == 1 || (left > 1 && left-- == 1);
 #else
   return false;
 #endif
@@ -99,6 +98,11 @@ static Block *block_new(Arena *a, size_t bytes) {
   if (!b) arena_fail(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
+  if (size > BLOCK_BYTES && a->last) { // what is left of the last block stays in use
+    b->before = a->last->before;
+    a->last->before = b;
+    return b;
+  }
   b->before = a->last;
   a->last = b;
   return b;

@@ -274,6 +274,7 @@ static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_i
   assert(in.n == own->in.n);
   for (uint32_t i = 0; i < own->param.n; i++) vec_push(e->w->arena, &in, param_by_path(e, b, &own->param.at[i]));
   Id next = box_call(e->w, e->to, own, in.at, in.n, origin), end = next + own->out.n;
+  e->to->box.at[e->to->box.n - 1].site = b->site;
   for (uint32_t k = 0; k < b->nin; k++)
     if (type_moves(&e->f->wire.at[b->in[k]].type) && next < end) d_in[k] = next++;
 }

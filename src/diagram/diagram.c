@@ -100,6 +100,7 @@ Id box_loop_shared(World *w, Diagram *d, Loop *loop, const Id *in, uint32_t nin,
 Id box_call(World *w, Diagram *d, Diagram *callee, const Id *in, uint32_t nin, Id origin) {
   Id box = box_add(w, d, OP_call, in, nin, call_outputs(callee), origin);
   d->box.at[box].callee = callee;
+  d->noisy |= callee->noisy;
   Id first = d->wire.n;
   uint32_t port = 0;
   Subst sizes = {0}; // results are said in the sizes of the caller
@@ -133,6 +134,7 @@ Id box_scan(World *w, Diagram *d, const Scan *scan, const Id *in, uint32_t nin, 
   const Diagram *body = scan->body;
   Id box = box_add(w, d, OP_scan, in, nin, body->out.n, origin);
   d->box.at[box].scan = arena_copy(w->arena, scan, sizeof *scan);
+  d->noisy |= body->noisy;
   Id first = d->wire.n;
   for (uint32_t i = 0; i < body->out.n; i++) {
     const Wire *o = &body->wire.at[body->out.at[i]];
@@ -162,6 +164,7 @@ Id box_order(World *w, Diagram *d, uint32_t axis, Id in, Id origin) {
 
 Id box_random(World *w, Diagram *d, Noise noise, uint64_t site, Type type, Id origin) {
   Id box = box_add(w, d, OP_random, NULL, 0, 1, origin);
+  d->noisy = true;
   d->box.at[box].random = NEW(w->arena, Random);
   *d->box.at[box].random = (Random){noise, site};
   return box_out(w, d, box, 0, type, 0);

@@ -199,6 +199,7 @@ typedef struct {
   uint32_t nin, nout;
   Id *in, *out;
   Id origin;
+  uint64_t site; // OP_call of a noisy diagram: which use this is; it stands in front of the sites inside
   union {
     Loop *loop;       // OP_loop
     Random *random;   // OP_random: no inputs
@@ -245,6 +246,7 @@ struct Diagram {
   Ids in, out;      // the boundary, in order
   VEC(Param) param;
   Table *param_table; // path to number + 1
+  bool noisy;       // there is a random box in it, or in what it calls
   Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in; or NULL
 };
 
@@ -332,6 +334,7 @@ double noise_uniform(uint64_t seed, uint64_t step, uint64_t site, uint64_t eleme
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
 bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site, Tensor *out);
 uint64_t site_hash(uint64_t parent, const char *name);
+uint64_t site_join(uint64_t outer, uint64_t inner); // a path of two; associative, and 0 is the empty path
 uint64_t site_step(uint64_t site, uint64_t position); // the site of a box at one position of a scan around it
 
 // inline.c -----------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ static bool same_box(Compare *c, const Box *x, const Box *y) {
   switch (x->op) {
   case OP_loop: return same_loop(c, x->loop, y->loop);
   case OP_scan: return same_scan(c, x->scan, y->scan);
-  case OP_call: return diagrams_equal(c, x->callee, y->callee);
+  case OP_call: return x->site == y->site && diagrams_equal(c, x->callee, y->callee);
   case OP_random: return x->random->noise == y->random->noise && x->random->site == y->random->site;
   default: return x->axis == y->axis;
   }

@@ -25,6 +25,7 @@ typedef struct {
   Arena *opening;        // of a frame that is not yet on top
   double elements;       // alive now
   VEC(int64_t) position; // of the scans around, outermost first
+  uint64_t path;         // of the calls around
   jmp_buf failed;
 } Run;
 
@@ -474,7 +475,7 @@ static void eval_order(Frame *f, const Box *b) {
 static void eval_random(Frame *f, const Box *b) {
   Tensor *out = make_wire(f, b->out[0]);
   const Eval *e = f->run->e;
-  uint64_t site = b->random->site;
+  uint64_t site = site_join(f->run->path, b->random->site);
   for (uint32_t i = 0; i < f->run->position.n; i++) site = site_step(site, (uint64_t)f->run->position.at[i]);
   for (int64_t i = 0; i < out->count; i++)
     out->data[i] = b->random->noise == NOISE_NORMAL ? noise_normal(e->seed, e->step, site, (uint64_t)i)
@@ -510,7 +511,10 @@ static void eval_diagram(Run *run, Frame *caller, const Diagram *d, const Tensor
 static void eval_call(Frame *f, const Box *b) {
   Tensor *in = NEW_ARRAY(f->arena, Tensor, b->nin), *out = NEW_ARRAY(f->arena, Tensor, b->nout);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = f->wire[b->in[i]];
+  uint64_t path = f->run->path;
+  f->run->path = site_join(path, b->site);
   eval_diagram(f->run, f, b->callee, in, out);
+  f->run->path = path;
   for (uint32_t i = 0; i < b->nout; i++) {
     check_rank(f, b->out[i], &out[i]);
     f->wire[b->out[i]] = out[i];

@@ -3,8 +3,8 @@
 // A call is wiring: the callee's arguments and params are inputs of the call, so its boxes are copied with
 // its boundary wires replaced by the caller's. What a callee says in its own size variables is said in the
 // caller's sizes: its input types are matched with the types of the wires it is given. Bodies of scans are
-// flattened in the same way and stay bodies. Sites of random boxes are paths of names already, so they are
-// copied as they are, and noise does not depend on what is inlined.
+// flattened in the same way and stay bodies. The site of a call stands in front of the sites inside it, so
+// noise does not depend on what is inlined.
 //
 // The copying functions are used by the other passes too.
 #include "diagram/pass.h"
@@ -155,7 +155,10 @@ void copy_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map,
   const Type *type = b->nout ? &from->wire.at[b->out[0]].type : NULL;
   switch (b->op) {
   case OP_loop: first = box_loop_shared(w, to, b->loop, in, b->nin, *type, origin); break;
-  case OP_call: first = box_call(w, to, b->callee, in, b->nin, origin); break;
+  case OP_call:
+    first = box_call(w, to, b->callee, in, b->nin, origin);
+    to->box.at[to->box.n - 1].site = b->site;
+    break;
   case OP_scan: first = box_scan(w, to, b->scan, in, b->nin, origin); break;
   case OP_join: first = box_join(w, to, b->axis, in, b->nin, origin); break;
   case OP_order: first = box_order(w, to, b->axis, in[0], origin); break;
@@ -178,7 +181,8 @@ void copy_boxes(World *w, Diagram *to, const Diagram *from, Id *map) {
 typedef struct {
   World *w;
   Diagram *to;
-  bool keep; // calls of diagrams with their own reverse
+  bool keep;     // calls of diagrams with their own reverse
+  uint64_t path; // of the calls around
 } Inline;
 
 static void paste(const Inline *, const Diagram *from, Id *map, const Subst *, Id around);
@@ -197,7 +201,7 @@ static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *m
     inner[i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire] = in[i];
   }
   subst_call(p->w, &own, f, p->to, in, 0);
-  paste(p, f, inner, &own, origin);
+  paste(&(Inline){p->w, p->to, p->keep, site_join(p->path, b->site)}, f, inner, &own, origin);
   for (; port < f->out.n; port++) map[b->out[port]] = inner[f->out.at[port]];
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) map[b->out[port++]] = inner[f->param.at[i].next];
@@ -207,14 +211,14 @@ static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *m
   }
 }
 
-static Diagram *inline_body(World *w, const Diagram *d, bool keep, const Subst *s) {
+static Diagram *inline_body(World *w, const Diagram *d, bool keep, const Subst *s, uint64_t path) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
   to->origin = d->origin;
   copy_inputs(w, to, d, map);
   copy_params(w, to, d, map);
   for (uint32_t i = 1; i < to->wire.n; i++) to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
-  paste(&(Inline){w, to, keep}, d, map, s, 0);
+  paste(&(Inline){w, to, keep, path}, d, map, s, 0);
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
   copy_nexts(to, d, map);
   return to;
@@ -226,7 +230,7 @@ static void paste_scan(const Inline *p, const Box *b, Id *map, const Subst *s, I
   Id *in = NEW_ARRAY(p->w->arena, Id, b->nin);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = map[b->in[i]];
   subst_call(p->w, &own, scan.body, p->to, in, scan.slice);
-  scan.body = inline_body(p->w, scan.body, p->keep, &own);
+  scan.body = inline_body(p->w, scan.body, p->keep, &own, p->path);
   scan.axis.size = subst_size(p->w, s, scan.axis.size);
   Id first = box_scan(p->w, p->to, &scan, in, b->nin, origin);
   for (uint32_t i = 0; i < b->nout; i++) map[b->out[i]] = first + i;
@@ -240,6 +244,11 @@ static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *ma
       paste_call(p, from, b, map, s, origin);
       return;
     }
+    copy.site = site_join(p->path, b->site);
+    break;
+  case OP_random:
+    copy.random = arena_copy(p->w->arena, b->random, sizeof *b->random);
+    copy.random->site = site_join(p->path, b->random->site);
     break;
   case OP_scan: paste_scan(p, b, map, s, origin); break;
   case OP_loop: copy.loop = (Loop *)subst_loop(p->w, s, b->loop); break;
@@ -275,7 +284,7 @@ static uint64_t count_boxes(const Diagram *d, uint64_t *known) {
 uint64_t diagram_boxes(World *w, const Diagram *d) { return count_boxes(d, NEW_ARRAY(w->arena, uint64_t, w->diagram.n)); }
 
 Diagram *inline_calls(World *w, const Diagram *d, bool keep_own_reverse) {
-  return inline_body(w, d, keep_own_reverse, &(Subst){0});
+  return inline_body(w, d, keep_own_reverse, &(Subst){0}, 0);
 }
 
 Diagram *diagram_inline(World *w, const Diagram *d) {

@@ -56,7 +56,14 @@ static uint64_t scramble(uint64_t x) { // the finisher of splitmix64
 uint64_t site_hash(uint64_t parent, const char *name) {
   uint64_t h = scramble(parent + 0x9E3779B97F4A7C15u);
   for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001B3u; // FNV-1a
-  return scramble(h);
+  return scramble(h) & ~(uint64_t)1;                                     // so that joining loses nothing
+}
+
+// Paths are affine maps x -> m x + c over 32-bit numbers, m - 1 in the low half: composing them is associative and keeps order, so
+// noise does not depend on what was inlined when.
+uint64_t site_join(uint64_t outer, uint64_t inner) {
+  uint32_t m = (uint32_t)outer + 1, c = (uint32_t)(outer >> 32), n = (uint32_t)inner + 1, d = (uint32_t)(inner >> 32);
+  return (uint64_t)(m * d + c) << 32 | (uint32_t)(m * n - 1);
 }
 
 uint64_t site_step(uint64_t site, uint64_t position) {

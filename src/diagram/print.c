@@ -275,6 +275,7 @@ static void call_out(Print *p, const Box *b) {
   if (n < b->nin) text(p, "; ");
   wires_out(p, b->in + n, b->nin - n);
   text(p, ")");
+  if (b->site) buf_printf(p->out, " at 0x%016llx", (unsigned long long)b->site);
 }
 
 static void origin_out(Print *p, Id origin) {

@@ -328,13 +328,18 @@ static Id read_order(Read *r) {
   return r->t.failed ? 0 : box_order(r->w, r->d, axis, in, 0);
 }
 
+static uint64_t read_site(Read *r) {
+  uint64_t site = r->t.tok.whole;
+  if (r->t.tok.kind != T_NUMBER || !r->t.tok.is_whole) text_error(&r->t, "the number of a site is wanted here");
+  text_next(&r->t);
+  return site;
+}
+
 static Id read_random(Read *r, const Results *result) {
   Noise noise = NOISE_NORMAL;
   if (take_word(&r->t, "uniform")) noise = NOISE_UNIFORM;
   else want_word(&r->t, "normal");
-  uint64_t site = r->t.tok.whole;
-  if (r->t.tok.kind != T_NUMBER || !r->t.tok.is_whole) text_error(&r->t, "the number of a site is wanted here");
-  text_next(&r->t);
+  uint64_t site = read_site(r);
   if (result->at[0].type.base != BASE_R) text_error(&r->t, "noise is real");
   return r->t.failed ? 0 : box_random(r->w, r->d, noise, site, result->at[0].type, 0);
 }
@@ -362,7 +367,11 @@ static Id read_call(Read *r) {
   want_symbol(&r->t, ')');
   if (f && in.n != f->in.n + f->param.n)
     text_error(&r->t, "%u wires are given, but %u are wanted", in.n, f->in.n + f->param.n);
-  return r->t.failed ? 0 : box_call(r->w, r->d, f, in.at, in.n, 0);
+  uint64_t site = take_word(&r->t, "at") ? read_site(r) : 0;
+  if (r->t.failed) return 0;
+  Id first = box_call(r->w, r->d, f, in.at, in.n, 0);
+  r->d->box.at[r->d->box.n - 1].site = site;
+  return first;
 }
 
 static Id read_scan(Read *r) {

@@ -23,7 +23,6 @@ typedef struct {
   Id *map;
   Table *known;  // keys of boxes to their first output
   Table *bodies; // diagrams to their simplified forms
-  Table *noise;  // diagrams to whether something in them is random
   Buf key;
 } Simplify;
 
@@ -281,21 +280,6 @@ static void key_start(Simplify *s, const Box *b, const Id *in, uint32_t nin) {
   for (uint32_t i = 0; i < nin; i++) key_number(s, in[i]);
 }
 
-static bool has_noise(Simplify *s, const Diagram *d) {
-  enum { QUIET = 1, NOISY = 2 };
-  Id known = table_get(s->noise, &d->id, sizeof(Id));
-  for (Id i = 1; !known && i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    bool noisy = b->op == OP_random;
-    if (b->op == OP_call) noisy = has_noise(s, b->callee);
-    if (b->op == OP_scan) noisy = has_noise(s, b->scan->body);
-    if (noisy) known = NOISY;
-  }
-  if (!known) known = QUIET;
-  table_put(s->noise, &d->id, sizeof(Id), known);
-  return known == NOISY;
-}
-
 static void map_outputs(Simplify *s, const Box *b, Id first) {
   for (uint32_t i = 0; i < b->nout; i++) {
     Wire *x = &s->to->wire.at[first + i];
@@ -369,7 +353,7 @@ static void simplify_scan(Simplify *s, const Box *b) {
 static void simplify_other(Simplify *s, const Box *b) {
   Id *in = NEW_ARRAY(s->w->arena, Id, b->nin);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = s->map[b->in[i]];
-  bool pure = b->op != OP_random && !(b->op == OP_call && has_noise(s, b->callee));
+  bool pure = b->op != OP_random && !(b->op == OP_call && b->callee->noisy);
   key_start(s, b, in, b->nin);
   key_number(s, b->op == OP_call ? b->callee->id : b->op == OP_random ? 0 : b->axis);
   for (uint32_t i = 0; i < b->nout; i++) key_type(s, &s->from->wire.at[b->out[i]].type);
@@ -379,14 +363,7 @@ static void simplify_other(Simplify *s, const Box *b) {
 }
 
 static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
-  Simplify s = {w,
-                d,
-                diagram_new(w, d->name),
-                new_map(w, d),
-                table_new(w->arena),
-                bodies,
-                table_new(w->arena),
-                buf_new(w->arena)};
+  Simplify s = {w, d, diagram_new(w, d->name), new_map(w, d), table_new(w->arena), bodies, buf_new(w->arena)};
   s.to->origin = d->origin;
   s.to->reverse = d->reverse;
   copy_inputs(w, s.to, d, s.map);

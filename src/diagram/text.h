@@ -11,7 +11,7 @@
 //   operation = ( "map" | "sum" | "prod" | "max" | "min" ) { name [ access ] [ "else" number ] }
 //                                            "over" { name ":" size } ":" { name ":=" scalar ";" } scalar
 //               | "join" number { name } | "order" number name | "random" ( "normal" | "uniform" ) number
-//               | "call" name "(" { name } [ ";" { name } ] ")"
+//               | "call" name "(" { name } [ ";" { name } ] ")" [ "at" number ]
 //               | "scan" name "over" name ":" size [ "back" ] "(" slices ";" carries ";" holds ";" params ")"
 //   access    = "[" { coord } "]"            coord = sums of  3  i  2*i  $0  {n+1}*i  {n}   without spaces
 //   type      = ( "R" | "B" | "{" size [ "of" number ] "}" ) [ "[" { axis } "]" ]

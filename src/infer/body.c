@@ -25,9 +25,9 @@ static void sync_sites(Body *b) {
   while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
 }
 
-uint64_t noise_site(Body *b, const Node *use) {
-  (void)use;
-  return site_hash(site_hash(0, name_text(b->w->names, b->d->name)), arena_format(b->w->arena, "%u%s", ++b->noises, b->suffix ? b->suffix : ""));
+uint64_t noise_site(Body *b) {
+  const char *path = arena_format(b->w->arena, "%s/%s%u%s", name_text(b->w->names, b->d->name), b->inside ? b->inside : "", ++b->noises, b->suffix ? b->suffix : "");
+  return site_hash(0, path);
 }
 
 // -- weights --------------------------------------------------------------------------------------
@@ -791,6 +791,7 @@ static uint32_t site_find(Body *b, const Node *use, Name name) {
 }
 
 static void number_sites(Body *b) {
+  if (!b->site.n) return;
   Table *count = table_new(b->w->arena), *seen = table_new(b->w->arena);
   for (uint32_t i = 0; i < b->site.n; i++) {
     Site *s = &b->site.at[i];
@@ -903,6 +904,7 @@ Id body_call(Body *b, Body *callee, const Id *args, const Def *d, Body *home, co
   for (uint32_t i = 0; i < f->in.n; i++) vec_push(w->arena, &in, args[i]);
   body_params(b, callee, d, home, family, use, site_name, span, &in, &number);
   Id first = box_call(w, b->d, f, in.at, in.n, origin_at(b, span));
+  if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh at each use
   Id next = first + f->out.n;
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) vec_push(w->arena, &b->proposal, (Proposal){number.at[i], next++});

@@ -225,7 +225,7 @@ static Value do_argmin(Body *b, Env *env, const Node *use, const Node *config, V
 }
 
 // -- noise and positions --------------------------------------------------------------------------
-static Value noise(Body *b, Env *env, const Node *use, const Node *config, Span span, Noise kind) {
+static Value noise(Body *b, Env *env, const Node *config, Span span, Noise kind) {
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
   for (uint32_t i = 0; i < b->npass; i++)
@@ -236,15 +236,15 @@ static Value noise(Body *b, Env *env, const Node *use, const Node *config, Span 
   if (k == UINT32_MAX) return value_error(b, span);
   for (uint32_t i = 0; i < k && n < RANK_LIMIT; i++) axis[n++] = own[i];
   Type t = type_make(b->w, BASE_R, n, axis);
-  return value_one(b, val_wire(b, box_random(b->w, b->d, kind, noise_site(b, use), t, origin_at(b, span)), span));
+  return value_one(b, val_wire(b, box_random(b->w, b->d, kind, noise_site(b), t, origin_at(b, span)), span));
 }
 static Value do_normal(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
-  (void)eq, (void)args;
-  return noise(b, env, use, config, span, NOISE_NORMAL);
+  (void)eq, (void)args, (void)use;
+  return noise(b, env, config, span, NOISE_NORMAL);
 }
 static Value do_uniform(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
-  (void)eq, (void)args;
-  return noise(b, env, use, config, span, NOISE_UNIFORM);
+  (void)eq, (void)args, (void)use;
+  return noise(b, env, config, span, NOISE_UNIFORM);
 }
 
 // positions[n]: the labels 0, 1, …, in a row
@@ -391,6 +391,7 @@ Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *type
   sub->npass = b->npass;
   memcpy(sub->pass, b->pass, sizeof b->pass);
   sub->labels = b->labels;
+  sub->inside = arena_format(w->arena, "%s%u/", b->inside ? b->inside : "", ++b->noises);
   sub->env = env;
   sub->def = b->def;
   Value in = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};

@@ -165,7 +165,8 @@ struct Body {
   const Node *header_params, *header_result;
   const Def *def;
   Table *labels;         // names that label an axis somewhere in this body's text
-  uint32_t noises;
+  uint32_t noises;       // uses of noise so far
+  const char *inside;    // which of several bodies of one name this is
   Table *fields;         // in a goal: given field to input wire
   Types out_type;        // results, in the words of this body
   Types want;            // results as declared
@@ -292,7 +293,7 @@ Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, cons
 void body_params(Body *, Body *callee, const Def *, Body *home, const char *family, const Node *use, Name site_name, Span, Ids *in, Ids *number);
 Value learner_weight(Body *, Env *, Def *, Body *home, const char *family, Span);
 Value const_value(Body *, Def *, Span);
-uint64_t noise_site(Body *, const Node *use);
+uint64_t noise_site(Body *);
 
 // builtin.c
 typedef Value (*Builtin)(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);

@@ -1010,6 +1010,11 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
 
 Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
+  if (expr->kind == N_TUPLE) { // each part has its own indices
+    Value all = {0};
+    for (uint32_t i = 0; i < expr->nkid; i++) all = value_concat(b, all, eval_equation(b, env, NULL, expr->kid[i], pad, NULL, expr->kid[i]->span));
+    return all;
+  }
   Eq eq = {0};
   uint32_t errors = b->w->diags->errors;
   eq_pad(b, env, &eq, pad);

@@ -25,6 +25,7 @@ static void call_goal(World *w, Diagram *d, const Goal *g, Ids *fields, Numbers 
   }
   Id out = box_call(w, d, g->diagram, in.at, in.n, origin_new(w, g->span, 0, WHY_SOURCE));
   d->wire.at[out].name = g->name;
+  if (f->noisy) d->box.at[d->box.n - 1].site = site_hash(0, name_text(w->names, g->name));
   diagram_output(w, d, out);
   for (uint32_t i = 0, next = out + 1; i < f->param.n; i++)
     if (f->param.at[i].next) d->param.at[number->at[i]].next = next++;

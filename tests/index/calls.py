@@ -99,6 +99,8 @@ case("tuple_argument", "box g(x: R[a]) -> R[a], R[a] = (tanh(x), sin(x))\nbox h(
 case("tuple_names", "box g(x: R[a]) -> R[a], R[a] = (tanh(x), sin(x))\nbox f(x: R[3]) -> R[3] {\n  a, b = g(x)\n  b, a = swap(a, b)\n  return a - 2 * b\n}", dict(x=(3,)), lambda x: np.tanh(x) - 2 * np.sin(x))
 case("copy_swap", "box f(x: R[3], y: R[3]) -> R[3] = ((copy, id) ; (id, swap) ; (add, id) ; add)(x, y)", dict(x=(3,), y=(3,)), lambda x, y: 2 * x + y)
 case("space_tuple", "space P = R[2], R[2]\nbox g(x: R[2]) -> P = (x + 1, x * 2)\nbox h(p: P) -> R[2] {\n  a, b = p\n  return a - b\n}\nbox f(x: R[2]) -> R[2] = (g ; h)(x)", dict(x=(2,)), lambda x: x + 1 - 2 * x)
+case("parts_have_their_own_indices", "box g(x: R[3], y: R[4]) -> R[3], R[4], R[] {\n  return x[2-i] * 2, y[i] * 3, x[i] x[i]\n}\nbox h(x: R[a], y: R[b], z: R[]) -> R[a+b] = concat(x, y) * z\nbox f(x: R[3], y: R[4]) -> R[7] = (g ; h)(x, y)", dict(x=(3,), y=(4,)), lambda x, y: np.concatenate([2 * x[::-1], 3 * y]) * (x @ x))
+case("parts_in_an_equation", "box f(x: R[3], y: R[4]) -> R[] {\n  a, b = (x[i] * i, y[i] / 2)\n  return sum(a) * sum(b)\n}", dict(x=(3,), y=(4,)), lambda x, y: (x @ np.arange(3.0)) * (y / 2).sum())
 case("pipe_passes", DOT + "box f(x: R[t a]) -> R[t] = (copy ; dot ; sqrt)(x)", dict(x=(2, 3)), lambda x: np.sqrt((x * x).sum(-1)))
 
 # repetition, loops, kept wires
@@ -157,6 +159,13 @@ case("scan_starts_pass", CELL + "box g(X: R[t s], h: R[s]) -> R[t s] = scan[t, c
 case("scan_two_rows", "box cell(x: R[s], y: R[s], h: R[s]) -> R[s] = x * h + y\nbox f(X: R[t s], Y: R[t s]) -> R[t s] = scan[t, cell](X, Y, 1)", dict(X=(4, 3), Y=(4, 3)), lambda X, Y: scanned(lambda xy, h: xy[0] * h + xy[1], list(zip(X, Y)), np.ones(3)))
 case("scan_two_carries", "box cell(x: R[s], h: R[s], c: R[s]) -> R[s], R[s] = (x + c, h * 0.5)\nbox f(X: R[t s]) -> R[t s] {\n  H, C = scan[t, cell](X, 1, 2)\n  return H - 3 * C\n}", dict(X=(4, 3)), lambda X: np.stack([h - 3 * c for h, c in scan_pair(X)]))
 case("scan_weights", "box cell(x: R[m], h: R[s]) -> R[s] {\n  learn W : R[m s] = normal, U : R[s s2:s] = normal\n  Z[s] = x[m] W[m s] + h[q] U[q s]\n  return tanh(Z)\n}\nbox f(X: R[t m]) -> R[t 3] = scan[t, cell](X)", dict(X=(4, 2)), lambda X, w: scanned(lambda x, h: np.tanh(x @ w["scan/cell/W"] + h @ w["scan/cell/U"]), X, np.zeros(3)))
+case("scan_far_axis", "box cell(x: R[s], h: R[s]) -> R[s] = tanh(x + 0.5 * h)\nbox f(X: R[t n s]) -> R[t n s] = scan[t, cell](X)", dict(X=(4, 2, 3)), lambda X: scanned(step, X, 0 * X[0]))
+case("scan_option", "box cell[k: 2](x: R[s], h: R[s]) -> R[s] = x + k * h\nbox g[c](X: R[t s]) -> R[t s] = scan[t, c](X)\nbox f(X: R[t s]) -> R[t s] = g[cell[0.5]](X) - scan[t, cell](X)", dict(X=(3, 2)), lambda X: scanned(lambda x, h: x + 0.5 * h, X, 0 * X[0]) - scanned(lambda x, h: x + 2 * h, X, 0 * X[0]))
+case("over_two_inside", "box g(x: R[p q]) -> R[q] = sum[p](x)\nbox f(x: R[h p k q]) -> R[h k q] = g(x) over (h k)", dict(x=(2, 3, 2, 4)), lambda x: x.sum(1))
+case("over_a_pipe", "box f(x: R[a h]) -> R[a h] = (tanh ; softmax[a])(x) over h", dict(x=(2, 3)), lambda x: softmax(np.tanh(x), 0))
+case("choice_by_label", "box f(x: R[a b], y: R[a]) -> R[a b] = x when y > 0 else y", dict(x=(3, 3), y=(3,)), lambda x, y: np.where(y[:, None] > 0, x, y[:, None]))
+case("constant_array", "const K = [1, 0, -1]\nbox f(x: R[3]) -> R[3] {\n  return Y[i] = x[i+p-1] K[p]   pad 0\n}", dict(x=(3,)), lambda x: np.array([-x[1], x[0] - x[2], x[1]]))
+case("index_in_loop", "box f(x: R[3]) -> R[3] {\n  Y = x\n  for l in 0..2 { Y[i] = Y[i] + x[l] * i }\n  return Y\n}", dict(x=(3,)), lambda x: x + x.sum() * np.arange(3))
 case("scan_along_passing", CELL + "box f(X: R[n t s]) -> R[n t s] = scan[t, cell](X)", dict(X=(2, 4, 3)), lambda X: np.stack([scanned(step, x, 0 * x[0]) for x in X]))
 
 

@@ -1,5 +1,5 @@
 # Random index equations in limn's text, and their meaning by loops over all values of all indices, following part 3 (c) of the
-# description of the language and nothing else.  oracle.py [seed [count]]
+# description of the language and nothing else.  oracle.py [seed [share of the usual number]]
 import cmath, itertools, math, random, sys
 import numpy as np
 import harness
@@ -86,11 +86,11 @@ class Access:
 
 
 class Number:
-    def __init__(self, k, text=None):
-        self.k, self.shown = k, text
+    def __init__(self, k):
+        self.k = k
 
     def text(self):
-        return self.shown or str(self.k)
+        return str(self.k)
 
     def names(self):
         return []
@@ -375,7 +375,7 @@ class Equation:
         self.sizes = sizes
         left = self.left if self.left is not None else [Affine({n: 1}) for n in free_indices(self.expr)]
         names = list(dict.fromkeys(n for p in left for n in p.names()))
-        out = np.zeros(Equation.shape(self, sizes) if self.left is not None else [sizes[n] for n in names], complex)
+        out = np.zeros(self.shape(sizes) if self.left is not None else [sizes[n] for n in names], complex)
         for spot in itertools.product(*[range(sizes[n]) for n in names]):
             env = dict(zip(names, spot))
             at = tuple(p.at(env, sizes, arrays) for p in left)
@@ -390,8 +390,8 @@ class Equation:
 
 
 class Case:
-    def __init__(self, kind, equation, arrays, types, style, smooth=True, extra=""):
-        self.kind, self.equation, self.arrays, self.types, self.style, self.smooth, self.extra = kind, equation, arrays, types, style, smooth, extra
+    def __init__(self, equation, arrays, types, style, extra=""):
+        self.equation, self.arrays, self.types, self.style, self.extra = equation, arrays, types, style, extra
 
         self.turn = None  # the wire is read again, with its axes in this order
         self.lead = set()  # inputs with a further axis in front, which passes over the box
@@ -450,7 +450,7 @@ def random_equation(rng):
     padded = rng.random() < 0.3
     names = rng.sample(["i", "j", "k", "l", "p", "q"], rng.randint(1, 4))
     size = {n: rng.randint(1, 4) for n in names}
-    used, plain_used, last = set(), set(), {}
+    used, plain_used = set(), set()
 
     def place(depth=0):
         r = rng.random()
@@ -470,8 +470,6 @@ def random_equation(rng):
         if r < 0.88 and len(names) > 1:
             g = rng.sample(names, rng.randint(2, min(3, len(names))))
             used.update(g)
-            for x in g:
-                last[x] = "group"
             return Group(g), math.prod(size[x] for x in g)
         if r < 0.94 or depth:
             s = rng.randint(1, 4)
@@ -505,7 +503,6 @@ def random_equation(rng):
     expr = expr[0] if len(expr) == 1 else Sum([("+", expr[0])] + [(rng.choice("+-"), t) for t in expr[1:]])
     # the left side
     left, rest = [], list(left_names)
-    grown = False
     while rest:
         r = rng.random()
         n = rest.pop()
@@ -516,10 +513,8 @@ def random_equation(rng):
             if rest and rng.random() < 0.6:
                 terms_[rest.pop()] = rng.choice([1, 2])
             left.append(Affine(terms_, rng.choice([0, 0, 1])))
-            grown = True
         elif r < 0.35:
             left += [Affine({n: 1}), Affine({n: 1})]
-            grown = True
         else:
             left.append(Affine({n: 1}))
     if left and rng.random() < 0.08:
@@ -558,14 +553,11 @@ def random_equation(rng):
             expr = Product([("*", unit)] + [("*", f) if i == 0 else (op, f) for i, (op, f) in enumerate(fs)])
             known.add(n)
     every = {n for p in left for n in p.names()}
-    for _, t in expr.terms if isinstance(expr, Sum) else []:
-        if set(t.names()) - every and False:
-            return None
     eq = Equation(left, expr, rng.choice([0, 0, 1.5, -1]) if padded else None, declared)
     work = math.prod(size[n] for n in set(expr.names()) | every)
     if work > 300 or len(left) > 5:
         return None
-    return Case("any", eq, m.arrays, m.types, style)
+    return Case(eq, m.arrays, m.types, style)
 
 
 def without_left(rng):
@@ -597,7 +589,7 @@ def rule_five(rng):
         z = m.array([rng.randint(1, 5) + c])
         e = Product(e.factors + [(" ", Access(z, [Affine({"i": 1}, c)]))])
     left = [Affine({"i": 1})] if rng.random() < 0.7 else []
-    return Case("window", Equation(left, e), m.arrays, m.types, "wire")
+    return Case(Equation(left, e), m.arrays, m.types, "wire")
 
 
 def backwards(rng):  # x[3-i], with and without a size
@@ -606,7 +598,7 @@ def backwards(rng):  # x[3-i], with and without a size
     c = n - 1 + rng.randint(0, 2)
     x = m.array([c + 1 + rng.randint(0, 2)])
     left = [Affine({"i": 1}, 0, n if rng.random() < 0.5 else None)]
-    return Case("backwards", Equation(left, Access(x, [Affine({"i": -1}, c)])), m.arrays, m.types, "wire")
+    return Case(Equation(left, Access(x, [Affine({"i": -1}, c)])), m.arrays, m.types, "wire")
 
 
 def windows_without_left(rng):
@@ -621,7 +613,7 @@ def windows_without_left(rng):
     e = Reduce(word, ["p", "q"], inner, {"p": k, "q": k})
     if rng.random() < 0.3:
         e = Sum([("+", e), (rng.choice("+-"), Number(2))])
-    return Case("pool", Equation(None, e), m.arrays, m.types, "is")
+    return Case(Equation(None, e), m.arrays, m.types, "is")
 
 
 def padded_max(rng):
@@ -632,7 +624,7 @@ def padded_max(rng):
     pad = {"max": rng.choice([-math.inf, 0, 1.5]), "min": rng.choice([0, -1.5])}.get(word, rng.choice([0, 1.5]))
     e = Reduce(word, ["p"], Access(x, [Affine({"i": 1, "p": 1}, -(k // 2)), Affine({"c": 1})]), {"p": k})
     left = [Affine({"i": 1}), Affine({"c": 1})]
-    return Case("padded", Equation(left, e, pad, [n, 2]), m.arrays, m.types, "return")
+    return Case(Equation(left, e, pad, [n, 2]), m.arrays, m.types, "return")
 
 
 def groups(rng):
@@ -651,7 +643,7 @@ def groups(rng):
         a = m.array([n[x] for x in order])
         read = Access(a, [Affine({x: 1}) for x in order])
         left = [Group(names)] if cut else [Group(names[:2]), Affine({names[2]: 1})]
-    return Case("group", Equation(left, read), m.arrays, m.types, "wire")
+    return Case(Equation(left, read), m.arrays, m.types, "wire")
 
 
 def group_both(rng):
@@ -661,7 +653,7 @@ def group_both(rng):
     # space to depth and back
     e = Access(a, [Group(["h", "d"]), Group(["w", "e"])])
     left = [Group(["h", "w"], {}), Group(["d", "e"], {"d": n["d"], "e": n["e"]})]
-    return Case("group", Equation(left, e), m.arrays, m.types, "wire")
+    return Case(Equation(left, e), m.arrays, m.types, "wire")
 
 
 def diagonal(rng):
@@ -670,15 +662,15 @@ def diagonal(rng):
     r = rng.randrange(4)
     if r == 0:
         a = m.array([n, n])
-        return Case("diagonal", Equation([Affine({"i": 1})], Access(a, [Affine({"i": 1}), Affine({"i": 1})])), m.arrays, m.types, "wire")
+        return Case(Equation([Affine({"i": 1})], Access(a, [Affine({"i": 1}), Affine({"i": 1})])), m.arrays, m.types, "wire")
     if r == 1:
         a = m.array([n])
-        return Case("diagonal", Equation([Affine({"i": 1}), Affine({"i": 1})], Access(a, [Affine({"i": 1})])), m.arrays, m.types, "wire")
+        return Case(Equation([Affine({"i": 1}), Affine({"i": 1})], Access(a, [Affine({"i": 1})])), m.arrays, m.types, "wire")
     if r == 2:  # trace
         a = m.array([n, n])
-        return Case("diagonal", Equation(None, Access(a, [Affine({"i": 1}), Affine({"i": 1})])), m.arrays, m.types, "is")
+        return Case(Equation(None, Access(a, [Affine({"i": 1}), Affine({"i": 1})])), m.arrays, m.types, "is")
     a = m.array([n, n, 2])  # a row beside the diagonal
-    return Case("diagonal", Equation([Affine({"i": 1}), Affine({"i": 1}, 1)], Access(a, [Affine({"i": 1}), Affine({"i": 1}), Affine({"z": 1})])), m.arrays, m.types, "wire")
+    return Case(Equation([Affine({"i": 1}), Affine({"i": 1}, 1)], Access(a, [Affine({"i": 1}), Affine({"i": 1}), Affine({"z": 1})])), m.arrays, m.types, "wire")
 
 
 def repeats(rng):
@@ -690,7 +682,7 @@ def repeats(rng):
     e = Access(a, [Affine({"i": 1})])
     if rng.random() < 0.5:
         e = Product([("*", e), ("*", rng.choice([Position("j"), Number(2)]))])
-    return Case("repeat", Equation(left, e), m.arrays, m.types, "wire")
+    return Case(Equation(left, e), m.arrays, m.types, "wire")
 
 
 def scatter(rng):
@@ -711,7 +703,7 @@ def scatter(rng):
         e = Product([("*", e), (" ", Access(y, [Affine({"m": 1})]))])
     elif r < 0.8:
         e = Sum([("+", e), ("-", Position("i"))])
-    return Case("scatter", Equation(left, e, None, shape), m.arrays, m.types, "return")
+    return Case(Equation(left, e, None, shape), m.arrays, m.types, "return")
 
 
 def gather(rng):
@@ -722,14 +714,14 @@ def gather(rng):
         inner = m.array([count], count)
         t = m.array([n, 2], count)
         e = Access(table, [Label(Access(inner, [Label(Access(t, [Affine({"i": 1}), Affine({"j": 1})]))])), Affine({"m": 1})])
-        return Case("gather", Equation(None, e), m.arrays, m.types, "is")
+        return Case(Equation(None, e), m.arrays, m.types, "is")
     t = m.array([n], count)
     e = Access(table, [Label(Access(t, [Affine({"i": 1})])), Affine({"m": 1})])
     if rng.random() < 0.5:
         y = m.array([n])
         e = Product([("*", e), (" ", Access(y, [Affine({"i": 1})]))])
-        return Case("gather", Equation([Affine({"m": 1})] if rng.random() < 0.5 else [Affine({"m": 1}), Affine({"i": 1})], e), m.arrays, m.types, "wire")
-    return Case("gather", Equation(None, e), m.arrays, m.types, "is")
+        return Case(Equation([Affine({"m": 1})] if rng.random() < 0.5 else [Affine({"m": 1}), Affine({"i": 1})], e), m.arrays, m.types, "wire")
+    return Case(Equation(None, e), m.arrays, m.types, "is")
 
 
 def transposed(rng):
@@ -746,7 +738,7 @@ def transposed(rng):
     elif full <= 0:
         return None
     left = [Affine({"i": stride, "p": 1}, c)]
-    return Case("transposed", Equation(left, e, pad, declared), m.arrays, m.types, "return" if declared else "wire")
+    return Case(Equation(left, e, pad, declared), m.arrays, m.types, "return" if declared else "wire")
 
 
 def masks(rng):
@@ -763,7 +755,7 @@ def masks(rng):
     left = [Affine({"i": 1}), Affine({"j": 1})]
     if rng.random() < 0.3:
         e, left = Reduce(rng.choice(["sum", "mean"]), ["j"], e), left[:1]
-    return Case("mask", Equation(left, e), m.arrays, m.types, "wire")
+    return Case(Equation(left, e), m.arrays, m.types, "wire")
 
 
 def nested(rng):
@@ -791,7 +783,7 @@ def nested(rng):
         e = Reduce("min", ["j"], Product([("*", x), (" ", y), ("*", Sum([("+", Position("j")), ("+", Number(1))]))]))
     if r == 6:
         m.types[a] = f"R[{n} k]"
-    return Case("nested", Equation([Affine({"i": 1})], e), m.arrays, m.types, rng.choice(["wire", "return"]))
+    return Case(Equation([Affine({"i": 1})], e), m.arrays, m.types, rng.choice(["wire", "return"]))
 
 
 def einstein(rng):
@@ -806,7 +798,7 @@ def einstein(rng):
         e = Product(e.factors + [("/", Number(3))])
     if rng.random() < 0.2:
         e = Sum([("-", e), ("+", Number(1))])
-    return Case("einstein", Equation(None, e), m.arrays, m.types, rng.choice(["is", "return"]))
+    return Case(Equation(None, e), m.arrays, m.types, rng.choice(["is", "return"]))
 
 
 def order_of_appearance(rng):
@@ -820,7 +812,7 @@ def order_of_appearance(rng):
         Sum([("+", Call("tanh", i)), ("-", j)]),
         Product([("*", i), ("*", Call("sin", j))]),
     ][r]
-    return Case("order", Equation(None, e), m.arrays, m.types, "is")
+    return Case(Equation(None, e), m.arrays, m.types, "is")
 
 
 def by_name(rng):
@@ -835,7 +827,7 @@ def by_name(rng):
     else:
         m.array([k], types="k")
     e = Reduce(rng.choice(["sum", "max", "mean"]), ["k"], Access(x, [Affine({"i": 1, "k": 1})]))
-    c = Case("name", Equation([Affine({"i": 1})], e, None, None, named), m.arrays, m.types, "wire", extra=extra)
+    c = Case(Equation([Affine({"i": 1})], e, None, None, named), m.arrays, m.types, "wire", extra=extra)
     if not extra:
         c.equation.expr = Product([("*", Access(x, [Affine({"i": 1, "k": 1})])), (" ", Access(list(m.arrays)[1], [Affine({"k": 1})]))])
     return c
@@ -862,7 +854,7 @@ def ranges(rng):
             return arrays[a][:, lo : hi + 1].astype(complex) if flip else arrays[a][lo : hi + 1].astype(complex)
 
     ps = [Range({"t": 1}, lo), Affine({"m": 1})]
-    return Case("range", Sliced(None, Access(a, ps[::-1] if flip else ps)), m.arrays, m.types, "is")
+    return Case(Sliced(None, Access(a, ps[::-1] if flip else ps)), m.arrays, m.types, "is")
 
 
 def constants(rng):
@@ -873,7 +865,7 @@ def constants(rng):
     e = Access(a, [Affine({}, k), Affine({"m": 1}), Affine({}, rng.randrange(2))])
     if rng.random() < 0.5:
         e = Sum([("+", e), ("-", Product([("*", Number(2)), ("*", Access(a, [Affine({}, n - 1), Affine({"m": 1}), Affine({}, 0)]))]))])
-    return Case("constant", Equation(None, e) if rng.random() < 0.5 else Equation([Affine({"m": 1}), Affine({}, 1)], e), m.arrays, m.types, "wire")
+    return Case(Equation(None, e) if rng.random() < 0.5 else Equation([Affine({"m": 1}), Affine({}, 1)], e), m.arrays, m.types, "wire")
 
 
 def fixed_equation(case):
@@ -969,7 +961,6 @@ def main():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     share = float(sys.argv[2]) if len(sys.argv) > 2 else 1
     rng = random.Random(seed + 1)
-    tested = 0
     pending = []
 
     def settle():
