@@ -98,7 +98,7 @@ static Block *block_new(Arena *a, size_t bytes) {
   if (!b) arena_fail(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
-  if (size > BLOCK_BYTES && a->last) { // what is left of the last block stays in use
+  if (bytes > BLOCK_BYTES && a->last) { // what is left of the last block stays in use
     b->before = a->last->before;
     a->last->before = b;
     return b;
@@ -120,6 +120,41 @@ void *arena_alloc(Arena *a, size_t bytes) {
   ASAN_UNPOISON_MEMORY_REGION(p, bytes);
   return p;
 }
+
+#ifdef LIMN_GUARD
+struct ArenaCopy {
+  Block *last;
+  size_t used, n;
+  unsigned char *bytes[]; // of each block, from the last
+};
+
+ArenaCopy *arena_save(Arena *a) {
+  size_t n = 0, i = 0;
+  for (Block *b = a->last; b; b = b->before) n++;
+  ArenaCopy *c = calloc(1, sizeof *c + n * sizeof *c->bytes);
+  *c = (ArenaCopy){.last = a->last, .used = a->used, .n = n};
+  for (Block *b = a->last; b; b = b->before) {
+    ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->size); // from here on no overrun is seen in what is saved
+    c->bytes[i] = malloc(b->used + 1);
+    memcpy(c->bytes[i++], b->bytes, b->used);
+  }
+  block_new(a, 0);
+  return c;
+}
+
+void arena_restore(Arena *a, const ArenaCopy *c) {
+  while (a->child) arena_free(a->child);
+  while (a->last != c->last) {
+    Block *b = a->last;
+    a->last = b->before;
+    free(b);
+  }
+  size_t i = 0;
+  for (Block *b = a->last; b; b = b->before, i++) memcpy(b->bytes, c->bytes[i], b->used);
+  a->used = c->used;
+  block_new(a, 0);
+}
+#endif
 
 void *arena_copy(Arena *a, const void *from, size_t bytes) {
   void *p = arena_alloc(a, bytes);

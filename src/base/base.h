@@ -25,11 +25,6 @@ typedef uint32_t Id; // an index into a table; 0 = none
 
 // arena.c
 typedef struct Arena Arena;
-typedef struct {
-  void *block;
-  size_t used;
-} ArenaMark;
-
 Arena *arena_new(void);                                      // NULL when memory is exhausted
 Arena *arena_child(Arena *);                                 // freed with its parent at the latest, fails as its parent does; never NULL
 void arena_free(Arena *);                                    // NULL is allowed
@@ -39,6 +34,11 @@ void *arena_copy(Arena *, const void *, size_t bytes);       // a copy that live
 char *arena_text(Arena *, const char *text, size_t n);       // the same, ended by 0
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t arena_used(const Arena *);                            // bytes handed out so far
+#ifdef LIMN_GUARD // for tests that begin in the same state very often
+typedef struct ArenaCopy ArenaCopy;
+ArenaCopy *arena_save(Arena *);               // everything in it, as it is now
+void arena_restore(Arena *, const ArenaCopy *); // as often as wanted
+#endif
 #define NEW(arena, Type) ((Type *)arena_alloc(arena, sizeof(Type)))
 #define NEW_ARRAY(arena, Type, n) ((Type *)arena_alloc(arena, sizeof(Type) * (size_t)(n)))
 

@@ -744,12 +744,14 @@ static void push_name(Parser *p, const Node *from) {
 }
 
 // Names before a `=` in what is skipped, to the token where we stand.
-static void salvage_equations(Parser *p, uint32_t from) {
+static void salvage_equations(Parser *p, uint32_t from, uint32_t mark) {
   for (uint32_t i = from; i < p->at; i++) {
     const Token *t = &p->token[i], *behind = &p->token[i + 1];
     if (t->kind != TK_NAME || behind->kind != TK_SYMBOL || strcmp(behind->symbol, "=")) continue;
     Node node = {.name = t->name, .name_span = t->span};
-    push_name(p, &node);
+    bool known = false;
+    for (uint32_t k = mark; k < p->stack.n; k++) known |= p->stack.at[k]->name == t->name;
+    if (!known) push_name(p, &node);
   }
 }
 
@@ -768,7 +770,7 @@ static Node *salvage(Parser *p, const Node *broken, uint32_t from) {
                 (kid->kind == N_PARAMS && broken->kind == N_GIVEN);
     for (uint32_t j = 0; list && j < kid->nkid; j++) push_name(p, kid->kid[j]);
   }
-  salvage_equations(p, from);
+  salvage_equations(p, from, mark);
   Span span = node->span;
   kids_end(p, node, mark)->span = span;
   return node;

@@ -109,10 +109,10 @@ void fail(Parser *p, const char *wanted) {
   Id id;
   if (token_is(p, t, "=") && p->at > 1 && before->kind == TK_NAME && starts_line(p, before) && token_is(p, before - 1, ";")) t = before--; // ; x =
   if (before && token_is(p, before, ";") && (starts_line(p, t) || t->kind == TK_LINE)) {
-    diag_error(p->front->diags, before->span, "found `;` at the end of a statement: it means \"then\", and nothing follows");
+    diag_error(p->front->diags, before->span, "`;` means \"then\", and nothing follows: a statement ends with its line");
     return;
   }
-  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 || strcmp(wanted, "an expression") == 0))
+  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 || (strcmp(wanted, "an expression") == 0 && !starts_line(p, t))))
     id = diag_error(p->front->diags, t->span, "%s is a word of the language; wanted %s",
                     found_text(p, t), wanted);
   else id = diag_error(p->front->diags, t->span, "found %s, wanted %s", found_text(p, t), wanted);

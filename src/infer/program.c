@@ -762,6 +762,15 @@ static void prepare(Infer *in, Program *p, Scope *s) {
   }
 }
 
+// The names in a sum of constants, which is worked out only where it is used.
+static void check_names(Infer *in, Scope *s, const Node *n) {
+  Body b = {.in = in, .w = in->w};
+  if (n->kind == N_NAME && !scope_find(s, n->name) && strcmp(name_text(in->w->names, n->name), "inf") && !is_box(&b, env_new(in, NULL, s, &b), n))
+    unknown_name(&b, env_new(in, NULL, s, &b), n, "wire or value");
+  bool sum = n->kind == N_SUM || n->kind == N_PROD || n->kind == N_NEG || n->kind == N_POW || n->kind == N_PAREN;
+  for (uint32_t i = 0; sum && i < n->nkid; i++) check_names(in, s, n->kid[i]);
+}
+
 static void check_boxes(Infer *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
@@ -774,10 +783,8 @@ static void check_boxes(Infer *in, Program *p, Scope *s) {
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
     if (d->kind == DEF_CONST && !d->broken) {
-      Body *b = body_new(in, d->name);
-      b->env = env_new(in, NULL, d->scope, b);
       uint32_t before = in->w->diags->errors;
-      const_value(b, d, d->span);
+      if (d->node->kid[2]) check_names(in, d->scope, d->node->kid[2]);
       if (in->w->diags->errors > before) d->broken = true;
     }
     if (d->kind == DEF_OPTIMISER && !d->broken) { // on a weight with two axes
@@ -821,17 +828,23 @@ static void check_learners(Infer *in, Program *p) {
   }
 }
 
+static bool hidden(const Program *p, const Node *goal) { // the file itself has a goal of that name
+  for (uint32_t i = 0; i < p->tree->nkid; i++)
+    if (goal->name && p->tree->kid[i]->kind == goal->kind && p->tree->kid[i]->name == goal->name && p->tree->kid[i] != goal) return true;
+  return false;
+}
+
 // The goals and measures of used files count too: a file that uses another and refines a learner of it trains by its goals.
 static void act(Infer *in, Program *p, uint32_t first) {
   for (uint32_t k = in->scope.n; k-- > first;) {
     p->acting = in->scope.at[k];
     const Node *tree = p->acting->tree;
     for (uint32_t i = 0; i < tree->nkid; i++) {
-      if (tree->kid[i]->kind == N_GOAL) do_goal(in, p, tree->kid[i], NULL, NULL);
+      if (tree->kid[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, tree->kid[i]))) do_goal(in, p, tree->kid[i], NULL, NULL);
       if (tree->kid[i]->kind == N_FOR) do_loop(in, p, tree->kid[i]);
     }
     for (uint32_t i = 0; i < tree->nkid; i++)
-      if (tree->kid[i]->kind == N_MEASURE) do_measure(in, p, tree->kid[i]);
+      if (tree->kid[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, tree->kid[i]))) do_measure(in, p, tree->kid[i]);
   }
   for (uint32_t i = 0; i < p->tree->nkid; i++) {
     if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);

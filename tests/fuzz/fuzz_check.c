@@ -1,10 +1,16 @@
 // Any text: checked as a program, with messages in both forms; if it has no errors, its first box or learner is printed after
-// inlining and after the reverse derivative, and its cost is counted. No crash, no leak, no hang.
-#include "limn.h"
+// inlining and after the reverse derivative, its cost is counted, and the gradient of its loss is taken. No crash, no leak, no
+// hang. The library is read once: every input begins with the memory as it was then.
+#include "learn/learn.h"
 
 #include "tokens.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static Arena *arena;
+static World *world;
+static Infer *infer;
+static jmp_buf failure;
 
 // The word after the first `box` or `learn` at the start of a line.
 static bool first_name(const char *text, size_t n, char *name, size_t room) {
@@ -19,25 +25,56 @@ static bool first_name(const char *text, size_t n, char *name, size_t room) {
   return false;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-  char name[64];
-  const char *text = (const char *)data;
-  if (n > TEXT_LIMIT) return 0;
-  Limn *l = limn_new();
-  if (!l) return 0;
-  if (limn_load_text(l, "fuzz.limn", text, n) == LIMN_GOOD) {
-    limn_summary(l, false);
-    limn_who(l, false);
-    if (first_name(text, n, name, sizeof name)) {
-      limn_print(l, name, "inline", true);
-      limn_print(l, name, "reverse", false);
-      limn_cost(l, name, true);
-    }
-    limn_print(l, NULL, "gradient", false);
-  } else if (!limn_errors(l)) {
+static bool is_small(const Diagram *d) { return d && diagram_boxes(world, d) < 2000; }
+
+static void show(const Diagram *d, Buf *out) {
+  Buf why = buf_new(arena);
+  if (!diagram_valid(world, d, &why)) {
+    fputs(why.at, stderr);
     abort();
   }
-  if (!limn_messages(l, false) || !limn_messages(l, true)) abort();
-  limn_free(l);
+  diagram_print(world, d, out, true);
+}
+
+static void passes(const Diagram *d, Buf *out) {
+  show(d, out);
+  Diagram *flat = diagram_simplify(world, diagram_inline(world, d));
+  show(flat, out);
+  diagram_cost(world, flat);
+  for (uint32_t i = 0; i < d->out.n; i++)
+    if (d->wire.at[d->out.at[i]].type.base == BASE_LABEL) return;
+  Diagram *back = diagram_simplify(world, diagram_reverse(world, d, &(Wanted){0}));
+  show(back, out);
+  diagram_cost(world, back);
+}
+
+static void work(const char *text, size_t n) {
+  char name[64];
+  Buf out = buf_new(arena);
+  Program *p = infer_program(infer, "fuzz.limn", text, n);
+  diags_sort(world->diags);
+  if (!world->diags->errors) {
+    learn_who(infer, p, &out);
+    Diagram *d = first_name(text, n, name, sizeof name) ? infer_diagram(infer, p, name, NULL) : NULL;
+    if (is_small(d)) passes(d, &out);
+    Loss loss = learn_loss(infer, p);
+    if (is_small(loss.diagram)) show(diagram_simplify(world, diagram_gradient(world, loss.diagram, loss.mask)), &out);
+  }
+  diags_print(world->diags, &out);
+  diags_json(world->diags, &out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+  static ArenaCopy *begin;
+  if (n > TEXT_LIMIT) return 0;
+  if (!begin) {
+    arena = arena_new();
+    world = world_new(arena);
+    infer = infer_new(world);
+    begin = arena_save(arena);
+  }
+  arena_on_failure(arena, &failure);
+  if (!setjmp(failure)) work((const char *)data, n);
+  arena_restore(arena, begin);
   return 0;
 }

@@ -5,6 +5,8 @@
 //   src/front/*.c -lm
 #include "front/front.h"
 
+#include "tokens.h"
+
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -4,12 +4,12 @@ set -u
 here=tests/fuzz
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-flags="-std=c11 -g -O1 -Isrc -Iinclude -I$here"
-case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD" ;; esac
+flags="-std=c11 -g -O1 -Isrc -Iinclude -I$here -DLIMN_GUARD"
+case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all" ;; esac
 for harness in $here/fuzz_*.c; do
   target=$(basename "$harness" .c)
   target=${target#fuzz_}
-  if ! ${CC:-cc} $flags -o "$out/$target" "$harness" $here/replay.c "$BUILD/liblimn.a" -lm 2>"$out/log"; then
+  if ! ${CC:-cc} $flags -o "$out/$target" "$harness" $here/replay.c src/base/arena.c "$BUILD/liblimn.a" -lm 2>"$out/log"; then
     echo "not ok fuzz $target compiles"
     cat "$out/log"
     continue
