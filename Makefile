@@ -67,7 +67,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/f
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/file/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters$(comma)pc-table) -MMD -c -o $@ $<
+	clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/file/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
 build/fuzz/library.o: build/library.c
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -c -o $@ $<

@@ -52,6 +52,10 @@ uint32_t limn_errors(const Limn *l) { return l->w->diags->errors; }
 
 LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n) {
   GUARDED(l, LIMN_MACHINE);
+  if (n > TEXT_LIMIT) {
+    diag_error(l->w->diags, (Span){0}, "cannot read %s: it is larger than %d bytes", name, TEXT_LIMIT);
+    return LIMN_WRONG;
+  }
   l->program = infer_program(l->in, name, text, n);
   diags_sort(l->w->diags);
   return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
@@ -59,7 +63,7 @@ LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n)
 
 LimnStatus limn_load(Limn *l, const char *path) {
   GUARDED(l, LIMN_MACHINE);
-  FileText f = file_read(l->arena, path, 256u << 20);
+  FileText f = file_read(l->arena, path, TEXT_LIMIT);
   if (!f.text) {
     diag_error(l->w->diags, (Span){0}, "cannot read %s: %s", path, f.error);
     return LIMN_WRONG;
@@ -117,6 +121,8 @@ const char *limn_summary(Limn *l, bool json) {
   if (!any) buf_text(&b, "nothing declared");
   if (p->later) buf_printf(&b, "; %u %s parsed but not checked yet (machines, learning diagrams)", p->later, p->later == 1 ? "declaration" : "declarations");
   buf_char(&b, '\n');
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->fallback) buf_printf(&b, "  %s has no body: the library's `any` stands in for it\n", name_text(l->w->names, p->learner.at[i]->name));
   return b.at;
 }
 
@@ -142,7 +148,7 @@ const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
 
 LimnStatus limn_format_file(Limn *l, const char *path, bool check, bool *same) {
   GUARDED(l, LIMN_MACHINE);
-  FileText f = file_read(l->arena, path, 256u << 20);
+  FileText f = file_read(l->arena, path, TEXT_LIMIT);
   if (!f.text) {
     diag_error(l->w->diags, (Span){0}, "cannot read %s: %s", path, f.error);
     return LIMN_WRONG;

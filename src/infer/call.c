@@ -147,6 +147,7 @@ static bool option_item(Body *b, Env *env, const Node *n, Binding *out) {
       *out = *bind;
       out->span = n->span;
       out->label = n->name;
+      if (bind->box.node) out->box = (Closure){n, env}; // through this body's words to its own
       return true;
     }
     if (bind && (bind->kind == BIND_VALUE || bind->kind == BIND_STATE)) {
@@ -157,7 +158,7 @@ static bool option_item(Body *b, Env *env, const Node *n, Binding *out) {
     out->decl = bind ? bind->decl : 0;
     Def *d = bind ? NULL : scope_find(env->scope, n->name);
     if (d && d->kind == DEF_AXIS) out->decl = d->id;
-    if (is_box(b, env, n)) out->box = (Closure){n, env}, out->label = 0;
+    if (is_box(b, env, n)) out->box = (Closure){n, bind ? env : scope_env(env->scope)}, out->label = 0;
   } else if (n->kind == N_SIZED) { // an axis with label and size
     out->label = n->name;
     option_size(b, env, n->kid[0], out);
@@ -668,30 +669,43 @@ typedef struct {
   uint32_t n;
 } Inputs;
 
+// Keys are rows of numbers: each part says how long it is, so that no two rows are read in two ways.
+static void key_numbers(Buf *key, const uint32_t *number, uint32_t n) { buf_add(key, (const char *)number, n * sizeof *number); }
+
 static void key_type(Buf *key, World *w, const Type *t, bool labels) {
-  buf_printf(key, "%u:%u:%u[", t->base, t->base == BASE_LABEL ? size_now(w, t->count) : 0, t->names);
-  for (uint32_t i = 0; i < t->rank; i++)
-    buf_printf(key, "%u,%u,%u,%u ", t->axis[i].pass, size_now(w, t->axis[i].size), labels ? t->axis[i].label : 0, labels ? t->axis[i].decl : 0);
-  buf_char(key, ']');
+  key_numbers(key, (uint32_t[]){t->base, t->base == BASE_LABEL ? size_now(w, t->count) : 0, t->names, t->rank}, 4);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    const Axis *a = &t->axis[i];
+    key_numbers(key, (uint32_t[]){a->pass, size_now(w, a->size), labels ? a->label : 0, labels ? a->decl : 0}, 4);
+  }
 }
 
 static void key_binding(Buf *key, World *w, const Binding *bind) {
   uint32_t turn = 0; // a box that mentions a loop's variable is another one in each turn
   for (const Env *e = bind->box.node ? bind->box.env : NULL; e; e = e->outer) turn = e->turn > turn ? e->turn : turn;
-  buf_printf(key, "|%u,%u,%u,%p,%p,%u,", bind->kind, size_now(w, bind->size), bind->has_number, (const void *)bind->box.node, bind->box.node ? (void *)bind->box.env : NULL, turn);
-  if (bind->has_number) buf_number(key, bind->number);
-  if (bind->text) buf_text(key, bind->text);
-  for (uint32_t i = 0; i < bind->naxis; i++) buf_printf(key, ".%u", size_now(w, bind->axis[i].size));
+  const char *text = bind->text ? bind->text : "";
+  Closure box = bind->box.node ? bind->box : (Closure){0};
+  double number = bind->has_number ? bind->number : 0;
+  key_numbers(key, (uint32_t[]){bind->kind, size_now(w, bind->size), bind->has_number, turn, (uint32_t)strlen(text), bind->naxis}, 6);
+  buf_add(key, (const char *)&box.node, sizeof box.node);
+  buf_add(key, (const char *)&box.env, sizeof box.env);
+  buf_add(key, (const char *)&number, sizeof number);
+  buf_text(key, text);
+  for (uint32_t i = 0; i < bind->naxis; i++) key_numbers(key, (uint32_t[]){size_now(w, bind->axis[i].size)}, 1);
 }
 
-static const char *instance_key(const Call *c, Body *home, const char *family, const Inputs *in, bool labels) {
+static Buf instance_key(const Call *c, Body *home, const char *family, const Inputs *in, bool labels) {
   World *w = c->b->w;
   Buf key = buf_new(w->arena);
-  buf_printf(&key, "%u/%u/%s/%d%d/", c->def->id, home ? home->id : 0, family ? family : "", c->b->in->training, c->b->generic);
+  uint32_t named = family ? (uint32_t)strlen(family) : 0;
+  key_numbers(&key, (uint32_t[]){c->def->id, home ? home->id : 0, c->b->in->training, c->b->generic, named, c->to->binding.n}, 6);
+  if (family) buf_text(&key, family);
   for (uint32_t i = 0; i < c->to->binding.n; i++) key_binding(&key, w, &c->to->binding.at[i]);
-  buf_char(&key, '/');
   for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);
-  return key.at;
+  for (uint32_t i = 0; i < c->to->binding.n; i++) // a box that is passed in may speak of the caller's axes
+    if (c->to->binding.at[i].box.node)
+      for (uint32_t k = 0; k < c->to->binding.n; k++) key_numbers(&key, &c->to->binding.at[k].label, 1);
+  return key;
 }
 
 static void collect_labels(Body *b, const Node *n) {
@@ -814,8 +828,8 @@ static bool own_reverse(const Call *c, Body *body) {
 
 static Body *instance(const Call *c, Body *home, const char *family, const Formals *formals, const Inputs *in, bool open) {
   Infer *infer = c->b->in;
-  const char *key = instance_key(c, home, family, in, true);
-  Id known = table_get(infer->instances, key, strlen(key));
+  Buf key = instance_key(c, home, family, in, true);
+  Id known = table_get(infer->instances, key.at, key.n);
   if (known) {
     Body *old = infer->made_body.at[known - 1];
     if (old && old->env) { // label bindings are this call's own
@@ -826,7 +840,7 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
     }
     return old;
   }
-  if (table_get(infer->working, key, strlen(key))) { // met again before it is done
+  if (table_get(infer->working, key.at, key.n)) { // met again before it is done
     Buf cycle = buf_new(infer->w->arena);
     uint32_t first = infer->stack.n;
     while (first && infer->stack.at[first - 1] != c->def) first--;
@@ -844,17 +858,17 @@ static Body *instance(const Call *c, Body *home, const char *family, const Forma
   uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->errors;
   bool good;
   infer->depth++;
-  table_put(infer->working, key, strlen(key), 1);
+  table_put(infer->working, key.at, key.n, 1);
   vec_push(infer->w->arena, &infer->stack, c->def);
   Body *body = instance_body(c, home, family, formals, in, open, &good);
-  table_put(infer->working, key, strlen(key), 0);
+  table_put(infer->working, key.at, key.n, 0);
   infer->stack.n--;
   infer->depth--;
   if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->errors > errors) note_call(infer, c, before);
   if (!good) body = NULL;
   vec_push(infer->w->arena, &infer->made_body, body);
-  table_put(infer->instances, key, strlen(key), infer->made_body.n);
+  table_put(infer->instances, key.at, key.n, infer->made_body.n);
   return body;
 }
 
@@ -1184,6 +1198,60 @@ static Value apply_fn(Body *b, Fn fn, Value args, Span span) {
   return value_one(b, val_fn(b, fn, args.at, args.n, span, NULL));
 }
 
+// A box that was passed as an option speaks of axes in the words of where it was written: labels are put into those words on the way
+// in, and back into this body's on the way out.
+static Name label_outside(Env *env, Name label) {
+  Binding *bind = label ? env_find(env, label) : NULL;
+  return bind && bind->kind == BIND_SIZE ? bind->label : label;
+}
+
+static Name label_inside(Env *env, Name label) {
+  for (Env *e = env; e && label; e = e->outer)
+    for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
+      const Binding *bind = &e->binding.at[table_value(e->names, i) - 1];
+      Name name;
+      memcpy(&name, table_key(e->names, i, NULL), sizeof name);
+      if (bind->kind == BIND_SIZE && bind->label == label) return name;
+    }
+  return label;
+}
+
+static void relabel(Body *b, Env *env, Value *v, Name (*word)(Env *, Name)) {
+  for (uint32_t i = 0; i < v->n; i++) {
+    Type *t = &v->at[i].type;
+    if (v->at[i].error || !t->rank) continue;
+    t->axis = arena_copy(b->w->arena, t->axis, t->rank * sizeof(Axis));
+    for (uint32_t k = 0; k < t->rank; k++)
+      if (!t->axis[k].pass) t->axis[k].label = word(env, t->axis[k].label);
+  }
+}
+
+static bool names_in_brackets(const Node *n, bool inside) {
+  if (!n) return false;
+  if (inside && (n->kind == N_NAME || n->kind == N_SIZED)) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (names_in_brackets(n->kid[i], inside || n->kind == N_BRACKETS)) return true;
+  return false;
+}
+
+static bool speaks_of_axes(const Closure *box) {
+  if (box->node->kind != N_NAME) return names_in_brackets(box->node, false);
+  const Binding *bind = env_find(box->env, box->node->name);
+  return bind && bind->kind == BIND_OPTION && bind->box.node && speaks_of_axes(&bind->box);
+}
+
+static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, const Node *over, Span span) {
+  Closure box = bind->box;
+  if (box.env == env || over || !speaks_of_axes(&box)) return apply(b, box.env, box.node, args, over, span);
+  for (uint32_t i = 0; i < args.n; i++) val_settle(b, &args.at[i]);
+  relabel(b, env, &args, label_outside);
+  Value v = apply(b, box.env, box.node, args, over, span);
+  for (uint32_t i = 0; i < v.n; i++)
+    if (!v.at[i].error) val_settle(b, &v.at[i]);
+  relabel(b, env, &v, label_inside);
+  return v;
+}
+
 static Value apply_name(Body *b, Env *env, const Node *name, const Node *config, Value args, const Node *over, Span span, const Node *use) {
   World *w = b->w;
   const char *text = name_text(w->names, name->name);
@@ -1202,7 +1270,7 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
       }
       return call_def(b, env, (Def *)bind->def, bind->home, member, config, args, over, span, use, name->name);
     }
-    if (bind->kind == BIND_OPTION && bind->box.node) return apply(b, bind->box.env, bind->box.node, args, over, span);
+    if (bind->kind == BIND_OPTION && bind->box.node) return apply_option(b, env, bind, args, over, span);
     if (bind->open) return value_error(b, span); // a box that only a use will give
     if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return value_error(b, span);
     if (bind->kind == BIND_OPTION && bind->span.file) { // what was given is at fault, not the box that wants it

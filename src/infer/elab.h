@@ -10,6 +10,8 @@
 
 enum { DEPTH_LIMIT = 200, RANK_LIMIT = 32, CHAIN_LIMIT = 300, NEST_LIMIT = 400, WIRES_LIMIT = 4096, OPTIONS_LIMIT = 64, X_LIMIT = 2000, WORK_LIMIT = 500000 };
 
+typedef struct Env Env;
+
 struct Scope {
   Infer *in;
   const char *path;
@@ -18,6 +20,7 @@ struct Scope {
   Table *names;      // Name to Def id
   VEC(Scope *) uses; // in the order written
   Scope *library;    // NULL in the library itself
+  Env *env;          // its own level, once it is needed
   bool lost;         // a file it uses could not be read: unknown names are its fault
 };
 
@@ -94,7 +97,6 @@ typedef struct {
 } Value;
 
 // -- environments ---------------------------------------------------------------------------------
-typedef struct Env Env;
 typedef struct Body Body;
 
 typedef struct {
@@ -212,6 +214,7 @@ Def *scope_find(Scope *, Name);
 void scope_fill(Scope *, const Node *tree);
 Scope *scope_load(Infer *, const char *path, const char *text, size_t n, Scope *library);
 Env *env_new(Infer *, Env *outer, Scope *, Body *);
+Env *scope_env(Scope *);
 Binding *env_find(Env *, Name);
 Binding *env_bind(Env *, Name, Binding);
 void unknown_name(Body *, Env *, const Node *, const char *wanted);

@@ -12,6 +12,8 @@
 #include "diagram/diagram.h"
 #include "front/front.h"
 
+enum { TEXT_LIMIT = 8 << 20 }; // bytes of a file: a hundred thousand boxes are half of it
+
 typedef struct Infer Infer;
 typedef struct Scope Scope;
 typedef struct Def Def;

@@ -68,7 +68,7 @@ static void use_file(Scope *s, const Node *n) {
     vec_push(in->w->arena, &s->uses, in->scope.at[known - 1]);
     return;
   }
-  FileText f = file_read(in->w->arena, path, 64u << 20);
+  FileText f = file_read(in->w->arena, path, TEXT_LIMIT);
   if (!f.text) {
     diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s", path, f.error);
     s->lost = true;
@@ -128,6 +128,12 @@ Env *env_new(Infer *in, Env *outer, Scope *scope, Body *body) {
   e->scope = scope;
   e->body = body;
   return e;
+}
+
+// The file's own level: one for all who speak of its boxes.
+Env *scope_env(Scope *s) {
+  if (!s->env) s->env = env_new(s->in, NULL, s, NULL);
+  return s->env;
 }
 
 Binding *env_find(Env *e, Name name) {

@@ -82,6 +82,10 @@ status "an axis set from outside" 0 "$LIMN" eval net.limn net --set size_in=2 --
 status "an axis set to nonsense" 1 "$LIMN" check net.limn --set size_in=-2
 status "somewhere that cannot be written" 3 "$LIMN" eval net.limn double --in 'x=[1]' --out /nowhere/y.npy
 
+# a box passed as an option works along the axis that is meant
+same "along the first axis" "[[0.5, 0.5], [0.5, 0.5]]" "$("$LIMN" eval "$here/../programs/options.limn" first_axis --in '[[1, 2], [1, 2]]' | tr -d '\n')"
+same "along the second axis" "[[1, 0], [1, 0]]" "$("$LIMN" eval "$here/../programs/options.limn" second_axis --in '[[900, 1], [900, 1]]' | tr -d '\n')"
+
 # the count of cost is the count of the interpreter
 want=$("$LIMN" cost net.limn sized | sed -n 's/^  multiplications *//p' | head -1)
 have=$("$LIMN" eval net.limn sized --in '[[1, 2, 3], [4, 5, 6]]' --in '[[1, 2, 3], [4, 5, 6], [1, 2, 3], [4, 5, 6]]' \

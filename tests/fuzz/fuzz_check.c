@@ -66,7 +66,7 @@ static void work(const char *text, size_t n) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   static ArenaCopy *begin;
-  if (n > TEXT_LIMIT) return 0;
+  if (n > INPUT_LIMIT) return 0;
   if (!begin) {
     arena = arena_new();
     world = world_new(arena);

@@ -12,21 +12,21 @@ size_t LLVMFuzzerMutate(uint8_t *, size_t n, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *, size_t n, size_t most, unsigned seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *out, size_t most, unsigned seed);
 
-enum { TOKENS = 4096, TEXT_LIMIT = 4096 };
+enum { TOKENS = 4096, INPUT_LIMIT = 4096 };
 typedef struct {
   size_t at, n;
-} Token;
+} Piece;
 typedef struct {
   const uint8_t *text;
   uint32_t n;
-  Token token[TOKENS];
-} Tokens;
+  Piece token[TOKENS];
+} Pieces;
 
 static bool is_word(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 // Words, symbols (a character each, or one of two), a string, a comment, a line's end with what stands before the next word.
-static size_t token_length(const uint8_t *p, size_t n) {
+static size_t piece_length(const uint8_t *p, size_t n) {
   size_t i = 1;
   if (is_word(p[0])) {
     while (i < n && is_word(p[i])) i++;
@@ -46,23 +46,23 @@ static size_t token_length(const uint8_t *p, size_t n) {
   return i;
 }
 
-static void tokens_read(Tokens *t, const uint8_t *text, size_t n) {
+static void pieces_read(Pieces *t, const uint8_t *text, size_t n) {
   t->text = text;
   t->n = 0;
   for (size_t at = 0; at < n && t->n < TOKENS; t->n++) {
-    t->token[t->n] = (Token){at, token_length(text + at, n - at)};
+    t->token[t->n] = (Piece){at, piece_length(text + at, n - at)};
     at += t->token[t->n].n;
   }
 }
 
 typedef struct {
-  uint8_t text[TEXT_LIMIT];
+  uint8_t text[INPUT_LIMIT];
   size_t n, most;
 } Out;
 
-static void put(Out *o, const Tokens *t, uint32_t from, uint32_t to) {
+static void put(Out *o, const Pieces *t, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to && i < t->n; i++) {
-    Token k = t->token[i];
+    Piece k = t->token[i];
     if (o->n + k.n > o->most) return;
     memcpy(o->text + o->n, t->text + k.at, k.n);
     o->n += k.n;
@@ -79,7 +79,7 @@ static uint32_t roll(unsigned *seed) { // xorshift
 static uint32_t below(unsigned *seed, uint32_t n) { return n ? roll(seed) % n : 0; }
 
 // A run of tokens, mostly short; every third time whole lines.
-static void pick(const Tokens *t, unsigned *seed, uint32_t *from, uint32_t *to) {
+static void pick(const Pieces *t, unsigned *seed, uint32_t *from, uint32_t *to) {
   *from = below(seed, t->n);
   uint32_t n = 1 + below(seed, 1u << below(seed, 7));
   *to = *from + n < t->n ? *from + n : t->n;
@@ -97,15 +97,15 @@ static void number_into(Out *o, unsigned *seed) {
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *text, size_t n, size_t most, unsigned seed) {
-  static Tokens t;
+  static Pieces t;
   static Out o;
   seed |= 1;
-  if (below(&seed, 5) == 0 || n > TEXT_LIMIT) return LLVMFuzzerMutate(text, n, most);
+  if (below(&seed, 5) == 0 || n > INPUT_LIMIT) return LLVMFuzzerMutate(text, n, most);
   o.n = 0;
-  o.most = most < TEXT_LIMIT ? most : TEXT_LIMIT;
+  o.most = most < INPUT_LIMIT ? most : INPUT_LIMIT;
   for (uint32_t rounds = 1 + below(&seed, 3); rounds; rounds--) {
     uint32_t a, b, c, d;
-    tokens_read(&t, text, n);
+    pieces_read(&t, text, n);
     if (!t.n) return LLVMFuzzerMutate(text, n, most);
     pick(&t, &seed, &a, &b);
     pick(&t, &seed, &c, &d);
@@ -125,17 +125,17 @@ size_t LLVMFuzzerCustomMutator(uint8_t *text, size_t n, size_t most, unsigned se
 }
 
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t nleft, const uint8_t *right, size_t nright, uint8_t *out, size_t most, unsigned seed) {
-  static Tokens l, r;
+  static Pieces l, r;
   static Out o;
   uint32_t a, b, c, d;
   seed |= 1;
-  tokens_read(&l, left, nleft);
-  tokens_read(&r, right, nright);
+  pieces_read(&l, left, nleft);
+  pieces_read(&r, right, nright);
   if (!l.n || !r.n) return 0;
   pick(&l, &seed, &a, &b);
   pick(&r, &seed, &c, &d);
   o.n = 0;
-  o.most = most < TEXT_LIMIT ? most : TEXT_LIMIT;
+  o.most = most < INPUT_LIMIT ? most : INPUT_LIMIT;
   put(&o, &l, 0, a);
   put(&o, &r, c, d);
   put(&o, &l, below(&seed, 2) ? b : a, l.n);

@@ -77,6 +77,16 @@ def million_lines():
 
 
 @program
+def many_lines():
+    return "box f(x: R[3]) -> R[3] {\n  y = x\n" + lines(MANY, lambda i: "  y = y + 1\n") + "  return y\n}\n"
+
+
+@program
+def long_sum():
+    return "box f(x: R[3]) -> R[3] = x" + " + x" * 200_000 + "\n"
+
+
+@program
 def many_boxes():
     return lines(MANY, lambda i: f"box b{i}(x: R[n]) -> R[n] = x + {i}\n")
 
