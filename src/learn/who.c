@@ -1,26 +1,30 @@
-// Who trains whom: goals × learners.
+// Who trains whom: goals × learners, the members of a family one by one.
 //   moves    the goal changes the learner
 //   through  the learner occurs and the gradient flows through it, but the goal does not change it
 #include "learn.h"
 
 typedef enum { ABSENT, THROUGH, MOVES } Effect;
 
-static bool owns(World *w, const Def *d, const char *path) {
+typedef struct {
+  Ids parts;          // a learner is moved with its parts (DEF ids)
+  const char *member; // ".2" of a family, or NULL
+  const char *title;
+} Column;
+typedef VEC(Column) Columns;
+
+static bool owns(World *w, const Def *d, const char *member, const char *path) {
   const char *name = name_text(w->names, d->name);
-  size_t n = strlen(name);
-  return strncmp(path, name, n) == 0 && (path[n] == 0 || path[n] == '/' || path[n] == '.');
+  size_t n = strlen(name), m = member ? strlen(member) : 0;
+  if (strncmp(path, name, n) != 0 || (m && strncmp(path + n, member, m) != 0)) return false;
+  return path[n + m] == 0 || path[n + m] == '/' || (!m && path[n] == '.');
 }
 
-// A learner is moved with its parts.
-static Effect effect(Infer *in, const Goal *g, Def *d) {
-  World *w = infer_world(in);
+static Effect effect(Infer *in, const Goal *g, const Column *c) {
   Effect e = ABSENT;
-  Ids parts = {0};
-  def_closure(in, d, &parts);
   for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
     const Param *p = &g->diagram->param.at[i];
     bool mine = false;
-    for (uint32_t k = 0; k < parts.n; k++) mine |= owns(w, def_of(in, parts.at[k]), p->path);
+    for (uint32_t k = 0; k < c->parts.n; k++) mine |= owns(infer_world(in), def_of(in, c->parts.at[k]), k ? NULL : c->member, p->path);
     if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !mine) continue;
     if (g->trains[i]) return MOVES;
     e = THROUGH;
@@ -28,49 +32,89 @@ static Effect effect(Infer *in, const Goal *g, Def *d) {
   return e;
 }
 
-static uint32_t width(const Program *p, World *w) {
-  uint32_t most = 4;
-  for (uint32_t g = 0; g < p->goal.n; g++) {
-    uint32_t n = (uint32_t)strlen(name_text(w->names, p->goal.at[g].name));
-    if (n > most) most = n;
+// The members of a family that occur in some goal, in the order of their numbers.
+static void add_members(World *w, const Program *p, const Def *d, const Ids *parts, Columns *out) {
+  const char *name = name_text(w->names, d->name);
+  for (uint32_t k = 0, missing = 0; missing < 1; k++) {
+    const char *member = arena_format(w->arena, ".%u", k);
+    bool found = false;
+    for (uint32_t g = 0; g < p->goal.n && !found; g++)
+      for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n && !found; i++)
+        found = owns(w, d, member, p->goal.at[g].diagram->param.at[i].path);
+    if (found) vec_push(w->arena, out, (Column){*parts, member, arena_format(w->arena, "%s[%u]", name, k)});
+    else missing++;
   }
-  return most;
 }
+
+static Columns columns(Infer *in, const Program *p) {
+  World *w = infer_world(in);
+  Columns out = {0};
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    Def *d = p->learner.at[i];
+    Ids parts = {0};
+    def_closure(in, d, &parts);
+    uint32_t before = out.n;
+    if (d->kind == DEF_LEARNER && d->node->kid[1]) add_members(w, p, d, &parts, &out);
+    if (out.n == before) vec_push(w->arena, &out, (Column){parts, NULL, name_text(w->names, d->name)});
+  }
+  return out;
+}
+
+static void padded(Buf *out, const char *text, uint32_t shown, uint32_t width) {
+  buf_text(out, text);
+  for (uint32_t k = shown; k < width; k++) buf_char(out, ' ');
+}
+
+static void end_line(Buf *out) {
+  while (out->n && out->at[out->n - 1] == ' ') out->at[--out->n] = 0;
+  buf_char(out, '\n');
+}
+
+static uint32_t length(const char *text) { return (uint32_t)strlen(text); }
 
 void learn_who(Infer *in, const Program *p, Buf *out) {
   static const char *const word[] = {"·", "through", "moves"};
+  static const uint32_t shown[] = {1, 7, 5};
   World *w = infer_world(in);
-  int first = (int)width(p, w);
-  buf_printf(out, "%-*s", first, "");
-  for (uint32_t i = 0; i < p->learner.n; i++) buf_printf(out, "  %-8s", name_text(w->names, p->learner.at[i]->name));
-  buf_char(out, '\n');
+  Columns c = columns(in, p);
+  uint32_t first = 4;
   for (uint32_t g = 0; g < p->goal.n; g++) {
-    buf_printf(out, "%-*s", first, name_text(w->names, p->goal.at[g].name));
-    for (uint32_t i = 0; i < p->learner.n; i++) {
-      Effect e = effect(in, &p->goal.at[g], p->learner.at[i]);
-      uint32_t wide = (uint32_t)strlen(name_text(w->names, p->learner.at[i]->name));
-      buf_printf(out, "  %s", word[e]);
-      for (uint32_t k = e == ABSENT ? 1 : (uint32_t)strlen(word[e]); k < (wide > 8 ? wide : 8); k++) buf_char(out, ' ');
+    uint32_t n = length(name_text(w->names, p->goal.at[g].name));
+    if (n > first) first = n;
+  }
+  padded(out, "", 0, first);
+  for (uint32_t i = 0; i < c.n; i++) {
+    buf_text(out, "  ");
+    padded(out, c.at[i].title, length(c.at[i].title), 7);
+  }
+  end_line(out);
+  for (uint32_t g = 0; g < p->goal.n; g++) {
+    const char *name = name_text(w->names, p->goal.at[g].name);
+    padded(out, name, length(name), first);
+    for (uint32_t i = 0; i < c.n; i++) {
+      Effect e = effect(in, &p->goal.at[g], &c.at[i]);
+      uint32_t wide = length(c.at[i].title);
+      buf_text(out, "  ");
+      padded(out, word[e], shown[e], wide > 7 ? wide : 7);
     }
-    while (out->n && out->at[out->n - 1] == ' ') out->at[--out->n] = 0;
-    buf_char(out, '\n');
+    end_line(out);
   }
 }
 
 void learn_who_json(Infer *in, const Program *p, Buf *out) {
   static const char *const word[] = {"absent", "through", "moves"};
   World *w = infer_world(in);
+  Columns c = columns(in, p);
   buf_char(out, '{');
   for (uint32_t g = 0; g < p->goal.n; g++) {
     const char *name = name_text(w->names, p->goal.at[g].name);
     buf_text(out, g ? ", " : "");
     buf_json(out, name, strlen(name));
     buf_text(out, ": {");
-    for (uint32_t i = 0; i < p->learner.n; i++) {
-      const char *learner = name_text(w->names, p->learner.at[i]->name);
+    for (uint32_t i = 0; i < c.n; i++) {
       buf_text(out, i ? ", " : "");
-      buf_json(out, learner, strlen(learner));
-      buf_printf(out, ": \"%s\"", word[effect(in, &p->goal.at[g], p->learner.at[i])]);
+      buf_json(out, c.at[i].title, strlen(c.at[i].title));
+      buf_printf(out, ": \"%s\"", word[effect(in, &p->goal.at[g], &c.at[i])]);
     }
     buf_char(out, '}');
   }
