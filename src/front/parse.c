@@ -889,11 +889,13 @@ static uint32_t *find_partners(Arena *a, Tokens tokens) {
 Node *parse(const Front *front, uint32_t file) {
   Parser p = {.front = front, .arena = front->arena};
   p.limit = error_limit(front);
-  Tokens tokens = lex(front, file);
+  Arena *scratch = arena_child(front->arena); // tokens go when the tree stands
+  Tokens tokens = lex(&(Front){scratch, front->names, front->diags, front->sources}, file);
   p.token = tokens.at;
-  p.partner = find_partners(front->arena, tokens);
+  p.partner = find_partners(scratch, tokens);
   p.stop = tokens.at[tokens.n - 1];
   Node *program = parse_program(&p);
   unmute(front, &p.limit);
+  arena_free(scratch);
   return program;
 }
