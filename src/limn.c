@@ -1,5 +1,5 @@
-// The pipeline behind the public interface: text → program → diagram → pass → text, and the reference interpreter with arrays
-// from files.
+// The pipeline behind the public interface: text → program → diagram → pass → text, and the
+// reference interpreter with arrays from files.
 #include "limn.h"
 
 #include "file/file.h"
@@ -53,7 +53,8 @@ uint32_t limn_errors(const Limn *l) { return l->w->diags->errors; }
 LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n) {
   GUARDED(l, LIMN_MACHINE);
   if (n > TEXT_LIMIT) {
-    diag_error(l->w->diags, (Span){0}, "cannot read %s: it is larger than %d bytes", name, TEXT_LIMIT);
+    diag_error(l->w->diags, (Span){0}, "cannot read %s: it is larger than %d bytes", name,
+               TEXT_LIMIT);
     return LIMN_WRONG;
   }
   l->program = infer_program(l->in, name, text, n);
@@ -75,8 +76,10 @@ const char *limn_messages(Limn *l, bool json) {
   GUARDED(l, "");
   Buf b = buf_new(l->arena);
   diags_sort(l->w->diags);
-  if (json) diags_json(l->w->diags, &b);
-  else diags_print(l->w->diags, &b);
+  if (json)
+    diags_json(l->w->diags, &b);
+  else
+    diags_print(l->w->diags, &b);
   return b.at;
 }
 
@@ -95,7 +98,9 @@ static uint64_t weights_of(World *w, const Program *p) {
     for (uint32_t i = 0; d && i < d->param.n; i++) {
       const Param *q = &d->param.at[i];
       int64_t count;
-      if (q->role != ROLE_WEIGHT || table_get(seen, q->path, strlen(q->path)) || !type_count(w, &d->wire.at[q->wire].type, &count)) continue;
+      if (q->role != ROLE_WEIGHT || table_get(seen, q->path, strlen(q->path)) ||
+          !type_count(w, &d->wire.at[q->wire].type, &count))
+        continue;
       table_put(seen, q->path, strlen(q->path), 1);
       n += (uint64_t)count;
     }
@@ -109,7 +114,9 @@ const char *limn_summary(Limn *l, bool json) {
   Buf b = buf_new(l->arena);
   uint64_t weights = weights_of(l->w, p);
   if (json) {
-    buf_printf(&b, "{\"boxes\": %u, \"learners\": %u, \"goals\": %u, \"measures\": %u, \"weights\": %llu}", p->box.n, p->learner.n, p->goal.n, p->measure.n, (unsigned long long)weights);
+    buf_printf(
+        &b, "{\"boxes\": %u, \"learners\": %u, \"goals\": %u, \"measures\": %u, \"weights\": %llu}",
+        p->box.n, p->learner.n, p->goal.n, p->measure.n, (unsigned long long)weights);
     return b.at;
   }
   bool any = false;
@@ -119,18 +126,24 @@ const char *limn_summary(Limn *l, bool json) {
   count_line(&b, p->measure.n, "measure", "measures", &any);
   if (weights) buf_printf(&b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
   if (!any) buf_text(&b, "nothing declared");
-  if (p->later) buf_printf(&b, "; %u %s parsed but not checked yet (machines, learning diagrams)", p->later, p->later == 1 ? "declaration" : "declarations");
+  if (p->later)
+    buf_printf(&b, "; %u %s parsed but not checked yet (machines, learning diagrams)", p->later,
+               p->later == 1 ? "declaration" : "declarations");
   buf_char(&b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
-    if (p->learner.at[i]->fallback) buf_printf(&b, "  %s has no body: the library's `any` stands in for it\n", name_text(l->w->names, p->learner.at[i]->name));
+    if (p->learner.at[i]->fallback)
+      buf_printf(&b, "  %s has no body: the library's `any` stands in for it\n",
+                 name_text(l->w->names, p->learner.at[i]->name));
   return b.at;
 }
 
 const char *limn_who(Limn *l, bool json) {
   GUARDED(l, "");
   Buf b = buf_new(l->arena);
-  if (json) learn_who_json(l->in, l->program, &b);
-  else learn_who(l->in, l->program, &b);
+  if (json)
+    learn_who_json(l->in, l->program, &b);
+  else
+    learn_who(l->in, l->program, &b);
   return b.at;
 }
 
@@ -183,21 +196,24 @@ static Diagram *find_diagram(Limn *l, const char *name, const Instance *how) {
   Diagram *d = infer_diagram(l->in, l->program, name, how);
   if (d || limn_errors(l) > errors) return d;
   const char *near = infer_names(l->in, l->program, name);
-  Id e = diag_error(l->w->diags, (Span){0}, "there is no box, learner, goal or measure `%s` in this program", name);
+  Id e = diag_error(l->w->diags, (Span){0},
+                    "there is no box, learner, goal or measure `%s` in this program", name);
   if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
   return NULL;
 }
 
 static Diagram *whole_loss(Limn *l, Loss *loss) {
   *loss = learn_loss(l->in, l->program);
-  if (!loss->diagram) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
+  if (!loss->diagram)
+    diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
   return loss->diagram;
 }
 
 // Boxes that call boxes may be too many to be written out.
 static bool is_small(Limn *l, const Diagram *d) {
   if (diagram_boxes(l->w, d) <= BOXES_LIMIT) return true;
-  diag_error(l->w->diags, (Span){0}, "`%s` is more than %d boxes, written out: too many for this", name_text(l->w->names, d->name), BOXES_LIMIT);
+  diag_error(l->w->diags, (Span){0}, "`%s` is more than %d boxes, written out: too many for this",
+             name_text(l->w->names, d->name), BOXES_LIMIT);
   return false;
 }
 
@@ -214,10 +230,14 @@ static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pa
     diag_error(w->diags, (Span){0}, "`gradient` is of the whole loss: give no name");
     return NULL;
   }
-  static const char *const passes[] = {"check", "inline", "simplify", "reverse", "forward", "gradient"};
+  static const char *const passes[] = {"check",   "inline",  "simplify",
+                                       "reverse", "forward", "gradient"};
   const char *near = nearest_name(pass, passes, COUNT(passes));
   Id e = diag_error(w->diags, (Span){0}, "there is no pass `%s`", pass);
-  diag_help(w->diags, e, near ? "did you mean `%s`?" : "passes are check, inline, simplify, reverse, forward, gradient", near);
+  diag_help(w->diags, e,
+            near ? "did you mean `%s`?"
+                 : "passes are check, inline, simplify, reverse, forward, gradient",
+            near);
   return NULL;
 }
 
@@ -238,8 +258,10 @@ static void cost_row(Limn *l, Buf *b, const char *what, Size s, bool json, bool 
   bool known = size_number(l->w, s, &number);
   if (json) {
     buf_printf(b, "\"%s\": ", what);
-    if (known) buf_number(b, number);
-    else buf_json(b, size_text(l->w, s), strlen(size_text(l->w, s)));
+    if (known)
+      buf_number(b, number);
+    else
+      buf_json(b, size_text(l->w, s), strlen(size_text(l->w, s)));
     if (!last) buf_text(b, ", ");
     return;
   }
@@ -247,8 +269,10 @@ static void cost_row(Limn *l, Buf *b, const char *what, Size s, bool json, bool 
 }
 
 static void cost_block(Limn *l, Buf *b, const char *title, const Cost *c, bool json) {
-  if (json) buf_printf(b, "\"%s\": {", title);
-  else buf_printf(b, "%s\n", title);
+  if (json)
+    buf_printf(b, "\"%s\": {", title);
+  else
+    buf_printf(b, "%s\n", title);
   cost_row(l, b, "multiplications", c->multiplications, json, false);
   cost_row(l, b, "additions", c->additions, json, false);
   cost_row(l, b, "functions", c->functions, json, false);
@@ -272,16 +296,22 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
   Buf b = buf_new(l->arena);
   Diagram *flat = diagram_simplify(w, diagram_inline(w, d));
   Cost forward = diagram_cost(w, flat);
-  if (json) buf_char(&b, '{');
-  else buf_printf(&b, "%s: numbers counted, sizes by their names\n\n", name_text(w->names, d->name));
+  if (json)
+    buf_char(&b, '{');
+  else
+    buf_printf(&b, "%s: numbers counted, sizes by their names\n\n", name_text(w->names, d->name));
   cost_block(l, &b, "forward", &forward, json);
   if (is_differentiable(d)) {
-    Diagram *back = diagram_simplify(w, loss.mask ? diagram_gradient(w, d, loss.mask) : diagram_reverse(w, d, &(Wanted){0}));
+    Diagram *back = diagram_simplify(w, loss.mask ? diagram_gradient(w, d, loss.mask)
+                                                  : diagram_reverse(w, d, &(Wanted){0}));
     Cost reverse = diagram_cost(w, back), naive = diagram_cost_forward_mode(w, flat);
     buf_text(&b, json ? ", " : "\n");
     cost_block(l, &b, json ? "reverse" : "reverse (values and gradients)", &reverse, json);
     buf_text(&b, json ? ", " : "\n");
-    cost_block(l, &b, json ? "naive" : "naive (the forward derivative, once for each number it depends on)", &naive, json);
+    cost_block(l, &b,
+               json ? "naive"
+                    : "naive (the forward derivative, once for each number it depends on)",
+               &naive, json);
   }
   if (json) buf_char(&b, '}');
   return b.at;
@@ -309,7 +339,8 @@ __attribute__((format(printf, 2, 3))) static bool wrong(Run *r, const char *form
 static bool read_array(Run *r, const char *value, Array *out) {
   const char *error;
   const char *end = strrchr(value, '.');
-  bool good = end && strcmp(end, ".npy") == 0 ? npy_read(r->l->arena, value, out, &error) : array_parse(r->l->arena, value, out, &error);
+  bool good = end && strcmp(end, ".npy") == 0 ? npy_read(r->l->arena, value, out, &error)
+                                              : array_parse(r->l->arena, value, out, &error);
   return good ? true : wrong(r, "%s", error);
 }
 
@@ -328,13 +359,18 @@ static bool read_inputs(Run *r, const Diagram *d, Array *array) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
     const char *name = name_text(w->names, wire->name);
     const LimnInput *in = *name ? input_named(r->how, name) : NULL;
-    if (!in && (!*name || r->how->nin == d->in.n) && i < r->how->nin && (!*name || !*r->how->in[i].name)) in = &r->how->in[i];
-    if (!in) return wrong(r, "input %s : %s is not given: --in %s=…", *name ? name : "1", type_text(w, &wire->type), *name ? name : "x");
+    if (!in && (!*name || r->how->nin == d->in.n) && i < r->how->nin &&
+        (!*name || !*r->how->in[i].name))
+      in = &r->how->in[i];
+    if (!in)
+      return wrong(r, "input %s : %s is not given: --in %s=…", *name ? name : "1",
+                   type_text(w, &wire->type), *name ? name : "x");
     if (!read_array(r, in->value, &array[i])) return false;
   }
   for (uint32_t i = 0; i < r->how->nin; i++) {
     bool known = !*r->how->in[i].name;
-    for (uint32_t k = 0; k < d->in.n; k++) known |= strcmp(r->how->in[i].name, name_text(w->names, d->wire.at[d->in.at[k]].name)) == 0;
+    for (uint32_t k = 0; k < d->in.n; k++)
+      known |= strcmp(r->how->in[i].name, name_text(w->names, d->wire.at[d->in.at[k]].name)) == 0;
     for (uint32_t k = 0; k < d->in.n; k++) known |= !d->wire.at[d->in.at[k]].name;
     if (!known) return wrong(r, "there is no input `%s`", r->how->in[i].name);
   }
@@ -370,7 +406,8 @@ static bool with_sizes(Run *r, const char *name, const Array *array) {
     types[i] = type_make(w, formal->base, array[i].rank, axis);
     types[i].names = formal->names;
     types[i].count = formal->count;
-    for (uint32_t k = 0; k < array[i].rank && k < formal->rank; k++) types[i].axis[array[i].rank - 1 - k].label = formal->axis[formal->rank - 1 - k].label;
+    for (uint32_t k = 0; k < array[i].rank && k < formal->rank; k++)
+      types[i].axis[array[i].rank - 1 - k].label = formal->axis[formal->rank - 1 - k].label;
   }
   Instance how = {.training = r->how->training, .nin = r->d->in.n, .in = types};
   Diagram *d = infer_diagram(r->l->in, r->l->program, name, &how);
@@ -382,7 +419,8 @@ static bool read_weights(Run *r) {
   World *w = r->l->w;
   Arrays given = {0};
   const char *error;
-  if (r->how->weights && !safetensors_read(r->l->arena, r->how->weights, &given, &error)) return wrong(r, "%s", error);
+  if (r->how->weights && !safetensors_read(r->l->arena, r->how->weights, &given, &error))
+    return wrong(r, "%s", error);
   r->param = NEW_ARRAY(w->arena, Tensor, r->d->param.n + 1);
   uint32_t used = 0;
   for (uint32_t i = 0; i < r->d->param.n; i++) {
@@ -397,17 +435,24 @@ static bool read_weights(Run *r) {
         int64_t n;
         fits = !size_value(w, t->axis[k].size, &n) || n == a->shape[k];
       }
-      if (!fits) return wrong(r, "weight %s is %s in %s, but the program wants %s", p->path, array_type(w->arena, a), r->how->weights, type_text(w, t));
+      if (!fits)
+        return wrong(r, "weight %s is %s in %s, but the program wants %s", p->path,
+                     array_type(w->arena, a), r->how->weights, type_text(w, t));
       continue;
     }
-    if (r->how->weights && p->role == ROLE_WEIGHT) return wrong(r, "%s has no weight %s (%s)", r->how->weights, p->path, type_text(w, t));
+    if (r->how->weights && p->role == ROLE_WEIGHT)
+      return wrong(r, "%s has no weight %s (%s)", r->how->weights, p->path, type_text(w, t));
     if (!init_eval(w, r->l->arena, &p->init, t, r->how->seed, site_hash(0, p->path), &r->param[i]))
-      return wrong(r, "weight %s : %s cannot be made: its sizes are not known", p->path, type_text(w, t));
+      return wrong(r, "weight %s : %s cannot be made: its sizes are not known", p->path,
+                   type_text(w, t));
   }
   for (uint32_t i = 0; i < given.array.n && used < given.array.n; i++) {
     bool known = false;
-    for (uint32_t k = 0; k < r->d->param.n; k++) known |= strcmp(r->d->param.at[k].path, given.array.at[i].name) == 0;
-    if (!known) diag_warning(w->diags, (Span){0}, "weight %s in %s is not used here", given.array.at[i].name, r->how->weights);
+    for (uint32_t k = 0; k < r->d->param.n; k++)
+      known |= strcmp(r->d->param.at[k].path, given.array.at[i].name) == 0;
+    if (!known)
+      diag_warning(w->diags, (Span){0}, "weight %s in %s is not used here", given.array.at[i].name,
+                   r->how->weights);
   }
   return true;
 }
@@ -436,7 +481,9 @@ static void show_tensor(Buf *b, const Tensor *t, bool json) {
   show_numbers(b, t, 0, &at, json);
 }
 
-static Array array_of(const Tensor *t, const char *name) { return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64}; }
+static Array array_of(const Tensor *t, const char *name) {
+  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
+}
 
 static bool write_out(Run *r, const Tensor *out) {
   const char *error;
@@ -451,7 +498,8 @@ static bool write_weights(Run *r) {
   Arrays all = {0};
   if (!r->how->save) return true;
   for (uint32_t i = 0; i < r->d->param.n; i++)
-    if (r->d->param.at[i].role != ROLE_CLOCK && r->d->param.at[i].role != ROLE_CONST) vec_push(r->l->arena, &all.array, array_of(&r->param[i], r->d->param.at[i].path));
+    if (r->d->param.at[i].role != ROLE_CLOCK && r->d->param.at[i].role != ROLE_CONST)
+      vec_push(r->l->arena, &all.array, array_of(&r->param[i], r->d->param.at[i].path));
   r->disk = !safetensors_write(r->l->arena, r->how->save, &all, &error);
   return r->disk ? wrong(r, "%s", error) : true;
 }
@@ -471,7 +519,9 @@ static bool gradients(Run *r, const Tensor *out, Buf *text) {
     Tensor *t = &in[d->in.n + i];
     if (i == 0 && r->how->dy) {
       *t = tensor_of(&dy);
-      if (t->count != out[0].count) return wrong(r, "the cotangent has %lld numbers, the result %lld", (long long)t->count, (long long)out[0].count);
+      if (t->count != out[0].count)
+        return wrong(r, "the cotangent has %lld numbers, the result %lld", (long long)t->count,
+                     (long long)out[0].count);
       t->rank = out[0].rank;
       t->shape = out[0].shape;
       continue;
@@ -479,7 +529,11 @@ static bool gradients(Run *r, const Tensor *out, Buf *text) {
     *t = tensor_new(w->arena, out[i].rank, out[i].shape);
     for (int64_t k = 0; k < t->count; k++) t->data[k] = 1;
   }
-  Eval eval = {.arena = w->arena, .seed = r->how->seed, .in = in, .param = r->param, .out = NEW_ARRAY(w->arena, Tensor, back->out.n + 1)};
+  Eval eval = {.arena = w->arena,
+               .seed = r->how->seed,
+               .in = in,
+               .param = r->param,
+               .out = NEW_ARRAY(w->arena, Tensor, back->out.n + 1)};
   if (!diagram_eval(w, back, &eval)) return wrong(r, "%s", eval.error);
   Arrays all = {0};
   uint32_t at = 0;
@@ -487,10 +541,14 @@ static bool gradients(Run *r, const Tensor *out, Buf *text) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
     if (wire->type.base == BASE_LABEL) continue;
     const char *name = name_text(w->names, wire->name);
-    vec_push(w->arena, &all.array, array_of(&eval.out[at++], arena_format(w->arena, "%s", *name ? name : arena_format(w->arena, "in.%u", i + 1))));
+    vec_push(w->arena, &all.array,
+             array_of(&eval.out[at++],
+                      arena_format(w->arena, "%s",
+                                   *name ? name : arena_format(w->arena, "in.%u", i + 1))));
   }
   for (uint32_t i = 0; i < d->param.n && at < back->out.n; i++)
-    if (d->param.at[i].role == ROLE_WEIGHT) vec_push(w->arena, &all.array, array_of(&eval.out[at++], d->param.at[i].path));
+    if (d->param.at[i].role == ROLE_WEIGHT)
+      vec_push(w->arena, &all.array, array_of(&eval.out[at++], d->param.at[i].path));
   const char *error;
   if (r->how->grads) {
     r->disk = !safetensors_write(w->arena, r->how->grads, &all, &error);
@@ -510,7 +568,8 @@ static bool run(Run *r, const char *name, Buf *text) {
   Array *array = NEW_ARRAY(w->arena, Array, r->d->in.n + 1);
   if (!read_inputs(r, r->d, array)) return false;
   bool extra = is_symbolic(w, r->d) || r->how->training;
-  for (uint32_t i = 0; i < r->d->in.n; i++) extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
+  for (uint32_t i = 0; i < r->d->in.n; i++)
+    extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
   if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
   if (!read_weights(r)) return false;
   r->in = NEW_ARRAY(w->arena, Tensor, r->d->in.n + 1);
@@ -521,12 +580,16 @@ static bool run(Run *r, const char *name, Buf *text) {
   if (r->how->json) buf_char(text, '{');
   for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
     const char *label = name_text(w->names, r->d->wire.at[r->d->out.at[i]].name);
-    if (r->how->json) buf_printf(text, "%s\"%s\": ", i ? ", " : "", i || !*label ? arena_format(w->arena, "out.%u", i + 1) : "out.1");
+    if (r->how->json)
+      buf_printf(text, "%s\"%s\": ", i ? ", " : "",
+                 i || !*label ? arena_format(w->arena, "out.%u", i + 1) : "out.1");
     show_tensor(text, &out[i], r->how->json);
     if (!r->how->json) buf_char(text, '\n');
   }
   if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out, text)) return false;
-  if (r->how->count) buf_printf(text, r->how->json ? ", \"multiplications\": %llu" : "%llu multiplications\n", (unsigned long long)eval.multiplications);
+  if (r->how->count)
+    buf_printf(text, r->how->json ? ", \"multiplications\": %llu" : "%llu multiplications\n",
+               (unsigned long long)eval.multiplications);
   if (r->how->json) buf_char(text, '}');
   return true;
 }

@@ -1,4 +1,5 @@
-// The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the machine failed.
+// The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the
+// machine failed.
 #include "limn.h"
 
 #include <stdio.h>
@@ -91,13 +92,21 @@ static int run_ops(Limn *l, Options *o) {
 }
 
 static const Command commands[] = {
-    {"check", "limn check FILE [--who] [--json] [--set k=v]", "types, sizes, goals: every mistake at once", run_check, false},
+    {"check", "limn check FILE [--who] [--json] [--set k=v]",
+     "types, sizes, goals: every mistake at once", run_check, false},
     {"fmt", "limn fmt FILE [--check]", "one layout for everybody", run_fmt, false},
-    {"print", "limn print FILE [NAME] [--after check|inline|simplify|reverse|forward|gradient] [--origins]", "the diagram of a box, learner or goal (without NAME: of the whole loss) as text", run_print, false},
+    {"print",
+     "limn print FILE [NAME] [--after check|inline|simplify|reverse|forward|gradient] [--origins]",
+     "the diagram of a box, learner or goal (without NAME: of the whole loss) as text", run_print,
+     false},
     {"grad", "limn grad FILE [NAME]", "its reverse derivative as text", run_grad, false},
-    {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes", run_cost, false},
-    {"eval", "limn eval FILE NAME --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed N] [--out y.npy]\n"
-             "          [--dy dy.npy|'[1]'] [--grads g.safetensors] [--save w.safetensors] [--training] [--count]",
+    {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
+     run_cost, false},
+    {"eval",
+     "limn eval FILE NAME --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed N] [--out "
+     "y.npy]\n"
+     "          [--dy dy.npy|'[1]'] [--grads g.safetensors] [--save w.safetensors] [--training] "
+     "[--count]",
      "its value, and if asked its gradients, by the reference interpreter", run_eval, true},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", run_ops, false},
 };
@@ -105,10 +114,15 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int help(FILE *to) {
   fputs("limn: deep learning written as diagrams\n\n", to);
-  for (int i = 0; i < COMMANDS; i++) fprintf(to, "  %s\n        %s\n", commands[i].usage, commands[i].line);
+  for (int i = 0; i < COMMANDS; i++)
+    fprintf(to, "  %s\n        %s\n", commands[i].usage, commands[i].line);
   fputs("\n  limn COMMAND --help    says more;  limn --version\n", to);
-  fputs("  Every command takes --set NAME=VALUE, which replaces the right side of an axis or const.\n", to);
-  fputs("  Exit status: 0 good, 1 the text or data is wrong, 2 wrong usage, 3 the machine failed.\n", to);
+  fputs("  Every command takes --set NAME=VALUE, which replaces the right side of an axis or "
+        "const.\n",
+        to);
+  fputs(
+      "  Exit status: 0 good, 1 the text or data is wrong, 2 wrong usage, 3 the machine failed.\n",
+      to);
   return to == stderr ? 2 : 0;
 }
 
@@ -139,8 +153,13 @@ static bool flag(Options *o, const char *arg) {
 
 // An option with a value. 0: taken, 1: not one of these, 2: wrong.
 static int valued(const Command *c, Options *o, const char *arg, char *value) {
-  const char **text = !strcmp(arg, "--after") ? &o->after : !strcmp(arg, "--weights") ? &o->eval.weights : !strcmp(arg, "--out") ? &o->eval.out
-                      : !strcmp(arg, "--dy") ? &o->eval.dy : !strcmp(arg, "--grads") ? &o->eval.grads : !strcmp(arg, "--save") ? &o->eval.save : NULL;
+  const char **text = !strcmp(arg, "--after")     ? &o->after
+                      : !strcmp(arg, "--weights") ? &o->eval.weights
+                      : !strcmp(arg, "--out")     ? &o->eval.out
+                      : !strcmp(arg, "--dy")      ? &o->eval.dy
+                      : !strcmp(arg, "--grads")   ? &o->eval.grads
+                      : !strcmp(arg, "--save")    ? &o->eval.save
+                                                  : NULL;
   bool seed = !strcmp(arg, "--seed"), in = !strcmp(arg, "--in"), set = !strcmp(arg, "--set");
   if (!text && !seed && !in && !set) return 1;
   if (!value) return usage(c, "a value is missing after", arg);
@@ -173,9 +192,12 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
       return -1;
     }
     if (arg[0] != '-' || !arg[1]) {
-      if (!o->file) o->file = arg;
-      else if (!o->name) o->name = arg;
-      else return usage(c, "one thing too many:", arg);
+      if (!o->file)
+        o->file = arg;
+      else if (!o->name)
+        o->name = arg;
+      else
+        return usage(c, "one thing too many:", arg);
       continue;
     }
     if (flag(o, arg)) continue;
@@ -185,14 +207,16 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
     i++;
   }
   if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
-  if (c->name_needed && !o->name) return usage(c, "a name is missing: which box, learner or goal?", NULL);
+  if (c->name_needed && !o->name)
+    return usage(c, "a name is missing: which box, learner or goal?", NULL);
   return 0;
 }
 
 int main(int argc, char **argv) {
   static Options o;
   if (argc < 2) return help(stderr);
-  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return help(stdout);
+  if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+    return help(stdout);
   if (!strcmp(argv[1], "--version")) return printf("limn %s\n", limn_version()) < 0;
   for (int i = 0; i < COMMANDS; i++) {
     if (strcmp(argv[1], commands[i].name)) continue;

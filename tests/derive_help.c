@@ -1,8 +1,9 @@
 // The checks of derivatives, and a short notation for the diagrams they are done on.
 //
-// A diagram is checked by four numbers that must agree: differences of its values, the reverse derivative, the
-// forward derivative, and again differences of the reverse with the reverse of the reverse. Cotangents and
-// directions are random. A coordinate where the two one-sided differences disagree lies on a kink and is left out.
+// A diagram is checked by four numbers that must agree: differences of its values, the reverse
+// derivative, the forward derivative, and again differences of the reverse with the reverse of the
+// reverse. Cotangents and directions are random. A coordinate where the two one-sided differences
+// disagree lies on a kink and is left out.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,9 @@ double t_uniform(T *t, double low, double high) {
 }
 
 // -- notation -------------------------------------------------------------------------------------
-Diagram *t_diagram(T *t, const char *name) { return diagram_new(t->w, name_from(t->w->names, name)); }
+Diagram *t_diagram(T *t, const char *name) {
+  return diagram_new(t->w, name_from(t->w->names, name));
+}
 
 Type t_type(T *t, Base base, const char *sizes) {
   Axis axis[8];
@@ -68,7 +71,8 @@ Id t_label(T *t, Diagram *d, int64_t count, const char *sizes) {
 
 Id t_param(T *t, Diagram *d, Base base, const char *path, const char *sizes) {
   Param p = {.path = path, .role = ROLE_WEIGHT};
-  uint32_t number = diagram_param(t->w, d, p, t_type(t, base, sizes), name_from(t->w->names, path), 0);
+  uint32_t number =
+      diagram_param(t->w, d, p, t_type(t, base, sizes), name_from(t->w->names, path), 0);
   return d->param.at[number].wire;
 }
 
@@ -90,9 +94,12 @@ static Access access_of(T *t, const Loop *loop, const char *s) {
       bool number = *s >= '0' && *s <= '9';
       if (number) k = strtoll(s, (char **)&s, 10);
       if (*s == '*') s++, number = false;
-      if (number) c.c = size_add(t->w, c.c, size_of(t->w, sign * k));
-      else if (*s == '#') c = coord_add(t->w, c, size_of(t->w, sign * k), (uint32_t)(s[1] - '0'), true), s += 2;
-      else c = coord_add(t->w, c, size_of(t->w, sign * k), index_named(loop, t, *s), false), s++;
+      if (number)
+        c.c = size_add(t->w, c.c, size_of(t->w, sign * k));
+      else if (*s == '#')
+        c = coord_add(t->w, c, size_of(t->w, sign * k), (uint32_t)(s[1] - '0'), true), s += 2;
+      else
+        c = coord_add(t->w, c, size_of(t->w, sign * k), index_named(loop, t, *s), false), s++;
     }
     a.coord[a.rank++] = c;
     while (*s == ' ') s++;
@@ -111,8 +118,8 @@ static void read_box(T *t, Loop *loop, const char *s) {
   }
 }
 
-Id t_loop(T *t, Diagram *d, const char *box, Combine combine, const char *out, const char *sizes, const char *body,
-          uint32_t n, const Operand *operand) {
+Id t_loop(T *t, Diagram *d, const char *box, Combine combine, const char *out, const char *sizes,
+          const char *body, uint32_t n, const Operand *operand) {
   static const char *const letters[] = {"a", "b", "c", "d", "e"};
   Loop loop = {.combine = combine, .nin = n, .in = NEW_ARRAY(t->arena, Access, n)};
   const char *name[16];
@@ -124,7 +131,8 @@ Id t_loop(T *t, Diagram *d, const char *box, Combine combine, const char *out, c
     in[i] = operand[i].wire;
     loop.in[i] = access_of(t, &loop, operand[i].access);
     name[names] = letters[i];
-    value[names++] = scalar_push(t->w, &loop, (Scalar){.fn = FN_ARG, .base = d->wire.at[in[i]].type.base, .ref = i});
+    value[names++] = scalar_push(
+        t->w, &loop, (Scalar){.fn = FN_ARG, .base = d->wire.at[in[i]].type.base, .ref = i});
   }
   for (uint32_t i = 0; i < loop.nindex; i++) {
     name[names] = arena_format(t->arena, "at_%s", name_text(t->w->names, loop.index[i].name));
@@ -142,21 +150,26 @@ Id t_loop(T *t, Diagram *d, const char *box, Combine combine, const char *out, c
 // -- tensors --------------------------------------------------------------------------------------
 Tensor t_tensor(T *t, const Type *type, double low, double high) {
   int64_t shape[8], count = 2;
-  for (uint32_t i = 0; i < type->rank; i++) assert_true(size_value(t->w, type->axis[i].size, &shape[i]));
+  for (uint32_t i = 0; i < type->rank; i++)
+    assert_true(size_value(t->w, type->axis[i].size, &shape[i]));
   Tensor x = tensor_new(t->arena, type->rank, shape);
   if (type->base == BASE_LABEL) assert_true(size_value(t->w, type->count, &count));
   for (int64_t i = 0; i < x.count; i++)
-    x.data[i] = type->base == BASE_R ? t_uniform(t, low, high) : (double)t_below(t, (uint32_t)count);
+    x.data[i] =
+        type->base == BASE_R ? t_uniform(t, low, high) : (double)t_below(t, (uint32_t)count);
   return x;
 }
 
-static Id source(const Diagram *d, uint32_t i) { return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire; }
+static Id source(const Diagram *d, uint32_t i) {
+  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
+}
 static const Type *type_at(const Diagram *d, Id wire) { return &d->wire.at[wire].type; }
 static bool moves(const Type *t) { return t->base == BASE_R || t->base == BASE_BIT; }
 
 Tensor *t_tensors(T *t, const Diagram *d, double low, double high) {
   Tensor *x = NEW_ARRAY(t->arena, Tensor, d->in.n + d->param.n);
-  for (uint32_t i = 0; i < d->in.n + d->param.n; i++) x[i] = t_tensor(t, type_at(d, source(d, i)), low, high);
+  for (uint32_t i = 0; i < d->in.n + d->param.n; i++)
+    x[i] = t_tensor(t, type_at(d, source(d, i)), low, high);
   return x;
 }
 
@@ -173,8 +186,13 @@ void t_valid(T *t, const Diagram *d) {
 
 Tensor *t_run(T *t, const Diagram *d, const Tensor *in, uint64_t *multiplications) {
   Tensor *out = NEW_ARRAY(t->arena, Tensor, d->out.n + d->param.n);
-  Eval e = {
-      .arena = t->arena, .seed = 5, .step = 3, .in = in, .param = in + d->in.n, .out = out, .next = out + d->out.n};
+  Eval e = {.arena = t->arena,
+            .seed = 5,
+            .step = 3,
+            .in = in,
+            .param = in + d->in.n,
+            .out = out,
+            .next = out + d->out.n};
   if (!diagram_eval(t->w, d, &e)) fail_msg("%s", e.error);
   if (multiplications) *multiplications = e.multiplications;
   return out;
@@ -187,8 +205,10 @@ void t_same_bits(T *t, const Diagram *a, const Diagram *b, const Tensor *in) {
   for (uint32_t i = 0; i < a->out.n + a->param.n; i++) {
     assert_int_equal(x[i].count, y[i].count);
     for (int64_t k = 0; k < x[i].count; k++)
-      if (memcmp(&x[i].data[k], &y[i].data[k], sizeof(double)) && !(isnan(x[i].data[k]) && isnan(y[i].data[k])))
-        fail_msg("output %u, element %d: %.17g became %.17g", i, (int)k, x[i].data[k], y[i].data[k]);
+      if (memcmp(&x[i].data[k], &y[i].data[k], sizeof(double)) &&
+          !(isnan(x[i].data[k]) && isnan(y[i].data[k])))
+        fail_msg("output %u, element %d: %.17g became %.17g", i, (int)k, x[i].data[k],
+                 y[i].data[k]);
   }
 }
 
@@ -202,7 +222,8 @@ static void assert_near(const char *what, double a, double b, double limit) {
 void t_near(const Tensor *a, const Tensor *b, uint32_t n, double limit) {
   for (uint32_t i = 0; i < n; i++) {
     assert_int_equal(a[i].count, b[i].count);
-    for (int64_t k = 0; k < a[i].count; k++) assert_near("an element", a[i].data[k], b[i].data[k], limit);
+    for (int64_t k = 0; k < a[i].count; k++)
+      assert_near("an element", a[i].data[k], b[i].data[k], limit);
   }
 }
 
@@ -298,7 +319,8 @@ static double value_at(T *t, const Point *p, const Tensor *x) {
   return sum;
 }
 
-// Central differences at one coordinate; false on a kink. Their own error is seen by doubling the step.
+// Central differences at one coordinate; false on a kink. Their own error is seen by doubling the
+// step.
 static bool difference(T *t, const Point *p, Tensor *x, double *at, double *slope, double *limit) {
   const double h = 1e-5, old = *at;
   double value[5];
@@ -329,8 +351,10 @@ static void check_differences(T *t, const Point *p, const Tensor *d_in) {
 // Along a direction, for diagrams with many inputs.
 static void check_direction(T *t, const Point *p, const Tensor *d_in) {
   const double h = 1e-5;
-  Tensor *up = NEW_ARRAY(t->arena, Tensor, p->nsource), *down = NEW_ARRAY(t->arena, Tensor, p->nsource);
-  for (uint32_t i = 0; i < p->nsource; i++) up[i] = t_copy(t, &p->x[i]), down[i] = t_copy(t, &p->x[i]);
+  Tensor *up = NEW_ARRAY(t->arena, Tensor, p->nsource),
+         *down = NEW_ARRAY(t->arena, Tensor, p->nsource);
+  for (uint32_t i = 0; i < p->nsource; i++)
+    up[i] = t_copy(t, &p->x[i]), down[i] = t_copy(t, &p->x[i]);
   for (uint32_t m = 0; m < p->nmove; m++)
     for (int64_t k = 0; k < p->v[m].count; k++) {
       if (type_at(p->d, source(p->d, p->source_of[m]))->base != BASE_R) p->v[m].data[k] = 0;
@@ -341,8 +365,10 @@ static void check_direction(T *t, const Point *p, const Tensor *d_in) {
   if (distance((plus - here) / h, (here - minus) / h) > 0.02) return;
   double slope = 0;
   for (uint32_t m = 0; m < p->nmove; m++)
-    if (type_at(p->d, source(p->d, p->source_of[m]))->base == BASE_R) slope += t_dot(&d_in[m], &p->v[m], 1);
-  assert_near("difference and second reverse", (plus - minus) / (2 * h), slope, 2e-5 + 1e-10 * fabs(here));
+    if (type_at(p->d, source(p->d, p->source_of[m]))->base == BASE_R)
+      slope += t_dot(&d_in[m], &p->v[m], 1);
+  assert_near("difference and second reverse", (plus - minus) / (2 * h), slope,
+              2e-5 + 1e-10 * fabs(here));
 }
 
 static Diagram *reverse_all(T *t, const Diagram *d) {
@@ -388,7 +414,9 @@ void t_check(T *t, const Diagram *d, const Tensor *x) {
 }
 
 // -- over B ---------------------------------------------------------------------------------------
-static double parity(const Tensor *a, const Tensor *b, uint32_t n) { return fmod(t_dot(a, b, n), 2); }
+static double parity(const Tensor *a, const Tensor *b, uint32_t n) {
+  return fmod(t_dot(a, b, n), 2);
+}
 
 void t_check_bits(T *t, const Diagram *d, const Tensor *in, bool multilinear) {
   t_valid(t, d);

@@ -21,7 +21,8 @@ static bool near_kink(const FnRow *row, double x) {
   return false;
 }
 
-// Each operand is read at a random part of the indices, the output keeps another: broadcasts and sums.
+// Each operand is read at a random part of the indices, the output keeps another: broadcasts and
+// sums.
 static const char *random_part(T *t, uint32_t nindex, const uint32_t *size, const char **sizes) {
   Buf access = buf_new(t->arena), shape = buf_new(t->arena);
   for (uint32_t i = 0; i < nindex; i++) {
@@ -46,7 +47,11 @@ static Diagram *row_diagram(T *t, const FnRow *row, Base star) {
   buf_printf(&body, "%s(", row->name);
   for (uint32_t k = 0; k < row->arity; k++) {
     operand[k].access = random_part(t, nindex, size, &sizes);
-    operand[k].wire = t_input(t, d, row->sig[k] == 'R' ? BASE_R : row->sig[k] == 'B' ? BASE_BIT : star, sizes);
+    operand[k].wire = t_input(t, d,
+                              row->sig[k] == 'R'   ? BASE_R
+                              : row->sig[k] == 'B' ? BASE_BIT
+                                                   : star,
+                              sizes);
     buf_printf(&body, "%s%c", k ? ", " : "", "abc"[k]);
   }
   buf_char(&body, ')');
@@ -64,9 +69,12 @@ static void check_row(T *t, const FnRow *row, Base star) {
     for (int64_t k = 0; d->wire.at[d->in.at[i]].type.base == BASE_R && k < x[i].count; k++)
       while (near_kink(row, x[i].data[k])) x[i].data[k] = t_uniform(t, row->low, row->high);
   for (uint32_t k = 0; !real && k < row->arity; k++) true_slope &= row->d[k] != NULL;
-  if (!real) t_check_bits(t, d, x, true_slope);
-  else if (true_slope) t_check(t, d, x);
-  else t_check_adjoint(t, d, x);
+  if (!real)
+    t_check_bits(t, d, x, true_slope);
+  else if (true_slope)
+    t_check(t, d, x);
+  else
+    t_check_adjoint(t, d, x);
 }
 
 static void test_rows(void **state) {
@@ -92,7 +100,8 @@ static void test_through_and_stop(void **state) {
   Diagram *d = t_diagram(t, "f");
   Id a = t_input(t, d, BASE_R, "3"), b = t_input(t, d, BASE_R, "3");
   diagram_output(t->w, d,
-                 t_loop(t, d, "i:3", SUM, "i", "3", "through(a, b) + stop(a)", 2, (Operand[]){{a, "i"}, {b, "i"}}));
+                 t_loop(t, d, "i:3", SUM, "i", "3", "through(a, b) + stop(a)", 2,
+                        (Operand[]){{a, "i"}, {b, "i"}}));
   Diagram *r = diagram_reverse(t->w, d, NULL);
   Tensor *x = t_tensors(t, r, -1, 1), *out = t_run(t, r, x, NULL);
   for (int i = 0; i < 3; i++) {
@@ -109,7 +118,8 @@ static void test_branches(void **state) {
   Diagram *d = t_diagram(t, "f");
   Id a = t_input(t, d, BASE_R, "2");
   diagram_output(t->w, d,
-                 t_loop(t, d, "i:2", SUM, "i", "2", "select(a > 0, log(a) + 1/a, a)", 1, (Operand[]){{a, "i"}}));
+                 t_loop(t, d, "i:2", SUM, "i", "2", "select(a > 0, log(a) + 1/a, a)", 1,
+                        (Operand[]){{a, "i"}}));
   Diagram *r = diagram_reverse(t->w, d, NULL);
   Tensor *x = t_tensors(t, r, -1, 1);
   x[0].data[0] = 0;
@@ -135,29 +145,34 @@ static const char *padded(T *t, const char *access, double pad) { // 0 = not
 }
 
 static Diagram *conv(T *t, bool transposed, double pad) {
-  int h = 3 + (int)t_below(t, 4), k = 1 + (int)t_below(t, 3), s = 1 + (int)t_below(t, 3), dil = 1 + (int)t_below(t, 2),
-      p = (int)t_below(t, 3);
+  int h = 3 + (int)t_below(t, 4), k = 1 + (int)t_below(t, 3), s = 1 + (int)t_below(t, 3),
+      dil = 1 + (int)t_below(t, 2), p = (int)t_below(t, 3);
   int o = (h + 2 * p - dil * (k - 1) - 1) / s + 1 + (int)t_below(t, 2), g = 1 + (int)t_below(t, 2);
   if (o < 1) o = 1;
   Diagram *d = t_diagram(t, "conv");
-  const char *box = number(t, "i:%d p:%d g:%d c:2 o:2", o, k, g), *at = number(t, "%d*i+%d*p-%d 2*g+c", s, dil, p);
+  const char *box = number(t, "i:%d p:%d g:%d c:2 o:2", o, k, g),
+             *at = number(t, "%d*i+%d*p-%d 2*g+c", s, dil, p);
   const char *large = number(t, "%d %d", h, 2 * g), *small = number(t, "%d %d", o, 2 * g);
-  Id w = t_input(t, d, BASE_R, number(t, "%d %d 2 2", k, g)), x = t_input(t, d, BASE_R, transposed ? small : large);
+  Id w = t_input(t, d, BASE_R, number(t, "%d %d 2 2", k, g)),
+     x = t_input(t, d, BASE_R, transposed ? small : large);
   Operand in[] = {{x, transposed ? "i 2*g+o" : padded(t, at, pad)}, {w, "p g c o"}};
   diagram_output(t->w, d,
-                 t_loop(t, d, box, SUM, transposed ? at : "i 2*g+o", transposed ? large : small, "a*b", 2, in));
+                 t_loop(t, d, box, SUM, transposed ? at : "i 2*g+o", transposed ? large : small,
+                        "a*b", 2, in));
   return d;
 }
 
 static Diagram *pool(T *t, Combine how, double pad) {
-  int h = 3 + (int)t_below(t, 5), k = 1 + (int)t_below(t, 3), s = 1 + (int)t_below(t, 3), p = (int)t_below(t, 2);
+  int h = 3 + (int)t_below(t, 5), k = 1 + (int)t_below(t, 3), s = 1 + (int)t_below(t, 3),
+      p = (int)t_below(t, 2);
   int o = (h + 2 * p - k) / s + 1;
   Diagram *d = t_diagram(t, "pool");
-  Id x = t_input(t, d, BASE_R, number(t, "%d %d 2", h, h)), m = t_input(t, d, BASE_R, number(t, "%d", k));
+  Id x = t_input(t, d, BASE_R, number(t, "%d %d 2", h, h)),
+     m = t_input(t, d, BASE_R, number(t, "%d", k));
   const char *at = number(t, "%d*i+p-%d %d*j+q-%d c", s, p, s, p);
   Operand in[] = {{x, padded(t, at, pad)}, {m, "p"}};
-  Id y = t_loop(t, d, number(t, "i:%d p:%d j:%d q:%d c:2", o, k, o, k), how, "i j c", number(t, "%d %d 2", o, o),
-                t_below(t, 2) ? "a" : "a*b + 0.1*at_q*b", 2, in);
+  Id y = t_loop(t, d, number(t, "i:%d p:%d j:%d q:%d c:2", o, k, o, k), how, "i j c",
+                number(t, "%d %d 2", o, o), t_below(t, 2) ? "a" : "a*b + 0.1*at_q*b", 2, in);
   diagram_output(t->w, d, y);
   return d;
 }
@@ -175,8 +190,9 @@ static Diagram *view(T *t) {
            {"5 5", "5", "i:5", "i 4-i", "i"},
            {"4 3", "3", "i:4 j:3 k:2", "i j", "j"}};
   Id x = t_input(t, d, BASE_R, v[kind].in);
-  diagram_output(
-      t->w, d, t_loop(t, d, v[kind].box, SUM, v[kind].write, v[kind].out, "exp(a)", 1, (Operand[]){{x, v[kind].read}}));
+  diagram_output(t->w, d,
+                 t_loop(t, d, v[kind].box, SUM, v[kind].write, v[kind].out, "exp(a)", 1,
+                        (Operand[]){{x, v[kind].read}}));
   return d;
 }
 
@@ -199,7 +215,8 @@ static const char *random_sizes(T *t, uint32_t rank) {
 
 // Any accesses at all, a wire in two roles, an operand that only guards, a padded one.
 static Diagram *affine(T *t) {
-  static const char *const body[] = {"a*b", "a + sin(b)*c", "a*a*b", "tanh(a*c)", "c", "a*at_i + b*c*at_k"};
+  static const char *const body[] = {"a*b", "a + sin(b)*c",     "a*a*b", "tanh(a*c)",
+                                     "c",   "a*at_i + b*c*at_k"};
   Diagram *d = t_diagram(t, "affine");
   Operand in[3];
   for (uint32_t k = 0; k < 3; k++) {
@@ -209,10 +226,11 @@ static Diagram *affine(T *t) {
     if (k && d->wire.at[in[0].wire].type.rank == rank && t_below(t, 2)) in[k].wire = in[0].wire;
   }
   uint32_t rank = t_below(t, 3);
-  const char *box = number(t, "i:%u j:%u k:%u", 1 + t_below(t, 4), 1 + t_below(t, 4), 1 + t_below(t, 4));
-  diagram_output(
-      t->w, d,
-      t_loop(t, d, box, SUM, random_affine(t, rank), random_sizes(t, rank), body[t_below(t, COUNT(body))], 3, in));
+  const char *box =
+      number(t, "i:%u j:%u k:%u", 1 + t_below(t, 4), 1 + t_below(t, 4), 1 + t_below(t, 4));
+  diagram_output(t->w, d,
+                 t_loop(t, d, box, SUM, random_affine(t, rank), random_sizes(t, rank),
+                        body[t_below(t, COUNT(body))], 3, in));
   return d;
 }
 
@@ -223,17 +241,23 @@ static Diagram *labels(T *t) {
   Id y;
   switch (t_below(t, 5)) {
   case 0:
-    y = t_loop(t, d, "t:5 m:3", SUM, "t m", "5 3", "b*c", 3, (Operand[]){{l, "t"}, {e, "#0 m"}, {m, "t m"}});
+    y = t_loop(t, d, "t:5 m:3", SUM, "t m", "5 3", "b*c", 3,
+               (Operand[]){{l, "t"}, {e, "#0 m"}, {m, "t m"}});
     break;
-  case 1: y = t_loop(t, d, "t:5 m:3", SUM, "#0 m", "4 3", "sin(b)", 2, (Operand[]){{l, "t"}, {m, "t m"}}); break;
+  case 1:
+    y = t_loop(t, d, "t:5 m:3", SUM, "#0 m", "4 3", "sin(b)", 2, (Operand[]){{l, "t"}, {m, "t m"}});
+    break;
   case 2:
     y = t_loop(t, d, "t:5 m:3", SUM, "#0-1 m", "2 3", "b*number(a)*c", 3,
                (Operand[]){{l, "t"}, {m, "t m"}, {e, "#0 m"}});
     break;
   case 3:
-    y = t_loop(t, d, "t:5 m:3", SUM, "t m", "5 3", "b + c", 3, (Operand[]){{l, "t"}, {m, "t m"}, {s, "#0 m"}});
+    y = t_loop(t, d, "t:5 m:3", SUM, "t m", "5 3", "b + c", 3,
+               (Operand[]){{l, "t"}, {m, "t m"}, {s, "#0 m"}});
     break;
-  default: y = t_loop(t, d, "t:5 m:3", MAX, "t", "5", "b*c", 3, (Operand[]){{l, "t"}, {e, "#0+1 m"}, {m, "t m"}});
+  default:
+    y = t_loop(t, d, "t:5 m:3", MAX, "t", "5", "b*c", 3,
+               (Operand[]){{l, "t"}, {e, "#0+1 m"}, {m, "t m"}});
   }
   diagram_output(t->w, d, y);
   return d;
@@ -242,9 +266,12 @@ static Diagram *labels(T *t) {
 static Diagram *product(T *t) {
   Diagram *d = t_diagram(t, "product");
   Id x = t_input(t, d, BASE_R, "3 4"), y = t_input(t, d, BASE_R, "4");
-  Operand in[] = {{x, padded(t, t_below(t, 2) ? "i j" : "i+j-1 j", t_below(t, 2) ? 1.5 : 0)}, {y, "j"}};
-  if (t_below(t, 2)) diagram_output(t->w, d, t_loop(t, d, "i:3 j:4", PROD, "i", "3", "a + b*b", 2, in));
-  else diagram_output(t->w, d, t_loop(t, d, "j:4 i:3", PROD, "", "", "a*at_j + b", 2, in));
+  Operand in[] = {{x, padded(t, t_below(t, 2) ? "i j" : "i+j-1 j", t_below(t, 2) ? 1.5 : 0)},
+                  {y, "j"}};
+  if (t_below(t, 2))
+    diagram_output(t->w, d, t_loop(t, d, "i:3 j:4", PROD, "i", "3", "a + b*b", 2, in));
+  else
+    diagram_output(t->w, d, t_loop(t, d, "j:4 i:3", PROD, "", "", "a*at_j + b", 2, in));
   return d;
 }
 
@@ -299,15 +326,18 @@ static void test_prod_of_zeros(void **state) {
 static Diagram *joined(T *t) {
   Diagram *d = t_diagram(t, "joined");
   uint32_t axis = t_below(t, 2);
-  Id a = t_input(t, d, BASE_R, axis ? "2 1" : "1 2"), b = t_input(t, d, BASE_R, axis ? "2 3" : "3 2");
+  Id a = t_input(t, d, BASE_R, axis ? "2 1" : "1 2"),
+     b = t_input(t, d, BASE_R, axis ? "2 3" : "3 2");
   Id j = box_join(t->w, d, axis, (Id[]){a, b, a}, 3, 0);
-  Id y = t_loop(t, d, "i:5 j:2", SUM, "i", "5", "sin(a)", 1, (Operand[]){{j, axis ? "j i" : "i j"}});
+  Id y =
+      t_loop(t, d, "i:5 j:2", SUM, "i", "5", "sin(a)", 1, (Operand[]){{j, axis ? "j i" : "i j"}});
   diagram_output(t->w, d, y);
   diagram_output(t->w, d, box_order(t->w, d, axis, j, 0));
   return d;
 }
 
-// An Elman cell with a label slice, noise, a hold and a param; it emits twice, and has a counter as a second carry.
+// An Elman cell with a label slice, noise, a hold and a param; it emits twice, and has a counter as
+// a second carry.
 static Diagram *cell_body(T *t) {
   Diagram *b = t_diagram(t, "cell");
   Id x = t_input(t, b, BASE_R, "2"), l = t_label(t, b, 2, ""), h = t_input(t, b, BASE_R, "3"),
@@ -352,8 +382,8 @@ static Diagram *scanned(T *t) {
 // A scan in the body of a scan.
 static Diagram *scanned_twice(T *t) {
   Diagram *outer = t_diagram(t, "outer"), *d = t_diagram(t, "twice");
-  Id x = t_input(t, outer, BASE_R, "4 2"), l = t_label(t, outer, 2, "4"), h = t_input(t, outer, BASE_R, "3"),
-     n = t_input(t, outer, BASE_R, "");
+  Id x = t_input(t, outer, BASE_R, "4 2"), l = t_label(t, outer, 2, "4"),
+     h = t_input(t, outer, BASE_R, "3"), n = t_input(t, outer, BASE_R, "");
   Id hold = t_input(t, outer, BASE_R, "3 2"), p = t_param(t, outer, BASE_R, "U", "3 3");
   Scan s = {.body = cell_body(t),
             .slice = 2,
@@ -365,11 +395,15 @@ static Diagram *scanned_twice(T *t) {
   diagram_output(t->w, outer, first);
   diagram_output(t->w, outer, n);
   diagram_output(t->w, outer, first + 2);
-  Id ox = t_input(t, d, BASE_R, "2 4 2"), ol = t_label(t, d, 2, "2 4"), oh = t_input(t, d, BASE_R, "3"),
-     on = t_input(t, d, BASE_R, "");
+  Id ox = t_input(t, d, BASE_R, "2 4 2"), ol = t_label(t, d, 2, "2 4"),
+     oh = t_input(t, d, BASE_R, "3"), on = t_input(t, d, BASE_R, "");
   Id ohold = t_input(t, d, BASE_R, "3 2"), op = t_param(t, d, BASE_R, "U", "3 3");
-  Scan o = {
-      .body = outer, .slice = 2, .carry = 2, .hold = 1, .axis = {.size = size_of(t->w, 2)}, .back = t_below(t, 2)};
+  Scan o = {.body = outer,
+            .slice = 2,
+            .carry = 2,
+            .hold = 1,
+            .axis = {.size = size_of(t->w, 2)},
+            .back = t_below(t, 2)};
   Id all = box_scan(t->w, d, &o, (Id[]){ox, ol, oh, on, ohold, op}, 6, 0);
   diagram_output(t->w, d, all);
   diagram_output(t->w, d, all + 2);
@@ -386,23 +420,28 @@ static void test_boxes(void **state) {
 // y = x W with its own reverse (which doubles the cotangent, to be recognised).
 static Diagram *own_reverse(T *t, double scale) {
   Diagram *f = t_diagram(t, "own"), *r = t_diagram(t, "own_back");
-  Id x = t_input(t, f, BASE_R, "2"), l = t_label(t, f, 3, ""), w = t_param(t, f, BASE_R, "W", "2 3");
-  diagram_output(
-      t->w, f, t_loop(t, f, "i:2 j:3", SUM, "j", "3", "a*b*number(c)", 3, (Operand[]){{x, "i"}, {w, "i j"}, {l, ""}}));
+  Id x = t_input(t, f, BASE_R, "2"), l = t_label(t, f, 3, ""),
+     w = t_param(t, f, BASE_R, "W", "2 3");
+  diagram_output(t->w, f,
+                 t_loop(t, f, "i:2 j:3", SUM, "j", "3", "a*b*number(c)", 3,
+                        (Operand[]){{x, "i"}, {w, "i j"}, {l, ""}}));
   Id rx = t_input(t, r, BASE_R, "2"), rl = t_label(t, r, 3, ""), g = t_input(t, r, BASE_R, "3"),
      rw = t_param(t, r, BASE_R, "W", "2 3");
   const char *body = number(t, "a*b*number(c)*%.1f", scale);
   diagram_output(t->w, r,
-                 t_loop(t, r, "i:2 j:3", SUM, "i", "2", body, 3, (Operand[]){{g, "j"}, {rw, "i j"}, {rl, ""}}));
+                 t_loop(t, r, "i:2 j:3", SUM, "i", "2", body, 3,
+                        (Operand[]){{g, "j"}, {rw, "i j"}, {rl, ""}}));
   diagram_output(t->w, r,
-                 t_loop(t, r, "i:2 j:3", SUM, "i j", "2 3", body, 3, (Operand[]){{g, "j"}, {rx, "i"}, {rl, ""}}));
+                 t_loop(t, r, "i:2 j:3", SUM, "i j", "2 3", body, 3,
+                        (Operand[]){{g, "j"}, {rx, "i"}, {rl, ""}}));
   f->reverse = r;
   return f;
 }
 
 static Diagram *calling_own(T *t, double scale) {
   Diagram *d = t_diagram(t, "caller"), *f = own_reverse(t, scale);
-  Id x = t_input(t, d, BASE_R, "2"), l = t_label(t, d, 3, ""), w = t_param(t, d, BASE_R, "f/W", "2 3");
+  Id x = t_input(t, d, BASE_R, "2"), l = t_label(t, d, 3, ""),
+     w = t_param(t, d, BASE_R, "f/W", "2 3");
   Id a = t_loop(t, d, "i:2", SUM, "i", "2", "sin(a)", 1, (Operand[]){{x, "i"}});
   Id b = box_call(t->w, d, f, (Id[]){a, l, w}, 3, 0);
   diagram_output(t->w, d, t_loop(t, d, "i:3", SUM, "i", "3", "a*a", 1, (Operand[]){{b, "i"}}));
@@ -414,10 +453,14 @@ static Diagram *scanning_own(T *t) {
   Diagram *d = t_diagram(t, "scanning"), *body = calling_own(t, 1), *f = t_diagram(t, "step");
   Id x = t_input(t, f, BASE_R, "2"), l = t_label(t, f, 3, ""), h = t_input(t, f, BASE_R, "3");
   Id w = t_param(t, f, BASE_R, "f/W", "2 3"), y = box_call(t->w, f, body, (Id[]){x, l, w}, 3, 0);
-  diagram_output(t->w, f, t_loop(t, f, "i:3", SUM, "i", "3", "tanh(a*b)", 2, (Operand[]){{y, "i"}, {h, "i"}}));
-  Id xs = t_input(t, d, BASE_R, "4 2"), ls = t_label(t, d, 3, "4"), start = t_input(t, d, BASE_R, "3");
+  diagram_output(
+      t->w, f, t_loop(t, f, "i:3", SUM, "i", "3", "tanh(a*b)", 2, (Operand[]){{y, "i"}, {h, "i"}}));
+  Id xs = t_input(t, d, BASE_R, "4 2"), ls = t_label(t, d, 3, "4"),
+     start = t_input(t, d, BASE_R, "3");
   Scan s = {.body = f, .slice = 2, .carry = 1, .axis = {.size = size_of(t->w, 4)}};
-  diagram_output(t->w, d, box_scan(t->w, d, &s, (Id[]){xs, ls, start, t_param(t, d, BASE_R, "f/W", "2 3")}, 4, 0));
+  diagram_output(
+      t->w, d,
+      box_scan(t->w, d, &s, (Id[]){xs, ls, start, t_param(t, d, BASE_R, "f/W", "2 3")}, 4, 0));
   return d;
 }
 
@@ -428,7 +471,8 @@ static void test_own_reverse(void **state) {
   check_many(calling_own_right, 3, 3300);
   check_many(scanning_own, 3, 3350);
   T *t = t_new(1);
-  Diagram *one = diagram_reverse(t->w, calling_own(t, 1), NULL), *two = diagram_reverse(t->w, calling_own(t, 2), NULL);
+  Diagram *one = diagram_reverse(t->w, calling_own(t, 1), NULL),
+          *two = diagram_reverse(t->w, calling_own(t, 2), NULL);
   Tensor *in = t_tensors(t, one, -1, 1), *a = t_run(t, one, in, NULL), *b = t_run(t, two, in, NULL);
   for (int i = 0; i < 2; i++) assert_true(b[0].data[i] == 2 * a[0].data[i]);
   for (int i = 0; i < 6; i++) assert_true(b[1].data[i] == 2 * a[1].data[i]);
@@ -440,14 +484,15 @@ static void test_own_reverse(void **state) {
 // -- over B ---------------------------------------------------------------------------------------
 static void test_bits(void **state) {
   (void)state;
-  static const char *const body[] = {"xor(a, and(b, c))", "or(a, and(b, not(c)))", "select(a, b, c)",
-                                     "and(and(a, b), c)"};
+  static const char *const body[] = {"xor(a, and(b, c))", "or(a, and(b, not(c)))",
+                                     "select(a, b, c)", "and(and(a, b), c)"};
   static const Combine how[] = {SUM, PROD, MAX, MIN};
   for (uint32_t i = 0; i < 80; i++) {
     T *t = t_new(4000 + i);
     Diagram *d = t_diagram(t, "bits");
     bool select = i % 4 == 2; // its condition has no slope
-    Id a = t_input(t, d, BASE_BIT, "3 4"), b = t_input(t, d, BASE_BIT, "4"), c = t_input(t, d, BASE_BIT, "3");
+    Id a = t_input(t, d, BASE_BIT, "3 4"), b = t_input(t, d, BASE_BIT, "4"),
+       c = t_input(t, d, BASE_BIT, "3");
     Combine combine = how[i / 4 % 4];
     bool alone = combine == SUM; // other combinations read b and c many times: a product of sums
     Operand in[] = {{a, "i j"}, {b, "j"}, {c, "i"}};
@@ -457,7 +502,8 @@ static void test_bits(void **state) {
   }
 }
 
-// A product, a conjunction or a disjunction of different bits is multilinear: the brute force decides.
+// A product, a conjunction or a disjunction of different bits is multilinear: the brute force
+// decides.
 static void test_bits_reduced(void **state) {
   (void)state;
   static const Combine how[] = {SUM, PROD, MAX, MIN};
@@ -466,8 +512,10 @@ static void test_bits_reduced(void **state) {
     Diagram *d = t_diagram(t, "bits");
     Id a = t_input(t, d, BASE_BIT, "3 4"), b = t_input(t, d, BASE_BIT, "3 4");
     Operand in[] = {{a, "i j"}, {b, "i j"}};
-    Id y = t_loop(t, d, "i:3 j:4", how[i % 4], "i", "3", i / 4 % 2 ? "and(a, b)" : "xor(a, b)", 2, in);
-    diagram_output(t->w, d, t_loop(t, d, "i:3", how[i / 8 % 4], "", "", "a", 1, (Operand[]){{y, "i"}}));
+    Id y =
+        t_loop(t, d, "i:3 j:4", how[i % 4], "i", "3", i / 4 % 2 ? "and(a, b)" : "xor(a, b)", 2, in);
+    diagram_output(t->w, d,
+                   t_loop(t, d, "i:3", how[i / 8 % 4], "", "", "a", 1, (Operand[]){{y, "i"}}));
     t_check_bits(t, d, t_tensors(t, d, 0, 1), true);
     t_free(t);
   }
@@ -479,7 +527,8 @@ static void test_bits_square(void **state) {
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "square");
   Id x = t_input(t, d, BASE_BIT, "2");
-  diagram_output(t->w, d, t_loop(t, d, "i:2", SUM, "i", "2", "and(a, b)", 2, (Operand[]){{x, "i"}, {x, "i"}}));
+  diagram_output(
+      t->w, d, t_loop(t, d, "i:2", SUM, "i", "2", "and(a, b)", 2, (Operand[]){{x, "i"}, {x, "i"}}));
   Diagram *r = diagram_reverse(t->w, d, NULL);
   Tensor *in = t_tensors(t, r, 0, 1);
   for (int i = 0; i < 2; i++) in[1].data[i] = 1;

@@ -1,7 +1,8 @@
-// Diagrams: the table of scalar functions, what the reference interpreter computes, and the text form.
+// Diagrams: the table of scalar functions, what the reference interpreter computes, and the text
+// form.
 //
-// Diagrams are written in the text form: shorter than building them, and each is a test of the reader. Numbers
-// expected are worked out by plain loops here, not by the code under test.
+// Diagrams are written in the text form: shorter than building them, and each is a test of the
+// reader. Numbers expected are worked out by plain loops here, not by the code under test.
 #include "random_diagram.h"
 
 #include <math.h>
@@ -58,7 +59,8 @@ static Tensor tensor(Stage *s, uint32_t rank, const int64_t *shape, const double
   for (int64_t i = 0; i < t.count; i++) t.data[i] = data[i];
   return t;
 }
-#define SHAPE(...) (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}
+#define SHAPE(...)                                                                                 \
+  (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]) { __VA_ARGS__ }
 #define SCALAR 0, NULL
 #define T(shape, ...) tensor(s, shape, (double[]){__VA_ARGS__})
 
@@ -81,12 +83,15 @@ static Eval eval(Stage *s, const Diagram *d, const Tensor *in) {
 static void expect(const Tensor *t, const double *want, int64_t n) {
   assert_int_equal(t->count, n);
   for (int64_t i = 0; i < n; i++) {
-    if (isnan(want[i]) ? !isnan(t->data[i]) : !(t->data[i] == want[i] || fabs(t->data[i] - want[i]) < 1e-12))
+    if (isnan(want[i]) ? !isnan(t->data[i])
+                       : !(t->data[i] == want[i] || fabs(t->data[i] - want[i]) < 1e-12))
       print_error("at %lld: %.17g, not %.17g\n", (long long)i, t->data[i], want[i]);
-    assert_true(isnan(want[i]) ? isnan(t->data[i]) : t->data[i] == want[i] || fabs(t->data[i] - want[i]) < 1e-12);
+    assert_true(isnan(want[i]) ? isnan(t->data[i])
+                               : t->data[i] == want[i] || fabs(t->data[i] - want[i]) < 1e-12);
   }
 }
-#define EXPECT(t, ...) expect(t, (double[]){__VA_ARGS__}, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
+#define EXPECT(t, ...)                                                                             \
+  expect(t, (double[]){__VA_ARGS__}, (int64_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
 
 // The result of a diagram must be the same when it is printed and read again, and so must its text.
 static void round_trip(Stage *s, const Diagram *d) {
@@ -115,7 +120,8 @@ static void test_every_row(void **state) {
     const FnRow *row = &fn_rows[fn];
     Diagram *d = diagram_new(s->w, name_from(s->w->names, row->name));
     Axis axis = {.size = size_of(s->w, 16)};
-    Loop loop = {.nin = row->arity, .nindex = 1, .index = &(Index){name_from(s->w->names, "i"), axis.size}};
+    Loop loop = {
+        .nin = row->arity, .nindex = 1, .index = &(Index){name_from(s->w->names, "i"), axis.size}};
     Id in[3] = {0};
     uint32_t arg[3] = {0};
     Tensor x[3];
@@ -123,7 +129,8 @@ static void test_every_row(void **state) {
     for (uint32_t k = 0; k < row->arity; k++) {
       in[k] = diagram_input(s->w, d, type_make(s->w, base_of(row->sig[k]), 1, &axis), 0, 0);
       loop.in[k] = access_plain(s->w, 1, (uint32_t[]){0});
-      arg[k] = scalar_push(s->w, &loop, (Scalar){.fn = FN_ARG, .base = (uint8_t)base_of(row->sig[k]), .ref = k});
+      arg[k] = scalar_push(s->w, &loop,
+                           (Scalar){.fn = FN_ARG, .base = (uint8_t)base_of(row->sig[k]), .ref = k});
       x[k] = tensor_new(s->arena, SHAPE(16));
       for (uint32_t i = 0; i < 16; i++) x[k].data[i] = argument(row, k, i);
     }
@@ -133,7 +140,8 @@ static void test_every_row(void **state) {
     diagram_output(s->w, d, box_loop(s->w, d, &loop, in, row->arity, out, 0));
     Eval e = eval(s, d, x);
     for (uint32_t i = 0; i < 16; i++)
-      assert_true(e.out[0].data[i] == row->value(argument(row, 0, i), argument(row, 1, i), argument(row, 2, i)));
+      assert_true(e.out[0].data[i] ==
+                  row->value(argument(row, 0, i), argument(row, 1, i), argument(row, 2, i)));
     round_trip(s, d);
   }
 }
@@ -153,17 +161,20 @@ static bool near_kink(const FnRow *row, double x) {
 }
 
 // The text of a derivative, evaluated at arguments a, b, c and cotangent g.
-static double derivative(Stage *s, const FnRow *row, const char *text, const double *arg, double g) {
+static double derivative(Stage *s, const FnRow *row, const char *text, const double *arg,
+                         double g) {
   static const char *const name[] = {"a", "b", "c", "y", "g"};
   Loop loop = {.nin = 5};
   uint32_t value[5], out = 0;
   double all[5] = {arg[0], arg[1], arg[2], row->value(arg[0], arg[1], arg[2]), g};
   for (uint32_t k = 0; k < 5; k++) {
     char c = k < 3 ? k < row->arity ? row->sig[k] : 'R' : row->sig[row->arity + 1];
-    value[k] = scalar_push(s->w, &loop, (Scalar){.fn = FN_ARG, .base = (uint8_t)base_of(c), .ref = k});
+    value[k] =
+        scalar_push(s->w, &loop, (Scalar){.fn = FN_ARG, .base = (uint8_t)base_of(c), .ref = k});
   }
   assert_true(scalar_read(s->w, &loop, text, name, value, 5, &out));
-  if (strcmp(text, "0") != 0) assert_int_equal(loop.scalar[out].base, base_of(row->sig[row->arity + 1]));
+  if (strcmp(text, "0") != 0)
+    assert_int_equal(loop.scalar[out].base, base_of(row->sig[row->arity + 1]));
   return scalar_value(&loop, out, all);
 }
 
@@ -174,7 +185,8 @@ static void test_derivatives_of_rows(void **state) {
     bool bits = row->sig[row->arity + 1] == 'B';
     for (uint32_t i = 0; i < 32; i++)
       for (uint32_t k = 0; k < row->arity; k++) {
-        double x[3] = {argument(row, 0, i), argument(row, 1, i), argument(row, 2, i)}, up[3], down[3], h = 1e-6;
+        double x[3] = {argument(row, 0, i), argument(row, 1, i), argument(row, 2, i)}, up[3],
+               down[3], h = 1e-6;
         if (!row->d[k] || near_kink(row, x[k]) || fn == FN_stop || fn == FN_through) continue;
         if (fn == FN_mod && fabs(x[0] / x[1] - round(x[0] / x[1])) < 1e-3) continue;
         memcpy(up, x, sizeof x);
@@ -184,7 +196,8 @@ static void test_derivatives_of_rows(void **state) {
         double found = derivative(s, row, row->d[k], x, bits ? 1 : 0.5);
         double want = row->value(up[0], up[1], up[2]) - row->value(down[0], down[1], down[2]);
         want = bits ? fabs(want) : 0.5 * want / (2 * h);
-        if (fabs(found - want) > 1e-7 * (1 + fabs(want))) print_error("%s by %u: %g, not %g\n", row->name, k, found, want);
+        if (fabs(found - want) > 1e-7 * (1 + fabs(want)))
+          print_error("%s by %u: %g, not %g\n", row->name, k, found, want);
         assert_true(fabs(found - want) <= 1e-7 * (1 + fabs(want)));
         assert_true(derivative(s, row, row->d[k], x, 0) == 0); // linear in g
       }
@@ -215,7 +228,8 @@ static void test_edges(void **state) {
   slope(s, FN_through, 0, 1, 5, 0);
   slope(s, FN_through, 1, 1, 5, 1);
   slope(s, FN_stop, 0, 1, 0, 0);
-  static const Fn pass[] = {FN_relu, FN_abs, FN_sign, FN_floor, FN_maximum, FN_minimum, FN_softplus, FN_sqrt};
+  static const Fn pass[] = {FN_relu,    FN_abs,     FN_sign,     FN_floor,
+                            FN_maximum, FN_minimum, FN_softplus, FN_sqrt};
   for (uint32_t i = 0; i < COUNT(pass); i++) {
     assert_true(isnan(fn_rows[pass[i]].value(NAN, 1, 0)));
     if (fn_rows[pass[i]].arity == 2) assert_true(isnan(fn_rows[pass[i]].value(1, NAN, 0)));
@@ -236,9 +250,11 @@ static void test_page(void **state) {
 // -- loops ----------------------------------------------------------------------------------------
 static void test_matrix_product(void **state) {
   Stage *s = *state;
-  Diagram *d = read(s, "diagram product(A: R[2 3], B: R[3 2])\n"
-                       "  C[i k]: R[2 2] = sum A[i j] B[j k] over i:2 j:3 k:2 : $0 * $1\n  return C\n");
-  Eval e = eval(s, d, (Tensor[]){T(SHAPE(2, 3), 1, 2, 3, 4, 5, 6), T(SHAPE(3, 2), 1, 0, 0, 1, 1, 1)});
+  Diagram *d =
+      read(s, "diagram product(A: R[2 3], B: R[3 2])\n"
+              "  C[i k]: R[2 2] = sum A[i j] B[j k] over i:2 j:3 k:2 : $0 * $1\n  return C\n");
+  Eval e =
+      eval(s, d, (Tensor[]){T(SHAPE(2, 3), 1, 2, 3, 4, 5, 6), T(SHAPE(3, 2), 1, 0, 0, 1, 1, 1)});
   EXPECT(&e.out[0], 4, 5, 10, 11);
   assert_int_equal(e.multiplications, 12);
   round_trip(s, d);
@@ -321,7 +337,8 @@ static void test_labels(void **state) {
                        "  n[t]: R[3] = sum x[t] over t:3 : number($0) + at(t)\n"
                        "  o[t c]: B[3 4] = sum x[t] over t:3 c:4 : $0 = at(c)\n"
                        "  return y h n o\n");
-  Tensor in[] = {T(SHAPE(4, 2), 0, 1, 10, 11, 20, 21, 30, 31), T(SHAPE(3), 3, 1, 3), T(SHAPE(3), 1, 2, 4)};
+  Tensor in[] = {T(SHAPE(4, 2), 0, 1, 10, 11, 20, 21, 30, 31), T(SHAPE(3), 3, 1, 3),
+                 T(SHAPE(3), 1, 2, 4)};
   Eval e = eval(s, d, in);
   EXPECT(&e.out[0], 30, 31, 10, 11, 30, 31);
   EXPECT(&e.out[1], 0, 2, 0, 5);
@@ -338,7 +355,8 @@ static void test_bits(void **state) {
   Stage *s = *state;
   Diagram *d = read(s, "diagram bits(x: B[4])\n"
                        "  parity: B = sum x[i] over i:4 : $0\n  all: B = prod x[i] over i:4 : $0\n"
-                       "  any: B, who: {4} = max x[i] over i:4 : $0\n  each: B, first: {4} = min x[i] over i:4 : $0\n"
+                       "  any: B, who: {4} = max x[i] over i:4 : $0\n  each: B, first: {4} = min "
+                       "x[i] over i:4 : $0\n"
                        "  none: B = prod x[i+4] over i:4 : $0\n"
                        "  c[i]: B[4] = sum x[i] over i:4 : select($0, 0, not($0)) != 1\n"
                        "  return parity all any who each first none c\n");
@@ -351,10 +369,11 @@ static void test_bits(void **state) {
 
 static void test_empty(void **state) {
   Stage *s = *state;
-  Diagram *d = read(s, "sizes n\ndiagram empty(x: R[n])\n"
-                       "  a: R = sum x[i] over i:n : $0\n  b: R, w: {n} = max x[i] over i:n : $0\n"
-                       "  o: {n}[n] = order 0 x\n  j: R[2*n] = join 0 x x\n  m: R = sum over : size(n + 1)\n"
-                       "  return a b o j m\n");
+  Diagram *d =
+      read(s, "sizes n\ndiagram empty(x: R[n])\n"
+              "  a: R = sum x[i] over i:n : $0\n  b: R, w: {n} = max x[i] over i:n : $0\n"
+              "  o: {n}[n] = order 0 x\n  j: R[2*n] = join 0 x x\n  m: R = sum over : size(n + 1)\n"
+              "  return a b o j m\n");
   Eval e = eval(s, d, (Tensor[]){tensor_new(s->arena, SHAPE(0))});
   EXPECT(&e.out[0], 0);
   EXPECT(&e.out[1], -INFINITY);
@@ -366,7 +385,8 @@ static void test_empty(void **state) {
 static void test_join_and_order(void **state) {
   Stage *s = *state;
   Diagram *d = read(s, "diagram both(x: R[2 2], y: R[2 1])\n"
-                       "  j: R[2 5] = join 1 x y x\n  o: {5}[2 5] = order 1 j\n  p: {2}[2 5] = order 0 j\n  return j o p\n");
+                       "  j: R[2 5] = join 1 x y x\n  o: {5}[2 5] = order 1 j\n  p: {2}[2 5] = "
+                       "order 0 j\n  return j o p\n");
   Eval e = eval(s, d, (Tensor[]){T(SHAPE(2, 2), 3, 1, NAN, 2), T(SHAPE(2, 1), 2, 9)});
   EXPECT(&e.out[0], 3, 1, 2, 3, 1, NAN, 2, 9, NAN, 2);
   EXPECT(&e.out[1], 1, 4, 2, 0, 3, 1, 4, 2, 0, 3);
@@ -436,13 +456,15 @@ static void test_call(void **state) {
 
 static void test_random(void **state) {
   Stage *s = *state;
-  Diagram *d = read(s, "diagram draw(z: R)\n  r: R[3] = random normal 0x0000000000000005\n  return r z\n\n"
-                       "diagram noise(x: R[4])\n"
-                       "  a: R[1000] = random normal 0x0000000000000001\n  b: R[1000] = random uniform 0x0000000000000001\n"
-                       "  z: R = map over : 0\n"
-                       "  p: R[4 3], q: R[4] = scan draw over t:4 (x; ; ; )\n"
-                       "  r: R[4 3], t: R[4] = scan draw over t:4 back (x; ; ; )\n"
-                       "  return a b p r\n");
+  Diagram *d =
+      read(s, "diagram draw(z: R)\n  r: R[3] = random normal 0x0000000000000005\n  return r z\n\n"
+              "diagram noise(x: R[4])\n"
+              "  a: R[1000] = random normal 0x0000000000000001\n  b: R[1000] = random uniform "
+              "0x0000000000000001\n"
+              "  z: R = map over : 0\n"
+              "  p: R[4 3], q: R[4] = scan draw over t:4 (x; ; ; )\n"
+              "  r: R[4 3], t: R[4] = scan draw over t:4 back (x; ; ; )\n"
+              "  return a b p r\n");
   Tensor in[] = {T(SHAPE(4), 1, 2, 3, 4)};
   Eval e = eval(s, d, in), f = eval(s, d, in), g = {.seed = 8}, h = {.seed = 7, .step = 1};
   assert_true(try_eval(s, d, in, &g) && try_eval(s, d, in, &h));
@@ -453,7 +475,8 @@ static void test_random(void **state) {
       assert_true(x == f.out[k].data[i] && x != g.out[k].data[i] && x != h.out[k].data[i]);
       mean[k] += x / 1000, square[k] += x * x / 1000;
     }
-  assert_true(fabs(mean[0]) < 0.1 && fabs(square[0] - 1) < 0.2 && fabs(mean[1] - 0.5) < 0.05 && fabs(square[1] - 1.0 / 3) < 0.05);
+  assert_true(fabs(mean[0]) < 0.1 && fabs(square[0] - 1) < 0.2 && fabs(mean[1] - 0.5) < 0.05 &&
+              fabs(square[1] - 1.0 / 3) < 0.05);
   expect(&e.out[3], e.out[2].data, 12); // backward sees the same numbers at the same place
   assert_true(e.out[2].data[0] != e.out[2].data[3]);
   assert_true(e.out[2].data[0] == noise_normal(7, 0, site_step(5, 0), 0));
@@ -461,7 +484,8 @@ static void test_random(void **state) {
 }
 
 static void test_philox(void **state) {
-  (void)state; // the first word for the counter and key 0, from the paper's known answers: 0x6627e8d5
+  (void)
+      state; // the first word for the counter and key 0, from the paper's known answers: 0x6627e8d5
   assert_true(noise_uniform(0, 0, 0, 0) == (0x6627e8d5u + 0.5) / 4294967296.0);
   assert_true(noise_uniform(0, 0, 0, 1) == (0xe169c58du + 0.5) / 4294967296.0);
   assert_true(site_hash(0, "ab") != site_hash(site_hash(0, "a"), "b"));
@@ -496,7 +520,8 @@ static void test_sizes(void **state) {
   Stage *s = *state;
   Diagram *d = read(s, "sizes n k\ndiagram sizes(x: R[t:2*n+1], y: R[n+k k])\n"
                        "  z[i]: R[n] = sum x[2*i+1] y[i {k-1}] over i:n : $0 + $1\n  return z\n");
-  Tensor in[] = {T(SHAPE(5), 1, 2, 3, 4, 5), T(SHAPE(5, 3), 0, 0, 10, 0, 0, 20, 0, 0, 30, 0, 0, 0, 0, 0, 0)};
+  Tensor in[] = {T(SHAPE(5), 1, 2, 3, 4, 5),
+                 T(SHAPE(5, 3), 0, 0, 10, 0, 0, 20, 0, 0, 30, 0, 0, 0, 0, 0, 0)};
   Eval e = eval(s, d, in);
   EXPECT(&e.out[0], 12, 24);
   round_trip(s, d);
@@ -513,7 +538,9 @@ static void test_too_large(void **state) {
   Stage *s = *state;
   Eval e = {0};
   Tensor in[] = {T(SHAPE(1), 1)};
-  Diagram *d = read(s, "diagram big(x: R[1])\n  y[i j]: R[99999999 99999999] = sum over i:1 j:1 : 0\n  return y\n");
+  Diagram *d = read(
+      s,
+      "diagram big(x: R[1])\n  y[i j]: R[99999999 99999999] = sum over i:1 j:1 : 0\n  return y\n");
   assert_false(try_eval(s, d, in, &e));
   assert_non_null(strstr(e.error, "needs more memory"));
   d = read(s, "diagram long(x: R[1])\n  y: R = sum over i:99999999 j:99999999 : 0\n  return y\n");
@@ -530,29 +557,29 @@ static void test_too_large(void **state) {
 // -- text -----------------------------------------------------------------------------------------
 static void test_text_of_everything(void **state) {
   Stage *s = *state;
-  const char *text =
-      "sizes n:sample n.2 \"a b\":local\n"
-      "names 1 = cat \"old dog\" %\n"
-      "\n"
-      "diagram start()\n"
-      "  x[i]: R[2] = map over i:2 : -at(i) - -2 + neg(3) * (-2)^2\n"
-      "  return x\n"
-      "\n"
-      "diagram f(x: R[n~1 k:n.2 n.2+1], l: {3 of 1}[n n:2], b: B)\n"
-      "  weight W: R[2] \"a/W\" rooted init diagram start\n"
-      "  const c: R[2] \"c\" init data [1 -inf]\n"
-      "  clock %: R \"t\" init const -0.5\n"
-      "  S[i i.2+{n.2-1}*%]: R[n 2] = sum x[i i.2 %] else -inf W[-i+3] b over i:n i.2:n.2 %:(n.2//2) : "
-      "t1 := exp($0); t2 := t1 * $1; select($2, t1 / (t2 + t1), -t2^2)\n"
-      "  q: B = map l[0 1] b over : xor(1:B = 0:B, $0 = 2:L)\n"
-      "  x.2: R[2] = call start()\n"
-      "  return S q\n"
-      "  next % = %\n"
-      "\n"
-      "diagram \"over\"(x: R[\"a b\"])\n"
-      "  return x\n"
-      "reverse f = \"over\"\n"
-      "main f\n";
+  const char *text = "sizes n:sample n.2 \"a b\":local\n"
+                     "names 1 = cat \"old dog\" %\n"
+                     "\n"
+                     "diagram start()\n"
+                     "  x[i]: R[2] = map over i:2 : -at(i) - -2 + neg(3) * (-2)^2\n"
+                     "  return x\n"
+                     "\n"
+                     "diagram f(x: R[n~1 k:n.2 n.2+1], l: {3 of 1}[n n:2], b: B)\n"
+                     "  weight W: R[2] \"a/W\" rooted init diagram start\n"
+                     "  const c: R[2] \"c\" init data [1 -inf]\n"
+                     "  clock %: R \"t\" init const -0.5\n"
+                     "  S[i i.2+{n.2-1}*%]: R[n 2] = sum x[i i.2 %] else -inf W[-i+3] b over i:n "
+                     "i.2:n.2 %:(n.2//2) : "
+                     "t1 := exp($0); t2 := t1 * $1; select($2, t1 / (t2 + t1), -t2^2)\n"
+                     "  q: B = map l[0 1] b over : xor(1:B = 0:B, $0 = 2:L)\n"
+                     "  x.2: R[2] = call start()\n"
+                     "  return S q\n"
+                     "  next % = %\n"
+                     "\n"
+                     "diagram \"over\"(x: R[\"a b\"])\n"
+                     "  return x\n"
+                     "reverse f = \"over\"\n"
+                     "main f\n";
   Diagram *d = read(s, text);
   assert_string_equal(print(s, d), text);
   round_trip(s, d);
@@ -597,7 +624,8 @@ static void refuse(Stage *s, const char *text, const char *why) {
   Diagram *d = try_read(s, text);
   assert_null(d);
   assert_int_equal(s->w->diags->list.n, before + 1);
-  if (!strstr(s->w->diags->list.at[before].text, why)) print_error("%s\n", s->w->diags->list.at[before].text);
+  if (!strstr(s->w->diags->list.at[before].text, why))
+    print_error("%s\n", s->w->diags->list.at[before].text);
   assert_non_null(strstr(s->w->diags->list.at[before].text, why));
 }
 
@@ -612,21 +640,30 @@ static void test_refused(void **state) {
   refuse(s, "diagram f(x: R, x: R)", "two wires of this name");
   refuse(s, "diagram f(x: R) return y", "there is no wire `y`");
   refuse(s, "diagram f(x: R) y: R = sum x over : $1 return y", "there is no operand 1");
-  refuse(s, "diagram f(x: R) y: R = sum x over : nothing($0) return y", "there is no function `nothing`");
-  refuse(s, "diagram f(x: R) y: R = sum x over : $0 < 1 return y", "mixes a bit with a real number");
+  refuse(s, "diagram f(x: R) y: R = sum x over : nothing($0) return y",
+         "there is no function `nothing`");
+  refuse(s, "diagram f(x: R) y: R = sum x over : $0 < 1 return y",
+         "mixes a bit with a real number");
   refuse(s, "diagram f(x: R) y: B = sum x over : $0 return y", "mixes");
-  refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[j] over i:2 : $0 return y", "this is no index of the loop");
-  refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[$0] over i:2 : $0 return y", "operands that stand before");
-  refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x over i:2 : $0 return y", "an access of 0 coordinates");
-  refuse(s, "diagram f(x: R[2]) y: R[2] = max x[i] over i:2 : $0 return y", "this box has 2 results, but 1 are named");
+  refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[j] over i:2 : $0 return y",
+         "this is no index of the loop");
+  refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[$0] over i:2 : $0 return y",
+         "operands that stand before");
+  refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x over i:2 : $0 return y",
+         "an access of 0 coordinates");
+  refuse(s, "diagram f(x: R[2]) y: R[2] = max x[i] over i:2 : $0 return y",
+         "this box has 2 results, but 1 are named");
   refuse(s, "diagram f(x: R[2]) y: R = join 1 x return y", "cannot be joined");
   refuse(s, "diagram f(x: R[2]) y: {2}[2] = order 1 x return y", "no axis 1");
   refuse(s, "diagram f(x: R[2]) y: R[2] = order 0 x return y", "this is {2}[2]");
   refuse(s, "diagram f(x: R) y: R = call f(x) return y", "there is no diagram `f`");
-  refuse(s, "diagram f(x: R) return x diagram g(x: R) y: R = call f(x x) return y", "2 wires are given, but 1 are wanted");
+  refuse(s, "diagram f(x: R) return x diagram g(x: R) y: R = call f(x x) return y",
+         "2 wires are given, but 1 are wanted");
   refuse(s, "diagram f(x: R) return x diagram g(x: B) y: R = call f(x) return y", "f wants R");
-  refuse(s, "diagram f(x: R) weight W: R \"a\" weight V: R \"a\" return x", "two params of this path");
-  refuse(s, "diagram f(x: R) const W: R[2] \"a\" init data [1] return x", "1 numbers do not fill R[2]");
+  refuse(s, "diagram f(x: R) weight W: R \"a\" weight V: R \"a\" return x",
+         "two params of this path");
+  refuse(s, "diagram f(x: R) const W: R[2] \"a\" init data [1] return x",
+         "1 numbers do not fill R[2]");
   refuse(s, "diagram f(x: R) return x next x = x", "only a param has a next value");
   refuse(s, "diagram f(\"x: R)", "is not closed");
   refuse(s, "diagram f(x: R) & return x", "has no meaning here");
@@ -710,12 +747,32 @@ static void test_damaged_text(void **state) {
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(test_every_row), TEST(test_derivatives_of_rows), TEST(test_edges), TEST(test_page),
-      TEST(test_matrix_product), TEST(test_convolution), TEST(test_transposed_convolution), TEST(test_guards),
-      TEST(test_pool), TEST(test_labels), TEST(test_bits), TEST(test_empty), TEST(test_join_and_order), TEST(test_scan),
-      TEST(test_call), TEST(test_random), TEST(test_philox), TEST(test_init), TEST(test_sizes), TEST(test_too_large),
-      TEST(test_text_of_everything), TEST(test_origins), TEST(test_unequal), TEST(test_refused), TEST(test_deep_body),
-      TEST(test_random_diagrams), TEST(test_damaged_text)};
+  const struct CMUnitTest tests[] = {TEST(test_every_row),
+                                     TEST(test_derivatives_of_rows),
+                                     TEST(test_edges),
+                                     TEST(test_page),
+                                     TEST(test_matrix_product),
+                                     TEST(test_convolution),
+                                     TEST(test_transposed_convolution),
+                                     TEST(test_guards),
+                                     TEST(test_pool),
+                                     TEST(test_labels),
+                                     TEST(test_bits),
+                                     TEST(test_empty),
+                                     TEST(test_join_and_order),
+                                     TEST(test_scan),
+                                     TEST(test_call),
+                                     TEST(test_random),
+                                     TEST(test_philox),
+                                     TEST(test_init),
+                                     TEST(test_sizes),
+                                     TEST(test_too_large),
+                                     TEST(test_text_of_everything),
+                                     TEST(test_origins),
+                                     TEST(test_unequal),
+                                     TEST(test_refused),
+                                     TEST(test_deep_body),
+                                     TEST(test_random_diagrams),
+                                     TEST(test_damaged_text)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -347,8 +347,10 @@ static void check_size(const char *open, const char *middle, const char *close, 
   for (uint32_t i = 0; i < n; i++) buf_text(&text, close);
   Read r = read_with(a, names_new(a), text.at, text.n);
   assert_int_equal(r.front.diags->errors, errors);
-  if (errors) assert_non_null(strstr(r.front.diags->list.at[1].text, "nested too deeply"));
-  else assert_true(strlen(formatted(&r)) > n);
+  if (errors)
+    assert_non_null(strstr(r.front.diags->list.at[1].text, "nested too deeply"));
+  else
+    assert_true(strlen(formatted(&r)) > n);
   arena_free(a);
 }
 
@@ -488,8 +490,10 @@ static void test_layout(void **state) {
   for (uint32_t i = 0; i < COUNT(layouts); i++) {
     Arena *a = arena_new();
     Read r = read_with(a, names_new(a), layouts[i].text, strlen(layouts[i].text));
-    if (!layouts[i].want) assert_true(r.front.diags->errors > 0);
-    else assert_string_equal(formatted(&r), layouts[i].want);
+    if (!layouts[i].want)
+      assert_true(r.front.diags->errors > 0);
+    else
+      assert_string_equal(formatted(&r), layouts[i].want);
     arena_free(a);
   }
 }

@@ -1,5 +1,6 @@
-// Goals: who is trained by what, exactly. One gradient pass with masks against one reverse pass for each goal, and against finite
-// differences; the classical trap (PutGet trains `put` through a `get` that it does not move).
+// Goals: who is trained by what, exactly. One gradient pass with masks against one reverse pass for
+// each goal, and against finite differences; the classical trap (PutGet trains `put` through a
+// `get` that it does not move).
 #include "learn/learn.h"
 
 #include <math.h>
@@ -47,13 +48,19 @@ static Setup setup(const char *text) {
   uint64_t state = 7;
   s.input = NEW_ARRAY(s.arena, Tensor, d->in.n + 1);
   s.param = NEW_ARRAY(s.arena, Tensor, d->param.n + 1);
-  for (uint32_t i = 0; i < d->in.n; i++) s.input[i] = random_tensor(s.arena, s.w, &d->wire.at[d->in.at[i]].type, &state);
-  for (uint32_t i = 0; i < d->param.n; i++) s.param[i] = random_tensor(s.arena, s.w, &d->wire.at[d->param.at[i].wire].type, &state);
+  for (uint32_t i = 0; i < d->in.n; i++)
+    s.input[i] = random_tensor(s.arena, s.w, &d->wire.at[d->in.at[i]].type, &state);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    s.param[i] = random_tensor(s.arena, s.w, &d->wire.at[d->param.at[i].wire].type, &state);
   return s;
 }
 
 static Tensor *evaluate(const Setup *s, const Diagram *d, const Tensor *in) {
-  Eval e = {.arena = s->arena, .seed = 3, .in = in, .param = s->param, .out = NEW_ARRAY(s->arena, Tensor, d->out.n + 1)};
+  Eval e = {.arena = s->arena,
+            .seed = 3,
+            .in = in,
+            .param = s->param,
+            .out = NEW_ARRAY(s->arena, Tensor, d->out.n + 1)};
   if (!diagram_eval(s->w, d, &e)) fail_msg("%s", e.error);
   return e.out;
 }
@@ -86,7 +93,9 @@ static void check_gradient(const Setup *s) {
       double want = 0;
       for (uint32_t k = 0; k < d->out.n; k++)
         if (s->loss.mask[k][p]) want += slope(s, k, p, e);
-      if (fabs(out[at].data[e] - want) > 1e-5 * (1 + fabs(want))) fail_msg("%s[%lld]: %g, wanted %g", d->param.at[p].path, (long long)e, out[at].data[e], want);
+      if (fabs(out[at].data[e] - want) > 1e-5 * (1 + fabs(want)))
+        fail_msg("%s[%lld]: %g, wanted %g", d->param.at[p].path, (long long)e, out[at].data[e],
+                 want);
     }
     at++;
   }
@@ -104,7 +113,9 @@ static bool moves(const Setup *s, const char *goal, const char *learner) {
   uint32_t g = goal_number(s, goal);
   bool any = false;
   for (uint32_t i = 0; i < s->loss.diagram->param.n; i++)
-    if (strncmp(s->loss.diagram->param.at[i].path, learner, strlen(learner)) == 0 && s->loss.mask[g][i]) any = true;
+    if (strncmp(s->loss.diagram->param.at[i].path, learner, strlen(learner)) == 0 &&
+        s->loss.mask[g][i])
+      any = true;
   return any;
 }
 
@@ -127,7 +138,8 @@ static const char lens[] = "space Face = R[6] by l2\n"
 static void put_get_trains_put(void **state) {
   (void)state;
   Setup s = setup(lens);
-  assert_true(moves(&s, "put_get", "enc") && moves(&s, "put_get", "dec") && moves(&s, "put_get", "steer"));
+  assert_true(moves(&s, "put_get", "enc") && moves(&s, "put_get", "dec") &&
+              moves(&s, "put_get", "steer"));
   assert_false(moves(&s, "put_get", "get"));
   // the gradient flows through the get that does not move: put's weights feel it
   uint32_t g = goal_number(&s, "put_get");
@@ -153,8 +165,10 @@ static void stop_cuts_a_wire(void **state) { // what stands behind a stop feels 
     double sum = 0;
     for (int64_t i = 0; i < out[at].count; i++) sum += fabs(out[at].data[i]);
     bool behind = strncmp(s.loss.diagram->param.at[p].path, "g/", 2) == 0;
-    if (behind) assert_true(sum == 0);
-    else assert_true(sum > 0);
+    if (behind)
+      assert_true(sum == 0);
+    else
+      assert_true(sum > 0);
     at++;
   }
   arena_free(s.arena);
@@ -198,15 +212,18 @@ static void nash_players(void **state) {
                   "goal up : maximise p[i] U[i j] q[j] trains p\n"
                   "goal down : minimise p[i] U[i j] q[j] trains q\n");
   for (uint32_t i = 0; i < s.loss.diagram->param.n; i++) // constants keep their values
-    if (s.loss.diagram->param.at[i].role == ROLE_CONST) memcpy(s.param[i].data, s.loss.diagram->param.at[i].init.data, sizeof(double) * 9);
+    if (s.loss.diagram->param.at[i].role == ROLE_CONST)
+      memcpy(s.param[i].data, s.loss.diagram->param.at[i].init.data, sizeof(double) * 9);
   assert_true(moves(&s, "up", "p") && !moves(&s, "up", "q"));
   Tensor *out = evaluate(&s, s.loss.diagram, s.input);
-  assert_true(fabs(out[0].data[0] + out[1].data[0]) < 1e-15); // one maximises what the other minimises
+  assert_true(fabs(out[0].data[0] + out[1].data[0]) <
+              1e-15); // one maximises what the other minimises
   check_gradient(&s);
   arena_free(s.arena);
 }
 
-static void states_of_batch_norm(void **state) { // next values: the mean over uses, no gradient through them
+static void
+states_of_batch_norm(void **state) { // next values: the mean over uses, no gradient through them
   (void)state;
   Setup s = setup("given x from normal[4 3]\n"
                   "learn f : R[3] -> R[3] = dense[3] ; batch_norm ; tanh\n"
@@ -222,7 +239,8 @@ static void states_of_batch_norm(void **state) { // next values: the mean over u
   arena_free(s.arena);
 }
 
-static void noise_is_fresh_at_each_use(void **state) { // and stays the same when calls are inlined and simplified
+static void noise_is_fresh_at_each_use(
+    void **state) { // and stays the same when calls are inlined and simplified
   (void)state;
   Setup s = setup("given x from normal[3]\n"
                   "box shaky(x: R[n]) -> R[n] = x + normal[n]\n"
@@ -245,8 +263,12 @@ static void noise_is_fresh_at_each_use(void **state) { // and stays the same whe
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(put_get_trains_put), cmocka_unit_test(stop_cuts_a_wire),   cmocka_unit_test(players_share_a_wire),
-      cmocka_unit_test(frozen_is_not_moved), cmocka_unit_test(nash_players), cmocka_unit_test(states_of_batch_norm),
+      cmocka_unit_test(put_get_trains_put),
+      cmocka_unit_test(stop_cuts_a_wire),
+      cmocka_unit_test(players_share_a_wire),
+      cmocka_unit_test(frozen_is_not_moved),
+      cmocka_unit_test(nash_players),
+      cmocka_unit_test(states_of_batch_norm),
       cmocka_unit_test(noise_is_fresh_at_each_use),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

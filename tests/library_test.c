@@ -1,5 +1,5 @@
-// The library, box by box: each checks for itself with symbols for sizes, its diagram is valid and reads back from its own text, and its
-// reverse derivative is valid too.
+// The library, box by box: each checks for itself with symbols for sizes, its diagram is valid and
+// reads back from its own text, and its reverse derivative is valid too.
 #include "infer/infer.h"
 
 #include <setjmp.h>
@@ -43,7 +43,8 @@ static void every_box(void **state) {
   Count c = {.w = world_new(a)};
   infer_library(infer_new(c.w), check_box, &c);
   assert_true(c.boxes > 60);
-  assert_true(c.diagrams + 6 >= c.boxes); // id, swap, copy, add, residual and the like have no types of their own
+  assert_true(c.diagrams + 6 >=
+              c.boxes); // id, swap, copy, add, residual and the like have no types of their own
   arena_free(a);
 }
 

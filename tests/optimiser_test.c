@@ -1,5 +1,6 @@
-// What changes from step to step: the library's optimisers, and the running statistics of batch_norm. Against formulas written
-// here for a single number, and against PyTorch's numbers (optimiser_numbers.h).
+// What changes from step to step: the library's optimisers, and the running statistics of
+// batch_norm. Against formulas written here for a single number, and against PyTorch's numbers
+// (optimiser_numbers.h).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ static void start_states(Run *r) {
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
   for (uint32_t i = 0; i < r->d->param.n; i++) {
     const Param *p = &r->d->param.at[i];
-    assert_true(init_eval(r->w, r->arena, &p->init, &r->d->wire.at[p->wire].type, 0, 0, &r->param[i]));
+    assert_true(
+        init_eval(r->w, r->arena, &p->init, &r->d->wire.at[p->wire].type, 0, 0, &r->param[i]));
   }
 }
 
@@ -88,10 +90,12 @@ static Run optimiser(const char *name, uint32_t rank, const int64_t *shape, cons
 }
 
 static void near(const char *what, double got, double want) {
-  if (!(fabs(got - want) <= 1e-12 * (1 + fabs(want)))) fail_msg("%s: %.17g, wanted %.17g", what, got, want);
+  if (!(fabs(got - want) <= 1e-12 * (1 + fabs(want))))
+    fail_msg("%s: %.17g, wanted %.17g", what, got, want);
 }
 
-// -- formulas: one number p, its states s, a slope g; t counts from 1 -----------------------------------------
+// -- formulas: one number p, its states s, a slope g; t counts from 1
+// -----------------------------------------
 typedef void Formula(double *p, double *s, double g, int t);
 
 static void f_gd(double *p, double *s, double g, int t) {
@@ -101,12 +105,15 @@ static void f_gd(double *p, double *s, double g, int t) {
 
 static void f_momentum(double *p, double *s, double g, int t) {
   (void)t;
-  s[0] = 0.9 * s[0] + g; // PyTorch's form: the rate stands outside, which is the same while it is constant
+  s[0] = 0.9 * s[0] +
+         g; // PyTorch's form: the rate stands outside, which is the same while it is constant
   *p -= 0.01 * s[0];
 }
 
-// The form of PyTorch and of Sutskever et al. for the weights that the model sees, θ = p - γv. With v' = γv + εg and p' = p - v':
-//   θ' = p' - γv' = θ + γv - v' - γv' = θ - εg - γv',   and with v = εb:   b' = γb + g,   θ' = θ - ε(g + γb').
+// The form of PyTorch and of Sutskever et al. for the weights that the model sees, θ = p - γv. With
+// v' = γv + εg and p' = p - v':
+//   θ' = p' - γv' = θ + γv - v' - γv' = θ - εg - γv',   and with v = εb:   b' = γb + g,   θ' = θ -
+//   ε(g + γb').
 // So `look` is what PyTorch calls the parameter, exactly, from the first step (v = 0, θ = p).
 static void f_nesterov(double *p, double *s, double g, int t) {
   (void)t;
@@ -254,7 +261,8 @@ static void other_shapes(void **state) {
     }
 }
 
-// -- muon: X ← aX + (bA + cA²)X with A = XXᵀ, five times, on 2 × 3 numbers --------------------------------------
+// -- muon: X ← aX + (bA + cA²)X with A = XXᵀ, five times, on 2 × 3 numbers
+// --------------------------------------
 enum { ROWS = 2, COLUMNS = 3 };
 
 static void newton_schulz(double x[ROWS][COLUMNS]) {
@@ -297,8 +305,10 @@ static void muon(void **state) {
   arena_free(r.arena);
 }
 
-// -- batch norm ---------------------------------------------------------------------------------------------------
-// PyTorch normalises with the plain variance but keeps the unbiased one, n/(n - 1) of it, for later; limn keeps the plain one.
+// -- batch norm
+// ---------------------------------------------------------------------------------------------------
+// PyTorch normalises with the plain variance but keeps the unbiased one, n/(n - 1) of it, for
+// later; limn keeps the plain one.
 static void running_statistics(void **state) {
   (void)state;
   enum { N = 10 };
@@ -319,7 +329,8 @@ static void running_statistics(void **state) {
       bool mean = strcmp(r.d->param.at[k].path, "net/batch_norm/m") == 0;
       if (!mean) assert_string_equal(r.d->param.at[k].path, "net/batch_norm/v");
       for (int i = 0; i < 4; i++) {
-        double unbiased = torch_statistics[2 * t + 1][i] - 0.9 * (t ? torch_statistics[2 * t - 1][i] : 1);
+        double unbiased =
+            torch_statistics[2 * t + 1][i] - 0.9 * (t ? torch_statistics[2 * t - 1][i] : 1);
         if (!mean) plain[i] = 0.9 * plain[i] + unbiased * (N - 1) / N;
         near(r.d->param.at[k].path, next[k].data[i], mean ? torch_statistics[2 * t][i] : plain[i]);
       }
@@ -333,8 +344,9 @@ static void running_statistics(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(given_slopes), cmocka_unit_test(own_slopes), cmocka_unit_test(slow_average),
-      cmocka_unit_test(other_shapes), cmocka_unit_test(muon),       cmocka_unit_test(running_statistics),
+      cmocka_unit_test(given_slopes), cmocka_unit_test(own_slopes),
+      cmocka_unit_test(slow_average), cmocka_unit_test(other_shapes),
+      cmocka_unit_test(muon),         cmocka_unit_test(running_statistics),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-// Passes on diagrams by chance: inlining, simplifying and pruning keep every bit; derivatives obey their laws; goals
-// with masks agree with one reverse pass for each; costs agree with what the interpreter counts.
+// Passes on diagrams by chance: inlining, simplifying and pruning keep every bit; derivatives obey
+// their laws; goals with masks agree with one reverse pass for each; costs agree with what the
+// interpreter counts.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +16,8 @@
 
 enum { SEEDS = 400 };
 
-// Whether no number on any wire of a diagram, nor on any of its forward derivative, is large or infinite: what is
-// said of derivatives holds up to rounding only then.
+// Whether no number on any wire of a diagram, nor on any of its forward derivative, is large or
+// infinite: what is said of derivatives holds up to rounding only then.
 static bool is_tame(T *t, const Diagram *d, uint64_t seed) {
   Diagram *open = diagram_forward(t->w, diagram_inline(t->w, d), NULL);
   for (Id i = 1; i < open->wire.n; i++) diagram_output(t->w, open, i);
@@ -40,7 +41,8 @@ static void test_passes_keep_bits(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
-    Diagram *d = random_diagram(t->w, seed, &(Chance){.odd = seed % 5 == 0, .smooth = seed % 3 == 0});
+    Diagram *d =
+        random_diagram(t->w, seed, &(Chance){.odd = seed % 5 == 0, .smooth = seed % 3 == 0});
     Tensor *in = random_tensors(t->w, t->arena, d, seed);
     t_valid(t, d);
     Diagram *flat = diagram_inline(t->w, d), *simple = diagram_simplify(t->w, flat);
@@ -107,14 +109,17 @@ static void test_simplify_and_reverse(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
-    Diagram *d = random_diagram(t->w, seed + 20000, &(Chance){.smooth = seed % 2, .real = seed % 3 == 0});
-    Diagram *r = diagram_reverse(t->w, d, &(Wanted){.keep_out = true}), *s = diagram_simplify(t->w, r);
+    Diagram *d =
+        random_diagram(t->w, seed + 20000, &(Chance){.smooth = seed % 2, .real = seed % 3 == 0});
+    Diagram *r = diagram_reverse(t->w, d, &(Wanted){.keep_out = true}),
+            *s = diagram_simplify(t->w, r);
     Tensor *in = random_tensors(t->w, t->arena, r, seed);
     t_same_bits(t, r, s, in);
-    Diagram *before =
-        diagram_reverse(t->w, diagram_simplify(t->w, diagram_inline(t->w, d)), &(Wanted){.keep_out = true});
+    Diagram *before = diagram_reverse(t->w, diagram_simplify(t->w, diagram_inline(t->w, d)),
+                                      &(Wanted){.keep_out = true});
     t_valid(t, before);
-    if (is_tame(t, d, seed)) t_near(t_run(t, r, in, NULL), t_run(t, before, in, NULL), r->out.n, 1e-9);
+    if (is_tame(t, d, seed))
+      t_near(t_run(t, r, in, NULL), t_run(t, before, in, NULL), r->out.n, 1e-9);
     Diagram *f = diagram_forward(t->w, d, NULL);
     t_same_bits(t, f, diagram_simplify(t->w, f), random_tensors(t->w, t->arena, f, seed));
     t_free(t);
@@ -125,7 +130,8 @@ static void test_simplify_and_reverse(void **state) {
 static Diagram *part(T *t, const Diagram *d, Id first, Id last, const Ids *in, const Ids *out) {
   Diagram *p = t_diagram(t, "part");
   Id *map = NEW_ARRAY(t->arena, Id, d->wire.n);
-  for (uint32_t i = 0; i < in->n; i++) map[in->at[i]] = diagram_input(t->w, p, d->wire.at[in->at[i]].type, 0, 0);
+  for (uint32_t i = 0; i < in->n; i++)
+    map[in->at[i]] = diagram_input(t->w, p, d->wire.at[in->at[i]].type, 0, 0);
   for (Id i = first; i <= last; i++) {
     const Box *b = &d->box.at[i];
     Id wires[8], made = 0;
@@ -158,12 +164,14 @@ static void test_chain_rule(void **state) {
   uint32_t done = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
-    Diagram *d = diagram_inline(t->w, random_diagram(t->w, seed + 30000, &(Chance){.boxes = 6, .smooth = seed % 2}));
+    Diagram *d = diagram_inline(
+        t->w, random_diagram(t->w, seed + 30000, &(Chance){.boxes = 6, .smooth = seed % 2}));
     Ids start = boundary_of(t, d), cut = {0};
     Id at = t_below(t, d->box.n);
     for (Id i = 1; i < d->wire.n; i++)
       if (d->wire.at[i].box <= at) vec_push(t->arena, &cut, i);
-    Diagram *f = part(t, d, 1, at, &start, &cut), *g = part(t, d, at + 1, d->box.n - 1, &cut, &d->out);
+    Diagram *f = part(t, d, 1, at, &start, &cut),
+            *g = part(t, d, at + 1, d->box.n - 1, &cut, &d->out);
     Diagram *whole = part(t, d, 1, d->box.n - 1, &start, &d->out);
     Diagram *df = diagram_forward(t->w, f, NULL), *dg = diagram_forward(t->w, g, NULL),
             *dh = diagram_forward(t->w, whole, NULL);
@@ -202,7 +210,8 @@ static Diagram *goals_of(T *t, Diagram *d) {
     loop.in[0] = access_plain(t->w, type.rank, plain);
     scalar_push(t->w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R});
     scalar_fn(t->w, &loop, FN_tanh, 0, 0, 0);
-    diagram_output(t->w, g, box_loop(t->w, g, &loop, (Id[]){first + i}, 1, t_type(t, BASE_R, ""), 0));
+    diagram_output(t->w, g,
+                   box_loop(t->w, g, &loop, (Id[]){first + i}, 1, t_type(t, BASE_R, ""), 0));
   }
   return g;
 }
@@ -215,7 +224,8 @@ static void check_masks(T *t, const Diagram *g, const bool *const *mask, const T
   Tensor *sum = NEW_ARRAY(t->arena, Tensor, g->param.n);
   bool *no_in = NEW_ARRAY(t->arena, bool, g->in.n);
   for (uint32_t i = 0; i < g->param.n; i++) sum[i] = t_copy(t, &in[g->in.n + i]);
-  for (uint32_t i = 0; i < g->param.n; i++) memset(sum[i].data, 0, (size_t)sum[i].count * sizeof(double));
+  for (uint32_t i = 0; i < g->param.n; i++)
+    memset(sum[i].data, 0, (size_t)sum[i].count * sizeof(double));
   for (uint32_t o = 0; o < g->out.n; o++) { // one reverse pass for each goal
     Diagram *r = diagram_reverse(t->w, g, &(Wanted){.want_in = no_in, .want_param = mask[o]});
     Tensor *r_in = NEW_ARRAY(t->arena, Tensor, g->in.n + g->out.n + g->param.n);
@@ -246,7 +256,8 @@ static void test_masks_by_chance(void **state) {
   uint32_t used = 0;
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
-    Diagram *g = goals_of(t, random_diagram(t->w, seed + 40000, &(Chance){.boxes = 8, .smooth = true}));
+    Diagram *g =
+        goals_of(t, random_diagram(t->w, seed + 40000, &(Chance){.boxes = 8, .smooth = true}));
     const bool **mask = NEW_ARRAY(t->arena, const bool *, g->out.n);
     for (uint32_t o = 0; o < g->out.n; o++) {
       bool *row = NEW_ARRAY(t->arena, bool, g->param.n);
@@ -261,7 +272,8 @@ static void test_masks_by_chance(void **state) {
   assert_true(used > SEEDS / 2);
 }
 
-// Two goals, different trains, one shared wire: gen makes h, dis judges it; dis learns one, gen the other.
+// Two goals, different trains, one shared wire: gen makes h, dis judges it; dis learns one, gen the
+// other.
 static Diagram *adversaries(T *t) {
   Diagram *d = t_diagram(t, "adversaries");
   Id x = t_input(t, d, BASE_R, "4"), gen = t_param(t, d, BASE_R, "gen/W", "4 3"),
@@ -282,9 +294,10 @@ static void test_two_goals(void **state) {
   Tensor *in = t_tensors(t, d, -1, 1);
   check_masks(t, d, both, in);
   check_masks(t, d, apart, in);
-  // Together the cotangents of s are added, then flow on. Apart, s has two, but neither goal computes the gradient
-  // of what it may not move: as many loops, less the addition.
-  uint32_t one = diagram_gradient(t->w, d, both)->box.n, two = diagram_gradient(t->w, d, apart)->box.n;
+  // Together the cotangents of s are added, then flow on. Apart, s has two, but neither goal
+  // computes the gradient of what it may not move: as many loops, less the addition.
+  uint32_t one = diagram_gradient(t->w, d, both)->box.n,
+           two = diagram_gradient(t->w, d, apart)->box.n;
   const bool *none[] = {(bool[]){false, false}, (bool[]){false, true}};
   uint32_t less = diagram_gradient(t->w, d, none)->box.n;
   assert_int_equal(two, one - 1);
@@ -335,7 +348,8 @@ static void test_counted_multiplications(void **state) {
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 50000, &(Chance){.boxes = 6});
-    Diagram *some[] = {d, diagram_inline(t->w, d), diagram_reverse(t->w, d, NULL), diagram_forward(t->w, d, NULL)};
+    Diagram *some[] = {d, diagram_inline(t->w, d), diagram_reverse(t->w, d, NULL),
+                       diagram_forward(t->w, d, NULL)};
     for (uint32_t i = 0; i < COUNT(some); i++) {
       uint64_t counted;
       int64_t n;
@@ -347,15 +361,21 @@ static void test_counted_multiplications(void **state) {
   }
 }
 
-static void assert_size(T *t, Size s, const char *text) { assert_string_equal(size_text(t->w, s), text); }
+static void assert_size(T *t, Size s, const char *text) {
+  assert_string_equal(size_text(t->w, s), text);
+}
 
 static Id matmul(T *t, Diagram *d, Id a, Id b, const Size *mkn) {
-  Loop loop = {.nindex = 3, .nin = 2, .index = NEW_ARRAY(t->arena, Index, 3), .in = NEW_ARRAY(t->arena, Access, 2)};
+  Loop loop = {.nindex = 3,
+               .nin = 2,
+               .index = NEW_ARRAY(t->arena, Index, 3),
+               .in = NEW_ARRAY(t->arena, Access, 2)};
   for (uint32_t i = 0; i < 3; i++) loop.index[i].size = mkn[i];
   loop.in[0] = access_plain(t->w, 2, (uint32_t[]){0, 1});
   loop.in[1] = access_plain(t->w, 2, (uint32_t[]){1, 2});
   loop.out = access_plain(t->w, 2, (uint32_t[]){0, 2});
-  for (uint32_t i = 0; i < 2; i++) scalar_push(t->w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = i});
+  for (uint32_t i = 0; i < 2; i++)
+    scalar_push(t->w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = i});
   scalar_fn(t->w, &loop, FN_mul, 0, 1, 0);
   return box_loop(t->w, d, &loop, (Id[]){a, b}, 2,
                   type_make(t->w, BASE_R, 2, (Axis[]){{.size = mkn[0]}, {.size = mkn[2]}}), 0);
@@ -366,9 +386,12 @@ static void test_symbolic_cost(void **state) {
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "product");
   Size s[3];
-  for (uint32_t i = 0; i < 3; i++) s[i] = size_var(t->w, name_of(t->w->names, &"mkn"[i], 1), VAR_AXIS, (Span){0});
-  Id a = diagram_input(t->w, d, type_make(t->w, BASE_R, 2, (Axis[]){{.size = s[0]}, {.size = s[1]}}), 0, 0);
-  Id b = diagram_input(t->w, d, type_make(t->w, BASE_R, 2, (Axis[]){{.size = s[1]}, {.size = s[2]}}), 0, 0);
+  for (uint32_t i = 0; i < 3; i++)
+    s[i] = size_var(t->w, name_of(t->w->names, &"mkn"[i], 1), VAR_AXIS, (Span){0});
+  Id a = diagram_input(t->w, d,
+                       type_make(t->w, BASE_R, 2, (Axis[]){{.size = s[0]}, {.size = s[1]}}), 0, 0);
+  Id b = diagram_input(t->w, d,
+                       type_make(t->w, BASE_R, 2, (Axis[]){{.size = s[1]}, {.size = s[2]}}), 0, 0);
   diagram_output(t->w, d, matmul(t, d, a, b, s));
   Cost c = diagram_cost(t->w, d);
   Size mkn = size_mul(t->w, size_mul(t->w, s[0], s[1]), s[2]);
@@ -376,12 +399,14 @@ static void test_symbolic_cost(void **state) {
   assert_true(c.additions == size_sub(t->w, mkn, size_mul(t->w, s[0], s[2])));
   assert_true(c.memory_peak == c.memory_all);
   assert_size(t, c.functions, "0");
-  // The reverse is two such products; the naive way runs the forward derivative for every number that may move.
+  // The reverse is two such products; the naive way runs the forward derivative for every number
+  // that may move.
   Cost r = diagram_cost(t->w, diagram_reverse(t->w, d, NULL));
   assert_true(r.multiplications == size_mul(t->w, size_of(t->w, 2), mkn));
   Cost naive = diagram_cost_forward_mode(t->w, d);
   Size numbers = size_add(t->w, size_mul(t->w, s[0], s[1]), size_mul(t->w, s[1], s[2]));
-  assert_true(naive.multiplications == size_mul(t->w, size_mul(t->w, size_of(t->w, 3), mkn), numbers));
+  assert_true(naive.multiplications ==
+              size_mul(t->w, size_mul(t->w, size_of(t->w, 3), mkn), numbers));
   t_free(t);
 }
 
@@ -391,12 +416,14 @@ static void test_simplify_folds(void **state) {
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "f");
   Id x = t_input(t, d, BASE_R, "3 4");
-  Id p = t_loop(t, d, "i:4 j:3", SUM, "i j", "4 3", "a", 1, (Operand[]){{x, "j i"}});       // transposed
-  Id q = t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a", 1, (Operand[]){{p, "2*j+1 2-i"}}); // sliced and flipped
+  Id p = t_loop(t, d, "i:4 j:3", SUM, "i j", "4 3", "a", 1, (Operand[]){{x, "j i"}}); // transposed
+  Id q = t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a", 1,
+                (Operand[]){{p, "2*j+1 2-i"}}); // sliced and flipped
   Id one = t_loop(t, d, "i:3", SUM, "i", "3", "1", 0, NULL);
   Id y = t_loop(t, d, "i:3 j:2", SUM, "i", "3", "a*b", 2, (Operand[]){{q, "i j"}, {one, "i"}});
   Id z = t_loop(t, d, "i:3 k:2", SUM, "i", "3", "a", 1, (Operand[]){{q, "i k"}});
-  diagram_output(t->w, d, t_loop(t, d, "i:3", SUM, "i", "3", "a + b", 2, (Operand[]){{y, "i"}, {z, "i"}}));
+  diagram_output(t->w, d,
+                 t_loop(t, d, "i:3", SUM, "i", "3", "a + b", 2, (Operand[]){{y, "i"}, {z, "i"}}));
   Diagram *s = diagram_simplify(t->w, d);
   t_same_bits(t, d, s, t_tensors(t, d, -1, 1));
   assert_int_equal(s->box.n - 1, 2); // y = z read x directly and are one; then their sum
@@ -411,17 +438,21 @@ static void test_simplify_keeps_guards(void **state) {
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "f");
   Id x = t_input(t, d, BASE_R, "5"), one = t_loop(t, d, "i:5", SUM, "i", "5", "1", 0, NULL);
-  Id y = t_loop(t, d, "i:5 p:3", SUM, "i", "5", "a*b", 2, (Operand[]){{x, "i+p-1 | 7"}, {one, "i+p-1"}});
+  Id y = t_loop(t, d, "i:5 p:3", SUM, "i", "5", "a*b", 2,
+                (Operand[]){{x, "i+p-1 | 7"}, {one, "i+p-1"}});
   diagram_output(t->w, d, y);
-  Id r = t_loop(t, d, "i:5", PROD, "i", "5", "a", 1, (Operand[]){{x, "i"}}); // a copy, though by prod
+  Id r =
+      t_loop(t, d, "i:5", PROD, "i", "5", "a", 1, (Operand[]){{x, "i"}}); // a copy, though by prod
   diagram_output(t->w, d, t_loop(t, d, "i:7", SUM, "i", "7", "a", 1, (Operand[]){{r, "i-1"}}));
   t_same_bits(t, d, diagram_simplify(t->w, d), t_tensors(t, d, -1, 1));
   t_free(t);
 }
 
-// Chains of renamings, fills and maps, read in and out of bounds, padded or not, of strange numbers.
+// Chains of renamings, fills and maps, read in and out of bounds, padded or not, of strange
+// numbers.
 static const char *some_access(T *t, uint32_t rank) {
-  static const char *const at[] = {"i", "j", "i", "j", "2-i", "i+1", "j-1", "i+j", "1", "2*j", "i-j+2"};
+  static const char *const at[] = {"i",   "j",   "i", "j",   "2-i",  "i+1",
+                                   "j-1", "i+j", "1", "2*j", "i-j+2"};
   static const char *const pad[] = {"", "", "", "| 0", "| 2"};
   Buf b = buf_new(t->arena);
   for (uint32_t i = 0; i < rank; i++) buf_printf(&b, "%s ", at[t_below(t, COUNT(at))]);
@@ -430,14 +461,18 @@ static const char *some_access(T *t, uint32_t rank) {
 }
 
 static Id some_loop(T *t, Diagram *d) {
-  static const char *const body[] = {
-      "a + b", "a*b", "a + 0", "0 + b", "a - 0", "a*1 + b", "a + -0", "select(a < b, a, 1*b)", "-(-a)", "a - b"};
-  static const char *const size[] = {"3 3", "3 4", "4 3"}, *const box[] = {"i:3 j:3", "i:3 j:4", "i:4 j:3"};
+  static const char *const body[] = {"a + b", "a*b",     "a + 0",  "0 + b",
+                                     "a - 0", "a*1 + b", "a + -0", "select(a < b, a, 1*b)",
+                                     "-(-a)", "a - b"};
+  static const char *const size[] = {"3 3", "3 4", "4 3"}, *const box[] = {"i:3 j:3", "i:3 j:4",
+                                                                           "i:4 j:3"};
   uint32_t shape = t_below(t, 3), kind = t_below(t, 5);
   Id a = 1 + t_below(t, d->wire.n - 1), b = t_below(t, 3) ? 1 + t_below(t, d->wire.n - 1) : a;
   uint32_t ranks[] = {d->wire.at[a].type.rank, d->wire.at[b].type.rank};
-  if (kind == 0) return t_loop(t, d, box[shape], SUM, "i j", size[shape], t_below(t, 2) ? "0" : "-0", 0, NULL);
-  const char *plain = ranks[0] == 2 && t_below(t, 2) ? t_below(t, 2) ? "i j" : "j i" : some_access(t, ranks[0]);
+  if (kind == 0)
+    return t_loop(t, d, box[shape], SUM, "i j", size[shape], t_below(t, 2) ? "0" : "-0", 0, NULL);
+  const char *plain =
+      ranks[0] == 2 && t_below(t, 2) ? t_below(t, 2) ? "i j" : "j i" : some_access(t, ranks[0]);
   if (kind < 3)
     return t_loop(t, d, box[shape], (Combine)t_below(t, 4), t_below(t, 4) ? "i j" : "j i",
                   t_below(t, 8) ? size[shape] : "4 4", "a", 1, (Operand[]){{a, plain}});
@@ -468,7 +503,8 @@ static void test_noise_is_not_merged(void **state) {
   (void)state;
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "f");
-  for (int i = 0; i < 2; i++) diagram_output(t->w, d, box_random(t->w, d, NOISE_NORMAL, 9, t_type(t, BASE_R, "3"), 0));
+  for (int i = 0; i < 2; i++)
+    diagram_output(t->w, d, box_random(t->w, d, NOISE_NORMAL, 9, t_type(t, BASE_R, "3"), 0));
   assert_int_equal(diagram_simplify(t->w, d)->box.n, 3);
   t_free(t);
 }
@@ -481,7 +517,8 @@ static void test_long_diagram(void **state) {
   Diagram *d = t_diagram(t, "long");
   Id x = t_input(t, d, BASE_R, "2"), w = t_param(t, d, BASE_R, "W", "2");
   for (uint32_t i = 0; i < 5000; i++)
-    x = t_loop(t, d, "i:2", SUM, "i", "2", i % 2 ? "tanh(a*b)" : "a + b", 2, (Operand[]){{x, "i"}, {w, "i"}});
+    x = t_loop(t, d, "i:2", SUM, "i", "2", i % 2 ? "tanh(a*b)" : "a + b", 2,
+               (Operand[]){{x, "i"}, {w, "i"}});
   diagram_output(t->w, d, x);
   double start = clock_seconds();
   Diagram *r = diagram_reverse(t->w, d, NULL), *s = diagram_simplify(t->w, r);

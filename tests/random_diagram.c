@@ -1,8 +1,9 @@
-// Diagrams by chance. A generator holds the diagram under construction; each turn adds one box whose inputs
-// are wires that are there already. A loop is made from the outside in: its indices, accesses that use them
-// in every way the data structure has (plain, repeated, strided, flipped, merged, constant, by a label), and a body
-// built from whatever the operands and indices offer in the wanted base. Bodies of scans and callees are
-// diagrams by chance with given inputs. Values are kept moderate: large ones are passed through tanh.
+// Diagrams by chance. A generator holds the diagram under construction; each turn adds one box
+// whose inputs are wires that are there already. A loop is made from the outside in: its indices,
+// accesses that use them in every way the data structure has (plain, repeated, strided, flipped,
+// merged, constant, by a label), and a body built from whatever the operands and indices offer in
+// the wanted base. Bodies of scans and callees are diagrams by chance with given inputs. Values are
+// kept moderate: large ones are passed through tanh.
 #include "random_diagram.h"
 
 #include <math.h>
@@ -23,12 +24,15 @@ static uint64_t draw(Gen *g) {
   return x ^ (x >> 31);
 }
 static uint32_t below(Gen *g, uint32_t n) { return (uint32_t)(draw(g) % n); }
-static uint32_t between(Gen *g, uint32_t low, uint32_t high) { return low + below(g, high - low + 1); }
+static uint32_t between(Gen *g, uint32_t low, uint32_t high) {
+  return low + below(g, high - low + 1);
+}
 static bool one_in(Gen *g, uint32_t n) { return below(g, n) == 0; }
 
 static Name some_name(Gen *g) {
   static const char *const plain[] = {"a", "b", "c", "x", "y", "z", "h", "q"};
-  static const char *const odd[] = {"a", "a", "over", "return", "dense.1", "x y", "\"", "π", "R", "x'", "sum", "t1", "\n"};
+  static const char *const odd[] = {"a", "a", "over", "return", "dense.1", "x y", "\"",
+                                    "π", "R", "x'",   "sum",    "t1",      "\n"};
   if (!g->chance->odd) return name_from(g->w->names, plain[below(g, COUNT(plain))]);
   return one_in(g, 6) ? 0 : name_from(g->w->names, odd[below(g, COUNT(odd))]);
 }
@@ -54,7 +58,8 @@ static Type some_type(Gen *g, Base base, uint32_t rank) {
   if (base == BASE_LABEL) t.count = size_of(g->w, between(g, 1, 4));
   if (base == BASE_LABEL && g->chance->odd && one_in(g, 3)) {
     Ids names = {0};
-    for (int64_t i = 0; i < length(g, t.count); i++) vec_push(g->w->arena, &names, name_from(g->w->names, "label"));
+    for (int64_t i = 0; i < length(g, t.count); i++)
+      vec_push(g->w->arena, &names, name_from(g->w->names, "label"));
     vec_push(g->w->arena, &g->w->label_names, names);
     t.names = g->w->label_names.n - 1;
   }
@@ -73,7 +78,8 @@ static Type any_type(Gen *g) {
 
 static const Type *type_of(const Gen *g, Id wire) { return &g->d->wire.at[wire].type; }
 
-// A wire that is already there: of this base, or of any; of this rank or more. 0 when there is none.
+// A wire that is already there: of this base, or of any; of this rank or more. 0 when there is
+// none.
 static Id some_wire(Gen *g, Base base, uint32_t rank) {
   uint32_t n = g->d->wire.n - 1, start = n ? below(g, n) : 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -119,7 +125,8 @@ static Coord read_coord(Gen *g, const Loop *loop, const Id *in, uint32_t n, Size
     uint32_t index = (start + k) % loop->nindex;
     if (loop->index[index].size != size) continue;
     if (!one_in(g, 8)) return coord_index(g->w, index);
-    return coord_add(g->w, coord_const(g->w, size_of(g->w, length(g, size) - 1)), size_of(g->w, -1), index, false);
+    return coord_add(g->w, coord_const(g->w, size_of(g->w, length(g, size) - 1)), size_of(g->w, -1),
+                     index, false);
   }
   return coord_index(g->w, start);
 }
@@ -141,9 +148,12 @@ static uint32_t constant(Gen *g, Loop *loop, Base base, double k) {
 static uint32_t real_leaf(Gen *g, Loop *loop) {
   static const double k[] = {0.5, -1.25, 2, 1e-3, 0, -0.75};
   if (loop->nindex && one_in(g, 3))
-    return scalar_push(g->w, loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = below(g, loop->nindex)});
+    return scalar_push(g->w, loop,
+                       (Scalar){.fn = FN_AT, .base = BASE_R, .ref = below(g, loop->nindex)});
   if (one_in(g, 4))
-    return scalar_push(g->w, loop, (Scalar){.fn = FN_SIZE, .base = BASE_R, .ref = size_of(g->w, between(g, 1, 3))});
+    return scalar_push(
+        g->w, loop,
+        (Scalar){.fn = FN_SIZE, .base = BASE_R, .ref = size_of(g->w, between(g, 1, 3))});
   return constant(g, loop, BASE_R, k[below(g, COUNT(k))]);
 }
 
@@ -157,24 +167,28 @@ static uint32_t leaf(Gen *g, Loop *loop, const Id *in, Base base) {
     uint32_t s = scalar_push(g->w, loop, (Scalar){.fn = FN_ARG, .base = (uint8_t)own, .ref = i});
     return own == base ? s : scalar_fn(g->w, loop, FN_number, s, 0, 0);
   }
-  return base == BASE_R ? real_leaf(g, loop) : constant(g, loop, base, base == BASE_BIT ? below(g, 2) : 0);
+  return base == BASE_R ? real_leaf(g, loop)
+                        : constant(g, loop, base, base == BASE_BIT ? below(g, 2) : 0);
 }
 
 static uint32_t expression(Gen *g, Loop *loop, const Id *in, Base base, uint32_t depth);
 
 static uint32_t real_expression(Gen *g, Loop *loop, const Id *in, uint32_t depth) {
-  static const Fn smooth1[] = {FN_tanh, FN_sin, FN_cos, FN_sigmoid, FN_atan, FN_neg, FN_erf, FN_softplus};
+  static const Fn smooth1[] = {FN_tanh, FN_sin, FN_cos, FN_sigmoid,
+                               FN_atan, FN_neg, FN_erf, FN_softplus};
   static const Fn smooth2[] = {FN_add, FN_sub, FN_mul};
   static const Fn rough1[] = {FN_relu, FN_abs, FN_sign, FN_floor, FN_stop};
   static const Fn rough2[] = {FN_maximum, FN_minimum, FN_through};
   bool smooth = g->chance->smooth;
   uint32_t a = expression(g, loop, in, BASE_R, depth - 1);
   if (!smooth && !g->chance->real && one_in(g, 6)) {
-    uint32_t c = expression(g, loop, in, BASE_BIT, depth - 1), b = expression(g, loop, in, BASE_R, depth - 1);
+    uint32_t c = expression(g, loop, in, BASE_BIT, depth - 1),
+             b = expression(g, loop, in, BASE_R, depth - 1);
     return scalar_fn(g->w, loop, FN_select, c, a, b);
   }
   if (one_in(g, 2)) {
-    Fn fn = !smooth && one_in(g, 4) ? rough1[below(g, COUNT(rough1))] : smooth1[below(g, COUNT(smooth1))];
+    Fn fn = !smooth && one_in(g, 4) ? rough1[below(g, COUNT(rough1))]
+                                    : smooth1[below(g, COUNT(smooth1))];
     return scalar_fn(g->w, loop, fn, a, 0, 0);
   }
   uint32_t b = one_in(g, 6) ? a : expression(g, loop, in, BASE_R, depth - 1);
@@ -183,14 +197,16 @@ static uint32_t real_expression(Gen *g, Loop *loop, const Id *in, uint32_t depth
     b = scalar_fn(g->w, loop, FN_add, b, constant(g, loop, BASE_R, 0.5), 0);
     return scalar_fn(g->w, loop, FN_div, a, b, 0);
   }
-  Fn fn = !smooth && one_in(g, 5) ? rough2[below(g, COUNT(rough2))] : smooth2[below(g, COUNT(smooth2))];
+  Fn fn =
+      !smooth && one_in(g, 5) ? rough2[below(g, COUNT(rough2))] : smooth2[below(g, COUNT(smooth2))];
   return scalar_fn(g->w, loop, fn, a, b, 0);
 }
 
 static uint32_t bit_expression(Gen *g, Loop *loop, const Id *in, uint32_t depth) {
   static const Fn compare[] = {FN_lt, FN_le, FN_eq, FN_ne}, gate[] = {FN_xor, FN_and, FN_or};
   if (!g->chance->smooth && one_in(g, 3)) {
-    uint32_t a = expression(g, loop, in, BASE_R, depth - 1), b = expression(g, loop, in, BASE_R, depth - 1);
+    uint32_t a = expression(g, loop, in, BASE_R, depth - 1),
+             b = expression(g, loop, in, BASE_R, depth - 1);
     return scalar_fn(g->w, loop, compare[below(g, COUNT(compare))], a, b, 0);
   }
   uint32_t a = expression(g, loop, in, BASE_BIT, depth - 1);
@@ -204,7 +220,8 @@ static uint32_t expression(Gen *g, Loop *loop, const Id *in, Base base, uint32_t
   return base == BASE_R ? real_expression(g, loop, in, depth) : bit_expression(g, loop, in, depth);
 }
 
-// Labels must stay below their count, so a body of labels is an operand with few enough labels, or the first label.
+// Labels must stay below their count, so a body of labels is an operand with few enough labels, or
+// the first label.
 static void label_body(Gen *g, Loop *loop, const Id *in, int64_t count) {
   for (uint32_t i = 0; i < loop->nin; i++)
     if (type_of(g, in[i])->base == BASE_LABEL && length(g, type_of(g, in[i])->count) <= count) {
@@ -225,8 +242,10 @@ static void body(Gen *g, Loop *loop, const Id *in, const Type *out) {
     return;
   }
   uint32_t last = expression(g, loop, in, (Base)out->base, between(g, 1, 4));
-  if (out->base == BASE_R && one_in(g, 2)) scalar_fn(g->w, loop, FN_tanh, last, 0, 0);
-  else loop->nscalar = last + 1;
+  if (out->base == BASE_R && one_in(g, 2))
+    scalar_fn(g->w, loop, FN_tanh, last, 0, 0);
+  else
+    loop->nscalar = last + 1;
 }
 
 // -- loops: the whole -----------------------------------------------------------------------------
@@ -250,7 +269,8 @@ static Coord write_coord(Gen *g, const Loop *loop, const Id *in) {
 
 static Id random_loop(Gen *g, Type out) {
   bool plain = g->chance->linear_out || out.base == BASE_LABEL || !one_in(g, 3);
-  Loop loop = {.combine = SUM, .out = {.rank = out.rank, .coord = NEW_ARRAY(g->w->arena, Coord, out.rank)}};
+  Loop loop = {.combine = SUM,
+               .out = {.rank = out.rank, .coord = NEW_ARRAY(g->w->arena, Coord, out.rank)}};
   indices(g, &loop, &out, plain);
   Id in[4];
   uint32_t want = between(g, 0, 3);
@@ -262,8 +282,10 @@ static Id random_loop(Gen *g, Type out) {
     loop.in[i] = read_access(g, &loop, in, i);
     loop.nin++;
   }
-  for (uint32_t i = 0; i < out.rank; i++) loop.out.coord[i] = plain ? coord_index(g->w, i) : write_coord(g, &loop, in);
-  if (plain && out.base != BASE_LABEL && one_in(g, 3)) loop.combine = g->chance->smooth ? PROD : (Combine)between(g, PROD, MIN);
+  for (uint32_t i = 0; i < out.rank; i++)
+    loop.out.coord[i] = plain ? coord_index(g->w, i) : write_coord(g, &loop, in);
+  if (plain && out.base != BASE_LABEL && one_in(g, 3))
+    loop.combine = g->chance->smooth ? PROD : (Combine)between(g, PROD, MIN);
   if (out.base == BASE_LABEL) loop.combine = one_in(g, 2) ? MAX : MIN;
   body(g, &loop, in, &out);
   return box_loop(g->w, g->d, &loop, in, loop.nin, out, 0);
@@ -325,7 +347,8 @@ static void add_param(Gen *g, bool buffers) {
     p.init = (Init){.kind = INIT_DATA, .data = data};
   }
   uint32_t n = diagram_param(g->w, g->d, p, t, some_name(g), 0);
-  if (p.role == ROLE_BUFFER) g->d->param.at[n].next = UINT32_MAX; // made at the end, when there is more to make it from
+  if (p.role == ROLE_BUFFER)
+    g->d->param.at[n].next = UINT32_MAX; // made at the end, when there is more to make it from
 }
 
 static void finish(Gen *g) {
@@ -344,7 +367,9 @@ static void lift_params(Gen *g, const Diagram *f, Ids *in) {
   uint32_t place = below(g, 1000000);
   for (uint32_t i = 0; i < f->param.n; i++) {
     Param p = f->param.at[i];
-    p.path = p.rooted ? p.path : arena_format(g->w->arena, "%s.%u/%s", name_text(g->w->names, f->name), place, p.path);
+    p.path = p.rooted ? p.path
+                      : arena_format(g->w->arena, "%s.%u/%s", name_text(g->w->names, f->name),
+                                     place, p.path);
     p.next = 0;
     uint32_t n = diagram_param(g->w, g->d, p, f->wire.at[f->param.at[i].wire].type, 0, 0);
     vec_push(g->w->arena, in, g->d->param.at[n].wire);
@@ -363,7 +388,8 @@ static Id random_call(Gen *g) {
   }
   if (one_in(g, 2)) add_param(&f, true);
   add_boxes(&f, 2);
-  for (uint32_t n = between(g, 1, 2); n > 0; n--) diagram_output(g->w, f.d, some_wire(&f, BASE_NONE, 0));
+  for (uint32_t n = between(g, 1, 2); n > 0; n--)
+    diagram_output(g->w, f.d, some_wire(&f, BASE_NONE, 0));
   finish(&f);
   lift_params(g, f.d, &in);
   return box_call(g->w, g->d, f.d, in.at, in.n, 0);
@@ -399,8 +425,10 @@ static Id random_scan(Gen *g) {
   }
   if (one_in(g, 3)) add_param(&f, false);
   add_boxes(&f, 2);
-  for (uint32_t i = 0; i < s.carry; i++) diagram_output(g->w, f.d, random_loop(&f, *type_of(g, carry[i])));
-  for (uint32_t n = between(g, s.carry ? 0 : 1, 2); n > 0; n--) diagram_output(g->w, f.d, some_wire(&f, BASE_NONE, 0));
+  for (uint32_t i = 0; i < s.carry; i++)
+    diagram_output(g->w, f.d, random_loop(&f, *type_of(g, carry[i])));
+  for (uint32_t n = between(g, s.carry ? 0 : 1, 2); n > 0; n--)
+    diagram_output(g->w, f.d, some_wire(&f, BASE_NONE, 0));
   finish(&f);
   lift_params(g, f.d, &in);
   return box_scan(g->w, g->d, &s, in.at, in.n, 0);
@@ -411,12 +439,18 @@ static void add_boxes(Gen *g, uint32_t n) {
   for (uint32_t tries = 0; n > 0 && tries < 50; tries++) {
     uint32_t k = below(g, 16);
     Id made = 0;
-    if (k == 0) made = random_join(g);
-    else if (k == 1) made = random_order(g);
-    else if (k == 2) made = random_noise(g);
-    else if (k == 3) made = random_call(g);
-    else if (k == 4) made = random_scan(g);
-    else made = random_loop(g, any_type(g));
+    if (k == 0)
+      made = random_join(g);
+    else if (k == 1)
+      made = random_order(g);
+    else if (k == 2)
+      made = random_noise(g);
+    else if (k == 3)
+      made = random_call(g);
+    else if (k == 4)
+      made = random_scan(g);
+    else
+      made = random_loop(g, any_type(g));
     n -= made != 0;
   }
 }
@@ -430,7 +464,8 @@ Diagram *random_diagram(World *w, uint64_t seed, const Chance *chance) {
   }
   for (uint32_t n = below(&g, 3); n > 0; n--) add_param(&g, true);
   add_boxes(&g, chance->boxes ? between(&g, 1, 2 * chance->boxes) : between(&g, 1, 8));
-  for (uint32_t n = between(&g, 1, 3); n > 0; n--) diagram_output(w, g.d, some_wire(&g, n == 1 ? BASE_R : BASE_NONE, 0));
+  for (uint32_t n = between(&g, 1, 3); n > 0; n--)
+    diagram_output(w, g.d, some_wire(&g, n == 1 ? BASE_R : BASE_NONE, 0));
   diagram_output(w, g.d, g.d->wire.n - 1);
   finish(&g);
   return g.d;
@@ -443,7 +478,8 @@ static Tensor random_tensor(Gen *g, Arena *a, const Type *t) {
   if (t->base == BASE_LABEL) n = length(g, t->count);
   if (t->base == BASE_BIT) n = 2;
   for (int64_t i = 0; i < x.count; i++) // reals from -1 to 1
-    x.data[i] = t->base == BASE_R ? (double)(draw(g) >> 11) / 4503599627370496.0 - 1 : below(g, (uint32_t)n);
+    x.data[i] = t->base == BASE_R ? (double)(draw(g) >> 11) / 4503599627370496.0 - 1
+                                  : below(g, (uint32_t)n);
   return x;
 }
 
@@ -451,6 +487,7 @@ Tensor *random_tensors(World *w, Arena *a, const Diagram *d, uint64_t seed) {
   Gen g = {.w = w, .state = seed ^ 0xA5A5A5A5u};
   Tensor *x = NEW_ARRAY(a, Tensor, d->in.n + d->param.n);
   for (uint32_t i = 0; i < d->in.n; i++) x[i] = random_tensor(&g, a, &d->wire.at[d->in.at[i]].type);
-  for (uint32_t i = 0; i < d->param.n; i++) x[d->in.n + i] = random_tensor(&g, a, &d->wire.at[d->param.at[i].wire].type);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    x[d->in.n + i] = random_tensor(&g, a, &d->wire.at[d->param.at[i].wire].type);
   return x;
 }

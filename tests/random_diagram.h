@@ -11,11 +11,12 @@
 #include "diagram/diagram.h"
 
 typedef struct {
-  uint32_t boxes;  // about so many; 0 = 5
-  bool smooth;     // real wires only through functions without kinks, of moderate size; no max, min, order
-  bool flat;       // no call, no scan
-  bool quiet;      // no random
-  bool real;       // no bits and no labels
+  uint32_t boxes; // about so many; 0 = 5
+  bool smooth;    // real wires only through functions without kinks, of moderate size; no max, min,
+                  // order
+  bool flat;      // no call, no scan
+  bool quiet;     // no random
+  bool real;      // no bits and no labels
   bool linear_out; // sums only write to plain coordinates
   bool odd;        // strange names, several of the same, passing axes
 } Chance;

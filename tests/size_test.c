@@ -56,7 +56,8 @@ static void what_must_be_solved(void **state) {
   (void)state;
   Setup s = setup();
   World *w = s.w;
-  assert_int_equal(size_equate(w, size_mul(w, s.h, s.k), number(&s, 784), false), SIZES_OPEN); // two unknowns
+  assert_int_equal(size_equate(w, size_mul(w, s.h, s.k), number(&s, 784), false),
+                   SIZES_OPEN); // two unknowns
   assert_int_equal(size_equate(w, s.h, number(&s, 28), false), SIZES_SOLVED);
   assert_int_equal(size_equate(w, size_mul(w, s.h, s.k), number(&s, 784), false), SIZES_SOLVED);
   assert_int_equal(solved(&s, s.k), 28);
@@ -72,13 +73,19 @@ static void what_must_be_refused(void **state) {
   (void)state;
   Setup s = setup();
   World *w = s.w;
-  assert_int_equal(size_equate(w, size_mul(w, s.n, s.n), number(&s, 49), false), SIZES_OPEN);         // n*n = 49
-  assert_int_equal(size_equate(w, size_floor(w, s.n, number(&s, 2)), number(&s, 3), false), SIZES_OPEN); // n//2 = 3
-  assert_int_equal(size_equate(w, size_power(w, number(&s, 2), s.n), number(&s, 8), false), SIZES_OPEN); // 2^n = 8
-  assert_int_equal(size_equate(w, size_mul(w, number(&s, 2), s.n), number(&s, 9), false), SIZES_CLASH);  // a fraction
-  assert_int_equal(size_equate(w, size_add(w, s.n, number(&s, 5)), number(&s, 5), false), SIZES_CLASH);  // a size of 0
+  assert_int_equal(size_equate(w, size_mul(w, s.n, s.n), number(&s, 49), false),
+                   SIZES_OPEN); // n*n = 49
+  assert_int_equal(size_equate(w, size_floor(w, s.n, number(&s, 2)), number(&s, 3), false),
+                   SIZES_OPEN); // n//2 = 3
+  assert_int_equal(size_equate(w, size_power(w, number(&s, 2), s.n), number(&s, 8), false),
+                   SIZES_OPEN); // 2^n = 8
+  assert_int_equal(size_equate(w, size_mul(w, number(&s, 2), s.n), number(&s, 9), false),
+                   SIZES_CLASH); // a fraction
+  assert_int_equal(size_equate(w, size_add(w, s.n, number(&s, 5)), number(&s, 5), false),
+                   SIZES_CLASH); // a size of 0
   assert_int_equal(size_equate(w, s.h, s.k, false), SIZES_OPEN);
-  assert_int_equal(size_equate(w, s.h, s.k, true), SIZES_SOLVED); // while a box is checked for itself
+  assert_int_equal(size_equate(w, s.h, s.k, true),
+                   SIZES_SOLVED); // while a box is checked for itself
   assert_int_equal(size_now(w, s.h), size_now(w, s.k));
   arena_free(s.arena);
 }
@@ -106,7 +113,8 @@ static void axes_are_solved_in_programs(void **state) {
                        "}\n"
                        "goal same : view(x) ~ 0 by l2\n";
   const char *said = messages(solves);
-  assert_non_null(strstr(said, "the size w of weight view/dense/b is not settled")); // it is said, not guessed
+  assert_non_null(
+      strstr(said, "the size w of weight view/dense/b is not settled")); // it is said, not guessed
   assert_string_equal(messages("axis h, w = 28\n"
                                "given x : R[784] from mnist.image\n"
                                "learn view : R[784] -> R[h w] = split ; dense[w]\n"
@@ -115,11 +123,13 @@ static void axes_are_solved_in_programs(void **state) {
                                "}\n"
                                "goal same : view(x) ~ 0 by l2\n"),
                       "");
-  assert_non_null(strstr(messages("box f(x: R[7]) -> R[3] {\n  return y[i j] = x[(i:2 j)]\n}\n"), "error"));
+  assert_non_null(
+      strstr(messages("box f(x: R[7]) -> R[3] {\n  return y[i j] = x[(i:2 j)]\n}\n"), "error"));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_sizes_are_one), cmocka_unit_test(what_must_be_solved), cmocka_unit_test(what_must_be_refused),
-                                     cmocka_unit_test(axes_are_solved_in_programs)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(equal_sizes_are_one), cmocka_unit_test(what_must_be_solved),
+      cmocka_unit_test(what_must_be_refused), cmocka_unit_test(axes_are_solved_in_programs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

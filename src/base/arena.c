@@ -1,8 +1,8 @@
 // Memory by lifetime. An arena is a list of blocks; allocation moves a pointer, and everything goes
-// at once. In a test build (LIMN_GUARD) a sanitizer is told which bytes were handed out, with a gap after
-// each piece, so that an overrun is seen; and LIMN_FAIL_ALLOC=k makes the k-th allocation of the process,
-// and all after it, fail. When memory is exhausted the arena jumps to the place its owner named, or stops
-// the program when there is none.
+// at once. In a test build (LIMN_GUARD) a sanitizer is told which bytes were handed out, with a gap
+// after each piece, so that an overrun is seen; and LIMN_FAIL_ALLOC=k makes the k-th allocation of
+// the process, and all after it, fail. When memory is exhausted the arena jumps to the place its
+// owner named, or stops the program when there is none.
 #include "base.h"
 
 #include <stdlib.h>
@@ -65,8 +65,10 @@ Arena *arena_child(Arena *parent) {
 }
 
 static void leave_parent(Arena *a) {
-  if (a->before) a->before->after = a->after;
-  else if (a->parent) a->parent->child = a->after;
+  if (a->before)
+    a->before->after = a->after;
+  else if (a->parent)
+    a->parent->child = a->after;
   if (a->after) a->after->before = a->before;
 }
 
@@ -134,7 +136,8 @@ ArenaCopy *arena_save(Arena *a) {
   ArenaCopy *c = calloc(1, sizeof *c + n * sizeof *c->bytes);
   *c = (ArenaCopy){.last = a->last, .used = a->used, .n = n};
   for (Block *b = a->last; b; b = b->before) {
-    ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->size); // from here on no overrun is seen in what is saved
+    ASAN_UNPOISON_MEMORY_REGION(b->bytes,
+                                b->size); // from here on no overrun is seen in what is saved
     c->bytes[i] = malloc(b->used + 1);
     memcpy(c->bytes[i++], b->bytes, b->used);
   }

@@ -25,18 +25,19 @@ typedef uint32_t Id; // an index into a table; 0 = none
 
 // arena.c
 typedef struct Arena Arena;
-Arena *arena_new(void);                                      // NULL when memory is exhausted
-Arena *arena_child(Arena *);                                 // freed with its parent at the latest, fails as its parent does; never NULL
-void arena_free(Arena *);                                    // NULL is allowed
-void arena_on_failure(Arena *, jmp_buf *);                   // where to go when memory is exhausted
-void *arena_alloc(Arena *, size_t bytes);                    // zeroed, aligned for anything; never NULL
-void *arena_copy(Arena *, const void *, size_t bytes);       // a copy that lives as long as the arena
-char *arena_text(Arena *, const char *text, size_t n);       // the same, ended by 0
+Arena *arena_new(void); // NULL when memory is exhausted
+Arena *
+arena_child(Arena *); // freed with its parent at the latest, fails as its parent does; never NULL
+void arena_free(Arena *);                              // NULL is allowed
+void arena_on_failure(Arena *, jmp_buf *);             // where to go when memory is exhausted
+void *arena_alloc(Arena *, size_t bytes);              // zeroed, aligned for anything; never NULL
+void *arena_copy(Arena *, const void *, size_t bytes); // a copy that lives as long as the arena
+char *arena_text(Arena *, const char *text, size_t n); // the same, ended by 0
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-size_t arena_used(const Arena *);                            // bytes handed out so far
-#ifdef LIMN_GUARD // for tests that begin in the same state very often
+size_t arena_used(const Arena *); // bytes handed out so far
+#ifdef LIMN_GUARD                 // for tests that begin in the same state very often
 typedef struct ArenaCopy ArenaCopy;
-ArenaCopy *arena_save(Arena *);               // everything in it, as it is now
+ArenaCopy *arena_save(Arena *);                 // everything in it, as it is now
 void arena_restore(Arena *, const ArenaCopy *); // as often as wanted
 #endif
 #define NEW(arena, Type) ((Type *)arena_alloc(arena, sizeof(Type)))
@@ -72,7 +73,7 @@ void buf_json(Buf *, const char *text, size_t n); // quoted and escaped
 // table.c: byte strings to numbers; iteration order is insertion order
 typedef struct Table Table;
 Table *table_new(Arena *);
-Id table_get(const Table *, const void *key, size_t n);     // 0 = absent
+Id table_get(const Table *, const void *key, size_t n);       // 0 = absent
 void table_put(Table *, const void *key, size_t n, Id value); // replaces
 uint32_t table_count(const Table *);
 const char *table_key(const Table *, uint32_t i, size_t *n); // the i-th key put in
@@ -88,7 +89,7 @@ const char *name_text(const Names *, Name); // ended by 0; "" for 0
 
 // source.c: the texts that spans point into
 typedef struct {
-  uint32_t file; // index into Sources; 0 = nowhere
+  uint32_t file;  // index into Sources; 0 = nowhere
   uint32_t at, n; // first byte, number of bytes
 } Span;
 typedef struct {
@@ -104,7 +105,8 @@ typedef struct Sources {
 } Sources;
 Sources *sources_new(Arena *);
 uint32_t source_add(Sources *, const char *path, const char *text, size_t n);
-void source_place(const Sources *, Span, uint32_t *line, uint32_t *column); // from 1, columns in characters
+void source_place(const Sources *, Span, uint32_t *line,
+                  uint32_t *column); // from 1, columns in characters
 Span span_join(Span first, Span last);
 
 // diag.c: what we tell the user
@@ -122,7 +124,7 @@ typedef struct Diags {
   Sources *sources;
   VEC(Diag) list;
   uint32_t errors;
-  uint32_t muted; // while above 0, nothing is added
+  uint32_t muted;  // while above 0, nothing is added
   uint32_t unsaid; // beyond the limit: counted, but not kept
 } Diags;
 Diags *diags_new(Arena *, Sources *);

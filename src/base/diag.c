@@ -206,7 +206,8 @@ const char *nearest_name(const char *text, const char *const *candidate, uint32_
   uint32_t least = strlen(text) <= 3 ? 2 : strlen(text) <= 6 ? 3 : 4; // strictly nearer than this
   for (uint32_t i = 0; i < count; i++) {
     uint32_t d = edit_distance(text, candidate[i]);
-    bool tie = best && d == least && strlen(best) != strlen(text) && strlen(candidate[i]) == strlen(text); // as long: a swap
+    bool tie = best && d == least && strlen(best) != strlen(text) &&
+               strlen(candidate[i]) == strlen(text); // as long: a swap
     if ((d < least || tie) && d < strlen(text)) least = d, best = candidate[i];
   }
   return best;

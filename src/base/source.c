@@ -24,8 +24,10 @@ void source_place(const Sources *s, Span span, uint32_t *line, uint32_t *column)
   uint32_t low = 0, high = f->nline;
   while (high - low > 1) {
     uint32_t mid = (low + high) / 2;
-    if (f->line[mid] <= span.at) low = mid;
-    else high = mid;
+    if (f->line[mid] <= span.at)
+      low = mid;
+    else
+      high = mid;
   }
   *line = low + 1;
   *column = 1;

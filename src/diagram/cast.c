@@ -1,9 +1,10 @@
 // cast.c: who takes part in the text of a diagram, and under what name.
 //
-// From a root we reach the diagrams it calls, scans with, starts weights with and is reversed by. They are put in an
-// order in which every one comes after those it calls; reverses come last, because they may call what they
-// reverse. Diagrams and size variables get texts that tell them apart: the first of a name keeps it,
-// the others are numbered. Size variables are taken in the order in which they were made.
+// From a root we reach the diagrams it calls, scans with, starts weights with and is reversed by.
+// They are put in an order in which every one comes after those it calls; reverses come last,
+// because they may call what they reverse. Diagrams and size variables get texts that tell them
+// apart: the first of a name keeps it, the others are numbered. Size variables are taken in the
+// order in which they were made.
 #include "diagram/text.h"
 
 typedef struct {
@@ -16,13 +17,15 @@ typedef struct {
 
 // -- names ----------------------------------------------------------------------------------------
 bool is_plain_name(const char *text) {
-  static const char *const word[] = {"diagram", "sizes", "names", "reverse", "main", "weight", "buffer", "clock",
-                                     "const", "return", "next", "over", "else", "back", "init", "rooted", "of", "huge"};
+  static const char *const word[] = {"diagram", "sizes", "names", "reverse", "main", "weight",
+                                     "buffer",  "clock", "const", "return",  "next", "over",
+                                     "else",    "back",  "init",  "rooted",  "of",   "huge"};
   if (!*text) return false;
   for (uint32_t i = 0; i < COUNT(word); i++)
     if (strcmp(text, word[i]) == 0) return false;
   for (const char *c = text; *c; c++) {
-    bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (unsigned char)*c >= 0x80;
+    bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+                  (unsigned char)*c >= 0x80;
     bool later = (*c >= '0' && *c <= '9') || *c == '\'';
     if (!letter && (c == text || !later)) return false;
   }
@@ -33,9 +36,12 @@ const char *name_unique(World *w, Table *taken, Name name) {
   const char *text = name_text(w->names, name);
   Id before = table_get(taken, &name, sizeof name);
   Buf b = buf_new(w->arena);
-  if (!name) buf_char(&b, '%');
-  else if (is_plain_name(text)) buf_text(&b, text);
-  else buf_json(&b, text, strlen(text));
+  if (!name)
+    buf_char(&b, '%');
+  else if (is_plain_name(text))
+    buf_text(&b, text);
+  else
+    buf_json(&b, text, strlen(text));
   if (before) buf_printf(&b, ".%u", before + 1);
   table_put(taken, &name, sizeof name, before + 1);
   return b.at;
@@ -131,9 +137,12 @@ Cast *cast_of(World *w, const Diagram *root) {
 
 const char *cast_size(World *w, const Cast *cast, Size size) {
   Buf b = buf_new(w->arena);
-  if (!size) buf_char(&b, '?');
-  else if (size_too_large(w, size)) buf_text(&b, "huge");
-  else size_print_as(w, size, cast->var, &b);
+  if (!size)
+    buf_char(&b, '?');
+  else if (size_too_large(w, size))
+    buf_text(&b, "huge");
+  else
+    size_print_as(w, size, cast->var, &b);
   return b.at;
 }
 

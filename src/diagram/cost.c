@@ -1,12 +1,14 @@
 // Costs as polynomials in the sizes.
 //
-// Work: a loop does its body at every point of its box, so Π sizes times the rows of the body; combining values
-// that meet in one cell costs one less than there are values. Joins, orders and noise do no arithmetic. A scan
-// repeats its body, a call adds what it calls, both said in the sizes of the caller.
+// Work: a loop does its body at every point of its box, so Π sizes times the rows of the body;
+// combining values that meet in one cell costs one less than there are values. Joins, orders and
+// noise do no arithmetic. A scan repeats its body, a call adds what it calls, both said in the
+// sizes of the caller.
 //
-// Memory: numbers on wires. A *section* cuts the diagram between two boxes, and holds the wires that cross it; at a
-// box, its inputs and outputs are alive together. The peak is the largest section. Without numbers sections
-// are compared by degree, then by value where every variable is 16.
+// Memory: numbers on wires. A *section* cuts the diagram between two boxes, and holds the wires
+// that cross it; at a box, its inputs and outputs are alive together. The peak is the largest
+// section. Without numbers sections are compared by degree, then by value where every variable
+// is 16.
 #include "diagram/pass.h"
 
 #include <math.h>
@@ -49,9 +51,12 @@ static void add_loop(World *w, Cost *c, const Loop *loop) {
   }
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     Fn fn = (Fn)loop->scalar[i].fn;
-    if (fn == FN_mul) multiplications++;
-    else if (fn == FN_add || fn == FN_sub) additions++;
-    else if (fn_rows[fn].flops >= FUNCTION_FLOPS) functions++;
+    if (fn == FN_mul)
+      multiplications++;
+    else if (fn == FN_add || fn == FN_sub)
+      additions++;
+    else if (fn_rows[fn].flops >= FUNCTION_FLOPS)
+      functions++;
   }
   add_times(w, &c->multiplications, points, multiplications);
   add_times(w, &c->additions, points, additions);
@@ -83,7 +88,8 @@ static bool is_larger(const Costing *k, Size a, Size b) {
   return da != db ? da > db : value_at(k, a, k->small) > value_at(k, b, k->small);
 }
 
-static Id *last_reads(World *w, const Diagram *d) { // [wire] the last box that reads it; the end for outputs
+static Id *last_reads(World *w,
+                      const Diagram *d) { // [wire] the last box that reads it; the end for outputs
   Id *last = NEW_ARRAY(w->arena, Id, d->wire.n);
   for (Id i = 1; i < d->box.n; i++)
     for (uint32_t k = 0; k < d->box.at[i].nin; k++) last[d->box.at[i].in[k]] = i;
@@ -94,8 +100,10 @@ static Id *last_reads(World *w, const Diagram *d) { // [wire] the last box that 
 
 static Size boundary(World *w, const Diagram *d) {
   Size sum = size_of(w, 0);
-  for (uint32_t i = 0; i < d->in.n; i++) sum = size_add(w, sum, elements(w, &d->wire.at[d->in.at[i]].type));
-  for (uint32_t i = 0; i < d->param.n; i++) sum = size_add(w, sum, elements(w, &d->wire.at[d->param.at[i].wire].type));
+  for (uint32_t i = 0; i < d->in.n; i++)
+    sum = size_add(w, sum, elements(w, &d->wire.at[d->in.at[i]].type));
+  for (uint32_t i = 0; i < d->param.n; i++)
+    sum = size_add(w, sum, elements(w, &d->wire.at[d->param.at[i].wire].type));
   return sum;
 }
 
@@ -110,7 +118,8 @@ static Size add_box(Costing *k, Cost *c, const Diagram *d, const Box *b) {
   Cost cost = cost_of(k, inner);
   subst_call(w, &s, inner, d, b->in, b->op == OP_scan ? b->scan->slice : 0);
   add_inner(w, c, &cost, &s, b->op == OP_scan ? size_now(w, b->scan->axis.size) : one);
-  c->memory_all = size_add(w, c->memory_all, subst_size(w, &s, size_sub(w, cost.memory_all, boundary(w, inner))));
+  c->memory_all = size_add(w, c->memory_all,
+                           subst_size(w, &s, size_sub(w, cost.memory_all, boundary(w, inner))));
   return subst_size(w, &s, size_sub(w, cost.memory_peak, boundary(w, inner)));
 }
 
@@ -138,7 +147,8 @@ static Cost cost_of(Costing *k, const Diagram *d) {
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     Size out = size_of(w, 0), inside = add_box(k, &c, d, b);
-    for (uint32_t j = 0; j < b->nout; j++) out = size_add(w, out, elements(w, &d->wire.at[b->out[j]].type));
+    for (uint32_t j = 0; j < b->nout; j++)
+      out = size_add(w, out, elements(w, &d->wire.at[b->out[j]].type));
     c.memory_all = size_add(w, c.memory_all, out);
     inside = size_add(w, alive, inside);
     alive = size_add(w, alive, out);

@@ -1,14 +1,14 @@
 // The derivative of a diagram is a diagram.
 //
-// Both modes work on the flat diagram and give a new one that holds the boxes of the old one first, then (or in
-// between) those of the derivative. Forward walks the boxes in order, with at most one tangent for each wire.
-// Reverse walks them backward, with a list of cotangents for each wire; absent means zero, so nothing is
-// emitted for what does not move.
+// Both modes work on the flat diagram and give a new one that holds the boxes of the old one first,
+// then (or in between) those of the derivative. Forward walks the boxes in order, with at most one
+// tangent for each wire. Reverse walks them backward, with a list of cotangents for each wire;
+// absent means zero, so nothing is emitted for what does not move.
 //
-// Reverse serves several goals at once. The wanted weights and inputs are divided into classes; a *key* is a
-// set of classes. A goal's cotangent starts with the key of what it may move, and at each wire the key is cut
-// down to the classes that lie upstream: cotangents with equal keys are added, those with empty keys dropped.
-// A plain reverse is the case of one class.
+// Reverse serves several goals at once. The wanted weights and inputs are divided into classes; a
+// *key* is a set of classes. A goal's cotangent starts with the key of what it may move, and at
+// each wire the key is cut down to the classes that lie upstream: cotangents with equal keys are
+// added, those with empty keys dropped. A plain reverse is the case of one class.
 //
 // Derivatives of loops are in derive_loop.c, those of scans in derive_scan.c; the others are here:
 //   join     slices of the cotangent; a join of tangents
@@ -33,7 +33,8 @@ Id origin_of_derived(const Derive *e, Id origin) {
 }
 
 // -- small loops ----------------------------------------------------------------------------------
-static Loop *loop_over(World *w, const Type *t) { // an index for each axis, a plain output, no operand, no body
+static Loop *
+loop_over(World *w, const Type *t) { // an index for each axis, a plain output, no operand, no body
   Loop *loop = NEW(w->arena, Loop);
   uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, t->rank);
   loop->nindex = t->rank;
@@ -70,7 +71,8 @@ static Id add_few(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
 
 Id added_wires(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
   enum { AT_ONCE = 8 };
-  while (n > 1) { // in rounds, so that a wire read by thousands costs little more than one read by two
+  while (n >
+         1) { // in rounds, so that a wire read by thousands costs little more than one read by two
     Id *sum = NEW_ARRAY(w->arena, Id, (n + AT_ONCE - 1) / AT_ONCE);
     uint32_t m = 0;
     for (uint32_t i = 0; i < n; i += AT_ONCE) {
@@ -95,10 +97,13 @@ static Upstream upstream_new(World *w, const Diagram *f, uint32_t classes) {
   return u;
 }
 
-static uint64_t *upstream_of(const Upstream *u, Id wire) { return u->set + (size_t)wire * u->words; }
+static uint64_t *upstream_of(const Upstream *u, Id wire) {
+  return u->set + (size_t)wire * u->words;
+}
 
 static void upstream_mark(const Upstream *u, const Diagram *f, Id wire, uint32_t class) {
-  if (type_moves(&f->wire.at[wire].type)) upstream_of(u, wire)[class / 64] |= (uint64_t)1 << (class % 64);
+  if (type_moves(&f->wire.at[wire].type))
+    upstream_of(u, wire)[class / 64] |= (uint64_t)1 << (class % 64);
 }
 
 // From the inputs of a box to its outputs.
@@ -125,7 +130,8 @@ bool *outputs_moving(World *w, const Diagram *f) {
   for (uint32_t i = 0; i < n; i++) upstream_mark(&u, f, source_wire(f, i), i);
   for (Id i = 1; i < f->box.n; i++) upstream_spread(w, &u, f, &f->box.at[i]);
   for (uint32_t o = 0; o < f->out.n; o++)
-    for (uint32_t i = 0; i < n; i++) moving[o * n + i] = upstream_of(&u, f->out.at[o])[i / 64] >> (i % 64) & 1;
+    for (uint32_t i = 0; i < n; i++)
+      moving[o * n + i] = upstream_of(&u, f->out.at[o])[i / 64] >> (i % 64) & 1;
   return moving;
 }
 
@@ -180,7 +186,8 @@ static Id cot_sum(Reverse *r, Id wire, Id cot) {
   Ids *part = &r->cot.at[cot].part;
   const Wire *x = &r->d.f->wire.at[wire];
   if (part->n > 1) {
-    part->at[0] = added_wires(r->d.w, r->d.to, part->at, part->n, origin_of_derived(&r->d, x->origin));
+    part->at[0] =
+        added_wires(r->d.w, r->d.to, part->at, part->n, origin_of_derived(&r->d, x->origin));
     part->n = 1;
   }
   Wire *sum = &r->d.to->wire.at[part->at[0]];
@@ -197,7 +204,8 @@ static Id cot_find(Reverse *r, Id wire, Id key) { // 0 = zero
 // -- reverse --------------------------------------------------------------------------------------
 static Reverse *reverse_new(World *w, const Diagram *f, uint32_t classes) {
   Reverse *r = NEW(w->arena, Reverse);
-  r->d = (Derive){w, f, diagram_new(w, name_with(w, f->name, "_reverse")), new_map(w, f), WHY_REVERSE};
+  r->d =
+      (Derive){w, f, diagram_new(w, name_with(w, f->name, "_reverse")), new_map(w, f), WHY_REVERSE};
   r->d.to->origin = f->origin;
   r->up = upstream_new(w, f, classes);
   r->keys = table_new(w->arena);
@@ -224,8 +232,10 @@ static void reverse_copy(Reverse *r) {
     bool moved = false;
     upstream_spread(r->d.w, &r->up, f, b);
     for (uint32_t k = 0; k < b->nout; k++) moved |= wire_is_moved(r, b->out[k]);
-    if (b->op == OP_scan && moved) r->saved[i] = scan_and_save(&r->d, b);
-    else copy_box(r->d.w, r->d.to, f, b, r->d.map, b->origin);
+    if (b->op == OP_scan && moved)
+      r->saved[i] = scan_and_save(&r->d, b);
+    else
+      copy_box(r->d.w, r->d.to, f, b, r->d.map, b->origin);
   }
 }
 
@@ -257,8 +267,8 @@ static Id param_by_path(const Derive *e, const Box *b, const Param *p) {
   return 0;
 }
 
-// The diagram's own reverse: in, d out -> d in; its params are those of the diagram, by path. When it gives more,
-// these are the cotangents of the params.
+// The diagram's own reverse: in, d out -> d in; its params are those of the diagram, by path. When
+// it gives more, these are the cotangents of the params.
 static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_in) {
   const Diagram *f = b->callee;
   Diagram *own = f->reverse;
@@ -269,10 +279,12 @@ static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_i
     const Wire *y = &e->f->wire.at[b->out[i]];
     if (!type_moves(&y->type)) continue;
     vec_push(e->w->arena, &in,
-             d_out[i] ? d_out[i] : filled_wire(e->w, e->to, &y->type, 0, name_d(e->w, y->name), origin));
+             d_out[i] ? d_out[i]
+                      : filled_wire(e->w, e->to, &y->type, 0, name_d(e->w, y->name), origin));
   }
   assert(in.n == own->in.n);
-  for (uint32_t i = 0; i < own->param.n; i++) vec_push(e->w->arena, &in, param_by_path(e, b, &own->param.at[i]));
+  for (uint32_t i = 0; i < own->param.n; i++)
+    vec_push(e->w->arena, &in, param_by_path(e, b, &own->param.at[i]));
   Id next = box_call(e->w, e->to, own, in.at, in.n, origin), end = next + own->out.n;
   e->to->box.at[e->to->box.n - 1].site = b->site;
   for (uint32_t k = 0; k < b->nin; k++)
@@ -318,12 +330,14 @@ static bool reverse_output(Reverse *r, Id wire) {
   const Wire *x = &r->d.f->wire.at[wire];
   Id cot = r->first[wire], origin = origin_of_derived(&r->d, x->origin);
   assert(!cot || !r->cot.at[cot].next); // a source is of one class
-  Id d = cot ? cot_sum(r, wire, cot) : filled_wire(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
+  Id d = cot ? cot_sum(r, wire, cot)
+             : filled_wire(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
   diagram_output(r->d.w, r->d.to, d);
   return !cot;
 }
 
-static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bool *have_out, bool keep_out) {
+static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bool *have_out,
+                          bool keep_out) {
   Reverse *r = reverse_new(w, f, 1);
   uint32_t n = f->in.n + f->param.n, zeros = 0;
   Derived result = {r->d.to, NEW_ARRAY(w->arena, bool, n)};
@@ -333,14 +347,16 @@ static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bo
   for (uint32_t i = 0; i < f->out.n; i++) {
     const Wire *y = &f->wire.at[f->out.at[i]];
     bool have = have_out[i] && type_moves(&y->type);
-    vec_push(w->arena, &seed, have ? diagram_input(w, r->d.to, y->type, name_d(w, y->name), y->origin) : 0);
+    vec_push(w->arena, &seed,
+             have ? diagram_input(w, r->d.to, y->type, name_d(w, y->name), y->origin) : 0);
   }
   reverse_copy(r);
   Id key = key_of(r, &(uint64_t){1});
   for (uint32_t i = 0; i < f->out.n; i++)
     if (seed.at[i]) cot_add(r, f->out.at[i], key, seed.at[i]);
   reverse_walk(r);
-  for (uint32_t i = 0; keep_out && i < f->out.n; i++) diagram_output(w, r->d.to, r->d.map[f->out.at[i]]);
+  for (uint32_t i = 0; keep_out && i < f->out.n; i++)
+    diagram_output(w, r->d.to, r->d.map[f->out.at[i]]);
   if (keep_out) copy_nexts(r->d.to, f, r->d.map);
   for (uint32_t i = 0; i < n; i++)
     if (want[i] && type_moves(&f->wire.at[source_wire(f, i)].type))
@@ -359,7 +375,8 @@ static Diagram *wrapped(World *w, const Diagram *d) {
   Ids in = {0};
   copy_inputs(w, to, d, map);
   copy_params(w, to, d, map);
-  for (uint32_t i = 0; i < d->in.n + d->param.n; i++) vec_push(w->arena, &in, map[source_wire(d, i)]);
+  for (uint32_t i = 0; i < d->in.n + d->param.n; i++)
+    vec_push(w->arena, &in, map[source_wire(d, i)]);
   Id next = box_call(w, to, w->diagram.at[d->id], in.at, in.n, d->origin);
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, next++);
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -373,9 +390,11 @@ static Diagram *flat_for_reverse(World *w, const Diagram *d) {
 
 static bool *sources_wanted(World *w, const Diagram *d, const Wanted *wanted) {
   bool *want = NEW_ARRAY(w->arena, bool, d->in.n + d->param.n);
-  for (uint32_t i = 0; i < d->in.n; i++) want[i] = !wanted || !wanted->want_in || wanted->want_in[i];
+  for (uint32_t i = 0; i < d->in.n; i++)
+    want[i] = !wanted || !wanted->want_in || wanted->want_in[i];
   for (uint32_t i = 0; i < d->param.n; i++)
-    want[d->in.n + i] = wanted && wanted->want_param ? wanted->want_param[i] : d->param.at[i].role == ROLE_WEIGHT;
+    want[d->in.n + i] =
+        wanted && wanted->want_param ? wanted->want_param[i] : d->param.at[i].role == ROLE_WEIGHT;
   return want;
 }
 
@@ -389,7 +408,8 @@ Diagram *diagram_reverse(World *w, const Diagram *d, const Wanted *wanted) {
 
 // -- several goals --------------------------------------------------------------------------------
 // Params that the same goals move are one class. Gives each param's class + 1, 0 = moved by none.
-static uint32_t *param_classes(World *w, const Diagram *f, const bool *const *mask, uint32_t *count, Ids *member) {
+static uint32_t *param_classes(World *w, const Diagram *f, const bool *const *mask, uint32_t *count,
+                               Ids *member) {
   Table *known = table_new(w->arena);
   uint32_t *class = NEW_ARRAY(w->arena, uint32_t, f->param.n);
   bool *goals = NEW_ARRAY(w->arena, bool, f->out.n);
@@ -425,7 +445,8 @@ Diagram *diagram_gradient(World *w, const Diagram *d, const bool *const *mask) {
     Id key = key_of(r, set);
     if (!key || !key_at(r, key, f->out.at[o])) continue;
     cot_add(r, f->out.at[o], key,
-            filled_wire(w, r->d.to, &y->type, 1, name_d(w, y->name), origin_of_derived(&r->d, y->origin)));
+            filled_wire(w, r->d.to, &y->type, 1, name_d(w, y->name),
+                        origin_of_derived(&r->d, y->origin)));
   }
   reverse_walk(r);
   for (uint32_t i = 0; i < f->out.n; i++) diagram_output(w, r->d.to, r->d.map[f->out.at[i]]);
@@ -442,7 +463,8 @@ static Id forward_join(const Derive *e, const Box *b, const Id *d_in) {
   for (uint32_t k = 0; k < b->nin; k++) any |= d_in[k] != 0;
   if (!any) return 0;
   for (uint32_t k = 0; k < b->nin; k++)
-    part[k] = d_in[k] ? d_in[k] : filled_wire(e->w, e->to, &e->f->wire.at[b->in[k]].type, 0, 0, origin);
+    part[k] =
+        d_in[k] ? d_in[k] : filled_wire(e->w, e->to, &e->f->wire.at[b->in[k]].type, 0, 0, origin);
   return box_join(e->w, e->to, b->axis, part, b->nin, origin);
 }
 
@@ -483,7 +505,9 @@ Derived forward_flat(World *w, const Diagram *f, const bool *have) {
     if (!type_moves(&y->type)) continue;
     result.zero[zeros++] = !d;
     diagram_output(w, e.to,
-                   d ? d : filled_wire(w, e.to, &y->type, 0, name_d(w, y->name), origin_of_derived(&e, y->origin)));
+                   d ? d
+                     : filled_wire(w, e.to, &y->type, 0, name_d(w, y->name),
+                                   origin_of_derived(&e, y->origin)));
   }
   copy_nexts(e.to, f, e.map);
   return result;

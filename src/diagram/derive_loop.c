@@ -1,21 +1,25 @@
 // The derivative of a loop is a loop.
 //
-//   y[A0(n)] += body(x_1[A1(n)], …)      dx_k[Ak(n)] += ∂body/∂x_k · dy[A0(n)]      over the same points n
+//   y[A0(n)] += body(x_1[A1(n)], …)      dx_k[Ak(n)] += ∂body/∂x_k · dy[A0(n)]      over the same
+//   points n
 //
-// Reverse exchanges the output's access with an operand's; forward keeps the output and reads a tangent beside
-// each operand. Every old operand stays, at least as a guard, so the live points are the same.
-// Where the derivative is taken, the *place*, depends on how values are combined:
+// Reverse exchanges the output's access with an operand's; forward keeps the output and reads a
+// tangent beside each operand. Every old operand stays, at least as a guard, so the live points are
+// the same. Where the derivative is taken, the *place*, depends on how values are combined:
 //
 //   sum          the loop itself
-//   max, min     the winning points only: the box shrinks to the output's indices, and a winner, which is a
+//   max, min     the winning points only: the box shrinks to the output's indices, and a winner,
+//   which is a
 //                label, stands for each reduced index
-//   prod         the loop itself, times the product of the others, which is a wire over the whole box: a
-//                quadratic loop, but right where factors are zero. Over B, min is prod, and max is the
-//                complement of the prod of complements.
+//   prod         the loop itself, times the product of the others, which is a wire over the whole
+//   box: a
+//                quadratic loop, but right where factors are zero. Over B, min is prod, and max is
+//                the complement of the prod of complements.
 //
-// Inside the body derivatives are those texts of ops.def. A flow through a branch of `select` is computed as if
-// the branch were taken and chosen at the end, so that a slope that is infinite elsewhere does no harm. A slope
-// said by the body's own value, as that of exp, reads it from the output rather than computing it again.
+// Inside the body derivatives are those texts of ops.def. A flow through a branch of `select` is
+// computed as if the branch were taken and chosen at the end, so that a slope that is infinite
+// elsewhere does no harm. A slope said by the body's own value, as that of exp, reads it from the
+// output rather than computing it again.
 #include "diagram/derive.h"
 
 #include <assert.h>
@@ -102,12 +106,14 @@ static bool *scalars_moved(World *w, const Loop *loop, uint32_t n, uint32_t k) {
   for (uint32_t i = 0; i < n; i++) {
     const Scalar *s = &loop->scalar[i];
     moved[i] = s->fn == FN_ARG && s->ref == k;
-    for (uint32_t j = 0; j < fn_rows[s->fn].arity; j++) moved[i] |= has_slope(s, j) && moved[s->arg[j]];
+    for (uint32_t j = 0; j < fn_rows[s->fn].arity; j++)
+      moved[i] |= has_slope(s, j) && moved[s->arg[j]];
   }
   return moved;
 }
 
-// The derivative of the body, which is the first n scalars, by operand k, times `seed`; NONE if there is none.
+// The derivative of the body, which is the first n scalars, by operand k, times `seed`; NONE if
+// there is none.
 static uint32_t push_adjoint(World *w, Loop *loop, uint32_t n, uint32_t k, uint32_t seed) {
   const bool *moved = scalars_moved(w, loop, n, k);
   Flow *flow = NEW_ARRAY(w->arena, Flow, n), total = {NONE, NONE};
@@ -118,7 +124,8 @@ static uint32_t push_adjoint(World *w, Loop *loop, uint32_t n, uint32_t k, uint3
     if (loop->scalar[i].fn == FN_ARG) flow_add(w, loop, &total, flow[i]);
     for (uint32_t j = 0; j < fn_rows[loop->scalar[i].fn].arity; j++) {
       uint32_t to = loop->scalar[i].arg[j];
-      if (has_slope(&loop->scalar[i], j) && moved[to]) flow_add(w, loop, &flow[to], flow_back(w, loop, i, j, flow[i]));
+      if (has_slope(&loop->scalar[i], j) && moved[to])
+        flow_add(w, loop, &flow[to], flow_back(w, loop, i, j, flow[i]));
     }
   }
   return total.value == NONE ? NONE : flow_value(w, loop, total);
@@ -130,7 +137,8 @@ static uint32_t push_tangent(World *w, Loop *loop, uint32_t n, const uint32_t *t
   for (uint32_t i = 0; i < n; i++) {
     const Scalar s = loop->scalar[i];
     t[i] = NONE;
-    if (s.fn == FN_ARG && tangent[s.ref] != NONE) t[i] = push_leaf(w, loop, FN_ARG, s.base, tangent[s.ref], 0);
+    if (s.fn == FN_ARG && tangent[s.ref] != NONE)
+      t[i] = push_leaf(w, loop, FN_ARG, s.base, tangent[s.ref], 0);
     for (uint32_t j = 0; j < fn_rows[s.fn].arity; j++) {
       if (!has_slope(&s, j) || t[s.arg[j]] == NONE) continue;
       uint32_t part = push_slope(w, loop, i, j, t[s.arg[j]]);
@@ -145,8 +153,10 @@ static Place place_plain(const Derive *e, const Box *b) {
   return (Place){{loop_copy(e->w, b->loop), mapped(e, b->in, b->nin)}, 0, NONE};
 }
 
-// Indices are renumbered by `now`; those with an operand standing for them become terms of that operand.
-static Access access_moved(World *w, const Access *old, const uint32_t *now, const bool *stands, uint32_t first) {
+// Indices are renumbered by `now`; those with an operand standing for them become terms of that
+// operand.
+static Access access_moved(World *w, const Access *old, const uint32_t *now, const bool *stands,
+                           uint32_t first) {
   Access a = {.rank = old->rank, .padded = old->padded, .pad = old->pad};
   a.coord = NEW_ARRAY(w->arena, Coord, old->rank);
   for (uint32_t i = 0; i < old->rank; i++) {
@@ -154,8 +164,10 @@ static Access access_moved(World *w, const Access *old, const uint32_t *now, con
     c.term = arena_copy(w->arena, c.term, c.n * sizeof(Term));
     for (uint32_t k = 0; k < c.n; k++) {
       Term *t = &c.term[k];
-      if (t->operand) t->var += first;
-      else t->operand = stands && stands[t->var], t->var = now[t->var];
+      if (t->operand)
+        t->var += first;
+      else
+        t->operand = stands && stands[t->var], t->var = now[t->var];
     }
     a.coord[i] = c;
   }
@@ -163,8 +175,8 @@ static Access access_moved(World *w, const Access *old, const uint32_t *now, con
 }
 
 // A body where `at` of an index may have become an operand.
-static void scalars_moved_to(World *w, Loop *to, const Loop *old, const uint32_t *now, const bool *stands,
-                             uint32_t first) {
+static void scalars_moved_to(World *w, Loop *to, const Loop *old, const uint32_t *now,
+                             const bool *stands, uint32_t first) {
   uint32_t *number = NEW_ARRAY(w->arena, uint32_t, old->nscalar);
   for (uint32_t i = 0; i < old->nscalar; i++) {
     Scalar s = old->scalar[i];
@@ -194,9 +206,11 @@ static Place place_winner(const Derive *e, const Box *b) {
     if (!stands[i]) loop->index[loop->nindex++] = old->index[i];
   }
   loop->out = access_moved(w, &old->out, now, stands, p.first);
-  for (uint32_t i = 0; i < winners; i++) draft_operand(w, &p.draft, e->map[b->out[1 + i]], loop->out);
+  for (uint32_t i = 0; i < winners; i++)
+    draft_operand(w, &p.draft, e->map[b->out[1 + i]], loop->out);
   for (uint32_t i = 0; i < old->nin; i++)
-    draft_operand(w, &p.draft, e->map[b->in[i]], access_moved(w, &old->in[i], now, stands, p.first));
+    draft_operand(w, &p.draft, e->map[b->in[i]],
+                  access_moved(w, &old->in[i], now, stands, p.first));
   scalars_moved_to(w, loop, old, now, stands, p.first);
   return p;
 }
@@ -206,7 +220,8 @@ static uint32_t push_same_point(World *w, Loop *loop, uint32_t old, const uint32
   uint32_t same = NONE;
   for (uint32_t i = 0; i < old; i++) {
     if (now[i] == i) continue;
-    uint32_t a = push_leaf(w, loop, FN_AT, BASE_R, i, 0), b = push_leaf(w, loop, FN_AT, BASE_R, now[i], 0);
+    uint32_t a = push_leaf(w, loop, FN_AT, BASE_R, i, 0),
+             b = push_leaf(w, loop, FN_AT, BASE_R, now[i], 0);
     uint32_t eq = scalar_fn(w, loop, FN_eq, a, b, 0);
     same = same == NONE ? eq : scalar_fn(w, loop, FN_and, same, eq, 0);
   }
@@ -217,7 +232,8 @@ static uint32_t push_same_point(World *w, Loop *loop, uint32_t old, const uint32
 static Id wire_of_others(const Derive *e, const Box *b) {
   World *w = e->w;
   const Loop *old = b->loop;
-  uint32_t *now = NEW_ARRAY(w->arena, uint32_t, old->nindex), *plain = NEW_ARRAY(w->arena, uint32_t, old->nindex);
+  uint32_t *now = NEW_ARRAY(w->arena, uint32_t, old->nindex),
+           *plain = NEW_ARRAY(w->arena, uint32_t, old->nindex);
   Axis *axis = NEW_ARRAY(w->arena, Axis, old->nindex);
   Draft f = {NEW(w->arena, Loop), {0}};
   Loop *loop = f.loop;
@@ -257,12 +273,14 @@ static Place place_of(const Derive *e, const Box *b) {
   Place p = place_plain(e, b);
   uint32_t *plain = NEW_ARRAY(e->w->arena, uint32_t, loop->nindex);
   for (uint32_t i = 0; i < loop->nindex; i++) plain[i] = i;
-  p.factor = draft_operand(e->w, &p.draft, wire_of_others(e, b), access_plain(e->w, loop->nindex, plain));
+  p.factor =
+      draft_operand(e->w, &p.draft, wire_of_others(e, b), access_plain(e->w, loop->nindex, plain));
   return p;
 }
 
 // -- values that are there already ----------------------------------------------------------------
-// Whether every index is an output coordinate of its own, so that a cell holds the value of one point.
+// Whether every index is an output coordinate of its own, so that a cell holds the value of one
+// point.
 static bool writes_once(World *w, const Loop *loop) {
   uint32_t index;
   for (uint32_t i = 0; i < loop->out.rank; i++)
@@ -298,7 +316,8 @@ static Draft draft_copy(World *w, const Draft *f) {
 
 static Id draft_emit(const Derive *e, const Box *b, Draft *f, uint32_t result, const Type *type) {
   draft_tidy(e->w, e->to, f, result, type);
-  return box_loop_shared(e->w, e->to, f->loop, f->in.at, f->in.n, *type, origin_of_derived(e, b->origin));
+  return box_loop_shared(e->w, e->to, f->loop, f->in.at, f->in.n, *type,
+                         origin_of_derived(e, b->origin));
 }
 
 static Id reverse_operand(const Derive *e, const Box *b, const Place *p, uint32_t k, Id g) {
@@ -306,7 +325,8 @@ static Id reverse_operand(const Derive *e, const Box *b, const Place *p, uint32_
   Draft f = draft_copy(w, &p->draft);
   Loop *loop = f.loop;
   uint32_t body = loop->nscalar, written = push_written(e, b, &f);
-  uint32_t seed = push_leaf(w, loop, FN_ARG, e->to->wire.at[g].type.base, draft_operand(w, &f, g, loop->out), 0);
+  uint32_t seed = push_leaf(w, loop, FN_ARG, e->to->wire.at[g].type.base,
+                            draft_operand(w, &f, g, loop->out), 0);
   if (p->factor != NONE) {
     uint32_t factor = push_leaf(w, loop, FN_ARG, loop->scalar[seed].base, p->factor, 0);
     seed = push_times(w, loop, seed, factor);
@@ -322,7 +342,8 @@ static Id reverse_operand(const Derive *e, const Box *b, const Place *p, uint32_
 
 // Which operands the loop's value moves with.
 bool *loop_moving(World *w, const Loop *loop) {
-  bool *moved = NEW_ARRAY(w->arena, bool, loop->nin), *reached = NEW_ARRAY(w->arena, bool, loop->nscalar);
+  bool *moved = NEW_ARRAY(w->arena, bool, loop->nin),
+       *reached = NEW_ARRAY(w->arena, bool, loop->nscalar);
   reached[loop->nscalar - 1] = true;
   for (uint32_t i = loop->nscalar; i-- > 0;) {
     const Scalar *s = &loop->scalar[i];

@@ -1,19 +1,22 @@
 // The derivative of a scan is a scan.
 //
-// Reverse: the scan itself also gives its carries as they were before each step; then a scan the other way
-// computes each step again from its slices, its saved carries and its holds, and takes its reverse:
+// Reverse: the scan itself also gives its carries as they were before each step; then a scan the
+// other way computes each step again from its slices, its saved carries and its holds, and takes
+// its reverse:
 //
 //   slices    the old slices, the saved carries, cotangents of what was emitted
 //   carries   cotangents of the carries; sums of the cotangents of holds and of params
 //   emitted   cotangents of the slices
 //
-// Forward: one scan of twice the carries. Either way noise inside the body is the same, because it depends
-// on the site and on the position, which both keep. What turns out not to be read is dropped by prune.c.
+// Forward: one scan of twice the carries. Either way noise inside the body is the same, because it
+// depends on the site and on the position, which both keep. What turns out not to be read is
+// dropped by prune.c.
 #include "diagram/derive.h"
 
 static Diagram *body_new(const Derive *e, const Scan *s, const char *end) {
   Diagram *body = diagram_new(
-      e->w, name_from(e->w->names, arena_format(e->w->arena, "%s%s", name_text(e->w->names, s->body->name), end)));
+      e->w, name_from(e->w->names, arena_format(e->w->arena, "%s%s",
+                                                name_text(e->w->names, s->body->name), end)));
   body->origin = s->body->origin;
   return body;
 }
@@ -30,12 +33,14 @@ Id scan_and_save(const Derive *e, const Box *b) {
   Scan scan = *b->scan;
   const Diagram *old = scan.body;
   Diagram *body = scan.body = body_new(e, b->scan, "_saving");
-  Id *map = new_map(e->w, old), *in = NEW_ARRAY(e->w->arena, Id, b->nin), *out = NEW_ARRAY(e->w->arena, Id, b->nout);
+  Id *map = new_map(e->w, old), *in = NEW_ARRAY(e->w->arena, Id, b->nin),
+     *out = NEW_ARRAY(e->w->arena, Id, b->nout);
   copy_inputs(e->w, body, old, map);
   copy_params(e->w, body, old, map);
   copy_boxes(e->w, body, old, map);
   for (uint32_t i = 0; i < old->out.n; i++) diagram_output(e->w, body, map[old->out.at[i]]);
-  for (uint32_t i = 0; i < scan.carry; i++) diagram_output(e->w, body, map[old->in.at[scan.slice + i]]);
+  for (uint32_t i = 0; i < scan.carry; i++)
+    diagram_output(e->w, body, map[old->in.at[scan.slice + i]]);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = e->map[b->in[i]];
   Id first = box_scan(e->w, e->to, &scan, in, b->nin, b->origin);
   for (uint32_t i = 0; i < b->nout; i++) out[i] = first + i;
@@ -77,8 +82,10 @@ static Around around_new(const Derive *e, const Box *b, const char *end) {
 static Id around_finish(Around *a) {
   const Scan *old = a->b->scan;
   uint32_t own = old->slice + old->carry + old->hold;
-  for (uint32_t i = own; i < a->b->nin; i++) vec_push(a->e->w->arena, &a->in, a->e->map[a->b->in[i]]);
-  return box_scan(a->e->w, a->e->to, &a->scan, a->in.at, a->in.n, origin_of_derived(a->e, a->b->origin));
+  for (uint32_t i = own; i < a->b->nin; i++)
+    vec_push(a->e->w->arena, &a->in, a->e->map[a->b->in[i]]);
+  return box_scan(a->e->w, a->e->to, &a->scan, a->in.at, a->in.n,
+                  origin_of_derived(a->e, a->b->origin));
 }
 
 // -- reverse --------------------------------------------------------------------------------------
@@ -99,26 +106,30 @@ static void reverse_inputs(Around *a, Inner *m, Id saved, const Id *d_out) {
   const Scan *old = a->b->scan;
   Scan *s = &a->scan;
   for (uint32_t i = 0; i < old->slice; i++)
-    m->input[i] = around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, &s->slice);
+    m->input[i] =
+        around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, &s->slice);
   for (uint32_t i = 0; i < old->carry; i++) {
     const Wire *x = body_in(a, old->slice + i);
     m->input[old->slice + i] = around_input(a, saved + i, &x->type, x->name, &s->slice);
   }
   for (uint32_t i = old->carry; i < a->b->nout; i++) {
     const Wire *y = &old->body->wire.at[old->body->out.at[i]];
-    if (d_out[i]) m->d_out[i] = around_input(a, d_out[i], &y->type, name_d(e->w, y->name), &s->slice);
+    if (d_out[i])
+      m->d_out[i] = around_input(a, d_out[i], &y->type, name_d(e->w, y->name), &s->slice);
   }
   for (uint32_t i = 0; i < m->n; i++) { // carries: cotangents of carries, then sums
     uint32_t k = i < old->carry ? i + old->slice : i < old->slice + old->carry ? i - old->carry : i;
     const Wire *x = body_in(a, k);
     if (!m->want[k] || m->zero[k] || k < old->slice) continue;
     Id start = is_carry(old, k) ? d_out[k - old->slice] : 0;
-    m->sum[k] = around_input(a, start ? start : zero_outside(a, &x->type), &x->type, name_d(e->w, x->name), &s->carry);
+    m->sum[k] = around_input(a, start ? start : zero_outside(a, &x->type), &x->type,
+                             name_d(e->w, x->name), &s->carry);
     if (is_carry(old, k)) m->d_out[k - old->slice] = m->sum[k];
   }
   for (uint32_t i = 0; i < old->hold; i++) {
     uint32_t k = old->slice + old->carry + i;
-    m->input[k] = around_input(a, e->map[a->b->in[k]], &body_in(a, k)->type, body_in(a, k)->name, &s->hold);
+    m->input[k] =
+        around_input(a, e->map[a->b->in[k]], &body_in(a, k)->type, body_in(a, k)->name, &s->hold);
   }
 }
 
@@ -146,13 +157,15 @@ static void reverse_outputs(Around *a, const Inner *m) {
   for (uint32_t i = 0; i < m->n; i++)
     if (m->sum[i] && !is_carry(old, i))
       diagram_output(w, body,
-                     added_wires(w, body, (Id[]){m->sum[i], m->inside[i]}, 2, origin_of_derived(a->e, a->b->origin)));
+                     added_wires(w, body, (Id[]){m->sum[i], m->inside[i]}, 2,
+                                 origin_of_derived(a->e, a->b->origin)));
   for (uint32_t i = 0; i < old->slice; i++)
     if (m->want[i] && !m->zero[i]) diagram_output(w, body, m->inside[i]);
 }
 
-// A carry has a cotangent if something that has one moves with it, and it is wanted if it moves with something that
-// is wanted, at this step or a later one. Marks both in `want`, and cuts `have` down to the same carries.
+// A carry has a cotangent if something that has one moves with it, and it is wanted if it moves
+// with something that is wanted, at this step or a later one. Marks both in `want`, and cuts `have`
+// down to the same carries.
 static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, bool *have) {
   const bool *moving = outputs_moving(w, s->body); // [out][n]
   for (bool more = true; more;) {
@@ -166,7 +179,8 @@ static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, b
       have[c] = has;
     }
   }
-  for (uint32_t c = 0; c < s->carry; c++) want[s->slice + c] = have[c] = want[s->slice + c] && have[c];
+  for (uint32_t c = 0; c < s->carry; c++)
+    want[s->slice + c] = have[c] = want[s->slice + c] && have[c];
 }
 
 static Inner inner_new(const Derive *e, const Box *b, const bool *want) {
@@ -181,7 +195,8 @@ static Inner inner_new(const Derive *e, const Box *b, const bool *want) {
   return m;
 }
 
-void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, const bool *want, Id *d_in) {
+void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, const bool *want,
+                  Id *d_in) {
   const Scan *old = b->scan;
   Inner m = inner_new(e, b, want);
   bool *have = NEW_ARRAY(e->w->arena, bool, b->nout);
@@ -206,12 +221,13 @@ void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, cons
 
 // -- forward --------------------------------------------------------------------------------------
 // Inputs of one kind: the old ones, then their tangents.
-static void forward_inputs(Around *a, const Id *d_in, const bool *have, uint32_t first, uint32_t n, uint32_t *count,
-                           Id *input, Id *tangent) {
+static void forward_inputs(Around *a, const Id *d_in, const bool *have, uint32_t first, uint32_t n,
+                           uint32_t *count, Id *input, Id *tangent) {
   const Derive *e = a->e;
   for (uint32_t i = first; i < first + n; i++)
     if (i < a->b->scan->body->in.n)
-      input[i] = around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, count);
+      input[i] =
+          around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, count);
   for (uint32_t i = first; i < first + n; i++) {
     const Wire *x = body_in(a, i);
     if (!have[i]) continue;
@@ -220,7 +236,8 @@ static void forward_inputs(Around *a, const Id *d_in, const bool *have, uint32_t
   }
 }
 
-static void forward_inside(Around *a, const Diagram *forward, const Id *input, const Id *tangent, Id *map) {
+static void forward_inside(Around *a, const Diagram *forward, const Id *input, const Id *tangent,
+                           Id *map) {
   World *w = a->e->w;
   const Diagram *old = a->b->scan->body;
   uint32_t next = old->in.n;
@@ -231,8 +248,10 @@ static void forward_inside(Around *a, const Diagram *forward, const Id *input, c
   copy_boxes(w, a->scan.body, forward, map);
 }
 
-// Outputs of the new body: carries, their tangents, emitted, their tangents. Fills in where they come out.
-static void forward_outputs(Around *a, const Derived *r, const bool *have, const Id *map, Id *out, Id *d_out) {
+// Outputs of the new body: carries, their tangents, emitted, their tangents. Fills in where they
+// come out.
+static void forward_outputs(Around *a, const Derived *r, const bool *have, const Id *map, Id *out,
+                            Id *d_out) {
   const Scan *old = a->b->scan;
   const Diagram *body = old->body;
   uint32_t *d_port = NEW_ARRAY(a->e->w->arena, uint32_t, body->out.n), moving = 0;
@@ -284,8 +303,8 @@ void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
   Id *map = new_map(e->w, r.diagram);
   forward_inputs(&a, d_in, have, 0, old->slice, &a.scan.slice, input, tangent);
   forward_inputs(&a, d_in, have, old->slice, old->carry, &a.scan.carry, input, tangent);
-  forward_inputs(&a, d_in, have, old->slice + old->carry, b->nin - old->slice - old->carry, &a.scan.hold, input,
-                 tangent);
+  forward_inputs(&a, d_in, have, old->slice + old->carry, b->nin - old->slice - old->carry,
+                 &a.scan.hold, input, tangent);
   forward_inside(&a, r.diagram, input, tangent, map);
   forward_outputs(&a, &r, have, map, out, d_out);
   Id first = around_finish(&a);

@@ -1,5 +1,5 @@
-// Putting diagrams together, and checking that they are put together well. Boxes can only be added after
-// the producers of their inputs, so the order of boxes is topological by construction.
+// Putting diagrams together, and checking that they are put together well. Boxes can only be added
+// after the producers of their inputs, so the order of boxes is topological by construction.
 #include "diagram/pass.h"
 
 World *world_new(Arena *a) {
@@ -60,7 +60,8 @@ uint32_t diagram_param(World *w, Diagram *d, Param p, Type type, Name name, Id o
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-static Id box_add(World *w, Diagram *d, Op op, const Id *in, uint32_t nin, uint32_t nout, Id origin) {
+static Id box_add(World *w, Diagram *d, Op op, const Id *in, uint32_t nin, uint32_t nout,
+                  Id origin) {
   Box b = {.op = (uint8_t)op, .nin = nin, .nout = nout, .origin = origin};
   b.in = arena_copy(w->arena, in, nin * sizeof(Id));
   b.out = NEW_ARRAY(w->arena, Id, nout);
@@ -76,11 +77,13 @@ static Id box_out(World *w, Diagram *d, Id box, uint32_t port, Type type, Name n
   return wire;
 }
 
-Id box_loop(World *w, Diagram *d, const Loop *loop, const Id *in, uint32_t nin, Type out, Id origin) {
+Id box_loop(World *w, Diagram *d, const Loop *loop, const Id *in, uint32_t nin, Type out,
+            Id origin) {
   return box_loop_shared(w, d, loop_copy(w, loop), in, nin, out, origin);
 }
 
-Id box_loop_shared(World *w, Diagram *d, Loop *loop, const Id *in, uint32_t nin, Type out, Id origin) {
+Id box_loop_shared(World *w, Diagram *d, Loop *loop, const Id *in, uint32_t nin, Type out,
+                   Id origin) {
   Id box = box_add(w, d, OP_loop, in, nin, 1 + loop_winners(w, loop), origin);
   d->box.at[box].loop = loop;
   Id first = box_out(w, d, box, 0, out, 0);
@@ -111,7 +114,8 @@ Id box_call(World *w, Diagram *d, Diagram *callee, const Id *in, uint32_t nin, I
   }
   for (uint32_t i = 0; i < callee->param.n; i++)
     if (callee->param.at[i].next)
-      box_out(w, d, box, port++, subst_type(w, &sizes, callee->wire.at[callee->param.at[i].next].type), 0);
+      box_out(w, d, box, port++,
+              subst_type(w, &sizes, callee->wire.at[callee->param.at[i].next].type), 0);
   return first;
 }
 
@@ -265,12 +269,14 @@ uint32_t scalar_fn(World *w, Loop *loop, Fn fn, uint32_t a, uint32_t b, uint32_t
 static void zonk_access(World *w, Access *a) {
   for (uint32_t i = 0; i < a->rank; i++) {
     a->coord[i].c = size_now(w, a->coord[i].c);
-    for (uint32_t k = 0; k < a->coord[i].n; k++) a->coord[i].term[k].coef = size_now(w, a->coord[i].term[k].coef);
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      a->coord[i].term[k].coef = size_now(w, a->coord[i].term[k].coef);
   }
 }
 
 static void zonk_loop(World *w, Loop *loop) {
-  for (uint32_t i = 0; i < loop->nindex; i++) loop->index[i].size = size_now(w, loop->index[i].size);
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    loop->index[i].size = size_now(w, loop->index[i].size);
   for (uint32_t i = 0; i < loop->nin; i++) zonk_access(w, &loop->in[i]);
   zonk_access(w, &loop->out);
   for (uint32_t i = 0; i < loop->nscalar; i++)

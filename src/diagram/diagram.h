@@ -7,9 +7,9 @@
 //   diagram_output(w, d, y);
 //   diagram_eval(w, d, &(Eval){...});
 //
-// A diagram is an open hypergraph: boxes in topological order over wires with one producer each. A wire
-// read twice is copied, one read by nobody is discarded. Everything refers by index; index 0 is none.
-// Passes take a diagram and give a new one; they never change their argument.
+// A diagram is an open hypergraph: boxes in topological order over wires with one producer each. A
+// wire read twice is copied, one read by nobody is discarded. Everything refers by index; index 0
+// is none. Passes take a diagram and give a new one; they never change their argument.
 #ifndef LIMN_DIAGRAM_H
 #define LIMN_DIAGRAM_H
 
@@ -18,8 +18,9 @@
 typedef struct World World;
 typedef struct Diagram Diagram;
 
-// size.c -------------------------------------------------------------------------------------------
-// A size is a polynomial with rational coefficients over atoms (variables, floor quotients, powers),
+// size.c
+// ------------------------------------------------------------------------------------------- A
+// size is a polynomial with rational coefficients over atoms (variables, floor quotients, powers),
 // in normal form and interned: equal sizes have equal ids. A variable may later be bound to a size.
 typedef Id Size; // 0 = absent
 
@@ -35,34 +36,37 @@ Size size_mul(World *, Size, Size);
 Size size_quotient(World *, Size, Size); // exact; 0 when the divisor is 0
 Size size_floor(World *, Size, Size);    // rounded down; 0 when the divisor is 0
 Size size_power(World *, Size, Size);
-Size size_now(World *, Size);                     // with every bound variable replaced
-bool size_value(World *, Size, int64_t *);        // a constant integer?
-bool size_number(World *, Size, double *);        // a constant, perhaps a fraction?
-bool size_too_large(World *, Size);               // left the range of 64-bit integers
-bool size_is_var(World *, Size, Id *var);         // a single unbound variable?
-void size_vars(World *, Size, Ids *);             // unbound variables in it, each once
+Size size_now(World *, Size);              // with every bound variable replaced
+bool size_value(World *, Size, int64_t *); // a constant integer?
+bool size_number(World *, Size, double *); // a constant, perhaps a fraction?
+bool size_too_large(World *, Size);        // left the range of 64-bit integers
+bool size_is_var(World *, Size, Id *var);  // a single unbound variable?
+void size_vars(World *, Size, Ids *);      // unbound variables in it, each once
 Name size_var_name(const World *, Id var);
 VarKind size_var_kind(const World *, Id var);
 Span size_var_span(const World *, Id var);
 void size_var_bind(World *, Id var, Size);
-// Makes two sizes equal if it can: binds a variable when exactly one occurs, once, linearly. With `free`
-// two lone variables are identified; without it two unknowns stay open.
+// Makes two sizes equal if it can: binds a variable when exactly one occurs, once, linearly. With
+// `free` two lone variables are identified; without it two unknowns stay open.
 SizeAnswer size_equate(World *, Size, Size, bool free);
 Size size_subst(World *, Size, Id var, Size value); // one variable replaced
 // The value under an assignment of variables to numbers (for cost and for run-time lengths).
 bool size_at(World *, Size, const double *value_of_var, double *out);
 uint32_t size_var_count(const World *);
 void size_print(World *, Size, Buf *);
-void size_print_as(World *, Size, const char *const *var_name, Buf *); // under other names, in the order of the text
+void size_print_as(World *, Size, const char *const *var_name,
+                   Buf *);            // under other names, in the order of the text
 const char *size_text(World *, Size); // in the world's arena
-// Terms of the polynomial, for printing costs: calls back with coefficient and factors in order of degree.
+// Terms of the polynomial, for printing costs: calls back with coefficient and factors in order of
+// degree.
 
-// type.c -------------------------------------------------------------------------------------------
+// type.c
+// -------------------------------------------------------------------------------------------
 typedef enum { BASE_NONE, BASE_R, BASE_LABEL, BASE_BIT } Base;
 enum { PASS_SAMPLE = 1 }; // the sample axis; other passing axes count from 2
 
 typedef struct {
-  Name label;    // 0 = no label
+  Name label; // 0 = no label
   Size size;
   Id decl;       // the `axis` declaration the label comes from, or 0
   uint32_t pass; // 0: the wire's own; k: the k-th axis that passes over the whole diagram
@@ -70,21 +74,23 @@ typedef struct {
 
 typedef struct {
   uint8_t base;
-  Size count;    // BASE_LABEL: how many labels
-  Id names;      // BASE_LABEL: their names (an entry of World.label_names), or 0
+  Size count; // BASE_LABEL: how many labels
+  Id names;   // BASE_LABEL: their names (an entry of World.label_names), or 0
   uint32_t rank;
   Axis *axis;
 } Type;
 
 Type type_make(World *, Base, uint32_t rank, const Axis *); // copies the axes
 Type type_label(World *, Size count, uint32_t rank, const Axis *);
-bool type_equal(World *, const Type *, const Type *);  // base and sizes; labels do not matter
-void type_print(World *, const Type *, Buf *);         // R[y k], {10}[t], B[8]
+bool type_equal(World *, const Type *, const Type *); // base and sizes; labels do not matter
+void type_print(World *, const Type *, Buf *);        // R[y k], {10}[t], B[8]
 const char *type_text(World *, const Type *);
-bool type_count(World *, const Type *, int64_t *);     // number of elements, if constant and representable
+bool type_count(World *, const Type *,
+                int64_t *); // number of elements, if constant and representable
 
-// ops.def, op.c ------------------------------------------------------------------------------------
-// Scalar functions are rows of ops.def; so are the boxes.
+// ops.def, op.c
+// ------------------------------------------------------------------------------------ Scalar
+// functions are rows of ops.def; so are the boxes.
 typedef enum {
   FN_CONST, // k
   FN_ARG,   // the value of operand `ref`
@@ -110,10 +116,11 @@ typedef enum {
 
 typedef struct {
   const char *name;
-  const char *sig;   // "RR>R"; * is any base, the same everywhere
+  const char *sig; // "RR>R"; * is any base, the same everywhere
   uint32_t arity;
   double (*value)(double a, double b, double c); // NULL for leaves
-  const char *d[3];  // derivative by each argument, as text: a b c arguments, y result, g cotangent; NULL = none
+  const char *d[3]; // derivative by each argument, as text: a b c arguments, y result, g cotangent;
+                    // NULL = none
   uint32_t flops;
   const char *glyph;
   double low, high;  // where to test
@@ -131,19 +138,28 @@ typedef struct {
   double k;
 } Scalar;
 
-// diagram.c ----------------------------------------------------------------------------------------
-// loop: the one primitive of arithmetic.
+// diagram.c
+// ---------------------------------------------------------------------------------------- loop:
+// the one primitive of arithmetic.
 //
-//   out[A0(n)] (+)= body(in_1[A1(n)], …, at(n))     over every point n of the box of indices for which
+//   out[A0(n)] (+)= body(in_1[A1(n)], …, at(n))     over every point n of the box of indices for
+//   which
 //                                                   every access is in bounds
 //
-// A point with an access out of bounds is skipped, unless that operand is padded: then it reads the pad.
-// An operand that the body does not mention still guards. The first hit of a cell is stored, further ones
-// are combined; untouched cells hold the combine's identity. A coordinate is c + Σ coef·index
+// A point with an access out of bounds is skipped, unless that operand is padded: then it reads the
+// pad. An operand that the body does not mention still guards. The first hit of a cell is stored,
+// further ones are combined; untouched cells hold the combine's identity. A coordinate is c + Σ
+// coef·index
 // + Σ coef·operand, the operand being a label wire that stands earlier in the list of operands.
-// max, min and prod want every output coordinate to be a plain index of its own. max and min have one more result
-// for each reduced index, in the order of the box: its winner, as a label (the first in box order; NaN wins).
-typedef enum { SUM, PROD, MAX, MIN } Combine; // over B: SUM is xor, PROD is and, MAX is or, MIN is and
+// max, min and prod want every output coordinate to be a plain index of its own. max and min have
+// one more result for each reduced index, in the order of the box: its winner, as a label (the
+// first in box order; NaN wins).
+typedef enum {
+  SUM,
+  PROD,
+  MAX,
+  MIN
+} Combine; // over B: SUM is xor, PROD is and, MAX is or, MIN is and
 
 typedef struct {
   Name name;
@@ -152,7 +168,7 @@ typedef struct {
 
 typedef struct {
   Size coef;
-  uint32_t var;  // an index, or an operand
+  uint32_t var; // an index, or an operand
   bool operand;
 } Term;
 
@@ -185,8 +201,9 @@ typedef struct {
 } Random;
 
 // scan: the body repeated along the first axis of the slices.
-//   box in:   slices [t …], carries, holds, then the body's params      body in:  slices […], carries, holds
-//   box out:  last carries, then emitted [t …]                          body out: carries, then emitted
+//   box in:   slices [t …], carries, holds, then the body's params      body in:  slices […],
+//   carries, holds box out:  last carries, then emitted [t …]                          body out:
+//   carries, then emitted
 typedef struct {
   Diagram *body;
   uint32_t slice, carry, hold;
@@ -199,13 +216,15 @@ typedef struct {
   uint32_t nin, nout;
   Id *in, *out;
   Id origin;
-  uint64_t site; // OP_call of a noisy diagram: which use this is; it stands in front of the sites inside
+  uint64_t
+      site; // OP_call of a noisy diagram: which use this is; it stands in front of the sites inside
   union {
-    Loop *loop;       // OP_loop
-    Random *random;   // OP_random: no inputs
-    Scan *scan;       // OP_scan
-    Diagram *callee;  // OP_call: in = arguments, then params; out = results, then next values
-    uint32_t axis;    // OP_join: joined along this axis;  OP_order: sorted along this axis (stable, ascending)
+    Loop *loop;      // OP_loop
+    Random *random;  // OP_random: no inputs
+    Scan *scan;      // OP_scan
+    Diagram *callee; // OP_call: in = arguments, then params; out = results, then next values
+    uint32_t axis;   // OP_join: joined along this axis;  OP_order: sorted along this axis (stable,
+                     // ascending)
   };
 } Box;
 
@@ -217,7 +236,17 @@ typedef struct {
   uint32_t port; // which output of it
 } Wire;
 
-typedef enum { INIT_NONE, INIT_CONST, INIT_NORMAL, INIT_UNIFORM, INIT_GLOROT, INIT_HE, INIT_ORTHOGONAL, INIT_DIAGRAM, INIT_DATA } InitKind;
+typedef enum {
+  INIT_NONE,
+  INIT_CONST,
+  INIT_NORMAL,
+  INIT_UNIFORM,
+  INIT_GLOROT,
+  INIT_HE,
+  INIT_ORTHOGONAL,
+  INIT_DIAGRAM,
+  INIT_DATA
+} InitKind;
 typedef struct {
   InitKind kind;
   double k;             // INIT_CONST: the value
@@ -226,14 +255,19 @@ typedef struct {
   const double *data;   // INIT_DATA: the numbers themselves, row-major
 } Init;
 
-typedef enum { ROLE_WEIGHT, ROLE_BUFFER, ROLE_CLOCK, ROLE_CONST } Role; // learned; state; step counters; written in the program
+typedef enum {
+  ROLE_WEIGHT,
+  ROLE_BUFFER,
+  ROLE_CLOCK,
+  ROLE_CONST
+} Role; // learned; state; step counters; written in the program
 typedef struct {
   const char *path; // dense.1/linear/W
   bool rooted;      // the path starts at a learner of the program, not at this diagram
   Id home;          // while a program is checked: the body whose learner owns it; 0 = this one
   Role role;
   Id wire;
-  Id next;          // the wire that holds its next value, or 0
+  Id next; // the wire that holds its next value, or 0
   Init init;
 } Param;
 
@@ -241,13 +275,14 @@ struct Diagram {
   Id id; // position in World.diagram
   Name name;
   Id origin;
-  VEC(Wire) wire;   // wire.at[0] is unused
-  VEC(Box) box;     // box.at[0] is unused; producers before readers
-  Ids in, out;      // the boundary, in order
+  VEC(Wire) wire; // wire.at[0] is unused
+  VEC(Box) box;   // box.at[0] is unused; producers before readers
+  Ids in, out;    // the boundary, in order
   VEC(Param) param;
   Table *param_table; // path to number + 1
-  bool noisy;       // there is a random box in it, or in what it calls
-  Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in; or NULL
+  bool noisy;         // there is a random box in it, or in what it calls
+  Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in;
+                    // or NULL
 };
 
 typedef enum { WHY_SOURCE, WHY_EXPANDED, WHY_REVERSE, WHY_FORWARD, WHY_SIMPLIFIED } Why;
@@ -264,9 +299,9 @@ struct World {
   Sources *sources;
   Diags *diags;
   Sizes *sizes;
-  VEC(Origin) origin;             // origin.at[0] is nowhere
-  VEC(Diagram *) diagram;         // diagram.at[0] is unused
-  VEC(Ids) label_names;           // lists of names of labels; [0] is unused
+  VEC(Origin) origin;     // origin.at[0] is nowhere
+  VEC(Diagram *) diagram; // diagram.at[0] is unused
+  VEC(Ids) label_names;   // lists of names of labels; [0] is unused
 };
 
 World *world_new(Arena *);
@@ -277,7 +312,8 @@ Diagram *diagram_new(World *, Name);
 Id diagram_input(World *, Diagram *, Type, Name, Id origin);
 void diagram_output(World *, Diagram *, Id wire);
 // A weight or state as an extra input. The same path twice is the same wire.
-uint32_t diagram_param(World *, Diagram *, Param, Type, Name, Id origin); // its number; .wire is filled in
+uint32_t diagram_param(World *, Diagram *, Param, Type, Name,
+                       Id origin); // its number; .wire is filled in
 Id diagram_wire(World *, Diagram *, Type, Name, Id origin);
 // Boxes. Outputs are made by these; the first one is returned, the others follow it in number.
 Id box_loop(World *, Diagram *, const Loop *, const Id *in, uint32_t nin, Type out, Id origin);
@@ -288,29 +324,35 @@ Id box_order(World *, Diagram *, uint32_t axis, Id in, Id origin);
 Id box_random(World *, Diagram *, Noise, uint64_t site, Type, Id origin);
 
 // Loops are put together with these; all arrays live in the world's arena.
-Coord coord_index(World *, uint32_t index);           // the index itself
+Coord coord_index(World *, uint32_t index); // the index itself
 Coord coord_const(World *, Size);
 Coord coord_add(World *, Coord, Size coef, uint32_t var, bool operand);
 Access access_plain(World *, uint32_t rank, const uint32_t *index); // one plain index for each axis
 bool coord_is_plain(World *, const Coord *, uint32_t *index);
 Loop *loop_copy(World *, const Loop *);
-uint32_t loop_winners(World *, const Loop *); // how many winner results it has
+uint32_t loop_winners(World *, const Loop *);                // how many winner results it has
 bool loop_is_reduced(World *, const Loop *, uint32_t index); // not a plain output coordinate
-uint32_t scalar_push(World *, Loop *, Scalar); // its number. Grows loop->scalar
-uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b, uint32_t c); // base by the row's signature
+uint32_t scalar_push(World *, Loop *, Scalar);               // its number. Grows loop->scalar
+uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b,
+                   uint32_t c); // base by the row's signature
 
-uint32_t call_outputs(const Diagram *callee); // results and next values
+uint32_t call_outputs(const Diagram *callee);           // results and next values
 bool diagram_valid(World *, const Diagram *, Buf *why); // one producer, order, types, ranks, bases
-bool diagram_equal(World *, const Diagram *, const Diagram *); // up to names of unbound variables' ids and origins
+bool diagram_equal(World *, const Diagram *,
+                   const Diagram *);   // up to names of unbound variables' ids and origins
 void diagram_zonk(World *, Diagram *); // every bound size variable replaced, in place
 
-// print.c, read.c ----------------------------------------------------------------------------------
-void diagram_print(World *, const Diagram *, Buf *, bool origins); // with all diagrams it calls, callees first
+// print.c, read.c
+// ----------------------------------------------------------------------------------
+void diagram_print(World *, const Diagram *, Buf *,
+                   bool origins);              // with all diagrams it calls, callees first
 Diagram *diagram_read(World *, uint32_t file); // the last one in the text; NULL with diagnostics
 // One scalar expression, over the names given: also the syntax of the derivatives in ops.def.
-bool scalar_read(World *, Loop *, const char *text, const char *const *name, const uint32_t *value, uint32_t n, uint32_t *out);
+bool scalar_read(World *, Loop *, const char *text, const char *const *name, const uint32_t *value,
+                 uint32_t n, uint32_t *out);
 
-// eval.c: the meaning, in double precision ------------------------------------------------------------
+// eval.c: the meaning, in double precision
+// ------------------------------------------------------------
 typedef struct {
   uint32_t rank;
   int64_t *shape;
@@ -318,38 +360,45 @@ typedef struct {
   double *data; // row-major; labels and bits are small integers
 } Tensor;
 typedef struct {
-  Arena *arena;            // results live here
+  Arena *arena; // results live here
   uint64_t seed, step;
-  const Tensor *in;        // one for each d->in
-  const Tensor *param;     // one for each d->param
-  Tensor *out;             // filled: one for each d->out
-  Tensor *next;            // filled if not NULL: one for each param (those without a next are left alone)
+  const Tensor *in;    // one for each d->in
+  const Tensor *param; // one for each d->param
+  Tensor *out;         // filled: one for each d->out
+  Tensor *next; // filled if not NULL: one for each param (those without a next are left alone)
   uint64_t multiplications; // counted: mul in loop bodies, at every point of the box
-  const char *error;       // why it failed
+  const char *error;        // why it failed
 } Eval;
 Tensor tensor_new(Arena *, uint32_t rank, const int64_t *shape);
 // Lengths of size variables are found from the shapes of the inputs. False with .error set.
 bool diagram_eval(World *, const Diagram *, Eval *);
-double noise_uniform(uint64_t seed, uint64_t step, uint64_t site, uint64_t element); // Philox 4x32-10; in (0, 1)
+double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
+                     uint64_t element); // Philox 4x32-10; in (0, 1)
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
-bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site, Tensor *out);
+bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
+               Tensor *out);
 uint64_t site_hash(uint64_t parent, const char *name);
-uint64_t site_join(uint64_t outer, uint64_t inner); // a path of two; associative, and 0 is the empty path
-uint64_t site_step(uint64_t site, uint64_t position); // the site of a box at one position of a scan around it
+uint64_t site_join(uint64_t outer,
+                   uint64_t inner); // a path of two; associative, and 0 is the empty path
+uint64_t site_step(uint64_t site,
+                   uint64_t position); // the site of a box at one position of a scan around it
 
-// inline.c -----------------------------------------------------------------------------------------
-// Every call replaced by what it calls (the body of a scan too), except calls of diagrams with their own reverse.
+// inline.c
+// ----------------------------------------------------------------------------------------- Every
+// call replaced by what it calls (the body of a scan too), except calls of diagrams with their own
+// reverse.
 Diagram *diagram_inline(World *, const Diagram *);
-// How many boxes that makes. Calls share what they call, so it may be exponentially more than there are: passes and the
-// interpreter are for those within the limit.
+// How many boxes that makes. Calls share what they call, so it may be exponentially more than there
+// are: passes and the interpreter are for those within the limit.
 enum { BOXES_LIMIT = 5000000 };
 uint64_t diagram_boxes(World *, const Diagram *); // at most UINT32_MAX
 
-// derive.c -----------------------------------------------------------------------------------------
-// forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents; labels have none.
-// reverse: (in, params, d out) -> (d in, d params).
-// Params stay params, and the d's are inputs after `in`. Next values are kept by forward and gradient, and by reverse
-// with keep_out. A zero d among the results is filled in.
+// derive.c
+// -----------------------------------------------------------------------------------------
+// forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents;
+// labels have none. reverse: (in, params, d out) -> (d in, d params). Params stay params, and the
+// d's are inputs after `in`. Next values are kept by forward and gradient, and by reverse with
+// keep_out. A zero d among the results is filled in.
 typedef struct {
   const bool *want_in;    // one for each input; NULL = all
   const bool *want_param; // one for each param; NULL = all weights
@@ -357,22 +406,29 @@ typedef struct {
 } Wanted;
 Diagram *diagram_reverse(World *, const Diagram *, const Wanted *);
 Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
-// One reverse pass for several outputs, each of which may move only some weights: seed o of the diagram goes to
-// the weights of mask[o]. A wire has one cotangent for each class of outputs that agree on what lies upstream.
-// Outputs must be scalars; the result gives the outputs, then d param for every param in some mask (in order).
+// One reverse pass for several outputs, each of which may move only some weights: seed o of the
+// diagram goes to the weights of mask[o]. A wire has one cotangent for each class of outputs that
+// agree on what lies upstream. Outputs must be scalars; the result gives the outputs, then d param
+// for every param in some mask (in order).
 Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
 
-// simplify.c ---------------------------------------------------------------------------------------
-Diagram *diagram_simplify(World *, const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
+// simplify.c
+// ---------------------------------------------------------------------------------------
+Diagram *diagram_simplify(
+    World *,
+    const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
 
-// cost.c -------------------------------------------------------------------------------------------
+// cost.c
+// -------------------------------------------------------------------------------------------
 typedef struct {
   Size multiplications, additions, functions; // polynomials
-  Size memory_all;  // elements of all wires
-  Size memory_peak; // the largest section: wires alive at once (by the numbers, if all sizes are known, else the sum's largest degree)
+  Size memory_all;                            // elements of all wires
+  Size memory_peak; // the largest section: wires alive at once (by the numbers, if all sizes are
+                    // known, else the sum's largest degree)
 } Cost;
 Cost diagram_cost(World *, const Diagram *);
-// What the gradient costs without the reverse: the forward derivative, once for each number among inputs and weights.
+// What the gradient costs without the reverse: the forward derivative, once for each number among
+// inputs and weights.
 Cost diagram_cost_forward_mode(World *, const Diagram *);
 
 #endif

@@ -1,10 +1,11 @@
 // equal.c: whether two diagrams are the same.
 //
-// The same means: the same boxes in the same order between the same wires, with the same names, types, labels and
-// passing axes; the same params; and so for everything they call. Not compared are origins, numbers of
-// wires (they correspond by position: inputs, params, outputs of boxes), numbers of axis declarations, and
-// which size variables these are: the k-th variable of one corresponds to the k-th of the other, by age.
-// Bodies of loops are compared by what they compute: shared or written out twice is the same.
+// The same means: the same boxes in the same order between the same wires, with the same names,
+// types, labels and passing axes; the same params; and so for everything they call. Not compared
+// are origins, numbers of wires (they correspond by position: inputs, params, outputs of boxes),
+// numbers of axis declarations, and which size variables these are: the k-th variable of one
+// corresponds to the k-th of the other, by age. Bodies of loops are compared by what they compute:
+// shared or written out twice is the same.
 #include "diagram/text.h"
 
 #include <math.h>
@@ -53,7 +54,9 @@ static bool same_label_names(const Compare *c, Id x, Id y) {
 
 static bool same_type(const Compare *c, const Type *x, const Type *y) {
   if (x->base != y->base || x->rank != y->rank) return false;
-  if (x->base == BASE_LABEL && (!same_size(c, x->count, y->count) || !same_label_names(c, x->names, y->names))) return false;
+  if (x->base == BASE_LABEL &&
+      (!same_size(c, x->count, y->count) || !same_label_names(c, x->names, y->names)))
+    return false;
   for (uint32_t i = 0; i < x->rank; i++) {
     const Axis *p = &x->axis[i], *q = &y->axis[i];
     if (p->label != q->label || p->pass != q->pass || !same_size(c, p->size, q->size)) return false;
@@ -66,13 +69,15 @@ static bool same_coord(const Compare *c, const Coord *x, const Coord *y) {
   if (x->n != y->n || !same_offset(c, x->c, y->c)) return false;
   for (uint32_t i = 0; i < x->n; i++) {
     const Term *p = &x->term[i], *q = &y->term[i];
-    if (p->var != q->var || p->operand != q->operand || !same_size(c, p->coef, q->coef)) return false;
+    if (p->var != q->var || p->operand != q->operand || !same_size(c, p->coef, q->coef))
+      return false;
   }
   return true;
 }
 
 static bool same_access(const Compare *c, const Access *x, const Access *y) {
-  if (x->rank != y->rank || x->padded != y->padded || (x->padded && !same_number(x->pad, y->pad))) return false;
+  if (x->rank != y->rank || x->padded != y->padded || (x->padded && !same_number(x->pad, y->pad)))
+    return false;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!same_coord(c, &x->coord[i], &y->coord[i])) return false;
   return true;
@@ -81,14 +86,16 @@ static bool same_access(const Compare *c, const Access *x, const Access *y) {
 static bool same_body(const Compare *c, const Loop *x, const Loop *y) {
   if (!x->nscalar || !y->nscalar) return x->nscalar == y->nscalar;
   Table *table = table_new(c->w->arena);
-  const uint32_t *p = scalar_numbers(c->w, c->a.cast, x, table), *q = scalar_numbers(c->w, c->b.cast, y, table);
+  const uint32_t *p = scalar_numbers(c->w, c->a.cast, x, table),
+                 *q = scalar_numbers(c->w, c->b.cast, y, table);
   return p[x->nscalar - 1] == q[y->nscalar - 1];
 }
 
 static bool same_loop(const Compare *c, const Loop *x, const Loop *y) {
   if (x->combine != y->combine || x->nindex != y->nindex || x->nin != y->nin) return false;
   for (uint32_t i = 0; i < x->nindex; i++)
-    if (x->index[i].name != y->index[i].name || !same_size(c, x->index[i].size, y->index[i].size)) return false;
+    if (x->index[i].name != y->index[i].name || !same_size(c, x->index[i].size, y->index[i].size))
+      return false;
   for (uint32_t i = 0; i < x->nin; i++)
     if (!same_access(c, &x->in[i], &y->in[i])) return false;
   return same_access(c, &x->out, &y->out) && same_body(c, x, y);
@@ -97,7 +104,8 @@ static bool same_loop(const Compare *c, const Loop *x, const Loop *y) {
 // -- boxes and params -----------------------------------------------------------------------------
 static bool same_scan(Compare *c, const Scan *x, const Scan *y) {
   return x->slice == y->slice && x->carry == y->carry && x->hold == y->hold && x->back == y->back &&
-         x->axis.name == y->axis.name && same_size(c, x->axis.size, y->axis.size) && diagrams_equal(c, x->body, y->body);
+         x->axis.name == y->axis.name && same_size(c, x->axis.size, y->axis.size) &&
+         diagrams_equal(c, x->body, y->body);
 }
 
 static bool same_box(Compare *c, const Box *x, const Box *y) {
@@ -135,7 +143,8 @@ static bool same_init(Compare *c, const Param *x, const Param *y) {
 
 static bool same_param(Compare *c, const Param *x, const Param *y) {
   return strcmp(x->path, y->path) == 0 && x->rooted == y->rooted && x->role == y->role &&
-         c->a.place[x->wire] == c->b.place[y->wire] && c->a.place[x->next] == c->b.place[y->next] && same_init(c, x, y);
+         c->a.place[x->wire] == c->b.place[y->wire] && c->a.place[x->next] == c->b.place[y->next] &&
+         same_init(c, x, y);
 }
 
 // -- diagrams -------------------------------------------------------------------------------------
@@ -148,7 +157,8 @@ static Side side_of(Compare *c, const Side *from, const Diagram *d, Ids *wire) {
 
 static bool same_contents(Compare *c, const Ids *wire_a, const Ids *wire_b) {
   const Diagram *a = c->a.d, *b = c->b.d;
-  if (a->name != b->name || a->in.n != b->in.n || a->out.n != b->out.n || a->param.n != b->param.n) return false;
+  if (a->name != b->name || a->in.n != b->in.n || a->out.n != b->out.n || a->param.n != b->param.n)
+    return false;
   if (a->box.n != b->box.n || wire_a->n != wire_b->n || !a->reverse != !b->reverse) return false;
   for (uint32_t i = 0; i < wire_a->n; i++) {
     const Wire *x = &a->wire.at[wire_a->at[i]], *y = &b->wire.at[wire_b->at[i]];
@@ -165,7 +175,8 @@ static bool same_contents(Compare *c, const Ids *wire_a, const Ids *wire_b) {
 static bool diagrams_equal(Compare *c, const Diagram *a, const Diagram *b) {
   Id key[2] = {a->id, b->id};
   Ids wire_a, wire_b;
-  if (table_get(c->pairs, key, sizeof key)) return true; // if they differ, that is found where they were met first
+  if (table_get(c->pairs, key, sizeof key))
+    return true; // if they differ, that is found where they were met first
   table_put(c->pairs, key, sizeof key, 1);
   Compare inner = *c;
   inner.a = side_of(c, &c->a, a, &wire_a);
@@ -174,11 +185,13 @@ static bool diagrams_equal(Compare *c, const Diagram *a, const Diagram *b) {
 }
 
 bool diagram_equal(World *w, const Diagram *a, const Diagram *b) {
-  Compare c = {.w = w, .pairs = table_new(w->arena), .a.cast = cast_of(w, a), .b.cast = cast_of(w, b)};
+  Compare c = {
+      .w = w, .pairs = table_new(w->arena), .a.cast = cast_of(w, a), .b.cast = cast_of(w, b)};
   const Ids *x = &c.a.cast->vars, *y = &c.b.cast->vars;
   if (x->n != y->n) return false;
   for (uint32_t i = 0; i < x->n; i++)
-    if (size_var_name(w, x->at[i]) != size_var_name(w, y->at[i]) || size_var_kind(w, x->at[i]) != size_var_kind(w, y->at[i]))
+    if (size_var_name(w, x->at[i]) != size_var_name(w, y->at[i]) ||
+        size_var_kind(w, x->at[i]) != size_var_kind(w, y->at[i]))
       return false;
   return diagrams_equal(&c, a, b);
 }

@@ -1,14 +1,18 @@
-// eval.c: what a diagram means. The reference for every other way to run one: simple before fast, in doubles.
+// eval.c: what a diagram means. The reference for every other way to run one: simple before fast,
+// in doubles.
 //
-// A diagram is run in a frame: a tensor for each wire, a number for each size variable, and an arena that goes
-// when the frame is left. A call opens a frame for the callee, a scan one for each step. Numbers of variables
-// come from the shapes of the arguments (an axis of size 2*n + 1 and length 7 gives n = 3), then from the caller.
-// Every length is checked against the type of its wire.
+// A diagram is run in a frame: a tensor for each wire, a number for each size variable, and an
+// arena that goes when the frame is left. A call opens a frame for the callee, a scan one for each
+// step. Numbers of variables come from the shapes of the arguments (an axis of size 2*n + 1 and
+// length 7 gives n = 3), then from the caller. Every length is checked against the type of its
+// wire.
 //
-// A loop walks its box of indices like an odometer, the last index fastest. Coordinates are computed in
-// doubles: exact up to 2^53, and anything larger is out of bounds of every tensor we admit.
+// A loop walks its box of indices like an odometer, the last index fastest. Coordinates are
+// computed in doubles: exact up to 2^53, and anything larger is out of bounds of every tensor we
+// admit.
 //
-// Failures of any kind jump back to diagram_eval, which frees the frames and leaves a text in .error.
+// Failures of any kind jump back to diagram_eval, which frees the frames and leaves a text in
+// .error.
 #include "diagram/diagram.h"
 
 #include <math.h>
@@ -39,7 +43,8 @@ struct Frame {
   Tensor *wire;    // [wire]
 };
 
-__attribute__((format(printf, 2, 3), noreturn)) static void fail(Run *run, const char *format, ...) {
+__attribute__((format(printf, 2, 3), noreturn)) static void fail(Run *run, const char *format,
+                                                                 ...) {
   va_list args;
   Buf b = buf_new(run->e->arena);
   va_start(args, format);
@@ -50,7 +55,8 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fail(Run *run, const
 }
 
 // -- tensors --------------------------------------------------------------------------------------
-static int64_t shape_count(uint32_t rank, const int64_t *shape) { // at most INT64_MAX; -1 when negative
+static int64_t shape_count(uint32_t rank,
+                           const int64_t *shape) { // at most INT64_MAX; -1 when negative
   int64_t count = 1;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] < 0) return -1;
@@ -62,8 +68,11 @@ static int64_t shape_count(uint32_t rank, const int64_t *shape) { // at most INT
 }
 
 Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
-  Tensor t = {.rank = rank, .shape = arena_copy(a, shape, rank * sizeof(int64_t)), .count = shape_count(rank, shape)};
-  t.data = arena_alloc(a, t.count < 0 || t.count > INT64_MAX / 16 ? SIZE_MAX : (size_t)t.count * sizeof(double));
+  Tensor t = {.rank = rank,
+              .shape = arena_copy(a, shape, rank * sizeof(int64_t)),
+              .count = shape_count(rank, shape)};
+  t.data = arena_alloc(
+      a, t.count < 0 || t.count > INT64_MAX / 16 ? SIZE_MAX : (size_t)t.count * sizeof(double));
   return t;
 }
 
@@ -106,7 +115,8 @@ static void frame_close(Frame *f) {
 static const char *wire_text(Frame *f, Id wire) {
   const char *name = name_text(f->run->w->names, f->d->wire.at[wire].name);
   const char *in = name_text(f->run->w->names, f->d->name);
-  if (!*name) return arena_format(f->run->e->arena, "wire %u of %s", wire, *in ? in : "the diagram");
+  if (!*name)
+    return arena_format(f->run->e->arena, "wire %u of %s", wire, *in ? in : "the diagram");
   return arena_format(f->run->e->arena, "`%s` of %s", name, *in ? in : "the diagram");
 }
 
@@ -122,21 +132,21 @@ static bool length_of(Frame *f, Size size, int64_t *out) {
 static int64_t want_length(Frame *f, Size size, const char *what) {
   int64_t n;
   if (!length_of(f, size, &n))
-    fail(f->run, "%s: the number of %s, %s, is not known", name_text(f->run->w->names, f->d->name), what,
-         size_text(f->run->w, size));
+    fail(f->run, "%s: the number of %s, %s, is not known", name_text(f->run->w->names, f->d->name),
+         what, size_text(f->run->w, size));
   return n;
 }
 
 static int64_t want_positive(Frame *f, Size size, const char *what) {
   int64_t n = want_length(f, size, what);
   if (n < 0)
-    fail(f->run, "%s: the number of %s, %s, is negative", name_text(f->run->w->names, f->d->name), what,
-         size_text(f->run->w, size));
+    fail(f->run, "%s: the number of %s, %s, is negative", name_text(f->run->w->names, f->d->name),
+         what, size_text(f->run->w, size));
   return n;
 }
 
-// The one variable of `size` without a number gets the number that makes the size `length`, if it can be found by
-// a straight line through 0 and 1.
+// The one variable of `size` without a number gets the number that makes the size `length`, if it
+// can be found by a straight line through 0 and 1.
 static bool solve_length(Frame *f, Size size, int64_t length) {
   World *w = f->run->w;
   Ids vars = {0};
@@ -155,7 +165,8 @@ static bool solve_length(Frame *f, Size size, int64_t length) {
   *x = 1;
   ok = ok && size_at(w, size, f->var, &at1) && at0 != at1;
   if (ok) *x = ((double)length - at0) / (at1 - at0);
-  ok = ok && *x >= 0 && *x == floor(*x) && size_at(w, size, f->var, &there) && there == (double)length;
+  ok = ok && *x >= 0 && *x == floor(*x) && size_at(w, size, f->var, &there) &&
+       there == (double)length;
   if (!ok) *x = NAN;
   return ok;
 }
@@ -165,7 +176,8 @@ static bool solve_wire(Frame *f, Id wire, bool lone) {
   int64_t n;
   bool found = false;
   for (uint32_t i = 0; i < t->rank; i++)
-    if (!size_value(f->run->w, t->axis[i].size, &n) && (!lone || size_is_var(f->run->w, t->axis[i].size, NULL)))
+    if (!size_value(f->run->w, t->axis[i].size, &n) &&
+        (!lone || size_is_var(f->run->w, t->axis[i].size, NULL)))
       found |= solve_length(f, t->axis[i].size, f->wire[wire].shape[i]);
   return found;
 }
@@ -177,7 +189,8 @@ static void check_labels(Frame *f, Id wire) {
   for (int64_t i = 0; i < f->wire[wire].count; i++) {
     double x = f->wire[wire].data[i];
     if (!(x >= 0 && x < (double)count) || x != floor(x))
-      fail(f->run, "%s holds %g, which is none of its %lld values", wire_text(f, wire), x, (long long)count);
+      fail(f->run, "%s holds %g, which is none of its %lld values", wire_text(f, wire), x,
+           (long long)count);
   }
 }
 
@@ -188,17 +201,21 @@ static void check_shape(Frame *f, Id wire) {
     int64_t n = want_length(f, t->axis[i].size, "positions of an axis");
     const char *label = name_text(f->run->w->names, t->axis[i].label);
     if (n != x->shape[i])
-      fail(f->run, "%s: axis %u%s%s%s has length %lld, but %lld is wanted", wire_text(f, wire), i + 1, *label ? " (" : "",
-           label, *label ? ")" : "", (long long)x->shape[i], (long long)n);
+      fail(f->run, "%s: axis %u%s%s%s has length %lld, but %lld is wanted", wire_text(f, wire),
+           i + 1, *label ? " (" : "", label, *label ? ")" : "", (long long)x->shape[i],
+           (long long)n);
   }
 }
 
 static void check_rank(Frame *f, Id wire, const Tensor *x) {
   if (x->rank != f->d->wire.at[wire].type.rank || x->count != shape_count(x->rank, x->shape))
-    fail(f->run, "%s has %u axes, but the tensor for it has %u", wire_text(f, wire), f->d->wire.at[wire].type.rank, x->rank);
+    fail(f->run, "%s has %u axes, but the tensor for it has %u", wire_text(f, wire),
+         f->d->wire.at[wire].type.rank, x->rank);
 }
 
-static Id boundary(const Diagram *d, uint32_t i) { return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire; }
+static Id boundary(const Diagram *d, uint32_t i) {
+  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
+}
 
 // Arguments, then params, onto their wires; numbers for the variables in their types.
 static void frame_bind(Frame *f, const Tensor *in) {
@@ -207,7 +224,8 @@ static void frame_bind(Frame *f, const Tensor *in) {
     check_rank(f, boundary(f->d, i), &in[i]);
     f->wire[boundary(f->d, i)] = in[i];
   }
-  for (uint32_t i = 0; i < n; i++) solve_wire(f, boundary(f->d, i), true); // what is plain comes first
+  for (uint32_t i = 0; i < n; i++)
+    solve_wire(f, boundary(f->d, i), true); // what is plain comes first
   for (bool found = true; found;) {
     found = false;
     for (uint32_t i = 0; i < n; i++) found |= solve_wire(f, boundary(f->d, i), false);
@@ -224,7 +242,8 @@ static void frame_bind(Frame *f, const Tensor *in) {
 static Tensor *make_wire(Frame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t *shape = NEW_ARRAY(f->arena, int64_t, t->rank);
-  for (uint32_t i = 0; i < t->rank; i++) shape[i] = want_positive(f, t->axis[i].size, "positions of an axis");
+  for (uint32_t i = 0; i < t->rank; i++)
+    shape[i] = want_positive(f, t->axis[i].size, "positions of an axis");
   f->wire[wire] = frame_tensor(f, t->rank, shape);
   return &f->wire[wire];
 }
@@ -249,13 +268,13 @@ typedef struct {
   Frame *f;
   const Loop *loop;
   Reach out, *in;
-  int64_t *length; // [index]
-  double *at;      // [index] the point
-  double *value;   // [operand] what was read there
-  double *scalar;  // [scalar]
-  double *size;    // [scalar] the numbers of FN_SIZE
+  int64_t *length;        // [index]
+  double *at;             // [index] the point
+  double *value;          // [operand] what was read there
+  double *scalar;         // [scalar]
+  double *size;           // [scalar] the numbers of FN_SIZE
   unsigned char *touched; // [out]
-  Tensor **winner; // [index] NULL, or where its winners go
+  Tensor **winner;        // [index] NULL, or where its winners go
   bool bits;
 } Walk;
 
@@ -266,8 +285,10 @@ static Line line_of(Frame *f, const Loop *loop, const Coord *c, int64_t length) 
     const Term *term = &c->term[i];
     double coef = (double)want_length(f, term->coef, "a coefficient");
     if (term->operand && !line.operand) line.operand = NEW_ARRAY(f->arena, double, loop->nin);
-    if (term->operand) line.operand[term->var] += coef;
-    else line.index[term->var] += coef;
+    if (term->operand)
+      line.operand[term->var] += coef;
+    else
+      line.index[term->var] += coef;
   }
   return line;
 }
@@ -298,9 +319,12 @@ static bool find(const Walk *k, const Reach *r, int64_t *offset) {
 static bool read_operands(Walk *k) {
   int64_t offset;
   for (uint32_t i = 0; i < k->loop->nin; i++) {
-    if (find(k, &k->in[i], &offset)) k->value[i] = k->in[i].tensor->data[offset];
-    else if (k->in[i].padded) k->value[i] = k->in[i].pad;
-    else return false;
+    if (find(k, &k->in[i], &offset))
+      k->value[i] = k->in[i].tensor->data[offset];
+    else if (k->in[i].padded)
+      k->value[i] = k->in[i].pad;
+    else
+      return false;
   }
   return true;
 }
@@ -314,7 +338,8 @@ static double body_value(Walk *k) {
     case FN_AT: k->scalar[i] = k->at[s->ref]; break;
     case FN_SIZE: k->scalar[i] = k->size[i]; break;
     default:
-      k->scalar[i] = fn_rows[s->fn].value(k->scalar[s->arg[0]], k->scalar[s->arg[1]], k->scalar[s->arg[2]]);
+      k->scalar[i] =
+          fn_rows[s->fn].value(k->scalar[s->arg[0]], k->scalar[s->arg[1]], k->scalar[s->arg[2]]);
     }
   }
   return k->scalar[k->loop->nscalar - 1];
@@ -332,9 +357,12 @@ static void combine_into(Walk *k, int64_t offset, double x) {
   bool first = !k->touched[offset], extreme = how == MAX || how == MIN;
   k->touched[offset] = 1;
   if (extreme && !first && !wins(how, x, *cell)) return;
-  if (first || extreme) *cell = x;
-  else if (how == PROD) *cell *= x;
-  else *cell = k->bits ? (double)(*cell != x) : *cell + x;
+  if (first || extreme)
+    *cell = x;
+  else if (how == PROD)
+    *cell *= x;
+  else
+    *cell = k->bits ? (double)(*cell != x) : *cell + x;
   for (uint32_t i = 0; extreme && i < k->loop->nindex; i++)
     if (k->winner[i]) k->winner[i]->data[offset] = k->at[i];
 }
@@ -389,10 +417,12 @@ static void loop_prepare(Walk *k, const Box *b) {
     if (loop->combine != MAX && loop->combine != MIN) continue;
     if (loop_is_reduced(f->run->w, loop, i)) k->winner[i] = &f->wire[b->out[port++]];
   }
-  for (uint32_t i = 0; i < loop->nin; i++) k->in[i] = reach_of(f, loop, &loop->in[i], &f->wire[b->in[i]]);
+  for (uint32_t i = 0; i < loop->nin; i++)
+    k->in[i] = reach_of(f, loop, &loop->in[i], &f->wire[b->in[i]]);
   k->out = reach_of(f, loop, &loop->out, &f->wire[b->out[0]]);
   for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_SIZE && !size_at(f->run->w, loop->scalar[i].ref, f->var, &k->size[i]))
+    if (loop->scalar[i].fn == FN_SIZE &&
+        !size_at(f->run->w, loop->scalar[i].ref, f->var, &k->size[i]))
       fail(f->run, "the size %s is not known", size_text(f->run->w, loop->scalar[i].ref));
 }
 
@@ -426,11 +456,12 @@ static void eval_join(Frame *f, const Box *b) {
   int64_t before = count_from(out, 0, b->axis), row = count_from(out, b->axis, out->rank), at = 0;
   for (uint32_t i = 0; i < b->nin; i++) {
     const Tensor *in = &f->wire[b->in[i]];
-    if (in->rank != out->rank) fail(f->run, "%s joins wires of different ranks", wire_text(f, b->out[0]));
+    if (in->rank != out->rank)
+      fail(f->run, "%s joins wires of different ranks", wire_text(f, b->out[0]));
     for (uint32_t k = 0; k < in->rank; k++)
       if (k != b->axis && in->shape[k] != out->shape[k])
-        fail(f->run, "%s: axis %u has length %lld, but %lld is wanted", wire_text(f, b->in[i]), k + 1, (long long)in->shape[k],
-             (long long)out->shape[k]);
+        fail(f->run, "%s: axis %u has length %lld, but %lld is wanted", wire_text(f, b->in[i]),
+             k + 1, (long long)in->shape[k], (long long)out->shape[k]);
     int64_t part = count_from(in, b->axis, in->rank);
     if (at + part > row) fail(f->run, "%s is too short for what it joins", wire_text(f, b->out[0]));
     for (int64_t k = 0; part && k < before; k++)
@@ -443,14 +474,16 @@ static void eval_join(Frame *f, const Box *b) {
 static bool sorts_before(double a, double b) { return a < b || (isnan(b) && !isnan(a)); }
 
 // Merges runs of doubling length; `key` is read `step` apart. Equal keys stay in order.
-static void sort_positions(const double *key, int64_t step, int64_t *position, int64_t *room, int64_t n) {
+static void sort_positions(const double *key, int64_t step, int64_t *position, int64_t *room,
+                           int64_t n) {
   for (int64_t i = 0; i < n; i++) position[i] = i;
   for (int64_t run = 1; run < n; run *= 2) {
     for (int64_t low = 0; low < n; low += 2 * run) {
       int64_t middle = low + run < n ? low + run : n, high = middle + run < n ? middle + run : n;
       int64_t i = low, j = middle;
       for (int64_t k = low; k < high; k++) {
-        bool right = i == middle || (j < high && sorts_before(key[position[j] * step], key[position[i] * step]));
+        bool right = i == middle ||
+                     (j < high && sorts_before(key[position[j] * step], key[position[i] * step]));
         room[k] = right ? position[j++] : position[i++];
       }
     }
@@ -462,7 +495,8 @@ static void eval_order(Frame *f, const Box *b) {
   const Tensor *in = &f->wire[b->in[0]];
   Tensor *out = make_wire(f, b->out[0]);
   for (uint32_t i = 0; i < in->rank; i++)
-    if (out->shape[i] != in->shape[i]) fail(f->run, "%s has another shape than what it orders", wire_text(f, b->out[0]));
+    if (out->shape[i] != in->shape[i])
+      fail(f->run, "%s has another shape than what it orders", wire_text(f, b->out[0]));
   int64_t n = in->shape[b->axis], after = count_from(in, b->axis + 1, in->rank);
   int64_t *position = NEW_ARRAY(f->arena, int64_t, n), *room = NEW_ARRAY(f->arena, int64_t, n);
   for (int64_t i = 0; n && i < in->count / n; i++) {
@@ -476,10 +510,12 @@ static void eval_random(Frame *f, const Box *b) {
   Tensor *out = make_wire(f, b->out[0]);
   const Eval *e = f->run->e;
   uint64_t site = site_join(f->run->path, b->random->site);
-  for (uint32_t i = 0; i < f->run->position.n; i++) site = site_step(site, (uint64_t)f->run->position.at[i]);
+  for (uint32_t i = 0; i < f->run->position.n; i++)
+    site = site_step(site, (uint64_t)f->run->position.at[i]);
   for (int64_t i = 0; i < out->count; i++)
-    out->data[i] = b->random->noise == NOISE_NORMAL ? noise_normal(e->seed, e->step, site, (uint64_t)i)
-                                                    : noise_uniform(e->seed, e->step, site, (uint64_t)i);
+    out->data[i] = b->random->noise == NOISE_NORMAL
+                       ? noise_normal(e->seed, e->step, site, (uint64_t)i)
+                       : noise_uniform(e->seed, e->step, site, (uint64_t)i);
 }
 
 // -- calls ----------------------------------------------------------------------------------------
@@ -488,7 +524,8 @@ static void eval_box(Frame *f, const Box *b);
 static void give_result(Frame *inner, Frame *outer, Id wire, Tensor *to) {
   const Tensor *x = &inner->wire[wire];
   if (!to->data) {
-    *to = outer ? frame_tensor(outer, x->rank, x->shape) : tensor_new(inner->run->e->arena, x->rank, x->shape);
+    *to = outer ? frame_tensor(outer, x->rank, x->shape)
+                : tensor_new(inner->run->e->arena, x->rank, x->shape);
   } else {
     bool same = to->rank == x->rank;
     for (uint32_t i = 0; same && i < x->rank; i++) same = to->shape[i] == x->shape[i];
@@ -497,7 +534,8 @@ static void give_result(Frame *inner, Frame *outer, Id wire, Tensor *to) {
   copy_data(to, x);
 }
 
-// Runs a diagram. in: arguments, then params. out: results, then next values; those without data are made.
+// Runs a diagram. in: arguments, then params. out: results, then next values; those without data
+// are made.
 static void eval_diagram(Run *run, Frame *caller, const Diagram *d, const Tensor *in, Tensor *out) {
   Frame *f = frame_open(run, caller, d);
   frame_bind(f, in);
@@ -529,13 +567,15 @@ static Tensor slice(const Tensor *t, int64_t position) {
   return s;
 }
 
-static void scan_step(Frame *f, const Box *b, int64_t t, Tensor *carry, Tensor *next, Tensor *in, Tensor *out) {
+static void scan_step(Frame *f, const Box *b, int64_t t, Tensor *carry, Tensor *next, Tensor *in,
+                      Tensor *out) {
   const Scan *s = b->scan;
   for (uint32_t i = 0; i < b->nin; i++) {
     const Tensor *x = &f->wire[b->in[i]];
     in[i] = i < s->slice ? slice(x, t) : i < s->slice + s->carry ? carry[i - s->slice] : *x;
   }
-  for (uint32_t i = 0; i < b->nout; i++) out[i] = i < s->carry ? next[i] : slice(&f->wire[b->out[i]], t);
+  for (uint32_t i = 0; i < b->nout; i++)
+    out[i] = i < s->carry ? next[i] : slice(&f->wire[b->out[i]], t);
   vec_push(f->run->e->arena, &f->run->position, t);
   eval_diagram(f->run, f, s->body, in, out);
   f->run->position.n--;
@@ -549,7 +589,8 @@ static void eval_scan(Frame *f, const Box *b) {
   Tensor *carry[2] = {NEW_ARRAY(f->arena, Tensor, s->carry), NEW_ARRAY(f->arena, Tensor, s->carry)};
   for (uint32_t i = 0; i < s->slice; i++)
     if (f->wire[b->in[i]].rank == 0 || f->wire[b->in[i]].shape[0] != length)
-      fail(f->run, "%s is not as long as its scan, %lld", wire_text(f, b->in[i]), (long long)length);
+      fail(f->run, "%s is not as long as its scan, %lld", wire_text(f, b->in[i]),
+           (long long)length);
   for (uint32_t i = 0; i < s->carry; i++) {
     const Tensor *first = &f->wire[b->in[s->slice + i]];
     for (int k = 0; k < 2; k++) carry[k][i] = frame_tensor(f, first->rank, first->shape);
@@ -558,7 +599,8 @@ static void eval_scan(Frame *f, const Box *b) {
   for (uint32_t i = s->carry; i < b->nout; i++) {
     Tensor *emitted = make_wire(f, b->out[i]);
     if (emitted->rank == 0 || emitted->shape[0] != length)
-      fail(f->run, "%s is not as long as its scan, %lld", wire_text(f, b->out[i]), (long long)length);
+      fail(f->run, "%s is not as long as its scan, %lld", wire_text(f, b->out[i]),
+           (long long)length);
   }
   for (int64_t i = 0; i < length; i++)
     scan_step(f, b, s->back ? length - 1 - i : i, carry[i & 1], carry[(i + 1) & 1], in, out);
@@ -584,7 +626,8 @@ static void eval_box(Frame *f, const Box *b) {
 // -- the whole ------------------------------------------------------------------------------------
 static void run_whole(Run *run, const Diagram *d) {
   Eval *e = run->e;
-  Tensor *in = NEW_ARRAY(e->arena, Tensor, d->in.n + d->param.n), *out = NEW_ARRAY(e->arena, Tensor, call_outputs(d));
+  Tensor *in = NEW_ARRAY(e->arena, Tensor, d->in.n + d->param.n),
+         *out = NEW_ARRAY(e->arena, Tensor, call_outputs(d));
   for (uint32_t i = 0; i < d->in.n; i++) in[i] = e->in[i];
   for (uint32_t i = 0; i < d->param.n; i++) in[d->in.n + i] = e->param[i];
   eval_diagram(run, NULL, d, in, out);
@@ -601,8 +644,10 @@ bool diagram_eval(World *w, const Diagram *d, Eval *e) {
   Run *run = NEW(e->arena, Run);
   *run = (Run){.w = w, .e = e};
   e->error = NULL;
-  if (setjmp(run->failed) == 0) run_whole(run, d);
-  else if (!e->error) e->error = "out of memory";
+  if (setjmp(run->failed) == 0)
+    run_whole(run, d);
+  else if (!e->error)
+    e->error = "out of memory";
   while (run->top) frame_close(run->top);
   arena_free(run->opening);
   return !e->error;

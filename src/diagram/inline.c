@@ -1,10 +1,10 @@
 // Inlining: one flat diagram in place of a hierarchy of calls.
 //
-// A call is wiring: the callee's arguments and params are inputs of the call, so its boxes are copied with
-// its boundary wires replaced by the caller's. What a callee says in its own size variables is said in the
-// caller's sizes: its input types are matched with the types of the wires it is given. Bodies of scans are
-// flattened in the same way and stay bodies. The site of a call stands in front of the sites inside it, so
-// noise does not depend on what is inlined.
+// A call is wiring: the callee's arguments and params are inputs of the call, so its boxes are
+// copied with its boundary wires replaced by the caller's. What a callee says in its own size
+// variables is said in the caller's sizes: its input types are matched with the types of the wires
+// it is given. Bodies of scans are flattened in the same way and stay bodies. The site of a call
+// stands in front of the sites inside it, so noise does not depend on what is inlined.
 //
 // The copying functions are used by the other passes too.
 #include "diagram/pass.h"
@@ -35,7 +35,8 @@ static void subst_access(World *w, const Subst *s, Access *a) {
 static const Loop *subst_loop(World *w, const Subst *s, const Loop *old) {
   if (!s->n) return old;
   Loop *loop = loop_copy(w, old);
-  for (uint32_t i = 0; i < loop->nindex; i++) loop->index[i].size = subst_size(w, s, loop->index[i].size);
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    loop->index[i].size = subst_size(w, s, loop->index[i].size);
   for (uint32_t i = 0; i < loop->nin; i++) subst_access(w, s, &loop->in[i]);
   subst_access(w, s, &loop->out);
   for (uint32_t i = 0; i < loop->nscalar; i++)
@@ -43,7 +44,8 @@ static const Loop *subst_loop(World *w, const Subst *s, const Loop *old) {
   return loop;
 }
 
-// Variables that the callee shares with the caller stand for themselves, unless matching says otherwise.
+// Variables that the callee shares with the caller stand for themselves, unless matching says
+// otherwise.
 static bool subst_knows(const Subst *s, Id var) {
   for (uint32_t i = 0; i < s->n; i++)
     if (s->at[i].var == var) return true;
@@ -63,7 +65,8 @@ static void subst_match(World *w, Subst *s, Size formal, Size actual) {
   }
   if (!unknown) return;
   Size known = subst_size(w, s, formal);
-  Size at0 = size_subst(w, known, unknown, size_of(w, 0)), at1 = size_subst(w, known, unknown, size_of(w, 1));
+  Size at0 = size_subst(w, known, unknown, size_of(w, 0)),
+       at1 = size_subst(w, known, unknown, size_of(w, 1));
   Size slope = size_sub(w, at1, at0);
   if (!slope || slope == size_of(w, 0)) return;
   Size value = size_quotient(w, size_sub(w, size_now(w, actual), at0), slope);
@@ -74,10 +77,12 @@ static void subst_match(World *w, Subst *s, Size formal, Size actual) {
 static void match_types(World *w, Subst *s, const Type *formal, const Type *actual, uint32_t skip) {
   for (uint32_t i = 0; i < formal->rank && i + skip < actual->rank; i++)
     subst_match(w, s, formal->axis[i].size, actual->axis[i + skip].size);
-  if (formal->base == BASE_LABEL && actual->base == BASE_LABEL) subst_match(w, s, formal->count, actual->count);
+  if (formal->base == BASE_LABEL && actual->base == BASE_LABEL)
+    subst_match(w, s, formal->count, actual->count);
 }
 
-// Replacing one after the other must not replace inside what was put in: go through fresh variables.
+// Replacing one after the other must not replace inside what was put in: go through fresh
+// variables.
 static void subst_order(World *w, Subst *s) {
   Subst kept = {0}, back = {0};
   bool clash = false;
@@ -108,14 +113,16 @@ static bool type_has_vars(World *w, const Type *t) {
   return t->base == BASE_LABEL && !size_value(w, t->count, &n);
 }
 
-void subst_call(World *w, Subst *s, const Diagram *callee, const Diagram *d, const Id *in, uint32_t slices) {
+void subst_call(World *w, Subst *s, const Diagram *callee, const Diagram *d, const Id *in,
+                uint32_t slices) {
   Subst found = {0};
   uint32_t nin = callee->in.n + callee->param.n;
   for (int round = 0; round < 2; round++) // the second for sizes of several variables
     for (uint32_t i = 0; i < nin; i++) {
       Id inner = i < callee->in.n ? callee->in.at[i] : callee->param.at[i - callee->in.n].wire;
       const Type *formal = &callee->wire.at[inner].type;
-      if (type_has_vars(w, formal)) match_types(w, &found, formal, &d->wire.at[in[i]].type, i < slices);
+      if (type_has_vars(w, formal))
+        match_types(w, &found, formal, &d->wire.at[in[i]].type, i < slices);
     }
   for (uint32_t i = 0; i < s->n; i++)
     if (!subst_knows(&found, s->at[i].var)) vec_push(w->arena, &found, s->at[i]);
@@ -162,7 +169,9 @@ void copy_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map,
   case OP_scan: first = box_scan(w, to, b->scan, in, b->nin, origin); break;
   case OP_join: first = box_join(w, to, b->axis, in, b->nin, origin); break;
   case OP_order: first = box_order(w, to, b->axis, in[0], origin); break;
-  case OP_random: first = box_random(w, to, b->random->noise, b->random->site, *type, origin); break;
+  case OP_random:
+    first = box_random(w, to, b->random->noise, b->random->site, *type, origin);
+    break;
   default: return;
   }
   for (uint32_t i = 0; i < b->nout; i++) {
@@ -174,7 +183,8 @@ void copy_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map,
 }
 
 void copy_boxes(World *w, Diagram *to, const Diagram *from, Id *map) {
-  for (Id i = 1; i < from->box.n; i++) copy_box(w, to, from, &from->box.at[i], map, from->box.at[i].origin);
+  for (Id i = 1; i < from->box.n; i++)
+    copy_box(w, to, from, &from->box.at[i], map, from->box.at[i].origin);
 }
 
 // -- inlining -------------------------------------------------------------------------------------
@@ -191,7 +201,8 @@ static Id origin_inside(World *w, Id own, Id around) {
   return around ? origin_new(w, w->origin.at[own].span, around, WHY_EXPANDED) : own;
 }
 
-static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s, Id origin) {
+static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
+                       Id origin) {
   const Diagram *f = b->callee;
   Id *inner = new_map(p->w, f), *in = NEW_ARRAY(p->w->arena, Id, b->nin);
   Subst own = *s;
@@ -217,7 +228,8 @@ static Diagram *inline_body(World *w, const Diagram *d, bool keep, const Subst *
   to->origin = d->origin;
   copy_inputs(w, to, d, map);
   copy_params(w, to, d, map);
-  for (uint32_t i = 1; i < to->wire.n; i++) to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
+  for (uint32_t i = 1; i < to->wire.n; i++)
+    to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
   paste(&(Inline){w, to, keep, path}, d, map, s, 0);
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
   copy_nexts(to, d, map);
@@ -236,7 +248,8 @@ static void paste_scan(const Inline *p, const Box *b, Id *map, const Subst *s, I
   for (uint32_t i = 0; i < b->nout; i++) map[b->out[i]] = first + i;
 }
 
-static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s, Id origin) {
+static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
+                      Id origin) {
   Box copy = *b;
   switch (b->op) {
   case OP_call:
@@ -274,14 +287,18 @@ static uint64_t count_boxes(const Diagram *d, uint64_t *known) {
   uint64_t n = 0;
   for (Id i = 1; i < d->box.n && n < UINT32_MAX; i++) {
     const Box *b = &d->box.at[i];
-    n += 1 + (b->op == OP_call ? count_boxes(b->callee, known) : b->op == OP_scan ? count_boxes(b->scan->body, known) : 0);
+    n += 1 + (b->op == OP_call   ? count_boxes(b->callee, known)
+              : b->op == OP_scan ? count_boxes(b->scan->body, known)
+                                 : 0);
   }
   if (n > UINT32_MAX) n = UINT32_MAX;
   known[d->id] = n + 1;
   return n;
 }
 
-uint64_t diagram_boxes(World *w, const Diagram *d) { return count_boxes(d, NEW_ARRAY(w->arena, uint64_t, w->diagram.n)); }
+uint64_t diagram_boxes(World *w, const Diagram *d) {
+  return count_boxes(d, NEW_ARRAY(w->arena, uint64_t, w->diagram.n));
+}
 
 Diagram *inline_calls(World *w, const Diagram *d, bool keep_own_reverse) {
   return inline_body(w, d, keep_own_reverse, &(Subst){0}, 0);

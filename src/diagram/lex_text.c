@@ -1,8 +1,9 @@
 // lex_text.c: the words of the text form, and the sizes written with them.
 //
-// A token is read when the one before it is eaten; there is one token of sight, and whoever needs more copies
-// the Text, which is small. Words are slices of the source, except quoted ones with escapes. After the first
-// error every token is the end, so that all loops over tokens come to rest and nothing is reported twice.
+// A token is read when the one before it is eaten; there is one token of sight, and whoever needs
+// more copies the Text, which is small. Words are slices of the source, except quoted ones with
+// escapes. After the first error every token is the end, so that all loops over tokens come to rest
+// and nothing is reported twice.
 #include "diagram/text.h"
 
 #include <math.h>
@@ -34,7 +35,9 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
 }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static char peek(const Text *t, uint32_t ahead) { return t->at < t->n && t->n - t->at > ahead ? t->text[t->at + ahead] : 0; }
+static char peek(const Text *t, uint32_t ahead) {
+  return t->at < t->n && t->n - t->at > ahead ? t->text[t->at + ahead] : 0;
+}
 
 // -- tokens ---------------------------------------------------------------------------------------
 static void skip_space(Text *t) {
@@ -43,7 +46,8 @@ static void skip_space(Text *t) {
     char c = t->text[t->at];
     if (c == '@')
       while (t->at + 1 < t->n && t->text[t->at + 1] != '\n') t->at++;
-    else if (c != ' ' && c != '\t' && c != '\n' && c != '\r') break;
+    else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+      break;
   }
   t->tok.spaced = t->at > before;
 }
@@ -52,7 +56,9 @@ static uint64_t lex_digits(Text *t, bool *fits) {
   uint64_t x = 0;
   *fits = true;
   for (; is_digit(peek(t, 0)); t->at++)
-    if (__builtin_mul_overflow(x, (uint64_t)10, &x) || __builtin_add_overflow(x, (uint64_t)(peek(t, 0) - '0'), &x)) *fits = false;
+    if (__builtin_mul_overflow(x, (uint64_t)10, &x) ||
+        __builtin_add_overflow(x, (uint64_t)(peek(t, 0) - '0'), &x))
+      *fits = false;
   return x;
 }
 
@@ -66,7 +72,8 @@ static int hex_digit(char c) {
 static void lex_hex(Text *t) {
   uint32_t digits = 0;
   t->at += 2;
-  for (; hex_digit(peek(t, 0)) >= 0; t->at++, digits++) t->tok.whole = t->tok.whole << 4 | (uint64_t)hex_digit(peek(t, 0));
+  for (; hex_digit(peek(t, 0)) >= 0; t->at++, digits++)
+    t->tok.whole = t->tok.whole << 4 | (uint64_t)hex_digit(peek(t, 0));
   t->tok.number = (double)t->tok.whole;
   t->tok.is_whole = true;
   if (!digits || digits > 16) text_error(t, "this is no 64-bit number");
@@ -81,7 +88,8 @@ static void lex_number(Text *t) {
   }
   t->tok.whole = lex_digits(t, &t->tok.is_whole);
   bool fits;
-  if (peek(t, 0) == '.' && is_digit(peek(t, 1))) t->at++, lex_digits(t, &fits), t->tok.is_whole = false;
+  if (peek(t, 0) == '.' && is_digit(peek(t, 1)))
+    t->at++, lex_digits(t, &fits), t->tok.is_whole = false;
   uint32_t sign = peek(t, 1) == '-' || peek(t, 1) == '+';
   if ((peek(t, 0) == 'e' || peek(t, 0) == 'E') && is_digit(peek(t, 1 + sign)))
     t->at += 1 + sign, lex_digits(t, &fits), t->tok.is_whole = false;
@@ -112,8 +120,10 @@ static void lex_escape(Text *t, Buf *b) {
       int digit = hex_digit(peek(t, 0));
       if (digit >= 0) code = code << 4 | (uint32_t)digit, t->at++;
     }
-    if (code) add_utf8(b, code);
-    else text_error(t, "a name holds no such character");
+    if (code)
+      add_utf8(b, code);
+    else
+      text_error(t, "a name holds no such character");
   } else if (c == '"' || c == '\\') {
     buf_char(b, c);
   } else {
@@ -129,12 +139,17 @@ static void lex_quoted(Text *t) {
   while (!t->failed && t->at < t->n && peek(t, 0) != '"') {
     char c = peek(t, 0);
     t->at++;
-    if (c == '\\') lex_escape(t, &b);
-    else if (c) buf_char(&b, c);
-    else text_error(t, "a name holds no such character");
+    if (c == '\\')
+      lex_escape(t, &b);
+    else if (c)
+      buf_char(&b, c);
+    else
+      text_error(t, "a name holds no such character");
   }
-  if (peek(t, 0) == '"') t->at++;
-  else text_error(t, "this \" is not closed");
+  if (peek(t, 0) == '"')
+    t->at++;
+  else
+    text_error(t, "this \" is not closed");
   t->tok.at = b.at;
   t->tok.n = (uint32_t)b.n;
 }
@@ -164,7 +179,8 @@ static void lex_suffix(Text *t) {
 static void lex_symbol(Text *t) {
   static const struct {
     char text[3], symbol;
-  } pair[] = {{"//", SYM_FLOOR}, {"<=", SYM_LE}, {">=", SYM_GE}, {"!=", SYM_NE}, {":=", SYM_BIND}, {"==", '='}};
+  } pair[] = {{"//", SYM_FLOOR}, {"<=", SYM_LE},   {">=", SYM_GE},
+              {"!=", SYM_NE},    {":=", SYM_BIND}, {"==", '='}};
   char c = peek(t, 0);
   t->tok.kind = T_SYMBOL;
   t->tok.symbol = c;
@@ -193,10 +209,13 @@ void text_next(Text *t) {
     t->at++;
     t->tok.kind = T_OPERAND;
     t->tok.whole = lex_digits(t, &t->tok.is_whole);
-    if (t->at == first + 1 || !t->tok.is_whole) text_error(t, "$ is followed by the number of an operand");
+    if (t->at == first + 1 || !t->tok.is_whole)
+      text_error(t, "$ is followed by the number of an operand");
   } else if (c == '"' || c == '%' || is_letter(c)) {
-    if (c == '"') lex_quoted(t);
-    else lex_word(t);
+    if (c == '"')
+      lex_quoted(t);
+    else
+      lex_word(t);
     lex_suffix(t);
   } else {
     lex_symbol(t);
@@ -210,7 +229,9 @@ void text_start(Text *t) {
 }
 
 // -- looking and eating ---------------------------------------------------------------------------
-bool is_symbol(const Text *t, char symbol) { return t->tok.kind == T_SYMBOL && t->tok.symbol == symbol; }
+bool is_symbol(const Text *t, char symbol) {
+  return t->tok.kind == T_SYMBOL && t->tok.symbol == symbol;
+}
 
 bool is_word(const Text *t, const char *word) {
   return t->tok.kind == T_NAME && !t->tok.quoted && !t->tok.suffix && t->tok.n == strlen(word) &&
@@ -296,10 +317,14 @@ static Size size_with_power(Text *t, bool glued) {
 static Size size_product(Text *t, bool glued) {
   Size s = size_with_power(t, glued);
   for (;;) {
-    if (take_operator(t, '*', glued)) s = size_mul(t->w, s, size_with_power(t, glued));
-    else if (take_operator(t, '/', glued)) s = size_or_error(t, size_quotient(t->w, s, size_with_power(t, glued)));
-    else if (take_operator(t, SYM_FLOOR, glued)) s = size_or_error(t, size_floor(t->w, s, size_with_power(t, glued)));
-    else return s;
+    if (take_operator(t, '*', glued))
+      s = size_mul(t->w, s, size_with_power(t, glued));
+    else if (take_operator(t, '/', glued))
+      s = size_or_error(t, size_quotient(t->w, s, size_with_power(t, glued)));
+    else if (take_operator(t, SYM_FLOOR, glued))
+      s = size_or_error(t, size_floor(t->w, s, size_with_power(t, glued)));
+    else
+      return s;
   }
 }
 
@@ -309,9 +334,12 @@ static Size size_sum(Text *t, bool glued) {
   Size s = size_product(t, glued);
   if (minus) s = size_sub(t->w, size_of(t->w, 0), s);
   for (;;) {
-    if (take_operator(t, '+', glued)) s = size_add(t->w, s, size_product(t, glued));
-    else if (take_operator(t, '-', glued)) s = size_sub(t->w, s, size_product(t, glued));
-    else break;
+    if (take_operator(t, '+', glued))
+      s = size_add(t->w, s, size_product(t, glued));
+    else if (take_operator(t, '-', glued))
+      s = size_sub(t->w, s, size_product(t, glued));
+    else
+      break;
   }
   t->depth--;
   return s;

@@ -1,9 +1,10 @@
 // op.c: the table of scalar functions, made from ops.def.
 //
-// Each row S becomes a C function of three doubles and an entry of fn_rows that points to it. The four leaves
-// (constant, argument, position, size) stand first and have no value: whoever evaluates knows them. The arity
-// is read off the signature: one letter for each argument, up to the '>'.
-// ops_markdown prints the same table as a page of the manual, so the page cannot differ from the compiler.
+// Each row S becomes a C function of three doubles and an entry of fn_rows that points to it. The
+// four leaves (constant, argument, position, size) stand first and have no value: whoever evaluates
+// knows them. The arity is read off the signature: one letter for each argument, up to the '>'.
+// ops_markdown prints the same table as a page of the manual, so the page cannot differ from the
+// compiler.
 #include "diagram/diagram.h"
 
 #include <math.h>
@@ -71,7 +72,8 @@ static void scalar_row(Buf *b, const FnRow *row) {
 void ops_markdown(Buf *b) {
   buf_text(b, "# Operations\n\nMade from `src/diagram/ops.def`; do not edit.\n\n"
               "## Scalar functions\n\n"
-              "Bases: R real, B bit, * any, the same at every star. Derivatives: a b c are the arguments, y the\n"
+              "Bases: R real, B bit, * any, the same at every star. Derivatives: a b c are the "
+              "arguments, y the\n"
               "result, g what comes in; an empty cell lets nothing through.\n\n"
               "| name | bases | meaning | by a | by b | by c | flops | drawn |\n"
               "|---|---|---|---|---|---|---|---|\n");

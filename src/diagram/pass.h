@@ -1,5 +1,5 @@
-// pass.h: what the passes of this layer share: substitution of sizes, copying boxes from one diagram into
-// another, and putting loops together. Private to src/diagram.
+// pass.h: what the passes of this layer share: substitution of sizes, copying boxes from one
+// diagram into another, and putting loops together. Private to src/diagram.
 #ifndef LIMN_PASS_H
 #define LIMN_PASS_H
 
@@ -15,9 +15,10 @@ typedef struct {
 } Replaced;
 typedef VEC(Replaced) Subst;
 
-// What the callee's variables are, given the wires it is called on; holds what is known from around before.
-// The first `slices` inputs lose their first axis on the way in.
-void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const Id *in, uint32_t slices);
+// What the callee's variables are, given the wires it is called on; holds what is known from around
+// before. The first `slices` inputs lose their first axis on the way in.
+void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const Id *in,
+                uint32_t slices);
 Size subst_size(World *, const Subst *, Size);
 Type subst_type(World *, const Subst *, Type);
 
@@ -38,9 +39,11 @@ typedef struct {
   Ids in;
 } Draft;
 uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
-// Makes scalar `result` the body, drops scalars that nobody reads and operands that neither count nor guard.
+// Makes scalar `result` the body, drops scalars that nobody reads and operands that neither count
+// nor guard.
 void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
-bool access_in_bounds(World *, const Loop *, const Access *, const Type *); // at every point of the box, for sure
+bool access_in_bounds(World *, const Loop *, const Access *,
+                      const Type *); // at every point of the box, for sure
 bool access_same(World *, const Access *, const Access *);
 Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nobody reads
 

@@ -1,9 +1,10 @@
 // print.c: diagrams as text (the grammar is in text.h).
 //
-// Everything in the data structure is written, so that reading gives the diagram back: only origins are left
-// to comments, and numbers that the text does not need (of wires, of variables, of declarations) are dropped.
-// A body is written as one expression. Scalars used twice get a name of their own, and so does a scalar at
-// every fortieth level: an expression is never so deep that reading it would be refused.
+// Everything in the data structure is written, so that reading gives the diagram back: only origins
+// are left to comments, and numbers that the text does not need (of wires, of variables, of
+// declarations) are dropped. A body is written as one expression. Scalars used twice get a name of
+// their own, and so does a scalar at every fortieth level: an expression is never so deep that
+// reading it would be refused.
 #include "diagram/text.h"
 
 #include <math.h>
@@ -24,9 +25,12 @@ static void size_out(Print *p, Size s) { text(p, cast_size(p->w, p->cast, s)); }
 
 static void name_out(Print *p, Name name) {
   const char *s = name_text(p->w->names, name);
-  if (!name) buf_char(p->out, '%');
-  else if (is_plain_name(s)) text(p, s);
-  else buf_json(p->out, s, strlen(s));
+  if (!name)
+    buf_char(p->out, '%');
+  else if (is_plain_name(s))
+    text(p, s);
+  else
+    buf_json(p->out, s, strlen(s));
 }
 
 // -- types ----------------------------------------------------------------------------------------
@@ -59,7 +63,9 @@ static void type_out(Print *p, const Type *t) {
   if (t->rank) buf_char(p->out, ']');
 }
 
-static void wire_out(Print *p, Id wire) { text(p, wire < p->d->wire.n && p->wire[wire] ? p->wire[wire] : "?"); }
+static void wire_out(Print *p, Id wire) {
+  text(p, wire < p->d->wire.n && p->wire[wire] ? p->wire[wire] : "?");
+}
 
 static void typed_out(Print *p, Id wire) {
   wire_out(p, wire);
@@ -78,8 +84,10 @@ static void wires_out(Print *p, const Id *wire, uint32_t n) {
 // A size in a coordinate: a number as it is, anything else in braces.
 static void factor_out(Print *p, Size s, bool first) {
   int64_t n;
-  if (size_value(p->w, s, &n)) buf_printf(p->out, "%s%lld", first || n < 0 ? "" : "+", (long long)n);
-  else buf_printf(p->out, "%s{%s}", first ? "" : "+", cast_size(p->w, p->cast, s));
+  if (size_value(p->w, s, &n))
+    buf_printf(p->out, "%s%lld", first || n < 0 ? "" : "+", (long long)n);
+  else
+    buf_printf(p->out, "%s{%s}", first ? "" : "+", cast_size(p->w, p->cast, s));
 }
 
 static void term_out(Print *p, const Term *t, const char *const *index, bool first) {
@@ -93,8 +101,10 @@ static void term_out(Print *p, const Term *t, const char *const *index, bool fir
     factor_out(p, t->coef, first);
     text(p, "*");
   }
-  if (t->operand) buf_printf(p->out, "$%u", t->var);
-  else text(p, index[t->var]);
+  if (t->operand)
+    buf_printf(p->out, "$%u", t->var);
+  else
+    text(p, index[t->var]);
 }
 
 static void access_out(Print *p, const Access *a, const char *const *index) {
@@ -104,8 +114,10 @@ static void access_out(Print *p, const Access *a, const char *const *index) {
     buf_char(p->out, i ? ' ' : '[');
     for (uint32_t k = 0; k < c->n; k++) term_out(p, &c->term[k], index, k == 0);
     bool zero = !c->c || (size_value(p->w, c->c, &n) && n == 0);
-    if (!zero) factor_out(p, c->c, c->n == 0);
-    else if (!c->n) text(p, "0");
+    if (!zero)
+      factor_out(p, c->c, c->n == 0);
+    else if (!c->n)
+      text(p, "0");
   }
   if (a->rank) buf_char(p->out, ']');
 }
@@ -125,9 +137,14 @@ static uint32_t arity_of(const Scalar *s) { return s->fn <= FN_SIZE ? 0 : fn_row
 
 static Body body_study(Print *p, const Loop *loop, const char *const *index) {
   Arena *a = p->w->arena;
-  uint32_t n = loop->nscalar, *number = scalar_numbers(p->w, p->cast, loop, table_new(a)), named = 0;
+  uint32_t n = loop->nscalar, *number = scalar_numbers(p->w, p->cast, loop, table_new(a)),
+           named = 0;
   uint32_t *seen = NEW_ARRAY(a, uint32_t, n + 1);
-  Body b = {.p = p, .loop = loop, .index = index, .first = NEW_ARRAY(a, uint32_t, n), .uses = NEW_ARRAY(a, uint32_t, n)};
+  Body b = {.p = p,
+            .loop = loop,
+            .index = index,
+            .first = NEW_ARRAY(a, uint32_t, n),
+            .uses = NEW_ARRAY(a, uint32_t, n)};
   b.level = NEW_ARRAY(a, uint32_t, n);
   b.name = NEW_ARRAY(a, uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -136,14 +153,16 @@ static Body body_study(Print *p, const Loop *loop, const char *const *index) {
   }
   b.uses[b.first[n - 1]] = 1;
   for (uint32_t i = n; i-- > 0;)
-    for (uint32_t k = 0; b.uses[i] && k < arity_of(&loop->scalar[i]); k++) b.uses[b.first[loop->scalar[i].arg[k]]]++;
+    for (uint32_t k = 0; b.uses[i] && k < arity_of(&loop->scalar[i]); k++)
+      b.uses[b.first[loop->scalar[i].arg[k]]]++;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t arity = arity_of(&loop->scalar[i]);
     for (uint32_t k = 0; k < arity; k++) {
       uint32_t arg = b.first[loop->scalar[i].arg[k]], level = b.name[arg] ? 0 : b.level[arg];
       if (level >= b.level[i]) b.level[i] = level + 1;
     }
-    if (arity && b.uses[i] && i != b.first[n - 1] && (b.uses[i] > 1 || b.level[i] >= LEVELS)) b.name[i] = ++named;
+    if (arity && b.uses[i] && i != b.first[n - 1] && (b.uses[i] > 1 || b.level[i] >= LEVELS))
+      b.name[i] = ++named;
   }
   return b;
 }
@@ -172,9 +191,10 @@ typedef struct {
   uint8_t fn, level, left, right;
   const char *sign;
 } Infix;
-static const Infix infix[] = {{FN_add, 2, 2, 3, " + "}, {FN_sub, 2, 2, 3, " - "}, {FN_mul, 3, 3, 4, " * "},
-                              {FN_div, 3, 3, 4, " / "}, {FN_pow, 5, 6, 4, "^"},   {FN_lt, 1, 2, 2, " < "},
-                              {FN_le, 1, 2, 2, " <= "}, {FN_eq, 1, 2, 2, " = "},  {FN_ne, 1, 2, 2, " != "}};
+static const Infix infix[] = {
+    {FN_add, 2, 2, 3, " + "}, {FN_sub, 2, 2, 3, " - "}, {FN_mul, 3, 3, 4, " * "},
+    {FN_div, 3, 3, 4, " / "}, {FN_pow, 5, 6, 4, "^"},   {FN_lt, 1, 2, 2, " < "},
+    {FN_le, 1, 2, 2, " <= "}, {FN_eq, 1, 2, 2, " = "},  {FN_ne, 1, 2, 2, " != "}};
 
 static void scalar_out(const Body *b, uint32_t i, int level);
 
@@ -209,9 +229,12 @@ static void expression_out(const Body *b, const Scalar *s, int level) {
 static void scalar_out(const Body *b, uint32_t i, int level) {
   i = b->first[i];
   const Scalar *s = &b->loop->scalar[i];
-  if (b->name[i]) buf_printf(b->p->out, "t%u", b->name[i]);
-  else if (s->fn <= FN_SIZE) leaf_out(b, s, level);
-  else expression_out(b, s, level);
+  if (b->name[i])
+    buf_printf(b->p->out, "t%u", b->name[i]);
+  else if (s->fn <= FN_SIZE)
+    leaf_out(b, s, level);
+  else
+    expression_out(b, s, level);
 }
 
 static void body_out(Print *p, const Loop *loop, const char *const *index) {
@@ -227,7 +250,8 @@ static void body_out(Print *p, const Loop *loop, const char *const *index) {
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-static bool is_map(World *w, const Loop *loop) { // nothing is combined: every index is an axis of the result
+static bool is_map(World *w,
+                   const Loop *loop) { // nothing is combined: every index is an axis of the result
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (loop_is_reduced(w, loop, i)) return false;
   return loop->combine == SUM;
@@ -292,7 +316,8 @@ static void box_out(Print *p, const Box *b) {
   if (b->op == OP_loop) {
     Table *taken = table_new(p->w->arena);
     index = NEW_ARRAY(p->w->arena, const char *, b->loop->nindex);
-    for (uint32_t i = 0; i < b->loop->nindex; i++) index[i] = name_unique(p->w, taken, b->loop->index[i].name);
+    for (uint32_t i = 0; i < b->loop->nindex; i++)
+      index[i] = name_unique(p->w, taken, b->loop->index[i].name);
   }
   for (uint32_t i = 0; i < b->nout; i++) {
     if (i) text(p, ", ");
@@ -307,7 +332,8 @@ static void box_out(Print *p, const Box *b) {
   case OP_scan: scan_out(p, b); break;
   case OP_call: call_out(p, b); break;
   case OP_random:
-    buf_printf(p->out, "random %s 0x%016llx", b->random->noise == NOISE_NORMAL ? "normal" : "uniform",
+    buf_printf(p->out, "random %s 0x%016llx",
+               b->random->noise == NOISE_NORMAL ? "normal" : "uniform",
                (unsigned long long)b->random->site);
     break;
   default:
@@ -320,13 +346,15 @@ static void box_out(Print *p, const Box *b) {
 
 // -- params and diagrams --------------------------------------------------------------------------
 static void init_out(Print *p, const Init *init, const Type *t) {
-  static const char *const word[] = {"", "const", "normal", "uniform", "glorot", "he", "orthogonal", "diagram", "data"};
+  static const char *const word[] = {"",   "const",      "normal",  "uniform", "glorot",
+                                     "he", "orthogonal", "diagram", "data"};
   int64_t count;
   if (init->kind == INIT_NONE) return;
   buf_printf(p->out, " init %s", word[init->kind]);
   if (init->kind == INIT_CONST) text(p, " "), buf_number(p->out, init->k);
   if (init->kind == INIT_GLOROT || init->kind == INIT_HE)
-    buf_printf(p->out, " %s %s", cast_size(p->w, p->cast, init->fan_in), cast_size(p->w, p->cast, init->fan_out));
+    buf_printf(p->out, " %s %s", cast_size(p->w, p->cast, init->fan_in),
+               cast_size(p->w, p->cast, init->fan_out));
   if (init->kind == INIT_DIAGRAM) buf_printf(p->out, " %s", p->cast->diagram[init->diagram->id]);
   if (init->kind != INIT_DATA) return;
   text(p, " [");
@@ -354,7 +382,8 @@ static void diagram_out(Print *p, const Diagram *d) {
   Ids wire = wires_in_order(p->w, d);
   p->d = d;
   p->wire = NEW_ARRAY(p->w->arena, const char *, d->wire.n);
-  for (uint32_t i = 0; i < wire.n; i++) p->wire[wire.at[i]] = name_unique(p->w, taken, d->wire.at[wire.at[i]].name);
+  for (uint32_t i = 0; i < wire.n; i++)
+    p->wire[wire.at[i]] = name_unique(p->w, taken, d->wire.at[wire.at[i]].name);
   buf_printf(p->out, "diagram %s(", p->cast->diagram[d->id]);
   for (uint32_t i = 0; i < d->in.n; i++) {
     if (i) text(p, ", ");
@@ -383,7 +412,8 @@ static void heading_out(Print *p) {
   const Cast *cast = p->cast;
   if (cast->vars.n) text(p, "sizes");
   for (uint32_t i = 0; i < cast->vars.n; i++)
-    buf_printf(p->out, " %s%s", cast->var[cast->vars.at[i]], kind[size_var_kind(p->w, cast->vars.at[i])]);
+    buf_printf(p->out, " %s%s", cast->var[cast->vars.at[i]],
+               kind[size_var_kind(p->w, cast->vars.at[i])]);
   if (cast->vars.n) text(p, "\n");
   for (uint32_t i = 0; i < cast->label_names.n; i++) {
     const Ids *list = &p->w->label_names.at[cast->label_names.at[i]];
@@ -406,6 +436,7 @@ void diagram_print(World *w, const Diagram *d, Buf *out, bool origins) {
   }
   for (uint32_t i = 0; i < all->n; i++)
     if (all->at[i]->reverse)
-      buf_printf(out, "reverse %s = %s\n", p.cast->diagram[all->at[i]->id], p.cast->diagram[all->at[i]->reverse->id]);
+      buf_printf(out, "reverse %s = %s\n", p.cast->diagram[all->at[i]->id],
+                 p.cast->diagram[all->at[i]->reverse->id]);
   if (all->at[all->n - 1] != d) buf_printf(out, "main %s\n", p.cast->diagram[d->id]);
 }

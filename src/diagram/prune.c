@@ -1,12 +1,14 @@
-// What nobody reads is dropped: boxes, scalars of a loop's body, operands of a loop, and the carries,
-// slices, holds and emitted results of a scan.
+// What nobody reads is dropped: boxes, scalars of a loop's body, operands of a loop, and the
+// carries, slices, holds and emitted results of a scan.
 //
-// An operand of a loop that the body does not mention still guards: points where it is out of bounds are
-// skipped. It is dropped only when the guard says nothing: it is padded, or interval arithmetic over the box
-// proves the access in bounds, or the output or another operand has the same access into the same shape.
+// An operand of a loop that the body does not mention still guards: points where it is out of
+// bounds are skipped. It is dropped only when the guard says nothing: it is padded, or interval
+// arithmetic over the box proves the access in bounds, or the output or another operand has the
+// same access into the same shape.
 //
-// A carry of a scan is needed if its last value is read, or if some needed result of the body depends on it;
-// this is a fixed point over the carries. Boundaries of whole diagrams are never changed.
+// A carry of a scan is needed if its last value is read, or if some needed result of the body
+// depends on it; this is a fixed point over the carries. Boundaries of whole diagrams are never
+// changed.
 #include "diagram/pass.h"
 
 // -- bounds ---------------------------------------------------------------------------------------
@@ -22,17 +24,23 @@ static bool size_is_negative(World *w, Size s) {
 
 static bool coord_in_bounds(World *w, const Loop *loop, const Coord *c, Size dim) {
   uint32_t index;
-  if (coord_is_plain(w, c, &index) && size_now(w, loop->index[index].size) == size_now(w, dim)) return true;
+  if (coord_is_plain(w, c, &index) && size_now(w, loop->index[index].size) == size_now(w, dim))
+    return true;
   Size low = size_now(w, c->c), high = low, one = size_of(w, 1);
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *t = &c->term[i];
     if (t->operand) return false; // a label may be out of range
-    Size reach = size_mul(w, size_now(w, t->coef), size_sub(w, size_now(w, loop->index[t->var].size), one));
-    if (size_is_nonnegative(w, t->coef)) high = size_add(w, high, reach);
-    else if (size_is_negative(w, t->coef)) low = size_add(w, low, reach);
-    else return false;
+    Size reach =
+        size_mul(w, size_now(w, t->coef), size_sub(w, size_now(w, loop->index[t->var].size), one));
+    if (size_is_nonnegative(w, t->coef))
+      high = size_add(w, high, reach);
+    else if (size_is_negative(w, t->coef))
+      low = size_add(w, low, reach);
+    else
+      return false;
   }
-  return size_is_nonnegative(w, low) && size_is_nonnegative(w, size_sub(w, size_sub(w, size_now(w, dim), one), high));
+  return size_is_nonnegative(w, low) &&
+         size_is_nonnegative(w, size_sub(w, size_sub(w, size_now(w, dim), one), high));
 }
 
 bool access_in_bounds(World *w, const Loop *loop, const Access *a, const Type *t) {
@@ -45,7 +53,9 @@ static bool coord_same(World *w, const Coord *a, const Coord *b) {
   if (a->n != b->n || size_now(w, a->c) != size_now(w, b->c)) return false;
   for (uint32_t i = 0; i < a->n; i++) {
     const Term *s = &a->term[i], *t = &b->term[i];
-    if (s->var != t->var || s->operand != t->operand || size_now(w, s->coef) != size_now(w, t->coef)) return false;
+    if (s->var != t->var || s->operand != t->operand ||
+        size_now(w, s->coef) != size_now(w, t->coef))
+      return false;
   }
   return true;
 }
@@ -103,15 +113,16 @@ static void mark_labels(const Access *a, bool *kept) {
       if (a->coord[i].term[k].operand) kept[a->coord[i].term[k].var] = true;
 }
 
-static bool guard_is_empty(World *w, const Diagram *d, const Draft *f, uint32_t k, const bool *kept, const Type *out) {
+static bool guard_is_empty(World *w, const Diagram *d, const Draft *f, uint32_t k, const bool *kept,
+                           const Type *out) {
   const Loop *loop = f->loop;
   const Access *a = &loop->in[k];
   const Type *type = &d->wire.at[f->in.at[k]].type;
   if (a->padded || access_in_bounds(w, loop, a, type)) return true;
   if (shape_same(w, type, out) && access_same(w, a, &loop->out)) return true;
   for (uint32_t j = 0; j < loop->nin; j++)
-    if (j != k && kept[j] && !loop->in[j].padded && shape_same(w, type, &d->wire.at[f->in.at[j]].type) &&
-        access_same(w, a, &loop->in[j]))
+    if (j != k && kept[j] && !loop->in[j].padded &&
+        shape_same(w, type, &d->wire.at[f->in.at[j]].type) && access_same(w, a, &loop->in[j]))
       return true;
   return false;
 }
@@ -202,15 +213,19 @@ static Trim *trim_scan(World *w, const Box *b, const bool *live) {
     t->in[i] = carry ? t->out[i - b->scan->slice] : used[inner];
     all &= t->in[i];
     if (t->in[i]) continue;
-    if (carry) t->scan.carry--;
-    else if (i < b->scan->slice) t->scan.slice--;
-    else if (i < body->in.n) t->scan.hold--;
+    if (carry)
+      t->scan.carry--;
+    else if (i < b->scan->slice)
+      t->scan.slice--;
+    else if (i < body->in.n)
+      t->scan.hold--;
   }
   t->scan.body = all ? body : prune_to(w, body, NULL, t->in);
   return t;
 }
 
-static void copy_trimmed(World *w, Diagram *to, const Diagram *from, const Box *b, const Trim *t, Id *map) {
+static void copy_trimmed(World *w, Diagram *to, const Diagram *from, const Box *b, const Trim *t,
+                         Id *map) {
   Ids in = {0};
   for (uint32_t i = 0; i < b->nin; i++)
     if (t->in[i]) vec_push(w->arena, &in, map[b->in[i]]);
@@ -244,7 +259,8 @@ static void copy_boundary(World *w, Diagram *to, const Diagram *d, const bool *i
   }
 }
 
-// The boxes that the outputs marked in `out` need, over the inputs and params marked in `in`; NULL is all.
+// The boxes that the outputs marked in `out` need, over the inputs and params marked in `in`; NULL
+// is all.
 static Diagram *prune_to(World *w, const Diagram *d, const bool *out, const bool *in) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
@@ -269,8 +285,10 @@ static Diagram *prune_to(World *w, const Diagram *d, const bool *out, const bool
     const Box *b = &d->box.at[i];
     bool read = false;
     for (uint32_t k = 0; k < b->nout; k++) read |= live[b->out[k]];
-    if (trim[i]) copy_trimmed(w, to, d, b, trim[i], map);
-    else if (read) copy_box(w, to, d, b, map, b->origin);
+    if (trim[i])
+      copy_trimmed(w, to, d, b, trim[i], map);
+    else if (read)
+      copy_box(w, to, d, b, map, b->origin);
   }
   for (uint32_t i = 0; i < d->out.n; i++)
     if (!out || out[i]) diagram_output(w, to, map[d->out.at[i]]);

@@ -1,9 +1,10 @@
 // read.c: diagrams from text (the grammar is in text.h).
 //
-// The text may come from anywhere, so nothing is believed: names must be known, counts must fit, and every finished
-// diagram must pass diagram_valid before another may call it. The first error ends the reading. Boxes are
-// made by the functions every pass uses; the types written at their results then replace those they made, as
-// long as base and rank agree, because labels and passing axes are only in the text.
+// The text may come from anywhere, so nothing is believed: names must be known, counts must fit,
+// and every finished diagram must pass diagram_valid before another may call it. The first error
+// ends the reading. Boxes are made by the functions every pass uses; the types written at their
+// results then replace those they made, as long as base and rank agree, because labels and passing
+// axes are only in the text.
 #include "diagram/text.h"
 
 #include <math.h>
@@ -59,10 +60,14 @@ static double want_number(Read *r) {
   Text *t = &r->t;
   double x = 0;
   bool minus = take_symbol(t, '-');
-  if (t->tok.kind == T_NUMBER) x = t->tok.number;
-  else if (is_word(t, "inf")) x = INFINITY;
-  else if (is_word(t, "nan")) x = NAN;
-  else text_error(t, "a number is wanted here");
+  if (t->tok.kind == T_NUMBER)
+    x = t->tok.number;
+  else if (is_word(t, "inf"))
+    x = INFINITY;
+  else if (is_word(t, "nan"))
+    x = NAN;
+  else
+    text_error(t, "a number is wanted here");
   text_next(t);
   return minus ? -x : x;
 }
@@ -86,7 +91,8 @@ static Axis read_axis(Read *r) {
     size_t n;
     const char *key = tok_key(&name, &n);
     a.label = tok_name(&name);
-    a.size = is_symbol(t, ':') && !t->tok.spaced ? (text_next(t), read_size(t, true)) : table_get(r->var, key, n);
+    a.size = is_symbol(t, ':') && !t->tok.spaced ? (text_next(t), read_size(t, true))
+                                                 : table_get(r->var, key, n);
     if (!a.size && !t->failed) t->tok.span = name.tok.span, text_error(t, "this axis has no size");
   }
   if (take_symbol(t, '~')) a.pass = want_whole(r, UINT32_MAX);
@@ -108,10 +114,14 @@ static void read_label_base(Read *r, Type *type) {
 static Type read_type(Read *r) {
   Text *t = &r->t;
   Type type = {0};
-  if (take_word(t, "R")) type.base = BASE_R;
-  else if (take_word(t, "B")) type.base = BASE_BIT;
-  else if (take_symbol(t, '{')) read_label_base(r, &type);
-  else text_error(t, "a type is wanted here: R, B or {n}");
+  if (take_word(t, "R"))
+    type.base = BASE_R;
+  else if (take_word(t, "B"))
+    type.base = BASE_BIT;
+  else if (take_symbol(t, '{'))
+    read_label_base(r, &type);
+  else
+    text_error(t, "a type is wanted here: R, B or {n}");
   if (!take_symbol(t, '[')) return type;
   VEC(Axis) axis = {0};
   while (!t->failed && !is_symbol(t, ']')) {
@@ -147,7 +157,8 @@ static void declare(Read *r, const Result *x, Id wire) {
 }
 
 static bool is_keyword(const Text *t) {
-  return t->tok.kind == T_NAME && t->tok.n && !t->tok.quoted && !is_plain_name(arena_text(t->arena, t->tok.at, t->tok.n));
+  return t->tok.kind == T_NAME && t->tok.n && !t->tok.quoted &&
+         !is_plain_name(arena_text(t->arena, t->tok.at, t->tok.n));
 }
 
 // As many wires as there are. A name that is new and looks like a result begins the next box.
@@ -167,7 +178,8 @@ static Ids read_wires(Read *r) {
 }
 
 // -- loops ----------------------------------------------------------------------------------------
-// Indices are written behind the accesses that use them, so accesses are skipped first and read later.
+// Indices are written behind the accesses that use them, so accesses are skipped first and read
+// later.
 static Text skip_access(Read *r) {
   Text here = r->t;
   if (!is_symbol(&r->t, '[')) return here;
@@ -195,7 +207,8 @@ static void read_term(Read *r, const Loop *loop, uint32_t before, Size sign, Coo
     want_symbol(t, '}');
     alone = true;
   } else if (t->tok.kind == T_NUMBER) {
-    if (!t->tok.is_whole || t->tok.whole > INT64_MAX) text_error(t, "a whole number is wanted here");
+    if (!t->tok.is_whole || t->tok.whole > INT64_MAX)
+      text_error(t, "a whole number is wanted here");
     coef = size_mul(r->w, sign, size_of(r->w, (int64_t)t->tok.whole));
     text_next(t);
     alone = true;
@@ -203,7 +216,8 @@ static void read_term(Read *r, const Loop *loop, uint32_t before, Size sign, Coo
   if (alone && !take_symbol(t, '*')) {
     c->c = size_add(r->w, c->c, coef);
   } else if (t->tok.kind == T_OPERAND) {
-    if (t->tok.whole >= before) text_error(t, "a coordinate reads only operands that stand before it");
+    if (t->tok.whole >= before)
+      text_error(t, "a coordinate reads only operands that stand before it");
     *c = coord_add(r->w, *c, coef, (uint32_t)t->tok.whole, true);
     text_next(t);
   } else if (t->tok.kind == T_NAME && find_index(t, loop, &var)) {
@@ -231,7 +245,8 @@ static Access read_access(Read *r, const Loop *loop, uint32_t before) {
   VEC(Coord) coord = {0};
   Access a = {0};
   if (!take_symbol(&r->t, '[')) return a;
-  while (!r->t.failed && !is_symbol(&r->t, ']')) vec_push(r->t.arena, &coord, read_coord(r, loop, before));
+  while (!r->t.failed && !is_symbol(&r->t, ']'))
+    vec_push(r->t.arena, &coord, read_coord(r, loop, before));
   want_symbol(&r->t, ']');
   a.rank = coord.n;
   a.coord = arena_copy(r->w->arena, coord.at, coord.n * sizeof(Coord));
@@ -284,8 +299,10 @@ static void read_indices(Read *r, Loop *loop) {
 static void read_body(Read *r, Loop *loop, const Id *wire, uint8_t base) {
   uint8_t *bases = NEW_ARRAY(r->t.arena, uint8_t, loop->nin);
   uint32_t last;
-  for (uint32_t i = 0; !r->t.failed && i < loop->nin; i++) bases[i] = r->d->wire.at[wire[i]].type.base;
-  if (!r->t.failed && read_scalar(&r->t, loop, &(ScalarScope){.operand_base = bases, .base = base}, &last))
+  for (uint32_t i = 0; !r->t.failed && i < loop->nin; i++)
+    bases[i] = r->d->wire.at[wire[i]].type.base;
+  if (!r->t.failed &&
+      read_scalar(&r->t, loop, &(ScalarScope){.operand_base = bases, .base = base}, &last))
     loop->nscalar = last + 1; // what comes later is not read by it
 }
 
@@ -316,7 +333,8 @@ static Id read_join(Read *r) {
   if (!in.n) text_error(&r->t, "there is nothing to join");
   for (uint32_t i = 0; !r->t.failed && i < in.n; i++) {
     const Type *t = &r->d->wire.at[in.at[i]].type, *first = &r->d->wire.at[in.at[0]].type;
-    if (t->rank != first->rank || t->base != first->base || axis >= t->rank) text_error(&r->t, "these wires cannot be joined");
+    if (t->rank != first->rank || t->base != first->base || axis >= t->rank)
+      text_error(&r->t, "these wires cannot be joined");
   }
   return r->t.failed ? 0 : box_join(r->w, r->d, axis, in.at, in.n, 0);
 }
@@ -324,21 +342,25 @@ static Id read_join(Read *r) {
 static Id read_order(Read *r) {
   uint32_t axis = want_whole(r, RANK_LIMIT);
   Id in = known(r, r->wire, "wire");
-  if (!r->t.failed && axis >= r->d->wire.at[in].type.rank) text_error(&r->t, "this wire has no axis %u", axis);
+  if (!r->t.failed && axis >= r->d->wire.at[in].type.rank)
+    text_error(&r->t, "this wire has no axis %u", axis);
   return r->t.failed ? 0 : box_order(r->w, r->d, axis, in, 0);
 }
 
 static uint64_t read_site(Read *r) {
   uint64_t site = r->t.tok.whole;
-  if (r->t.tok.kind != T_NUMBER || !r->t.tok.is_whole) text_error(&r->t, "the number of a site is wanted here");
+  if (r->t.tok.kind != T_NUMBER || !r->t.tok.is_whole)
+    text_error(&r->t, "the number of a site is wanted here");
   text_next(&r->t);
   return site;
 }
 
 static Id read_random(Read *r, const Results *result) {
   Noise noise = NOISE_NORMAL;
-  if (take_word(&r->t, "uniform")) noise = NOISE_UNIFORM;
-  else want_word(&r->t, "normal");
+  if (take_word(&r->t, "uniform"))
+    noise = NOISE_UNIFORM;
+  else
+    want_word(&r->t, "normal");
   uint64_t site = read_site(r);
   if (result->at[0].type.base != BASE_R) text_error(&r->t, "noise is real");
   return r->t.failed ? 0 : box_random(r->w, r->d, noise, site, result->at[0].type, 0);
@@ -392,7 +414,8 @@ static Id read_scan(Read *r) {
   append(r, &in, hold);
   append(r, &in, read_group(r, ')'));
   if (r->t.failed) return 0;
-  if (s.carry > s.body->out.n) text_error(&r->t, "the body gives fewer results than there are carries");
+  if (s.carry > s.body->out.n)
+    text_error(&r->t, "the body gives fewer results than there are carries");
   return r->t.failed ? 0 : box_scan(r->w, r->d, &s, in.at, in.n, 0);
 }
 
@@ -409,7 +432,8 @@ static Id read_operation(Read *r, const Results *result, Text access) {
   if (take_word(t, "random")) return read_random(r, result);
   if (take_word(t, "call")) return read_call(r);
   if (take_word(t, "scan")) return read_scan(r);
-  text_error(t, "an operation is wanted here: sum, prod, max, min, join, order, random, call or scan");
+  text_error(t,
+             "an operation is wanted here: sum, prod, max, min, join, order, random, call or scan");
   return 0;
 }
 
@@ -464,7 +488,8 @@ static void read_data(Read *r, Init *init, const Type *type) {
 }
 
 static Init read_init(Read *r, const Type *type) {
-  static const char *const word[] = {"const", "normal", "uniform", "glorot", "he", "orthogonal", "diagram", "data"};
+  static const char *const word[] = {"const", "normal",     "uniform", "glorot",
+                                     "he",    "orthogonal", "diagram", "data"};
   Init init = {0};
   for (uint32_t i = 0; i < COUNT(word) && !init.kind; i++)
     if (take_word(&r->t, word[i])) init.kind = (InitKind)(INIT_CONST + i);
@@ -492,15 +517,19 @@ static void read_param(Read *r, Role role) {
   Result x = read_new_name(r);
   want_symbol(&r->t, ':');
   x.type = read_type(r);
-  if (r->t.tok.kind != T_NAME || !r->t.tok.quoted) text_error(&r->t, "a path in quotes is wanted here");
-  else p.path = arena_text(r->w->arena, r->t.tok.at, r->t.tok.n);
+  if (r->t.tok.kind != T_NAME || !r->t.tok.quoted)
+    text_error(&r->t, "a path in quotes is wanted here");
+  else
+    p.path = arena_text(r->w->arena, r->t.tok.at, r->t.tok.n);
   text_next(&r->t);
   p.rooted = take_word(&r->t, "rooted");
   if (take_word(&r->t, "init")) p.init = read_init(r, &x.type);
   if (r->t.failed) return;
   uint32_t before = r->d->param.n, number = diagram_param(r->w, r->d, p, x.type, x.name, 0);
-  if (r->d->param.n == before) text_error(&r->t, "there are two params of this path");
-  else declare(r, &x, r->d->param.at[number].wire);
+  if (r->d->param.n == before)
+    text_error(&r->t, "there are two params of this path");
+  else
+    declare(r, &x, r->d->param.at[number].wire);
 }
 
 static void read_next(Read *r) {
@@ -510,7 +539,8 @@ static void read_next(Read *r) {
   for (uint32_t i = 0; !r->t.failed && i < r->d->param.n; i++) {
     if (r->d->param.at[i].wire != wire) continue;
     const Type *old = &r->d->wire.at[wire].type, *new = &r->d->wire.at[next].type;
-    if (old->base != new->base || old->rank != new->rank) text_error(&r->t, "the next value has another type");
+    if (old->base != new->base || old->rank != new->rank)
+      text_error(&r->t, "the next value has another type");
     r->d->param.at[i].next = next;
     return;
   }
@@ -614,12 +644,18 @@ static void read_reverse(Read *r) {
 static void read_file(Read *r) {
   Text *t = &r->t;
   while (!t->failed && t->tok.kind != T_END) {
-    if (take_word(t, "sizes")) read_sizes(r);
-    else if (take_word(t, "names")) read_names(r);
-    else if (take_word(t, "diagram")) read_diagram(r);
-    else if (take_word(t, "reverse")) read_reverse(r);
-    else if (take_word(t, "main")) r->main = known_diagram(r);
-    else text_error(t, "a diagram is wanted here");
+    if (take_word(t, "sizes"))
+      read_sizes(r);
+    else if (take_word(t, "names"))
+      read_names(r);
+    else if (take_word(t, "diagram"))
+      read_diagram(r);
+    else if (take_word(t, "reverse"))
+      read_reverse(r);
+    else if (take_word(t, "main"))
+      r->main = known_diagram(r);
+    else
+      text_error(t, "a diagram is wanted here");
   }
   if (!r->last) text_error(t, "there is no diagram here");
 }
@@ -627,7 +663,8 @@ static void read_file(Read *r) {
 Diagram *diagram_read(World *w, uint32_t file) {
   Arena *scratch = arena_child(w->arena);
   const Source *source = &w->sources->file.at[file];
-  Read r = {.w = w, .t = {.w = w, .arena = scratch, .text = source->text, .n = source->n, .file = file}};
+  Read r = {.w = w,
+            .t = {.w = w, .arena = scratch, .text = source->text, .n = source->n, .file = file}};
   r.var = table_new(scratch);
   r.names = table_new(scratch);
   r.diagram = table_new(scratch);

@@ -6,9 +6,10 @@
 //   primary = number | "inf" | "nan" | name | "$" operand | row "(" scalar { "," scalar } ")"
 //             | "at" "(" index ")" | "size" "(" size ")" | "(" scalar ")"
 //
-// A leaf may say its base, as in 1:B or at(i):L. Otherwise bases are inferred: every node starts with a base of
-// its own, the signatures of the rows unite and fix them, and what stays open is real. Equal nodes become
-// one scalar. Nodes are made arguments first, which is already the order of the loop's scalars.
+// A leaf may say its base, as in 1:B or at(i):L. Otherwise bases are inferred: every node starts
+// with a base of its own, the signatures of the rows unite and fix them, and what stays open is
+// real. Equal nodes become one scalar. Nodes are made arguments first, which is already the order
+// of the loop's scalars.
 #include "diagram/text.h"
 
 #include <math.h>
@@ -45,10 +46,14 @@ static uint32_t node_leaf(Parse *p, Scalar s, Span span) {
   Text *t = p->t;
   if (is_symbol(t, ':') && !t->tok.spaced) {
     text_next(t);
-    if (take_word(t, "R")) s.base = BASE_R;
-    else if (take_word(t, "B")) s.base = BASE_BIT;
-    else if (take_word(t, "L")) s.base = BASE_LABEL;
-    else text_error(t, "a base is wanted here: R, B or L");
+    if (take_word(t, "R"))
+      s.base = BASE_R;
+    else if (take_word(t, "B"))
+      s.base = BASE_BIT;
+    else if (take_word(t, "L"))
+      s.base = BASE_LABEL;
+    else
+      text_error(t, "a base is wanted here: R, B or L");
   }
   return node_add(p, s, span);
 }
@@ -56,17 +61,23 @@ static uint32_t node_leaf(Parse *p, Scalar s, Span span) {
 static uint32_t operand(Parse *p) {
   Span span = p->t->tok.span;
   Scalar s = {.fn = FN_ARG, .ref = (uint32_t)p->t->tok.whole};
-  if (p->t->tok.whole >= p->loop->nin) text_error(p->t, "there is no operand %llu", (unsigned long long)p->t->tok.whole);
-  else if (p->scope->operand_base) s.base = p->scope->operand_base[s.ref];
+  if (p->t->tok.whole >= p->loop->nin)
+    text_error(p->t, "there is no operand %llu", (unsigned long long)p->t->tok.whole);
+  else if (p->scope->operand_base)
+    s.base = p->scope->operand_base[s.ref];
   text_next(p->t);
   return node_add(p, s, span);
 }
 
 static bool number_follows(const Text *t, double *out) {
-  if (t->tok.kind == T_NUMBER) *out = t->tok.number;
-  else if (is_word(t, "inf")) *out = INFINITY;
-  else if (is_word(t, "nan")) *out = NAN;
-  else return false;
+  if (t->tok.kind == T_NUMBER)
+    *out = t->tok.number;
+  else if (is_word(t, "inf"))
+    *out = INFINITY;
+  else if (is_word(t, "nan"))
+    *out = NAN;
+  else
+    return false;
   return true;
 }
 
@@ -76,7 +87,8 @@ static uint32_t position(Parse *p, Span span) {
   Name name = tok_name(t);
   uint32_t which = t->tok.suffix > 1 ? t->tok.suffix : 1;
   while (s.ref < p->loop->nindex && (p->loop->index[s.ref].name != name || --which)) s.ref++;
-  if (t->tok.kind != T_NAME || s.ref == p->loop->nindex) text_error(t, "this is no index of the loop");
+  if (t->tok.kind != T_NAME || s.ref == p->loop->nindex)
+    text_error(t, "this is no index of the loop");
   text_next(t);
   want_symbol(t, ')');
   return node_leaf(p, s, span);
@@ -179,9 +191,12 @@ static uint32_t product(Parse *p) {
   uint32_t a = unary(p);
   for (;;) {
     Span span = p->t->tok.span;
-    if (take_symbol(p->t, '*')) a = node_fn(p, FN_mul, a, unary(p), span);
-    else if (take_symbol(p->t, '/')) a = node_fn(p, FN_div, a, unary(p), span);
-    else return a;
+    if (take_symbol(p->t, '*'))
+      a = node_fn(p, FN_mul, a, unary(p), span);
+    else if (take_symbol(p->t, '/'))
+      a = node_fn(p, FN_div, a, unary(p), span);
+    else
+      return a;
   }
 }
 
@@ -189,9 +204,12 @@ static uint32_t sum(Parse *p) {
   uint32_t a = product(p);
   for (;;) {
     Span span = p->t->tok.span;
-    if (take_symbol(p->t, '+')) a = node_fn(p, FN_add, a, product(p), span);
-    else if (take_symbol(p->t, '-')) a = node_fn(p, FN_sub, a, product(p), span);
-    else return a;
+    if (take_symbol(p->t, '+'))
+      a = node_fn(p, FN_add, a, product(p), span);
+    else if (take_symbol(p->t, '-'))
+      a = node_fn(p, FN_sub, a, product(p), span);
+    else
+      return a;
   }
 }
 
@@ -200,15 +218,16 @@ static uint32_t scalar(Parse *p) {
     char symbol;
     uint8_t fn;
     bool turned;
-  } compare[] = {{'=', FN_eq, false}, {SYM_NE, FN_ne, false}, {'<', FN_lt, false},
-                 {SYM_LE, FN_le, false}, {'>', FN_lt, true}, {SYM_GE, FN_le, true}};
+  } compare[] = {{'=', FN_eq, false},    {SYM_NE, FN_ne, false}, {'<', FN_lt, false},
+                 {SYM_LE, FN_le, false}, {'>', FN_lt, true},     {SYM_GE, FN_le, true}};
   if (!text_deeper(p->t)) return 0;
   uint32_t a = sum(p);
   for (uint32_t i = 0; i < COUNT(compare); i++) {
     Span span = p->t->tok.span;
     if (!take_symbol(p->t, compare[i].symbol)) continue;
     uint32_t b = sum(p);
-    a = compare[i].turned ? node_fn(p, (Fn)compare[i].fn, b, a, span) : node_fn(p, (Fn)compare[i].fn, a, b, span);
+    a = compare[i].turned ? node_fn(p, (Fn)compare[i].fn, b, a, span)
+                          : node_fn(p, (Fn)compare[i].fn, a, b, span);
     break;
   }
   p->t->depth--;
@@ -269,10 +288,14 @@ static void infer_node(Parse *p, uint32_t i) {
   for (uint32_t k = 0; k <= row->arity; k++) {
     char letter = row->sig[k < row->arity ? k : k + 1];
     uint32_t part = k < row->arity ? node->s.arg[k] : i;
-    if (letter == 'R') fix_base(p, part, BASE_R, i);
-    else if (letter == 'B') fix_base(p, part, BASE_BIT, i);
-    else if (star == UINT32_MAX) star = part;
-    else unite(p, star, part, i);
+    if (letter == 'R')
+      fix_base(p, part, BASE_R, i);
+    else if (letter == 'B')
+      fix_base(p, part, BASE_BIT, i);
+    else if (star == UINT32_MAX)
+      star = part;
+    else
+      unite(p, star, part, i);
   }
 }
 
@@ -285,7 +308,10 @@ static void emit(Parse *p, uint32_t root, uint32_t *out) {
       place[i] = node->s.ref;
       continue;
     }
-    Scalar s = {.fn = node->s.fn, .base = p->node.at[speaker(p, i)].s.base, .ref = node->s.ref, .k = node->s.k};
+    Scalar s = {.fn = node->s.fn,
+                .base = p->node.at[speaker(p, i)].s.base,
+                .ref = node->s.ref,
+                .k = node->s.k};
     if (!s.base) s.base = BASE_R;
     if (s.fn > FN_SIZE)
       for (uint32_t k = 0; k < fn_rows[s.fn].arity; k++) s.arg[k] = place[node->s.arg[k]];
@@ -311,12 +337,13 @@ bool read_scalar(Text *t, Loop *loop, const ScalarScope *scope, uint32_t *out) {
   return true;
 }
 
-bool scalar_read(World *w, Loop *loop, const char *text, const char *const *name, const uint32_t *value, uint32_t n,
-                 uint32_t *out) {
+bool scalar_read(World *w, Loop *loop, const char *text, const char *const *name,
+                 const uint32_t *value, uint32_t n, uint32_t *out) {
   Arena *scratch = arena_child(w->arena);
   Text t = {.w = w, .arena = scratch, .text = text, .n = (uint32_t)strlen(text), .quiet = true};
   text_start(&t);
-  bool ok = read_scalar(&t, loop, &(ScalarScope){.name = name, .value = value, .n = n}, out) && t.tok.kind == T_END;
+  bool ok = read_scalar(&t, loop, &(ScalarScope){.name = name, .value = value, .n = n}, out) &&
+            t.tok.kind == T_END;
   arena_free(scratch);
   return ok && !t.failed;
 }

@@ -1,15 +1,16 @@
 // Simpler diagrams with the same results, bit for bit.
 //
 // One walk in the order of the boxes, building a new diagram. Each loop is first rewritten:
-//   * an operand made by a loop that only renames axes (permutes, slices, repeats, flips) is read at its source, with
+//   * an operand made by a loop that only renames axes (permutes, slices, repeats, flips) is read
+//   at its source, with
 //     the accesses composed; one made by a loop that fills with a constant becomes that constant;
 //   * equal operands and equal scalars become one, and scalars of constants are computed;
 //   * operands that neither count nor guard are dropped.
-// Then a box that has been built before, from the same inputs, is not built again; noise is never merged.
-// What nobody reads any more is pruned at the end.
+// Then a box that has been built before, from the same inputs, is not built again; noise is never
+// merged. What nobody reads any more is pruned at the end.
 //
-// Only identities that hold for every double are used: x*1 is x, but x*0 is not 0 and x+0 is not x. None changes
-// a derivative either: `stop` and `through` stay, and over B `and(x, x)` is not x.
+// Only identities that hold for every double are used: x*1 is x, but x*0 is not 0 and x+0 is not x.
+// None changes a derivative either: `stop` and `through` stay, and over B `and(x, x)` is not x.
 #include "diagram/pass.h"
 
 #include <math.h>
@@ -66,7 +67,8 @@ static uint32_t same_as(const Loop *loop, const Scalar *s) {
 
 static void fold_leaf(World *w, Scalar *s) {
   double k;
-  if (s->fn == FN_SIZE && size_number(w, s->ref, &k)) *s = (Scalar){.fn = FN_CONST, .base = s->base, .k = k};
+  if (s->fn == FN_SIZE && size_number(w, s->ref, &k))
+    *s = (Scalar){.fn = FN_CONST, .base = s->base, .k = k};
 }
 
 // A scalar like s, among the last ones; NONE if there is none.
@@ -119,7 +121,8 @@ static bool fills_plainly(World *w, const Loop *loop, const Type *out) {
   return true;
 }
 
-// Whether every axis of the source is an axis of the result, once, with the same length: bounds stay what they are.
+// Whether every axis of the source is an axis of the result, once, with the same length: bounds
+// stay what they are.
 static bool only_permutes(World *w, const Loop *loop, const Type *in) {
   uint32_t index;
   if (loop->nindex != in->rank) return false;
@@ -142,7 +145,8 @@ static const Box *plain_producer(const Simplify *s, Id wire) {
 static const Box *renaming_producer(const Simplify *s, Id wire) {
   const Box *b = plain_producer(s, wire);
   if (!b || b->nin != 1 || b->loop->scalar[0].fn != FN_ARG || b->loop->in[0].padded) return NULL;
-  return access_in_bounds(s->w, b->loop, &b->loop->in[0], &s->to->wire.at[b->in[0]].type) ? b : NULL;
+  return access_in_bounds(s->w, b->loop, &b->loop->in[0], &s->to->wire.at[b->in[0]].type) ? b
+                                                                                          : NULL;
 }
 
 // coord + by · other
@@ -151,9 +155,13 @@ static void coord_add_times(World *w, Coord *to, Size by, const Coord *other) {
   for (uint32_t i = 0; i < other->n; i++) {
     Size coef = size_mul(w, by, size_now(w, other->term[i].coef));
     uint32_t k = 0;
-    while (k < to->n && (to->term[k].var != other->term[i].var || to->term[k].operand != other->term[i].operand)) k++;
-    if (k < to->n) to->term[k].coef = size_add(w, to->term[k].coef, coef);
-    else *to = coord_add(w, *to, coef, other->term[i].var, other->term[i].operand);
+    while (k < to->n &&
+           (to->term[k].var != other->term[i].var || to->term[k].operand != other->term[i].operand))
+      k++;
+    if (k < to->n)
+      to->term[k].coef = size_add(w, to->term[k].coef, coef);
+    else
+      *to = coord_add(w, *to, coef, other->term[i].var, other->term[i].operand);
   }
 }
 
@@ -206,12 +214,14 @@ static void read_constant(Simplify *s, Draft *f, uint32_t k) {
   const Box *b = plain_producer(s, f->in.at[k]);
   Loop *loop = f->loop;
   if (!b || b->nin || b->loop->scalar[0].fn != FN_CONST) return;
-  if (!access_in_bounds(s->w, loop, &loop->in[k], &s->to->wire.at[f->in.at[k]].type) || has_label(&loop->out, k))
+  if (!access_in_bounds(s->w, loop, &loop->in[k], &s->to->wire.at[f->in.at[k]].type) ||
+      has_label(&loop->out, k))
     return;
   for (uint32_t i = 0; i < loop->nin; i++)
     if (has_label(&loop->in[i], k)) return;
   for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_ARG && loop->scalar[i].ref == k) loop->scalar[i] = b->loop->scalar[0];
+    if (loop->scalar[i].fn == FN_ARG && loop->scalar[i].ref == k)
+      loop->scalar[i] = b->loop->scalar[0];
 }
 
 static void merge_operands(World *w, Draft *f) {
@@ -221,8 +231,8 @@ static void merge_operands(World *w, Draft *f) {
   for (uint32_t k = 1; k < loop->nin; k++)
     for (uint32_t i = 0; i < k; i++) {
       const Access *a = &loop->in[i], *b = &loop->in[k];
-      if (f->in.at[i] != f->in.at[k] || a->padded != b->padded || memcmp(&a->pad, &b->pad, sizeof a->pad) ||
-          !access_same(w, a, b))
+      if (f->in.at[i] != f->in.at[k] || a->padded != b->padded ||
+          memcmp(&a->pad, &b->pad, sizeof a->pad) || !access_same(w, a, b))
         continue;
       for (uint32_t j = 0; j < loop->nscalar; j++)
         if (loop->scalar[j].fn == FN_ARG && loop->scalar[j].ref == k) loop->scalar[j].ref = i;
@@ -304,7 +314,8 @@ static bool same_labels(const Type *a, const Type *b) {
 // A loop that copies its operand as it is.
 static bool is_copy(Simplify *s, const Box *b, const Draft *f) {
   const Loop *loop = f->loop;
-  if (loop->nin != 1 || b->nout != 1 || loop->nscalar != 1 || loop->scalar[0].fn != FN_ARG || loop->in[0].padded)
+  if (loop->nin != 1 || b->nout != 1 || loop->nscalar != 1 || loop->scalar[0].fn != FN_ARG ||
+      loop->in[0].padded)
     return false;
   const Type *in = &s->to->wire.at[f->in.at[0]].type, *out = &s->from->wire.at[b->out[0]].type;
   return type_equal(s->w, in, out) && same_labels(in, out) && fills_plainly(s->w, loop, out) &&
@@ -331,7 +342,8 @@ static void simplify_loop(Simplify *s, const Box *b) {
   key_loop(s, f.loop);
   if (found_known(s, b)) return;
   Id first = box_loop_shared(w, s->to, f.loop, f.in.at, f.in.n, *type, b->origin);
-  for (uint32_t i = 0; i < b->nout; i++) s->to->wire.at[first + i].type = s->from->wire.at[b->out[i]].type;
+  for (uint32_t i = 0; i < b->nout; i++)
+    s->to->wire.at[first + i].type = s->from->wire.at[b->out[i]].type;
   map_outputs(s, b, first);
   table_put(s->known, s->key.at, s->key.n, first);
 }
@@ -363,20 +375,26 @@ static void simplify_other(Simplify *s, const Box *b) {
 }
 
 static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
-  Simplify s = {w, d, diagram_new(w, d->name), new_map(w, d), table_new(w->arena), bodies, buf_new(w->arena)};
+  Simplify s = {
+      w, d, diagram_new(w, d->name), new_map(w, d), table_new(w->arena), bodies, buf_new(w->arena)};
   s.to->origin = d->origin;
   s.to->reverse = d->reverse;
   copy_inputs(w, s.to, d, s.map);
   copy_params(w, s.to, d, s.map);
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
-    if (b->op == OP_loop) simplify_loop(&s, b);
-    else if (b->op == OP_scan) simplify_scan(&s, b);
-    else simplify_other(&s, b);
+    if (b->op == OP_loop)
+      simplify_loop(&s, b);
+    else if (b->op == OP_scan)
+      simplify_scan(&s, b);
+    else
+      simplify_other(&s, b);
   }
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, s.to, s.map[d->out.at[i]]);
   copy_nexts(s.to, d, s.map);
   return s.to;
 }
 
-Diagram *diagram_simplify(World *w, const Diagram *d) { return diagram_prune(w, simplify(w, d, table_new(w->arena))); }
+Diagram *diagram_simplify(World *w, const Diagram *d) {
+  return diagram_prune(w, simplify(w, d, table_new(w->arena)));
+}

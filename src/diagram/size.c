@@ -1,9 +1,9 @@
-// Sizes as polynomials. A size is a sum of monomials with rational coefficients over atoms; an atom is a
-// variable, or a floor quotient, quotient or power that cannot be written as a polynomial. Polynomials
-// are kept in normal form (monomials sorted, like ones added, zeros dropped) and interned, so two sizes
-// are equal exactly when their ids are. Variables may be bound later: size_now replaces the bound ones,
-// and remembers its answer until the next binding. A result that leaves 64-bit integers is `huge`,
-// which absorbs everything it meets.
+// Sizes as polynomials. A size is a sum of monomials with rational coefficients over atoms; an atom
+// is a variable, or a floor quotient, quotient or power that cannot be written as a polynomial.
+// Polynomials are kept in normal form (monomials sorted, like ones added, zeros dropped) and
+// interned, so two sizes are equal exactly when their ids are. Variables may be bound later:
+// size_now replaces the bound ones, and remembers its answer until the next binding. A result that
+// leaves 64-bit integers is `huge`, which absorbs everything it meets.
 #include "diagram.h"
 
 #include <math.h>
@@ -28,9 +28,9 @@ typedef struct {
 typedef struct {
   uint32_t n;
   Mono *mono;
-  bool open;      // mentions a variable
+  bool open;       // mentions a variable
   uint32_t weight; // of the whole tree, quotients and powers gone through
-  uint32_t stamp; // when `now` was found
+  uint32_t stamp;  // when `now` was found
   Size now;
 } Poly;
 
@@ -90,8 +90,10 @@ static int compare_factors(const Mono *a, const Mono *b) {
   for (uint32_t i = 0; i < b->n; i++) db += b->factor[i].power;
   if (da != db) return da > db ? -1 : 1;
   for (uint32_t i = 0; i < a->n && i < b->n; i++) {
-    if (a->factor[i].atom != b->factor[i].atom) return a->factor[i].atom < b->factor[i].atom ? -1 : 1;
-    if (a->factor[i].power != b->factor[i].power) return a->factor[i].power > b->factor[i].power ? -1 : 1;
+    if (a->factor[i].atom != b->factor[i].atom)
+      return a->factor[i].atom < b->factor[i].atom ? -1 : 1;
+    if (a->factor[i].power != b->factor[i].power)
+      return a->factor[i].power > b->factor[i].power ? -1 : 1;
   }
   return a->n < b->n ? -1 : a->n > b->n;
 }
@@ -106,7 +108,8 @@ static bool atom_open(World *w, uint32_t atom) {
 
 static uint32_t atom_weight(World *w, uint32_t atom) {
   const Atom *a = &w->sizes->atom.at[atom];
-  return a->kind == ATOM_VAR ? 1 : 1 + w->sizes->poly.at[a->a].weight + w->sizes->poly.at[a->b].weight;
+  return a->kind == ATOM_VAR ? 1
+                             : 1 + w->sizes->poly.at[a->a].weight + w->sizes->poly.at[a->b].weight;
 }
 
 static Size poly_intern(World *w, Monos *m) {
@@ -117,7 +120,8 @@ static Size poly_intern(World *w, Monos *m) {
   for (uint32_t i = 0; i < m->n; i++) { // add like ones
     if (n && compare_factors(&m->at[n - 1], &m->at[i]) == 0) {
       Mono *a = &m->at[n - 1], *b = &m->at[i];
-      if (!reduce((Wide)a->num * b->den + (Wide)b->num * a->den, (Wide)a->den * b->den, &a->num, &a->den))
+      if (!reduce((Wide)a->num * b->den + (Wide)b->num * a->den, (Wide)a->den * b->den, &a->num,
+                  &a->den))
         return HUGE_SIZE;
     } else {
       m->at[n++] = m->at[i];
@@ -159,7 +163,8 @@ static Size size_atom(World *w, AtomKind kind, uint32_t a, uint32_t b) {
     table_put(s->atom_table, key, sizeof key, id);
   }
   Monos m = {0};
-  vec_push(w->arena, &m, (Mono){1, 1, 1, arena_copy(w->arena, &(Factor){id - 1, 1}, sizeof(Factor))});
+  vec_push(w->arena, &m,
+           (Mono){1, 1, 1, arena_copy(w->arena, &(Factor){id - 1, 1}, sizeof(Factor))});
   return poly_intern(w, &m);
 }
 
@@ -220,9 +225,12 @@ static Factor *merge_factors(World *w, const Mono *a, const Mono *b, uint32_t *c
   Factor *f = NEW_ARRAY(w->arena, Factor, a->n + b->n);
   uint32_t n = 0, i = 0, j = 0;
   while (i < a->n || j < b->n) {
-    if (j == b->n || (i < a->n && a->factor[i].atom < b->factor[j].atom)) f[n++] = a->factor[i++];
-    else if (i == a->n || b->factor[j].atom < a->factor[i].atom) f[n++] = b->factor[j++];
-    else f[n] = a->factor[i++], f[n++].power += b->factor[j++].power;
+    if (j == b->n || (i < a->n && a->factor[i].atom < b->factor[j].atom))
+      f[n++] = a->factor[i++];
+    else if (i == a->n || b->factor[j].atom < a->factor[i].atom)
+      f[n++] = b->factor[j++];
+    else
+      f[n] = a->factor[i++], f[n++].power += b->factor[j++].power;
   }
   *count = n;
   return f;
@@ -254,7 +262,8 @@ static Size divide_by_monomial(World *w, Size a, const Mono *b) {
   Monos m = {0};
   for (uint32_t i = 0; i < p.n; i++) {
     Mono c = {.factor = NEW_ARRAY(w->arena, Factor, p.mono[i].n)};
-    if (!reduce((Wide)p.mono[i].num * b->den, (Wide)p.mono[i].den * b->num, &c.num, &c.den)) return HUGE_SIZE;
+    if (!reduce((Wide)p.mono[i].num * b->den, (Wide)p.mono[i].den * b->num, &c.num, &c.den))
+      return HUGE_SIZE;
     uint32_t j = 0;
     for (uint32_t f = 0; f < p.mono[i].n; f++) {
       Factor x = p.mono[i].factor[f];
@@ -283,7 +292,9 @@ Size size_quotient(World *w, Size a, Size b) {
   return size_atom(w, ATOM_QUOTIENT, a, b);
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+static int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
 
 Size size_floor(World *w, Size a, Size b) {
   int64_t num, den, by, one;
@@ -308,7 +319,8 @@ Size size_floor(World *w, Size a, Size b) {
       }
     }
     Size q = poly_intern(w, &whole), r = poly_intern(w, &rest);
-    if (is_constant(w, r, &num, &den) && den == 1) return size_add(w, q, size_of(w, floor_div(num, by)));
+    if (is_constant(w, r, &num, &den) && den == 1)
+      return size_add(w, q, size_of(w, floor_div(num, by)));
     return size_add(w, q, size_atom(w, ATOM_FLOOR, r, b));
   }
   if (a == b) return size_of(w, 1);
@@ -341,7 +353,8 @@ static Size atom_now(World *w, uint32_t atom) {
   return HUGE_SIZE;
 }
 
-static Size rebuild(World *w, Size a, Size (*atom)(World *, uint32_t, const void *), const void *context) {
+static Size rebuild(World *w, Size a, Size (*atom)(World *, uint32_t, const void *),
+                    const void *context) {
   const Poly p = w->sizes->poly.at[a];
   Size sum = size_of(w, 0);
   for (uint32_t i = 0; i < p.n; i++) {
@@ -383,11 +396,14 @@ static Size atom_subst(World *w, uint32_t atom, const void *context) {
   switch (a.kind) {
   case ATOM_VAR: return a.a == b->var ? b->value : size_atom(w, ATOM_VAR, a.a, 0);
   case ATOM_FLOOR:
-    return size_floor(w, size_subst(w, a.a, b->var, b->value), size_subst(w, a.b, b->var, b->value));
+    return size_floor(w, size_subst(w, a.a, b->var, b->value),
+                      size_subst(w, a.b, b->var, b->value));
   case ATOM_QUOTIENT:
-    return size_quotient(w, size_subst(w, a.a, b->var, b->value), size_subst(w, a.b, b->var, b->value));
+    return size_quotient(w, size_subst(w, a.a, b->var, b->value),
+                         size_subst(w, a.b, b->var, b->value));
   case ATOM_POWER:
-    return size_power(w, size_subst(w, a.a, b->var, b->value), size_subst(w, a.b, b->var, b->value));
+    return size_power(w, size_subst(w, a.a, b->var, b->value),
+                      size_subst(w, a.b, b->var, b->value));
   }
   return HUGE_SIZE;
 }
@@ -458,8 +474,8 @@ bool size_value(World *w, Size a, int64_t *out) {
 bool size_too_large(World *w, Size a) { return size_now(w, a) == HUGE_SIZE; }
 
 // -- solving --------------------------------------------------------------------------------------
-// The value of `var` that makes p zero, when var occurs in one monomial alone, with a constant coefficient, and
-// nowhere else; 0 otherwise.
+// The value of `var` that makes p zero, when var occurs in one monomial alone, with a constant
+// coefficient, and nowhere else; 0 otherwise.
 static Size solve_for(World *w, Size zero, Id var) {
   const Poly p = w->sizes->poly.at[zero];
   Monos rest = {0};
@@ -517,7 +533,8 @@ SizeAnswer size_equate(World *w, Size a, Size b, bool free) {
   Id x, y;
   if (free && size_is_var(w, a, &x) && size_is_var(w, b, &y)) {
     if (x == y) return SIZES_EQUAL;
-    if (w->sizes->var.at[x].kind == VAR_SAMPLE || w->sizes->var.at[y].kind == VAR_SAMPLE) return SIZES_CLASH;
+    if (w->sizes->var.at[x].kind == VAR_SAMPLE || w->sizes->var.at[y].kind == VAR_SAMPLE)
+      return SIZES_CLASH;
     return x > y ? bind(w, x, size_now(w, b)) : bind(w, y, size_now(w, a));
   }
   return SIZES_OPEN;
@@ -551,14 +568,15 @@ bool size_at(World *w, Size a, const double *value, double *out) {
   return true;
 }
 
-// Names of variables are their own, or those of `name`. Under given names the order is that of the text, which does not
-// depend on what was built first.
+// Names of variables are their own, or those of `name`. Under given names the order is that of the
+// text, which does not depend on what was built first.
 static void print_poly(World *w, Size a, const char *const *name, Buf *out);
 
 static void print_part(World *w, Size a, const char *const *name, Buf *out) {
   const Poly *p = &w->sizes->poly.at[a];
-  bool bare = p->n == 0 || (p->n == 1 && p->mono[0].den == 1 && p->mono[0].num >= 0 && p->mono[0].n + (p->mono[0].num != 1) <= 1 &&
-                          (p->mono[0].n == 0 || p->mono[0].factor[0].power == 1));
+  bool bare = p->n == 0 || (p->n == 1 && p->mono[0].den == 1 && p->mono[0].num >= 0 &&
+                            p->mono[0].n + (p->mono[0].num != 1) <= 1 &&
+                            (p->mono[0].n == 0 || p->mono[0].factor[0].power == 1));
   if (!bare) buf_char(out, '(');
   print_poly(w, a, name, out);
   if (!bare) buf_char(out, ')');
@@ -584,7 +602,9 @@ typedef struct {
   const char *text; // of its factors
 } MonoText;
 
-static int compare_texts(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 static int compare_mono_texts(const void *a, const void *b) {
   const MonoText *x = a, *y = b;
   return x->degree != y->degree ? (x->degree > y->degree ? -1 : 1) : strcmp(x->text, y->text);
@@ -619,8 +639,10 @@ static void print_poly(World *w, Size a, const char *const *name, Buf *out) {
   for (uint32_t i = 0; i < p.n; i++) {
     const Mono *m = term[i].mono;
     int64_t num = m->num < 0 ? -m->num : m->num;
-    if (m->num < 0) buf_char(out, '-');
-    else if (i) buf_char(out, '+');
+    if (m->num < 0)
+      buf_char(out, '-');
+    else if (i)
+      buf_char(out, '+');
     if (num != 1 || !m->n) buf_printf(out, "%lld%s", (long long)num, m->n ? "*" : "");
     buf_text(out, term[i].text);
     if (m->den != 1) buf_printf(out, "/%lld", (long long)m->den);
@@ -629,8 +651,10 @@ static void print_poly(World *w, Size a, const char *const *name, Buf *out) {
 
 void size_print_as(World *w, Size a, const char *const *var_name, Buf *out) {
   a = size_now(w, a);
-  if (!a || a == HUGE_SIZE) buf_text(out, a ? "(too large)" : "?");
-  else print_poly(w, a, var_name, out);
+  if (!a || a == HUGE_SIZE)
+    buf_text(out, a ? "(too large)" : "?");
+  else
+    print_poly(w, a, var_name, out);
 }
 
 void size_print(World *w, Size a, Buf *out) { size_print_as(w, a, NULL, out); }

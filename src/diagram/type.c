@@ -2,7 +2,8 @@
 #include "diagram.h"
 
 Type type_make(World *w, Base base, uint32_t rank, const Axis *axis) {
-  return (Type){.base = (uint8_t)base, .rank = rank, .axis = arena_copy(w->arena, axis, rank * sizeof(Axis))};
+  return (Type){
+      .base = (uint8_t)base, .rank = rank, .axis = arena_copy(w->arena, axis, rank * sizeof(Axis))};
 }
 
 Type type_label(World *w, Size count, uint32_t rank, const Axis *axis) {
@@ -23,15 +24,18 @@ static void print_axis(World *w, const Axis *a, Buf *out) {
   const char *label = name_text(w->names, a->label);
   const char *size = size_text(w, a->size);
   if (a->pass) buf_text(out, "…");
-  if (*label && strcmp(label, size) != 0) buf_printf(out, "%s:%s", label, size);
-  else buf_text(out, size);
+  if (*label && strcmp(label, size) != 0)
+    buf_printf(out, "%s:%s", label, size);
+  else
+    buf_text(out, size);
 }
 
 static void print_labels(World *w, const Type *t, Buf *out) {
   buf_char(out, '{');
   if (t->names) {
     const Ids *names = &w->label_names.at[t->names];
-    for (uint32_t i = 0; i < names->n; i++) buf_printf(out, "%s%s", i ? ", " : "", name_text(w->names, names->at[i]));
+    for (uint32_t i = 0; i < names->n; i++)
+      buf_printf(out, "%s%s", i ? ", " : "", name_text(w->names, names->at[i]));
   } else {
     size_print(w, t->count, out);
   }
@@ -39,8 +43,10 @@ static void print_labels(World *w, const Type *t, Buf *out) {
 }
 
 void type_print(World *w, const Type *t, Buf *out) {
-  if (t->base == BASE_LABEL) print_labels(w, t, out);
-  else buf_char(out, t->base == BASE_BIT ? 'B' : t->base == BASE_R ? 'R' : '?');
+  if (t->base == BASE_LABEL)
+    print_labels(w, t, out);
+  else
+    buf_char(out, t->base == BASE_BIT ? 'B' : t->base == BASE_R ? 'R' : '?');
   if (t->base == BASE_LABEL && !t->rank) return;
   buf_char(out, '[');
   for (uint32_t i = 0; i < t->rank; i++) {

@@ -1,6 +1,7 @@
-// A diagram is valid when every wire has one producer that stands before its readers, every box has the inputs and outputs
-// its operation wants, and every access has as many coordinates as its wire has axes. Sizes are compared only
-// where both are constants: what is still symbolic was the checker's business.
+// A diagram is valid when every wire has one producer that stands before its readers, every box has
+// the inputs and outputs its operation wants, and every access has as many coordinates as its wire
+// has axes. Sizes are compared only where both are constants: what is still symbolic was the
+// checker's business.
 #include "diagram.h"
 
 typedef struct {
@@ -9,7 +10,8 @@ typedef struct {
   Buf *why;
 } Check;
 
-__attribute__((format(printf, 3, 4))) static bool fault(const Check *c, Id box, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static bool fault(const Check *c, Id box, const char *format,
+                                                        ...) {
   va_list args;
   buf_printf(c->why, "%s, box %u: ", name_text(c->w->names, c->d->name), box);
   va_start(args, format);
@@ -31,12 +33,15 @@ static bool types_may_agree(World *w, const Type *a, const Type *b) {
   return true;
 }
 
-static bool access_valid(const Check *c, Id box, const Access *a, const Loop *loop, const Type *t, uint32_t before) {
-  if (a->rank != t->rank) return fault(c, box, "an access of %u coordinates into %s", a->rank, type_text(c->w, t));
+static bool access_valid(const Check *c, Id box, const Access *a, const Loop *loop, const Type *t,
+                         uint32_t before) {
+  if (a->rank != t->rank)
+    return fault(c, box, "an access of %u coordinates into %s", a->rank, type_text(c->w, t));
   for (uint32_t i = 0; i < a->rank; i++)
     for (uint32_t k = 0; k < a->coord[i].n; k++) {
       const Term *term = &a->coord[i].term[k];
-      if (term->var >= (term->operand ? before : loop->nindex)) return fault(c, box, "a coordinate of nothing");
+      if (term->var >= (term->operand ? before : loop->nindex))
+        return fault(c, box, "a coordinate of nothing");
     }
   return true;
 }
@@ -59,7 +64,8 @@ static bool scalars_valid(const Check *c, Id id, const Box *b) {
     }
   }
   const Type *out = &c->d->wire.at[b->out[0]].type;
-  if (!loop->nscalar || loop->scalar[loop->nscalar - 1].base != out->base) return fault(c, id, "the body has another base");
+  if (!loop->nscalar || loop->scalar[loop->nscalar - 1].base != out->base)
+    return fault(c, id, "the body has another base");
   return true;
 }
 
@@ -72,19 +78,22 @@ static bool loop_valid(const Check *c, Id id, const Box *b) {
   if (b->nout != 1 + loop_winners(c->w, loop)) return fault(c, id, "%u results", b->nout);
   if (loop->combine != SUM)
     for (uint32_t i = 0; i < loop->out.rank; i++)
-      if (!coord_is_plain(c->w, &loop->out.coord[i], NULL)) return fault(c, id, "only a sum may write anywhere");
+      if (!coord_is_plain(c->w, &loop->out.coord[i], NULL))
+        return fault(c, id, "only a sum may write anywhere");
   return scalars_valid(c, id, b);
 }
 
 static bool call_valid(const Check *c, Id id, const Box *b) {
   const Diagram *f = b->callee;
   if (b->nin != f->in.n + f->param.n || b->nout != call_outputs(f))
-    return fault(c, id, "%u inputs and %u outputs for %s", b->nin, b->nout, name_text(c->w->names, f->name));
+    return fault(c, id, "%u inputs and %u outputs for %s", b->nin, b->nout,
+                 name_text(c->w->names, f->name));
   for (uint32_t i = 0; i < b->nin; i++) {
     Id inner = i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire;
     const Type *want = &f->wire.at[inner].type, *have = &c->d->wire.at[b->in[i]].type;
     if (!types_may_agree(c->w, want, have))
-      return fault(c, id, "%s wants %s, has %s", name_text(c->w->names, f->name), type_text(c->w, want), type_text(c->w, have));
+      return fault(c, id, "%s wants %s, has %s", name_text(c->w->names, f->name),
+                   type_text(c->w, want), type_text(c->w, have));
   }
   return true;
 }
@@ -92,14 +101,17 @@ static bool call_valid(const Check *c, Id id, const Box *b) {
 static bool scan_valid(const Check *c, Id id, const Box *b) {
   const Scan *s = b->scan;
   uint32_t own = s->slice + s->carry + s->hold;
-  if (own != s->body->in.n || b->nin != own + s->body->param.n || b->nout != s->body->out.n || s->carry > b->nout)
+  if (own != s->body->in.n || b->nin != own + s->body->param.n || b->nout != s->body->out.n ||
+      s->carry > b->nout)
     return fault(c, id, "a scan with the wrong number of wires");
   for (uint32_t i = 0; i < own; i++) {
     Type have = c->d->wire.at[b->in[i]].type;
     if (i < s->slice && !have.rank) return fault(c, id, "a slice without an axis");
     if (i < s->slice) have.axis++, have.rank--;
     const Type *want = &s->body->wire.at[s->body->in.at[i]].type;
-    if (!types_may_agree(c->w, want, &have)) return fault(c, id, "the scan's body wants %s, has %s", type_text(c->w, want), type_text(c->w, &have));
+    if (!types_may_agree(c->w, want, &have))
+      return fault(c, id, "the scan's body wants %s, has %s", type_text(c->w, want),
+                   type_text(c->w, &have));
   }
   return true;
 }
@@ -111,13 +123,16 @@ static bool box_valid(const Check *c, Id id) {
     if (c->d->wire.at[b->in[i]].box >= id) return fault(c, id, "input %u is produced later", i);
   }
   for (uint32_t i = 0; i < b->nout; i++)
-    if (c->d->wire.at[b->out[i]].box != id || c->d->wire.at[b->out[i]].port != i) return fault(c, id, "output %u has another producer", i);
+    if (c->d->wire.at[b->out[i]].box != id || c->d->wire.at[b->out[i]].port != i)
+      return fault(c, id, "output %u has another producer", i);
   switch (b->op) {
   case OP_loop: return loop_valid(c, id, b);
   case OP_call: return call_valid(c, id, b);
   case OP_scan: return scan_valid(c, id, b);
   case OP_join:
-  case OP_order: return b->nin > 0 && b->axis < c->d->wire.at[b->in[0]].type.rank ? true : fault(c, id, "no such axis");
+  case OP_order:
+    return b->nin > 0 && b->axis < c->d->wire.at[b->in[0]].type.rank ? true
+                                                                     : fault(c, id, "no such axis");
   case OP_random: return b->nin == 0 ? true : fault(c, id, "noise takes no input");
   default: return fault(c, id, "no operation");
   }

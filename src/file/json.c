@@ -173,9 +173,12 @@ static bool read_hex4(Reader *r, uint32_t *out) {
   *out = 0;
   for (int i = 0; i < 4; i++, r->at++) {
     int c = peek(r), low = c | 0x20;
-    if (is_digit(c)) *out = *out * 16 + (uint32_t)(c - '0');
-    else if (c > 0 && low >= 'a' && low <= 'f') *out = *out * 16 + (uint32_t)(low - 'a' + 10);
-    else return wanted(r, "a hexadecimal digit");
+    if (is_digit(c))
+      *out = *out * 16 + (uint32_t)(c - '0');
+    else if (c > 0 && low >= 'a' && low <= 'f')
+      *out = *out * 16 + (uint32_t)(low - 'a' + 10);
+    else
+      return wanted(r, "a hexadecimal digit");
   }
   return true;
 }
@@ -406,7 +409,8 @@ static bool read_entry(Rows *r, uint32_t depth) {
   size_t sign = *text == '-' || *text == '+';
   size_t n = strcspn(text, " \t\r\n,[]");
   double *to = &r->data[r->count];
-  if (n == 3 && memcmp(text, "nan", 3) == 0) *to = NAN;
+  if (n == 3 && memcmp(text, "nan", 3) == 0)
+    *to = NAN;
   else if (n == sign + 3 && memcmp(text + sign, "inf", 3) == 0)
     *to = *text == '-' ? -INFINITY : INFINITY;
   else if (strspn(text, "0123456789.eE+-") != n || !number_value(text, n, to))

@@ -44,9 +44,12 @@ bool array_count(uint32_t rank, const int64_t *shape, int64_t *count) {
   bool empty = false;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] < 0) return false;
-    if (shape[i] == 0) empty = true;
-    else if (product > (int64_t)(PTRDIFF_MAX / 16) / shape[i]) return false;
-    else product *= shape[i];
+    if (shape[i] == 0)
+      empty = true;
+    else if (product > (int64_t)(PTRDIFF_MAX / 16) / shape[i])
+      return false;
+    else
+      product *= shape[i];
   }
   *count = empty ? 0 : product;
   return true;
@@ -80,9 +83,12 @@ static double small_load(uint32_t bits, int e, int m) {
   uint32_t exponent = bits >> m & ((1u << e) - 1), fraction = bits & ((1u << m) - 1);
   int bias = (1 << (e - 1)) - 1;
   double x;
-  if (exponent == (1u << e) - 1) x = fraction ? NAN : INFINITY;
-  else if (exponent == 0) x = ldexp(fraction, 1 - bias - m);
-  else x = ldexp(fraction + (1u << m), (int)exponent - bias - m);
+  if (exponent == (1u << e) - 1)
+    x = fraction ? NAN : INFINITY;
+  else if (exponent == 0)
+    x = ldexp(fraction, 1 - bias - m);
+  else
+    x = ldexp(fraction + (1u << m), (int)exponent - bias - m);
   return bits >> (e + m) & 1 ? -x : x;
 }
 
@@ -456,7 +462,8 @@ bool npy_bytes(Arena *a, const Array *x, Bytes *out, const char **error) {
   if (!element_info[x->kind].npy)
     return file_error(a, error, "npy has no %s; float32 holds the same numbers",
                       element_info[x->kind].name);
-  bool good = x->rank <= ARRAY_RANK_LIMIT && array_count(x->rank, x->shape, &count) && count == x->count;
+  bool good =
+      x->rank <= ARRAY_RANK_LIMIT && array_count(x->rank, x->shape, &count) && count == x->count;
   assert(good), (void)good;
   header_write(&header, x); // far below the 65535 bytes of version 1.0
   out->n = 10 + header.n + (size_t)x->count * element_info[x->kind].bytes;

@@ -78,8 +78,10 @@ static void push_piece(Format *f, Place *here, Piece piece) {
   vec_push(f->front->arena, &f->piece, piece);
   uint32_t end = piece.span.at + piece.span.n;
   for (uint32_t i = piece.span.at; i < end; i++) {
-    if (f->text[i] == '\n') here->column = 0;
-    else here->column += ((unsigned char)f->text[i] & 0xC0) != 0x80;
+    if (f->text[i] == '\n')
+      here->column = 0;
+    else
+      here->column += ((unsigned char)f->text[i] & 0xC0) != 0x80;
   }
   here->at = end;
   here->breaks = here->space = 0;
@@ -105,8 +107,10 @@ static void cross_gap(Format *f, Place *here, uint32_t limit) {
       continue;
     }
     here->at++;
-    if (c == '\n') here->breaks++, here->column = here->space = 0;
-    else here->column++, here->space++;
+    if (c == '\n')
+      here->breaks++, here->column = here->space = 0;
+    else
+      here->column++, here->space++;
   }
 }
 
@@ -122,7 +126,8 @@ static void cut(Format *f) {
     if (next_kept < f->kept.n && f->kept.at[next_kept]->span.at == t->span.at)
       push_piece(f, &here,
                  (Piece){.kind = P_VERBATIM, .span = f->kept.at[next_kept++]->span, .token = i});
-    else push_piece(f, &here, (Piece){.kind = P_TOKEN, .span = t->span, .token = i});
+    else
+      push_piece(f, &here, (Piece){.kind = P_TOKEN, .span = t->span, .token = i});
   }
 }
 
@@ -163,8 +168,10 @@ static Piece *piece_at(Format *f, uint32_t at) {
   uint32_t low = 0, high = f->piece.n;
   while (low < high) {
     uint32_t mid = (low + high) / 2;
-    if (f->piece.at[mid].span.at < at) low = mid + 1;
-    else high = mid;
+    if (f->piece.at[mid].span.at < at)
+      low = mid + 1;
+    else
+      high = mid;
   }
   while (low < f->piece.n - 1 && f->piece.at[low].kind == P_COMMENT) low++;
   return &f->piece.at[low < f->piece.n ? low : f->piece.n - 1];

@@ -3,15 +3,16 @@
 //   Node *program = parse(&(Front){arena, names, diags, sources}, file);
 //   format_program(...)
 //
-// The tree is uniform: a kind, a span, an atom and kids. The table below is its grammar; a kid marked ?
-// may be NULL, kids marked * are any number.
+// The tree is uniform: a kind, a span, an atom and kids. The table below is its grammar; a kid
+// marked ? may be NULL, kids marked * are any number.
 #ifndef LIMN_FRONT_H
 #define LIMN_FRONT_H
 
 #include "base/base.h"
 
 typedef enum {
-  N_ERROR, // N_NAME*                  could not be parsed, already reported; what it would have declared
+  N_ERROR, // N_NAME*                  could not be parsed, already reported; what it would have
+           // declared
   // -- expressions
   N_NUM,   // num, text as written
   N_STR,   // text, unescaped, without quotes
@@ -39,54 +40,58 @@ typedef enum {
   N_WHEN,  // then cond else
   // -- brackets and types
   N_BRACKETS, // item-list*            what stands between commas
-  N_ITEMS,    // item item*            separated by spaces; a single item, or N_PIPE, N_FAN, too is an N_ITEMS
-  N_SPREAD,   // name                  ...s
-  N_SIZED,    // name; size            h:28   (also an argument by name: stride: 2)
-  N_RANGE,    // size size             0..t-1
-  N_GROUP,    // item-list*            (h w) and (...s); items are as in N_BRACKETS; one item (h) is N_PAREN
-  N_TYPE,     // base brackets?        base: N_NAME, N_DOT, N_STR, N_LABELS or N_TYPES
-  N_LABELS,   // size size*            {10}, {A, B}
-  N_TYPES,    // type type*
-  N_SIG,      // N_TYPES N_TYPES?      A, B -> C;  the second is absent when there is no arrow
+  N_ITEMS,  // item item*            separated by spaces; a single item, or N_PIPE, N_FAN, too is an
+            // N_ITEMS
+  N_SPREAD, // name                  ...s
+  N_SIZED,  // name; size            h:28   (also an argument by name: stride: 2)
+  N_RANGE,  // size size             0..t-1
+  N_GROUP,  // item-list*            (h w) and (...s); items are as in N_BRACKETS; one item (h) is
+            // N_PAREN
+  N_TYPE,   // base brackets?        base: N_NAME, N_DOT, N_STR, N_LABELS or N_TYPES
+  N_LABELS, // size size*            {10}, {A, B}
+  N_TYPES,  // type type*
+  N_SIG,    // N_TYPES N_TYPES?      A, B -> C;  the second is absent when there is no arrow
   // -- declarations
-  N_PROGRAM,   // declaration*
-  N_USE,       // text
-  N_AXES,      // N_AXIS*
-  N_AXIS,      // name; size?
-  N_CONSTS,    // N_TYPED*
-  N_TYPED,     // name; brackets? type? expr?
-  N_SPACE,     // name; N_TYPES distance?
-  N_BOX,       // name; N_CFG? N_PARAMS? result? body reverse?     result: N_SIG (after ":"), N_TYPES or N_PARAMS (named)
-               //       body: an expr, N_PADDED, N_BLOCK; reverse: N_NAME
-  N_CFG,       // N_CFGPAR*
-  N_CFGPAR,    // name, op[0] = '.' for ...name; default?
-  N_PARAMS,    // N_PARAM*
-  N_PARAM,     // name; type?          (a, b: R[n]): the type node of b is a's as well
-  N_PADDED,    // expr pad
-  N_BLOCK,     // statement*
-  N_LEARN,     // N_LEARNER*
-  N_LEARNER,   // N_NAMES brackets? N_PARAMS? result? body? N_STR?
-  N_NAMES,     // N_NAME*
-  N_REFINE,    // name; N_PARAMS? body
-  N_FREEZE,    // N_NAMES-of-paths path?                            paths are N_NAME, N_DOT, N_AT
-  N_STALE,     // name, op[0] = 'e' every / 'b' by; path number
-  N_GIVEN,     // N_PARAMS source
-  N_GOAL,      // name (0 if none); claim clause*
-  N_MEASURE,   // name; claim-or-expr clause*
-  N_EQUAL,     // expr expr            l ~ r
-  N_MAXIMISE,  // expr
-  N_MINIMISE,  // expr
-  N_TRAIN,     // name = the unit; path? N_NUM option*              option: N_ARG(gen: adam(..)), or N_OPTION
-  N_OPTION,    // expr value?          batch 64, clip 1, adam(0.1), turns[..]
-  N_SHOW,      // N_TUPLE-or-expr clause*
-  N_BY,        // clause: distance
-  N_TRAINS,    // clause: target*      N_NAME, N_DOT, N_AT
-  N_TIMES,     // clause: expr
-  N_ON,        // clause: source
-  N_EVERY,     // clause: expr
-  N_AS,        // clause: view*        N_NAME or N_AT
-  N_FORIN,     // clause: name; range  for t in [..]
-  N_FOR,       // name, op[0] = 'd' if down; range body(N_BLOCK or N_PROGRAM)    range: N_RANGE or N_LIST
+  N_PROGRAM, // declaration*
+  N_USE,     // text
+  N_AXES,    // N_AXIS*
+  N_AXIS,    // name; size?
+  N_CONSTS,  // N_TYPED*
+  N_TYPED,   // name; brackets? type? expr?
+  N_SPACE,   // name; N_TYPES distance?
+  N_BOX, // name; N_CFG? N_PARAMS? result? body reverse?     result: N_SIG (after ":"), N_TYPES or
+         // N_PARAMS (named)
+         //       body: an expr, N_PADDED, N_BLOCK; reverse: N_NAME
+  N_CFG, // N_CFGPAR*
+  N_CFGPAR,   // name, op[0] = '.' for ...name; default?
+  N_PARAMS,   // N_PARAM*
+  N_PARAM,    // name; type?          (a, b: R[n]): the type node of b is a's as well
+  N_PADDED,   // expr pad
+  N_BLOCK,    // statement*
+  N_LEARN,    // N_LEARNER*
+  N_LEARNER,  // N_NAMES brackets? N_PARAMS? result? body? N_STR?
+  N_NAMES,    // N_NAME*
+  N_REFINE,   // name; N_PARAMS? body
+  N_FREEZE,   // N_NAMES-of-paths path?                            paths are N_NAME, N_DOT, N_AT
+  N_STALE,    // name, op[0] = 'e' every / 'b' by; path number
+  N_GIVEN,    // N_PARAMS source
+  N_GOAL,     // name (0 if none); claim clause*
+  N_MEASURE,  // name; claim-or-expr clause*
+  N_EQUAL,    // expr expr            l ~ r
+  N_MAXIMISE, // expr
+  N_MINIMISE, // expr
+  N_TRAIN,    // name = the unit; path? N_NUM option*              option: N_ARG(gen: adam(..)), or
+              // N_OPTION
+  N_OPTION,   // expr value?          batch 64, clip 1, adam(0.1), turns[..]
+  N_SHOW,     // N_TUPLE-or-expr clause*
+  N_BY,       // clause: distance
+  N_TRAINS,   // clause: target*      N_NAME, N_DOT, N_AT
+  N_TIMES,    // clause: expr
+  N_ON,       // clause: source
+  N_EVERY,    // clause: expr
+  N_AS,       // clause: view*        N_NAME or N_AT
+  N_FORIN,    // clause: name; range  for t in [..]
+  N_FOR, // name, op[0] = 'd' if down; range body(N_BLOCK or N_PROGRAM)    range: N_RANGE or N_LIST
   N_OPTIMISER, // name; N_PARAMS-of-N_ARG? N_BLOCK of N_STATES, N_LOOK, N_STEP
   N_STATES,    // N_TYPED*
   N_LOOK,      // expr
@@ -109,8 +114,8 @@ typedef struct Node {
   Span name_span; // where the name stands, when there is one
   Name name;
   double num;
-  const char *text;  // N_NUM, N_STR, N_USE, N_LATER
-  const char *op;    // one character for each operator
+  const char *text; // N_NUM, N_STR, N_USE, N_LATER
+  const char *op;   // one character for each operator
   struct Node **kid;
 } Node;
 
@@ -125,8 +130,8 @@ typedef struct {
 typedef enum { TK_END, TK_LINE, TK_NAME, TK_WORD, TK_NUM, TK_STR, TK_SYMBOL } TokenKind;
 typedef struct {
   uint8_t kind;
-  bool spaced; // white space stands before it
-  bool first;  // stands in column 1
+  bool spaced;    // white space stands before it
+  bool first;     // stands in column 1
   char symbol[4]; // TK_SYMBOL: the symbol, or "?" for what is already reported
   Name name;      // TK_NAME, TK_WORD, TK_NUM: as written; TK_STR: unescaped
   double num;

@@ -266,11 +266,14 @@ static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
     if (x->open.n && innermost(x) != '{') { // [x): the other one was meant
       Open wrong = x->open.at[--x->open.n];
       x->open_count[(int)wrong.symbol]--;
-      Id e = diag_error(x->front->diags, span_from(x, from), "found `%c`, wanted `%c`", t.symbol[0], closer_of(wrong.symbol));
+      Id e = diag_error(x->front->diags, span_from(x, from), "found `%c`, wanted `%c`", t.symbol[0],
+                        closer_of(wrong.symbol));
       diag_note(x->front->diags, e, x->out.at[wrong.token].span, "to close this");
       t.symbol[0] = closer_of(wrong.symbol);
       add(x, t, from, spaced);
-      emit(x, (Token){.kind = TK_SYMBOL, .symbol = "?", .span = {x->file, x->at, 0}}); // nobody knows which is right
+      emit(x, (Token){.kind = TK_SYMBOL,
+                      .symbol = "?",
+                      .span = {x->file, x->at, 0}}); // nobody knows which is right
       return;
     }
     diag_error(x->front->diags, span_from(x, from), "`%c` closes nothing", t.symbol[0]);
@@ -287,9 +290,12 @@ static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced)
   Token t = {.kind = TK_SYMBOL};
   if (strlen(symbol) < sizeof t.symbol) memcpy(t.symbol, symbol, strlen(symbol));
   if (is_reserved(symbol)) t = (Token){.kind = TK_WORD, .name = name_from(x->front->names, symbol)};
-  if (strchr("([{", t.symbol[0]) && t.symbol[0]) lex_opening(x, t, from, spaced);
-  else if (strchr(")]}", t.symbol[0]) && t.symbol[0]) lex_closing(x, t, from, spaced);
-  else add(x, t, from, spaced);
+  if (strchr("([{", t.symbol[0]) && t.symbol[0])
+    lex_opening(x, t, from, spaced);
+  else if (strchr(")]}", t.symbol[0]) && t.symbol[0])
+    lex_closing(x, t, from, spaced);
+  else
+    add(x, t, from, spaced);
 }
 
 // -- the kinds of token
@@ -361,7 +367,8 @@ static void lex_string(Lexer *x, bool spaced) {
   }
   if (x->at < x->n && x->text[x->at] == '"') {
     x->at++;
-    add(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from, spaced);
+    add(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from,
+        spaced);
     return;
   }
   diag_error(x->front->diags, span_from(x, from), "this string is never closed");
@@ -418,7 +425,8 @@ static bool lex_curly_string(Lexer *x, bool spaced) {
     if (!starts_with(x, "\u201d") && !starts_with(x, "\"")) continue;
     Name text = name_of(x->front->names, x->text + from + n, x->at - from - n);
     x->at += x->text[x->at] == '"' ? 1 : n;
-    diag_error(x->front->diags, span_from(x, from), "found curly quotes: text stands in straight ones, `\"`");
+    diag_error(x->front->diags, span_from(x, from),
+               "found curly quotes: text stands in straight ones, `\"`");
     add(x, (Token){.kind = TK_STR, .name = text}, from, spaced);
     return true;
   }
@@ -438,8 +446,10 @@ static void lex_unknown(Lexer *x, bool spaced) {
   }
   Diags *d = x->front->diags;
   unsigned char c = (unsigned char)x->text[from];
-  if (x->unknown++ >= ENOUGH) n = 0;
-  else if (!n) diag_error(d, span_from(x, from), "this byte (%02X) is no text: a file is UTF-8", c);
+  if (x->unknown++ >= ENOUGH)
+    n = 0;
+  else if (!n)
+    diag_error(d, span_from(x, from), "this byte (%02X) is no text: a file is UTF-8", c);
   else if (c < ' ' || c == 127 || (is_strange(x->text + from, n) && !hint))
     diag_error(d, span_from(x, from), "unknown character, one that cannot be seen");
   else {
@@ -456,8 +466,10 @@ static bool skip_space(Lexer *x) {
     char c = x->text[x->at];
     if (c == '#')
       while (x->at + 1 < x->n && x->text[x->at + 1] != '\n') x->at++;
-    else if (c == '\n') x->new_line = true, x->line_start = x->at + 1;
-    else if (c != ' ' && c != '\t' && c != '\r') break;
+    else if (c == '\n')
+      x->new_line = true, x->line_start = x->at + 1;
+    else if (c != ' ' && c != '\t' && c != '\r')
+      break;
   }
   return x->at > from;
 }
@@ -472,10 +484,14 @@ Tokens lex(const Front *front, uint32_t file) {
     if (x.at >= x.n) break;
     mute_after_many(front, &limit);
     char c = x.text[x.at];
-    if (letter_length(&x, x.at)) lex_name(&x, spaced);
-    else if (is_digit(c)) lex_number(&x, spaced);
-    else if (c == '"') lex_string(&x, spaced);
-    else if (!lex_symbol(&x, spaced) && !lex_curly_string(&x, spaced)) lex_unknown(&x, spaced);
+    if (letter_length(&x, x.at))
+      lex_name(&x, spaced);
+    else if (is_digit(c))
+      lex_number(&x, spaced);
+    else if (c == '"')
+      lex_string(&x, spaced);
+    else if (!lex_symbol(&x, spaced) && !lex_curly_string(&x, spaced))
+      lex_unknown(&x, spaced);
   }
   while (x.open.n) close_for_user(&x);
   unmute(front, &limit);

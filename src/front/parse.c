@@ -209,7 +209,8 @@ static Node *parse_learner(Parser *p) {
     node->kid[3] = parse_sig(p);
   }
   if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[4] = parse_body(p, "");
-  if (sees(p, 0, "->")) fail(p, "the end of the line (types stand behind `:`, as in `learn f : A -> B`)");
+  if (sees(p, 0, "->"))
+    fail(p, "the end of the line (types stand behind `:`, as in `learn f : A -> B`)");
   if (eat(p, "from")) node->kid[5] = node_string(p, "the folder of a run, in quotes");
   return node_end(p, node);
 }
@@ -323,8 +324,10 @@ static void parse_clauses(Parser *p, const char *what, const char *allowed) {
     Span span = peek(p, 0)->span;
     bool fits = strstr(allowed, arena_format(p->arena, "`%s`", word)) != NULL;
     Node *clause = parse_clause(p, clause_words[i].kind);
-    if (fits && !said[i]) kid_push(p, clause);
-    else if (!told && fits) diag_error(p->front->diags, span, "`%s` is said twice", word);
+    if (fits && !said[i])
+      kid_push(p, clause);
+    else if (!told && fits)
+      diag_error(p->front->diags, span, "`%s` is said twice", word);
     else if (!told)
       diag_error(p->front->diags, span, "found `%s`, but a %s takes %s", word, what, allowed);
     told = told || !fits || said[i];
@@ -407,8 +410,10 @@ static Node *parse_train(Parser *p) {
   p->at++;
   kid_push(p, sees_name(p, 0) ? parse_path(p) : NULL);
   kid_push(p, node_number(p, "how long, as in `train 5 epochs`"));
-  if (sees_name(p, 0)) want_name(p, node);
-  else fail(p, "`epochs` or `steps`, as in `train 5 epochs, batch 64`");
+  if (sees_name(p, 0))
+    want_name(p, node);
+  else
+    fail(p, "`epochs` or `steps`, as in `train 5 epochs, batch 64`");
   while (eat(p, ",")) kid_push(p, parse_trainopt(p));
   return kids_end(p, node, mark);
 }
@@ -531,7 +536,8 @@ static Node *parse_lhs(Parser *p) {
 
 // a, b = x, y: the right side was meant as a tuple unless a statement follows
 static Node *loose_tuple(Parser *p, Node *first) {
-  if (!sees(p, 0, ",") || !(sees_name(p, 1) || peek(p, 1)->kind == TK_NUM || sees(p, 1, "("))) return first;
+  if (!sees(p, 0, ",") || !(sees_name(p, 1) || peek(p, 1)->kind == TK_NUM || sees(p, 1, "(")))
+    return first;
   if (names_lead_to(p, 1, "=")) return first;
   uint32_t mark = p->stack.n;
   Node *node = node_new(p, N_TUPLE);
@@ -539,7 +545,8 @@ static Node *loose_tuple(Parser *p, Node *first) {
   kid_push(p, first);
   while (eat(p, ",")) kid_push(p, parse_expr(p, false));
   kids_end(p, node, mark);
-  if (!p->panic) diag_error(p->front->diags, node->span, "several values on the right stand in `( )`");
+  if (!p->panic)
+    diag_error(p->front->diags, node->span, "several values on the right stand in `( )`");
   return node;
 }
 
@@ -565,7 +572,8 @@ static Node *parse_return(Parser *p) {
   p->at++;
   if (names_lead_to(p, 0, "=")) {
     node->kid[0] = parse_equation(p);
-    if (sees(p, 0, ",")) fail(p, "the end of the line (`return` takes one equation, or several values)");
+    if (sees(p, 0, ","))
+      fail(p, "the end of the line (`return` takes one equation, or several values)");
   } else {
     node->kid[0] = tuple_or_expr(p);
     if (eat(p, "pad")) node->kid[1] = parse_sum(p);
@@ -666,7 +674,8 @@ static Node *fail_statement(Parser *p) {
     fail(p, "a statement; a loop is written `for l in 1..4 { … }`");
   else if (bare && p->token[p->names.to].kind == TK_LINE)
     p->at = p->names.to, fail(p, "`=` (a name alone is no statement; several results have `( )`)");
-  else fail(p, "a statement: `name = …`, `learn`, `for` or `return`");
+  else
+    fail(p, "a statement: `name = …`, `learn`, `for` or `return`");
   return error;
 }
 
@@ -698,12 +707,16 @@ static Node *fail_declaration(Parser *p) {
     error->name = peek(p, 1)->name;
     error->name_span = peek(p, 1)->span;
   }
-  if (ours) fail(p, arena_format(p->arena, "a declaration (limn says `%s`)", ours));
-  else if (near) fail(p, arena_format(p->arena, "a declaration (did you mean `%s`?)", near));
-  else if (p->lost) p->panic = true;
+  if (ours)
+    fail(p, arena_format(p->arena, "a declaration (limn says `%s`)", ours));
+  else if (near)
+    fail(p, arena_format(p->arena, "a declaration (did you mean `%s`?)", near));
+  else if (p->lost)
+    p->panic = true;
   else if (sees_name(p, 0) && names_lead_to(p, 0, "="))
     fail(p, "a declaration (an equation stands in a box, or after `const`)");
-  else fail(p, "a declaration: `box`, `learn`, `given`, `goal`, `train` …");
+  else
+    fail(p, "a declaration: `box`, `learn`, `given`, `goal`, `train` …");
   p->lost = true;
   return error;
 }
@@ -821,8 +834,10 @@ static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
     p->stack.n = mark;
     p->depth = depth;
     bool unknown = node->kind == N_ERROR; // no rule has read it
-    if (block) skip_statement(p, start);
-    else skip_declaration(p, start);
+    if (block)
+      skip_statement(p, start);
+    else
+      skip_declaration(p, start);
     node = salvage(p, node, block || unknown ? start : p->at);
   } else if (p->spoilt) {
     node = salvage(p, node, p->at);
@@ -864,8 +879,10 @@ static Node *parse_program(Parser *p) {
   uint32_t mark = p->stack.n;
   Node *node = node_new(p, N_PROGRAM);
   while (peek(p, 0)->kind != TK_END) {
-    if (peek(p, 0)->kind == TK_LINE) p->at++;
-    else parse_one(p, parse_declaration, false);
+    if (peek(p, 0)->kind == TK_LINE)
+      p->at++;
+    else
+      parse_one(p, parse_declaration, false);
   }
   return kids_end(p, node, mark);
 }

@@ -24,7 +24,7 @@ typedef struct Parser {
   uint32_t at;       // the current token
   uint32_t depth;
   bool panic;
-  bool lost; // the last declaration began with no word of ours
+  bool lost;   // the last declaration began with no word of ours
   bool spoilt; // brackets of this statement hold an error: it is read on, but not looked at later
   ErrorLimit limit;
   Token stop;          // what is seen in panic
@@ -54,7 +54,7 @@ bool eat(Parser *, const char *symbol_or_word);
 void need(Parser *, const char *symbol_or_word);
 void need_after_term(Parser *, const char *text); // like need, where an operator could stand too
 void close_bracket(Parser *, uint32_t open, const char *wanted); // recovers; wanted: besides it
-void fail(Parser *, const char *wanted);            // "found …, wanted …", and panic
+void fail(Parser *, const char *wanted); // "found …, wanted …", and panic
 void fail_after_term(Parser *, const char *wanted);
 void want_name(Parser *, Node *); // into name and name_span
 void want_new_name(Parser *, Node *);
@@ -64,11 +64,11 @@ bool starts_line(const Parser *, const Token *);
 
 // parse_expr.c: nodes
 Node *node_new(Parser *, NodeKind);
-Node *node_end(Parser *, Node *);                       // its span ends at the last token
-Node *node_fixed(Parser *, NodeKind, uint32_t kids);    // with room for that many kids
-Node *node_name(Parser *);                              // N_NAME
-Node *node_string(Parser *, const char *wanted);        // N_STR
-Node *node_number(Parser *, const char *wanted);        // N_NUM
+Node *node_end(Parser *, Node *);                    // its span ends at the last token
+Node *node_fixed(Parser *, NodeKind, uint32_t kids); // with room for that many kids
+Node *node_name(Parser *);                           // N_NAME
+Node *node_string(Parser *, const char *wanted);     // N_STR
+Node *node_number(Parser *, const char *wanted);     // N_NUM
 void kid_push(Parser *, Node *);
 Node *kids_end(Parser *, Node *, uint32_t mark); // takes the kids from the stack
 

@@ -26,7 +26,9 @@ const char *token_text(const Parser *p, const Token *t) {
 }
 
 static bool token_is(const Parser *p, const Token *t, const char *text) {
-  const char *own = t->kind == TK_SYMBOL ? t->symbol : t->kind == TK_WORD ? name_text(p->front->names, t->name) : "";
+  const char *own = t->kind == TK_SYMBOL ? t->symbol
+                    : t->kind == TK_WORD ? name_text(p->front->names, t->name)
+                                         : "";
   return own[0] == text[0] && strcmp(own, text) == 0;
 }
 
@@ -96,7 +98,9 @@ static bool in_unclosed(const Parser *p) {
   for (uint32_t i = p->at; i-- > 0;) {
     const Token *t = &p->token[i];
     if (t->first && (t->kind == TK_NAME || t->kind == TK_WORD)) return false;
-    if (t->kind == TK_SYMBOL && strchr("([", t->symbol[0]) && p->partner[i] >= p->at && p->token[p->partner[i]].span.n == 0) return true;
+    if (t->kind == TK_SYMBOL && strchr("([", t->symbol[0]) && p->partner[i] >= p->at &&
+        p->token[p->partner[i]].span.n == 0)
+      return true;
   }
   return false;
 }
@@ -107,15 +111,20 @@ void fail(Parser *p, const char *wanted) {
   p->panic = true;
   if (is_silent(t) || is_misused(p, t) || in_unclosed(p)) return;
   Id id;
-  if (token_is(p, t, "=") && p->at > 1 && before->kind == TK_NAME && starts_line(p, before) && token_is(p, before - 1, ";")) t = before--; // ; x =
+  if (token_is(p, t, "=") && p->at > 1 && before->kind == TK_NAME && starts_line(p, before) &&
+      token_is(p, before - 1, ";"))
+    t = before--; // ; x =
   if (before && token_is(p, before, ";") && (starts_line(p, t) || t->kind == TK_LINE)) {
-    diag_error(p->front->diags, before->span, "`;` means \"then\", and nothing follows: a statement ends with its line");
+    diag_error(p->front->diags, before->span,
+               "`;` means \"then\", and nothing follows: a statement ends with its line");
     return;
   }
-  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 || (strcmp(wanted, "an expression") == 0 && !starts_line(p, t))))
+  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 ||
+                             (strcmp(wanted, "an expression") == 0 && !starts_line(p, t))))
     id = diag_error(p->front->diags, t->span, "%s is a word of the language; wanted %s",
                     found_text(p, t), wanted);
-  else id = diag_error(p->front->diags, t->span, "found %s, wanted %s", found_text(p, t), wanted);
+  else
+    id = diag_error(p->front->diags, t->span, "found %s, wanted %s", found_text(p, t), wanted);
   const char *help = advice(p, t, wanted);
   if (help) diag_help(p->front->diags, id, "%s", help);
 }
@@ -130,9 +139,12 @@ void fail_after_term(Parser *p, const char *wanted) {
   const char *help =
       "only indexed terms multiply by standing side by side: write `*`, or `;` between boxes";
   const char *last = p->at ? token_text(p, &p->token[p->at - 1]) : "";
-  if (strcmp(last, "if") == 0 || strcmp(token_text(p, t), "if") == 0) help = "a choice is written `x when c else y`";
-  else if (strcmp(last, "lambda") == 0) help = "a box is declared beside the others, `box f(x) = …`, and used by its name";
-  else if (strstr(wanted, "end of the line") && names_lead_to(p, 0, "=")) help = "a `,` or a new line stands between two statements";
+  if (strcmp(last, "if") == 0 || strcmp(token_text(p, t), "if") == 0)
+    help = "a choice is written `x when c else y`";
+  else if (strcmp(last, "lambda") == 0)
+    help = "a box is declared beside the others, `box f(x) = …`, and used by its name";
+  else if (strstr(wanted, "end of the line") && names_lead_to(p, 0, "="))
+    help = "a `,` or a new line stands between two statements";
   p->panic = true;
   if (in_unclosed(p)) return;
   Id id = diag_error(p->front->diags, t->span, "found %s, wanted an operator%s %s",
@@ -261,8 +273,10 @@ void want_new_name(Parser *p, Node *node) {
 }
 
 void want_any_name(Parser *p, Node *node) {
-  if (peek(p, 0)->kind == TK_WORD) take_name(p, node);
-  else want_name(p, node);
+  if (peek(p, 0)->kind == TK_WORD)
+    take_name(p, node);
+  else
+    want_name(p, node);
 }
 
 Node *node_name(Parser *p) {
@@ -351,8 +365,10 @@ static Node *parse_list(Parser *p) {
     bool list = sees(p, 0, "[");
     kid_push(p, list ? parse_list(p) : parse_sum(p));
     for (uint32_t i = from + 1; i + 1 < p->at && !list; i++) // [0 -1]: two entries were meant
-      if (token_is(p, &p->token[i], "-") && p->token[i].spaced && p->token[i + 1].kind == TK_NUM && !p->token[i + 1].spaced)
-        diag_warning(p->front->diags, p->token[i].span, "`-` here is an operator; put a comma if two entries were meant");
+      if (token_is(p, &p->token[i], "-") && p->token[i].spaced && p->token[i + 1].kind == TK_NUM &&
+          !p->token[i + 1].spaced)
+        diag_warning(p->front->diags, p->token[i].span,
+                     "`-` here is an operator; put a comma if two entries were meant");
   }
   bool left_open = p->token[p->partner[open]].span.n == 0;
   if (!left_open && !sees(p, 0, "]")) fail(p, "`,` between the entries, or `]`");
@@ -436,11 +452,16 @@ Node *parse_postfix(Parser *p) {
   Node *e = parse_primary(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
-    if (sees(p, 0, "(")) e = parse_call(p, e);
-    else if (sees(p, 0, "[")) e = node_around(p, N_AT, e, parse_brackets(p));
-    else if (sees(p, 0, ".")) e = parse_dot(p, e);
-    else if (sees(p, 0, "over")) e = parse_over(p, e);
-    else return e;
+    if (sees(p, 0, "("))
+      e = parse_call(p, e);
+    else if (sees(p, 0, "["))
+      e = node_around(p, N_AT, e, parse_brackets(p));
+    else if (sees(p, 0, "."))
+      e = parse_dot(p, e);
+    else if (sees(p, 0, "over"))
+      e = parse_over(p, e);
+    else
+      return e;
   }
 }
 
@@ -453,8 +474,10 @@ Node *parse_soft_postfix(Parser *p) {
 Node *parse_path(Parser *p) {
   Node *path = node_name(p);
   for (uint32_t links = 0; sees(p, 0, "."); links++)
-    if (links < MAX_DEPTH) path = parse_dot(p, path);
-    else too_deep(p);
+    if (links < MAX_DEPTH)
+      path = parse_dot(p, path);
+    else
+      too_deep(p);
   return path;
 }
 
@@ -587,8 +610,10 @@ static bool else_follows(const Parser *p) {
     if (t->kind == TK_LINE || t->kind == TK_END) return false;
     if (token_is(p, t, "else")) return true;
     if (t->kind != TK_SYMBOL) continue;
-    if (strchr("([{", t->symbol[0])) i = p->partner[i];
-    else if (strchr(")]},", t->symbol[0])) return false;
+    if (strchr("([{", t->symbol[0]))
+      i = p->partner[i];
+    else if (strchr(")]},", t->symbol[0]))
+      return false;
   }
 }
 
@@ -646,9 +671,12 @@ static Node *parse_satom(Parser *p) {
   Node *e = node_name(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
-    if (sees(p, 0, ".")) e = parse_dot(p, e);
-    else if (sees(p, 0, "[")) e = node_around(p, N_AT, e, parse_brackets(p));
-    else return e;
+    if (sees(p, 0, "."))
+      e = parse_dot(p, e);
+    else if (sees(p, 0, "["))
+      e = node_around(p, N_AT, e, parse_brackets(p));
+    else
+      return e;
   }
 }
 
@@ -699,8 +727,10 @@ static Node *parse_item(Parser *p, bool first) {
   if (sees(p, 0, "...")) {
     Node *node = node_new(p, N_SPREAD);
     p->at++;
-    if (peek(p, 0)->kind == TK_NUM) fail(p, "a name (a range has two dots, `0..3`)");
-    else want_name(p, node);
+    if (peek(p, 0)->kind == TK_NUM)
+      fail(p, "a name (a range has two dots, `0..3`)");
+    else
+      want_name(p, node);
     return node_end(p, node);
   }
   if (sees_label(p)) return labelled(p, N_SIZED, parse_named_size);

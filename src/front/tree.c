@@ -96,7 +96,8 @@ void tree_print(const Names *names, const Node *node, Buf *out) {
   }
   buf_printf(out, "(%s", node_kind_name((NodeKind)node->kind));
   if (node->name) buf_printf(out, " %s", name_text(names, node->name));
-  if (node->text && node->kind == N_NUM) buf_printf(out, " %s", node->text);
+  if (node->text && node->kind == N_NUM)
+    buf_printf(out, " %s", node->text);
   else if (node->text) {
     buf_char(out, ' ');
     buf_json(out, node->text, strlen(node->text));

@@ -1,5 +1,5 @@
-// Bodies: statements in order, learners and states, and the way a body's diagram becomes a box in another one.
-#include "elab.h"
+// Bodies: statements in order, inputs and results by their declared types.
+#include "body.h"
 
 #include <math.h>
 
@@ -17,256 +17,22 @@ bool work_on(Body *b, uint32_t steps, Span span) {
   if (in->work > in->work_limit) return false;
   in->work += steps;
   if (in->work <= in->work_limit) return true;
-  diag_error(b->w->diags, span, "this program is too large: its loops and boxes, written out, are more than %llu steps", (unsigned long long)in->work_limit);
+  diag_error(
+      b->w->diags, span,
+      "this program is too large: its loops and boxes, written out, are more than %llu steps",
+      (unsigned long long)in->work_limit);
   return false;
 }
 
-static void sync_sites(Body *b) {
+void sync_sites(Body *b) {
   while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
 }
 
 uint64_t noise_site(Body *b) {
-  const char *path = arena_format(b->w->arena, "%s/%s%u%s", name_text(b->w->names, b->d->name), b->inside ? b->inside : "", ++b->noises, b->suffix ? b->suffix : "");
+  const char *path =
+      arena_format(b->w->arena, "%s/%s%u%s", name_text(b->w->names, b->d->name),
+                   b->inside ? b->inside : "", ++b->noises, b->suffix ? b->suffix : "");
   return site_hash(0, path);
-}
-
-// -- weights --------------------------------------------------------------------------------------
-static bool label_among(const Types *types, Name label) {
-  for (uint32_t i = 0; label && i < types->n; i++)
-    for (uint32_t k = 0; k < types->at[i].rank; k++)
-      if (!types->at[i].axis[k].pass && types->at[i].axis[k].label == label) return true;
-  return false;
-}
-
-// Fan in: the axes that do not go out. Fan out: those that do not come in.
-static void fans(Body *b, const Type *t, Init *init) {
-  World *w = b->w;
-  Types in = {0};
-  for (uint32_t i = 0; i < b->d->in.n; i++) vec_push(w->arena, &in, b->d->wire.at[b->d->in.at[i]].type);
-  init->fan_in = init->fan_out = size_of(w, 1);
-  bool known = false;
-  for (uint32_t i = 0; i < t->rank; i++) known |= label_among(&in, t->axis[i].label) || label_among(&b->want, t->axis[i].label);
-  for (uint32_t i = 0; i < t->rank; i++) {
-    bool out = known ? label_among(&b->want, t->axis[i].label) : i + 1 == t->rank;
-    bool comes = known ? label_among(&in, t->axis[i].label) : i + 1 < t->rank;
-    if (!out || (comes && t->rank == 1)) init->fan_in = size_mul(w, init->fan_in, t->axis[i].size);
-    if (!comes) init->fan_out = size_mul(w, init->fan_out, t->axis[i].size);
-  }
-}
-
-static InitKind init_word(const char *text) {
-  static const struct {
-    const char *word;
-    InitKind kind;
-  } words[] = {{"zero", INIT_CONST}, {"one", INIT_CONST}, {"normal", INIT_NORMAL}, {"uniform", INIT_UNIFORM}, {"glorot", INIT_GLOROT}, {"he", INIT_HE}, {"orthogonal", INIT_ORTHOGONAL}};
-  for (uint32_t i = 0; i < COUNT(words); i++)
-    if (strcmp(text, words[i].word) == 0) return words[i].kind;
-  return INIT_NONE;
-}
-
-// A name in the text that is a wire of the body, or NULL.
-static const Node *wire_in(Env *env, const Node *n) {
-  if (!n) return NULL;
-  if (n->kind == N_NAME) {
-    const Binding *bind = env_find(env, n->name);
-    return bind && (bind->kind == BIND_STATE || (bind->kind == BIND_VALUE && bind->value.n && !bind->value.at[0].literal && !bind->value.at[0].error)) ? n : NULL;
-  }
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *found = wire_in(env, n->kid[i]);
-    if (found) return found;
-  }
-  return NULL;
-}
-
-static Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
-  World *w = b->w;
-  Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
-  double k;
-  if (t->base != BASE_R) init.kind = INIT_CONST;
-  fans(b, t, &init);
-  if (!n) return init;
-  if (n->kind == N_NAME && !env_find(env, n->name) && !scope_find(env->scope, n->name)) {
-    const char *text = name_text(w->names, n->name);
-    InitKind kind = init_word(text);
-    if (kind) {
-      init.kind = kind;
-      if (strcmp(text, "one") == 0) init.k = 1;
-      return init;
-    }
-  }
-  if (static_number(b, env, n, &k)) {
-    init.kind = INIT_CONST;
-    init.k = k;
-    return init;
-  }
-  const Node *wire_name = wire_in(env, n);
-  if (wire_name) {
-    diag_error(w->diags, wire_name->span, "a weight starts as something known beforehand, and `%s` is a wire", name_text(w->names, wire_name->name));
-    return init;
-  }
-  Body *own = body_new(b->in, name_from(w->names, "init"));
-  own->generic = b->generic;
-  own->env = env;
-  Value v = n->kind == N_LIST ? list_value(own, env, n, "list", false, t, n->span) : eval_equation(own, env, NULL, n, NULL, t, n->span);
-  if (v.n != 1 || v.at[0].error) return init;
-  Val one = val_fill(own, v.at[0], *t);
-  Id wire = val_to_wire(own, &one, 0);
-  if (!wire || own->d->wire.at[wire].type.rank != t->rank) {
-    diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t), own_text(w, &one.type));
-    return init;
-  }
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (!sizes_agree(b, t->axis[i].size, one.type.axis[i].size, n->span, n->span, "a start value")) {
-      diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t), own_text(w, &one.type));
-      return init;
-    }
-  diagram_output(w, own->d, wire);
-  body_finish(own);
-  init.kind = INIT_DIAGRAM;
-  init.diagram = own->d;
-  return init;
-}
-
-static Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id home, Role role, Name name, Span span) {
-  Param p = {.path = path, .rooted = rooted, .home = home, .role = role, .init = init};
-  for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
-  uint32_t i = diagram_param(b->w, b->d, p, t, name, origin_at(b, span));
-  sync_sites(b);
-  return val_wire(b, b->d->param.at[i].wire, span);
-}
-
-// learn p : simplex[a]: a box makes a free weight into what is wanted.
-static bool constraint(Body *b, Env *env, const Node *type, Def **out) {
-  if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME || env_find(env, type->kid[0]->name)) return false;
-  Def *d = scope_find(env->scope, type->kid[0]->name);
-  *out = d;
-  (void)b;
-  return d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 1;
-}
-
-static const Node *start_of(Body *b, const Node *init, const Def *box) { // how a wanted start value is reached
-  World *w = b->w;
-  Name from = name_from(w->names, arena_format(w->arena, "%s_from", name_text(w->names, box->name)));
-  Def *inverse = init ? scope_find(box->scope, from) : NULL;
-  if (!inverse) return init;
-  Node *name = NEW(w->arena, Node), *call = NEW(w->arena, Node);
-  *name = (Node){.kind = N_NAME, .name = from, .span = init->span, .name_span = init->span};
-  const Node *kid[2] = {name, init};
-  *call = (Node){.kind = N_CALL, .nkid = 2, .span = init->span, .kid = arena_copy(w->arena, kid, sizeof kid)};
-  return call;
-}
-
-static Value constrained_weight(Body *b, Env *env, Def *box, const Node *type, const Node *init, const char *path, bool rooted, Id home, Role role, Name name, Span span) {
-  World *w = b->w;
-  const Node *config = type->nkid > 1 ? type->kid[1] : NULL, *cfg = box->node->kid[0];
-  Env *inner = env_new(b->in, NULL, box->scope, b);
-  for (uint32_t i = 0; cfg && i < cfg->nkid; i++) {
-    const Node *items = config && i < config->nkid ? config->kid[i] : NULL;
-    Axis axis[RANK_LIMIT];
-    Node row = {.kind = N_BRACKETS, .nkid = 1, .kid = (Node *[]){(Node *)items}, .span = type->span};
-    if (!items || axes_eval(b, env, &row, false, axis) != 1) {
-      diag_error(w->diags, type->span, "`%s` wants its size, as in `%s[3]`", name_text(w->names, box->name), name_text(w->names, box->name));
-      return value_error(b, span);
-    }
-    env_bind(inner, cfg->kid[i]->name, (Binding){.kind = BIND_OPTION, .size = axis[0].size, .label = axis[0].label, .decl = axis[0].decl, .span = items->span});
-  }
-  Types t = {0};
-  const Node *formal = box->node->kid[1]->kid[0]->kid[0];
-  if (formal->nkid > 1 && formal->kid[1] && formal->kid[1]->nkid == 1 && formal->kid[1]->kid[0]->kid[0]->kind == N_SPREAD) {
-    Axis axis[RANK_LIMIT];
-    uint32_t n = axes_eval(b, env, config, false, axis);
-    if (n == UINT32_MAX) return value_error(b, span);
-    vec_push(w->arena, &t, type_make(w, BASE_R, n, axis));
-  } else if (!types_eval(b, inner, formal, true, &t, NULL)) {
-    return value_error(b, span);
-  }
-  for (uint32_t i = 0; config && i < t.at[0].rank; i++) { // the caller's labels
-    Axis axis[RANK_LIMIT];
-    if (config->nkid == 1 && axes_eval(b, env, config, false, axis) == t.at[0].rank) t.at[0].axis[i] = axis[i];
-  }
-  Init start = init_from(b, env, start_of(b, init, box), &t.at[0]);
-  if (!init) start = (Init){.kind = INIT_NORMAL};
-  Val free = add_weight(b, t.at[0], start, path, rooted, home, role, name, span);
-  return call_def(b, env, box, NULL, NULL, NULL, value_one(b, free), NULL, span, type, box->name);
-}
-
-static Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const char *path, bool rooted, Id home, Role role, Name name, Span span) {
-  const Node *types = sig && sig->kind == N_SIG ? sig->kid[0] : sig;
-  if (!types) {
-    Id e = diag_error(b->w->diags, span, "a weight wants its type");
-    diag_help(b->w->diags, e, "as in `learn W : R[3 4]`");
-    return value_error(b, span);
-  }
-  Def *box;
-  if (types->nkid == 1 && constraint(b, env, types->kid[0], &box))
-    return constrained_weight(b, env, box, types->kid[0], init, path, rooted, home, role, name, span);
-  Types t = {0};
-  const Def *space;
-  if (!types_eval(b, env, types, false, &t, &space)) return value_error(b, span);
-  if (t.n != 1) {
-    diag_error(b->w->diags, types->span, "a weight is one tensor");
-    return value_error(b, span);
-  }
-  if (t.at[0].base == BASE_LABEL) {
-    diag_error(b->w->diags, types->span, "labels cannot be learned: a weight is made of real numbers or bits");
-    return value_error(b, span);
-  }
-  Value v = value_one(b, add_weight(b, t.at[0], init_from(b, env, init, &t.at[0]), path, rooted, home, role, name, span));
-  v.space = space;
-  return v;
-}
-
-Value learner_weight(Body *b, Env *env, Def *d, Body *home, const char *family, Span span) {
-  const Def *real = d->kind == DEF_STALE ? d->of : d;
-  const Node *n = real->node;
-  (void)env;
-  if (n->kid[1] && !family) {
-    const char *text = name_text(b->w->names, d->name);
-    diag_error(b->w->diags, span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
-    return value_error(b, span);
-  }
-  const char *path = arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
-  Env *scope = home ? home->env : env_new(b->in, NULL, d->scope, b);
-  const Node *init = real->refined ? real->refined->kid[1] : n->kid[4];
-  return typed_weight(b, scope, n->kid[3], init, path, !home, home && home != b ? home->id : 0, d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT, d->name, span);
-}
-
-Value const_value(Body *b, Def *d, Span span) {
-  World *w = b->w;
-  const Node *n = d->node, *value = n->kid[2];
-  Node name = {.kind = N_NAME, .name = d->name, .span = span};
-  double k;
-  Env *env = env_new(b->in, NULL, d->scope, b);
-  if (!n->kid[1] && static_number(b, env, &name, &k)) return value_one(b, val_literal(b, k, span));
-  if (!value) {
-    diag_error(w->diags, d->span, "constant `%s` has no value", name_text(w->names, d->name));
-    d->broken = true;
-    return value_error(b, span);
-  }
-  Types t = {0};
-  if (n->kid[1] && !types_eval(b, env, n->kid[1], false, &t, NULL)) {
-    d->broken = true;
-    return value_error(b, span);
-  }
-  const Type *want = t.n == 1 ? &t.at[0] : NULL;
-  if (d->busy) {
-    diag_error(w->diags, d->span, "constant `%s` depends on itself", name_text(w->names, d->name));
-    d->broken = true;
-    return value_error(b, span);
-  }
-  if (value->kind == N_LIST) return list_value(b, env, value, name_text(w->names, d->name), true, want, span);
-  if (b->in->chain >= CHAIN_LIMIT) {
-    diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others", name_text(w->names, d->name), CHAIN_LIMIT);
-    d->broken = true;
-    return value_error(b, span);
-  }
-  d->busy = true;
-  b->in->chain++;
-  Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want), name_text(w->names, d->name), true, 0, ROLE_CONST, d->name, span))
-                 : eval_alone(b, env, value);
-  b->in->chain--;
-  d->busy = false;
-  return v;
 }
 
 // -- statements -----------------------------------------------------------------------------------
@@ -274,14 +40,17 @@ static bool redefines(Body *b, Env *env, const Node *lhs) {
   Binding *old = env_find(env, lhs->name);
   if (old && old->fixed) {
     const char *text = name_text(b->w->names, lhs->name);
-    Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is a weight and cannot be a wire too", text);
+    Id e =
+        diag_error(b->w->diags, lhs->name_span, "`%s` is a weight and cannot be a wire too", text);
     diag_note(b->w->diags, e, old->span, "it comes from here");
     return true;
   }
   if (!old || old->kind == BIND_VALUE || old->kind == BIND_KEPT) return false;
-  static const char *const word[] = {"an option", "an axis", "a row of axes", "", "a learner", "a loop variable", "", "a state"};
+  static const char *const word[] = {"an option",       "an axis", "a row of axes", "", "a learner",
+                                     "a loop variable", "",        "a state"};
   const char *name = name_text(b->w->names, lhs->name);
-  Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is %s and cannot be a wire too", name, word[old->kind]);
+  Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is %s and cannot be a wire too", name,
+                    word[old->kind]);
   diag_note(b->w->diags, e, old->span, "it comes from here");
   if (old->kind == BIND_STATE) diag_help(b->w->diags, e, "write `next %s = …`", name);
   return true;
@@ -311,7 +80,9 @@ static bool is_kept(Body *b, Env *env, const Node *lhs, int64_t *which) {
   const Node *n = items->kid[0];
   if (n->kind == N_NAME) {
     Binding *bind = env_find(env, n->name);
-    if (!bind || bind->kind != BIND_LOOP || (b->labels && table_get(b->labels, &n->name, sizeof n->name))) return false;
+    if (!bind || bind->kind != BIND_LOOP ||
+        (b->labels && table_get(b->labels, &n->name, sizeof n->name)))
+      return false;
   } else if (n->kind != N_NUM) {
     return false;
   }
@@ -323,7 +94,9 @@ static void keep(Body *b, Env *env, const Node *lhs, int64_t which, Value v) {
   Binding *bind = env_find(env, lhs->name);
   if (!bind || bind->kind != BIND_KEPT) {
     if (redefines(b, env, lhs)) return;
-    bind = env_bind(env, lhs->name, (Binding){.kind = BIND_KEPT, .kept = table_new(b->w->arena), .span = lhs->name_span});
+    bind = env_bind(
+        env, lhs->name,
+        (Binding){.kind = BIND_KEPT, .kept = table_new(b->w->arena), .span = lhs->name_span});
   }
   for (uint32_t i = 0; i < v.n; i++)
     if (!v.at[i].error && !v.at[i].literal) val_to_wire(b, &v.at[i], lhs->name);
@@ -333,22 +106,29 @@ static void keep(Body *b, Env *env, const Node *lhs, int64_t which, Value v) {
 
 static void equation(Body *b, Env *env, const Node *n) {
   World *w = b->w;
-  const Node *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2], *guard = n->nkid > 3 ? n->kid[3] : NULL;
-  if (guard) diag_error(w->diags, guard->span, "a guard belongs to machines; in a box write `… when … else …`");
+  const Node *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2],
+             *guard = n->nkid > 3 ? n->kid[3] : NULL;
+  if (guard)
+    diag_error(w->diags, guard->span,
+               "a guard belongs to machines; in a box write `… when … else …`");
   if (lhss->nkid == 1) {
     const Node *lhs = lhss->kid[0];
     const Node *brackets = lhs->nkid ? lhs->kid[0] : NULL;
     int64_t which;
     bool kept = brackets && is_kept(b, env, lhs, &which);
     Value v = eval_equation(b, env, kept ? NULL : brackets, expr, pad, NULL, n->span);
-    if (kept) keep(b, env, lhs, which, v);
-    else bind_wire(b, env, lhs, v);
+    if (kept)
+      keep(b, env, lhs, which, v);
+    else
+      bind_wire(b, env, lhs, v);
     return;
   }
   Value v = eval_equation(b, env, NULL, expr, pad, NULL, n->span);
   bool failed = v.n == 1 && v.at[0].error;
   bool fits = v.n == lhss->nkid;
-  if (!failed && !fits) diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n, v.n == 1 ? "value" : "values");
+  if (!failed && !fits)
+    diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n,
+               v.n == 1 ? "value" : "values");
   for (uint32_t i = 0; i < lhss->nkid; i++) {
     Value one = failed || !fits ? value_error(b, n->span) : value_one(b, v.at[i]);
     bind_wire(b, env, lhss->kid[i], one);
@@ -362,21 +142,34 @@ static void local_learner(Body *b, Env *env, const Node *n) {
     Name name = names->kid[i]->name;
     Binding *old = env_find(env, name);
     if (old && old->fixed && old->span.at != names->kid[i]->span.at) {
-      Id e = diag_error(w->diags, names->kid[i]->span, "`%s` is declared twice: in one scope a name has one meaning", name_text(w->names, name));
+      Id e = diag_error(w->diags, names->kid[i]->span,
+                        "`%s` is declared twice: in one scope a name has one meaning",
+                        name_text(w->names, name));
       diag_note(w->diags, e, old->span, "and here");
       continue;
     }
-    if (!(old && old->fixed) && redefines(b, env, &(Node){.name = name, .name_span = names->kid[i]->span})) continue;
+    if (!(old && old->fixed) &&
+        redefines(b, env, &(Node){.name = name, .name_span = names->kid[i]->span}))
+      continue;
     Def *d = NEW(w->arena, Def);
-    *d = (Def){.kind = DEF_LEARNER, .id = b->in->def.n, .name = name, .span = names->kid[i]->span, .scope = env->scope, .node = n};
+    *d = (Def){.kind = DEF_LEARNER,
+               .id = b->in->def.n,
+               .name = name,
+               .span = names->kid[i]->span,
+               .scope = env->scope,
+               .node = n};
     vec_push(w->arena, &b->in->def, d);
-    if (b->suffix) d->name = name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), b->suffix));
+    if (b->suffix)
+      d->name =
+          name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), b->suffix));
     if (learner_has_input(d) || n->kid[1]) {
       env_bind(env, name, (Binding){.kind = BIND_LEARNER, .def = d, .home = b, .span = d->span});
       continue;
     }
-    if (n->nkid > 5 && n->kid[5]) diag_error(w->diags, n->kid[5]->span, "`from` belongs to learners at the top of a program");
-    Value v = typed_weight(b, env, n->kid[3], n->kid[4], name_text(w->names, d->name), false, 0, ROLE_WEIGHT, name, d->span);
+    if (n->nkid > 5 && n->kid[5])
+      diag_error(w->diags, n->kid[5]->span, "`from` belongs to learners at the top of a program");
+    Value v = typed_weight(b, env, n->kid[3], n->kid[4], name_text(w->names, d->name), false, 0,
+                           ROLE_WEIGHT, name, d->span);
     env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
   }
 }
@@ -386,15 +179,25 @@ static void local_states(Body *b, Env *env, const Node *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     const Node *typed = n->kid[i];
     Types t = {0};
-    if (!typed->kid[1]) diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
+    if (!typed->kid[1])
+      diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
     if (!typed->kid[1] || !types_eval(b, env, typed->kid[1], false, &t, NULL) || t.n != 1) {
-      env_bind(env, typed->name, (Binding){.kind = BIND_STATE, .value = value_error(b, typed->span), .span = typed->name_span});
+      env_bind(env, typed->name,
+               (Binding){.kind = BIND_STATE,
+                         .value = value_error(b, typed->span),
+                         .span = typed->name_span});
       continue;
     }
-    const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name), b->suffix ? b->suffix : "");
-    Val v = add_weight(b, t.at[0], init_from(b, env, typed->kid[2], &t.at[0]), path, false, 0, ROLE_BUFFER, typed->name, typed->span);
+    const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name),
+                                    b->suffix ? b->suffix : "");
+    Val v = add_weight(b, t.at[0], init_from(b, env, typed->kid[2], &t.at[0]), path, false, 0,
+                       ROLE_BUFFER, typed->name, typed->span);
     uint32_t param = b->d->param.n - 1;
-    env_bind(env, typed->name, (Binding){.kind = BIND_STATE, .value = value_one(b, v), .param = param, .span = typed->name_span});
+    env_bind(env, typed->name,
+             (Binding){.kind = BIND_STATE,
+                       .value = value_one(b, v),
+                       .param = param,
+                       .span = typed->name_span});
   }
 }
 
@@ -404,10 +207,15 @@ static void next_state(Body *b, Env *env, const Node *n) {
   if (!bind || bind->kind != BIND_STATE) {
     const char *name = name_text(w->names, n->name);
     if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
-    Id e = diag_error(w->diags, n->name_span, bind ? "`%s` is not a state" : "there is no state `%s` here", name);
+    Id e = diag_error(w->diags, n->name_span,
+                      bind ? "`%s` is not a state" : "there is no state `%s` here", name);
     diag_help(w->diags, e, "`state %s : R[…] = 0` declares one", name);
-    if (bind) diag_note(w->diags, e, bind->span, "it comes from here");
-    else env_bind(env, n->name, (Binding){.kind = BIND_STATE, .value = value_error(b, n->span), .span = n->name_span});
+    if (bind)
+      diag_note(w->diags, e, bind->span, "it comes from here");
+    else
+      env_bind(
+          env, n->name,
+          (Binding){.kind = BIND_STATE, .value = value_error(b, n->span), .span = n->name_span});
     return;
   }
   if (bind->value.at[0].error) return;
@@ -418,15 +226,21 @@ static void next_state(Body *b, Env *env, const Node *n) {
   Val one = val_fill(b, v.at[0], want);
   val_settle(b, &one);
   bool fits = one.type.rank == want.rank && one.type.base == want.base;
-  for (uint32_t i = 0; fits && i < want.rank; i++) fits = !one.type.axis[i].pass && sizes_agree(b, one.type.axis[i].size, want.axis[i].size, n->span, n->span, "a state");
+  for (uint32_t i = 0; fits && i < want.rank; i++)
+    fits = !one.type.axis[i].pass &&
+           sizes_agree(b, one.type.axis[i].size, want.axis[i].size, n->span, n->span, "a state");
   if (!fits) {
     bool sample = false;
     for (uint32_t i = 0; i < one.type.rank; i++) sample |= one.type.axis[i].pass != 0;
     if (sample) {
-      Id e = diag_error(w->diags, n->span, "the next value of state `%s` depends on the sample, but there is one state for all", name_text(w->names, n->name));
+      Id e = diag_error(
+          w->diags, n->span,
+          "the next value of state `%s` depends on the sample, but there is one state for all",
+          name_text(w->names, n->name));
       diag_help(w->diags, e, "use `mean[batch](…)`");
     } else {
-      Id e = diag_error(w->diags, n->span, "state `%s` is %s, but its next value is %s", name_text(w->names, n->name), own_text(w, &want), own_text(w, &one.type));
+      Id e = diag_error(w->diags, n->span, "state `%s` is %s, but its next value is %s",
+                        name_text(w->names, n->name), own_text(w, &want), own_text(w, &one.type));
       diag_note(w->diags, e, bind->span, "declared here");
     }
     return;
@@ -442,7 +256,8 @@ static void local_consts(Body *b, Env *env, const Node *n) {
     const Node *typed = n->kid[i];
     double k;
     if (!typed->kid[2]) {
-      diag_error(b->w->diags, typed->span, "constant `%s` has no value", name_text(b->w->names, typed->name));
+      diag_error(b->w->diags, typed->span, "constant `%s` has no value",
+                 name_text(b->w->names, typed->name));
       continue;
     }
     Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};
@@ -454,8 +269,10 @@ static void local_consts(Body *b, Env *env, const Node *n) {
       Types t = {0};
       if (typed->kid[1] && !types_eval(b, env, typed->kid[1], false, &t, NULL)) continue;
       bind.kind = BIND_VALUE;
-      bind.value = typed->kid[2]->kind == N_LIST ? list_value(b, env, typed->kid[2], name_text(b->w->names, typed->name), false, t.n ? &t.at[0] : NULL, typed->span)
-                                                 : eval_alone(b, env, typed->kid[2]);
+      bind.value = typed->kid[2]->kind == N_LIST
+                       ? list_value(b, env, typed->kid[2], name_text(b->w->names, typed->name),
+                                    false, t.n ? &t.at[0] : NULL, typed->span)
+                       : eval_alone(b, env, typed->kid[2]);
     }
     env_bind(env, typed->name, bind);
   }
@@ -464,8 +281,12 @@ static void local_consts(Body *b, Env *env, const Node *n) {
 static void local_axes(Body *b, Env *env, const Node *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     const Node *axis = n->kid[i];
-    Size s = axis->nkid && axis->kid[0] ? size_eval(b, env, axis->kid[0], false) : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
-    if (s) env_bind(env, axis->name, (Binding){.kind = BIND_SIZE, .size = s, .label = axis->name, .span = axis->name_span});
+    Size s = axis->nkid && axis->kid[0] ? size_eval(b, env, axis->kid[0], false)
+                                        : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
+    if (s)
+      env_bind(
+          env, axis->name,
+          (Binding){.kind = BIND_SIZE, .size = s, .label = axis->name, .span = axis->name_span});
   }
 }
 
@@ -493,26 +314,32 @@ static bool loop_numbers(Body *b, Env *env, const Node *range, Longs *out) {
     return true;
   }
   int64_t from, to;
-  Size low = size_eval(b, env, range->kid[0], false), high = size_eval(b, env, range->kid[1], false);
+  Size low = size_eval(b, env, range->kid[0], false),
+       high = size_eval(b, env, range->kid[1], false);
   if (!low || !high) return false;
   if (!size_value(w, low, &from) || !size_value(w, high, &to)) {
     if (!b->generic) diag_error(w->diags, range->span, "how far this loop runs is not known");
     return false;
   }
   if (to > from && (uint64_t)to - (uint64_t)from > 100000) {
-    diag_error(w->diags, range->span, "this loop would run %llu times; each turn is written out, so at most 100000", (unsigned long long)to - (unsigned long long)from + 1);
+    diag_error(w->diags, range->span,
+               "this loop would run %llu times; each turn is written out, so at most 100000",
+               (unsigned long long)to - (unsigned long long)from + 1);
     return false;
   }
   for (int64_t i = from; i <= to; i++) vec_push(w->arena, out, i);
   return true;
 }
 
-static void blur(Body *b, Env *env, const Node *block) { // what a loop of unknown length would assign is unknown
+static void blur(Body *b, Env *env,
+                 const Node *block) { // what a loop of unknown length would assign is unknown
   for (uint32_t i = 0; i < block->nkid; i++)
     if (block->kid[i]->kind == N_EQUATION)
       for (uint32_t k = 0; k < block->kid[i]->kid[0]->nkid; k++) {
         const Node *lhs = block->kid[i]->kid[0]->kid[k];
-        env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, lhs->span), .span = lhs->span});
+        env_bind(
+            env, lhs->name,
+            (Binding){.kind = BIND_VALUE, .value = value_error(b, lhs->span), .span = lhs->span});
       }
 }
 
@@ -528,7 +355,8 @@ static void for_loop(Body *b, Env *env, const Node *n, Outcome *out) {
   for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->errors == errors; i++) {
     int64_t k = numbers.at[down ? numbers.n - 1 - i : i];
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)k);
-    env_bind(env, n->name, (Binding){.kind = BIND_LOOP, .size = size_of(b->w, k), .span = n->name_span});
+    env_bind(env, n->name,
+             (Binding){.kind = BIND_LOOP, .size = size_of(b->w, k), .span = n->name_span});
     statements(b, env, n->kid[1], out);
   }
   b->suffix = suffix;
@@ -543,7 +371,8 @@ static Value returned(Body *b, Env *env, const Node *n) {
     diag_error(b->w->diags, what->span, "`return` takes one equation, or several values");
     return value_error(b, what->span);
   }
-  return eval_equation(b, env, lhss->kid[0]->nkid ? lhss->kid[0]->kid[0] : NULL, what->kid[1], what->kid[2], want, what->span);
+  return eval_equation(b, env, lhss->kid[0]->nkid ? lhss->kid[0]->kid[0] : NULL, what->kid[1],
+                       what->kid[2], want, what->span);
 }
 
 static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
@@ -562,12 +391,15 @@ static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
     out->done = true;
     break;
   case N_STALE:
-    diag_error(b->w->diags, n->span, "`stale` stands at the top of a program, beside the learner it follows");
-    env_bind(env, n->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
+    diag_error(b->w->diags, n->span,
+               "`stale` stands at the top of a program, beside the learner it follows");
+    env_bind(env, n->name,
+             (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
     break;
   case N_ERROR:
     for (uint32_t i = 0; i < n->nkid; i++)
-      env_bind(env, n->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
+      env_bind(env, n->kid[i]->name,
+               (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
     break;
   default: diag_error(b->w->diags, n->span, "this does not belong into the body of a box"); break;
   }
@@ -592,32 +424,47 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   World *w = b->w;
   if (v->error) return false;
   if (v->literal && want->base == BASE_LABEL) {
-    diag_error(w->diags, v->span, "a number is not a label, and %s is wanted here", type_text(w, want));
+    diag_error(w->diags, v->span, "a number is not a label, and %s is wanted here",
+               type_text(w, want));
     return false;
   }
   if (v->literal) *v = val_fill(b, *v, *want);
   val_settle(b, v);
   uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
   bool fits = v->type.base == want->base && n == want->rank;
-  if (fits && want->base == BASE_LABEL) fits = sizes_agree(b, v->type.count, want->count, span, span, "a result");
+  if (fits && want->base == BASE_LABEL)
+    fits = sizes_agree(b, v->type.count, want->count, span, span, "a result");
   for (uint32_t i = 0; fits && i < n; i++) {
     const Axis *have = &v->type.axis[own[i]], *need = &want->axis[i];
-    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need)) fits = false;
-    else fits = sizes_agree(b, need->size, have->size, span, span, "a result");
+    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need))
+      fits = false;
+    else
+      fits = sizes_agree(b, need->size, have->size, span, span, "a result");
   }
   if (!fits) {
     Type shown = v->type;
-    Id e = diag_error(w->diags, v->span.file ? v->span : span, "`%s` is declared to give %s, but this is %s", name_text(w->names, b->d->name), own_text(w, want), own_text(w, &shown));
+    Id e = diag_error(w->diags, v->span.file ? v->span : span,
+                      "`%s` is declared to give %s, but this is %s",
+                      name_text(w->names, b->d->name), own_text(w, want), own_text(w, &shown));
     if (b->header_result) diag_note(w->diags, e, b->header_result->span, "declared here");
-    bool sizes = n == want->rank && v->type.base == want->base, tail = n > want->rank && v->type.base == want->base;
-    for (uint32_t i = 0; i < want->rank && sizes; i++) sizes = size_now(w, v->type.axis[own[i]].size) == size_now(w, want->axis[i].size);
-    for (uint32_t i = 0; i < want->rank && tail; i++) tail = size_now(w, v->type.axis[own[n - want->rank + i]].size) == size_now(w, want->axis[i].size);
-    if (sizes) diag_help(w->diags, e, "axes that are declared are not the same even if their sizes are");
-    else if (tail) diag_help(w->diags, e, "axes that a box does not name pass over it; `flatten` makes one of several");
+    bool sizes = n == want->rank && v->type.base == want->base,
+         tail = n > want->rank && v->type.base == want->base;
+    for (uint32_t i = 0; i < want->rank && sizes; i++)
+      sizes = size_now(w, v->type.axis[own[i]].size) == size_now(w, want->axis[i].size);
+    for (uint32_t i = 0; i < want->rank && tail; i++)
+      tail = size_now(w, v->type.axis[own[n - want->rank + i]].size) ==
+             size_now(w, want->axis[i].size);
+    if (sizes)
+      diag_help(w->diags, e, "axes that are declared are not the same even if their sizes are");
+    else if (tail)
+      diag_help(w->diags, e,
+                "axes that a box does not name pass over it; `flatten` makes one of several");
     return false;
   }
   v->type.axis = arena_copy(w->arena, v->type.axis, v->type.rank * sizeof(Axis));
-  for (uint32_t i = 0; i < n; i++) v->type.axis[own[i]].label = want->axis[i].label, v->type.axis[own[i]].decl = want->axis[i].decl;
+  for (uint32_t i = 0; i < n; i++)
+    v->type.axis[own[i]].label = want->axis[i].label,
+    v->type.axis[own[i]].decl = want->axis[i].decl;
   return true;
 }
 
@@ -636,8 +483,11 @@ static bool outputs(Body *b, Value v, Span span) {
   for (uint32_t i = 0; i < v.n; i++)
     if (v.at[i].error) return false;
   if (b->want.n && v.n != b->want.n) {
-    if (v.n && v.at[0].span.file && v.at[v.n - 1].span.file == v.at[0].span.file) span = span_join(v.at[0].span, v.at[v.n - 1].span);
-    Id e = diag_error(w->diags, span, "`%s` is declared to give %u %s, but its body gives %u", name_text(w->names, b->d->name), b->want.n, b->want.n == 1 ? "wire" : "wires", v.n);
+    if (v.n && v.at[0].span.file && v.at[v.n - 1].span.file == v.at[0].span.file)
+      span = span_join(v.at[0].span, v.at[v.n - 1].span);
+    Id e = diag_error(w->diags, span, "`%s` is declared to give %u %s, but its body gives %u",
+                      name_text(w->names, b->d->name), b->want.n, b->want.n == 1 ? "wire" : "wires",
+                      v.n);
     if (b->header_result) diag_note(w->diags, e, b->header_result->span, "declared here");
     return false;
   }
@@ -668,38 +518,48 @@ static uint32_t wires_of_type(Body *b, Env *env, const Node *type) {
 // Names for the inputs. A parameter whose type is a tuple is as many wires.
 static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, Value args) {
   const Def *real = def && def->kind == DEF_STALE ? def->of : def;
-  const Node *refine = real && real->kind == DEF_LEARNER && real->refined ? real->refined->kid[0] : NULL;
+  const Node *refine =
+      real && real->kind == DEF_LEARNER && real->refined ? real->refined->kid[0] : NULL;
   const Node *sig = real && real->kind == DEF_LEARNER ? real->node->kid[3] : NULL;
   const Node *declared = real && real->kind == DEF_LEARNER ? real->node->kid[2] : params;
   const Node *names = refine ? refine : params;
   uint32_t at = 0;
   for (uint32_t i = 0; names && i < names->nkid; i++) {
-    const Node *type = declared && i < declared->nkid ? (declared->kid[i]->nkid ? declared->kid[i]->kid[0] : NULL)
-                       : sig && sig->kind == N_SIG && i < sig->kid[0]->nkid ? sig->kid[0]->kid[i] : NULL;
+    const Node *type = declared && i < declared->nkid
+                           ? (declared->kid[i]->nkid ? declared->kid[i]->kid[0] : NULL)
+                       : sig && sig->kind == N_SIG && i < sig->kid[0]->nkid ? sig->kid[0]->kid[i]
+                                                                            : NULL;
     uint32_t n = wires_of_type(b, env, type);
     if (refine && names->nkid == args.n) n = 1;
     if (at + n > args.n) n = args.n - at;
     if (!n) {
-      diag_error(b->w->diags, names->span, "more names than inputs: `%s` takes %u", name_text(b->w->names, b->d->name), args.n);
+      diag_error(b->w->diags, names->span, "more names than inputs: `%s` takes %u",
+                 name_text(b->w->names, b->d->name), args.n);
       return false;
     }
     Value v = {n, args.at + at, NULL};
     Binding *old = env_find(env, names->kid[i]->name);
     if (old && old->kind != BIND_VALUE) {
-      Id e = diag_error(b->w->diags, names->kid[i]->name_span, "`%s` is an input and %s too: in one scope a name has one meaning", name_text(b->w->names, names->kid[i]->name), old->kind == BIND_OPTION ? "an option" : "an axis");
+      Id e = diag_error(b->w->diags, names->kid[i]->name_span,
+                        "`%s` is an input and %s too: in one scope a name has one meaning",
+                        name_text(b->w->names, names->kid[i]->name),
+                        old->kind == BIND_OPTION ? "an option" : "an axis");
       diag_note(b->w->diags, e, old->span, "here it is the other one");
       return false;
     }
     if (old && env->names && table_get(env->names, &names->kid[i]->name, sizeof(Name))) {
-      Id e = diag_error(b->w->diags, names->kid[i]->name_span, "there are two inputs `%s`", name_text(b->w->names, names->kid[i]->name));
+      Id e = diag_error(b->w->diags, names->kid[i]->name_span, "there are two inputs `%s`",
+                        name_text(b->w->names, names->kid[i]->name));
       diag_note(b->w->diags, e, old->span, "the other one");
       return false;
     }
-    env_bind(env, names->kid[i]->name, (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span});
+    env_bind(env, names->kid[i]->name,
+             (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span});
     at += n;
   }
   if (names && at != args.n) {
-    diag_error(b->w->diags, names->span, "%u %s for %u inputs", names->nkid, names->nkid == 1 ? "name" : "names", args.n);
+    diag_error(b->w->diags, names->span, "%u %s for %u inputs", names->nkid,
+               names->nkid == 1 ? "name" : "names", args.n);
     return false;
   }
   return true;
@@ -713,7 +573,9 @@ static Value fallback(Body *b, Env *env, Value args, Span span) {
     const Type *t = &b->want.at[i];
     const char *box = t->base == BASE_BIT ? "any_bits" : "any";
     if (t->base == BASE_LABEL) {
-      diag_error(w->diags, b->header_result ? b->header_result->span : span, "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance like `cross_entropy`");
+      diag_error(w->diags, b->header_result ? b->header_result->span : span,
+                 "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance "
+                 "like `cross_entropy`");
       return value_error(b, span);
     }
     VEC(Node *) item = {0};
@@ -724,12 +586,18 @@ static Value fallback(Body *b, Env *env, Value args, Span span) {
       *n = (Node){.kind = N_NUM, .num = (double)v, .span = span};
       vec_push(w->arena, &item, n);
     }
-    Node *items = NEW(w->arena, Node), *brackets = NEW(w->arena, Node), *name = NEW(w->arena, Node), *at = NEW(w->arena, Node);
+    Node *items = NEW(w->arena, Node), *brackets = NEW(w->arena, Node), *name = NEW(w->arena, Node),
+         *at = NEW(w->arena, Node);
     *items = (Node){.kind = N_ITEMS, .nkid = item.n, .kid = item.at, .span = span};
-    *brackets = (Node){.kind = N_BRACKETS, .nkid = 1, .kid = arena_copy(w->arena, &items, sizeof items), .span = span};
-    *name = (Node){.kind = N_NAME, .name = name_from(w->names, box), .span = span, .name_span = span};
+    *brackets = (Node){.kind = N_BRACKETS,
+                       .nkid = 1,
+                       .kid = arena_copy(w->arena, &items, sizeof items),
+                       .span = span};
+    *name =
+        (Node){.kind = N_NAME, .name = name_from(w->names, box), .span = span, .name_span = span};
     Node *kid[2] = {name, brackets};
-    *at = (Node){.kind = N_AT, .nkid = 2, .kid = arena_copy(w->arena, kid, sizeof kid), .span = span};
+    *at =
+        (Node){.kind = N_AT, .nkid = 2, .kid = arena_copy(w->arena, kid, sizeof kid), .span = span};
     Env *library = env_new(b->in, NULL, b->in->library, b);
     Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
     all = value_concat(b, all, apply(b, library, at, copy, NULL, span));
@@ -738,7 +606,8 @@ static Value fallback(Body *b, Env *env, Value args, Span span) {
   return all;
 }
 
-bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result, const Node *body, Value args, bool open) {
+bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result,
+               const Node *body, Value args, bool open) {
   World *w = b->w;
   Env *inner = env_new(b->in, env, env->scope, b);
   Span span = body ? body->span : def->span;
@@ -758,17 +627,23 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
     bool unread = false; // a line that could not be read may have returned
     for (uint32_t i = 0; i < body->nkid; i++) unread |= body->kid[i]->kind == N_ERROR;
     if (!out.done && unread) return false;
-    if (!out.done && w->diags->errors == errors && !b->generic) diag_error(w->diags, def->span, "the body of `%s` never returns", name_text(w->names, def->name));
+    if (!out.done && w->diags->errors == errors && !b->generic)
+      diag_error(w->diags, def->span, "the body of `%s` never returns",
+                 name_text(w->names, def->name));
     else if (!out.done && w->diags->errors == errors) {
       bool returns = false;
-      for (uint32_t i = 0; i < body->nkid; i++) returns |= body->kid[i]->kind == N_RETURN || body->kid[i]->kind == N_FOR;
-      if (!returns) diag_error(w->diags, def->span, "the body of `%s` never returns", name_text(w->names, def->name));
+      for (uint32_t i = 0; i < body->nkid; i++)
+        returns |= body->kid[i]->kind == N_RETURN || body->kid[i]->kind == N_FOR;
+      if (!returns)
+        diag_error(w->diags, def->span, "the body of `%s` never returns",
+                   name_text(w->names, def->name));
     }
     if (!out.done) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
     const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
     const Node *expr = body->kind == N_PADDED ? body->kid[0] : body;
-    out.value = eval_equation(b, inner, NULL, expr, body->kind == N_PADDED ? body->kid[1] : NULL, want, expr->span);
+    out.value = eval_equation(b, inner, NULL, expr, body->kind == N_PADDED ? body->kid[1] : NULL,
+                              want, expr->span);
   } else {
     Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
     out.value = apply(b, inner, body, copy, NULL, body->span);
@@ -777,136 +652,4 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   if (!outputs(b, out.value, span)) return false;
   body_finish(b);
   return w->diags->errors == errors;
-}
-
-// -- names of weights, states ---------------------------------------------------------------------
-static uint32_t site_find(Body *b, const Node *use, Name name) {
-  for (uint32_t i = b->site.n; i-- > 0;) {
-    const Site *s = &b->site.at[i];
-    if (s->use == use && s->suffix == b->suffix && s->name == name) return i;
-    if (b->site.n - i > 8) break;
-  }
-  vec_push(b->w->arena, &b->site, (Site){.use = use, .name = name, .suffix = b->suffix});
-  return b->site.n - 1;
-}
-
-static void number_sites(Body *b) {
-  if (!b->site.n) return;
-  Table *count = table_new(b->w->arena), *seen = table_new(b->w->arena);
-  for (uint32_t i = 0; i < b->site.n; i++) {
-    Site *s = &b->site.at[i];
-    struct {
-      const Node *use;
-      uint64_t name;
-    } key = {s->use, s->name};
-    if (!s->weighty) continue;
-    s->number = table_get(seen, &key, sizeof key);
-    if (s->number) continue;
-    s->number = table_get(count, &s->name, sizeof s->name) + 1;
-    table_put(count, &s->name, sizeof s->name, s->number);
-    table_put(seen, &key, sizeof key, s->number);
-  }
-  for (uint32_t i = 0; i < b->site.n; i++)
-    if (table_get(count, &b->site.at[i].name, sizeof(Name)) == 1) b->site.at[i].number = 0;
-}
-
-static const char *site_text(Body *b, const Site *s) {
-  const char *name = name_text(b->w->names, s->name), *suffix = s->suffix ? s->suffix : "";
-  return s->number ? arena_format(b->w->arena, "%s.%u%s", name, s->number, suffix) : arena_format(b->w->arena, "%s%s", name, suffix);
-}
-
-// Several uses of one learner propose a next state: the mean is taken.
-static void settle_states(Body *b) {
-  World *w = b->w;
-  for (uint32_t p = 0; p < b->d->param.n; p++) {
-    Val sum = {0};
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->proposal.n; i++) {
-      if (b->proposal.at[i].param != p) continue;
-      Val v = val_wire(b, b->proposal.at[i].wire, (Span){0});
-      Val pair[2] = {sum, v};
-      sum = n++ ? val_fn(b, FN_add, pair, 2, (Span){0}, NULL) : v;
-    }
-    if (!n) continue;
-    if (n > 1) {
-      Val pair[2] = {sum, val_literal(b, n, (Span){0})};
-      sum = val_fn(b, FN_div, pair, 2, (Span){0}, NULL);
-    }
-    b->d->param.at[p].next = val_to_wire(b, &sum, 0);
-  }
-  (void)w;
-}
-
-void body_finish(Body *b) {
-  number_sites(b);
-  if (b->proposal.n) settle_states(b);
-  sync_sites(b);
-  for (uint32_t i = 0; i < b->d->param.n; i++) {
-    if (!b->param_site.at[i]) continue;
-    Param *p = &b->d->param.at[i];
-    p->path = arena_format(b->w->arena, "%s/%s", site_text(b, &b->site.at[b->param_site.at[i] - 1]), strchr(p->path, '\1') + 1);
-  }
-  b->d->param_table = NULL;
-}
-
-// Where a weight of the callee belongs in the caller.
-static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, const char *family, uint32_t site) {
-  Param p = *inner;
-  World *w = b->w;
-  p.next = 0;
-  if (inner->rooted) return p;
-  if (inner->home) {
-    if (inner->home == b->id) p.home = 0;
-    return p;
-  }
-  if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) {
-    p.path = arena_format(w->arena, "%s%s/%s", name_text(w->names, d->name), family ? family : "", inner->path);
-    p.rooted = !home;
-    p.home = home && home != b ? home->id : 0;
-    if (d->kind == DEF_STALE) p.role = ROLE_BUFFER;
-    return p;
-  }
-  p.path = arena_format(w->arena, "%u\1%s", site, inner->path);
-  return p;
-}
-
-// The callee's weights and states as inputs of this diagram, in order; number gets their positions among our params.
-void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *family, const Node *use, Name site_name, Span span, Ids *in, Ids *number) {
-  World *w = b->w;
-  Diagram *f = callee->d;
-  uint32_t site = f->param.n ? site_find(b, use, site_name) : 0;
-  for (uint32_t i = 0; i < f->param.n; i++) {
-    const Param *inner = &f->param.at[i];
-    Param p = outer_param(b, inner, d, home, family, site);
-    bool sited = !p.rooted && !p.home && strchr(p.path, '\1');
-    uint32_t before = b->d->param.n, k = diagram_param(w, b->d, p, f->wire.at[inner->wire].type, f->wire.at[inner->wire].name, origin_at(b, span));
-    sync_sites(b);
-    if (sited) b->site.at[site].weighty = true;
-    if (b->d->param.n > before && sited) b->param_site.at[k] = site + 1;
-    Type *have = &b->d->wire.at[b->d->param.at[k].wire].type, *want = &f->wire.at[inner->wire].type;
-    for (uint32_t a = 0; a < want->rank && a < have->rank; a++)
-      if (!sizes_agree(b, have->axis[a].size, want->axis[a].size, span, span, "a weight")) {
-        Span first = origin_span(w, b->d->wire.at[b->d->param.at[k].wire].origin);
-        Id e = diag_error(w->diags, span, "`%s` has weight %s of %s, but this use wants %s", name_text(w->names, d->name), inner->path, own_text(w, have), own_text(w, want));
-        diag_help(w->diags, e, "a learner has one set of weights: every use must have the same sizes");
-        if (first.at != span.at) diag_note(w->diags, e, first, "another use");
-        break;
-      }
-    vec_push(w->arena, in, b->d->param.at[k].wire);
-    if (number) vec_push(w->arena, number, k);
-  }
-}
-
-Id body_call(Body *b, Body *callee, const Id *args, const Def *d, Body *home, const char *family, const Node *use, Name site_name, Span span) {
-  World *w = b->w;
-  Diagram *f = callee->d;
-  Ids in = {0}, number = {0};
-  for (uint32_t i = 0; i < f->in.n; i++) vec_push(w->arena, &in, args[i]);
-  body_params(b, callee, d, home, family, use, site_name, span, &in, &number);
-  Id first = box_call(w, b->d, f, in.at, in.n, origin_at(b, span));
-  if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh at each use
-  Id next = first + f->out.n;
-  for (uint32_t i = 0; i < f->param.n; i++)
-    if (f->param.at[i].next) vec_push(w->arena, &b->proposal, (Proposal){number.at[i], next++});
-  return first;
 }

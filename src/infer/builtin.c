@@ -1,5 +1,5 @@
-// The few boxes that cannot be written in the language: reductions, which take part in index equations; noise; joining; scan; and the
-// derivatives of a box as boxes.
+// The few boxes that cannot be written in the language: reductions, which take part in index
+// equations; noise; joining; scan; and the derivatives of a box as boxes.
 #include "elab.h"
 
 #include <math.h>
@@ -45,10 +45,13 @@ static bool read_along(Body *b, Env *env, const Node *config, const Node *inner,
       continue;
     }
     if (n->kind != N_NAME && n->kind != N_SIZED) {
-      diag_error(w->diags, n->span, n->kind == N_NUM ? "the name of an axis or index is wanted here, not a number" : "the name of an axis or index is wanted here");
+      diag_error(w->diags, n->span,
+                 n->kind == N_NUM ? "the name of an axis or index is wanted here, not a number"
+                                  : "the name of an axis or index is wanted here");
       return false;
     }
-    if (n->kind == N_NAME && strcmp(name_text(w->names, n->name), "batch") == 0 && !env_find(env, n->name)) {
+    if (n->kind == N_NAME && strcmp(name_text(w->names, n->name), "batch") == 0 &&
+        !env_find(env, n->name)) {
       a->batch = true;
       continue;
     }
@@ -57,7 +60,8 @@ static bool read_along(Body *b, Env *env, const Node *config, const Node *inner,
     a->index[a->n] = UINT32_MAX;
     if (inner && (n->kind == N_SIZED || stands_in_brackets(inner, n->name, false))) {
       if (eq_has(eq, n->name, NULL)) {
-        diag_error(w->diags, n->span, "index %s is used outside of this reduction already", name_text(w->names, n->name));
+        diag_error(w->diags, n->span, "index %s is used outside of this reduction already",
+                   name_text(w->names, n->name));
         return false;
       }
       uint32_t k = eq_index(b, eq, n->name, n->span);
@@ -74,15 +78,20 @@ static bool read_along(Body *b, Env *env, const Node *config, const Node *inner,
   return true;
 }
 
-static bool mark_along(Body *b, const Val *v, const Along *a, bool all, bool *axes, const char *word) {
+static bool mark_along(Body *b, const Val *v, const Along *a, bool all, bool *axes,
+                       const char *word) {
   World *w = b->w;
-  for (uint32_t i = 0; i < v->type.rank; i++) axes[i] = all ? !v->type.axis[i].pass : a->batch && v->type.axis[i].pass;
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    axes[i] = all ? !v->type.axis[i].pass : a->batch && v->type.axis[i].pass;
   for (uint32_t k = 0; k < a->n; k++) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < v->type.rank; i++)
       if (!v->type.axis[i].pass && v->type.axis[i].label == a->name[k]) axes[i] = true, found++;
     if (found == 1) continue;
-    Id e = diag_error(w->diags, a->span[k], found ? "%s has two axes called %s: which one `%s` goes over is not clear" : "%s has no axis %s for `%s` to go over", own_text(w, &v->type), name_text(w->names, a->name[k]), word);
+    Id e = diag_error(w->diags, a->span[k],
+                      found ? "%s has two axes called %s: which one `%s` goes over is not clear"
+                            : "%s has no axis %s for `%s` to go over",
+                      own_text(w, &v->type), name_text(w->names, a->name[k]), word);
     const char *near = found ? NULL : nearest_label(w, &v->type, a->name[k]);
     if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
     return false;
@@ -105,7 +114,9 @@ static void skip_padding(Body *b, Val *v, Combine combine) {
   v->x->padded = false;
 }
 
-static const Node *argument(const Node *use) { return use->kind == N_CALL && use->nkid == 2 ? use->kid[1] : NULL; }
+static const Node *argument(const Node *use) {
+  return use->kind == N_CALL && use->nkid == 2 ? use->kid[1] : NULL;
+}
 
 static Value two_way(Body *b, Env *env, const Node *use, Value args, Fn fn, Span span, Eq *eq) {
   Val pair[2];
@@ -121,7 +132,8 @@ static Value two_way(Body *b, Env *env, const Node *use, Value args, Fn fn, Span
   return value_one(b, val_fn(b, fn, pair, 2, span, eq));
 }
 
-static Val operand(Body *b, Env *env, const Node *use, Value args, Span span, Eq *eq, const char *word) {
+static Val operand(Body *b, Env *env, const Node *use, Value args, Span span, Eq *eq,
+                   const char *word) {
   if (args.n == 1) return args.at[0];
   if (!args.n && argument(use)) {
     uint32_t inside = eq->inside;
@@ -134,16 +146,19 @@ static Val operand(Body *b, Env *env, const Node *use, Value args, Span span, Eq
   return val_error(span);
 }
 
-static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq, Combine combine, bool mean, const char *word) {
+static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq, Combine combine, bool mean, const char *word) {
   Along along = {0};
   bool axes[RANK_LIMIT] = {false};
-  if (!read_along(b, env, config, args.n ? NULL : argument(use), eq, &along)) return value_error(b, span);
+  if (!read_along(b, env, config, args.n ? NULL : argument(use), eq, &along))
+    return value_error(b, span);
   Val v = operand(b, env, use, args, span, eq, word);
   if (v.error) return value_error(b, span);
   if (v.literal) return value_one(b, v);
   val_settle(b, &v);
   if (v.type.base == BASE_LABEL || (v.type.base == BASE_BIT && mean)) {
-    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word, own_text(b->w, &v.type));
+    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word,
+               own_text(b->w, &v.type));
     return value_error(b, span);
   }
   if (!mark_along(b, &v, &along, !config, axes, word)) return value_error(b, span);
@@ -161,27 +176,35 @@ static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Valu
   return value_one(b, val_fn(b, FN_div, pair, 2, span, eq));
 }
 
-static Value do_sum(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_sum(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
   return reduce(b, env, use, config, args, span, eq, SUM, false, "sum");
 }
-static Value do_mean(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_mean(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                     Eq *eq) {
   return reduce(b, env, use, config, args, span, eq, SUM, true, "mean");
 }
-static Value do_prod(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_prod(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                     Eq *eq) {
   return reduce(b, env, use, config, args, span, eq, PROD, false, "prod");
 }
-static bool is_two_way(const Node *use, const Node *config, const Value *args) { return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && use->nkid == 3)); }
-static Value do_max(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static bool is_two_way(const Node *use, const Node *config, const Value *args) {
+  return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && use->nkid == 3));
+}
+static Value do_max(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
   if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_maximum, span, eq);
   return reduce(b, env, use, config, args, span, eq, MAX, false, "max");
 }
-static Value do_min(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_min(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
   if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_minimum, span, eq);
   return reduce(b, env, use, config, args, span, eq, MIN, false, "min");
 }
 
 // The place of the largest: the winner of a maximum.
-static Value winner(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Combine combine, const char *word) {
+static Value winner(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Combine combine, const char *word) {
   Along along = {0};
   Eq eq = {0};
   bool axes[RANK_LIMIT] = {false};
@@ -195,12 +218,14 @@ static Value winner(Body *b, Env *env, const Node *use, const Node *config, Valu
   if (v.error) return value_error(b, span);
   val_settle(b, &v);
   if (v.type.base != BASE_R) {
-    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word, own_text(b->w, &v.type));
+    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word,
+               own_text(b->w, &v.type));
     return value_error(b, span);
   }
   uint32_t n = own_axes(&v.type, own);
   if (!n) {
-    diag_error(b->w->diags, span, "`%s` wants an axis to choose along, but this is one number", word);
+    diag_error(b->w->diags, span, "`%s` wants an axis to choose along, but this is one number",
+               word);
     return value_error(b, span);
   }
   if (config && !mark_along(b, &v, &along, false, axes, word)) return value_error(b, span);
@@ -215,11 +240,13 @@ static Value winner(Body *b, Env *env, const Node *use, const Node *config, Valu
   val_settle(b, &r);
   return value_one(b, val_wire(b, r.x->wire + 1, span)); // the winner follows the value
 }
-static Value do_argmax(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_argmax(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
   (void)eq;
   return winner(b, env, use, config, args, span, MAX, "argmax");
 }
-static Value do_argmin(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_argmin(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
   (void)eq;
   return winner(b, env, use, config, args, span, MIN, "argmin");
 }
@@ -236,19 +263,23 @@ static Value noise(Body *b, Env *env, const Node *config, Span span, Noise kind)
   if (k == UINT32_MAX) return value_error(b, span);
   for (uint32_t i = 0; i < k && n < RANK_LIMIT; i++) axis[n++] = own[i];
   Type t = type_make(b->w, BASE_R, n, axis);
-  return value_one(b, val_wire(b, box_random(b->w, b->d, kind, noise_site(b), t, origin_at(b, span)), span));
+  return value_one(
+      b, val_wire(b, box_random(b->w, b->d, kind, noise_site(b), t, origin_at(b, span)), span));
 }
-static Value do_normal(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_normal(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
   (void)eq, (void)args, (void)use;
   return noise(b, env, config, span, NOISE_NORMAL);
 }
-static Value do_uniform(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_uniform(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                        Span span, Eq *eq) {
   (void)eq, (void)args, (void)use;
   return noise(b, env, config, span, NOISE_UNIFORM);
 }
 
 // positions[n]: the labels 0, 1, …, in a row
-static Value do_positions(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_positions(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                          Span span, Eq *eq) {
   Axis axis[RANK_LIMIT];
   (void)use, (void)args, (void)eq;
   if (!config || axes_eval(b, env, config, false, axis) != 1) {
@@ -319,11 +350,13 @@ static bool join_place(Body *b, const Value *args, const Node *config, uint32_t 
         return true;
       }
   }
-  diag_error(w->diags, items->kid[0]->span, "no argument of `concat` has an axis %s", name_text(w->names, items->kid[0]->name));
+  diag_error(w->diags, items->kid[0]->span, "no argument of `concat` has an axis %s",
+             name_text(w->names, items->kid[0]->name));
   return false;
 }
 
-static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
   World *w = b->w;
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
@@ -348,9 +381,13 @@ static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, V
     const Type *t = &args.at[a].type, *z = &args.at[0].type;
     bool fits = own_axes(t, own) == n && t->base == z->base;
     for (uint32_t i = 0; fits && i < n; i++)
-      if (i != at) fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span, "joined values");
+      if (i != at)
+        fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span,
+                           "joined values");
     if (!fits) {
-      diag_error(w->diags, args.at[a].span, "%s cannot be joined to %s: all axes but the joined one must agree", own_text(w, t), own_text(w, z));
+      diag_error(w->diags, args.at[a].span,
+                 "%s cannot be joined to %s: all axes but the joined one must agree",
+                 own_text(w, t), own_text(w, z));
       return value_error(b, span);
     }
     Val v = widen(b, args.at[a], pass, npass, span);
@@ -362,17 +399,20 @@ static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, V
   return value_one(b, val_wire(b, out, span));
 }
 
-static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                      Eq *eq) {
   Along along = {0};
   bool axes[RANK_LIMIT] = {false};
   uint32_t own[RANK_LIMIT];
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
-  if (args.n != 1 || args.at[0].error || !read_along(b, env, config, NULL, eq, &along)) return value_error(b, span);
+  if (args.n != 1 || args.at[0].error || !read_along(b, env, config, NULL, eq, &along))
+    return value_error(b, span);
   Val v = args.at[0];
   Id wire = val_to_wire(b, &v, 0);
   uint32_t n = own_axes(&v.type, own), at = UINT32_MAX;
   if (!wire || v.type.base != BASE_R || !n) {
-    diag_error(b->w->diags, span, "`order` wants numbers along an axis, but this is %s", own_text(b->w, &v.type));
+    diag_error(b->w->diags, span, "`order` wants numbers along an axis, but this is %s",
+               own_text(b->w, &v.type));
     return value_error(b, span);
   }
   if (config && !mark_along(b, &v, &along, false, axes, "order")) return value_error(b, span);
@@ -395,7 +435,8 @@ Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *type
   sub->env = env;
   sub->def = b->def;
   Value in = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
-  for (uint32_t i = 0; i < n; i++) in.at[i] = val_wire(sub, diagram_input(w, sub->d, types[i], 0, 0), span);
+  for (uint32_t i = 0; i < n; i++)
+    in.at[i] = val_wire(sub, diagram_input(w, sub->d, types[i], 0, 0), span);
   Value out = apply(sub, env, box, in, NULL, span);
   for (uint32_t i = 0; i < out.n; i++) {
     Id wire = out.at[i].error ? 0 : val_to_wire(sub, &out.at[i], 0);
@@ -407,12 +448,16 @@ Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *type
   return sub;
 }
 
-static const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span span, const char *word) {
+static const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span span,
+                                const char *word) {
   const Node *n = config && at < config->nkid ? config->kid[at] : NULL;
   if (n && n->kind == N_ITEMS && n->nkid == 1) return n->kid[0];
   if (n && n->kind != N_ITEMS) return n;
   bool scan = strcmp(word, "scan") == 0;
-  diag_error(b->w->diags, span, scan ? "`scan` wants an axis and a cell in its brackets: `scan[t, cell](x)`" : "`%s` wants a box in its brackets: `%s[f](…)`", word, word);
+  diag_error(b->w->diags, span,
+             scan ? "`scan` wants an axis and a cell in its brackets: `scan[t, cell](x)`"
+                  : "`%s` wants a box in its brackets: `%s[f](…)`",
+             word, word);
   return NULL;
 }
 
@@ -439,13 +484,16 @@ static Id change_wire(Body *b, Val v, const Type *want, Span span) {
     if (want->axis[i].pass) pass[n++] = want->axis[i];
   Val wide = widen(b, v, pass, n, span);
   bool fits = want->rank == wide.type.rank && want->base == wide.type.base;
-  for (uint32_t k = 0; fits && k < want->rank; k++) fits = sizes_agree(b, want->axis[k].size, wide.type.axis[k].size, span, span, "a change");
+  for (uint32_t k = 0; fits && k < want->rank; k++)
+    fits = sizes_agree(b, want->axis[k].size, wide.type.axis[k].size, span, span, "a change");
   if (fits) return val_to_wire(b, &wide, 0);
-  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s", own_text(b->w, want), own_text(b->w, &v.type));
+  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s",
+             own_text(b->w, want), own_text(b->w, &v.type));
   return 0;
 }
 
-static Value derivative(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, bool back) {
+static Value derivative(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                        Span span, bool back) {
   World *w = b->w;
   const char *word = back ? "rev" : "fwd";
   const Node *box = boxed_option(b, config, 0, span, word);
@@ -455,7 +503,8 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
     if (args.at[i].error) return value_error(b, span);
   int n = arity_of(b, env, box);
   if (n < 0 || (uint32_t)n > args.n) {
-    diag_error(w->diags, span, "`%s[f]` takes the inputs of f, then %s", word, back ? "a cotangent for each output" : "a tangent for each input");
+    diag_error(w->diags, span, "`%s[f]` takes the inputs of f, then %s", word,
+               back ? "a cotangent for each output" : "a tangent for each input");
     return value_error(b, span);
   }
   Type *types = NEW_ARRAY(w->arena, Type, (uint32_t)n + 1);
@@ -468,7 +517,10 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
   if (!sub) return value_error(b, span);
   uint32_t more = back ? sub->d->out.n : (uint32_t)n;
   if (args.n != (uint32_t)n + more) {
-    diag_error(w->diags, span, "`%s[f]` takes %d + %u values here, but %u are given: the inputs of f, then %s", word, n, more, args.n, back ? "a cotangent for each output" : "a tangent for each input");
+    diag_error(w->diags, span,
+               "`%s[f]` takes %d + %u values here, but %u are given: the inputs of f, then %s",
+               word, n, more, args.n,
+               back ? "a cotangent for each output" : "a tangent for each input");
     return value_error(b, span);
   }
   for (uint32_t i = 0; i < more; i++) {
@@ -487,20 +539,25 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
     for (uint32_t i = outs; i < d->out.n; i++) d->out.at[i - outs] = d->out.at[i];
     d->out.n -= outs;
   }
-  Id first = body_call(b, as_body(b, d), wire.at, box_called(b, word), NULL, NULL, use, d->name, span);
+  Id first =
+      body_call(b, as_body(b, d), wire.at, box_called(b, word), NULL, NULL, use, d->name, span);
   Value out = {.n = d->out.n, .at = NEW_ARRAY(w->arena, Val, d->out.n)};
   for (uint32_t i = 0; i < out.n; i++) {
-    Type t = back && i < (uint32_t)n ? types[i] : back ? b->d->wire.at[first + i].type : sub->out_type.at[i];
+    Type t = back && i < (uint32_t)n ? types[i]
+             : back                  ? b->d->wire.at[first + i].type
+                                     : sub->out_type.at[i];
     b->d->wire.at[first + i].type = t;
     out.at[i] = val_wire(b, first + i, span);
   }
   return out;
 }
-static Value do_rev(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_rev(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
   (void)eq;
   return derivative(b, env, use, config, args, span, true);
 }
-static Value do_fwd(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_fwd(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
   (void)eq;
   return derivative(b, env, use, config, args, span, false);
 }
@@ -558,7 +615,8 @@ static Type with_passing(Body *b, const Type *formal, const Type *start) {
 static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Span span) {
   Val v = val_literal(b, 0, span);
   if (at < args->n) v = args->at[at];
-  if (v.literal) v = val_fill(b, v, *t);
+  if (v.literal)
+    v = val_fill(b, v, *t);
   else {
     Axis pass[RANK_LIMIT];
     uint32_t n = 0;
@@ -566,23 +624,28 @@ static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Spa
       if (t->axis[i].pass) pass[n++] = t->axis[i];
     v = widen(b, v, pass, n, span);
     bool fits = v.type.rank == t->rank && v.type.base == t->base;
-    for (uint32_t i = 0; fits && i < t->rank; i++) fits = sizes_agree(b, v.type.axis[i].size, t->axis[i].size, span, span, "a start value");
+    for (uint32_t i = 0; fits && i < t->rank; i++)
+      fits = sizes_agree(b, v.type.axis[i].size, t->axis[i].size, span, span, "a start value");
     if (!fits) {
-      diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s", own_text(b->w, &v.type), own_text(b->w, t));
+      diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s",
+                 own_text(b->w, &v.type), own_text(b->w, t));
       return 0;
     }
   }
   return val_to_wire(b, &v, 0);
 }
 
-static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span, Eq *eq) {
+static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                     Eq *eq) {
   World *w = b->w;
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
-  const Node *axis = boxed_option(b, config, 0, span, "scan"), *cell = axis ? boxed_option(b, config, 1, span, "scan") : NULL;
+  const Node *axis = boxed_option(b, config, 0, span, "scan"),
+             *cell = axis ? boxed_option(b, config, 1, span, "scan") : NULL;
   if (!cell) return value_error(b, span);
   if (axis->kind != N_NAME || !args.n) {
-    diag_error(w->diags, span, "`scan` wants an axis, a cell, and a row to go along: `scan[t, cell](x)`");
+    diag_error(w->diags, span,
+               "`scan` wants an axis, a cell, and a row to go along: `scan[t, cell](x)`");
     return value_error(b, span);
   }
   for (uint32_t i = 0; i < args.n; i++) {
@@ -591,21 +654,31 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
   }
   Types formal = {0};
   if (!box_formals(b, env, cell, &formal)) {
-    if (!b->generic) diag_error(w->diags, cell->span, "`scan` wants a box or learner whose inputs have types: `cell(x: R[m], h: R[s]) -> R[s]`");
+    if (!b->generic)
+      diag_error(w->diags, cell->span,
+                 "`scan` wants a box or learner whose inputs have types: `cell(x: R[m], h: R[s]) "
+                 "-> R[s]`");
     return value_error(b, span);
   }
   Scan scan = {0};
   bool must = true;
   uint32_t at[RANK_LIMIT], n = args.n < RANK_LIMIT ? args.n : RANK_LIMIT;
-  for (uint32_t i = 0; i < n; i++) must &= args.at[i].literal || scan_axis(&args.at[i], axis->name, false) == UINT32_MAX;
+  for (uint32_t i = 0; i < n; i++)
+    must &= args.at[i].literal || scan_axis(&args.at[i], axis->name, false) == UINT32_MAX;
   for (uint32_t i = 0; i < n && i < formal.n; i++) {
     at[i] = args.at[i].literal ? UINT32_MAX : scan_axis(&args.at[i], axis->name, must && i == 0);
     if (at[i] == UINT32_MAX) break;
     scan.slice++;
   }
   if (!scan.slice || scan.slice >= formal.n) {
-    if (scan.slice) diag_error(w->diags, cell->span, "this cell takes %u %s, and nothing is left to carry: `cell(x: R[m], h: R[s]) -> R[s]` carries h", formal.n, formal.n == 1 ? "input" : "inputs");
-    else diag_error(w->diags, span, "nothing here runs along axis %s", name_text(w->names, axis->name));
+    if (scan.slice)
+      diag_error(w->diags, cell->span,
+                 "this cell takes %u %s, and nothing is left to carry: `cell(x: R[m], h: R[s]) -> "
+                 "R[s]` carries h",
+                 formal.n, formal.n == 1 ? "input" : "inputs");
+    else
+      diag_error(w->diags, span, "nothing here runs along axis %s",
+                 name_text(w->names, axis->name));
     return value_error(b, span);
   }
   scan.carry = formal.n - scan.slice;
@@ -613,28 +686,38 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
   Type *types = NEW_ARRAY(w->arena, Type, formal.n);
   for (uint32_t i = 0; i < scan.slice; i++) {
     types[i] = without_axis(b, &args.at[i].type, at[i]);
-    if (!sizes_agree(b, scan.axis.size, args.at[i].type.axis[at[i]].size, span, span, "rows of a scan")) {
-      diag_error(w->diags, args.at[i].span, "this row has %s places along %s, the first has %s", size_text(w, args.at[i].type.axis[at[i]].size), name_text(w->names, axis->name), size_text(w, scan.axis.size));
+    if (!sizes_agree(b, scan.axis.size, args.at[i].type.axis[at[i]].size, span, span,
+                     "rows of a scan")) {
+      diag_error(w->diags, args.at[i].span, "this row has %s places along %s, the first has %s",
+                 size_text(w, args.at[i].type.axis[at[i]].size), name_text(w->names, axis->name),
+                 size_text(w, scan.axis.size));
       return value_error(b, span);
     }
   }
-  for (uint32_t i = scan.slice; i < formal.n; i++) types[i] = i < args.n ? with_passing(b, &formal.at[i], &args.at[i].type) : formal.at[i];
+  for (uint32_t i = scan.slice; i < formal.n; i++)
+    types[i] = i < args.n ? with_passing(b, &formal.at[i], &args.at[i].type) : formal.at[i];
   Body *body = NULL;
   const char *changed = NULL;
   for (int turn = 0; turn < 3; turn++) { // until the carries come out as they go in
     body = box_alone(b, env, cell, formal.n, types, cell->span);
     if (!body) return value_error(b, span);
     if (body->d->out.n != scan.carry) {
-      diag_error(w->diags, cell->span, "this cell gives %u %s, but has %u to carry: its outputs are its next carries", body->d->out.n, body->d->out.n == 1 ? "value" : "values", scan.carry);
+      diag_error(w->diags, cell->span,
+                 "this cell gives %u %s, but has %u to carry: its outputs are its next carries",
+                 body->d->out.n, body->d->out.n == 1 ? "value" : "values", scan.carry);
       return value_error(b, span);
     }
     bool same = true;
     for (uint32_t i = 0; i < scan.carry; i++) {
       Type *in = &types[scan.slice + i], out = body->out_type.at[i];
       bool equal = in->rank == out.rank;
-      for (uint32_t k = 0; equal && k < in->rank; k++) equal = sizes_agree(b, in->axis[k].size, out.axis[k].size, span, span, "a carry");
+      for (uint32_t k = 0; equal && k < in->rank; k++)
+        equal = sizes_agree(b, in->axis[k].size, out.axis[k].size, span, span, "a carry");
       same &= equal;
-      if (!equal && !changed) changed = arena_format(w->arena, "this cell carries %s in and %s out: what goes round stays the same", own_text(w, in), own_text(w, &out));
+      if (!equal && !changed)
+        changed = arena_format(w->arena,
+                               "this cell carries %s in and %s out: what goes round stays the same",
+                               own_text(w, in), own_text(w, &out));
       if (!equal && turn == 2) {
         diag_error(w->diags, cell->span, "%s", changed);
         return value_error(b, span);
@@ -648,7 +731,8 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
   scan.body = body->d;
   for (uint32_t i = 0; i < body->d->param.n; i++)
     if (body->d->param.at[i].next) {
-      diag_error(w->diags, cell->span, "a cell that is scanned cannot have a `state` of its own: carry it");
+      diag_error(w->diags, cell->span,
+                 "a cell that is scanned cannot have a `state` of its own: carry it");
       return value_error(b, span);
     }
   Ids in = {0};
@@ -658,10 +742,12 @@ static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Val
     Val v = first_axis(b, args.at[i], at[i]);
     vec_push(w->arena, &in, val_to_wire(b, &v, 0));
   }
-  for (uint32_t i = 0; i < carries; i++) vec_push(w->arena, &in, start_wire(b, &args, scan.slice + i, &types[scan.slice + i], span));
+  for (uint32_t i = 0; i < carries; i++)
+    vec_push(w->arena, &in, start_wire(b, &args, scan.slice + i, &types[scan.slice + i], span));
   for (uint32_t i = 0; i < in.n; i++)
     if (!in.at[i]) return value_error(b, span);
-  body_params(b, body, box_called(b, "scan"), NULL, NULL, use, name_from(w->names, "scan"), span, &in, NULL);
+  body_params(b, body, box_called(b, "scan"), NULL, NULL, use, name_from(w->names, "scan"), span,
+              &in, NULL);
   Id first = box_scan(w, b->d, &scan, in.at, in.n, origin_at(b, span)) + carries;
   Value out = {.n = carries, .at = NEW_ARRAY(w->arena, Val, carries)};
   for (uint32_t i = 0; i < carries; i++) { // the axis goes back to where it was
@@ -687,10 +773,21 @@ static const struct {
   Builtin f;
   bool nodes; // looks at the text of its argument, inside the index equation it stands in
 } builtins[] = {
-    {"sum", do_sum, true},         {"mean", do_mean, true},       {"prod", do_prod, true},           {"max", do_max, true},
-    {"min", do_min, true},         {"argmax", do_argmax, false},  {"argmin", do_argmin, false},      {"concat", do_concat, false},
-    {"normal", do_normal, false},  {"uniform", do_uniform, false}, {"positions", do_positions, false}, {"order", do_order, false},
-    {"rev", do_rev, false},        {"fwd", do_fwd, false},        {"scan", do_scan, false},
+    {"sum", do_sum, true},
+    {"mean", do_mean, true},
+    {"prod", do_prod, true},
+    {"max", do_max, true},
+    {"min", do_min, true},
+    {"argmax", do_argmax, false},
+    {"argmin", do_argmin, false},
+    {"concat", do_concat, false},
+    {"normal", do_normal, false},
+    {"uniform", do_uniform, false},
+    {"positions", do_positions, false},
+    {"order", do_order, false},
+    {"rev", do_rev, false},
+    {"fwd", do_fwd, false},
+    {"scan", do_scan, false},
 };
 
 Builtin builtin_find(Name name, World *w, bool *nodes) {
@@ -704,7 +801,9 @@ Builtin builtin_find(Name name, World *w, bool *nodes) {
 }
 
 const char *const *builtin_names(uint32_t *n) {
-  static const char *const names[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin", "concat", "normal", "uniform", "positions", "order", "rev", "fwd", "scan", "size"};
+  static const char *const names[] = {
+      "sum",    "mean",    "prod",      "max",   "min", "argmax", "argmin", "concat",
+      "normal", "uniform", "positions", "order", "rev", "fwd",    "scan",   "size"};
   *n = COUNT(names);
   return names;
 }

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 bool data_is_set(const char *set);
-const char *data_field(const char *set, uint32_t k, const char **type); // the k-th field; NULL after the last
+const char *data_field(const char *set, uint32_t k,
+                       const char **type); // the k-th field; NULL after the last
 const char *data_nearest(const char *set);
 
 #endif

@@ -1,14 +1,24 @@
 // Private to infer: what happens inside one body while it becomes a diagram.
 //
-// A body is worked off statement by statement. Expressions are values under construction (Val): a tree of scalar
-// functions over reads of wires, with named axes. They become a box only when they must (a name is given, a box is
-// called, an index is summed), so that `a * b + 1` is one loop and a convolution is another.
+// A body is worked off statement by statement. Expressions are values under construction (Val): a
+// tree of scalar functions over reads of wires, with named axes. They become a box only when they
+// must (a name is given, a box is called, an index is summed), so that `a * b + 1` is one loop and
+// a convolution is another.
 #ifndef LIMN_ELAB_H
 #define LIMN_ELAB_H
 
 #include "infer/infer.h"
 
-enum { DEPTH_LIMIT = 200, RANK_LIMIT = 32, CHAIN_LIMIT = 300, NEST_LIMIT = 400, WIRES_LIMIT = 4096, OPTIONS_LIMIT = 64, X_LIMIT = 2000, WORK_LIMIT = 500000 };
+enum {
+  DEPTH_LIMIT = 200,
+  RANK_LIMIT = 32,
+  CHAIN_LIMIT = 300,
+  NEST_LIMIT = 400,
+  WIRES_LIMIT = 4096,
+  OPTIONS_LIMIT = 64,
+  X_LIMIT = 2000,
+  WORK_LIMIT = 500000
+};
 
 typedef struct Env Env;
 
@@ -39,18 +49,20 @@ struct Infer {
   Table *instances; // what was called with what, to an index into made_body
   Table *working;   // instances that are being worked off
   VEC(struct Body *) made_body;
-  Table *scopes;    // path to index into scope
+  Table *scopes; // path to index into scope
   VEC(Scope *) scope;
-  Table *sets;      // --set
+  Table *sets; // --set
   VEC(const char *) set_value;
   Program *program;
-  bool doubtful;    // a goal was told that it cannot train what it names: nobody else is blamed
+  bool doubtful; // a goal was told that it cannot train what it names: nobody else is blamed
   uint32_t bodies, depth;
-  uint32_t nest;    // expressions inside expressions, through boxes
-  uint32_t turns;   // of loops, so far
-  uint32_t chain;   // axes, constants, spaces and boxes without a header that are being looked through
+  uint32_t nest;  // expressions inside expressions, through boxes
+  uint32_t turns; // of loops, so far
+  uint32_t
+      chain; // axes, constants, spaces and boxes without a header that are being looked through
   uint32_t closure; // which search for learners this is
-  uint64_t work, work_limit; // statements, boxes and weights written out so far; how many there may be
+  uint64_t work,
+      work_limit;   // statements, boxes and weights written out so far; how many there may be
   VEC(Def *) stack; // the boxes that are being worked off, the outermost first
   Size sample;      // how many samples there are: known only when running
   bool training;    // the mode that is being expanded
@@ -63,28 +75,28 @@ struct X { // a scalar expression with axes; axis i of an argument is axis map[i
   XKind kind;
   uint8_t base;
   uint32_t rank;
-  uint32_t weight;     // X_FN: functions in it
-  Id wire;             // X_WIRE: read at `coord`, whose terms are own axes, or (operand) entries of `label`
+  uint32_t weight; // X_FN: functions in it
+  Id wire; // X_WIRE: read at `coord`, whose terms are own axes, or (operand) entries of `label`
   Coord *coord;
   uint32_t nlabel;
-  X **label;           // X_WIRE without labels of their own, over the same axes
+  X **label; // X_WIRE without labels of their own, over the same axes
   bool padded;
   double pad;
-  Fn fn;               // X_FN
+  Fn fn; // X_FN
   X *arg[3];
   uint32_t *map[3];
-  double k;            // X_CONST
-  Size size;           // X_SIZE
+  double k;  // X_CONST
+  Size size; // X_SIZE
 };
 
 typedef struct {
   X *x;
-  Type type;      // the axes of x, those still to be reduced included
+  Type type; // the axes of x, those still to be reduced included
   Span span;
-  bool literal;   // a number without a type: it fills whatever place it stands in
-  bool error;     // already reported; silent from here on
-  bool indexed;   // its own axes are indices of the equation it stands in
-  bool access;    // it is a read written with brackets: a factor
+  bool literal; // a number without a type: it fills whatever place it stands in
+  bool error;   // already reported; silent from here on
+  bool indexed; // its own axes are indices of the equation it stands in
+  bool access;  // it is a read written with brackets: a factor
   uint32_t nreduce;
   uint32_t *reduce; // axes to be combined away
   Combine combine;
@@ -104,44 +116,53 @@ typedef struct {
   Env *env;
 } Closure;
 
-typedef enum { BIND_OPTION, BIND_SIZE, BIND_SPREAD, BIND_VALUE, BIND_LEARNER, BIND_LOOP, BIND_KEPT, BIND_STATE } BindKind;
+typedef enum {
+  BIND_OPTION,
+  BIND_SIZE,
+  BIND_SPREAD,
+  BIND_VALUE,
+  BIND_LEARNER,
+  BIND_LOOP,
+  BIND_KEPT,
+  BIND_STATE
+} BindKind;
 typedef struct {
   BindKind kind;
   Span span;
-  Size size;       // OPTION (if it is one), SIZE, LOOP
-  Name label;      // the caller's label of that axis
+  Size size;  // OPTION (if it is one), SIZE, LOOP
+  Name label; // the caller's label of that axis
   Id decl;
   bool has_number;
-  double number;   // OPTION
-  Closure box;     // OPTION, if node is not NULL
-  bool open;       // OPTION of a box that is checked without being called
-  bool fixed;      // VALUE: a weight, which cannot be given anew
+  double number;    // OPTION
+  Closure box;      // OPTION, if node is not NULL
+  bool open;        // OPTION of a box that is checked without being called
+  bool fixed;       // VALUE: a weight, which cannot be given anew
   const char *text; // OPTION: a string
-  uint32_t naxis;  // SPREAD
+  uint32_t naxis;   // SPREAD
   Axis *axis;
-  Value value;     // VALUE, STATE (the old value)
-  Value next;      // STATE
-  uint32_t param;  // STATE
-  const Def *def;  // LEARNER
-  Body *home;      // LEARNER: the body it belongs to
-  Table *kept;     // KEPT: loop number to index into kept_value
+  Value value;    // VALUE, STATE (the old value)
+  Value next;     // STATE
+  uint32_t param; // STATE
+  const Def *def; // LEARNER
+  Body *home;     // LEARNER: the body it belongs to
+  Table *kept;    // KEPT: loop number to index into kept_value
   VEC(Value) kept_value;
 } Binding;
 
 struct Env {
   Env *outer;
   Scope *scope;
-  Body *body; // the body that this environment belongs to
+  Body *body;    // the body that this environment belongs to
   uint32_t turn; // when a loop variable of it was last given
   Table *names;
   VEC(Binding) binding;
 };
 
 typedef struct {
-  const Node *use;   // the place in the text
+  const Node *use; // the place in the text
   Name name;
   const char *suffix; // .2 in a loop
-  bool weighty;      // something learned is behind it
+  bool weighty;       // something learned is behind it
   uint32_t number;
 } Site;
 
@@ -158,7 +179,8 @@ struct Body {
   Env *env;
   uint32_t id;
   uint32_t npass;
-  Axis pass[RANK_LIMIT]; // axes that pass over the whole body; pass[i] is pass number i+1; size 0 = absent
+  Axis pass[RANK_LIMIT]; // axes that pass over the whole body; pass[i] is pass number i+1; size 0 =
+                         // absent
   bool generic;          // checked for itself, with symbols for sizes
   bool distance;         // the two sides of a goal are being compared
   const char *suffix;    // of the loops we are in
@@ -166,14 +188,14 @@ struct Body {
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
   const Node *header_params, *header_result;
   const Def *def;
-  Table *labels;         // names that label an axis somewhere in this body's text
-  uint32_t noises;       // uses of noise so far
-  const char *inside;    // which of several bodies of one name this is
-  Table *fields;         // in a goal: given field to input wire
-  Types out_type;        // results, in the words of this body
-  Types want;            // results as declared
+  Table *labels;      // names that label an axis somewhere in this body's text
+  uint32_t noises;    // uses of noise so far
+  const char *inside; // which of several bodies of one name this is
+  Table *fields;      // in a goal: given field to input wire
+  Types out_type;     // results, in the words of this body
+  Types want;         // results as declared
   VEC(Proposal) proposal;
-  const Def *space;      // the space of its results, if they were declared so
+  const Def *space; // the space of its results, if they were declared so
 };
 
 // -- index equations ------------------------------------------------------------------------------
@@ -182,27 +204,27 @@ typedef struct {
   Size size; // a variable, until it is solved
   Span span;
   bool left, bound; // stands on the left; is reduced by name (sum[p](…))
-  bool nameless;     // made for a range
-  bool ranged;       // stands for a part of an axis: the axis of its name says nothing about its size
-  bool gone;         // its reduction is over: out of sight
+  bool nameless;    // made for a range
+  bool ranged; // stands for a part of an axis: the axis of its name says nothing about its size
+  bool gone;   // its reduction is over: out of sight
   Span summed, free; // where it was used so, for messages; file 0 = never
   bool told;         // something is wrong with it, and said
 } EqIndex;
 
 typedef struct {
-  Size size; // of the axis
+  Size size;   // of the axis
   Coord coord; // terms are indices of the equation
   Span span;
   bool padded, write;
-  bool group;  // (h w): the size is the product
-  bool range;  // 2..5
+  bool group; // (h w): the size is the product
+  bool range; // 2..5
 } Reach;
 
 typedef struct {
-  bool left;      // there is a left side
+  bool left; // there is a left side
   VEC(EqIndex) index;
   VEC(Reach) reach;
-  VEC(uint32_t) summed; // log of summed indices
+  VEC(uint32_t) summed;  // log of summed indices
   VEC(uint32_t) mention; // log of indices as they are written in factors
   bool padded;
   double pad;
@@ -222,12 +244,14 @@ void unknown_name(Body *, Env *, const Node *, const char *wanted);
 // size_expr.c
 Size size_eval(Body *, Env *, const Node *, bool declare); // 0 after an error
 bool size_is_static(Body *, Env *, const Node *);
-uint32_t axes_eval(Body *, Env *, const Node *brackets, bool declare, Axis *out); // RANK_LIMIT entries of room
+uint32_t axes_eval(Body *, Env *, const Node *brackets, bool declare,
+                   Axis *out); // RANK_LIMIT entries of room
 bool types_eval(Body *, Env *, const Node *, bool declare, Types *, const Def **space);
 bool static_number(Body *, Env *, const Node *, double *); // decided before anything runs?
 typedef enum { IS_FALSE, IS_TRUE, IS_OPEN, IS_DYNAMIC } Truth;
 Truth static_truth(Body *, Env *, const Node *);
-bool sizes_agree(Body *, Size, Size, Span, Span other, const char *what); // false = a definite contradiction (not reported)
+bool sizes_agree(Body *, Size, Size, Span, Span other,
+                 const char *what); // false = a definite contradiction (not reported)
 Size axis_size(Infer *, Def *);
 
 // value.c
@@ -240,16 +264,18 @@ Val val_fn(Body *, Fn, const Val *arg, uint32_t n, Span, const Eq *);
 Val val_fill(Body *, Val literal, Type);
 void val_settle(Body *, Val *);
 Id val_to_wire(Body *, Val *, Name);
-Val val_permute(Body *, Val, const uint32_t *order, uint32_t n);  // axis i of the result is axis order[i]; a new wire if needed
+Val val_permute(Body *, Val, const uint32_t *order,
+                uint32_t n); // axis i of the result is axis order[i]; a new wire if needed
 Val val_reduce(Body *, Val, Combine, const bool *axes);
-Id val_emit(Body *, const Val *, const Access *out, Type, Span); // with indices = the axes of the value
+Id val_emit(Body *, const Val *, const Access *out, Type,
+            Span); // with indices = the axes of the value
 Val val_select(Body *, Val cond, Val yes, Val no, Span, const Eq *);
 Value value_one(Body *, Val);
 Value value_error(Body *, Span);
 Value value_concat(Body *, Value, Value);
-bool val_is_plain(Body *, const Val *); // a read of a whole wire, axis for axis
-uint32_t own_axes(const Type *, uint32_t *position); // axes that do not pass; their positions
-const char *own_text(World *, const Type *); // for messages: without what passes over
+bool val_is_plain(Body *, const Val *);                // a read of a whole wire, axis for axis
+uint32_t own_axes(const Type *, uint32_t *position);   // axes that do not pass; their positions
+const char *own_text(World *, const Type *);           // for messages: without what passes over
 bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing makes equally long
 const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
 Id origin_at(Body *, Span);
@@ -258,7 +284,8 @@ Id origin_at(Body *, Span);
 Val index_value(Body *, Env *, Val base, const Node *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
 void eq_finish(Body *, Env *, Eq *, bool quiet);
-Value eval_equation(Body *, Env *, const Node *lhs_brackets, const Node *expr, const Node *pad, const Type *want, Span);
+Value eval_equation(Body *, Env *, const Node *lhs_brackets, const Node *expr, const Node *pad,
+                    const Type *want, Span);
 bool eq_has(const Eq *, Name, uint32_t *);
 bool is_access(Env *, const Node *); // an indexed read, not a box with options
 Val eval_product(Body *, Env *, const Node *, Eq *);
@@ -270,38 +297,51 @@ Value eval_alone(Body *, Env *, const Node *); // its own index scope
 bool is_box(Body *, Env *, const Node *);
 Value eval_access(Body *, Env *, const Node *, Eq *); // something with brackets, nothing summed
 Value eval_args(Body *, Env *, const Node *call, Eq *);
-Value list_value(Body *, Env *, const Node *, const char *path, bool rooted, const Type *want, Span);
-const char *family_member(Body *, Env *, const Node *learner, const Node *brackets); // ".2"; NULL after an error
+Value list_value(Body *, Env *, const Node *, const char *path, bool rooted, const Type *want,
+                 Span);
+const char *family_member(Body *, Env *, const Node *learner,
+                          const Node *brackets); // ".2"; NULL after an error
 
 // call.c
 Value apply(Body *, Env *, const Node *box, Value args, const Node *over, Span);
 Value apply_call(Body *, Env *, const Node *callee, const Node *call, const Node *over);
 bool learner_has_input(const Def *);
 bool option_bind(Body *, Env *from, const Node *items, Binding *out);
-Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Node *config, Value args, const Node *over, Span, const Node *use, Name site_name);
+Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Node *config, Value args,
+               const Node *over, Span, const Node *use, Name site_name);
 int arity_of(Body *, Env *, const Node *box); // -1 when unknown
-bool box_formals(Body *, Env *, const Node *box, Types *); // the declared types of its inputs, sizes as variables
+bool box_formals(Body *, Env *, const Node *box,
+                 Types *); // the declared types of its inputs, sizes as variables
 
-Body *instance_alone(Infer *, Def *, const char *family, const Node *config, const Instance *); // NULL when it cannot be checked for itself
+Body *instance_alone(Infer *, Def *, const char *family, const Node *config,
+                     const Instance *); // NULL when it cannot be checked for itself
 
 // body.c
 Body *body_new(Infer *, Name);
-// Loops, powers and boxes in boxes are written out, which may be far more than the text: false, said once, beyond any reason.
+// Loops, powers and boxes in boxes are written out, which may be far more than the text: false,
+// said once, beyond any reason.
 bool work_on(Body *, uint32_t steps, Span);
-// Works a body off: statements or an expression, against the declared results. False after an error.
-bool body_work(Body *, Env *, const Def *, const Node *params, const Node *result, const Node *body, Value args, bool open);
+// Works a body off: statements or an expression, against the declared results. False after an
+// error.
+bool body_work(Body *, Env *, const Def *, const Node *params, const Node *result, const Node *body,
+               Value args, bool open);
 void body_finish(Body *); // names of weights, mean of proposed states
-// The callee's diagram as a box of this one; its weights become weights of this one. The first output wire.
-Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, const char *family, const Node *use, Name site_name, Span);
-void body_params(Body *, Body *callee, const Def *, Body *home, const char *family, const Node *use, Name site_name, Span, Ids *in, Ids *number);
+// The callee's diagram as a box of this one; its weights become weights of this one. The first
+// output wire.
+Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, const char *family,
+             const Node *use, Name site_name, Span);
+void body_params(Body *, Body *callee, const Def *, Body *home, const char *family, const Node *use,
+                 Name site_name, Span, Ids *in, Ids *number);
 Value learner_weight(Body *, Env *, Def *, Body *home, const char *family, Span);
 Value const_value(Body *, Def *, Span);
 uint64_t noise_site(Body *);
 
 // builtin.c
-typedef Value (*Builtin)(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+typedef Value (*Builtin)(Body *, Env *, const Node *use, const Node *config, Value args, Span,
+                         Eq *);
 Builtin builtin_find(Name, World *, bool *nodes);
 const char *const *builtin_names(uint32_t *n);
-Body *box_alone(Body *, Env *, const Node *box, uint32_t n, const Type *, Span); // applied to wires of these types, as a diagram of its own
+Body *box_alone(Body *, Env *, const Node *box, uint32_t n, const Type *,
+                Span); // applied to wires of these types, as a diagram of its own
 
 #endif

@@ -3,14 +3,17 @@
 
 #include <math.h>
 
-Value eval_alone(Body *b, Env *env, const Node *n) { return eval_equation(b, env, NULL, n, NULL, NULL, n->span); }
+Value eval_alone(Body *b, Env *env, const Node *n) {
+  return eval_equation(b, env, NULL, n, NULL, NULL, n->span);
+}
 
 Val eval_one(Body *b, Env *env, const Node *n, Eq *eq) {
   Value v = eval(b, env, n, eq);
   if (v.n == 1) return v.at[0];
   for (uint32_t i = 0; i < v.n; i++)
     if (v.at[i].error) return val_error(n->span);
-  Id e = diag_error(b->w->diags, n->span, "one value is wanted here, but this is a tuple of %u", v.n);
+  Id e =
+      diag_error(b->w->diags, n->span, "one value is wanted here, but this is a tuple of %u", v.n);
   if (v.n) diag_help(b->w->diags, e, "give its parts names: `a, b = …`");
   return val_error(n->span);
 }
@@ -52,11 +55,15 @@ static Value bound_value(Body *b, Env *env, const Node *n, Binding *bind) {
     if (bind->size) return value_one(b, val_size(b, bind->size, n->span));
     if (bind->open) return value_error(b, n->span);
     return no_value(b, n, "a box", bind->span);
-  case BIND_LEARNER: return call_def(b, env, (Def *)bind->def, bind->home, NULL, NULL, (Value){0}, NULL, n->span, n, n->name);
+  case BIND_LEARNER:
+    return call_def(b, env, (Def *)bind->def, bind->home, NULL, NULL, (Value){0}, NULL, n->span, n,
+                    n->name);
   case BIND_SPREAD: return no_value(b, n, "a row of axes", bind->span);
   case BIND_KEPT: {
     const char *name = name_text(b->w->names, n->name);
-    Id e = diag_error(b->w->diags, n->span, "`%s` is a row of wires kept in a loop: say which, as in `%s[1]`", name, name);
+    Id e =
+        diag_error(b->w->diags, n->span,
+                   "`%s` is a row of wires kept in a loop: say which, as in `%s[1]`", name, name);
     diag_note(b->w->diags, e, bind->span, "kept here");
     return value_error(b, n->span);
   }
@@ -66,7 +73,8 @@ static Value bound_value(Body *b, Env *env, const Node *n, Binding *bind) {
 
 static Value clock_value(Body *b, const char *name, Span span) {
   Param p = {.path = name, .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
-  uint32_t i = diagram_param(b->w, b->d, p, (Type){.base = BASE_R}, name_from(b->w->names, name), origin_at(b, span));
+  uint32_t i = diagram_param(b->w, b->d, p, (Type){.base = BASE_R}, name_from(b->w->names, name),
+                             origin_at(b, span));
   while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
 }
@@ -87,16 +95,21 @@ static Value free_name(Body *b, Env *env, const Node *n) {
     return value_error(b, n->span);
   }
   unknown_name(b, env, n, "wire or value");
-  env_bind(env, n->name, (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span}); // said once
+  env_bind(env, n->name,
+           (Binding){
+               .kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span}); // said once
   return value_error(b, n->span);
 }
 
 static Value given_value(Body *b, Def *d, const Node *n) {
   Id wire = b->fields ? table_get(b->fields, &d->id, sizeof d->id) : 0;
   if (wire) return value_one(b, val_wire(b, wire, n->span));
-  if (d->broken || (b->fields && b->in->program->given.at[d->given].type.n <= d->field)) return value_error(b, n->span);
+  if (d->broken || (b->fields && b->in->program->given.at[d->given].type.n <= d->field))
+    return value_error(b, n->span);
   if (!b->fields) {
-    Id e = diag_error(b->w->diags, n->span, "`%s` is given data, and a box sees only what is passed to it", name_text(b->w->names, n->name));
+    Id e = diag_error(b->w->diags, n->span,
+                      "`%s` is given data, and a box sees only what is passed to it",
+                      name_text(b->w->names, n->name));
     diag_note(b->w->diags, e, d->span, "given here");
     diag_help(b->w->diags, e, "make it a parameter of the box");
     return value_error(b, n->span);
@@ -123,7 +136,8 @@ static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
   case DEF_CONST: return const_value(b, d, n->span);
   case DEF_GIVEN: return given_value(b, d, n);
   case DEF_LEARNER:
-  case DEF_STALE: return call_def(b, env, d, NULL, NULL, NULL, (Value){0}, NULL, n->span, n, n->name);
+  case DEF_STALE:
+    return call_def(b, env, d, NULL, NULL, NULL, (Value){0}, NULL, n->span, n, n->name);
   case DEF_SPACE: return no_value(b, n, "a space", d->span);
   case DEF_BOX: return no_value(b, n, "a box", d->span);
   case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
@@ -144,8 +158,11 @@ static Value name_value(Body *b, Env *env, const Node *n, Eq *eq) {
 static Value next_value(Body *b, Env *env, const Node *n) {
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE && bind->next.n) return bind->next;
-  Id e = diag_error(b->w->diags, n->span, "there is no `next %s` before this line", name_text(b->w->names, n->name));
-  if (!bind || bind->kind != BIND_STATE) diag_help(b->w->diags, e, "`state %s` declares it, `next %s = …` moves it", name_text(b->w->names, n->name), name_text(b->w->names, n->name));
+  Id e = diag_error(b->w->diags, n->span, "there is no `next %s` before this line",
+                    name_text(b->w->names, n->name));
+  if (!bind || bind->kind != BIND_STATE)
+    diag_help(b->w->diags, e, "`state %s` declares it, `next %s = …` moves it",
+              name_text(b->w->names, n->name), name_text(b->w->names, n->name));
   return value_error(b, n->span);
 }
 
@@ -154,7 +171,8 @@ static Val sum_value(Body *b, Env *env, const Node *n, Eq *eq) {
   Val v = eval_one(b, env, n->kid[0], eq);
   for (uint32_t i = 1; i < n->nkid; i++) {
     Val pair[2] = {v, eval_one(b, env, n->kid[i], eq)};
-    v = val_fn(b, n->op[i - 1] == '-' ? FN_sub : FN_add, pair, 2, span_join(n->kid[0]->span, n->kid[i]->span), eq);
+    v = val_fn(b, n->op[i - 1] == '-' ? FN_sub : FN_add, pair, 2,
+               span_join(n->kid[0]->span, n->kid[i]->span), eq);
   }
   return v;
 }
@@ -198,7 +216,8 @@ static Val logic(Body *b, Env *env, const Node *n, Eq *eq) {
 
 // A name of a label, where the other side says of which set.
 static bool named_label(Body *b, Env *env, const Node *n, const Type *like, Val *out) {
-  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name)) return false;
+  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name))
+    return false;
   const Ids *names = &b->w->label_names.at[like->names];
   for (uint32_t i = 0; i < names->n; i++) {
     if (names->at[i] != n->name) continue;
@@ -211,13 +230,16 @@ static bool named_label(Body *b, Env *env, const Node *n, const Type *like, Val 
 
 static bool no_such_label(Body *b, Env *env, const Node *n, const Type *like) {
   World *w = b->w;
-  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name) || scope_find(env->scope, n->name)) return false;
+  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name) ||
+      scope_find(env->scope, n->name))
+    return false;
   const Ids *names = &w->label_names.at[like->names];
   const char **all = NEW_ARRAY(w->arena, const char *, names->n);
   for (uint32_t i = 0; i < names->n; i++) all[i] = name_text(w->names, names->at[i]);
   const char *near = nearest_name(name_text(w->names, n->name), all, names->n);
   Type set = {.base = BASE_LABEL, .names = like->names};
-  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name), own_text(w, &set));
+  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
+                    own_text(w, &set));
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
   return true;
 }
@@ -227,8 +249,10 @@ static Val comparison(Body *b, Env *env, const Node *n, Eq *eq) {
   eq->inside++;
   Val left = eval_one(b, env, n->kid[0], eq), right;
   if (left.error || !named_label(b, env, n->kid[1], &left.type, &right)) {
-    if (!left.error && !left.literal && no_such_label(b, env, n->kid[1], &left.type)) right = val_error(n->span);
-    else right = eval_one(b, env, n->kid[1], eq);
+    if (!left.error && !left.literal && no_such_label(b, env, n->kid[1], &left.type))
+      right = val_error(n->span);
+    else
+      right = eval_one(b, env, n->kid[1], eq);
   }
   eq->inside--;
   bool swap = op == '>' || op == 'g';
@@ -252,9 +276,11 @@ static Value choice(Body *b, Env *env, const Node *n, Eq *eq) {
     Truth t = static_truth(b, env, cond);
     if (t == IS_TRUE) return eval(b, env, yes, eq);
     if (t == IS_FALSE) return eval(b, env, no, eq);
-    if (t == IS_OPEN && b->generic) return value_error(b, n->span); // depends on sizes that only a use will give
+    if (t == IS_OPEN && b->generic)
+      return value_error(b, n->span); // depends on sizes that only a use will give
     if (t == IS_OPEN) {
-      diag_error(b->w->diags, cond->span, "this condition is about sizes, but they are not known yet");
+      diag_error(b->w->diags, cond->span,
+                 "this condition is about sizes, but they are not known yet");
       return value_error(b, n->span);
     }
   }
@@ -270,7 +296,8 @@ typedef VEC(double) Doubles;
 static bool list_entry(Body *b, Env *env, const Node *n, Doubles *out) {
   double k;
   if (!static_number(b, env, n, &k)) {
-    Id e = diag_error(b->w->diags, n->span, "entries of a list are numbers that are known beforehand");
+    Id e =
+        diag_error(b->w->diags, n->span, "entries of a list are numbers that are known beforehand");
     diag_help(b->w->diags, e, "wires are joined by `concat`");
     return false;
   }
@@ -278,14 +305,16 @@ static bool list_entry(Body *b, Env *env, const Node *n, Doubles *out) {
   return true;
 }
 
-static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t *shape, uint32_t *rank, Doubles *out) {
+static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t *shape,
+                      uint32_t *rank, Doubles *out) {
   if (depth >= RANK_LIMIT) return false;
   if (depth >= *rank) {
     shape[depth] = n->nkid;
     *rank = depth + 1;
   }
   if (shape[depth] != (int64_t)n->nkid) {
-    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", n->nkid, n->nkid == 1 ? "entry" : "entries", (long long)shape[depth]);
+    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", n->nkid,
+               n->nkid == 1 ? "entry" : "entries", (long long)shape[depth]);
     return false;
   }
   for (uint32_t i = 0; i < n->nkid; i++) {
@@ -295,12 +324,15 @@ static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t 
       diag_error(b->w->diags, entry->span, "rows and numbers cannot stand side by side in a list");
       return false;
     }
-    if (list ? !list_read(b, env, entry, depth + 1, shape, rank, out) : !list_entry(b, env, entry, out)) return false;
+    if (list ? !list_read(b, env, entry, depth + 1, shape, rank, out)
+             : !list_entry(b, env, entry, out))
+      return false;
   }
   return true;
 }
 
-Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted, const Type *want, Span span) {
+Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted, const Type *want,
+                 Span span) {
   World *w = b->w;
   int64_t shape[RANK_LIMIT];
   uint32_t rank = 0;
@@ -314,18 +346,28 @@ Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted
   for (uint32_t i = 0; i < rank; i++) axis[i] = (Axis){.size = size_of(w, shape[i])};
   Type t = type_make(w, want ? (Base)want->base : BASE_R, rank, axis);
   if (want && want->rank != rank) {
-    diag_error(w->diags, n->span, "this list has %u %s, but %s has %u", rank, rank == 1 ? "axis" : "axes", own_text(w, want), want->rank);
+    diag_error(w->diags, n->span, "this list has %u %s, but %s has %u", rank,
+               rank == 1 ? "axis" : "axes", own_text(w, want), want->rank);
     return value_error(b, span);
   }
   for (uint32_t i = 0; want && i < rank; i++) {
     if (!sizes_agree(b, want->axis[i].size, t.axis[i].size, n->span, n->span, "a list")) {
-      diag_error(w->diags, n->span, "%s has %lld %s, but %s %s wanted", rank == 1 ? "this list" : i ? "a row of this list" : "this list of rows", (long long)shape[i], shape[i] == 1 ? "entry" : "entries", size_text(w, want->axis[i].size), size_now(w, want->axis[i].size) == size_of(w, 1) ? "is" : "are");
+      diag_error(w->diags, n->span, "%s has %lld %s, but %s %s wanted",
+                 rank == 1 ? "this list"
+                 : i       ? "a row of this list"
+                           : "this list of rows",
+                 (long long)shape[i], shape[i] == 1 ? "entry" : "entries",
+                 size_text(w, want->axis[i].size),
+                 size_now(w, want->axis[i].size) == size_of(w, 1) ? "is" : "are");
       return value_error(b, span);
     }
     t.axis[i] = want->axis[i];
   }
   if (want) t.count = want->count;
-  Param p = {.path = path, .rooted = rooted, .role = ROLE_CONST, .init = {.kind = INIT_DATA, .data = data.at}};
+  Param p = {.path = path,
+             .rooted = rooted,
+             .role = ROLE_CONST,
+             .init = {.kind = INIT_DATA, .data = data.at}};
   uint32_t i = diagram_param(w, b->d, p, t, name_from(w->names, path), origin_at(b, span));
   while (b->param_site.n < b->d->param.n) vec_push(w->arena, &b->param_site, 0);
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
@@ -338,12 +380,14 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Node *n) {
   const Node *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
   Size s = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
   if (!s || !size_value(w, s, &k)) {
-    if (!s && !b->w->diags->errors) diag_error(w->diags, n->span, "which of the kept wires is meant must be one number");
+    if (!s && !b->w->diags->errors)
+      diag_error(w->diags, n->span, "which of the kept wires is meant must be one number");
     return value_error(b, n->span);
   }
   Id id = table_get(bind->kept, &k, sizeof k);
   if (!id) {
-    Id e = diag_error(w->diags, n->span, "`%s[%lld]` was never kept", name_text(w->names, n->kid[0]->name), (long long)k);
+    Id e = diag_error(w->diags, n->span, "`%s[%lld]` was never kept",
+                      name_text(w->names, n->kid[0]->name), (long long)k);
     diag_note(w->diags, e, bind->span, "`%s` is kept here", name_text(w->names, n->kid[0]->name));
     return value_error(b, n->span);
   }
@@ -364,7 +408,9 @@ const char *family_member(Body *b, Env *env, const Node *learner, const Node *br
     return NULL;
   }
   if (k < 0 || (size_value(w, size, &n) && k >= n)) {
-    diag_error(w->diags, brackets->span, "there is no member %lld: the family has %s, counted from 0", (long long)k, size_text(w, size));
+    diag_error(w->diags, brackets->span,
+               "there is no member %lld: the family has %s, counted from 0", (long long)k,
+               size_text(w, size));
     return NULL;
   }
   return arena_format(w->arena, ".%lld", (long long)k);
@@ -382,7 +428,8 @@ Value eval_access(Body *b, Env *env, const Node *n, Eq *eq) {
     Binding *bind = env_find(env, base->name);
     Def *d = bind ? NULL : scope_find(env->scope, base->name);
     if (bind && bind->kind == BIND_KEPT) return kept_value(b, env, bind, n);
-    if (bind && bind->kind == BIND_LEARNER && bind->def->node->kid[1]) return family_value(b, env, (Def *)bind->def, bind->home, n);
+    if (bind && bind->kind == BIND_LEARNER && bind->def->node->kid[1])
+      return family_value(b, env, (Def *)bind->def, bind->home, n);
     if (d && d->kind == DEF_LEARNER && d->node->kid[1]) return family_value(b, env, d, NULL, n);
     const char *text = name_text(b->w->names, base->name);
     if (!bind && !d && strcmp(text, "size") == 0) {
@@ -392,13 +439,18 @@ Value eval_access(Body *b, Env *env, const Node *n, Eq *eq) {
     bool nodes;
     Builtin f = bind || d ? NULL : builtin_find(base->name, b->w, &nodes);
     if (f && !nodes) return f(b, env, n, n->kid[1], (Value){0}, n->span, eq);
-    if ((d && d->kind == DEF_BOX && !d->node->kid[1] && d->node->kid[2] && d->node->kid[2]->kind == N_SIG) || (d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 0))
-      return call_def(b, env, d, NULL, NULL, n->kid[1], (Value){0}, NULL, n->span, n, base->name); // a box without inputs
+    if ((d && d->kind == DEF_BOX && !d->node->kid[1] && d->node->kid[2] &&
+         d->node->kid[2]->kind == N_SIG) ||
+        (d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 0))
+      return call_def(b, env, d, NULL, NULL, n->kid[1], (Value){0}, NULL, n->span, n,
+                      base->name); // a box without inputs
     if ((d && d->kind == DEF_BOX) || f || (!bind && !d && fn_find(text) != FN_COUNT)) {
       Id e = diag_error(b->w->diags, n->span, "`%s[…]` is a box; a value is wanted here", text);
       bool options = d && d->kind == DEF_BOX ? d->node->kid[0] != NULL : f != NULL;
-      if (options) diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
-      else diag_help(b->w->diags, e, "wires stand in parentheses: `%s(…)`", text);
+      if (options)
+        diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
+      else
+        diag_help(b->w->diags, e, "wires stand in parentheses: `%s(…)`", text);
       return value_error(b, n->span);
     }
   }
@@ -413,7 +465,8 @@ static Value fn_call(Body *b, Env *env, const Node *n, Fn fn, Eq *eq) {
   const FnRow *row = &fn_rows[fn];
   Val arg[3];
   if (n->nkid - 1 != row->arity) {
-    diag_error(b->w->diags, n->span, "`%s` takes %u %s, but %u %s given", row->name, row->arity, row->arity == 1 ? "value" : "values", n->nkid - 1, n->nkid == 2 ? "is" : "are");
+    diag_error(b->w->diags, n->span, "`%s` takes %u %s, but %u %s given", row->name, row->arity,
+               row->arity == 1 ? "value" : "values", n->nkid - 1, n->nkid == 2 ? "is" : "are");
     return value_error(b, n->span);
   }
   bool linear = fn == FN_stop || fn == FN_neg;
@@ -421,7 +474,8 @@ static Value fn_call(Body *b, Env *env, const Node *n, Fn fn, Eq *eq) {
   for (uint32_t i = 0; i < row->arity; i++) arg[i] = eval_one(b, env, n->kid[i + 1], eq);
   eq->inside -= !linear;
   for (uint32_t i = 0; i < row->arity; i++)
-    if (arg[i].literal && row->arity == 1) arg[i] = row->sig[0] == 'R' ? arg[i] : val_fill(b, arg[i], (Type){.base = BASE_R});
+    if (arg[i].literal && row->arity == 1)
+      arg[i] = row->sig[0] == 'R' ? arg[i] : val_fill(b, arg[i], (Type){.base = BASE_R});
   return value_one(b, val_fn(b, fn, arg, row->arity, n->span, eq));
 }
 
@@ -442,7 +496,9 @@ static const Node *strip(const Node *n) {
   return n;
 }
 
-static bool name_is_free(Env *env, Name name) { return !env_find(env, name) && !scope_find(env->scope, name); }
+static bool name_is_free(Env *env, Name name) {
+  return !env_find(env, name) && !scope_find(env->scope, name);
+}
 
 static Value call_value(Body *b, Env *env, const Node *n, const Node *over, Eq *eq) {
   const Node *callee = strip(n->kid[0]);
@@ -496,9 +552,12 @@ bool is_box(Body *b, Env *env, const Node *n) {
     return bind->kind == BIND_OPTION && (bind->box.node || (bind->open && !bind->has_number));
   }
   Def *d = scope_find(env->scope, n->name);
-  if (d) return d->kind == DEF_BOX || ((d->kind == DEF_LEARNER || d->kind == DEF_STALE) && learner_has_input(d));
+  if (d)
+    return d->kind == DEF_BOX ||
+           ((d->kind == DEF_LEARNER || d->kind == DEF_STALE) && learner_has_input(d));
   bool nodes;
-  return builtin_find(n->name, b->w, &nodes) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
+  return builtin_find(n->name, b->w, &nodes) ||
+         fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
 static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
@@ -508,10 +567,14 @@ static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
   case N_NEXT: return next_value(b, env, n);
   case N_PAREN: return eval(b, env, n->kid[0], eq);
   case N_TUPLE: return tuple_value(b, env, n, eq);
-  case N_LIST: return list_value(b, env, n, arena_format(b->w->arena, "list.%u", n->span.at), false, NULL, n->span);
+  case N_LIST:
+    return list_value(b, env, n, arena_format(b->w->arena, "list.%u", n->span.at), false, NULL,
+                      n->span);
   case N_CALL: return call_value(b, env, n, NULL, eq);
   case N_OVER: return over_value(b, env, n, eq);
-  case N_AT: return is_access(env, n) ? value_one(b, eval_product(b, env, n, eq)) : eval_access(b, env, n, eq);
+  case N_AT:
+    return is_access(env, n) ? value_one(b, eval_product(b, env, n, eq))
+                             : eval_access(b, env, n, eq);
   case N_SUM: return value_one(b, sum_value(b, env, n, eq));
   case N_RUN:
   case N_PROD: return value_one(b, eval_product(b, env, n, eq));
@@ -537,10 +600,13 @@ static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
     return value_error(b, n->span);
   }
   case N_STR:
-    diag_error(b->w->diags, n->span, "a text is a row of labels of a text source, and there is none here");
+    diag_error(b->w->diags, n->span,
+               "a text is a row of labels of a text source, and there is none here");
     return value_error(b, n->span);
   case N_ERROR: return value_error(b, n->span);
-  default: diag_error(b->w->diags, n->span, "a value is wanted here"); return value_error(b, n->span);
+  default:
+    diag_error(b->w->diags, n->span, "a value is wanted here");
+    return value_error(b, n->span);
   }
 }
 

@@ -1,11 +1,12 @@
-// infer: a program's text gets its meaning: names are resolved, sizes solved, axes matched, and every box, learner
-// and goal becomes a typed diagram.
+// infer: a program's text gets its meaning: names are resolved, sizes solved, axes matched, and
+// every box, learner and goal becomes a typed diagram.
 //
 //   Infer *in = infer_new(world);
 //   Program *p = infer_program(in, "net.limn", text, n);      // all errors are in world->diags
 //   Diagram *d = infer_diagram(in, p, name, NULL);            // a box or learner as a diagram
 //
-// A box is a pattern: each use with new sizes is checked again (an instance), the same sizes share one diagram.
+// A box is a pattern: each use with new sizes is checked again (an instance), the same sizes share
+// one diagram.
 #ifndef LIMN_INFER_H
 #define LIMN_INFER_H
 
@@ -36,7 +37,8 @@ struct Def {
   Name name;
   Span span; // where the name is declared
   Scope *scope;
-  const Node *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE, N_OPTIMISER, N_PARAM)
+  const Node *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE,
+                    // N_OPTIMISER, N_PARAM)
   Def *overload;    // library boxes may have several headers
   bool broken;      // already reported: its uses are silent
   bool busy;        // being worked on: meeting it again is a cycle
@@ -45,24 +47,26 @@ struct Def {
   Size size;        // DEF_AXIS
   bool has_number;  // DEF_CONST: its number was found
   double number;
-  const Node *refined; // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
-  bool frozen;         // DEF_LEARNER: `freeze`
-  bool fallback;       // DEF_LEARNER: it has no body and was given one
-  Def *of;             // DEF_STALE: the learner it follows
+  const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
+  bool frozen;           // DEF_LEARNER: `freeze`
+  bool fallback;         // DEF_LEARNER: it has no body and was given one
+  Def *of;               // DEF_STALE: the learner it follows
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
 };
 
-// What the program asks for, resolved. Diagrams of goals take the fields of the givens they use as inputs.
+// What the program asks for, resolved. Diagrams of goals take the fields of the givens they use as
+// inputs.
 typedef struct {
   Name name; // 0 = none was written
   const Node *node;
   Span span;
-  Diagram *diagram;   // inputs: sources; outputs: one scalar, the mean over the samples. NULL when it has errors
-  Ids fields;         // the given field (DEF id) behind each input of the diagram
-  bool *trains;       // one for each param of the diagram
-  Ids targets;        // the learners that it names (DEF ids); empty = all that occur
-  double weight;      // times
-  int sign;           // -1 for maximise
+  Diagram *diagram; // inputs: sources; outputs: one scalar, the mean over the samples. NULL when it
+                    // has errors
+  Ids fields;       // the given field (DEF id) behind each input of the diagram
+  bool *trains;     // one for each param of the diagram
+  Ids targets;      // the learners that it names (DEF ids); empty = all that occur
+  double weight;    // times
+  int sign;         // -1 for maximise
   const char *distance;
 } Goal;
 
@@ -75,13 +79,13 @@ typedef struct {
 } Measure;
 
 typedef struct {
-  Name set, split;      // mnist, test;  0 when not a named set
-  const char *path;     // a file, or NULL
-  Diagram *noise;       // `from normal[64]`: a diagram without inputs
+  Name set, split;  // mnist, test;  0 when not a named set
+  const char *path; // a file, or NULL
+  Diagram *noise;   // `from normal[64]`: a diagram without inputs
   const Node *node;
   VEC(Def *) field;
   VEC(Type) type;
-  VEC(Name) column;     // the set's own name for each field
+  VEC(Name) column; // the set's own name for each field
 } Given;
 
 struct Program {
@@ -93,26 +97,30 @@ struct Program {
   VEC(Given) given;
   VEC(const Node *) train, show;
   VEC(Def *) learner, box; // in the order of the text
-  uint32_t later;      // constructs that this version parses but does not run
+  uint32_t later;          // constructs that this version parses but does not run
 };
 
 Infer *infer_new(World *);
 World *infer_world(Infer *);
 // `set` holds "name=value" pairs that replace the right side of an axis or const.
 void infer_set(Infer *, const char *name, const char *value);
-// Checks every box of the library for itself, with symbols for sizes, and calls back with each that could be made a diagram.
+// Checks every box of the library for itself, with symbols for sizes, and calls back with each that
+// could be made a diagram.
 void infer_library(Infer *, void (*each)(void *context, const Def *, Diagram *), void *context);
 Program *infer_program(Infer *, const char *path, const char *text, size_t n);
 
 typedef struct {
   bool training;
-  uint32_t nin;        // concrete argument types, or 0 for the declared (symbolic) ones
+  uint32_t nin; // concrete argument types, or 0 for the declared (symbolic) ones
   const Type *in;
 } Instance;
-// The diagram of a box, learner, goal or measure of the program or the library. NULL with a diagnostic.
+// The diagram of a box, learner, goal or measure of the program or the library. NULL with a
+// diagnostic.
 Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
-const char *infer_names(Infer *, Program *, const char *near); // the nearest name that infer_diagram knows, or NULL
-// An optimiser for parameters of one type: (p, grad, step, steps; states) -> look, next p, next states.
+const char *infer_names(Infer *, Program *,
+                        const char *near); // the nearest name that infer_diagram knows, or NULL
+// An optimiser for parameters of one type: (p, grad, step, steps; states) -> look, next p, next
+// states.
 Diagram *infer_optimiser(Infer *, Program *, const char *name, Type);
 Def *def_of(Infer *, Id);
 void def_closure(Infer *, Def *, Ids *); // a learner, and every learner in its body or refinement

@@ -1,5 +1,5 @@
-// Names. A file has one scope; it sees its own declarations, then those of the files it uses, then the library. Inside a
-// body, environments nest: options, sizes, wires, loop variables.
+// Names. A file has one scope; it sees its own declarations, then those of the files it uses, then
+// the library. Inside a body, environments nest: options, sizes, wires, loop variables.
 #include "elab.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ Def *scope_find(Scope *s, Name name) {
 }
 
 static const char *kind_word(DefKind kind) {
-  static const char *const word[] = {"an axis", "a constant", "a space", "a box", "a learner", "a stale copy", "an optimiser", "given"};
+  static const char *const word[] = {"an axis",   "a constant",   "a space",      "a box",
+                                     "a learner", "a stale copy", "an optimiser", "given"};
   return word[kind];
 }
 
@@ -30,13 +31,15 @@ static Def *scope_add(Scope *s, DefKind kind, Name name, Span span, const Node *
   Def *d = NEW(in->w->arena, Def), *old = scope_own(s, name);
   *d = (Def){.kind = kind, .name = name, .span = span, .scope = s, .node = node, .id = in->def.n};
   vec_push(in->w->arena, &in->def, d);
-  if (old && !s->library && kind == DEF_BOX && old->kind == DEF_BOX) { // the library may give a box several headers
+  if (old && !s->library && kind == DEF_BOX &&
+      old->kind == DEF_BOX) { // the library may give a box several headers
     while (old->overload) old = old->overload;
     old->overload = d;
     return d;
   }
   if (old) {
-    Id e = diag_error(in->w->diags, span, "`%s` is declared twice: here as %s", name_text(in->w->names, name), kind_word(kind));
+    Id e = diag_error(in->w->diags, span, "`%s` is declared twice: here as %s",
+                      name_text(in->w->names, name), kind_word(kind));
     diag_note(in->w->diags, e, old->span, "and here as %s", kind_word(old->kind));
     d->broken = true;
     return d;
@@ -46,13 +49,15 @@ static Def *scope_add(Scope *s, DefKind kind, Name name, Span span, const Node *
 }
 
 static void add_each(Scope *s, const Node *n, DefKind kind) {
-  for (uint32_t i = 0; i < n->nkid; i++) scope_add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
+  for (uint32_t i = 0; i < n->nkid; i++)
+    scope_add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
 }
 
 static void add_learners(Scope *s, const Node *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     const Node *names = n->kid[i]->kid[0];
-    for (uint32_t k = 0; k < names->nkid; k++) scope_add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
+    for (uint32_t k = 0; k < names->nkid; k++)
+      scope_add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
   }
 }
 
@@ -70,7 +75,8 @@ static void use_file(Scope *s, const Node *n) {
   }
   FileText f = file_read(in->w->arena, path, TEXT_LIMIT);
   if (!f.text) {
-    diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s", path, f.error);
+    diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s",
+               path, f.error);
     s->lost = true;
     return;
   }
@@ -93,7 +99,8 @@ static void scope_declare(Scope *s, const Node *n) {
     for (uint32_t i = 0; i < n->nkid; i++) {
       if (scope_own(s, n->kid[i]->name)) continue;
       Node *empty = NEW(s->in->w->arena, Node); // a box without anything
-      *empty = (Node){.kind = N_BOX, .span = n->span, .nkid = 4, .kid = NEW_ARRAY(s->in->w->arena, Node *, 4)};
+      *empty = (Node){
+          .kind = N_BOX, .span = n->span, .nkid = 4, .kid = NEW_ARRAY(s->in->w->arena, Node *, 4)};
       Def *d = scope_add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
       if (d) d->broken = true;
     }
@@ -176,8 +183,10 @@ static uint32_t kinds_for(const char *wanted) {
 static bool binding_fits(const Binding *bind, uint32_t kinds) {
   if (kinds & 1u << DEF_OPTIMISER || kinds & 1u << DEF_SPACE) return false;
   if (kinds & 1u << DEF_GIVEN) return true; // a value: nearly everything is one
-  if (kinds & 1u << DEF_BOX) return bind->kind == BIND_LEARNER || (bind->kind == BIND_OPTION && !bind->has_number);
-  return kinds & 1u << DEF_AXIS && bind->kind != BIND_VALUE && bind->kind != BIND_LEARNER && bind->kind != BIND_STATE;
+  if (kinds & 1u << DEF_BOX)
+    return bind->kind == BIND_LEARNER || (bind->kind == BIND_OPTION && !bind->has_number);
+  return kinds & 1u << DEF_AXIS && bind->kind != BIND_VALUE && bind->kind != BIND_LEARNER &&
+         bind->kind != BIND_STATE;
 }
 
 static void collect_names(const Scope *s, uint32_t kinds, Texts *out) {
@@ -195,14 +204,16 @@ void unknown_name(Body *b, Env *env, const Node *n, const char *wanted) {
   uint32_t kinds = kinds_for(wanted);
   if (s->lost) return; // it may stand in a file that could not be read
   if (w->diags->errors >= HELP_LIMIT) {
-    diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here", wanted, name_text(w->names, n->name));
+    diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here",
+               wanted, name_text(w->names, n->name));
     return;
   }
   for (Env *e = env; e; e = e->outer)
     for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
       Name name;
       memcpy(&name, table_key(e->names, i, NULL), sizeof name);
-      if (binding_fits(&e->binding.at[table_value(e->names, i) - 1], kinds)) vec_push(w->arena, &all, name_text(w->names, name));
+      if (binding_fits(&e->binding.at[table_value(e->names, i) - 1], kinds))
+        vec_push(w->arena, &all, name_text(w->names, name));
     }
   collect_names(s, kinds, &all);
   for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i], kinds, &all);
@@ -210,8 +221,10 @@ void unknown_name(Body *b, Env *env, const Node *n, const char *wanted) {
   uint32_t nb;
   const char *const *builtin = builtin_names(&nb);
   for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < nb; i++) vec_push(w->arena, &all, builtin[i]);
-  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++) vec_push(w->arena, &all, fn_rows[i].name);
+  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
+    vec_push(w->arena, &all, fn_rows[i].name);
   const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
-  Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here", wanted, name_text(w->names, n->name));
+  Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
+                    "there is no %s `%s` here", wanted, name_text(w->names, n->name));
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }

@@ -9,7 +9,8 @@
 bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const char *what) {
   SizeAnswer answer = size_equate(b->w, left, right, b->generic);
   if (answer == SIZES_CLASH) return false;
-  if (answer == SIZES_OPEN && !b->generic) vec_push(b->w->arena, &b->in->open, (Open){left, right, span, other, what});
+  if (answer == SIZES_OPEN && !b->generic)
+    vec_push(b->w->arena, &b->in->open, (Open){left, right, span, other, what});
   return true;
 }
 
@@ -36,14 +37,20 @@ static Body *body_for_sizes(Infer *in) {
 Size axis_size(Infer *in, Def *d) {
   World *w = in->w;
   if (d->size) return d->size;
-  const char *set = d->scope->library && d->scope == in->scope.at[in->scope.n > 1 ? 1 : 0] ? set_value(in, d->name) : NULL;
+  const char *set = d->scope->library && d->scope == in->scope.at[in->scope.n > 1 ? 1 : 0]
+                        ? set_value(in, d->name)
+                        : NULL;
   if (set) {
     d->size = size_from_text(in, set);
-    if (!d->size) diag_error(w->diags, d->span, "`--set %s=%s`: a size is a whole number above 0", name_text(w->names, d->name), set);
+    if (!d->size)
+      diag_error(w->diags, d->span, "`--set %s=%s`: a size is a whole number above 0",
+                 name_text(w->names, d->name), set);
   } else if (d->busy) {
-    diag_error(w->diags, d->span, "the size of axis %s depends on itself", name_text(w->names, d->name));
+    diag_error(w->diags, d->span, "the size of axis %s depends on itself",
+               name_text(w->names, d->name));
   } else if (in->chain >= CHAIN_LIMIT) {
-    diag_error(w->diags, d->span, "the size of axis %s is reached through more than %d others", name_text(w->names, d->name), CHAIN_LIMIT);
+    diag_error(w->diags, d->span, "the size of axis %s is reached through more than %d others",
+               name_text(w->names, d->name), CHAIN_LIMIT);
   } else if (d->node->nkid && d->node->kid[0]) {
     d->busy = true;
     in->chain++;
@@ -58,7 +65,9 @@ Size axis_size(Infer *in, Def *d) {
       d->size = 0;
     }
     if (d->size && size_number(w, d->size, &number) && (!size_value(w, d->size, &v) || v <= 0)) {
-      diag_error(w->diags, d->node->kid[0]->span, "an axis has a whole number of places, at least 1; this is %s", size_text(w, d->size));
+      diag_error(w->diags, d->node->kid[0]->span,
+                 "an axis has a whole number of places, at least 1; this is %s",
+                 size_text(w, d->size));
       d->size = 0;
     }
   }
@@ -76,7 +85,9 @@ static Size const_size(Body *b, Def *d) {
   d->busy = true;
   Body *own = body_for_sizes(b->in);
   b->in->chain++;
-  bool good = value && b->in->chain < CHAIN_LIMIT && static_number(own, env_new(b->in, NULL, d->scope, own), value, &k) && k == floor(k) && fabs(k) < 9e15;
+  bool good = value && b->in->chain < CHAIN_LIMIT &&
+              static_number(own, env_new(b->in, NULL, d->scope, own), value, &k) && k == floor(k) &&
+              fabs(k) < 9e15;
   b->in->chain--;
   d->busy = false;
   return good ? size_of(b->w, (int64_t)k) : 0;
@@ -87,9 +98,12 @@ static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
   Binding *bind = env_find(env, n->name);
   if (bind) {
     if (bind->size) return bind->size;
-    if (bind->kind == BIND_OPTION && bind->has_number && bind->number == floor(bind->number) && fabs(bind->number) < 9e15) return size_of(w, (int64_t)bind->number);
+    if (bind->kind == BIND_OPTION && bind->has_number && bind->number == floor(bind->number) &&
+        fabs(bind->number) < 9e15)
+      return size_of(w, (int64_t)bind->number);
     if (bind->kind == BIND_VALUE || bind->kind == BIND_STATE) {
-      Id e = diag_error(w->diags, n->span, "`%s` is a wire; a size is wanted here", name_text(w->names, n->name));
+      Id e = diag_error(w->diags, n->span, "`%s` is a wire; a size is wanted here",
+                        name_text(w->names, n->name));
       diag_note(w->diags, e, bind->span, "`%s` comes from here", name_text(w->names, n->name));
     } else {
       diag_error(w->diags, n->span, "`%s` is not a size", name_text(w->names, n->name));
@@ -104,7 +118,8 @@ static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
   if (d && d->kind == DEF_CONST) {
     Size s = d->broken ? 0 : const_size(b, d);
     if (s || d->broken) return s;
-    Id e = diag_error(w->diags, n->span, "`%s` is not a whole number, so it cannot be a size", name_text(w->names, n->name));
+    Id e = diag_error(w->diags, n->span, "`%s` is not a whole number, so it cannot be a size",
+                      name_text(w->names, n->name));
     diag_note(w->diags, e, d->span, "declared here");
     return 0;
   }
@@ -117,7 +132,8 @@ static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
   if (d) {
     Id e = diag_error(w->diags, n->span, "`%s` is not a size", name_text(w->names, n->name));
     diag_note(w->diags, e, d->span, "declared here");
-  } else unknown_name(b, env, n, "size");
+  } else
+    unknown_name(b, env, n, "size");
   return 0;
 }
 
@@ -142,7 +158,8 @@ static Size chain_size(Body *b, Env *env, const Node *n, bool declare) {
 // size[k]: the length of an axis, where the bare name would be an index
 static Size sized_size(Body *b, Env *env, const Node *n, bool declare) {
   const Node *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
-  if (n->kid[0]->kind == N_NAME && n->kid[0]->name == name_from(b->w->names, "size") && items && items->nkid == 1)
+  if (n->kid[0]->kind == N_NAME && n->kid[0]->name == name_from(b->w->names, "size") && items &&
+      items->nkid == 1)
     return size_eval(b, env, items->kid[0], declare);
   diag_error(b->w->diags, n->span, "this is not a size");
   return 0;
@@ -154,7 +171,8 @@ Size size_eval(Body *b, Env *env, const Node *n, bool declare) {
   switch (n->kind) {
   case N_NUM:
     if (n->num == floor(n->num) && fabs(n->num) < 9.2e18) return size_of(w, (int64_t)n->num);
-    diag_error(w->diags, n->span, n->num == floor(n->num) ? "this size is too large" : "a size is a whole number");
+    diag_error(w->diags, n->span,
+               n->num == floor(n->num) ? "this size is too large" : "a size is a whole number");
     return 0;
   case N_NAME: return name_size(b, env, n, declare);
   case N_PAREN: return size_eval(b, env, n->kid[0], declare);
@@ -175,7 +193,10 @@ Size size_eval(Body *b, Env *env, const Node *n, bool declare) {
     return right ? size_power(w, left, right) : 0;
   case N_AT: return sized_size(b, env, n, declare);
   case N_ERROR: return 0;
-  case N_RANGE: diag_error(w->diags, n->span, "a size is wanted here, not a range; a run of axes has three dots, `...o`"); return 0;
+  case N_RANGE:
+    diag_error(w->diags, n->span,
+               "a size is wanted here, not a range; a run of axes has three dots, `...o`");
+    return 0;
   default: diag_error(w->diags, n->span, "a size is wanted here"); return 0;
   }
 }
@@ -191,11 +212,13 @@ static bool axis_sound(Body *b, Size s, Span span) {
   }
   if (size_value(w, s, &v)) {
     if (v > 0) return true;
-    diag_error(w->diags, span, "an axis has at least one place, but this size is %lld", (long long)v);
+    diag_error(w->diags, span, "an axis has at least one place, but this size is %lld",
+               (long long)v);
     return false;
   }
   if (size_number(w, s, &number)) {
-    Id e = diag_error(w->diags, span, "this size is a fraction, %s: `/` must divide exactly", size_text(w, s));
+    Id e = diag_error(w->diags, span, "this size is a fraction, %s: `/` must divide exactly",
+                      size_text(w, s));
     diag_help(w->diags, e, "`//` rounds down");
     return false;
   }
@@ -216,10 +239,12 @@ static bool item_axes(Body *b, Env *env, const Node *n, bool declare, Axis *out,
     if (!s && declare) { // checked for itself: one axis stands for all
       Axis *one = NEW(w->arena, Axis);
       *one = (Axis){.label = n->name, .size = size_var(w, n->name, VAR_LOCAL, n->span)};
-      s = env_bind(env, n->name, (Binding){.kind = BIND_SPREAD, .naxis = 1, .axis = one, .span = n->span});
+      s = env_bind(env, n->name,
+                   (Binding){.kind = BIND_SPREAD, .naxis = 1, .axis = one, .span = n->span});
     }
     if (!s || s->kind != BIND_SPREAD) {
-      diag_error(w->diags, n->span, "`...%s` is not a row of axes here", name_text(w->names, n->name));
+      diag_error(w->diags, n->span, "`...%s` is not a row of axes here",
+                 name_text(w->names, n->name));
       return false;
     }
     for (uint32_t i = 0; i < s->naxis && *count < RANK_LIMIT; i++) out[(*count)++] = s->axis[i];
@@ -230,7 +255,8 @@ static bool item_axes(Body *b, Env *env, const Node *n, bool declare, Axis *out,
     a.label = n->name;
     a.size = size_eval(b, env, n->kid[0], declare);
     Binding *known = env_find(env, n->name);
-    if (a.size && declare && !known) env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = a.size, .span = n->span});
+    if (a.size && declare && !known)
+      env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = a.size, .span = n->span});
   } else if (n->kind == N_GROUP) {
     Axis inner[RANK_LIMIT];
     uint32_t k = 0;
@@ -266,7 +292,8 @@ uint32_t axes_eval(Body *b, Env *env, const Node *brackets, bool declare, Axis *
       diag_error(b->w->diags, items->span, "axes are wanted here");
       return UINT32_MAX;
     }
-    for (uint32_t k = 0; k < items->nkid; k++) good &= item_axes(b, env, items->kid[k], declare, out, &n);
+    for (uint32_t k = 0; k < items->nkid; k++)
+      good &= item_axes(b, env, items->kid[k], declare, out, &n);
   }
   return good ? n : UINT32_MAX;
 }
@@ -281,7 +308,8 @@ static bool label_type(Body *b, Env *env, const Node *base, bool declare, Type *
   Ids names = {0};
   for (uint32_t i = 0; i < base->nkid; i++) {
     if (base->kid[i]->kind != N_NAME) {
-      diag_error(w->diags, base->kid[i]->span, "labels are written by name: `{yes, no}`, or counted: `{10}`");
+      diag_error(w->diags, base->kid[i]->span,
+                 "labels are written by name: `{yes, no}`, or counted: `{10}`");
       return false;
     }
     vec_push(w->arena, &names, base->kid[i]->name);
@@ -306,22 +334,27 @@ static bool space_types(Body *b, Def *d, Types *out) {
   if (d->broken) return false;
   uint32_t before = out->n;
   bool good = b->in->chain < CHAIN_LIMIT;
-  if (!good) diag_error(b->w->diags, d->span, "space %s is reached through more than %d others", name_text(b->w->names, d->name), CHAIN_LIMIT);
+  if (!good)
+    diag_error(b->w->diags, d->span, "space %s is reached through more than %d others",
+               name_text(b->w->names, d->name), CHAIN_LIMIT);
   d->busy = true;
   b->in->chain++;
   Body *own = body_for_sizes(b->in);
-  good = good && types_eval(own, env_new(b->in, NULL, d->scope, own), d->node->kid[0], false, out, NULL);
+  good = good &&
+         types_eval(own, env_new(b->in, NULL, d->scope, own), d->node->kid[0], false, out, NULL);
   b->in->chain--;
   d->busy = false;
   if (good && out->n - before > WIRES_LIMIT) {
-    diag_error(b->w->diags, d->span, "space %s has more than %d wires", name_text(b->w->names, d->name), WIRES_LIMIT);
+    diag_error(b->w->diags, d->span, "space %s has more than %d wires",
+               name_text(b->w->names, d->name), WIRES_LIMIT);
     good = false;
   }
   if (!good) d->broken = true;
   return good;
 }
 
-static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *out, const Def **space) {
+static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *out,
+                       const Def **space) {
   World *w = b->w;
   const Node *base = n->kid[0];
   const char *name = name_text(w->names, base->name);
@@ -337,12 +370,16 @@ static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *ou
   }
   if (strcmp(name, "R") != 0 && strcmp(name, "B") != 0) {
     if (d && d->broken) return false;
-    if (d) diag_error(w->diags, base->span, "`%s` is not a type", name);
-    else unknown_name(b, env, base, "type or space");
+    if (d)
+      diag_error(w->diags, base->span, "`%s` is not a type", name);
+    else
+      unknown_name(b, env, base, "type or space");
     return false;
   }
   if (n->nkid < 2 || !n->kid[1]) {
-    diag_error(w->diags, n->span, "`%s` wants its axes: `%s[]` for one number, `%s[28 28]` for a table", name, name, name);
+    diag_error(w->diags, n->span,
+               "`%s` wants its axes: `%s[]` for one number, `%s[28 28]` for a table", name, name,
+               name);
     return false;
   }
   Axis axis[RANK_LIMIT];
@@ -352,7 +389,8 @@ static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *ou
   return true;
 }
 
-static bool type_eval(Body *b, Env *env, const Node *n, bool declare, Types *out, const Def **space) {
+static bool type_eval(Body *b, Env *env, const Node *n, bool declare, Types *out,
+                      const Def **space) {
   const Node *base = n->kid[0];
   if (base->kind == N_TYPES) return types_eval(b, env, base, declare, out, NULL);
   if (base->kind == N_NAME) return named_type(b, env, n, declare, out, space);
@@ -367,7 +405,8 @@ static bool type_eval(Body *b, Env *env, const Node *n, bool declare, Types *out
     vec_push(b->w->arena, out, t);
     return true;
   }
-  if (base->kind != N_ERROR) diag_error(b->w->diags, n->span, "a type is wanted here: `R[…]`, `{n}`, `B[…]` or a space");
+  if (base->kind != N_ERROR)
+    diag_error(b->w->diags, n->span, "a type is wanted here: `R[…]`, `{n}`, `B[…]` or a space");
   return false;
 }
 
@@ -455,12 +494,17 @@ bool static_number(Body *b, Env *env, const Node *n, double *out) {
     *out = -*out;
     return true;
   case N_POW:
-    if (!static_number(b, env, n->kid[0], out) || !static_number(b, env, n->kid[1], &k)) return false;
+    if (!static_number(b, env, n->kid[0], out) || !static_number(b, env, n->kid[1], &k))
+      return false;
     *out = pow(*out, k);
     return true;
   case N_CALL: {
-    Fn fn = n->nkid == 2 && n->kid[0]->kind == N_NAME ? fn_find(name_text(b->w->names, n->kid[0]->name)) : FN_COUNT;
-    if (fn == FN_COUNT || fn_rows[fn].arity != 1 || strcmp(fn_rows[fn].sig, "R>R") != 0 || !static_number(b, env, n->kid[1], &k)) return false;
+    Fn fn = n->nkid == 2 && n->kid[0]->kind == N_NAME
+                ? fn_find(name_text(b->w->names, n->kid[0]->name))
+                : FN_COUNT;
+    if (fn == FN_COUNT || fn_rows[fn].arity != 1 || strcmp(fn_rows[fn].sig, "R>R") != 0 ||
+        !static_number(b, env, n->kid[1], &k))
+      return false;
     *out = fn_rows[fn].value(k, 0, 0);
     return true;
   }
@@ -477,7 +521,9 @@ static bool is_open_number(Body *b, Env *env, const Node *n) {
     return d && d->kind == DEF_AXIS;
   }
   if (n->kind == N_NUM || n->kind == N_STR) return true;
-  if (n->kind != N_SUM && n->kind != N_PROD && n->kind != N_PAREN && n->kind != N_NEG && n->kind != N_POW) return false;
+  if (n->kind != N_SUM && n->kind != N_PROD && n->kind != N_PAREN && n->kind != N_NEG &&
+      n->kind != N_POW)
+    return false;
   for (uint32_t i = 0; i < n->nkid; i++)
     if (!is_open_number(b, env, n->kid[i])) return false;
   return true;
@@ -493,9 +539,15 @@ static const char *static_text(Env *env, const Node *n) {
 static Truth compare_static(Body *b, Env *env, const Node *n) {
   double x, y;
   const char *s = static_text(env, n->kid[0]), *t = static_text(env, n->kid[1]);
-  if (s && t && (n->op[0] == '=' || n->op[0] == '!')) return (strcmp(s, t) == 0) == (n->op[0] == '=') ? IS_TRUE : IS_FALSE;
+  if (s && t && (n->op[0] == '=' || n->op[0] == '!'))
+    return (strcmp(s, t) == 0) == (n->op[0] == '=') ? IS_TRUE : IS_FALSE;
   if (static_number(b, env, n->kid[0], &x) && static_number(b, env, n->kid[1], &y)) {
-    bool holds = n->op[0] == '=' ? x == y : n->op[0] == '!' ? x != y : n->op[0] == '<' ? x < y : n->op[0] == '>' ? x > y : n->op[0] == 'l' ? x <= y : x >= y;
+    bool holds = n->op[0] == '='   ? x == y
+                 : n->op[0] == '!' ? x != y
+                 : n->op[0] == '<' ? x < y
+                 : n->op[0] == '>' ? x > y
+                 : n->op[0] == 'l' ? x <= y
+                                   : x >= y;
     return holds ? IS_TRUE : IS_FALSE;
   }
   if (is_open_number(b, env, n->kid[0]) && is_open_number(b, env, n->kid[1])) return IS_OPEN;
@@ -515,14 +567,18 @@ Truth static_truth(Body *b, Env *env, const Node *n) {
     for (uint32_t i = 1; i < n->nkid; i++) {
       Truth decides = n->kind == N_AND ? IS_FALSE : IS_TRUE;
       other = static_truth(b, env, n->kid[i]);
-      if (t == IS_DYNAMIC || other == IS_DYNAMIC) t = IS_DYNAMIC;
-      else if (t == decides || other == decides) t = decides;
-      else if (t == IS_OPEN || other == IS_OPEN) t = IS_OPEN;
+      if (t == IS_DYNAMIC || other == IS_DYNAMIC)
+        t = IS_DYNAMIC;
+      else if (t == decides || other == decides)
+        t = decides;
+      else if (t == IS_OPEN || other == IS_OPEN)
+        t = IS_OPEN;
     }
     return t;
   case N_CMP: return compare_static(b, env, n);
   case N_NAME:
-    if (!env_find(env, n->name) && strcmp(name_text(b->w->names, n->name), "training") == 0) return b->in->training ? IS_TRUE : IS_FALSE;
+    if (!env_find(env, n->name) && strcmp(name_text(b->w->names, n->name), "training") == 0)
+      return b->in->training ? IS_TRUE : IS_FALSE;
     return IS_DYNAMIC;
   default: return IS_DYNAMIC;
   }

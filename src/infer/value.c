@@ -1,6 +1,7 @@
-// Values under construction: scalar expressions with named axes, and how they become boxes. Joining two values
-// first matches their axes: those that pass over the body by their number, indices of an equation by their name, others
-// by label or from the right. A value turns into a loop whose indices are its axes.
+// Values under construction: scalar expressions with named axes, and how they become boxes. Joining
+// two values first matches their axes: those that pass over the body by their number, indices of an
+// equation by their name, others by label or from the right. A value turns into a loop whose
+// indices are its axes.
 #include "elab.h"
 
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
@@ -112,7 +113,8 @@ static bool too_many_axes(Joined *j) {
 static void misfit(Joined *j, const Val *a, const Val *v) {
   World *w = j->b->w;
   Type left = a->type, right = v->type;
-  Id e = diag_error(w->diags, j->span, "%s and %s do not fit together axis by axis", own_text(w, &left), own_text(w, &right));
+  Id e = diag_error(w->diags, j->span, "%s and %s do not fit together axis by axis",
+                    own_text(w, &left), own_text(w, &right));
   Buf a_text = buf_new(w->arena), b_text = buf_new(w->arena);
   bool labelled = true;
   for (int side = 0; side < 2; side++) {
@@ -123,8 +125,13 @@ static void misfit(Joined *j, const Val *a, const Val *v) {
       buf_printf(side ? &b_text : &a_text, " %s", name_text(w->names, t->axis[i].label));
     }
   }
-  if (labelled && a_text.n && b_text.n) diag_help(w->diags, e, "say which axis meets which with an index equation, as in `Y[%s] = a[%s] - b[%s]`", a_text.at + 1, a_text.at + 1, b_text.at + 1);
-  else diag_help(w->diags, e, "say which axis meets which with an index equation, as in `Y[i j] = a[i j] - b[i]`");
+  if (labelled && a_text.n && b_text.n)
+    diag_help(w->diags, e,
+              "say which axis meets which with an index equation, as in `Y[%s] = a[%s] - b[%s]`",
+              a_text.at + 1, a_text.at + 1, b_text.at + 1);
+  else
+    diag_help(w->diags, e,
+              "say which axis meets which with an index equation, as in `Y[i j] = a[i j] - b[i]`");
 }
 
 // One axis of a value meets one of the whole.
@@ -132,18 +139,26 @@ static bool meet(Joined *j, uint32_t at, const Axis *axis) {
   Axis *have = &j->axis[at];
   World *w = j->b->w;
   if (have->decl && axis->decl && have->decl != axis->decl && have->label != axis->label) {
-    Id e = diag_error(w->diags, j->span, "axis %s meets axis %s", name_text(w->names, have->label), name_text(w->names, axis->label));
+    Id e = diag_error(w->diags, j->span, "axis %s meets axis %s", name_text(w->names, have->label),
+                      name_text(w->names, axis->label));
     diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
-    diag_note(w->diags, e, def_of(j->b->in, axis->decl)->span, "axis %s is declared here", name_text(w->names, axis->label));
+    diag_note(w->diags, e, def_of(j->b->in, axis->decl)->span, "axis %s is declared here",
+              name_text(w->names, axis->label));
     return false;
   }
   if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that stand together")) {
-    Type one = {.base = BASE_R, .rank = 1, .axis = have}, other = {.base = BASE_R, .rank = 1, .axis = (Axis *)axis};
+    Type one = {.base = BASE_R, .rank = 1, .axis = have},
+         other = {.base = BASE_R, .rank = 1, .axis = (Axis *)axis};
     const char *left = own_text(w, &one), *right = own_text(w, &other);
-    Id e = diag_error(w->diags, j->span, "an axis of %.*s meets one of %.*s", (int)strlen(left) - 3, left + 2, (int)strlen(right) - 3, right + 2);
+    Id e = diag_error(w->diags, j->span, "an axis of %.*s meets one of %.*s", (int)strlen(left) - 3,
+                      left + 2, (int)strlen(right) - 3, right + 2);
     int64_t a, c;
-    bool single = (size_value(w, have->size, &a) && a == 1) || (size_value(w, axis->size, &c) && c == 1);
-    diag_help(w->diags, e, single ? "a size of 1 does not stretch: leave that axis out, or write the index equation" : "axes are matched by label, or from the right if they have none");
+    bool single =
+        (size_value(w, have->size, &a) && a == 1) || (size_value(w, axis->size, &c) && c == 1);
+    diag_help(w->diags, e,
+              single
+                  ? "a size of 1 does not stretch: leave that axis out, or write the index equation"
+                  : "axes are matched by label, or from the right if they have none");
     return false;
   }
   if (!have->label) have->label = axis->label, have->decl = axis->decl;
@@ -171,7 +186,8 @@ static bool add_passing(Joined *j, const Val *arg, uint32_t n) {
   return true;
 }
 
-static bool seems_indexed(const Val *v, const Eq *eq) { // every own axis carries the name of an index
+static bool seems_indexed(const Val *v,
+                          const Eq *eq) { // every own axis carries the name of an index
   if (v->indexed) return true;
   if (!eq || !eq->index.n) return false;
   bool any = false;
@@ -192,7 +208,9 @@ static bool join_indices(Joined *j, const Val *arg, uint32_t n) {
       uint32_t count;
       if (axis->pass) continue;
       if (!seems_indexed(&arg[a], j->eq)) {
-        Id e = diag_error(w->diags, arg[a].span, "%s stands in an index equation without its indices", own_text(w, &arg[a].type));
+        Id e =
+            diag_error(w->diags, arg[a].span, "%s stands in an index equation without its indices",
+                       own_text(w, &arg[a].type));
         diag_help(w->diags, e, "as many indices as axes, always");
         return false;
       }
@@ -219,12 +237,14 @@ static const Val *largest(const Val *arg, uint32_t n) {
 bool two_unknowns(Body *b, const Axis *left, const Axis *right) {
   World *w = b->w;
   Size one = size_now(w, left->size), other = size_now(w, right->size);
-  return b->generic && left->label && right->label && left->label != right->label && one != other && size_is_var(w, one, NULL) && size_is_var(w, other, NULL);
+  return b->generic && left->label && right->label && left->label != right->label && one != other &&
+         size_is_var(w, one, NULL) && size_is_var(w, other, NULL);
 }
 
 // How the own axes of v (fewer, or as many) lie in those of the largest operand.
 static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
-  uint32_t position[RANK_LIMIT], n = own_axes(&v->type, position), whole = j->n - j->npass, labelled = 0, found = 0, count;
+  uint32_t position[RANK_LIMIT], n = own_axes(&v->type, position), whole = j->n - j->npass,
+                                 labelled = 0, found = 0, count;
   for (uint32_t i = 0; i < n; i++) {
     const Axis *axis = &v->type.axis[position[i]];
     if (!axis->label) continue;
@@ -240,16 +260,24 @@ static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
   for (uint32_t i = 0; i < n; i++) {
     const Axis *axis = &v->type.axis[position[i]];
     uint32_t at = j->n - n + i, named = find_label(j, axis->label, j->npass, &count);
-    if (by_label) at = named;
-    else if (axis->label && j->axis[at].label && j->axis[at].label != axis->label && count == 1) { // the same labels in another order
+    if (by_label)
+      at = named;
+    else if (axis->label && j->axis[at].label && j->axis[at].label != axis->label &&
+             count == 1) { // the same labels in another order
       misfit(j, big, v);
       return false;
     }
     if (!by_label && !count && two_unknowns(j->b, &j->axis[at], axis)) {
       World *w = j->b->w;
-      const char *left = name_text(w->names, j->axis[at].label), *right = name_text(w->names, axis->label);
-      Id e = diag_error(w->diags, j->span, "axis %s meets axis %s, and nothing says that they are equally long", left, right);
-      if (n == 1 && whole == 1) diag_help(w->diags, e, "limn never makes an outer product by itself: write `Y[%s %s] = a[%s] * b[%s]`", left, right, left, right);
+      const char *left = name_text(w->names, j->axis[at].label),
+                 *right = name_text(w->names, axis->label);
+      Id e = diag_error(w->diags, j->span,
+                        "axis %s meets axis %s, and nothing says that they are equally long", left,
+                        right);
+      if (n == 1 && whole == 1)
+        diag_help(w->diags, e,
+                  "limn never makes an outer product by itself: write `Y[%s %s] = a[%s] * b[%s]`",
+                  left, right, left, right);
       return false;
     }
     if (!meet(j, at, axis)) return false;
@@ -294,7 +322,8 @@ static bool join(Joined *j, const Val *arg, uint32_t n, uint32_t **map, bool *in
   for (uint32_t a = 0; a < n; a++) {
     map[a] = NEW_ARRAY(j->b->w->arena, uint32_t, arg[a].type.rank);
     map_passing(j, &arg[a], map[a]);
-    if (*indexed ? !map_indices(j, &arg[a], map[a]) : !match_own(j, big, &arg[a], map[a])) return false;
+    if (*indexed ? !map_indices(j, &arg[a], map[a]) : !match_own(j, big, &arg[a], map[a]))
+      return false;
   }
   return true;
 }
@@ -311,7 +340,19 @@ static const char *fn_word(Fn fn) {
   static const struct {
     Fn fn;
     const char *word;
-  } words[] = {{FN_add, "+"}, {FN_sub, "-"}, {FN_neg, "-"}, {FN_mul, "*"}, {FN_div, "/"}, {FN_pow, "^"}, {FN_eq, "="}, {FN_ne, "!="}, {FN_lt, "<"}, {FN_le, "<="}, {FN_select, "when … else"}, {FN_maximum, "max"}, {FN_minimum, "min"}};
+  } words[] = {{FN_add, "+"},
+               {FN_sub, "-"},
+               {FN_neg, "-"},
+               {FN_mul, "*"},
+               {FN_div, "/"},
+               {FN_pow, "^"},
+               {FN_eq, "="},
+               {FN_ne, "!="},
+               {FN_lt, "<"},
+               {FN_le, "<="},
+               {FN_select, "when … else"},
+               {FN_maximum, "max"},
+               {FN_minimum, "min"}};
   for (uint32_t i = 0; i < COUNT(words); i++)
     if (words[i].fn == fn) return words[i].word;
   return fn_rows[fn].name;
@@ -321,24 +362,34 @@ static const char *base_word(uint8_t base) {
   return base == BASE_LABEL ? "a label" : base == BASE_BIT ? "a bit" : "a real number";
 }
 
-static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n, Span span) { // as: what was written
+static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n,
+                      Span span) { // as: what was written
   const FnRow *row = &fn_rows[fn];
   uint8_t star = BASE_NONE;
   for (uint32_t i = 0; i < n; i++) {
-    uint8_t want = row->sig[i] == 'R' ? BASE_R : row->sig[i] == 'B' ? BASE_BIT : star ? star : arg[i].type.base;
+    uint8_t want = row->sig[i] == 'R'   ? BASE_R
+                   : row->sig[i] == 'B' ? BASE_BIT
+                   : star               ? star
+                                        : arg[i].type.base;
     if (row->sig[i] == '*') star = want;
     if (want == arg[i].type.base && want == BASE_LABEL && i && arg[0].type.base == BASE_LABEL) {
-      if (sizes_agree(b, arg[0].type.count, arg[i].type.count, arg[i].span, arg[0].span, "labels")) continue;
-      diag_error(b->w->diags, span, "labels of %s and of %s are not the same", own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
+      if (sizes_agree(b, arg[0].type.count, arg[i].type.count, arg[i].span, arg[0].span, "labels"))
+        continue;
+      diag_error(b->w->diags, span, "labels of %s and of %s are not the same",
+                 own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
       return false;
     }
     if (want == arg[i].type.base) continue;
     Span at = arg[i].span.file ? arg[i].span : span;
-    Id e = diag_error(b->w->diags, at, "`%s` wants %s here, but this is %s: %s", fn_word(as), base_word(want), base_word(arg[i].type.base),
-                      own_text(b->w, &arg[i].type));
-    if (arg[i].type.base == BASE_LABEL) diag_help(b->w->diags, e, "labels are not numbers: use `number(x)`, `one_hot(x)`, or the label as an index");
-    if (arg[i].type.base == BASE_BIT) diag_help(b->w->diags, e, "`number(x)` makes a bit a number, 0 or 1");
-    if (as != fn && want == BASE_BIT) diag_help(b->w->diags, e, "the other side is a bit: `number(x)` makes it a number, 0 or 1");
+    Id e = diag_error(b->w->diags, at, "`%s` wants %s here, but this is %s: %s", fn_word(as),
+                      base_word(want), base_word(arg[i].type.base), own_text(b->w, &arg[i].type));
+    if (arg[i].type.base == BASE_LABEL)
+      diag_help(b->w->diags, e,
+                "labels are not numbers: use `number(x)`, `one_hot(x)`, or the label as an index");
+    if (arg[i].type.base == BASE_BIT)
+      diag_help(b->w->diags, e, "`number(x)` makes a bit a number, 0 or 1");
+    if (as != fn && want == BASE_BIT)
+      diag_help(b->w->diags, e, "the other side is a bit: `number(x)` makes it a number, 0 or 1");
     return false;
   }
   return true;
@@ -378,7 +429,8 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
     arg[i] = given[i];
     if (arg[i].literal) {
       if (labels && row->sig[i] == '*') {
-        diag_error(b->w->diags, arg[i].span, "a number is not a label: compare `number(x)`, or write a label by its name");
+        diag_error(b->w->diags, arg[i].span,
+                   "a number is not a label: compare `number(x)`, or write a label by its name");
         return val_error(span);
       }
       arg[i] = val_fill(b, arg[i], (Type){.base = wanted_base(row, i, given, n)});
@@ -388,7 +440,8 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
       }
     }
     val_settle(b, &arg[i]);
-    if (arg[i].x->weight > X_LIMIT && !arg[i].indexed) val_to_wire(b, &arg[i], 0); // long expressions are several loops
+    if (arg[i].x->weight > X_LIMIT && !arg[i].indexed)
+      val_to_wire(b, &arg[i], 0); // long expressions are several loops
   }
   if (!bases_fit(b, fn, as, arg, n, span)) return val_error(span);
   Joined j = {.b = b, .span = span, .eq = eq};
@@ -399,11 +452,14 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
   x->weight = 1;
   for (uint32_t i = 0; i < n; i++) x->arg[i] = arg[i].x, x->weight += arg[i].x->weight;
   if (x->weight > 2 * X_LIMIT) {
-    diag_error(b->w->diags, span, "this expression is too long for one equation: give its parts names");
+    diag_error(b->w->diags, span,
+               "this expression is too long for one equation: give its parts names");
     return val_error(span);
   }
   char result = row->sig[row->arity + 1];
-  x->base = (uint8_t)(result == 'R' ? BASE_R : result == 'B' ? BASE_BIT : arg[row->sig[0] == '*' ? 0 : 1].type.base);
+  x->base = (uint8_t)(result == 'R'   ? BASE_R
+                      : result == 'B' ? BASE_BIT
+                                      : arg[row->sig[0] == '*' ? 0 : 1].type.base);
   x->rank = j.n;
   Type type = type_make(b->w, x->base, j.n, j.axis);
   if (x->base == BASE_LABEL) type.count = arg[row->sig[0] == '*' ? 0 : 1].type.count;
@@ -414,7 +470,9 @@ Val val_select(Body *b, Val cond, Val yes, Val no, Span span, const Eq *eq) {
   if (cond.error || yes.error || no.error) return val_error(span);
   if (yes.literal && no.literal) yes = val_fill(b, yes, (Type){.base = BASE_R});
   if (cond.type.base != BASE_BIT) {
-    diag_error(b->w->diags, cond.span, "a condition is a bit, but this is %s: compare it with something", own_text(b->w, &cond.type));
+    diag_error(b->w->diags, cond.span,
+               "a condition is a bit, but this is %s: compare it with something",
+               own_text(b->w, &cond.type));
     return val_error(span);
   }
   Val arg[3] = {cond, yes, no};
@@ -446,9 +504,11 @@ static uint32_t add_operand(Builder *u, const X *x, const uint32_t *index) {
   uint32_t label[RANK_LIMIT];
   for (uint32_t i = 0; i < x->nlabel; i++) label[i] = add_operand(u, x->label[i], index);
   uint32_t rank = u->b->d->wire.at[x->wire].type.rank;
-  Access a = {.rank = rank, .coord = NEW_ARRAY(w->arena, Coord, rank), .padded = x->padded, .pad = x->pad};
+  Access a = {
+      .rank = rank, .coord = NEW_ARRAY(w->arena, Coord, rank), .padded = x->padded, .pad = x->pad};
   for (uint32_t i = 0; i < rank; i++) {
-    a.coord[i] = (Coord){x->coord[i].c, x->coord[i].n, arena_copy(w->arena, x->coord[i].term, x->coord[i].n * sizeof(Term))};
+    a.coord[i] = (Coord){x->coord[i].c, x->coord[i].n,
+                         arena_copy(w->arena, x->coord[i].term, x->coord[i].n * sizeof(Term))};
     for (uint32_t k = 0; k < a.coord[i].n; k++) {
       Term *t = &a.coord[i].term[k];
       t->var = t->operand ? label[t->var] : index[t->var];
@@ -565,7 +625,8 @@ Id val_to_wire(Body *b, Val *v, Name name) {
   }
   Wire *wire = &b->d->wire.at[v->x->wire];
   if (!wire->name && wire->box) wire->name = name;
-  if (!labels_equal(&wire->type, &v->type)) { // a name of its own for the same wire: keep what the value says
+  if (!labels_equal(&wire->type,
+                    &v->type)) { // a name of its own for the same wire: keep what the value says
     Type t = v->type;
     *v = val_wire(b, v->x->wire, v->span);
     v->type = t;

@@ -1,5 +1,6 @@
-// Goals to one loss. Each goal is a diagram of its own; here they are called side by side over the union of their sources and
-// of their weights. Which goal may move which weight stays beside the diagram, as masks: the gradient pass reads them.
+// Goals to one loss. Each goal is a diagram of its own; here they are called side by side over the
+// union of their sources and of their weights. Which goal may move which weight stays beside the
+// diagram, as masks: the gradient pass reads them.
 #include "learn.h"
 
 static Id field_wire(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
@@ -14,7 +15,8 @@ typedef VEC(uint32_t) Numbers;
 static void call_goal(World *w, Diagram *d, const Goal *g, Ids *fields, Numbers *number) {
   const Diagram *f = g->diagram;
   Ids in = {0};
-  for (uint32_t i = 0; i < f->in.n; i++) vec_push(w->arena, &in, field_wire(w, d, fields, g->fields.at[i], &f->wire.at[f->in.at[i]]));
+  for (uint32_t i = 0; i < f->in.n; i++)
+    vec_push(w->arena, &in, field_wire(w, d, fields, g->fields.at[i], &f->wire.at[f->in.at[i]]));
   for (uint32_t i = 0; i < f->param.n; i++) {
     Param p = f->param.at[i];
     const Wire *inner = &f->wire.at[p.wire];

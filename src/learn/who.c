@@ -24,7 +24,8 @@ static Effect effect(Infer *in, const Goal *g, const Column *c) {
   for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
     const Param *p = &g->diagram->param.at[i];
     bool mine = false;
-    for (uint32_t k = 0; k < c->parts.n; k++) mine |= owns(infer_world(in), def_of(in, c->parts.at[k]), k ? NULL : c->member, p->path);
+    for (uint32_t k = 0; k < c->parts.n; k++)
+      mine |= owns(infer_world(in), def_of(in, c->parts.at[k]), k ? NULL : c->member, p->path);
     if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !mine) continue;
     if (g->trains[i]) return MOVES;
     e = THROUGH;
@@ -39,10 +40,13 @@ static void add_members(World *w, const Program *p, const Def *d, const Ids *par
     const char *member = arena_format(w->arena, ".%u", k);
     bool found = false;
     for (uint32_t g = 0; g < p->goal.n && !found; g++)
-      for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n && !found; i++)
+      for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n && !found;
+           i++)
         found = owns(w, d, member, p->goal.at[g].diagram->param.at[i].path);
-    if (found) vec_push(w->arena, out, (Column){*parts, member, arena_format(w->arena, "%s[%u]", name, k)});
-    else missing++;
+    if (found)
+      vec_push(w->arena, out, (Column){*parts, member, arena_format(w->arena, "%s[%u]", name, k)});
+    else
+      missing++;
   }
 }
 
@@ -55,7 +59,8 @@ static Columns columns(Infer *in, const Program *p) {
     def_closure(in, d, &parts);
     uint32_t before = out.n;
     if (d->kind == DEF_LEARNER && d->node->kid[1]) add_members(w, p, d, &parts, &out);
-    if (out.n == before) vec_push(w->arena, &out, (Column){parts, NULL, name_text(w->names, d->name)});
+    if (out.n == before)
+      vec_push(w->arena, &out, (Column){parts, NULL, name_text(w->names, d->name)});
   }
   return out;
 }

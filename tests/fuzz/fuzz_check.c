@@ -1,6 +1,7 @@
-// Any text: checked as a program, with messages in both forms; if it has no errors, its first box or learner is printed after
-// inlining and after the reverse derivative, its cost is counted, and the gradient of its loss is taken. No crash, no leak, no
-// hang. The library is read once: every input begins with the memory as it was then.
+// Any text: checked as a program, with messages in both forms; if it has no errors, its first box
+// or learner is printed after inlining and after the reverse derivative, its cost is counted, and
+// the gradient of its loss is taken. No crash, no leak, no hang. The library is read once: every
+// input begins with the memory as it was then.
 #include "learn/learn.h"
 
 #include "tokens.h"
@@ -15,8 +16,12 @@ static jmp_buf failure;
 // The word after the first `box` or `learn` at the start of a line.
 static bool first_name(const char *text, size_t n, char *name, size_t room) {
   for (size_t at = 0; at < n;) {
-    size_t skip = n - at > 4 && !memcmp(text + at, "box ", 4) ? 4 : n - at > 6 && !memcmp(text + at, "learn ", 6) ? 6 : 0, k = 0;
-    for (size_t i = at + skip; skip && i < n && k + 1 < room && is_word((uint8_t)text[i]); i++) name[k++] = text[i];
+    size_t skip = n - at > 4 && !memcmp(text + at, "box ", 4)     ? 4
+                  : n - at > 6 && !memcmp(text + at, "learn ", 6) ? 6
+                                                                  : 0,
+           k = 0;
+    for (size_t i = at + skip; skip && i < n && k + 1 < room && is_word((uint8_t)text[i]); i++)
+      name[k++] = text[i];
     name[k] = 0;
     if (k) return true;
     while (at < n && text[at] != '\n') at++;
@@ -55,10 +60,12 @@ static void work(const char *text, size_t n) {
   diags_sort(world->diags);
   if (!world->diags->errors) {
     learn_who(infer, p, &out);
-    Diagram *d = first_name(text, n, name, sizeof name) ? infer_diagram(infer, p, name, NULL) : NULL;
+    Diagram *d =
+        first_name(text, n, name, sizeof name) ? infer_diagram(infer, p, name, NULL) : NULL;
     if (is_small(d)) passes(d, &out);
     Loss loss = learn_loss(infer, p);
-    if (is_small(loss.diagram)) show(diagram_simplify(world, diagram_gradient(world, loss.diagram, loss.mask)), &out);
+    if (is_small(loss.diagram))
+      show(diagram_simplify(world, diagram_gradient(world, loss.diagram, loss.mask)), &out);
   }
   diags_print(world->diags, &out);
   diags_json(world->diags, &out);

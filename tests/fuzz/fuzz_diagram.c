@@ -1,5 +1,5 @@
-// Any bytes at all, read as the text of a diagram: refused with a diagnostic, or read into a diagram that is valid,
-// prints, and reads back equal to itself.
+// Any bytes at all, read as the text of a diagram: refused with a diagnostic, or read into a
+// diagram that is valid, prints, and reads back equal to itself.
 #include "diagram/diagram.h"
 
 #include <stdlib.h>

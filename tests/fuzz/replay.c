@@ -6,7 +6,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 size_t LLVMFuzzerMutate(uint8_t *, size_t n, size_t most);
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t most) { // named by tokens.h, never called here
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n,
+                        size_t most) { // named by tokens.h, never called here
   (void)data;
   return n < most ? n : most;
 }

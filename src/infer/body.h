@@ -1,0 +1,17 @@
+// Private to infer: what the files about bodies share.
+#ifndef LIMN_BODY_H
+#define LIMN_BODY_H
+
+#include "infer/elab.h"
+
+// weight.c
+Init init_from(Body *b, Env *env, const Node *n, const Type *t);
+Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id home, Role role,
+               Name name, Span span);
+Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const char *path,
+                   bool rooted, Id home, Role role, Name name, Span span);
+
+// body.c
+void sync_sites(Body *b);
+
+#endif

@@ -1,0 +1,380 @@
+// Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
+// each goal may move.
+#include "data.h"
+#include "program.h"
+
+// -- goals and measures ---------------------------------------------------------------------------
+static Body *goal_body(Infer *in, Program *p, Name name) {
+  World *w = in->w;
+  Body *b = body_new(in, name);
+  b->env = env_new(in, NULL, p->acting, b);
+  b->pass[0] =
+      (Axis){.label = name_from(w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
+  b->npass = 1;
+  b->fields = table_new(w->arena);
+  return b;
+}
+
+static const Node *clause(const Node *n, NodeKind kind) {
+  for (uint32_t i = 1; i < n->nkid; i++)
+    if (n->kid[i] && n->kid[i]->kind == kind) return n->kid[i];
+  return NULL;
+}
+
+// Literals on one side take the type of the other.
+static bool balance(Body *b, Value *left, Value *right, Span span) {
+  for (uint32_t i = 0; i < left->n + right->n; i++)
+    if ((i < left->n ? left->at[i] : right->at[i - left->n]).error) return false;
+  if (left->n != right->n) {
+    if (left->n == 1 && left->at[0].literal)
+      *left = (Value){0};
+    else if (right->n == 1 && right->at[0].literal)
+      *right = (Value){0};
+    diag_error(b->w->diags, span,
+               "the two sides of a goal must fit: %u %s on the left, %u on the right", left->n,
+               left->n == 1 ? "wire" : "wires", right->n);
+    return false;
+  }
+  for (uint32_t i = 0; i < left->n; i++) {
+    Val *l = &left->at[i], *r = &right->at[i];
+    if (l->error || r->error) return false;
+    val_settle(b, l);
+    val_settle(b, r);
+    if (l->literal && r->literal) {
+      diag_error(b->w->diags, span, "both sides of this goal are numbers");
+      return false;
+    }
+    if (l->literal) *l = val_fill(b, *l, r->type);
+    if (r->literal && l->type.base != BASE_LABEL) *r = val_fill(b, *r, l->type);
+  }
+  return true;
+}
+
+static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+                         Span span) {
+  Value both = value_concat(b, left, right);
+  both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
+  b->distance = true; // unless a measure compares the two sides of a goal elsewhere
+  for (uint32_t i = 0; i < both.n; i++)
+    b->distance &= both.at[i].span.at >= span.at && both.at[i].span.at < span.at + span.n;
+  Value v = apply(b, env, distance, both, NULL, span);
+  b->distance = false;
+  return v;
+}
+
+static void no_distance(Body *b, const Value *left, const Value *right, Span span) {
+  World *w = b->w;
+  Buf types = buf_new(w->arena);
+  for (uint32_t i = 0; i < left->n; i++) {
+    Type shown = left->at[i].type;
+    if (shown.rank && shown.axis[0].pass == PASS_SAMPLE) shown.axis++, shown.rank--;
+    buf_printf(&types, "%s%s", i ? ", " : "", own_text(w, &shown));
+  }
+  uint8_t base = left->n ? left->at[0].type.base : BASE_R,
+          other = right->n ? right->at[0].type.base : BASE_R;
+  const char *usual = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
+  Id e = diag_error(w->diags, span, "how far apart these two are is not said: %s has no distance",
+                    types.at);
+  diag_help(w->diags, e, "say it here, `by %s`, or give it to the space: `space S = %s by %s`",
+            usual, types.at, usual);
+}
+
+static Value distance_value(Body *b, const Node *by, Value left, Value right, Span span,
+                            const char **name) {
+  World *w = b->w;
+  if (by) {
+    const Node *base = by->kid[0]->kind == N_AT ? by->kid[0]->kid[0] : by->kid[0];
+    *name = name_text(w->names, base->name);
+    return by_distance(b, b->env, by->kid[0], left, right, span);
+  }
+  const Def *space = left.space && left.space->node->kid[1]     ? left.space
+                     : right.space && right.space->node->kid[1] ? right.space
+                                                                : NULL;
+  if (!space) {
+    no_distance(b, &left, &right, span);
+    return value_error(b, span);
+  }
+  const Node *d = space->node->kid[1];
+  *name = name_text(w->names, d->kind == N_AT ? d->kid[0]->name : d->name);
+  return by_distance(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
+}
+
+static Val mean_of_all(Body *b, Val v, Span span) {
+  bool axes[RANK_LIMIT];
+  Size n = size_of(b->w, 1);
+  val_settle(b, &v);
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    axes[i] = true, n = size_mul(b->w, n, v.type.axis[i].size);
+  if (!v.type.rank) return v;
+  v = val_reduce(b, v, SUM, axes);
+  val_settle(b, &v);
+  Val pair[2] = {v, val_size(b, n, span)};
+  return val_fn(b, FN_div, pair, 2, span, NULL);
+}
+
+// A weight must belong to a learner: otherwise two goals would train two copies.
+static bool owned(Body *b, Span span) {
+  for (uint32_t i = 0; i < b->d->param.n; i++) {
+    const Param *p = &b->d->param.at[i];
+    if (p->rooted || p->role == ROLE_CONST) continue;
+    Span at = b->param_site.at[i] ? b->site.at[b->param_site.at[i] - 1].use->span : span;
+    Id e = diag_error(b->w->diags, at, "this box has a weight, %s, that belongs to no learner",
+                      p->path);
+    diag_help(b->w->diags, e,
+              "write `learn f = …` and use f: a learner is one thing, a box is a pattern");
+    return false;
+  }
+  return true;
+}
+
+static bool goal_output(Body *b, Value v, double factor, Span span) {
+  if (v.n != 1 || v.at[0].error) {
+    if (v.n != 1)
+      diag_error(b->w->diags, span, "a distance is one number, but this gives %u wires", v.n);
+    return false;
+  }
+  Val one = v.at[0];
+  if (one.literal) one = val_fill(b, one, (Type){.base = BASE_R});
+  if (one.type.base == BASE_BIT) { // over bits a loss is counted
+    val_settle(b, &one);
+    one = val_fn(b, FN_number, &one, 1, span, NULL);
+  }
+  if (one.type.base != BASE_R) {
+    diag_error(b->w->diags, span, "a loss is a real number, but this is %s",
+               own_text(b->w, &one.type));
+    return false;
+  }
+  one = mean_of_all(b, one, span);
+  if (factor != 1) {
+    Val pair[2] = {one, val_literal(b, factor, span)};
+    one = val_fn(b, FN_mul, pair, 2, span, NULL);
+  }
+  Id wire = val_to_wire(b, &one, b->d->name);
+  if (!wire) return false;
+  diagram_output(b->w, b->d, wire);
+  vec_push(b->w->arena, &b->out_type, b->d->wire.at[wire].type);
+  body_finish(b);
+  return owned(b, span);
+}
+
+static Ids fields_of(Body *b) {
+  Ids fields = {0};
+  for (uint32_t i = 0; i < table_count(b->fields); i++) {
+    Id id;
+    memcpy(&id, table_key(b->fields, i, NULL), sizeof id);
+    vec_push(b->w->arena, &fields, id);
+  }
+  return fields;
+}
+
+static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, const char **distance,
+                       Value *out) {
+  if (claim->kind != N_EQUAL) {
+    const Node *e = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE ? claim->kid[0] : claim;
+    *out = eval_alone(b, b->env, e);
+    if (by)
+      diag_error(b->w->diags, by->span, "`by` compares two sides, and there is only one here");
+    return true;
+  }
+  Value left = eval_alone(b, b->env, claim->kid[0]), right = eval_alone(b, b->env, claim->kid[1]);
+  if (!balance(b, &left, &right, claim->span)) return false;
+  *out = distance_value(b, by, left, right,
+                        claim->span.file == span.file && !by ? claim->span : span, distance);
+  return true;
+}
+
+// -- who is trained -------------------------------------------------------------------------------
+static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out);
+
+void add_learner(Infer *in, Def *d, Ids *out) {
+  for (uint32_t i = 0; i < out->n; i++)
+    if (out->at[i] == d->id) return;
+  vec_push(in->w->arena, out, d->id);
+  if (d->kind == DEF_STALE) return;
+  if (d->node->kid[4]) add_closure(in, d->scope, d->node->kid[4], out);
+  if (d->refined) add_closure(in, d->scope, d->refined->kid[1], out);
+}
+
+// Every learner that a text mentions, through boxes and other learners.
+static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
+  if (!n) return;
+  if (n->kind == N_NAME) {
+    Def *d = scope_find(s, n->name);
+    if (d && d->kind == DEF_LEARNER) add_learner(in, d, out);
+    if (d && d->kind == DEF_BOX && d->scope->library && d->visited != in->closure) {
+      d->visited = in->closure;
+      add_closure(in, d->scope, d->node->kid[3], out);
+    }
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) add_closure(in, s, n->kid[i], out);
+}
+
+// A learner, and every other one that its text mentions.
+void add_whole_learner(Infer *in, Def *d, Ids *out) {
+  in->closure++;
+  add_learner(in, d, out);
+}
+
+// Does this param belong to the learner (or to this member of the family)?
+bool belongs(World *w, const Param *p, const Def *d, const char *member) {
+  const char *name = name_text(w->names, d->name);
+  size_t n = strlen(name), m = member ? strlen(member) : 0;
+  if (!p->rooted || strncmp(p->path, name, n) != 0) return false;
+  if (m && strncmp(p->path + n, member, m) != 0) return false;
+  char end = p->path[n + m];
+  return end == 0 || end == '/' || (end == '.' && d->node->kid[1] && !m);
+}
+
+static bool among(Infer *in, const Param *p, const Ids *learners) {
+  for (uint32_t i = 0; i < learners->n; i++)
+    if (belongs(in->w, p, in->def.at[learners->at[i]], NULL)) return true;
+  return false;
+}
+
+static const char *target_member(Infer *in, Body *b, const Node *target, const Def *d) {
+  if (target->kind != N_AT) return NULL;
+  if (d->node->kid[1]) return family_member(b, b->env, d->node, target->kid[1]);
+  diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));
+  return NULL;
+}
+
+static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) {
+  World *w = in->w;
+  const Node *trains = clause(g->node, N_TRAINS);
+  uint32_t n = b->d->param.n;
+  g->trains = NEW_ARRAY(w->arena, bool, n + 1);
+  for (uint32_t i = 0; i < n && !trains; i++) g->trains[i] = b->d->param.at[i].role == ROLE_WEIGHT;
+  for (uint32_t k = 0; trains && k < trains->nkid; k++) {
+    Def *d = learner_named(in, p->acting, trains->kid[k]);
+    if (!d) continue;
+    if (d->kind == DEF_STALE) {
+      diag_error(w->diags, trains->kid[k]->span, "`%s` is a stale copy: nothing trains it",
+                 name_text(w->names, d->name));
+      continue;
+    }
+    Ids closure = {0};
+    add_whole_learner(in, d, &closure);
+    vec_push(w->arena, &g->targets, d->id);
+    const char *member = target_member(in, b, trains->kid[k], d);
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) {
+      const Param *param = &b->d->param.at[i];
+      if (param->role != ROLE_WEIGHT) continue;
+      bool mine = member ? belongs(w, param, d, member) : among(in, param, &closure);
+      g->trains[i] |= mine;
+      any |= mine;
+    }
+    if (!any)
+      diag_warning(w->diags, trains->kid[k]->span,
+                   "`%s` does not occur in this goal, so the goal cannot train it",
+                   name_text(w->names, d->name));
+    else if (d->frozen)
+      diag_warning(w->diags, trains->kid[k]->span, "`%s` is frozen: nothing trains it",
+                   name_text(w->names, d->name));
+    if (!any || d->frozen) *doubtful = true;
+  }
+  Ids frozen = {0};
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->frozen) add_whole_learner(in, p->learner.at[i], &frozen);
+  for (uint32_t i = 0; i < n; i++)
+    if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
+}
+
+void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix) {
+  World *w = in->w;
+  Goal g = {.name = n->name,
+            .node = n,
+            .span = n->span,
+            .weight = 1,
+            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1};
+  Name name =
+      n->name ? n->name : name_from(w->names, arena_format(w->arena, "goal%u", p->goal.n + 1));
+  if (suffix)
+    name = name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), suffix));
+  g.name = name;
+  const Node *times = clause(n, N_TIMES), *by = clause(n, N_BY);
+  in->training = true;
+  Body *b = goal_body(in, p, name);
+  if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
+  if (times && !static_number(b, b->env, times->kid[0], &g.weight))
+    diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
+  Value v;
+  uint32_t errors = w->diags->errors;
+  bool good = goal_value(b, n->kid[0], by, n->span, &g.distance, &v) &&
+              goal_output(b, v, g.sign * g.weight, by ? by->kid[0]->span : n->span);
+  in->training = false;
+  if (good && w->diags->errors == errors) {
+    g.diagram = b->d;
+    g.fields = fields_of(b);
+    bool any = false, doubtful = false;
+    who_trains(in, p, b, &g, &doubtful);
+    if (doubtful) in->doubtful = true;
+    for (uint32_t i = 0; i < b->d->param.n; i++) any |= g.trains[i];
+    if (!any && !doubtful && w->diags->errors == errors)
+      diag_warning(w->diags, n->name ? n->name_span : n->span, "this goal moves no learner");
+  }
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (n->name && p->goal.at[i].name == name && p->goal.at[i].node != n) {
+      Id e =
+          diag_error(w->diags, n->name_span, "there are two goals `%s`", name_text(w->names, name));
+      diag_note(w->diags, e, p->goal.at[i].node->name_span, "the other one");
+    }
+  vec_push(w->arena, &p->goal, g);
+}
+
+static const Goal *goal_named(const Program *p, Name name) {
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (p->goal.at[i].name == name) return &p->goal.at[i];
+  return NULL;
+}
+
+void do_measure(Infer *in, Program *p, const Node *n) {
+  World *w = in->w;
+  Measure m = {.name = n->name, .node = n, .span = n->span};
+  const Node *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  if (claim->kind == N_NAME) {
+    const Goal *g = goal_named(p, claim->name);
+    if (g) {
+      claim = g->node->kid[0]; // the goal's two sides again
+      if (!by) by = clause(g->node, N_BY);
+      if (!m.name) m.name = g->name;
+    } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
+      m.name = claim->name;
+      vec_push(w->arena, &p->measure, m);
+      return;
+    } else if (by && !scope_find(p->acting, claim->name)) {
+      VEC(const char *) names = {0};
+      for (uint32_t i = 0; i < p->goal.n; i++)
+        vec_push(w->arena, &names, name_text(w->names, p->goal.at[i].name));
+      const char *near = nearest_name(name_text(w->names, claim->name), names.at, names.n);
+      Id e =
+          diag_error(w->diags, claim->span, "there is no goal `%s` to measure by another distance",
+                     name_text(w->names, claim->name));
+      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+      return;
+    }
+  }
+  if (on) {
+    Given g = {0};
+    Name field;
+    const Node *config = NULL;
+    const char *type, *name = NULL;
+    if (read_source(in, p->acting, on->kid[0], &g, &field, &config) && field && g.set) {
+      const char *set = name_text(w->names, g.set);
+      for (uint32_t k = 0;
+           (name = data_field(set, k, &type)) && strcmp(name, name_text(w->names, field));)
+        k++;
+      if (!name) no_such_field(in, set, field, on->kid[0], on->span, true);
+    }
+  }
+  Body *b = goal_body(
+      in, p,
+      m.name ? m.name : name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1)));
+  m.name = b->d->name;
+  const char *distance;
+  Value v;
+  uint32_t errors = w->diags->errors;
+  bool good = goal_value(b, claim, by, n->span, &distance, &v) && goal_output(b, v, 1, n->span);
+  if (good && w->diags->errors == errors) m.diagram = b->d, m.fields = fields_of(b);
+  vec_push(w->arena, &p->measure, m);
+}

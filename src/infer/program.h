@@ -1,0 +1,26 @@
+// Private to infer: what the files about a whole program share.
+#ifndef LIMN_PROGRAM_H
+#define LIMN_PROGRAM_H
+
+#include "infer/elab.h"
+
+// given.c
+bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, const Node **config);
+void no_such_field(Infer *in, const char *set, Name name, const Node *source, Span span,
+                   bool split);
+void do_given(Infer *in, Program *p, Scope *s, const Node *n);
+
+// goal.c
+void add_learner(Infer *in, Def *d, Ids *out);
+void add_whole_learner(Infer *in, Def *d, Ids *out);
+bool belongs(World *w, const Param *p, const Def *d, const char *member);
+void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix);
+void do_measure(Infer *in, Program *p, const Node *n);
+
+// program.c
+Def *learner_named(Infer *in, Scope *s, const Node *n);
+
+// optimiser.c
+void do_train(Infer *in, Program *p, const Node *n);
+
+#endif
