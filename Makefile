@@ -1,10 +1,13 @@
-# make          build/limn and build/liblimn.a
+# make          build/limn and build/liblimn.a          V=1 shows the commands
 # make test     everything (SAN=1: under the sanitizers)
+# make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, layers, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
-# make bench    how cost grows with size
-# make demo     a first look
+# make bench    how the time of checking grows with a program
+# make docs     the pages that limn writes itself
 CC ?= cc
+Q := $(if $(V),,@)
+JOBS := $(shell nproc 2>/dev/null || echo 2)
 BUILD := build$(if $(SAN),/san)
 WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wconversion
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
@@ -18,27 +21,28 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test bless check fuzz bench demo format clean docs packages layers
+.PHONY: all test bless check fuzz bench format clean docs packages layers
 all: $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
 $(BUILD)/limn: $(BUILD)/main.o $(BUILD)/liblimn.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	@echo "$@"
 $(BUILD)/liblimn.a: $(OBJECT)
-	rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $^
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 	@mkdir -p $(@D)
-	tools/embed.sh $(sort $(wildcard lib/*.limn)) > $@
+	$(Q)tools/embed.sh $(sort $(wildcard lib/*.limn)) > $@
 $(BUILD)/library.o: $(BUILD)/library.c
-	$(CC) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Itests -MMD -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -Itests -MMD -c -o $@ $<
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/liblimn.a
-	$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(shell find build -name '*.d' 2>/dev/null)
 
 packages:
@@ -46,7 +50,7 @@ packages:
 
 # Two steps, so that packages are there before anything is compiled.
 test: packages
-	@$(MAKE) --no-print-directory $(BUILD)/limn $(TEST_BIN)
+	@$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD)
 bless: all $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless
@@ -67,15 +71,15 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/f
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/file/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
+	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/file/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
 build/fuzz/library.o: build/library.c
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -c -o $@ $<
+	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(FUZZ_OBJECT)
-	clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
+	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
 fuzz:
 	@tools/packages.sh fuzz
-	@$(MAKE) --no-print-directory build/library.c $(FUZZERS)
+	@$(MAKE) --no-print-directory -j$(JOBS) build/library.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 bench: all
 	@bench/check.sh $(BUILD)/limn

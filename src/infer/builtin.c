@@ -210,11 +210,15 @@ static Value winner(Body *b, Env *env, const Node *use, const Node *config, Valu
   bool axes[RANK_LIMIT] = {false};
   uint32_t own[RANK_LIMIT], count = 0;
   if (!read_along(b, env, config, NULL, &eq, &along)) return value_error(b, span);
-  Val v = args.n ? args.at[0] : argument(use) ? val_error(span) : val_error(span);
-  if (!args.n && argument(use)) {
-    Value one = eval_alone(b, env, argument(use));
-    v = one.n == 1 ? one.at[0] : v;
+  if (!args.n && argument(use)) args = eval_alone(b, env, argument(use));
+  if (args.n != 1) {
+    Id e = diag_error(b->w->diags, span, "`%s` wants one value: `%s(x)`", word, word);
+    if (!args.n)
+      diag_help(b->w->diags, e,
+                "inside brackets nothing is called: give it a name first, `k = %s(x)`", word);
+    return value_error(b, span);
   }
+  Val v = args.at[0];
   if (v.error) return value_error(b, span);
   val_settle(b, &v);
   if (v.type.base != BASE_R) {

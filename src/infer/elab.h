@@ -205,6 +205,7 @@ typedef struct {
   Span span;
   bool left, bound; // stands on the left; is reduced by name (sum[p](…))
   bool nameless;    // made for a range
+  bool plain;       // stands alone in some place
   bool ranged; // stands for a part of an axis: the axis of its name says nothing about its size
   bool gone;   // its reduction is over: out of sight
   Span summed, free; // where it was used so, for messages; file 0 = never

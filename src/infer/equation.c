@@ -149,6 +149,21 @@ static void check_groups(Body *b, Eq *eq) {
 }
 
 // quiet: something is said already, and what would be said here may follow from it.
+// x[n-1-i] with n an axis: n is an index there, and summed, which is hardly meant.
+static void check_lengths(Body *b, Env *env, const Eq *eq) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < eq->index.n; i++) {
+    const EqIndex *index = &eq->index.at[i];
+    if (index->plain || index->left || index->bound || index->nameless || !index->name) continue;
+    Binding *bind = env_find(env, index->name);
+    Def *d = bind ? NULL : scope_find(env->scope, index->name);
+    if (!(bind && bind->kind == BIND_SIZE) && !(d && d->kind == DEF_AXIS)) continue;
+    const char *name = name_text(w->names, index->name);
+    Id e = diag_error(w->diags, index->span, "`%s` is an index here, and it would be summed", name);
+    diag_help(w->diags, e, "the length of axis %s is `size[%s]`", name, name);
+  }
+}
+
 void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   World *w = b->w;
   solve_groups(b, eq);
@@ -158,6 +173,7 @@ void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   solve_groups(b, eq);
   solve_by_reach(b, eq);
   if (!quiet) check_groups(b, eq);
+  if (!quiet) check_lengths(b, env, eq);
   for (uint32_t i = 0; i < eq->index.n; i++) {
     EqIndex *index = &eq->index.at[i];
     int64_t v;

@@ -613,6 +613,7 @@ static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
 Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
   if (b->in->nest >= NEST_LIMIT) {
     diag_error(b->w->diags, n->span, "boxes in boxes and calls in calls are nested too deep here");
+    b->in->work = b->in->work_limit + 1;
     return value_error(b, n->span);
   }
   b->in->nest++;

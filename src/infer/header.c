@@ -150,6 +150,11 @@ int arity_of(Body *b, Env *env, const Node *n) {
 // -- a box or learner for itself ------------------------------------------------------------------
 // The declared types of a box's inputs. A box without a header has those of the first box in it.
 static bool formals_in_chain(Body *b, Env *env, const Node *n, Types *out) {
+  if (n->kind == N_TUPLE) {
+    for (uint32_t i = 0; i < n->nkid; i++)
+      if (!box_formals(b, env, n->kid[i], out)) return false;
+    return true;
+  }
   while (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW)
     n = n->kid[0];
   const Node *config = n->kind == N_AT ? n->kid[1] : NULL;

@@ -25,6 +25,7 @@ typedef struct {
 // All places between one pair of brackets.
 typedef struct {
   Reader r;
+  uint32_t room; // for so many places
   Affine *place; // one for each own axis
   Span *span;
   Name *range; // the axis kept by a range, or 0

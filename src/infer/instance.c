@@ -229,6 +229,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   }
   if (infer->depth >= DEPTH_LIMIT) {
     diag_error(infer->w->diags, c->span, "boxes are nested more than %d deep here", DEPTH_LIMIT);
+    infer->work = infer->work_limit + 1; // boxes that call themselves twice would go on for ever
     return NULL;
   }
   uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->errors;

@@ -312,7 +312,8 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
                           "one thing is wanted for option `%s`, but %u stand here",
                           name_text(w->names, par->name), text->nkid);
         uint32_t at;
-        if (text->kid[0]->kind == N_NAME && cfg_named(h->cfg, text->kid[0]->name, &at))
+        if (text->nkid && text->kid[0]->kind == N_NAME &&
+            cfg_named(h->cfg, text->kid[0]->name, &at))
           diag_help(w->diags, e, "an option is given by name with a colon: `%s: …`",
                     name_text(w->names, text->kid[0]->name));
         else

@@ -248,7 +248,7 @@ static bool affine(Reader *r, const Node *n, Affine *a) {
 // -- an access ------------------------------------------------------------------------------------
 
 static void add_place(Places *p, const Affine *a, Span span) {
-  if (p->n == RANK_LIMIT) return;
+  if (p->n == p->room) return;
   p->span[p->n] = span;
   p->place[p->n++] = *a;
 }
@@ -264,6 +264,7 @@ static bool range_place(Places *p, const Node *n, const Axis *axis) {
       axis && axis->label ? axis->label : name_from(w->names, arena_format(w->arena, "_%u", p->n));
   uint32_t i = eq_index(b, p->r.eq, name, n->span);
   p->r.eq->index.at[i].nameless = !(axis && axis->label);
+  p->r.eq->index.at[i].plain = true; // it keeps its axis
   p->r.eq->index.at[i].ranged = true;
   Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
   int64_t v;
@@ -278,7 +279,7 @@ static bool range_place(Places *p, const Node *n, const Axis *axis) {
     return false;
   }
   Affine a = {.n = 1, .coef = {size_of(w, 1)}, .var = {i}, .c = from, .range = true};
-  p->range[p->n] = name;
+  if (p->n < p->room) p->range[p->n] = name;
   add_place(p, &a, n->span);
   return true;
 }
@@ -309,9 +310,13 @@ static bool spread_places(Places *p, const Node *n) {
 bool read_places(Places *p, const Node *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown) {
   World *w = p->r.b->w;
-  p->place = NEW_ARRAY(w->arena, Affine, RANK_LIMIT);
-  p->span = NEW_ARRAY(w->arena, Span, RANK_LIMIT);
-  p->range = NEW_ARRAY(w->arena, Name, RANK_LIMIT);
+  const Node *written = brackets->nkid ? brackets->kid[0] : NULL;
+  p->room = written && written->nkid < RANK_LIMIT ? written->nkid : RANK_LIMIT;
+  for (uint32_t i = 0; written && i < written->nkid; i++)
+    if (written->kid[i]->kind == N_SPREAD) p->room = RANK_LIMIT; // may be any number of places
+  p->place = NEW_ARRAY(w->arena, Affine, p->room);
+  p->span = NEW_ARRAY(w->arena, Span, p->room);
+  p->range = NEW_ARRAY(w->arena, Name, p->room);
   if (brackets->nkid > 1) {
     Id e = diag_error(w->diags, brackets->span, "indices are separated by spaces");
     diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
@@ -380,7 +385,8 @@ static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Spa
   if (is_label(w, a)) return label_fits(p, a, axis, span);
   if (a->n == 1 && !a->label[0] && !a->range && a->coef[0] == size_of(w, 1) &&
       a->c == size_of(w, 0)) {
-    const EqIndex *index = &eq->index.at[a->var[0]];
+    EqIndex *index = &eq->index.at[a->var[0]];
+    index->plain = true;
     if (sizes_agree(b, index->size, axis->size, span, index->span, "an index")) return true;
     Id e = diag_error(w->diags, span, "index %s runs over %s places, but this axis%s%s has %s",
                       name_text(w->names, index->name), size_text(w, index->size),

@@ -175,7 +175,8 @@ static void check_learners(Infer *in, Program *p) {
     if (d->broken || d->kind == DEF_STALE) continue;
     uint32_t errors = in->w->diags->errors;
     if (learner_has_input(d)) {
-      instance_alone(in, d, d->node->kid[1] ? ".0" : NULL, NULL, NULL);
+      Body *b = instance_alone(in, d, d->node->kid[1] ? ".0" : NULL, NULL, NULL);
+      d->made = b ? b->d : NULL;
     } else {
       Body *b = body_new(in, d->name);
       b->env = env_new(in, NULL, d->scope, b);
@@ -183,6 +184,50 @@ static void check_learners(Infer *in, Program *p) {
     }
     if (in->w->diags->errors > errors) d->broken = true;
   }
+}
+
+// -- show: names are looked up, and the words after `as`
+// ---------------------------------------------
+static bool is_shown_name(Infer *in, const Program *p, const Node *show, Name name) {
+  static const char *const words[] = {"confusion", "generate", "inf"};
+  const char *text = name_text(in->w->names, name);
+  bool nodes;
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (strcmp(text, words[i]) == 0) return true;
+  for (uint32_t i = 1; i < show->nkid; i++)
+    if (show->kid[i]->kind == N_FORIN && show->kid[i]->name == name) return true;
+  return scope_find(p->scope, name) || builtin_find(name, in->w, &nodes) ||
+         fn_find(text) != FN_COUNT;
+}
+
+static void check_shown(Infer *in, const Program *p, const Node *show, const Node *n) {
+  if (!n || n->kind == N_BRACKETS) return; // indices and options
+  if (n->kind == N_NAME && !is_shown_name(in, p, show, n->name)) {
+    Body b = {.in = in, .w = in->w};
+    unknown_name(&b, env_new(in, NULL, p->scope, &b), n, "box or value");
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) check_shown(in, p, show, n->kid[i]);
+}
+
+static void check_view(Infer *in, const Node *view) {
+  static const char *const views[] = {"images", "strip",  "scatter", "curves",
+                                      "paths",  "table",  "text",    "phase",
+                                      "wiring", "latent", "matrix",  "spacetime"};
+  const Node *name = view->kind == N_AT ? view->kid[0] : view;
+  const char *text = name_text(in->w->names, name->name);
+  for (uint32_t i = 0; i < COUNT(views); i++)
+    if (strcmp(views[i], text) == 0) return;
+  const char *near = nearest_name(text, views, COUNT(views));
+  Id e = diag_error(in->w->diags, name->span, "there is no way to show things as `%s`", text);
+  if (near) diag_help(in->w->diags, e, "did you mean `%s`?", near);
+}
+
+static void do_show(Infer *in, Program *p, const Node *n) {
+  check_shown(in, p, n, n->kid[0]);
+  for (uint32_t i = 1; i < n->nkid; i++)
+    for (uint32_t k = 0; n->kid[i]->kind == N_AS && k < n->kid[i]->nkid; k++)
+      check_view(in, n->kid[i]->kid[k]);
+  vec_push(in->w->arena, &p->show, n);
 }
 
 static bool hidden(const Program *p, const Node *goal) { // the file itself has a goal of that name
@@ -210,7 +255,7 @@ static void act(Infer *in, Program *p, uint32_t first) {
   }
   for (uint32_t i = 0; i < p->tree->nkid; i++) {
     if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);
-    if (p->tree->kid[i]->kind == N_SHOW) vec_push(in->w->arena, &p->show, p->tree->kid[i]);
+    if (p->tree->kid[i]->kind == N_SHOW) do_show(in, p, p->tree->kid[i]);
   }
 }
 
@@ -253,27 +298,43 @@ static void settle_sizes(Infer *in) {
   }
 }
 
-static void unsolved_sizes(Infer *in,
-                           const Program *p) { // a learner that is trained has numbers for sizes
+// A weight of a learner whose size depends on something that is neither a number nor a size of the
+// learner's inputs.
+static bool unsettled_weight(Infer *in, const Diagram *d, Span span) {
   World *w = in->w;
-  for (uint32_t g = 0; g < p->goal.n; g++) {
-    const Diagram *d = p->goal.at[g].diagram;
-    for (uint32_t i = 0; d && i < d->param.n; i++) {
-      const Type *t = &d->wire.at[d->param.at[i].wire].type;
-      for (uint32_t k = 0; k < t->rank; k++) {
-        Ids vars = {0};
-        size_vars(w, t->axis[k].size, &vars);
-        if (!vars.n) continue;
-        Id e = diag_error(
-            w->diags, p->goal.at[g].node->name ? p->goal.at[g].node->name_span : p->goal.at[g].span,
-            "the size %s of weight %s is not settled by anything", size_text(w, t->axis[k].size),
-            d->param.at[i].path);
-        diag_note(w->diags, e, size_var_span(w, vars.at[0]),
-                  "how large %s is must be said or follow",
-                  name_text(w->names, size_var_name(w, vars.at[0])));
-        return; // the others follow from it
-      }
+  Ids known = {0};
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    if (t->count) size_vars(w, t->count, &known);
+    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &known);
+  }
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Type *t = &d->wire.at[d->param.at[i].wire].type;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      Ids vars = known;
+      vars.cap = vars.n; // what is new is put into an array of its own
+      size_vars(w, t->axis[k].size, &vars);
+      if (vars.n == known.n) continue;
+      Id var = vars.at[known.n];
+      Id e = diag_error(w->diags, span, "the size %s of weight %s is not settled by anything",
+                        size_text(w, t->axis[k].size), d->param.at[i].path);
+      diag_note(w->diags, e, size_var_span(w, var), "how large %s is must be said or follow",
+                name_text(w->names, size_var_name(w, var)));
+      return true; // the others follow from it
     }
+  }
+  return false;
+}
+
+static void unsolved_sizes(Infer *in, const Program *p) {
+  for (uint32_t g = 0; g < p->goal.n; g++) {
+    const Goal *goal = &p->goal.at[g];
+    Span span = goal->node->name ? goal->node->name_span : goal->span;
+    if (goal->diagram && unsettled_weight(in, goal->diagram, span)) return;
+  }
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const Def *d = p->learner.at[i];
+    if (d->made && unsettled_weight(in, d->made, d->span)) return;
   }
 }
 

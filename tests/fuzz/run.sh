@@ -5,7 +5,6 @@ target=${1##*/fuzz_}
 corpus=$(dirname "$1")/corpus/$target
 mkdir -p "$corpus"
 seeds=tests/fuzz/corpus/$target
-mkdir -p "$corpus"
 case $target in
   front | check)
     for f in lib/*.limn examples/*.limn tests/errors/*.limn tests/programs/*.limn; do [ ! -e "$f" ] || cp "$f" "$corpus/seed.$(basename "$f")"; done
