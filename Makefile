@@ -50,7 +50,7 @@ packages:
 
 # Two steps, so that packages are there before anything is compiled.
 test: packages
-	@$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
+	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD)
 bless: all $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless
@@ -79,7 +79,7 @@ build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(FUZZ_OBJECT)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
 fuzz:
 	@tools/packages.sh fuzz
-	@$(MAKE) --no-print-directory -j$(JOBS) build/library.c $(FUZZERS)
+	@$(MAKE) -s --no-print-directory -j$(JOBS) build/library.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 bench: all
 	@bench/check.sh $(BUILD)/limn
