@@ -242,7 +242,8 @@ Size size_mul(World *w, Size a, Size b) {
   if (b == size_of(w, 1)) return a;
   const Poly p = w->sizes->poly.at[a], q = w->sizes->poly.at[b];
   if ((uint64_t)p.n * q.n > TERMS_LIMIT) return HUGE_SIZE;
-  Monos m = {0};
+  Mono room[16];
+  Monos m = {.at = room, .n = 0, .cap = 16};
   for (uint32_t i = 0; i < p.n; i++)
     for (uint32_t j = 0; j < q.n; j++) {
       Mono c = {0};

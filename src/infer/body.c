@@ -12,6 +12,13 @@ Body *body_new(Infer *in, Name name) {
   return b;
 }
 
+void body_pass(Body *b, uint32_t number, Axis axis) {
+  if (!b->pass) b->pass = NEW_ARRAY(b->w->arena, Axis, RANK_LIMIT);
+  axis.pass = number;
+  b->pass[number - 1] = axis;
+  if (number > b->npass) b->npass = number;
+}
+
 bool work_on(Body *b, uint32_t steps, Span span) {
   Infer *in = b->in;
   if (in->work > in->work_limit) return false;

@@ -433,7 +433,7 @@ Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *type
   Body *sub = body_new(b->in, b->d->name);
   sub->generic = b->generic;
   sub->npass = b->npass;
-  memcpy(sub->pass, b->pass, sizeof b->pass);
+  sub->pass = b->pass;
   sub->labels = b->labels;
   sub->inside = arena_format(w->arena, "%s%u/", b->inside ? b->inside : "", ++b->noises);
   sub->env = env;

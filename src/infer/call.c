@@ -253,7 +253,8 @@ Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const 
   }
   bool training = b->in->training;
   if (is_learner(d) && (d->frozen || d->kind == DEF_STALE)) b->in->training = false;
-  Body *callee = instance(&c, home, family, &formals, &in, false);
+  Body *callee = instance_renamed(&c, home, &in);
+  if (!callee) callee = instance(&c, home, family, &formals, &in, false);
   b->in->training = training;
   if (!callee || !work_on(b, callee->d->param.n, span)) return value_error(b, span);
   // Where the first argument's axes stood, if the result has the same ones.

@@ -179,11 +179,10 @@ struct Body {
   Env *env;
   uint32_t id;
   uint32_t npass;
-  Axis pass[RANK_LIMIT]; // axes that pass over the whole body; pass[i] is pass number i+1; size 0 =
-                         // absent
-  bool generic;          // checked for itself, with symbols for sizes
-  bool distance;         // the two sides of a goal are being compared
-  const char *suffix;    // of the loops we are in
+  Axis *pass;         // axes that pass over the whole body, by number - 1; size 0 = absent
+  bool generic;       // checked for itself, with symbols for sizes
+  bool distance;      // the two sides of a goal are being compared
+  const char *suffix; // of the loops we are in
   VEC(Site) site;
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
   const Node *header_params, *header_result;
@@ -319,6 +318,7 @@ Body *instance_alone(Infer *, Def *, const char *family, const Node *config,
 
 // body.c
 Body *body_new(Infer *, Name);
+void body_pass(Body *, uint32_t number, Axis); // an axis passes over it
 // Loops, powers and boxes in boxes are written out, which may be far more than the text: false,
 // said once, beyond any reason.
 bool work_on(Body *, uint32_t steps, Span);

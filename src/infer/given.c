@@ -61,9 +61,7 @@ bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, cons
   if ((!strcmp(set, "normal") || !strcmp(set, "uniform")) && count == 1) {
     Body *b = body_new(in, part[0]);
     b->env = env_new(in, NULL, s, b);
-    b->pass[0] =
-        (Axis){.label = name_from(w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
-    b->npass = 1;
+    body_pass(b, PASS_SAMPLE, (Axis){.label = name_from(w->names, "batch"), .size = in->sample});
     Value v = n->kind == N_AT ? eval_alone(b, b->env, n) : value_error(b, n->span);
     if (n->kind != N_AT) diag_error(w->diags, n->span, "`%s` wants its axes: `%s[64]`", set, set);
     if (v.n != 1 || v.at[0].error) return false;

@@ -8,9 +8,7 @@ static Body *goal_body(Infer *in, Program *p, Name name) {
   World *w = in->w;
   Body *b = body_new(in, name);
   b->env = env_new(in, NULL, p->acting, b);
-  b->pass[0] =
-      (Axis){.label = name_from(w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
-  b->npass = 1;
+  body_pass(b, PASS_SAMPLE, (Axis){.label = name_from(w->names, "batch"), .size = in->sample});
   b->fields = table_new(w->arena);
   return b;
 }

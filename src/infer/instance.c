@@ -137,11 +137,7 @@ static Body *instance_body(const Call *c, Body *home, const char *family, const 
     Name name = i < formals->n ? formals->at[i].name : 0;
     Span span = i < formals->n ? formals->at[i].span : c->span;
     for (uint32_t k = 0; k < in->in[i].rank; k++)
-      if (in->in[i].axis[k].pass) {
-        uint32_t id = in->in[i].axis[k].pass;
-        body->pass[id - 1] = in->in[i].axis[k];
-        if (id > body->npass) body->npass = id;
-      }
+      if (in->in[i].axis[k].pass) body_pass(body, in->in[i].axis[k].pass, in->in[i].axis[k]);
     args.at[i] =
         val_wire(body, diagram_input(w, body->d, in->in[i], name, origin_at(body, span)), span);
   }
@@ -199,6 +195,69 @@ static bool own_reverse(const Call *c, Body *body) {
   return true;
 }
 
+// -- symbols for symbols --------------------------------------------------------------------------
+typedef struct {
+  Id var;      // of the box when it was checked for itself
+  Size actual; // what stands for it here
+} Stand;
+typedef VEC(Stand) Stands;
+
+static bool stands_for(World *w, Size formal, Size actual, Stands *s) {
+  Id var;
+  if (!size_is_var(w, formal, &var) || !size_is_var(w, actual, NULL)) return false;
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->at[i].var == var) return size_now(w, s->at[i].actual) == size_now(w, actual);
+  vec_push(w->arena, s, (Stand){var, actual});
+  return true;
+}
+
+static bool types_stand(World *w, const Type *formal, const Type *actual, Stands *s) {
+  if (formal->base != actual->base || formal->rank != actual->rank || formal->names) return false;
+  if (formal->base == BASE_LABEL && !stands_for(w, formal->count, actual->count, s)) return false;
+  for (uint32_t i = 0; i < formal->rank; i++)
+    if (actual->axis[i].pass || !stands_for(w, formal->axis[i].size, actual->axis[i].size, s))
+      return false;
+  return true;
+}
+
+static void take_labels(Env *to, const Env *from) { // label bindings are this call's own
+  for (uint32_t i = 0; from->names && i < table_count(from->names); i++) {
+    Name name;
+    memcpy(&name, table_key(from->names, i, NULL), sizeof name);
+    Id id = to->names ? table_get(to->names, &name, sizeof name) : 0;
+    const Binding *bind = &from->binding.at[table_value(from->names, i) - 1];
+    if (id) to->binding.at[id - 1].label = bind->label, to->binding.at[id - 1].decl = bind->decl;
+  }
+}
+
+// While boxes are checked for themselves, one that calls another with bare symbols for sizes can
+// learn nothing new about it: the other's own check serves, with these symbols in the place of its
+// own. NULL: it must be worked off.
+Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
+  World *w = c->b->w;
+  Body *alone = c->def->alone;
+  if (!alone || !c->b->generic || home || c->h->cfg || c->b->in->training || alone->d->param.n)
+    return NULL;
+  Stands s = {0};
+  if (alone->d->in.n != in->n) return NULL;
+  for (uint32_t i = 0; i < in->n; i++)
+    if (!types_stand(w, &alone->d->wire.at[alone->d->in.at[i]].type, &in->in[i], &s)) return NULL;
+  Body *twin = arena_copy(w->arena, alone, sizeof *alone);
+  twin->out_type = (Types){0};
+  for (uint32_t i = 0; i < alone->out_type.n; i++) {
+    Type t = alone->out_type.at[i];
+    t.axis = arena_copy(w->arena, t.axis, t.rank * sizeof(Axis));
+    for (uint32_t v = 0; v < s.n; v++) {
+      if (t.count) t.count = size_subst(w, size_now(w, t.count), s.at[v].var, s.at[v].actual);
+      for (uint32_t k = 0; k < t.rank; k++)
+        t.axis[k].size = size_subst(w, size_now(w, t.axis[k].size), s.at[v].var, s.at[v].actual);
+    }
+    vec_push(w->arena, &twin->out_type, t);
+  }
+  take_labels(alone->env, c->to);
+  return twin;
+}
+
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
                const Inputs *in, bool open) {
   Infer *infer = c->b->in;
@@ -206,12 +265,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   Id known = table_get(infer->instances, key.at, key.n);
   if (known) {
     Body *old = infer->made_body.at[known - 1];
-    if (old && old->env) { // label bindings are this call's own
-      for (uint32_t i = 0; i < c->to->binding.n && i < old->env->binding.n; i++) {
-        old->env->binding.at[i].label = c->to->binding.at[i].label;
-        old->env->binding.at[i].decl = c->to->binding.at[i].decl;
-      }
-    }
+    if (old && old->env) take_labels(old->env, c->to);
     return old;
   }
   if (table_get(infer->working, key.at, key.n)) { // met again before it is done

@@ -154,8 +154,11 @@ static void check_boxes(Infer *in, Program *p, Scope *s) {
     }
     if (d->kind != DEF_BOX || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
-    instance_alone(in, d, NULL, NULL, NULL);
-    if (in->w->diags->errors > errors) d->broken = true;
+    Body *b = instance_alone(in, d, NULL, NULL, NULL);
+    if (in->w->diags->errors > errors)
+      d->broken = true;
+    else
+      d->alone = b;
   }
 }
 
