@@ -162,131 +162,171 @@ static bool find_along(const Call *c, Name label, const Val *arg, uint32_t *own,
   return false;
 }
 
-bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
-  World *w = c->b->w;
-  uint32_t own[RANK_LIMIT], n = 0, count;
-  Axis inner[RANK_LIMIT];
-  for (uint32_t i = 0; i < arg->type.rank; i++) {
-    if (arg->type.axis[i].pass) continue;
-    if (is_over(c, arg->type.axis[i].label))
-      m->rest[m->nrest++] = i;
-    else
-      own[n++] = i;
-  }
-  m->type = arg->type;
-  if (!f->type && !f->fixed) { // nothing said: everything is taken as it is
-    for (uint32_t i = 0; i < n; i++)
-      m->take[m->ntake++] = own[i], inner[i] = arg->type.axis[own[i]];
-    m->type.axis = arena_copy(w->arena, inner, n * sizeof(Axis));
-    m->type.rank = n;
-    return true;
-  }
-  const Node *items = formal_items(f, &count), *base = f->type ? f->type->kid[0] : NULL;
-  if (f->fixed) count = f->known.rank;
-  Base want = f->fixed                                            ? (Base)f->known.base
-              : base->kind == N_LABELS                            ? BASE_LABEL
-              : strcmp(name_text(w->names, base->name), "B") == 0 ? BASE_BIT
-                                                                  : BASE_R;
-  if (base && base->kind == N_NAME && want == BASE_R &&
-      strcmp(name_text(w->names, base->name), "R") != 0) {
+// One argument on its way into one parameter.
+typedef struct {
+  const Call *c;
+  const Formal *f;
+  const Val *arg;
+  Match *m;
+  const Node *items;              // the parameter's axes as written, `count` of them
+  uint32_t count, spread;         // spread: how many of them are rows, ...s
+  uint32_t own[RANK_LIMIT], nown; // the argument's own axes; UINT32_MAX = chosen already
+  uint32_t chosen[RANK_LIMIT];    // for each item: the axis an option selects, or UINT32_MAX
+  Axis inner[RANK_LIMIT];         // the axes as the callee sees them
+} Taking;
+
+static Base wanted_base(World *w, const Formal *f) {
+  if (f->fixed) return (Base)f->known.base;
+  const Node *base = f->type->kid[0];
+  if (base->kind == N_LABELS) return BASE_LABEL;
+  const char *name = name_text(w->names, base->name);
+  return strcmp(name, "B") == 0 ? BASE_BIT : strcmp(name, "R") == 0 ? BASE_R : BASE_NONE;
+}
+
+static bool match_base(const Taking *t) {
+  const Call *c = t->c;
+  Base want = wanted_base(c->b->w, t->f);
+  if (want == BASE_NONE) {
     Types none = {0};
-    types_eval(c->b, c->to, f->type, true, &none, NULL); // says what is wrong with the type
+    types_eval(c->b, c->to, t->f->type, true, &none, NULL); // says what is wrong with the type
     return false;
   }
-  if (wrong_base(c, f, arg, want)) return false;
-  if (want == BASE_LABEL && !f->fixed) {
-    const Node *size = base->nkid == 1 ? base->kid[0] : NULL;
-    Axis a = {.size = arg->type.count}, ignored;
-    if (size && !bind_axis(c, size, &a, arg, &ignored)) return false;
-    m->type.count = arg->type.count;
-  }
-  uint32_t spread = 0;
-  for (uint32_t i = 0; items && i < count; i++) spread += items->kid[i]->kind == N_SPREAD;
-  if (spread > 1 || count > RANK_LIMIT) {
-    diag_error(
-        w->diags, f->span,
-        spread > 1
-            ? "one row of axes is enough: where the first ends and the next begins is not clear"
-            : "more than %d axes",
-        RANK_LIMIT);
+  if (wrong_base(c, t->f, t->arg, want)) return false;
+  if (want != BASE_LABEL || t->f->fixed || t->f->type->kid[0]->nkid != 1) return true;
+  Axis labels = {.size = t->arg->type.count}, ignored;
+  return bind_axis(c, t->f->type->kid[0]->kid[0], &labels, t->arg, &ignored);
+}
+
+static bool enough_axes(const Taking *t) {
+  World *w = t->c->b->w;
+  if (t->spread > 1 || t->count > RANK_LIMIT) {
+    const char *text =
+        "one row of axes is enough: where the first ends and the next begins is not clear";
+    diag_error(w->diags, t->f->span, t->spread > 1 ? text : "more than %d axes", RANK_LIMIT);
     return false;
   }
-  if (n + spread < count) {
-    Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants %u %s, but %s has %u", call_name(c),
-                      count - spread, count - spread == 1 ? "axis" : "axes",
-                      own_text(w, &arg->type), n);
-    diag_note(w->diags, e, f->span, "the parameter");
-    return false;
-  }
-  // First the axes that an option selects by label, wherever they stand; then the last ones.
-  uint32_t chosen[RANK_LIMIT], picked[RANK_LIMIT];
-  for (uint32_t i = 0; i < count && !f->fixed; i++) {
-    Name label = along_label(c, items->kid[i]);
-    chosen[i] = UINT32_MAX;
+  if (t->nown + t->spread >= t->count) return true;
+  uint32_t need = t->count - t->spread;
+  Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %u %s, but %s has %u",
+                    call_name(t->c), need, need == 1 ? "axis" : "axes", own_text(w, &t->arg->type),
+                    t->nown);
+  diag_note(w->diags, e, t->f->span, "the parameter");
+  return false;
+}
+
+static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
+  World *w = t->c->b->w;
+  Id e =
+      diag_error(w->diags, place_of(t->c, t->arg), "`%s` works along %s, but %s has no such axis",
+                 call_name(t->c), name_text(w->names, label), own_text(w, &t->arg->type));
+  diag_note(w->diags, e, option->span, "chosen here");
+  const char *near = nearest_label(w, &t->arg->type, label);
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  return false;
+}
+
+// The axes that an option selects by label, wherever they stand.
+static bool choose_axes(Taking *t) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    t->chosen[i] = UINT32_MAX;
+    Name label = t->items ? along_label(t->c, t->items->kid[i]) : 0;
+    uint32_t at, last = t->nown ? t->own[t->nown - 1] : UINT32_MAX;
     if (!label) continue;
-    uint32_t at;
-    if (!find_along(c, label, arg, own, n, &at)) {
-      Binding *bind = env_find(c->to, items->kid[i]->name);
-      if (bind->size && n && own[n - 1] != UINT32_MAX && !arg->type.axis[own[n - 1]].label)
-        continue; // an axis without a label meets anything of its size
-      Id e = diag_error(w->diags, place_of(c, arg), "`%s` works along %s, but %s has no such axis",
-                        call_name(c), name_text(w->names, label), own_text(w, &arg->type));
-      diag_note(w->diags, e, bind->span, "chosen here");
-      const char *near = nearest_label(w, &arg->type, label);
-      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
-      return false;
-    }
-    chosen[i] = own[at];
-    own[at] = UINT32_MAX;
-  }
-  uint32_t left = 0;
-  for (uint32_t i = 0; i < n; i++)
-    if (own[i] != UINT32_MAX) picked[left++] = own[i];
-  uint32_t need = 0;
-  for (uint32_t i = 0; i < count; i++)
-    need += f->fixed || (items->kid[i]->kind != N_SPREAD && chosen[i] == UINT32_MAX);
-  uint32_t taken = spread ? left : need; // ...s takes all
-  uint32_t at = left - taken;
-  for (uint32_t i = 0; i < at; i++) m->rest[m->nrest++] = picked[i];
-  for (uint32_t i = 0; i < count; i++) {
-    const Node *item = items ? items->kid[i] : NULL;
-    if (item && item->kind == N_SPREAD) {
-      uint32_t many = left - at;
-      for (uint32_t k = i + 1; k < count; k++) many -= chosen[k] == UINT32_MAX;
-      if (!take_spread(c, item, arg, picked + at, many, m, inner + m->ntake)) return false;
-      at += many;
+    if (find_along(t->c, label, t->arg, t->own, t->nown, &at)) {
+      t->chosen[i] = t->own[at];
+      t->own[at] = UINT32_MAX;
       continue;
     }
-    uint32_t from = !f->fixed && chosen[i] != UINT32_MAX ? chosen[i] : picked[at++];
-    const Axis *actual = &arg->type.axis[from];
-    if (f->fixed) {
-      inner[m->ntake] = f->known.axis[i];
-      const Axis *formal = &f->known.axis[i];
-      if (formal->decl && actual->decl && formal->decl != actual->decl) {
-        diag_error(w->diags, arg->span, "`%s` wants axis %s here, but this is axis %s",
-                   call_name(c), name_text(w->names, formal->label),
-                   name_text(w->names, actual->label));
+    const Binding *option = env_find(t->c->to, t->items->kid[i]->name);
+    bool unlabelled = last != UINT32_MAX && !t->arg->type.axis[last].label;
+    if (!option->size || !unlabelled) return no_such_axis(t, label, option);
+  } // an axis without a label meets anything of its size
+  return true;
+}
+
+// An axis of a space meets the argument's.
+static bool meet_fixed(const Taking *t, const Axis *formal, const Axis *actual) {
+  World *w = t->c->b->w;
+  if (formal->decl && actual->decl && formal->decl != actual->decl) {
+    diag_error(w->diags, t->arg->span, "`%s` wants axis %s here, but this is axis %s",
+               call_name(t->c), name_text(w->names, formal->label),
+               name_text(w->names, actual->label));
+    return false;
+  }
+  if (sizes_agree(t->c->b, formal->size, actual->size, t->arg->span, t->f->span, "an argument"))
+    return true;
+  Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %s, but this is %s",
+                    call_name(t->c), own_text(w, &t->f->known), own_text(w, &t->arg->type));
+  diag_note(w->diags, e, t->f->span, "the parameter");
+  return false;
+}
+
+static bool take_one(Taking *t, uint32_t i, uint32_t from) {
+  const Axis *actual = &t->arg->type.axis[from];
+  Axis *inner = &t->inner[t->m->ntake];
+  if (t->f->fixed) *inner = t->f->known.axis[i];
+  if (t->f->fixed ? !meet_fixed(t, inner, actual)
+                  : !bind_axis(t->c, t->items->kid[i], actual, t->arg, inner))
+    return false;
+  t->m->take[t->m->ntake++] = from;
+  return true;
+}
+
+// Then the last axes, as many as are still wanted (...s takes all); those in front pass over.
+static bool take_axes(Taking *t) {
+  uint32_t left[RANK_LIMIT], n = 0, need = 0;
+  for (uint32_t i = 0; i < t->nown; i++)
+    if (t->own[i] != UINT32_MAX) left[n++] = t->own[i];
+  for (uint32_t i = 0; i < t->count; i++)
+    need += t->chosen[i] == UINT32_MAX && !(t->items && t->items->kid[i]->kind == N_SPREAD);
+  uint32_t at = t->spread ? 0 : n - need;
+  for (uint32_t i = 0; i < at; i++) t->m->rest[t->m->nrest++] = left[i];
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (t->items && t->items->kid[i]->kind == N_SPREAD) {
+      uint32_t many = n - need;
+      if (!take_spread(t->c, t->items->kid[i], t->arg, left + at, many, t->m,
+                       t->inner + t->m->ntake))
         return false;
-      }
-      if (!sizes_agree(c->b, formal->size, actual->size, arg->span, f->span, "an argument")) {
-        Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants %s, but this is %s", call_name(c),
-                          own_text(w, &f->known), own_text(w, &arg->type));
-        diag_note(w->diags, e, f->span, "the parameter");
-        return false;
-      }
-    } else if (!bind_axis(c, item, actual, arg, &inner[m->ntake])) {
+      at += many;
+    } else if (!take_one(t, i, t->chosen[i] != UINT32_MAX ? t->chosen[i] : left[at++])) {
       return false;
     }
-    m->take[m->ntake++] = from;
   }
-  // keep what is in front in the order in which it stands
+  return true;
+}
+
+static void sort_rest(Match *m) { // what passes over stays in the order in which it stands
   for (uint32_t i = 1; i < m->nrest; i++)
     for (uint32_t k = i; k > 0 && m->rest[k] < m->rest[k - 1]; k--) {
       uint32_t swap = m->rest[k];
       m->rest[k] = m->rest[k - 1];
       m->rest[k - 1] = swap;
     }
-  m->type.axis = arena_copy(w->arena, inner, m->ntake * sizeof(Axis));
+}
+
+bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
+  Taking t = {.c = c, .f = f, .arg = arg, .m = m};
+  for (uint32_t i = 0; i < arg->type.rank; i++) {
+    if (arg->type.axis[i].pass) continue;
+    if (is_over(c, arg->type.axis[i].label))
+      m->rest[m->nrest++] = i;
+    else
+      t.own[t.nown++] = i;
+  }
+  m->type = arg->type;
+  if (!f->type && !f->fixed) { // nothing said: everything is taken as it is
+    for (; m->ntake < t.nown; m->ntake++) {
+      m->take[m->ntake] = t.own[m->ntake];
+      t.inner[m->ntake] = arg->type.axis[t.own[m->ntake]];
+    }
+  } else {
+    t.items = f->fixed ? NULL : formal_items(f, &t.count);
+    if (f->fixed) t.count = f->known.rank;
+    for (uint32_t i = 0; t.items && i < t.count; i++) t.spread += t.items->kid[i]->kind == N_SPREAD;
+    if (!match_base(&t) || !enough_axes(&t) || !choose_axes(&t) || !take_axes(&t)) return false;
+    sort_rest(m);
+  }
+  m->type.axis = arena_copy(c->b->w->arena, t.inner, m->ntake * sizeof(Axis));
   m->type.rank = m->ntake;
   return true;
 }
