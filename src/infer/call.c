@@ -69,62 +69,58 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
   return true;
 }
 
-// Puts the result's axes into the caller's words and places.
+// A result that does not depend on an axis that passes over is the same along it.
+static Val along_missing(const Call *c, Val v, const Type *inner, const Passing *p) {
+  World *w = c->b->w;
+  Axis all[RANK_LIMIT], final[RANK_LIMIT];
+  uint32_t n = v.type.rank, k = 0, out[RANK_LIMIT], at = n;
+  memcpy(all, v.type.axis, n * sizeof(Axis));
+  for (uint32_t i = 0; i < n; i++)
+    if (all[i].pass) out[k++] = i;
+  for (uint32_t i = 0; i < p->n; i++) {
+    uint32_t have = UINT32_MAX;
+    for (uint32_t j = 0; j < n; j++)
+      if (inner->axis[j].pass == p->first + i) have = j;
+    if (have == UINT32_MAX) all[at] = p->axis[i], have = at++;
+    out[k++] = have;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (!inner->axis[i].pass) out[k++] = i;
+  for (uint32_t i = 0; i < k; i++) final[i] = all[out[i]];
+  Type narrow = v.type, wide = type_make(w, narrow.base, k, final);
+  v.type = type_make(w, narrow.base, at, all);
+  v.type.count = wide.count = narrow.count;
+  wide.names = narrow.names;
+  Access access = access_plain(w, k, out);
+  return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
+}
+
+// Puts the result's axes into the caller's words. `stay`: where they stood in the first argument,
+// if they are the same ones.
 static Val outer_value(const Call *c, Body *callee, Id wire, const Type *inner, const Passing *p,
-                       const uint32_t *number, uint32_t first, const uint32_t *stay, uint32_t nstay,
-                       bool flows) {
+                       const uint32_t *stay, uint32_t nstay, bool flows) {
   Body *b = c->b;
-  World *w = b->w;
   Axis axis[RANK_LIMIT];
-  uint32_t n = inner->rank;
-  bool has[RANK_LIMIT + 2] = {false};
+  uint32_t n = inner->rank, met = 0;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t pass = inner->axis[i].pass;
-    if (pass >= first) {
-      axis[i] = p->axis[pass - first];
-      has[pass - first] = true;
+    if (pass >= p->first) {
+      axis[i] = p->axis[pass - p->first];
+      met++;
     } else if (pass) {
       for (uint32_t id = 1; id <= b->npass; id++)
-        if (number[id] == pass) axis[i] = b->pass[id - 1], axis[i].pass = id;
+        if (p->number[id] == pass) axis[i] = b->pass[id - 1], axis[i].pass = id;
     } else {
       axis[i] = outer_axis(callee->env, &inner->axis[i], flows);
     }
   }
-  Type t = type_make(w, inner->base, n, axis);
+  Type t = type_make(b->w, inner->base, n, axis);
   t.count = inner->count;
   t.names = inner->names;
   b->d->wire.at[wire].type = t;
   Val v = val_wire(b, wire, c->span);
-  bool missing = false;
-  for (uint32_t i = 0; i < p->n; i++) missing |= !has[i];
-  if (missing) { // a result that does not depend on an axis is the same along it
-    Axis all[RANK_LIMIT];
-    uint32_t k = 0, out[RANK_LIMIT], at = n;
-    Val wide = v;
-    memcpy(all, axis, n * sizeof(Axis));
-    for (uint32_t i = 0; i < n; i++)
-      if (axis[i].pass) out[k++] = i;
-    for (uint32_t i = 0; i < p->n; i++) {
-      uint32_t have = UINT32_MAX;
-      for (uint32_t j = 0; j < n; j++)
-        if (inner->axis[j].pass == first + i) have = j;
-      if (have == UINT32_MAX) all[at] = p->axis[i], have = at++;
-      out[k++] = have;
-    }
-    for (uint32_t i = 0; i < n; i++)
-      if (!inner->axis[i].pass) out[k++] = i;
-    wide.type = type_make(w, t.base, at, all);
-    wide.type.count = t.count;
-    Axis final[RANK_LIMIT];
-    for (uint32_t i = 0; i < k; i++) final[i] = all[out[i]];
-    Access access = access_plain(w, k, out);
-    Type ft = type_make(w, t.base, k, final);
-    ft.count = t.count;
-    ft.names = t.names;
-    return val_wire(b, val_emit(b, &wide, &access, ft, c->span), c->span);
-  }
-  if (nstay == n) return val_permute(b, v, stay, n);
-  return v;
+  if (met < p->n) return along_missing(c, v, inner, p);
+  return nstay == n ? val_permute(b, v, stay, n) : v;
 }
 
 static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
@@ -164,120 +160,151 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
 
 static bool weight_learner(const Def *d) { return is_learner(d) && !learner_has_input(d); }
 
+// What cannot be called so, and learners that are weights. True: *out is the answer.
+static bool no_call(Body *b, Env *env, Def *d, Body *home, const char *family, Value *args,
+                    Span span, Value *out) {
+  World *w = b->w;
+  const char *name = name_text(w->names, d->name);
+  *out = value_error(b, span);
+  if (d->broken || (d->kind == DEF_STALE && !d->of)) return true;
+  if (weight_learner(d)) {
+    if (!args->n) {
+      *out = learner_weight(b, env, d, home, family, span);
+      return true;
+    }
+    Id e = diag_error(w->diags, span, "`%s` is a weight, not a function: it takes no input", name);
+    diag_note(w->diags, e, d->span, "declared here");
+    return true;
+  }
+  for (uint32_t i = 0; i < args->n; i++) {
+    if (args->at[i].error) return true;
+    val_settle(b, &args->at[i]);
+  }
+  if (!is_learner(d) || args->n) return false;
+  Id e = diag_error(w->diags, span, "`%s` is a learner with inputs; a value is wanted here", name);
+  diag_help(w->diags, e, "give it its wires: `%s(x)`", name);
+  return true;
+}
+
+// The parameters of the callee, one for each argument. *typed: its header says what they are.
+static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *typed) {
+  const Header *h = c->h;
+  const Def *real = c->def->kind == DEF_STALE ? c->def->of : c->def;
+  bool good = true;
+  *typed = header_formals(c->b, c->to, h, formals, &good);
+  if (is_learner(real) && !h->params && !(h->result && h->result->kind == N_SIG) && real->refined &&
+      real->node->kid[2]) { // types from the declaration, names from the refinement
+    Header declared = *h;
+    declared.params = real->node->kid[2];
+    *typed = header_formals(c->b, c->to, &declared, formals, &good);
+  }
+  if (!good || (*typed && !check_arity(c, formals->n, nargs))) return false;
+  for (uint32_t i = 0; !*typed && i < nargs; i++)
+    vec_push(c->b->w->arena, formals, (Formal){.span = c->span});
+  return true;
+}
+
+// Arguments with types first: what they bind gives the literals theirs.
+static bool match_args(const Call *c, const Formals *formals, Value *args, Match *m) {
+  for (uint32_t i = 0; i < args->n; i++)
+    if (!args->at[i].literal && !match_formal(c, &formals->at[i], &args->at[i], &m[i]))
+      return false;
+  if (!fill_literals(c, formals, args)) return false;
+  for (uint32_t i = 0; i < args->n; i++)
+    if (!m[i].type.base && !match_formal(c, &formals->at[i], &args->at[i], &m[i])) return false;
+  return true;
+}
+
+static bool over_something(const Call *c, const Value *args, const Match *m) {
+  for (uint32_t i = 1; c->over && i < c->over->nkid; i++) {
+    const Node *name = c->over->kid[i];
+    bool met = false;
+    for (uint32_t a = 0; a < args->n; a++)
+      for (uint32_t k = 0; k < m[a].nrest; k++)
+        met |= args->at[a].type.axis[m[a].rest[k]].label == name->name;
+    if (met) continue;
+    diag_error(c->b->w->diags, name->span, "no argument has an axis %s to go over",
+               name_text(c->b->w->names, name->name));
+    return false;
+  }
+  return true;
+}
+
+static bool pass_over(const Call *c, const Value *args, const Match *m, Passing *p) {
+  World *w = c->b->w;
+  p->where = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args->n + 1));
+  if (!over_something(c, args, m) || !merge_passing(c, args, m, p)) return false;
+  p->first = passing_number(c->b, args, p->number);
+  if (p->first + p->n < RANK_LIMIT) return true;
+  diag_error(w->diags, c->span, "more than %d axes", RANK_LIMIT);
+  return false;
+}
+
+// The arguments as wires, their axes in the callee's order.
+static bool give_args(const Call *c, const Value *args, const Match *m, const Passing *p,
+                      Inputs *in, Id *wires) {
+  for (uint32_t i = 0; i < args->n; i++) {
+    uint32_t order[RANK_LIMIT], n;
+    in->in[i] = callee_type(c->b, &args->at[i], &m[i], p->number, p->where[i], p->first, order, &n);
+    Val v = val_permute(c->b, args->at[i], order, n);
+    wires[i] = val_to_wire(c->b, &v, 0);
+    if (!wires[i]) return false;
+  }
+  return true;
+}
+
+// Where the axes of the first argument stood before they were put into the callee's order.
+static uint32_t old_places(const Type *t, const Match *m, uint32_t *stay) {
+  uint32_t at[RANK_LIMIT], n = 0;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (t->axis[i].pass) at[i] = n++;
+  for (uint32_t i = 0; i < m->nrest; i++) at[m->rest[i]] = n++;
+  for (uint32_t i = 0; i < m->ntake; i++) at[m->take[i]] = n++;
+  for (uint32_t i = 0; i < t->rank; i++) stay[i] = at[i];
+  return t->rank;
+}
+
+static Body *callee_body(const Call *c, Body *home, const char *family, const Formals *formals,
+                         const Inputs *in) {
+  Infer *infer = c->b->in;
+  bool training = infer->training;
+  if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
+  Body *callee = instance_renamed(c, home, in);
+  if (!callee) callee = instance(c, home, family, formals, in, false);
+  infer->training = training;
+  return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
+}
+
 Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const Node *config,
                Value args, const Node *over, Span span, const Node *use, Name site_name) {
   World *w = b->w;
+  Value out;
   d->used = true;
-  if (d->broken) return value_error(b, span);
-  if (d->kind == DEF_STALE && !d->of) return value_error(b, span);
-  if (weight_learner(d)) {
-    if (args.n) {
-      Id e = diag_error(w->diags, span, "`%s` is a weight, not a function: it takes no input",
-                        name_text(w->names, d->name));
-      diag_note(w->diags, e, d->span, "declared here");
-      return value_error(b, span);
-    }
-    if (home == b) return value_error(b, span); // its value is bound by its statement
-    return learner_weight(b, env, d, home, family, span);
-  }
-  for (uint32_t i = 0; i < args.n; i++) {
-    if (args.at[i].error) return value_error(b, span);
-    val_settle(b, &args.at[i]);
-  }
-  if (is_learner(d) && !args.n) {
-    Id e = diag_error(w->diags, span, "`%s` is a learner with inputs; a value is wanted here",
-                      name_text(w->names, d->name));
-    diag_help(w->diags, e, "give it its wires: `%s(x)`", name_text(w->names, d->name));
-    return value_error(b, span);
-  }
+  if (no_call(b, env, d, home, family, &args, span, &out)) return out;
   d = choose_overload(b, d, &args);
   Header h = header_of(d);
   Call c = {.b = b, .env = env, .def = d, .h = &h, .over = over, .span = span};
-  Env *outer = home ? home->env : NULL;
-  c.to = env_new(b->in, outer, h.scope, NULL);
+  c.to = env_new(b->in, home ? home->env : NULL, h.scope, NULL);
   Formals formals = {0};
-  bool good = true;
-  if (!bind_options(b, env, d, &h, config, c.to, false, span)) return value_error(b, span);
-  bool typed = header_formals(b, c.to, &h, &formals, &good);
-  if (is_learner(d) && !h.params && !(h.result && h.result->kind == N_SIG)) {
-    const Def *real = d->kind == DEF_STALE ? d->of : d;
-    if (real->refined &&
-        real->node->kid[2]) { // types from the declaration, names from the refinement
-      Header declared = h;
-      declared.params = real->node->kid[2];
-      typed = header_formals(b, c.to, &declared, &formals, &good);
-    }
-  }
-  if (!good) return value_error(b, span);
-  if (typed && !check_arity(&c, formals.n, args.n)) return value_error(b, span);
-  if (!typed)
-    for (uint32_t i = 0; i < args.n; i++) vec_push(w->arena, &formals, (Formal){.span = span});
+  bool typed;
   Match *m = NEW_ARRAY(w->arena, Match, args.n);
-  bool literals = false;
-  for (uint32_t i = 0; i < args.n; i++) {
-    literals |= args.at[i].literal;
-    if (!args.at[i].literal && !match_formal(&c, &formals.at[i], &args.at[i], &m[i]))
-      return value_error(b, span);
-  }
-  if (literals && !fill_literals(&c, &formals, &args)) return value_error(b, span);
-  for (uint32_t i = 0; i < args.n; i++)
-    if (!m[i].type.base && !match_formal(&c, &formals.at[i], &args.at[i], &m[i]))
-      return value_error(b, span);
-  for (uint32_t i = 1; over && i < over->nkid; i++) {
-    bool met = false;
-    for (uint32_t a = 0; a < args.n; a++)
-      for (uint32_t k = 0; k < m[a].nrest; k++)
-        met |= args.at[a].type.axis[m[a].rest[k]].label == over->kid[i]->name;
-    if (!met) {
-      diag_error(w->diags, over->kid[i]->span, "no argument has an axis %s to go over",
-                 name_text(w->names, over->kid[i]->name));
-      return value_error(b, span);
-    }
-  }
   Passing passing = {0};
-  uint32_t(*where)[RANK_LIMIT] = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args.n + 1));
-  if (!merge_passing(&c, &args, m, &passing, where)) return value_error(b, span);
-  uint32_t number[RANK_LIMIT + 2] = {0}, first = passing_number(b, &args, number);
-  if (first + passing.n >= RANK_LIMIT) {
-    diag_error(w->diags, span, "more than %d axes", RANK_LIMIT);
-    return value_error(b, span);
-  }
   Inputs in = {NEW_ARRAY(w->arena, Type, args.n), args.n};
   Id *wires = NEW_ARRAY(w->arena, Id, args.n);
-  for (uint32_t i = 0; i < args.n; i++) {
-    uint32_t order[RANK_LIMIT], n;
-    in.in[i] = callee_type(b, &args.at[i], &m[i], number, where[i], first, order, &n);
-    Val v = val_permute(b, args.at[i], order, n);
-    wires[i] = val_to_wire(b, &v, 0);
-    if (!wires[i]) return value_error(b, span);
-  }
-  bool training = b->in->training;
-  if (is_learner(d) && (d->frozen || d->kind == DEF_STALE)) b->in->training = false;
-  Body *callee = instance_renamed(&c, home, &in);
-  if (!callee) callee = instance(&c, home, family, &formals, &in, false);
-  b->in->training = training;
-  if (!callee || !work_on(b, callee->d->param.n, span)) return value_error(b, span);
-  // Where the first argument's axes stood, if the result has the same ones.
+  if (!bind_options(b, env, d, &h, config, c.to, false, span) ||
+      !read_formals(&c, args.n, &formals, &typed) || !match_args(&c, &formals, &args, m) ||
+      !pass_over(&c, &args, m, &passing) || !give_args(&c, &args, m, &passing, &in, wires))
+    return out;
+  Body *callee = callee_body(&c, home, family, &formals, &in);
+  if (!callee) return out;
   uint32_t stay[RANK_LIMIT], nstay = 0;
   const Node *result = result_types(&h);
-  if (args.n && keeps_places(&h, &formals, only_type(result))) {
-    uint32_t at[RANK_LIMIT], n = 0; // at[old position] = place in the callee's order
-    const Type *t = &args.at[0].type;
-    for (uint32_t i = 0; i < t->rank; i++)
-      if (t->axis[i].pass) at[i] = n++;
-    for (uint32_t i = 0; i < m[0].nrest; i++) at[m[0].rest[i]] = n++;
-    for (uint32_t i = 0; i < m[0].ntake; i++) at[m[0].take[i]] = n++;
-    for (uint32_t i = 0; i < t->rank; i++) stay[nstay++] = at[i];
-  }
-  Id first_out = body_call(b, callee, wires, d, home, family, use, site_name, span);
-  Value out = {.n = callee->d->out.n,
-               .at = NEW_ARRAY(w->arena, Val, callee->d->out.n),
-               .space = callee->space};
-  bool flows = !typed && !result;
-  for (uint32_t i = 0; i < out.n; i++) {
-    Type inner = callee->out_type.at[i];
-    out.at[i] = outer_value(&c, callee, first_out + i, &inner, &passing, number, first, stay,
-                            out.n == 1 ? nstay : 0, flows);
-  }
+  if (args.n && callee->d->out.n == 1 && keeps_places(&h, &formals, only_type(result)))
+    nstay = old_places(&args.at[0].type, &m[0], stay);
+  Id first = body_call(b, callee, wires, d, home, family, use, site_name, span);
+  out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};
+  for (uint32_t i = 0; i < out.n; i++)
+    out.at[i] = outer_value(&c, callee, first + i, &callee->out_type.at[i], &passing, stay, nstay,
+                            !typed && !result);
   return out;
 }

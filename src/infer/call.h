@@ -41,7 +41,11 @@ typedef struct {
 // The axes that pass over the box, for all arguments together.
 typedef struct {
   uint32_t n;
-  Axis axis[RANK_LIMIT]; // as the caller sees them
+  Axis axis[RANK_LIMIT];         // as the caller sees them
+  uint32_t (*where)[RANK_LIMIT]; // [argument][its k-th passing axis]: which of them it is
+  uint32_t
+      number[RANK_LIMIT + 2]; // what passes over the caller already: its number in the callee, or 0
+  uint32_t first;             // the callee's number of axis[0]
 } Passing;
 
 typedef struct {
@@ -66,8 +70,7 @@ const char *call_name(const Call *c);
 bool inside(Span s, Span whole);
 const Node *formal_items(const Formal *f, uint32_t *n);
 bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m);
-bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p,
-                   uint32_t (*where)[RANK_LIMIT]);
+bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p);
 
 // instance.c
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);

@@ -368,8 +368,7 @@ static bool same_axis(const Axis *a, const Axis *z) {
 
 // All arguments' passing axes as one list; where[i][k] is the place of the k-th passing axis of
 // argument i.
-bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p,
-                   uint32_t (*where)[RANK_LIMIT]) {
+bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p) {
   uint32_t most = 0;
   for (uint32_t i = 1; i < args->n; i++)
     if (m[i].nrest > m[most].nrest) most = i;
@@ -391,7 +390,7 @@ bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p,
         outer_product(c, args, arg, &args->at[most]);
         return false;
       }
-      where[a][k] = found;
+      p->where[a][k] = found;
       if (!over) at = found;
     }
   }
