@@ -1,6 +1,6 @@
 // The few boxes that cannot be written in the language: reductions, which take part in index
 // equations; noise; joining; scan; and the derivatives of a box as boxes.
-#include "elab.h"
+#include "builtin.h"
 
 #include <math.h>
 
@@ -297,7 +297,7 @@ static Value do_positions(Body *b, Env *env, const Node *use, const Node *config
 
 // -- joining --------------------------------------------------------------------------------------
 // The same value along axes that it does not have yet.
-static Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
+Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
   Axis axis[RANK_LIMIT], final[RANK_LIMIT];
   uint32_t out[RANK_LIMIT], n = v.type.rank, k = 0;
   bool missing = false;
@@ -452,8 +452,7 @@ Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *type
   return sub;
 }
 
-static const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span span,
-                                const char *word) {
+const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span span, const char *word) {
   const Node *n = config && at < config->nkid ? config->kid[at] : NULL;
   if (n && n->kind == N_ITEMS && n->nkid == 1) return n->kid[0];
   if (n && n->kind != N_ITEMS) return n;
@@ -473,7 +472,7 @@ static Body *as_body(Body *b, Diagram *d) {
   return r;
 }
 
-static Def *box_called(Body *b, const char *name) {
+Def *box_called(Body *b, const char *name) {
   Def *d = NEW(b->w->arena, Def);
   *d = (Def){.kind = DEF_BOX, .name = name_from(b->w->names, name)};
   return d;
@@ -566,211 +565,6 @@ static Value do_fwd(Body *b, Env *env, const Node *use, const Node *config, Valu
   return derivative(b, env, use, config, args, span, false);
 }
 
-// -- scan -----------------------------------------------------------------------------------------
-typedef struct {
-  Name axis;
-  uint32_t slice; // how many arguments run along the axis
-  Size length;
-  uint32_t place; // where the axis stood among the first slice's own axes
-  bool back;
-} ScanPlan;
-
-// Which axis of an argument is the one to scan: the labelled one, or the first.
-static uint32_t scan_axis(const Val *v, Name label, bool must) {
-  uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
-  for (uint32_t i = 0; i < n; i++)
-    if (v->type.axis[own[i]].label == label) return own[i];
-  return must && n && !v->type.axis[own[0]].label ? own[0] : UINT32_MAX;
-}
-
-static Type without_axis(Body *b, const Type *t, uint32_t at) {
-  Axis axis[RANK_LIMIT];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (i != at) axis[n++] = t->axis[i];
-  Type r = *t;
-  r.rank = n;
-  r.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
-  return r;
-}
-
-static Val first_axis(Body *b, Val v, uint32_t at) {
-  uint32_t order[RANK_LIMIT], n = 0;
-  order[n++] = at;
-  for (uint32_t i = 0; i < v.type.rank; i++)
-    if (i != at) order[n++] = i;
-  return val_permute(b, v, order, n);
-}
-
-// What a start value passes over, the carry passes over.
-static Type with_passing(Body *b, const Type *formal, const Type *start) {
-  Axis axis[RANK_LIMIT * 2];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < start->rank; i++)
-    if (start->axis[i].pass) axis[n++] = start->axis[i];
-  for (uint32_t i = 0; i < formal->rank; i++)
-    if (!formal->axis[i].pass) axis[n++] = formal->axis[i];
-  Type r = *formal;
-  r.rank = n;
-  r.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
-  return r;
-}
-
-static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Span span) {
-  Val v = val_literal(b, 0, span);
-  if (at < args->n) v = args->at[at];
-  if (v.literal)
-    v = val_fill(b, v, *t);
-  else {
-    Axis pass[RANK_LIMIT];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < t->rank; i++)
-      if (t->axis[i].pass) pass[n++] = t->axis[i];
-    v = widen(b, v, pass, n, span);
-    bool fits = v.type.rank == t->rank && v.type.base == t->base;
-    for (uint32_t i = 0; fits && i < t->rank; i++)
-      fits = sizes_agree(b, v.type.axis[i].size, t->axis[i].size, span, span, "a start value");
-    if (!fits) {
-      diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s",
-                 own_text(b->w, &v.type), own_text(b->w, t));
-      return 0;
-    }
-  }
-  return val_to_wire(b, &v, 0);
-}
-
-static Value do_scan(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                     Eq *eq) {
-  World *w = b->w;
-  (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
-  const Node *axis = boxed_option(b, config, 0, span, "scan"),
-             *cell = axis ? boxed_option(b, config, 1, span, "scan") : NULL;
-  if (!cell) return value_error(b, span);
-  if (axis->kind != N_NAME || !args.n) {
-    diag_error(w->diags, span,
-               "`scan` wants an axis, a cell, and a row to go along: `scan[t, cell](x)`");
-    return value_error(b, span);
-  }
-  for (uint32_t i = 0; i < args.n; i++) {
-    if (args.at[i].error) return value_error(b, span);
-    val_settle(b, &args.at[i]);
-  }
-  Types formal = {0};
-  if (!box_formals(b, env, cell, &formal)) {
-    if (!b->generic)
-      diag_error(w->diags, cell->span,
-                 "`scan` wants a box or learner whose inputs have types: `cell(x: R[m], h: R[s]) "
-                 "-> R[s]`");
-    return value_error(b, span);
-  }
-  Scan scan = {0};
-  bool must = true;
-  uint32_t at[RANK_LIMIT], n = args.n < RANK_LIMIT ? args.n : RANK_LIMIT;
-  for (uint32_t i = 0; i < n; i++)
-    must &= args.at[i].literal || scan_axis(&args.at[i], axis->name, false) == UINT32_MAX;
-  for (uint32_t i = 0; i < n && i < formal.n; i++) {
-    at[i] = args.at[i].literal ? UINT32_MAX : scan_axis(&args.at[i], axis->name, must && i == 0);
-    if (at[i] == UINT32_MAX) break;
-    scan.slice++;
-  }
-  if (!scan.slice || scan.slice >= formal.n) {
-    if (scan.slice)
-      diag_error(w->diags, cell->span,
-                 "this cell takes %u %s, and nothing is left to carry: `cell(x: R[m], h: R[s]) -> "
-                 "R[s]` carries h",
-                 formal.n, formal.n == 1 ? "input" : "inputs");
-    else
-      diag_error(w->diags, span, "nothing here runs along axis %s",
-                 name_text(w->names, axis->name));
-    return value_error(b, span);
-  }
-  scan.carry = formal.n - scan.slice;
-  scan.axis = (Index){axis->name, args.at[0].type.axis[at[0]].size};
-  Type *types = NEW_ARRAY(w->arena, Type, formal.n);
-  for (uint32_t i = 0; i < scan.slice; i++) {
-    types[i] = without_axis(b, &args.at[i].type, at[i]);
-    if (!sizes_agree(b, scan.axis.size, args.at[i].type.axis[at[i]].size, span, span,
-                     "rows of a scan")) {
-      diag_error(w->diags, args.at[i].span, "this row has %s places along %s, the first has %s",
-                 size_text(w, args.at[i].type.axis[at[i]].size), name_text(w->names, axis->name),
-                 size_text(w, scan.axis.size));
-      return value_error(b, span);
-    }
-  }
-  for (uint32_t i = scan.slice; i < formal.n; i++)
-    types[i] = i < args.n ? with_passing(b, &formal.at[i], &args.at[i].type) : formal.at[i];
-  Body *body = NULL;
-  const char *changed = NULL;
-  for (int turn = 0; turn < 3; turn++) { // until the carries come out as they go in
-    body = box_alone(b, env, cell, formal.n, types, cell->span);
-    if (!body) return value_error(b, span);
-    if (body->d->out.n != scan.carry) {
-      diag_error(w->diags, cell->span,
-                 "this cell gives %u %s, but has %u to carry: its outputs are its next carries",
-                 body->d->out.n, body->d->out.n == 1 ? "value" : "values", scan.carry);
-      return value_error(b, span);
-    }
-    bool same = true;
-    for (uint32_t i = 0; i < scan.carry; i++) {
-      Type *in = &types[scan.slice + i], out = body->out_type.at[i];
-      bool equal = in->rank == out.rank;
-      for (uint32_t k = 0; equal && k < in->rank; k++)
-        equal = sizes_agree(b, in->axis[k].size, out.axis[k].size, span, span, "a carry");
-      same &= equal;
-      if (!equal && !changed)
-        changed = arena_format(w->arena,
-                               "this cell carries %s in and %s out: what goes round stays the same",
-                               own_text(w, in), own_text(w, &out));
-      if (!equal && turn == 2) {
-        diag_error(w->diags, cell->span, "%s", changed);
-        return value_error(b, span);
-      }
-      *in = out;
-    }
-    if (same) break;
-  }
-  uint32_t carries = scan.carry;
-  for (uint32_t i = 0; i < carries; i++) diagram_output(w, body->d, body->d->out.at[i]);
-  scan.body = body->d;
-  for (uint32_t i = 0; i < body->d->param.n; i++)
-    if (body->d->param.at[i].next) {
-      diag_error(w->diags, cell->span,
-                 "a cell that is scanned cannot have a `state` of its own: carry it");
-      return value_error(b, span);
-    }
-  Ids in = {0};
-  uint32_t place = 0;
-  for (uint32_t i = 0; i < at[0]; i++) place += !args.at[0].type.axis[i].pass;
-  for (uint32_t i = 0; i < scan.slice; i++) {
-    Val v = first_axis(b, args.at[i], at[i]);
-    vec_push(w->arena, &in, val_to_wire(b, &v, 0));
-  }
-  for (uint32_t i = 0; i < carries; i++)
-    vec_push(w->arena, &in, start_wire(b, &args, scan.slice + i, &types[scan.slice + i], span));
-  for (uint32_t i = 0; i < in.n; i++)
-    if (!in.at[i]) return value_error(b, span);
-  body_params(b, body, box_called(b, "scan"), NULL, NULL, use, name_from(w->names, "scan"), span,
-              &in, NULL);
-  Id first = box_scan(w, b->d, &scan, in.at, in.n, origin_at(b, span)) + carries;
-  Value out = {.n = carries, .at = NEW_ARRAY(w->arena, Val, carries)};
-  for (uint32_t i = 0; i < carries; i++) { // the axis goes back to where it was
-    Val v = val_wire(b, first + i, span);
-    v.type.axis = arena_copy(w->arena, v.type.axis, v.type.rank * sizeof(Axis));
-    v.type.axis[0].label = axis->name;
-    b->d->wire.at[first + i].type = v.type;
-    uint32_t order[RANK_LIMIT], k = 0, own = 0;
-    bool put = false;
-    for (uint32_t a = 1; a < v.type.rank; a++) {
-      if (!v.type.axis[a].pass && own++ == place && !put) order[k++] = 0, put = true;
-      order[k++] = a;
-    }
-    if (!put) order[k++] = 0;
-    out.at[i] = val_permute(b, v, order, k);
-  }
-  return out;
-}
-
 // -- the table ------------------------------------------------------------------------------------
 static const struct {
   const char *name;
@@ -791,7 +585,7 @@ static const struct {
     {"order", do_order, false},
     {"rev", do_rev, false},
     {"fwd", do_fwd, false},
-    {"scan", do_scan, false},
+    {"scan", builtin_scan, false},
 };
 
 Builtin builtin_find(Name name, World *w, bool *nodes) {

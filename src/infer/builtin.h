@@ -1,0 +1,16 @@
+// Private to infer: what the files about built-in boxes share.
+#ifndef LIMN_BUILTIN_H
+#define LIMN_BUILTIN_H
+
+#include "infer/elab.h"
+
+// builtin.c
+Val widen(Body *, Val, const Axis *pass, uint32_t npass,
+          Span); // the same along axes that it does not have yet
+const Node *boxed_option(Body *, const Node *config, uint32_t at, Span, const char *word);
+Def *box_called(Body *, const char *name);
+
+// scan.c
+Value builtin_scan(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+
+#endif
