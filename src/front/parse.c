@@ -843,6 +843,7 @@ static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
     node = salvage(p, node, p->at);
   }
   p->spoilt = spoilt;
+  if (p->at <= start) p->at = start + (peek(p, 0)->kind != TK_END); // always onwards
   kid_push(p, node);
 }
 
@@ -860,7 +861,7 @@ static Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
   Node *node = node_new(p, N_BLOCK);
   need(p, "{");
   if (p->panic || !deeper(p)) return node;
-  for (bool told = false; !sees(p, 0, "}");) {
+  for (bool told = false; !sees(p, 0, "}") && peek(p, 0)->kind != TK_END;) {
     if (peek(p, 0)->kind == TK_LINE) {
       p->at++;
       continue;
@@ -869,7 +870,7 @@ static Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
     parse_one(p, item, true);
     if (!eat(p, ",") && sees(p, 0, "}")) break;
   }
-  p->at++;
+  eat(p, "}"); // a bracket that was closed late may have swallowed it
   p->depth--;
   return kids_end(p, node, mark);
 }
