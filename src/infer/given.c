@@ -126,7 +126,8 @@ static bool retype(Infer *in, Scope *s, const Node *param, const Type *own, Type
     *out = *own;
     return true;
   }
-  if (!types_eval(&b, env_new(in, NULL, s, &b), type, false, &t, NULL)) return false;
+  bool later = !own->base; // of a file: sizes that are not declared are found when it is read
+  if (!types_eval(&b, env_new(in, NULL, s, &b), type, later, &t, NULL)) return false;
   if (t.n != 1) {
     diag_error(w->diags, type->span, "one field has one type");
     return false;

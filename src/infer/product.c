@@ -80,7 +80,7 @@ static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, b
       diag_note(w->diags, d, other, "the other term");
       *bad = true;
     }
-    if (sum[i] && eq->inside) {
+    if (sum[i] && eq->inside && eq->left) {
       const char *name = name_text(w->names, e->name);
       Id d = e->told ? 0
                      : diag_error(w->diags, v->span,

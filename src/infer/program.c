@@ -226,7 +226,7 @@ static void check_view(Infer *in, const Node *view) {
 }
 
 static void do_show(Infer *in, Program *p, const Node *n) {
-  check_shown(in, p, n, n->kid[0]);
+  if (!p->later) check_shown(in, p, n, n->kid[0]); // a machine's variables are not known yet
   for (uint32_t i = 1; i < n->nkid; i++)
     for (uint32_t k = 0; n->kid[i]->kind == N_AS && k < n->kid[i]->nkid; k++)
       check_view(in, n->kid[i]->kid[k]);
