@@ -17,7 +17,11 @@
 #include "infer/infer.h"
 #include "random_diagram.h"
 
-enum { DIAGRAMS = 10000, PROGRAMS = 220, BODIES = 400, DEEP = 3 };
+#ifdef LIMN_GUARD
+enum { DIAGRAMS = 2000, PROGRAMS = 100, BODIES = 200, DEEP = 3 }; // the sanitizers are slow
+#else
+enum { DIAGRAMS = 10000, PROGRAMS = 750, BODIES = 1000, DEEP = 3 };
+#endif
 
 // -- programs by chance ---------------------------------------------------------------------------
 static const char *const rough[] = {"tanh", "sin",      "relu",       "square", "sigmoid",

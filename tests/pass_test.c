@@ -14,7 +14,11 @@
 #include "derive_help.h"
 #include "random_diagram.h"
 
-enum { SEEDS = 400 };
+#ifdef LIMN_GUARD
+enum { SEEDS = 400 }; // the sanitizers are slow
+#else
+enum { SEEDS = 10000 };
+#endif
 
 // Whether no number on any wire of a diagram, nor on any of its forward derivative, is large or
 // infinite: what is said of derivatives holds up to rounding only then.
