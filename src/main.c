@@ -17,7 +17,7 @@ typedef struct {
 } Options;
 
 typedef struct {
-  const char *name, *usage, *line;
+  const char *name, *usage, *line, *more;
   int (*run)(Limn *, Options *);
   bool name_needed;
 } Command;
@@ -93,22 +93,57 @@ static int run_ops(Limn *l, Options *o) {
 
 static const Command commands[] = {
     {"check", "limn check FILE [--who] [--json] [--set k=v]",
-     "types, sizes, goals: every mistake at once", run_check, false},
-    {"fmt", "limn fmt FILE [--check]", "one layout for everybody", run_fmt, false},
+     "types, sizes, goals: every mistake at once",
+     "  --who      a table: which goal moves which learner (moves), or only sends its gradient "
+     "through it\n"
+     "             (through)\n"
+     "  --json     the messages with their places, and the summary or table, as one object\n",
+     run_check, false},
+    {"fmt", "limn fmt FILE [--check]", "one layout for everybody",
+     "  --check    change nothing; exit with 1 if the layout would change\n"
+     "  A file with syntax errors is left alone.\n",
+     run_fmt, false},
     {"print",
      "limn print FILE [NAME] [--after check|inline|simplify|reverse|forward|gradient] [--origins]",
-     "the diagram of a box, learner or goal (without NAME: of the whole loss) as text", run_print,
-     false},
-    {"grad", "limn grad FILE [NAME]", "its reverse derivative as text", run_grad, false},
+     "the diagram of a box, learner or goal (without NAME: of the whole loss) as text",
+     "  --after P  the diagram after a pass: check (as written, the default), inline (calls "
+     "replaced by\n"
+     "             what they call), simplify, reverse, forward (its derivatives), gradient (of the "
+     "whole\n"
+     "             loss, each goal moving only what it trains)\n"
+     "  --origins  with the line and column each box comes from\n",
+     run_print, false},
+    {"grad", "limn grad FILE [NAME]", "its reverse derivative as text",
+     "  With NAME: (inputs, weights, cotangents of the results) to cotangents of inputs and "
+     "weights.\n"
+     "  Without: the loss of every goal, then the gradient of every weight that some goal "
+     "trains.\n",
+     run_grad, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
+     "  Counted in numbers: multiplications, additions, other functions, and how many numbers are "
+     "alive\n"
+     "  at once and in all; forward, with the reverse, and for the naive forward-mode "
+     "alternative.\n",
      run_cost, false},
     {"eval",
      "limn eval FILE NAME --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed N] [--out "
      "y.npy]\n"
      "          [--dy dy.npy|'[1]'] [--grads g.safetensors] [--save w.safetensors] [--training] "
      "[--count]",
-     "its value, and if asked its gradients, by the reference interpreter", run_eval, true},
-    {"ops", "limn ops", "the op table, as docs/ops.md has it", run_ops, false},
+     "its value, and if asked its gradients, by the reference interpreter",
+     "  --in x=V       an input by name, or in order without a name: numbers, or an npy file. "
+     "Further axes\n"
+     "                 in front pass over the box\n"
+     "  --weights F    weights from a safetensors file; otherwise they start as the program says\n"
+     "  --seed N       for start values and noise (0)\n"
+     "  --out F        the first result, as npy; otherwise results are printed\n"
+     "  --dy V         a cotangent of the first result: gradients by every input and weight\n"
+     "  --grads F      gradients into a safetensors file (cotangent 1 if --dy is not given)\n"
+     "  --save F       the weights that were used\n"
+     "  --training     as in training: batch statistics, dropout\n"
+     "  --count        how many multiplications were made\n",
+     run_eval, true},
+    {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -188,7 +223,7 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
   for (int i = 2; i < argc; i++) {
     char *arg = argv[i];
     if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
-      printf("usage: %s\n\n%s\n", c->usage, c->line);
+      printf("usage: %s\n\n%s\n%s%s", c->usage, c->line, *c->more ? "\n" : "", c->more);
       return -1;
     }
     if (arg[0] != '-' || !arg[1]) {
