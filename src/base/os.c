@@ -9,35 +9,61 @@
 #include <time.h>
 #include <unistd.h>
 
+// Reads until the end or until `room` is full. -1: it failed, errno says why.
+static ssize_t read_some(int fd, char *to, size_t room) {
+  size_t n = 0;
+  while (n < room) {
+    ssize_t got = read(fd, to + n, room - n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    n += (size_t)got;
+  }
+  return (ssize_t)n;
+}
+
+// Room is taken before the file is opened, so that running out of memory leaves nothing open. What
+// has no size beforehand (a pipe) is read with more room each time; what was read stays where it
+// is, and is joined at the end.
 FileText file_read(Arena *a, const char *path, size_t limit) {
   FileText f = {0};
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    f.error = arena_format(a, "%s", strerror(errno));
-    return f;
-  }
-  struct stat info;
-  if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+  struct stat info = {0};
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
     f.error = "it is a folder";
-    close(fd);
     return f;
   }
-  Buf b = buf_new(a);
-  static const size_t chunk = 1 << 16;
-  char *piece = arena_alloc(a, chunk);
-  for (;;) {
-    ssize_t got = read(fd, piece, chunk);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) f.error = arena_format(a, "%s", strerror(errno));
-    if (got <= 0) break;
-    if (b.n + (size_t)got > limit) {
-      f.error = arena_format(a, "it is larger than %zu bytes", limit);
-      break;
-    }
-    buf_add(&b, piece, (size_t)got);
+  bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
+  size_t room = sized ? (size_t)info.st_size + 1 : limit < (1u << 20) ? limit + 1 : 1u << 20;
+  if (sized && (size_t)info.st_size > limit) {
+    f.error = arena_format(a, "it is larger than %zu bytes", limit);
+    return f;
   }
-  close(fd);
-  if (!f.error) f.text = b.at, f.n = b.n;
+  char *text = arena_alloc(a, room + 1);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : read_some(fd, text, room);
+  int why = errno;
+  if (n >= 0 && (size_t)n == room && room <= limit) { // there is more than was expected
+    Buf b = buf_new(a);
+    for (; n > 0 && b.n + (size_t)n <= limit; n = read_some(fd, text, room))
+      buf_add(&b, text, (size_t)n);
+    why = errno;
+    room = limit + 1;
+    if (n == 0)
+      n = (ssize_t)b.n;
+    else if (n > 0)
+      n = (ssize_t)room;
+    text = b.at;
+  }
+  if (fd >= 0) close(fd);
+  if (n < 0)
+    f.error = arena_format(a, "%s", strerror(why));
+  else if ((size_t)n > limit)
+    f.error = arena_format(a, "it is larger than %zu bytes", limit);
+  else {
+    text[n] = 0;
+    f.text = text;
+    f.n = (size_t)n;
+  }
   return f;
 }
 
