@@ -301,7 +301,7 @@ static bool order_args(Body *b, Env *env, const Node *callee, const Node *call, 
 }
 
 Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const Node *over) {
-  Value args = eval_args(b, env, call, NULL);
+  Value args = eval_args(b, env, call);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) {
       if (callee->kind == N_NAME &&

@@ -573,7 +573,7 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, V
 }
 
 // A learner without a body gets the library's box `any`, once for each wire it gives.
-static Value fallback(Body *b, Env *env, Value args, Span span) {
+static Value fallback(Body *b, Value args, Span span) {
   World *w = b->w;
   Value all = {0};
   for (uint32_t i = 0; i < b->want.n; i++) {
@@ -609,16 +609,14 @@ static Value fallback(Body *b, Env *env, Value args, Span span) {
     Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
     all = value_concat(b, all, apply(b, library, at, copy, NULL, span));
   }
-  (void)env;
   return all;
 }
 
 bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result,
-               const Node *body, Value args, bool open) {
+               const Node *body, Value args) {
   World *w = b->w;
   Env *inner = env_new(b->in, env, env->scope, b);
   Span span = body ? body->span : def->span;
-  (void)open;
   if (result && !types_eval(b, env, result, true, &b->want, &b->space)) return false;
   if (!bind_params(b, inner, def, params, args)) return false;
   const Def *real = def->kind == DEF_STALE ? def->of : def;
@@ -627,7 +625,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   uint32_t errors = w->diags->errors;
   b->env = env;
   if (!body) {
-    out.value = fallback(b, inner, args, def->span);
+    out.value = fallback(b, args, def->span);
     ((Def *)real)->fallback = true;
   } else if (body->kind == N_BLOCK) {
     statements(b, inner, body, &out);

@@ -363,7 +363,7 @@ static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, V
                        Span span, Eq *eq) {
   World *w = b->w;
   (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   if (!args.n) {
     diag_error(w->diags, span, "`concat` wants values to join");
     return value_error(b, span);
@@ -408,7 +408,7 @@ static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Va
   Along along = {0};
   bool axes[RANK_LIMIT] = {false};
   uint32_t own[RANK_LIMIT];
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   if (args.n != 1 || args.at[0].error || !read_along(b, env, config, NULL, eq, &along))
     return value_error(b, span);
   Val v = args.at[0];
@@ -500,7 +500,7 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
   World *w = b->w;
   const char *word = back ? "rev" : "fwd";
   const Node *box = boxed_option(b, config, 0, span, word);
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   if (!box) return value_error(b, span);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) return value_error(b, span);

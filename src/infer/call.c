@@ -161,15 +161,15 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
 static bool weight_learner(const Def *d) { return is_learner(d) && !learner_has_input(d); }
 
 // What cannot be called so, and learners that are weights. True: *out is the answer.
-static bool no_call(Body *b, Env *env, Def *d, Body *home, const char *family, Value *args,
-                    Span span, Value *out) {
+static bool no_call(Body *b, Def *d, Body *home, const char *family, Value *args, Span span,
+                    Value *out) {
   World *w = b->w;
   const char *name = name_text(w->names, d->name);
   *out = value_error(b, span);
   if (d->broken || (d->kind == DEF_STALE && !d->of)) return true;
   if (weight_learner(d)) {
     if (!args->n) {
-      *out = learner_weight(b, env, d, home, family, span);
+      *out = learner_weight(b, d, home, family, span);
       return true;
     }
     Id e = diag_error(w->diags, span, "`%s` is a weight, not a function: it takes no input", name);
@@ -270,7 +270,7 @@ static Body *callee_body(const Call *c, Body *home, const char *family, const Fo
   bool training = infer->training;
   if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
   Body *callee = instance_renamed(c, home, in);
-  if (!callee) callee = instance(c, home, family, formals, in, false);
+  if (!callee) callee = instance(c, home, family, formals, in);
   infer->training = training;
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
@@ -280,7 +280,7 @@ Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const 
   World *w = b->w;
   Value out;
   d->used = true;
-  if (no_call(b, env, d, home, family, &args, span, &out)) return out;
+  if (no_call(b, d, home, family, &args, span, &out)) return out;
   d = choose_overload(b, d, &args);
   Header h = header_of(d);
   Call c = {.b = b, .env = env, .def = d, .h = &h, .over = over, .span = span};
@@ -299,7 +299,7 @@ Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const 
   if (!callee) return out;
   uint32_t stay[RANK_LIMIT], nstay = 0;
   const Node *result = result_types(&h);
-  if (args.n && callee->d->out.n == 1 && keeps_places(&h, &formals, only_type(result)))
+  if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
     nstay = old_places(&args.at[0].type, &m[0], stay);
   Id first = body_call(b, callee, wires, d, home, family, use, site_name, span);
   out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};

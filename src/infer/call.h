@@ -75,9 +75,9 @@ bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p)
 // instance.c
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);
 const Node *only_type(const Node *types);
-bool keeps_places(const Header *h, const Formals *f, const Node *result);
+bool keeps_places(const Formals *f, const Node *result);
 Body *instance_renamed(const Call *c, const Body *home, const Inputs *in);
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
-               const Inputs *in, bool open);
+               const Inputs *in);
 
 #endif

@@ -296,7 +296,7 @@ Val eval_one(Body *, Env *, const Node *, Eq *);
 Value eval_alone(Body *, Env *, const Node *); // its own index scope
 bool is_box(Body *, Env *, const Node *);
 Value eval_access(Body *, Env *, const Node *, Eq *); // something with brackets, nothing summed
-Value eval_args(Body *, Env *, const Node *call, Eq *);
+Value eval_args(Body *, Env *, const Node *call);
 Value list_value(Body *, Env *, const Node *, const char *path, bool rooted, const Type *want,
                  Span);
 const char *family_member(Body *, Env *, const Node *learner,
@@ -325,7 +325,7 @@ bool work_on(Body *, uint32_t steps, Span);
 // Works a body off: statements or an expression, against the declared results. False after an
 // error.
 bool body_work(Body *, Env *, const Def *, const Node *params, const Node *result, const Node *body,
-               Value args, bool open);
+               Value args);
 void body_finish(Body *); // names of weights, mean of proposed states
 // The callee's diagram as a box of this one; its weights become weights of this one. The first
 // output wire.
@@ -333,7 +333,7 @@ Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, cons
              const Node *use, Name site_name, Span);
 void body_params(Body *, Body *callee, const Def *, Body *home, const char *family, const Node *use,
                  Name site_name, Span, Ids *in, Ids *number);
-Value learner_weight(Body *, Env *, Def *, Body *home, const char *family, Span);
+Value learner_weight(Body *, Def *, Body *home, const char *family, Span);
 Value const_value(Body *, Def *, Span);
 uint64_t noise_site(Body *);
 

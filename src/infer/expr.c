@@ -479,9 +479,8 @@ static Value fn_call(Body *b, Env *env, const Node *n, Fn fn, Eq *eq) {
   return value_one(b, val_fn(b, fn, arg, row->arity, n->span, eq));
 }
 
-Value eval_args(Body *b, Env *env, const Node *call, Eq *eq) {
+Value eval_args(Body *b, Env *env, const Node *call) {
   Value all = {0};
-  (void)eq;
   for (uint32_t i = 1; i < call->nkid; i++) {
     const Node *arg = call->kid[i]->kind == N_ARG ? call->kid[i]->kid[0] : call->kid[i];
     Value v = eval_alone(b, env, arg);

@@ -121,8 +121,8 @@ typedef struct {
 Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL
-// An optimiser for weights of one type. Inputs: p, grad. Outputs: what the model sees of p (look), and
-// the next p. Its states are params with their next values; `step` and `steps` are clocks.
+// An optimiser for weights of one type. Inputs: p, grad. Outputs: what the model sees of p (look),
+// and the next p. Its states are params with their next values; `step` and `steps` are clocks.
 Diagram *infer_optimiser(Infer *, Program *, const char *name, Type);
 Def *def_of(Infer *, Id);
 void def_closure(Infer *, Def *, Ids *); // a learner, and every learner in its body or refinement

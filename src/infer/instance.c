@@ -101,12 +101,11 @@ const Node *only_type(const Node *types) {
 
 // The result names the axes of the first parameter, in the same order: every axis stays where it
 // was.
-bool keeps_places(const Header *h, const Formals *f, const Node *result) {
+bool keeps_places(const Formals *f, const Node *result) {
   if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || result->nkid < 2 ||
       !result->kid[1])
     return false;
   const Node *a = f->at[0].type->nkid > 1 ? f->at[0].type->kid[1] : NULL, *z = result->kid[1];
-  (void)h;
   if (!a || a->nkid != z->nkid || a->nkid != 1 || a->kid[0]->nkid != z->kid[0]->nkid) return false;
   for (uint32_t i = 0; i < a->kid[0]->nkid; i++) {
     const Node *x = a->kid[0]->kid[i], *y = z->kid[0]->kid[i];
@@ -116,12 +115,10 @@ bool keeps_places(const Header *h, const Formals *f, const Node *result) {
   return true;
 }
 
-static Body *instance_body(const Call *c, Body *home, const char *family, const Formals *formals,
-                           const Inputs *in, bool open, bool *good) {
+static Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
   Infer *infer = c->b->in;
   World *w = c->b->w;
   Body *body = body_new(infer, c->def->name);
-  (void)family;
   body->generic = c->b->generic;
   body->def = c->def;
   body->env = c->to;
@@ -141,8 +138,7 @@ static Body *instance_body(const Call *c, Body *home, const char *family, const 
     args.at[i] =
         val_wire(body, diagram_input(w, body->d, in->in[i], name, origin_at(body, span)), span);
   }
-  (void)home;
-  *good = body_work(body, c->to, c->def, c->h->params, result_types(c->h), c->h->body, args, open);
+  *good = body_work(body, c->to, c->def, c->h->params, result_types(c->h), c->h->body, args);
   return body;
 }
 
@@ -259,7 +255,7 @@ Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
 }
 
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
-               const Inputs *in, bool open) {
+               const Inputs *in) {
   Infer *infer = c->b->in;
   Buf key = instance_key(c, home, family, in, true);
   Id known = table_get(infer->instances, key.at, key.n);
@@ -291,7 +287,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   infer->depth++;
   table_put(infer->working, key.at, key.n, 1);
   vec_push(infer->w->arena, &infer->stack, c->def);
-  Body *body = instance_body(c, home, family, formals, in, open, &good);
+  Body *body = instance_body(c, formals, in, &good);
   table_put(infer->working, key.at, key.n, 0);
   infer->stack.n--;
   infer->depth--;
@@ -371,5 +367,5 @@ Body *instance_alone(Infer *in, Def *d, const char *family, const Node *config,
     if (t.n != 1) return NULL;
     inputs.in[i] = t.at[0];
   }
-  return instance(&c, NULL, family, &formals, &inputs, true);
+  return instance(&c, NULL, family, &formals, &inputs);
 }

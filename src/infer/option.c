@@ -199,7 +199,7 @@ static void say_options(Body *b, const Def *d, const Node *cfg, Name wrong, Id e
 
 // Which of the written options goes to which parameter.
 static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *config,
-                          const Node **given, Span span) {
+                          const Node **given) {
   World *w = b->w;
   const char *name = name_text(w->names, d->name);
   uint32_t next = 0, count = cfg ? cfg->nkid : 0;
@@ -239,7 +239,6 @@ static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *co
     }
     given[at] = named ? items->kid[0]->kid[0] : items;
   }
-  (void)span;
   return true;
 }
 
@@ -252,7 +251,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
     diag_error(w->diags, h->cfg->span, "more than %d options", OPTIONS_LIMIT);
     return false;
   }
-  if (!match_options(b, d, h->cfg, config, given, span)) return false;
+  if (!match_options(b, d, h->cfg, config, given)) return false;
   for (uint32_t i = 0; i < n; i++) {
     const Node *par = h->cfg->kid[i], *fallback = par->nkid ? par->kid[0] : NULL;
     for (uint32_t k = 0; k < i; k++)

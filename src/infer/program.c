@@ -183,7 +183,7 @@ static void check_learners(Infer *in, Program *p) {
     } else {
       Body *b = body_new(in, d->name);
       b->env = env_new(in, NULL, d->scope, b);
-      learner_weight(b, b->env, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
+      learner_weight(b, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
     }
     if (in->w->diags->errors > errors) d->broken = true;
   }
@@ -427,7 +427,7 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
   } else {
     b = body_new(in, id);
     b->env = env_new(in, NULL, d->scope, b);
-    Value v = learner_weight(b, b->env, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
+    Value v = learner_weight(b, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
     Id wire = v.at[0].error ? 0 : val_to_wire(b, &v.at[0], 0);
     if (wire) diagram_output(w, b->d, wire);
     body_finish(b);

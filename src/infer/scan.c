@@ -238,7 +238,7 @@ Value builtin_scan(Body *b, Env *env, const Node *use, const Node *config, Value
   World *w = b->w;
   Ids in = {0};
   (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use, NULL);
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   Plan p = {.b = b, .env = env, .args = args, .span = span};
   if (!read_plan(&p, config) || !find_rows(&p) || !step_types(&p) || !work_off_step(&p) ||
       !has_no_state(&p) || !scan_inputs(&p, use, &in))

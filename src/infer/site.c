@@ -40,7 +40,6 @@ static const char *site_text(Body *b, const Site *s) {
 
 // Several uses of one learner propose a next state: the mean is taken.
 static void settle_states(Body *b) {
-  World *w = b->w;
   for (uint32_t p = 0; p < b->d->param.n; p++) {
     Val sum = {0};
     uint32_t n = 0;
@@ -57,7 +56,6 @@ static void settle_states(Body *b) {
     }
     b->d->param.at[p].next = val_to_wire(b, &sum, 0);
   }
-  (void)w;
 }
 
 void body_finish(Body *b) {

@@ -122,12 +122,11 @@ Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id hom
 }
 
 // learn p : simplex[a]: a box makes a free weight into what is wanted.
-static bool constraint(Body *b, Env *env, const Node *type, Def **out) {
+static bool constraint(Env *env, const Node *type, Def **out) {
   if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME || env_find(env, type->kid[0]->name))
     return false;
   Def *d = scope_find(env->scope, type->kid[0]->name);
   *out = d;
-  (void)b;
   return d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 1;
 }
 
@@ -200,7 +199,7 @@ Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const c
     return value_error(b, span);
   }
   Def *box;
-  if (types->nkid == 1 && constraint(b, env, types->kid[0], &box))
+  if (types->nkid == 1 && constraint(env, types->kid[0], &box))
     return constrained_weight(b, env, box, types->kid[0], init, path, rooted, home, role, name,
                               span);
   Types t = {0};
@@ -221,10 +220,9 @@ Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const c
   return v;
 }
 
-Value learner_weight(Body *b, Env *env, Def *d, Body *home, const char *family, Span span) {
+Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
   const Def *real = d->kind == DEF_STALE ? d->of : d;
   const Node *n = real->node;
-  (void)env;
   if (n->kid[1] && !family) {
     const char *text = name_text(b->w->names, d->name);
     diag_error(b->w->diags, span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
