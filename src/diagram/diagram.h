@@ -2,7 +2,7 @@
 //
 //   World *w = world_new(arena);
 //   Diagram *d = diagram_new(w, name_from(w->names, "double"));
-//   Id x = diagram_input(w, d, type_real(w, 1, &(Axis){.size = size_of(w, 3)}), name, 0);
+//   Id x = diagram_input(w, d, type_make(w, BASE_R, 1, &(Axis){.size = size_of(w, 3)}), name, 0);
 //   ... box_loop(w, d, loop, &x, 1, type, origin) ...
 //   diagram_output(w, d, y);
 //   diagram_eval(w, d, &(Eval){...});

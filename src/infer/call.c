@@ -143,11 +143,7 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
     fits = good;
     for (uint32_t i = 0; fits && i < f.n; i++) {
       if (args->at[i].literal || args->at[i].error || !f.at[i].type) continue;
-      const Node *base = f.at[i].type->kid[0];
-      Base want = base->kind == N_LABELS                                 ? BASE_LABEL
-                  : strcmp(name_text(b->w->names, base->name), "B") == 0 ? BASE_BIT
-                                                                         : BASE_R;
-      fits = args->at[i].type.base == want;
+      fits = args->at[i].type.base == wanted_base(b->w, &f.at[i]);
       uint32_t count, own[RANK_LIMIT];
       const Node *items = formal_items(&f.at[i], &count);
       if (fits && count && items->kid[0]->kind != N_SPREAD)

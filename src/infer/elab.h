@@ -185,7 +185,7 @@ struct Body {
   const char *suffix; // of the loops we are in
   VEC(Site) site;
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
-  const Node *header_params, *header_result;
+  const Node *header_result;
   const Def *def;
   Table *labels;      // names that label an axis somewhere in this body's text
   uint32_t noises;    // uses of noise so far
@@ -243,7 +243,6 @@ void unknown_name(Body *, Env *, const Node *, const char *wanted);
 
 // size_expr.c
 Size size_eval(Body *, Env *, const Node *, bool declare); // 0 after an error
-bool size_is_static(Body *, Env *, const Node *);
 uint32_t axes_eval(Body *, Env *, const Node *brackets, bool declare,
                    Axis *out); // RANK_LIMIT entries of room
 bool types_eval(Body *, Env *, const Node *, bool declare, Types *, const Def **space);
@@ -306,7 +305,6 @@ const char *family_member(Body *, Env *, const Node *learner,
 Value apply(Body *, Env *, const Node *box, Value args, const Node *over, Span);
 Value apply_call(Body *, Env *, const Node *callee, const Node *call, const Node *over);
 bool learner_has_input(const Def *);
-bool option_bind(Body *, Env *from, const Node *items, Binding *out);
 Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Node *config, Value args,
                const Node *over, Span, const Node *use, Name site_name);
 int arity_of(Body *, Env *, const Node *box); // -1 when unknown

@@ -214,7 +214,7 @@ void add_whole_learner(Infer *in, Def *d, Ids *out) {
 }
 
 // Does this param belong to the learner (or to this member of the family)?
-bool belongs(World *w, const Param *p, const Def *d, const char *member) {
+bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   const char *name = name_text(w->names, d->name);
   size_t n = strlen(name), m = member ? strlen(member) : 0;
   if (!p->rooted || strncmp(p->path, name, n) != 0) return false;
@@ -225,7 +225,7 @@ bool belongs(World *w, const Param *p, const Def *d, const char *member) {
 
 static bool among(Infer *in, const Param *p, const Ids *learners) {
   for (uint32_t i = 0; i < learners->n; i++)
-    if (belongs(in->w, p, in->def.at[learners->at[i]], NULL)) return true;
+    if (def_owns(in->w, p, in->def.at[learners->at[i]], NULL)) return true;
   return false;
 }
 
@@ -258,7 +258,7 @@ static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) 
     for (uint32_t i = 0; i < n; i++) {
       const Param *param = &b->d->param.at[i];
       if (param->role != ROLE_WEIGHT) continue;
-      bool mine = member ? belongs(w, param, d, member) : among(in, param, &closure);
+      bool mine = member ? def_owns(w, param, d, member) : among(in, param, &closure);
       g->trains[i] |= mine;
       any |= mine;
     }

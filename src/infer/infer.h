@@ -125,6 +125,8 @@ const char *infer_names(Infer *, Program *,
 // and the next p. Its states are params with their next values; `step` and `steps` are clocks.
 Diagram *infer_optimiser(Infer *, Program *, const char *name, Type);
 Def *def_of(Infer *, Id);
+// Does this param belong to the learner, or to this member (".2") of the family?
+bool def_owns(World *, const Param *, const Def *, const char *member);
 void def_closure(Infer *, Def *, Ids *); // a learner, and every learner in its body or refinement
 
 #endif

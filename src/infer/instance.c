@@ -124,7 +124,6 @@ static Body *instance_body(const Call *c, const Formals *formals, const Inputs *
   body->env = c->to;
   c->to->body = body;
   body->labels = table_new(w->arena);
-  body->header_params = c->h->params;
   body->header_result = result_types(c->h);
   collect_labels(body, c->h->params);
   collect_labels(body, c->h->result);

@@ -175,7 +175,7 @@ typedef struct {
   Axis inner[RANK_LIMIT];         // the axes as the callee sees them
 } Taking;
 
-static Base wanted_base(World *w, const Formal *f) {
+Base wanted_base(World *w, const Formal *f) {
   if (f->fixed) return (Base)f->known.base;
   const Node *base = f->type->kid[0];
   if (base->kind == N_LABELS) return BASE_LABEL;

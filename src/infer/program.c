@@ -352,7 +352,7 @@ static void idle_learners(Infer *in, const Program *p) {
       const Diagram *diagram = p->goal.at[g].diagram;
       if (!diagram) return; // errors have been said
       for (uint32_t k = 0; k < diagram->param.n; k++) {
-        if (!belongs(w, &diagram->param.at[k], d, NULL)) continue;
+        if (!def_owns(w, &diagram->param.at[k], d, NULL)) continue;
         has = true;
         moved |= p->goal.at[g].trains[k];
       }

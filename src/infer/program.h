@@ -13,7 +13,6 @@ void do_given(Infer *in, Program *p, Scope *s, const Node *n);
 // goal.c
 void add_learner(Infer *in, Def *d, Ids *out);
 void add_whole_learner(Infer *in, Def *d, Ids *out);
-bool belongs(World *w, const Param *p, const Def *d, const char *member);
 void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix);
 void do_measure(Infer *in, Program *p, const Node *n);
 

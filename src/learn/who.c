@@ -12,20 +12,13 @@ typedef struct {
 } Column;
 typedef VEC(Column) Columns;
 
-static bool owns(World *w, const Def *d, const char *member, const char *path) {
-  const char *name = name_text(w->names, d->name);
-  size_t n = strlen(name), m = member ? strlen(member) : 0;
-  if (strncmp(path, name, n) != 0 || (m && strncmp(path + n, member, m) != 0)) return false;
-  return path[n + m] == 0 || path[n + m] == '/' || (!m && path[n] == '.');
-}
-
 static Effect effect(Infer *in, const Goal *g, const Column *c) {
   Effect e = ABSENT;
   for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
     const Param *p = &g->diagram->param.at[i];
     bool mine = false;
     for (uint32_t k = 0; k < c->parts.n; k++)
-      mine |= owns(infer_world(in), def_of(in, c->parts.at[k]), k ? NULL : c->member, p->path);
+      mine |= def_owns(infer_world(in), p, def_of(in, c->parts.at[k]), k ? NULL : c->member);
     if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !mine) continue;
     if (g->trains[i]) return MOVES;
     e = THROUGH;
@@ -42,7 +35,7 @@ static void add_members(World *w, const Program *p, const Def *d, const Ids *par
     for (uint32_t g = 0; g < p->goal.n && !found; g++)
       for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n && !found;
            i++)
-        found = owns(w, d, member, p->goal.at[g].diagram->param.at[i].path);
+        found = def_owns(w, &p->goal.at[g].diagram->param.at[i], d, member);
     if (found)
       vec_push(w->arena, out, (Column){*parts, member, arena_format(w->arena, "%s[%u]", name, k)});
     else
