@@ -13,7 +13,7 @@ WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
 CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 LDLIBS := -lm
-LAYERS := base diagram file front infer learn
+LAYERS := base bytes data diagram front infer learn plan target train
 SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o
 TESTS := $(sort $(wildcard tests/*_test.c))
@@ -71,7 +71,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/f
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/file/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
+	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
 build/fuzz/library.o: build/library.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<

@@ -2,7 +2,7 @@
 // reference interpreter with arrays from files.
 #include "limn.h"
 
-#include "file/file.h"
+#include "bytes/bytes.h"
 #include "learn/learn.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 //
 // What is written can be read: names are checked by the rules of the reader, and the order of the
 // arrays is kept.
-#include "file/file.h"
+#include "bytes/bytes.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 // The numbers are decoded from single bytes, so neither the endianness nor the alignment of the
 // machine matters. Reading is exact or refused; writing rounds to float kinds and is exact or
 // refused for the others.
-#include "file/file.h"
+#include "bytes/bytes.h"
 
 #include <assert.h>
 #include <math.h>

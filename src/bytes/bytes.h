@@ -1,4 +1,4 @@
-// file: arrays of numbers as bytes on disk, and JSON. No diagrams here.
+// bytes: arrays of numbers as bytes on disk, and JSON. No diagrams here.
 //
 //   Array x;
 //   const char *error;
@@ -11,8 +11,8 @@
 // Readers trust nothing: a size is checked against the bytes that are there before memory is taken,
 // and a reader of n bytes takes at most 10 n and a little. A false result comes with a message in
 // *error that says what was found and what was wanted; functions that take a path name it there.
-#ifndef LIMN_FILE_H
-#define LIMN_FILE_H
+#ifndef LIMN_BYTES_H
+#define LIMN_BYTES_H
 
 #include "base/base.h"
 

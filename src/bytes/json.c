@@ -11,7 +11,7 @@
 //
 // An array is numbers in nested brackets. The first row that ends on each level sets the length of
 // all others there, and the first number or empty row sets the rank.
-#include "file/file.h"
+#include "bytes/bytes.h"
 
 #include <math.h>
 #include <stdlib.h>
