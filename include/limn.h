@@ -10,6 +10,7 @@
 #ifndef LIMN_H
 #define LIMN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,31 @@ typedef struct {
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
 LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
+
+// Where training speaks: whole lines, and on a terminal one line that is drawn again and again.
+typedef struct {
+  void *context;
+  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is said
+  void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
+  uint32_t (*width)(void *context);                // of the terminal, in columns
+} LimnTell;
+
+typedef struct {
+  const char *out;       // the run folder; NULL: runs/NAME, or the next free runs/NAME.2 …
+  const char *resume;    // a run folder to go on with, or NULL
+  double epochs, steps;  // 0: as the program says
+  int64_t batch;         // 0: as the program says
+  uint64_t seed;         // with has_seed; otherwise as the program says, or 0
+  uint64_t pause;        // stop after so many steps as if *stop were set; 0: do not
+  uint32_t threads;      // 0: as many as there are cores
+  const char *precision; // "32", "64", "bf16"; NULL: 32
+  const char *device;    // "cpu", or NULL
+  const char *every;     // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
+  bool has_seed, reference, plan, json, quiet;
+  const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
+  LimnTell tell;
+} LimnTrain;
+LimnStatus limn_train(Limn *, const LimnTrain *);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 
