@@ -34,6 +34,7 @@ LimnStatus limn_load(Limn *, const char *path);
 LimnStatus limn_load_text(Limn *, const char *name, const char *text, size_t n);
 const char *limn_messages(Limn *, bool json); // errors and warnings so far, in order
 uint32_t limn_errors(const Limn *);
+void limn_forget(Limn *); // the messages so far have been shown
 
 const char *limn_summary(Limn *, bool json); // what the program declares
 const char *limn_who(Limn *, bool json);     // which goal moves which learner

@@ -3,7 +3,7 @@
 #include "limn.h"
 
 #include "bytes/bytes.h"
-#include "learn/learn.h"
+#include "train/train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,6 +70,11 @@ LimnStatus limn_load(Limn *l, const char *path) {
     return LIMN_WRONG;
   }
   return limn_load_text(l, path, f.text, f.n);
+}
+
+void limn_forget(Limn *l) {
+  l->w->diags->list.n = 1; // 0 is no entry
+  l->w->diags->errors = l->w->diags->unsaid = 0;
 }
 
 const char *limn_messages(Limn *l, bool json) {
@@ -602,4 +607,10 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
   if (!r.d || !is_small(l, r.d) || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
   *text = b.at;
   return LIMN_GOOD;
+}
+
+// -- training -------------------------------------------------------------------------------------
+LimnStatus limn_train(Limn *l, const LimnTrain *how) {
+  GUARDED(l, LIMN_MACHINE);
+  return train_run(l->in, l->program, how);
 }

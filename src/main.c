@@ -1,16 +1,20 @@
 // The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the
 // machine failed.
+#define _DEFAULT_SOURCE
 #include "limn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 typedef struct {
   const char *file, *name;
   bool json, who, check, origins;
   const char *after;
   LimnEval eval;
+  LimnTrain train;
   LimnInput in[64];
   const char *set_name[64], *set_value[64];
   uint32_t nset;
@@ -85,6 +89,57 @@ static int run_eval(Limn *l, Options *o) {
   return answer(l, o, s, "values", text);
 }
 
+// -- training ------------------------------------------------------------------------------------
+// The first signal asks training to stop, the second ends it at once.
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int signal) {
+  (void)signal;
+  if (stopping) _exit(130);
+  stopping = 1;
+}
+
+static void watch_signals(void) {
+  struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  sigemptyset(&a.sa_mask);
+  sigaction(SIGINT, &a, NULL);
+  sigaction(SIGTERM, &a, NULL);
+}
+
+static void say(void *context, const char *text) {
+  (void)context;
+  puts(text);
+  fflush(stdout);
+}
+
+static void redraw(void *context, const char *text) {
+  (void)context;
+  printf("\r\033[K%s", text);
+  fflush(stdout);
+}
+
+static uint32_t width(void *context) {
+  struct winsize size;
+  (void)context;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+static int run_train(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  if (s) return answer(l, o, s, "train", NULL);
+  if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
+  if (!o->json) limn_forget(l);
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  o->train.json = o->json;
+  o->train.seed = o->eval.seed;
+  o->train.stop = &stopping;
+  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  watch_signals();
+  s = limn_train(l, &o->train);
+  if (terminal) redraw(NULL, "");
+  return answer(l, o, s, "train", o->json ? "null" : NULL);
+}
+
 static int run_ops(Limn *l, Options *o) {
   (void)o;
   fputs(limn_ops(l), stdout);
@@ -143,6 +198,29 @@ static const Command commands[] = {
      "  --training     as in training: batch statistics, dropout\n"
      "  --count        how many multiplications were made\n",
      run_eval, true},
+    {"train",
+     "limn train FILE [--out DIR] [--resume DIR] [--epochs N] [--steps N] [--batch N] [--seed N]\n"
+     "          [--threads N] [--precision 32|64|bf16] [--every N|Ns] [--pause N] [--plan] "
+     "[--reference] [--quiet] [--json]",
+     "learns: each `train` of the program in turn, into a run folder",
+     "  --out DIR      the run folder (runs/NAME, or the next free runs/NAME.2 …)\n"
+     "  --resume DIR   goes on where a run was stopped or killed, bit for bit\n"
+     "  --epochs N     how long, whatever the program says; or --steps N\n"
+     "  --batch N      samples in a step\n"
+     "  --seed N       of first weights, noise and shuffles\n"
+     "  --threads N    results do not depend on it\n"
+     "  --precision P  of the numbers: 32, 64 or bf16\n"
+     "  --every N|Ns   a checkpoint each N steps or seconds (each epoch and each 60 s)\n"
+     "  --pause N      saves and stops after N steps, as Ctrl-C does\n"
+     "  --plan         shows what would be run, and does not\n"
+     "  --reference    by the interpreter\n"
+     "  --quiet        says only what went wrong;  --json  says everything as objects, one in a "
+     "line\n"
+     "  The folder holds program.limn, metrics.csv, events for TensorBoard, model.safetensors (the "
+     "last),\n"
+     "  best.safetensors (by the first measure), state.safetensors and run.json. Ctrl-C saves and "
+     "stops.\n",
+     run_train, false},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -176,39 +254,86 @@ static char *split(char *arg, char **value) {
   return arg;
 }
 
-static bool flag(Options *o, const char *arg) {
-  if (!strcmp(arg, "--json")) return o->json = true;
-  if (!strcmp(arg, "--who")) return o->who = true;
-  if (!strcmp(arg, "--check")) return o->check = true;
-  if (!strcmp(arg, "--origins")) return o->origins = true;
-  if (!strcmp(arg, "--training")) return o->eval.training = true;
-  if (!strcmp(arg, "--count")) return o->eval.count = true;
-  return false;
+// -- options
+// ---------------------------------------------------------------------------------------
+typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING } OptionKind;
+typedef struct {
+  const char *name;
+  OptionKind kind;
+  size_t at, also; // in Options; also: a second place for a flag, 0 = none
+  size_t bytes;    // COUNT
+} Option;
+#define AT(field) offsetof(Options, field)
+#define COUNTS(field) AT(field), 0, sizeof((Options *)0)->field
+
+static const Option options[] = {
+    {"--json", FLAG, AT(json), 0, 0},
+    {"--who", FLAG, AT(who), 0, 0},
+    {"--check", FLAG, AT(check), 0, 0},
+    {"--origins", FLAG, AT(origins), 0, 0},
+    {"--training", FLAG, AT(eval.training), 0, 0},
+    {"--count", FLAG, AT(eval.count), 0, 0},
+    {"--reference", FLAG, AT(train.reference), 0, 0},
+    {"--plan", FLAG, AT(train.plan), 0, 0},
+    {"--quiet", FLAG, AT(train.quiet), 0, 0},
+    {"--after", TEXT, AT(after), 0, 0},
+    {"--weights", TEXT, AT(eval.weights), 0, 0},
+    {"--out", TEXT, AT(eval.out), AT(train.out), 0},
+    {"--dy", TEXT, AT(eval.dy), 0, 0},
+    {"--grads", TEXT, AT(eval.grads), 0, 0},
+    {"--save", TEXT, AT(eval.save), 0, 0},
+    {"--resume", TEXT, AT(train.resume), 0, 0},
+    {"--precision", TEXT, AT(train.precision), 0, 0},
+    {"--device", TEXT, AT(train.device), 0, 0},
+    {"--every", TEXT, AT(train.every), 0, 0},
+    {"--seed", COUNT, COUNTS(eval.seed)},
+    {"--threads", COUNT, COUNTS(train.threads)},
+    {"--batch", COUNT, COUNTS(train.batch)},
+    {"--pause", COUNT, COUNTS(train.pause)},
+    {"--epochs", REAL, AT(train.epochs), 0, 0},
+    {"--steps", REAL, AT(train.steps), 0, 0},
+    {"--in", INPUT, 0, 0, 0},
+    {"--set", SETTING, 0, 0, 0},
+};
+
+static const Option *option_named(const char *name) {
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    if (!strcmp(options[i].name, name)) return &options[i];
+  return NULL;
 }
 
-// An option with a value. 0: taken, 1: not one of these, 2: wrong.
-static int valued(const Command *c, Options *o, const char *arg, char *value) {
-  const char **text = !strcmp(arg, "--after")     ? &o->after
-                      : !strcmp(arg, "--weights") ? &o->eval.weights
-                      : !strcmp(arg, "--out")     ? &o->eval.out
-                      : !strcmp(arg, "--dy")      ? &o->eval.dy
-                      : !strcmp(arg, "--grads")   ? &o->eval.grads
-                      : !strcmp(arg, "--save")    ? &o->eval.save
-                                                  : NULL;
-  bool seed = !strcmp(arg, "--seed"), in = !strcmp(arg, "--in"), set = !strcmp(arg, "--set");
-  if (!text && !seed && !in && !set) return 1;
-  if (!value) return usage(c, "a value is missing after", arg);
-  if (text) {
-    *text = value;
-    return 0;
+static void *place(Options *o, size_t at) { return (char *)o + at; }
+
+static int take_count(const Command *c, Options *o, const Option *option, const char *value) {
+  char *end;
+  unsigned long long x = strtoull(value, &end, 10);
+  bool small = option->bytes == 8 ? x <= INT64_MAX || option->at == AT(eval.seed) : x <= UINT32_MAX;
+  if (*end || *value < '0' || *value > '9' || !small) {
+    fprintf(stderr, "limn %s: %s wants a whole number, not %s\n", c->name, option->name, value);
+    return usage(c, NULL, NULL);
   }
-  if (seed) {
-    char *end;
-    o->eval.seed = strtoull(value, &end, 10);
-    return *end || !*value ? usage(c, "a seed is a whole number, not", value) : 0;
+  if (option->bytes == 8)
+    *(uint64_t *)place(o, option->at) = x;
+  else
+    *(uint32_t *)place(o, option->at) = (uint32_t)x;
+  if (option->at == AT(eval.seed)) o->train.has_seed = true;
+  return 0;
+}
+
+static int take_real(const Command *c, Options *o, const Option *option, const char *value) {
+  char *end;
+  double x = strtod(value, &end);
+  if (!*value || *end || !(x > 0 && x < 1e15)) {
+    fprintf(stderr, "limn %s: %s wants a number above 0, not %s\n", c->name, option->name, value);
+    return usage(c, NULL, NULL);
   }
+  *(double *)place(o, option->at) = x;
+  return 0;
+}
+
+static int take_pair(const Command *c, Options *o, const Option *option, char *value) {
   char *right, *left = split(value, &right);
-  if (in) {
+  if (option->kind == INPUT) {
     if (o->eval.nin == 64) return usage(c, "too many inputs", NULL);
     o->in[o->eval.nin++] = left ? (LimnInput){left, right} : (LimnInput){"", value};
     return 0;
@@ -217,6 +342,20 @@ static int valued(const Command *c, Options *o, const char *arg, char *value) {
   o->set_name[o->nset] = left;
   o->set_value[o->nset++] = right;
   return 0;
+}
+
+static int take_option(const Command *c, Options *o, const Option *option, char *value) {
+  if (option->kind == FLAG) return *(bool *)place(o, option->at) = true, 0;
+  if (!value) return usage(c, "a value is missing after", option->name);
+  switch (option->kind) {
+  case TEXT:
+    *(const char **)place(o, option->at) = value;
+    if (option->also) *(const char **)place(o, option->also) = value;
+    return 0;
+  case COUNT: return take_count(c, o, option, value);
+  case REAL: return take_real(c, o, option, value);
+  default: return take_pair(c, o, option, value);
+  }
 }
 
 static int read_options(const Command *c, int argc, char **argv, Options *o) {
@@ -235,11 +374,11 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
         return usage(c, "one thing too many:", arg);
       continue;
     }
-    if (flag(o, arg)) continue;
-    int r = valued(c, o, arg, i + 1 < argc ? argv[i + 1] : NULL);
-    if (r == 1) return usage(c, "there is no option", arg);
+    const Option *option = option_named(arg);
+    if (!option) return usage(c, "there is no option", arg);
+    int r = take_option(c, o, option, i + 1 < argc ? argv[i + 1] : NULL);
     if (r) return r;
-    i++;
+    i += option->kind != FLAG;
   }
   if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
   if (c->name_needed && !o->name)
@@ -263,6 +402,7 @@ int main(int argc, char **argv) {
       return 3;
     }
     int status = commands[i].run(l, &o);
+    if (status == LIMN_MACHINE && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
     limn_free(l);
     return status;
   }

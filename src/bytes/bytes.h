@@ -112,6 +112,9 @@ bool safetensors_read(Arena *, const char *path, Arrays *out, const char **error
 bool safetensors_read_bytes(Arena *, const void *bytes, size_t n, Arrays *out, const char **error);
 bool safetensors_write(Arena *, const char *path, const Arrays *, const char **error);
 bool safetensors_bytes(Arena *, const Arrays *, Bytes *out, const char **error);
+// All but the numbers: they are for the caller to put, little-endian, one array after the other at
+// *data. Array.data is not looked at.
+bool safetensors_frame(Arena *, const Arrays *, Bytes *out, uint8_t **data, const char **error);
 const Array *arrays_find(const Arrays *, const char *name);   // NULL = absent
 const char *arrays_metadata(const Arrays *, const char *key); // NULL = absent
 

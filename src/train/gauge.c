@@ -1,8 +1,9 @@
 // Measures during training, and the loss on validation data where a program measures nothing.
 //
-// A measure is a diagram with one number, a mean over samples. It is run over its data in batches, and the batches'
-// numbers are averaged by their samples, so the short last one counts as much as it holds. `on mnist.test` puts that
-// split, whole and in order, in the place of every source of the set.
+// A measure is a diagram with one number, a mean over samples. It is run over its data in batches,
+// and the batches' numbers are averaged by their samples, so the short last one counts as much as
+// it holds. `on mnist.test` puts that split, whole and in order, in the place of every source of
+// the set.
 #include "train/trainer.h"
 
 enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memory
@@ -17,12 +18,13 @@ static bool part_open(Trainer *t, Gauge *g, Diagram *d, Ids fields, const Instea
   g->engine[k] = engine_new(t->w, d, t->store, g->batch, &how);
   if (!g->engine[k]) return false;
   g->parts++;
-  return feed_open(t->data, &fields, g->engine[k], g->batch, instead, &g->feed[k]);
+  return feed_add(t->data, &g->feed[k], &fields, g->engine[k], instead, &g->inlet[k]);
 }
 
 static Gauge gauge_new(Trainer *t, uint32_t parts) {
-  Gauge g = {.engine = NEW_ARRAY(t->arena, Engine *, parts), .feed = NEW_ARRAY(t->arena, Feed, parts)};
-  return g;
+  return (Gauge){.engine = NEW_ARRAY(t->arena, Engine *, parts),
+                 .inlet = NEW_ARRAY(t->arena, Inlets, parts),
+                 .feed = NEW_ARRAY(t->arena, Feed, parts)};
 }
 
 static bool label_taken(const Trainer *t, const char *label) {
@@ -45,7 +47,7 @@ static const char *label_of(const Trainer *t, const Measure *m) {
 static const char *where_of(const Trainer *t, const Measure *m, const Feed *f) {
   const char *set = m->path ? m->path : name_text(t->w->names, m->set);
   const char *split = name_text(t->w->names, m->split);
-  if (!f->stream.n) return "";
+  if (!f->given.n) return "";
   return *set ? arena_format(t->arena, "%s%s%s", set, *split ? "." : "", split) : "training data";
 }
 
@@ -58,8 +60,7 @@ static bool measure_open(Trainer *t, const Measure *m) {
     tell(t, "%s is not measured here", name_text(t->w->names, m->name));
     return true;
   }
-  Instead instead = {.set = m->set, .path = m->path, .on = m->set || m->path};
-  instead.whole = !instead.on;
+  Instead instead = {.set = m->set, .path = m->path, .on = m->set || m->path, .ordered = true};
   split_from(name_text(t->w->names, m->split), &instead.split);
   Gauge g = gauge_new(t, 1);
   bool good = part_open(t, &g, m->diagram, m->fields, &instead);
@@ -87,7 +88,7 @@ static bool can_validate(Trainer *t) {
 static bool valid_open(Trainer *t) {
   if (!can_validate(t)) return true;
   Gauge g = gauge_new(t, t->p->goal.n);
-  Instead instead = {.every = true, .split = SPLIT_VALID};
+  Instead instead = {.every = true, .split = SPLIT_VALID, .ordered = true};
   bool good = true;
   for (uint32_t i = 0; good && i < t->p->goal.n; i++) {
     Measure m;
@@ -107,23 +108,30 @@ bool gauges_open(Trainer *t) {
   return t->p->measure.n || valid_open(t);
 }
 
-// -- running ------------------------------------------------------------------------------------------
+// -- running
+// ------------------------------------------------------------------------------------------
+static bool part_failed(Trainer *t, const Gauge *g, uint32_t k, const char *why) {
+  diag_error(t->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
+             why ? why : engine_error(g->engine[k]));
+  return false;
+}
+
 static bool part_run(Trainer *t, Gauge *g, uint32_t k, double *mean) {
   Feed *f = &g->feed[k];
-  int64_t rows = f->rows ? f->rows : g->batch ? g->batch : 1, most = g->batch ? g->batch : 1;
-  double sum = 0;
-  for (int64_t first = 0, batch = 0; first < rows; first += most, batch++) {
-    int64_t n = rows - first < most ? rows - first : most;
-    const char *why = "";
-    if (!feed_fill(f, first, n, &why) ||
-        engine_run(g->engine[k], g->batch ? n : 0, (uint64_t)batch) == RUN_FAILED) {
-      diag_error(t->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
-                 *why ? why : engine_error(g->engine[k]));
-      return false;
-    }
-    sum += *(const double *)engine_out(g->engine[k], 0) * (double)n;
+  double sum = 0, weight = 0;
+  if (!feed_start(t->data, f, g->batch, 0, 0)) return false;
+  int64_t batches = f->samples ? feed_batches(f) : 1;
+  for (int64_t i = 0; i < batches; i++) {
+    const char *why = NULL;
+    int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch;
+    if (n < 0 || engine_run(g->engine[k], n, (uint64_t)i) == RUN_FAILED)
+      return part_failed(t, g, k, why);
+    double each = n ? (double)n : 1;
+    sum += *(const double *)engine_out(g->engine[k], 0) * each;
+    weight += each;
   }
-  *mean = sum / (double)rows;
+  feed_stop(f);
+  *mean = sum / weight;
   return true;
 }
 
@@ -134,7 +142,7 @@ bool gauges_run(Trainer *t) {
     for (uint32_t k = 0; k < g->parts; k++, value += mean)
       if (!part_run(t, g, k, &mean)) return false;
     g->value = value;
-    g->known = true;
+    g->known = g->fresh = true;
   }
   return true;
 }

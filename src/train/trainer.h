@@ -19,49 +19,51 @@ typedef struct {
   Program *p;
   Arena *arena;
   const char *beside; // the program: data files are named from there
-  uint64_t seed;
+  uint64_t seed;      // of what is generated
+  uint64_t draw_seed; // of shuffles
+  bool valid;         // validation data are wanted
   VEC(Opened) opened;
   Set **set; // [given] NULL while nobody needs it
 } Data;
 
-typedef struct { // one `given`, drawn sample after sample
-  uint32_t given;
-  Set *set;
-  Split split;
-  int64_t rows;
-  uint64_t key;
-  bool shuffle;
-} Stream;
-
-typedef struct {
-  uint32_t stream, field;
-  bool index; // the number of the sample itself
-  Number number;
-  void *to; // [n …], memory of the engine
-} Inlet;
-
-typedef struct {
-  VEC(Stream) stream;
-  VEC(Inlet) inlet;
-  int64_t rows; // of the largest stream; 0: none
-  int64_t *row; // [batch] scratch
-} Feed;
-
-// `on mnist.test`: sources of this set are replaced by that split, whole and in order.
+// Which samples: `on mnist.test` puts that split in the place of every source of the set.
 typedef struct {
   Name set;
   const char *path;
   Split split;
-  bool on, every, whole; // every: of all sets; whole: nothing is replaced, but read in order
+  bool on;      // replace sources of this set, or file
+  bool every;   // replace all of them
+  bool ordered; // each sample once, in order; otherwise shuffled
 } Instead;
 
+typedef struct { // data for one or more engines, batch after batch
+  VEC(uint32_t) given;
+  VEC(Draw) draw; // for each given
+  VEC(LoaderSource) source;
+  int64_t samples; // in an epoch; 0: there is no finite source
+  Arena *arena;
+  Loader *loader;
+} Feed;
+
+typedef struct {
+  uint32_t source;
+  size_t bytes; // of one sample
+  void *to;     // [n …], memory of the engine
+} Inlet;
+typedef VEC(Inlet) Inlets;
+
 Data *data_new(Infer *, Program *, Arena *);
-void data_close(Data *);
 // Opens the sets behind these fields; sizes that a file settles are settled. False with a
 // diagnostic.
 bool data_need(Data *, const Ids *fields);
-bool feed_open(Data *, const Ids *fields, Engine *, int64_t batch, const Instead *, Feed *);
-bool feed_fill(Feed *, int64_t first, int64_t n, const char **why);
+bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
+bool feed_add(Data *, Feed *, const Ids *fields, Engine *, const Instead *, Inlets *);
+bool feed_start(Data *, Feed *, int64_t batch, int64_t epoch,
+                int64_t number); // at this batch of it
+void feed_stop(Feed *);
+int64_t feed_batches(const Feed *); // in an epoch
+// How many samples came, into the memory of one engine; -1: *why.
+int64_t feed_next(Feed *, const Inlets *, const char **why);
 bool split_from(const char *name, Split *);
 
 // compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
@@ -101,9 +103,10 @@ typedef struct {
   uint32_t parts;    // values that are added up: one, or one for each goal
   Engine **engine;
   Feed *feed;
+  Inlets *inlet;
   int64_t batch;
   double value;
-  bool known; // it was measured since the last row
+  bool known, fresh; // fresh: since the last row
 } Gauge;
 typedef VEC(Gauge) Gauges;
 bool gauges_open(Trainer *);
@@ -117,30 +120,35 @@ void folder_close(Trainer *);
 const char *folder_path(const Trainer *, const char *name);
 void folder_note(Trainer *, const char *how_it_ended); // run.json
 
-// record.c: what is appended: metrics.csv and TensorBoard's events
+// record.c: what is appended: metrics.csv and TensorBoard's events. A checkpoint knows how long
+// they were.
 typedef struct {
-  int fd;
-  int64_t bytes; // on disk
-  Buf waiting;   // not yet
-  bool failed;   // said already
-} Appended;
-bool record_open(Trainer *, int64_t csv_bytes, int64_t events_bytes);
+  int fd;        // of metrics.csv
+  int64_t bytes; // of it, on disk
+  Buf waiting;   // rows that are not there yet
+  Events *events;
+  const char *events_path;
+  bool failed; // said already
+} Record;
+bool record_open(Trainer *, const Arrays *state); // NULL: a new run
 void record_close(Trainer *);
 void record_row(Trainer *);
 void record_flush(Trainer *);
+int64_t record_events_bytes(const Trainer *);
 
 // save.c
 typedef struct Saver Saver;
-Saver *saver_new(Arena *);
-void saver_free(Saver *);
-bool save_begin(Trainer *); // false: a weight is not finite, and nothing was saved
-bool save_busy(Trainer *);
-bool save_end(Trainer *); // waits. False: the last one failed
-bool save_best(
-    Trainer *); // keeps the weights as they are; they are written with the next checkpoint
-bool resume_read(Trainer *, Arrays *);           // false with a diagnostic
-bool resume_position(Trainer *, const Arrays *); // which phase, which step, which options
-bool resume_states(Trainer *, const Arrays *);
+bool save_open(Trainer *);
+void save_close(Trainer *);
+bool save_begin(Trainer *); // false: a weight is not finite, and nothing is saved
+bool save_busy(Trainer *);  // what the last one met is told when it has ended
+bool save_end(Trainer *);   // waits. False: it failed
+void save_best(Trainer *);  // the weights as they are; written with the next checkpoint
+
+// resume.c
+bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic
+bool resume_options(Trainer *, const Arrays *);  // what the run was asked for holds, or is refused
+bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
 // tell.c: what the user sees
 void tell_start(Trainer *);
@@ -168,15 +176,17 @@ struct Trainer {
 
   // what is trained
   Data *data;
-  Table *model;   // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
-  uint32_t phase; // which `train` statement
+  uint64_t program; // its hash
+  Table *model;     // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
+  uint32_t phase;   // which `train` statement
   Regime regime;
-  Store *store;
-  Engine **engine; // [step of the regime]
-  Feed *feed;
+  Store *store, *before; // of this phase, and while it is made of the one before
+  Engine **engine;       // [step of the regime]
+  Inlets *inlet;
+  Feed feed;             // for all of them
   uint32_t *turn, turns; // one round: which steps
   Gauges gauge;
-  int64_t batch, rows, epoch_steps; // rows and epoch_steps are 0 without finite data
+  int64_t batch, epoch_steps; // epoch_steps is 0 without finite data
   uint64_t total, row_every, report_every;
 
   // where it is: this, the store and what was appended make a checkpoint
@@ -194,9 +204,10 @@ struct Trainer {
   Mean shown; // the window before `row`, so that what is shown is steady
   const char *dir;
   int lock;
-  Appended csv, events;
+  Record record;
   Saver *saver;
   LimnStatus status;
+  jmp_buf no_memory;
 };
 
 static inline double trainer_seconds(const Trainer *t) { // of training, all calls together
