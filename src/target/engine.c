@@ -30,8 +30,8 @@ static bool find_states(Engine *e) {
   e->state = NEW_ARRAY(e->arena, State *, d->param.n + 1);
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
-    if (p->role == ROLE_CLOCK) continue;
     e->state[i] = store_find(e->store, p->path);
+    if (p->role == ROLE_CLOCK && !e->state[i]) continue; // the engine's own
     if (!e->state[i])
       diag_error(e->w->diags, (Span){0}, "there is no value for %s : %s", p->path,
                  type_text(e->w, &d->wire.at[p->wire].type));

@@ -20,7 +20,7 @@ struct Engine {
   World *w;
   const Diagram *d;
   Store *store;
-  State **state;   // [param] NULL for a clock
+  State **state;   // [param] NULL: a clock that is not in the store
   int64_t samples; // the largest number
   Target how;
   const char *error;

@@ -41,7 +41,7 @@ Tensor reference_input(Engine *e, Arena *a, uint32_t i, int64_t n) {
 Tensor reference_param(Engine *e, Arena *a, uint32_t i, uint64_t step) {
   const Param *p = &e->d->param.at[i];
   Tensor t = tensor_of_type(e, a, &e->d->wire.at[p->wire].type, 0);
-  if (p->role != ROLE_CLOCK)
+  if (e->state[i])
     state_get(e->state[i], t.data);
   else
     t.data[0] = strcmp(p->path, "steps") == 0 ? e->how.steps : (double)step;

@@ -11,7 +11,7 @@ enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memo
 static bool part_open(Trainer *t, Gauge *g, Diagram *d, Ids fields, const Instead *instead) {
   uint32_t k = g->parts;
   d = compose_noise(t->in, t->p, d, &fields);
-  if (!d || !store_add_params(t->in, t->p, t->store, d, t->seed)) return false;
+  if (!d || !store_add_params(t->w, t->store, d, t->seed)) return false;
   bool samples = has_sample_axis(t->w, d);
   g->batch = !samples ? 0 : t->batch > GAUGE_BATCH ? t->batch : GAUGE_BATCH;
   Target how = {.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};

@@ -35,9 +35,9 @@ static void add_losses(Trainer *t, const Engine *e, const Step *s, double weight
   }
 }
 
-static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n) {
+static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint64_t run) {
   Span span;
-  const char *why = engine_blame(e, n, t->step, &span);
+  const char *why = engine_blame(e, n, run, &span);
   Buf goals = buf_new(t->arena);
   for (uint32_t i = 0; i < s->goals.n; i++) {
     double x = *(const double *)engine_out(e, i);
@@ -60,19 +60,26 @@ static LoopEnd failed(Trainer *t, const char *why) {
   return LOOP_FAILED;
 }
 
-static LoopEnd one_step(Trainer *t) {
-  uint32_t k = t->turn[t->step % t->turns];
+// One run of an engine on one batch.
+static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
   Engine *e = t->engine[k];
   const Step *s = &t->regime.step.at[k];
   const char *why = NULL;
   int64_t n = t->feed.samples ? feed_next(&t->feed, &t->inlet[k], &why) : t->batch;
   if (n < 0) return failed(t, why);
-  RunStatus status = engine_run(e, n, t->step);
-  if (status == RUN_NOT_FINITE) return not_finite(t, e, s, n);
+  RunStatus status = engine_run(e, n, run);
+  if (status == RUN_NOT_FINITE) return not_finite(t, e, s, n, run);
   if (status == RUN_FAILED) return failed(t, engine_error(e));
   add_losses(t, e, s, n ? (double)n : 1);
-  t->step++;
   return LOOP_DONE;
+}
+
+static LoopEnd one_step(Trainer *t) {
+  LoopEnd how = LOOP_DONE;
+  for (uint32_t i = 0; i < t->turns && how == LOOP_DONE; i++)
+    how = one_turn(t, t->turn[i], t->step * t->turns + i);
+  if (how == LOOP_DONE) t->step++;
+  return how;
 }
 
 // -- what is due
@@ -82,7 +89,8 @@ static double score(const Trainer *t, bool *up) {
   if (t->gauge.n) return t->gauge.at[0].value;
   double sum = 0;
   for (uint32_t i = 0; i < t->p->goal.n; i++)
-    if (t->report.weight[i] > 0) sum += t->report.sum[i] / t->report.weight[i];
+    if (t->report.weight[i] > 0)
+      sum += t->p->goal.at[i].sign * t->p->goal.at[i].weight * t->report.sum[i] / t->report.weight[i];
   return sum;
 }
 

@@ -14,44 +14,22 @@ static bool no_memory(World *w, const char *path, const Type *t) {
   return false;
 }
 
-// g/dense/W of `stale g = f` starts as f/dense/W does.
-static const char *start_path(Infer *in, const Program *p, const char *path) {
-  World *w = infer_world(in);
-  size_t n = strcspn(path, "/.");
-  for (uint32_t i = 0; i < p->learner.n; i++) {
-    const Def *d = p->learner.at[i];
-    const char *name = name_text(w->names, d->name);
-    if (d->kind == DEF_STALE && d->of && strlen(name) == n && strncmp(name, path, n) == 0)
-      return arena_format(w->arena, "%s%s", name_text(w->names, d->of->name), path + n);
-  }
-  return path;
-}
-
-static bool fill(Infer *in, const Program *p, Store *s, State *state, const Init *init,
-                 const Type *t, uint64_t seed) {
-  World *w = infer_world(in);
-  const char *path = start_path(in, p, state->path);
-  const State *followed = path != state->path ? store_find(s, path) : NULL;
+static bool fill(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
   Arena *a = arena_child(w->arena);
   Tensor value = {0};
-  bool good = true;
-  if (followed && followed->count == state->count && followed->number == state->number)
-    memcpy(state->data, followed->data, (size_t)state->count * number_bytes(state->number));
-  else if (init_eval(w, a, init, t, seed, site_hash(0, path), &value) &&
-           value.count == state->count)
+  bool good = init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) &&
+              value.count == state->count;
+  if (good)
     state_set(state, value.data);
   else
-    good = false;
-  if (!good)
     diag_error(w->diags, (Span){0}, "%s : %s has no first value", state->path, type_text(w, t));
   arena_free(a);
   return good;
 }
 
-bool store_add_flat(Infer *in, Program *p, Store *s, const Flat *f, uint64_t seed) {
-  World *w = infer_world(in);
-  Type row = type_make(w, BASE_R, 1, &(Axis){.size = size_of(w, f->count)});
-  uint32_t whole = store_add(s, f->path, BASE_R, 1, &f->count);
+bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
+  Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
+  uint32_t whole = store_add(s, f->path, f->base, 1, &f->count);
   if (whole == STORE_NONE) return no_memory(w, f->path, &row);
   for (uint32_t i = 0; i < f->member.n; i++) {
     const Member *m = &f->member.at[i];
@@ -59,32 +37,23 @@ bool store_add_flat(Infer *in, Program *p, Store *s, const Flat *f, uint64_t see
     if (!shape_of(w, &m->type, shape, m->path)) return false;
     uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);
     if (part == STORE_NONE) return no_memory(w, m->path, &m->type);
-    if (!fill(in, p, s, store_at(s, part), &m->init, &m->type, seed)) return false;
+    if (!fill(w, store_at(s, part), &m->init, &m->type, seed)) return false;
   }
   return true;
 }
 
-static bool add_param(Infer *in, Program *p, Store *s, const Diagram *d, uint32_t i,
-                      uint64_t seed) {
-  World *w = infer_world(in);
-  const Param *q = &d->param.at[i];
-  const Type *t = &d->wire.at[q->wire].type;
-  int64_t shape[ARRAY_RANK_LIMIT];
-  if (q->role == ROLE_CLOCK || store_find(s, q->path)) return true;
-  if (!shape_of(w, t, shape, q->path)) return false;
-  uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
-  if (number == STORE_NONE) return no_memory(w, q->path, t);
-  return fill(in, p, s, store_at(s, number), &q->init, t, seed);
-}
-
-// Stale copies come last, when what they follow is there.
-bool store_add_params(Infer *in, Program *p, Store *s, const Diagram *d, uint64_t seed) {
-  for (int late = 0; late < 2; late++)
-    for (uint32_t i = 0; i < d->param.n; i++) {
-      const char *path = d->param.at[i].path;
-      if ((start_path(in, p, path) != path) == late && !add_param(in, p, s, d, i, seed))
-        return false;
-    }
+// A clock that no step moves is the engine's business.
+bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *q = &d->param.at[i];
+    const Type *t = &d->wire.at[q->wire].type;
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if ((q->role == ROLE_CLOCK && !q->next) || store_find(s, q->path)) continue;
+    if (!shape_of(w, t, shape, q->path)) return false;
+    uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
+    if (number == STORE_NONE) return no_memory(w, q->path, t);
+    if (!fill(w, store_at(s, number), &q->init, t, seed)) return false;
+  }
   return true;
 }
 
@@ -94,6 +63,14 @@ static void copy_state(World *w, State *to, const State *from) {
   state_get(from, value);
   if (to->count == from->count) state_set(to, value);
   arena_free(a);
+}
+
+bool store_copy(World *w, Store *s, const char *path, const char *as) {
+  State *to = store_find(s, path);
+  const State *from = store_find(s, as);
+  if (to && from && to->count == from->count) return copy_state(w, to, from), true;
+  diag_error(w->diags, (Span){0}, "%s cannot start as %s does", path, as);
+  return false;
 }
 
 bool store_move(World *w, Store *to, Store *from, const Table *which) {

@@ -126,10 +126,12 @@ static const Instead drawn = {0}; // training data, shuffled
 
 static bool fill_store(Trainer *t) {
   for (uint32_t i = 0; i < t->regime.flat.n; i++)
-    if (!store_add_flat(t->in, t->p, t->store, &t->regime.flat.at[i], t->seed)) return false;
+    if (!store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed)) return false;
   for (uint32_t i = 0; i < t->regime.step.n; i++)
-    if (!store_add_params(t->in, t->p, t->store, t->regime.step.at[i].diagram, t->seed))
+    if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed))
       return false;
+  for (uint32_t i = 0; i < t->regime.start.n; i++)
+    if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as)) return false;
   return true;
 }
 
@@ -191,7 +193,8 @@ static bool find_epoch(Trainer *t) {
   }
   t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : BATCH;
   if (!samples) t->batch = 0;
-  t->epoch_steps = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
+  t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
+  t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
   return true;
 }
 
@@ -221,8 +224,8 @@ static bool open_phase(Trainer *t) {
   t->feed = (Feed){0};
   t->data->draw_seed = phase_seed(t);
   if (!learn_regime(t->in, t->p, t->p->train.at[t->phase], &t->regime)) return false;
-  if (!find_epoch(t) || !find_length(t)) return false;
   find_turns(t);
+  if (!find_epoch(t) || !find_length(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return refuse(t, LIMN_MACHINE, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
@@ -236,8 +239,8 @@ static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
   t->row = mean_new(t), t->report = mean_new(t), t->shown = mean_new(t);
   if (state && !resume_position(t, state)) return false;
   if (first && !record_open(t, state)) return false;
-  int64_t each = t->epoch_steps ? t->epoch_steps : 1;
-  return feed_start(t->data, &t->feed, t->batch, (int64_t)t->step / each, (int64_t)t->step % each);
+  int64_t each = t->epoch_runs ? t->epoch_runs : 1, run = (int64_t)t->step * t->turns;
+  return feed_start(t->data, &t->feed, t->batch, run / each, run % each);
 }
 
 // -- the run

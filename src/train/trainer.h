@@ -73,8 +73,9 @@ bool has_sample_axis(World *, const Diagram *);
 
 // store_fill.c: first values
 // --------------------------------------------------------------------------
-bool store_add_flat(Infer *, Program *, Store *, const Flat *, uint64_t seed);
-bool store_add_params(Infer *, Program *, Store *, const Diagram *, uint64_t seed);
+bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
+bool store_add_params(World *, Store *, const Diagram *, uint64_t seed);
+bool store_copy(World *, Store *, const char *path, const char *as); // starts with the value of another
 bool store_add_sources(Infer *, Program *, Store *); // `learn f … from "f.safetensors"`
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);
@@ -184,9 +185,10 @@ struct Trainer {
   Engine **engine;       // [step of the regime]
   Inlets *inlet;
   Feed feed;             // for all of them
-  uint32_t *turn, turns; // one round: which steps
+  uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;
-  int64_t batch, epoch_steps; // epoch_steps is 0 without finite data
+  int64_t batch;
+  int64_t epoch_runs, epoch_steps; // batches and rounds in an epoch; 0 without finite data
   uint64_t total, row_every, report_every;
 
   // where it is: this, the store and what was appended make a checkpoint
