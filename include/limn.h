@@ -91,6 +91,26 @@ typedef struct {
   LimnTell tell;
 } LimnTrain;
 LimnStatus limn_train(Limn *, const LimnTrain *);
+
+// What was trained, used.
+typedef struct {
+  const char *from;    // a run folder (its model.safetensors), or a safetensors file
+  const LimnInput *in; // predict: x.npy, x.csv, x.csv:a..d, x.png, or numbers
+  uint32_t nin;
+  const char *out; // a file: npy, csv, json, png (pictures side by side), txt; NULL: *text
+  uint64_t seed;   // of noise, with has_seed; otherwise the run's
+  uint32_t threads;
+  const char *precision; // NULL: the run's
+  bool has_seed, reference, json;
+  int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
+  double temperature; // of text; 0: 1
+  const char *prompt; // of text; NULL: as the program says, or a line's end
+} LimnUse;
+LimnStatus limn_measure(Limn *, const LimnUse *, const char **text); // every measure, on its data
+LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **text);
+// name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
+LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
+
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

@@ -462,32 +462,13 @@ static bool read_weights(Run *r) {
   return true;
 }
 
-static void show_numbers(Buf *b, const Tensor *t, uint32_t depth, int64_t *at, bool json) {
-  if (depth == t->rank) {
-    double x = t->data[(*at)++];
-    bool quoted = json && !isfinite(x); // JSON has no word for it
-    if (quoted) buf_char(b, '"');
-    buf_number(b, x);
-    if (quoted) buf_char(b, '"');
-    return;
-  }
-  buf_char(b, '[');
-  for (int64_t i = 0; i < t->shape[depth]; i++) {
-    if (i) buf_text(b, depth + 1 < t->rank ? ",\n" : ", ");
-    if (i && depth + 1 < t->rank)
-      for (uint32_t k = 0; k <= depth; k++) buf_char(b, ' ');
-    show_numbers(b, t, depth + 1, at, json);
-  }
-  buf_char(b, ']');
+static Array array_of(const Tensor *t, const char *name) {
+  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
 }
 
 static void show_tensor(Buf *b, const Tensor *t, bool json) {
-  int64_t at = 0;
-  show_numbers(b, t, 0, &at, json);
-}
-
-static Array array_of(const Tensor *t, const char *name) {
-  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
+  Array a = array_of(t, "");
+  array_print(b, &a, json);
 }
 
 static bool write_out(Run *r, const Tensor *out) {
@@ -613,4 +594,28 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   GUARDED(l, LIMN_MACHINE);
   return train_run(l->in, l->program, how);
+}
+
+LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = train_measure(l->in, l->program, how, &b);
+  *text = status ? NULL : b.at;
+  return status;
+}
+
+LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = train_predict(l->in, l->program, name, how, &b);
+  *text = status ? NULL : b.at;
+  return status;
+}
+
+LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = train_sample(l->in, l->program, name, how, &b);
+  *text = status ? NULL : b.at;
+  return status;
 }

@@ -220,6 +220,7 @@ const Json *json_get(const Json *object, const char *key); // NULL = absent
 
 // '3.5', '[1, 2, 3]', '[[1, 2], [3, inf]]'. The kind is EL_F64.
 bool array_parse(Arena *, const char *text, Array *out, const char **error);
+void array_print(Buf *, const Array *, bool json); // the same; json: "inf" and "nan" in quotes
 bool text_is_utf8(const char *text, size_t n);
 size_t character_length(const char *text, size_t n); // of the character at the start; 0 = none
 bool number_value(const char *text, size_t n, double *out);  // of a decimal that has been scanned

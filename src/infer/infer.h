@@ -128,6 +128,7 @@ Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
 bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
 // The value of an expression, as in `show`: one output for each wire of it. NULL with a diagnostic.
 Diagram *infer_shown(Infer *, Program *, const Node *expr, Ids *fields);
+Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL
 // An optimiser for weights of one type. Inputs: p, grad. Outputs: what the model sees of p (look),

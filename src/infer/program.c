@@ -28,6 +28,10 @@ void infer_settings(Infer *in, Buf *b) {
                in->set_value.at[table_value(in->sets, i) - 1]);
 }
 
+Axis infer_samples(Infer *in) {
+  return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
+}
+
 World *infer_world(Infer *in) { return in->w; }
 Def *def_of(Infer *in, Id id) { return in->def.at[id]; }
 

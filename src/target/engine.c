@@ -55,19 +55,24 @@ static bool has_sizes(Engine *e) {
   return true;
 }
 
+// An engine goes with its arena, and that with the world at the latest.
+static void drop(void *what) {
+  Engine *e = what;
+  if (e->kind && e->kind->free) e->kind->free(e);
+}
+
 Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, const Target *how) {
   Arena *arena = arena_child(w->arena);
   Engine *e = NEW(arena, Engine);
   *e = (Engine){.arena = arena, .w = w, .d = d, .store = store, .samples = samples, .how = *how};
+  arena_on_free(arena, drop, e);
   if (find_states(e) && has_sizes(e) && reference_open(e)) return e;
   engine_free(e);
   return NULL;
 }
 
 void engine_free(Engine *e) {
-  if (!e) return;
-  if (e->kind && e->kind->free) e->kind->free(e);
-  arena_free(e->arena);
+  if (e) arena_free(e->arena);
 }
 
 void *engine_in(Engine *e, uint32_t input) { return e->kind->in(e, input); }

@@ -90,7 +90,8 @@ static double score(const Trainer *t, bool *up) {
   double sum = 0;
   for (uint32_t i = 0; i < t->p->goal.n; i++)
     if (t->report.weight[i] > 0)
-      sum += t->p->goal.at[i].sign * t->p->goal.at[i].weight * t->report.sum[i] / t->report.weight[i];
+      sum +=
+          t->p->goal.at[i].sign * t->p->goal.at[i].weight * t->report.sum[i] / t->report.weight[i];
   return sum;
 }
 

@@ -143,7 +143,10 @@ static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
 static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
+  static const char *const precision[] = {"32", "64", "bf16"};
   note(a, &all, "limn", "%s", limn_version());
+  note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
+  note(a, &all, "precision", "%s", precision[t->precision]);
   note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));
   for (uint32_t i = 0; i < table_count(t->model); i++) {
     const State *s = store_find(t->store, table_key(t->model, i, NULL));

@@ -262,3 +262,35 @@ int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
   }
   return b->n;
 }
+
+bool data_rows(Data *d, const Ids *fields, const Diagram *diagram, int64_t n, Tensor *in,
+               int64_t *rows) {
+  static const Instead ordered = {.ordered = true};
+  const char *why = "";
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (fields->at[i]) {
+      const Given *g = &d->p->given.at[def_of(d->in, fields->at[i])->given];
+      int64_t have =
+          set_rows(d->set[def_of(d->in, fields->at[i])->given], split_of(d, g, &ordered));
+      if (have < n) n = have;
+    }
+  int64_t *row = NEW_ARRAY(d->arena, int64_t, n + 1);
+  for (int64_t i = 0; i < n; i++) row[i] = i;
+  *rows = n;
+  for (uint32_t i = 0; i < fields->n; i++) {
+    if (!fields->at[i]) continue;
+    const Def *def = def_of(d->in, fields->at[i]);
+    const Given *g = &d->p->given.at[def->given];
+    int64_t shape[ARRAY_RANK_LIMIT];
+    uint32_t field;
+    if (!engine_shape(d->w, &diagram->wire.at[diagram->in.at[i]].type, n, shape)) return false;
+    in[i] = tensor_new(d->arena, diagram->wire.at[diagram->in.at[i]].type.rank, shape);
+    if (!find_field(d, g, d->set[def->given], def->field, &field)) return false;
+    if (set_read(d->set[def->given], split_of(d, g, &ordered), field, row, n, NUMBER_F64,
+                 in[i].data, &why))
+      continue;
+    diag_error(d->w->diags, g->node->span, "%s", why);
+    return false;
+  }
+  return true;
+}

@@ -89,7 +89,7 @@ bool store_move(World *w, Store *to, Store *from, const Table *which) {
 
 // -- from files
 // ---------------------------------------------------------------------------------------
-static bool set_from_array(World *w, State *s, const Array *a, const char *file) {
+bool state_from_array(World *w, State *s, const Array *a, const char *file) {
   bool same = a->rank == s->rank;
   for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];
   if (same) return state_set(s, a->data), true;
@@ -105,7 +105,7 @@ bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
     if (state->whole != i) continue; // a part comes with its whole
     const Array *a = arrays_find(all, state->path);
     if (!a) diag_error(w->diags, (Span){0}, "%s has no %s", file, state->path);
-    if (!a || !set_from_array(w, state, a, file)) return false;
+    if (!a || !state_from_array(w, state, a, file)) return false;
   }
   return true;
 }
@@ -126,7 +126,7 @@ static bool learner_from(Infer *in, Store *s, const Def *d, const char *text) {
     const char *slash = strchr(state->path, '/');
     if (!x && slash) x = arrays_find(&all, slash + 1);
     if (!x) diag_error(w->diags, d->span, "%s has no weight %s", file, state->path);
-    good = x && set_from_array(w, state, x, file);
+    good = x && state_from_array(w, state, x, file);
   }
   arena_free(a);
   return good;

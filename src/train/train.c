@@ -76,43 +76,25 @@ static uint64_t seed_of(Trainer *t) {
   return 0;
 }
 
-// Is a part of the training data to be kept for validation?
-static bool wants_validation(Trainer *t) {
-  Name valid = name_from(t->w->names, "valid");
-  for (uint32_t i = 0; i < t->p->given.n; i++)
-    if (t->p->given.at[i].split == valid) return true;
-  for (uint32_t i = 0; i < t->p->measure.n; i++)
-    if (t->p->measure.at[i].split == valid) return true;
-  for (uint32_t i = 0; i < t->p->train.n && !t->p->measure.n; i++) {
-    Training training = {0};
-    if (infer_training(t->in, t->p, t->p->train.at[i], &training) && training.patience) return true;
+// What a learner is made of, wherever it occurs.
+static void add_model(Table *model, const Diagram *d) {
+  for (uint32_t i = 0; d && i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    if (!p->rooted || (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER)) continue;
+    table_put(model, p->path, strlen(p->path), p->role == ROLE_WEIGHT ? 1 : 2);
   }
-  return false;
+}
+
+Table *model_paths(Arena *a, const Program *p) {
+  Table *model = table_new(a);
+  for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);
+  for (uint32_t i = 0; i < p->measure.n; i++) add_model(model, p->measure.at[i].diagram);
+  return model;
 }
 
 static bool open_data(Trainer *t) {
   t->data->seed = t->seed;
-  t->data->valid = wants_validation(t);
-  for (uint32_t i = 0; i < t->p->goal.n; i++)
-    if (!data_need(t->data, &t->p->goal.at[i].fields)) return false;
-  for (uint32_t i = 0; i < t->p->measure.n; i++)
-    if (!data_need(t->data, &t->p->measure.at[i].fields)) return false;
-  return true;
-}
-
-// What a learner is made of, wherever it occurs.
-static void add_model(Trainer *t, const Diagram *d) {
-  for (uint32_t i = 0; d && i < d->param.n; i++) {
-    const Param *p = &d->param.at[i];
-    if (!p->rooted || (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER)) continue;
-    table_put(t->model, p->path, strlen(p->path), p->role == ROLE_WEIGHT ? 1 : 2);
-  }
-}
-
-static void find_model(Trainer *t) {
-  t->model = table_new(t->arena);
-  for (uint32_t i = 0; i < t->p->goal.n; i++) add_model(t, t->p->goal.at[i].diagram);
-  for (uint32_t i = 0; i < t->p->measure.n; i++) add_model(t, t->p->measure.at[i].diagram);
+  return data_open_all(t->data);
 }
 
 // -- a phase
@@ -128,10 +110,10 @@ static bool fill_store(Trainer *t) {
   for (uint32_t i = 0; i < t->regime.flat.n; i++)
     if (!store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed)) return false;
   for (uint32_t i = 0; i < t->regime.step.n; i++)
-    if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed))
-      return false;
+    if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed)) return false;
   for (uint32_t i = 0; i < t->regime.start.n; i++)
-    if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as)) return false;
+    if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as))
+      return false;
   return true;
 }
 
@@ -327,7 +309,7 @@ LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o) {
     t->started = clock_seconds();
     t->data = data_new(in, p, t->arena);
     save_open(t);
-    find_model(t);
+    t->model = model_paths(t->arena, p);
     if (!run(t) && t->status == LIMN_GOOD) t->status = LIMN_WRONG;
   } else {
     t->status = LIMN_MACHINE;

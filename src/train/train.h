@@ -15,4 +15,9 @@
 // train.c
 LimnStatus train_run(Infer *, Program *, const LimnTrain *);
 
+// What was trained, used; the answer goes to the Buf.
+LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);                   // measure.c
+LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
+LimnStatus train_sample(Infer *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
+
 #endif

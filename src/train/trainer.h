@@ -56,6 +56,7 @@ Data *data_new(Infer *, Program *, Arena *);
 // Opens the sets behind these fields; sizes that a file settles are settled. False with a
 // diagnostic.
 bool data_need(Data *, const Ids *fields);
+bool data_open_all(Data *);                                          // of goals and measures
 bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
 bool feed_add(Data *, Feed *, const Ids *fields, Engine *, const Instead *, Inlets *);
 bool feed_start(Data *, Feed *, int64_t batch, int64_t epoch,
@@ -64,6 +65,9 @@ void feed_stop(Feed *);
 int64_t feed_batches(const Feed *); // in an epoch
 // How many samples came, into the memory of one engine; -1: *why.
 int64_t feed_next(Feed *, const Inlets *, const char **why);
+// The first n rows of these fields as tensors, for each input of the diagram; *rows: how many there
+// were.
+bool data_rows(Data *, const Ids *fields, const Diagram *, int64_t n, Tensor *in, int64_t *rows);
 bool split_from(const char *name, Split *);
 
 // compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
@@ -75,10 +79,12 @@ bool has_sample_axis(World *, const Diagram *);
 // --------------------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed);
-bool store_copy(World *, Store *, const char *path, const char *as); // starts with the value of another
+bool store_copy(World *, Store *, const char *path,
+                const char *as);                     // starts with the value of another
 bool store_add_sources(Infer *, Program *, Store *); // `learn f … from "f.safetensors"`
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);
+bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
 bool store_read(World *, Store *, const Arrays *,
                 const char *path); // values by path, all of them wanted
 
@@ -157,6 +163,10 @@ void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// train.c
+bool precision_from(const char *text, Precision *);
+Table *model_paths(Arena *, const Program *); // of learners' weights (1) and buffers (2)
 
 // loop.c
 typedef enum { LOOP_DONE, LOOP_STOPPED, LOOP_PATIENT, LOOP_NOT_FINITE, LOOP_FAILED } LoopEnd;
