@@ -19,7 +19,7 @@ void do_measure(Infer *in, Program *p, const Node *n);
 // program.c
 Def *learner_named(Infer *in, Scope *s, const Node *n);
 
-// optimiser.c
+// train.c
 void do_train(Infer *in, Program *p, const Node *n);
 
 #endif
