@@ -44,7 +44,7 @@ const char *limn_format(Limn *, const char *path, const char *text, size_t n);
 LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
 
 // A box, learner, goal or measure (NULL: the whole loss) as text, after a pass: check, inline,
-// simplify, reverse, forward, gradient. NULL with a message.
+// simplify, reverse, forward, gradient, step. NULL with a message.
 const char *limn_print(Limn *, const char *name, const char *pass, bool origins);
 const char *limn_cost(Limn *, const char *name, bool json);
 

@@ -222,6 +222,17 @@ static bool is_small(Limn *l, const Diagram *d) {
   return false;
 }
 
+// The first step of the first `train`.
+static Diagram *first_step(Limn *l) {
+  const Program *p = l->program;
+  Regime r;
+  if (!p->train.n) {
+    diag_error(l->w->diags, (Span){0}, "`step` is of a `train`, and this program has none");
+    return NULL;
+  }
+  return learn_regime(l->in, l->program, p->train.at[0], &r) ? r.step.at[0].diagram : NULL;
+}
+
 static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pass) {
   World *w = l->w;
   if (!pass || strcmp(pass, "check") == 0) return d;
@@ -235,13 +246,18 @@ static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pa
     diag_error(w->diags, (Span){0}, "`gradient` is of the whole loss: give no name");
     return NULL;
   }
-  static const char *const passes[] = {"check",   "inline",  "simplify",
-                                       "reverse", "forward", "gradient"};
+  if (strcmp(pass, "step") == 0) {
+    if (loss->mask) return first_step(l);
+    diag_error(w->diags, (Span){0}, "`step` is of all goals: give no name");
+    return NULL;
+  }
+  static const char *const passes[] = {"check",   "inline",   "simplify", "reverse",
+                                       "forward", "gradient", "step"};
   const char *near = nearest_name(pass, passes, COUNT(passes));
   Id e = diag_error(w->diags, (Span){0}, "there is no pass `%s`", pass);
   diag_help(w->diags, e,
             near ? "did you mean `%s`?"
-                 : "passes are check, inline, simplify, reverse, forward, gradient",
+                 : "passes are check, inline, simplify, reverse, forward, gradient, step",
             near);
   return NULL;
 }

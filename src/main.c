@@ -159,13 +159,14 @@ static const Command commands[] = {
      "  A file with syntax errors is left alone.\n",
      run_fmt, false},
     {"print",
-     "limn print FILE [NAME] [--after check|inline|simplify|reverse|forward|gradient] [--origins]",
+     "limn print FILE [NAME] [--after check|inline|simplify|reverse|forward|gradient|step] "
+     "[--origins]",
      "the diagram of a box, learner or goal (without NAME: of the whole loss) as text",
      "  --after P  the diagram after a pass: check (as written, the default), inline (calls "
      "replaced by\n"
      "             what they call), simplify, reverse, forward (its derivatives), gradient (of the "
      "whole\n"
-     "             loss, each goal moving only what it trains)\n"
+     "             loss, each goal moving only what it trains), step (of the first `train`)\n"
      "  --origins  with the line and column each box comes from\n",
      run_print, false},
     {"grad", "limn grad FILE [NAME]", "its reverse derivative as text",

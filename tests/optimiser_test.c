@@ -79,7 +79,7 @@ static Tensor look_now(const Run *r) {
 
 static Run optimiser(const char *name, uint32_t rank, const int64_t *shape, const double *from) {
   Run r = run_new("const nothing = 0\n");
-  r.d = infer_optimiser(r.in, r.program, name, type_of_shape(r.w, rank, shape));
+  r.d = infer_optimiser(r.in, r.program, name, NULL, type_of_shape(r.w, rank, shape), false);
   Buf why = buf_new(r.arena);
   if (!r.d) diags_print(r.w->diags, &why);
   if (!r.d) fail_msg("%s: %s", name, why.at);

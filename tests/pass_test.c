@@ -55,6 +55,7 @@ static void test_passes_keep_bits(void **state) {
     t_same_bits(t, d, diagram_simplify(t->w, d), in);
     t_same_bits(t, d, simple, in);
     t_same_bits(t, d, diagram_simplify(t->w, simple), in);
+    t_same_bits(t, d, diagram_hoist(t->w, simple), in);
     assert_true(simple->box.n <= flat->box.n);
     t_free(t);
   }
@@ -503,6 +504,57 @@ static void test_simplify_hostile(void **state) {
   }
 }
 
+// Tensors in a row, and back: nothing moves. Readers of a part of a param do not look through it.
+static void test_parts(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = t_diagram(t, "f");
+  Id row = t_param(t, d, BASE_R, "row", "40");
+  Id part = wire_part(t->w, d, row, 10, t_type(t, BASE_R, "2 1 3"), 0, 0);
+  Id one = wire_part(t->w, d, row, 39, t_type(t, BASE_R, ""), 0, 0);
+  Id y =
+      t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a*b", 2, (Operand[]){{part, "j 0 i"}, {one, ""}});
+  Id back = wire_row(t->w, d, y, 0);
+  diagram_output(t->w, d, back);
+  Diagram *s = diagram_simplify(t->w, d);
+  Tensor *in = t_tensors(t, d, -1, 1);
+  t_same_bits(t, d, s, in);
+  const Tensor *out = t_run(t, s, in, NULL);
+  for (int64_t i = 0; i < 3; i++)
+    for (int64_t j = 0; j < 2; j++)
+      assert_true(out[0].data[2 * i + j] == in[0].data[10 + 3 * j + i] * in[0].data[39]);
+  int64_t offset;
+  assert_int_equal(s->box.n, 5);
+  assert_true(box_is_part(t->w, s, &s->box.at[1], &offset) && offset == 10);
+  assert_true(box_is_part(t->w, s, &s->box.at[2], &offset) && offset == 39);
+  assert_true(!box_is_part(t->w, s, &s->box.at[3], &offset) && !box_is_row(t->w, s, &s->box.at[3]));
+  assert_true(box_is_row(t->w, s, &s->box.at[4]));
+  Id other = t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a", 1, (Operand[]){{row, "3*i+j"}});
+  assert_true(other && !box_is_part(t->w, d, &d->box.at[d->box.n - 1], &offset));
+  other = t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a", 1, (Operand[]){{row, "2*i+j+35"}});
+  assert_true(other && !box_is_part(t->w, d, &d->box.at[d->box.n - 1], &offset)); // not inside
+  other = t_loop(t, d, "i:3 j:2", SUM, "2*i+j", "7", "a", 1, (Operand[]){{y, "i j"}});
+  assert_true(other && !box_is_row(t->w, d, &d->box.at[d->box.n - 1])); // not all of it
+  t_free(t);
+}
+
+static void test_hoist(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = t_diagram(t, "f");
+  Id x = t_input(t, d, BASE_R, "5"), k = t_input(t, d, BASE_R, "");
+  diagram_output(
+      t->w, d,
+      t_loop(t, d, "i:5", SUM, "i", "5", "a/(1 - 0.9^b) + 2*b", 2, (Operand[]){{x, "i"}, {k, ""}}));
+  Diagram *h = diagram_hoist(t->w, d);
+  t_valid(t, h);
+  t_same_bits(t, d, h, t_tensors(t, d, 1, 2));
+  assert_int_equal(h->box.n, 3); // the power once, the product where it was
+  assert_int_equal(h->box.at[1].loop->nindex, 0);
+  assert_int_equal(h->box.at[2].nin, 3);
+  t_free(t);
+}
+
 static void test_noise_is_not_merged(void **state) {
   (void)state;
   T *t = t_new(1);
@@ -534,14 +586,24 @@ static void test_long_diagram(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_passes_keep_bits),      cmocka_unit_test(test_passes_print),
-      cmocka_unit_test(test_derivatives_by_chance), cmocka_unit_test(test_rough_derivatives),
-      cmocka_unit_test(test_simplify_and_reverse),  cmocka_unit_test(test_chain_rule),
-      cmocka_unit_test(test_masks_by_chance),       cmocka_unit_test(test_two_goals),
-      cmocka_unit_test(test_inline_sizes),          cmocka_unit_test(test_counted_multiplications),
-      cmocka_unit_test(test_symbolic_cost),         cmocka_unit_test(test_simplify_folds),
-      cmocka_unit_test(test_simplify_keeps_guards), cmocka_unit_test(test_simplify_hostile),
-      cmocka_unit_test(test_noise_is_not_merged),   cmocka_unit_test(test_long_diagram),
+      cmocka_unit_test(test_passes_keep_bits),
+      cmocka_unit_test(test_passes_print),
+      cmocka_unit_test(test_derivatives_by_chance),
+      cmocka_unit_test(test_rough_derivatives),
+      cmocka_unit_test(test_simplify_and_reverse),
+      cmocka_unit_test(test_chain_rule),
+      cmocka_unit_test(test_masks_by_chance),
+      cmocka_unit_test(test_two_goals),
+      cmocka_unit_test(test_inline_sizes),
+      cmocka_unit_test(test_counted_multiplications),
+      cmocka_unit_test(test_symbolic_cost),
+      cmocka_unit_test(test_simplify_folds),
+      cmocka_unit_test(test_simplify_keeps_guards),
+      cmocka_unit_test(test_simplify_hostile),
+      cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_hoist),
+      cmocka_unit_test(test_noise_is_not_merged),
+      cmocka_unit_test(test_long_diagram),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

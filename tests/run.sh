@@ -43,7 +43,7 @@ for f in examples/*.limn tests/programs/*.limn; do
   if "$limn" fmt --check "$f" >"$out/log" 2>&1; then pass; else fail "fmt --check $f" "$out/log"; fi
 done
 
-# golden files by extension: NAME.limn beside NAME.err (messages), NAME.NAME2.graph|grad|cost|who (texts)
+# golden files by extension: NAME.limn beside NAME.err (messages), NAME.NAME2.graph|grad|cost|who|step (texts)
 for f in tests/errors/*.limn; do
   [ -e "$f" ] || continue
   (cd tests/errors && "$limn" check "$(basename "$f")") >"$out/err" 2>&1
@@ -64,6 +64,7 @@ for f in tests/golden/*; do
     grad) "$limn" grad "$file" "$name" ;;
     cost) "$limn" cost "$file" "$name" ;;
     who) "$limn" check "$file" --who ;;
+    step) "$limn" print "$file" --after step ;;
     *) continue ;;
   esac >"$out/text" 2>&1
   golden "$f" "$out/text" "$f"

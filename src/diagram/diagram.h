@@ -388,6 +388,7 @@ uint64_t site_step(uint64_t site,
 // call replaced by what it calls (the body of a scan too), except calls of diagrams with their own
 // reverse.
 Diagram *diagram_inline(World *, const Diagram *);
+Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
 // How many boxes that makes. Calls share what they call, so it may be exponentially more than there
 // are: passes and the interpreter are for those within the limit.
 enum { BOXES_LIMIT = 5000000 };
@@ -417,6 +418,17 @@ Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
 Diagram *diagram_simplify(
     World *,
     const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
+
+// hoist.c
+// Scalars that are the same at every point of a loop as loops of their own, without indices.
+Diagram *diagram_hoist(World *, const Diagram *);
+
+// part.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
+Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
+Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row
+// Is this what wire_part makes, or wire_row? Then its result may be the memory of its operand.
+bool box_is_part(World *, const Diagram *, const Box *, int64_t *offset);
+bool box_is_row(World *, const Diagram *, const Box *);
 
 // cost.c
 // -------------------------------------------------------------------------------------------

@@ -309,3 +309,5 @@ Diagram *diagram_inline(World *w, const Diagram *d) {
   to->reverse = d->reverse;
   return to;
 }
+
+Diagram *diagram_inline_all(World *w, const Diagram *d) { return inline_calls(w, d, false); }

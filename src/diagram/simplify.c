@@ -142,9 +142,20 @@ static const Box *plain_producer(const Simplify *s, Id wire) {
   return fills_plainly(s->w, b->loop, &x->type) ? b : NULL;
 }
 
+// A part of a param, or a tensor in a row, stays what it is: it has a memory already, and its axes.
+static bool is_kept_part(const Simplify *s, const Box *b) {
+  int64_t offset;
+  const Type *row = &s->to->wire.at[b->in[0]].type, *out = &s->to->wire.at[b->out[0]].type;
+  if (!box_is_part(s->w, s->to, b, &offset) || type_equal(s->w, row, out)) return false;
+  bool param = false;
+  for (uint32_t i = 0; i < s->to->param.n; i++) param |= s->to->param.at[i].wire == b->in[0];
+  return param || out->rank > 1;
+}
+
 static const Box *renaming_producer(const Simplify *s, Id wire) {
   const Box *b = plain_producer(s, wire);
   if (!b || b->nin != 1 || b->loop->scalar[0].fn != FN_ARG || b->loop->in[0].padded) return NULL;
+  if (is_kept_part(s, b)) return NULL;
   return access_in_bounds(s->w, b->loop, &b->loop->in[0], &s->to->wire.at[b->in[0]].type) ? b
                                                                                           : NULL;
 }

@@ -125,7 +125,8 @@ static bool owned(Body *b, Span span) {
   return true;
 }
 
-static bool goal_output(Body *b, Value v, double factor, Span span) {
+// The loss is what the goal shows, times a factor.
+static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   if (v.n != 1 || v.at[0].error) {
     if (v.n != 1)
       diag_error(b->w->diags, span, "a distance is one number, but this gives %u wires", v.n);
@@ -143,11 +144,13 @@ static bool goal_output(Body *b, Value v, double factor, Span span) {
     return false;
   }
   one = mean_of_all(b, one, span);
+  Id wire = val_to_wire(b, &one, factor == 1 ? b->d->name : 0);
+  *shown = wire;
   if (factor != 1) {
     Val pair[2] = {one, val_literal(b, factor, span)};
     one = val_fn(b, FN_mul, pair, 2, span, NULL);
+    wire = val_to_wire(b, &one, b->d->name);
   }
-  Id wire = val_to_wire(b, &one, b->d->name);
   if (!wire) return false;
   diagram_output(b->w, b->d, wire);
   vec_push(b->w->arena, &b->out_type, b->d->wire.at[wire].type);
@@ -299,7 +302,7 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
   Value v;
   uint32_t errors = w->diags->errors;
   bool good = goal_value(b, n->kid[0], by, n->span, &g.distance, &v) &&
-              goal_output(b, v, g.sign * g.weight, by ? by->kid[0]->span : n->span);
+              goal_output(b, v, g.sign * g.weight, by ? by->kid[0]->span : n->span, &g.shown);
   in->training = false;
   if (good && w->diags->errors == errors) {
     g.diagram = b->d;
@@ -330,9 +333,10 @@ static void measure_value(Infer *in, Program *p, const Node *claim, const Node *
                           Measure *m) {
   Body *b = goal_body(in, p, m->name);
   Value v;
+  Id shown;
   uint32_t errors = in->w->diags->errors;
-  bool good =
-      goal_value(b, claim, by, m->span, &m->distance, &v) && goal_output(b, v, factor, m->span);
+  bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
+              goal_output(b, v, factor, m->span, &shown);
   if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = fields_of(b);
 }
 

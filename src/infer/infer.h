@@ -43,10 +43,10 @@ struct Def {
   bool broken;      // already reported: its uses are silent
   bool busy;        // being worked on: meeting it again is a cycle
   bool used;
-  uint32_t visited; // the last search for learners that came here
-  Size size;        // DEF_AXIS
-  bool has_number;  // DEF_CONST: its number was found
-  double number;
+  uint32_t visited;      // the last search for learners that came here
+  Size size;             // DEF_AXIS
+  bool has_number;       // DEF_CONST: its number was found
+  double number;         // also of DEF_STALE: `every` or `by` this
   const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
   bool frozen;           // DEF_LEARNER: `freeze`
   const Diagram *made;   // DEF_LEARNER: checked for itself
@@ -69,6 +69,8 @@ typedef struct {
   Ids targets;      // the learners that it names (DEF ids); empty = all that occur
   double weight;    // times
   int sign;         // -1 for maximise
+  Id shown; // the wire of the diagram that people see: the mean distance, or what is maximised;
+            // before `times` and the sign
   const char *distance;
 } Goal;
 
@@ -131,9 +133,45 @@ Diagram *infer_shown(Infer *, Program *, const Node *expr, Ids *fields);
 Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL
+
+// optimiser.c
 // An optimiser for weights of one type. Inputs: p, grad. Outputs: what the model sees of p (look),
 // and the next p. Its states are params with their next values; `step` and `steps` are clocks.
-Diagram *infer_optimiser(Infer *, Program *, const char *name, Type);
+// `call` has its settings, as in `adam(0.1, b1: 0.8)`; NULL: the usual ones. With `quiet` nothing
+// is said when it cannot be made for this type.
+Diagram *infer_optimiser(Infer *, Program *, const char *name, const Node *call, Type, bool quiet);
+// What steps the weights that an optimiser of matrices cannot: `adam` with a twentieth of its rate.
+// NULL: with its usual one.
+const Node *infer_stand_in(Infer *, Program *, const char *name, const Node *call);
+
+// train.c: a `train` statement, read
+typedef struct {
+  Def *learner;     // NULL: for all that have none of their own
+  const Node *call; // adam(0.001)
+  const char *name; // adam
+  Span span;
+} Stepper;
+typedef struct {
+  Def *learner;
+  uint32_t times;
+  Span span;
+} LearnerTurn;
+typedef struct {
+  double epochs, steps;    // how long; the other is 0
+  double clip, decay;      // 0 = none
+  int64_t batch, patience; // 0 = not said
+  int64_t accumulate;      // batches for one step; 1 = plain
+  uint64_t seed;
+  bool has_seed;
+  VEC(Stepper) stepper;
+  VEC(LearnerTurn) turn; // empty: all step together
+} Training;
+bool infer_training(Infer *, Program *, const Node *train, Training *); // false with diagnostics
+// Who steps this weight: the optimiser of its learner, else of a learner that has it inside, else
+// the one for all.
+const Stepper *training_stepper(Infer *, const Training *, const Param *); // NULL = nobody
+bool learner_holds(Infer *, Def *, const Param *); // is it the learner's, or of one inside it?
+
 Def *def_of(Infer *, Id);
 // Does this param belong to the learner, or to this member (".2") of the family?
 bool def_owns(World *, const Param *, const Def *, const char *member);

@@ -3,6 +3,8 @@
 #include "program.h"
 #include "library.h"
 
+#include <math.h>
+
 Infer *infer_new(World *w) {
   Infer *in = NEW(w->arena, Infer);
   in->w = w;
@@ -73,6 +75,20 @@ static void do_stale(Infer *in, Scope *s, const Node *n) {
   if (!d || d->kind != DEF_STALE) return;
   d->of = of;
   if (!of) d->broken = true;
+  Body b = {.in = in, .w = in->w};
+  bool every = n->op[0] == 'e';
+  const Node *number = n->kid[1];
+  d->has_number = static_number(&b, env_new(in, NULL, s, &b), number, &d->number);
+  if (!d->has_number)
+    diag_error(in->w->diags, number->span, "`%s` wants a number that is known beforehand",
+               every ? "every" : "by");
+  else if (every && !(d->number >= 1 && d->number == floor(d->number) && d->number < 1e15))
+    diag_error(in->w->diags, number->span, "`every` wants a whole number of steps, but this is %g",
+               d->number);
+  else if (!every && !(d->number >= 0 && d->number < 1))
+    diag_error(in->w->diags, number->span,
+               "`by` says how much of the old copy is kept, from 0 to below 1, but this is %g",
+               d->number);
 }
 
 // -- the whole ------------------------------------------------------------------------------------
@@ -138,6 +154,21 @@ static void check_names(Infer *in, Scope *s, const Node *n) {
   for (uint32_t i = 0; sum && i < n->nkid; i++) check_names(in, s, n->kid[i]);
 }
 
+// On weights with two axes: of numbers, or else of bits.
+static void check_optimiser(Infer *in, Program *p, const Def *d) {
+  World *w = in->w;
+  const char *name = name_text(w->names, d->name);
+  Axis axis[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    Name label = name_from(w->names, k ? "b" : "a");
+    axis[k] = (Axis){.label = label, .size = size_var(w, label, VAR_LOCAL, d->span)};
+  }
+  Type numbers = type_make(w, BASE_R, 2, axis), bits = type_make(w, BASE_BIT, 2, axis);
+  if (!infer_optimiser(in, p, name, NULL, numbers, true) &&
+      !infer_optimiser(in, p, name, NULL, bits, true))
+    infer_optimiser(in, p, name, NULL, numbers, false);
+}
+
 static void check_boxes(Infer *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
@@ -154,14 +185,7 @@ static void check_boxes(Infer *in, Program *p, Scope *s) {
       if (d->node->kid[2]) check_names(in, d->scope, d->node->kid[2]);
       if (in->w->diags->errors > before) d->broken = true;
     }
-    if (d->kind == DEF_OPTIMISER && !d->broken) { // on a weight with two axes
-      Axis axis[2];
-      for (uint32_t k = 0; k < 2; k++) {
-        Name name = name_from(in->w->names, k ? "b" : "a");
-        axis[k] = (Axis){.label = name, .size = size_var(in->w, name, VAR_LOCAL, d->span)};
-      }
-      infer_optimiser(in, p, name_text(in->w->names, d->name), type_make(in->w, BASE_R, 2, axis));
-    }
+    if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
     if (d->kind != DEF_BOX || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
     Body *b = instance_alone(in, d, NULL, NULL, NULL);

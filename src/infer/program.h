@@ -21,7 +21,7 @@ Body *goal_shown(Infer *in, Program *p, const Node *expr, Ids *fields);
 // program.c
 Def *learner_named(Infer *in, Scope *s, const Node *n);
 
-// optimiser.c
+// train.c
 void do_train(Infer *in, Program *p, const Node *n);
 
 #endif
