@@ -57,6 +57,7 @@ typedef struct {
   const LimnInput *in;
   uint32_t nin;
   const char *weights; // a safetensors file, or NULL: weights start as the program says
+  const char *from;    // a run folder or a safetensors file, or NULL
   const char *out;     // an npy file for the result, or NULL
   const char *dy;      // a cotangent of the result (npy or numbers), or NULL
   const char *grads;   // a safetensors file for gradients of inputs and weights, or NULL

@@ -439,9 +439,9 @@ static bool with_sizes(Run *r, const char *name, const Array *array) {
 static bool read_weights(Run *r) {
   World *w = r->l->w;
   Arrays given = {0};
-  const char *error;
-  if (r->how->weights && !safetensors_read(r->l->arena, r->how->weights, &given, &error))
-    return wrong(r, "%s", error);
+  const char *error, *file = r->how->weights;
+  if (!file && r->how->from) file = train_weights(w->arena, r->how->from);
+  if (file && !safetensors_read(r->l->arena, file, &given, &error)) return wrong(r, "%s", error);
   r->param = NEW_ARRAY(w->arena, Tensor, r->d->param.n + 1);
   uint32_t used = 0;
   for (uint32_t i = 0; i < r->d->param.n; i++) {
@@ -458,16 +458,16 @@ static bool read_weights(Run *r) {
       }
       if (!fits)
         return wrong(r, "weight %s is %s in %s, but the program wants %s", p->path,
-                     array_type(w->arena, a), r->how->weights, type_text(w, t));
+                     array_type(w->arena, a), file, type_text(w, t));
       continue;
     }
-    if (r->how->weights && p->role == ROLE_WEIGHT)
-      return wrong(r, "%s has no weight %s (%s)", r->how->weights, p->path, type_text(w, t));
+    if (file && p->role == ROLE_WEIGHT)
+      return wrong(r, "%s has no weight %s (%s)", file, p->path, type_text(w, t));
     if (!init_eval(w, r->l->arena, &p->init, t, r->how->seed, site_hash(0, p->path), &r->param[i]))
       return wrong(r, "weight %s : %s cannot be made: its sizes are not known", p->path,
                    type_text(w, t));
   }
-  for (uint32_t i = 0; i < given.array.n && used < given.array.n; i++) {
+  for (uint32_t i = 0; r->how->weights && i < given.array.n && used < given.array.n; i++) {
     bool known = false;
     for (uint32_t k = 0; k < r->d->param.n; k++)
       known |= strcmp(r->d->param.at[k].path, given.array.at[i].name) == 0;

@@ -15,6 +15,7 @@ typedef struct {
   const char *after;
   LimnEval eval;
   LimnTrain train;
+  LimnUse use;
   LimnInput in[64];
   const char *set_name[64], *set_value[64];
   uint32_t nset;
@@ -80,12 +81,38 @@ static int run_cost(Limn *l, Options *o) {
   return answer(l, o, s, "cost", text);
 }
 
+// What several commands ask for under one name.
+static void share(Options *o) {
+  o->eval.in = o->use.in = o->in;
+  o->use.nin = o->eval.nin;
+  o->eval.json = o->use.json = o->train.json = o->json;
+  o->use.out = o->train.out = o->eval.out;
+  o->use.seed = o->train.seed = o->eval.seed;
+  o->use.has_seed = o->train.has_seed;
+  o->use.threads = o->train.threads;
+  o->use.precision = o->train.precision;
+  o->use.reference = o->train.reference;
+  o->eval.from = o->use.from;
+}
+
 static int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = load(l, o);
-  o->eval.in = o->in;
-  o->eval.json = o->json;
-  if (!s) s = limn_eval(l, o->name, &o->eval, &text);
+  if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
+  return answer(l, o, s, o->name ? "values" : "measures", text);
+}
+
+static int run_predict(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_predict(l, o->name, &o->use, &text);
+  return answer(l, o, s, "values", text);
+}
+
+static int run_sample(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_sample(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
@@ -130,8 +157,6 @@ static int run_train(Limn *l, Options *o) {
   if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
-  o->train.json = o->json;
-  o->train.seed = o->eval.seed;
   o->train.stop = &stopping;
   o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
   watch_signals();
@@ -182,14 +207,17 @@ static const Command commands[] = {
      "alternative.\n",
      run_cost, false},
     {"eval",
-     "limn eval FILE NAME --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed N] [--out "
-     "y.npy]\n"
+     "limn eval FILE [NAME] [--from DIR] --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed "
+     "N] "
+     "[--out y.npy]\n"
      "          [--dy dy.npy|'[1]'] [--grads g.safetensors] [--save w.safetensors] [--training] "
      "[--count]",
-     "its value, and if asked its gradients, by the reference interpreter",
+     "its value, and if asked its gradients, by the reference interpreter; without NAME: every "
+     "measure",
      "  --in x=V       an input by name, or in order without a name: numbers, or an npy file. "
      "Further axes\n"
      "                 in front pass over the box\n"
+     "  --from DIR     weights of a run (its model.safetensors), or of a safetensors file\n"
      "  --weights F    weights from a safetensors file; otherwise they start as the program says\n"
      "  --seed N       for start values and noise (0)\n"
      "  --out F        the first result, as npy; otherwise results are printed\n"
@@ -197,8 +225,10 @@ static const Command commands[] = {
      "  --grads F      gradients into a safetensors file (cotangent 1 if --dy is not given)\n"
      "  --save F       the weights that were used\n"
      "  --training     as in training: batch statistics, dropout\n"
-     "  --count        how many multiplications were made\n",
-     run_eval, true},
+     "  --count        how many multiplications were made\n"
+     "  Without NAME, with --from: every measure of the program on its data, as during training.\n"
+     "  Then --threads, --precision and --reference are as for `limn train`.\n",
+     run_eval, false},
     {"train",
      "limn train FILE [--out DIR] [--resume DIR] [--epochs N] [--steps N] [--batch N] [--seed N]\n"
      "          [--threads N] [--precision 32|64|bf16] [--every N|Ns] [--pause N] [--plan] "
@@ -222,6 +252,30 @@ static const Command commands[] = {
      "  best.safetensors (by the first measure), state.safetensors and run.json. Ctrl-C saves and "
      "stops.\n",
      run_train, false},
+    {"predict",
+     "limn predict FILE NAME --from DIR --in x=x.npy|x.csv|x.csv:a..d|x.png|'[1, 2]' [--out "
+     "y.npy|y.csv|y.json|y.png]",
+     "a box or learner on your data, with the weights of a run",
+     "  --in x=V       an input by name, or in order without one. With one axis more than the "
+     "input, it has a\n"
+     "                 row for each sample; rows of as many numbers are taken in the input's "
+     "shape. "
+     "A png is\n"
+     "                 between 0 and 1\n"
+     "  --from DIR     a run folder (its model.safetensors), or a safetensors file\n"
+     "  --out F        results by the ending of F; otherwise they are printed\n"
+     "  --seed N       of noise;  --threads, --precision, --reference as for `limn train`\n",
+     run_predict, true},
+    {"sample",
+     "limn sample FILE [NAME] --from DIR [--n N] [--seed N] [--out F] [--length N] [--temperature "
+     "T] [--prompt TEXT]",
+     "made-up things: a learner or box fed with noise, or text from a model of text",
+     "  Without NAME: what the first `show` of the program says.\n"
+     "  --n N          how many (64; of texts 1)\n"
+     "  --out F        npy, csv, json, or png: pictures side by side; texts as they are\n"
+     "  --length N     letters of text (500);  --prompt TEXT  what it begins with\n"
+     "  --temperature T  1 as it was learned, below that bolder\n",
+     run_sample, false},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -261,40 +315,45 @@ typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING } OptionKind;
 typedef struct {
   const char *name;
   OptionKind kind;
-  size_t at, also; // in Options; also: a second place for a flag, 0 = none
-  size_t bytes;    // COUNT
+  size_t at;    // in Options
+  size_t bytes; // COUNT
 } Option;
 #define AT(field) offsetof(Options, field)
-#define COUNTS(field) AT(field), 0, sizeof((Options *)0)->field
+#define COUNTS(field) AT(field), sizeof((Options *)0)->field
 
 static const Option options[] = {
-    {"--json", FLAG, AT(json), 0, 0},
-    {"--who", FLAG, AT(who), 0, 0},
-    {"--check", FLAG, AT(check), 0, 0},
-    {"--origins", FLAG, AT(origins), 0, 0},
-    {"--training", FLAG, AT(eval.training), 0, 0},
-    {"--count", FLAG, AT(eval.count), 0, 0},
-    {"--reference", FLAG, AT(train.reference), 0, 0},
-    {"--plan", FLAG, AT(train.plan), 0, 0},
-    {"--quiet", FLAG, AT(train.quiet), 0, 0},
-    {"--after", TEXT, AT(after), 0, 0},
-    {"--weights", TEXT, AT(eval.weights), 0, 0},
-    {"--out", TEXT, AT(eval.out), AT(train.out), 0},
-    {"--dy", TEXT, AT(eval.dy), 0, 0},
-    {"--grads", TEXT, AT(eval.grads), 0, 0},
-    {"--save", TEXT, AT(eval.save), 0, 0},
-    {"--resume", TEXT, AT(train.resume), 0, 0},
-    {"--precision", TEXT, AT(train.precision), 0, 0},
-    {"--device", TEXT, AT(train.device), 0, 0},
-    {"--every", TEXT, AT(train.every), 0, 0},
+    {"--json", FLAG, AT(json), 0},
+    {"--who", FLAG, AT(who), 0},
+    {"--check", FLAG, AT(check), 0},
+    {"--origins", FLAG, AT(origins), 0},
+    {"--training", FLAG, AT(eval.training), 0},
+    {"--count", FLAG, AT(eval.count), 0},
+    {"--reference", FLAG, AT(train.reference), 0},
+    {"--plan", FLAG, AT(train.plan), 0},
+    {"--quiet", FLAG, AT(train.quiet), 0},
+    {"--after", TEXT, AT(after), 0},
+    {"--weights", TEXT, AT(eval.weights), 0},
+    {"--out", TEXT, AT(eval.out), 0},
+    {"--dy", TEXT, AT(eval.dy), 0},
+    {"--grads", TEXT, AT(eval.grads), 0},
+    {"--save", TEXT, AT(eval.save), 0},
+    {"--from", TEXT, AT(use.from), 0},
+    {"--prompt", TEXT, AT(use.prompt), 0},
+    {"--resume", TEXT, AT(train.resume), 0},
+    {"--precision", TEXT, AT(train.precision), 0},
+    {"--device", TEXT, AT(train.device), 0},
+    {"--every", TEXT, AT(train.every), 0},
     {"--seed", COUNT, COUNTS(eval.seed)},
     {"--threads", COUNT, COUNTS(train.threads)},
     {"--batch", COUNT, COUNTS(train.batch)},
     {"--pause", COUNT, COUNTS(train.pause)},
-    {"--epochs", REAL, AT(train.epochs), 0, 0},
-    {"--steps", REAL, AT(train.steps), 0, 0},
-    {"--in", INPUT, 0, 0, 0},
-    {"--set", SETTING, 0, 0, 0},
+    {"--n", COUNT, COUNTS(use.n)},
+    {"--length", COUNT, COUNTS(use.length)},
+    {"--temperature", REAL, AT(use.temperature), 0},
+    {"--epochs", REAL, AT(train.epochs), 0},
+    {"--steps", REAL, AT(train.steps), 0},
+    {"--in", INPUT, 0, 0},
+    {"--set", SETTING, 0, 0},
 };
 
 static const Option *option_named(const char *name) {
@@ -349,10 +408,7 @@ static int take_option(const Command *c, Options *o, const Option *option, char 
   if (option->kind == FLAG) return *(bool *)place(o, option->at) = true, 0;
   if (!value) return usage(c, "a value is missing after", option->name);
   switch (option->kind) {
-  case TEXT:
-    *(const char **)place(o, option->at) = value;
-    if (option->also) *(const char **)place(o, option->also) = value;
-    return 0;
+  case TEXT: *(const char **)place(o, option->at) = value; return 0;
   case COUNT: return take_count(c, o, option, value);
   case REAL: return take_real(c, o, option, value);
   default: return take_pair(c, o, option, value);
@@ -382,6 +438,8 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
     i += option->kind != FLAG;
   }
   if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
+  if (!strcmp(c->name, "eval") && !o->name && !o->use.from)
+    return usage(c, "a name is missing: which box, learner or goal? Or --from a run", NULL);
   if (c->name_needed && !o->name)
     return usage(c, "a name is missing: which box, learner or goal?", NULL);
   return 0;
@@ -402,6 +460,7 @@ int main(int argc, char **argv) {
       fputs("limn: out of memory\n", stderr);
       return 3;
     }
+    share(&o);
     int status = commands[i].run(l, &o);
     if (status == LIMN_MACHINE && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
     limn_free(l);

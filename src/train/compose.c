@@ -4,6 +4,7 @@
 // is left that has samples, one is added that nobody reads: it says how many there are.
 #include "train/trainer.h"
 
+// Samples stand in front.
 static bool is_sample_axis(World *w, const Type *t) {
   Id var;
   return t->rank && size_is_var(w, t->axis[0].size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
@@ -48,12 +49,30 @@ static void call_inner(World *w, Diagram *d, Diagram *inner, Ids in) {
     if (inner->param.at[i].next) d->param.at[i].next = out++;
 }
 
+// Is anything in it as long as there are samples?
+static bool mentions_samples(World *w, const Diagram *d, Table *seen) {
+  if (table_get(seen, &d->id, sizeof d->id)) return false;
+  table_put(seen, &d->id, sizeof d->id, 1);
+  for (Id i = 1; i < d->wire.n; i++)
+    if (is_sample_axis(w, &d->wire.at[i].type)) return true;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_call && mentions_samples(w, b->callee, seen)) return true;
+    if (b->op == OP_scan && mentions_samples(w, b->scan->body, seen)) return true;
+  }
+  return false;
+}
+
+static bool has_noise(Infer *in, const Program *p, const Ids *fields) {
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (given_of(in, p, fields->at[i])->noise) return true;
+  return false;
+}
+
 Diagram *compose_noise(Infer *in, const Program *p, Diagram *inner, Ids *fields) {
   World *w = infer_world(in);
-  const Given *noise = NULL;
-  for (uint32_t i = 0; i < fields->n; i++)
-    if (given_of(in, p, fields->at[i])->noise) noise = given_of(in, p, fields->at[i]);
-  if (!noise) return inner;
+  bool silent = !has_sample_axis(w, inner) && mentions_samples(w, inner, table_new(w->arena));
+  if (!silent && !has_noise(in, p, fields)) return inner;
   Diagram *d = diagram_new(w, inner->name);
   Ids wires = {0}, left = {0};
   for (uint32_t i = 0; i < inner->in.n; i++) {
@@ -66,9 +85,8 @@ Diagram *compose_noise(Infer *in, const Program *p, Diagram *inner, Ids *fields)
     vec_push(w->arena, &wires, wire);
   }
   if (!has_sample_axis(w, d)) {
-    const Diagram *drawn = noise->noise;
-    const Axis *axis = drawn->wire.at[drawn->out.at[0]].type.axis;
-    diagram_input(w, d, type_make(w, BASE_BIT, 1, axis), name_from(w->names, "samples"), 0);
+    Axis axis = infer_samples(in);
+    diagram_input(w, d, type_make(w, BASE_BIT, 1, &axis), name_from(w->names, "samples"), 0);
     vec_push(w->arena, &left, 0);
   }
   call_inner(w, d, inner, wires);

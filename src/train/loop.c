@@ -180,7 +180,7 @@ LoopEnd loop_run(Trainer *t) {
   bool end = t->step >= t->total;
   if (is_impatient(t)) return LOOP_PATIENT;
   t->first = t->looked_step = t->step;
-  t->looked = t->saved = clock_seconds();
+  t->looked = t->saved = t->said = clock_seconds();
   t->look_every = 1;
   LoopEnd how = LOOP_DONE;
   for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {

@@ -57,11 +57,10 @@ static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
   return made;
 }
 
-const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Array *x, int64_t *n,
-                            bool *many) {
+const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Array *x, int64_t *n) {
   Type *type = NEW_ARRAY(u->arena, Type, formal->in.n + 1);
   *n = 1;
-  *many = has_sample_axis(u->w, formal);
+  u->many = has_sample_axis(u->w, formal);
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
     bool sliced, own = wire->type.rank && wire->type.axis[0].pass == PASS_SAMPLE;
@@ -69,13 +68,13 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
       return NULL;
     type[i] = type_for(u, &wire->type, &x[i], sliced);
     if (!sliced && !own) continue;
-    if (*many && *n != 1 && x[i].shape[0] != *n) {
+    if (u->many && *n != 1 && x[i].shape[0] != *n) {
       use_wrong(u, LIMN_WRONG, "inputs have different numbers of samples: %lld and %lld",
                 (long long)*n, (long long)x[i].shape[0]);
       return NULL;
     }
     *n = x[i].shape[0];
-    *many = true;
+    u->many = true;
   }
   if (!formal->in.n || has_sample_axis(u->w, formal)) return formal;
   return use_find(u, name, &(Instance){.nin = formal->in.n, .in = type});
@@ -116,9 +115,8 @@ static bool predict(Use *u, void *context) {
   if (!formal) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   int64_t n;
-  bool many;
   if (!read_inputs(u, formal, x)) return false;
-  const Diagram *d = use_instance(u, p->name, formal, x, &n, &many);
+  const Diagram *d = use_instance(u, p->name, formal, x, &n);
   if (!d || !use_engine(u, d, n)) return false;
   Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
          *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);

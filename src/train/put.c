@@ -107,7 +107,7 @@ static bool put_npy(Use *u, const Arrays *out) {
 // A row for each sample; what a sample has of several numbers stands in as many columns.
 static bool put_csv(Use *u, const Arrays *out) {
   Buf b = buf_new(u->arena);
-  int64_t rows = out->array.n && out->array.at[0].rank ? out->array.at[0].shape[0] : 1;
+  int64_t rows = u->many && out->array.n && out->array.at[0].rank ? out->array.at[0].shape[0] : 1;
   bool any = false;
   for (uint32_t i = 0; i < out->array.n; i++) {
     const Array *x = &out->array.at[i];

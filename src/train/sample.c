@@ -32,6 +32,7 @@ static bool run_again(Use *u, int64_t n, Arrays *all) {
                   whole[i].data + k * each, each);
     }
   }
+  u->many = true;
   use_results(u, whole, all);
   return true;
 }
@@ -56,8 +57,7 @@ static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
                        s->name, type_text(u->w, &wire->type));
     x[i] = noise_array(u, &wire->type, name_text(u->w->names, wire->name), n);
   }
-  bool many;
-  const Diagram *d = use_instance(u, s->name, formal, x, &n, &many);
+  const Diagram *d = use_instance(u, s->name, formal, x, &n);
   if (!d || !use_engine(u, d, n)) return false;
   Arrays all = {0};
   Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
@@ -194,13 +194,12 @@ static bool put_texts(Use *u, const Letters *l, const Letter *text, int64_t n, B
 static bool write_text(Use *u, const Sample *s, const Diagram *formal, Letters *l,
                        const char *prompt, int64_t length) {
   int64_t n = how_many(u, 1), rows;
-  bool many;
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
   Letter *text = NEW_ARRAY(u->arena, Letter, n);
   if (!find_letters(u, l)) return false;
   for (int64_t k = 0; k < n; k++)
     if (!read_prompt(u, l, u->how->prompt ? u->how->prompt : prompt, &text[k])) return false;
-  const Diagram *d = use_instance(u, s->name, formal, &x, &rows, &many);
+  const Diagram *d = use_instance(u, s->name, formal, &x, &rows);
   if (!d || !use_engine(u, d, n)) return false;
   if (u->how->length > 0) length = u->how->length;
   for (int64_t i = 0; i < length; i++)
@@ -248,6 +247,7 @@ static bool sample_shown(Use *u, const Sample *s, const Node *expr) {
   if (!has_sample_axis(u->w, d)) return run_again(u, n, &all) && arrays_put(u, &all, s->text);
   Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
          *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
+  u->many = true;
   if (!data_rows(data, &fields, d, n, in, &n)) return false;
   if (!use_run(u, in, n, out)) return false;
   use_results(u, out, &all);

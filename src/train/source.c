@@ -135,6 +135,31 @@ bool data_need(Data *d, const Ids *fields) {
   return true;
 }
 
+// Is a part of the training data to be kept for validation? It is if the program speaks of it, or
+// stops when nothing gets better and does not say what.
+static bool wants_validation(Data *d) {
+  const Program *p = d->p;
+  Name valid = name_from(d->w->names, "valid");
+  for (uint32_t i = 0; i < p->given.n; i++)
+    if (p->given.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (p->measure.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
+    Training training = {0};
+    if (infer_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
+  }
+  return false;
+}
+
+bool data_open_all(Data *d) {
+  d->valid = wants_validation(d);
+  for (uint32_t i = 0; i < d->p->goal.n; i++)
+    if (!data_need(d, &d->p->goal.at[i].fields)) return false;
+  for (uint32_t i = 0; i < d->p->measure.n; i++)
+    if (!data_need(d, &d->p->measure.at[i].fields)) return false;
+  return true;
+}
+
 // -- draws
 // --------------------------------------------------------------------------------------------
 static bool is_replaced(const Given *g, const Instead *instead) {

@@ -245,8 +245,10 @@ void tell_progress(Trainer *t, double now) {
   }
 }
 
+// On a terminal the line that is drawn again has it too.
 void tell_report(Trainer *t) {
-  if (t->o->quiet) return;
+  bool drawn = t->o->tell.redraw && !t->o->json && t->step < t->total;
+  if (t->o->quiet || (drawn && clock_seconds() - t->said < 1)) return;
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
   if (t->o->json) {
@@ -307,6 +309,11 @@ void tell_start(Trainer *t) {
   if (t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
   tell(t, "%s", b.at);
+  for (const char *line = t->regime.says; line && *line; line += strspn(line, "\n")) {
+    int n = (int)strcspn(line, "\n");
+    tell(t, "%.*s", n, line);
+    line += n;
+  }
   arena_free(a);
 }
 

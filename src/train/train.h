@@ -15,6 +15,9 @@
 // train.c
 LimnStatus train_run(Infer *, Program *, const LimnTrain *);
 
+const char *train_weights(Arena *,
+                          const char *from); // the model of a run folder, or the file itself
+
 // What was trained, used; the answer goes to the Buf.
 LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);                   // measure.c
 LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c

@@ -49,13 +49,17 @@ static const char *noted(const Use *u, const char *key) {
   return text ? text : "";
 }
 
+const char *train_weights(Arena *a, const char *from) {
+  struct stat info;
+  bool folder = stat(from, &info) == 0 && S_ISDIR(info.st_mode);
+  return folder ? arena_format(a, "%s/model.safetensors", from) : from;
+}
+
 bool use_read(Use *u) {
   const char *error, *from = u->how->from;
-  struct stat info;
   if (!from)
     return use_wrong(u, LIMN_USAGE, "where are the weights? --from DIR names a run folder");
-  bool folder = stat(from, &info) == 0 && S_ISDIR(info.st_mode);
-  u->file = folder ? arena_format(u->arena, "%s/model.safetensors", from) : from;
+  u->file = train_weights(u->arena, from);
   if (!safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, LIMN_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);

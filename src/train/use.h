@@ -19,6 +19,7 @@ typedef struct {
   const Diagram *d;
   Engine *engine;
   int64_t samples; // the most in one run
+  bool many;       // results have samples in front
   LimnStatus status;
   jmp_buf no_memory;
 } Use;
@@ -38,8 +39,7 @@ LimnStatus use_guarded(Infer *, Program *, const LimnUse *, bool (*work)(Use *, 
 // predict.c
 const Diagram *use_find(Use *, const char *name, const Instance *); // NULL with a diagnostic
 // The diagram for such arrays: those with an axis more than the input have samples in front.
-const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n,
-                            bool *many);
+const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
 void use_results(Use *, const Tensor *out, Arrays *);
 
 // put.c
