@@ -126,11 +126,11 @@ static void on_signal(int signal) {
   stopping = 1;
 }
 
-static void watch_signals(void) {
-  struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+// What was to be ignored stays ignored.
+static void watch(int signal) {
+  struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
   sigemptyset(&a.sa_mask);
-  sigaction(SIGINT, &a, NULL);
-  sigaction(SIGTERM, &a, NULL);
+  if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
 }
 
 static void say(void *context, const char *text) {
@@ -159,7 +159,8 @@ static int run_train(Limn *l, Options *o) {
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
   o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
-  watch_signals();
+  watch(SIGINT);
+  watch(SIGTERM);
   s = limn_train(l, &o->train);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "train", o->json ? "null" : NULL);

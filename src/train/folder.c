@@ -10,7 +10,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { LOCK_TRIES = 20 };
 
 const char *folder_path(const Trainer *t, const char *name) {
   return arena_format(t->arena, "%s/%s", t->dir, name);
@@ -93,17 +96,28 @@ static bool find_old(Trainer *t) {
   return refuse(t, LIMN_WRONG, "%s holds no run: there is no state.safetensors in it", t->dir);
 }
 
+// A run that was just killed may hold its lock until the disk has answered it.
+static bool lock_soon(int fd) {
+  for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+    if ((errno != EWOULDBLOCK && errno != EINTR) || tries == LOCK_TRIES) return false;
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  }
+  return true;
+}
+
 static bool take_lock(Trainer *t) {
   const char *path = folder_path(t, "lock");
   t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (t->lock < 0) return refuse(t, LIMN_MACHINE, "cannot write %s: %s", path, strerror(errno));
-  if (flock(t->lock, LOCK_EX | LOCK_NB) != 0) {
+  if (!lock_soon(t->lock)) {
     int why = errno;
     close(t->lock);
     t->lock = -1;
     if (why == EWOULDBLOCK) return refuse(t, LIMN_WRONG, "another run is under way in %s", t->dir);
     return refuse(t, LIMN_MACHINE, "cannot lock %s: %s", path, strerror(why));
   }
+  const char *who = arena_format(t->arena, "%ld\n", (long)getpid());
+  if (ftruncate(t->lock, 0) != 0 || write(t->lock, who, strlen(who)) < 0) errno = 0; // only a note
   return true;
 }
 

@@ -21,7 +21,7 @@ const Diagram *use_find(Use *u, const char *name, const Instance *how) {
 static const LimnInput *input_of(const Use *u, const char *name, uint32_t i) {
   for (uint32_t k = 0; k < u->how->nin; k++)
     if (*name && strcmp(u->how->in[k].name, name) == 0) return &u->how->in[k];
-  return i < u->how->nin && !*u->how->in[i].name ? &u->how->in[i] : NULL;
+  return i < u->how->nin && (!*name || !*u->how->in[i].name) ? &u->how->in[i] : NULL;
 }
 
 // Rows of as many numbers as the input has, in its shape. *sliced: there are samples in front.
