@@ -64,6 +64,9 @@ typedef struct {
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
 LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
+// Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
+// first images, or its points, are written there as png.
+LimnStatus limn_data(Limn *, const char *name, const char *picture, bool json, const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

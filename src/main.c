@@ -91,6 +91,12 @@ static int run_ops(Limn *l, Options *o) {
   return 0;
 }
 
+static int run_data(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
+  return answer(l, o, s, o->file ? "set" : "sets", text);
+}
+
 static const Command commands[] = {
     {"check", "limn check FILE [--who] [--json] [--set k=v]",
      "types, sizes, goals: every mistake at once",
@@ -143,6 +149,14 @@ static const Command commands[] = {
      "  --training     as in training: batch statistics, dropout\n"
      "  --count        how many multiplications were made\n",
      run_eval, true},
+    {"data", "limn data [NAME|PATH] [--json] [--out F.png]",
+     "the data sets it knows, where they are, how to get them; or what is in one",
+     "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
+     "a "
+     "folder\n"
+     "             of png pictures\n"
+     "  --out F    its first images, or its points of the plane, as a picture\n",
+     run_data, false},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -241,7 +255,8 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
     if (r) return r;
     i++;
   }
-  if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
+  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data"))
+    return usage(c, "a file is missing", NULL);
   if (c->name_needed && !o->name)
     return usage(c, "a name is missing: which box, learner or goal?", NULL);
   return 0;
