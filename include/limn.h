@@ -112,6 +112,9 @@ LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **
 // name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
 LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
 
+// Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
+// first images, or its points, are written there as png.
+LimnStatus limn_data(Limn *, const char *name, const char *picture, bool json, const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

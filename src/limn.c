@@ -2,7 +2,6 @@
 // reference interpreter with arrays from files.
 #include "limn.h"
 
-#include "bytes/bytes.h"
 #include "train/train.h"
 
 #include <math.h>
@@ -193,6 +192,25 @@ const char *limn_ops(Limn *l) {
   Buf b = buf_new(l->arena);
   ops_markdown(&b);
   return b.at;
+}
+
+LimnStatus limn_data(Limn *l, const char *name, const char *picture, bool json, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  const char *why = NULL;
+  Picture p;
+  bool good = true, disk = false;
+  if (name)
+    good = data_show(l->arena, &b, name, json, picture ? &p : NULL, &why);
+  else if (picture)
+    good = file_error(l->arena, &why, "a picture is of one set: which?");
+  else
+    data_list(l->arena, &b, json);
+  if (good && picture) good = png_write(l->arena, picture, &p, &why), disk = !good;
+  *text = good ? b.at : NULL;
+  if (good) return LIMN_GOOD;
+  diag_error(l->w->diags, (Span){0}, "%s", why);
+  return disk ? LIMN_MACHINE : LIMN_WRONG;
 }
 
 // -- diagrams -------------------------------------------------------------------------------------

@@ -172,6 +172,12 @@ static int run_ops(Limn *l, Options *o) {
   return 0;
 }
 
+static int run_data(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
+  return answer(l, o, s, o->file ? "set" : "sets", text);
+}
+
 static const Command commands[] = {
     {"check", "limn check FILE [--who] [--json] [--set k=v]",
      "types, sizes, goals: every mistake at once",
@@ -277,6 +283,14 @@ static const Command commands[] = {
      "  --length N     letters of text (500);  --prompt TEXT  what it begins with\n"
      "  --temperature T  1 as it was learned, below that bolder\n",
      run_sample, false},
+    {"data", "limn data [NAME|PATH] [--json] [--out F.png]",
+     "the data sets it knows, where they are, how to get them; or what is in one",
+     "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
+     "a "
+     "folder\n"
+     "             of png pictures\n"
+     "  --out F    its first images, or its points of the plane, as a picture\n",
+     run_data, false},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -438,7 +452,8 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
     if (r) return r;
     i += option->kind != FLAG;
   }
-  if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
+  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data"))
+    return usage(c, "a file is missing", NULL);
   if (!strcmp(c->name, "eval") && !o->name && !o->use.from)
     return usage(c, "a name is missing: which box, learner or goal? Or --from a run", NULL);
   if (c->name_needed && !o->name)

@@ -127,8 +127,8 @@ void loader_free(Loader *);           // its arena does it at the latest
 
 // show.c: `limn data`
 void data_list(Arena *, Buf *, bool json); // what is known, where it was found, how to get it
-bool data_show(Arena *, Buf *, const char *name_or_path, bool json, const char **why); // one set
-bool data_picture(Arena *, const char *name_or_path, Picture *,
-                  const char **why); // its first images
+// One set: its fields, with some figures. `picture`, unless NULL: its first images, or its points.
+bool data_show(Arena *, Buf *, const char *name_or_path, bool json, Picture *picture,
+               const char **why);
 
 #endif
