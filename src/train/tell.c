@@ -291,9 +291,17 @@ static int64_t weights_of(const Trainer *t) {
   return n;
 }
 
+static void tell_sets(Trainer *t) {
+  Set **set = t->data->set;
+  for (uint32_t i = 0; i < t->p->given.n; i++) {
+    bool said = !set[i];
+    for (uint32_t k = 0; k < i; k++) said |= set[k] == set[i];
+    if (!said) tell(t, "%s", set_says(set[i]));
+  }
+}
+
 void tell_start(Trainer *t) {
-  for (uint32_t i = 0; i < t->data->opened.n && !t->phase; i++)
-    tell(t, "%s", set_says(t->data->opened.at[i].set));
+  if (!t->base) tell_sets(t);
   for (uint32_t i = 0; i < t->gauge.n; i++)
     if (strcmp(t->gauge.at[i].where, "training data") == 0)
       tell(t, "%s is measured on the training data: say `on` to measure elsewhere",

@@ -247,6 +247,7 @@ static bool run_phases(Trainer *t, const Arrays *state) {
   LoopEnd how = LOOP_DONE;
   for (bool first = true;; first = false, state = NULL) {
     if (!open_phase(t) || !begin_phase(t, state, first)) return false;
+    if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
     if (first) folder_note(t, "running");
     tell_start(t);
     how = loop_run(t);

@@ -212,7 +212,7 @@ struct Trainer {
 
   // this call
   double started, saved, save_took, looked, drawn, said, rate, feeding;
-  uint64_t first, looked_step, look_every;
+  uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
   Mean shown; // the window before `row`, so that what is shown is steady
   const char *dir;
   int lock;

@@ -97,7 +97,7 @@ says "is refused with its line" err 'in noisy.limn, line 5 is `learn net : R[4] 
 says "and with what it was" err 'dropout[0.2] ; dense[3]`, and was `learn net : R[4] -> R[3] = dense[6]'
 sed -i 's/dense\[7\]/dense[6]/; s/^train 2 epochs/train 3   epochs/; s/^given/\n# a comment\ngiven/' noisy.limn
 status "a longer one is not" 0 train noisy.limn --resume part --quiet
-is "and is longer" grep -q '"steps": 22,' part/run.json
+is "and is longer" grep -q '"steps": 19,' part/run.json
 cp "$here/noisy.limn" .
 rm -rf part
 train noisy.limn --out part --pause 3 --quiet >out 2>&1
