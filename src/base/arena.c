@@ -13,10 +13,17 @@ typedef struct Block {
   _Alignas(max_align_t) unsigned char bytes[];
 } Block;
 
+typedef struct Drop {
+  void (*call)(void *);
+  void *what;
+  struct Drop *before;
+} Drop;
+
 struct Arena {
   Block *last;
   size_t used;
   jmp_buf *on_failure;
+  Drop *drop;
   Arena *parent, *child, *before, *after; // before and after: other children of the parent
 };
 
@@ -76,6 +83,7 @@ void arena_free(Arena *a) {
   if (!a) return;
   while (a->child) arena_free(a->child);
   leave_parent(a);
+  for (Drop *d = a->drop; d; d = d->before) d->call(d->what);
   for (Block *b = a->last, *before; b; b = before) {
     before = b->before;
     free(b);
@@ -123,9 +131,16 @@ void *arena_alloc(Arena *a, size_t bytes) {
   return p;
 }
 
+void arena_on_free(Arena *a, void (*drop)(void *), void *what) {
+  Drop *d = NEW(a, Drop);
+  *d = (Drop){drop, what, a->drop};
+  a->drop = d;
+}
+
 #ifdef LIMN_GUARD
 struct ArenaCopy {
   Block *last;
+  Drop *drop;
   size_t used, n;
   unsigned char *bytes[]; // of each block, from the last
 };
@@ -134,7 +149,7 @@ ArenaCopy *arena_save(Arena *a) {
   size_t n = 0, i = 0;
   for (Block *b = a->last; b; b = b->before) n++;
   ArenaCopy *c = calloc(1, sizeof *c + n * sizeof *c->bytes);
-  *c = (ArenaCopy){.last = a->last, .used = a->used, .n = n};
+  *c = (ArenaCopy){.last = a->last, .drop = a->drop, .used = a->used, .n = n};
   for (Block *b = a->last; b; b = b->before) {
     ASAN_UNPOISON_MEMORY_REGION(b->bytes,
                                 b->size); // from here on no overrun is seen in what is saved
@@ -147,6 +162,7 @@ ArenaCopy *arena_save(Arena *a) {
 
 void arena_restore(Arena *a, const ArenaCopy *c) {
   while (a->child) arena_free(a->child);
+  for (; a->drop != c->drop; a->drop = a->drop->before) a->drop->call(a->drop->what);
   while (a->last != c->last) {
     Block *b = a->last;
     a->last = b->before;

@@ -28,8 +28,10 @@ typedef struct Arena Arena;
 Arena *arena_new(void); // NULL when memory is exhausted
 Arena *
 arena_child(Arena *); // freed with its parent at the latest, fails as its parent does; never NULL
-void arena_free(Arena *);                              // NULL is allowed
-void arena_on_failure(Arena *, jmp_buf *);             // where to go when memory is exhausted
+void arena_free(Arena *);                  // NULL is allowed
+void arena_on_failure(Arena *, jmp_buf *); // where to go when memory is exhausted
+// drop(what) is called when the arena goes, before its memory does; the last one first.
+void arena_on_free(Arena *, void (*drop)(void *), void *what);
 void *arena_alloc(Arena *, size_t bytes);              // zeroed, aligned for anything; never NULL
 void *arena_copy(Arena *, const void *, size_t bytes); // a copy that lives as long as the arena
 char *arena_text(Arena *, const char *text, size_t n); // the same, ended by 0
@@ -147,6 +149,9 @@ typedef struct {
   const char *error; // why not
 } FileText;
 FileText file_read(Arena *, const char *path, size_t limit);
+// A regular file as memory, not read before it is looked at, for as long as the arena lives. Its
+// text is not ended by 0.
+FileText file_map(Arena *, const char *path);
 // Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
 const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
 const char *path_join(Arena *, const char *beside_file, const char *relative);

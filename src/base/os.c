@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,6 +65,41 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
     f.text = text;
     f.n = (size_t)n;
   }
+  return f;
+}
+
+typedef struct {
+  void *at;
+  size_t n;
+} Mapping;
+
+static void unmap(void *what) {
+  Mapping *m = what;
+  if (m->n) munmap(m->at, m->n);
+}
+
+// What frees the mapping is in place before there is one.
+FileText file_map(Arena *a, const char *path) {
+  FileText f = {0};
+  struct stat info;
+  Mapping *m = NEW(a, Mapping);
+  arena_on_free(a, unmap, m);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is refused, not waited for
+  if (fd < 0 || fstat(fd, &info) != 0) {
+    f.error = strerror(errno);
+  } else if (!S_ISREG(info.st_mode)) {
+    f.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is no regular file";
+  } else if (info.st_size == 0) {
+    f.text = "";
+  } else {
+    void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at == MAP_FAILED)
+      f.error = strerror(errno);
+    else
+      *m = (Mapping){at, (size_t)info.st_size}, f.text = at, f.n = m->n;
+  }
+  if (fd >= 0) close(fd);
+  if (f.error) f.error = arena_format(a, "%s", f.error);
   return f;
 }
 

@@ -1,4 +1,4 @@
-// bytes: arrays of numbers as bytes on disk, and JSON. No diagrams here.
+// bytes: arrays, tables and pictures as bytes on disk, and JSON. No diagrams here.
 //
 //   Array x;
 //   const char *error;
@@ -9,8 +9,9 @@
 //   if (!safetensors_write(arena, "x.safetensors", &weights, &error)) return complain(error);
 //
 // Readers trust nothing: a size is checked against the bytes that are there before memory is taken,
-// and a reader of n bytes takes at most 10 n and a little. A false result comes with a message in
-// *error that says what was found and what was wanted; functions that take a path name it there.
+// and a reader of n bytes takes at most 10 n and a little (64 MB where something is unpacked). A
+// false result comes with a message in *error that says what was found and what was wanted;
+// functions that take a path name it there.
 #ifndef LIMN_BYTES_H
 #define LIMN_BYTES_H
 
@@ -58,14 +59,36 @@ typedef struct {
   size_t n;
 } Bytes;
 
+typedef struct {
+  const uint8_t *at;
+  size_t n;
+} View; // bytes of somebody else
+
+// Numbers as a file holds them, not converted. `bytes` points into what was looked at, which must
+// live as long.
+typedef struct {
+  const char *name;
+  uint32_t rank;
+  int64_t *shape; // [rank]
+  int64_t count;
+  ElementKind kind;
+  bool big_endian, fortran_order;
+  const uint8_t *bytes; // count × element_info[kind].bytes
+} Raw;
+typedef VEC(Raw) Raws;
+
 // npy.c: arrays, and the npy form
 bool npy_read(Arena *, const char *path, Array *out, const char **error);
 bool npy_read_bytes(Arena *, const void *bytes, size_t n, Array *out, const char **error);
+bool npy_look(Arena *, const void *bytes, size_t n, Raw *out, const char **error); // header only
 bool npy_write(Arena *, const char *path, const Array *, const char **error);
 bool npy_bytes(Arena *, const Array *, Bytes *out, const char **error); // not for EL_BF16
 
 bool array_count(uint32_t rank, const int64_t *shape, int64_t *count); // false: negative, too large
 const char *array_type(Arena *, const Array *);                        // "3×4 float64"
+const char *raw_type(Arena *, const Raw *);
+// One number. False when a double cannot hold it, or a byte is no bool.
+bool element_load(ElementKind, const uint8_t *from, bool big_endian, double *out);
 // Fills x->data from x->count numbers at `bytes`. The caller has checked that they are all there.
 bool array_load(Arena *, Array *x, const uint8_t *bytes, bool big_endian, bool fortran_order,
                 const char **error);
@@ -91,6 +114,67 @@ bool safetensors_write(Arena *, const char *path, const Arrays *, const char **e
 bool safetensors_bytes(Arena *, const Arrays *, Bytes *out, const char **error);
 const Array *arrays_find(const Arrays *, const char *name);   // NULL = absent
 const char *arrays_metadata(const Arrays *, const char *key); // NULL = absent
+
+// gzip.c: what was packed with deflate
+bool bytes_are_gzip(const void *bytes, size_t n);
+size_t unpack_limit(size_t n); // how much n packed bytes may come to: 10 n and 64 MB
+bool gzip_read_bytes(Arena *, const void *bytes, size_t n, size_t limit, View *out,
+                     const char **error);
+bool inflate_bytes(Arena *, const void *bytes, size_t n, uint8_t *to, size_t want,
+                   const char **error); // raw deflate, to just `want` bytes
+// A file, mapped; one that is packed by gzip, unpacked. It lives as long as the arena.
+bool file_view(Arena *, const char *path, View *out, const char **error);
+
+// idx.c
+enum { IDX_RANK_LIMIT = 8 };
+bool bytes_are_idx(const void *bytes, size_t n);
+bool idx_look(Arena *, const void *bytes, size_t n, Raw *out, const char **error);
+
+// npz.c: a zip archive of npy files. Entries that are not packed are looked at where they are.
+bool bytes_are_zip(const void *bytes, size_t n);
+bool npz_look(Arena *, const void *bytes, size_t n, Raws *out, const char **error);
+
+// csv.c: a table of numbers and words
+typedef struct {
+  const char *name; // from the header row, or c1, c2, …
+  bool number;
+  double *value;            // number: [rows]
+  uint32_t *label;          // otherwise: [rows], which of the words
+  uint32_t labels;          // how many words; 0: more than CSV_WORDS_LIMIT, and label is NULL
+  const char *const *words; // sorted
+} CsvColumn;
+enum { CSV_COLUMNS_LIMIT = 1 << 16, CSV_WORDS_LIMIT = 1 << 16 };
+typedef struct {
+  CsvColumn *column;
+  uint32_t columns;
+  int64_t rows;
+  bool header; // the first row was names
+  char separator;
+} Csv;
+bool csv_read_bytes(Arena *, const char *text, size_t n, Csv *out, const char **error);
+
+// png.c: 8 bits, grey or RGB; what is transparent stands on white
+typedef struct {
+  uint32_t height, width, channels; // 1 or 3
+  uint8_t *at;                      // [height width channels]
+} Picture;
+bool bytes_are_png(const void *bytes, size_t n);
+bool png_size(const void *bytes, size_t n, Picture *out); // without the pixels; false: no png
+bool png_read_bytes(Arena *, const void *bytes, size_t n, Picture *out, const char **error);
+bool png_bytes(Arena *, const Picture *, Bytes *out, const char **error);
+bool png_write(Arena *, const char *path, const Picture *, const char **error);
+
+// events.c: curves for TensorBoard
+//
+//   Events *e = events_open(arena, "runs/a/events.out.tfevents.1.limn", now, &error);
+//   events_scalar(e, step, now, "loss", 0.5);
+//   if (!events_flush(e, &error)) …
+typedef struct Events Events;
+// A file that is there is continued, after its last whole record. It is closed with the arena.
+Events *events_open(Arena *, const char *path, double wall_time, const char **error);
+void events_scalar(Events *, int64_t step, double wall_time, const char *tag, double value);
+bool events_flush(Events *, const char **error); // what was added so far is in the file
+uint32_t crc32c(const void *bytes, size_t n);
 
 // json.c: JSON, and arrays as typed on the command line
 //
@@ -134,6 +218,8 @@ const Json *json_get(const Json *object, const char *key); // NULL = absent
 // '3.5', '[1, 2, 3]', '[[1, 2], [3, inf]]'. The kind is EL_F64.
 bool array_parse(Arena *, const char *text, Array *out, const char **error);
 bool text_is_utf8(const char *text, size_t n);
+size_t character_length(const char *text, size_t n); // of the character at the start; 0 = none
+bool number_value(const char *text, size_t n, double *out);  // of a decimal that has been scanned
 const char *text_shown(Arena *, const char *text, size_t n); // short and printable, for messages
 
 #endif

@@ -31,8 +31,7 @@ typedef struct {
   const char **error;
 } Reader;
 
-// The length of the UTF-8 character at the start, or 0 when there is none.
-static size_t utf8_length(const char *text, size_t n) {
+size_t character_length(const char *text, size_t n) {
   const unsigned char *p = (const unsigned char *)text;
   if (!n) return 0;
   if (p[0] < 0x80) return 1;
@@ -49,7 +48,7 @@ static size_t utf8_length(const char *text, size_t n) {
 
 bool text_is_utf8(const char *text, size_t n) {
   for (size_t at = 0, length; at < n; at += length)
-    if (!(length = utf8_length(text + at, n - at))) return false;
+    if (!(length = character_length(text + at, n - at))) return false;
   return true;
 }
 
@@ -66,7 +65,7 @@ const char *text_shown(Arena *a, const char *text, size_t n) {
       buf_text(&b, "…");
       break;
     }
-    length = utf8_length(text + at, n - at);
+    length = character_length(text + at, n - at);
     if (length && !is_control(text + at)) {
       buf_add(&b, text + at, length);
     } else {
@@ -83,7 +82,7 @@ static bool wanted(Reader *r, const char *what) {
   if (r->at >= r->n)
     return file_error(r->arena, r->error, "the text ends after %zu bytes, where %s was wanted",
                       r->n, what);
-  size_t length = utf8_length(r->text + r->at, r->n - r->at);
+  size_t length = character_length(r->text + r->at, r->n - r->at);
   const char *found = text_shown(r->arena, r->text + r->at, length ? length : 1);
   return file_error(r->arena, r->error, "at byte %zu: found `%s`, where %s was wanted", r->at,
                     found, what);
@@ -110,7 +109,7 @@ static Json *node_new(Reader *r, JsonKind kind) {
 }
 
 // The value of a number that has been scanned; false when a double cannot hold it.
-static bool number_value(const char *text, size_t n, double *out) {
+bool number_value(const char *text, size_t n, double *out) {
   char copy[NUMBER_LIMIT + 1], *end;
   if (n > NUMBER_LIMIT) return false;
   memcpy(copy, text, n);
@@ -221,7 +220,7 @@ static bool read_text(Reader *r) {
       if (!read_escape(r)) return false;
       continue;
     }
-    size_t length = utf8_length(r->text + r->at, r->n - r->at);
+    size_t length = character_length(r->text + r->at, r->n - r->at);
     if (!length) return wanted(r, peek(r) < 0 ? "a closing quote" : "a UTF-8 character");
     if (peek(r) < 0x20) return wanted(r, "an escaped control character");
     while (length--) put_byte(r, (unsigned char)r->text[r->at++]);

@@ -66,6 +66,8 @@ const char *array_type(Arena *a, const Array *x) {
   return type_text(a, x->rank, x->shape, x->kind);
 }
 
+const char *raw_type(Arena *a, const Raw *x) { return type_text(a, x->rank, x->shape, x->kind); }
+
 // Numbers from bytes.
 
 static uint64_t bits_load(const uint8_t *from, uint32_t n, bool big_endian) {
@@ -126,8 +128,7 @@ static bool signed_load(uint64_t bits, uint32_t bytes, double *out) {
   return double_holds(magnitude);
 }
 
-// False when a double cannot hold the number, or the byte is no bool.
-static bool element_load(ElementKind kind, const uint8_t *from, bool big_endian, double *out) {
+bool element_load(ElementKind kind, const uint8_t *from, bool big_endian, double *out) {
   uint32_t n = element_info[kind].bytes;
   uint64_t bits = bits_load(from, n, big_endian);
   uint32_t word = (uint32_t)bits;
@@ -409,14 +410,16 @@ static bool read_preamble(Arena *a, const uint8_t *bytes, size_t n, size_t *from
   return true;
 }
 
-bool npy_read_bytes(Arena *a, const void *bytes, size_t n, Array *out, const char **error) {
+bool npy_look(Arena *a, const void *bytes, size_t n, Raw *out, const char **error) {
   const uint8_t *file = bytes;
   size_t from = 0, length = 0;
   Layout l = {0};
   if (!read_preamble(a, file, n, &from, &length, error)) return false;
   const char *text = (const char *)file + from;
   if (!read_header(&(Header){a, text, text + length, error}, &l)) return false;
-  Array x = {.name = "", .rank = l.rank, .kind = l.kind};
+  Raw x = {.name = "", .rank = l.rank, .kind = l.kind};
+  x.big_endian = l.big_endian;
+  x.fortran_order = l.fortran_order;
   const char *type = type_text(a, l.rank, l.shape, l.kind);
   if (!array_count(l.rank, l.shape, &x.count))
     return file_error(a, error, "the header says %s, more than any memory holds", type);
@@ -426,7 +429,16 @@ bool npy_read_bytes(Arena *a, const void *bytes, size_t n, Array *out, const cha
     return file_error(a, error, "the header says %s, %llu bytes, but %s%zu follow", type,
                       (unsigned long long)size, left < size ? "only " : "", left);
   x.shape = arena_copy(a, l.shape, l.rank * sizeof *l.shape);
-  if (!array_load(a, &x, file + from + length, l.big_endian, l.fortran_order, error)) return false;
+  x.bytes = file + from + length;
+  *out = x;
+  return true;
+}
+
+bool npy_read_bytes(Arena *a, const void *bytes, size_t n, Array *out, const char **error) {
+  Raw r;
+  if (!npy_look(a, bytes, n, &r, error)) return false;
+  Array x = {.name = "", .rank = r.rank, .shape = r.shape, .count = r.count, .kind = r.kind};
+  if (!array_load(a, &x, r.bytes, r.big_endian, r.fortran_order, error)) return false;
   *out = x;
   return true;
 }
