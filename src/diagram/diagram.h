@@ -119,6 +119,7 @@ typedef struct {
   const char *sig; // "RR>R"; * is any base, the same everywhere
   uint32_t arity;
   double (*value)(double a, double b, double c); // NULL for leaves
+  const char *text;                              // the same as a C expression of a, b, c
   const char *d[3]; // derivative by each argument, as text: a b c arguments, y result, g cotangent;
                     // NULL = none
   uint32_t flops;
