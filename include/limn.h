@@ -10,6 +10,7 @@
 #ifndef LIMN_H
 #define LIMN_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ LimnStatus limn_load(Limn *, const char *path);
 LimnStatus limn_load_text(Limn *, const char *name, const char *text, size_t n);
 const char *limn_messages(Limn *, bool json); // errors and warnings so far, in order
 uint32_t limn_errors(const Limn *);
+void limn_forget(Limn *); // the messages so far have been shown
 
 const char *limn_summary(Limn *, bool json); // what the program declares
 const char *limn_who(Limn *, bool json);     // which goal moves which learner
@@ -55,6 +57,7 @@ typedef struct {
   const LimnInput *in;
   uint32_t nin;
   const char *weights; // a safetensors file, or NULL: weights start as the program says
+  const char *from;    // a run folder or a safetensors file, or NULL
   const char *out;     // an npy file for the result, or NULL
   const char *dy;      // a cotangent of the result (npy or numbers), or NULL
   const char *grads;   // a safetensors file for gradients of inputs and weights, or NULL
@@ -64,6 +67,54 @@ typedef struct {
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
 LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
+
+// Where training speaks: whole lines, and on a terminal one line that is drawn again and again.
+typedef struct {
+  void *context;
+  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is said
+  void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
+  uint32_t (*width)(void *context);                // of the terminal, in columns
+} LimnTell;
+
+typedef struct {
+  const char *out;       // the run folder; NULL: runs/NAME, or the next free runs/NAME.2 …
+  const char *resume;    // a run folder to go on with, or NULL
+  double epochs, steps;  // 0: as the program says
+  int64_t batch;         // 0: as the program says
+  uint64_t seed;         // with has_seed; otherwise as the program says, or 0
+  uint64_t pause;        // stop after so many steps as if *stop were set; 0: do not
+  uint32_t threads;      // 0: as many as there are cores
+  const char *precision; // "32", "64", "bf16"; NULL: 32
+  const char *device;    // "cpu", or NULL
+  const char *every;     // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
+  bool has_seed, reference, plan, json, quiet;
+  const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
+  LimnTell tell;
+} LimnTrain;
+LimnStatus limn_train(Limn *, const LimnTrain *);
+
+// What was trained, used.
+typedef struct {
+  const char *from;    // a run folder (its model.safetensors), or a safetensors file
+  const LimnInput *in; // predict: x.npy, x.csv, x.csv:a..d, x.png, or numbers
+  uint32_t nin;
+  const char *out; // a file: npy, csv, json, png (pictures side by side), txt; NULL: *text
+  uint64_t seed;   // of noise, with has_seed; otherwise the run's
+  uint32_t threads;
+  const char *precision; // NULL: the run's
+  bool has_seed, reference, json;
+  int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
+  double temperature; // of text; 0: 1
+  const char *prompt; // of text; NULL: as the program says, or a line's end
+} LimnUse;
+LimnStatus limn_measure(Limn *, const LimnUse *, const char **text); // every measure, on its data
+LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **text);
+// name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
+LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
+
+// Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
+// first images, or its points, are written there as png.
+LimnStatus limn_data(Limn *, const char *name, const char *picture, bool json, const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

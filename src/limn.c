@@ -2,8 +2,7 @@
 // reference interpreter with arrays from files.
 #include "limn.h"
 
-#include "bytes/bytes.h"
-#include "learn/learn.h"
+#include "train/train.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,6 +69,11 @@ LimnStatus limn_load(Limn *l, const char *path) {
     return LIMN_WRONG;
   }
   return limn_load_text(l, path, f.text, f.n);
+}
+
+void limn_forget(Limn *l) {
+  l->w->diags->list.n = 1; // 0 is no entry
+  l->w->diags->errors = l->w->diags->unsaid = 0;
 }
 
 const char *limn_messages(Limn *l, bool json) {
@@ -188,6 +192,25 @@ const char *limn_ops(Limn *l) {
   Buf b = buf_new(l->arena);
   ops_markdown(&b);
   return b.at;
+}
+
+LimnStatus limn_data(Limn *l, const char *name, const char *picture, bool json, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  const char *why = NULL;
+  Picture p;
+  bool good = true, disk = false;
+  if (name)
+    good = data_show(l->arena, &b, name, json, picture ? &p : NULL, &why);
+  else if (picture)
+    good = file_error(l->arena, &why, "a picture is of one set: which?");
+  else
+    data_list(l->arena, &b, json);
+  if (good && picture) good = png_write(l->arena, picture, &p, &why), disk = !good;
+  *text = good ? b.at : NULL;
+  if (good) return LIMN_GOOD;
+  diag_error(l->w->diags, (Span){0}, "%s", why);
+  return disk ? LIMN_MACHINE : LIMN_WRONG;
 }
 
 // -- diagrams -------------------------------------------------------------------------------------
@@ -434,9 +457,9 @@ static bool with_sizes(Run *r, const char *name, const Array *array) {
 static bool read_weights(Run *r) {
   World *w = r->l->w;
   Arrays given = {0};
-  const char *error;
-  if (r->how->weights && !safetensors_read(r->l->arena, r->how->weights, &given, &error))
-    return wrong(r, "%s", error);
+  const char *error, *file = r->how->weights;
+  if (!file && r->how->from) file = train_weights(w->arena, r->how->from);
+  if (file && !safetensors_read(r->l->arena, file, &given, &error)) return wrong(r, "%s", error);
   r->param = NEW_ARRAY(w->arena, Tensor, r->d->param.n + 1);
   uint32_t used = 0;
   for (uint32_t i = 0; i < r->d->param.n; i++) {
@@ -453,16 +476,16 @@ static bool read_weights(Run *r) {
       }
       if (!fits)
         return wrong(r, "weight %s is %s in %s, but the program wants %s", p->path,
-                     array_type(w->arena, a), r->how->weights, type_text(w, t));
+                     array_type(w->arena, a), file, type_text(w, t));
       continue;
     }
-    if (r->how->weights && p->role == ROLE_WEIGHT)
-      return wrong(r, "%s has no weight %s (%s)", r->how->weights, p->path, type_text(w, t));
+    if (file && p->role == ROLE_WEIGHT)
+      return wrong(r, "%s has no weight %s (%s)", file, p->path, type_text(w, t));
     if (!init_eval(w, r->l->arena, &p->init, t, r->how->seed, site_hash(0, p->path), &r->param[i]))
       return wrong(r, "weight %s : %s cannot be made: its sizes are not known", p->path,
                    type_text(w, t));
   }
-  for (uint32_t i = 0; i < given.array.n && used < given.array.n; i++) {
+  for (uint32_t i = 0; r->how->weights && i < given.array.n && used < given.array.n; i++) {
     bool known = false;
     for (uint32_t k = 0; k < r->d->param.n; k++)
       known |= strcmp(r->d->param.at[k].path, given.array.at[i].name) == 0;
@@ -473,32 +496,13 @@ static bool read_weights(Run *r) {
   return true;
 }
 
-static void show_numbers(Buf *b, const Tensor *t, uint32_t depth, int64_t *at, bool json) {
-  if (depth == t->rank) {
-    double x = t->data[(*at)++];
-    bool quoted = json && !isfinite(x); // JSON has no word for it
-    if (quoted) buf_char(b, '"');
-    buf_number(b, x);
-    if (quoted) buf_char(b, '"');
-    return;
-  }
-  buf_char(b, '[');
-  for (int64_t i = 0; i < t->shape[depth]; i++) {
-    if (i) buf_text(b, depth + 1 < t->rank ? ",\n" : ", ");
-    if (i && depth + 1 < t->rank)
-      for (uint32_t k = 0; k <= depth; k++) buf_char(b, ' ');
-    show_numbers(b, t, depth + 1, at, json);
-  }
-  buf_char(b, ']');
+static Array array_of(const Tensor *t, const char *name) {
+  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
 }
 
 static void show_tensor(Buf *b, const Tensor *t, bool json) {
-  int64_t at = 0;
-  show_numbers(b, t, 0, &at, json);
-}
-
-static Array array_of(const Tensor *t, const char *name) {
-  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
+  Array a = array_of(t, "");
+  array_print(b, &a, json);
 }
 
 static bool write_out(Run *r, const Tensor *out) {
@@ -618,4 +622,34 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
   if (!r.d || !is_small(l, r.d) || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
   *text = b.at;
   return LIMN_GOOD;
+}
+
+// -- training -------------------------------------------------------------------------------------
+LimnStatus limn_train(Limn *l, const LimnTrain *how) {
+  GUARDED(l, LIMN_MACHINE);
+  return train_run(l->in, l->program, how);
+}
+
+LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = train_measure(l->in, l->program, how, &b);
+  *text = status ? NULL : b.at;
+  return status;
+}
+
+LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = train_predict(l->in, l->program, name, how, &b);
+  *text = status ? NULL : b.at;
+  return status;
+}
+
+LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = train_sample(l->in, l->program, name, how, &b);
+  *text = status ? NULL : b.at;
+  return status;
 }

@@ -1,16 +1,21 @@
 // The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the
 // machine failed.
+#define _DEFAULT_SOURCE
 #include "limn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 typedef struct {
   const char *file, *name;
   bool json, who, check, origins;
   const char *after;
   LimnEval eval;
+  LimnTrain train;
+  LimnUse use;
   LimnInput in[64];
   const char *set_name[64], *set_value[64];
   uint32_t nset;
@@ -76,19 +81,101 @@ static int run_cost(Limn *l, Options *o) {
   return answer(l, o, s, "cost", text);
 }
 
+// What several commands ask for under one name.
+static void share(Options *o) {
+  o->eval.in = o->use.in = o->in;
+  o->use.nin = o->eval.nin;
+  o->eval.json = o->use.json = o->train.json = o->json;
+  o->use.out = o->train.out = o->eval.out;
+  o->use.seed = o->train.seed = o->eval.seed;
+  o->use.has_seed = o->train.has_seed;
+  o->use.threads = o->train.threads;
+  o->use.precision = o->train.precision;
+  o->use.reference = o->train.reference;
+  o->eval.from = o->use.from;
+}
+
 static int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = load(l, o);
-  o->eval.in = o->in;
-  o->eval.json = o->json;
-  if (!s) s = limn_eval(l, o->name, &o->eval, &text);
+  if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
+  return answer(l, o, s, o->name ? "values" : "measures", text);
+}
+
+static int run_predict(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_predict(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
+}
+
+static int run_sample(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_sample(l, o->name, &o->use, &text);
+  return answer(l, o, s, "values", text);
+}
+
+// -- training ------------------------------------------------------------------------------------
+// The first signal asks training to stop, the second ends it at once.
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int signal) {
+  (void)signal;
+  if (stopping) _exit(130);
+  stopping = 1;
+}
+
+// What was to be ignored stays ignored.
+static void watch(int signal) {
+  struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+  sigemptyset(&a.sa_mask);
+  if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
+}
+
+static void say(void *context, const char *text) {
+  (void)context;
+  puts(text);
+  fflush(stdout);
+}
+
+static void redraw(void *context, const char *text) {
+  (void)context;
+  printf("\r\033[K%s", text);
+  fflush(stdout);
+}
+
+static uint32_t width(void *context) {
+  struct winsize size;
+  (void)context;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+static int run_train(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  if (s) return answer(l, o, s, "train", NULL);
+  if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
+  if (!o->json) limn_forget(l);
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  o->train.stop = &stopping;
+  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  watch(SIGINT);
+  watch(SIGTERM);
+  s = limn_train(l, &o->train);
+  if (terminal) redraw(NULL, "");
+  return answer(l, o, s, "train", o->json ? "null" : NULL);
 }
 
 static int run_ops(Limn *l, Options *o) {
   (void)o;
   fputs(limn_ops(l), stdout);
   return 0;
+}
+
+static int run_data(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
+  return answer(l, o, s, o->file ? "set" : "sets", text);
 }
 
 static const Command commands[] = {
@@ -127,14 +214,17 @@ static const Command commands[] = {
      "alternative.\n",
      run_cost, false},
     {"eval",
-     "limn eval FILE NAME --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed N] [--out "
-     "y.npy]\n"
+     "limn eval FILE [NAME] [--from DIR] --in x=x.npy|'[1, 2]' [--weights w.safetensors] [--seed "
+     "N] "
+     "[--out y.npy]\n"
      "          [--dy dy.npy|'[1]'] [--grads g.safetensors] [--save w.safetensors] [--training] "
      "[--count]",
-     "its value, and if asked its gradients, by the reference interpreter",
+     "its value, and if asked its gradients, by the reference interpreter; without NAME: every "
+     "measure",
      "  --in x=V       an input by name, or in order without a name: numbers, or an npy file. "
      "Further axes\n"
      "                 in front pass over the box\n"
+     "  --from DIR     weights of a run (its model.safetensors), or of a safetensors file\n"
      "  --weights F    weights from a safetensors file; otherwise they start as the program says\n"
      "  --seed N       for start values and noise (0)\n"
      "  --out F        the first result, as npy; otherwise results are printed\n"
@@ -142,8 +232,65 @@ static const Command commands[] = {
      "  --grads F      gradients into a safetensors file (cotangent 1 if --dy is not given)\n"
      "  --save F       the weights that were used\n"
      "  --training     as in training: batch statistics, dropout\n"
-     "  --count        how many multiplications were made\n",
-     run_eval, true},
+     "  --count        how many multiplications were made\n"
+     "  Without NAME, with --from: every measure of the program on its data, as during training.\n"
+     "  Then --threads, --precision and --reference are as for `limn train`.\n",
+     run_eval, false},
+    {"train",
+     "limn train FILE [--out DIR] [--resume DIR] [--epochs N] [--steps N] [--batch N] [--seed N]\n"
+     "          [--threads N] [--precision 32|64|bf16] [--every N|Ns] [--pause N] [--plan] "
+     "[--reference] [--quiet] [--json]",
+     "learns: each `train` of the program in turn, into a run folder",
+     "  --out DIR      the run folder (runs/NAME, or the next free runs/NAME.2 …)\n"
+     "  --resume DIR   goes on where a run was stopped or killed, bit for bit\n"
+     "  --epochs N     how long, whatever the program says; or --steps N\n"
+     "  --batch N      samples in a step\n"
+     "  --seed N       of first weights, noise and shuffles\n"
+     "  --threads N    results do not depend on it\n"
+     "  --precision P  of the numbers: 32, 64 or bf16\n"
+     "  --every N|Ns   a checkpoint each N steps or seconds (each epoch and each 60 s)\n"
+     "  --pause N      saves and stops after N steps, as Ctrl-C does\n"
+     "  --plan         shows what would be run, and does not\n"
+     "  --reference    by the interpreter\n"
+     "  --quiet        says only what went wrong;  --json  says everything as objects, one in a "
+     "line\n"
+     "  The folder holds program.limn, metrics.csv, events for TensorBoard, model.safetensors (the "
+     "last),\n"
+     "  best.safetensors (by the first measure), state.safetensors and run.json. Ctrl-C saves and "
+     "stops.\n",
+     run_train, false},
+    {"predict",
+     "limn predict FILE NAME --from DIR --in x=x.npy|x.csv|x.csv:a..d|x.png|'[1, 2]' [--out "
+     "y.npy|y.csv|y.json|y.png]",
+     "a box or learner on your data, with the weights of a run",
+     "  --in x=V       an input by name, or in order without one. With one axis more than the "
+     "input, it has a\n"
+     "                 row for each sample; rows of as many numbers are taken in the input's "
+     "shape. "
+     "A png is\n"
+     "                 between 0 and 1\n"
+     "  --from DIR     a run folder (its model.safetensors), or a safetensors file\n"
+     "  --out F        results by the ending of F; otherwise they are printed\n"
+     "  --seed N       of noise;  --threads, --precision, --reference as for `limn train`\n",
+     run_predict, true},
+    {"sample",
+     "limn sample FILE [NAME] --from DIR [--n N] [--seed N] [--out F] [--length N] [--temperature "
+     "T] [--prompt TEXT]",
+     "made-up things: a learner or box fed with noise, or text from a model of text",
+     "  Without NAME: what the first `show` of the program says.\n"
+     "  --n N          how many (64; of texts 1)\n"
+     "  --out F        npy, csv, json, or png: pictures side by side; texts as they are\n"
+     "  --length N     letters of text (500);  --prompt TEXT  what it begins with\n"
+     "  --temperature T  1 as it was learned, below that bolder\n",
+     run_sample, false},
+    {"data", "limn data [NAME|PATH] [--json] [--out F.png]",
+     "the data sets it knows, where they are, how to get them; or what is in one",
+     "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
+     "a "
+     "folder\n"
+     "             of png pictures\n"
+     "  --out F    its first images, or its points of the plane, as a picture\n",
+     run_data, false},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -177,39 +324,91 @@ static char *split(char *arg, char **value) {
   return arg;
 }
 
-static bool flag(Options *o, const char *arg) {
-  if (!strcmp(arg, "--json")) return o->json = true;
-  if (!strcmp(arg, "--who")) return o->who = true;
-  if (!strcmp(arg, "--check")) return o->check = true;
-  if (!strcmp(arg, "--origins")) return o->origins = true;
-  if (!strcmp(arg, "--training")) return o->eval.training = true;
-  if (!strcmp(arg, "--count")) return o->eval.count = true;
-  return false;
+// -- options
+// ---------------------------------------------------------------------------------------
+typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING } OptionKind;
+typedef struct {
+  const char *name;
+  OptionKind kind;
+  size_t at;    // in Options
+  size_t bytes; // COUNT
+} Option;
+#define AT(field) offsetof(Options, field)
+#define COUNTS(field) AT(field), sizeof((Options *)0)->field
+
+static const Option options[] = {
+    {"--json", FLAG, AT(json), 0},
+    {"--who", FLAG, AT(who), 0},
+    {"--check", FLAG, AT(check), 0},
+    {"--origins", FLAG, AT(origins), 0},
+    {"--training", FLAG, AT(eval.training), 0},
+    {"--count", FLAG, AT(eval.count), 0},
+    {"--reference", FLAG, AT(train.reference), 0},
+    {"--plan", FLAG, AT(train.plan), 0},
+    {"--quiet", FLAG, AT(train.quiet), 0},
+    {"--after", TEXT, AT(after), 0},
+    {"--weights", TEXT, AT(eval.weights), 0},
+    {"--out", TEXT, AT(eval.out), 0},
+    {"--dy", TEXT, AT(eval.dy), 0},
+    {"--grads", TEXT, AT(eval.grads), 0},
+    {"--save", TEXT, AT(eval.save), 0},
+    {"--from", TEXT, AT(use.from), 0},
+    {"--prompt", TEXT, AT(use.prompt), 0},
+    {"--resume", TEXT, AT(train.resume), 0},
+    {"--precision", TEXT, AT(train.precision), 0},
+    {"--device", TEXT, AT(train.device), 0},
+    {"--every", TEXT, AT(train.every), 0},
+    {"--seed", COUNT, COUNTS(eval.seed)},
+    {"--threads", COUNT, COUNTS(train.threads)},
+    {"--batch", COUNT, COUNTS(train.batch)},
+    {"--pause", COUNT, COUNTS(train.pause)},
+    {"--n", COUNT, COUNTS(use.n)},
+    {"--length", COUNT, COUNTS(use.length)},
+    {"--temperature", REAL, AT(use.temperature), 0},
+    {"--epochs", REAL, AT(train.epochs), 0},
+    {"--steps", REAL, AT(train.steps), 0},
+    {"--in", INPUT, 0, 0},
+    {"--set", SETTING, 0, 0},
+};
+
+static const Option *option_named(const char *name) {
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    if (!strcmp(options[i].name, name)) return &options[i];
+  return NULL;
 }
 
-// An option with a value. 0: taken, 1: not one of these, 2: wrong.
-static int valued(const Command *c, Options *o, const char *arg, char *value) {
-  const char **text = !strcmp(arg, "--after")     ? &o->after
-                      : !strcmp(arg, "--weights") ? &o->eval.weights
-                      : !strcmp(arg, "--out")     ? &o->eval.out
-                      : !strcmp(arg, "--dy")      ? &o->eval.dy
-                      : !strcmp(arg, "--grads")   ? &o->eval.grads
-                      : !strcmp(arg, "--save")    ? &o->eval.save
-                                                  : NULL;
-  bool seed = !strcmp(arg, "--seed"), in = !strcmp(arg, "--in"), set = !strcmp(arg, "--set");
-  if (!text && !seed && !in && !set) return 1;
-  if (!value) return usage(c, "a value is missing after", arg);
-  if (text) {
-    *text = value;
-    return 0;
+static void *place(Options *o, size_t at) { return (char *)o + at; }
+
+static int take_count(const Command *c, Options *o, const Option *option, const char *value) {
+  char *end;
+  unsigned long long x = strtoull(value, &end, 10);
+  bool small = option->bytes == 8 ? x <= INT64_MAX || option->at == AT(eval.seed) : x <= UINT32_MAX;
+  if (*end || *value < '0' || *value > '9' || !small) {
+    fprintf(stderr, "limn %s: %s wants a whole number, not %s\n", c->name, option->name, value);
+    return usage(c, NULL, NULL);
   }
-  if (seed) {
-    char *end;
-    o->eval.seed = strtoull(value, &end, 10);
-    return *end || !*value ? usage(c, "a seed is a whole number, not", value) : 0;
+  if (option->bytes == 8)
+    *(uint64_t *)place(o, option->at) = x;
+  else
+    *(uint32_t *)place(o, option->at) = (uint32_t)x;
+  if (option->at == AT(eval.seed)) o->train.has_seed = true;
+  return 0;
+}
+
+static int take_real(const Command *c, Options *o, const Option *option, const char *value) {
+  char *end;
+  double x = strtod(value, &end);
+  if (!*value || *end || !(x > 0 && x < 1e15)) {
+    fprintf(stderr, "limn %s: %s wants a number above 0, not %s\n", c->name, option->name, value);
+    return usage(c, NULL, NULL);
   }
+  *(double *)place(o, option->at) = x;
+  return 0;
+}
+
+static int take_pair(const Command *c, Options *o, const Option *option, char *value) {
   char *right, *left = split(value, &right);
-  if (in) {
+  if (option->kind == INPUT) {
     if (o->eval.nin == 64) return usage(c, "too many inputs", NULL);
     o->in[o->eval.nin++] = left ? (LimnInput){left, right} : (LimnInput){"", value};
     return 0;
@@ -218,6 +417,17 @@ static int valued(const Command *c, Options *o, const char *arg, char *value) {
   o->set_name[o->nset] = left;
   o->set_value[o->nset++] = right;
   return 0;
+}
+
+static int take_option(const Command *c, Options *o, const Option *option, char *value) {
+  if (option->kind == FLAG) return *(bool *)place(o, option->at) = true, 0;
+  if (!value) return usage(c, "a value is missing after", option->name);
+  switch (option->kind) {
+  case TEXT: *(const char **)place(o, option->at) = value; return 0;
+  case COUNT: return take_count(c, o, option, value);
+  case REAL: return take_real(c, o, option, value);
+  default: return take_pair(c, o, option, value);
+  }
 }
 
 static int read_options(const Command *c, int argc, char **argv, Options *o) {
@@ -236,13 +446,16 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
         return usage(c, "one thing too many:", arg);
       continue;
     }
-    if (flag(o, arg)) continue;
-    int r = valued(c, o, arg, i + 1 < argc ? argv[i + 1] : NULL);
-    if (r == 1) return usage(c, "there is no option", arg);
+    const Option *option = option_named(arg);
+    if (!option) return usage(c, "there is no option", arg);
+    int r = take_option(c, o, option, i + 1 < argc ? argv[i + 1] : NULL);
     if (r) return r;
-    i++;
+    i += option->kind != FLAG;
   }
-  if (!o->file && strcmp(c->name, "ops")) return usage(c, "a file is missing", NULL);
+  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data"))
+    return usage(c, "a file is missing", NULL);
+  if (!strcmp(c->name, "eval") && !o->name && !o->use.from)
+    return usage(c, "a name is missing: which box, learner or goal? Or --from a run", NULL);
   if (c->name_needed && !o->name)
     return usage(c, "a name is missing: which box, learner or goal?", NULL);
   return 0;
@@ -263,7 +476,9 @@ int main(int argc, char **argv) {
       fputs("limn: out of memory\n", stderr);
       return 3;
     }
+    share(&o);
     int status = commands[i].run(l, &o);
+    if (status == LIMN_MACHINE && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
     limn_free(l);
     return status;
   }

@@ -112,6 +112,9 @@ bool safetensors_read(Arena *, const char *path, Arrays *out, const char **error
 bool safetensors_read_bytes(Arena *, const void *bytes, size_t n, Arrays *out, const char **error);
 bool safetensors_write(Arena *, const char *path, const Arrays *, const char **error);
 bool safetensors_bytes(Arena *, const Arrays *, Bytes *out, const char **error);
+// All but the numbers: they are for the caller to put, little-endian, one array after the other at
+// *data. Array.data is not looked at.
+bool safetensors_frame(Arena *, const Arrays *, Bytes *out, uint8_t **data, const char **error);
 const Array *arrays_find(const Arrays *, const char *name);   // NULL = absent
 const char *arrays_metadata(const Arrays *, const char *key); // NULL = absent
 
@@ -217,6 +220,7 @@ const Json *json_get(const Json *object, const char *key); // NULL = absent
 
 // '3.5', '[1, 2, 3]', '[[1, 2], [3, inf]]'. The kind is EL_F64.
 bool array_parse(Arena *, const char *text, Array *out, const char **error);
+void array_print(Buf *, const Array *, bool json); // the same; json: "inf" and "nan" in quotes
 bool text_is_utf8(const char *text, size_t n);
 size_t character_length(const char *text, size_t n); // of the character at the start; 0 = none
 bool number_value(const char *text, size_t n, double *out);  // of a decimal that has been scanned

@@ -458,3 +458,28 @@ bool array_parse(Arena *a, const char *text, Array *out, const char **error) {
   out->shape = arena_copy(a, r.shape, r.rank * sizeof *r.shape);
   return true;
 }
+
+// Rows under each other, the innermost in a line.
+static void print_rows(Buf *b, const Array *x, uint32_t depth, int64_t *at, bool json) {
+  if (depth == x->rank) {
+    double number = x->data[(*at)++];
+    bool quoted = json && !isfinite(number); // JSON has no word for it
+    if (quoted) buf_char(b, '"');
+    buf_number(b, number);
+    if (quoted) buf_char(b, '"');
+    return;
+  }
+  buf_char(b, '[');
+  for (int64_t i = 0; i < x->shape[depth]; i++) {
+    if (i) buf_text(b, depth + 1 < x->rank ? ",\n" : ", ");
+    if (i && depth + 1 < x->rank)
+      for (uint32_t k = 0; k <= depth; k++) buf_char(b, ' ');
+    print_rows(b, x, depth + 1, at, json);
+  }
+  buf_char(b, ']');
+}
+
+void array_print(Buf *b, const Array *x, bool json) {
+  int64_t at = 0;
+  print_rows(b, x, 0, &at, json);
+}

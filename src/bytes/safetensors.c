@@ -295,15 +295,22 @@ static bool write_header(Arena *a, Buf *b, const Arrays *arrays, size_t *data, c
   return true;
 }
 
-bool safetensors_bytes(Arena *a, const Arrays *arrays, Bytes *out, const char **error) {
+bool safetensors_frame(Arena *a, const Arrays *arrays, Bytes *out, uint8_t **data,
+                       const char **error) {
   Buf header = buf_new(a);
-  size_t data;
-  if (!write_header(a, &header, arrays, &data, error)) return false;
-  out->n = 8 + header.n + data;
+  size_t bytes;
+  if (!write_header(a, &header, arrays, &bytes, error)) return false;
+  out->n = 8 + header.n + bytes;
   out->at = arena_alloc(a, out->n);
   for (uint32_t i = 0; i < 8; i++) out->at[i] = (uint8_t)((uint64_t)header.n >> 8 * i);
   memcpy(out->at + 8, header.at, header.n);
-  uint8_t *to = out->at + 8 + header.n;
+  *data = out->at + 8 + header.n;
+  return true;
+}
+
+bool safetensors_bytes(Arena *a, const Arrays *arrays, Bytes *out, const char **error) {
+  uint8_t *to;
+  if (!safetensors_frame(a, arrays, out, &to, error)) return false;
   for (uint32_t i = 0; i < arrays->array.n; i++) {
     const Array *x = &arrays->array.at[i];
     if (!array_store(a, x, to, error))

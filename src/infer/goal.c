@@ -329,6 +329,36 @@ static const Goal *goal_named(const Program *p, Name name) {
   return NULL;
 }
 
+static void measure_value(Infer *in, Program *p, const Node *claim, const Node *by, double factor,
+                          Measure *m) {
+  Body *b = goal_body(in, p, m->name);
+  Value v;
+  Id shown;
+  uint32_t errors = in->w->diags->errors;
+  bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
+              goal_output(b, v, factor, m->span, &shown);
+  if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = fields_of(b);
+}
+
+void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
+  *m = (Measure){.name = g->name, .node = g->node, .span = g->span};
+  measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
+}
+
+Body *goal_shown(Infer *in, Program *p, const Node *expr, Ids *fields) {
+  World *w = in->w;
+  Body *b = goal_body(in, p, name_from(w->names, "shown"));
+  Value v = eval_alone(b, b->env, expr);
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
+    Id wire = v.at[i].error ? 0 : val_to_wire(b, &v.at[i], 0);
+    if (wire) diagram_output(w, b->d, wire);
+  }
+  body_finish(b);
+  *fields = fields_of(b);
+  return b;
+}
+
 void do_measure(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
@@ -367,17 +397,9 @@ void do_measure(Infer *in, Program *p, const Node *n) {
         k++;
       if (!name) no_such_field(in, set, field, on->kid[0], on->span, true);
     }
+    m.set = g.set, m.split = g.split, m.path = g.path;
   }
-  Body *b = goal_body(
-      in, p,
-      m.name ? m.name : name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1)));
-  m.name = b->d->name;
-  const char *distance;
-  Value v;
-  uint32_t errors = w->diags->errors;
-  Id shown;
-  bool good =
-      goal_value(b, claim, by, n->span, &distance, &v) && goal_output(b, v, 1, n->span, &shown);
-  if (good && w->diags->errors == errors) m.diagram = b->d, m.fields = fields_of(b);
+  if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
+  measure_value(in, p, claim, by, 1, &m);
   vec_push(w->arena, &p->measure, m);
 }

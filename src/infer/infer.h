@@ -80,6 +80,9 @@ typedef struct {
   Span span;
   Diagram *diagram;
   Ids fields;
+  const char *distance; // NULL = none
+  Name set, split;      // `on mnist.test`: every source of this set is replaced; 0 = training data
+  const char *path;     // `on "t.csv"`
 } Measure;
 
 typedef struct {
@@ -108,6 +111,7 @@ Infer *infer_new(World *);
 World *infer_world(Infer *);
 // `set` holds "name=value" pairs that replace the right side of an axis or const.
 void infer_set(Infer *, const char *name, const char *value);
+void infer_settings(Infer *, Buf *); // all of them: "n=3 m=4"
 // Checks every box of the library for itself, with symbols for sizes, and calls back with each that
 // could be made a diagram.
 void infer_library(Infer *, void (*each)(void *context, const Def *, Diagram *), void *context);
@@ -121,6 +125,12 @@ typedef struct {
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a
 // diagnostic.
 Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
+// A goal as it is outside of training (no dropout), weighted as in the loss; its distance on other
+// data. False when it cannot be said again; nothing is reported.
+bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
+// The value of an expression, as in `show`: one output for each wire of it. NULL with a diagnostic.
+Diagram *infer_shown(Infer *, Program *, const Node *expr, Ids *fields);
+Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL
 

@@ -344,6 +344,8 @@ Body *instance_alone(Infer *in, Def *d, const char *family, const Node *config,
     Value args = {.n = how->nin, .at = NEW_ARRAY(w->arena, Val, how->nin)};
     for (uint32_t i = 0; i < how->nin; i++) {
       Name name = i < formals.n ? formals.at[i].name : 0;
+      for (uint32_t k = 0; k < how->in[i].rank; k++)
+        if (how->in[i].axis[k].pass) body_pass(caller, how->in[i].axis[k].pass, how->in[i].axis[k]);
       args.at[i] = val_wire(caller, diagram_input(w, caller->d, how->in[i], name, 0), d->span);
     }
     caller->env = env_new(in, NULL, d->scope, caller);

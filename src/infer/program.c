@@ -24,6 +24,16 @@ void infer_set(Infer *in, const char *name, const char *value) {
   table_put(in->sets, name, strlen(name), in->set_value.n);
 }
 
+void infer_settings(Infer *in, Buf *b) {
+  for (uint32_t i = 0; i < table_count(in->sets); i++)
+    buf_printf(b, "%s%s=%s", i ? " " : "", table_key(in->sets, i, NULL),
+               in->set_value.at[table_value(in->sets, i) - 1]);
+}
+
+Axis infer_samples(Infer *in) {
+  return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
+}
+
 World *infer_world(Infer *in) { return in->w; }
 Def *def_of(Infer *in, Id id) { return in->def.at[id]; }
 
@@ -464,4 +474,22 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
                "`%s` cannot be looked at for itself: its inputs' types are not known without a use",
                name);
   return b && w->diags->errors == errors ? b->d : NULL;
+}
+
+bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
+  uint32_t errors = in->w->diags->errors;
+  in->w->diags->muted++;
+  goal_outside(in, p, g, out);
+  settle_sizes(in);
+  in->w->diags->muted--;
+  zonk_all(in->w);
+  return out->diagram && in->w->diags->errors == errors;
+}
+
+Diagram *infer_shown(Infer *in, Program *p, const Node *expr, Ids *fields) {
+  uint32_t errors = in->w->diags->errors;
+  Body *b = goal_shown(in, p, expr, fields);
+  settle_sizes(in);
+  zonk_all(in->w);
+  return in->w->diags->errors == errors && b->d->out.n ? b->d : NULL;
 }

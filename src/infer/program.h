@@ -15,6 +15,8 @@ void add_learner(Infer *in, Def *d, Ids *out);
 void add_whole_learner(Infer *in, Def *d, Ids *out);
 void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix);
 void do_measure(Infer *in, Program *p, const Node *n);
+void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m);
+Body *goal_shown(Infer *in, Program *p, const Node *expr, Ids *fields);
 
 // program.c
 Def *learner_named(Infer *in, Scope *s, const Node *n);

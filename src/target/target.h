@@ -31,9 +31,12 @@ typedef struct {
   int64_t offset; // in cells
 } State;
 typedef struct Store Store;
-Store *store_new(Precision);
+#define STORE_NONE UINT32_MAX
+Store *store_new(Precision); // NULL when memory is exhausted
 void store_free(Store *);
-uint32_t store_add(Store *, const char *path, Base, uint32_t rank, const int64_t *shape); // zeroed; the number of it
+Precision store_precision(const Store *);
+// Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does not lie inside.
+uint32_t store_add(Store *, const char *path, Base, uint32_t rank, const int64_t *shape);
 uint32_t store_part(Store *, const char *path, uint32_t whole, int64_t offset, uint32_t rank, const int64_t *shape);
 uint32_t store_count(const Store *);
 State *store_at(Store *, uint32_t);
@@ -42,6 +45,9 @@ void state_set(State *, const double *value); // count numbers
 void state_get(const State *, double *value);
 uint64_t store_hash(const Store *); // of all bytes, in order
 size_t number_bytes(Number);
+Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
+void numbers_set(Number, void *to, const double *from, int64_t n);
+void numbers_get(Number, const void *from, double *to, int64_t n);
 
 // engine.c
 typedef struct {
@@ -63,6 +69,8 @@ void engine_free(Engine *);
 void *engine_in(Engine *, uint32_t input);
 const void *engine_out(const Engine *, uint32_t output);
 Number engine_in_number(const Engine *, uint32_t input);
+Number engine_out_number(const Engine *, uint32_t output);
+bool engine_shape(World *, const Type *, int64_t samples, int64_t *shape); // false: a size is not known
 // One step on n samples. RUN_NOT_FINITE: an output without axes is NaN or Inf; states were not changed.
 RunStatus engine_run(Engine *, int64_t n, uint64_t step);
 // The same diagram and memory through the interpreter: the first box whose result is not finite, as its place in

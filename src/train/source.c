@@ -1,0 +1,321 @@
+// Where inputs come from. Fields of the program come in, and what fills the inputs of engines goes
+// out.
+//
+// One `given` is one draw: an endless row of samples, one shuffle of the set after the other. All
+// draws of a step have the same number of samples in an epoch, that of the longest, so a set that
+// is shorter than another goes round by itself. Draws are told apart by the set's name and the
+// first field's, so the order of declarations does not matter.
+#include "train/trainer.h"
+
+static const char *given_name(const Data *d, const Given *g) {
+  return g->path ? g->path : name_text(d->w->names, g->set);
+}
+
+static Span field_span(const Given *g, uint32_t i) {
+  return g->field.at[i] ? g->field.at[i]->span : g->node->span;
+}
+
+Data *data_new(Infer *in, Program *p, Arena *a) {
+  Data *d = NEW(a, Data);
+  World *w = infer_world(in);
+  *d = (Data){.in = in, .w = w, .p = p, .arena = a};
+  d->beside = w->sources->file.at[p->tree->span.file].path;
+  d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
+  return d;
+}
+
+bool split_from(const char *name, Split *split) {
+  static const char *const names[SPLITS] = {"train", "valid", "test"};
+  *split = SPLIT_TRAIN;
+  for (uint32_t i = 0; i < SPLITS; i++)
+    if (strcmp(name, names[i]) == 0) *split = (Split)i;
+  return !*name || strcmp(name, names[*split]) == 0;
+}
+
+// -- sets
+// ---------------------------------------------------------------------------------------------
+static Set *open_set(Data *d, const Given *g, int64_t window) {
+  bool bits = false;
+  for (uint32_t i = 0; i < g->type.n; i++) bits |= g->type.at[i].base == BASE_BIT;
+  const char *name = given_name(d, g), *why = "";
+  for (uint32_t i = 0; i < d->opened.n; i++) {
+    const Opened *o = &d->opened.at[i];
+    if (!strcmp(o->name, name) && o->bits == bits && o->window == window) return o->set;
+  }
+  SetOptions how = {.seed = d->seed,
+                    .file = g->path != NULL,
+                    .bits = bits,
+                    .valid = d->valid,
+                    .window = window,
+                    .beside = d->beside};
+  Set *set = set_open(d->arena, name, &how, &why);
+  if (!set) {
+    diag_error(d->w->diags, g->node->span, "%s", why);
+    return NULL;
+  }
+  vec_push(d->arena, &d->opened, (Opened){name, bits, window, set});
+  return set;
+}
+
+// Fields match by name, else by order, never a mixture.
+static bool find_field(const Data *d, const Given *g, Set *s, uint32_t field, uint32_t *out) {
+  bool any = false;
+  for (uint32_t i = 0; i < g->column.n; i++)
+    any |= set_find(s, name_text(d->w->names, g->column.at[i])) != FIELD_NONE;
+  *out = set_find(s, name_text(d->w->names, g->column.at[field]));
+  if (*out != FIELD_NONE) return true;
+  *out = field;
+  if (!any && field < set_fields(s)) return true;
+  Buf all = buf_new(d->arena);
+  for (uint32_t i = 0; i < set_fields(s); i++)
+    buf_printf(&all, "%s%s", i ? ", " : "", set_field(s, i)->name);
+  diag_error(d->w->diags, field_span(g, field), "%s has no field `%s`: it has %s", given_name(d, g),
+             name_text(d->w->names, g->column.at[field]), all.at);
+  return false;
+}
+
+// Sizes of a file's field that the program left open.
+static void settle_field(Data *d, const Type *t, const Field *f) {
+  World *w = d->w;
+  if (t->base == BASE_LABEL && f->labels) size_equate(w, t->count, size_of(w, f->labels), false);
+  for (uint32_t i = 0; t->rank == f->rank && i < t->rank; i++)
+    size_equate(w, t->axis[i].size, size_of(w, f->shape[i]), false);
+}
+
+// How many rows make a sample of this type: 1 for a reshaped field, more for a window, -1 for all
+// there are. 0 with a diagnostic.
+static int64_t field_window(Data *d, const Given *g, uint32_t i, const Field *f) {
+  const Type *t = &g->type.at[i];
+  int64_t want, have = field_count(f), labels = 0;
+  bool kind = t->base != BASE_LABEL ? f->kind != FIELD_LABEL : f->labels > 0;
+  bool few = t->base != BASE_LABEL || !size_value(d->w, t->count, &labels) || f->labels <= labels;
+  bool known = type_count(d->w, t, &want);
+  if (kind && few && !known && t->rank == f->rank + 1) return -1;
+  if (kind && few && known && have > 0 && want % have == 0) return want / have;
+  diag_error(d->w->diags, field_span(g, i),
+             known ? "field `%s` of %s is %s, and cannot be read as %s"
+                   : "field `%s` of %s is %s, which does not settle %s",
+             f->name, given_name(d, g), field_type(d->arena, f), type_text(d->w, t));
+  return 0;
+}
+
+// The rows that make a sample, for all fields together; 0 with a diagnostic.
+static int64_t given_window(Data *d, const Given *g, Set *s) {
+  int64_t window = 1;
+  for (uint32_t i = 0; i < g->type.n; i++) {
+    uint32_t field;
+    if (!find_field(d, g, s, i, &field)) return 0;
+    if (field == FIELD_INDEX) continue;
+    settle_field(d, &g->type.at[i], set_field(s, field));
+    int64_t rows = field_window(d, g, i, set_field(s, field));
+    if (!rows) return 0;
+    if (rows != 1) window = rows;
+  }
+  return window;
+}
+
+static bool open_given(Data *d, uint32_t number) {
+  const Given *g = &d->p->given.at[number];
+  Set *s = open_set(d, g, 0);
+  int64_t window = s ? given_window(d, g, s) : 0;
+  if (window > 1 || window < 0) {
+    s = open_set(d, g, window);
+    if (s && given_window(d, g, s) != 1) return false;
+  }
+  if (window) d->set[number] = s;
+  return window && s;
+}
+
+bool data_need(Data *d, const Ids *fields) {
+  for (uint32_t i = 0; i < fields->n; i++) {
+    uint32_t given = def_of(d->in, fields->at[i])->given;
+    if (!d->p->given.at[given].noise && !d->set[given] && !open_given(d, given)) return false;
+  }
+  for (Id i = 1; i < d->w->diagram.n; i++) diagram_zonk(d->w, d->w->diagram.at[i]);
+  return true;
+}
+
+// Is a part of the training data to be kept for validation? It is if the program speaks of it, or
+// stops when nothing gets better and does not say what.
+static bool wants_validation(Data *d) {
+  const Program *p = d->p;
+  Name valid = name_from(d->w->names, "valid");
+  for (uint32_t i = 0; i < p->given.n; i++)
+    if (p->given.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (p->measure.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
+    Training training = {0};
+    if (infer_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
+  }
+  return false;
+}
+
+bool data_open_all(Data *d) {
+  d->valid = wants_validation(d);
+  for (uint32_t i = 0; i < d->p->goal.n; i++)
+    if (!data_need(d, &d->p->goal.at[i].fields)) return false;
+  for (uint32_t i = 0; i < d->p->measure.n; i++)
+    if (!data_need(d, &d->p->measure.at[i].fields)) return false;
+  return true;
+}
+
+// -- draws
+// --------------------------------------------------------------------------------------------
+static bool is_replaced(const Given *g, const Instead *instead) {
+  if (instead->every || !instead->on) return instead->every;
+  return instead->path ? g->path && strcmp(g->path, instead->path) == 0
+                       : g->set && g->set == instead->set;
+}
+
+static Split split_of(const Data *d, const Given *g, const Instead *instead) {
+  Split split = instead->split;
+  if (!is_replaced(g, instead)) split_from(name_text(d->w->names, g->split), &split);
+  return split;
+}
+
+// In training everything is shuffled. A measure reads the sources it names in order; of two givens
+// over one set the second is a draw of its own, shuffled always in the same way.
+static bool is_shuffled(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
+  bool replaced = is_replaced(&d->p->given.at[given], instead);
+  if (!instead->ordered || (instead->on && !replaced)) return true;
+  for (uint32_t i = 0; i < f->given.n; i++)
+    if (d->set[f->given.at[i]] == d->set[given]) return true;
+  return false;
+}
+
+static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
+  const Given *g = &d->p->given.at[given];
+  const Def *first = g->field.n ? g->field.at[0] : NULL;
+  uint64_t file = site_hash(0, given_name(d, g));
+  return (Draw){.rows = set_rows(d->set[given], split_of(d, g, instead)),
+                .stride = set_stride(d->set[given]),
+                .seed = instead->ordered ? 0 : d->draw_seed,
+                .stream = site_hash(file, first ? name_text(d->w->names, first->name) : ""),
+                .shuffle = is_shuffled(d, f, given, instead)};
+}
+
+static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, uint32_t *out) {
+  static const char *const split[SPLITS] = {"train", "valid", "test"};
+  const Given *g = &d->p->given.at[given];
+  for (*out = 0; *out < f->given.n; ++*out)
+    if (f->given.at[*out] == given) return true;
+  Draw draw = draw_of(d, f, given, instead);
+  if (draw.rows <= 0) {
+    diag_error(d->w->diags, g->node->span, "%s has no samples in its split `%s`", given_name(d, g),
+               split[split_of(d, g, instead)]);
+    return false;
+  }
+  vec_push(d->arena, &f->given, given);
+  vec_push(d->arena, &f->draw, draw);
+  bool counts = !instead->on || is_replaced(g, instead);
+  if (counts && draw_samples(&draw) > f->samples) f->samples = draw_samples(&draw);
+  return true;
+}
+
+static uint32_t source_add_once(Data *d, Feed *f, LoaderSource s) {
+  for (uint32_t i = 0; i < f->source.n; i++) {
+    const LoaderSource *o = &f->source.at[i];
+    if (o->draw == s.draw && o->field == s.field && o->number == s.number) return i;
+  }
+  vec_push(d->arena, &f->source, s);
+  return f->source.n - 1;
+}
+
+static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, const Instead *instead,
+                      Inlets *inlets) {
+  const Def *def = def_of(d->in, field);
+  const Given *g = &d->p->given.at[def->given];
+  LoaderSource s = {.set = d->set[def->given],
+                    .split = split_of(d, g, instead),
+                    .number = engine_in_number(e, input)};
+  if (!draw_add(d, f, def->given, instead, &s.draw)) return false;
+  if (!find_field(d, g, s.set, def->field, &s.field)) return false;
+  int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
+  Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number), .to = engine_in(e, input)};
+  inlet.source = source_add_once(d, f, s);
+  vec_push(d->arena, inlets, inlet);
+  return true;
+}
+
+bool feed_draws(Data *d, Feed *f, const Ids *fields, const Instead *instead) {
+  uint32_t ignored;
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (fields->at[i] && !draw_add(d, f, def_of(d->in, fields->at[i])->given, instead, &ignored))
+      return false;
+  return true;
+}
+
+bool feed_add(Data *d, Feed *f, const Ids *fields, Engine *e, const Instead *instead,
+              Inlets *inlets) {
+  for (uint32_t i = 0; i < fields->n; i++) // 0 only says how many samples there are
+    if (fields->at[i] && !inlet_add(d, f, fields->at[i], e, i, instead, inlets)) return false;
+  return true;
+}
+
+// -- batches
+// ------------------------------------------------------------------------------------------
+bool feed_start(Data *d, Feed *f, int64_t batch, int64_t epoch, int64_t number) {
+  const char *why = "";
+  if (!f->samples) return true;
+  for (uint32_t i = 0; i < f->draw.n; i++) {
+    f->draw.at[i].batch = batch;
+    f->draw.at[i].epoch = f->samples;
+  }
+  f->arena = arena_child(d->arena);
+  LoaderPlan plan = {f->draw.n, f->draw.at, f->source.n, f->source.at};
+  f->loader = loader_new(f->arena, &plan, epoch, number, &why);
+  if (!f->loader) diag_error(d->w->diags, (Span){0}, "%s", why);
+  return f->loader != NULL;
+}
+
+void feed_stop(Feed *f) {
+  if (f->loader) loader_free(f->loader);
+  arena_free(f->arena);
+  f->loader = NULL;
+  f->arena = NULL;
+}
+
+int64_t feed_batches(const Feed *f) { return f->samples ? draw_batches(&f->draw.at[0]) : 0; }
+
+int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
+  const Batch *b = loader_next(f->loader);
+  if (!b) return *why = loader_error(f->loader), -1;
+  for (uint32_t i = 0; i < inlets->n; i++) {
+    const Inlet *inlet = &inlets->at[i];
+    memcpy(inlet->to, b->data[inlet->source], (size_t)b->n * inlet->bytes);
+  }
+  return b->n;
+}
+
+bool data_rows(Data *d, const Ids *fields, const Diagram *diagram, int64_t n, Tensor *in,
+               int64_t *rows) {
+  static const Instead ordered = {.ordered = true};
+  const char *why = "";
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (fields->at[i]) {
+      const Given *g = &d->p->given.at[def_of(d->in, fields->at[i])->given];
+      int64_t have =
+          set_rows(d->set[def_of(d->in, fields->at[i])->given], split_of(d, g, &ordered));
+      if (have < n) n = have;
+    }
+  int64_t *row = NEW_ARRAY(d->arena, int64_t, n + 1);
+  for (int64_t i = 0; i < n; i++) row[i] = i;
+  *rows = n;
+  for (uint32_t i = 0; i < fields->n; i++) {
+    if (!fields->at[i]) continue;
+    const Def *def = def_of(d->in, fields->at[i]);
+    const Given *g = &d->p->given.at[def->given];
+    int64_t shape[ARRAY_RANK_LIMIT];
+    uint32_t field;
+    if (!engine_shape(d->w, &diagram->wire.at[diagram->in.at[i]].type, n, shape)) return false;
+    in[i] = tensor_new(d->arena, diagram->wire.at[diagram->in.at[i]].type.rank, shape);
+    if (!find_field(d, g, d->set[def->given], def->field, &field)) return false;
+    if (set_read(d->set[def->given], split_of(d, g, &ordered), field, row, n, NUMBER_F64,
+                 in[i].data, &why))
+      continue;
+    diag_error(d->w->diags, g->node->span, "%s", why);
+    return false;
+  }
+  return true;
+}

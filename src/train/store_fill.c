@@ -1,0 +1,142 @@
+// First values of everything that lasts: as the program says, as another run left it, or as a file
+// has it. A weight starts from noise at the site of its path, so its first value depends on the
+// seed and its name alone. A stale copy starts as what it follows.
+#include "train/trainer.h"
+
+static bool shape_of(World *w, const Type *t, int64_t *shape, const char *path) {
+  if (t->rank <= ARRAY_RANK_LIMIT && engine_shape(w, t, 0, shape)) return true;
+  diag_error(w->diags, (Span){0}, "how large %s is, is not known: it is %s", path, type_text(w, t));
+  return false;
+}
+
+static bool no_memory(World *w, const char *path, const Type *t) {
+  diag_error(w->diags, (Span){0}, "there is no memory for %s : %s", path, type_text(w, t));
+  return false;
+}
+
+static bool fill(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
+  Arena *a = arena_child(w->arena);
+  Tensor value = {0};
+  bool good = init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) &&
+              value.count == state->count;
+  if (good)
+    state_set(state, value.data);
+  else
+    diag_error(w->diags, (Span){0}, "%s : %s has no first value", state->path, type_text(w, t));
+  arena_free(a);
+  return good;
+}
+
+bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
+  Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
+  uint32_t whole = store_add(s, f->path, f->base, 1, &f->count);
+  if (whole == STORE_NONE) return no_memory(w, f->path, &row);
+  for (uint32_t i = 0; i < f->member.n; i++) {
+    const Member *m = &f->member.at[i];
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if (!shape_of(w, &m->type, shape, m->path)) return false;
+    uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);
+    if (part == STORE_NONE) return no_memory(w, m->path, &m->type);
+    if (!fill(w, store_at(s, part), &m->init, &m->type, seed)) return false;
+  }
+  return true;
+}
+
+// A clock that no step moves is the engine's business.
+bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *q = &d->param.at[i];
+    const Type *t = &d->wire.at[q->wire].type;
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if ((q->role == ROLE_CLOCK && !q->next) || store_find(s, q->path)) continue;
+    if (!shape_of(w, t, shape, q->path)) return false;
+    uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
+    if (number == STORE_NONE) return no_memory(w, q->path, t);
+    if (!fill(w, store_at(s, number), &q->init, t, seed)) return false;
+  }
+  return true;
+}
+
+static void copy_state(World *w, State *to, const State *from) {
+  Arena *a = arena_child(w->arena);
+  double *value = NEW_ARRAY(a, double, from->count);
+  state_get(from, value);
+  if (to->count == from->count) state_set(to, value);
+  arena_free(a);
+}
+
+bool store_copy(World *w, Store *s, const char *path, const char *as) {
+  State *to = store_find(s, path);
+  const State *from = store_find(s, as);
+  if (to && from && to->count == from->count) return copy_state(w, to, from), true;
+  diag_error(w->diags, (Span){0}, "%s cannot start as %s does", path, as);
+  return false;
+}
+
+bool store_move(World *w, Store *to, Store *from, const Table *which) {
+  for (uint32_t i = 0; i < store_count(from); i++) {
+    const State *old = store_at(from, i);
+    if (!table_get(which, old->path, strlen(old->path))) continue;
+    if (!store_find(to, old->path) &&
+        store_add(to, old->path, old->base, old->rank, old->shape) == STORE_NONE) {
+      Type t = {.base = (uint8_t)old->base};
+      return no_memory(w, old->path, &t);
+    }
+    copy_state(w, store_find(to, old->path), old);
+  }
+  return true;
+}
+
+// -- from files
+// ---------------------------------------------------------------------------------------
+bool state_from_array(World *w, State *s, const Array *a, const char *file) {
+  bool same = a->rank == s->rank;
+  for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];
+  if (same) return state_set(s, a->data), true;
+  Array wanted = {.rank = s->rank, .shape = s->shape, .kind = a->kind};
+  diag_error(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
+             array_type(w->arena, a), file, array_type(w->arena, &wanted));
+  return false;
+}
+
+bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    State *state = store_at(s, i);
+    if (state->whole != i) continue; // a part comes with its whole
+    const Array *a = arrays_find(all, state->path);
+    if (!a) diag_error(w->diags, (Span){0}, "%s has no %s", file, state->path);
+    if (!a || !state_from_array(w, state, a, file)) return false;
+  }
+  return true;
+}
+
+// Weights of one learner, under their own paths or under what follows its name.
+static bool learner_from(Infer *in, Store *s, const Def *d, const char *text) {
+  World *w = infer_world(in);
+  const char *file = path_join(w->arena, w->sources->file.at[d->span.file].path, text), *error;
+  Arena *a = arena_child(w->arena);
+  Arrays all = {0};
+  bool good = safetensors_read(a, file, &all, &error);
+  if (!good) diag_error(w->diags, d->span, "%s", error);
+  for (uint32_t i = 0; good && i < store_count(s); i++) {
+    State *state = store_at(s, i);
+    Param q = {.path = state->path, .rooted = true};
+    if (!def_owns(w, &q, d, NULL)) continue;
+    const Array *x = arrays_find(&all, state->path);
+    const char *slash = strchr(state->path, '/');
+    if (!x && slash) x = arrays_find(&all, slash + 1);
+    if (!x) diag_error(w->diags, d->span, "%s has no weight %s", file, state->path);
+    good = x && state_from_array(w, state, x, file);
+  }
+  arena_free(a);
+  return good;
+}
+
+bool store_add_sources(Infer *in, Program *p, Store *s) {
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const Def *d = p->learner.at[i];
+    const Node *n = d->kind == DEF_LEARNER ? d->node : NULL;
+    if (n && n->nkid > 5 && n->kid[5] && !learner_from(in, s, d, n->kid[5]->text)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,256 @@
+#!/bin/sh
+# Training as a user meets it: folders, checkpoints, faults, what is said. By the interpreter, on data that are built in.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+cp "$here/noisy.limn" .
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+# status NAME WANTED COMMAND…
+status() {
+  name=$1
+  want=$2
+  shift 2
+  "$@" >out 2>err
+  have=$?
+  if [ $have -eq "$want" ]; then ok "$name"; else not_ok "$name: status $have, wanted $want"; cat out err; fi
+}
+# says NAME FILE TEXT
+says() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: \"$3\" is not in $2"; cat "$2"; fi; }
+same() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: $3, wanted $2"; fi; }
+is() { name=$1; shift; if "$@" >/dev/null 2>&1; then ok "$name"; else not_ok "$name"; fi; }
+hash() { sed -n 's/.*"hash": "\(.*\)".*/\1/p' "$1/run.json"; }
+rows() { cut -d, -f1,2,4- "$1/metrics.csv"; }
+train() { "$LIMN" train "$@" --reference; }
+
+cat >net.limn <<'END'
+given x, label from iris
+learn net : R[4] -> R[3] = dense[8] ; tanh ; dense[3]
+goal fit : net(x) ~ label   by cross_entropy
+measure fit by hits on iris.test
+train 3 epochs, batch 32, adam(0.01)
+END
+
+# -- a run and its folder
+status "a run" 0 train net.limn
+says "it names its folder" out "runs/net"
+for f in program.limn metrics.csv model.safetensors best.safetensors state.safetensors run.json lock; do is "there is $f" test -e runs/net/$f; done
+is "there are events" sh -c 'ls runs/net/events.out.tfevents.*'
+same "nothing half-written" "" "$(find runs -name '*.part')"
+is "the program is there as it was" cmp net.limn runs/net/program.limn
+is "run.json is JSON" /usr/bin/python3 -c 'import json; r = json.load(open("runs/net/run.json")); assert r["finished"] is True and r["seed"] == 0'
+status "another run" 0 train net.limn --quiet
+is "has the next folder" test -d runs/net.2
+same "and says nothing when quiet" "" "$(cat out)"
+same "the same seed, the same weights" "$(hash runs/net)" "$(hash runs/net.2)"
+status "another seed" 0 train net.limn --seed 1 --out other
+is "other weights" test "$(hash other)" != "$(hash runs/net)"
+status "a folder that is taken" 1 train net.limn --out other
+says "is not written over" err "holds a run already"
+status "nowhere to write" 3 train net.limn --out /proc/none/run
+status "a program without train" 1 sh -c 'sed /train/d net.limn >none.limn; "$LIMN" train none.limn'
+says "says what is missing" err 'there is no `train`'
+status "both lengths" 2 train net.limn --epochs 2 --steps 3
+status "a length that is none" 2 train net.limn --epochs 0
+status "a plan" 0 train net.limn --plan
+is "leaves no folder" test ! -e runs/net.3
+
+# -- rows
+same "a row for each step" "$(head -1 runs/net/metrics.csv)" "step,epoch,time,fit,fit.hits"
+n=$(($(wc -l <runs/net/metrics.csv) - 1))
+says "as many as steps" runs/net/run.json "\"steps\": $n,"
+is "the last epoch is whole" sh -c "tail -1 runs/net/metrics.csv | grep -q '^$n,3,'"
+
+# -- used files
+mkdir -p away/lib sub
+printf 'box inner : R[4] -> R[8] = dense[8] ; tanh\n' >away/lib/parts.limn
+printf 'use "lib/parts.limn"\nbox outer : R[4] -> R[3] = inner ; dense[3]\n' >away/parts.limn
+printf 'use "../away/parts.limn"\ngiven x, label from iris\nlearn net : R[4] -> R[3] = outer\ngoal fit : net(x) ~ label by cross_entropy\ntrain 1 epoch, batch 32, adam(0.01)\n' >sub/uses.limn
+status "a program of several files" 0 train sub/uses.limn --out uses --quiet
+is "its files are copied" test -e uses/used/parts.limn -a -e uses/used/parts.2.limn
+status "the copy can be run" 0 train uses/program.limn --out again --quiet
+same "and does the same" "$(hash uses)" "$(hash again)"
+
+# -- stopping and going on
+status "a run of all sorts" 0 train noisy.limn --out whole --quiet
+whole=$(hash whole)
+rows whole >whole.csv
+for k in 1 4 9 11 16; do
+  rm -rf part
+  train noisy.limn --out part --pause $k --threads 1 --quiet >out 2>&1
+  status "stopped after $k, it goes on" 0 train noisy.limn --resume part --threads 2 --quiet
+  same "to the same end" "$whole" "$(hash part)"
+  is "with the same rows" sh -c 'cut -d, -f1,2,4- part/metrics.csv | cmp - whole.csv'
+done
+status "a run that is finished" 0 train noisy.limn --resume part
+same "stays as it is" "$whole" "$(hash part)"
+rm -rf part
+status "a pause" 0 train noisy.limn --out part --pause 3
+says "says how to go on" out "limn train noisy.limn --resume part"
+sed -i 's/dense\[6\]/dense[7]/' noisy.limn
+status "a changed program" 1 train noisy.limn --resume part
+says "is refused with its line" err 'in noisy.limn, line 5 is `learn net : R[4] -> R[3] = dense[7]'
+says "and with what it was" err 'dropout[0.2] ; dense[3]`, and was `learn net : R[4] -> R[3] = dense[6]'
+sed -i 's/dense\[7\]/dense[6]/; s/^train 2 epochs/train 3   epochs/; s/^given/\n# a comment\ngiven/' noisy.limn
+status "a longer one is not" 0 train noisy.limn --resume part --quiet
+is "and is longer" grep -q '"steps": 22,' part/run.json
+cp "$here/noisy.limn" .
+rm -rf part
+train noisy.limn --out part --pause 3 --quiet >out 2>&1
+status "another seed" 1 train noisy.limn --resume part --seed 3
+says "is refused" err "its seed is 0, not 3"
+status "another precision" 1 train noisy.limn --resume part --precision 64
+status "no run at all" 1 train noisy.limn --resume away
+says "is said" err "holds no run"
+status "nothing there" 1 train noisy.limn --resume nowhere
+
+# -- signals
+cat >slow.limn <<'END'
+given x, label from iris
+learn net : R[4] -> R[3] = dense[64] ; tanh ; dense[3]
+goal fit : net(x) ~ label   by cross_entropy
+train 100000 steps, batch 64, adam(0.01)
+END
+# a shell lets its background ignore interrupts; this one does not
+background() { /usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$LIMN" train "$@" --reference; }
+background slow.limn --out slow >out 2>err &
+sleep 1
+kill -INT "$(cat slow/lock)"
+wait $!
+same "an interrupt ends well" 0 $?
+says "says so" out "stopped after"
+status "and it goes on" 0 train slow.limn --resume slow --pause 2
+background slow.limn --resume slow >out 2>err &
+sleep 0.5
+status "two trainers in one folder" 1 train slow.limn --resume slow
+says "are refused" err "another run is under way in slow"
+kill -TERM "$(cat slow/lock)"
+wait $!
+same "a request to end ends well" 0 $?
+
+# -- killed
+if sh "$here/kill.sh" "${KILLS:-50}" >log 2>&1; then ok "killed, it goes on: $(tail -1 log)"; else not_ok "killed"; cat log; fi
+
+# -- disks that fail
+case $BUILD in */san) export ASAN_OPTIONS=verify_asan_link_order=0 ;; esac
+if ${CC:-cc} -O1 -shared -fPIC -o fault.so "$here/fault.c" -ldl 2>log; then ok "the shim compiles"; else not_ok "the shim compiles"; cat log; fi
+rm -rf part keep
+train noisy.limn --out part --pause 6 --quiet >out 2>&1
+cp -r part keep
+for fault in write:28:1 write:5:2 fsync:5:1 fsync:28:3 rename:5:1 open:28:1 open:5:2; do
+  rm -rf part
+  cp -r keep part
+  FAULT=$fault LD_PRELOAD=$dir/fault.so "$LIMN" train noisy.limn --resume part --every 1 --reference >out 2>err
+  same "$fault: the end cannot be saved" 3 $?
+  says "$fault: it says so" out "not saved: cannot write part/"
+  train noisy.limn --resume part --quiet >out 2>err
+  same "$fault: the old checkpoint is good" "$whole" "$(hash part)"
+done
+rm -rf part
+FAULT=write:28:4:6 LD_PRELOAD=$dir/fault.so "$LIMN" train noisy.limn --out part --every 1 --reference >out 2>err
+same "a disk that is full for a while" 0 $?
+says "is spoken of" out "No space left on device"
+same "and forgotten" "$whole" "$(hash part)"
+for fault in short:0:1 eintr:0:1; do
+  rm -rf part
+  FAULT=$fault LD_PRELOAD=$dir/fault.so "$LIMN" train noisy.limn --out part --every 1 --reference --quiet >out 2>err
+  same "$fault: nothing happens" 0 $?
+  train noisy.limn --resume part --quiet >out 2>err
+  same "$fault: what is written is right" "$whole" "$(hash part)"
+done
+for f in state.safetensors model.safetensors; do
+  rm -rf part
+  cp -r keep part
+  head -c 300 keep/$f >part/$f
+  [ $f = state.safetensors ] && status "half a checkpoint is refused" 1 train noisy.limn --resume part
+  [ $f = model.safetensors ] && status "half a model is refused" 1 "$LIMN" eval noisy.limn --from part
+done
+
+# -- numbers that are not finite
+cat >wild.limn <<'END'
+given x, label from iris
+learn net : R[4] -> R[3] = dense[8] ; tanh ; dense[3]
+box wild(y: R[3]) -> R[] = sum(exp(y))
+goal fit : net(x) ~ label   by cross_entropy
+goal bad : minimise sqrt(12 - wild(stop(net(x))))
+train 40 epochs, batch 32, gd(0.1)
+END
+status "not finite" 1 train wild.limn --out wild --every 1
+says "the goal" err "goal bad is not finite in step"
+says "the place" err "wild.limn:5:21: error:"
+says "the box" err 'NaN by `sqrt`'
+is "the last good checkpoint is there" test -e wild/state.safetensors
+is "and it is finite" /usr/bin/python3 - <<'END'
+import json, struct, numpy
+b = open("wild/model.safetensors", "rb").read()
+n = struct.unpack("<Q", b[:8])[0]
+h = json.loads(b[8:8 + n])
+for k, v in h.items():
+    if k != "__metadata__":
+        i, j = v["data_offsets"]
+        assert numpy.isfinite(numpy.frombuffer(b[8 + n + i:8 + n + j], "f4")).all()
+END
+
+# -- patience, best
+cat >early.limn <<'END'
+given x, label from iris
+learn net : R[4] -> R[3] = dense[16] ; tanh ; dense[3]
+goal fit : net(x) ~ label   by cross_entropy
+measure fit by hits on iris.test
+train 300 epochs, batch 32, adam(0.05), patience 3
+END
+status "patience" 0 train early.limn --out early
+says "ends early" out "nothing better in 3"
+/usr/bin/python3 - <<'END' && ok "the best is the first best measure" || not_ok "the best is the first best measure"
+import csv, json
+run = json.load(open("early/run.json"))
+rows = [(int(r["step"]), float(r["fit.hits"])) for r in csv.DictReader(open("early/metrics.csv")) if r["fit.hits"]]
+best = max(v for _, v in rows)
+assert run["best"] == best and run["best_step"] == next(s for s, v in rows if v == best), (run, rows)
+assert len(rows) == 3 + 1 + [v for _, v in rows].index(best), rows
+END
+"$LIMN" eval early.limn --from early/best.safetensors --json >out 2>err
+/usr/bin/python3 -c 'import json; assert json.load(open("out"))["measures"]["fit.hits"] == json.load(open("early/run.json"))["best"]' && ok "best.safetensors is the best" || not_ok "best.safetensors is the best"
+
+# -- what is said
+"$LIMN" train net.limn --out told --json >out 2>err
+/usr/bin/python3 - <<'END' && ok "JSON, line by line" || not_ok "JSON, line by line"
+import json
+lines = [json.loads(line) for line in open("out")]
+reports = [l for l in lines if l.get("event") == "report"]
+assert len(reports) == 3 and reports[-1]["measures"]["fit.hits"] >= 0 and reports[0]["goals"]["fit"] > 0
+end = [l for l in lines if l.get("event") == "end"]
+assert len(end) == 1 and end[0]["how"] == "finished" and end[0]["hash"]
+END
+script -qec "stty cols 60; '$LIMN' train slow.limn --out screen --pause 150 --reference" /dev/null >out 2>err
+/usr/bin/python3 - <<'END' && ok "a line on a terminal" || { not_ok "a line on a terminal"; tail -c 600 out; }
+import re
+text = open("out", encoding="utf-8", errors="replace", newline="").read()
+drawn = [s for s in re.findall(r"\r\x1b\[K([^\r\n\x1b]*)", text) if "step " in s and "/100000" in s and "left" in s]
+assert len(drawn) >= 2, drawn
+assert all(len(s) < 60 for s in drawn), drawn
+assert "fit " in drawn[-1]
+END
+
+# -- using it
+"$LIMN" train net.limn --out used --quiet >out 2>&1
+same "measured again" "$(tail -1 used/metrics.csv | cut -d, -f5)" "$("$LIMN" eval net.limn --from used --json | /usr/bin/python3 -c 'import json,sys; print(repr(json.load(sys.stdin)["measures"]["fit.hits"]).removesuffix(".0"))')"
+status "no weights" 1 "$LIMN" eval net.limn --from nowhere
+status "prediction" 0 "$LIMN" predict net.limn net --from used --in 'x=[[5, 3, 1, 0.2], [6, 3, 5, 2]]' --out y.npy
+status "prediction of a table" 0 sh -c 'printf "a,b,c,d,kind\n5,3,1,0.2,x\n6,3,5,2,y\n" >t.csv; "$LIMN" predict net.limn net --from used --in x=t.csv:a..d --out y.csv'
+/usr/bin/python3 - <<'END' && ok "the same in both" || not_ok "the same in both"
+import numpy
+y = numpy.load("y.npy"); t = numpy.loadtxt("y.csv", delimiter=",", skiprows=1)
+assert y.shape == (2, 3) and (y == t.astype("f4")).all()
+END
+status "too many columns" 1 "$LIMN" predict net.limn net --from used --in x=t.csv
+status "evaluation" 0 "$LIMN" eval net.limn net --from used --in '[5, 3, 1, 0.2]'
+status "samples" 0 "$LIMN" sample net.limn net --from used --n 5 --out s.npy
+/usr/bin/python3 -c 'import numpy; assert numpy.load("s.npy").shape == (5, 3)' && ok "as many as wanted" || not_ok "as many as wanted"
+status "a learner from a file" 0 sh -c 'sed "s/^learn.*/& from \"used\/model.safetensors\"/; s/3 epochs/1 steps/; s/0.01/1e-30/" net.limn >from.limn; "$LIMN" train from.limn --out from --quiet --reference'
+same "begins with it" "$("$LIMN" eval net.limn net --from used --in '[5, 3, 1, 0.2]')" "$("$LIMN" eval net.limn net --from from --in '[5, 3, 1, 0.2]')"
+: "$root"
