@@ -285,12 +285,15 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
   return true;
 }
 
-// Small products with the same batch belong together though neither reads the other: the heads of attention, backward.
+// Small products with the same batch belong together though neither reads the other: the heads of
+// attention, backward.
 static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   Plan *p = g->p;
   Node *x = &p->node.at[node];
   uint32_t last = p->kernel.n - 1, index[64], n;
-  if (!p->kernel.n || x->kind != NODE_PRODUCT || x->nindex > 60 || last < g->floor || (latest != PLAN_NONE && last <= latest)) return false;
+  if (!p->kernel.n || x->kind != NODE_PRODUCT || x->nindex > 60 || last < g->floor ||
+      (latest != PLAN_NONE && last <= latest))
+    return false;
   Kernel *k = &p->kernel.at[last];
   if (k->kind != KERNEL_LOOPS || p->node.at[k->node.at[0]].kind != NODE_PRODUCT) return false;
   n = own_parallel(p, x, index);
@@ -322,7 +325,8 @@ static void place_node(Groups *g, uint32_t node) {
     vec_push(p->arena, &k.node, node);
     x->kernel = p->kernel.n;
     vec_push(p->arena, &p->kernel, k);
-  } else if (!p->fuse || ((latest == PLAN_NONE || !join_kernel(g, latest, node)) && !join_sibling(g, latest, node))) {
+  } else if (!p->fuse || ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
+                          !join_sibling(g, latest, node))) {
     open_kernel(g, node);
   }
   x = &p->node.at[node];

@@ -1,7 +1,8 @@
-// What is cheaper to make again than to keep. The scores of attention, softmax and all, are larger than what they are made of: a product of
-// two wires that both depend on the sample, with a result larger than either, and element-wise functions of it. The reverse
-// derivative reads them; it gets copies of the boxes that make them, so that they live only inside a kernel, forward and
-// backward. Sums over them (the largest of a row, the sum of a row) are small and are kept.
+// What is cheaper to make again than to keep. The scores of attention, softmax and all, are larger
+// than what they are made of: a product of two wires that both depend on the sample, with a result
+// larger than either, and element-wise functions of it. The reverse derivative reads them; it gets
+// copies of the boxes that make them, so that they live only inside a kernel, forward and backward.
+// Sums over them (the largest of a row, the sum of a row) are small and are kept.
 #include "plan/plan.h"
 
 #include "diagram/pass.h"
@@ -33,13 +34,15 @@ static bool has_samples(const Type *t) {
 static bool is_large_product(World *w, const Diagram *d, const Box *b) {
   const Loop *loop = b->loop;
   const Scalar *s = loop->scalar;
-  if (b->nin != 2 || loop->combine != SUM || loop->nscalar != 3 || s[2].fn != FN_mul || s[2].base != BASE_R || s[0].fn != FN_ARG ||
-      s[1].fn != FN_ARG || s[0].ref == s[1].ref)
+  if (b->nin != 2 || loop->combine != SUM || loop->nscalar != 3 || s[2].fn != FN_mul ||
+      s[2].base != BASE_R || s[0].fn != FN_ARG || s[1].fn != FN_ARG || s[0].ref == s[1].ref)
     return false;
-  const Type *out = &d->wire.at[b->out[0]].type, *x = &d->wire.at[b->in[0]].type, *y = &d->wire.at[b->in[1]].type;
+  const Type *out = &d->wire.at[b->out[0]].type, *x = &d->wire.at[b->in[0]].type,
+             *y = &d->wire.at[b->in[1]].type;
   bool sums = false;
   for (uint32_t i = 0; i < loop->nindex; i++) sums |= loop_is_reduced(w, loop, i);
-  return sums && has_samples(x) && has_samples(y) && cells(w, out) > cells(w, x) && cells(w, out) > cells(w, y);
+  return sums && has_samples(x) && has_samples(y) && cells(w, out) > cells(w, x) &&
+         cells(w, out) > cells(w, y);
 }
 
 // Element by element, with a large operand.
@@ -49,7 +52,8 @@ static bool is_large_map(World *w, const Diagram *d, const Box *b, const bool *l
   for (uint32_t i = 0; i < b->loop->nindex; i++)
     if (loop_is_reduced(w, b->loop, i)) return false;
   for (uint32_t i = 0; i < b->nin; i++)
-    reads |= large[b->in[i]] && cells(w, &d->wire.at[b->in[i]].type) == cells(w, &d->wire.at[b->out[0]].type);
+    reads |= large[b->in[i]] &&
+             cells(w, &d->wire.at[b->in[i]].type) == cells(w, &d->wire.at[b->out[0]].type);
   return reads;
 }
 
@@ -58,7 +62,8 @@ static void find_large(Again *a) {
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     if (b->op != OP_loop || origin_is_reverse(a->w, b->origin)) continue;
-    if (is_large_product(a->w, d, b) || is_large_map(a->w, d, b, a->large)) a->large[b->out[0]] = true;
+    if (is_large_product(a->w, d, b) || is_large_map(a->w, d, b, a->large))
+      a->large[b->out[0]] = true;
   }
 }
 
@@ -68,12 +73,19 @@ static Id make_again(Again *a, Id wire) {
   const Box *b = &a->from->box.at[a->from->wire.at[wire].box];
   Ids in = {0};
   for (uint32_t i = 0; i < b->nin; i++) vec_push(a->w->arena, &in, make_again(a, b->in[i]));
-  a->again[wire] = box_loop_shared(a->w, a->to, b->loop, in.at, in.n, a->from->wire.at[wire].type, a->origin);
+  a->again[wire] =
+      box_loop_shared(a->w, a->to, b->loop, in.at, in.n, a->from->wire.at[wire].type, a->origin);
   return a->again[wire];
 }
 
 Diagram *plan_recompute(World *w, const Diagram *d) {
-  Again a = {w, d, diagram_new(w, d->name), new_map(w, d), NEW_ARRAY(w->arena, Id, d->wire.n), NEW_ARRAY(w->arena, bool, d->wire.n), 0};
+  Again a = {w,
+             d,
+             diagram_new(w, d->name),
+             new_map(w, d),
+             NEW_ARRAY(w->arena, Id, d->wire.n),
+             NEW_ARRAY(w->arena, bool, d->wire.n),
+             0};
   a.to->origin = d->origin;
   copy_inputs(w, a.to, d, a.map);
   copy_params(w, a.to, d, a.map);

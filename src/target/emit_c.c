@@ -335,7 +335,8 @@ static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
     return;
   }
   Buf call = buf_new(e->p->arena);
-  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
+  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
+    buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
   line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
 }
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SPINS = 1 << 16, THREADS_LIMIT = 256 };
+enum { SPINS = 256, YIELDS = 4096, THREADS_LIMIT = 256 };
 
 typedef struct {
   Pool *pool;
@@ -72,6 +72,8 @@ static void *worker_main(void *argument) {
       if (atomic_load_explicit(&p->ending, memory_order_relaxed)) return NULL;
       if (spin < SPINS)
         pause_briefly();
+      else if (spin < SPINS + YIELDS)
+        sched_yield();
       else
         sleep_until(p, seen);
     }
@@ -140,7 +142,9 @@ void pool_run(Pool *p, Task *task, void *context, int64_t tasks) {
   work(p, 0);
   for (uint32_t spin = 0; atomic_load_explicit(&p->answered, memory_order_acquire) < p->threads - 1;
        spin++) {
-    pause_briefly();
-    if (spin % 4096 == 4095) sched_yield(); // more threads than cores
+    if (spin < SPINS)
+      pause_briefly();
+    else
+      sched_yield(); // the others may be waiting for this core
   }
 }
