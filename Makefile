@@ -4,6 +4,7 @@
 # make check    format, layers, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
 # make bench    how the time of checking grows with a program
+# make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make docs     the pages that limn writes itself
 CC ?= cc
 Q := $(if $(V),,@)
@@ -15,13 +16,13 @@ CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 LDLIBS := -lpng -lz -lpthread -lm
 LAYERS := base bytes data diagram front infer learn plan target train
 SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
-OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o
+OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test bless check fuzz bench format clean docs packages layers
+.PHONY: all test bless check fuzz bench bench-prelude format clean docs packages layers
 all: $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
@@ -32,8 +33,11 @@ $(BUILD)/liblimn.a: $(OBJECT)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh $(sort $(wildcard lib/*.limn)) > $@
-$(BUILD)/library.o: $(BUILD)/library.c
+	$(Q)tools/embed.sh infer/library.h limn_library $(sort $(wildcard lib/*.limn)) > $@
+$(BUILD)/prelude.c: $(wildcard src/target/prelude*.h) tools/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh target/prelude_text.h prelude_text src/target/prelude.h > $@
+$(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c
 	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -70,21 +74,28 @@ check: layers
 RUNS ?= 100000
 FUZZ_FLAGS := -std=c11 -g -O1 -Isrc -Iinclude -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o
+FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
-build/fuzz/library.o: build/library.c
+build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(FUZZ_OBJECT)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
 fuzz:
 	@tools/packages.sh fuzz
-	@$(MAKE) -s --no-print-directory -j$(JOBS) build/library.c $(FUZZERS)
+	@$(MAKE) -s --no-print-directory -j$(JOBS) build/library.c build/prelude.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 bench: all
 	@bench/check.sh $(BUILD)/limn
+# As generated code is compiled.
+STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
+  $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)
+bench-prelude:
+	@mkdir -p build
+	@for cc in gcc clang; do command -v $$cc >/dev/null || continue; echo "$$cc"; \
+	  $$cc $(STEP_FLAGS) -Isrc -o build/bench-prelude bench/prelude.c -lm && build/bench-prelude || exit 1; done
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
 

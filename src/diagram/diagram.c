@@ -24,6 +24,11 @@ Span origin_span(const World *w, Id id) {
   return w->origin.at[id].span;
 }
 
+bool origin_is_reverse(const World *w, Id id) {
+  while (id && w->origin.at[id].why != WHY_REVERSE) id = w->origin.at[id].parent;
+  return id != 0;
+}
+
 Diagram *diagram_new(World *w, Name name) {
   Diagram *d = NEW(w->arena, Diagram);
   d->id = w->diagram.n;

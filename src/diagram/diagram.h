@@ -119,6 +119,7 @@ typedef struct {
   const char *sig; // "RR>R"; * is any base, the same everywhere
   uint32_t arity;
   double (*value)(double a, double b, double c); // NULL for leaves
+  const char *text;                              // the same as a C expression of a, b, c
   const char *d[3]; // derivative by each argument, as text: a b c arguments, y result, g cotangent;
                     // NULL = none
   uint32_t flops;
@@ -307,6 +308,7 @@ struct World {
 World *world_new(Arena *);
 Id origin_new(World *, Span, Id parent, Why);
 Span origin_span(const World *, Id); // the nearest place in a source
+bool origin_is_reverse(const World *, Id); // made by a reverse derivative
 
 Diagram *diagram_new(World *, Name);
 Id diagram_input(World *, Diagram *, Type, Name, Id origin);

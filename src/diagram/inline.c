@@ -198,7 +198,9 @@ typedef struct {
 static void paste(const Inline *, const Diagram *from, Id *map, const Subst *, Id around);
 
 static Id origin_inside(World *w, Id own, Id around) {
-  return around ? origin_new(w, w->origin.at[own].span, around, WHY_EXPANDED) : own;
+  if (!around) return own;
+  return origin_new(w, w->origin.at[own].span, around,
+                    origin_is_reverse(w, own) ? WHY_REVERSE : WHY_EXPANDED);
 }
 
 static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,

@@ -1,13 +1,16 @@
 // op.c: the table of scalar functions, made from ops.def.
 //
-// Each row S becomes a C function of three doubles and an entry of fn_rows that points to it. The
-// four leaves (constant, argument, position, size) stand first and have no value: whoever evaluates
-// knows them. The arity is read off the signature: one letter for each argument, up to the '>'.
-// ops_markdown prints the same table as a page of the manual, so the page cannot differ from the
-// compiler.
+// Each row S becomes a C function of three doubles and an entry of fn_rows that points to it and
+// has the same expression as text, for compiled code. The four leaves (constant, argument,
+// position, size) stand first and have no value: whoever evaluates knows them. The arity is read
+// off the signature: one letter for each argument, up to the '>'. ops_markdown prints the same
+// table as a page of the manual, so the page cannot differ from the compiler.
 #include "diagram/diagram.h"
 
 #include <math.h>
+
+static double sigmoid(double a) { return 1 / (1 + exp(-a)); }
+static double softplus(double a) { return (a < 0 ? 0 : a) + log1p(exp(-fabs(a))); }
 
 #define S(name, sig, expression, ...)                                                              \
   static double value_##name(double a, double b, double c) {                                       \
@@ -29,6 +32,7 @@ const FnRow fn_rows[FN_COUNT] = {
                   .sig = sig_,                                                                     \
                   .arity = (uint32_t)sizeof sig_ - 3,                                              \
                   .value = value_##name_,                                                          \
+                  .text = #expression,                                                             \
                   .d = {d0, d1, d2},                                                               \
                   .flops = flops_,                                                                 \
                   .glyph = glyph_,                                                                 \

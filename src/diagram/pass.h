@@ -1,5 +1,5 @@
 // pass.h: what the passes of this layer share: substitution of sizes, copying boxes from one
-// diagram into another, and putting loops together. Private to src/diagram.
+// diagram into another, and putting loops together. For src/diagram and src/plan.
 #ifndef LIMN_PASS_H
 #define LIMN_PASS_H
 

@@ -66,7 +66,11 @@ Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, co
   Engine *e = NEW(arena, Engine);
   *e = (Engine){.arena = arena, .w = w, .d = d, .store = store, .samples = samples, .how = *how};
   arena_on_free(arena, drop, e);
-  if (find_states(e) && has_sizes(e) && reference_open(e)) return e;
+  if (find_states(e) && has_sizes(e)) {
+    const char *why = NULL;
+    if (how->reference ? reference_open(e) : compiled_open(e, &why)) return e;
+    if (why) diag_error(w->diags, (Span){0}, "%s", why);
+  }
   engine_free(e);
   return NULL;
 }

@@ -35,6 +35,9 @@ Tensor reference_param(Engine *, Arena *, uint32_t param, uint64_t step);
 const char *reference_eval(Engine *, Arena *, int64_t n, uint64_t step, const Diagram *,
                            Tensor *out, Tensor *next);
 
+// compiled.c: false with a diagnostic, or with the reason why there is no compiled code
+bool compiled_open(Engine *, const char **why);
+
 // blame.c
 const char *reference_blame(Engine *, int64_t n, uint64_t step, Span *);
 

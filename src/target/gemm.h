@@ -1,11 +1,13 @@
-// gemm: C[m n] = Σ_k A[m k] · B[k n], where each operand is addressed by lines of offsets, so that einsum, convolution
-// without patches, groups, and the gradients of all these are the same product. Kernels are prebuilt for each kind of CPU.
+// gemm: C[m n] = Σ_k A[m k] · B[k n], where each operand is addressed by lines of offsets, so that
+// einsum, convolution without patches, groups, and the gradients of all these are the same product.
+// Kernels are prebuilt for each kind of CPU.
 //
-// Cell (m, k) of A is a[am(m) + ak(k)], and so on; a line is a table of offsets or a constant step. Lines lie inside their
-// operand: padding is the caller's business (a halo of zeros).
+// Cell (m, k) of A is a[am(m) + ak(k)], and so on; a line is a table of offsets or a constant step.
+// Lines lie inside their operand: padding is the caller's business (a halo of zeros).
 //
-// A product is up to three phases (pack what is shared, multiply, add up the pieces of a long sum), each a number of tasks
-// that may run on any thread in any order. Tasks depend on shapes only, so results do not depend on the threads.
+// A product is up to three phases (pack what is shared, multiply, add up the pieces of a long sum),
+// each a number of tasks that may run on any thread in any order. Tasks depend on shapes only, so
+// results do not depend on the threads.
 #ifndef LIMN_GEMM_H
 #define LIMN_GEMM_H
 
@@ -26,14 +28,28 @@ typedef struct {
   Precision precision; // 32: float; 64: double; BF16: float in memory, bf16 factors, float sums
 } Gemm;
 
+typedef enum {
+  GEMM_DIRECT, // B is read where it lies
+  GEMM_PACKED, // all of it is packed in a phase of its own
+} GemmB;
+
 typedef struct {
   Gemm g;
   int64_t tasks[3];    // of each phase at the largest size; 0 = no such phase
   size_t shared_bytes; // memory for all tasks together, aligned to 64
   size_t thread_bytes; // memory for each thread, aligned to 64
-  // … and what gemm.c decides: blocks, which operand is packed, pieces of k, kernel
-  int64_t mb, nb, kb, pieces;
-  int kernel, pack_a, pack_b;
+  // What gemm.c decides
+  const struct GemmKernel *kernel;
+  Gemm in;                    // the product as it is computed: g, or its transpose
+  bool turned, pack_a;        // is it the transpose; are rows of A packed tile by tile
+  GemmB b;                    //
+  int64_t mb, nb, kb;         // rows and columns of a task, places in k of a chunk
+  int64_t m_blocks, n_blocks; //
+  int64_t pieces, piece;      // of a long sum, and how long each is
+  int64_t dots;               // the last columns, when they are too few for a vector: sums along k
+  size_t partial_at;          // of the pieces' sums in shared memory
+  size_t tile_at,
+      column_at; // of a tile of A and of columns of B in a thread's memory; panels of B are before
 } GemmPlan;
 
 typedef struct {
@@ -47,11 +63,12 @@ typedef struct {
 
 void gemm_plan(const Gemm *, GemmPlan *);
 void gemm_task(const GemmPlan *, const GemmRun *, int phase, int64_t task);
-// A small product on one thread, at once: for the many products inside one kernel (attention heads).
-// `thread` is scratch of gemm_small_bytes(m, n, k, precision).
-size_t gemm_small_bytes(int64_t m, int64_t n, int64_t k, Precision);
-void gemm_small(const Gemm *, const void *a, const void *b, void *c, void *thread);
+// All phases on one thread, at once: for the many small products inside one kernel (attention
+// heads). `scratch` is gemm_small_bytes(plan), aligned to 64.
+size_t gemm_small_bytes(const GemmPlan *);
+void gemm_small(const GemmPlan *, const void *a, const void *b, void *c, void *scratch);
 
-const char *gemm_kernel_name(void);             // avx512, avx2, neon, plain
-double gemm_peak(Precision);                    // measured multiply-adds, as flop/s of one core, in registers
+const char *
+gemm_kernel_name(void);      // avx512, avx2, neon, plain; $LIMN_CPU chooses among those the CPU has
+double gemm_peak(Precision); // measured multiply-adds, as flop/s of one core, in registers
 #endif

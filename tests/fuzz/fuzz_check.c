@@ -1,7 +1,7 @@
 // Any text: checked as a program, with messages in both forms; if it has no errors, its first box
 // or learner is printed after inlining and after the reverse derivative, its cost is counted, and
-// the gradient of its loss is taken. No crash, no leak, no hang. The library is read once: every
-// input begins with the memory as it was then.
+// the gradient of its loss is taken, and the steps of its first `train` are made. No crash, no
+// leak, no hang. The library is read once: every input begins with the memory as it was then.
 #include "learn/learn.h"
 
 #include "tokens.h"
@@ -66,6 +66,9 @@ static void work(const char *text, size_t n) {
     Loss loss = learn_loss(infer, p);
     if (is_small(loss.diagram))
       show(diagram_simplify(world, diagram_gradient(world, loss.diagram, loss.mask)), &out);
+    Regime r;
+    if (is_small(loss.diagram) && p->train.n && learn_regime(infer, p, p->train.at[0], &r))
+      for (uint32_t i = 0; i < r.step.n && i < 4; i++) show(r.step.at[i].diagram, &out);
   }
   diags_print(world->diags, &out);
   diags_json(world->diags, &out);

@@ -1,0 +1,272 @@
+// Where wires live. What is made and read in one nest lives in registers; what stays within one
+// point of a kernel lives in the thread's scratch; the next value of a state is written over the
+// old one where nobody reads the old one later; everything else gets an offset in one arena,
+// largest first, first fit, two wires sharing bytes when they are not alive at the same time.
+//
+// A wire that comes from outside a scan and is read inside must last to the end of the scan.
+#include "plan/plan.h"
+
+#include <stdlib.h>
+
+enum { ALIGN = 64 };
+
+static int64_t bytes_of(const PlanWire *w) {
+  static const int64_t size[] = {
+      [NUMBER_F32] = 4, [NUMBER_F64] = 8, [NUMBER_I32] = 4, [NUMBER_U8] = 1};
+  return (w->count * size[w->number] + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+// -- lifetimes ------------------------------------------------------------------------------------
+typedef struct {
+  Plan *p;
+  uint32_t *open, *close; // of each kernel: the outermost scan around it, as kernels; PLAN_NONE
+                          // when there is none
+} Lives;
+
+static void touch(Lives *l, uint32_t wire, uint32_t kernel) {
+  PlanWire *w = &l->p->wire.at[wire_root(l->p, wire)];
+  if (w->first == PLAN_NONE) w->first = w->last = kernel;
+  if (kernel < w->first) w->first = kernel;
+  if (kernel > w->last) w->last = kernel;
+}
+
+static void find_scans(Lives *l) {
+  const Plan *p = l->p;
+  uint32_t depth = 0, open = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    l->open[i] = l->close[i] = PLAN_NONE;
+    if (p->kernel.at[i].kind == KERNEL_SCAN && depth++ == 0) open = i;
+    if (p->kernel.at[i].kind == KERNEL_SCAN_END && --depth == 0)
+      for (uint32_t k = open; k <= i; k++) l->open[k] = open, l->close[k] = i;
+  }
+}
+
+static void find_lives(Lives *l) {
+  Plan *p = l->p;
+  for (uint32_t i = 0; i < p->wire.n; i++) p->wire.at[i].first = p->wire.at[i].last = PLAN_NONE;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    if (x->kernel == PLAN_NONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END ||
+        x->kind == NODE_GONE)
+      continue;
+    touch(l, x->out.wire, x->kernel);
+    for (uint32_t k = 0; k < x->nin; k++) touch(l, x->in[k].wire, x->kernel);
+    for (uint32_t k = 0; k < x->nwinner; k++)
+      if (x->winner[k] != PLAN_NONE) touch(l, x->winner[k], x->kernel);
+  }
+  for (uint32_t i = 0; i < p->out.n; i++) touch(l, p->out.at[i], p->kernel.n);
+  for (uint32_t i = 0; i < p->next.n; i++)
+    if (p->next.at[i] != PLAN_NONE) touch(l, p->next.at[i], p->kernel.n);
+  for (uint32_t i = 0; i < p->wire.n; i++) { // whole scans, for what crosses their border
+    PlanWire *w = &p->wire.at[i];
+    if (w->first == PLAN_NONE) continue;
+    if (w->last < p->kernel.n && l->open[w->last] != PLAN_NONE && w->first < l->open[w->last])
+      w->last = l->close[w->last];
+    if (l->open[w->first] != PLAN_NONE && w->last > l->close[w->first])
+      w->first = l->open[w->first];
+  }
+}
+
+// -- registers and tiles --------------------------------------------------------------------------
+static bool plain_nest(const Node *x) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i]) return false;
+  return x->kind == NODE_NEST && !x->scatter;
+}
+
+static void find_local(Plan *p) {
+  uint32_t *kernel = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+           *nest = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
+  bool *local = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
+       *held = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    if (x->kind == NODE_GONE || x->kernel == PLAN_NONE ||
+        p->kernel.at[x->kernel].kind != KERNEL_LOOPS)
+      continue;
+    for (uint32_t k = 0; k <= x->nwinner; k++) {
+      uint32_t w = k ? x->winner[k - 1] : x->out.wire;
+      if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE || p->wire.at[w].of != PLAN_NONE ||
+          p->wire.at[w].kept)
+        continue;
+      local[w] = true;
+      held[w] = plain_nest(x);
+      kernel[w] = x->kernel;
+      nest[w] = x->nest;
+    }
+  }
+  for (uint32_t i = 0; i < p->wire.n; i++) // a part of it lies in memory: so does it
+    if (p->wire.at[i].of != PLAN_NONE) local[p->wire.at[i].of] = false;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    if (x->kind == NODE_GONE || x->kernel == PLAN_NONE) continue;
+    for (uint32_t k = 0; k < x->nin; k++) {
+      uint32_t w = x->in[k].wire;
+      if (x->kernel != kernel[w]) local[w] = false;
+      if (x->nest != nest[w] || x->kind != NODE_NEST) held[w] = false;
+    }
+  }
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (local[i]) p->wire.at[i].place = held[i] ? AT_REGISTER : AT_TILE;
+}
+
+// Axes that are parallel loops are the same cell at every point: step 0.
+static void lay_tile(Plan *p, const Node *x, uint32_t wire, Kernel *k) {
+  PlanWire *w = &p->wire.at[wire];
+  uint32_t index;
+  w->count = 1;
+  for (uint32_t i = w->rank; i-- > 0;) {
+    bool parallel = operand_plain(p, &x->out, i, &index) && x->var[index] < k->np;
+    w->stride[i] = parallel ? 0 : w->count;
+    if (!parallel) w->count *= extent_most(p, w->shape[i]);
+  }
+  w->at = k->tile_bytes;
+  k->tile_bytes += bytes_of(w);
+}
+
+static void lay_tiles(Plan *p) {
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    Kernel *k = &p->kernel.at[i];
+    for (uint32_t j = 0; k->kind == KERNEL_LOOPS && j < k->node.n; j++) {
+      const Node *x = &p->node.at[k->node.at[j]];
+      if (p->wire.at[x->out.wire].place == AT_TILE) lay_tile(p, x, x->out.wire, k);
+      for (uint32_t v = 0; v < x->nwinner; v++)
+        if (x->winner[v] != PLAN_NONE && p->wire.at[x->winner[v]].place == AT_TILE)
+          lay_tile(p, x, x->winner[v], k);
+    }
+    if (k->tile_bytes > p->scratch_bytes) p->scratch_bytes = k->tile_bytes;
+  }
+}
+
+// -- states in place ------------------------------------------------------------------------------
+static bool same_place(const Plan *p, const Node *x, const Operand *a, const Node *y,
+                       const Operand *b, uint32_t nvar) {
+  if (operand_start(p, a) != operand_start(p, b)) return false;
+  for (uint32_t v = 0; v < nvar; v++) {
+    int64_t s = 0, t = 0;
+    for (uint32_t i = 0; i < x->nindex; i++)
+      if (x->var[i] == v) s += operand_step(p, a, i);
+    for (uint32_t i = 0; i < y->nindex; i++)
+      if (y->var[i] == v) t += operand_step(p, b, i);
+    if (s != t) return false;
+  }
+  for (uint32_t i = 0; i < p->wire.at[a->wire].rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      if (a->coord[i].term[k].operand) return false;
+  return true;
+}
+
+// May the node that makes the next value write it over the state? All who read the state must have
+// done so.
+static bool may_overwrite(const Plan *p, uint32_t state, uint32_t next) {
+  uint32_t maker = PLAN_NONE;
+  const PlanWire *s = &p->wire.at[state], *w = &p->wire.at[next];
+  if (w->of != PLAN_NONE || w->place != AT_NOWHERE || w->number != s->number ||
+      w->count != s->count)
+    return false;
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (p->wire.at[i].of == next) return false;
+  for (uint32_t i = 0; i < p->node.n; i++)
+    if (p->node.at[i].kind != NODE_GONE && p->node.at[i].kernel != PLAN_NONE &&
+        p->node.at[i].out.wire == next) {
+      if (maker != PLAN_NONE) return false;
+      maker = i;
+    }
+  if (maker == PLAN_NONE) return false;
+  const Node *y = &p->node.at[maker];
+  if (y->depth || y->kind != NODE_NEST || y->scatter) return false;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    if (x->kind == NODE_GONE || x->kernel == PLAN_NONE || x->kind == NODE_SCAN ||
+        x->kind == NODE_SCAN_END)
+      continue;
+    for (uint32_t k = 0; k < x->nin; k++) {
+      if (wire_root(p, x->in[k].wire) != state || x->kernel < y->kernel) continue;
+      if (x->kernel > y->kernel || x->nest != y->nest || i > maker || x->in[k].wire != state ||
+          !plain_nest(y))
+        return false;
+      const Kernel *kernel = &p->kernel.at[x->kernel];
+      if (kernel->kind != KERNEL_LOOPS ||
+          !same_place(p, x, &x->in[k], y, &y->out, kernel->np + kernel->nest.at[x->nest].ndim))
+        return false;
+    }
+  }
+  return true;
+}
+
+static void place_states(Plan *p) {
+  for (uint32_t i = 0; i < p->next.n; i++) {
+    uint32_t next = p->next.at[i], state = p->param.at[i];
+    bool taken = false;
+    if (next == PLAN_NONE) continue;
+    for (uint32_t k = 0; k < p->out.n; k++) taken |= wire_root(p, p->out.at[k]) == next;
+    for (uint32_t k = 0; k < i; k++) taken |= p->next.at[k] == next;
+    if (!taken && may_overwrite(p, state, next)) {
+      p->wire.at[next].place = AT_STATE;
+      p->wire.at[next].number_of = i;
+      continue;
+    }
+    Kernel copy = {.kind = KERNEL_COPY, .to = state, .from = next, .work = p->wire.at[state].count};
+    vec_push(p->arena, &p->kernel, copy);
+  }
+}
+
+// -- the arena ------------------------------------------------------------------------------------
+typedef struct {
+  uint32_t wire;
+  int64_t bytes;
+} Piece;
+
+static int larger_first(const void *a, const void *b) {
+  const Piece *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  return x->wire < y->wire ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b) {
+  const int64_t *x = a, *y = b;
+  return x[0] < y[0] ? -1 : x[0] > y[0];
+}
+
+static void lay_arena(Plan *p) {
+  VEC(Piece) piece = {0};
+  for (uint32_t i = 0; i < p->wire.n; i++) {
+    PlanWire *w = &p->wire.at[i];
+    if (w->place != AT_NOWHERE || w->of != PLAN_NONE || w->first == PLAN_NONE) continue;
+    w->place = AT_ARENA;
+    vec_push(p->arena, &piece, (Piece){i, bytes_of(w)});
+  }
+  if (piece.n) qsort(piece.at, piece.n, sizeof(Piece), larger_first);
+  int64_t(*taken)[2] = (void *)NEW_ARRAY(p->arena, int64_t, 2 * (size_t)piece.n + 2);
+  for (uint32_t i = 0; i < piece.n; i++) {
+    PlanWire *w = &p->wire.at[piece.at[i].wire];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < i; k++) {
+      const PlanWire *o = &p->wire.at[piece.at[k].wire];
+      if (o->last < w->first || o->first > w->last) continue;
+      taken[n][0] = o->at;
+      taken[n++][1] = o->at + piece.at[k].bytes;
+    }
+    if (n) qsort(taken, n, sizeof *taken, by_place);
+    int64_t at = 0;
+    for (uint32_t k = 0; k < n && taken[k][0] < at + piece.at[i].bytes; k++)
+      if (taken[k][1] > at) at = taken[k][1];
+    w->at = at;
+    if (at + piece.at[i].bytes > p->arena_bytes) p->arena_bytes = at + piece.at[i].bytes;
+  }
+}
+
+void plan_memory(Plan *p) {
+  Lives l = {p, NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1),
+             NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1)};
+  find_scans(&l);
+  find_local(p);
+  place_states(p);
+  l.open = NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1);
+  l.close = NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1);
+  find_scans(&l);
+  l.open[p->kernel.n] = l.close[p->kernel.n] = PLAN_NONE;
+  find_lives(&l);
+  lay_tiles(p);
+  lay_arena(p);
+}

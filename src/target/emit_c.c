@@ -1,0 +1,845 @@
+// Kernels as C without headers. In front stands the prelude (scalar functions, noise); then one
+// function for each kernel of loops:
+//
+//   void limn_k3(const Context *c, char **w, long low, long high, char *s) {
+//     for (long q = low; q < high; q++) {              the divided parallel loops
+//       long i0 = q / 64, i1 = q % 64;
+//       for (long i2 = 0; i2 < 8; i2++) {              the other parallel loops
+//         …                                            nest after nest
+//
+// Inside a nest every load, test and scalar stands at the outermost loop at which its variables are
+// known, so that what does not change in the inner loop is computed outside of it. Memory comes in
+// as a table of pointers, so kernels that do the same on other memory (the blocks of a deep
+// network) share one function. The innermost loop is marked as free of dependences. Numbers that
+// are the same at every point (rates, counters) are computed in double, in front.
+#include "target/emit.h"
+
+#include <math.h>
+
+typedef struct {
+  Plan *p;
+  Buf *b;
+  const Kernel *k;
+  EmitKernel *now; // of kernel k
+  uint32_t *slot;  // of each wire: its place in the kernel's table of pointers, PLAN_NONE if it is
+                   // not there
+  uint32_t small;  // small products so far
+  uint32_t indent;
+} Emit;
+
+__attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
+  va_list args;
+  for (uint32_t i = 0; i < e->indent; i++) buf_text(e->b, "  ");
+  va_start(args, format);
+  buf_vprintf(e->b, format, args);
+  va_end(args);
+  buf_char(e->b, '\n');
+}
+
+// -- small texts ----------------------------------------------------------------------------------
+static const char *text_of_number(Number n) {
+  static const char *const text[] = {[NUMBER_F32] = "float",
+                                     [NUMBER_F64] = "double",
+                                     [NUMBER_I32] = "int",
+                                     [NUMBER_U8] = "unsigned char"};
+  return text[n];
+}
+
+static const char *extent_text(Emit *e, Extent x) {
+  if (!x.per) return arena_format(e->p->arena, "%lldL", (long long)x.c);
+  return arena_format(e->p->arena, "(%lldL * c->n + %lldL)", (long long)x.per, (long long)x.c);
+}
+
+// A constant of the kernel's precision: what a float cannot hold becomes the nearest it can, and
+// never 0 or infinite.
+static const char *constant_text(Emit *e, double k, bool wide) {
+  Arena *a = e->p->arena;
+  if (isnan(k)) return wide ? "__builtin_nan(\"\")" : "((real)__builtin_nan(\"\"))";
+  if (isinf(k)) return k < 0 ? "(-(real)__builtin_inf())" : "((real)__builtin_inf())";
+  if (!wide && !e->p->wide) {
+    double size = fabs(k);
+    if (size > 3.4028234663852886e38) k = k < 0 ? -3.4028234663852886e38 : 3.4028234663852886e38;
+    if (size > 0 && size < 1.1754943508222875e-38)
+      k = k < 0 ? -1.1754943508222875e-38 : 1.1754943508222875e-38;
+  }
+  return arena_format(a, "(%s%a)", wide ? "" : "(real)", k);
+}
+
+static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
+
+// -- variables and addresses ----------------------------------------------------------------------
+// Level 0 knows the parallel loops, level d + 1 also loop d of the nest.
+static uint32_t level_of(const Emit *e, uint32_t var) {
+  return var < e->k->np ? 0 : var - e->k->np + 1;
+}
+
+typedef struct {
+  const Node *x;
+  uint32_t node, nest;
+  uint32_t id;      // its place in the kernel
+  uint32_t *load;   // level of each operand's value
+  uint32_t *test;   // level at which each operand's bounds are known
+  uint32_t *scalar; // level of each scalar
+  bool *same;       // each scalar: the same at every point of the kernel, in double
+  bool tested;      // some operand or the output may lie outside
+  uint32_t write;   // level at which the output's place is known
+  uint32_t reduce; // first nest loop of a sum over the last loops; ndim + 1 when it sums in memory;
+                   // PLAN_NONE when it does not sum
+} Work;
+
+static bool has_checks(const Plan *p, const Operand *o) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    if (o->coord[i].check) return true;
+  return false;
+}
+
+static uint32_t address_level(const Emit *e, const Work *w, const Operand *o) {
+  uint32_t level = 0;
+  for (uint32_t i = 0; i < e->p->wire.at[o->wire].rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      const PlanTerm *t = &o->coord[i].term[k];
+      uint32_t l = t->operand ? w->load[t->var] : level_of(e, w->x->var[t->var]);
+      if (l > level) level = l;
+    }
+  return level;
+}
+
+static const char *term_name(const Emit *e, const Work *w, const PlanTerm *t) {
+  if (t->operand) return arena_format(e->p->arena, "a%u_%u", w->id, t->var);
+  return arena_format(e->p->arena, "i%u", w->x->var[t->var]);
+}
+
+static void coord_text(Emit *e, const Work *w, const PlanCoord *c, Buf *b) {
+  buf_printf(b, "%lldL", (long long)c->c);
+  for (uint32_t k = 0; k < c->n; k++)
+    buf_printf(b, " + %lldL * %s", (long long)c->term[k].coef, term_name(e, w, &c->term[k]));
+}
+
+// The cell of an access, in cells from the wire's pointer.
+static const char *address_text(Emit *e, const Work *w, const Operand *o) {
+  Buf b = buf_new(e->p->arena);
+  const PlanWire *x = &e->p->wire.at[o->wire];
+  buf_printf(&b, "%lldL", (long long)operand_start(e->p, o));
+  for (uint32_t i = 0; i < x->rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      int64_t step = x->stride[i] * o->coord[i].term[k].coef;
+      if (step == 1)
+        buf_printf(&b, " + %s", term_name(e, w, &o->coord[i].term[k]));
+      else if (step)
+        buf_printf(&b, " + %lldL * %s", (long long)step, term_name(e, w, &o->coord[i].term[k]));
+    }
+  return b.at;
+}
+
+static const char *test_text(Emit *e, const Work *w, const Operand *o) {
+  Buf b = buf_new(e->p->arena);
+  const PlanWire *x = &e->p->wire.at[o->wire];
+  buf_char(&b, '1');
+  for (uint32_t i = 0; i < x->rank; i++) {
+    if (!o->coord[i].check) continue;
+    buf_text(&b, " & ((unsigned long)(");
+    coord_text(e, w, &o->coord[i], &b);
+    buf_printf(&b, ") < (unsigned long)%s)", extent_text(e, x->shape[i]));
+  }
+  return b.at;
+}
+
+// -- pointers -------------------------------------------------------------------------------------
+// How the positions of scans move a wire.
+static const char *moves_text(Emit *e, uint32_t wire) {
+  const Plan *p = e->p;
+  Buf b = buf_new(p->arena);
+  for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
+    if (p->wire.at[wire].moves)
+      buf_printf(&b, " + %lldL * c->at[%u]", (long long)p->wire.at[wire].move,
+                 p->wire.at[wire].depth);
+  return b.at;
+}
+
+static void declare_pointer(Emit *e, uint32_t wire) {
+  const PlanWire *w = &e->p->wire.at[wire];
+  const char *number = text_of_number(w->number);
+  if (e->slot[wire] != PLAN_NONE || w->place == AT_REGISTER ||
+      (w->place == AT_NOWHERE && w->of == PLAN_NONE))
+    return;
+  uint32_t slot = e->slot[wire] = e->now->slot.n;
+  vec_push(e->p->arena, &e->now->slot, wire);
+  if (w->place == AT_TILE)
+    line(e, "%s *w%u = (%s *)(s + %lldL);", number, slot, number, (long long)w->at);
+  else
+    line(e, "%s *w%u = (%s *)w[%u]%s;", number, slot, number, slot, moves_text(e, wire));
+}
+
+// -- what a node needs where ----------------------------------------------------------------------
+// The value of an operand comes from a variable when its maker is in the same nest.
+static const Node *maker_here(const Emit *e, const Work *w, uint32_t wire, uint32_t *node) {
+  const Nest *s = &e->k->nest.at[w->nest];
+  for (uint32_t i = 0; i < s->node.n && s->node.at[i] != w->node; i++) {
+    const Node *y = &e->p->node.at[s->node.at[i]];
+    bool sum = y->scatter;
+    for (uint32_t k = 0; k < y->nindex; k++) sum |= y->reduced[k];
+    if (y->out.wire == wire && !sum) {
+      *node = s->node.at[i];
+      return y;
+    }
+  }
+  return NULL;
+}
+
+static uint32_t value_level(const Emit *e, const Work *all, uint32_t nall, uint32_t node) {
+  for (uint32_t i = 0; i < nall; i++)
+    if (all[i].node == node)
+      return all[i].x->nscalar ? all[i].scalar[all[i].x->nscalar - 1] : all[i].write;
+  (void)e;
+  return 0;
+}
+
+static void find_levels(Emit *e, Work *w, const Work *all, uint32_t nall) {
+  const Node *x = w->x;
+  Arena *a = e->p->arena;
+  uint32_t tests = 0, node;
+  w->load = NEW_ARRAY(a, uint32_t, x->nin + 1);
+  w->test = NEW_ARRAY(a, uint32_t, x->nin + 1);
+  w->scalar = NEW_ARRAY(a, uint32_t, x->nscalar + 1);
+  w->same = NEW_ARRAY(a, bool, x->nscalar + 1);
+  for (uint32_t i = 0; i < x->nin; i++) {
+    w->load[i] = address_level(e, w, &x->in[i]);
+    if (has_checks(e->p, &x->in[i])) {
+      w->test[i] = w->load[i];
+      if (!x->in[i].padded) w->tested = true;
+    }
+    if (maker_here(e, w, x->in[i].wire, &node)) {
+      uint32_t l = value_level(e, all, nall, node);
+      if (l > w->load[i]) w->load[i] = l;
+    }
+    if (!x->in[i].padded && w->test[i] > tests) tests = w->test[i];
+  }
+  w->write = address_level(e, w, &x->out);
+  if (has_checks(e->p, &x->out)) w->tested = true;
+  for (uint32_t i = 0; i < x->nscalar; i++) {
+    const Scalar *s = &x->scalar[i];
+    uint32_t level = 0;
+    bool same = s->base == BASE_R;
+    if (s->fn == FN_AT) level = level_of(e, x->var[s->ref]), same = false;
+    if (s->fn == FN_ARG) {
+      const PlanWire *wire = &e->p->wire.at[x->in[s->ref].wire];
+      level = w->load[s->ref];
+      same = !wire->rank && wire->number == NUMBER_F64 && !e->p->wide &&
+             !maker_here(e, w, x->in[s->ref].wire, &node);
+    }
+    if (s->fn > FN_SIZE)
+      for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) {
+        if (w->scalar[s->arg[k]] > level) level = w->scalar[s->arg[k]];
+        same &= w->same[s->arg[k]];
+      }
+    w->scalar[i] = level;
+    w->same[i] = same && level == 0;
+  }
+  uint32_t ndim = e->k->nest.at[w->nest].ndim, first = ndim;
+  bool sum = false;
+  uint32_t of_dim[64];
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    sum |= x->reduced[i];
+    if (x->var[i] >= e->k->np) of_dim[x->var[i] - e->k->np] = i;
+  }
+  w->reduce = PLAN_NONE;
+  if (sum && !x->scatter) {
+    while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
+    bool others = false;
+    for (uint32_t d = 0; d < first; d++) others |= x->reduced[of_dim[d]];
+    w->reduce = others || first == ndim ? ndim + 1 : first;
+  }
+  (void)tests;
+}
+
+static uint32_t place_in_kernel(const Emit *e, uint32_t node) {
+  uint32_t i = 0;
+  while (e->k->node.at[i] != node) i++;
+  return i;
+}
+
+// -- scalars --------------------------------------------------------------------------------------
+static const char *scalar_name(Emit *e, const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[i]);
+  return arena_format(e->p->arena, "t%u_%u", w->id, i);
+}
+
+// As an argument of scalar `of`: narrowed when it is the same everywhere and `of` is not.
+static const char *argument(Emit *e, const Work *w, uint32_t i, uint32_t of) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[of]);
+  if (w->same[i] && !w->same[of] && s->base == BASE_R)
+    return arena_format(e->p->arena, "((real)%s)", scalar_name(e, w, i));
+  return scalar_name(e, w, i);
+}
+
+static const char *load_text(Emit *e, const Work *w, uint32_t k) {
+  const Operand *o = &w->x->in[k];
+  uint32_t node;
+  Arena *a = e->p->arena;
+  const char *base = base_text(e->p->wire.at[o->wire].base);
+  if (maker_here(e, w, o->wire, &node))
+    return arena_format(a, "(%s)v%u", base, place_in_kernel(e, node));
+  const char *cell = arena_format(a, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
+  if (!has_checks(e->p, o)) return cell;
+  const char *other = o->padded ? constant_text(e, o->pad, false) : "0";
+  return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
+}
+
+static void emit_operands(Emit *e, const Work *w, uint32_t level) {
+  const Node *x = w->x;
+  for (uint32_t k = 0; k < x->nin; k++) {
+    const PlanWire *wire = &e->p->wire.at[x->in[k].wire];
+    if (has_checks(e->p, &x->in[k]) && w->test[k] == level)
+      line(e, "const int g%u_%u = %s;", w->id, k, test_text(e, w, &x->in[k]));
+    if (wire->base == BASE_LABEL && w->load[k] == level)
+      line(e, "const int a%u_%u = %s;", w->id, k, load_text(e, w, k));
+  }
+}
+
+// A division by what an outer loop knows: a multiplication by its inverse, made there.
+static bool divides_by_fixed(const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn != FN_div || w->same[i]) return false;
+  return w->x->scalar[s->arg[1]].fn == FN_CONST || w->same[s->arg[1]] ||
+         w->scalar[s->arg[1]] < w->scalar[i];
+}
+
+static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
+  switch (s->fn) {
+  case FN_CONST: return;
+  case FN_ARG:
+    if (e->p->wire.at[w->x->in[s->ref].wire].base == BASE_LABEL)
+      line(e, "const int %s = a%u_%u;", name, w->id, s->ref);
+    else
+      line(e, "const %s %s = %s%s;", type, name,
+           w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type), load_text(e, w, s->ref));
+    return;
+  case FN_AT: line(e, "const %s %s = (%s)i%u;", type, name, type, w->x->var[s->ref]); return;
+  case FN_SIZE:
+    line(e, "const %s %s = (%s)%s;", type, name, type, extent_text(e, plan_extent(e->p, s->ref)));
+    return;
+  default: break;
+  }
+  const char *a[3] = {"0", "0", "0"};
+  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = argument(e, w, s->arg[k], i);
+  if (divides_by_fixed(w, i)) {
+    const Scalar *d = &w->x->scalar[s->arg[1]];
+    if (d->fn == FN_CONST)
+      line(e, "const real %s = %s * (real)(1.0 / %s);", name, a[0], constant_text(e, d->k, true));
+    else
+      line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
+    return;
+  }
+  Buf call = buf_new(e->p->arena);
+  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
+    buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
+  line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
+}
+
+// A scalar, and its inverse if inner loops divide by it.
+static void emit_scalar(Emit *e, const Work *w, uint32_t i) {
+  emit_one_scalar(e, w, i);
+  for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++)
+    if (w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k)) {
+      line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, scalar_name(e, w, i));
+      return;
+    }
+}
+
+// -- sums -----------------------------------------------------------------------------------------
+static const char *identity_text(Emit *e, const Node *x) {
+  Base base = e->p->wire.at[x->out.wire].base;
+  if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN ? "1" : "0";
+  switch (x->combine) {
+  case SUM: return "0";
+  case PROD: return "1";
+  case MAX: return "(-(real)__builtin_inf())";
+  default: return "((real)__builtin_inf())";
+  }
+}
+
+static const char *sum_type(const Emit *e, const Node *x) {
+  const PlanWire *w = &e->p->wire.at[x->out.wire];
+  return w->base == BASE_R ? (w->number == NUMBER_F64 ? "double" : "real") : "int";
+}
+
+static bool wants_winner(const Node *x) {
+  for (uint32_t i = 0; i < x->nwinner; i++)
+    if (x->winner[i] != PLAN_NONE) return true;
+  return false;
+}
+
+// acc ⊕= v
+static void emit_combine(Emit *e, const Node *x, const char *acc, const char *v) {
+  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
+  switch (x->combine) {
+  case SUM: line(e, bit ? "%s ^= %s;" : "%s += %s;", acc, v); break;
+  case PROD: line(e, bit ? "%s &= %s;" : "%s *= %s;", acc, v); break;
+  case MAX: line(e, bit ? "%s |= %s;" : "%s = %s > %s ? %s : %s;", acc, v, acc, v, acc); break;
+  case MIN: line(e, bit ? "%s &= %s;" : "%s = %s < %s ? %s : %s;", acc, v, acc, v, acc); break;
+  }
+}
+
+// The number of the k-th reduced index, in the order of the box.
+static uint32_t reduced_index(const Node *x, uint32_t k) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i] && k-- == 0) return i;
+  return 0;
+}
+
+static const char *winner_cell(Emit *e, const Work *w,
+                               uint32_t k) { // winners have the output's shape
+  Operand o = w->x->out;
+  o.wire = w->x->winner[k];
+  return arena_format(e->p->arena, "w%u[%s]", e->slot[o.wire], address_text(e, w, &o));
+}
+
+static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bool in_memory) {
+  const Node *x = w->x;
+  const char *op = x->combine == MAX ? ">" : "<";
+  line(e, "const int b%u = (%s %s %s) | ((%s != %s) & (%s == %s));", w->id, v, op, acc, v, v, acc,
+       acc);
+  line(e, "%s = b%u ? %s : %s;", acc, w->id, v, acc);
+  for (uint32_t k = 0; k < x->nwinner; k++) {
+    if (x->winner[k] == PLAN_NONE) continue;
+    const char *cell =
+        in_memory ? winner_cell(e, w, k) : arena_format(e->p->arena, "n%u_%u", w->id, k);
+    line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[reduced_index(x, k)], cell);
+  }
+}
+
+static void open_sum(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  line(e, "%s s%u = %s;", sum_type(e, x), w->id, identity_text(e, x));
+  if (x->nwinner && !wants_winner(x)) line(e, "int bad%u = 0;", w->id);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u = 0;", w->id, k);
+}
+
+static void close_sum(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const char *cell =
+      arena_format(e->p->arena, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
+  if (x->nwinner && !wants_winner(x))
+    line(e, "if (bad%u) s%u = (real)__builtin_nan(\"\");", w->id, w->id);
+  line(e, "%s = (%s)s%u;", cell, text_of_number(e->p->wire.at[x->out.wire].number), w->id);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
+}
+
+// -- one node at the innermost point --------------------------------------------------------------
+static const char *noise_text(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  Buf b = buf_new(e->p->arena);
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  buf_printf(&b, "noise_%s_real(c->seed, c->step, site%u, (unsigned long)(",
+             x->noise->noise == NOISE_NORMAL ? "normal" : "uniform", w->id);
+  if (!wire->rank) buf_char(&b, '0');
+  for (uint32_t i = 0; i < wire->rank; i++) { // Horner: the element's number at the actual lengths
+    const char *at = arena_format(e->p->arena, "i%u", x->var[i]);
+    if (!i)
+      buf_text(&b, at);
+    else {
+      const char *so_far = arena_text(e->p->arena, b.at, b.n);
+      const char *cut = strstr(so_far, "(unsigned long)(") + strlen("(unsigned long)(");
+      const char *head = arena_text(e->p->arena, so_far, (size_t)(cut - so_far));
+      b.n = 0;
+      buf_printf(&b, "%s(%s) * %s + %s", head, cut, extent_text(e, wire->shape[i]), at);
+    }
+  }
+  buf_text(&b, "))");
+  return b.at;
+}
+
+static void emit_site(Emit *e, const Work *w) {
+  line(e, "unsigned long site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
+  for (uint32_t d = 0; d < w->x->depth; d++)
+    line(e, "site%u = noise_site(site%u, (unsigned long)c->at[%u]);", w->id, w->id, d);
+}
+
+static void emit_value(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  const char *type =
+                 wire->base == BASE_R ? (wire->number == NUMBER_F64 ? "double" : "real") : "int",
+             *v;
+  if (x->noise)
+    v = noise_text(e, w);
+  else
+    v = argument(e, w, x->nscalar - 1, x->nscalar - 1);
+  if (!w->tested) {
+    line(e, "const %s v%u = %s;", type, w->id, v);
+    return;
+  }
+  Buf ok = buf_new(e->p->arena);
+  buf_char(&ok, '1');
+  for (uint32_t k = 0; k < x->nin; k++)
+    if (has_checks(e->p, &x->in[k]) && !x->in[k].padded) buf_printf(&ok, " & g%u_%u", w->id, k);
+  if (has_checks(e->p, &x->out)) buf_printf(&ok, " & %s", test_text(e, w, &x->out));
+  line(e, "const int ok%u = %s;", w->id, ok.at);
+  line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
+}
+
+static void emit_effect(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  Arena *a = e->p->arena;
+  const char *v = arena_format(a, "v%u", w->id), *number = text_of_number(wire->number);
+  if (w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim) {
+    const char *acc = arena_format(a, "s%u", w->id);
+    if (wants_winner(x))
+      emit_best(e, w, acc, v, false);
+    else
+      emit_combine(e, x, acc, v);
+    if (x->nwinner && !wants_winner(x)) line(e, "bad%u |= %s != %s;", w->id, v, v);
+    return;
+  }
+  if (wire->place == AT_REGISTER || (wire->place == AT_NOWHERE && wire->of == PLAN_NONE)) return;
+  const char *cell = arena_format(a, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
+  if (w->reduce == PLAN_NONE && !x->scatter) {
+    line(e, "%s = (%s)v%u;", cell, number, w->id);
+    return;
+  }
+  if (has_checks(e->p, &x->out)) line(e, "if (ok%u)", w->id);
+  line(e, "{");
+  if (x->nwinner && x->combine != SUM)
+    emit_best(e, w, cell, v, true);
+  else
+    emit_combine(e, x, cell, v);
+  line(e, "}");
+}
+
+// -- nests ----------------------------------------------------------------------------------------
+// Cells that a sum in memory will add to hold the identity first.
+static void emit_fill(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  Buf at = buf_new(e->p->arena);
+  uint32_t open = 0, index;
+  buf_char(&at, '0');
+  for (uint32_t i = 0; i < wire->rank; i++) {
+    const PlanCoord *c = &x->out.coord[i];
+    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
+      buf_printf(&at, " + %lldL * i%u", (long long)wire->stride[i], x->var[index]);
+      continue;
+    }
+    Extent dim = wire->shape[i];
+    for (uint32_t k = 0; k < c->n; k++) // a block of an axis
+      if (!c->term[k].operand && x->var[c->term[k].var] < e->k->np) {
+        buf_printf(&at, " + %lldL * i%u", (long long)(wire->stride[i] * c->term[k].coef),
+                   x->var[c->term[k].var]);
+        dim = (Extent){c->term[k].coef, 0};
+      }
+    line(e, "for (long f%u = 0; f%u < %s; f%u++) {", i, i, extent_text(e, dim), i);
+    e->indent++;
+    open++;
+    buf_printf(&at, " + %lldL * f%u", (long long)wire->stride[i], i);
+  }
+  line(e, "w%u[%s] = %s;", e->slot[x->out.wire], at.at, identity_text(e, x));
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "w%u[%s] = 0;", e->slot[x->winner[k]], at.at);
+  while (open--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint32_t ndim) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (level == 0 && w[i].x->noise) emit_site(e, &w[i]);
+    emit_operands(e, &w[i], level);
+    for (uint32_t k = 0; k < w[i].x->nscalar; k++)
+      if (w[i].scalar[k] == level && !(w[i].same[k] && level == 0)) emit_scalar(e, &w[i], k);
+    if (level == ndim) {
+      emit_value(e, &w[i]);
+      emit_effect(e, &w[i]);
+    }
+  }
+}
+
+static void emit_pragma(Emit *e, const Work *w, uint32_t n, uint32_t ndim) {
+  Buf b = buf_new(e->p->arena);
+  for (uint32_t i = 0; i < n; i++) {
+    const Node *x = w[i].x;
+    if (x->scatter) { // two points may hit one cell, unless the innermost loop is an axis of it
+      uint32_t index, last = PLAN_NONE;
+      for (uint32_t k = 0; k < x->nindex; k++)
+        if (x->var[k] == e->k->np + ndim - 1) last = k;
+      bool plain = false;
+      for (uint32_t a = 0; a < e->p->wire.at[x->out.wire].rank; a++)
+        plain |= operand_plain(e->p, &x->out, a, &index) && index == last;
+      if (!plain) return;
+    }
+    if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
+    if (wants_winner(x)) return;
+    bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
+    const char *op = bit ? (x->combine == SUM   ? "^"
+                            : x->combine == MAX ? "|"
+                                                : "&")
+                         : (x->combine == SUM    ? "+"
+                            : x->combine == PROD ? "*"
+                            : x->combine == MAX  ? "max"
+                                                 : "min");
+    buf_printf(&b, " reduction(%s:s%u)", op, w[i].id);
+    if (x->nwinner) buf_printf(&b, " reduction(|:bad%u)", w[i].id);
+  }
+  line(e, "#pragma omp simd%s", b.at);
+}
+
+static void emit_nest(Emit *e, uint32_t nest) {
+  const Nest *s = &e->k->nest.at[nest];
+  uint32_t n = s->node.n;
+  Work *w = NEW_ARRAY(e->p->arena, Work, n);
+  for (uint32_t i = 0; i < n; i++) {
+    w[i] = (Work){.x = &e->p->node.at[s->node.at[i]],
+                  .node = s->node.at[i],
+                  .nest = nest,
+                  .id = place_in_kernel(e, s->node.at[i])};
+    find_levels(e, &w[i], w, i);
+  }
+  line(e, "{");
+  e->indent++;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < w[i].x->nscalar; k++)
+      if (w[i].same[k]) emit_scalar(e, &w[i], k);
+  for (uint32_t i = 0; i < n; i++)
+    if (w[i].x->scatter || w[i].reduce == s->ndim + 1) emit_fill(e, &w[i]);
+  for (uint32_t d = 0; d <= s->ndim; d++) {
+    for (uint32_t i = 0; i < n; i++)
+      if (w[i].reduce == d && w[i].reduce <= s->ndim) open_sum(e, &w[i]);
+    emit_level(e, w, n, d, s->ndim);
+    if (d == s->ndim) break;
+    if (d + 1 == s->ndim) emit_pragma(e, w, n, s->ndim);
+    uint32_t v = e->k->np + d;
+    if (e->k->ranged && d == 0)
+      line(e, "for (long i%u = low; i%u < high; i%u++) {", v, v, v);
+    else
+      line(e, "for (long i%u = 0; i%u < %s; i%u++) {", v, v, extent_text(e, s->dim[d]), v);
+    e->indent++;
+  }
+  for (uint32_t d = s->ndim; d-- > 0;) {
+    e->indent--;
+    line(e, "}");
+    for (uint32_t i = 0; i < n; i++)
+      if (w[i].reduce == d) close_sum(e, &w[i]);
+  }
+  if (!s->ndim)
+    for (uint32_t i = 0; i < n; i++)
+      if (w[i].reduce == 0) close_sum(e, &w[i]);
+  e->indent--;
+  line(e, "}");
+}
+
+// The corner of an operand of a small product: its address with all inner indices 0.
+static const char *corner_text(Emit *e, const Node *x, const Operand *o) {
+  Buf b = buf_new(e->p->arena);
+  buf_printf(&b, "w%u + %lldL", e->slot[o->wire], (long long)operand_start(e->p, o));
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] < e->k->np && operand_step(e->p, o, i))
+      buf_printf(&b, " + %lldL * i%u", (long long)operand_step(e->p, o, i), x->var[i]);
+  return b.at;
+}
+
+static void emit_small(Emit *e, const Node *x) {
+  const Product *q = x->product;
+  uint32_t extra = 0;
+  for (uint32_t i = 0; i < q->nbatch; i++) { // batch indices that are not parallel loops
+    uint32_t v = x->var[q->batch[i]];
+    if (v < e->k->np) continue;
+    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", v, v, extent_text(e, x->index[q->batch[i]]),
+         v);
+    e->indent++;
+    extra++;
+  }
+  Buf at[3];
+  const Operand *o[3] = {&x->in[q->a], &x->in[q->b], &x->out};
+  for (int s = 0; s < 3; s++) {
+    at[s] = buf_new(e->p->arena);
+    buf_text(&at[s], corner_text(e, x, o[s]));
+    for (uint32_t i = 0; i < q->nbatch; i++)
+      if (x->var[q->batch[i]] >= e->k->np)
+        buf_printf(&at[s], " + %lldL * i%u", (long long)operand_step(e->p, o[s], q->batch[i]),
+                   x->var[q->batch[i]]);
+  }
+  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL);", e->now->slot.n, at[0].at, at[1].at, at[2].at,
+       (long long)e->k->tile_bytes);
+  vec_push(e->p->arena, &e->now->slot, e->p->wire.n + e->small++);
+  while (extra--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+// -- kernels --------------------------------------------------------------------------------------
+static void emit_pointers(Emit *e) {
+  for (uint32_t i = 0; i < e->k->node.n; i++) {
+    const Node *x = &e->p->node.at[e->k->node.at[i]];
+    declare_pointer(e, x->out.wire);
+    for (uint32_t k = 0; k < x->nin; k++) declare_pointer(e, x->in[k].wire);
+    for (uint32_t k = 0; k < x->nwinner; k++)
+      if (x->winner[k] != PLAN_NONE) declare_pointer(e, x->winner[k]);
+  }
+}
+
+static void emit_divided(Emit *e) {
+  const Kernel *k = e->k;
+  line(e, "for (long q = low; q < high; q++) {");
+  e->indent++;
+  line(e, "long r = q;");
+  for (uint32_t d = k->split; d-- > 0;) {
+    if (d)
+      line(e, "const long i%u = r %% %s; r /= %s;", d, extent_text(e, k->p[d]),
+           extent_text(e, k->p[d]));
+    else
+      line(e, "const long i0 = r;");
+  }
+}
+
+static void emit_loops(Emit *e) {
+  const Kernel *k = e->k;
+  uint32_t open = 0;
+  emit_pointers(e);
+  if (!k->ranged && k->split) emit_divided(e), open++;
+  for (uint32_t d = k->split; d < k->np; d++, open++) {
+    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", d, d, extent_text(e, k->p[d]), d);
+    e->indent++;
+  }
+  for (uint32_t i = 0; i < k->nest.n; i++) {
+    const Node *x = &e->p->node.at[k->nest.at[i].node.at[0]];
+    if (x->kind == NODE_PRODUCT)
+      emit_small(e, x);
+    else
+      emit_nest(e, i);
+  }
+  while (open--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+static void emit_order(Emit *e) {
+  const Node *x = &e->p->node.at[e->k->node.at[0]];
+  const PlanWire *in = &e->p->wire.at[x->in[0].wire];
+  uint32_t depth = 0;
+  Buf at = buf_new(e->p->arena);
+  emit_pointers(e);
+  buf_char(&at, '0');
+  for (uint32_t i = 0; i < in->rank; i++) {
+    if (i == x->axis) continue;
+    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", i, i, extent_text(e, in->shape[i]), i);
+    e->indent++;
+    depth++;
+    buf_printf(&at, " + %lldL * i%u", (long long)in->stride[i], i);
+  }
+  const char *n = extent_text(e, in->shape[x->axis]);
+  int64_t most = extent_most(e->p, in->shape[x->axis]), step = in->stride[x->axis];
+  line(e, "int *o = (int *)s;");
+  line(e, "order_row(w%u + %s, %lldL, %s, o, o + %lldL);", e->slot[x->in[0].wire], at.at,
+       (long long)step, n, (long long)most);
+  line(e, "for (long k = 0; k < %s; k++) w%u[%s + %lldL * k] = o[k];", n, e->slot[x->out.wire],
+       at.at, (long long)step);
+  while (depth--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+// The body of a kernel, and the function that has it: an earlier one with the same text serves
+// again.
+static void emit_kernel(Emit *e, uint32_t i, Table *known) {
+  Buf body = buf_new(e->p->arena), *out = e->b;
+  e->k = &e->p->kernel.at[i];
+  if (e->k->kind != KERNEL_LOOPS && e->k->kind != KERNEL_ORDER) return;
+  e->b = &body;
+  e->indent = 1;
+  if (e->k->kind == KERNEL_LOOPS)
+    emit_loops(e);
+  else
+    emit_order(e);
+  e->indent = 0;
+  e->b = out;
+  for (uint32_t k = 0; k < e->now->slot.n; k++)
+    if (e->now->slot.at[k] < e->p->wire.n) e->slot[e->now->slot.at[k]] = PLAN_NONE;
+  Id found = table_get(known, body.at, body.n);
+  e->now->fn = found ? found - 1 : i;
+  if (found) return;
+  table_put(known, body.at, body.n, i + 1);
+  line(e, "void limn_k%u(const Context *c, char **w, long low, long high, char *s) {", i);
+  buf_add(e->b, body.at, body.n);
+  line(e, "}");
+}
+
+static const char *points_text(Emit *e, const Kernel *k) {
+  Buf b = buf_new(e->p->arena);
+  if (k->ranged) return extent_text(e, k->nest.at[0].dim[0]);
+  buf_char(&b, '1');
+  for (uint32_t d = 0; d < k->split; d++) buf_printf(&b, " * %s", extent_text(e, k->p[d]));
+  return b.at;
+}
+
+// Losses that are not finite end the step before it changes a state.
+static void emit_finite(Emit *e) {
+  for (uint32_t i = 0; i < e->p->out.n; i++) {
+    const PlanWire *w = &e->p->wire.at[e->p->out.at[i]];
+    if (w->rank || w->base != BASE_R) continue;
+    line(e, "{ const double x = *(double *)c->out[%u]; if (x - x != 0) return 1; }", i);
+  }
+}
+
+// All kernels in order, on one thread.
+static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
+  line(e, "int limn_step(Context *c, char *s) {");
+  e->indent++;
+  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
+    if (i == check_at) emit_finite(e);
+    const Kernel *k = &e->p->kernel.at[i];
+    const Node *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
+    switch (k->kind) {
+    case KERNEL_LOOPS:
+    case KERNEL_ORDER:
+      line(e, "limn_k%u(c, c->table[%u], 0, %s, s);", kernel[i].fn, i, points_text(e, k));
+      break;
+    case KERNEL_SCAN:
+      line(e, "for (long t%u = 0; t%u < %s; t%u++) {", i, i, extent_text(e, x->times), i);
+      e->indent++;
+      if (x->back)
+        line(e, "c->at[%u] = %s - 1 - t%u;", k->depth, extent_text(e, x->times), i);
+      else
+        line(e, "c->at[%u] = t%u;", k->depth, i);
+      break;
+    case KERNEL_SCAN_END:
+      e->indent--;
+      line(e, "}");
+      break;
+    case KERNEL_COPY: line(e, "c->copy(c, %u);", i); break;
+    case KERNEL_PRODUCT: break;
+    }
+  }
+  if (check_at >= e->p->kernel.n) emit_finite(e);
+  line(e, "return 0;");
+  e->indent--;
+  line(e, "}");
+}
+
+static void emit_front(Emit *e) {
+  line(e, "typedef struct Context { long n; unsigned long seed, step; long at[8]; char ***table; "
+          "void **out;");
+  line(e, "  void (*small)(const void *, const void *, const void *, void *, void *);");
+  line(e, "  void (*copy)(struct Context *, unsigned); } Context;");
+}
+
+void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *b) {
+  Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
+  Table *known = table_new(p->arena);
+  for (uint32_t i = 0; i < p->wire.n; i++) e.slot[i] = PLAN_NONE;
+  emit_front(&e);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    e.now = &kernel[i];
+    emit_kernel(&e, i, known);
+  }
+  if (whole) emit_step(&e, kernel, check_at);
+}

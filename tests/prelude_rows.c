@@ -1,0 +1,28 @@
+// The rows of ops.def with the functions of the prelude. A file of its own, since these go by the
+// names of <math.h>.
+#define LIMN_REAL float
+#include "target/prelude.h"
+
+#include "prelude_help.h"
+
+#define S(name, sig, expression, ...)                                                              \
+  static float floats_##name(float a, float b, float c) {                                          \
+    (void)a, (void)b, (void)c;                                                                     \
+    return (float)(expression);                                                                    \
+  }                                                                                                \
+  static double doubles_##name(double a, double b, double c) {                                     \
+    (void)a, (void)b, (void)c;                                                                     \
+    return (double)(expression);                                                                   \
+  }
+#define P(...)
+#include "diagram/ops.def"
+#undef S
+#undef P
+
+const PreludeRow prelude_rows[FN_COUNT] = {
+#define S(name, ...) [FN_##name] = {floats_##name, doubles_##name},
+#define P(...)
+#include "diagram/ops.def"
+#undef S
+#undef P
+};
