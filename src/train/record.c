@@ -26,7 +26,7 @@ static double wall_time(void) {
 
 static void failed(Trainer *t, const char *name, const char *why) {
   if (!t->record.failed)
-    tell(t, "cannot write %s: %s; it is tried again later", folder_path(t, name), why);
+    tell_wrong(t, "cannot write %s: %s; it is tried again later", folder_path(t, name), why);
   t->record.failed = true;
 }
 
@@ -46,7 +46,7 @@ static int64_t bytes_noted(const Arrays *state, const char *key) {
 
 static bool cut(Trainer *t, const char *path, int64_t bytes) {
   int64_t have = file_bytes(path);
-  if (have < bytes) tell(t, "%s is shorter than it was: rows of it are lost", path);
+  if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows of it are lost", path);
   if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
   diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
   return false;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define STEP_LIMIT ((uint64_t)1 << 50)
+
 static const char *noted(const Arrays *state, const char *key) {
   const char *text = arrays_metadata(state, key);
   return text ? text : "";
@@ -96,6 +98,7 @@ bool resume_position(Trainer *t, const Arrays *state) {
     return false;
   t->step = noted_count(state, "step");
   t->base = noted_count(state, "steps_before");
+  if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
   t->has_best = noted_count(state, "has_best") != 0;
   t->best = noted_number(state, "best");
   t->best_step = noted_count(state, "best_step");

@@ -227,8 +227,8 @@ static void take_result(Trainer *t) {
   drop(&s->arena);
   if (!s->failed) drop(&s->best), s->best_bytes.n = 0;
   if (s->failed)
-    tell(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-         s->why);
+    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+               s->why);
 }
 
 static bool collect_pieces(Trainer *t) {
@@ -270,8 +270,8 @@ bool save_begin(Trainer *t) {
   if (!snapshot(t)) {
     s->failed = true;
     drop(&s->arena);
-    tell(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-         s->why);
+    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+               s->why);
     return true;
   }
   atomic_store(&s->done, false);

@@ -162,6 +162,12 @@ static Mean mean_new(const Trainer *t) {
                 NEW_ARRAY(t->arena, double, t->p->goal.n + 1)};
 }
 
+// A pass goes over the samples one by one, epochs go over them in heaps.
+static int64_t usual_batch(const Trainer *t) {
+  const char *unit = name_text(t->w->names, t->regime.node->name);
+  return strncmp(unit, "pass", 4) == 0 ? 1 : BATCH;
+}
+
 // The number of samples in an epoch is known before any engine: they are told how many steps there
 // will be.
 static bool find_epoch(Trainer *t) {
@@ -173,7 +179,7 @@ static bool find_epoch(Trainer *t) {
     if (!feed_draws(t->data, &t->feed, &s->fields, &drawn)) return false;
     samples |= has_sample_axis(t->w, s->diagram);
   }
-  t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : BATCH;
+  t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : usual_batch(t);
   if (!samples) t->batch = 0;
   t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
   t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
@@ -184,6 +190,7 @@ static bool open_steps(Trainer *t) {
   uint32_t n = t->regime.step.n;
   t->engine = NEW_ARRAY(t->arena, Engine *, n + 1);
   t->inlet = NEW_ARRAY(t->arena, Inlets, n + 1);
+  if (t->o->tell.redraw && !t->o->quiet) t->o->tell.redraw(t->o->tell.context, "compiling");
   for (uint32_t i = 0; i < n; i++)
     if (!open_engine(t, i)) return false;
   return true;
@@ -308,6 +315,7 @@ LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o) {
   if (setjmp(t->no_memory) == 0) {
     t->arena = arena_child(w->arena);
     t->started = clock_seconds();
+    t->path = w->sources->file.at[p->tree->span.file].path;
     t->data = data_new(in, p, t->arena);
     save_open(t);
     t->model = model_paths(t->arena, p);

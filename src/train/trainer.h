@@ -18,7 +18,6 @@ typedef struct {
   World *w;
   Program *p;
   Arena *arena;
-  const char *beside; // the program: data files are named from there
   uint64_t seed;      // of what is generated
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
@@ -53,8 +52,7 @@ typedef struct {
 typedef VEC(Inlet) Inlets;
 
 Data *data_new(Infer *, Program *, Arena *);
-// Opens the sets behind these fields; sizes that a file settles are settled. False with a
-// diagnostic.
+// Opens the sets behind these fields. False with a diagnostic.
 bool data_need(Data *, const Ids *fields);
 bool data_open_all(Data *);                                          // of goals and measures
 bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
@@ -163,6 +161,8 @@ void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
+    __attribute__((format(printf, 2, 3)));
 
 // train.c
 bool precision_from(const char *text, Precision *);
@@ -187,6 +187,7 @@ struct Trainer {
 
   // what is trained
   Data *data;
+  const char *path; // of the program
   uint64_t program; // its hash
   Table *model;     // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
   uint32_t phase;   // which `train` statement
