@@ -118,6 +118,55 @@ static void order_does_not_matter(void **state) {
   assert_string_not_equal(a.hash, train(same, (LimnTrain){.out = "same"}).hash);
 }
 
+// -- checkpoints that were damaged
+// --------------------------------------------------------------------------
+static size_t read_bytes(const char *path, unsigned char *to, size_t room) {
+  FILE *f = fopen(path, "rb");
+  assert_non_null(f);
+  size_t n = fread(to, 1, room, f);
+  fclose(f);
+  return n;
+}
+
+static void write_bytes(const char *path, const unsigned char *from, size_t n) {
+  FILE *f = fopen(path, "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(from, 1, n, f), n);
+  fclose(f);
+}
+
+static LimnStatus resume_quietly(const char *text, const char *dir) {
+  Limn *l = limn_new();
+  LimnStatus s = limn_load_text(l, "noisy.limn", text, strlen(text));
+  if (!s) s = limn_train(l, &(LimnTrain){.resume = dir, .pause = 1, .reference = true});
+  if (s) assert_true(limn_errors(l) > 0);
+  limn_free(l);
+  return s;
+}
+
+static void damaged_states_are_refused_or_run(void **state) {
+  (void)state;
+  const char *path = "damaged/state.safetensors";
+  static unsigned char good[1 << 16], bad[1 << 16];
+  train(noisy, (LimnTrain){.out = "damaged", .pause = 3});
+  size_t n = read_bytes(path, good, sizeof good), header = 8 + good[0] + 256u * good[1];
+  uint32_t seed = 5, refused = 0;
+  for (int i = 0; i < 120; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    size_t at = (seed >> 8) % (i % 4 ? header : n), cut = i < 100 ? n : at;
+    memcpy(bad, good, n);
+    if (i < 100) bad[at] ^= (unsigned char)(1u << (seed >> 5 & 7));
+    write_bytes(path, bad, cut);
+    LimnStatus s = resume_quietly(noisy, "damaged");
+    assert_true(s == LIMN_GOOD || s == LIMN_WRONG);
+    if (cut < n) assert_int_equal(s, LIMN_WRONG);
+    refused += s == LIMN_WRONG;
+  }
+  assert_true(refused > 60);
+  write_bytes(path, good, n);
+  assert_int_equal(resume_quietly(noisy, "damaged"), LIMN_GOOD);
+}
+
 // -- inside
 // -------------------------------------------------------------------------------------------
 typedef struct {
@@ -196,9 +245,13 @@ static void noise_is_inside(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(resume_at_every_step), cmocka_unit_test(resume_step_by_step),
-      cmocka_unit_test(precisions_differ),    cmocka_unit_test(order_does_not_matter),
-      cmocka_unit_test(measures_are_means),   cmocka_unit_test(noise_is_inside),
+      cmocka_unit_test(resume_at_every_step),
+      cmocka_unit_test(resume_step_by_step),
+      cmocka_unit_test(damaged_states_are_refused_or_run),
+      cmocka_unit_test(precisions_differ),
+      cmocka_unit_test(order_does_not_matter),
+      cmocka_unit_test(measures_are_means),
+      cmocka_unit_test(noise_is_inside),
   };
   return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -75,11 +75,13 @@ static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
 }
 
 static LoopEnd one_step(Trainer *t) {
-  LoopEnd how = LOOP_DONE;
-  for (uint32_t i = 0; i < t->turns && how == LOOP_DONE; i++)
-    how = one_turn(t, t->turn[i], t->step * t->turns + i);
-  if (how == LOOP_DONE) t->step++;
-  return how;
+  for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
+    LoopEnd how = one_turn(t, t->turn[t->at_turn], t->step * t->turns + t->at_turn);
+    if (how != LOOP_DONE) return how;
+  }
+  t->at_turn = 0;
+  t->step++;
+  return LOOP_DONE;
 }
 
 // -- what is due

@@ -70,7 +70,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
   t->seed = seed;
   t->batch_asked = batch;
   t->precision = (Precision)number;
-  if (!t->o->epochs && !t->o->steps) {
+  if (t->o->epochs <= 0 && t->o->steps <= 0) {
     t->epochs_asked = noted_number(state, "epochs");
     t->steps_asked = noted_number(state, "steps");
   }

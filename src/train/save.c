@@ -307,6 +307,22 @@ void save_best(Trainer *t) {
   s->best_bytes = (Bytes){0};
 }
 
+// A step that failed changed nothing, so the states are those before it. They are kept only where
+// there is no earlier checkpoint: that one is farther from what went wrong.
+void save_remains(Trainer *t) {
+  Saver *s = t->saver;
+  const char *state = folder_path(t, "state.safetensors"),
+             *best = folder_path(t, "best.safetensors");
+  if (s->busy) take_result(t);
+  t->w->diags->muted++;
+  if (access(state, F_OK) != 0 && !t->at_turn) save_begin(t);
+  t->w->diags->muted--;
+  if (s->busy) take_result(t);
+  const char *why =
+      s->best_bytes.n ? file_write(t->arena, best, s->best_bytes.at, s->best_bytes.n) : NULL;
+  if (why) tell_wrong(t, "cannot write %s: %s", best, why);
+}
+
 bool save_open(Trainer *t) {
   t->saver = NEW(t->arena, Saver);
   return true;

@@ -53,7 +53,8 @@ static bool read_options(Trainer *t) {
     return refuse(t, LIMN_USAGE, "a device is cpu, not %s", o->device);
   if (o->out && o->resume)
     return refuse(t, LIMN_USAGE, "a run that is resumed stays in its folder: leave --out away");
-  if (o->epochs && o->steps) return refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
+  if (o->epochs > 0 && o->steps > 0)
+    return refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
   if (!t->p->train.n) {
     refuse(t, LIMN_WRONG, "there is no `train` in this program");
     diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
@@ -131,8 +132,8 @@ static bool open_engine(Trainer *t, uint32_t k) {
 
 // How many steps, and after which of them there are rows and reports.
 static bool find_length(Trainer *t) {
-  double epochs = t->epochs_asked ? t->epochs_asked : t->steps_asked ? 0 : t->regime.epochs;
-  double steps = t->steps_asked ? t->steps_asked : t->regime.steps;
+  double epochs = t->epochs_asked > 0 ? t->epochs_asked : t->steps_asked > 0 ? 0 : t->regime.epochs;
+  double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.steps;
   double each = (double)t->epoch_steps;
   if (epochs > 0 && !t->epoch_steps)
     return refuse(t, LIMN_WRONG, "without data that end there are no epochs: say how many `steps`");
@@ -238,6 +239,7 @@ static bool finish(Trainer *t, LoopEnd how) {
   static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
   bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
   if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
+  if (how == LOOP_NOT_FINITE) save_remains(t);
   bool saved = save_end(t);
   if (t->status == LIMN_GOOD && !good) t->status = LIMN_WRONG;
   folder_note(t, word[how]);

@@ -145,10 +145,11 @@ int64_t record_events_bytes(const Trainer *);
 typedef struct Saver Saver;
 bool save_open(Trainer *);
 void save_close(Trainer *);
-bool save_begin(Trainer *); // false: a weight is not finite, and nothing is saved
-bool save_busy(Trainer *);  // what the last one met is told when it has ended
-bool save_end(Trainer *);   // waits. False: it failed
-void save_best(Trainer *);  // the weights as they are; written with the next checkpoint
+bool save_begin(Trainer *);   // false: a weight is not finite, and nothing is saved
+bool save_busy(Trainer *);    // what the last one met is told when it has ended
+bool save_end(Trainer *);     // waits. False: it failed
+void save_best(Trainer *);    // the weights as they are; written with the next checkpoint
+void save_remains(Trainer *); // of a run that failed: what is good and not on disk yet
 
 // resume.c
 bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic
@@ -195,7 +196,8 @@ struct Trainer {
   Store *store, *before; // of this phase, and while it is made of the one before
   Engine **engine;       // [step of the regime]
   Inlets *inlet;
-  Feed feed;             // for all of them
+  Feed feed; // for all of them
+  uint32_t at_turn;
   uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;
   int64_t batch;
