@@ -138,7 +138,7 @@ static const char counter[] = "diagram counter(x: R[3])\n"
 static void states_move(void **state) {
   (void)state;
   Setup s = from_diagram(counter);
-  start(&s, PRECISION_32, 0, &(Target){.steps = 7});
+  start(&s, PRECISION_32, 0, &(Target){.reference = true, .steps = 7});
   float *x = engine_in(s.engine, 0);
   assert_int_equal(engine_in_number(s.engine, 0), NUMBER_F32);
   assert_int_equal(engine_out_number(s.engine, 1), NUMBER_F64);
@@ -166,7 +166,7 @@ static void samples_and_noise(void **state) {
                          "goal fit : g(x) ~ y by cross_entropy\n"
                          "goal small : f(x) ~ 0 by l2\n",
                          "small");
-  start(&s, PRECISION_64, 6, &(Target){.seed = 3});
+  start(&s, PRECISION_64, 6, &(Target){.reference = true, .seed = 3});
   double *x = engine_in(s.engine, 0);
   for (int i = 0; i < 24; i++) x[i] = sin(i);
   int64_t shape[] = {5, 4};
@@ -189,12 +189,12 @@ static void missing_and_misfit(void **state) {
   (void)state;
   Setup s = from_diagram(counter);
   s.store = store_new(PRECISION_32);
-  assert_null(engine_new(s.w, s.d, s.store, 0, &(Target){0}));
+  assert_null(engine_new(s.w, s.d, s.store, 0, &(Target){.reference = true}));
   assert_int_equal(s.w->diags->errors, 1);
   int64_t four = 4;
   store_add(s.store, "n", BASE_R, 1, &four);
   s.w->diags->list.n = 1;
-  assert_null(engine_new(s.w, s.d, s.store, 0, &(Target){0}));
+  assert_null(engine_new(s.w, s.d, s.store, 0, &(Target){.reference = true}));
   assert_int_equal(s.w->diags->errors, 2);
   s.engine = NULL;
   stop(&s);
@@ -204,7 +204,7 @@ static void missing_and_misfit(void **state) {
 // --------------------------------------------------------------------------------------------
 static void blamed(const char *text, const char *at, const char *says, double x0) {
   Setup s = from_program(text, "f");
-  start(&s, PRECISION_32, 0, &(Target){0});
+  start(&s, PRECISION_32, 0, &(Target){.reference = true});
   float *x = engine_in(s.engine, 0);
   x[0] = (float)x0, x[1] = 1, x[2] = 2;
   assert_int_equal(engine_run(s.engine, 0, 0), RUN_NOT_FINITE);

@@ -12,7 +12,7 @@ uint32_t wire_root(const Plan *p, uint32_t wire) {
 
 static bool is_plain_copy(const Plan *p, const Node *x) {
   if (x->kind != NODE_NEST || x->nin != 1 || x->nscalar != 1 || x->scalar[0].fn != FN_ARG ||
-      x->combine != SUM || x->noise || x->pinned || x->in[0].padded ||
+      x->combine != SUM || x->noise || x->pinned || x->scatter || x->in[0].padded ||
       p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number)
     return false;
   const Operand *both[2] = {&x->in[0], &x->out};

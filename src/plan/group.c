@@ -64,9 +64,23 @@ static bool in_batch(const Product *q, uint32_t index) {
   return false;
 }
 
+// Each value of the index stands for a slice of the output of its own, and all slices together are
+// the output.
+static bool owns_axis(const Plan *p, const Node *x, uint32_t index) {
+  uint32_t uses = 0, at;
+  bool whole = false;
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
+    for (uint32_t k = 0; k < x->out.coord[i].n; k++)
+      uses += !x->out.coord[i].term[k].operand && x->out.coord[i].term[k].var == index;
+    whole |= operand_plain(p, &x->out, i, &at) && at == index &&
+             extent_same(x->index[index], p->wire.at[x->out.wire].shape[i]);
+  }
+  return whole && uses == 1;
+}
+
 // May this index be a parallel loop of the node? It must be an axis of the output by itself.
-static bool may_be_parallel(const Node *x, uint32_t index) {
-  if (x->reduced[index]) return false;
+static bool may_be_parallel(const Plan *p, const Node *x, uint32_t index) {
+  if (x->reduced[index] || (x->scatter && !owns_axis(p, x, index))) return false;
   return x->kind != NODE_PRODUCT || in_batch(x->product, index);
 }
 
@@ -107,26 +121,19 @@ static uint32_t cut_blocks(Plan *p, Node *x, uint32_t index) {
   return outer;
 }
 
-// The output has this index alone in one of its coordinates.
-static bool is_plain_output(const Plan *p, const Node *x, uint32_t index) {
-  uint32_t at;
-  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++)
-    if (operand_plain(p, &x->out, i, &at) && at == index) return true;
-  return false;
-}
-
 // The parallel loops that a node would have alone: into `index`, slowest first.
 static uint32_t own_parallel(Plan *p, Node *x, uint32_t *index) {
   uint32_t n = 0, rank = p->wire.at[x->out.wire].rank, at;
   if (x->kind != NODE_PRODUCT && (sums(x) || x->scatter)) {
     uint32_t fast = fastest_index(p, x);
-    while (n < rank && operand_plain(p, &x->out, n, &at) && at != fast) index[n++] = at;
-    if (n || fast == PLAN_NONE || x->reduced[fast] || !is_plain_output(p, x, fast)) return n;
+    while (n < rank && operand_plain(p, &x->out, n, &at) && at != fast && may_be_parallel(p, x, at))
+      index[n++] = at;
+    if (n || fast == PLAN_NONE || x->reduced[fast] || !owns_axis(p, x, fast)) return n;
     index[0] = cut_blocks(p, x, fast); // nothing stands in front of it
     return index[0] != PLAN_NONE;
   }
   for (uint32_t i = 0; i < rank; i++)
-    if (operand_plain(p, &x->out, i, &at) && may_be_parallel(x, at))
+    if (operand_plain(p, &x->out, i, &at) && may_be_parallel(p, x, at))
       index[n++] = at;
     else if (x->kind != NODE_PRODUCT)
       break;
@@ -177,7 +184,7 @@ static bool match_loops(const Groups *g, const Kernel *k, uint32_t kernel, const
       }
       uint32_t d = y->var[index];
       if (d == PLAN_NONE) continue;
-      bool fits = operand_plain(p, &x->in[i], axis, &at) && may_be_parallel(x, at) &&
+      bool fits = operand_plain(p, &x->in[i], axis, &at) && may_be_parallel(p, x, at) &&
                   extent_same(x->index[at], k->p[d]) && (with[d] == PLAN_NONE || with[d] == at) &&
                   !x->in[i].padded;
       if (fits)

@@ -514,38 +514,54 @@ static void emit_effect(Emit *e, const Work *w) {
 }
 
 // -- nests ----------------------------------------------------------------------------------------
-// Cells that a sum in memory will add to hold the identity first.
-static void emit_fill(Emit *e, const Work *w) {
+// A coordinate that a parallel loop cuts into blocks: 64·block + place.
+static const PlanTerm *block_term(const Emit *e, const Node *x, const PlanCoord *c) {
+  for (uint32_t k = 0; c->n == 2 && !c->c && k < 2; k++) {
+    const PlanTerm *block = &c->term[k], *place = &c->term[1 - k];
+    if (block->operand || place->operand || x->var[block->var] >= e->k->np ||
+        x->var[place->var] < e->k->np)
+      continue;
+    if (place->coef == 1 && extent_most(e->p, x->index[place->var]) == block->coef) return block;
+  }
+  return NULL;
+}
+
+// Cells of a wire shaped like the output hold a value before anything is added to them.
+static void emit_fill_wire(Emit *e, const Work *w, uint32_t wire, const char *value) {
   const Node *x = w->x;
-  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  const PlanWire *to = &e->p->wire.at[wire];
   Buf at = buf_new(e->p->arena);
   uint32_t open = 0, index;
   buf_char(&at, '0');
-  for (uint32_t i = 0; i < wire->rank; i++) {
+  for (uint32_t i = 0; i < to->rank; i++) {
     const PlanCoord *c = &x->out.coord[i];
     if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
-      buf_printf(&at, " + %lldL * i%u", (long long)wire->stride[i], x->var[index]);
+      buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
       continue;
     }
-    Extent dim = wire->shape[i];
-    for (uint32_t k = 0; k < c->n; k++) // a block of an axis
-      if (!c->term[k].operand && x->var[c->term[k].var] < e->k->np) {
-        buf_printf(&at, " + %lldL * i%u", (long long)(wire->stride[i] * c->term[k].coef),
-                   x->var[c->term[k].var]);
-        dim = (Extent){c->term[k].coef, 0};
-      }
+    Extent dim = to->shape[i];
+    const PlanTerm *block = block_term(e, x, c);
+    if (block) {
+      buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
+                 x->var[block->var]);
+      dim = (Extent){block->coef, 0};
+    }
     line(e, "for (long f%u = 0; f%u < %s; f%u++) {", i, i, extent_text(e, dim), i);
     e->indent++;
     open++;
-    buf_printf(&at, " + %lldL * f%u", (long long)wire->stride[i], i);
+    buf_printf(&at, " + %lldL * f%u", (long long)to->stride[i], i);
   }
-  line(e, "w%u[%s] = %s;", e->slot[x->out.wire], at.at, identity_text(e, x));
-  for (uint32_t k = 0; k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE) line(e, "w%u[%s] = 0;", e->slot[x->winner[k]], at.at);
+  line(e, "w%u[%s] = %s;", e->slot[wire], at.at, value);
   while (open--) {
     e->indent--;
     line(e, "}");
   }
+}
+
+static void emit_fill(Emit *e, const Work *w) {
+  emit_fill_wire(e, w, w->x->out.wire, identity_text(e, w->x));
+  for (uint32_t k = 0; k < w->x->nwinner; k++)
+    if (w->x->winner[k] != PLAN_NONE) emit_fill_wire(e, w, w->x->winner[k], "0");
 }
 
 static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint32_t ndim) {

@@ -1,0 +1,199 @@
+// Compiled code = interpreter. Many random diagrams are put side by side into one, so that one
+// compilation serves them all; the engine runs it, and every result and next state is compared with
+// diagram_eval.
+#define _DEFAULT_SOURCE
+#include "diagram/pass.h"
+#include "random_diagram.h"
+#include "target/target.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { TOGETHER = 40 };
+
+// Labels out of nothing (the largest of no label) have no value that a label could hold; clocks are
+// the engine's.
+static bool is_testable(const Diagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_CLOCK) return false;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_scan && !is_testable(b->scan->body)) return false;
+    if (b->op == OP_loop && b->loop->combine != SUM &&
+        d->wire.at[b->out[0]].type.base == BASE_LABEL)
+      return false;
+  }
+  return true;
+}
+
+typedef struct {
+  World *w;
+  Arena *arena;
+  Diagram *all; // one after the other
+  VEC(Tensor) in, param;
+} Row;
+
+// `d` beside what is there: its inputs and params are appended, its params under names of their
+// own.
+static void add_diagram(Row *r, const Diagram *d, uint64_t seed) {
+  World *w = r->w;
+  Tensor *given = random_tensors(w, r->arena, d, seed);
+  Eval e = {
+      .arena = arena_child(r->arena), .seed = 5, .step = 3, .in = given, .param = given + d->in.n};
+  e.out = NEW_ARRAY(r->arena, Tensor, d->out.n + 1);
+  bool runs = diagram_eval(w, d, &e);
+  arena_free(e.arena);
+  if (!runs) return;
+  Id *map = new_map(w, d);
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Wire *x = &d->wire.at[d->in.at[i]];
+    map[d->in.at[i]] = diagram_input(w, r->all, x->type, x->name, 0);
+    vec_push(r->arena, &r->in, given[i]);
+  }
+  uint32_t first = r->all->param.n;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    Param p = d->param.at[i];
+    const Wire *x = &d->wire.at[p.wire];
+    p.path = arena_format(r->arena, "%llu/%s", (unsigned long long)seed, p.path);
+    p.next = 0;
+    uint32_t k = diagram_param(w, r->all, p, x->type, x->name, 0);
+    map[d->param.at[i].wire] = r->all->param.at[k].wire;
+    vec_push(r->arena, &r->param, given[d->in.n + i]);
+  }
+  copy_boxes(w, r->all, d, map);
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, r->all, map[d->out.at[i]]);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next) r->all->param.at[first + i].next = map[d->param.at[i].next];
+  r->all->noisy |= d->noisy;
+}
+
+static Store *store_of(const Row *r, Precision precision) {
+  Store *s = store_new(precision);
+  for (uint32_t i = 0; i < r->all->param.n; i++) {
+    const Tensor *t = &r->param.at[i];
+    Base base = r->w && r->all->param.at[i].wire
+                    ? r->all->wire.at[r->all->param.at[i].wire].type.base
+                    : BASE_R;
+    uint32_t k = store_add(s, r->all->param.at[i].path, base, t->rank, t->shape);
+    state_set(store_at(s, k), t->data);
+  }
+  return s;
+}
+
+static bool is_near(double x, double y, double within) {
+  return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= within * (1 + fabs(y));
+}
+
+static void compare(const Tensor *want, Number number, const void *got, double within,
+                    const char *what, uint32_t i) {
+  double *x = malloc((size_t)(want->count + 1) * sizeof *x);
+  numbers_get(number, got, x, want->count);
+  for (int64_t k = 0; k < want->count; k++) {
+    if ((number == NUMBER_I32 || number == NUMBER_U8) && !isfinite(want->data[k])) continue;
+    if (!is_near(x[k], want->data[k], within))
+      fail_msg("%s %u, number %lld is %.17g, should be %.17g", what, i, (long long)k, x[k],
+               want->data[k]);
+  }
+  free(x);
+}
+
+static void run_row(Row *r, Precision precision, const Target *how, double within) {
+  Store *s = store_of(r, precision);
+  Diagram *d = r->all;
+  Engine *e = engine_new(r->w, d, s, 4, how);
+  Buf b = buf_new(r->arena);
+  diags_print(r->w->diags, &b);
+  if (!e) fail_msg("%s", b.at);
+  for (uint32_t i = 0; i < d->in.n; i++)
+    numbers_set(engine_in_number(e, i), engine_in(e, i), r->in.at[i].data, r->in.at[i].count);
+  Eval v = {.arena = r->arena, .seed = how->seed, .step = 3, .in = r->in.at, .param = r->param.at};
+  v.out = NEW_ARRAY(r->arena, Tensor, d->out.n + 1);
+  v.next = NEW_ARRAY(r->arena, Tensor, d->param.n + 1);
+  assert_true(diagram_eval(r->w, d, &v));
+  engine_run(e, 4, 3);
+  for (uint32_t i = 0; i < d->out.n; i++)
+    compare(&v.out[i], engine_out_number(e, i), engine_out(e, i), within, "output", i);
+  bool finite = true; // otherwise states stay
+  for (uint32_t i = 0; i < d->out.n; i++)
+    finite &= d->wire.at[d->out.at[i]].type.rank || isfinite(v.out[i].data[0]);
+  for (uint32_t i = 0; finite && i < d->param.n; i++) {
+    if (!d->param.at[i].next) continue;
+    const State *state = store_find(s, d->param.at[i].path);
+    compare(&v.next[i], state->number, state->data, within, "state", i);
+  }
+  engine_free(e);
+  store_free(s);
+}
+
+static void check_row(uint64_t seed, bool reverse, Precision precision, Target how, double within) {
+  Arena *a = arena_new();
+  World *w = world_new(a);
+  Row r = {.w = w, .arena = a, .all = diagram_new(w, name_from(w->names, "row"))};
+  for (uint64_t i = 0; i < TOGETHER; i++) {
+    Chance c = {
+        .boxes = 4 + (uint32_t)((seed + i) % 6), .smooth = reverse, .odd = (seed + i) % 4 == 0};
+    Diagram *d = random_diagram(w, seed + i, &c);
+    if (reverse) d = diagram_reverse(w, d, &(Wanted){0});
+    d = diagram_simplify(w, inline_calls(w, d, false));
+    if (is_testable(d)) add_diagram(&r, d, seed + i);
+  }
+  how.seed = 5;
+  run_row(&r, precision, &how, within);
+  arena_free(a);
+}
+
+static bool has_clang(void) { return access("/usr/bin/clang", X_OK) == 0; }
+static uint64_t rows(uint64_t few) { // LIMN_LONG=1: two thousand programs
+  return getenv("LIMN_LONG") ? 50 : few;
+}
+
+static void fused(void **state) {
+  for (uint64_t i = 0; i < rows(2); i++)
+    check_row(i * TOGETHER, i % 2, PRECISION_64, (Target){.threads = 1}, 1e-9);
+  (void)state;
+}
+
+static void fused_reverse(void **state) {
+  for (uint64_t i = 0; i < rows(2); i++)
+    check_row(10000 + i * TOGETHER, true, PRECISION_64, (Target){.threads = 2}, 1e-9);
+  (void)state;
+}
+
+static void unfused(void **state) {
+  for (uint64_t i = 0; i < rows(1); i++)
+    check_row(20000 + i * TOGETHER, i % 2, PRECISION_64, (Target){.threads = 2, .unfused = true},
+              1e-9);
+  (void)state;
+}
+
+static void by_clang(void **state) {
+  if (!has_clang()) skip();
+  for (uint64_t i = 0; i < rows(1); i++)
+    check_row(30000 + i * TOGETHER, i % 2, PRECISION_64, (Target){.threads = 1, .cc = "clang"},
+              1e-9);
+  (void)state;
+}
+
+int main(void) {
+  char cache[] = "/tmp/limn-engine-XXXXXX";
+  if (!getenv("LIMN_CACHE") && mkdtemp(cache)) setenv("LIMN_CACHE", cache, 1);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fused),
+      cmocka_unit_test(fused_reverse),
+      cmocka_unit_test(unfused),
+      cmocka_unit_test(by_clang),
+  };
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  if (!strncmp(cache, "/tmp/limn-engine-", 17)) {
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", cache);
+    if (system(command)) return 1;
+  }
+  return failed;
+}
