@@ -76,14 +76,23 @@ static bool csv_open(Trainer *t, int64_t bytes) {
   return true;
 }
 
+static const char *new_events(const Trainer *t) {
+  return arena_format(t->arena, "events.out.tfevents.%.0f.limn", wall_time() * 1000);
+}
+
+// Curves that cannot be continued stay as they are; new ones begin beside them.
 static bool events_start(Trainer *t, const Arrays *state) {
   Record *r = &t->record;
   const char *error, *name = state ? arrays_metadata(state, "events") : NULL;
-  if (!name || strchr(name, '/'))
-    name = arena_format(t->arena, "events.out.tfevents.%.0f.limn", wall_time());
+  bool ours = name && strncmp(name, "events.out.tfevents.", 20) == 0 && !strchr(name, '/');
+  if (!ours) name = new_events(t);
   r->events_path = folder_path(t, name);
   if (!cut(t, r->events_path, bytes_noted(state, "events_bytes"))) return false;
   r->events = events_open(t->arena, r->events_path, wall_time(), &error);
+  if (!r->events) {
+    r->events_path = folder_path(t, new_events(t));
+    r->events = events_open(t->arena, r->events_path, wall_time(), &error);
+  }
   if (!r->events) diag_error(t->w->diags, (Span){0}, "%s", error);
   return r->events != NULL;
 }
