@@ -252,10 +252,18 @@ static bool finish(Trainer *t, LoopEnd how) {
   return good;
 }
 
+// A new run gets its folder when nothing is left that could be wrong with the program or its data.
+static bool new_folder(Trainer *t) {
+  if (!t->o->resume && !folder_open(t)) return false;
+  const char *why = program_copy(t->w, t->p, t->dir);
+  return !why || refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
+}
+
 static bool run_phases(Trainer *t, const Arrays *state) {
   LoopEnd how = LOOP_DONE;
   for (bool first = true;; first = false, state = NULL) {
-    if (!open_phase(t) || !begin_phase(t, state, first)) return false;
+    if (!open_phase(t) || (first && !state && !new_folder(t)) || !begin_phase(t, state, first))
+      return false;
     if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
     if (first) folder_note(t, "running");
     tell_start(t);
@@ -284,19 +292,14 @@ static bool run(Trainer *t) {
   Arrays state = {0};
   bool old = false;
   if (!read_options(t)) return false;
-  if (t->o->plan) {
-    t->seed = seed_of(t);
-    return open_data(t) && show_plan(t);
-  }
   t->program = program_hash(t->w, t->p);
-  if (!folder_open(t)) return false;
-  if (t->o->resume && !resume_read(t, t->arena, &state, &old)) return false;
-  if (old && !resume_options(t, &state)) return false;
+  if (t->o->resume && !t->o->plan) {
+    if (!folder_open(t) || !resume_read(t, t->arena, &state, &old)) return false;
+    if (old && !resume_options(t, &state)) return false;
+  }
   if (!old) t->seed = seed_of(t);
   if (!open_data(t)) return false;
-  const char *why = old ? NULL : program_copy(t->w, t->p, t->dir);
-  if (why) return refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
-  return run_phases(t, old ? &state : NULL);
+  return t->o->plan ? show_plan(t) : run_phases(t, old ? &state : NULL);
 }
 
 static void close_all(Trainer *t) {
