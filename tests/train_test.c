@@ -243,6 +243,39 @@ static void noise_is_inside(void **state) {
   outside(&s);
 }
 
+// What each player would gain by its best answer, worked out by hand.
+static void exploitability_is_what_players_could_gain(void **state) {
+  (void)state;
+  Inside s;
+  inside(&s, "axis a = 2, b = 3\n"
+             "const U : R[a b] = [[3, 0, 2], [5, 1, -1]]\n"
+             "const V : R[a b] = [[3, 5, -2], [0, 1, 4]]\n"
+             "learn p : simplex[a]\n"
+             "learn q : simplex[b]\n"
+             "goal one : maximise p[i] U[i j] q[j]   trains p\n"
+             "goal two : minimise p[i] V[i j] q[j]   trains q   times 2\n"
+             "measure exploitability\n");
+  assert_true(gauges_open(&s.t));
+  assert_true(gauges_run(&s.t));
+  static const double U[2][3] = {{3, 0, 2}, {5, 1, -1}}, V[2][3] = {{3, 5, -2}, {0, 1, 4}};
+  const double *x = store_find(s.t.store, "p")->data, *y = store_find(s.t.store, "q")->data;
+  double p[2], q[3], u = 0, v = 0, best = -INFINITY, least = INFINITY;
+  for (int i = 0; i < 2; i++) p[i] = exp(x[i]) / (exp(x[0]) + exp(x[1]));
+  for (int j = 0; j < 3; j++) q[j] = exp(y[j]) / (exp(y[0]) + exp(y[1]) + exp(y[2]));
+  for (int i = 0; i < 2; i++) {
+    double answer = 0;
+    for (int j = 0; j < 3; j++) answer += U[i][j] * q[j], u += p[i] * U[i][j] * q[j];
+    best = fmax(best, answer);
+  }
+  for (int j = 0; j < 3; j++) {
+    double answer = 0;
+    for (int i = 0; i < 2; i++) answer += p[i] * V[i][j], v += p[i] * V[i][j] * q[j];
+    least = fmin(least, answer);
+  }
+  assert_true(fabs(s.t.gauge.at[0].value - (best - u + v - least)) < 1e-12);
+  outside(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(resume_at_every_step),
@@ -252,6 +285,7 @@ int main(void) {
       cmocka_unit_test(order_does_not_matter),
       cmocka_unit_test(measures_are_means),
       cmocka_unit_test(noise_is_inside),
+      cmocka_unit_test(exploitability_is_what_players_could_gain),
   };
   return cmocka_run_group_tests(tests, enter, leave);
 }
