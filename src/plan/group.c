@@ -292,20 +292,33 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
   return true;
 }
 
-// Small products with the same batch belong together though neither reads the other: the heads of
-// attention, backward.
+static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const Node *y = &p->node.at[k->node.at[i]];
+    for (uint32_t a = 0; a < y->nin; a++)
+      for (uint32_t b = 0; b < x->nin; b++)
+        if (y->in[a].wire == x->in[b].wire && p->wire.at[x->in[b].wire].rank) return true;
+  }
+  return false;
+}
+
+// Nodes over the same points belong together though neither reads the other: the moments of an
+// optimiser, which read one gradient; the products of attention's heads, backward.
 static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   Plan *p = g->p;
   Node *x = &p->node.at[node];
   uint32_t last = p->kernel.n - 1, index[64], n;
-  if (!p->kernel.n || x->kind != NODE_PRODUCT || x->nindex > 60 || last < g->floor ||
+  if (!p->kernel.n || x->nindex > 60 || x->pinned || last < g->floor ||
       (latest != PLAN_NONE && last <= latest))
     return false;
   Kernel *k = &p->kernel.at[last];
-  if (k->kind != KERNEL_LOOPS || p->node.at[k->node.at[0]].kind != NODE_PRODUCT) return false;
+  bool product = x->kind == NODE_PRODUCT;
+  if (k->kind != KERNEL_LOOPS || product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
+    return false;
+  if (!product && (sums(x) || x->scatter || !shares_input(p, k, x))) return false;
   n = own_parallel(p, x, index);
   if (n != k->np || !n) return false;
-  for (uint32_t d = 0; d < n; d++) // by the order of the first product's output
+  for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
     if (!extent_same(x->index[index[d]], k->p[d])) return false;
   x->var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
   for (uint32_t i = 0; i < x->nindex; i++) x->var[i] = PLAN_NONE;

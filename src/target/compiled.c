@@ -439,17 +439,24 @@ static void set_clocks(Engine *e, Own *o, uint64_t step) {
   }
 }
 
+static RunStatus run_step(Own *o) {
+  if (o->step && !o->seconds) return o->step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
+  run_kernels(o, 0, o->first_write);
+  if (o->checked && !is_finite(o)) return RUN_NOT_FINITE;
+  run_kernels(o, o->first_write, o->plan->kernel.n);
+  return is_finite(o) ? RUN_GOOD : RUN_NOT_FINITE;
+}
+
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   Own *o = e->own;
   o->context.n = n;
   o->context.step = step;
   o->runs++;
   set_clocks(e, o, step);
-  if (o->step && !o->seconds) return o->step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
-  run_kernels(o, 0, o->first_write);
-  if (o->checked && !is_finite(o)) return RUN_NOT_FINITE;
-  run_kernels(o, o->first_write, o->plan->kernel.n);
-  return is_finite(o) ? RUN_GOOD : RUN_NOT_FINITE;
+  uint64_t before = pool_flush_tiny();
+  RunStatus status = run_step(o);
+  pool_keep_tiny(before);
+  return status;
 }
 
 static void *compiled_in(Engine *e, uint32_t i) { return ((Own *)e->own)->in[i]; }
