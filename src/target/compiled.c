@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TINY_WORK = 400 * 1000, INLINE_WORK = 24 * 1000 };
+enum { INLINE_WORK = 24 * 1000 }; // below this a kernel runs on one thread
 
 typedef struct {
   KernelFn *fn;
@@ -216,17 +216,6 @@ static char **pointers_of(Engine *e, Own *o, const EmitKernel *k) {
   return table;
 }
 
-static bool is_tiny(const Plan *p) {
-  int64_t work = 0;
-  for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (p->kernel.at[i].kind == KERNEL_PRODUCT) return false;
-    int64_t times = 1;
-    if (p->kernel.at[i].depth) times = 64;
-    work += p->kernel.at[i].work * times;
-  }
-  return work < TINY_WORK;
-}
-
 static void find_writes(Own *o) {
   const Plan *p = o->plan;
   o->first_write = p->kernel.n;
@@ -287,7 +276,7 @@ bool compiled_open(Engine *e, const char **why) {
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   find_writes(o);
-  bool tiny = is_tiny(p);
+  bool tiny = p->tiny;
   Buf text = buf_new(e->arena);
   prelude_write(&text, store_precision(e->store));
   EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
