@@ -159,6 +159,28 @@ static const char *moves_text(Emit *e, uint32_t wire) {
   return b.at;
 }
 
+// Where a wire's memory begins: equal for wires that share it.
+static uint64_t memory_of(const Plan *p, uint32_t wire) {
+  const PlanWire *r = &p->wire.at[wire_root(p, wire)];
+  return (uint64_t)r->place << 56 |
+         (r->place == AT_STATE || r->place == AT_INPUT ? r->number_of : (uint64_t)r->at);
+}
+
+// No other wire of the kernel lies in the same memory.
+static bool is_alone(const Emit *e, uint32_t wire) {
+  uint64_t own = memory_of(e->p, wire);
+  for (uint32_t i = 0; i < e->k->node.n; i++) {
+    const Node *x = &e->p->node.at[e->k->node.at[i]];
+    for (uint32_t k = 0; k <= x->nin + x->nwinner; k++) {
+      uint32_t other = k < x->nin    ? x->in[k].wire
+                       : k == x->nin ? x->out.wire
+                                     : x->winner[k - x->nin - 1];
+      if (other != PLAN_NONE && other != wire && memory_of(e->p, other) == own) return false;
+    }
+  }
+  return true;
+}
+
 static void declare_pointer(Emit *e, uint32_t wire) {
   const PlanWire *w = &e->p->wire.at[wire];
   const char *number = text_of_number(w->number);
@@ -167,10 +189,11 @@ static void declare_pointer(Emit *e, uint32_t wire) {
     return;
   uint32_t slot = e->slot[wire] = e->now->slot.n;
   vec_push(e->p->arena, &e->now->slot, wire);
+  const char *mark = is_alone(e, wire) ? "restrict " : "";
   if (w->place == AT_TILE)
-    line(e, "%s *w%u = (%s *)(s + %lldL);", number, slot, number, (long long)w->at);
+    line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, slot, number, (long long)w->at);
   else
-    line(e, "%s *w%u = (%s *)w[%u]%s;", number, slot, number, slot, moves_text(e, wire));
+    line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, slot, number, slot, moves_text(e, wire));
 }
 
 // -- what a node needs where ----------------------------------------------------------------------
