@@ -438,6 +438,14 @@ static RunStatus run_step(Own *o) {
 
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   Own *o = e->own;
+  if (o->plan->whole && n != e->samples) {
+    e->error = arena_format(
+        e->arena,
+        "this program is compiled for %lld samples at once, not for %lld: a size in it is no "
+        "multiple of their number",
+        (long long)e->samples, (long long)n);
+    return RUN_FAILED;
+  }
   o->context.n = n;
   o->context.step = step;
   o->runs++;
