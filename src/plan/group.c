@@ -11,7 +11,15 @@
 // last of them. What is made and read within one nest needs no memory.
 #include "plan/plan.h"
 
-enum { TILE_CELLS = 32 * 1024, ENOUGH_POINTS = 16, SMALL_WORK = 64 * 1024, BLOCK = 64 };
+#include <math.h>
+
+enum {
+  TINY_WORK = 400 * 1000,
+  TILE_CELLS = 32 * 1024,
+  ENOUGH_POINTS = 16,
+  SMALL_WORK = 64 * 1024,
+  BLOCK = 64
+};
 
 typedef struct {
   Plan *p;
@@ -34,20 +42,34 @@ static int64_t node_work(const Plan *p, const Node *x) {
 }
 
 // -- the parallel loops of one node ---------------------------------------------------------------
-// The innermost loop should run along memory: the index with step 1 in most places.
+// What the innermost loop over an index costs, in vector operations: steps of 0 are free, steps of
+// 1 one load, others one load for each lane. The output of a sum is only touched when the sum is
+// done; a sum over the innermost loop ends with adding up lanes.
+static double loop_cost(const Plan *p, const Node *x, uint32_t index) {
+  enum { LANES = 16, ADD_UP = 8 };
+  double points = 1, kept = 1, lanes = (double)extent_most(p, x->index[index]);
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    points *= (double)extent_most(p, x->index[i]);
+    if (!x->reduced[i]) kept *= (double)extent_most(p, x->index[i]);
+  }
+  if (points <= 0 || lanes <= 0) return 0;
+  double turns = points / lanes * ceil(lanes / LANES), cost = 0;
+  if (lanes > LANES) lanes = LANES;
+  for (uint32_t k = 0; k < x->nin; k++) {
+    int64_t step = operand_step(p, &x->in[k], index);
+    cost += turns * (step == 1 ? 1 : step == 0 ? 0.2 : 0.7 * lanes);
+  }
+  int64_t step = operand_step(p, &x->out, index);
+  if (x->reduced[index]) return cost + kept * ADD_UP;
+  return cost + turns * (x->scatter ? 1 : kept / points) * (step == 1 ? 1 : lanes);
+}
+
 static uint32_t fastest_index(const Plan *p, const Node *x) {
   uint32_t best = PLAN_NONE;
-  int best_score = -100;
+  double least = 0;
   for (uint32_t i = 0; i < x->nindex; i++) {
-    int score = 0;
-    for (uint32_t k = 0; k <= x->nin; k++) {
-      const Operand *o = k < x->nin ? &x->in[k] : &x->out;
-      int64_t step = operand_step(p, o, i);
-      if (k == x->nin && x->reduced[i]) continue;
-      score += step == 1 ? 3 : step == 0 ? 1 : -2;
-    }
-    if (extent_most(p, x->index[i]) < 4) score -= 4;
-    if (score > best_score || (score == best_score && !x->reduced[i])) best = i, best_score = score;
+    double cost = loop_cost(p, x, i);
+    if (best == PLAN_NONE || cost < least) best = i, least = cost;
   }
   return best;
 }
@@ -123,6 +145,7 @@ static uint32_t cut_blocks(Plan *p, Node *x, uint32_t index) {
 
 // The parallel loops that a node would have alone: into `index`, slowest first.
 static uint32_t own_parallel(Plan *p, Node *x, uint32_t *index) {
+  if (p->tiny) return 0;
   uint32_t n = 0, rank = p->wire.at[x->out.wire].rank, at;
   if (x->kind != NODE_PRODUCT && (sums(x) || x->scatter)) {
     uint32_t fast = fastest_index(p, x);
@@ -255,7 +278,7 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
     if (kept[d]) points *= extent_most(p, k->p[d]), n++;
   }
   int64_t work = node_work(p, x);
-  if (!k->np && k->work + work > SMALL_WORK / 8)
+  if (!k->np && !p->tiny && k->work + work > SMALL_WORK / 8)
     return false; // one point only: no place for large nests
   if (n < k->np) {
     if (!n || (points < ENOUGH_POINTS && points < before && k->work + work > SMALL_WORK))
@@ -292,20 +315,33 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
   return true;
 }
 
-// Small products with the same batch belong together though neither reads the other: the heads of
-// attention, backward.
+static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const Node *y = &p->node.at[k->node.at[i]];
+    for (uint32_t a = 0; a < y->nin; a++)
+      for (uint32_t b = 0; b < x->nin; b++)
+        if (y->in[a].wire == x->in[b].wire && p->wire.at[x->in[b].wire].rank) return true;
+  }
+  return false;
+}
+
+// Nodes over the same points belong together though neither reads the other: the moments of an
+// optimiser, which read one gradient; the products of attention's heads, backward.
 static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   Plan *p = g->p;
   Node *x = &p->node.at[node];
   uint32_t last = p->kernel.n - 1, index[64], n;
-  if (!p->kernel.n || x->kind != NODE_PRODUCT || x->nindex > 60 || last < g->floor ||
+  if (!p->kernel.n || x->nindex > 60 || x->pinned || last < g->floor ||
       (latest != PLAN_NONE && last <= latest))
     return false;
   Kernel *k = &p->kernel.at[last];
-  if (k->kind != KERNEL_LOOPS || p->node.at[k->node.at[0]].kind != NODE_PRODUCT) return false;
+  bool product = x->kind == NODE_PRODUCT;
+  if (k->kind != KERNEL_LOOPS || product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
+    return false;
+  if (!product && (sums(x) || x->scatter || !shares_input(p, k, x))) return false;
   n = own_parallel(p, x, index);
   if (n != k->np || !n) return false;
-  for (uint32_t d = 0; d < n; d++) // by the order of the first product's output
+  for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
     if (!extent_same(x->index[index[d]], k->p[d])) return false;
   x->var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
   for (uint32_t i = 0; i < x->nindex; i++) x->var[i] = PLAN_NONE;
@@ -409,7 +445,7 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
   const Nest *s = &k->nest.at[nest];
   uint32_t order[64], n = inner_order(p, x, order), at, index;
   if (n != s->ndim || x->scatter || x->kind != NODE_NEST) return false;
-  bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1);
+  bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1), reads = false;
   for (uint32_t d = 0; d < n; d++) index_of[d] = PLAN_NONE;
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t w = x->in[i].wire;
@@ -417,6 +453,7 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
     const Node *y = &p->node.at[g->maker[w]];
     if (y->kernel != x->kernel || y->nest != nest) continue;
     if (sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
+    reads = true;
     for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
       if (!operand_plain(p, &y->out, axis, &index) || !operand_plain(p, &x->in[i], axis, &at))
         return false;
@@ -439,6 +476,8 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
       }
     if (index_of[d] == PLAN_NONE) return false;
   }
+  if (!reads && n && (sums(x) || index_of[n - 1] != order[n - 1]))
+    return false; // it would run across its memory
   return sums_fit(x, index_of, n);
 }
 
@@ -499,11 +538,121 @@ static void divide(Plan *p, Kernel *k) {
   if (k->ranged) k->grain = (k->grain + 63) / 64 * 64;
 }
 
+// -- merged loops ---------------------------------------------------------------------------------
+static uint32_t index_at(const Node *x, uint32_t var) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == var) return i;
+  return PLAN_NONE;
+}
+
+static bool reads_position(const Node *x, uint32_t index) {
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return true;
+  return false;
+}
+
+// In the memory of this operand, the next step of the outer loop is where the inner loop ends.
+static bool runs_on(const Plan *p, const Operand *o, uint32_t outer, uint32_t inner,
+                    int64_t length) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      const PlanTerm *t = &o->coord[i].term[k];
+      if (o->coord[i].check && !t->operand && (t->var == outer || t->var == inner)) return false;
+    }
+  return operand_step(p, o, outer) == operand_step(p, o, inner) * length;
+}
+
+static bool may_merge(const Plan *p, const Kernel *k, const Nest *s, uint32_t d) {
+  if (s->dim[d + 1].per) return false;
+  for (uint32_t j = 0; j < s->node.n; j++) {
+    const Node *x = &p->node.at[s->node.at[j]];
+    uint32_t outer = index_at(x, k->np + d), inner = index_at(x, k->np + d + 1);
+    if (x->kind != NODE_NEST || x->noise || x->nwinner || outer == PLAN_NONE ||
+        inner == PLAN_NONE || x->reduced[outer] != x->reduced[inner] || reads_position(x, outer) ||
+        reads_position(x, inner))
+      return false;
+    for (uint32_t i = 0; i < x->nin; i++)
+      if (!runs_on(p, &x->in[i], outer, inner, s->dim[d + 1].c)) return false;
+    if (!x->reduced[outer] && !runs_on(p, &x->out, outer, inner, s->dim[d + 1].c)) return false;
+  }
+  return true;
+}
+
+static void drop_terms(Plan *p, Operand *o, uint32_t index) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
+    PlanCoord *c = &o->coord[i];
+    PlanTerm *term = NEW_ARRAY(p->arena, PlanTerm, c->n + 1);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->n; k++) {
+      PlanTerm t = c->term[k];
+      if (!t.operand && t.var == index) continue;
+      if (!t.operand && t.var > index) t.var--;
+      term[n++] = t;
+    }
+    c->term = term;
+    c->n = n;
+  }
+}
+
+static void drop_index(Plan *p, Node *x, uint32_t index) {
+  Scalar *scalar = arena_copy(p->arena, x->scalar, x->nscalar * sizeof *scalar);
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (scalar[i].fn == FN_AT && scalar[i].ref > index) scalar[i].ref--;
+  x->scalar = scalar;
+  for (uint32_t i = 0; i < x->nin; i++) drop_terms(p, &x->in[i], index);
+  drop_terms(p, &x->out, index);
+  x->nindex--;
+  for (uint32_t i = index; i < x->nindex; i++) {
+    x->index[i] = x->index[i + 1];
+    x->reduced[i] = x->reduced[i + 1];
+    x->var[i] = x->var[i + 1];
+  }
+}
+
+// Two loops that run on in all memory become one: the inner index takes the whole way, the outer
+// one is gone.
+static void merge_loops(Plan *p, Kernel *k, Nest *s, uint32_t d) {
+  int64_t length = s->dim[d + 1].c;
+  Extent both = {s->dim[d].c * length, s->dim[d].per * length};
+  for (uint32_t j = 0; j < s->node.n; j++) {
+    Node *x = &p->node.at[s->node.at[j]];
+    uint32_t outer = index_at(x, k->np + d);
+    x->index[index_at(x, k->np + d + 1)] = both;
+    for (uint32_t i = 0; i < x->nindex; i++)
+      if (x->var[i] > k->np + d) x->var[i]--;
+    drop_index(p, x, outer);
+  }
+  s->dim[d] = both;
+  for (uint32_t i = d + 1; i + 1 < s->ndim; i++) s->dim[i] = s->dim[i + 1];
+  s->ndim--;
+}
+
+static void merge_nest(Plan *p, Kernel *k, Nest *s) {
+  for (uint32_t d = 0; s->ndim > 1 && d + 1 < s->ndim;)
+    if (may_merge(p, k, s, d))
+      merge_loops(p, k, s, d);
+    else
+      d++;
+}
+
+// Little work in all: one kernel, one thread, every loop along memory.
+static bool is_tiny(const Plan *p) {
+  int64_t work = 0;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    if (x->kind == NODE_PRODUCT && !x->product->nbatch) return false;
+    if (x->kind == NODE_NEST || x->kind == NODE_PRODUCT)
+      work += node_work(p, x) * (x->depth ? 64 : 1);
+  }
+  return work < TINY_WORK;
+}
+
 void plan_kernels(Plan *p) {
   Groups g = {.p = p,
               .written = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
               .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
   for (uint32_t i = 0; i < p->wire.n; i++) g.written[i] = g.maker[i] = PLAN_NONE;
+  p->tiny = p->fuse && is_tiny(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
     NodeKind kind = p->node.at[i].kind;
     if (kind == NODE_SCAN || kind == NODE_SCAN_END)
@@ -515,6 +664,7 @@ void plan_kernels(Plan *p) {
     Kernel *k = &p->kernel.at[i];
     if (k->kind != KERNEL_LOOPS) continue;
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
+    for (uint32_t j = 0; j < k->nest.n; j++) merge_nest(p, k, &k->nest.at[j]);
     divide(p, k);
   }
 }

@@ -138,6 +138,7 @@ typedef struct {
   int64_t samples;
   bool whole;      // some size is no straight line in the number of samples: only full batches
   bool fuse, wide; // wide: reals are doubles
+  bool tiny;       // so little work that one thread does it all
   const char *error;
   Span error_at;
   VEC(PlanWire) wire;

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TINY_WORK = 400 * 1000, INLINE_WORK = 24 * 1000 };
+enum { INLINE_WORK = 24 * 1000 }; // below this a kernel runs on one thread
 
 typedef struct {
   KernelFn *fn;
@@ -216,17 +216,6 @@ static char **pointers_of(Engine *e, Own *o, const EmitKernel *k) {
   return table;
 }
 
-static bool is_tiny(const Plan *p) {
-  int64_t work = 0;
-  for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (p->kernel.at[i].kind == KERNEL_PRODUCT) return false;
-    int64_t times = 1;
-    if (p->kernel.at[i].depth) times = 64;
-    work += p->kernel.at[i].work * times;
-  }
-  return work < TINY_WORK;
-}
-
 static void find_writes(Own *o) {
   const Plan *p = o->plan;
   o->first_write = p->kernel.n;
@@ -287,7 +276,7 @@ bool compiled_open(Engine *e, const char **why) {
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   find_writes(o);
-  bool tiny = is_tiny(p);
+  bool tiny = p->tiny;
   Buf text = buf_new(e->arena);
   prelude_write(&text, store_precision(e->store));
   EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
@@ -439,17 +428,32 @@ static void set_clocks(Engine *e, Own *o, uint64_t step) {
   }
 }
 
-static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
-  Own *o = e->own;
-  o->context.n = n;
-  o->context.step = step;
-  o->runs++;
-  set_clocks(e, o, step);
+static RunStatus run_step(Own *o) {
   if (o->step && !o->seconds) return o->step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
   run_kernels(o, 0, o->first_write);
   if (o->checked && !is_finite(o)) return RUN_NOT_FINITE;
   run_kernels(o, o->first_write, o->plan->kernel.n);
   return is_finite(o) ? RUN_GOOD : RUN_NOT_FINITE;
+}
+
+static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
+  Own *o = e->own;
+  if (o->plan->whole && n != e->samples) {
+    e->error = arena_format(
+        e->arena,
+        "this program is compiled for %lld samples at once, not for %lld: a size in it is no "
+        "multiple of their number",
+        (long long)e->samples, (long long)n);
+    return RUN_FAILED;
+  }
+  o->context.n = n;
+  o->context.step = step;
+  o->runs++;
+  set_clocks(e, o, step);
+  uint64_t before = pool_flush_tiny();
+  RunStatus status = run_step(o);
+  pool_keep_tiny(before);
+  return status;
 }
 
 static void *compiled_in(Engine *e, uint32_t i) { return ((Own *)e->own)->in[i]; }

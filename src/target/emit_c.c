@@ -16,6 +16,8 @@
 
 #include <math.h>
 
+enum { ROW_LIMIT = 512 }; // numbers in a row of sums
+
 typedef struct {
   Plan *p;
   Buf *b;
@@ -83,6 +85,7 @@ typedef struct {
   bool *same;       // each scalar: the same at every point of the kernel, in double
   bool tested;      // some operand or the output may lie outside
   uint32_t write;   // level at which the output's place is known
+  uint32_t row; // sums into a row of the innermost loop's length, from this loop on; PLAN_NONE: not
   uint32_t reduce; // first nest loop of a sum over the last loops; ndim + 1 when it sums in memory;
                    // PLAN_NONE when it does not sum
 } Work;
@@ -156,6 +159,28 @@ static const char *moves_text(Emit *e, uint32_t wire) {
   return b.at;
 }
 
+// Where a wire's memory begins: equal for wires that share it.
+static uint64_t memory_of(const Plan *p, uint32_t wire) {
+  const PlanWire *r = &p->wire.at[wire_root(p, wire)];
+  return (uint64_t)r->place << 56 |
+         (r->place == AT_STATE || r->place == AT_INPUT ? r->number_of : (uint64_t)r->at);
+}
+
+// No other wire of the kernel lies in the same memory.
+static bool is_alone(const Emit *e, uint32_t wire) {
+  uint64_t own = memory_of(e->p, wire);
+  for (uint32_t i = 0; i < e->k->node.n; i++) {
+    const Node *x = &e->p->node.at[e->k->node.at[i]];
+    for (uint32_t k = 0; k <= x->nin + x->nwinner; k++) {
+      uint32_t other = k < x->nin    ? x->in[k].wire
+                       : k == x->nin ? x->out.wire
+                                     : x->winner[k - x->nin - 1];
+      if (other != PLAN_NONE && other != wire && memory_of(e->p, other) == own) return false;
+    }
+  }
+  return true;
+}
+
 static void declare_pointer(Emit *e, uint32_t wire) {
   const PlanWire *w = &e->p->wire.at[wire];
   const char *number = text_of_number(w->number);
@@ -164,10 +189,11 @@ static void declare_pointer(Emit *e, uint32_t wire) {
     return;
   uint32_t slot = e->slot[wire] = e->now->slot.n;
   vec_push(e->p->arena, &e->now->slot, wire);
+  const char *mark = is_alone(e, wire) ? "restrict " : "";
   if (w->place == AT_TILE)
-    line(e, "%s *w%u = (%s *)(s + %lldL);", number, slot, number, (long long)w->at);
+    line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, slot, number, (long long)w->at);
   else
-    line(e, "%s *w%u = (%s *)w[%u]%s;", number, slot, number, slot, moves_text(e, wire));
+    line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, slot, number, slot, moves_text(e, wire));
 }
 
 // -- what a node needs where ----------------------------------------------------------------------
@@ -398,7 +424,8 @@ static const char *winner_cell(Emit *e, const Work *w,
   return arena_format(e->p->arena, "w%u[%s]", e->slot[o.wire], address_text(e, w, &o));
 }
 
-static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bool in_memory) {
+static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bool in_memory,
+                      const char *place) {
   const Node *x = w->x;
   const char *op = x->combine == MAX ? ">" : "<";
   line(e, "const int b%u = (%s %s %s) | ((%s != %s) & (%s == %s));", w->id, v, op, acc, v, v, acc,
@@ -407,7 +434,7 @@ static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bo
   for (uint32_t k = 0; k < x->nwinner; k++) {
     if (x->winner[k] == PLAN_NONE) continue;
     const char *cell =
-        in_memory ? winner_cell(e, w, k) : arena_format(e->p->arena, "n%u_%u", w->id, k);
+        in_memory ? winner_cell(e, w, k) : arena_format(e->p->arena, "n%u_%u%s", w->id, k, place);
     line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[reduced_index(x, k)], cell);
   }
 }
@@ -429,6 +456,46 @@ static void close_sum(Emit *e, const Work *w) {
   line(e, "%s = (%s)s%u;", cell, text_of_number(e->p->wire.at[x->out.wire].number), w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
+}
+
+// Loops […, sums, one axis of the output]: the sums are kept in a row of that axis' length while
+// they run.
+static uint32_t row_start(const Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const Nest *s = &e->k->nest.at[w->nest];
+  uint32_t of_dim[64], ndim = s->ndim, first = ndim - 1;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] >= e->k->np) of_dim[x->var[i] - e->k->np] = i;
+  if (w->reduce != ndim + 1 || !ndim || x->reduced[of_dim[ndim - 1]] || has_checks(e->p, &x->out))
+    return PLAN_NONE;
+  if (s->dim[ndim - 1].per || s->dim[ndim - 1].c > ROW_LIMIT) return PLAN_NONE;
+  while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
+  for (uint32_t d = 0; d < first; d++)
+    if (x->reduced[of_dim[d]]) return PLAN_NONE;
+  return first < ndim - 1 ? first : PLAN_NONE;
+}
+
+static void open_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
+  const Node *x = w->x;
+  line(e, "%s s%u[%lld];", sum_type(e, x), w->id, (long long)n);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u[%lld];", w->id, k, (long long)n);
+  line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
+  line(e, "  s%u[i%u] = %s;", w->id, last, identity_text(e, x));
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "  n%u_%u[i%u] = 0;", w->id, k, last);
+  line(e, "}");
+}
+
+static void close_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
+  const Node *x = w->x;
+  line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
+  line(e, "  w%u[%s] = (%s)s%u[i%u];", e->slot[x->out.wire], address_text(e, w, &x->out),
+       text_of_number(e->p->wire.at[x->out.wire].number), w->id, last);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE)
+      line(e, "  %s = n%u_%u[i%u];", winner_cell(e, w, k), w->id, k, last);
+  line(e, "}");
 }
 
 // -- one node at the innermost point --------------------------------------------------------------
@@ -492,7 +559,7 @@ static void emit_effect(Emit *e, const Work *w) {
   if (w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim) {
     const char *acc = arena_format(a, "s%u", w->id);
     if (wants_winner(x))
-      emit_best(e, w, acc, v, false);
+      emit_best(e, w, acc, v, false, "");
     else
       emit_combine(e, x, acc, v);
     if (x->nwinner && !wants_winner(x)) line(e, "bad%u |= %s != %s;", w->id, v, v);
@@ -500,6 +567,8 @@ static void emit_effect(Emit *e, const Work *w) {
   }
   if (wire->place == AT_REGISTER || (wire->place == AT_NOWHERE && wire->of == PLAN_NONE)) return;
   const char *cell = arena_format(a, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
+  const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
+  if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (w->reduce == PLAN_NONE && !x->scatter) {
     line(e, "%s = (%s)v%u;", cell, number, w->id);
     return;
@@ -507,7 +576,7 @@ static void emit_effect(Emit *e, const Work *w) {
   if (has_checks(e->p, &x->out)) line(e, "if (ok%u)", w->id);
   line(e, "{");
   if (x->nwinner && x->combine != SUM)
-    emit_best(e, w, cell, v, true);
+    emit_best(e, w, cell, v, w->row == PLAN_NONE, place);
   else
     emit_combine(e, x, cell, v);
   line(e, "}");
@@ -616,17 +685,23 @@ static void emit_nest(Emit *e, uint32_t nest) {
                   .nest = nest,
                   .id = place_in_kernel(e, s->node.at[i])};
     find_levels(e, &w[i], w, i);
+    w[i].row = row_start(e, &w[i]);
   }
+  uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
   line(e, "{");
   e->indent++;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
       if (w[i].same[k]) emit_scalar(e, &w[i], k);
   for (uint32_t i = 0; i < n; i++)
-    if (w[i].x->scatter || w[i].reduce == s->ndim + 1) emit_fill(e, &w[i]);
+    if (w[i].x->scatter || (w[i].reduce == s->ndim + 1 && w[i].row == PLAN_NONE))
+      emit_fill(e, &w[i]);
   for (uint32_t d = 0; d <= s->ndim; d++) {
     for (uint32_t i = 0; i < n; i++)
-      if (w[i].reduce == d && w[i].reduce <= s->ndim) open_sum(e, &w[i]);
+      if (w[i].reduce == d && w[i].reduce <= s->ndim)
+        open_sum(e, &w[i]);
+      else if (w[i].row == d)
+        open_row(e, &w[i], last, s->dim[s->ndim - 1].c);
     emit_level(e, w, n, d, s->ndim);
     if (d == s->ndim) break;
     if (d + 1 == s->ndim) emit_pragma(e, w, n, s->ndim);
@@ -641,7 +716,10 @@ static void emit_nest(Emit *e, uint32_t nest) {
     e->indent--;
     line(e, "}");
     for (uint32_t i = 0; i < n; i++)
-      if (w[i].reduce == d) close_sum(e, &w[i]);
+      if (w[i].reduce == d)
+        close_sum(e, &w[i]);
+      else if (w[i].row == d)
+        close_row(e, &w[i], last, s->dim[s->ndim - 1].c);
   }
   if (!s->ndim)
     for (uint32_t i = 0; i < n; i++)

@@ -94,6 +94,8 @@ typedef void Task(void *context, int64_t task, uint32_t thread);
 Pool *pool_new(uint32_t threads);
 void pool_free(Pool *);
 uint32_t pool_threads(const Pool *);
+uint64_t pool_flush_tiny(void); // denormal numbers count as 0 on this thread; gives what was before
+void pool_keep_tiny(uint64_t before); // as it was
 void pool_run(Pool *, Task *, void *context,
               int64_t tasks); // back when all are done; task order is free
 
