@@ -72,8 +72,7 @@ static void stop(Setup *s) {
   arena_free(s->arena);
 }
 
-// -- the store
-// ----------------------------------------------------------------------------------------
+// -- the store ------------------------------------------------------------------------------------
 static void store_keeps_numbers(void **state) {
   (void)state;
   Store *s = store_new(PRECISION_32);
@@ -123,8 +122,7 @@ static void parts_lie_in_wholes(void **state) {
   store_free(s);
 }
 
-// -- running
-// ------------------------------------------------------------------------------------------
+// -- running --------------------------------------------------------------------------------------
 static const char counter[] = "diagram counter(x: R[3])\n"
                               "  buffer n: R[3] \"n\" rooted init const 2\n"
                               "  clock step: R \"step\" rooted init const 0\n"
@@ -200,8 +198,7 @@ static void missing_and_misfit(void **state) {
   stop(&s);
 }
 
-// -- blame
-// --------------------------------------------------------------------------------------------
+// -- blame ----------------------------------------------------------------------------------------
 static void blamed(const char *text, const char *at, const char *says, double x0) {
   Setup s = from_program(text, "f");
   start(&s, PRECISION_32, 0, &(Target){.reference = true});

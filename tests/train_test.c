@@ -118,8 +118,7 @@ static void order_does_not_matter(void **state) {
   assert_string_not_equal(a.hash, train(same, (LimnTrain){.out = "same"}).hash);
 }
 
-// -- checkpoints that were damaged
-// --------------------------------------------------------------------------
+// -- checkpoints that were damaged ----------------------------------------------------------------
 static size_t read_bytes(const char *path, unsigned char *to, size_t room) {
   FILE *f = fopen(path, "rb");
   assert_non_null(f);
@@ -167,8 +166,7 @@ static void damaged_states_are_refused_or_run(void **state) {
   assert_int_equal(resume_quietly(noisy, "damaged"), LIMN_GOOD);
 }
 
-// -- inside
-// -------------------------------------------------------------------------------------------
+// -- inside ---------------------------------------------------------------------------------------
 typedef struct {
   Arena *arena;
   Trainer t;

@@ -54,8 +54,7 @@ static Id culprit(const Trace *t, Id wire) {
   }
 }
 
-// -- what to say
-// --------------------------------------------------------------------------------------
+// -- what to say ----------------------------------------------------------------------------------
 static int64_t first_bad(const Tensor *t) {
   bool nan = has_nan(t);
   for (int64_t i = 0; i < t->count; i++)
@@ -127,9 +126,8 @@ static const char *box_text(const Trace *t, Id wire) {
   return b.at;
 }
 
-// -- running it again
-// --------------------------------------------------------------------------------- The same
-// diagram, with every wire that a box makes as a result.
+// -- running it again -----------------------------------------------------------------------------
+// The same diagram, with every wire that a box makes as a result.
 static Diagram with_all_wires(const Trace *t) {
   Diagram d = *t->d;
   d.out = (Ids){0};

@@ -12,8 +12,7 @@ typedef struct {
   int64_t bytes;
 } Reference;
 
-// -- memory
-// -------------------------------------------------------------------------------------------
+// -- memory ---------------------------------------------------------------------------------------
 static Tensor tensor_of_type(Engine *e, Arena *a, const Type *t, int64_t n) {
   int64_t shape[64];
   engine_shape(e->w, t, n, shape);
@@ -48,8 +47,7 @@ Tensor reference_param(Engine *e, Arena *a, uint32_t i, uint64_t step) {
   return t;
 }
 
-// -- running
-// ------------------------------------------------------------------------------------------
+// -- running --------------------------------------------------------------------------------------
 const char *reference_eval(Engine *e, Arena *a, int64_t n, uint64_t step, const Diagram *d,
                            Tensor *out, Tensor *next) {
   Tensor *in = NEW_ARRAY(a, Tensor, d->in.n + 1), *param = NEW_ARRAY(a, Tensor, d->param.n + 1);

@@ -67,8 +67,7 @@ void numbers_get(Number number, const void *from, double *to, int64_t n) {
   }
 }
 
-// -- making
-// -------------------------------------------------------------------------------------------
+// -- making ---------------------------------------------------------------------------------------
 static bool store_start(Store *s) {
   if (setjmp(s->failed)) return false;
   arena_on_failure(s->arena, &s->failed);
@@ -155,8 +154,7 @@ uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, 
   return state_put(s, state);
 }
 
-// -- using
-// --------------------------------------------------------------------------------------------
+// -- using ----------------------------------------------------------------------------------------
 Precision store_precision(const Store *s) { return s->precision; }
 uint32_t store_count(const Store *s) { return s->state.n; }
 State *store_at(Store *s, uint32_t i) { return s->state.at[i]; }

@@ -84,8 +84,7 @@ static bool collect(World *w, uint32_t main, Texts *all) {
   return true;
 }
 
-// -- copying
-// ------------------------------------------------------------------------------------------
+// -- copying --------------------------------------------------------------------------------------
 static void copy_text(World *w, const Texts *all, uint32_t k, Buf *b) {
   const Source *s = &w->sources->file.at[all->at[k].source];
   const Tokens *t = &all->at[k].token;
@@ -119,9 +118,8 @@ const char *program_copy(World *w, const Program *p, const char *dir) {
   return NULL;
 }
 
-// -- comparing
-// ---------------------------------------------------------------------------------------- What
-// counts of a token: nothing of a used file's path or of the length of training.
+// -- comparing ------------------------------------------------------------------------------------
+// What counts of a token: nothing of a used file's path or of the length of training.
 static const char *token_text(World *w, const Tokens *t, uint32_t i, bool *length) {
   const Token *x = &t->at[i];
   if (is_word(w, x, "train")) *length = true;

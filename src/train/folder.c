@@ -35,20 +35,7 @@ static bool exists(const Trainer *t, const char *name) {
   return access(folder_path(t, name), F_OK) == 0;
 }
 
-__attribute__((format(printf, 3, 4))) static bool refuse(Trainer *t, LimnStatus status,
-                                                         const char *format, ...) {
-  va_list args;
-  Buf b = buf_new(t->arena);
-  va_start(args, format);
-  buf_vprintf(&b, format, args);
-  va_end(args);
-  diag_error(t->w->diags, (Span){0}, "%s", b.at);
-  t->status = status;
-  return false;
-}
-
-// -- which folder
-// -------------------------------------------------------------------------------------
+// -- which folder ---------------------------------------------------------------------------------
 static const char *default_name(const Trainer *t) {
   const char *path = t->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
@@ -63,17 +50,17 @@ static bool make_next(Trainer *t) {
     if (errno != EEXIST) why = strerror(errno);
     if (!why) t->dir = arena_format(t->arena, "%s.%u", name, k);
   }
-  return why ? refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why) : true;
+  return why ? train_refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why) : true;
 }
 
 static bool make_named(Trainer *t) {
   t->dir = t->o->out;
   const char *why = folder_make(t->arena, t->dir);
-  if (why) return refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why);
+  if (why) return train_refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why);
   if (!exists(t, "state.safetensors") && !exists(t, "run.json")) return true;
-  return refuse(t, LIMN_WRONG,
-                "%s holds a run already: go on with --resume %s, or name another folder", t->dir,
-                t->dir);
+  return train_refuse(t, LIMN_WRONG,
+                      "%s holds a run already: go on with --resume %s, or name another folder",
+                      t->dir, t->dir);
 }
 
 static bool is_empty(const char *path) {
@@ -89,11 +76,12 @@ static bool find_old(Trainer *t) {
   struct stat info;
   t->dir = t->o->resume;
   if (stat(t->dir, &info) != 0)
-    return refuse(t, LIMN_WRONG, "cannot resume %s: %s", t->dir, strerror(errno));
+    return train_refuse(t, LIMN_WRONG, "cannot resume %s: %s", t->dir, strerror(errno));
   if (!S_ISDIR(info.st_mode))
-    return refuse(t, LIMN_WRONG, "cannot resume %s: it is no folder", t->dir);
+    return train_refuse(t, LIMN_WRONG, "cannot resume %s: it is no folder", t->dir);
   if (exists(t, "lock") || exists(t, "state.safetensors") || is_empty(t->dir)) return true;
-  return refuse(t, LIMN_WRONG, "%s holds no run: there is no state.safetensors in it", t->dir);
+  return train_refuse(t, LIMN_WRONG, "%s holds no run: there is no state.safetensors in it",
+                      t->dir);
 }
 
 // A run that was just killed may hold its lock until the disk has answered it.
@@ -108,13 +96,15 @@ static bool lock_soon(int fd) {
 static bool take_lock(Trainer *t) {
   const char *path = folder_path(t, "lock");
   t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (t->lock < 0) return refuse(t, LIMN_MACHINE, "cannot write %s: %s", path, strerror(errno));
+  if (t->lock < 0)
+    return train_refuse(t, LIMN_MACHINE, "cannot write %s: %s", path, strerror(errno));
   if (!lock_soon(t->lock)) {
     int why = errno;
     close(t->lock);
     t->lock = -1;
-    if (why == EWOULDBLOCK) return refuse(t, LIMN_WRONG, "another run is under way in %s", t->dir);
-    return refuse(t, LIMN_MACHINE, "cannot lock %s: %s", path, strerror(why));
+    if (why == EWOULDBLOCK)
+      return train_refuse(t, LIMN_WRONG, "another run is under way in %s", t->dir);
+    return train_refuse(t, LIMN_MACHINE, "cannot lock %s: %s", path, strerror(why));
   }
   const char *who = arena_format(t->arena, "%ld\n", (long)getpid());
   if (ftruncate(t->lock, 0) != 0 || write(t->lock, who, strlen(who)) < 0) errno = 0; // only a note
@@ -143,8 +133,7 @@ void folder_close(Trainer *t) {
   t->lock = -1;
 }
 
-// -- run.json
-// -----------------------------------------------------------------------------------------
+// -- run.json -------------------------------------------------------------------------------------
 static void pair_text(Buf *b, const char *key, const char *value) {
   buf_printf(b, ",\n  \"%s\": ", key);
   buf_json(b, value, strlen(value));

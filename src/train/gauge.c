@@ -105,14 +105,13 @@ static bool valid_open(Trainer *t) {
 }
 
 bool gauges_open(Trainer *t) {
-  t->gauge.n = 0;
+  gauges_close(t);
   for (uint32_t i = 0; i < t->p->measure.n; i++)
     if (!measure_open(t, &t->p->measure.at[i])) return false;
   return t->p->measure.n || valid_open(t);
 }
 
-// -- running
-// ------------------------------------------------------------------------------------------
+// -- running --------------------------------------------------------------------------------------
 static bool part_failed(Trainer *t, const Gauge *g, uint32_t k, const char *why) {
   diag_error(t->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
              why ? why : engine_error(g->engine[k]));
@@ -148,4 +147,13 @@ bool gauges_run(Trainer *t) {
     g->known = g->fresh = true;
   }
   return true;
+}
+
+void gauges_close(Trainer *t) {
+  for (uint32_t i = 0; i < t->gauge.n; i++)
+    for (uint32_t k = 0; k < t->gauge.at[i].parts; k++) {
+      feed_stop(&t->gauge.at[i].feed[k]);
+      engine_free(t->gauge.at[i].engine[k]);
+    }
+  t->gauge.n = 0;
 }

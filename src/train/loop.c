@@ -22,8 +22,7 @@ static void mean_copy(const Trainer *t, Mean *to, const Mean *from) {
   memcpy(to->weight, from->weight, t->p->goal.n * sizeof(double));
 }
 
-// -- one step
-// -----------------------------------------------------------------------------------------
+// -- one step -------------------------------------------------------------------------------------
 static void add_losses(Trainer *t, const Engine *e, const Step *s, double weight) {
   for (uint32_t i = 0; i < s->goals.n; i++) {
     double x = *(const double *)engine_out(e, i) * weight;
@@ -84,8 +83,7 @@ static LoopEnd one_step(Trainer *t) {
   return LOOP_DONE;
 }
 
-// -- what is due
-// --------------------------------------------------------------------------------------
+// -- what is due ----------------------------------------------------------------------------------
 static double score(const Trainer *t, bool *up) {
   *up = t->gauge.n && t->gauge.at[0].up;
   if (t->gauge.n) return t->gauge.at[0].value;

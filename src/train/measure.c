@@ -13,14 +13,6 @@ static void put_gauge(Buf *b, const Gauge *g, bool json, bool first) {
   buf_printf(b, "%s %.6g%s%s\n", g->label, g->value, *g->where ? " on " : "", g->where);
 }
 
-static void close_gauges(Trainer *t) {
-  for (uint32_t i = 0; i < t->gauge.n; i++)
-    for (uint32_t k = 0; k < t->gauge.at[i].parts; k++) {
-      feed_stop(&t->gauge.at[i].feed[k]);
-      engine_free(t->gauge.at[i].engine[k]);
-    }
-}
-
 static bool run_gauges(Use *u, Trainer *t, Buf *text) {
   if (!data_open_all(t->data) || !gauges_open(t)) return false;
   if (!t->gauge.n)
@@ -48,7 +40,7 @@ static bool measure(Use *u, void *text) {
   u->store = t->store = store_new(u->precision);
   t->model = model_paths(u->arena, u->p);
   bool good = t->store && run_gauges(u, t, text);
-  close_gauges(t);
+  gauges_close(t);
   return good;
 }
 

@@ -8,8 +8,7 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// -- in
-// -----------------------------------------------------------------------------------------------
+// -- in -------------------------------------------------------------------------------------------
 static bool bytes_of(Use *u, const char *path, View *view) {
   const char *error;
   return file_view(u->arena, path, view, &error) || use_wrong(u, LIMN_WRONG, "%s", error);
@@ -86,8 +85,7 @@ bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   return good || use_wrong(u, LIMN_WRONG, "%s", error);
 }
 
-// -- out
-// ----------------------------------------------------------------------------------------------
+// -- out ------------------------------------------------------------------------------------------
 static bool put_file(Use *u, const Buf *b) {
   const char *why = file_write(u->arena, u->how->out, b->at, b->n);
   return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);

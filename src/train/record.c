@@ -37,8 +37,7 @@ static int64_t file_bytes(const char *path) {
 
 int64_t record_events_bytes(const Trainer *t) { return file_bytes(t->record.events_path); }
 
-// -- opening
-// ------------------------------------------------------------------------------------------
+// -- opening --------------------------------------------------------------------------------------
 static int64_t bytes_noted(const Arrays *state, const char *key) {
   const char *text = state ? arrays_metadata(state, key) : NULL;
   return text ? strtoll(text, NULL, 10) : 0;
@@ -109,8 +108,7 @@ void record_close(Trainer *t) {
   t->record.fd = -1;
 }
 
-// -- writing
-// ------------------------------------------------------------------------------------------
+// -- writing --------------------------------------------------------------------------------------
 static bool append(Record *r) {
   size_t at = 0;
   while (at < r->waiting.n) {

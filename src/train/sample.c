@@ -14,9 +14,8 @@ typedef struct {
 
 static int64_t how_many(const Use *u, int64_t usual) { return u->how->n > 0 ? u->how->n : usual; }
 
-// -- numbers
-// ------------------------------------------------------------------------------------------ What
-// has no samples of its own is run once for each.
+// -- numbers --------------------------------------------------------------------------------------
+// What has no samples of its own is run once for each.
 static bool run_again(Use *u, int64_t n, Arrays *all) {
   Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
   for (int64_t k = 0; k < n; k++) {
@@ -71,8 +70,7 @@ static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
   return arrays_put(u, &all, s->text);
 }
 
-// -- text
-// ---------------------------------------------------------------------------------------------
+// -- text -----------------------------------------------------------------------------------------
 typedef struct {
   const char *const *label;
   int64_t labels, window;
@@ -207,8 +205,7 @@ static bool write_text(Use *u, const Sample *s, const Diagram *formal, Letters *
   return put_texts(u, l, text, n, s->text);
 }
 
-// -- what to make
-// -------------------------------------------------------------------------------------
+// -- what to make ---------------------------------------------------------------------------------
 static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t length) {
   const Diagram *formal = use_find(u, s->name, NULL);
   Letters l = {0};

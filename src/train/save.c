@@ -41,8 +41,7 @@ struct Saver {
   jmp_buf no_memory;
 };
 
-// -- what is saved
-// ------------------------------------------------------------------------------------
+// -- what is saved --------------------------------------------------------------------------------
 static ElementKind element_of(Number n) {
   static const ElementKind kind[] = {
       [NUMBER_F32] = EL_F32, [NUMBER_F64] = EL_F64, [NUMBER_I32] = EL_I32, [NUMBER_U8] = EL_U8};
@@ -178,8 +177,7 @@ static bool model_is_finite(Trainer *t) {
   return true;
 }
 
-// -- writing
-// ------------------------------------------------------------------------------------------
+// -- writing --------------------------------------------------------------------------------------
 static bool sync_path(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;

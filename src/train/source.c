@@ -107,8 +107,7 @@ bool data_open_all(Data *d) {
   return true;
 }
 
-// -- draws
-// --------------------------------------------------------------------------------------------
+// -- draws ----------------------------------------------------------------------------------------
 static bool is_replaced(const Given *g, const Instead *instead) {
   if (instead->every || !instead->on) return instead->every;
   return instead->path ? g->path && strcmp(g->path, instead->path) == 0
@@ -200,8 +199,7 @@ bool feed_add(Data *d, Feed *f, const Ids *fields, Engine *e, const Instead *ins
   return true;
 }
 
-// -- batches
-// ------------------------------------------------------------------------------------------
+// -- batches --------------------------------------------------------------------------------------
 bool feed_start(Data *d, Feed *f, int64_t batch, int64_t epoch, int64_t number) {
   const char *why = "";
   if (!f->samples) return true;
@@ -235,34 +233,43 @@ int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
   return b->n;
 }
 
-bool data_rows(Data *d, const Ids *fields, const Diagram *diagram, int64_t n, Tensor *in,
-               int64_t *rows) {
-  static const Instead ordered = {.ordered = true};
-  const char *why = "";
-  for (uint32_t i = 0; i < fields->n; i++)
-    if (fields->at[i]) {
-      const Given *g = &d->p->given.at[def_of(d->in, fields->at[i])->given];
-      int64_t have =
-          set_rows(d->set[def_of(d->in, fields->at[i])->given], split_of(d, g, &ordered));
-      if (have < n) n = have;
-    }
-  int64_t *row = NEW_ARRAY(d->arena, int64_t, n + 1);
-  for (int64_t i = 0; i < n; i++) row[i] = i;
-  *rows = n;
+// -- rows as they come ----------------------------------------------------------------------------
+static const Instead in_order = {.ordered = true};
+
+// How many of n rows all these fields have.
+static int64_t rows_there(const Data *d, const Ids *fields, int64_t n) {
   for (uint32_t i = 0; i < fields->n; i++) {
     if (!fields->at[i]) continue;
-    const Def *def = def_of(d->in, fields->at[i]);
-    const Given *g = &d->p->given.at[def->given];
-    int64_t shape[ARRAY_RANK_LIMIT];
-    uint32_t field;
-    if (!engine_shape(d->w, &diagram->wire.at[diagram->in.at[i]].type, n, shape)) return false;
-    in[i] = tensor_new(d->arena, diagram->wire.at[diagram->in.at[i]].type.rank, shape);
-    if (!find_field(d, g, d->set[def->given], def->field, &field)) return false;
-    if (set_read(d->set[def->given], split_of(d, g, &ordered), field, row, n, NUMBER_F64,
-                 in[i].data, &why))
-      continue;
-    diag_error(d->w->diags, g->node->span, "%s", why);
-    return false;
+    uint32_t given = def_of(d->in, fields->at[i])->given;
+    int64_t have = set_rows(d->set[given], split_of(d, &d->p->given.at[given], &in_order));
+    if (have < n) n = have;
+  }
+  return n;
+}
+
+static bool read_rows(Data *d, Id id, const Type *t, const int64_t *row, int64_t n, Tensor *out) {
+  const Def *def = def_of(d->in, id);
+  const Given *g = &d->p->given.at[def->given];
+  Set *set = d->set[def->given];
+  int64_t shape[ARRAY_RANK_LIMIT];
+  uint32_t field;
+  const char *why = "";
+  if (!engine_shape(d->w, t, n, shape) || !find_field(d, g, set, def->field, &field)) return false;
+  *out = tensor_new(d->arena, t->rank, shape);
+  Split split = split_of(d, g, &in_order);
+  if (set_read(set, split, field, row, n, NUMBER_F64, out->data, &why)) return true;
+  diag_error(d->w->diags, g->node->span, "%s", why);
+  return false;
+}
+
+bool data_rows(Data *d, const Ids *fields, const Diagram *diagram, int64_t n, Tensor *in,
+               int64_t *rows) {
+  n = *rows = rows_there(d, fields, n);
+  int64_t *row = NEW_ARRAY(d->arena, int64_t, n + 1);
+  for (int64_t i = 0; i < n; i++) row[i] = i;
+  for (uint32_t i = 0; i < fields->n; i++) {
+    const Type *t = &diagram->wire.at[diagram->in.at[i]].type;
+    if (fields->at[i] && !read_rows(d, fields->at[i], t, row, n, &in[i])) return false;
   }
   return true;
 }

@@ -87,8 +87,7 @@ bool store_move(World *w, Store *to, Store *from, const Table *which) {
   return true;
 }
 
-// -- from files
-// ---------------------------------------------------------------------------------------
+// -- from files -----------------------------------------------------------------------------------
 bool state_from_array(World *w, State *s, const Array *a, const char *file) {
   bool same = a->rank == s->rank;
   for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];

@@ -19,8 +19,7 @@ static void say_line(Trainer *t, const char *text) {
   to->line(to->context, text);
 }
 
-// -- pieces
-// -------------------------------------------------------------------------------------------
+// -- pieces ---------------------------------------------------------------------------------------
 static void put_time(Buf *b, double seconds) {
   long long s = seconds < 0 ? 0 : seconds > 1e9 ? 1000000000 : (long long)(seconds + 0.5);
   if (s >= 3600)
@@ -87,8 +86,7 @@ static void put_gauges(const Trainer *t, Buf *b, const char *between) {
   }
 }
 
-// -- the line on a terminal
-// ---------------------------------------------------------------------------
+// -- the line on a terminal -----------------------------------------------------------------------
 typedef struct {
   Buf text;
   uint32_t rank; // the highest goes first when there is no room
@@ -146,8 +144,7 @@ static void draw(Trainer *t) {
   arena_free(a);
 }
 
-// -- lines
-// --------------------------------------------------------------------------------------------
+// -- lines ----------------------------------------------------------------------------------------
 static void put_json_number(Buf *b, double x) {
   if (isfinite(x))
     buf_number(b, x);
@@ -291,8 +288,7 @@ void tell_wrong(Trainer *t, const char *format, ...) {
   va_end(args);
 }
 
-// -- beginning and end
-// --------------------------------------------------------------------------------
+// -- beginning and end ----------------------------------------------------------------------------
 static int64_t weights_of(const Trainer *t) {
   int64_t n = 0;
   for (uint32_t i = 0; i < table_count(t->model); i++) {

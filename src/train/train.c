@@ -9,8 +9,7 @@
 
 enum { BATCH = 64, ROWS = 1000, REPORTS = 200, REPORTS_OF_STEPS = 20 };
 
-__attribute__((format(printf, 3, 4))) static bool refuse(Trainer *t, LimnStatus status,
-                                                         const char *format, ...) {
+bool train_refuse(Trainer *t, LimnStatus status, const char *format, ...) {
   va_list args;
   Buf b = buf_new(t->arena);
   va_start(args, format);
@@ -21,8 +20,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(Trainer *t, LimnStatus 
   return false;
 }
 
-// -- what is asked for
-// --------------------------------------------------------------------------------
+// -- what is asked for ----------------------------------------------------------------------------
 bool precision_from(const char *text, Precision *out) {
   static const char *const names[] = {"32", "64", "bf16"};
   for (uint32_t i = 0; i < COUNT(names); i++)
@@ -36,8 +34,9 @@ static bool read_every(Trainer *t) {
   double x = strtod(t->o->every, &end);
   bool seconds = strcmp(end, "s") == 0;
   if (end == t->o->every || (*end && !seconds) || !(x > 0) || (!seconds && x != floor(x)))
-    return refuse(t, LIMN_USAGE,
-                  "--every wants a number of steps (100) or of seconds (30s), not %s", t->o->every);
+    return train_refuse(t, LIMN_USAGE,
+                        "--every wants a number of steps (100) or of seconds (30s), not %s",
+                        t->o->every);
   if (seconds)
     t->every_seconds = x;
   else
@@ -48,15 +47,16 @@ static bool read_every(Trainer *t) {
 static bool read_options(Trainer *t) {
   const LimnTrain *o = t->o;
   if (o->precision && !precision_from(o->precision, &t->precision))
-    return refuse(t, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", o->precision);
+    return train_refuse(t, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", o->precision);
   if (o->device && strcmp(o->device, "cpu") != 0)
-    return refuse(t, LIMN_USAGE, "a device is cpu, not %s", o->device);
+    return train_refuse(t, LIMN_USAGE, "a device is cpu, not %s", o->device);
   if (o->out && o->resume)
-    return refuse(t, LIMN_USAGE, "a run that is resumed stays in its folder: leave --out away");
+    return train_refuse(t, LIMN_USAGE,
+                        "a run that is resumed stays in its folder: leave --out away");
   if (o->epochs > 0 && o->steps > 0)
-    return refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
+    return train_refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
   if (!t->p->train.n) {
-    refuse(t, LIMN_WRONG, "there is no `train` in this program");
+    train_refuse(t, LIMN_WRONG, "there is no `train` in this program");
     diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
     return false;
   }
@@ -98,9 +98,8 @@ static bool open_data(Trainer *t) {
   return data_open_all(t->data);
 }
 
-// -- a phase
-// ------------------------------------------------------------------------------------------ Each
-// phase has noise and shuffles of its own.
+// -- a phase --------------------------------------------------------------------------------------
+// Each phase has noise and shuffles of its own.
 static uint64_t phase_seed(const Trainer *t) {
   return t->phase ? site_step(t->seed, t->phase) : t->seed;
 }
@@ -136,10 +135,11 @@ static bool find_length(Trainer *t) {
   double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.steps;
   double each = (double)t->epoch_steps;
   if (epochs > 0 && !t->epoch_steps)
-    return refuse(t, LIMN_WRONG, "without data that end there are no epochs: say how many `steps`");
+    return train_refuse(t, LIMN_WRONG,
+                        "without data that end there are no epochs: say how many `steps`");
   double total = epochs > 0 ? ceil(epochs * each - 1e-9) : steps;
   if (!(total >= 1 && total < 1e15))
-    return refuse(t, LIMN_WRONG, "training wants at least one step");
+    return train_refuse(t, LIMN_WRONG, "training wants at least one step");
   t->total = (uint64_t)total;
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.patience ? 1 : ceil(epochs / REPORTS);
@@ -200,13 +200,8 @@ static bool open_steps(Trainer *t) {
 static void close_engines(Trainer *t) {
   feed_stop(&t->feed);
   for (uint32_t i = 0; t->engine && i < t->regime.step.n; i++) engine_free(t->engine[i]);
-  for (uint32_t i = 0; i < t->gauge.n; i++)
-    for (uint32_t k = 0; k < t->gauge.at[i].parts; k++) {
-      feed_stop(&t->gauge.at[i].feed[k]);
-      engine_free(t->gauge.at[i].engine[k]);
-    }
-  t->gauge.n = 0;
   t->engine = NULL;
+  gauges_close(t);
 }
 
 static bool open_phase(Trainer *t) {
@@ -217,7 +212,7 @@ static bool open_phase(Trainer *t) {
   find_turns(t);
   if (!find_epoch(t) || !find_length(t)) return false;
   t->store = store_new(t->precision);
-  if (!t->store) return refuse(t, LIMN_MACHINE, "out of memory");
+  if (!t->store) return train_refuse(t, LIMN_MACHINE, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
   if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
   store_free(t->before);
@@ -233,8 +228,7 @@ static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
   return feed_start(t->data, &t->feed, t->batch, run / each, run % each);
 }
 
-// -- the run
-// ------------------------------------------------------------------------------------------
+// -- the run --------------------------------------------------------------------------------------
 static bool finish(Trainer *t, LoopEnd how) {
   static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
   bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
@@ -244,8 +238,9 @@ static bool finish(Trainer *t, LoopEnd how) {
   if (t->status == LIMN_GOOD && !good) t->status = LIMN_WRONG;
   folder_note(t, word[how]);
   if (good && !saved)
-    return refuse(t, LIMN_MACHINE,
-                  "the run could not be saved in %s; what was saved before is still there", t->dir);
+    return train_refuse(t, LIMN_MACHINE,
+                        "the run could not be saved in %s; what was saved before is still there",
+                        t->dir);
   if (how == LOOP_PATIENT)
     tell(t, "nothing better in %lld reports: enough", (long long)t->regime.patience);
   if (good) tell_end(t, word[how]);
@@ -256,7 +251,7 @@ static bool finish(Trainer *t, LoopEnd how) {
 static bool new_folder(Trainer *t) {
   if (!t->o->resume && !folder_open(t)) return false;
   const char *why = program_copy(t->w, t->p, t->dir);
-  return !why || refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
+  return !why || train_refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
 }
 
 static bool run_phases(Trainer *t, const Arrays *state) {

@@ -116,6 +116,7 @@ typedef struct {
 typedef VEC(Gauge) Gauges;
 bool gauges_open(Trainer *);
 bool gauges_run(Trainer *);
+void gauges_close(Trainer *);
 
 // folder.c
 const char *folder_make(Arena *,
@@ -166,6 +167,8 @@ void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quie
     __attribute__((format(printf, 2, 3)));
 
 // train.c
+bool train_refuse(Trainer *, LimnStatus, const char *format, ...) // a diagnostic; always false
+    __attribute__((format(printf, 3, 4)));
 bool precision_from(const char *text, Precision *);
 Table *model_paths(Arena *, const Program *); // of learners' weights (1) and buffers (2)
 

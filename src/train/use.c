@@ -42,8 +42,7 @@ void use_close(Use *u) {
   arena_free(u->arena);
 }
 
-// -- weights
-// ------------------------------------------------------------------------------------------
+// -- weights --------------------------------------------------------------------------------------
 static const char *noted(const Use *u, const char *key) {
   const char *text = arrays_metadata(&u->weight, key);
   return text ? text : "";
@@ -96,8 +95,7 @@ bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   return u->engine != NULL;
 }
 
-// -- running
-// ------------------------------------------------------------------------------------------
+// -- running --------------------------------------------------------------------------------------
 static bool is_by_sample(Use *u, Id wire) {
   const Type *t = &u->d->wire.at[wire].type;
   int64_t n;
