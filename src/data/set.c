@@ -155,6 +155,7 @@ void set_close(Set *s) {
 uint32_t set_fields(const Set *s) { return s->field.n; }
 const Field *set_field(const Set *s, uint32_t k) { return &s->field.at[k]; }
 const char *set_says(const Set *s) { return s->says; }
+bool set_is_table(const Set *s) { return s->table; }
 int64_t set_stride(const Set *s) { return s->window; }
 
 int64_t set_rows(const Set *s, Split split) {
@@ -183,7 +184,9 @@ static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
   if (f.kind != FIELD_REAL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
   f.name = arena_format(s->arena, "%s", name);
   f.shape[f.rank++] = run[0].count;
-  f.labels = 0;
+  int64_t rows = 0;
+  for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
+  f.labels = column_largest(&run[0], rows) + 1;
   set_add(s, &f, run);
   return s->field.n - 1;
 }

@@ -40,8 +40,9 @@ struct Set {
   VEC(Column) column[SPLITS]; // [block][field]
   Part part[SPLITS];
   int64_t window; // 1 or more
-  uint32_t late;  // the field that lazy reads
-  Lazy lazy;      // read is NULL when everything is there
+  bool table;
+  uint32_t late; // the field that lazy reads
+  Lazy lazy;     // read is NULL when everything is there
 };
 
 // set.c: putting a set together

@@ -282,6 +282,7 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
     set_add(s, &f, (Column[]){c, c, c});
   }
   csv_says(s, &t);
+  s->table = true;
   arena_free(scratch);
   return s->field.n || file_error(s->arena, why, "%s: no column has numbers or labels", path);
 }
