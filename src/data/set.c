@@ -173,6 +173,7 @@ static uint32_t find_plain(const Set *s, const char *name, size_t n) {
 static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
   Column run[SPLITS];
   Field f = s->field.at[from];
+  if (!s->table || f.kind == FIELD_LABEL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
   for (uint32_t b = 0; b < SPLITS; b++) {
     const Column *first = &s->column[b].at[from], *last = &s->column[b].at[to];
     ptrdiff_t apart = last->at - first->at;
@@ -181,12 +182,11 @@ static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
     if (apart < 0 || apart >= first->step || first->count != 1) return FIELD_NONE;
     run[b].count = apart / (ptrdiff_t)element_info[first->kind].bytes + 1;
   }
-  if (f.kind != FIELD_REAL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
   f.name = arena_format(s->arena, "%s", name);
   f.shape[f.rank++] = run[0].count;
   int64_t rows = 0;
   for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
-  f.labels = column_largest(&run[0], rows) + 1;
+  if (f.kind == FIELD_REAL) f.labels = column_largest(&run[0], rows) + 1;
   set_add(s, &f, run);
   return s->field.n - 1;
 }
