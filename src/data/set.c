@@ -63,7 +63,7 @@ static int64_t hash_place(const Set *s, Split split, int64_t row) {
   const Part *p = &s->part[split], *train = &s->part[SPLIT_TRAIN];
   int64_t group = row / p->take, k = row % p->take;
   bool valid = train->take + 2 == p->of;
-  uint64_t h = mix(mix(s->options.seed) + (uint64_t)group);
+  uint64_t h = mix_bits(mix_bits(s->options.seed) + (uint64_t)group);
   int64_t test = (int64_t)((h >> 32) * p->of >> 32);
   int64_t held = valid ? (int64_t)((h & 0xffffffffu) * (p->of - 1) >> 32) : p->of;
   if (held >= test && valid) held++;

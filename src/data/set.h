@@ -74,7 +74,7 @@ typedef struct {
   int64_t pass; // of which this is the order; -1 = of none
   int16_t place[SHUFFLE_FEW];
 } DrawTable;
-uint64_t mix(uint64_t);
+uint64_t mix_bits(uint64_t);
 int64_t draw_rows_with(const Draw *, DrawTable *, int64_t epoch, int64_t batch, int64_t *row);
 
 // dice.c: chance for what is drawn by code. Only + - * / and roots are used, so every machine draws
