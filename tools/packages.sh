@@ -11,6 +11,8 @@ want() { # command-or-file package
 want "${CC:-cc}" gcc
 want make make
 want /usr/include/math.h libc6-dev
+want /usr/include/zlib.h zlib1g-dev
+want /usr/include/png.h libpng-dev
 for what in "$@"; do
   case "$what" in
     test)

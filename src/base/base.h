@@ -154,6 +154,7 @@ FileText file_read(Arena *, const char *path, size_t limit);
 FileText file_map(Arena *, const char *path);
 // Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
 const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
+bool path_exists(const char *path);
 const char *path_join(Arena *, const char *beside_file, const char *relative);
 double clock_seconds(void);
 

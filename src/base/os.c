@@ -139,6 +139,8 @@ const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) 
   return NULL;
 }
 
+bool path_exists(const char *path) { return access(path, F_OK) == 0; }
+
 const char *path_join(Arena *a, const char *beside_file, const char *relative) {
   const char *slash = strrchr(beside_file, '/');
   if (relative[0] == '/' || !slash) return arena_format(a, "%s", relative);

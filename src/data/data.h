@@ -68,7 +68,8 @@ const Field *set_field(const Set *, uint32_t);
 uint32_t set_find(Set *, const char *name);
 enum { FIELD_INDEX = 0x7ffffffe, FIELD_NONE = 0x7fffffff }; // of a row, its number in its split
 int64_t set_rows(const Set *, Split);
-int64_t set_stride(const Set *);   // of a Draw: the window, so that a pass sees each row about once
+bool set_is_table(const Set *);  // of columns, neighbours of which can be read as one field "a..b"
+int64_t set_stride(const Set *); // of a Draw: the window, so that a pass sees each row about once
 const char *set_says(const Set *); // one line: what was found and inferred, for the user
 // Rows of one field as numbers of the kind wanted, one after the other. Safe from several threads.
 // False: a file of a folder could not be read, or a row is not there.

@@ -164,9 +164,9 @@ static void beard(Face *f) {
 
 static void mouth(Face *f) {
   double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.4, 0.62), at[7][2], low[7][2];
-  double wide = f->smile ? dice_between(&f->d, 0.33, 0.42) : dice_between(&f->d, 0.2, 0.3);
-  double deep = f->smile ? dice_between(&f->d, 0.11, 0.2) : dice_between(&f->d, -0.06, 0.025);
-  bool teeth = f->smile && dice_chance(&f->d, 0.55), ajar = !f->smile && dice_chance(&f->d, 0.15);
+  double wide = f->smile ? dice_between(&f->d, 0.36, 0.45) : dice_between(&f->d, 0.2, 0.28);
+  double deep = f->smile ? dice_between(&f->d, 0.14, 0.24) : dice_between(&f->d, -0.06, 0.025);
+  bool teeth = f->smile && dice_chance(&f->d, 0.6), ajar = !f->smile && dice_chance(&f->d, 0.15);
   if (f->smile) v -= deep * 0.6;
   arc(at, 7, 0, v, wide, deep * (teeth ? 0.55 : 1));
   if (teeth) {
@@ -187,7 +187,7 @@ static void mouth(Face *f) {
 }
 
 static void shape_face(Face *f) {
-  f->yaw = 0.4 * dice_normal(&f->d);
+  f->yaw = 0.28 * dice_normal(&f->d);
   f->yaw = f->yaw > 1 ? 1 : f->yaw < -1 ? -1 : f->yaw;
   f->skin = dice_between(&f->d, 0.38, 0.9);
   f->hair =
@@ -213,9 +213,9 @@ static void draw_face(uint64_t seed, Split split, int64_t row, uint8_t *to) {
             .d = dice_for(seed, "faces", split, row)};
   f.smile = smiles(seed, split, row);
   shape_face(&f);
-  double x = 16 + 0.9 * dice_normal(&f.d), y = 15.5 + 0.8 * dice_normal(&f.d);
-  double scale = dice_between(&f.d, 11.2, 13);
-  canvas_place(&f.c, x, y, scale, 0.02 * dice_normal(&f.d));
+  double x = 16 + 0.5 * dice_normal(&f.d), y = 15.5 + 0.45 * dice_normal(&f.d);
+  double scale = dice_between(&f.d, 11.8, 13);
+  canvas_place(&f.c, x, y, scale, 0.013 * dice_normal(&f.d));
   background(&f);
   bool bald = dice_chance(&f.d, 0.08), is_long = dice_chance(&f.d, 0.4) && !bald;
   double full = dice_between(&f.d, 0.2, 1), line_v = dice_between(&f.d, -0.6, -0.42);

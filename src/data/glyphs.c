@@ -81,8 +81,8 @@ static void draw_stroke(Canvas *c, Dice *d, const Stroke *s, const Hand *hand, d
   double point[POINTS][2], curve[CURVE][2];
   for (uint32_t i = 0; i < s->n; i++) {
     bool corner = i && s->at[i][0] == s->at[i - 1][0] && s->at[i][1] == s->at[i - 1][1];
-    double u = s->at[i][0] / 100.0 + 0.07 * dice_normal(d);
-    double v = s->at[i][1] / 100.0 + 0.07 * dice_normal(d);
+    double u = s->at[i][0] / 100.0 + 0.06 * dice_normal(d);
+    double v = s->at[i][1] / 100.0 + 0.06 * dice_normal(d);
     point[i][0] = corner ? point[i - 1][0] : hand->wide * u - hand->lean * v;
     point[i][1] = corner ? point[i - 1][1] : v;
   }
@@ -97,15 +97,15 @@ static void draw_glyph(uint64_t seed, Split split, int64_t row, uint8_t *to) {
   double paper = dice_chance(&d, 0.3) ? dice_between(&d, 0, 0.15) : 0;
   for (uint32_t i = 0; i < SIDE * SIDE; i++) pixel[i] = (float)paper;
   const Digit *digit = &digits[row % 10][dice_chance(&d, 0.35)];
-  double scale = dice_between(&d, 6.2, 10), ink = dice_between(&d, 0.65, 1);
+  double scale = dice_between(&d, 7, 10), ink = dice_between(&d, 0.65, 1);
   double pen = dice_between(&d, 1.4, 3.6) / scale;
   double wide = dice_between(&d, 0.75, 1.15), lean = dice_between(&d, -0.2, 0.35);
-  double x = 14 + 1.6 * dice_normal(&d), y = 14 + 1.2 * dice_normal(&d);
+  double x = 14 + 1.2 * dice_normal(&d), y = 14 + dice_normal(&d);
   Hand hand = {wide, lean};
-  canvas_place(&c, x, y, scale, 0.025 * dice_normal(&d));
+  canvas_place(&c, x, y, scale, 0.02 * dice_normal(&d));
   for (uint32_t i = 0; i < 2; i++)
     if (digit->stroke[i].n) draw_stroke(&c, &d, &digit->stroke[i], &hand, pen, ink);
-  if (dice_chance(&d, 0.12)) { // a stray stroke
+  if (dice_chance(&d, 0.08)) { // a stray stroke
     Stroke stray = {.n = 2};
     for (int k = 0; k < 2; k++) {
       stray.at[0][k] = (int8_t)dice_between(&d, -127, 127);
@@ -113,7 +113,7 @@ static void draw_glyph(uint64_t seed, Split split, int64_t row, uint8_t *to) {
     }
     draw_stroke(&c, &d, &stray, &hand, pen, ink);
   }
-  canvas_noise(&c, &d, dice_between(&d, 0.01, 0.1));
+  canvas_noise(&c, &d, dice_between(&d, 0.01, 0.07));
   canvas_bytes(&c, to);
 }
 

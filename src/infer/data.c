@@ -1,56 +1,68 @@
-// What is known of data sets before any is opened: the names and types of their fields.
-#include "data.h"
-#include "elab.h"
+// The fields of a source of data, and their types. Sets with a name are known beforehand; of a file
+// that is there, as much is read as is needed to know its fields; of one that is not there nothing
+// is known, and the program must say it.
+#include "infer/data.h"
 
-static const struct {
-  const char *set, *field, *type;
-} known[] = {
-    {"iris", "x", "R[4]"},
-    {"iris", "label", "{3}"},
-    {"moons", "x", "R[2]"},
-    {"moons", "label", "{2}"},
-    {"spirals", "x", "R[2]"},
-    {"spirals", "label", "{2}"},
-    {"blobs", "x", "R[2]"},
-    {"blobs", "label", "{3}"},
-    {"glyphs", "image", "R[28 28]"},
-    {"glyphs", "label", "{10}"},
-    {"faces", "face", "R[32 32]"},
-    {"faces", "smile", "R[]"},
-    {"scenes", "picture", "R[32 32 3]"},
-    {"scenes", "caption", "{500}[12]"},
-    {"mnist", "image", "R[28 28]"},
-    {"mnist", "label", "{10}"},
-    {"fashion", "image", "R[28 28]"},
-    {"fashion", "label", "{10}"},
-    {"cifar10", "image", "R[32 32 3]"},
-    {"cifar10", "label", "{10}"},
-    {"smiles", "face", "R[32 32]"},
-    {"smiles", "smile", "R[]"},
-    {"omniglot", "image", "R[28 28]"},
-    {"omniglot", "label", "{964}"},
-    {"digits", "image", "R[8 8]"},
-    {"digits", "label", "{10}"},
-    {"shakespeare", "text", "{65}"},
-};
-
-bool data_is_set(const char *set) {
-  for (uint32_t i = 0; i < COUNT(known); i++)
-    if (strcmp(known[i].set, set) == 0) return true;
-  return false;
+const char *data_title(World *w, const Given *g) {
+  return g->path ? g->path : arena_format(w->arena, "set %s", name_text(w->names, g->set));
 }
 
-const char *data_field(const char *set, uint32_t k, const char **type) {
-  for (uint32_t i = 0; i < COUNT(known); i++)
-    if (strcmp(known[i].set, set) == 0 && k-- == 0) {
-      *type = known[i].type;
-      return known[i].field;
-    }
+static void add_field(World *w, DataFields *d, const Field *f) {
+  Field copy = *f;
+  copy.name = name_text(w->names, name_from(w->names, f->name));
+  copy.label = NULL; // goes with the set
+  vec_push(w->arena, &d->field, copy);
+}
+
+static bool file_fields(Infer *in, const Given *g, DataFields *out) {
+  World *w = in->w;
+  const char *why, *path = path_join(w->arena, g->beside, g->path);
+  if (!path_exists(path)) {
+    out->absent = arena_format(w->arena, "%s is not there", path);
+    return true;
+  }
+  Set *s = set_open(w->arena, g->path, &(SetOptions){.file = true, .beside = g->beside}, &why);
+  if (!s) {
+    diag_error(w->diags, g->node->span, "%s", why);
+    return false;
+  }
+  for (uint32_t k = 0; k < set_fields(s); k++) add_field(w, out, set_field(s, k));
+  for (Split split = 0; split < SPLITS; split++) out->rows += set_rows(s, split);
+  out->table = set_is_table(s);
+  set_close(s);
+  return true;
+}
+
+bool data_fields(Infer *in, const Given *g, DataFields *out) {
+  Field f;
+  *out = (DataFields){0};
+  if (g->path) return file_fields(in, g, out);
+  const char *set = g->set ? name_text(in->w->names, g->set) : "";
+  for (uint32_t k = 0; set_known_field(set, k, &f); k++) add_field(in->w, out, &f);
+  return true;
+}
+
+static bool same_letters(const char *a, const char *b) {
+  for (; *a && *b; a++, b++) {
+    int x = *a >= 'A' && *a <= 'Z' ? *a + 32 : *a, y = *b >= 'A' && *b <= 'Z' ? *b + 32 : *b;
+    if (x != y) return false;
+  }
+  return *a == *b;
+}
+
+const Field *data_find(const DataFields *d, const char *name) {
+  for (uint32_t k = 0; k < d->field.n; k++)
+    if (strcmp(d->field.at[k].name, name) == 0) return &d->field.at[k];
+  for (uint32_t k = 0; k < d->field.n; k++)
+    if (same_letters(d->field.at[k].name, name)) return &d->field.at[k];
   return NULL;
 }
 
-const char *data_nearest(const char *set) {
-  const char *names[COUNT(known)];
-  for (uint32_t i = 0; i < COUNT(known); i++) names[i] = known[i].set;
-  return nearest_name(set, names, COUNT(known));
+Type data_type(World *w, const Field *f) {
+  Axis axis[FIELD_RANK_LIMIT];
+  for (uint32_t i = 0; i < f->rank; i++) axis[i] = (Axis){.size = size_of(w, f->shape[i])};
+  Base base = f->kind == FIELD_LABEL ? BASE_LABEL : f->kind == FIELD_BIT ? BASE_BIT : BASE_R;
+  Type t = type_make(w, base, f->rank, axis);
+  if (base == BASE_LABEL) t.count = size_of(w, f->labels);
+  return t;
 }

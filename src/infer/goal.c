@@ -389,14 +389,10 @@ void do_measure(Infer *in, Program *p, const Node *n) {
     Given g = {0};
     Name field;
     const Node *config = NULL;
-    const char *type, *name = NULL;
-    if (read_source(in, p->acting, on->kid[0], &g, &field, &config) && field && g.set) {
-      const char *set = name_text(w->names, g.set);
-      for (uint32_t k = 0;
-           (name = data_field(set, k, &type)) && strcmp(name, name_text(w->names, field));)
-        k++;
-      if (!name) no_such_field(in, set, field, on->kid[0], on->span, true);
-    }
+    DataFields d;
+    if (read_source(in, p->acting, on->kid[0], &g, &field, &config) && field && g.set &&
+        data_fields(in, &g, &d) && !data_find(&d, name_text(w->names, field)))
+      no_such_field(in, &g, field, on->kid[0], on->span, true);
     m.set = g.set, m.split = g.split, m.path = g.path;
   }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));

@@ -86,13 +86,16 @@ typedef struct {
 } Measure;
 
 typedef struct {
-  Name set, split;  // mnist, test;  0 when not a named set
-  const char *path; // a file, or NULL
-  Diagram *noise;   // `from normal[64]`: a diagram without inputs
+  Name set, split;    // mnist, test;  0 when not a named set
+  const char *path;   // a file, or NULL
+  Diagram *noise;     // `from normal[64]`: a diagram without inputs
+  const char *beside; // the program's file, which a path is relative to
+  bool bits;          // [bits: 1]
+  Size window;        // how many rows make one sample; 0 = one row, without an axis for it
   const Node *node;
   VEC(Def *) field;
   VEC(Type) type;
-  VEC(Name) column; // the set's own name for each field
+  VEC(Name) column; // the set's own name for each field; "a..b" is a run of columns of a table
 } Given;
 
 struct Program {

@@ -6,8 +6,7 @@
 
 // given.c
 bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, const Node **config);
-void no_such_field(Infer *in, const char *set, Name name, const Node *source, Span span,
-                   bool split);
+void no_such_field(Infer *in, const Given *, Name name, const Node *source, Span span, bool split);
 void do_given(Infer *in, Program *p, Scope *s, const Node *n);
 
 // goal.c

@@ -1,0 +1,509 @@
+// Readers of gzip, idx, csv, npz and png, and the writer of curves: good files, bad files with
+// their messages, files that are cut at every length, and files with every bit turned.
+#define _POSIX_C_SOURCE 200809L
+#include "bytes/bytes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+static int setup(void **state) {
+  *state = arena_new();
+  return *state ? 0 : -1;
+}
+
+static int teardown(void **state) {
+  arena_free(*state);
+  return 0;
+}
+
+static View load(Arena *a, const char *name) {
+  FileText f = file_read(a, arena_format(a, "tests/data/%s", name), 1 << 20);
+  if (!f.text) fail_msg("%s: %s", name, f.error);
+  return (View){(const uint8_t *)f.text, f.n};
+}
+
+// A reader as the fuzzers see it: bytes to good or a message.
+typedef bool Reader(Arena *, const void *, size_t, const char **error);
+
+static bool read_gzip(Arena *a, const void *p, size_t n, const char **e) {
+  View v;
+  return gzip_read_bytes(a, p, n, 1 << 16, &v, e);
+}
+
+static bool read_idx(Arena *a, const void *p, size_t n, const char **e) {
+  Raw x;
+  return idx_look(a, p, n, &x, e);
+}
+
+static bool read_csv(Arena *a, const void *p, size_t n, const char **e) {
+  Csv t;
+  return csv_read_bytes(a, p, n, &t, e);
+}
+
+static bool read_npz(Arena *a, const void *p, size_t n, const char **e) {
+  Raws x;
+  return npz_look(a, p, n, &x, e);
+}
+
+static bool read_png(Arena *a, const void *p, size_t n, const char **e) {
+  Picture x;
+  return png_read_bytes(a, p, n, &x, e);
+}
+
+// In memory of just that size, so that a sanitizer sees a read beyond the end.
+static bool try_bytes(Reader *read, const uint8_t *bytes, size_t n) {
+  uint8_t *exact = malloc(n ? n : 1);
+  memcpy(exact, bytes, n);
+  Arena *a = arena_new();
+  const char *error = NULL;
+  bool good = read(a, exact, n, &error);
+  assert_true(good || (error && *error));
+  arena_free(a);
+  free(exact);
+  return good;
+}
+
+// Shorter at every length, and with every bit turned. `good` counts what is read all the same.
+static void hurt(Reader *read, View v, uint32_t *cut_good, uint32_t *turned_good) {
+  *cut_good = *turned_good = 0;
+  assert_true(try_bytes(read, v.at, v.n));
+  for (size_t n = 0; n < v.n; n++) *cut_good += try_bytes(read, v.at, n);
+  uint8_t *copy = malloc(v.n);
+  memcpy(copy, v.at, v.n);
+  for (size_t i = 0; i < v.n; i++)
+    for (int bit = 0; bit < 8; bit++) {
+      copy[i] ^= (uint8_t)(1 << bit);
+      *turned_good += try_bytes(read, copy, v.n);
+      copy[i] ^= (uint8_t)(1 << bit);
+    }
+  free(copy);
+}
+
+static void refused(Arena *a, Reader *read, const void *bytes, size_t n, const char *message) {
+  const char *error = NULL;
+  assert_false(read(a, bytes, n, &error));
+  assert_string_equal(error, message);
+}
+
+// -- gzip -----------------------------------------------------------------------------------------
+static View pack(Arena *a, const void *bytes, size_t n) {
+  z_stream z = {0};
+  uint8_t *to = arena_alloc(a, n + 256);
+  assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  z.next_in = (uint8_t *)(uintptr_t)bytes, z.avail_in = (uInt)n;
+  z.next_out = to, z.avail_out = (uInt)(n + 256);
+  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+  View v = {to, z.total_out};
+  deflateEnd(&z);
+  return v;
+}
+
+static View join(Arena *a, View x, View y) {
+  uint8_t *to = arena_alloc(a, x.n + y.n);
+  memcpy(to, x.at, x.n);
+  memcpy(to + x.n, y.at, y.n);
+  return (View){to, x.n + y.n};
+}
+
+static void gzip_reads(void **state) {
+  Arena *a = *state;
+  uint32_t cut, turned;
+  const char *error;
+  View v, one = pack(a, "hello hello hello", 17), none = pack(a, "", 0);
+  assert_true(gzip_read_bytes(a, one.at, one.n, 100, &v, &error));
+  assert_int_equal(v.n, 17);
+  assert_memory_equal(v.at, "hello hello hello", 17);
+  assert_true(gzip_read_bytes(a, none.at, none.n, 100, &v, &error));
+  assert_int_equal(v.n, 0);
+  View two = join(a, one, join(a, one, (View){(const uint8_t *)"\0\0\0", 3}));
+  assert_true(gzip_read_bytes(a, two.at, two.n, 100, &v, &error));
+  assert_int_equal(v.n, 34);
+  hurt(read_gzip, one, &cut, &turned);
+  assert_int_equal(cut, 0);
+  assert_in_range(turned, 1, 8 * 8); // the header has fields that nobody needs
+}
+
+static void gzip_many(void **state) { // more than fits the first guess, more than a chunk of zlib's
+  Arena *a = *state;
+  enum { N = 3000000 };
+  uint8_t *bytes = arena_alloc(a, N);
+  const char *error;
+  View v;
+  for (uint32_t i = 0; i < N; i++) bytes[i] = (uint8_t)(i * i >> 7);
+  View once = pack(a, bytes, N), thrice = join(a, once, join(a, once, once));
+  assert_true(gzip_read_bytes(a, thrice.at, thrice.n, unpack_limit(thrice.n), &v, &error));
+  assert_int_equal(v.n, 3 * N);
+  for (uint32_t k = 0; k < 3; k++) assert_memory_equal(v.at + k * N, bytes, N);
+}
+
+static void gzip_refuses(void **state) {
+  Arena *a = *state;
+  View v, one = pack(a, "hello hello hello", 17);
+  const char *error;
+  refused(a, read_gzip, "PK", 2, "it begins with `PK`, where a gzip file begins with \\x1f\\x8b");
+  refused(a, read_gzip, one.at, one.n - 9, "it ends in the middle, after 17 bytes unpacked");
+  View more = join(a, one, (View){(const uint8_t *)"abc", 3});
+  refused(a, read_gzip, more.at, more.n, "3 bytes follow that are not packed by gzip");
+  assert_false(gzip_read_bytes(a, one.at, one.n, 16, &v, &error));
+  assert_string_equal(error, "it unpacks to more than 16 bytes: unpack it with gunzip, plain files "
+                             "have no limit");
+  uint8_t *zeros = arena_alloc(a, 1 << 20);
+  View bomb = pack(a, zeros, 1 << 20);
+  size_t before = arena_used(a);
+  assert_false(gzip_read_bytes(a, bomb.at, bomb.n, 10000, &v, &error));
+  assert_in_range(arena_used(a) - before, 0, 100000);
+}
+
+// -- idx ------------------------------------------------------------------------------------------
+static void idx_reads(void **state) {
+  Arena *a = *state;
+  static const uint8_t codes[] = {0x08, 0x09, 0x0b, 0x0c, 0x0d, 0x0e};
+  static const ElementKind kinds[] = {EL_U8, EL_I8, EL_I16, EL_I32, EL_F32, EL_F64};
+  for (uint32_t i = 0; i < COUNT(codes); i++) {
+    uint32_t size = element_info[kinds[i]].bytes, cut, turned;
+    uint8_t file[12 + 6 * 8] = {0, 0, codes[i], 2, 0, 0, 0, 2, 0, 0, 0, 3};
+    const char *error;
+    Raw x;
+    assert_true(idx_look(a, file, 12 + 6 * size, &x, &error));
+    assert_true(x.kind == kinds[i] && x.rank == 2 && x.shape[0] == 2 && x.shape[1] == 3);
+    assert_true(x.count == 6 && x.big_endian && x.bytes == file + 12);
+    hurt(read_idx, (View){file, 12 + 6 * size}, &cut, &turned);
+    assert_int_equal(cut, 0);
+  }
+}
+
+static void idx_refuses(void **state) {
+  Arena *a = *state;
+  refused(a, read_idx, "\0\0", 2,
+          "it begins with `\\x00\\x00`, where an idx file begins with two zeros");
+  refused(a, read_idx, "ab\10\1\0\0\0\0", 8,
+          "it begins with `ab\\x08\\x01`, where an idx file begins "
+          "with two zeros");
+  refused(a, read_idx, "\0\0\7\1\0\0\0\0", 8,
+          "its numbers are of type 0x07, where one of 08 09 0b 0c 0d 0e was wanted");
+  refused(a, read_idx, "\0\0\10\11\0\0\0\0", 8, "it has 9 axes, where 1 to 8 were wanted");
+  refused(a, read_idx, "\0\0\10\2\0\0\0\1", 8, "it has 8 bytes and ends inside its header");
+  refused(a, read_idx, "\0\0\10\1\0\0\0\3ab", 10,
+          "the header says 3 uint8, 3 bytes, but only 2 follow");
+  refused(a, read_idx, "\0\0\10\1\0\0\0\1ab", 10, "the header says 1 uint8, 1 bytes, but 2 follow");
+  refused(a, read_idx, "\0\0\16\3\377\377\377\377\377\377\377\377\377\377\377\377", 16,
+          "the header says 4294967295×4294967295×4294967295 float64, more than any memory holds");
+}
+
+// -- csv ------------------------------------------------------------------------------------------
+static Csv csv_of(Arena *a, const char *text) {
+  Csv t;
+  const char *error;
+  if (!csv_read_bytes(a, text, strlen(text), &t, &error)) fail_msg("%s", error);
+  return t;
+}
+
+static void csv_reads(void **state) {
+  Arena *a = *state;
+  Csv t = csv_of(
+      a, "\xEF\xBB\xBFname,height,kind\r\nrose,0.9,bush\r\n\"say \"\"oak\"\"\",21,tree\r\n\r\n"
+         "ivy, -1.5e-3 ,bush");
+  assert_true(t.header && t.separator == ',' && t.columns == 3 && t.rows == 3);
+  assert_string_equal(t.column[0].name, "name");
+  assert_true(t.column[1].number && t.column[1].value[0] == 0.9 && t.column[1].value[2] == -1.5e-3);
+  assert_int_equal(t.column[0].labels, 3);
+  assert_string_equal(t.column[0].words[2], "say \"oak\"");
+  assert_int_equal(t.column[0].label[1], 2);
+  assert_int_equal(t.column[2].labels, 2);
+  assert_int_equal(t.column[2].label[1], 1);
+  t = csv_of(a, "\"Year\";\"Lynx\";\"Hare\"\n1900;4;30\n1901;6.1;47.2\n");
+  assert_true(t.header && t.separator == ';' && t.rows == 2 && t.column[2].value[1] == 47.2);
+  t = csv_of(a, "1\t2\n3\t4\n");
+  assert_true(!t.header && t.separator == '\t' && t.rows == 2 && t.column[1].value[1] == 4);
+  assert_string_equal(t.column[1].name, "c2");
+  t = csv_of(a, "a,b\nx,y\nx,z\n"); // only words: a header, since a and b do not come again
+  assert_true(t.header && t.rows == 2 && t.column[1].labels == 2);
+  t = csv_of(a, "x,y\nx,z\n");
+  assert_true(!t.header && t.rows == 2);
+  t = csv_of(a, "\"two\nlines\",1\nb,2\n");
+  assert_true(!t.header && t.rows == 2 && !strcmp(t.column[0].words[1], "two\nlines"));
+  t = csv_of(a, "x,x,\n1,2,3\n");
+  assert_string_equal(t.column[1].name, "x_2");
+  assert_string_equal(t.column[2].name, "c3");
+  t = csv_of(a, "NA,1\nb,2\n"); // among words it is a word
+  assert_true(!t.column[0].number && t.column[0].labels == 2);
+}
+
+static void csv_numbers_are_exact(void **state) {
+  Arena *a = *state;
+  static const char *const text[] = {"0.1",
+                                     "-0",
+                                     "123456789012345678",
+                                     "1e22",
+                                     "1e23",
+                                     "4.9e-324",
+                                     ".5",
+                                     "5.",
+                                     "+7",
+                                     "0.30000000000000004",
+                                     "179769313486231570000e288"};
+  for (uint32_t i = 0; i < COUNT(text); i++) {
+    Csv t = csv_of(a, arena_format(a, "%s\n1\n", text[i]));
+    double want = strtod(text[i], NULL);
+    assert_true(t.column[0].number);
+    assert_memory_equal(&t.column[0].value[0], &want, sizeof want);
+  }
+  static const char *const word[] = {"0x10", "1e", "--1", "1.2.3", ".", "e5", "1 2", "infinity"};
+  for (uint32_t i = 0; i < COUNT(word); i++)
+    assert_false(csv_of(a, arena_format(a, "1\n%s\n", word[i])).column[0].number);
+}
+
+static void csv_refuses(void **state) {
+  Arena *a = *state;
+  refused(a, read_csv, "", 0, "the table is empty");
+  refused(a, read_csv, "\n\n", 2, "the table is empty");
+  refused(a, read_csv, "a,b\n", 4, "the table has names of columns, but no rows");
+  refused(a, read_csv, "a,b\n1,2\n3\n", 10, "line 3 has 1 cell, but the first row has 2");
+  refused(a, read_csv, "a,b\n1,2\n3,4,5\n", 14,
+          "line 3 has more than 2 cells, but the first row has 2");
+  refused(a, read_csv, "a,b\n1,2\n\n3,\n", 12, "line 4, column 2: a value is missing");
+  refused(a, read_csv, "a,b\n1,2\n3,NA\n", 13,
+          "line 3, column 2: found `NA`, where a finite number was wanted");
+  refused(a, read_csv, "a,b\nx,2\n?,3\n", 12,
+          "line 3, column 1: found `?`, where a finite number was wanted");
+  refused(a, read_csv, "a,b\n1,\"2\n", 9, "line 2: a quote is never closed");
+  refused(a, read_csv, "a,b\n1,\"2\"x\n", 11, "line 2: `x` follows a closing quote");
+  refused(a, read_csv, "a\0b", 3, "byte 1 is zero: this is no text");
+}
+
+static void csv_is_hurt(void **state) {
+  (void)state;
+  static const char text[] = "a,\"b\",c\n1,x,\"2\"\n3.5e1,\"y\"\"\",4\n\n-5,x,6\n";
+  uint32_t cut, turned;
+  hurt(read_csv, (View){(const uint8_t *)text, sizeof text - 1}, &cut, &turned);
+}
+
+// More words than labels there may be: such a column is left out, the others are read.
+static void csv_many_words(void **state) {
+  Arena *a = *state;
+  Buf b = buf_new(a);
+  for (uint32_t i = 0; i <= CSV_WORDS_LIMIT; i++) buf_printf(&b, "w%u,%u\n", i, i % 7);
+  Csv t = csv_of(a, b.at);
+  assert_true(!t.column[0].number && !t.column[0].label && !t.column[0].labels);
+  assert_true(t.column[1].number && t.rows == CSV_WORDS_LIMIT + 1);
+}
+
+// -- npz ------------------------------------------------------------------------------------------
+static void npz_reads(void **state) {
+  Arena *a = *state;
+  static const char *const file[] = {"two.npz", "packed.npz"};
+  for (uint32_t f = 0; f < 2; f++) {
+    View v = load(a, file[f]);
+    Raws x;
+    const char *error;
+    double number;
+    if (!npz_look(a, v.at, v.n, &x, &error)) fail_msg("%s", error);
+    assert_int_equal(x.n, 2 + f);
+    assert_string_equal(x.at[0].name, "x");
+    assert_true(x.at[0].kind == EL_F32 && x.at[0].rank == 3 && x.at[0].count == 24);
+    assert_true(element_load(EL_F32, x.at[0].bytes + 4 * 23, false, &number) && number == 5.75);
+    assert_true(x.at[1].kind == EL_I64 && x.at[1].bytes[0] == 2);
+    bool inside = x.at[0].bytes >= v.at && x.at[0].bytes < v.at + v.n;
+    assert_int_equal(inside, f == 0); // what is not packed is looked at where it lies
+  }
+}
+
+static void npz_is_hurt(void **state) {
+  Arena *a = *state;
+  uint32_t cut, turned;
+  hurt(read_npz, load(a, "two.npz"), &cut, &turned);
+  assert_int_equal(cut, 0);
+  hurt(read_npz, load(a, "packed.npz"), &cut, &turned);
+  assert_int_equal(cut, 0);
+}
+
+// One stored entry with a name and contents of our choice.
+static View zip_of(Arena *a, const char *name, const void *bytes, uint32_t n, uint32_t method) {
+  Buf b = buf_new(a);
+  uint32_t length = (uint32_t)strlen(name), crc = (uint32_t)crc32(0, bytes, n);
+  uint8_t local[30] = "PK\3\4", entry[46] = "PK\1\2", end[22] = "PK\5\6";
+  for (int i = 0; i < 4; i++) {
+    entry[16 + i] = (uint8_t)(crc >> 8 * i);
+    entry[20 + i] = entry[24 + i] = (uint8_t)(n >> 8 * i);
+    end[12 + i] = (uint8_t)((46 + length) >> 8 * i);
+    end[16 + i] = (uint8_t)((30 + length + n) >> 8 * i);
+  }
+  local[26] = entry[28] = (uint8_t)length;
+  entry[10] = (uint8_t)method;
+  end[8] = end[10] = 1;
+  buf_add(&b, (char *)local, 30), buf_text(&b, name), buf_add(&b, bytes, n);
+  buf_add(&b, (char *)entry, 46), buf_text(&b, name), buf_add(&b, (char *)end, 22);
+  return (View){(uint8_t *)b.at, b.n};
+}
+
+static void npz_refuses(void **state) {
+  Arena *a = *state;
+  static const char *const bad[] = {"../x.npy", "/etc/x.npy", "a\\x.npy"};
+  View npy = load(a, "fortran.npy"), z;
+  const char *error;
+  for (uint32_t i = 0; i < 3; i++) {
+    z = zip_of(a, bad[i], npy.at, (uint32_t)npy.n, 0);
+    refused(a, read_npz, z.at, z.n,
+            arena_format(a, "entry `%s` of the archive is no plain name", bad[i]));
+  }
+  z = zip_of(a, "x.txt", npy.at, (uint32_t)npy.n, 0);
+  refused(a, read_npz, z.at, z.n, "entry `x.txt` of the archive is no npy file");
+  z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 12);
+  refused(a, read_npz, z.at, z.n,
+          "x.npy: it is packed in a way that is not read here (only deflate is)");
+  z = zip_of(a, "x.npy", "hello", 5, 0);
+  refused(a, read_npz, z.at, z.n,
+          "x.npy: it begins with `hello`, where an npy file begins with `\\x93NUMPY`");
+  z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
+  ((uint8_t *)(uintptr_t)z.at)[60] ^= 1;
+  refused(a, read_npz, z.at, z.n, "x.npy: its check sum is wrong: the file is damaged");
+  refused(a, read_npz, "PK\3\4", 4, "the zip archive is damaged: its end is missing");
+  z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
+  assert_true(read_npz(a, z.at, z.n, &error));
+}
+
+// -- png ------------------------------------------------------------------------------------------
+static void png_is(Arena *a, const char *name, uint32_t wide, uint32_t high, uint32_t channels,
+                   const char *pixels) {
+  View v = load(a, name);
+  Picture p;
+  const char *error;
+  if (!png_read_bytes(a, v.at, v.n, &p, &error)) fail_msg("%s: %s", name, error);
+  assert_true(p.width == wide && p.height == high && p.channels == channels);
+  assert_memory_equal(p.at, pixels, wide * high * channels);
+}
+
+static void png_reads(void **state) {
+  Arena *a = *state;
+  png_is(a, "grey.png", 3, 2, 1, "\0\200\377\1\2\3");
+  png_is(a, "interlaced.png", 3, 2, 1, "\0\200\377\1\2\3");
+  png_is(a, "grey1.png", 3, 2, 1, "\377\0\377\0\377\0");
+  png_is(a, "grey16.png", 3, 2, 1, "\0\200\377\1\2\3");
+  png_is(a, "rgb.png", 2, 2, 3, "\1\2\3\4\5\6\7\10\11\12\13\14");
+  png_is(a, "rgba.png", 2, 1, 3, "\12\24\36\377\377\377");
+  png_is(a, "palette.png", 2, 1, 3, "\144\156\170\11\10\7");
+}
+
+static void png_round_trip(void **state) {
+  Arena *a = *state;
+  for (uint32_t channels = 1; channels <= 3; channels += 2) {
+    Picture p = {37, 29, channels, arena_alloc(a, 37 * 29 * 3)}, q;
+    Bytes bytes;
+    const char *error;
+    for (uint32_t i = 0; i < 37 * 29 * channels; i++) p.at[i] = (uint8_t)(i * i);
+    assert_true(png_bytes(a, &p, &bytes, &error));
+    assert_true(png_read_bytes(a, bytes.at, bytes.n, &q, &error));
+    assert_true(q.height == 37 && q.width == 29 && q.channels == channels);
+    assert_memory_equal(p.at, q.at, 37 * 29 * channels);
+  }
+}
+
+static void png_is_hurt(void **state) {
+  Arena *a = *state;
+  static const char *const file[] = {"grey.png", "rgba.png", "palette.png", "interlaced.png"};
+  for (uint32_t i = 0; i < COUNT(file); i++) {
+    uint32_t cut, turned;
+    hurt(read_png, load(a, file[i]), &cut, &turned);
+    assert_int_equal(cut, 0);
+  }
+}
+
+static void png_refuses(void **state) {
+  Arena *a = *state;
+  refused(a, read_png, "GIF89a", 6,
+          "it begins with `GIF89a`, where a png begins with \\x89PNG and its size");
+  View v = load(a, "grey.png");
+  uint8_t *wide = arena_copy(a, v.at, v.n);
+  wide[16] = wide[20] = 0x7f; // 2130706435 × 2130706434
+  uint32_t sum = (uint32_t)crc32(0, wide + 12, 17);
+  for (int i = 0; i < 4; i++) wide[29 + i] = (uint8_t)(sum >> (24 - 8 * i));
+  refused(a, read_png, wide, v.n, "the png is damaged: Invalid IHDR data");
+  wide[16] = 0, wide[17] = 0x0f, wide[20] = 0, wide[21] = 0x7f; // within libpng's limits
+  sum = (uint32_t)crc32(0, wide + 12, 17);
+  for (int i = 0; i < 4; i++) wide[29 + i] = (uint8_t)(sum >> (24 - 8 * i));
+  size_t before = arena_used(a);
+  refused(a, read_png, wide, v.n, "its 983043×8323074 pixels are too many for its bytes");
+  assert_in_range(arena_used(a) - before, 0, 10000);
+}
+
+// -- events ---------------------------------------------------------------------------------------
+static const char *temp(Arena *a, const char *name) {
+  return arena_format(a, "/tmp/limn_readers_%ld_%s", (long)getpid(), name);
+}
+
+static void events_write(void **state) {
+  Arena *a = *state;
+  const char *path = temp(a, "events"), *error;
+  Arena *own = arena_child(a);
+  assert_int_equal(crc32c("123456789", 9), 0xe3069283);
+  Events *e = events_open(own, path, 1.5, &error);
+  assert_non_null(e);
+  events_scalar(e, 300, 2.5, "loss", 0.25);
+  assert_true(events_flush(e, &error));
+  arena_free(own);
+  FileText f = file_read(a, path, 1000);
+  // made by hand from the definition of the form, sums included
+  static const char want[] = "\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\x09\0\0\0\0\0\0\xf8\x3f\x1a\x0d"
+                             "brain.Event:2";
+  assert_memory_equal(f.text, want, sizeof want - 1);
+  static const char event[] =
+      "\x09\0\0\0\0\0\0\x04\x40\x10\xac\x02\x2a\x0d\x0a\x0b\x0a\x04loss\x15\0\0\x80\x3e";
+  assert_memory_equal(f.text + 40 + 12, event, sizeof event - 1);
+  assert_int_equal(f.n, 40 + 16 + sizeof event - 1);
+  unlink(path);
+}
+
+// A file that was torn in a record goes on after the last whole one.
+static void events_go_on(void **state) {
+  Arena *a = *state;
+  const char *path = temp(a, "torn"), *error;
+  size_t whole[3];
+  for (int k = 0; k < 3; k++) {
+    Arena *own = arena_child(a);
+    Events *e = events_open(own, path, 1, &error);
+    assert_non_null(e);
+    events_scalar(e, k, 1, "x", k);
+    assert_true(events_flush(e, &error));
+    arena_free(own);
+    whole[k] = file_read(a, path, 10000).n;
+    if (k == 1) assert_int_equal(truncate(path, (off_t)whole[k] - 3), 0);
+  }
+  assert_int_equal(whole[2], whole[1]); // record 1 was lost, record 2 is in its place
+  file_write(a, path, "something else", 14);
+  Arena *own = arena_child(a);
+  assert_null(events_open(own, path, 1, &error));
+  assert_string_equal(error, arena_format(a, "%s is no file of events", path));
+  arena_free(own);
+  assert_int_equal(file_read(a, path, 100).n, 14);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(gzip_reads, setup, teardown),
+      cmocka_unit_test_setup_teardown(gzip_many, setup, teardown),
+      cmocka_unit_test_setup_teardown(gzip_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(idx_reads, setup, teardown),
+      cmocka_unit_test_setup_teardown(idx_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_reads, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_numbers_are_exact, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_is_hurt, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_many_words, setup, teardown),
+      cmocka_unit_test_setup_teardown(npz_reads, setup, teardown),
+      cmocka_unit_test_setup_teardown(npz_is_hurt, setup, teardown),
+      cmocka_unit_test_setup_teardown(npz_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(png_reads, setup, teardown),
+      cmocka_unit_test_setup_teardown(png_round_trip, setup, teardown),
+      cmocka_unit_test_setup_teardown(png_is_hurt, setup, teardown),
+      cmocka_unit_test_setup_teardown(png_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(events_write, setup, teardown),
+      cmocka_unit_test_setup_teardown(events_go_on, setup, teardown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
