@@ -659,6 +659,114 @@ static void test_contract_leaves_alone(void **state) {
   t_free(t);
 }
 
+// -- scans ----------------------------------------------------------------------------------------
+// By chance, and after the reverse, where scans carry sums.
+static void test_widen_by_chance(void **state) {
+  (void)state;
+  uint32_t changed = 0, done = 0;
+  for (uint64_t seed = 0; seed < SEEDS / 2; seed++) {
+    T *t = t_new(seed);
+    Diagram *d = random_diagram(t->w, seed + 70000, &(Chance){.smooth = seed % 2 == 0});
+    Diagram *flat = diagram_simplify(t->w, diagram_inline(t->w, d)),
+            *wide = diagram_widen(t->w, flat);
+    t_valid(t, wide);
+    changed += wide->box.n != flat->box.n;
+    bool tame = is_tame(t, d, seed);
+    Tensor *in = random_tensors(t->w, t->arena, d, seed);
+    if (tame) t_near(t_run(t, flat, in, NULL), t_run(t, wide, in, NULL), d->out.n, 1e-9);
+    Diagram *r = diagram_reverse(t->w, wide, NULL), *s = diagram_simplify(t->w, r),
+            *u = diagram_simplify(t->w, diagram_widen(t->w, s));
+    t_valid(t, u);
+    changed += u->box.n != s->box.n;
+    Tensor *all = random_tensors(t->w, t->arena, r, seed);
+    if (tame) {
+      t_near(t_run(t, s, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-9);
+      Diagram *plain = diagram_reverse(t->w, flat, NULL);
+      t_near(t_run(t, plain, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-9);
+      done++;
+    }
+    t_free(t);
+  }
+  assert_true(changed > SEEDS / 100 && done > SEEDS / 4);
+}
+
+// h' = tanh(x U + h V): the product with x goes in front; in the reverse, only the product that the
+// carry needs stays inside.
+static Diagram *recurrent(T *t) {
+  Diagram *d = t_diagram(t, "recurrent"), *body = t_diagram(t, "cell");
+  Id x = t_input(t, body, BASE_R, "2 3"), h = t_input(t, body, BASE_R, "2 4"),
+     u = t_param(t, body, BASE_R, "U", "3 4"), v = t_param(t, body, BASE_R, "V", "4 4");
+  Id a = t_loop(t, body, "b:2 i:3 o:4", SUM, "b o", "2 4", "a*b", 2,
+                (Operand[]){{x, "b i"}, {u, "i o"}}),
+     c = t_loop(t, body, "b:2 i:4 o:4", SUM, "b o", "2 4", "a*b", 2,
+                (Operand[]){{h, "b i"}, {v, "i o"}}),
+     y = t_loop(t, body, "b:2 o:4", SUM, "b o", "2 4", "tanh(a + b)", 2,
+                (Operand[]){{a, "b o"}, {c, "b o"}});
+  diagram_output(t->w, body, y);
+  diagram_output(t->w, body, y);
+  Scan s = {.body = body, .slice = 1, .carry = 1};
+  s.axis = (Index){name_from(t->w->names, "t"), size_of(t->w, 5)};
+  Id in[] = {t_input(t, d, BASE_R, "5 2 3"), t_input(t, d, BASE_R, "2 4"),
+             t_param(t, d, BASE_R, "U", "3 4"), t_param(t, d, BASE_R, "V", "4 4")};
+  Id out = box_scan(t->w, d, &s, in, 4, 0);
+  diagram_output(t->w, d, out);
+  diagram_output(t->w, d, out + 1);
+  return d;
+}
+
+static uint32_t products_inside(const Diagram *d) {
+  uint32_t n = 0;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Diagram *body = d->box.at[i].op == OP_scan ? d->box.at[i].scan->body : NULL;
+    for (Id k = 1; body && k < body->box.n; k++)
+      n += body->box.at[k].op == OP_loop && body->box.at[k].loop->nindex == 3;
+  }
+  return n;
+}
+
+static void test_widen_recurrent(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = recurrent(t), *wide = diagram_simplify(t->w, diagram_widen(t->w, d));
+  Tensor *in = t_tensors(t, d, -1, 1);
+  t_valid(t, wide);
+  t_same_bits(t, d, wide, in);
+  assert_int_equal(products_inside(d), 2);
+  assert_int_equal(products_inside(wide), 1);
+  t_check(t, wide, in);
+  Diagram *r = diagram_simplify(t->w, diagram_reverse(t->w, d, NULL)),
+          *u = diagram_simplify(t->w, diagram_widen(t->w, r));
+  Tensor *all = t_tensors(t, r, -1, 1);
+  t_near(t_run(t, r, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-12);
+  assert_int_equal(products_inside(r), 2 + 2 + 4); // forward; the same again; dx dh dU dV
+  assert_int_equal(products_inside(u), 2);         // h V forward, dh = g V
+  t_free(t);
+}
+
+// A sum that begins somewhere, and nothing else: no scan is left.
+static void test_widen_sum(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = t_diagram(t, "summing"), *body = t_diagram(t, "add");
+  Id x = t_input(t, body, BASE_R, "3"), s = t_input(t, body, BASE_R, "2"),
+     w = t_input(t, body, BASE_R, "3 2");
+  Id e = t_loop(t, body, "i:3 o:2", SUM, "o", "2", "a*b", 2, (Operand[]){{x, "i"}, {w, "i o"}});
+  diagram_output(
+      t->w, body,
+      t_loop(t, body, "o:2", SUM, "o", "2", "a + b", 2, (Operand[]){{e, "o"}, {s, "o"}}));
+  Scan scan = {.body = body, .slice = 1, .carry = 1, .hold = 1};
+  scan.axis = (Index){name_from(t->w->names, "t"), size_of(t->w, 5)};
+  Id in[] = {t_input(t, d, BASE_R, "5 3"), t_input(t, d, BASE_R, "2"),
+             t_input(t, d, BASE_R, "3 2")};
+  diagram_output(t->w, d, box_scan(t->w, d, &scan, in, 3, 0));
+  Diagram *wide = diagram_widen(t->w, d);
+  Tensor *some = t_tensors(t, d, -1, 1);
+  t_valid(t, wide);
+  t_near(t_run(t, d, some, NULL), t_run(t, wide, some, NULL), 1, 1e-12);
+  for (Id i = 1; i < wide->box.n; i++) assert_int_equal(wide->box.at[i].op, OP_loop);
+  t_free(t);
+}
+
 static void test_noise_is_not_merged(void **state) {
   (void)state;
   T *t = t_new(1);
@@ -706,6 +814,9 @@ int main(void) {
       cmocka_unit_test(test_simplify_hostile),
       cmocka_unit_test(test_contract_by_chance),
       cmocka_unit_test(test_contract_chain),
+      cmocka_unit_test(test_widen_by_chance),
+      cmocka_unit_test(test_widen_recurrent),
+      cmocka_unit_test(test_widen_sum),
       cmocka_unit_test(test_contract_leaves_alone),
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_hoist),

@@ -426,6 +426,11 @@ Diagram *diagram_simplify(
 // order of sums, and so their rounding.
 Diagram *diagram_contract(World *, const Diagram *);
 
+// widen.c
+// What a scan need not do step by step, done for all steps at once; sums that it carries are taken
+// outside. For flat diagrams. Carried sums change their order.
+Diagram *diagram_widen(World *, const Diagram *);
+
 // hoist.c
 // Scalars that are the same at every point of a loop as loops of their own, without indices.
 Diagram *diagram_hoist(World *, const Diagram *);
