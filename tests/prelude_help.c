@@ -17,14 +17,14 @@ static const double edges[] = {
     87.5,    -87.5, 88.8,  -0.75,  0.999999, 7.5,   -7.5,     4294967296, 16777217, 3e38, -3e38,
     1.5e-38, 1e-42, 1e300, -1e300, 1e-310,   NAN,   INFINITY, -INFINITY};
 
-uint64_t mix(uint64_t *state) {
+uint64_t next_random(uint64_t *state) {
   *state += 0x9E3779B97F4A7C15u;
   uint64_t x = (*state ^ *state >> 32) * 0xD6E8FEB86659FD93u;
   return x ^ x >> 32;
 }
 
 double draw(uint64_t *state, double low, double high) {
-  return low + (high - low) * ((double)(mix(state) >> 11) * 0x1p-53);
+  return low + (high - low) * ((double)(next_random(state) >> 11) * 0x1p-53);
 }
 
 double rounded(double x) { // by way of memory: gcc 12 may drop a pair of casts

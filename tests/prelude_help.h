@@ -25,7 +25,7 @@ typedef struct {
   double *x[3]; // by argument
 } Arguments;
 
-uint64_t mix(uint64_t *state); // the next number of a test
+uint64_t next_random(uint64_t *state); // the next number of a test
 double draw(uint64_t *state, double low, double high);
 double rounded(double); // to a float
 // Edges (0, infinity, NaN, huge, denormal, …) in every combination, and `draws` ordinary ones. They

@@ -54,8 +54,9 @@ static void noise_is_that_of_the_interpreter(void **state) {
   (void)state;
   uint64_t random = 3;
   for (int i = 0; i < 100000; i++) {
-    uint64_t seed = mix(&random), step = mix(&random) >> (i & 63), site = mix(&random);
-    noise_at(seed, step, site, mix(&random) >> (mix(&random) & 63));
+    uint64_t seed = next_random(&random), step = next_random(&random) >> (i & 63),
+             site = next_random(&random);
+    noise_at(seed, step, site, next_random(&random) >> (next_random(&random) & 63));
     noise_at((uint64_t)i & 3, (uint64_t)i, 0, (uint64_t)i);
     assert_true(noise_site(site, step) == site_step(site, step));
   }
@@ -135,7 +136,8 @@ static void order_is_that_of_a_simple_sort(void **state) {
   for (long n = 0; n <= LONG; n++)
     for (long stride = 1; stride <= 3; stride++) {
       for (long i = 0; i < n * stride; i++) {
-        d[i] = mix(&random) & 1 ? some[mix(&random) % COUNT(some)] : rounded(draw(&random, -3, 3));
+        d[i] = next_random(&random) & 1 ? some[next_random(&random) % COUNT(some)]
+                                        : rounded(draw(&random, -3, 3));
         f[i] = (float)d[i];
       }
       double_order_row(d, stride, n, out, work);

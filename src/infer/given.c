@@ -45,6 +45,11 @@ bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, cons
     g->path = n->text;
     return true;
   }
+  if (n->kind == N_DOT && n->kid[0]->kind == N_STR && is_split(name_text(w->names, n->name))) {
+    g->path = n->kid[0]->text; // "t.csv".test
+    g->split = n->name;
+    return true;
+  }
   if (!source_parts(n, part, &count, config)) {
     diag_error(w->diags, n->span,
                "data comes from a set, a file in quotes, or noise: `from mnist`, `from \"t.csv\"`, "

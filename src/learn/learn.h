@@ -21,6 +21,9 @@ typedef struct {
 // loss.c
 Loss learn_loss(Infer *, const Program *);
 
+// exploit.c: what players who are points of a simplex could gain, each alone; NULL: there are none
+Diagram *learn_exploitability(Infer *, const Program *, Ids *fields);
+
 // regime.c: a `train` statement as diagrams.
 //
 // A step is one diagram: forward, reverse, optimiser. Its params hold everything that lasts:

@@ -50,7 +50,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(Trainer *t, LimnStatus 
 // -- which folder
 // -------------------------------------------------------------------------------------
 static const char *default_name(const Trainer *t) {
-  const char *path = t->data->beside, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *path = t->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
   size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
   return arena_format(t->arena, "runs/%.*s", (int)n, base);
@@ -169,7 +169,7 @@ void folder_note(Trainer *t, const char *how) {
   Buf b = buf_new(t->arena);
   buf_text(&b, "{\n  \"limn\": ");
   buf_json(&b, limn_version(), strlen(limn_version()));
-  pair_text(&b, "program", t->data->beside);
+  pair_text(&b, "program", t->path);
   Buf settings = buf_new(t->arena);
   infer_settings(t->in, &settings);
   pair_text(&b, "set", settings.at);
@@ -186,9 +186,10 @@ void folder_note(Trainer *t, const char *how) {
     pair_number(&b, "best", t->best);
     pair_number(&b, "best_step", (double)t->best_step);
   }
-  pair_text(&b, "hash",
-            arena_format(t->arena, "%016llx", (unsigned long long)store_hash(t->store)));
+  if (strcmp(how, "running") != 0)
+    pair_text(&b, "hash",
+              arena_format(t->arena, "%016llx", (unsigned long long)store_hash(t->store)));
   buf_printf(&b, ",\n  \"finished\": %s\n}\n", strcmp(how, "finished") == 0 ? "true" : "false");
   const char *why = file_write(t->arena, folder_path(t, "run.json"), b.at, b.n);
-  if (why) tell(t, "cannot write %s: %s", folder_path(t, "run.json"), why);
+  if (why) tell_wrong(t, "cannot write %s: %s", folder_path(t, "run.json"), why);
 }

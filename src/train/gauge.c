@@ -56,14 +56,17 @@ static bool is_up(const Measure *m) {
 }
 
 static bool measure_open(Trainer *t, const Measure *m) {
-  if (!m->diagram) {
-    tell(t, "%s is not measured here", name_text(t->w->names, m->name));
-    return true;
+  Diagram *d = m->diagram;
+  Ids fields = m->fields;
+  if (!d) d = learn_exploitability(t->in, t->p, &fields); // the one measure that is not written out
+  if (!d) {
+    diag_error(t->w->diags, m->span, "there are no players: no goal trains a `simplex`");
+    return false;
   }
   Instead instead = {.set = m->set, .path = m->path, .on = m->set || m->path, .ordered = true};
   split_from(name_text(t->w->names, m->split), &instead.split);
   Gauge g = gauge_new(t, 1);
-  bool good = part_open(t, &g, m->diagram, m->fields, &instead);
+  bool good = part_open(t, &g, d, fields, &instead);
   g.label = label_of(t, m);
   g.where = where_of(t, m, &g.feed[0]);
   g.up = is_up(m);

@@ -75,11 +75,13 @@ static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
 }
 
 static LoopEnd one_step(Trainer *t) {
-  LoopEnd how = LOOP_DONE;
-  for (uint32_t i = 0; i < t->turns && how == LOOP_DONE; i++)
-    how = one_turn(t, t->turn[i], t->step * t->turns + i);
-  if (how == LOOP_DONE) t->step++;
-  return how;
+  for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
+    LoopEnd how = one_turn(t, t->turn[t->at_turn], t->step * t->turns + t->at_turn);
+    if (how != LOOP_DONE) return how;
+  }
+  t->at_turn = 0;
+  t->step++;
+  return LOOP_DONE;
 }
 
 // -- what is due
@@ -148,7 +150,7 @@ static uint64_t next_due(const Trainer *t) {
   due = least(due, next_of(t->step, t->row_every));
   due = least(due, next_of(t->step, t->report_every));
   if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
-  if (t->o->pause) due = least(due, t->first + t->o->pause);
+  if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
   return due;
 }
 
@@ -168,18 +170,20 @@ static LoopEnd attend(Trainer *t, bool *end) {
   if (reported && !report(t)) return LOOP_FAILED;
   if (reported || t->step % t->row_every == 0) end_row(t, reported);
   if (is_impatient(t)) return LOOP_PATIENT;
+  if (t->pause_at == t->base + t->step && !(*end && t->phase + 1 == t->p->train.n))
+    return LOOP_STOPPED;
   if (*end) return LOOP_DONE;
   if (save_due(t, now, reported) && !save_begin(t)) return LOOP_NOT_FINITE;
   tell_progress(t, now);
   if (reported) t->looked = clock_seconds(); // measuring is not training
-  return t->o->pause && t->step - t->first >= t->o->pause ? LOOP_STOPPED : LOOP_DONE;
+  return LOOP_DONE;
 }
 
 LoopEnd loop_run(Trainer *t) {
   const volatile sig_atomic_t *stop = t->o->stop;
   bool end = t->step >= t->total;
   if (is_impatient(t)) return LOOP_PATIENT;
-  t->first = t->looked_step = t->step;
+  t->looked_step = t->step;
   t->looked = t->saved = t->said = clock_seconds();
   t->look_every = 1;
   LoopEnd how = LOOP_DONE;

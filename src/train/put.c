@@ -78,6 +78,9 @@ bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   const char *error;
   if (ends_with(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, out);
   if (ends_with(value, ".png")) return from_png(u, value, type, out);
+  if (!ends_with(value, ".npy") && !strchr("[+-.0123456789ni", *value))
+    return use_wrong(u, LIMN_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
+                     value);
   bool good = ends_with(value, ".npy") ? npy_read(u->arena, value, out, &error)
                                        : array_parse(u->arena, value, out, &error);
   return good || use_wrong(u, LIMN_WRONG, "%s", error);

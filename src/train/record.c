@@ -26,7 +26,7 @@ static double wall_time(void) {
 
 static void failed(Trainer *t, const char *name, const char *why) {
   if (!t->record.failed)
-    tell(t, "cannot write %s: %s; it is tried again later", folder_path(t, name), why);
+    tell_wrong(t, "cannot write %s: %s; it is tried again later", folder_path(t, name), why);
   t->record.failed = true;
 }
 
@@ -46,7 +46,7 @@ static int64_t bytes_noted(const Arrays *state, const char *key) {
 
 static bool cut(Trainer *t, const char *path, int64_t bytes) {
   int64_t have = file_bytes(path);
-  if (have < bytes) tell(t, "%s is shorter than it was: rows of it are lost", path);
+  if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows of it are lost", path);
   if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
   diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
   return false;
@@ -76,14 +76,23 @@ static bool csv_open(Trainer *t, int64_t bytes) {
   return true;
 }
 
+static const char *new_events(const Trainer *t) {
+  return arena_format(t->arena, "events.out.tfevents.%.0f.limn", wall_time() * 1000);
+}
+
+// Curves that cannot be continued stay as they are; new ones begin beside them.
 static bool events_start(Trainer *t, const Arrays *state) {
   Record *r = &t->record;
   const char *error, *name = state ? arrays_metadata(state, "events") : NULL;
-  if (!name || strchr(name, '/'))
-    name = arena_format(t->arena, "events.out.tfevents.%.0f.limn", wall_time());
+  bool ours = name && strncmp(name, "events.out.tfevents.", 20) == 0 && !strchr(name, '/');
+  if (!ours) name = new_events(t);
   r->events_path = folder_path(t, name);
   if (!cut(t, r->events_path, bytes_noted(state, "events_bytes"))) return false;
   r->events = events_open(t->arena, r->events_path, wall_time(), &error);
+  if (!r->events) {
+    r->events_path = folder_path(t, new_events(t));
+    r->events = events_open(t->arena, r->events_path, wall_time(), &error);
+  }
   if (!r->events) diag_error(t->w->diags, (Span){0}, "%s", error);
   return r->events != NULL;
 }

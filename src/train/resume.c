@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define STEP_LIMIT ((uint64_t)1 << 50)
+
 static const char *noted(const Arrays *state, const char *key) {
   const char *text = arrays_metadata(state, key);
   return text ? text : "";
@@ -68,7 +70,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
   t->seed = seed;
   t->batch_asked = batch;
   t->precision = (Precision)number;
-  if (!t->o->epochs && !t->o->steps) {
+  if (t->o->epochs <= 0 && t->o->steps <= 0) {
     t->epochs_asked = noted_number(state, "epochs");
     t->steps_asked = noted_number(state, "steps");
   }
@@ -96,6 +98,7 @@ bool resume_position(Trainer *t, const Arrays *state) {
     return false;
   t->step = noted_count(state, "step");
   t->base = noted_count(state, "steps_before");
+  if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
   t->has_best = noted_count(state, "has_best") != 0;
   t->best = noted_number(state, "best");
   t->best_step = noted_count(state, "best_step");

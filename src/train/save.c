@@ -227,8 +227,8 @@ static void take_result(Trainer *t) {
   drop(&s->arena);
   if (!s->failed) drop(&s->best), s->best_bytes.n = 0;
   if (s->failed)
-    tell(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-         s->why);
+    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+               s->why);
 }
 
 static bool collect_pieces(Trainer *t) {
@@ -270,8 +270,8 @@ bool save_begin(Trainer *t) {
   if (!snapshot(t)) {
     s->failed = true;
     drop(&s->arena);
-    tell(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-         s->why);
+    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+               s->why);
     return true;
   }
   atomic_store(&s->done, false);
@@ -305,6 +305,22 @@ void save_best(Trainer *t) {
   arena_on_failure(s->best, &s->no_memory);
   if (setjmp(s->no_memory) == 0 && model_bytes(t, s->best, &s->best_bytes, &error)) return;
   s->best_bytes = (Bytes){0};
+}
+
+// A step that failed changed nothing, so the states are those before it. They are kept only where
+// there is no earlier checkpoint: that one is farther from what went wrong.
+void save_remains(Trainer *t) {
+  Saver *s = t->saver;
+  const char *state = folder_path(t, "state.safetensors"),
+             *best = folder_path(t, "best.safetensors");
+  if (s->busy) take_result(t);
+  t->w->diags->muted++;
+  if (access(state, F_OK) != 0 && !t->at_turn) save_begin(t);
+  t->w->diags->muted--;
+  if (s->busy) take_result(t);
+  const char *why =
+      s->best_bytes.n ? file_write(t->arena, best, s->best_bytes.at, s->best_bytes.n) : NULL;
+  if (why) tell_wrong(t, "cannot write %s: %s", best, why);
 }
 
 bool save_open(Trainer *t) {

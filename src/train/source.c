@@ -11,15 +11,10 @@ static const char *given_name(const Data *d, const Given *g) {
   return g->path ? g->path : name_text(d->w->names, g->set);
 }
 
-static Span field_span(const Given *g, uint32_t i) {
-  return g->field.at[i] ? g->field.at[i]->span : g->node->span;
-}
-
 Data *data_new(Infer *in, Program *p, Arena *a) {
   Data *d = NEW(a, Data);
   World *w = infer_world(in);
   *d = (Data){.in = in, .w = w, .p = p, .arena = a};
-  d->beside = w->sources->file.at[p->tree->span.file].path;
   d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
   return d;
 }
@@ -32,106 +27,58 @@ bool split_from(const char *name, Split *split) {
   return !*name || strcmp(name, names[*split]) == 0;
 }
 
-// -- sets
-// ---------------------------------------------------------------------------------------------
-static Set *open_set(Data *d, const Given *g, int64_t window) {
-  bool bits = false;
-  for (uint32_t i = 0; i < g->type.n; i++) bits |= g->type.at[i].base == BASE_BIT;
+// -- sets -----------------------------------------------------------------------------------------
+static Set *open_set(Data *d, const Given *g) {
   const char *name = given_name(d, g), *why = "";
+  int64_t window = 0;
+  if (g->window) size_value(d->w, g->window, &window);
   for (uint32_t i = 0; i < d->opened.n; i++) {
     const Opened *o = &d->opened.at[i];
-    if (!strcmp(o->name, name) && o->bits == bits && o->window == window) return o->set;
+    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window) return o->set;
   }
   SetOptions how = {.seed = d->seed,
                     .file = g->path != NULL,
-                    .bits = bits,
+                    .bits = g->bits,
                     .valid = d->valid,
                     .window = window,
-                    .beside = d->beside};
+                    .beside = g->beside};
   Set *set = set_open(d->arena, name, &how, &why);
   if (!set) {
     diag_error(d->w->diags, g->node->span, "%s", why);
     return NULL;
   }
-  vec_push(d->arena, &d->opened, (Opened){name, bits, window, set});
+  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, set});
   return set;
 }
 
-// Fields match by name, else by order, never a mixture.
-static bool find_field(const Data *d, const Given *g, Set *s, uint32_t field, uint32_t *out) {
-  bool any = false;
-  for (uint32_t i = 0; i < g->column.n; i++)
-    any |= set_find(s, name_text(d->w->names, g->column.at[i])) != FIELD_NONE;
-  *out = set_find(s, name_text(d->w->names, g->column.at[field]));
-  if (*out != FIELD_NONE) return true;
-  *out = field;
-  if (!any && field < set_fields(s)) return true;
-  Buf all = buf_new(d->arena);
-  for (uint32_t i = 0; i < set_fields(s); i++)
-    buf_printf(&all, "%s%s", i ? ", " : "", set_field(s, i)->name);
-  diag_error(d->w->diags, field_span(g, field), "%s has no field `%s`: it has %s", given_name(d, g),
-             name_text(d->w->names, g->column.at[field]), all.at);
+// The field behind a name of the program; it has as many numbers as its type.
+static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32_t *out) {
+  const char *name = name_text(d->w->names, g->column.at[i]);
+  Span span = g->field.at[i] ? g->field.at[i]->span : g->node->span;
+  int64_t cells;
+  *out = set_find(s, name);
+  if (*out == FIELD_NONE) {
+    diag_error(d->w->diags, span, "%s has no field `%s`", given_name(d, g), name);
+    return false;
+  }
+  if (*out == FIELD_INDEX) return true;
+  const Field *f = set_field(s, *out);
+  if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f)) return true;
+  diag_error(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
+             given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
   return false;
-}
-
-// Sizes of a file's field that the program left open.
-static void settle_field(Data *d, const Type *t, const Field *f) {
-  World *w = d->w;
-  if (t->base == BASE_LABEL && f->labels) size_equate(w, t->count, size_of(w, f->labels), false);
-  for (uint32_t i = 0; t->rank == f->rank && i < t->rank; i++)
-    size_equate(w, t->axis[i].size, size_of(w, f->shape[i]), false);
-}
-
-// How many rows make a sample of this type: 1 for a reshaped field, more for a window, -1 for all
-// there are. 0 with a diagnostic.
-static int64_t field_window(Data *d, const Given *g, uint32_t i, const Field *f) {
-  const Type *t = &g->type.at[i];
-  int64_t want, have = field_count(f), labels = 0;
-  bool kind = t->base != BASE_LABEL ? f->kind != FIELD_LABEL : f->labels > 0;
-  bool few = t->base != BASE_LABEL || !size_value(d->w, t->count, &labels) || f->labels <= labels;
-  bool known = type_count(d->w, t, &want);
-  if (kind && few && !known && t->rank == f->rank + 1) return -1;
-  if (kind && few && known && have > 0 && want % have == 0) return want / have;
-  diag_error(d->w->diags, field_span(g, i),
-             known ? "field `%s` of %s is %s, and cannot be read as %s"
-                   : "field `%s` of %s is %s, which does not settle %s",
-             f->name, given_name(d, g), field_type(d->arena, f), type_text(d->w, t));
-  return 0;
-}
-
-// The rows that make a sample, for all fields together; 0 with a diagnostic.
-static int64_t given_window(Data *d, const Given *g, Set *s) {
-  int64_t window = 1;
-  for (uint32_t i = 0; i < g->type.n; i++) {
-    uint32_t field;
-    if (!find_field(d, g, s, i, &field)) return 0;
-    if (field == FIELD_INDEX) continue;
-    settle_field(d, &g->type.at[i], set_field(s, field));
-    int64_t rows = field_window(d, g, i, set_field(s, field));
-    if (!rows) return 0;
-    if (rows != 1) window = rows;
-  }
-  return window;
-}
-
-static bool open_given(Data *d, uint32_t number) {
-  const Given *g = &d->p->given.at[number];
-  Set *s = open_set(d, g, 0);
-  int64_t window = s ? given_window(d, g, s) : 0;
-  if (window > 1 || window < 0) {
-    s = open_set(d, g, window);
-    if (s && given_window(d, g, s) != 1) return false;
-  }
-  if (window) d->set[number] = s;
-  return window && s;
 }
 
 bool data_need(Data *d, const Ids *fields) {
   for (uint32_t i = 0; i < fields->n; i++) {
-    uint32_t given = def_of(d->in, fields->at[i])->given;
-    if (!d->p->given.at[given].noise && !d->set[given] && !open_given(d, given)) return false;
+    const Def *def = def_of(d->in, fields->at[i]);
+    const Given *g = &d->p->given.at[def->given];
+    uint32_t field;
+    if (g->noise) continue;
+    if (!d->set[def->given]) d->set[def->given] = open_set(d, g);
+    Set *set = d->set[def->given];
+    if (!set || !find_field(d, g, set, def->field, &field)) return false;
   }
-  for (Id i = 1; i < d->w->diagram.n; i++) diagram_zonk(d->w, d->w->diagram.at[i]);
   return true;
 }
 

@@ -262,22 +262,33 @@ void tell_report(Trainer *t) {
   arena_free(a);
 }
 
-void tell(Trainer *t, const char *format, ...) {
+static void say_text(Trainer *t, const char *event, const char *format, va_list args) {
   Arena *a = arena_child(t->arena);
   Buf text = buf_new(a), line = buf_new(a);
-  va_list args;
-  va_start(args, format);
   buf_vprintf(&text, format, args);
-  va_end(args);
   if (t->o->json) {
-    buf_text(&line, "{\"event\": \"note\", \"text\": ");
+    buf_printf(&line, "{\"event\": \"%s\", \"text\": ", event);
     buf_json(&line, text.at, text.n);
     buf_char(&line, '}');
   } else {
     buf_text(&line, text.at);
   }
-  if (!t->o->quiet) say_line(t, line.at);
+  say_line(t, line.at);
   arena_free(a);
+}
+
+void tell(Trainer *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (!t->o->quiet) say_text(t, "note", format, args);
+  va_end(args);
+}
+
+void tell_wrong(Trainer *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say_text(t, "warning", format, args);
+  va_end(args);
 }
 
 // -- beginning and end
@@ -291,9 +302,17 @@ static int64_t weights_of(const Trainer *t) {
   return n;
 }
 
+static void tell_sets(Trainer *t) {
+  Set **set = t->data->set;
+  for (uint32_t i = 0; i < t->p->given.n; i++) {
+    bool said = !set[i];
+    for (uint32_t k = 0; k < i; k++) said |= set[k] == set[i];
+    if (!said) tell(t, "%s", set_says(set[i]));
+  }
+}
+
 void tell_start(Trainer *t) {
-  for (uint32_t i = 0; i < t->data->opened.n && !t->phase; i++)
-    tell(t, "%s", set_says(t->data->opened.at[i].set));
+  if (!t->base) tell_sets(t);
   for (uint32_t i = 0; i < t->gauge.n; i++)
     if (strcmp(t->gauge.at[i].where, "training data") == 0)
       tell(t, "%s is measured on the training data: say `on` to measure elsewhere",
@@ -320,7 +339,7 @@ void tell_start(Trainer *t) {
 static void put_command(const Trainer *t, Buf *b) {
   Buf settings = buf_new(b->arena);
   infer_settings(t->in, &settings);
-  buf_printf(b, "limn train %s", t->data->beside);
+  buf_printf(b, "limn train %s", t->path);
   for (const char *s = settings.at; *s; s += strspn(s, " ")) {
     int n = (int)strcspn(s, " ");
     buf_printf(b, " --set %.*s", n, s);

@@ -53,7 +53,8 @@ static bool read_options(Trainer *t) {
     return refuse(t, LIMN_USAGE, "a device is cpu, not %s", o->device);
   if (o->out && o->resume)
     return refuse(t, LIMN_USAGE, "a run that is resumed stays in its folder: leave --out away");
-  if (o->epochs && o->steps) return refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
+  if (o->epochs > 0 && o->steps > 0)
+    return refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
   if (!t->p->train.n) {
     refuse(t, LIMN_WRONG, "there is no `train` in this program");
     diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
@@ -131,8 +132,8 @@ static bool open_engine(Trainer *t, uint32_t k) {
 
 // How many steps, and after which of them there are rows and reports.
 static bool find_length(Trainer *t) {
-  double epochs = t->epochs_asked ? t->epochs_asked : t->steps_asked ? 0 : t->regime.epochs;
-  double steps = t->steps_asked ? t->steps_asked : t->regime.steps;
+  double epochs = t->epochs_asked > 0 ? t->epochs_asked : t->steps_asked > 0 ? 0 : t->regime.epochs;
+  double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.steps;
   double each = (double)t->epoch_steps;
   if (epochs > 0 && !t->epoch_steps)
     return refuse(t, LIMN_WRONG, "without data that end there are no epochs: say how many `steps`");
@@ -162,6 +163,12 @@ static Mean mean_new(const Trainer *t) {
                 NEW_ARRAY(t->arena, double, t->p->goal.n + 1)};
 }
 
+// A pass goes over the samples one by one, epochs go over them in heaps.
+static int64_t usual_batch(const Trainer *t) {
+  const char *unit = name_text(t->w->names, t->regime.node->name);
+  return strncmp(unit, "pass", 4) == 0 ? 1 : BATCH;
+}
+
 // The number of samples in an epoch is known before any engine: they are told how many steps there
 // will be.
 static bool find_epoch(Trainer *t) {
@@ -173,7 +180,7 @@ static bool find_epoch(Trainer *t) {
     if (!feed_draws(t->data, &t->feed, &s->fields, &drawn)) return false;
     samples |= has_sample_axis(t->w, s->diagram);
   }
-  t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : BATCH;
+  t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : usual_batch(t);
   if (!samples) t->batch = 0;
   t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
   t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
@@ -184,6 +191,7 @@ static bool open_steps(Trainer *t) {
   uint32_t n = t->regime.step.n;
   t->engine = NEW_ARRAY(t->arena, Engine *, n + 1);
   t->inlet = NEW_ARRAY(t->arena, Inlets, n + 1);
+  if (t->o->tell.redraw && !t->o->quiet) t->o->tell.redraw(t->o->tell.context, "compiling");
   for (uint32_t i = 0; i < n; i++)
     if (!open_engine(t, i)) return false;
   return true;
@@ -231,6 +239,7 @@ static bool finish(Trainer *t, LoopEnd how) {
   static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
   bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
   if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
+  if (how == LOOP_NOT_FINITE) save_remains(t);
   bool saved = save_end(t);
   if (t->status == LIMN_GOOD && !good) t->status = LIMN_WRONG;
   folder_note(t, word[how]);
@@ -243,10 +252,19 @@ static bool finish(Trainer *t, LoopEnd how) {
   return good;
 }
 
+// A new run gets its folder when nothing is left that could be wrong with the program or its data.
+static bool new_folder(Trainer *t) {
+  if (!t->o->resume && !folder_open(t)) return false;
+  const char *why = program_copy(t->w, t->p, t->dir);
+  return !why || refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
+}
+
 static bool run_phases(Trainer *t, const Arrays *state) {
   LoopEnd how = LOOP_DONE;
   for (bool first = true;; first = false, state = NULL) {
-    if (!open_phase(t) || !begin_phase(t, state, first)) return false;
+    if (!open_phase(t) || (first && !state && !new_folder(t)) || !begin_phase(t, state, first))
+      return false;
+    if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
     if (first) folder_note(t, "running");
     tell_start(t);
     how = loop_run(t);
@@ -274,19 +292,14 @@ static bool run(Trainer *t) {
   Arrays state = {0};
   bool old = false;
   if (!read_options(t)) return false;
-  if (t->o->plan) {
-    t->seed = seed_of(t);
-    return open_data(t) && show_plan(t);
-  }
   t->program = program_hash(t->w, t->p);
-  if (!folder_open(t)) return false;
-  if (t->o->resume && !resume_read(t, t->arena, &state, &old)) return false;
-  if (old && !resume_options(t, &state)) return false;
+  if (t->o->resume && !t->o->plan) {
+    if (!folder_open(t) || !resume_read(t, t->arena, &state, &old)) return false;
+    if (old && !resume_options(t, &state)) return false;
+  }
   if (!old) t->seed = seed_of(t);
   if (!open_data(t)) return false;
-  const char *why = old ? NULL : program_copy(t->w, t->p, t->dir);
-  if (why) return refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
-  return run_phases(t, old ? &state : NULL);
+  return t->o->plan ? show_plan(t) : run_phases(t, old ? &state : NULL);
 }
 
 static void close_all(Trainer *t) {
@@ -307,6 +320,7 @@ LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o) {
   if (setjmp(t->no_memory) == 0) {
     t->arena = arena_child(w->arena);
     t->started = clock_seconds();
+    t->path = w->sources->file.at[p->tree->span.file].path;
     t->data = data_new(in, p, t->arena);
     save_open(t);
     t->model = model_paths(t->arena, p);

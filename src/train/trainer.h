@@ -18,7 +18,6 @@ typedef struct {
   World *w;
   Program *p;
   Arena *arena;
-  const char *beside; // the program: data files are named from there
   uint64_t seed;      // of what is generated
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
@@ -53,8 +52,7 @@ typedef struct {
 typedef VEC(Inlet) Inlets;
 
 Data *data_new(Infer *, Program *, Arena *);
-// Opens the sets behind these fields; sizes that a file settles are settled. False with a
-// diagnostic.
+// Opens the sets behind these fields. False with a diagnostic.
 bool data_need(Data *, const Ids *fields);
 bool data_open_all(Data *);                                          // of goals and measures
 bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
@@ -147,10 +145,11 @@ int64_t record_events_bytes(const Trainer *);
 typedef struct Saver Saver;
 bool save_open(Trainer *);
 void save_close(Trainer *);
-bool save_begin(Trainer *); // false: a weight is not finite, and nothing is saved
-bool save_busy(Trainer *);  // what the last one met is told when it has ended
-bool save_end(Trainer *);   // waits. False: it failed
-void save_best(Trainer *);  // the weights as they are; written with the next checkpoint
+bool save_begin(Trainer *);   // false: a weight is not finite, and nothing is saved
+bool save_busy(Trainer *);    // what the last one met is told when it has ended
+bool save_end(Trainer *);     // waits. False: it failed
+void save_best(Trainer *);    // the weights as they are; written with the next checkpoint
+void save_remains(Trainer *); // of a run that failed: what is good and not on disk yet
 
 // resume.c
 bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic
@@ -163,6 +162,8 @@ void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
+    __attribute__((format(printf, 2, 3)));
 
 // train.c
 bool precision_from(const char *text, Precision *);
@@ -187,6 +188,7 @@ struct Trainer {
 
   // what is trained
   Data *data;
+  const char *path; // of the program
   uint64_t program; // its hash
   Table *model;     // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
   uint32_t phase;   // which `train` statement
@@ -194,7 +196,8 @@ struct Trainer {
   Store *store, *before; // of this phase, and while it is made of the one before
   Engine **engine;       // [step of the regime]
   Inlets *inlet;
-  Feed feed;             // for all of them
+  Feed feed; // for all of them
+  uint32_t at_turn;
   uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;
   int64_t batch;
@@ -212,7 +215,7 @@ struct Trainer {
 
   // this call
   double started, saved, save_took, looked, drawn, said, rate, feeding;
-  uint64_t first, looked_step, look_every;
+  uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
   Mean shown; // the window before `row`, so that what is shown is steady
   const char *dir;
   int lock;

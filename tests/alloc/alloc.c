@@ -1,7 +1,9 @@
-// Memory runs out at the k-th allocation, for many k: every call comes back with NULL, an empty text or LIMN_MACHINE, and what
-// was taken is given back. Each k is a process of its own, because arena.c counts once per process.
+// Memory runs out at the k-th allocation, for many k: every call comes back with NULL, an empty
+// text or LIMN_MACHINE, and what was taken is given back. Each k is a process of its own, because
+// arena.c counts once per process.
 #include "limn.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +23,20 @@ enum { GOOD = 0, FAILED = 3, LEAKED = 4, WRONG = 5 };
 // -Wl,--wrap: what the library takes and gives back is counted.
 void *__real_calloc(size_t, size_t);
 void __real_free(void *);
+void *__real_aligned_alloc(size_t, size_t);
 void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_aligned_alloc(size_t align, size_t bytes);
 void __wrap_free(void *);
-static long blocks;
+static atomic_long blocks;
 
 void *__wrap_calloc(size_t n, size_t bytes) {
   void *p = __real_calloc(n, bytes);
+  blocks += p != NULL;
+  return p;
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t bytes) {
+  void *p = __real_aligned_alloc(align, bytes);
   blocks += p != NULL;
   return p;
 }
@@ -45,13 +55,16 @@ static int work(bool right) {
   if (!l) return FAILED;
   const char *cut = strstr(program, "box g"), *rest = strstr(program, "given");
   char text[1024];
-  int n = snprintf(text, sizeof text, "%.*s%s", (int)(cut - program), program, rest); // without the wrong box
-  LimnStatus s = limn_load_text(l, "p.limn", right ? text : program, right ? (size_t)n : strlen(program));
+  int n = snprintf(text, sizeof text, "%.*s%s", (int)(cut - program), program,
+                   rest); // without the wrong box
+  LimnStatus s =
+      limn_load_text(l, "p.limn", right ? text : program, right ? (size_t)n : strlen(program));
   int result = s == LIMN_MACHINE ? FAILED : s == (right ? LIMN_GOOD : LIMN_WRONG) ? GOOD : WRONG;
   bool failed = s == LIMN_MACHINE;
   if (!right && result == GOOD) failed |= bad(limn_messages(l, false));
   if (right && result == GOOD) {
-    failed |= bad(limn_summary(l, true)) | bad(limn_who(l, false)) | bad(limn_print(l, "f", "reverse", true));
+    failed |= bad(limn_summary(l, true)) | bad(limn_who(l, false)) |
+              bad(limn_print(l, "f", "reverse", true));
     failed |= bad(limn_cost(l, "h", false)) | bad(limn_print(l, NULL, "gradient", false));
     const char *out = "";
     LimnInput in = {"x", "[1, 2, 3, 4]"};
@@ -65,11 +78,36 @@ static int work(bool right) {
   return failed ? FAILED : result;
 }
 
-static int child(long k) {
+// A run of three steps, with its checkpoints.
+static int train(long k) {
+  static const char text[] =
+      "given x, label from iris\n"
+      "learn net : R[4] -> R[3] = dense[4] ; tanh ; dropout[0.1] ; dense[3]\n"
+      "goal fit : net(x) ~ label by cross_entropy\n"
+      "measure fit by hits on iris.test\n"
+      "train 3 steps, batch 16, adam(0.01)\n";
+  char out[32];
+  snprintf(out, sizeof out, "run%ld", k);
+  Limn *l = limn_new();
+  if (!l) return FAILED;
+  LimnStatus s = limn_load_text(l, "p.limn", text, strlen(text));
+  if (!s) s = limn_train(l, &(LimnTrain){.out = out, .reference = true});
+  const char *measures = "";
+  if (!s) s = limn_measure(l, &(LimnUse){.from = out, .reference = true}, &measures);
+  limn_messages(l, true);
+  limn_free(l);
+  return s == LIMN_GOOD ? GOOD : s == LIMN_MACHINE ? FAILED : WRONG;
+}
+
+static int child(long k, bool trains) {
   char text[32];
   snprintf(text, sizeof text, "%ld", k);
   setenv("LIMN_FAIL_ALLOC", text, 1);
   long before = taken();
+  if (trains) {
+    int trained = train(k);
+    return taken() != before ? LEAKED : trained;
+  }
   int result = work(true);
   if (taken() != before) return LEAKED;
   if (k % 2) { // the counter has run out: everything fails from here on, or nothing does
@@ -85,18 +123,23 @@ int main(void) {
   long most = 200000;
   for (int i = 1; i <= 300; i++) {
     seed = seed * 1664525u + 1013904223u;
-    long k = i <= 200 ? i : i < 300 ? 201 + (long)(seed >> 8) % (i < 250 ? 20000 : most) : 1000000000;
+    long k = i <= 200  ? i
+             : i < 300 ? 201 + (long)(seed >> 8) % (i < 250 ? 20000 : most)
+                       : 1000000000;
+    bool trains = i % 8 == 0; // checking takes some 13000, training 10000 more
+    if (trains && i > 50) k = 13000 + (long)(seed >> 8) % 12000;
     int status = 0;
     fflush(stdout);
     pid_t pid = fork();
     if (pid < 0) return 3;
-    if (pid == 0) exit(child(k));
+    if (pid == 0) exit(child(k, trains));
     waitpid(pid, &status, 0);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (code == FAILED) failed++;
     if (code == GOOD || code == FAILED) continue;
     wrong++;
-    printf("allocation %ld: %s %d\n", k, code < 0 ? "signal" : "exit status", code < 0 ? WTERMSIG(status) : code);
+    printf("allocation %ld: %s %d\n", k, code < 0 ? "signal" : "exit status",
+           code < 0 ? WTERMSIG(status) : code);
   }
   printf("%u runs failed as they should, %u did not\n", failed, wrong);
   return wrong > 0 || failed < 200;

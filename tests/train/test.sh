@@ -97,7 +97,7 @@ says "is refused with its line" err 'in noisy.limn, line 5 is `learn net : R[4] 
 says "and with what it was" err 'dropout[0.2] ; dense[3]`, and was `learn net : R[4] -> R[3] = dense[6]'
 sed -i 's/dense\[7\]/dense[6]/; s/^train 2 epochs/train 3   epochs/; s/^given/\n# a comment\ngiven/' noisy.limn
 status "a longer one is not" 0 train noisy.limn --resume part --quiet
-is "and is longer" grep -q '"steps": 22,' part/run.json
+is "and is longer" grep -q '"steps": 19,' part/run.json
 cp "$here/noisy.limn" .
 rm -rf part
 train noisy.limn --out part --pause 3 --quiet >out 2>&1
@@ -180,10 +180,16 @@ goal bad : minimise sqrt(12 - wild(stop(net(x))))
 train 40 epochs, batch 32, gd(0.1)
 END
 status "not finite" 1 train wild.limn --out wild --every 1
+cp err first
 says "the goal" err "goal bad is not finite in step"
 says "the place" err "wild.limn:5:21: error:"
 says "the box" err 'NaN by `sqrt`'
 is "the last good checkpoint is there" test -e wild/state.safetensors
+status "and goes on to the same place" 1 train wild.limn --resume wild
+says "in the same step" err "$(sed -n 's/.*\(not finite in step [0-9]*\).*/\1/p' first)"
+rm -rf wild
+status "not finite before any checkpoint" 1 train wild.limn --out wild --every 1000
+is "leaves one too" test -e wild/state.safetensors -a -e wild/best.safetensors
 is "and it is finite" /usr/bin/python3 - <<'END'
 import json, struct, numpy
 b = open("wild/model.safetensors", "rb").read()
