@@ -3,7 +3,8 @@
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, layers, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
-# make bench    how the time of checking grows with a program
+# make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
+# make bench-check  how the time of checking grows with a program
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make docs     the pages that limn writes itself
 CC ?= cc
@@ -22,7 +23,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test bless check fuzz bench bench-prelude format clean docs packages layers
+.PHONY: all test bless check fuzz bench bench-check bench-prelude format clean docs packages layers
 all: $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
@@ -87,8 +88,13 @@ fuzz:
 	@tools/packages.sh fuzz
 	@$(MAKE) -s --no-print-directory -j$(JOBS) build/library.c build/prelude.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
-bench: all
+bench:
+	@$(MAKE) -s --no-print-directory -j$(JOBS) all $(BUILD)/bench-step
+	@bench/run.sh --build $(BUILD) $(BENCH)
+bench-check: all
 	@bench/check.sh $(BUILD)/limn
+$(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 # As generated code is compiled.
 STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
   $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)

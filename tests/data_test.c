@@ -325,6 +325,26 @@ static void bits_say_above_the_middle(void **state) {
     }
 }
 
+// Columns of a table that are taken together can be taken so as bits too, whatever stands between
+// them.
+static void bits_of_tables(void **state) {
+  Arena *a = *state;
+  Set *s = open_text_file(a, "b.csv", "p,kind,q,r\n0,a,5,1\n1,b,6,0\n4,a,9,1\n",
+                          (SetOptions){.bits = true});
+  uint32_t run = set_find(s, "p..r");
+  static const uint8_t want[3][3] = {{0, 0, 1}, {0, 0, 0}, {1, 1, 1}};
+  assert_true(run != FIELD_NONE && set_field(s, run)->kind == FIELD_BIT &&
+              set_field(s, run)->shape[0] == 3);
+  for (int64_t r = 0; r < 3; r++) {
+    uint8_t x[3], y[2];
+    const char *why;
+    assert_true(set_read(s, SPLIT_TRAIN, run, &r, 1, NUMBER_U8, x, &why));
+    assert_memory_equal(x, want[r], 3);
+    assert_true(set_read(s, SPLIT_TRAIN, set_find(s, "kind"), &r, 1, NUMBER_U8, y, &why));
+    assert_true(y[0] == (r != 1) && y[1] == (r == 1));
+  }
+}
+
 static void wrong_reads_are_refused(void **state) {
   Arena *a = *state;
   Set *s = open_with(a, "iris", (SetOptions){0});
@@ -598,6 +618,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(pixels_are_quotients, setup, teardown),
       cmocka_unit_test_setup_teardown(kinds_are_converted, setup, teardown),
       cmocka_unit_test_setup_teardown(bits_say_above_the_middle, setup, teardown),
+      cmocka_unit_test_setup_teardown(bits_of_tables, setup, teardown),
       cmocka_unit_test_setup_teardown(wrong_reads_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(tables_have_columns, setup, teardown),
       cmocka_unit_test_setup_teardown(windows_over_tables, setup, teardown),

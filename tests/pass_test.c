@@ -555,6 +555,218 @@ static void test_hoist(void **state) {
   t_free(t);
 }
 
+// -- products -------------------------------------------------------------------------------------
+typedef struct {
+  Diagram *d;
+  Base base;
+} Einsum;
+
+// A sum of products by chance.
+static Einsum some_product(T *t, uint64_t seed) {
+  static const char letter[] = "ijklm";
+  Einsum e = {t_diagram(t, "f"), seed % 4 ? BASE_R : BASE_BIT};
+  uint32_t size[5], n = 2 + t_below(t, 4), nout = t_below(t, 3), first = t_below(t, 3);
+  Buf box = buf_new(t->arena), body = buf_new(t->arena), out = buf_new(t->arena),
+      shape = buf_new(t->arena);
+  for (uint32_t i = 0; i < 5; i++) {
+    size[i] = 1 + t_below(t, 4);
+    buf_printf(&box, "%c:%u ", letter[i], size[i]);
+  }
+  Operand in[5];
+  for (uint32_t k = 0; k < n; k++) {
+    Buf at = buf_new(t->arena), sizes = buf_new(t->arena);
+    for (uint32_t r = t_below(t, 4); r-- > 0;) {
+      uint32_t i = t_below(t, 5);
+      buf_printf(&at, "%c ", letter[i]);
+      buf_printf(&sizes, "%u ", size[i]);
+    }
+    buf_text(&at, "");
+    buf_text(&sizes, "");
+    in[k] = (Operand){t_input(t, e.d, e.base, sizes.at), at.at};
+    if (k + 1 < n) buf_printf(&body, e.base == BASE_BIT ? "and(%c, " : "%c*", 'a' + (int)k);
+  }
+  buf_char(&body, (char)('a' + n - 1));
+  for (uint32_t k = 1; e.base == BASE_BIT && k < n; k++) buf_char(&body, ')');
+  if (e.base == BASE_R && seed % 3 == 0) buf_text(&body, "*-2");
+  for (uint32_t i = first; i < first + nout; i++) {
+    buf_printf(&out, "%c ", letter[i]);
+    buf_printf(&shape, "%u ", size[i]);
+  }
+  buf_text(&out, "");
+  buf_text(&shape, "");
+  diagram_output(t->w, e.d, t_loop(t, e.d, box.at, SUM, out.at, shape.at, body.at, n, in));
+  return e;
+}
+
+// The same numbers, by no more multiplications; over bits the same bits.
+static void test_contract_by_chance(void **state) {
+  (void)state;
+  uint32_t split = 0;
+  for (uint64_t seed = 0; seed < SEEDS / 5; seed++) {
+    T *t = t_new(seed);
+    Einsum e = some_product(t, seed);
+    Diagram *c = diagram_contract(t->w, e.d);
+    t_valid(t, c);
+    split += c->box.n > e.d->box.n;
+    Tensor *x = t_tensors(t, e.d, -1, 1);
+    uint64_t before, after;
+    const Tensor *want = t_run(t, e.d, x, &before), *got = t_run(t, c, x, &after);
+    t_near(want, got, 1, 1e-12);
+    assert_true(after <= before);
+    if (e.base == BASE_BIT) t_same_bits(t, e.d, c, x);
+    t_free(t);
+  }
+  assert_true(split > SEEDS / 50);
+}
+
+static void test_contract_chain(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = t_diagram(t, "f");
+  Id a = t_input(t, d, BASE_R, "10 30"), b = t_input(t, d, BASE_R, "30 5"),
+     c = t_input(t, d, BASE_R, "5 20");
+  Operand in[] = {{a, "i j"}, {b, "j k"}, {c, "k l"}};
+  diagram_output(t->w, d, t_loop(t, d, "i:10 j:30 k:5 l:20", SUM, "l i", "20 10", "a*b*c", 3, in));
+  Diagram *s = diagram_contract(t->w, d);
+  Tensor *x = t_tensors(t, d, -1, 1);
+  uint64_t count;
+  assert_int_equal(s->box.n, 3);
+  t_near(t_run(t, d, x, NULL), t_run(t, s, x, &count), 1, 1e-12);
+  assert_int_equal(count, 10 * 30 * 5 + 10 * 5 * 20);        // (a b) c, not a (b c)
+  Operand slid[] = {{a, "i 2*j+k"}, {b, "j 0"}, {c, "k l"}}; // any access, if it is inside
+  Id y = t_loop(t, d, "i:10 j:13 k:4 l:20", SUM, "i l", "10 20", "a*b*c", 3, slid);
+  d->out.at[0] = y;
+  s = diagram_contract(t->w, d);
+  t_near(t_run(t, d, x, NULL), t_run(t, s, x, &count), 1, 1e-12);
+  assert_int_equal(count, 10 * 13 * 4 + 10 * 4 * 20 + 10 * 30 * 5 + 10 * 5 * 20);
+  t_free(t);
+}
+
+// What would skip points, or sums over an index that nobody reads, or saves nothing, stays.
+static void test_contract_leaves_alone(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = t_diagram(t, "g");
+  Id y = t_input(t, d, BASE_R, "6"), z = t_input(t, d, BASE_R, "3 6");
+  diagram_output(t->w, d,
+                 t_loop(t, d, "i:6 p:3", SUM, "p", "3", "a*b*c", 3,
+                        (Operand[]){{y, "i+p-1"}, {z, "p i"}, {y, "i"}}));
+  diagram_output(t->w, d,
+                 t_loop(t, d, "i:6 p:3 k:2", SUM, "", "", "a*b*c", 3,
+                        (Operand[]){{y, "i"}, {z, "p i"}, {y, "i"}}));
+  diagram_output(t->w, d, t_loop(t, d, "i:6", SUM, "i", "6", "a*a*a", 1, (Operand[]){{y, "i"}}));
+  assert_int_equal(diagram_contract(t->w, d)->box.n, d->box.n);
+  t_free(t);
+}
+
+// -- scans ----------------------------------------------------------------------------------------
+// By chance, and after the reverse, where scans carry sums.
+static void test_widen_by_chance(void **state) {
+  (void)state;
+  uint32_t changed = 0, done = 0;
+  for (uint64_t seed = 0; seed < SEEDS / 2; seed++) {
+    T *t = t_new(seed);
+    Diagram *d = random_diagram(t->w, seed + 70000, &(Chance){.smooth = seed % 2 == 0});
+    Diagram *flat = diagram_simplify(t->w, diagram_inline(t->w, d)),
+            *wide = diagram_widen(t->w, flat);
+    t_valid(t, wide);
+    changed += wide->box.n != flat->box.n;
+    bool tame = is_tame(t, d, seed);
+    Tensor *in = random_tensors(t->w, t->arena, d, seed);
+    if (tame) t_near(t_run(t, flat, in, NULL), t_run(t, wide, in, NULL), d->out.n, 1e-9);
+    Diagram *r = diagram_reverse(t->w, wide, NULL), *s = diagram_simplify(t->w, r),
+            *u = diagram_simplify(t->w, diagram_widen(t->w, s));
+    t_valid(t, u);
+    changed += u->box.n != s->box.n;
+    Tensor *all = random_tensors(t->w, t->arena, r, seed);
+    if (tame) {
+      t_near(t_run(t, s, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-9);
+      Diagram *plain = diagram_reverse(t->w, flat, NULL);
+      t_near(t_run(t, plain, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-9);
+      done++;
+    }
+    t_free(t);
+  }
+  assert_true(changed > SEEDS / 100 && done > SEEDS / 4);
+}
+
+// h' = tanh(x U + h V): the product with x goes in front; in the reverse, only the product that the
+// carry needs stays inside.
+static Diagram *recurrent(T *t) {
+  Diagram *d = t_diagram(t, "recurrent"), *body = t_diagram(t, "cell");
+  Id x = t_input(t, body, BASE_R, "2 3"), h = t_input(t, body, BASE_R, "2 4"),
+     u = t_param(t, body, BASE_R, "U", "3 4"), v = t_param(t, body, BASE_R, "V", "4 4");
+  Id a = t_loop(t, body, "b:2 i:3 o:4", SUM, "b o", "2 4", "a*b", 2,
+                (Operand[]){{x, "b i"}, {u, "i o"}}),
+     c = t_loop(t, body, "b:2 i:4 o:4", SUM, "b o", "2 4", "a*b", 2,
+                (Operand[]){{h, "b i"}, {v, "i o"}}),
+     y = t_loop(t, body, "b:2 o:4", SUM, "b o", "2 4", "tanh(a + b)", 2,
+                (Operand[]){{a, "b o"}, {c, "b o"}});
+  diagram_output(t->w, body, y);
+  diagram_output(t->w, body, y);
+  Scan s = {.body = body, .slice = 1, .carry = 1};
+  s.axis = (Index){name_from(t->w->names, "t"), size_of(t->w, 5)};
+  Id in[] = {t_input(t, d, BASE_R, "5 2 3"), t_input(t, d, BASE_R, "2 4"),
+             t_param(t, d, BASE_R, "U", "3 4"), t_param(t, d, BASE_R, "V", "4 4")};
+  Id out = box_scan(t->w, d, &s, in, 4, 0);
+  diagram_output(t->w, d, out);
+  diagram_output(t->w, d, out + 1);
+  return d;
+}
+
+static uint32_t products_inside(const Diagram *d) {
+  uint32_t n = 0;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Diagram *body = d->box.at[i].op == OP_scan ? d->box.at[i].scan->body : NULL;
+    for (Id k = 1; body && k < body->box.n; k++)
+      n += body->box.at[k].op == OP_loop && body->box.at[k].loop->nindex == 3;
+  }
+  return n;
+}
+
+static void test_widen_recurrent(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = recurrent(t), *wide = diagram_simplify(t->w, diagram_widen(t->w, d));
+  Tensor *in = t_tensors(t, d, -1, 1);
+  t_valid(t, wide);
+  t_same_bits(t, d, wide, in);
+  assert_int_equal(products_inside(d), 2);
+  assert_int_equal(products_inside(wide), 1);
+  t_check(t, wide, in);
+  Diagram *r = diagram_simplify(t->w, diagram_reverse(t->w, d, NULL)),
+          *u = diagram_simplify(t->w, diagram_widen(t->w, r));
+  Tensor *all = t_tensors(t, r, -1, 1);
+  t_near(t_run(t, r, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-12);
+  assert_int_equal(products_inside(r), 2 + 2 + 4); // forward; the same again; dx dh dU dV
+  assert_int_equal(products_inside(u), 2);         // h V forward, dh = g V
+  t_free(t);
+}
+
+// A sum that begins somewhere, and nothing else: no scan is left.
+static void test_widen_sum(void **state) {
+  (void)state;
+  T *t = t_new(1);
+  Diagram *d = t_diagram(t, "summing"), *body = t_diagram(t, "add");
+  Id x = t_input(t, body, BASE_R, "3"), s = t_input(t, body, BASE_R, "2"),
+     w = t_input(t, body, BASE_R, "3 2");
+  Id e = t_loop(t, body, "i:3 o:2", SUM, "o", "2", "a*b", 2, (Operand[]){{x, "i"}, {w, "i o"}});
+  diagram_output(
+      t->w, body,
+      t_loop(t, body, "o:2", SUM, "o", "2", "a + b", 2, (Operand[]){{e, "o"}, {s, "o"}}));
+  Scan scan = {.body = body, .slice = 1, .carry = 1, .hold = 1};
+  scan.axis = (Index){name_from(t->w->names, "t"), size_of(t->w, 5)};
+  Id in[] = {t_input(t, d, BASE_R, "5 3"), t_input(t, d, BASE_R, "2"),
+             t_input(t, d, BASE_R, "3 2")};
+  diagram_output(t->w, d, box_scan(t->w, d, &scan, in, 3, 0));
+  Diagram *wide = diagram_widen(t->w, d);
+  Tensor *some = t_tensors(t, d, -1, 1);
+  t_valid(t, wide);
+  t_near(t_run(t, d, some, NULL), t_run(t, wide, some, NULL), 1, 1e-12);
+  for (Id i = 1; i < wide->box.n; i++) assert_int_equal(wide->box.at[i].op, OP_loop);
+  t_free(t);
+}
+
 static void test_noise_is_not_merged(void **state) {
   (void)state;
   T *t = t_new(1);
@@ -600,6 +812,12 @@ int main(void) {
       cmocka_unit_test(test_simplify_folds),
       cmocka_unit_test(test_simplify_keeps_guards),
       cmocka_unit_test(test_simplify_hostile),
+      cmocka_unit_test(test_contract_by_chance),
+      cmocka_unit_test(test_contract_chain),
+      cmocka_unit_test(test_widen_by_chance),
+      cmocka_unit_test(test_widen_recurrent),
+      cmocka_unit_test(test_widen_sum),
+      cmocka_unit_test(test_contract_leaves_alone),
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_hoist),
       cmocka_unit_test(test_noise_is_not_merged),

@@ -247,6 +247,24 @@ static void by_a_schedule(void **state) {
   arena_free(r.arena);
 }
 
+static void through_time(void **state) {
+  (void)state;
+  Run r = run_new("given x from normal[5 3]\n"
+                  "learn f : R[5 3] -> R[2] = lstm[4] ; last ; dense[2]\n"
+                  "goal fit : f(x) ~ 1 by l2\n"
+                  "train 10 steps, adam(0.01)\n");
+  CHECK_RUN(&r, lstm);
+  const Diagram *d = r.r.step.at[0].diagram;
+  uint32_t products = 0; // one for each direction: the others are taken for all rows at once
+  for (Id i = 1; i < d->box.n; i++) {
+    const Diagram *body = d->box.at[i].op == OP_scan ? d->box.at[i].scan->body : NULL;
+    for (Id k = 1; body && k < body->box.n; k++)
+      products += body->box.at[k].op == OP_loop && body->box.at[k].loop->nindex == 4;
+  }
+  assert_int_equal(products, 2);
+  arena_free(r.arena);
+}
+
 #define GAN                                                                                        \
   "given flower from normal[5]\n"                                                                  \
   "given n from normal[3]\n"                                                                       \
@@ -504,6 +522,7 @@ int main(void) {
       cmocka_unit_test(by_nesterov),
       cmocka_unit_test(clipped_then_decayed),
       cmocka_unit_test(by_a_schedule),
+      cmocka_unit_test(through_time),
       cmocka_unit_test(two_optimisers),
       cmocka_unit_test(in_turns),
       cmocka_unit_test(stale_copies),

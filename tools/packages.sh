@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs by name, quietly, the Debian packages that are missing for what is asked: build, test, fuzz, format.
+# Installs by name, quietly, the Debian packages that are missing for what is asked: build, test, fuzz, format, bench.
 set -eu
 need=""
 want() { # command-or-file package
@@ -21,6 +21,9 @@ for what in "$@"; do
     fuzz)
       want clang clang
       [ -n "$(ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a 2>/dev/null)" ] || need="$need libclang-rt-dev" ;;
+    bench) # with a BLAS that is not the reference
+      /usr/bin/python3 -c 'import torch' 2>/dev/null || need="$need python3-torch"
+      [ -n "$(ls /usr/lib/*/openblas-pthread/libblas.so.3 2>/dev/null)" ] || need="$need libopenblas0-pthread" ;;
     format) want clang-format clang-format ;;
   esac
 done

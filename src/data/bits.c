@@ -39,40 +39,72 @@ static void put_row(const Bits *b, const Field *f, uint8_t *to) {
   }
 }
 
-static bool field_to_bits(Set *s, uint32_t field, Column out[SPLITS], Field *f, const char **why) {
+static int64_t bits_of(const Field *f) {
+  return field_count(f) * (f->kind == FIELD_LABEL ? f->labels : 1);
+}
+
+// The bits of one field, in places that are there.
+static bool field_to_bits(Set *s, uint32_t field, const Column out[SPLITS],
+                          uint8_t *const at[SPLITS], const char **why) {
+  const Field *f = &s->field.at[field];
   Bits b = {.set = s, .field = field, .count = field_count(f)};
   double *room = NEW_ARRAY(s->arena, double, 3 * b.count);
   b.low = room, b.high = room + b.count, b.row = room + 2 * b.count;
-  int64_t wide = b.count * (f->kind == FIELD_LABEL ? f->labels : 1), rows = 0;
-  for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
-  if (wide > BITS_LIMIT / (rows ? rows : 1) || f->rank == FIELD_RANK_LIMIT)
-    return file_error(s->arena, why, "%s: `%s` is too large to be made bits", s->name, f->name);
   if (f->kind == FIELD_REAL && !find_range(&b, why)) return false;
-  for (Split split = 0; split < SPLITS; split++) {
-    uint8_t *to = arena_alloc(s->arena, (size_t)(wide * s->part[split].rows));
-    out[split] = column_new(to, wide, EL_U8);
-    for (int64_t r = 0; r < s->part[split].rows; r++, to += wide) {
+  for (Split split = 0; split < SPLITS; split++)
+    for (int64_t r = 0; r < s->part[split].rows; r++) {
       if (!read_row(&b, split, r, why)) return false;
-      put_row(&b, f, to);
+      put_row(&b, f, at[split] + r * out[split].step);
     }
-  }
-  if (f->kind == FIELD_LABEL) f->shape[f->rank++] = f->labels;
-  f->kind = FIELD_BIT;
-  f->labels = 0;
-  f->label = NULL;
   return true;
 }
 
-bool set_to_bits(Set *s, const char **why) {
-  int64_t window = s->window;
-  s->window = 1; // windows are put over the bits
-  for (uint32_t i = 0; i < s->field.n; i++) {
-    Column made[SPLITS];
-    Field f = s->field.at[i];
-    if (!field_to_bits(s, i, made, &f, why)) return false;
-    s->field.at[i] = f;
-    for (uint32_t b = 0; b < SPLITS; b++) s->column[b].at[i] = made[b];
+static Field bit_field(const Field *f) {
+  Field g = *f;
+  if (f->kind == FIELD_LABEL) g.shape[g.rank++] = f->labels;
+  g.kind = FIELD_BIT;
+  g.labels = 0;
+  g.label = NULL;
+  return g;
+}
+
+// Makes one field bits at these places, and moves them on.
+static bool make_bits(Set *s, uint32_t i, int64_t wide, uint8_t *at[SPLITS], const char **why) {
+  Column column[SPLITS];
+  int64_t own = bits_of(&s->field.at[i]);
+  for (Split split = 0; split < SPLITS; split++) {
+    column[split] = column_new(at[split], own, EL_U8);
+    column[split].step = wide;
   }
+  if (!field_to_bits(s, i, column, at, why)) return false;
+  s->field.at[i] = bit_field(&s->field.at[i]);
+  for (Split split = 0; split < SPLITS; split++) {
+    s->column[split].at[i] = column[split];
+    at[split] += own;
+  }
+  return true;
+}
+
+// All fields of a row lie side by side, labels last, so that numbers that are neighbours in a table
+// stay so.
+bool set_to_bits(Set *s, const char **why) {
+  int64_t window = s->window, wide = 0, rows = 0;
+  uint8_t *at[SPLITS];
+  for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
+  for (uint32_t i = 0; i < s->field.n; i++) {
+    const Field *f = &s->field.at[i];
+    if (bits_of(f) > BITS_LIMIT / rows - wide || f->rank == FIELD_RANK_LIMIT)
+      return file_error(s->arena, why, "%s: `%s` is too large to be made bits", s->name, f->name);
+    wide += bits_of(f);
+  }
+  for (Split split = 0; split < SPLITS; split++)
+    at[split] = arena_alloc(s->arena, (size_t)(wide * s->part[split].rows));
+  s->window = 1; // windows are put over the bits
+  uint32_t n = s->field.n;
+  bool *label = NEW_ARRAY(s->arena, bool, n);
+  for (uint32_t i = 0; i < n; i++) label[i] = s->field.at[i].kind == FIELD_LABEL;
+  for (uint32_t i = 0; i < 2 * n; i++)
+    if (label[i % n] == (i >= n) && !make_bits(s, i % n, wide, at, why)) return false;
   for (Split split = 0; split < SPLITS; split++)
     s->part[split] = (Part){.block = split, .rows = s->part[split].rows};
   s->lazy = (Lazy){0};

@@ -78,7 +78,7 @@ static double plain_number(const Column *c, const uint8_t *from) {
   double x = 0;
   if (c->label_of) return c->label_of[*from];
   element_load(c->kind, from, c->big_endian, &x);
-  return c->divide > 0 ? x / c->divide : x;
+  return c->picture ? x / 255 : x;
 }
 
 double column_number(const Column *c, int64_t row, int64_t k) {
@@ -107,12 +107,11 @@ void column_read(const Column *c, const int64_t *row, int64_t n, int64_t count, 
                  void *out) {
   Cells cells = {c->at, c->step, row, n, count};
   bool swapped = c->big_endian && element_info[c->kind].bytes > 1;
-  bool picture = c->divide == 255 && c->kind == EL_U8;
-  bool rare = swapped || (c->divide > 0 && !picture) || (c->label_of && number != NUMBER_I32);
+  bool rare = swapped || (c->label_of && number != NUMBER_I32);
 #define PAIR(kind, number) ((int)(kind)*4 + (int)(number))
   switch (rare ? -1 : PAIR(c->kind, number)) {
-  case PAIR(EL_U8, NUMBER_F32): (picture ? picture_f32 : u8_f32)(&cells, out); break;
-  case PAIR(EL_U8, NUMBER_F64): (picture ? picture_f64 : u8_f64)(&cells, out); break;
+  case PAIR(EL_U8, NUMBER_F32): (c->picture ? picture_f32 : u8_f32)(&cells, out); break;
+  case PAIR(EL_U8, NUMBER_F64): (c->picture ? picture_f64 : u8_f64)(&cells, out); break;
   case PAIR(EL_U8, NUMBER_I32):
     if (c->label_of)
       label_i32(&cells, c->label_of, out);

@@ -6,12 +6,12 @@
 #include "data/set.h"
 
 Dice dice_for(uint64_t seed, const char *what, Split split, int64_t row) {
-  uint64_t h = mix(seed + 1);
-  for (; *what; what++) h = mix(h + (uint8_t)*what);
-  return (Dice){mix(mix(h + (uint64_t)split) + (uint64_t)row)};
+  uint64_t h = mix_bits(seed + 1);
+  for (; *what; what++) h = mix_bits(h + (uint8_t)*what);
+  return (Dice){mix_bits(mix_bits(h + (uint64_t)split) + (uint64_t)row)};
 }
 
-uint64_t dice_next(Dice *d) { return mix(d->state += 0x9e3779b97f4a7c15u); }
+uint64_t dice_next(Dice *d) { return mix_bits(d->state += 0x9e3779b97f4a7c15u); }
 double dice_unit(Dice *d) { return (double)(dice_next(d) >> 11) * 0x1p-53; }
 double dice_between(Dice *d, double low, double high) { return low + (high - low) * dice_unit(d); }
 uint32_t dice_below(Dice *d, uint32_t n) { return (uint32_t)((dice_next(d) >> 32) * n >> 32); }

@@ -24,7 +24,7 @@ typedef struct {
   uint32_t key[ROUNDS];
 } Shuffle;
 
-uint64_t mix(uint64_t x) {
+uint64_t mix_bits(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
@@ -36,7 +36,7 @@ static Shuffle shuffle_new(uint64_t key, int64_t n) {
   while ((int64_t)s.a * s.a < n) s.a++;
   s.b = (uint32_t)((n + s.a - 1) / s.a);
   for (uint32_t i = 0; i < ROUNDS; i += 2) {
-    uint64_t bits = mix(key + 0x9e3779b97f4a7c15u * (i + 1));
+    uint64_t bits = mix_bits(key + 0x9e3779b97f4a7c15u * (i + 1));
     s.key[i] = (uint32_t)bits;
     s.key[i + 1] = (uint32_t)(bits >> 32);
   }
@@ -99,7 +99,7 @@ static void shuffle_many(uint64_t key, int64_t n, int64_t first, int64_t count, 
 static void shuffle_table(uint64_t key, int64_t n, int16_t *table) {
   assert(n <= SHUFFLE_FEW);
   for (int64_t i = 0; i < n; i++) {
-    uint64_t h = mix(key + 0x9e3779b97f4a7c15u * (uint64_t)(i + 1)) >> 32;
+    uint64_t h = mix_bits(key + 0x9e3779b97f4a7c15u * (uint64_t)(i + 1)) >> 32;
     int64_t j = (int64_t)(h * (uint64_t)(i + 1) >> 32);
     table[i] = table[j];
     table[j] = (int16_t)i;
@@ -137,7 +137,7 @@ int64_t draw_batches(const Draw *d) {
 }
 
 static uint64_t draw_key(const Draw *d, int64_t pass) {
-  return mix(mix(mix(d->seed) + d->stream) + (uint64_t)pass);
+  return mix_bits(mix_bits(mix_bits(d->seed) + d->stream) + (uint64_t)pass);
 }
 
 static void pass_rows(const Draw *d, DrawTable *t, int64_t pass, int64_t first, int64_t n,
@@ -154,7 +154,7 @@ static void pass_rows(const Draw *d, DrawTable *t, int64_t pass, int64_t first, 
     shuffle_places(key, samples, first, n, row);
   }
   if (d->stride <= 1) return;
-  if (d->shuffle && d->rows > d->stride) start = (int64_t)(mix(~key) % (uint64_t)d->stride);
+  if (d->shuffle && d->rows > d->stride) start = (int64_t)(mix_bits(~key) % (uint64_t)d->stride);
   for (int64_t i = 0; i < n; i++) row[i] = start + row[i] * d->stride;
 }
 

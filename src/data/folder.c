@@ -267,9 +267,9 @@ static void add_pictures(Set *s, Folder *f, int64_t files) {
   for (int64_t i = 0; i < f->places; i++) f->row[i] = -1;
   f->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   Column c = column_new(f->pixels, (int64_t)f->bytes, EL_U8);
-  c.divide = 255;
+  c.picture = true;
   s->late = s->field.n;
-  s->lazy = (Lazy){read_late, f};
+  s->lazy = (Lazy){.read = read_late, .state = f};
   set_add(s, &image, (Column[]){c, c, c});
 }
 

@@ -17,22 +17,24 @@ typedef struct {
   _Atomic uint8_t *state[SPLITS];
 } Drawn;
 
-static bool read_drawn(Set *s, uint32_t block, int64_t row, Number number, void *out,
-                       const char **why) {
+static void draw_row(Set *s, uint32_t block, int64_t row) {
   Drawn *d = s->lazy.state;
-  const Column *c = &s->column[block].at[s->late];
   _Atomic uint8_t *state = &d->state[block][row];
   uint8_t was = NOT_YET;
-  (void)why;
-  if (atomic_load_explicit(state, memory_order_acquire) != DONE) {
-    if (atomic_compare_exchange_strong(state, &was, IN_WORK)) {
-      d->draw(s->options.seed, (Split)block, row, d->store[block] + row * c->step);
-      atomic_store_explicit(state, DONE, memory_order_release);
-    }
-    while (atomic_load_explicit(state, memory_order_acquire) != DONE) sched_yield();
+  if (atomic_compare_exchange_strong(state, &was, IN_WORK)) {
+    int64_t step = s->column[block].at[s->late].step;
+    d->draw(s->options.seed, (Split)block, row, d->store[block] + row * step);
+    atomic_store_explicit(state, DONE, memory_order_release);
   }
-  column_read(c, &row, 1, c->count, number, out);
-  return true;
+  while (atomic_load_explicit(state, memory_order_acquire) != DONE) sched_yield();
+}
+
+static void draw_late(Set *s, uint32_t block, const int64_t *row, int64_t n) {
+  const Drawn *d = s->lazy.state;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t r = row[i]; r < row[i] + s->window; r++)
+      if (atomic_load_explicit(&d->state[block][r], memory_order_acquire) != DONE)
+        draw_row(s, block, r);
 }
 
 void set_add_drawn(Set *s, const Field *f, const int64_t rows[SPLITS], DrawRow *draw) {
@@ -44,9 +46,9 @@ void set_add_drawn(Set *s, const Field *f, const int64_t rows[SPLITS], DrawRow *
     d->store[b] = arena_alloc(s->arena, (size_t)(count * rows[b]));
     d->state[b] = arena_alloc(s->arena, (size_t)rows[b]);
     block[b] = column_new(d->store[b], count, EL_U8);
-    block[b].divide = 255;
+    block[b].picture = true;
   }
   s->late = s->field.n;
-  s->lazy = (Lazy){read_drawn, d};
+  s->lazy = (Lazy){.make = draw_late, .state = d};
   set_add(s, f, block);
 }

@@ -15,11 +15,10 @@
 #include "data/set.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { SLOTS = 3, ALIGN = 64, SAMPLE = 64 };
+enum { SLOTS = 3, ALIGN = 64, SAMPLE = 64, WHOLE_BYTES = 256 << 10 };
 enum { FILLER_SPINS = 200, USER_SPINS = 2000 }; // some 10 and 100 microseconds
 
 typedef struct {
@@ -30,9 +29,11 @@ typedef struct {
 struct Loader {
   Arena *arena;
   LoaderPlan plan;
-  DrawTable *table;    // for each draw, of the one who fills
-  int64_t *row;        // room for the rows of one batch, of the one who fills
-  int64_t batches;     // in an epoch
+  DrawTable *table; // for each draw, of the one who fills
+  int64_t *row;     // room for the rows of one batch, of the one who fills
+  uint8_t **whole;  // for each source, all of its rows as they are wanted, if they are few; or NULL
+  size_t *bytes;    // for each source, of one row
+  int64_t batches;  // in an epoch
   int64_t epoch, next; // what is filled next
   Slot slot[SLOTS];
   const char *error;
@@ -46,6 +47,27 @@ struct Loader {
 };
 
 // -- filling --------------------------------------------------------------------------------------
+static void gather(const uint8_t *from, size_t bytes, const int64_t *row, int64_t n, uint8_t *to) {
+#define ROWS(size)                                                                                 \
+  for (int64_t i = 0; i < n; i++) memcpy(to + i * size, from + row[i] * size, (size_t)(size))
+  switch (bytes) { // a copy of a known size is one instruction
+  case 4: ROWS(4); break;
+  case 8: ROWS(8); break;
+  case 16: ROWS(16); break;
+  default: ROWS((int64_t)bytes);
+  }
+#undef ROWS
+}
+
+static void fill_source(Loader *l, uint32_t i, Slot *slot) {
+  const LoaderSource *s = &l->plan.source[i];
+  Batch *b = &slot->batch;
+  if (l->whole[i])
+    gather(l->whole[i], l->bytes[i], l->row, b->n, b->data[i]);
+  else
+    set_read(s->set, s->split, s->field, l->row, b->n, s->number, b->data[i], &slot->error);
+}
+
 static void fill(Loader *l, Slot *slot) {
   Batch *b = &slot->batch;
   const LoaderPlan *p = &l->plan;
@@ -54,23 +76,19 @@ static void fill(Loader *l, Slot *slot) {
   slot->error = NULL;
   for (uint32_t d = 0; d < p->draws; d++) {
     b->n = draw_rows_with(&p->draw[d], &l->table[d], l->epoch, l->next, l->row);
-    for (uint32_t i = 0; i < p->sources && !slot->error; i++) {
-      const LoaderSource *s = &p->source[i];
-      if (s->draw == d)
-        set_read(s->set, s->split, s->field, l->row, b->n, s->number, b->data[i], &slot->error);
-    }
+    for (uint32_t i = 0; i < p->sources && !slot->error; i++)
+      if (p->source[i].draw == d) fill_source(l, i, slot);
   }
   if (++l->next == l->batches) l->next = 0, l->epoch++;
 }
 
 // -- waiting --------------------------------------------------------------------------------------
-static inline void pause_briefly(uint32_t turn) {
+static inline void pause_briefly(void) {
 #if defined __x86_64__
   __builtin_ia32_pause();
 #elif defined __aarch64__
   __asm__ volatile("yield");
 #endif
-  if (turn % 256 == 255) sched_yield();
 }
 
 static bool may_fill(Loader *l) {
@@ -82,7 +100,7 @@ static bool may_take(Loader *l) { return atomic_load(&l->made) > atomic_load(&l-
 static void wait_until(Loader *l, bool (*ready)(Loader *), uint32_t spins, _Atomic bool *sleeps) {
   for (uint32_t turn = 0; turn < spins; turn++) {
     if (ready(l)) return;
-    pause_briefly(turn);
+    pause_briefly();
   }
   pthread_mutex_lock(&l->lock);
   atomic_store(sleeps, true);
@@ -161,10 +179,9 @@ static void stop(void *loader) {
   pthread_mutex_destroy(&l->lock);
 }
 
-static size_t source_bytes(const LoaderPlan *p, uint32_t i) {
-  const LoaderSource *s = &p->source[i];
+static size_t row_bytes(const LoaderSource *s) {
   int64_t count = s->field == FIELD_INDEX ? 1 : field_count(set_field(s->set, s->field));
-  return (size_t)(count * p->draw[s->draw].batch) * number_size(s->number);
+  return (size_t)count * number_size(s->number);
 }
 
 static void *aligned(Arena *a, size_t bytes) {
@@ -184,18 +201,37 @@ static bool plan_is_good(const LoaderPlan *p, int64_t epoch, int64_t batch, cons
   return true;
 }
 
+// All rows of a small source, so that a batch is copied and not converted.
+static uint8_t *read_whole(Loader *l, uint32_t i) {
+  const LoaderSource *s = &l->plan.source[i];
+  int64_t rows = set_rows(s->set, s->split);
+  const char *why;
+  if (s->set->lazy.read || (size_t)rows > WHOLE_BYTES / l->bytes[i]) return NULL;
+  uint8_t *to = aligned(l->arena, (size_t)rows * l->bytes[i]);
+  for (int64_t r = 0; r < rows; r++)
+    if (!set_read(s->set, s->split, s->field, &r, 1, s->number, to + (size_t)r * l->bytes[i], &why))
+      return NULL;
+  return to;
+}
+
 static void take_room(Loader *l) {
   const LoaderPlan *p = &l->plan;
-  size_t bytes = 0;
+  size_t all = 0, batch = (size_t)p->draw[0].batch;
   l->table = NEW_ARRAY(l->arena, DrawTable, p->draws);
   for (uint32_t d = 0; d < p->draws; d++) l->table[d].pass = -1;
-  l->row = NEW_ARRAY(l->arena, int64_t, p->draw[0].batch);
-  for (uint32_t i = 0; i < p->sources; i++) bytes += source_bytes(p, i);
-  l->threaded = bytes >= INLINE_BYTES;
+  l->row = NEW_ARRAY(l->arena, int64_t, batch);
+  l->whole = NEW_ARRAY(l->arena, uint8_t *, p->sources + 1);
+  l->bytes = NEW_ARRAY(l->arena, size_t, p->sources + 1);
+  for (uint32_t i = 0; i < p->sources; i++) {
+    l->bytes[i] = row_bytes(&p->source[i]);
+    l->whole[i] = read_whole(l, i);
+    all += batch * l->bytes[i];
+  }
+  l->threaded = all >= INLINE_BYTES;
   for (uint32_t k = 0; k < (l->threaded ? SLOTS : 1); k++) {
     l->slot[k].batch.data = NEW_ARRAY(l->arena, void *, p->sources + 1);
     for (uint32_t i = 0; i < p->sources; i++)
-      l->slot[k].batch.data[i] = aligned(l->arena, source_bytes(p, i));
+      l->slot[k].batch.data[i] = aligned(l->arena, batch * l->bytes[i]);
   }
 }
 

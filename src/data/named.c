@@ -71,7 +71,7 @@ static bool open_pairs(Set *s, const char *folder, const Pair pair[2], const cha
     Raw x;
     if (!images_in(s, folder, pair[i].images, &image, &x, why)) return false;
     pixel[block] = column_of(&x);
-    pixel[block].divide = 255;
+    pixel[block].picture = true;
     rows[i] = x.shape[0];
     if (!labels_in(s, folder, pair[i].labels, rows[i], label.labels, &name[block], why))
       return false;
@@ -167,7 +167,7 @@ static bool open_cifar(Set *s, const char *folder, const char **why) {
   Column pixel[SPLITS], name[SPLITS];
   for (uint32_t b = 0; b < SPLITS; b++) {
     pixel[b] = column_new(b == SPLIT_TEST ? pixels + 5 * block : pixels, CIFAR_BYTES, EL_U8);
-    pixel[b].divide = 255;
+    pixel[b].picture = true;
     name[b] = column_new(b == SPLIT_TEST ? test : label, 1, EL_U8);
   }
   set_add(s, &(Field){.name = "image", .rank = 3, .shape = {32, 32, 3}}, pixel);
@@ -192,20 +192,22 @@ static bool open_digits(Set *s, const char *folder, const char **why) {
                       t.columns);
   set_cut_hash(s, t.rows, 10, true);
   int64_t *order = set_order(s, t.rows);
-  uint8_t *pixel = arena_alloc(s->arena, (size_t)(t.rows * PIXELS)),
-          *label = arena_alloc(s->arena, (size_t)t.rows);
+  float *pixel = NEW_ARRAY(s->arena, float, t.rows *PIXELS);
+  uint8_t *label = arena_alloc(s->arena, (size_t)t.rows);
   for (int64_t r = 0; r < t.rows; r++)
     for (uint32_t k = 0; k <= PIXELS; k++) {
       double x = t.column[k].number ? t.column[k].value[order[r]] : -1;
-      if (!(x >= 0 && x <= (k < PIXELS ? 16 : 9)))
+      if (!(x >= 0 && x <= (k < PIXELS ? 16 : 9)) || x != (double)(int)x)
         return file_error(s->arena, why,
                           "set digits: %s/digits.csv has something else than 64 pixels "
                           "from 0 to 16 and a label in row %lld",
                           folder, (long long)order[r] + 1);
-      *(k < PIXELS ? &pixel[r * PIXELS + k] : &label[r]) = (uint8_t)x;
+      if (k < PIXELS)
+        pixel[r * PIXELS + k] = (float)x / 16;
+      else
+        label[r] = (uint8_t)x;
     }
-  Column pixels = column_new(pixel, PIXELS, EL_U8), name = column_new(label, 1, EL_U8);
-  pixels.divide = 16;
+  Column pixels = column_new(pixel, PIXELS, EL_F32), name = column_new(label, 1, EL_U8);
   set_add(s, &(Field){.name = "image", .rank = 2, .shape = {8, 8}},
           (Column[]){pixels, pixels, pixels});
   set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10},

@@ -63,7 +63,7 @@ static int64_t hash_place(const Set *s, Split split, int64_t row) {
   const Part *p = &s->part[split], *train = &s->part[SPLIT_TRAIN];
   int64_t group = row / p->take, k = row % p->take;
   bool valid = train->take + 2 == p->of;
-  uint64_t h = mix(mix(s->options.seed) + (uint64_t)group);
+  uint64_t h = mix_bits(mix_bits(s->options.seed) + (uint64_t)group);
   int64_t test = (int64_t)((h >> 32) * p->of >> 32);
   int64_t held = valid ? (int64_t)((h & 0xffffffffu) * (p->of - 1) >> 32) : p->of;
   if (held >= test && valid) held++;
@@ -173,6 +173,7 @@ static uint32_t find_plain(const Set *s, const char *name, size_t n) {
 static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
   Column run[SPLITS];
   Field f = s->field.at[from];
+  if (!s->table || f.kind == FIELD_LABEL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
   for (uint32_t b = 0; b < SPLITS; b++) {
     const Column *first = &s->column[b].at[from], *last = &s->column[b].at[to];
     ptrdiff_t apart = last->at - first->at;
@@ -181,12 +182,11 @@ static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
     if (apart < 0 || apart >= first->step || first->count != 1) return FIELD_NONE;
     run[b].count = apart / (ptrdiff_t)element_info[first->kind].bytes + 1;
   }
-  if (f.kind != FIELD_REAL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
   f.name = arena_format(s->arena, "%s", name);
   f.shape[f.rank++] = run[0].count;
   int64_t rows = 0;
   for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
-  f.labels = column_largest(&run[0], rows) + 1;
+  if (f.kind == FIELD_REAL) f.labels = column_largest(&run[0], rows) + 1;
   set_add(s, &f, run);
   return s->field.n - 1;
 }
@@ -220,6 +220,7 @@ static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *p
                         Number number, void *out, const char **why) {
   const Column *c = &s->column[block].at[field];
   bool late = s->lazy.read && field == s->late;
+  if (s->lazy.make && field == s->late) s->lazy.make(s, block, place, n);
   if (!late && (s->window == 1 || c->step == c->count * element_info[c->kind].bytes)) {
     column_read(c, place, n, c->count * s->window, number, out);
     return true;

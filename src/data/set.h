@@ -14,7 +14,7 @@ typedef struct {
   int64_t step, count; // bytes from row to row; numbers in one
   ElementKind kind;
   bool big_endian;
-  double divide;           // what a number is divided by, 0 = as it is: pictures have 0 … 255
+  bool picture;            // bytes that stand for 0 … 1
   const uint8_t *label_of; // text: the label of each byte, or NULL
 } Column;
 
@@ -26,8 +26,10 @@ typedef struct {
   uint32_t of, take; // take of `of`
 } Part;
 
-// One field may be made late: row by row, when it is wanted. `row` is one of the block's.
+// One field may be made late, when its rows are wanted: `make` puts rows of a block into their
+// places, from where they are read as others are; `read` reads one that has no place.
 typedef struct Lazy {
+  void (*make)(Set *, uint32_t block, const int64_t *row, int64_t n);
   bool (*read)(Set *, uint32_t block, int64_t row, Number, void *out, const char **why);
   void *state;
 } Lazy;
@@ -41,8 +43,8 @@ struct Set {
   Part part[SPLITS];
   int64_t window; // 1 or more
   bool table;
-  uint32_t late; // the field that lazy reads
-  Lazy lazy;     // read is NULL when everything is there
+  uint32_t late; // the field that is made late
+  Lazy lazy;     // make and read are NULL when everything is there
 };
 
 // set.c: putting a set together
@@ -72,7 +74,7 @@ typedef struct {
   int64_t pass; // of which this is the order; -1 = of none
   int16_t place[SHUFFLE_FEW];
 } DrawTable;
-uint64_t mix(uint64_t);
+uint64_t mix_bits(uint64_t);
 int64_t draw_rows_with(const Draw *, DrawTable *, int64_t epoch, int64_t batch, int64_t *row);
 
 // dice.c: chance for what is drawn by code. Only + - * / and roots are used, so every machine draws

@@ -55,7 +55,7 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
     f->kind = FIELD_BIT;
     return are_bits(x) || file_error(s->arena, why, "%s has a byte that is no bool", f->name);
   }
-  if (x->kind == EL_U8 && f->rank >= (pictures ? 1 : 2)) c->divide = 255;
+  if (x->kind == EL_U8 && f->rank >= (pictures ? 1 : 2)) c->picture = true;
   int64_t most = f->rank ? -1 : column_largest(c, x->shape[0]);
   f->labels = most + 1;
   if (is_whole_kind(x->kind) && most >= 0 && most < LABELS_MOST) f->kind = FIELD_LABEL;
@@ -75,7 +75,7 @@ static bool open_array(Set *s, const char *path, Raw *x, bool pictures, const ch
   set_add(s, &f, (Column[]){c, c, c});
   set_cut_hash(s, x->shape[0], 10, true);
   s->says = arena_format(s->arena, "%lld rows, %s : %s%s", (long long)x->shape[0], f.name,
-                         field_type(s->arena, &f), c.divide > 0 ? " from 0 to 1" : "");
+                         field_type(s->arena, &f), c.picture ? " from 0 to 1" : "");
   return true;
 }
 

@@ -421,6 +421,16 @@ Diagram *diagram_simplify(
     World *,
     const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
 
+// contract.c
+// Products of several operands two at a time, in the order of least multiplications. Changes the
+// order of sums, and so their rounding.
+Diagram *diagram_contract(World *, const Diagram *);
+
+// widen.c
+// What a scan need not do step by step, done for all steps at once; sums that it carries are taken
+// outside. For flat diagrams. Carried sums change their order.
+Diagram *diagram_widen(World *, const Diagram *);
+
 // hoist.c
 // Scalars that are the same at every point of a loop as loops of their own, without indices.
 Diagram *diagram_hoist(World *, const Diagram *);

@@ -267,6 +267,9 @@ static void read_option(Reading *r, const Node *o) {
                  text_of(r, o->name));
       d = NULL;
     }
+    if (d && d->frozen)
+      diag_warning(r->w->diags, o->name_span, "`%s` is frozen: nothing trains it",
+                   text_of(r, o->name));
     if (d)
       read_optimiser(r, o->kid[0], d, o->span);
     else
@@ -340,6 +343,22 @@ static void check_turn(Reading *r, const Node *n, const Goal *g, const Param *pa
   diag_note(r->w->diags, e, g->span, "the goal");
 }
 
+static void check_idle_turns(Reading *r) {
+  for (uint32_t i = 0; i < r->out->turn.n; i++) {
+    const LearnerTurn *turn = &r->out->turn.at[i];
+    bool trained = false;
+    for (uint32_t g = 0; g < r->p->goal.n; g++) {
+      const Goal *goal = &r->p->goal.at[g];
+      for (uint32_t k = 0; goal->diagram && !trained && k < goal->diagram->param.n; k++)
+        trained =
+            goal->trains[k] && learner_holds(r->in, turn->learner, &goal->diagram->param.at[k]);
+    }
+    if (!trained)
+      diag_error(r->w->diags, turn->span, "no goal trains `%s`, so it cannot have a turn",
+                 text_of(r, turn->learner->name));
+  }
+}
+
 static const Node *turns_node(const Reading *r, const Node *train) {
   for (uint32_t i = 2; i < train->nkid; i++) {
     const Node *base = train->kid[i]->kind == N_OPTION ? base_of(train->kid[i]->kid[0]) : NULL;
@@ -384,6 +403,7 @@ static void check_goals(Reading *r, const Node *n) {
       check_base(r, param, (Base)goal->diagram->wire.at[param->wire].type.base);
     }
   }
+  check_idle_turns(r);
 }
 
 bool infer_training(Infer *in, Program *p, const Node *n, Training *out) {

@@ -162,8 +162,10 @@ static void run_goals(Build *b, const Loss *loss, uint32_t ngoal) {
   World *w = b->w;
   Plan *plan = b->plan;
   const bool *const *mask = masks_of(b, loss);
-  // what several goals have in common is one wire before the gradient, so that its reverse is taken once
-  Diagram *f = diagram_gradient(w, diagram_simplify(w, diagram_inline(w, loss->diagram)), mask);
+  // what several goals have in common is one wire before the gradient, so that its reverse is taken
+  // once
+  Diagram *joint = diagram_simplify(w, diagram_inline(w, loss->diagram));
+  Diagram *f = diagram_gradient(w, diagram_contract(w, diagram_widen(w, joint)), mask);
   Ids in = {0}, number = {0};
   Id *d = NEW_ARRAY(w->arena, Id, plan->weight.n);
   for (uint32_t i = 0; i < f->in.n; i++) {
@@ -309,6 +311,7 @@ Step plan_step(Plan *plan, const StepHow *how) {
   step_groups(&b);
   if (how->last) end_round(&b);
   Diagram *flat = diagram_simplify(w, diagram_inline_all(w, b.d));
-  step.diagram = diagram_simplify(w, diagram_hoist(w, flat));
+  Diagram *wide = diagram_simplify(w, diagram_widen(w, flat));
+  step.diagram = diagram_simplify(w, diagram_hoist(w, diagram_contract(w, wide)));
   return step;
 }

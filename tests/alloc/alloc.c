@@ -14,6 +14,7 @@ static const char program[] = "axis n = 4\n"
                               "box f(x: R[n]) -> R[n] = (dense[n] ; relu ; residual[dense[n]])(x)\n"
                               "box g(x: R[m]) -> R[m] { return y[i] = x[i] * x[i] + nothing(x) }\n"
                               "given x, y from mnist\n"
+                              "given numbers, species from \"tests/programs/plants.csv\"\n"
                               "learn h : R[28 28] -> R[10] = flatten ; dense[10]\n"
                               "goal h(x) ~ y by cross_entropy\n";
 
@@ -67,6 +68,9 @@ static int work(bool right) {
     failed |= bad(limn_cost(l, "h", false)) | bad(limn_print(l, NULL, "gradient", false));
     const char *out = "";
     LimnInput in = {"x", "[1, 2, 3, 4]"};
+    failed |= limn_data(l, "iris", NULL, true, &out) != LIMN_GOOD;
+    failed |= limn_data(l, "tests/programs/plants.csv", NULL, false, &out) != LIMN_GOOD;
+    failed |= limn_data(l, "tests/data/packed.npz", NULL, false, &out) != LIMN_GOOD;
     failed |= limn_eval(l, "f", &(LimnEval){.in = &in, .nin = 1}, &out) != LIMN_GOOD;
   }
   limn_messages(l, true);

@@ -9,6 +9,7 @@ case $target in
   front | check)
     for f in lib/*.limn examples/*.limn tests/errors/*.limn tests/programs/*.limn; do [ ! -e "$f" ] || cp "$f" "$corpus/seed.$(basename "$f")"; done
     set -- "$1" "$2" -dict=tests/fuzz/limn.dict ;;
+  png | npz) cp tests/data/*."$target" "$corpus" ;;
 esac
 [ ! -d "$seeds" ] || cp "$seeds"/* "$corpus" 2>/dev/null || true
 fuzzer=$1

@@ -249,6 +249,19 @@ def muon():
     show("muon", losses, w)
 
 
+def memory(w, t):
+    """an LSTM along five rows, of which the last is read"""
+    x, h, c = batch("x", t, 6, 5, 3), torch.zeros(6, 4), torch.zeros(6, 4)
+    at = "f/lstm/scan/lstm_cell/dense."
+    for k in range(5):
+        z = torch.einsum("bi,igo->bgo", x[:, k], w(at + "1/linear/W", 3, 4, 4)) + w(at + "1/b", 4, 4)
+        z = z + torch.einsum("bi,igo->bgo", h, w(at + "2/linear/W", 4, 4, 4)) + w(at + "2/b", 4, 4)
+        c = torch.sigmoid(z[:, 1]) * c + torch.sigmoid(z[:, 0]) * torch.tanh(z[:, 2])
+        h = torch.sigmoid(z[:, 3]) * torch.tanh(c)
+    y = w.dense("f/dense", h, 2)
+    return 0.5 * ((y - 1) ** 2).sum(-1).mean()
+
+
 def falling(t):
     return 0.01 * 0.5 * (1 + math.cos(math.pi * t / STEPS)) * min(1, (t + 1) / 4)
 
@@ -259,6 +272,7 @@ plain("adam", lambda w: torch.optim.Adam(w, 0.01))
 plain("nesterov", lambda w: torch.optim.SGD(w, 0.05, momentum=0.9, nesterov=True))
 plain("decay", lambda w: torch.optim.SGD(w, 0.05, momentum=0.9, weight_decay=0.02), clip=0.3)
 plain("schedule", lambda w: torch.optim.AdamW(w, 0.01, weight_decay=0.1), clip=0.5, rate=falling)
+plain("lstm", lambda w: torch.optim.Adam(w, 0.01), memory)
 gan()
 turns()
 stale()

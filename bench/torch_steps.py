@@ -1,0 +1,247 @@
+"""One training step of the workloads of bench/*.limn in PyTorch, on a fixed random batch.
+
+    /usr/bin/python3 bench/torch_steps.py NAME [--batch N] [--threads N] [--mode eager|compile] [--device cpu|cuda]
+
+NAME is iris, mlp, conv, vae, gan, nash or chargpt; without --batch it is the one of the program. Prints lines
+"key value" as bench/step.c does. Works with PyTorch 1.13 and later; `compile` wants 2.0.
+"""
+import argparse
+import math
+import os
+import resource
+import statistics
+import sys
+import time
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("name")
+arguments.add_argument("--batch", type=int)
+arguments.add_argument("--threads", type=int, default=1)
+arguments.add_argument("--mode", default="eager", choices=("eager", "compile"))
+arguments.add_argument("--device", default="cpu")
+asked = arguments.parse_args()
+
+
+def prepare_blas():
+    """OpenBLAS has threads of its own, and falls back to its oldest kernels on a CPU that is newer than it."""
+    for library in ("OMP", "OPENBLAS", "MKL"):
+        os.environ[library + "_NUM_THREADS"] = str(asked.threads)
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = next((line.split() for line in file if line.startswith("flags")), [])
+    for flag, core in (("avx512_bf16", "Cooperlake"), ("avx512f", "SkylakeX"), ("avx2", "Haswell")):
+        if flag in flags:
+            os.environ.setdefault("OPENBLAS_CORETYPE", core)
+
+
+prepare_blas()
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+REPETITION, BUDGET, FEW, MANY = 0.02, 2.0, 5, 60
+torch.set_num_threads(asked.threads)
+torch.manual_seed(0)
+device = torch.device(asked.device)
+
+
+def numbers(*shape):
+    return torch.rand(*shape, device=device)
+
+
+def labels(count, *shape):
+    return torch.randint(0, count, shape, device=device)
+
+
+def perceptron(*widths):
+    layers = []
+    for a, b in zip(widths, widths[1:]):
+        layers += [nn.Linear(a, b), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+class Layer(nn.Module):
+    """A pre-norm transformer layer that looks back only."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.into, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def attend(self, q, k, v):
+        if hasattr(F, "scaled_dot_product_attention"):
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        length = q.shape[-2]
+        later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        return scores.masked_fill(later, -math.inf).softmax(-1) @ v
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        parts = self.into(self.norm1(x)).view(batch, length, 3, self.heads, width // self.heads)
+        seen = self.attend(*parts.permute(2, 0, 3, 1, 4))
+        x = x + self.out(seen.transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+
+class CharGPT(nn.Module):
+    def __init__(self, symbols=65, length=64, width=128, heads=4, layers=4):
+        super().__init__()
+        self.symbol, self.place = nn.Embedding(symbols, width), nn.Embedding(length, width)
+        self.layers = nn.Sequential(*[Layer(width, heads) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, symbols, bias=False)
+        self.register_buffer("places", torch.arange(length))
+
+    def forward(self, text):
+        return self.head(self.norm(self.layers(self.symbol(text) + self.place(self.places))))
+
+
+class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc, self.mean, self.logvar = nn.Linear(784, 400), nn.Linear(400, 20), nn.Linear(400, 20)
+        self.dec = perceptron(20, 400, 784)
+
+    def forward(self, x):
+        hidden = F.relu(self.enc(x))
+        m, v = self.mean(hidden), self.logvar(hidden)
+        again = self.dec(m + torch.exp(v / 2) * torch.randn_like(m))
+        rebuild = F.binary_cross_entropy_with_logits(again, x, reduction="sum")
+        return (rebuild + 0.5 * (v.exp() + m * m - 1 - v).sum()) / len(x)
+
+
+def adam(parameters, rate=1e-3):
+    return torch.optim.Adam(parameters, lr=rate, **({"fused": True} if device.type == "cuda" else {}))
+
+
+def compiled(f):
+    return torch.compile(f) if asked.mode == "compile" else f
+
+
+def descend(optimiser, loss):
+    optimiser.zero_grad(set_to_none=True)
+    value = loss()
+    value.backward()
+    optimiser.step()
+
+
+# Each gives (parameters, a function that makes one step).
+def classifier(model, x, y):
+    model = model.to(device)
+    optimiser = adam(model.parameters())
+
+    @compiled
+    def loss():
+        scores = model(x)
+        return F.cross_entropy(scores.reshape(-1, scores.shape[-1]), y.reshape(-1))
+
+    return list(model.parameters()), lambda: descend(optimiser, loss)
+
+
+def iris(n):
+    return classifier(perceptron(4, 16, 3), numbers(n, 4), labels(3, n))
+
+
+def mlp(n):
+    return classifier(perceptron(784, 512, 512, 10), numbers(n, 784), labels(10, n))
+
+
+def conv(n):
+    def layer(a, b):
+        return [nn.Conv2d(a, b, 3), nn.ReLU(), nn.MaxPool2d(2)]
+
+    model = nn.Sequential(*layer(1, 16), *layer(16, 32), nn.Flatten(), nn.Linear(800, 10))
+    return classifier(model, numbers(n, 1, 28, 28), labels(10, n))
+
+
+def chargpt(n):
+    return classifier(CharGPT(), labels(65, n, 64), labels(65, n, 64))
+
+
+def vae(n):
+    model = VAE().to(device)
+    optimiser, x = adam(model.parameters()), numbers(n, 784)
+    loss = compiled(lambda: model(x))
+    return list(model.parameters()), lambda: descend(optimiser, loss)
+
+
+def gan(n):
+    gen, dis = perceptron(64, 256, 512, 784).to(device), perceptron(784, 512, 256, 1).to(device)
+    of_gen, of_dis = adam(gen.parameters(), 2e-4), adam(dis.parameters(), 2e-4)
+    x, one, zero = numbers(n, 784), torch.ones(n, 1, device=device), torch.zeros(n, 1, device=device)
+    bce = F.binary_cross_entropy_with_logits
+
+    @compiled
+    def tell():
+        made = gen(torch.randn(n, 64, device=device)).detach()
+        return bce(dis(x), one) + bce(dis(made), zero)
+
+    @compiled
+    def fool():
+        return bce(dis(gen(torch.randn(n, 64, device=device))), one)
+
+    def step():
+        descend(of_dis, tell)
+        descend(of_gen, fool)
+
+    return [*gen.parameters(), *dis.parameters()], step
+
+
+def nash(_):
+    u, v = numbers(3, 3), numbers(3, 3)
+    p, q = (torch.zeros(3, device=device, requires_grad=True) for _ in range(2))
+    optimiser = torch.optim.Adam([p, q], lr=1e-2)
+
+    @compiled
+    def loss():
+        a, b = p.softmax(0), q.softmax(0)
+        return -(a @ u @ b.detach()) - (a.detach() @ v @ b)
+
+    return [p, q], lambda: descend(optimiser, loss)
+
+
+WORKLOADS = {"iris": (iris, 32), "mlp": (mlp, 64), "conv": (conv, 64), "vae": (vae, 128), "gan": (gan, 128),
+             "nash": (nash, 0), "chargpt": (chargpt, 32)}
+
+
+def timed(step, rounds):
+    start = time.perf_counter()
+    for _ in range(rounds):
+        step()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() - start) / rounds
+
+
+def repetitions(step):
+    timed(step, 3)
+    rounds = 1
+    while timed(step, rounds) * rounds < REPETITION:
+        rounds *= 2
+    times, start = [], time.perf_counter()
+    while len(times) < FEW or (len(times) < MANY and time.perf_counter() - start < BUDGET):
+        times.append(timed(step, rounds))
+    return times
+
+
+def main():
+    if asked.name not in WORKLOADS:
+        sys.exit(f"there is no workload {asked.name}: {', '.join(WORKLOADS)}")
+    if asked.mode == "compile" and not hasattr(torch, "compile"):
+        sys.exit(f"PyTorch {torch.__version__} cannot compile")
+    make, batch = WORKLOADS[asked.name]
+    parameters, step = make(asked.batch or batch)
+    start = time.perf_counter()
+    timed(step, 1)
+    first, times = time.perf_counter() - start, repetitions(step)
+    for key, value in (
+            ("torch", torch.__version__), ("mode", asked.mode), ("batch", asked.batch or batch),
+            ("threads", torch.get_num_threads()), ("weights", sum(p.numel() for p in parameters)),
+            ("first_step_s", f"{first:.4f}"), ("round_ms", f"{statistics.median(times) * 1e3:.6f}"),
+            ("best_ms", f"{min(times) * 1e3:.6f}"),
+            ("peak_rss_mb", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6:.1f}")):
+        print(f"{key:16} {value}")
+
+
+main()

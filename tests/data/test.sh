@@ -1,0 +1,92 @@
+#!/bin/sh
+# limn data: the list, one set, files by path, pictures, messages and exit statuses.
+set -u
+here=$PWD/tests
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$out" || exit 1
+own=${LIMN_DATA:-$here/../../shared/data}
+unset LIMN_DATA XDG_DATA_HOME
+HOME=$out
+export HOME
+
+ok() { echo "ok data $1"; }
+not_ok() { echo "not ok data $1"; }
+status() { # NAME WANTED COMMAND…
+  name=$1
+  want=$2
+  shift 2
+  "$@" >out 2>err
+  got=$?
+  if [ $got -eq "$want" ]; then ok "$name"; else not_ok "$name: status $got"; cat out err; fi
+}
+says() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1"; cat "$2"; fi; }
+json() { if /usr/bin/python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$2" 2>err; then ok "$1"; else not_ok "$1"; cat "$2" err; fi; }
+
+status "the list" 0 "$LIMN" data
+says "sets that are made" out "  scenes       picture : R[32 32 3], caption : {32}[12]   8000 train, 2000 test"
+says "sets that are not here" out "not here. install Debian's dataset-fashion-mnist"
+status "the list as JSON" 0 "$LIMN" data --json
+json "it is JSON" out
+status "a set that is not here" 1 "$LIMN" data omniglot
+says "says where it was looked for" err "there is no folder omniglot in \$LIMN_DATA (not set), ./data, ../shared/data, $out/.local/share/limn"
+says "says how to get it" err "to get it, put omniglot28-background-images-idx3-ubyte"
+status "a path that is not there" 1 "$LIMN" data nothing.csv
+says "says so" err "cannot read nothing.csv: No such file or directory"
+
+status "one set" 0 "$LIMN" data iris
+says "its line" out "iris: 150 plants, 4 measures in cm, 3 kinds; 100 to train, 50 to test"
+says "its labels" out "setosa "
+for s in iris moons glyphs faces scenes; do
+  status "$s as JSON" 0 "$LIMN" data $s --json
+  json "$s is JSON" out
+done
+for s in moons spirals blobs glyphs faces scenes; do
+  status "$s as a picture" 0 "$LIMN" data $s --out $s.png
+  if [ "$(head -c 4 $s.png | od -An -tx1 | tr -d ' ')" = 89504e47 ]; then ok "$s is png"; else not_ok "$s is png"; fi
+done
+status "no picture of iris" 1 "$LIMN" data iris --out iris.png
+says "says why" err "iris has no field that can be drawn"
+status "a picture of what" 1 "$LIMN" data --out all.png
+status "a place that cannot be written" 3 "$LIMN" data moons --out /nowhere/x.png
+
+# by path: the rows are those of the set
+cp "$here/programs/plants.csv" .
+status "a table" 0 "$LIMN" data plants.csv
+says "what was found" out "plants.csv: 8 rows, 3 numbers, label \`kind\` with 4 names; 8 to train"
+says "its columns" out "  height : R[]"
+gzip -c plants.csv >plants.csv.gz
+"$LIMN" data plants.csv | sed 's/^plants.csv/X/' >plain
+"$LIMN" data plants.csv.gz | sed 's/^plants.csv.gz/X/' >packed
+if cmp -s plain packed; then ok "packed is the same"; else not_ok "packed is the same"; fi
+mkdir sheet && cp "$here"/data/grey.png sheet/a.png && cp "$here"/data/grey16.png sheet/b.png
+status "a folder" 0 "$LIMN" data sheet
+says "its pictures" out "sheet: 2 pictures, image : R[2 3]; 2 to train"
+printf 'to be or not to be' >hamlet.txt
+status "a text" 0 "$LIMN" data hamlet.txt
+says "its characters" out "text : {7}"
+status "an archive" 0 "$LIMN" data "$here/data/splits.npz"
+says "its splits" out "arrays x : R[3 2], y : {3}; 4 to train, 2 to test"
+
+# programs find files beside themselves, wherever they are started
+status "a program with files" 0 "$LIMN" check "$here/programs/files.limn"
+
+# the sets on this machine have the rows that the list says
+LIMN_DATA=$own
+export LIMN_DATA
+"$LIMN" data --json >list
+for s in mnist smiles omniglot digits shakespeare; do
+  if [ ! -d "$own/$s" ]; then
+    echo "skipped: $s is not here"
+    continue
+  fi
+  "$LIMN" data $s --json >one 2>err
+  if /usr/bin/python3 -c '
+import json, sys
+sets = {s["name"]: s for s in json.load(open("list"))["sets"]}
+one, known = json.load(open("one"))["set"], sets[sys.argv[1]]
+assert one["rows"] == known["rows"], (one["rows"], known["rows"])
+assert [(f["name"], f["type"]) for f in one["fields"]] == [(f["name"], f["type"]) for f in known["fields"]]
+assert known["folder"]' $s 2>>err; then ok "$s"; else not_ok "$s"; cat err; fi
+done
+exit 0
