@@ -1,5 +1,6 @@
 # make          build/limn and build/liblimn.a          V=1 shows the commands
 # make test     everything (SAN=1: under the sanitizers)
+# make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, layers, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
@@ -23,7 +24,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test bless check fuzz bench bench-check bench-prelude format clean docs packages layers
+.PHONY: all test test-long bless check fuzz bench bench-check bench-prelude format clean docs packages layers
 all: $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
@@ -59,6 +60,8 @@ packages:
 test: packages
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD)
+test-long: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 bless: all $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless
 layers:

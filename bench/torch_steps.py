@@ -6,12 +6,12 @@ NAME is iris, mlp, conv, vae, gan, nash or chargpt; without --batch it is the on
 "key value" as bench/step.c does. Works with PyTorch 1.13 and later; `compile` wants 2.0.
 """
 import argparse
-import math
-import os
 import resource
 import statistics
 import sys
 import time
+
+import torch_threads
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("name")
@@ -21,22 +21,13 @@ arguments.add_argument("--mode", default="eager", choices=("eager", "compile"))
 arguments.add_argument("--device", default="cpu")
 asked = arguments.parse_args()
 
+torch_threads.prepare(asked.threads)
 
-def prepare_blas():
-    """OpenBLAS has threads of its own, and falls back to its oldest kernels on a CPU that is newer than it."""
-    for library in ("OMP", "OPENBLAS", "MKL"):
-        os.environ[library + "_NUM_THREADS"] = str(asked.threads)
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        flags = next((line.split() for line in file if line.startswith("flags")), [])
-    for flag, core in (("avx512_bf16", "Cooperlake"), ("avx512f", "SkylakeX"), ("avx2", "Haswell")):
-        if flag in flags:
-            os.environ.setdefault("OPENBLAS_CORETYPE", core)
-
-
-prepare_blas()
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
+
+from torch_models import VAE, CharGPT, perceptron  # noqa: E402
 
 REPETITION, BUDGET, FEW, MANY = 0.02, 2.0, 5, 60
 torch.set_num_threads(asked.threads)
@@ -50,65 +41,6 @@ def numbers(*shape):
 
 def labels(count, *shape):
     return torch.randint(0, count, shape, device=device)
-
-
-def perceptron(*widths):
-    layers = []
-    for a, b in zip(widths, widths[1:]):
-        layers += [nn.Linear(a, b), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
-
-
-class Layer(nn.Module):
-    """A pre-norm transformer layer that looks back only."""
-
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.into, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def attend(self, q, k, v):
-        if hasattr(F, "scaled_dot_product_attention"):
-            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        length = q.shape[-2]
-        later = torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1)
-        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-        return scores.masked_fill(later, -math.inf).softmax(-1) @ v
-
-    def forward(self, x):
-        batch, length, width = x.shape
-        parts = self.into(self.norm1(x)).view(batch, length, 3, self.heads, width // self.heads)
-        seen = self.attend(*parts.permute(2, 0, 3, 1, 4))
-        x = x + self.out(seen.transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
-class CharGPT(nn.Module):
-    def __init__(self, symbols=65, length=64, width=128, heads=4, layers=4):
-        super().__init__()
-        self.symbol, self.place = nn.Embedding(symbols, width), nn.Embedding(length, width)
-        self.layers = nn.Sequential(*[Layer(width, heads) for _ in range(layers)])
-        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, symbols, bias=False)
-        self.register_buffer("places", torch.arange(length))
-
-    def forward(self, text):
-        return self.head(self.norm(self.layers(self.symbol(text) + self.place(self.places))))
-
-
-class VAE(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.enc, self.mean, self.logvar = nn.Linear(784, 400), nn.Linear(400, 20), nn.Linear(400, 20)
-        self.dec = perceptron(20, 400, 784)
-
-    def forward(self, x):
-        hidden = F.relu(self.enc(x))
-        m, v = self.mean(hidden), self.logvar(hidden)
-        again = self.dec(m + torch.exp(v / 2) * torch.randn_like(m))
-        rebuild = F.binary_cross_entropy_with_logits(again, x, reduction="sum")
-        return (rebuild + 0.5 * (v.exp() + m * m - 1 - v).sum()) / len(x)
 
 
 def adam(parameters, rate=1e-3):

@@ -10,6 +10,7 @@ if ! ${CC:-cc} $flags -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=free -o "$ou
   cat "$out/log"
   exit 1
 fi
+ln -s "$PWD/tests" "$out/tests"
 if (cd "$out" && ./alloc) >"$out/log" 2>&1; then echo "ok alloc"; else
   echo "not ok alloc"
   tail -20 "$out/log"
