@@ -278,6 +278,11 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
     if (kept[d]) points *= extent_most(p, k->p[d]), n++;
   }
   int64_t work = node_work(p, x);
+  uint32_t own[64];
+  if (x->kind == NODE_PRODUCT && n < own_parallel(p, x, own))
+    return false; // a product keeps its batch
+  for (uint32_t i = 0; n < k->np && i < k->node.n; i++)
+    if (p->node.at[k->node.at[i]].kind == NODE_PRODUCT) return false;
   if (!k->np && !p->tiny && k->work + work > SMALL_WORK / 8)
     return false; // one point only: no place for large nests
   if (n < k->np) {

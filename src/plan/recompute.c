@@ -25,6 +25,20 @@ static double cells(World *w, const Type *t) {
   return n;
 }
 
+// How many of them a loop reads, for one sample: an operand may be a slice of a larger wire.
+static double cells_read(World *w, const Loop *loop, const Access *a) {
+  double n = 1;
+  int64_t size;
+  for (uint32_t index = 0; index < loop->nindex; index++) {
+    bool found = false;
+    for (uint32_t i = 0; i < a->rank; i++)
+      for (uint32_t k = 0; k < a->coord[i].n; k++)
+        found |= !a->coord[i].term[k].operand && a->coord[i].term[k].var == index;
+    if (found && size_value(w, size_now(w, loop->index[index].size), &size)) n *= (double)size;
+  }
+  return n;
+}
+
 static bool has_samples(const Type *t) {
   for (uint32_t i = 0; i < t->rank; i++)
     if (t->axis[i].pass == PASS_SAMPLE) return true;
@@ -41,8 +55,9 @@ static bool is_large_product(World *w, const Diagram *d, const Box *b) {
              *y = &d->wire.at[b->in[1]].type;
   bool sums = false;
   for (uint32_t i = 0; i < loop->nindex; i++) sums |= loop_is_reduced(w, loop, i);
-  return sums && has_samples(x) && has_samples(y) && cells(w, out) > cells(w, x) &&
-         cells(w, out) > cells(w, y);
+  return sums && has_samples(x) && has_samples(y) &&
+         cells(w, out) > cells_read(w, loop, &loop->in[0]) &&
+         cells(w, out) > cells_read(w, loop, &loop->in[1]);
 }
 
 // Element by element, with a large operand.

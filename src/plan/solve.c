@@ -1,8 +1,9 @@
 // Writes become reads. A kernel wants to walk over its output, so a loop that writes at computed
 // places is rewritten, by the first rule that applies, until its output is plain:
 //
-//   label   y[… a·i + L …] = e      a fresh index v in the label's place, and the body is chosen by
-//   v = L. For labels of a few
+//   slice   y[… 2 …] += e           the sum is made without that axis, and laid into it by an
+//   element-wise choice. label   y[… a·i + L …] = e      a fresh index v in the label's place, and
+//   the body is chosen by v = L. For labels of a few
 //                                   values, or when nothing is summed: then p − onehot is
 //                                   element-wise.
 //   shift   y[i + rest] += e        o = i + rest is a new index and i = o − rest everywhere. The
@@ -27,6 +28,61 @@ static uint32_t push_index(World *w, Loop *loop, Name name, Size size) {
   more[loop->nindex] = (Index){name, size};
   loop->index = more;
   return loop->nindex++;
+}
+
+// -- slice ----------------------------------------------------------------------------------------
+static bool is_slice(World *w, const Loop *loop, const Type *out, uint32_t axis) {
+  return !loop->out.coord[axis].n && !is_number(w, out->axis[axis].size, 1);
+}
+
+static bool sums_something(World *w, const Loop *loop) {
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (loop_is_reduced(w, loop, i)) return true;
+  return false;
+}
+
+// A sum into a slice: gives the wire that holds the slice alone, and `lay` the loop that lays it
+// into the whole. 0: it is none.
+static Id solve_slice(World *w, Diagram *to, const Draft *f, const Type *type, Id origin,
+                      Loop *lay) {
+  Loop *loop = f->loop;
+  uint32_t slices = 0, n = 0;
+  if (loop->combine != SUM || type->base != BASE_R) return 0;
+  for (uint32_t i = 0; i < type->rank; i++) {
+    slices += is_slice(w, loop, type, i);
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
+      if (loop->out.coord[i].term[k].operand) return 0;
+  }
+  if (!slices || !sums_something(w, loop)) return 0;
+  Type small = {.base = type->base, .axis = NEW_ARRAY(w->arena, Axis, type->rank)};
+  Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank);
+  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, type->rank),
+           *inner = NEW_ARRAY(w->arena, uint32_t, type->rank);
+  *lay = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
+  for (uint32_t i = 0; i < type->rank; i++) {
+    plain[i] = push_index(w, lay, type->axis[i].label, type->axis[i].size);
+    if (is_slice(w, loop, type, i)) continue;
+    coord[n] = loop->out.coord[i];
+    inner[n] = i;
+    small.axis[n++] = type->axis[i];
+  }
+  small.rank = n;
+  lay->out = access_plain(w, type->rank, plain);
+  lay->in[0] = access_plain(w, n, inner);
+  uint32_t value = scalar_push(w, lay, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  uint32_t zero = scalar_push(w, lay, (Scalar){.fn = FN_CONST, .base = BASE_R});
+  for (uint32_t i = 0; i < type->rank; i++) {
+    if (!is_slice(w, loop, type, i)) continue;
+    uint32_t at = scalar_push(w, lay, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = plain[i]});
+    uint32_t where = scalar_push(
+        w, lay, (Scalar){.fn = FN_SIZE, .base = BASE_R, .ref = size_now(w, loop->out.coord[i].c)});
+    uint32_t same =
+        scalar_push(w, lay, (Scalar){.fn = FN_eq, .base = BASE_BIT, .arg = {at, where}});
+    value =
+        scalar_push(w, lay, (Scalar){.fn = FN_select, .base = BASE_R, .arg = {same, value, zero}});
+  }
+  loop->out = (Access){.rank = n, .coord = coord};
+  return box_loop_shared(w, to, loop, f->in.at, f->in.n, small, origin);
 }
 
 // -- label ----------------------------------------------------------------------------------------
@@ -266,6 +322,13 @@ static void solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b,
   Draft f = {loop_copy(w, b->loop), {0}};
   const Type *type = &from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, map[b->in[i]]);
+  Loop *lay = NEW(w->arena, Loop);
+  Id slice = b->nout == 1 && b->nin ? solve_slice(w, to, &f, type, b->origin, lay) : 0;
+  if (slice) {
+    f.loop = lay;
+    f.in = (Ids){0};
+    vec_push(w->arena, &f.in, slice);
+  }
   while (b->nin && (solve_label(w, to, &f) || solve_shift(w, to, &f, type))) continue;
   give_halos(w, to, &f, b->origin);
   Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);
