@@ -1,6 +1,7 @@
-// One pool of threads. Work is a number of tasks; threads draw the next one until none is left.
-// Between the kernels of a step threads spin, because a kernel lasts microseconds and waking a
-// thread lasts longer; when no work comes for a while they sleep.
+// One pool of threads. Work is a number of tasks, cut into as many runs as there are threads: each
+// takes its own run, so that a thread meets in the next kernel what it made in the last one, and
+// then what is left of the others'. Between the kernels of a step threads spin, because a kernel
+// lasts microseconds and waking a thread lasts longer; when no work comes for a while they sleep.
 //
 // A job is announced by a new generation. A worker that has seen it answers when it has found no
 // more tasks, and the caller goes on when all have answered, so a job's data may live on the
@@ -21,14 +22,18 @@ typedef struct {
   uint32_t thread;
 } Worker;
 
+typedef struct {
+  _Alignas(64) _Atomic(int64_t) next;
+  int64_t end;
+} Share;
+
 struct Pool {
   uint32_t threads, started;
   pthread_t *id;
   Worker *worker;
   Task *task;
   void *context;
-  int64_t tasks;
-  _Alignas(64) _Atomic(int64_t) next;
+  Share *share; // [thread]
   _Alignas(64) _Atomic(uint32_t) generation;
   _Alignas(64) _Atomic(uint32_t) answered;
   _Alignas(64) _Atomic(uint32_t) sleeping;
@@ -73,10 +78,14 @@ void pool_keep_tiny(uint64_t before) {
 }
 
 static void work(Pool *p, uint32_t thread) {
-  for (;;) {
-    int64_t task = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-    if (task >= p->tasks) return;
-    p->task(p->context, task, thread);
+  for (uint32_t i = 0; i < p->threads; i++) {
+    Share *s = &p->share[(thread + i) % p->threads];
+    for (;;) {
+      if (atomic_load_explicit(&s->next, memory_order_relaxed) >= s->end) break;
+      int64_t task = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+      if (task >= s->end) break;
+      p->task(p->context, task, thread);
+    }
   }
 }
 
@@ -123,14 +132,15 @@ Pool *pool_new(uint32_t threads) {
   p->threads = threads;
   p->id = calloc(threads, sizeof *p->id);
   p->worker = calloc(threads, sizeof *p->worker);
+  p->share = aligned_alloc(64, threads * sizeof *p->share);
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
-  for (uint32_t i = 1; p->id && p->worker && i < threads; i++) {
+  for (uint32_t i = 1; p->id && p->worker && p->share && i < threads; i++) {
     p->worker[i] = (Worker){p, i};
     if (pthread_create(&p->id[i], NULL, worker_main, &p->worker[i])) break;
     p->started = i;
   }
-  if (p->id && p->worker && p->started == threads - 1) return p;
+  if (p->id && p->worker && p->share && p->started == threads - 1) return p;
   pool_free(p);
   return NULL;
 }
@@ -146,6 +156,7 @@ void pool_free(Pool *p) {
   pthread_cond_destroy(&p->wake);
   free(p->id);
   free(p->worker);
+  free(p->share);
   free(p);
 }
 
@@ -158,8 +169,10 @@ void pool_run(Pool *p, Task *task, void *context, int64_t tasks) {
   }
   p->task = task;
   p->context = context;
-  p->tasks = tasks;
-  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
+  for (uint32_t i = 0; i < p->threads; i++) {
+    atomic_store_explicit(&p->share[i].next, tasks * i / p->threads, memory_order_relaxed);
+    p->share[i].end = tasks * (i + 1) / p->threads;
+  }
   atomic_store_explicit(&p->answered, 0, memory_order_relaxed);
   atomic_fetch_add(&p->generation, 1);
   if (atomic_load(&p->sleeping)) {
