@@ -405,6 +405,8 @@ static void windows_over_tables(void **state) {
   assert_true(set_rows(s, SPLIT_TRAIN) == 1 && set_rows(s, SPLIT_TEST) == 0);
   assert_int_equal(set_field(s, 2)->shape[0], 50);
   assert_true(number(s, SPLIT_TRAIN, 2, 0, 49) == 149);
+  s = open_text_file(a, "w.csv", b.at, (SetOptions){.window = 50}); // the same, said in numbers
+  assert_true(set_rows(s, SPLIT_TRAIN) == 1 && set_rows(s, SPLIT_TEST) == 0);
   const char *path = temp(a, "few.csv");
   assert_null(file_write(a, path, "a\n1\n2\n", 6));
   refused(a, path, (SetOptions){.window = 5},

@@ -2,47 +2,59 @@
 //
 // A batch is a function of its number, so it does not matter who fills it. Small ones are filled by
 // the one who asks: a hand-over between threads would cost more. Larger ones are filled by a thread
-// of their own into a ring of three: one is in use, the others are ready or being filled.
+// of their own, the filler, into a ring of slots: one is in use, the others are ready or being
+// filled.
 //
-//   made:  how many batches are filled         written by the thread
-//   taken: how many were handed out            written by the user; the last of them is in use
+//   claimed: how many batches are filled or being filled      whoever moves it on fills that batch
+//   taken:   how many were handed out                         the last of them is in use
+//   made:    of a slot: one more than the batch that is in it
 //
-// Both count up. The thread fills slot made mod 3 while made - taken < 2, so never the one in use,
-// and no lock is needed. Whoever has nothing to do watches the other's count for a while, and
-// sleeps when that was in vain; the other one wakes it only if it says that it sleeps. While both
-// are busy, nobody enters the kernel.
+// A batch is claimed while claimed - taken < slots - 1, so never into the slot in use, and no lock
+// is needed. A filler that has nothing to do takes a nap, as long as half of the ring lasts at the
+// user's pace. A user that finds its batch not begun fills it itself; if it is being filled, it
+// watches for a while, and sleeps when that was in vain. So while both are busy the user never
+// enters the kernel.
 #define _POSIX_C_SOURCE 200809L
 #include "data/set.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { SLOTS = 3, ALIGN = 64, SAMPLE = 64, WHOLE_BYTES = 256 << 10 };
-enum { FILLER_SPINS = 200, USER_SPINS = 2000 }; // some 10 and 100 microseconds
+enum { SLOTS = 8, SLOTS_LEAST = 3, RING_BYTES = 4 << 20 };
+enum { ALIGN = 64, SAMPLE = 64, WHOLE_BYTES = 256 << 10 };
+enum { USER_SPINS = 2000 };                             // some 100 microseconds
+static const double nap_late = 100e-6, nap_most = 2e-3; // how much later than asked a nap may end
 
 typedef struct {
   Batch batch;
   const char *error; // why it could not be filled
+  _Atomic int64_t made;
 } Slot;
+
+// What one who fills needs for himself.
+typedef struct {
+  DrawTable *table; // for each draw
+  int64_t *row;     // of one batch
+} Hands;
 
 struct Loader {
   Arena *arena;
   LoaderPlan plan;
-  DrawTable *table; // for each draw, of the one who fills
-  int64_t *row;     // room for the rows of one batch, of the one who fills
-  uint8_t **whole;  // for each source, all of its rows as they are wanted, if they are few; or NULL
-  size_t *bytes;    // for each source, of one row
-  int64_t batches;  // in an epoch
-  int64_t epoch, next; // what is filled next
+  uint8_t **whole;        // for each source, all of its rows as they are wanted, if few; or NULL
+  size_t *bytes;          // for each source, of one row
+  int64_t batches, first; // in an epoch; the batch to begin with, counted over all epochs
   Slot slot[SLOTS];
+  int64_t slots;
+  Hands user, filler;
   const char *error;
   double started, waited;
   bool threaded;
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t change;
-  _Atomic int64_t made, taken;
+  _Atomic int64_t claimed, taken;
   _Atomic bool stop, filler_sleeps, user_sleeps;
 };
 
@@ -59,27 +71,31 @@ static void gather(const uint8_t *from, size_t bytes, const int64_t *row, int64_
 #undef ROWS
 }
 
-static void fill_source(Loader *l, uint32_t i, Slot *slot) {
+static void fill_source(Loader *l, const Hands *h, uint32_t i, Slot *slot) {
   const LoaderSource *s = &l->plan.source[i];
   Batch *b = &slot->batch;
   if (l->whole[i])
-    gather(l->whole[i], l->bytes[i], l->row, b->n, b->data[i]);
+    gather(l->whole[i], l->bytes[i], h->row, b->n, b->data[i]);
   else
-    set_read(s->set, s->split, s->field, l->row, b->n, s->number, b->data[i], &slot->error);
+    set_read(s->set, s->split, s->field, h->row, b->n, s->number, b->data[i], &slot->error);
 }
 
-static void fill(Loader *l, Slot *slot) {
+// Batch k, counted from where the loader began.
+static void fill(Loader *l, const Hands *h, int64_t k, Slot *slot) {
   Batch *b = &slot->batch;
   const LoaderPlan *p = &l->plan;
-  b->epoch = l->epoch;
-  b->batch = l->next;
+  b->epoch = (l->first + k) / l->batches;
+  b->batch = (l->first + k) % l->batches;
   slot->error = NULL;
   for (uint32_t d = 0; d < p->draws; d++) {
-    b->n = draw_rows_with(&p->draw[d], &l->table[d], l->epoch, l->next, l->row);
+    b->n = draw_rows_with(&p->draw[d], &h->table[d], b->epoch, b->batch, h->row);
     for (uint32_t i = 0; i < p->sources && !slot->error; i++)
-      if (p->source[i].draw == d) fill_source(l, i, slot);
+      if (p->source[i].draw == d) fill_source(l, h, i, slot);
   }
-  if (++l->next == l->batches) l->next = 0, l->epoch++;
+}
+
+static bool claim(Loader *l, int64_t k) {
+  return atomic_compare_exchange_strong(&l->claimed, &k, k + 1);
 }
 
 // -- waiting --------------------------------------------------------------------------------------
@@ -91,25 +107,14 @@ static inline void pause_briefly(void) {
 #endif
 }
 
-static bool may_fill(Loader *l) {
-  return atomic_load(&l->stop) || atomic_load(&l->made) - atomic_load(&l->taken) < SLOTS - 1;
+static bool is_made(Slot *slot, int64_t k) { return atomic_load(&slot->made) == k + 1; }
+
+static bool is_full(Loader *l) {
+  return atomic_load(&l->claimed) - atomic_load(&l->taken) >= l->slots - 1;
 }
 
-static bool may_take(Loader *l) { return atomic_load(&l->made) > atomic_load(&l->taken); }
-
-static void wait_until(Loader *l, bool (*ready)(Loader *), uint32_t spins, _Atomic bool *sleeps) {
-  for (uint32_t turn = 0; turn < spins; turn++) {
-    if (ready(l)) return;
-    pause_briefly();
-  }
-  pthread_mutex_lock(&l->lock);
-  atomic_store(sleeps, true);
-  while (!ready(l)) pthread_cond_wait(&l->change, &l->lock);
-  atomic_store(sleeps, false);
-  pthread_mutex_unlock(&l->lock);
-}
-
-// The count was changed before: either the sleeper sees it, or it is seen here that it sleeps.
+// What is waited for was stored before: either the sleeper sees it, or it is seen here that it
+// sleeps.
 static void wake(Loader *l, _Atomic bool *sleeps) {
   if (!atomic_load(sleeps)) return;
   pthread_mutex_lock(&l->lock);
@@ -117,46 +122,101 @@ static void wake(Loader *l, _Atomic bool *sleeps) {
   pthread_mutex_unlock(&l->lock);
 }
 
+static void wait_for(Loader *l, Slot *slot, int64_t k) {
+  for (uint32_t turn = 0; turn < USER_SPINS; turn++) {
+    if (is_made(slot, k)) return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&l->lock);
+  atomic_store(&l->user_sleeps, true);
+  while (!is_made(slot, k)) pthread_cond_wait(&l->change, &l->lock);
+  atomic_store(&l->user_sleeps, false);
+  pthread_mutex_unlock(&l->lock);
+}
+
+static void nap(Loader *l, double seconds) {
+  struct timespec until;
+  if (seconds <= nap_late) { // too short for the kernel
+    for (uint32_t turn = 0; turn < 100; turn++) pause_briefly();
+    return;
+  }
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  int64_t ns = until.tv_nsec + (int64_t)((seconds - nap_late) * 1e9);
+  until.tv_sec += (time_t)(ns / 1000000000);
+  until.tv_nsec = (long)(ns % 1000000000);
+  pthread_mutex_lock(&l->lock);
+  atomic_store(&l->filler_sleeps, true);
+  if (!atomic_load(&l->stop)) pthread_cond_timedwait(&l->change, &l->lock, &until);
+  atomic_store(&l->filler_sleeps, false);
+  pthread_mutex_unlock(&l->lock);
+}
+
+typedef struct {
+  double since, nap; // when the user's count was last seen to move; how long half of the ring lasts
+  int64_t seen;      // its count then
+} Pace;
+
+static void wait_for_room(Loader *l, Pace *p) {
+  while (is_full(l) && !atomic_load(&l->stop)) {
+    int64_t went = atomic_load(&l->taken) - p->seen;
+    double now = clock_seconds();
+    if (went) {
+      p->nap = (now - p->since) / (double)went * (double)(l->slots / 2);
+      p->since = now;
+      p->seen += went;
+    } else if (now - p->since > p->nap) {
+      p->nap *= 2;
+    }
+    if (p->nap > nap_most) p->nap = nap_most;
+    nap(l, p->nap);
+  }
+}
+
 static void *work(void *loader) {
   Loader *l = loader;
+  Pace pace = {clock_seconds(), nap_late, 0};
   for (;;) {
-    wait_until(l, may_fill, FILLER_SPINS, &l->filler_sleeps);
+    wait_for_room(l, &pace);
     if (atomic_load(&l->stop)) return NULL;
-    int64_t k = atomic_load(&l->made);
-    fill(l, &l->slot[k % SLOTS]);
-    atomic_store(&l->made, k + 1);
+    int64_t k = atomic_load(&l->claimed);
+    if (is_full(l) || !claim(l, k)) continue;
+    Slot *slot = &l->slot[k % l->slots];
+    fill(l, &l->filler, k, slot);
+    atomic_store(&slot->made, k + 1);
     wake(l, &l->user_sleeps);
   }
 }
 
 // -- asking ---------------------------------------------------------------------------------------
 // The clock is looked at only when there is something to measure: always when a batch is not ready,
-// and for every 64th of those that are filled here.
-static Slot *next_inline(Loader *l) {
-  int64_t k = atomic_load_explicit(&l->taken, memory_order_relaxed);
-  atomic_store_explicit(&l->taken, k + 1, memory_order_relaxed);
+// and for every 64th of those that are filled here anyway.
+static Slot *next_inline(Loader *l, int64_t k) {
   bool measured = k % SAMPLE == 0;
   double start = measured ? clock_seconds() : 0;
-  fill(l, &l->slot[0]);
+  fill(l, &l->user, k, &l->slot[0]);
   if (measured) l->waited += SAMPLE * (clock_seconds() - start);
   return &l->slot[0];
 }
 
-static Slot *next_threaded(Loader *l) {
-  if (!may_take(l)) {
-    double start = clock_seconds();
-    wait_until(l, may_take, USER_SPINS, &l->user_sleeps);
-    l->waited += clock_seconds() - start;
+static Slot *next_threaded(Loader *l, int64_t k) {
+  Slot *slot = &l->slot[k % l->slots];
+  if (is_made(slot, k)) return slot;
+  double start = clock_seconds();
+  if (claim(l, k)) {
+    fill(l, &l->user, k, slot);
+    atomic_store(&slot->made, k + 1);
+  } else {
+    wait_for(l, slot, k);
   }
-  int64_t k = atomic_load(&l->taken);
-  atomic_store(&l->taken, k + 1);
-  wake(l, &l->filler_sleeps);
-  return &l->slot[k % SLOTS];
+  l->waited += clock_seconds() - start;
+  return slot;
 }
 
 const Batch *loader_next(Loader *l) {
   if (l->error) return NULL;
-  Slot *slot = l->threaded ? next_threaded(l) : next_inline(l);
+  int64_t k = atomic_load_explicit(&l->taken, memory_order_relaxed); // only written here
+  Slot *slot = l->threaded ? next_threaded(l, k) : next_inline(l, k);
+  atomic_store(&l->taken, k + 1);
   l->error = slot->error;
   return l->error ? NULL : &slot->batch;
 }
@@ -214,12 +274,16 @@ static uint8_t *read_whole(Loader *l, uint32_t i) {
   return to;
 }
 
+static Hands hands_new(Arena *a, const LoaderPlan *p) {
+  Hands h = {NEW_ARRAY(a, DrawTable, p->draws), NEW_ARRAY(a, int64_t, p->draw[0].batch)};
+  for (uint32_t d = 0; d < p->draws; d++) h.table[d].pass = -1;
+  return h;
+}
+
 static void take_room(Loader *l) {
   const LoaderPlan *p = &l->plan;
   size_t all = 0, batch = (size_t)p->draw[0].batch;
-  l->table = NEW_ARRAY(l->arena, DrawTable, p->draws);
-  for (uint32_t d = 0; d < p->draws; d++) l->table[d].pass = -1;
-  l->row = NEW_ARRAY(l->arena, int64_t, batch);
+  l->user = hands_new(l->arena, p);
   l->whole = NEW_ARRAY(l->arena, uint8_t *, p->sources + 1);
   l->bytes = NEW_ARRAY(l->arena, size_t, p->sources + 1);
   for (uint32_t i = 0; i < p->sources; i++) {
@@ -228,7 +292,11 @@ static void take_room(Loader *l) {
     all += batch * l->bytes[i];
   }
   l->threaded = all >= INLINE_BYTES;
-  for (uint32_t k = 0; k < (l->threaded ? SLOTS : 1); k++) {
+  l->slots = l->threaded ? RING_BYTES / (int64_t)all : 1;
+  if (l->threaded && l->slots < SLOTS_LEAST) l->slots = SLOTS_LEAST;
+  if (l->slots > SLOTS) l->slots = SLOTS;
+  if (l->threaded) l->filler = hands_new(l->arena, p);
+  for (int64_t k = 0; k < l->slots; k++) {
     l->slot[k].batch.data = NEW_ARRAY(l->arena, void *, p->sources + 1);
     for (uint32_t i = 0; i < p->sources; i++)
       l->slot[k].batch.data[i] = aligned(l->arena, batch * l->bytes[i]);
@@ -244,14 +312,17 @@ Loader *loader_new(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, 
   l->plan.draw = arena_copy(own, p->draw, p->draws * sizeof *p->draw);
   l->plan.source = arena_copy(own, p->source, p->sources * sizeof *p->source);
   l->batches = draw_batches(p->draw);
-  l->epoch = epoch + batch / l->batches;
-  l->next = batch % l->batches;
+  l->first = epoch * l->batches + batch;
   take_room(l);
   arena_on_free(own, stop, l);
   l->started = clock_seconds();
   if (!l->threaded) return l;
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
   pthread_mutex_init(&l->lock, NULL);
-  pthread_cond_init(&l->change, NULL);
+  pthread_cond_init(&l->change, &clock);
+  pthread_condattr_destroy(&clock);
   if (pthread_create(&l->thread, NULL, work, l) == 0) return l;
   pthread_cond_destroy(&l->change);
   pthread_mutex_destroy(&l->lock);

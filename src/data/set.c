@@ -19,7 +19,7 @@ void set_add(Set *s, const Field *f, const Column block[SPLITS]) {
 
 // Of a window over all rows there is one, for training.
 static bool cut_whole(Set *s, int64_t rows) {
-  if (s->options.window >= 0) return false;
+  if (s->options.window >= 0 && s->options.window != rows) return false;
   s->part[SPLIT_TRAIN] = (Part){.rows = rows};
   s->window = rows;
   return true;
