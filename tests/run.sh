@@ -37,7 +37,7 @@ done
 if tools/layers.sh >"$out/log" 2>&1; then pass; else fail "layers" "$out/log"; fi
 
 # programs: they check, keep their layout, and say what they said
-for f in examples/*.limn tests/programs/*.limn; do
+for f in examples/*.limn bench/*.limn tests/programs/*.limn; do
   [ -e "$f" ] || continue
   if "$limn" check "$f" >"$out/log" 2>&1; then pass; else fail "check $f" "$out/log"; fi
   if "$limn" fmt --check "$f" >"$out/log" 2>&1; then pass; else fail "fmt --check $f" "$out/log"; fi

@@ -134,8 +134,8 @@ def main():
     for name, shown in (
             ("mlp", steps(mlp, lambda w: torch.optim.Adam(w, 0.001))),
             ("conv", steps(conv, lambda w: torch.optim.SGD(w, 0.02, momentum=0.9))),
-            ("lstm", steps(lstm, lambda w: torch.optim.Adam(w, 0.003), clip=0.5)),
-            ("attention", steps(attention, lambda w: torch.optim.AdamW(w, weight_decay=0.1), clip=1, rate=falling))):
+            ("lstm", steps(lstm, lambda w: torch.optim.Adam(w, 0.003), clip=0.25)),
+            ("attention", steps(attention, lambda w: torch.optim.AdamW(w, weight_decay=0.1), clip=0.9, rate=falling))):
         print(f"static const double {name}_losses[] = {{")
         for row in (shown[:4], shown[4:8], shown[8:]):
             print("    " + ", ".join(map(repr, row)) + ("," if row is not shown[8:] else ""))
