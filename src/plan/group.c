@@ -378,7 +378,8 @@ static void place_node(Groups *g, uint32_t node) {
     open_kernel(g, node);
   }
   x = &p->node.at[node];
-  g->written[wire_root(p, x->out.wire)] = x->kernel;
+  uint32_t *written = &g->written[wire_root(p, x->out.wire)];
+  if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel; // made in pieces
   g->maker[x->out.wire] = g->maker[x->out.wire] == PLAN_NONE ? node : PLAN_NONE;
   for (uint32_t i = 0; i < x->nwinner; i++)
     if (x->winner[i] != PLAN_NONE) {

@@ -78,7 +78,8 @@ static void find_local(Plan *p) {
   uint32_t *kernel = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
            *nest = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
   bool *local = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
-       *held = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+       *held = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
+       *several = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // made in pieces, by several kernels
   for (uint32_t i = 0; i < p->node.n; i++) {
     const Node *x = &p->node.at[i];
     if (x->kind == NODE_GONE || x->kernel == PLAN_NONE ||
@@ -89,6 +90,7 @@ static void find_local(Plan *p) {
       if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE || p->wire.at[w].of != PLAN_NONE ||
           p->wire.at[w].kept)
         continue;
+      several[w] |= local[w] && kernel[w] != x->kernel;
       local[w] = true;
       held[w] = plain_nest(x);
       kernel[w] = x->kernel;
@@ -107,7 +109,7 @@ static void find_local(Plan *p) {
     }
   }
   for (uint32_t i = 0; i < p->wire.n; i++)
-    if (local[i]) p->wire.at[i].place = held[i] ? AT_REGISTER : AT_TILE;
+    if (local[i] && !several[i]) p->wire.at[i].place = held[i] ? AT_REGISTER : AT_TILE;
 }
 
 // Axes that are parallel loops are the same cell at every point: step 0.
