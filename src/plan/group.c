@@ -497,7 +497,8 @@ static void place_in_nest(const Groups *g, Kernel *k, uint32_t node) {
       const Node *y = &p->node.at[k->node.at[j]];
       bool makes = wire_root(p, y->out.wire) == root;
       for (uint32_t v = 0; v < y->nwinner; v++) makes |= y->winner[v] == w;
-      if (makes && y->nest > first) first = y->nest;
+      uint32_t from = y->nest + (g->maker[w] == PLAN_NONE); // made in pieces: after the last of them
+      if (makes && from > first) first = from;
     }
   }
   for (uint32_t s = first; p->fuse && s < k->nest.n; s++) {
