@@ -218,7 +218,7 @@ static Node *node_copy(Nodes *n, uint32_t from, uint32_t to, uint32_t axis, int6
   x.in[0] = (Operand){.wire = from, .used = true, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
   x.out = (Operand){.wire = to, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
   x.scalar = NEW(p->arena, Scalar);
-  *x.scalar = (Scalar){.fn = FN_ARG, .base = p->wire.at[from].base};
+  *x.scalar = (Scalar){.fn = FN_ARG, .base = (uint8_t)p->wire.at[from].base};
   for (uint32_t i = 0; i < rank; i++) {
     x.index[i] = p->wire.at[from].shape[i];
     PlanTerm *t = NEW(p->arena, PlanTerm);

@@ -15,7 +15,7 @@
 #include "data/data.h"
 #include "diagram/diagram.h"
 
-enum { PLAN_NONE = UINT32_MAX };
+#define PLAN_NONE UINT32_MAX
 
 // A length: c + per · samples.
 typedef struct {
