@@ -11,6 +11,10 @@
 //                                   operand read at i itself, so that leaving them means skipping,
 //                                   as before.
 //
+// A sum over the samples and more (the gradient of a bias after a convolution, of a norm's scale)
+// is made for each sample, next to what it sums, and then over the samples: two short sums in a
+// fixed order instead of a long one.
+//
 // A product that reads outside of an operand reads a copy with a border instead (halo), so that
 // matrix kernels need no tests. What no rule solves is filled and added to, in order: slow and
 // right.
@@ -18,7 +22,7 @@
 
 #include "diagram/pass.h"
 
-enum { FEW_LABELS = 4, HALO_POINTS = 4096 };
+enum { FEW_LABELS = 4, HALO_POINTS = 4096, FEW_POINTS = 8, MANY_CELLS = 64 * 1024 };
 
 static bool is_number(World *w, Size s, int64_t k) { return size_now(w, s) == size_of(w, k); }
 
@@ -317,6 +321,57 @@ static void give_halos(World *w, Diagram *to, Draft *f, Id origin) {
   }
 }
 
+// -- sums over samples ----------------------------------------------------------------------------
+static bool is_samples(World *w, Size size) {
+  Id var;
+  return size_is_var(w, size_now(w, size), &var) && size_var_kind(w, var) == VAR_SAMPLE;
+}
+
+// The sum for each sample: the samples become the first axis of the result. 0: it is no such sum.
+static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *type, Id origin,
+                          Loop *over) {
+  Loop *loop = f->loop;
+  uint32_t samples = PLAN_NONE, others = 0;
+  double points = 1, cells = 1;
+  int64_t n;
+  if (loop->combine != SUM || type->base != BASE_R || is_product(loop)) return 0;
+  for (uint32_t i = 0; i < type->rank; i++) {
+    uint32_t index;
+    if (!coord_is_plain(w, &loop->out.coord[i], &index) ||
+        !size_value(w, size_now(w, type->axis[i].size), &n))
+      return 0;
+    cells *= (double)n;
+  }
+  for (uint32_t i = 0; i < loop->nindex; i++) {
+    if (!loop_is_reduced(w, loop, i)) continue;
+    if (is_samples(w, loop->index[i].size))
+      samples = i;
+    else if (size_value(w, size_now(w, loop->index[i].size), &n))
+      others++, points *= (double)n;
+    else
+      return 0;
+  }
+  if (samples == PLAN_NONE || !others || points < FEW_POINTS || cells > MANY_CELLS) return 0;
+  Type each = {
+      .base = BASE_R, .rank = type->rank + 1, .axis = NEW_ARRAY(w->arena, Axis, type->rank + 1)};
+  Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank + 1);
+  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, type->rank + 1);
+  each.axis[0] = (Axis){.size = loop->index[samples].size, .pass = PASS_SAMPLE};
+  coord[0] = coord_index(w, samples);
+  *over = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
+  all[0] = push_index(w, over, 0, each.axis[0].size);
+  for (uint32_t i = 0; i < type->rank; i++) {
+    each.axis[i + 1] = type->axis[i];
+    coord[i + 1] = loop->out.coord[i];
+    all[i + 1] = push_index(w, over, 0, type->axis[i].size);
+  }
+  over->in[0] = access_plain(w, each.rank, all);
+  over->out = access_plain(w, type->rank, all + 1);
+  scalar_push(w, over, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  loop->out = (Access){.rank = each.rank, .coord = coord};
+  return box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin);
+}
+
 // -- the walk -------------------------------------------------------------------------------------
 static void solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
   Draft f = {loop_copy(w, b->loop), {0}};
@@ -330,6 +385,13 @@ static void solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b,
     vec_push(w->arena, &f.in, slice);
   }
   while (b->nin && (solve_label(w, to, &f) || solve_shift(w, to, &f, type))) continue;
+  Loop *over = NEW(w->arena, Loop);
+  Id each = b->nout == 1 && f.in.n ? sum_each_sample(w, to, &f, type, b->origin, over) : 0;
+  if (each) {
+    f.loop = over;
+    f.in = (Ids){0};
+    vec_push(w->arena, &f.in, each);
+  }
   give_halos(w, to, &f, b->origin);
   Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++) {
