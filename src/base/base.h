@@ -152,6 +152,9 @@ FileText file_read(Arena *, const char *path, size_t limit);
 // A regular file as memory, not read before it is looked at, for as long as the arena lives. Its
 // text is not ended by 0.
 FileText file_map(Arena *, const char *path);
+// The folder for what can be made again: `set` or $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn.
+// It is ours and closed to others; NULL when it cannot be.
+const char *cache_folder(Arena *, const char *set, const char **error);
 // Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
 const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
 bool path_exists(const char *path);

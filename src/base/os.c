@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -151,4 +152,36 @@ double clock_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// -- the cache ------------------------------------------------------------------------------------
+static const char *cache_path(Arena *a, const char *set) {
+  const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+  if (!set) set = getenv("LIMN_CACHE");
+  if (set && *set) return set;
+  if (xdg && *xdg) return arena_format(a, "%s/limn", xdg);
+  if (home && *home) return arena_format(a, "%s/.cache/limn", home);
+  return arena_format(a, "/tmp/limn-%u", (unsigned)getuid());
+}
+
+static bool make_folders(Arena *a, const char *path) {
+  char *copy = arena_text(a, path, strlen(path));
+  for (char *at = copy + 1; *at; at++)
+    if (*at == '/') {
+      *at = 0;
+      if (mkdir(copy, 0700) && errno != EEXIST) return false;
+      *at = '/';
+    }
+  return !mkdir(copy, 0700) || errno == EEXIST;
+}
+
+const char *cache_folder(Arena *a, const char *set, const char **error) {
+  const char *path = cache_path(a, set);
+  struct stat s;
+  if (*path && make_folders(a, path) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
+      s.st_uid == getuid() && !(s.st_mode & 022))
+    return path;
+  *error = arena_format(
+      a, "%s is not a folder of ours that is closed to others: it cannot be the cache", path);
+  return NULL;
 }

@@ -7,12 +7,16 @@
 //
 // Everything zlib remembers is in an arena of its own, so that running out of memory leaves nothing
 // behind.
+#define _DEFAULT_SOURCE
 #include "bytes/bytes.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { DEFLATE_RATIO = 1032, CHUNK = 1 << 30 };
+enum { DEFLATE_RATIO = 1032, CHUNK = 1 << 30, KEEP_BYTES = 1 << 20 };
 
 static void *take(void *arena, unsigned items, unsigned size) {
   return arena_alloc(arena, (size_t)items * size);
@@ -144,11 +148,42 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
   return good || file_error(a, error, "its packed bytes do not unpack to just %zu bytes", want);
 }
 
+// Where the unpacked bytes of a file are kept: told apart by its place, its time and the check sum
+// at its end. NULL: they are not.
+static const char *kept_at(Arena *a, const char *path, const FileText *f) {
+  struct stat s;
+  char real[4096];
+  uint64_t sum = 0xCBF29CE484222325u;
+  const char *error, *folder;
+  if (f->n < KEEP_BYTES || stat(path, &s) || !realpath(path, real)) return NULL;
+  folder = cache_folder(a, NULL, &error);
+  if (!folder) return NULL;
+  for (const char *c = real; *c; c++) sum = (sum ^ (unsigned char)*c) * 0x100000001B3u;
+  uint32_t check;
+  memcpy(&check, f->text + f->n - 8, sizeof check);
+  return arena_format(a, "%s/%016llx-%08x-%llx-%llx.unpacked", folder, (unsigned long long)sum,
+                      check, (unsigned long long)f->n, (unsigned long long)s.st_mtime);
+}
+
+static bool take_kept(Arena *a, const char *kept, const FileText *f, View *out) {
+  uint32_t length;
+  memcpy(&length, f->text + f->n - 4, sizeof length); // the length, modulo 2^32
+  FileText k = kept ? file_map(a, kept) : (FileText){0};
+  if (!k.text || (uint32_t)k.n != length) return false;
+  *out = (View){(const uint8_t *)k.text, k.n};
+  return true;
+}
+
 bool file_view(Arena *a, const char *path, View *out, const char **error) {
   FileText f = file_map(a, path);
   if (!f.text) return file_error(a, error, "cannot read %s: %s", path, f.error);
   *out = (View){(const uint8_t *)f.text, f.n};
   if (!bytes_are_gzip(f.text, f.n)) return true;
-  if (gzip_read_bytes(a, f.text, f.n, unpack_limit(f.n), out, error)) return true;
-  return file_error(a, error, "%s: %s", path, *error);
+  const char *kept = kept_at(a, path, &f);
+  if (take_kept(a, kept, &f, out)) return true;
+  if (!gzip_read_bytes(a, f.text, f.n, unpack_limit(f.n), out, error))
+    return file_error(a, error, "%s: %s", path, *error);
+  if (kept)
+    file_write(a, kept, out->at, out->n); // a help for the next time: if it fails, nothing is lost
+  return true;
 }

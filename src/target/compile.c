@@ -50,32 +50,6 @@ static void hash_cpu(Hash *h) {
   }
 }
 
-// -- the folder -----------------------------------------------------------------------------------
-static const char *cache_folder(Arena *a, const Target *how) {
-  const char *set = how->cache ? how->cache : getenv("LIMN_CACHE"), *home = getenv("HOME"),
-             *xdg = getenv("XDG_CACHE_HOME");
-  if (set && *set) return set;
-  if (xdg && *xdg) return arena_format(a, "%s/limn", xdg);
-  if (home && *home) return arena_format(a, "%s/.cache/limn", home);
-  return arena_format(a, "/tmp/limn-%u", (unsigned)getuid());
-}
-
-static bool make_folders(Arena *a, const char *path) {
-  char *copy = arena_text(a, path, strlen(path));
-  for (char *at = copy + 1; *at; at++)
-    if (*at == '/') {
-      *at = 0;
-      if (mkdir(copy, 0700) && errno != EEXIST) return false;
-      *at = '/';
-    }
-  return !mkdir(copy, 0700) || errno == EEXIST;
-}
-
-static bool is_private(const char *path) {
-  struct stat s;
-  return !lstat(path, &s) && S_ISDIR(s.st_mode) && s.st_uid == getuid() && !(s.st_mode & 022);
-}
-
 // -- the compiler ---------------------------------------------------------------------------------
 static const char *find_program(Arena *a, const char *name) {
   if (strchr(name, '/')) return access(name, X_OK) ? NULL : name;
@@ -192,7 +166,7 @@ static bool compile_into(Compiled *c, Arena *a, const char *base, const char *te
 }
 
 bool compile_c(Arena *a, const char *text, size_t n, const Target *how, Compiled *c) {
-  const char *flag[ARGUMENTS], *folder = cache_folder(a, how);
+  const char *flag[ARGUMENTS];
   *c = (Compiled){.compiler = find_compiler(a, how)};
   if (!c->compiler) {
     c->error = "there is no C compiler on this machine";
@@ -208,12 +182,8 @@ bool compile_c(Arena *a, const char *text, size_t n, const Target *how, Compiled
     hash_add(&h, &tool.st_mtime, sizeof tool.st_mtime),
         hash_add(&h, &tool.st_size, sizeof tool.st_size);
   hash_cpu(&h);
-  if (!make_folders(a, folder) || !is_private(folder)) {
-    c->error = arena_format(
-        a, "%s is not a folder of ours that is closed to others: it cannot hold compiled code",
-        folder);
-    return false;
-  }
+  const char *folder = cache_folder(a, how->cache, &c->error);
+  if (!folder) return false;
   const char *base = arena_format(a, "%s/%s", folder, hash_text(a, h));
   const char *library = arena_format(a, "%s.so", base), *noted = arena_format(a, "%s.sum", base);
   c->cached = load(c, a, library, noted);
