@@ -6,6 +6,7 @@
 # make fuzz     the fuzzers, RUNS inputs each
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
+# make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make docs     the pages that limn writes itself
 CC ?= cc
@@ -24,7 +25,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test test-long bless check fuzz bench bench-check bench-prelude format clean docs packages layers
+.PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-prelude format clean docs packages layers
 all: $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
@@ -98,6 +99,10 @@ bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench-gemm: bench/gemm.c $(BUILD)/liblimn.a
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+bench-gemm: $(BUILD)/bench-gemm
+	@$(BUILD)/bench-gemm $(ARGS)
 # As generated code is compiled.
 STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
   $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)

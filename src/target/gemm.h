@@ -28,11 +28,6 @@ typedef struct {
   Precision precision; // 32: float; 64: double; BF16: float in memory, bf16 factors, float sums
 } Gemm;
 
-typedef enum {
-  GEMM_DIRECT, // B is read where it lies
-  GEMM_PACKED, // all of it is packed in a phase of its own
-} GemmB;
-
 typedef struct {
   Gemm g;
   int64_t tasks[3];    // of each phase at the largest size; 0 = no such phase
@@ -41,15 +36,14 @@ typedef struct {
   // What gemm.c decides
   const struct GemmKernel *kernel;
   Gemm in;                    // the product as it is computed: g, or its transpose
-  bool turned, pack_a;        // is it the transpose; are rows of A packed tile by tile
-  GemmB b;                    //
-  int64_t mb, nb, kb;         // rows and columns of a task, places in k of a chunk
-  int64_t m_blocks, n_blocks; //
+  bool turned;                // it is the transpose
+  bool pack_a, pack_b;        // rows of A by each task, tile by tile; all of B in phase 0
+  int64_t mb, nb, kb;         // rows and columns of a task, places of k in a chunk
+  int64_t m_blocks, n_blocks; // how many tasks beside each other
   int64_t pieces, piece;      // of a long sum, and how long each is
-  int64_t dots;               // the last columns, when they are too few for a vector: sums along k
-  size_t partial_at;          // of the pieces' sums in shared memory
-  size_t tile_at,
-      column_at; // of a tile of A and of columns of B in a thread's memory; panels of B are before
+  int64_t dots;               // how many of the last columns are summed along k
+  size_t partial_at;          // where the sums of the pieces are in shared memory
+  size_t tile_at, column_at;  // where a tile of A and columns of B are in a thread's memory
 } GemmPlan;
 
 typedef struct {
@@ -68,7 +62,8 @@ void gemm_task(const GemmPlan *, const GemmRun *, int phase, int64_t task);
 size_t gemm_small_bytes(const GemmPlan *);
 void gemm_small(const GemmPlan *, const void *a, const void *b, void *c, void *scratch);
 
-const char *
-gemm_kernel_name(void);      // avx512, avx2, neon, plain; $LIMN_CPU chooses among those the CPU has
+// What multiplies floats: avx512, avx2, neon, plain. $LIMN_CPU chooses among those the CPU has, and
+// for bf16 also amx, avx512bf16.
+const char *gemm_kernel_name(void);
 double gemm_peak(Precision); // measured multiply-adds, as flop/s of one core, in registers
 #endif

@@ -5,28 +5,24 @@
 #ifndef LIMN_GEMM_KERNEL_H
 #define LIMN_GEMM_KERNEL_H
 
-#include "target/gemm.h"
+#include "target/gemm_move.h"
 
-enum {
-  TILE_ROWS = 14,
-  TILE_BYTES = 128,
-  DOT_COLUMNS = 4
-}; // at most: rows, bytes in a row of a tile
+enum { TILE_ROWS = 32, TILE_BYTES = 128, DOT_COLUMNS = 4 }; // at most; bytes: of a row of a tile
 
 // Steps are in factors: cells, or pairs of bf16 along k.
 typedef struct {
-  int64_t k;
-  const void *a;  // by steps: factor (i, k) is a[i * am + k * ak]
-  int64_t am, ak; //
-  const void *const
-      *row;          // by rows: factor (i, k) is row[i][ka[k]], or row[i][k * ak] if ka is NULL
-  const int32_t *ka; //
-  const void *b;     // by steps: row k of B is b + k * bk; by rows: b + kb[k] unless kb is NULL
-  int64_t bk;
-  const int32_t *kb;
-  void *c;         // row i of C is c + i * cm,
-  int64_t cm;      //
-  void *const *to; // or to[i] unless `to` is NULL
+  int64_t rows, vectors, k;
+  // by steps: factor (i, k) is a[i * am + k * ak], row k of B is b + k * bk
+  const void *a, *b;
+  int64_t am, ak, bk;
+  // by rows: factor (i, k) is row[i][ka[k]], row k of B is b + kb[k]; a table that is NULL stands
+  // for steps
+  const void *const *row;
+  const int32_t *ka, *kb;
+  // row i of C is to[i], or c + i * cm if `to` is NULL
+  void *c;
+  int64_t cm;
+  void *const *to;
   bool add;
 } Tile;
 typedef void TileFn(const Tile *);
@@ -44,15 +40,26 @@ typedef struct {
 typedef struct GemmKernel {
   const char *name;
   int64_t rows, vectors, lanes; // of the largest tile; a vector holds `lanes` cells
+  int64_t grain;                // places of k that are packed together: 1, or 2 and more for pairs
+  bool pairs;                   // factors are pairs of bf16
+  double speed;                 // products in the time of one by vectors
   TileFn *const *by_steps;      // [vectors - 1][rows - 1]
   TileFn *const *by_rows;       // the same
+  TileFn *tile;                 // or one function for all sizes, by steps;
+  void (*begin)(void);          // called before some tiles,
+  void (*finish)(void);         // and after
   void (*dot)(const Dot *);     // NULL = none
+  // packing of its own, or NULL; `step` factors of A for each grain
+  void (*pack_a)(const Panel *, int64_t step, void *to);
+  void (*pack_b)(const Panel *, void *to);
   // to[i] = (add ? to[i] : 0) + Σ_p from[p * step + i] for i < n, in the order of p
   void (*sum)(void *to, const void *from, int64_t step, int64_t pieces, int64_t n, bool add);
   double (*peak)(void);
-  bool pairs; // factors are pairs of bf16
 } GemmKernel;
 
+// gemm_amx.c
+bool gemm_has_amx(void);
+extern const GemmKernel gemm_amx_kernel;
 // gemm_avx512.c
 extern const GemmKernel gemm_avx512_f32_kernel, gemm_avx512_f64_kernel, gemm_avx512_bf16_kernel;
 // gemm_kernel.c
