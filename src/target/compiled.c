@@ -30,6 +30,7 @@ typedef struct {
   Plan *plan;
   Compiled code;
   StepFn *step; // the whole step on one thread, or NULL
+  StepFn *full; // the same for the largest number of samples
   Call *call;   // [kernel]
   Pool *pool;
   char *memory, *arena; // memory as it was taken; arena is aligned
@@ -299,8 +300,9 @@ bool compiled_open(Engine *e, const char **why) {
     o->call[i].grain = p->kernel.at[i].grain;
   }
   if (tiny) {
-    void *fn = compile_find(&o->code, "limn_step");
+    void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
     memcpy(&o->step, &fn, sizeof fn);
+    memcpy(&o->full, &full, sizeof full);
   }
   o->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
                                           pool_threads(o->pool))
@@ -429,7 +431,8 @@ static void set_clocks(Engine *e, Own *o, uint64_t step) {
 }
 
 static RunStatus run_step(Own *o) {
-  if (o->step && !o->seconds) return o->step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
+  StepFn *step = o->context.n == o->plan->samples ? o->full : o->step;
+  if (step && !o->seconds) return step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
   run_kernels(o, 0, o->first_write);
   if (o->checked && !is_finite(o)) return RUN_NOT_FINITE;
   run_kernels(o, o->first_write, o->plan->kernel.n);

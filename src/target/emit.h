@@ -23,8 +23,8 @@ typedef struct {
   VEC(uint32_t) slot; // its table of pointers: wires; from the number of wires on, small products
 } EmitKernel;
 
-// With `whole`, `limn_step` runs all kernels on one thread, and looks at the losses before kernel
-// check_at.
+// With `whole`, `limn_step` runs all kernels on one thread (`limn_full` is for the largest number
+// of samples only), and looks at the losses before kernel check_at.
 void emit_c(Plan *, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *);
 
 #endif

@@ -27,6 +27,7 @@ typedef struct {
                    // not there
   uint32_t small;  // small products so far
   uint32_t indent;
+  bool full; // for the largest number of samples only: every length is a number
 } Emit;
 
 __attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
@@ -48,6 +49,7 @@ static const char *text_of_number(Number n) {
 }
 
 static const char *extent_text(Emit *e, Extent x) {
+  if (e->full) x = (Extent){extent_most(e->p, x), 0};
   if (!x.per) return arena_format(e->p->arena, "%lldL", (long long)x.c);
   return arena_format(e->p->arena, "(%lldL * c->n + %lldL)", (long long)x.per, (long long)x.c);
 }
@@ -352,6 +354,11 @@ static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
   }
   const char *a[3] = {"0", "0", "0"};
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = argument(e, w, s->arg[k], i);
+  const Scalar *base = &w->x->scalar[s->arg[0]];
+  if (s->fn == FN_pow && w->same[i] && base->fn == FN_CONST && base->k > 0) { // a rate's decay: b^t
+    line(e, "const double %s = exp(%s * %s);", name, a[1], constant_text(e, log(base->k), true));
+    return;
+  }
   if (divides_by_fixed(w, i)) {
     const Scalar *d = &w->x->scalar[s->arg[1]];
     if (d->fn == FN_CONST)
@@ -862,7 +869,8 @@ static void emit_kernel(Emit *e, uint32_t i, Table *known) {
   e->now->fn = found ? found - 1 : i;
   if (found) return;
   table_put(known, body.at, body.n, i + 1);
-  line(e, "void limn_k%u(const Context *c, char **w, long low, long high, char *s) {", i);
+  line(e, "void limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
+       e->full ? 'f' : 'k', i);
   buf_add(e->b, body.at, body.n);
   line(e, "}");
 }
@@ -886,7 +894,7 @@ static void emit_finite(Emit *e) {
 
 // All kernels in order, on one thread.
 static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
-  line(e, "int limn_step(Context *c, char *s) {");
+  line(e, "int limn_%s(Context *c, char *s) {", e->full ? "full" : "step");
   e->indent++;
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
     if (i == check_at) emit_finite(e);
@@ -895,7 +903,8 @@ static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
     switch (k->kind) {
     case KERNEL_LOOPS:
     case KERNEL_ORDER:
-      line(e, "limn_k%u(c, c->table[%u], 0, %s, s);", kernel[i].fn, i, points_text(e, k));
+      line(e, "limn_%c%u(c, c->table[%u], 0, %s, s);", e->full ? 'f' : 'k', kernel[i].fn, i,
+           points_text(e, k));
       break;
     case KERNEL_SCAN:
       line(e, "for (long t%u = 0; t%u < %s; t%u++) {", i, i, extent_text(e, x->times), i);
@@ -926,14 +935,24 @@ static void emit_front(Emit *e) {
   line(e, "  void (*copy)(struct Context *, unsigned); } Context;");
 }
 
+static void emit_kernels(Emit *e, EmitKernel *kernel) {
+  Table *known = table_new(e->p->arena);
+  for (uint32_t i = 0; i < e->p->wire.n; i++) e->slot[i] = PLAN_NONE;
+  e->small = 0;
+  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
+    e->now = &kernel[i];
+    emit_kernel(e, i, known);
+  }
+}
+
 void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *b) {
   Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
-  Table *known = table_new(p->arena);
-  for (uint32_t i = 0; i < p->wire.n; i++) e.slot[i] = PLAN_NONE;
   emit_front(&e);
-  for (uint32_t i = 0; i < p->kernel.n; i++) {
-    e.now = &kernel[i];
-    emit_kernel(&e, i, known);
-  }
-  if (whole) emit_step(&e, kernel, check_at);
+  emit_kernels(&e, kernel);
+  if (!whole) return;
+  emit_step(&e, kernel, check_at);
+  e.full = true;
+  EmitKernel *again = NEW_ARRAY(p->arena, EmitKernel, p->kernel.n + 1); // the same tables
+  emit_kernels(&e, again);
+  emit_step(&e, again, check_at);
 }
