@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { ROW_LIMIT = 512 }; // numbers in a row of sums
+enum { ROW_LIMIT = 512, LONG_SUM = 4096 }; // numbers in a row of sums
 
 typedef struct {
   Plan *p;
@@ -395,9 +395,13 @@ static const char *identity_text(Emit *e, const Node *x) {
   }
 }
 
+// Long sums without axes are kept in double.
 static const char *sum_type(const Emit *e, const Node *x) {
   const PlanWire *w = &e->p->wire.at[x->out.wire];
-  return w->base == BASE_R ? (w->number == NUMBER_F64 ? "double" : "real") : "int";
+  double points = 1;
+  for (uint32_t i = 0; i < x->nindex; i++) points *= (double)extent_most(e->p, x->index[i]);
+  if (w->base != BASE_R) return "int";
+  return w->number == NUMBER_F64 && points > LONG_SUM ? "double" : "real";
 }
 
 static bool wants_winner(const Node *x) {
@@ -535,7 +539,20 @@ static void emit_site(Emit *e, const Work *w) {
     line(e, "site%u = noise_site(site%u, (unsigned long)c->at[%u]);", w->id, w->id, d);
 }
 
+// A sum of products takes one instruction for both.
+static bool is_fused_sum(const Emit *e, const Work *w) {
+  const Node *x = w->x;
+  if (!x->nscalar || x->noise || w->tested || x->combine != SUM ||
+      (w->reduce == PLAN_NONE && !x->scatter))
+    return false;
+  uint32_t last = x->nscalar - 1;
+  return x->scalar[last].fn == FN_mul && !w->same[last] &&
+         w->scalar[last] == e->k->nest.at[w->nest].ndim &&
+         e->p->wire.at[x->out.wire].base == BASE_R;
+}
+
 static void emit_value(Emit *e, const Work *w) {
+  if (is_fused_sum(e, w)) return;
   const Node *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
   const char *type =
@@ -558,6 +575,13 @@ static void emit_value(Emit *e, const Work *w) {
   line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
 }
 
+static void emit_fused_sum(Emit *e, const Work *w, const char *acc) {
+  const Scalar *s = &w->x->scalar[w->x->nscalar - 1];
+  uint32_t last = w->x->nscalar - 1;
+  line(e, "%s = fma(%s, %s, %s);", acc, argument(e, w, s->arg[0], last),
+       argument(e, w, s->arg[1], last), acc);
+}
+
 static void emit_effect(Emit *e, const Work *w) {
   const Node *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
@@ -565,6 +589,10 @@ static void emit_effect(Emit *e, const Work *w) {
   const char *v = arena_format(a, "v%u", w->id), *number = text_of_number(wire->number);
   if (w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim) {
     const char *acc = arena_format(a, "s%u", w->id);
+    if (is_fused_sum(e, w)) {
+      emit_fused_sum(e, w, acc);
+      return;
+    }
     if (wants_winner(x))
       emit_best(e, w, acc, v, false, "");
     else
@@ -578,6 +606,10 @@ static void emit_effect(Emit *e, const Work *w) {
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (w->reduce == PLAN_NONE && !x->scatter) {
     line(e, "%s = (%s)v%u;", cell, number, w->id);
+    return;
+  }
+  if (is_fused_sum(e, w)) {
+    emit_fused_sum(e, w, cell);
     return;
   }
   if (has_checks(e->p, &x->out)) line(e, "if (ok%u)", w->id);
@@ -645,7 +677,9 @@ static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint3
     if (level == 0 && w[i].x->noise) emit_site(e, &w[i]);
     emit_operands(e, &w[i], level);
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
-      if (w[i].scalar[k] == level && !(w[i].same[k] && level == 0)) emit_scalar(e, &w[i], k);
+      if (w[i].scalar[k] == level && !(w[i].same[k] && level == 0) &&
+          !(k + 1 == w[i].x->nscalar && is_fused_sum(e, &w[i])))
+        emit_scalar(e, &w[i], k);
     if (level == ndim) {
       emit_value(e, &w[i]);
       emit_effect(e, &w[i]);
