@@ -7,6 +7,7 @@
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
+# make bench-strip    prebuilt kernels against compiled code
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make docs     the pages that limn writes itself
 CC ?= cc
@@ -25,7 +26,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-prelude format clean docs packages layers
+.PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs packages layers
 all: $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
@@ -47,6 +48,13 @@ $(BUILD)/%.o: src/%.c
 	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
 # What is drawn by code is drawn alike by every compiler, and rows are converted with wide instructions.
 $(BUILD)/data/%.o: CFLAGS += -ffp-contract=off $(if $(SAN),,-O3)
+# Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
+LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
+$(BUILD)/target/strip_plain.o $(BUILD)/target/strip_avx2.o $(BUILD)/target/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
+$(BUILD)/target/strip_avx2.o: CFLAGS += -mavx2 -mfma
+$(BUILD)/target/strip_avx512.o: CFLAGS += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
+endif
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -Itests -MMD -c -o $@ $<
@@ -103,6 +111,10 @@ $(BUILD)/bench-gemm: bench/gemm.c $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 bench-gemm: $(BUILD)/bench-gemm
 	@$(BUILD)/bench-gemm $(ARGS)
+$(BUILD)/bench-strip: bench/strip.c $(BUILD)/liblimn.a
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+bench-strip: $(BUILD)/bench-strip
+	@$(BUILD)/bench-strip $(ARGS)
 # As generated code is compiled.
 STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
   $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)

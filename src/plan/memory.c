@@ -17,54 +17,45 @@ static int64_t bytes_of(const PlanWire *w) {
 }
 
 // -- lifetimes ------------------------------------------------------------------------------------
-typedef struct {
-  Plan *p;
-  uint32_t *open, *close; // of each kernel: the outermost scan around it, as kernels; PLAN_NONE
-                          // when there is none
-} Lives;
-
-static void touch(Lives *l, uint32_t wire, uint32_t kernel) {
-  PlanWire *w = &l->p->wire.at[wire_root(l->p, wire)];
+static void touch(Plan *p, uint32_t wire, uint32_t kernel) {
+  PlanWire *w = &p->wire.at[wire_root(p, wire)];
   if (w->first == PLAN_NONE) w->first = w->last = kernel;
   if (kernel < w->first) w->first = kernel;
   if (kernel > w->last) w->last = kernel;
 }
 
-static void find_scans(Lives *l) {
-  const Plan *p = l->p;
-  uint32_t depth = 0, open = 0;
-  for (uint32_t i = 0; i < p->kernel.n; i++) {
-    l->open[i] = l->close[i] = PLAN_NONE;
-    if (p->kernel.at[i].kind == KERNEL_SCAN && depth++ == 0) open = i;
-    if (p->kernel.at[i].kind == KERNEL_SCAN_END && --depth == 0)
-      for (uint32_t k = open; k <= i; k++) l->open[k] = open, l->close[k] = i;
+// What crosses the border of a scan lives in all of it. Inner scans come first: they end first.
+static void live_through_scans(Plan *p) {
+  VEC(uint32_t) open = {0};
+  for (uint32_t end = 0; end < p->kernel.n; end++) {
+    if (p->kernel.at[end].kind == KERNEL_SCAN) vec_push(p->arena, &open, end);
+    if (p->kernel.at[end].kind != KERNEL_SCAN_END) continue;
+    uint32_t begin = open.at[--open.n];
+    for (uint32_t i = 0; i < p->wire.n; i++) {
+      PlanWire *w = &p->wire.at[i];
+      if (w->first == PLAN_NONE) continue;
+      if (w->first < begin && w->last > begin && w->last < end) w->last = end;
+      if (w->first > begin && w->first < end && w->last > end) w->first = begin;
+    }
   }
 }
 
-static void find_lives(Lives *l) {
-  Plan *p = l->p;
+static void find_lives(Plan *p) {
   for (uint32_t i = 0; i < p->wire.n; i++) p->wire.at[i].first = p->wire.at[i].last = PLAN_NONE;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const Node *x = &p->node.at[i];
     if (x->kernel == PLAN_NONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END ||
         x->kind == NODE_GONE)
       continue;
-    touch(l, x->out.wire, x->kernel);
-    for (uint32_t k = 0; k < x->nin; k++) touch(l, x->in[k].wire, x->kernel);
+    touch(p, x->out.wire, x->kernel);
+    for (uint32_t k = 0; k < x->nin; k++) touch(p, x->in[k].wire, x->kernel);
     for (uint32_t k = 0; k < x->nwinner; k++)
-      if (x->winner[k] != PLAN_NONE) touch(l, x->winner[k], x->kernel);
+      if (x->winner[k] != PLAN_NONE) touch(p, x->winner[k], x->kernel);
   }
-  for (uint32_t i = 0; i < p->out.n; i++) touch(l, p->out.at[i], p->kernel.n);
+  for (uint32_t i = 0; i < p->out.n; i++) touch(p, p->out.at[i], p->kernel.n);
   for (uint32_t i = 0; i < p->next.n; i++)
-    if (p->next.at[i] != PLAN_NONE) touch(l, p->next.at[i], p->kernel.n);
-  for (uint32_t i = 0; i < p->wire.n; i++) { // whole scans, for what crosses their border
-    PlanWire *w = &p->wire.at[i];
-    if (w->first == PLAN_NONE) continue;
-    if (w->last < p->kernel.n && l->open[w->last] != PLAN_NONE && w->first < l->open[w->last])
-      w->last = l->close[w->last];
-    if (l->open[w->first] != PLAN_NONE && w->last > l->close[w->first])
-      w->first = l->open[w->first];
-  }
+    if (p->next.at[i] != PLAN_NONE) touch(p, p->next.at[i], p->kernel.n);
+  live_through_scans(p);
 }
 
 // -- registers and tiles --------------------------------------------------------------------------
@@ -259,16 +250,9 @@ static void lay_arena(Plan *p) {
 }
 
 void plan_memory(Plan *p) {
-  Lives l = {p, NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1),
-             NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1)};
-  find_scans(&l);
   find_local(p);
   place_states(p);
-  l.open = NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1);
-  l.close = NEW_ARRAY(p->arena, uint32_t, p->kernel.n + 1);
-  find_scans(&l);
-  l.open[p->kernel.n] = l.close[p->kernel.n] = PLAN_NONE;
-  find_lives(&l);
+  find_lives(p);
   lay_tiles(p);
   lay_arena(p);
 }

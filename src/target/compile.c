@@ -63,7 +63,7 @@ static const char *find_program(Arena *a, const char *name) {
   return NULL;
 }
 
-static const char *find_compiler(Arena *a, const Target *how) {
+const char *compile_compiler(Arena *a, const Target *how) {
   static const char *const names[] = {"cc", "gcc", "clang"};
   const char *set = how->cc ? how->cc : getenv("LIMN_CC");
   if (how->no_compiler) return NULL;
@@ -167,7 +167,7 @@ static bool compile_into(Compiled *c, Arena *a, const char *base, const char *te
 
 bool compile_c(Arena *a, const char *text, size_t n, const Target *how, Compiled *c) {
   const char *flag[ARGUMENTS];
-  *c = (Compiled){.compiler = find_compiler(a, how)};
+  *c = (Compiled){.compiler = compile_compiler(a, how)};
   if (!c->compiler) {
     c->error = "there is no C compiler on this machine";
     return false;

@@ -13,6 +13,7 @@ typedef struct {
   const char *error;
 } Compiled;
 
+const char *compile_compiler(Arena *, const Target *); // which one; NULL: there is none
 // False: there is no compiler, or it failed; .error says why.
 bool compile_c(Arena *, const char *text, size_t n, const Target *, Compiled *);
 void compile_close(Compiled *);

@@ -11,14 +11,17 @@
 #include "target/engine.h"
 #include "target/gemm.h"
 #include "target/prelude_text.h"
+#include "target/strip.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { INLINE_WORK = 24 * 1000 }; // below this a kernel runs on one thread
+enum { STRIP_SLOWER = 2 };        // as measured by bench/strip.c
 
 typedef struct {
   KernelFn *fn;
+  const Strip *strip; // in its place where there is no compiler
   char **table;
   int64_t grain;
   GemmPlan gemm; // KERNEL_PRODUCT
@@ -35,7 +38,8 @@ typedef struct {
   Pool *pool;
   char *memory, *arena; // memory as it was taken; arena is aligned
   char *scratch;        // [thread]
-  size_t scratch_bytes, shared_at;
+  char *work;           // [thread] of strips
+  size_t scratch_bytes, work_bytes, shared_at;
   int64_t bytes;
   void **state, **in, **out;
   double *clock; // one for each param
@@ -205,10 +209,10 @@ static void plan_products_of(Engine *e, Own *o) {
 }
 
 // The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself.
-static char **pointers_of(Engine *e, Own *o, const EmitKernel *k) {
-  char **table = NEW_ARRAY(e->arena, char *, k->slot.n + 1);
-  for (uint32_t i = 0; i < k->slot.n; i++) {
-    uint32_t wire = k->slot.at[i];
+static char **pointers_of(Engine *e, Own *o, const Ids *slot) {
+  char **table = NEW_ARRAY(e->arena, char *, slot->n + 1);
+  for (uint32_t i = 0; i < slot->n; i++) {
+    uint32_t wire = slot->at[i];
     if (wire >= o->plan->wire.n)
       table[i] = (char *)&o->small[wire - o->plan->wire.n];
     else if (o->plan->wire.at[wire].place != AT_TILE)
@@ -239,12 +243,75 @@ static void find_writes(Own *o) {
 
 static const EngineKind compiled_kind;
 
+static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
+
 static bool has_calls(const Diagram *d) {
   for (Id i = 1; i < d->box.n; i++) {
     if (d->box.at[i].op == OP_call) return true;
     if (d->box.at[i].op == OP_scan && has_calls(d->box.at[i].scan->body)) return true;
   }
   return false;
+}
+
+// The kernels as compiled functions.
+static bool open_code(Engine *e, Own *o, const char **why) {
+  Plan *p = o->plan;
+  bool tiny = p->tiny;
+  Buf text = buf_new(e->arena);
+  prelude_write(&text, store_precision(e->store));
+  EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
+  emit_c(p, tiny, o->checked ? o->first_write : p->kernel.n, kernel, &text);
+  const char *dump = getenv("LIMN_DUMP");
+  if (dump) file_write(e->arena, dump, text.at, text.n);
+  if (!compile_c(e->arena, text.at, text.n, &e->how, &o->code)) {
+    *why = o->code.error;
+    return false;
+  }
+  o->context.table = NEW_ARRAY(e->arena, char **, p->kernel.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "limn_k%u", kernel[i].fn);
+    o->context.table[i] = o->call[i].table = pointers_of(e, o, &kernel[i].slot);
+    void *fn = is_nest(&p->kernel.at[i]) ? compile_find(&o->code, name) : NULL;
+    memcpy(&o->call[i].fn, &fn, sizeof fn);
+  }
+  if (tiny) {
+    void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
+    memcpy(&o->step, &fn, sizeof fn);
+    memcpy(&o->full, &full, sizeof full);
+  }
+  o->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
+                                          pool_threads(o->pool))
+                           : arena_format(e->arena, "compiled by %s in %.2f s, %u threads",
+                                          o->code.compiler, o->code.seconds, pool_threads(o->pool));
+  return true;
+}
+
+// The kernels as programs of prebuilt loops.
+static bool open_strips(Engine *e, Own *o, const char **why) {
+  Plan *p = o->plan;
+  const Ids *slot = kernel_slots(p);
+  uint32_t threads = pool_threads(o->pool);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (!is_nest(&p->kernel.at[i])) continue;
+    Strip *s = strip_new(e->arena, p, i, &slot[i]);
+    o->call[i].strip = s;
+    o->call[i].table = pointers_of(e, o, &slot[i]);
+    if (strip_bytes(s) > o->work_bytes) o->work_bytes = strip_bytes(s);
+  }
+  o->work = aligned_alloc(64, aligned(threads * o->work_bytes + 1));
+  if (!o->work) {
+    *why = "this machine does not give the memory that prebuilt kernels need";
+    return false;
+  }
+  o->bytes += (int64_t)(threads * o->work_bytes);
+  o->says = e->how.no_compiler
+                ? arena_format(e->arena, "prebuilt kernels (%s), %u threads", strip_cpu(), threads)
+                : arena_format(e->arena,
+                               "no C compiler found: prebuilt kernels (%s), %u threads, about %d "
+                               "times slower than compiled code; install gcc",
+                               strip_cpu(), threads, STRIP_SLOWER);
+  return true;
 }
 
 bool compiled_open(Engine *e, const char **why) {
@@ -267,6 +334,7 @@ bool compiled_open(Engine *e, const char **why) {
   e->own = o;
   e->kind = &compiled_kind;
   o->call = NEW_ARRAY(e->arena, Call, p->kernel.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
   o->in = NEW_ARRAY(e->arena, void *, p->in.n + 1);
   o->out = NEW_ARRAY(e->arena, void *, p->out.n + 1);
@@ -277,38 +345,7 @@ bool compiled_open(Engine *e, const char **why) {
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   find_writes(o);
-  bool tiny = p->tiny;
-  Buf text = buf_new(e->arena);
-  prelude_write(&text, store_precision(e->store));
-  EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
-  emit_c(p, tiny, o->checked ? o->first_write : p->kernel.n, kernel, &text);
-  const char *dump = getenv("LIMN_DUMP");
-  if (dump) file_write(e->arena, dump, text.at, text.n);
-  if (!compile_c(e->arena, text.at, text.n, &e->how, &o->code)) {
-    *why = o->code.error;
-    return false;
-  }
-  o->context.table = NEW_ARRAY(e->arena, char **, p->kernel.n + 1);
-  for (uint32_t i = 0; i < p->kernel.n; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "limn_k%u", kernel[i].fn);
-    o->context.table[i] = o->call[i].table = pointers_of(e, o, &kernel[i]);
-    void *fn = p->kernel.at[i].kind == KERNEL_LOOPS || p->kernel.at[i].kind == KERNEL_ORDER
-                   ? compile_find(&o->code, name)
-                   : NULL;
-    memcpy(&o->call[i].fn, &fn, sizeof fn);
-    o->call[i].grain = p->kernel.at[i].grain;
-  }
-  if (tiny) {
-    void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
-    memcpy(&o->step, &fn, sizeof fn);
-    memcpy(&o->full, &full, sizeof full);
-  }
-  o->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
-                                          pool_threads(o->pool))
-                           : arena_format(e->arena, "compiled by %s in %.2f s, %u threads",
-                                          o->code.compiler, o->code.seconds, pool_threads(o->pool));
-  return true;
+  return compile_compiler(e->arena, &e->how) ? open_code(e, o, why) : open_strips(e, o, why);
 }
 
 // -- running --------------------------------------------------------------------------------------
@@ -320,12 +357,19 @@ typedef struct {
   int phase;
 } Job;
 
+static void run_points(const Own *o, const Call *call, int64_t low, int64_t high, uint32_t thread) {
+  char *scratch = o->scratch + thread * o->scratch_bytes;
+  if (call->strip)
+    strip_run(call->strip, &o->context, call->table, low, high, scratch,
+              o->work + thread * o->work_bytes);
+  else
+    call->fn(&o->context, call->table, low, high, scratch);
+}
+
 static void loops_task(void *context, int64_t task, uint32_t thread) {
   const Job *j = context;
   int64_t low = task * j->call->grain, high = low + j->call->grain;
-  if (high > j->points) high = j->points;
-  j->call->fn(&j->o->context, j->call->table, low, high,
-              j->o->scratch + thread * j->o->scratch_bytes);
+  run_points(j->o, j->call, low, high > j->points ? j->points : high, thread);
 }
 
 static void product_task(void *context, int64_t task, uint32_t thread) {
@@ -346,7 +390,7 @@ static void run_loops(Own *o, uint32_t i) {
   const Kernel *k = &o->plan->kernel.at[i];
   Job j = {.o = o, .call = &o->call[i], .points = kernel_points(k, o->context.n)};
   if (k->work < INLINE_WORK || pool_threads(o->pool) == 1 || k->kind == KERNEL_ORDER)
-    j.call->fn(&o->context, j.call->table, 0, j.points, o->scratch);
+    run_points(o, j.call, 0, j.points, 0);
   else
     pool_run(o->pool, loops_task, &j, (j.points + j.call->grain - 1) / j.call->grain);
 }
@@ -475,6 +519,7 @@ static void compiled_free(Engine *e) {
   compile_close(&o->code);
   pool_free(o->pool);
   free(o->memory);
+  free(o->work);
 }
 
 static const EngineKind compiled_kind = {.run = compiled_run,

@@ -19,8 +19,8 @@ typedef void KernelFn(const KernelContext *, char **table, int64_t low, int64_t 
 typedef int StepFn(KernelContext *, char *scratch); // 1: stopped, because a loss is not finite
 
 typedef struct {
-  uint32_t fn;        // its function is limn_k<fn>
-  VEC(uint32_t) slot; // its table of pointers: wires; from the number of wires on, small products
+  uint32_t fn; // its function is limn_k<fn>
+  Ids slot;    // its table of pointers (kernel_slots in level.h)
 } EmitKernel;
 
 // With `whole`, `limn_step` runs all kernels on one thread (`limn_full` is for the largest number

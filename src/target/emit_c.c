@@ -13,19 +13,19 @@
 // network) share one function. The innermost loop is marked as free of dependences. Numbers that
 // are the same at every point (rates, counters) are computed in double, in front.
 #include "target/emit.h"
+#include "target/level.h"
 
 #include <math.h>
 
-enum { ROW_LIMIT = 512, LONG_SUM = 4096 }; // numbers in a row of sums
+enum { LONG_SUM = 4096 };
 
 typedef struct {
   Plan *p;
   Buf *b;
   const Kernel *k;
   EmitKernel *now; // of kernel k
-  uint32_t *slot;  // of each wire: its place in the kernel's table of pointers, PLAN_NONE if it is
-                   // not there
-  uint32_t small;  // small products so far
+  uint32_t *slot;  // of each wire that kernel k has memory for: its place in the table of pointers
+  uint32_t small;  // the slot of the next small product
   uint32_t indent;
   bool full; // for the largest number of samples only: every length is a number
 } Emit;
@@ -72,43 +72,6 @@ static const char *constant_text(Emit *e, double k, bool wide) {
 static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
 
 // -- variables and addresses ----------------------------------------------------------------------
-// Level 0 knows the parallel loops, level d + 1 also loop d of the nest.
-static uint32_t level_of(const Emit *e, uint32_t var) {
-  return var < e->k->np ? 0 : var - e->k->np + 1;
-}
-
-typedef struct {
-  const Node *x;
-  uint32_t node, nest;
-  uint32_t id;      // its place in the kernel
-  uint32_t *load;   // level of each operand's value
-  uint32_t *test;   // level at which each operand's bounds are known
-  uint32_t *scalar; // level of each scalar
-  bool *same;       // each scalar: the same at every point of the kernel, in double
-  bool tested;      // some operand or the output may lie outside
-  uint32_t write;   // level at which the output's place is known
-  uint32_t row; // sums into a row of the innermost loop's length, from this loop on; PLAN_NONE: not
-  uint32_t reduce; // first nest loop of a sum over the last loops; ndim + 1 when it sums in memory;
-                   // PLAN_NONE when it does not sum
-} Work;
-
-static bool has_checks(const Plan *p, const Operand *o) {
-  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
-    if (o->coord[i].check) return true;
-  return false;
-}
-
-static uint32_t address_level(const Emit *e, const Work *w, const Operand *o) {
-  uint32_t level = 0;
-  for (uint32_t i = 0; i < e->p->wire.at[o->wire].rank; i++)
-    for (uint32_t k = 0; k < o->coord[i].n; k++) {
-      const PlanTerm *t = &o->coord[i].term[k];
-      uint32_t l = t->operand ? w->load[t->var] : level_of(e, w->x->var[t->var]);
-      if (l > level) level = l;
-    }
-  return level;
-}
-
 static const char *term_name(const Emit *e, const Work *w, const PlanTerm *t) {
   if (t->operand) return arena_format(e->p->arena, "a%u_%u", w->id, t->var);
   return arena_format(e->p->arena, "i%u", w->x->var[t->var]);
@@ -183,109 +146,6 @@ static bool is_alone(const Emit *e, uint32_t wire) {
   return true;
 }
 
-static void declare_pointer(Emit *e, uint32_t wire) {
-  const PlanWire *w = &e->p->wire.at[wire];
-  const char *number = text_of_number(w->number);
-  if (e->slot[wire] != PLAN_NONE || w->place == AT_REGISTER ||
-      (w->place == AT_NOWHERE && w->of == PLAN_NONE))
-    return;
-  uint32_t slot = e->slot[wire] = e->now->slot.n;
-  vec_push(e->p->arena, &e->now->slot, wire);
-  const char *mark = is_alone(e, wire) ? "restrict " : "";
-  if (w->place == AT_TILE)
-    line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, slot, number, (long long)w->at);
-  else
-    line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, slot, number, slot, moves_text(e, wire));
-}
-
-// -- what a node needs where ----------------------------------------------------------------------
-// The value of an operand comes from a variable when its maker is in the same nest.
-static const Node *maker_here(const Emit *e, const Work *w, uint32_t wire, uint32_t *node) {
-  const Nest *s = &e->k->nest.at[w->nest];
-  for (uint32_t i = 0; i < s->node.n && s->node.at[i] != w->node; i++) {
-    const Node *y = &e->p->node.at[s->node.at[i]];
-    bool sum = y->scatter;
-    for (uint32_t k = 0; k < y->nindex; k++) sum |= y->reduced[k];
-    if (y->out.wire == wire && !sum) {
-      *node = s->node.at[i];
-      return y;
-    }
-  }
-  return NULL;
-}
-
-static uint32_t value_level(const Emit *e, const Work *all, uint32_t nall, uint32_t node) {
-  for (uint32_t i = 0; i < nall; i++)
-    if (all[i].node == node)
-      return all[i].x->nscalar ? all[i].scalar[all[i].x->nscalar - 1] : all[i].write;
-  (void)e;
-  return 0;
-}
-
-static void find_levels(Emit *e, Work *w, const Work *all, uint32_t nall) {
-  const Node *x = w->x;
-  Arena *a = e->p->arena;
-  uint32_t tests = 0, node;
-  w->load = NEW_ARRAY(a, uint32_t, x->nin + 1);
-  w->test = NEW_ARRAY(a, uint32_t, x->nin + 1);
-  w->scalar = NEW_ARRAY(a, uint32_t, x->nscalar + 1);
-  w->same = NEW_ARRAY(a, bool, x->nscalar + 1);
-  for (uint32_t i = 0; i < x->nin; i++) {
-    w->load[i] = address_level(e, w, &x->in[i]);
-    if (has_checks(e->p, &x->in[i])) {
-      w->test[i] = w->load[i];
-      if (!x->in[i].padded) w->tested = true;
-    }
-    if (maker_here(e, w, x->in[i].wire, &node)) {
-      uint32_t l = value_level(e, all, nall, node);
-      if (l > w->load[i]) w->load[i] = l;
-    }
-    if (!x->in[i].padded && w->test[i] > tests) tests = w->test[i];
-  }
-  w->write = address_level(e, w, &x->out);
-  if (has_checks(e->p, &x->out)) w->tested = true;
-  for (uint32_t i = 0; i < x->nscalar; i++) {
-    const Scalar *s = &x->scalar[i];
-    uint32_t level = 0;
-    bool same = s->base == BASE_R;
-    if (s->fn == FN_AT) level = level_of(e, x->var[s->ref]), same = false;
-    if (s->fn == FN_ARG) {
-      const PlanWire *wire = &e->p->wire.at[x->in[s->ref].wire];
-      level = w->load[s->ref];
-      same = !wire->rank && wire->number == NUMBER_F64 && !e->p->wide &&
-             !maker_here(e, w, x->in[s->ref].wire, &node);
-    }
-    if (s->fn > FN_SIZE)
-      for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) {
-        if (w->scalar[s->arg[k]] > level) level = w->scalar[s->arg[k]];
-        same &= w->same[s->arg[k]];
-      }
-    w->scalar[i] = level;
-    w->same[i] = same && level == 0;
-  }
-  uint32_t ndim = e->k->nest.at[w->nest].ndim, first = ndim;
-  bool sum = false;
-  uint32_t of_dim[64];
-  for (uint32_t i = 0; i < x->nindex; i++) {
-    sum |= x->reduced[i];
-    if (x->var[i] >= e->k->np) of_dim[x->var[i] - e->k->np] = i;
-  }
-  w->reduce = PLAN_NONE;
-  if (sum && !x->scatter) {
-    while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
-    bool others = false;
-    for (uint32_t d = 0; d < first; d++) others |= x->reduced[of_dim[d]];
-    w->reduce = others || first == ndim ? ndim + 1 : first;
-  }
-  (void)tests;
-}
-
-static uint32_t place_in_kernel(const Emit *e, uint32_t node) {
-  uint32_t i = 0;
-  while (e->k->node.at[i] != node) i++;
-  return i;
-}
-
 // -- scalars --------------------------------------------------------------------------------------
 static const char *scalar_name(Emit *e, const Work *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
@@ -307,10 +167,10 @@ static const char *load_text(Emit *e, const Work *w, uint32_t k) {
   uint32_t node;
   Arena *a = e->p->arena;
   const char *base = base_text(e->p->wire.at[o->wire].base);
-  if (maker_here(e, w, o->wire, &node))
-    return arena_format(a, "(%s)v%u", base, place_in_kernel(e, node));
+  if (maker_here(e->p, e->k, w, o->wire, &node))
+    return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
   const char *cell = arena_format(a, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
-  if (!has_checks(e->p, o)) return cell;
+  if (!operand_checked(e->p, o)) return cell;
   const char *other = o->padded ? constant_text(e, o->pad, false) : "0";
   return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
 }
@@ -319,19 +179,11 @@ static void emit_operands(Emit *e, const Work *w, uint32_t level) {
   const Node *x = w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     const PlanWire *wire = &e->p->wire.at[x->in[k].wire];
-    if (has_checks(e->p, &x->in[k]) && w->test[k] == level)
+    if (operand_checked(e->p, &x->in[k]) && w->test[k] == level)
       line(e, "const int g%u_%u = %s;", w->id, k, test_text(e, w, &x->in[k]));
     if (wire->base == BASE_LABEL && w->load[k] == level)
       line(e, "const int a%u_%u = %s;", w->id, k, load_text(e, w, k));
   }
-}
-
-// A division by what an outer loop knows: a multiplication by its inverse, made there.
-static bool divides_by_fixed(const Work *w, uint32_t i) {
-  const Scalar *s = &w->x->scalar[i];
-  if (s->fn != FN_div || w->same[i]) return false;
-  return w->x->scalar[s->arg[1]].fn == FN_CONST || w->same[s->arg[1]] ||
-         w->scalar[s->arg[1]] < w->scalar[i];
 }
 
 static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
@@ -404,12 +256,6 @@ static const char *sum_type(const Emit *e, const Node *x) {
   return w->number == NUMBER_F64 && points > LONG_SUM ? "double" : "real";
 }
 
-static bool wants_winner(const Node *x) {
-  for (uint32_t i = 0; i < x->nwinner; i++)
-    if (x->winner[i] != PLAN_NONE) return true;
-  return false;
-}
-
 // acc ⊕= v
 static void emit_combine(Emit *e, const Node *x, const char *acc, const char *v) {
   bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
@@ -419,13 +265,6 @@ static void emit_combine(Emit *e, const Node *x, const char *acc, const char *v)
   case MAX: line(e, bit ? "%s |= %s;" : "%s = %s > %s ? %s : %s;", acc, v, acc, v, acc); break;
   case MIN: line(e, bit ? "%s &= %s;" : "%s = %s < %s ? %s : %s;", acc, v, acc, v, acc); break;
   }
-}
-
-// The number of the k-th reduced index, in the order of the box.
-static uint32_t reduced_index(const Node *x, uint32_t k) {
-  for (uint32_t i = 0; i < x->nindex; i++)
-    if (x->reduced[i] && k-- == 0) return i;
-  return 0;
 }
 
 static const char *winner_cell(Emit *e, const Work *w,
@@ -446,14 +285,14 @@ static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bo
     if (x->winner[k] == PLAN_NONE) continue;
     const char *cell =
         in_memory ? winner_cell(e, w, k) : arena_format(e->p->arena, "n%u_%u%s", w->id, k, place);
-    line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[reduced_index(x, k)], cell);
+    line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[node_reduced(x, k)], cell);
   }
 }
 
 static void open_sum(Emit *e, const Work *w) {
   const Node *x = w->x;
   line(e, "%s s%u = %s;", sum_type(e, x), w->id, identity_text(e, x));
-  if (x->nwinner && !wants_winner(x)) line(e, "int bad%u = 0;", w->id);
+  if (x->nwinner && !node_wants_winner(x)) line(e, "int bad%u = 0;", w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u = 0;", w->id, k);
 }
@@ -462,28 +301,11 @@ static void close_sum(Emit *e, const Work *w) {
   const Node *x = w->x;
   const char *cell =
       arena_format(e->p->arena, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
-  if (x->nwinner && !wants_winner(x))
+  if (x->nwinner && !node_wants_winner(x))
     line(e, "if (bad%u) s%u = (real)__builtin_nan(\"\");", w->id, w->id);
   line(e, "%s = (%s)s%u;", cell, text_of_number(e->p->wire.at[x->out.wire].number), w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
-}
-
-// Loops […, sums, one axis of the output]: the sums are kept in a row of that axis' length while
-// they run.
-static uint32_t row_start(const Emit *e, const Work *w) {
-  const Node *x = w->x;
-  const Nest *s = &e->k->nest.at[w->nest];
-  uint32_t of_dim[64], ndim = s->ndim, first = ndim - 1;
-  for (uint32_t i = 0; i < x->nindex; i++)
-    if (x->var[i] >= e->k->np) of_dim[x->var[i] - e->k->np] = i;
-  if (w->reduce != ndim + 1 || !ndim || x->reduced[of_dim[ndim - 1]] || has_checks(e->p, &x->out))
-    return PLAN_NONE;
-  if (s->dim[ndim - 1].per || s->dim[ndim - 1].c > ROW_LIMIT) return PLAN_NONE;
-  while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
-  for (uint32_t d = 0; d < first; d++)
-    if (x->reduced[of_dim[d]]) return PLAN_NONE;
-  return first < ndim - 1 ? first : PLAN_NONE;
 }
 
 static void open_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
@@ -569,8 +391,9 @@ static void emit_value(Emit *e, const Work *w) {
   Buf ok = buf_new(e->p->arena);
   buf_char(&ok, '1');
   for (uint32_t k = 0; k < x->nin; k++)
-    if (has_checks(e->p, &x->in[k]) && !x->in[k].padded) buf_printf(&ok, " & g%u_%u", w->id, k);
-  if (has_checks(e->p, &x->out)) buf_printf(&ok, " & %s", test_text(e, w, &x->out));
+    if (operand_checked(e->p, &x->in[k]) && !x->in[k].padded)
+      buf_printf(&ok, " & g%u_%u", w->id, k);
+  if (operand_checked(e->p, &x->out)) buf_printf(&ok, " & %s", test_text(e, w, &x->out));
   line(e, "const int ok%u = %s;", w->id, ok.at);
   line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
 }
@@ -593,14 +416,14 @@ static void emit_effect(Emit *e, const Work *w) {
       emit_fused_sum(e, w, acc);
       return;
     }
-    if (wants_winner(x))
+    if (node_wants_winner(x))
       emit_best(e, w, acc, v, false, "");
     else
       emit_combine(e, x, acc, v);
-    if (x->nwinner && !wants_winner(x)) line(e, "bad%u |= %s != %s;", w->id, v, v);
+    if (x->nwinner && !node_wants_winner(x)) line(e, "bad%u |= %s != %s;", w->id, v, v);
     return;
   }
-  if (wire->place == AT_REGISTER || (wire->place == AT_NOWHERE && wire->of == PLAN_NONE)) return;
+  if (!wire_has_memory(wire)) return;
   const char *cell = arena_format(a, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
   const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
@@ -612,7 +435,7 @@ static void emit_effect(Emit *e, const Work *w) {
     emit_fused_sum(e, w, cell);
     return;
   }
-  if (has_checks(e->p, &x->out)) line(e, "if (ok%u)", w->id);
+  if (operand_checked(e->p, &x->out)) line(e, "if (ok%u)", w->id);
   line(e, "{");
   if (x->nwinner && x->combine != SUM)
     emit_best(e, w, cell, v, w->row == PLAN_NONE, place);
@@ -701,7 +524,7 @@ static void emit_pragma(Emit *e, const Work *w, uint32_t n, uint32_t ndim) {
       if (!plain) return;
     }
     if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
-    if (wants_winner(x)) return;
+    if (node_wants_winner(x)) return;
     bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
     const char *op = bit ? (x->combine == SUM   ? "^"
                             : x->combine == MAX ? "|"
@@ -719,15 +542,7 @@ static void emit_pragma(Emit *e, const Work *w, uint32_t n, uint32_t ndim) {
 static void emit_nest(Emit *e, uint32_t nest) {
   const Nest *s = &e->k->nest.at[nest];
   uint32_t n = s->node.n;
-  Work *w = NEW_ARRAY(e->p->arena, Work, n);
-  for (uint32_t i = 0; i < n; i++) {
-    w[i] = (Work){.x = &e->p->node.at[s->node.at[i]],
-                  .node = s->node.at[i],
-                  .nest = nest,
-                  .id = place_in_kernel(e, s->node.at[i])};
-    find_levels(e, &w[i], w, i);
-    w[i].row = row_start(e, &w[i]);
-  }
+  const Work *w = nest_work(e->p, e->k, nest);
   uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
   line(e, "{");
   e->indent++;
@@ -800,9 +615,8 @@ static void emit_small(Emit *e, const Node *x) {
         buf_printf(&at[s], " + %lldL * i%u", (long long)operand_step(e->p, o[s], q->batch[i]),
                    x->var[q->batch[i]]);
   }
-  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL);", e->now->slot.n, at[0].at, at[1].at, at[2].at,
+  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL);", e->small++, at[0].at, at[1].at, at[2].at,
        (long long)e->k->tile_bytes);
-  vec_push(e->p->arena, &e->now->slot, e->p->wire.n + e->small++);
   while (extra--) {
     e->indent--;
     line(e, "}");
@@ -811,12 +625,17 @@ static void emit_small(Emit *e, const Node *x) {
 
 // -- kernels --------------------------------------------------------------------------------------
 static void emit_pointers(Emit *e) {
-  for (uint32_t i = 0; i < e->k->node.n; i++) {
-    const Node *x = &e->p->node.at[e->k->node.at[i]];
-    declare_pointer(e, x->out.wire);
-    for (uint32_t k = 0; k < x->nin; k++) declare_pointer(e, x->in[k].wire);
-    for (uint32_t k = 0; k < x->nwinner; k++)
-      if (x->winner[k] != PLAN_NONE) declare_pointer(e, x->winner[k]);
+  const Ids *slot = &e->now->slot;
+  for (e->small = 0; e->small < slot->n && slot->at[e->small] < e->p->wire.n; e->small++) {
+    uint32_t i = e->small;
+    const PlanWire *w = &e->p->wire.at[slot->at[i]];
+    const char *number = text_of_number(w->number);
+    const char *mark = is_alone(e, slot->at[i]) ? "restrict " : "";
+    e->slot[slot->at[i]] = i;
+    if (w->place == AT_TILE)
+      line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, i, number, (long long)w->at);
+    else
+      line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, i, number, i, moves_text(e, slot->at[i]));
   }
 }
 
@@ -897,8 +716,6 @@ static void emit_kernel(Emit *e, uint32_t i, Table *known) {
     emit_order(e);
   e->indent = 0;
   e->b = out;
-  for (uint32_t k = 0; k < e->now->slot.n; k++)
-    if (e->now->slot.at[k] < e->p->wire.n) e->slot[e->now->slot.at[k]] = PLAN_NONE;
   Id found = table_get(known, body.at, body.n);
   e->now->fn = found ? found - 1 : i;
   if (found) return;
@@ -971,10 +788,10 @@ static void emit_front(Emit *e) {
 
 static void emit_kernels(Emit *e, EmitKernel *kernel) {
   Table *known = table_new(e->p->arena);
-  for (uint32_t i = 0; i < e->p->wire.n; i++) e->slot[i] = PLAN_NONE;
-  e->small = 0;
+  const Ids *slot = kernel_slots(e->p);
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
     e->now = &kernel[i];
+    e->now->slot = slot[i];
     emit_kernel(e, i, known);
   }
 }
