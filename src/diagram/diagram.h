@@ -307,7 +307,7 @@ struct World {
 
 World *world_new(Arena *);
 Id origin_new(World *, Span, Id parent, Why);
-Span origin_span(const World *, Id); // the nearest place in a source
+Span origin_span(const World *, Id);       // the nearest place in a source
 bool origin_is_reverse(const World *, Id); // made by a reverse derivative
 
 Diagram *diagram_new(World *, Name);

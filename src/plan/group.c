@@ -25,6 +25,7 @@ typedef struct {
   Plan *p;
   uint32_t *written; // of each root wire: the last kernel that writes into it, or PLAN_NONE
   uint32_t *maker;   // of each wire: the node that makes all of it, or PLAN_NONE
+  bool *made;        // of each wire: some node has made it, or a piece of it
   uint32_t floor;    // kernels before this one are closed
 } Groups;
 
@@ -380,7 +381,8 @@ static void place_node(Groups *g, uint32_t node) {
   x = &p->node.at[node];
   uint32_t *written = &g->written[wire_root(p, x->out.wire)];
   if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel; // made in pieces
-  g->maker[x->out.wire] = g->maker[x->out.wire] == PLAN_NONE ? node : PLAN_NONE;
+  g->maker[x->out.wire] = g->made[x->out.wire] ? PLAN_NONE : node;
+  g->made[x->out.wire] = true;
   for (uint32_t i = 0; i < x->nwinner; i++)
     if (x->winner[i] != PLAN_NONE) {
       g->written[x->winner[i]] = x->kernel;
@@ -497,7 +499,8 @@ static void place_in_nest(const Groups *g, Kernel *k, uint32_t node) {
       const Node *y = &p->node.at[k->node.at[j]];
       bool makes = wire_root(p, y->out.wire) == root;
       for (uint32_t v = 0; v < y->nwinner; v++) makes |= y->winner[v] == w;
-      uint32_t from = y->nest + (g->maker[w] == PLAN_NONE); // made in pieces: after the last of them
+      uint32_t from =
+          y->nest + (g->maker[w] == PLAN_NONE); // made in pieces: after the last of them
       if (makes && from > first) first = from;
     }
   }
@@ -657,7 +660,8 @@ static bool is_tiny(const Plan *p) {
 void plan_kernels(Plan *p) {
   Groups g = {.p = p,
               .written = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
-              .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
+              .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+              .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
   for (uint32_t i = 0; i < p->wire.n; i++) g.written[i] = g.maker[i] = PLAN_NONE;
   p->tiny = p->fuse && is_tiny(p);
   for (uint32_t i = 0; i < p->node.n; i++) {

@@ -1,5 +1,6 @@
 // The compiled engine: a plan, its kernels as functions, one arena, and a walk over the kernels for
-// each step. Nothing is allocated and no system call is made in a step.
+// each step. Where there is no compiler, kernels are programs of prebuilt loops instead. Nothing is
+// allocated and no system call is made in a step.
 //
 // A step whose losses are not finite changes no state: the kernels that overwrite states come last,
 // and are left out.

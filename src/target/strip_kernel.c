@@ -2,9 +2,10 @@
 // steps of each level, and memory for registers.
 //
 // The last loops of a nest are run as one where that makes strips longer: always, where all
-// accesses stay straight lines; and in a strip of all their points, with lists of offsets for what
-// bends, where the innermost loop is short. Registers of the strip's level are given out again
-// after their last use, so that a strip's data stays in the nearest cache.
+// accesses stay straight lines; and where the innermost loop is short, in a strip of all their
+// points or of some rows, with lists of offsets for what bends. A sum alone in its nest may have
+// its loops in another order for that. Registers of the strip's level are given out again after
+// their last use, so that a strip's data stays in the nearest cache.
 #include "target/strip_build.h"
 
 #include <stdlib.h>
