@@ -27,7 +27,10 @@ HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
 .PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs packages layers
-all: $(BUILD)/limn $(BUILD)/liblimn.a
+# Two steps, so that packages are there before anything is compiled.
+all:
+	@CC="$(CC)" tools/packages.sh build
+	@$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
 $(BUILD)/limn: $(BUILD)/main.o $(BUILD)/liblimn.a
@@ -65,7 +68,6 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/liblimn.a
 packages:
 	@CC="$(CC)" tools/packages.sh test
 
-# Two steps, so that packages are there before anything is compiled.
 test: packages
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD)
