@@ -30,7 +30,7 @@ HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
-	@$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/liblimn.a
+	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
 $(BUILD)/limn: $(BUILD)/main.o $(BUILD)/liblimn.a
@@ -73,7 +73,8 @@ test: packages
 	@tests/run.sh $(BUILD)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
-bless: all $(TEST_BIN)
+bless: packages
+	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless
 layers:
 	@tools/layers.sh
@@ -103,7 +104,7 @@ fuzz:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) build/library.c build/prelude.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 bench:
-	@$(MAKE) -s --no-print-directory -j$(JOBS) all $(BUILD)/bench-step
+	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
