@@ -17,21 +17,6 @@
 
 enum { TOGETHER = 40 };
 
-// Labels out of nothing (the largest of no label) have no value that a label could hold; clocks are
-// the engine's.
-static bool is_testable(const Diagram *d) {
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].role == ROLE_CLOCK) return false;
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    if (b->op == OP_scan && !is_testable(b->scan->body)) return false;
-    if (b->op == OP_loop && b->loop->combine != SUM &&
-        d->wire.at[b->out[0]].type.base == BASE_LABEL)
-      return false;
-  }
-  return true;
-}
-
 typedef struct {
   World *w;
   Arena *arena;

@@ -491,3 +491,16 @@ Tensor *random_tensors(World *w, Arena *a, const Diagram *d, uint64_t seed) {
     x[d->in.n + i] = random_tensor(&g, a, &d->wire.at[d->param.at[i].wire].type);
   return x;
 }
+
+bool is_testable(const Diagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_CLOCK) return false;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_scan && !is_testable(b->scan->body)) return false;
+    if (b->op == OP_loop && b->loop->combine != SUM &&
+        d->wire.at[b->out[0]].type.base == BASE_LABEL)
+      return false;
+  }
+  return true;
+}

@@ -24,5 +24,8 @@ typedef struct {
 Diagram *random_diagram(World *, uint64_t seed, const Chance *);
 // One tensor for each input, then one for each param.
 Tensor *random_tensors(World *, Arena *, const Diagram *, uint64_t seed);
+// May compiled code be compared on it? Labels out of nothing (the largest of no label) have no
+// value that a label could hold; clocks are the engine's.
+bool is_testable(const Diagram *);
 
 #endif

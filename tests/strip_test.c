@@ -125,21 +125,6 @@ static void check_case(Case *c, Precision precision, Target how) {
 }
 
 // -- random diagrams ------------------------------------------------------------------------------
-// Labels out of nothing (the largest of no label) have no value that a label could hold; clocks are
-// the engine's.
-static bool is_testable(const Diagram *d) {
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].role == ROLE_CLOCK) return false;
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    if (b->op == OP_scan && !is_testable(b->scan->body)) return false;
-    if (b->op == OP_loop && b->loop->combine != SUM &&
-        d->wire.at[b->out[0]].type.base == BASE_LABEL)
-      return false;
-  }
-  return true;
-}
-
 static void check_random(uint64_t seed, bool reverse, Precision precision, Target how) {
   Arena *a = arena_new();
   World *w = world_new(a);

@@ -244,33 +244,11 @@ static Made make_set(const Product *p, uint32_t set) {
 
 static bool split_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
   Product p = {.w = w, .from = from, .to = to, .b = b, .map = map};
-  if (!read_product(&p) || !find_order(&p)) return false;
+  if (b->op != OP_loop || !read_product(&p) || !find_order(&p)) return false;
   Id wire = make_set(&p, (1u << p.n) - 1).wire;
   to->wire.at[wire].name = from->wire.at[b->out[0]].name;
   map[b->out[0]] = wire;
   return true;
 }
 
-Diagram *diagram_contract(World *w, const Diagram *d) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  to->origin = d->origin;
-  to->reverse = d->reverse;
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    Box copy = *b;
-    Scan scan;
-    if (b->op == OP_loop && split_loop(w, to, d, b, map)) continue;
-    if (b->op == OP_scan) {
-      scan = *b->scan;
-      scan.body = diagram_contract(w, scan.body);
-      copy.scan = &scan;
-    }
-    copy_box(w, to, d, &copy, map, b->origin);
-  }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
-  copy_nexts(to, d, map);
-  return to;
-}
+Diagram *diagram_contract(World *w, const Diagram *d) { return rewrite_boxes(w, d, split_loop); }

@@ -187,6 +187,28 @@ void copy_boxes(World *w, Diagram *to, const Diagram *from, Id *map) {
     copy_box(w, to, from, &from->box.at[i], map, from->box.at[i].origin);
 }
 
+Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
+  Diagram *to = diagram_new(w, d->name);
+  Id *map = new_map(w, d);
+  to->origin = d->origin;
+  to->reverse = d->reverse;
+  copy_inputs(w, to, d, map);
+  copy_params(w, to, d, map);
+  for (Id i = 1; i < d->box.n; i++) {
+    Box b = d->box.at[i];
+    Scan scan;
+    if (b.op == OP_scan) {
+      scan = *b.scan;
+      scan.body = rewrite_boxes(w, scan.body, rewrite);
+      b.scan = &scan;
+    }
+    if (!rewrite(w, to, d, &b, map)) copy_box(w, to, d, &b, map, b.origin);
+  }
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
+  copy_nexts(to, d, map);
+  return to;
+}
+
 // -- inlining -------------------------------------------------------------------------------------
 typedef struct {
   World *w;

@@ -29,6 +29,11 @@ void copy_nexts(Diagram *to, const Diagram *from, const Id *map);
 // One box, its inputs found by `map`, its outputs put there.
 void copy_box(World *, Diagram *to, const Diagram *from, const Box *, Id *map, Id origin);
 void copy_boxes(World *, Diagram *to, const Diagram *from, Id *map);
+// The same diagram with some boxes rewritten: `rewrite` puts what stands for a box into `to` and
+// its outputs into `map`, or gives false, and the box is copied. Bodies of scans are rewritten
+// before the scan is seen.
+typedef bool Rewrite(World *, Diagram *to, const Diagram *from, const Box *, Id *map);
+Diagram *rewrite_boxes(World *, const Diagram *, Rewrite *);
 Diagram *inline_calls(World *, const Diagram *, bool keep_own_reverse);
 Id *new_map(World *, const Diagram *);
 

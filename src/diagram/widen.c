@@ -408,28 +408,11 @@ static bool widen_scan(Widen *k) {
   return true;
 }
 
-Diagram *diagram_widen(World *w, const Diagram *d) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  to->origin = d->origin;
-  to->reverse = d->reverse;
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    Box copy = *b;
-    Scan scan;
-    if (b->op == OP_scan) {
-      scan = *b->scan;
-      scan.body = diagram_widen(w, scan.body);
-      copy.scan = &scan;
-      Widen k = {.w = w, .from = d, .to = to, .map = map, .b = &copy, .s = &scan};
-      k.body = scan.body;
-      if (widen_scan(&k)) continue;
-    }
-    copy_box(w, to, d, &copy, map, b->origin);
-  }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
-  copy_nexts(to, d, map);
-  return to;
+static bool widen_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+  if (b->op != OP_scan) return false;
+  Widen k = {
+      .w = w, .from = from, .to = to, .map = map, .b = b, .s = b->scan, .body = b->scan->body};
+  return widen_scan(&k);
 }
+
+Diagram *diagram_widen(World *w, const Diagram *d) { return rewrite_boxes(w, d, widen_box); }

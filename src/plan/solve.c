@@ -373,7 +373,8 @@ static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *typ
 }
 
 // -- the walk -------------------------------------------------------------------------------------
-static void solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+static bool solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+  if (b->op != OP_loop) return false;
   Draft f = {loop_copy(w, b->loop), {0}};
   const Type *type = &from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, map[b->in[i]]);
@@ -399,30 +400,7 @@ static void solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b,
     to->wire.at[first + i].name = from->wire.at[b->out[i]].name;
     map[b->out[i]] = first + i;
   }
+  return true;
 }
 
-Diagram *plan_solve(World *w, const Diagram *d) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  to->origin = d->origin;
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    Box copy = *b;
-    Scan scan;
-    if (b->op == OP_loop) {
-      solve_loop(w, to, d, b, map);
-      continue;
-    }
-    if (b->op == OP_scan) {
-      scan = *b->scan;
-      scan.body = plan_solve(w, scan.body);
-      copy.scan = &scan;
-    }
-    copy_box(w, to, d, &copy, map, b->origin);
-  }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
-  copy_nexts(to, d, map);
-  return to;
-}
+Diagram *plan_solve(World *w, const Diagram *d) { return rewrite_boxes(w, d, solve_loop); }
