@@ -23,4 +23,24 @@ LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);           
 LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
 LimnStatus train_sample(Infer *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
 
+// show.c: what a `show` asked for, as numbers
+typedef struct {
+  const char *text; // as it stands in the program, without `show` and `as`
+  const char *view; // "images", "strip", "paths" …; NULL: whatever suits the values
+  uint32_t options;
+  double option[4]; // of the view, as 8, 8 in `images[8, 8]`
+  // One array for each expression, by its text. In front stands the axis of samples; or, for
+  // `paths`, of moments in training. With `for t in …`, then comes one of values of t.
+  Arrays value;
+  bool samples;                   // there is such an axis in front
+  const char *over;               // t
+  uint32_t moments;               // how many values t has
+  const double *moment;           // [moments]
+  const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
+  const int64_t *step;            // [axis 0] of paths; NULL otherwise
+} Shown;
+typedef VEC(Shown) Shows;
+// All of a program, computed with what a run folder holds.
+LimnStatus train_shows(Infer *, Program *, const LimnUse *, Shows *);
+
 #endif

@@ -1,0 +1,102 @@
+// view: pictures. What comes in is numbers or diagrams, what goes out is SVG, PDF or PNG.
+//
+//   Canvas *c = canvas_new(arena, 200, 100, "Two dots", "A line between two dots");
+//   path_move(c, 20, 50), path_line(c, 180, 50);
+//   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+//   canvas_text(c, 100, 45, &(Text){.size = 12, .anchor = ANCHOR_MIDDLE}, "between");
+//   if (!canvas_write(c, "dots.svg", &(Look){0}, &error)) …
+//
+// A picture is made once, as a list of marks; a back end reads the list. Colours are names: a theme
+// says what they look like, and geometry never depends on it. Lengths are in units of about a
+// pixel, y grows downwards. Same marks, same bytes.
+#ifndef LIMN_VIEW_H
+#define LIMN_VIEW_H
+
+#include "train/train.h"
+
+// inks.def: one row for each colour, with its look in each theme
+typedef enum {
+  INK_NONE, // nothing is painted; the zero of Ink
+#define INK(name, light, dark, mono) INK_##name,
+#include "view/inks.def"
+#undef INK
+  INK_COUNT
+} Ink;
+
+typedef enum { THEME_AUTO, THEME_LIGHT, THEME_DARK, THEME_MONO } Theme;
+typedef enum {
+  FACE_SANS,
+  FACE_SANS_BOLD,
+  FACE_SERIF,
+  FACE_ITALIC,
+  FACE_BOLD,
+  FACE_MATH,
+  FACE_COUNT
+} Face;
+typedef enum { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } Anchor;
+
+typedef struct {
+  Ink fill, stroke;
+  double width;   // of the stroke; 0: 1
+  double dash[2]; // on, off; {0}: a whole line
+  double opacity; // 0: 1
+  bool round;     // ends and corners; otherwise butt and mitre
+} Paint;
+
+typedef struct {
+  Face face;
+  double size; // of the em; 0: 12
+  Ink ink;     // 0: INK_TEXT
+  Anchor anchor;
+  double turn; // degrees, clockwise, about the point
+} Text;
+
+typedef struct {
+  Theme theme;  // AUTO: light, and dark where the reader's screen is (SVG); light elsewhere
+  double scale; // pixels for a unit (PNG); 0: 2
+} Look;
+
+typedef struct Canvas Canvas;
+
+// canvas.c: marks are added
+Canvas *canvas_new(Arena *, double width, double height, const char *title, const char *about);
+void canvas_resize(Canvas *, double width, double height);
+void path_move(Canvas *, double x, double y);
+void path_line(Canvas *, double x, double y);
+void path_cubic(Canvas *, double ax, double ay, double bx, double by, double x, double y);
+void path_close(Canvas *);
+void path_rect(Canvas *, double x, double y, double w, double h, double radius);
+void path_circle(Canvas *, double x, double y, double r);
+void canvas_paint(Canvas *, const Paint *); // the path since the last paint
+void canvas_text(Canvas *, double x, double y, const Text *, const char *utf8); // y: the baseline
+// Pixels stay sharp squares. The picture's memory is the caller's and stays.
+void canvas_image(Canvas *, double x, double y, double w, double h, const Picture *);
+// Everything until the matching close belongs together: an id that is stable, words for a reader.
+void canvas_open(Canvas *, const char *id, const char *class, const char *words);
+void canvas_close(Canvas *);
+double canvas_width(const Canvas *), canvas_height(const Canvas *);
+
+// font.c: sizes of text are exact, since its outlines ship with limn
+double text_width(Face, double size, const char *utf8);
+double text_ascent(Face, double size), text_descent(Face, double size); // both positive
+
+// svg.c, pdf.c, raster.c: the back ends
+void canvas_svg(Canvas *, const Look *, Buf *); // a whole file
+void canvas_pdf(Canvas *, const Look *, Buf *);
+void canvas_raster(Canvas *, const Look *, Picture *); // RGB
+// By the path's extension: svg, pdf, png. The file is whole or absent.
+bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
+
+// plot.c: what a `show` asked for
+Canvas *plot_shown(Arena *, const Shown *, const char **error);
+
+// report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown
+typedef struct {
+  const char *dir;    // metrics.csv, run.json, program.limn are read there
+  const Shows *shown; // what the program wants to be shown
+  const char *goals;  // a picture of the goals, as SVG text; NULL: none
+  const char *who;    // the table of goals by learners; NULL: none
+} Report;
+bool report_write(Arena *, const Report *, const char **error);
+
+#endif
