@@ -49,32 +49,28 @@ static Array array_of(const Tensor *t, const char *name) {
       .name = name, .rank = t->rank, .shape = t->shape, .count = t->count, .data = t->data};
 }
 
-// The columns NAME[0], NAME[1], … of metrics.csv, where all rows have them.
-static bool read_path(Use *u, const Csv *csv, const char *name, int64_t n, Tensor *out) {
-  *out = tensor_new(u->arena, 2, (int64_t[]){csv->rows, n});
+// The columns NAME[0], NAME[1], … of metrics.csv.
+static bool read_path(Use *u, const Metrics *m, const char *name, int64_t n, Tensor *out) {
+  *out = tensor_new(u->arena, 2, (int64_t[]){m->rows, n});
   for (int64_t k = 0; k < n; k++) {
     const char *wanted = arena_format(u->arena, "%s[%lld]", name, (long long)k);
-    uint32_t c = 0;
-    while (c < csv->columns && strcmp(csv->column[c].name, wanted) != 0) c++;
-    if (c == csv->columns || !csv->column[c].number)
+    uint32_t c;
+    if (!metrics_find(m, wanted, &c))
       return use_wrong(u, LIMN_WRONG, "%s has no column %s: the run was made by another program",
                        run_file(u, "metrics.csv"), wanted);
-    for (int64_t row = 0; row < csv->rows; row++)
-      out->data[row * n + k] = csv->column[c].value[row];
+    for (int64_t row = 0; row < m->rows; row++)
+      out->data[row * n + k] = m->value.at[row * m->name.n + c];
   }
   return true;
 }
 
 static bool read_paths(Use *u, const Show *show, Shown *s) {
-  const char *error = "", *path = run_file(u, "metrics.csv");
-  FileText f = file_read(u->arena, path, SIZE_MAX / 2);
-  Csv csv;
-  if (!f.text) return use_wrong(u, LIMN_WRONG, "cannot read %s: %s", path, f.error);
-  if (!csv_read_bytes(u->arena, f.text, f.n, &csv, &error) || !csv.columns)
-    return use_wrong(u, LIMN_WRONG, "cannot read %s: %s", path, error);
-  int64_t *step = NEW_ARRAY(u->arena, int64_t, csv.rows + 1);
-  for (int64_t i = 0; i < csv.rows; i++)
-    step[i] = csv.column[0].number ? (int64_t)csv.column[0].value[i] : i;
+  const char *error = "";
+  Metrics m;
+  if (!metrics_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
+    return use_wrong(u, LIMN_WRONG, "%s", error);
+  int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
+  for (int64_t i = 0; i < m.rows; i++) step[i] = (int64_t)m.value.at[i * m.name.n];
   s->step = step;
   s->samples = true;
   const Diagram *d = show->diagram;
@@ -83,9 +79,8 @@ static bool read_paths(Use *u, const Show *show, Shown *s) {
     int64_t count;
     Tensor t;
     if (!type_count(u->w, &d->wire.at[d->out.at[i]].type, &count)) continue;
-    if (!read_path(u, &csv, name, count, &t)) return false;
-    Array a = array_of(&t, name);
-    vec_push(u->arena, &s->value.array, a);
+    if (!read_path(u, &m, name, count, &t)) return false;
+    vec_push(u->arena, &s->value.array, array_of(&t, name));
   }
   return true;
 }

@@ -24,6 +24,15 @@ LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);           
 LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
 LimnStatus train_sample(Infer *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
 
+// metrics.c: metrics.csv of a run, read back
+typedef struct {
+  VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
+  VEC(double) value;      // [rows columns], NaN where a cell is empty
+  int64_t rows;
+} Metrics;
+bool metrics_read(Arena *, const char *path, Metrics *, const char **error);
+bool metrics_find(const Metrics *, const char *name, uint32_t *column);
+
 // show.c: what a `show` asked for, as numbers
 typedef struct {
   const char *text; // as it stands in the program, without `show` and `as`
