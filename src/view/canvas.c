@@ -230,12 +230,21 @@ static const char *extension(const char *path) {
 }
 
 bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
-  if (strcmp(extension(path), "svg") != 0)
-    return file_error(c->arena, error, "%s: a picture is a file that ends in .svg", path);
+  const char *kind = extension(path);
   Arena *scratch = arena_child(c->arena);
-  Buf b = buf_new(scratch);
-  canvas_svg(c, look, &b);
-  const char *why = file_write(c->arena, path, b.at, b.n);
+  bool good = false;
+  if (!strcmp(kind, "svg")) {
+    Buf b = buf_new(scratch);
+    canvas_svg(c, look, &b);
+    const char *why = file_write(c->arena, path, b.at, b.n);
+    good = !why || file_error(c->arena, error, "%s: %s", path, why);
+  } else if (!strcmp(kind, "png")) {
+    Picture p;
+    canvas_raster(c, look, &p);
+    good = png_write(c->arena, path, &p, error);
+  } else {
+    file_error(c->arena, error, "%s: a picture is a file that ends in .svg or .png", path);
+  }
   arena_free(scratch);
-  return !why || file_error(c->arena, error, "%s: %s", path, why);
+  return good;
 }
