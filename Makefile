@@ -9,6 +9,7 @@
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
+# make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
 CC ?= cc
 Q := $(if $(V),,@)
@@ -18,7 +19,7 @@ WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
 CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 export LDLIBS := -lpng -lz -lpthread -lm
-LAYERS := base bytes data diagram front infer learn plan target train
+LAYERS := base bytes data diagram front infer learn plan target train view
 SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
 TESTS := $(sort $(wildcard tests/*_test.c))
@@ -26,7 +27,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs packages layers
+.PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -50,7 +51,7 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
 # What is drawn by code is drawn alike by every compiler, and rows are converted with wide instructions.
-$(BUILD)/data/%.o: CFLAGS += -ffp-contract=off $(if $(SAN),,-O3)
+$(BUILD)/data/%.o $(BUILD)/view/%.o: CFLAGS += -ffp-contract=off $(if $(SAN),,-O3)
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
 LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
 $(BUILD)/target/strip_plain.o $(BUILD)/target/strip_avx2.o $(BUILD)/target/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)
@@ -125,6 +126,13 @@ bench-prelude:
 	@mkdir -p build
 	@for cc in gcc clang; do command -v $$cc >/dev/null || continue; echo "$$cc"; \
 	  $$cc $(STEP_FLAGS) -Isrc -o build/bench-prelude bench/prelude.c -lm && build/bench-prelude || exit 1; done
+FONTS ?= /usr/share/texmf/fonts/opentype/public
+glyphs:
+	@tools/packages.sh glyphs
+	@mkdir -p build
+	$(Q)$(CC) $(WARN) -O1 $$(pkg-config --cflags freetype2) -o build/glyphs tools/glyphs.c -lfreetype -lm
+	$(Q)build/glyphs $(FONTS) > build/glyphs.inc
+	$(Q)mv build/glyphs.inc src/view/glyphs.inc
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
 

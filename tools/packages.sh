@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs by name, quietly, the Debian packages that are missing for what is asked: build, test, fuzz, format, bench.
+# Installs by name, quietly, the Debian packages that are missing for what is asked: build, test, fuzz, format, bench, glyphs.
 set -eu
 need=""
 want() { # command-or-file package
@@ -25,6 +25,11 @@ for what in "$@"; do
       /usr/bin/python3 -c 'import torch' 2>/dev/null || need="$need python3-torch"
       [ -n "$(ls /usr/lib/*/openblas-pthread/libblas.so.3 2>/dev/null)" ] || need="$need libopenblas0-pthread" ;;
     format) want clang-format clang-format ;;
+    glyphs)
+      want pkg-config pkg-config
+      want /usr/include/freetype2/ft2build.h libfreetype-dev
+      want /usr/share/texmf/fonts/opentype/public/tex-gyre fonts-texgyre
+      want /usr/share/texmf/fonts/opentype/public/tex-gyre-math fonts-texgyre-math ;;
   esac
 done
 [ -n "$need" ] || exit 0

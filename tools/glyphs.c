@@ -1,0 +1,359 @@
+// glyphs: writes src/view/glyphs.inc, the outlines of the faces that pictures are set in.
+//
+// In comes a folder with the TeX Gyre fonts (OpenType, read by FreeType, unscaled), out comes C:
+// for each face a sorted table of characters with their advances and outlines, in 1/1000 em, y
+// upwards. An outline is one printable string: a letter for each step, and differences of
+// coordinates, as src/view/font.c reads them. What a font lacks is made here: digits above and
+// below the line from its digits, a star, a box for what is unknown.
+//
+//   make glyphs
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include FT_OUTLINE_H
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  uint32_t first, last;
+} Range;
+#define ALL                                                                                        \
+  {0x20, 0x7e}, { 0xa0, 0xff }
+#define PUNCTUATION                                                                                \
+  {0x2013, 0x2014}, {0x2018, 0x201a}, {0x201c, 0x201e}, {0x2020, 0x2022}, {0x2026, 0x2026},        \
+      {0x2030, 0x2030}, {                                                                          \
+    0x20ac, 0x20ac                                                                                 \
+  }
+#define GREEK                                                                                      \
+  {0x391, 0x3a9}, {0x3b1, 0x3c9}, {0x3d1, 0x3d1}, {0x3d5, 0x3d5}, { 0x3f5, 0x3f5 }
+#define SIGNS                                                                                      \
+  {0x2202, 0x2202}, {0x2206, 0x2207}, {0x220f, 0x220f}, {0x2211, 0x2212}, {0x221a, 0x221a},        \
+      {0x221e, 0x221e}, {0x2248, 0x2248}, {0x2260, 0x2260}, {                                      \
+    0x2264, 0x2265                                                                                 \
+  }
+#define END                                                                                        \
+  { 0, 0 }
+
+static const Range sans[] = {ALL, {0x100, 0x17f}, PUNCTUATION, GREEK, SIGNS, END};
+static const Range others[] = {ALL, PUNCTUATION, GREEK, SIGNS, END};
+static const Range math[] = {{0x2016, 0x2016},
+                             {0x2032, 0x2034},
+                             {0x2102, 0x2102},
+                             {0x210b, 0x210d},
+                             {0x210f, 0x2113},
+                             {0x2115, 0x2115},
+                             {0x2119, 0x211d},
+                             {0x2124, 0x2124},
+                             {0x212c, 0x212c},
+                             {0x2130, 0x2131},
+                             {0x2133, 0x2133},
+                             {0x2135, 0x2135},
+                             {0x2190, 0x2199},
+                             {0x219d, 0x219e},
+                             {0x21a0, 0x21a0},
+                             {0x21a3, 0x21a3},
+                             {0x21a6, 0x21a6},
+                             {0x21a9, 0x21aa},
+                             {0x21ba, 0x21c1},
+                             {0x21cb, 0x21cc},
+                             {0x21d0, 0x21d5},
+                             {0x2200, 0x2200},
+                             {0x2203, 0x2203},
+                             {0x2205, 0x2205},
+                             {0x2208, 0x2209},
+                             {0x220b, 0x220b},
+                             {0x2210, 0x2210},
+                             {0x2213, 0x2213},
+                             {0x2216, 0x2219},
+                             {0x221d, 0x221d},
+                             {0x2220, 0x2220},
+                             {0x2223, 0x2223},
+                             {0x2225, 0x2225},
+                             {0x2227, 0x222b},
+                             {0x223c, 0x223c},
+                             {0x2243, 0x2243},
+                             {0x2245, 0x2245},
+                             {0x2254, 0x2254},
+                             {0x225c, 0x225c},
+                             {0x225d, 0x225d},
+                             {0x2261, 0x2261},
+                             {0x226a, 0x226b},
+                             {0x227a, 0x227b},
+                             {0x2282, 0x2283},
+                             {0x2286, 0x2287},
+                             {0x2293, 0x2299},
+                             {0x22a2, 0x22a5},
+                             {0x22a8, 0x22a8},
+                             {0x22b8, 0x22b8},
+                             {0x22c0, 0x22c6},
+                             {0x22c8, 0x22c8},
+                             {0x22ee, 0x22f1},
+                             {0x2308, 0x230b},
+                             {0x25a0, 0x25a1},
+                             {0x25b2, 0x25b3},
+                             {0x25b6, 0x25b7},
+                             {0x25bc, 0x25bd},
+                             {0x25c0, 0x25c1},
+                             {0x25c6, 0x25c7},
+                             {0x25ca, 0x25cb},
+                             {0x25cf, 0x25cf},
+                             {0x2713, 0x2713},
+                             {0x2717, 0x2717},
+                             {0x27e6, 0x27e9},
+                             {0x27f5, 0x27f8},
+                             {0x27fc, 0x27fc},
+                             {0x2a01, 0x2a02},
+                             {0x1d49c, 0x1d4b5},
+                             {0x1d538, 0x1d550},
+                             {0x1d7d9, 0x1d7d9},
+                             END};
+
+static const struct {
+  const char *name, *file;
+  const Range *range;
+} faces[] = {
+    {"sans", "tex-gyre/texgyreheros-regular.otf", sans},
+    {"sans_bold", "tex-gyre/texgyreheros-bold.otf", others},
+    {"serif", "tex-gyre/texgyrepagella-regular.otf", others},
+    {"italic", "tex-gyre/texgyrepagella-italic.otf", others},
+    {"bold", "tex-gyre/texgyrepagella-bold.otf", others},
+    {"math", "tex-gyre-math/texgyrepagella-math.otf", math},
+};
+enum { FACES = sizeof faces / sizeof faces[0] };
+
+// Above and below the line: the character, and what it is made of
+static const struct {
+  uint32_t code, from;
+  bool below;
+} small[] = {
+    {0x2070, '0', false}, {0xb9, '1', false},   {0xb2, '2', false},   {0xb3, '3', false},
+    {0x2074, '4', false}, {0x2075, '5', false}, {0x2076, '6', false}, {0x2077, '7', false},
+    {0x2078, '8', false}, {0x2079, '9', false}, {0x207a, '+', false}, {0x207b, 0x2212, false},
+    {0x207d, '(', false}, {0x207e, ')', false}, {0x207f, 'n', false}, {0x1d40, 'T', false},
+    {0x2080, '0', true},  {0x2081, '1', true},  {0x2082, '2', true},  {0x2083, '3', true},
+    {0x2084, '4', true},  {0x2085, '5', true},  {0x2086, '6', true},  {0x2087, '7', true},
+    {0x2088, '8', true},  {0x2089, '9', true},  {0x208a, '+', true},  {0x208b, 0x2212, true},
+    {0x1d62, 'i', true},  {0x2c7c, 'j', true},  {0x2096, 'k', true},  {0x2098, 'm', true},
+    {0x2099, 'n', true},  {0x209c, 't', true},  {0x2093, 'x', true},
+};
+enum { SMALL = sizeof small / sizeof small[0], SMALL_PERCENT = 64, ABOVE = 340, BELOW = -150 };
+
+typedef struct {
+  char text[1 << 14];
+  size_t n;
+  long x, y;          // the pen
+  long x0, y0;        // where the contour began
+  long percent, rise; // how the outline is made smaller and lifted
+} Outline;
+
+static void fail(const char *what, const char *which) {
+  fprintf(stderr, "glyphs: %s %s\n", what, which);
+  exit(1);
+}
+
+static void put(Outline *o, char c) {
+  if (o->n + 1 >= sizeof o->text) fail("an outline is too long", "");
+  o->text[o->n++] = c;
+  o->text[o->n] = 0;
+}
+
+// 90 printable digits: no quote, no backslash, and no question mark, since C has trigraphs.
+static void put_digit(Outline *o, long d) {
+  int c = 35 + (int)d;
+  if (c >= '?') c++;
+  if (c >= '\\') c++;
+  put(o, (char)c);
+}
+
+// −25 … 24 in one digit, −1800 … 1799 in two
+static void put_number(Outline *o, long v) {
+  if (v >= -25 && v < 25) {
+    put_digit(o, v + 25);
+    return;
+  }
+  if (v < -1800 || v >= 1800) fail("a step is too long", "");
+  put_digit(o, 50 + (v + 1800) / 90);
+  put_digit(o, (v + 1800) % 90);
+}
+
+static long fit(const Outline *o, long v, bool up) {
+  return lround((double)v * (double)o->percent / 100) + (up ? o->rise : 0);
+}
+
+static void line_to(Outline *o, long x, long y) {
+  if (x == o->x && y == o->y) return;
+  if (y == o->y) {
+    put(o, 'h'), put_number(o, x - o->x);
+  } else if (x == o->x) {
+    put(o, 'v'), put_number(o, y - o->y);
+  } else {
+    put(o, 'l'), put_number(o, x - o->x), put_number(o, y - o->y);
+  }
+  o->x = x, o->y = y;
+}
+
+static void move_to(Outline *o, long x, long y) {
+  put(o, 'm'), put_number(o, x - o->x), put_number(o, y - o->y);
+  o->x = o->x0 = x, o->y = o->y0 = y;
+}
+
+// A curve that begins level and ends upright (i), the other way round (j), or any (c)
+static void cubic_to(Outline *o, long ax, long ay, long bx, long by, long x, long y) {
+  long a[2] = {ax - o->x, ay - o->y}, b[2] = {bx - ax, by - ay}, c[2] = {x - bx, y - by};
+  if (a[1] == 0 && c[0] == 0) {
+    put(o, 'i'), put_number(o, a[0]), put_number(o, b[0]), put_number(o, b[1]);
+    put_number(o, c[1]);
+  } else if (a[0] == 0 && c[1] == 0) {
+    put(o, 'j'), put_number(o, a[1]), put_number(o, b[0]), put_number(o, b[1]);
+    put_number(o, c[0]);
+  } else {
+    put(o, 'c'), put_number(o, a[0]), put_number(o, a[1]), put_number(o, b[0]);
+    put_number(o, b[1]), put_number(o, c[0]), put_number(o, c[1]);
+  }
+  o->x = x, o->y = y;
+}
+
+static int on_move(const FT_Vector *to, void *out) {
+  Outline *o = out;
+  move_to(o, fit(o, to->x, false), fit(o, to->y, true));
+  return 0;
+}
+
+static int on_line(const FT_Vector *to, void *out) {
+  Outline *o = out;
+  long x = fit(o, to->x, false), y = fit(o, to->y, true);
+  if (x != o->x0 || y != o->y0) line_to(o, x, y); // otherwise closing draws it
+  return 0;
+}
+
+static int on_conic(const FT_Vector *by, const FT_Vector *to, void *out) {
+  (void)by, (void)to, (void)out;
+  fail("a font has conic curves", "");
+  return 1;
+}
+
+static int on_cubic(const FT_Vector *a, const FT_Vector *b, const FT_Vector *to, void *out) {
+  Outline *o = out;
+  cubic_to(o, fit(o, a->x, false), fit(o, a->y, true), fit(o, b->x, false), fit(o, b->y, true),
+           fit(o, to->x, false), fit(o, to->y, true));
+  return 0;
+}
+
+static void write_glyph(uint32_t code, long advance, const Outline *o) {
+  printf("    {0x%x, %ld, \"%s\"},\n", (unsigned)code, advance, o->text);
+}
+
+static void write_found(FT_Face face, uint32_t code, uint32_t from, long percent, long rise) {
+  static const FT_Outline_Funcs steps = {on_move, on_line, on_conic, on_cubic, 0, 0};
+  Outline *o = calloc(1, sizeof *o);
+  if (!o) fail("out of memory", "");
+  o->percent = percent, o->rise = rise;
+  if (FT_Load_Char(face, from, FT_LOAD_NO_SCALE)) fail("a glyph cannot be read", "");
+  if (FT_Outline_Decompose(&face->glyph->outline, &steps, o)) fail("an outline is broken", "");
+  write_glyph(code, fit(o, face->glyph->metrics.horiAdvance, false), o);
+  free(o);
+}
+
+static const char *file_of_face; // for messages
+
+static bool is_small(uint32_t code, uint32_t *from, bool *below) {
+  for (int i = 0; i < SMALL; i++)
+    if (small[i].code == code) return *from = small[i].from, *below = small[i].below, true;
+  return false;
+}
+
+static bool in_ranges(const Range *range, uint32_t code) {
+  for (; range->first; range++)
+    if (code >= range->first && code <= range->last) return true;
+  return false;
+}
+
+static void write_star(void) {
+  Outline *o = calloc(1, sizeof *o);
+  if (!o) fail("out of memory", "");
+  const double pi = 3.14159265358979323846;
+  for (int i = 0; i < 10; i++) {
+    double r = i % 2 ? 382 * 0.42 : 382, turn = pi / 2 - pi * i / 5;
+    long x = lround(400 + r * cos(turn)), y = lround(330 + r * sin(turn));
+    if (i)
+      line_to(o, x, y);
+    else
+      move_to(o, x, y);
+  }
+  write_glyph(0x2605, 800, o);
+  free(o);
+}
+
+// Half an em wide, with a wall of 40
+static void write_box(void) {
+  Outline *o = calloc(1, sizeof *o);
+  if (!o) fail("out of memory", "");
+  move_to(o, 50, 0), line_to(o, 50, 700), line_to(o, 450, 700), line_to(o, 450, 0);
+  move_to(o, 90, 40), line_to(o, 410, 40), line_to(o, 410, 660), line_to(o, 90, 660);
+  write_glyph(0xfffd, 500, o);
+  free(o);
+}
+
+static void write_one(FT_Face face, int i, uint32_t code) {
+  uint32_t from;
+  bool below, is_math = i == FACES - 1;
+  if (code == 0x2605 && is_math)
+    write_star();
+  else if (code == 0xfffd && i == 0)
+    write_box();
+  else if (code == 0x2009 || code == 0x202f) { // thin spaces
+    if (is_math) printf("    {0x%x, 200, \"\"},\n", (unsigned)code);
+  } else if (!is_math && is_small(code, &from, &below))
+    write_found(face, code, from, SMALL_PERCENT, below ? BELOW : ABOVE);
+  else if (in_ranges(faces[i].range, code) && FT_Get_Char_Index(face, code))
+    write_found(face, code, code, 100, 0);
+}
+
+// The highest and the lowest point of letters and digits
+static void reach(FT_Face face, long *up, long *down) {
+  *up = *down = 0;
+  for (uint32_t c = '0'; c <= 'z'; c++) {
+    if ((c > '9' && c < 'A') || (c > 'Z' && c < 'a')) continue;
+    if (FT_Load_Char(face, c, FT_LOAD_NO_SCALE)) fail("a letter is missing in", file_of_face);
+    long top = face->glyph->metrics.horiBearingY, low = top - face->glyph->metrics.height;
+    if (top > *up) *up = top;
+    if (low < *down) *down = low;
+  }
+}
+
+int main(int argc, char **argv) {
+  FT_Library library;
+  long up[FACES], down[FACES];
+  if (argc != 2) fail("usage: glyphs FOLDER, where FOLDER holds tex-gyre and tex-gyre-math", "");
+  if (FT_Init_FreeType(&library)) fail("FreeType does not start", "");
+  printf(
+      "// Written by tools/glyphs.c (make glyphs) from the TeX Gyre fonts Heros, Pagella and\n"
+      "// Pagella Math: Copyright 2007-2018 B. Jackowski, J. M. Nowacki, P. Strzelczyk, on behalf\n"
+      "// of TeX users groups. They are free under the GUST Font License, an instance of the "
+      "LaTeX\n"
+      "// Project Public License: see docs/dependencies.md. This table holds outlines of some of\n"
+      "// their characters; it is not the fonts, and does not bear their names.\n");
+  for (int i = 0; i < FACES; i++) {
+    char path[4096];
+    FT_Face face;
+    snprintf(path, sizeof path, "%s/%s", argv[1], faces[i].file);
+    file_of_face = path;
+    if (FT_New_Face(library, path, 0, &face)) fail("cannot read", path);
+    if (face->units_per_EM != 1000) fail("the em is not 1000 units in", path);
+    reach(face, &up[i], &down[i]);
+    printf("static const Glyph glyphs_%s[] = {\n", faces[i].name);
+    for (uint32_t code = 0x20; code < 0x20000; code++) write_one(face, i, code);
+    printf("};\n");
+    FT_Done_Face(face);
+  }
+  printf("static const Letters letters[FACE_COUNT] = {\n");
+  for (int i = 0; i < FACES; i++)
+    printf("    {glyphs_%s, COUNT(glyphs_%s), %ld, %ld},\n", faces[i].name, faces[i].name, up[i],
+           -down[i]);
+  printf("};\n");
+  FT_Done_FreeType(library);
+  return 0;
+}
