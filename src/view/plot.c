@@ -62,11 +62,10 @@ const char *shape_text(Arena *a, const Array *x) {
   return b.at;
 }
 
-Canvas *plot_wrong(Plot *p, const Array *x, const char *wanted) {
-  file_error(p->arena, p->error, "`%s` cannot be shown as %s: found values %s, wanted %s",
-             *x->name ? x->name : p->s->text, p->s->view ? p->s->view : "a picture",
-             shape_text(p->arena, x), wanted);
-  return NULL;
+bool plot_wrong(Plot *p, const Array *x, const char *wanted) {
+  return file_error(p->arena, p->error, "`%s` cannot be shown as %s: found values %s, wanted %s",
+                    *x->name ? x->name : p->s->text, p->s->view ? p->s->view : "a picture",
+                    shape_text(p->arena, x), wanted);
 }
 
 bool labels_known(const Plot *p, uint32_t array) { return p->s->name && p->s->name[array]; }
@@ -158,12 +157,12 @@ static bool all_whole(Plot *p) {
     const Array *x = &s->value.array.at[i];
     int64_t count;
     if (!array_count(x->rank, x->shape, &count) || count != x->count || !count)
-      return plot_wrong(p, x, "at least one value") != NULL;
+      return plot_wrong(p, x, "at least one value");
     uint32_t at = s->samples ? 1 : 0;
     if (s->over && (x->rank <= at || x->shape[at] != s->moments))
       return plot_wrong(p, x,
                         arena_format(p->arena, "an axis of %u values of %s %s", s->moments, s->over,
-                                     s->samples ? "behind the samples" : "in front")) != NULL;
+                                     s->samples ? "behind the samples" : "in front"));
   }
   if (s->value.array.n) return true;
   return file_error(p->arena, p->error, "`%s`: there is nothing to show", s->text);

@@ -35,12 +35,12 @@ typedef struct {
 } Area;
 
 // plot.c
-Canvas *plot_wrong(Plot *, const Array *, const char *wanted); // sets the error; NULL
+bool plot_wrong(Plot *, const Array *, const char *wanted); // sets the error; always false
 void plot_note(Plot *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void plot_note_gaps(Plot *, int64_t count, const char *of); // nothing when count is 0
-double plot_caption(Plot *, Canvas *, double y); // what was noted; returns where it ends
-Canvas *plot_canvas(Plot *, const char *kind);   // of a usual size, to be made larger or smaller
-const char *shape_text(Arena *, const Array *);  // [64 28 28]
+double plot_caption(Plot *, Canvas *, double y);            // what was noted; returns where it ends
+Canvas *plot_canvas(Plot *, const char *kind);  // of a usual size, to be made larger or smaller
+const char *shape_text(Arena *, const Array *); // [64 28 28]
 const char *label_text(Plot *, uint32_t array, int64_t label); // its name, or its number
 const char *line_name(Plot *, uint32_t array, int64_t k, int64_t of);
 bool labels_known(const Plot *, uint32_t array);
@@ -67,10 +67,10 @@ typedef struct {
   Area outer; // with everything that is written around it
   Range x, y;
   const char *x_title, *y_title;
-  double right;           // kept free to the right, for names of lines
-  bool log_y, equal;      // equal: one unit is as long on both axes
-  bool tight_x, whole_x;  // no room beside the ends; ticks at whole numbers only
-  bool fixed_y;           // the range is taken as it is
+  double right;          // kept free to the right, for names of lines
+  bool log_y, equal;     // equal: one unit is as long on both axes
+  bool tight_x, whole_x; // no room beside the ends; ticks at whole numbers only
+  bool fixed_y;          // the range is taken as it is
 } FrameWish;
 
 bool is_seen(double);            // finite, and not so large that a scale would overflow
@@ -78,7 +78,7 @@ void range_add(Range *, double); // what is not seen is passed over
 bool wants_log(Range);           // all positive, and over more than three decades
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
-const char *number_text(Arena *, double);         // short, for people
+const char *number_text(Arena *, double); // short, for people
 const char *number_fixed(Arena *, double, int decimals);
 const char *text_fit(Arena *, Face, double size, const char *text, double room); // ended by …
 Frame frame_draw(Plot *, Canvas *, const FrameWish *);
@@ -86,9 +86,11 @@ Frame frame_draw(Plot *, Canvas *, const FrameWish *);
 // plot_lines.c: series in a frame
 typedef struct {
   const char *name;
+  const char *label;   // where it ends; NULL: its name
   const double *x, *y; // [n], one in `stride` numbers; x NULL: the index
   int64_t n, stride;
   bool mark_best, up;
+  bool smooth; // where points lie close, a running mean stands out from them
 } Line;
 typedef struct {
   const char *x_title, *y_title;
@@ -103,14 +105,14 @@ void labels_spread(double *place, uint32_t n, double gap, double low, double hig
 void trail_draw(Canvas *, Arena *, const double (*point)[2], int64_t n, Ink);
 
 // The views, each in a file by its kind
-Canvas *plot_images(Plot *), *plot_strip(Plot *);          // plot_image.c
-Canvas *plot_matrix(Plot *), *plot_spacetime(Plot *);      // plot_matrix.c
-Canvas *plot_scatter(Plot *), *plot_latent(Plot *);        // plot_points.c
-Canvas *plot_curves(Plot *), *plot_phase(Plot *);          // plot_curves.c
-Canvas *plot_paths(Plot *);                                // plot_paths.c
-Canvas *plot_table(Plot *), *plot_text(Plot *);            // plot_table.c
-bool looks_like_images(const Shown *);                     // plot_image.c
-bool is_simplex(const double *row, int64_t k);             // plot_paths.c: false too where not finite
+Canvas *plot_images(Plot *), *plot_strip(Plot *);     // plot_image.c
+Canvas *plot_matrix(Plot *), *plot_spacetime(Plot *); // plot_matrix.c
+Canvas *plot_scatter(Plot *), *plot_latent(Plot *);   // plot_points.c
+Canvas *plot_curves(Plot *), *plot_phase(Plot *);     // plot_curves.c
+Canvas *plot_paths(Plot *);                           // plot_paths.c
+Canvas *plot_table(Plot *), *plot_text(Plot *);       // plot_table.c
+bool looks_like_images(const Shown *);                // plot_image.c
+bool is_simplex(const double *row, int64_t k);        // plot_paths.c: false too where not finite
 
 // plot_axes.c: the two axes of most spread
 // Projects x [n z] on them, to [n 2]. Rows that are not finite stay so. share: of the spread.
@@ -121,6 +123,7 @@ void principal_axes(Arena *, const double *x, int64_t n, int64_t z, double (*to)
 typedef struct {
   const char *name;
   bool measure, up; // up: more is better
+  const char *on;   // where it is measured; "" where that is not known
   int64_t n;
   double *step, *value; // [n], the cells that are filled
 } Curve;

@@ -25,7 +25,7 @@ static bool add_lines(Plot *p, uint32_t array, Lines *to) {
   const Array *x = &p->s->value.array.at[array];
   bool across = p->s->samples && x->rank == 2; // [n t]
   if (x->rank < 1 || x->rank > 2)
-    return plot_wrong(p, x, p->s->samples ? "[n] or [n t]" : "[t] or [t k]") != NULL;
+    return plot_wrong(p, x, p->s->samples ? "[n] or [n t]" : "[t] or [t k]");
   int64_t of = x->rank == 1 ? 1 : across ? x->shape[0] : x->shape[1];
   int64_t n = across ? x->shape[1] : x->shape[0];
   for (int64_t k = 0; k < of && to->line.n <= LINE_LIMIT; k++) {
@@ -46,8 +46,8 @@ Canvas *plot_curves(Plot *p) {
   for (uint32_t i = 0; i < s->value.array.n; i++)
     if (!add_lines(p, i, &lines)) return NULL;
   Canvas *c = plot_canvas(p, "Curves");
-  LinesWish wish = {.x_title = s->over    ? s->over
-                               : s->step  ? "step"
+  LinesWish wish = {.x_title = s->over                                        ? s->over
+                               : s->step                                      ? "step"
                                : s->samples && s->value.array.at[0].rank == 1 ? "sample"
                                                                               : NULL,
                     .whole_x = !s->over};
@@ -66,23 +66,23 @@ typedef struct {
 static bool find_pair(Plot *p, Pair *out) {
   const Array *a = p->s->value.array.at;
   if (p->s->value.array.n == 2 && a[0].rank == 1 && a[1].rank == 1) {
-    *out = (Pair){a[0].data, a[1].data, a[0].shape[0], 1, line_name(p, 0, 0, 1),
-                  line_name(p, 1, 0, 1)};
+    *out = (Pair){
+        a[0].data, a[1].data, a[0].shape[0], 1, line_name(p, 0, 0, 1), line_name(p, 1, 0, 1)};
     return a[0].shape[0] == a[1].shape[0] ||
            plot_wrong(p, &a[1],
                       arena_format(p->arena, "as many as %s has, %s", line_name(p, 0, 0, 1),
-                                   shape_text(p->arena, &a[0]))) != NULL;
+                                   shape_text(p->arena, &a[0])));
   }
   if (p->s->value.array.n == 1 && a[0].rank == 2 && a[0].shape[1] == 2) {
-    *out = (Pair){a[0].data, a[0].data + 1, a[0].shape[0], 2, line_name(p, 0, 0, 2),
-                  line_name(p, 0, 1, 2)};
+    *out = (Pair){a[0].data, a[0].data + 1,         a[0].shape[0],
+                  2,         line_name(p, 0, 0, 2), line_name(p, 0, 1, 2)};
     return true;
   }
-  return plot_wrong(p, &a[0], "two arrays [t], or one [t 2]") != NULL;
+  return plot_wrong(p, &a[0], "two arrays [t], or one [t 2]");
 }
 
 Canvas *plot_phase(Plot *p) {
-  Pair pair;
+  Pair pair = {0};
   if (!find_pair(p, &pair)) return NULL;
   enum { SIDE = 420 };
   Canvas *c = plot_canvas(p, "Phase portrait");

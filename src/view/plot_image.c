@@ -7,7 +7,14 @@
 
 #include <math.h>
 
-enum { GAP = 2, GRID_WIDTH = 620, CELL_LEAST = 28, CELL_MOST = 168, GRID_USUAL = 64, GRID_MOST = 4096 };
+enum {
+  GAP = 2,
+  GRID_WIDTH = 620,
+  CELL_LEAST = 28,
+  CELL_MOST = 168,
+  GRID_USUAL = 64,
+  GRID_MOST = 4096
+};
 
 typedef struct {
   const Array *array;
@@ -15,7 +22,7 @@ typedef struct {
   uint32_t h, w, channels;
   bool planes; // the channels stand in front
   Range range;
-  int64_t gaps; // values that are not finite
+  int64_t gaps;         // values that are not finite
   double width, height; // of one that is drawn
 } Frames;
 
@@ -33,8 +40,10 @@ static bool frames_shape(Frames *f, uint32_t lead) {
   uint32_t rank = f->array->rank - lead;
   if (rank == 1) h = w = square_side(s[0]);
   if (rank == 2) h = s[0], w = s[1];
-  if (rank == 3 && is_channels(s[2])) h = s[0], w = s[1], c = s[2];
-  else if (rank == 3 && is_channels(s[0])) h = s[1], w = s[2], c = s[0], f->planes = true;
+  if (rank == 3 && is_channels(s[2]))
+    h = s[0], w = s[1], c = s[2];
+  else if (rank == 3 && is_channels(s[0]))
+    h = s[1], w = s[2], c = s[0], f->planes = true;
   if (h < 1 || w < 1 || h > 1 << 14 || w > 1 << 14) return false;
   f->h = (uint32_t)h, f->w = (uint32_t)w, f->channels = (uint32_t)c;
   f->n = f->array->count / (h * w * c);
@@ -55,7 +64,7 @@ static bool frames_find(Plot *p, uint32_t array, uint32_t lead, Frames *f) {
   if (x->rank <= lead || !frames_shape(f, lead))
     return plot_wrong(p, x,
                       p->s->over ? "[n t h w], [n t h w 3], or [n t p] with p a square"
-                                 : "[n h w], [n h w 3], or [n p] with p a square") != NULL;
+                                 : "[n h w], [n h w 3], or [n p] with p a square");
   for (int64_t i = 0; i < x->count; i++) {
     range_add(&f->range, x->data[i]);
     f->gaps += !is_seen(x->data[i]);
@@ -77,12 +86,12 @@ static bool is_scaled(const Frames *f) {
 
 static double pixel_value(const Frames *f, int64_t frame, uint32_t y, uint32_t x, uint32_t k) {
   int64_t size = (int64_t)f->h * f->w, at = (int64_t)y * f->w + x;
-  return f->array->data[frame * size * f->channels + (f->planes ? k * size + at : at * f->channels + k)];
+  return f->array
+      ->data[frame * size * f->channels + (f->planes ? k * size + at : at * f->channels + k)];
 }
 
 static uint8_t pixel_byte(const Frames *f, double v) {
-  if (is_scaled(f))
-    v = (v - f->range.low) / fmax(f->range.high - f->range.low, 1e-300);
+  if (is_scaled(f)) v = (v - f->range.low) / fmax(f->range.high - f->range.low, 1e-300);
   return v > 0 ? (uint8_t)(fmin(v, 1) * 255 + 0.5) : 0;
 }
 
@@ -180,7 +189,7 @@ Canvas *plot_images(Plot *p) {
   for (uint32_t i = 0; i < n; i++) {
     const Array *array = &p->s->value.array.at[i];
     Frames f;
-    Grid g;
+    Grid g = {0};
     double head = n > 1 ? 20 : 0;
     if (!frames_find(p, i, lead_of(p->s, array), &f) || !find_grid(p, f.n, &g)) return NULL;
     frames_size(&f, (double)GRID_WIDTH / (double)g.columns / (n > 1 ? 2 : 1) - GAP);
@@ -225,8 +234,8 @@ static bool find_strip(Plot *p, Strip *s) {
     if (!frames_find(p, i, (uint32_t)front + (shown->over ? 1 : 0), &s->frames[i])) return false;
     int64_t rows = s->frames[i].n / s->columns;
     if (i && rows != samples)
-      return plot_wrong(p, x, arena_format(p->arena, "%lld samples, as the first has",
-                                           (long long)samples)) != NULL;
+      return plot_wrong(
+          p, x, arena_format(p->arena, "%lld samples, as the first has", (long long)samples));
     samples = rows;
   }
   if (!plot_option(p, 0, STRIP_USUAL, STRIP_MOST, &s->rows)) return false;
@@ -282,8 +291,8 @@ static void draw_strip(Plot *p, Canvas *c, const Strip *s) {
   for (uint32_t i = 0; i < s->n; i++)
     for (int64_t r = 0; r < s->rows; r++)
       for (int64_t k = 0; k < s->columns; k++)
-        draw_frame(p, c, &s->frames[i], r * s->columns + k,
-                   column_x(s, i, k), s->top + (double)r * (s->h + GAP));
+        draw_frame(p, c, &s->frames[i], r * s->columns + k, column_x(s, i, k),
+                   s->top + (double)r * (s->h + GAP));
 }
 
 Canvas *plot_strip(Plot *p) {
@@ -299,7 +308,6 @@ Canvas *plot_strip(Plot *p) {
   draw_strip(p, c, &s);
   double right = column_x(&s, s.n - 1, s.columns - 1) + s.w;
   canvas_resize(c, fmax(right, p->note.n ? 360 : 0), PLOT_HEIGHT);
-  canvas_resize(c, canvas_width(c),
-                plot_caption(p, c, s.top + (double)s.rows * (s.h + GAP) - GAP));
+  canvas_resize(c, canvas_width(c), plot_caption(p, c, s.top + (double)s.rows * (s.h + GAP) - GAP));
   return c;
 }

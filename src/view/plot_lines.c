@@ -31,9 +31,12 @@ void labels_spread(double *place, uint32_t n, double gap, double low, double hig
   }
 }
 
+static const char *label_of(const Line *l) { return l->label ? l->label : l->name; }
+
 static double name_room(const Line *line, uint32_t n) {
   double w = 0;
-  for (uint32_t i = 0; i < n; i++) w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, line[i].name));
+  for (uint32_t i = 0; i < n; i++)
+    w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, label_of(&line[i])));
   return fmin(w, NAME_ROOM);
 }
 
@@ -69,7 +72,7 @@ static void draw_names(Plot *p, Canvas *c, const Frame *f, const Line *line, uin
     canvas_paint(c, &paint);
     canvas_text(c, x + 18, place[i] + 4,
                 &(Text){.size = LABEL_SIZE, .ink = series_ink(end[i].line)},
-                text_fit(p->arena, FACE_SANS, LABEL_SIZE, line[end[i].line].name, NAME_ROOM));
+                text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_of(&line[end[i].line]), NAME_ROOM));
   }
 }
 
@@ -87,8 +90,10 @@ typedef struct {
 static void pen_to(Pen *pen, int64_t i) {
   double x = scale_at(&pen->f->x, line_x(pen->line, i));
   double y = scale_at(&pen->f->y, line_y(pen->line, i));
-  if (pen->down) path_line(pen->c, x, y);
-  else path_move(pen->c, x, y);
+  if (pen->down)
+    path_line(pen->c, x, y);
+  else
+    path_move(pen->c, x, y);
   pen->down = true;
 }
 
@@ -122,11 +127,12 @@ static void draw_alone(Canvas *c, const Frame *f, const Line *l, int64_t i, Ink 
 }
 
 // A point between two gaps has no line: it is a dot.
-static void draw_line(Canvas *c, const Frame *f, const Line *l, uint32_t index) {
+static void draw_line(Canvas *c, const Frame *f, const Line *l, uint32_t index, double opacity) {
   Pen pen = {.c = c, .f = f, .line = l};
   Paint paint;
   bool any = false;
   series_paint(index, &paint);
+  if (opacity < 1) paint.width = 1, paint.opacity = opacity;
   for (int64_t i = 0; i < l->n;) {
     if (!visible(&pen, i)) {
       pen.down = false;
@@ -142,6 +148,32 @@ static void draw_line(Canvas *c, const Frame *f, const Line *l, uint32_t index) 
     bool before = i && visible(&pen, i - 1), after = i + 1 < l->n && visible(&pen, i + 1);
     if (visible(&pen, i) && !before && !after) draw_alone(c, f, l, i, series_ink(index));
   }
+}
+
+static bool is_dense(const Frame *f, const Line *l) {
+  return l->smooth && (double)l->n > 2 * f->area.w;
+}
+
+// The mean of up to a hundredth of all values around each. A gap stays a gap.
+static const double *running_mean(Arena *a, const Line *l) {
+  double *mean = NEW_ARRAY(a, double, l->n), sum = 0;
+  int64_t half = l->n / 200 + 1, from = 0, to = 0, count = 0; // from <= i < to is in the sum
+  for (int64_t i = 0; i < l->n; i++) {
+    for (; to < l->n && to <= i + half; to++)
+      if (is_seen(line_y(l, to))) sum += line_y(l, to), count++;
+    for (; from < i - half; from++)
+      if (is_seen(line_y(l, from))) sum -= line_y(l, from), count--;
+    mean[i] = is_seen(line_y(l, i)) ? sum / (double)count : NAN;
+  }
+  return mean;
+}
+
+static void draw_smoothed(Plot *p, Canvas *c, const Frame *f, const Line *l, uint32_t index) {
+  Line mean = *l;
+  mean.y = running_mean(p->arena, l);
+  mean.stride = 1;
+  draw_line(c, f, l, index, 0.3);
+  draw_line(c, f, &mean, index, 1);
 }
 
 static void mark_best(Canvas *c, const Frame *f, const Line *l, uint32_t index) {
@@ -186,7 +218,14 @@ double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, co
   }
   w.log_y = wants_log(w.y);
   Frame f = frame_draw(p, c, &w);
-  for (uint32_t i = 0; i < n; i++) draw_line(c, &f, &line[i], i);
+  bool dense = false;
+  for (uint32_t i = 0; i < n; i++) {
+    if (is_dense(&f, &line[i]))
+      draw_smoothed(p, c, &f, &line[i], i), dense = true;
+    else
+      draw_line(c, &f, &line[i], i, 1);
+  }
+  if (dense) plot_note(p, "Strong: a running mean. Light: every value.");
   for (uint32_t i = 0; i < n; i++)
     if (line[i].mark_best) mark_best(c, &f, &line[i], i);
   draw_names(p, c, &f, line, n);

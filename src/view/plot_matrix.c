@@ -1,9 +1,9 @@
 // Tables of numbers as colour: a matrix of cells, and space against time as an image.
 //
 // A cell's strength is the size of its number, one colour for positive and one for negative. In a
-// confusion matrix, rows are the truth and columns what was said, and strength is the share of the
-// row. Numbers are written into cells where all of them fit. What is too fine for cells becomes
-// an image.
+// confusion matrix, rows are the truth and columns what was said, and strength grows with the
+// share of the row. Numbers are written into cells where all of them fit. What is too fine for
+// cells becomes an image.
 #include "view/plot.h"
 
 #include <math.h>
@@ -25,10 +25,11 @@ static double value_at(const Matrix *m, int64_t r, int64_t c) {
 }
 
 // -- cells ----------------------------------------------------------------------------------------
-// From -1 to 1: how strong, and of which sign.
+// From -1 to 1: how strong, and of which sign. Of shares the root is taken: rare mistakes are what
+// one looks for.
 static double strength(const Matrix *m, int64_t r, int64_t c) {
   double v = value_at(m, r, c), low = m->range.low, high = m->range.high;
-  if (m->confusion) return m->row_sum[r] > 0 ? v / m->row_sum[r] : 0;
+  if (m->confusion) return m->row_sum[r] > 0 && v > 0 ? sqrt(v / m->row_sum[r]) : 0;
   if (low < 0) return v / fmax(-low, fmax(high, 1e-300));
   double base = low > high / 2 && high > low ? low : 0;
   return (v - base) / fmax(high - base, 1e-300);
@@ -53,7 +54,8 @@ static void find_numbers(Plot *p, Matrix *m) {
   m->number = NEW_ARRAY(p->arena, const char *, m->array->count);
   for (int64_t i = 0; i < m->array->count; i++) {
     double v = m->array->data[i];
-    if (!is_seen(v)) m->number[i] = "";
+    if (!is_seen(v))
+      m->number[i] = "";
     else
       m->number[i] = fabs(v) < 1e7 ? number_fixed(p->arena, v, decimals) : number_text(p->arena, v);
     widest = fmax(widest, text_width(FACE_SANS, LABEL_SIZE, m->number[i]));
@@ -96,8 +98,7 @@ static void draw_labels(Plot *p, Canvas *c, const Matrix *m, bool upright) {
                 text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM));
   for (int64_t i = 0; i < m->columns; i += step) {
     double x = m->left + ((double)i + 0.5) * m->cell;
-    const char *text =
-        text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
+    const char *text = text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
     Text look = {.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE};
     if (upright) look.turn = -90, look.anchor = ANCHOR_START, x += 4;
     canvas_text(c, x, m->top - 7, &look, text);
@@ -122,7 +123,7 @@ static void note_confusion(Plot *p, Matrix *m) {
       if (r == k) right += v;
     }
   if (all > 0)
-    plot_note(p, "Colour is the share of the row. %s %% are on the diagonal.",
+    plot_note(p, "Colour grows with the share of the row. %s %% are on the diagonal.",
               number_fixed(p->arena, 100 * right / all, 1));
 }
 
@@ -140,7 +141,8 @@ static Canvas *draw_matrix(Plot *p, Matrix *m) {
   bool upright = label + 4 > m->cell * (double)label_step(m->cell);
   m->left = side + widest_label(p, m->rows) + 8;
   m->top = side + (upright ? widest_label(p, m->columns) + 10 : LINE_STEP + 4);
-  if (m->confusion) note_confusion(p, m);
+  if (m->confusion)
+    note_confusion(p, m);
   else if (!m->number && m->range.any)
     plot_note(p, "Strength is the size of the number%s; they go from %s to %s.",
               m->range.low < 0 ? ", and its sign is the colour" : "",
@@ -200,8 +202,10 @@ static Picture *sheet_picture(Arena *a, const Sheet *s, bool *hole) {
       double v = sheet_mean(s, y * s->rows / h, (y + 1) * s->rows / h, x * s->columns / w,
                             (x + 1) * s->columns / w);
       uint8_t *to = q->at + 3 * (y * w + x);
-      if (is_seen(v)) shade((v - s->range.low) / fmax(s->range.high - s->range.low, 1e-300), to);
-      else to[0] = to[1] = to[2] = 150, *hole = true;
+      if (is_seen(v))
+        shade((v - s->range.low) / fmax(s->range.high - s->range.low, 1e-300), to);
+      else
+        to[0] = to[1] = to[2] = 150, *hole = true;
     }
   return q;
 }
@@ -276,8 +280,7 @@ static Canvas *draw_sheets(Plot *p, const char *kind, const char *rows, const ch
 
 static bool all_sheets(Plot *p, const char *wanted) {
   for (uint32_t i = 0; i < p->s->value.array.n; i++)
-    if (p->s->value.array.at[i].rank != 2)
-      return plot_wrong(p, &p->s->value.array.at[i], wanted) != NULL;
+    if (p->s->value.array.at[i].rank != 2) return plot_wrong(p, &p->s->value.array.at[i], wanted);
   return true;
 }
 

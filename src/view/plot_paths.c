@@ -52,7 +52,7 @@ static bool find_paths(Plot *p, Paths *out) {
   for (uint32_t i = 0; i < p->s->value.array.n; i++) {
     const Array *x = &p->s->value.array.at[i];
     if (x->rank < 2 || x->rank > 3 || x->shape[x->rank - 1] < 2)
-      return plot_wrong(p, x, "[steps k] with k of 2 or more, rows that sum to 1") != NULL;
+      return plot_wrong(p, x, "[steps k] with k of 2 or more, rows that sum to 1");
     int64_t m = x->rank == 3 ? x->shape[1] : 1, k = x->shape[x->rank - 1];
     for (int64_t j = 0; j < m && out->n < PANEL_MOST; j++) {
       Path q = {line_name(p, i, j, m), i, x->data + j * k, x->shape[0], k, m * k};
@@ -74,8 +74,10 @@ static void draw_corners(Plot *p, Canvas *c, const Path *q, double cx, double cy
   double x, y;
   for (int64_t i = 0; i < q->k; i++) {
     corner(q->k, i, &x, &y);
-    if (i) path_line(c, cx + RADIUS * x, cy + RADIUS * y);
-    else path_move(c, cx + RADIUS * x, cy + RADIUS * y);
+    if (i)
+      path_line(c, cx + RADIUS * x, cy + RADIUS * y);
+    else
+      path_move(c, cx + RADIUS * x, cy + RADIUS * y);
   }
   path_close(c);
   canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
@@ -143,13 +145,15 @@ static const char *end_text(Plot *p, const Path *q) {
 
 static void draw_panel(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
   const char *name = q->name;
-  if (q->k == 2) name = arena_format(p->arena, "%s: probability of %s", name,
-                                     label_text(p, q->array, 0));
+  if (q->k == 2)
+    name = arena_format(p->arena, "%s: probability of %s", name, label_text(p, q->array, 0));
   canvas_text(c, at.x, at.y + 12, &(Text){.size = HEAD_SIZE, .ink = ink},
               text_fit(p->arena, FACE_SANS, HEAD_SIZE, name, at.w));
   Area inner = {at.x, at.y + 22, at.w, at.h - 22 - LINE_STEP};
-  if (q->k == 2) draw_share(p, c, q, inner, ink);
-  else draw_polygon(p, c, q, inner, ink);
+  if (q->k == 2)
+    draw_share(p, c, q, inner, ink);
+  else
+    draw_polygon(p, c, q, inner, ink);
   canvas_text(c, at.x, at.y + at.h - 2, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT},
               text_fit(p->arena, FACE_SANS, LABEL_SIZE, end_text(p, q), at.w));
 }

@@ -23,7 +23,7 @@ static bool find_points(Plot *p, Points *out) {
   bool two = s->value.array.n >= 2 && a[0].rank == 1 && a[1].rank == 1 &&
              a[0].shape[0] == a[1].shape[0] && !labels_known(p, 1);
   if (!two && (a[0].rank != 2 || a[0].shape[1] != 2))
-    return plot_wrong(p, &a[0], "[n 2], or two arrays [n]") != NULL;
+    return plot_wrong(p, &a[0], "[n 2], or two arrays [n]");
   out->n = a[0].shape[0];
   out->at = (double(*)[2])NEW_ARRAY(p->arena, double, 2 * out->n);
   for (int64_t i = 0; i < out->n; i++) {
@@ -49,9 +49,9 @@ static bool find_colours(Plot *p, const Points *q, Colours *out) {
   if (q->next >= p->s->value.array.n) return true;
   const Array *x = &p->s->value.array.at[q->next];
   if (x->rank != 1 || x->shape[0] != q->n)
-    return plot_wrong(p, x,
-                      arena_format(p->arena, "[%lld]: a label or a number for each point",
-                                   (long long)q->n)) != NULL;
+    return plot_wrong(
+        p, x,
+        arena_format(p->arena, "[%lld]: a label or a number for each point", (long long)q->n));
   bool whole = true;
   for (int64_t i = 0; i < q->n; i++) {
     range_add(&out->range, x->data[i]);
@@ -90,8 +90,10 @@ static Paint group_paint(const Colours *k, int64_t group, double opacity) {
   Ink ink = k->labels ? series_ink((uint32_t)group) : INK_SERIES1;
   int64_t kind = k->labels ? group / SERIES : 0;
   Paint paint = {.opacity = opacity};
-  if (kind % 2) paint.stroke = ink, paint.width = 1.2;
-  else paint.fill = ink;
+  if (kind % 2)
+    paint.stroke = ink, paint.width = 1.2;
+  else
+    paint.fill = ink;
   if (k->value && !k->labels) paint.opacity = 0.15 + 0.85 * (double)(group + 1) / BINS;
   return paint;
 }
@@ -130,9 +132,9 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
     Paint paint = group_paint(k, g, 1);
     mark(c, x + 4, y - 4, g / SERIES);
     canvas_paint(c, &paint);
-    canvas_text(c, x + 14, y, &(Text){.size = LABEL_SIZE},
-                text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, k->array, g),
-                         LEGEND_WIDTH - 20));
+    canvas_text(
+        c, x + 14, y, &(Text){.size = LABEL_SIZE},
+        text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, k->array, g), LEGEND_WIDTH - 20));
     y += LINE_STEP;
   }
   return y;
@@ -141,7 +143,7 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
 static double draw_strengths(Plot *p, Canvas *c, const Colours *k, double x, double y) {
   const char *name = line_name(p, k->array, 0, 1);
   canvas_text(c, x, y, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT},
-              text_fit(p->arena, FACE_SANS, LABEL_SIZE, name, LEGEND_WIDTH));
+              text_fit(p->arena, FACE_SANS, LABEL_SIZE, name, LEGEND_WIDTH - 8));
   const double value[] = {k->range.low, k->range.high};
   for (int i = 0; i < 2; i++) {
     Paint paint = group_paint(k, i * (BINS - 1), 1);
@@ -156,10 +158,8 @@ static double draw_strengths(Plot *p, Canvas *c, const Colours *k, double x, dou
 static Canvas *draw_plane(Plot *p, const Points *q, const Colours *k, bool equal,
                           const char *kind) {
   Canvas *c = plot_canvas(p, kind);
-  FrameWish w = {.outer = {0, 0, SIDE, SIDE - 60},
-                 .equal = equal,
-                 .x_title = q->x_name,
-                 .y_title = q->y_name};
+  FrameWish w = {
+      .outer = {0, 0, SIDE, SIDE - 60}, .equal = equal, .x_title = q->x_name, .y_title = q->y_name};
   int64_t gaps = 0;
   for (int64_t i = 0; i < q->n; i++) {
     bool good = is_seen(q->at[i][0]) && is_seen(q->at[i][1]);
@@ -182,7 +182,7 @@ static Canvas *draw_plane(Plot *p, const Points *q, const Colours *k, bool equal
 }
 
 Canvas *plot_scatter(Plot *p) {
-  Points q;
+  Points q = {0};
   Colours k;
   if (!find_points(p, &q) || !find_colours(p, &q, &k)) return NULL;
   return draw_plane(p, &q, &k, false, "Points");
@@ -190,7 +190,8 @@ Canvas *plot_scatter(Plot *p) {
 
 Canvas *plot_latent(Plot *p) {
   const Array *x = &p->s->value.array.at[0];
-  if (x->rank != 2 || x->shape[1] < 2) return plot_wrong(p, x, "[n z] with z of 2 or more");
+  bool good = x->rank == 2 && x->shape[1] >= 2;
+  if (!good && !plot_wrong(p, x, "[n z] with z of 2 or more")) return NULL;
   Points q = {.n = x->shape[0], .next = 1};
   Colours k;
   double share[2];

@@ -31,8 +31,10 @@ static const char *tidy(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (const char *at = text; *at; at++) {
     bool exponent = at - text > 1 && at[-2] == 'e';
-    if (*at == '-') buf_text(&b, "−");
-    else if (*at != '+' && !(exponent && *at == '0')) buf_char(&b, *at);
+    if (*at == '-')
+      buf_text(&b, "−");
+    else if (*at != '+' && !(exponent && *at == '0'))
+      buf_char(&b, *at);
   }
   return b.at;
 }
@@ -120,6 +122,23 @@ static bool ticks_clear(const Scale *s, const Ticks *t) {
   return true;
 }
 
+// Nothing to measure, nothing to mark.
+static Ticks ticks_up(Arena *a, const Scale *s, Range r, uint32_t most) {
+  return r.any ? scale_ticks(a, s, most, false) : (Ticks){0};
+}
+
+// Texts at the ends may not leave the plot.
+static Ticks ticks_inside(const Scale *s, const Ticks *t, Area outer) {
+  Ticks in = {0};
+  for (uint32_t i = 0; i < t->n; i++) {
+    double half = text_width(FACE_SANS, LABEL_SIZE, t->text[i]) / 2, x = scale_at(s, t->at[i]);
+    if (x - half < outer.x || x + half > outer.x + outer.w) continue;
+    in.at[in.n] = t->at[i];
+    in.text[in.n++] = t->text[i];
+  }
+  return in;
+}
+
 static Ticks ticks_across(Arena *a, const Scale *s, bool whole) {
   Ticks t = {0};
   for (uint32_t most = X_TICKS; most; most--) {
@@ -134,8 +153,9 @@ static Ticks ticks_across(Arena *a, const Scale *s, bool whole) {
 static Scale scale_of(Range r, bool log, double room, bool fixed) {
   if (!r.any) return (Scale){.low = 0, .high = 1};
   double low = log ? log10(r.low) : r.low, high = log ? log10(r.high) : r.high;
+  // what differs in the eighth digit only is drawn as equal: no tick could tell it
   double spread = high - low, size = fmax(fabs(low), fabs(high));
-  if (spread <= size * 1e-12 || spread < 1e-100) {
+  if (spread <= size * 1e-7 || spread < 1e-100) {
     double pad = log ? 0.5 : size > 1e-100 ? size / 10 : 1;
     low -= pad, high += pad;
   } else if (!fixed) {
@@ -196,17 +216,18 @@ Frame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
   double top = w->y_title ? 22 : 8, bottom = TICK_DROP + (w->x_title ? LINE_STEP : 0) + 6;
   f.area = (Area){w->outer.x, w->outer.y + top, w->outer.w, w->outer.h - top - bottom};
   uint32_t most = f.area.h < 90 ? 2 : (uint32_t)(f.area.h / 36);
-  Ticks ty = scale_ticks(a, &f.y, most, false);
+  Ticks ty = ticks_up(a, &f.y, w->y, most);
   double left = tick_width(&ty) + 12;
   for (int again = 0; again < 2; again++) { // equal scales move the ticks of y once more
     f.area.x = w->outer.x + left;
     f.area.w = w->outer.w - left - fmax(w->right, 16);
     if (w->equal) make_equal(&f);
     place_scales(&f);
-    ty = scale_ticks(a, &f.y, most, false);
+    ty = ticks_up(a, &f.y, w->y, most);
     left = fmax(left, tick_width(&ty) + 12);
   }
-  Ticks tx = ticks_across(a, &f.x, w->whole_x);
+  Ticks tx = w->x.any ? ticks_across(a, &f.x, w->whole_x) : (Ticks){0};
+  tx = ticks_inside(&f.x, &tx, w->outer);
   draw_y(c, &f, &ty);
   draw_x(c, &f, &tx, w->x_title ? text_fit(a, FACE_SANS, LABEL_SIZE, w->x_title, f.area.w) : NULL);
   if (w->y_title)

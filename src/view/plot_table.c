@@ -71,7 +71,8 @@ static void measure_column(Plot *p, Column *c, int64_t rows) {
   c->cell = NEW_ARRAY(p->arena, const char *, rows);
   c->head = text_fit(p->arena, FACE_SANS, LABEL_SIZE, c->head, COLUMN_MOST);
   for (int64_t i = 0; i < rows; i++) {
-    c->cell[i] = text_fit(p->arena, FACE_SANS, HEAD_SIZE, cell_text(p, c, i, decimals), COLUMN_MOST);
+    c->cell[i] =
+        text_fit(p->arena, FACE_SANS, HEAD_SIZE, cell_text(p, c, i, decimals), COLUMN_MOST);
     double point = c->labels ? 0 : point_at(p, c->cell[i]);
     c->point_room = fmax(c->point_room, point);
     behind = fmax(behind, text_width(FACE_SANS, HEAD_SIZE, c->cell[i]) - point);
@@ -214,12 +215,18 @@ static const char *labels_joined(Plot *p, uint32_t array, const double *label, i
   return b.at;
 }
 
+static bool all_letters(Plot *p) {
+  for (uint32_t i = 0; i < p->s->value.array.n; i++) {
+    const Array *x = &p->s->value.array.at[i];
+    if (!labels_known(p, i) || x->rank > 2)
+      return plot_wrong(p, x, "labels that have names, as letters do, [t] or [n t]");
+  }
+  return true;
+}
+
 Canvas *plot_text(Plot *p) {
   const Shown *s = p->s;
-  for (uint32_t i = 0; i < s->value.array.n; i++)
-    if (!labels_known(p, i) || s->value.array.at[i].rank > 2)
-      return plot_wrong(p, &s->value.array.at[i],
-                        "labels that have names, as letters do, [t] or [n t]");
+  if (!all_letters(p)) return NULL;
   Page g = {.p = p, .c = plot_canvas(p, "Text")};
   bool whole = true;
   for (uint32_t i = 0; i < s->value.array.n; i++) {
