@@ -171,20 +171,21 @@ static void put_words(Pdf *p, const Mark *m) {
   put_ink(p, m->text.how.ink, "rg");
   buf_text(b, "BT\n");
   PUT(b, "Tm", c, s, s, -c, m->text.x + c * m->text.start, m->text.y + s * m->text.start);
-  const char *at = m->text.words;
   uint32_t font = UINT32_MAX;
-  for (uint32_t rune; (rune = rune_next(&at));) {
-    uint32_t letter = letter_of(p, glyph_find(m->text.how.face, rune));
+  for (Run r = {.face = m->text.how.face, .rest = m->text.words}; run_next(&r);) {
+    uint32_t letter = letter_of(p, r.found);
     if (letter >> 8 != font) {
-      if (font != UINT32_MAX) buf_text(b, ">Tj\n");
+      if (font != UINT32_MAX) buf_text(b, ">]TJ\n");
       font = letter >> 8;
       buf_printf(b, "/F%u ", font);
       PUT(b, "Tf", m->text.how.size);
-      buf_char(b, '<');
+      buf_text(b, "[<");
+    } else if (r.kern) {
+      buf_printf(b, ">%d<", -r.kern);
     }
     buf_printf(b, "%02x", letter & 255);
   }
-  buf_text(b, ">Tj\nET\n");
+  buf_text(b, ">]TJ\nET\n");
 }
 
 static void put_image(Pdf *p, const Mark *m) {
