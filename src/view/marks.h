@@ -75,6 +75,15 @@ uint32_t rune_next(const char **utf8);
 void rune_put(Buf *, uint32_t);
 Found glyph_find(Face, uint32_t rune);           // never without a glyph
 void glyph_path(Arena *, const Glyph *, Path *); // replaces the path; in 1/1000 em, y upwards
+// The letters of a line, one after the other: for (Run r = {.face = …, .rest = …}; run_next(&r);) …
+typedef struct {
+  Face face;
+  const char *rest; // what is to come
+  Found found;      // the letter,
+  int64_t x, end;   // where it begins and ends, in 1/1000 em,
+  int kern;         // and how much of x is nearness to the letter before
+} Run;
+bool run_next(Run *);
 
 // stroke.c: paths as straight lines, and the areas that strokes cover
 typedef struct {

@@ -155,19 +155,17 @@ static void path_draw(Raster *r, const Canvas *c, const Mark *m) {
 }
 
 static void text_draw(Raster *r, const Mark *m) {
-  double c, s, scale = r->view.a, k = m->text.how.size / EM * scale, x = m->text.start * scale;
+  double c, s, scale = r->view.a, k = m->text.how.size / EM * scale;
   Path glyph = {0};
   turn_of(m->text.how.turn, &c, &s);
-  const char *at = m->text.words;
-  for (uint32_t rune; (rune = rune_next(&at));) {
-    const Glyph *g = glyph_find(m->text.how.face, rune).glyph;
-    Affine place = {
-        k * c, k * s, k * s, -k * c, m->text.x * scale + c * x, m->text.y * scale + s * x};
-    glyph_path(r->arena, g, &glyph);
+  for (Run run = {.face = m->text.how.face, .rest = m->text.words}; run_next(&run);) {
+    double along = m->text.start * scale + (double)run.x * k;
+    Affine place = {.a = k * c, .b = k * s, .c = k * s, .d = -k * c};
+    place.e = m->text.x * scale + c * along, place.f = m->text.y * scale + s * along;
+    glyph_path(r->arena, run.found.glyph, &glyph);
     path_flatten(r->arena, glyph.at, glyph.n, &place, &r->shape);
     lines_fill(&r->shape, side_add, r);
     area_paint(r, m->text.how.ink, 1);
-    x += g->advance * k;
   }
 }
 
