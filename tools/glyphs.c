@@ -10,6 +10,8 @@
 #include <ft2build.h>
 #include FT_FREETYPE_H
 #include FT_OUTLINE_H
+#include FT_TRUETYPE_TABLES_H
+#include FT_TRUETYPE_TAGS_H
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -324,6 +326,148 @@ static void reach(FT_Face face, long *up, long *down) {
   }
 }
 
+// The table GPOS. Offsets are from the start of the table they stand in; whatever lies beyond the
+// end reads as 0.
+typedef struct {
+  FT_Byte *at;
+  FT_ULong n;
+} Gpos;
+
+static unsigned u16(const Gpos *g, size_t at) {
+  return at + 2 <= g->n ? (unsigned)(g->at[at] << 8 | g->at[at + 1]) : 0;
+}
+
+static size_t u32(const Gpos *g, size_t at) { return (size_t)u16(g, at) << 16 | u16(g, at + 2); }
+
+static Gpos gpos_load(FT_Face face) {
+  Gpos g = {NULL, 0};
+  if (FT_Load_Sfnt_Table(face, TTAG_GPOS, 0, NULL, &g.n)) return g;
+  g.at = malloc(g.n);
+  if (!g.at || FT_Load_Sfnt_Table(face, TTAG_GPOS, 0, g.at, &g.n)) fail("no GPOS in", file_of_face);
+  return g;
+}
+
+// The place of a glyph in a coverage table, or −1
+static long covered(const Gpos *g, size_t at, unsigned glyph) {
+  unsigned n = u16(g, at + 2);
+  for (unsigned i = 0; i < n; i++) {
+    if (u16(g, at) == 1) {
+      if (u16(g, at + 4 + 2 * i) == glyph) return (long)i;
+    } else {
+      size_t range = at + 4 + 6 * i;
+      unsigned first = u16(g, range);
+      if (glyph >= first && glyph <= u16(g, range + 2))
+        return (long)(u16(g, range + 4) + glyph - first);
+    }
+  }
+  return -1;
+}
+
+static unsigned class_of(const Gpos *g, size_t at, unsigned glyph) {
+  if (u16(g, at) == 1) {
+    unsigned first = u16(g, at + 2);
+    return glyph >= first && glyph - first < u16(g, at + 4) ? u16(g, at + 6 + 2 * (glyph - first))
+                                                            : 0;
+  }
+  for (unsigned i = 0; i < u16(g, at + 2); i++) {
+    size_t range = at + 4 + 6 * i;
+    if (glyph >= u16(g, range) && glyph <= u16(g, range + 2)) return u16(g, range + 4);
+  }
+  return 0;
+}
+
+static size_t value_size(unsigned format) {
+  size_t n = 0;
+  for (; format; format &= format - 1) n += 2;
+  return n;
+}
+
+// Whether a subtable of pairs knows this one; *kern is what it says about the advance.
+static bool pair_find(const Gpos *g, size_t at, unsigned left, unsigned right, int *kern) {
+  unsigned f1 = u16(g, at + 4), f2 = u16(g, at + 6);
+  size_t advance = value_size(f1 & 3), size = value_size(f1) + value_size(f2), value = 0;
+  long place = covered(g, at + u16(g, at + 2), left);
+  if (place < 0 || !(f1 & 4)) return false;
+  if (u16(g, at) == 1) {
+    size_t set = at + u16(g, at + 10 + 2 * (size_t)place);
+    for (unsigned i = 0; i < u16(g, set) && !value; i++)
+      if (u16(g, set + 2 + i * (2 + size)) == right) value = set + 4 + i * (2 + size);
+    if (!value) return false;
+  } else {
+    unsigned c1 = class_of(g, at + u16(g, at + 8), left);
+    unsigned c2 = class_of(g, at + u16(g, at + 10), right);
+    value = at + 16 + (c1 * u16(g, at + 14) + c2) * size;
+  }
+  *kern = (int16_t)u16(g, value + advance);
+  return true;
+}
+
+static int lookup_kern(const Gpos *g, size_t lookup, unsigned left, unsigned right) {
+  int kern = 0;
+  for (unsigned i = 0; i < u16(g, lookup + 4); i++) {
+    size_t at = lookup + u16(g, lookup + 6 + 2 * i);
+    unsigned kind = u16(g, lookup);
+    if (kind == 9) kind = u16(g, at + 2), at += u32(g, at + 4); // further away
+    if (kind == 2 && pair_find(g, at, left, right, &kern)) return kern;
+  }
+  return 0;
+}
+
+// The features of the Latin script in no special language
+static size_t latin(const Gpos *g) {
+  size_t list = u16(g, 4), script = 0;
+  for (unsigned i = 0; i < u16(g, list); i++) {
+    size_t record = list + 2 + 6 * i, tag = u32(g, record);
+    if (tag == FT_MAKE_TAG('l', 'a', 't', 'n') ||
+        (!script && tag == FT_MAKE_TAG('D', 'F', 'L', 'T')))
+      script = list + u16(g, record + 4);
+  }
+  return script + u16(g, script);
+}
+
+static int pair_kern(const Gpos *g, size_t language, unsigned left, unsigned right) {
+  size_t features = u16(g, 6), lookups = u16(g, 8);
+  int kern = 0;
+  for (unsigned i = 0; i < u16(g, language + 4); i++) {
+    size_t record = features + 2 + 6 * (size_t)u16(g, language + 6 + 2 * i);
+    size_t feature = features + u16(g, record + 4);
+    if (u32(g, record) != FT_MAKE_TAG('k', 'e', 'r', 'n')) continue;
+    for (unsigned k = 0; k < u16(g, feature + 2); k++)
+      kern += lookup_kern(g, lookups + u16(g, lookups + 2 + 2 * u16(g, feature + 4 + 2 * k)), left,
+                          right);
+  }
+  return kern;
+}
+
+// Digits keep their widths, so that numbers stand in columns.
+static bool may_kern(uint32_t c) {
+  return c > ' ' && c != '"' && c != '\\' && c != '?' && (c < '0' || c > '9');
+}
+
+// Three characters a pair: left, right, and the difference as a digit around 45, in steps of 4
+static void write_kerns(FT_Face face, const char *name) {
+  Gpos g = gpos_load(face);
+  size_t language = g.n ? latin(&g) : 0;
+  printf("static const char kerns_%s[] =", name);
+  for (uint32_t left = '!'; left <= '~'; left++) {
+    Outline *o = calloc(1, sizeof *o);
+    if (!o) fail("out of memory", "");
+    for (uint32_t right = '!'; right <= '~' && g.n && may_kern(left); right++) {
+      if (!may_kern(right)) continue;
+      int kern =
+          pair_kern(&g, language, FT_Get_Char_Index(face, left), FT_Get_Char_Index(face, right));
+      long steps = lround(kern / 4.0);
+      if (steps < -45) steps = -45;
+      if (steps > 44) steps = 44;
+      if (steps) put(o, (char)left), put(o, (char)right), put_digit(o, 45 + steps);
+    }
+    if (o->n) printf("\n    \"%s\"", o->text);
+    free(o);
+  }
+  printf("\n    \"\";\n");
+  free(g.at);
+}
+
 int main(int argc, char **argv) {
   FT_Library library;
   long up[FACES], down[FACES];
@@ -347,12 +491,13 @@ int main(int argc, char **argv) {
     printf("static const Glyph glyphs_%s[] = {\n", faces[i].name);
     for (uint32_t code = 0x20; code < 0x20000; code++) write_one(face, i, code);
     printf("};\n");
+    write_kerns(face, faces[i].name);
     FT_Done_Face(face);
   }
   printf("static const Letters letters[FACE_COUNT] = {\n");
   for (int i = 0; i < FACES; i++)
-    printf("    {glyphs_%s, COUNT(glyphs_%s), %ld, %ld},\n", faces[i].name, faces[i].name, up[i],
-           -down[i]);
+    printf("    {glyphs_%s, COUNT(glyphs_%s), kerns_%s, COUNT(kerns_%s) / 3, %ld, %ld},\n",
+           faces[i].name, faces[i].name, faces[i].name, faces[i].name, up[i], -down[i]);
   printf("};\n");
   FT_Done_FreeType(library);
   return 0;

@@ -153,6 +153,20 @@ static void note_machine(Buf *b) {
   pair_number(b, "cores", (double)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+// Which columns of metrics.csv are measures, where each is measured, and which should rise.
+static void note_measures(Trainer *t, Buf *b) {
+  buf_text(b, ",\n  \"measures\": [");
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    const Gauge *g = &t->gauge.at[i];
+    buf_text(b, i ? ", {\"name\": " : "{\"name\": ");
+    buf_json(b, g->label, strlen(g->label));
+    buf_text(b, ", \"on\": ");
+    buf_json(b, g->where, strlen(g->where));
+    buf_printf(b, ", \"up\": %s}", g->up ? "true" : "false");
+  }
+  buf_char(b, ']');
+}
+
 void folder_note(Trainer *t, const char *how) {
   static const char *const precision[] = {"32", "64", "bf16"};
   Buf b = buf_new(t->arena);
@@ -175,6 +189,7 @@ void folder_note(Trainer *t, const char *how) {
     pair_number(&b, "best", t->best);
     pair_number(&b, "best_step", (double)t->best_step);
   }
+  note_measures(t, &b);
   if (strcmp(how, "running") != 0)
     pair_text(&b, "hash",
               arena_format(t->arena, "%016llx", (unsigned long long)store_hash(t->store)));

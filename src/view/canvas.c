@@ -230,12 +230,21 @@ static const char *extension(const char *path) {
 }
 
 bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
-  if (strcmp(extension(path), "svg") != 0)
-    return file_error(c->arena, error, "%s: a picture is a file that ends in .svg", path);
-  Arena *scratch = arena_child(c->arena);
-  Buf b = buf_new(scratch);
-  canvas_svg(c, look, &b);
-  const char *why = file_write(c->arena, path, b.at, b.n);
-  arena_free(scratch);
+  const char *kind = extension(path), *why;
+  bool svg = !strcmp(kind, "svg");
+  if (!strcmp(kind, "png")) {
+    Picture p;
+    canvas_raster(c, look, &p);
+    return png_write(c->arena, path, &p, error);
+  }
+  if (!svg && strcmp(kind, "pdf") != 0)
+    return file_error(c->arena, error, "%s: a picture is a file that ends in .svg, .pdf or .png",
+                      path);
+  Buf b = buf_new(c->arena);
+  if (svg)
+    canvas_svg(c, look, &b);
+  else
+    canvas_pdf(c, look, &b);
+  why = file_write(c->arena, path, b.at, b.n);
   return !why || file_error(c->arena, error, "%s: %s", path, why);
 }

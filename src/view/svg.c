@@ -21,11 +21,11 @@ typedef struct {
 // Stands for the hash until the whole is known. No text holds it: control characters are gone.
 enum { HASH = 1 };
 
+static int64_t ten_to(int n) { return n ? 10 * ten_to(n - 1) : 1; }
+
 static void put_scaled(Buf *b, int64_t n, int decimals) {
-  int64_t unit = 1;
-  for (int i = 0; i < decimals; i++) unit *= 10;
-  if (n < 0) buf_char(b, '-'), n = -n;
-  int64_t whole = n / unit, part = n % unit;
+  int64_t unit = ten_to(decimals), whole = n / unit, part = n % unit;
+  if (n < 0) buf_char(b, '-'), whole = -whole, part = -part;
   if (whole || !part) buf_printf(b, "%lld", (long long)whole);
   if (!part) return;
   while (part % 10 == 0) part /= 10, decimals--;
@@ -33,7 +33,7 @@ static void put_scaled(Buf *b, int64_t n, int decimals) {
 }
 
 void put_number(Buf *b, double x, int decimals) {
-  put_scaled(b, llround(x * pow(10, decimals)), decimals);
+  put_scaled(b, llround(x * (double)ten_to(decimals)), decimals);
 }
 
 static void put_escaped(Buf *b, const char *text) {
@@ -109,7 +109,7 @@ static void pen_step(Pen *p, const PathStep *s) {
 }
 
 static void put_path(Buf *b, const PathStep *step, uint32_t n, int decimals) {
-  Pen pen = {.out = b, .grid = pow(10, decimals), .decimals = decimals};
+  Pen pen = {.out = b, .grid = (double)ten_to(decimals), .decimals = decimals};
   buf_text(b, " d=\"");
   for (uint32_t i = 0; i < n; i++) pen_step(&pen, &step[i]);
   buf_char(b, '"');
@@ -183,18 +183,14 @@ static void put_words(Svg *s, const Mark *m) {
   buf_text(b, " role=\"img\"");
   put_label(b, "aria-label", m->text.words);
   buf_char(b, '>');
-  const char *at = m->text.words;
-  uint64_t x = 0;
-  for (uint32_t rune; (rune = rune_next(&at));) {
-    Found f = glyph_find(m->text.how.face, rune);
-    if (f.glyph->outline[0]) {
-      buf_text(b, "<use href=\"#");
-      put_glyph_id(b, f);
-      table_put(s->glyphs, (uint32_t[2]){f.face, f.glyph->code}, 2 * sizeof(uint32_t), 1);
-      if (x) buf_printf(b, "\" x=\"%llu", (unsigned long long)x);
-      buf_text(b, "\"/>");
-    }
-    x += f.glyph->advance;
+  for (Run r = {.face = m->text.how.face, .rest = m->text.words}; run_next(&r);) {
+    uint32_t key[2] = {r.found.face, r.found.glyph->code};
+    if (!r.found.glyph->outline[0]) continue;
+    table_put(s->glyphs, key, sizeof key, 1);
+    buf_text(b, "<use xlink:href=\"#");
+    put_glyph_id(b, r.found);
+    if (r.x) buf_printf(b, "\" x=\"%lld", (long long)r.x);
+    buf_text(b, "\"/>");
   }
   buf_text(b, "</g>\n");
 }
@@ -221,7 +217,7 @@ static void put_image(Svg *s, const Mark *m) {
   put_attribute(b, "x", m->image.x), put_attribute(b, "y", m->image.y);
   put_attribute(b, "width", m->image.w), put_attribute(b, "height", m->image.h);
   buf_text(b, " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\""
-              " href=\"data:image/png;base64,");
+              " xlink:href=\"data:image/png;base64,");
   put_base64(b, png.at, png.n);
   buf_text(b, "\"/>\n");
 }
@@ -293,7 +289,8 @@ static void put_dark(Svg *s) {
 
 static void put_head(Svg *s) {
   Buf *b = &s->out;
-  buf_text(b, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+  buf_text(b, "<svg xmlns=\"http://www.w3.org/2000/svg\""
+              " xmlns:xlink=\"http://www.w3.org/1999/xlink\"");
   put_attribute(b, "width", s->canvas->width), put_attribute(b, "height", s->canvas->height);
   buf_text(b, " viewBox=\"0 0 "), put_number(b, s->canvas->width, 2);
   buf_char(b, ' '), put_number(b, s->canvas->height, 2);

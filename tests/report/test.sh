@@ -1,0 +1,58 @@
+#!/bin/sh
+# The report as a reader meets it: every view in one page, in a browser without a window, light and dark, on a phone and on a desk.
+#   tests/report/test.sh [PICTURES]        PICTURES: a folder for screenshots
+# Without a browser only the page's text is looked at.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${BUILD:-build}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$root" || exit 1
+case $build in *san*) flags="-fsanitize=address,undefined" ;; *) flags="" ;; esac
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; status=1; }
+status=0
+
+# shellcheck disable=SC2086
+if ! ${CC:-cc} -std=c11 -g $flags -Isrc -Iinclude -Itests -o "$dir/make" tests/report/make.c tests/shown_help.c \
+  "$build/liblimn.a" -lpng -lz -lpthread -lm; then
+  not_ok "the program that makes a page compiles"
+  exit 1
+fi
+mkdir "$dir/run"
+if "$dir/make" "$dir/run" 2>"$dir/err"; then ok "a report is written"; else not_ok "a report is written: $(cat "$dir/err")"; exit 1; fi
+if [ -z "$(find "$dir" -name '*.part')" ]; then ok "nothing half-written"; else not_ok "nothing half-written"; fi
+if grep -q 'src="http\|url(http\|@import' "$dir/run/report.html"; then not_ok "the page needs nothing else"; else ok "the page needs nothing else"; fi
+if /usr/bin/python3 - "$dir/run/report.html" <<'END'
+import sys
+from html.parser import HTMLParser
+void = {"meta", "link", "br", "img", "input", "hr"}
+class Tags(HTMLParser):
+    open, ids = [], set()
+    def handle_starttag(self, tag, attrs):
+        if tag not in void: self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                assert value not in self.ids, f"id {value} is there twice"
+                self.ids.add(value)
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in void: self.open.pop()
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> at {self.getpos()}"
+t = Tags()
+t.feed(open(sys.argv[1], encoding="utf-8").read())
+assert not t.open, t.open
+END
+then ok "every tag is closed, every id is there once"; else not_ok "every tag is closed, every id is there once"; fi
+
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$chromium" ] || ! command -v node >/dev/null; then
+  echo "no browser or no node: the page is not looked at"
+  exit $status
+fi
+[ -z "${1:-}" ] || mkdir -p "$1"
+node "$here/look.js" "$chromium" "$dir/run/report.html" ${1:+"$1"} || status=1
+exit $status
