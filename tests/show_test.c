@@ -162,19 +162,19 @@ static void noise_is_made_again(void **state) {
 static void metrics_are_read(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Metrics m;
+  Rows m;
   const char *error = NULL;
   const char good[] = "step,\"f(x, y)[0]\",hits\n1,2.5,\n2,nan,0.5\n3,1", bad[] = "step,a\n1,x\n";
   assert_null(file_write(a, "good.csv", good, strlen(good)));
   assert_null(file_write(a, "bad.csv", bad, strlen(bad)));
-  assert_true(metrics_read(a, "good.csv", &m, &error));
+  assert_true(rows_read(a, "good.csv", &m, &error));
   assert_int_equal(m.rows, 2);
   uint32_t c;
-  assert_true(metrics_find(&m, "f(x, y)[0]", &c) && c == 1);
+  assert_true(rows_find(&m, "f(x, y)[0]", &c) && c == 1);
   assert_true(m.value.at[1] == 2.5 && isnan(m.value.at[2]) && isnan(m.value.at[4]));
-  assert_false(metrics_read(a, "bad.csv", &m, &error));
+  assert_false(rows_read(a, "bad.csv", &m, &error));
   assert_string_equal(error, "bad.csv:2: this is no row of the run");
-  assert_false(metrics_read(a, "none.csv", &m, &error));
+  assert_false(rows_read(a, "none.csv", &m, &error));
   arena_free(a);
 }
 

@@ -19,11 +19,11 @@ static const char *next_cell(Arena *a, const char **at, const char *end) {
   return arena_format(a, "%.*s", (int)(to - from), from);
 }
 
-static void read_header(Arena *a, const char *at, const char *end, Metrics *m) {
+static void read_header(Arena *a, const char *at, const char *end, Rows *m) {
   while (at < end) vec_push(a, &m->name, next_cell(a, &at, end));
 }
 
-static bool read_row(Arena *a, const char *at, const char *end, Metrics *m) {
+static bool read_row(Arena *a, const char *at, const char *end, Rows *m) {
   uint32_t n = 0, before = m->value.n;
   for (; n < m->name.n && at <= end; n++) {
     char *stop = NULL;
@@ -37,8 +37,8 @@ static bool read_row(Arena *a, const char *at, const char *end, Metrics *m) {
   return false;
 }
 
-bool metrics_read(Arena *a, const char *path, Metrics *m, const char **error) {
-  *m = (Metrics){0};
+bool rows_read(Arena *a, const char *path, Rows *m, const char **error) {
+  *m = (Rows){0};
   FileText f = file_read(a, path, SIZE_MAX / 2);
   if (!f.text) return *error = arena_format(a, "cannot read %s: %s", path, f.error), false;
   uint32_t line = 0;
@@ -56,7 +56,7 @@ bool metrics_read(Arena *a, const char *path, Metrics *m, const char **error) {
   return *error = arena_format(a, "%s has no header", path), false;
 }
 
-bool metrics_find(const Metrics *m, const char *name, uint32_t *column) {
+bool rows_find(const Rows *m, const char *name, uint32_t *column) {
   for (*column = 0; *column < m->name.n; ++*column)
     if (strcmp(m->name.at[*column], name) == 0) return true;
   return false;

@@ -50,12 +50,12 @@ static Array array_of(const Tensor *t, const char *name) {
 }
 
 // The columns NAME[0], NAME[1], … of metrics.csv.
-static bool read_path(Use *u, const Metrics *m, const char *name, int64_t n, Tensor *out) {
+static bool read_path(Use *u, const Rows *m, const char *name, int64_t n, Tensor *out) {
   *out = tensor_new(u->arena, 2, (int64_t[]){m->rows, n});
   for (int64_t k = 0; k < n; k++) {
     const char *wanted = arena_format(u->arena, "%s[%lld]", name, (long long)k);
     uint32_t c;
-    if (!metrics_find(m, wanted, &c))
+    if (!rows_find(m, wanted, &c))
       return use_wrong(u, LIMN_WRONG, "%s has no column %s: the run was made by another program",
                        run_file(u, "metrics.csv"), wanted);
     for (int64_t row = 0; row < m->rows; row++)
@@ -66,8 +66,8 @@ static bool read_path(Use *u, const Metrics *m, const char *name, int64_t n, Ten
 
 static bool read_paths(Use *u, const Show *show, Shown *s) {
   const char *error = "";
-  Metrics m;
-  if (!metrics_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
+  Rows m;
+  if (!rows_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
     return use_wrong(u, LIMN_WRONG, "%s", error);
   int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
   for (int64_t i = 0; i < m.rows; i++) step[i] = (int64_t)m.value.at[i * m.name.n];

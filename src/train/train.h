@@ -29,9 +29,9 @@ typedef struct {
   VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
   VEC(double) value;      // [rows columns], NaN where a cell is empty
   int64_t rows;
-} Metrics;
-bool metrics_read(Arena *, const char *path, Metrics *, const char **error);
-bool metrics_find(const Metrics *, const char *name, uint32_t *column);
+} Rows;
+bool rows_read(Arena *, const char *path, Rows *, const char **error);
+bool rows_find(const Rows *, const char *name, uint32_t *column);
 
 // show.c: what a `show` asked for, as numbers
 typedef struct {
