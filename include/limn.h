@@ -88,7 +88,7 @@ typedef struct {
   const char *device;    // "cpu", or NULL
   const char *every;     // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
   bool has_seed, reference, plan, json, quiet;
-  bool plain; // no report at the end
+  bool plain;                        // no report at the end
   const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
   LimnTell tell;
 } LimnTrain;
@@ -112,9 +112,19 @@ LimnStatus limn_measure(Limn *, const LimnUse *, const char **text); // every me
 LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **text);
 // name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
 LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
-// DIR/report.html: what the program shows, curves, the program itself; pictures in DIR/shown. *text:
-// where it is.
+// DIR/report.html: what the program shows, curves, the program itself; pictures in DIR/shown.
+// *text: where it is.
 LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
+
+// Pictures. A box or learner as a circuit of its axes.
+typedef struct {
+  const char *out; // a file: svg, pdf, png
+  const char *level,
+      *theme; // "learner", "model", "layer"; "light", "dark", "auto", "mono"; or NULL
+  const char *const *open, *const
+                               *close; // boxes to be opened or kept closed; ended by NULL, or NULL
+} LimnDraw;
+LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *);
 
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
 // first images, or its points, are written there as png.

@@ -670,6 +670,37 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   return status;
 }
 
+// -- pictures -------------------------------------------------------------------------------------
+// Which of these words; 0 for NULL. False with a diagnostic.
+static bool word_of(Limn *l, const char *what, const char *word, const char *const *words,
+                    uint32_t n, uint32_t *out) {
+  for (*out = 0; word && *out < n; ++*out)
+    if (strcmp(words[*out], word) == 0) return true;
+  if (!word) return true;
+  Buf b = buf_new(l->arena);
+  for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%s%s", i ? ", " : "", words[i]);
+  diag_error(l->w->diags, (Span){0}, "a %s is one of %s, not %s", what, b.at, word);
+  return false;
+}
+
+LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
+  GUARDED(l, LIMN_MACHINE);
+  static const char *const levels[] = {"model", "layer", "learner"};
+  static const char *const themes[] = {"auto", "light", "dark", "mono"};
+  uint32_t level, theme;
+  const char *error = "";
+  if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
+      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
+    return LIMN_USAGE;
+  Diagram *d = find_diagram(l, name, NULL);
+  if (!d || !is_small(l, d)) return LIMN_WRONG;
+  CircuitHow circuit = {.level = (Level)level, .open = how->open, .close = how->close};
+  Canvas *c = circuit_draw(l->w, l->arena, d, &circuit);
+  if (c && canvas_write(c, how->out, &(Look){.theme = (Theme)theme}, &error)) return LIMN_GOOD;
+  diag_error(l->w->diags, (Span){0}, "%s", c ? error : "this cannot be laid out");
+  return LIMN_MACHINE;
+}
+
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);

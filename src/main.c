@@ -16,6 +16,7 @@ typedef struct {
   LimnEval eval;
   LimnTrain train;
   LimnUse use;
+  LimnDraw draw;
   LimnInput in[64];
   const char *set_name[64], *set_value[64];
   uint32_t nset;
@@ -74,6 +75,14 @@ static int run_grad(Limn *l, Options *o) {
   return run_print(l, o);
 }
 
+static int run_draw(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  if (!o->draw.out) o->draw.out = "diagram.svg";
+  if (!s) s = limn_draw(l, o->name, &o->draw);
+  if (!s && !o->json) printf("%s\n", o->draw.out);
+  return answer(l, o, s, "picture", !s && o->json ? limn_quote(l, o->draw.out) : NULL);
+}
+
 static int run_cost(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_cost(l, o->name, o->json);
@@ -86,7 +95,7 @@ static void share(Options *o) {
   o->eval.in = o->use.in = o->in;
   o->use.nin = o->eval.nin;
   o->eval.json = o->use.json = o->train.json = o->json;
-  o->use.out = o->train.out = o->eval.out;
+  o->use.out = o->train.out = o->draw.out = o->eval.out;
   o->use.seed = o->train.seed = o->eval.seed;
   o->use.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;
@@ -215,6 +224,14 @@ static const Command commands[] = {
      "  Without: the loss of every goal, then the gradient of every weight that some goal "
      "trains.\n",
      run_grad, false},
+    {"draw", "limn draw FILE NAME [--out F.svg|pdf|png] [--level learner|model|layer] [--theme T]",
+     "a box or learner as a circuit of its axes",
+     "  --out F    the picture, by its ending (diagram.svg); also -o F\n"
+     "  --level L  model: what the program says, with the library's glyphs; layer: everything "
+     "opened;\n"
+     "             learner: every box closed\n"
+     "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
+     run_draw, true},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
      "  Counted in numbers: multiplications, additions, other functions, and how many numbers are "
      "alive\n"
@@ -366,6 +383,9 @@ static const Option options[] = {
     {"--after", TEXT, AT(after), 0},
     {"--weights", TEXT, AT(eval.weights), 0},
     {"--out", TEXT, AT(eval.out), 0},
+    {"-o", TEXT, AT(eval.out), 0},
+    {"--level", TEXT, AT(draw.level), 0},
+    {"--theme", TEXT, AT(draw.theme), 0},
     {"--dy", TEXT, AT(eval.dy), 0},
     {"--grads", TEXT, AT(eval.grads), 0},
     {"--save", TEXT, AT(eval.save), 0},

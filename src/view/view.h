@@ -87,6 +87,14 @@ void canvas_raster(Canvas *, const Look *, Picture *); // RGB
 // By the path's extension: svg, pdf, png. The file is whole or absent.
 bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
 
+// circuit.c: a diagram as a circuit of its axes
+typedef enum { LEVEL_MODEL, LEVEL_LAYER, LEVEL_LEARNER } Level;
+typedef struct {
+  Level level;
+  const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
+} CircuitHow;
+Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
+
 // plot.c: what a `show` asked for
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 

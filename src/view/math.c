@@ -1,0 +1,76 @@
+// A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line and
+// x^{2} above it. The same text is measured and written by one walk.
+#include "view/sketch.h"
+
+typedef struct {
+  Canvas *c; // NULL: only measured
+  double x, y, size;
+  Face face; // of letters; FACE_ITALIC usually
+  Ink ink;
+} Setter;
+
+static size_t letter_bytes(const char *at) {
+  size_t n = 1;
+  while ((at[n] & 0xC0) == 0x80) n++;
+  return n;
+}
+
+static bool is_upright(const char *at) {
+  return (*at >= '0' && *at <= '9') || strchr("()[]+-*/=<>,.:|!?'\"&%#@ ", *at) != NULL;
+}
+
+// Letters of one face, up to the next sign that means something.
+static size_t run_bytes(const char *at) {
+  bool upright = is_upright(at);
+  size_t n = 0;
+  while (at[n] && at[n] != '_' && at[n] != '^' && at[n] != '{' && at[n] != '}' &&
+         is_upright(at + n) == upright)
+    n += letter_bytes(at + n);
+  return n;
+}
+
+static void set_run(Setter *s, const char *at, size_t n) {
+  char text[256];
+  Face face = is_upright(at) && s->face == FACE_ITALIC ? FACE_SERIF : s->face;
+  if (n >= sizeof text) n = sizeof text - 1;
+  memcpy(text, at, n);
+  text[n] = 0;
+  if (s->c)
+    canvas_text(s->c, s->x, s->y, &(Text){.face = face, .size = s->size, .ink = s->ink}, text);
+  s->x += text_width(face, s->size, text);
+}
+
+static const char *set(Setter *s, const char *at, bool one) {
+  while (*at && *at != '}') {
+    if (*at == '_' || *at == '^') {
+      Setter small = *s;
+      small.size *= 0.7;
+      small.y += *at == '_' ? s->size * 0.22 : -s->size * 0.38;
+      bool group = at[1] == '{';
+      at = set(&small, at + 1 + group, !group);
+      at += group && *at == '}';
+      s->x = small.x + 0.5;
+    } else if (*at == '{') {
+      at++;
+    } else {
+      size_t n = one ? letter_bytes(at) : run_bytes(at);
+      set_run(s, at, n);
+      at += n;
+    }
+    if (one) break;
+  }
+  return at;
+}
+
+double math_width(Face face, double size, const char *text) {
+  Setter s = {.size = size, .face = face};
+  set(&s, text, false);
+  return s.x;
+}
+
+void math_text(Canvas *c, double x, double y, const Text *how, const char *text) {
+  double width = math_width(how->face, how->size, text);
+  double by = how->anchor == ANCHOR_MIDDLE ? width / 2 : how->anchor == ANCHOR_END ? width : 0;
+  Setter s = {.c = c, .x = x - by, .y = y, .size = how->size, .face = how->face, .ink = how->ink};
+  set(&s, text, false);
+}

@@ -1,0 +1,168 @@
+// A layout becomes marks: frames first, then strands, each one path from its birth to its end, then
+// dividers, glyphs and labels.
+#include "view/sketch.h"
+
+#include <math.h>
+
+enum { LABEL = 14, NAME = 20 };
+#define DOT 3.35
+
+static void dot(Canvas *c, double x, double y) {
+  path_circle(c, x, y, DOT);
+  canvas_paint(c, &(Paint){.fill = INK_LINE});
+}
+
+static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
+  double middle = (x0 + x1) / 2;
+  if (fabs(y1 - y0) < 0.01)
+    path_line(c, x1, y1);
+  else
+    path_cubic(c, middle, y0, middle, y1, x1, y1);
+}
+
+typedef struct { // how a strand begins and ends
+  const Link *begin, *end;
+  const Placed *from, *to;
+} Ends;
+
+static void find_ends(const Layout *l, Arena *a, Ends **out) {
+  const Sketch *s = l->s;
+  Ends *e = *out = NEW_ARRAY(a, Ends, s->strand.n);
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].link.n; i++) {
+      const Link *x = &s->stage.at[k].link.at[i];
+      if (x->kind != LINK_COPY && x->kind != LINK_BEGIN) e[x->a].end = x;
+      if (x->kind == LINK_CUP) e[x->to].end = x;
+      if (x->kind != LINK_CUP && x->kind != LINK_END && !(x->kind == LINK_MERGE && e[x->to].begin))
+        e[x->to].begin = x;
+    }
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    const Glyph *g = l->placed.at[i].glyph;
+    for (uint32_t k = 0; k < g->in.n; k++) e[g->in.at[k]].to = &l->placed.at[i];
+    for (uint32_t k = 0; k < g->out.n; k++) e[g->out.at[k]].from = &l->placed.at[i];
+  }
+}
+
+// Where a strand that ends on a glyph meets it, or begins.
+static double port_x(const Placed *p, bool in) {
+  double half = glyph_width(p->glyph) / 2;
+  if (p->glyph->kind == GLYPH_LEARNED) half -= 6;
+  return in ? p->x - half : p->x + half;
+}
+
+static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
+  const Strand *strand = &l->s->strand.at[x];
+  (void)strand;
+  uint32_t born = l->born[x];
+  *y = l->out[x];
+  if (!born) return l->section.at[0].data;
+  const Section *s = &l->section.at[born - 1];
+  if (e->from) return port_x(e->from, false);
+  if (e->begin && e->begin->kind == LINK_COPY) {
+    *y = l->y[e->begin->a];
+    dot(c, s->spread - 4, *y);
+    return s->spread - 4;
+  }
+  if (e->begin && e->begin->kind == LINK_BEGIN) dot(c, s->spread - 4, *y);
+  return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
+}
+
+// From where it is level to its end.
+static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  uint32_t dies = l->dies[x];
+  const Section *s = &l->section.at[dies];
+  if (dies + 1 == l->section.n) {
+    path_line(c, s->gather, l->y[x]);
+    return;
+  }
+  path_line(c, s->gather, l->y[x]);
+  double y = e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x];
+  curve_to(c, s->gather, l->y[x], s->glyph, y);
+  if (e->to) path_line(c, port_x(e->to, true), y);
+}
+
+static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  double y, from = begin_strand(c, l, e, x, &y);
+  uint32_t born = l->born[x];
+  path_move(c, from, y);
+  if (born) {
+    const Section *s = &l->section.at[born - 1];
+    if (from < s->spread) path_line(c, s->spread, y);
+    curve_to(c, fmax(from, s->spread), y, s->end, l->y[x]);
+  }
+  end_strand(c, l, e, x);
+  canvas_paint(
+      c, &(Paint){.stroke = INK_LINE, .width = l->s->strand.at[x].line == LINE_THICK ? 2 : 1});
+}
+
+static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
+  double a = l->in[k->a], b = l->in[k->to], r = fabs(b - a) / 2, x = s->glyph, h = 0.5523 * r;
+  double top = fmin(a, b), middle = top + r, bottom = top + 2 * r;
+  path_move(c, x, top), path_cubic(c, x + h, top, x + r, middle - h, x + r, middle);
+  path_cubic(c, x + r, middle + h, x + h, bottom, x, bottom);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+}
+
+static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
+  const Stage *t = &l->s->stage.at[k];
+  const Section *s = &l->section.at[l->at[k]];
+  for (uint32_t i = 0; i < t->link.n; i++) {
+    const Link *x = &t->link.at[i];
+    if (x->kind == LINK_CUP) cup(c, l, x, s);
+    if (x->kind == LINK_MERGE) dot(c, s->glyph, l->out[x->to]);
+    if (x->kind == LINK_END) dot(c, s->glyph, l->in[x->a]);
+  }
+}
+
+static void frame(Canvas *c, const Layout *l, uint32_t b) {
+  const Block *k = &l->s->block.at[b];
+  path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
+  canvas_paint(c, &(Paint){.fill = k->ink});
+  if (k->title)
+    canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
+                &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+}
+
+static void names(Canvas *c, const Layout *l) {
+  const Sketch *s = l->s;
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    const Bundle *b = &s->bundle.at[s->in.at[i]];
+    if (!b->name || !b->n) continue;
+    double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
+    math_text(c, l->section.at[0].data - 6, y + NAME * 0.33,
+              &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_END, .ink = INK_TEXT},
+              b->name);
+  }
+}
+
+static void labels(Canvas *c, const Layout *l) {
+  for (uint32_t x = 1; x < l->s->strand.n; x++) {
+    if (!l->label[x]) continue;
+    const Section *s = &l->section.at[l->label[x] - 1];
+    math_text(c, s->data + 6, l->y[x] - 4,
+              &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
+              l->s->strand.at[x].label);
+  }
+}
+
+Canvas *paint(Arena *a, const Layout *l) {
+  Canvas *c = canvas_new(a, l->width, l->height, l->s->title, l->s->about);
+  Ends *ends;
+  find_ends(l, a, &ends);
+  for (uint32_t b = 1; b < l->s->block.n; b++) frame(c, l, b);
+  for (uint32_t b = 1; b < l->s->bundle.n; b++) {
+    const Bundle *k = &l->s->bundle.at[b];
+    for (uint32_t i = 0; l->there[b] && i < k->n; i++)
+      strand_path(c, l, &ends[k->first + i], k->first + i);
+  }
+  for (uint32_t i = 0; i < l->divider.n; i++) {
+    const Divider *d = &l->divider.at[i];
+    path_move(c, d->x0, d->y), path_line(c, d->x1, d->y);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
+  }
+  for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
+  for (uint32_t i = 0; i < l->placed.n; i++) glyph_paint(c, l, &l->placed.at[i]);
+  labels(c, l);
+  names(c, l);
+  return c;
+}

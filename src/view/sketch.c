@@ -1,0 +1,298 @@
+// A sketch is put together stage by stage, as a diagram is, where a wire may be read often or never
+// and in any order. To be drawn, every use must be seen: sketch_settle puts copies where something
+// is used again, ends where nobody uses it, and crossings where things that are used together do
+// not stand side by side. After it each bundle is made once and taken once, and a stage's bundles
+// are neighbours in the row.
+#include "view/sketch.h"
+
+Sketch *sketch_new(Arena *a, const char *title) {
+  Sketch *s = NEW(a, Sketch);
+  *s = (Sketch){.arena = a, .title = title, .about = ""};
+  vec_push(a, &s->strand, (Strand){0}); // 0 is none
+  vec_push(a, &s->bundle, (Bundle){0});
+  vec_push(a, &s->block, (Block){0});
+  return s;
+}
+
+static uint32_t bundle_new(Sketch *s, const char *name, uint32_t n, uint32_t of) {
+  uint32_t id = s->bundle.n;
+  vec_push(s->arena, &s->bundle, (Bundle){.name = name, .first = s->strand.n, .n = n, .of = of});
+  for (uint32_t i = 0; i < n; i++) {
+    Strand like = of ? s->strand.at[s->bundle.at[of].first + i] : (Strand){0};
+    like.bundle = id;
+    vec_push(s->arena, &s->strand, like);
+  }
+  return id;
+}
+
+uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
+  vec_push(s->arena, &s->block, (Block){.title = title, .parent = parent, .ink = ink});
+  return s->block.n - 1;
+}
+
+uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
+  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words});
+  return s->stage.n - 1;
+}
+
+uint32_t sketch_input(Sketch *s, const char *name, uint32_t n) {
+  uint32_t id = bundle_new(s, name, n, 0);
+  vec_push(s->arena, &s->in, id);
+  return id;
+}
+
+uint32_t sketch_make(Sketch *s, uint32_t stage, const char *name, uint32_t n) {
+  uint32_t id = bundle_new(s, name, n, 0);
+  vec_push(s->arena, &s->stage.at[stage].out, id);
+  return id;
+}
+
+uint32_t sketch_use(Sketch *s, uint32_t stage, uint32_t made) {
+  uint32_t id = bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+  vec_push(s->arena, &s->stage.at[stage].in, id);
+  return id;
+}
+
+void sketch_output(Sketch *s, uint32_t made) {
+  uint32_t id = bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+  vec_push(s->arena, &s->out, id);
+}
+
+uint32_t strand_at(const Sketch *s, uint32_t bundle, uint32_t i) {
+  return s->bundle.at[bundle].first + i;
+}
+
+Strand *strand_of(Sketch *s, uint32_t bundle, uint32_t i) {
+  return &s->strand.at[strand_at(s, bundle, i)];
+}
+
+void stage_link(Sketch *s, uint32_t stage, LinkKind kind, uint32_t a, uint32_t to) {
+  vec_push(s->arena, &s->stage.at[stage].link, (Link){kind, a, to});
+}
+
+Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) {
+  Stage *t = &s->stage.at[stage];
+  vec_push(s->arena, &t->glyph, (Glyph){.kind = kind, .text = text});
+  return &t->glyph.at[t->glyph.n - 1];
+}
+
+// -- settling -------------------------------------------------------------------------------------
+typedef struct {
+  Sketch *s;
+  Arena *arena;
+  VEC(Stage) stage; // as settled
+  uint32_t uses;    // bundles before settling
+  uint32_t *left;   // [bundle] uses to come
+  uint32_t *now;    // [bundle made] the bundle in the row that holds it
+  uint32_t *stands; // [use] the bundle that it turned out to be
+  Ids row;
+} Settle;
+
+static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t to) {
+  for (uint32_t i = 0; i < s->bundle.at[from].n; i++)
+    vec_push(s->arena, &t->link, (Link){kind, strand_at(s, from, i), strand_at(s, to, i)});
+}
+
+static uint32_t find_in(const Ids *row, uint32_t bundle) {
+  uint32_t i = 0;
+  while (i < row->n && row->at[i] != bundle) i++;
+  return i;
+}
+
+// In the row, `n` entries from `at` on give way to others.
+static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) {
+  Ids made = {0};
+  for (uint32_t i = 0; i < at; i++) vec_push(a, &made, row->at[i]);
+  for (uint32_t i = 0; i < by->n; i++) vec_push(a, &made, by->at[i]);
+  for (uint32_t i = at + n; i < row->n; i++) vec_push(a, &made, row->at[i]);
+  *row = made;
+}
+
+static void put_stage(Settle *t, Stage stage, uint32_t at) {
+  replace(t->arena, &t->row, at, stage.in.n, &stage.out);
+  vec_push(t->arena, &t->stage, stage);
+}
+
+// What is used again: the first copy is for now, the other for later and stands below it.
+static void put_copy(Settle *t, uint32_t made, uint32_t block) {
+  Sketch *s = t->s;
+  uint32_t from = t->now[made];
+  Stage copy = {.block = block, .words = "copy"};
+  vec_push(t->arena, &copy.in, from);
+  for (uint32_t k = 0; k < 2; k++) {
+    uint32_t to = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    link_all(s, &copy, k ? LINK_COPY : LINK_PASS, from, to);
+    vec_push(t->arena, &copy.out, to);
+  }
+  put_stage(t, copy, find_in(&t->row, from));
+}
+
+static void take(Settle *t, uint32_t use, uint32_t block) {
+  uint32_t made = t->s->bundle.at[use].of;
+  if (--t->left[made] == 0) {
+    t->stands[use] = t->now[made];
+    return;
+  }
+  put_copy(t, made, block);
+  const Stage *copy = &t->stage.at[t->stage.n - 1];
+  t->stands[use] = copy->out.at[0];
+  t->now[made] = copy->out.at[1];
+}
+
+static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
+  Stage end = {.block = block, .words = "not used"};
+  vec_push(t->arena, &end.in, bundle);
+  for (uint32_t i = 0; i < t->s->bundle.at[bundle].n; i++)
+    vec_push(t->arena, &end.link, (Link){LINK_END, strand_at(t->s, bundle, i), 0});
+  put_stage(t, end, find_in(&t->row, bundle));
+}
+
+// -- side by side ---------------------------------------------------------------------------------
+static bool is_wanted(const Ids *wanted, uint32_t bundle) {
+  return find_in(wanted, bundle) < wanted->n;
+}
+
+// How many strands cross when a row of bundles is put in another order.
+static uint64_t crossings(const Sketch *s, const Ids *from, const Ids *to) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < from->n; i++)
+    for (uint32_t k = i + 1; k < from->n; k++)
+      if (find_in(to, from->at[i]) > find_in(to, from->at[k]))
+        sum += (uint64_t)s->bundle.at[from->at[i]].n * s->bundle.at[from->at[k]].n;
+  return sum;
+}
+
+// The part of the row that holds all of `wanted`, with them side by side: the others above or
+// below, whichever crosses least.
+static Ids gathered(Settle *t, const Ids *span, const Ids *wanted) {
+  Ids best = {0};
+  uint64_t least = UINT64_MAX;
+  for (uint32_t above = 0; above <= span->n - wanted->n; above++) {
+    Ids order = {0};
+    uint32_t others = 0;
+    for (uint32_t i = 0; i <= span->n; i++) {
+      if (others == above && !is_wanted(&order, wanted->at[0]))
+        for (uint32_t k = 0; k < wanted->n; k++) vec_push(t->arena, &order, wanted->at[k]);
+      if (i < span->n && !is_wanted(wanted, span->at[i])) {
+        vec_push(t->arena, &order, span->at[i]);
+        others++;
+      }
+    }
+    uint64_t n = crossings(t->s, span, &order);
+    if (n < least) best = order, least = n;
+  }
+  return best;
+}
+
+static void renamed(Settle *t, uint32_t from, uint32_t to, Ids *wanted) {
+  for (uint32_t i = 0; i < wanted->n; i++)
+    if (wanted->at[i] == from) wanted->at[i] = to;
+  for (uint32_t v = 0; v < t->uses; v++)
+    if (t->now[v] == from) t->now[v] = to;
+}
+
+// Crossings, so that these stand side by side in this order.
+static void gather(Settle *t, Ids *wanted, uint32_t block) {
+  uint32_t low = UINT32_MAX, high = 0;
+  Sketch *s = t->s;
+  for (uint32_t i = 0; i < wanted->n; i++) {
+    uint32_t at = find_in(&t->row, wanted->at[i]);
+    if (at < low) low = at;
+    if (at > high) high = at;
+  }
+  Stage cross = {.block = block, .words = "reorder"};
+  for (uint32_t i = low; i <= high; i++) vec_push(t->arena, &cross.in, t->row.at[i]);
+  Ids order = gathered(t, &cross.in, wanted);
+  if (!crossings(s, &cross.in, &order)) return;
+  for (uint32_t i = 0; i < order.n; i++) {
+    uint32_t from = order.at[i],
+             to = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    link_all(s, &cross, LINK_PASS, from, to);
+    vec_push(t->arena, &cross.out, to);
+    renamed(t, from, to, wanted);
+  }
+  put_stage(t, cross, low);
+}
+
+// Where something that is made of nothing enters the row: beside what it is used with.
+static uint32_t entry(const Settle *t, uint32_t stage) {
+  const Sketch *s = t->s;
+  if (!s->stage.at[stage].out.n) return t->row.n;
+  for (uint32_t k = stage + 1; k < s->stage.n; k++) {
+    const Ids *in = &s->stage.at[k].in;
+    for (uint32_t i = 0; i < in->n; i++) {
+      if (s->bundle.at[in->at[i]].of != s->stage.at[stage].out.at[0]) continue;
+      for (uint32_t j = 0; j < in->n; j++) {
+        uint32_t at = find_in(&t->row, t->now[s->bundle.at[in->at[j]].of]);
+        if (j != i && at < t->row.n) return at + (j < i);
+      }
+    }
+  }
+  return t->row.n;
+}
+
+// In the order in which they stand; the uses are moved with them.
+static void sort_by_row(const Ids *row, Ids *wanted, Ids *uses) {
+  for (uint32_t i = 1; i < wanted->n; i++)
+    for (uint32_t k = i; k && find_in(row, wanted->at[k - 1]) > find_in(row, wanted->at[k]); k--) {
+      uint32_t x = wanted->at[k], u = uses->at[k];
+      wanted->at[k] = wanted->at[k - 1], wanted->at[k - 1] = x;
+      uses->at[k] = uses->at[k - 1], uses->at[k - 1] = u;
+    }
+}
+
+static void settle_stage(Settle *t, uint32_t k) {
+  Stage stage = t->s->stage.at[k];
+  Ids wanted = {0};
+  for (uint32_t i = 0; i < stage.in.n; i++) take(t, stage.in.at[i], stage.block);
+  for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &wanted, t->stands[stage.in.at[i]]);
+  if (stage.free) sort_by_row(&t->row, &wanted, &stage.in);
+  if (wanted.n) gather(t, &wanted, stage.block);
+  for (uint32_t i = 0; i < stage.in.n; i++) t->stands[stage.in.at[i]] = wanted.at[i];
+  stage.in = wanted;
+  uint32_t at = wanted.n ? find_in(&t->row, wanted.at[0]) : entry(t, k);
+  if (!wanted.n) stage.after = at ? t->row.at[at - 1] : 0;
+  put_stage(t, stage, at);
+  for (uint32_t i = 0; i < stage.out.n; i++)
+    if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
+}
+
+static uint32_t settled_strand(const Settle *t, uint32_t strand) {
+  const Strand *x = &t->s->strand.at[strand];
+  if (x->bundle >= t->uses || !t->stands[x->bundle]) return strand;
+  return strand - t->s->bundle.at[x->bundle].first + t->s->bundle.at[t->stands[x->bundle]].first;
+}
+
+static void settle_strands(Settle *t) {
+  for (uint32_t k = 0; k < t->stage.n; k++) {
+    Stage *stage = &t->stage.at[k];
+    for (uint32_t i = 0; i < stage->link.n; i++) {
+      stage->link.at[i].a = settled_strand(t, stage->link.at[i].a);
+      stage->link.at[i].to = settled_strand(t, stage->link.at[i].to);
+    }
+    for (uint32_t g = 0; g < stage->glyph.n; g++)
+      for (uint32_t i = 0; i < stage->glyph.at[g].in.n; i++)
+        stage->glyph.at[g].in.at[i] = settled_strand(t, stage->glyph.at[g].in.at[i]);
+  }
+}
+
+void sketch_settle(Sketch *s) {
+  Arena *a = s->arena;
+  Settle t = {.s = s, .arena = a, .uses = s->bundle.n};
+  t.left = NEW_ARRAY(a, uint32_t, t.uses);
+  t.now = NEW_ARRAY(a, uint32_t, t.uses);
+  t.stands = NEW_ARRAY(a, uint32_t, t.uses);
+  for (uint32_t i = 1; i < t.uses; i++)
+    t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, t.now[i] = i;
+  for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
+  for (uint32_t i = 0; i < s->in.n; i++)
+    if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
+  for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
+  Ids out = {0};
+  for (uint32_t i = 0; i < s->out.n; i++) take(&t, s->out.at[i], 0);
+  for (uint32_t i = 0; i < s->out.n; i++) vec_push(a, &out, t.stands[s->out.at[i]]);
+  if (out.n) gather(&t, &out, 0);
+  settle_strands(&t);
+  s->out = out;
+  s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;
+}

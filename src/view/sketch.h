@@ -1,0 +1,155 @@
+// Private to view: a picture before it has places.
+//
+// A picture is read from left to right. Between its stages lies a row of bundles, from top to
+// bottom. A bundle is a tensor; its strands are its axes. A stage takes some bundles that stand
+// side by side in the row and puts others there.
+//
+//   circuit.c  a diagram ─► a sketch        lay.c  ─► places        paint.c  ─► marks on a canvas
+#ifndef LIMN_SKETCH_H
+#define LIMN_SKETCH_H
+
+#include "view/view.h"
+
+typedef enum { LINE_PLAIN, LINE_TANDEM, LINE_THICK } Line;
+
+typedef struct {
+  const char *label; // in the little language of math.c; NULL: none
+  Line line;
+  uint32_t bundle;
+} Strand;
+
+typedef struct {
+  const char *name;  // written where it comes in; or NULL
+  uint32_t first, n; // strands
+  uint32_t of;       // what this is a use of; 0: it is made
+} Bundle;
+
+typedef enum {
+  GLYPH_BOX,     // a function: a rectangle
+  GLYPH_LEARNED, // a letter in bold on a plate with a chipped corner
+  GLYPH_SOFTMAX,
+  GLYPH_NORM,
+  GLYPH_MASK,
+  GLYPH_INDEX,  // a pentagon on which an axis ends
+  GLYPH_WISE,   // element by element: it stands above its bundle and touches nothing
+  GLYPH_BAR,    // a view: axes end on it and others begin
+  GLYPH_CONV,   // the tensor of a convolution: an axis in, positions and window out
+  GLYPH_STAR,   // a learned convolution, in short
+  GLYPH_REDUCE, // an axis ends in a word with an arrow: Max, Σ
+  GLYPH_START,  // a triangle from which a wire begins: a constant, noise
+  GLYPH_SOURCE, // a letter with a double bar: data
+  GLYPH_BLOCK,  // a box that can be opened
+} GlyphKind;
+
+typedef struct {
+  GlyphKind kind;
+  const char *text, *above, *below; // its letter, and small ones to the right of it; or NULL
+  Ids in, out;                      // strands, from top to bottom
+  uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
+  Ink ink;                          // of what it is filled with; 0 as usual
+  bool bold;                        // it is learned
+} Glyph;
+
+typedef enum {
+  LINK_PASS,  // a goes on as `to`
+  LINK_COPY,  // `to` begins at a dot on a, which goes on by a pass of its own
+  LINK_MERGE, // a ends at a dot on `to`
+  LINK_CUP,   // a and `to`, both coming in, meet
+  LINK_END,   // a ends at a dot
+  LINK_BEGIN, // `to` begins at a dot
+} LinkKind;
+
+typedef struct {
+  LinkKind kind;
+  uint32_t a, to;
+} Link;
+
+typedef struct {
+  Ids in, out; // bundles; before settling, `in` are uses
+  VEC(Link) link;
+  VEC(Glyph) glyph;
+  uint32_t block; // the innermost that it belongs to
+  uint32_t after; // of one that takes nothing: the bundle above what it makes; 0: none
+  bool free;      // it does not matter in which order it takes what it takes
+  const char *words;
+} Stage;
+
+typedef struct {
+  const char *title;
+  uint32_t parent; // 0 is the whole picture
+  Ink ink;
+  const char *times; // of what is repeated: "×6"; or NULL
+} Block;
+
+typedef struct {
+  Arena *arena;
+  const char *title, *about;
+  VEC(Strand) strand;
+  VEC(Bundle) bundle;
+  VEC(Stage) stage;
+  VEC(Block) block; // block.at[0] is the whole
+  Ids in, out;      // bundles; before settling, `out` are uses
+} Sketch;
+
+// sketch.c: putting it together
+Sketch *sketch_new(Arena *, const char *title);
+uint32_t sketch_block(Sketch *, uint32_t parent, const char *title, Ink);
+uint32_t sketch_stage(Sketch *, uint32_t block, const char *words);
+uint32_t sketch_input(Sketch *, const char *name, uint32_t n); // a bundle that comes in, n strands
+uint32_t sketch_make(Sketch *, uint32_t stage, const char *name,
+                     uint32_t n);                             // one that a stage makes
+uint32_t sketch_use(Sketch *, uint32_t stage, uint32_t made); // a stage takes it; may be done often
+void sketch_output(Sketch *, uint32_t made);
+Strand *strand_of(Sketch *, uint32_t bundle, uint32_t i);
+uint32_t strand_at(const Sketch *, uint32_t bundle, uint32_t i);
+void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
+Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
+void sketch_settle(Sketch *);
+
+// math.c: labels
+double math_width(Face, double size, const char *text);
+void math_text(Canvas *, double x, double y, const Text *, const char *text);
+
+// glyph.c: how large glyphs are
+double glyph_width(const Glyph *);
+double glyph_height(const Glyph *); // at least; it grows with its ports
+double label_width(const char *label), name_width(const char *name);
+
+// lay.c: places
+typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
+  double data, gather, glyph, spread, end; // where each begins, and the last one ends
+} Section;
+
+typedef struct { // a dashed line between two bundles
+  double x0, x1, y;
+} Divider;
+
+typedef struct {
+  const Glyph *glyph;
+  uint32_t stage;
+  double x, y; // y: of one that floats
+} Placed;
+
+typedef struct {
+  const Sketch *s;
+  double width, height;
+  VEC(Section) section; // the last one is only data
+  uint32_t *at;         // [stage] its section
+  bool *there;          // [bundle] it is in the picture
+  double *y;            // [strand] where it is level
+  double *in,
+      *out; // [strand] at the glyphs of the stage that takes it, and of the one that makes it
+  uint32_t *born, *dies; // [strand] sections: it is level in the data of these and between
+  uint32_t *label;       // [strand] the section in whose data its label stands + 1; 0: nowhere
+  VEC(Divider) divider;
+  VEC(Placed) placed;
+  double *top, *bottom, *left, *right; // [block]
+} Layout;
+Layout *lay_out(Arena *, Sketch *);                                        // settles the sketch
+void glyph_extent(const Layout *, const Placed *, double *y0, double *y1); // glyph.c
+void glyph_paint(Canvas *, const Layout *, const Placed *);
+
+// paint.c
+Canvas *paint(Arena *, const Layout *);
+
+#endif
