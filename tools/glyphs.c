@@ -475,7 +475,7 @@ int main(int argc, char **argv) {
   if (FT_Init_FreeType(&library)) fail("FreeType does not start", "");
   printf(
       "// Written by tools/glyphs.c (make glyphs) from the TeX Gyre fonts Heros, Pagella and\n"
-      "// Pagella Math: Copyright 2007-2018 B. Jackowski, J. M. Nowacki, P. Strzelczyk, on behalf\n"
+      "// Pagella Math: Copyright 2007-2018 B. Jackowski, J. M. Nowacki and others, on behalf\n"
       "// of TeX users groups. They are free under the GUST Font License, an instance of the "
       "LaTeX\n"
       "// Project Public License: see docs/dependencies.md. This table holds outlines of some of\n"
