@@ -322,6 +322,10 @@ static void numbers_of_any_size_are_drawn(void **state) {
   path_move(c, 0, 0), path_cubic(c, 1e9, -1e9, 5, -1e300, 1e12, 3);
   assert_true(area(c, &(Paint){.stroke = INK_LINE, .width = 1e300, .round = true}) > 1500);
   canvas_text(c, 1e9, 1e9, &(Text){.size = 1e9, .turn = 1e9}, "far");
+  char words[5000];
+  memset(words, 'W', sizeof words), words[sizeof words - 1] = 0;
+  canvas_text(c, -1e9, 20, &(Text){.size = 1e9}, words);
+  canvas_text(c, 20, 20, &(Text){.size = 1e9, .anchor = ANCHOR_END, .turn = 45}, words);
   canvas_resize(c, 1e12, 1);
   Picture p = raster(c, 1e9);
   assert_true((uint64_t)p.width * p.height <= (1u << 26) + p.width + p.height);

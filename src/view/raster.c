@@ -6,8 +6,8 @@
 // its end, and running sums are the coverage, up to FULL. Colours are mixed in whole numbers, as
 // they stand in the file, over the theme's paper.
 //
-// Coordinates are rounded to 1/256 pixel and crossings are computed one by one, without sums that
-// drift, so the same marks give the same bytes on every machine.
+// Points are rounded to 1/GRID pixel, and where sides cross lines is counted in whole numbers,
+// 1/FINE of that, so the same marks give the same bytes on every machine.
 #include "view/marks.h"
 #include <math.h>
 
@@ -16,7 +16,7 @@ enum { FINE = 1 << 24, PIXELS_LIMIT = 1 << 26, NONE = -1 };
 enum { STRIDE = 4, MANY = 48 };
 
 typedef struct {
-  int64_t x, step; // where the next line crosses it, and how far to the one after: FINE a GRID
+  int64_t x, step; // where the line crosses it, and how far to the next: in pixels / GRID / FINE
   int32_t end;     // the line after the last that crosses it
   int32_t wind;    // +1 downwards, −1 upwards
 } Crossing;
@@ -50,11 +50,17 @@ static int32_t line_at(const Raster *r, double y) {
   return (int32_t)fmin(fmax(k, 0), r->lines);
 }
 
+// Far outside, points move to a limit that leaves room for FINE in 64 bits.
+static double on_grid(double x) {
+  const double far = (double)((int64_t)1 << 34);
+  x = nearbyint(x * GRID);
+  return x < -far ? -far : x > far ? far : x;
+}
+
 static void side_add(void *to, Point p, Point q) {
   Raster *r = to;
   bool down = p.y < q.y;
-  double px = nearbyint(p.x * GRID), py = nearbyint(p.y * GRID);
-  double qx = nearbyint(q.x * GRID), qy = nearbyint(q.y * GRID);
+  double px = on_grid(p.x), py = on_grid(p.y), qx = on_grid(q.x), qy = on_grid(q.y);
   double right = (double)r->out->width * GRID;
   if (py == qy || (px >= right && qx >= right)) return; // beyond, it bounds nothing
   int32_t first = line_at(r, down ? py : qy), end = line_at(r, down ? qy : py);
@@ -81,7 +87,7 @@ static void crossings_sort(Crossing *at, uint32_t n) {
 
 // Sides that start here come in among the others, which are in order.
 static void line_enter(Raster *r, int32_t line) {
-  uint32_t old = r->active.n, n = 0;
+  uint32_t old = r->active.n;
   r->fresh.n = 0;
   for (int32_t i = r->starts[line]; i != NONE; i = r->side.at[i].next) {
     vec_push(r->arena, &r->fresh, r->side.at[i].at);
@@ -89,7 +95,7 @@ static void line_enter(Raster *r, int32_t line) {
   }
   r->starts[line] = NONE;
   crossings_sort(r->fresh.at, r->fresh.n);
-  for (n = r->fresh.n; n; n--) { // from the last place down
+  for (uint32_t n = r->fresh.n; n; n--) { // from the last place down
     Crossing c = r->fresh.at[n - 1];
     for (; old && r->active.at[old - 1].x > c.x; old--)
       r->active.at[old + n - 1] = r->active.at[old - 1];

@@ -74,7 +74,7 @@ static double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 static double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 static Point left_of(Point d) { return (Point){-d.y, d.x}; }
 
-// From p + a to p + b on a circle, by halving the angle; 1 px is at most so coarse for any radius.
+// From p + a to p + b on a circle: the angle is halved until lines are within 0.02 of it.
 static void add_arc(const Pen *pen, Point p, Point a, Point b) {
   Point middle = sum(a, b), apart = {a.x - b.x, a.y - b.y};
   double chord = dot(apart, apart), size = sqrt(dot(middle, middle));
