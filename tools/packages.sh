@@ -17,6 +17,9 @@ for what in "$@"; do
   case "$what" in
     test)
       want /usr/include/cmocka.h libcmocka-dev
+      want rsvg-convert librsvg2-bin
+      want pdftoppm poppler-utils
+      want xmllint libxml2-utils
       /usr/bin/python3 -c 'import numpy' 2>/dev/null || need="$need python3-numpy" ;;
     fuzz)
       want clang clang
