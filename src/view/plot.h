@@ -114,6 +114,10 @@ Canvas *plot_table(Plot *), *plot_text(Plot *);       // plot_table.c
 bool looks_like_images(const Shown *);                // plot_image.c
 bool is_simplex(const double *row, int64_t k);        // plot_paths.c: false too where not finite
 
+// plot_table.c: the words of a show as text, for a page that has letters of its own; NULL: other
+// view
+const char *plot_words(Arena *, const Shown *);
+
 // plot_axes.c: the two axes of most spread
 // Projects x [n z] on them, to [n 2]. Rows that are not finite stay so. share: of the spread.
 void principal_axes(Arena *, const double *x, int64_t n, int64_t z, double (*to)[2],
