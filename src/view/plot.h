@@ -73,9 +73,9 @@ typedef struct {
   bool fixed_y;          // the range is taken as it is
 } FrameWish;
 
-bool is_seen(double);            // finite, and not so large that a scale would overflow
-void range_add(Range *, double); // what is not seen is passed over
-bool wants_log(Range);           // all positive, and over more than three decades
+bool is_seen(double);                // finite, and not so large that a scale would overflow
+void range_add(Range *, double);     // what is not seen is passed over
+bool wants_log(Range, double ratio); // all positive, and the largest is so many times the least
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
 const char *number_text(Arena *, double); // short, for people
@@ -95,6 +95,7 @@ typedef struct {
 typedef struct {
   const char *x_title, *y_title;
   bool whole_x;
+  double log_from; // a logarithmic scale where values differ by more than this factor; 0: 1000
 } LinesWish;
 Ink series_ink(uint32_t i);
 void series_paint(uint32_t i, Paint *);

@@ -230,7 +230,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, co
     int64_t gaps = add_ranges(&line[i], &w);
     plot_note_gaps(p, gaps, line[i].name);
   }
-  w.log_y = wants_log(w.y);
+  w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000);
   Frame f = frame_draw(p, c, &w);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {
