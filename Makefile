@@ -1,4 +1,5 @@
 # make          build/limn and build/liblimn.a          V=1 shows the commands
+# make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers)
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -27,7 +28,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs glyphs packages layers
+.PHONY: all demo test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -66,6 +67,8 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(shell find build -name '*.d' 2>/dev/null)
 
+demo: all
+	@tools/demo.sh $(BUILD)/limn
 packages:
 	@CC="$(CC)" tools/packages.sh test
 

@@ -88,6 +88,7 @@ typedef struct {
   const char *device;    // "cpu", or NULL
   const char *every;     // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
   bool has_seed, reference, plan, json, quiet;
+  bool plain; // no report at the end
   const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
   LimnTell tell;
 } LimnTrain;
@@ -111,6 +112,9 @@ LimnStatus limn_measure(Limn *, const LimnUse *, const char **text); // every me
 LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **text);
 // name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
 LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
+// DIR/report.html: what the program shows, curves, the program itself; pictures in DIR/shown. *text:
+// where it is.
+LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
 // first images, or its points, are written there as png.

@@ -2,10 +2,11 @@
 // reference interpreter with arrays from files.
 #include "limn.h"
 
-#include "train/train.h"
+#include "view/view.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct Limn {
   Arena *arena;
@@ -625,9 +626,48 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 }
 
 // -- training -------------------------------------------------------------------------------------
+static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
+  Shows shown = {0};
+  Buf who = buf_new(l->arena);
+  const char *error = "";
+  LimnStatus status = train_shows(l->in, l->program, how, &shown);
+  if (status) return status;
+  learn_who(l->in, l->program, &who);
+  Report r = {.dir = how->from, .shown = &shown, .who = l->program->goal.n ? who.at : NULL};
+  if (!report_write(l->arena, &r, &error)) {
+    diag_error(l->w->diags, (Span){0}, "%s", error);
+    return LIMN_MACHINE;
+  }
+  *text = arena_format(l->arena, "%s/report.html", how->from);
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  struct stat info;
+  *text = NULL;
+  if (how->from && stat(how->from, &info) == 0 && S_ISDIR(info.st_mode))
+    return make_report(l, how, text);
+  diag_error(l->w->diags, (Span){0}, "of which run? --from DIR names its folder");
+  return LIMN_USAGE;
+}
+
+static void tell_report(Limn *l, const LimnTrain *how, const char *path) {
+  if (how->quiet || !how->tell.line) return;
+  how->tell.line(how->tell.context,
+                 how->json ? arena_format(l->arena, "{\"report\": %s}", limn_quote(l, path))
+                           : arena_format(l->arena, "report %s", path));
+}
+
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   GUARDED(l, LIMN_MACHINE);
-  return train_run(l->in, l->program, how);
+  const char *dir = NULL, *path = NULL;
+  LimnStatus status = train_run(l->in, l->program, how, &dir);
+  if (status || !dir || how->plan || how->plain) return status;
+  LimnUse use = {.from = dir, .threads = how->threads, .reference = how->reference};
+  status = make_report(l, &use, &path);
+  if (!status) tell_report(l, how, path);
+  return status;
 }
 
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {

@@ -116,6 +116,14 @@ static int run_sample(Limn *l, Options *o) {
   return answer(l, o, s, "values", text);
 }
 
+static int run_report(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_report(l, &o->use, &text);
+  if (text && !o->json) puts(text);
+  return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
+}
+
 // -- training ------------------------------------------------------------------------------------
 // The first signal asks training to stop, the second ends it at once.
 static volatile sig_atomic_t stopping;
@@ -239,7 +247,7 @@ static const Command commands[] = {
     {"train",
      "limn train FILE [--out DIR] [--resume DIR] [--epochs N] [--steps N] [--batch N] [--seed N]\n"
      "          [--threads N] [--precision 32|64|bf16] [--every N|Ns] [--pause N] [--plan] "
-     "[--reference] [--quiet] [--json]",
+     "[--plain] [--reference] [--quiet] [--json]",
      "learns: each `train` of the program in turn, into a run folder",
      "  --out DIR      the run folder (runs/NAME, or the next free runs/NAME.2 …)\n"
      "  --resume DIR   goes on where a run was stopped or killed, bit for bit\n"
@@ -251,13 +259,15 @@ static const Command commands[] = {
      "  --every N|Ns   a checkpoint each N steps or seconds (each epoch and each 60 s)\n"
      "  --pause N      saves and stops after N steps, as Ctrl-C does\n"
      "  --plan         shows what would be run, and does not\n"
+     "  --plain        no report at the end\n"
      "  --reference    by the interpreter\n"
      "  --quiet        says only what went wrong;  --json  says everything as objects, one in a "
      "line\n"
      "  The folder holds program.limn, metrics.csv, events for TensorBoard, model.safetensors (the "
      "last),\n"
-     "  best.safetensors (by the first measure), state.safetensors and run.json. Ctrl-C saves and "
-     "stops.\n",
+     "  best.safetensors (by the first measure), state.safetensors, run.json and, at the end, "
+     "report.html.\n"
+     "  Ctrl-C saves and stops.\n",
      run_train, false},
     {"predict",
      "limn predict FILE NAME --from DIR --in x=x.npy|x.csv|x.csv:a..d|x.png|'[1, 2]' [--out "
@@ -283,6 +293,12 @@ static const Command commands[] = {
      "  --length N     letters of text (500);  --prompt TEXT  what it begins with\n"
      "  --temperature T  1 as it was learned, below that bolder\n",
      run_sample, false},
+    {"report", "limn report FILE --from DIR",
+     "the page of a run, DIR/report.html: what the program shows, curves, measures, the program",
+     "  `limn train` writes it at its end. Here it is made anew, from what the folder holds: after "
+     "another\n"
+     "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
+     run_report, false},
     {"data", "limn data [NAME|PATH] [--json] [--out F.png]",
      "the data sets it knows, where they are, how to get them; or what is in one",
      "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
@@ -346,6 +362,7 @@ static const Option options[] = {
     {"--reference", FLAG, AT(train.reference), 0},
     {"--plan", FLAG, AT(train.plan), 0},
     {"--quiet", FLAG, AT(train.quiet), 0},
+    {"--plain", FLAG, AT(train.plain), 0},
     {"--after", TEXT, AT(after), 0},
     {"--weights", TEXT, AT(eval.weights), 0},
     {"--out", TEXT, AT(eval.out), 0},

@@ -19,110 +19,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Which characters: ranges, and a text of single ones
 typedef struct {
   uint32_t first, last;
 } Range;
-#define ALL                                                                                        \
-  {0x20, 0x7e}, { 0xa0, 0xff }
-#define PUNCTUATION                                                                                \
-  {0x2013, 0x2014}, {0x2018, 0x201a}, {0x201c, 0x201e}, {0x2020, 0x2022}, {0x2026, 0x2026},        \
-      {0x2030, 0x2030}, {                                                                          \
-    0x20ac, 0x20ac                                                                                 \
-  }
-#define GREEK                                                                                      \
-  {0x391, 0x3a9}, {0x3b1, 0x3c9}, {0x3d1, 0x3d1}, {0x3d5, 0x3d5}, { 0x3f5, 0x3f5 }
-#define SIGNS                                                                                      \
-  {0x2202, 0x2202}, {0x2206, 0x2207}, {0x220f, 0x220f}, {0x2211, 0x2212}, {0x221a, 0x221a},        \
-      {0x221e, 0x221e}, {0x2248, 0x2248}, {0x2260, 0x2260}, {                                      \
-    0x2264, 0x2265                                                                                 \
-  }
-#define END                                                                                        \
-  { 0, 0 }
-
-static const Range sans[] = {ALL, {0x100, 0x17f}, PUNCTUATION, GREEK, SIGNS, END};
-static const Range others[] = {ALL, PUNCTUATION, GREEK, SIGNS, END};
-static const Range math[] = {{0x2016, 0x2016},
-                             {0x2032, 0x2034},
-                             {0x2102, 0x2102},
-                             {0x210b, 0x210d},
-                             {0x210f, 0x2113},
-                             {0x2115, 0x2115},
-                             {0x2119, 0x211d},
-                             {0x2124, 0x2124},
-                             {0x212c, 0x212c},
-                             {0x2130, 0x2131},
-                             {0x2133, 0x2133},
-                             {0x2135, 0x2135},
-                             {0x2190, 0x2199},
-                             {0x219d, 0x219e},
-                             {0x21a0, 0x21a0},
-                             {0x21a3, 0x21a3},
-                             {0x21a6, 0x21a6},
-                             {0x21a9, 0x21aa},
-                             {0x21ba, 0x21c1},
-                             {0x21cb, 0x21cc},
-                             {0x21d0, 0x21d5},
-                             {0x2200, 0x2200},
-                             {0x2203, 0x2203},
-                             {0x2205, 0x2205},
-                             {0x2208, 0x2209},
-                             {0x220b, 0x220b},
-                             {0x2210, 0x2210},
-                             {0x2213, 0x2213},
-                             {0x2216, 0x2219},
-                             {0x221d, 0x221d},
-                             {0x2220, 0x2220},
-                             {0x2223, 0x2223},
-                             {0x2225, 0x2225},
-                             {0x2227, 0x222b},
-                             {0x223c, 0x223c},
-                             {0x2243, 0x2243},
-                             {0x2245, 0x2245},
-                             {0x2254, 0x2254},
-                             {0x225c, 0x225c},
-                             {0x225d, 0x225d},
-                             {0x2261, 0x2261},
-                             {0x226a, 0x226b},
-                             {0x227a, 0x227b},
-                             {0x2282, 0x2283},
-                             {0x2286, 0x2287},
-                             {0x2293, 0x2299},
-                             {0x22a2, 0x22a5},
-                             {0x22a8, 0x22a8},
-                             {0x22b8, 0x22b8},
-                             {0x22c0, 0x22c6},
-                             {0x22c8, 0x22c8},
-                             {0x22ee, 0x22f1},
-                             {0x2308, 0x230b},
-                             {0x25a0, 0x25a1},
-                             {0x25b2, 0x25b3},
-                             {0x25b6, 0x25b7},
-                             {0x25bc, 0x25bd},
-                             {0x25c0, 0x25c1},
-                             {0x25c6, 0x25c7},
-                             {0x25ca, 0x25cb},
-                             {0x25cf, 0x25cf},
-                             {0x2713, 0x2713},
-                             {0x2717, 0x2717},
-                             {0x27e6, 0x27e9},
-                             {0x27f5, 0x27f8},
-                             {0x27fc, 0x27fc},
-                             {0x2a01, 0x2a02},
-                             {0x1d49c, 0x1d4b5},
-                             {0x1d538, 0x1d550},
-                             {0x1d7d9, 0x1d7d9},
-                             END};
+static const Range letters[] = {{0x20, 0x7e}, {0xa0, 0xff}, {0x391, 0x3a9}, {0x3b1, 0x3c9}, {0, 0}};
+static const Range europe[] = {{0x20, 0x7e}, {0xa0, 0x17f}, {0x391, 0x3a9}, {0x3b1, 0x3c9}, {0, 0}};
+static const Range script[] = {{0x1d49c, 0x1d4b5}, {0x1d538, 0x1d550}, {0, 0}};
+static const char signs[] = "ϑϕϵ–—‘’‚“”„†‡•…‰€∂∆∇∏∑−√∞≈≠≤≥";
+static const char math[] = "‖′″‴ℂℋℌℍℏℐℑℒℓℕℙℚℛℜℝℤℬℰℱℳℵ←↑→↓↔↕↖↗↘↙↞↠↣↦↩↪↺↻↼↽↾↿⇀⇁⇋⇌⇐⇑⇒⇓⇔⇕∀∃∅∈∉∋"
+                           "∐∓∖∗∘∙∝∠∣∥∧∨∩∪∫∼≃≅≔≜≝≡≪≫≺≻⊂⊃⊆⊇⊓⊔⊕⊖⊗⊘⊙⊢⊣⊤⊥⊨⊸⋀⋁⋂⋃⋄⋅⋆⋈⋮⋯⋰⋱⌈⌉⌊⌋■□▲△▶"
+                           "▷▼▽◀◁◊○●✓⟦⟧⟨⟩⟵⟶⟷⟸⟼⨁⨂"
+                           "𝟙";
 
 static const struct {
   const char *name, *file;
   const Range *range;
+  const char *signs;
 } faces[] = {
-    {"sans", "tex-gyre/texgyreheros-regular.otf", sans},
-    {"sans_bold", "tex-gyre/texgyreheros-bold.otf", others},
-    {"serif", "tex-gyre/texgyrepagella-regular.otf", others},
-    {"italic", "tex-gyre/texgyrepagella-italic.otf", others},
-    {"bold", "tex-gyre/texgyrepagella-bold.otf", others},
-    {"math", "tex-gyre-math/texgyrepagella-math.otf", math},
+    {"sans", "tex-gyre/texgyreheros-regular.otf", europe, signs},
+    {"sans_bold", "tex-gyre/texgyreheros-bold.otf", letters, signs},
+    {"serif", "tex-gyre/texgyrepagella-regular.otf", letters, signs},
+    {"italic", "tex-gyre/texgyrepagella-italic.otf", letters, signs},
+    {"bold", "tex-gyre/texgyrepagella-bold.otf", letters, signs},
+    {"math", "tex-gyre-math/texgyrepagella-math.otf", script, math},
 };
 enum { FACES = sizeof faces / sizeof faces[0] };
 
@@ -259,17 +179,22 @@ static void write_found(FT_Face face, uint32_t code, uint32_t from, long percent
   free(o);
 }
 
-static const char *file_of_face; // for messages
-
 static bool is_small(uint32_t code, uint32_t *from, bool *below) {
   for (int i = 0; i < SMALL; i++)
     if (small[i].code == code) return *from = small[i].from, *below = small[i].below, true;
   return false;
 }
 
-static bool in_ranges(const Range *range, uint32_t code) {
-  for (; range->first; range++)
-    if (code >= range->first && code <= range->last) return true;
+static bool wanted(int face, uint32_t code) {
+  for (const Range *r = faces[face].range; r->first; r++)
+    if (code >= r->first && code <= r->last) return true;
+  const unsigned char *at = (const unsigned char *)faces[face].signs;
+  while (*at) { // UTF-8
+    int n = *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+    uint32_t rune = *at++ & (0x7fu >> n);
+    for (int i = 1; i < n; i++) rune = rune << 6 | (*at++ & 0x3f);
+    if (rune == code) return true;
+  }
   return false;
 }
 
@@ -310,7 +235,7 @@ static void write_one(FT_Face face, int i, uint32_t code) {
     if (is_math) printf("    {0x%x, 200, \"\"},\n", (unsigned)code);
   } else if (!is_math && is_small(code, &from, &below))
     write_found(face, code, from, SMALL_PERCENT, below ? BELOW : ABOVE);
-  else if (in_ranges(faces[i].range, code) && FT_Get_Char_Index(face, code))
+  else if (wanted(i, code) && FT_Get_Char_Index(face, code))
     write_found(face, code, code, 100, 0);
 }
 
@@ -319,7 +244,7 @@ static void reach(FT_Face face, long *up, long *down) {
   *up = *down = 0;
   for (uint32_t c = '0'; c <= 'z'; c++) {
     if ((c > '9' && c < 'A') || (c > 'Z' && c < 'a')) continue;
-    if (FT_Load_Char(face, c, FT_LOAD_NO_SCALE)) fail("a letter is missing in", file_of_face);
+    if (FT_Load_Char(face, c, FT_LOAD_NO_SCALE)) fail("a letter is missing in", face->family_name);
     long top = face->glyph->metrics.horiBearingY, low = top - face->glyph->metrics.height;
     if (top > *up) *up = top;
     if (low < *down) *down = low;
@@ -343,7 +268,8 @@ static Gpos gpos_load(FT_Face face) {
   Gpos g = {NULL, 0};
   if (FT_Load_Sfnt_Table(face, TTAG_GPOS, 0, NULL, &g.n)) return g;
   g.at = malloc(g.n);
-  if (!g.at || FT_Load_Sfnt_Table(face, TTAG_GPOS, 0, g.at, &g.n)) fail("no GPOS in", file_of_face);
+  if (!g.at || FT_Load_Sfnt_Table(face, TTAG_GPOS, 0, g.at, &g.n))
+    fail("no GPOS in", face->family_name);
   return g;
 }
 
@@ -415,14 +341,14 @@ static int lookup_kern(const Gpos *g, size_t lookup, unsigned left, unsigned rig
 
 // The features of the Latin script in no special language
 static size_t latin(const Gpos *g) {
-  size_t list = u16(g, 4), script = 0;
+  size_t list = u16(g, 4), found = 0;
   for (unsigned i = 0; i < u16(g, list); i++) {
     size_t record = list + 2 + 6 * i, tag = u32(g, record);
     if (tag == FT_MAKE_TAG('l', 'a', 't', 'n') ||
-        (!script && tag == FT_MAKE_TAG('D', 'F', 'L', 'T')))
-      script = list + u16(g, record + 4);
+        (!found && tag == FT_MAKE_TAG('D', 'F', 'L', 'T')))
+      found = list + u16(g, record + 4);
   }
-  return script + u16(g, script);
+  return found + u16(g, found);
 }
 
 static int pair_kern(const Gpos *g, size_t language, unsigned left, unsigned right) {
@@ -473,18 +399,19 @@ int main(int argc, char **argv) {
   long up[FACES], down[FACES];
   if (argc != 2) fail("usage: glyphs FOLDER, where FOLDER holds tex-gyre and tex-gyre-math", "");
   if (FT_Init_FreeType(&library)) fail("FreeType does not start", "");
-  printf(
-      "// Written by tools/glyphs.c (make glyphs) from the TeX Gyre fonts Heros, Pagella and\n"
-      "// Pagella Math: Copyright 2007-2018 B. Jackowski, J. M. Nowacki, P. Strzelczyk, on behalf\n"
-      "// of TeX users groups. They are free under the GUST Font License, an instance of the "
-      "LaTeX\n"
-      "// Project Public License: see docs/dependencies.md. This table holds outlines of some of\n"
-      "// their characters; it is not the fonts, and does not bear their names.\n");
+  printf("// Written by tools/glyphs.c (make glyphs) from the fonts TeX Gyre Heros and Pagella\n"
+         "// (Copyright 2007-2018 B. Jackowski and J. M. Nowacki) and TeX Gyre Pagella Math "
+         "(Copyright\n"
+         "// 2012-2014 B. Jackowski, P. Strzelczyk and P. Pianowski). They are free under the GUST "
+         "Font\n"
+         "// License, an instance of the LaTeX Project Public License: see docs/dependencies.md. "
+         "This\n"
+         "// table holds some of their characters; it is not the fonts, and does not bear their "
+         "names.\n");
   for (int i = 0; i < FACES; i++) {
     char path[4096];
     FT_Face face;
     snprintf(path, sizeof path, "%s/%s", argv[1], faces[i].file);
-    file_of_face = path;
     if (FT_New_Face(library, path, 0, &face)) fail("cannot read", path);
     if (face->units_per_EM != 1000) fail("the em is not 1000 units in", path);
     reach(face, &up[i], &down[i]);

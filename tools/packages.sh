@@ -18,6 +18,9 @@ for what in "$@"; do
   case "$what" in
     test)
       want /usr/include/cmocka.h libcmocka-dev
+      want rsvg-convert librsvg2-bin
+      want pdftoppm poppler-utils
+      want xmllint libxml2-utils
       /usr/bin/python3 -c 'import numpy' 2>/dev/null || need="$need python3-numpy"
       command -v chromium >/dev/null 2>&1 || wish="$wish chromium"
       command -v node >/dev/null 2>&1 || wish="$wish nodejs" ;;

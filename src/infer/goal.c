@@ -4,7 +4,7 @@
 #include "program.h"
 
 // -- goals and measures ---------------------------------------------------------------------------
-static Body *goal_body(Infer *in, Program *p, Name name) {
+Body *goal_body(Infer *in, Program *p, Name name) {
   World *w = in->w;
   Body *b = body_new(in, name);
   b->env = env_new(in, NULL, p->acting, b);
@@ -13,7 +13,7 @@ static Body *goal_body(Infer *in, Program *p, Name name) {
   return b;
 }
 
-static const Node *clause(const Node *n, NodeKind kind) {
+const Node *clause(const Node *n, NodeKind kind) {
   for (uint32_t i = 1; i < n->nkid; i++)
     if (n->kid[i] && n->kid[i]->kind == kind) return n->kid[i];
   return NULL;
@@ -158,7 +158,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   return owned(b, span);
 }
 
-static Ids fields_of(Body *b) {
+Ids goal_fields(Body *b) {
   Ids fields = {0};
   for (uint32_t i = 0; i < table_count(b->fields); i++) {
     Id id;
@@ -306,7 +306,7 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
   in->training = false;
   if (good && w->diags->errors == errors) {
     g.diagram = b->d;
-    g.fields = fields_of(b);
+    g.fields = goal_fields(b);
     bool any = false, doubtful = false;
     who_trains(in, p, b, &g, &doubtful);
     if (doubtful) in->doubtful = true;
@@ -337,7 +337,7 @@ static void measure_value(Infer *in, Program *p, const Node *claim, const Node *
   uint32_t errors = in->w->diags->errors;
   bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
               goal_output(b, v, factor, m->span, &shown);
-  if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = fields_of(b);
+  if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = goal_fields(b);
 }
 
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
@@ -345,18 +345,13 @@ void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
   measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
 }
 
-Body *goal_shown(Infer *in, Program *p, const Node *expr, Ids *fields) {
-  World *w = in->w;
-  Body *b = goal_body(in, p, name_from(w->names, "shown"));
-  Value v = eval_alone(b, b->env, expr);
-  for (uint32_t i = 0; i < v.n; i++) {
-    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
-    Id wire = v.at[i].error ? 0 : val_to_wire(b, &v.at[i], 0);
-    if (wire) diagram_output(w, b->d, wire);
-  }
-  body_finish(b);
-  *fields = fields_of(b);
-  return b;
+void read_on(Infer *in, Program *p, const Node *on, Given *g) {
+  Name field;
+  const Node *config = NULL;
+  DataFields d;
+  if (read_source(in, p->acting, on->kid[0], g, &field, &config) && field && g->set &&
+      data_fields(in, g, &d) && !data_find(&d, name_text(in->w->names, field)))
+    no_such_field(in, g, field, on->kid[0], on->span, true);
 }
 
 void do_measure(Infer *in, Program *p, const Node *n) {
@@ -387,12 +382,7 @@ void do_measure(Infer *in, Program *p, const Node *n) {
   }
   if (on) {
     Given g = {0};
-    Name field;
-    const Node *config = NULL;
-    DataFields d;
-    if (read_source(in, p->acting, on->kid[0], &g, &field, &config) && field && g.set &&
-        data_fields(in, &g, &d) && !data_find(&d, name_text(w->names, field)))
-      no_such_field(in, &g, field, on->kid[0], on->span, true);
+    read_on(in, p, on, &g);
     m.set = g.set, m.split = g.split, m.path = g.path;
   }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));

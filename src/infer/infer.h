@@ -85,6 +85,28 @@ typedef struct {
   const char *path;     // `on "t.csv"`
 } Measure;
 
+enum { VIEWS = 4, VIEW_OPTIONS = 4 };
+typedef struct { // images[8, 8]
+  const char *name;
+  uint32_t options;
+  double option[VIEW_OPTIONS];
+} ShowAs;
+
+typedef struct {
+  const Node *node;
+  enum { SHOW_VALUES, SHOW_CONFUSION, SHOW_TEXT } kind; // confusion(f(x), y); generate[f]("to")
+  Diagram *diagram; // inputs: sources; an output for each value. NULL when it has errors, or is text
+  Ids fields;
+  uint32_t views;
+  ShowAs view[VIEWS];
+  Name over; // `for t in [0, 0.5, 1]`: t is a row of these numbers, with an axis of that name
+  uint32_t moments;
+  const double *moment;
+  Name set, split; // `on mnist.test`, as for a measure
+  const char *path;
+  uint64_t every; // steps of training; 0 = at its end
+} Show;
+
 typedef struct {
   Name set, split;    // mnist, test;  0 when not a named set
   const char *path;   // a file, or NULL
@@ -105,7 +127,8 @@ struct Program {
   VEC(Goal) goal;
   VEC(Measure) measure;
   VEC(Given) given;
-  VEC(const Node *) train, show;
+  VEC(const Node *) train;
+  VEC(Show) show;
   VEC(Def *) learner, box; // in the order of the text
   uint32_t later;          // constructs that this version parses but does not run
 };
@@ -131,8 +154,6 @@ Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
 // A goal as it is outside of training (no dropout), weighted as in the loss; its distance on other
 // data. False when it cannot be said again; nothing is reported.
 bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
-// The value of an expression, as in `show`: one output for each wire of it. NULL with a diagnostic.
-Diagram *infer_shown(Infer *, Program *, const Node *expr, Ids *fields);
 Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL

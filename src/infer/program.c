@@ -223,50 +223,6 @@ static void check_learners(Infer *in, Program *p) {
   }
 }
 
-// -- show: names are looked up, and the words after `as`
-// ---------------------------------------------
-static bool is_shown_name(Infer *in, const Program *p, const Node *show, Name name) {
-  static const char *const words[] = {"confusion", "generate", "inf"};
-  const char *text = name_text(in->w->names, name);
-  bool nodes;
-  for (uint32_t i = 0; i < COUNT(words); i++)
-    if (strcmp(text, words[i]) == 0) return true;
-  for (uint32_t i = 1; i < show->nkid; i++)
-    if (show->kid[i]->kind == N_FORIN && show->kid[i]->name == name) return true;
-  return scope_find(p->scope, name) || builtin_find(name, in->w, &nodes) ||
-         fn_find(text) != FN_COUNT;
-}
-
-static void check_shown(Infer *in, const Program *p, const Node *show, const Node *n) {
-  if (!n || n->kind == N_BRACKETS) return; // indices and options
-  if (n->kind == N_NAME && !is_shown_name(in, p, show, n->name)) {
-    Body b = {.in = in, .w = in->w};
-    unknown_name(&b, env_new(in, NULL, p->scope, &b), n, "box or value");
-  }
-  for (uint32_t i = 0; i < n->nkid; i++) check_shown(in, p, show, n->kid[i]);
-}
-
-static void check_view(Infer *in, const Node *view) {
-  static const char *const views[] = {"images", "strip",  "scatter", "curves",
-                                      "paths",  "table",  "text",    "phase",
-                                      "wiring", "latent", "matrix",  "spacetime"};
-  const Node *name = view->kind == N_AT ? view->kid[0] : view;
-  const char *text = name_text(in->w->names, name->name);
-  for (uint32_t i = 0; i < COUNT(views); i++)
-    if (strcmp(views[i], text) == 0) return;
-  const char *near = nearest_name(text, views, COUNT(views));
-  Id e = diag_error(in->w->diags, name->span, "there is no way to show things as `%s`", text);
-  if (near) diag_help(in->w->diags, e, "did you mean `%s`?", near);
-}
-
-static void do_show(Infer *in, Program *p, const Node *n) {
-  if (!p->later) check_shown(in, p, n, n->kid[0]); // a machine's variables are not known yet
-  for (uint32_t i = 1; i < n->nkid; i++)
-    for (uint32_t k = 0; n->kid[i]->kind == N_AS && k < n->kid[i]->nkid; k++)
-      check_view(in, n->kid[i]->kid[k]);
-  vec_push(in->w->arena, &p->show, n);
-}
-
 static bool hidden(const Program *p, const Node *goal) { // the file itself has a goal of that name
   for (uint32_t i = 0; i < p->tree->nkid; i++)
     if (goal->name && p->tree->kid[i]->kind == goal->kind && p->tree->kid[i]->name == goal->name &&
@@ -484,12 +440,4 @@ bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
   in->w->diags->muted--;
   zonk_all(in->w);
   return out->diagram && in->w->diags->errors == errors;
-}
-
-Diagram *infer_shown(Infer *in, Program *p, const Node *expr, Ids *fields) {
-  uint32_t errors = in->w->diags->errors;
-  Body *b = goal_shown(in, p, expr, fields);
-  settle_sizes(in);
-  zonk_all(in->w);
-  return in->w->diags->errors == errors && b->d->out.n ? b->d : NULL;
 }

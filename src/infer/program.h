@@ -15,10 +15,16 @@ void add_whole_learner(Infer *in, Def *d, Ids *out);
 void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix);
 void do_measure(Infer *in, Program *p, const Node *n);
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m);
-Body *goal_shown(Infer *in, Program *p, const Node *expr, Ids *fields);
+Body *goal_body(Infer *in, Program *p, Name name);
+Ids goal_fields(Body *b);
+void read_on(Infer *in, Program *p, const Node *on, Given *g); // `on mnist.test`
+const Node *clause(const Node *n, NodeKind kind);
 
 // program.c
 Def *learner_named(Infer *in, Scope *s, const Node *n);
+
+// show.c
+void do_show(Infer *in, Program *p, const Node *n);
 
 // train.c
 void do_train(Infer *in, Program *p, const Node *n);

@@ -148,6 +148,7 @@ static uint64_t next_due(const Trainer *t) {
   due = least(due, next_of(t->step, t->row_every));
   due = least(due, next_of(t->step, t->report_every));
   if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
+  due = least(due, traces_due(t));
   if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
   return due;
 }
@@ -167,6 +168,7 @@ static LoopEnd attend(Trainer *t, bool *end) {
   *end = t->step == t->total;
   if (reported && !report(t)) return LOOP_FAILED;
   if (reported || t->step % t->row_every == 0) end_row(t, reported);
+  traces_frames(t);
   if (is_impatient(t)) return LOOP_PATIENT;
   if (t->pause_at == t->base + t->step && !(*end && t->phase + 1 == t->p->train.n))
     return LOOP_STOPPED;

@@ -51,12 +51,18 @@ static bool cut(Trainer *t, const char *path, int64_t bytes) {
   return false;
 }
 
+static void name_cell(Trainer *t, const char *name, double value) {
+  (void)value;
+  buf_printf(&t->record.waiting, strpbrk(name, ",\"") ? ",\"%s\"" : ",%s", name);
+}
+
 static void header_row(Trainer *t) {
   Buf *b = &t->record.waiting;
   buf_text(b, "step,epoch,time");
   for (uint32_t i = 0; i < t->p->goal.n; i++)
     buf_printf(b, ",%s", name_text(t->w->names, t->p->goal.at[i].name));
   for (uint32_t i = 0; i < t->gauge.n; i++) buf_printf(b, ",%s", t->gauge.at[i].label);
+  traces_cells(t, &(TraceCells){.cell = name_cell});
   buf_char(b, '\n');
 }
 
@@ -144,6 +150,10 @@ static void value_cell(Trainer *t, Buf *b, const char *name, bool known, double 
   events_scalar(t->record.events, (int64_t)(t->base + t->step), wall_time(), name, value);
 }
 
+static void path_cell(Trainer *t, const char *name, double value) {
+  value_cell(t, &t->record.waiting, name, true, value);
+}
+
 void record_row(Trainer *t) {
   Buf *b = &t->record.waiting;
   double epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0;
@@ -157,6 +167,7 @@ void record_row(Trainer *t) {
     value_cell(t, b, g->label, g->fresh, g->value);
     g->fresh = false;
   }
+  traces_cells(t, &(TraceCells){.cell = path_cell, .values = true});
   buf_char(b, '\n');
   if (b->n > WAITING_BYTES) record_flush(t);
 }

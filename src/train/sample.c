@@ -87,25 +87,12 @@ static bool is_text_model(World *w, const Diagram *d, Letters *l) {
          t == l->window && v == l->labels;
 }
 
-// The names of the labels, from the program's source of such labels.
 static bool find_letters(Use *u, Letters *l) {
   Data *data = data_new(u->in, u->p, u->arena);
   data->seed = u->seed;
-  for (uint32_t g = 0; g < u->p->given.n; g++)
-    for (uint32_t i = 0; i < u->p->given.at[g].type.n; i++) {
-      const Given *given = &u->p->given.at[g];
-      int64_t labels;
-      if (given->type.at[i].base != BASE_LABEL || !given->field.at[i] ||
-          !size_value(u->w, given->type.at[i].count, &labels) || labels != l->labels)
-        continue;
-      Ids fields = {0};
-      vec_push(u->arena, &fields, given->field.at[i]->id);
-      if (!data_need(data, &fields)) return false;
-      uint32_t field = set_find(data->set[g], name_text(u->w->names, given->column.at[i]));
-      l->label = field < set_fields(data->set[g]) ? set_field(data->set[g], field)->label : NULL;
-      if (l->label) return true;
-    }
-  return use_wrong(u, LIMN_WRONG, "nothing in this program says what its %lld labels are called",
+  l->label = data_labels(data, size_of(u->w, l->labels));
+  return l->label ||
+         use_wrong(u, LIMN_WRONG, "nothing in this program says what its %lld labels are called",
                    (long long)l->labels);
 }
 
@@ -189,20 +176,19 @@ static bool put_texts(Use *u, const Letters *l, const Letter *text, int64_t n, B
   return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);
 }
 
-static bool write_text(Use *u, const Sample *s, const Diagram *formal, Letters *l,
-                       const char *prompt, int64_t length) {
-  int64_t n = how_many(u, 1), rows;
+// n texts, of `length` letters after the prompt.
+static bool write_texts(Use *u, const char *name, const Diagram *formal, Letters *l,
+                        const char *prompt, int64_t length, int64_t n, Letter *text) {
+  int64_t rows;
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
-  Letter *text = NEW_ARRAY(u->arena, Letter, n);
   if (!find_letters(u, l)) return false;
   for (int64_t k = 0; k < n; k++)
-    if (!read_prompt(u, l, u->how->prompt ? u->how->prompt : prompt, &text[k])) return false;
-  const Diagram *d = use_instance(u, s->name, formal, &x, &rows);
+    if (!read_prompt(u, l, prompt, &text[k])) return false;
+  const Diagram *d = use_instance(u, name, formal, &x, &rows);
   if (!d || !use_engine(u, d, n)) return false;
-  if (u->how->length > 0) length = u->how->length;
   for (int64_t i = 0; i < length; i++)
     if (!write_more(u, l, text, n)) return false;
-  return put_texts(u, l, text, n, s->text);
+  return true;
 }
 
 // -- what to make ---------------------------------------------------------------------------------
@@ -210,8 +196,13 @@ static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t le
   const Diagram *formal = use_find(u, s->name, NULL);
   Letters l = {0};
   if (!formal) return false;
-  if (is_text_model(u->w, formal, &l)) return write_text(u, s, formal, &l, prompt, length);
-  return from_noise(u, s, formal);
+  if (!is_text_model(u->w, formal, &l)) return from_noise(u, s, formal);
+  int64_t n = how_many(u, 1);
+  Letter *text = NEW_ARRAY(u->arena, Letter, n);
+  if (u->how->prompt) prompt = u->how->prompt;
+  if (u->how->length > 0) length = u->how->length;
+  return write_texts(u, s->name, formal, &l, prompt, length, n, text) &&
+         put_texts(u, &l, text, n, s->text);
 }
 
 // generate[model, length: 500]("\n")
@@ -230,25 +221,34 @@ static bool is_generate(Use *u, const Node *n, const char **model, const char **
   return *model != NULL;
 }
 
-// An expression of the program, on its data in order if it reads any.
-static bool sample_shown(Use *u, const Sample *s, const Node *expr) {
-  Ids fields = {0};
-  Diagram *d = infer_shown(u->in, u->p, expr, &fields);
+bool sample_text(Use *u, const Node *expr, Shown *out) {
+  const char *name = NULL, *prompt = "\n";
+  int64_t length = LENGTH;
+  Letters l = {0};
+  Letter text = {0};
+  if (!is_generate(u, expr, &name, &prompt, &length))
+    return use_wrong(u, LIMN_WRONG, "`generate` wants a model of text: `generate[f]`");
+  const Diagram *formal = use_find(u, name, NULL);
+  if (!formal) return false;
+  if (!is_text_model(u->w, formal, &l))
+    return use_wrong(u, LIMN_WRONG, "`%s` is no model of text: that is {v}[t] -> R[t v]", name);
+  if (!write_texts(u, name, formal, &l, prompt, length, 1, &text)) return false;
+  int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
+  Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
+  vec_push(u->arena, &out->value.array, a);
+  out->name = arena_copy(u->arena, &l.label, sizeof l.label);
+  out->samples = true;
+  return true;
+}
+
+// What the first `show` says.
+static bool sample_shown(Use *u, const Sample *s, const Show *show) {
   Data *data = data_new(u->in, u->p, u->arena);
+  Shown shown = {0};
   data->seed = u->seed;
-  if (!d || !data_need(data, &fields)) return false;
-  d = compose_noise(u->in, u->p, d, &fields);
-  int64_t n = how_many(u, SAMPLES);
-  if (!d || !use_engine(u, d, n)) return false;
-  Arrays all = {0};
-  if (!has_sample_axis(u->w, d)) return run_again(u, n, &all) && arrays_put(u, &all, s->text);
-  Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
-         *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
-  u->many = true;
-  if (!data_rows(data, &fields, d, n, in, &n)) return false;
-  if (!use_run(u, in, n, out)) return false;
-  use_results(u, out, &all);
-  return arrays_put(u, &all, s->text);
+  if (!show->diagram || !use_show(u, data, show, how_many(u, SAMPLES), &shown)) return false;
+  u->many = shown.samples;
+  return arrays_put(u, &shown.value, s->text);
 }
 
 static bool sample(Use *u, void *context) {
@@ -258,9 +258,10 @@ static bool sample(Use *u, void *context) {
   if (s->name) return sample_named(u, s, prompt, length);
   if (!u->p->show.n)
     return use_wrong(u, LIMN_WRONG, "what is to be made? Name a learner or box, or write a `show`");
-  const Node *expr = u->p->show.at[0]->kid[0];
-  if (is_generate(u, expr, &s->name, &prompt, &length)) return sample_named(u, s, prompt, length);
-  return sample_shown(u, s, expr);
+  const Show *show = &u->p->show.at[0];
+  if (is_generate(u, show->node->kid[0], &s->name, &prompt, &length))
+    return sample_named(u, s, prompt, length);
+  return sample_shown(u, s, show);
 }
 
 LimnStatus train_sample(Infer *in, Program *p, const char *name, const LimnUse *how, Buf *text) {

@@ -104,6 +104,8 @@ bool data_open_all(Data *d) {
     if (!data_need(d, &d->p->goal.at[i].fields)) return false;
   for (uint32_t i = 0; i < d->p->measure.n; i++)
     if (!data_need(d, &d->p->measure.at[i].fields)) return false;
+  for (uint32_t i = 0; i < d->p->show.n; i++)
+    if (!data_need(d, &d->p->show.at[i].fields)) return false;
   return true;
 }
 
@@ -233,43 +235,24 @@ int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
   return b->n;
 }
 
-// -- rows as they come ----------------------------------------------------------------------------
-static const Instead in_order = {.ordered = true};
-
-// How many of n rows all these fields have.
-static int64_t rows_there(const Data *d, const Ids *fields, int64_t n) {
-  for (uint32_t i = 0; i < fields->n; i++) {
-    if (!fields->at[i]) continue;
-    uint32_t given = def_of(d->in, fields->at[i])->given;
-    int64_t have = set_rows(d->set[given], split_of(d, &d->p->given.at[given], &in_order));
-    if (have < n) n = have;
+// -- labels ---------------------------------------------------------------------------------------
+const char *const *data_labels(Data *d, Size count) {
+  int64_t want, n;
+  if (!size_value(d->w, count, &want)) return NULL;
+  for (uint32_t g = 0; g < d->p->given.n; g++) {
+    const Given *given = &d->p->given.at[g];
+    for (uint32_t i = 0; i < given->type.n; i++) {
+      Ids fields = {0};
+      if (given->type.at[i].base != BASE_LABEL || !given->field.at[i] ||
+          !size_value(d->w, given->type.at[i].count, &n) || n != want)
+        continue;
+      vec_push(d->arena, &fields, given->field.at[i]->id);
+      if (!data_need(d, &fields)) return NULL;
+      uint32_t field = set_find(d->set[g], name_text(d->w->names, given->column.at[i]));
+      const char *const *label =
+          field < set_fields(d->set[g]) ? set_field(d->set[g], field)->label : NULL;
+      if (label) return label;
+    }
   }
-  return n;
-}
-
-static bool read_rows(Data *d, Id id, const Type *t, const int64_t *row, int64_t n, Tensor *out) {
-  const Def *def = def_of(d->in, id);
-  const Given *g = &d->p->given.at[def->given];
-  Set *set = d->set[def->given];
-  int64_t shape[ARRAY_RANK_LIMIT];
-  uint32_t field;
-  const char *why = "";
-  if (!engine_shape(d->w, t, n, shape) || !find_field(d, g, set, def->field, &field)) return false;
-  *out = tensor_new(d->arena, t->rank, shape);
-  Split split = split_of(d, g, &in_order);
-  if (set_read(set, split, field, row, n, NUMBER_F64, out->data, &why)) return true;
-  diag_error(d->w->diags, g->node->span, "%s", why);
-  return false;
-}
-
-bool data_rows(Data *d, const Ids *fields, const Diagram *diagram, int64_t n, Tensor *in,
-               int64_t *rows) {
-  n = *rows = rows_there(d, fields, n);
-  int64_t *row = NEW_ARRAY(d->arena, int64_t, n + 1);
-  for (int64_t i = 0; i < n; i++) row[i] = i;
-  for (uint32_t i = 0; i < fields->n; i++) {
-    const Type *t = &diagram->wire.at[diagram->in.at[i]].type;
-    if (fields->at[i] && !read_rows(d, fields->at[i], t, row, n, &in[i])) return false;
-  }
-  return true;
+  return NULL;
 }

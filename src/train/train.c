@@ -202,6 +202,7 @@ static void close_engines(Trainer *t) {
   for (uint32_t i = 0; t->engine && i < t->regime.step.n; i++) engine_free(t->engine[i]);
   t->engine = NULL;
   gauges_close(t);
+  traces_close(t);
 }
 
 static bool open_phase(Trainer *t) {
@@ -217,7 +218,7 @@ static bool open_phase(Trainer *t) {
   if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
   store_free(t->before);
   t->before = NULL;
-  return open_steps(t) && gauges_open(t);
+  return open_steps(t) && gauges_open(t) && traces_open(t);
 }
 
 static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
@@ -307,7 +308,7 @@ static void close_all(Trainer *t) {
   arena_free(t->arena);
 }
 
-LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o) {
+LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o, const char **dir) {
   World *w = infer_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .lock = -1, .record = {.fd = -1}};
@@ -323,6 +324,7 @@ LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o) {
   } else {
     t->status = LIMN_MACHINE;
   }
+  if (dir) *dir = t->dir ? arena_format(w->arena, "%s", t->dir) : NULL;
   close_all(t);
   return t->status;
 }

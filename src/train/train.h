@@ -1,6 +1,6 @@
 // train: the loop around the engine: data in, steps, measures, checkpoints, a run folder.
 //
-//   train_run(in, program, &(LimnTrain){.epochs = 3, .out = "runs/net"});
+//   train_run(in, program, &(LimnTrain){.epochs = 3, .out = "runs/net"}, NULL);
 //
 // A run is a function of program, data and seed. A checkpoint holds all of it that changes, so a
 // run that was stopped or killed anywhere goes on as if nothing had happened, bit for bit, whatever
@@ -13,7 +13,8 @@
 #include "target/target.h"
 
 // train.c
-LimnStatus train_run(Infer *, Program *, const LimnTrain *);
+// *dir: the run folder, NULL if there was none yet; dir itself may be NULL
+LimnStatus train_run(Infer *, Program *, const LimnTrain *, const char **dir);
 
 const char *train_weights(Arena *,
                           const char *from); // the model of a run folder, or the file itself
@@ -22,6 +23,15 @@ const char *train_weights(Arena *,
 LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);                   // measure.c
 LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
 LimnStatus train_sample(Infer *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
+
+// metrics.c: metrics.csv of a run, read back
+typedef struct {
+  VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
+  VEC(double) value;      // [rows columns], NaN where a cell is empty
+  int64_t rows;
+} Rows;
+bool rows_read(Arena *, const char *path, Rows *, const char **error);
+bool rows_find(const Rows *, const char *name, uint32_t *column);
 
 // show.c: what a `show` asked for, as numbers
 typedef struct {

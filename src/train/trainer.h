@@ -63,9 +63,8 @@ void feed_stop(Feed *);
 int64_t feed_batches(const Feed *); // in an epoch
 // How many samples came, into the memory of one engine; -1: *why.
 int64_t feed_next(Feed *, const Inlets *, const char **why);
-// The first n rows of these fields as tensors, for each input of the diagram; *rows: how many there
-// were.
-bool data_rows(Data *, const Ids *fields, const Diagram *, int64_t n, Tensor *in, int64_t *rows);
+// What the labels of a source with so many are called; NULL: nobody says.
+const char *const *data_labels(Data *, Size count);
 bool split_from(const char *name, Split *);
 
 // compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
@@ -117,6 +116,43 @@ typedef VEC(Gauge) Gauges;
 bool gauges_open(Trainer *);
 bool gauges_run(Trainer *);
 void gauges_close(Trainer *);
+
+// sight.c: a `show`, computed
+typedef struct {
+  const Show *show;
+  const Diagram *d;
+  Engine *engine;
+  Feed feed;
+  Inlets inlet;
+  int64_t wanted, batch;
+  bool samples; // values have samples in front
+  bool again;   // it is of noise alone: run as often as there are samples wanted
+} Sight;
+// n: how many samples, 0 as many as the view has room for. False with a diagnostic.
+bool sight_open(Data *, Store *, const Show *, int64_t n, const Target *, Sight *);
+bool sight_take(Data *, Sight *, Tensor *out); // [out of the diagram]
+void sight_close(Sight *);
+
+// trace.c: shows during training
+typedef struct {
+  uint32_t show; // of the program
+  Sight sight;
+} Trace;
+typedef VEC(Trace) Traces;
+typedef struct {
+  void (*cell)(Trainer *, const char *name, double value);
+  bool values; // they are computed; otherwise only the names are good
+} TraceCells;
+bool traces_open(Trainer *);
+void traces_close(Trainer *);
+bool traces_cells(Trainer *, const TraceCells *); // columns of metrics.csv
+uint64_t traces_due(const Trainer *);             // the next step of the phase that has a frame
+void traces_frames(Trainer *);                    // files for what is due
+
+// show.c
+const char *shown_name(World *, Arena *, const Show *, uint32_t i, uint32_t values);
+bool is_path(const Show *);
+const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
 
 // folder.c
 const char *folder_make(Arena *,
@@ -203,6 +239,7 @@ struct Trainer {
   uint32_t at_turn;
   uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;
+  Traces trace;
   int64_t batch;
   int64_t epoch_runs, epoch_steps; // batches and rounds in an epoch; 0 without finite data
   uint64_t total, row_every, report_every;

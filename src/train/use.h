@@ -42,6 +42,12 @@ const Diagram *use_find(Use *, const char *name, const Instance *); // NULL with
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
 void use_results(Use *, const Tensor *out, Arrays *);
 
+// show.c: the values of a show; n: how many samples, 0 as the view wants
+bool use_show(Use *, Data *, const Show *, int64_t n, Shown *);
+
+// sample.c: generate[f, length: 500]("to")
+bool sample_text(Use *, const Node *expr, Shown *);
+
 // put.c
 bool array_from(Use *, const char *value, const Type *,
                 Array *);                             // an input, from a file or as typed

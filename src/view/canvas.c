@@ -149,7 +149,7 @@ static Paint paint_clean(const Paint *p) {
   q.width = or_else(p->width, 1, SIZE_LIMIT);
   q.opacity = or_else(p->opacity, 1, 1);
   bool dashed = isfinite(p->dash[0]) && isfinite(p->dash[1]) && p->dash[0] >= 0 && p->dash[1] > 0;
-  if (dashed && p->dash[0] + p->dash[1] >= 0.1) {
+  if (dashed && p->dash[0] + p->dash[1] >= 0.5) {
     q.dash[0] = fmin(p->dash[0], SIZE_LIMIT);
     q.dash[1] = fmin(p->dash[1], SIZE_LIMIT);
   }
@@ -246,5 +246,5 @@ bool canvas_write(Canvas *c, const char *path, const Look *look, const char **er
   else
     canvas_pdf(c, look, &b);
   why = file_write(c->arena, path, b.at, b.n);
-  return !why || file_error(c->arena, error, "%s: %s", path, why);
+  return !why || file_error(c->arena, error, "cannot write %s: %s", path, why);
 }

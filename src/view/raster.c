@@ -6,25 +6,26 @@
 // its end, and running sums are the coverage, up to FULL. Colours are mixed in whole numbers, as
 // they stand in the file, over the theme's paper.
 //
-// Coordinates are rounded to 1/256 pixel and crossings are computed one by one, without sums that
-// drift, so the same marks give the same bytes on every machine.
+// Points are rounded to 1/GRID pixel, and where sides cross lines is counted in whole numbers,
+// 1/FINE of that, so the same marks give the same bytes on every machine.
 #include "view/marks.h"
 #include <math.h>
 
-enum { ROWS = 16, GRID = 256, FULL = ROWS * GRID, PIXELS_LIMIT = 1 << 27, NONE = -1 };
+enum { ROWS = 16, GRID = 256, FULL = ROWS * GRID, GAP = GRID / ROWS };
+enum { FINE = 1 << 24, PIXELS_LIMIT = 1 << 26, NONE = -1 };
+enum { STRIDE = 4, MANY = 48 };
 
 typedef struct {
-  double x, y, slope; // where it starts, in 1/GRID pixel, and x for a y
-  int32_t first, end; // the lines that cross it
-  int32_t next;       // the next side that starts at the same line
-  int32_t wind;       // +1 downwards, −1 upwards
-} Side;
-
-typedef struct {
-  int32_t x;
-  int32_t wind;
-  int32_t side;
+  int64_t x, step; // where the line crosses it, and how far to the next: in pixels / GRID / FINE
+  int32_t end;     // the line after the last that crosses it
+  int32_t wind;    // +1 downwards, −1 upwards
 } Crossing;
+
+typedef struct {
+  Crossing at; // on the first line
+  int32_t first;
+  int32_t next; // the next side that starts at the same line
+} Side;
 
 typedef struct {
   Arena *arena; // scratch
@@ -33,81 +34,119 @@ typedef struct {
   Theme theme;
   int32_t lines; // sampling lines, ROWS a pixel
   VEC(Side) side;
-  VEC(Crossing) active;
+  VEC(Crossing) active, fresh;
   int32_t *starts; // [lines] the first side that starts there, or NONE
   int32_t top, bottom;
-  int32_t *change;  // [width + 2] of coverage, from pixel to pixel
-  int32_t dirty[2]; // the part of it that is not 0
+  int64_t crossings; // of all sides with all lines
+  int32_t stride;    // from line to line
+  int32_t *change;   // [width + 2] of coverage, from pixel to pixel
+  int32_t dirty[2];  // the part of it that is not 0
   Lines shape;
 } Raster;
 
 // The first line at or below y: lines lie at (k + 1/2) / ROWS of a pixel.
 static int32_t line_at(const Raster *r, double y) {
-  double k = ceil((y - GRID / ROWS / 2) / (GRID / ROWS));
+  double k = ceil((y - GAP / 2) / GAP);
   return (int32_t)fmin(fmax(k, 0), r->lines);
+}
+
+// Far outside, points move to a limit that leaves room for FINE in 64 bits.
+static double on_grid(double x) {
+  const double far = (double)((int64_t)1 << 34);
+  x = nearbyint(x * GRID);
+  return x < -far ? -far : x > far ? far : x;
 }
 
 static void side_add(void *to, Point p, Point q) {
   Raster *r = to;
-  double px = nearbyint(p.x * GRID), py = nearbyint(p.y * GRID);
-  double qx = nearbyint(q.x * GRID), qy = nearbyint(q.y * GRID);
-  if (py == qy) return;
-  Side s = {px, py, (qx - px) / (qy - py), 0, 0, NONE, py < qy ? 1 : -1};
-  s.first = line_at(r, fmin(py, qy)), s.end = line_at(r, fmax(py, qy));
-  if (s.first >= s.end) return;
-  s.next = r->starts[s.first];
-  r->starts[s.first] = (int32_t)r->side.n;
-  if (s.first < r->top) r->top = s.first;
-  if (s.end > r->bottom) r->bottom = s.end;
-  vec_push(r->arena, &r->side, s);
+  bool down = p.y < q.y;
+  double px = on_grid(p.x), py = on_grid(p.y), qx = on_grid(q.x), qy = on_grid(q.y);
+  double right = (double)r->out->width * GRID;
+  if (py == qy || (px >= right && qx >= right)) return; // beyond, it bounds nothing
+  int32_t first = line_at(r, down ? py : qy), end = line_at(r, down ? qy : py);
+  if (first >= end) return;
+  double slope = (qx - px) / (qy - py), x = px + (first * GAP + GAP / 2 - py) * slope;
+  Crossing c = {.x = (int64_t)nearbyint(x * FINE), .end = end, .wind = down ? 1 : -1};
+  if (end - first > 1) c.step = (int64_t)nearbyint(slope * GAP * FINE);
+  vec_push(r->arena, &r->side, (Side){c, first, r->starts[first]});
+  r->starts[first] = (int32_t)r->side.n - 1;
+  r->crossings += end - first;
+  if (first < r->top) r->top = first;
+  if (end > r->bottom) r->bottom = end;
 }
 
-static int32_t crossing_at(const Raster *r, const Side *s, int32_t line) {
-  double y = line * (GRID / ROWS) + GRID / ROWS / 2;
-  double x = floor(s->x + (y - s->y) * s->slope + 0.5);
-  return (int32_t)fmin(fmax(x, 0), (double)r->out->width * GRID);
+// Gaps that shrink to 1: fast in any order
+static void crossings_sort(Crossing *at, uint32_t n) {
+  for (uint32_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+    for (uint32_t i = gap, k; i < n; i++) {
+      Crossing c = at[i];
+      for (k = i; k >= gap && at[k - gap].x > c.x; k -= gap) at[k] = at[k - gap];
+      at[k] = c;
+    }
 }
 
-// Sides that end leave, those that start come in, and all are put in order again. They were in
-// order on the line before, so little moves.
-static void cross_line(Raster *r, int32_t line) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < r->active.n; i++)
-    if (r->side.at[r->active.at[i].side].end > line) r->active.at[n++] = r->active.at[i];
-  r->active.n = n;
-  for (int32_t i = r->starts[line]; i != NONE; i = r->side.at[i].next)
-    vec_push(r->arena, &r->active, (Crossing){0, r->side.at[i].wind, i});
+// Sides that start here come in among the others, which are in order.
+static void line_enter(Raster *r, int32_t line) {
+  uint32_t old = r->active.n;
+  r->fresh.n = 0;
+  for (int32_t i = r->starts[line]; i != NONE; i = r->side.at[i].next) {
+    vec_push(r->arena, &r->fresh, r->side.at[i].at);
+    vec_push(r->arena, &r->active, r->side.at[i].at);
+  }
   r->starts[line] = NONE;
-  for (uint32_t i = 0; i < r->active.n; i++) {
-    Crossing c = r->active.at[i];
-    c.x = crossing_at(r, &r->side.at[c.side], line);
-    uint32_t k = i;
-    for (; k && r->active.at[k - 1].x > c.x; k--) r->active.at[k] = r->active.at[k - 1];
-    r->active.at[k] = c;
+  crossings_sort(r->fresh.at, r->fresh.n);
+  for (uint32_t n = r->fresh.n; n; n--) { // from the last place down
+    Crossing c = r->fresh.at[n - 1];
+    for (; old && r->active.at[old - 1].x > c.x; old--)
+      r->active.at[old + n - 1] = r->active.at[old - 1];
+    r->active.at[old + n - 1] = c;
   }
 }
 
-static void change_at(Raster *r, int32_t x, int32_t sign) {
+// Sides that end leave, the others go on to the next line. Little changes its place.
+static void line_leave(Raster *r, int32_t next) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->active.n; i++) {
+    Crossing c = r->active.at[i];
+    if (c.end <= next) continue;
+    c.x += c.step;
+    uint32_t k = n++;
+    for (; k && r->active.at[k - 1].x > c.x; k--) r->active.at[k] = r->active.at[k - 1];
+    r->active.at[k] = c;
+  }
+  r->active.n = n;
+}
+
+static void change_at(Raster *r, int32_t x, int32_t weight) {
   int32_t pixel = x / GRID, part = x % GRID;
-  r->change[pixel] += sign * (GRID - part);
-  r->change[pixel + 1] += sign * part;
+  r->change[pixel] += weight * (GRID - part);
+  r->change[pixel + 1] += weight * part;
 }
 
 static void span_add(Raster *r, int32_t from, int32_t until) {
   if (from >= until) return;
-  change_at(r, from, 1);
-  change_at(r, until, -1);
+  change_at(r, from, r->stride);
+  change_at(r, until, -r->stride);
   if (from / GRID < r->dirty[0]) r->dirty[0] = from / GRID;
   if (until / GRID + 2 > r->dirty[1]) r->dirty[1] = until / GRID + 2;
 }
 
+static int32_t on_sheet(const Raster *r, int64_t x) {
+  int64_t right = (int64_t)r->out->width * GRID;
+  x = x < 0 ? 0 : x / FINE;
+  return (int32_t)(x > right ? right : x);
+}
+
 static void line_add(Raster *r) {
-  int32_t wind = 0, from = 0;
+  int32_t wind = 0;
+  int64_t from = 0;
   for (uint32_t i = 0; i < r->active.n; i++) {
-    if (!wind) from = r->active.at[i].x;
-    wind += r->active.at[i].wind;
-    if (!wind) span_add(r, from, r->active.at[i].x);
+    const Crossing *c = &r->active.at[i];
+    if (!wind) from = c->x;
+    wind += c->wind;
+    if (!wind) span_add(r, on_sheet(r, from), on_sheet(r, c->x));
   }
+  if (wind) span_add(r, on_sheet(r, from), (int32_t)r->out->width * GRID); // it closes beyond
 }
 
 static void mix(uint8_t *pixel, uint32_t rgb, uint32_t part, uint32_t whole) {
@@ -128,16 +167,38 @@ static void row_paint(Raster *r, int32_t y, uint32_t rgb, uint32_t opacity) {
   r->dirty[0] = width, r->dirty[1] = 0;
 }
 
-// Paints the area inside the sides that were added, and forgets them.
+// Keeps every STRIDE-th line only.
+static void lines_thin(Raster *r) {
+  for (int32_t i = r->top; i < r->bottom; i++) r->starts[i] = NONE;
+  for (uint32_t i = 0; i < r->side.n; i++) {
+    Side *s = &r->side.at[i];
+    int32_t line = (s->first + STRIDE / 2 - 1) / STRIDE * STRIDE + STRIDE / 2;
+    if (line >= s->at.end) continue;
+    s->at.x += (line - s->first) * s->at.step;
+    s->at.step *= STRIDE;
+    s->next = r->starts[line];
+    r->starts[line] = (int32_t)i;
+  }
+  r->stride = STRIDE;
+  r->top = r->top / STRIDE * STRIDE + STRIDE / 2;
+}
+
+// Paints the area inside the sides that were added, and forgets them. Where very many sides cross a
+// line, fewer lines are enough: nobody can tell.
 static void area_paint(Raster *r, Ink ink, double opacity) {
   uint32_t rgb = ink_rgb(ink, r->theme), part = (uint32_t)(opacity * GRID + 0.5);
   r->active.n = 0;
-  for (int32_t line = r->top; line < r->bottom; line++) {
-    cross_line(r, line);
+  r->stride = 1;
+  if (r->crossings > (int64_t)MANY * (r->bottom - r->top)) lines_thin(r);
+  for (int32_t line = r->top, next; line < r->bottom; line = next) {
+    next = line + r->stride;
+    line_enter(r, line);
     line_add(r);
-    if ((line + 1) % ROWS == 0 || line + 1 == r->bottom) row_paint(r, line / ROWS, rgb, part);
+    line_leave(r, next);
+    if (next / ROWS != line / ROWS || next >= r->bottom) row_paint(r, line / ROWS, rgb, part);
   }
   r->side.n = 0;
+  r->crossings = 0;
   r->top = r->lines, r->bottom = 0;
 }
 

@@ -10,8 +10,8 @@
 #include "view/marks.h"
 #include <math.h>
 
-static const double TOLERANCE = 0.025; // of curves
-static const double MITRE_LIMIT = 4;   // beyond it a corner is cut off, as in SVG
+static const double TOLERANCE = 0.03; // of curves
+static const double MITRE_LIMIT = 4;  // beyond it a corner is cut off, as in SVG
 
 static Point point_map(const Affine *m, double x, double y) {
   return (Point){m->a * x + m->c * y + m->e, m->b * x + m->d * y + m->f};
@@ -74,11 +74,11 @@ static double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 static double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 static Point left_of(Point d) { return (Point){-d.y, d.x}; }
 
-// From p + a to p + b on a circle, by halving the angle; 1 px is at most so coarse for any radius.
+// From p + a to p + b on a circle: the angle is halved until lines are within 0.02 of it.
 static void add_arc(const Pen *pen, Point p, Point a, Point b) {
   Point middle = sum(a, b), apart = {a.x - b.x, a.y - b.y};
   double chord = dot(apart, apart), size = sqrt(dot(middle, middle));
-  if (chord < pen->half * 0.4 || chord < 1e-6 || size < pen->half * 0.1) {
+  if (chord < pen->half * 0.15 || chord < 1e-6 || size < pen->half * 0.1) {
     pen->add(pen->to, sum(p, a), sum(p, b));
     return;
   }

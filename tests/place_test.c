@@ -1,0 +1,99 @@
+// Places: every gap is kept, and no other choice is better. For small problems all places on the
+// grid are tried; for large ones a sum that is known.
+#include "view/place.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static int64_t cost(const Places *p, const int64_t *place) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < p->pull.n; i++) {
+    const Pull *q = &p->pull.at[i];
+    sum += q->weight * llabs(place[q->b] - place[q->a] - q->offset);
+  }
+  return sum;
+}
+
+static bool keeps_gaps(const Places *p, const int64_t *place) {
+  for (uint32_t i = 0; i < p->gap.n; i++)
+    if (place[p->gap.at[i].below] - place[p->gap.at[i].above] < p->gap.at[i].least) return false;
+  return true;
+}
+
+static uint32_t next(uint64_t *s, uint32_t n) {
+  *s = *s * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*s >> 33) % n;
+}
+
+static int64_t best_of_all(const Places *p, int64_t top) {
+  int64_t place[8] = {0}, best = INT64_MAX;
+  for (;;) {
+    if (keeps_gaps(p, place) && cost(p, place) < best) best = cost(p, place);
+    uint32_t i = 0;
+    while (i < p->n && ++place[i] > top) place[i++] = 0;
+    if (i == p->n) return best;
+  }
+}
+
+static void as_good_as_any(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 400; seed++) {
+    Arena *a = arena_new();
+    uint64_t s = seed;
+    Places p = {.n = 2 + next(&s, 4)};
+    int64_t place[8];
+    for (uint32_t i = 0, k = next(&s, 6); i < k; i++) {
+      uint32_t above = next(&s, p.n - 1), below = above + 1 + next(&s, p.n - above - 1);
+      vec_push(a, &p.gap, (Gap){above, below, next(&s, 3)});
+    }
+    for (uint32_t i = 0, k = next(&s, 8); i < k; i++) {
+      uint32_t x = next(&s, p.n), y = next(&s, p.n);
+      if (x != y) vec_push(a, &p.pull, (Pull){x, y, (int64_t)next(&s, 3) - 1, 1 + next(&s, 5)});
+    }
+    assert_true(places_solve(a, &p, place));
+    assert_true(keeps_gaps(&p, place));
+    assert_int_equal(cost(&p, place), best_of_all(&p, 9));
+    arena_free(a);
+  }
+}
+
+static void circles_are_refused(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Places p = {.n = 2};
+  int64_t place[2];
+  vec_push(a, &p.gap, (Gap){0, 1, 1});
+  vec_push(a, &p.gap, (Gap){1, 0, 1});
+  assert_false(places_solve(a, &p, place));
+  arena_free(a);
+}
+
+// Rows of wires that pass through many sections: all straight.
+static void long_wires_are_straight(void **state) {
+  (void)state;
+  enum { ROWS = 6, SECTIONS = 400 };
+  Arena *a = arena_new();
+  Places p = {.n = ROWS * SECTIONS};
+  int64_t *place = NEW_ARRAY(a, int64_t, p.n);
+  for (uint32_t k = 0; k < SECTIONS; k++)
+    for (uint32_t r = 0; r < ROWS; r++) {
+      uint32_t v = k * ROWS + r;
+      if (r) vec_push(a, &p.gap, (Gap){v - 1, v, 20 + (k * 7 + r) % 3 * 10});
+      if (k) vec_push(a, &p.pull, (Pull){v - ROWS, v, 0, 3});
+    }
+  assert_true(places_solve(a, &p, place));
+  assert_true(keeps_gaps(&p, place));
+  assert_int_equal(cost(&p, place), 0);
+  arena_free(a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(as_good_as_any),
+      cmocka_unit_test(circles_are_refused),
+      cmocka_unit_test(long_wires_are_straight),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
