@@ -73,9 +73,9 @@ typedef struct {
   bool fixed_y;          // the range is taken as it is
 } FrameWish;
 
-bool is_seen(double);            // finite, and not so large that a scale would overflow
-void range_add(Range *, double); // what is not seen is passed over
-bool wants_log(Range);           // all positive, and over more than three decades
+bool is_seen(double);                // finite, and not so large that a scale would overflow
+void range_add(Range *, double);     // what is not seen is passed over
+bool wants_log(Range, double ratio); // all positive, and the largest is so many times the least
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
 const char *number_text(Arena *, double); // short, for people
@@ -95,6 +95,7 @@ typedef struct {
 typedef struct {
   const char *x_title, *y_title;
   bool whole_x;
+  double log_from; // a logarithmic scale where values differ by more than this factor; 0: 1000
 } LinesWish;
 Ink series_ink(uint32_t i);
 void series_paint(uint32_t i, Paint *);
@@ -113,6 +114,10 @@ Canvas *plot_paths(Plot *);                           // plot_paths.c
 Canvas *plot_table(Plot *), *plot_text(Plot *);       // plot_table.c
 bool looks_like_images(const Shown *);                // plot_image.c
 bool is_simplex(const double *row, int64_t k);        // plot_paths.c: false too where not finite
+
+// plot_table.c: the words of a show as text, for a page that has letters of its own; NULL: other
+// view
+const char *plot_words(Arena *, const Shown *);
 
 // plot_axes.c: the two axes of most spread
 // Projects x [n z] on them, to [n 2]. Rows that are not finite stay so. share: of the spread.

@@ -275,7 +275,7 @@ static double draw_heads(Plot *p, Canvas *c, const Strip *s) {
                   text_fit(p->arena, FACE_SANS, LABEL_SIZE, line_name(p, i, 0, 1),
                            (double)s->columns * (s->w + GAP) - GAP));
   }
-  if (!p->s->over) return y ? y + 2 : 0;
+  if (!p->s->over) return y > 0 ? y + 2 : 0;
   const char **name = NEW_ARRAY(p->arena, const char *, s->columns);
   moment_names(p, s, name);
   y += LINE_STEP;

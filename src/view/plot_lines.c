@@ -150,6 +150,20 @@ static void draw_line(Canvas *c, const Frame *f, const Line *l, uint32_t index, 
   }
 }
 
+// What a pointer over the line, or a reader without eyes, is told.
+static const char *line_words(Plot *p, const Line *l) {
+  Range r = {0};
+  Buf b = buf_new(p->arena);
+  for (int64_t i = 0; i < l->n; i++) range_add(&r, line_y(l, i));
+  buf_printf(&b, "%s: ", l->name);
+  if (!r.any)
+    buf_text(&b, "nothing finite");
+  else
+    buf_printf(&b, "from %s to %s, at the end %s", number_text(p->arena, r.low),
+               number_text(p->arena, r.high), number_text(p->arena, line_y(l, l->n - 1)));
+  return b.at;
+}
+
 static bool is_dense(const Frame *f, const Line *l) {
   return l->smooth && (double)l->n > 2 * f->area.w;
 }
@@ -216,14 +230,16 @@ double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, co
     int64_t gaps = add_ranges(&line[i], &w);
     plot_note_gaps(p, gaps, line[i].name);
   }
-  w.log_y = wants_log(w.y);
+  w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000);
   Frame f = frame_draw(p, c, &w);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {
+    canvas_open(c, "", "line", line_words(p, &line[i]));
     if (is_dense(&f, &line[i]))
       draw_smoothed(p, c, &f, &line[i], i), dense = true;
     else
       draw_line(c, &f, &line[i], i, 1);
+    canvas_close(c);
   }
   if (dense) plot_note(p, "Strong: a running mean. Light: every value.");
   for (uint32_t i = 0; i < n; i++)

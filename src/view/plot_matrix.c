@@ -8,7 +8,14 @@
 
 #include <math.h>
 
-enum { CELLS_MOST = 64, CELL_LARGEST = 44, MATRIX_SIDE = 480, LABEL_ROOM = 110, SIDE_TITLE = 18 };
+enum {
+  CELLS_MOST = 64,
+  CELL_LARGEST = 44,
+  MATRIX_SIDE = 480,
+  LABEL_ROOM = 110,
+  SIDE_TITLE = 18,
+  TOLD_MOST = 400
+};
 
 typedef struct {
   const Array *array;
@@ -78,6 +85,19 @@ static void draw_cell(Canvas *c, const Matrix *m, int64_t r, int64_t k) {
   canvas_text(c, x + m->cell / 2, y + m->cell / 2 + 4,
               &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_MIDDLE, .ink = ink},
               m->number[r * m->columns + k]);
+}
+
+static void draw_told_cell(Plot *p, Canvas *c, const Matrix *m, int64_t r, int64_t k) {
+  double v = value_at(m, r, k);
+  const char *row = label_text(p, 0, r), *column = label_text(p, 0, k);
+  const char *value = number_text(p->arena, v);
+  const char *words = arena_format(p->arena, "%s, %s: %s", row, column, value);
+  if (m->confusion && is_seen(v) && m->row_sum[r] > 0)
+    words = arena_format(p->arena, "truth %s, said %s: %s, %s %% of the row", row, column, value,
+                         number_fixed(p->arena, 100 * v / m->row_sum[r], 1));
+  canvas_open(c, "", "cell", words);
+  draw_cell(c, m, r, k);
+  canvas_close(c);
 }
 
 // -- labels ---------------------------------------------------------------------------------------
@@ -150,7 +170,12 @@ static Canvas *draw_matrix(Plot *p, Matrix *m) {
   plot_note_gaps(p, count_gaps(m->array), line_name(p, 0, 0, 1));
   Canvas *c = plot_canvas(p, m->confusion ? "Confusion matrix" : "Matrix");
   for (int64_t r = 0; r < m->rows; r++)
-    for (int64_t k = 0; k < m->columns; k++) draw_cell(c, m, r, k);
+    for (int64_t k = 0; k < m->columns; k++) {
+      if (m->array->count <= TOLD_MOST)
+        draw_told_cell(p, c, m, r, k);
+      else
+        draw_cell(c, m, r, k);
+    }
   double w = (double)m->columns * m->cell, h = (double)m->rows * m->cell;
   path_rect(c, m->left, m->top, w, h, 0);
   canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FIXED = 3, COLUMNS_LIMIT = 4096, CELL_LIMIT = 64 };
+enum { FIXED = 3, COLUMNS_LIMIT = 4096, CELL_LIMIT = 64, GOALS_LOG = 50 };
 
 typedef struct {
   const char *at, *end;
@@ -157,20 +157,22 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
   Shown none = {.text = title};
   Plot p = {.arena = a, .s = &none, .error = &error};
   VEC(Line) lines = {0};
+  int64_t longest = 0;
   Buf about = buf_new(a);
   for (uint32_t i = 0; i < m->curves; i++) {
     const Curve *c = &m->curve[i];
     if (c->measure != measures || !c->n) continue;
+    if (c->n > longest) longest = c->n;
     Line line = {c->name, curve_label(a, c), c->step, c->value, c->n,
                  1,       measures,          c->up,   !measures};
     vec_push(a, &lines, line);
     buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);
   }
-  if (!lines.n) return NULL;
+  if (longest < 2) return NULL; // a single value is no curve
+  LinesWish wish = {.x_title = "step", .whole_x = true, .log_from = measures ? 0 : GOALS_LOG};
   Canvas *c = canvas_new(a, PLOT_WIDTH, PLOT_HEIGHT, title,
                          arena_format(a, "Curves over steps. At the end: %s", about.at));
-  double y =
-      lines_draw(&p, c, 0, lines.at, lines.n, &(LinesWish){.x_title = "step", .whole_x = true});
+  double y = lines_draw(&p, c, 0, lines.at, lines.n, &wish);
   canvas_resize(c, PLOT_WIDTH, plot_caption(&p, c, y));
   return c;
 }

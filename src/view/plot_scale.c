@@ -18,7 +18,7 @@ void range_add(Range *r, double x) {
   r->any = true;
 }
 
-bool wants_log(Range r) { return r.any && r.low > 0 && r.high / r.low > 1000; }
+bool wants_log(Range r, double ratio) { return r.any && r.low > 0 && r.high / r.low > ratio; }
 
 double scale_at(const Scale *s, double x) {
   double low = s->log ? log10(s->low) : s->low, high = s->log ? log10(s->high) : s->high;
@@ -88,17 +88,26 @@ static Ticks linear_ticks(Arena *a, const Scale *s, uint32_t most, bool whole) {
   return t;
 }
 
+static void log_tick(Arena *a, const Scale *s, Ticks *t, int power, int digit) {
+  double x = digit * pow(10, power);
+  bool inside = x >= s->low * (1 - 1e-9) && x <= s->high * (1 + 1e-9);
+  if (!inside || t->n == TICK_LIMIT) return;
+  t->at[t->n] = x;
+  t->text[t->n++] = power >= -3 && power <= 5 ? number_text(a, x)
+                                              : tidy(a, arena_format(a, "%de%d", digit, power));
+}
+
+// Powers of ten; where there are only one or two, 2 and 5 times them too.
 static Ticks log_ticks(Arena *a, const Scale *s, uint32_t most) {
   Ticks t = {0};
-  int low = (int)ceil(log10(s->low) - 1e-9), high = (int)floor(log10(s->high) + 1e-9);
-  int step = 1;
+  int low = (int)floor(log10(s->low)), high = (int)floor(log10(s->high) + 1e-9);
+  int step = 1, inside = high - (int)ceil(log10(s->low) - 1e-9) + 1;
   while ((high - low) / step + 1 > (int)most && step < 1000) step++;
-  for (int k = low; k <= high && t.n < TICK_LIMIT; k++) {
+  for (int k = low; k <= high; k++) {
     if (k % step) continue;
-    t.at[t.n] = pow(10, k);
-    t.text[t.n++] = k >= -3 && k <= 5 ? number_text(a, pow(10, k)) : arena_format(a, "1e%d", k);
+    log_tick(a, s, &t, k, 1);
+    if (inside < 3) log_tick(a, s, &t, k, 2), log_tick(a, s, &t, k, 5);
   }
-  for (uint32_t i = 0; i < t.n; i++) t.text[i] = tidy(a, t.text[i]);
   return t;
 }
 

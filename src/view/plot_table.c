@@ -224,6 +224,23 @@ static bool all_letters(Plot *p) {
   return true;
 }
 
+const char *plot_words(Arena *a, const Shown *s) {
+  const char *error;
+  Plot p = {.arena = a, .s = s, .error = &error};
+  int64_t gaps = 0;
+  Buf b = buf_new(a);
+  if (!s->view || strcmp(s->view, "text") != 0 || !all_letters(&p)) return NULL;
+  for (uint32_t i = 0; i < s->value.array.n; i++) {
+    const Array *x = &s->value.array.at[i];
+    int64_t n = x->rank == 2 ? x->shape[0] : 1, t = x->count / n;
+    for (int64_t k = 0; k < n && k < TEXT_SAMPLES; k++) {
+      if (b.n) buf_text(&b, "\n\n");
+      buf_text(&b, labels_joined(&p, i, x->data + k * t, t, &gaps));
+    }
+  }
+  return b.at;
+}
+
 Canvas *plot_text(Plot *p) {
   const Shown *s = p->s;
   if (!all_letters(p)) return NULL;

@@ -227,7 +227,12 @@ static bool put_shown(Page *g, uint32_t i) {
   put(g, "<figure>\n");
   put_caption(g, s);
   if (c && !write_picture(g, c, i + 1, s->text)) return false;
-  if (c) {
+  const char *words = c ? plot_words(g->arena, s) : NULL;
+  if (words) {
+    put(g, "<pre class=\"words\">");
+    put_text(g, words);
+    put(g, "</pre>\n");
+  } else if (c) {
     put_picture(g, c, s->text);
   } else {
     put(g, "<p class=\"alarm\">");

@@ -52,6 +52,7 @@ const char report_style[] =
     "monospace;font-size:.8438rem}\n"
     "pre{margin:0;padding:1.1rem 1.25rem;background:var(--plate);border-radius:6px;overflow-x:auto;"
     "line-height:1.6;tab-size:4}\n"
+    "pre.words{white-space:pre-wrap;overflow-wrap:anywhere}\n"
     "pre b{font-weight:400;color:var(--word)}\n"
     "pre i{font-style:normal;color:var(--remark)}\n"
     "pre u{text-decoration:none;color:var(--number)}\n"
