@@ -17,6 +17,7 @@ for what in "$@"; do
   case "$what" in
     test)
       want /usr/include/cmocka.h libcmocka-dev
+      want strace strace
       /usr/bin/python3 -c 'import numpy' 2>/dev/null || need="$need python3-numpy" ;;
     fuzz)
       want clang clang
