@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -169,7 +170,9 @@ static Set *open_set(Arena *a, const char *name) {
 }
 
 // Every batch of some epochs, begun at (epoch, batch), against rows that are drawn and read here.
-static void compare(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, int64_t batches) {
+// The user is busy between two batches if he is slow.
+static void compare_slow(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch,
+                         int64_t batches, bool slow) {
   const char *why;
   Loader *l = loader_new(a, p, epoch, batch, &why);
   if (!l) fail_msg("%s", why);
@@ -192,9 +195,14 @@ static void compare(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch,
       free(want);
     }
     if (++batch == draw_batches(&p->draw[0])) batch = 0, epoch++;
+    if (slow) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
   }
   assert_true(loader_waited(l) >= 0 && loader_waited(l) <= 1);
   loader_free(l);
+}
+
+static void compare(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, int64_t batches) {
+  compare_slow(a, p, epoch, batch, batches, false);
 }
 
 static void small_batches(void **state) {
@@ -227,6 +235,15 @@ static void large_batches(void **state) {
   compare(a, &plan, 5, 11, 10);
 }
 
+// A filler begins while pictures are drawn, and retires when all are there.
+static void fillers_retire(void **state) {
+  Arena *a = *state;
+  Set *glyphs = open_set(a, "glyphs");
+  Draw draw = {.rows = 2000, .batch = 100, .seed = 5, .shuffle = true};
+  LoaderSource source = {glyphs, SPLIT_TEST, 0, NUMBER_F32, 0};
+  compare_slow(a, &(LoaderPlan){1, &draw, 1, &source}, 0, 0, 200, true);
+}
+
 // A loader that is given up with batches ready, being filled, or never asked for.
 static void loaders_are_given_up(void **state) {
   Arena *a = *state;
@@ -236,7 +253,7 @@ static void loaders_are_given_up(void **state) {
   const char *why;
   for (int k = 0; k < 30; k++) {
     Loader *l = loader_new(a, &(LoaderPlan){1, &draw, 1, &source}, 0, 0, &why);
-    for (int i = 0; i < k % 5; i++) assert_non_null(loader_next(l));
+    for (int i = 0; i < k % 15; i++) assert_non_null(loader_next(l)); // from 9 on by a thread
     if (k % 2) loader_free(l); // the others go with the arena
   }
 }
@@ -290,6 +307,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(strides_move, setup, teardown),
       cmocka_unit_test_setup_teardown(small_batches, setup, teardown),
       cmocka_unit_test_setup_teardown(large_batches, setup, teardown),
+      cmocka_unit_test_setup_teardown(fillers_retire, setup, teardown),
       cmocka_unit_test_setup_teardown(loaders_are_given_up, setup, teardown),
       cmocka_unit_test_setup_teardown(loaders_refuse, setup, teardown),
       cmocka_unit_test_setup_teardown(loaders_fail, setup, teardown),

@@ -18,6 +18,7 @@ for what in "$@"; do
   case "$what" in
     test)
       want /usr/include/cmocka.h libcmocka-dev
+      want strace strace
       want rsvg-convert librsvg2-bin
       want pdftoppm poppler-utils
       want xmllint libxml2-utils

@@ -97,9 +97,9 @@ int64_t shuffle_place(uint64_t key, int64_t n, int64_t i); // a permutation of 0
 //   … b->n samples; b->data[0]: [n …] of source 0 …
 //   loader_free(l);
 //
-// Every draw has the same batch and epoch. Batches below INLINE_BYTES are filled when they are
-// asked for, larger ones by a thread that keeps ahead. Either way the numbers are those of
-// set_read.
+// Every draw has the same batch and epoch. Batches are filled when they are asked for; if they are
+// of INLINE_BYTES at least and filling them takes a share of the time that matters, by a thread
+// that keeps ahead. Either way the numbers are those of set_read.
 enum { INLINE_BYTES = 64 << 10 };
 typedef struct {
   Set *set;

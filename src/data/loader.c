@@ -1,9 +1,11 @@
 // Batches, prepared before they are asked for.
 //
-// A batch is a function of its number, so it does not matter who fills it. Small ones are filled by
-// the one who asks: a hand-over between threads would cost more. Larger ones are filled by a thread
-// of their own, the filler, into a ring of slots: one is in use, the others are ready or being
-// filled.
+// A batch is a function of its number, so it does not matter who fills it. The one who asks does,
+// and that is all for small batches and for those that are little beside what they are used for: a
+// hand-over between threads would cost more than it saves. When filling takes more than a small
+// share of the time, or reads files, it is done by a thread of its own, the filler, into a ring of
+// slots: one is in use, the others are ready or being filled. The filler retires when there is
+// little to do for it, as when all pictures of a set are drawn.
 //
 //   claimed: how many batches are filled or being filled      whoever moves it on fills that batch
 //   taken:   how many were handed out                         the last of them is in use
@@ -22,10 +24,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SLOTS = 8, SLOTS_LEAST = 3, RING_BYTES = 4 << 20 };
+enum { SLOTS = 32, SLOTS_LEAST = 3, RING_BYTES = 4 << 20 };
 enum { ALIGN = 64, SAMPLE = 64, WHOLE_BYTES = 256 << 10 };
-enum { USER_SPINS = 2000 };                             // some 100 microseconds
-static const double nap_late = 100e-6, nap_most = 2e-3; // how much later than asked a nap may end
+enum { USER_SPINS = 2000 };                              // some 100 microseconds
+static const double nap_late = 100e-6, nap_most = 20e-3; // how much later than asked a nap may end
+// Filling that takes more of the time is worth a thread, and what takes less is not; so many
+// batches in a row have to say so.
+static const double share_of_thread = 0.05, share_of_none = 0.04;
+enum { VOTES_FOR = 8, VOTES_AGAINST = 64 };
 
 typedef struct {
   Batch batch;
@@ -47,15 +53,18 @@ struct Loader {
   int64_t batches, first; // in an epoch; the batch to begin with, counted over all epochs
   Slot slot[SLOTS];
   int64_t slots;
+  size_t batch_bytes;
   Hands user, filler;
   const char *error;
   double started, waited;
-  bool threaded;
+  double asked;   // while there is no filler: when the last batch was given
+  uint32_t votes; // and how many were in a row that took long
+  bool may_thread, threaded;
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t change;
   _Atomic int64_t claimed, taken;
-  _Atomic bool stop, filler_sleeps, user_sleeps;
+  _Atomic bool stop, retired, filler_sleeps, user_sleeps;
 };
 
 // -- filling --------------------------------------------------------------------------------------
@@ -92,6 +101,12 @@ static void fill(Loader *l, const Hands *h, int64_t k, Slot *slot) {
     for (uint32_t i = 0; i < p->sources && !slot->error; i++)
       if (p->source[i].draw == d) fill_source(l, h, i, slot);
   }
+}
+
+static bool reads_files(const LoaderPlan *p) {
+  for (uint32_t i = 0; i < p->sources; i++)
+    if (p->source[i].set->lazy.read) return true;
+  return false;
 }
 
 static bool claim(Loader *l, int64_t k) {
@@ -152,8 +167,11 @@ static void nap(Loader *l, double seconds) {
 }
 
 typedef struct {
-  double since, nap; // when the user's count was last seen to move; how long half of the ring lasts
-  int64_t seen;      // its count then
+  double since;   // when the user's count was last seen to move
+  int64_t seen;   // its count then
+  double step;    // how long a batch lasts
+  double nap;     // and half of the ring
+  uint32_t light; // batches in a row that were little work
 } Pace;
 
 static void wait_for_room(Loader *l, Pace *p) {
@@ -161,7 +179,8 @@ static void wait_for_room(Loader *l, Pace *p) {
     int64_t went = atomic_load(&l->taken) - p->seen;
     double now = clock_seconds();
     if (went) {
-      p->nap = (now - p->since) / (double)went * (double)(l->slots / 2);
+      p->step = (now - p->since) / (double)went;
+      p->nap = p->step * (double)(l->slots / 2);
       p->since = now;
       p->seen += went;
     } else if (now - p->since > p->nap) {
@@ -172,29 +191,87 @@ static void wait_for_room(Loader *l, Pace *p) {
   }
 }
 
+static void fill_ahead(Loader *l, int64_t k, Pace *p) {
+  Slot *slot = &l->slot[k % l->slots];
+  double start = clock_seconds();
+  fill(l, &l->filler, k, slot);
+  p->light = clock_seconds() - start < share_of_none * p->step ? p->light + 1 : 0;
+  atomic_store(&slot->made, k + 1);
+  wake(l, &l->user_sleeps);
+}
+
 static void *work(void *loader) {
   Loader *l = loader;
-  Pace pace = {clock_seconds(), nap_late, 0};
-  for (;;) {
+  Pace pace = {.since = clock_seconds(), .seen = atomic_load(&l->taken), .nap = nap_late};
+  while (pace.light < VOTES_AGAINST || reads_files(&l->plan)) {
     wait_for_room(l, &pace);
     if (atomic_load(&l->stop)) return NULL;
     int64_t k = atomic_load(&l->claimed);
-    if (is_full(l) || !claim(l, k)) continue;
-    Slot *slot = &l->slot[k % l->slots];
-    fill(l, &l->filler, k, slot);
-    atomic_store(&slot->made, k + 1);
-    wake(l, &l->user_sleeps);
+    if (!is_full(l) && claim(l, k)) fill_ahead(l, k, &pace);
+  }
+  atomic_store(&l->retired, true);
+  return NULL;
+}
+
+// -- the thread -----------------------------------------------------------------------------------
+static void *aligned(Arena *a, size_t bytes) {
+  uintptr_t at = (uintptr_t)arena_alloc(a, bytes + ALIGN);
+  return (void *)((at + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+static Hands hands_new(Arena *a, const LoaderPlan *p) {
+  Hands h = {NEW_ARRAY(a, DrawTable, p->draws), NEW_ARRAY(a, int64_t, p->draw[0].batch)};
+  for (uint32_t d = 0; d < p->draws; d++) h.table[d].pass = -1;
+  return h;
+}
+
+static void slots_new(Loader *l, int64_t n) {
+  const LoaderPlan *p = &l->plan;
+  for (; l->slots < n; l->slots++) {
+    void **data = NEW_ARRAY(l->arena, void *, p->sources + 1);
+    for (uint32_t i = 0; i < p->sources; i++)
+      data[i] = aligned(l->arena, (size_t)p->draw[0].batch * l->bytes[i]);
+    l->slot[l->slots].batch.data = data;
   }
 }
 
+// Between two batches: the last one is not in use any more, and the next is not begun.
+static void start_thread(Loader *l) {
+  int64_t slots = RING_BYTES / (int64_t)l->batch_bytes;
+  slots_new(l, slots < SLOTS_LEAST ? SLOTS_LEAST : slots > SLOTS ? SLOTS : slots);
+  if (!l->filler.table) l->filler = hands_new(l->arena, &l->plan);
+  atomic_store(&l->claimed, atomic_load(&l->taken));
+  l->threaded = pthread_create(&l->thread, NULL, work, l) == 0;
+  l->votes = 0;
+  l->may_thread = l->threaded; // no thread is to be had: batches are filled when they are asked for
+}
+
+// After the last batch that the filler made.
+static void end_thread(Loader *l) {
+  pthread_join(l->thread, NULL);
+  l->threaded = false;
+  atomic_store(&l->retired, false);
+}
+
 // -- asking ---------------------------------------------------------------------------------------
-// The clock is looked at only when there is something to measure: always when a batch is not ready,
-// and for every 64th of those that are filled here anyway.
-static Slot *next_inline(Loader *l, int64_t k) {
+// The clock is looked at only when there is something to measure: always when a batch is large and
+// not ready, and for every 64th of the small ones.
+static Slot *next_small(Loader *l, int64_t k) {
   bool measured = k % SAMPLE == 0;
   double start = measured ? clock_seconds() : 0;
   fill(l, &l->user, k, &l->slot[0]);
   if (measured) l->waited += SAMPLE * (clock_seconds() - start);
+  return &l->slot[0];
+}
+
+// One batch that was interrupted decides nothing.
+static Slot *next_large(Loader *l, int64_t k) {
+  double start = clock_seconds();
+  fill(l, &l->user, k, &l->slot[0]);
+  double end = clock_seconds();
+  l->votes = k > 0 && end - start > share_of_thread * (end - l->asked) ? l->votes + 1 : 0;
+  l->waited += end - start;
+  l->asked = end;
   return &l->slot[0];
 }
 
@@ -215,7 +292,12 @@ static Slot *next_threaded(Loader *l, int64_t k) {
 const Batch *loader_next(Loader *l) {
   if (l->error) return NULL;
   int64_t k = atomic_load_explicit(&l->taken, memory_order_relaxed); // only written here
-  Slot *slot = l->threaded ? next_threaded(l, k) : next_inline(l, k);
+  if (atomic_load_explicit(&l->retired, memory_order_relaxed) && atomic_load(&l->claimed) == k)
+    end_thread(l);
+  if (l->votes == VOTES_FOR) start_thread(l);
+  Slot *slot = l->threaded     ? next_threaded(l, k)
+               : l->may_thread ? next_large(l, k)
+                               : next_small(l, k);
   atomic_store(&l->taken, k + 1);
   l->error = slot->error;
   return l->error ? NULL : &slot->batch;
@@ -231,10 +313,11 @@ double loader_waited(const Loader *l) {
 // -- beginning and ending -------------------------------------------------------------------------
 static void stop(void *loader) {
   Loader *l = loader;
-  if (!l->threaded) return;
-  atomic_store(&l->stop, true);
-  wake(l, &l->filler_sleeps);
-  pthread_join(l->thread, NULL);
+  if (l->threaded) {
+    atomic_store(&l->stop, true);
+    wake(l, &l->filler_sleeps);
+    pthread_join(l->thread, NULL);
+  }
   pthread_cond_destroy(&l->change);
   pthread_mutex_destroy(&l->lock);
 }
@@ -242,11 +325,6 @@ static void stop(void *loader) {
 static size_t row_bytes(const LoaderSource *s) {
   int64_t count = s->field == FIELD_INDEX ? 1 : field_count(set_field(s->set, s->field));
   return (size_t)count * number_size(s->number);
-}
-
-static void *aligned(Arena *a, size_t bytes) {
-  uintptr_t at = (uintptr_t)arena_alloc(a, bytes + ALIGN);
-  return (void *)((at + ALIGN - 1) / ALIGN * ALIGN);
 }
 
 static bool plan_is_good(const LoaderPlan *p, int64_t epoch, int64_t batch, const char **why) {
@@ -274,33 +352,27 @@ static uint8_t *read_whole(Loader *l, uint32_t i) {
   return to;
 }
 
-static Hands hands_new(Arena *a, const LoaderPlan *p) {
-  Hands h = {NEW_ARRAY(a, DrawTable, p->draws), NEW_ARRAY(a, int64_t, p->draw[0].batch)};
-  for (uint32_t d = 0; d < p->draws; d++) h.table[d].pass = -1;
-  return h;
-}
-
 static void take_room(Loader *l) {
   const LoaderPlan *p = &l->plan;
-  size_t all = 0, batch = (size_t)p->draw[0].batch;
   l->user = hands_new(l->arena, p);
   l->whole = NEW_ARRAY(l->arena, uint8_t *, p->sources + 1);
   l->bytes = NEW_ARRAY(l->arena, size_t, p->sources + 1);
   for (uint32_t i = 0; i < p->sources; i++) {
     l->bytes[i] = row_bytes(&p->source[i]);
     l->whole[i] = read_whole(l, i);
-    all += batch * l->bytes[i];
+    l->batch_bytes += (size_t)p->draw[0].batch * l->bytes[i];
   }
-  l->threaded = all >= INLINE_BYTES;
-  l->slots = l->threaded ? RING_BYTES / (int64_t)all : 1;
-  if (l->threaded && l->slots < SLOTS_LEAST) l->slots = SLOTS_LEAST;
-  if (l->slots > SLOTS) l->slots = SLOTS;
-  if (l->threaded) l->filler = hands_new(l->arena, p);
-  for (int64_t k = 0; k < l->slots; k++) {
-    l->slot[k].batch.data = NEW_ARRAY(l->arena, void *, p->sources + 1);
-    for (uint32_t i = 0; i < p->sources; i++)
-      l->slot[k].batch.data[i] = aligned(l->arena, batch * l->bytes[i]);
-  }
+  l->may_thread = l->batch_bytes >= INLINE_BYTES;
+  slots_new(l, 1);
+}
+
+static void locks_new(Loader *l) {
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_cond_init(&l->change, &clock);
+  pthread_condattr_destroy(&clock);
 }
 
 Loader *loader_new(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, const char **why) {
@@ -314,19 +386,10 @@ Loader *loader_new(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, 
   l->batches = draw_batches(p->draw);
   l->first = epoch * l->batches + batch;
   take_room(l);
+  locks_new(l);
   arena_on_free(own, stop, l);
   l->started = clock_seconds();
-  if (!l->threaded) return l;
-  pthread_condattr_t clock;
-  pthread_condattr_init(&clock);
-  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-  pthread_mutex_init(&l->lock, NULL);
-  pthread_cond_init(&l->change, &clock);
-  pthread_condattr_destroy(&clock);
-  if (pthread_create(&l->thread, NULL, work, l) == 0) return l;
-  pthread_cond_destroy(&l->change);
-  pthread_mutex_destroy(&l->lock);
-  l->threaded = false; // no thread is to be had: batches are filled when they are asked for
+  if (l->may_thread && reads_files(p)) start_thread(l);
   return l;
 }
 

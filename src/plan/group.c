@@ -57,8 +57,9 @@ static double loop_cost(const Plan *p, const Node *x, uint32_t index) {
   double turns = points / lanes * ceil(lanes / LANES), cost = 0;
   if (lanes > LANES) lanes = LANES;
   for (uint32_t k = 0; k < x->nin; k++) {
-    int64_t step = operand_step(p, &x->in[k], index);
-    cost += turns * (step == 1 ? 1 : step == 0 ? 0.2 : 0.7 * lanes);
+    int64_t step = operand_step(p, &x->in[k], index),
+            packed = operand_packs(p, x, &x->in[k], index);
+    cost += turns * (step == 1 || packed ? 1 : step == 0 ? 0.2 : 0.7 * lanes) + (double)packed;
   }
   int64_t step = operand_step(p, &x->out, index);
   if (x->reduced[index]) return cost + kept * ADD_UP;
@@ -401,6 +402,12 @@ static void place_bracket(Groups *g, uint32_t node) {
 }
 
 // -- nests ----------------------------------------------------------------------------------------
+// The axis of a wire that comes `at`-th when the slowest in memory is the first.
+static uint32_t axis_at(const PlanWire *w, uint32_t at) {
+  bool turned = w->rank == 2 && w->stride[0] < w->stride[1];
+  return turned ? 1 - at : at;
+}
+
 // The loops of a node inside its kernel, slowest first.
 static uint32_t inner_order(const Plan *p, const Node *x, uint32_t *order) {
   uint32_t n = 0, fast = PLAN_NONE;
@@ -409,8 +416,8 @@ static uint32_t inner_order(const Plan *p, const Node *x, uint32_t *order) {
     fast = fastest_index(p, x);
     if (fast != PLAN_NONE && x->var[fast] != PLAN_NONE) fast = PLAN_NONE;
   }
-  for (uint32_t axis = 0; !x->scatter && axis < p->wire.at[x->out.wire].rank; axis++) {
-    const PlanCoord *c = &x->out.coord[axis];
+  for (uint32_t at = 0; !x->scatter && at < p->wire.at[x->out.wire].rank; at++) {
+    const PlanCoord *c = &x->out.coord[axis_at(&p->wire.at[x->out.wire], at)];
     for (uint32_t turn = 0; turn < c->n; turn++) { // digits: the largest factor first
       uint32_t best = PLAN_NONE;
       int64_t coef = -1;
@@ -664,6 +671,7 @@ void plan_kernels(Plan *p) {
               .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
   for (uint32_t i = 0; i < p->wire.n; i++) g.written[i] = g.maker[i] = PLAN_NONE;
   p->tiny = p->fuse && is_tiny(p);
+  if (p->tiny) plan_turn(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
     NodeKind kind = p->node.at[i].kind;
     if (kind == NODE_SCAN || kind == NODE_SCAN_END)

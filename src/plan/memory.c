@@ -107,13 +107,13 @@ static void find_local(Plan *p) {
 static void lay_tile(Plan *p, const Node *x, uint32_t wire, Kernel *k) {
   PlanWire *w = &p->wire.at[wire];
   uint32_t index;
-  w->count = 1;
-  for (uint32_t i = w->rank; i-- > 0;) {
+  w->at = k->tile_bytes;
+  if (k->np) w->count = 1;
+  for (uint32_t i = k->np ? w->rank : 0; i-- > 0;) {
     bool parallel = operand_plain(p, &x->out, i, &index) && x->var[index] < k->np;
     w->stride[i] = parallel ? 0 : w->count;
     if (!parallel) w->count *= extent_most(p, w->shape[i]);
   }
-  w->at = k->tile_bytes;
   k->tile_bytes += bytes_of(w);
 }
 

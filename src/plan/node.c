@@ -295,6 +295,27 @@ bool operand_has(const Plan *p, const Operand *o, uint32_t index) {
   return false;
 }
 
+int64_t operand_packs(const Plan *p, const Node *x, const Operand *o, uint32_t index) {
+  enum { CELLS = 512, TIMES = 4 };
+  int64_t step = operand_step(p, o, index), cells = 1;
+  bool again = false;
+  if (!p->tiny || step == 0 || step == 1 || o->padded) return 0;
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
+    if (o->coord[i].check) return 0;
+    for (uint32_t k = 0; k < o->coord[i].n; k++)
+      if (o->coord[i].term[k].operand) return 0;
+  }
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    if (!operand_has(p, o, i)) {
+      again |= extent_most(p, x->index[i]) >= TIMES;
+      continue;
+    }
+    cells *= extent_most(p, x->index[i]);
+    if (x->index[i].per || cells > CELLS) return 0;
+  }
+  return again ? cells : 0;
+}
+
 bool operand_plain(const Plan *p, const Operand *o, uint32_t axis, uint32_t *index) {
   const PlanCoord *c = &o->coord[axis];
   if (axis >= p->wire.at[o->wire].rank || c->n != 1 || c->c || c->check || c->term[0].operand ||

@@ -174,6 +174,9 @@ int64_t operand_step(const Plan *, const Operand *,
                      uint32_t index); // how far one step of an index moves in memory
 int64_t operand_start(const Plan *, const Operand *); // where it is when all indices are 0
 bool operand_has(const Plan *, const Operand *, uint32_t index);
+// Small, not along memory when `index` is the innermost loop, and read again and again by a loop
+// that it does not depend on: worth a copy that is along it. How many cells; 0 if not.
+int64_t operand_packs(const Plan *, const Node *, const Operand *, uint32_t index);
 bool operand_plain(const Plan *, const Operand *, uint32_t axis,
                    uint32_t *index); // this coordinate is an index itself
 // alias.c
@@ -181,6 +184,8 @@ uint32_t wire_root(const Plan *, uint32_t wire); // the wire whose memory it lie
 void plan_aliases(Plan *);
 // product.c
 void plan_products(Plan *);
+// turn.c
+void plan_turn(Plan *);
 // group.c
 void plan_kernels(Plan *);
 // memory.c

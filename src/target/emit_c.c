@@ -162,6 +162,41 @@ static const char *argument(Emit *e, const Work *w, uint32_t i, uint32_t of) {
   return scalar_name(e, w, i);
 }
 
+// The cell of an access in a copy whose axes are the loops, the innermost last; and how many cells
+// there are.
+static const char *pack_text(Emit *e, const Work *w, const Operand *o, int64_t *cells) {
+  const Node *x = w->x;
+  const Nest *s = &e->k->nest.at[w->nest];
+  Buf b = buf_new(e->p->arena);
+  int64_t size = 1;
+  buf_text(&b, "0L");
+  for (uint32_t d = s->ndim; d-- > 0;)
+    for (uint32_t i = 0; i < x->nindex; i++) {
+      if (x->var[i] != e->k->np + d || !operand_has(e->p, o, i)) continue;
+      buf_printf(&b, " + %lldL * i%u", (long long)size, x->var[i]);
+      size *= s->dim[d].c;
+    }
+  if (cells) *cells = size;
+  return b.at;
+}
+
+static void emit_packs(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  for (uint32_t k = 0; k < x->nin; k++) {
+    if (!w->packed[k]) continue;
+    const Operand *o = &x->in[k];
+    int64_t cells;
+    const char *to = pack_text(e, w, o, &cells);
+    line(e, "%s p%u_%u[%lld];", text_of_number(e->p->wire.at[o->wire].number), w->id, k,
+         (long long)cells);
+    for (uint32_t i = 0; i < x->nindex; i++)
+      if (operand_has(e->p, o, i))
+        line(e, "for (long i%u = 0; i%u < %s; i%u++)", x->var[i], x->var[i],
+             extent_text(e, x->index[i]), x->var[i]);
+    line(e, "  p%u_%u[%s] = w%u[%s];", w->id, k, to, e->slot[o->wire], address_text(e, w, o));
+  }
+}
+
 static const char *load_text(Emit *e, const Work *w, uint32_t k) {
   const Operand *o = &w->x->in[k];
   uint32_t node;
@@ -169,6 +204,7 @@ static const char *load_text(Emit *e, const Work *w, uint32_t k) {
   const char *base = base_text(e->p->wire.at[o->wire].base);
   if (maker_here(e->p, e->k, w, o->wire, &node))
     return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
+  if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
   const char *cell = arena_format(a, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
   if (!operand_checked(e->p, o)) return cell;
   const char *other = o->padded ? constant_text(e, o->pad, false) : "0";
@@ -377,8 +413,11 @@ static void emit_value(Emit *e, const Work *w) {
   if (is_fused_sum(e, w)) return;
   const Node *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
-  const char *type =
-                 wire->base == BASE_R ? (wire->number == NUMBER_F64 ? "double" : "real") : "int",
+  bool summed = w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim;
+  const char *type = summed                       ? sum_type(e, x)
+                     : wire->base != BASE_R       ? "int"
+                     : wire->number == NUMBER_F64 ? "double"
+                                                  : "real",
              *v;
   if (x->noise)
     v = noise_text(e, w);
@@ -549,6 +588,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
       if (w[i].same[k]) emit_scalar(e, &w[i], k);
+  for (uint32_t i = 0; i < n; i++) emit_packs(e, &w[i]);
   for (uint32_t i = 0; i < n; i++)
     if (w[i].x->scatter || (w[i].reduce == s->ndim + 1 && w[i].row == PLAN_NONE))
       emit_fill(e, &w[i]);

@@ -138,6 +138,22 @@ static void find_sum(const Plan *p, const Kernel *k, Work *w) {
   if (!last->per && last->c <= ROW_LIMIT) w->row = first_summed(x, of_dim, s->ndim - 1);
 }
 
+static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {
+  for (uint32_t i = 0; i < s->node.n; i++)
+    if (wire_root(p, p->node.at[s->node.at[i]].out.wire) == wire_root(p, wire)) return true;
+  return false;
+}
+
+static void find_packed(const Plan *p, const Kernel *k, Work *w) {
+  const Nest *s = &k->nest.at[w->nest];
+  uint32_t of_dim[64];
+  if (k->np || !s->ndim || w->x->scatter) return;
+  find_dims(k, w->x, of_dim);
+  for (uint32_t i = 0; i < w->x->nin; i++)
+    w->packed[i] = w->load[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
+                   operand_packs(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
+}
+
 Work *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
   const Nest *s = &k->nest.at[nest];
   Work *all = NEW_ARRAY(p->arena, Work, s->node.n);
@@ -150,11 +166,13 @@ Work *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
                 .id = kernel_place(k, s->node.at[i]),
                 .load = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
                 .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
                 .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
                 .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1)};
     find_loads(p, k, w);
     for (uint32_t j = 0; j < x->nscalar; j++) find_scalar(p, k, w, j);
     find_sum(p, k, w);
+    find_packed(p, k, w);
   }
   return all;
 }
