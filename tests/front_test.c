@@ -97,6 +97,9 @@ static const Accepted accepted[] = {
      {"(prod \"*\" (num 2) (pow (paren (sum \"+\" (name l) (num 1))) (num 2)))"}},
     {"const A : R[2 2] = [[1, -2], [3, 4e-3]]",
      {"(list (list (num 1) (neg (num 2))) (list (num 3) (num 4e-3)))"}},
+    {"const A : R[2 2] from \"a.npy\", k from \"k.csv\", n = 3",
+     {"(type (name R) (brackets (items (num 2) (num 2)))) (str \"a.npy\")",
+      "(typed k _ _ (str \"k.csv\"))"}},
     // types and headers
     {"learn put : Face, R[] -> Face",
      {"(sig (types (type (name Face) _) (type (name R) (brackets)))"}},

@@ -180,7 +180,6 @@ static const Case cases[] = {
     {"adamw", f_adamw, torch_adamw, false},
     {"lion", f_lion, NULL, false},
     {"optimistic", f_optimistic, NULL, false},
-    {"optimistic_mw", f_optimistic, NULL, false},
     {"extragradient", f_extragradient, NULL, false},
     {"ema", f_gd, NULL, false},
 };
@@ -305,6 +304,52 @@ static void muon(void **state) {
   arena_free(r.arena);
 }
 
+// -- players: steps of the logarithms of σ are factors of σ itself --------------------------------
+enum { MOVES = 4 };
+
+static void shares(const double *p, double *s) {
+  double sum = 0;
+  for (int i = 0; i < MOVES; i++) sum += s[i] = exp(p[i]);
+  for (int i = 0; i < MOVES; i++) s[i] /= sum;
+}
+
+// The slope by p that a slope u by σ makes: σ_i (u_i - Σ σ u).
+static void slope_by_logs(const double *s, const double *u, double *g) {
+  double mean = 0;
+  for (int i = 0; i < MOVES; i++) mean += s[i] * u[i];
+  for (int i = 0; i < MOVES; i++) g[i] = s[i] * (u[i] - mean);
+}
+
+// σ' ∝ σ exp(-0.1 (2u - u before)); `mean`: what is kept is the mean of all σ, and the model looks
+// at the last.
+static void play(const char *name, bool mean) {
+  Run r = optimiser(name, 1, (int64_t[]){MOVES}, start[0]);
+  double s[MOVES], before[MOVES] = {0}, sum[MOVES] = {0}, g[MOVES], kept[MOVES];
+  shares(start[0], s);
+  for (int t = 0; t < STEPS; t++) {
+    double seen[MOVES], total = 0;
+    shares(look_now(&r).data, seen);
+    for (int i = 0; i < MOVES; i++) near(name, seen[i], s[i]);
+    slope_by_logs(s, slope[t], g);
+    run_step(&r, g);
+    for (int i = 0; i < MOVES; i++) {
+      sum[i] += s[i];
+      total += s[i] *= exp(-0.1 * (2 * slope[t][i] - before[i]));
+      before[i] = slope[t][i];
+    }
+    for (int i = 0; i < MOVES; i++) s[i] /= total;
+    shares(r.p.data, kept);
+    for (int i = 0; i < MOVES; i++) near(name, kept[i], mean ? sum[i] / (t + 1) : s[i]);
+  }
+  arena_free(r.arena);
+}
+
+static void players(void **state) {
+  (void)state;
+  play("optimistic_mw", false);
+  play("average_mw", true);
+}
+
 // -- batch norm
 // ---------------------------------------------------------------------------------------------------
 // PyTorch normalises with the plain variance but keeps the unbiased one, n/(n - 1) of it, for
@@ -347,6 +392,7 @@ int main(void) {
       cmocka_unit_test(given_slopes), cmocka_unit_test(own_slopes),
       cmocka_unit_test(slow_average), cmocka_unit_test(other_shapes),
       cmocka_unit_test(muon),         cmocka_unit_test(running_statistics),
+      cmocka_unit_test(players),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

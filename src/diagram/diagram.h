@@ -391,6 +391,7 @@ uint64_t site_step(uint64_t site,
 // reverse.
 Diagram *diagram_inline(World *, const Diagram *);
 Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
+Diagram *diagram_inline_but(World *, const Diagram *, Name kept); // calls of that name stay too
 // How many boxes that makes. Calls share what they call, so it may be exponentially more than there
 // are: passes and the interpreter are for those within the limit.
 enum { BOXES_LIMIT = 5000000 };

@@ -214,6 +214,7 @@ typedef struct {
   World *w;
   Diagram *to;
   bool keep;     // calls of diagrams with their own reverse
+  Name but;      // calls of diagrams with this name stay
   uint64_t path; // of the calls around
 } Inline;
 
@@ -236,7 +237,8 @@ static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *m
     inner[i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire] = in[i];
   }
   subst_call(p->w, &own, f, p->to, in, 0);
-  paste(&(Inline){p->w, p->to, p->keep, site_join(p->path, b->site)}, f, inner, &own, origin);
+  paste(&(Inline){p->w, p->to, p->keep, p->but, site_join(p->path, b->site)}, f, inner, &own,
+        origin);
   for (; port < f->out.n; port++) map[b->out[port]] = inner[f->out.at[port]];
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) map[b->out[port++]] = inner[f->param.at[i].next];
@@ -246,7 +248,8 @@ static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *m
   }
 }
 
-static Diagram *inline_body(World *w, const Diagram *d, bool keep, const Subst *s, uint64_t path) {
+static Diagram *inline_body(World *w, const Diagram *d, bool keep, Name but, const Subst *s,
+                            uint64_t path) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
   to->origin = d->origin;
@@ -254,7 +257,7 @@ static Diagram *inline_body(World *w, const Diagram *d, bool keep, const Subst *
   copy_params(w, to, d, map);
   for (uint32_t i = 1; i < to->wire.n; i++)
     to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
-  paste(&(Inline){w, to, keep, path}, d, map, s, 0);
+  paste(&(Inline){w, to, keep, but, path}, d, map, s, 0);
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
   copy_nexts(to, d, map);
   return to;
@@ -266,7 +269,7 @@ static void paste_scan(const Inline *p, const Box *b, Id *map, const Subst *s, I
   Id *in = NEW_ARRAY(p->w->arena, Id, b->nin);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = map[b->in[i]];
   subst_call(p->w, &own, scan.body, p->to, in, scan.slice);
-  scan.body = inline_body(p->w, scan.body, p->keep, &own, p->path);
+  scan.body = inline_body(p->w, scan.body, p->keep, p->but, &own, p->path);
   scan.axis.size = subst_size(p->w, s, scan.axis.size);
   Id first = box_scan(p->w, p->to, &scan, in, b->nin, origin);
   for (uint32_t i = 0; i < b->nout; i++) map[b->out[i]] = first + i;
@@ -277,7 +280,7 @@ static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *ma
   Box copy = *b;
   switch (b->op) {
   case OP_call:
-    if (!p->keep || !b->callee->reverse) {
+    if ((!p->keep || !b->callee->reverse) && (!p->but || b->callee->name != p->but)) {
       paste_call(p, from, b, map, s, origin);
       return;
     }
@@ -325,7 +328,7 @@ uint64_t diagram_boxes(World *w, const Diagram *d) {
 }
 
 Diagram *inline_calls(World *w, const Diagram *d, bool keep_own_reverse) {
-  return inline_body(w, d, keep_own_reverse, &(Subst){0}, 0);
+  return inline_body(w, d, keep_own_reverse, 0, &(Subst){0}, 0);
 }
 
 Diagram *diagram_inline(World *w, const Diagram *d) {
@@ -335,3 +338,7 @@ Diagram *diagram_inline(World *w, const Diagram *d) {
 }
 
 Diagram *diagram_inline_all(World *w, const Diagram *d) { return inline_calls(w, d, false); }
+
+Diagram *diagram_inline_but(World *w, const Diagram *d, Name kept) {
+  return inline_body(w, d, true, kept, &(Subst){0}, 0);
+}

@@ -110,11 +110,20 @@ static void make_orthonormal(Tensor *t) {
   }
 }
 
+// Lists and constants that it reads are params, with first values of their own.
 static bool init_diagram(World *w, Arena *a, const Init *init, uint64_t seed, uint64_t site,
                          Tensor *out) {
-  if (init->diagram->in.n || init->diagram->param.n || init->diagram->out.n != 1) return false;
-  Eval e = {.arena = a, .seed = seed ^ site, .out = out};
-  return diagram_eval(w, init->diagram, &e);
+  const Diagram *d = init->diagram;
+  Tensor *param = NEW_ARRAY(a, Tensor, d->param.n + 1);
+  if (d->in.n || d->out.n != 1) return false;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    if (p->role != ROLE_CONST || !init_eval(w, a, &p->init, &d->wire.at[p->wire].type, seed,
+                                            site_hash(0, p->path), &param[i]))
+      return false;
+  }
+  Eval e = {.arena = a, .seed = seed ^ site, .param = param, .out = out};
+  return diagram_eval(w, d, &e);
 }
 
 bool init_eval(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed, uint64_t site,

@@ -65,6 +65,14 @@ static Node *parse_typed(Parser *p) {
   return node_end(p, node);
 }
 
+// const = typed | NAME [ ":" type ] "from" STRING
+static Node *parse_const(Parser *p) {
+  Node *node = parse_typed(p);
+  if (!node->kid[2] && eat(p, "from"))
+    node->kid[2] = node_string(p, "a file of numbers, in quotes");
+  return node_end(p, node);
+}
+
 // space = "space" NAME "=" types [ "by" distance ]
 static Node *parse_space(Parser *p) {
   Node *node = node_fixed(p, N_SPACE, 2);
@@ -684,7 +692,7 @@ static Node *parse_statement(Parser *p) {
   if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
   if (sees(p, 0, "state")) return parse_states(p);
   if (sees(p, 0, "next")) return parse_next(p);
-  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_typed);
+  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_const);
   if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);
   if (sees(p, 0, "stale")) return parse_stale(p);
   if (sees(p, 0, "for")) return parse_for(p, parse_statement);
@@ -737,7 +745,7 @@ static Node *parse_declaration(Parser *p) {
   bool lost = p->lost;
   p->lost = false;
   if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);
-  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_typed);
+  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_const);
   if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
   if (sees(p, 0, "for")) return parse_for(p, parse_declaration);
   for (uint32_t i = 0; i < COUNT(rules); i++)

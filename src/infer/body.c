@@ -267,6 +267,11 @@ static void local_consts(Body *b, Env *env, const Node *n) {
                  name_text(b->w->names, typed->name));
       continue;
     }
+    if (typed->kid[2]->kind == N_STR) {
+      diag_error(b->w->diags, typed->span,
+                 "a constant from a file stands at the top of a program, not in a box");
+      continue;
+    }
     Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};
     if (!typed->kid[1] && static_number(b, env, typed->kid[2], &k)) {
       bind.has_number = true;

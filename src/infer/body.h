@@ -11,6 +11,9 @@ Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id hom
 Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const char *path,
                    bool rooted, Id home, Role role, Name name, Span span);
 
+// const_file.c: a constant with the numbers of a file
+Value const_from_file(Body *, Def *, const Node *file, const Type *want, Span);
+
 // body.c
 void sync_sites(Body *b);
 

@@ -10,6 +10,7 @@
 #ifndef LIMN_INFER_H
 #define LIMN_INFER_H
 
+#include "bytes/bytes.h"
 #include "diagram/diagram.h"
 #include "front/front.h"
 
@@ -47,6 +48,7 @@ struct Def {
   Size size;             // DEF_AXIS
   bool has_number;       // DEF_CONST: its number was found
   double number;         // also of DEF_STALE: `every` or `by` this
+  const Array *file;     // DEF_CONST: what was read
   const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
   bool frozen;           // DEF_LEARNER: `freeze`
   const Diagram *made;   // DEF_LEARNER: checked for itself

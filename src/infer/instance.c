@@ -253,6 +253,32 @@ Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
   return twin;
 }
 
+// A size of the result that neither inputs nor options say, as in `lut(x: B[k]) -> B[n]`, is for
+// each caller to say: such instances are not shared.
+static bool is_open(const Call *c, const Inputs *in, const Body *body) {
+  World *w = c->b->w;
+  Ids known = {0}, vars = {0};
+  for (uint32_t i = 0; i < in->n; i++) {
+    size_vars(w, in->in[i].count, &known);
+    for (uint32_t k = 0; k < in->in[i].rank; k++) size_vars(w, in->in[i].axis[k].size, &known);
+  }
+  for (uint32_t i = 0; i < c->to->binding.n; i++) {
+    const Binding *bind = &c->to->binding.at[i];
+    if (bind->kind != BIND_OPTION) continue;
+    if (bind->size) size_vars(w, bind->size, &known);
+    for (uint32_t k = 0; k < bind->naxis; k++) size_vars(w, bind->axis[k].size, &known);
+  }
+  for (uint32_t i = 0; i < body->out_type.n; i++)
+    for (uint32_t k = 0; k < body->out_type.at[i].rank; k++)
+      size_vars(w, body->out_type.at[i].axis[k].size, &vars);
+  for (uint32_t i = 0; i < vars.n; i++) {
+    bool said = size_var_kind(w, vars.at[i]) != VAR_LOCAL;
+    for (uint32_t k = 0; k < known.n; k++) said |= known.at[k] == vars.at[i];
+    if (!said) return true;
+  }
+  return false;
+}
+
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
                const Inputs *in) {
   Infer *infer = c->b->in;
@@ -293,6 +319,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->errors > errors) note_call(infer, c, before);
   if (!good) body = NULL;
+  if (body && is_open(c, in, body)) return body;
   vec_push(infer->w->arena, &infer->made_body, body);
   table_put(infer->instances, key.at, key.n, infer->made_body.n);
   return body;

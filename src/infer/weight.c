@@ -259,6 +259,7 @@ Value const_value(Body *b, Def *d, Span span) {
     d->broken = true;
     return value_error(b, span);
   }
+  if (value->kind == N_STR) return const_from_file(b, d, value, want, span);
   if (value->kind == N_LIST)
     return list_value(b, env, value, name_text(w->names, d->name), true, want, span);
   if (b->in->chain >= CHAIN_LIMIT) {
