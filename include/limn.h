@@ -116,9 +116,9 @@ LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **t
 // where it is.
 LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
-// Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
-// first images, or its points, are written there as png.
-LimnStatus limn_data(Limn *, const char *name, const char *picture, bool json, const char **text);
+// Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
+// first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
+LimnStatus limn_data(Limn *, const char *name, const char *out, bool json, const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 
