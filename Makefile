@@ -2,6 +2,7 @@
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers)
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, layers, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
@@ -28,7 +29,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -77,6 +78,9 @@ test: packages
 	@tests/run.sh $(BUILD)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
+examples: all
+	@CC="$(CC)" tools/packages.sh test
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
 bless: packages
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless

@@ -118,17 +118,17 @@ LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
 // Pictures. A box or learner as a circuit of its axes.
 typedef struct {
-  const char *out; // a file: svg, pdf, png
-  const char *level,
-      *theme; // "learner", "model", "layer"; "light", "dark", "auto", "mono"; or NULL
-  const char *const *open, *const
-                               *close; // boxes to be opened or kept closed; ended by NULL, or NULL
+  const char *out;          // a file: svg, pdf, png
+  const char *level;        // "learner", "model", "layer", or NULL
+  const char *theme;        // "light", "dark", "auto", "mono", or NULL
+  const char *const *open;  // boxes to be opened; ended by NULL, or NULL
+  const char *const *close; // and to be kept closed
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *);
 
-// Sets of data: all that are known (NULL), or what is in one, by name or path. With `picture`, its
-// first images, or its points, are written there as png.
-LimnStatus limn_data(Limn *, const char *name, const char *picture, bool json, const char **text);
+// Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
+// first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
+LimnStatus limn_data(Limn *, const char *name, const char *out, bool json, const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

@@ -195,19 +195,28 @@ const char *limn_ops(Limn *l) {
   return b.at;
 }
 
-LimnStatus limn_data(Limn *l, const char *name, const char *picture, bool json, const char **text) {
+static bool ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
   const char *why = NULL;
   Picture p;
-  bool good = true, disk = false;
+  Arrays all = {0};
+  bool good = true, disk = false, rows = out && ends_with(out, ".safetensors");
   if (name)
-    good = data_show(l->arena, &b, name, json, picture ? &p : NULL, &why);
-  else if (picture)
-    good = file_error(l->arena, &why, "a picture is of one set: which?");
+    good = data_show(l->arena, &b, name, json, out && !rows ? &p : NULL, &why) &&
+           (!rows || data_arrays(l->arena, name, &all, &why));
+  else if (out)
+    good = file_error(l->arena, &why, "%s is of one set: which?", rows ? "a file" : "a picture");
   else
     data_list(l->arena, &b, json);
-  if (good && picture) good = png_write(l->arena, picture, &p, &why), disk = !good;
+  if (good && out)
+    good = rows ? safetensors_write(l->arena, out, &all, &why) : png_write(l->arena, out, &p, &why),
+    disk = !good;
   *text = good ? b.at : NULL;
   if (good) return LIMN_GOOD;
   diag_error(l->w->diags, (Span){0}, "%s", why);

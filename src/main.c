@@ -316,13 +316,15 @@ static const Command commands[] = {
      "another\n"
      "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
      run_report, false},
-    {"data", "limn data [NAME|PATH] [--json] [--out F.png]",
+    {"data", "limn data [NAME|PATH] [--json] [--out F.png|F.safetensors]",
      "the data sets it knows, where they are, how to get them; or what is in one",
      "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
      "a "
      "folder\n"
      "             of png pictures\n"
-     "  --out F    its first images, or its points of the plane, as a picture\n",
+     "  --out F    its first images, or its points of the plane, as a picture; or all its rows, "
+     "each\n"
+     "             field and split by name, as `image_train`\n",
      run_data, false},
     {"ops", "limn ops", "the op table, as docs/ops.md has it", "", run_ops, false},
 };

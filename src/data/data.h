@@ -131,5 +131,7 @@ void data_list(Arena *, Buf *, bool json); // what is known, where it was found,
 // One set: its fields, with some figures. `picture`, unless NULL: its first images, or its points.
 bool data_show(Arena *, Buf *, const char *name_or_path, bool json, Picture *picture,
                const char **why);
+// Every field of every split, as an array "image_train".
+bool data_arrays(Arena *, const char *name_or_path, Arrays *, const char **why);
 
 #endif

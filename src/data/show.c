@@ -247,6 +247,39 @@ static bool show_all(Arena *a, Buf *out, Set *s, bool json, const char **why) {
   return good;
 }
 
+// -- rows
+// ------------------------------------------------------------------------------------------
+static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out, const char **why) {
+  const Field *f = set_field(s, field);
+  int64_t n = set_rows(s, split), count = field_count(f), *row = NEW_ARRAY(a, int64_t, n);
+  *out = (Array){.name = arena_format(a, "%s_%s", f->name, split_word[split]),
+                 .rank = f->rank + 1,
+                 .shape = NEW_ARRAY(a, int64_t, f->rank + 1),
+                 .kind = f->kind == FIELD_REAL ? EL_F32 : EL_I32};
+  for (int64_t i = 0; i < n; i++) row[i] = i;
+  out->shape[0] = n;
+  for (uint32_t i = 0; i < f->rank; i++) out->shape[i + 1] = f->shape[i];
+  if (!array_count(out->rank, out->shape, &out->count))
+    return file_error(a, why, "%s is too large for one array", out->name);
+  out->data = NEW_ARRAY(a, double, n *count);
+  return set_read(s, split, field, row, n, NUMBER_F64, out->data, why);
+}
+
+bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
+  Set *s = set_open(a, name, &(SetOptions){0}, why);
+  if (!s) return false;
+  bool good = true;
+  for (Split i = 0; i < SPLITS; i++)
+    for (uint32_t k = 0; good && set_rows(s, i) && k < set_fields(s); k++) {
+      Array x;
+      good = rows_read(a, s, i, k, &x, why);
+      if (good) vec_push(a, &out->array, x);
+    }
+  if (!good) *why = arena_format(a, "%s", *why);
+  set_close(s);
+  return good;
+}
+
 bool data_show(Arena *a, Buf *out, const char *name, bool json, Picture *p, const char **why) {
   Set *s = set_open(a, name, &(SetOptions){0}, why);
   if (!s) return false;

@@ -122,6 +122,13 @@ static void *wire_memory(Own *o, uint32_t wire) {
   return base + offset * (int64_t)cell;
 }
 
+// A number by itself is a double to the code; one that lies in a row of floats, among the weights
+// of an optimiser, is brought and taken back.
+static bool is_brought(const Engine *e, uint32_t i) {
+  const State *s = e->state[i];
+  return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
+}
+
 static void run_copy(Own *o, const Kernel *k) {
   const PlanWire *to = &o->plan->wire.at[k->to];
   memcpy(wire_memory(o, k->to), wire_memory(o, k->from),
@@ -165,7 +172,7 @@ static bool take_memory(Engine *e, Own *o) {
   o->scratch = o->arena + scratch;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i] = o->arena + input[i];
   for (uint32_t i = 0; i < p->param.n; i++)
-    o->state[i] = e->state[i] ? e->state[i]->data : (void *)&o->clock[i];
+    o->state[i] = e->state[i] && !is_brought(e, i) ? e->state[i]->data : (void *)&o->clock[i];
   for (uint32_t i = 0; i < p->out.n; i++) o->out[i] = wire_memory(o, p->out.at[i]);
   return true;
 }
@@ -469,10 +476,16 @@ static bool is_finite(const Own *o) {
 static void set_clocks(Engine *e, Own *o, uint64_t step) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     const Param *p = &e->d->param.at[i];
+    if (is_brought(e, i)) state_get(e->state[i], &o->clock[i]);
     if (p->role != ROLE_CLOCK || e->state[i]) continue;
     size_t n = strlen(p->path);
     o->clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->how.steps : (double)step;
   }
+}
+
+static void take_back(Engine *e, const Own *o) {
+  for (uint32_t i = 0; i < e->d->param.n; i++)
+    if (e->d->param.at[i].next && is_brought(e, i)) state_set(e->state[i], &o->clock[i]);
 }
 
 static RunStatus run_step(Own *o) {
@@ -501,6 +514,7 @@ static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   uint64_t before = pool_flush_tiny();
   RunStatus status = run_step(o);
   pool_keep_tiny(before);
+  take_back(e, o);
   return status;
 }
 

@@ -47,6 +47,22 @@ for s in moons spirals blobs glyphs faces scenes; do
 done
 status "no picture of iris" 1 "$LIMN" data iris --out iris.png
 says "says why" err "iris has no field that can be drawn"
+status "all rows of iris" 0 "$LIMN" data iris --out iris.safetensors
+if /usr/bin/python3 - >err 2>&1 <<'END'
+import json, struct, numpy
+b = open("iris.safetensors", "rb").read()
+n = struct.unpack("<Q", b[:8])[0]
+h = json.loads(b[8:8 + n])
+def rows(k, kind):
+    i, j = h[k]["data_offsets"]
+    return numpy.frombuffer(b[8 + n + i:8 + n + j], kind).reshape(h[k]["shape"])
+x = rows("x_train", "f4")
+assert x.shape == (100, 4) and rows("x_test", "f4").shape == (50, 4) and abs(x.mean() - 3.462) < 1e-3, x.mean()
+assert numpy.bincount(rows("label_train", "i4")).tolist() == [34, 33, 33]
+END
+then ok "are there"; else not_ok "are there"; cat err; fi
+status "rows of what" 1 "$LIMN" data --out all.safetensors
+status "rows that cannot be written" 3 "$LIMN" data moons --out /nowhere/x.safetensors
 status "a picture of what" 1 "$LIMN" data --out all.png
 status "a place that cannot be written" 3 "$LIMN" data moons --out /nowhere/x.png
 

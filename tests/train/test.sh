@@ -245,6 +245,16 @@ END
 # -- using it
 "$LIMN" train net.limn --out used --quiet >out 2>&1
 same "measured again" "$(tail -1 used/metrics.csv | cut -d, -f5)" "$("$LIMN" eval net.limn --from used --json | /usr/bin/python3 -c 'import json,sys; print(repr(json.load(sys.stdin)["measures"]["fit.hits"]).removesuffix(".0"))')"
+cat >lone.limn <<'END'
+given x from uniform[]
+learn a : R[] = 1, b : R[] = 0
+goal fit : a * x + b ~ 3 * x - 1   by l2
+measure at : a + 10 * b
+train 200 steps, batch 8, adam(0.1)
+END
+"$LIMN" train lone.limn --out lone --quiet >out 2>&1
+same "numbers that lie in a row of weights" "$(tail -1 lone/metrics.csv | cut -d, -f5 | cut -c 1-6)" "$("$LIMN" eval lone.limn --from lone | awk '{ print $2 }' | cut -c 1-6)"
+is "are what was learned" sh -c 'tail -1 lone/metrics.csv | cut -d, -f5 | awk "{ exit !(\$1 < -6.5 && \$1 > -7.5) }"'
 status "no weights" 1 "$LIMN" eval net.limn --from nowhere
 status "prediction" 0 "$LIMN" predict net.limn net --from used --in 'x=[[5, 3, 1, 0.2], [6, 3, 5, 2]]' --out y.npy
 status "prediction of a table" 0 sh -c 'printf "a,b,c,d,kind\n5,3,1,0.2,x\n6,3,5,2,y\n" >t.csv; "$LIMN" predict net.limn net --from used --in x=t.csv:a..d --out y.csv'
