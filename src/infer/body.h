@@ -2,6 +2,7 @@
 #ifndef LIMN_BODY_H
 #define LIMN_BODY_H
 
+#include "infer/call.h"
 #include "infer/elab.h"
 
 // weight.c
@@ -10,6 +11,9 @@ Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id hom
                Name name, Span span);
 Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const char *path,
                    bool rooted, Id home, Role role, Name name, Span span);
+
+// fallback.c: *words says what the body is
+Value fallback(Body *, Value args, Span, const char **words);
 
 // body.c
 void sync_sites(Body *b);
