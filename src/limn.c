@@ -137,8 +137,8 @@ const char *limn_summary(Limn *l, bool json) {
   buf_char(&b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
     if (p->learner.at[i]->fallback)
-      buf_printf(&b, "  %s has no body: the library's `any` stands in for it\n",
-                 name_text(l->w->names, p->learner.at[i]->name));
+      buf_printf(&b, "  %s has no body; in its place: %s\n",
+                 name_text(l->w->names, p->learner.at[i]->name), p->learner.at[i]->fallback);
   return b.at;
 }
 

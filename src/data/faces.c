@@ -1,10 +1,12 @@
-// Faces that are drawn by code: 32×32, grey, with a label that says whether they smile.
+// Faces that are drawn by code: 32×32, grey, with a label that says whether they smile; and each
+// face once more with the other answer, so that an edit can be compared with what is true.
 //
 // A face is a head of some shape and skin, with hair, brows, eyes, a nose and a mouth, turned a
 // little aside, tilted, lit from one side, before some background. A smile widens the mouth and
 // lifts its corners, perhaps shows teeth, narrows the eyes from below and rounds the cheeks;
-// nothing else depends on it. Everything is in head units: the head is about 0.78 wide and 1 high
-// to each side of (0, 0).
+// nothing else depends on it. The same dice are thrown whether it smiles or not: a face and its
+// other differ in what the smile does, down to the noise. Everything is in head units: the head is
+// about 0.78 wide and 1 high to each side of (0, 0).
 #include "data/set.h"
 
 enum { SIDE = 32, TRAIN = 8000, TEST = 2000 };
@@ -109,8 +111,8 @@ static void brows(Face *f) {
 
 static void eyes(Face *f) {
   double open = dice_between(&f->d, 0.085, 0.13), iris = dice_between(&f->d, 0.02, 0.3), at[5][2];
-  double white = 0.55 + 0.4 * f->skin, lift = 0;
-  if (f->smile) lift = dice_between(&f->d, 0.02, 0.04), open -= lift;
+  double white = 0.55 + 0.4 * f->skin, lift = f->smile ? 0.03 : 0;
+  open -= lift;
   for (int side = -1; side <= 1; side += 2) {
     double u = turned(f, side * f->eye_u), v = f->eye_v - lift / 2;
     double narrow = 1 - 0.35 * (side * f->yaw > 0 ? side * f->yaw : 0);
@@ -162,28 +164,28 @@ static void beard(Face *f) {
   oval(f, turned(f, 0), 0.43, 0.26, 0.07, tone, grown, 0.8);
 }
 
+// A wide mouth smiles widely and open lips show teeth: the face says what its smile will be.
 static void mouth(Face *f) {
-  double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.4, 0.62), at[7][2], low[7][2];
-  double wide = f->smile ? dice_between(&f->d, 0.36, 0.45) : dice_between(&f->d, 0.2, 0.28);
-  double deep = f->smile ? dice_between(&f->d, 0.14, 0.24) : dice_between(&f->d, -0.06, 0.025);
-  bool teeth = f->smile && dice_chance(&f->d, 0.6), ajar = !f->smile && dice_chance(&f->d, 0.15);
-  if (f->smile) v -= deep * 0.6;
+  double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.3, 0.5), at[7][2], low[7][2];
+  double wide = dice_between(&f->d, 0.2, 0.26), deep = dice_between(&f->d, -0.06, 0.02);
+  bool open = dice_chance(&f->d, 0.6), teeth = open && f->smile;
+  if (f->smile) wide += 0.2, deep += 0.25, v -= deep * 0.6;
   arc(at, 7, 0, v, wide, deep * (teeth ? 0.55 : 1));
   if (teeth) {
-    arc(low, 7, 0, v + 0.015, wide * 0.86, deep + 0.1);
-    line(f, (const double(*)[2])low, 7, 0.08, lip, 0.9);
-    double white = 0.75 + 0.25 * f->skin, middle[5][2];
-    arc(middle, 5, 0, v + 0.02, wide * 0.74, deep * 0.85 + 0.03);
-    line(f, (const double(*)[2])middle, 5, 0.12, white, 1);
+    arc(low, 7, 0, v + 0.03, wide * 0.86, deep + 0.16);
+    line(f, (const double(*)[2])low, 7, 0.1, lip, 0.9);
+    double white = 0.8 + 0.2 * f->skin, middle[5][2];
+    arc(middle, 5, 0, v + 0.03, wide * 0.74, deep * 0.9 + 0.04);
+    line(f, (const double(*)[2])middle, 5, 0.15, white, 1);
   }
-  if (ajar) oval(f, turned(f, 0), v + 0.05, wide * 0.6, 0.07, 0.3 * f->skin, 0.9, 0.2);
-  line(f, (const double(*)[2])at, 7, 0.075, lip * 0.75, 0.95);
+  if (open && !teeth) oval(f, turned(f, 0), v + 0.05, wide * 0.6, 0.08, 0.2 * f->skin, 0.9, 0.2);
+  line(f, (const double(*)[2])at, 7, 0.1, lip * 0.75, 0.95);
   if (!teeth) {
-    arc(low, 7, 0, v + 0.09, wide * 0.6, deep * 0.8 + 0.02);
-    line(f, (const double(*)[2])low, 7, 0.09, lip + 0.15, 0.5);
+    arc(low, 7, 0, v + 0.1, wide * 0.6, deep * 0.8 + 0.02);
+    line(f, (const double(*)[2])low, 7, 0.11, lip + 0.1, 0.6);
   }
   for (int side = -1; side <= 1 && f->smile; side += 2) // dimples
-    oval(f, turned(f, side * (wide + 0.06)), v - 0.01, 0.05, 0.06, f->skin * 0.6, 0.5, 0.6);
+    oval(f, turned(f, side * (wide + 0.06)), v - 0.01, 0.06, 0.08, f->skin * 0.55, 0.6, 0.6);
 }
 
 static void shape_face(Face *f) {
@@ -198,7 +200,7 @@ static void shape_face(Face *f) {
   f->jaw = f->wide - dice_between(&f->d, 0.04, 0.2);
   f->eye_v = dice_between(&f->d, -0.08, 0);
   f->eye_u = dice_between(&f->d, 0.3, 0.36);
-  f->mouth_v = dice_between(&f->d, 0.56, 0.64);
+  f->mouth_v = dice_between(&f->d, 0.57, 0.63);
   f->gaze = dice_between(&f->d, -0.04, 0.04);
 }
 
@@ -207,11 +209,11 @@ static bool smiles(uint64_t seed, Split split, int64_t row) {
   return dice_chance(&d, 0.5);
 }
 
-static void draw_face(uint64_t seed, Split split, int64_t row, uint8_t *to) {
+static void draw(uint64_t seed, Split split, int64_t row, bool smile, uint8_t *to) {
   float pixel[SIDE * SIDE];
   Face f = {.c = {.at = pixel, .size = SIDE, .channels = 1},
-            .d = dice_for(seed, "faces", split, row)};
-  f.smile = smiles(seed, split, row);
+            .d = dice_for(seed, "faces", split, row),
+            .smile = smile};
   shape_face(&f);
   double x = 16 + 0.5 * dice_normal(&f.d), y = 15.5 + 0.45 * dice_normal(&f.d);
   double scale = dice_between(&f.d, 11.8, 13);
@@ -230,8 +232,16 @@ static void draw_face(uint64_t seed, Split split, int64_t row, uint8_t *to) {
   eyes(&f);
   brows(&f);
   if (dice_chance(&f.d, 0.15)) glasses(&f);
-  canvas_noise(&f.c, &f.d, dice_between(&f.d, 0.005, 0.025));
+  canvas_noise(&f.c, &f.d, dice_between(&f.d, 0.005, 0.02));
   canvas_bytes(&f.c, to);
+}
+
+static void draw_face(uint64_t seed, Split split, int64_t row, uint8_t *to) {
+  draw(seed, split, row, smiles(seed, split, row), to);
+}
+
+static void draw_other(uint64_t seed, Split split, int64_t row, uint8_t *to) {
+  draw(seed, split, row, !smiles(seed, split, row), to);
 }
 
 void open_faces(Set *s) {
@@ -244,6 +254,8 @@ void open_faces(Set *s) {
   }
   set_add_drawn(s, &(Field){.name = "face", .rank = 2, .shape = {SIDE, SIDE}}, rows, draw_face);
   set_add(s, &(Field){.name = "smile", .labels = 2}, label);
+  set_add_drawn(s, &(Field){.name = "other", .rank = 2, .shape = {SIDE, SIDE}}, rows, draw_other);
   set_cut_given(s, TRAIN, 0, TEST);
-  s->says = "faces of 32×32 pixels, drawn by code; half of them smile";
+  s->says = "faces of 32×32 pixels, drawn by code; half of them smile; other: the same face, "
+            "smiling or not";
 }

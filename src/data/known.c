@@ -9,7 +9,7 @@
 typedef struct {
   const char *name;
   void (*make)(Set *); // by code; NULL: it is on disk
-  Field field[2];
+  Field field[3];
   int64_t rows[SPLITS]; // when no split for validation is asked for
   const char *get;      // how to get it
 } Known;
@@ -29,7 +29,11 @@ static const Known known[] = {
     {"spirals", open_points, {REAL("x", 2), LABEL("label", 2)}, {2000, 0, 1000}, NULL},
     {"blobs", open_points, {REAL("x", 2), LABEL("label", 3)}, {2000, 0, 1000}, NULL},
     {"glyphs", open_glyphs, {REAL("image", 28, 28), LABEL("label", 10)}, {10000, 0, 2000}, NULL},
-    {"faces", open_faces, {REAL("face", 32, 32), NUMBER("smile")}, {8000, 0, 2000}, NULL},
+    {"faces",
+     open_faces,
+     {REAL("face", 32, 32), NUMBER("smile"), REAL("other", 32, 32)},
+     {8000, 0, 2000},
+     NULL},
     {"scenes",
      open_scenes,
      {REAL("picture", 32, 32, 3),

@@ -11,44 +11,42 @@
 
 enum { NOT_YET, IN_WORK, DONE };
 
-typedef struct {
+typedef struct Drawn {
   DrawRow *draw;
-  uint8_t *store[SPLITS];
-  _Atomic uint8_t *state[SPLITS];
+  Split split;
+  uint8_t *store;         // [rows count]
+  _Atomic uint8_t *state; // [rows]
 } Drawn;
 
-static void draw_row(Set *s, uint32_t block, int64_t row) {
-  Drawn *d = s->lazy.state;
-  _Atomic uint8_t *state = &d->state[block][row];
+static void draw_row(const Set *s, const Column *c, int64_t row) {
+  Drawn *d = c->drawn;
   uint8_t was = NOT_YET;
-  if (atomic_compare_exchange_strong(state, &was, IN_WORK)) {
-    int64_t step = s->column[block].at[s->late].step;
-    d->draw(s->options.seed, (Split)block, row, d->store[block] + row * step);
-    atomic_store_explicit(state, DONE, memory_order_release);
+  if (atomic_compare_exchange_strong(&d->state[row], &was, IN_WORK)) {
+    d->draw(s->options.seed, d->split, row, d->store + row * c->step);
+    atomic_store_explicit(&d->state[row], DONE, memory_order_release);
   }
-  while (atomic_load_explicit(state, memory_order_acquire) != DONE) sched_yield();
+  while (atomic_load_explicit(&d->state[row], memory_order_acquire) != DONE) sched_yield();
 }
 
-static void draw_late(Set *s, uint32_t block, const int64_t *row, int64_t n) {
-  const Drawn *d = s->lazy.state;
+void column_draw(const Set *s, const Column *c, const int64_t *row, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t r = row[i]; r < row[i] + s->window; r++)
-      if (atomic_load_explicit(&d->state[block][r], memory_order_acquire) != DONE)
-        draw_row(s, block, r);
+      if (atomic_load_explicit(&c->drawn->state[r], memory_order_acquire) != DONE)
+        draw_row(s, c, r);
 }
 
 void set_add_drawn(Set *s, const Field *f, const int64_t rows[SPLITS], DrawRow *draw) {
-  Drawn *d = NEW(s->arena, Drawn);
   Column block[SPLITS];
   int64_t count = field_count(f);
-  d->draw = draw;
-  for (uint32_t b = 0; b < SPLITS; b++) {
-    d->store[b] = arena_alloc(s->arena, (size_t)(count * rows[b]));
-    d->state[b] = arena_alloc(s->arena, (size_t)rows[b]);
-    block[b] = column_new(d->store[b], count, EL_U8);
+  for (Split b = 0; b < SPLITS; b++) {
+    Drawn *d = NEW(s->arena, Drawn);
+    *d = (Drawn){.draw = draw,
+                 .split = b,
+                 .store = arena_alloc(s->arena, (size_t)(count * rows[b])),
+                 .state = arena_alloc(s->arena, (size_t)rows[b])};
+    block[b] = column_new(d->store, count, EL_U8);
     block[b].picture = true;
+    block[b].drawn = d;
   }
-  s->late = s->field.n;
-  s->lazy = (Lazy){.make = draw_late, .state = d};
   set_add(s, f, block);
 }

@@ -220,7 +220,7 @@ static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *p
                         Number number, void *out, const char **why) {
   const Column *c = &s->column[block].at[field];
   bool late = s->lazy.read && field == s->late;
-  if (s->lazy.make && field == s->late) s->lazy.make(s, block, place, n);
+  if (c->drawn) column_draw(s, c, place, n);
   if (!late && (s->window == 1 || c->step == c->count * element_info[c->kind].bytes)) {
     column_read(c, place, n, c->count * s->window, number, out);
     return true;

@@ -16,6 +16,7 @@ typedef struct {
   bool big_endian;
   bool picture;            // bytes that stand for 0 … 1
   const uint8_t *label_of; // text: the label of each byte, or NULL
+  struct Drawn *drawn;     // rows that are drawn when they are wanted, or NULL
 } Column;
 
 // Where the rows of a split are: rows of `block` from `first` on; or, if `of` is not 0, those of
@@ -26,10 +27,8 @@ typedef struct {
   uint32_t of, take; // take of `of`
 } Part;
 
-// One field may be made late, when its rows are wanted: `make` puts rows of a block into their
-// places, from where they are read as others are; `read` reads one that has no place.
+// One field may have rows that lie nowhere: `read` gets one when it is wanted.
 typedef struct Lazy {
-  void (*make)(Set *, uint32_t block, const int64_t *row, int64_t n);
   bool (*read)(Set *, uint32_t block, int64_t row, Number, void *out, const char **why);
   void *state;
 } Lazy;
@@ -43,8 +42,8 @@ struct Set {
   Part part[SPLITS];
   int64_t window; // 1 or more
   bool table;
-  uint32_t late; // the field that is made late
-  Lazy lazy;     // make and read are NULL when everything is there
+  uint32_t late; // the field that is read late
+  Lazy lazy;     // read is NULL when everything is there
 };
 
 // set.c: putting a set together
@@ -94,6 +93,7 @@ double turn_sin(double turns), turn_cos(double turns); // of parts of a full tur
 // lazy.c: rows drawn when they are wanted
 typedef void DrawRow(uint64_t seed, Split, int64_t row, uint8_t *to);
 void set_add_drawn(Set *, const Field *, const int64_t rows[SPLITS], DrawRow *);
+void column_draw(const Set *, const Column *, const int64_t *row, int64_t n); // those not yet there
 
 // canvas.c: shapes with soft edges on a small grey or coloured picture, for sets that are drawn by
 // code

@@ -577,46 +577,6 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, V
   return true;
 }
 
-// A learner without a body gets the library's box `any`, once for each wire it gives.
-static Value fallback(Body *b, Value args, Span span) {
-  World *w = b->w;
-  Value all = {0};
-  for (uint32_t i = 0; i < b->want.n; i++) {
-    const Type *t = &b->want.at[i];
-    const char *box = t->base == BASE_BIT ? "any_bits" : "any";
-    if (t->base == BASE_LABEL) {
-      diag_error(w->diags, b->header_result ? b->header_result->span : span,
-                 "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance "
-                 "like `cross_entropy`");
-      return value_error(b, span);
-    }
-    VEC(Node *) item = {0};
-    for (uint32_t k = 0; k < t->rank; k++) {
-      int64_t v;
-      if (!size_value(w, t->axis[k].size, &v)) return value_error(b, span);
-      Node *n = NEW(w->arena, Node);
-      *n = (Node){.kind = N_NUM, .num = (double)v, .span = span};
-      vec_push(w->arena, &item, n);
-    }
-    Node *items = NEW(w->arena, Node), *brackets = NEW(w->arena, Node), *name = NEW(w->arena, Node),
-         *at = NEW(w->arena, Node);
-    *items = (Node){.kind = N_ITEMS, .nkid = item.n, .kid = item.at, .span = span};
-    *brackets = (Node){.kind = N_BRACKETS,
-                       .nkid = 1,
-                       .kid = arena_copy(w->arena, &items, sizeof items),
-                       .span = span};
-    *name =
-        (Node){.kind = N_NAME, .name = name_from(w->names, box), .span = span, .name_span = span};
-    Node *kid[2] = {name, brackets};
-    *at =
-        (Node){.kind = N_AT, .nkid = 2, .kid = arena_copy(w->arena, kid, sizeof kid), .span = span};
-    Env *library = env_new(b->in, NULL, b->in->library, b);
-    Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
-    all = value_concat(b, all, apply(b, library, at, copy, NULL, span));
-  }
-  return all;
-}
-
 bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result,
                const Node *body, Value args) {
   World *w = b->w;
@@ -630,8 +590,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   uint32_t errors = w->diags->errors;
   b->env = env;
   if (!body) {
-    out.value = fallback(b, args, def->span);
-    ((Def *)real)->fallback = true;
+    out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
   } else if (body->kind == N_BLOCK) {
     statements(b, inner, body, &out);
     bool unread = false; // a line that could not be read may have returned

@@ -2,6 +2,7 @@
 #ifndef LIMN_BODY_H
 #define LIMN_BODY_H
 
+#include "infer/call.h"
 #include "infer/elab.h"
 
 // weight.c
@@ -13,6 +14,9 @@ Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const c
 
 // const_file.c: a constant with the numbers of a file
 Value const_from_file(Body *, Def *, const Node *file, const Type *want, Span);
+
+// fallback.c: *words says what the body is
+Value fallback(Body *, Value args, Span, const char **words);
 
 // body.c
 void sync_sites(Body *b);

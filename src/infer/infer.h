@@ -53,7 +53,7 @@ struct Def {
   bool frozen;           // DEF_LEARNER: `freeze`
   const Diagram *made;   // DEF_LEARNER: checked for itself
   struct Body *alone;    // DEF_BOX: worked off with symbols for sizes
-  bool fallback;         // DEF_LEARNER: it has no body and was given one
+  const char *fallback;  // DEF_LEARNER: it has no body, and this stands in for it; or NULL
   Def *of;               // DEF_STALE: the learner it follows
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
 };

@@ -309,6 +309,10 @@ static void tell_sets(Trainer *t) {
 
 void tell_start(Trainer *t) {
   if (!t->base) tell_sets(t);
+  for (uint32_t i = 0; !t->base && i < t->p->learner.n; i++)
+    if (t->p->learner.at[i]->fallback)
+      tell(t, "%s has no body; in its place: %s", name_text(t->w->names, t->p->learner.at[i]->name),
+           t->p->learner.at[i]->fallback);
   for (uint32_t i = 0; i < t->gauge.n; i++)
     if (strcmp(t->gauge.at[i].where, "training data") == 0)
       tell(t, "%s is measured on the training data: say `on` to measure elsewhere",
