@@ -311,6 +311,7 @@ static void close_all(Trainer *t) {
 LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o, const char **dir) {
   World *w = infer_world(in);
   Trainer *t = NEW(w->arena, Trainer);
+  if (dir) *dir = NULL;
   *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .lock = -1, .record = {.fd = -1}};
   arena_on_failure(w->arena, &t->no_memory);
   if (setjmp(t->no_memory) == 0) {
@@ -324,7 +325,7 @@ LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o, const char **dir
   } else {
     t->status = LIMN_MACHINE;
   }
-  if (dir) *dir = t->dir ? arena_format(w->arena, "%s", t->dir) : NULL;
+  if (dir && t->dir && t->status != LIMN_MACHINE) *dir = arena_format(w->arena, "%s", t->dir);
   close_all(t);
   return t->status;
 }
