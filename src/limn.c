@@ -640,6 +640,7 @@ static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
   Buf who = buf_new(l->arena);
   const char *error = "";
   LimnStatus status = train_shows(l->in, l->program, how, &shown);
+  arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from, .shown = &shown, .who = l->program->goal.n ? who.at : NULL};
@@ -672,6 +673,7 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   GUARDED(l, LIMN_MACHINE);
   const char *dir = NULL, *path = NULL;
   LimnStatus status = train_run(l->in, l->program, how, &dir);
+  arena_on_failure(l->arena, &l->failure);
   if (status || !dir || how->plan || how->plain) return status;
   LimnUse use = {.from = dir, .threads = how->threads, .reference = how->reference};
   status = make_report(l, &use, &path);

@@ -164,16 +164,17 @@ static void metrics_are_read(void **state) {
   Arena *a = arena_new();
   Rows m;
   const char *error = NULL;
-  const char good[] = "step,\"f(x, y)[0]\",hits\n1,2.5,\n2,nan,0.5\n3,1", bad[] = "step,a\n1,x\n";
+  const char good[] = "step,epoch,time,\"f(x, y)[0]\",hits\n1,0,0,2.5,\n2,0,0,nan,0.5\n3,0,1",
+             bad[] = "step,epoch,time,a\n1,0,0,x\n";
   assert_null(file_write(a, "good.csv", good, strlen(good)));
   assert_null(file_write(a, "bad.csv", bad, strlen(bad)));
   assert_true(rows_read(a, "good.csv", &m, &error));
   assert_int_equal(m.rows, 2);
   uint32_t c;
-  assert_true(rows_find(&m, "f(x, y)[0]", &c) && c == 1);
-  assert_true(m.value.at[1] == 2.5 && isnan(m.value.at[2]) && isnan(m.value.at[4]));
+  assert_true(rows_find(&m, "f(x, y)[0]", &c) && c == 3);
+  assert_true(m.value.at[3] == 2.5 && !m.known.at[4] && isnan(m.value.at[8]) && m.known.at[8]);
   assert_false(rows_read(a, "bad.csv", &m, &error));
-  assert_string_equal(error, "bad.csv:2: this is no row of the run");
+  assert_string_equal(error, "bad.csv:2: found x, wanted a number");
   assert_false(rows_read(a, "none.csv", &m, &error));
   arena_free(a);
 }

@@ -27,7 +27,8 @@ LimnStatus train_sample(Infer *, Program *, const char *name, const LimnUse *, B
 // metrics.c: metrics.csv of a run, read back
 typedef struct {
   VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
-  VEC(double) value;      // [rows columns], NaN where a cell is empty
+  VEC(double) value;      // [rows columns]
+  VEC(bool) known;        // [rows columns] false: the cell is empty
   int64_t rows;
 } Rows;
 bool rows_read(Arena *, const char *path, Rows *, const char **error);

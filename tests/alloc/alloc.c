@@ -85,7 +85,8 @@ static int train(long k) {
       "learn net : R[4] -> R[3] = dense[4] ; tanh ; dropout[0.1] ; dense[3]\n"
       "goal fit : net(x) ~ label by cross_entropy\n"
       "measure fit by hits on iris.test\n"
-      "train 3 steps, batch 16, adam(0.01)\n";
+      "train 3 steps, batch 16, adam(0.01)\n"
+      "show confusion(net(x), label) on iris.test\n";
   char out[32];
   snprintf(out, sizeof out, "run%ld", k);
   Limn *l = limn_new();
