@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { FIXED = 3 }; // step, epoch, time
+enum { FIXED = 3, GOALS_LOG = 50 }; // step, epoch, time; goals so many times apart get a log scale
 
 static bool is_path(const char *name) {
   size_t n = strlen(name);
