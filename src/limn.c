@@ -637,13 +637,18 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 // -- training -------------------------------------------------------------------------------------
 static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
   Shows shown = {0};
-  Buf who = buf_new(l->arena);
+  Buf who = buf_new(l->arena), picture = buf_new(l->arena);
   const char *error = "";
   LimnStatus status = train_shows(l->in, l->program, how, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
   learn_who(l->in, l->program, &who);
-  Report r = {.dir = how->from, .shown = &shown, .who = l->program->goal.n ? who.at : NULL};
+  Canvas *goals = goals_draw(l->in, l->arena, l->program);
+  if (goals) canvas_svg(goals, &(Look){0}, &picture);
+  Report r = {.dir = how->from,
+              .shown = &shown,
+              .goals = goals ? picture.at : NULL,
+              .who = l->program->goal.n ? who.at : NULL};
   if (!report_write(l->arena, &r, &error)) {
     diag_error(l->w->diags, (Span){0}, "%s", error);
     return LIMN_MACHINE;
@@ -694,6 +699,17 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
   return false;
 }
 
+static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
+  Diagram *d = find_diagram(l, name, NULL);
+  return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
+}
+
+static Canvas *draw_goals(Limn *l) {
+  Canvas *c = goals_draw(l->in, l->arena, l->program);
+  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
+  return c;
+}
+
 LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
   GUARDED(l, LIMN_MACHINE);
   static const char *const levels[] = {"model", "layer", "learner"};
@@ -703,10 +719,9 @@ LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
     return LIMN_USAGE;
-  Diagram *d = find_diagram(l, name, NULL);
-  if (!d || !is_small(l, d)) return LIMN_WRONG;
-  CircuitHow circuit = {.level = (Level)level, .open = how->open, .close = how->close};
-  Canvas *c = circuit_draw(l->w, l->arena, d, &circuit);
+  Canvas *c =
+      name ? draw_box(l, name, &(CircuitHow){(Level)level, how->open, how->close}) : draw_goals(l);
+  if (limn_errors(l)) return LIMN_WRONG;
   if (c && canvas_write(c, how->out, &(Look){.theme = (Theme)theme}, &error)) return LIMN_GOOD;
   diag_error(l->w->diags, (Span){0}, "%s", c ? error : "this cannot be laid out");
   return LIMN_MACHINE;

@@ -224,14 +224,15 @@ static const Command commands[] = {
      "  Without: the loss of every goal, then the gradient of every weight that some goal "
      "trains.\n",
      run_grad, false},
-    {"draw", "limn draw FILE NAME [--out F.svg|pdf|png] [--level learner|model|layer] [--theme T]",
-     "a box or learner as a circuit of its axes",
+    {"draw",
+     "limn draw FILE [NAME] [--out F.svg|pdf|png] [--level learner|model|layer] [--theme T]",
+     "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
      "  --out F    the picture, by its ending (diagram.svg); also -o F\n"
      "  --level L  model: what the program says, with the library's glyphs; layer: everything "
      "opened;\n"
      "             learner: every box closed\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
-     run_draw, true},
+     run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
      "  Counted in numbers: multiplications, additions, other functions, and how many numbers are "
      "alive\n"

@@ -345,6 +345,19 @@ void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
   measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
 }
 
+Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
+  Value v = eval_alone(b, b->env, expr);
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
+    Id wire = v.at[i].error ? 0 : val_to_wire(b, &v.at[i], 0);
+    if (wire) diagram_output(in->w, b->d, wire);
+  }
+  body_finish(b);
+  *fields = goal_fields(b);
+  return b;
+}
+
 void read_on(Infer *in, Program *p, const Node *on, Given *g) {
   Name field;
   const Node *config = NULL;

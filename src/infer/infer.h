@@ -156,6 +156,9 @@ Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
 // A goal as it is outside of training (no dropout), weighted as in the loss; its distance on other
 // data. False when it cannot be said again; nothing is reported.
 bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
+// The value of an expression of a goal, as one side of it: an output for each wire. NULL: it has
+// errors, which were reported with the goal.
+Diagram *infer_side(Infer *, Program *, const Node *expr, Ids *fields);
 Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL

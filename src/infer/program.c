@@ -441,3 +441,13 @@ bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
   zonk_all(in->w);
   return out->diagram && in->w->diags->errors == errors;
 }
+
+Diagram *infer_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+  uint32_t errors = in->w->diags->errors;
+  in->w->diags->muted++;
+  Body *b = goal_side(in, p, expr, fields);
+  settle_sizes(in);
+  in->w->diags->muted--;
+  zonk_all(in->w);
+  return in->w->diags->errors == errors && b->d->out.n ? b->d : NULL;
+}

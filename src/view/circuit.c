@@ -34,9 +34,14 @@ static const char *axis_label(Circuit *c, const Axis *a) {
   return size_text(c->w, a->size);
 }
 
-static uint32_t strands_for(const Type *t) { return t->rank ? t->rank : 1; }
+static bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
+
+static uint32_t strands_for(const Circuit *c, const Type *t) {
+  return is_string(c) || !t->rank ? 1 : t->rank;
+}
 
 static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
+  if (is_string(c)) return;
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
     x->label = axis_label(c, &t->axis[i]);
@@ -49,7 +54,7 @@ static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wir
 
 static uint32_t make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
-  uint32_t b = sketch_make(p->c->s, stage, NULL, strands_for(t));
+  uint32_t b = sketch_make(p->c->s, stage, NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
   p->made[wire] = b;
   return b;
@@ -426,7 +431,7 @@ static const Known known[] = {
     {"conv", GLYPH_STAR, "★", NULL},
     {"conv1", GLYPH_STAR, "★", NULL},
     {"conv_valid", GLYPH_STAR, "★", NULL},
-    {"conv_up", GLYPH_STAR, "★^T", NULL},
+    {"conv_up", GLYPH_STAR, "★^{T}", NULL},
     {"max_pool", GLYPH_BOX, "Max", NULL},
     {"mean_pool", GLYPH_BOX, "Mean", NULL},
 };
@@ -441,6 +446,24 @@ static bool is_named(const char *const *list, const char *name) {
   for (; list && *list; list++)
     if (strcmp(*list, name) == 0) return true;
   return false;
+}
+
+static void all_ports(Part *p, const Box *box, GlyphKind kind, const char *text) {
+  Sketch *s = p->c->s;
+  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
+  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
+  uint32_t stage = sketch_stage(s, p->block, text);
+  Glyph g = {.kind = kind, .text = text};
+  for (uint32_t i = 0; i < box->nin; i++) {
+    uint32_t use = sketch_use(s, stage, from[i]);
+    for (uint32_t k = 0; k < s->bundle.at[use].n; k++)
+      vec_push(s->arena, &g.in, strand_at(s, use, k));
+  }
+  for (uint32_t i = 0; i < box->nout; i++) {
+    uint32_t b = make(p, stage, box->out[i]);
+    for (uint32_t k = 0; k < s->bundle.at[b].n; k++) vec_push(s->arena, &g.out, strand_at(s, b, k));
+  }
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
 static void draw_part(Part *p);
@@ -517,7 +540,20 @@ static void open_call(Part *p, const Box *box) {
   for (uint32_t i = 0; i < callee->out.n; i++) p->made[box->out[i]] = inner.made[callee->out.at[i]];
 }
 
+// As a string, a call is a box on all its wires; one without any is where they begin.
+static void string_call(Part *p, const Box *box) {
+  Box args = *box;
+  args.nin = box->callee->in.n;
+  args.nout = box->callee->out.n;
+  all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
+            name_text(p->c->w->names, box->callee->name));
+}
+
 static void draw_call(Part *p, const Box *box) {
+  if (is_string(p->c)) {
+    string_call(p, box);
+    return;
+  }
   const CircuitHow *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
   const Known *k = known_glyph(name);
@@ -530,23 +566,6 @@ static void draw_call(Part *p, const Box *box) {
 }
 
 // -- the other boxes ------------------------------------------------------------------------------
-static void all_ports(Part *p, const Box *box, GlyphKind kind, const char *text) {
-  Sketch *s = p->c->s;
-  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
-  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, text);
-  Glyph g = {.kind = kind, .text = text};
-  for (uint32_t i = 0; i < box->nin; i++) {
-    uint32_t use = sketch_use(s, stage, from[i]);
-    for (uint32_t k = 0; k < s->bundle.at[use].n; k++)
-      vec_push(s->arena, &g.in, strand_at(s, use, k));
-  }
-  for (uint32_t i = 0; i < box->nout; i++) {
-    uint32_t b = make(p, stage, box->out[i]);
-    for (uint32_t k = 0; k < s->bundle.at[b].n; k++) vec_push(s->arena, &g.out, strand_at(s, b, k));
-  }
-  vec_push(s->arena, &s->stage.at[stage].glyph, g);
-}
 
 // Side by side along one axis: a bar on that axis, dots on the others.
 static void draw_join(Part *p, const Box *box) {
@@ -569,11 +588,29 @@ static void draw_join(Part *p, const Box *box) {
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
+// As a string, a loop is a box with a sign; one that only rearranges is a wire.
+static void string_loop(Part *p, const Box *box) {
+  const Loop *l = box->loop;
+  const char *text = body_text(p->c, l);
+  bool bare = !text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank;
+  if (bare) {
+    p->made[box->out[0]] = bundle_of(p, box->in[0]);
+    return;
+  }
+  if (!text) text = l->nin > 1 ? "·" : "Σ";
+  all_ports(p, box, l->nin ? GLYPH_BOX : GLYPH_START, text);
+}
+
 static void draw_part(Part *p) {
   for (Id i = 1; i < p->d->box.n; i++) {
     const Box *box = &p->d->box.at[i];
     switch (box->op) {
-    case OP_loop: draw_loop(p, box); break;
+    case OP_loop:
+      if (is_string(p->c))
+        string_loop(p, box);
+      else
+        draw_loop(p, box);
+      break;
     case OP_call: draw_call(p, box); break;
     case OP_join: draw_join(p, box); break;
     case OP_random:
@@ -585,22 +622,55 @@ static void draw_part(Part *p) {
   }
 }
 
-static Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how) {
+// -- the whole ------------------------------------------------------------------------------------
+static void inputs_from_left(Part *p) {
+  Circuit *c = p->c;
+  for (uint32_t i = 0; i < p->d->in.n; i++) {
+    const Wire *x = &p->d->wire.at[p->d->in.at[i]];
+    const char *name = name_text(c->w->names, x->name);
+    uint32_t b = sketch_input(c->s, *name ? name : NULL, strands_for(c, &x->type));
+    label_bundle(c, b, &x->type);
+    p->made[p->d->in.at[i]] = b;
+  }
+}
+
+// Each source is a bar; all that comes from it leaves it.
+static void inputs_from_sources(Part *p, const Supply *supply) {
+  Sketch *s = p->c->s;
+  for (uint32_t i = 0; i < p->d->in.n; i++) {
+    if (p->made[p->d->in.at[i]]) continue;
+    uint32_t stage = sketch_stage(s, p->block, supply[i].name);
+    Glyph g = {.kind = GLYPH_SOURCE, .text = supply[i].name};
+    for (uint32_t k = i; k < p->d->in.n; k++) {
+      if (supply[k].number != supply[i].number) continue;
+      uint32_t b = make(p, stage, p->d->in.at[k]);
+      strand_of(s, b, 0)->label = supply[k].field;
+      vec_push(s->arena, &g.out, strand_at(s, b, 0));
+    }
+    vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  }
+}
+
+Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                   const Supply *supply) {
   const Diagram *d = diagram_simplify(w, whole);
   Circuit c = {.w = w, .s = sketch_new(a, name_text(w->names, d->name)), .how = how};
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Wire *x = &d->wire.at[d->in.at[i]];
-    const char *name = name_text(w->names, x->name);
-    p.made[d->in.at[i]] = sketch_input(c.s, *name ? name : NULL, strands_for(&x->type));
-    label_bundle(&c, p.made[d->in.at[i]], &x->type);
-  }
+  c.s->strings = is_string(&c);
+  if (supply)
+    inputs_from_sources(&p, supply);
+  else
+    inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
   return c.s;
 }
 
 Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
-  Layout *l = lay_out(a, circuit_of(w, a, d, how));
-  return l ? paint(a, l) : NULL;
+  Sketch *s = circuit_of(w, a, d, how, NULL);
+  Layout *l = lay_out(a, s);
+  if (!l) return NULL;
+  Canvas *c = canvas_new(a, l->width, l->height, s->title, s->about);
+  paint(c, a, l);
+  return c;
 }

@@ -641,7 +641,7 @@ static void place_glyphs(Lay *y, const int64_t *place) {
       vec_push(y->arena, &l->placed, p);
     }
   }
-  for (uint32_t i = 0; i < y->rule.n; i++) {
+  for (uint32_t i = 0; i < y->rule.n && !y->s->strings; i++) {
     const Rule *r = &y->rule.at[i];
     const Section *first = &l->section.at[r->first], *last = &l->section.at[r->last];
     vec_push(y->arena, &l->divider,
@@ -685,11 +685,19 @@ static void find_frames(Lay *y) {
   }
 }
 
-static void shift_down(Layout *l, double by) {
-  for (uint32_t x = 0; x < l->s->strand.n; x++) l->y[x] += by, l->in[x] += by, l->out[x] += by;
-  for (uint32_t i = 0; i < l->placed.n; i++) l->placed.at[i].y += by;
-  for (uint32_t i = 0; i < l->divider.n; i++) l->divider.at[i].y += by;
-  for (uint32_t b = 0; b < l->s->block.n; b++) l->top[b] += by, l->bottom[b] += by;
+void layout_shift(Layout *l, double x, double y) {
+  for (uint32_t i = 0; i < l->s->strand.n; i++) l->y[i] += y, l->in[i] += y, l->out[i] += y;
+  for (uint32_t i = 0; i < l->placed.n; i++) l->placed.at[i].x += x, l->placed.at[i].y += y;
+  for (uint32_t i = 0; i < l->divider.n; i++) {
+    Divider *d = &l->divider.at[i];
+    d->x0 += x, d->x1 += x, d->y += y;
+  }
+  for (uint32_t i = 0; i < l->section.n; i++) {
+    Section *s = &l->section.at[i];
+    s->data += x, s->gather += x, s->glyph += x, s->spread += x, s->end += x;
+  }
+  for (uint32_t b = 0; b < l->s->block.n; b++)
+    l->top[b] += y, l->bottom[b] += y, l->left[b] += x, l->right[b] += x;
 }
 
 static Layout *layout_new(Arena *a, Sketch *s) {
@@ -761,7 +769,7 @@ Layout *lay_out(Arena *a, Sketch *s) {
   for (uint32_t x = 1; x < s->strand.n; x++)
     if (l->there[s->strand.at[x].bundle])
       frame_add(l, 0, MARGIN, l->width, l->y[x] - NEAR, l->y[x] + NEAR);
-  shift_down(l, MARGIN + 14 - l->top[0]);
+  layout_shift(l, 0, MARGIN + 14 - l->top[0]);
   l->height = l->bottom[0] + MARGIN;
   return l;
 }

@@ -19,12 +19,13 @@ static bool is_upright(const char *at) {
   return (*at >= '0' && *at <= '9') || strchr("()[]+-*/=<>,.:|!?'\"&%#@ ", *at) != NULL;
 }
 
+static bool is_small(const char *at) { return (*at == '_' || *at == '^') && at[1] == '{'; }
+
 // Letters of one face, up to the next sign that means something.
 static size_t run_bytes(const char *at) {
   bool upright = is_upright(at);
   size_t n = 0;
-  while (at[n] && at[n] != '_' && at[n] != '^' && at[n] != '{' && at[n] != '}' &&
-         is_upright(at + n) == upright)
+  while (at[n] && at[n] != '}' && !is_small(at + n) && is_upright(at + n) == upright)
     n += letter_bytes(at + n);
   return n;
 }
@@ -40,24 +41,21 @@ static void set_run(Setter *s, const char *at, size_t n) {
   s->x += text_width(face, s->size, text);
 }
 
-static const char *set(Setter *s, const char *at, bool one) {
-  while (*at && *at != '}') {
-    if (*at == '_' || *at == '^') {
+// Up to the end, or the brace that ends it.
+static const char *set(Setter *s, const char *at, bool inner) {
+  while (*at && !(inner && *at == '}')) {
+    if (is_small(at)) {
       Setter small = *s;
       small.size *= 0.7;
       small.y += *at == '_' ? s->size * 0.22 : -s->size * 0.38;
-      bool group = at[1] == '{';
-      at = set(&small, at + 1 + group, !group);
-      at += group && *at == '}';
+      at = set(&small, at + 2, true);
+      at += *at == '}';
       s->x = small.x + 0.5;
-    } else if (*at == '{') {
-      at++;
-    } else {
-      size_t n = one ? letter_bytes(at) : run_bytes(at);
-      set_run(s, at, n);
-      at += n;
+      continue;
     }
-    if (one) break;
+    size_t n = run_bytes(at);
+    set_run(s, at, n ? n : 1);
+    at += n ? n : 1;
   }
   return at;
 }

@@ -145,8 +145,7 @@ static void labels(Canvas *c, const Layout *l) {
   }
 }
 
-Canvas *paint(Arena *a, const Layout *l) {
-  Canvas *c = canvas_new(a, l->width, l->height, l->s->title, l->s->about);
+void paint(Canvas *c, Arena *a, const Layout *l) {
   Ends *ends;
   find_ends(l, a, &ends);
   for (uint32_t b = 1; b < l->s->block.n; b++) frame(c, l, b);
@@ -164,5 +163,4 @@ Canvas *paint(Arena *a, const Layout *l) {
   for (uint32_t i = 0; i < l->placed.n; i++) glyph_paint(c, l, &l->placed.at[i]);
   labels(c, l);
   names(c, l);
-  return c;
 }

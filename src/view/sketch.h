@@ -89,6 +89,7 @@ typedef struct {
   VEC(Stage) stage;
   VEC(Block) block; // block.at[0] is the whole
   Ids in, out;      // bundles; before settling, `out` are uses
+  bool strings;     // a strand is a whole tensor: nothing needs to be divided
 } Sketch;
 
 // sketch.c: putting it together
@@ -149,7 +150,18 @@ Layout *lay_out(Arena *, Sketch *);                                        // se
 void glyph_extent(const Layout *, const Placed *, double *y0, double *y1); // glyph.c
 void glyph_paint(Canvas *, const Layout *, const Placed *);
 
+void layout_shift(Layout *, double x, double y);
+
+// circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
+// come in from the left.
+typedef struct {
+  const char *name;  // of the set; inputs with the same number come from one bar
+  const char *field; // what the program calls it
+  uint32_t number;
+} Supply;
+Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const Supply *);
+
 // paint.c
-Canvas *paint(Arena *, const Layout *);
+void paint(Canvas *, Arena *, const Layout *);
 
 #endif

@@ -88,12 +88,19 @@ void canvas_raster(Canvas *, const Look *, Picture *); // RGB
 bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
 
 // circuit.c: a diagram as a circuit of its axes
-typedef enum { LEVEL_MODEL, LEVEL_LAYER, LEVEL_LEARNER } Level;
+typedef enum {
+  LEVEL_MODEL,   // axes, with the library's glyphs
+  LEVEL_LAYER,   // axes, everything opened
+  LEVEL_LEARNER, // a wire for each tensor, every box closed
+} Level;
 typedef struct {
   Level level;
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
+
+// equation.c: the goals of a program, each as two pictures that should be equal
+Canvas *goals_draw(Infer *, Arena *, Program *);
 
 // plot.c: what a `show` asked for
 Canvas *plot_shown(Arena *, const Shown *, const char **error);

@@ -1,0 +1,164 @@
+// Goals as pictures: two string diagrams with ⇌ between them and, below it, the learners that move
+// so that they become equal. Several goals stand one below the other, with their signs in a column.
+#include "view/sketch.h"
+
+#include <math.h>
+
+enum { GAP = 16, SIGN = 46, TAG = 14, ROW = 10, BRACE = 14 };
+
+typedef struct {
+  Layout *left, *right; // right: NULL where something is made large or small
+  const char *sign;     // "max", "min"; NULL: ⇌
+  const char *moved, *tag, *by;
+  double above, below; // of the line in which the signs stand
+} Equation;
+typedef VEC(Equation) Equations;
+
+typedef struct {
+  Infer *in;
+  World *w;
+  Arena *arena;
+  Program *p;
+} Goals;
+
+// -- one goal -------------------------------------------------------------------------------------
+static const Supply *supplies(Goals *g, const Ids *fields) {
+  Supply *s = NEW_ARRAY(g->arena, Supply, fields->n + 1);
+  for (uint32_t i = 0; i < fields->n; i++) {
+    const Def *d = def_of(g->in, fields->at[i]);
+    const Given *given = &g->p->given.at[d->given];
+    const char *set = given->path ? given->path : name_text(g->w->names, given->set);
+    s[i] = (Supply){.name = given->noise ? "N" : set,
+                    .field = name_text(g->w->names, d->name),
+                    .number = d->given};
+  }
+  return s;
+}
+
+static Layout *side(Goals *g, const Node *expr) {
+  static const CircuitHow how = {.level = LEVEL_LEARNER};
+  Ids fields = {0};
+  Diagram *d = infer_side(g->in, g->p, expr, &fields);
+  return d ? lay_out(g->arena, circuit_of(g->w, g->arena, d, &how, supplies(g, &fields))) : NULL;
+}
+
+static bool is_of(const char *path, const char *learner) {
+  size_t n = strlen(learner);
+  return strncmp(path, learner, n) == 0 && (path[n] == '/' || path[n] == 0 || path[n] == '.');
+}
+
+static const char *moved_by(Goals *g, const Goal *goal) {
+  Buf b = buf_new(g->arena);
+  for (uint32_t k = 0; k < g->p->learner.n; k++) {
+    const char *name = name_text(g->w->names, g->p->learner.at[k]->name);
+    bool moves = false;
+    for (uint32_t i = 0; goal->diagram && i < goal->diagram->param.n; i++)
+      moves |= goal->trains[i] && is_of(goal->diagram->param.at[i].path, name);
+    if (moves) buf_printf(&b, "%s%s", b.n ? ", " : "", name);
+  }
+  return b.at;
+}
+
+// The middle of what comes out, which stands in the line of the signs.
+static double out_middle(const Layout *l) {
+  const Sketch *s = l->s;
+  double low = INFINITY, high = -INFINITY;
+  for (uint32_t i = 0; i < s->out.n; i++) {
+    const Bundle *b = &s->bundle.at[s->out.at[i]];
+    low = fmin(low, l->y[b->first]), high = fmax(high, l->y[b->first + b->n - 1]);
+  }
+  return s->out.n ? (low + high) / 2 : l->height / 2;
+}
+
+static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
+  const Node *claim = goal->node->kid[0];
+  *out = (Equation){
+      .tag = name_text(g->w->names, goal->name), .moved = moved_by(g, goal), .by = goal->distance};
+  if (claim->kind == N_EQUAL) {
+    out->left = side(g, claim->kid[0]);
+    out->right = side(g, claim->kid[1]);
+    if (!out->left || !out->right) return false;
+  } else {
+    out->sign = claim->kind == N_MINIMISE ? "min" : "max";
+    out->left = side(g, claim->kid[0]);
+    if (!out->left) return false;
+  }
+  double l = out_middle(out->left), r = out->right ? out_middle(out->right) : l;
+  out->above = fmax(l, out->right ? r : 0);
+  out->below = fmax(out->left->height - l, out->right ? out->right->height - r : 0);
+  out->below = fmax(out->below, 30);
+  return true;
+}
+
+// -- all ------------------------------------------------------------------------------------------
+static void half_arrows(Canvas *c, double x, double y) {
+  path_move(c, x - 20, y - 3), path_line(c, x + 20, y - 3), path_line(c, x + 9, y - 9);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  path_move(c, x + 20, y + 3), path_line(c, x - 20, y + 3), path_line(c, x - 9, y + 9);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+}
+
+static void brace(Canvas *c, double x, double y0, double y1) {
+  double m = (y0 + y1) / 2, r = 8;
+  path_move(c, x + r, y0), path_cubic(c, x, y0, x + r, m, x - 2, m);
+  path_cubic(c, x + r, m, x, y1, x + r, y1);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5});
+}
+
+static void small(Canvas *c, double x, double y, Anchor anchor, Face face, const char *text) {
+  math_text(c, x, y, &(Text){.face = face, .size = 13, .anchor = anchor, .ink = INK_SOFT}, text);
+}
+
+static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double sign, double y) {
+  layout_shift(e->left, left - e->left->width, y - out_middle(e->left));
+  paint(c, a, e->left);
+  if (e->right) {
+    half_arrows(c, sign, y);
+    layout_shift(e->right, sign + SIGN / 2 + GAP, y - out_middle(e->right));
+    paint(c, a, e->right);
+  } else {
+    math_text(c, sign, y + 6,
+              &(Text){.face = FACE_ITALIC, .size = 18, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+              e->sign);
+  }
+  if (*e->moved)
+    math_text(c, sign, y + 25,
+              &(Text){.face = FACE_ITALIC, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+              e->moved);
+  if (e->by) small(c, sign, y - 15, ANCHOR_MIDDLE, FACE_SANS, e->by);
+}
+
+static double sign_width(const Equation *e) {
+  double moved = math_width(FACE_ITALIC, 13, e->moved),
+         by = e->by ? math_width(FACE_SANS, 13, e->by) : 0;
+  return fmax(SIGN, fmax(moved, by));
+}
+
+Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
+  Goals g = {in, infer_world(in), a, p};
+  Equations all = {0};
+  double left = 0, right = 0, height = 0, tag = 0, wide = SIGN;
+  for (uint32_t i = 0; i < p->goal.n; i++) {
+    Equation e;
+    if (!equation_of(&g, &p->goal.at[i], &e)) continue;
+    left = fmax(left, e.left->width), right = fmax(right, e.right ? e.right->width : 0);
+    tag = fmax(tag, text_width(FACE_SANS, TAG, e.tag) + 16);
+    wide = fmax(wide, sign_width(&e));
+    height += e.above + e.below + ROW;
+    vec_push(a, &all, e);
+  }
+  if (!all.n) return NULL;
+  double first = all.n > 1 ? BRACE + 8 : 0, sign = first + left + GAP + wide / 2;
+  double width = sign + wide / 2 + GAP + right + tag;
+  Canvas *c = canvas_new(a, width, height + ROW, "Goals", "Pictures that training makes equal");
+  double y = ROW;
+  for (uint32_t i = 0; i < all.n; i++) {
+    Equation *e = &all.at[i];
+    put_equation(c, a, e, first + left, sign, y + e->above);
+    if (*e->tag)
+      small(c, width - 8, y + e->above + 5, ANCHOR_END, FACE_SANS, arena_format(a, "(%s)", e->tag));
+    y += e->above + e->below + ROW;
+  }
+  if (all.n > 1) brace(c, 10, ROW + 4, height - 4);
+  return c;
+}
