@@ -124,7 +124,9 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
 } LimnDraw;
-LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *);
+LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
+// The same, but the picture is looked at: *text lists its faults, "" if there are none.
+LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const char **text);
 
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.

@@ -710,21 +710,42 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
-LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
-  GUARDED(l, LIMN_MACHINE);
+// NULL with a diagnostic.
+static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
-  const char *error = "";
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
-    return LIMN_USAGE;
+    return NULL;
+  look->theme = (Theme)theme;
   Canvas *c =
       name ? draw_box(l, name, &(CircuitHow){(Level)level, how->open, how->close}) : draw_goals(l);
-  if (limn_errors(l)) return LIMN_WRONG;
-  if (c && canvas_write(c, how->out, &(Look){.theme = (Theme)theme}, &error)) return LIMN_GOOD;
-  diag_error(l->w->diags, (Span){0}, "%s", c ? error : "this cannot be laid out");
+  if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
+  return limn_errors(l) ? NULL : c;
+}
+
+LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
+  GUARDED(l, LIMN_MACHINE);
+  const char *error = "";
+  Look look = {0};
+  Canvas *c = draw(l, name, how, &look);
+  if (!c) return LIMN_WRONG;
+  if (canvas_write(c, how->out, &look, &error)) return LIMN_GOOD;
+  diag_error(l->w->diags, (Span){0}, "%s", error);
   return LIMN_MACHINE;
+}
+
+LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Faults faults = {0};
+  Buf b = buf_new(l->arena);
+  Canvas *c = draw(l, name, how, &(Look){0});
+  if (!c) return LIMN_WRONG;
+  canvas_check(l->arena, c, &faults);
+  for (uint32_t i = 0; i < faults.n; i++) buf_printf(&b, "%s\n", faults.at[i]);
+  *text = b.at;
+  return faults.n ? LIMN_WRONG : LIMN_GOOD;
 }
 
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {

@@ -77,6 +77,11 @@ static int run_grad(Limn *l, Options *o) {
 
 static int run_draw(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
+  if (!s && o->check) {
+    const char *faults = "";
+    s = limn_draw_check(l, o->name, &o->draw, &faults);
+    return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
+  }
   if (!o->draw.out) o->draw.out = "diagram.svg";
   if (!s) s = limn_draw(l, o->name, &o->draw);
   if (!s && !o->json) printf("%s\n", o->draw.out);
@@ -225,12 +230,16 @@ static const Command commands[] = {
      "trains.\n",
      run_grad, false},
     {"draw",
-     "limn draw FILE [NAME] [--out F.svg|pdf|png] [--level learner|model|layer] [--theme T]",
+     "limn draw FILE [NAME] [--out F.svg|pdf|png] [--level learner|model|layer] [--theme T] "
+     "[--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
      "  --out F    the picture, by its ending (diagram.svg); also -o F\n"
      "  --level L  model: what the program says, with the library's glyphs; layer: everything "
      "opened;\n"
      "             learner: every box closed\n"
+     "  --check    draws nothing; lists what is wrong with the picture, and exits with 1 if "
+     "anything "
+     "is\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
      run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",

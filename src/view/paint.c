@@ -82,6 +82,8 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
 }
 
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  const char *label = l->s->strand.at[x].label;
+  canvas_open(c, "", "wire", label ? label : "");
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
   path_move(c, from, y);
@@ -93,6 +95,7 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   end_strand(c, l, e, x);
   canvas_paint(
       c, &(Paint){.stroke = INK_LINE, .width = l->s->strand.at[x].line == LINE_THICK ? 2 : 1});
+  canvas_close(c);
 }
 
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
@@ -129,9 +132,11 @@ static void names(Canvas *c, const Layout *l) {
     const Bundle *b = &s->bundle.at[s->in.at[i]];
     if (!b->name || !b->n) continue;
     double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
+    canvas_open(c, "", "label", "");
     math_text(c, l->section.at[0].data - 6, y + NAME * 0.33,
               &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_END, .ink = INK_TEXT},
               b->name);
+    canvas_close(c);
   }
 }
 
@@ -139,9 +144,11 @@ static void labels(Canvas *c, const Layout *l) {
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
-    math_text(c, s->data + 6, l->y[x] - 4,
+    canvas_open(c, "", "label", "");
+    math_text(c, s->data + 6, l->y[x] - 5,
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
+    canvas_close(c);
   }
 }
 
@@ -160,7 +167,11 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
   }
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
-  for (uint32_t i = 0; i < l->placed.n; i++) glyph_paint(c, l, &l->placed.at[i]);
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    canvas_open(c, "", "glyph", l->s->stage.at[l->placed.at[i].stage].words);
+    glyph_paint(c, l, &l->placed.at[i]);
+    canvas_close(c);
+  }
   labels(c, l);
   names(c, l);
 }

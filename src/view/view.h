@@ -102,6 +102,10 @@ Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
 
+// check.c: what is wrong with a picture, in words
+typedef VEC(const char *) Faults;
+void canvas_check(Arena *, const Canvas *, Faults *);
+
 // plot.c: what a `show` asked for
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
