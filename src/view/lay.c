@@ -53,20 +53,57 @@ static void find_ends(Lay *y) {
   }
 }
 
-// A stage stands as far left as what it takes allows; one that takes nothing, just before its use.
+// A ring of bundles, from top to bottom, that begins and ends at 0.
+typedef struct {
+  uint32_t *next, *last;
+} Ring;
+
+static void insert(const Ring *r, uint32_t after, uint32_t bundle) {
+  r->next[bundle] = r->next[after];
+  r->last[bundle] = after;
+  r->last[r->next[after]] = bundle;
+  r->next[after] = bundle;
+}
+
+// A stage stands as far left as what it takes allows, and behind what once stood between the things
+// that it takes.
+static uint32_t earliest(const Lay *y, const Ring *ring, uint32_t k) {
+  const Ids *in = &y->s->stage.at[k].in;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < in->n; i++) {
+    uint32_t maker = y->maker[in->at[i]];
+    if (maker && y->l->at[maker - 1] + 1 > at) at = y->l->at[maker - 1] + 1;
+  }
+  for (uint32_t b = in->at[0]; b != in->at[in->n - 1]; b = ring->next[b])
+    if (y->taker[b] != k + 1 && y->taker[b] && y->l->at[y->taker[b] - 1] + 1 > at)
+      at = y->l->at[y->taker[b] - 1] + 1;
+  return at;
+}
+
+// One that takes nothing waits until what it stands beside is there, or comes with it.
+static uint32_t earliest_source(const Lay *y, uint32_t k) {
+  uint32_t beside = y->s->stage.at[k].beside, maker = beside ? y->maker[beside] : 0;
+  if (!maker) return 0;
+  return y->l->at[maker - 1] + (y->s->stage.at[maker - 1].in.n > 0);
+}
+
+// What a stage makes follows the first thing that it takes. One that takes nothing stands just
+// before its use.
 static void find_sections(Lay *y) {
   const Sketch *s = y->s;
-  uint32_t *at = y->l->at;
-  bool any = false;
-  for (uint32_t k = 0; k < s->stage.n; k++) any |= !s->stage.at[k].in.n;
+  uint32_t *at = y->l->at, n = 0;
+  Ring ring = {NEW_ARRAY(y->arena, uint32_t, s->bundle.n + 1),
+               NEW_ARRAY(y->arena, uint32_t, s->bundle.n + 1)};
+  for (uint32_t i = 0, after = 0; i < s->in.n; after = s->in.at[i++])
+    insert(&ring, after, s->in.at[i]);
   for (uint32_t k = 0; k < s->stage.n; k++) {
-    at[k] = any && s->stage.at[k].in.n;
-    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
-      uint32_t maker = y->maker[s->stage.at[k].in.at[i]];
-      if (maker && at[maker - 1] + 1 > at[k]) at[k] = at[maker - 1] + 1;
-    }
+    const Stage *t = &s->stage.at[k];
+    uint32_t after = t->in.n ? t->in.at[0] : t->below ? t->beside : ring.last[t->beside];
+    at[k] = t->in.n ? earliest(y, &ring, k) : earliest_source(y, k);
     if (at[k] + 1 > y->sections) y->sections = at[k] + 1;
+    for (uint32_t i = 0; i < t->out.n; after = t->out.at[i++]) insert(&ring, after, t->out.at[i]);
   }
+  for (uint32_t b = ring.next[0]; b; b = ring.next[b]) y->rank[b] = ++n, y->l->there[b] = true;
   for (uint32_t k = s->stage.n; k-- > 0;) {
     if (s->stage.at[k].in.n) continue;
     uint32_t next = y->sections;
@@ -86,22 +123,6 @@ static void find_lives(Lay *y) {
       y->l->born[x] = y->maker[b] ? y->l->at[y->maker[b] - 1] + 1 : 0;
       y->l->dies[x] = y->taker[b] ? y->l->at[y->taker[b] - 1] : y->sections;
     }
-}
-
-// From top to bottom: what a stage makes follows the first thing that it takes.
-static void find_ranks(Lay *y) {
-  const Sketch *s = y->s;
-  uint32_t *next = NEW_ARRAY(y->arena, uint32_t, s->bundle.n + 1), last = 0, n = 0;
-  for (uint32_t i = 0; i < s->in.n; i++) last = next[last] = s->in.at[i];
-  for (uint32_t k = 0; k < s->stage.n; k++) {
-    const Stage *t = &s->stage.at[k];
-    uint32_t after = t->in.n ? t->in.at[0] : t->after;
-    for (uint32_t i = 0; i < t->out.n; i++) {
-      next[t->out.at[i]] = next[after];
-      after = next[after] = t->out.at[i];
-    }
-  }
-  for (uint32_t b = next[0]; b; b = next[b]) y->rank[b] = ++n, y->l->there[b] = true;
 }
 
 // -- the order at the glyphs ----------------------------------------------------------------------
@@ -752,7 +773,6 @@ Layout *lay_out(Arena *a, Sketch *s) {
   find_ends(&y);
   find_sections(&y);
   find_lives(&y);
-  find_ranks(&y);
   Grid r = {.carried = table_new(a)};
   r.row = NEW_ARRAY(a, Ids, y.sections + 1);
   r.group = NEW_ARRAY(a, Groups, y.sections + 1);

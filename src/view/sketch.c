@@ -84,6 +84,8 @@ typedef struct {
   uint32_t uses;    // bundles before settling
   uint32_t *left;   // [bundle] uses to come
   uint32_t *now;    // [bundle made] the bundle in the row that holds it
+  bool *put;        // [stage] that takes nothing: it is in the row
+  uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
   uint32_t *stands; // [use] the bundle that it turned out to be
   Ids row;
 } Settle;
@@ -214,21 +216,31 @@ static void gather(Settle *t, Ids *wanted, uint32_t block) {
   put_stage(t, cross, low);
 }
 
-// Where something that is made of nothing enters the row: beside what it is used with.
-static uint32_t entry(const Settle *t, uint32_t stage) {
-  const Sketch *s = t->s;
-  if (!s->stage.at[stage].out.n) return t->row.n;
-  for (uint32_t k = stage + 1; k < s->stage.n; k++) {
-    const Ids *in = &s->stage.at[k].in;
-    for (uint32_t i = 0; i < in->n; i++) {
-      if (s->bundle.at[in->at[i]].of != s->stage.at[stage].out.at[0]) continue;
-      for (uint32_t j = 0; j < in->n; j++) {
-        uint32_t at = find_in(&t->row, t->now[s->bundle.at[in->at[j]].of]);
-        if (j != i && at < t->row.n) return at + (j < i);
-      }
-    }
+// What is made of nothing enters the row when it is used, beside what it is used with.
+static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which) {
+  Stage stage = t->s->stage.at[maker];
+  uint32_t at = t->row.n;
+  for (uint32_t k = 0; k < in->n && !stage.beside; k++) {
+    uint32_t other = t->now[t->s->bundle.at[in->at[k]].of];
+    uint32_t place = find_in(&t->row, other);
+    if (k == which || place == t->row.n) continue;
+    stage.beside = other;
+    stage.below = k < which;
+    at = place + stage.below;
   }
-  return t->row.n;
+  if (!stage.beside && at) stage.beside = t->row.at[at - 1], stage.below = true;
+  put_stage(t, stage, at);
+  t->put[maker] = true;
+  for (uint32_t i = 0; i < stage.out.n; i++)
+    if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
+}
+
+static void put_sources(Settle *t, const Ids *in) {
+  for (uint32_t i = 0; i < in->n; i++) {
+    uint32_t maker = t->maker[t->s->bundle.at[in->at[i]].of];
+    if (maker && !t->s->stage.at[maker - 1].in.n && !t->put[maker - 1])
+      put_source(t, maker - 1, in, i);
+  }
 }
 
 // In the order in which they stand; the uses are moved with them.
@@ -244,15 +256,15 @@ static void sort_by_row(const Ids *row, Ids *wanted, Ids *uses) {
 static void settle_stage(Settle *t, uint32_t k) {
   Stage stage = t->s->stage.at[k];
   Ids wanted = {0};
+  if (!stage.in.n) return; // when it is used
+  put_sources(t, &stage.in);
   for (uint32_t i = 0; i < stage.in.n; i++) take(t, stage.in.at[i], stage.block);
   for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &wanted, t->stands[stage.in.at[i]]);
   if (stage.free) sort_by_row(&t->row, &wanted, &stage.in);
-  if (wanted.n) gather(t, &wanted, stage.block);
+  gather(t, &wanted, stage.block);
   for (uint32_t i = 0; i < stage.in.n; i++) t->stands[stage.in.at[i]] = wanted.at[i];
   stage.in = wanted;
-  uint32_t at = wanted.n ? find_in(&t->row, wanted.at[0]) : entry(t, k);
-  if (!wanted.n) stage.after = at ? t->row.at[at - 1] : 0;
-  put_stage(t, stage, at);
+  put_stage(t, stage, find_in(&t->row, wanted.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
     if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
 }
@@ -282,6 +294,10 @@ void sketch_settle(Sketch *s) {
   t.left = NEW_ARRAY(a, uint32_t, t.uses);
   t.now = NEW_ARRAY(a, uint32_t, t.uses);
   t.stands = NEW_ARRAY(a, uint32_t, t.uses);
+  t.maker = NEW_ARRAY(a, uint32_t, t.uses);
+  t.put = NEW_ARRAY(a, bool, s->stage.n + 1);
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
   for (uint32_t i = 1; i < t.uses; i++)
     t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, t.now[i] = i;
   for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
@@ -289,6 +305,7 @@ void sketch_settle(Sketch *s) {
     if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
   Ids out = {0};
+  put_sources(&t, &s->out);
   for (uint32_t i = 0; i < s->out.n; i++) take(&t, s->out.at[i], 0);
   for (uint32_t i = 0; i < s->out.n; i++) vec_push(a, &out, t.stands[s->out.at[i]]);
   if (out.n) gather(&t, &out, 0);

@@ -68,9 +68,10 @@ typedef struct {
   Ids in, out; // bundles; before settling, `in` are uses
   VEC(Link) link;
   VEC(Glyph) glyph;
-  uint32_t block; // the innermost that it belongs to
-  uint32_t after; // of one that takes nothing: the bundle above what it makes; 0: none
-  bool free;      // it does not matter in which order it takes what it takes
+  uint32_t block;  // the innermost that it belongs to
+  uint32_t beside; // of one that takes nothing: the bundle next to what it makes; 0: none
+  bool below;      // what it makes stands below that one
+  bool free;       // it does not matter in which order it takes what it takes
   const char *words;
 } Stage;
 
