@@ -135,7 +135,8 @@ static void find_sum(const Plan *p, const Kernel *k, Work *w) {
   w->reduce = s->ndim + 1;
   if (!s->ndim || x->reduced[of_dim[s->ndim - 1]] || operand_checked(p, &x->out)) return;
   const Extent *last = &s->dim[s->ndim - 1];
-  if (!last->per && last->c <= ROW_LIMIT) w->row = first_summed(x, of_dim, s->ndim - 1);
+  if (!last->per && !last->part && last->c <= ROW_LIMIT)
+    w->row = first_summed(x, of_dim, s->ndim - 1);
 }
 
 static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {
