@@ -256,20 +256,26 @@ static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
       line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
     return;
   }
+  if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
   line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
 }
 
-// A scalar, and its inverse if inner loops divide by it.
+// A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
+// knowing how several bits depend on each other, a compiler makes branches of the choices, and the
+// loop stays scalar.
 static void emit_scalar(Emit *e, const Work *w, uint32_t i) {
+  bool divides = false, chooses = false;
   emit_one_scalar(e, w, i);
-  for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++)
-    if (w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k)) {
-      line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, scalar_name(e, w, i));
-      return;
-    }
+  for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++) {
+    divides |= w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k);
+    chooses |= w->x->scalar[k].arg[0] == i && chooses_by_fixed(w, k);
+  }
+  const char *name = scalar_name(e, w, i);
+  if (divides) line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, name);
+  if (chooses) line(e, "const real c%u_%u = (real)%s;", w->id, i, name);
 }
 
 // -- sums -----------------------------------------------------------------------------------------

@@ -57,6 +57,12 @@ bool divides_by_fixed(const Work *w, uint32_t i) {
          w->scalar[s->arg[1]] < w->scalar[i];
 }
 
+bool chooses_by_fixed(const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  return s->fn == FN_select && !w->same[i] && w->x->scalar[s->arg[0]].fn != FN_CONST &&
+         w->scalar[s->arg[0]] < w->scalar[i];
+}
+
 // -- levels ---------------------------------------------------------------------------------------
 static uint32_t level_of(const Kernel *k, uint32_t var) {
   return var < k->np ? 0 : var - k->np + 1;
