@@ -299,8 +299,23 @@ static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
   return false;
 }
 
+// Some node reads both what x makes and what the last node of the kernel makes.
+static bool shares_reader(const Plan *p, const Kernel *k, const Node *x) {
+  uint32_t last = p->node.at[k->node.at[k->node.n - 1]].out.wire;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    bool both[2] = {false, false};
+    for (uint32_t a = 0; a < p->node.at[i].nin; a++) {
+      both[0] |= p->node.at[i].in[a].wire == last;
+      both[1] |= p->node.at[i].in[a].wire == x->out.wire;
+    }
+    if (both[0] && both[1]) return true;
+  }
+  return false;
+}
+
 // Nodes over the same points belong together though neither reads the other: the moments of an
-// optimiser, which read one gradient; the products of attention's heads, backward.
+// optimiser, which read one gradient; the parts of a sum; the products of attention's heads,
+// backward.
 static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   Plan *p = g->p;
   Node *x = &p->node.at[node];
@@ -313,7 +328,8 @@ static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   if (k->kind != KERNEL_LOOPS || k->walk.c ||
       product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
     return false;
-  if (!product && (sums(x) || x->scatter || !shares_input(p, k, x))) return false;
+  if (!product && (sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
+    return false;
   n = own_parallel(p, x, index);
   if (n != k->np || !n) return false;
   for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
