@@ -165,7 +165,8 @@ static Figures measure(const Shape *s, Precision precision, int rounds, int thre
   void *c = numbers(s->m * s->n, precision), *shared = room(gemm_small_bytes(&f.plan));
   void *thread[2] = {room(f.plan.thread_bytes), room(f.plan.thread_bytes)};
   for (int i = 0; i < 2; i++)
-    t.run[i] = (GemmRun){a, b, c, s->m, s->n, s->k, shared, thread[i], NULL, NULL};
+    t.run[i] = (GemmRun){.a = a, .b = b, .c = c, .m = s->m, .n = s->n, .k = s->k};
+  t.run[i].shared = shared, t.run[i].thread = thread[i];
   pthread_t other;
   const bool small = strcmp(s->name, "head") == 0;
   Best *best = room(sizeof *best);

@@ -116,9 +116,20 @@ typedef struct {
   GemmPlan plan;
   Operand a, b, c;
   int64_t m, n, k; // of the run
-  uint8_t *ends;   // [m n]: how often each cell was finished
-  char *before;    // C, before the run
+  bool add;
+  uint8_t *ends; // [m n]: how often each cell was finished
+  char *before;  // C, before the run
 } Case;
+
+static GemmRun run_of(const Case *x) {
+  return (GemmRun){.a = operand_data(&x->a),
+                   .b = operand_data(&x->b),
+                   .c = operand_data(&x->c),
+                   .m = x->m,
+                   .n = x->n,
+                   .k = x->k,
+                   .add = x->add};
+}
 
 static void end(void *context, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
   Case *x = context;
@@ -149,15 +160,8 @@ static void run(Case *x, bool shuffle) {
   memset(x->ends, 0, (size_t)(x->m * x->n));
   char *shared = scratch(x->plan.shared_bytes), *thread[2];
   for (int i = 0; i < 2; i++) thread[i] = scratch(x->plan.thread_bytes);
-  GemmRun r = {.a = operand_data(&x->a),
-               .b = operand_data(&x->b),
-               .c = operand_data(&x->c),
-               .m = x->m,
-               .n = x->n,
-               .k = x->k,
-               .shared = shared,
-               .end = end,
-               .end_context = x};
+  GemmRun r = run_of(x);
+  r.shared = shared, r.end = end, r.end_context = x;
   for (int phase = 0; phase < 3; phase++) {
     int32_t *order = shuffled(x->plan.tasks[phase], 1);
     for (int64_t i = 0; i < x->plan.tasks[phase]; i++) {
@@ -183,7 +187,7 @@ static double rounded(double v, Precision p) {
 // A cell is near the sum in doubles.
 static void check_cell(Case *x, const Operand *was, int64_t m, int64_t n) {
   double unit = x->g.precision == PRECISION_64 ? 0x1p-53 : 0x1p-24;
-  double sum = x->g.add ? get(was, m, n) : 0, all = fabs(sum), got = -get(&x->c, m, n);
+  double sum = x->add ? get(was, m, n) : 0, all = fabs(sum), got = -get(&x->c, m, n);
   for (int64_t k = 0; k < x->k; k++) {
     double t =
         rounded(get(&x->a, m, k), x->g.precision) * rounded(get(&x->b, k, n), x->g.precision);
@@ -245,8 +249,8 @@ static void case_plan(Case *x, Precision precision) {
                 .bn = x->b.column,
                 .cm = x->c.row,
                 .cn = x->c.column,
-                .add = draw(2),
                 .precision = precision};
+  x->add = draw(2);
   gemm_plan(&x->g, &x->plan);
 }
 static Case case_new(int64_t m, int64_t n, int64_t k, Precision precision, int64_t orders) {
@@ -377,7 +381,7 @@ static void check_small(Precision precision) {
     char *by_tasks = malloc(bytes), *memory = scratch(gemm_small_bytes(&x.plan));
     memcpy(by_tasks, x.c.memory, bytes);
     memcpy(x.c.memory, x.before, bytes);
-    gemm_small(&x.plan, operand_data(&x.a), operand_data(&x.b), operand_data(&x.c), memory);
+    gemm_small(&x.plan, run_of(&x), memory);
     assert_memory_equal(by_tasks, x.c.memory, bytes);
     scratch_free(memory, gemm_small_bytes(&x.plan));
     free(by_tasks), free(x.before), free(x.ends);
@@ -421,7 +425,7 @@ static void check_not_finite(Precision precision) {
     for (int64_t m = 0; m < x.m; m++) set(&x.a, m, k, m == bad_m ? NAN : 1);
     set(&x.b, k, bad_n, i % 2 ? INFINITY : 3.4e38);
     char *memory = scratch(gemm_small_bytes(&x.plan));
-    gemm_small(&x.plan, operand_data(&x.a), operand_data(&x.b), operand_data(&x.c), memory);
+    gemm_small(&x.plan, run_of(&x), memory);
     for (int64_t m = 0; m < x.m; m++)
       for (int64_t n = 0; n < x.n; n++) {
         assert_true((m == bad_m) == (bool)isnan(get(&x.c, m, n)));

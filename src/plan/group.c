@@ -2,9 +2,10 @@
 // after the other at each point of P. A node joins the kernel that makes what it reads if, at a
 // fixed point of P, it reads of that kernel only what was made at the same point. Loops of P for
 // which this is not so are dropped from P (they become loops inside), as long as enough parallel
-// points are left and what lives between the nodes at one point fits the cache. It yields
-// element-wise chains (P is everything), softmax and norm rows, reductions with what is before and
-// after them, and attention (P is samples and heads, with small products inside).
+// points are left and what lives between the nodes at one point fits the cache, or can be taken in
+// blocks that do (block.c). It yields element-wise chains (P is everything), softmax and norm rows,
+// reductions with what is before and after them, and attention (P is samples and heads, with small
+// products inside).
 //
 // Inside a kernel the nodes are gathered once more, into nests of common loops: a node joins a nest
 // if it has the same loops and reads of it only what is made at the same point; it may sum over the
@@ -13,13 +14,7 @@
 
 #include <math.h>
 
-enum {
-  TINY_WORK = 400 * 1000,
-  TILE_CELLS = 32 * 1024,
-  ENOUGH_POINTS = 16,
-  SMALL_WORK = 64 * 1024,
-  BLOCK = 64
-};
+enum { TINY_WORK = 400 * 1000, ENOUGH_POINTS = 16, SMALL_WORK = 64 * 1024, BLOCK = 64 };
 
 typedef struct {
   Plan *p;
@@ -88,23 +83,9 @@ static bool in_batch(const Product *q, uint32_t index) {
   return false;
 }
 
-// Each value of the index stands for a slice of the output of its own, and all slices together are
-// the output.
-static bool owns_axis(const Plan *p, const Node *x, uint32_t index) {
-  uint32_t uses = 0, at;
-  bool whole = false;
-  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
-    for (uint32_t k = 0; k < x->out.coord[i].n; k++)
-      uses += !x->out.coord[i].term[k].operand && x->out.coord[i].term[k].var == index;
-    whole |= operand_plain(p, &x->out, i, &at) && at == index &&
-             extent_same(x->index[index], p->wire.at[x->out.wire].shape[i]);
-  }
-  return whole && uses == 1;
-}
-
 // May this index be a parallel loop of the node? It must be an axis of the output by itself.
 static bool may_be_parallel(const Plan *p, const Node *x, uint32_t index) {
-  if (x->reduced[index] || (x->scatter && !owns_axis(p, x, index))) return false;
+  if (x->reduced[index] || (x->scatter && !node_owns(p, x, index))) return false;
   return x->kind != NODE_PRODUCT || in_batch(x->product, index);
 }
 
@@ -118,31 +99,7 @@ static uint32_t cut_blocks(Plan *p, Node *x, uint32_t index) {
   if (n % block) return PLAN_NONE;
   for (uint32_t i = 0; i < x->nscalar; i++)
     if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return PLAN_NONE;
-  Extent *more = NEW_ARRAY(p->arena, Extent, x->nindex + 1);
-  bool *reduced = NEW_ARRAY(p->arena, bool, x->nindex + 2);
-  memcpy(more, x->index, x->nindex * sizeof *more);
-  memcpy(reduced, x->reduced, x->nindex * sizeof *reduced);
-  uint32_t outer = x->nindex++;
-  more[outer] = (Extent){n / block, 0};
-  more[index] = (Extent){block, 0};
-  x->index = more;
-  x->reduced = reduced;
-  for (uint32_t k = 0; k <= x->nin; k++) {
-    Operand *o = k < x->nin ? &x->in[k] : &x->out;
-    for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
-      PlanCoord *c = &o->coord[i];
-      PlanTerm *term = NEW_ARRAY(p->arena, PlanTerm, 2 * c->n + 1);
-      uint32_t m = 0;
-      for (uint32_t t = 0; t < c->n; t++) {
-        term[m++] = c->term[t];
-        if (!c->term[t].operand && c->term[t].var == index)
-          term[m++] = (PlanTerm){c->term[t].coef * block, outer, false};
-      }
-      c->term = term;
-      c->n = m;
-    }
-  }
-  return outer;
+  return node_cut(p, x, index, block);
 }
 
 // The parallel loops that a node would have alone: into `index`, slowest first.
@@ -153,7 +110,7 @@ static uint32_t own_parallel(Plan *p, Node *x, uint32_t *index) {
     uint32_t fast = fastest_index(p, x);
     while (n < rank && operand_plain(p, &x->out, n, &at) && at != fast && may_be_parallel(p, x, at))
       index[n++] = at;
-    if (n || fast == PLAN_NONE || x->reduced[fast] || !owns_axis(p, x, fast)) return n;
+    if (n || fast == PLAN_NONE || x->reduced[fast] || !node_owns(p, x, fast)) return n;
     index[0] = cut_blocks(p, x, fast); // nothing stands in front of it
     return index[0] != PLAN_NONE;
   }
@@ -251,6 +208,15 @@ static int64_t inner_cells(const Plan *p, const Node *x, const uint32_t *loop_of
   return cells;
 }
 
+// A product inside is what makes points large: other nodes have all their loops in P.
+static bool may_take_blocks(const Groups *g, Kernel *k, uint32_t np, uint32_t node,
+                            const uint32_t *loop_of) {
+  bool products = false;
+  for (uint32_t i = 0; i < k->node.n; i++)
+    products |= g->p->node.at[k->node.at[i]].kind == NODE_PRODUCT;
+  return products && np == k->np && kernel_walks(g->p, g->maker, k, node, loop_of);
+}
+
 static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
   Plan *p = g->p;
   Kernel *k = &p->kernel.at[kernel];
@@ -298,7 +264,8 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
     }
     if (cells > 4 * TILE_CELLS) return false;
   }
-  if (inner_cells(p, x, loop_of, kept) > TILE_CELLS && n) return false;
+  bool large = inner_cells(p, x, loop_of, kept) > TILE_CELLS && n;
+  if ((large || k->walk.c) && !may_take_blocks(g, k, n, node, loop_of)) return false;
   // renumber the loops that stay
   uint32_t *now = NEW_ARRAY(p->arena, uint32_t, k->np + 1), m = 0;
   Extent *loops = NEW_ARRAY(p->arena, Extent, n + 1);
@@ -332,8 +299,23 @@ static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
   return false;
 }
 
+// Some node reads both what x makes and what the last node of the kernel makes.
+static bool shares_reader(const Plan *p, const Kernel *k, const Node *x) {
+  uint32_t last = p->node.at[k->node.at[k->node.n - 1]].out.wire;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    bool both[2] = {false, false};
+    for (uint32_t a = 0; a < p->node.at[i].nin; a++) {
+      both[0] |= p->node.at[i].in[a].wire == last;
+      both[1] |= p->node.at[i].in[a].wire == x->out.wire;
+    }
+    if (both[0] && both[1]) return true;
+  }
+  return false;
+}
+
 // Nodes over the same points belong together though neither reads the other: the moments of an
-// optimiser, which read one gradient; the products of attention's heads, backward.
+// optimiser, which read one gradient; the parts of a sum; the products of attention's heads,
+// backward.
 static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   Plan *p = g->p;
   Node *x = &p->node.at[node];
@@ -343,9 +325,11 @@ static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
     return false;
   Kernel *k = &p->kernel.at[last];
   bool product = x->kind == NODE_PRODUCT;
-  if (k->kind != KERNEL_LOOPS || product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
+  if (k->kind != KERNEL_LOOPS || k->walk.c ||
+      product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
     return false;
-  if (!product && (sums(x) || x->scatter || !shares_input(p, k, x))) return false;
+  if (!product && (sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
+    return false;
   n = own_parallel(p, x, index);
   if (n != k->np || !n) return false;
   for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
@@ -453,6 +437,22 @@ static bool sums_fit(const Node *x, const uint32_t *index_of, uint32_t ndim) {
   return !uses_winners(x);
 }
 
+// A coordinate that is an index, or a row of the block at hand.
+static bool inner_index(const Plan *p, const Kernel *k, const Node *x, const Operand *o,
+                        uint32_t axis, uint32_t *index) {
+  const PlanCoord *c = &o->coord[axis];
+  if (operand_plain(p, o, axis, index)) return true;
+  if (!k->block || c->n != 2 || c->c || c->check) return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const PlanTerm *block = &c->term[i], *row = &c->term[1 - i];
+    if (block->operand || row->operand || row->coef != 1 || x->var[block->var] != k->np - 1)
+      continue;
+    *index = row->var;
+    return true;
+  }
+  return false;
+}
+
 // Which index of x goes with each loop of the nest; false when x cannot join.
 static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const Node *x,
                        uint32_t *index_of) {
@@ -470,7 +470,8 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
     if (sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
     reads = true;
     for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
-      if (!operand_plain(p, &y->out, axis, &index) || !operand_plain(p, &x->in[i], axis, &at))
+      if (!inner_index(p, k, y, &y->out, axis, &index) ||
+          !inner_index(p, k, x, &x->in[i], axis, &at))
         return false;
       uint32_t d = y->var[index] - k->np;
       if (y->var[index] < k->np) continue; // a parallel loop: matched already
@@ -546,7 +547,7 @@ static void divide(Plan *p, Kernel *k) {
   int64_t points = 1;
   hand_down_loop(p, k);
   k->split = 0;
-  while (k->split < k->np && (points < 64 || k->split == 0))
+  while (k->split < k->np - k->ordered && (points < 64 || k->split == 0))
     points *= extent_most(p, k->p[k->split++]);
   if (k->ranged) points = extent_most(p, k->nest.at[0].dim[0]);
   int64_t each = k->work / (points ? points : 1) + 1;
@@ -580,7 +581,7 @@ static bool runs_on(const Plan *p, const Operand *o, uint32_t outer, uint32_t in
 }
 
 static bool may_merge(const Plan *p, const Kernel *k, const Nest *s, uint32_t d) {
-  if (s->dim[d + 1].per) return false;
+  if (s->dim[d + 1].per || s->dim[d].part || s->dim[d + 1].part) return false;
   for (uint32_t j = 0; j < s->node.n; j++) {
     const Node *x = &p->node.at[s->node.at[j]];
     uint32_t outer = index_at(x, k->np + d), inner = index_at(x, k->np + d + 1);
@@ -630,7 +631,7 @@ static void drop_index(Plan *p, Node *x, uint32_t index) {
 // one is gone.
 static void merge_loops(Plan *p, Kernel *k, Nest *s, uint32_t d) {
   int64_t length = s->dim[d + 1].c;
-  Extent both = {s->dim[d].c * length, s->dim[d].per * length};
+  Extent both = {.c = s->dim[d].c * length, .per = s->dim[d].per * length};
   for (uint32_t j = 0; j < s->node.n; j++) {
     Node *x = &p->node.at[s->node.at[j]];
     uint32_t outer = index_at(x, k->np + d);
@@ -682,6 +683,7 @@ void plan_kernels(Plan *p) {
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
     if (k->kind != KERNEL_LOOPS) continue;
+    kernel_cut(p, k);
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
     for (uint32_t j = 0; j < k->nest.n; j++) merge_nest(p, k, &k->nest.at[j]);
     divide(p, k);

@@ -103,12 +103,39 @@ static void find_local(Plan *p) {
     if (local[i] && !several[i]) p->wire.at[i].place = held[i] ? AT_REGISTER : AT_TILE;
 }
 
+static void drop_blocks(Plan *p, const Kernel *k, const Node *x, PlanCoord *c) {
+  PlanTerm *term = NEW_ARRAY(p->arena, PlanTerm, c->n + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->term[i].operand || x->var[c->term[i].var] != k->np - 1) term[n++] = c->term[i];
+  c->term = term;
+  c->n = n;
+}
+
+// A wire inside a kernel that takes a loop in blocks holds one block: places along that axis are
+// those in the block, in every access.
+static void hold_block(Plan *p, const Kernel *k, const Node *x, uint32_t wire) {
+  PlanWire *w = &p->wire.at[wire];
+  Extent rows;
+  for (uint32_t axis = 0; axis < w->rank; axis++) {
+    if (!operand_block(p, k, x, &x->out, axis, &rows)) continue;
+    w->shape[axis] = rows;
+    for (uint32_t i = 0; i < k->node.n; i++) {
+      Node *y = &p->node.at[k->node.at[i]];
+      for (uint32_t v = 0; v < y->nin; v++)
+        if (y->in[v].wire == wire) drop_blocks(p, k, y, &y->in[v].coord[axis]);
+      if (y->out.wire == wire) drop_blocks(p, k, y, &y->out.coord[axis]);
+    }
+  }
+}
+
 // Axes that are parallel loops are the same cell at every point: step 0.
 static void lay_tile(Plan *p, const Node *x, uint32_t wire, Kernel *k) {
   PlanWire *w = &p->wire.at[wire];
   uint32_t index;
   w->at = k->tile_bytes;
   if (k->np) w->count = 1;
+  if (k->block) hold_block(p, k, x, wire);
   for (uint32_t i = k->np ? w->rank : 0; i-- > 0;) {
     bool parallel = operand_plain(p, &x->out, i, &index) && x->var[index] < k->np;
     w->stride[i] = parallel ? 0 : w->count;

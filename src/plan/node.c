@@ -37,19 +37,19 @@ static Extent extent_of(Plan *p, Size s, Id origin) {
   int64_t n;
   double at[3];
   s = size_now(p->w, s);
-  if (size_value(p->w, s, &n)) return (Extent){n, 0};
+  if (size_value(p->w, s, &n)) return (Extent){.c = n};
   double x = (double)p->samples;
   if (!size_with(p, s, x, &at[0])) {
     fail(p, origin,
          arena_format(p->w->arena, "the size %s is not known when this is compiled",
                       size_text(p->w, s)));
-    return (Extent){1, 0};
+    return (Extent){.c = 1};
   }
   if (size_with(p, s, 0, &at[1]) && size_with(p, s, 1, &at[2]) &&
       at[1] + (at[2] - at[1]) * x == at[0] && at[2] >= at[1])
-    return (Extent){(int64_t)at[1], (int64_t)(at[2] - at[1])};
+    return (Extent){.c = (int64_t)at[1], .per = (int64_t)(at[2] - at[1])};
   p->whole = true;
-  return (Extent){(int64_t)at[0], 0};
+  return (Extent){.c = (int64_t)at[0]};
 }
 
 Extent plan_extent(Plan *p, Size s) { return extent_of(p, s, 0); }

@@ -2,7 +2,7 @@
 #include "plan/plan.h"
 
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
-bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per; }
+bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }
 
 Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   Plan *p = NEW(w->arena, Plan);
@@ -71,6 +71,7 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
     print_extents(p, k->p, k->np, b);
     buf_printf(b, "] by %u", k->split);
   }
+  if (k->block) buf_printf(b, " in blocks of %lld rows", (long long)k->block);
   if (seconds > 0) buf_printf(b, ", %.1f us", seconds * 1e6);
   buf_printf(b, ", about %lld operations", (long long)k->work);
   if (k->tile_bytes) buf_printf(b, ", %lld bytes of scratch", (long long)k->tile_bytes);

@@ -17,9 +17,10 @@
 
 #define PLAN_NONE UINT32_MAX
 
-// A length: c + per · samples.
+// A length: c + per · samples. A part is the rows of a block: the last block may have fewer.
 typedef struct {
   int64_t c, per;
+  bool part;
 } Extent;
 
 typedef struct {
@@ -75,6 +76,7 @@ typedef struct {
   bool pinned; // it overwrites what earlier nodes read: it stays where it is
   // in its kernel
   uint32_t kernel, nest;
+  uint32_t walk; // the index that its kernel takes in blocks, if it does
   uint32_t *var; // of each index: the kernel's parallel loops first, then the nest's loops
 } Node;
 
@@ -122,6 +124,9 @@ typedef struct {
   Extent *p; // the parallel loops, slowest first
   VEC(uint32_t) node;
   VEC(Nest) nest;
+  Extent walk;        // c > 0: this loop of all its nodes is taken in blocks of so many rows;
+  int64_t block;      // the last parallel loop counts them
+  bool ordered;       // they run one after the other, because some node adds them up
   int64_t work;       // about how many operations, at the largest number of samples
   int64_t tile_bytes; // scratch for each thread
   uint32_t split;     // the first `split` parallel loops are divided into tasks
@@ -186,7 +191,20 @@ void plan_aliases(Plan *);
 void plan_products(Plan *);
 // turn.c
 void plan_turn(Plan *);
+// block.c
+bool node_owns(const Plan *, const Node *, uint32_t index); // each value of the index stands for a
+                                                            // slice of the output of its own
+uint32_t node_cut(Plan *, Node *, uint32_t index,
+                  int64_t block); // into blocks: gives the index that counts them
+// Can all nodes of a kernel, and one that would join it under these parallel loops, walk along one
+// loop? Then they will.
+bool kernel_walks(Plan *, const uint32_t *maker, Kernel *, uint32_t node, const uint32_t *loop_of);
+void kernel_cut(Plan *, Kernel *); // along that loop
+// The term of an output's coordinate that counts blocks of so many rows, or NULL.
+const PlanTerm *operand_block(const Plan *, const Kernel *, const Node *, const Operand *,
+                              uint32_t axis, Extent *rows);
 // group.c
+enum { TILE_CELLS = 32 * 1024 }; // what may live between the nodes of a kernel at one point
 void plan_kernels(Plan *);
 // memory.c
 void plan_memory(Plan *);

@@ -98,8 +98,9 @@ static Gemm gemm_of(Engine *e, const Own *o, const Node *x) {
                 .precision = store_precision(e->store)};
 }
 
-static void small_product(const void *gemm, const void *a, const void *b, void *c, void *scratch) {
-  gemm_small(gemm, a, b, c, scratch);
+static void small_product(const void *gemm, const void *a, const void *b, void *c, void *scratch,
+                          int64_t m, int64_t n, int64_t k, int add) {
+  gemm_small(gemm, (GemmRun){.a = a, .b = b, .c = c, .m = m, .n = n, .k = k, .add = add}, scratch);
 }
 
 // -- memory ---------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ typedef struct KernelContext {
   int64_t at[8]; // positions of the scans around
   char ***table; // of each kernel: its table of pointers
   void **out;    // of each output: its memory
-  void (*small)(const void *gemm, const void *a, const void *b, void *c, void *scratch);
+  void (*small)(const void *gemm, const void *a, const void *b, void *c, void *scratch, int64_t m,
+                int64_t n, int64_t k, int add);
   void (*copy)(struct KernelContext *, uint32_t kernel); // a state's next value put in its place
 } KernelContext;
 typedef void KernelFn(const KernelContext *, char **table, int64_t low, int64_t high,

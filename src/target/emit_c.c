@@ -49,7 +49,8 @@ static const char *text_of_number(Number n) {
 }
 
 static const char *extent_text(Emit *e, Extent x) {
-  if (e->full) x = (Extent){extent_most(e->p, x), 0};
+  if (x.part) return "rows";
+  if (e->full) x = (Extent){.c = extent_most(e->p, x)};
   if (!x.per) return arena_format(e->p->arena, "%lldL", (long long)x.c);
   return arena_format(e->p->arena, "(%lldL * c->n + %lldL)", (long long)x.per, (long long)x.c);
 }
@@ -255,20 +256,26 @@ static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
       line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
     return;
   }
+  if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
   line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
 }
 
-// A scalar, and its inverse if inner loops divide by it.
+// A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
+// knowing how several bits depend on each other, a compiler makes branches of the choices, and the
+// loop stays scalar.
 static void emit_scalar(Emit *e, const Work *w, uint32_t i) {
+  bool divides = false, chooses = false;
   emit_one_scalar(e, w, i);
-  for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++)
-    if (w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k)) {
-      line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, scalar_name(e, w, i));
-      return;
-    }
+  for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++) {
+    divides |= w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k);
+    chooses |= w->x->scalar[k].arg[0] == i && chooses_by_fixed(w, k);
+  }
+  const char *name = scalar_name(e, w, i);
+  if (divides) line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, name);
+  if (chooses) line(e, "const real c%u_%u = (real)%s;", w->id, i, name);
 }
 
 // -- sums -----------------------------------------------------------------------------------------
@@ -484,18 +491,6 @@ static void emit_effect(Emit *e, const Work *w) {
 }
 
 // -- nests ----------------------------------------------------------------------------------------
-// A coordinate that a parallel loop cuts into blocks: 64·block + place.
-static const PlanTerm *block_term(const Emit *e, const Node *x, const PlanCoord *c) {
-  for (uint32_t k = 0; c->n == 2 && !c->c && k < 2; k++) {
-    const PlanTerm *block = &c->term[k], *place = &c->term[1 - k];
-    if (block->operand || place->operand || x->var[block->var] >= e->k->np ||
-        x->var[place->var] < e->k->np)
-      continue;
-    if (place->coef == 1 && extent_most(e->p, x->index[place->var]) == block->coef) return block;
-  }
-  return NULL;
-}
-
 // Cells of a wire shaped like the output hold a value before anything is added to them.
 static void emit_fill_wire(Emit *e, const Work *w, uint32_t wire, const char *value) {
   const Node *x = w->x;
@@ -504,18 +499,15 @@ static void emit_fill_wire(Emit *e, const Work *w, uint32_t wire, const char *va
   uint32_t open = 0, index;
   buf_char(&at, '0');
   for (uint32_t i = 0; i < to->rank; i++) {
-    const PlanCoord *c = &x->out.coord[i];
     if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
       buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
       continue;
     }
     Extent dim = to->shape[i];
-    const PlanTerm *block = block_term(e, x, c);
-    if (block) {
+    const PlanTerm *block = operand_block(e->p, e->k, x, &x->out, i, &dim);
+    if (block)
       buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
                  x->var[block->var]);
-      dim = (Extent){block->coef, 0};
-    }
     line(e, "for (long f%u = 0; f%u < %s; f%u++) {", i, i, extent_text(e, dim), i);
     e->indent++;
     open++;
@@ -634,6 +626,21 @@ static const char *corner_text(Emit *e, const Node *x, const Operand *o) {
   return b.at;
 }
 
+// How many points a group of indices has.
+static const char *length_text(Emit *e, const Node *x, const uint32_t *group, uint32_t n) {
+  Buf b = buf_new(e->p->arena);
+  int64_t known = 1;
+  for (uint32_t i = 0; i < n; i++) {
+    Extent length = x->index[group[i]];
+    if (length.per || length.part)
+      buf_printf(&b, "%s * ", extent_text(e, length));
+    else
+      known *= length.c;
+  }
+  buf_printf(&b, "%lldL", (long long)known);
+  return b.at;
+}
+
 static void emit_small(Emit *e, const Node *x) {
   const Product *q = x->product;
   uint32_t extra = 0;
@@ -655,8 +662,12 @@ static void emit_small(Emit *e, const Node *x) {
         buf_printf(&at[s], " + %lldL * i%u", (long long)operand_step(e->p, o[s], q->batch[i]),
                    x->var[q->batch[i]]);
   }
-  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL);", e->small++, at[0].at, at[1].at, at[2].at,
-       (long long)e->k->tile_bytes);
+  const char *add = "0";
+  if (e->k->ordered && x->reduced[x->walk])
+    add = arena_format(e->p->arena, "i%u > 0", e->k->np - 1);
+  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at, at[1].at,
+       at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
+       length_text(e, x, q->n, q->nn), length_text(e, x, q->k, q->nk), add);
   while (extra--) {
     e->indent--;
     line(e, "}");
@@ -702,6 +713,9 @@ static void emit_loops(Emit *e) {
     line(e, "for (long i%u = 0; i%u < %s; i%u++) {", d, d, extent_text(e, k->p[d]), d);
     e->indent++;
   }
+  if (k->block && k->walk.c % k->block)
+    line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
+         (long long)(k->walk.c / k->block), (long long)k->block, (long long)(k->walk.c % k->block));
   for (uint32_t i = 0; i < k->nest.n; i++) {
     const Node *x = &e->p->node.at[k->nest.at[i].node.at[0]];
     if (x->kind == NODE_PRODUCT)
@@ -822,7 +836,8 @@ static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
 static void emit_front(Emit *e) {
   line(e, "typedef struct Context { long n; unsigned long seed, step; long at[8]; char ***table; "
           "void **out;");
-  line(e, "  void (*small)(const void *, const void *, const void *, void *, void *);");
+  line(e, "  void (*small)(const void *, const void *, const void *, void *, void *, long, long, "
+          "long, int);");
   line(e, "  void (*copy)(struct Context *, unsigned); } Context;");
 }
 

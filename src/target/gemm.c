@@ -406,7 +406,7 @@ static void multiply_task(const Job *j, int64_t task) {
   if (b.m0 >= b.m1 || b.n0 >= b.n1 || (piece > 0 && k0 >= j->k)) return;
   if (b.n1 > p->in.n - p->dots) b.dots = b.n1 - (p->in.n - p->dots);
   int64_t end = least(k0 + p->piece, j->k);
-  b.c = j->run->c, b.cm = p->in.cm, b.cn = p->in.cn, b.add = p->in.add;
+  b.c = j->run->c, b.cm = p->in.cm, b.cn = p->in.cn, b.add = j->run->add;
   if (p->pieces > 1) {
     int64_t step = partial_step(p);
     b.c = (char *)j->run->shared + p->partial_at + (size_t)(piece * p->in.m * step) * j->cell;
@@ -433,10 +433,10 @@ static void sum_task(const Job *j, int64_t task) {
     char *from = partial + (size_t)(m * step) * j->cell, *c = j->run->c;
     if (line_is(p->in.cn, 1)) {
       c += line_at(p->in.cm, m) * (int64_t)j->cell;
-      j->q->sum(c, from, p->in.m * step, pieces, j->n, p->in.add);
+      j->q->sum(c, from, p->in.m * step, pieces, j->n, j->run->add);
     } else {
       j->q->sum(from, from, p->in.m * step, pieces, j->n, false);
-      Place place = {c, p->in.cm, p->in.cn, m, 1, 0, j->n, p->in.add};
+      Place place = {c, p->in.cm, p->in.cn, m, 1, 0, j->n, j->run->add};
       place_store(&place, p->g.precision, from, step);
     }
   }
@@ -452,8 +452,8 @@ void gemm_task(const GemmPlan *p, const GemmRun *r, int phase, int64_t task) {
 
 size_t gemm_small_bytes(const GemmPlan *p) { return p->shared_bytes + p->thread_bytes; }
 
-void gemm_small(const GemmPlan *p, const void *a, const void *b, void *c, void *scratch) {
-  GemmRun r = {.a = a, .b = b, .c = c, .m = p->g.m, .n = p->g.n, .k = p->g.k, .shared = scratch};
+void gemm_small(const GemmPlan *p, GemmRun r, void *scratch) {
+  r.shared = scratch;
   r.thread = (char *)scratch + p->shared_bytes;
   for (int phase = 0; phase < 3; phase++)
     for (int64_t task = 0; task < p->tasks[phase]; task++) gemm_task(p, &r, phase, task);

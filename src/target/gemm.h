@@ -24,7 +24,6 @@ typedef void GemmEnd(void *context, int64_t m0, int64_t m1, int64_t n0, int64_t 
 typedef struct {
   int64_t m, n, k; // the largest; a run may use fewer of m, n and k
   Line am, ak, bk, bn, cm, cn;
-  bool add;            // C += instead of C =
   Precision precision; // 32: float; 64: double; BF16: float in memory, bf16 factors, float sums
 } Gemm;
 
@@ -50,6 +49,7 @@ typedef struct {
   const void *a, *b;
   void *c;
   int64_t m, n, k; // of this run
+  bool add;        // C += instead of C =
   void *shared, *thread;
   GemmEnd *end; // or NULL. Called once for each piece, after its last k
   void *end_context;
@@ -58,9 +58,9 @@ typedef struct {
 void gemm_plan(const Gemm *, GemmPlan *);
 void gemm_task(const GemmPlan *, const GemmRun *, int phase, int64_t task);
 // All phases on one thread, at once: for the many small products inside one kernel (attention
-// heads). `scratch` is gemm_small_bytes(plan), aligned to 64.
+// heads). `scratch` is gemm_small_bytes(plan), aligned to 64; it becomes the run's memory.
 size_t gemm_small_bytes(const GemmPlan *);
-void gemm_small(const GemmPlan *, const void *a, const void *b, void *c, void *scratch);
+void gemm_small(const GemmPlan *, GemmRun, void *scratch);
 
 // What multiplies floats: avx512, avx2, neon, plain. $LIMN_CPU chooses among those the CPU has, and
 // for bf16 also amx, avx512bf16.

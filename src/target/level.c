@@ -57,6 +57,12 @@ bool divides_by_fixed(const Work *w, uint32_t i) {
          w->scalar[s->arg[1]] < w->scalar[i];
 }
 
+bool chooses_by_fixed(const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  return s->fn == FN_select && !w->same[i] && w->x->scalar[s->arg[0]].fn != FN_CONST &&
+         w->scalar[s->arg[0]] < w->scalar[i];
+}
+
 // -- levels ---------------------------------------------------------------------------------------
 static uint32_t level_of(const Kernel *k, uint32_t var) {
   return var < k->np ? 0 : var - k->np + 1;
@@ -135,7 +141,8 @@ static void find_sum(const Plan *p, const Kernel *k, Work *w) {
   w->reduce = s->ndim + 1;
   if (!s->ndim || x->reduced[of_dim[s->ndim - 1]] || operand_checked(p, &x->out)) return;
   const Extent *last = &s->dim[s->ndim - 1];
-  if (!last->per && last->c <= ROW_LIMIT) w->row = first_summed(x, of_dim, s->ndim - 1);
+  if (!last->per && !last->part && last->c <= ROW_LIMIT)
+    w->row = first_summed(x, of_dim, s->ndim - 1);
 }
 
 static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {

@@ -28,6 +28,8 @@ const Node *maker_here(const Plan *, const Kernel *, const Work *w, uint32_t wir
 uint32_t kernel_place(const Kernel *, uint32_t node);
 // Scalar i divides by what an outer loop knows: a multiplication by its inverse, made there.
 bool divides_by_fixed(const Work *, uint32_t i);
+// Scalar i chooses by what an outer loop knows.
+bool chooses_by_fixed(const Work *, uint32_t i);
 bool node_wants_winner(const Node *);
 uint32_t node_reduced(const Node *, uint32_t k); // the k-th reduced index, in the order of the box
 bool wire_has_memory(const PlanWire *);

@@ -57,7 +57,11 @@ void strip_lay(Strip *s, size_t registers) {
 
 size_t strip_bytes(const Strip *s) { return s->bytes; }
 
-static int64_t length_of(const Frame *f, Extent e) { return e.c + e.per * f->c->n; }
+static int64_t length_of(const Frame *f, Extent e) {
+  const Kernel *k = f->s->k;
+  if (!e.part) return e.c + e.per * f->c->n;
+  return f->at[k->np - 1] < k->walk.c / k->block ? k->block : k->walk.c % k->block;
+}
 
 // -- places ---------------------------------------------------------------------------------------
 static bool is_bent(const Reach *r) { return r->line || r->ninner; }
@@ -403,6 +407,15 @@ static void run_nest(Frame *f, const StripNest *s) {
   run_level(f, s, 0);
 }
 
+// How many points the indices m, n or k of a product have.
+static int64_t group_length(const Frame *f, const Node *x, int which) {
+  const Product *q = x->product;
+  const uint32_t *group[] = {q->m, q->n, q->k}, n[] = {q->nm, q->nn, q->nk};
+  int64_t length = 1;
+  for (uint32_t i = 0; i < n[which]; i++) length *= length_of(f, x->index[group[which][i]]);
+  return length;
+}
+
 // The loops of a small product are its batch indices that are no parallel loops.
 static void run_product(Frame *f, const StripNest *s, uint32_t d) {
   if (d < s->nloop) {
@@ -415,7 +428,12 @@ static void run_product(Frame *f, const StripNest *s, uint32_t d) {
   }
   char *at[3];
   for (int i = 0; i < 3; i++) at[i] = cell_of(f, &s->to[i], reach_start(f, &s->to[i].at));
-  f->c->small(f->table[s->slot], at[0], at[1], at[2], f->scratch + f->s->k->tile_bytes);
+  int64_t size[3];
+  for (int i = 0; i < 3; i++) size[i] = group_length(f, s->product, i);
+  const Kernel *k = f->s->k;
+  bool add = k->ordered && s->product->reduced[s->product->walk] && f->at[k->np - 1] > 0;
+  f->c->small(f->table[s->slot], at[0], at[1], at[2], f->scratch + k->tile_bytes, size[0], size[1],
+              size[2], add);
 }
 
 // Parallel loops from d on, nest after nest inside.

@@ -88,7 +88,7 @@ static Shape strip_shape(const Build *b, const Work *w) {
   for (uint32_t d = s->ndim; d-- > 1; shape.n++) { // is loop d - 1 joined with d?
     Extent before = s->dim[d - 1];
     int64_t length = shape.length.c;
-    bool goes = straight, may = !s->dim[d].per;
+    bool goes = straight, may = !s->dim[d].per && !s->dim[d].part && !before.part;
     for (uint32_t i = 0; may && i < s->node.n; i++) {
       may = may_merge(b, &w[i], d - 1);
       goes &= is_straight(b->p, w[i].x, b->k->np + d - 1, s->dim[d].c);
@@ -99,7 +99,7 @@ static Shape strip_shape(const Build *b, const Work *w) {
       return (Shape){shape.n + 1, before, STRIP / length, length};
     }
     straight = goes;
-    shape.length = (Extent){before.c * length, before.per * length};
+    shape.length = (Extent){.c = before.c * length, .per = before.per * length};
   }
   return shape;
 }

@@ -317,12 +317,12 @@ static void build_fill(Build *b, const Made *m, uint32_t wire, double value) {
     uint32_t index;
     bool whole = true;
     Extent dim = w->shape[i];
+    operand_block(b->p, b->k, x, &x->out, i, &dim);
     for (uint32_t k = 0; k < c->n; k++) {
       uint32_t var = c->term[k].operand ? PLAN_NONE : x->var[c->term[k].var];
       if (var >= b->k->np) continue;
       reach_term(b, &f.to.at.loop, &f.to.at.nloop, var, w->stride[i] * c->term[k].coef);
       whole = !operand_plain(b->p, &x->out, i, &index);
-      dim = (Extent){c->term[k].coef, 0}; // a block of the axis
     }
     if (!whole) continue;
     f.dim[f.ndim] = dim;
