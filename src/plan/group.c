@@ -492,6 +492,7 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
       }
     if (index_of[d] == PLAN_NONE) return false;
   }
+  if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
   if (!reads && n && (sums(x) || index_of[n - 1] != order[n - 1]))
     return false; // it would run across its memory
   return sums_fit(x, index_of, n);

@@ -175,6 +175,31 @@ static void push_node(Nodes *n, Node node) {
   vec_push(n->p->arena, &n->p->node, node);
 }
 
+// x^0.5 is a root and x^-0.5 one divided by it: cheaper than a power, and more exact.
+static bool is_root(const Scalar *s, uint32_t i, double power) {
+  return s[i].fn == FN_pow && s[s[i].arg[1]].fn == FN_CONST && s[s[i].arg[1]].k == power;
+}
+
+static void write_roots(Plan *p, Node *x) {
+  uint32_t n = 0, *now = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1);
+  Scalar *to = NEW_ARRAY(p->arena, Scalar, 3 * x->nscalar + 1);
+  for (uint32_t i = 0; i < x->nscalar; i++) {
+    Scalar s = x->scalar[i];
+    for (uint32_t k = 0; s.fn > FN_SIZE && k < fn_rows[s.fn].arity; k++) s.arg[k] = now[s.arg[k]];
+    bool root = is_root(x->scalar, i, 0.5), inverse = is_root(x->scalar, i, -0.5);
+    if (root || inverse) s.fn = FN_sqrt;
+    to[n++] = s;
+    if (inverse) {
+      to[n] = (Scalar){.fn = FN_CONST, .base = s.base, .k = 1};
+      to[n + 1] = (Scalar){.fn = FN_div, .base = s.base, .arg = {n, n - 1}};
+      n += 2;
+    }
+    now[i] = n - 1;
+  }
+  x->scalar = to;
+  x->nscalar = n;
+}
+
 static void node_loop(Nodes *n, const Box *b) {
   Plan *p = n->p;
   const Loop *loop = b->loop;
@@ -199,6 +224,7 @@ static void node_loop(Nodes *n, const Box *b) {
   for (uint32_t i = 0; i < b->nout; i++) n->wire[b->out[i]] = wire_like(n, b->out[i]);
   x.out = operand_of(n, &x, in, n->wire[b->out[0]], &loop->out);
   mark_reduced(p, &x);
+  write_roots(p, &x);
   x.nwinner = b->nout - 1;
   x.winner = NEW_ARRAY(p->arena, uint32_t, x.nwinner);
   for (uint32_t i = 0; i < x.nwinner; i++)

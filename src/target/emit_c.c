@@ -375,27 +375,46 @@ static void close_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
 }
 
 // -- one node at the innermost point --------------------------------------------------------------
-static const char *noise_text(Emit *e, const Work *w) {
+// Noise whose last axis is the innermost loop is made a row at a time, four numbers from each block
+// of bits; alone, each would take a block.
+static bool noise_in_rows(const Emit *e, const Work *w) {
+  enum { SHORT = 32, LONG = 1024 };
+  const Nest *s = &e->k->nest.at[w->nest];
+  const PlanWire *wire = &e->p->wire.at[w->x->out.wire];
+  if (!w->x->noise || !wire->rank || !s->ndim || (e->k->ranged && s->ndim == 1)) return false;
+  Extent row = s->dim[s->ndim - 1];
+  return w->x->var[wire->rank - 1] == e->k->np + s->ndim - 1 && !row.per && row.c >= SHORT &&
+         row.c <= LONG && row.c % 4 == 0;
+}
+
+// Which kind, and where: the element's number at the actual lengths, or that of its row's first.
+static const char *noise_arguments(Emit *e, const Work *w, bool first) {
   const Node *x = w->x;
-  Buf b = buf_new(e->p->arena);
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
-  buf_printf(&b, "noise_%s_real(c->seed, c->step, site%u, (unsigned long)(",
-             x->noise->noise == NOISE_NORMAL ? "normal" : "uniform", w->id);
-  if (!wire->rank) buf_char(&b, '0');
-  for (uint32_t i = 0; i < wire->rank; i++) { // Horner: the element's number at the actual lengths
-    const char *at = arena_format(e->p->arena, "i%u", x->var[i]);
-    if (!i)
-      buf_text(&b, at);
-    else {
-      const char *so_far = arena_text(e->p->arena, b.at, b.n);
-      const char *cut = strstr(so_far, "(unsigned long)(") + strlen("(unsigned long)(");
-      const char *head = arena_text(e->p->arena, so_far, (size_t)(cut - so_far));
-      b.n = 0;
-      buf_printf(&b, "%s(%s) * %s + %s", head, cut, extent_text(e, wire->shape[i]), at);
-    }
+  const char *at = "0";
+  for (uint32_t i = 0; i < wire->rank; i++) { // Horner
+    const char *index = arena_format(e->p->arena, "i%u", x->var[i]);
+    if (first && i + 1 == wire->rank) index = "0L";
+    at = i ? arena_format(e->p->arena, "(%s) * %s + %s", at, extent_text(e, wire->shape[i]), index)
+           : index;
   }
-  buf_text(&b, "))");
-  return b.at;
+  return arena_format(e->p->arena, "c->seed, c->step, site%u, (unsigned long)(%s)", w->id, at);
+}
+
+static const char *noise_text(Emit *e, const Work *w) {
+  const char *kind = w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform";
+  uint32_t last = e->k->np + e->k->nest.at[w->nest].ndim - 1;
+  if (noise_in_rows(e, w)) return arena_format(e->p->arena, "z%u[i%u]", w->id, last);
+  return arena_format(e->p->arena, "noise_%s_real(%s)", kind, noise_arguments(e, w, false));
+}
+
+static void emit_noise_row(Emit *e, const Work *w) {
+  const Nest *s = &e->k->nest.at[w->nest];
+  long long row = (long long)s->dim[s->ndim - 1].c;
+  line(e, "real z%u[%lld];", w->id, row);
+  line(e, "noise_%ss_real(%s, %lldL, z%u);",
+       w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform", noise_arguments(e, w, true), row,
+       w->id);
 }
 
 static void emit_site(Emit *e, const Work *w) {
@@ -529,6 +548,7 @@ static void emit_fill(Emit *e, const Work *w) {
 static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint32_t ndim) {
   for (uint32_t i = 0; i < n; i++) {
     if (level == 0 && w[i].x->noise) emit_site(e, &w[i]);
+    if (level + 1 == ndim && noise_in_rows(e, &w[i])) emit_noise_row(e, &w[i]);
     emit_operands(e, &w[i], level);
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
       if (w[i].scalar[k] == level && !(w[i].same[k] && level == 0) &&

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Small steps, which are compiled as one function: turned rows, packed weights, sums of all kinds. Training shows the losses of the interpreter,
+# Small steps, which are compiled as one function: turned rows, packed weights, sums of all kinds, rows of noise. Training shows the losses of the interpreter,
 # with compiled code and without, also where the last batch of an epoch is short.
 set -u
 dir=$(mktemp -d)
@@ -37,6 +37,16 @@ goal second : maximise p[i] V[i j] q[j]   trains q
 train 40 steps, adam(0.01)
 END
 
+cat >noise.limn <<'END'
+given x from moons
+given n from normal[64]
+given u from uniform[36]
+learn g : R[64] -> R[2] = dense[2]
+learn h : R[36] -> R[2] = dense[2]
+goal back : g(n) + h(u) ~ x   by l2
+train 40 steps, batch 37, adam(0.01)
+END
+
 # The largest relative difference of two tables of losses, in millionths.
 differ() {
   paste -d, "$1/metrics.csv" "$2/metrics.csv" | awk -F, 'NR > 1 {
@@ -45,7 +55,7 @@ differ() {
   } END { if (NR <= 20) most = 1000; printf "%d\n", most * 1e6 }'
 }
 
-for name in iris narrow mirror game; do
+for name in iris narrow mirror game noise; do
   if ! "$LIMN" train $name.limn --reference --out ref_$name --quiet || ! "$LIMN" train $name.limn --out run_$name --quiet || ! LIMN_CC= "$LIMN" train $name.limn --out pre_$name --quiet; then
     echo "not ok $name runs"
     continue
