@@ -142,6 +142,8 @@ glyphs:
 	$(Q)mv build/glyphs.inc src/view/glyphs.inc
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
+	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
+	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 
 clean:
 	rm -rf build
