@@ -127,22 +127,21 @@ static void put_values(Use *u, Data *data, const Sight *sight, const Tensor *out
 }
 
 bool use_show(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
-  Sight sight = {0};
   Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
-  u->store = store_new(u->precision);
-  bool good = u->store && sight_open(data, u->store, show, n, &how, &sight);
-  u->engine = sight.engine;
   Table *model = table_new(u->arena);
-  for (uint32_t i = 0; good && i < sight.d->param.n; i++)
-    if (sight.d->param.at[i].role == ROLE_WEIGHT)
-      table_put(model, sight.d->param.at[i].path, strlen(sight.d->param.at[i].path), 1);
-  good = good && use_fill(u, u->store, model) && sight_take(data, &sight, out) &&
-         (show->kind != SHOW_CONFUSION || count_pairs(u, sight.d, out));
-  if (good) put_values(u, data, &sight, out, s);
-  sight_close(&sight);
+  Sight *sight = u->sight = NEW(u->arena, Sight);
+  u->store = store_new(u->precision);
+  bool good = u->store && sight_open(data, u->store, show, n, &how, sight);
+  for (uint32_t i = 0; good && i < sight->d->param.n; i++)
+    if (sight->d->param.at[i].role == ROLE_WEIGHT)
+      table_put(model, sight->d->param.at[i].path, strlen(sight->d->param.at[i].path), 1);
+  good = good && use_fill(u, u->store, model) && sight_take(data, sight, out) &&
+         (show->kind != SHOW_CONFUSION || count_pairs(u, sight->d, out));
+  if (good) put_values(u, data, sight, out, s);
+  sight_close(sight);
   store_free(u->store);
-  u->engine = NULL;
+  u->sight = NULL;
   u->store = NULL;
   return good;
 }

@@ -37,6 +37,7 @@ LimnStatus use_guarded(Infer *in, Program *p, const LimnUse *how, bool (*work)(U
 }
 
 void use_close(Use *u) {
+  if (u->sight) sight_close(u->sight);
   engine_free(u->engine);
   store_free(u->store);
   arena_free(u->arena);

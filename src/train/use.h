@@ -18,6 +18,7 @@ typedef struct {
   Store *store;
   const Diagram *d;
   Engine *engine;
+  Sight *sight;    // what is being shown
   int64_t samples; // the most in one run
   bool many;       // results have samples in front
   LimnStatus status;

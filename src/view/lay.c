@@ -566,7 +566,7 @@ typedef struct {
 } Widths;
 
 static void stage_widths(Lay *y, uint32_t k, Widths *w) {
-  const Layout *l = y->l;
+  Layout *l = y->l;
   const Stage *t = &y->s->stage.at[k];
   double in = 0, out = 0;
   for (uint32_t i = 0; i < t->link.n; i++) {
@@ -584,8 +584,8 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
     out = max(out, fabs(l->y[behind.at[i]] - l->out[behind.at[i]]));
   for (uint32_t i = 0; i < t->glyph.n; i++)
     w->glyph = max(w->glyph, glyph_width(&t->glyph.at[i]) + 16);
-  w->gather = max(w->gather, curve_room(in));
-  w->spread = max(w->spread, curve_room(out));
+  w->gather = max(w->gather, l->gather[k] = curve_room(in));
+  w->spread = max(w->spread, l->spread[k] = curve_room(out));
 }
 
 // A label stands where an axis begins or changes, and at the ends.
@@ -725,6 +725,8 @@ static Layout *layout_new(Arena *a, Sketch *s) {
   Layout *l = NEW(a, Layout);
   l->s = s;
   l->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  l->gather = NEW_ARRAY(a, double, s->stage.n + 1);
+  l->spread = NEW_ARRAY(a, double, s->stage.n + 1);
   l->there = NEW_ARRAY(a, bool, s->bundle.n);
   l->y = NEW_ARRAY(a, double, s->strand.n);
   l->in = NEW_ARRAY(a, double, s->strand.n);

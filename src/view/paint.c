@@ -23,11 +23,26 @@ static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
 typedef struct { // how a strand begins and ends
   const Link *begin, *end;
   const Placed *from, *to;
+  double spread, gather; // how long its curves are there
 } Ends;
+
+static void find_curves(const Layout *l, Ends *e) {
+  const Sketch *s = l->s;
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    const Stage *t = &s->stage.at[k];
+    for (uint32_t i = 0; i < t->in.n; i++)
+      for (uint32_t j = 0; j < s->bundle.at[t->in.at[i]].n; j++)
+        e[strand_at(s, t->in.at[i], j)].gather = l->gather[k];
+    for (uint32_t i = 0; i < t->out.n; i++)
+      for (uint32_t j = 0; j < s->bundle.at[t->out.at[i]].n; j++)
+        e[strand_at(s, t->out.at[i], j)].spread = l->spread[k];
+  }
+}
 
 static void find_ends(const Layout *l, Arena *a, Ends **out) {
   const Sketch *s = l->s;
   Ends *e = *out = NEW_ARRAY(a, Ends, s->strand.n);
+  find_curves(l, e);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].link.n; i++) {
       const Link *x = &s->stage.at[k].link.at[i];
@@ -75,9 +90,10 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
     path_line(c, s->gather, l->y[x]);
     return;
   }
-  path_line(c, s->gather, l->y[x]);
+  double from = s->glyph - e->gather;
+  path_line(c, from, l->y[x]);
   double y = e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x];
-  curve_to(c, s->gather, l->y[x], s->glyph, y);
+  curve_to(c, from, l->y[x], s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
@@ -90,7 +106,7 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   if (born) {
     const Section *s = &l->section.at[born - 1];
     if (from < s->spread) path_line(c, s->spread, y);
-    curve_to(c, fmax(from, s->spread), y, s->end, l->y[x]);
+    curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
   }
   end_strand(c, l, e, x);
   canvas_paint(

@@ -135,10 +135,11 @@ typedef struct {
 typedef struct {
   const Sketch *s;
   double width, height;
-  VEC(Section) section; // the last one is only data
-  uint32_t *at;         // [stage] its section
-  bool *there;          // [bundle] it is in the picture
-  double *y;            // [strand] where it is level
+  VEC(Section) section;    // the last one is only data
+  uint32_t *at;            // [stage] its section
+  double *gather, *spread; // [stage] how long its curves are
+  bool *there;             // [bundle] it is in the picture
+  double *y;               // [strand] where it is level
   double *in,
       *out; // [strand] at the glyphs of the stage that takes it, and of the one that makes it
   uint32_t *born, *dies; // [strand] sections: it is level in the data of these and between
