@@ -216,13 +216,11 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
 }
 
 static bool show_all(Use *u, void *context) {
-  Arena *keep = u->arena;
   u->arena = u->w->arena; // values outlive the work
   Data *data = data_new(u->in, u->p, u->arena);
   data->seed = u->seed;
   bool good = true;
   for (uint32_t k = 0; good && k < u->p->show.n; k++) good = show_one(u, data, k, context);
-  u->arena = keep;
   return good;
 }
 

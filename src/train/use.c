@@ -26,7 +26,7 @@ LimnStatus use_guarded(Infer *in, Program *p, const LimnUse *how, bool (*work)(U
   *u = (Use){.in = in, .w = w, .p = p, .how = how};
   arena_on_failure(w->arena, &u->no_memory);
   if (setjmp(u->no_memory) == 0) {
-    u->arena = arena_child(w->arena);
+    u->arena = u->own = arena_child(w->arena);
     bool good = use_read(u) && work(u, context);
     if (!good && u->status == LIMN_GOOD) u->status = LIMN_WRONG;
   } else {
@@ -40,7 +40,7 @@ void use_close(Use *u) {
   if (u->sight) sight_close(u->sight);
   engine_free(u->engine);
   store_free(u->store);
-  arena_free(u->arena);
+  arena_free(u->own);
 }
 
 // -- weights --------------------------------------------------------------------------------------

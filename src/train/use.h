@@ -9,7 +9,8 @@ typedef struct {
   Infer *in;
   World *w;
   Program *p;
-  Arena *arena;
+  Arena *arena; // where things are made
+  Arena *own;   // goes with the use
   const LimnUse *how;
   const char *file; // with the weights
   Arrays weight;

@@ -201,9 +201,8 @@ static double middle(const Ids *own, const Ids *outside, double other) {
 }
 
 // First by the middle of where their strands are, then neighbours change places while that helps.
-static void order_items(Items *items, const Ids *before, const Ids *behind) {
-  double *key = malloc((items->n + 1) * sizeof *key);
-  if (!key) return;
+static void order_items(Lay *y, Items *items, const Ids *before, const Ids *behind) {
+  double *key = NEW_ARRAY(y->arena, double, items->n + 1);
   for (uint32_t i = 0; i < items->n; i++) {
     double in = middle(&items->at[i].in, before, -1), out = middle(&items->at[i].out, behind, in);
     key[i] = in < 0 ? out : (in + out) / 2;
@@ -215,7 +214,6 @@ static void order_items(Items *items, const Ids *before, const Ids *behind) {
       items->at[k] = items->at[k - 1], items->at[k - 1] = item;
       key[k] = key[k - 1], key[k - 1] = x;
     }
-  free(key);
   bool moved = true;
   for (uint32_t round = 0; moved && round < items->n; round++) {
     moved = false;
@@ -751,7 +749,7 @@ static void find_variables(Lay *y, Grid *r) {
     const Stage *t = &s->stage.at[k];
     Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
     Items items = items_of(y, t);
-    order_items(&items, &before, &behind);
+    order_items(y, &items, &before, &behind);
     r->items[k] = arena_copy(y->arena, &items, sizeof items);
     stage_variables(y, k, &items);
     stage_pulls(y, k, &items);
