@@ -538,6 +538,31 @@ static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bo
   column_apart(y, &c);
 }
 
+// Glyphs one above the other: what goes into one and what comes out of the other keep their
+// distance too.
+static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
+  const Item *above = NULL;
+  uint32_t block = 0;
+  for (uint32_t i = 0; i < r->group[section].n; i++) {
+    const Group *g = &r->group[section].at[i];
+    const Items *items = g->stage ? r->items[g->stage - 1] : NULL;
+    if (!items) above = NULL;
+    for (uint32_t k = 0; items && k < items->n; k++) {
+      const Item *m = &items->at[k];
+      uint32_t own = y->s->stage.at[g->stage - 1].block;
+      for (uint32_t out = 0; above && m->glyph && out < 2; out++) {
+        const Ids *upper = out ? &above->out : &above->in, *lower = out ? &m->in : &m->out;
+        if (!upper->n || !lower->n) continue;
+        uint32_t a = upper->at[upper->n - 1], b = lower->at[0];
+        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false, 0},
+                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false, 0});
+      }
+      above = m->glyph ? m : NULL;
+      block = own;
+    }
+  }
+}
+
 static void constrain(Lay *y, Grid *r) {
   for (uint32_t k = 0; k <= y->sections; k++) {
     Ids rules = {0}, under = {0};
@@ -547,6 +572,7 @@ static void constrain(Lay *y, Grid *r) {
     carry_rules(y, r, k, &rules, &under);
     glyph_column(y, r, k, &under, false);
     glyph_column(y, r, k, &under, true);
+    glyphs_apart(y, r, k);
   }
 }
 
