@@ -601,24 +601,50 @@ static void string_loop(Part *p, const Box *box) {
   all_ports(p, box, l->nin ? GLYPH_BOX : GLYPH_START, text);
 }
 
+// -- repeats --------------------------------------------------------------------------------------
+static uint32_t reads(const Diagram *d, Id wire) {
+  uint32_t n = 0;
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n += d->box.at[i].in[k] == wire;
+  for (uint32_t i = 0; i < d->out.n; i++) n += d->out.at[i] == wire;
+  return n;
+}
+
+// Does this call only go on with what the one before made, in the same way?
+static bool goes_on(const Diagram *d, const Box *before, const Box *box) {
+  return box->op == OP_call && box->callee == before->callee && box->callee->out.n == 1 &&
+         box->callee->in.n == 1 && box->in[0] == before->out[0] && reads(d, before->out[0]) == 1;
+}
+
+static void draw_box(Part *p, const Box *box) {
+  bool string = is_string(p->c);
+  switch (box->op) {
+  case OP_loop: (string ? string_loop : draw_loop)(p, box); break;
+  case OP_call: draw_call(p, box); break;
+  case OP_join: draw_join(p, box); break;
+  case OP_random:
+    all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
+    break;
+  case OP_scan: all_ports(p, box, GLYPH_BLOCK, "scan"); break;
+  case OP_order: all_ports(p, box, GLYPH_BOX, "sort"); break;
+  }
+}
+
+// A call that is repeated is drawn once, between parentheses.
 static void draw_part(Part *p) {
   for (Id i = 1; i < p->d->box.n; i++) {
     const Box *box = &p->d->box.at[i];
-    switch (box->op) {
-    case OP_loop:
-      if (is_string(p->c))
-        string_loop(p, box);
-      else
-        draw_loop(p, box);
-      break;
-    case OP_call: draw_call(p, box); break;
-    case OP_join: draw_join(p, box); break;
-    case OP_random:
-      all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
-      break;
-    case OP_scan: all_ports(p, box, GLYPH_BLOCK, "scan"); break;
-    case OP_order: all_ports(p, box, GLYPH_BOX, "sort"); break;
+    uint32_t times = 1, block = p->block;
+    while (box->op == OP_call && i + 1 < p->d->box.n &&
+           goes_on(p->d, &p->d->box.at[i], &p->d->box.at[i + 1]))
+      i++, times++;
+    if (times > 1) {
+      p->block = sketch_block(p->c->s, block, NULL, INK_NONE);
+      p->c->s->block.at[p->block].times = arena_format(p->c->s->arena, "%u", times);
     }
+    draw_box(p, box);
+    p->block = block;
+    p->made[p->d->box.at[i].out[0]] = p->made[box->out[0]];
   }
 }
 
@@ -651,9 +677,16 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
   }
 }
 
+// A learner looked at for itself is a call of it.
+static const Diagram *unwrapped(const Diagram *d) {
+  while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
+    d = d->box.at[1].callee;
+  return d;
+}
+
 Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
                    const Supply *supply) {
-  const Diagram *d = diagram_simplify(w, whole);
+  const Diagram *d = diagram_simplify(w, unwrapped(whole));
   Circuit c = {.w = w, .s = sketch_new(a, name_text(w->names, d->name)), .how = how};
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);

@@ -12,7 +12,7 @@
 
 enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 16 };
 enum { STRAIGHT = 300, PORTS = 200, HANG = 100, MEET = 60, LOOSE = 5, CLOSE = 1 }; // weights
-enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90 };
+enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90, FRAME = 8 };
 
 typedef struct { // a thing in a column: strands, glyphs that float, dividers
   uint32_t var;
@@ -587,6 +587,7 @@ static double curve_room(double dy) {
 
 typedef struct {
   double data, gather, glyph, spread;
+  bool frame; // a frame may begin behind the data
 } Widths;
 
 static void stage_widths(Lay *y, uint32_t k, Widths *w) {
@@ -608,6 +609,7 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
     out = max(out, fabs(l->y[behind.at[i]] - l->out[behind.at[i]]));
   for (uint32_t i = 0; i < t->glyph.n; i++)
     w->glyph = max(w->glyph, glyph_width(&t->glyph.at[i]) + 16);
+  w->frame |= t->block > 0;
   w->gather = max(w->gather, l->gather[k] = curve_room(in));
   w->spread = max(w->spread, l->spread[k] = curve_room(out));
 }
@@ -655,7 +657,7 @@ static void find_x(Lay *y) {
   find_labels(y, w);
   for (uint32_t k = 0; k <= y->sections; k++) {
     Section s = {.data = x};
-    s.gather = s.data + max(w[k].data, ROOM);
+    s.gather = s.data + max(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
     s.end = x = s.spread + w[k].spread;
@@ -725,7 +727,7 @@ static void find_frames(Lay *y) {
   }
   for (uint32_t b = y->s->block.n; b-- > 1;) {
     l->top[b] -= title_room(y, b), l->bottom[b] += PAD;
-    l->left[b] -= 4, l->right[b] += 4;
+    l->left[b] -= 8, l->right[b] += 4;
     frame_add(l, parent(y, b), l->left[b], l->right[b], l->top[b], l->bottom[b]);
   }
 }

@@ -133,8 +133,26 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
   }
 }
 
+// What is repeated stands between tall parentheses, with how often at the top.
+static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
+  double top = l->top[b] + 12, bottom = l->bottom[b], x[2] = {l->left[b], l->right[b]};
+  for (int k = 0; k < 2; k++) {
+    double in = k ? -7 : 7, third = (bottom - top) / 4;
+    path_move(c, x[k] + in, top);
+    path_cubic(c, x[k], top + third / 2, x[k], bottom - third / 2, x[k] + in, bottom);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
+  }
+  math_text(c, l->left[b] + 2, top - 3,
+            &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
+            l->s->block.at[b].times);
+}
+
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
+  if (k->times) {
+    parentheses(c, l, b);
+    return;
+  }
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
   canvas_paint(c, &(Paint){.fill = k->ink});
   if (k->title)
