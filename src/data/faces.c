@@ -3,7 +3,7 @@
 //
 // A face is a head of some shape and skin, with hair, brows, eyes, a nose and a mouth, turned a
 // little aside, tilted, lit from one side, before some background. A smile widens the mouth and
-// lifts its corners, perhaps shows teeth, narrows the eyes from below and rounds the cheeks;
+// lifts its corners, shows teeth, narrows the eyes from below and rounds the cheeks;
 // nothing else depends on it. The same dice are thrown whether it smiles or not: a face and its
 // other differ in what the smile does, down to the noise. Everything is in head units: the head is
 // about 0.78 wide and 1 high to each side of (0, 0).
@@ -164,32 +164,29 @@ static void beard(Face *f) {
   oval(f, turned(f, 0), 0.43, 0.26, 0.07, tone, grown, 0.8);
 }
 
-// A wide mouth smiles widely and open lips show teeth: the face says what its smile will be.
+// A wide mouth smiles widely, a bent one deeply: the face says what its smile will be.
 static void mouth(Face *f) {
-  double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.3, 0.5), at[7][2], low[7][2];
+  double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.35, 0.5), at[7][2], low[7][2];
   double wide = dice_between(&f->d, 0.2, 0.26), deep = dice_between(&f->d, -0.06, 0.02);
-  bool open = dice_chance(&f->d, 0.6), teeth = open && f->smile;
-  if (f->smile) wide += 0.2, deep += 0.25, v -= deep * 0.6;
-  arc(at, 7, 0, v, wide, deep * (teeth ? 0.55 : 1));
-  if (teeth) {
+  if (f->smile) {
+    wide += 0.2, deep += 0.25, v -= deep * 0.6;
+    double white = 0.8 + 0.2 * f->skin, teeth[5][2];
     arc(low, 7, 0, v + 0.03, wide * 0.86, deep + 0.16);
     line(f, (const double(*)[2])low, 7, 0.1, lip, 0.9);
-    double white = 0.8 + 0.2 * f->skin, middle[5][2];
-    arc(middle, 5, 0, v + 0.03, wide * 0.74, deep * 0.9 + 0.04);
-    line(f, (const double(*)[2])middle, 5, 0.15, white, 1);
-  }
-  if (open && !teeth) oval(f, turned(f, 0), v + 0.05, wide * 0.6, 0.08, 0.2 * f->skin, 0.9, 0.2);
-  line(f, (const double(*)[2])at, 7, 0.1, lip * 0.75, 0.95);
-  if (!teeth) {
+    arc(teeth, 5, 0, v + 0.03, wide * 0.74, deep * 0.9 + 0.04);
+    line(f, (const double(*)[2])teeth, 5, 0.15, white, 1);
+    for (int side = -1; side <= 1; side += 2) // dimples
+      oval(f, turned(f, side * (wide + 0.06)), v - 0.01, 0.06, 0.08, f->skin * 0.55, 0.6, 0.6);
+  } else {
     arc(low, 7, 0, v + 0.1, wide * 0.6, deep * 0.8 + 0.02);
     line(f, (const double(*)[2])low, 7, 0.11, lip + 0.1, 0.6);
   }
-  for (int side = -1; side <= 1 && f->smile; side += 2) // dimples
-    oval(f, turned(f, side * (wide + 0.06)), v - 0.01, 0.06, 0.08, f->skin * 0.55, 0.6, 0.6);
+  arc(at, 7, 0, v, wide, deep * (f->smile ? 0.55 : 1));
+  line(f, (const double(*)[2])at, 7, 0.1, lip * 0.75, 0.95);
 }
 
 static void shape_face(Face *f) {
-  f->yaw = 0.28 * dice_normal(&f->d);
+  f->yaw = 0.12 * dice_normal(&f->d);
   f->yaw = f->yaw > 1 ? 1 : f->yaw < -1 ? -1 : f->yaw;
   f->skin = dice_between(&f->d, 0.38, 0.9);
   f->hair =
@@ -200,7 +197,7 @@ static void shape_face(Face *f) {
   f->jaw = f->wide - dice_between(&f->d, 0.04, 0.2);
   f->eye_v = dice_between(&f->d, -0.08, 0);
   f->eye_u = dice_between(&f->d, 0.3, 0.36);
-  f->mouth_v = dice_between(&f->d, 0.57, 0.63);
+  f->mouth_v = dice_between(&f->d, 0.58, 0.62);
   f->gaze = dice_between(&f->d, -0.04, 0.04);
 }
 
@@ -215,9 +212,9 @@ static void draw(uint64_t seed, Split split, int64_t row, bool smile, uint8_t *t
             .d = dice_for(seed, "faces", split, row),
             .smile = smile};
   shape_face(&f);
-  double x = 16 + 0.5 * dice_normal(&f.d), y = 15.5 + 0.45 * dice_normal(&f.d);
-  double scale = dice_between(&f.d, 11.8, 13);
-  canvas_place(&f.c, x, y, scale, 0.013 * dice_normal(&f.d));
+  double x = 16 + 0.2 * dice_normal(&f.d), y = 15.5 + 0.15 * dice_normal(&f.d);
+  double scale = dice_between(&f.d, 12.3, 12.9);
+  canvas_place(&f.c, x, y, scale, 0.005 * dice_normal(&f.d));
   background(&f);
   bool bald = dice_chance(&f.d, 0.08), is_long = dice_chance(&f.d, 0.4) && !bald;
   double full = dice_between(&f.d, 0.2, 1), line_v = dice_between(&f.d, -0.6, -0.42);
