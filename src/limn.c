@@ -637,17 +637,15 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 // -- training -------------------------------------------------------------------------------------
 static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
   Shows shown = {0};
-  Buf who = buf_new(l->arena), picture = buf_new(l->arena);
+  Buf who = buf_new(l->arena);
   const char *error = "";
   LimnStatus status = train_shows(l->in, l->program, how, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
   learn_who(l->in, l->program, &who);
-  Canvas *goals = goals_draw(l->in, l->arena, l->program);
-  if (goals) canvas_svg(goals, &(Look){0}, &picture);
   Report r = {.dir = how->from,
               .shown = &shown,
-              .goals = goals ? picture.at : NULL,
+              .goals = goals_draw(l->in, l->arena, l->program),
               .who = l->program->goal.n ? who.at : NULL};
   if (!report_write(l->arena, &r, &error)) {
     diag_error(l->w->diags, (Span){0}, "%s", error);

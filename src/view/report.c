@@ -267,18 +267,13 @@ static void put_curves(Page *g) {
   }
 }
 
-static const char *svg_start(const char *text) {
-  const char *at = strstr(text, "<svg");
-  return at ? at : text;
-}
-
 static void put_goals(Page *g) {
   if (!g->r->goals && !g->r->who) return;
   put_section(g, "Goals");
   if (g->r->goals) {
-    put(g, "<figure>\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Goals\">\n");
-    put(g, svg_start(g->r->goals));
-    put(g, "</div>\n</figure>\n");
+    put(g, "<figure>\n");
+    put_picture(g, g->r->goals, "Goals");
+    put(g, "</figure>\n");
   }
   if (g->r->who) html_who(&g->out, g->r->who);
   put(g, "</section>\n");

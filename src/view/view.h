@@ -113,7 +113,7 @@ Canvas *plot_shown(Arena *, const Shown *, const char **error);
 typedef struct {
   const char *dir;    // metrics.csv, run.json, program.limn are read there
   const Shows *shown; // what the program wants to be shown
-  const char *goals;  // a picture of the goals, as SVG text; NULL: none
+  Canvas *goals;      // a picture of the goals; NULL: none
   const char *who;    // the table of goals by learners; NULL: none
 } Report;
 bool report_write(Arena *, const Report *, const char **error);

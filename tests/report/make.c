@@ -11,9 +11,7 @@ int main(int argc, char **argv) {
   path_rect(c, 10, 20, 120, 40, 4);
   canvas_paint(c, &(Paint){.stroke = INK_LINE});
   canvas_text(c, 70, 44, &(Text){.anchor = ANCHOR_MIDDLE, .face = FACE_SERIF}, "classify");
-  Buf goals = buf_new(a);
-  canvas_svg(c, &(Look){0}, &goals);
-  Report r = {.dir = argv[1], .shown = &shows, .goals = goals.at};
+  Report r = {.dir = argv[1], .shown = &shows, .goals = c};
   r.who = "        classify  teacher\nfit     moves     through\nsmooth  moves     ·\n";
   bool good = shown_folder(a, argv[1]) && report_write(a, &r, &error);
   if (!good) fprintf(stderr, "%s\n", error);
