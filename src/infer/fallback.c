@@ -55,9 +55,12 @@ static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
   const Def *d = scope_find(b->in->library, name_from(w->names, name));
   Buf sizes = buf_new(w->arena);
   for (uint32_t k = 0; o && k < o->rank; k++) {
-    int64_t v = 0;
-    size_value(w, o->axis[k].size, &v);
-    buf_printf(&sizes, "%s%lld", k ? " " : "", (long long)v);
+    int64_t v;
+    buf_text(&sizes, k ? " " : "");
+    if (size_value(w, o->axis[k].size, &v))
+      buf_printf(&sizes, "%lld", (long long)v);
+    else // not solved yet
+      buf_text(&sizes, name_text(w->names, o->axis[k].label));
   }
   const Node *body = d ? header_of(d).body : NULL;
   if (says->n && says->at[says->n - 1] != '(') buf_text(says, " ; ");

@@ -28,12 +28,6 @@ last() {
 same "a body for each type" "$(cat tests/lens/types.out)" "$("$LIMN" check tests/lens/types.limn 2>&1)"
 found=$(printf 'learn f : R[3] -> B[2]\n' >"$dir/f.limn" && "$LIMN" check "$dir/f.limn" 2>&1 | head -1)
 same "bits from numbers" "$dir/f.limn:1:19: error: bits are learned from bits: give this learner a body" "$found"
-same "who moves whom" "\
-         get      put      enc      dec      shift
-read     moves    ·        ·        ·        ·
-put_get  through  moves    moves    moves    moves
-get_put  through  moves    moves    moves    moves
-undo     through  moves    moves    moves    moves" "$("$LIMN" check examples/lens.limn --who)"
 
 case $BUILD in
   */san) echo "skipped: too slow under the sanitizers"; exit 0 ;;
