@@ -118,13 +118,16 @@ LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
 // Pictures. A box or learner as a circuit of its axes.
 typedef struct {
-  const char *out;          // a file: svg, pdf, png
+  const char *out;          // a file: svg, pdf, png, tex, txt
   const char *level;        // "learner", "model", "layer", or NULL
   const char *theme;        // "light", "dark", "auto", "mono", or NULL
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
+  bool ascii;               // limn_draw_text: without letters and lines of Unicode
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
+// The same as lines of text for a terminal; `out` is not looked at.
+LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.
 LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const char **text);
 

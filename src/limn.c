@@ -734,6 +734,17 @@ LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
   return LIMN_MACHINE;
 }
 
+LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  Look look = {.ascii = how->ascii};
+  Canvas *c = draw(l, name, how, &look);
+  if (!c) return LIMN_WRONG;
+  canvas_art(c, &look, &b);
+  *text = b.at;
+  return LIMN_GOOD;
+}
+
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Faults faults = {0};

@@ -75,6 +75,23 @@ static int run_grad(Limn *l, Options *o) {
   return run_print(l, o);
 }
 
+// Whether the locale says so: what is set first counts.
+static bool speaks_unicode(void) {
+  static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (value && *value) return strstr(value, "UTF-8") || strstr(value, "utf8");
+  }
+  return false;
+}
+
+static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
+  const char *text = NULL;
+  o->draw.ascii = !speaks_unicode();
+  if (!s) s = limn_draw_text(l, o->name, &o->draw, &text);
+  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+}
+
 static int run_draw(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   if (!s && o->check) {
@@ -82,6 +99,8 @@ static int run_draw(Limn *l, Options *o) {
     s = limn_draw_check(l, o->name, &o->draw, &faults);
     return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
   }
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
   if (!s) s = limn_draw(l, o->name, &o->draw);
   if (!s && !o->json) printf("%s\n", o->draw.out);
@@ -230,10 +249,14 @@ static const Command commands[] = {
      "trains.\n",
      run_grad, false},
     {"draw",
-     "limn draw FILE [NAME] [--out F.svg|pdf|png] [--level learner|model|layer] [--theme T] "
+     "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
+     "T] "
      "[--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
-     "  --out F    the picture, by its ending (diagram.svg); also -o F\n"
+     "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
+     "also "
+     "-o F.\n"
+     "             Without it, text on a terminal and otherwise diagram.svg; -o - is always text\n"
      "  --level L  model: what the program says, with the library's glyphs; layer: everything "
      "opened;\n"
      "             learner: every box closed\n"

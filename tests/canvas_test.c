@@ -456,17 +456,238 @@ static void pdf_of_very_many_letters(void **state) {
   assert_int_equal(fonts, 2);
 }
 
+static const char *tex_of(Canvas *c, Theme theme) {
+  Buf b = buf_new(c->arena);
+  canvas_tikz(c, &(Look){.theme = theme}, &b);
+  assert_int_equal(strlen(b.at), b.n);
+  return b.at;
+}
+
+static const char *art_of(Canvas *c, bool ascii) {
+  Buf b = buf_new(c->arena);
+  canvas_art(c, &(Look){.ascii = ascii}, &b);
+  return b.n ? b.at : "";
+}
+
+// What TeX reads: without comments
+static const char *without_comments(Arena *a, const char *tex) {
+  Buf b = buf_new(a);
+  while (*tex) {
+    if (*tex == '%') tex += strcspn(tex, "\n");
+    if (*tex == '\\' && tex[1]) buf_char(&b, *tex++);
+    if (*tex) buf_char(&b, *tex++);
+  }
+  return b.at;
+}
+
+// Braces and scopes close what they open, and nothing else.
+static void check_tex(const char *text) {
+  int braces = 0, scopes = 0;
+  for (const char *c = text; *c; c++) {
+    scopes += !strncmp(c, "\\begin{scope}", 13);
+    scopes -= !strncmp(c, "\\end{scope}", 11);
+    if (*c == '\\')
+      c++; // what follows is no brace
+    else
+      braces += (*c == '{') - (*c == '}');
+    assert_true(braces >= 0 && scopes >= 0);
+    assert_false(strchr("$#^~", *c) && c[-1] != '\\' && c[-1] != '{' && c[1] != '1' && c[1] != '2');
+  }
+  assert_int_equal(braces, 0);
+  assert_int_equal(scopes, 0);
+  assert_int_equal(times_in(text, "\\end{tikzpicture}\n\\end{document}\n"), 1);
+}
+
+// Words that would hurt if TeX read them as its own
+static const char *const hostile[] = {"\\input{/etc/passwd}",
+                                      "\\end{tikzpicture}\\end{document}",
+                                      "100% $x$ #1 a_b^c ~ & {}}}{{{ \\",
+                                      "a\nb\r\\write18{rm}\x01\x7f",
+                                      "%\n\\input x",
+                                      "^^5cinput",
+                                      "--- '' `` ?` <<>> |\"",
+                                      "\xff\xfe caf\xc3\xa9",
+                                      "];\\node{"};
+
+static Canvas *hostile_picture(Arena *a) {
+  Canvas *c = canvas_new(a, 400, 20 * COUNT(hostile) + 20, hostile[0], hostile[4]);
+  for (uint32_t i = 0; i < COUNT(hostile); i++) {
+    canvas_open(c, hostile[i], hostile[i], hostile[i]);
+    canvas_text(c, 10, 20 + 20 * i, &(Text){.face = (Face)(i % FACE_COUNT)}, hostile[i]);
+  }
+  return c;
+}
+
+static void tex_is_escaped(void **state) {
+  for (uint32_t i = 0; i < COUNT(hostile); i++) {
+    Canvas *c = canvas_new(*state, 40, 40, hostile[i], hostile[i]);
+    canvas_open(c, hostile[i], hostile[i], hostile[i]);
+    canvas_text(c, 1, 2, &(Text){.face = (Face)(i % FACE_COUNT)}, hostile[i]);
+    const char *tex = without_comments(*state, tex_of(c, THEME_AUTO));
+    check_tex(tex);
+    assert_null(strstr(tex, "\\input"));
+    assert_null(strstr(tex, "\\write"));
+    assert_int_equal(times_in(tex, "\\node"), 1);
+  }
+  check_tex(without_comments(*state, tex_of(hostile_picture(*state), THEME_AUTO)));
+  Canvas *c = sheet(*state);
+  canvas_text(c, 1, 2, &(Text){.size = 9}, " \\a{b}  $%#&_^~ -- ?` <|\" \xc3\xa9\xe4\xb8\xad");
+  assert_non_null(strstr(
+      tex_of(c, THEME_AUTO),
+      "\\node[anchor=base west, text=limntext, font=\\limnsans{9}] at (1,2) {\\ "
+      "\\textbackslash{}a\\{b\\} \\ \\$\\%\\#\\&\\_\\textasciicircum{}\\textasciitilde{} -{}- "
+      "?{}\\char96{} \\textless{}\\textbar{}\\char34{} "
+      "\xc3\xa9\\limnrune{\xe4\xb8\xad}{4E2D}};\n"));
+}
+
+static void tex_has_signs_of_mathematics(void **state) {
+  Canvas *c = sheet(*state);
+  canvas_text(c, 1, 2, &(Text){.face = FACE_MATH, .turn = 90, .anchor = ANCHOR_END},
+              "λ⇌↦★∇∑√𝒜𝔼ℝ₁²");
+  assert_non_null(strstr(tex_of(c, THEME_AUTO),
+                         "\\node[anchor=base east, rotate=-90, text=limntext, "
+                         "font=\\limnmath{12}] at (1,2) {\\ensuremath{\\lambda}"
+                         "\\ensuremath{\\rightleftharpoons}\\ensuremath{\\mapsto}"
+                         "\\ensuremath{\\bigstar}\\ensuremath{\\nabla}\\ensuremath{\\sum}"
+                         "\\ensuremath{\\surd}\\ensuremath{\\mathcal{A}}"
+                         "\\ensuremath{\\mathbb{E}}\\ensuremath{\\mathbb{R}}"
+                         "\\ensuremath{_{1}}\\ensuremath{^{2}}};\n"));
+  Buf b = buf_new(*state);
+  for (uint32_t rune = 0x20; rune < 0x20000; rune++) { // every sign is found, and none by mistake
+    b.n = 0;
+    bool known = sign_tex(&b, rune);
+    assert_true(known == (b.n > 0) && !(known && rune < 0x7f));
+    if (known) assert_memory_equal(b.at, "\\ensuremath{", 12);
+  }
+}
+
+static void tex_has_exact_paths(void **state) {
+  Canvas *c = sheet(*state);
+  canvas_open(c, "", "wire", "of b");
+  path_move(c, 1, 2), path_line(c, 5, 2.3456), path_cubic(c, 7, 2.5, 8, 3, 8, 4), path_close(c);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {3, 1.5}, .round = true});
+  path_move(c, 0, 0), path_line(c, 1, 1);
+  canvas_paint(c, &(Paint){.fill = INK_ON_KET, .stroke = INK_LINE});
+  path_move(c, 0, 0), path_line(c, 1, 1);
+  canvas_paint(c, &(Paint){.fill = INK_SERIES1, .stroke = INK_LINE, .opacity = 0.5});
+  const char *tex = tex_of(c, THEME_DARK);
+  assert_non_null(strstr(
+      tex, "\\begin{scope}[limn wire] % wire: of b\n"
+           "\\draw[limnline, line width=1.5\\limnunit, limn round, dash pattern=on 3\\limnunit off "
+           "1.5\\limnunit] (1,2) -- (5,2.346) .. controls (7,2.5) and (8,3) .. (8,4) -- cycle;\n"
+           "\\filldraw[fill=limnonket, draw=limnline] (0,0) -- (1,1);\n"
+           "\\fill[limnseries1, opacity=.5] (0,0) -- (1,1);\n"
+           "\\draw[limnline, opacity=.5] (0,0) -- (1,1);\n\\end{scope}\n"));
+  assert_non_null(strstr(tex, "\\definecolor{limnseries1}{HTML}{56B4E9}\n"));
+  assert_non_null(strstr(tex, "\\fill[limnpaper] (0,0) rectangle (40,40);\n"));
+  assert_null(strstr(tex, "limnseries2"));
+  assert_non_null(strstr(tex, "  limn wire/.style={},\n"));
+  check_tex(without_comments(*state, tex_of(picture(*state), THEME_MONO)));
+}
+
+static void tex_has_pixels_and_no_large_numbers(void **state) {
+  Picture p = {.width = 65, .height = 2, .channels = 1, .at = arena_alloc(*state, 130)};
+  for (int i = 0; i < 130; i++) p.at[i] = (uint8_t)(i % 65 < 2 ? 7 : 200);
+  Canvas *c = sheet(*state);
+  canvas_image(c, 0, 0, 40, 20, &p);
+  assert_non_null(strstr(tex_of(c, THEME_AUTO), "% an image of 65 x 2 pixels, too many"));
+  assert_int_equal(times_in(tex_of(c, THEME_AUTO), " rectangle "), 2);
+  p.width = 5;
+  c = sheet(*state), canvas_image(c, 0, 0, 40, 20, &p);
+  assert_non_null(strstr(tex_of(c, THEME_AUTO), "\\fill[color={rgb,255:red,7;green,7;blue,7}] "
+                                                "(0,0) rectangle (16,10);\n"));
+  c = canvas_new(*state, 1e5, 10, "", "");
+  path_move(c, 0, 0), path_line(c, 1e6, -1e6);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1e6});
+  canvas_text(c, 1e5, 5, &(Text){.size = 1e6}, "x");
+  const char *tex = tex_of(c, THEME_AUTO);
+  assert_non_null(strstr(tex, "(0,0) -- (16000,-16000);"));
+  assert_non_null(strstr(tex, "\\useasboundingbox (0,0) rectangle (16000,1.6);"));
+  assert_non_null(strstr(tex, "\\limnsans{2000}"));
+}
+
+// A box on a line, an arrow, a dot where a curve leaves it, a dashed line
+static Canvas *little_circuit(Arena *a) {
+  Canvas *c = canvas_new(a, 240, 70, "", "");
+  path_move(c, 10, 30), path_line(c, 100, 30);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE});
+  path_move(c, 130, 30), path_line(c, 220, 30);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE});
+  path_move(c, 40, 30), path_cubic(c, 60, 30, 60, 60, 80, 60), path_line(c, 220, 60);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .dash = {4, 4}});
+  path_circle(c, 40, 30, 3), canvas_paint(c, &(Paint){.fill = INK_LINE});
+  path_move(c, 200, 30), path_line(c, 190, 35), path_line(c, 193, 30), path_line(c, 190, 25);
+  path_close(c), canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_open(c, "", "glyph", "f");
+  path_rect(c, 95, 17, 40, 26, 0);
+  canvas_paint(c, &(Paint){.fill = INK_FUNCTION, .stroke = INK_LINE});
+  canvas_text(c, 115, 35, &(Text){.face = FACE_ITALIC, .size = 18, .anchor = ANCHOR_MIDDLE}, "λ");
+  canvas_close(c);
+  canvas_text(c, 16, 25, &(Text){.face = FACE_ITALIC, .size = 14}, "x");
+  canvas_text(c, 16 + text_width(FACE_ITALIC, 14, "x"), 28, &(Text){.size = 9.8}, "1");
+  canvas_open(c, "", "sign", "⇌");
+  path_move(c, 150, 52), path_line(c, 190, 40), canvas_paint(c, &(Paint){.stroke = INK_LINE});
+  canvas_close(c);
+  return c;
+}
+
+static void text_shows_lines_and_words(void **state) {
+  Canvas *c = little_circuit(*state);
+  assert_string_equal(art_of(c, false), " x₁           ╭──────╮\n"
+                                        "─────●─┬──────┤   λ  ├─────────▶────\n"
+                                        "       ╰╌╮    ╰──────╯\n"
+                                        "         ╰╮                ⇌\n"
+                                        "          ╰╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n");
+  assert_string_equal(art_of(c, true), " x_1          +------+\n"
+                                       "-----o-+------+lambda+--------->----\n"
+                                       "       +.+    +------+\n"
+                                       "         ++               <=>\n"
+                                       "          +.........................\n");
+  for (const char *at = art_of(picture(*state), true); *at; at++)
+    assert_true(*at == '\n' || (*at >= ' ' && *at < 0x7f));
+}
+
+static void text_has_all_words(void **state) {
+  Canvas *c = canvas_new(*state, 300, 100, "", "");
+  for (int i = 0; i < 20; i++)
+    canvas_text(c, 100, 50, &(Text){0}, arena_format(*state, "w%02d", i));
+  const char *art = art_of(c, false);
+  for (int i = 0; i < 20; i++) assert_int_equal(times_in(art, arena_format(*state, "w%02d", i)), 1);
+  assert_null(strstr(art, " \n"));
+  assert_string_equal(art_of(sheet(*state), false), "");
+}
+
+static void text_of_any_numbers(void **state) {
+  static const double odd[] = {0, -1e6, 1e6, 1e5, 0.001, NAN, -5};
+  for (uint32_t i = 0; i < COUNT(odd); i++)
+    for (uint32_t k = 0; k < COUNT(odd); k++) {
+      Canvas *c = canvas_new(*state, odd[i], odd[k], "", "");
+      path_move(c, odd[k], odd[i]), path_line(c, 20, odd[k]), path_line(c, odd[i], 30);
+      canvas_paint(c, &(Paint){.stroke = INK_LINE, .fill = k % 2 ? INK_TEXT : INK_NONE});
+      path_move(c, odd[i], odd[k]), canvas_paint(c, &(Paint){.fill = INK_LINE});
+      path_circle(c, odd[i], 3, odd[k]), canvas_paint(c, &(Paint){.fill = INK_LINE});
+      canvas_text(c, odd[k], odd[i], &(Text){.size = odd[i], .turn = odd[k]}, "中 words");
+      assert_true(strlen(art_of(c, k % 2)) < 40000000);
+    }
+}
+
+static void same_marks_same_text(void **state) {
+  Canvas *c = picture(*state), *d = picture(*state);
+  assert_string_equal(tex_of(c, THEME_AUTO), tex_of(d, THEME_AUTO));
+  assert_string_equal(art_of(c, false), art_of(d, false));
+}
+
 static void files_are_whole_or_absent(void **state) {
   Arena *a = *state;
   char dir[] = "/tmp/limn-canvas-XXXXXX";
   const char *error = NULL;
   assert_non_null(mkdtemp(dir));
-  Canvas *c = sheet(a);
-  static const char *const name[] = {"a.svg", "a.pdf", "a.png"};
+  Canvas *c = picture(a);
+  static const char *const name[] = {"a.svg", "a.pdf", "a.png", "a.tex", "a.txt"};
   for (uint32_t i = 0; i < COUNT(name); i++) {
     const char *path = arena_format(a, "%s/%s", dir, name[i]);
     assert_true(canvas_write(c, path, &(Look){0}, &error));
-    assert_true(file_read(a, path, 1 << 20).n > 60);
+    assert_true(file_read(a, path, 1 << 22).n > 60);
     unlink(path);
     path = arena_format(a, "%s/no/%s", dir, name[i]);
     assert_false(canvas_write(c, path, &(Look){0}, &error));
@@ -474,12 +695,13 @@ static void files_are_whole_or_absent(void **state) {
     assert_non_null(strstr(error, path));
   }
   assert_false(canvas_write(c, "a.d/gif", &(Look){0}, &error));
-  assert_string_equal(error, "a.d/gif: a picture is a file that ends in .svg, .pdf or .png");
+  assert_string_equal(error,
+                      "a.d/gif: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt");
   rmdir(dir);
 }
 
 static int draw(const char *dir) {
-  static const char *const kind[] = {"svg", "pdf", "png"};
+  static const char *const kind[] = {"svg", "pdf", "png", "tex", "txt"};
   Arena *a = arena_new();
   Canvas *c = picture(a);
   const char *error;
@@ -490,6 +712,8 @@ static int draw(const char *dir) {
     puts(error);
     bad = 1;
   }
+  bad |=
+      !canvas_write(hostile_picture(a), arena_format(a, "%s/hostile.tex", dir), &(Look){0}, &error);
   arena_free(a);
   return bad;
 }
@@ -539,6 +763,14 @@ int main(int argc, char **argv) {
       TEST(geometry_does_not_depend_on_the_theme),
       TEST(pdf_offsets_are_right),
       TEST(pdf_of_very_many_letters),
+      TEST(tex_is_escaped),
+      TEST(tex_has_signs_of_mathematics),
+      TEST(tex_has_exact_paths),
+      TEST(tex_has_pixels_and_no_large_numbers),
+      TEST(text_shows_lines_and_words),
+      TEST(text_has_all_words),
+      TEST(text_of_any_numbers),
+      TEST(same_marks_same_text),
       TEST(files_are_whole_or_absent),
   };
   if (argc == 3 && !strcmp(argv[1], "draw")) return draw(argv[2]);

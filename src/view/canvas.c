@@ -230,21 +230,23 @@ static const char *extension(const char *path) {
 }
 
 bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
-  const char *kind = extension(path), *why;
-  bool svg = !strcmp(kind, "svg");
+  static const struct {
+    const char *kind;
+    void (*write)(Canvas *, const Look *, Buf *);
+  } rows[] = {{"svg", canvas_svg}, {"pdf", canvas_pdf}, {"tex", canvas_tikz}, {"txt", canvas_art}};
+  const char *kind = extension(path);
   if (!strcmp(kind, "png")) {
     Picture p;
     canvas_raster(c, look, &p);
     return png_write(c->arena, path, &p, error);
   }
-  if (!svg && strcmp(kind, "pdf") != 0)
-    return file_error(c->arena, error, "%s: a picture is a file that ends in .svg, .pdf or .png",
-                      path);
-  Buf b = buf_new(c->arena);
-  if (svg)
-    canvas_svg(c, look, &b);
-  else
-    canvas_pdf(c, look, &b);
-  why = file_write(c->arena, path, b.at, b.n);
-  return !why || file_error(c->arena, error, "cannot write %s: %s", path, why);
+  for (uint32_t i = 0; i < COUNT(rows); i++) {
+    if (strcmp(kind, rows[i].kind) != 0) continue;
+    Buf b = buf_new(c->arena);
+    rows[i].write(c, look, &b);
+    const char *why = file_write(c->arena, path, b.at, b.n);
+    return !why || file_error(c->arena, error, "cannot write %s: %s", path, why);
+  }
+  return file_error(c->arena, error,
+                    "%s: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt", path);
 }

@@ -92,10 +92,12 @@ static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
 
 // -- all ------------------------------------------------------------------------------------------
 static void half_arrows(Canvas *c, double x, double y) {
+  canvas_open(c, "", "sign", "⇌");
   path_move(c, x - 20, y - 3), path_line(c, x + 20, y - 3), path_line(c, x + 9, y - 9);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
   path_move(c, x + 20, y + 3), path_line(c, x - 20, y + 3), path_line(c, x - 9, y + 9);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  canvas_close(c);
 }
 
 static void brace(Canvas *c, double x, double y0, double y1) {

@@ -107,6 +107,10 @@ void lines_fill(const Lines *, SideAdd *, void *to);
 // Width and dash of the paint are in the units of the lines, times `scale`.
 void lines_stroke(Arena *, const Lines *, const Paint *, double scale, SideAdd *, void *to);
 
+// signs.c: characters by other means
+bool sign_tex(Buf *, uint32_t rune);   // in mathematics; false: TeX has no name for it
+void sign_ascii(Buf *, uint32_t rune); // "alpha", "->"; "?" if it has none
+
 // svg.c
 void put_number(Buf *, double, int decimals); // at most so many, no zeros at the end
 

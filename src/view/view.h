@@ -1,4 +1,4 @@
-// view: pictures. What comes in is numbers or diagrams, what goes out is SVG, PDF or PNG.
+// view: pictures. What comes in is numbers or diagrams, what goes out is SVG, PDF, PNG, TikZ or text.
 //
 //   Canvas *c = canvas_new(arena, 200, 100, "Two dots", "A line between two dots");
 //   path_move(c, 20, 50), path_line(c, 180, 50);
@@ -54,6 +54,7 @@ typedef struct {
 typedef struct {
   Theme theme;  // AUTO: light, and dark where the reader's screen is (SVG); light elsewhere
   double scale; // pixels for a unit (PNG); 0: 2
+  bool ascii;   // text without letters and lines of Unicode
 } Look;
 
 typedef struct Canvas Canvas;
@@ -80,11 +81,13 @@ double canvas_width(const Canvas *), canvas_height(const Canvas *);
 double text_width(Face, double size, const char *utf8);
 double text_ascent(Face, double size), text_descent(Face, double size); // both positive
 
-// svg.c, pdf.c, raster.c: the back ends
+// svg.c, pdf.c, raster.c, tikz.c, text.c: the back ends
 void canvas_svg(Canvas *, const Look *, Buf *); // a whole file
 void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB
-// By the path's extension: svg, pdf, png. The file is whole or absent.
+void canvas_tikz(Canvas *, const Look *, Buf *);       // a whole document
+void canvas_art(Canvas *, const Look *, Buf *);        // lines of text, for a terminal
+// By the path's extension: svg, pdf, png, tex, txt. The file is whole or absent.
 bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
 
 // circuit.c: a diagram as a circuit of its axes
