@@ -458,6 +458,7 @@ static void put_marks(Art *a) {
 typedef struct {
   double x0, base, x1, y, size; // base: the end of what stands on the line
   bool upright;                 // turned by about a quarter
+  Anchor anchor;                // which of its ends is kept; letters are wider or narrower here
   VEC(uint32_t) rune;
 } Phrase;
 
@@ -507,11 +508,13 @@ static void phrase_add(Art *a, Phrase *p, const char *words, Height h) {
   }
 }
 
-static Phrase phrase_new(Art *a, const Mark *m) {
+// Labels of diagrams are set letter by letter, so what their anchor was is not known: the middle.
+static Phrase phrase_new(Art *a, const Mark *m, bool centred) {
   const Text *how = &m->text.how;
   double width = text_width(how->face, how->size, m->text.words), c, s;
   turn_of(how->turn, &c, &s);
-  Phrase p = {.size = how->size, .upright = fabs(s) > 0.7};
+  Phrase p = {.size = how->size, .upright = fabs(s) > 0.7, .anchor = how->anchor};
+  if (centred || how->face > FACE_SANS_BOLD) p.anchor = ANCHOR_MIDDLE;
   p.x0 = m->text.x + m->text.start, p.base = p.x1 = p.x0 + width, p.y = m->text.y;
   if (p.upright) p.x0 = p.base = p.x1 = m->text.x, p.y += s * (m->text.start + width / 2);
   phrase_add(a, &p, m->text.words, ON_LINE);
@@ -525,6 +528,7 @@ static bool phrase_joins(Art *a, Phrase *p, const Mark *m) {
   if (fabs(x - p->x1) > near && fabs(x - p->base) > near) return false;
   Height h = m->text.y < p->y - 1 ? ABOVE : m->text.y > p->y + 1 ? BELOW : ON_LINE;
   phrase_add(a, p, m->text.words, h);
+  p->anchor = ANCHOR_MIDDLE;
   p->x1 = fmax(p->x1, x + text_width(m->text.how.face, m->text.how.size, m->text.words));
   if (h == ON_LINE) p->base = p->x1;
   return true;
@@ -546,12 +550,23 @@ static int cost_at(Art *a, const Phrase *p, Place at) {
   return cost;
 }
 
+// Where its first letter would be if there were nothing else
+static Place phrase_place(const Art *a, const Phrase *p) {
+  int n = (int)p->rune.n;
+  if (p->upright) return (Place){column_of(a, p->x0), row_of(a, p->y) - n / 2};
+  int row = row_of(a, p->y - p->size / 3);
+  switch (p->anchor) {
+  case ANCHOR_START: return (Place){column_of(a, p->x0), row};
+  case ANCHOR_END: return (Place){column_of(a, p->x1) - n, row};
+  case ANCHOR_MIDDLE: break;
+  }
+  return (Place){column_of(a, (p->x0 + p->x1) / 2) - n / 2, row};
+}
+
 static void phrase_put(Art *a, const Phrase *p) {
   enum { UP = 3, ASIDE = 12 };
   int n = (int)p->rune.n, best = INT32_MAX;
-  Place from = {column_of(a, (p->x0 + p->x1) / 2) - (p->upright ? 0 : n / 2),
-                row_of(a, p->y - (p->upright ? 0 : p->size / 3)) - (p->upright ? n / 2 : 0)},
-        at = from;
+  Place from = phrase_place(a, p), at = from;
   from.column = (int)fmax(0, fmin(from.column, a->columns - (p->upright ? 1 : n)));
   from.row = (int)fmax(0, fmin(from.row, a->rows - (p->upright ? n : 1)));
   for (int up = -UP; up <= UP; up++)
@@ -582,13 +597,14 @@ static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
     all = b;
   }
   Phrase p = {.x0 = all.x0, .base = all.x1, .x1 = all.x1, .y = (all.y0 + all.y1) / 2};
+  p.anchor = ANCHOR_MIDDLE;
   phrase_add(a, &p, c->mark.at[from].group.words, ON_LINE);
   return p;
 }
 
 static void put_words(Art *a) {
   VEC(Phrase) phrases = {0};
-  bool after = false; // the mark before this one is of the last phrase
+  bool after = false, inside = false; // after words; inside a glyph
   for (uint32_t i = 0; i < a->canvas->mark.n; i++) {
     const Mark *m = &a->canvas->mark.at[i];
     bool words = m->kind == MARK_TEXT;
@@ -599,9 +615,11 @@ static void put_words(Art *a) {
       i = end;
     }
     if (words && !(after && phrase_joins(a, &phrases.at[phrases.n - 1], m))) {
-      Phrase p = phrase_new(a, m);
+      Phrase p = phrase_new(a, m, inside);
       vec_push(a->arena, &phrases, p);
     }
+    if (m->kind == MARK_OPEN || m->kind == MARK_CLOSE)
+      inside = m->kind == MARK_OPEN && !strcmp(m->group.class, "glyph");
     after = words;
   }
   for (uint32_t i = 0; i < phrases.n; i++) phrase_put(a, &phrases.at[i]);

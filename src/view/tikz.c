@@ -316,7 +316,7 @@ static const char commands[] =
     "  \\newcommand\\limnrune[2]{#1}\n"
     "\\else\n"
     "  \\newcommand\\limnrune[2]{\\ifcsname u8:\\detokenize{#1}\\endcsname#1\\else"
-    "\\texttt{U+#2}\\fi}\n"
+    "\\textsf{U+#2}\\fi}\n"
     "\\fi\n";
 
 static void put_preamble(Tikz *t) {

@@ -28,7 +28,7 @@ for file in "$root"/examples/*.limn; do
 done
 
 cd "$dir" || exit 1
-for kind in svg pdf png; do
+for kind in svg pdf png tex txt; do
   "$LIMN" draw "$root/examples/attention.limn" multihead -o a.$kind >/dev/null && "$LIMN" draw "$root/examples/attention.limn" multihead -o b.$kind >/dev/null
   if cmp -s a.$kind b.$kind; then ok "the same $kind twice"; else not_ok "the same $kind twice"; fi
 done
@@ -39,12 +39,32 @@ done
 if command -v xmllint >/dev/null; then
   if xmllint --noout a.svg goals.svg; then ok "well-formed"; else not_ok "well-formed"; fi
 fi
+# as text: what is shown, in what letters, and where
+text_of() { env -u LC_CTYPE LC_ALL="$1" "$LIMN" draw "$root/examples/attention.limn" multihead -o -; }
+text_of C.UTF-8 >a.text
+if cmp -s a.text a.txt && [ ! -e ./- ]; then ok "text on standard output"; else not_ok "text on standard output"; fi
+text_of C >a.ascii
+if [ -s a.ascii ] && ! LC_ALL=C grep -q '[^ -~]' a.ascii; then ok "text in ASCII"; else not_ok "text in ASCII"; cat a.ascii; fi
+if [ "$(grep -c ' L ' a.text)" -eq 4 ] && grep -q 'attend' a.text && grep -q '╭─' a.text && ! grep -q ' $' a.text; then ok "boxes as text"; else not_ok "boxes as text"; cat a.text; fi
+if [ "$("$LIMN" draw "$root/examples/attention.limn" multihead)" = diagram.svg ] && [ -s diagram.svg ]; then ok "no terminal: a file"; else not_ok "no terminal: a file"; fi
+if command -v script >/dev/null; then
+  rm -f diagram.svg
+  LC_ALL=C.UTF-8 script -qec "$LIMN draw $root/examples/attention.limn multihead" /dev/null </dev/null | tr -d '\r' >a.terminal
+  if cmp -s a.terminal a.txt && [ ! -e diagram.svg ]; then ok "text on a terminal"; else not_ok "text on a terminal"; cat a.terminal; fi
+fi
+"$LIMN" draw "$root/examples/gan.limn" -o goals.txt >/dev/null
+if [ "$(grep -c '⇌' goals.txt)" -eq 4 ] && grep -q '┤ dis ├' goals.txt; then ok "goals as text"; else not_ok "goals as text"; cat goals.txt; fi
+# as TikZ
+same() { [ "$(grep -c "$1" a.tex)" -eq "$(grep -c "$2" a.tex)" ]; }
+if same '^.begin{scope}' '^.end{scope}' && grep -q '^.usepackage' a.tex && grep -q 'attend};$' a.tex && tail -1 a.tex | grep -q '^.end{document}$'; then ok "TikZ is whole"; else not_ok "TikZ is whole"; fi
+"$LIMN" draw "$root/examples/attention.limn" multihead --theme dark -o d.tex >/dev/null
+if grep -q 'definecolor{limnpaper}{HTML}{1E1E1E}' d.tex && ! grep -q 'limnpaper' a.tex; then ok "TikZ in the dark"; else not_ok "TikZ in the dark"; fi
 cat >wrong.limn <<'END'
 box f(x: R[3]) -> R[3] = x + 1
 END
 "$LIMN" draw wrong.limn >out 2>&1
 if [ $? -eq 1 ] && grep -q "has no goals" out; then ok "nothing to draw"; else not_ok "nothing to draw"; cat out; fi
 "$LIMN" draw wrong.limn f -o f.gif >out 2>&1
-if [ $? -ne 0 ] && grep -q "svg" out; then ok "an unknown kind of file"; else not_ok "an unknown kind of file"; cat out; fi
+if [ $? -ne 0 ] && grep -q "svg, .pdf, .png, .tex or .txt" out; then ok "an unknown kind of file"; else not_ok "an unknown kind of file"; cat out; fi
 "$LIMN" draw wrong.limn f --level low -o f.svg >out 2>&1
 if [ $? -ne 0 ] && grep -q "learner" out; then ok "an unknown level"; else not_ok "an unknown level"; cat out; fi
