@@ -741,7 +741,7 @@ LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const 
   Canvas *c = draw(l, name, how, &look);
   if (!c) return LIMN_WRONG;
   canvas_art(c, &look, &b);
-  *text = b.at;
+  *text = b.n ? b.at : "";
   return LIMN_GOOD;
 }
 

@@ -80,7 +80,8 @@ static bool speaks_unicode(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *value = getenv(names[i]);
-    if (value && *value) return strstr(value, "UTF-8") || strstr(value, "utf8");
+    if (value && *value)
+      return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "utf-8");
   }
   return false;
 }

@@ -573,7 +573,7 @@ static void tex_has_exact_paths(void **state) {
   const char *tex = tex_of(c, THEME_DARK);
   assert_non_null(strstr(
       tex, "\\begin{scope}[limn wire] % wire: of b\n"
-           "\\draw[limnline, line width=1.5\\limnunit, limn round, dash pattern=on 3\\limnunit off "
+           "\\draw[limnline, line width=1.5\\limnunit, limnround, dash pattern=on 3\\limnunit off "
            "1.5\\limnunit] (1,2) -- (5,2.346) .. controls (7,2.5) and (8,3) .. (8,4) -- cycle;\n"
            "\\filldraw[fill=limnonket, draw=limnline] (0,0) -- (1,1);\n"
            "\\fill[limnseries1, opacity=.5] (0,0) -- (1,1);\n"

@@ -500,7 +500,7 @@ static void phrase_add(Art *a, Phrase *p, const char *words, Height h) {
     fits = fits && (!rune || small_rune(rune, h));
   }
   if (h != ON_LINE && !fits) vec_push(a->arena, &p->rune, h == ABOVE ? '^' : '_');
-  const char *rest = a->ascii ? ascii.at : words;
+  const char *rest = !a->ascii ? words : ascii.n ? ascii.at : "";
   for (uint32_t rune; (rune = rune_next(&rest));) {
     if (is_combining(rune)) continue;
     vec_push(a->arena, &p->rune, fits ? small_rune(rune, h) : rune);
@@ -514,7 +514,8 @@ static Phrase phrase_new(Art *a, const Mark *m, bool centred) {
   double width = text_width(how->face, how->size, m->text.words), c, s;
   turn_of(how->turn, &c, &s);
   Phrase p = {.size = how->size, .upright = fabs(s) > 0.7, .anchor = how->anchor};
-  if (centred || how->face > FACE_SANS_BOLD) p.anchor = ANCHOR_MIDDLE;
+  bool few = how->anchor == ANCHOR_START && strlen(m->text.words) < 8;
+  if (centred || few || how->face > FACE_SANS_BOLD) p.anchor = ANCHOR_MIDDLE;
   p.x0 = m->text.x + m->text.start, p.base = p.x1 = p.x0 + width, p.y = m->text.y;
   if (p.upright) p.x0 = p.base = p.x1 = m->text.x, p.y += s * (m->text.start + width / 2);
   phrase_add(a, &p, m->text.words, ON_LINE);

@@ -191,7 +191,7 @@ static void put_opacity(Tikz *t, const Paint *p) {
 static void put_pen(Tikz *t, const Paint *p) {
   Buf *b = &t->out;
   if (p->width != 1) buf_text(b, ", line width="), put_units(t, p->width);
-  if (p->round) buf_text(b, ", limn round");
+  if (p->round) buf_text(b, ", limnround");
   if (p->dash[1] <= 0) return;
   buf_text(b, ", dash pattern=on "), put_units(t, p->dash[0]);
   buf_text(b, " off "), put_units(t, p->dash[1]);
@@ -334,7 +334,7 @@ static void put_preamble(Tikz *t) {
   buf_text(b, "% styles\n\\tikzset{\n"
               "  limn/.style={x=\\limnunit, y=-\\limnunit, line width=\\limnunit, "
               "miter limit=4, inner sep=0pt, outer sep=0pt},\n"
-              "  limn round/.style={line cap=round, line join=round},\n");
+              "  limnround/.style={line cap=round, line join=round},\n");
   for (uint32_t i = 0; i < table_count(t->classes); i++) {
     size_t n;
     const char *class = table_key(t->classes, i, &n);
