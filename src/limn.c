@@ -667,9 +667,10 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
 
 static void tell_report(Limn *l, const LimnTrain *how, const char *path) {
   if (how->quiet || !how->tell.line) return;
-  how->tell.line(how->tell.context,
-                 how->json ? arena_format(l->arena, "{\"event\": \"page\", \"path\": %s}", limn_quote(l, path))
-                           : arena_format(l->arena, "report %s", path));
+  how->tell.line(
+      how->tell.context,
+      how->json ? arena_format(l->arena, "{\"event\": \"page\", \"path\": %s}", limn_quote(l, path))
+                : arena_format(l->arena, "report %s", path));
 }
 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
