@@ -17,6 +17,8 @@ typedef struct {
   LimnTrain train;
   LimnUse use;
   LimnDraw draw;
+  char *open, *close; // names with commas between
+  const char *opened[64], *closed[64];
   LimnInput in[64];
   const char *set_name[64], *set_value[64];
   uint32_t nset;
@@ -93,7 +95,18 @@ static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
+// "a,b" becomes {"a", "b", NULL}; what is beyond the list's end is left out.
+static const char *const *names(char *text, const char **list, size_t n) {
+  size_t k = 0;
+  for (char *name = text ? strtok(text, ",") : NULL; name && k + 1 < n; name = strtok(NULL, ","))
+    list[k++] = name;
+  list[k] = NULL;
+  return list;
+}
+
 static int run_draw(Limn *l, Options *o) {
+  o->draw.open = names(o->open, o->opened, 64);
+  o->draw.close = names(o->close, o->closed, 64);
   LimnStatus s = load(l, o);
   if (!s && o->check) {
     const char *faults = "";
@@ -264,6 +277,7 @@ static const Command commands[] = {
      "  --check    draws nothing; lists what is wrong with the picture, and exits with 1 if "
      "anything "
      "is\n"
+     "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
      run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
@@ -421,6 +435,8 @@ static const Option options[] = {
     {"--out", TEXT, AT(eval.out), 0},
     {"-o", TEXT, AT(eval.out), 0},
     {"--level", TEXT, AT(draw.level), 0},
+    {"--open", TEXT, AT(open), 0},
+    {"--close", TEXT, AT(close), 0},
     {"--theme", TEXT, AT(draw.theme), 0},
     {"--dy", TEXT, AT(eval.dy), 0},
     {"--grads", TEXT, AT(eval.grads), 0},

@@ -59,6 +59,11 @@ same() { [ "$(grep -c "$1" a.tex)" -eq "$(grep -c "$2" a.tex)" ]; }
 if same '^.begin{scope}' '^.end{scope}' && grep -q '^.usepackage' a.tex && grep -q 'attend};$' a.tex && tail -1 a.tex | grep -q '^.end{document}$'; then ok "TikZ is whole"; else not_ok "TikZ is whole"; fi
 "$LIMN" draw "$root/examples/attention.limn" multihead --theme dark -o d.tex >/dev/null
 if grep -q 'definecolor{limnpaper}{HTML}{1E1E1E}' d.tex && ! grep -q 'limnpaper' a.tex; then ok "TikZ in the dark"; else not_ok "TikZ in the dark"; fi
+if "$LIMN" draw "$root/examples/attention.limn" multihead --open attend,softmax --check >out 2>&1; then ok "an opened box"; else not_ok "an opened box"; cat out; fi
+"$LIMN" draw "$root/examples/attention.limn" multihead --open attend -o open.svg >/dev/null
+if cmp -s open.svg a.svg; then not_ok "opening changes the picture"; else ok "opening changes the picture"; fi
+"$LIMN" draw "$root/examples/attention.limn" multihead --open attend --close attend -o closed.svg >/dev/null
+if cmp -s closed.svg a.svg; then ok "what is closed stays closed"; else not_ok "what is closed stays closed"; fi
 cat >wrong.limn <<'END'
 box f(x: R[3]) -> R[3] = x + 1
 END
