@@ -64,5 +64,6 @@ for name in iris mlp; do
   case $BUILD in */san) ;; # there each allocation is a block of its own
     *) at_most "$name: system calls between them: reports and rows" 60 "$2" ;;
   esac
-  at_most "$name: system calls of the filler" "$4" "$3" # one a step would be a hand-over by sleeping and waking: two calls
+  # to sleep and be woken for every batch would be two a step
+  at_most "$name: system calls of the filler" "$4" "$3"
 done
