@@ -97,7 +97,8 @@ typedef struct { // images[8, 8]
 typedef struct {
   const Node *node;
   enum { SHOW_VALUES, SHOW_CONFUSION, SHOW_TEXT } kind; // confusion(f(x), y); generate[f]("to")
-  Diagram *diagram; // inputs: sources; an output for each value. NULL when it has errors, or is text
+  Diagram
+      *diagram; // inputs: sources; an output for each value. NULL when it has errors, or is text
   Ids fields;
   uint32_t views;
   ShowAs view[VIEWS];

@@ -82,7 +82,7 @@ typedef struct {
 
 static Shape strip_shape(const Build *b, const Work *w) {
   const Nest *s = &b->k->nest.at[b->number];
-  Shape shape = {.n = s->ndim ? 1 : 0, .length = {1, 0}};
+  Shape shape = {.n = s->ndim ? 1 : 0, .length = {.c = 1}};
   bool straight = true;
   if (shape.n) shape.length = s->dim[s->ndim - 1];
   for (uint32_t d = s->ndim; d-- > 1; shape.n++) { // is loop d - 1 joined with d?

@@ -12,13 +12,12 @@ enum { SIGHT_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };
 static int64_t samples_wanted(const Show *s) {
   const ShowAs *v = &s->view[0];
   const char *name = s->views ? v->name : "";
-  double n = v->options ? v->option[0] : 0;
+  int64_t n = v->options ? (int64_t)v->option[0] : 0;
   if (s->kind == SHOW_CONFUSION) return INT64_MAX;
-  if (!strcmp(name, "images"))
-    return v->options > 1 ? (int64_t)(n * v->option[1]) : n ? (int64_t)(n * n) : 64;
-  if (!strcmp(name, "scatter") || !strcmp(name, "latent")) return n ? (int64_t)n : POINTS;
-  if (!strcmp(name, "table")) return n ? (int64_t)n : ROWS;
-  return n ? (int64_t)n : ALONE;
+  if (!strcmp(name, "images")) return v->options > 1 ? n * (int64_t)v->option[1] : n ? n * n : 64;
+  if (!strcmp(name, "scatter") || !strcmp(name, "latent")) return n ? n : POINTS;
+  if (!strcmp(name, "table")) return n ? n : ROWS;
+  return n ? n : ALONE;
 }
 
 static bool has_noise(const Diagram *d, Arena *a, Table *seen) {

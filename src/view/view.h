@@ -1,4 +1,5 @@
-// view: pictures. What comes in is numbers or diagrams, what goes out is SVG, PDF, PNG, TikZ or text.
+// view: pictures. What comes in is numbers or diagrams, what goes out is SVG, PDF, PNG, TikZ or
+// text.
 //
 //   Canvas *c = canvas_new(arena, 200, 100, "Two dots", "A line between two dots");
 //   path_move(c, 20, 50), path_line(c, 180, 50);
