@@ -1,6 +1,7 @@
 // What a program shows, as numbers: shapes, the right samples, the trained weights; paths and
 // frames of the training; and that nothing of it changes the run.
 #define _DEFAULT_SOURCE
+#include "folder_help.h"
 #include "train/train.h"
 
 #include <math.h>
@@ -9,21 +10,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char folder[64];
-
-static int enter(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "/tmp/limn.XXXXXX");
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-  (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 typedef struct {
   Arena *arena;
@@ -185,5 +171,5 @@ int main(void) {
       cmocka_unit_test(frames_of_training), cmocka_unit_test(noise_is_made_again),
       cmocka_unit_test(metrics_are_read),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -2,6 +2,7 @@
 // stopped; and inside: a measure is the mean over all samples, however they are cut into batches;
 // noise is the engine's; what is drawn does not depend on the order of declarations.
 #define _DEFAULT_SOURCE
+#include "folder_help.h"
 #include "limn.h"
 #include "train/trainer.h"
 
@@ -23,21 +24,6 @@ static const char noisy[] =
     "measure fit by hits on iris.test\n"
     "train 2 epochs, batch 30, net: adam(0.01), gen: momentum(0.01, 0.8), turns[net: 2, gen: 1]\n"
     "train 5 steps, batch 40, adamw(cosine(0.01), decay: 0.1), clip 1\n";
-
-static char folder[64];
-
-static int enter(void **state) {
-  (void)state;
-  snprintf(folder, sizeof folder, "/tmp/limn.XXXXXX");
-  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-  (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 typedef struct {
   char hash[32];
@@ -285,5 +271,5 @@ int main(void) {
       cmocka_unit_test(noise_is_inside),
       cmocka_unit_test(exploitability_is_what_players_could_gain),
   };
-  return cmocka_run_group_tests(tests, enter, leave);
+  return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -158,7 +158,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   return owned(b, span);
 }
 
-Ids goal_fields(Body *b) {
+static Ids goal_fields(Body *b) {
   Ids fields = {0};
   for (uint32_t i = 0; i < table_count(b->fields); i++) {
     Id id;
@@ -345,16 +345,20 @@ void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
   measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
 }
 
-Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
-  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
-  Value v = eval_alone(b, b->env, expr);
+// Every wire of a value comes out; a bare number is a real.
+void goal_outputs(Body *b, Value v, Ids *fields) {
   for (uint32_t i = 0; i < v.n; i++) {
     if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
     Id wire = v.at[i].error ? 0 : val_to_wire(b, &v.at[i], 0);
-    if (wire) diagram_output(in->w, b->d, wire);
+    if (wire) diagram_output(b->w, b->d, wire);
   }
   body_finish(b);
   *fields = goal_fields(b);
+}
+
+Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
+  goal_outputs(b, eval_alone(b, b->env, expr), fields);
   return b;
 }
 

@@ -16,7 +16,7 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
 void do_measure(Infer *in, Program *p, const Node *n);
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m);
 Body *goal_body(Infer *in, Program *p, Name name);
-Ids goal_fields(Body *b);
+void goal_outputs(Body *b, Value v, Ids *fields);
 Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields);
 void read_on(Infer *in, Program *p, const Node *on, Given *g); // `on mnist.test`
 const Node *clause(const Node *n, NodeKind kind);

@@ -119,20 +119,11 @@ static void check_confusion(Body *b, const Value *v, Span span) {
 }
 
 static void read_values(Body *b, const Node *expr, Show *s) {
-  World *w = b->w;
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = b->w->diags->errors;
   Value v = eval_alone(b, b->env, expr);
-  for (uint32_t i = 0; i < v.n; i++)
-    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
   if (s->kind == SHOW_CONFUSION) check_confusion(b, &v, expr->span);
-  for (uint32_t i = 0; i < v.n; i++) {
-    Id wire = v.at[i].error ? 0 : val_to_wire(b, &v.at[i], 0);
-    if (wire) diagram_output(w, b->d, wire);
-  }
-  body_finish(b);
-  if (w->diags->errors != errors || !b->d->out.n) return;
-  s->diagram = b->d;
-  s->fields = goal_fields(b);
+  goal_outputs(b, v, &s->fields);
+  if (b->w->diags->errors == errors && b->d->out.n) s->diagram = b->d;
 }
 
 void do_show(Infer *in, Program *p, const Node *n) {

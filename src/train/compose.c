@@ -5,7 +5,7 @@
 #include "train/trainer.h"
 
 // Samples stand in front.
-static bool is_sample_axis(World *w, const Type *t) {
+bool is_sample_axis(World *w, const Type *t) {
   Id var;
   return t->rank && size_is_var(w, t->axis[0].size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
 }

@@ -20,18 +20,6 @@ static int64_t samples_wanted(const Show *s) {
   return n ? n : ALONE;
 }
 
-static bool has_noise(const Diagram *d, Arena *a, Table *seen) {
-  if (table_get(seen, &d->id, sizeof d->id)) return false;
-  table_put(seen, &d->id, sizeof d->id, 1);
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    if (b->op == OP_random || (b->op == OP_call && has_noise(b->callee, a, seen)) ||
-        (b->op == OP_scan && has_noise(b->scan->body, a, seen)))
-      return true;
-  }
-  return false;
-}
-
 bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Sight *out) {
   Ids fields = s->fields;
   *out = (Sight){.show = s, .wanted = n ? n : samples_wanted(s)};
@@ -39,7 +27,7 @@ bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   out->d = compose_noise(d->in, d->p, s->diagram, &fields);
   if (!out->d || !store_add_params(d->w, store, out->d, how->seed)) return false;
   out->samples = has_sample_axis(d->w, out->d);
-  out->again = !out->samples && has_noise(out->d, d->arena, table_new(d->arena));
+  out->again = !out->samples && out->d->noisy;
   if (out->samples) out->batch = out->wanted < SIGHT_BATCH ? out->wanted : SIGHT_BATCH;
   out->engine = engine_new(d->w, out->d, store, out->batch, how);
   Instead instead = {.set = s->set, .path = s->path, .on = s->set || s->path, .ordered = true};
@@ -54,11 +42,6 @@ void sight_close(Sight *s) {
 }
 
 // -- taking ---------------------------------------------------------------------------------------
-static bool is_by_sample(Data *d, const Type *t) {
-  int64_t n;
-  return t->rank && !size_value(d->w, t->axis[0].size, &n);
-}
-
 static const Type *out_type(const Sight *s, uint32_t i) {
   return &s->d->wire.at[s->d->out.at[i]].type;
 }
@@ -75,7 +58,7 @@ static void make_room(Data *d, const Sight *s, int64_t n, Tensor *out) {
 
 static void take(Data *d, const Sight *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
   for (uint32_t i = 0; i < s->d->out.n; i++) {
-    bool sliced = s->again || is_by_sample(d, out_type(s, i));
+    bool sliced = s->again || is_sample_axis(d->w, out_type(s, i));
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
     numbers_get(engine_out_number(s->engine, i), engine_out(s->engine, i),
                 out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);

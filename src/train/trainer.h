@@ -70,6 +70,7 @@ bool split_from(const char *name, Split *);
 // compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.
 Diagram *compose_noise(Infer *, const Program *, Diagram *, Ids *fields);
+bool is_sample_axis(World *, const Type *); // samples stand in front
 bool has_sample_axis(World *, const Diagram *);
 
 // store_fill.c: first values

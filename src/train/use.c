@@ -97,15 +97,9 @@ bool use_engine(Use *u, const Diagram *d, int64_t samples) {
 }
 
 // -- running --------------------------------------------------------------------------------------
-static bool is_by_sample(Use *u, Id wire) {
-  const Type *t = &u->d->wire.at[wire].type;
-  int64_t n;
-  return t->rank && !size_value(u->w, t->axis[0].size, &n);
-}
-
 static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
   for (uint32_t i = 0; i < u->d->in.n; i++) {
-    bool sliced = is_by_sample(u, u->d->in.at[i]);
+    bool sliced = is_sample_axis(u->w, &u->d->wire.at[u->d->in.at[i]].type);
     if (!in[i].data) continue; // it only says how many samples there are
     int64_t each = sliced ? in[i].count / in[i].shape[0] : in[i].count;
     numbers_set(engine_in_number(u->engine, i), engine_in(u->engine, i),
@@ -116,7 +110,7 @@ static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
 static void take_outputs(Use *u, Tensor *out, int64_t first, int64_t n, int64_t all) {
   for (uint32_t i = 0; i < u->d->out.n; i++) {
     const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
-    bool sliced = is_by_sample(u, u->d->out.at[i]);
+    bool sliced = is_sample_axis(u->w, t);
     int64_t shape[ARRAY_RANK_LIMIT];
     engine_shape(u->w, t, all, shape);
     if (!out[i].data) out[i] = tensor_new(u->arena, t->rank, shape);

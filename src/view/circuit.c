@@ -149,11 +149,10 @@ static bool is_arg(const Loop *l, uint32_t i) { return l->scalar[i].fn == FN_ARG
 static const char *body_text(Circuit *c, const Loop *l) {
   uint32_t last = l->nscalar - 1;
   const Scalar *x = &l->scalar[last];
-  int level;
   if (is_product(l, last)) return NULL;
   bool plain = x->fn > FN_SIZE;
   for (uint32_t k = 0; plain && k < fn_rows[x->fn].arity; k++) plain = is_arg(l, x->arg[k]);
-  if (plain) return infix((Fn)x->fn, &level) ? fn_rows[x->fn].glyph : fn_rows[x->fn].glyph;
+  if (plain) return fn_rows[x->fn].glyph;
   bool first = (x->fn == FN_div || x->fn == FN_mul) && is_arg(l, x->arg[0]) && l->nin == 1;
   Buf b = buf_new(c->s->arena);
   Formula f = {c, l, &b};
@@ -367,13 +366,12 @@ static void write_result(Reading *r, uint32_t joined) {
     coord_glyph(r, stage, &r->l->out.coord[k], strand_at(s, b, k), use, NULL, &at, true);
 }
 
-static bool is_read(const Diagram *d, Id wire) {
+static uint32_t reads(const Diagram *d, Id wire) {
+  uint32_t n = 0;
   for (Id i = 1; i < d->box.n; i++)
-    for (uint32_t k = 0; k < d->box.at[i].nin; k++)
-      if (d->box.at[i].in[k] == wire) return true;
-  for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->out.at[i] == wire) return true;
-  return false;
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n += d->box.at[i].in[k] == wire;
+  for (uint32_t i = 0; i < d->out.n; i++) n += d->out.at[i] == wire;
+  return n;
 }
 
 // Where the largest is: it begins beside the result.
@@ -410,7 +408,7 @@ static void draw_loop(Part *p, const Box *box) {
   if (text) stage_glyph(s, j.stage, GLYPH_WISE, text)->over = j.result;
   if (!plain) write_result(&r, j.result);
   for (uint32_t i = 1; i < box->nout; i++)
-    if (is_read(p->d, box->out[i])) make_winner(p, j.stage, box->out[i]);
+    if (reads(p->d, box->out[i])) make_winner(p, j.stage, box->out[i]);
 }
 
 // -- calls ----------------------------------------------------------------------------------------
@@ -602,14 +600,6 @@ static void string_loop(Part *p, const Box *box) {
 }
 
 // -- repeats --------------------------------------------------------------------------------------
-static uint32_t reads(const Diagram *d, Id wire) {
-  uint32_t n = 0;
-  for (Id i = 1; i < d->box.n; i++)
-    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n += d->box.at[i].in[k] == wire;
-  for (uint32_t i = 0; i < d->out.n; i++) n += d->out.at[i] == wire;
-  return n;
-}
-
 // Does this call only go on with what the one before made, in the same way?
 static bool goes_on(const Diagram *d, const Box *before, const Box *box) {
   return box->op == OP_call && box->callee == before->callee && box->callee->out.n == 1 &&

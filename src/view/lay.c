@@ -19,7 +19,6 @@ typedef struct { // a thing in a column: strands, glyphs that float, dividers
   double over, under; // how far it reaches
   uint32_t block;
   bool divider;
-  uint32_t bundle; // it belongs to; 0: to a stage
 } Entry;
 typedef VEC(Entry) Column;
 
@@ -135,15 +134,9 @@ typedef struct {
 } Item;
 typedef VEC(Item) Items;
 
-static bool has(const Ids *ids, uint32_t x) {
-  for (uint32_t i = 0; i < ids->n; i++)
-    if (ids->at[i] == x) return true;
-  return false;
-}
-
 static Item *item_with_out(Items *items, uint32_t strand) {
   for (uint32_t i = 0; i < items->n; i++)
-    if (has(&items->at[i].out, strand)) return &items->at[i];
+    if (ids_find(&items->at[i].out, strand) < items->at[i].out.n) return &items->at[i];
   return NULL;
 }
 
@@ -179,24 +172,18 @@ static Ids strands_of(Lay *y, const Ids *bundles) {
   return all;
 }
 
-static uint32_t place_in(const Ids *ids, uint32_t x) {
-  uint32_t i = 0;
-  while (i < ids->n && ids->at[i] != x) i++;
-  return i;
-}
-
 // Pairs of strands of two items that stand the other way round outside.
 static uint32_t pair_crossings(const Ids *upper, const Ids *lower, const Ids *outside) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < upper->n; i++)
     for (uint32_t k = 0; k < lower->n; k++)
-      n += place_in(outside, upper->at[i]) > place_in(outside, lower->at[k]);
+      n += ids_find(outside, upper->at[i]) > ids_find(outside, lower->at[k]);
   return n;
 }
 
 static double middle(const Ids *own, const Ids *outside, double other) {
   double sum = 0;
-  for (uint32_t i = 0; i < own->n; i++) sum += place_in(outside, own->at[i]);
+  for (uint32_t i = 0; i < own->n; i++) sum += ids_find(outside, own->at[i]);
   return own->n ? sum / own->n / (outside->n ? outside->n : 1) : other;
 }
 
@@ -255,7 +242,7 @@ static Ids side(Lay *y, const Items *items, bool out) {
 static Ids only(Lay *y, const Ids *from, const Ids *which) {
   Ids all = {0};
   for (uint32_t i = 0; i < from->n; i++)
-    if (has(which, from->at[i])) vec_push(y->arena, &all, from->at[i]);
+    if (ids_find(which, from->at[i]) < which->n) vec_push(y->arena, &all, from->at[i]);
   return all;
 }
 
@@ -554,8 +541,8 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         const Ids *upper = out ? &above->out : &above->in, *lower = out ? &m->in : &m->out;
         if (!upper->n || !lower->n) continue;
         uint32_t a = upper->at[upper->n - 1], b = lower->at[0];
-        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false, 0},
-                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false, 0});
+        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false},
+                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false});
       }
       above = m->glyph ? m : NULL;
       block = own;
@@ -577,8 +564,6 @@ static void constrain(Lay *y, Grid *r) {
 }
 
 // -- x --------------------------------------------------------------------------------------------
-static double max(double a, double b) { return a > b ? a : b; }
-
 static double curve_room(double dy) {
   if (dy < 0.5) return 0;
   double x = 0.45 * dy;
@@ -596,22 +581,22 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
   double in = 0, out = 0;
   for (uint32_t i = 0; i < t->link.n; i++) {
     const Link *x = &t->link.at[i];
-    if (x->kind == LINK_MERGE) in = max(in, fabs(l->y[x->a] - l->out[x->to]));
-    if (x->kind == LINK_COPY) out = max(out, fabs(l->y[x->a] - l->y[x->to]));
-    if (x->kind == LINK_CUP) w->glyph = max(w->glyph, fabs(l->in[x->a] - l->in[x->to]) / 2 + 14);
+    if (x->kind == LINK_MERGE) in = fmax(in, fabs(l->y[x->a] - l->out[x->to]));
+    if (x->kind == LINK_COPY) out = fmax(out, fabs(l->y[x->a] - l->y[x->to]));
+    if (x->kind == LINK_CUP) w->glyph = fmax(w->glyph, fabs(l->in[x->a] - l->in[x->to]) / 2 + 14);
     if (x->kind == LINK_MERGE || x->kind == LINK_COPY || x->kind == LINK_END)
-      w->glyph = max(w->glyph, 8);
+      w->glyph = fmax(w->glyph, 8);
   }
   Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
   for (uint32_t i = 0; i < before.n; i++)
-    in = max(in, fabs(l->y[before.at[i]] - l->in[before.at[i]]));
+    in = fmax(in, fabs(l->y[before.at[i]] - l->in[before.at[i]]));
   for (uint32_t i = 0; i < behind.n; i++)
-    out = max(out, fabs(l->y[behind.at[i]] - l->out[behind.at[i]]));
+    out = fmax(out, fabs(l->y[behind.at[i]] - l->out[behind.at[i]]));
   for (uint32_t i = 0; i < t->glyph.n; i++)
-    w->glyph = max(w->glyph, glyph_width(&t->glyph.at[i]) + 16);
+    w->glyph = fmax(w->glyph, glyph_width(&t->glyph.at[i]) + 16);
   w->frame |= t->block > 0;
-  w->gather = max(w->gather, l->gather[k] = curve_room(in));
-  w->spread = max(w->spread, l->spread[k] = curve_room(out));
+  w->gather = fmax(w->gather, l->gather[k] = curve_room(in));
+  w->spread = fmax(w->spread, l->spread[k] = curve_room(out));
 }
 
 // A label stands where an axis begins or changes, and at the ends.
@@ -640,7 +625,7 @@ static void find_labels(Lay *y, Widths *w) {
       uint32_t at =
           last && l->born[x] < y->sections && !is_label_new(y, x) ? y->sections : l->born[x];
       l->label[x] = at + 1;
-      w[at].data = max(w[at].data, label_width(label) + 12);
+      w[at].data = fmax(w[at].data, label_width(label) + 12);
     }
 }
 
@@ -650,14 +635,14 @@ static void find_x(Lay *y) {
   double x = MARGIN, names = 0;
   for (uint32_t i = 0; i < y->s->in.n; i++) {
     const char *name = y->s->bundle.at[y->s->in.at[i]].name;
-    if (name) names = max(names, name_width(name) + 8);
+    if (name) names = fmax(names, name_width(name) + 8);
   }
   x += names;
   for (uint32_t k = 0; k < y->s->stage.n; k++) stage_widths(y, k, &w[l->at[k]]);
   find_labels(y, w);
   for (uint32_t k = 0; k <= y->sections; k++) {
     Section s = {.data = x};
-    s.gather = s.data + max(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
+    s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
     s.end = x = s.spread + w[k].spread;

@@ -66,8 +66,6 @@ static double port_x(const Placed *p, bool in) {
 }
 
 static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
-  const Strand *strand = &l->s->strand.at[x];
-  (void)strand;
   uint32_t born = l->born[x];
   *y = l->out[x];
   if (!born) return l->section.at[0].data;

@@ -14,6 +14,12 @@ Sketch *sketch_new(Arena *a, const char *title) {
   return s;
 }
 
+uint32_t ids_find(const Ids *ids, Id x) {
+  uint32_t i = 0;
+  while (i < ids->n && ids->at[i] != x) i++;
+  return i;
+}
+
 static uint32_t bundle_new(Sketch *s, const char *name, uint32_t n, uint32_t of) {
   uint32_t id = s->bundle.n;
   vec_push(s->arena, &s->bundle, (Bundle){.name = name, .first = s->strand.n, .n = n, .of = of});
@@ -95,12 +101,6 @@ static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t
     vec_push(s->arena, &t->link, (Link){kind, strand_at(s, from, i), strand_at(s, to, i)});
 }
 
-static uint32_t find_in(const Ids *row, uint32_t bundle) {
-  uint32_t i = 0;
-  while (i < row->n && row->at[i] != bundle) i++;
-  return i;
-}
-
 // In the row, `n` entries from `at` on give way to others.
 static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) {
   Ids made = {0};
@@ -126,7 +126,7 @@ static void put_copy(Settle *t, uint32_t made, uint32_t block) {
     link_all(s, &copy, k ? LINK_COPY : LINK_PASS, from, to);
     vec_push(t->arena, &copy.out, to);
   }
-  put_stage(t, copy, find_in(&t->row, from));
+  put_stage(t, copy, ids_find(&t->row, from));
 }
 
 static void take(Settle *t, uint32_t use, uint32_t block) {
@@ -146,12 +146,12 @@ static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
   vec_push(t->arena, &end.in, bundle);
   for (uint32_t i = 0; i < t->s->bundle.at[bundle].n; i++)
     vec_push(t->arena, &end.link, (Link){LINK_END, strand_at(t->s, bundle, i), 0});
-  put_stage(t, end, find_in(&t->row, bundle));
+  put_stage(t, end, ids_find(&t->row, bundle));
 }
 
 // -- side by side ---------------------------------------------------------------------------------
 static bool is_wanted(const Ids *wanted, uint32_t bundle) {
-  return find_in(wanted, bundle) < wanted->n;
+  return ids_find(wanted, bundle) < wanted->n;
 }
 
 // How many strands cross when a row of bundles is put in another order.
@@ -159,7 +159,7 @@ static uint64_t crossings(const Sketch *s, const Ids *from, const Ids *to) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < from->n; i++)
     for (uint32_t k = i + 1; k < from->n; k++)
-      if (find_in(to, from->at[i]) > find_in(to, from->at[k]))
+      if (ids_find(to, from->at[i]) > ids_find(to, from->at[k]))
         sum += (uint64_t)s->bundle.at[from->at[i]].n * s->bundle.at[from->at[k]].n;
   return sum;
 }
@@ -198,7 +198,7 @@ static void gather(Settle *t, Ids *wanted, uint32_t block) {
   uint32_t low = UINT32_MAX, high = 0;
   Sketch *s = t->s;
   for (uint32_t i = 0; i < wanted->n; i++) {
-    uint32_t at = find_in(&t->row, wanted->at[i]);
+    uint32_t at = ids_find(&t->row, wanted->at[i]);
     if (at < low) low = at;
     if (at > high) high = at;
   }
@@ -222,7 +222,7 @@ static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which)
   uint32_t at = t->row.n;
   for (uint32_t k = 0; k < in->n && !stage.beside; k++) {
     uint32_t other = t->now[t->s->bundle.at[in->at[k]].of];
-    uint32_t place = find_in(&t->row, other);
+    uint32_t place = ids_find(&t->row, other);
     if (k == which || place == t->row.n) continue;
     stage.beside = other;
     stage.below = k < which;
@@ -246,7 +246,8 @@ static void put_sources(Settle *t, const Ids *in) {
 // In the order in which they stand; the uses are moved with them.
 static void sort_by_row(const Ids *row, Ids *wanted, Ids *uses) {
   for (uint32_t i = 1; i < wanted->n; i++)
-    for (uint32_t k = i; k && find_in(row, wanted->at[k - 1]) > find_in(row, wanted->at[k]); k--) {
+    for (uint32_t k = i; k && ids_find(row, wanted->at[k - 1]) > ids_find(row, wanted->at[k]);
+         k--) {
       uint32_t x = wanted->at[k], u = uses->at[k];
       wanted->at[k] = wanted->at[k - 1], wanted->at[k - 1] = x;
       uses->at[k] = uses->at[k - 1], uses->at[k - 1] = u;
@@ -264,7 +265,7 @@ static void settle_stage(Settle *t, uint32_t k) {
   gather(t, &wanted, stage.block);
   for (uint32_t i = 0; i < stage.in.n; i++) t->stands[stage.in.at[i]] = wanted.at[i];
   stage.in = wanted;
-  put_stage(t, stage, find_in(&t->row, wanted.at[0]));
+  put_stage(t, stage, ids_find(&t->row, wanted.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
     if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
 }

@@ -94,6 +94,7 @@ typedef struct {
 } Sketch;
 
 // sketch.c: putting it together
+uint32_t ids_find(const Ids *, Id); // where it is; their number: nowhere
 Sketch *sketch_new(Arena *, const char *title);
 uint32_t sketch_block(Sketch *, uint32_t parent, const char *title, Ink);
 uint32_t sketch_stage(Sketch *, uint32_t block, const char *words);
