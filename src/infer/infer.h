@@ -10,7 +10,7 @@
 #ifndef LIMN_INFER_H
 #define LIMN_INFER_H
 
-#include "bytes/bytes.h"
+#include "data/data.h"
 #include "diagram/diagram.h"
 #include "front/front.h"
 
@@ -116,6 +116,7 @@ typedef struct {
   Diagram *noise;     // `from normal[64]`: a diagram without inputs
   const char *beside; // the program's file, which a path is relative to
   bool bits;          // [bits: 1]
+  Episodes episodes;  // [way: 5, shot: 1]
   Size window;        // how many rows make one sample; 0 = one row, without an axis for it
   const Node *node;
   VEC(Def *) field;
