@@ -50,6 +50,7 @@ struct Def {
   double number;         // also of DEF_STALE: `every` or `by` this
   const Array *file;     // DEF_CONST: what was read
   const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
+  Scope *refined_in;     // the file of that: its body speaks of the names there
   bool frozen;           // DEF_LEARNER: `freeze`
   const Diagram *made;   // DEF_LEARNER: checked for itself
   struct Body *alone;    // DEF_BOX: worked off with symbols for sizes
