@@ -393,6 +393,22 @@ const char *infer_names(Infer *in, Program *p, const char *near) {
   return nearest_name(near, all.at, all.n);
 }
 
+// The first use of a box in the program, and where it is; NULL: there is none.
+static Body *first_use(Infer *in, const Def *d, Span *where) {
+  Body *b = NULL;
+  for (uint32_t i = 0; !b && i < in->made_body.n; i++)
+    if (in->made_body.at[i] && in->made_body.at[i]->def == d) b = in->made_body.at[i];
+  for (uint32_t i = 1; b && i < in->w->diagram.n; i++) {
+    const Diagram *by = in->w->diagram.at[i];
+    for (Id k = 1; k < by->box.n; k++)
+      if (by->box.at[k].op == OP_call && by->box.at[k].callee == b->d) {
+        *where = origin_span(in->w, by->box.at[k].origin);
+        return b;
+      }
+  }
+  return NULL;
+}
+
 Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *how) {
   World *w = in->w;
   Name id = name_from(w->names, name);
@@ -424,6 +440,7 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
     body_finish(b);
   }
   in->training = false;
+  if (!b && how && how->use && w->diags->errors == errors) b = first_use(in, d, how->use);
   settle_sizes(in);
   zonk_all(w);
   if (!b && w->diags->errors == errors)

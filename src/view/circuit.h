@@ -6,6 +6,7 @@
 //   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened
 //   circuit_repeat.c  what is done several times is drawn once
+//   words.c           after: names, and a sentence
 //   tandem.c          after: axes that run side by side everywhere are one line
 #ifndef LIMN_CIRCUIT_H
 #define LIMN_CIRCUIT_H
@@ -67,6 +68,9 @@ void draw_loop(Part *, const Box *);
 const char *options_of(Circuit *, const Diagram *); // "8, 64"; NULL: none were written
 const char *title_of(Circuit *, const Diagram *);   // "multihead (8, 64)"
 void draw_call(Part *, const Box *);
+
+// words.c
+void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c
 
 // tandem.c
 // For each input and then each output a mask: bit i says that windows move along axes i and i + 1.

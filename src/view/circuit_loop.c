@@ -229,7 +229,7 @@ static void coord_glyph(Reading *r, uint32_t stage, const Coord *k, uint32_t axi
         arena_format(s->arena, "%s at %s", label ? label : "an axis", g->text ? g->text : "?");
   } else {
     g->words =
-        arena_format(s->arena, out ? "side by side: %s" : "%s taken apart", label ? label : "");
+        arena_format(s->arena, out ? "joining into %s" : "splitting %s", label ? label : "axes");
   }
   vec_push(s->arena, out ? &g->out : &g->in, axis);
   for (uint32_t i = 0; i < terms.n; i++) {

@@ -16,8 +16,8 @@ typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   Line line;
   uint32_t bundle;
-  bool pair;      // windows move along it and the one below it
-  const char *id; // of the wire it belongs to
+  bool pair;              // windows move along it and the one below it
+  const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
 
 typedef struct {

@@ -264,6 +264,10 @@ static const char *both_labels(Arena *a, const char *x, const char *y) {
   return arena_format(a, "%s %s", x, y);
 }
 
+static const char *both_words(Arena *a, const char *x, const char *y) {
+  return x && y ? arena_format(a, "%s and %s", x, y) : x ? x : y;
+}
+
 // Strands that are drawn with an earlier one are left out, and links and ports of theirs with them.
 static void drop_strands(Sketch *s, const uint32_t *with) {
   uint32_t *now = NEW_ARRAY(s->arena, uint32_t, s->strand.n), n = 1;
@@ -325,6 +329,7 @@ void sketch_tandem(Sketch *s) {
       with[y] = lead;
       Strand *to = &s->strand.at[lead];
       to->label = both_labels(a, to->label, s->strand.at[y].label);
+      to->words = both_words(a, to->words, s->strand.at[y].words);
       to->line = LINE_TANDEM;
     }
   for (uint32_t x = 1; x < s->strand.n; x++) {
