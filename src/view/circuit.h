@@ -33,7 +33,7 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
 const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
 const char *param_name(const Part *, Id wire);
-void label_wire(Part *, Id wire);                        // its bundle gets the labels of its type
+void label_wire(Part *, Id wire);                        // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
 bool is_string(const Circuit *);                         // a wire is one line
 uint32_t part_make(Part *, uint32_t stage, Id wire);     // a bundle for a wire
