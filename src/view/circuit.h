@@ -74,6 +74,7 @@ void sketch_words(Sketch *); // names for everything, and the whole as a sentenc
 
 // tandem.c
 // For each input and then each output a mask: bit i says that windows move along axes i and i + 1.
+bool is_moved(World *, const Coord *, const Coord *); // by windows, or views, that are alike
 const uint32_t *diagram_pairs(Circuit *, const Diagram *);
 void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 

@@ -30,7 +30,7 @@ static const Known rows[] = {
     {"causal", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
     {"attend_masked", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
     {"multihead", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME3, false},
-    {"self_attention", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME3, false},
+    {"self_attention", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME6, false},
 };
 
 static const Known *known_box(const char *name) {

@@ -62,8 +62,7 @@ static void find_ends(const Layout *l, Arena *a, Ends **out) {
 
 // Where a strand that ends on a glyph meets it, or begins.
 static double port_x(const Placed *p, bool in) {
-  double half = glyph_width(p->glyph) / 2;
-  if (p->glyph->kind == GLYPH_LEARNED) half -= 6;
+  double half = glyph_port(p->glyph);
   return in ? p->x - half : p->x + half;
 }
 
@@ -169,7 +168,7 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   }
   canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
-  canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_GRID, .width = 0.75});
+  canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
   if (k->title)
@@ -228,6 +227,10 @@ static void glyphs(Canvas *c, const Layout *l) {
     open = t->block;
     canvas_open(c, g->id ? g->id : "", "glyph", g->words ? g->words : t->words);
     glyph_paint(c, l, &l->placed.at[i]);
+    canvas_close(c);
+    if (!g->touch.n) continue;
+    canvas_open(c, "", "touch", "");
+    glyph_touch(c, l, &l->placed.at[i]);
     canvas_close(c);
   }
   for (; open; open = s->block.at[open].parent) canvas_close(c);

@@ -12,7 +12,7 @@
 // -- which axes windows move along ---------------------------------------------------------------
 // A mask for each input and then each output of a diagram: bit i says that windows move along axes
 // i and i + 1 alike.
-static bool is_moved(const Coord *a, const Coord *b, World *w) {
+bool is_moved(World *w, const Coord *a, const Coord *b) {
   if (a->n < 2 || a->n != b->n) return false;
   for (uint32_t i = 0; i < a->n; i++)
     if (a->term[i].operand || b->term[i].operand ||
@@ -51,7 +51,7 @@ static void loop_pairs(World *w, const Box *box, uint32_t *pair) {
   for (uint32_t i = 0; i <= l->nin; i++) {
     const Access *a = i < l->nin ? &l->in[i] : &l->out;
     for (uint32_t k = 0; k + 1 < a->rank; k++)
-      if (is_moved(&a->coord[k], &a->coord[k + 1], w))
+      if (is_moved(w, &a->coord[k], &a->coord[k + 1]))
         pair[i < l->nin ? box->in[i] : box->out[0]] |= 1u << k;
   }
   for (uint32_t i = 0; i < l->nin; i++)
