@@ -15,10 +15,11 @@ typedef struct {
 } Words;
 
 // -- names ----------------------------------------------------------------------------------------
-// Letters, digits and lines of a text; everything else is a line, but not two of them.
+// The first words of a text: letters, digits and lines; everything else is a line, but not two of
+// them.
 static const char *slug(Arena *a, const char *text) {
   Buf b = buf_new(a);
-  for (; *text && *text != ':' && *text != '('; text++) {
+  for (; *text && *text != ':' && *text != '(' && strncmp(text, " over ", 6) != 0; text++) {
     bool plain = (*text >= '0' && *text <= '9') || ((*text | 32) >= 'a' && (*text | 32) <= 'z') ||
                  *text == '_' || (uint8_t)*text >= 128;
     if (plain)

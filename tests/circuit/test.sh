@@ -73,7 +73,7 @@ draw multihead "$root/examples/attention.limn"
 for q in Q K V; do glyph "linear $q" 1 "linear $q: m to h by k"; done
 draw multihead "$root/examples/attention.limn" --open attend; glyph "softmax and its axis" 1 'softmax over x'
 has "a block" 1 'data-id="multihead/attend" class="block"'
-has "names by path" 1 'data-id="multihead/attend/softmax-over-x"'
+has "names by path" 1 'data-id="multihead/attend/softmax"'
 has "lines of one wire" 3 'data-id="multihead/Q"'
 if grep -o ' id="[^"]*"' x.svg | sort | uniq -d | grep -q .; then not_ok "ids are used once"; else ok "ids are used once"; fi
 if grep -q '<desc>multihead (h, k) takes Y (y by m) and X (x by m) and gives y by m: Y goes through linear Q: m to h by k, which gives Q; .*; inside attend, .*softmax over x, which gives W; .*</desc>' x.svg; then ok "a sentence"; else not_ok "a sentence"; grep '<desc' x.svg; fi
