@@ -753,7 +753,7 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  for (uint32_t i = 0; i < faults.n; i++) buf_printf(&b, "%s\n", faults.at[i]);
+  faults_print(&faults, &b);
   *text = b.at;
   return faults.n ? LIMN_WRONG : LIMN_GOOD;
 }

@@ -106,9 +106,21 @@ Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
 
-// check.c: what is wrong with a picture, in words
-typedef VEC(const char *) Faults;
+// check.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
+typedef enum {
+#define FAULT(name, words) FAULT_##name,
+#include "view/faults.def"
+#undef FAULT
+  FAULT_KINDS
+} FaultKind;
+typedef struct {
+  FaultKind kind;
+  double x, y;
+  const char *text; // "labels meet at 120, 44: a and b"
+} Fault;
+typedef VEC(Fault) Faults;
 void canvas_check(Arena *, const Canvas *, Faults *);
+void faults_print(const Faults *, Buf *); // a line for each, and how many of each kind there are
 
 // plot.c: what a `show` asked for
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
