@@ -235,21 +235,27 @@ static const char *extension(const char *path) {
   return dot ? dot + 1 : "";
 }
 
-bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
+bool canvas_file(Canvas *c, const char *path, const Look *look, Buf *out) {
   static const struct {
     const char *kind;
     void (*write)(Canvas *, const Look *, Buf *);
   } rows[] = {{"svg", canvas_svg}, {"pdf", canvas_pdf}, {"tex", canvas_tikz}, {"txt", canvas_art}};
-  const char *kind = extension(path);
-  if (!strcmp(kind, "png")) {
+  for (uint32_t i = 0; i < COUNT(rows); i++) {
+    if (strcmp(extension(path), rows[i].kind) != 0) continue;
+    rows[i].write(c, look, out);
+    return true;
+  }
+  return false;
+}
+
+bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
+  if (!strcmp(extension(path), "png")) {
     Picture p;
     canvas_raster(c, look, &p);
     return png_write(c->arena, path, &p, error);
   }
-  for (uint32_t i = 0; i < COUNT(rows); i++) {
-    if (strcmp(kind, rows[i].kind) != 0) continue;
-    Buf b = buf_new(c->arena);
-    rows[i].write(c, look, &b);
+  Buf b = buf_new(c->arena);
+  if (canvas_file(c, path, look, &b)) {
     const char *why = file_write(c->arena, path, b.at, b.n);
     return !why || file_error(c->arena, error, "cannot write %s: %s", path, why);
   }

@@ -271,19 +271,21 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Runs *r
   const char *words = s->thing.at[chain].words;
   for (uint32_t i = 1; i + 1 < r->n; i++) {
     const Reach *a = &r->at[i - 1], *b = &r->at[i], *d = &r->at[i + 1];
-    if ((b->y - a->y) * (d->y - b->y) > -1 || is_tied(s, b, near)) continue;
     double y = fabs(b->y - a->y) < fabs(d->y - b->y) ? a->y : d->y;
+    if ((b->y - a->y) * (d->y - b->y) >= 0 || fabs(b->y - y) < 1 || is_tied(s, b, near)) continue;
     if (is_free(s, c, chain, a->x1, d->x0, y, b, near))
       fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words, y);
   }
   if (r->n < 2) return;
   const Reach *first = &r->at[0], *last = &r->at[r->n - 1];
-  if (!is_held(s, first->x0, first->y, s->segment.at[s->thing.at[chain].first].x0, near) &&
+  if (fabs(first->y - first[1].y) >= 1 &&
+      !is_held(s, first->x0, first->y, s->segment.at[s->thing.at[chain].first].x0, near) &&
       !is_tied(s, first, near) &&
       is_free(s, c, chain, first->x0, first[1].x0, first[1].y, first, near))
     fault(s, FAULT_BEND, first->x1, first->y, "wire %.60s could begin at height %.0f", words,
           first[1].y);
-  if (!is_held(s, last->x1, last->y, end, near) && !is_tied(s, last, near) &&
+  if (fabs(last->y - last[-1].y) >= 1 && !is_held(s, last->x1, last->y, end, near) &&
+      !is_tied(s, last, near) &&
       is_free(s, c, chain, last[-1].x1, last->x1, last[-1].y, last, near))
     fault(s, FAULT_BEND, last->x0, last->y, "wire %.60s could end at height %.0f", words,
           last[-1].y);

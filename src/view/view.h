@@ -88,7 +88,9 @@ void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB
 void canvas_tikz(Canvas *, const Look *, Buf *);       // a whole document
 void canvas_art(Canvas *, const Look *, Buf *);        // lines of text, for a terminal
-// By the path's extension: svg, pdf, png, tex, txt. The file is whole or absent.
+// By the path's extension: svg, pdf, tex, txt. False: it is none of these.
+bool canvas_file(Canvas *, const char *path, const Look *, Buf *);
+// The same and png, into the file, which is whole or absent.
 bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
 
 // circuit.c: a diagram as a circuit of its axes
