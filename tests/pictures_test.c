@@ -257,22 +257,29 @@ static int by_hand_limits(Tally *t) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  Tally t = {0};
-  if (argc > 1) t.arena = arena_new();
+static int by_hand(Tally *t, int argc, char **argv) {
   uint64_t number[3] = {0, 0, STATEMENTS};
-  bool program = argc > 2 && !strcmp(argv[1], "program");
+  bool program = !strcmp(argv[1], "program");
   for (int i = 2; i < argc && i < 5; i++)
     number[i - 2 + (program && i > 2)] = strtoull(argv[i], NULL, 10);
   if (program) {
-    RandomProgram *p = random_program(t.arena, number[0], (uint32_t)number[2]);
-    fputs(random_program_text(t.arena, p, 0), stdout);
+    RandomProgram *p = random_program(t->arena, number[0], (uint32_t)number[2]);
+    fputs(random_program_text(t->arena, p, 0), stdout);
     return 0;
   }
-  if (argc > 3 && !strcmp(argv[1], "random"))
-    return by_hand_random(&t, number[0], number[1], (uint32_t)number[2]);
-  if (argc > 2 && !strcmp(argv[1], "faults")) return by_hand_files(&t, argc, argv);
-  if (argc > 1 && !strcmp(argv[1], "limits")) return by_hand_limits(&t);
+  if (!strcmp(argv[1], "random"))
+    return by_hand_random(t, number[0], number[1], (uint32_t)number[2]);
+  if (!strcmp(argv[1], "faults")) return by_hand_files(t, argc, argv);
+  return !strcmp(argv[1], "limits") ? by_hand_limits(t) : 2;
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) {
+    Tally t = {.arena = arena_new()};
+    int status = by_hand(&t, argc, argv);
+    arena_free(t.arena);
+    return status;
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(examples, setup, teardown),
       cmocka_unit_test_setup_teardown(figures, setup, teardown),
