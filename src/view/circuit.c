@@ -183,6 +183,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
     inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
+  c.s->about = sketch_say(c.s);
   return c.s;
 }
 

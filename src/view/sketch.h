@@ -109,6 +109,9 @@ void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
 Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
 void sketch_settle(Sketch *);
 
+// say.c: a sketch that is not settled, in words
+const char *sketch_say(const Sketch *);
+
 // math.c: labels
 double math_width(Face, double size, const char *text);
 void math_text(Canvas *, double x, double y, const Text *, const char *text);
