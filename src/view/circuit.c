@@ -12,6 +12,13 @@ const char *axis_label(Circuit *c, const Axis *a) {
   return size_text(c->w, a->size);
 }
 
+const char *axis_value(Circuit *c, const Axis *a) {
+  int64_t n;
+  const char *label = a->label ? name_text(c->w->names, a->label) : "";
+  return *label && size_value(c->w, a->size, &n) ? arena_format(c->s->arena, "%lld", (long long)n)
+                                                 : NULL;
+}
+
 bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
 
 static uint32_t strands_for(const Circuit *c, const Type *t) {
@@ -23,6 +30,7 @@ static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
     x->label = axis_label(c, &t->axis[i]);
+    x->size = axis_value(c, &t->axis[i]);
     x->line = t->base == BASE_R ? LINE_PLAIN : LINE_THICK;
   }
   if (!t->rank && t->base != BASE_R) strand_of(c->s, bundle, 0)->line = LINE_THICK;
@@ -34,6 +42,7 @@ uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
   uint32_t b = sketch_make(p->c->s, stage, NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
+  turn_labels(p, b, wire);
   p->made[wire] = b;
   return b;
 }
@@ -50,9 +59,11 @@ static const char *param_name(Part *p, Id wire) {
 // A weight or constant is there where it is first used.
 uint32_t bundle_of(Part *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
+  uint32_t kept = kept_bundle(p, wire);
+  if (kept) return kept;
   uint32_t stage = sketch_stage(p->c->s, p->block, "a weight");
   uint32_t b = part_make(p, stage, wire);
-  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, param_name(p, wire));
+  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
   for (uint32_t i = 0; i < p->c->s->bundle.at[b].n; i++)
     vec_push(p->c->s->arena, &g->out, strand_at(p->c->s, b, i));
@@ -130,7 +141,7 @@ void draw_box(Part *p, const Box *box) {
   case OP_random:
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
     break;
-  case OP_scan: all_ports(p, box, GLYPH_BLOCK, "scan"); break;
+  case OP_scan: draw_scan(p, box); break;
   case OP_order: all_ports(p, box, GLYPH_BOX, "sort"); break;
   }
 }
@@ -183,6 +194,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
     inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
+  series_rows(&c);
   return c.s;
 }
 
@@ -192,5 +204,6 @@ Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how
   if (!l) return NULL;
   Canvas *c = canvas_new(a, l->width, l->height, s->title, s->about);
   paint(c, a, l);
+  if (!how->no_legend) legend_paint(c, a, l);
   return c;
 }

@@ -101,7 +101,7 @@ static void open_call(Part *p, const Box *box) {
   static const Ink inks[] = {INK_FRAME1, INK_FRAME2, INK_FRAME3, INK_FRAME4};
   uint32_t block = sketch_block(c->s, p->block, name_text(c->w->names, callee->name),
                                 inks[c->frames++ % COUNT(inks)]);
-  Part inner = {.c = c, .d = callee, .block = block};
+  Part inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_of(p, box->in[i]);

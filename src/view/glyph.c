@@ -31,6 +31,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_START: return fmax(25, text_room(FACE_ITALIC, 15, g) + 18);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, text_room(FACE_SANS, 14, g) + 24);
+  case GLYPH_KEPT: return text_room(FACE_ITALIC, LETTER, g) + 14;
   }
   return 0;
 }
@@ -51,6 +52,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return 44;
+  case GLYPH_KEPT: return 30;
   }
   return 0;
 }
@@ -144,11 +146,13 @@ static void mask(const Brush *b) {
 
 static void ket(const Brush *b) {
   double l = b->x - b->w / 2, r = b->x + b->w / 2, y = (b->y0 + b->y1) / 2;
-  path_move(b->c, l, y - 12.5), path_line(b->c, r - 10, y - 12.5), path_line(b->c, r, y);
-  path_line(b->c, r - 10, y + 12.5), path_line(b->c, l, y + 12.5), path_close(b->c);
+  if (b->g->flip) r = l, l = b->x + b->w / 2;
+  double tip = l < r ? 10 : -10;
+  path_move(b->c, l, y - 12.5), path_line(b->c, r - tip, y - 12.5), path_line(b->c, r, y);
+  path_line(b->c, r - tip, y + 12.5), path_line(b->c, l, y + 12.5), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = INK_KET, .stroke = INK_LINE, .width = 1});
   Brush inner = *b;
-  inner.x -= 4;
+  inner.x -= tip < 0 ? -4 : 4;
   letter(&inner, FACE_SERIF, 15, INK_ON_KET);
 }
 
@@ -239,5 +243,6 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
+  case GLYPH_KEPT: rectangle(&b, INK_KEPT, 0), letter(&b, FACE_ITALIC, LETTER, INK_TEXT); break;
   }
 }

@@ -37,7 +37,7 @@ uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
 }
 
 uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
-  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words});
+  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words, .origin = s->origin});
   return s->stage.n - 1;
 }
 
