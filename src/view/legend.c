@@ -101,7 +101,7 @@ static void plate_paint(Canvas *c, const Plate *p, const RowList *rows, double x
 // How far down the plate must stand at x to have nothing below its top.
 static double free_from(const Canvas *c, const Plate *p, double x) {
   double y = EDGE, h = canvas_height(c);
-  while (y < h && canvas_room(c, &(Area){x, y, x + p->width, h}, NULL) < AWAY) y += 2;
+  while (y < h && canvas_room(c, &(Area){x, y, x + p->width, h}, NULL, NULL) < AWAY) y += 2;
   return y < h ? y : h;
 }
 
@@ -112,7 +112,7 @@ static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   double side[] = {fmax(EDGE, w - EDGE - p->width), EDGE}, low = INFINITY;
   for (int k = 0; k < 2 && p->width + 2 * EDGE < w; k++) {
     Area top = {side[k], EDGE, side[k] + p->width, EDGE + p->height};
-    if (canvas_room(c, &top, NULL) < AWAY) continue;
+    if (canvas_room(c, &top, NULL, NULL) < AWAY) continue;
     *x = side[k], *y = EDGE;
     return;
   }

@@ -9,8 +9,10 @@ enum { LABEL = 14, NAME = 20 };
 #define DOT 3.35
 
 static void dot(Canvas *c, double x, double y) {
+  canvas_open(c, "", "dot", "");
   path_circle(c, x, y, DOT);
   canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
 }
 
 static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
@@ -116,9 +118,11 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
   double a = l->in[k->a], b = l->in[k->to], r = fabs(b - a) / 2, x = s->glyph, h = 0.5523 * r;
   double top = fmin(a, b), middle = top + r, bottom = top + 2 * r;
+  canvas_open(c, "", "cup", "");
   path_move(c, x, top), path_cubic(c, x + h, top, x + r, middle - h, x + r, middle);
   path_cubic(c, x + r, middle + h, x + h, bottom, x, bottom);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  canvas_close(c);
 }
 
 static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
@@ -137,16 +141,17 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
 static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
   double top = l->top[b] + 12, bottom = l->bottom[b] - (k->from ? 15 : 0);
-  double x[2] = {l->left[b], l->right[b]};
-  canvas_open(c, "", "repeat",
-              arena_format(l->s->arena, "repeated: %s to %s", k->from ? k->from : "", k->times));
+  double x[2] = {l->left[b], l->right[b]}, fourth = (bottom - top) / 4;
+  const char *words =
+      arena_format(l->s->arena, "repeated, %s to %s", k->from ? k->from : "1", k->times);
   for (int i = 0; i < 2; i++) {
-    double in = i ? -7 : 7, third = (bottom - top) / 4;
+    double in = i ? -7 : 7;
+    canvas_open(c, "", "parenthesis", i ? "" : words);
     path_move(c, x[i] + in, top);
-    path_cubic(c, x[i] - in / 2, top + third, x[i] - in / 2, bottom - third, x[i] + in, bottom);
+    path_cubic(c, x[i] - in / 2, top + fourth, x[i] - in / 2, bottom - fourth, x[i] + in, bottom);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
+    canvas_close(c);
   }
-  canvas_close(c);
 }
 
 // The turns are written at the ends of the parenthesis, as near as no line runs.
@@ -158,7 +163,8 @@ static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, 
   double x = at[0], to = y;
   for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
     double x0 = at[k % COUNT(at)], y0 = y + (down ? 1 : -1) * by[k / COUNT(at)];
-    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + 1}, NULL) >= 1) x = x0, to = y0;
+    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + 1}, NULL, "frame") >= 1)
+      x = x0, to = y0;
   }
   canvas_open(c, "", "label", "");
   math_text(c, x, to, &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, text);
@@ -179,11 +185,15 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
+  canvas_open(c, "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
   canvas_paint(c, &(Paint){.fill = k->ink});
+  canvas_close(c);
+  canvas_open(c, "", "title", "");
   if (k->title)
     canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
                 &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+  canvas_close(c);
 }
 
 static void names(Canvas *c, const Layout *l) {
@@ -223,8 +233,10 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   }
   for (uint32_t i = 0; i < l->divider.n; i++) {
     const Divider *d = &l->divider.at[i];
+    canvas_open(c, "", "divider", "");
     path_move(c, d->x0, d->y), path_line(c, d->x1, d->y);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
+    canvas_close(c);
   }
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
   for (uint32_t i = 0; i < l->placed.n; i++) {

@@ -40,7 +40,7 @@ static void look_at_path(Nearest *n, Arena *a, const Canvas *c, const Mark *m) {
   if (m->path.paint.fill && x0 <= x1) look_at(n, x0, y0, x1, y1);
 }
 
-double canvas_room(const Canvas *c, const Area *area, const char *class) {
+double canvas_room(const Canvas *c, const Area *area, const char *only, const char *but) {
   Arena *scratch = arena_child(c->arena);
   Nearest n = {area, INFINITY};
   const char *now = "";
@@ -48,7 +48,7 @@ double canvas_room(const Canvas *c, const Area *area, const char *class) {
     const Mark *m = &c->mark.at[i];
     if (m->kind == MARK_OPEN) now = m->group.class;
     if (m->kind == MARK_CLOSE) now = "";
-    if (class && strcmp(now, class) != 0) continue;
+    if ((only && strcmp(now, only) != 0) || (but && strcmp(now, but) == 0)) continue;
     if (m->kind == MARK_TEXT) look_at_text(&n, m);
     if (m->kind == MARK_PATH) look_at_path(&n, scratch, c, m);
     if (m->kind == MARK_IMAGE)

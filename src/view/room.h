@@ -8,8 +8,8 @@ typedef struct {
   double x0, y0, x1, y1;
 } Area;
 
-// How far an area is from the nearest mark; 0: they meet. class: only marks in groups of this
-// class; NULL: all.
-double canvas_room(const Canvas *, const Area *, const char *class);
+// How far an area is from the nearest mark; 0: they meet. only: marks in groups of this class; but:
+// not those; NULL: all.
+double canvas_room(const Canvas *, const Area *, const char *only, const char *but);
 
 #endif
