@@ -195,6 +195,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
   series_rows(&c);
+  c.s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
   return c.s;
 }
 
@@ -202,8 +203,13 @@ Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how
   Sketch *s = circuit_of(w, a, d, how, NULL);
   Layout *l = lay_out(a, s);
   if (!l) return NULL;
-  Canvas *c = canvas_new(a, l->width, l->height, s->title, s->about);
-  paint(c, a, l);
+  Canvas *c;
+  if (how->notes) {
+    c = notes_paint(w, a, l, origin_span(w, s->origin).file);
+  } else {
+    c = canvas_new(a, l->width, l->height, s->title, s->about);
+    paint(c, a, l);
+  }
   if (!how->no_legend) legend_paint(c, a, l);
   return c;
 }

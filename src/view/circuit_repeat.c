@@ -506,6 +506,7 @@ static void draw_repeat(Part *p, Repeat *r, Id within) {
   uint32_t block = p->block;
   Read **read = find_reads(p, r, within);
   Fold *f = fold_of(p, r);
+  p->c->s->origin = 0;
   p->block = sketch_block(p->c->s, block, NULL, INK_NONE);
   name_turns(p, r, p->block);
   name_carries(p, f, r, read);
@@ -513,6 +514,7 @@ static void draw_repeat(Part *p, Repeat *r, Id within) {
   p->fold = f;
   load_kept(p, r, f);
   draw_boxes(p, &r->box[0], r->turn.at[0]);
+  p->c->s->origin = 0;
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < p->d->box.at[box_at(r, 0, i)].nout; k++)
       if (read[i][k].kept) save(p, r, i, k);

@@ -178,6 +178,9 @@ Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const 
 // legend.c: the sizes that its labels have
 void legend_paint(Canvas *, Arena *, const Layout *);
 
+// notes.c: the picture with the comments of a file, where they speak of what is in it
+Canvas *notes_paint(World *, Arena *, Layout *, uint32_t file);
+
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);
 
