@@ -30,6 +30,7 @@ static int teardown(void **state) {
 }
 
 static Drawn drawn_at(Arena *a, const char *text, Level level) {
+  static const char *const closed[] = {"f", "g", "two", "half", "scaled", "cell", NULL};
   Drawn x = {.arena = a, .w = world_new(a)};
   const char *program = arena_format(a, "%s%s", BOXES, text);
   Infer *in = infer_new(x.w);
@@ -39,19 +40,22 @@ static Drawn drawn_at(Arena *a, const char *text, Level level) {
   diags_print(x.w->diags, &b);
   if (!x.d) print_error("%s\n", b.n ? b.at : "");
   assert_non_null(x.d);
-  x.c = circuit_draw(x.w, a, x.d, &(CircuitHow){.level = level});
+  x.c = circuit_draw(x.w, a, x.d, &(CircuitHow){.level = level, .close = closed});
   assert_non_null(x.c);
   return x;
 }
 
 static Drawn drawn(Arena *a, const char *text) { return drawn_at(a, text, LEVEL_MODEL); }
 
+// Of a class, with these words, or with these before a colon.
 static uint32_t groups(const Drawn *x, const char *class, const char *words) {
   uint32_t n = 0;
+  size_t bytes = strlen(words);
   for (uint32_t i = 0; i < x->c->mark.n; i++) {
     const Mark *m = &x->c->mark.at[i];
     n += m->kind == MARK_OPEN && strcmp(m->group.class, class) == 0 &&
-         strcmp(m->group.words, words) == 0;
+         strncmp(m->group.words, words, bytes) == 0 &&
+         (!m->group.words[bytes] || (bytes && m->group.words[bytes] == ':'));
   }
   return n;
 }

@@ -1,12 +1,15 @@
 // Private to the files that read a diagram as a sketch.
 //
 //   circuit.c         the whole, inputs and sources, boxes that are neither loops nor calls
+//   steps.c           before: a diagram whose loops have short formulas
 //   circuit_loop.c    loops, by their indices
+//   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened
 //   circuit_repeat.c  what is done several times is drawn once
 //   circuit_same.c    are two boxes the same picture?
 //   circuit_turn.c    sizes that differ from turn to turn
 //   circuit_scan.c    scans: repeated along an axis
+//   tandem.c          after: axes that run side by side everywhere are one line
 #ifndef LIMN_CIRCUIT_H
 #define LIMN_CIRCUIT_H
 
@@ -27,9 +30,11 @@ typedef struct {
   World *w;
   Sketch *s;
   const CircuitHow *how;
-  uint32_t frames; // opened so far
   Table *compared; // pairs of diagrams
   VEC(Series) series;
+  Table *steps;    // diagrams to what is drawn of them
+  Table *pairs_of; // diagrams to entries of `pairs`
+  VEC(const uint32_t *) pairs;
 } Circuit;
 
 // Turns of a loop that are drawn as one: in all of them the boxes are the same, but for sizes.
@@ -52,8 +57,8 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
   uint32_t *made; // [wire] its bundle
   const Fold *fold;
   // circuit_repeat.c:
-  Id **in;              // [box] what it takes: wires, or numbers beyond them, for what comes in
-  Id wires;             // wires and such numbers
+  Diagram *own;         // d, with more wires: what comes into a loop
+  Id **in;              // [box] what it takes
   bool *done;           // [box] it is drawn
   VEC(Repeat *) repeat; // those that are drawn
   Table *tried;         // loops that cannot be drawn as one
@@ -61,20 +66,42 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
 
 // circuit.c
 const char *axis_label(Circuit *, const Axis *);
-const char *axis_value(Circuit *, const Axis *);     // its size, if the label does not say it
-bool is_string(const Circuit *);                     // a wire is one line
-uint32_t part_make(Part *, uint32_t stage, Id wire); // a bundle for a wire
-uint32_t bundle_of(Part *, Id wire);                 // of a weight or constant, it begins here
+const char *size_label(World *, Arena *, Size);
+const char *param_name(const Part *, Id wire);
+void label_wire(Part *, Id wire);                        // its bundle gets the labels of its type
+const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
+bool is_string(const Circuit *);                         // a wire is one line
+uint32_t part_make(Part *, uint32_t stage, Id wire);     // a bundle for a wire
+uint32_t bundle_of(Part *, Id wire);                     // of a weight or constant, it begins here
+const char *axis_value(Circuit *, const Axis *);         // its size, if the label does not say it
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
 uint32_t reads(const Diagram *, Id wire); // how often it is read
 
+// formula.c: what a loop does to numbers; NULL: the wires say it all
+typedef struct {
+  World *w;
+  const Diagram *d; // whose wires are named; NULL: operands are x, y, z
+  const Loop *l;
+  const Id *in;
+} FormulaOf;
+const char *formula_text(const FormulaOf *, Arena *);
+uint32_t formula_letters(const char *);
+bool is_product(const Loop *, uint32_t scalar); // of operands
+
+// steps.c
+const Diagram *diagram_steps(World *, const Diagram *); // as it is read
+
 // circuit_loop.c
-const char *body_text(Circuit *,
-                      const Loop *); // what it does to numbers; NULL: the wires say it all
+bool is_count(World *, const Loop *sum, const Loop *,
+              uint32_t scalar); // is it how many things are summed?
+bool loop_is_mask(const Loop *);
+const char *body_text(Part *, const Box *);        // its formula, if it is not too long
+void make_winner(Part *, uint32_t stage, Id wire); // where the largest is: it begins there
 void draw_loop(Part *, const Box *);
 
 // circuit_call.c
+const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
 void draw_call(Part *, const Box *);
 
 // circuit_same.c: up to sizes
@@ -86,11 +113,17 @@ Fold *fold_inside(Part *, const Box *call);         // the same turns in what it
 bool fold_varies(Circuit *, const Fold *, Id wire); // its sizes differ
 void turn_labels(Part *, uint32_t bundle, Id wire); // the index for those that differ
 void turn_label(Part *, const Box *loop, uint32_t index, Strand *);
-void turn_label_sizes(Circuit *, const Fold *, const Axis *each, Strand *); // [turn]
-void series_rows(Circuit *);                                                // for the legend
+void turn_label_sizes(Circuit *, const Fold *, const Axis *each, Strand *);    // [turn]
+const char *turn_option(Part *, const Box *call, uint32_t option, uint32_t i); // one of its sizes
+void series_rows(Circuit *);                                                   // for the legend
 
 // circuit_scan.c
 void draw_scan(Part *, const Box *);
+
+// tandem.c
+// For each input and then each output a mask: bit i says that windows move along axes i and i + 1.
+const uint32_t *diagram_pairs(Circuit *, const Diagram *);
+void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 
 // circuit_repeat.c
 void draw_part(Part *);

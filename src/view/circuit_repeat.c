@@ -308,7 +308,7 @@ static uint32_t enter(Part *p, const Repeat *r, const Fold *f, uint32_t block, I
     if (is_string(c) || i >= last->rank) continue;
     for (uint32_t t = 1; t < r->n; t++)
       each[t] = p->d->wire.at[wire_at(p, r, t - 1, x->place, x->port)].type.axis[i];
-    each[0] = from < p->d->wire.n ? p->d->wire.at[from].type.axis[i] : each[1];
+    each[0] = p->d->wire.at[from].type.axis[i];
     const char *label = now[i].label;
     turn_label_sizes(c, f, each, &now[i]);
     changed |= label != now[i].label;
@@ -325,6 +325,14 @@ typedef struct {
   Id in;
 } Carry;
 typedef VEC(Carry) Carries;
+
+// A wire like another, that comes into a loop.
+static Id more_wire(Part *p, Id like) {
+  Wire x = p->own->wire.at[like];
+  x.box = 0;
+  vec_push(p->c->s->arena, &p->own->wire, x);
+  return p->own->wire.n - 1;
+}
 
 // What goes round gets its index from where it comes out: o_{l}, and so o_{l−1} where it goes in.
 static void name_carries(Part *p, const Fold *f, const Repeat *r, Read *const *read) {
@@ -352,7 +360,7 @@ static void enter_carries(Part *p, const Repeat *r, const Fold *f, uint32_t bloc
                             all.at[at].port != x->port))
         at++;
       if (at == all.n) {
-        Carry carry = {*wire, x->place, x->port, p->wires++};
+        Carry carry = {*wire, x->place, x->port, more_wire(p, *wire)};
         p->made[carry.in] = enter(p, r, f, block, *wire, x);
         vec_push(p->c->s->arena, &all, carry);
       }
@@ -429,7 +437,7 @@ static void load_kept(Part *p, const Repeat *r, const Fold *f) {
       const From *x = &r->from[i][k];
       Id *wire = &p->in[box_at(r, 0, i)][k];
       if (x->kind != FROM_KEPT) continue;
-      Id made = p->wires++;
+      Id made = more_wire(p, *wire);
       p->made[made] = load(p, kept_name(p, x->kept, x->place, x->port),
                            index_text(p, r->name, x->sign, x->plus), *wire);
       label_kept(p, r, f, i, k, p->made[made]);
@@ -565,29 +573,34 @@ const char *weight_label(Part *p, const char *name) {
   return arena_format(p->c->s->arena, "%.*s_{%s}", (int)(dot - name), name, p->fold->name);
 }
 
+// The diagram once more, to which wires can be added.
+static Diagram *own_copy(Arena *a, const Diagram *d) {
+  Diagram *own = arena_copy(a, d, sizeof *d);
+  own->wire.at = NULL;
+  own->wire.n = own->wire.cap = 0;
+  for (Id i = 0; i < d->wire.n; i++) vec_push(a, &own->wire, d->wire.at[i]);
+  return own;
+}
+
 void draw_part(Part *p) {
   Arena *a = p->c->s->arena;
   const Diagram *d = p->d;
   Ids boxes = {0};
-  uint32_t inputs = 0;
+  uint32_t inputs = 0, depth = 1, *made;
+  p->d = p->own = own_copy(a, d);
   p->in = NEW_ARRAY(a, Id *, d->box.n);
   p->done = NEW_ARRAY(a, bool, d->box.n);
   p->tried = table_new(a);
   for (Id b = 1; b < d->box.n; b++) {
+    uint32_t n = 1; // each turn around a box may give an input a new wire
+    for (Id t = d->box.at[b].turn; t; t = p->c->w->turn.at[t].parent) n++;
+    if (n > depth) depth = n;
     p->in[b] = arena_copy(a, d->box.at[b].in, d->box.at[b].nin * sizeof(Id));
     inputs += d->box.at[b].nin;
     vec_push(a, &boxes, b);
   }
-  // Each turn around a box may give an input a new number.
-  uint32_t depth = 1, *made;
-  for (Id b = 1; b < d->box.n; b++) {
-    uint32_t n = 1;
-    for (Id t = d->box.at[b].turn; t; t = p->c->w->turn.at[t].parent) n++;
-    if (n > depth) depth = n;
-  }
   made = NEW_ARRAY(a, uint32_t, d->wire.n + 1 + (size_t)inputs * depth);
   memcpy(made, p->made, d->wire.n * sizeof *made);
   p->made = made;
-  p->wires = d->wire.n;
   draw_boxes(p, &boxes, 0);
 }

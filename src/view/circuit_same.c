@@ -59,9 +59,11 @@ static bool same_loops(Circuit *c, const Loop *a, const Loop *b) {
   return true;
 }
 
+static bool compare(Circuit *, const Diagram *, const Diagram *);
+
 static bool same_scans(Circuit *c, const Scan *a, const Scan *b) {
   return a->slice == b->slice && a->carry == b->carry && a->hold == b->hold && a->back == b->back &&
-         a->axis.name == b->axis.name && same_diagrams(c, a->body, b->body);
+         a->axis.name == b->axis.name && compare(c, a->body, b->body);
 }
 
 bool same_boxes(Circuit *c, const Diagram *d, const Box *a, const Diagram *e, const Box *b) {
@@ -92,7 +94,19 @@ static bool same_wires(const Diagram *d, Id x, const Diagram *e, Id y) {
   return a->box || boundary_number(d, x) == boundary_number(e, y);
 }
 
+// Options that are not sizes are written out.
+static bool same_options(const Diagram *d, const Diagram *e) {
+  if (d->option.n != e->option.n) return false;
+  for (uint32_t i = 0; i < d->option.n; i++) {
+    const Option *a = &d->option.at[i], *b = &e->option.at[i];
+    if (a->usual != b->usual || a->nsize != b->nsize || !a->text != !b->text) return false;
+    if (a->text && strcmp(a->text, b->text) != 0) return false;
+  }
+  return true;
+}
+
 static bool compare(Circuit *c, const Diagram *d, const Diagram *e) {
+  if (!same_options(d, e)) return false;
   if (d->name != e->name || d->in.n != e->in.n || d->out.n != e->out.n ||
       d->param.n != e->param.n || d->box.n != e->box.n)
     return false;
@@ -116,7 +130,7 @@ bool same_diagrams(Circuit *c, const Diagram *d, const Diagram *e) {
   if (!c->compared) c->compared = table_new(c->s->arena);
   Id known = table_get(c->compared, key, sizeof key);
   if (!known) {
-    known = compare(c, d, e) ? SAME : DIFFERENT;
+    known = compare(c, part_diagram(c, d), part_diagram(c, e)) ? SAME : DIFFERENT;
     table_put(c->compared, key, sizeof key, known);
   }
   return known == SAME;

@@ -38,7 +38,7 @@ Fold *fold_inside(Part *p, const Box *call) {
     const Diagram **d = NEW_ARRAY(a, const Diagram *, f->n);
     for (uint32_t t = 0; t < f->n; t++) {
       const Box *b = &f->d[t]->box.at[box_in(f, t, id)];
-      d[t] = b->op == OP_call ? b->callee : b->scan->body;
+      d[t] = b->op == OP_call ? part_diagram(p->c, b->callee) : b->scan->body;
     }
     Fold *inside = NEW(a, Fold);
     *inside = (Fold){.name = f->name, .n = f->n, .value = f->value, .d = d};
@@ -127,8 +127,17 @@ static bool is_taken(const Circuit *c, const char *base) {
   return false;
 }
 
-static const char *label_by_turn(Circuit *c, const Fold *f, const Axis *each) {
-  const char *base = series_base(c, f, each), *label = known_series(c, f, each, base);
+static bool has_letter(const Circuit *c, const char *letter) {
+  for (uint32_t i = 0; i < c->series.n; i++)
+    if (same_letter(c->series.at[i].base, letter)) return true;
+  return false;
+}
+
+// An index inside of a box may go by the letter of an axis that is known.
+static const char *label_by_turn(Circuit *c, const Fold *f, const Axis *each, bool index) {
+  const char *base = series_base(c, f, each);
+  bool any = index && base && !has_letter(c, base);
+  const char *label = known_series(c, f, each, any ? NULL : base);
   if (label) return label;
   if (!base) base = "n";
   while (is_taken(c, base)) base = arena_format(c->s->arena, "%s'", base);
@@ -144,7 +153,7 @@ static bool differ(Circuit *c, const Fold *f, const Axis *each) {
 
 void turn_label_sizes(Circuit *c, const Fold *f, const Axis *each, Strand *x) {
   if (!differ(c, f, each)) return;
-  x->label = label_by_turn(c, f, each);
+  x->label = label_by_turn(c, f, each, false);
   x->size = NULL;
 }
 
@@ -185,9 +194,25 @@ void turn_label(Part *p, const Box *loop, uint32_t index, Strand *x) {
       each[t] = (Axis){.label = at->name, .size = at->size};
     }
     if (!differ(c, f, each)) continue;
-    turn_label_sizes(c, f, each, x);
+    x->label = label_by_turn(c, f, each, true);
+    x->size = NULL;
     return;
   }
+}
+
+const char *turn_option(Part *p, const Box *call, uint32_t option, uint32_t i) {
+  Circuit *c = p->c;
+  Id id = p->d->wire.at[call->out[0]].box;
+  const Option *own = &call->callee->option.at[option];
+  for (const Fold *f = p->fold; f; f = f->outer) {
+    Axis *each = NEW_ARRAY(c->s->arena, Axis, f->n);
+    for (uint32_t t = 0; t < f->n; t++) {
+      const Option *o = &f->d[t]->box.at[box_in(f, t, id)].callee->option.at[option];
+      each[t] = (Axis){.label = o->name, .size = o->size[i]};
+    }
+    if (differ(c, f, each)) return label_by_turn(c, f, each, false);
+  }
+  return size_label(c->w, c->s->arena, own->size[i]);
 }
 
 // -- the legend's rows ----------------------------------------------------------------------------
@@ -199,7 +224,8 @@ void series_rows(Circuit *c) {
     for (uint32_t k = 0; k < s->step.n; k++) {
       bool skip = s->step.n > MANY && k >= FIRST && k + 1 < s->step.n;
       if (skip && k > FIRST) continue;
-      buf_printf(&b, "%s%s", k ? ", " : "", skip ? "…" : size_text(c->w, s->step.at[k].size));
+      buf_printf(&b, "%s%s", k ? ", " : "",
+                 skip ? "…" : size_label(c->w, c->s->arena, s->step.at[k].size));
     }
     if (s->step.n && s->step.at[0].at != 1)
       buf_printf(&b, "   (%s = %lld…%lld)", s->name, (long long)s->step.at[0].at,

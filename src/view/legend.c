@@ -3,6 +3,7 @@
 #include "view/room.h"
 #include "view/sketch.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,8 +46,8 @@ static bool is_written(const Layout *l, const char *label) {
   size_t n = strcspn(label, "{");
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
     const char *own = l->label[x] ? l->s->strand.at[x].label : "";
-    own += strspn(own, "0123456789");
-    if (strncmp(own, label, n) == 0) return true;
+    for (const char *at = own; *at; at++)
+      if (strncmp(at, label, n) == 0 && (at == own || !isalpha((unsigned char)at[-1]))) return true;
   }
   return false;
 }

@@ -17,6 +17,8 @@ typedef struct {
   const char *size;  // if the label is a name whose size is known; or NULL
   Line line;
   uint32_t bundle;
+  bool pair;      // windows move along it and the one below it
+  const char *id; // of the wire it belongs to
 } Strand;
 
 typedef struct {
@@ -47,10 +49,14 @@ typedef struct {
   GlyphKind kind;
   const char *text, *above, *below; // its letter, and small ones to the right of it; or NULL
   Ids in, out;                      // strands, from top to bottom
+  Ids touch;                        // GLYPH_NORM: strands that pass and count nevertheless
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
   bool flip;                        // GLYPH_INDEX: an axis begins there
+  bool upper;                       // GLYPH_MASK: what stays is above the diagonal
+  const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
+  const char *words, *id;           // for readers; NULL: those of its stage
 } Glyph;
 
 typedef enum {
@@ -85,6 +91,7 @@ typedef struct {
   Ink ink;
   const char *times; // of what is repeated: the last turn, "6"; or NULL
   const char *from;  // and the first one, "l=1"; or NULL
+  const char *id;
 } Block;
 
 typedef struct { // of the legend
