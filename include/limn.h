@@ -124,6 +124,9 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
+  bool lens;                // a goal, a learner or (NULL) all goals as parametric lenses
+  bool grad;                // the reverse derivative of a box or learner
+  bool who;                 // which goals move which learners
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
 // The same as lines of text for a terminal; `out` is not looked at.

@@ -37,6 +37,13 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_open(const CircuitHow *how, const char *name) {
+  if (is_named(how->close, name)) return false;
+  return how->level == LEVEL_LAYER || is_named(how->open, name);
+}
+
+bool call_has_glyph(const char *name) { return known_glyph(name) != NULL; }
+
 // The axis of a result that passes over the callee under this number; rank: none.
 static uint32_t passing(const Type *t, uint32_t pass) {
   uint32_t i = 0;
@@ -116,6 +123,8 @@ static void string_call(Part *p, const Box *box) {
   args.nout = box->callee->out.n;
   all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
             name_text(p->c->w->names, box->callee->name));
+  Stage *last = &p->c->s->stage.at[p->c->s->stage.n - 1];
+  last->glyph.at[0].bold = box->callee->param.n > 0;
 }
 
 void draw_call(Part *p, const Box *box) {
@@ -126,9 +135,7 @@ void draw_call(Part *p, const Box *box) {
   const CircuitHow *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
   const Known *k = known_glyph(name);
-  bool open = how->level == LEVEL_LAYER || is_named(how->open, name);
-  if (is_named(how->close, name)) open = false;
-  if (open)
+  if (call_is_open(how, name) && !how->grad)
     open_call(p, box);
   else
     closed_call(p, box, k);

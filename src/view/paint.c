@@ -65,6 +65,14 @@ static double port_x(const Placed *p, bool in) {
   return in ? p->x - half : p->x + half;
 }
 
+// Where a value is copied; on the way back, where changes are added.
+static void branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
+  if (l->s->strand.at[x].line == LINE_BACK)
+    plus_circle(c, at, y);
+  else
+    dot(c, at, y);
+}
+
 static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
   uint32_t born = l->born[x];
   *y = l->out[x];
@@ -73,7 +81,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   if (e->from) return port_x(e->from, false);
   if (e->begin && e->begin->kind == LINK_COPY) {
     *y = l->y[e->begin->a];
-    dot(c, s->spread - 4, *y);
+    branch(c, l, x, s->spread - 4, *y);
     return s->spread - 4;
   }
   if (e->begin && e->begin->kind == LINK_BEGIN) dot(c, s->spread - 4, *y);
@@ -95,8 +103,34 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
+// The arrowhead of a line that has a direction, where it is level.
+static void direction(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  Line line = l->s->strand.at[x].line;
+  if (line != LINE_FORTH && line != LINE_BACK) return;
+  const Section *born = l->born[x] ? &l->section.at[l->born[x] - 1] : NULL;
+  const Section *dies = &l->section.at[l->dies[x]];
+  double from = born ? born->spread + e->spread : l->section.at[0].data;
+  double to = l->dies[x] + 1 == l->section.n ? dies->gather : dies->glyph - e->gather;
+  Ink ink = l->s->strand.at[x].ink;
+  arrowhead(c, (from + to) / 2, l->y[x], line == LINE_BACK, false, ink ? ink : INK_LINE);
+}
+
+// Where lines of lenses cross, the lower one has a gap.
+static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  if (l->s->strand.at[x].line < LINE_FORTH || !l->born[x] || e->from) return;
+  if (!e->begin || e->begin->kind != LINK_PASS || fabs(l->out[x] - l->y[x]) < 0.01) return;
+  double x0 = l->section.at[l->born[x] - 1].spread, dx = e->spread;
+  canvas_open(c, "", "gap", "");
+  path_move(c, x0 + dx * 0.15, l->out[x]);
+  path_cubic(c, x0 + dx / 2, l->out[x], x0 + dx / 2, l->y[x], x0 + dx * 0.85, l->y[x]);
+  canvas_paint(c, &(Paint){.stroke = INK_PAPER, .width = 6});
+  canvas_close(c);
+}
+
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   const char *label = l->s->strand.at[x].label;
+  const Strand *strand = &l->s->strand.at[x];
+  gap(c, l, e, x);
   canvas_open(c, "", "wire", label ? label : "");
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
@@ -107,8 +141,9 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
     curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
   }
   end_strand(c, l, e, x);
-  canvas_paint(
-      c, &(Paint){.stroke = INK_LINE, .width = l->s->strand.at[x].line == LINE_THICK ? 2 : 1});
+  canvas_paint(c, &(Paint){.stroke = strand->ink ? strand->ink : INK_LINE,
+                           .width = strand->line == LINE_THICK ? 2 : 1});
+  direction(c, l, e, x);
   canvas_close(c);
 }
 
@@ -158,18 +193,24 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
                 &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
 }
 
+static void name(Canvas *c, const Layout *l, const Bundle *b, double x, Anchor anchor,
+                 const char *text) {
+  double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
+  canvas_open(c, "", "label", "");
+  math_text(c, x, y + NAME * 0.33,
+            &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = anchor, .ink = INK_TEXT}, text);
+  canvas_close(c);
+}
+
 static void names(Canvas *c, const Layout *l) {
   const Sketch *s = l->s;
   for (uint32_t i = 0; i < s->in.n; i++) {
     const Bundle *b = &s->bundle.at[s->in.at[i]];
-    if (!b->name || !b->n) continue;
-    double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
-    canvas_open(c, "", "label", "");
-    math_text(c, l->section.at[0].data - 6, y + NAME * 0.33,
-              &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_END, .ink = INK_TEXT},
-              b->name);
-    canvas_close(c);
+    if (b->name && b->n) name(c, l, b, l->section.at[0].data - 6, ANCHOR_END, b->name);
   }
+  for (uint32_t i = 0; i < s->out.n && i < s->ends.n; i++)
+    name(c, l, &s->bundle.at[s->out.at[i]], l->section.at[l->section.n - 1].gather + 6,
+         ANCHOR_START, s->ends.at[i]);
 }
 
 static void labels(Canvas *c, const Layout *l) {
@@ -177,7 +218,8 @@ static void labels(Canvas *c, const Layout *l) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - 5,
+    double up = l->s->strand.at[x].line < LINE_FORTH ? 5 : 9; // above its arrowhead
+    math_text(c, s->data + 6, l->y[x] - up,
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
     canvas_close(c);
