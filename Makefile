@@ -21,7 +21,7 @@ WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
 CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 export LDLIBS := -lpng -lz -lpthread -lm
-LAYERS := base bytes data diagram front infer learn plan target train view
+LAYERS := base bytes data diagram front graph infer learn plan target train view
 SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
 TESTS := $(sort $(wildcard tests/*_test.c))

@@ -193,7 +193,7 @@ void add_learner(Infer *in, Def *d, Ids *out) {
   vec_push(in->w->arena, out, d->id);
   if (d->kind == DEF_STALE) return;
   if (d->node->kid[4]) add_closure(in, d->scope, d->node->kid[4], out);
-  if (d->refined) add_closure(in, d->scope, d->refined->kid[1], out);
+  if (d->refined) add_closure(in, d->refined_in, d->refined->kid[1], out);
 }
 
 // Every learner that a text mentions, through boxes and other learners.

@@ -68,6 +68,7 @@ static void do_refine(Infer *in, Scope *s, const Node *n) {
     return;
   }
   d->refined = n;
+  d->refined_in = s;
 }
 
 static void do_stale(Infer *in, Scope *s, const Node *n) {

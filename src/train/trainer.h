@@ -10,6 +10,7 @@ typedef struct {
   const char *name; // of a known set, or a path
   bool bits;
   int64_t window;
+  Episodes episodes;
   Set *set;
 } Opened;
 

@@ -8,8 +8,10 @@ enum { LABEL = 14, NAME = 20 };
 #define DOT 3.35
 
 static void dot(Canvas *c, double x, double y) {
+  canvas_open(c, "", "dot", "");
   path_circle(c, x, y, DOT);
   canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
 }
 
 static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
@@ -150,9 +152,11 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
   double a = l->in[k->a], b = l->in[k->to], r = fabs(b - a) / 2, x = s->glyph, h = 0.5523 * r;
   double top = fmin(a, b), middle = top + r, bottom = top + 2 * r;
+  canvas_open(c, "", "cup", "");
   path_move(c, x, top), path_cubic(c, x + h, top, x + r, middle - h, x + r, middle);
   path_cubic(c, x + r, middle + h, x + h, bottom, x, bottom);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  canvas_close(c);
 }
 
 static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
@@ -171,13 +175,17 @@ static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
   double top = l->top[b] + 12, bottom = l->bottom[b], x[2] = {l->left[b], l->right[b]};
   for (int k = 0; k < 2; k++) {
     double in = k ? -7 : 7, third = (bottom - top) / 4;
+    canvas_open(c, "", "parenthesis", "");
     path_move(c, x[k] + in, top);
     path_cubic(c, x[k], top + third / 2, x[k], bottom - third / 2, x[k] + in, bottom);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
+    canvas_close(c);
   }
+  canvas_open(c, "", "title", "");
   math_text(c, l->left[b] + 2, top - 3,
             &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
             l->s->block.at[b].times);
+  canvas_close(c);
 }
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
@@ -186,11 +194,15 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
+  canvas_open(c, "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
   canvas_paint(c, &(Paint){.fill = k->ink});
+  canvas_close(c);
+  canvas_open(c, "", "title", "");
   if (k->title)
     canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
                 &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+  canvas_close(c);
 }
 
 static void name(Canvas *c, const Layout *l, const Bundle *b, double x, Anchor anchor,
@@ -237,8 +249,10 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   }
   for (uint32_t i = 0; i < l->divider.n; i++) {
     const Divider *d = &l->divider.at[i];
+    canvas_open(c, "", "divider", "");
     path_move(c, d->x0, d->y), path_line(c, d->x1, d->y);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
+    canvas_close(c);
   }
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
   for (uint32_t i = 0; i < l->placed.n; i++) {

@@ -1,0 +1,536 @@
+// Learning graphs against brute force: pairs of paths, gluing, finding, rewriting, on small random
+// graphs; and graphs that are large.
+#include "graph/graph.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static uint64_t seed;
+static uint32_t roll(uint32_t n) {
+  seed = seed * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(seed >> 33) % n;
+}
+
+// -- random graphs --------------------------------------------------------------------------------
+static const char *letter(Arena *a, const char *head, uint32_t i) {
+  return arena_format(a, "%s%02u", head, i);
+}
+
+static Graph *random_graph(Arena *a, uint32_t vertices, uint32_t edges) {
+  Graph *g = graph_new(a);
+  for (uint32_t i = 0; i < vertices; i++)
+    graph_vertex(g, (Vertex){.name = letter(a, "v", i),
+                             .what = 1 + roll(2),
+                             .index = i < 2,
+                             .distance = i >= 2 && roll(2),
+                             .symmetric = true});
+  for (uint32_t i = 0; i < edges; i++) {
+    uint32_t from = roll(vertices - 1), to = from + 1 + roll(vertices - 1 - from);
+    graph_edge(g, (Edge){.name = letter(a, "e", i), .what = 1 + roll(3), .from = from, .to = to});
+  }
+  return g;
+}
+
+typedef VEC(Route) Routes;
+
+static void paths_from(Arena *a, const Graph *g, Route *path, uint32_t at, Routes *out) {
+  if (path->n) {
+    Route copy = {0};
+    for (uint32_t i = 0; i < path->n; i++) vec_push(a, &copy, path->at[i]);
+    vec_push(a, out, copy);
+  }
+  for (uint32_t e = 0; e < g->edge.n; e++) {
+    if (g->edge.at[e].from != at) continue;
+    vec_push(a, path, e);
+    paths_from(a, g, path, g->edge.at[e].to, out);
+    path->n--;
+  }
+}
+
+static Routes all_paths(Arena *a, const Graph *g) {
+  Routes out = {0};
+  for (uint32_t v = 0; v < g->vertex.n; v++) paths_from(a, g, &(Route){0}, v, &out);
+  return out;
+}
+
+static uint32_t first_of(const Graph *g, const Route *r) { return g->edge.at[r->at[0]].from; }
+static uint32_t last_of(const Graph *g, const Route *r) { return g->edge.at[r->at[r->n - 1]].to; }
+
+static bool are_parallel(const Graph *g, const Route *a, const Route *b) {
+  return first_of(g, a) == first_of(g, b) && last_of(g, a) == last_of(g, b) && !route_equal(a, b);
+}
+
+static void random_orders(Arena *a, Graph *g, uint32_t n) {
+  Routes all = all_paths(a, g);
+  for (uint32_t i = 0; all.n && i < n; i++)
+    for (uint32_t tries = 0; tries < 50; tries++) {
+      const Route *l = &all.at[roll(all.n)], *r = &all.at[roll(all.n)];
+      if (!are_parallel(g, l, r)) continue;
+      graph_order(g, *l, *r, 1 << roll(3));
+      break;
+    }
+}
+
+// -- pairs ----------------------------------------------------------------------------------------
+// Is `path` the route `from` with something before and behind, and `other` the same with `to`?
+static bool is_step(const Route *path, const Route *other, const Route *from, const Route *to) {
+  for (uint32_t at = 0; at + from->n <= path->n; at++) {
+    if (memcmp(path->at + at, from->at, from->n * sizeof *from->at) != 0) continue;
+    uint32_t rest = path->n - at - from->n;
+    if (other->n != at + to->n + rest || memcmp(path->at, other->at, at * sizeof *path->at) != 0 ||
+        memcmp(other->at + at, to->at, to->n * sizeof *to->at) != 0 ||
+        memcmp(path->at + at + from->n, other->at + at + to->n, rest * sizeof *path->at) != 0)
+      continue;
+    return true;
+  }
+  return false;
+}
+
+typedef struct {
+  Routes path;
+  double *times;    // [left * n + right] 0: not ordered
+  uint32_t *length; // of the shortest chain
+} Brute;
+
+// Chains of one step more, until nothing changes.
+static void close_chains(Brute *b) {
+  uint32_t n = b->path.n;
+  for (uint32_t length = 2; length <= n; length++)
+    for (uint32_t i = 0; i < n; i++)
+      for (uint32_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < n; j++) {
+          if (b->length[i * n + j] != length - 1 || b->length[j * n + k] != 1 || i == k) continue;
+          double times = b->times[i * n + j] * b->times[j * n + k];
+          uint32_t at = i * n + k;
+          if (b->length[at] && b->length[at] < length) continue;
+          b->length[at] = length;
+          if (times > b->times[at]) b->times[at] = times;
+        }
+}
+
+static Brute brute_pairs(Arena *a, const Graph *g) {
+  Brute b = {.path = all_paths(a, g)};
+  uint32_t n = b.path.n;
+  b.times = NEW_ARRAY(a, double, n *n + 1);
+  b.length = NEW_ARRAY(a, uint32_t, n * n + 1);
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < n; k++) {
+      const Route *l = &b.path.at[i], *r = &b.path.at[k];
+      if (!are_parallel(g, l, r)) continue;
+      if (!g->order.n) b.times[i * n + k] = 1;
+      for (uint32_t o = 0; o < g->order.n; o++) {
+        const Order *x = &g->order.at[o];
+        if (!is_step(l, r, &x->left, &x->right)) continue;
+        b.length[i * n + k] = 1;
+        if (x->times > b.times[i * n + k]) b.times[i * n + k] = x->times;
+      }
+    }
+  close_chains(&b);
+  return b;
+}
+
+static double brute_times(const Brute *b, const Route *l, const Route *r) {
+  uint32_t i = 0, k = 0;
+  while (!route_equal(&b->path.at[i], l)) i++;
+  while (!route_equal(&b->path.at[k], r)) k++;
+  return b->times[i * b->path.n + k];
+}
+
+static void pairs_are_all(void **state) {
+  (void)state;
+  uint32_t found = 0, chains = 0;
+  for (seed = 1; seed < 1500; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *g = random_graph(a, 4 + roll(3), 3 + roll(6));
+    random_orders(a, g, roll(4));
+    Brute b = brute_pairs(a, g);
+    Pairs pairs = {0};
+    PairsFault fault;
+    assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+    uint32_t want = 0, n = 0;
+    for (uint32_t i = 0; i < b.path.n; i++)
+      for (uint32_t k = 0; k < b.path.n; k++) {
+        bool counts = g->vertex.at[first_of(g, &b.path.at[i])].index &&
+                      g->vertex.at[last_of(g, &b.path.at[i])].distance;
+        want += counts && b.times[i * b.path.n + k] > 0;
+        chains += counts && b.length[i * b.path.n + k] > 1;
+      }
+    for (uint32_t i = 0; i < pairs.n; i++) {
+      const Pair *p = &pairs.at[i];
+      double times = brute_times(&b, &p->left, &p->right);
+      assert_true(g->vertex.at[p->from].index && g->vertex.at[p->to].distance && times > 0);
+      if (p->both) times += brute_times(&b, &p->right, &p->left);
+      assert_true(fabs(times - p->times) < 1e-12);
+      n += p->both ? 2 : 1;
+    }
+    assert_int_equal(n, want);
+    found += n;
+    arena_free(a);
+    seed = own;
+  }
+  assert_true(found > 1000 && chains > 30); // there was something to find
+}
+
+// The same graph with everything in another order.
+static Graph *shuffled(Arena *a, const Graph *g) {
+  Graph *s = graph_new(a);
+  uint32_t nv = g->vertex.n, ne = g->edge.n, *v = NEW_ARRAY(a, uint32_t, nv + 1),
+           *e = NEW_ARRAY(a, uint32_t, ne + 1);
+  uint32_t shift = roll(nv), turn = ne ? roll(ne) : 0;
+  for (uint32_t i = 0; i < nv; i++) {
+    uint32_t from = nv - 1 - (i + shift) % nv;
+    v[from] = graph_vertex(s, g->vertex.at[from]);
+  }
+  for (uint32_t i = 0; i < ne; i++) {
+    uint32_t from = ne - 1 - (i + turn) % ne;
+    Edge x = g->edge.at[from];
+    x.from = v[x.from], x.to = v[x.to];
+    e[from] = graph_edge(s, x);
+  }
+  for (uint32_t i = g->order.n; i-- > 0;) {
+    Order o = g->order.at[i];
+    Route l = {0}, r = {0};
+    for (uint32_t k = 0; k < o.left.n; k++) vec_push(a, &l, e[o.left.at[k]]);
+    for (uint32_t k = 0; k < o.right.n; k++) vec_push(a, &r, e[o.right.at[k]]);
+    graph_order(s, l, r, o.times);
+  }
+  return s;
+}
+
+static const char *pairs_text(Arena *a, const Graph *g) {
+  Pairs pairs = {0};
+  PairsFault fault;
+  Buf b = buf_new(a);
+  assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+  for (uint32_t i = 0; i < pairs.n; i++)
+    buf_printf(&b, "%s <= %s %g %d\n", route_text(a, g, &pairs.at[i].left),
+               route_text(a, g, &pairs.at[i].right), pairs.at[i].times, pairs.at[i].both);
+  return b.n ? b.at : "";
+}
+
+static void order_of_text_is_nothing(void **state) {
+  (void)state;
+  for (seed = 1; seed < 300; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *g = random_graph(a, 5, 8);
+    random_orders(a, g, roll(4));
+    assert_string_equal(pairs_text(a, g), pairs_text(a, shuffled(a, g)));
+    arena_free(a);
+    seed = own;
+  }
+}
+
+static Graph *chain_with_pair(Arena *a, uint32_t n) {
+  Graph *g = graph_new(a);
+  for (uint32_t i = 0; i <= n; i++)
+    graph_vertex(g, (Vertex){.name = letter(a, "v", i), .index = !i, .distance = i == n});
+  for (uint32_t i = 0; i < n; i++)
+    graph_edge(g, (Edge){.name = letter(a, "e", i), .from = i, .to = i + 1});
+  return g;
+}
+
+static void faults_are_named(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Pairs pairs = {0};
+  PairsFault fault;
+  Graph *g = chain_with_pair(a, 3); // v0 → v1 → v2 → v3, and back from v2 to v1
+  uint32_t back = graph_edge(g, (Edge){.name = "back", .from = 2, .to = 1});
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_int_equal(fault.kind, PAIRS_CYCLE);
+  assert_string_equal(route_text(a, g, &fault.route), "e01 ; back");
+  g->edge.at[back].most = 2;
+  g->vertex.at[3].symmetric = true;
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_int_equal(pairs.n, 3); // round 0, 1 or 2 times: three paths
+  graph_edge(g, (Edge){.name = "self", .from = 1, .to = 1});
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_string_equal(route_text(a, g, &fault.route), "self");
+
+  g = chain_with_pair(a, 2);
+  graph_edge(g, (Edge){.name = "other", .from = 0, .to = 2});
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_int_equal(fault.kind, PAIRS_UNORDERED);
+  assert_string_equal(route_text(a, g, &fault.route), "e00 ; e01");
+  assert_string_equal(route_text(a, g, &fault.other), "other");
+
+  g = chain_with_pair(a, 40); // each step two ways: 2^40 paths
+  g->vertex.at[40].symmetric = true;
+  for (uint32_t i = 0; i < 40; i++)
+    graph_edge(g, (Edge){.name = letter(a, "f", i), .from = i, .to = i + 1});
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_int_equal(fault.kind, PAIRS_MANY);
+  uint64_t paths = (uint64_t)1 << 40;
+  assert_true(fault.count == UINT64_MAX || fault.count == paths / 2 * (paths - 1));
+  graph_order(g, route_of(a, 20), route_of(a, 60), 1); // in the middle: 2^39 ways to stand
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(fault.kind == PAIRS_MANY && fault.count == (uint64_t)1 << 20);
+  arena_free(a);
+}
+
+// A thousand spaces and ten thousand edges, with a few pairs in them: what does not end in a pair
+// is not walked.
+static void large_graphs(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Graph *g = graph_new(a);
+  seed = 5;
+  for (uint32_t i = 0; i < 1000; i++)
+    graph_vertex(g, (Vertex){.name = arena_format(a, "v%03u", i), .index = i == 0});
+  for (uint32_t i = 0; i < 10000; i++) { // most lead away from everything that has a distance
+    uint32_t from = roll(998), to = from + 1 + roll(998 - from);
+    if (from < 10 && to >= 990) to = 500;
+    graph_edge(g, (Edge){.name = arena_format(a, "e%05u", i), .from = from, .to = to});
+  }
+  uint32_t n = graph_vertex(g, (Vertex){.name = "N", .index = true});
+  uint32_t y = graph_vertex(g, (Vertex){.name = "Y", .distance = true});
+  uint32_t f = graph_edge(g, (Edge){.name = "f", .from = n, .to = y});
+  uint32_t h = graph_edge(g, (Edge){.name = "h", .from = n, .to = y});
+  graph_edge(g, (Edge){.name = "in", .from = n, .to = 0});
+  graph_order(g, route_of(a, f), route_of(a, h), 1);
+  Pairs pairs = {0};
+  PairsFault fault;
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_int_equal(pairs.n, 1);
+  g->order.n = 0;
+  g->vertex.at[y].symmetric = true;
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_int_equal(pairs.n, 2); // the one from before stays in the list
+  assert_true(arena_used(a) < 64 << 20);
+  arena_free(a);
+}
+
+// -- gluing ---------------------------------------------------------------------------------------
+static bool is_same_shape(Arena *a, const Graph *g, const Graph *h) {
+  Matches m = {0};
+  if (g->vertex.n != h->vertex.n || g->edge.n != h->edge.n || g->order.n != h->order.n)
+    return false;
+  graph_find(a, g, h, true, 1, &m);
+  return m.n == 1;
+}
+
+static uint32_t count_pairs(Arena *a, const Graph *g) {
+  Pairs pairs = {0};
+  PairsFault fault;
+  assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+  return pairs.n;
+}
+
+static Graph *glue(Arena *a, const Graph *x, const Graph *y, const Along *along) {
+  const Graph *part[] = {x, y};
+  const char *name[] = {"one", "two"};
+  Inclusion in[2];
+  GlueFault fault;
+  Graph *whole;
+  assert_true(graph_glue(a, part, name, 2, along, &whole, in, &fault));
+  return whole;
+}
+
+static void gluing(void **state) {
+  (void)state;
+  for (seed = 1; seed < 300; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *x = random_graph(a, 4, 5), *y = random_graph(a, 4, 5), *z = random_graph(a, 4, 4);
+    random_orders(a, x, 1), random_orders(a, y, 1), random_orders(a, z, 1);
+    Along none = {0}, one = {0}, turned = {0};
+    // with nothing stated in one of them, all its pairs count only as long as it stands alone
+    if (x->order.n && y->order.n)
+      assert_int_equal(count_pairs(a, glue(a, x, y, &none)), count_pairs(a, x) + count_pairs(a, y));
+    for (uint32_t i = 0; i < 4; i++) {
+      y->vertex.at[i].what = x->vertex.at[i].what;
+      vec_push(a, &one.vertex, (PartVertex){0, i}), vec_push(a, &one.vertex, (PartVertex){1, i});
+      vec_push(a, &turned.vertex, (PartVertex){1, i});
+      vec_push(a, &turned.vertex, (PartVertex){0, i});
+    }
+    Graph *xy = glue(a, x, y, &one), *yx = glue(a, y, x, &turned);
+    assert_int_equal(xy->vertex.n, 4);
+    assert_true(is_same_shape(a, xy, yx));
+    assert_true(is_same_shape(a, glue(a, glue(a, x, y, &none), z, &none),
+                              glue(a, x, glue(a, y, z, &none), &none)));
+    arena_free(a);
+    seed = own;
+  }
+}
+
+// Two squares along their encoder, as in the figure of seed 001.
+static void squares_along_an_encoder(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Graph *square[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    Graph *g = square[k] = graph_new(a);
+    uint32_t n = graph_vertex(g, (Vertex){.name = "N", .what = 10 + k, .index = true});
+    uint32_t x = graph_vertex(g, (Vertex){.name = "X", .what = 1});
+    uint32_t f = graph_vertex(g, (Vertex){.name = "F", .what = 2});
+    uint32_t y = graph_vertex(g, (Vertex){.name = "Y", .what = 20 + k, .distance = true});
+    uint32_t ex = graph_edge(g, (Edge){.name = "x", .what = 30 + k, .from = n, .to = x});
+    uint32_t m = graph_edge(g, (Edge){.name = "m", .what = 5, .from = x, .to = f});
+    uint32_t h = graph_edge(g, (Edge){.name = "h", .what = 40 + k, .from = f, .to = y});
+    uint32_t ey = graph_edge(g, (Edge){.name = "y", .what = 50 + k, .from = n, .to = y});
+    Route guess = route_of(a, ex);
+    vec_push(a, &guess, m), vec_push(a, &guess, h);
+    graph_order(g, guess, route_of(a, ey), 1);
+  }
+  Along along = {0};
+  vec_push(a, &along.edge, (PartEdge){0, 1}), vec_push(a, &along.edge, (PartEdge){1, 1});
+  Graph *whole = glue(a, square[0], square[1], &along);
+  assert_int_equal(whole->vertex.n, 6);
+  assert_int_equal(whole->edge.n, 7);
+  assert_string_equal(pairs_text(a, whole), "one.x ; m ; one.h <= one.y 1 0\n"
+                                            "two.x ; m ; two.h <= two.y 1 0\n");
+  const Graph *part[] = {square[0], square[1]};
+  const char *name[] = {"one", "two"};
+  Inclusion in[2];
+  GlueFault fault;
+  square[1]->vertex.at[2].what = 3; // another F
+  assert_false(graph_glue(a, part, name, 2, &along, &whole, in, &fault));
+  assert_true(!fault.edge && fault.at[0] == 2 && fault.at[1] == 2 && fault.part[1] == 1);
+  square[1]->vertex.at[2].what = 2, square[1]->edge.at[1].what = 6; // another m
+  assert_false(graph_glue(a, part, name, 2, &along, &whole, in, &fault));
+  assert_true(fault.edge && fault.at[0] == 1);
+  arena_free(a);
+}
+
+// -- finding --------------------------------------------------------------------------------------
+static uint32_t brute_matches(const Graph *p, const Graph *g, bool monic) {
+  uint32_t v[4], e[4], found = 0, nv = 1, ne = 1;
+  for (uint32_t i = 0; i < p->vertex.n; i++) nv *= g->vertex.n;
+  for (uint32_t i = 0; i < p->edge.n; i++) ne *= g->edge.n;
+  for (uint32_t x = 0; x < nv; x++)
+    for (uint32_t y = 0; y < ne; y++) {
+      bool good = true;
+      uint32_t rest = x;
+      for (uint32_t i = 0; i < p->vertex.n; i++, rest /= g->vertex.n) v[i] = rest % g->vertex.n;
+      rest = y;
+      for (uint32_t i = 0; i < p->edge.n; i++, rest /= g->edge.n) e[i] = rest % g->edge.n;
+      for (uint32_t i = 0; i < p->vertex.n; i++) {
+        Id what = p->vertex.at[i].what;
+        good &= !what || what == g->vertex.at[v[i]].what;
+        for (uint32_t k = 0; monic && k < i; k++) good &= v[i] != v[k];
+      }
+      for (uint32_t i = 0; i < p->edge.n; i++) {
+        const Edge *own = &p->edge.at[i], *at = &g->edge.at[e[i]];
+        good &= (!own->what || own->what == at->what) && v[own->from] == at->from &&
+                v[own->to] == at->to;
+        for (uint32_t k = 0; monic && k < i; k++) good &= e[i] != e[k];
+      }
+      found += good;
+    }
+  return found;
+}
+
+static void finding(void **state) {
+  (void)state;
+  uint32_t sum = 0;
+  for (seed = 1; seed < 200; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *p = random_graph(a, 2 + roll(2), 1 + roll(3)), *g = random_graph(a, 4, 6);
+    if (roll(2)) graph_edge(g, (Edge){.name = "loop", .what = 1, .from = 1, .to = 1});
+    for (uint32_t i = 0; i < p->vertex.n; i++)
+      if (roll(2)) p->vertex.at[i].what = 0;
+    for (uint32_t i = 0; i < p->edge.n; i++)
+      if (roll(2)) p->edge.at[i].what = 0;
+    for (uint32_t monic = 0; monic < 2; monic++) {
+      Matches m = {0};
+      assert_true(graph_find(a, p, g, monic, 100000, &m));
+      assert_int_equal(m.n, brute_matches(p, g, monic));
+      sum += m.n;
+      Matches few = {0};
+      assert_int_equal(graph_find(a, p, g, monic, 1, &few), m.n <= 1);
+    }
+    arena_free(a);
+    seed = own;
+  }
+  assert_true(sum > 300);
+}
+
+// -- rewriting ------------------------------------------------------------------------------------
+// a → b becomes a → new → b, and back again.
+static void rewriting(void **state) {
+  (void)state;
+  uint32_t done = 0;
+  for (seed = 1; seed < 200; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *g = random_graph(a, 4, 6), *l = graph_new(a), *r = graph_new(a);
+    random_orders(a, g, 0);
+    for (uint32_t k = 0; k < 2; k++) {
+      Graph *side = k ? r : l;
+      graph_vertex(side, (Vertex){.name = "a"}), graph_vertex(side, (Vertex){.name = "b"});
+    }
+    uint32_t new = graph_vertex(r, (Vertex){.name = "new", .what = 9});
+    graph_edge(l, (Edge){.name = "old", .what = 1, .from = 0, .to = 1});
+    graph_edge(r, (Edge){.name = "in", .what = 7, .from = 0, .to = new});
+    graph_edge(r, (Edge){.name = "out", .what = 8, .from = new, .to = 1});
+    Rule there = {.left = l, .right = r}, back = {.left = r, .right = l};
+    for (uint32_t i = 0; i < 2; i++) {
+      vec_push(a, &there.kept_vertex, (PartVertex){0, i});
+      vec_push(a, &there.kept_vertex, (PartVertex){1, i});
+    }
+    back.kept_vertex.at = there.kept_vertex.at, back.kept_vertex.n = 4;
+    Matches m = {0};
+    graph_find(a, l, g, true, 100, &m);
+    for (uint32_t i = 0; i < m.n; i++) {
+      Graph *out, *again;
+      Inclusion kept;
+      Match made, home;
+      RewriteFault fault;
+      assert_true(graph_rewrite(a, &there, g, &m.at[i], &out, &kept, &made, &fault));
+      assert_int_equal(out->vertex.n, g->vertex.n + 1);
+      assert_int_equal(out->edge.n, g->edge.n + 1);
+      assert_true(graph_rewrite(a, &back, out, &made, &again, &kept, &home, &fault));
+      assert_true(is_same_shape(a, again, g) && is_same_shape(a, g, again));
+      done++;
+    }
+    arena_free(a);
+    seed = own;
+  }
+  assert_true(done > 100);
+}
+
+static void conditions_of_rewriting(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Graph *g = chain_with_pair(a, 2), *l = graph_new(a), *r = graph_new(a), *out;
+  graph_vertex(l, (Vertex){.name = "a"}), graph_vertex(l, (Vertex){.name = "b"});
+  graph_edge(l, (Edge){.name = "old", .from = 0, .to = 1});
+  graph_vertex(r, (Vertex){.name = "a"});
+  Rule rule = {.left = l, .right = r}; // b goes
+  vec_push(a, &rule.kept_vertex, (PartVertex){0, 0});
+  vec_push(a, &rule.kept_vertex, (PartVertex){1, 0});
+  Match at = {(uint32_t[]){0, 1}, (uint32_t[]){0}}, made;
+  Inclusion kept;
+  RewriteFault fault;
+  assert_false(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
+  assert_true(!fault.shared && fault.vertex == 1 && fault.edge == 1); // v1 → v2 would dangle
+  at = (Match){(uint32_t[]){1, 2}, (uint32_t[]){1}};
+  assert_true(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
+  assert_int_equal(out->vertex.n, 2);
+  graph_edge(g, (Edge){.name = "loop", .from = 0, .to = 0});
+  at = (Match){(uint32_t[]){0, 0}, (uint32_t[]){2}};
+  assert_false(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
+  assert_true(fault.shared && fault.vertex == 0);
+  arena_free(a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(pairs_are_all),
+      cmocka_unit_test(order_of_text_is_nothing),
+      cmocka_unit_test(faults_are_named),
+      cmocka_unit_test(large_graphs),
+      cmocka_unit_test(gluing),
+      cmocka_unit_test(squares_along_an_encoder),
+      cmocka_unit_test(finding),
+      cmocka_unit_test(rewriting),
+      cmocka_unit_test(conditions_of_rewriting),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
