@@ -266,7 +266,7 @@ static const Command commands[] = {
     {"draw",
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
-     "[--check]",
+     "[--lens | --grad | --who] [--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "

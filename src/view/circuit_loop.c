@@ -17,16 +17,24 @@ typedef struct {
 } Formula;
 
 static const char *infix(Fn fn, int *level) {
-  *level = fn == FN_add || fn == FN_sub   ? 1
+  *level = fn == FN_lt                    ? 0
+           : fn == FN_add || fn == FN_sub ? 1
            : fn == FN_mul || fn == FN_div ? 2
            : fn == FN_pow                 ? 3
                                           : 4;
-  return fn == FN_add   ? " + "
+  return fn == FN_lt    ? " < "
+         : fn == FN_add ? " + "
          : fn == FN_sub ? " − "
          : fn == FN_mul ? " · "
          : fn == FN_div ? "/"
          : fn == FN_pow ? "^"
                         : NULL;
+}
+
+// A number where a condition holds, and 0 elsewhere.
+static bool is_gate(const Loop *l, const Scalar *x) {
+  const Scalar *other = &l->scalar[x->arg[2]];
+  return x->fn == FN_select && other->fn == FN_CONST && other->k == 0;
 }
 
 static void formula(const Formula *f, uint32_t i, int level) {
@@ -44,6 +52,11 @@ static void formula(const Formula *f, uint32_t i, int level) {
     buf_text(f->out, name_text(f->c->w->names, f->l->index[x->ref].name));
   } else if (x->fn == FN_SIZE) {
     buf_text(f->out, size_text(f->c->w, x->ref));
+  } else if (is_gate(f->l, x)) {
+    formula(f, x->arg[1], 2);
+    buf_text(f->out, " · [");
+    formula(f, x->arg[0], 0);
+    buf_char(f->out, ']');
   } else if (sign) {
     if (own < level) buf_char(f->out, '(');
     formula(f, x->arg[0], own);

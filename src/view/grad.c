@@ -56,6 +56,47 @@ static Diagram *with_calls(Grad *g, const Diagram *d) {
   return c;
 }
 
+// -- weights that are used several times ----------------------------------------------------------
+// Does the box only add what it takes, cell by cell?
+static bool is_sum(const Box *b) {
+  if (b->op != OP_loop || b->loop->nin < 2 || b->loop->combine != SUM ||
+      b->loop->nindex != b->loop->out.rank)
+    return false;
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) {
+    uint8_t fn = b->loop->scalar[i].fn;
+    if (fn != FN_ARG && fn != FN_add && fn != FN_xor) return false;
+  }
+  return true;
+}
+
+static void add_parts(World *w, const Diagram *r, Id wire, Ids *out) {
+  const Box *b = &r->box.at[r->wire.at[wire].box];
+  if (!r->wire.at[wire].box || !is_sum(b)) {
+    vec_push(w->arena, out, wire);
+    return;
+  }
+  for (uint32_t i = 0; i < b->nin; i++) add_parts(w, r, b->in[i], out);
+}
+
+// The cotangent of a weight that is used several times is a sum: its parts come out instead.
+static Diagram *without_sums(World *w, const Diagram *r, uint32_t inputs) {
+  Diagram *c = copy_of(w, r);
+  c->out = (Ids){0};
+  for (uint32_t i = 0; i < r->out.n; i++)
+    if (i < inputs)
+      vec_push(w->arena, &c->out, r->out.at[i]);
+    else
+      add_parts(w, r, r->out.at[i], &c->out);
+  return diagram_simplify(w, c);
+}
+
+static uint32_t cotangents(const Diagram *f) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->in.n; i++) n += has_cotangent(&f->wire.at[f->in.at[i]].type);
+  return n;
+}
+
+// -- names ----------------------------------------------------------------------------------------
 // dX is ∂X.
 static const char *d_name(Arena *a, const char *name) {
   return arena_format(a, "∂%s", *name == 'd' ? name + 1 : "");
@@ -196,6 +237,7 @@ Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   back.grad = true;
   Diagram *r = diagram_simplify(w, diagram_reverse(w, f, &(Wanted){0}));
   if (!r->out.n) return NULL;
+  r = without_sums(w, r, cotangents(f));
   Sketch *s = circuit_of(w, a, r, &back, NULL);
   name_ends(w, f, r, s);
   end_weights(w, f, r, s);
