@@ -152,8 +152,7 @@ static void string_loop(Part *p, const Box *box) {
     p->made[box->out[0]] = bundle_of(p, box->in[0]);
     return;
   }
-  const Scalar *last = &l->scalar[l->nscalar - 1];
-  if (l->nin == 1 && last->fn == FN_stop && l->scalar[last->arg[0]].fn == FN_ARG) {
+  if (loop_is_stop(l)) {
     all_ports(p, box, GLYPH_STOP, "stop");
     return;
   }

@@ -41,6 +41,9 @@ const char *body_text(Circuit *,
 void draw_loop(Part *, const Box *);
 
 // circuit_stop.c
+bool loop_is_stop(const Loop *);                 // does nothing else
+bool loop_stops(const Loop *, uint32_t operand); // which is read in no other way
+void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not
 // The box without the stops of its operands, which are marks on their wires: these have other
 // bundles until the pairs in `wires` (wire, its bundle) are put back.
 Box stop_operands(Part *, const Box *, Ids *wires);

@@ -6,8 +6,12 @@ static bool is_of_arg(const Loop *l, uint32_t i, uint32_t operand) {
   return l->scalar[i].fn == FN_ARG && l->scalar[i].ref == operand;
 }
 
-// Is this operand only read through `stop`?
-static bool is_stopped(const Loop *l, uint32_t operand) {
+bool loop_is_stop(const Loop *l) {
+  const Scalar *last = &l->scalar[l->nscalar - 1];
+  return l->nin == 1 && last->fn == FN_stop && l->scalar[last->arg[0]].fn == FN_ARG;
+}
+
+bool loop_stops(const Loop *l, uint32_t operand) {
   bool any = false;
   for (uint32_t i = 0; i < l->nscalar; i++) {
     const Scalar *x = &l->scalar[i];
@@ -20,7 +24,7 @@ static bool is_stopped(const Loop *l, uint32_t operand) {
   return any;
 }
 
-static void skip_stops(Loop *l, uint32_t operand) {
+void loop_skip_stops(Loop *l, uint32_t operand) {
   for (uint32_t i = 0; i < l->nscalar; i++)
     for (uint32_t k = 0; l->scalar[i].fn > FN_SIZE && k < fn_rows[l->scalar[i].fn].arity; k++) {
       const Scalar *from = &l->scalar[l->scalar[i].arg[k]];
@@ -43,9 +47,9 @@ static uint32_t put_stop(Part *p, Id wire) {
 Box stop_operands(Part *p, const Box *box, Ids *wires) {
   Box plain = *box;
   for (uint32_t i = 0; i < box->nin; i++) {
-    if (!is_stopped(box->loop, i)) continue;
+    if (!loop_stops(box->loop, i)) continue;
     if (plain.loop == box->loop) plain.loop = loop_copy(p->c->w, box->loop);
-    skip_stops(plain.loop, i);
+    loop_skip_stops(plain.loop, i);
     uint32_t made = put_stop(p, box->in[i]);
     vec_push(p->c->s->arena, wires, box->in[i]);
     vec_push(p->c->s->arena, wires, p->made[box->in[i]]);

@@ -94,11 +94,11 @@ static bool is_frozen(const Goals *g, const char *name) {
   return false;
 }
 
-static void mark_frozen(const Goals *g, Sketch *s) {
+void goals_freeze(const Goals *g, Sketch *s) {
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].glyph.n; i++) {
       Glyph *glyph = &s->stage.at[k].glyph.at[i];
-      glyph->faint = glyph->kind == GLYPH_BOX && glyph->bold && is_frozen(g, glyph->text);
+      glyph->faint = glyph->bold && glyph->text && is_frozen(g, glyph->text);
     }
 }
 
@@ -130,7 +130,7 @@ static void split_constants(Goals *g, Sketch *s) {
 static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
   static const CircuitHow how = {.level = LEVEL_LEARNER};
   Sketch *s = circuit_of(g->w, g->arena, d, &how, supply);
-  mark_frozen(g, s);
+  goals_freeze(g, s);
   split_constants(g, s);
   goals_tint(g, s);
   return s;

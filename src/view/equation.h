@@ -17,5 +17,6 @@ typedef struct {
 
 // equation.c
 void goals_tint(Goals *, Sketch *); // wires get the inks of their types; new types get a name
+void goals_freeze(const Goals *, Sketch *); // boxes that nothing trains are faint
 
 #endif

@@ -27,9 +27,14 @@ double lens_height(const Glyph *g) {
   switch (g->kind) {
   case GLYPH_EFFECT: return 32;
   case GLYPH_STOP: return 40;
-  case GLYPH_OPTIC: return 2 * PART_HEIGHT + 74;
+  case GLYPH_OPTIC: return 2 * PART_HEIGHT + 82;
   default: return 42;
   }
+}
+
+double lens_stub(const Glyph *g) {
+  bool lens = g->kind == GLYPH_LENS || g->kind == GLYPH_OPTIC;
+  return lens && g->bold && !g->above ? 28 : 0;
 }
 
 void arrowhead(Canvas *c, double x, double y, bool back, bool turn, Ink ink) {
@@ -142,7 +147,7 @@ static void side_lines(const Optic *o, const Ids *ids, const double *y, bool in,
 }
 
 static void kept(const Optic *o) {
-  double x0 = o->fwd[0] + 14, x1 = o->bwd[1] - 14, y = o->lower[1] + 16, r = 6;
+  double x0 = o->fwd[0] + 14, x1 = o->bwd[1] - 14, y = o->lower[1] + 14, r = 6;
   for (int line = 0; line < 2; line++) {
     path_move(o->c, x0, o->upper[1] + (line ? 0 : 2));
     path_line(o->c, x0, y - r), path_cubic(o->c, x0, y - r / 2, x0 + r / 2, y, x0 + r, y);
@@ -172,8 +177,8 @@ static void optic(Canvas *c, const Layout *l, const Placed *p, double y0, double
   Optic o = {.c = c, .l = l, .g = g, .left = p->x - w / 2, .right = p->x + w / 2};
   o.fwd[0] = p->x - MIDDLE / 2 - PART, o.fwd[1] = o.fwd[0] + PART;
   o.bwd[0] = p->x + MIDDLE / 2, o.bwd[1] = o.bwd[0] + PART;
-  o.upper[0] = h - PART_HEIGHT - 8, o.upper[1] = h - 8;
-  o.lower[0] = h + 4, o.lower[1] = h + 4 + PART_HEIGHT;
+  o.upper[0] = h - PART_HEIGHT - 12, o.upper[1] = h - 12;
+  o.lower[0] = h, o.lower[1] = h + PART_HEIGHT;
   box(c, o.left, y0, o.right, y1, INK_FUNCTION, g->faint);
   kept(&o);
   side_lines(&o, &g->in, l->in, true, LINE_BACK);
@@ -185,7 +190,7 @@ static void optic(Canvas *c, const Layout *l, const Placed *p, double y0, double
   box(c, o.bwd[0], o.lower[0], o.bwd[1], o.lower[1], INK_PAPER, false);
   word(c, (o.fwd[0] + o.fwd[1]) / 2, (o.upper[0] + o.upper[1]) / 2, WORD, "fwd");
   word(c, (o.bwd[0] + o.bwd[1]) / 2, (o.lower[0] + o.lower[1]) / 2, WORD, "bwd");
-  word(c, p->x, y1 - 8, WORD, g->text);
+  word(c, p->x, y1 - 11, WORD, g->text);
 }
 
 void lens_paint(Canvas *c, const Layout *l, const Placed *p, double y0, double y1) {

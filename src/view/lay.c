@@ -385,7 +385,7 @@ static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out)
   bool merge = !out && !m->glyph && m->out.n && m->in.n > 1;
   for (uint32_t i = merge ? ids->n - 1 : 0; i < ids->n; i++) {
     Entry e = {.var = out ? y->mid_out[ids->at[i]] : y->mid_in[ids->at[i]], .block = block};
-    if (m->glyph && i == 0) e.over = overhang(m->glyph, ids->n);
+    if (m->glyph && i == 0) e.over = overhang(m->glyph, ids->n) + lens_stub(m->glyph);
     if (m->glyph && i + 1 == ids->n) e.under = overhang(m->glyph, ids->n);
     vec_push(y->arena, c, e);
   }

@@ -100,7 +100,7 @@ static void number_weights(Walk *v) {
   for (uint32_t i = 0; i < v->d->param.n; i++) {
     const Param *p = &v->d->param.at[i];
     uint32_t n = table_get(k->weight, p->path, strlen(p->path));
-    if (p->role != ROLE_WEIGHT) continue;
+    if (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER) continue;
     if (!n) {
       n = table_count(k->weight) + 1;
       table_put(k->weight, p->path, strlen(p->path), n);
@@ -219,7 +219,22 @@ static void walk_call(Walk *v, const Diagram *top, const Box *box, const Ids *we
           name_text(k->g->w->names, box->callee->name), weights);
 }
 
-static void walk_loop(Walk *v, const Diagram *top, const Box *box) {
+// The value goes on, its change ends.
+static uint32_t put_stop(Walk *v, const Diagram *top, Id wire) {
+  Sketch *s = v->k->s;
+  uint32_t from = bundle_for(v, top, wire), stage = sketch_stage(s, v->block, "stop");
+  uint32_t use = sketch_use(s, stage, from), made = sketch_make(s, stage, NULL, 1);
+  *strand_of(s, made, 0) = *strand_of(s, from, 0);
+  strand_of(s, made, 0)->bundle = made;
+  Glyph *g = stage_glyph(s, stage, GLYPH_STOP, "stop");
+  vec_push(s->arena, &g->in, strand_at(s, use, 0));
+  vec_push(s->arena, &g->out, strand_at(s, made, 0));
+  for (uint32_t i = 1; i < s->bundle.at[use].n; i++)
+    stage_link(s, stage, LINK_END, strand_at(s, use, i), 0);
+  return made;
+}
+
+static void walk_plain_loop(Walk *v, const Diagram *top, const Box *box) {
   const Loop *l = box->loop;
   static const CircuitHow how = {.level = LEVEL_LEARNER};
   Circuit words = {.w = v->k->g->w, .s = v->k->s, .how = &how};
@@ -230,6 +245,27 @@ static void walk_loop(Walk *v, const Diagram *top, const Box *box) {
   }
   if (!text) text = l->nin > 1 ? "·" : "Σ";
   put_box(v, top, box, l->nin ? kind_of(v->k) : GLYPH_START, text, &(Ids){0});
+}
+
+// Operands that are stopped have other bundles while the loop is drawn.
+static void walk_loop(Walk *v, const Diagram *top, const Box *box) {
+  Box plain = *box;
+  uint32_t *before = NEW_ARRAY(arena_of(v->k), uint32_t, box->nin + 1);
+  if (loop_is_stop(box->loop)) {
+    v->made[box->out[0]] = put_stop(v, top, box->in[0]);
+    return;
+  }
+  for (uint32_t i = 0; i < box->nin; i++) {
+    if (!loop_stops(box->loop, i)) continue;
+    if (plain.loop == box->loop) plain.loop = loop_copy(v->k->g->w, box->loop);
+    loop_skip_stops(plain.loop, i);
+    uint32_t made = put_stop(v, top, box->in[i]);
+    before[i] = v->made[box->in[i]];
+    v->made[box->in[i]] = made;
+  }
+  walk_plain_loop(v, top, &plain);
+  for (uint32_t i = 0; i < box->nin; i++)
+    if (before[i]) v->made[box->in[i]] = before[i];
 }
 
 static void walk_box(Walk *v, const Diagram *top, const Box *box, const Ids *weights) {
@@ -402,6 +438,7 @@ static Lens lens_new(Goals *g, const Training *t, const char *name, Level level)
 
 static bool lay(Lens *k) {
   goals_tint(k->g, k->s);
+  goals_freeze(k->g, k->s);
   for (uint32_t i = 0; i < k->weighted.n; i++) // a rate that is not the same for all stands here
     if (k->rate && !*k->rate && k->weighted.at[i].optimiser)
       k->weighted.at[i].optimiser = k->weighted.at[i].words;

@@ -39,7 +39,40 @@ double lens_above(const Lens *k) {
   return name + BOX + WIRE + 2 * LANE * ties(k);
 }
 
-double lens_below(const Lens *k) { return k->group.n ? BELOW : 0; }
+// -- names below ----------------------------------------------------------------------------------
+typedef struct {
+  double x0, x1;
+  uint32_t row;
+} Bracket;
+
+static bool is_inside(const Sketch *s, uint32_t block, uint32_t outer) {
+  while (block && block != outer) block = s->block.at[block].parent;
+  return block == outer;
+}
+
+// Under the boxes of a learner; in the first row where it meets no other.
+static uint32_t find_brackets(const Lens *k, Bracket *out) {
+  uint32_t rows = 0;
+  for (uint32_t i = 0; i < k->group.n; i++) {
+    Bracket *b = &out[i];
+    *b = (Bracket){INFINITY, -INFINITY, 0};
+    for (uint32_t j = 0; j < k->l->placed.n; j++) {
+      const Placed *p = &k->l->placed.at[j];
+      double half = glyph_width(p->glyph) / 2;
+      if (!is_inside(k->s, k->s->stage.at[p->stage].block, k->group.at[i].block)) continue;
+      b->x0 = fmin(b->x0, p->x - half), b->x1 = fmax(b->x1, p->x + half);
+    }
+    for (uint32_t j = 0; j < i; j++)
+      if (out[j].row == b->row && out[j].x0 < b->x1 + 8 && b->x0 < out[j].x1 + 8)
+        b->row++, j = UINT32_MAX; // from the first one again
+    if (b->row + 1 > rows) rows = b->row + 1;
+  }
+  return rows;
+}
+
+double lens_below(const Lens *k) {
+  return BELOW * find_brackets(k, NEW_ARRAY(k->g->arena, Bracket, k->group.n + 1));
+}
 
 // The middle of the top of a box. Settling puts stages in another order: a box is known by its tag.
 static Spot spot(const Lens *k, uint32_t stage) {
@@ -139,10 +172,11 @@ static void label_wires(const Above *a) {
 
 // The boxes of a learner have its name below them.
 static void groups(const Above *a) {
-  const Layout *l = a->k->l;
-  for (uint32_t i = 0; i < a->k->group.n; i++) {
-    uint32_t b = a->k->group.at[i].block;
-    double y = l->bottom[0] + 8, x0 = l->left[b] + 14, x1 = l->right[b] - 10;
+  const Lens *k = a->k;
+  Bracket *all = NEW_ARRAY(k->g->arena, Bracket, k->group.n + 1);
+  find_brackets(k, all);
+  for (uint32_t i = 0; i < k->group.n; i++) {
+    double x0 = all[i].x0, x1 = all[i].x1, y = k->l->bottom[0] + 8 + BELOW * all[i].row;
     if (!(x0 < x1)) continue;
     path_move(a->c, x0, y - 5), path_line(a->c, x0, y), path_line(a->c, x1, y);
     path_line(a->c, x1, y - 5);
@@ -150,7 +184,7 @@ static void groups(const Above *a) {
     canvas_open(a->c, "", "label", "");
     math_text(a->c, (x0 + x1) / 2, y + 16,
               &(Text){.face = FACE_ITALIC, .size = 15, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              a->k->group.at[i].name);
+              k->group.at[i].name);
     canvas_close(a->c);
   }
 }

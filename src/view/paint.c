@@ -105,16 +105,14 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
-// The arrowhead of a line that has a direction, where it is level.
+// The arrowhead of a line that has a direction, in the first place for labels that it crosses.
 static void direction(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
-  Line line = l->s->strand.at[x].line;
-  if (line != LINE_FORTH && line != LINE_BACK) return;
-  const Section *born = l->born[x] ? &l->section.at[l->born[x] - 1] : NULL;
-  const Section *dies = &l->section.at[l->dies[x]];
-  double from = born ? born->spread + e->spread : l->section.at[0].data;
-  double to = l->dies[x] + 1 == l->section.n ? dies->gather : dies->glyph - e->gather;
-  Ink ink = l->s->strand.at[x].ink;
-  arrowhead(c, (from + to) / 2, l->y[x], line == LINE_BACK, false, ink ? ink : INK_LINE);
+  const Strand *strand = &l->s->strand.at[x];
+  if (strand->line != LINE_FORTH && strand->line != LINE_BACK) return;
+  const Section *s = &l->section.at[l->born[x]];
+  double from = l->born[x] ? l->section.at[l->born[x] - 1].spread + e->spread : s->data;
+  arrowhead(c, (from + s->gather) / 2, l->y[x], strand->line == LINE_BACK, false,
+            strand->ink ? strand->ink : INK_LINE);
 }
 
 // Where lines of lenses cross, the lower one has a gap.

@@ -139,6 +139,7 @@ double label_width(const char *label), name_width(const char *name);
 
 // glyph_lens.c: the glyphs of lenses
 double lens_width(const Glyph *), lens_height(const Glyph *);
+double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
 
 // lay.c: places
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
