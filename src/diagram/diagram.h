@@ -272,6 +272,14 @@ typedef struct {
   Init init;
 } Param;
 
+typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
+  Name name;
+  uint32_t nsize;
+  Size *size;       // a size, or a row of them
+  const char *text; // a number, a word or the name of a box; NULL: sizes
+  bool usual;       // nothing was written: it is the header's own
+} Option;
+
 struct Diagram {
   Id id; // position in World.diagram
   Name name;
@@ -281,6 +289,7 @@ struct Diagram {
   Ids in, out;    // the boundary, in order
   VEC(Param) param;
   Table *param_table; // path to number + 1
+  VEC(Option) option; // for people: nothing depends on it
   bool noisy;         // there is a random box in it, or in what it calls
   Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in;
                     // or NULL

@@ -79,8 +79,9 @@ bool has_sample_axis(World *, const Diagram *);
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
-                const char *as);                     // starts with the value of another
-bool store_add_sources(Infer *, Program *, Store *); // `learn f … from "f.safetensors"`
+                const char *as);                             // starts with the value of another
+bool store_add_sources(Infer *, Program *, Store *);         // `learn f … from "f.safetensors"`
+bool has_source(Infer *, const Program *, const char *path); // `learn f … from` gives this weight
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);
 bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic

@@ -552,8 +552,10 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         const Ids *upper = out ? &above->out : &above->in, *lower = out ? &m->in : &m->out;
         if (!upper->n || !lower->n) continue;
         uint32_t a = upper->at[upper->n - 1], b = lower->at[0];
-        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false},
-                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false});
+        double under = above->glyph ? overhang(above->glyph, upper->n) : NEAR;
+        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, under, block, false},
+                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], overhang(m->glyph, lower->n), NEAR,
+                            own, false});
       }
       above = m->glyph ? m : NULL;
       block = own;

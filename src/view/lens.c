@@ -9,6 +9,8 @@
 #include "view/lens.h"
 #include "view/circuit.h"
 
+enum { LETTERS = 28 }; // that a formula may have
+
 typedef struct { // a diagram that is being read, perhaps inside another
   Lens *k;
   const Diagram *d;
@@ -136,7 +138,7 @@ static const char *last_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static const char *param_name(const Walk *v, Id wire) {
+static const char *name_above(const Walk *v, Id wire) {
   for (uint32_t i = 0; i < v->d->param.n; i++)
     if (v->d->param.at[i].wire == wire) return last_name(v->d->param.at[i].path);
   return "?";
@@ -152,7 +154,7 @@ static uint32_t bundle_for(Walk *v, const Diagram *top, Id wire) {
   Ids weights = {0};
   if (v->weights[wire]) vec_push(arena_of(v->k), &weights, v->weights[wire]);
   put_box(v, top, &(Box){.nout = 1, .out = out}, weights.n ? GLYPH_LENS : GLYPH_START,
-          param_name(v, wire), &weights);
+          name_above(v, wire), &weights);
   return v->made[wire];
 }
 
@@ -236,14 +238,14 @@ static uint32_t put_stop(Walk *v, const Diagram *top, Id wire) {
 
 static void walk_plain_loop(Walk *v, const Diagram *top, const Box *box) {
   const Loop *l = box->loop;
-  static const CircuitHow how = {.level = LEVEL_LEARNER};
-  Circuit words = {.w = v->k->g->w, .s = v->k->s, .how = &how};
-  const char *text = body_text(&words, l);
+  FormulaOf words = {.w = v->k->g->w, .l = l, .in = box->in};
+  const char *text = formula_text(&words, arena_of(v->k));
   if (!text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank) {
     v->made[box->out[0]] = bundle_for(v, top, box->in[0]);
     return;
   }
   if (!text) text = l->nin > 1 ? "·" : "Σ";
+  if (formula_letters(text) > LETTERS) text = "f";
   put_box(v, top, box, l->nin ? kind_of(v->k) : GLYPH_START, text, &(Ids){0});
 }
 
@@ -338,13 +340,11 @@ static bool is_plain(const Lens *k, const Diagram *d, const Ids *fields, Lens *t
     Id wire = d->out.at[i];
     const Box *box = &d->box.at[d->wire.at[wire].box];
     uint32_t at = ids_find(&d->in, wire);
-    static const CircuitHow how = {.level = LEVEL_LEARNER};
-    Circuit words = {.w = k->g->w, .s = k->s, .how = &how};
     const char *text = NULL;
     if (at < d->in.n)
       text = name_text(k->g->w->names, def_of(k->g->in, fields->at[at])->name);
     else if (d->wire.at[wire].box && box->op == OP_loop && !box->loop->nin)
-      text = body_text(&words, box->loop);
+      text = formula_text(&(FormulaOf){.w = k->g->w, .l = box->loop}, arena_of(k));
     if (!text) return false;
     vec_push(arena_of(k), &to->label, text);
   }

@@ -91,17 +91,17 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
 }
 
 // From where it is level to its end.
-static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   uint32_t dies = l->dies[x];
   const Section *s = &l->section.at[dies];
   if (dies + 1 == l->section.n) {
-    path_line(c, s->gather, l->y[x]);
+    path_line(c, s->gather, l->y[x] + by);
     return;
   }
   double from = s->glyph - e->gather;
-  path_line(c, from, l->y[x]);
-  double y = e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x];
-  curve_to(c, from, l->y[x], s->glyph, y);
+  path_line(c, from, l->y[x] + by);
+  double y = by + (e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x]);
+  curve_to(c, from, l->y[x] + by, s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
@@ -127,22 +127,30 @@ static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   canvas_close(c);
 }
 
-static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
-  const char *label = l->s->strand.at[x].label;
-  const Strand *strand = &l->s->strand.at[x];
-  gap(c, l, e, x);
-  canvas_open(c, "", "wire", label ? label : "");
+// From birth to end, this far below its place.
+static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
-  path_move(c, from, y);
+  path_move(c, from, y + by);
   if (born) {
     const Section *s = &l->section.at[born - 1];
-    if (from < s->spread) path_line(c, s->spread, y);
-    curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
+    if (from < s->spread) path_line(c, s->spread, y + by);
+    curve_to(c, fmax(from, s->spread), y + by, s->spread + e->spread, l->y[x] + by);
   }
-  end_strand(c, l, e, x);
-  canvas_paint(c, &(Paint){.stroke = strand->ink ? strand->ink : INK_LINE,
-                           .width = strand->line == LINE_THICK ? 2 : 1});
+  end_strand(c, l, e, x, by);
+  const Strand *k = &l->s->strand.at[x];
+  canvas_paint(
+      c, &(Paint){.stroke = k->ink ? k->ink : INK_LINE, .width = k->line == LINE_THICK ? 2 : 1});
+}
+
+static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  const Strand *k = &l->s->strand.at[x];
+  gap(c, l, e, x);
+  canvas_open(c, k->id ? k->id : "", "wire", k->label ? k->label : "");
+  if (k->line == LINE_TANDEM)
+    strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
+  else
+    strand_line(c, l, e, x, 0);
   direction(c, l, e, x);
   canvas_close(c);
 }
@@ -254,7 +262,9 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   }
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
   for (uint32_t i = 0; i < l->placed.n; i++) {
-    canvas_open(c, "", "glyph", l->s->stage.at[l->placed.at[i].stage].words);
+    const Glyph *g = l->placed.at[i].glyph;
+    canvas_open(c, g->id ? g->id : "", "glyph",
+                g->words ? g->words : l->s->stage.at[l->placed.at[i].stage].words);
     glyph_paint(c, l, &l->placed.at[i]);
     canvas_close(c);
   }

@@ -24,6 +24,8 @@ typedef struct {
   uint32_t bundle;
   const char *type; // of a whole tensor, in words; or NULL
   Ink ink;          // 0: that of lines
+  bool pair;        // windows move along it and the one below it
+  const char *id;   // of the wire it belongs to
 } Strand;
 
 typedef struct {
@@ -58,11 +60,15 @@ typedef struct {
   GlyphKind kind;
   const char *text, *above, *below; // its letter, and small ones to the right of it; or NULL
   Ids in, out;                      // strands, from top to bottom
+  Ids touch;                        // GLYPH_NORM: strands that pass and count nevertheless
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
   bool faint;                       // it is frozen: a dashed outline
   uint32_t tag;                     // for whoever made it
+  bool upper;                       // GLYPH_MASK: what stays is above the diagonal
+  const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
+  const char *words, *id;           // for readers; NULL: those of its stage
 } Glyph;
 
 typedef enum {
@@ -96,6 +102,7 @@ typedef struct {
   uint32_t parent; // 0 is the whole picture
   Ink ink;
   const char *times; // of what is repeated: "×6"; or NULL
+  const char *id;
 } Block;
 
 typedef struct {

@@ -47,6 +47,15 @@ status "another run" 0 train net.limn --quiet
 is "has the next folder" test -d runs/net.2
 same "and says nothing when quiet" "" "$(cat out)"
 same "the same seed, the same weights" "$(hash runs/net)" "$(hash runs/net.2)"
+# -- a learner out of a run, in another program
+sed 's/^learn .*/learn net : R[4] -> R[3] = dense[8] ; tanh ; dense[3] from "runs\/net"/; /^train/d' net.limn >later.limn
+same "a learner from a run" "$("$LIMN" eval net.limn --from runs/net --reference)" "$("$LIMN" eval later.limn --reference)"
+sed 's/dense\[8\]/dense[9]/' later.limn >wider.limn
+status "a learner that does not fit" 1 "$LIMN" eval wider.limn --reference
+says "says which weight, and how" err "net/dense.1/b is 8 float32 in runs/net/model.safetensors, but the program wants 9 float32"
+sed 's/learn net/learn other/; s/net(x)/other(x)/' later.limn >renamed.limn
+status "a learner that the run has not" 1 "$LIMN" eval renamed.limn --reference
+says "says which" err "has no weight other/"
 status "another seed" 0 train net.limn --seed 1 --out other
 is "other weights" test "$(hash other)" != "$(hash runs/net)"
 status "a folder that is taken" 1 train net.limn --out other
