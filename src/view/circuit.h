@@ -7,6 +7,7 @@
 //   circuit_call.c    calls: a glyph, a block, or opened
 //   circuit_stop.c    as strings: where no gradient goes back
 //   circuit_repeat.c  what is done several times is drawn once
+//   words.c           after: names, and a sentence
 //   tandem.c          after: axes that run side by side everywhere are one line
 #ifndef LIMN_CIRCUIT_H
 #define LIMN_CIRCUIT_H
@@ -33,7 +34,7 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
 const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
 const char *param_name(const Part *, Id wire);
-void label_wire(Part *, Id wire);                        // its bundle gets the labels of its type
+void label_wire(Part *, Id wire);                        // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
 const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 bool is_string(const Circuit *);                         // a wire is one line
@@ -81,8 +82,12 @@ void draw_call(Part *, const Box *);
 bool call_is_open(const CircuitHow *, const char *name);
 bool call_has_glyph(const char *name); // the library's box has one
 
+// words.c
+void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c
+
 // tandem.c
 // For each input and then each output a mask: bit i says that windows move along axes i and i + 1.
+bool is_moved(World *, const Coord *, const Coord *); // by windows, or views, that are alike
 const uint32_t *diagram_pairs(Circuit *, const Diagram *);
 void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 

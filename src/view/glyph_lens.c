@@ -17,7 +17,7 @@ double lens_width(const Glyph *g) {
   switch (g->kind) {
   case GLYPH_EFFECT: return words(g, 14) + 20;
   case GLYPH_STOP: return 12;
-  case GLYPH_CAP: return words(g, 14) + 26;
+  case GLYPH_RATE: return words(g, 14) + 26;
   case GLYPH_OPTIC: return fmax(above, 2 * SIDE + 2 * PART + MIDDLE);
   default: return fmax(fmax(46, words(g, TEXT) + 18), above);
   }
@@ -40,19 +40,23 @@ double lens_stub(const Glyph *g) {
 void arrowhead(Canvas *c, double x, double y, bool back, bool turn, Ink ink) {
   static const double shape[4][2] = {{5, 0}, {-5, 4.6}, {-2, 0}, {-5, -4.6}};
   double s = back ? -1 : 1;
+  canvas_open(c, "", "arrow", "");
   for (int i = 0; i < 4; i++) {
     double u = s * shape[i][0], v = s * shape[i][1];
     (i ? path_line : path_move)(c, x + (turn ? v : u), y + (turn ? u : v));
   }
   path_close(c);
   canvas_paint(c, &(Paint){.fill = ink});
+  canvas_close(c);
 }
 
 void plus_circle(Canvas *c, double x, double y) {
+  canvas_open(c, "", "dot", "");
   path_circle(c, x, y, 5);
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1});
   path_move(c, x - 3, y), path_line(c, x + 3, y), path_move(c, x, y - 3), path_line(c, x, y + 3);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  canvas_close(c);
 }
 
 static void word(Canvas *c, double x, double y, double size, const char *text) {
@@ -199,7 +203,7 @@ void lens_paint(Canvas *c, const Layout *l, const Placed *p, double y0, double y
   switch (g->kind) {
   case GLYPH_EFFECT: effect(c, p, y0, y1); break;
   case GLYPH_STOP: stop(c, p, (y0 + y1) / 2); break;
-  case GLYPH_CAP: cap(c, p, y0, y1); break;
+  case GLYPH_RATE: cap(c, p, y0, y1); break;
   case GLYPH_OPTIC: optic(c, l, p, y0, y1); break;
   default:
     box(c, p->x - w / 2, y0, p->x + w / 2, y1, g->faint ? INK_PAPER : INK_FUNCTION, g->faint);

@@ -86,7 +86,7 @@ static void set_optimiser(Lens *k, const Param *p, Weighted *to) {
     k->rate = "";
 }
 
-static bool is_moved(const Lens *k, const Param *p) {
+static bool is_stepped(const Lens *k, const Param *p) {
   bool trains = false;
   if (p->role != ROLE_WEIGHT) return false;
   if (k->goal) return goal_param(k->goal, p->path, &trains) && trains;
@@ -123,7 +123,7 @@ static void add_weighted(Walk *v, const Diagram *top, uint32_t stage, const Ids 
   Weighted x = {.stage = stage, .weights = *numbers};
   for (uint32_t i = 0; i < numbers->n && !x.optimiser; i++) {
     const Param *p = param_named(v->k, top, numbers->at[i]);
-    if (p && is_moved(v->k, p)) set_optimiser(v->k, p, &x);
+    if (p && is_stepped(v->k, p)) set_optimiser(v->k, p, &x);
   }
   vec_push(arena_of(v->k), &v->k->weighted, x);
 }
@@ -366,7 +366,7 @@ static uint32_t scalar_stage(Lens *k, const char *text, const uint32_t *from, ui
 static void put_cap(Lens *k, uint32_t from) {
   const char *text = k->rate && *k->rate ? k->rate : "1";
   uint32_t stage = sketch_stage(k->s, 0, "rate");
-  Glyph g = {.kind = GLYPH_CAP, .text = text};
+  Glyph g = {.kind = GLYPH_RATE, .text = text};
   add_ports(k->s, &g.in, sketch_use(k->s, stage, from));
   vec_push(arena_of(k), &k->s->stage.at[stage].glyph, g);
 }

@@ -108,8 +108,10 @@ static void line(Canvas *c, const Spot *at, uint32_t n) {
 }
 
 static void dot(Canvas *c, double x, double y) {
+  canvas_open(c, "", "dot", "");
   path_circle(c, x, y, 3.35);
   canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
 }
 
 static void optimiser(const Above *a, const Weighted *w, double x) {

@@ -22,10 +22,10 @@ typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   Line line;
   uint32_t bundle;
-  const char *type; // of a whole tensor, in words; or NULL
-  Ink ink;          // 0: that of lines
-  bool pair;        // windows move along it and the one below it
-  const char *id;   // of the wire it belongs to
+  const char *type;       // of a whole tensor, in words; or NULL
+  Ink ink;                // 0: that of lines
+  bool pair;              // windows move along it and the one below it
+  const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
 
 typedef struct {
@@ -47,13 +47,14 @@ typedef enum {
   GLYPH_STAR,   // a learned convolution, in short
   GLYPH_REDUCE, // an axis ends in a word with an arrow: Max, Σ
   GLYPH_START,  // a triangle from which a wire begins: a constant, noise
+  GLYPH_CAP,    // two strands begin as one: the unit, a cup that opens to the right
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
   GLYPH_EFFECT, // a triangle in which wires end
   GLYPH_STOP,   // a bar on a wire: no gradient goes back here
   GLYPH_LENS,   // a round box with values forward and changes backward
   GLYPH_OPTIC,  // the same opened: fwd, bwd and what is kept between them
-  GLYPH_CAP,    // where what goes forward turns back
+  GLYPH_RATE,   // a cap where what goes forward turns back
 } GlyphKind;
 
 typedef struct {
@@ -185,7 +186,9 @@ void glyph_paint(Canvas *, const Layout *, const Placed *);
 void lens_paint(Canvas *, const Layout *, const Placed *, double y0, double y1); // glyph_lens.c
 // An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
 void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
-void plus_circle(Canvas *, double x, double y); // where changes are added
+void plus_circle(Canvas *, double x, double y);             // where changes are added
+void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
+double glyph_port(const Glyph *); // how far from its middle strands meet it
 
 void layout_shift(Layout *, double x, double y);
 
