@@ -66,12 +66,15 @@ static double port_x(const Placed *p, bool in) {
   return in ? p->x - half : p->x + half;
 }
 
-// Where a value is copied; on the way back, where changes are added.
-static void branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
-  if (l->s->strand.at[x].line == LINE_BACK)
-    plus_circle(c, at - 7, y); // beside the value's copy, which passes it
-  else
+// Where a value is copied; on the way back, where changes are added, a little beside the value's
+// copy, which passes it.
+static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
+  if (l->s->strand.at[x].line != LINE_BACK) {
     dot(c, at, y);
+    return at;
+  }
+  plus_circle(c, at - 4, y);
+  return at - 4;
 }
 
 static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
@@ -82,8 +85,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   if (e->from) return port_x(e->from, false);
   if (e->begin && e->begin->kind == LINK_COPY) {
     *y = l->y[e->begin->a];
-    branch(c, l, x, s->spread - 4, *y);
-    return s->spread - 4;
+    return branch(c, l, x, s->spread - 4, *y);
   }
   if (e->begin && e->begin->kind == LINK_BEGIN) dot(c, s->spread - 4, *y);
   return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
