@@ -126,11 +126,15 @@ typedef struct {
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
   bool no_legend;           // without the plate of sizes
   bool notes;               // with the comments at the ends of lines
+  bool lens;                // a goal, a learner or (NULL) all goals as parametric lenses
+  bool grad;                // the reverse derivative of a box or learner
+  bool who;                 // which goals move which learners
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
 // The same as lines of text for a terminal; `out` is not looked at.
 LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
-// The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its ending.
+// The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its
+// ending.
 LimnStatus limn_draw_bytes(Limn *, const char *name, const LimnDraw *, const char **bytes,
                            size_t *n);
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.

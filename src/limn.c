@@ -713,6 +713,29 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
+static Canvas *draw_who(Limn *l) {
+  Canvas *c = who_draw(l->in, l->arena, l->program);
+  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals that could move anything");
+  return c;
+}
+
+static Canvas *draw_lens(Limn *l, const char *name, Level level) {
+  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
+  if (name && (!d || !is_small(l, d))) return NULL;
+  Canvas *c = lens_draw(l->in, l->arena, l->program, name, level);
+  if (!c && !name) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a learner");
+  return c;
+}
+
+static Canvas *draw_grad(Limn *l, const char *name, const CircuitHow *how) {
+  if (!name) diag_error(l->w->diags, (Span){0}, "--grad wants the name of a box or a learner");
+  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
+  if (!d || !is_small(l, d)) return NULL;
+  Canvas *c = grad_draw(l->w, l->arena, d, how);
+  if (!c) diag_error(l->w->diags, (Span){0}, "nothing in `%s` has a slope", name);
+  return c;
+}
+
 // NULL with a diagnostic.
 static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
@@ -722,13 +745,16 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
     return NULL;
   look->theme = (Theme)theme;
-  Canvas *c = name ? draw_box(l, name,
-                              &(CircuitHow){.level = (Level)level,
-                                            .open = how->open,
-                                            .close = how->close,
-                                            .no_legend = how->no_legend,
-                                            .notes = how->notes})
-                   : draw_goals(l);
+  CircuitHow circuit = {.level = (Level)level,
+                        .open = how->open,
+                        .close = how->close,
+                        .no_legend = how->no_legend,
+                        .notes = how->notes};
+  Canvas *c = how->who    ? draw_who(l)
+              : how->lens ? draw_lens(l, name, (Level)level)
+              : how->grad ? draw_grad(l, name, &circuit)
+              : name      ? draw_box(l, name, &circuit)
+                          : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }

@@ -107,6 +107,7 @@ static const char *const *names(char *text, const char **list, size_t n) {
 static int run_draw(Limn *l, Options *o) {
   o->draw.open = names(o->open, o->opened, 64);
   o->draw.close = names(o->close, o->closed, 64);
+  o->draw.who = o->who;
   LimnStatus s = load(l, o);
   if (!s && o->check) {
     const char *faults = "";
@@ -265,7 +266,7 @@ static const Command commands[] = {
     {"draw",
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
-     "[--check]",
+     "[--lens | --grad | --who] [--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "
@@ -280,6 +281,11 @@ static const Command commands[] = {
      "  --no-legend  without the plate that says which sizes labels have\n"
      "  --notes    with comments at the ends of lines, beside what the lines make\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
+     "  --lens     NAME (a goal or learner; without it, all goals) as parametric lenses: values "
+     "go\n"
+     "             forward, changes back, weights come from above; --level layer opens each lens\n"
+     "  --grad     the reverse derivative of NAME as a circuit\n"
+     "  --who      which goals move which learners, as a table\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
      run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
@@ -442,6 +448,8 @@ static const Option options[] = {
     {"--open", TEXT, AT(open), 0},
     {"--close", TEXT, AT(close), 0},
     {"--theme", TEXT, AT(draw.theme), 0},
+    {"--lens", FLAG, AT(draw.lens), 0},
+    {"--grad", FLAG, AT(draw.grad), 0},
     {"--dy", TEXT, AT(eval.dy), 0},
     {"--grads", TEXT, AT(eval.grads), 0},
     {"--save", TEXT, AT(eval.save), 0},

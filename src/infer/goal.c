@@ -287,7 +287,9 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
             .node = n,
             .span = n->span,
             .weight = 1,
-            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1};
+            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1,
+            .scope = p->acting,
+            .turn = loop};
   Name name =
       n->name ? n->name : name_from(w->names, arena_format(w->arena, "goal%u", p->goal.n + 1));
   if (suffix)
@@ -356,10 +358,33 @@ void goal_outputs(Body *b, Value v, Ids *fields) {
   *fields = goal_fields(b);
 }
 
-Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
-  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
-  goal_outputs(b, eval_alone(b, b->env, expr), fields);
-  return b;
+// A bare number takes the type of what it is compared with.
+static void fill_side(Body *b, Value *v, const Value *other) {
+  for (uint32_t i = 0; i < v->n && i < other->n; i++)
+    if (v->at[i].literal && !v->at[i].error && !other->at[i].literal && !other->at[i].error &&
+        other->at[i].type.base != BASE_LABEL)
+      v->at[i] = val_fill(b, v->at[i], other->at[i].type);
+}
+
+void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
+  const Node *claim = g->node->kid[0];
+  uint32_t n = claim->kind == N_EQUAL ? 2 : 1;
+  Body *b[2];
+  Value v[2];
+  side[0] = side[1] = NULL;
+  for (uint32_t k = 0; k < n; k++) {
+    b[k] = goal_body(in, p, name_from(in->w->names, "side"));
+    if (g->turn) g->turn->body = b[k], b[k]->env = g->turn;
+    v[k] = eval_alone(b[k], b[k]->env, claim->kid[k]);
+    v[k].at = arena_copy(in->w->arena, v[k].at, v[k].n * sizeof(Val));
+    for (uint32_t i = 0; i < v[k].n; i++)
+      if (!v[k].at[i].error) val_settle(b[k], &v[k].at[i]);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    if (n == 2) fill_side(b[k], &v[k], &v[1 - k]);
+    goal_outputs(b[k], v[k], &fields[k]);
+    side[k] = b[k]->d;
+  }
 }
 
 void read_on(Infer *in, Program *p, const Node *on, Given *g) {

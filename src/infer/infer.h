@@ -75,6 +75,8 @@ typedef struct {
   Id shown; // the wire of the diagram that people see: the mean distance, or what is maximised;
             // before `times` and the sign
   const char *distance;
+  Scope *scope;     // of its file
+  struct Env *turn; // of a loop, with its number; or NULL
 } Goal;
 
 typedef struct {
@@ -160,9 +162,10 @@ Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
 // A goal as it is outside of training (no dropout), weighted as in the loss; its distance on other
 // data. False when it cannot be said again; nothing is reported.
 bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
-// The value of an expression of a goal, as one side of it: an output for each wire. NULL: it has
-// errors, which were reported with the goal.
-Diagram *infer_side(Infer *, Program *, const Node *expr, Ids *fields);
+// The two sides of a goal, each with an output for each wire; the second is NULL where a number is
+// made large or small. A bare number has the type of the other side. False: it has errors, which
+// were reported with the goal.
+bool infer_sides(Infer *, Program *, const Goal *, Diagram *side[2], Ids fields[2]);
 Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL

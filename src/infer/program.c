@@ -480,12 +480,16 @@ bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
   return out->diagram && in->w->diags->errors == errors;
 }
 
-Diagram *infer_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+bool infer_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
   uint32_t errors = in->w->diags->errors;
+  Scope *acting = p->acting;
   in->w->diags->muted++;
-  Body *b = goal_side(in, p, expr, fields);
+  p->acting = g->scope;
+  goal_sides(in, p, g, side, fields);
+  p->acting = acting;
   settle_sizes(in);
   in->w->diags->muted--;
   zonk_all(in->w);
-  return in->w->diags->errors == errors && b->d->out.n ? b->d : NULL;
+  return in->w->diags->errors == errors && side[0] && side[0]->out.n &&
+         (!side[1] || side[1]->out.n);
 }

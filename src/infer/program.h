@@ -17,7 +17,7 @@ void do_measure(Infer *in, Program *p, const Node *n);
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m);
 Body *goal_body(Infer *in, Program *p, Name name);
 void goal_outputs(Body *b, Value v, Ids *fields);
-Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields);
+void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
 void read_on(Infer *in, Program *p, const Node *on, Given *g); // `on mnist.test`
 Val mean_of_all(Body *b, Val v, Span span);                    // over every axis
 const Node *clause(const Node *n, NodeKind kind);

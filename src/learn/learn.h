@@ -74,6 +74,14 @@ typedef struct {
 bool learn_regime(Infer *, Program *, const Node *train, Regime *out); // false with diagnostics
 
 // who.c
+typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
+typedef struct {
+  uint32_t goals, learners;
+  const char **goal, **learner; // names; members of a family one by one
+  const Def **def;              // [learner]
+  Effect *effect;               // [goal][learner]
+} WhoTable;
+WhoTable learn_who_table(Infer *, const Program *);
 void learn_who(Infer *, const Program *, Buf *); // goals × learners, as a table
 void learn_who_json(Infer *, const Program *, Buf *);
 
