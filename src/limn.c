@@ -2,6 +2,7 @@
 // reference interpreter with arrays from files.
 #include "limn.h"
 
+#include "infer/graphs.h"
 #include "view/view.h"
 
 #include <math.h>
@@ -127,12 +128,13 @@ const char *limn_summary(Limn *l, bool json) {
   bool any = false;
   count_line(&b, p->box.n, "box", "boxes", &any);
   count_line(&b, p->learner.n, "learner", "learners", &any);
+  count_line(&b, p->learning.n, "learning diagram", "learning diagrams", &any);
   count_line(&b, p->goal.n, "goal", "goals", &any);
   count_line(&b, p->measure.n, "measure", "measures", &any);
   if (weights) buf_printf(&b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
   if (!any) buf_text(&b, "nothing declared");
   if (p->later)
-    buf_printf(&b, "; %u %s parsed but not checked yet (machines, learning diagrams)", p->later,
+    buf_printf(&b, "; %u %s parsed but not checked yet (machines)", p->later,
                p->later == 1 ? "declaration" : "declarations");
   buf_char(&b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
@@ -150,6 +152,37 @@ const char *limn_who(Limn *l, bool json) {
   else
     learn_who(l->in, l->program, &b);
   return b.at;
+}
+
+const char *limn_paths(Limn *l, const char *name, bool json) {
+  GUARDED(l, NULL);
+  const Program *p = l->program;
+  const Learning *only = NULL;
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; name && i < p->learning.n; i++) {
+    const char *own = name_text(l->w->names, p->learning.at[i]->name);
+    vec_push(l->arena, &names, own);
+    if (strcmp(own, name) == 0) only = p->learning.at[i];
+  }
+  if (name && !only) {
+    const char *near = nearest_name(name, names.at, names.n);
+    Id e = diag_error(l->w->diags, (Span){0}, "there is no learning diagram `%s` in this program",
+                      name);
+    if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
+    return NULL;
+  }
+  Buf b = buf_new(l->arena);
+  if (json)
+    infer_paths_json(l->in, p, only, &b);
+  else
+    infer_paths(l->in, p, only, &b);
+  return b.at;
+}
+
+const char *limn_find(Limn *l, const char *pattern, bool json) {
+  GUARDED(l, NULL);
+  Buf b = buf_new(l->arena);
+  return infer_find(l->in, l->program, pattern, json, &b) ? b.at : NULL;
 }
 
 const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {

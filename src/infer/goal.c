@@ -1,7 +1,7 @@
 // Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
 // each goal may move.
 #include "data.h"
-#include "program.h"
+#include "learning.h"
 
 // -- goals and measures ---------------------------------------------------------------------------
 Body *goal_body(Infer *in, Program *p, Name name) {
@@ -185,8 +185,6 @@ static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, co
 }
 
 // -- who is trained -------------------------------------------------------------------------------
-static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out);
-
 void add_learner(Infer *in, Def *d, Ids *out) {
   for (uint32_t i = 0; i < out->n; i++)
     if (out->at[i] == d->id) return;
@@ -197,7 +195,7 @@ void add_learner(Infer *in, Def *d, Ids *out) {
 }
 
 // Every learner that a text mentions, through boxes and other learners.
-static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
+void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_NAME) {
     Def *d = scope_find(s, n->name);
@@ -325,9 +323,12 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
   vec_push(w->arena, &p->goal, g);
 }
 
-static const Goal *goal_named(const Program *p, Name name) {
+// A goal's name is a name or, of a learning diagram, a path.
+static const Goal *goal_named(Infer *in, const Program *p, const Node *n) {
+  const char *path = path_text(in, n);
+  Name name = path ? name_from(in->w->names, path) : 0;
   for (uint32_t i = 0; i < p->goal.n; i++)
-    if (p->goal.at[i].name == name) return &p->goal.at[i];
+    if (name && p->goal.at[i].name == name) return &p->goal.at[i];
   return NULL;
 }
 
@@ -343,8 +344,11 @@ static void measure_value(Infer *in, Program *p, const Node *claim, const Node *
 }
 
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
+  Scope *acting = p->acting;
   *m = (Measure){.name = g->name, .node = g->node, .span = g->span};
+  p->acting = g->scope;
   measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
+  p->acting = acting;
 }
 
 // Every wire of a value comes out; a bare number is a real.
@@ -400,12 +404,19 @@ void do_measure(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
   const Node *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
-  if (claim->kind == N_NAME) {
-    const Goal *g = goal_named(p, claim->name);
+  Scope *acting = p->acting;
+  if (claim->kind == N_NAME || claim->kind == N_DOT) {
+    const Goal *g = goal_named(in, p, claim);
     if (g) {
       claim = g->node->kid[0]; // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
+      p->acting = g->scope;
+    } else if (claim->kind == N_DOT) {
+      Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
+                        path_text(in, claim));
+      diag_help(w->diags, e, "`limn check --paths` lists those of learning diagrams");
+      return;
     } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
       m.name = claim->name;
       vec_push(w->arena, &p->measure, m);
@@ -429,5 +440,6 @@ void do_measure(Infer *in, Program *p, const Node *n) {
   }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
   measure_value(in, p, claim, by, 1, &m);
+  p->acting = acting;
   vec_push(w->arena, &p->measure, m);
 }

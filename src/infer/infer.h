@@ -20,6 +20,7 @@ typedef struct Infer Infer;
 typedef struct Scope Scope;
 typedef struct Def Def;
 typedef struct Program Program;
+typedef struct Learning Learning;
 
 typedef enum {
   DEF_AXIS,
@@ -30,6 +31,7 @@ typedef enum {
   DEF_STALE,
   DEF_OPTIMISER,
   DEF_GIVEN,
+  DEF_DIAGRAM,
 } DefKind;
 
 struct Def {
@@ -39,7 +41,7 @@ struct Def {
   Span span; // where the name is declared
   Scope *scope;
   const Node *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE,
-                    // N_OPTIMISER, N_PARAM)
+                    // N_OPTIMISER, N_PARAM, N_DIAGRAM)
   Def *overload;    // library boxes may have several headers
   bool broken;      // already reported: its uses are silent
   bool busy;        // being worked on: meeting it again is a cycle
@@ -57,6 +59,7 @@ struct Def {
   const char *fallback;  // DEF_LEARNER: it has no body, and this stands in for it; or NULL
   Def *of;               // DEF_STALE: the learner it follows
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
+  Learning *learning;    // DEF_DIAGRAM: once it is read
 };
 
 // What the program asks for, resolved. Diagrams of goals take the fields of the givens they use as
@@ -75,8 +78,9 @@ typedef struct {
   Id shown; // the wire of the diagram that people see: the mean distance, or what is maximised;
             // before `times` and the sign
   const char *distance;
-  Scope *scope;     // of its file
-  struct Env *turn; // of a loop, with its number; or NULL
+  Scope *scope;       // of its file: where its names are found
+  struct Env *turn;   // of a loop, with its number; or NULL
+  Learning *learning; // the learning diagram that asks for it; NULL: a `goal` of the program
 } Goal;
 
 typedef struct {
@@ -136,8 +140,9 @@ struct Program {
   VEC(Given) given;
   VEC(const Node *) train;
   VEC(Show) show;
-  VEC(Def *) learner, box; // in the order of the text
-  uint32_t later;          // constructs that this version parses but does not run
+  VEC(Learning *) learning; // in the order of the text, used files first
+  VEC(Def *) learner, box;  // in the order of the text
+  uint32_t later;           // constructs that this version parses but does not run
 };
 
 Infer *infer_new(World *);
@@ -193,6 +198,7 @@ typedef struct {
   Span span;
 } LearnerTurn;
 typedef struct {
+  Ids goals;               // which goals of the program it trains, as numbers from 0
   double epochs, steps;    // how long; the other is 0
   double clip, decay;      // 0 = none
   int64_t batch, patience; // 0 = not said

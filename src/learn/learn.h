@@ -61,6 +61,7 @@ typedef struct {
 } Start;
 typedef struct {
   const Node *node;
+  Ids goals; // which of the program's it trains, as numbers from 0
   VEC(Step) step;
   VEC(Turn) turn; // one round: these steps, in order, that often
   VEC(Flat) flat;
