@@ -26,6 +26,7 @@ void learner_set(Infer *in, Scope *s, Def *d, const Node *body) {
   refine->kid = NEW_ARRAY(in->w->arena, Node *, 2);
   refine->kid[1] = own;
   d->refined = refine;
+  d->refined_in = d->scope;
 }
 
 // -- edges ----------------------------------------------------------------------------------------
