@@ -148,6 +148,10 @@ LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const cha
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
 LimnStatus limn_data(Limn *, const char *name, const char *out, bool json, const char **text);
+// The runs in a folder; only those that hold this learner, or whose program has this pattern in it
+// (as for limn_find), unless NULL.
+LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern, bool json,
+                     const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

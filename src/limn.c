@@ -233,6 +233,36 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+// Does the program of a run have the pattern in it? One that cannot be read has not.
+static bool run_matches(const Run *r, const char *pattern) {
+  Limn *l = limn_new();
+  if (!l) return false;
+  const char *path = arena_format(l->arena, "%s/program.limn", r->dir), *found = NULL;
+  if (limn_load(l, path) == LIMN_GOOD) found = limn_find(l, pattern, false);
+  bool any = found && *found;
+  limn_free(l);
+  return any;
+}
+
+LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *pattern, bool json,
+                     const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  const char *why = "";
+  Runs all = {0}, some = {0};
+  if (!runs_read(l->arena, dir, &all, &why)) {
+    diag_error(l->w->diags, (Span){0}, "%s", why);
+    return LIMN_WRONG;
+  }
+  for (uint32_t i = 0; i < all.n; i++)
+    if ((!learner || run_has(&all.at[i], learner)) &&
+        (!pattern || run_matches(&all.at[i], pattern)))
+      vec_push(l->arena, &some, all.at[i]);
+  runs_print(&some, json, &b);
+  *text = b.n ? b.at : "";
+  return LIMN_GOOD;
+}
+
 LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);

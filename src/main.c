@@ -12,7 +12,7 @@
 typedef struct {
   const char *file, *name;
   bool json, who, paths, check, origins;
-  const char *after;
+  const char *after, *with, *has;
   LimnEval eval;
   LimnTrain train;
   LimnUse use;
@@ -243,6 +243,12 @@ static int run_ops(Limn *l, Options *o) {
   return 0;
 }
 
+static int run_runs(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_runs(l, o->file ? o->file : "runs", o->with, o->has, o->json, &text);
+  return answer(l, o, s, "runs", text);
+}
+
 static int run_data(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
@@ -396,6 +402,13 @@ static const Command commands[] = {
      "another\n"
      "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
      run_report, false},
+    {"runs", "limn runs [DIR] [--with LEARNER] [--has PATTERN] [--json]",
+     "the runs in a folder (runs/), with their programs, measures, dates and learners",
+     "  --with F       only those that hold a learner of this name, which `learn F … from` can "
+     "take\n"
+     "  --has PATTERN  only those whose program has this in it: 'dense ; relu', as for `limn "
+     "find`\n",
+     run_runs, false},
     {"data", "limn data [NAME|PATH] [--json] [--out F.png|F.safetensors]",
      "the data sets it knows, where they are, how to get them; or what is in one",
      "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
@@ -453,6 +466,8 @@ typedef struct {
 
 static const Option options[] = {
     {"--json", FLAG, AT(json), 0},
+    {"--with", TEXT, AT(with), 0},
+    {"--has", TEXT, AT(has), 0},
     {"--who", FLAG, AT(who), 0},
     {"--paths", FLAG, AT(paths), 0},
     {"--check", FLAG, AT(check), 0},
@@ -578,7 +593,7 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
     if (r) return r;
     i += option->kind != FLAG;
   }
-  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data"))
+  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data") && strcmp(c->name, "runs"))
     return usage(c, "a file is missing", NULL);
   if (!strcmp(c->name, "find") && !o->name)
     return usage(c, "a pattern and a file are wanted", NULL);
