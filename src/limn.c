@@ -234,7 +234,7 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 // Does the program of a run have the pattern in it? One that cannot be read has not.
-static bool run_matches(const Run *r, const char *pattern) {
+static bool run_matches(const RunInfo *r, const char *pattern) {
   Limn *l = limn_new();
   if (!l) return false;
   const char *path = arena_format(l->arena, "%s/program.limn", r->dir), *found = NULL;

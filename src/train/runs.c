@@ -21,7 +21,7 @@ static double number_at(const Json *object, const char *key) {
 }
 
 // The last number of each measure.
-static void read_measures(Arena *a, const Json *info, Run *r) {
+static void read_measures(Arena *a, const Json *info, RunInfo *r) {
   const Json *list = json_get(info, "measures");
   const char *error;
   Rows rows = {0};
@@ -41,7 +41,7 @@ static void read_measures(Arena *a, const Json *info, Run *r) {
 
 // Weights are called learner/…: the first parts of their names are the learners, or learner.2/… of
 // a family.
-static void read_learners(Arena *a, Run *r) {
+static void read_learners(Arena *a, RunInfo *r) {
   const char *error;
   Arrays all = {0};
   Arena *own = arena_child(a);
@@ -59,7 +59,7 @@ static void read_learners(Arena *a, Run *r) {
   arena_free(own);
 }
 
-static bool read_run(Arena *a, const char *dir, Run *r) {
+static bool read_run(Arena *a, const char *dir, RunInfo *r) {
   const char *path = arena_format(a, "%s/run.json", dir), *error;
   struct stat file;
   struct tm day;
@@ -67,11 +67,11 @@ static bool read_run(Arena *a, const char *dir, Run *r) {
   if (stat(path, &file) != 0 || !file_view(a, path, &view, &error)) return false;
   const Json *info = json_read(a, (const char *)view.at, view.n, &error);
   if (!info || info->kind != JSON_OBJECT) return false;
-  *r = (Run){.dir = dir,
-             .program = text_at(info, "program"),
-             .state = text_at(info, "state"),
-             .steps = number_at(info, "steps"),
-             .seed = number_at(info, "seed")};
+  *r = (RunInfo){.dir = dir,
+                 .program = text_at(info, "program"),
+                 .state = text_at(info, "state"),
+                 .steps = number_at(info, "steps"),
+                 .seed = number_at(info, "seed")};
   gmtime_r(&file.st_mtime, &day);
   r->date = arena_format(a, "%04d-%02d-%02d %02d:%02d", day.tm_year + 1900, day.tm_mon + 1,
                          day.tm_mday, day.tm_hour, day.tm_min);
@@ -85,7 +85,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 bool runs_read(Arena *a, const char *dir, Runs *out, const char **why) {
-  Run one;
+  RunInfo one;
   if (read_run(a, dir, &one)) {
     vec_push(a, out, one);
     return true;
@@ -102,14 +102,14 @@ bool runs_read(Arena *a, const char *dir, Runs *out, const char **why) {
   return true;
 }
 
-bool run_has(const Run *r, const char *learner) {
+bool run_has(const RunInfo *r, const char *learner) {
   for (uint32_t i = 0; i < r->learner.n; i++)
     if (strcmp(r->learner.at[i], learner) == 0) return true;
   return false;
 }
 
 // -- printing -------------------------------------------------------------------------------------
-static void print_run(const Run *r, Buf *b) {
+static void print_run(const RunInfo *r, Buf *b) {
   buf_printf(b, "%s: %s, %s, %s after %.0f steps, seed %.0f\n", r->dir, r->program, r->date,
              *r->state ? r->state : "unknown", r->steps, r->seed);
   if (r->measure.n) buf_text(b, "  ");
@@ -135,7 +135,7 @@ static void json_pair(Buf *b, const char *key, const char *text) {
   buf_text(b, ", ");
 }
 
-static void json_run(const Run *r, Buf *b) {
+static void json_run(const RunInfo *r, Buf *b) {
   buf_char(b, '{');
   json_pair(b, "dir", r->dir);
   json_pair(b, "program", r->program);

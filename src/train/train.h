@@ -45,10 +45,10 @@ typedef struct {
   double steps, seed;
   VEC(RunMeasure) measure;
   VEC(const char *) learner; // by the names of its weights
-} Run;
-typedef VEC(Run) Runs;
+} RunInfo;
+typedef VEC(RunInfo) Runs;
 bool runs_read(Arena *, const char *dir, Runs *, const char **why); // in the order of their names
-bool run_has(const Run *, const char *learner);
+bool run_has(const RunInfo *, const char *learner);
 void runs_print(const Runs *, bool json, Buf *);
 
 // show.c: what a `show` asked for, as numbers
