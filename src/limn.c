@@ -249,7 +249,7 @@ LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
   const char *why = "";
-  Runs all = {0}, some = {0};
+  RunInfos all = {0}, some = {0};
   if (!runs_read(l->arena, dir, &all, &why)) {
     diag_error(l->w->diags, (Span){0}, "%s", why);
     return LIMN_WRONG;
