@@ -238,8 +238,8 @@ static bool run_matches(const RunInfo *r, const char *pattern) {
   Limn *l = limn_new();
   if (!l) return false;
   const char *path = arena_format(l->arena, "%s/program.limn", r->dir), *found = NULL;
-  if (limn_load(l, path) == LIMN_GOOD) found = limn_find(l, pattern, false);
-  bool any = found && *found;
+  if (limn_load(l, path) == LIMN_GOOD) found = limn_find(l, pattern, true);
+  bool any = found && strcmp(found, "[]") != 0;
   limn_free(l);
   return any;
 }
