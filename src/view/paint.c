@@ -196,7 +196,8 @@ static void labels(Canvas *c, const Layout *l) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - 5,
+    double above = l->s->strand.at[x].line == LINE_TANDEM ? 7 : 5;
+    math_text(c, s->data + 6, l->y[x] - above,
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
     canvas_close(c);
