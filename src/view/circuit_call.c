@@ -55,6 +55,16 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_open(const CircuitHow *how, const char *name) {
+  if (is_named(how->close, name)) return false;
+  return how->level == LEVEL_LAYER || is_named(how->open, name);
+}
+
+bool call_has_glyph(const char *name) {
+  const Known *k = known_box(name);
+  return k && k->as == AS_GLYPH;
+}
+
 // -- what it was configured with ------------------------------------------------------------------
 typedef struct { // of a diagram for itself, or of a call
   Circuit *c;
@@ -355,6 +365,8 @@ static void string_call(Part *p, const Box *box) {
   args.nout = box->callee->out.n;
   all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
             name_text(p->c->w->names, box->callee->name));
+  Stage *last = &p->c->s->stage.at[p->c->s->stage.n - 1];
+  last->glyph.at[0].bold = box->callee->param.n > 0;
 }
 
 // Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
@@ -418,8 +430,7 @@ void draw_call(Part *p, const Box *box) {
   const char *as;
   const Known *k = known_as(p->c, box->callee, &as);
   Window window;
-  bool open = how->level == LEVEL_LAYER || is_named(how->open, name);
-  if (is_named(how->close, name)) open = false;
+  bool open = call_is_open(how, name) && !how->grad;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
   if (open || (wires && !is_named(how->close, name)))
     open_call(p, box, !wires || is_named(how->open, name));
