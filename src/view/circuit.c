@@ -274,6 +274,8 @@ void draw_box(Part *p, const Box *box) {
   case OP_join: draw_join(p, box); break;
   case OP_random:
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
+    p->c->s->stage.at[p->c->s->stage.n - 1].glyph.at[0].words =
+        box->random->noise == NOISE_NORMAL ? "normal noise" : "uniform noise";
     break;
   case OP_scan: draw_scan(p, box); break;
   case OP_order:

@@ -205,6 +205,29 @@ static bool is_only_wires(Circuit *c, const Diagram *d) {
   return true;
 }
 
+// `learn Q = linear[h k]` makes a box that is a call of another and nothing else: which one?
+static const Diagram *only_call(const Diagram *d) {
+  if (d->box.n != 2 || d->box.at[1].op != OP_call) return NULL;
+  const Box *box = &d->box.at[1];
+  const Diagram *f = box->callee;
+  bool same = f->in.n == d->in.n && f->out.n == d->out.n;
+  for (uint32_t i = 0; same && i < d->in.n; i++) same = box->in[i] == d->in.at[i];
+  for (uint32_t i = 0; same && i < d->out.n; i++) same = box->out[i] == d->out.at[i];
+  return same ? f : NULL;
+}
+
+// The library's glyph for a box, or for the one that it is another name of.
+static const Known *known_as(Circuit *c, const Diagram *d, const char **as) {
+  const Known *k = known_box(name_text(c->w->names, d->name));
+  *as = NULL;
+  for (const Diagram *f = only_call(d); f && !k; f = only_call(f)) {
+    k = known_box(name_text(c->w->names, f->name));
+    if (k && k->as == AS_GLYPH) *as = name_text(c->w->names, d->name);
+    if (k && k->as != AS_GLYPH) return NULL;
+  }
+  return k;
+}
+
 // -- closed calls ---------------------------------------------------------------------------------
 // The axis of a result that passes over the callee under this number; rank: none.
 static uint32_t passing(const Type *t, uint32_t pass) {
@@ -381,13 +404,13 @@ static const char *given_name(const Part *p, const Box *box) {
   return *name && strlen(name) <= 3 ? name : NULL;
 }
 
-static Glyph glyph_of(Part *p, const Box *box, const Known *k) {
+static Glyph glyph_of(Part *p, const Box *box, const Known *k, const char *as) {
   const char *name = name_text(p->c->w->names, box->callee->name);
   Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
-  const char *as = NULL;
   if (k && k->as == AS_GLYPH) {
     g = (Glyph){.kind = k->kind, .text = k->text, .below = k->below};
-    if (k->kind == GLYPH_LEARNED) g.above = as = given_name(p, box);
+    if (k->kind == GLYPH_LEARNED) g.above = as ? as : given_name(p, box);
+    as = as ? NULL : g.above;
     g.bold = box->callee->param.n > 0;
   } else {
     const char *options = options_of(&(Configured){p->c, p, box, box->callee});
@@ -404,7 +427,8 @@ void draw_call(Part *p, const Box *box) {
   }
   const CircuitHow *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
-  const Known *k = known_box(name);
+  const char *as;
+  const Known *k = known_as(p->c, box->callee, &as);
   Window window;
   bool open = call_is_open(how, name) && !how->grad;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
@@ -413,5 +437,5 @@ void draw_call(Part *p, const Box *box) {
   else if (convolution_of(p->c->w, box->callee, &window))
     closed_call(p, box, star(p->c, &window, name), NULL);
   else
-    closed_call(p, box, glyph_of(p, box, k), k);
+    closed_call(p, box, glyph_of(p, box, k, as), k);
 }
