@@ -103,7 +103,8 @@ static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wir
 
 uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
-  uint32_t b = sketch_make(p->c->s, stage, NULL, strands_for(p->c, t));
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
   turn_labels(p, b, wire);
   p->made[wire] = b;
@@ -111,6 +112,8 @@ uint32_t part_make(Part *p, uint32_t stage, Id wire) {
 }
 
 void label_wire(Part *p, Id wire) {
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
   turn_labels(p, p->made[wire], wire);
 }
@@ -172,7 +175,7 @@ static void draw_join(Part *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, "side by side"), b;
+  uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
   for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
   b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
@@ -299,6 +302,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
   series_rows(&c);
+  sketch_words(c.s);
   c.s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
   if (!is_string(&c)) sketch_tandem(c.s);
   return c.s;
