@@ -99,11 +99,12 @@ static const char *options_of(const Configured *x) {
   return b.n ? b.at : NULL;
 }
 
-const char *title_of(Circuit *c, const Diagram *d) {
-  const char *name = name_text(c->w->names, d->name);
-  const char *options = options_of(&(Configured){.c = c, .d = d});
-  return options ? arena_format(c->s->arena, "%s (%s)", name, options) : name;
+static const char *title(const Configured *x) {
+  const char *name = name_text(x->c->w->names, x->d->name), *options = options_of(x);
+  return options ? arena_format(x->c->s->arena, "%s (%s)", name, options) : name;
 }
+
+const char *title_of(Circuit *c, const Diagram *d) { return title(&(Configured){.c = c, .d = d}); }
 
 // -- convolutions ---------------------------------------------------------------------------------
 typedef struct {
@@ -345,7 +346,7 @@ static void open_call(Part *p, const Box *box, bool frame) {
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = p->block;
   if (frame)
-    block = sketch_block(c->s, p->block, title_of(c, box->callee),
+    block = sketch_block(c->s, p->block, title(&(Configured){c, p, box, box->callee}),
                          ink_of(name_text(c->w->names, box->callee->name)));
   Part inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);

@@ -234,8 +234,9 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_close(c);
   canvas_open(c, "", "title", "");
   if (k->title)
-    canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-                &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
+              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+              k->title);
   canvas_close(c);
 }
 

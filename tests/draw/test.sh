@@ -76,3 +76,5 @@ for file in transformer unet attention conv_zoo; do
     if "$LIMN" draw "$root/examples/$file.limn" "$name" --notes --check >out 2>&1; then ok "notes of $file $name"; else not_ok "notes of $file $name: $(head -1 out)"; fi
   done
 done
+"$LIMN" draw "$root/examples/attention.limn" multihead --notes -o notes.svg >/dev/null
+if [ "$(count 'class="note"' notes.svg)" -eq 4 ]; then ok "a note for each comment"; else not_ok "a note for each comment"; fi
