@@ -124,7 +124,7 @@ static void divider_behind_glyph(Canvas *c, bool wrong) {
 }
 static void beside_dot(Canvas *c, bool wrong) {
   dot(c, 100, 100);
-  WIRE(c, "a", 50, wrong ? 102 : 100, 300, wrong ? 102 : 100);
+  WIRE(c, "a", 50, wrong ? 102.6 : 100, 300, wrong ? 102.6 : 100);
 }
 static void frame_cuts_glyph(Canvas *c, bool wrong) {
   box(c, "frame", "f", 50, 50, 100, 100);
