@@ -699,7 +699,11 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
 }
 
 static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
-  Diagram *d = find_diagram(l, name, NULL);
+  Span use = {0};
+  Diagram *d = find_diagram(l, name, &(Instance){.use = &use});
+  if (d && use.file)
+    diag_warning(l->w->diags, use,
+                 "`%s` needs a use to be drawn: this is the picture of its first one", name);
   return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
 }
 

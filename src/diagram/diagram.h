@@ -445,6 +445,11 @@ Diagram *diagram_widen(World *, const Diagram *);
 // Scalars that are the same at every point of a loop as loops of their own, without indices.
 Diagram *diagram_hoist(World *, const Diagram *);
 
+// cut.c
+// The diagram up to these wires, which are its outputs, and from them on, where they are inputs.
+// False: the outputs need more than these wires.
+bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
+
 // part.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
 Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
 Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row

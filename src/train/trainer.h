@@ -111,6 +111,7 @@ typedef struct {
   Engine **engine;
   Feed *feed;
   Inlets *inlet;
+  Diagram **rest; // of a measure of a whole set: what is made of sums over samples; or NULL
   int64_t batch;
   double value;
   bool known, fresh; // fresh: since the last row
@@ -119,6 +120,13 @@ typedef VEC(Gauge) Gauges;
 bool gauges_open(Trainer *);
 bool gauges_run(Trainer *);
 void gauges_close(Trainer *);
+
+// whole.c: a measure of a whole set. False: it is a mean over batches.
+bool whole_split(World *, const Diagram *, Diagram **each, Diagram **rest);
+void whole_add_count(Infer *, Diagram *rest);
+// sum: one for each input, and room for the last
+bool whole_value(World *, Arena *, const Diagram *rest, Tensor *sum, int64_t samples, double *value,
+                 const char **why);
 
 // sight.c: a `show`, computed
 typedef struct {

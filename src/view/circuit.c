@@ -94,13 +94,18 @@ static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wir
 
 uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
-  uint32_t b = sketch_make(p->c->s, stage, NULL, strands_for(p->c, t));
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
   p->made[wire] = b;
   return b;
 }
 
-void label_wire(Part *p, Id wire) { label_bundle(p->c, p->made[wire], wire_type(p, wire)); }
+void label_wire(Part *p, Id wire) {
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
+  label_bundle(p->c, p->made[wire], wire_type(p, wire));
+}
 
 const char *param_name(const Part *p, Id wire) {
   for (uint32_t i = 0; i < p->d->param.n; i++) {
@@ -157,7 +162,7 @@ static void draw_join(Part *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, "side by side"), b;
+  uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
   for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
   b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
@@ -283,6 +288,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
     inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
+  sketch_words(c.s);
   if (!is_string(&c)) sketch_tandem(c.s);
   return c.s;
 }

@@ -6,6 +6,7 @@
 //   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened
 //   circuit_repeat.c  what is done several times is drawn once
+//   words.c           after: names, and a sentence
 //   tandem.c          after: axes that run side by side everywhere are one line
 #ifndef LIMN_CIRCUIT_H
 #define LIMN_CIRCUIT_H
@@ -32,7 +33,7 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
 const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
 const char *param_name(const Part *, Id wire);
-void label_wire(Part *, Id wire);                        // its bundle gets the labels of its type
+void label_wire(Part *, Id wire);                        // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
 bool is_string(const Circuit *);                         // a wire is one line
 uint32_t part_make(Part *, uint32_t stage, Id wire);     // a bundle for a wire
@@ -68,8 +69,12 @@ const char *options_of(Circuit *, const Diagram *); // "8, 64"; NULL: none were 
 const char *title_of(Circuit *, const Diagram *);   // "multihead (8, 64)"
 void draw_call(Part *, const Box *);
 
+// words.c
+void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c
+
 // tandem.c
 // For each input and then each output a mask: bit i says that windows move along axes i and i + 1.
+bool is_moved(World *, const Coord *, const Coord *); // by windows, or views, that are alike
 const uint32_t *diagram_pairs(Circuit *, const Diagram *);
 void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 

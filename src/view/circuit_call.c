@@ -12,7 +12,7 @@ typedef struct {
   Ink ink;                         // of the block, and of the frame when it is opened
   bool across;                     // it measures along axes that pass
 } Known;
-static const Known known[] = {
+static const Known rows[] = {
     {"linear", AS_GLYPH, GLYPH_LEARNED, "L", NULL, NULL, INK_FRAME8, false},
     {"dense", AS_GLYPH, GLYPH_LEARNED, "L", NULL, "+", INK_FRAME8, false},
     {"embed", AS_GLYPH, GLYPH_LEARNED, "E", NULL, NULL, INK_FRAME8, false},
@@ -30,12 +30,12 @@ static const Known known[] = {
     {"causal", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
     {"attend_masked", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
     {"multihead", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME3, false},
-    {"self_attention", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME3, false},
+    {"self_attention", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME6, false},
 };
 
 static const Known *known_box(const char *name) {
-  for (uint32_t i = 0; i < COUNT(known); i++)
-    if (strcmp(known[i].name, name) == 0) return &known[i];
+  for (uint32_t i = 0; i < COUNT(rows); i++)
+    if (strcmp(rows[i].name, name) == 0) return &rows[i];
   return NULL;
 }
 
@@ -321,27 +321,32 @@ static void string_call(Part *p, const Box *box) {
             name_text(p->c->w->names, box->callee->name));
 }
 
-// Axes of a callee that do not pass: "m", "h by k", "a number".
-static const char *own_axes(Circuit *c, const Diagram *d, const Ids *wires) {
+// Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
+static const char *own_axes(Part *p, const Diagram *callee, const Ids *inner, const Id *outer) {
+  Circuit *c = p->c;
   Buf b = buf_new(c->s->arena);
-  for (uint32_t i = 0; i < wires->n; i++) {
-    const Type *t = &d->wire.at[wires->at[i]].type;
+  for (uint32_t i = 0; i < inner->n; i++) {
+    const Type *own = &callee->wire.at[inner->at[i]].type, *t = &p->d->wire.at[outer[i]].type;
     uint32_t n = 0;
     if (i) buf_text(&b, " and ");
-    for (uint32_t k = 0; k < t->rank; k++) {
-      if (t->axis[k].pass) continue;
-      buf_printf(&b, "%s%s", n++ ? " by " : "", axis_label(c, &t->axis[k]));
-    }
+    for (uint32_t k = 0; k < own->rank && k < t->rank; k++)
+      if (!own->axis[k].pass) buf_printf(&b, "%s%s", n++ ? " by " : "", axis_label(c, &t->axis[k]));
     if (!n) buf_text(&b, t->base == BASE_LABEL ? "a label" : "a number");
   }
   return b.n ? b.at : "nothing";
 }
 
-static const char *call_words(Part *p, const Box *box, const char *as) {
+// "linear Q: m to h by k", "softmax over x", "relu"
+static const char *call_words(Part *p, const Box *box, const char *as, bool known) {
   Circuit *c = p->c;
   const Diagram *d = box->callee;
-  return arena_format(c->s->arena, "%s%s%s: %s to %s", name_text(c->w->names, d->name),
-                      as ? " " : "", as ? as : "", own_axes(c, d, &d->in), own_axes(c, d, &d->out));
+  const char *in = own_axes(p, d, &d->in, box->in), *out = own_axes(p, d, &d->out, box->out);
+  const char *title = known ? name_text(c->w->names, d->name) : title_of(c, d);
+  if (strcmp(in, out) != 0)
+    return arena_format(c->s->arena, "%s%s%s: %s to %s", title, as ? " " : "", as ? as : "", in,
+                        out);
+  if (strcmp(in, "a number") == 0) return title;
+  return arena_format(c->s->arena, "%s over %s", title, in);
 }
 
 // Q = linear[h k](X) is the linear map Q.
@@ -363,7 +368,7 @@ static Glyph glyph_of(Part *p, const Box *box, const Known *k) {
     const char *options = options_of(p->c, box->callee);
     if (options) g.second = arena_format(p->c->s->arena, "(%s)", options);
   }
-  g.words = call_words(p, box, as);
+  g.words = call_words(p, box, as, k && k->as == AS_GLYPH);
   return g;
 }
 

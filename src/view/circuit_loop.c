@@ -229,7 +229,7 @@ static void coord_glyph(Reading *r, uint32_t stage, const Coord *k, uint32_t axi
         arena_format(s->arena, "%s at %s", label ? label : "an axis", g->text ? g->text : "?");
   } else {
     g->words =
-        arena_format(s->arena, out ? "side by side: %s" : "%s taken apart", label ? label : "");
+        arena_format(s->arena, out ? "joining into %s" : "splitting %s", label ? label : "axes");
   }
   vec_push(s->arena, out ? &g->out : &g->in, axis);
   for (uint32_t i = 0; i < terms.n; i++) {
@@ -240,15 +240,9 @@ static void coord_glyph(Reading *r, uint32_t stage, const Coord *k, uint32_t axi
 
 // Two neighbouring axes that windows move along are places of one picture.
 static void mark_tandem(Reading *r, const Access *a, uint32_t bundle) {
-  for (uint32_t i = 0; i + 1 < a->rank; i++) {
-    bool both = true;
-    for (uint32_t k = i; k < i + 2; k++) {
-      uint32_t plain;
-      both &=
-          !plain_index(r, &a->coord[k], &plain) && a->coord[k].n > 1 && is_window(r, &a->coord[k]);
-    }
-    if (both) strand_of(r->p->c->s, bundle, i)->pair = true;
-  }
+  for (uint32_t i = 0; i + 1 < a->rank; i++)
+    if (is_moved(r->p->c->w, &a->coord[i], &a->coord[i + 1]))
+      strand_of(r->p->c->s, bundle, i)->pair = true;
 }
 
 static uint32_t terms_of(const Access *a) {
@@ -295,18 +289,18 @@ static void gather_operand(Reading *r, uint32_t i, uint32_t axis) {
   uint32_t label = label_at(&a->coord[axis]), at = 0, use = 0;
   bool learned = is_weight(p, r->box->in[i]) && !axis;
   uint32_t table = learned ? 0 : bundle_of(p, r->box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, "a row of a table"),
-           from = sketch_use(s, stage, r->bundle[label]);
+  uint32_t stage = sketch_stage(s, p->block, "a row of a table");
+  if (table) use = sketch_use(s, stage, table);
+  uint32_t from = sketch_use(s, stage, r->bundle[label]);
   const char *name = learned ? param_name(p, r->box->in[i]) : wire_text(r, label);
   Glyph g = {.kind = learned ? GLYPH_LEARNED : GLYPH_INDEX, .text = name, .bold = learned};
   g.words =
       arena_format(s->arena, learned ? "embedding %s" : "a row at %s", name ? name : "a label");
-  if (table) use = sketch_use(s, stage, table);
   uint32_t places = r->index[label].n && r->index[label].at[0] ? r->index[label].n : 0;
   uint32_t terms = terms_of(a) + places, b = sketch_make(s, stage, NULL, terms ? terms : 1);
+  if (table) vec_push(s->arena, &g.in, strand_at(s, use, axis));
   for (uint32_t k = 0; k < s->bundle.at[from].n; k++)
     vec_push(s->arena, &g.in, strand_at(s, from, k));
-  if (table) vec_push(s->arena, &g.in, strand_at(s, use, axis));
   for (uint32_t k = 0; k < places; k++) {
     vec_push(s->arena, &r->index[i], r->index[label].at[k]);
     vec_push(s->arena, &g.out, strand_at(s, b, at++));
@@ -486,6 +480,62 @@ static bool draw_mask(Part *p, const Box *box) {
   return true;
 }
 
+// x when i = j else 0: what stands on a diagonal. The operand goes on as one of the two axes, and
+// the other begins on it; a diagonal of ones begins by itself.
+static bool is_diagonal(const Loop *l, uint32_t *i, uint32_t *j) {
+  const Scalar *x = &l->scalar[l->nscalar - 1];
+  if (l->nin > 1 || x->fn != FN_select) return false;
+  const Scalar *when = &l->scalar[x->arg[0]], *yes = &l->scalar[x->arg[1]];
+  const Scalar *no = &l->scalar[x->arg[2]];
+  if (when->fn != FN_eq || no->fn != FN_CONST || no->k < 0 || no->k > 0) return false;
+  const Scalar *a = &l->scalar[when->arg[0]], *b = &l->scalar[when->arg[1]];
+  *i = a->ref, *j = b->ref;
+  bool one = yes->fn == FN_CONST && yes->k > 0.999999 && yes->k < 1.000001;
+  return a->fn == FN_AT && b->fn == FN_AT && a->ref != b->ref && (l->nin ? yes->fn == FN_ARG : one);
+}
+
+static uint32_t place_of(World *w, const Access *a, uint32_t index) {
+  uint32_t i = 0, x;
+  while (i < a->rank && !(coord_is_plain(w, &a->coord[i], &x) && x == index)) i++;
+  return i;
+}
+
+static bool draw_unit(Part *p, const Box *box, uint32_t i, uint32_t j) {
+  Sketch *s = p->c->s;
+  World *w = p->c->w;
+  uint32_t a = place_of(w, &box->loop->out, i), b = place_of(w, &box->loop->out, j);
+  if (box->loop->out.rank != 2 || a + b != 1) return false;
+  uint32_t stage = sketch_stage(s, p->block, "unit"), made = part_make(p, stage, box->out[0]);
+  Glyph *g = stage_glyph(s, stage, GLYPH_CAP, NULL);
+  g->words = "unit";
+  vec_push(s->arena, &g->out, strand_at(s, made, 0));
+  vec_push(s->arena, &g->out, strand_at(s, made, 1));
+  return true;
+}
+
+static bool draw_diagonal(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  World *w = p->c->w;
+  const Loop *l = box->loop;
+  uint32_t i, j, x;
+  if (l->combine != SUM || !is_diagonal(l, &i, &j)) return false;
+  if (!l->nin) return draw_unit(p, box, i, j);
+  if (place_of(w, &l->in[0], i) == l->in[0].rank) x = i, i = j, j = x;
+  uint32_t from = place_of(w, &l->in[0], i), to = place_of(w, &l->out, j);
+  if (from == l->in[0].rank || to == l->out.rank || l->out.rank != l->in[0].rank + 1) return false;
+  for (uint32_t k = 0; k < l->in[0].rank; k++)
+    if (!coord_is_plain(w, &l->in[0].coord[k], &x) || place_of(w, &l->out, x) == l->out.rank)
+      return false;
+  uint32_t made = bundle_of(p, box->in[0]), stage = sketch_stage(s, p->block, "diagonal");
+  uint32_t use = sketch_use(s, stage, made), b = part_make(p, stage, box->out[0]);
+  for (uint32_t k = 0; k < l->in[0].rank; k++) {
+    coord_is_plain(w, &l->in[0].coord[k], &x);
+    stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, place_of(w, &l->out, x)));
+  }
+  stage_link(s, stage, LINK_COPY, strand_at(s, use, from), strand_at(s, b, to));
+  return true;
+}
+
 // The stage in which operands meet, and what comes out of it.
 static Joining join_operands(Reading *r, const char *text) {
   Part *p = r->p;
@@ -530,7 +580,7 @@ void draw_loop(Part *p, const Box *box) {
     label_wire(p, box->out[0]);
     return;
   }
-  if (draw_mask(p, box)) return;
+  if (draw_mask(p, box) || draw_diagonal(p, box)) return;
   r.bundle = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
   r.index = NEW_ARRAY(s->arena, Ids, l->nin + 1);
   r.gone = NEW_ARRAY(s->arena, bool, l->nin + 1);

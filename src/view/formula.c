@@ -94,6 +94,8 @@ static bool is_square(const Loop *l, const Scalar *x) {
   return x->fn == FN_mul && x->arg[0] == x->arg[1] && by->fn > FN_SIZE;
 }
 
+static bool is_zero(const Scalar *x) { return x->fn == FN_CONST && !(x->k < 0) && !(x->k > 0); }
+
 static void write_power(const Formula *f, const Scalar *x) {
   write(f, x->arg[0], 9);
   buf_text(f->out, "^{");
@@ -113,6 +115,9 @@ static void write(const Formula *f, uint32_t i, int level) {
     write_leaf(f, x);
   } else if (x->fn == FN_pow || is_square(f->of->l, x)) {
     write_power(f, x);
+  } else if (x->fn == FN_sub && is_zero(&f->of->l->scalar[x->arg[0]])) {
+    buf_text(f->out, "−");
+    write(f, x->arg[1], 6);
   } else if (!sign) {
     write_call(f, x);
   } else {
@@ -163,6 +168,20 @@ static bool all_named(const FormulaOf *of) {
   return of->d && of->l->nin > 1;
 }
 
+// A scale: *k^{−1/2}, /n.
+static void write_divisor(const Formula *f, uint32_t i) {
+  const Loop *l = f->of->l;
+  const Scalar *x = &l->scalar[i];
+  if (x->fn == FN_sqrt && l->scalar[x->arg[0]].fn <= FN_SIZE) {
+    buf_char(f->out, '*');
+    write(f, x->arg[0], 7);
+    buf_text(f->out, "^{−1/2}");
+  } else {
+    buf_char(f->out, '/');
+    write(f, i, 7);
+  }
+}
+
 const char *formula_text(const FormulaOf *of, Arena *a) {
   const Loop *l = of->l;
   const Scalar *x = &l->scalar[l->nscalar - 1];
@@ -170,13 +189,12 @@ const char *formula_text(const FormulaOf *of, Arena *a) {
   if (is_sign(l, x)) return x->fn == FN_sub ? "−" : fn_rows[x->fn].glyph;
   Buf b = buf_new(a);
   Formula f = {of, &b, all_named(of)};
-  if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0])) { // times what stands below
-    buf_text(&b, "1/");
-    write(&f, x->arg[1], 7);
+  if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0])) {
+    write_divisor(&f, x->arg[1]);
   } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[0])) {
-    write(&f, x->arg[1], 7);
+    buf_char(&b, '*'), write(&f, x->arg[1], 7);
   } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[1])) {
-    write(&f, x->arg[0], 7);
+    buf_char(&b, '*'), write(&f, x->arg[0], 7);
   } else {
     write(&f, l->nscalar - 1, 0);
   }

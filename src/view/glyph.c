@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { LABEL = 14, NAME = 20, LETTER = 18, SMALL = 12 };
+enum { REACH = 16 }; // from where lines bend to a circle that they touch
 
 double label_width(const char *label) { return math_width(FACE_ITALIC, LABEL, label); }
 double name_width(const char *name) { return math_width(FACE_ITALIC, NAME, name); }
@@ -26,7 +27,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_BOX: return fmax(36, text_room(FACE_ITALIC, LETTER, g) + 16);
   case GLYPH_LEARNED: return fmax(35, text_room(FACE_BOLD, 24, g) + 16);
   case GLYPH_SOFTMAX: return 20;
-  case GLYPH_NORM: return norm_room(g);
+  case GLYPH_NORM: return norm_room(g) + (g->touch.n ? 2 * REACH : 0);
   case GLYPH_MASK: return 30;
   case GLYPH_INDEX: return fmax(25, text_room(FACE_SERIF, 15, g) + 10) + 10;
   case GLYPH_WISE: return text_room(FACE_ITALIC, LETTER, g) + 40;
@@ -34,11 +35,17 @@ double glyph_width(const Glyph *g) {
   case GLYPH_CONV: return 30;
   case GLYPH_STAR: return fmax(30, text_room(FACE_SERIF, 14, g) + 12);
   case GLYPH_REDUCE: return text_room(FACE_SERIF, 15, g) + 22;
+  case GLYPH_CAP: return 20;
   case GLYPH_START: return fmax(25, text_room(FACE_BOLD, 15, g) * 1.5 + 12);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, fmax(text_room(FACE_SANS, 14, g), second_room(g)) + 24);
   }
   return 0;
+}
+
+double glyph_port(const Glyph *g) {
+  if (g->kind == GLYPH_NORM) return norm_room(g) / 2;
+  return glyph_width(g) / 2 - (g->kind == GLYPH_LEARNED ? 6 : 0);
 }
 
 double glyph_height(const Glyph *g) {
@@ -54,6 +61,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_CONV: return 36;
   case GLYPH_STAR: return 22;
   case GLYPH_REDUCE: return 18;
+  case GLYPH_CAP: return 20;
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return g->second ? 54 : 44;
@@ -77,6 +85,7 @@ void glyph_extent(const Layout *l, const Placed *p, double *y0, double *y1) {
     return;
   }
   ports(l, p->glyph, y0, y1);
+  if (p->glyph->kind == GLYPH_CAP) return;
   if (p->glyph->kind == GLYPH_STAR && *y1 - *y0 >= least - 2) return; // its edges lie on the wires
   double rest = fmax(6, (least - (*y1 - *y0)) / 2);
   *y0 -= rest, *y1 += rest;
@@ -144,20 +153,6 @@ static void norm(const Brush *b) {
     canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
   } else if (b->g->text) {
     letter(b, FACE_BOLD, 15, INK_TEXT);
-  }
-}
-
-// What takes its measure over axes that pass is touched by them, from both sides.
-static void touch(const Brush *b, const Layout *l) {
-  double y = (b->y0 + b->y1) / 2, r = norm_room(b->g) / 2;
-  for (uint32_t i = 0; i < b->g->touch.n; i++) {
-    double from = l->in[b->g->touch.at[i]], up = from < y ? -1 : 1;
-    for (int side = -1; side < 2; side += 2) {
-      path_move(b->c, b->x + side * (r + 16), from);
-      path_cubic(b->c, b->x + side * (r + 4), from, b->x + side * (r * 0.9), y + up * (r + 2),
-                 b->x + side * r * 0.64, y + up * r * 0.77);
-      canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
-    }
   }
 }
 
@@ -231,6 +226,15 @@ static void start(const Brush *b) {
   letter(&inner, b->g->bold ? FACE_BOLD : FACE_ITALIC, 15, INK_TEXT);
 }
 
+static void cap(const Brush *b) {
+  double x = b->x + b->w / 2, r = (b->y1 - b->y0) / 2, y = b->y0 + r, h = 0.5523;
+  double wide = fmin(r, b->w);
+  path_move(b->c, x, b->y0);
+  path_cubic(b->c, x - wide * h, b->y0, x - wide, y - r * h, x - wide, y);
+  path_cubic(b->c, x - wide, y + r * h, x - wide * h, b->y1, x, b->y1);
+  canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
+}
+
 static void source(const Brush *b) {
   double r = b->x + b->w / 2;
   for (int k = 0; k < 2; k++) {
@@ -270,7 +274,7 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
     break;
   case GLYPH_LEARNED: learned(&b); break;
   case GLYPH_SOFTMAX: softmax(&b); break;
-  case GLYPH_NORM: norm(&b), touch(&b, l); break;
+  case GLYPH_NORM: norm(&b); break;
   case GLYPH_MASK: mask(&b); break;
   case GLYPH_INDEX: ket(&b); break;
   case GLYPH_WISE: wise(&b); break;
@@ -278,8 +282,25 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_CONV: conv(&b); break;
   case GLYPH_STAR: rectangle(&b, INK_STAR, 2), letter(&b, FACE_SERIF, 14, INK_TEXT); break;
   case GLYPH_REDUCE: reduce(&b); break;
+  case GLYPH_CAP: cap(&b); break;
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
+  }
+}
+
+// What takes its measure over axes that pass is touched by them, from both sides.
+void glyph_touch(Canvas *c, const Layout *l, const Placed *p) {
+  double y0, y1, r = glyph_port(p->glyph);
+  glyph_extent(l, p, &y0, &y1);
+  double y = (y0 + y1) / 2;
+  for (uint32_t i = 0; i < p->glyph->touch.n; i++) {
+    double from = l->in[p->glyph->touch.at[i]], up = from < y ? -1 : 1;
+    for (int side = -1; side < 2; side += 2) {
+      path_move(c, p->x + side * (r + REACH), from);
+      path_cubic(c, p->x + side * (r + 4), from, p->x + side * (r * 0.9), y + up * (r + 2),
+                 p->x + side * r * 0.64, y + up * r * 0.77);
+      canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+    }
   }
 }

@@ -22,6 +22,7 @@ static size_t letter_bytes(const char *at) {
 }
 
 static bool is_upright(const char *at) {
+  if (strncmp(at, "−", strlen("−")) == 0 || strncmp(at, "·", strlen("·")) == 0) return true;
   return (*at >= '0' && *at <= '9') || strchr("()[]+-*/=<>,.:|!?'\"&%#@ ", *at) != NULL;
 }
 

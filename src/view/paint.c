@@ -62,8 +62,7 @@ static void find_ends(const Layout *l, Arena *a, Ends **out) {
 
 // Where a strand that ends on a glyph meets it, or begins.
 static double port_x(const Placed *p, bool in) {
-  double half = glyph_width(p->glyph) / 2;
-  if (p->glyph->kind == GLYPH_LEARNED) half -= 6;
+  double half = glyph_port(p->glyph);
   return in ? p->x - half : p->x + half;
 }
 
@@ -114,7 +113,7 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
 
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   const Strand *k = &l->s->strand.at[x];
-  canvas_open(c, k->id ? k->id : "", "wire", k->label ? k->label : "");
+  canvas_open(c, k->id ? k->id : "", "wire", k->words ? k->words : k->label ? k->label : "");
   if (k->line == LINE_TANDEM)
     strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
   else
@@ -167,9 +166,9 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
-  canvas_open(c, "", "frame", k->title ? k->title : "");
+  canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
-  canvas_paint(c, &(Paint){.fill = k->ink});
+  canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
   if (k->title)
@@ -204,6 +203,39 @@ static void labels(Canvas *c, const Layout *l) {
   }
 }
 
+static bool is_inside(const Sketch *s, uint32_t block, uint32_t outer) {
+  while (block && block != outer) block = s->block.at[block].parent;
+  return block == outer;
+}
+
+static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) {
+  if (to == from) return;
+  const Block *b = &s->block.at[to];
+  open_blocks(c, s, from, b->parent);
+  canvas_open(c, b->id ? b->id : "", "block", b->title ? b->title : "");
+}
+
+// From left to right, in groups of the blocks that they belong to.
+static void glyphs(Canvas *c, const Layout *l) {
+  const Sketch *s = l->s;
+  uint32_t open = 0;
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    const Glyph *g = l->placed.at[i].glyph;
+    const Stage *t = &s->stage.at[l->placed.at[i].stage];
+    for (; !is_inside(s, t->block, open); open = s->block.at[open].parent) canvas_close(c);
+    open_blocks(c, s, open, t->block);
+    open = t->block;
+    canvas_open(c, g->id ? g->id : "", "glyph", g->words ? g->words : t->words);
+    glyph_paint(c, l, &l->placed.at[i]);
+    canvas_close(c);
+    if (!g->touch.n) continue;
+    canvas_open(c, "", "touch", "");
+    glyph_touch(c, l, &l->placed.at[i]);
+    canvas_close(c);
+  }
+  for (; open; open = s->block.at[open].parent) canvas_close(c);
+}
+
 void paint(Canvas *c, Arena *a, const Layout *l) {
   Ends *ends;
   find_ends(l, a, &ends);
@@ -221,13 +253,7 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
     canvas_close(c);
   }
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
-  for (uint32_t i = 0; i < l->placed.n; i++) {
-    const Glyph *g = l->placed.at[i].glyph;
-    canvas_open(c, g->id ? g->id : "", "glyph",
-                g->words ? g->words : l->s->stage.at[l->placed.at[i].stage].words);
-    glyph_paint(c, l, &l->placed.at[i]);
-    canvas_close(c);
-  }
+  glyphs(c, l);
   labels(c, l);
   names(c, l);
 }

@@ -16,8 +16,8 @@ typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   Line line;
   uint32_t bundle;
-  bool pair;      // windows move along it and the one below it
-  const char *id; // of the wire it belongs to
+  bool pair;              // windows move along it and the one below it
+  const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
 
 typedef struct {
@@ -39,6 +39,7 @@ typedef enum {
   GLYPH_STAR,   // a learned convolution, in short
   GLYPH_REDUCE, // an axis ends in a word with an arrow: Max, Σ
   GLYPH_START,  // a triangle from which a wire begins: a constant, noise
+  GLYPH_CAP,    // two strands begin as one: the unit, a cup that opens to the right
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
 } GlyphKind;
@@ -159,6 +160,8 @@ typedef struct {
 Layout *lay_out(Arena *, Sketch *);                                        // settles the sketch
 void glyph_extent(const Layout *, const Placed *, double *y0, double *y1); // glyph.c
 void glyph_paint(Canvas *, const Layout *, const Placed *);
+void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
+double glyph_port(const Glyph *); // how far from its middle strands meet it
 
 void layout_shift(Layout *, double x, double y);
 

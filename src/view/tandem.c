@@ -12,7 +12,7 @@
 // -- which axes windows move along ---------------------------------------------------------------
 // A mask for each input and then each output of a diagram: bit i says that windows move along axes
 // i and i + 1 alike.
-static bool is_moved(const Coord *a, const Coord *b, World *w) {
+bool is_moved(World *w, const Coord *a, const Coord *b) {
   if (a->n < 2 || a->n != b->n) return false;
   for (uint32_t i = 0; i < a->n; i++)
     if (a->term[i].operand || b->term[i].operand ||
@@ -51,7 +51,7 @@ static void loop_pairs(World *w, const Box *box, uint32_t *pair) {
   for (uint32_t i = 0; i <= l->nin; i++) {
     const Access *a = i < l->nin ? &l->in[i] : &l->out;
     for (uint32_t k = 0; k + 1 < a->rank; k++)
-      if (is_moved(&a->coord[k], &a->coord[k + 1], w))
+      if (is_moved(w, &a->coord[k], &a->coord[k + 1]))
         pair[i < l->nin ? box->in[i] : box->out[0]] |= 1u << k;
   }
   for (uint32_t i = 0; i < l->nin; i++)
@@ -264,6 +264,10 @@ static const char *both_labels(Arena *a, const char *x, const char *y) {
   return arena_format(a, "%s %s", x, y);
 }
 
+static const char *both_words(Arena *a, const char *x, const char *y) {
+  return x && y ? arena_format(a, "%s and %s", x, y) : x ? x : y;
+}
+
 // Strands that are drawn with an earlier one are left out, and links and ports of theirs with them.
 static void drop_strands(Sketch *s, const uint32_t *with) {
   uint32_t *now = NEW_ARRAY(s->arena, uint32_t, s->strand.n), n = 1;
@@ -325,6 +329,7 @@ void sketch_tandem(Sketch *s) {
       with[y] = lead;
       Strand *to = &s->strand.at[lead];
       to->label = both_labels(a, to->label, s->strand.at[y].label);
+      to->words = both_words(a, to->words, s->strand.at[y].words);
       to->line = LINE_TANDEM;
     }
   for (uint32_t x = 1; x < s->strand.n; x++) {
