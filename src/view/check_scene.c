@@ -127,8 +127,8 @@ typedef struct {
   VEC(uint32_t) owner; // [mark] its thing + 1; 0: none
 } Walk;
 
-static uint32_t thing_new(Scene *s, ThingKind kind, const char *words) {
-  Thing t = {.kind = kind, .area = NOTHING, .words = words, .least = INFINITY};
+static uint32_t thing_new(Scene *s, ThingKind kind, const char *words, const char *id) {
+  Thing t = {.kind = kind, .area = NOTHING, .words = words, .id = id, .least = INFINITY};
   vec_push(s->arena, &s->thing, t);
   return s->thing.n;
 }
@@ -145,11 +145,13 @@ static void find_owners(Scene *s, Walk *w) {
     uint32_t inside = w->open.n ? w->open.at[w->open.n - 1] : 0, owner = 0;
     if (m->kind == MARK_OPEN)
       vec_push(s->arena, &w->open,
-               m->group.class[0] ? thing_new(s, kind_of(m->group.class), m->group.words) : inside);
+               m->group.class[0]
+                   ? thing_new(s, kind_of(m->group.class), m->group.words, m->group.id)
+                   : inside);
     else if (m->kind == MARK_CLOSE)
       w->open.n--;
     else
-      owner = inside ? inside : thing_new(s, loose_kind(m), "");
+      owner = inside ? inside : thing_new(s, loose_kind(m), "", "");
     vec_push(s->arena, &w->owner, owner);
   }
 }
