@@ -97,7 +97,7 @@ static Value distance_value(Body *b, const Node *by, Value left, Value right, Sp
   return by_distance(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
 }
 
-static Val mean_of_all(Body *b, Val v, Span span) {
+Val mean_of_all(Body *b, Val v, Span span) {
   bool axes[RANK_LIMIT];
   Size n = size_of(b->w, 1);
   val_settle(b, &v);

@@ -152,6 +152,7 @@ typedef struct {
   bool training;
   uint32_t nin; // concrete argument types, or 0 for the declared (symbolic) ones
   const Type *in;
+  Span *use; // not NULL: a box that cannot be looked at for itself is as it is first used, here
 } Instance;
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a
 // diagnostic.

@@ -62,8 +62,7 @@ static void find_ends(const Layout *l, Arena *a, Ends **out) {
 
 // Where a strand that ends on a glyph meets it, or begins.
 static double port_x(const Placed *p, bool in) {
-  double half = glyph_width(p->glyph) / 2;
-  if (p->glyph->kind == GLYPH_LEARNED) half -= 6;
+  double half = glyph_port(p->glyph);
   return in ? p->x - half : p->x + half;
 }
 
@@ -83,34 +82,42 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
 }
 
 // From where it is level to its end.
-static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   uint32_t dies = l->dies[x];
   const Section *s = &l->section.at[dies];
   if (dies + 1 == l->section.n) {
-    path_line(c, s->gather, l->y[x]);
+    path_line(c, s->gather, l->y[x] + by);
     return;
   }
   double from = s->glyph - e->gather;
-  path_line(c, from, l->y[x]);
-  double y = e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x];
-  curve_to(c, from, l->y[x], s->glyph, y);
+  path_line(c, from, l->y[x] + by);
+  double y = by + (e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x]);
+  curve_to(c, from, l->y[x] + by, s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
-static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
-  const char *label = l->s->strand.at[x].label;
-  canvas_open(c, "", "wire", label ? label : "");
+// From birth to end, this far below its place.
+static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
-  path_move(c, from, y);
+  path_move(c, from, y + by);
   if (born) {
     const Section *s = &l->section.at[born - 1];
-    if (from < s->spread) path_line(c, s->spread, y);
-    curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
+    if (from < s->spread) path_line(c, s->spread, y + by);
+    curve_to(c, fmax(from, s->spread), y + by, s->spread + e->spread, l->y[x] + by);
   }
-  end_strand(c, l, e, x);
+  end_strand(c, l, e, x, by);
   canvas_paint(
       c, &(Paint){.stroke = INK_LINE, .width = l->s->strand.at[x].line == LINE_THICK ? 2 : 1});
+}
+
+static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  const Strand *k = &l->s->strand.at[x];
+  canvas_open(c, k->id ? k->id : "", "wire", k->words ? k->words : k->label ? k->label : "");
+  if (k->line == LINE_TANDEM)
+    strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
+  else
+    strand_line(c, l, e, x, 0);
   canvas_close(c);
 }
 
@@ -159,9 +166,9 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
-  canvas_open(c, "", "frame", k->title ? k->title : "");
+  canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
-  canvas_paint(c, &(Paint){.fill = k->ink});
+  canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
   if (k->title)
@@ -196,6 +203,39 @@ static void labels(Canvas *c, const Layout *l) {
   }
 }
 
+static bool is_inside(const Sketch *s, uint32_t block, uint32_t outer) {
+  while (block && block != outer) block = s->block.at[block].parent;
+  return block == outer;
+}
+
+static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) {
+  if (to == from) return;
+  const Block *b = &s->block.at[to];
+  open_blocks(c, s, from, b->parent);
+  canvas_open(c, b->id ? b->id : "", "block", b->title ? b->title : "");
+}
+
+// From left to right, in groups of the blocks that they belong to.
+static void glyphs(Canvas *c, const Layout *l) {
+  const Sketch *s = l->s;
+  uint32_t open = 0;
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    const Glyph *g = l->placed.at[i].glyph;
+    const Stage *t = &s->stage.at[l->placed.at[i].stage];
+    for (; !is_inside(s, t->block, open); open = s->block.at[open].parent) canvas_close(c);
+    open_blocks(c, s, open, t->block);
+    open = t->block;
+    canvas_open(c, g->id ? g->id : "", "glyph", g->words ? g->words : t->words);
+    glyph_paint(c, l, &l->placed.at[i]);
+    canvas_close(c);
+    if (!g->touch.n) continue;
+    canvas_open(c, "", "touch", "");
+    glyph_touch(c, l, &l->placed.at[i]);
+    canvas_close(c);
+  }
+  for (; open; open = s->block.at[open].parent) canvas_close(c);
+}
+
 void paint(Canvas *c, Arena *a, const Layout *l) {
   Ends *ends;
   find_ends(l, a, &ends);
@@ -213,11 +253,7 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
     canvas_close(c);
   }
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
-  for (uint32_t i = 0; i < l->placed.n; i++) {
-    canvas_open(c, "", "glyph", l->s->stage.at[l->placed.at[i].stage].words);
-    glyph_paint(c, l, &l->placed.at[i]);
-    canvas_close(c);
-  }
+  glyphs(c, l);
   labels(c, l);
   names(c, l);
 }
