@@ -124,6 +124,8 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
+  bool no_legend;           // without the plate of sizes
+  bool notes;               // with the comments at the ends of lines
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
 // The same as lines of text for a terminal; `out` is not looked at.

@@ -722,8 +722,13 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
     return NULL;
   look->theme = (Theme)theme;
-  Canvas *c =
-      name ? draw_box(l, name, &(CircuitHow){(Level)level, how->open, how->close}) : draw_goals(l);
+  Canvas *c = name ? draw_box(l, name,
+                              &(CircuitHow){.level = (Level)level,
+                                            .open = how->open,
+                                            .close = how->close,
+                                            .no_legend = how->no_legend,
+                                            .notes = how->notes})
+                   : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }

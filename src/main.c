@@ -277,6 +277,8 @@ static const Command commands[] = {
      "  --check    draws nothing; lists what is wrong with the picture, and exits with 1 if "
      "anything "
      "is\n"
+     "  --no-legend  without the plate that says which sizes labels have\n"
+     "  --notes    with comments at the ends of lines, beside what the lines make\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
      run_draw, false},
@@ -434,6 +436,8 @@ static const Option options[] = {
     {"--weights", TEXT, AT(eval.weights), 0},
     {"--out", TEXT, AT(eval.out), 0},
     {"-o", TEXT, AT(eval.out), 0},
+    {"--no-legend", FLAG, AT(draw.no_legend), 0},
+    {"--notes", FLAG, AT(draw.notes), 0},
     {"--level", TEXT, AT(draw.level), 0},
     {"--open", TEXT, AT(open), 0},
     {"--close", TEXT, AT(close), 0},

@@ -76,6 +76,7 @@ struct X { // a scalar expression with axes; axis i of an argument is axis map[i
   uint8_t base;
   uint32_t rank;
   uint32_t weight; // X_FN: functions in it
+  Id turn;         // of the loop in which it was said, which may be over when it becomes a box
   Id wire; // X_WIRE: read at `coord`, whose terms are own axes, or (operand) entries of `label`
   Coord *coord;
   uint32_t nlabel;

@@ -74,6 +74,14 @@ const char *axis_label(Circuit *c, const Axis *a) {
   return size_label(c->w, c->s->arena, a->size);
 }
 
+const char *axis_value(Circuit *c, const Axis *a) {
+  int64_t n;
+  const char *label = a->label ? name_text(c->w->names, a->label) : "";
+  return *label && !is_made_up(label) && size_value(c->w, a->size, &n)
+             ? arena_format(c->s->arena, "%lld", (long long)n)
+             : NULL;
+}
+
 bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
 
 static uint32_t strands_for(const Circuit *c, const Type *t) {
@@ -85,6 +93,7 @@ static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
     x->label = axis_label(c, &t->axis[i]);
+    x->size = axis_value(c, &t->axis[i]);
     x->line = t->base == BASE_R ? LINE_PLAIN : LINE_THICK;
   }
   if (!t->rank && t->base != BASE_R) strand_of(c->s, bundle, 0)->line = LINE_THICK;
@@ -97,6 +106,7 @@ uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
+  turn_labels(p, b, wire);
   p->made[wire] = b;
   return b;
 }
@@ -105,6 +115,7 @@ void label_wire(Part *p, Id wire) {
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
+  turn_labels(p, p->made[wire], wire);
 }
 
 const char *param_name(const Part *p, Id wire) {
@@ -119,10 +130,12 @@ const char *param_name(const Part *p, Id wire) {
 // A weight or constant is there where it is first used.
 uint32_t bundle_of(Part *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
+  uint32_t kept = kept_bundle(p, wire);
+  if (kept) return kept;
   uint32_t stage = sketch_stage(p->c->s, p->block,
                                 arena_format(p->c->s->arena, "weight %s", param_name(p, wire)));
   uint32_t b = part_make(p, stage, wire);
-  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, param_name(p, wire));
+  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
   for (uint32_t i = 0; i < p->c->s->bundle.at[b].n; i++)
     vec_push(p->c->s->arena, &g->out, strand_at(p->c->s, b, i));
@@ -218,7 +231,7 @@ void draw_box(Part *p, const Box *box) {
   case OP_random:
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
     break;
-  case OP_scan: all_ports(p, box, GLYPH_BLOCK, "scan"); break;
+  case OP_scan: draw_scan(p, box); break;
   case OP_order:
     if (string)
       all_ports(p, box, GLYPH_BOX, "sort");
@@ -288,7 +301,9 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
     inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
+  series_rows(&c);
   sketch_words(c.s);
+  c.s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
   if (!is_string(&c)) sketch_tandem(c.s);
   return c.s;
 }
@@ -297,7 +312,13 @@ Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how
   Sketch *s = circuit_of(w, a, d, how, NULL);
   Layout *l = lay_out(a, s);
   if (!l) return NULL;
-  Canvas *c = canvas_new(a, l->width, l->height, s->title, s->about);
-  paint(c, a, l);
+  Canvas *c;
+  if (how->notes) {
+    c = notes_paint(w, a, l, origin_span(w, s->origin).file);
+  } else {
+    c = canvas_new(a, l->width, l->height, s->title, s->about);
+    paint(c, a, l);
+  }
+  if (!how->no_legend) legend_paint(c, a, l);
   return c;
 }

@@ -39,6 +39,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_START: return fmax(25, text_room(FACE_BOLD, 15, g) * 1.5 + 12);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, fmax(text_room(FACE_SANS, 14, g), second_room(g)) + 24);
+  case GLYPH_KEPT: return text_room(FACE_ITALIC, LETTER, g) + 14;
   }
   return 0;
 }
@@ -65,6 +66,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return g->second ? 54 : 44;
+  case GLYPH_KEPT: return 30;
   }
   return 0;
 }
@@ -170,11 +172,13 @@ static void mask(const Brush *b) {
 
 static void ket(const Brush *b) {
   double l = b->x - b->w / 2, r = b->x + b->w / 2, y = (b->y0 + b->y1) / 2;
-  path_move(b->c, l, b->y0), path_line(b->c, r - 10, b->y0), path_line(b->c, r, y);
-  path_line(b->c, r - 10, b->y1), path_line(b->c, l, b->y1), path_close(b->c);
+  if (b->g->flip) r = l, l = b->x + b->w / 2;
+  double tip = l < r ? 10 : -10;
+  path_move(b->c, l, b->y0), path_line(b->c, r - tip, b->y0), path_line(b->c, r, y);
+  path_line(b->c, r - tip, b->y1), path_line(b->c, l, b->y1), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = INK_KET, .stroke = INK_LINE, .width = 1});
   Brush inner = *b;
-  inner.x -= 4;
+  inner.x -= tip < 0 ? -4 : 4;
   letter(&inner, FACE_SERIF, 15, INK_ON_KET);
 }
 
@@ -286,6 +290,7 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
+  case GLYPH_KEPT: rectangle(&b, INK_KEPT, 0), letter(&b, FACE_ITALIC, LETTER, INK_TEXT); break;
   }
 }
 

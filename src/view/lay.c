@@ -320,11 +320,15 @@ static double title_room(const Lay *y, uint32_t block) {
   return PAD + (b->title || b->times ? TITLE : 0);
 }
 
+static double foot_room(const Lay *y, uint32_t block) {
+  return PAD + (y->s->block.at[block].from ? TITLE : 0);
+}
+
 // Frames that end below the upper thing, and those that begin above the lower one.
 static double frames_between(const Lay *y, uint32_t upper, uint32_t lower) {
   double sum = 0;
   uint32_t both = common_block(y, upper, lower);
-  for (uint32_t b = upper; b != both; b = parent(y, b)) sum += PAD;
+  for (uint32_t b = upper; b != both; b = parent(y, b)) sum += foot_room(y, b);
   for (uint32_t b = lower; b != both; b = parent(y, b)) sum += title_room(y, b);
   return sum;
 }
@@ -629,6 +633,18 @@ static void find_labels(Lay *y, Widths *w) {
     }
 }
 
+// Frames that end behind a section keep what follows away.
+static bool frame_ends(const Lay *y, uint32_t section) {
+  const Sketch *s = y->s;
+  for (uint32_t b = 1; b < s->block.n; b++) {
+    uint32_t last = 0;
+    for (uint32_t k = 0; k < s->stage.n; k++)
+      if (common_block(y, s->stage.at[k].block, b) == b && y->l->at[k] > last) last = y->l->at[k];
+    if (last == section) return true;
+  }
+  return false;
+}
+
 static void find_x(Lay *y) {
   Layout *l = y->l;
   Widths *w = NEW_ARRAY(y->arena, Widths, y->sections + 1);
@@ -645,7 +661,8 @@ static void find_x(Lay *y) {
     s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
-    s.end = x = s.spread + w[k].spread;
+    s.end = s.spread + w[k].spread;
+    x = s.end + (frame_ends(y, k) ? FRAME : 0);
     vec_push(y->arena, &l->section, s);
   }
   l->width = l->section.at[y->sections].gather + MARGIN;
@@ -711,7 +728,7 @@ static void find_frames(Lay *y) {
     frame_add(l, y->s->stage.at[p->stage].block, p->x, p->x, y0, y1);
   }
   for (uint32_t b = y->s->block.n; b-- > 1;) {
-    l->top[b] -= title_room(y, b), l->bottom[b] += PAD;
+    l->top[b] -= title_room(y, b), l->bottom[b] += foot_room(y, b);
     l->left[b] -= 8, l->right[b] += 4;
     frame_add(l, parent(y, b), l->left[b], l->right[b], l->top[b], l->bottom[b]);
   }

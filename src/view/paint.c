@@ -1,5 +1,6 @@
 // A layout becomes marks: frames first, then strands, each one path from its birth to its end, then
 // dividers, glyphs and labels.
+#include "view/room.h"
 #include "view/sketch.h"
 
 #include <math.h>
@@ -142,22 +143,47 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
   }
 }
 
-// What is repeated stands between tall parentheses, with how often at the top.
+// What is repeated stands between tall parentheses, with the first turn at the foot and the last at
+// the top.
 static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
-  double top = l->top[b] + 12, bottom = l->bottom[b], x[2] = {l->left[b], l->right[b]};
-  for (int k = 0; k < 2; k++) {
-    double in = k ? -7 : 7, third = (bottom - top) / 4;
-    canvas_open(c, "", "parenthesis", "");
-    path_move(c, x[k] + in, top);
-    path_cubic(c, x[k], top + third / 2, x[k], bottom - third / 2, x[k] + in, bottom);
+  const Block *k = &l->s->block.at[b];
+  double top = l->top[b] + 12, bottom = l->bottom[b] - (k->from ? 15 : 0);
+  double x[2] = {l->left[b], l->right[b]}, fourth = (bottom - top) / 4;
+  const char *words =
+      arena_format(l->s->arena, "repeated, %s to %s", k->from ? k->from : "1", k->times);
+  for (int i = 0; i < 2; i++) {
+    double in = i ? -7 : 7;
+    canvas_open(c, "", "parenthesis", i ? "" : words);
+    path_move(c, x[i] + in, top);
+    path_cubic(c, x[i] - in / 2, top + fourth, x[i] - in / 2, bottom - fourth, x[i] + in, bottom);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
     canvas_close(c);
   }
-  canvas_open(c, "", "title", "");
-  math_text(c, l->left[b] + 2, top - 3,
-            &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
-            l->s->block.at[b].times);
+}
+
+// The turns are written at the ends of the parenthesis, as near as no line runs.
+static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, double y) {
+  static const double by[] = {0, 12, -10, 22, -20};
+  double width = math_width(FACE_ITALIC, LABEL, text), left = l->left[b];
+  bool down = y < l->top[b] + 20;
+  double at[] = {left + 7 - width / 2, left - width - 2, left + 14, left + 18 + width};
+  double x = at[0], to = y;
+  for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
+    double x0 = at[k % COUNT(at)], y0 = y + (down ? 1 : -1) * by[k / COUNT(at)];
+    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + 1}, NULL, "frame") >= 1)
+      x = x0, to = y0;
+  }
+  canvas_open(c, "", "label", "");
+  math_text(c, x, to, &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, text);
   canvas_close(c);
+}
+
+static void turn_texts(Canvas *c, const Layout *l) {
+  for (uint32_t b = 1; b < l->s->block.n; b++) {
+    const Block *k = &l->s->block.at[b];
+    if (k->times) turn_text(c, l, b, k->times, l->top[b] + 9);
+    if (k->from) turn_text(c, l, b, k->from, l->bottom[b] - 3);
+  }
 }
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
@@ -256,4 +282,5 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   glyphs(c, l);
   labels(c, l);
   names(c, l);
+  turn_texts(c, l);
 }

@@ -14,6 +14,7 @@ typedef enum { LINE_PLAIN, LINE_TANDEM, LINE_THICK } Line;
 
 typedef struct {
   const char *label; // in the little language of math.c; NULL: none
+  const char *size;  // if the label is a name whose size is known; or NULL
   Line line;
   uint32_t bundle;
   bool pair;              // windows move along it and the one below it
@@ -42,6 +43,7 @@ typedef enum {
   GLYPH_CAP,    // two strands begin as one: the unit, a cup that opens to the right
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
+  GLYPH_KEPT,   // a plate on which a wire ends that is read elsewhere, or from which it begins
 } GlyphKind;
 
 typedef struct {
@@ -52,6 +54,7 @@ typedef struct {
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
+  bool flip;                        // GLYPH_INDEX: an axis begins there
   bool upper;                       // GLYPH_MASK: what stays is above the diagonal
   const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
   const char *words, *id;           // for readers; NULL: those of its stage
@@ -80,15 +83,21 @@ typedef struct {
   bool below;      // what it makes stands below that one
   bool free;       // it does not matter in which order it takes what it takes
   const char *words;
+  Id origin; // where the program says it; 0: nowhere
 } Stage;
 
 typedef struct {
   const char *title;
   uint32_t parent; // 0 is the whole picture
   Ink ink;
-  const char *times; // of what is repeated: "×6"; or NULL
+  const char *times; // of what is repeated: the last turn, "6"; or NULL
+  const char *from;  // and the first one, "l=1"; or NULL
   const char *id;
 } Block;
+
+typedef struct { // of the legend
+  const char *label, *value;
+} Row;
 
 typedef struct {
   Arena *arena;
@@ -98,6 +107,8 @@ typedef struct {
   VEC(Stage) stage;
   VEC(Block) block; // block.at[0] is the whole
   Ids in, out;      // bundles; before settling, `out` are uses
+  VEC(Row) row;     // sizes that differ from turn to turn
+  Id origin;        // of the stages that are being added
   bool strings;     // a strand is a whole tensor: nothing needs to be divided
 } Sketch;
 
@@ -173,6 +184,12 @@ typedef struct {
   uint32_t number;
 } Supply;
 Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const Supply *);
+
+// legend.c: the sizes that its labels have
+void legend_paint(Canvas *, Arena *, const Layout *);
+
+// notes.c: the picture with the comments of a file, where they speak of what is in it
+Canvas *notes_paint(World *, Arena *, Layout *, uint32_t file);
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);

@@ -102,6 +102,8 @@ typedef enum {
 typedef struct {
   Level level;
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
+  bool no_legend;
+  bool notes; // comments at the ends of lines, beside what the lines make
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 
