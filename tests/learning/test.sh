@@ -305,6 +305,26 @@ if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["f
 "$LIMN" check plain.limn --paths --json >out 2>&1
 if /usr/bin/python3 -c 'import json; d = json.load(open("out"))["paths"]["flowers"]["pairs"][0]; assert d["left"] == ["x", "prepare", "guess"] and d["moves"] == ["small"]' 2>/dev/null; then ok "paths, as data"; else not_ok "paths, as data"; cat out; fi
 
+# -- tables ----------------------------------------------------------------------------------------
+printf 'kind,a,b,c\n0,1,2,3\n1,3,2,1\n1,0,0,1\n0,2,2,2\n' >table.csv
+cat >tabled.limn <<'END'
+learn f : R[3] -> R[2] = dense[2]
+space Rows = "table.csv"
+diagram d {
+  space X = R[3]
+  space Y = {2} by cross_entropy
+  box x     : Rows -> X = Rows.x
+  box kind  : Rows -> Y = Rows.kind
+  box guess : X -> Y = f
+  x ; guess <= kind
+}
+train 5 steps, batch 2
+END
+train tabled
+"$LIMN" print tabled.limn d.Y >out 2>&1
+says "the rows of a table are an index" out "(x: R[batch~1 3], kind: {2}[batch~1])"
+equal "they are trained on" 6 "$(grep -c . tabled/metrics.csv)"
+
 # -- large -----------------------------------------------------------------------------------------
 awk 'BEGIN {
   print "learn f : R[2] -> R[2] = dense[2]\ndiagram large {\n  space N = moons\n  box x : N -> S0 = moons.x"
