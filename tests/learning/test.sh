@@ -244,11 +244,15 @@ train 20 steps
 END
 sed 's/= dense\[3\]$/= dense[5] ; relu ; dense[3]/' plain.limn >written.limn
 { cat plain.limn; echo 'set flowers.small = dense[5] ; relu ; dense[3]'; } >setted.limn
+sed 's/: R\[4\] -> R\[3\] = dense\[3\]$/(x: R[4]) -> R[3] = dense[3](x)/' plain.limn >named.limn
+echo 'set small = dense[5] ; relu ; dense[3]' >>named.limn
+train named
 cp plain.limn asked.limn
 train written
 train setted
 train asked --set flowers.small='dense[5] ; relu ; dense[3]'
 same "set is as if it had been written so" written/model.safetensors setted/model.safetensors
+same "set of a learner of the file, with named inputs" written/model.safetensors named/model.safetensors
 same "--set too" written/model.safetensors asked/model.safetensors
 "$LIMN" train asked.limn --resume asked --steps 30 --quiet --plain >out 2>&1
 says "a run with another body is another run" out "it was begun with --set"
