@@ -124,6 +124,7 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
+  const char *width; // of a row: units, or millimetres ("86mm"); "0": one row; NULL: as usual
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
 // The same as lines of text for a terminal; `out` is not looked at.

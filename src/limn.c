@@ -709,17 +709,39 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
+// The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
+// that labels are 7 points high, and not under 6 when a row takes 15 % more than its width.
+static bool width_of(Limn *l, const char *text, double *out) {
+  char *end = NULL;
+  *out = 0;
+  if (!text) return true;
+  double x = strtod(text, &end);
+  bool mm = strcmp(end, "mm") == 0, good = end != text && (!*end || mm) && x >= 0 && x <= 100000;
+  if (mm) x *= 2 * 72.27 / 25.4;
+  if (!good || (x > 0 && x < 100)) {
+    diag_error(l->w->diags, (Span){0},
+               "a width is a number of units, at least 100, or of millimetres (86mm), or 0 for one "
+               "row, not %s",
+               text);
+    return false;
+  }
+  *out = x > 0 ? x : -1;
+  return true;
+}
+
 // NULL with a diagnostic.
 static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
+  double width;
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
-      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
+      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
+      !width_of(l, how->width, &width))
     return NULL;
   look->theme = (Theme)theme;
-  Canvas *c =
-      name ? draw_box(l, name, &(CircuitHow){(Level)level, how->open, how->close}) : draw_goals(l);
+  CircuitHow circuit = {(Level)level, how->open, how->close, width};
+  Canvas *c = name ? draw_box(l, name, &circuit) : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }

@@ -265,7 +265,7 @@ static const Command commands[] = {
     {"draw",
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
-     "[--check]",
+     "[--width W] [--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "
@@ -277,6 +277,8 @@ static const Command commands[] = {
      "  --check    draws nothing; lists what is wrong with the picture, and exits with 1 if "
      "anything "
      "is\n"
+     "  --width W  what is wider is broken into rows: units, of which a label is 14 high, or 86mm; "
+     "0: never\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
      run_draw, false},
@@ -438,6 +440,7 @@ static const Option options[] = {
     {"--open", TEXT, AT(open), 0},
     {"--close", TEXT, AT(close), 0},
     {"--theme", TEXT, AT(draw.theme), 0},
+    {"--width", TEXT, AT(draw.width), 0},
     {"--dy", TEXT, AT(eval.dy), 0},
     {"--grads", TEXT, AT(eval.grads), 0},
     {"--save", TEXT, AT(eval.save), 0},

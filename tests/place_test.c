@@ -52,7 +52,7 @@ static void as_good_as_any(void **state) {
       uint32_t x = next(&s, p.n), y = next(&s, p.n);
       if (x != y) vec_push(a, &p.pull, (Pull){x, y, (int64_t)next(&s, 3) - 1, 1 + next(&s, 5)});
     }
-    assert_true(places_solve(a, &p, place));
+    assert_true(places_solve(a, &p, place, NULL));
     assert_true(keeps_gaps(&p, place));
     assert_int_equal(cost(&p, place), best_of_all(&p, 9));
     arena_free(a);
@@ -66,7 +66,7 @@ static void circles_are_refused(void **state) {
   int64_t place[2];
   vec_push(a, &p.gap, (Gap){0, 1, 1});
   vec_push(a, &p.gap, (Gap){1, 0, 1});
-  assert_false(places_solve(a, &p, place));
+  assert_false(places_solve(a, &p, place, NULL));
   arena_free(a);
 }
 
@@ -83,7 +83,7 @@ static void long_wires_are_straight(void **state) {
       if (r) vec_push(a, &p.gap, (Gap){v - 1, v, 20 + (k * 7 + r) % 3 * 10});
       if (k) vec_push(a, &p.pull, (Pull){v - ROWS, v, 0, 3});
     }
-  assert_true(places_solve(a, &p, place));
+  assert_true(places_solve(a, &p, place, NULL));
   assert_true(keeps_gaps(&p, place));
   assert_int_equal(cost(&p, place), 0);
   arena_free(a);

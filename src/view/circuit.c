@@ -93,6 +93,7 @@ static void draw_join(Part *p, const Box *box) {
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
   uint32_t stage = sketch_stage(s, p->block, "side by side"), b;
+  s->stage.at[stage].free = true; // the bar has its ports in order
   for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
   b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
@@ -136,7 +137,7 @@ void draw_box(Part *p, const Box *box) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-static void inputs_from_left(Part *p) {
+void inputs_from_left(Part *p) {
   Circuit *c = p->c;
   for (uint32_t i = 0; i < p->d->in.n; i++) {
     const Wire *x = &p->d->wire.at[p->d->in.at[i]];
@@ -171,10 +172,8 @@ static const Diagram *unwrapped(const Diagram *d) {
   return d;
 }
 
-Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
-                   const Supply *supply) {
-  const Diagram *d = diagram_simplify(w, unwrapped(whole));
-  Circuit c = {.w = w, .s = sketch_new(a, name_text(w->names, d->name)), .how = how};
+static Sketch *draw_whole(Circuit c, Arena *a, const Diagram *d, const Supply *supply) {
+  c.s = sketch_new(a, name_text(c.w->names, d->name));
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);
   if (supply)
@@ -186,11 +185,16 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
   return c.s;
 }
 
+// What is opened twice is known when all has been drawn once.
+Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                   const Supply *supply) {
+  const Diagram *d = diagram_simplify(w, unwrapped(whole));
+  Circuit c = {.w = w, .how = how, .same = same_new(a)};
+  Sketch *s = draw_whole(c, a, d, supply);
+  return same_counted(c.same) ? draw_whole(c, a, d, supply) : s;
+}
+
 Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
-  Sketch *s = circuit_of(w, a, d, how, NULL);
-  Layout *l = lay_out(a, s);
-  if (!l) return NULL;
-  Canvas *c = canvas_new(a, l->width, l->height, s->title, s->about);
-  paint(c, a, l);
-  return c;
+  double width = how->width > 0 ? how->width : how->width < 0 ? 0 : ROW_WIDTH;
+  return page_draw(a, circuit_of(w, a, d, how, NULL), width);
 }

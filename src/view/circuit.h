@@ -1,19 +1,23 @@
-// Private to the four files that read a diagram as a sketch.
+// Private to the files that read a diagram as a sketch.
 //
 //   circuit.c         the whole, inputs and sources, boxes that are neither loops nor calls
 //   circuit_loop.c    loops, by their indices
 //   circuit_call.c    calls: a glyph, a block, or opened
+//   circuit_inset.c   boxes that are opened several times are laid out once
 //   circuit_repeat.c  what is done several times is drawn once
 #ifndef LIMN_CIRCUIT_H
 #define LIMN_CIRCUIT_H
 
 #include "view/sketch.h"
 
+typedef struct Same Same;
+
 typedef struct {
   World *w;
   Sketch *s;
   const CircuitHow *how;
   uint32_t frames; // opened so far
+  Same *same;
 } Circuit;
 
 typedef struct { // a diagram that is being drawn, perhaps inside another
@@ -30,6 +34,7 @@ uint32_t part_make(Part *, uint32_t stage, Id wire); // a bundle for a wire
 uint32_t bundle_of(Part *, Id wire);                 // of a weight or constant, it begins here
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
+void inputs_from_left(Part *);
 uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // circuit_loop.c
@@ -39,6 +44,13 @@ void draw_loop(Part *, const Box *);
 
 // circuit_call.c
 void draw_call(Part *, const Box *);
+uint32_t call_frame(Circuit *, uint32_t parent, const Diagram *callee); // of one that is opened
+
+// circuit_inset.c
+Same *same_new(Arena *);
+void same_count(Same *, const Diagram *callee); // it is opened
+bool same_counted(Same *);                      // all are; is any opened twice?
+bool draw_inset(Part *, const Box *);           // false: it is to be drawn as part of the whole
 
 // circuit_repeat.c
 void draw_part(Part *);

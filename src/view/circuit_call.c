@@ -95,12 +95,18 @@ static void closed_call(Part *p, const Box *box, const Known *k) {
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
+uint32_t call_frame(Circuit *c, uint32_t parent, const Diagram *callee) {
+  static const Ink inks[] = {INK_FRAME1, INK_FRAME2, INK_FRAME3, INK_FRAME4};
+  return sketch_block(c->s, parent, name_text(c->w->names, callee->name),
+                      inks[c->frames++ % COUNT(inks)]);
+}
+
 static void open_call(Part *p, const Box *box) {
   Circuit *c = p->c;
   const Diagram *callee = box->callee;
-  static const Ink inks[] = {INK_FRAME1, INK_FRAME2, INK_FRAME3, INK_FRAME4};
-  uint32_t block = sketch_block(c->s, p->block, name_text(c->w->names, callee->name),
-                                inks[c->frames++ % COUNT(inks)]);
+  same_count(c->same, callee);
+  if (draw_inset(p, box)) return;
+  uint32_t block = call_frame(c, p->block, callee);
   Part inner = {.c = c, .d = callee, .block = block};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)

@@ -31,6 +31,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_START: return fmax(25, text_room(FACE_ITALIC, 15, g) + 18);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, text_room(FACE_SANS, 14, g) + 24);
+  case GLYPH_INSET: return inset_width(g->inset);
   }
   return 0;
 }
@@ -51,6 +52,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return 44;
+  case GLYPH_INSET: return g->inset->height;
   }
   return 0;
 }
@@ -71,6 +73,12 @@ void glyph_extent(const Layout *l, const Placed *p, double *y0, double *y1) {
     return;
   }
   ports(l, p->glyph, y0, y1);
+  if (p->glyph->kind == GLYPH_INSET) {
+    double shift = inset_shift(l, p);
+    inset_extent(p->glyph->inset, y0, y1);
+    *y0 += shift, *y1 += shift;
+    return;
+  }
   double rest = fmax(6, (least - (*y1 - *y0)) / 2);
   *y0 -= rest, *y1 += rest;
 }
@@ -239,5 +247,6 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
+  case GLYPH_INSET: break; // paint.c
   }
 }

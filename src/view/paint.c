@@ -23,26 +23,11 @@ static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
 typedef struct { // how a strand begins and ends
   const Link *begin, *end;
   const Placed *from, *to;
-  double spread, gather; // how long its curves are there
 } Ends;
-
-static void find_curves(const Layout *l, Ends *e) {
-  const Sketch *s = l->s;
-  for (uint32_t k = 0; k < s->stage.n; k++) {
-    const Stage *t = &s->stage.at[k];
-    for (uint32_t i = 0; i < t->in.n; i++)
-      for (uint32_t j = 0; j < s->bundle.at[t->in.at[i]].n; j++)
-        e[strand_at(s, t->in.at[i], j)].gather = l->gather[k];
-    for (uint32_t i = 0; i < t->out.n; i++)
-      for (uint32_t j = 0; j < s->bundle.at[t->out.at[i]].n; j++)
-        e[strand_at(s, t->out.at[i], j)].spread = l->spread[k];
-  }
-}
 
 static void find_ends(const Layout *l, Arena *a, Ends **out) {
   const Sketch *s = l->s;
   Ends *e = *out = NEW_ARRAY(a, Ends, s->strand.n);
-  find_curves(l, e);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].link.n; i++) {
       const Link *x = &s->stage.at[k].link.at[i];
@@ -88,10 +73,11 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
     path_line(c, s->gather, l->y[x]);
     return;
   }
-  double from = s->glyph - e->gather;
+  double from = s->glyph - l->bend_in[x].from, to = s->glyph - l->bend_in[x].to;
   path_line(c, from, l->y[x]);
   double y = e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x];
-  curve_to(c, from, l->y[x], s->glyph, y);
+  curve_to(c, from, l->y[x], to, y);
+  path_line(c, s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
@@ -103,8 +89,9 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   path_move(c, from, y);
   if (born) {
     const Section *s = &l->section.at[born - 1];
-    if (from < s->spread) path_line(c, s->spread, y);
-    curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
+    double bend = fmax(from, s->spread + l->bend_out[x].from);
+    path_line(c, bend, y);
+    curve_to(c, bend, y, s->spread + l->bend_out[x].to, l->y[x]);
   }
   end_strand(c, l, e, x);
   canvas_paint(
@@ -131,22 +118,27 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
   }
 }
 
-// What is repeated stands between tall parentheses, with how often at the top.
+// What is repeated stands between tall parentheses, with how often at the top. The left one stands
+// in the row where it begins, the right one where it ends.
 static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
+  const Block *block = &l->s->block.at[b];
   double top = l->top[b] + 12, bottom = l->bottom[b], x[2] = {l->left[b], l->right[b]};
   for (int k = 0; k < 2; k++) {
     double in = k ? -7 : 7, third = (bottom - top) / 4;
+    if (k ? block->after : block->before) continue;
     path_move(c, x[k] + in, top);
     path_cubic(c, x[k], top + third / 2, x[k], bottom - third / 2, x[k] + in, bottom);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
   }
-  math_text(c, l->left[b] + 2, top - 3,
-            &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
-            l->s->block.at[b].times);
+  if (!block->before)
+    math_text(c, l->left[b] + 2, top - 3,
+              &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
+              block->times);
 }
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
+  if (l->left[b] > l->right[b]) return; // nothing of it is here
   if (k->times) {
     parentheses(c, l, b);
     return;
@@ -184,6 +176,59 @@ static void labels(Canvas *c, const Layout *l) {
   }
 }
 
+// What comes from the row above bends in from the upper left, what goes on bends down.
+static void bend(Canvas *c, double x, double y, bool out) {
+  double x0 = out ? x : x - ROW_BEND, y0 = out ? y : y - ROW_DROP, x1 = x0 + ROW_BEND,
+         y1 = y0 + ROW_DROP, neck = x1 - 7;
+  canvas_open(c, "", "bend", "");
+  path_move(c, x0, y0), path_cubic(c, x0 + 12, y0, neck - 10, y1, neck, y1);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  path_move(c, x1, y1), path_line(c, x1 - 10.72, y1 + 5.15), path_line(c, x1 - 7.12, y1);
+  path_line(c, x1 - 10.72, y1 - 5.15), path_close(c);
+  canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
+}
+
+static void bends(Canvas *c, const Layout *l, const Ids *bundles, double x, bool out) {
+  for (uint32_t i = 0; i < bundles->n; i++) {
+    const Bundle *b = &l->s->bundle.at[bundles->at[i]];
+    for (uint32_t k = 0; k < b->n; k++) bend(c, x, l->y[b->first + k], out);
+  }
+}
+
+static void inset(Canvas *c, Arena *a, const Layout *l, const Placed *p) {
+  const Layout *in = p->glyph->inset;
+  double x = p->x - inset_width(in) / 2 - in->section.at[0].data, y = inset_shift(l, p);
+  canvas_open(c, "", "inset", p->glyph->text ? p->glyph->text : "");
+  canvas_shift(c, x, y);
+  paint(c, a, in);
+  canvas_shift(c, -x, -y);
+  canvas_close(c);
+}
+
+static void glyphs(Canvas *c, Arena *a, const Layout *l) {
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    const Placed *p = &l->placed.at[i];
+    if (p->glyph->kind == GLYPH_INSET) {
+      inset(c, a, l, p);
+      continue;
+    }
+    canvas_open(c, "", "glyph", l->s->stage.at[p->stage].words);
+    glyph_paint(c, l, p);
+    canvas_close(c);
+  }
+}
+
+static void dividers(Canvas *c, const Layout *l) {
+  for (uint32_t i = 0; i < l->divider.n; i++) {
+    const Divider *d = &l->divider.at[i];
+    bool last = i + 1 == l->divider.n || !l->divider.at[i + 1].follows;
+    (d->follows ? path_line : path_move)(c, d->x0, d->y);
+    path_line(c, d->x1, d->y);
+    if (last) canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
+  }
+}
+
 void paint(Canvas *c, Arena *a, const Layout *l) {
   Ends *ends;
   find_ends(l, a, &ends);
@@ -193,17 +238,11 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
     for (uint32_t i = 0; l->there[b] && i < k->n; i++)
       strand_path(c, l, &ends[k->first + i], k->first + i);
   }
-  for (uint32_t i = 0; i < l->divider.n; i++) {
-    const Divider *d = &l->divider.at[i];
-    path_move(c, d->x0, d->y), path_line(c, d->x1, d->y);
-    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
-  }
+  dividers(c, l);
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
-  for (uint32_t i = 0; i < l->placed.n; i++) {
-    canvas_open(c, "", "glyph", l->s->stage.at[l->placed.at[i].stage].words);
-    glyph_paint(c, l, &l->placed.at[i]);
-    canvas_close(c);
-  }
+  glyphs(c, a, l);
+  if (l->s->before) bends(c, l, &l->s->in, l->section.at[0].data, false);
+  if (l->s->after) bends(c, l, &l->s->out, l->section.at[l->section.n - 1].gather, true);
   labels(c, l);
-  names(c, l);
+  if (!l->s->inset) names(c, l);
 }

@@ -63,6 +63,7 @@ typedef struct Canvas Canvas;
 // canvas.c: marks are added
 Canvas *canvas_new(Arena *, double width, double height, const char *title, const char *about);
 void canvas_resize(Canvas *, double width, double height);
+void canvas_shift(Canvas *, double x, double y); // all that is added from here on, by so much more
 void path_move(Canvas *, double x, double y);
 void path_line(Canvas *, double x, double y);
 void path_cubic(Canvas *, double ax, double ay, double bx, double by, double x, double y);
@@ -100,6 +101,7 @@ typedef enum {
 typedef struct {
   Level level;
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
+  double width; // of a row, in units; 0: as usual; negative: everything is one row
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 

@@ -1,0 +1,73 @@
+// Equal things look equal, and are laid out once. A box that is opened twice or more in a picture
+// is laid out alone, and stands in the picture as it is, wherever it is called. One that is opened
+// once is part of the whole, and so is one that would not fit into a row: it has to be cut.
+#include "view/circuit.h"
+
+#define INSET_MOST 0.8 // of a row
+
+struct Same {
+  bool drawn;       // all is counted
+  Table *times;     // [callee] how often it is opened
+  Table *number;    // [callee] its picture, in `of`, + 1
+  VEC(Layout *) of; // NULL: it is not drawn alone
+};
+
+Same *same_new(Arena *a) {
+  Same *k = NEW(a, Same);
+  k->times = table_new(a), k->number = table_new(a);
+  return k;
+}
+
+void same_count(Same *k, const Diagram *callee) {
+  if (k->drawn) return;
+  Id n = table_get(k->times, &callee, sizeof callee);
+  table_put(k->times, &callee, sizeof callee, n + 1);
+}
+
+bool same_counted(Same *k) {
+  for (uint32_t i = 0; i < table_count(k->times); i++) k->drawn |= table_value(k->times, i) > 1;
+  return k->drawn;
+}
+
+static double most_width(const CircuitHow *how) {
+  return how->width < 0 ? 1e9 : INSET_MOST * (how->width > 0 ? how->width : ROW_WIDTH);
+}
+
+static Layout *lay_alone(Circuit *c, const Diagram *callee) {
+  Arena *a = c->s->arena;
+  Circuit alone = *c;
+  alone.s = sketch_new(a, name_text(c->w->names, callee->name));
+  Part p = {.c = &alone, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
+  p.block = call_frame(&alone, 0, callee);
+  inputs_from_left(&p);
+  draw_part(&p);
+  for (uint32_t i = 0; i < callee->out.n; i++)
+    sketch_output(alone.s, bundle_of(&p, callee->out.at[i]));
+  alone.s->inset = true;
+  c->frames = alone.frames;
+  Layout *l = lay_out(a, alone.s);
+  return l && inset_width(l) <= most_width(c->how) ? l : NULL;
+}
+
+static Layout *picture_of(Circuit *c, const Diagram *callee) {
+  Same *k = c->same;
+  if (!callee->in.n || !callee->out.n || table_get(k->times, &callee, sizeof callee) < 2)
+    return NULL;
+  Id at = table_get(k->number, &callee, sizeof callee);
+  if (at) return k->of.at[at - 1];
+  Layout *l = lay_alone(c, callee);
+  vec_push(c->s->arena, &k->of, l);
+  table_put(k->number, &callee, sizeof callee, k->of.n);
+  return l;
+}
+
+bool draw_inset(Part *p, const Box *box) {
+  Layout *l = p->c->same->drawn ? picture_of(p->c, box->callee) : NULL;
+  if (!l) return false;
+  Box args = *box;
+  args.nin = box->callee->in.n, args.nout = box->callee->out.n;
+  all_ports(p, &args, GLYPH_INSET, l->s->title);
+  Sketch *s = p->c->s;
+  s->stage.at[s->stage.n - 1].glyph.at[0].inset = l;
+  return true;
+}
