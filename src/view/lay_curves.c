@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { SAMPLES = 32, MOST_STRANDS = 64, LENGTHS = 3 };
+enum { SAMPLES = 96, MOST_STRANDS = 64, LENGTHS = 3 };
 #define FLAT 31.5 // degrees; the eye, and check.c, want 30
 
 typedef struct {

@@ -8,7 +8,7 @@ enum {
   PORTS = 200,
   MEET = 700,
   CUP = 60,
-  JOIN = 50,
+  JOIN = 20,
   LOOSE = 5,
   JOINED = 2
 }; // weights
@@ -108,20 +108,24 @@ static bool are_same(const Lay *y, const Item *m) {
 }
 
 // How many ports are level in pairs: all if there are as many, those of the first axes if they come
-// out as they went in, one where tensors are joined. So a row of boxes does not drift. Otherwise
-// what comes out stands in the middle.
-static uint32_t level_ports(const Lay *y, const Item *m) {
+// out as they went in, one where tensors are joined: that of the upper one. So a row of boxes does
+// not drift. Otherwise what comes out stands in the middle.
+static uint32_t level_ports(const Lay *y, const Item *m, uint32_t *first) {
   uint32_t in = m->in.n, out = m->out.n;
+  *first = 0;
   if (!in || in < out) return 0;
   if (in == out || are_same(y, m)) return out;
+  if (m->glyph->kind != GLYPH_BAR) return 0;
+  for (uint32_t i = 1; i < in; i++)
+    if (y->where[m->in.at[i]] < y->where[m->in.at[*first]]) *first = i;
   bool joined = y->s->strand.at[m->in.at[0]].bundle != y->s->strand.at[m->in.at[in - 1]].bundle;
-  return m->glyph->kind == GLYPH_BAR && joined ? 1 : 0;
+  return joined ? 1 : 0;
 }
 
 static void pull_ports(Lay *y, const Item *m) {
-  uint32_t n = level_ports(y, m);
+  uint32_t first, n = level_ports(y, m, &first);
   for (uint32_t i = 0; i < n; i++)
-    pull(y, y->mid_in[m->in.at[i]], y->mid_out[m->out.at[i]], 0, PORTS / (int64_t)n + 1);
+    pull(y, y->mid_in[m->in.at[first + i]], y->mid_out[m->out.at[i]], 0, PORTS / (int64_t)n + 1);
   for (uint32_t a = 0; !n && a < m->in.n; a++)
     for (uint32_t b = 0; b < m->out.n; b++)
       pull(y, y->mid_in[m->in.at[a]], y->mid_out[m->out.at[b]], 0,

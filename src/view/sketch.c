@@ -99,6 +99,7 @@ typedef struct {
   uint32_t *place, placed;
   bool *put;        // [stage] that takes nothing: it is in the row
   uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
+  uint32_t *home;   // [bundle made] the innermost block that holds all its uses
   uint32_t *stands; // [use] the bundle that it turned out to be
   Ids row;
 } Settle;
@@ -132,11 +133,11 @@ static void put_stage(Settle *t, Stage stage, uint32_t at) {
 // What is used again: one copy is for now, the other for later, above it or below. The one for
 // later goes straight on if there are many to come, so that a row of boxes that all read it does
 // not drift away.
-static void put_copy(Settle *t, uint32_t made, uint32_t block, bool above, uint32_t use) {
+static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
   Sketch *s = t->s;
   uint32_t from = t->now[made], to[2];
   bool straight = above || t->total[made] > 2;
-  Stage copy = {.block = block, .words = "copy"};
+  Stage copy = {.block = t->home[made], .words = "copy"};
   vec_push(t->arena, &copy.in, from);
   for (uint32_t k = 0; k < 2; k++) { // 0: above
     bool later = (k == 0) == above;
@@ -149,12 +150,12 @@ static void put_copy(Settle *t, uint32_t made, uint32_t block, bool above, uint3
   hold(t, to[1], made);
 }
 
-static void take(Settle *t, uint32_t use, uint32_t block, bool above) {
+static void take(Settle *t, uint32_t use, bool above) {
   uint32_t made = t->s->bundle.at[use].of;
   if (--t->left[made] == 0)
     t->stands[use] = t->now[made];
   else
-    put_copy(t, made, block, above, use);
+    put_copy(t, made, above, use);
 }
 
 static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
@@ -229,7 +230,11 @@ static void gather(Settle *t, Ids *wanted, uint32_t block) {
     if (at > high) high = at;
   }
   Stage cross = {.block = block, .words = "reorder"};
-  for (uint32_t i = low; i <= high; i++) vec_push(t->arena, &cross.in, t->row.at[i]);
+  for (uint32_t i = low; i <= high; i++) {
+    uint32_t made = t->row.at[i] < t->holds.n ? t->holds.at[t->row.at[i]] : 0;
+    if (made) cross.block = block_of_both(s, cross.block, t->home[made]);
+    vec_push(t->arena, &cross.in, t->row.at[i]);
+  }
   Ids order = gathered(t, &cross.in, wanted, low);
   if (same_ids(&cross.in, &order)) return;
   uint32_t *renamed = NEW_ARRAY(t->arena, uint32_t, order.n);
@@ -311,7 +316,7 @@ static Ids take_all(Settle *t, Ids *uses, uint32_t block, bool free) {
   Ids wanted = things(t, uses);
   gather(t, &wanted, block);
   bool above = wanted.n > 1 && uses->n == wanted.n;
-  for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], block, above && !i);
+  for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], above && !i);
   wanted.n = 0;
   for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->stands[uses->at[i]]);
   gather(t, &wanted, block);
@@ -348,6 +353,20 @@ static void settle_strands(Settle *t) {
   }
 }
 
+// A copy belongs to the block in which all that is copied is used, and so does a crossing.
+static void find_homes(Settle *t) {
+  Sketch *s = t->s;
+  t->home = NEW_ARRAY(t->arena, uint32_t, t->uses);
+  bool *used = NEW_ARRAY(t->arena, bool, t->uses);
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
+      uint32_t made = s->bundle.at[s->stage.at[k].in.at[i]].of, block = s->stage.at[k].block;
+      t->home[made] = used[made] ? block_of_both(s, t->home[made], block) : block;
+      used[made] = true;
+    }
+  for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
+}
+
 void sketch_settle(Sketch *s) {
   if (s->settled) return;
   Arena *a = s->arena;
@@ -361,6 +380,7 @@ void sketch_settle(Sketch *s) {
   t.put = NEW_ARRAY(a, bool, s->stage.n + 1);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
+  find_homes(&t);
   for (uint32_t i = 1; i < t.uses; i++)
     t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, hold(&t, i, i);
   memcpy(t.total, t.left, t.uses * sizeof *t.left);
