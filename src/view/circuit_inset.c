@@ -33,18 +33,31 @@ static double most_width(const CircuitHow *how) {
   return how->width < 0 ? 1e9 : INSET_MOST * (how->width > 0 ? how->width : ROW_WIDTH);
 }
 
-static Layout *lay_alone(Circuit *c, const Diagram *callee) {
+static uint32_t strands_in(const Sketch *s) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->in.n; i++) n += s->bundle.at[s->in.at[i]].n;
+  for (uint32_t i = 0; i < s->out.n; i++) n += s->bundle.at[s->out.at[i]].n;
+  return n;
+}
+
+// Axes that run in tandem do so outside too, or nowhere: then it is part of the whole.
+static Layout *lay_alone(Circuit *c, const Diagram *called) {
   Arena *a = c->s->arena;
   Circuit alone = *c;
-  alone.s = sketch_new(a, name_text(c->w->names, callee->name));
+  alone.s = sketch_new(a, title_of(c, called));
+  const Diagram *callee = part_diagram(c, called);
   Part p = {.c = &alone, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
-  p.block = call_frame(&alone, 0, callee);
+  p.block = call_frame(&alone, 0, called);
   inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < callee->out.n; i++)
     sketch_output(alone.s, bundle_of(&p, callee->out.at[i]));
+  c->pairs = alone.pairs;
   alone.s->inset = true;
-  c->frames = alone.frames;
+  uint32_t strands = strands_in(alone.s);
+  sketch_words(alone.s);
+  sketch_tandem(alone.s);
+  if (strands_in(alone.s) != strands) return NULL;
   Layout *l = lay_out(a, alone.s);
   return l && inset_width(l) <= most_width(c->how) ? l : NULL;
 }

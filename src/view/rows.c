@@ -276,6 +276,7 @@ static void cut_stage(Cutting *c, uint32_t k) {
   for (uint32_t i = 0; i < old->glyph.n; i++) {
     Glyph g = old->glyph.at[i];
     g.in = cut_strands(c, &g.in), g.out = cut_strands(c, &g.out);
+    g.touch = cut_strands(c, &g.touch);
     g.over = g.over ? c->to[g.over] : 0;
     vec_push(c->arena, &t.glyph, g);
   }

@@ -16,6 +16,8 @@ typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   Line line;
   uint32_t bundle;
+  bool pair;              // windows move along it and the one below it
+  const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
 
 typedef struct {
@@ -38,6 +40,7 @@ typedef enum {
   GLYPH_STAR,   // a learned convolution, in short
   GLYPH_REDUCE, // an axis ends in a word with an arrow: Max, Σ
   GLYPH_START,  // a triangle from which a wire begins: a constant, noise
+  GLYPH_CAP,    // two strands begin as one: the unit, a cup that opens to the right
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
   GLYPH_INSET,  // a picture of its own, as it is, with its frame
@@ -49,10 +52,14 @@ typedef struct {
   GlyphKind kind;
   const char *text, *above, *below; // its letter, and small ones to the right of it; or NULL
   Ids in, out;                      // strands, from top to bottom
+  Ids touch;                        // GLYPH_NORM: strands that pass and count nevertheless
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
   const Layout *inset;              // GLYPH_INSET
+  bool upper;                       // GLYPH_MASK: what stays is above the diagonal
+  const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
+  const char *words, *id;           // for readers; NULL: those of its stage
 } Glyph;
 
 typedef enum {
@@ -86,6 +93,7 @@ typedef struct {
   Ink ink;
   const char *times;  // of what is repeated: "×6"; or NULL
   bool before, after; // it began in an earlier row, goes on in a later one
+  const char *id;
 } Block;
 
 typedef struct {
@@ -185,6 +193,9 @@ void glyph_paint(Canvas *, const Layout *, const Placed *);
 double inset_width(const Layout *); // lay_frames.c: from where its strands begin to where they end
 double inset_shift(const Layout *, const Placed *); // how far down it is moved
 void inset_extent(const Layout *, double *y0, double *y1);
+void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
+double glyph_port(const Glyph *); // how far from its middle strands meet it
+
 void layout_shift(Layout *, double x, double y);
 
 // rows.c: a picture that is too wide is broken into rows
