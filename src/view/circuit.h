@@ -77,9 +77,9 @@ uint32_t call_frame(Circuit *, uint32_t parent, const Diagram *callee); // of on
 
 // circuit_inset.c
 Same *same_new(Arena *);
-void same_count(Same *, const Diagram *callee); // it is opened
-bool same_counted(Same *);                      // all are; is any opened twice?
-bool draw_inset(Part *, const Box *);           // false: it is to be drawn as part of the whole
+void same_count(Same *, World *, const Diagram *callee); // it is opened
+bool same_counted(Same *);                               // all are; is any opened twice?
+bool draw_inset(Part *, const Box *); // false: it is to be drawn as part of the whole
 
 // words.c
 void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c

@@ -301,7 +301,7 @@ uint32_t call_frame(Circuit *c, uint32_t parent, const Diagram *callee) {
 
 static void open_call(Part *p, const Box *box, bool frame) {
   Circuit *c = p->c;
-  if (frame) same_count(c->same, box->callee);
+  if (frame) same_count(c->same, c->w, box->callee);
   if (frame && draw_inset(p, box)) return;
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = frame ? call_frame(c, p->block, box->callee) : p->block;

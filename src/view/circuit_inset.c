@@ -6,7 +6,10 @@
 #define INSET_MOST 0.8 // of a row
 
 struct Same {
-  bool drawn;       // all is counted
+  bool drawn; // all is counted
+  Arena *arena;
+  Table *alike;     // [callee] the first that is alike, by its id
+  Table *text;      // what is written: the same
   Table *times;     // [callee] how often it is opened
   Table *number;    // [callee] its picture, in `of`, + 1
   VEC(Layout *) of; // NULL: it is not drawn alone
@@ -14,12 +17,27 @@ struct Same {
 
 Same *same_new(Arena *a) {
   Same *k = NEW(a, Same);
+  k->arena = a;
+  k->alike = table_new(a), k->text = table_new(a);
   k->times = table_new(a), k->number = table_new(a);
   return k;
 }
 
-void same_count(Same *k, const Diagram *callee) {
+// The first one that is written in the same way: it looks the same too.
+static const Diagram *first_alike(Same *k, World *w, const Diagram *callee) {
+  Id at = table_get(k->alike, &callee, sizeof callee);
+  if (at) return w->diagram.at[at];
+  Buf b = buf_new(k->arena);
+  diagram_print(w, callee, &b, false);
+  at = table_get(k->text, b.at, b.n);
+  if (!at) table_put(k->text, b.at, b.n, at = callee->id);
+  table_put(k->alike, &callee, sizeof callee, at);
+  return w->diagram.at[at];
+}
+
+void same_count(Same *k, World *w, const Diagram *callee) {
   if (k->drawn) return;
+  callee = first_alike(k, w, callee);
   Id n = table_get(k->times, &callee, sizeof callee);
   table_put(k->times, &callee, sizeof callee, n + 1);
 }
@@ -75,7 +93,8 @@ static Layout *picture_of(Circuit *c, const Diagram *callee) {
 }
 
 bool draw_inset(Part *p, const Box *box) {
-  Layout *l = p->c->same->drawn ? picture_of(p->c, box->callee) : NULL;
+  Layout *l =
+      p->c->same->drawn ? picture_of(p->c, first_alike(p->c->same, p->c->w, box->callee)) : NULL;
   if (!l) return false;
   Box args = *box;
   args.nin = box->callee->in.n, args.nout = box->callee->out.n;

@@ -89,6 +89,11 @@ static void inset_overhang(const Glyph *g, bool out, double *over, double *under
   *under = y1 - l->y[last->first + last->n - 1];
 }
 
+static void reach(const Glyph *g, uint32_t ports, bool out, double *over, double *under) {
+  *over = *under = overhang(g, ports);
+  if (g->kind == GLYPH_INSET) inset_overhang(g, out, over, under);
+}
+
 static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out) {
   const Ids *ids = out ? &m->out : &m->in;
   double over = 0, under = 0;
@@ -96,9 +101,7 @@ static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out)
     vec_push(y->arena, c, (Entry){.var = y->mid_in[m->in.at[m->straight]], .block = block});
     return;
   }
-  if (m->glyph) over = under = overhang(m->glyph, ids->n);
-  if (m->glyph && m->glyph->kind == GLYPH_INSET && ids->n)
-    inset_overhang(m->glyph, out, &over, &under);
+  if (m->glyph && ids->n) reach(m->glyph, ids->n, out, &over, &under);
   for (uint32_t i = 0; i < ids->n; i++) {
     Entry e = {.var = out ? y->mid_out[ids->at[i]] : y->mid_in[ids->at[i]], .block = block};
     if (i == 0) e.over = over;
@@ -275,8 +278,11 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         const Ids *upper = out ? &above->out : &above->in, *lower = out ? &m->in : &m->out;
         if (!upper->n || !lower->n) continue;
         uint32_t a = upper->at[upper->n - 1], b = lower->at[0];
-        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false},
-                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false});
+        double over, under, none;
+        reach(above->glyph, upper->n, out, &none, &under);
+        reach(m->glyph, lower->n, !out, &over, &none);
+        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], 0, under, block, false},
+                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], over, 0, own, false});
       }
       above = m->glyph ? m : NULL;
       block = own;

@@ -13,6 +13,7 @@ typedef struct {
   double y0, y1, from,
       to; // it goes from y0 to y1 between these, from where the stage's curves begin
   uint32_t strand, bundle; // the bundle by its number in the stage
+  bool meets;              // it ends on another strand, or begins there
 } Arc;
 typedef VEC(Arc) Arcs;
 
@@ -80,6 +81,11 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
     b->to = b->from + length;
     most = fmax(most, b->to);
   }
+  for (uint32_t i = 0; i < all->n; i++) { // and not beside it
+    Arc *b = &all->at[i];
+    if (b->meets && to_glyph) b->to = most;
+    if (b->meets && !to_glyph) b->from = 0;
+  }
   return most;
 }
 
@@ -103,6 +109,7 @@ static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) 
     for (uint32_t k = 0; k < y->s->bundle.at[bundles->at[i]].n; k++) {
       uint32_t x = strand_at(y->s, bundles->at[i], k), o = other[x];
       Arc b = {.y0 = l->y[x], .y1 = o ? l->out[o] : l->in[x], .strand = x, .bundle = i};
+      b.meets = o > 0;
       if (!in) b.y0 = o ? l->y[o] : l->out[x], b.y1 = l->y[x];
       vec_push(y->arena, &all, b);
     }

@@ -6,7 +6,7 @@
 #include <math.h>
 
 typedef struct {
-  double data, gather, glyph, spread;
+  double data, gather, glyph, spread, more;
   bool frame; // a frame may begin behind the data
 } Widths;
 
@@ -69,6 +69,43 @@ static double left_room(const Lay *y) {
   return MARGIN + names;
 }
 
+static void sections_from(Layout *l, Arena *a, const Widths *w, uint32_t n, double x) {
+  l->section.n = 0;
+  for (uint32_t k = 0; k <= n; k++) {
+    Section s = {.data = x};
+    s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
+    s.glyph = s.gather + w[k].gather;
+    s.spread = s.glyph + w[k].glyph;
+    s.end = x = s.spread + w[k].spread;
+    vec_push(a, &l->section, s);
+  }
+}
+
+typedef struct {
+  uint32_t first, last;
+} Reach;
+
+// A frame is as wide as its title.
+static void widen_frames(Lay *y, Widths *w) {
+  const Sketch *s = y->s;
+  Reach *reach = NEW_ARRAY(y->arena, Reach, s->block.n);
+  for (uint32_t b = 0; b < s->block.n; b++) reach[b] = (Reach){UINT32_MAX, 0};
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t b = s->stage.at[k].block, at = y->o->at[k]; b; b = s->block.at[b].parent) {
+      if (at < reach[b].first) reach[b].first = at;
+      if (at > reach[b].last) reach[b].last = at;
+    }
+  for (uint32_t b = 1; b < s->block.n; b++) {
+    const char *title = s->block.at[b].title;
+    if (!title || reach[b].first == UINT32_MAX) continue;
+    double wide = y->l->section.at[reach[b].last].end - y->l->section.at[reach[b].first].gather;
+    double least = text_width(FACE_SANS, 13, title);
+    Widths *last = &w[reach[b].last];
+    last->more = fmax(last->more, least - wide);
+  }
+  for (uint32_t k = 0; k < y->o->sections; k++) w[k].glyph += fmax(0, w[k].more);
+}
+
 void find_x(Lay *y) {
   Layout *l = y->l;
   uint32_t sections = y->o->sections;
@@ -76,13 +113,8 @@ void find_x(Lay *y) {
   double x = left_room(y);
   for (uint32_t k = 0; k < y->s->stage.n; k++) stage_widths(y, k, &w[y->o->at[k]]);
   find_labels(y, w);
-  for (uint32_t k = 0; k <= sections; k++) {
-    Section s = {.data = x};
-    s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
-    s.glyph = s.gather + w[k].gather;
-    s.spread = s.glyph + w[k].glyph;
-    s.end = x = s.spread + w[k].spread;
-    vec_push(y->arena, &l->section, s);
-  }
+  sections_from(l, y->arena, w, sections, x);
+  widen_frames(y, w);
+  sections_from(l, y->arena, w, sections, x);
   l->width = l->section.at[sections].gather + MARGIN + (y->s->after ? ROW_BEND : 0);
 }

@@ -108,13 +108,17 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   canvas_close(c);
 }
 
+// A half circle; of two strokes if the lines are.
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
-  double a = l->in[k->a], b = l->in[k->to], r = fabs(b - a) / 2, x = s->glyph, h = 0.5523 * r;
-  double top = fmin(a, b), middle = top + r, bottom = top + 2 * r;
+  double a = l->in[k->a], b = l->in[k->to], x = s->glyph, middle = (a + b) / 2;
+  bool two = l->s->strand.at[k->a].line == LINE_TANDEM;
   canvas_open(c, "", "cup", "");
-  path_move(c, x, top), path_cubic(c, x + h, top, x + r, middle - h, x + r, middle);
-  path_cubic(c, x + r, middle + h, x + h, bottom, x, bottom);
-  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  for (int side = two ? -1 : 0; side < 2; side += 2) {
+    double r = fabs(b - a) / 2 + 1.5 * side, h = 0.5523 * r;
+    path_move(c, x, middle - r), path_cubic(c, x + h, middle - r, x + r, middle - h, x + r, middle);
+    path_cubic(c, x + r, middle + h, x + h, middle + r, x, middle + r);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  }
   canvas_close(c);
 }
 
@@ -183,12 +187,18 @@ static void names(Canvas *c, const Layout *l) {
   }
 }
 
+// Letters that reach below their line, and lines of two strokes, want more room.
+static double label_lift(const Strand *k) {
+  bool low = strpbrk(k->label, "gjpqyQ") != NULL;
+  return 5 + (low ? 1.5 : 0) + (k->line == LINE_TANDEM ? 1.5 : 0);
+}
+
 static void labels(Canvas *c, const Layout *l) {
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - 5,
+    math_text(c, s->data + 6, l->y[x] - label_lift(&l->s->strand.at[x]),
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
     canvas_close(c);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 3, GAP_ROWS = 6, NUMBERED = 3, NUMBER = 11 };
+enum { ROUNDS = 5, GAP_ROWS = 6, NUMBERED = 3, NUMBER = 11 };
 #define OVERRUN 0.15 // at most so much of the width
 // What is bad about a row, to be added up; the shortfall of a row is squared.
 #define LAST 0.25 // of the shortfall, in the last row
@@ -341,8 +341,7 @@ static Page *lay_rows(Breaking *r) {
 
 static bool is_too_wide(const Breaking *r, const Page *p) {
   for (uint32_t i = 0; i < p->row.n; i++)
-    if (p->row.at[i]->width > r->width * (1 + OVERRUN / 2) && p->row.at[i]->section.n > 2)
-      return true;
+    if (p->row.at[i]->width > r->width * (1 + OVERRUN) && p->row.at[i]->section.n > 2) return true;
   return false;
 }
 
@@ -356,16 +355,18 @@ static Page *break_rows(Arena *a, Sketch *s, Order *o, double width) {
   guess_widths(&r);
   find_spans(&r);
   count_strands(&r);
-  Page *p = NULL;
+  Page *best = NULL;
   uint64_t steps = 0;
-  for (uint32_t round = 0; round < ROUNDS && (!p || is_too_wide(&r, p)); round++) {
+  for (uint32_t round = 0; round < ROUNDS && (!best || is_too_wide(&r, best)); round++) {
     add_up(&r);
     choose_cuts(&r);
-    p = lay_rows(&r);
+    Page *p = lay_rows(&r);
     if (!p) return NULL;
-    steps = p->steps += steps;
+    steps += p->steps;
+    if (!best || p->width < best->width) best = p;
   }
-  return p;
+  best->steps = steps;
+  return best;
 }
 
 Page *lay_page(Arena *a, Sketch *s, double width) {
