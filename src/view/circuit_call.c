@@ -40,7 +40,7 @@ static const Known *known_box(const char *name) {
 }
 
 // The same name has the same colour in every picture.
-static Ink ink_of(const char *name) {
+Ink ink_of(const char *name) {
   static const Ink inks[] = {INK_BLOCK,  INK_FRAME4, INK_FRAME3, INK_FRAME6,
                              INK_FRAME2, INK_FRAME7, INK_FRAME1};
   const Known *k = known_box(name);
@@ -55,15 +55,37 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_open(const CircuitHow *how, const char *name) {
+  if (is_named(how->close, name)) return false;
+  return how->level == LEVEL_LAYER || is_named(how->open, name);
+}
+
+bool call_has_glyph(const char *name) {
+  const Known *k = known_box(name);
+  return k && k->as == AS_GLYPH;
+}
+
 // -- what it was configured with ------------------------------------------------------------------
-static void option_text(Circuit *c, const Option *o, Buf *b) {
+typedef struct { // of a diagram for itself, or of a call
+  Circuit *c;
+  Part *p;
+  const Box *call;
+  const Diagram *d;
+} Configured;
+
+static void option_text(const Configured *x, uint32_t k, Buf *b) {
+  const Option *o = &x->d->option.at[k];
   if (o->text) buf_text(b, o->text);
   for (uint32_t i = 0; i < o->nsize; i++)
-    buf_printf(b, "%s%s", i ? " " : "", size_label(c->w, c->s->arena, o->size[i]));
+    buf_printf(b, "%s%s", i ? " " : "",
+               x->p ? turn_option(x->p, x->call, k, i)
+                    : size_label(x->c->w, x->c->s->arena, o->size[i]));
 }
 
 // "8, 64" of multihead[8, 64]; NULL: nothing was written. Behind one that was left out, names.
-const char *options_of(Circuit *c, const Diagram *d) {
+static const char *options_of(const Configured *x) {
+  Circuit *c = x->c;
+  const Diagram *d = x->d;
   Buf b = buf_new(c->s->arena);
   bool left_out = false;
   for (uint32_t i = 0; i < d->option.n; i++) {
@@ -72,15 +94,17 @@ const char *options_of(Circuit *c, const Diagram *d) {
     if (o->usual) continue;
     if (b.n) buf_text(&b, ", ");
     if (left_out) buf_printf(&b, "%s: ", name_text(c->w->names, o->name));
-    option_text(c, o, &b);
+    option_text(x, i, &b);
   }
   return b.n ? b.at : NULL;
 }
 
-const char *title_of(Circuit *c, const Diagram *d) {
-  const char *name = name_text(c->w->names, d->name), *options = options_of(c, d);
-  return options ? arena_format(c->s->arena, "%s (%s)", name, options) : name;
+static const char *title(const Configured *x) {
+  const char *name = name_text(x->c->w->names, x->d->name), *options = options_of(x);
+  return options ? arena_format(x->c->s->arena, "%s (%s)", name, options) : name;
 }
+
+const char *title_of(Circuit *c, const Diagram *d) { return title(&(Configured){.c = c, .d = d}); }
 
 // -- convolutions ---------------------------------------------------------------------------------
 typedef struct {
@@ -180,6 +204,29 @@ static bool is_only_wires(Circuit *c, const Diagram *d) {
     if (!mean && (++loops > 1 || formula_text(&of, c->s->arena))) return false;
   }
   return true;
+}
+
+// `learn Q = linear[h k]` makes a box that is a call of another and nothing else: which one?
+static const Diagram *only_call(const Diagram *d) {
+  if (d->box.n != 2 || d->box.at[1].op != OP_call) return NULL;
+  const Box *box = &d->box.at[1];
+  const Diagram *f = box->callee;
+  bool same = f->in.n == d->in.n && f->out.n == d->out.n;
+  for (uint32_t i = 0; same && i < d->in.n; i++) same = box->in[i] == d->in.at[i];
+  for (uint32_t i = 0; same && i < d->out.n; i++) same = box->out[i] == d->out.at[i];
+  return same ? f : NULL;
+}
+
+// The library's glyph for a box, or for the one that it is another name of.
+static const Known *known_as(Circuit *c, const Diagram *d, const char **as) {
+  const Known *k = known_box(name_text(c->w->names, d->name));
+  *as = NULL;
+  for (const Diagram *f = only_call(d); f && !k; f = only_call(f)) {
+    k = known_box(name_text(c->w->names, f->name));
+    if (k && k->as == AS_GLYPH) *as = name_text(c->w->names, d->name);
+    if (k && k->as != AS_GLYPH) return NULL;
+  }
+  return k;
 }
 
 // -- closed calls ---------------------------------------------------------------------------------
@@ -294,18 +341,17 @@ static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
 }
 
 // -- opened calls ---------------------------------------------------------------------------------
-uint32_t call_frame(Circuit *c, uint32_t parent, const Diagram *callee) {
-  return sketch_block(c->s, parent, title_of(c, callee),
-                      ink_of(name_text(c->w->names, callee->name)));
-}
-
 static void open_call(Part *p, const Box *box, bool frame) {
   Circuit *c = p->c;
-  if (frame) same_count(c->same, c->w, box->callee);
-  if (frame && draw_inset(p, box)) return;
+  bool alone = frame && !p->fold; // in a turn, its labels may be others each time
+  if (alone) same_count(c->same, c->w, box->callee);
+  if (alone && draw_inset(p, box)) return;
   const Diagram *callee = part_diagram(c, box->callee);
-  uint32_t block = frame ? call_frame(c, p->block, box->callee) : p->block;
-  Part inner = {.c = c, .d = callee, .block = block};
+  uint32_t block = p->block;
+  if (frame)
+    block = sketch_block(c->s, p->block, title(&(Configured){c, p, box, box->callee}),
+                         ink_of(name_text(c->w->names, box->callee->name)));
+  Part inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_of(p, box->in[i]);
@@ -323,6 +369,8 @@ static void string_call(Part *p, const Box *box) {
   args.nout = box->callee->out.n;
   all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
             name_text(p->c->w->names, box->callee->name));
+  Stage *last = &p->c->s->stage.at[p->c->s->stage.n - 1];
+  last->glyph.at[0].bold = box->callee->param.n > 0;
 }
 
 // Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
@@ -360,16 +408,16 @@ static const char *given_name(const Part *p, const Box *box) {
   return *name && strlen(name) <= 3 ? name : NULL;
 }
 
-static Glyph glyph_of(Part *p, const Box *box, const Known *k) {
+static Glyph glyph_of(Part *p, const Box *box, const Known *k, const char *as) {
   const char *name = name_text(p->c->w->names, box->callee->name);
   Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
-  const char *as = NULL;
   if (k && k->as == AS_GLYPH) {
     g = (Glyph){.kind = k->kind, .text = k->text, .below = k->below};
-    if (k->kind == GLYPH_LEARNED) g.above = as = given_name(p, box);
+    if (k->kind == GLYPH_LEARNED) g.above = as ? as : given_name(p, box);
+    as = as ? NULL : g.above;
     g.bold = box->callee->param.n > 0;
   } else {
-    const char *options = options_of(p->c, box->callee);
+    const char *options = options_of(&(Configured){p->c, p, box, box->callee});
     if (options) g.second = arena_format(p->c->s->arena, "(%s)", options);
   }
   g.words = call_words(p, box, as, k && k->as == AS_GLYPH);
@@ -383,15 +431,15 @@ void draw_call(Part *p, const Box *box) {
   }
   const CircuitHow *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
-  const Known *k = known_box(name);
+  const char *as;
+  const Known *k = known_as(p->c, box->callee, &as);
   Window window;
-  bool open = how->level == LEVEL_LAYER || is_named(how->open, name);
-  if (is_named(how->close, name)) open = false;
+  bool open = call_is_open(how, name) && !how->grad;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
   if (open || (wires && !is_named(how->close, name)))
     open_call(p, box, !wires || is_named(how->open, name));
   else if (convolution_of(p->c->w, box->callee, &window))
     closed_call(p, box, star(p->c, &window, name), NULL);
   else
-    closed_call(p, box, glyph_of(p, box, k), k);
+    closed_call(p, box, glyph_of(p, box, k, as), k);
 }

@@ -58,25 +58,28 @@ static uint32_t strands_in(const Sketch *s) {
   return n;
 }
 
-// Axes that run in tandem do so outside too, or nowhere: then it is part of the whole.
-static Layout *lay_alone(Circuit *c, const Diagram *called) {
+static Sketch *draw_alone(Circuit *c, const Diagram *called) {
   Arena *a = c->s->arena;
-  Circuit alone = *c;
-  alone.s = sketch_new(a, title_of(c, called));
+  Sketch *outer = c->s, *s = c->s = sketch_new(a, title_of(c, called));
   const Diagram *callee = part_diagram(c, called);
-  Part p = {.c = &alone, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
-  p.block = call_frame(&alone, 0, called);
+  Part p = {.c = c, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
+  p.block = sketch_block(s, 0, s->title, ink_of(name_text(c->w->names, called->name)));
   inputs_from_left(&p);
   draw_part(&p);
-  for (uint32_t i = 0; i < callee->out.n; i++)
-    sketch_output(alone.s, bundle_of(&p, callee->out.at[i]));
-  c->pairs = alone.pairs;
-  alone.s->inset = true;
-  uint32_t strands = strands_in(alone.s);
-  sketch_words(alone.s);
-  sketch_tandem(alone.s);
-  if (strands_in(alone.s) != strands) return NULL;
-  Layout *l = lay_out(a, alone.s);
+  for (uint32_t i = 0; i < callee->out.n; i++) sketch_output(s, bundle_of(&p, callee->out.at[i]));
+  s->inset = true;
+  c->s = outer;
+  return s;
+}
+
+// Axes that run in tandem do so outside too, or nowhere: then it is part of the whole.
+static Layout *lay_alone(Circuit *c, const Diagram *callee) {
+  Sketch *s = draw_alone(c, callee);
+  uint32_t strands = strands_in(s);
+  sketch_words(s);
+  sketch_tandem(s);
+  if (strands_in(s) != strands) return NULL;
+  Layout *l = lay_out(s->arena, s);
   return l && inset_width(l) <= most_width(c->how) ? l : NULL;
 }
 

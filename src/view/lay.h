@@ -60,7 +60,7 @@ void find_variables(Lay *);
 
 // lay_columns.c
 void constrain(Lay *);
-double title_room(const Sketch *, uint32_t block);
+double title_room(const Sketch *, uint32_t block), foot_room(const Sketch *, uint32_t block);
 
 // lay_curves.c
 void find_curves(Lay *);

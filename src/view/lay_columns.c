@@ -35,12 +35,16 @@ double title_room(const Sketch *s, uint32_t block) {
   return PAD + (b->title || b->times ? TITLE : 0);
 }
 
+double foot_room(const Sketch *s, uint32_t block) {
+  return PAD + (s->block.at[block].from ? TITLE : 0);
+}
+
 // Frames that end below the upper thing, and those that begin above the lower one.
 static double frames_between(const Sketch *s, uint32_t upper, uint32_t lower) {
   double sum = 0;
   if (upper == lower) return 0;
   uint32_t both = block_of_both(s, upper, lower);
-  for (uint32_t b = upper; b != both; b = s->block.at[b].parent) sum += PAD;
+  for (uint32_t b = upper; b != both; b = s->block.at[b].parent) sum += foot_room(s, b);
   for (uint32_t b = lower; b != both; b = s->block.at[b].parent) sum += title_room(s, b);
   return sum;
 }
@@ -91,6 +95,7 @@ static void inset_overhang(const Glyph *g, bool out, double *over, double *under
 
 static void reach(const Glyph *g, uint32_t ports, bool out, double *over, double *under) {
   *over = *under = overhang(g, ports);
+  *over += lens_stub(g);
   if (g->kind == GLYPH_INSET) inset_overhang(g, out, over, under);
 }
 

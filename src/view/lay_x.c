@@ -8,6 +8,7 @@
 typedef struct {
   double data, gather, glyph, spread, more;
   bool frame; // a frame may begin behind the data
+  bool ends;  // a frame ends behind it, and keeps what follows away
 } Widths;
 
 static void stage_widths(Lay *y, uint32_t k, Widths *w) {
@@ -26,6 +27,14 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
   w->spread = fmax(w->spread, l->spread[k]);
 }
 
+static bool is_kept(const Sketch *s, const Glyph *g, uint32_t x) {
+  uint32_t at = ids_find(&g->out, x);
+  bool same = g->kind == GLYPH_NORM || g->kind == GLYPH_SOFTMAX || g->kind == GLYPH_MASK;
+  if (!same || at >= g->out.n || at >= g->in.n) return false;
+  const char *was = s->strand.at[g->in.at[at]].label;
+  return was && strcmp(was, s->strand.at[x].label) == 0;
+}
+
 static bool is_label_new(const Lay *y, uint32_t x) {
   const Strand *strand = &y->s->strand.at[x];
   uint32_t maker = y->o->maker[strand->bundle];
@@ -37,6 +46,8 @@ static bool is_label_new(const Lay *y, uint32_t x) {
     const char *was = k->kind == LINK_BEGIN ? NULL : y->s->strand.at[k->a].label;
     return !was || strcmp(was, strand->label) != 0;
   }
+  for (uint32_t i = 0; i < t->glyph.n; i++) // what is normalised stays the axis that it is
+    if (is_kept(y->s, &t->glyph.at[i], x)) return false;
   return true;
 }
 
@@ -70,13 +81,15 @@ static double left_room(const Lay *y) {
 }
 
 static void sections_from(Layout *l, Arena *a, const Widths *w, uint32_t n, double x) {
+  double room = l->s->room > 0 ? l->s->room : ROOM;
   l->section.n = 0;
   for (uint32_t k = 0; k <= n; k++) {
     Section s = {.data = x};
-    s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
+    s.gather = s.data + fmax(w[k].data, room) + (w[k].frame ? FRAME : 0);
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
-    s.end = x = s.spread + w[k].spread;
+    s.end = s.spread + w[k].spread;
+    x = s.end + (w[k].ends ? FRAME : 0);
     vec_push(a, &l->section, s);
   }
 }
@@ -97,9 +110,11 @@ static void widen_frames(Lay *y, Widths *w) {
     }
   for (uint32_t b = 1; b < s->block.n; b++) {
     const char *title = s->block.at[b].title;
-    if (!title || reach[b].first == UINT32_MAX) continue;
+    if (reach[b].first == UINT32_MAX) continue;
+    w[reach[b].last].ends |= !s->block.at[b].after;
+    if (!title) continue;
     double wide = y->l->section.at[reach[b].last].end - y->l->section.at[reach[b].first].gather;
-    double least = text_width(FACE_SANS, 13, title);
+    double least = math_width(FACE_SANS, 13, title);
     Widths *last = &w[reach[b].last];
     last->more = fmax(last->more, least - wide);
   }
@@ -116,5 +131,7 @@ void find_x(Lay *y) {
   sections_from(l, y->arena, w, sections, x);
   widen_frames(y, w);
   sections_from(l, y->arena, w, sections, x);
-  l->width = l->section.at[sections].gather + MARGIN + (y->s->after ? ROW_BEND : 0);
+  double ends = y->s->after ? ROW_BEND : 0;
+  for (uint32_t i = 0; i < y->s->ends.n; i++) ends = fmax(ends, name_width(y->s->ends.at[i]) + 8);
+  l->width = l->section.at[sections].gather + ends + MARGIN;
 }

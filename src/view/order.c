@@ -105,8 +105,18 @@ static void put(const Sorting *t, const Stage *stage, uint32_t at) {
   larger(&t->behind[row], behind);
 }
 
+// Does a string end where the last glyphs stand? Then what begins late has a section of its own.
+static bool ends_last(const Sketch *s, const Order *o) {
+  for (uint32_t k = 0; s->strings && k < s->stage.n; k++) {
+    const Stage *t = &s->stage.at[k];
+    if (o->at[k] + 1 == o->sections && !t->out.n && !t->glyph.n) return true;
+  }
+  return false;
+}
+
 // Copies and crossings do not matter for themselves.
 static bool is_late(const Stage *t) {
+  if (!t->in.n && t->early) return false;
   for (uint32_t i = 0; i < t->link.n; i++)
     if (t->link.at[i].kind != LINK_PASS && t->link.at[i].kind != LINK_COPY) return false;
   return !t->in.n || !t->glyph.n;
@@ -183,10 +193,12 @@ Order *sketch_order(Arena *a, Sketch *s) {
   for (uint32_t k = 0; k < s->stage.n; k++) {
     const Stage *stage = &s->stage.at[k];
     o->at[k] = stage->in.n ? earliest(&t, stage) : earliest_source(&t, stage);
+    if (s->apart && stage->glyph.n) larger(&o->at[k], o->sections);
     larger(&o->sections, o->at[k] + 1);
     put(&t, stage, o->at[k]);
   }
   for (uint32_t b = t.ever.next[0], n = 0; b; b = t.ever.next[b]) o->rank[b] = ++n;
+  o->sections += ends_last(s, o);
   move_late(s, o);
   find_blocks(s, o);
   return o;

@@ -265,7 +265,11 @@ static Ids cut_strands(const Cutting *c, const Ids *ids) {
 
 static void cut_stage(Cutting *c, uint32_t k) {
   const Stage *old = &c->r->s->stage.at[k];
-  Stage t = {.words = old->words, .block = cut_block(c, old->block), .free = old->free};
+  Stage t = *old;
+  t.block = cut_block(c, old->block);
+  t.in = t.out = (Ids){0};
+  t.link.at = NULL, t.link.n = t.link.cap = 0;
+  t.glyph.at = NULL, t.glyph.n = t.glyph.cap = 0;
   for (uint32_t i = 0; i < old->in.n; i++) vec_push(c->arena, &t.in, c->to[old->in.at[i]]);
   for (uint32_t i = 0; i < old->out.n; i++)
     vec_push(c->arena, &t.out, cut_bundle(c, old->out.at[i], false));
@@ -289,6 +293,8 @@ static void cut_row(Cutting *c) {
   uint32_t row = c->row, from = r->at.at[row], to = r->at.at[row + 1];
   c->s = sketch_new(a, r->s->title);
   c->s->strings = r->s->strings, c->s->settled = true;
+  c->s->room = r->s->room, c->s->row = r->s->row;
+  if (row + 2 == r->at.n) c->s->ends = r->s->ends;
   c->s->before = row > 0, c->s->after = row + 2 < r->at.n;
   c->rank = (Ids){0};
   vec_push(a, &c->rank, 0);
@@ -379,10 +385,9 @@ Page *lay_page(Arena *a, Sketch *s, double width) {
   return l ? p : NULL;
 }
 
-Canvas *page_draw(Arena *a, Sketch *s, double width) {
-  Page *p = lay_page(a, s, width);
-  if (!p) return NULL;
+Canvas *page_paint(Arena *a, const Page *p, const Sketch *s) {
   Canvas *c = canvas_new(a, p->width, p->height, s->title, s->about);
+  double down = 0;
   for (uint32_t i = 0; i < p->row.n; i++) {
     const Layout *l = p->row.at[i];
     paint(c, a, l);
@@ -390,6 +395,8 @@ Canvas *page_draw(Arena *a, Sketch *s, double width) {
       canvas_text(c, 3, NUMBER + 3, &(Text){.face = FACE_SANS, .size = NUMBER, .ink = INK_SOFT},
                   arena_format(a, "%u", i + 1));
     canvas_shift(c, 0, l->height + GAP_ROWS);
+    down += l->height + GAP_ROWS;
   }
+  canvas_shift(c, 0, -down);
   return c;
 }

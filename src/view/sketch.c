@@ -39,7 +39,7 @@ uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
 }
 
 uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
-  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words});
+  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words, .origin = s->origin});
   return s->stage.n - 1;
 }
 
@@ -262,7 +262,7 @@ static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which)
     stage.below = k < which;
     at = place + stage.below;
   }
-  if (!stage.beside && at) stage.beside = t->row.at[at - 1], stage.below = true;
+  if (!stage.beside && at && in->n) stage.beside = t->row.at[at - 1], stage.below = true;
   put_stage(t, stage, at);
   t->put[maker] = true;
   for (uint32_t i = 0; i < stage.out.n; i++)
@@ -275,6 +275,14 @@ static void put_sources(Settle *t, const Ids *in) {
     if (maker && !t->s->stage.at[maker - 1].in.n && !t->put[maker - 1])
       put_source(t, maker - 1, in, i);
   }
+}
+
+// Does a stage take nothing, and nobody what it makes?
+static bool is_idle(const Settle *t, uint32_t k) {
+  const Stage *stage = &t->s->stage.at[k];
+  bool idle = !stage->in.n && !t->put[k];
+  for (uint32_t i = 0; i < stage->out.n; i++) idle &= !t->left[stage->out.at[i]];
+  return idle;
 }
 
 typedef struct {
@@ -391,7 +399,9 @@ void sketch_settle(Sketch *s) {
   for (uint32_t i = 0; i < s->in.n; i++)
     if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
-  Ids out = s->out;
+  Ids out = s->out, none = {0};
+  for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
+    if (is_idle(&t, k)) put_source(&t, k, &none, 0);
   put_sources(&t, &out);
   if (out.n) out = take_all(&t, &out, 0, false);
   settle_strands(&t);

@@ -10,12 +10,21 @@
 
 #include "view/view.h"
 
-typedef enum { LINE_PLAIN, LINE_TANDEM, LINE_THICK } Line;
+typedef enum {
+  LINE_PLAIN,
+  LINE_TANDEM,
+  LINE_THICK,
+  LINE_FORTH, // with an arrowhead to the right
+  LINE_BACK,  // to the left: where a value is copied, what comes back is added
+} Line;
 
 typedef struct {
   const char *label; // in the little language of math.c; NULL: none
+  const char *size;  // if the label is a name whose size is known; or NULL
   Line line;
   uint32_t bundle;
+  const char *type;       // of a whole tensor, in words; or NULL
+  Ink ink;                // 0: that of lines
   bool pair;              // windows move along it and the one below it
   const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
@@ -44,6 +53,12 @@ typedef enum {
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
   GLYPH_INSET,  // a picture of its own, as it is, with its frame
+  GLYPH_KEPT,   // a plate on which a wire ends that is read elsewhere, or from which it begins
+  GLYPH_EFFECT, // a triangle in which wires end
+  GLYPH_STOP,   // a bar on a wire: no gradient goes back here
+  GLYPH_LENS,   // a round box with values forward and changes backward
+  GLYPH_OPTIC,  // the same opened: fwd, bwd and what is kept between them
+  GLYPH_RATE,   // a cap where what goes forward turns back
 } GlyphKind;
 
 typedef struct Layout Layout;
@@ -57,6 +72,9 @@ typedef struct {
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
   const Layout *inset;              // GLYPH_INSET
+  bool flip;                        // GLYPH_INDEX: an axis begins there
+  bool faint;                       // it is frozen: a dashed outline
+  uint32_t tag;                     // for whoever made it
   bool upper;                       // GLYPH_MASK: what stays is above the diagonal
   const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
   const char *words, *id;           // for readers; NULL: those of its stage
@@ -83,18 +101,25 @@ typedef struct {
   uint32_t block;  // the innermost that it belongs to
   uint32_t beside; // of one that takes nothing: the bundle next to what it makes; 0: none
   bool below;      // what it makes stands below that one
+  bool early;      // of one that takes nothing: it stands as far left as it can
   bool free;       // it does not matter in which order it takes what it takes
   const char *words;
+  Id origin; // where the program says it; 0: nowhere
 } Stage;
 
 typedef struct {
   const char *title;
   uint32_t parent; // 0 is the whole picture
   Ink ink;
-  const char *times;  // of what is repeated: "×6"; or NULL
+  const char *times;  // of what is repeated: the last turn, "6"; or NULL
+  const char *from;   // and the first one, "l=1"; or NULL
   bool before, after; // it began in an earlier row, goes on in a later one
   const char *id;
 } Block;
+
+typedef struct { // of the legend
+  const char *label, *value;
+} Row;
 
 typedef struct {
   Arena *arena;
@@ -102,11 +127,16 @@ typedef struct {
   VEC(Strand) strand;
   VEC(Bundle) bundle;
   VEC(Stage) stage;
-  VEC(Block) block;   // block.at[0] is the whole
-  Ids in, out;        // bundles; before settling, `out` are uses
-  bool strings;       // a strand is a whole tensor: nothing needs to be divided
-  bool settled;       // each bundle is made once and taken once
-  bool inset;         // names and labels of what comes in and goes out stand outside
+  VEC(Block) block;       // block.at[0] is the whole
+  Ids in, out;            // bundles; before settling, `out` are uses
+  VEC(Row) row;           // sizes that differ from turn to turn
+  Id origin;              // of the stages that are being added
+  bool strings;           // a strand is a whole tensor: nothing needs to be divided
+  VEC(const char *) ends; // names of what comes out; may be empty
+  bool apart;             // no glyph stands above another
+  double room;            // for lines that are level; 0: as usual
+  bool settled;           // each bundle is made once and taken once
+  bool inset;             // names and labels of what comes in and goes out stand outside
   bool before, after; // it is a row: what comes in comes from the one above, goes on in the next
 } Sketch;
 
@@ -147,6 +177,9 @@ void order_ends(Order *, const Sketch *);                       // finds maker a
 uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b); // the innermost with both inside
 uint32_t bundle_born(const Order *, uint32_t bundle); // it is level in the data of these sections
 uint32_t bundle_dies(const Order *, uint32_t bundle); // and between
+// glyph_lens.c: the glyphs of lenses
+double lens_width(const Glyph *), lens_height(const Glyph *);
+double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
 
 // lay.c: places
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
@@ -193,6 +226,10 @@ void glyph_paint(Canvas *, const Layout *, const Placed *);
 double inset_width(const Layout *); // lay_frames.c: from where its strands begin to where they end
 double inset_shift(const Layout *, const Placed *); // how far down it is moved
 void inset_extent(const Layout *, double *y0, double *y1);
+void lens_paint(Canvas *, const Layout *, const Placed *, double y0, double y1); // glyph_lens.c
+// An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
+void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
+void plus_circle(Canvas *, double x, double y);             // where changes are added
 void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
 double glyph_port(const Glyph *); // how far from its middle strands meet it
 
@@ -207,7 +244,7 @@ typedef struct {
   uint64_t steps;
 } Page;
 Page *lay_page(Arena *, Sketch *, double width); // settles the sketch; width 0: one row
-Canvas *page_draw(Arena *, Sketch *, double width);
+Canvas *page_paint(Arena *, const Page *, const Sketch *);
 
 // circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
 // come in from the left.
@@ -217,6 +254,12 @@ typedef struct {
   uint32_t number;
 } Supply;
 Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const Supply *);
+
+// legend.c: the sizes that its labels have
+void legend_paint(Canvas *, Arena *, const Page *);
+
+// notes.c: the picture with the comments of a file, where they speak of what is in it
+Canvas *notes_paint(World *, Arena *, Layout *, uint32_t file);
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);

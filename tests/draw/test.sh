@@ -63,3 +63,26 @@ if [ "$(width rows.svg)" -le 690 ] && [ "$(width row.svg)" -gt 1500 ]; then ok "
 if [ "$(LC_ALL=C.UTF-8 wc -L <rows.txt)" -lt 95 ] && grep -q '▶' rows.txt && grep -q ' L' rows.txt; then ok "rows as text"; else not_ok "rows as text"; cat rows.txt; fi
 "$LIMN" draw wrong.limn f --width 7kg -o f.svg >out 2>&1
 if [ $? -ne 0 ] && grep -q "a width is a number of units" out; then ok "an unknown width"; else not_ok "an unknown width"; cat out; fi
+# what is said once is drawn once
+count() { grep -o "$1" "$2" | wc -l; }
+"$LIMN" draw "$root/examples/unet.limn" unet -o unet.svg >/dev/null
+"$LIMN" draw "$root/examples/transformer.limn" model -o model.svg >/dev/null
+if [ "$(count 'repeated, l=1 to 4' unet.svg)" -ge 1 ] && [ "$(count 'repeated, l=4 to 1' unet.svg)" -ge 1 ] && [ "$(count 'repeated, l=1 to 6' model.svg)" -ge 1 ]; then ok "loops are repeats"; else not_ok "loops are repeats"; fi
+if grep -q '→ C_l' unet.svg && grep -q 'C_l →' unet.svg; then ok "kept wires end on plates"; else not_ok "kept wires end on plates"; fi
+if grep -q '64, 128, 256, 512, 1024' unet.svg && grep -q 'Legend' model.svg && grep -q '"512"' model.svg && grep -q '"8000"' model.svg; then ok "the legend has sizes"; else not_ok "the legend has sizes"; fi
+"$LIMN" draw "$root/examples/unet.limn" unet --no-legend -o bare.svg >/dev/null
+if grep -q 'Legend' bare.svg; then not_ok "no legend"; else ok "no legend"; fi
+"$LIMN" draw "$root/examples/transformer.limn" model --notes -o notes.svg >/dev/null
+if grep -q 'tied: one table, three uses' notes.svg && ! grep -q 'tied' model.svg; then ok "notes"; else not_ok "notes"; fi
+for name in lstm gru; do
+  "$LIMN" draw "$root/examples/attention.limn" $name -o scan.svg >/dev/null
+  if grep -q 'repeated, t=1 to T' scan.svg && "$LIMN" draw "$root/examples/attention.limn" $name --check; then ok "$name is opened"; else not_ok "$name is opened"; fi
+done
+for file in transformer unet attention conv_zoo; do
+  for name in $(sed -n 's/^\(box\|learn\) \([a-z_0-9]*\).*/\2/p' "$root/examples/$file.limn" | sort -u); do
+    "$LIMN" print "$root/examples/$file.limn" "$name" >/dev/null 2>&1 || continue
+    if "$LIMN" draw "$root/examples/$file.limn" "$name" --notes --check >out 2>&1; then ok "notes of $file $name"; else not_ok "notes of $file $name: $(head -1 out)"; fi
+  done
+done
+"$LIMN" draw "$root/examples/attention.limn" multihead --notes -o notes.svg >/dev/null
+if [ "$(count 'class="note"' notes.svg)" -eq 4 ]; then ok "a note for each comment"; else not_ok "a note for each comment"; fi
