@@ -776,6 +776,26 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
+// The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
+// that labels are 7 points high, and not under 6 when a row takes 15 % more than its width.
+static bool width_of(Limn *l, const char *text, double *out) {
+  char *end = NULL;
+  *out = 0;
+  if (!text) return true;
+  double x = strtod(text, &end);
+  bool mm = strcmp(end, "mm") == 0, good = end != text && (!*end || mm) && x >= 0 && x <= 100000;
+  if (mm) x *= 2 * 72.27 / 25.4;
+  if (!good || (x > 0 && x < 100)) {
+    diag_error(l->w->diags, (Span){0},
+               "a width is a number of units, at least 100, or of millimetres (86mm), or 0 for one "
+               "row, not %s",
+               text);
+    return false;
+  }
+  *out = x > 0 ? x : -1;
+  return true;
+}
+
 static Canvas *draw_who(Limn *l) {
   Canvas *c = who_draw(l->in, l->arena, l->program);
   if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals that could move anything");
@@ -804,15 +824,18 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
+  double width;
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
-      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
+      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
+      !width_of(l, how->width, &width))
     return NULL;
   look->theme = (Theme)theme;
   CircuitHow circuit = {.level = (Level)level,
                         .open = how->open,
                         .close = how->close,
                         .no_legend = how->no_legend,
-                        .notes = how->notes};
+                        .notes = how->notes,
+                        .width = width};
   Canvas *c = how->who    ? draw_who(l)
               : how->lens ? draw_lens(l, name, (Level)level)
               : how->grad ? draw_grad(l, name, &circuit)

@@ -55,6 +55,14 @@ if [ $? -eq 1 ] && grep -q "has no goals" out; then ok "nothing to draw"; else n
 if [ $? -ne 0 ] && grep -q "svg, .pdf, .png, .tex or .txt" out; then ok "an unknown kind of file"; else not_ok "an unknown kind of file"; cat out; fi
 "$LIMN" draw wrong.limn f --level low -o f.svg >out 2>&1
 if [ $? -ne 0 ] && grep -q "learner" out; then ok "an unknown level"; else not_ok "an unknown level"; cat out; fi
+# rows
+"$LIMN" draw "$root/examples/unet.limn" unet --width 600 -o rows.svg >/dev/null && "$LIMN" draw "$root/examples/unet.limn" unet --width 0 -o row.svg >/dev/null
+width() { sed -n 's/.* width="\([0-9]*\).*/\1/p' "$1" | head -1; }
+if [ "$(width rows.svg)" -le 690 ] && [ "$(width row.svg)" -gt 1500 ]; then ok "rows are as wide as asked"; else not_ok "rows are as wide as asked: $(width rows.svg), $(width row.svg)"; fi
+"$LIMN" draw "$root/examples/attention.limn" multihead --width 86mm -o rows.txt >/dev/null
+if [ "$(LC_ALL=C.UTF-8 wc -L <rows.txt)" -lt 95 ] && grep -q '▶' rows.txt && grep -q ' L' rows.txt; then ok "rows as text"; else not_ok "rows as text"; cat rows.txt; fi
+"$LIMN" draw wrong.limn f --width 7kg -o f.svg >out 2>&1
+if [ $? -ne 0 ] && grep -q "a width is a number of units" out; then ok "an unknown width"; else not_ok "an unknown width"; cat out; fi
 # what is said once is drawn once
 count() { grep -o "$1" "$2" | wc -l; }
 "$LIMN" draw "$root/examples/unet.limn" unet -o unet.svg >/dev/null
