@@ -125,7 +125,10 @@ typedef struct {
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
 } LimnDraw;
+// A program with errors is drawn as far as it is known, with its messages; that is LIMN_WRONG all
+// the same.
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
+bool limn_drawn(const Limn *); // the last of these three made a picture
 // The same as lines of text for a terminal; `out` is not looked at.
 LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.

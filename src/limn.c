@@ -13,6 +13,7 @@ struct Limn {
   World *w;
   Infer *in;
   Program *program;
+  bool drawn; // the last picture was made
   jmp_buf failure;
 };
 
@@ -709,17 +710,33 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
+bool limn_drawn(const Limn *l) { return l->drawn; }
+
+// Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
+static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
+  if (!l->program) return NULL;
+  Canvas *c = name ? NULL : goals_draw(l->in, l->arena, l->program);
+  if (c) return c;
+  if (!name) name = infer_first_broken(l->in, l->program);
+  if (!name) return NULL;
+  Broken *k = infer_broken(l->in, l->program, name);
+  if (k) return is_small(l, k->diagram) ? broken_draw(l->w, l->arena, k, how) : NULL;
+  return draw_box(l, name, how);
+}
+
 // NULL with a diagnostic.
 static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
+  l->drawn = false;
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
     return NULL;
   look->theme = (Theme)theme;
-  Canvas *c =
-      name ? draw_box(l, name, &(CircuitHow){(Level)level, how->open, how->close}) : draw_goals(l);
+  CircuitHow circuit = {(Level)level, how->open, how->close};
+  if (limn_errors(l)) return draw_broken(l, name, &circuit);
+  Canvas *c = name ? draw_box(l, name, &circuit) : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }
@@ -730,7 +747,8 @@ LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
   Look look = {0};
   Canvas *c = draw(l, name, how, &look);
   if (!c) return LIMN_WRONG;
-  if (canvas_write(c, how->out, &look, &error)) return LIMN_GOOD;
+  l->drawn = canvas_write(c, how->out, &look, &error);
+  if (l->drawn) return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
   diag_error(l->w->diags, (Span){0}, "%s", error);
   return LIMN_MACHINE;
 }
@@ -743,7 +761,8 @@ LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const 
   if (!c) return LIMN_WRONG;
   canvas_art(c, &look, &b);
   *text = b.n ? b.at : "";
-  return LIMN_GOOD;
+  l->drawn = true;
+  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
 
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
@@ -754,8 +773,9 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
   for (uint32_t i = 0; i < faults.n; i++) buf_printf(&b, "%s\n", faults.at[i]);
-  *text = b.at;
-  return faults.n ? LIMN_WRONG : LIMN_GOOD;
+  *text = b.n ? b.at : "";
+  l->drawn = true;
+  return faults.n || limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
 
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {

@@ -91,7 +91,7 @@ static bool speaks_unicode(void) {
 static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   const char *text = NULL;
   o->draw.ascii = !speaks_unicode();
-  if (!s) s = limn_draw_text(l, o->name, &o->draw, &text);
+  if (s <= LIMN_WRONG) s = limn_draw_text(l, o->name, &o->draw, &text);
   return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
@@ -108,7 +108,7 @@ static int run_draw(Limn *l, Options *o) {
   o->draw.open = names(o->open, o->opened, 64);
   o->draw.close = names(o->close, o->closed, 64);
   LimnStatus s = load(l, o);
-  if (!s && o->check) {
+  if (s <= LIMN_WRONG && o->check) {
     const char *faults = "";
     s = limn_draw_check(l, o->name, &o->draw, &faults);
     return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
@@ -116,9 +116,9 @@ static int run_draw(Limn *l, Options *o) {
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
-  if (!s) s = limn_draw(l, o->name, &o->draw);
-  if (!s && !o->json) printf("%s\n", o->draw.out);
-  return answer(l, o, s, "picture", !s && o->json ? limn_quote(l, o->draw.out) : NULL);
+  if (s <= LIMN_WRONG) s = limn_draw(l, o->name, &o->draw);
+  if (limn_drawn(l) && !o->json) printf("%s\n", o->draw.out);
+  return answer(l, o, s, "picture", limn_drawn(l) && o->json ? limn_quote(l, o->draw.out) : NULL);
 }
 
 static int run_cost(Limn *l, Options *o) {

@@ -1,5 +1,6 @@
 // Bodies: statements in order, inputs and results by their declared types.
 #include "body.h"
+#include "partial.h"
 
 #include <math.h>
 
@@ -136,6 +137,7 @@ static void equation(Body *b, Env *env, const Node *n) {
   if (!failed && !fits)
     diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n,
                v.n == 1 ? "value" : "values");
+  if (b->trace && !fits) v = trace_parts(b, v, lhss->nkid, n->span), failed = false, fits = true;
   for (uint32_t i = 0; i < lhss->nkid; i++) {
     Value one = failed || !fits ? value_error(b, n->span) : value_one(b, v.at[i]);
     bind_wire(b, env, lhss->kid[i], one);
@@ -428,6 +430,7 @@ static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
       return;
     }
     statement(b, env, block->kid[i], out);
+    if (b->trace && !out->done) trace_statement(b);
   }
 }
 
@@ -582,20 +585,28 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   World *w = b->w;
   Env *inner = env_new(b->in, env, env->scope, b);
   Span span = body ? body->span : def->span;
-  if (result && !types_eval(b, env, result, true, &b->want, &b->space)) return false;
+  if (result && !types_eval(b, env, result, true, &b->want, &b->space)) {
+    if (!b->trace) return false;
+    b->want = (Types){0};
+  }
   if (!bind_params(b, inner, def, params, args)) return false;
   const Def *real = def->kind == DEF_STALE ? def->of : def;
   bool named = params || (real->kind == DEF_LEARNER && real->refined && real->refined->kid[0]);
   Outcome out = {0};
   uint32_t errors = w->diags->errors;
   b->env = env;
-  if (!body) {
+  if (!body && b->trace && (def->kind == DEF_BOX || trace_follows(&args))) {
+    out.value = trace_nothing(b, args, def->span);
+  } else if (!body) {
     out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
   } else if (body->kind == N_BLOCK) {
     statements(b, inner, body, &out);
     bool unread = false; // a line that could not be read may have returned
     for (uint32_t i = 0; i < body->nkid; i++) unread |= body->kid[i]->kind == N_ERROR;
-    if (!out.done && unread) return false;
+    if (!out.done && unread) {
+      if (b->trace) trace_no_result(b);
+      return false;
+    }
     if (!out.done && w->diags->errors == errors && !b->generic)
       diag_error(w->diags, def->span, "the body of `%s` never returns",
                  name_text(w->names, def->name));
@@ -607,6 +618,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
         diag_error(w->diags, def->span, "the body of `%s` never returns",
                    name_text(w->names, def->name));
     }
+    if (!out.done && b->trace) trace_no_result(b);
     if (!out.done) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
     const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
@@ -618,7 +630,9 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
     out.value = apply(b, inner, body, copy, NULL, body->span);
   }
   if (!b->want.n && !b->space) b->space = out.value.space;
-  if (!outputs(b, out.value, span)) return false;
+  bool fits = outputs(b, out.value, span);
+  if (b->trace) trace_results(b, out.value);
+  if (!fits) return false;
   body_finish(b);
   return w->diags->errors == errors;
 }

@@ -19,7 +19,8 @@ static uint32_t strands_for(const Circuit *c, const Type *t) {
 }
 
 static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
-  if (is_string(c)) return;
+  if (!t->base) *strand_of(c->s, bundle, 0) = (Strand){"?", LINE_UNKNOWN, false, bundle};
+  if (is_string(c) || !t->base) return;
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
     x->label = axis_label(c, &t->axis[i]);
@@ -123,6 +124,7 @@ static void string_loop(Part *p, const Box *box) {
 
 void draw_box(Part *p, const Box *box) {
   bool string = is_string(p->c);
+  if (p->c->broken && draw_unknown(p, box)) return;
   switch (box->op) {
   case OP_loop: (string ? string_loop : draw_loop)(p, box); break;
   case OP_call: draw_call(p, box); break;
@@ -171,10 +173,10 @@ static const Diagram *unwrapped(const Diagram *d) {
   return d;
 }
 
-Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
-                   const Supply *supply) {
-  const Diagram *d = diagram_simplify(w, unwrapped(whole));
-  Circuit c = {.w = w, .s = sketch_new(a, name_text(w->names, d->name)), .how = how};
+static Sketch *whole_of(World *w, Arena *a, const Diagram *d, const CircuitHow *how,
+                        const Supply *supply, const Broken *broken) {
+  Circuit c = {
+      .w = w, .s = sketch_new(a, name_text(w->names, d->name)), .how = how, .broken = broken};
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);
   if (supply)
@@ -183,7 +185,18 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
     inputs_from_left(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
+  if (broken) mark_ends(&p);
   return c.s;
+}
+
+Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                   const Supply *supply) {
+  return whole_of(w, a, diagram_simplify(w, unwrapped(whole)), how, supply, NULL);
+}
+
+Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *how,
+                       const Supply *supply) {
+  return whole_of(w, a, k->diagram, how, supply, k);
 }
 
 Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {

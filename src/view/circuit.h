@@ -13,7 +13,8 @@ typedef struct {
   World *w;
   Sketch *s;
   const CircuitHow *how;
-  uint32_t frames; // opened so far
+  uint32_t frames;      // opened so far
+  const Broken *broken; // the whole has errors; otherwise NULL
 } Circuit;
 
 typedef struct { // a diagram that is being drawn, perhaps inside another
@@ -31,6 +32,10 @@ uint32_t bundle_of(Part *, Id wire);                 // of a weight or constant,
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
 uint32_t reads(const Diagram *, Id wire); // how often it is read
+
+// broken.c
+bool draw_unknown(Part *, const Box *); // false: it is a box like any other
+void mark_ends(Part *);                 // what comes out and should not
 
 // circuit_loop.c
 const char *body_text(Circuit *,

@@ -11,6 +11,9 @@ typedef struct {
   const char *sign;     // "max", "min"; NULL: ⇌
   const char *moved, *tag, *by;
   double above, below; // of the line in which the signs stand
+  BrokenGoal wrong;    // of a program with errors
+  Plates plate;        // its messages
+  double wide, plates; // how wide and high they are; the height is a part of below
 } Equation;
 typedef VEC(Equation) Equations;
 
@@ -35,8 +38,13 @@ static const Supply *supplies(Goals *g, const Ids *fields) {
   return s;
 }
 
+static const CircuitHow how = {.level = LEVEL_LEARNER};
+
+static Layout *broken_side(Goals *g, const Broken *k, const Ids *fields) {
+  return k ? lay_out(g->arena, circuit_broken(g->w, g->arena, k, &how, supplies(g, fields))) : NULL;
+}
+
 static Layout *side(Goals *g, const Node *expr) {
-  static const CircuitHow how = {.level = LEVEL_LEARNER};
   Ids fields = {0};
   Diagram *d = infer_side(g->in, g->p, expr, &fields);
   return d ? lay_out(g->arena, circuit_of(g->w, g->arena, d, &how, supplies(g, &fields))) : NULL;
@@ -70,23 +78,47 @@ static double out_middle(const Layout *l) {
   return s->out.n ? (low + high) / 2 : l->height / 2;
 }
 
+static void sides(Goals *g, const Goal *goal, Equation *out) {
+  const Node *claim = goal->node->kid[0];
+  bool two = claim->kind == N_EQUAL, errors = g->w->diags->errors;
+  if (errors) out->wrong = infer_broken_goal(g->in, g->p, goal);
+  if (errors && (!goal->diagram || out->wrong.slip.n)) {
+    out->left = broken_side(g, out->wrong.left, &out->wrong.fields[0]);
+    out->right = broken_side(g, out->wrong.right, &out->wrong.fields[1]);
+  } else {
+    out->wrong = (BrokenGoal){0};
+    out->left = side(g, claim->kid[0]);
+    out->right = two ? side(g, claim->kid[1]) : NULL;
+  }
+}
+
+// The messages of a goal; where they belong is known when its sides have their places.
+static void add_plates(Goals *g, Equation *e, double sign, double y) {
+  const BrokenGoal *k = &e->wrong;
+  e->plate.n = 0;
+  if (k->left) broken_plates(g->w, g->arena, k->left, e->left, &e->plate);
+  if (k->right) broken_plates(g->w, g->arena, k->right, e->right, &e->plate);
+  for (uint32_t i = 0; i < k->slip.n; i++) {
+    Plate p = message_plate(g->w, g->arena, k->slip.at[i].span, k->slip.at[i].text);
+    p.tied = true, p.x = sign, p.y0 = y - 12, p.y1 = y + (*e->moved ? 32 : 12);
+    vec_push(g->arena, &e->plate, p);
+  }
+}
+
 static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
   const Node *claim = goal->node->kid[0];
   *out = (Equation){
       .tag = name_text(g->w->names, goal->name), .moved = moved_by(g, goal), .by = goal->distance};
-  if (claim->kind == N_EQUAL) {
-    out->left = side(g, claim->kid[0]);
-    out->right = side(g, claim->kid[1]);
-    if (!out->left || !out->right) return false;
-  } else {
-    out->sign = claim->kind == N_MINIMISE ? "min" : "max";
-    out->left = side(g, claim->kid[0]);
-    if (!out->left) return false;
-  }
+  if (claim->kind != N_EQUAL) out->sign = claim->kind == N_MINIMISE ? "min" : "max";
+  sides(g, goal, out);
+  if (!out->left || (!out->sign && !out->right)) return false;
   double l = out_middle(out->left), r = out->right ? out_middle(out->right) : l;
   out->above = fmax(l, out->right ? r : 0);
   out->below = fmax(out->left->height - l, out->right ? out->right->height - r : 0);
   out->below = fmax(out->below, 30);
+  add_plates(g, out, 0, 0);
+  plates_size(g->arena, &out->plate, &out->wide, &out->plates);
+  out->below += out->plates;
   return true;
 }
 
@@ -130,6 +162,37 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
   if (e->by) small(c, sign, y - 15, ANCHOR_MIDDLE, FACE_SANS, e->by);
 }
 
+static void put_plates(Canvas *c, Goals *g, Equation *e, double sign, double y) {
+  double bottom = y + e->below - e->plates;
+  add_plates(g, e, sign, y);
+  Plating plan = plates_plan(g->arena, c, &e->plate, bottom, true);
+  plates_paint(c, &plan, bottom);
+}
+
+// Messages that belong to no goal.
+static Plates other_plates(Goals *g, const Equations *all) {
+  const Diags *d = g->w->diags;
+  Plates out = {0};
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    bool said = d->list.at[i].kind != DIAG_ERROR;
+    for (uint32_t k = 0; k < all->n; k++)
+      for (uint32_t j = 0; j < all->at[k].plate.n; j++)
+        said |= strcmp(all->at[k].plate.at[j].text, d->list.at[i].text) == 0;
+    if (said) continue;
+    vec_push(g->arena, &out, message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text));
+  }
+  return out;
+}
+
+static const char *about(Goals *g, const Equations *all, const Plates *others) {
+  Plates said = {0};
+  for (uint32_t k = 0; k < all->n; k++)
+    for (uint32_t i = 0; i < all->at[k].plate.n; i++)
+      vec_push(g->arena, &said, all->at[k].plate.at[i]);
+  for (uint32_t i = 0; i < others->n; i++) vec_push(g->arena, &said, others->at[i]);
+  return said.n ? plates_about(g->arena, &said) : "Pictures that training makes equal";
+}
+
 static double sign_width(const Equation *e) {
   double moved = math_width(FACE_ITALIC, 13, e->moved),
          by = e->by ? math_width(FACE_SANS, 13, e->by) : 0;
@@ -139,28 +202,35 @@ static double sign_width(const Equation *e) {
 Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
   Goals g = {in, infer_world(in), a, p};
   Equations all = {0};
-  double left = 0, right = 0, height = 0, tag = 0, wide = SIGN;
+  double left = 0, right = 0, height = 0, tag = 0, wide = SIGN, plates = 0;
   for (uint32_t i = 0; i < p->goal.n; i++) {
     Equation e;
     if (!equation_of(&g, &p->goal.at[i], &e)) continue;
     left = fmax(left, e.left->width), right = fmax(right, e.right ? e.right->width : 0);
     tag = fmax(tag, text_width(FACE_SANS, TAG, e.tag) + 16);
     wide = fmax(wide, sign_width(&e));
+    plates = fmax(plates, e.wide);
     height += e.above + e.below + ROW;
     vec_push(a, &all, e);
   }
   if (!all.n) return NULL;
   double first = all.n > 1 ? BRACE + 8 : 0, sign = first + left + GAP + wide / 2;
-  double width = sign + wide / 2 + GAP + right + tag;
-  Canvas *c = canvas_new(a, width, height + ROW, "Goals", "Pictures that training makes equal");
+  double width = sign + wide / 2 + GAP + right + tag, more, low;
+  Plates others = other_plates(&g, &all);
+  plates_size(a, &others, &more, &low);
+  Canvas *c = canvas_new(a, fmax(width, fmax(plates, more)), height + ROW + low, "Goals",
+                         about(&g, &all, &others));
   double y = ROW;
   for (uint32_t i = 0; i < all.n; i++) {
     Equation *e = &all.at[i];
     put_equation(c, a, e, first + left, sign, y + e->above);
     if (*e->tag)
       small(c, width - 8, y + e->above + 5, ANCHOR_END, FACE_SANS, arena_format(a, "(%s)", e->tag));
+    if (e->plate.n) put_plates(c, &g, e, sign, y + e->above);
     y += e->above + e->below + ROW;
   }
+  Plating plan = plates_plan(a, c, &others, height + ROW, true);
+  plates_paint(c, &plan, height + ROW);
   if (all.n > 1) brace(c, 10, ROW + 4, height - 4);
   return c;
 }

@@ -31,6 +31,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_START: return fmax(25, text_room(FACE_ITALIC, 15, g) + 18);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, text_room(FACE_SANS, 14, g) + 24);
+  case GLYPH_GHOST: return fmax(40, text_room(FACE_SANS, 14, g) + 20);
   }
   return 0;
 }
@@ -51,6 +52,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return 44;
+  case GLYPH_GHOST: return 34;
   }
   return 0;
 }
@@ -219,6 +221,16 @@ static void block(const Brush *b) {
   letter(&inner, FACE_SANS, 14, INK_TEXT);
 }
 
+static void unknown(const Brush *b) {
+  path_rect(b->c, b->x - b->w / 2, b->y0, b->w, b->y1 - b->y0, 0);
+  Paint how = {.fill = b->g->alarm ? INK_WRONG : INK_PAPER,
+               .stroke = b->g->alarm ? INK_ALARM : INK_LINE,
+               .width = b->g->alarm ? 2.5 : 1,
+               .dash = {6, 4}};
+  canvas_paint(b->c, &how);
+  letter(b, FACE_SANS, 14, INK_TEXT);
+}
+
 void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   Brush b = {.c = c, .g = p->glyph, .x = p->x, .w = glyph_width(p->glyph)};
   glyph_extent(l, p, &b.y0, &b.y1);
@@ -239,5 +251,6 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
+  case GLYPH_GHOST: unknown(&b); break;
   }
 }

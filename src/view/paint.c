@@ -107,8 +107,11 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
     curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
   }
   end_strand(c, l, e, x);
-  canvas_paint(
-      c, &(Paint){.stroke = INK_LINE, .width = l->s->strand.at[x].line == LINE_THICK ? 2 : 1});
+  const Strand *s = &l->s->strand.at[x];
+  Paint how = {.stroke = s->alarm ? INK_ALARM : INK_LINE,
+               .width = (s->line == LINE_THICK ? 2 : 1) + (s->alarm ? 1.5 : 0)};
+  if (s->line == LINE_UNKNOWN) how.dash[0] = 5, how.dash[1] = 3;
+  canvas_paint(c, &how);
   canvas_close(c);
 }
 

@@ -289,6 +289,25 @@ static void settle_strands(Settle *t) {
   }
 }
 
+// A use that is at fault: where it stands is, and where that comes from without being changed.
+static void settle_alarms(Settle *t) {
+  Sketch *s = t->s;
+  for (uint32_t u = 1; u < t->uses; u++)
+    for (uint32_t i = 0; t->stands[u] && i < s->bundle.at[u].n; i++)
+      if (strand_of(s, u, i)->alarm) {
+        strand_of(s, t->stands[u], i)->alarm = true;
+        strand_of(s, t->stands[u], i)->label = strand_of(s, u, i)->label;
+      }
+  for (uint32_t k = t->stage.n; k-- > 0;) {
+    const Stage *stage = &t->stage.at[k];
+    bool crosses = !stage->glyph.n && stage->in.n > 1;
+    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
+      crosses = stage->link.at[i].kind == LINK_PASS;
+    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
+      s->strand.at[stage->link.at[i].a].alarm |= s->strand.at[stage->link.at[i].to].alarm;
+  }
+}
+
 void sketch_settle(Sketch *s) {
   Arena *a = s->arena;
   Settle t = {.s = s, .arena = a, .uses = s->bundle.n};
@@ -311,6 +330,7 @@ void sketch_settle(Sketch *s) {
   for (uint32_t i = 0; i < s->out.n; i++) vec_push(a, &out, t.stands[s->out.at[i]]);
   if (out.n) gather(&t, &out, 0);
   settle_strands(&t);
+  settle_alarms(&t);
   s->out = out;
   s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;
 }

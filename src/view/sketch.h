@@ -8,13 +8,14 @@
 #ifndef LIMN_SKETCH_H
 #define LIMN_SKETCH_H
 
-#include "view/view.h"
+#include "view/plate.h"
 
-typedef enum { LINE_PLAIN, LINE_TANDEM, LINE_THICK } Line;
+typedef enum { LINE_PLAIN, LINE_TANDEM, LINE_THICK, LINE_UNKNOWN } Line;
 
 typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   Line line;
+  bool alarm; // it is at fault
   uint32_t bundle;
 } Strand;
 
@@ -39,6 +40,7 @@ typedef enum {
   GLYPH_START,  // a triangle from which a wire begins: a constant, noise
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
+  GLYPH_GHOST,  // what could not be done
 } GlyphKind;
 
 typedef struct {
@@ -48,6 +50,8 @@ typedef struct {
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
+  bool alarm;                       // something is wrong with it
+  Id unknown;                       // GLYPH_GHOST: the box of the diagram
 } Glyph;
 
 typedef enum {
@@ -163,6 +167,12 @@ typedef struct {
   uint32_t number;
 } Supply;
 Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const Supply *);
+Sketch *circuit_broken(World *, Arena *, const Broken *, const CircuitHow *, const Supply *);
+
+// broken.c
+Plate message_plate(World *, Arena *, Span, const char *text);
+void broken_plates(World *, Arena *, const Broken *, const Layout *, Plates *); // adds its messages
+const char *plates_about(Arena *, const Plates *); // all of them as a sentence
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);

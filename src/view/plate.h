@@ -1,0 +1,34 @@
+// Private to view: messages on plates beside a picture.
+#ifndef LIMN_PLATE_H
+#define LIMN_PLATE_H
+
+#include "view/view.h"
+
+typedef struct {
+  const char *head, *text; // text is broken into lines
+  bool tied;               // it is about a place of the picture:
+  double x, y0, y1;        // its middle, its top and its bottom
+} Plate;
+typedef VEC(Plate) Plates;
+
+typedef struct {
+  Plate plate;
+  VEC(const char *) line; // of its text
+  bool above;             // it stands above the picture
+  double tail;            // x of its tail in the picture
+  double x, w, h;         // its left side, how wide and how high it is
+} PlatePlace;
+
+typedef struct {
+  VEC(PlatePlace) place;
+  double width, above, below; // of the whole; what is wanted above and below the picture
+} Plating;
+
+// plate.c
+// Where plates go beside what is on the canvas, whose height without them is this. They are to be
+// painted on the picture, moved down by `above`.
+Plating plates_plan(Arena *, const Canvas *, const Plates *, double height, bool below);
+void plates_size(Arena *, const Plates *, double *width, double *height); // as a row
+void plates_paint(Canvas *, const Plating *, double height);
+
+#endif
