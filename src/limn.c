@@ -715,7 +715,10 @@ bool limn_drawn(const Limn *l) { return l->drawn; }
 // Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
 static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
   if (!l->program) return NULL;
-  Canvas *c = name ? NULL : goals_draw(l->in, l->arena, l->program);
+  bool goal = !name;
+  for (uint32_t i = 0; i < l->program->goal.n && name; i++)
+    goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
+  Canvas *c = goal ? goals_draw(l->in, l->arena, l->program) : NULL;
   if (c) return c;
   if (!name) name = infer_first_broken(l->in, l->program);
   if (!name) return NULL;

@@ -262,6 +262,7 @@ static Value apply_node(Body *b, Env *env, const Node *n, Value args, const Node
 
 Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
   if (!b->trace) return apply_node(b, env, n, args, over, span);
+  while (n->kind == N_PAREN) n = n->kid[0];
   if (n->kind == N_PIPE && trace_follows(&args)) return apply_pipe(b, env, n, args, span);
   uint32_t mark = trace_begin(b);
   Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
@@ -323,6 +324,7 @@ Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const 
                  fn_find(name_text(b->w->names, callee->name)) == FN_COUNT)
           unknown_name(b, env, callee, "box");
       }
+      if (b->trace) return apply(b, env, callee, args, over, call->span);
       return value_error(b, call->span);
     }
   if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);

@@ -451,9 +451,10 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
     fits = sizes_agree(b, v->type.count, want->count, span, span, "a result");
   for (uint32_t i = 0; fits && i < n; i++) {
     const Axis *have = &v->type.axis[own[i]], *need = &want->axis[i];
-    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need))
+    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need)) {
       fits = false;
-    else
+      if (b->trace) trace_clash(b, *have, *need);
+    } else
       fits = sizes_agree(b, need->size, have->size, span, span, "a result");
   }
   if (!fits) {

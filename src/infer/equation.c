@@ -488,5 +488,6 @@ Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, c
                     const Type *want, Span span) {
   if (!b->trace) return equation_value(b, env, brackets, expr, pad, want, span);
   uint32_t mark = trace_begin(b);
-  return trace_value(b, expr, mark, equation_value(b, env, brackets, expr, pad, want, span), true);
+  return trace_value(b, env, expr, mark, equation_value(b, env, brackets, expr, pad, want, span),
+                     true);
 }

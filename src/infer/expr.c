@@ -619,7 +619,7 @@ Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
   b->in->nest++;
   uint32_t mark = b->trace ? trace_begin(b) : 0;
   Value v = eval_node(b, env, n, eq);
-  if (b->trace) v = trace_value(b, n, mark, v, false);
+  if (b->trace) v = trace_value(b, env, n, mark, v, false);
   b->in->nest--;
   return v;
 }

@@ -229,7 +229,7 @@ typedef struct {
 } BrokenGoal;
 Broken *infer_broken(Infer *, Program *, const char *name); // a box or learner; NULL: it is well
 BrokenGoal infer_broken_goal(Infer *, Program *, const Goal *);
-const char *infer_first_broken(Infer *, Program *); // the first box with an error in it, or NULL
+const char *infer_first_broken(Infer *, Program *); // the first box that is not well, or NULL
 
 Def *def_of(Infer *, Id);
 // Does this param belong to the learner, or to this member (".2") of the family?

@@ -234,25 +234,36 @@ static Span whole_read(const Node *n, Span name) {
   return name;
 }
 
+// What failed before it looked at its parts was given the wires that its text names.
+static void add_text(Body *b, Env *env, const Node *n, Operands *o) {
+  Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  if (bind && bind->kind == BIND_VALUE) add_value(b, o, &bind->value, n->span);
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) add_text(b, env, n->kid[i], o);
+}
+
 // -- the hooks ------------------------------------------------------------------------------------
 uint32_t trace_begin(Body *b) { return b->trace->seen.n; }
 
-Value trace_value(Body *b, const Node *n, uint32_t mark, Value v, bool whole) {
+Value trace_value(Body *b, Env *env, const Node *n, uint32_t mark, Value v, bool whole) {
   const char *word = whole ? "" : word_of(b, n);
   Trace *t = b->trace;
   const Value *only = t->seen.n == mark + 1 ? &t->seen.at[mark].value : NULL;
   bool news = has_news(b);
-  if (only && !*word && !news && wants_ghost(&v) && only->n == 1 && only->at[0].ghost) {
+  if (only && whole && !news && wants_ghost(&v) && only->n == 1 && only->at[0].ghost) {
     v = *only; // an equation is nothing in itself
   } else if (wants_ghost(&v) || news) {
     Operands o = {0};
     for (uint32_t i = mark; i < t->seen.n; i++)
       add_value(b, &o, &t->seen.at[i].value, whole_read(n, t->seen.at[i].span));
     if (mark == t->seen.n) add_value(b, &o, &v, n->span);
+    if (!o.n && n->kind != N_NAME) add_text(b, env, n, &o);
     v = mended(b, n, word, &o, v, n->span);
   }
   t->seen.n = mark;
   vec_push(b->w->arena, &t->seen, (Seen){n->span, v});
+  Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  if (bind && bind->kind == BIND_VALUE && wants_ghost(&bind->value)) bind->value = v; // said once
   return v;
 }
 
@@ -318,7 +329,7 @@ void trace_results(Body *b, Value v) {
 Value trace_nothing(Body *b, Value args, Span span) {
   Operands o = {0};
   add_value(b, &o, &args, span);
-  Id wire = unknown_box(b, "", &o, NULL, span);
+  Id wire = unknown_box(b, name_text(b->w->names, b->d->name), &o, NULL, span);
   tell(b, b->d->wire.at[wire].box, &o);
   return value_one(b, val_ghost(wire, span));
 }
@@ -398,23 +409,31 @@ static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
   return in;
 }
 
-// A declaration that could not be read: all that is known is its name.
-static Broken *broken_name(Infer *in, Def *d) {
+// From a declaration to the next one: what could not be read at its end belongs to it.
+static Span whole_text(Infer *in, const Def *d) {
+  const Node *tree = d->scope->tree;
+  Span s = d->node->span;
+  uint32_t end = in->w->sources->file.at[s.file].n;
+  for (uint32_t i = 0; i < tree->nkid; i++) {
+    uint32_t at = tree->kid[i]->span.at;
+    if (at > s.at && at < end) end = at;
+  }
+  if (end > s.at + s.n) s.n = end - s.at;
+  return s;
+}
+
+// A weight, which has no picture of its own.
+static Broken *broken_weight(Infer *in, Def *d) {
   Aside aside;
   Trace *t = trace_new(in, &aside);
-  Operands none = {0};
   Body *b = body_new(in, d->name);
   b->trace = t;
-  Id wire = unknown_box(b, name_text(in->w->names, d->name), &none, NULL, d->span);
-  diagram_output(in->w, b->d, wire);
-  Broken *k = trace_end(in, t, b, &aside);
-  add_rest(in, k, d->node->span);
-  for (uint32_t i = 0; i < k->slip.n; i++) k->slip.at[i].box = b->d->wire.at[wire].box;
-  return k;
+  Value v = trace_nothing(b, (Value){0}, d->span);
+  trace_results(b, v);
+  return trace_end(in, t, b, &aside);
 }
 
 static Broken *broken_def(Infer *in, Def *d) {
-  if (d->node->kind == N_ERROR) return broken_name(in, d);
   Aside aside;
   Trace *t = trace_new(in, &aside);
   Body *b = NEW(in->w->arena, Body);
@@ -439,10 +458,7 @@ static Broken *broken_def(Infer *in, Def *d) {
                (Formal){.known = types.at[i], .fixed = true, .span = d->span});
   Inputs inputs = inputs_of(b, c.to, &formals);
   Body *made = instance_body(&c, &formals, &inputs, &good);
-  Broken *k = trace_end(in, t, made, &aside);
-  add_rest(in, k, d->node->span);
-  if (d->refined) add_rest(in, k, d->refined->span);
-  return k;
+  return trace_end(in, t, made, &aside);
 }
 
 static Def *def_named(Infer *in, Program *p, const char *name) {
@@ -453,23 +469,23 @@ static Def *def_named(Infer *in, Program *p, const char *name) {
 Broken *infer_broken(Infer *in, Program *p, const char *name) {
   Def *d = def_named(in, p, name);
   if (!d || !d->node) return NULL;
-  if (d->kind == DEF_LEARNER && d->node->kind != N_ERROR && !learner_has_input(d)) return NULL;
-  Broken *k = broken_def(in, d);
-  return k->slip.n || k->unknown.n ? k : NULL;
+  bool weight = d->kind == DEF_LEARNER && !learner_has_input(d);
+  Broken *k = weight ? broken_weight(in, d) : broken_def(in, d);
+  uint32_t before = k->slip.n;
+  add_rest(in, k, whole_text(in, d));
+  if (d->refined) add_rest(in, k, d->refined->span);
+  if (k->unknown.n == 1 && k->diagram->box.n == 2) // all of it is one box
+    for (uint32_t i = before; i < k->slip.n; i++) k->slip.at[i].box = k->unknown.at[0];
+  return k->slip.n || (k->unknown.n && !weight) ? k : NULL;
 }
 
 const char *infer_first_broken(Infer *in, Program *p) {
-  const Diags *d = in->w->diags;
   for (uint32_t i = 1; i < in->def.n; i++) {
-    Def *x = in->def.at[i];
-    if (x->scope != p->scope || !x->node || (x->kind != DEF_BOX && x->kind != DEF_LEARNER) ||
-        scope_find(p->scope, x->name) != x)
-      continue;
-    for (uint32_t k = 1; k < d->list.n; k++)
-      if (d->list.at[k].kind == DIAG_ERROR &&
-          (meets(d->list.at[k].span, x->node->span) ||
-           (x->refined && meets(d->list.at[k].span, x->refined->span))))
-        return name_text(in->w->names, x->name);
+    const Def *d = in->def.at[i];
+    const char *name = name_text(in->w->names, d->name);
+    if (d->scope != p->scope || def_named(in, p, name) != d) continue;
+    Broken *k = infer_broken(in, p, name);
+    if (k && k->slip.n) return name;
   }
   return NULL;
 }

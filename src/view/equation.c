@@ -11,6 +11,7 @@ typedef struct {
   const char *sign;     // "max", "min"; NULL: ⇌
   const char *moved, *tag, *by;
   double above, below; // of the line in which the signs stand
+  const Goal *goal;
   BrokenGoal wrong;    // of a program with errors
   Plates plate;        // its messages
   double wide, plates; // how wide and high they are; the height is a part of below
@@ -92,17 +93,42 @@ static void sides(Goals *g, const Goal *goal, Equation *out) {
   }
 }
 
+static void tie(Plate *p, const Equation *e, double sign, double y) {
+  p->tied = true;
+  p->x = sign, p->y0 = y - 12, p->y1 = y + (*e->moved ? 32 : 12);
+}
+
+static bool is_said(const Plates *p, const Plate *x) {
+  for (uint32_t i = 0; i < p->n; i++)
+    if (strcmp(p->at[i].text, x->text) == 0 && strcmp(p->at[i].head, x->head) == 0) return true;
+  return false;
+}
+
+static bool lies_in(Span s, Span whole) {
+  return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n;
+}
+
 // The messages of a goal; where they belong is known when its sides have their places.
-static void add_plates(Goals *g, Equation *e, double sign, double y) {
+static void add_plates(Goals *g, const Goal *goal, Equation *e, double sign, double y) {
   const BrokenGoal *k = &e->wrong;
+  const Diags *d = g->w->diags;
+  Plates all = {0};
   e->plate.n = 0;
-  if (k->left) broken_plates(g->w, g->arena, k->left, e->left, &e->plate);
-  if (k->right) broken_plates(g->w, g->arena, k->right, e->right, &e->plate);
+  if (k->left) broken_plates(g->w, g->arena, k->left, e->left, &all);
+  if (k->right) broken_plates(g->w, g->arena, k->right, e->right, &all);
   for (uint32_t i = 0; i < k->slip.n; i++) {
-    Plate p = message_plate(g->w, g->arena, k->slip.at[i].span, k->slip.at[i].text);
-    p.tied = true, p.x = sign, p.y0 = y - 12, p.y1 = y + (*e->moved ? 32 : 12);
-    vec_push(g->arena, &e->plate, p);
+    vec_push(g->arena, &all, message_plate(g->w, g->arena, k->slip.at[i].span, k->slip.at[i].text));
+    tie(&all.at[all.n - 1], e, sign, y);
   }
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    if (d->list.at[i].kind != DIAG_WARNING || !lies_in(d->list.at[i].span, goal->span)) continue;
+    Plate p = message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text);
+    p.mild = true;
+    tie(&p, e, sign, y);
+    vec_push(g->arena, &all, p);
+  }
+  for (uint32_t i = 0; i < all.n; i++)
+    if (!is_said(&e->plate, &all.at[i])) vec_push(g->arena, &e->plate, all.at[i]);
 }
 
 static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
@@ -116,7 +142,8 @@ static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
   out->above = fmax(l, out->right ? r : 0);
   out->below = fmax(out->left->height - l, out->right ? out->right->height - r : 0);
   out->below = fmax(out->below, 30);
-  add_plates(g, out, 0, 0);
+  out->goal = goal;
+  add_plates(g, goal, out, 0, 0);
   plates_size(g->arena, &out->plate, &out->wide, &out->plates);
   out->below += out->plates;
   return true;
@@ -164,7 +191,10 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
 
 static void put_plates(Canvas *c, Goals *g, Equation *e, double sign, double y) {
   double bottom = y + e->below - e->plates;
-  add_plates(g, e, sign, y);
+  Plates numbered = e->plate;
+  e->plate = (Plates){0};
+  add_plates(g, e->goal, e, sign, y);
+  for (uint32_t i = 0; i < numbered.n; i++) e->plate.at[i].number = numbered.at[i].number;
   Plating plan = plates_plan(g->arena, c, &e->plate, bottom, true);
   plates_paint(c, &plan, bottom);
 }
@@ -174,23 +204,30 @@ static Plates other_plates(Goals *g, const Equations *all) {
   const Diags *d = g->w->diags;
   Plates out = {0};
   for (uint32_t i = 1; i < d->list.n; i++) {
-    bool said = d->list.at[i].kind != DIAG_ERROR;
-    for (uint32_t k = 0; k < all->n; k++)
-      for (uint32_t j = 0; j < all->at[k].plate.n; j++)
-        said |= strcmp(all->at[k].plate.at[j].text, d->list.at[i].text) == 0;
-    if (said) continue;
-    vec_push(g->arena, &out, message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text));
+    Plate p = message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text);
+    bool said = false;
+    p.mild = d->list.at[i].kind == DIAG_WARNING;
+    for (uint32_t k = 0; k < all->n; k++) said |= is_said(&all->at[k].plate, &p);
+    if (!said) vec_push(g->arena, &out, p);
   }
   return out;
 }
 
-static const char *about(Goals *g, const Equations *all, const Plates *others) {
+// All messages in their order, numbered if there are several.
+static const char *number_plates(Goals *g, Equations *all, Plates *others) {
   Plates said = {0};
-  for (uint32_t k = 0; k < all->n; k++)
-    for (uint32_t i = 0; i < all->at[k].plate.n; i++)
-      vec_push(g->arena, &said, all->at[k].plate.at[i]);
-  for (uint32_t i = 0; i < others->n; i++) vec_push(g->arena, &said, others->at[i]);
-  return said.n ? plates_about(g->arena, &said) : "Pictures that training makes equal";
+  uint32_t n = 0;
+  for (uint32_t k = 0; k <= all->n; k++) {
+    Plates *p = k < all->n ? &all->at[k].plate : others;
+    for (uint32_t i = 0; i < p->n; i++) {
+      p->at[i].number = ++n;
+      vec_push(g->arena, &said, p->at[i]);
+    }
+  }
+  for (uint32_t k = 0; n == 1 && k < all->n; k++)
+    if (all->at[k].plate.n) all->at[k].plate.at[0].number = 0;
+  if (n == 1 && others->n) others->at[0].number = 0;
+  return n ? plates_about(g->arena, &said) : "Pictures that training makes equal";
 }
 
 static double sign_width(const Equation *e) {
@@ -217,9 +254,9 @@ Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
   double first = all.n > 1 ? BRACE + 8 : 0, sign = first + left + GAP + wide / 2;
   double width = sign + wide / 2 + GAP + right + tag, more, low;
   Plates others = other_plates(&g, &all);
+  const char *about = number_plates(&g, &all, &others);
   plates_size(a, &others, &more, &low);
-  Canvas *c = canvas_new(a, fmax(width, fmax(plates, more)), height + ROW + low, "Goals",
-                         about(&g, &all, &others));
+  Canvas *c = canvas_new(a, fmax(width, fmax(plates, more)), height + ROW + low, "Goals", about);
   double y = ROW;
   for (uint32_t i = 0; i < all.n; i++) {
     Equation *e = &all.at[i];

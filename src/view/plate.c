@@ -9,7 +9,17 @@
 
 #include <math.h>
 
-enum { SIZE = 12, LINE = 16, PAD = 8, GAP = 12, LEAN = 22, EDGE = 6, WRAP = 32, MOST = 6 };
+enum {
+  SIZE = 12,
+  LINE = 16,
+  PAD = 8,
+  GAP = 12,
+  LEAN = 22,
+  EDGE = 6,
+  WRAP = 32,
+  MOST = 6,
+  COLUMN = 6
+};
 
 // -- words ----------------------------------------------------------------------------------------
 static uint32_t runes(const char *text, size_t n) {
@@ -35,10 +45,14 @@ static void wrap(Arena *a, PlatePlace *p) {
   }
 }
 
+// As text, a letter takes COLUMN units: the words must fit then too.
+static double line_width(Face face, const char *text) {
+  return fmax(text_width(face, SIZE, text), COLUMN * runes(text, strlen(text)));
+}
+
 static void measure(PlatePlace *p) {
-  p->w = text_width(FACE_SANS_BOLD, SIZE, p->plate.head);
-  for (uint32_t i = 0; i < p->line.n; i++)
-    p->w = fmax(p->w, text_width(FACE_SANS, SIZE, p->line.at[i]));
+  p->w = line_width(FACE_SANS_BOLD, p->plate.head);
+  for (uint32_t i = 0; i < p->line.n; i++) p->w = fmax(p->w, line_width(FACE_SANS, p->line.at[i]));
   p->w = ceil(p->w) + 2 * PAD;
   p->h = (p->line.n + (*p->plate.head != 0)) * LINE + 2 * PAD - 4;
 }
@@ -115,7 +129,7 @@ static double place_row(Plating *g, bool above, double width) {
   double x = EDGE, total = 2 * EDGE - GAP, high = 0;
   for (uint32_t i = 0; i < n; i++) {
     PlatePlace *p = &g->place.at[order[i]];
-    p->x = fmax(x, p->tail - p->w / 2);
+    p->x = p->plate.tied ? fmax(x, p->tail - p->w / 2) : x;
     x = p->x + p->w + GAP;
     total += p->w + GAP;
     high = fmax(high, p->h);
@@ -136,8 +150,9 @@ static PlatePlace plate_of(Arena *a, const Plates *plates, uint32_t i) {
   PlatePlace p = {.plate = plates->at[i]};
   if (i + 1 == MOST && plates->n > MOST)
     p.plate = (Plate){.head = "", .text = arena_format(a, "and %u more", plates->n - i)};
-  else if (plates->n > 1)
-    p.plate.head = arena_format(a, "%u%s%s", i + 1, *p.plate.head ? "  " : "", p.plate.head);
+  else if (p.plate.number)
+    p.plate.head =
+        arena_format(a, "%u%s%s", p.plate.number, *p.plate.head ? "  " : "", p.plate.head);
   wrap(a, &p);
   measure(&p);
   p.tail = 1e6; // what is about no place stands last
@@ -169,27 +184,30 @@ Plating plates_plan(Arena *a, const Canvas *c, const Plates *plates, double heig
 // -- painting -------------------------------------------------------------------------------------
 static double within(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
+static Ink ink_of(const PlatePlace *p) { return p->plate.mild ? INK_SOFT : INK_ALARM; }
+
 // From the place to the edge of the picture, then to the plate, where it is wider.
 static void paint_tail(Canvas *c, const PlatePlace *p, double place, double edge, double side) {
   double foot = within(p->tail, p->x + 12, p->x + p->w - 12), s = side > edge ? 7 : -7;
   canvas_open(c, "", "wire", "");
   path_move(c, p->tail, place), path_line(c, p->tail, edge), path_line(c, foot, side - s);
-  canvas_paint(c, &(Paint){.stroke = INK_ALARM, .width = 1.2});
+  canvas_paint(c, &(Paint){.stroke = ink_of(p), .width = 1.2});
   canvas_close(c);
   path_move(c, foot - 5, side), path_line(c, foot + 5, side), path_line(c, foot, side - s);
   path_close(c);
-  canvas_paint(c, &(Paint){.fill = INK_ALARM});
+  canvas_paint(c, &(Paint){.fill = ink_of(p)});
   path_circle(c, p->tail, place, 2.5);
-  canvas_paint(c, &(Paint){.fill = INK_ALARM});
+  canvas_paint(c, &(Paint){.fill = ink_of(p)});
 }
 
 static void paint_plate(Canvas *c, const PlatePlace *p, double y) {
   canvas_open(c, "", "label", p->plate.text);
   path_rect(c, p->x, y, p->w, p->h, 4);
-  canvas_paint(c, &(Paint){.fill = INK_WRONG, .stroke = INK_ALARM, .width = 1.2});
+  Ink fill = p->plate.mild ? INK_PLATE : INK_WRONG, ink = ink_of(p);
+  canvas_paint(c, &(Paint){.fill = fill, .stroke = ink, .width = 1.2});
   y += PAD + SIZE - 3;
   if (*p->plate.head) {
-    canvas_text(c, p->x + PAD, y, &(Text){.face = FACE_SANS_BOLD, .size = SIZE, .ink = INK_ALARM},
+    canvas_text(c, p->x + PAD, y, &(Text){.face = FACE_SANS_BOLD, .size = SIZE, .ink = ink},
                 p->plate.head);
     y += LINE;
   }

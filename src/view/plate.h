@@ -6,6 +6,8 @@
 
 typedef struct {
   const char *head, *text; // text is broken into lines
+  uint32_t number;         // among all of a picture; 0: it is the only one
+  bool mild;               // a warning
   bool tied;               // it is about a place of the picture:
   double x, y0, y1;        // its middle, its top and its bottom
 } Plate;
