@@ -588,7 +588,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   Span span = body ? body->span : def->span;
   if (result && !types_eval(b, env, result, true, &b->want, &b->space)) {
     if (!b->trace) return false;
-    b->want = (Types){0};
+    trace_result_types(b);
   }
   if (!bind_params(b, inner, def, params, args)) return false;
   const Def *real = def->kind == DEF_STALE ? def->of : def;
@@ -632,7 +632,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   }
   if (!b->want.n && !b->space) b->space = out.value.space;
   bool fits = outputs(b, out.value, span);
-  if (b->trace) trace_results(b, out.value);
+  if (b->trace) trace_results(b, out.value, fits);
   if (!fits) return false;
   body_finish(b);
   return w->diags->errors == errors;

@@ -198,6 +198,12 @@ static bool wants_ghost(const Value *v) {
 static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, Span span) {
   if (v->n != 1 || v->at[0].error || v->at[0].literal || v->at[0].indexed) return false;
   val_settle(b, &v->at[0]);
+  Id made = val_is_plain(b, &v->at[0]) ? b->d->wire.at[v->at[0].x->wire].box : 0;
+  if (made && b->d->box.at[made].op == OP_call) { // the box is there: it stands for itself
+    vec_push(b->w->arena, &b->trace->out->unknown, made);
+    tell(b, made, o);
+    return true;
+  }
   Type t = v->at[0].type;
   Id wire = unknown_box(b, word, o, &t, span);
   v->at[0] = val_wire(b, wire, span);
@@ -313,17 +319,31 @@ void trace_statement(Body *b) {
   tell(b, 0, NULL);
 }
 
-void trace_results(Body *b, Value v) {
-  Operands o = {0};
-  b->d->out.n = 0;
-  for (uint32_t i = 0; i < v.n; i++) {
-    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
-    add_value(b, &o, &(Value){1, &v.at[i], NULL}, v.at[i].span);
-  }
-  for (uint32_t i = 0; i < o.n; i++) diagram_output(b->w, b->d, o.at[i].wire);
+// Everything said since the last time is about what comes out.
+static void tell_end(Body *b, const Operands *o) {
   uint32_t before = b->trace->out->slip.n;
-  tell(b, 0, &o);
+  tell(b, 0, o);
   for (uint32_t i = before; i < b->trace->out->slip.n; i++) b->trace->out->slip.at[i].end = true;
+}
+
+void trace_result_types(Body *b) {
+  b->want = (Types){0};
+  tell_end(b, NULL);
+}
+
+void trace_results(Body *b, Value v, bool fits) {
+  Operands o = {0};
+  if (!fits) b->d->out.n = 0;
+  for (uint32_t i = 0; i < v.n; i++) {
+    Span span = v.at[i].span;
+    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
+    if (fits)
+      add_operand(b, &o, b->d->out.at[i], span);
+    else
+      add_value(b, &o, &(Value){1, &v.at[i], NULL}, span);
+  }
+  for (uint32_t i = 0; i < o.n && !fits; i++) diagram_output(b->w, b->d, o.at[i].wire);
+  tell_end(b, &o);
 }
 
 Value trace_nothing(Body *b, Value args, Span span) {
@@ -422,15 +442,26 @@ static Span whole_text(Infer *in, const Def *d) {
   return s;
 }
 
-// A weight, which has no picture of its own.
-static Broken *broken_weight(Infer *in, Def *d) {
+// All that is known is its name.
+static Broken *broken_name(Infer *in, Def *d) {
   Aside aside;
   Trace *t = trace_new(in, &aside);
   Body *b = body_new(in, d->name);
   b->trace = t;
   Value v = trace_nothing(b, (Value){0}, d->span);
-  trace_results(b, v);
+  trace_results(b, v, false);
   return trace_end(in, t, b, &aside);
+}
+
+// What is wrong with the header is wrong with the input that it speaks of.
+static void blame_inputs(Broken *k, Body *b, const Formals *formals) {
+  for (uint32_t i = 0; i < k->slip.n; i++)
+    for (uint32_t f = 0; f < formals->n && f < b->d->in.n && !k->slip.at[i].box; f++) {
+      const Formal *x = &formals->at[f];
+      Id wire = b->d->in.at[f];
+      if (!b->d->wire.at[wire].type.base && x->type && meets(k->slip.at[i].span, x->type->span))
+        vec_push(b->w->arena, &k->slip.at[i].wire, (FaultyWire){wire, 0});
+    }
 }
 
 static Broken *broken_def(Infer *in, Def *d) {
@@ -443,7 +474,7 @@ static Broken *broken_def(Infer *in, Def *d) {
   Call c = {.b = b, .env = env, .def = d, .h = &h, .span = d->span, .trace = t};
   c.to = env_new(in, NULL, h.scope, NULL);
   Formals formals = {0};
-  bool good;
+  bool good = true;
   bind_options(b, env, d, &h, NULL, c.to, true, d->span);
   header_formals(b, c.to, &h, &formals, &good);
   if (is_learner(d) && d->refined && d->node->kid[2] && !formals.n) {
@@ -451,13 +482,25 @@ static Broken *broken_def(Infer *in, Def *d) {
     declared.params = d->node->kid[2];
     header_formals(b, c.to, &declared, &formals, &good);
   }
+  if (!good && h.params) { // each for itself
+    formals.n = 0;
+    for (uint32_t i = 0; i < h.params->nkid; i++) {
+      const Node *p = h.params->kid[i];
+      vec_push(in->w->arena, &formals,
+               (Formal){.type = p->nkid ? p->kid[0] : NULL, .name = p->name, .span = p->name_span});
+    }
+  }
   Types types = {0};
   if (!formals.n && h.body && h.body->kind != N_BLOCK && box_formals(b, c.to, h.body, &types))
     for (uint32_t i = 0; i < types.n; i++)
       vec_push(in->w->arena, &formals,
                (Formal){.known = types.at[i], .fixed = true, .span = d->span});
   Inputs inputs = inputs_of(b, c.to, &formals);
+  b->trace = t;
+  tell(b, 0, NULL);
+  b->trace = NULL;
   Body *made = instance_body(&c, &formals, &inputs, &good);
+  blame_inputs(t->out, made, &formals);
   return trace_end(in, t, made, &aside);
 }
 
@@ -470,7 +513,8 @@ Broken *infer_broken(Infer *in, Program *p, const char *name) {
   Def *d = def_named(in, p, name);
   if (!d || !d->node) return NULL;
   bool weight = d->kind == DEF_LEARNER && !learner_has_input(d);
-  Broken *k = weight ? broken_weight(in, d) : broken_def(in, d);
+  Broken *k = weight ? NULL : broken_def(in, d);
+  if (!k || (!k->diagram->in.n && k->diagram->box.n < 2)) k = broken_name(in, d);
   uint32_t before = k->slip.n;
   add_rest(in, k, whole_text(in, d));
   if (d->refined) add_rest(in, k, d->refined->span);
@@ -497,7 +541,7 @@ static Broken *broken_side(Infer *in, Program *p, const Node *expr, Ids *fields)
   b->trace = t;
   Value v = eval_alone(b, b->env, expr);
   goal_outputs(b, v, fields);
-  trace_results(b, v);
+  trace_results(b, v, false);
   Broken *k = trace_end(in, t, b, &aside);
   for (uint32_t i = 0; i < b->d->out.n; i++) {
     const Type *type = &b->d->wire.at[b->d->out.at[i]].type;

@@ -14,7 +14,8 @@ bool trace_follows(const Value *args);           // there is an error among them
 Value trace_apply(Body *, const Node *box, uint32_t mark, Value args, Value);
 Value trace_parts(Body *, Value, uint32_t n, Span); // n values of one that failed
 void trace_statement(Body *);
-void trace_results(Body *, Value);
+void trace_result_types(Body *); // those that are declared are wrong
+void trace_results(Body *, Value, bool fits);
 Value trace_nothing(Body *, Value args, Span); // there is no body
 void trace_no_result(Body *);                  // nothing is returned
 

@@ -14,6 +14,8 @@ static uint32_t first_slip(const Broken *k, Id box) {
 // The strands of a use of this wire that are at fault.
 static void alarm(Sketch *s, uint32_t bundle, const Slip *slip, Id wire) {
   uint32_t n = s->bundle.at[bundle].n;
+  for (uint32_t i = 0; slip->end && !slip->wire.n && i < n; i++)
+    strand_of(s, bundle, i)->alarm = true;
   for (uint32_t k = 0; k < slip->wire.n; k++) {
     uint32_t axis = slip->wire.at[k].axis;
     for (uint32_t i = 0; slip->wire.at[k].wire == wire && i < n; i++)
@@ -35,27 +37,36 @@ bool draw_unknown(Part *p, const Box *box) {
   Id id = (Id)(box - p->d->box.at);
   if (p->d != k->diagram || ids_find(&k->unknown, id) == k->unknown.n) return false;
   const char *word = name_text(p->c->w->names, box->callee->name);
+  uint32_t nin = box->callee->in.n, nout = box->nout; // what it is given, without its weights
+  if (nout > box->callee->out.n && box->callee->param.n) nout = box->callee->out.n;
   bool wrong = first_slip(k, id) < k->slip.n;
   Glyph g = {.kind = GLYPH_GHOST, .text = *word ? word : "?", .alarm = wrong, .unknown = id};
   if (*word && wrong) g.above = "?";
-  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
-  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
+  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, nin + 1);
+  for (uint32_t i = 0; i < nin; i++) from[i] = bundle_of(p, box->in[i]);
   uint32_t stage = sketch_stage(s, p->block, arena_format(s->arena, "unknown: %s", g.text));
-  for (uint32_t i = 0; i < box->nin; i++) {
+  for (uint32_t i = 0; i < nin; i++) {
     uint32_t use = sketch_use(s, stage, from[i]);
     for (uint32_t j = 0; j < k->slip.n; j++)
       if (k->slip.at[j].box == id) alarm(s, use, &k->slip.at[j], box->in[i]);
     for (uint32_t j = 0; j < s->bundle.at[use].n; j++)
       vec_push(s->arena, &g.in, strand_at(s, use, j));
   }
-  for (uint32_t i = 0; i < box->nout; i++) {
+  for (uint32_t i = 0; i < nout; i++) {
     uint32_t b = part_make(p, stage, box->out[i]);
     for (uint32_t j = 0; j < s->bundle.at[b].n; j++) vec_push(s->arena, &g.out, strand_at(s, b, j));
   }
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
-  for (uint32_t i = 0; i < box->nout && !box->nin; i++)
+  for (uint32_t i = 0; i < nout && !nin; i++)
     if (!reads(p->d, box->out[i])) end_here(p, p->made[box->out[i]]);
   return true;
+}
+
+void mark_inputs(Part *p) {
+  const Broken *k = p->c->broken;
+  for (uint32_t i = 0; i < k->slip.n; i++)
+    for (uint32_t n = 0; !k->slip.at[i].box && !k->slip.at[i].end && n < p->d->in.n; n++)
+      alarm(p->c->s, p->made[p->d->in.at[n]], &k->slip.at[i], p->d->in.at[n]);
 }
 
 // As a string, an end that does not fit says its type.
@@ -87,6 +98,17 @@ static bool find_glyph(const Layout *l, Id box, Plate *out) {
   return false;
 }
 
+// The input that a message is about.
+static bool find_input(const Layout *l, const Broken *k, const Slip *slip, Plate *out) {
+  for (uint32_t i = 0; i < k->diagram->in.n && slip->wire.n && !slip->box && !slip->end; i++) {
+    if (k->diagram->in.at[i] != slip->wire.at[0].wire) continue;
+    double y = l->y[l->s->bundle.at[l->s->in.at[i]].first];
+    out->x = l->section.at[0].data + 4, out->y0 = y - 2, out->y1 = y + 2;
+    return true;
+  }
+  return false;
+}
+
 static bool find_end(const Layout *l, Plate *out) {
   const Sketch *s = l->s;
   out->x = l->section.at[l->section.n - 1].gather - 2;
@@ -112,7 +134,7 @@ void broken_plates(World *w, Arena *a, const Broken *k, const Layout *l, Plates 
   for (uint32_t i = 0; i < k->slip.n; i++) {
     const Slip *s = &k->slip.at[i];
     Plate p = message_plate(w, a, s->span, s->text);
-    p.tied = find_glyph(l, s->box, &p) || (s->end && find_end(l, &p));
+    p.tied = find_glyph(l, s->box, &p) || (s->end && find_end(l, &p)) || find_input(l, k, s, &p);
     vec_push(a, out, p);
   }
 }

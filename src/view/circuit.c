@@ -183,6 +183,7 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *d, const CircuitHow *
     inputs_from_sources(&p, supply);
   else
     inputs_from_left(&p);
+  if (broken) mark_inputs(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
   if (broken) mark_ends(&p);

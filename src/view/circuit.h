@@ -35,6 +35,7 @@ uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // broken.c
 bool draw_unknown(Part *, const Box *); // false: it is a box like any other
+void mark_inputs(Part *);               // what comes in and is wrong
 void mark_ends(Part *);                 // what comes out and should not
 
 // circuit_loop.c

@@ -12,7 +12,7 @@
 enum {
   SIZE = 12,
   LINE = 16,
-  PAD = 8,
+  PAD = 10,
   GAP = 12,
   LEAN = 22,
   EDGE = 6,

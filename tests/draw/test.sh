@@ -73,3 +73,4 @@ if [ $? -eq 1 ] && grep -q "has no goals" out; then ok "nothing to draw"; else n
 if [ $? -ne 0 ] && grep -q "svg, .pdf, .png, .tex or .txt" out; then ok "an unknown kind of file"; else not_ok "an unknown kind of file"; cat out; fi
 "$LIMN" draw wrong.limn f --level low -o f.svg >out 2>&1
 if [ $? -ne 0 ] && grep -q "learner" out; then ok "an unknown level"; else not_ok "an unknown level"; cat out; fi
+sh "$here/partial.sh"
