@@ -278,7 +278,9 @@ static const Command commands[] = {
      "anything "
      "is\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
-     "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
+     "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n"
+     "  A program with errors is drawn as far as it is known, with its messages; it exits with "
+     "1.\n",
      run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
      "  Counted in numbers: multiplications, additions, other functions, and how many numbers are "
