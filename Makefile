@@ -13,6 +13,7 @@
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
+# make gallery  the pictures of docs/figures, and the page that shows them
 CC ?= cc
 Q := $(if $(V),,@)
 JOBS := $(shell nproc 2>/dev/null || echo 2)
@@ -29,7 +30,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -144,6 +145,8 @@ docs: all
 	$(BUILD)/limn ops > docs/ops.md
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
+gallery: all
+	@tools/gallery.sh $(BUILD)/limn
 
 clean:
 	rm -rf build

@@ -131,6 +131,9 @@ LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the g
 bool limn_drawn(const Limn *); // the last of these three made a picture
 // The same as lines of text for a terminal; `out` is not looked at.
 LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
+// The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its ending.
+LimnStatus limn_draw_bytes(Limn *, const char *name, const LimnDraw *, const char **bytes,
+                           size_t *n);
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.
 LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const char **text);
 

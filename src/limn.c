@@ -700,7 +700,11 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
 }
 
 static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
-  Diagram *d = find_diagram(l, name, NULL);
+  Span use = {0};
+  Diagram *d = find_diagram(l, name, &(Instance){.use = &use});
+  if (d && use.file)
+    diag_warning(l->w->diags, use,
+                 "`%s` needs a use to be drawn: this is the picture of its first one", name);
   return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
 }
 
@@ -768,6 +772,19 @@ LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const 
   return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
 
+LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const char **bytes,
+                           size_t *n) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  Look look = {.ascii = how->ascii};
+  Canvas *c = draw(l, name, how, &look);
+  if (!c) return LIMN_WRONG;
+  if (!canvas_file(c, how->out, &look, &b)) return LIMN_USAGE;
+  *bytes = b.at, *n = b.n;
+  l->drawn = true;
+  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+}
+
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Faults faults = {0};
@@ -775,7 +792,7 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  for (uint32_t i = 0; i < faults.n; i++) buf_printf(&b, "%s\n", faults.at[i]);
+  faults_print(&faults, &b);
   *text = b.n ? b.at : "";
   l->drawn = true;
   return faults.n || limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;

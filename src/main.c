@@ -545,8 +545,6 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
   }
   if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data"))
     return usage(c, "a file is missing", NULL);
-  if (!strcmp(c->name, "eval") && !o->name && !o->use.from)
-    return usage(c, "a name is missing: which box, learner or goal? Or --from a run", NULL);
   if (c->name_needed && !o->name)
     return usage(c, "a name is missing: which box, learner or goal?", NULL);
   return 0;

@@ -608,6 +608,71 @@ static void threads_read_the_same(void **state) {
   for (int i = 1; i < 4; i++) assert_true(work[i].sum == work[0].sum && work[0].sum);
 }
 
+// -- episodes -------------------------------------------------------------------------------------
+enum { WAY = 4, SHOT = 2, ASK = 3, PIXELS = 28 * 28, GLYPHS = 2000 };
+
+static int64_t row_of(const float *all, const float *image) {
+  for (int64_t r = 0; r < GLYPHS; r++)
+    if (memcmp(all + r * PIXELS, image, PIXELS * sizeof *image) == 0) return r;
+  return -1;
+}
+
+static void read_field(Set *s, uint32_t field, int64_t n, Number number, void *out) {
+  const char *why = "";
+  int64_t *row = malloc((size_t)n * sizeof *row);
+  for (int64_t i = 0; i < n; i++) row[i] = i;
+  assert_true(set_read(s, SPLIT_TEST, field, row, n, number, out, &why));
+  free(row);
+}
+
+// Different classes, different samples, all of one class where the labels are the same.
+static void check_episode(const float *all, const int32_t *label, const float *shot,
+                          const float *ask) {
+  int64_t seen[WAY * (SHOT + ASK)], n = 0, class[WAY] = {-1, -1, -1, -1};
+  for (int64_t i = 0; i < WAY * (SHOT + ASK); i++) {
+    bool asked = i >= WAY * SHOT;
+    int64_t at = asked ? i - WAY * SHOT : i, k = at / (asked ? ASK : SHOT);
+    int64_t row = row_of(all, (asked ? ask : shot) + at * PIXELS);
+    assert_true(row >= 0);
+    for (int64_t j = 0; j < n; j++) assert_true(seen[j] != row);
+    seen[n++] = row;
+    assert_true(class[k] == -1 || class[k] == label[row]);
+    class[k] = label[row];
+  }
+  for (int64_t k = 0; k < WAY; k++)
+    for (int64_t j = 0; j < k; j++) assert_true(class[k] != class[j]);
+}
+
+static void episodes_are_tasks(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  const char *why = "";
+  SetOptions how = {.episodes = {WAY, SHOT, ASK, 20}};
+  Set *base = set_open(a, "glyphs", &(SetOptions){0}, &why), *s = set_open(a, "glyphs", &how, &why);
+  assert_non_null(base);
+  assert_non_null(s);
+  assert_int_equal(set_rows(s, SPLIT_TEST), 20);
+  assert_string_equal(field_type(a, set_field(s, set_find(s, "image"))), "R[8 28 28]");
+  assert_string_equal(field_type(a, set_field(s, set_find(s, "answer"))), "{4}[12]");
+  float *all = arena_alloc(a, GLYPHS * PIXELS * sizeof *all);
+  int32_t *label = arena_alloc(a, GLYPHS * sizeof *label);
+  read_field(base, 0, GLYPHS, NUMBER_F32, all);
+  read_field(base, 1, GLYPHS, NUMBER_I32, label);
+  float *shot = arena_alloc(a, (size_t)20 * WAY * SHOT * PIXELS * sizeof *shot);
+  float *ask = arena_alloc(a, (size_t)20 * WAY * ASK * PIXELS * sizeof *ask);
+  int32_t number[20 * WAY * SHOT];
+  read_field(s, set_find(s, "image"), 20, NUMBER_F32, shot);
+  read_field(s, set_find(s, "query"), 20, NUMBER_F32, ask);
+  read_field(s, set_find(s, "label"), 20, NUMBER_I32, number);
+  for (int64_t i = 0; i < 20 * WAY * SHOT; i++) assert_int_equal(number[i], i / SHOT % WAY);
+  for (int64_t e = 0; e < 20; e++)
+    check_episode(all, label, shot + e * WAY * SHOT * PIXELS, ask + e * WAY * ASK * PIXELS);
+  how.episodes.way = 11; // there are ten glyphs
+  assert_null(set_open(a, "glyphs", &how, &why));
+  assert_non_null(strstr(why, "no split has 11 classes"));
+  arena_free(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(made_sets_are_the_same_everywhere, setup, teardown),
@@ -630,6 +695,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(folders_bring_splits, setup, teardown),
       cmocka_unit_test_setup_teardown(absent_sets_say_how_to_get_them, setup, teardown),
       cmocka_unit_test_setup_teardown(threads_read_the_same, setup, teardown),
+      cmocka_unit_test(episodes_are_tasks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,15 @@ typedef struct {
   const char *const *label; // their names, or NULL
 } Field;
 
+// An episode is a small task: `way` classes of a set, `shot` samples of each to learn from, `ask`
+// others that are asked for. It is one sample, with the fields of the set for what is learned from
+// and `query`, `answer` for the others.
+typedef struct {
+  int64_t way, shot, ask; // way: 0 = none; way times either of the others: EPISODE_LIMIT at most
+  int64_t count;          // episodes in each split
+} Episodes;
+enum { EPISODE_FIELDS = 4, EPISODE_LIMIT = 1024 };
+
 typedef struct {
   uint64_t seed;  // of what is generated, and of how a file is cut into splits
   bool file;      // a path, even if a set is called so
@@ -40,6 +49,7 @@ typedef struct {
   bool valid;     // a split for validation is wanted: see set_open
   int64_t window; // how many rows make one sample: text[t], series[t]; 0 = one, -1 = all there are
   const char *beside; // the file that a relative path is beside, or NULL
+  Episodes episodes;
 } SetOptions;
 
 typedef struct Set Set;
@@ -51,6 +61,10 @@ bool set_known_field(const char *set, uint32_t k, Field *); // the k-th; false w
 const char *set_nearest(const char *name);
 int64_t field_count(const Field *);             // numbers in one sample
 const char *field_type(Arena *, const Field *); // "R[28 28]", "{10}"
+
+// episodes.c: the fields of episodes of a set with these fields; false: it has no samples with
+// labels
+bool episode_fields(const Episodes *, const Field *, uint32_t n, Field out[EPISODE_FIELDS]);
 
 // set.c
 //

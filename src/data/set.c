@@ -131,6 +131,7 @@ static bool open_any(Set *s, const char *name, const char **why) {
                   : open_file(s, o->beside ? path_join(s->arena, o->beside, name) : name, why);
   if (!good) return false;
   if (o->bits && !set_to_bits(s, why)) return false;
+  if (o->episodes.way && !set_to_episodes(s, why)) return false;
   says_parts(s);
   return put_window(s, why);
 }
@@ -245,6 +246,7 @@ bool set_read(Set *s, Split split, uint32_t field, const int64_t *row, int64_t n
     if ((uint64_t)row[i] >= (uint64_t)rows) return *why = "a row is not there", false;
   if (field == FIELD_INDEX) return read_index(row, n, number, out), true;
   if (!can_be(&s->field.at[field], number)) return *why = "a field is not whole numbers", false;
+  if (s->tasks) return episode_read(s, split, field, row, n, number, out, why);
   if (!p->of && !p->first) return read_places(s, p->block, field, row, n, number, out, why);
   size_t bytes = (size_t)(s->column[p->block].at[field].count * s->window) * number_size(number);
   for (int64_t at = 0; at < n; at += CHUNK) {

@@ -42,8 +42,9 @@ struct Set {
   Part part[SPLITS];
   int64_t window; // 1 or more
   bool table;
-  uint32_t late; // the field that is read late
-  Lazy lazy;     // read is NULL when everything is there
+  struct Tasks *tasks; // a set of episodes, or NULL
+  uint32_t late;       // the field that is read late
+  Lazy lazy;           // read is NULL when everything is there
 };
 
 // set.c: putting a set together
@@ -57,6 +58,11 @@ int64_t *set_order(Set *, int64_t rows);
 
 // bits.c
 bool set_to_bits(Set *, const char **why);
+
+// episodes.c
+bool set_to_episodes(Set *, const char **why);
+bool episode_read(Set *, Split, uint32_t field, const int64_t *episode, int64_t n, Number, void *,
+                  const char **why);
 
 // column.c
 void column_read(const Column *, const int64_t *row, int64_t n, int64_t count, Number, void *out);

@@ -56,9 +56,10 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
     return are_bits(x) || file_error(s->arena, why, "%s has a byte that is no bool", f->name);
   }
   if (x->kind == EL_U8 && f->rank >= (pictures ? 1 : 2)) c->picture = true;
-  int64_t most = f->rank ? -1 : column_largest(c, x->shape[0]);
+  bool whole = is_whole_kind(x->kind) && !c->picture;
+  int64_t most = f->rank && !whole ? -1 : column_largest(c, x->shape[0]);
   f->labels = most + 1;
-  if (is_whole_kind(x->kind) && most >= 0 && most < LABELS_MOST) f->kind = FIELD_LABEL;
+  if (!f->rank && whole && most >= 0 && most < LABELS_MOST) f->kind = FIELD_LABEL;
   return true;
 }
 

@@ -272,6 +272,14 @@ typedef struct {
   Init init;
 } Param;
 
+typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
+  Name name;
+  uint32_t nsize;
+  Size *size;       // a size, or a row of them
+  const char *text; // a number, a word or the name of a box; NULL: sizes
+  bool usual;       // nothing was written: it is the header's own
+} Option;
+
 struct Diagram {
   Id id; // position in World.diagram
   Name name;
@@ -281,6 +289,7 @@ struct Diagram {
   Ids in, out;    // the boundary, in order
   VEC(Param) param;
   Table *param_table; // path to number + 1
+  VEC(Option) option; // for people: nothing depends on it
   bool noisy;         // there is a random box in it, or in what it calls
   Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in;
                     // or NULL
@@ -435,6 +444,11 @@ Diagram *diagram_widen(World *, const Diagram *);
 // hoist.c
 // Scalars that are the same at every point of a loop as loops of their own, without indices.
 Diagram *diagram_hoist(World *, const Diagram *);
+
+// cut.c
+// The diagram up to these wires, which are its outputs, and from them on, where they are inputs.
+// False: the outputs need more than these wires.
+bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
 
 // part.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
 Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);

@@ -268,6 +268,7 @@ static Diagram *prune_to(World *w, const Diagram *d, const bool *out, const bool
   Trim **trim = NEW_ARRAY(w->arena, Trim *, d->box.n);
   to->origin = d->origin;
   to->reverse = d->reverse;
+  to->option = d->option;
   for (uint32_t i = 0; i < d->out.n; i++)
     if (!out || out[i]) live[d->out.at[i]] = true;
   for (uint32_t i = 0; i < d->param.n; i++) live[d->param.at[i].next] = true;

@@ -390,6 +390,7 @@ static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
       w, d, diagram_new(w, d->name), new_map(w, d), table_new(w->arena), bodies, buf_new(w->arena)};
   s.to->origin = d->origin;
   s.to->reverse = d->reverse;
+  s.to->option = d->option;
   copy_inputs(w, s.to, d, s.map);
   copy_params(w, s.to, d, s.map);
   for (Id i = 1; i < d->box.n; i++) {

@@ -584,14 +584,15 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, V
 bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result,
                const Node *body, Value args) {
   World *w = b->w;
-  Env *inner = env_new(b->in, env, env->scope, b);
+  const Def *real = def->kind == DEF_STALE ? def->of : def;
+  Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
+  Env *inner = env_new(b->in, env, scope, b);
   Span span = body ? body->span : def->span;
   if (result && !types_eval(b, env, result, true, &b->want, &b->space)) {
     if (!b->trace) return false;
     trace_result_types(b);
   }
   if (!bind_params(b, inner, def, params, args)) return false;
-  const Def *real = def->kind == DEF_STALE ? def->of : def;
   bool named = params || (real->kind == DEF_LEARNER && real->refined && real->refined->kid[0]);
   Outcome out = {0};
   uint32_t errors = w->diags->errors;

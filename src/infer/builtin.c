@@ -323,7 +323,7 @@ Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
   return val_wire(b, val_emit(b, &wide, &access, t, span), span);
 }
 
-static uint32_t all_passing(const Value *args, Axis *pass) {
+uint32_t all_passing(const Value *args, Axis *pass) {
   uint32_t n = 0;
   for (uint32_t id = 1; id <= RANK_LIMIT; id++)
     for (uint32_t a = 0, found = 0; a < args->n && !found; a++)
@@ -586,6 +586,7 @@ static const struct {
     {"rev", do_rev, false},
     {"fwd", do_fwd, false},
     {"scan", builtin_scan, false},
+    {"refit", builtin_refit, false},
 };
 
 Builtin builtin_find(Name name, World *w, bool *nodes) {
@@ -600,8 +601,8 @@ Builtin builtin_find(Name name, World *w, bool *nodes) {
 
 const char *const *builtin_names(uint32_t *n) {
   static const char *const names[] = {
-      "sum",    "mean",    "prod",      "max",   "min", "argmax", "argmin", "concat",
-      "normal", "uniform", "positions", "order", "rev", "fwd",    "scan",   "size"};
+      "sum",     "mean",      "prod",  "max", "min", "argmax", "argmin", "concat", "normal",
+      "uniform", "positions", "order", "rev", "fwd", "scan",   "size",   "refit"};
   *n = COUNT(names);
   return names;
 }

@@ -33,13 +33,27 @@ static bool file_fields(Infer *in, const Given *g, DataFields *out) {
   return true;
 }
 
+static bool as_episodes(Infer *in, const Given *g, DataFields *out) {
+  Field field[EPISODE_FIELDS];
+  if (!episode_fields(&g->episodes, out->field.at, out->field.n, field)) {
+    diag_error(in->w->diags, g->node->span,
+               "episodes want samples with one label each, but %s "
+               "does not have them",
+               data_title(in->w, g));
+    return false;
+  }
+  *out = (DataFields){.absent = out->absent};
+  for (uint32_t i = 0; i < EPISODE_FIELDS; i++) add_field(in->w, out, &field[i]);
+  return true;
+}
+
 bool data_fields(Infer *in, const Given *g, DataFields *out) {
   Field f;
   *out = (DataFields){0};
-  if (g->path) return file_fields(in, g, out);
+  if (g->path && !file_fields(in, g, out)) return false;
   const char *set = g->set ? name_text(in->w->names, g->set) : "";
   for (uint32_t k = 0; set_known_field(set, k, &f); k++) add_field(in->w, out, &f);
-  return true;
+  return !g->episodes.way || as_episodes(in, g, out);
 }
 
 static bool same_letters(const char *a, const char *b) {

@@ -116,27 +116,65 @@ void no_such_field(Infer *in, const Given *g, Name name, const Node *source, Spa
 
 // -- options --------------------------------------------------------------------------------------
 // mnist[fields: index image, bits: 1]: which columns are meant, and whether they are read as bits.
+// omniglot[way: 5, shot: 1]: a sample is an episode.
 typedef struct {
   bool bits;
+  Episodes episodes;
   uint32_t n;
   Name column[8];
 } GivenOptions;
 
-static void given_options(Infer *in, const Node *config, GivenOptions *o) {
+// A number that an option of episodes gives; NULL: it is not one of them.
+static int64_t *episode_option(Episodes *e, const char *word) {
+  return !strcmp(word, "way")        ? &e->way
+         : !strcmp(word, "shot")     ? &e->shot
+         : !strcmp(word, "query")    ? &e->ask
+         : !strcmp(word, "episodes") ? &e->count
+                                     : NULL;
+}
+
+static void read_episode_option(Infer *in, Scope *s, const Node *sized, int64_t *out) {
+  Body b = {.in = in, .w = in->w};
+  Size size = size_eval(&b, env_new(in, NULL, s, &b), sized->kid[0], false);
+  if (!size) return;
+  if (!size_value(in->w, size, out) || *out < 1 || *out > 1000000000)
+    diag_error(in->w->diags, sized->span, "`%s` wants a whole number from 1 on",
+               name_text(in->w->names, sized->name));
+}
+
+static void check_episodes(Infer *in, const Node *config, Episodes *e) {
+  if (!e->way && !e->shot && !e->ask && !e->count) return;
+  if (!e->shot) e->shot = 1;
+  if (!e->ask) e->ask = 5;
+  if (!e->count) e->count = 1000;
+  if (e->way < 2)
+    diag_error(in->w->diags, config->span,
+               "an episode wants at least two classes: `[way: 5, shot: 1]`");
+  else if (e->way > EPISODE_LIMIT / e->shot || e->way > EPISODE_LIMIT / e->ask ||
+           e->shot + e->ask > EPISODE_LIMIT)
+    diag_error(in->w->diags, config->span, "an episode has at most %d samples", EPISODE_LIMIT);
+}
+
+static void given_options(Infer *in, Scope *s, const Node *config, GivenOptions *o) {
   World *w = in->w;
   for (uint32_t i = 0; config && i < config->nkid; i++) {
     const Node *items = config->kid[i], *first = items->nkid ? items->kid[0] : NULL;
     const char *word = first && first->kind == N_SIZED ? name_text(w->names, first->name) : "";
+    int64_t *number = episode_option(&o->episodes, word);
     if (strcmp(word, "bits") == 0) {
       o->bits = true;
+    } else if (number) {
+      read_episode_option(in, s, first, number);
     } else if (strcmp(word, "fields") == 0) {
       if (first->kid[0]->kind == N_NAME) o->column[o->n++] = first->kid[0]->name;
       for (uint32_t k = 1; k < items->nkid && o->n < COUNT(o->column); k++)
         if (items->kid[k]->kind == N_NAME) o->column[o->n++] = items->kid[k]->name;
     } else {
-      diag_error(w->diags, items->span, "a set has the options `fields: …` and `bits: 1`");
+      diag_error(w->diags, items->span,
+                 "a set has the options `fields: …`, `bits: 1` and `way: 5, shot: 1`");
     }
   }
+  check_episodes(in, config, &o->episodes);
 }
 
 // -- one given ------------------------------------------------------------------------------------
@@ -462,8 +500,9 @@ void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
   const Node *config = NULL, *params = n->kid[0];
   Reading r = {.in = in, .s = s, .g = &g};
   bool good = read_source(in, s, n->kid[1], &g, &field, &config);
-  if (!g.noise) given_options(in, config, &r.o);
+  if (!g.noise) given_options(in, s, config, &r.o);
   g.bits = r.o.bits;
+  g.episodes = r.o.episodes;
   if (good && !g.noise) good = data_fields(in, &g, &r.data);
   r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);
   choose_manner(&r, params);

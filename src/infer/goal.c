@@ -97,7 +97,7 @@ static Value distance_value(Body *b, const Node *by, Value left, Value right, Sp
   return by_distance(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
 }
 
-static Val mean_of_all(Body *b, Val v, Span span) {
+Val mean_of_all(Body *b, Val v, Span span) {
   bool axes[RANK_LIMIT];
   Size n = size_of(b->w, 1);
   val_settle(b, &v);
@@ -193,7 +193,7 @@ void add_learner(Infer *in, Def *d, Ids *out) {
   vec_push(in->w->arena, out, d->id);
   if (d->kind == DEF_STALE) return;
   if (d->node->kid[4]) add_closure(in, d->scope, d->node->kid[4], out);
-  if (d->refined) add_closure(in, d->scope, d->refined->kid[1], out);
+  if (d->refined) add_closure(in, d->refined_in, d->refined->kid[1], out);
 }
 
 // Every learner that a text mentions, through boxes and other learners.

@@ -10,7 +10,7 @@
 #ifndef LIMN_INFER_H
 #define LIMN_INFER_H
 
-#include "bytes/bytes.h"
+#include "data/data.h"
 #include "diagram/diagram.h"
 #include "front/front.h"
 
@@ -50,6 +50,7 @@ struct Def {
   double number;         // also of DEF_STALE: `every` or `by` this
   const Array *file;     // DEF_CONST: what was read
   const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
+  Scope *refined_in;     // the file of that: its body speaks of the names there
   bool frozen;           // DEF_LEARNER: `freeze`
   const Diagram *made;   // DEF_LEARNER: checked for itself
   struct Body *alone;    // DEF_BOX: worked off with symbols for sizes
@@ -116,6 +117,7 @@ typedef struct {
   Diagram *noise;     // `from normal[64]`: a diagram without inputs
   const char *beside; // the program's file, which a path is relative to
   bool bits;          // [bits: 1]
+  Episodes episodes;  // [way: 5, shot: 1]
   Size window;        // how many rows make one sample; 0 = one row, without an axis for it
   const Node *node;
   VEC(Def *) field;
@@ -150,6 +152,7 @@ typedef struct {
   bool training;
   uint32_t nin; // concrete argument types, or 0 for the declared (symbolic) ones
   const Type *in;
+  Span *use; // not NULL: a box that cannot be looked at for itself is as it is first used, here
 } Instance;
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a
 // diagnostic.

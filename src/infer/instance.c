@@ -115,6 +115,37 @@ bool keeps_places(const Formals *f, const Node *result) {
   return true;
 }
 
+// The name of a box that was passed in, wherever it was written.
+static const char *box_word(World *w, const Closure *box) {
+  if (box->node->kind == N_AT && box->node->kid[0]->kind == N_NAME)
+    return name_text(w->names, box->node->kid[0]->name);
+  if (box->node->kind != N_NAME) return "…";
+  const Binding *bind = env_find(box->env, box->node->name);
+  return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
+                                                             : name_text(w->names, box->node->name);
+}
+
+// What it was called with stays with the diagram, for those who look at it.
+static void keep_options(const Call *c, Diagram *d) {
+  World *w = c->b->w;
+  for (uint32_t i = 0; c->h->cfg && i < c->h->cfg->nkid; i++) {
+    Name name = c->h->cfg->kid[i]->name;
+    Id id = c->to->names ? table_get(c->to->names, &name, sizeof name) : 0;
+    if (!id) continue;
+    const Binding *bind = &c->to->binding.at[id - 1];
+    Option o = {.name = name, .usual = bind->usual, .nsize = bind->size ? 1 : bind->naxis};
+    if (bind->box.node)
+      o.text = box_word(w, &bind->box), o.nsize = 0;
+    else if (bind->text)
+      o.text = bind->text, o.nsize = 0;
+    else if (!bind->size && bind->has_number)
+      o.text = arena_format(w->arena, "%g", bind->number);
+    o.size = NEW_ARRAY(w->arena, Size, o.nsize + 1);
+    for (uint32_t k = 0; k < o.nsize; k++) o.size[k] = bind->size ? bind->size : bind->axis[k].size;
+    if (o.nsize || o.text) vec_push(w->arena, &d->option, o);
+  }
+}
+
 // An input without a type is an error that stands on its wire.
 Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
   Infer *infer = c->b->in;
@@ -140,6 +171,7 @@ Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, boo
         val_wire(body, diagram_input(w, body->d, in->in[i], name, origin_at(body, span)), span);
     if (!in->in[i].base) args.at[i] = val_ghost(args.at[i].x->wire, span);
   }
+  keep_options(c, body->d);
   *good = body_work(body, c->to, c->def, c->h->params, result_types(c->h), c->h->body, args);
   return body;
 }

@@ -192,7 +192,7 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Node 
   }
 }
 
-static Def *optimiser_named(Infer *in, Program *p, const char *name) {
+Def *optimiser_named(Infer *in, Program *p, const char *name) {
   Name id = name_from(in->w->names, name);
   Def *d = scope_find(p->scope, id);
   if (!d || d->kind != DEF_OPTIMISER) d = scope_find(in->library, id);

@@ -303,6 +303,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
         text = items;
       }
       if (!option_spread(b, env, text, &bind)) return false;
+      bind.usual = !given[i];
       bind_spread(to, w, par->name, bind);
       continue;
     } else {
@@ -321,6 +322,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
       }
       if (!option_item(b, env, text->kind == N_ITEMS ? text->kid[0] : text, &bind)) return false;
     }
+    bind.usual = !given[i] && !bind.open;
     env_bind(to, par->name, bind);
   }
   return true;

@@ -194,6 +194,19 @@ static bool wants_ghost(const Value *v) {
   return false;
 }
 
+// The last box takes the place of the one before it, which nobody has read. The wire that comes
+// out.
+static Id put_in_place(Body *b, Id old) {
+  Box *from = &b->d->box.at[old + 1], *to = &b->d->box.at[old];
+  Ids *unknown = &b->trace->out->unknown;
+  to->op = from->op, to->callee = from->callee;
+  to->in = from->in, to->nin = from->nin;
+  to->nout = 1;
+  b->d->box.n--, b->d->wire.n--;
+  unknown->at[unknown->n - 1] = old;
+  return to->out[0];
+}
+
 // A value with a type, of which something was said: it comes out of the box all the same.
 static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, Span span) {
   if (v->n != 1 || v->at[0].error || v->at[0].literal || v->at[0].indexed) return false;
@@ -205,7 +218,9 @@ static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, 
     return true;
   }
   Type t = v->at[0].type;
+  bool last = made && made + 1 == b->d->box.n && b->d->wire.at[v->at[0].x->wire].port == 0;
   Id wire = unknown_box(b, word, o, &t, span);
+  if (last) wire = put_in_place(b, made);
   v->at[0] = val_wire(b, wire, span);
   tell(b, b->d->wire.at[wire].box, o);
   return true;

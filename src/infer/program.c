@@ -68,6 +68,7 @@ static void do_refine(Infer *in, Scope *s, const Node *n) {
     return;
   }
   d->refined = n;
+  d->refined_in = s;
 }
 
 static void do_stale(Infer *in, Scope *s, const Node *n) {
@@ -392,6 +393,39 @@ const char *infer_names(Infer *in, Program *p, const char *near) {
   return nearest_name(near, all.at, all.n);
 }
 
+// The first use of a box in the program, and where it is; NULL: there is none.
+static Body *first_use(Infer *in, const Def *d, Span *where) {
+  Body *b = NULL; // with numbers for sizes rather than symbols
+  for (uint32_t i = 0; (!b || b->generic) && i < in->made_body.n; i++) {
+    Body *next = in->made_body.at[i];
+    if (next && next->def == d && (!b || !next->generic)) b = next;
+  }
+  for (uint32_t i = 1; b && i < in->w->diagram.n; i++) {
+    const Diagram *by = in->w->diagram.at[i];
+    for (Id k = 1; k < by->box.n; k++)
+      if (by->box.at[k].op == OP_call && by->box.at[k].callee == b->d) {
+        *where = origin_span(in->w, by->box.at[k].origin);
+        return b;
+      }
+  }
+  return NULL;
+}
+
+// One whose inputs have no types, on rows of some length; NULL: rows do not fit, or it has options.
+static Body *on_rows(Infer *in, Def *d) {
+  World *w = in->w;
+  const Node *params = d->kind == DEF_BOX ? d->node->kid[1] : NULL;
+  if (!params || !params->nkid || d->node->kid[0]) return NULL;
+  Axis row = {.label = name_from(w->names, "n")};
+  row.size = size_var(w, row.label, VAR_LOCAL, d->span);
+  Type *types = NEW_ARRAY(w->arena, Type, params->nkid);
+  for (uint32_t i = 0; i < params->nkid; i++) types[i] = type_make(w, BASE_R, 1, &row);
+  w->diags->muted++;
+  Body *b = instance_alone(in, d, NULL, NULL, &(Instance){.nin = params->nkid, .in = types});
+  w->diags->muted--;
+  return b;
+}
+
 Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *how) {
   World *w = in->w;
   Name id = name_from(w->names, name);
@@ -423,6 +457,10 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
     body_finish(b);
   }
   in->training = false;
+  if (!b && how && how->use && w->diags->errors == errors) {
+    b = first_use(in, d, how->use);
+    if (!b) b = on_rows(in, d);
+  }
   settle_sizes(in);
   zonk_all(w);
   if (!b && w->diags->errors == errors)

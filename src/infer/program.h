@@ -19,15 +19,20 @@ Body *goal_body(Infer *in, Program *p, Name name);
 void goal_outputs(Body *b, Value v, Ids *fields);
 Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields);
 void read_on(Infer *in, Program *p, const Node *on, Given *g); // `on mnist.test`
+Val mean_of_all(Body *b, Val v, Span span);                    // over every axis
 const Node *clause(const Node *n, NodeKind kind);
 
 // program.c
 Def *learner_named(Infer *in, Scope *s, const Node *n);
+
+// optimiser.c
+Def *optimiser_named(Infer *in, Program *p, const char *name); // NULL: there is none
 
 // show.c
 void do_show(Infer *in, Program *p, const Node *n);
 
 // train.c
 void do_train(Infer *in, Program *p, const Node *n);
+void check_optimiser_call(Infer *in, Program *p, const Def *, const Node *call); // its settings
 
 #endif

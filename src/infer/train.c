@@ -98,6 +98,11 @@ static void check_settings(Reading *r, const Def *d, const Node *call) {
   }
 }
 
+void check_optimiser_call(Infer *in, Program *p, const Def *d, const Node *call) {
+  Reading r = {.in = in, .p = p, .w = in->w};
+  check_settings(&r, d, call);
+}
+
 // -- options with a number ------------------------------------------------------------------------
 static const struct {
   const char *word, *like, *wants;

@@ -2,14 +2,20 @@
 //
 // A measure is a diagram with one number, a mean over samples. It is run over its data in batches,
 // and the batches' numbers are averaged by their samples, so the short last one counts as much as
-// it holds. `on mnist.test` puts that split, whole and in order, in the place of every source of
-// the set.
+// it holds; sums over all samples are added up instead (whole.c). `on mnist.test` puts that split,
+// whole and in order, in the place of every source of the set.
 #include "train/trainer.h"
 
 enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memory
 
 static bool part_open(Trainer *t, Gauge *g, Diagram *d, Ids fields, const Instead *instead) {
   uint32_t k = g->parts;
+  Diagram *each, *rest;
+  if (whole_split(t->w, d, &each, &rest)) {
+    whole_add_count(t->in, rest);
+    g->rest[k] = rest;
+    d = each;
+  }
   d = compose_noise(t->in, t->p, d, &fields);
   if (!d || !store_add_params(t->w, t->store, d, t->seed)) return false;
   bool samples = has_sample_axis(t->w, d);
@@ -22,7 +28,8 @@ static bool part_open(Trainer *t, Gauge *g, Diagram *d, Ids fields, const Instea
 }
 
 static Gauge gauge_new(Trainer *t, uint32_t parts) {
-  return (Gauge){.engine = NEW_ARRAY(t->arena, Engine *, parts),
+  return (Gauge){.rest = NEW_ARRAY(t->arena, Diagram *, parts),
+                 .engine = NEW_ARRAY(t->arena, Engine *, parts),
                  .inlet = NEW_ARRAY(t->arena, Inlets, parts),
                  .feed = NEW_ARRAY(t->arena, Feed, parts)};
 }
@@ -118,9 +125,37 @@ static bool part_failed(Trainer *t, const Gauge *g, uint32_t k, const char *why)
   return false;
 }
 
-static bool part_run(Trainer *t, Gauge *g, uint32_t k, double *mean) {
+// What a batch gave: a mean that counts as much as there are samples, or sums.
+static void add_batch(Arena *a, const Gauge *g, uint32_t k, double each, Tensor *sum) {
+  Engine *e = g->engine[k];
+  const Diagram *rest = g->rest[k];
+  if (!rest) {
+    sum[0].data[0] += *(const double *)engine_out(e, 0) * each;
+    return;
+  }
+  for (uint32_t i = 0; i + 1 < rest->in.n; i++) {
+    double *own = NEW_ARRAY(a, double, sum[i].count);
+    numbers_get(engine_out_number(e, i), engine_out(e, i), own, sum[i].count);
+    for (int64_t j = 0; j < sum[i].count; j++) sum[i].data[j] += own[j];
+  }
+}
+
+static Tensor *sums_new(Trainer *t, Arena *a, const Diagram *rest) {
+  Tensor *sum = NEW_ARRAY(a, Tensor, rest ? rest->in.n : 1);
+  int64_t shape[ARRAY_RANK_LIMIT];
+  for (uint32_t i = 0; rest && i + 1 < rest->in.n; i++) {
+    const Type *type = &rest->wire.at[rest->in.at[i]].type;
+    engine_shape(t->w, type, 0, shape);
+    sum[i] = tensor_new(a, type->rank, shape);
+  }
+  if (!rest) sum[0] = tensor_new(a, 0, shape);
+  return sum;
+}
+
+static bool part_batches(Trainer *t, Gauge *g, uint32_t k, Arena *a, double *mean) {
   Feed *f = &g->feed[k];
-  double sum = 0, weight = 0;
+  double weight = 0;
+  Tensor *sum = sums_new(t, a, g->rest[k]);
   if (!feed_start(t->data, f, g->batch, 0, 0)) return false;
   int64_t batches = f->samples ? feed_batches(f) : 1;
   for (int64_t i = 0; i < batches; i++) {
@@ -129,12 +164,21 @@ static bool part_run(Trainer *t, Gauge *g, uint32_t k, double *mean) {
     if (n < 0 || engine_run(g->engine[k], n, (uint64_t)i) == RUN_FAILED)
       return part_failed(t, g, k, why);
     double each = n ? (double)n : 1;
-    sum += *(const double *)engine_out(g->engine[k], 0) * each;
+    add_batch(a, g, k, each, sum);
     weight += each;
   }
   feed_stop(f);
-  *mean = sum / weight;
-  return true;
+  const char *why = NULL;
+  if (!g->rest[k]) return *mean = sum[0].data[0] / weight, true;
+  return whole_value(t->w, a, g->rest[k], sum, (int64_t)weight, mean, &why) ||
+         part_failed(t, g, k, why);
+}
+
+static bool part_run(Trainer *t, Gauge *g, uint32_t k, double *mean) {
+  Arena *a = arena_child(t->arena);
+  bool good = part_batches(t, g, k, a, mean);
+  arena_free(a);
+  return good;
 }
 
 bool gauges_run(Trainer *t) {

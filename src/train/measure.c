@@ -37,6 +37,7 @@ static bool measure(Use *u, void *text) {
                  .precision = u->precision};
   t->data = data_new(u->in, u->p, u->arena);
   t->data->seed = u->seed;
+  u->begins = !u->file;
   u->store = t->store = store_new(u->precision);
   t->model = model_paths(u->arena, u->p);
   bool good = t->store && run_gauges(u, t, text);

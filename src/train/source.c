@@ -34,20 +34,23 @@ static Set *open_set(Data *d, const Given *g) {
   if (g->window) size_value(d->w, g->window, &window);
   for (uint32_t i = 0; i < d->opened.n; i++) {
     const Opened *o = &d->opened.at[i];
-    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window) return o->set;
+    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window &&
+        !memcmp(&o->episodes, &g->episodes, sizeof o->episodes))
+      return o->set;
   }
   SetOptions how = {.seed = d->seed,
                     .file = g->path != NULL,
                     .bits = g->bits,
                     .valid = d->valid,
                     .window = window,
-                    .beside = g->beside};
+                    .beside = g->beside,
+                    .episodes = g->episodes};
   Set *set = set_open(d->arena, name, &how, &why);
   if (!set) {
     diag_error(d->w->diags, g->node->span, "%s", why);
     return NULL;
   }
-  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, set});
+  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, set});
   return set;
 }
 

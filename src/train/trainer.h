@@ -10,6 +10,7 @@ typedef struct {
   const char *name; // of a known set, or a path
   bool bits;
   int64_t window;
+  Episodes episodes;
   Set *set;
 } Opened;
 
@@ -78,8 +79,9 @@ bool has_sample_axis(World *, const Diagram *);
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
-                const char *as);                     // starts with the value of another
-bool store_add_sources(Infer *, Program *, Store *); // `learn f … from "f.safetensors"`
+                const char *as);                             // starts with the value of another
+bool store_add_sources(Infer *, Program *, Store *);         // `learn f … from "f.safetensors"`
+bool has_source(Infer *, const Program *, const char *path); // `learn f … from` gives this weight
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);
 bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
@@ -109,6 +111,7 @@ typedef struct {
   Engine **engine;
   Feed *feed;
   Inlets *inlet;
+  Diagram **rest; // of a measure of a whole set: what is made of sums over samples; or NULL
   int64_t batch;
   double value;
   bool known, fresh; // fresh: since the last row
@@ -117,6 +120,13 @@ typedef VEC(Gauge) Gauges;
 bool gauges_open(Trainer *);
 bool gauges_run(Trainer *);
 void gauges_close(Trainer *);
+
+// whole.c: a measure of a whole set. False: it is a mean over batches.
+bool whole_split(World *, const Diagram *, Diagram **each, Diagram **rest);
+void whole_add_count(Infer *, Diagram *rest);
+// sum: one for each input, and room for the last
+bool whole_value(World *, Arena *, const Diagram *rest, Tensor *sum, int64_t samples, double *value,
+                 const char **why);
 
 // sight.c: a `show`, computed
 typedef struct {

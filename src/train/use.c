@@ -57,10 +57,8 @@ const char *train_weights(Arena *a, const char *from) {
 
 bool use_read(Use *u) {
   const char *error, *from = u->how->from;
-  if (!from)
-    return use_wrong(u, LIMN_USAGE, "where are the weights? --from DIR names a run folder");
-  u->file = train_weights(u->arena, from);
-  if (!safetensors_read(u->arena, u->file, &u->weight, &error))
+  if (from) u->file = train_weights(u->arena, from);
+  if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, LIMN_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
   const char *precision = u->how->precision        ? u->how->precision
@@ -70,13 +68,21 @@ bool use_read(Use *u) {
   return use_wrong(u, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", precision);
 }
 
+// Weights are in the run's file, or the program says where they are from; some may begin.
+static bool is_missing(Use *u, const char *path) {
+  if (u->begins || has_source(u->in, u->p, path)) return false;
+  if (u->file) return !use_wrong(u, LIMN_WRONG, "%s has no weight %s", u->file, path);
+  return !use_wrong(u, LIMN_USAGE, "where is the weight %s? --from DIR names a run folder", path);
+}
+
 bool use_fill(Use *u, Store *s, const Table *model) {
+  if (!store_add_sources(u->in, u->p, s)) return false;
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
     const Array *a = arrays_find(&u->weight, state->path);
     if (a && !state_from_array(u->w, state, a, u->file)) return false;
-    if (!a && table_get(model, state->path, strlen(state->path)))
-      return use_wrong(u, LIMN_WRONG, "%s has no weight %s", u->file, state->path);
+    if (!a && table_get(model, state->path, strlen(state->path)) && is_missing(u, state->path))
+      return false;
   }
   return true;
 }

@@ -12,7 +12,8 @@ typedef struct {
   Arena *arena; // where things are made
   Arena *own;   // goes with the use
   const LimnUse *how;
-  const char *file; // with the weights
+  const char *file; // with the weights; NULL: the program says where they are from
+  bool begins;      // weights that are nowhere are as they begin
   Arrays weight;
   uint64_t seed;
   Precision precision;

@@ -33,6 +33,12 @@ static double within(double x, double low, double high) {
 
 static double at_limit(double x) { return within(x, -COORDINATE_LIMIT, COORDINATE_LIMIT); }
 
+// Whether a point can be where it should; one that cannot is counted.
+static bool is_point(Canvas *c, double x, double y) {
+  c->lost += !(fabs(x) <= COORDINATE_LIMIT && fabs(y) <= COORDINATE_LIMIT);
+  return isfinite(x) && isfinite(y);
+}
+
 static const char *clean_text(Arena *a, const char *text) {
   Buf b = buf_new(a);
   const char *at = text ? text : "";
@@ -65,7 +71,7 @@ static void step_push(Canvas *c, PathStep s) {
 }
 
 void path_move(Canvas *c, double x, double y) {
-  c->gap = !isfinite(x) || !isfinite(y);
+  c->gap = !is_point(c, x, y);
   c->drawing = !c->gap;
   if (c->gap) return;
   c->from[0] = x, c->from[1] = y;
@@ -74,7 +80,7 @@ void path_move(Canvas *c, double x, double y) {
 
 // Whether a step to (x, y) has a place to begin: after path_close it is where the piece began.
 static bool step_begins(Canvas *c, double x, double y) {
-  if (!isfinite(x) || !isfinite(y)) {
+  if (!is_point(c, x, y)) {
     c->gap = true;
     return false;
   }
@@ -91,7 +97,7 @@ void path_line(Canvas *c, double x, double y) {
 }
 
 void path_cubic(Canvas *c, double ax, double ay, double bx, double by, double x, double y) {
-  if (!isfinite(ax) || !isfinite(ay) || !isfinite(bx) || !isfinite(by)) {
+  if (!(is_point(c, ax, ay) && is_point(c, bx, by))) {
     path_move(c, x, y);
     return;
   }
@@ -116,7 +122,7 @@ static void path_quarter(Canvas *c, double x, double y, double dx, double dy) {
 
 void path_rect(Canvas *c, double x, double y, double w, double h, double radius) {
   double most = fmin(fabs(w), fabs(h)) / 2, r = radius > 0 ? fmin(radius, most) : 0;
-  if (!isfinite(w) || !isfinite(h)) return;
+  if (!is_point(c, w, h)) return;
   if (w < 0) x += w, w = -w;
   if (h < 0) y += h, h = -h;
   path_move(c, x + r, y);
@@ -131,7 +137,7 @@ void path_rect(Canvas *c, double x, double y, double w, double h, double radius)
 }
 
 void path_circle(Canvas *c, double x, double y, double r) {
-  if (!isfinite(r)) return;
+  if (!is_point(c, r, r)) return;
   path_move(c, x + r, y);
   path_quarter(c, x + r, y, 0, r);
   path_quarter(c, x, y + r, -r, 0);
@@ -171,7 +177,7 @@ void canvas_paint(Canvas *c, const Paint *p) {
 }
 
 void canvas_text(Canvas *c, double x, double y, const Text *how, const char *utf8) {
-  if (!isfinite(x) || !isfinite(y)) return;
+  if (!is_point(c, x, y)) return;
   Mark m = {.kind = MARK_TEXT};
   m.text.x = at_limit(x), m.text.y = at_limit(y);
   m.text.words = clean_text(c->arena, utf8);
@@ -186,7 +192,7 @@ void canvas_text(Canvas *c, double x, double y, const Text *how, const char *utf
 }
 
 void canvas_image(Canvas *c, double x, double y, double w, double h, const Picture *p) {
-  bool finite = isfinite(x) && isfinite(y) && isfinite(w) && isfinite(h);
+  bool finite = is_point(c, x, y) && is_point(c, w, h);
   if (!finite || w <= 0 || h <= 0 || !p->at || !p->width || !p->height) return;
   if (p->channels != 1 && p->channels != 3) return;
   Mark m = {.kind = MARK_IMAGE};
@@ -229,21 +235,27 @@ static const char *extension(const char *path) {
   return dot ? dot + 1 : "";
 }
 
-bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
+bool canvas_file(Canvas *c, const char *path, const Look *look, Buf *out) {
   static const struct {
     const char *kind;
     void (*write)(Canvas *, const Look *, Buf *);
   } rows[] = {{"svg", canvas_svg}, {"pdf", canvas_pdf}, {"tex", canvas_tikz}, {"txt", canvas_art}};
-  const char *kind = extension(path);
-  if (!strcmp(kind, "png")) {
+  for (uint32_t i = 0; i < COUNT(rows); i++) {
+    if (strcmp(extension(path), rows[i].kind) != 0) continue;
+    rows[i].write(c, look, out);
+    return true;
+  }
+  return false;
+}
+
+bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
+  if (!strcmp(extension(path), "png")) {
     Picture p;
     canvas_raster(c, look, &p);
     return png_write(c->arena, path, &p, error);
   }
-  for (uint32_t i = 0; i < COUNT(rows); i++) {
-    if (strcmp(kind, rows[i].kind) != 0) continue;
-    Buf b = buf_new(c->arena);
-    rows[i].write(c, look, &b);
+  Buf b = buf_new(c->arena);
+  if (canvas_file(c, path, look, &b)) {
     const char *why = file_write(c->arena, path, b.at, b.n);
     return !why || file_error(c->arena, error, "cannot write %s: %s", path, why);
   }

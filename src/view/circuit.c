@@ -4,12 +4,74 @@
 #include "view/circuit.h"
 
 // -- words ----------------------------------------------------------------------------------------
+static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static size_t word_bytes(const char *at) {
+  size_t n = 0;
+  while (is_letter(at[n]) || is_digit(at[n]) || at[n] == '_') n++;
+  return n;
+}
+
+// A size as people write it: 4m, hk, ⌊h/2⌋, 2^{k}. Names of several letters stay whole.
+const char *size_label(World *w, Arena *a, Size size) {
+  const char *at = size_text(w, size);
+  Buf b = buf_new(a);
+  uint32_t depth = 0, floors = 0; // the bit of a bracket that is a floor
+  bool whole = false;             // a name of several letters was just written
+  while (*at) {
+    size_t n = word_bytes(at);
+    if (n) {
+      buf_add(&b, at, n);
+      whole = n > 1 && !is_digit(*at);
+      at += n;
+    } else if (*at == '*') {
+      size_t next = word_bytes(at + 1);
+      bool apart = whole || (next > 1 && !is_digit(at[1])) || is_digit(at[1]);
+      buf_text(&b, apart ? "·" : "");
+      at++;
+    } else if (*at == '/' && at[1] == '/') {
+      buf_char(&b, '/');
+      at += 2;
+    } else if (*at == '^') {
+      n = word_bytes(at + 1);
+      buf_printf(&b, n ? "^{%.*s}" : "^", (int)n, at + 1);
+      at += 1 + n;
+    } else if (*at == '(') {
+      const char *end = at + 1; // up to its own end
+      bool floor = false;
+      for (uint32_t open = 1; *end && open; end++) {
+        open += *end == '(', open -= *end == ')';
+        floor |= open == 1 && *end == '/' && end[1] == '/';
+      }
+      floors = floors << 1 | floor, depth++;
+      buf_text(&b, floor ? "⌊" : "(");
+      at++;
+    } else if (*at == ')' && depth) {
+      buf_text(&b, floors & 1 ? "⌋" : ")");
+      floors >>= 1, depth--, at++;
+    } else {
+      if (*at == '-')
+        buf_text(&b, "−");
+      else
+        buf_char(&b, *at);
+      at++;
+    }
+  }
+  return b.n ? b.at : "";
+}
+
+// Axes of a row of axes are called o_0, o_1 inside; to a reader their sizes say more.
+static bool is_made_up(const char *label) {
+  const char *line = strrchr(label, '_');
+  return line && line > label && is_digit(line[1]) &&
+         strspn(line + 1, "0123456789") == strlen(line + 1);
+}
+
 const char *axis_label(Circuit *c, const Axis *a) {
-  int64_t n;
   const char *label = a->label ? name_text(c->w->names, a->label) : NULL;
-  if (label && *label) return label;
-  if (size_value(c->w, a->size, &n)) return arena_format(c->s->arena, "%lld", (long long)n);
-  return size_text(c->w, a->size);
+  if (label && *label && !is_made_up(label)) return label;
+  return size_label(c->w, c->s->arena, a->size);
 }
 
 bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
@@ -19,7 +81,8 @@ static uint32_t strands_for(const Circuit *c, const Type *t) {
 }
 
 static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
-  if (!t->base) *strand_of(c->s, bundle, 0) = (Strand){"?", LINE_UNKNOWN, false, bundle};
+  if (!t->base)
+    *strand_of(c->s, bundle, 0) = (Strand){.label = "?", .line = LINE_UNKNOWN, .bundle = bundle};
   if (is_string(c) || !t->base) return;
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
@@ -33,13 +96,20 @@ static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wir
 
 uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
-  uint32_t b = sketch_make(p->c->s, stage, NULL, strands_for(p->c, t));
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
   p->made[wire] = b;
   return b;
 }
 
-static const char *param_name(Part *p, Id wire) {
+void label_wire(Part *p, Id wire) {
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
+  label_bundle(p->c, p->made[wire], wire_type(p, wire));
+}
+
+const char *param_name(const Part *p, Id wire) {
   for (uint32_t i = 0; i < p->d->param.n; i++) {
     if (p->d->param.at[i].wire != wire) continue;
     const char *path = p->d->param.at[i].path, *slash = strrchr(path, '/');
@@ -51,7 +121,8 @@ static const char *param_name(Part *p, Id wire) {
 // A weight or constant is there where it is first used.
 uint32_t bundle_of(Part *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
-  uint32_t stage = sketch_stage(p->c->s, p->block, "a weight");
+  uint32_t stage = sketch_stage(p->c->s, p->block,
+                                arena_format(p->c->s->arena, "weight %s", param_name(p, wire)));
   uint32_t b = part_make(p, stage, wire);
   Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, param_name(p, wire));
   g->bold = true;
@@ -93,7 +164,7 @@ static void draw_join(Part *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, "side by side"), b;
+  uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
   for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
   b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
@@ -109,10 +180,28 @@ static void draw_join(Part *p, const Box *box) {
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
+// Sorted along one axis; the others pass.
+static void draw_order(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  uint32_t from = bundle_of(p, box->in[0]);
+  uint32_t stage = sketch_stage(s, p->block, "sort"), use = sketch_use(s, stage, from);
+  Glyph g = {.kind = GLYPH_BOX, .text = "sort"};
+  uint32_t b = part_make(p, stage, box->out[0]);
+  for (uint32_t k = 0; k < s->bundle.at[b].n; k++)
+    if (k == box->axis)
+      vec_push(s->arena, &g.in, strand_at(s, use, k)),
+          vec_push(s->arena, &g.out, strand_at(s, b, k));
+    else
+      stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, k));
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  for (uint32_t i = 1; i < box->nout; i++)
+    if (reads(p->d, box->out[i])) make_winner(p, stage, box->out[i]);
+}
+
 // As a string, a loop is a box with a sign; one that only rearranges is a wire.
 static void string_loop(Part *p, const Box *box) {
   const Loop *l = box->loop;
-  const char *text = body_text(p->c, l);
+  const char *text = body_text(p, box);
   bool bare = !text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank;
   if (bare) {
     p->made[box->out[0]] = bundle_of(p, box->in[0]);
@@ -133,7 +222,12 @@ void draw_box(Part *p, const Box *box) {
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
     break;
   case OP_scan: all_ports(p, box, GLYPH_BLOCK, "scan"); break;
-  case OP_order: all_ports(p, box, GLYPH_BOX, "sort"); break;
+  case OP_order:
+    if (string)
+      all_ports(p, box, GLYPH_BOX, "sort");
+    else
+      draw_order(p, box);
+    break;
   }
 }
 
@@ -173,10 +267,26 @@ static const Diagram *unwrapped(const Diagram *d) {
   return d;
 }
 
-static Sketch *whole_of(World *w, Arena *a, const Diagram *d, const CircuitHow *how,
+// Each diagram is made ready once. As strings, formulas stay whole.
+const Diagram *part_diagram(Circuit *c, const Diagram *d) {
+  World *w = c->w;
+  uint32_t at = table_get(c->steps, &d, sizeof d);
+  if (at) return w->diagram.at[at];
+  const Diagram *made = is_string(c) ? diagram_simplify(w, d) : diagram_steps(w, d);
+  table_put(c->steps, &d, sizeof d, made->id);
+  return made;
+}
+
+static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
                         const Supply *supply, const Broken *broken) {
-  Circuit c = {
-      .w = w, .s = sketch_new(a, name_text(w->names, d->name)), .how = how, .broken = broken};
+  Circuit c = {.w = w,
+               .s = sketch_new(a, ""),
+               .how = how,
+               .steps = table_new(a),
+               .pairs_of = table_new(a),
+               .broken = broken};
+  const Diagram *d = broken ? whole : part_diagram(&c, unwrapped(whole));
+  c.s->title = title_of(&c, d);
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);
   if (supply)
@@ -187,12 +297,14 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *d, const CircuitHow *
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
   if (broken) mark_ends(&p);
+  sketch_words(c.s);
+  if (!is_string(&c)) sketch_tandem(c.s);
   return c.s;
 }
 
 Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
                    const Supply *supply) {
-  return whole_of(w, a, diagram_simplify(w, unwrapped(whole)), how, supply, NULL);
+  return whole_of(w, a, whole, how, supply, NULL);
 }
 
 Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *how,

@@ -1,34 +1,52 @@
-// A call has a glyph if the library's box has one, is opened, or is a block; axes that pass over
-// the callee pass.
+// A call has a glyph if the library's box has one, or if what it does is a convolution; is drawn as
+// wires if it does nothing else; is opened, or is a block. Axes that pass over the callee pass.
 #include "view/circuit.h"
 
-// -- calls ----------------------------------------------------------------------------------------
+// -- which box is which glyph ---------------------------------------------------------------------
+typedef enum { AS_GLYPH, AS_WIRES, AS_BLOCK } As;
 typedef struct {
   const char *name;
+  As as;
   GlyphKind kind;
-  const char *text, *below;
+  const char *text, *then, *below; // then: what it does to each number afterwards
+  Ink ink;                         // of the block, and of the frame when it is opened
+  bool across;                     // it measures along axes that pass
 } Known;
-static const Known known[] = {
-    {"linear", GLYPH_LEARNED, "L", NULL},
-    {"dense", GLYPH_LEARNED, "L", "+"},
-    {"embed", GLYPH_LEARNED, "E", NULL},
-    {"softmax", GLYPH_SOFTMAX, NULL, NULL},
-    {"log_softmax", GLYPH_SOFTMAX, NULL, NULL},
-    {"layer_norm", GLYPH_NORM, NULL, NULL},
-    {"rms_norm", GLYPH_NORM, NULL, NULL},
-    {"batch_norm", GLYPH_NORM, NULL, NULL},
-    {"conv", GLYPH_STAR, "★", NULL},
-    {"conv1", GLYPH_STAR, "★", NULL},
-    {"conv_valid", GLYPH_STAR, "★", NULL},
-    {"conv_up", GLYPH_STAR, "★^{T}", NULL},
-    {"max_pool", GLYPH_BOX, "Max", NULL},
-    {"mean_pool", GLYPH_BOX, "Mean", NULL},
+static const Known rows[] = {
+    {"linear", AS_GLYPH, GLYPH_LEARNED, "L", NULL, NULL, INK_FRAME8, false},
+    {"dense", AS_GLYPH, GLYPH_LEARNED, "L", NULL, "+", INK_FRAME8, false},
+    {"embed", AS_GLYPH, GLYPH_LEARNED, "E", NULL, NULL, INK_FRAME8, false},
+    {"bias", AS_GLYPH, GLYPH_WISE, "+ !{b}", NULL, NULL, INK_FRAME8, false},
+    {"softmax", AS_GLYPH, GLYPH_SOFTMAX, NULL, NULL, NULL, INK_FRAME2, false},
+    {"log_softmax", AS_GLYPH, GLYPH_SOFTMAX, NULL, "log", NULL, INK_FRAME2, false},
+    {"layer_norm", AS_GLYPH, GLYPH_NORM, NULL, NULL, NULL, INK_FRAME5, false},
+    {"batch_norm", AS_GLYPH, GLYPH_NORM, NULL, NULL, NULL, INK_FRAME5, true},
+    {"group_norm", AS_GLYPH, GLYPH_NORM, "G", NULL, NULL, INK_FRAME5, false},
+    {"rms_norm", AS_GLYPH, GLYPH_NORM, "V", NULL, NULL, INK_FRAME5, false},
+    {"dropout", AS_GLYPH, GLYPH_WISE, "dropout", NULL, NULL, INK_FRAME5, false},
+    {"residual", AS_WIRES, GLYPH_BOX, NULL, NULL, NULL, INK_FRAME6, false},
+    {"add_positions", AS_WIRES, GLYPH_BOX, NULL, NULL, NULL, INK_FRAME6, false},
+    {"attend", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
+    {"causal", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
+    {"attend_masked", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME1, false},
+    {"multihead", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME3, false},
+    {"self_attention", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME6, false},
 };
 
-static const Known *known_glyph(const char *name) {
-  for (uint32_t i = 0; i < COUNT(known); i++)
-    if (strcmp(known[i].name, name) == 0) return &known[i];
+static const Known *known_box(const char *name) {
+  for (uint32_t i = 0; i < COUNT(rows); i++)
+    if (strcmp(rows[i].name, name) == 0) return &rows[i];
   return NULL;
+}
+
+// The same name has the same colour in every picture.
+static Ink ink_of(const char *name) {
+  static const Ink inks[] = {INK_BLOCK,  INK_FRAME4, INK_FRAME3, INK_FRAME6,
+                             INK_FRAME2, INK_FRAME7, INK_FRAME1};
+  const Known *k = known_box(name);
+  uint32_t hash = 2166136261u;
+  for (const char *at = name; *at; at++) hash = (hash ^ (uint8_t)*at) * 16777619u;
+  return k ? k->ink : inks[(hash >> 16) % COUNT(inks)];
 }
 
 static bool is_named(const char *const *list, const char *name) {
@@ -37,6 +55,134 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+// -- what it was configured with ------------------------------------------------------------------
+static void option_text(Circuit *c, const Option *o, Buf *b) {
+  if (o->text) buf_text(b, o->text);
+  for (uint32_t i = 0; i < o->nsize; i++)
+    buf_printf(b, "%s%s", i ? " " : "", size_label(c->w, c->s->arena, o->size[i]));
+}
+
+// "8, 64" of multihead[8, 64]; NULL: nothing was written. Behind one that was left out, names.
+const char *options_of(Circuit *c, const Diagram *d) {
+  Buf b = buf_new(c->s->arena);
+  bool left_out = false;
+  for (uint32_t i = 0; i < d->option.n; i++) {
+    const Option *o = &d->option.at[i];
+    left_out |= o->usual;
+    if (o->usual) continue;
+    if (b.n) buf_text(&b, ", ");
+    if (left_out) buf_printf(&b, "%s: ", name_text(c->w->names, o->name));
+    option_text(c, o, &b);
+  }
+  return b.n ? b.at : NULL;
+}
+
+const char *title_of(Circuit *c, const Diagram *d) {
+  const char *name = name_text(c->w->names, d->name), *options = options_of(c, d);
+  return options ? arena_format(c->s->arena, "%s (%s)", name, options) : name;
+}
+
+// -- convolutions ---------------------------------------------------------------------------------
+typedef struct {
+  Size kernel[3], stride, dilation;
+  uint32_t n;    // axes that the window moves along
+  bool up, bias; // transposed; a weight is added
+} Window;
+
+static bool is_param(const Diagram *d, Id wire) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].wire == wire) return true;
+  return false;
+}
+
+// One coordinate stride*i + dilation*p: i is a place, p is in the window.
+static void add_window(World *w, const Loop *l, const Coord *k, Window *out) {
+  if (k->n != 2 || k->term[0].operand || k->term[1].operand || out->n == 3) return;
+  bool first = loop_is_reduced(w, l, k->term[0].var);
+  if (out->up) { // the window is what the weight is read at, the place what the input is
+    uint32_t y;
+    first = true;
+    for (uint32_t i = 0; i < l->in[0].rank; i++)
+      if (coord_is_plain(w, &l->in[0].coord[i], &y) && y == k->term[0].var) first = false;
+  }
+  uint32_t place_at = UINT32_MAX, x;
+  for (uint32_t i = 0; !out->up && i < l->out.rank; i++)
+    if (coord_is_plain(w, &l->out.coord[i], &x) && x == k->term[first ? 1 : 0].var) place_at = i;
+  if (!out->up && place_at == UINT32_MAX) return; // axes side by side, not a window
+  const Term *window = &k->term[first ? 0 : 1], *place = &k->term[first ? 1 : 0];
+  out->stride = size_now(w, place->coef), out->dilation = size_now(w, window->coef);
+  out->kernel[out->n++] = size_now(w, l->index[window->var].size);
+}
+
+// A product of the input, seen through windows, and one weight.
+static bool is_convolution(World *w, const Diagram *d, const Box *box, Window *out) {
+  if (box->op != OP_loop || box->nin != 2 || d->in.n != 1) return false;
+  const Loop *l = box->loop;
+  if (l->combine != SUM || !is_product(l, l->nscalar - 1)) return false;
+  if (box->in[0] != d->in.at[0] || !is_param(d, box->in[1])) return false;
+  for (uint32_t i = 0; i < l->in[0].rank; i++) add_window(w, l, &l->in[0].coord[i], out);
+  out->up = !out->n;
+  for (uint32_t i = 0; out->up && i < l->out.rank; i++) add_window(w, l, &l->out.coord[i], out);
+  return out->n > 0;
+}
+
+static bool is_bias(const Diagram *d, const Box *box, Id sum) {
+  if (box->op != OP_loop || box->nin != 2 || box->loop->scalar[box->loop->nscalar - 1].fn != FN_add)
+    return false;
+  return (box->in[0] == sum && is_param(d, box->in[1])) ||
+         (box->in[1] == sum && is_param(d, box->in[0]));
+}
+
+static bool convolution_of(World *w, const Diagram *d, Window *out) {
+  *out = (Window){0};
+  if (d->box.n < 2 || d->box.n > 3 || d->out.n != 1 || !is_convolution(w, d, &d->box.at[1], out))
+    return false;
+  out->bias = d->box.n == 3;
+  return !out->bias || is_bias(d, &d->box.at[2], d->box.at[1].out[0]);
+}
+
+// ★3, with ↓2 for a stride and ↑2 where it is transposed.
+static Glyph star(Circuit *c, const Window *x, const char *name) {
+  Arena *a = c->s->arena;
+  World *w = c->w;
+  Buf b = buf_new(a), words = buf_new(a);
+  bool square = true;
+  buf_text(&b, "★");
+  for (uint32_t i = 1; i < x->n; i++) square &= x->kernel[i] == x->kernel[0];
+  for (uint32_t i = 0; i < (square ? 1 : x->n); i++)
+    buf_printf(&b, "%s%s", i ? "×" : "", size_label(w, a, x->kernel[i]));
+  buf_printf(&words, "%s: %sconvolution, window %s", name, x->up ? "transposed " : "",
+             b.at + strlen("★"));
+  if (x->stride != size_of(w, 1)) {
+    buf_printf(&b, "%s%s", x->up ? "↑" : "↓", size_label(w, a, x->stride));
+    buf_printf(&words, ", stride %s", size_label(w, a, x->stride));
+  }
+  if (x->dilation != size_of(w, 1)) {
+    buf_printf(&b, "⋅%s", size_label(w, a, x->dilation));
+    buf_printf(&words, ", dilation %s", size_label(w, a, x->dilation));
+  }
+  return (Glyph){
+      .kind = GLYPH_STAR, .text = b.at, .below = x->bias ? "+" : NULL, .words = words.at};
+}
+
+// -- wires alone ----------------------------------------------------------------------------------
+// Does it only move axes, take parts or reduce along axes? Then its name says less than its wires.
+static bool is_only_wires(Circuit *c, const Diagram *d) {
+  uint32_t loops = 0;
+  if (d->param.n || d->box.n > 3) return false;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *box = &d->box.at[i];
+    if (box->op != OP_loop) return false;
+    Id from = box->nin == 1 ? d->wire.at[box->in[0]].box : 0;
+    bool mean = from && d->box.at[from].op == OP_loop && box->loop->nscalar == 3 &&
+                is_count(c->w, d->box.at[from].loop, box->loop, 1);
+    FormulaOf of = {c->w, d, box->loop, box->in};
+    if (!mean && (++loops > 1 || formula_text(&of, c->s->arena))) return false;
+  }
+  return true;
+}
+
+// -- closed calls ---------------------------------------------------------------------------------
 // The axis of a result that passes over the callee under this number; rank: none.
 static uint32_t passing(const Type *t, uint32_t pass) {
   uint32_t i = 0;
@@ -53,60 +199,117 @@ static uint32_t passers(const Diagram *callee, uint32_t nin, uint32_t pass) {
   return n;
 }
 
-static void closed_call(Part *p, const Box *box, const Known *k) {
-  Sketch *s = p->c->s;
-  const Diagram *callee = box->callee;
-  const char *name = name_text(p->c->w->names, callee->name);
-  uint32_t args = callee->in.n, outs = callee->out.n;
-  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, args + 1);
-  for (uint32_t i = 0; i < args; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, name);
-  for (uint32_t i = 0; i < args; i++) from[i] = sketch_use(s, stage, from[i]);
-  Glyph g = {
-      .kind = k ? k->kind : GLYPH_BLOCK, .text = k ? k->text : name, .below = k ? k->below : NULL};
-  for (uint32_t o = 0; o < outs; o++) {
-    const Type *t = &callee->wire.at[callee->out.at[o]].type;
-    uint32_t b = part_make(p, stage, box->out[o]);
-    for (uint32_t i = 0; i < t->rank; i++)
-      if (!t->axis[i].pass || !passers(callee, args, t->axis[i].pass))
-        vec_push(s->arena, &g.out, strand_at(s, b, i));
-    if (!t->rank) vec_push(s->arena, &g.out, strand_at(s, b, 0));
+typedef struct {
+  Part *p;
+  const Box *box;
+  const Diagram *callee;
+  uint32_t stage;
+  uint32_t *use; // [argument]
+  bool across;   // it measures along axes that pass
+  bool whole;    // labels become numbers: no axis passes, since its line changes
+} Closed;
+
+// Where an axis of an argument goes on; 0: it ends at the glyph.
+static uint32_t goes_on(const Closed *x, uint32_t pass) {
+  for (uint32_t o = 0; pass && !x->whole && o < x->callee->out.n; o++) {
+    const Type *out = &x->callee->wire.at[x->callee->out.at[o]].type;
+    uint32_t at = passing(out, pass);
+    if (at < out->rank) return strand_at(x->p->c->s, x->p->made[x->box->out[o]], at);
   }
-  for (uint32_t a = 0; a < args; a++) {
-    const Type *t = &callee->wire.at[callee->in.at[a]].type;
-    for (uint32_t i = 0; i < t->rank; i++) {
-      uint32_t x = strand_at(s, from[a], i), to = 0;
-      if (t->axis[i].pass)
-        for (uint32_t o = 0; o < outs && !to; o++) {
-          const Type *out = &callee->wire.at[callee->out.at[o]].type;
-          uint32_t at = passing(out, t->axis[i].pass);
-          if (at < out->rank) to = strand_at(s, p->made[box->out[o]], at);
-        }
-      if (to)
-        stage_link(s, stage, passers(callee, args, t->axis[i].pass) > 1 ? LINK_MERGE : LINK_PASS, x,
-                   to);
-      else
-        vec_push(s->arena, &g.in, x);
-    }
-    if (!t->rank) vec_push(s->arena, &g.in, strand_at(s, from[a], 0));
-  }
-  if (!g.in.n && outs == 1) g.kind = GLYPH_WISE, g.text = name, g.over = p->made[box->out[0]];
-  if (g.kind == GLYPH_WISE) g.out.n = 0;
-  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  return 0;
 }
 
-static void open_call(Part *p, const Box *box) {
+static void closed_outs(Closed *x, Glyph *g) {
+  Sketch *s = x->p->c->s;
+  for (uint32_t o = 0; o < x->callee->out.n; o++) {
+    const Type *t = &x->callee->wire.at[x->callee->out.at[o]].type;
+    uint32_t b = part_make(x->p, x->stage, x->box->out[o]);
+    for (uint32_t i = 0; i < t->rank; i++)
+      if (x->whole || !t->axis[i].pass || !passers(x->callee, x->callee->in.n, t->axis[i].pass))
+        vec_push(s->arena, &g->out, strand_at(s, b, i));
+    if (!t->rank) vec_push(s->arena, &g->out, strand_at(s, b, 0));
+  }
+}
+
+static void closed_ins(Closed *x, Glyph *g) {
+  Sketch *s = x->p->c->s;
+  for (uint32_t a = 0; a < x->callee->in.n; a++) {
+    const Type *t = &x->callee->wire.at[x->callee->in.at[a]].type;
+    for (uint32_t i = 0; i < t->rank; i++) {
+      uint32_t from = strand_at(s, x->use[a], i), to = goes_on(x, t->axis[i].pass);
+      bool merge = to && passers(x->callee, x->callee->in.n, t->axis[i].pass) > 1;
+      if (to && g->kind == GLYPH_NORM && x->across) vec_push(s->arena, &g->touch, from);
+      if (to)
+        stage_link(s, x->stage, merge ? LINK_MERGE : LINK_PASS, from, to);
+      else
+        vec_push(s->arena, &g->in, from);
+    }
+    if (!t->rank) vec_push(s->arena, &g->in, strand_at(s, x->use[a], 0));
+  }
+}
+
+static void mark_pairs(Closed *x) {
+  Sketch *s = x->p->c->s;
+  const uint32_t *pair = diagram_pairs(x->p->c, x->callee);
+  for (uint32_t k = 0; k < x->callee->in.n + x->callee->out.n; k++) {
+    bool in = k < x->callee->in.n;
+    uint32_t b = in ? x->use[k] : x->p->made[x->box->out[k - x->callee->in.n]];
+    for (uint32_t i = 0; i + 1 < s->bundle.at[b].n; i++)
+      if (pair[k] >> i & 1) strand_of(s, b, i)->pair = true;
+  }
+}
+
+// All axes of one that works on single numbers pass, and it stands above them.
+static void put_above(Closed *x, Glyph *g) {
+  Sketch *s = x->p->c->s;
+  for (uint32_t i = 0; i < g->in.n && i < g->out.n; i++)
+    stage_link(s, x->stage, LINK_PASS, g->in.at[i], g->out.at[i]);
+  g->in.n = g->out.n = 0;
+  g->over = x->p->made[x->box->out[0]];
+}
+
+static bool is_of_labels(const Diagram *callee) {
+  return callee->in.n == 1 && callee->out.n == 1 &&
+         callee->wire.at[callee->in.at[0]].type.base == BASE_LABEL;
+}
+
+static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
+  Sketch *s = p->c->s;
+  Closed x = {.p = p, .box = box, .callee = box->callee, .across = k && k->across};
+  uint32_t args = x.callee->in.n;
+  x.whole = g.kind == GLYPH_LEARNED && is_of_labels(x.callee);
+  x.use = NEW_ARRAY(s->arena, uint32_t, args + 1);
+  for (uint32_t i = 0; i < args; i++) x.use[i] = bundle_of(p, box->in[i]);
+  x.stage = sketch_stage(s, p->block, g.words);
+  for (uint32_t i = 0; i < args; i++) x.use[i] = sketch_use(s, x.stage, x.use[i]);
+  closed_outs(&x, &g);
+  closed_ins(&x, &g);
+  mark_pairs(&x);
+  bool alike = g.in.n == g.out.n && args == 1 && x.callee->out.n == 1;
+  if (g.kind == GLYPH_WISE && !alike) g.kind = GLYPH_BOX;
+  if (g.kind == GLYPH_BLOCK && alike && !g.in.n) g.kind = GLYPH_WISE;
+  if (g.kind == GLYPH_WISE) put_above(&x, &g);
+  vec_push(s->arena, &s->stage.at[x.stage].glyph, g);
+  if (k && k->then) stage_glyph(s, x.stage, GLYPH_WISE, k->then)->over = p->made[box->out[0]];
+}
+
+// -- opened calls ---------------------------------------------------------------------------------
+static void open_call(Part *p, const Box *box, bool frame) {
   Circuit *c = p->c;
-  const Diagram *callee = box->callee;
-  static const Ink inks[] = {INK_FRAME1, INK_FRAME2, INK_FRAME3, INK_FRAME4};
-  uint32_t block = sketch_block(c->s, p->block, name_text(c->w->names, callee->name),
-                                inks[c->frames++ % COUNT(inks)]);
+  const Diagram *callee = part_diagram(c, box->callee);
+  uint32_t block = p->block;
+  if (frame)
+    block = sketch_block(c->s, p->block, title_of(c, box->callee),
+                         ink_of(name_text(c->w->names, box->callee->name)));
   Part inner = {.c = c, .d = callee, .block = block};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_of(p, box->in[i]);
   draw_part(&inner);
-  for (uint32_t i = 0; i < callee->out.n; i++) p->made[box->out[i]] = inner.made[callee->out.at[i]];
+  for (uint32_t i = 0; i < callee->out.n; i++) {
+    p->made[box->out[i]] = bundle_of(&inner, callee->out.at[i]);
+    label_wire(p, box->out[i]);
+  }
 }
 
 // As a string, a call is a box on all its wires; one without any is where they begin.
@@ -118,6 +321,57 @@ static void string_call(Part *p, const Box *box) {
             name_text(p->c->w->names, box->callee->name));
 }
 
+// Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
+static const char *own_axes(Part *p, const Diagram *callee, const Ids *inner, const Id *outer) {
+  Circuit *c = p->c;
+  Buf b = buf_new(c->s->arena);
+  for (uint32_t i = 0; i < inner->n; i++) {
+    const Type *own = &callee->wire.at[inner->at[i]].type, *t = &p->d->wire.at[outer[i]].type;
+    uint32_t n = 0;
+    if (i) buf_text(&b, " and ");
+    for (uint32_t k = 0; k < own->rank && k < t->rank; k++)
+      if (!own->axis[k].pass) buf_printf(&b, "%s%s", n++ ? " by " : "", axis_label(c, &t->axis[k]));
+    if (!n) buf_text(&b, t->base == BASE_LABEL ? "a label" : "a number");
+  }
+  return b.n ? b.at : "nothing";
+}
+
+// "linear Q: m to h by k", "softmax over x", "relu"
+static const char *call_words(Part *p, const Box *box, const char *as, bool known) {
+  Circuit *c = p->c;
+  const Diagram *d = box->callee;
+  const char *in = own_axes(p, d, &d->in, box->in), *out = own_axes(p, d, &d->out, box->out);
+  const char *title = known ? name_text(c->w->names, d->name) : title_of(c, d);
+  if (strcmp(in, out) != 0)
+    return arena_format(c->s->arena, "%s%s%s: %s to %s", title, as ? " " : "", as ? as : "", in,
+                        out);
+  if (strcmp(in, "a number") == 0) return title;
+  return arena_format(c->s->arena, "%s over %s", title, in);
+}
+
+// Q = linear[h k](X) is the linear map Q.
+static const char *given_name(const Part *p, const Box *box) {
+  const char *name =
+      box->callee->out.n == 1 ? name_text(p->c->w->names, p->d->wire.at[box->out[0]].name) : "";
+  return *name && strlen(name) <= 3 ? name : NULL;
+}
+
+static Glyph glyph_of(Part *p, const Box *box, const Known *k) {
+  const char *name = name_text(p->c->w->names, box->callee->name);
+  Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
+  const char *as = NULL;
+  if (k && k->as == AS_GLYPH) {
+    g = (Glyph){.kind = k->kind, .text = k->text, .below = k->below};
+    if (k->kind == GLYPH_LEARNED) g.above = as = given_name(p, box);
+    g.bold = box->callee->param.n > 0;
+  } else {
+    const char *options = options_of(p->c, box->callee);
+    if (options) g.second = arena_format(p->c->s->arena, "(%s)", options);
+  }
+  g.words = call_words(p, box, as, k && k->as == AS_GLYPH);
+  return g;
+}
+
 void draw_call(Part *p, const Box *box) {
   if (is_string(p->c)) {
     string_call(p, box);
@@ -125,11 +379,15 @@ void draw_call(Part *p, const Box *box) {
   }
   const CircuitHow *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
-  const Known *k = known_glyph(name);
+  const Known *k = known_box(name);
+  Window window;
   bool open = how->level == LEVEL_LAYER || is_named(how->open, name);
   if (is_named(how->close, name)) open = false;
-  if (open)
-    open_call(p, box);
+  bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
+  if (open || (wires && !is_named(how->close, name)))
+    open_call(p, box, !wires || is_named(how->open, name));
+  else if (convolution_of(p->c->w, box->callee, &window))
+    closed_call(p, box, star(p->c, &window, name), NULL);
   else
-    closed_call(p, box, k);
+    closed_call(p, box, glyph_of(p, box, k), k);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { LABEL = 14, NAME = 20, LETTER = 18, SMALL = 12 };
+enum { REACH = 16 }; // from where lines bend to a circle that they touch
 
 double label_width(const char *label) { return math_width(FACE_ITALIC, LABEL, label); }
 double name_width(const char *name) { return math_width(FACE_ITALIC, NAME, name); }
@@ -15,12 +16,18 @@ static double text_room(Face face, double size, const Glyph *g) {
   return (g->text ? math_width(face, size, g->text) : 0) + small;
 }
 
+static double second_room(const Glyph *g) {
+  return g->second ? math_width(FACE_SANS, SMALL, g->second) : 0;
+}
+
+static double norm_room(const Glyph *g) { return g->text ? 30 : 20; } // with a letter it is larger
+
 double glyph_width(const Glyph *g) {
   switch (g->kind) {
   case GLYPH_BOX: return fmax(36, text_room(FACE_ITALIC, LETTER, g) + 16);
   case GLYPH_LEARNED: return fmax(35, text_room(FACE_BOLD, 24, g) + 16);
   case GLYPH_SOFTMAX: return 20;
-  case GLYPH_NORM: return 20;
+  case GLYPH_NORM: return norm_room(g) + (g->touch.n ? 2 * REACH : 0);
   case GLYPH_MASK: return 30;
   case GLYPH_INDEX: return fmax(25, text_room(FACE_SERIF, 15, g) + 10) + 10;
   case GLYPH_WISE: return text_room(FACE_ITALIC, LETTER, g) + 40;
@@ -28,12 +35,18 @@ double glyph_width(const Glyph *g) {
   case GLYPH_CONV: return 30;
   case GLYPH_STAR: return fmax(30, text_room(FACE_SERIF, 14, g) + 12);
   case GLYPH_REDUCE: return text_room(FACE_SERIF, 15, g) + 22;
-  case GLYPH_START: return fmax(25, text_room(FACE_ITALIC, 15, g) + 18);
+  case GLYPH_CAP: return 20;
+  case GLYPH_START: return fmax(25, text_room(FACE_BOLD, 15, g) * 1.5 + 12);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
-  case GLYPH_BLOCK: return fmax(50, text_room(FACE_SANS, 14, g) + 24);
+  case GLYPH_BLOCK: return fmax(50, fmax(text_room(FACE_SANS, 14, g), second_room(g)) + 24);
   case GLYPH_GHOST: return fmax(40, text_room(FACE_SANS, 14, g) + 20);
   }
   return 0;
+}
+
+double glyph_port(const Glyph *g) {
+  if (g->kind == GLYPH_NORM) return norm_room(g) / 2;
+  return glyph_width(g) / 2 - (g->kind == GLYPH_LEARNED ? 6 : 0);
 }
 
 double glyph_height(const Glyph *g) {
@@ -41,7 +54,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_BOX: return 26;
   case GLYPH_LEARNED: return 30;
   case GLYPH_SOFTMAX: return 28;
-  case GLYPH_NORM: return 20;
+  case GLYPH_NORM: return norm_room(g);
   case GLYPH_MASK: return 30;
   case GLYPH_INDEX: return 25;
   case GLYPH_WISE: return 16;
@@ -49,9 +62,10 @@ double glyph_height(const Glyph *g) {
   case GLYPH_CONV: return 36;
   case GLYPH_STAR: return 22;
   case GLYPH_REDUCE: return 18;
+  case GLYPH_CAP: return 20;
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
-  case GLYPH_BLOCK: return 44;
+  case GLYPH_BLOCK: return g->second ? 54 : 44;
   case GLYPH_GHOST: return 34;
   }
   return 0;
@@ -73,6 +87,8 @@ void glyph_extent(const Layout *l, const Placed *p, double *y0, double *y1) {
     return;
   }
   ports(l, p->glyph, y0, y1);
+  if (p->glyph->kind == GLYPH_CAP) return;
+  if (p->glyph->kind == GLYPH_STAR && *y1 - *y0 >= least - 2) return; // its edges lie on the wires
   double rest = fmax(6, (least - (*y1 - *y0)) / 2);
   *y0 -= rest, *y1 += rest;
 }
@@ -127,27 +143,37 @@ static void softmax(const Brush *b) {
   canvas_paint(b->c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1});
 }
 
+// With a letter: V is drawn into the circle from rim to rim.
 static void norm(const Brush *b) {
-  path_circle(b->c, b->x, (b->y0 + b->y1) / 2, 10);
-  canvas_paint(b->c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 2});
+  double y = (b->y0 + b->y1) / 2, r = norm_room(b->g) / 2;
+  bool mean = b->g->text && strcmp(b->g->text, "V") == 0;
+  path_circle(b->c, b->x, y, r);
+  canvas_paint(b->c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = b->g->bold ? 2 : 1});
+  if (mean) {
+    path_move(b->c, b->x - r * 0.75, y - r * 0.66), path_line(b->c, b->x, y + r);
+    path_line(b->c, b->x + r * 0.75, y - r * 0.66);
+    canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
+  } else if (b->g->text) {
+    letter(b, FACE_BOLD, 15, INK_TEXT);
+  }
 }
 
 static void mask(const Brush *b) {
   double l = b->x - 15, t = (b->y0 + b->y1) / 2 - 15;
   path_move(b->c, l, t), path_line(b->c, l + 30, t), path_line(b->c, l + 30, t + 30),
       path_close(b->c);
-  canvas_paint(b->c, &(Paint){.fill = INK_SOFT});
+  canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_MASK : INK_SOFT});
   path_move(b->c, l, t), path_line(b->c, l + 30, t + 30), path_line(b->c, l, t + 30),
       path_close(b->c);
-  canvas_paint(b->c, &(Paint){.fill = INK_MASK});
+  canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_SOFT : INK_MASK});
   path_rect(b->c, l, t, 30, 30, 0);
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
 static void ket(const Brush *b) {
   double l = b->x - b->w / 2, r = b->x + b->w / 2, y = (b->y0 + b->y1) / 2;
-  path_move(b->c, l, y - 12.5), path_line(b->c, r - 10, y - 12.5), path_line(b->c, r, y);
-  path_line(b->c, r - 10, y + 12.5), path_line(b->c, l, y + 12.5), path_close(b->c);
+  path_move(b->c, l, b->y0), path_line(b->c, r - 10, b->y0), path_line(b->c, r, y);
+  path_line(b->c, r - 10, b->y1), path_line(b->c, l, b->y1), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = INK_KET, .stroke = INK_LINE, .width = 1});
   Brush inner = *b;
   inner.x -= 4;
@@ -163,17 +189,24 @@ static void wise(const Brush *b) {
   arrow(b->c, b->x + half + 18, y);
 }
 
+// An axis on the narrow side, places and window on the wide one. Where the diagonal ends stands the
+// stride, where the window's axis meets it the dilation. Transposed, it is turned round.
 static void conv(const Brush *b) {
-  double l = b->x - 15, r = b->x + 15;
-  path_move(b->c, l, b->y0), path_line(b->c, r, b->y0), path_line(b->c, r, b->y1);
-  path_line(b->c, l, b->y1 - 8), path_close(b->c);
+  const Glyph *g = b->g;
+  bool up = g->text != NULL;
+  double wide = up ? b->x - 15 : b->x + 15, narrow = up ? b->x + 15 : b->x - 15;
+  double to = up ? -1 : 1, middle = (b->y0 + b->y1) / 2;
+  Text small = {.face = FACE_SERIF, .size = SMALL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE};
+  path_move(b->c, narrow, b->y0), path_line(b->c, wide, b->y0), path_line(b->c, wide, b->y1);
+  path_line(b->c, narrow, b->y1 - 8), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = INK_CONV, .stroke = INK_LINE, .width = 1});
-  path_move(b->c, l, b->y1 - 8), path_line(b->c, l + 20, b->y0 + 18);
+  path_move(b->c, narrow, b->y1 - 8), path_line(b->c, narrow + to * 17, middle);
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
-  canvas_text(b->c, l + 4, b->y0 + 14, &(Text){.face = FACE_MATH, .size = 12}, "★");
-  if (b->g->above)
-    math_text(b->c, l + 20, b->y0 + 16, &(Text){.face = FACE_SERIF, .size = SMALL, .ink = INK_TEXT},
-              b->g->above);
+  canvas_text(b->c, b->x - 11 + (up ? 10 : 0), b->y0 + 13, &(Text){.face = FACE_MATH, .size = 12},
+              "★");
+  if (g->above) math_text(b->c, narrow + to * 23, middle + 1, &small, g->above);
+  if (g->below) math_text(b->c, narrow + to * 23, b->y1 - 4, &small, g->below);
+  if (up) math_text(b->c, narrow - 6, b->y0 + 12, &small, "T");
 }
 
 static void reduce(const Brush *b) {
@@ -191,8 +224,17 @@ static void start(const Brush *b) {
   path_move(b->c, l, y), path_line(b->c, r, b->y0), path_line(b->c, r, b->y1), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1});
   Brush inner = *b;
-  inner.x += 4;
-  letter(&inner, FACE_ITALIC, 15, INK_TEXT);
+  inner.x += b->w / 2 - 3 - text_room(b->g->bold ? FACE_BOLD : FACE_ITALIC, 15, b->g) / 2;
+  letter(&inner, b->g->bold ? FACE_BOLD : FACE_ITALIC, 15, INK_TEXT);
+}
+
+static void cap(const Brush *b) {
+  double x = b->x + b->w / 2, r = (b->y1 - b->y0) / 2, y = b->y0 + r, h = 0.5523;
+  double wide = fmin(r, b->w);
+  path_move(b->c, x, b->y0);
+  path_cubic(b->c, x - wide * h, b->y0, x - wide, y - r * h, x - wide, y);
+  path_cubic(b->c, x - wide, y + r * h, x - wide * h, b->y1, x, b->y1);
+  canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
 static void source(const Brush *b) {
@@ -217,8 +259,12 @@ static void block(const Brush *b) {
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
   path_move(b->c, r, t), path_line(b->c, r, b->y1);
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
-  Brush inner = {b->c, b->g, b->x - 4, t, b->y1, b->w};
+  Brush inner = {b->c, b->g, b->x - 4, t, b->y1 - (b->g->second ? 16 : 0), b->w};
   letter(&inner, FACE_SANS, 14, INK_TEXT);
+  if (b->g->second)
+    math_text(b->c, b->x - 4, (t + b->y1) / 2 + 14,
+              &(Text){.face = FACE_SANS, .size = SMALL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
+              b->g->second);
 }
 
 static void unknown(const Brush *b) {
@@ -248,9 +294,26 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_CONV: conv(&b); break;
   case GLYPH_STAR: rectangle(&b, INK_STAR, 2), letter(&b, FACE_SERIF, 14, INK_TEXT); break;
   case GLYPH_REDUCE: reduce(&b); break;
+  case GLYPH_CAP: cap(&b); break;
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
   case GLYPH_GHOST: unknown(&b); break;
+  }
+}
+
+// What takes its measure over axes that pass is touched by them, from both sides.
+void glyph_touch(Canvas *c, const Layout *l, const Placed *p) {
+  double y0, y1, r = glyph_port(p->glyph);
+  glyph_extent(l, p, &y0, &y1);
+  double y = (y0 + y1) / 2;
+  for (uint32_t i = 0; i < p->glyph->touch.n; i++) {
+    double from = l->in[p->glyph->touch.at[i]], up = from < y ? -1 : 1;
+    for (int side = -1; side < 2; side += 2) {
+      path_move(c, p->x + side * (r + REACH), from);
+      path_cubic(c, p->x + side * (r + 4), from, p->x + side * (r * 0.9), y + up * (r + 2),
+                 p->x + side * r * 0.64, y + up * r * 0.77);
+      canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+    }
   }
 }

@@ -51,6 +51,7 @@ struct Canvas {
   bool drawing, gap; // a piece is under construction; it lost a point
   VEC(Mark) mark;
   uint32_t open; // groups
+  uint32_t lost; // points and marks that were no numbers, or too far away
 };
 
 // canvas.c

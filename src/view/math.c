@@ -1,5 +1,5 @@
-// A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line and
-// x^{2} above it. The same text is measured and written by one walk.
+// A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line, x^{2}
+// above it and !{W} in bold. The same text is measured and written by one walk.
 #include "view/sketch.h"
 
 typedef struct {
@@ -16,16 +16,19 @@ static size_t letter_bytes(const char *at) {
 }
 
 static bool is_upright(const char *at) {
+  if (strncmp(at, "−", strlen("−")) == 0 || strncmp(at, "·", strlen("·")) == 0) return true;
   return (*at >= '0' && *at <= '9') || strchr("()[]+-*/=<>,.:|!?'\"&%#@ ", *at) != NULL;
 }
 
 static bool is_small(const char *at) { return (*at == '_' || *at == '^') && at[1] == '{'; }
+static bool is_bold(const char *at) { return *at == '!' && at[1] == '{'; }
 
 // Letters of one face, up to the next sign that means something.
 static size_t run_bytes(const char *at) {
   bool upright = is_upright(at);
   size_t n = 0;
-  while (at[n] && at[n] != '}' && !is_small(at + n) && is_upright(at + n) == upright)
+  while (at[n] && at[n] != '}' && !is_small(at + n) && !is_bold(at + n) &&
+         is_upright(at + n) == upright)
     n += letter_bytes(at + n);
   return n;
 }
@@ -51,6 +54,14 @@ static const char *set(Setter *s, const char *at, bool inner) {
       at = set(&small, at + 2, true);
       at += *at == '}';
       s->x = small.x + 0.5;
+      continue;
+    }
+    if (is_bold(at)) {
+      Face face = s->face;
+      s->face = FACE_BOLD;
+      at = set(s, at + 2, true);
+      at += *at == '}';
+      s->face = face;
       continue;
     }
     size_t n = run_bytes(at);

@@ -8,8 +8,10 @@ enum { LABEL = 14, NAME = 20 };
 #define DOT 3.35
 
 static void dot(Canvas *c, double x, double y) {
+  canvas_open(c, "", "dot", "");
   path_circle(c, x, y, DOT);
   canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
 }
 
 static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
@@ -60,8 +62,7 @@ static void find_ends(const Layout *l, Arena *a, Ends **out) {
 
 // Where a strand that ends on a glyph meets it, or begins.
 static double port_x(const Placed *p, bool in) {
-  double half = glyph_width(p->glyph) / 2;
-  if (p->glyph->kind == GLYPH_LEARNED) half -= 6;
+  double half = glyph_port(p->glyph);
   return in ? p->x - half : p->x + half;
 }
 
@@ -81,46 +82,56 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
 }
 
 // From where it is level to its end.
-static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   uint32_t dies = l->dies[x];
   const Section *s = &l->section.at[dies];
   if (dies + 1 == l->section.n) {
-    path_line(c, s->gather, l->y[x]);
+    path_line(c, s->gather, l->y[x] + by);
     return;
   }
   double from = s->glyph - e->gather;
-  path_line(c, from, l->y[x]);
-  double y = e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x];
-  curve_to(c, from, l->y[x], s->glyph, y);
+  path_line(c, from, l->y[x] + by);
+  double y = by + (e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x]);
+  curve_to(c, from, l->y[x] + by, s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
-static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
-  const char *label = l->s->strand.at[x].label;
-  canvas_open(c, "", "wire", label ? label : "");
+// From birth to end, this far below its place.
+static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
-  path_move(c, from, y);
+  path_move(c, from, y + by);
   if (born) {
     const Section *s = &l->section.at[born - 1];
-    if (from < s->spread) path_line(c, s->spread, y);
-    curve_to(c, fmax(from, s->spread), y, s->spread + e->spread, l->y[x]);
+    if (from < s->spread) path_line(c, s->spread, y + by);
+    curve_to(c, fmax(from, s->spread), y + by, s->spread + e->spread, l->y[x] + by);
   }
-  end_strand(c, l, e, x);
+  end_strand(c, l, e, x, by);
   const Strand *s = &l->s->strand.at[x];
   Paint how = {.stroke = s->alarm ? INK_ALARM : INK_LINE,
                .width = (s->line == LINE_THICK ? 2 : 1) + (s->alarm ? 1.5 : 0)};
   if (s->line == LINE_UNKNOWN) how.dash[0] = 5, how.dash[1] = 3;
   canvas_paint(c, &how);
+}
+
+static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  const Strand *k = &l->s->strand.at[x];
+  canvas_open(c, k->id ? k->id : "", "wire", k->words ? k->words : k->label ? k->label : "");
+  if (k->line == LINE_TANDEM)
+    strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
+  else
+    strand_line(c, l, e, x, 0);
   canvas_close(c);
 }
 
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
   double a = l->in[k->a], b = l->in[k->to], r = fabs(b - a) / 2, x = s->glyph, h = 0.5523 * r;
   double top = fmin(a, b), middle = top + r, bottom = top + 2 * r;
+  canvas_open(c, "", "cup", "");
   path_move(c, x, top), path_cubic(c, x + h, top, x + r, middle - h, x + r, middle);
   path_cubic(c, x + r, middle + h, x + h, bottom, x, bottom);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  canvas_close(c);
 }
 
 static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
@@ -139,13 +150,17 @@ static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
   double top = l->top[b] + 12, bottom = l->bottom[b], x[2] = {l->left[b], l->right[b]};
   for (int k = 0; k < 2; k++) {
     double in = k ? -7 : 7, third = (bottom - top) / 4;
+    canvas_open(c, "", "parenthesis", "");
     path_move(c, x[k] + in, top);
     path_cubic(c, x[k], top + third / 2, x[k], bottom - third / 2, x[k] + in, bottom);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
+    canvas_close(c);
   }
+  canvas_open(c, "", "title", "");
   math_text(c, l->left[b] + 2, top - 3,
             &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
             l->s->block.at[b].times);
+  canvas_close(c);
 }
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
@@ -154,11 +169,15 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
+  canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
-  canvas_paint(c, &(Paint){.fill = k->ink});
+  canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
+  canvas_close(c);
+  canvas_open(c, "", "title", "");
   if (k->title)
     canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
                 &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+  canvas_close(c);
 }
 
 static void names(Canvas *c, const Layout *l) {
@@ -187,6 +206,39 @@ static void labels(Canvas *c, const Layout *l) {
   }
 }
 
+static bool is_inside(const Sketch *s, uint32_t block, uint32_t outer) {
+  while (block && block != outer) block = s->block.at[block].parent;
+  return block == outer;
+}
+
+static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) {
+  if (to == from) return;
+  const Block *b = &s->block.at[to];
+  open_blocks(c, s, from, b->parent);
+  canvas_open(c, b->id ? b->id : "", "block", b->title ? b->title : "");
+}
+
+// From left to right, in groups of the blocks that they belong to.
+static void glyphs(Canvas *c, const Layout *l) {
+  const Sketch *s = l->s;
+  uint32_t open = 0;
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    const Glyph *g = l->placed.at[i].glyph;
+    const Stage *t = &s->stage.at[l->placed.at[i].stage];
+    for (; !is_inside(s, t->block, open); open = s->block.at[open].parent) canvas_close(c);
+    open_blocks(c, s, open, t->block);
+    open = t->block;
+    canvas_open(c, g->id ? g->id : "", "glyph", g->words ? g->words : t->words);
+    glyph_paint(c, l, &l->placed.at[i]);
+    canvas_close(c);
+    if (!g->touch.n) continue;
+    canvas_open(c, "", "touch", "");
+    glyph_touch(c, l, &l->placed.at[i]);
+    canvas_close(c);
+  }
+  for (; open; open = s->block.at[open].parent) canvas_close(c);
+}
+
 void paint(Canvas *c, Arena *a, const Layout *l) {
   Ends *ends;
   find_ends(l, a, &ends);
@@ -198,15 +250,13 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   }
   for (uint32_t i = 0; i < l->divider.n; i++) {
     const Divider *d = &l->divider.at[i];
+    canvas_open(c, "", "divider", "");
     path_move(c, d->x0, d->y), path_line(c, d->x1, d->y);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
-  }
-  for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
-  for (uint32_t i = 0; i < l->placed.n; i++) {
-    canvas_open(c, "", "glyph", l->s->stage.at[l->placed.at[i].stage].words);
-    glyph_paint(c, l, &l->placed.at[i]);
     canvas_close(c);
   }
+  for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
+  glyphs(c, l);
   labels(c, l);
   names(c, l);
 }

@@ -189,15 +189,15 @@ static Ink ink_of(const PlatePlace *p) { return p->plate.mild ? INK_SOFT : INK_A
 // From the place to the edge of the picture, then to the plate, where it is wider.
 static void paint_tail(Canvas *c, const PlatePlace *p, double place, double edge, double side) {
   double foot = within(p->tail, p->x + 12, p->x + p->w - 12), s = side > edge ? 7 : -7;
-  canvas_open(c, "", "wire", "");
+  canvas_open(c, "", "tail", "");
   path_move(c, p->tail, place), path_line(c, p->tail, edge), path_line(c, foot, side - s);
   canvas_paint(c, &(Paint){.stroke = ink_of(p), .width = 1.2});
-  canvas_close(c);
   path_move(c, foot - 5, side), path_line(c, foot + 5, side), path_line(c, foot, side - s);
   path_close(c);
   canvas_paint(c, &(Paint){.fill = ink_of(p)});
   path_circle(c, p->tail, place, 2.5);
   canvas_paint(c, &(Paint){.fill = ink_of(p)});
+  canvas_close(c);
 }
 
 static void paint_plate(Canvas *c, const PlatePlace *p, double y) {

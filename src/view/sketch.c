@@ -286,6 +286,9 @@ static void settle_strands(Settle *t) {
     for (uint32_t g = 0; g < stage->glyph.n; g++)
       for (uint32_t i = 0; i < stage->glyph.at[g].in.n; i++)
         stage->glyph.at[g].in.at[i] = settled_strand(t, stage->glyph.at[g].in.at[i]);
+    for (uint32_t g = 0; g < stage->glyph.n; g++)
+      for (uint32_t i = 0; i < stage->glyph.at[g].touch.n; i++)
+        stage->glyph.at[g].touch.at[i] = settled_strand(t, stage->glyph.at[g].touch.at[i]);
   }
 }
 

@@ -17,6 +17,8 @@ typedef struct {
   Line line;
   bool alarm; // it is at fault
   uint32_t bundle;
+  bool pair;              // windows move along it and the one below it
+  const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
 
 typedef struct {
@@ -38,6 +40,7 @@ typedef enum {
   GLYPH_STAR,   // a learned convolution, in short
   GLYPH_REDUCE, // an axis ends in a word with an arrow: Max, Σ
   GLYPH_START,  // a triangle from which a wire begins: a constant, noise
+  GLYPH_CAP,    // two strands begin as one: the unit, a cup that opens to the right
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
   GLYPH_GHOST,  // what could not be done
@@ -47,9 +50,13 @@ typedef struct {
   GlyphKind kind;
   const char *text, *above, *below; // its letter, and small ones to the right of it; or NULL
   Ids in, out;                      // strands, from top to bottom
+  Ids touch;                        // GLYPH_NORM: strands that pass and count nevertheless
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
+  bool upper;                       // GLYPH_MASK: what stays is above the diagonal
+  const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
+  const char *words, *id;           // for readers; NULL: those of its stage
   bool alarm;                       // something is wrong with it
   Id unknown;                       // GLYPH_GHOST: the box of the diagram
 } Glyph;
@@ -84,6 +91,7 @@ typedef struct {
   uint32_t parent; // 0 is the whole picture
   Ink ink;
   const char *times; // of what is repeated: "×6"; or NULL
+  const char *id;
 } Block;
 
 typedef struct {
@@ -156,6 +164,8 @@ typedef struct {
 Layout *lay_out(Arena *, Sketch *);                                        // settles the sketch
 void glyph_extent(const Layout *, const Placed *, double *y0, double *y1); // glyph.c
 void glyph_paint(Canvas *, const Layout *, const Placed *);
+void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
+double glyph_port(const Glyph *); // how far from its middle strands meet it
 
 void layout_shift(Layout *, double x, double y);
 

@@ -15,6 +15,7 @@ typedef struct {
   Theme theme;
   Buf out;
   Table *glyphs;                            // the letters used: face and rune
+  Table *ids;                               // of groups, so far
   bool filled[INK_COUNT], lined[INK_COUNT]; // the inks used
 } Svg;
 
@@ -229,8 +230,11 @@ static void put_group(Svg *s, const Mark *m) {
     char *id = arena_text(s->arena, m->group.id, strlen(m->group.id));
     for (char *c = id; *c; c++)
       if (*c == ' ') *c = '-';
-    buf_text(b, " id=\""), buf_char(b, HASH), buf_char(b, '-');
-    put_escaped(b, id), buf_char(b, '"');
+    if (!table_get(s->ids, id, strlen(id))) { // the parts of one thing share their data-id
+      table_put(s->ids, id, strlen(id), 1);
+      buf_text(b, " id=\""), buf_char(b, HASH), buf_char(b, '-');
+      put_escaped(b, id), buf_char(b, '"');
+    }
     put_label(b, "data-id", m->group.id);
   }
   if (m->group.class[0]) put_label(b, "class", m->group.class);
@@ -326,6 +330,7 @@ static void put_hashed(Arena *scratch, const Buf *text, Buf *out) {
 void canvas_svg(Canvas *c, const Look *look, Buf *out) {
   Arena *scratch = arena_child(c->arena);
   Svg s = {.arena = scratch, .canvas = c, .theme = look->theme, .out = buf_new(scratch)};
+  s.ids = table_new(scratch);
   s.glyphs = table_new(scratch);
   put_paper(&s);
   put_marks(&s);

@@ -88,7 +88,9 @@ void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB
 void canvas_tikz(Canvas *, const Look *, Buf *);       // a whole document
 void canvas_art(Canvas *, const Look *, Buf *);        // lines of text, for a terminal
-// By the path's extension: svg, pdf, png, tex, txt. The file is whole or absent.
+// By the path's extension: svg, pdf, tex, txt. False: it is none of these.
+bool canvas_file(Canvas *, const char *path, const Look *, Buf *);
+// The same and png, into the file, which is whole or absent.
 bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
 
 // circuit.c: a diagram as a circuit of its axes
@@ -109,9 +111,21 @@ Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
 
-// check.c: what is wrong with a picture, in words
-typedef VEC(const char *) Faults;
+// check.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
+typedef enum {
+#define FAULT(name, words) FAULT_##name,
+#include "view/faults.def"
+#undef FAULT
+  FAULT_KINDS
+} FaultKind;
+typedef struct {
+  FaultKind kind;
+  double x, y;
+  const char *text; // "labels meet at 120, 44: a and b"
+} Fault;
+typedef VEC(Fault) Faults;
 void canvas_check(Arena *, const Canvas *, Faults *);
+void faults_print(const Faults *, Buf *); // a line for each, and how many of each kind there are
 
 // plot.c: what a `show` asked for
 Canvas *plot_shown(Arena *, const Shown *, const char **error);

@@ -86,6 +86,8 @@ status "somewhere that cannot be written" 3 "$LIMN" eval net.limn double --in 'x
 
 # a box passed as an option works along the axis that is meant
 same "along the first axis" "[[0.5, 0.5], [0.5, 0.5]]" "$("$LIMN" eval "$here/../programs/options.limn" first_axis --in '[[1, 2], [1, 2]]' | tr -d '\n')"
+refit_in() { "$LIMN" eval "$here/../programs/refit.limn" "$1" --in x='[[1, 2, 0], [0, 1, 1], [-1, 0.5, 2], [0, 0, 1]]' --in y='[0, 1, 1, 0]' --in q='[[1, 0, 0], [0, 1, 3]]' | tr -d '\n'; }
+same "refitting is its steps" "$(refit_in by_hand)" "$(refit_in after)"
 same "along the second axis" "[[1, 0], [1, 0]]" "$("$LIMN" eval "$here/../programs/options.limn" second_axis --in '[[900, 1], [900, 1]]' | tr -d '\n')"
 
 # the count of cost is the count of the interpreter

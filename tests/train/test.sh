@@ -47,6 +47,26 @@ status "another run" 0 train net.limn --quiet
 is "has the next folder" test -d runs/net.2
 same "and says nothing when quiet" "" "$(cat out)"
 same "the same seed, the same weights" "$(hash runs/net)" "$(hash runs/net.2)"
+# -- a measure of a whole set: more than one batch of it
+cat >whole.limn <<'END'
+given x from glyphs.image
+box spread(a: R[]) -> R[] = sqrt(mean[batch](a * a) - mean[batch](a) * mean[batch](a))
+box dot(x: R[28 28]) -> R[] = x[14 14]
+measure spread : spread(dot(x))        on glyphs.test
+measure one    : dot(x)                on glyphs.test
+measure two    : dot(x) * dot(x)       on glyphs.test
+END
+"$LIMN" eval whole.limn --reference >out 2>err
+is "a measure of a whole set" awk '{ v[$1] = $2 } END { d = v["spread"] - sqrt(v["two"] - v["one"] * v["one"]); exit !(v["spread"] > 0.1 && d < 1e-5 && d > -1e-5) }' out
+# -- a learner out of a run, in another program
+sed 's/^learn .*/learn net : R[4] -> R[3] = dense[8] ; tanh ; dense[3] from "runs\/net"/; /^train/d' net.limn >later.limn
+same "a learner from a run" "$("$LIMN" eval net.limn --from runs/net --reference)" "$("$LIMN" eval later.limn --reference)"
+sed 's/dense\[8\]/dense[9]/' later.limn >wider.limn
+status "a learner that does not fit" 1 "$LIMN" eval wider.limn --reference
+says "says which weight, and how" err "net/dense.1/b is 8 float32 in runs/net/model.safetensors, but the program wants 9 float32"
+sed 's/learn net/learn other/; s/net(x)/other(x)/' later.limn >renamed.limn
+status "a learner that the run has not" 1 "$LIMN" eval renamed.limn --reference
+says "says which" err "has no weight other/"
 status "another seed" 0 train net.limn --seed 1 --out other
 is "other weights" test "$(hash other)" != "$(hash runs/net)"
 status "a folder that is taken" 1 train net.limn --out other

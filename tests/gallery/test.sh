@@ -1,0 +1,45 @@
+#!/bin/sh
+# The programs of docs/figures check, each picture of the gallery can be drawn and is on the page, and point 15 of its score says whether limn finds faults in it.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+limn=${LIMN:-$PWD/build/limn}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$root" || exit 1
+status=0
+ok() { echo "ok $1"; }
+not_ok() {
+  echo "not ok $1"
+  sed 's/^/  /' "$dir/says"
+  status=1
+}
+
+for file in docs/figures/*.limn; do
+  want=0
+  ! head -1 "$file" | grep -q '^# With mistakes' || want=1
+  "$limn" check "$file" >"$dir/says" 2>&1
+  if [ $? -eq $want ]; then ok "$file"; else not_ok "$file"; fi
+  grep -q "$file" docs/figures/gallery.txt || { echo "no picture is made of it" >"$dir/says"; not_ok "$file"; }
+done
+
+awk '/^@ / { if (name) print name, score, draw; name = $2; score = "-" }
+  /^score: / { score = substr($0, 8); gsub(/ /, "", score) }
+  /^draw: / { draw = substr($0, 7) }
+  END { print name, score, draw }' docs/figures/gallery.txt >"$dir/pictures"
+while read -r name score words; do
+  # shellcheck disable=SC2086
+  "$limn" draw $words --check >"$dir/says" 2>&1
+  code=$?
+  case $code$(echo "$score" | cut -c 15) in
+    02 | 10 | 11 | 0 | 1) ok "$name" ;;
+    *) echo "status $code, score $score" >>"$dir/says"; not_ok "$name" ;;
+  esac
+  [ -s "docs/pictures/gallery/$name.svg" ] && grep -q "gallery/$name.svg" docs/gallery.md || { echo "not on the page" >"$dir/says"; not_ok "$name"; }
+done <"$dir/pictures"
+
+# in words
+"$limn" draw docs/figures/attention.limn attend -o "$dir/attend.svg" >/dev/null
+words='From Q of y by k, K of x by k and V of x by d to y by d. Steps: inner product along k; 1/√k at each place; softmax along x; inner product along x.'
+grep -o '<desc>[^<]*' "$dir/attend.svg" >"$dir/says"
+if grep -qF "<desc>$words" "$dir/says"; then ok "attention in words"; else not_ok "attention in words"; fi
+exit $status
