@@ -28,21 +28,30 @@ static uint32_t runes(const char *text, size_t n) {
   return k;
 }
 
-// Lines of about WRAP letters, broken at spaces.
-static void wrap(Arena *a, PlatePlace *p) {
-  const char *at = p->plate.text;
-  while (*at == ' ') at++;
-  while (*at) {
+// Lines of at most so many letters, broken at spaces; a long word stands alone. How many; they are
+// added to `p` if it is not NULL.
+static uint32_t wrap(Arena *a, const char *at, uint32_t most, PlatePlace *p) {
+  uint32_t lines = 0;
+  for (at += strspn(at, " "); *at; lines++) {
     size_t end = 0, n = 0;
     while (at[n]) {
-      size_t word = n + strcspn(at + n + (at[n] == ' '), " ") + (at[n] == ' ');
-      if (end && runes(at, word) > WRAP) break;
+      size_t word = n + strspn(at + n, " ");
+      word += strcspn(at + word, " ");
+      if (end && runes(at, word) > most) break;
       end = n = word;
     }
-    vec_push(a, &p->line, arena_text(a, at, end));
+    if (p) vec_push(a, &p->line, arena_text(a, at, end));
     at += end;
-    while (*at == ' ') at++;
+    at += strspn(at, " ");
   }
+  return lines;
+}
+
+// As few lines as WRAP letters allow, and all about as long.
+static void wrap_evenly(Arena *a, PlatePlace *p) {
+  uint32_t most = WRAP, lines = wrap(a, p->plate.text, WRAP, NULL);
+  while (most > 8 && wrap(a, p->plate.text, most - 1, NULL) == lines) most--;
+  wrap(a, p->plate.text, most, p);
 }
 
 // As text, a letter takes COLUMN units: the words must fit then too.
@@ -153,7 +162,7 @@ static PlatePlace plate_of(Arena *a, const Plates *plates, uint32_t i) {
   else if (p.plate.number)
     p.plate.head =
         arena_format(a, "%u%s%s", p.plate.number, *p.plate.head ? "  " : "", p.plate.head);
-  wrap(a, &p);
+  wrap_evenly(a, &p);
   measure(&p);
   p.tail = 1e6; // what is about no place stands last
   return p;
