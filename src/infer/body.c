@@ -597,7 +597,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   Outcome out = {0};
   uint32_t errors = w->diags->errors;
   b->env = env;
-  if (!body && b->trace && (def->kind == DEF_BOX || trace_follows(&args))) {
+  if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || trace_follows(&args))) {
     out.value = trace_nothing(b, args, def->span);
   } else if (!body) {
     out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
