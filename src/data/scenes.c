@@ -96,9 +96,10 @@ static void plan_one(Scene *s, Dice *d) {
   add_thing(s, d, 4.5, 8, 16 + x, 16 + y);
 }
 
+// The upper or left one is named first: a picture has one caption.
 static void plan_two(Scene *s, Dice *d) {
   double x, y;
-  s->place = ABOVE + dice_below(d, 4);
+  s->place = dice_chance(d, 0.5) ? ABOVE : LEFT;
   side_of(s->place, 7.5, &x, &y);
   add_thing(s, d, 3.8, 6.4, 16 + x, 16 + y);
   add_thing(s, d, 3.8, 6.4, 16 - x, 16 - y);

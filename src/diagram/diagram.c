@@ -9,6 +9,7 @@ World *world_new(Arena *a) {
   w->sources = sources_new(a);
   w->diags = diags_new(a, w->sources);
   vec_push(a, &w->origin, (Origin){0});
+  vec_push(a, &w->turn, (LoopTurn){0});
   vec_push(a, &w->diagram, NULL);
   vec_push(a, &w->label_names, (Ids){0});
   return w;
@@ -27,6 +28,23 @@ Span origin_span(const World *w, Id id) {
 bool origin_is_reverse(const World *w, Id id) {
   while (id && w->origin.at[id].why != WHY_REVERSE) id = w->origin.at[id].parent;
   return id != 0;
+}
+
+Id turn_new(World *w, Id first, Id parent, Name name, int64_t value) {
+  Id id = w->turn.n;
+  vec_push(w->arena, &w->turn, (LoopTurn){first ? first : id, parent, name, value});
+  return id;
+}
+
+// A turn stands behind those it is in.
+Id turn_common(const World *w, Id a, Id b) {
+  while (a != b) {
+    if (a > b)
+      a = w->turn.at[a].parent;
+    else
+      b = w->turn.at[b].parent;
+  }
+  return a;
 }
 
 Diagram *diagram_new(World *w, Name name) {
@@ -67,7 +85,7 @@ uint32_t diagram_param(World *w, Diagram *d, Param p, Type type, Name name, Id o
 // -- boxes ----------------------------------------------------------------------------------------
 static Id box_add(World *w, Diagram *d, Op op, const Id *in, uint32_t nin, uint32_t nout,
                   Id origin) {
-  Box b = {.op = (uint8_t)op, .nin = nin, .nout = nout, .origin = origin};
+  Box b = {.op = (uint8_t)op, .nin = nin, .nout = nout, .origin = origin, .turn = d->turn};
   b.in = arena_copy(w->arena, in, nin * sizeof(Id));
   b.out = NEW_ARRAY(w->arena, Id, nout);
   vec_push(w->arena, &d->box, b);

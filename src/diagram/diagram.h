@@ -212,11 +212,21 @@ typedef struct {
   bool back; // from the last to the first
 } Scan;
 
+// One time round a loop that was written out. Boxes remember it, so that a picture can draw once
+// what the program says once; it means nothing else.
+typedef struct {
+  Id first;  // the first turn of the same loop
+  Id parent; // the turn that the loop itself stands in; 0: none
+  Name name; // the loop's variable; 0: it has none
+  int64_t value;
+} LoopTurn;
+
 typedef struct {
   uint8_t op;
   uint32_t nin, nout;
   Id *in, *out;
   Id origin;
+  Id turn; // World.turn
   uint64_t
       site; // OP_call of a noisy diagram: which use this is; it stands in front of the sites inside
   union {
@@ -235,6 +245,7 @@ typedef struct {
   Id origin;
   Id box;        // its producer; 0 = boundary
   uint32_t port; // which output of it
+  Name kept;     // the name under which a turn of a loop keeps it for others; 0: it does not
 } Wire;
 
 typedef enum {
@@ -291,6 +302,7 @@ struct Diagram {
   Table *param_table; // path to number + 1
   VEC(Option) option; // for people: nothing depends on it
   bool noisy;         // there is a random box in it, or in what it calls
+  Id turn;            // of the boxes that are being added
   Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in;
                     // or NULL
 };
@@ -310,6 +322,7 @@ struct World {
   Diags *diags;
   Sizes *sizes;
   VEC(Origin) origin;     // origin.at[0] is nowhere
+  VEC(LoopTurn) turn;     // turn.at[0] is outside of every loop
   VEC(Diagram *) diagram; // diagram.at[0] is unused
   VEC(Ids) label_names;   // lists of names of labels; [0] is unused
 };
@@ -318,6 +331,9 @@ World *world_new(Arena *);
 Id origin_new(World *, Span, Id parent, Why);
 Span origin_span(const World *, Id);       // the nearest place in a source
 bool origin_is_reverse(const World *, Id); // made by a reverse derivative
+
+Id turn_new(World *, Id first, Id parent, Name, int64_t value); // first: 0 for the first itself
+Id turn_common(const World *, Id, Id); // the innermost turn that both stand in
 
 Diagram *diagram_new(World *, Name);
 Id diagram_input(World *, Diagram *, Type, Name, Id origin);

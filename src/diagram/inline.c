@@ -174,9 +174,11 @@ void copy_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map,
     break;
   default: return;
   }
+  to->box.at[to->box.n - 1].turn = b->turn;
   for (uint32_t i = 0; i < b->nout; i++) {
     const Wire *x = &from->wire.at[b->out[i]];
     to->wire.at[first + i].name = x->name;
+    to->wire.at[first + i].kept = x->kept;
     to->wire.at[first + i].type = x->type;
     map[b->out[i]] = first + i;
   }
@@ -278,6 +280,7 @@ static void paste_scan(const Inline *p, const Box *b, Id *map, const Subst *s, I
 static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
                       Id origin) {
   Box copy = *b;
+  copy.turn = 0; // what is called twice would seem to be one loop
   switch (b->op) {
   case OP_call:
     if ((!p->keep || !b->callee->reverse) && (!p->but || b->callee->name != p->but)) {

@@ -230,6 +230,7 @@ static void copy_trimmed(World *w, Diagram *to, const Diagram *from, const Box *
   for (uint32_t i = 0; i < b->nin; i++)
     if (t->in[i]) vec_push(w->arena, &in, map[b->in[i]]);
   Id next = box_scan(w, to, &t->scan, in.at, in.n, b->origin);
+  to->box.at[to->box.n - 1].turn = b->turn;
   for (uint32_t i = 0; i < b->nout; i++) {
     if (!t->out[i]) continue;
     to->wire.at[next].name = from->wire.at[b->out[i]].name;

@@ -305,6 +305,7 @@ static void map_outputs(Simplify *s, const Box *b, Id first) {
   for (uint32_t i = 0; i < b->nout; i++) {
     Wire *x = &s->to->wire.at[first + i];
     if (!x->name) x->name = s->from->wire.at[b->out[i]].name;
+    if (!x->kept) x->kept = s->from->wire.at[b->out[i]].kept;
     s->map[b->out[i]] = first + i;
   }
 }
@@ -312,8 +313,11 @@ static void map_outputs(Simplify *s, const Box *b, Id first) {
 // An earlier box with the key now in s->key takes the place of b.
 static bool found_known(Simplify *s, const Box *b) {
   Id first = table_get(s->known, s->key.at, s->key.n);
-  if (first) map_outputs(s, b, first);
-  return first != 0;
+  if (!first) return false;
+  Box *other = &s->to->box.at[s->to->wire.at[first].box];
+  other->turn = turn_common(s->w, other->turn, b->turn);
+  map_outputs(s, b, first);
+  return true;
 }
 
 static bool same_labels(const Type *a, const Type *b) {
@@ -355,6 +359,7 @@ static void simplify_loop(Simplify *s, const Box *b) {
   Id first = box_loop_shared(w, s->to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++)
     s->to->wire.at[first + i].type = s->from->wire.at[b->out[i]].type;
+  s->to->box.at[s->to->box.n - 1].turn = b->turn;
   map_outputs(s, b, first);
   table_put(s->known, s->key.at, s->key.n, first);
 }

@@ -16,12 +16,16 @@ static Value apply_power(Body *b, Env *env, const Node *n, Value args, Span span
   int64_t times;
   if (!is_number_of_times(b, env, n->kid[1], &times)) return value_error(b, span);
   const char *suffix = b->suffix;
+  Id outer = b->d->turn, first = 0;
   for (int64_t i = 1; i <= times; i++) {
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)i);
+    b->d->turn = turn_new(b->w, first, outer, 0, i);
+    if (!first) first = b->d->turn;
     args = apply(b, env, n->kid[0], args, NULL, span);
     if (args.n && args.at[0].error) break;
   }
   b->suffix = suffix;
+  b->d->turn = outer;
   return args;
 }
 

@@ -106,8 +106,10 @@ static void keep(Body *b, Env *env, const Node *lhs, int64_t which, Value v) {
         env, lhs->name,
         (Binding){.kind = BIND_KEPT, .kept = table_new(b->w->arena), .span = lhs->name_span});
   }
-  for (uint32_t i = 0; i < v.n; i++)
-    if (!v.at[i].error && !v.at[i].literal) val_to_wire(b, &v.at[i], lhs->name);
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].error || v.at[i].literal) continue;
+    b->d->wire.at[val_to_wire(b, &v.at[i], lhs->name)].kept = lhs->name;
+  }
   vec_push(b->w->arena, &bind->kept_value, v);
   table_put(bind->kept, &which, sizeof which, bind->kept_value.n);
 }
@@ -364,16 +366,20 @@ static void for_loop(Body *b, Env *env, const Node *n, Outcome *out) {
     return;
   }
   const char *suffix = b->suffix;
+  Id outer = b->d->turn, first = 0;
   bool down = n->op && n->op[0] == 'd';
   uint32_t errors = b->w->diags->errors;
   for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->errors == errors; i++) {
     int64_t k = numbers.at[down ? numbers.n - 1 - i : i];
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)k);
+    b->d->turn = turn_new(b->w, first, outer, n->name, k);
+    if (!first) first = b->d->turn;
     env_bind(env, n->name,
              (Binding){.kind = BIND_LOOP, .size = size_of(b->w, k), .span = n->name_span});
     statements(b, env, n->kid[1], out);
   }
   b->suffix = suffix;
+  b->d->turn = outer;
 }
 
 static Value returned(Body *b, Env *env, const Node *n) {

@@ -291,7 +291,7 @@ static Value do_positions(Body *b, Env *env, const Node *use, const Node *config
     return value_error(b, span);
   }
   X *x = NEW(b->w->arena, X);
-  *x = (X){.kind = X_AT, .base = BASE_LABEL, .rank = 1};
+  *x = (X){.kind = X_AT, .base = BASE_LABEL, .rank = 1, .turn = b->d->turn};
   return value_one(b, (Val){.x = x, .type = type_label(b->w, axis[0].size, 1, axis), .span = span});
 }
 

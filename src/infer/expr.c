@@ -22,7 +22,7 @@ Val eval_one(Body *b, Env *env, const Node *n, Eq *eq) {
 // -- names ----------------------------------------------------------------------------------------
 static Val index_position(Body *b, Eq *eq, uint32_t i, Span span) {
   X *x = NEW(b->w->arena, X);
-  *x = (X){.kind = X_AT, .base = BASE_R, .rank = 1};
+  *x = (X){.kind = X_AT, .base = BASE_R, .rank = 1, .turn = b->d->turn};
   EqIndex *index = &eq->index.at[i];
   Axis axis = {.label = index->name, .size = index->size};
   return (Val){.x = x, .type = type_make(b->w, BASE_R, 1, &axis), .span = span, .indexed = true};
@@ -142,6 +142,7 @@ static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
   case DEF_SPACE: return no_value(b, n, "a space", d->span);
   case DEF_BOX: return no_value(b, n, "a box", d->span);
   case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
+  case DEF_DIAGRAM: return no_value(b, n, "a learning diagram", d->span);
   }
   return value_error(b, n->span);
 }

@@ -447,6 +447,7 @@ Val index_value(Body *b, Env *env, Val base, const Node *brackets, Span span, Eq
   *x = (X){.kind = X_WIRE,
            .base = base.type.base,
            .wire = wire,
+           .turn = b->d->turn,
            .coord = NEW_ARRAY(w->arena, Coord, base.type.rank)};
   for (uint32_t i = 0; i < base.type.rank; i++) // what passes over stays
     if (base.type.axis[i].pass) x->coord[i] = coord_index(w, axis_for(&list, &base.type.axis[i]));

@@ -25,6 +25,7 @@ static X *x_new(Body *b, XKind kind, Base base, uint32_t rank) {
   x->kind = kind;
   x->base = (uint8_t)base;
   x->rank = rank;
+  x->turn = b->d->turn;
   return x;
 }
 
@@ -571,7 +572,9 @@ Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   add_scalar(&u, v->x, index);
   u.loop.nin = u.wire.n;
   u.loop.in = u.access.at;
-  return box_loop(w, b->d, &u.loop, u.wire.at, u.wire.n, type, origin_at(b, span));
+  Id wire = box_loop(w, b->d, &u.loop, u.wire.at, u.wire.n, type, origin_at(b, span));
+  b->d->box.at[b->d->wire.at[wire].box].turn = v->x->turn;
+  return wire;
 }
 
 static Type type_without(Body *b, const Val *v) {

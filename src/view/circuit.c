@@ -74,19 +74,54 @@ const char *axis_label(Circuit *c, const Axis *a) {
   return size_label(c->w, c->s->arena, a->size);
 }
 
+const char *axis_value(Circuit *c, const Axis *a) {
+  int64_t n;
+  const char *label = a->label ? name_text(c->w->names, a->label) : "";
+  return *label && !is_made_up(label) && size_value(c->w, a->size, &n)
+             ? arena_format(c->s->arena, "%lld", (long long)n)
+             : NULL;
+}
+
 bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
 
 static uint32_t strands_for(const Circuit *c, const Type *t) {
   return is_string(c) || !t->rank ? 1 : t->rank;
 }
 
+// A type without the axes that pass over everything: declared axes by name, others by size.
+const char *string_type(World *w, Arena *a, const Type *t) {
+  Type own = *t;
+  own.rank = 0;
+  own.axis = NEW_ARRAY(a, Axis, t->rank + 1);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->axis[i].pass) continue;
+    own.axis[own.rank] = t->axis[i];
+    if (!t->axis[i].decl) own.axis[own.rank].label = 0;
+    own.rank++;
+  }
+  Buf b = buf_new(a);
+  for (const char *at = type_text(w, &own); *at; at++) {
+    if (*at == ':') // z:20 is z
+      while (at[1] && !strchr(" ])", at[1])) at++;
+    else
+      buf_char(&b, *at);
+  }
+  return b.at;
+}
+
 static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
-  if (!t->base)
+  if (!t->base) {
     *strand_of(c->s, bundle, 0) = (Strand){.label = "?", .line = LINE_UNKNOWN, .bundle = bundle};
-  if (is_string(c) || !t->base) return;
+    return;
+  }
+  if (is_string(c)) {
+    strand_of(c->s, bundle, 0)->type = string_type(c->w, c->s->arena, t);
+    return;
+  }
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
     x->label = axis_label(c, &t->axis[i]);
+    x->size = axis_value(c, &t->axis[i]);
     x->line = t->base == BASE_R ? LINE_PLAIN : LINE_THICK;
   }
   if (!t->rank && t->base != BASE_R) strand_of(c->s, bundle, 0)->line = LINE_THICK;
@@ -94,11 +129,23 @@ static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
 
 static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wire].type; }
 
+// In a derivative, what goes back has another ink, and its axes a ∂.
+static void mark_cotangent(Part *p, uint32_t bundle, Id wire) {
+  if (!p->c->how->grad || !origin_is_reverse(p->c->w, p->d->wire.at[wire].origin)) return;
+  for (uint32_t i = 0; i < p->c->s->bundle.at[bundle].n; i++) {
+    Strand *x = strand_of(p->c->s, bundle, i);
+    x->ink = INK_SERIES2;
+    if (x->label) x->label = arena_format(p->c->s->arena, "∂%s", x->label);
+  }
+}
+
 uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
+  turn_labels(p, b, wire);
+  mark_cotangent(p, b, wire);
   p->made[wire] = b;
   return b;
 }
@@ -107,6 +154,8 @@ void label_wire(Part *p, Id wire) {
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
+  turn_labels(p, p->made[wire], wire);
+  mark_cotangent(p, p->made[wire], wire);
 }
 
 const char *param_name(const Part *p, Id wire) {
@@ -121,10 +170,12 @@ const char *param_name(const Part *p, Id wire) {
 // A weight or constant is there where it is first used.
 uint32_t bundle_of(Part *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
+  uint32_t kept = kept_bundle(p, wire);
+  if (kept) return kept;
   uint32_t stage = sketch_stage(p->c->s, p->block,
                                 arena_format(p->c->s->arena, "weight %s", param_name(p, wire)));
   uint32_t b = part_make(p, stage, wire);
-  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, param_name(p, wire));
+  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
   for (uint32_t i = 0; i < p->c->s->bundle.at[b].n; i++)
     vec_push(p->c->s->arena, &g->out, strand_at(p->c->s, b, i));
@@ -207,8 +258,16 @@ static void string_loop(Part *p, const Box *box) {
     p->made[box->out[0]] = bundle_of(p, box->in[0]);
     return;
   }
+  if (loop_is_stop(l)) {
+    all_ports(p, box, GLYPH_STOP, "stop");
+    return;
+  }
+  Ids wires = {0};
+  Box plain = stop_operands(p, box, &wires);
+  text = body_text(p, &plain);
   if (!text) text = l->nin > 1 ? "·" : "Σ";
-  all_ports(p, box, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  all_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
 }
 
 void draw_box(Part *p, const Box *box) {
@@ -221,7 +280,7 @@ void draw_box(Part *p, const Box *box) {
   case OP_random:
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
     break;
-  case OP_scan: all_ports(p, box, GLYPH_BLOCK, "scan"); break;
+  case OP_scan: draw_scan(p, box); break;
   case OP_order:
     if (string)
       all_ports(p, box, GLYPH_BOX, "sort");
@@ -239,6 +298,7 @@ static void inputs_from_left(Part *p) {
     const char *name = name_text(c->w->names, x->name);
     uint32_t b = sketch_input(c->s, *name ? name : NULL, strands_for(c, &x->type));
     label_bundle(c, b, &x->type);
+    mark_cotangent(p, b, p->d->in.at[i]);
     p->made[p->d->in.at[i]] = b;
   }
 }
@@ -250,6 +310,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
     if (p->made[p->d->in.at[i]]) continue;
     uint32_t stage = sketch_stage(s, p->block, supply[i].name);
     Glyph g = {.kind = GLYPH_SOURCE, .text = supply[i].name};
+    s->stage.at[stage].early = true;
     for (uint32_t k = i; k < p->d->in.n; k++) {
       if (supply[k].number != supply[i].number) continue;
       uint32_t b = part_make(p, stage, p->d->in.at[k]);
@@ -261,7 +322,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
 }
 
 // A learner looked at for itself is a call of it.
-static const Diagram *unwrapped(const Diagram *d) {
+const Diagram *unwrapped(const Diagram *d) {
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
   return d;
@@ -297,7 +358,9 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitH
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
   if (broken) mark_ends(&p);
+  series_rows(&c);
   sketch_words(c.s);
+  c.s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
   if (!is_string(&c)) sketch_tandem(c.s);
   return c.s;
 }
@@ -316,7 +379,13 @@ Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how
   Sketch *s = circuit_of(w, a, d, how, NULL);
   Layout *l = lay_out(a, s);
   if (!l) return NULL;
-  Canvas *c = canvas_new(a, l->width, l->height, s->title, s->about);
-  paint(c, a, l);
+  Canvas *c;
+  if (how->notes) {
+    c = notes_paint(w, a, l, origin_span(w, s->origin).file);
+  } else {
+    c = canvas_new(a, l->width, l->height, s->title, s->about);
+    paint(c, a, l);
+  }
+  if (!how->no_legend) legend_paint(c, a, l);
   return c;
 }

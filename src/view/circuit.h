@@ -5,8 +5,12 @@
 //   circuit_loop.c    loops, by their indices
 //   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened
+//   circuit_stop.c    as strings: where no gradient goes back
 //   circuit_repeat.c  what is done several times is drawn once
 //   words.c           after: names, and a sentence
+//   circuit_same.c    are two boxes the same picture?
+//   circuit_turn.c    sizes that differ from turn to turn
+//   circuit_scan.c    scans: repeated along an axis
 //   tandem.c          after: axes that run side by side everywhere are one line
 #ifndef LIMN_CIRCUIT_H
 #define LIMN_CIRCUIT_H
@@ -14,20 +18,53 @@
 #include "view/sketch.h"
 
 typedef struct {
+  int64_t at;
+  Size size;
+} TurnSize;
+
+typedef struct { // a size for each turn: o_1, o_2, …
+  const char *base;
+  const char *name;   // of the loop's variable
+  VEC(TurnSize) step; // by `at`
+} Series;
+
+typedef struct {
   World *w;
   Sketch *s;
   const CircuitHow *how;
+  Table *compared; // pairs of diagrams
+  VEC(Series) series;
   Table *steps;    // diagrams to what is drawn of them
   Table *pairs_of; // diagrams to entries of `pairs`
   VEC(const uint32_t *) pairs;
   const Broken *broken; // the whole has errors; otherwise NULL
 } Circuit;
 
+// Turns of a loop that are drawn as one: in all of them the boxes are the same, but for sizes.
+typedef struct Fold Fold;
+struct Fold {
+  const Fold *outer;
+  const char *name; // of the loop's variable
+  uint32_t n;       // turns
+  const int64_t *value;
+  const Diagram *const *d; // [turn] whose boxes they are
+  const Ids *box;          // [turn] in order; NULL: all boxes of each
+  const Table *place;      // of a box of the first turn, + 1; NULL with `box`
+};
+
+typedef struct Repeat Repeat;
 typedef struct { // a diagram that is being drawn, perhaps inside another
   Circuit *c;
   const Diagram *d;
   uint32_t block;
   uint32_t *made; // [wire] its bundle
+  const Fold *fold;
+  // circuit_repeat.c:
+  Diagram *own;         // d, with more wires: what comes into a loop
+  Id **in;              // [box] what it takes
+  bool *done;           // [box] it is drawn
+  VEC(Repeat *) repeat; // those that are drawn
+  Table *tried;         // loops that cannot be drawn as one
 } Part;
 
 // circuit.c
@@ -36,12 +73,15 @@ const char *size_label(World *, Arena *, Size);
 const char *param_name(const Part *, Id wire);
 void label_wire(Part *, Id wire);                        // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
+const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 bool is_string(const Circuit *);                         // a wire is one line
 uint32_t part_make(Part *, uint32_t stage, Id wire);     // a bundle for a wire
 uint32_t bundle_of(Part *, Id wire);                     // of a weight or constant, it begins here
+const char *axis_value(Circuit *, const Axis *);         // its size, if the label does not say it
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
-uint32_t reads(const Diagram *, Id wire); // how often it is read
+uint32_t reads(const Diagram *, Id wire);  // how often it is read
+const Diagram *unwrapped(const Diagram *); // what a learner that is looked at for itself calls
 
 // broken.c
 bool draw_unknown(Part *, const Box *); // false: it is a box like any other
@@ -70,13 +110,37 @@ const char *body_text(Part *, const Box *);        // its formula, if it is not 
 void make_winner(Part *, uint32_t stage, Id wire); // where the largest is: it begins there
 void draw_loop(Part *, const Box *);
 
+// circuit_stop.c
+bool loop_is_stop(const Loop *);                 // does nothing else
+bool loop_stops(const Loop *, uint32_t operand); // which is read in no other way
+void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not
+// The box without the stops of its operands, which are marks on their wires: these have other
+// bundles until the pairs in `wires` (wire, its bundle) are put back.
+Box stop_operands(Part *, const Box *, Ids *wires);
+
 // circuit_call.c
-const char *options_of(Circuit *, const Diagram *); // "8, 64"; NULL: none were written
-const char *title_of(Circuit *, const Diagram *);   // "multihead (8, 64)"
+const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
 void draw_call(Part *, const Box *);
+bool call_is_open(const CircuitHow *, const char *name);
+bool call_has_glyph(const char *name); // the library's box has one
 
 // words.c
 void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c
+// circuit_same.c: up to sizes
+bool same_boxes(Circuit *, const Diagram *, const Box *, const Diagram *, const Box *);
+bool same_diagrams(Circuit *, const Diagram *, const Diagram *);
+
+// circuit_turn.c
+Fold *fold_inside(Part *, const Box *call);         // the same turns in what it calls
+bool fold_varies(Circuit *, const Fold *, Id wire); // its sizes differ
+void turn_labels(Part *, uint32_t bundle, Id wire); // the index for those that differ
+void turn_label(Part *, const Box *loop, uint32_t index, Strand *);
+void turn_label_sizes(Circuit *, const Fold *, const Axis *each, Strand *);    // [turn]
+const char *turn_option(Part *, const Box *call, uint32_t option, uint32_t i); // one of its sizes
+void series_rows(Circuit *);                                                   // for the legend
+
+// circuit_scan.c
+void draw_scan(Part *, const Box *);
 
 // tandem.c
 // For each input and then each output a mask: bit i says that windows move along axes i and i + 1.
@@ -86,5 +150,9 @@ void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 
 // circuit_repeat.c
 void draw_part(Part *);
+uint32_t box_args(const Box *); // what it takes that is drawn: without weights
+uint32_t pass_stage(Part *, uint32_t block, uint32_t from, const char *words); // a bundle goes on
+uint32_t kept_bundle(Part *, Id wire); // made in a turn that is not drawn; 0: it is not
+const char *weight_label(Part *, const char *name);
 
 #endif

@@ -55,15 +55,37 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_open(const CircuitHow *how, const char *name) {
+  if (is_named(how->close, name)) return false;
+  return how->level == LEVEL_LAYER || is_named(how->open, name);
+}
+
+bool call_has_glyph(const char *name) {
+  const Known *k = known_box(name);
+  return k && k->as == AS_GLYPH;
+}
+
 // -- what it was configured with ------------------------------------------------------------------
-static void option_text(Circuit *c, const Option *o, Buf *b) {
+typedef struct { // of a diagram for itself, or of a call
+  Circuit *c;
+  Part *p;
+  const Box *call;
+  const Diagram *d;
+} Configured;
+
+static void option_text(const Configured *x, uint32_t k, Buf *b) {
+  const Option *o = &x->d->option.at[k];
   if (o->text) buf_text(b, o->text);
   for (uint32_t i = 0; i < o->nsize; i++)
-    buf_printf(b, "%s%s", i ? " " : "", size_label(c->w, c->s->arena, o->size[i]));
+    buf_printf(b, "%s%s", i ? " " : "",
+               x->p ? turn_option(x->p, x->call, k, i)
+                    : size_label(x->c->w, x->c->s->arena, o->size[i]));
 }
 
 // "8, 64" of multihead[8, 64]; NULL: nothing was written. Behind one that was left out, names.
-const char *options_of(Circuit *c, const Diagram *d) {
+static const char *options_of(const Configured *x) {
+  Circuit *c = x->c;
+  const Diagram *d = x->d;
   Buf b = buf_new(c->s->arena);
   bool left_out = false;
   for (uint32_t i = 0; i < d->option.n; i++) {
@@ -72,13 +94,14 @@ const char *options_of(Circuit *c, const Diagram *d) {
     if (o->usual) continue;
     if (b.n) buf_text(&b, ", ");
     if (left_out) buf_printf(&b, "%s: ", name_text(c->w->names, o->name));
-    option_text(c, o, &b);
+    option_text(x, i, &b);
   }
   return b.n ? b.at : NULL;
 }
 
 const char *title_of(Circuit *c, const Diagram *d) {
-  const char *name = name_text(c->w->names, d->name), *options = options_of(c, d);
+  const char *name = name_text(c->w->names, d->name);
+  const char *options = options_of(&(Configured){.c = c, .d = d});
   return options ? arena_format(c->s->arena, "%s (%s)", name, options) : name;
 }
 
@@ -301,7 +324,7 @@ static void open_call(Part *p, const Box *box, bool frame) {
   if (frame)
     block = sketch_block(c->s, p->block, title_of(c, box->callee),
                          ink_of(name_text(c->w->names, box->callee->name)));
-  Part inner = {.c = c, .d = callee, .block = block};
+  Part inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_of(p, box->in[i]);
@@ -319,6 +342,8 @@ static void string_call(Part *p, const Box *box) {
   args.nout = box->callee->out.n;
   all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
             name_text(p->c->w->names, box->callee->name));
+  Stage *last = &p->c->s->stage.at[p->c->s->stage.n - 1];
+  last->glyph.at[0].bold = box->callee->param.n > 0;
 }
 
 // Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
@@ -365,7 +390,7 @@ static Glyph glyph_of(Part *p, const Box *box, const Known *k) {
     if (k->kind == GLYPH_LEARNED) g.above = as = given_name(p, box);
     g.bold = box->callee->param.n > 0;
   } else {
-    const char *options = options_of(p->c, box->callee);
+    const char *options = options_of(&(Configured){p->c, p, box, box->callee});
     if (options) g.second = arena_format(p->c->s->arena, "(%s)", options);
   }
   g.words = call_words(p, box, as, k && k->as == AS_GLYPH);
@@ -381,8 +406,7 @@ void draw_call(Part *p, const Box *box) {
   const char *name = name_text(p->c->w->names, box->callee->name);
   const Known *k = known_box(name);
   Window window;
-  bool open = how->level == LEVEL_LAYER || is_named(how->open, name);
-  if (is_named(how->close, name)) open = false;
+  bool open = call_is_open(how, name) && !how->grad;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
   if (open || (wires && !is_named(how->close, name)))
     open_call(p, box, !wires || is_named(how->open, name));

@@ -253,8 +253,14 @@ static uint32_t terms_of(const Access *a) {
 }
 
 static void label_indices(Reading *r, uint32_t bundle, const Ids *index) {
-  for (uint32_t i = 0; i < index->n; i++)
-    if (index->at[i]) strand_of(r->p->c->s, bundle, i)->label = index_label(r, index->at[i] - 1);
+  for (uint32_t i = 0; i < index->n; i++) {
+    if (!index->at[i]) continue;
+    const Index *at = &r->l->index[index->at[i] - 1];
+    Strand *x = strand_of(r->p->c->s, bundle, i);
+    x->label = index_label(r, index->at[i] - 1);
+    x->size = axis_value(r->p->c, &(Axis){.label = at->name, .size = at->size});
+    turn_label(r->p, r->box, index->at[i] - 1, x);
+  }
 }
 
 static uint32_t label_at(const Coord *k) { // the operand that says where; UINT32_MAX: none

@@ -86,6 +86,15 @@ static uint32_t earliest_source(const Lay *y, uint32_t k) {
   return y->l->at[maker - 1] + (y->s->stage.at[maker - 1].in.n > 0);
 }
 
+// Does a string end where the last glyphs stand? Then what begins late has a section of its own.
+static bool ends_last(const Lay *y) {
+  for (uint32_t k = 0; y->s->strings && k < y->s->stage.n; k++) {
+    const Stage *t = &y->s->stage.at[k];
+    if (y->l->at[k] + 1 == y->sections && !t->out.n && !t->glyph.n) return true;
+  }
+  return false;
+}
+
 // What a stage makes follows the first thing that it takes. One that takes nothing stands just
 // before its use.
 static void find_sections(Lay *y) {
@@ -99,12 +108,14 @@ static void find_sections(Lay *y) {
     const Stage *t = &s->stage.at[k];
     uint32_t after = t->in.n ? t->in.at[0] : t->below ? t->beside : ring.last[t->beside];
     at[k] = t->in.n ? earliest(y, &ring, k) : earliest_source(y, k);
+    if (s->apart && t->glyph.n && at[k] < y->sections) at[k] = y->sections;
     if (at[k] + 1 > y->sections) y->sections = at[k] + 1;
     for (uint32_t i = 0; i < t->out.n; after = t->out.at[i++]) insert(&ring, after, t->out.at[i]);
   }
   for (uint32_t b = ring.next[0]; b; b = ring.next[b]) y->rank[b] = ++n, y->l->there[b] = true;
+  y->sections += ends_last(y);
   for (uint32_t k = s->stage.n; k-- > 0;) {
-    if (s->stage.at[k].in.n) continue;
+    if (s->stage.at[k].in.n || s->stage.at[k].early) continue;
     uint32_t next = y->sections;
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) {
       uint32_t taker = y->taker[s->stage.at[k].out.at[i]];
@@ -320,11 +331,15 @@ static double title_room(const Lay *y, uint32_t block) {
   return PAD + (b->title || b->times ? TITLE : 0);
 }
 
+static double foot_room(const Lay *y, uint32_t block) {
+  return PAD + (y->s->block.at[block].from ? TITLE : 0);
+}
+
 // Frames that end below the upper thing, and those that begin above the lower one.
 static double frames_between(const Lay *y, uint32_t upper, uint32_t lower) {
   double sum = 0;
   uint32_t both = common_block(y, upper, lower);
-  for (uint32_t b = upper; b != both; b = parent(y, b)) sum += PAD;
+  for (uint32_t b = upper; b != both; b = parent(y, b)) sum += foot_room(y, b);
   for (uint32_t b = lower; b != both; b = parent(y, b)) sum += title_room(y, b);
   return sum;
 }
@@ -374,7 +389,7 @@ static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out)
   bool merge = !out && !m->glyph && m->out.n && m->in.n > 1;
   for (uint32_t i = merge ? ids->n - 1 : 0; i < ids->n; i++) {
     Entry e = {.var = out ? y->mid_out[ids->at[i]] : y->mid_in[ids->at[i]], .block = block};
-    if (m->glyph && i == 0) e.over = overhang(m->glyph, ids->n);
+    if (m->glyph && i == 0) e.over = overhang(m->glyph, ids->n) + lens_stub(m->glyph);
     if (m->glyph && i + 1 == ids->n) e.under = overhang(m->glyph, ids->n);
     vec_push(y->arena, c, e);
   }
@@ -541,8 +556,10 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         const Ids *upper = out ? &above->out : &above->in, *lower = out ? &m->in : &m->out;
         if (!upper->n || !lower->n) continue;
         uint32_t a = upper->at[upper->n - 1], b = lower->at[0];
-        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false},
-                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false});
+        double under = above->glyph ? overhang(above->glyph, upper->n) : NEAR;
+        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, under, block, false},
+                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], overhang(m->glyph, lower->n), NEAR,
+                            own, false});
       }
       above = m->glyph ? m : NULL;
       block = own;
@@ -629,6 +646,18 @@ static void find_labels(Lay *y, Widths *w) {
     }
 }
 
+// Frames that end behind a section keep what follows away.
+static bool frame_ends(const Lay *y, uint32_t section) {
+  const Sketch *s = y->s;
+  for (uint32_t b = 1; b < s->block.n; b++) {
+    uint32_t last = 0;
+    for (uint32_t k = 0; k < s->stage.n; k++)
+      if (common_block(y, s->stage.at[k].block, b) == b && y->l->at[k] > last) last = y->l->at[k];
+    if (last == section) return true;
+  }
+  return false;
+}
+
 static void find_x(Lay *y) {
   Layout *l = y->l;
   Widths *w = NEW_ARRAY(y->arena, Widths, y->sections + 1);
@@ -642,13 +671,17 @@ static void find_x(Lay *y) {
   find_labels(y, w);
   for (uint32_t k = 0; k <= y->sections; k++) {
     Section s = {.data = x};
-    s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
+    s.gather =
+        s.data + fmax(w[k].data, y->s->room > 0 ? y->s->room : ROOM) + (w[k].frame ? FRAME : 0);
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
-    s.end = x = s.spread + w[k].spread;
+    s.end = s.spread + w[k].spread;
+    x = s.end + (frame_ends(y, k) ? FRAME : 0);
     vec_push(y->arena, &l->section, s);
   }
-  l->width = l->section.at[y->sections].gather + MARGIN;
+  double ends = 0;
+  for (uint32_t i = 0; i < y->s->ends.n; i++) ends = fmax(ends, name_width(y->s->ends.at[i]) + 8);
+  l->width = l->section.at[y->sections].gather + ends + MARGIN;
 }
 
 // -- all ------------------------------------------------------------------------------------------
@@ -711,7 +744,7 @@ static void find_frames(Lay *y) {
     frame_add(l, y->s->stage.at[p->stage].block, p->x, p->x, y0, y1);
   }
   for (uint32_t b = y->s->block.n; b-- > 1;) {
-    l->top[b] -= title_room(y, b), l->bottom[b] += PAD;
+    l->top[b] -= title_room(y, b), l->bottom[b] += foot_room(y, b);
     l->left[b] -= 8, l->right[b] += 4;
     frame_add(l, parent(y, b), l->left[b], l->right[b], l->top[b], l->bottom[b]);
   }

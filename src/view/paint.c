@@ -1,5 +1,6 @@
 // A layout becomes marks: frames first, then strands, each one path from its birth to its end, then
 // dividers, glyphs and labels.
+#include "view/room.h"
 #include "view/sketch.h"
 
 #include <math.h>
@@ -66,6 +67,17 @@ static double port_x(const Placed *p, bool in) {
   return in ? p->x - half : p->x + half;
 }
 
+// Where a value is copied; on the way back, where changes are added, a little beside the value's
+// copy, which passes it.
+static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
+  if (l->s->strand.at[x].line != LINE_BACK) {
+    dot(c, at, y);
+    return at;
+  }
+  plus_circle(c, at - 4, y);
+  return at - 4;
+}
+
 static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
   uint32_t born = l->born[x];
   *y = l->out[x];
@@ -74,8 +86,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   if (e->from) return port_x(e->from, false);
   if (e->begin && e->begin->kind == LINK_COPY) {
     *y = l->y[e->begin->a];
-    dot(c, s->spread - 4, *y);
-    return s->spread - 4;
+    return branch(c, l, x, s->spread - 4, *y);
   }
   if (e->begin && e->begin->kind == LINK_BEGIN) dot(c, s->spread - 4, *y);
   return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
@@ -96,6 +107,28 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, do
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
+// The arrowhead of a line that has a direction, in the first place for labels that it crosses.
+static void direction(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  const Strand *strand = &l->s->strand.at[x];
+  if (strand->line != LINE_FORTH && strand->line != LINE_BACK) return;
+  const Section *s = &l->section.at[l->born[x]];
+  double from = l->born[x] ? l->section.at[l->born[x] - 1].spread + e->spread : s->data;
+  arrowhead(c, (from + s->gather) / 2, l->y[x], strand->line == LINE_BACK, false,
+            strand->ink ? strand->ink : INK_LINE);
+}
+
+// Where lines of lenses cross, the lower one has a gap.
+static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  if (l->s->strand.at[x].line < LINE_FORTH || !l->born[x] || e->from) return;
+  if (!e->begin || e->begin->kind != LINK_PASS || fabs(l->out[x] - l->y[x]) < 0.01) return;
+  double x0 = l->section.at[l->born[x] - 1].spread, dx = e->spread;
+  canvas_open(c, "", "gap", "");
+  path_move(c, x0 + dx * 0.15, l->out[x]);
+  path_cubic(c, x0 + dx / 2, l->out[x], x0 + dx / 2, l->y[x], x0 + dx * 0.85, l->y[x]);
+  canvas_paint(c, &(Paint){.stroke = INK_PAPER, .width = 6});
+  canvas_close(c);
+}
+
 // From birth to end, this far below its place.
 static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
@@ -108,7 +141,9 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
   }
   end_strand(c, l, e, x, by);
   const Strand *s = &l->s->strand.at[x];
-  Paint how = {.stroke = s->alarm ? INK_ALARM : INK_LINE,
+  Paint how = {.stroke = s->alarm ? INK_ALARM
+                         : s->ink ? s->ink
+                                  : INK_LINE,
                .width = (s->line == LINE_THICK ? 2 : 1) + (s->alarm ? 1.5 : 0)};
   if (s->line == LINE_UNKNOWN) how.dash[0] = 5, how.dash[1] = 3;
   canvas_paint(c, &how);
@@ -116,11 +151,13 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
 
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   const Strand *k = &l->s->strand.at[x];
+  gap(c, l, e, x);
   canvas_open(c, k->id ? k->id : "", "wire", k->words ? k->words : k->label ? k->label : "");
   if (k->line == LINE_TANDEM)
     strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
   else
     strand_line(c, l, e, x, 0);
+  direction(c, l, e, x);
   canvas_close(c);
 }
 
@@ -145,22 +182,47 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
   }
 }
 
-// What is repeated stands between tall parentheses, with how often at the top.
+// What is repeated stands between tall parentheses, with the first turn at the foot and the last at
+// the top.
 static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
-  double top = l->top[b] + 12, bottom = l->bottom[b], x[2] = {l->left[b], l->right[b]};
-  for (int k = 0; k < 2; k++) {
-    double in = k ? -7 : 7, third = (bottom - top) / 4;
-    canvas_open(c, "", "parenthesis", "");
-    path_move(c, x[k] + in, top);
-    path_cubic(c, x[k], top + third / 2, x[k], bottom - third / 2, x[k] + in, bottom);
+  const Block *k = &l->s->block.at[b];
+  double top = l->top[b] + 12, bottom = l->bottom[b] - (k->from ? 15 : 0);
+  double x[2] = {l->left[b], l->right[b]}, fourth = (bottom - top) / 4;
+  const char *words =
+      arena_format(l->s->arena, "repeated, %s to %s", k->from ? k->from : "1", k->times);
+  for (int i = 0; i < 2; i++) {
+    double in = i ? -7 : 7;
+    canvas_open(c, "", "parenthesis", i ? "" : words);
+    path_move(c, x[i] + in, top);
+    path_cubic(c, x[i] - in / 2, top + fourth, x[i] - in / 2, bottom - fourth, x[i] + in, bottom);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
     canvas_close(c);
   }
-  canvas_open(c, "", "title", "");
-  math_text(c, l->left[b] + 2, top - 3,
-            &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = ANCHOR_MIDDLE},
-            l->s->block.at[b].times);
+}
+
+// The turns are written at the ends of the parenthesis, as near as no line runs.
+static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, double y) {
+  static const double by[] = {0, 12, -10, 22, -20};
+  double width = math_width(FACE_ITALIC, LABEL, text), left = l->left[b];
+  bool down = y < l->top[b] + 20;
+  double at[] = {left + 7 - width / 2, left - width - 2, left + 14, left + 18 + width};
+  double x = at[0], to = y;
+  for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
+    double x0 = at[k % COUNT(at)], y0 = y + (down ? 1 : -1) * by[k / COUNT(at)];
+    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + 1}, NULL, "frame") >= 1)
+      x = x0, to = y0;
+  }
+  canvas_open(c, "", "label", "");
+  math_text(c, x, to, &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, text);
   canvas_close(c);
+}
+
+static void turn_texts(Canvas *c, const Layout *l) {
+  for (uint32_t b = 1; b < l->s->block.n; b++) {
+    const Block *k = &l->s->block.at[b];
+    if (k->times) turn_text(c, l, b, k->times, l->top[b] + 9);
+    if (k->from) turn_text(c, l, b, k->from, l->bottom[b] - 3);
+  }
 }
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
@@ -169,6 +231,7 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
+  if (!k->ink && !k->title) return; // it only holds together what is in it
   canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
@@ -180,18 +243,24 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_close(c);
 }
 
+static void name(Canvas *c, const Layout *l, const Bundle *b, double x, Anchor anchor,
+                 const char *text) {
+  double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
+  canvas_open(c, "", "label", "");
+  math_text(c, x, y + NAME * 0.33,
+            &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = anchor, .ink = INK_TEXT}, text);
+  canvas_close(c);
+}
+
 static void names(Canvas *c, const Layout *l) {
   const Sketch *s = l->s;
   for (uint32_t i = 0; i < s->in.n; i++) {
     const Bundle *b = &s->bundle.at[s->in.at[i]];
-    if (!b->name || !b->n) continue;
-    double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
-    canvas_open(c, "", "label", "");
-    math_text(c, l->section.at[0].data - 6, y + NAME * 0.33,
-              &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_END, .ink = INK_TEXT},
-              b->name);
-    canvas_close(c);
+    if (b->name && b->n) name(c, l, b, l->section.at[0].data - 6, ANCHOR_END, b->name);
   }
+  for (uint32_t i = 0; i < s->out.n && i < s->ends.n; i++)
+    name(c, l, &s->bundle.at[s->out.at[i]], l->section.at[l->section.n - 1].gather + 6,
+         ANCHOR_START, s->ends.at[i]);
 }
 
 static void labels(Canvas *c, const Layout *l) {
@@ -199,7 +268,8 @@ static void labels(Canvas *c, const Layout *l) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - 5,
+    double up = l->s->strand.at[x].line < LINE_FORTH ? 5 : 9; // above its arrowhead
+    math_text(c, s->data + 6, l->y[x] - up,
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
     canvas_close(c);
@@ -259,4 +329,5 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   glyphs(c, l);
   labels(c, l);
   names(c, l);
+  turn_texts(c, l);
 }

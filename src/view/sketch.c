@@ -37,7 +37,7 @@ uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
 }
 
 uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
-  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words});
+  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words, .origin = s->origin});
   return s->stage.n - 1;
 }
 
@@ -93,8 +93,32 @@ typedef struct {
   bool *put;        // [stage] that takes nothing: it is in the row
   uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
   uint32_t *stands; // [use] the bundle that it turned out to be
+  uint32_t *home;   // [bundle made] the innermost block that holds all its uses
   Ids row;
 } Settle;
+
+static uint32_t common_block(const Sketch *s, uint32_t a, uint32_t b) {
+  while (a != b) { // a block stands behind the one that it is in
+    if (a > b)
+      a = s->block.at[a].parent;
+    else
+      b = s->block.at[b].parent;
+  }
+  return a;
+}
+
+static void find_homes(Settle *t) {
+  Sketch *s = t->s;
+  t->home = NEW_ARRAY(t->arena, uint32_t, t->uses);
+  for (uint32_t i = 0; i < t->uses; i++) t->home[i] = UINT32_MAX;
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
+      uint32_t *home = &t->home[s->bundle.at[s->stage.at[k].in.at[i]].of];
+      *home =
+          *home == UINT32_MAX ? s->stage.at[k].block : common_block(s, *home, s->stage.at[k].block);
+    }
+  for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
+}
 
 static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < s->bundle.at[from].n; i++)
@@ -129,13 +153,13 @@ static void put_copy(Settle *t, uint32_t made, uint32_t block) {
   put_stage(t, copy, ids_find(&t->row, from));
 }
 
-static void take(Settle *t, uint32_t use, uint32_t block) {
+static void take(Settle *t, uint32_t use) {
   uint32_t made = t->s->bundle.at[use].of;
   if (--t->left[made] == 0) {
     t->stands[use] = t->now[made];
     return;
   }
-  put_copy(t, made, block);
+  put_copy(t, made, t->home[made]);
   const Stage *copy = &t->stage.at[t->stage.n - 1];
   t->stands[use] = copy->out.at[0];
   t->now[made] = copy->out.at[1];
@@ -228,7 +252,7 @@ static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which)
     stage.below = k < which;
     at = place + stage.below;
   }
-  if (!stage.beside && at) stage.beside = t->row.at[at - 1], stage.below = true;
+  if (!stage.beside && at && in->n) stage.beside = t->row.at[at - 1], stage.below = true;
   put_stage(t, stage, at);
   t->put[maker] = true;
   for (uint32_t i = 0; i < stage.out.n; i++)
@@ -241,6 +265,14 @@ static void put_sources(Settle *t, const Ids *in) {
     if (maker && !t->s->stage.at[maker - 1].in.n && !t->put[maker - 1])
       put_source(t, maker - 1, in, i);
   }
+}
+
+// Does a stage take nothing, and nobody what it makes?
+static bool is_idle(const Settle *t, uint32_t k) {
+  const Stage *stage = &t->s->stage.at[k];
+  bool idle = !stage->in.n && !t->put[k];
+  for (uint32_t i = 0; i < stage->out.n; i++) idle &= !t->left[stage->out.at[i]];
+  return idle;
 }
 
 // In the order in which they stand; the uses are moved with them.
@@ -259,7 +291,7 @@ static void settle_stage(Settle *t, uint32_t k) {
   Ids wanted = {0};
   if (!stage.in.n) return; // when it is used
   put_sources(t, &stage.in);
-  for (uint32_t i = 0; i < stage.in.n; i++) take(t, stage.in.at[i], stage.block);
+  for (uint32_t i = 0; i < stage.in.n; i++) take(t, stage.in.at[i]);
   for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &wanted, t->stands[stage.in.at[i]]);
   if (stage.free) sort_by_row(&t->row, &wanted, &stage.in);
   gather(t, &wanted, stage.block);
@@ -323,13 +355,16 @@ void sketch_settle(Sketch *s) {
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
   for (uint32_t i = 1; i < t.uses; i++)
     t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, t.now[i] = i;
+  find_homes(&t);
   for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
   for (uint32_t i = 0; i < s->in.n; i++)
     if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
   Ids out = {0};
+  for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
+    if (is_idle(&t, k)) put_source(&t, k, &out, 0);
   put_sources(&t, &s->out);
-  for (uint32_t i = 0; i < s->out.n; i++) take(&t, s->out.at[i], 0);
+  for (uint32_t i = 0; i < s->out.n; i++) take(&t, s->out.at[i]);
   for (uint32_t i = 0; i < s->out.n; i++) vec_push(a, &out, t.stands[s->out.at[i]]);
   if (out.n) gather(&t, &out, 0);
   settle_strands(&t);

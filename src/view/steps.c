@@ -239,8 +239,11 @@ static bool rewrite(World *w, Diagram *to, const Diagram *from, const Box *box, 
   Ids in = {0}, own = {0};
   for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &in, map[box->in[i]]);
   const Wire *old = &from->wire.at[box->out[0]];
+  to->turn = box->turn;
   Id wire = put_loop(&s, part(w, l, &in, root, &own), &own, old->type);
+  to->turn = 0;
   to->wire.at[wire].name = old->name;
+  to->wire.at[wire].kept = old->kept;
   map[box->out[0]] = wire;
   return true;
 }

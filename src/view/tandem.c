@@ -330,6 +330,9 @@ void sketch_tandem(Sketch *s) {
       Strand *to = &s->strand.at[lead];
       to->label = both_labels(a, to->label, s->strand.at[y].label);
       to->words = both_words(a, to->words, s->strand.at[y].words);
+      to->size = to->size && s->strand.at[y].size
+                     ? arena_format(a, "%s × %s", to->size, s->strand.at[y].size)
+                     : NULL;
       to->line = LINE_TANDEM;
     }
   for (uint32_t x = 1; x < s->strand.n; x++) {

@@ -102,6 +102,9 @@ typedef enum {
 typedef struct {
   Level level;
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
+  bool no_legend;
+  bool notes; // comments at the ends of lines, beside what the lines make
+  bool grad;  // it is a derivative: cotangents have an ink of their own
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 
@@ -110,6 +113,15 @@ Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
 
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
+
+// lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
+Canvas *lens_draw(Infer *, Arena *, Program *, const char *name, Level);
+
+// grad.c: the reverse derivative of a box as a circuit
+Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitHow *);
+
+// who.c: which goals move which learners
+Canvas *who_draw(Infer *, Arena *, Program *);
 
 // check.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
 typedef enum {

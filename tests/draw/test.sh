@@ -55,4 +55,25 @@ if [ $? -eq 1 ] && grep -q "has no goals" out; then ok "nothing to draw"; else n
 if [ $? -ne 0 ] && grep -q "svg, .pdf, .png, .tex or .txt" out; then ok "an unknown kind of file"; else not_ok "an unknown kind of file"; cat out; fi
 "$LIMN" draw wrong.limn f --level low -o f.svg >out 2>&1
 if [ $? -ne 0 ] && grep -q "learner" out; then ok "an unknown level"; else not_ok "an unknown level"; cat out; fi
+# what is said once is drawn once
+count() { grep -o "$1" "$2" | wc -l; }
+"$LIMN" draw "$root/examples/unet.limn" unet -o unet.svg >/dev/null
+"$LIMN" draw "$root/examples/transformer.limn" model -o model.svg >/dev/null
+if [ "$(count 'repeated, l=1 to 4' unet.svg)" -ge 1 ] && [ "$(count 'repeated, l=4 to 1' unet.svg)" -ge 1 ] && [ "$(count 'repeated, l=1 to 6' model.svg)" -ge 1 ]; then ok "loops are repeats"; else not_ok "loops are repeats"; fi
+if grep -q '→ C_{l}' unet.svg && grep -q 'C_{l} →' unet.svg; then ok "kept wires end on plates"; else not_ok "kept wires end on plates"; fi
+if grep -q '64, 128, 256, 512, 1024' unet.svg && grep -q 'Legend' model.svg && grep -q '"512"' model.svg && grep -q '"8000"' model.svg; then ok "the legend has sizes"; else not_ok "the legend has sizes"; fi
+"$LIMN" draw "$root/examples/unet.limn" unet --no-legend -o bare.svg >/dev/null
+if grep -q 'Legend' bare.svg; then not_ok "no legend"; else ok "no legend"; fi
+"$LIMN" draw "$root/examples/transformer.limn" model --notes -o notes.svg >/dev/null
+if grep -q 'tied: one table, three uses' notes.svg && ! grep -q 'tied' model.svg; then ok "notes"; else not_ok "notes"; fi
+for name in lstm gru; do
+  "$LIMN" draw "$root/examples/attention.limn" $name -o scan.svg >/dev/null
+  if grep -q 'repeated, t=1 to T' scan.svg && "$LIMN" draw "$root/examples/attention.limn" $name --check; then ok "$name is opened"; else not_ok "$name is opened"; fi
+done
+for file in transformer unet attention conv_zoo; do
+  for name in $(names "$root/examples/$file.limn"); do
+    "$LIMN" print "$root/examples/$file.limn" "$name" >/dev/null 2>&1 || continue
+    if "$LIMN" draw "$root/examples/$file.limn" "$name" --notes --check >out 2>&1; then ok "notes of $file $name"; else not_ok "notes of $file $name: $(head -1 out)"; fi
+  done
+done
 sh "$here/partial.sh"
