@@ -239,8 +239,8 @@ static bool run_matches(const RunInfo *r, const char *pattern) {
   Limn *l = limn_new();
   if (!l) return false;
   const char *path = arena_format(l->arena, "%s/program.limn", r->dir), *found = NULL;
-  if (limn_load(l, path) == LIMN_GOOD) found = limn_find(l, pattern, false);
-  bool any = found && *found;
+  if (limn_load(l, path) == LIMN_GOOD) found = limn_find(l, pattern, true);
+  bool any = found && strcmp(found, "[]") != 0;
   limn_free(l);
   return any;
 }
@@ -250,7 +250,7 @@ LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
   const char *why = "";
-  Runs all = {0}, some = {0};
+  RunInfos all = {0}, some = {0};
   if (!runs_read(l->arena, dir, &all, &why)) {
     diag_error(l->w->diags, (Span){0}, "%s", why);
     return LIMN_WRONG;
@@ -886,6 +886,9 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
+  Diagram *d = name ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool strings = how->level && strcmp(how->level, "learner") == 0;
+  if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
   faults_print(&faults, &b);
   *text = b.n ? b.at : "";
   l->drawn = true;

@@ -424,12 +424,28 @@ const char *infer_names(Infer *in, Program *p, const char *near) {
   return nearest_name(near, all.at, all.n);
 }
 
-// The first use of a box in the program, and where it is; NULL: there is none.
+// How well a use shows what a box is: best on one sample, and with numbers for sizes.
+static uint32_t use_rank(World *w, const Diagram *d) {
+  bool sample = false, numbers = true;
+  int64_t n;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      sample |= t->axis[k].pass == PASS_SAMPLE;
+      numbers &= size_value(w, size_now(w, t->axis[k].size), &n);
+    }
+  }
+  return 1 + (sample ? 0u : 2u) + (numbers ? 1u : 0u);
+}
+
+// The first of the best uses of a box in the program, and where it is; NULL: there is none.
 static Body *first_use(Infer *in, const Def *d, Span *where) {
-  Body *b = NULL; // with numbers for sizes rather than symbols
-  for (uint32_t i = 0; (!b || b->generic) && i < in->made_body.n; i++) {
+  Body *b = NULL;
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < in->made_body.n; i++) {
     Body *next = in->made_body.at[i];
-    if (next && next->def == d && (!b || !next->generic)) b = next;
+    uint32_t rank = next && next->def == d ? use_rank(in->w, next->d) : 0;
+    if (rank > best) b = next, best = rank;
   }
   for (uint32_t i = 1; b && i < in->w->diagram.n; i++) {
     const Diagram *by = in->w->diagram.at[i];

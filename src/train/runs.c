@@ -1,6 +1,6 @@
-// Runs are folders, and a folder of runs is all the registry there is. A run says of itself what it
-// is (run.json), what it measured (metrics.csv) and what it holds (model.safetensors): here that is
-// read back. What cannot be read is left out, not an error: a run may be beginning.
+// RunInfos are folders, and a folder of runs is all the registry there is. A run says of itself
+// what it is (run.json), what it measured (metrics.csv) and what it holds (model.safetensors): here
+// that is read back. What cannot be read is left out, not an error: a run may be beginning.
 #define _DEFAULT_SOURCE
 #include "train/train.h"
 
@@ -84,7 +84,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool runs_read(Arena *a, const char *dir, Runs *out, const char **why) {
+bool runs_read(Arena *a, const char *dir, RunInfos *out, const char **why) {
   RunInfo one;
   if (read_run(a, dir, &one)) {
     vec_push(a, out, one);
@@ -160,7 +160,7 @@ static void json_run(const RunInfo *r, Buf *b) {
   buf_text(b, "]}");
 }
 
-void runs_print(const Runs *runs, bool json, Buf *b) {
+void runs_print(const RunInfos *runs, bool json, Buf *b) {
   if (json) buf_char(b, '[');
   for (uint32_t i = 0; i < runs->n; i++) {
     if (json && i) buf_text(b, ", ");

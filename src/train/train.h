@@ -46,10 +46,11 @@ typedef struct {
   VEC(RunMeasure) measure;
   VEC(const char *) learner; // by the names of its weights
 } RunInfo;
-typedef VEC(RunInfo) Runs;
-bool runs_read(Arena *, const char *dir, Runs *, const char **why); // in the order of their names
+typedef VEC(RunInfo) RunInfos;
+bool runs_read(Arena *, const char *dir, RunInfos *,
+               const char **why); // in the order of their names
 bool run_has(const RunInfo *, const char *learner);
-void runs_print(const Runs *, bool json, Buf *);
+void runs_print(const RunInfos *, bool json, Buf *);
 
 // show.c: what a `show` asked for, as numbers
 typedef struct {

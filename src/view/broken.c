@@ -31,11 +31,18 @@ static void end_here(Part *p, uint32_t bundle) {
     stage_link(s, stage, LINK_END, strand_at(s, use, i), 0);
 }
 
+// The box may be a copy: it is known by the wire that comes out.
+static Id unknown_at(const Broken *k, const Box *box) {
+  for (uint32_t i = 0; i < k->unknown.n && box->nout; i++)
+    if (k->diagram->box.at[k->unknown.at[i]].out[0] == box->out[0]) return k->unknown.at[i];
+  return 0;
+}
+
 bool draw_unknown(Part *p, const Box *box) {
   const Broken *k = p->c->broken;
   Sketch *s = p->c->s;
-  Id id = (Id)(box - p->d->box.at);
-  if (p->d != k->diagram || ids_find(&k->unknown, id) == k->unknown.n) return false;
+  Id id = p->d->id == k->diagram->id ? unknown_at(k, box) : 0;
+  if (!id) return false;
   const char *word = name_text(p->c->w->names, box->callee->name);
   uint32_t nin = box->callee->in.n, nout = box->nout; // what it is given, without its weights
   if (nout > box->callee->out.n && box->callee->param.n) nout = box->callee->out.n;
@@ -88,7 +95,7 @@ void mark_ends(Part *p) {
 }
 
 // -- messages -------------------------------------------------------------------------------------
-static bool find_glyph(const Layout *l, Id box, Plate *out) {
+static bool find_glyph(const Layout *l, Id box, Message *out) {
   for (uint32_t i = 0; box && i < l->placed.n; i++) {
     if (l->placed.at[i].glyph->unknown != box) continue;
     out->x = l->placed.at[i].x;
@@ -99,7 +106,7 @@ static bool find_glyph(const Layout *l, Id box, Plate *out) {
 }
 
 // The input that a message is about.
-static bool find_input(const Layout *l, const Broken *k, const Slip *slip, Plate *out) {
+static bool find_input(const Layout *l, const Broken *k, const Slip *slip, Message *out) {
   for (uint32_t i = 0; i < k->diagram->in.n && slip->wire.n && !slip->box && !slip->end; i++) {
     if (k->diagram->in.at[i] != slip->wire.at[0].wire) continue;
     double y = l->y[l->s->bundle.at[l->s->in.at[i]].first];
@@ -109,7 +116,7 @@ static bool find_input(const Layout *l, const Broken *k, const Slip *slip, Plate
   return false;
 }
 
-static bool find_end(const Layout *l, Plate *out) {
+static bool find_end(const Layout *l, Message *out) {
   const Sketch *s = l->s;
   out->x = l->section.at[l->section.n - 1].gather - 2;
   out->y0 = INFINITY, out->y1 = -INFINITY;
@@ -122,24 +129,24 @@ static bool find_end(const Layout *l, Plate *out) {
   return out->y0 <= out->y1;
 }
 
-Plate message_plate(World *w, Arena *a, Span span, const char *text) {
-  Plate p = {.head = "", .text = text};
+Message message_plate(World *w, Arena *a, Span span, const char *text) {
+  Message p = {.head = "", .text = text};
   uint32_t line = 0, column;
   if (span.file) source_place(w->sources, span, &line, &column);
   if (line) p.head = arena_format(a, "line %u", line);
   return p;
 }
 
-void broken_plates(World *w, Arena *a, const Broken *k, const Layout *l, Plates *out) {
+void broken_plates(World *w, Arena *a, const Broken *k, const Layout *l, Messages *out) {
   for (uint32_t i = 0; i < k->slip.n; i++) {
     const Slip *s = &k->slip.at[i];
-    Plate p = message_plate(w, a, s->span, s->text);
+    Message p = message_plate(w, a, s->span, s->text);
     p.tied = find_glyph(l, s->box, &p) || (s->end && find_end(l, &p)) || find_input(l, k, s, &p);
     vec_push(a, out, p);
   }
 }
 
-const char *plates_about(Arena *a, const Plates *p) {
+const char *plates_about(Arena *a, const Messages *p) {
   Buf b = buf_new(a);
   for (uint32_t i = 0; i < p->n; i++)
     buf_printf(&b, "%s%s%s%s", i ? "; " : "", p->at[i].head, *p->at[i].head ? ": " : "",
@@ -153,7 +160,7 @@ Canvas *broken_draw(World *w, Arena *a, const Broken *k, const CircuitHow *how) 
   if (!l) return NULL;
   Canvas *draft = canvas_new(a, l->width, l->height, s->title, "");
   paint(draft, a, l);
-  Plates plates = {0};
+  Messages plates = {0};
   broken_plates(w, a, k, l, &plates);
   for (uint32_t i = 0; i < plates.n && plates.n > 1; i++) plates.at[i].number = i + 1;
   Plating plan = plates_plan(a, draft, &plates, l->height, false);

@@ -279,6 +279,8 @@ void draw_box(Part *p, const Box *box) {
   case OP_join: draw_join(p, box); break;
   case OP_random:
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
+    p->c->s->stage.at[p->c->s->stage.n - 1].glyph.at[0].words =
+        box->random->noise == NOISE_NORMAL ? "normal noise" : "uniform noise";
     break;
   case OP_scan: draw_scan(p, box); break;
   case OP_order:
@@ -322,7 +324,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
 }
 
 // A learner looked at for itself is a call of it.
-const Diagram *unwrapped(const Diagram *d) {
+const Diagram *circuit_unwrapped(const Diagram *d) {
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
   return d;
@@ -346,7 +348,7 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitH
                .steps = table_new(a),
                .pairs_of = table_new(a),
                .broken = broken};
-  const Diagram *d = broken ? whole : part_diagram(&c, unwrapped(whole));
+  const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
   c.s->title = title_of(&c, d);
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);

@@ -80,8 +80,7 @@ uint32_t bundle_of(Part *, Id wire);                     // of a weight or const
 const char *axis_value(Circuit *, const Axis *);         // its size, if the label does not say it
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
-uint32_t reads(const Diagram *, Id wire);  // how often it is read
-const Diagram *unwrapped(const Diagram *); // what a learner that is looked at for itself calls
+uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // broken.c
 bool draw_unknown(Part *, const Box *); // false: it is a box like any other

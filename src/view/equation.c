@@ -128,10 +128,10 @@ static void split_constants(Goals *g, Sketch *s) {
   }
 }
 
-static const CircuitHow how = {.level = LEVEL_LEARNER};
+static const CircuitHow strings = {.level = LEVEL_LEARNER};
 
 static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
-  Sketch *s = circuit_of(g->w, g->arena, d, &how, supply);
+  Sketch *s = circuit_of(g->w, g->arena, d, &strings, supply);
   goals_freeze(g, s);
   split_constants(g, s);
   goals_tint(g, s);
@@ -211,7 +211,7 @@ static void find_extent(Equation *e) {
 }
 
 static Layout *broken_side(Goals *g, const Broken *k, const Ids *fields) {
-  Sketch *s = circuit_broken(g->w, g->arena, k, &how, supplies(g, fields));
+  Sketch *s = circuit_broken(g->w, g->arena, k, &strings, supplies(g, fields));
   goals_freeze(g, s);
   goals_tint(g, s);
   return lay_out(g->arena, s);

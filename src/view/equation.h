@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
   const Goal *goal;
   BrokenGoal wrong; // both NULL: its sides are well
-  Plates plate;
+  Messages plate;
   double wide, high; // of the plates
 } Said;
 bool said_wrong(Goals *, const Goal *, Said *); // false: it is well

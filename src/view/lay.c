@@ -628,6 +628,14 @@ static bool is_label_new(const Lay *y, uint32_t x) {
     const char *was = k->kind == LINK_BEGIN ? NULL : y->s->strand.at[k->a].label;
     return !was || strcmp(was, strand->label) != 0;
   }
+  for (uint32_t i = 0; i < t->glyph.n; i++) { // what is normalised stays the axis that it is
+    const Glyph *g = &t->glyph.at[i];
+    uint32_t at = ids_find(&g->out, x);
+    bool same = g->kind == GLYPH_NORM || g->kind == GLYPH_SOFTMAX || g->kind == GLYPH_MASK;
+    const char *was =
+        same && at < g->out.n && at < g->in.n ? y->s->strand.at[g->in.at[at]].label : NULL;
+    if (was && strcmp(was, strand->label) == 0) return false;
+  }
   return true;
 }
 

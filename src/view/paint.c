@@ -238,8 +238,9 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_close(c);
   canvas_open(c, "", "title", "");
   if (k->title)
-    canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-                &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
+              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+              k->title);
   canvas_close(c);
 }
 
@@ -268,7 +269,8 @@ static void labels(Canvas *c, const Layout *l) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    double up = l->s->strand.at[x].line < LINE_FORTH ? 5 : 9; // above its arrowhead
+    Line line = l->s->strand.at[x].line; // above its second stroke, or its arrowhead
+    double up = line == LINE_TANDEM ? 7 : line < LINE_FORTH ? 5 : 9;
     math_text(c, s->data + 6, l->y[x] - up,
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);

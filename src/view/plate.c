@@ -1,9 +1,10 @@
-// Plates with messages, beside a picture and tied to places in it.
+// Messages on plates, beside a picture and tied to places in it.
 //
 // In come messages, each perhaps about a place; out come a row of plates above and one below the
 // picture, with a tail from each plate to its place. A tail runs straight up or down from the
-// place, where it meets the fewest words and shapes, and leans only outside of the picture. Plates
-// of a row stand in the order of their tails, so tails never cross and no plate covers anything.
+// place, where it meets the fewest words and shapes, and leans only outside of the picture.
+// Messages of a row stand in the order of their tails, so tails never cross and no plate covers
+// anything.
 #include "view/plate.h"
 #include "view/marks.h"
 
@@ -30,7 +31,7 @@ static uint32_t runes(const char *text, size_t n) {
 
 // Lines of at most so many letters, broken at spaces; a long word stands alone. How many; they are
 // added to `p` if it is not NULL.
-static uint32_t wrap(Arena *a, const char *at, uint32_t most, PlatePlace *p) {
+static uint32_t wrap(Arena *a, const char *at, uint32_t most, MessagePlace *p) {
   uint32_t lines = 0;
   for (at += strspn(at, " "); *at; lines++) {
     size_t end = 0, n = 0;
@@ -48,7 +49,7 @@ static uint32_t wrap(Arena *a, const char *at, uint32_t most, PlatePlace *p) {
 }
 
 // As few lines as WRAP letters allow, and all about as long.
-static void wrap_evenly(Arena *a, PlatePlace *p) {
+static void wrap_evenly(Arena *a, MessagePlace *p) {
   uint32_t most = WRAP, lines = wrap(a, p->plate.text, WRAP, NULL);
   while (most > 8 && wrap(a, p->plate.text, most - 1, NULL) == lines) most--;
   wrap(a, p->plate.text, most, p);
@@ -59,7 +60,7 @@ static double line_width(Face face, const char *text) {
   return fmax(text_width(face, SIZE, text), COLUMN * runes(text, strlen(text)));
 }
 
-static void measure(PlatePlace *p) {
+static void measure(MessagePlace *p) {
   p->w = line_width(FACE_SANS_BOLD, p->plate.head);
   for (uint32_t i = 0; i < p->line.n; i++) p->w = fmax(p->w, line_width(FACE_SANS, p->line.at[i]));
   p->w = ceil(p->w) + 2 * PAD;
@@ -114,7 +115,7 @@ static uint32_t hits(const Areas *o, double x, double y0, double y1) {
   return n;
 }
 
-static void choose_tail(PlatePlace *p, const Areas *o, double height, bool below) {
+static void choose_tail(MessagePlace *p, const Areas *o, double height, bool below) {
   static const double steps[] = {0, -6, 6, -12, 12, -18, 18};
   uint32_t least = UINT32_MAX;
   for (uint32_t i = 0; i < COUNT(steps); i++)
@@ -137,7 +138,7 @@ static double place_row(Plating *g, bool above, double width) {
   }
   double x = EDGE, total = 2 * EDGE - GAP, high = 0;
   for (uint32_t i = 0; i < n; i++) {
-    PlatePlace *p = &g->place.at[order[i]];
+    MessagePlace *p = &g->place.at[order[i]];
     p->x = p->plate.tied ? fmax(x, p->tail - p->w / 2) : x;
     x = p->x + p->w + GAP;
     total += p->w + GAP;
@@ -145,7 +146,7 @@ static double place_row(Plating *g, bool above, double width) {
   }
   x = fmax(width, total) - EDGE;
   for (uint32_t i = n; i-- > 0;) {
-    PlatePlace *p = &g->place.at[order[i]];
+    MessagePlace *p = &g->place.at[order[i]];
     p->x = fmin(p->x, x - p->w);
     x = p->x - GAP;
   }
@@ -155,10 +156,10 @@ static double place_row(Plating *g, bool above, double width) {
 
 // The i-th of them with its words in lines; beyond the most that are shown, how many more there
 // are.
-static PlatePlace plate_of(Arena *a, const Plates *plates, uint32_t i) {
-  PlatePlace p = {.plate = plates->at[i]};
+static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i) {
+  MessagePlace p = {.plate = plates->at[i]};
   if (i + 1 == MOST && plates->n > MOST)
-    p.plate = (Plate){.head = "", .text = arena_format(a, "and %u more", plates->n - i)};
+    p.plate = (Message){.head = "", .text = arena_format(a, "and %u more", plates->n - i)};
   else if (p.plate.number)
     p.plate.head =
         arena_format(a, "%u%s%s", p.plate.number, *p.plate.head ? "  " : "", p.plate.head);
@@ -168,20 +169,20 @@ static PlatePlace plate_of(Arena *a, const Plates *plates, uint32_t i) {
   return p;
 }
 
-void plates_size(Arena *a, const Plates *plates, double *width, double *height) {
+void plates_size(Arena *a, const Messages *plates, double *width, double *height) {
   *width = 2 * EDGE - GAP, *height = 0;
   for (uint32_t i = 0; i < plates->n && i < MOST; i++) {
-    PlatePlace p = plate_of(a, plates, i);
+    MessagePlace p = plate_of(a, plates, i);
     *width += p.w + GAP;
     *height = fmax(*height, p.h + LEAN + EDGE);
   }
 }
 
-Plating plates_plan(Arena *a, const Canvas *c, const Plates *plates, double height, bool below) {
+Plating plates_plan(Arena *a, const Canvas *c, const Messages *plates, double height, bool below) {
   Plating g = {.width = canvas_width(c)};
   Areas o = obstacles(a, c);
   for (uint32_t i = 0; i < plates->n && i < MOST; i++) {
-    PlatePlace p = plate_of(a, plates, i);
+    MessagePlace p = plate_of(a, plates, i);
     if (p.plate.tied) choose_tail(&p, &o, height, below);
     vec_push(a, &g.place, p);
   }
@@ -193,10 +194,10 @@ Plating plates_plan(Arena *a, const Canvas *c, const Plates *plates, double heig
 // -- painting -------------------------------------------------------------------------------------
 static double within(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
-static Ink ink_of(const PlatePlace *p) { return p->plate.mild ? INK_SOFT : INK_ALARM; }
+static Ink ink_of(const MessagePlace *p) { return p->plate.mild ? INK_SOFT : INK_ALARM; }
 
 // From the place to the edge of the picture, then to the plate, where it is wider.
-static void paint_tail(Canvas *c, const PlatePlace *p, double place, double edge, double side) {
+static void paint_tail(Canvas *c, const MessagePlace *p, double place, double edge, double side) {
   double foot = within(p->tail, p->x + 12, p->x + p->w - 12), s = side > edge ? 7 : -7;
   canvas_open(c, "", "tail", "");
   path_move(c, p->tail, place), path_line(c, p->tail, edge), path_line(c, foot, side - s);
@@ -209,7 +210,7 @@ static void paint_tail(Canvas *c, const PlatePlace *p, double place, double edge
   canvas_close(c);
 }
 
-static void paint_plate(Canvas *c, const PlatePlace *p, double y) {
+static void paint_plate(Canvas *c, const MessagePlace *p, double y) {
   canvas_open(c, "", "label", p->plate.text);
   path_rect(c, p->x, y, p->w, p->h, 4);
   Ink fill = p->plate.mild ? INK_PLATE : INK_WRONG, ink = ink_of(p);
@@ -229,7 +230,7 @@ static void paint_plate(Canvas *c, const PlatePlace *p, double y) {
 void plates_paint(Canvas *c, const Plating *g, double height) {
   double bottom = g->above + height;
   for (uint32_t i = 0; i < g->place.n; i++) {
-    const PlatePlace *p = &g->place.at[i];
+    const MessagePlace *p = &g->place.at[i];
     double y = p->above ? g->above - LEAN - p->h : bottom + LEAN;
     if (p->plate.tied && p->above)
       paint_tail(c, p, g->above + p->plate.y0, g->above, y + p->h);

@@ -12,7 +12,7 @@ bool said_wrong(Goals *g, const Goal *goal, Said *out) {
   return true;
 }
 
-static bool is_said(const Plates *p, const Plate *x) {
+static bool is_said(const Messages *p, const Message *x) {
   for (uint32_t i = 0; i < p->n; i++)
     if (strcmp(p->at[i].text, x->text) == 0 && strcmp(p->at[i].head, x->head) == 0) return true;
   return false;
@@ -22,9 +22,9 @@ static bool lies_in(Span s, Span whole) {
   return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n;
 }
 
-static void add_tied(Goals *g, Plates *to, const Place *sign, Span span, const char *text,
+static void add_tied(Goals *g, Messages *to, const Place *sign, Span span, const char *text,
                      bool mild) {
-  Plate p = message_plate(g->w, g->arena, span, text);
+  Message p = message_plate(g->w, g->arena, span, text);
   p.mild = mild, p.tied = true;
   p.x = sign->x, p.y0 = sign->y0, p.y1 = sign->y1;
   vec_push(g->arena, to, p);
@@ -35,7 +35,7 @@ static void find_plates(Goals *g, Said *s, const Layout *left, const Layout *rig
                         const Place *sign) {
   const BrokenGoal *k = &s->wrong;
   const Diags *d = g->w->diags;
-  Plates all = {0};
+  Messages all = {0};
   if (k->left) broken_plates(g->w, g->arena, k->left, left, &all);
   if (k->right) broken_plates(g->w, g->arena, k->right, right, &all);
   for (uint32_t i = 0; i < k->slip.n; i++)
@@ -43,7 +43,7 @@ static void find_plates(Goals *g, Said *s, const Layout *left, const Layout *rig
   for (uint32_t i = 1; i < d->list.n; i++)
     if (d->list.at[i].kind == DIAG_WARNING && lies_in(d->list.at[i].span, s->goal->span))
       add_tied(g, &all, sign, d->list.at[i].span, d->list.at[i].text, true);
-  s->plate = (Plates){0};
+  s->plate = (Messages){0};
   for (uint32_t i = 0; i < all.n; i++)
     if (!is_said(&s->plate, &all.at[i])) vec_push(g->arena, &s->plate, all.at[i]);
 }
@@ -56,7 +56,7 @@ void said_measure(Goals *g, Said *s, const Layout *left, const Layout *right) {
 void said_paint(Canvas *c, Goals *g, Said *s, const Layout *left, const Layout *right,
                 const Place *sign, double bottom) {
   if (!s->plate.n) return;
-  Plates numbered = s->plate;
+  Messages numbered = s->plate;
   find_plates(g, s, left, right, sign);
   for (uint32_t i = 0; i < numbered.n; i++) s->plate.at[i].number = numbered.at[i].number;
   Plating plan = plates_plan(g->arena, c, &s->plate, bottom, true);
@@ -66,7 +66,7 @@ void said_paint(Canvas *c, Goals *g, Said *s, const Layout *left, const Layout *
 void said_others(Goals *g, Said *const *all, uint32_t n, Said *out) {
   const Diags *d = g->w->diags;
   for (uint32_t i = 1; i < d->list.n; i++) {
-    Plate p = message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text);
+    Message p = message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text);
     bool said = false;
     p.mild = d->list.at[i].kind == DIAG_WARNING;
     for (uint32_t k = 0; k < n; k++) said |= is_said(&all[k]->plate, &p);
@@ -76,7 +76,7 @@ void said_others(Goals *g, Said *const *all, uint32_t n, Said *out) {
 }
 
 const char *said_about(Goals *g, Said *const *all, uint32_t n) {
-  Plates said = {0};
+  Messages said = {0};
   for (uint32_t k = 0; k < n; k++)
     for (uint32_t i = 0; i < all[k]->plate.n; i++) vec_push(g->arena, &said, all[k]->plate.at[i]);
   for (uint32_t k = 0, number = 0; k < n && said.n > 1; k++)

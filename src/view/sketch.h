@@ -219,9 +219,10 @@ Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const 
 Sketch *circuit_broken(World *, Arena *, const Broken *, const CircuitHow *, const Supply *);
 
 // broken.c
-Plate message_plate(World *, Arena *, Span, const char *text);
-void broken_plates(World *, Arena *, const Broken *, const Layout *, Plates *); // adds its messages
-const char *plates_about(Arena *, const Plates *); // all of them as a sentence
+Message message_plate(World *, Arena *, Span, const char *text);
+void broken_plates(World *, Arena *, const Broken *, const Layout *,
+                   Messages *);                      // adds its messages
+const char *plates_about(Arena *, const Messages *); // all of them as a sentence
 
 // legend.c: the sizes that its labels have
 void legend_paint(Canvas *, Arena *, const Layout *);
