@@ -218,7 +218,9 @@ static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, 
     return true;
   }
   Type t = v->at[0].type;
-  bool last = made && made + 1 == b->d->box.n && b->d->wire.at[v->at[0].x->wire].port == 0;
+  Id old = v->at[0].x->kind == X_WIRE ? v->at[0].x->wire : 0;
+  bool last = made && made + 1 == b->d->box.n && b->d->wire.at[old].port == 0;
+  for (uint32_t i = 0; i < o->n; i++) last &= o->at[i].wire != old; // then it is read
   Id wire = unknown_box(b, word, o, &t, span);
   if (last) wire = put_in_place(b, made);
   v->at[0] = val_wire(b, wire, span);
@@ -310,7 +312,7 @@ Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
   Operands o = {0};
   add_value(b, &o, &v, span);
   Id first = v.n == 1 && v.at[0].error ? v.at[0].ghost : 0;
-  if (!first) {
+  if (!first || !b->d->wire.at[first].box) { // an input has no parts
     first = unknown_box(b, "", &o, NULL, span);
     tell(b, b->d->wire.at[first].box, &o);
   }
