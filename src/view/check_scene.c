@@ -82,7 +82,8 @@ static ThingKind kind_of(const char *class) {
     ThingKind kind;
   } rows[] = {{"wire", THING_WIRE},   {"cup", THING_CUP},     {"divider", THING_DIVIDER},
               {"label", THING_LABEL}, {"title", THING_TITLE}, {"parenthesis", THING_STROKE},
-              {"dot", THING_DOT},     {"frame", THING_FRAME}, {"touch", THING_STROKE}};
+              {"dot", THING_DOT},     {"frame", THING_FRAME}, {"touch", THING_STROKE},
+              {"tail", THING_STROKE}};
   for (uint32_t i = 0; i < COUNT(rows); i++)
     if (strcmp(rows[i].class, class) == 0) return rows[i].kind;
   return THING_GLYPH;

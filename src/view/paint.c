@@ -128,9 +128,13 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
     curve_to(c, bend, y + by, s->spread + l->bend_out[x].to, l->y[x] + by);
   }
   end_strand(c, l, e, x, by);
-  const Strand *k = &l->s->strand.at[x];
-  canvas_paint(
-      c, &(Paint){.stroke = k->ink ? k->ink : INK_LINE, .width = k->line == LINE_THICK ? 2 : 1});
+  const Strand *s = &l->s->strand.at[x];
+  Paint how = {.stroke = s->alarm ? INK_ALARM
+                         : s->ink ? s->ink
+                                  : INK_LINE,
+               .width = (s->line == LINE_THICK ? 2 : 1) + (s->alarm ? 1.5 : 0)};
+  if (s->line == LINE_UNKNOWN) how.dash[0] = 5, how.dash[1] = 3;
+  canvas_paint(c, &how);
 }
 
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {

@@ -110,6 +110,9 @@ typedef struct {
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 
+// broken.c: a box with errors, as far as it is known, with the messages
+Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
+
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
 

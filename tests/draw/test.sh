@@ -86,3 +86,4 @@ for file in transformer unet attention conv_zoo; do
 done
 "$LIMN" draw "$root/examples/attention.limn" multihead --notes -o notes.svg >/dev/null
 if [ "$(count 'class="note"' notes.svg)" -eq 4 ]; then ok "a note for each comment"; else not_ok "a note for each comment"; fi
+sh "$here/partial.sh"
