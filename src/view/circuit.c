@@ -319,7 +319,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
 }
 
 // A learner looked at for itself is a call of it.
-const Diagram *unwrapped(const Diagram *d) {
+const Diagram *circuit_unwrapped(const Diagram *d) {
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
   return d;
@@ -339,7 +339,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
                    const Supply *supply) {
   Circuit c = {
       .w = w, .s = sketch_new(a, ""), .how = how, .steps = table_new(a), .pairs_of = table_new(a)};
-  const Diagram *d = part_diagram(&c, unwrapped(whole));
+  const Diagram *d = part_diagram(&c, circuit_unwrapped(whole));
   c.s->title = title_of(&c, d);
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);
