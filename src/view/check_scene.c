@@ -143,7 +143,7 @@ static ThingKind loose_kind(const Mark *m) {
 
 // Gaps in lines that others cross, and arrowheads on lines, are in nobody's way.
 static bool is_aside(const char *class) {
-  return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0;
+  return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0 || strcmp(class, "tail") == 0;
 }
 
 static void find_owners(Scene *s, Walk *w) {
