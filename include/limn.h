@@ -29,7 +29,7 @@ void limn_free(Limn *);
 const char *limn_version(void);
 
 void limn_set(Limn *, const char *name,
-              const char *value); // before loading: replaces an axis or const
+              const char *value); // before loading: replaces an axis, a const, a body
 LimnStatus limn_load(Limn *, const char *path);
 LimnStatus limn_load_text(Limn *, const char *name, const char *text, size_t n);
 const char *limn_messages(Limn *, bool json); // errors and warnings so far, in order
@@ -38,6 +38,11 @@ void limn_forget(Limn *); // the messages so far have been shown
 
 const char *limn_summary(Limn *, bool json); // what the program declares
 const char *limn_who(Limn *, bool json);     // which goal moves which learner
+// The pairs of a learning diagram (NULL: of all) with their routes. NULL with a message.
+const char *limn_paths(Limn *, const char *name, bool json);
+// Where a route of boxes is, as "dense ; relu": in bodies and learning diagrams. NULL with a
+// message.
+const char *limn_find(Limn *, const char *pattern, bool json);
 // One layout for everybody. NULL when the text has syntax errors.
 const char *limn_format(Limn *, const char *path, const char *text, size_t n);
 // The same for a file, which is replaced unless `check`; *same: it was laid out so already.
@@ -126,11 +131,15 @@ typedef struct {
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
   bool no_legend;           // without the plate of sizes
   bool notes;               // with the comments at the ends of lines
+  bool lens;                // a goal, a learner or (NULL) all goals as parametric lenses
+  bool grad;                // the reverse derivative of a box or learner
+  bool who;                 // which goals move which learners
 } LimnDraw;
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
 // The same as lines of text for a terminal; `out` is not looked at.
 LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
-// The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its ending.
+// The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its
+// ending.
 LimnStatus limn_draw_bytes(Limn *, const char *name, const LimnDraw *, const char **bytes,
                            size_t *n);
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.
@@ -139,6 +148,10 @@ LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const cha
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
 LimnStatus limn_data(Limn *, const char *name, const char *out, bool json, const char **text);
+// The runs in a folder; only those that hold this learner, or whose program has this pattern in it
+// (as for limn_find), unless NULL.
+LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern, bool json,
+                     const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
 

@@ -2,6 +2,7 @@
 // reference interpreter with arrays from files.
 #include "limn.h"
 
+#include "infer/graphs.h"
 #include "view/view.h"
 
 #include <math.h>
@@ -127,12 +128,13 @@ const char *limn_summary(Limn *l, bool json) {
   bool any = false;
   count_line(&b, p->box.n, "box", "boxes", &any);
   count_line(&b, p->learner.n, "learner", "learners", &any);
+  count_line(&b, p->learning.n, "learning diagram", "learning diagrams", &any);
   count_line(&b, p->goal.n, "goal", "goals", &any);
   count_line(&b, p->measure.n, "measure", "measures", &any);
   if (weights) buf_printf(&b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
   if (!any) buf_text(&b, "nothing declared");
   if (p->later)
-    buf_printf(&b, "; %u %s parsed but not checked yet (machines, learning diagrams)", p->later,
+    buf_printf(&b, "; %u %s parsed but not checked yet (machines)", p->later,
                p->later == 1 ? "declaration" : "declarations");
   buf_char(&b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
@@ -150,6 +152,37 @@ const char *limn_who(Limn *l, bool json) {
   else
     learn_who(l->in, l->program, &b);
   return b.at;
+}
+
+const char *limn_paths(Limn *l, const char *name, bool json) {
+  GUARDED(l, NULL);
+  const Program *p = l->program;
+  const Learning *only = NULL;
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; name && i < p->learning.n; i++) {
+    const char *own = name_text(l->w->names, p->learning.at[i]->name);
+    vec_push(l->arena, &names, own);
+    if (strcmp(own, name) == 0) only = p->learning.at[i];
+  }
+  if (name && !only) {
+    const char *near = nearest_name(name, names.at, names.n);
+    Id e = diag_error(l->w->diags, (Span){0}, "there is no learning diagram `%s` in this program",
+                      name);
+    if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
+    return NULL;
+  }
+  Buf b = buf_new(l->arena);
+  if (json)
+    infer_paths_json(l->in, p, only, &b);
+  else
+    infer_paths(l->in, p, only, &b);
+  return b.at;
+}
+
+const char *limn_find(Limn *l, const char *pattern, bool json) {
+  GUARDED(l, NULL);
+  Buf b = buf_new(l->arena);
+  return infer_find(l->in, l->program, pattern, json, &b) ? b.at : NULL;
 }
 
 const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
@@ -198,6 +231,36 @@ const char *limn_ops(Limn *l) {
 static bool ends_with(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
   return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+// Does the program of a run have the pattern in it? One that cannot be read has not.
+static bool run_matches(const RunInfo *r, const char *pattern) {
+  Limn *l = limn_new();
+  if (!l) return false;
+  const char *path = arena_format(l->arena, "%s/program.limn", r->dir), *found = NULL;
+  if (limn_load(l, path) == LIMN_GOOD) found = limn_find(l, pattern, true);
+  bool any = found && strcmp(found, "[]") != 0;
+  limn_free(l);
+  return any;
+}
+
+LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *pattern, bool json,
+                     const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  const char *why = "";
+  RunInfos all = {0}, some = {0};
+  if (!runs_read(l->arena, dir, &all, &why)) {
+    diag_error(l->w->diags, (Span){0}, "%s", why);
+    return LIMN_WRONG;
+  }
+  for (uint32_t i = 0; i < all.n; i++)
+    if ((!learner || run_has(&all.at[i], learner)) &&
+        (!pattern || run_matches(&all.at[i], pattern)))
+      vec_push(l->arena, &some, all.at[i]);
+  runs_print(&some, json, &b);
+  *text = b.n ? b.at : "";
+  return LIMN_GOOD;
 }
 
 LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, const char **text) {
@@ -713,6 +776,29 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
+static Canvas *draw_who(Limn *l) {
+  Canvas *c = who_draw(l->in, l->arena, l->program);
+  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals that could move anything");
+  return c;
+}
+
+static Canvas *draw_lens(Limn *l, const char *name, Level level) {
+  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
+  if (name && (!d || !is_small(l, d))) return NULL;
+  Canvas *c = lens_draw(l->in, l->arena, l->program, name, level);
+  if (!c && !name) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a learner");
+  return c;
+}
+
+static Canvas *draw_grad(Limn *l, const char *name, const CircuitHow *how) {
+  if (!name) diag_error(l->w->diags, (Span){0}, "--grad wants the name of a box or a learner");
+  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
+  if (!d || !is_small(l, d)) return NULL;
+  Canvas *c = grad_draw(l->w, l->arena, d, how);
+  if (!c) diag_error(l->w->diags, (Span){0}, "nothing in `%s` has a slope", name);
+  return c;
+}
+
 // NULL with a diagnostic.
 static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
@@ -722,13 +808,16 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
     return NULL;
   look->theme = (Theme)theme;
-  Canvas *c = name ? draw_box(l, name,
-                              &(CircuitHow){.level = (Level)level,
-                                            .open = how->open,
-                                            .close = how->close,
-                                            .no_legend = how->no_legend,
-                                            .notes = how->notes})
-                   : draw_goals(l);
+  CircuitHow circuit = {.level = (Level)level,
+                        .open = how->open,
+                        .close = how->close,
+                        .no_legend = how->no_legend,
+                        .notes = how->notes};
+  Canvas *c = how->who    ? draw_who(l)
+              : how->lens ? draw_lens(l, name, (Level)level)
+              : how->grad ? draw_grad(l, name, &circuit)
+              : name      ? draw_box(l, name, &circuit)
+                          : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }

@@ -11,8 +11,8 @@
 
 typedef struct {
   const char *file, *name;
-  bool json, who, check, origins;
-  const char *after;
+  bool json, who, paths, check, origins;
+  const char *after, *with, *has;
   LimnEval eval;
   LimnTrain train;
   LimnUse use;
@@ -50,9 +50,24 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 static int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
+  if (o->paths) {
+    const char *text = s ? NULL : limn_paths(l, o->name, o->json);
+    if (!s && !text) s = LIMN_WRONG;
+    return answer(l, o, s, "paths", text);
+  }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
   if (text && !o->json && !o->who) printf("%s: ", o->file);
   return answer(l, o, s, o->who ? "who" : "summary", text);
+}
+
+// The pattern comes first, then the file.
+static int run_find(Limn *l, Options *o) {
+  const char *pattern = o->file;
+  o->file = o->name;
+  LimnStatus s = load(l, o);
+  const char *text = s ? NULL : limn_find(l, pattern, o->json);
+  if (!s && !text) s = LIMN_WRONG;
+  return answer(l, o, s, "found", text);
 }
 
 static int run_fmt(Limn *l, Options *o) {
@@ -107,6 +122,7 @@ static const char *const *names(char *text, const char **list, size_t n) {
 static int run_draw(Limn *l, Options *o) {
   o->draw.open = names(o->open, o->opened, 64);
   o->draw.close = names(o->close, o->closed, 64);
+  o->draw.who = o->who;
   LimnStatus s = load(l, o);
   if (!s && o->check) {
     const char *faults = "";
@@ -227,6 +243,12 @@ static int run_ops(Limn *l, Options *o) {
   return 0;
 }
 
+static int run_runs(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_runs(l, o->file ? o->file : "runs", o->with, o->has, o->json, &text);
+  return answer(l, o, s, "runs", text);
+}
+
 static int run_data(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
@@ -234,13 +256,22 @@ static int run_data(Limn *l, Options *o) {
 }
 
 static const Command commands[] = {
-    {"check", "limn check FILE [--who] [--json] [--set k=v]",
+    {"check", "limn check FILE [--who] [--paths [DIAGRAM]] [--json] [--set k=v]",
      "types, sizes, goals: every mistake at once",
      "  --who      a table: which goal moves which learner (moves), or only sends its gradient "
      "through it\n"
      "             (through)\n"
+     "  --paths    the pairs of paths of each learning diagram, or of one, which are its goals: "
+     "routes,\n"
+     "             distance, factor, learners\n"
      "  --json     the messages with their places, and the summary or table, as one object\n",
      run_check, false},
+    {"find", "limn find PATTERN FILE [--json]",
+     "where a route of boxes is, in bodies and learning diagrams",
+     "  PATTERN    as 'dense ; relu', 'conv[32] ; _ ; relu': boxes, learners, edges, _ for any; "
+     "with brackets,\n"
+     "             only what has the same ones\n",
+     run_find, true},
     {"fmt", "limn fmt FILE [--check]", "one layout for everybody",
      "  --check    change nothing; exit with 1 if the layout would change\n"
      "  A file with syntax errors is left alone.\n",
@@ -265,7 +296,7 @@ static const Command commands[] = {
     {"draw",
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
-     "[--check]",
+     "[--lens | --grad | --who] [--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "
@@ -280,6 +311,11 @@ static const Command commands[] = {
      "  --no-legend  without the plate that says which sizes labels have\n"
      "  --notes    with comments at the ends of lines, beside what the lines make\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
+     "  --lens     NAME (a goal or learner; without it, all goals) as parametric lenses: values "
+     "go\n"
+     "             forward, changes back, weights come from above; --level layer opens each lens\n"
+     "  --grad     the reverse derivative of NAME as a circuit\n"
+     "  --who      which goals move which learners, as a table\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
      run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
@@ -366,6 +402,13 @@ static const Command commands[] = {
      "another\n"
      "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
      run_report, false},
+    {"runs", "limn runs [DIR] [--with LEARNER] [--has PATTERN] [--json]",
+     "the runs in a folder (runs/), with their programs, measures, dates and learners",
+     "  --with F       only those that hold a learner of this name, which `learn F … from` can "
+     "take\n"
+     "  --has PATTERN  only those whose program has this in it: 'dense ; relu', as for `limn "
+     "find`\n",
+     run_runs, false},
     {"data", "limn data [NAME|PATH] [--json] [--out F.png|F.safetensors]",
      "the data sets it knows, where they are, how to get them; or what is in one",
      "  NAME       a set that has a name, as `mnist`; PATH: a csv, idx, npy, npz or text file, or "
@@ -386,7 +429,7 @@ static int help(FILE *to) {
     fprintf(to, "  %s\n        %s\n", commands[i].usage, commands[i].line);
   fputs("\n  limn COMMAND --help    says more;  limn --version\n", to);
   fputs("  Every command takes --set NAME=VALUE, which replaces the right side of an axis or "
-        "const.\n",
+        "const,\n  or the body of a learner or edge.\n",
         to);
   fputs(
       "  Exit status: 0 good, 1 the text or data is wrong, 2 wrong usage, 3 the machine failed.\n",
@@ -423,7 +466,10 @@ typedef struct {
 
 static const Option options[] = {
     {"--json", FLAG, AT(json), 0},
+    {"--with", TEXT, AT(with), 0},
+    {"--has", TEXT, AT(has), 0},
     {"--who", FLAG, AT(who), 0},
+    {"--paths", FLAG, AT(paths), 0},
     {"--check", FLAG, AT(check), 0},
     {"--origins", FLAG, AT(origins), 0},
     {"--training", FLAG, AT(eval.training), 0},
@@ -442,6 +488,8 @@ static const Option options[] = {
     {"--open", TEXT, AT(open), 0},
     {"--close", TEXT, AT(close), 0},
     {"--theme", TEXT, AT(draw.theme), 0},
+    {"--lens", FLAG, AT(draw.lens), 0},
+    {"--grad", FLAG, AT(draw.grad), 0},
     {"--dy", TEXT, AT(eval.dy), 0},
     {"--grads", TEXT, AT(eval.grads), 0},
     {"--save", TEXT, AT(eval.save), 0},
@@ -545,8 +593,10 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
     if (r) return r;
     i += option->kind != FLAG;
   }
-  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data"))
+  if (!o->file && strcmp(c->name, "ops") && strcmp(c->name, "data") && strcmp(c->name, "runs"))
     return usage(c, "a file is missing", NULL);
+  if (!strcmp(c->name, "find") && !o->name)
+    return usage(c, "a pattern and a file are wanted", NULL);
   if (c->name_needed && !o->name)
     return usage(c, "a name is missing: which box, learner or goal?", NULL);
   return 0;

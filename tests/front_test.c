@@ -165,18 +165,24 @@ static const Accepted accepted[] = {
     {"optimiser sgd(rate: 0.1) {\n state v = 0\n look p - v\n next p = p - rate * next v when t > "
      "1\n}",
      {"(optimiser sgd (params (arg rate (num 0.1)))", "(step p _ (sum"}},
+    // learning diagrams
+    {"diagram d {\n space N = mnist\n space A\n box f : N -> A\n f ; g <= h times 2\n}\ndiagram "
+     "both = one + two as b along X, F, m",
+     {"(diagram d _ _ (block (space N (types (type (name mnist) _)) _) (space A _ _) (box f",
+      "(order (pipe (name f) (name g)) (name h) (num 2))",
+      "(diagram both (names (name one) (arg b (name two))) (names (name X) (name F) (name m)) _)"}},
+    {"diagram d { box f : X -> X = g at most 2 times }", {"(most (box f", "(num 2))"}},
+    {"set both.one.small = resnet[18]\nfind conv ; _ in both => freeze",
+     {"(set (dot small (dot one (name both))) (at (name resnet)",
+      "(find \"f\" (pipe (name conv) (name _)) (name both) _)"}},
+    {"find P in D => replace Q", {"(find \"r\" (name P) (name D) (name Q))"}},
     // stepped over
-    {"diagram d {\n space N = mnist\n f ; g <= h times 2\n}\ndiagram both = one + two along X, F, "
-     "m",
-     {"(later d \"diagram\") (later both \"diagram\")"}},
     {"wiring Cell(speed: R[]) -> (served: {A, B}) {\n p : Phone, a : Tower(0)\n p.sig -> a.sig "
      "when link = A\n}\ncheck Or : y = a or b",
      {"(later Cell \"wiring\") (later Or \"check\")"}},
     {"machine H(out: R[]) -> (T: R[]) {\n mode off { T' = -k*(T - out)\n jump on when T <= 19 "
      "}\n}\nrun Team[3] for 6000 ticks on World",
      {"(later H \"machine\") (later Team \"run\")"}},
-    {"set both.one.small = resnet[18]\nfind conv ; batchnorm in both => freeze",
-     {"(later both \"set\") (later conv \"find\")"}},
     // layout and letters
     {"goal fit :\n  f(x)\n  ~ y   by l2",
      {"(goal fit (equal (call (name f) (name x)) (name y)) (by (name l2)))"}},

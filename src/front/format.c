@@ -300,6 +300,7 @@ static void lay(Format *f, const Node *node, bool tight) {
     if (node->name) piece_behind(f, node->name_span)->gap = 1;
     lay_clauses(f, node);
     break;
+  case N_ORDER: lay_pad(f, node->kid[2]); break;
   case N_PADDED:
   case N_RETURN: lay_pad(f, node->kid[1]); break;
   case N_EQUATION: lay_pad(f, node->kid[2]); break;

@@ -96,14 +96,22 @@ typedef enum {
   N_STATES,    // N_TYPED*
   N_LOOK,      // expr
   N_STEP,      // name; brackets? expr cond?                        next v = e when c
+  // -- learning diagrams
+  N_DIAGRAM, // name; N_NAMES-of-parts? N_NAMES-of-paths? N_BLOCK?     parts are paths, or N_ARG for
+             // `two as b`; in the block: N_SPACE (types?), N_BOX (body?), N_LEARN, N_MOST,
+             // N_FREEZE, N_ORDER
+  N_MOST,    // N_BOX-or-N_LEARN N_NUM   at most 3 times
+  N_ORDER,   // route route times?       a route is a path or N_PIPE of paths
+  N_FIND,    // op[0] of f (freeze) s (set) r (replace); route path expr?
+  N_SET,     // path expr
   // -- statements
   N_EQUATION, // N_LHSS expr pad? cond?
   N_LHSS,     // N_LHS*
   N_LHS,      // name; brackets?
   N_RETURN,   // N_EQUATION, or N_TUPLE-or-expr pad?
   // -- parsed and kept, not yet given a meaning here
-  N_LATER, // text = the word (diagram, find, set, machine, share, wiring, run, check,
-           //          next … by); name, when one follows; no kids
+  N_LATER, // text = the word (machine, share, wiring, run, check, next … by); name, when one
+           //          follows; no kids
   N_KINDS
 } NodeKind;
 

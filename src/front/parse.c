@@ -8,16 +8,15 @@
 // What was lost becomes an N_ERROR that still tells the names it would have declared, so that later
 // passes do not complain about them.
 //
-// Machines, learning diagrams and what goes with them are stepped over here as a whole: N_LATER.
+// Machines and what goes with them are stepped over here as a whole: N_LATER.
 #include "front/parse.h"
 
-static Node *parse_block(Parser *, Node *(*statement)(Parser *));
 static Node *parse_statement(Parser *);
 static Node *parse_declaration(Parser *);
 
 // -- lists
 
-static Node *list_of(Parser *p, NodeKind kind, Node *(*item)(Parser *)) { // item { "," item }
+Node *list_of(Parser *p, NodeKind kind, Node *(*item)(Parser *)) { // item { "," item }
   uint32_t mark = p->stack.n;
   Node *node = node_new(p, kind);
   do kid_push(p, item(p));
@@ -26,7 +25,7 @@ static Node *list_of(Parser *p, NodeKind kind, Node *(*item)(Parser *)) { // ite
 }
 
 // word item { "," item }
-static Node *worded_list(Parser *p, NodeKind kind, Node *(*item)(Parser *)) {
+Node *worded_list(Parser *p, NodeKind kind, Node *(*item)(Parser *)) {
   Span word = peek(p, 0)->span;
   p->at++;
   Node *node = list_of(p, kind, item);
@@ -140,7 +139,7 @@ static Node *parse_result(Parser *p) {
 }
 
 // body = "=" expr [ "pad" sum ] | "{" { statement } "}"
-static Node *parse_body(Parser *p, const char *wanted) {
+Node *parse_body(Parser *p, const char *wanted) {
   if (sees(p, 0, "{")) return parse_block(p, parse_statement);
   if (!eat(p, "=")) {
     Node *error = node_new(p, N_ERROR);
@@ -163,8 +162,7 @@ static bool sees_reverse(const Parser *p) {
 
 // box    = "box" header body [ "reverse" NAME ]
 // header = NAME [ cfg ] ( ":" sig | [ params ] [ "->" result ] )
-static Node *parse_box(Parser *p) {
-  Node *node = node_fixed(p, N_BOX, 5);
+void parse_box_header(Parser *p, Node *node) {
   p->at++;
   want_new_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_cfg(p);
@@ -175,6 +173,11 @@ static Node *parse_box(Parser *p) {
     if (node->kid[1] && sees(p, 0, ":")) fail(p, "`->` before the result of a box");
     if (eat(p, "->")) node->kid[2] = parse_result(p);
   }
+}
+
+static Node *parse_box(Parser *p) {
+  Node *node = node_fixed(p, N_BOX, 5);
+  parse_box_header(p, node);
   node->kid[3] = parse_body(p, "`=` or `{`, the body of the box");
   if (sees_reverse(p)) {
     p->at++;
@@ -202,7 +205,7 @@ static Node *parse_new_name(Parser *p) {
 
 // learner = NAME { "," NAME } [ "[" size "]" ] [ params "->" result | ":" sig ] [ body ] [ "from"
 // STRING ]
-static Node *parse_learner(Parser *p) {
+Node *parse_learner(Parser *p) {
   Node *node = node_fixed(p, N_LEARNER, 6);
   node->kid[0] = list_of(p, N_NAMES, parse_new_name);
   if (sees(p, 0, "[")) {
@@ -234,7 +237,7 @@ static Node *parse_refine(Parser *p) {
 }
 
 // freeze = "freeze" path { "," path } [ "in" path ]
-static Node *parse_freeze(Parser *p) {
+Node *parse_freeze(Parser *p) {
   Node *node = node_fixed(p, N_FREEZE, 2);
   p->at++;
   node->kid[0] = list_of(p, N_NAMES, parse_path);
@@ -739,7 +742,7 @@ static Node *parse_declaration(Parser *p) {
                {"refine", parse_refine},   {"given", parse_given}, {"goal", parse_goal},
                {"measure", parse_measure}, {"train", parse_train}, {"show", parse_show},
                {"freeze", parse_freeze},   {"stale", parse_stale}, {"optimiser", parse_optimiser},
-               {"diagram", parse_later},   {"find", parse_later},  {"set", parse_later},
+               {"diagram", parse_diagram}, {"find", parse_find},   {"set", parse_set},
                {"machine", parse_later},   {"share", parse_later}, {"wiring", parse_later},
                {"run", parse_later},       {"check", parse_later}};
   bool lost = p->lost;
@@ -864,7 +867,7 @@ static void check_indented(Parser *p, bool *told) {
 }
 
 // "{" { item } "}", the items on lines of their own or separated by ","
-static Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
+Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
   uint32_t mark = p->stack.n;
   Node *node = node_new(p, N_BLOCK);
   need(p, "{");

@@ -87,4 +87,18 @@ Node *parse_types(Parser *);
 Node *parse_sig(Parser *);
 bool names_lead_to(Parser *, uint32_t ahead, const char *symbol);
 
+// parse.c: what the rules of learning diagrams share with others
+Node *list_of(Parser *, NodeKind, Node *(*item)(Parser *));     // item { "," item }
+Node *worded_list(Parser *, NodeKind, Node *(*item)(Parser *)); // word item { "," item }
+Node *parse_block(Parser *, Node *(*statement)(Parser *));
+void parse_box_header(Parser *, Node *);
+Node *parse_body(Parser *, const char *wanted);
+Node *parse_learner(Parser *);
+Node *parse_freeze(Parser *);
+
+// parse_graph.c: learning diagrams
+Node *parse_diagram(Parser *);
+Node *parse_find(Parser *);
+Node *parse_set(Parser *);
+
 #endif

@@ -64,8 +64,11 @@ struct Infer {
   uint64_t work,
       work_limit;   // statements, boxes and weights written out so far; how many there may be
   VEC(Def *) stack; // the boxes that are being worked off, the outermost first
-  Size sample;      // how many samples there are: known only when running
-  bool training;    // the mode that is being expanded
+  uint32_t freezes; // the learning diagram whose frozen learners do not train; 0 = none
+  VEC(const Node *) extra; // `set` statements of the command line
+  Table *same;             // spaces and maps of learning diagrams, as text, to a number
+  Size sample;             // how many samples there are: known only when running
+  bool training;           // the mode that is being expanded
 };
 
 // -- values ---------------------------------------------------------------------------------------
@@ -235,6 +238,10 @@ typedef struct {
 
 // scope.c
 Def *scope_find(Scope *, Name);
+Def *scope_add(Scope *, DefKind, Name key, Name name, Span, const Node *);
+Def *def_new(Infer *, DefKind, Name, Span, Scope *, const Node *);
+void scope_alias(Scope *, Name key, const Def *); // unless the key means something there already
+void scope_put(Scope *, Name key, const Def *);   // whatever it meant
 void scope_fill(Scope *, const Node *tree);
 Scope *scope_load(Infer *, const char *path, const char *text, size_t n, Scope *library);
 Env *env_new(Infer *, Env *outer, Scope *, Body *);

@@ -141,6 +141,7 @@ static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
   case DEF_SPACE: return no_value(b, n, "a space", d->span);
   case DEF_BOX: return no_value(b, n, "a box", d->span);
   case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
+  case DEF_DIAGRAM: return no_value(b, n, "a learning diagram", d->span);
   }
   return value_error(b, n->span);
 }

@@ -494,6 +494,10 @@ static void bind_field(Reading *r, Program *p, uint32_t at, const Node *param, b
 }
 
 void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
+  do_given_columns(in, p, s, n, NULL);
+}
+
+void do_given_columns(Infer *in, Program *p, Scope *s, const Node *n, const Name *columns) {
   World *w = in->w;
   Given g = {0};
   Name field;
@@ -511,6 +515,7 @@ void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
     Type t = {0};
     Name column = param->name, wanted = params->nkid == 1 ? field : 0;
     if (!wanted && i < r.o.n) wanted = r.o.column[i];
+    if (columns) wanted = columns[i];
     bool fine = good && given_field(&r, i, param, wanted, &t, &column);
     bind_field(&r, p, i, param, fine, t, column);
   }

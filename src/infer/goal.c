@@ -1,7 +1,7 @@
 // Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
 // each goal may move.
 #include "data.h"
-#include "program.h"
+#include "learning.h"
 
 // -- goals and measures ---------------------------------------------------------------------------
 Body *goal_body(Infer *in, Program *p, Name name) {
@@ -185,8 +185,6 @@ static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, co
 }
 
 // -- who is trained -------------------------------------------------------------------------------
-static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out);
-
 void add_learner(Infer *in, Def *d, Ids *out) {
   for (uint32_t i = 0; i < out->n; i++)
     if (out->at[i] == d->id) return;
@@ -197,7 +195,7 @@ void add_learner(Infer *in, Def *d, Ids *out) {
 }
 
 // Every learner that a text mentions, through boxes and other learners.
-static void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
+void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_NAME) {
     Def *d = scope_find(s, n->name);
@@ -287,7 +285,9 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
             .node = n,
             .span = n->span,
             .weight = 1,
-            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1};
+            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1,
+            .scope = p->acting,
+            .turn = loop};
   Name name =
       n->name ? n->name : name_from(w->names, arena_format(w->arena, "goal%u", p->goal.n + 1));
   if (suffix)
@@ -323,9 +323,12 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
   vec_push(w->arena, &p->goal, g);
 }
 
-static const Goal *goal_named(const Program *p, Name name) {
+// A goal's name is a name or, of a learning diagram, a path.
+static const Goal *goal_named(Infer *in, const Program *p, const Node *n) {
+  const char *path = path_text(in, n);
+  Name name = path ? name_from(in->w->names, path) : 0;
   for (uint32_t i = 0; i < p->goal.n; i++)
-    if (p->goal.at[i].name == name) return &p->goal.at[i];
+    if (name && p->goal.at[i].name == name) return &p->goal.at[i];
   return NULL;
 }
 
@@ -341,8 +344,11 @@ static void measure_value(Infer *in, Program *p, const Node *claim, const Node *
 }
 
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
+  Scope *acting = p->acting;
   *m = (Measure){.name = g->name, .node = g->node, .span = g->span};
+  p->acting = g->scope;
   measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
+  p->acting = acting;
 }
 
 // Every wire of a value comes out; a bare number is a real.
@@ -356,10 +362,33 @@ void goal_outputs(Body *b, Value v, Ids *fields) {
   *fields = goal_fields(b);
 }
 
-Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
-  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
-  goal_outputs(b, eval_alone(b, b->env, expr), fields);
-  return b;
+// A bare number takes the type of what it is compared with.
+static void fill_side(Body *b, Value *v, const Value *other) {
+  for (uint32_t i = 0; i < v->n && i < other->n; i++)
+    if (v->at[i].literal && !v->at[i].error && !other->at[i].literal && !other->at[i].error &&
+        other->at[i].type.base != BASE_LABEL)
+      v->at[i] = val_fill(b, v->at[i], other->at[i].type);
+}
+
+void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
+  const Node *claim = g->node->kid[0];
+  uint32_t n = claim->kind == N_EQUAL ? 2 : 1;
+  Body *b[2];
+  Value v[2];
+  side[0] = side[1] = NULL;
+  for (uint32_t k = 0; k < n; k++) {
+    b[k] = goal_body(in, p, name_from(in->w->names, "side"));
+    if (g->turn) g->turn->body = b[k], b[k]->env = g->turn;
+    v[k] = eval_alone(b[k], b[k]->env, claim->kid[k]);
+    v[k].at = arena_copy(in->w->arena, v[k].at, v[k].n * sizeof(Val));
+    for (uint32_t i = 0; i < v[k].n; i++)
+      if (!v[k].at[i].error) val_settle(b[k], &v[k].at[i]);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    if (n == 2) fill_side(b[k], &v[k], &v[1 - k]);
+    goal_outputs(b[k], v[k], &fields[k]);
+    side[k] = b[k]->d;
+  }
 }
 
 void read_on(Infer *in, Program *p, const Node *on, Given *g) {
@@ -375,12 +404,19 @@ void do_measure(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
   const Node *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
-  if (claim->kind == N_NAME) {
-    const Goal *g = goal_named(p, claim->name);
+  Scope *acting = p->acting;
+  if (claim->kind == N_NAME || claim->kind == N_DOT) {
+    const Goal *g = goal_named(in, p, claim);
     if (g) {
       claim = g->node->kid[0]; // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
+      p->acting = g->scope;
+    } else if (claim->kind == N_DOT) {
+      Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
+                        path_text(in, claim));
+      diag_help(w->diags, e, "`limn check --paths` lists those of learning diagrams");
+      return;
     } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
       m.name = claim->name;
       vec_push(w->arena, &p->measure, m);
@@ -404,5 +440,6 @@ void do_measure(Infer *in, Program *p, const Node *n) {
   }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
   measure_value(in, p, claim, by, 1, &m);
+  p->acting = acting;
   vec_push(w->arena, &p->measure, m);
 }

@@ -20,6 +20,7 @@ typedef struct Infer Infer;
 typedef struct Scope Scope;
 typedef struct Def Def;
 typedef struct Program Program;
+typedef struct Learning Learning;
 
 typedef enum {
   DEF_AXIS,
@@ -30,6 +31,7 @@ typedef enum {
   DEF_STALE,
   DEF_OPTIMISER,
   DEF_GIVEN,
+  DEF_DIAGRAM,
 } DefKind;
 
 struct Def {
@@ -39,7 +41,7 @@ struct Def {
   Span span; // where the name is declared
   Scope *scope;
   const Node *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE,
-                    // N_OPTIMISER, N_PARAM)
+                    // N_OPTIMISER, N_PARAM, N_DIAGRAM)
   Def *overload;    // library boxes may have several headers
   bool broken;      // already reported: its uses are silent
   bool busy;        // being worked on: meeting it again is a cycle
@@ -57,6 +59,7 @@ struct Def {
   const char *fallback;  // DEF_LEARNER: it has no body, and this stands in for it; or NULL
   Def *of;               // DEF_STALE: the learner it follows
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
+  Learning *learning;    // DEF_DIAGRAM: once it is read
 };
 
 // What the program asks for, resolved. Diagrams of goals take the fields of the givens they use as
@@ -75,6 +78,9 @@ typedef struct {
   Id shown; // the wire of the diagram that people see: the mean distance, or what is maximised;
             // before `times` and the sign
   const char *distance;
+  Scope *scope;       // of its file: where its names are found
+  struct Env *turn;   // of a loop, with its number; or NULL
+  Learning *learning; // the learning diagram that asks for it; NULL: a `goal` of the program
 } Goal;
 
 typedef struct {
@@ -134,8 +140,9 @@ struct Program {
   VEC(Given) given;
   VEC(const Node *) train;
   VEC(Show) show;
-  VEC(Def *) learner, box; // in the order of the text
-  uint32_t later;          // constructs that this version parses but does not run
+  VEC(Learning *) learning; // in the order of the text, used files first
+  VEC(Def *) learner, box;  // in the order of the text
+  uint32_t later;           // constructs that this version parses but does not run
 };
 
 Infer *infer_new(World *);
@@ -160,9 +167,10 @@ Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
 // A goal as it is outside of training (no dropout), weighted as in the loss; its distance on other
 // data. False when it cannot be said again; nothing is reported.
 bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
-// The value of an expression of a goal, as one side of it: an output for each wire. NULL: it has
-// errors, which were reported with the goal.
-Diagram *infer_side(Infer *, Program *, const Node *expr, Ids *fields);
+// The two sides of a goal, each with an output for each wire; the second is NULL where a number is
+// made large or small. A bare number has the type of the other side. False: it has errors, which
+// were reported with the goal.
+bool infer_sides(Infer *, Program *, const Goal *, Diagram *side[2], Ids fields[2]);
 Axis infer_samples(Infer *); // the axis in front of everything
 const char *infer_names(Infer *, Program *,
                         const char *near); // the nearest name that infer_diagram knows, or NULL
@@ -190,6 +198,7 @@ typedef struct {
   Span span;
 } LearnerTurn;
 typedef struct {
+  Ids goals;               // which goals of the program it trains, as numbers from 0
   double epochs, steps;    // how long; the other is 0
   double clip, decay;      // 0 = none
   int64_t batch, patience; // 0 = not said

@@ -48,9 +48,9 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
   Buf key = buf_new(w->arena);
   uint32_t named = family ? (uint32_t)strlen(family) : 0;
   key_numbers(&key,
-              (uint32_t[]){c->def->id, home ? home->id : 0, c->b->in->training, c->b->generic,
-                           named, c->to->binding.n},
-              6);
+              (uint32_t[]){c->def->id, home ? home->id : 0, c->b->in->training, c->b->in->freezes,
+                           c->b->generic, named, c->to->binding.n},
+              7);
   if (family) buf_text(&key, family);
   for (uint32_t i = 0; i < c->to->binding.n; i++) key_binding(&key, w, &c->to->binding.at[i]);
   for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);

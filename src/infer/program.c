@@ -1,6 +1,6 @@
 // A whole program: the library and the used files, every box and learner checked, goals and
 // measures made, sizes settled.
-#include "program.h"
+#include "learning.h"
 #include "library.h"
 
 #include <math.h>
@@ -123,8 +123,25 @@ static void do_loop(Infer *in, Program *p, const Node *n) {
     }
 }
 
+// `freeze` of a learning diagram, or in one, is read with the diagram.
+static bool speaks_of_learning(Scope *s, const Node *path) {
+  const Node *root = path;
+  while (root->kind == N_DOT) root = root->kid[0];
+  const Def *d = root->kind == N_NAME ? scope_find(s, root->name) : NULL;
+  return d && d->kind == DEF_DIAGRAM;
+}
+
 static void do_freeze(Infer *in, Scope *s, const Node *n) {
+  if (n->kid[1]) {
+    Body b = {.in = in, .w = in->w};
+    const Node *root = n->kid[1];
+    while (root->kind == N_DOT) root = root->kid[0];
+    if (!speaks_of_learning(s, n->kid[1]))
+      unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
+    return;
+  }
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    if (n->kid[0]->kid[i]->kind == N_DOT && speaks_of_learning(s, n->kid[0]->kid[i])) continue;
     Def *d = learner_named(in, s, n->kid[0]->kid[i]);
     if (d) d->frozen = true;
   }
@@ -173,8 +190,9 @@ static void check_optimiser(Infer *in, Program *p, const Def *d) {
 static void check_boxes(Infer *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
+    if (d->scope != s) continue; // of a learning diagram
     if (d->kind == DEF_AXIS) axis_size(in, d);
-    if (d->kind == DEF_SPACE) {
+    if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, d->node->kid[0])) {
       Body b = {.in = in, .w = in->w};
       Types t = {0};
       types_eval(&b, env_new(in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL);
@@ -243,6 +261,7 @@ static void act(Infer *in, Program *p, uint32_t first) {
         do_goal(in, p, tree->kid[i], NULL, NULL);
       if (tree->kid[i]->kind == N_FOR) do_loop(in, p, tree->kid[i]);
     }
+    learnings_goals(in, p, p->acting);
     for (uint32_t i = 0; i < tree->nkid; i++)
       if (tree->kid[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, tree->kid[i])))
         do_measure(in, p, tree->kid[i]);
@@ -332,12 +351,20 @@ static void unsolved_sizes(Infer *in, const Program *p) {
   }
 }
 
+static bool is_frozen_somewhere(const Program *p, const Def *d) {
+  for (uint32_t i = 0; i < p->learning.n; i++)
+    for (uint32_t k = 0; k < p->learning.at[i]->frozen.n; k++)
+      if (p->learning.at[i]->frozen.at[k] == d->id) return true;
+  return false;
+}
+
 static void idle_learners(Infer *in, const Program *p) {
   World *w = in->w;
   if (!p->goal.n) return;
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
     if (d->kind != DEF_LEARNER || d->frozen || d->scope != p->scope || d->broken) continue;
+    if (is_frozen_somewhere(p, d)) continue;
     bool moved = false, has = false;
     for (uint32_t g = 0; g < p->goal.n && !moved; g++) {
       const Diagram *diagram = p->goal.at[g].diagram;
@@ -369,7 +396,11 @@ Program *infer_program(Infer *in, const char *path, const char *text, size_t n) 
   p->tree = p->scope->tree;
   for (uint32_t i = in->scope.n; i-- > first + 1;) prepare(in, p, in->scope.at[i]);
   prepare(in, p, p->scope);
+  sets_read(in, p);
+  for (uint32_t i = in->scope.n; i-- > first;) learnings_read(in, p, in->scope.at[i]);
+  for (uint32_t i = in->scope.n; i-- > first;) learnings_name(in->scope.at[i]);
   for (uint32_t i = in->scope.n; i-- > first;) check_boxes(in, p, in->scope.at[i]);
+  learnings_check(in, p);
   check_learners(in, p);
   act(in, p, first);
   settle_sizes(in);
@@ -393,12 +424,28 @@ const char *infer_names(Infer *in, Program *p, const char *near) {
   return nearest_name(near, all.at, all.n);
 }
 
-// The first use of a box in the program, and where it is; NULL: there is none.
+// How well a use shows what a box is: best on one sample, and with numbers for sizes.
+static uint32_t use_rank(World *w, const Diagram *d) {
+  bool sample = false, numbers = true;
+  int64_t n;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      sample |= t->axis[k].pass == PASS_SAMPLE;
+      numbers &= size_value(w, size_now(w, t->axis[k].size), &n);
+    }
+  }
+  return 1 + (sample ? 0u : 2u) + (numbers ? 1u : 0u);
+}
+
+// The first of the best uses of a box in the program, and where it is; NULL: there is none.
 static Body *first_use(Infer *in, const Def *d, Span *where) {
-  Body *b = NULL; // with numbers for sizes rather than symbols
-  for (uint32_t i = 0; (!b || b->generic) && i < in->made_body.n; i++) {
+  Body *b = NULL;
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < in->made_body.n; i++) {
     Body *next = in->made_body.at[i];
-    if (next && next->def == d && (!b || !next->generic)) b = next;
+    uint32_t rank = next && next->def == d ? use_rank(in->w, next->d) : 0;
+    if (rank > best) b = next, best = rank;
   }
   for (uint32_t i = 1; b && i < in->w->diagram.n; i++) {
     const Diagram *by = in->w->diagram.at[i];
@@ -480,12 +527,16 @@ bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
   return out->diagram && in->w->diags->errors == errors;
 }
 
-Diagram *infer_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+bool infer_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
   uint32_t errors = in->w->diags->errors;
+  Scope *acting = p->acting;
   in->w->diags->muted++;
-  Body *b = goal_side(in, p, expr, fields);
+  p->acting = g->scope;
+  goal_sides(in, p, g, side, fields);
+  p->acting = acting;
   settle_sizes(in);
   in->w->diags->muted--;
   zonk_all(in->w);
-  return in->w->diags->errors == errors && b->d->out.n ? b->d : NULL;
+  return in->w->diags->errors == errors && side[0] && side[0]->out.n &&
+         (!side[1] || side[1]->out.n);
 }

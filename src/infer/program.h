@@ -8,16 +8,19 @@
 bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, const Node **config);
 void no_such_field(Infer *in, const Given *, Name name, const Node *source, Span span, bool split);
 void do_given(Infer *in, Program *p, Scope *s, const Node *n);
+// The same, where it is known which column each name stands for.
+void do_given_columns(Infer *in, Program *p, Scope *s, const Node *n, const Name *column);
 
 // goal.c
 void add_learner(Infer *in, Def *d, Ids *out);
+void add_closure(Infer *in, Scope *s, const Node *n, Ids *out); // after a new in->closure
 void add_whole_learner(Infer *in, Def *d, Ids *out);
 void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix);
 void do_measure(Infer *in, Program *p, const Node *n);
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m);
 Body *goal_body(Infer *in, Program *p, Name name);
 void goal_outputs(Body *b, Value v, Ids *fields);
-Body *goal_side(Infer *in, Program *p, const Node *expr, Ids *fields);
+void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
 void read_on(Infer *in, Program *p, const Node *on, Given *g); // `on mnist.test`
 Val mean_of_all(Body *b, Val v, Span span);                    // over every axis
 const Node *clause(const Node *n, NodeKind kind);

@@ -20,17 +20,24 @@ Def *scope_find(Scope *s, Name name) {
 }
 
 static const char *kind_word(DefKind kind) {
-  static const char *const word[] = {"an axis",   "a constant",   "a space",      "a box",
-                                     "a learner", "a stale copy", "an optimiser", "given"};
+  static const char *const word[] = {"an axis",      "a constant", "a space",
+                                     "a box",        "a learner",  "a stale copy",
+                                     "an optimiser", "given",      "a learning diagram"};
   return word[kind];
 }
 
-static Def *scope_add(Scope *s, DefKind kind, Name name, Span span, const Node *node) {
-  Infer *in = s->in;
-  if (!name) return NULL;
-  Def *d = NEW(in->w->arena, Def), *old = scope_own(s, name);
+Def *def_new(Infer *in, DefKind kind, Name name, Span span, Scope *s, const Node *node) {
+  Def *d = NEW(in->w->arena, Def);
   *d = (Def){.kind = kind, .name = name, .span = span, .scope = s, .node = node, .id = in->def.n};
   vec_push(in->w->arena, &in->def, d);
+  return d;
+}
+
+// `key` is what it is called in this scope, `name` what it is called elsewhere.
+Def *scope_add(Scope *s, DefKind kind, Name key, Name name, Span span, const Node *node) {
+  Infer *in = s->in;
+  if (!key) return NULL;
+  Def *old = scope_own(s, key), *d = def_new(in, kind, name, span, s, node);
   if (old && !s->library && kind == DEF_BOX &&
       old->kind == DEF_BOX) { // the library may give a box several headers
     while (old->overload) old = old->overload;
@@ -39,25 +46,35 @@ static Def *scope_add(Scope *s, DefKind kind, Name name, Span span, const Node *
   }
   if (old) {
     Id e = diag_error(in->w->diags, span, "`%s` is declared twice: here as %s",
-                      name_text(in->w->names, name), kind_word(kind));
+                      name_text(in->w->names, key), kind_word(kind));
     diag_note(in->w->diags, e, old->span, "and here as %s", kind_word(old->kind));
     d->broken = true;
     return d;
   }
-  table_put(s->names, &name, sizeof name, d->id);
+  table_put(s->names, &key, sizeof key, d->id);
   return d;
+}
+
+void scope_put(Scope *s, Name key, const Def *d) { table_put(s->names, &key, sizeof key, d->id); }
+
+void scope_alias(Scope *s, Name key, const Def *d) {
+  if (!scope_own(s, key)) scope_put(s, key, d);
+}
+
+static Def *add(Scope *s, DefKind kind, Name name, Span span, const Node *node) {
+  return scope_add(s, kind, name, name, span, node);
 }
 
 static void add_each(Scope *s, const Node *n, DefKind kind) {
   for (uint32_t i = 0; i < n->nkid; i++)
-    scope_add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
+    add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
 }
 
 static void add_learners(Scope *s, const Node *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     const Node *names = n->kid[i]->kid[0];
     for (uint32_t k = 0; k < names->nkid; k++)
-      scope_add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
+      add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
   }
 }
 
@@ -89,19 +106,20 @@ static void scope_declare(Scope *s, const Node *n) {
   case N_USE: use_file(s, n); break;
   case N_AXES: add_each(s, n, DEF_AXIS); break;
   case N_CONSTS: add_each(s, n, DEF_CONST); break;
-  case N_SPACE: scope_add(s, DEF_SPACE, n->name, n->name_span, n); break;
-  case N_BOX: scope_add(s, DEF_BOX, n->name, n->name_span, n); break;
+  case N_SPACE: add(s, DEF_SPACE, n->name, n->name_span, n); break;
+  case N_BOX: add(s, DEF_BOX, n->name, n->name_span, n); break;
   case N_LEARN: add_learners(s, n); break;
-  case N_STALE: scope_add(s, DEF_STALE, n->name, n->name_span, n); break;
-  case N_OPTIMISER: scope_add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
+  case N_STALE: add(s, DEF_STALE, n->name, n->name_span, n); break;
+  case N_OPTIMISER: add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
   case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  case N_DIAGRAM: add(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
   case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
     for (uint32_t i = 0; i < n->nkid; i++) {
       if (scope_own(s, n->kid[i]->name)) continue;
       Node *empty = NEW(s->in->w->arena, Node); // a box without anything
       *empty = (Node){
           .kind = N_BOX, .span = n->span, .nkid = 4, .kid = NEW_ARRAY(s->in->w->arena, Node *, 4)};
-      Def *d = scope_add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
+      Def *d = add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
       if (d) d->broken = true;
     }
     break;
@@ -176,12 +194,13 @@ static uint32_t kinds_for(const char *wanted) {
   if (strcmp(wanted, "learner") == 0) return 1u << DEF_LEARNER | 1u << DEF_STALE;
   if (strcmp(wanted, "size") == 0) return 1u << DEF_AXIS | 1u << DEF_CONST;
   if (strcmp(wanted, "type or space") == 0) return 1u << DEF_SPACE;
+  if (strcmp(wanted, "learning diagram") == 0) return 1u << DEF_DIAGRAM;
   if (strncmp(wanted, "optimiser", 9) == 0) return 1u << DEF_OPTIMISER;
   return 1u << DEF_GIVEN | 1u << DEF_CONST | 1u << DEF_AXIS | 1u << DEF_LEARNER | 1u << DEF_STALE;
 }
 
 static bool binding_fits(const Binding *bind, uint32_t kinds) {
-  if (kinds & 1u << DEF_OPTIMISER || kinds & 1u << DEF_SPACE) return false;
+  if (kinds & (1u << DEF_OPTIMISER | 1u << DEF_SPACE | 1u << DEF_DIAGRAM)) return false;
   if (kinds & 1u << DEF_GIVEN) return true; // a value: nearly everything is one
   if (kinds & 1u << DEF_BOX)
     return bind->kind == BIND_LEARNER || (bind->kind == BIND_OPTION && !bind->has_number);

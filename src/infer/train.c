@@ -4,7 +4,7 @@
 // diagrams. Everything that can be said without making a step is said here: options that are wrong
 // or stand twice, settings of optimisers, learners without a turn, optimisers that cannot step what
 // they are given.
-#include "program.h"
+#include "learning.h"
 
 #include <math.h>
 
@@ -352,8 +352,8 @@ static void check_idle_turns(Reading *r) {
   for (uint32_t i = 0; i < r->out->turn.n; i++) {
     const LearnerTurn *turn = &r->out->turn.at[i];
     bool trained = false;
-    for (uint32_t g = 0; g < r->p->goal.n; g++) {
-      const Goal *goal = &r->p->goal.at[g];
+    for (uint32_t g = 0; g < r->out->goals.n; g++) {
+      const Goal *goal = &r->p->goal.at[r->out->goals.at[g]];
       for (uint32_t k = 0; goal->diagram && !trained && k < goal->diagram->param.n; k++)
         trained =
             goal->trains[k] && learner_holds(r->in, turn->learner, &goal->diagram->param.at[k]);
@@ -399,8 +399,8 @@ static void check_base(Reading *r, const Param *param, Base base) {
 }
 
 static void check_goals(Reading *r, const Node *n) {
-  for (uint32_t g = 0; g < r->p->goal.n; g++) {
-    const Goal *goal = &r->p->goal.at[g];
+  for (uint32_t g = 0; g < r->out->goals.n; g++) {
+    const Goal *goal = &r->p->goal.at[r->out->goals.at[g]];
     for (uint32_t i = 0; goal->diagram && i < goal->diagram->param.n; i++) {
       const Param *param = &goal->diagram->param.at[i];
       if (!goal->trains[i]) continue;
@@ -411,16 +411,67 @@ static void check_goals(Reading *r, const Node *n) {
   check_idle_turns(r);
 }
 
+// -- of what --------------------------------------------------------------------------------------
+static void add_goals(Reading *r, const Learning *g) {
+  for (uint32_t i = 0; i < r->p->goal.n; i++)
+    if (r->p->goal.at[i].learning == g) vec_push(r->w->arena, &r->out->goals, i);
+}
+
+static void no_learning(Reading *r, const Node *path) {
+  Body b = {.in = r->in, .w = r->w};
+  if (path->kind == N_NAME && !scope_find(r->p->scope, path->name))
+    unknown_name(&b, env_new(r->in, NULL, r->p->scope, &b), path, "learning diagram");
+  else
+    diag_error(r->w->diags, path->span, "`%s` is not a learning diagram, so it cannot be trained",
+               path_text(r->in, path));
+}
+
+// `train` without a name: the goals; where there are none, the one learning diagram that is no part
+// of another.
+static void read_whole(Reading *r, const Node *n) {
+  const Learning *only = NULL;
+  uint32_t several = 0;
+  add_goals(r, NULL);
+  if (r->out->goals.n) return;
+  for (uint32_t i = 0; i < r->p->learning.n; i++) {
+    const Learning *g = r->p->learning.at[i];
+    if (g->is_part || g->pattern) continue;
+    only = several++ ? only : g;
+  }
+  if (several < 2) {
+    if (only) add_goals(r, only);
+    return;
+  }
+  Id e = diag_error(r->w->diags, n->span, "which learning diagram? There are %u", several);
+  diag_help(r->w->diags, e, "as in `train %s %g %s`", text_of(r, only->name), n->kid[1]->num,
+            text_of(r, n->name));
+}
+
+static void read_what(Reading *r, const Node *n) {
+  const Node *path = n->kid[0];
+  if (!path) {
+    read_whole(r, n);
+    return;
+  }
+  Def *d = path->kind == N_NAME ? scope_find(r->p->scope, path->name) : NULL;
+  if (d && d->kind == DEF_DIAGRAM && d->learning) {
+    add_goals(r, d->learning);
+    if (d->learning->pattern)
+      diag_error(r->w->diags, path->span,
+                 "`%s` is a pattern: some of its spaces or edges may be anything",
+                 text_of(r, d->name));
+  } else if (!(d && d->broken)) {
+    no_learning(r, path);
+  }
+}
+
 bool infer_training(Infer *in, Program *p, const Node *n, Training *out) {
   World *w = in->w;
   uint32_t errors = w->diags->errors;
   *out = (Training){.accumulate = 1};
   Reading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
   read_length(&r, n);
-  if (n->kid[0] && !p->later)
-    diag_error(w->diags, n->kid[0]->span,
-               "there is no learning diagram of this name; `train %g %s` trains the goals",
-               n->kid[1]->num, text_of(&r, n->name));
+  read_what(&r, n);
   for (uint32_t i = 2; i < n->nkid; i++) read_option(&r, n->kid[i]);
   if (w->diags->errors == errors) check_goals(&r, n);
   return w->diags->errors == errors;

@@ -213,8 +213,8 @@ static void say_unasked(Plan *plan) {
 
 bool plan_groups(Plan *plan) {
   uint32_t stand_ins = 0;
-  for (uint32_t g = 0; g < plan->p->goal.n; g++) {
-    const Goal *goal = &plan->p->goal.at[g];
+  for (uint32_t g = 0; g < plan->training.goals.n; g++) {
+    const Goal *goal = &plan->p->goal.at[plan->training.goals.at[g]];
     for (uint32_t i = 0; i < goal->diagram->param.n; i++)
       if (goal->trains[i] &&
           !add_weight(plan, goal->diagram, &goal->diagram->param.at[i], &stand_ins))

@@ -61,6 +61,7 @@ typedef struct {
 } Start;
 typedef struct {
   const Node *node;
+  Ids goals; // which of the program's it trains, as numbers from 0
   VEC(Step) step;
   VEC(Turn) turn; // one round: these steps, in order, that often
   VEC(Flat) flat;
@@ -74,6 +75,14 @@ typedef struct {
 bool learn_regime(Infer *, Program *, const Node *train, Regime *out); // false with diagnostics
 
 // who.c
+typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
+typedef struct {
+  uint32_t goals, learners;
+  const char **goal, **learner; // names; members of a family one by one
+  const Def **def;              // [learner]
+  Effect *effect;               // [goal][learner]
+} WhoTable;
+WhoTable learn_who_table(Infer *, const Program *);
 void learn_who(Infer *, const Program *, Buf *); // goals × learners, as a table
 void learn_who_json(Infer *, const Program *, Buf *);
 

@@ -23,8 +23,9 @@ static Def *stale_owner(const Plan *plan, const Param *p) {
 }
 
 static bool is_in_goals(const Plan *plan, const char *path) {
-  for (uint32_t g = 0; g < plan->p->goal.n; g++) {
-    const Diagram *d = plan->p->goal.at[g].diagram;
+  const Ids *goals = &plan->training.goals;
+  for (uint32_t g = 0; g < goals->n; g++) {
+    const Diagram *d = plan->p->goal.at[goals->at[g]].diagram;
     for (uint32_t i = 0; i < d->param.n; i++)
       if (d->param.at[i].rooted && strcmp(d->param.at[i].path, path) == 0) return true;
   }
@@ -57,16 +58,17 @@ static bool add_copy(Plan *plan, const Diagram *d, const Param *p) {
 static bool read_goals(Plan *plan) {
   World *w = plan->w;
   const Program *p = plan->p;
-  if (!p->goal.n) {
+  const Ids *goals = &plan->training.goals;
+  if (!goals->n) {
     diag_error(w->diags, plan->node->span, "there is nothing to train: this program has no goals");
     return false;
   }
-  for (uint32_t g = 0; g < p->goal.n; g++)
-    if (!p->goal.at[g].diagram) return false;
-  for (uint32_t g = 0; g < p->goal.n; g++) {
-    const Diagram *d = p->goal.at[g].diagram;
+  for (uint32_t g = 0; g < goals->n; g++)
+    if (!p->goal.at[goals->at[g]].diagram) return false;
+  for (uint32_t g = 0; g < goals->n; g++) {
+    const Diagram *d = p->goal.at[goals->at[g]].diagram;
     if (diagram_boxes(w, d) > BOXES_LIMIT) {
-      diag_error(w->diags, p->goal.at[g].span,
+      diag_error(w->diags, p->goal.at[goals->at[g]].span,
                  "this goal is more than %d boxes, written out: too many to train", BOXES_LIMIT);
       return false;
     }
@@ -134,12 +136,6 @@ bool learn_regime(Infer *in, Program *p, const Node *train, Regime *out) {
   Plan plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
   *out = (Regime){.node = train, .says = ""};
   if (!infer_training(in, p, train, &plan.training)) return false;
-  if (train->kid[0]) {
-    diag_error(w->diags, train->kid[0]->span,
-               "training a learning diagram is not in this version; `train` without a name trains "
-               "the goals");
-    return false;
-  }
   plan.origin = origin_new(w, train->span, 0, WHY_SOURCE);
   plan.paths = table_new(w->arena);
   plan.made = table_new(w->arena);
@@ -149,6 +145,7 @@ bool learn_regime(Infer *in, Program *p, const Node *train, Regime *out) {
   for (uint32_t i = 0; i < plan.group.n; i++) plan.counts |= reads_step(plan.group.at[i].diagram);
   make_rounds(&plan);
   const Training *t = &plan.training;
+  out->goals = t->goals;
   out->epochs = t->epochs;
   out->steps = t->steps;
   out->batch = t->batch;

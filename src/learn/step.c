@@ -110,7 +110,8 @@ static bool is_moved(const Build *b, const Weight *x) {
 
 static Ids goals_of(const Build *b) {
   Ids goals = {0};
-  for (uint32_t g = 0; g < b->plan->p->goal.n; g++) {
+  for (uint32_t k = 0; k < b->plan->training.goals.n; k++) {
+    uint32_t g = b->plan->training.goals.at[k];
     const Goal *goal = &b->plan->p->goal.at[g];
     bool any = !b->how->turn;
     for (uint32_t i = 0; !any && i < goal->diagram->param.n; i++)

@@ -84,8 +84,8 @@ static bool measure_open(Trainer *t, const Measure *m) {
 // Is there validation data for all that the goals read?
 static bool can_validate(Trainer *t) {
   bool any = false;
-  for (uint32_t i = 0; i < t->p->goal.n; i++) {
-    const Ids *fields = &t->p->goal.at[i].fields;
+  for (uint32_t i = 0; i < t->regime.goals.n; i++) {
+    const Ids *fields = &t->p->goal.at[t->regime.goals.at[i]].fields;
     for (uint32_t k = 0; k < fields->n; k++) {
       const Set *set = t->data->set[def_of(t->in, fields->at[k])->given];
       if (set && set_rows(set, SPLIT_VALID) <= 0) return false;
@@ -97,12 +97,12 @@ static bool can_validate(Trainer *t) {
 
 static bool valid_open(Trainer *t) {
   if (!can_validate(t)) return true;
-  Gauge g = gauge_new(t, t->p->goal.n);
+  Gauge g = gauge_new(t, t->regime.goals.n);
   Instead instead = {.every = true, .split = SPLIT_VALID, .ordered = true};
   bool good = true;
-  for (uint32_t i = 0; good && i < t->p->goal.n; i++) {
+  for (uint32_t i = 0; good && i < t->regime.goals.n; i++) {
     Measure m;
-    if (!infer_outside(t->in, t->p, &t->p->goal.at[i], &m)) continue;
+    if (!infer_outside(t->in, t->p, &t->p->goal.at[t->regime.goals.at[i]], &m)) continue;
     good = part_open(t, &g, m.diagram, m.fields, &instead);
   }
   g.label = label_taken(t, "valid") ? "valid.loss" : "valid";

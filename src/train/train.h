@@ -34,6 +34,24 @@ typedef struct {
 bool rows_read(Arena *, const char *path, Rows *, const char **error);
 bool rows_find(const Rows *, const char *name, uint32_t *column);
 
+// runs.c: the runs in a folder, or the one that it is
+typedef struct {
+  const char *name, *on;
+  double value; // the last one
+  bool known;
+} RunMeasure;
+typedef struct {
+  const char *dir, *program, *state, *date;
+  double steps, seed;
+  VEC(RunMeasure) measure;
+  VEC(const char *) learner; // by the names of its weights
+} RunInfo;
+typedef VEC(RunInfo) RunInfos;
+bool runs_read(Arena *, const char *dir, RunInfos *,
+               const char **why); // in the order of their names
+bool run_has(const RunInfo *, const char *learner);
+void runs_print(const RunInfos *, bool json, Buf *);
+
 // show.c: what a `show` asked for, as numbers
 typedef struct {
   const char *text; // as it stands in the program, without `show` and `as`

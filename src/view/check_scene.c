@@ -82,7 +82,7 @@ static ThingKind kind_of(const char *class) {
     ThingKind kind;
   } rows[] = {{"wire", THING_WIRE},   {"cup", THING_CUP},     {"divider", THING_DIVIDER},
               {"label", THING_LABEL}, {"title", THING_TITLE}, {"parenthesis", THING_STROKE},
-              {"dot", THING_DOT},     {"frame", THING_FRAME}};
+              {"dot", THING_DOT},     {"frame", THING_FRAME}, {"touch", THING_STROKE}};
   for (uint32_t i = 0; i < COUNT(rows); i++)
     if (strcmp(rows[i].class, class) == 0) return rows[i].kind;
   return THING_GLYPH;
@@ -122,6 +122,8 @@ static void add_path(Scene *s, Thing *t, uint32_t thing, const Mark *m, Lines *l
   }
 }
 
+#define ASIDE UINT32_MAX // no thing at all
+
 typedef struct {
   VEC(uint32_t) open; // things, from the outermost; a group without a class is as what it stands in
   VEC(uint32_t) owner; // [mark] its thing + 1; 0: none
@@ -138,12 +140,19 @@ static ThingKind loose_kind(const Mark *m) {
   return m->kind == MARK_PATH && !m->path.paint.fill ? THING_STROKE : THING_GLYPH;
 }
 
+// Gaps in lines that others cross, and arrowheads on lines, are in nobody's way.
+static bool is_aside(const char *class) {
+  return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0;
+}
+
 static void find_owners(Scene *s, Walk *w) {
   const Canvas *c = s->canvas;
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];
     uint32_t inside = w->open.n ? w->open.at[w->open.n - 1] : 0, owner = 0;
-    if (m->kind == MARK_OPEN)
+    if (m->kind == MARK_OPEN && is_aside(m->group.class))
+      vec_push(s->arena, &w->open, ASIDE);
+    else if (m->kind == MARK_OPEN)
       vec_push(s->arena, &w->open,
                m->group.class[0]
                    ? thing_new(s, kind_of(m->group.class), m->group.words, m->group.id)
@@ -151,7 +160,7 @@ static void find_owners(Scene *s, Walk *w) {
     else if (m->kind == MARK_CLOSE)
       w->open.n--;
     else
-      owner = inside ? inside : thing_new(s, loose_kind(m), "", "");
+      owner = inside == ASIDE ? 0 : inside ? inside : thing_new(s, loose_kind(m), "", "");
     vec_push(s->arena, &w->owner, owner);
   }
 }

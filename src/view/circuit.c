@@ -88,8 +88,32 @@ static uint32_t strands_for(const Circuit *c, const Type *t) {
   return is_string(c) || !t->rank ? 1 : t->rank;
 }
 
+// A type without the axes that pass over everything: declared axes by name, others by size.
+const char *string_type(World *w, Arena *a, const Type *t) {
+  Type own = *t;
+  own.rank = 0;
+  own.axis = NEW_ARRAY(a, Axis, t->rank + 1);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->axis[i].pass) continue;
+    own.axis[own.rank] = t->axis[i];
+    if (!t->axis[i].decl) own.axis[own.rank].label = 0;
+    own.rank++;
+  }
+  Buf b = buf_new(a);
+  for (const char *at = type_text(w, &own); *at; at++) {
+    if (*at == ':') // z:20 is z
+      while (at[1] && !strchr(" ])", at[1])) at++;
+    else
+      buf_char(&b, *at);
+  }
+  return b.at;
+}
+
 static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
-  if (is_string(c)) return;
+  if (is_string(c)) {
+    strand_of(c->s, bundle, 0)->type = string_type(c->w, c->s->arena, t);
+    return;
+  }
   for (uint32_t i = 0; i < t->rank; i++) {
     Strand *x = strand_of(c->s, bundle, i);
     x->label = axis_label(c, &t->axis[i]);
@@ -101,12 +125,23 @@ static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
 
 static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wire].type; }
 
+// In a derivative, what goes back has another ink, and its axes a ∂.
+static void mark_cotangent(Part *p, uint32_t bundle, Id wire) {
+  if (!p->c->how->grad || !origin_is_reverse(p->c->w, p->d->wire.at[wire].origin)) return;
+  for (uint32_t i = 0; i < p->c->s->bundle.at[bundle].n; i++) {
+    Strand *x = strand_of(p->c->s, bundle, i);
+    x->ink = INK_SERIES2;
+    if (x->label) x->label = arena_format(p->c->s->arena, "∂%s", x->label);
+  }
+}
+
 uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
   label_bundle(p->c, b, t);
   turn_labels(p, b, wire);
+  mark_cotangent(p, b, wire);
   p->made[wire] = b;
   return b;
 }
@@ -116,6 +151,7 @@ void label_wire(Part *p, Id wire) {
   if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
   turn_labels(p, p->made[wire], wire);
+  mark_cotangent(p, p->made[wire], wire);
 }
 
 const char *param_name(const Part *p, Id wire) {
@@ -218,8 +254,16 @@ static void string_loop(Part *p, const Box *box) {
     p->made[box->out[0]] = bundle_of(p, box->in[0]);
     return;
   }
+  if (loop_is_stop(l)) {
+    all_ports(p, box, GLYPH_STOP, "stop");
+    return;
+  }
+  Ids wires = {0};
+  Box plain = stop_operands(p, box, &wires);
+  text = body_text(p, &plain);
   if (!text) text = l->nin > 1 ? "·" : "Σ";
-  all_ports(p, box, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  all_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
 }
 
 void draw_box(Part *p, const Box *box) {
@@ -230,6 +274,8 @@ void draw_box(Part *p, const Box *box) {
   case OP_join: draw_join(p, box); break;
   case OP_random:
     all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
+    p->c->s->stage.at[p->c->s->stage.n - 1].glyph.at[0].words =
+        box->random->noise == NOISE_NORMAL ? "normal noise" : "uniform noise";
     break;
   case OP_scan: draw_scan(p, box); break;
   case OP_order:
@@ -249,6 +295,7 @@ static void inputs_from_left(Part *p) {
     const char *name = name_text(c->w->names, x->name);
     uint32_t b = sketch_input(c->s, *name ? name : NULL, strands_for(c, &x->type));
     label_bundle(c, b, &x->type);
+    mark_cotangent(p, b, p->d->in.at[i]);
     p->made[p->d->in.at[i]] = b;
   }
 }
@@ -260,6 +307,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
     if (p->made[p->d->in.at[i]]) continue;
     uint32_t stage = sketch_stage(s, p->block, supply[i].name);
     Glyph g = {.kind = GLYPH_SOURCE, .text = supply[i].name};
+    s->stage.at[stage].early = true;
     for (uint32_t k = i; k < p->d->in.n; k++) {
       if (supply[k].number != supply[i].number) continue;
       uint32_t b = part_make(p, stage, p->d->in.at[k]);
@@ -271,7 +319,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
 }
 
 // A learner looked at for itself is a call of it.
-const Diagram *circuit_unwrapped(const Diagram *d) {
+const Diagram *unwrapped(const Diagram *d) {
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
   return d;
@@ -291,7 +339,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
                    const Supply *supply) {
   Circuit c = {
       .w = w, .s = sketch_new(a, ""), .how = how, .steps = table_new(a), .pairs_of = table_new(a)};
-  const Diagram *d = part_diagram(&c, circuit_unwrapped(whole));
+  const Diagram *d = part_diagram(&c, unwrapped(whole));
   c.s->title = title_of(&c, d);
   Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c.s->strings = is_string(&c);

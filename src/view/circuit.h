@@ -5,6 +5,7 @@
 //   circuit_loop.c    loops, by their indices
 //   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened
+//   circuit_stop.c    as strings: where no gradient goes back
 //   circuit_repeat.c  what is done several times is drawn once
 //   words.c           after: names, and a sentence
 //   circuit_same.c    are two boxes the same picture?
@@ -71,13 +72,15 @@ const char *size_label(World *, Arena *, Size);
 const char *param_name(const Part *, Id wire);
 void label_wire(Part *, Id wire);                        // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
+const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 bool is_string(const Circuit *);                         // a wire is one line
 uint32_t part_make(Part *, uint32_t stage, Id wire);     // a bundle for a wire
 uint32_t bundle_of(Part *, Id wire);                     // of a weight or constant, it begins here
 const char *axis_value(Circuit *, const Axis *);         // its size, if the label does not say it
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
-uint32_t reads(const Diagram *, Id wire); // how often it is read
+uint32_t reads(const Diagram *, Id wire);  // how often it is read
+const Diagram *unwrapped(const Diagram *); // what a learner that is looked at for itself calls
 
 // formula.c: what a loop does to numbers; NULL: the wires say it all
 typedef struct {
@@ -101,9 +104,19 @@ const char *body_text(Part *, const Box *);        // its formula, if it is not 
 void make_winner(Part *, uint32_t stage, Id wire); // where the largest is: it begins there
 void draw_loop(Part *, const Box *);
 
+// circuit_stop.c
+bool loop_is_stop(const Loop *);                 // does nothing else
+bool loop_stops(const Loop *, uint32_t operand); // which is read in no other way
+void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not
+// The box without the stops of its operands, which are marks on their wires: these have other
+// bundles until the pairs in `wires` (wire, its bundle) are put back.
+Box stop_operands(Part *, const Box *, Ids *wires);
+
 // circuit_call.c
 const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
 void draw_call(Part *, const Box *);
+bool call_is_open(const CircuitHow *, const char *name);
+bool call_has_glyph(const char *name); // the library's box has one
 
 // words.c
 void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c

@@ -55,6 +55,16 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_open(const CircuitHow *how, const char *name) {
+  if (is_named(how->close, name)) return false;
+  return how->level == LEVEL_LAYER || is_named(how->open, name);
+}
+
+bool call_has_glyph(const char *name) {
+  const Known *k = known_box(name);
+  return k && k->as == AS_GLYPH;
+}
+
 // -- what it was configured with ------------------------------------------------------------------
 typedef struct { // of a diagram for itself, or of a call
   Circuit *c;
@@ -89,11 +99,12 @@ static const char *options_of(const Configured *x) {
   return b.n ? b.at : NULL;
 }
 
-const char *title_of(Circuit *c, const Diagram *d) {
-  const char *name = name_text(c->w->names, d->name);
-  const char *options = options_of(&(Configured){.c = c, .d = d});
-  return options ? arena_format(c->s->arena, "%s (%s)", name, options) : name;
+static const char *title(const Configured *x) {
+  const char *name = name_text(x->c->w->names, x->d->name), *options = options_of(x);
+  return options ? arena_format(x->c->s->arena, "%s (%s)", name, options) : name;
 }
+
+const char *title_of(Circuit *c, const Diagram *d) { return title(&(Configured){.c = c, .d = d}); }
 
 // -- convolutions ---------------------------------------------------------------------------------
 typedef struct {
@@ -193,6 +204,29 @@ static bool is_only_wires(Circuit *c, const Diagram *d) {
     if (!mean && (++loops > 1 || formula_text(&of, c->s->arena))) return false;
   }
   return true;
+}
+
+// `learn Q = linear[h k]` makes a box that is a call of another and nothing else: which one?
+static const Diagram *only_call(const Diagram *d) {
+  if (d->box.n != 2 || d->box.at[1].op != OP_call) return NULL;
+  const Box *box = &d->box.at[1];
+  const Diagram *f = box->callee;
+  bool same = f->in.n == d->in.n && f->out.n == d->out.n;
+  for (uint32_t i = 0; same && i < d->in.n; i++) same = box->in[i] == d->in.at[i];
+  for (uint32_t i = 0; same && i < d->out.n; i++) same = box->out[i] == d->out.at[i];
+  return same ? f : NULL;
+}
+
+// The library's glyph for a box, or for the one that it is another name of.
+static const Known *known_as(Circuit *c, const Diagram *d, const char **as) {
+  const Known *k = known_box(name_text(c->w->names, d->name));
+  *as = NULL;
+  for (const Diagram *f = only_call(d); f && !k; f = only_call(f)) {
+    k = known_box(name_text(c->w->names, f->name));
+    if (k && k->as == AS_GLYPH) *as = name_text(c->w->names, d->name);
+    if (k && k->as != AS_GLYPH) return NULL;
+  }
+  return k;
 }
 
 // -- closed calls ---------------------------------------------------------------------------------
@@ -312,7 +346,7 @@ static void open_call(Part *p, const Box *box, bool frame) {
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = p->block;
   if (frame)
-    block = sketch_block(c->s, p->block, title_of(c, box->callee),
+    block = sketch_block(c->s, p->block, title(&(Configured){c, p, box, box->callee}),
                          ink_of(name_text(c->w->names, box->callee->name)));
   Part inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
@@ -332,6 +366,8 @@ static void string_call(Part *p, const Box *box) {
   args.nout = box->callee->out.n;
   all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
             name_text(p->c->w->names, box->callee->name));
+  Stage *last = &p->c->s->stage.at[p->c->s->stage.n - 1];
+  last->glyph.at[0].bold = box->callee->param.n > 0;
 }
 
 // Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
@@ -369,13 +405,13 @@ static const char *given_name(const Part *p, const Box *box) {
   return *name && strlen(name) <= 3 ? name : NULL;
 }
 
-static Glyph glyph_of(Part *p, const Box *box, const Known *k) {
+static Glyph glyph_of(Part *p, const Box *box, const Known *k, const char *as) {
   const char *name = name_text(p->c->w->names, box->callee->name);
   Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
-  const char *as = NULL;
   if (k && k->as == AS_GLYPH) {
     g = (Glyph){.kind = k->kind, .text = k->text, .below = k->below};
-    if (k->kind == GLYPH_LEARNED) g.above = as = given_name(p, box);
+    if (k->kind == GLYPH_LEARNED) g.above = as ? as : given_name(p, box);
+    as = as ? NULL : g.above;
     g.bold = box->callee->param.n > 0;
   } else {
     const char *options = options_of(&(Configured){p->c, p, box, box->callee});
@@ -392,15 +428,15 @@ void draw_call(Part *p, const Box *box) {
   }
   const CircuitHow *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
-  const Known *k = known_box(name);
+  const char *as;
+  const Known *k = known_as(p->c, box->callee, &as);
   Window window;
-  bool open = how->level == LEVEL_LAYER || is_named(how->open, name);
-  if (is_named(how->close, name)) open = false;
+  bool open = call_is_open(how, name) && !how->grad;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
   if (open || (wires && !is_named(how->close, name)))
     open_call(p, box, !wires || is_named(how->open, name));
   else if (convolution_of(p->c->w, box->callee, &window))
     closed_call(p, box, star(p->c, &window, name), NULL);
   else
-    closed_call(p, box, glyph_of(p, box, k), k);
+    closed_call(p, box, glyph_of(p, box, k, as), k);
 }

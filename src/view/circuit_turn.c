@@ -95,7 +95,8 @@ static bool same_letter(const char *base, const char *letter) {
   return strncmp(base, letter, n) == 0 && strspn(base + n, "'") == strlen(base + n);
 }
 
-static const char *known_series(Circuit *c, const Fold *f, const Axis *each, const char *base) {
+static const char *known_series(Circuit *c, const Fold *f, const Axis *each, const char *base,
+                                bool times) {
   static const struct {
     int64_t away, times;
   } way[] = {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {-1, 1}, {1, 1}};
@@ -103,7 +104,7 @@ static const char *known_series(Circuit *c, const Fold *f, const Axis *each, con
     for (uint32_t i = 0; i < c->series.n; i++) {
       Series *s = &c->series.at[i];
       if (strcmp(s->name, f->name) != 0 || (base && !same_letter(s->base, base))) continue;
-      if (base && way[k].times != 1) continue;
+      if (!times && way[k].times != 1) continue;
       if (series_fits(c, s, f, each, way[k].away, way[k].times))
         return series_label(c, s, f, each, way[k].away, way[k].times);
     }
@@ -137,7 +138,7 @@ static bool has_letter(const Circuit *c, const char *letter) {
 static const char *label_by_turn(Circuit *c, const Fold *f, const Axis *each, bool index) {
   const char *base = series_base(c, f, each);
   bool any = index && base && !has_letter(c, base);
-  const char *label = known_series(c, f, each, any ? NULL : base);
+  const char *label = known_series(c, f, each, any ? NULL : base, !base);
   if (label) return label;
   if (!base) base = "n";
   while (is_taken(c, base)) base = arena_format(c->s->arena, "%s'", base);

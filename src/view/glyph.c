@@ -40,6 +40,11 @@ double glyph_width(const Glyph *g) {
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, fmax(text_room(FACE_SANS, 14, g), second_room(g)) + 24);
   case GLYPH_KEPT: return text_room(FACE_ITALIC, LETTER, g) + 14;
+  case GLYPH_EFFECT:
+  case GLYPH_STOP:
+  case GLYPH_LENS:
+  case GLYPH_OPTIC:
+  case GLYPH_RATE: return lens_width(g);
   }
   return 0;
 }
@@ -67,6 +72,11 @@ double glyph_height(const Glyph *g) {
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return g->second ? 54 : 44;
   case GLYPH_KEPT: return 30;
+  case GLYPH_EFFECT:
+  case GLYPH_STOP:
+  case GLYPH_LENS:
+  case GLYPH_OPTIC:
+  case GLYPH_RATE: return lens_height(g);
   }
   return 0;
 }
@@ -123,8 +133,10 @@ static void letter(const Brush *b, Face face, double size, Ink ink) {
 
 static void rectangle(const Brush *b, Ink fill, double width) {
   path_rect(b->c, b->x - b->w / 2, b->y0, b->w, b->y1 - b->y0, 0);
-  canvas_paint(b->c,
-               &(Paint){.fill = fill, .stroke = width > 0 ? INK_LINE : INK_NONE, .width = width});
+  Paint paint = {.fill = fill, .stroke = width > 0 ? INK_LINE : INK_NONE, .width = width};
+  if (b->g->faint)
+    paint.fill = INK_PAPER, paint.stroke = INK_SOFT, paint.dash[0] = 4, paint.dash[1] = 3;
+  canvas_paint(b->c, &paint);
 }
 
 static void learned(const Brush *b) {
@@ -291,6 +303,11 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
   case GLYPH_KEPT: rectangle(&b, INK_KEPT, 0), letter(&b, FACE_ITALIC, LETTER, INK_TEXT); break;
+  case GLYPH_EFFECT:
+  case GLYPH_STOP:
+  case GLYPH_LENS:
+  case GLYPH_OPTIC:
+  case GLYPH_RATE: lens_paint(c, l, p, b.y0, b.y1); break;
   }
 }
 

@@ -86,6 +86,15 @@ static uint32_t earliest_source(const Lay *y, uint32_t k) {
   return y->l->at[maker - 1] + (y->s->stage.at[maker - 1].in.n > 0);
 }
 
+// Does a string end where the last glyphs stand? Then what begins late has a section of its own.
+static bool ends_last(const Lay *y) {
+  for (uint32_t k = 0; y->s->strings && k < y->s->stage.n; k++) {
+    const Stage *t = &y->s->stage.at[k];
+    if (y->l->at[k] + 1 == y->sections && !t->out.n && !t->glyph.n) return true;
+  }
+  return false;
+}
+
 // What a stage makes follows the first thing that it takes. One that takes nothing stands just
 // before its use.
 static void find_sections(Lay *y) {
@@ -99,12 +108,14 @@ static void find_sections(Lay *y) {
     const Stage *t = &s->stage.at[k];
     uint32_t after = t->in.n ? t->in.at[0] : t->below ? t->beside : ring.last[t->beside];
     at[k] = t->in.n ? earliest(y, &ring, k) : earliest_source(y, k);
+    if (s->apart && t->glyph.n && at[k] < y->sections) at[k] = y->sections;
     if (at[k] + 1 > y->sections) y->sections = at[k] + 1;
     for (uint32_t i = 0; i < t->out.n; after = t->out.at[i++]) insert(&ring, after, t->out.at[i]);
   }
   for (uint32_t b = ring.next[0]; b; b = ring.next[b]) y->rank[b] = ++n, y->l->there[b] = true;
+  y->sections += ends_last(y);
   for (uint32_t k = s->stage.n; k-- > 0;) {
-    if (s->stage.at[k].in.n) continue;
+    if (s->stage.at[k].in.n || s->stage.at[k].early) continue;
     uint32_t next = y->sections;
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) {
       uint32_t taker = y->taker[s->stage.at[k].out.at[i]];
@@ -378,7 +389,7 @@ static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out)
   bool merge = !out && !m->glyph && m->out.n && m->in.n > 1;
   for (uint32_t i = merge ? ids->n - 1 : 0; i < ids->n; i++) {
     Entry e = {.var = out ? y->mid_out[ids->at[i]] : y->mid_in[ids->at[i]], .block = block};
-    if (m->glyph && i == 0) e.over = overhang(m->glyph, ids->n);
+    if (m->glyph && i == 0) e.over = overhang(m->glyph, ids->n) + lens_stub(m->glyph);
     if (m->glyph && i + 1 == ids->n) e.under = overhang(m->glyph, ids->n);
     vec_push(y->arena, c, e);
   }
@@ -545,8 +556,10 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         const Ids *upper = out ? &above->out : &above->in, *lower = out ? &m->in : &m->out;
         if (!upper->n || !lower->n) continue;
         uint32_t a = upper->at[upper->n - 1], b = lower->at[0];
-        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, NEAR, block, false},
-                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], NEAR, NEAR, own, false});
+        double under = above->glyph ? overhang(above->glyph, upper->n) : NEAR;
+        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], NEAR, under, block, false},
+                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], overhang(m->glyph, lower->n), NEAR,
+                            own, false});
       }
       above = m->glyph ? m : NULL;
       block = own;
@@ -615,6 +628,14 @@ static bool is_label_new(const Lay *y, uint32_t x) {
     const char *was = k->kind == LINK_BEGIN ? NULL : y->s->strand.at[k->a].label;
     return !was || strcmp(was, strand->label) != 0;
   }
+  for (uint32_t i = 0; i < t->glyph.n; i++) { // what is normalised stays the axis that it is
+    const Glyph *g = &t->glyph.at[i];
+    uint32_t at = ids_find(&g->out, x);
+    bool same = g->kind == GLYPH_NORM || g->kind == GLYPH_SOFTMAX || g->kind == GLYPH_MASK;
+    const char *was =
+        same && at < g->out.n && at < g->in.n ? y->s->strand.at[g->in.at[at]].label : NULL;
+    if (was && strcmp(was, strand->label) == 0) return false;
+  }
   return true;
 }
 
@@ -658,14 +679,17 @@ static void find_x(Lay *y) {
   find_labels(y, w);
   for (uint32_t k = 0; k <= y->sections; k++) {
     Section s = {.data = x};
-    s.gather = s.data + fmax(w[k].data, ROOM) + (w[k].frame ? FRAME : 0);
+    s.gather =
+        s.data + fmax(w[k].data, y->s->room > 0 ? y->s->room : ROOM) + (w[k].frame ? FRAME : 0);
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
     s.end = s.spread + w[k].spread;
     x = s.end + (frame_ends(y, k) ? FRAME : 0);
     vec_push(y->arena, &l->section, s);
   }
-  l->width = l->section.at[y->sections].gather + MARGIN;
+  double ends = 0;
+  for (uint32_t i = 0; i < y->s->ends.n; i++) ends = fmax(ends, name_width(y->s->ends.at[i]) + 8);
+  l->width = l->section.at[y->sections].gather + ends + MARGIN;
 }
 
 // -- all ------------------------------------------------------------------------------------------

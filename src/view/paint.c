@@ -67,6 +67,17 @@ static double port_x(const Placed *p, bool in) {
   return in ? p->x - half : p->x + half;
 }
 
+// Where a value is copied; on the way back, where changes are added, a little beside the value's
+// copy, which passes it.
+static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
+  if (l->s->strand.at[x].line != LINE_BACK) {
+    dot(c, at, y);
+    return at;
+  }
+  plus_circle(c, at - 4, y);
+  return at - 4;
+}
+
 static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
   uint32_t born = l->born[x];
   *y = l->out[x];
@@ -75,8 +86,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   if (e->from) return port_x(e->from, false);
   if (e->begin && e->begin->kind == LINK_COPY) {
     *y = l->y[e->begin->a];
-    dot(c, s->spread - 4, *y);
-    return s->spread - 4;
+    return branch(c, l, x, s->spread - 4, *y);
   }
   if (e->begin && e->begin->kind == LINK_BEGIN) dot(c, s->spread - 4, *y);
   return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
@@ -97,6 +107,28 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, do
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
+// The arrowhead of a line that has a direction, in the first place for labels that it crosses.
+static void direction(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  const Strand *strand = &l->s->strand.at[x];
+  if (strand->line != LINE_FORTH && strand->line != LINE_BACK) return;
+  const Section *s = &l->section.at[l->born[x]];
+  double from = l->born[x] ? l->section.at[l->born[x] - 1].spread + e->spread : s->data;
+  arrowhead(c, (from + s->gather) / 2, l->y[x], strand->line == LINE_BACK, false,
+            strand->ink ? strand->ink : INK_LINE);
+}
+
+// Where lines of lenses cross, the lower one has a gap.
+static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+  if (l->s->strand.at[x].line < LINE_FORTH || !l->born[x] || e->from) return;
+  if (!e->begin || e->begin->kind != LINK_PASS || fabs(l->out[x] - l->y[x]) < 0.01) return;
+  double x0 = l->section.at[l->born[x] - 1].spread, dx = e->spread;
+  canvas_open(c, "", "gap", "");
+  path_move(c, x0 + dx * 0.15, l->out[x]);
+  path_cubic(c, x0 + dx / 2, l->out[x], x0 + dx / 2, l->y[x], x0 + dx * 0.85, l->y[x]);
+  canvas_paint(c, &(Paint){.stroke = INK_PAPER, .width = 6});
+  canvas_close(c);
+}
+
 // From birth to end, this far below its place.
 static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
@@ -108,17 +140,20 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
     curve_to(c, fmax(from, s->spread), y + by, s->spread + e->spread, l->y[x] + by);
   }
   end_strand(c, l, e, x, by);
+  const Strand *k = &l->s->strand.at[x];
   canvas_paint(
-      c, &(Paint){.stroke = INK_LINE, .width = l->s->strand.at[x].line == LINE_THICK ? 2 : 1});
+      c, &(Paint){.stroke = k->ink ? k->ink : INK_LINE, .width = k->line == LINE_THICK ? 2 : 1});
 }
 
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   const Strand *k = &l->s->strand.at[x];
+  gap(c, l, e, x);
   canvas_open(c, k->id ? k->id : "", "wire", k->words ? k->words : k->label ? k->label : "");
   if (k->line == LINE_TANDEM)
     strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
   else
     strand_line(c, l, e, x, 0);
+  direction(c, l, e, x);
   canvas_close(c);
 }
 
@@ -192,14 +227,25 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
     parentheses(c, l, b);
     return;
   }
+  if (!k->ink && !k->title) return; // it only holds together what is in it
   canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
   if (k->title)
-    canvas_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-                &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE}, k->title);
+    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
+              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+              k->title);
+  canvas_close(c);
+}
+
+static void name(Canvas *c, const Layout *l, const Bundle *b, double x, Anchor anchor,
+                 const char *text) {
+  double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
+  canvas_open(c, "", "label", "");
+  math_text(c, x, y + NAME * 0.33,
+            &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = anchor, .ink = INK_TEXT}, text);
   canvas_close(c);
 }
 
@@ -207,14 +253,11 @@ static void names(Canvas *c, const Layout *l) {
   const Sketch *s = l->s;
   for (uint32_t i = 0; i < s->in.n; i++) {
     const Bundle *b = &s->bundle.at[s->in.at[i]];
-    if (!b->name || !b->n) continue;
-    double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
-    canvas_open(c, "", "label", "");
-    math_text(c, l->section.at[0].data - 6, y + NAME * 0.33,
-              &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_END, .ink = INK_TEXT},
-              b->name);
-    canvas_close(c);
+    if (b->name && b->n) name(c, l, b, l->section.at[0].data - 6, ANCHOR_END, b->name);
   }
+  for (uint32_t i = 0; i < s->out.n && i < s->ends.n; i++)
+    name(c, l, &s->bundle.at[s->out.at[i]], l->section.at[l->section.n - 1].gather + 6,
+         ANCHOR_START, s->ends.at[i]);
 }
 
 static void labels(Canvas *c, const Layout *l) {
@@ -222,7 +265,9 @@ static void labels(Canvas *c, const Layout *l) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - 5,
+    Line line = l->s->strand.at[x].line; // above its second stroke, or its arrowhead
+    double up = line == LINE_TANDEM ? 7 : line < LINE_FORTH ? 5 : 9;
+    math_text(c, s->data + 6, l->y[x] - up,
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
     canvas_close(c);

@@ -252,7 +252,7 @@ static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which)
     stage.below = k < which;
     at = place + stage.below;
   }
-  if (!stage.beside && at) stage.beside = t->row.at[at - 1], stage.below = true;
+  if (!stage.beside && at && in->n) stage.beside = t->row.at[at - 1], stage.below = true;
   put_stage(t, stage, at);
   t->put[maker] = true;
   for (uint32_t i = 0; i < stage.out.n; i++)
@@ -265,6 +265,14 @@ static void put_sources(Settle *t, const Ids *in) {
     if (maker && !t->s->stage.at[maker - 1].in.n && !t->put[maker - 1])
       put_source(t, maker - 1, in, i);
   }
+}
+
+// Does a stage take nothing, and nobody what it makes?
+static bool is_idle(const Settle *t, uint32_t k) {
+  const Stage *stage = &t->s->stage.at[k];
+  bool idle = !stage->in.n && !t->put[k];
+  for (uint32_t i = 0; i < stage->out.n; i++) idle &= !t->left[stage->out.at[i]];
+  return idle;
 }
 
 // In the order in which they stand; the uses are moved with them.
@@ -334,6 +342,8 @@ void sketch_settle(Sketch *s) {
     if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
   Ids out = {0};
+  for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
+    if (is_idle(&t, k)) put_source(&t, k, &out, 0);
   put_sources(&t, &s->out);
   for (uint32_t i = 0; i < s->out.n; i++) take(&t, s->out.at[i]);
   for (uint32_t i = 0; i < s->out.n; i++) vec_push(a, &out, t.stands[s->out.at[i]]);

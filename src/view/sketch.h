@@ -10,13 +10,21 @@
 
 #include "view/view.h"
 
-typedef enum { LINE_PLAIN, LINE_TANDEM, LINE_THICK } Line;
+typedef enum {
+  LINE_PLAIN,
+  LINE_TANDEM,
+  LINE_THICK,
+  LINE_FORTH, // with an arrowhead to the right
+  LINE_BACK,  // to the left: where a value is copied, what comes back is added
+} Line;
 
 typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   const char *size;  // if the label is a name whose size is known; or NULL
   Line line;
   uint32_t bundle;
+  const char *type;       // of a whole tensor, in words; or NULL
+  Ink ink;                // 0: that of lines
   bool pair;              // windows move along it and the one below it
   const char *id, *words; // of the wire it belongs to, and what a reader is told
 } Strand;
@@ -44,6 +52,11 @@ typedef enum {
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
   GLYPH_KEPT,   // a plate on which a wire ends that is read elsewhere, or from which it begins
+  GLYPH_EFFECT, // a triangle in which wires end
+  GLYPH_STOP,   // a bar on a wire: no gradient goes back here
+  GLYPH_LENS,   // a round box with values forward and changes backward
+  GLYPH_OPTIC,  // the same opened: fwd, bwd and what is kept between them
+  GLYPH_RATE,   // a cap where what goes forward turns back
 } GlyphKind;
 
 typedef struct {
@@ -55,6 +68,8 @@ typedef struct {
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
   bool flip;                        // GLYPH_INDEX: an axis begins there
+  bool faint;                       // it is frozen: a dashed outline
+  uint32_t tag;                     // for whoever made it
   bool upper;                       // GLYPH_MASK: what stays is above the diagonal
   const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
   const char *words, *id;           // for readers; NULL: those of its stage
@@ -81,6 +96,7 @@ typedef struct {
   uint32_t block;  // the innermost that it belongs to
   uint32_t beside; // of one that takes nothing: the bundle next to what it makes; 0: none
   bool below;      // what it makes stands below that one
+  bool early;      // of one that takes nothing: it stands as far left as it can
   bool free;       // it does not matter in which order it takes what it takes
   const char *words;
   Id origin; // where the program says it; 0: nowhere
@@ -105,11 +121,14 @@ typedef struct {
   VEC(Strand) strand;
   VEC(Bundle) bundle;
   VEC(Stage) stage;
-  VEC(Block) block; // block.at[0] is the whole
-  Ids in, out;      // bundles; before settling, `out` are uses
-  VEC(Row) row;     // sizes that differ from turn to turn
-  Id origin;        // of the stages that are being added
-  bool strings;     // a strand is a whole tensor: nothing needs to be divided
+  VEC(Block) block;       // block.at[0] is the whole
+  Ids in, out;            // bundles; before settling, `out` are uses
+  VEC(Row) row;           // sizes that differ from turn to turn
+  Id origin;              // of the stages that are being added
+  bool strings;           // a strand is a whole tensor: nothing needs to be divided
+  VEC(const char *) ends; // names of what comes out; may be empty
+  bool apart;             // no glyph stands above another
+  double room;            // for lines that are level; 0: as usual
 } Sketch;
 
 // sketch.c: putting it together
@@ -136,6 +155,10 @@ void math_text(Canvas *, double x, double y, const Text *, const char *text);
 double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
 double label_width(const char *label), name_width(const char *name);
+
+// glyph_lens.c: the glyphs of lenses
+double lens_width(const Glyph *), lens_height(const Glyph *);
+double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
 
 // lay.c: places
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
@@ -171,6 +194,10 @@ typedef struct {
 Layout *lay_out(Arena *, Sketch *);                                        // settles the sketch
 void glyph_extent(const Layout *, const Placed *, double *y0, double *y1); // glyph.c
 void glyph_paint(Canvas *, const Layout *, const Placed *);
+void lens_paint(Canvas *, const Layout *, const Placed *, double y0, double y1); // glyph_lens.c
+// An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
+void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
+void plus_circle(Canvas *, double x, double y);             // where changes are added
 void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
 double glyph_port(const Glyph *); // how far from its middle strands meet it
 

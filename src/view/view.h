@@ -104,11 +104,21 @@ typedef struct {
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
   bool no_legend;
   bool notes; // comments at the ends of lines, beside what the lines make
+  bool grad;  // it is a derivative: cotangents have an ink of their own
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
+
+// lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
+Canvas *lens_draw(Infer *, Arena *, Program *, const char *name, Level);
+
+// grad.c: the reverse derivative of a box as a circuit
+Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitHow *);
+
+// who.c: which goals move which learners
+Canvas *who_draw(Infer *, Arena *, Program *);
 
 // check.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
 typedef enum {
@@ -124,7 +134,6 @@ typedef struct {
 } Fault;
 typedef VEC(Fault) Faults;
 void canvas_check(Arena *, const Canvas *, Faults *);
-const Diagram *circuit_unwrapped(const Diagram *); // circuit.c: what is drawn of it
 // Are the lines of a diagram's picture the axes of its wires? strings: a line is a whole wire.
 void circuit_check(World *, Arena *, const Diagram *, bool strings, const Canvas *, Faults *);
 void faults_print(const Faults *, Buf *); // a line for each, and how many of each kind there are

@@ -42,7 +42,7 @@ draw rows; glyph "rows at labels" 1 'a row at x'
 draw vocab; glyph "an embedding" 1 'embed: a label to 16'
 draw both; glyph "a bar" 1 'concatenation'
 draw classify "$root/examples/digits_conv.limn"; glyph "a bar" 1 'joining into 512'; glyph "options" 1 'layer (16): 28 by 28 by 1 to 12 by 12 by o'
-draw noisy; glyph "noise" 1 'N'
+draw noisy; glyph "noise" 1 'normal noise'
 draw sorted; glyph "sorting" 1 'sort'
 
 # masks, scales, means
@@ -69,6 +69,7 @@ draw max_pool "$root/examples/attention.limn"; glyph "a pool" 1 'windows along h
 # blocks: what they were called with, by whom
 draw heads; glyph "options" 1 'self_attention (4, 16) over x by m'
 draw heads p.limn --open self_attention; glyph "options" 1 'multihead (4, 16.*'; has "a frame" 1 'class="frame".*<title>self_attention (4, 16)</title>'
+draw named; glyph "a learner by its name" 1 'mix: n to 4'; glyph "its norm" 1 'tidy over 4'
 draw multihead "$root/examples/attention.limn"
 for q in Q K V; do glyph "linear $q" 1 "linear $q: m to h by k"; done
 draw multihead "$root/examples/attention.limn" --open attend; glyph "softmax and its axis" 1 'softmax over x'

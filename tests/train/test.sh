@@ -47,6 +47,17 @@ status "another run" 0 train net.limn --quiet
 is "has the next folder" test -d runs/net.2
 same "and says nothing when quiet" "" "$(cat out)"
 same "the same seed, the same weights" "$(hash runs/net)" "$(hash runs/net.2)"
+# -- runs, listed
+status "runs" 0 "$LIMN" runs
+says "a run with its program" out "runs/net: net.limn,"
+says "its measures" out "fit.hits 0."
+says "its learners" out "learners net"
+same "runs that hold a learner" 2 "$("$LIMN" runs --with net | grep -c ': net.limn')"
+same "runs that do not" "" "$("$LIMN" runs --with other)"
+same "runs by a pattern" 2 "$("$LIMN" runs --has 'dense ; tanh' | grep -c ': net.limn')"
+same "runs without it" "" "$("$LIMN" runs --has 'conv ; relu')"
+is "runs as JSON" sh -c '"$LIMN" runs --json | /usr/bin/python3 -c "import json, sys; r = json.load(sys.stdin)[\"runs\"]; assert r[0][\"dir\"] == \"runs/net\" and r[0][\"learners\"] == [\"net\"]"'
+status "no runs" 1 "$LIMN" runs nowhere
 # -- a measure of a whole set: more than one batch of it
 cat >whole.limn <<'END'
 given x from glyphs.image

@@ -1,0 +1,107 @@
+// `set`: a learner gets another body, or an edge another map, before anything is checked. In the
+// text, `set distill.small = resnet[18]`, or on the command line, `--set
+// distill.small='resnet[18]'`.
+//
+// A learner is one thing, so it changes wherever it is used. A map is an edge's own: in a diagram
+// that is glued, `set both.one.h` changes the whole and leaves the part as it was.
+#include "learning.h"
+
+// -- learners -------------------------------------------------------------------------------------
+// f[…] applied to the learner's named inputs.
+static Node *applied(Infer *in, Node *body, const Node *params) {
+  Node *call = NEW(in->w->arena, Node);
+  *call = (Node){.kind = N_CALL, .span = body->span, .nkid = params->nkid + 1};
+  call->kid = NEW_ARRAY(in->w->arena, Node *, call->nkid);
+  call->kid[0] = body;
+  for (uint32_t i = 0; i < params->nkid; i++)
+    call->kid[i + 1] = name_node(in, params->kid[i]->name, body->span);
+  return call;
+}
+
+void learner_set(Infer *in, Scope *s, Def *d, const Node *body) {
+  Node *refine = NEW(in->w->arena, Node), *own = copy_resolved(in, s, d->scope, body);
+  if (d->node->kid[2]) own = applied(in, own, d->node->kid[2]);
+  *refine = (Node){.kind = N_REFINE, .name = d->name, .span = body->span, .name_span = body->span};
+  refine->nkid = 2;
+  refine->kid = NEW_ARRAY(in->w->arena, Node *, 2);
+  refine->kid[1] = own;
+  d->refined = refine;
+  d->refined_in = d->scope;
+}
+
+// -- edges ----------------------------------------------------------------------------------------
+void edge_set(Drawing *r, uint32_t number, const Node *body, Scope *home) {
+  GraphEdge *e = &r->g->edge.at[number];
+  Edge *edge = &r->g->graph->edge.at[number];
+  if (e->def && e->def->kind == DEF_LEARNER && e->node->kind == N_LEARNER) {
+    learner_set(r->in, home, e->def, body);
+    return;
+  }
+  Node *box = NEW(r->w->arena, Node);
+  *box = (Node){.kind = N_BOX, .name = e->node->name, .span = body->span, .nkid = 5};
+  box->kid = NEW_ARRAY(r->w->arena, Node *, 5);
+  box->kid[3] = (Node *)body;
+  e->node = box;
+  e->body = body;
+  e->home = home;
+  if (r->g->graph->vertex.at[edge->from].index || r->g->pattern)
+    edge->what = same_map(r->in, home, body);
+  else
+    edge_map(r, number);
+}
+
+static bool occurs(Drawing *r, const Def *d) {
+  Ids all = {0};
+  for (uint32_t i = 0; i < r->g->edge.n; i++) edge_learners(r->in, &r->g->edge.at[i], &all);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (all.at[i] == d->id) return true;
+  return false;
+}
+
+void learning_set(Drawing *r, const Node *n, const char *path) {
+  uint32_t e = edge_at(r->g, path);
+  if (r->g->broken) return;
+  if (e != NOWHERE) {
+    edge_set(r, e, n->kid[1], r->g->inside);
+    return;
+  }
+  Def *d = scope_find(r->g->inside, name_from(r->w->names, path));
+  if (d && d->kind == DEF_LEARNER && occurs(r, d)) {
+    learner_set(r->in, r->g->inside, d, n->kid[1]);
+    return;
+  }
+  const char *name = name_text(r->w->names, r->g->name);
+  if (d && d->kind == DEF_LEARNER) {
+    Id m =
+        diag_error(r->w->diags, n->kid[0]->span, "learner `%s` does not occur in `%s`", path, name);
+    diag_note(r->w->diags, m, d->span, "declared here");
+    diag_help(r->w->diags, m, "`set %s = …` gives it another body wherever it occurs", path);
+    return;
+  }
+  Id m =
+      diag_error(r->w->diags, n->kid[0]->span, "`%s` has no edge and no learner `%s`", name, path);
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; i < r->g->edge.n; i++)
+    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
+  for (uint32_t i = 1; i < r->in->def.n; i++)
+    if (r->in->def.at[i]->kind == DEF_LEARNER)
+      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
+  const char *near = nearest_name(path, names.at, names.n);
+  if (near) diag_help(r->w->diags, m, "did you mean `%s`?", near);
+}
+
+// -- the command line -----------------------------------------------------------------------------
+// A setting that speaks of a learner or of something in a learning diagram is a `set` statement.
+void sets_read(Infer *in, Program *p) {
+  World *w = in->w;
+  for (uint32_t i = 0; i < table_count(in->sets); i++) {
+    const char *key = table_key(in->sets, i, NULL),
+               *value = in->set_value.at[table_value(in->sets, i) - 1];
+    const Def *d = scope_find(p->scope, name_from(w->names, key));
+    if (!strchr(key, '.') && !(d && d->kind == DEF_LEARNER)) continue;
+    const char *text = arena_format(w->arena, "set %s = %s\n", key, value);
+    const Node *tree = parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
+    for (uint32_t k = 0; k < tree->nkid; k++)
+      if (tree->kid[k]->kind == N_SET) vec_push(w->arena, &in->extra, tree->kid[k]);
+  }
+}

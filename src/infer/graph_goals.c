@@ -1,0 +1,305 @@
+// The pairs of a learning diagram become goals of the ordinary kind, written as a person would:
+// image ; guess <= label is the goal `guess(image) ~ label` by the distance of the space where both
+// end. What a goal is, costs and moves is said in one place only, goal.c.
+//
+// Goals are made for diagrams that are trained: those that a `train` names, and those that are no
+// part of another.
+#include "learning.h"
+
+// -- pairs ----------------------------------------------------------------------------------------
+static const char *name_of_learning(const Drawing *r) { return name_text(r->w->names, r->g->name); }
+
+static void say_cycle(Drawing *r, const PairsFault *f) {
+  const Graph *g = r->g->graph;
+  uint32_t first = f->route.at[0];
+  Id e = diag_error(r->w->diags, r->g->edge.at[first].span,
+                    "paths of `%s` go round and round here: %s ; %s …", name_of_learning(r),
+                    route_text(r->w->arena, g, &f->route), g->edge.at[first].name);
+  if (f->route.n > 1)
+    diag_note(r->w->diags, e, r->g->edge.at[f->route.at[f->route.n - 1]].span, "and back here");
+  diag_help(r->w->diags, e, "`at most 3 times` behind an edge says how often a path may use it");
+}
+
+static bool is_learned(Drawing *r, const Route *route) {
+  Ids learners = {0};
+  for (uint32_t i = 0; i < route->n; i++)
+    edge_learners(r->in, &r->g->edge.at[route->at[i]], &learners);
+  return learners.n > 0;
+}
+
+static void say_unordered(Drawing *r, const PairsFault *f) {
+  const Graph *g = r->g->graph;
+  bool turn = is_learned(r, &f->other) && !is_learned(r, &f->route); // the prediction comes first
+  const Route *left = turn ? &f->other : &f->route, *right = turn ? &f->route : &f->other;
+  const char *l = route_text(r->w->arena, g, left), *m = route_text(r->w->arena, g, right);
+  uint32_t last = left->at[left->n - 1];
+  const Node *by = r->g->space.at[f->to].def->node->kid[1];
+  Id e = diag_error(r->w->diags, r->g->edge.at[last].span,
+                    "`%s` and `%s` both end in `%s`, whose distance has a left and a right side: "
+                    "say which is compared with which",
+                    l, m, g->vertex.at[f->to].name);
+  diag_note(r->w->diags, e, by->span, "this distance");
+  diag_help(r->w->diags, e, "as in `%s <= %s`; what is on the left is the prediction", l, m);
+}
+
+static void say_many(Drawing *r, const PairsFault *f) {
+  const Node *n = r->g->node;
+  if (f->count == UINT64_MAX)
+    diag_error(r->w->diags, n->name_span,
+               "`%s` has more paths than can be counted; at most %d pairs of them make sense",
+               name_of_learning(r), PAIRS_LIMIT);
+  else
+    diag_error(r->w->diags, n->name_span,
+               "`%s` has %llu paths or pairs of them; at most %d make sense", name_of_learning(r),
+               (unsigned long long)f->count, PAIRS_LIMIT);
+}
+
+// A part that states nothing wants all its pairs; glued to one that states something, it says so.
+static void keep_pairs(Drawing *r) {
+  Graph *whole = r->g->graph;
+  if (!whole->order.n) return;
+  for (uint32_t i = 0; i < r->g->part.n; i++) {
+    const GraphPart *part = &r->g->part.at[i];
+    for (uint32_t k = 0; !part->of->graph->order.n && k < part->of->pairs.n; k++) {
+      const Pair *pair = &part->of->pairs.at[k];
+      Route side[2] = {{0}, {0}};
+      bool there = true;
+      for (uint32_t j = 0; j < 2; j++) {
+        const Route *own = j ? &pair->right : &pair->left;
+        for (uint32_t m = 0; m < own->n; m++) {
+          uint32_t e = part->in.edge[own->at[m]];
+          there &= e != NOWHERE;
+          vec_push(r->w->arena, &side[j], e);
+        }
+      }
+      if (!there) continue;
+      graph_order(whole, side[0], side[1], pair->times);
+      vec_push(r->w->arena, &r->g->order, part->of->node->name_span);
+    }
+  }
+}
+
+static void find_symmetric(Drawing *r) {
+  for (uint32_t v = 0; v < r->g->graph->vertex.n; v++) {
+    Vertex *x = &r->g->graph->vertex.at[v];
+    if (x->distance) x->symmetric = is_symmetric(r->in, &r->g->space.at[v]);
+  }
+}
+
+void learning_pairs(Infer *in, Program *p, Learning *g) {
+  Drawing r = {in, p, in->w, g};
+  PairsFault fault;
+  if (g->counted || g->pattern || g->broken) return;
+  g->counted = true;
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    learning_pairs(in, p, g->part.at[i].of);
+    g->broken |= g->part.at[i].of->broken;
+  }
+  if (g->broken) return;
+  find_symmetric(&r);
+  keep_pairs(&r);
+  if (graph_pairs(in->w->arena, g->graph, PAIRS_LIMIT, &g->pairs, &fault)) return;
+  g->broken = true;
+  if (fault.kind == PAIRS_CYCLE) say_cycle(&r, &fault);
+  if (fault.kind == PAIRS_UNORDERED) say_unordered(&r, &fault);
+  if (fault.kind == PAIRS_MANY) say_many(&r, &fault);
+}
+
+// -- what is useless ------------------------------------------------------------------------------
+static void idle_edges(Drawing *r) {
+  const Graph *g = r->g->graph;
+  bool *used = NEW_ARRAY(r->w->arena, bool, g->edge.n + 1);
+  graph_used(g, &r->g->pairs, used);
+  for (uint32_t e = 0; e < g->edge.n; e++)
+    if (!used[e] && r->g->edge.at[e].home == r->g->inside)
+      diag_warning(r->w->diags, r->g->edge.at[e].span, "no pair of paths runs along edge `%s`",
+                   g->edge.at[e].name);
+}
+
+// A statement between routes behind which nothing can be compared.
+static void idle_orders(Drawing *r) {
+  const Graph *g = r->g->graph;
+  for (uint32_t i = 0; i < g->order.n; i++) {
+    uint32_t to = g->edge.at[g->order.at[i].left.at[g->order.at[i].left.n - 1]].to;
+    bool counts = false;
+    for (uint32_t k = 0; !counts && k < r->g->pairs.n; k++)
+      counts = r->g->pairs.at[k].order == i + 1;
+    if (counts || g->vertex.at[to].distance) continue;
+    Id e = diag_error(r->w->diags, r->g->order.at[i],
+                      "both routes end in `%s`, which has no distance: they cannot be compared",
+                      g->vertex.at[to].name);
+    diag_note(r->w->diags, e, r->g->space.at[to].span, "the space");
+    diag_help(r->w->diags, e, "give it one, as in `space %s = … by l2`", g->vertex.at[to].name);
+    r->g->broken = true;
+  }
+}
+
+// Several edges come to a space without a distance, and none goes on.
+static void blind_spaces(Drawing *r) {
+  const Graph *g = r->g->graph;
+  for (uint32_t v = 0; v < g->vertex.n; v++) {
+    uint32_t in = 0, out = 0;
+    for (uint32_t e = 0; e < g->edge.n; e++)
+      in += g->edge.at[e].to == v, out += g->edge.at[e].from == v;
+    if (in < 2 || out || g->vertex.at[v].distance) continue;
+    Id e =
+        diag_warning(r->w->diags, r->g->space.at[v].span,
+                     "several paths end in `%s`, which has no distance: nothing makes them equal",
+                     g->vertex.at[v].name);
+    diag_help(r->w->diags, e, "give it one, as in `space %s = … by l2`", g->vertex.at[v].name);
+  }
+}
+
+static void nothing_asked(Drawing *r) {
+  Id e =
+      diag_error(r->w->diags, r->g->node->name_span,
+                 "`%s` asks for nothing: no two paths from a set of data end in one space with a "
+                 "distance",
+                 name_of_learning(r));
+  diag_help(r->w->diags, e,
+            r->g->graph->order.n ? "what is ordered with `<=` counts, and only that"
+                                 : "a set of data is a space too: `space N = mnist`");
+  r->g->broken = true;
+}
+
+// -- goals ----------------------------------------------------------------------------------------
+static Node *call_node(Infer *in, Node *callee, Node *arg, Span span) {
+  Node *n = NEW(in->w->arena, Node);
+  *n = (Node){.kind = N_CALL, .span = span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Node *, 2)};
+  n->kid[0] = callee;
+  n->kid[1] = arg;
+  return n;
+}
+
+// guess(image): the edges of a route, one around the other.
+static Node *route_value(Drawing *r, const Route *route, Span span) {
+  Node *value = index_read(r, route->at[0]);
+  for (uint32_t i = 1; i < route->n; i++) {
+    Name name = name_from(r->w->names, r->g->graph->edge.at[route->at[i]].name);
+    value = call_node(r->in, name_node(r->in, name, span), value, span);
+  }
+  return value;
+}
+
+static Node *clause_node(Infer *in, NodeKind kind, Node *what) {
+  Node *n = NEW(in->w->arena, Node);
+  *n = (Node){.kind = (uint8_t)kind,
+              .span = what->span,
+              .nkid = 1,
+              .kid = NEW_ARRAY(in->w->arena, Node *, 1)};
+  n->kid[0] = what;
+  return n;
+}
+
+static Node *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
+                       Name name) {
+  Infer *in = r->in;
+  Arena *a = r->w->arena;
+  Span span = pair->order ? r->g->order.at[pair->order - 1] : r->g->node->name_span;
+  const Def *space = r->g->space.at[pair->to].def;
+  Node *goal = NEW(a, Node), *equal = NEW(a, Node), *times = NEW(a, Node);
+  *times = (Node){.kind = N_NUM, .span = span, .num = pair->times};
+  *equal = (Node){.kind = N_EQUAL, .span = span, .nkid = 2, .kid = NEW_ARRAY(a, Node *, 2)};
+  equal->kid[0] = route_value(r, left, span);
+  equal->kid[1] = route_value(r, right, span);
+  *goal = (Node){.kind = N_GOAL, .span = span, .name = name, .name_span = span};
+  goal->kid = NEW_ARRAY(a, Node *, 3);
+  goal->kid[goal->nkid++] = equal;
+  goal->kid[goal->nkid++] =
+      clause_node(in, N_BY, copy_resolved(in, space->scope, r->g->inside, space->node->kid[1]));
+  if (pair->times != 1) goal->kid[goal->nkid++] = clause_node(in, N_TIMES, times);
+  return goal;
+}
+
+// distill.G; where several pairs end in G, distill.G.1 and so on
+static Name goal_name(Drawing *r, uint32_t pair) {
+  const Pairs *all = &r->g->pairs;
+  uint32_t n = 0, before = 0;
+  for (uint32_t i = 0; i < all->n; i++) {
+    if (all->at[i].to != all->at[pair].to) continue;
+    n++;
+    before += i < pair;
+  }
+  const char *to = r->g->graph->vertex.at[all->at[pair].to].name;
+  if (n < 2) return learning_key(r, to);
+  return learning_key(r, arena_format(r->w->arena, "%s.%u", to, before + 1));
+}
+
+static void check_index_edge(Drawing *r, uint32_t edge) {
+  const GraphEdge *e = &r->g->edge.at[edge];
+  Scope *acting = r->p->acting;
+  uint32_t errors = r->w->diags->errors;
+  r->p->acting = r->g->inside;
+  Body *b = goal_body(r->in, r->p, name_from(r->w->names, r->g->graph->edge.at[edge].name));
+  Value v = eval_alone(b, b->env, index_read(r, edge));
+  r->p->acting = acting;
+  Types types = {0};
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].error) r->g->broken = true;
+    val_settle(b, &v.at[i]);
+    vec_push(r->w->arena, &types, v.at[i].type);
+  }
+  if (!r->g->broken && r->w->diags->errors == errors)
+    fits_space(r, &types, r->g->graph->edge.at[edge].to, e->body->span);
+}
+
+static void freeze(Drawing *r, bool *was, bool on) {
+  for (uint32_t i = 0; i < r->g->frozen.n; i++) {
+    Def *d = def_of(r->in, r->g->frozen.at[i]);
+    if (on) was[i] = d->frozen;
+    d->frozen = on || was[i];
+  }
+  r->in->freezes = on && r->g->frozen.n ? r->g->def->id : 0;
+}
+
+static void make_goals(Drawing *r) {
+  Learning *g = r->g;
+  Scope *acting = r->p->acting;
+  bool *was = NEW_ARRAY(r->w->arena, bool, g->frozen.n + 1);
+  r->p->acting = g->inside;
+  freeze(r, was, true);
+  for (uint32_t i = 0; i < g->pairs.n; i++) {
+    const Pair *pair = &g->pairs.at[i];
+    Name name = goal_name(r, i);
+    do_goal(r->in, r->p, goal_node(r, pair, &pair->left, &pair->right, name), NULL, NULL);
+    r->p->goal.at[r->p->goal.n - 1].learning = g;
+  }
+  freeze(r, was, false);
+  r->p->acting = acting;
+}
+
+static void learning_goals(Infer *in, Program *p, Learning *g) {
+  Drawing r = {in, p, in->w, g};
+  if (g->broken || g->pattern) return;
+  for (uint32_t v = 0; v < g->graph->vertex.n; v++)
+    if (g->graph->vertex.at[v].index) index_given(&r, v);
+  for (uint32_t e = 0; e < g->edge.n && !g->broken; e++)
+    if (g->graph->vertex.at[g->graph->edge.at[e].from].index) check_index_edge(&r, e);
+  if (g->broken) return;
+  idle_orders(&r);
+  if (!g->broken && !g->pairs.n) nothing_asked(&r);
+  if (g->broken) return;
+  idle_edges(&r);
+  blind_spaces(&r);
+  make_goals(&r);
+}
+
+// -- all of them ----------------------------------------------------------------------------------
+static bool is_trained_by_name(const Program *p, const Learning *g) {
+  for (uint32_t i = 0; i < p->tree->nkid; i++) {
+    const Node *n = p->tree->kid[i];
+    if (n->kind == N_TRAIN && n->kid[0] && n->kid[0]->kind == N_NAME &&
+        scope_find(p->scope, n->kid[0]->name) == g->def)
+      return true;
+  }
+  return false;
+}
+
+void learnings_goals(Infer *in, Program *p, Scope *s) {
+  for (uint32_t i = 0; i < p->learning.n; i++) {
+    Learning *g = p->learning.at[i];
+    if (g->def->scope != s) continue;
+    learning_pairs(in, p, g);
+    if (!g->is_part || is_trained_by_name(p, g)) learning_goals(in, p, g);
+  }
+}

@@ -1,0 +1,316 @@
+#!/bin/sh
+# Learning diagrams: the laws that their losses keep, and what is done to them.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+same() { if cmp -s "$2" "$3"; then ok "$1"; else not_ok "$1"; diff "$2" "$3" | head -20; fi; }
+says() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: \"$3\" is not in $2"; cat "$2"; fi; }
+equal() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: $3, wanted $2"; fi; }
+# train NAME [ARGUMENT…]: runs NAME.limn into the folder NAME
+train() {
+  program=$1
+  shift
+  "$LIMN" train "$program.limn" --out "$program" --quiet --plain "$@" >log 2>&1 || { not_ok "training $program"; cat log; }
+}
+# of a list of pairs: where they run, and how many learners each moves, in no order
+words() { sed -n 's/.*: \(.* to .*\)/\1/p; s/^ *moves/moves/p' | awk '/^moves/ { print NF; next } { print }' | sort; }
+paths() { "$LIMN" check "$1.limn" --paths >"$1.paths" 2>&1; }
+
+# -- goals written by hand are the same ------------------------------------------------------------
+cat >learners.limn <<'END'
+learn small : R[4] -> R[3] = dense[8] ; relu ; dropout[0.2] ; dense[3]
+learn big   : R[4] -> R[3] = dense[16] ; dropout[0.5] ; relu ; dense[3]
+learn code  : R[2] -> R[4] = dense[4]
+box left(a, b: R[3]) -> R[3] = a
+box right(a, b: R[3]) -> R[3] = b
+END
+cat learners.limn - >drawn.limn <<'END'
+diagram distill {
+  space N = iris
+  space Z = normal[2]
+  space C = R[2]
+  space X = R[4]
+  space XY = R[4], {3}
+  space G = R[3] by soft_cross_entropy
+  space Y = {3} by cross_entropy
+  space D = R[3] by l2
+
+  box x       : N -> X = iris.x
+  box kind    : N -> Y = N.label
+  box pair    : N -> XY = (iris.x, iris.label)
+  box z       : Z -> C = Z
+  box made    : C -> X = code
+  box teacher : X -> G = big ; divide[4]
+  box student : X -> G = small ; divide[4]
+  box guess   : X -> Y = small
+  box first   : XY -> D = (small, one_hot) ; left
+  box second  : XY -> D = (small, one_hot) ; right
+
+  freeze big
+  student <= teacher
+  x ; guess <= kind times 0.5
+  pair ; first <= pair ; second times 0.25
+}
+train distill 40 steps, batch 8, adam(0.01)
+END
+cat learners.limn - >hand.limn <<'END'
+given x, label from iris
+given Z from normal[2]
+freeze big
+goal distill_D : left(small(x), one_hot(label)) ~ right(small(x), one_hot(label)) by l2 times 0.25
+goal distill_G_1 : small(x) / 4 ~ big(x) / 4 by soft_cross_entropy
+goal distill_Y : small(x) ~ label by cross_entropy times 0.5
+goal distill_G_2 : small(code(Z)) / 4 ~ big(code(Z)) / 4 by soft_cross_entropy
+train 40 steps, batch 8, adam(0.01)
+END
+# noise is made at places that bear the goals' names: without dropout nothing differs
+for f in drawn hand; do sed -i 's/ ; dropout\[0\.[25]\]//' $f.limn; train $f; done
+same "goals by hand train the same weights" hand/model.safetensors drawn/model.safetensors
+cut -d, -f4- hand/metrics.csv | tail -n +2 >hand.numbers
+cut -d, -f4- drawn/metrics.csv | tail -n +2 >drawn.numbers
+same "and report the same losses" hand.numbers drawn.numbers
+"$LIMN" check drawn.limn --who >out 2>&1
+says "a frozen learner is passed through" out "distill.G.1  moves    through  ·"
+says "what stands before it is moved" out "distill.G.2  moves    through  moves"
+
+# frozen learners do not drop anything out, wherever they are frozen
+cat >mode.limn <<'END'
+learn f : R[4] -> R[3] = dropout[0.5] ; dense[3]
+learn g : R[4] -> R[3] = dense[3]
+box through_f : R[4] -> R[3] = f
+diagram loud {
+  space N = iris
+  space X = R[4]
+  space Y = R[3] by l2
+  box x : N -> X = iris.x
+  box a : X -> Y = through_f
+  box b : X -> Y = g
+  a <= b
+}
+diagram quiet = loud + loud as other along x
+freeze f in quiet
+train loud 1 step
+train quiet 1 step
+END
+loud=$("$LIMN" print mode.limn loud.Y --after inline | grep -c uniform)
+quiet=$("$LIMN" print mode.limn quiet.loud.Y --after inline | grep -c uniform)
+equal "training inside a learner" 1 "$loud"
+equal "training is 0 inside a frozen one" 0 "$quiet"
+
+# -- names and order do not matter -----------------------------------------------------------------
+cat >order.limn <<'END'
+learn f, g, h : R[2] -> R[2] = dense[2]
+diagram d {
+  space N = moons
+  space A = R[2]
+  space C = R[2] by l2
+  space E = R[2] by l1
+  box x : N -> A = moons.x
+  box y : N -> C = moons.x
+  box p : A -> C = f
+  box q : A -> C = g
+  box r : C -> E = h
+  box s : A -> E = f
+}
+train d 20 steps
+END
+awk '/^  (space|box)/ { line[++n] = $0; next } /^}/ { while (n) print line[n--] } { print }' order.limn >turned.limn
+paths order
+paths turned
+same "pairs do not depend on the order of the text" order.paths turned.paths
+equal "with nothing stated, all parallel paths" 9 "$(grep -c '~' order.paths)"
+sed 's/\bx\b/x9/; s/\bp\b/pp/g; s/\bq\b/aa/g; s/\br\b/zz/g; s/space C/space CC/; s/\bC\b/CC/g; s/moons\.x9/moons.x/' order.limn | sed 's/y : N -> CC = moons.x9/y : N -> CC = moons.x/' >renamed.limn
+paths renamed
+sed 's/\bpp\b/p/g; s/\baa\b/q/g; s/\bzz\b/r/g; s/\bx9\b/x/g; s/\bCC\b/C/g' renamed.paths | words >a
+words <order.paths >b
+same "nor on names" b a
+train order
+train turned
+same "nor does what is trained" order/model.safetensors turned/model.safetensors
+
+# -- gluing ----------------------------------------------------------------------------------------
+cat >glue.limn <<'END'
+learn enc : R[2] -> R[4] = dense[4] ; tanh
+diagram one {
+  space N = moons
+  space X = R[2]
+  space F = R[4]
+  space Y = {2} by cross_entropy
+  box x : N -> X = moons.x
+  box y : N -> Y = moons.label
+  box m : X -> F = enc
+  learn h : F -> Y = dense[2]
+  x ; m ; h <= y
+}
+diagram two {
+  space N = blobs
+  space X = R[2]
+  space F = R[4]
+  space Y = {3} by cross_entropy
+  box x : N -> X = blobs.x
+  box y : N -> Y = blobs.label
+  box m : X -> F = enc
+  learn h : F -> Y = dense[3]
+  x ; m ; h <= y
+}
+diagram three {
+  space N = blobs
+  space X = R[2] by l2
+  box x    : N -> X = blobs.x
+  box half : N -> X = blobs.x / 2
+}
+diagram beside = one + two
+diagram both   = one + two along X, F, m
+diagram left   = both + three
+diagram right  = three + two + one along m
+diagram more   = one + two along m {
+  space T = R[4] by l2
+  box t : F -> T = id
+  box u : X -> T = enc
+  m ; t <= u
+}
+train one 1 step
+train two 1 step
+train beside 1 step
+train both 1 step
+END
+paths glue
+in1='--in x=[[1,2],[0,-1]] --in label=[0,1]'
+in2='--in x=[[1,2],[0,-1]] --in label=[2,1]'
+# shellcheck disable=SC2086
+{
+  "$LIMN" eval glue.limn one.Y $in1 >one.number 2>/dev/null
+  "$LIMN" eval glue.limn two.Y $in2 >two.number 2>/dev/null
+  for g in beside both; do
+    "$LIMN" eval glue.limn $g.one.Y $in1 >g1 2>/dev/null
+    "$LIMN" eval glue.limn $g.two.Y $in2 >g2 2>/dev/null
+    same "the first loss of $g is that of its part" one.number g1
+    same "the second loss of $g is that of its part" two.number g2
+  done
+}
+equal "gluing along nothing adds no goal" 2 "$("$LIMN" check glue.limn --paths beside 2>/dev/null | grep -c '~')"
+says "parts share what they are glued along" glue.paths "both: 6 spaces, 7 edges, 2 pairs"
+moves() { "$LIMN" check glue.limn --paths "$1" 2>/dev/null | sed -n 's/^    moves/moves/p; s/.* by \([a-z0-9_]*\)/\1/p' | sort; }
+moves left >a
+moves right >b
+same "gluing does not depend on the order of the parts" a b
+says "a part that states nothing keeps its pairs" glue.paths "left.three.X: three.N to three.X by l2, times 2"
+says "a glued diagram may have more" glue.paths "more.T.1: one.N to T by l2"
+train glue
+cat glue.limn - >frozen.limn <<'END'
+freeze both.one.h
+measure acc : both.two.h(enc(p)) ~ q by hits on blobs.test
+given p, q from blobs
+END
+"$LIMN" check frozen.limn --who >out 2>&1
+tr -s ' ' <out >who
+says "parts are addressable" who "both.one.Y moves through ·"
+says "the part itself is left alone" who "one.Y moves moves ·"
+
+# -- several trains, interrupted -------------------------------------------------------------------
+sed -i 's/^train.*//' glue.limn
+cat >>glue.limn <<'END'
+train one 30 steps, batch 16
+train both 30 steps, batch 16, momentum(0.05)
+measure one.Y by hits on moons.test
+END
+cp glue.limn whole.limn
+cp glue.limn paused.limn
+train whole
+train paused --pause 40
+"$LIMN" train paused.limn --resume paused --quiet --plain >log 2>&1
+same "a run stopped in its second train goes on as if nothing had happened" whole/model.safetensors paused/model.safetensors
+equal "each train shows its own goals" 1 "$(sed -n 2p whole/metrics.csv | cut -d, -f5- | grep -c '^,')"
+
+# -- set, find, replace ----------------------------------------------------------------------------
+cat >plain.limn <<'END'
+learn small : R[4] -> R[3] = dense[3]
+diagram flowers {
+  space N = iris
+  space X = R[4]
+  space F = R[4]
+  space Y = {3} by cross_entropy
+  box x       : N -> X = iris.x
+  box kind    : N -> Y = iris.label
+  box prepare : X -> F = divide[8]
+  box guess   : F -> Y = small
+  x ; prepare ; guess <= kind
+}
+train 20 steps
+END
+sed 's/= dense\[3\]$/= dense[5] ; relu ; dense[3]/' plain.limn >written.limn
+{ cat plain.limn; echo 'set flowers.small = dense[5] ; relu ; dense[3]'; } >setted.limn
+cp plain.limn asked.limn
+train written
+train setted
+train asked --set flowers.small='dense[5] ; relu ; dense[3]'
+same "set is as if it had been written so" written/model.safetensors setted/model.safetensors
+same "--set too" written/model.safetensors asked/model.safetensors
+"$LIMN" train asked.limn --resume asked --steps 30 --quiet --plain >out 2>&1
+says "a run with another body is another run" out "it was begun with --set"
+{ cat plain.limn; echo 'find prepare ; guess in flowers => replace divide[8] ; small'; } >replaced.limn
+sed 's/= divide\[8\]/= divide[4]/' plain.limn >forth.limn
+cat >>forth.limn <<'END'
+find divide[4] in flowers => replace divide[5]
+find divide[5] in flowers => replace divide[8]
+END
+for f in plain replaced forth; do train $f; done
+same "a route replaced by its composite trains the same" plain/model.safetensors replaced/model.safetensors
+same "replaced, and replaced again" plain/model.safetensors forth/model.safetensors
+cat >shapes.limn <<'END'
+learn f : R[4] -> R[3] = dense[3]
+learn a : R[4] -> R[7] = dense[7]
+learn b : R[7] -> R[3] = dense[3]
+diagram flowers {
+  space N = iris
+  space X = R[4]
+  space Y = {3} by cross_entropy
+  box x     : N -> X = iris.x
+  box kind  : N -> Y = iris.label
+  box guess : X -> Y = f
+  x ; guess <= kind
+}
+diagram map {
+  space A = R[4]
+  space Z = {3} by cross_entropy
+  box f : A -> Z
+}
+diagram two_steps {
+  space A
+  space Z
+  space M = R[7]
+  box f   : A -> Z
+  box first  : A -> M = a
+  box second : M -> Z = b
+  first ; second <= f
+}
+find map in flowers => replace two_steps
+train 2 steps
+END
+paths shapes
+says "a diagram is replaced by a diagram" shapes.paths "flowers: 4 spaces, 5 edges, 3 pairs"
+says "what is found is said" shapes.paths "found map: guess, replaced"
+"$LIMN" find 'dense ; _ ; dense' written.limn >out 2>&1
+says "a route in a body" out 'written.limn:1:30: in learner `small`: dense[5] ; relu ; dense[3]'
+"$LIMN" find 'x ; prepare' plain.limn >out 2>&1
+says "a route in a learning diagram" out 'in learning diagram `flowers`: x ; prepare'
+"$LIMN" find 'dense[4]' plain.limn >out 2>&1
+says "brackets count" out "it is nowhere here"
+"$LIMN" find 'small' plain.limn --json >out 2>&1
+if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["found"]) == 2' 2>/dev/null; then ok "found, as data"; else not_ok "found, as data"; cat out; fi
+"$LIMN" check plain.limn --paths --json >out 2>&1
+if /usr/bin/python3 -c 'import json; d = json.load(open("out"))["paths"]["flowers"]["pairs"][0]; assert d["left"] == ["x", "prepare", "guess"] and d["moves"] == ["small"]' 2>/dev/null; then ok "paths, as data"; else not_ok "paths, as data"; cat out; fi
+
+# -- large -----------------------------------------------------------------------------------------
+awk 'BEGIN {
+  print "learn f : R[2] -> R[2] = dense[2]\ndiagram large {\n  space N = moons\n  box x : N -> S0 = moons.x"
+  for (i = 0; i < 1000; i++) printf "  space S%d = R[2]%s\n", i, i == 999 ? " by l2" : ""
+  for (i = 0; i < 999; i++) for (k = 0; k < 10; k++) printf "  box e%d_%d : S%d -> S%d = f\n", i, k, i, i + 1
+  print "  e998_0 <= e998_1\n}"
+}' >large.limn
+timeout 60 "$LIMN" check large.limn >out 2>&1
+says "paths that cannot be counted are refused, not tried" out "has more paths"
