@@ -184,6 +184,8 @@ static void read_thing(Scene *s, uint32_t thing, uint32_t mark, const uint32_t *
     if (m->kind == MARK_TEXT) {
       add_text(s, t, m);
       if (!named) name_by_text(s, t, &words, m);
+    } else if (m->kind == MARK_PATH && m->path.paint.opacity < 1) {
+      continue; // it is seen through: the tail of a note
     } else if (m->kind == MARK_PATH) {
       add_path(s, t, thing, m, &lines);
     } else if (m->kind == MARK_IMAGE) {
