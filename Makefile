@@ -9,6 +9,7 @@
 # make draw-random  pictures of RUNS programs by chance, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
+# make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
@@ -31,7 +32,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo draw-random test test-long examples bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -119,6 +120,8 @@ fuzz:
 bench:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
+bench-draw: all
+	@bench/draw.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a
