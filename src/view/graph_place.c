@@ -22,6 +22,8 @@ enum {
   PAD = 16,
   LINE = 22,
   SEP = 26,
+  LANES = 17,
+  BESIDE = 10,
   STUB = 16,
   TRACK = 12,
   BLOCKS = 34,
@@ -141,12 +143,20 @@ static void cell_height(Placer *p, uint32_t cell) {
   pull(p, cell, low_var(p, cell), least, c->spot == NO_SPOT ? 999 : GROWTH);
 }
 
+// Labels stand only where arrows end, so lines that pass may be nearer to what is above and below.
+static double apart(const Placer *p, uint32_t above, uint32_t below) {
+  const Cell *a = &p->cells.cell.at[above], *b = &p->cells.cell.at[below];
+  bool passes[2] = {a->spot == NO_SPOT, b->spot == NO_SPOT};
+  double sheets = !passes[0] && p->s->spot.at[a->spot].index ? 6 : 0;
+  return sheets + (passes[0] && passes[1] ? LANES : passes[0] || passes[1] ? BESIDE : SEP);
+}
+
 static void cells_apart(Placer *p) {
   for (uint32_t l = 0; l < p->cells.layers; l++) {
     const Ids *at = &p->cells.layer.at[l];
     for (uint32_t i = 0; i < at->n; i++) {
       uint32_t b = p->cells.cell.at[at->at[i]].block;
-      if (i) gap(p, low_var(p, at->at[i - 1]), at->at[i], SEP);
+      if (i) gap(p, low_var(p, at->at[i - 1]), at->at[i], apart(p, at->at[i - 1], at->at[i]));
       if (b) gap(p, block_var(p, b - 1), at->at[i], BLOCKS);
       gap(p, low_var(p, at->at[i]), block_var(p, b), 0);
     }

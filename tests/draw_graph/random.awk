@@ -5,14 +5,16 @@ function chance(n) { state = (state * 1103 + 12345) % 65521; return int(state / 
 function vertex(i) { return (i < indices ? "N" : "S") i }
 
 function diagram(name,    i, k, n, spaces, edges, from, to) {
-  spaces = 3 + chance(10)
+  spaces = 4 + chance(9)
   indices = 1 + chance(2)
   print "diagram " name " {"
   for (i = 0; i < spaces; i++)
     if (i < indices) print "  space N" i " = normal[3]"
-    else print "  space S" i " = R[3]" (chance(4) == 0 || i == spaces - 1 ? " by l2" : "")
+    else print "  space S" i " = R[3]" (chance(4) == 0 && i > 2 || i == spaces - 1 && i > 2 ? " by l2" : "")
   n = 0
   for (i = indices; i < spaces; i++) edge(chance(i), i, n++)
+  edge(0, spaces - 1, n++)
+  edge(0, spaces - 1, n++)
   edges = chance(spaces)
   for (k = 0; k < edges; k++) {
     to = indices + chance(spaces - indices)
@@ -44,7 +46,6 @@ BEGIN {
   print "learn f : R[3] -> R[3] = dense[3]"
   diagram("one")
   if (parts == 2) {
-    last = "S2"
     diagram("two")
     print "diagram both = one + two along S2"
   }
