@@ -29,6 +29,8 @@ enum {
   BLOCKS = 34,
   NEAR = 14,
   AGAIN = 60,
+  HARDER = 5,
+  JOG = 18,
   GROWTH = 6
 };
 
@@ -53,6 +55,7 @@ typedef struct {
   uint32_t *left, *right; // [piece] its pins
   VEC(Ids) side;          // [2 * cell + right] pins from above
   Places places;
+  uint32_t pieces;                 // the pull of the first piece; the others follow
   int64_t *y;                      // [variable]
   double *x, *width;               // [layer]
   double *loops, *labels, *tracks; // [layer] widths in the channel after it
@@ -176,6 +179,7 @@ static void find_forces(Placer *p) {
     if (p->cells.cell.at[i].spot != NO_SPOT) pins_in_spot(p, i);
   }
   cells_apart(p);
+  p->pieces = p->places.pull.n;
   for (uint32_t i = 0; i < p->cells.piece.n; i++)
     pull(p, pin_var(p, p->left[i]), pin_var(p, p->right[i]), 0,
          weight_of(p, &p->cells.piece.at[i]));
@@ -278,8 +282,24 @@ static bool part_pins(Placer *p, const Runs *r, uint32_t stuck) {
   return false;
 }
 
+// A line that is nearly straight should be straight: it pulls harder.
+static bool straighten(Placer *p) {
+  bool good = places_solve(p->arena, &p->places, p->y), again = true;
+  for (uint32_t round = 0; good && again && round < HARDER; round++) {
+    again = false;
+    for (uint32_t i = 0; i < p->cells.piece.n; i++) {
+      double off = fabs(pin_y(p, p->left[i]) - pin_y(p, p->right[i]));
+      if (is_link(p, &p->cells.piece.at[i]) || off < 0.5 || off > JOG) continue;
+      p->places.pull.at[p->pieces + i].weight *= 6;
+      again = true;
+    }
+    good = !again || places_solve(p->arena, &p->places, p->y);
+  }
+  return good;
+}
+
 static bool find_heights(Placer *p) {
-  if (!places_solve(p->arena, &p->places, p->y)) return false;
+  if (!straighten(p)) return false;
   for (uint32_t round = 0; round < AGAIN; round++) {
     bool good = true;
     for (uint32_t l = 0; l < p->cells.layers && good; l++) {
