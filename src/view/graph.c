@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { EDGE = 16, TITLE = 13, ROW = 20, KEY_ROWS = 24, LONGEST = 110, EQUALS = 40, PAREN = 14 };
+enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14 };
 
 typedef struct {
   Infer *in;
@@ -163,9 +163,17 @@ static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t b
   }
 }
 
-static bool whole_scheme(const Teller *s, const Learning *g, const uint32_t *layer, Scheme *out) {
+// Spaces that come from several parts are marked if the parts are shown.
+static bool whole_scheme(const Teller *s, const Learning *g, const uint32_t *layer, bool parts,
+                         Scheme *out) {
+  uint32_t *number = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
+  uint32_t *times = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
   *out = (Scheme){.arena = s->arena};
-  add_block(s, out, g, 0, layer, true, NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1));
+  add_block(s, out, g, 0, layer, true, number);
+  for (uint32_t i = 0; parts && i < g->part.n; i++)
+    for (uint32_t v = 0; v < g->part.at[i].of->graph->vertex.n; v++)
+      times[g->part.at[i].in.vertex[v]]++;
+  for (uint32_t v = 0; v < g->graph->vertex.n; v++) out->spot.at[number[v]].joined = times[v] > 1;
   return scheme_place(out);
 }
 
@@ -238,13 +246,13 @@ static const char *pair_text(const Teller *s, const Learning *g, uint32_t i) {
 }
 
 static const char *about(const Teller *s, const Learning *g) {
+  const uint32_t *spots = spots_by_name(s->arena, g->graph);
+  const uint32_t *arrows = arrows_by_name(s->arena, g->graph);
   Buf b = buf_new(s->arena);
   for (uint32_t i = 0; i < g->graph->vertex.n; i++)
-    buf_printf(&b, "%s%s",
-               i ? ", " : "Spaces: ", spot_of(s, g, spots_by_name(s->arena, g->graph)[i]).words);
+    buf_printf(&b, "%s%s", i ? ", " : "Spaces: ", spot_of(s, g, spots[i]).words);
   for (uint32_t i = 0; i < g->graph->edge.n; i++)
-    buf_printf(&b, "%s%s",
-               i ? "; " : ". Maps: ", arrow_of(s, g, arrows_by_name(s->arena, g->graph)[i]).words);
+    buf_printf(&b, "%s%s", i ? "; " : ". Maps: ", arrow_of(s, g, arrows[i]).words);
   for (uint32_t i = 0; i < g->pairs.n; i++)
     buf_printf(&b, "%s%s", i ? "; " : ". Pairs: ", pair_text(s, g, i));
   buf_char(&b, '.');
@@ -302,14 +310,34 @@ static void parenthesis(Canvas *c, double x, double y, double h, double bow) {
   canvas_close(c);
 }
 
-// colim ( parts ) =, from x on. Gives where the whole begins.
-static double equation(Canvas *c, const Scheme *parts, double x, double y) {
+// The names of parts, each at the middle of its block. Gives their width.
+static double part_names(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c,
+                         double x, double y) {
+  Text how = {.face = FACE_SANS_BOLD, .size = 12, .ink = INK_SOFT};
+  double width = 0;
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    const char *name = cut(s, name_text(s->w->names, g->part.at[i].name), 24);
+    double low = INFINITY, high = 0;
+    for (uint32_t k = 0; k < parts->spot.n; k++) {
+      const Spot *spot = &parts->spot.at[k];
+      if (spot->block != i) continue;
+      low = fmin(low, spot->y), high = fmax(high, spot->y + spot->height);
+    }
+    width = fmax(width, text_width(how.face, how.size, name));
+    if (c && low < high) say(c, x, y + (low + high) / 2 + 4, "label", &how, name);
+  }
+  return width;
+}
+
+// colim ( parts ) =, from x on. Gives where the whole begins; c is NULL: it is only measured.
+static double equation(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c, double x,
+                       double y) {
   Text word = {.face = FACE_SERIF, .size = 18, .ink = INK_TEXT};
-  double middle = y + parts->height / 2, w = text_width(word.face, word.size, "colim");
+  double middle = y + parts->height / 2;
   if (c) say(c, x, middle + 6, "label", &word, "colim");
-  x += w + 8 + PAREN;
+  x += text_width(word.face, word.size, "colim") + 8 + PAREN;
   if (c) parenthesis(c, x, y - 8, parts->height + 22, -PAREN);
-  x += 14;
+  x += 4 + part_names(s, g, parts, c, x + 4, y) + 20;
   if (c) scheme_paint(c, parts, x, y);
   x += parts->width + 14;
   if (c) parenthesis(c, x, y - 8, parts->height + 22, PAREN);
@@ -324,17 +352,17 @@ Canvas *learning_draw(Infer *in, Arena *a, const Program *p, const Learning *g, 
   Scheme whole, parts = {0};
   graph_layers(a, g->graph, layer);
   bool glued = with_parts && has_parts(g) && parts_scheme(&s, g, layer, &parts);
-  if (!whole_scheme(&s, g, layer, &whole)) return NULL;
+  if (!whole_scheme(&s, g, layer, glued, &whole)) return NULL;
   const char *title = title_of(&s, g);
   Text head = {.face = FACE_SANS_BOLD, .size = TITLE, .ink = INK_TEXT};
   double top = EDGE + TITLE + 18, from = EDGE + 6, height = fmax(whole.height, parts.height);
-  double x = glued ? equation(NULL, &parts, from, 0) : from;
+  double x = glued ? equation(&s, g, &parts, NULL, from, 0) : from;
   double width = fmax(x + whole.width, EDGE + fmax(text_width(head.face, head.size, title),
                                                    key_rows(&s, g, NULL, 0)));
   Canvas *c = canvas_new(a, width + EDGE + 4, top + height + 14 + key_height(g) + EDGE, title,
                          about(&s, g));
   say(c, EDGE, EDGE + TITLE, "title", &head, title);
-  if (glued) equation(c, &parts, from, top + (height - parts.height) / 2);
+  if (glued) equation(&s, g, &parts, c, from, top + (height - parts.height) / 2);
   scheme_paint(c, &whole, x, top + (height - whole.height) / 2);
   key_rows(&s, g, c, top + height + 14 + 22);
   return c;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TRIED = 4000, SWEEPS = 24, CROSSING = 1000 };
+enum { TRIED = 4000, SWEEPS = 24, CROSSING = 1000, MANY = 200 };
 
 // -- layers ---------------------------------------------------------------------------------------
 typedef struct {
@@ -262,7 +262,7 @@ static void sweep(Cells *c, Best *best) {
     keep_best(c, best);
   }
   go_to_best(c, best);
-  exchange(c, best);
+  if (c->piece.n < MANY) exchange(c, best);
 }
 
 void cells_of(Cells *c, const Scheme *s) {

@@ -406,6 +406,7 @@ static void mark_back(Scheme *s) {
 
 bool scheme_place(Scheme *s) {
   Placer p = {.s = s, .arena = s->arena, .cells = {.arena = s->arena}};
+  if (!s->spot.n) return true;
   cells_of(&p.cells, s);
   find_pins(&p);
   find_forces(&p);
