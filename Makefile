@@ -6,6 +6,7 @@
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, layers, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
+# make draw-random  pictures of RUNS programs by chance, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
 # make bench-draw   how long pictures take, and how that grows
@@ -31,7 +32,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo draw-random test test-long examples bless check fuzz bench bench-check bench-draw bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -86,6 +87,9 @@ examples: all
 bless: packages
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless
+draw-random: packages
+	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/tests/pictures_test
+	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 layers:
 	@tools/layers.sh
 format:

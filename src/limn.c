@@ -886,6 +886,9 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
+  Diagram *d = name ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool strings = how->level && strcmp(how->level, "learner") == 0;
+  if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
   faults_print(&faults, &b);
   *text = b.at;
   return faults.n ? LIMN_WRONG : LIMN_GOOD;

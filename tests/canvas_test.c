@@ -3,6 +3,7 @@
 //   canvas_test                 the tests
 //   canvas_test draw DIR        pictures for tests/canvas/test.sh
 //   canvas_test compare A B     the mean difference of two png files, per channel
+//   canvas_test blocks A B      the same where both are, and the mean of the worst 16 by 16 pixels
 #define _POSIX_C_SOURCE 200809L
 #include "view/marks.h"
 
@@ -718,15 +719,46 @@ static int draw(const char *dir) {
   return bad;
 }
 
+static bool read_two(Arena *a, const char *one, const char *two, Picture *p, const char **error) {
+  const char *path[2] = {one, two};
+  for (int i = 0; i < 2; i++) {
+    FileText f = file_read(a, path[i], 1 << 26);
+    if (!f.text || !png_read_bytes(a, f.text, f.n, &p[i], error)) return false;
+  }
+  return true;
+}
+
+// The second may be larger: a window that is not filled.
+static int blocks(const char *one, const char *two) {
+  enum { SIDE = 16 };
+  Arena *a = arena_new();
+  const char *error = "it is smaller";
+  Picture p[2];
+  bool good = read_two(a, one, two, p, &error) && p[1].width + 2 >= p[0].width &&
+              p[1].height + 2 >= p[0].height && p[0].channels == 3 && p[1].channels >= 3;
+  if (!good) printf("%s\n", error);
+  double sum = 0, worst = 0, n = 0;
+  for (uint32_t y0 = 0; good && y0 + SIDE + 2 <= p[0].height; y0 += SIDE)
+    for (uint32_t x0 = 0; x0 + SIDE + 2 <= p[0].width; x0 += SIDE) {
+      double own = 0;
+      for (uint32_t k = 0; k < SIDE * SIDE * 3; k++) {
+        size_t y = y0 + k / (SIDE * 3), x = x0 + k / 3 % SIDE, c = k % 3;
+        own += abs(p[0].at[(y * p[0].width + x) * 3 + c] -
+                   p[1].at[(y * p[1].width + x) * p[1].channels + c]);
+      }
+      own /= SIDE * SIDE * 3;
+      worst = fmax(worst, own), sum += own, n++;
+    }
+  if (good) printf("%.2f %.1f\n", sum / n, worst);
+  arena_free(a);
+  return !good;
+}
+
 static int compare(const char *one, const char *two) {
   Arena *a = arena_new();
-  const char *path[2] = {one, two}, *error = "other sizes";
+  const char *error = "other sizes";
   Picture p[2];
-  bool good = true;
-  for (int i = 0; i < 2 && good; i++) {
-    FileText f = file_read(a, path[i], 1 << 26);
-    good = f.text && png_read_bytes(a, f.text, f.n, &p[i], &error);
-  }
+  bool good = read_two(a, one, two, p, &error);
   good = good && p[0].width == p[1].width && p[0].height == p[1].height && p[0].channels == 3 &&
          p[1].channels == 3;
   double sum = 0, n = good ? 3.0 * p[0].width * p[0].height : 1;
@@ -775,5 +807,6 @@ int main(int argc, char **argv) {
   };
   if (argc == 3 && !strcmp(argv[1], "draw")) return draw(argv[2]);
   if (argc == 4 && !strcmp(argv[1], "compare")) return compare(argv[2], argv[3]);
+  if (argc == 4 && !strcmp(argv[1], "blocks")) return blocks(argv[2], argv[3]);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static void divider_behind_glyph(Canvas *c, bool wrong) {
 }
 static void beside_dot(Canvas *c, bool wrong) {
   dot(c, 100, 100);
-  WIRE(c, "a", 50, wrong ? 102 : 100, 300, wrong ? 102 : 100);
+  WIRE(c, "a", 50, wrong ? 102.6 : 100, 300, wrong ? 102.6 : 100);
 }
 static void frame_cuts_glyph(Canvas *c, bool wrong) {
   box(c, "frame", "f", 50, 50, 100, 100);
@@ -264,6 +264,46 @@ static void every_kind_has_a_case(void **state) {
   for (uint32_t k = 0; k < FAULT_KINDS; k++) assert_true(seen[k]);
 }
 
+// A diagram f with one input x of two axes, and its picture with one, two, three and four lines;
+// two lines in tandem are one thing.
+static uint32_t faults_of_axes(uint32_t lines, bool tandem, bool strings, bool cut) {
+  Arena *a = arena_new();
+  World *w = world_new(a);
+  Diagram *d = diagram_new(w, name_from(w->names, "f"));
+  Axis axes[] = {{.size = size_of(w, 3)}, {.size = size_of(w, 4)}};
+  Id x = diagram_input(w, d, type_make(w, BASE_R, 2, axes), name_from(w->names, "x"), 0);
+  diagram_output(w, d, x);
+  Canvas *c = canvas_new(a, 400, 300, "f", "");
+  Faults faults = {0};
+  if (cut) // the picture begins with as many lines as it should; more or less of them go on
+    for (uint32_t i = 0; i < 2; i++) WIRE(c, "x", 50, 100 + 40 * i, 90, 100 + 40 * i);
+  for (uint32_t i = 0; i < lines; i++) {
+    if (!tandem || i == 0) canvas_open(c, "f/x", "wire", tandem ? "a and b" : "a");
+    path_move(c, cut ? 100 : 50, 100 + 20 * i), path_line(c, 300, 100 + 20 * i);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE});
+    if (!tandem || i + 1 == lines) canvas_close(c);
+  }
+  text(c, "label", 150, 92, "a");
+  circuit_check(w, a, d, strings, c, &faults);
+  for (uint32_t i = 0; i < faults.n; i++) assert_int_equal(faults.at[i].kind, FAULT_AXES);
+  uint32_t n = faults.n;
+  arena_free(a);
+  return n;
+}
+
+static void wires_are_axes(void **state) {
+  (void)state;
+  assert_int_equal(faults_of_axes(2, false, false, false), 0);
+  assert_true(faults_of_axes(1, false, false, false) > 0);
+  assert_true(faults_of_axes(3, false, false, false) > 0);
+  assert_int_equal(faults_of_axes(1, false, true, false), 0);
+  assert_true(faults_of_axes(2, false, true, false) > 0);
+  assert_int_equal(faults_of_axes(2, true, false, false), 0);
+  assert_int_equal(faults_of_axes(4, false, false, true), 0); // a copy
+  assert_int_equal(faults_of_axes(3, false, false, true), 1);
+  assert_int_equal(faults_of_axes(1, false, false, true), 1);
+}
+
 // A line says what, where and which; the last one counts.
 static void faults_are_said(void **state) {
   (void)state;
@@ -301,9 +341,8 @@ static void many_are_quick(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_fault_is_found),
-      cmocka_unit_test(every_kind_has_a_case),
-      cmocka_unit_test(faults_are_said),
+      cmocka_unit_test(every_fault_is_found), cmocka_unit_test(every_kind_has_a_case),
+      cmocka_unit_test(wires_are_axes),       cmocka_unit_test(faults_are_said),
       cmocka_unit_test(many_are_quick),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,8 @@ static void check_wires_through(Scene *s, uint32_t i, Ids *near) {
   }
 }
 
-// A wire that passes a dot goes through its middle.
+// A wire that passes a dot goes through its middle; the two lines of a tandem pass it on both
+// sides.
 static void check_wires_at_dot(Scene *s, uint32_t i, Ids *near) {
   const Thing *t = &s->thing.at[i];
   double x = (t->area.x0 + t->area.x1) / 2, y = (t->area.y0 + t->area.y1) / 2;
@@ -169,7 +170,7 @@ static void check_wires_at_dot(Scene *s, uint32_t i, Ids *near) {
     }
   }
   for (uint32_t k = 0; k < wires.n; k++)
-    if (nearest.at[k] > 1 && nearest.at[k] < (t->area.x1 - t->area.x0) / 2)
+    if (nearest.at[k] > 2 && nearest.at[k] < (t->area.x1 - t->area.x0) / 2)
       fault(s, FAULT_DOT, x, y, "%s", called(s, &s->thing.at[wires.at[k]]));
 }
 

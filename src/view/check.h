@@ -28,6 +28,7 @@ typedef struct { // a group of marks, or a mark outside of all groups
   ThingKind kind;
   Area area;         // of its ink
   const char *words; // what it is called
+  const char *id;    // of its group; "": none
   uint32_t first, n; // segments
   double least;      // the size of its smallest letters; INFINITY: it has none
 } Thing;

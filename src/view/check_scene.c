@@ -129,8 +129,8 @@ typedef struct {
   VEC(uint32_t) owner; // [mark] its thing + 1; 0: none
 } Walk;
 
-static uint32_t thing_new(Scene *s, ThingKind kind, const char *words) {
-  Thing t = {.kind = kind, .area = NOTHING, .words = words, .least = INFINITY};
+static uint32_t thing_new(Scene *s, ThingKind kind, const char *words, const char *id) {
+  Thing t = {.kind = kind, .area = NOTHING, .words = words, .id = id, .least = INFINITY};
   vec_push(s->arena, &s->thing, t);
   return s->thing.n;
 }
@@ -154,11 +154,13 @@ static void find_owners(Scene *s, Walk *w) {
       vec_push(s->arena, &w->open, ASIDE);
     else if (m->kind == MARK_OPEN)
       vec_push(s->arena, &w->open,
-               m->group.class[0] ? thing_new(s, kind_of(m->group.class), m->group.words) : inside);
+               m->group.class[0]
+                   ? thing_new(s, kind_of(m->group.class), m->group.words, m->group.id)
+                   : inside);
     else if (m->kind == MARK_CLOSE)
       w->open.n--;
     else
-      owner = inside == ASIDE ? 0 : inside ? inside : thing_new(s, loose_kind(m), "");
+      owner = inside == ASIDE ? 0 : inside ? inside : thing_new(s, loose_kind(m), "", "");
     vec_push(s->arena, &w->owner, owner);
   }
 }

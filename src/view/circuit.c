@@ -320,7 +320,7 @@ static void inputs_from_sources(Part *p, const Supply *supply) {
 }
 
 // A learner looked at for itself is a call of it.
-const Diagram *unwrapped(const Diagram *d) {
+const Diagram *circuit_unwrapped(const Diagram *d) {
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
   return d;
@@ -361,7 +361,7 @@ Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *h
   c.s = sketch_new(a, ""); // its arena
   c.compared = table_new(a);
   c.same = same_new(a);
-  const Diagram *d = part_diagram(&c, unwrapped(whole));
+  const Diagram *d = part_diagram(&c, circuit_unwrapped(whole));
   Sketch *s = draw_whole(&c, a, d, supply);
   return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;
 }

@@ -85,7 +85,6 @@ void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
 void inputs_from_left(Part *);
 uint32_t reads(const Diagram *, Id wire);  // how often it is read
-const Diagram *unwrapped(const Diagram *); // what a learner that is looked at for itself calls
 
 // formula.c: what a loop does to numbers; NULL: the wires say it all
 typedef struct {

@@ -232,7 +232,7 @@ static void end_weights(World *w, const Diagram *f, const Diagram *r, Sketch *s)
 
 Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   Grad g = {w, how, table_new(a)};
-  const Diagram *f = with_calls(&g, unwrapped(d));
+  const Diagram *f = with_calls(&g, circuit_unwrapped(d));
   CircuitHow back = *how;
   back.grad = true;
   Diagram *r = diagram_simplify(w, diagram_reverse(w, f, &(Wanted){0}));

@@ -1,12 +1,18 @@
 // A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line, x^{2}
-// above it and !{W} in bold. The same text is measured and written by one walk.
+// above it and !{W} in bold. The same text is measured and written by one walk. What is longer than
+// LONGEST letters ends in "…": names and paths come from a program, and a picture stays readable.
 #include "view/sketch.h"
+
+#include <math.h>
+
+enum { LONGEST = 48, LEAST = 8 }; // letters; the size of the smallest, 6 points
 
 typedef struct {
   Canvas *c; // NULL: only measured
   double x, y, size;
   Face face; // of letters; FACE_ITALIC usually
   Ink ink;
+  int *left; // letters and signs that may still come; -1: it was cut
 } Setter;
 
 static size_t letter_bytes(const char *at) {
@@ -44,12 +50,27 @@ static void set_run(Setter *s, const char *at, size_t n) {
   s->x += text_width(face, s->size, text);
 }
 
+// As many of n bytes as there may be letters; they are counted.
+static size_t within(Setter *s, const char *at, size_t n) {
+  size_t cut = 0;
+  while (cut<n && * s->left> 0) cut += letter_bytes(at + cut), --*s->left;
+  return cut;
+}
+
+static const char *cut_off(Setter *s, const char *at) {
+  if (*s->left == 0) set_run(s, "…", strlen("…"));
+  *s->left = -1;
+  return at + strlen(at);
+}
+
 // Up to the end, or the brace that ends it.
 static const char *set(Setter *s, const char *at, bool inner) {
   while (*at && !(inner && *at == '}')) {
+    if (*s->left <= 0) return cut_off(s, at);
+    if (is_small(at) || is_bold(at)) --*s->left;
     if (is_small(at)) {
       Setter small = *s;
-      small.size *= 0.7;
+      small.size = fmax(s->size * 0.7, fmin(s->size, LEAST));
       small.y += *at == '_' ? s->size * 0.22 : -s->size * 0.38;
       at = set(&small, at + 2, true);
       at += *at == '}';
@@ -65,14 +86,16 @@ static const char *set(Setter *s, const char *at, bool inner) {
       continue;
     }
     size_t n = run_bytes(at);
-    set_run(s, at, n ? n : 1);
-    at += n ? n : 1;
+    n = within(s, at, n ? n : 1);
+    set_run(s, at, n);
+    at += n;
   }
   return at;
 }
 
 double math_width(Face face, double size, const char *text) {
-  Setter s = {.size = size, .face = face};
+  int left = LONGEST;
+  Setter s = {.size = size, .face = face, .left = &left};
   set(&s, text, false);
   return s.x;
 }
@@ -80,6 +103,13 @@ double math_width(Face face, double size, const char *text) {
 void math_text(Canvas *c, double x, double y, const Text *how, const char *text) {
   double width = math_width(how->face, how->size, text);
   double by = how->anchor == ANCHOR_MIDDLE ? width / 2 : how->anchor == ANCHOR_END ? width : 0;
-  Setter s = {.c = c, .x = x - by, .y = y, .size = how->size, .face = how->face, .ink = how->ink};
+  int left = LONGEST;
+  Setter s = {.c = c,
+              .x = x - by,
+              .y = y,
+              .size = how->size,
+              .face = how->face,
+              .ink = how->ink,
+              .left = &left};
   set(&s, text, false);
 }

@@ -136,6 +136,9 @@ typedef struct {
 } Fault;
 typedef VEC(Fault) Faults;
 void canvas_check(Arena *, const Canvas *, Faults *);
+const Diagram *circuit_unwrapped(const Diagram *); // circuit.c: what is drawn of it
+// Are the lines of a diagram's picture the axes of its wires? strings: a line is a whole wire.
+void circuit_check(World *, Arena *, const Diagram *, bool strings, const Canvas *, Faults *);
 void faults_print(const Faults *, Buf *); // a line for each, and how many of each kind there are
 
 // plot.c: what a `show` asked for

@@ -36,10 +36,4 @@ while read -r name score words; do
   esac
   [ -s "docs/pictures/gallery/$name.svg" ] && grep -q "gallery/$name.svg" docs/gallery.md || { echo "not on the page" >"$dir/says"; not_ok "$name"; }
 done <"$dir/pictures"
-
-# in words
-"$limn" draw docs/figures/attention.limn attend -o "$dir/attend.svg" >/dev/null
-words='From Q of y by k, K of x by k and V of x by d to y by d. Steps: inner product along k; 1/√k at each place; softmax along x; inner product along x.'
-grep -o '<desc>[^<]*' "$dir/attend.svg" >"$dir/says"
-if grep -qF "<desc>$words" "$dir/says"; then ok "attention in words"; else not_ok "attention in words"; fi
 exit $status
