@@ -84,7 +84,7 @@ const char *axis_value(Circuit *, const Axis *);         // its size, if the lab
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
 void inputs_from_left(Part *);
-uint32_t reads(const Diagram *, Id wire);  // how often it is read
+uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // formula.c: what a loop does to numbers; NULL: the wires say it all
 typedef struct {
