@@ -254,7 +254,10 @@ static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids
       uint32_t key[2] = {comes_out(y, &groups->at[a], true), comes_out(y, &groups->at[b], false)};
       if (a == b) continue;
       under->at[a] = rule + 1;
+      uint32_t upper = key[0];
       if (!pair_after(y, r, section, pass == 0, key)) continue;
+      if (key[0] != upper && upper && r->place[upper]) // what comes between stays above it
+        under->at[a] = 0, under->at[b - 1] = rule + 1;
       bool same = key[0] == row->at[i - 1] && key[1] == row->at[i];
       table_put(r->carried, key, sizeof key, same ? rule + 1 : rule_goes_on(y, rule, section));
     }
@@ -267,7 +270,8 @@ static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bo
   for (uint32_t i = 0; i < groups->n; i++) {
     uint32_t before = c.n;
     put_group(y, &c, &groups->at[i], out);
-    if (!under->at[i] || c.n == before) continue;
+    bool source = groups->at[i].stage && !y->s->stage.at[groups->at[i].stage - 1].in.n;
+    if (!under->at[i] || (c.n == before && !source)) continue;
     vec_push(y->arena, &c, (Entry){.var = y->rule.at[under->at[i] - 1].var, .divider = true});
   }
   column_apart(y, &c);

@@ -169,6 +169,21 @@ static bool is_brief(const Finder *k, const Rule *r) {
   return false;
 }
 
+// From where to where a divider goes up or down to its next piece. It does so on the side where its
+// neighbour stays, since nothing comes between the two: before the glyphs where something else
+// comes to its other side, behind them where that ends.
+static void jog(const Layout *l, const Rule *r, const Rule *next, double down, double *from,
+                double *to) {
+  double data = l->section.at[next->first].data, spread = l->section.at[r->last].spread;
+  bool early = down > 0 ? r->lower == next->lower : r->upper == next->upper;
+  bool late = down > 0 ? r->upper == next->upper : r->lower == next->lower;
+  double length = fabs(down);
+  *to = data, *from = fmax(data - length, spread - 6);
+  if (early && !late)
+    *from = fmax(spread - 6 - length, l->section.at[r->first].data), *to = *from + length;
+  if (late && !early) *from = spread, *to = fmin(spread + length, l->section.at[next->last].gather);
+}
+
 static void place_rule(const Finder *k, const Rule *r, const int64_t *place) {
   Layout *l = k->y->l;
   uint32_t first = l->divider.n;
@@ -176,16 +191,17 @@ static void place_rule(const Finder *k, const Rule *r, const int64_t *place) {
   double x0 = rule_begins(k, r, (double)place[r->var]), begin = x0, x1 = x0;
   for (;;) {
     const Rule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL;
-    double height = (double)place[r->var];
-    double down = next ? fabs((double)place[next->var] - height) : 0;
-    x1 = next ? l->section.at[next->first].data : rule_ends(k, r, height);
-    if (next) x1 = fmax(x1 - down, l->section.at[r->last].spread - 6);
+    double height = (double)place[r->var], to = 0;
+    if (next)
+      jog(l, r, next, (double)place[next->var] - height, &x1, &to);
+    else
+      x1 = rule_ends(k, r, height);
     x1 = fmax(x0, x1);
     Divider d = {.x0 = x0, .x1 = x1, .y = height, .follows = l->divider.n > first};
     d.product = !next && is_product(k, r, x1);
     vec_push(k->y->arena, &l->divider, d);
     if (!next) break;
-    r = next, x0 = l->section.at[r->first].data;
+    r = next, x0 = fmax(x1, to);
   }
   if (x1 - begin < LEAST) l->divider.n = first;
 }
