@@ -6,7 +6,8 @@
 //   lay_columns.c  what stands one above the other keeps its distance
 //   lay_curves.c   how strands bend
 //   lay_x.c        from left to right, and labels
-//   lay_frames.c   glyphs, dividers, frames
+//   lay_dividers.c where dividers begin and end
+//   lay_frames.c   glyphs, frames
 #ifndef LIMN_LAY_H
 #define LIMN_LAY_H
 
@@ -68,9 +69,11 @@ void find_curves(Lay *);
 // lay_x.c
 void find_x(Lay *);
 
+// lay_dividers.c: once glyphs have places
+void place_dividers(Lay *, const int64_t *place);
+
 // lay_frames.c
 void place_glyphs(Lay *, const int64_t *place);
-void place_dividers(Lay *, const int64_t *place);
 void find_frames(Lay *);
 
 #endif

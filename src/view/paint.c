@@ -308,11 +308,16 @@ static void inset(Canvas *c, Arena *a, const Layout *l, const Placed *p) {
   canvas_close(c);
 }
 
+static const char *divider_words(const Layout *l, uint32_t i) {
+  while (i + 1 < l->divider.n && l->divider.at[i + 1].follows) i++;
+  return l->divider.at[i].product ? "outer product" : "";
+}
+
 static void dividers(Canvas *c, const Layout *l) {
   for (uint32_t i = 0; i < l->divider.n; i++) {
     const Divider *d = &l->divider.at[i];
     bool last = i + 1 == l->divider.n || !l->divider.at[i + 1].follows;
-    if (!d->follows) canvas_open(c, "", "divider", "");
+    if (!d->follows) canvas_open(c, "", "divider", divider_words(l, i));
     (d->follows ? path_line : path_move)(c, d->x0, d->y);
     path_line(c, d->x1, d->y);
     if (!last) continue;
