@@ -129,13 +129,17 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
+  const char *width; // of a row: units, or millimetres ("86mm"); "0": one row; NULL: as usual
   bool no_legend;           // without the plate of sizes
   bool notes;               // with the comments at the ends of lines
   bool lens;                // a goal, a learner or (NULL) all goals as parametric lenses
   bool grad;                // the reverse derivative of a box or learner
   bool who;                 // which goals move which learners
 } LimnDraw;
+// A program with errors is drawn as far as it is known, with its messages; that is LIMN_WRONG all
+// the same.
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
+bool limn_drawn(const Limn *); // the last of these three made a picture
 // The same as lines of text for a terminal; `out` is not looked at.
 LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
 // The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its

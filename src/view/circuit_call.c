@@ -40,7 +40,7 @@ static const Known *known_box(const char *name) {
 }
 
 // The same name has the same colour in every picture.
-static Ink ink_of(const char *name) {
+Ink ink_of(const char *name) {
   static const Ink inks[] = {INK_BLOCK,  INK_FRAME4, INK_FRAME3, INK_FRAME6,
                              INK_FRAME2, INK_FRAME7, INK_FRAME1};
   const Known *k = known_box(name);
@@ -343,6 +343,9 @@ static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
 // -- opened calls ---------------------------------------------------------------------------------
 static void open_call(Part *p, const Box *box, bool frame) {
   Circuit *c = p->c;
+  bool alone = frame && !p->fold; // in a turn, its labels may be others each time
+  if (alone) same_count(c->same, c->w, box->callee);
+  if (alone && draw_inset(p, box)) return;
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = p->block;
   if (frame)

@@ -267,7 +267,7 @@ static bool sort_runs(const Placer *p, Runs *r, uint32_t *stuck) {
 // A line that is nearly straight should be straight: it pulls harder.
 static bool straighten(Placer *p) {
   uint32_t rounds = p->cells.piece.n < MANY ? HARDER : 1;
-  bool good = places_solve(p->arena, &p->places, p->y), again = true;
+  bool good = places_solve(p->arena, &p->places, p->y, NULL), again = true;
   for (uint32_t round = 0; good && again && round < rounds; round++) {
     again = false;
     for (uint32_t i = 0; i < p->cells.piece.n; i++) {
@@ -278,7 +278,7 @@ static bool straighten(Placer *p) {
       q->weight *= 6;
       again = true;
     }
-    good = !again || places_solve(p->arena, &p->places, p->y);
+    good = !again || places_solve(p->arena, &p->places, p->y, NULL);
   }
   return good;
 }
