@@ -773,7 +773,7 @@ static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
 
 // NULL: there is none of that name.
 static const Learning *learning_named(Limn *l, const char *name) {
-  for (uint32_t i = 0; name && i < l->program->learning.n; i++)
+  for (uint32_t i = 0; name && l->program && i < l->program->learning.n; i++)
     if (strcmp(name_text(l->w->names, l->program->learning.at[i]->name), name) == 0)
       return l->program->learning.at[i];
   return NULL;

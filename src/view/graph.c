@@ -2,10 +2,13 @@
 // paths that it counts, as `limn check --paths` lists them; what goes out is a canvas.
 //
 // Spaces become spots and maps become arrows, by their names in a fixed order; each pair gives a
-// band to every arrow of its two routes, and a row of the key. A diagram that is glued is shown as
-// an equation: its parts, one above the other, each space in the layer that it has in the whole, so
+// band to every arrow of its two routes, and a row of the key. A space stands one layer to the
+// right of the last space from which an edge comes. A diagram that is glued is shown as an
+// equation: its parts, one above the other, each space in the layer that it has in the whole, so
 // that what is made one stands in one column and is joined by dashed lines; then the whole.
 #include "view/graph.h"
+
+#include "infer/graphs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +105,7 @@ static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
   return w;
 }
 
-// -- a diagram as a scheme ------------------------------------------------------------------------
+// -- layers ---------------------------------------------------------------------------------------
 // Numbers by names, indices first: the order of declarations does not matter.
 static uint32_t *spots_by_name(Arena *a, const Graph *g) {
   uint32_t *at = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
@@ -129,6 +132,64 @@ static uint32_t *arrows_by_name(Arena *a, const Graph *g) {
   return at;
 }
 
+// Edges that go back, in the order of a walk by names, do not count for layers.
+typedef struct {
+  const Graph *g;
+  const uint32_t *by_name; // edges
+  bool *back;              // [edge]
+  uint8_t *state;          // [vertex] 0: not seen, 1: on the way, 2: done
+} Backs;
+
+static void walk(Backs *b, uint32_t v) {
+  b->state[v] = 1;
+  for (uint32_t i = 0; i < b->g->edge.n; i++) {
+    uint32_t e = b->by_name[i], to = b->g->edge.at[e].to;
+    if (b->g->edge.at[e].from != v) continue;
+    if (b->state[to] == 1) b->back[e] = true;
+    if (b->state[to] == 0) walk(b, to);
+  }
+  b->state[v] = 2;
+}
+
+static void longest_paths(const Graph *g, const bool *back, uint32_t *layer) {
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (uint32_t e = 0; e < g->edge.n; e++) {
+      const Edge *d = &g->edge.at[e];
+      if (back[e] || layer[d->to] > layer[d->from]) continue;
+      layer[d->to] = layer[d->from] + 1;
+      moved = true;
+    }
+  }
+}
+
+// A space that is no index and to which no edge comes stands beside the first that it goes to.
+static void draw_near(const Graph *g, const bool *back, uint32_t v, uint32_t *layer) {
+  uint32_t next = UINT32_MAX;
+  for (uint32_t e = 0; e < g->edge.n; e++) {
+    const Edge *d = &g->edge.at[e];
+    if (back[e]) continue;
+    if (d->to == v) return;
+    if (d->from == v && layer[d->to] < next) next = layer[d->to];
+  }
+  if (next != UINT32_MAX && next && !g->vertex.at[v].index) layer[v] = next - 1;
+}
+
+static void find_layers(Arena *a, const Graph *g, uint32_t *layer) {
+  const uint32_t *by_name = spots_by_name(a, g);
+  Backs b = {.g = g,
+             .by_name = arrows_by_name(a, g),
+             .back = NEW_ARRAY(a, bool, g->edge.n + 1),
+             .state = NEW_ARRAY(a, uint8_t, g->vertex.n + 1)};
+  for (uint32_t i = 0; i < g->vertex.n; i++)
+    if (!b.state[by_name[i]]) walk(&b, by_name[i]);
+  for (uint32_t v = 0; v < g->vertex.n; v++) layer[v] = 0;
+  longest_paths(g, b.back, layer);
+  for (uint32_t v = 0; v < g->vertex.n; v++) draw_near(g, b.back, v, layer);
+}
+
+// -- a diagram as a scheme ------------------------------------------------------------------------
 static bool runs_along(const Route *r, uint32_t e) {
   for (uint32_t i = 0; i < r->n; i++)
     if (r->at[i] == e) return true;
@@ -350,7 +411,7 @@ Canvas *learning_draw(Infer *in, Arena *a, const Program *p, const Learning *g, 
   Teller s = {.in = in, .w = infer_world(in), .arena = a, .p = p};
   uint32_t *layer = NEW_ARRAY(a, uint32_t, g->graph->vertex.n + 1);
   Scheme whole, parts = {0};
-  graph_layers(a, g->graph, layer);
+  find_layers(a, g->graph, layer);
   bool glued = with_parts && has_parts(g) && parts_scheme(&s, g, layer, &parts);
   if (!whole_scheme(&s, g, layer, glued, &whole)) return NULL;
   const char *title = title_of(&s, g);

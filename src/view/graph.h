@@ -1,15 +1,13 @@
 // Private to the pictures of learning diagrams.
 //
-//   graph.c        what a learning diagram says ─► spots and arrows; parts, `=`, the whole
-//   graph_order.c  layers, and the order of things in a layer
+//   graph.c        what a learning diagram says ─► spots with layers, arrows; parts, `=`, the whole
+//   graph_order.c  the order of things in a layer
 //   graph_place.c  where spots stand and where arrows run
 //   graph_paint.c  spots, arrows, bands and the key on a canvas
 #ifndef LIMN_VIEW_GRAPH_H
 #define LIMN_VIEW_GRAPH_H
 
-#include "view/sketch.h"
-
-#include "infer/graphs.h"
+#include "view/view.h"
 
 #define NO_SPOT UINT32_MAX
 
@@ -68,8 +66,7 @@ typedef struct {
 } Cells;
 
 // graph_order.c
-void graph_layers(Arena *, const Graph *, uint32_t *layer); // [vertex]
-void cells_of(Cells *, const Scheme *);                     // with their order
+void cells_of(Cells *, const Scheme *); // with their order
 
 // graph_place.c
 bool scheme_place(Scheme *); // false: there is no such place

@@ -1,96 +1,16 @@
-// Layers of a graph, and the order of things in each layer.
+// The order of things in each layer of a learning diagram.
 //
-// A space stands one layer to the right of the last space from which an edge comes. Edges that go
-// back, in the order of a walk by names, do not count. Where an arrow passes a layer there is a
-// cell for it, as for a space. The order of cells is the one with the fewest crossings, then with
-// the shortest arrows: of all orders if these are few; otherwise the best that is seen while cells
-// move to the middle of their neighbours, forth and back, and then change places with the next one.
-// All begins with an order by names, so that it does not matter how the program is written.
+// Where an arrow passes a layer there is a cell for it, as for a space. The order of cells is the
+// one with the fewest crossings, then with the shortest arrows: of all orders if these are few;
+// otherwise the best that is seen while cells move to the middle of their neighbours, forth and
+// back, and then change places with the next one. All begins with an order by names, so that it
+// does not matter how the program is written.
 #include "view/graph.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { TRIED = 4000, SWEEPS = 24, CROSSING = 1000, MANY = 200 };
-
-// -- layers ---------------------------------------------------------------------------------------
-typedef struct {
-  const Graph *g;
-  const uint32_t *by_name; // edges
-  bool *back;              // [edge]
-  uint8_t *state;          // [vertex] 0: not seen, 1: on the way, 2: done
-} Backs;
-
-static void walk(Backs *b, uint32_t v) {
-  b->state[v] = 1;
-  for (uint32_t i = 0; i < b->g->edge.n; i++) {
-    uint32_t e = b->by_name[i], to = b->g->edge.at[e].to;
-    if (b->g->edge.at[e].from != v) continue;
-    if (b->state[to] == 1) b->back[e] = true;
-    if (b->state[to] == 0) walk(b, to);
-  }
-  b->state[v] = 2;
-}
-
-static uint32_t *vertices_by_name(Arena *a, const Graph *g) {
-  uint32_t *at = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
-  for (uint32_t i = 0; i < g->vertex.n; i++) {
-    uint32_t k = i;
-    for (; k && strcmp(g->vertex.at[at[k - 1]].name, g->vertex.at[i].name) > 0; k--)
-      at[k] = at[k - 1];
-    at[k] = i;
-  }
-  return at;
-}
-
-static uint32_t *edges_by_name(Arena *a, const Graph *g) {
-  uint32_t *at = NEW_ARRAY(a, uint32_t, g->edge.n + 1);
-  for (uint32_t i = 0; i < g->edge.n; i++) {
-    uint32_t k = i;
-    for (; k && strcmp(g->edge.at[at[k - 1]].name, g->edge.at[i].name) > 0; k--) at[k] = at[k - 1];
-    at[k] = i;
-  }
-  return at;
-}
-
-static void longest_paths(const Graph *g, const bool *back, uint32_t *layer) {
-  bool moved = true;
-  while (moved) {
-    moved = false;
-    for (uint32_t e = 0; e < g->edge.n; e++) {
-      const Edge *d = &g->edge.at[e];
-      if (back[e] || layer[d->to] > layer[d->from]) continue;
-      layer[d->to] = layer[d->from] + 1;
-      moved = true;
-    }
-  }
-}
-
-// A space that is no index and to which no edge comes stands beside the first that it goes to.
-static void draw_near(const Graph *g, const bool *back, uint32_t v, uint32_t *layer) {
-  uint32_t next = UINT32_MAX;
-  for (uint32_t e = 0; e < g->edge.n; e++) {
-    const Edge *d = &g->edge.at[e];
-    if (back[e]) continue;
-    if (d->to == v) return;
-    if (d->from == v && layer[d->to] < next) next = layer[d->to];
-  }
-  if (next != UINT32_MAX && next && !g->vertex.at[v].index) layer[v] = next - 1;
-}
-
-void graph_layers(Arena *a, const Graph *g, uint32_t *layer) {
-  const uint32_t *by_name = vertices_by_name(a, g);
-  Backs b = {.g = g,
-             .by_name = edges_by_name(a, g),
-             .back = NEW_ARRAY(a, bool, g->edge.n + 1),
-             .state = NEW_ARRAY(a, uint8_t, g->vertex.n + 1)};
-  for (int index = 1; index >= 0; index--)
-    for (uint32_t i = 0; i < g->vertex.n; i++)
-      if (g->vertex.at[by_name[i]].index == index && !b.state[by_name[i]]) walk(&b, by_name[i]);
-  for (uint32_t v = 0; v < g->vertex.n; v++) layer[v] = 0;
-  longest_paths(g, b.back, layer);
-  for (uint32_t v = 0; v < g->vertex.n; v++) draw_near(g, b.back, v, layer);
-}
 
 // -- cells ----------------------------------------------------------------------------------------
 static uint32_t cell_add(Cells *c, Cell cell) {

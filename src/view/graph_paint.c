@@ -5,6 +5,7 @@
 // dashed and has a snowflake, any other map is thin. The bands of a pair run below the lines of its
 // two routes, one whole and one dashed.
 #include "view/graph.h"
+#include "view/sketch.h"
 
 #include <math.h>
 

@@ -19,19 +19,21 @@
 #include <stdlib.h>
 
 enum {
-  PAD = 16,
-  LINE = 22,
-  SEP = 26,
-  LANES = 17,
-  BESIDE = 10,
-  STUB = 16,
+  PAD = 16,    // from a corner of a spot to a pin
+  LINE = 22,   // from a pin to the next one: a label lies between them
+  SEP = 26,    // between spots of a layer
+  LANES = 17,  // between lines that pass a layer
+  BESIDE = 10, // between a spot and a line that passes
+  BLOCKS = 34, // between parts
+  STUB = 16,   // a line that leaves a spot, before anything can happen to it
   TRACK = 12,
-  BLOCKS = 34,
-  NEAR = 14,
-  AGAIN = 60,
-  HARDER = 5,
-  JOG = 18,
-  GROWTH = 6
+  NEAR = 14,        // lines at such heights are in each other's way
+  JOG = 18,         // a line that is not straight by less than this should be straight
+  HARDER = 5,       // so often it may pull harder,
+  HARDEST = 100000, // up to this
+  MANY = 400,       // pieces: once has to do
+  AGAIN = 60,       // tries to part pins
+  GROWTH = 6        // what it costs that a spot grows; a bend costs 12
 };
 
 typedef struct { // where an arrow meets a side of a spot, or passes a layer
@@ -262,6 +264,25 @@ static bool sort_runs(const Placer *p, Runs *r, uint32_t *stuck) {
   return true;
 }
 
+// A line that is nearly straight should be straight: it pulls harder.
+static bool straighten(Placer *p) {
+  uint32_t rounds = p->cells.piece.n < MANY ? HARDER : 1;
+  bool good = places_solve(p->arena, &p->places, p->y, NULL), again = true;
+  for (uint32_t round = 0; good && again && round < rounds; round++) {
+    again = false;
+    for (uint32_t i = 0; i < p->cells.piece.n; i++) {
+      double off = fabs(pin_y(p, p->left[i]) - pin_y(p, p->right[i]));
+      if (is_link(p, &p->cells.piece.at[i]) || off < 0.5 || off > JOG) continue;
+      Pull *q = &p->places.pull.at[p->pieces + i];
+      if (q->weight > HARDEST) continue;
+      q->weight *= 6;
+      again = true;
+    }
+    good = !again || places_solve(p->arena, &p->places, p->y, NULL);
+  }
+  return good;
+}
+
 // Moves an end of a run and that of another, which it is near to, away from each other.
 static bool part_pins(Placer *p, const Runs *r, uint32_t stuck) {
   for (uint32_t i = 0; i < r->n; i++) {
@@ -274,28 +295,12 @@ static bool part_pins(Placer *p, const Runs *r, uint32_t stuck) {
       bool down = a->y[0] <= b->y[1];
       for (uint32_t turn = 0; turn < 2; turn++, down = !down) {
         gap(p, pin[!down], pin[down], least);
-        if (places_solve(p->arena, &p->places, p->y, NULL)) return true;
+        if (straighten(p)) return true;
         p->places.gap.n--;
       }
     }
   }
   return false;
-}
-
-// A line that is nearly straight should be straight: it pulls harder.
-static bool straighten(Placer *p) {
-  bool good = places_solve(p->arena, &p->places, p->y, NULL), again = true;
-  for (uint32_t round = 0; good && again && round < HARDER; round++) {
-    again = false;
-    for (uint32_t i = 0; i < p->cells.piece.n; i++) {
-      double off = fabs(pin_y(p, p->left[i]) - pin_y(p, p->right[i]));
-      if (is_link(p, &p->cells.piece.at[i]) || off < 0.5 || off > JOG) continue;
-      p->places.pull.at[p->pieces + i].weight *= 6;
-      again = true;
-    }
-    good = !again || places_solve(p->arena, &p->places, p->y, NULL);
-  }
-  return good;
 }
 
 static bool find_heights(Placer *p) {
