@@ -314,6 +314,7 @@ static bool find_field(Reading *r, uint32_t at, const Node *param, Name wanted, 
   }
   *own = *f;
   *column = name_from(w->names, f->name);
+  if (r->data.table) r->taken[f - r->data.field.at] = true;
   return true;
 }
 

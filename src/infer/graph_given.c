@@ -93,7 +93,7 @@ static Name read_as(const Sampling *x, uint32_t edge, Name column) {
   if (!types_eval(&b, env_new(r->in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL))
     return 0;
   const Field *f = column ? data_find(&x->data, name_text(r->w->names, column)) : NULL;
-  if (t.n != 1 || (!f && !x->data.absent)) return 0;
+  if (t.n != 1 || (!f && !x->data.absent && !x->data.table)) return 0;
   if (f && data_type(r->w, f).base != t.at[0].base && !(f->labels && t.at[0].base != BASE_R))
     return 0;
   if (f && x->given.bits) return 0;
@@ -192,6 +192,11 @@ static Node *param_of(Sampling *x, const SampleField *f, bool second) {
   return param;
 }
 
+// In a table, a name that is no column takes as many columns as its type has numbers.
+static bool takes_columns(const Sampling *x, const SampleField *f) {
+  return x->data.table && f->space && f->at == x->data.field.n;
+}
+
 static void make_given(Sampling *x) {
   Drawing *r = x->r;
   Arena *a = r->w->arena;
@@ -204,7 +209,7 @@ static void make_given(Sampling *x) {
   params->kid = NEW_ARRAY(a, Node *, x->field.n);
   for (uint32_t i = 0; i < x->field.n; i++) {
     params->kid[i] = param_of(x, &x->field.at[i], second);
-    column[i] = x->field.at[i].column;
+    column[i] = takes_columns(x, &x->field.at[i]) ? 0 : x->field.at[i].column;
   }
   *given =
       (Node){.kind = N_GIVEN, .span = x->space->span, .nkid = 2, .kid = NEW_ARRAY(a, Node *, 2)};

@@ -174,8 +174,10 @@ static bool is_new_edge(Drawing *r, Name name, Span span) {
 
 static Node *node_with(Infer *in, NodeKind kind, Span span, uint32_t n) {
   Node *node = NEW(in->w->arena, Node);
-  *node =
-      (Node){.kind = kind, .span = span, .nkid = n, .kid = NEW_ARRAY(in->w->arena, Node *, n + 1)};
+  *node = (Node){.kind = (uint8_t)kind,
+                 .span = span,
+                 .nkid = n,
+                 .kid = NEW_ARRAY(in->w->arena, Node *, n + 1)};
   return node;
 }
 

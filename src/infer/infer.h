@@ -54,6 +54,7 @@ struct Def {
   const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
   Scope *refined_in;     // the file of that: its body speaks of the names there
   bool frozen;           // DEF_LEARNER: `freeze`
+  bool refitted;         // DEF_LEARNER: it is trained inside a diagram
   const Diagram *made;   // DEF_LEARNER: checked for itself
   struct Body *alone;    // DEF_BOX: worked off with symbols for sizes
   const char *fallback;  // DEF_LEARNER: it has no body, and this stands in for it; or NULL

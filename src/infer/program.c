@@ -377,7 +377,7 @@ static void idle_learners(Infer *in, const Program *p) {
     }
     Ids own = {0};
     add_whole_learner(in, (Def *)d, &own);
-    if (!moved && !(own.n > 1 && !has))
+    if (!moved && !d->refitted && !(own.n > 1 && !has))
       diag_warning(w->diags, d->span, "no goal moves learner `%s`", name_text(w->names, d->name));
   }
 }

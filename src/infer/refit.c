@@ -72,6 +72,8 @@ static bool read_options(Refit *r, const Node *config) {
   Name optimiser = name_from(w->names, "adam");
   r->head = boxed_option(r->b, config, 0, r->span, "refit");
   if (!r->head) return false;
+  Def *head = r->head->kind == N_NAME ? scope_find(r->env->scope, r->head->name) : NULL;
+  if (head) head->refitted = true;
   vec_push(w->arena, &call, NULL);
   for (uint32_t i = 1; i < config->nkid; i++) {
     const Node *items = config->kid[i],

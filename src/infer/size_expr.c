@@ -1,5 +1,5 @@
 // Sizes, axes and types from their text, and what can be decided before anything runs.
-#include "elab.h"
+#include "learning.h"
 #include "partial.h"
 
 #include <math.h>
@@ -367,6 +367,11 @@ static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *ou
     d->used = true;
     if (n->nkid > 1 && n->kid[1]) {
       diag_error(w->diags, n->kid[1]->span, "space %s has its axes already", name);
+      return false;
+    }
+    if (space_is_index(b->in, d->scope, d->node->kid[0])) {
+      Id e = diag_error(w->diags, base->span, "space %s is a set of data, not a type", name);
+      diag_note(w->diags, e, d->span, "declared here");
       return false;
     }
     if (space) *space = d;

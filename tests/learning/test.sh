@@ -244,11 +244,15 @@ train 20 steps
 END
 sed 's/= dense\[3\]$/= dense[5] ; relu ; dense[3]/' plain.limn >written.limn
 { cat plain.limn; echo 'set flowers.small = dense[5] ; relu ; dense[3]'; } >setted.limn
+sed 's/: R\[4\] -> R\[3\] = dense\[3\]$/(x: R[4]) -> R[3] = dense[3](x)/' plain.limn >named.limn
+echo 'set small = dense[5] ; relu ; dense[3]' >>named.limn
+train named
 cp plain.limn asked.limn
 train written
 train setted
 train asked --set flowers.small='dense[5] ; relu ; dense[3]'
 same "set is as if it had been written so" written/model.safetensors setted/model.safetensors
+same "set of a learner of the file, with named inputs" written/model.safetensors named/model.safetensors
 same "--set too" written/model.safetensors asked/model.safetensors
 "$LIMN" train asked.limn --resume asked --steps 30 --quiet --plain >out 2>&1
 says "a run with another body is another run" out "it was begun with --set"
@@ -304,6 +308,26 @@ says "brackets count" out "it is nowhere here"
 if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["found"]) == 2' 2>/dev/null; then ok "found, as data"; else not_ok "found, as data"; cat out; fi
 "$LIMN" check plain.limn --paths --json >out 2>&1
 if /usr/bin/python3 -c 'import json; d = json.load(open("out"))["paths"]["flowers"]["pairs"][0]; assert d["left"] == ["x", "prepare", "guess"] and d["moves"] == ["small"]' 2>/dev/null; then ok "paths, as data"; else not_ok "paths, as data"; cat out; fi
+
+# -- tables ----------------------------------------------------------------------------------------
+printf 'kind,a,b,c\n0,1,2,3\n1,3,2,1\n1,0,0,1\n0,2,2,2\n' >table.csv
+cat >tabled.limn <<'END'
+learn f : R[3] -> R[2] = dense[2]
+space Rows = "table.csv"
+diagram d {
+  space X = R[3]
+  space Y = {2} by cross_entropy
+  box x     : Rows -> X = Rows.x
+  box kind  : Rows -> Y = Rows.kind
+  box guess : X -> Y = f
+  x ; guess <= kind
+}
+train 5 steps, batch 2
+END
+train tabled
+"$LIMN" print tabled.limn d.Y >out 2>&1
+says "the rows of a table are an index" out "(x: R[batch~1 3], kind: {2}[batch~1])"
+equal "they are trained on" 6 "$(grep -c . tabled/metrics.csv)"
 
 # -- large -----------------------------------------------------------------------------------------
 awk 'BEGIN {
