@@ -32,7 +32,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo draw-random test test-long examples bless check fuzz bench bench-check bench-draw bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -152,6 +152,8 @@ docs: all
 	$(BUILD)/limn ops > docs/ops.md
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
+	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
+	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn
 

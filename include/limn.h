@@ -136,7 +136,10 @@ typedef struct {
   bool grad;                // the reverse derivative of a box or learner
   bool who;                 // which goals move which learners
 } LimnDraw;
+// A program with errors is drawn as far as it is known, with its messages; that is LIMN_WRONG all
+// the same.
 LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
+bool limn_drawn(const Limn *); // the last of these three made a picture
 // The same as lines of text for a terminal; `out` is not looked at.
 LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
 // The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its

@@ -14,6 +14,7 @@ struct Limn {
   World *w;
   Infer *in;
   Program *program;
+  bool drawn; // the last picture was made
   jmp_buf failure;
 };
 
@@ -770,6 +771,14 @@ static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
   return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
 }
 
+// NULL: there is none of that name.
+static const Learning *learning_named(Limn *l, const char *name) {
+  for (uint32_t i = 0; name && i < l->program->learning.n; i++)
+    if (strcmp(name_text(l->w->names, l->program->learning.at[i]->name), name) == 0)
+      return l->program->learning.at[i];
+  return NULL;
+}
+
 static Canvas *draw_goals(Limn *l) {
   Canvas *c = goals_draw(l->in, l->arena, l->program);
   if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
@@ -819,12 +828,30 @@ static Canvas *draw_grad(Limn *l, const char *name, const CircuitHow *how) {
   return c;
 }
 
+bool limn_drawn(const Limn *l) { return l->drawn; }
+
+// Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
+static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
+  if (!l->program) return NULL;
+  bool goal = !name;
+  for (uint32_t i = 0; i < l->program->goal.n && name; i++)
+    goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
+  Canvas *c = goal ? goals_draw(l->in, l->arena, l->program) : NULL;
+  if (c) return c;
+  if (!name) name = infer_first_broken(l->in, l->program);
+  if (!name) return NULL;
+  Broken *k = infer_broken(l->in, l->program, name);
+  if (k) return is_small(l, k->diagram) ? broken_draw(l->w, l->arena, k, how) : NULL;
+  return draw_box(l, name, how);
+}
+
 // NULL with a diagnostic.
 static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
   double width;
+  l->drawn = false;
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
       !width_of(l, how->width, &width))
@@ -836,11 +863,15 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
                         .no_legend = how->no_legend,
                         .notes = how->notes,
                         .width = width};
-  Canvas *c = how->who    ? draw_who(l)
-              : how->lens ? draw_lens(l, name, (Level)level)
-              : how->grad ? draw_grad(l, name, &circuit)
-              : name      ? draw_box(l, name, &circuit)
-                          : draw_goals(l);
+  if (limn_errors(l)) return draw_broken(l, name, &circuit);
+  const Learning *g = learning_named(l, name);
+  Canvas *c = how->who                        ? draw_who(l)
+              : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,
+                                                              !how->level || level != LEVEL_MODEL)
+              : how->lens                     ? draw_lens(l, name, (Level)level)
+              : how->grad                     ? draw_grad(l, name, &circuit)
+              : name                          ? draw_box(l, name, &circuit)
+                                              : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }
@@ -851,7 +882,8 @@ LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
   Look look = {0};
   Canvas *c = draw(l, name, how, &look);
   if (!c) return LIMN_WRONG;
-  if (canvas_write(c, how->out, &look, &error)) return LIMN_GOOD;
+  l->drawn = canvas_write(c, how->out, &look, &error);
+  if (l->drawn) return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
   diag_error(l->w->diags, (Span){0}, "%s", error);
   return LIMN_MACHINE;
 }
@@ -864,7 +896,8 @@ LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const 
   if (!c) return LIMN_WRONG;
   canvas_art(c, &look, &b);
   *text = b.n ? b.at : "";
-  return LIMN_GOOD;
+  l->drawn = true;
+  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
 
 LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const char **bytes,
@@ -876,7 +909,8 @@ LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const
   if (!c) return LIMN_WRONG;
   if (!canvas_file(c, how->out, &look, &b)) return LIMN_USAGE;
   *bytes = b.at, *n = b.n;
-  return LIMN_GOOD;
+  l->drawn = true;
+  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
 
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
@@ -886,12 +920,14 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  Diagram *d = name ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool box = name && !learning_named(l, name);
+  Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
   bool strings = how->level && strcmp(how->level, "learner") == 0;
   if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
   faults_print(&faults, &b);
-  *text = b.at;
-  return faults.n ? LIMN_WRONG : LIMN_GOOD;
+  *text = b.n ? b.at : "";
+  l->drawn = true;
+  return faults.n || limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
 
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {

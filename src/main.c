@@ -106,7 +106,7 @@ static bool speaks_unicode(void) {
 static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   const char *text = NULL;
   o->draw.ascii = !speaks_unicode();
-  if (!s) s = limn_draw_text(l, o->name, &o->draw, &text);
+  if (s <= LIMN_WRONG) s = limn_draw_text(l, o->name, &o->draw, &text);
   return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
@@ -124,7 +124,7 @@ static int run_draw(Limn *l, Options *o) {
   o->draw.close = names(o->close, o->closed, 64);
   o->draw.who = o->who;
   LimnStatus s = load(l, o);
-  if (!s && o->check) {
+  if (s <= LIMN_WRONG && o->check) {
     const char *faults = "";
     s = limn_draw_check(l, o->name, &o->draw, &faults);
     return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
@@ -132,9 +132,9 @@ static int run_draw(Limn *l, Options *o) {
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
-  if (!s) s = limn_draw(l, o->name, &o->draw);
-  if (!s && !o->json) printf("%s\n", o->draw.out);
-  return answer(l, o, s, "picture", !s && o->json ? limn_quote(l, o->draw.out) : NULL);
+  if (s <= LIMN_WRONG) s = limn_draw(l, o->name, &o->draw);
+  if (limn_drawn(l) && !o->json) printf("%s\n", o->draw.out);
+  return answer(l, o, s, "picture", limn_drawn(l) && o->json ? limn_quote(l, o->draw.out) : NULL);
 }
 
 static int run_cost(Limn *l, Options *o) {
@@ -318,7 +318,9 @@ static const Command commands[] = {
      "             forward, changes back, weights come from above; --level layer opens each lens\n"
      "  --grad     the reverse derivative of NAME as a circuit\n"
      "  --who      which goals move which learners, as a table\n"
-     "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n",
+     "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n"
+     "  A program with errors is drawn as far as it is known, with its messages; it exits with "
+     "1.\n",
      run_draw, false},
     {"cost", "limn cost FILE [NAME] [--json]", "time and memory, as polynomials in the axes",
      "  Counted in numbers: multiplications, additions, other functions, and how many numbers are "

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { NOWHERE = UINT32_MAX };
+#define NOWHERE UINT32_MAX
 
 typedef struct {
   Arena *arena;

@@ -3,7 +3,7 @@
 // and a thing that goes may not be at the same place as another one.
 #include "graph/graph.h"
 
-enum { GONE = UINT32_MAX };
+#define GONE UINT32_MAX
 
 typedef struct {
   Arena *arena;

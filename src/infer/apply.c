@@ -1,5 +1,6 @@
 // Boxes made of boxes, applied to wires: `;` `&` `(f, g)` `^`, and names, wherever they lead.
 #include "call.h"
+#include "partial.h"
 
 static bool is_number_of_times(Body *b, Env *env, const Node *n, int64_t *times) {
   Size s = size_eval(b, env, n, false);
@@ -69,7 +70,7 @@ static Value apply_pipe(Body *b, Env *env, const Node *n, Value args, Span span)
   for (uint32_t i = 0; i < n->nkid; i++) {
     args = apply(b, env, n->kid[i], args, NULL, span);
     for (uint32_t k = 0; k < args.n; k++)
-      if (args.at[k].error) return value_error(b, span);
+      if (args.at[k].error && !b->trace) return value_error(b, span);
   }
   return args;
 }
@@ -219,7 +220,7 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
   return value_error(b, span);
 }
 
-Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+static Value apply_node(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
   if (!work_on(b, 1 + args.n, n->span)) return value_error(b, span);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) return value_error(b, span);
@@ -261,6 +262,15 @@ Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span
   else
     diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
   return value_error(b, span);
+}
+
+Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+  if (!b->trace) return apply_node(b, env, n, args, over, span);
+  while (n->kind == N_PAREN) n = n->kid[0];
+  if (n->kind == N_PIPE && trace_follows(&args)) return apply_pipe(b, env, n, args, span);
+  uint32_t mark = trace_begin(b);
+  Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
+  return trace_apply(b, n, mark, given, apply_node(b, env, n, args, over, span));
 }
 
 // f(a, b: x): arguments by name go where the header has them.
@@ -318,6 +328,7 @@ Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const 
                  fn_find(name_text(b->w->names, callee->name)) == FN_COUNT)
           unknown_name(b, env, callee, "box");
       }
+      if (b->trace) return apply(b, env, callee, args, over, call->span);
       return value_error(b, call->span);
     }
   if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);

@@ -1,5 +1,6 @@
 // Bodies: statements in order, inputs and results by their declared types.
 #include "body.h"
+#include "partial.h"
 
 #include <math.h>
 
@@ -138,6 +139,7 @@ static void equation(Body *b, Env *env, const Node *n) {
   if (!failed && !fits)
     diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n,
                v.n == 1 ? "value" : "values");
+  if (b->trace && !fits) v = trace_parts(b, v, lhss->nkid, n->span), failed = false, fits = true;
   for (uint32_t i = 0; i < lhss->nkid; i++) {
     Value one = failed || !fits ? value_error(b, n->span) : value_one(b, v.at[i]);
     bind_wire(b, env, lhss->kid[i], one);
@@ -434,6 +436,7 @@ static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
       return;
     }
     statement(b, env, block->kid[i], out);
+    if (b->trace && !out->done) trace_statement(b);
   }
 }
 
@@ -454,9 +457,10 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
     fits = sizes_agree(b, v->type.count, want->count, span, span, "a result");
   for (uint32_t i = 0; fits && i < n; i++) {
     const Axis *have = &v->type.axis[own[i]], *need = &want->axis[i];
-    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need))
+    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need)) {
       fits = false;
-    else
+      if (b->trace) trace_clash(b, *have, *need);
+    } else
       fits = sizes_agree(b, need->size, have->size, span, span, "a result");
   }
   if (!fits) {
@@ -590,19 +594,27 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
   Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
   Env *inner = env_new(b->in, env, scope, b);
   Span span = body ? body->span : def->span;
-  if (result && !types_eval(b, env, result, true, &b->want, &b->space)) return false;
+  if (result && !types_eval(b, env, result, true, &b->want, &b->space)) {
+    if (!b->trace) return false;
+    trace_result_types(b);
+  }
   if (!bind_params(b, inner, def, params, args)) return false;
   bool named = params || (real->kind == DEF_LEARNER && real->refined && real->refined->kid[0]);
   Outcome out = {0};
   uint32_t errors = w->diags->errors;
   b->env = env;
-  if (!body) {
+  if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || trace_follows(&args))) {
+    out.value = trace_nothing(b, args, def->span);
+  } else if (!body) {
     out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
   } else if (body->kind == N_BLOCK) {
     statements(b, inner, body, &out);
     bool unread = false; // a line that could not be read may have returned
     for (uint32_t i = 0; i < body->nkid; i++) unread |= body->kid[i]->kind == N_ERROR;
-    if (!out.done && unread) return false;
+    if (!out.done && unread) {
+      if (b->trace) trace_no_result(b);
+      return false;
+    }
     if (!out.done && w->diags->errors == errors && !b->generic)
       diag_error(w->diags, def->span, "the body of `%s` never returns",
                  name_text(w->names, def->name));
@@ -614,6 +626,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
         diag_error(w->diags, def->span, "the body of `%s` never returns",
                    name_text(w->names, def->name));
     }
+    if (!out.done && b->trace) trace_no_result(b);
     if (!out.done) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
     const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
@@ -625,7 +638,9 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
     out.value = apply(b, inner, body, copy, NULL, body->span);
   }
   if (!b->want.n && !b->space) b->space = out.value.space;
-  if (!outputs(b, out.value, span)) return false;
+  bool fits = outputs(b, out.value, span);
+  if (b->trace) trace_results(b, out.value, fits);
+  if (!fits) return false;
   body_finish(b);
   return w->diags->errors == errors;
 }

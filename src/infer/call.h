@@ -36,6 +36,7 @@ typedef struct {
   const Header *h;
   const Node *over;
   Span span;
+  Trace *trace; // of the callee's body, or NULL
 } Call;
 
 // The axes that pass over the box, for all arguments together.
@@ -77,6 +78,7 @@ bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p)
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);
 const Node *only_type(const Node *types);
 bool keeps_places(const Formals *f, const Node *result);
+Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good);
 Body *instance_renamed(const Call *c, const Body *home, const Inputs *in);
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
                const Inputs *in);

@@ -21,6 +21,7 @@ enum {
 };
 
 typedef struct Env Env;
+typedef struct Trace Trace;
 
 struct Scope {
   Infer *in;
@@ -99,6 +100,7 @@ typedef struct {
   Span span;
   bool literal; // a number without a type: it fills whatever place it stands in
   bool error;   // already reported; silent from here on
+  Id ghost;     // the wire that stands for an error in a picture (partial.c)
   bool indexed; // its own axes are indices of the equation it stands in
   bool access;  // it is a read written with brackets: a factor
   uint32_t nreduce;
@@ -200,6 +202,7 @@ struct Body {
   Types want;         // results as declared
   VEC(Proposal) proposal;
   const Def *space; // the space of its results, if they were declared so
+  Trace *trace;     // partial.c: it is worked off for a picture only; otherwise NULL
 };
 
 // -- index equations ------------------------------------------------------------------------------
@@ -264,6 +267,7 @@ Size axis_size(Infer *, Def *);
 
 // value.c
 Val val_error(Span);
+Val val_ghost(Id wire, Span); // an error that a wire stands for
 Val val_literal(Body *, double, Span);
 Val val_number(Body *, double, Span); // a typed R[]
 Val val_size(Body *, Size, Span);

@@ -3,6 +3,7 @@
 // declared type of a result, and last the largest range for which every read is inside. The left
 // side says where results are written.
 #include "index.h"
+#include "partial.h"
 
 // -- sizes of indices -----------------------------------------------------------------------------
 static bool unsolved(World *w, const EqIndex *index) {
@@ -455,8 +456,8 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
       v->type.axis[i].label = 0;
 }
 
-Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad,
-                    const Type *want, Span span) {
+static Value equation_value(Body *b, Env *env, const Node *brackets, const Node *expr,
+                            const Node *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   if (expr->kind == N_TUPLE) { // each part has its own indices
     Value all = {0};
@@ -481,4 +482,12 @@ Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, c
   }
   eq_finish(b, env, &eq, failed || b->w->diags->errors > errors);
   return v;
+}
+
+Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad,
+                    const Type *want, Span span) {
+  if (!b->trace) return equation_value(b, env, brackets, expr, pad, want, span);
+  uint32_t mark = trace_begin(b);
+  return trace_value(b, env, expr, mark, equation_value(b, env, brackets, expr, pad, want, span),
+                     true);
 }

@@ -1,5 +1,6 @@
 // Expressions to values.
 #include "elab.h"
+#include "partial.h"
 
 #include <math.h>
 
@@ -617,7 +618,9 @@ Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
     return value_error(b, n->span);
   }
   b->in->nest++;
+  uint32_t mark = b->trace ? trace_begin(b) : 0;
   Value v = eval_node(b, env, n, eq);
+  if (b->trace) v = trace_value(b, env, n, mark, v, false);
   b->in->nest--;
   return v;
 }

@@ -215,6 +215,35 @@ bool infer_training(Infer *, Program *, const Node *train, Training *); // false
 const Stepper *training_stepper(Infer *, const Training *, const Param *); // NULL = nobody
 bool learner_holds(Infer *, Def *, const Param *); // is it the learner's, or of one inside it?
 
+// partial.c: what can be shown of a program with errors. Its diagrams hold boxes that stand for
+// what could not be done: they are for pictures, and nothing may be done with them.
+typedef struct {
+  Id wire;
+  uint32_t axis; // + 1; 0: all of it
+} FaultyWire;
+typedef struct {
+  Span span;
+  const char *text; // the message
+  Id box;           // what could not be done; 0: the diagram has no such box
+  VEC(FaultyWire) wire;
+  bool end; // it is about what comes out
+} Slip;
+typedef struct {
+  Diagram *diagram; // a wire without a base is of unknown type
+  Ids unknown;      // boxes of it that stand for something, with its name
+  VEC(Slip) slip;
+  VEC(const char *) end; // the types of what comes out, in words
+  bool ends;             // they are at fault
+} Broken;
+typedef struct {
+  Broken *left, *right; // right: NULL where there is one side
+  Ids fields[2];        // the given fields behind their inputs
+  VEC(Slip) slip;       // of the two together
+} BrokenGoal;
+Broken *infer_broken(Infer *, Program *, const char *name); // a box or learner; NULL: it is well
+BrokenGoal infer_broken_goal(Infer *, Program *, const Goal *);
+const char *infer_first_broken(Infer *, Program *); // the first box that is not well, or NULL
+
 Def *def_of(Infer *, Id);
 // Does this param belong to the learner, or to this member (".2") of the family?
 bool def_owns(World *, const Param *, const Def *, const char *member);

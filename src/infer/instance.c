@@ -146,13 +146,15 @@ static void keep_options(const Call *c, Diagram *d) {
   }
 }
 
-static Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
+// An input without a type is an error that stands on its wire.
+Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
   Infer *infer = c->b->in;
   World *w = c->b->w;
   Body *body = body_new(infer, c->def->name);
   body->generic = c->b->generic;
   body->def = c->def;
   body->env = c->to;
+  body->trace = c->trace;
   c->to->body = body;
   body->labels = table_new(w->arena);
   body->header_result = result_types(c->h);
@@ -167,6 +169,7 @@ static Body *instance_body(const Call *c, const Formals *formals, const Inputs *
       if (in->in[i].axis[k].pass) body_pass(body, in->in[i].axis[k].pass, in->in[i].axis[k]);
     args.at[i] =
         val_wire(body, diagram_input(w, body->d, in->in[i], name, origin_at(body, span)), span);
+    if (!in->in[i].base) args.at[i] = val_ghost(args.at[i].x->wire, span);
   }
   keep_options(c, body->d);
   *good = body_work(body, c->to, c->def, c->h->params, result_types(c->h), c->h->body, args);

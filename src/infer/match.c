@@ -2,6 +2,7 @@
 // or the axis that an option selects by its label; names of axes are bound to what they meet. The
 // axes left in front pass over the box: over all arguments they make one list.
 #include "call.h"
+#include "partial.h"
 
 // -- matching an argument with a parameter --------------------------------------------------------
 
@@ -63,6 +64,7 @@ static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const
                       name_text(w->names, actual->label));
     diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
     diag_note(w->diags, e, item->span, "declared here");
+    if (c->b->trace) trace_clash(c->b, formal[0], *actual);
     return false;
   }
   if (sizes_agree(c->b, formal[0].size, actual->size, arg->span, item->span, "an argument"))

@@ -1,5 +1,6 @@
 // Sizes, axes and types from their text, and what can be decided before anything runs.
 #include "learning.h"
+#include "partial.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,10 @@
 // Two sizes must be the same. What cannot be decided yet is kept, and looked at again at the end.
 bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const char *what) {
   SizeAnswer answer = size_equate(b->w, left, right, b->generic);
-  if (answer == SIZES_CLASH) return false;
+  if (answer == SIZES_CLASH) {
+    if (b->trace) trace_clash(b, (Axis){.size = left}, (Axis){.size = right});
+    return false;
+  }
   if (answer == SIZES_OPEN && !b->generic)
     vec_push(b->w->arena, &b->in->open, (Open){left, right, span, other, what});
   return true;

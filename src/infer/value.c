@@ -3,10 +3,12 @@
 // equation by their name, others by label or from the right. A value turns into a loop whose
 // indices are its axes.
 #include "elab.h"
+#include "partial.h"
 
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
 
 Val val_error(Span span) { return (Val){.error = true, .span = span}; }
+Val val_ghost(Id wire, Span span) { return (Val){.error = true, .ghost = wire, .span = span}; }
 
 Value value_one(Body *b, Val v) { return (Value){1, arena_copy(b->w->arena, &v, sizeof v), NULL}; }
 Value value_error(Body *b, Span span) { return value_one(b, val_error(span)); }
@@ -145,6 +147,7 @@ static bool meet(Joined *j, uint32_t at, const Axis *axis) {
     diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
     diag_note(w->diags, e, def_of(j->b->in, axis->decl)->span, "axis %s is declared here",
               name_text(w->names, axis->label));
+    if (j->b->trace) trace_clash(j->b, *have, *axis);
     return false;
   }
   if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that stand together")) {

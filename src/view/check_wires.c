@@ -141,7 +141,7 @@ void check_crossings(Scene *s) {
 typedef struct { // a level part of a chain
   double x0, x1, y;
 } Reach;
-typedef VEC(Reach) Runs;
+typedef VEC(Reach) Reaches;
 
 typedef struct {
   uint32_t *next;     // [thing] the wire that goes on where this one ends + 1
@@ -193,7 +193,7 @@ static void find_chains(Scene *s, Chains *c) {
 }
 
 // Level parts of a wire. *x: where it ends.
-static void add_runs(Scene *s, const Thing *t, Runs *out, double *x) {
+static void add_runs(Scene *s, const Thing *t, Reaches *out, double *x) {
   for (const Segment *k = &s->segment.at[t->first];; k++) {
     Reach *last = out->n ? &out->at[out->n - 1] : NULL;
     if (is_level(k) && last && fabs(last->y - k->y0) < 0.05 && fabs(last->x1 - k->x0) < 0.05)
@@ -266,7 +266,7 @@ static bool is_tied(Scene *s, const Reach *run, Ids *near) {
   return false;
 }
 
-static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Runs *r, double end,
+static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches *r, double end,
                         Ids *near) {
   const char *words = s->thing.at[chain].words;
   for (uint32_t i = 1; i + 1 < r->n; i++) {
@@ -296,7 +296,7 @@ void check_bends(Scene *s) {
   Ids near = {0};
   find_chains(s, &c);
   for (uint32_t i = 0; i < s->thing.n; i++) {
-    Runs runs = {0};
+    Reaches runs = {0};
     double end = 0;
     if (!is_wire(&s->thing.at[i]) || c.has_previous[i]) continue;
     for (uint32_t k = i + 1; k; k = c.next[k - 1]) add_runs(s, &s->thing.at[k - 1], &runs, &end);

@@ -110,6 +110,10 @@ const char *string_type(World *w, Arena *a, const Type *t) {
 }
 
 static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
+  if (!t->base) {
+    *strand_of(c->s, bundle, 0) = (Strand){.label = "?", .line = LINE_UNKNOWN, .bundle = bundle};
+    return;
+  }
   if (is_string(c)) {
     strand_of(c->s, bundle, 0)->type = string_type(c->w, c->s->arena, t);
     return;
@@ -269,6 +273,7 @@ static void string_loop(Part *p, const Box *box) {
 
 void draw_box(Part *p, const Box *box) {
   bool string = is_string(p->c);
+  if (p->c->broken && draw_unknown(p, box)) return;
   switch (box->op) {
   case OP_loop: (string ? string_loop : draw_loop)(p, box); break;
   case OP_call: draw_call(p, box); break;
@@ -345,8 +350,10 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
     inputs_from_sources(&p, supply);
   else
     inputs_from_left(&p);
+  if (c->broken) mark_inputs(&p);
   draw_part(&p);
   for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c->s, bundle_of(&p, d->out.at[i]));
+  if (c->broken) mark_ends(&p);
   series_rows(c);
   sketch_words(c->s);
   c->s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
@@ -355,15 +362,26 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
 }
 
 // What is opened twice is known when all has been drawn once.
-Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
-                   const Supply *supply) {
-  Circuit c = {.w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a)};
+static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                        const Supply *supply, const Broken *broken) {
+  Circuit c = {
+      .w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a), .broken = broken};
   c.s = sketch_new(a, ""); // its arena
   c.compared = table_new(a);
   c.same = same_new(a);
-  const Diagram *d = part_diagram(&c, circuit_unwrapped(whole));
+  const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
   Sketch *s = draw_whole(&c, a, d, supply);
   return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;
+}
+
+Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                   const Supply *supply) {
+  return whole_of(w, a, whole, how, supply, NULL);
+}
+
+Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *how,
+                       const Supply *supply) {
+  return whole_of(w, a, k->diagram, how, supply, k);
 }
 
 // With notes, it is one row.

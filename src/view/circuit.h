@@ -41,6 +41,7 @@ typedef struct {
   Table *pairs_of; // diagrams to entries of `pairs`
   VEC(const uint32_t *) pairs;
   Same *same;
+  const Broken *broken; // the whole has errors; otherwise NULL
 } Circuit;
 
 // Turns of a loop that are drawn as one: in all of them the boxes are the same, but for sizes.
@@ -85,6 +86,11 @@ void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
 void inputs_from_left(Part *);
 uint32_t reads(const Diagram *, Id wire); // how often it is read
+
+// broken.c
+bool draw_unknown(Part *, const Box *); // false: it is a box like any other
+void mark_inputs(Part *);               // what comes in and is wrong
+void mark_ends(Part *);                 // what comes out and should not
 
 // formula.c: what a loop does to numbers; NULL: the wires say it all
 typedef struct {

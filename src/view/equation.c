@@ -18,6 +18,7 @@ typedef struct {
   const char *moved, *tag, *by;
   bool framed;         // what is right is the body of what is left
   double above, below; // of the line in which the signs stand
+  Said said;           // messages, whose height is a part of below
 } Equation;
 typedef VEC(Equation) Equations;
 
@@ -127,9 +128,10 @@ static void split_constants(Goals *g, Sketch *s) {
   }
 }
 
+static const CircuitHow strings = {.level = LEVEL_LEARNER};
+
 static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
-  static const CircuitHow how = {.level = LEVEL_LEARNER};
-  Sketch *s = circuit_of(g->w, g->arena, d, &how, supply);
+  Sketch *s = circuit_of(g->w, g->arena, d, &strings, supply);
   goals_freeze(g, s);
   split_constants(g, s);
   goals_tint(g, s);
@@ -208,20 +210,38 @@ static void find_extent(Equation *e) {
   e->below = fmax(e->below, *e->moved ? 38 : 0);
 }
 
-static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
+static Layout *broken_side(Goals *g, const Broken *k, const Ids *fields) {
+  Sketch *s = circuit_broken(g->w, g->arena, k, &strings, supplies(g, fields));
+  goals_freeze(g, s);
+  goals_tint(g, s);
+  return lay_out(g->arena, s);
+}
+
+static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
   const Node *claim = goal->node->kid[0];
-  *out = (Equation){.tag = name_text(g->w->names, goal->node->name ? goal->name : 0),
-                    .by = measured_by(g, goal)};
   Diagram *side[2];
   Ids has[2] = {{0}};
-  if (!infer_sides(g->in, g->p, goal, side, has)) return false;
-  Ids fields = all_fields(g, &has[0], &has[1]);
-  out->left = side_layout(g, side[0], &has[0], &fields);
-  if (side[1]) out->right = side_layout(g, side[1], &has[1], &fields);
-  if (!side[1]) out->sign = claim->kind == N_MINIMISE ? "min" : "max";
-  if (!out->left || (side[1] && !out->right)) return false;
+  if (claim->kind != N_EQUAL) out->sign = claim->kind == N_MINIMISE ? "min" : "max";
+  if (said_wrong(g, goal, &out->said)) {
+    const BrokenGoal *k = &out->said.wrong;
+    out->left = broken_side(g, k->left, &k->fields[0]);
+    if (k->right) out->right = broken_side(g, k->right, &k->fields[1]);
+  } else if (infer_sides(g->in, g->p, goal, side, has)) {
+    Ids fields = all_fields(g, &has[0], &has[1]);
+    out->left = side_layout(g, side[0], &has[0], &fields);
+    if (side[1]) out->right = side_layout(g, side[1], &has[1], &fields);
+  }
+  return out->left && (out->right || out->sign);
+}
+
+static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
+  *out = (Equation){.tag = name_text(g->w->names, goal->node->name ? goal->name : 0),
+                    .by = measured_by(g, goal)};
+  if (!find_sides(g, goal, out)) return false;
   out->moved = moved_by(g, goal, out);
   find_extent(out);
+  said_measure(g, &out->said, out->left, out->right);
+  out->below += out->said.high;
   return true;
 }
 
@@ -313,8 +333,8 @@ static void words(Canvas *c, double x, double y, const Text *how, const char *te
 }
 
 static Ink out_ink(const Layout *l, uint32_t i) {
-  Ink ink = l->s->strand.at[l->s->bundle.at[l->s->out.at[i]].first].ink;
-  return ink ? ink : INK_LINE;
+  const Strand *x = &l->s->strand.at[l->s->bundle.at[l->s->out.at[i]].first];
+  return x->alarm ? INK_ALARM : x->ink ? x->ink : INK_LINE;
 }
 
 // An effect: what comes out on the left ends here.
@@ -396,6 +416,12 @@ static Equations all_equations(Goals *g, uint32_t *goals) {
   return all;
 }
 
+// What the messages of a goal as a whole are tied to.
+static Place sign_place(const Equation *e, double x, double y) {
+  bool triangle = !e->right;
+  return (Place){x, y - 12, y + (*e->moved ? (triangle ? 42 : 32) : triangle ? 21 : 12)};
+}
+
 Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
   Goals g = {.in = in, .w = infer_world(in), .arena = a, .p = p};
   uint32_t goals;
@@ -410,9 +436,17 @@ Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
     height += e->above + e->below + ROW;
     if (i < goals) braced = height;
   }
+  Said others = {0}, **said = NEW_ARRAY(a, Said *, all.n + 1);
+  for (uint32_t i = 0; i < all.n; i++) said[i] = &all.at[i].said;
+  said_others(&g, said, all.n, &others);
+  said[all.n] = &others;
+  const char *about = said_about(&g, said, all.n + 1);
   double first = goals > 1 ? BRACE + 8 : 0, sign = first + left + GAP + wide / 2;
   double width = sign + wide / 2 + GAP + right + tag;
-  Canvas *c = canvas_new(a, width, height + ROW, "Goals", "Pictures that training makes equal");
+  double most = width;
+  for (uint32_t i = 0; i <= all.n; i++) most = fmax(most, said[i]->wide);
+  Canvas *c = canvas_new(a, most, height + ROW + others.high, "Goals",
+                         about ? about : "Pictures that training makes equal");
   double y = ROW;
   for (uint32_t i = 0; i < all.n; i++) {
     Equation *e = &all.at[i];
@@ -421,8 +455,12 @@ Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
       words(c, width - 8, y + e->above + 5,
             &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_END, .ink = INK_SOFT},
             arena_format(a, "(%s)", e->tag));
+    Place place = sign_place(e, sign, y + e->above);
+    said_paint(c, &g, &e->said, e->left, e->right, &place, y + e->above + e->below - e->said.high);
     y += e->above + e->below + ROW;
   }
+  Plating plan = plates_plan(a, c, &others.plate, height + ROW, true);
+  plates_paint(c, &plan, height + ROW);
   if (goals > 1) brace(c, 10, ROW + 4, braced - 4);
   return c;
 }

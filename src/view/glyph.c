@@ -40,6 +40,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, fmax(text_room(FACE_SANS, 14, g), second_room(g)) + 24);
   case GLYPH_INSET: return inset_width(g->inset);
+  case GLYPH_GHOST: return fmax(40, text_room(FACE_SANS, 14, g) + 20);
   case GLYPH_KEPT: return text_room(FACE_ITALIC, LETTER, g) + 14;
   case GLYPH_EFFECT:
   case GLYPH_STOP:
@@ -73,6 +74,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return g->second ? 54 : 44;
   case GLYPH_INSET: return g->inset->height;
+  case GLYPH_GHOST: return 34;
   case GLYPH_KEPT: return 30;
   case GLYPH_EFFECT:
   case GLYPH_STOP:
@@ -289,6 +291,16 @@ static void block(const Brush *b) {
               b->g->second);
 }
 
+static void unknown(const Brush *b) {
+  path_rect(b->c, b->x - b->w / 2, b->y0, b->w, b->y1 - b->y0, 0);
+  Paint how = {.fill = b->g->alarm ? INK_WRONG : INK_PAPER,
+               .stroke = b->g->alarm ? INK_ALARM : INK_LINE,
+               .width = b->g->alarm ? 2.5 : 1,
+               .dash = {6, 4}};
+  canvas_paint(b->c, &how);
+  letter(b, FACE_SANS, 14, INK_TEXT);
+}
+
 void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   Brush b = {.c = c, .g = p->glyph, .x = p->x, .w = glyph_width(p->glyph)};
   glyph_extent(l, p, &b.y0, &b.y1);
@@ -311,6 +323,7 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
   case GLYPH_INSET: break; // paint.c
+  case GLYPH_GHOST: unknown(&b); break;
   case GLYPH_KEPT: rectangle(&b, INK_KEPT, 0), letter(&b, FACE_ITALIC, LETTER, INK_TEXT); break;
   case GLYPH_EFFECT:
   case GLYPH_STOP:

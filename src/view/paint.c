@@ -128,9 +128,13 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
     curve_to(c, bend, y + by, s->spread + l->bend_out[x].to, l->y[x] + by);
   }
   end_strand(c, l, e, x, by);
-  const Strand *k = &l->s->strand.at[x];
-  canvas_paint(
-      c, &(Paint){.stroke = k->ink ? k->ink : INK_LINE, .width = k->line == LINE_THICK ? 2 : 1});
+  const Strand *s = &l->s->strand.at[x];
+  Paint how = {.stroke = s->alarm ? INK_ALARM
+                         : s->ink ? s->ink
+                                  : INK_LINE,
+               .width = (s->line == LINE_THICK ? 2 : 1) + (s->alarm ? 1.5 : 0)};
+  if (s->line == LINE_UNKNOWN) how.dash[0] = 5, how.dash[1] = 3;
+  canvas_paint(c, &how);
 }
 
 static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
@@ -228,10 +232,10 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
-  if (k->title)
-    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              k->title);
+  Text how = {.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
+  double middle = (l->left[b] + l->right[b]) / 2;
+  if (k->title) // with an index, or a name as it is
+    (strstr(k->title, "_{") ? math_text : canvas_text)(c, middle, l->top[b] + 15, &how, k->title);
   canvas_close(c);
 }
 

@@ -378,6 +378,25 @@ static void find_homes(Settle *t) {
   for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
 }
 
+// A use that is at fault: where it stands is, and where that comes from without being changed.
+static void settle_alarms(Settle *t) {
+  Sketch *s = t->s;
+  for (uint32_t u = 1; u < t->uses; u++)
+    for (uint32_t i = 0; t->stands[u] && i < s->bundle.at[u].n; i++)
+      if (strand_of(s, u, i)->alarm) {
+        strand_of(s, t->stands[u], i)->alarm = true;
+        strand_of(s, t->stands[u], i)->label = strand_of(s, u, i)->label;
+      }
+  for (uint32_t k = t->stage.n; k-- > 0;) {
+    const Stage *stage = &t->stage.at[k];
+    bool crosses = !stage->glyph.n && stage->in.n > 1;
+    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
+      crosses = stage->link.at[i].kind == LINK_PASS;
+    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
+      s->strand.at[stage->link.at[i].a].alarm |= s->strand.at[stage->link.at[i].to].alarm;
+  }
+}
+
 void sketch_settle(Sketch *s) {
   if (s->settled) return;
   Arena *a = s->arena;
@@ -405,6 +424,7 @@ void sketch_settle(Sketch *s) {
   put_sources(&t, &out);
   if (out.n) out = take_all(&t, &out, 0, false);
   settle_strands(&t);
+  settle_alarms(&t);
   s->out = out;
   s->settled = true;
   s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;

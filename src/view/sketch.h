@@ -8,20 +8,22 @@
 #ifndef LIMN_SKETCH_H
 #define LIMN_SKETCH_H
 
-#include "view/view.h"
+#include "view/plate.h"
 
 typedef enum {
   LINE_PLAIN,
   LINE_TANDEM,
   LINE_THICK,
-  LINE_FORTH, // with an arrowhead to the right
-  LINE_BACK,  // to the left: where a value is copied, what comes back is added
+  LINE_FORTH,   // with an arrowhead to the right
+  LINE_BACK,    // to the left: where a value is copied, what comes back is added
+  LINE_UNKNOWN, // of unknown type: dashed
 } Line;
 
 typedef struct {
   const char *label; // in the little language of math.c; NULL: none
   const char *size;  // if the label is a name whose size is known; or NULL
   Line line;
+  bool alarm; // it is at fault
   uint32_t bundle;
   const char *type;       // of a whole tensor, in words; or NULL
   Ink ink;                // 0: that of lines
@@ -59,6 +61,7 @@ typedef enum {
   GLYPH_LENS,   // a round box with values forward and changes backward
   GLYPH_OPTIC,  // the same opened: fwd, bwd and what is kept between them
   GLYPH_RATE,   // a cap where what goes forward turns back
+  GLYPH_GHOST,  // what could not be done
 } GlyphKind;
 
 typedef struct Layout Layout;
@@ -78,6 +81,8 @@ typedef struct {
   bool upper;                       // GLYPH_MASK: what stays is above the diagonal
   const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
   const char *words, *id;           // for readers; NULL: those of its stage
+  bool alarm;                       // something is wrong with it
+  Id unknown;                       // GLYPH_GHOST: the box of the diagram
 } Glyph;
 
 typedef enum {
@@ -254,6 +259,13 @@ typedef struct {
   uint32_t number;
 } Supply;
 Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const Supply *);
+Sketch *circuit_broken(World *, Arena *, const Broken *, const CircuitHow *, const Supply *);
+
+// broken.c
+Message message_plate(World *, Arena *, Span, const char *text);
+void broken_plates(World *, Arena *, const Broken *, const Layout *,
+                   Messages *);                      // adds its messages
+const char *plates_about(Arena *, const Messages *); // all of them as a sentence
 
 // legend.c: the sizes that its labels have
 void legend_paint(Canvas *, Arena *, const Page *);

@@ -19,7 +19,7 @@ enum { NORTH = 1, EAST = 2, SOUTH = 4, WEST = 8 };
 
 typedef struct {
   uint8_t line; // directions
-  bool solid, dashed;
+  bool solid, dashed, heavy;
   bool word; // the cell belongs to words
   uint32_t rune;
 } Cell;
@@ -37,6 +37,7 @@ typedef struct {
   Arena *arena; // scratch
   const Canvas *canvas;
   bool ascii;
+  bool heavy;    // what is being walked is at fault
   double coarse; // 1 unless the page is too large
   VEC(Tier) tier;
   int columns, rows;
@@ -143,6 +144,7 @@ static void join(Art *a, int column, int row, uint8_t direction, bool dashed) {
   c->line |= direction;
   c->solid |= !dashed;
   c->dashed |= dashed;
+  c->heavy |= a->heavy;
 }
 
 typedef struct {
@@ -422,8 +424,11 @@ static void put_path(Art *a, const Mark *m) {
   if (p->stroke == INK_GRID || (p->fill && !p->stroke && p->opacity < 0.9)) return;
   if (whole)
     put_area(a, m, &b);
-  else if (!is_ornament(a, &b))
+  else if (!is_ornament(a, &b)) {
+    a->heavy = p->stroke == INK_ALARM && p->width > 2;
     walk_lines(a, false, p->dash[1] > 0);
+    a->heavy = false;
+  }
 }
 
 static void put_image(Art *a, const Mark *m) {
@@ -648,6 +653,8 @@ static uint32_t shown(const Art *a, const Cell *c) {
   if (c->word) return c->rune;
   if (c->rune) return a->ascii ? sign_shown(c->rune) : c->rune;
   if (!c->line) return ' ';
+  if (c->heavy && level) return a->ascii ? '=' : 0x2501;                 // ━
+  if (c->heavy && upright) return a->ascii ? '"' : 0x2503;               // ┃
   if (c->dashed && !c->solid && level) return a->ascii ? '.' : 0x254c;   // ╌
   if (c->dashed && !c->solid && upright) return a->ascii ? ':' : 0x254e; // ╎
   if (a->ascii) return level ? '-' : upright ? '|' : '+';

@@ -1,8 +1,9 @@
 // Any text: checked as a program, with messages in both forms; if it has no errors, its first box
 // or learner is printed after inlining and after the reverse derivative, its cost is counted, and
-// the gradient of its loss is taken, and the steps of its first `train` are made. No crash, no
+// the gradient of its loss is taken, and the steps of its first `train` are made. If it has some,
+// what can be shown of its goals and of its first box that is not well is drawn. No crash, no
 // leak, no hang. The library is read once: every input begins with the memory as it was then.
-#include "learn/learn.h"
+#include "view/view.h"
 
 #include "tokens.h"
 
@@ -53,6 +54,21 @@ static void passes(const Diagram *d, Buf *out) {
   diagram_cost(world, back);
 }
 
+static void look_at(Canvas *c, Buf *out) {
+  Faults faults = {0};
+  if (!c) return;
+  canvas_check(arena, c, &faults);
+  canvas_art(c, &(Look){0}, out);
+}
+
+static void pictures(Program *p, Buf *out) {
+  const char *name = infer_first_broken(infer, p);
+  Broken *k = name ? infer_broken(infer, p, name) : NULL;
+  if (k && diagram_boxes(world, k->diagram) < 60)
+    look_at(broken_draw(world, arena, k, &(CircuitHow){0}), out);
+  if (p->goal.n < 5) look_at(goals_draw(infer, arena, p), out);
+}
+
 static void work(const char *text, size_t n) {
   char name[64];
   Buf out = buf_new(arena);
@@ -69,6 +85,8 @@ static void work(const char *text, size_t n) {
     Regime r;
     if (is_small(loss.diagram) && p->train.n && learn_regime(infer, p, p->train.at[0], &r))
       for (uint32_t i = 0; i < r.step.n && i < 4; i++) show(r.step.at[i].diagram, &out);
+  } else {
+    pictures(p, &out);
   }
   diags_print(world->diags, &out);
   diags_json(world->diags, &out);
