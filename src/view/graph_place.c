@@ -274,7 +274,7 @@ static bool part_pins(Placer *p, const Runs *r, uint32_t stuck) {
       bool down = a->y[0] <= b->y[1];
       for (uint32_t turn = 0; turn < 2; turn++, down = !down) {
         gap(p, pin[!down], pin[down], least);
-        if (places_solve(p->arena, &p->places, p->y)) return true;
+        if (places_solve(p->arena, &p->places, p->y, NULL)) return true;
         p->places.gap.n--;
       }
     }
@@ -284,7 +284,7 @@ static bool part_pins(Placer *p, const Runs *r, uint32_t stuck) {
 
 // A line that is nearly straight should be straight: it pulls harder.
 static bool straighten(Placer *p) {
-  bool good = places_solve(p->arena, &p->places, p->y), again = true;
+  bool good = places_solve(p->arena, &p->places, p->y, NULL), again = true;
   for (uint32_t round = 0; good && again && round < HARDER; round++) {
     again = false;
     for (uint32_t i = 0; i < p->cells.piece.n; i++) {
@@ -293,7 +293,7 @@ static bool straighten(Placer *p) {
       p->places.pull.at[p->pieces + i].weight *= 6;
       again = true;
     }
-    good = !again || places_solve(p->arena, &p->places, p->y);
+    good = !again || places_solve(p->arena, &p->places, p->y, NULL);
   }
   return good;
 }
