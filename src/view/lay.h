@@ -32,6 +32,7 @@ typedef struct { // a divider, while it lasts between two things
   uint32_t upper, lower; // bundles that it divides in the last one
   uint32_t next;         // how it goes on, with something else above or below, + 1; 0: it ends
   bool follows;          // it goes on from another
+  bool within;           // and that through a stage that takes what is above and below it
 } Rule;
 
 typedef struct {

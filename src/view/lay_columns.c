@@ -245,6 +245,27 @@ static bool pair_after(const Lay *y, const Grid *r, uint32_t section, bool near,
   return !table_get(r->carried, key, 2 * sizeof *key);
 }
 
+// As what a tensor goes on behind the stage that takes it; 0: it does not.
+static uint32_t goes_on_as(const Lay *y, const Stage *t, uint32_t bundle) {
+  for (uint32_t i = 0; i < t->link.n; i++) {
+    const Link *k = &t->link.at[i];
+    if (k->kind == LINK_PASS && y->s->strand.at[k->a].bundle == bundle)
+      return y->s->strand.at[k->to].bundle;
+  }
+  return 0;
+}
+
+// A stage that takes both may leave them as they are, side by side.
+static void carry_within(Lay *y, Grid *r, uint32_t section, uint32_t rule, const Group *g,
+                         const uint32_t pair[2]) {
+  const Stage *t = &y->s->stage.at[g->stage - 1];
+  uint32_t key[2] = {goes_on_as(y, t, pair[0]), goes_on_as(y, t, pair[1])};
+  if (!key[0] || !key[1] || r->place[key[1]] != r->place[key[0]] + 1) return;
+  uint32_t next = rule_goes_on(y, rule, section);
+  y->rule.at[next - 1].within = true;
+  table_put(r->carried, key, sizeof key, next);
+}
+
 static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids *under) {
   const Ids *row = &r->row[section];
   const Groups *groups = &r->group[section];
@@ -252,6 +273,7 @@ static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids
     for (uint32_t i = 1; i < row->n; i++) {
       uint32_t a = r->in[row->at[i - 1]], b = r->in[row->at[i]], rule = rules->at[i - 1];
       uint32_t key[2] = {comes_out(y, &groups->at[a], true), comes_out(y, &groups->at[b], false)};
+      if (a == b && !pass) carry_within(y, r, section, rule, &groups->at[a], &row->at[i - 1]);
       if (a == b) continue;
       under->at[a] = rule + 1;
       uint32_t upper = key[0];

@@ -184,14 +184,23 @@ static void jog(const Layout *l, const Rule *r, const Rule *next, double down, d
   if (late && !early) *from = spread, *to = fmin(spread + length, l->section.at[next->last].gather);
 }
 
-static void place_rule(const Finder *k, const Rule *r, const int64_t *place) {
+// Does it end at a stage and begin behind it anew, since it would run through a glyph there?
+static bool is_broken(const Finder *k, const Rule *r, const Rule *next, const int64_t *place) {
+  double height = (double)place[r->var];
+  if (!next->within) return false;
+  return place[next->var] != place[r->var] ||
+         isfinite(beside_glyphs(k, r->last, height, INFINITY, false));
+}
+
+// Pieces up to the end; what it goes on as behind a stage that breaks it comes back.
+static const Rule *place_pieces(const Finder *k, const Rule *r, const int64_t *place) {
   Layout *l = k->y->l;
   uint32_t first = l->divider.n;
-  if (is_brief(k, r)) return;
   double x0 = rule_begins(k, r, (double)place[r->var]), begin = x0, x1 = x0;
   for (;;) {
-    const Rule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL;
+    const Rule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL, *rest = next;
     double height = (double)place[r->var], to = 0;
+    if (next && is_broken(k, r, next, place)) next = NULL;
     if (next)
       jog(l, r, next, (double)place[next->var] - height, &x1, &to);
     else
@@ -200,10 +209,10 @@ static void place_rule(const Finder *k, const Rule *r, const int64_t *place) {
     Divider d = {.x0 = x0, .x1 = x1, .y = height, .follows = l->divider.n > first};
     d.product = !next && is_product(k, r, x1);
     vec_push(k->y->arena, &l->divider, d);
-    if (!next) break;
+    if (!next && x1 - begin < LEAST) l->divider.n = first;
+    if (!next) return rest;
     r = next, x0 = fmax(x1, to);
   }
-  if (x1 - begin < LEAST) l->divider.n = first;
 }
 
 void place_dividers(Lay *y, const int64_t *place) {
@@ -214,6 +223,7 @@ void place_dividers(Lay *y, const int64_t *place) {
   for (uint32_t i = 0; i < y->l->placed.n; i++)
     vec_push(scratch, &section[y->l->at[y->l->placed.at[i].stage]], i);
   for (uint32_t i = 0; i < y->rule.n && !y->s->strings; i++)
-    if (!y->rule.at[i].follows) place_rule(&k, &y->rule.at[i], place);
+    for (const Rule *r = y->rule.at[i].follows ? NULL : &y->rule.at[i]; r;)
+      r = is_brief(&k, r) ? NULL : place_pieces(&k, r, place);
   arena_free(scratch);
 }
