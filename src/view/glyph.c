@@ -180,15 +180,14 @@ static void norm(const Brush *b) {
   }
 }
 
+// On both its wires, however far apart they are.
 static void mask(const Brush *b) {
-  double l = b->x - 15, t = (b->y0 + b->y1) / 2 - 15;
-  path_move(b->c, l, t), path_line(b->c, l + 30, t), path_line(b->c, l + 30, t + 30),
-      path_close(b->c);
+  double l = b->x - 15, r = l + 30, t = b->y0, low = b->y1;
+  path_move(b->c, l, t), path_line(b->c, r, t), path_line(b->c, r, low), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_MASK : INK_SOFT});
-  path_move(b->c, l, t), path_line(b->c, l + 30, t + 30), path_line(b->c, l, t + 30),
-      path_close(b->c);
+  path_move(b->c, l, t), path_line(b->c, r, low), path_line(b->c, l, low), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_SOFT : INK_MASK});
-  path_rect(b->c, l, t, 30, 30, 0);
+  path_rect(b->c, l, t, 30, low - t, 0);
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
