@@ -63,6 +63,17 @@ void said_paint(Canvas *c, Goals *g, Said *s, const Layout *left, const Layout *
   plates_paint(c, &plan, bottom);
 }
 
+// Warnings about nothing in the picture stand without their lines and by what they say: they do not
+// depend on where in the program a declaration is.
+static void add_loose(Goals *g, Messages *to, Message p) {
+  if (p.mild) p.head = "";
+  vec_push(g->arena, to, p);
+  for (uint32_t i = to->n - 1; i && p.mild && to->at[i - 1].mild; i--) {
+    if (strcmp(to->at[i - 1].text, p.text) <= 0) return;
+    to->at[i] = to->at[i - 1], to->at[i - 1] = p;
+  }
+}
+
 void said_others(Goals *g, Said *const *all, uint32_t n, Said *out) {
   const Diags *d = g->w->diags;
   for (uint32_t i = 1; i < d->list.n; i++) {
@@ -70,7 +81,7 @@ void said_others(Goals *g, Said *const *all, uint32_t n, Said *out) {
     bool said = false;
     p.mild = d->list.at[i].kind == DIAG_WARNING;
     for (uint32_t k = 0; k < n; k++) said |= is_said(&all[k]->plate, &p);
-    if (!said) vec_push(g->arena, &out->plate, p);
+    if (!said) add_loose(g, &out->plate, p);
   }
   plates_size(g->arena, &out->plate, &out->wide, &out->high);
 }
