@@ -10,7 +10,8 @@
 // lie.
 //
 // Dividers: an end is not in the air if a glyph, dot, cup, frame, parenthesis, the end or the bend
-// of a wire, or the end of another divider is there.
+// of a wire, or the end of another divider is there. Tensors that stand far apart are divided all
+// the same: the nearest wire above and the nearest below count, however far away.
 #include "view/check.h"
 
 #include <math.h>
@@ -330,14 +331,52 @@ static bool line_holds(const Scene *s, const Segment *k, uint32_t divider, doubl
   }
 }
 
-static bool is_in_air(Scene *s, uint32_t divider, double x, double y, Ids *near) {
+// Does a wire of this height begin, end or bend beside x?
+static bool wire_turns(Scene *s, double x, double y, Ids *near) {
+  Area here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
+  grid_find(s, &s->segments, &here, near);
+  for (uint32_t i = 0; i < near->n; i++) {
+    const Segment *k = &s->segment.at[near->at[i]];
+    if (!is_kind(s, k, THING_WIRE)) continue;
+    if (k->begins && is_near(x, y, k->x0, k->y0, BESIDE, HELD)) return true;
+    if (is_last(s, k) && is_near(x, y, k->x1, k->y1, BESIDE, HELD)) return true;
+    if (!is_level(k) && segment_enters(k, &here)) return true;
+  }
+  return false;
+}
+
+static bool is_held_there(Scene *s, uint32_t divider, double x, double y, Ids *near) {
   Area around = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
   grid_find(s, &s->things, &around, near);
   for (uint32_t i = 0; i < near->n; i++)
-    if (thing_holds(&s->thing.at[near->at[i]], x, y)) return false;
+    if (thing_holds(&s->thing.at[near->at[i]], x, y)) return true;
   grid_find(s, &s->segments, &around, near);
   for (uint32_t i = 0; i < near->n; i++)
-    if (line_holds(s, &s->segment.at[near->at[i]], divider, x, y)) return false;
+    if (line_holds(s, &s->segment.at[near->at[i]], divider, x, y)) return true;
+  return false;
+}
+
+// How high the nearest wire above or below runs, or is where it ends beside x; y if there is none.
+static double nearest_wire(Scene *s, double x, double y, bool above, Ids *near) {
+  double best = above ? -INFINITY : INFINITY;
+  Area column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
+  grid_find(s, &s->segments, &column, near);
+  for (uint32_t i = 0; i < near->n; i++) {
+    const Segment *k = &s->segment.at[near->at[i]];
+    if (!is_kind(s, k, THING_WIRE) || !segment_enters(k, &column)) continue;
+    double to = above ? fmax(k->y0, k->y1) : fmin(k->y0, k->y1);
+    if (above ? to > y : to < y) continue; // it comes across
+    best = above ? fmax(best, to) : fmin(best, to);
+  }
+  return isfinite(best) ? best : y;
+}
+
+static bool is_in_air(Scene *s, uint32_t divider, double x, double y, Ids *near) {
+  if (is_held_there(s, divider, x, y, near)) return false;
+  for (int above = 0; above < 2; above++) {
+    double to = nearest_wire(s, x, y, above, near);
+    if (fabs(to - y) > REACH && wire_turns(s, x, to, near)) return false;
+  }
   return true;
 }
 

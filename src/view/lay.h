@@ -6,14 +6,15 @@
 //   lay_columns.c  what stands one above the other keeps its distance
 //   lay_curves.c   how strands bend
 //   lay_x.c        from left to right, and labels
-//   lay_frames.c   glyphs, dividers, frames
+//   lay_dividers.c where dividers begin and end
+//   lay_frames.c   glyphs, frames
 #ifndef LIMN_LAY_H
 #define LIMN_LAY_H
 
 #include "view/place.h"
 #include "view/sketch.h"
 
-enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 16 };
+enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 22 };
 enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90, FRAME = 8 };
 
 // What a stage does, as items from top to bottom: a strand that passes (with those that merge into
@@ -68,9 +69,11 @@ void find_curves(Lay *);
 // lay_x.c
 void find_x(Lay *);
 
+// lay_dividers.c: once glyphs have places
+void place_dividers(Lay *, const int64_t *place);
+
 // lay_frames.c
 void place_glyphs(Lay *, const int64_t *place);
-void place_dividers(Lay *, const int64_t *place);
 void find_frames(Lay *);
 
 #endif

@@ -226,15 +226,21 @@ static uint32_t rule_goes_on(Lay *y, uint32_t rule, uint32_t section) {
   return y->rule.at[rule].next = y->rule.n;
 }
 
+static bool are_taken(const Lay *y, uint32_t a, uint32_t b) {
+  return y->o->taker[a] && y->o->taker[a] == y->o->taker[b];
+}
+
 // Between which two of the next row a rule goes on. If what it divided is no longer side by side,
-// since something came between or ended, it goes along with the upper one, or else the lower one.
-static bool pair_after(const Grid *r, uint32_t section, bool near, uint32_t key[2]) {
+// since something came between or ended, it goes along with the upper one, or else the lower one;
+// with the lower one too, if what came between is taken together with the upper one.
+static bool pair_after(const Lay *y, const Grid *r, uint32_t section, bool near, uint32_t key[2]) {
   const Ids *row = &r->row[section + 1];
   uint32_t upper = key[0] ? r->place[key[0]] : 0, lower = key[1] ? r->place[key[1]] : 0;
   if (upper && lower == upper + 1) return near;
   if (upper == row->n) upper = 0;
   if (near || (!upper && lower < 2)) return false;
-  if (!upper) upper = lower - 1;
+  if (!upper || (lower > upper + 1 && are_taken(y, row->at[upper - 1], row->at[upper])))
+    upper = lower - 1;
   key[0] = row->at[upper - 1], key[1] = row->at[upper];
   return !table_get(r->carried, key, 2 * sizeof *key);
 }
@@ -248,7 +254,10 @@ static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids
       uint32_t key[2] = {comes_out(y, &groups->at[a], true), comes_out(y, &groups->at[b], false)};
       if (a == b) continue;
       under->at[a] = rule + 1;
-      if (!pair_after(r, section, pass == 0, key)) continue;
+      uint32_t upper = key[0];
+      if (!pair_after(y, r, section, pass == 0, key)) continue;
+      if (key[0] != upper && upper && r->place[upper]) // what comes between stays above it
+        under->at[a] = 0, under->at[b - 1] = rule + 1;
       bool same = key[0] == row->at[i - 1] && key[1] == row->at[i];
       table_put(r->carried, key, sizeof key, same ? rule + 1 : rule_goes_on(y, rule, section));
     }
@@ -261,7 +270,8 @@ static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bo
   for (uint32_t i = 0; i < groups->n; i++) {
     uint32_t before = c.n;
     put_group(y, &c, &groups->at[i], out);
-    if (!under->at[i] || c.n == before) continue;
+    bool source = groups->at[i].stage && !y->s->stage.at[groups->at[i].stage - 1].in.n;
+    if (!under->at[i] || (c.n == before && !source)) continue;
     vec_push(y->arena, &c, (Entry){.var = y->rule.at[under->at[i] - 1].var, .divider = true});
   }
   column_apart(y, &c);

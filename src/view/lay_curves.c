@@ -123,8 +123,25 @@ enum {
   WAY_OWN,
   WAY_BUNDLES,
   WAY_STRANDS = WAY_BUNDLES + 6,
-  WAYS = WAY_STRANDS + 6
+  WAY_TURNS = WAY_STRANDS + 6,
+  WAYS = WAY_TURNS + 6
 };
+
+// When it is the turn of a strand: of those that go down, the one that ends lowest goes first, of
+// those that go up, the highest, so that none crosses another and back. `after`: those that go up
+// wait for the others.
+static uint32_t turn_of_arc(const Arcs *all, uint32_t i, bool after) {
+  const Arc *b = &all->at[i];
+  bool down = b->y1 > b->y0;
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < all->n; k++) {
+    const Arc *o = &all->at[k];
+    if (fabs(o->y1 - o->y0) < 0.5) continue;
+    bool same = (o->y1 > o->y0) == down;
+    n += same ? (down ? o->y1 > b->y1 : o->y1 < b->y1) : after && !down;
+  }
+  return n;
+}
 
 static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   static const double late[] = {0.4, 0.7, 1};
@@ -141,10 +158,11 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
       most = fmax(most, b->to);
     }
     if (way < WAY_BUNDLES) continue;
-    uint32_t kind = way - (way < WAY_STRANDS ? WAY_BUNDLES : WAY_STRANDS);
-    uint32_t last = all->at[all->n - 1].bundle, at = way < WAY_STRANDS ? b->bundle : i;
-    if (way >= WAY_STRANDS) last = all->n - 1;
-    b->from = late[kind / 2] * length * (kind % 2 ? last - at : at);
+    uint32_t kind = (way - WAY_BUNDLES) % 6, last = all->n - 1, at = i;
+    if (way < WAY_STRANDS) last = all->at[last].bundle, at = b->bundle;
+    if (way >= WAY_TURNS) at = turn_of_arc(all, i, kind % 2);
+    bool back = kind % 2 && way < WAY_TURNS;
+    b->from = late[kind / 2] * length * (back ? last - at : at);
     b->to = b->from + length;
     most = fmax(most, b->to);
   }

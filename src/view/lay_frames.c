@@ -1,10 +1,8 @@
-// Once heights and sections are known: glyphs and dividers have places, and frames go around
-// everything of theirs. A frame that is cut by the end of a row reaches to it.
+// Once heights and sections are known: glyphs have places, and frames go around everything of
+// theirs. A frame that is cut by the end of a row reaches to it.
 #include "view/lay.h"
 
 #include <math.h>
-
-enum { DIVIDER_LEAST = 26 }; // shorter ones divide nothing that can be seen
 
 void place_glyphs(Lay *y, const int64_t *place) {
   Layout *l = y->l;
@@ -17,53 +15,6 @@ void place_glyphs(Lay *y, const int64_t *place) {
       vec_push(y->arena, &l->placed, p);
     }
   }
-}
-
-// -- dividers -------------------------------------------------------------------------------------
-// Where the glyph begins that takes both; or where glyphs begin.
-static double taken_at(const Lay *y, uint32_t upper, uint32_t lower, const Section *s) {
-  uint32_t stage = y->o->taker[y->s->strand.at[upper].bundle];
-  const Stage *t = &y->s->stage.at[stage - 1];
-  for (uint32_t i = 0; i < t->glyph.n; i++) {
-    const Glyph *g = &t->glyph.at[i];
-    if (ids_find(&g->in, upper) < g->in.n && ids_find(&g->in, lower) < g->in.n)
-      return (s->glyph + s->spread - glyph_width(g)) / 2;
-  }
-  return s->glyph;
-}
-
-// A divider ends where both things that it divides are taken, if they do not cross before.
-static double rule_end(const Lay *y, const Rule *r) {
-  const Layout *l = y->l;
-  const Section *s = &l->section.at[r->last];
-  const Bundle *u = &y->s->bundle.at[r->upper], *v = &y->s->bundle.at[r->lower];
-  uint32_t upper = u->first + u->n - 1, lower = v->first;
-  bool both = y->o->taker[r->upper] && y->o->taker[r->upper] == y->o->taker[r->lower];
-  bool apart = l->in[upper] < l->y[upper] + 0.5 && l->in[lower] > l->y[lower] - 0.5;
-  return both && apart ? taken_at(y, upper, lower, s) : s->gather;
-}
-
-static void place_rule(Lay *y, const Rule *r, const int64_t *place) {
-  Layout *l = y->l;
-  uint32_t first = l->divider.n;
-  double x0 = l->section.at[r->first].data, length = 0;
-  for (;;) {
-    const Rule *next = r->next ? &y->rule.at[r->next - 1] : NULL;
-    double x1 = next ? l->section.at[next->first].data : rule_end(y, r);
-    double down = next ? fabs((double)(place[next->var] - place[r->var])) : 0;
-    if (next) x1 = fmax(x1 - down, l->section.at[r->last].spread - 6);
-    bool follows = l->divider.n > first;
-    vec_push(y->arena, &l->divider, (Divider){x0, x1, (double)place[r->var], follows});
-    length += x1 - x0;
-    if (!next) break;
-    r = next, x0 = l->section.at[r->first].data;
-  }
-  if (length < DIVIDER_LEAST) l->divider.n = first;
-}
-
-void place_dividers(Lay *y, const int64_t *place) {
-  for (uint32_t i = 0; i < y->rule.n && !y->s->strings; i++)
-    if (!y->rule.at[i].follows) place_rule(y, &y->rule.at[i], place);
 }
 
 // -- frames ---------------------------------------------------------------------------------------

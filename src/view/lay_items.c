@@ -46,8 +46,10 @@ static Items items_of(Lay *y, const Stage *t) {
       vec_push(a, &made->in, k->a);
       continue;
     }
+    bool turned = k->kind == LINK_CUP && y->where[k->a] > y->where[k->to];
+    if (turned) vec_push(a, &item.in, k->to);
     if (k->kind != LINK_BEGIN) vec_push(a, &item.in, k->a);
-    if (k->kind == LINK_CUP) vec_push(a, &item.in, k->to);
+    if (k->kind == LINK_CUP && !turned) vec_push(a, &item.in, k->to);
     if (k->kind != LINK_CUP && k->kind != LINK_END) vec_push(a, &item.out, k->to);
     vec_push(a, &items, item);
   }

@@ -232,10 +232,10 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
-  if (k->title)
-    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              k->title);
+  Text how = {.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
+  double middle = (l->left[b] + l->right[b]) / 2;
+  if (k->title) // with an index, or a name as it is
+    (strstr(k->title, "_{") ? math_text : canvas_text)(c, middle, l->top[b] + 15, &how, k->title);
   canvas_close(c);
 }
 
@@ -308,11 +308,16 @@ static void inset(Canvas *c, Arena *a, const Layout *l, const Placed *p) {
   canvas_close(c);
 }
 
+static const char *divider_words(const Layout *l, uint32_t i) {
+  while (i + 1 < l->divider.n && l->divider.at[i + 1].follows) i++;
+  return l->divider.at[i].product ? "outer product" : "";
+}
+
 static void dividers(Canvas *c, const Layout *l) {
   for (uint32_t i = 0; i < l->divider.n; i++) {
     const Divider *d = &l->divider.at[i];
     bool last = i + 1 == l->divider.n || !l->divider.at[i + 1].follows;
-    if (!d->follows) canvas_open(c, "", "divider", "");
+    if (!d->follows) canvas_open(c, "", "divider", divider_words(l, i));
     (d->follows ? path_line : path_move)(c, d->x0, d->y);
     path_line(c, d->x1, d->y);
     if (!last) continue;

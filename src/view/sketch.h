@@ -194,6 +194,7 @@ typedef struct { // a part of the picture from left to right: labels, curves, gl
 typedef struct { // a dashed line between two bundles
   double x0, x1, y;
   bool follows; // it goes on from the one before it, with a bend
+  bool product; // of the last piece: two tensors become one there, and nothing else is seen
 } Divider;
 
 typedef struct {
