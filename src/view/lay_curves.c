@@ -123,12 +123,34 @@ enum {
   WAY_OWN,
   WAY_BUNDLES,
   WAY_STRANDS = WAY_BUNDLES + 6,
-  WAYS = WAY_STRANDS + 6
+  WAY_TURNS = WAY_STRANDS + 6,
+  WAYS = WAY_TURNS + 6
 };
+
+// Does o bend before b? Both go the same way. If they keep their order, the one ahead goes first,
+// so that they do not cross and cross back; otherwise they cross where that is far from a level
+// end.
+static bool is_before(const Arc *o, const Arc *b) {
+  double sign = b->y1 > b->y0 ? 1 : -1, start = sign * (o->y0 - b->y0),
+         end = sign * (o->y1 - b->y1);
+  if (start * end >= 0) return start + end > 0;
+  return start < 0 ? -start > end : start < -end;
+}
+
+static uint32_t turn_of_arc(const Arcs *all, uint32_t i) {
+  const Arc *b = &all->at[i];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < all->n; k++) {
+    const Arc *o = &all->at[k];
+    if (fabs(o->y1 - o->y0) > 0.5 && (o->y1 > o->y0) == (b->y1 > b->y0)) n += is_before(o, b);
+  }
+  return n;
+}
 
 static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   static const double late[] = {0.4, 0.7, 1};
   double most = length;
+  bool together = way >= WAY_TURNS && (way - WAY_TURNS) % 2; // they end so
   for (uint32_t i = 0; i < all->n; i++) {
     Arc *b = &all->at[i];
     double own = fmin(length, fmax(24, 1.3 * fabs(b->y1 - b->y0)));
@@ -141,16 +163,17 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
       most = fmax(most, b->to);
     }
     if (way < WAY_BUNDLES) continue;
-    uint32_t kind = way - (way < WAY_STRANDS ? WAY_BUNDLES : WAY_STRANDS);
-    uint32_t last = all->at[all->n - 1].bundle, at = way < WAY_STRANDS ? b->bundle : i;
-    if (way >= WAY_STRANDS) last = all->n - 1;
-    b->from = late[kind / 2] * length * (kind % 2 ? last - at : at);
+    uint32_t kind = (way - WAY_BUNDLES) % 6, last = all->n - 1, at = i;
+    if (way < WAY_STRANDS) last = all->at[last].bundle, at = b->bundle;
+    if (way >= WAY_TURNS) at = turn_of_arc(all, i);
+    bool back = kind % 2 && way < WAY_TURNS;
+    b->from = late[kind / 2] * length * (back ? last - at : at);
     b->to = b->from + length;
     most = fmax(most, b->to);
   }
   for (uint32_t i = 0; i < all->n; i++) { // and not beside it
     Arc *b = &all->at[i];
-    if (b->meets && to_glyph) b->to = most;
+    if ((b->meets || together) && to_glyph) b->to = most;
     if (b->meets && !to_glyph) b->from = 0;
   }
   return most;
