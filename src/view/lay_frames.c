@@ -98,8 +98,8 @@ static void frame_close(Lay *y, uint32_t b) {
   const Block *k = &y->s->block.at[b];
   if (l->top[b] > l->bottom[b]) return; // nothing of it is here
   l->top[b] -= title_room(y->s, b), l->bottom[b] += foot_room(y->s, b);
-  l->left[b] = k->before ? MARGIN : l->left[b] - 8;
-  l->right[b] = k->after ? l->width - MARGIN : l->right[b] + 4;
+  l->left[b] = k->before ? MARGIN : l->left[b] - FRAME;
+  l->right[b] = k->after ? l->width - MARGIN : l->right[b] + FRAME_END;
   frame_add(l, k->parent, l->left[b], l->right[b], l->top[b], l->bottom[b]);
 }
 
