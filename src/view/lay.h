@@ -14,6 +14,7 @@
 #include "view/sketch.h"
 
 enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 16 };
+enum { LETTERS = 13, EDGE = 4 }; // how far a label reaches above its strand; around a frame
 enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90 };
 enum { FRAME = 8, FRAME_END = 4 }; // how far a frame's edges are from what is in it
 

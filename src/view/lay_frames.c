@@ -116,6 +116,10 @@ void find_frames(Lay *y) {
     glyph_extent(l, p, &y0, &y1);
     frame_add(l, y->s->stage.at[p->stage].block, p->x, p->x, y0, y1);
   }
+  for (uint32_t x = 1; x < y->s->strand.n; x++)
+    if (l->label[x])
+      frame_add(l, y->s->bundle.at[y->s->strand.at[x].bundle].block, INFINITY, -INFINITY,
+                l->y[x] - LETTERS, l->y[x]);
   for (uint32_t b = y->s->block.n; b-- > 1;) frame_close(y, b);
   for (uint32_t x = 1; x < y->s->strand.n; x++)
     if (l->there[y->s->strand.at[x].bundle])
