@@ -84,12 +84,13 @@ static void frame_stage(Lay *y, uint32_t k) {
     frame_add(l, t->block, s->gather, s->end, l->y[behind.at[i]] - NEAR, l->y[behind.at[i]] + NEAR);
 }
 
-// What runs inside a frame over the end of a row.
-static void frame_cut(Lay *y, const Ids *bundles, double x) {
+// What runs inside a frame over the end of a row, with its bend: up at the left, down at the right.
+static void frame_cut(Lay *y, const Ids *bundles, double x, double over, double under) {
   for (uint32_t i = 0; i < bundles->n; i++) {
     const Bundle *b = &y->s->bundle.at[bundles->at[i]];
     for (uint32_t k = 0; b->block && k < b->n; k++)
-      frame_add(y->l, b->block, x, x, y->l->y[b->first + k] - NEAR, y->l->y[b->first + k] + NEAR);
+      frame_add(y->l, b->block, x, x, y->l->y[b->first + k] - NEAR - over,
+                y->l->y[b->first + k] + NEAR + under);
   }
 }
 
@@ -108,8 +109,8 @@ void find_frames(Lay *y) {
   for (uint32_t b = 0; b < y->s->block.n; b++)
     l->left[b] = l->top[b] = INFINITY, l->right[b] = l->bottom[b] = -INFINITY;
   for (uint32_t k = 0; k < y->s->stage.n; k++) frame_stage(y, k);
-  if (y->s->before) frame_cut(y, &y->s->in, l->section.at[0].data);
-  if (y->s->after) frame_cut(y, &y->s->out, l->section.at[y->o->sections].gather);
+  if (y->s->before) frame_cut(y, &y->s->in, l->section.at[0].data, ROW_DROP, 0);
+  if (y->s->after) frame_cut(y, &y->s->out, l->section.at[y->o->sections].gather, 0, ROW_DROP);
   for (uint32_t i = 0; i < l->placed.n; i++) {
     double y0, y1;
     const Placed *p = &l->placed.at[i];

@@ -79,11 +79,13 @@ static uint32_t earliest(const Sorting *t, const Stage *stage) {
   return at;
 }
 
-// One that takes nothing waits until what it stands beside is there, or comes with it.
+// One that takes nothing waits until what it stands beside is there, or comes with it, and until its
+// block begins: so a frame does not begin where strands still bend towards it.
 static uint32_t earliest_source(const Sorting *t, const Stage *stage) {
   uint32_t maker = stage->beside ? t->o->maker[stage->beside] : 0;
-  if (!maker) return 0;
-  return t->o->at[maker - 1] + (t->s->stage.at[maker - 1].in.n > 0);
+  uint32_t at = block_start(t, stage->block);
+  if (maker) larger(&at, t->o->at[maker - 1] + (t->s->stage.at[maker - 1].in.n > 0));
+  return at;
 }
 
 static void put(const Sorting *t, const Stage *stage, uint32_t at) {
