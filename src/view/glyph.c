@@ -181,14 +181,12 @@ static void norm(const Brush *b) {
 }
 
 static void mask(const Brush *b) {
-  double l = b->x - 15, t = (b->y0 + b->y1) / 2 - 15;
-  path_move(b->c, l, t), path_line(b->c, l + 30, t), path_line(b->c, l + 30, t + 30),
-      path_close(b->c);
+  double l = b->x - 15, r = b->x + 15;
+  path_move(b->c, l, b->y0), path_line(b->c, r, b->y0), path_line(b->c, r, b->y1), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_MASK : INK_SOFT});
-  path_move(b->c, l, t), path_line(b->c, l + 30, t + 30), path_line(b->c, l, t + 30),
-      path_close(b->c);
+  path_move(b->c, l, b->y0), path_line(b->c, r, b->y1), path_line(b->c, l, b->y1), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_SOFT : INK_MASK});
-  path_rect(b->c, l, t, 30, 30, 0);
+  path_rect(b->c, l, b->y0, 30, b->y1 - b->y0, 0);
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
