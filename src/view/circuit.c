@@ -210,9 +210,13 @@ void all_ports(Part *p, const Box *box, GlyphKind kind, const char *text) {
 
 // -- the other boxes ------------------------------------------------------------------------------
 
+// The strand of a box's axis; a string stands for all of them.
+static uint32_t axis_strand(const Sketch *s, const Box *box) { return s->strings ? 0 : box->axis; }
+
 // Side by side along one axis: a bar on that axis, dots on the others.
 static void draw_join(Part *p, const Box *box) {
   Sketch *s = p->c->s;
+  uint32_t axis = axis_strand(s, box);
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
   uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
@@ -221,9 +225,9 @@ static void draw_join(Part *p, const Box *box) {
   b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
   for (uint32_t k = 0; k < s->bundle.at[b].n; k++) {
-    if (k == box->axis) vec_push(s->arena, &g.out, strand_at(s, b, k));
+    if (k == axis) vec_push(s->arena, &g.out, strand_at(s, b, k));
     for (uint32_t i = 0; i < box->nin; i++) {
-      if (k == box->axis)
+      if (k == axis)
         vec_push(s->arena, &g.in, strand_at(s, from[i], k));
       else
         stage_link(s, stage, LINK_MERGE, strand_at(s, from[i], k), strand_at(s, b, k));
@@ -235,12 +239,13 @@ static void draw_join(Part *p, const Box *box) {
 // Sorted along one axis; the others pass.
 static void draw_order(Part *p, const Box *box) {
   Sketch *s = p->c->s;
+  uint32_t axis = axis_strand(s, box);
   uint32_t from = bundle_of(p, box->in[0]);
   uint32_t stage = sketch_stage(s, p->block, "sort"), use = sketch_use(s, stage, from);
   Glyph g = {.kind = GLYPH_BOX, .text = "sort"};
   uint32_t b = part_make(p, stage, box->out[0]);
   for (uint32_t k = 0; k < s->bundle.at[b].n; k++)
-    if (k == box->axis)
+    if (k == axis)
       vec_push(s->arena, &g.in, strand_at(s, use, k)),
           vec_push(s->arena, &g.out, strand_at(s, b, k));
     else

@@ -14,8 +14,10 @@
 #include "view/place.h"
 #include "view/sketch.h"
 
-enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 22 };
-enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90, FRAME = 8 };
+enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 16 };
+enum { LETTERS = 13, EDGE = 4 }; // how far a label reaches above its strand; around a frame
+enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90 };
+enum { FRAME = 8, FRAME_END = 4 }; // how far a frame's edges are from what is in it
 
 // What a stage does, as items from top to bottom: a strand that passes (with those that merge into
 // it), a glyph with its ports, a cup, an end.

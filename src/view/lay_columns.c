@@ -13,6 +13,9 @@ typedef struct { // a thing in a column: strands, glyphs that float, dividers
   double over, under; // how far it reaches
   uint32_t block;
   bool divider;
+  uint32_t upper, lower; // ranks of what it belongs to; of a divider, of what it divides
+  bool label;            // one may stand on it
+  uint32_t bundle;       // if it is one; 0: it is none
 } Entry;
 typedef VEC(Entry) Column;
 
@@ -21,12 +24,20 @@ typedef struct { // what stands in one place of a section's glyphs: a stage, or 
 } Group;
 typedef VEC(Group) Groups;
 
+typedef struct {         // a frame: a closed part of the plane
+  uint32_t top, bottom;  // variables
+  uint32_t first, last;  // sections; none: first > last
+  uint32_t upper, lower; // ranks of what is in it, comes in or goes out
+} Closed;
+
 typedef struct {
   Ids *row;        // [section] bundles from top to bottom
   Groups *group;   // [section]
   uint32_t *in;    // [bundle] its group in the section at hand
   uint32_t *place; // [bundle] its place in the next row + 1, if it is there
   Table *carried;  // two neighbours of the next row: the rule between them + 1
+  Closed *frame;   // [block]
+  VEC(Gap) wish;   // around frames; those that agree with all else are kept
 } Grid;
 
 // -- distances ------------------------------------------------------------------------------------
@@ -74,7 +85,13 @@ static void column_apart(Lay *y, const Column *c) {
 static void put_bundle(Lay *y, Column *c, uint32_t b) {
   const Bundle *k = &y->s->bundle.at[b];
   for (uint32_t i = 0; i < k->n; i++)
-    vec_push(y->arena, c, (Entry){.var = y->level[k->first + i], .block = k->block});
+    vec_push(y->arena, c,
+             (Entry){.var = y->level[k->first + i],
+                     .block = k->block,
+                     .upper = y->o->rank[b],
+                     .lower = y->o->rank[b],
+                     .label = true,
+                     .bundle = b});
 }
 
 // How far a glyph reaches beyond its first and last port.
@@ -97,6 +114,17 @@ static void reach(const Glyph *g, uint32_t ports, bool out, double *over, double
   *over = *under = overhang(g, ports);
   *over += lens_stub(g);
   if (g->kind == GLYPH_INSET) inset_overhang(g, out, over, under);
+}
+
+// The highest and the lowest of what a stage takes and makes.
+static void stage_ranks(const Lay *y, uint32_t k, uint32_t *upper, uint32_t *lower) {
+  const Stage *t = &y->s->stage.at[k];
+  *upper = UINT32_MAX, *lower = 0;
+  for (uint32_t i = 0; i < t->in.n + t->out.n; i++) {
+    uint32_t rank = y->o->rank[i < t->in.n ? t->in.at[i] : t->out.at[i - t->in.n]];
+    if (rank < *upper) *upper = rank;
+    if (rank > *lower) *lower = rank;
+  }
 }
 
 static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out) {
@@ -135,10 +163,114 @@ static void put_group(Lay *y, Column *c, const Group *g, bool out) {
     return;
   }
   const Items *list = &y->items[g->stage - 1];
+  uint32_t upper, lower, first = c->n;
   for (uint32_t i = 0; i < list->n; i++) {
     const Item *m = &list->at[i];
     if (m->out.n) put_floats(y, c, g->stage - 1, m->out.at[0]);
     put_item(y, c, m, y->s->stage.at[g->stage - 1].block, out);
+  }
+  stage_ranks(y, g->stage - 1, &upper, &lower);
+  for (uint32_t i = first; i < c->n; i++) c->at[i].upper = upper, c->at[i].lower = lower;
+}
+
+// A divider belongs to what both of what it divides are in.
+static Entry rule_entry(const Lay *y, const Rule *r) {
+  uint32_t block =
+      block_of_both(y->s, y->s->bundle.at[r->upper].block, y->s->bundle.at[r->lower].block);
+  return (Entry){.var = r->var,
+                 .block = block,
+                 .divider = true,
+                 .upper = y->o->rank[r->upper],
+                 .lower = y->o->rank[r->lower]};
+}
+
+// -- frames ---------------------------------------------------------------------------------------
+static bool is_inside(const Sketch *s, uint32_t block, uint32_t of) {
+  while (block > of) block = s->block.at[block].parent; // parents come first
+  return block == of;
+}
+
+static void gap(Lay *y, uint32_t above, uint32_t below, double least) {
+  vec_push(y->arena, &y->p.gap, (Gap){above, below, (int64_t)ceil(least)});
+}
+
+static void wish(Lay *y, Grid *r, uint32_t above, uint32_t below, double least) {
+  vec_push(y->arena, &r->wish, (Gap){above, below, (int64_t)ceil(least)});
+}
+
+// What enters a frame or leaves it runs inside of it there.
+static bool runs_inside(const Lay *y, const Entry *e, uint32_t b, const Closed *f, uint32_t section,
+                        bool data) {
+  if (is_inside(y->s, e->block, b)) return true;
+  uint32_t maker = e->bundle ? y->o->maker[e->bundle] : 0;
+  uint32_t taker = e->bundle ? y->o->taker[e->bundle] : 0;
+  if ((data && section == f->first) || section > f->last) return false;
+  return (maker && is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
+         (taker && is_inside(y->s, y->s->stage.at[taker - 1].block, b));
+}
+
+// What is in a frame keeps to its inside, with the title above. What stands above all of it or
+// below stays outside; what stands between things of the frame runs through it.
+static void frame_apart(Lay *y, Grid *r, const Column *c, uint32_t b, uint32_t section, bool data) {
+  const Closed *f = &r->frame[b];
+  const Entry *above = NULL, *below = NULL;
+  bool own = false;
+  for (uint32_t i = 0; i < c->n; i++) own |= runs_inside(y, &c->at[i], b, f, section, data);
+  for (uint32_t i = 0, before = own; i < c->n; i++) {
+    const Entry *e = &c->at[i];
+    if (runs_inside(y, e, b, f, section, data)) {
+      double over = fmax(e->over, e->label ? LETTERS : NEAR);
+      gap(y, f->top, e->var, over + title_room(y->s, b));
+      gap(y, e->var, f->bottom, fmax(e->under, NEAR) + foot_room(y->s, b));
+      below = NULL, before = false;
+    } else if (own ? before : e->lower < f->upper) {
+      above = e;
+    } else if (!below && (own || e->upper > f->lower)) {
+      below = e;
+    }
+  }
+  if (above) wish(y, r, above->var, f->top, fmax(above->under, NEAR) + EDGE);
+  if (below)
+    wish(y, r, f->bottom, below->var, fmax(below->over, below->label ? LETTERS : NEAR) + EDGE);
+}
+
+static void frames_apart(Lay *y, Grid *r, const Column *c, uint32_t section, bool data) {
+  for (uint32_t b = 1; b < y->s->block.n; b++) {
+    const Closed *f = &r->frame[b];
+    if (f->first <= section && section <= f->last + data) frame_apart(y, r, c, b, section, data);
+  }
+}
+
+static void find_closed(Lay *y, Grid *r) {
+  const Sketch *s = y->s;
+  for (uint32_t b = 0; b < s->block.n; b++)
+    r->frame[b] = (Closed){var_new(y), var_new(y), UINT32_MAX, 0, UINT32_MAX, 0};
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    uint32_t at = y->o->at[k], upper, lower;
+    stage_ranks(y, k, &upper, &lower);
+    for (uint32_t b = s->stage.at[k].block; b; b = s->block.at[b].parent) {
+      Closed *f = &r->frame[b];
+      if (at < f->first) f->first = at;
+      if (at > f->last) f->last = at;
+      if (upper < f->upper) f->upper = upper;
+      if (lower > f->lower) f->lower = lower;
+    }
+  }
+}
+
+// Frames that share a section, one above the other or one in the other.
+static void pairs_apart(Lay *y, Grid *r) {
+  for (uint32_t b = 1; b < y->s->block.n; b++) {
+    const Closed *f = &r->frame[b];
+    uint32_t parent = y->s->block.at[b].parent;
+    if (f->first > f->last) continue;
+    if (parent) gap(y, r->frame[parent].top, f->top, title_room(y->s, parent));
+    if (parent) gap(y, f->bottom, r->frame[parent].bottom, foot_room(y->s, parent));
+    for (uint32_t o = 1; o < y->s->block.n; o++) {
+      const Closed *g = &r->frame[o];
+      bool share = g->first <= f->last && f->first <= g->last;
+      if (share && f->lower < g->upper) wish(y, r, f->bottom, g->top, EDGE);
+    }
   }
 }
 
@@ -204,16 +336,15 @@ static void data_column(Lay *y, Grid *r, uint32_t section, Ids *rules) {
   for (uint32_t i = 0; i < row->n; i++) {
     if (i) {
       uint32_t rule = rule_between(y, r, section, row->at[i - 1], row->at[i]);
-      uint32_t block = block_of_both(y->s, y->s->bundle.at[row->at[i - 1]].block,
-                                     y->s->bundle.at[row->at[i]].block);
       y->rule.at[rule].last = section;
       y->rule.at[rule].upper = row->at[i - 1], y->rule.at[rule].lower = row->at[i];
       vec_push(y->arena, rules, rule);
-      vec_push(y->arena, &c, (Entry){.var = y->rule.at[rule].var, .divider = true, .block = block});
+      vec_push(y->arena, &c, rule_entry(y, &y->rule.at[rule]));
     }
     put_bundle(y, &c, row->at[i]);
   }
   column_apart(y, &c);
+  frames_apart(y, r, &c, section, true);
 }
 
 // A rule goes on as it is between two bundles that pass; if something else is above or below it, it
@@ -294,9 +425,10 @@ static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bo
     put_group(y, &c, &groups->at[i], out);
     bool source = groups->at[i].stage && !y->s->stage.at[groups->at[i].stage - 1].in.n;
     if (!under->at[i] || (c.n == before && !source)) continue;
-    vec_push(y->arena, &c, (Entry){.var = y->rule.at[under->at[i] - 1].var, .divider = true});
+    vec_push(y->arena, &c, rule_entry(y, &y->rule.at[under->at[i] - 1]));
   }
   column_apart(y, &c);
+  frames_apart(y, r, &c, section, false);
 }
 
 // Glyphs one above the other: what goes into one and what comes out of the other keep their
@@ -318,12 +450,53 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         double over, under, none;
         reach(above->glyph, upper->n, out, &none, &under);
         reach(m->glyph, lower->n, !out, &over, &none);
-        keep_apart(y, &(Entry){out ? y->mid_out[a] : y->mid_in[a], 0, under, block, false},
-                   &(Entry){out ? y->mid_in[b] : y->mid_out[b], over, 0, own, false});
+        uint32_t var[2] = {out ? y->mid_out[a] : y->mid_in[a], out ? y->mid_in[b] : y->mid_out[b]};
+        keep_apart(y, &(Entry){.var = var[0], .under = under, .block = block},
+                   &(Entry){.var = var[1], .over = over, .block = own});
       }
       above = m->glyph ? m : NULL;
       block = own;
     }
+  }
+}
+
+typedef struct { // gaps by what is above, and ties both ways
+  Ids *to;       // [var]
+  uint32_t *met; // [var] the wish it was met for
+  Ids stack;
+} Web;
+
+static bool leads_to(Lay *y, Web *w, uint32_t from, uint32_t to, uint32_t number) {
+  w->stack.n = 0;
+  vec_push(y->arena, &w->stack, from);
+  w->met[from] = number;
+  while (w->stack.n) {
+    uint32_t v = w->stack.at[--w->stack.n];
+    if (v == to) return true;
+    for (uint32_t i = 0; i < w->to[v].n; i++) {
+      uint32_t next = w->to[v].at[i];
+      if (w->met[next] == number) continue;
+      w->met[next] = number;
+      vec_push(y->arena, &w->stack, next);
+    }
+  }
+  return false;
+}
+
+// Where strands cross, a frame cannot keep out what is above it here and below it there.
+static void grant_wishes(Lay *y, const Grid *r) {
+  Web w = {NEW_ARRAY(y->arena, Ids, y->p.n), NEW_ARRAY(y->arena, uint32_t, y->p.n), {0}};
+  for (uint32_t i = 0; i < y->p.gap.n; i++)
+    vec_push(y->arena, &w.to[y->p.gap.at[i].above], y->p.gap.at[i].below);
+  for (uint32_t i = 0; i < y->p.tie.n; i++) {
+    vec_push(y->arena, &w.to[y->p.tie.at[i].a], y->p.tie.at[i].b);
+    vec_push(y->arena, &w.to[y->p.tie.at[i].b], y->p.tie.at[i].a);
+  }
+  for (uint32_t i = 0; i < r->wish.n; i++) {
+    const Gap *g = &r->wish.at[i];
+    if (leads_to(y, &w, g->below, g->above, i + 1)) continue;
+    vec_push(y->arena, &y->p.gap, *g);
+    vec_push(y->arena, &w.to[g->above], g->below);
   }
 }
 
@@ -334,11 +507,14 @@ void constrain(Lay *y) {
   r.group = NEW_ARRAY(a, Groups, y->o->sections + 1);
   r.in = NEW_ARRAY(a, uint32_t, y->s->bundle.n);
   r.place = NEW_ARRAY(a, uint32_t, y->s->bundle.n);
+  r.frame = NEW_ARRAY(a, Closed, y->s->block.n);
   find_rows(y, &r);
+  find_closed(y, &r);
+  pairs_apart(y, &r);
   for (uint32_t k = 0; k <= y->o->sections; k++) {
     Ids rules = {0}, under = {0};
     data_column(y, &r, k, &rules);
-    if (k == y->o->sections) return;
+    if (k == y->o->sections) break;
     find_groups(y, &r, k);
     for (uint32_t i = 0; i < r.group[k].n; i++) vec_push(a, &under, 0);
     carry_rules(y, &r, k, &rules, &under);
@@ -346,4 +522,5 @@ void constrain(Lay *y) {
     glyph_column(y, &r, k, &under, true);
     glyphs_apart(y, &r, k);
   }
+  grant_wishes(y, &r);
 }

@@ -9,7 +9,7 @@
 
 enum { LEAST = 26 }; // shorter ones divide nothing that can be seen
 enum { CLEAR = 7 };  // a curve that comes nearer ends a divider
-enum { EDGE = 3 };   // from a glyph that it would run through
+enum { REACH = 3 };   // from a glyph that it would run through
 
 typedef struct { // of a strand
   double x0, y0; // where it begins: its port, or dot
@@ -111,7 +111,7 @@ static double beside_glyphs(const Finder *k, uint32_t section, double height, do
     const Placed *p = &l->placed.at[k->section[section].at[i]];
     double y0, y1, half = glyph_width(p->glyph) / 2;
     glyph_extent(l, p, &y0, &y1);
-    if (height < y0 - EDGE || height > y1 + EDGE) continue;
+    if (height < y0 - REACH || height > y1 + REACH) continue;
     x = begin ? fmax(x, p->x + half) : fmin(x, p->x - half);
   }
   return x;

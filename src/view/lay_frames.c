@@ -35,12 +35,13 @@ static void frame_stage(Lay *y, uint32_t k) {
     frame_add(l, t->block, s->gather, s->end, l->y[behind.at[i]] - NEAR, l->y[behind.at[i]] + NEAR);
 }
 
-// What runs inside a frame over the end of a row.
-static void frame_cut(Lay *y, const Ids *bundles, double x) {
+// What runs inside a frame over the end of a row, with its bend: up at the left, down at the right.
+static void frame_cut(Lay *y, const Ids *bundles, double x, double over, double under) {
   for (uint32_t i = 0; i < bundles->n; i++) {
     const Bundle *b = &y->s->bundle.at[bundles->at[i]];
     for (uint32_t k = 0; b->block && k < b->n; k++)
-      frame_add(y->l, b->block, x, x, y->l->y[b->first + k] - NEAR, y->l->y[b->first + k] + NEAR);
+      frame_add(y->l, b->block, x, x, y->l->y[b->first + k] - NEAR - over,
+                y->l->y[b->first + k] + NEAR + under);
   }
 }
 
@@ -49,8 +50,8 @@ static void frame_close(Lay *y, uint32_t b) {
   const Block *k = &y->s->block.at[b];
   if (l->top[b] > l->bottom[b]) return; // nothing of it is here
   l->top[b] -= title_room(y->s, b), l->bottom[b] += foot_room(y->s, b);
-  l->left[b] = k->before ? MARGIN : l->left[b] - 8;
-  l->right[b] = k->after ? l->width - MARGIN : l->right[b] + 4;
+  l->left[b] = k->before ? MARGIN : l->left[b] - FRAME;
+  l->right[b] = k->after ? l->width - MARGIN : l->right[b] + FRAME_END;
   frame_add(l, k->parent, l->left[b], l->right[b], l->top[b], l->bottom[b]);
 }
 
@@ -59,14 +60,18 @@ void find_frames(Lay *y) {
   for (uint32_t b = 0; b < y->s->block.n; b++)
     l->left[b] = l->top[b] = INFINITY, l->right[b] = l->bottom[b] = -INFINITY;
   for (uint32_t k = 0; k < y->s->stage.n; k++) frame_stage(y, k);
-  if (y->s->before) frame_cut(y, &y->s->in, l->section.at[0].data);
-  if (y->s->after) frame_cut(y, &y->s->out, l->section.at[y->o->sections].gather);
+  if (y->s->before) frame_cut(y, &y->s->in, l->section.at[0].data, ROW_DROP, 0);
+  if (y->s->after) frame_cut(y, &y->s->out, l->section.at[y->o->sections].gather, 0, ROW_DROP);
   for (uint32_t i = 0; i < l->placed.n; i++) {
     double y0, y1;
     const Placed *p = &l->placed.at[i];
     glyph_extent(l, p, &y0, &y1);
     frame_add(l, y->s->stage.at[p->stage].block, p->x, p->x, y0, y1);
   }
+  for (uint32_t x = 1; x < y->s->strand.n; x++)
+    if (l->label[x])
+      frame_add(l, y->s->bundle.at[y->s->strand.at[x].bundle].block, INFINITY, -INFINITY,
+                l->y[x] - LETTERS, l->y[x]);
   for (uint32_t b = y->s->block.n; b-- > 1;) frame_close(y, b);
   for (uint32_t x = 1; x < y->s->strand.n; x++)
     if (l->there[y->s->strand.at[x].bundle])

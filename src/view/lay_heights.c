@@ -65,6 +65,13 @@ static int64_t straightness(const Sketch *s, const Stage *t, uint32_t strand) {
   return STRAIGHT;
 }
 
+// A line passes through these: where it comes in, it goes out.
+static bool is_passed(const Item *m) {
+  GlyphKind kind = m->glyph->kind;
+  bool passed = kind == GLYPH_SOFTMAX || kind == GLYPH_NORM || kind == GLYPH_MASK;
+  return passed && m->in.n == m->out.n;
+}
+
 // Variables of a stage: where nothing changes its order, a strand is level up to the glyphs. The
 // ports of an inset are where they are, so strands may have to bend before them.
 static void stage_variables(Lay *y, uint32_t k) {
@@ -86,7 +93,9 @@ static void stage_variables(Lay *y, uint32_t k) {
     bool pass = !m->glyph && m->out.n == 1 && m->in.n;
     for (uint32_t j = 0; j < m->out.n; j++) {
       uint32_t x = m->out.at[j];
-      y->mid_out[x] = pass ? y->mid_in[m->in.at[m->straight]] : var_new(y);
+      y->mid_out[x] = pass                       ? y->mid_in[m->in.at[m->straight]]
+                      : m->glyph && is_passed(m) ? y->mid_in[m->in.at[j]]
+                                                 : var_new(y);
       y->level[x] = spread ? var_new(y) : y->mid_out[x];
       pull(y, y->level[x], y->mid_out[x], 0, STRAIGHT);
     }

@@ -7,8 +7,7 @@
 
 typedef struct {
   double data, gather, glyph, spread, more;
-  bool frame; // a frame may begin behind the data
-  bool ends;  // a frame ends behind it, and keeps what follows away
+  uint32_t begins, ends; // frames, one in the other, that begin behind the data, that end behind it
 } Widths;
 
 static void stage_widths(Lay *y, uint32_t k, Widths *w) {
@@ -22,7 +21,6 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
   }
   for (uint32_t i = 0; i < t->glyph.n; i++)
     w->glyph = fmax(w->glyph, glyph_width(&t->glyph.at[i]) + 16);
-  w->frame |= t->block > 0;
   w->gather = fmax(w->gather, l->gather[k]);
   w->spread = fmax(w->spread, l->spread[k]);
 }
@@ -85,11 +83,11 @@ static void sections_from(Layout *l, Arena *a, const Widths *w, uint32_t n, doub
   l->section.n = 0;
   for (uint32_t k = 0; k <= n; k++) {
     Section s = {.data = x};
-    s.gather = s.data + fmax(w[k].data, room) + (w[k].frame ? FRAME : 0);
+    s.gather = s.data + fmax(w[k].data, room) + FRAME * w[k].begins;
     s.glyph = s.gather + w[k].gather;
     s.spread = s.glyph + w[k].glyph;
     s.end = s.spread + w[k].spread;
-    x = s.end + (w[k].ends ? FRAME : 0);
+    x = s.end + (w[k].ends ? FRAME + FRAME_END * (w[k].ends - 1) : 0);
     vec_push(a, &l->section, s);
   }
 }
@@ -98,8 +96,7 @@ typedef struct {
   uint32_t first, last;
 } Reach;
 
-// A frame is as wide as its title.
-static void widen_frames(Lay *y, Widths *w) {
+static Reach *find_reach(const Lay *y) {
   const Sketch *s = y->s;
   Reach *reach = NEW_ARRAY(y->arena, Reach, s->block.n);
   for (uint32_t b = 0; b < s->block.n; b++) reach[b] = (Reach){UINT32_MAX, 0};
@@ -108,11 +105,30 @@ static void widen_frames(Lay *y, Widths *w) {
       if (at < reach[b].first) reach[b].first = at;
       if (at > reach[b].last) reach[b].last = at;
     }
+  return reach;
+}
+
+// How many frames, one in the other, begin and end with a section: each has an edge of its own.
+static void count_frames(const Lay *y, const Reach *reach, Widths *w) {
+  const Sketch *s = y->s;
+  for (uint32_t b = 1; b < s->block.n; b++) {
+    uint32_t begins = 0, ends = 0, first = reach[b].first, last = reach[b].last;
+    if (first == UINT32_MAX) continue;
+    for (uint32_t o = b; o; o = s->block.at[o].parent) {
+      begins += reach[o].first == first && !s->block.at[o].before;
+      ends += reach[o].last == last && !s->block.at[o].after;
+    }
+    if (begins > w[first].begins) w[first].begins = begins;
+    if (ends > w[last].ends) w[last].ends = ends;
+  }
+}
+
+// A frame is as wide as its title.
+static void widen_frames(const Lay *y, const Reach *reach, Widths *w) {
+  const Sketch *s = y->s;
   for (uint32_t b = 1; b < s->block.n; b++) {
     const char *title = s->block.at[b].title;
-    if (reach[b].first == UINT32_MAX) continue;
-    w[reach[b].last].ends |= !s->block.at[b].after;
-    if (!title) continue;
+    if (reach[b].first == UINT32_MAX || !title) continue;
     double wide = y->l->section.at[reach[b].last].end - y->l->section.at[reach[b].first].gather;
     double least = math_width(FACE_SANS, 13, title);
     Widths *last = &w[reach[b].last];
@@ -128,8 +144,10 @@ void find_x(Lay *y) {
   double x = left_room(y);
   for (uint32_t k = 0; k < y->s->stage.n; k++) stage_widths(y, k, &w[y->o->at[k]]);
   find_labels(y, w);
+  Reach *reach = find_reach(y);
+  count_frames(y, reach, w);
   sections_from(l, y->arena, w, sections, x);
-  widen_frames(y, w);
+  widen_frames(y, reach, w);
   sections_from(l, y->arena, w, sections, x);
   double ends = y->s->after ? ROW_BEND : 0;
   for (uint32_t i = 0; i < y->s->ends.n; i++) ends = fmax(ends, name_width(y->s->ends.at[i]) + 8);

@@ -68,16 +68,17 @@ static uint32_t block_start(const Sorting *t, uint32_t b) {
   return t->start[b];
 }
 
-// As far left as what it takes allows (what takes nothing stands just before it, and inside its
-// block), and behind what once stood between these things.
+// As far left as what it takes allows, and behind what once stood between these things. What begins
+// in a block begins behind its start: so a frame does not begin where strands still bend towards
+// it.
 static uint32_t earliest(const Sorting *t, const Stage *stage) {
   const Ids *in = &stage->in;
   uint32_t at = block_start(t, stage->block);
   for (uint32_t i = 0; i < in->n; i++) {
     uint32_t maker = t->o->maker[in->at[i]];
     const Stage *from = maker ? &t->s->stage.at[maker - 1] : NULL;
-    if (from && !from->in.n && from->block) larger(&at, block_start(t, from->block) + 1);
     larger(&at, bundle_born(t->o, in->at[i]));
+    if (from && !from->in.n && from->block) larger(&at, block_start(t, from->block) + 1);
     if (i + 1 < in->n) larger(&at, t->behind[in->at[i]]);
   }
   return at;
@@ -126,15 +127,28 @@ static bool is_late(const Stage *t) {
   return !t->in.n || !t->glyph.n;
 }
 
+// Where a use begins: a stage, or the outermost block around it that the other stage is not in.
+static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
+  uint32_t at = t->o->at[user];
+  for (uint32_t b = t->s->stage.at[user].block; b && !is_inside(t->s, block, b);
+       b = t->s->block.at[b].parent)
+    at = block_start(t, b) < at ? block_start(t, b) : at;
+  return at;
+}
+
 // What takes nothing, a copy and a crossing stand just before the first use of what they make.
-static void move_late(const Sketch *s, Order *o) {
+static void move_late(const Sorting *sorting) {
+  const Sketch *s = sorting->s;
+  Order *o = sorting->o;
   for (uint32_t k = s->stage.n; k-- > 0;) {
     const Stage *t = &s->stage.at[k];
     uint32_t next = o->sections;
     if (!is_late(t) || !t->out.n) continue;
     for (uint32_t i = 0; i < t->out.n; i++) {
       uint32_t taker = o->taker[t->out.at[i]];
-      if (taker && o->at[taker - 1] < next) next = o->at[taker - 1];
+      if (!taker) continue;
+      uint32_t at = use_begins(sorting, taker - 1, t->block);
+      if (at < next) next = at;
     }
     if (!t->in.n) o->at[k] = next ? next - 1 : 0;
     if (next) larger(&o->at[k], next - 1);
@@ -203,7 +217,7 @@ Order *sketch_order(Arena *a, Sketch *s) {
   }
   for (uint32_t b = t.ever.next[0], n = 0; b; b = t.ever.next[b]) o->rank[b] = ++n;
   o->sections += ends_last(s, o);
-  move_late(s, o);
+  move_late(&t);
   find_blocks(s, o);
   return o;
 }
