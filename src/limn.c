@@ -771,6 +771,14 @@ static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
   return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
 }
 
+// NULL: there is none of that name.
+static const Learning *learning_named(Limn *l, const char *name) {
+  for (uint32_t i = 0; name && l->program && i < l->program->learning.n; i++)
+    if (strcmp(name_text(l->w->names, l->program->learning.at[i]->name), name) == 0)
+      return l->program->learning.at[i];
+  return NULL;
+}
+
 static Canvas *draw_goals(Limn *l) {
   Canvas *c = goals_draw(l->in, l->arena, l->program);
   if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
@@ -856,11 +864,14 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
                         .notes = how->notes,
                         .width = width};
   if (limn_errors(l)) return draw_broken(l, name, &circuit);
-  Canvas *c = how->who    ? draw_who(l)
-              : how->lens ? draw_lens(l, name, (Level)level)
-              : how->grad ? draw_grad(l, name, &circuit)
-              : name      ? draw_box(l, name, &circuit)
-                          : draw_goals(l);
+  const Learning *g = learning_named(l, name);
+  Canvas *c = how->who                        ? draw_who(l)
+              : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,
+                                                              !how->level || level != LEVEL_MODEL)
+              : how->lens                     ? draw_lens(l, name, (Level)level)
+              : how->grad                     ? draw_grad(l, name, &circuit)
+              : name                          ? draw_box(l, name, &circuit)
+                                              : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }
@@ -909,7 +920,8 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  Diagram *d = name ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool box = name && !how->grad && !how->lens && !how->who && !learning_named(l, name);
+  Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
   bool strings = how->level && strcmp(how->level, "learner") == 0;
   if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
   faults_print(&faults, &b);

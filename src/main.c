@@ -297,14 +297,16 @@ static const Command commands[] = {
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
      "[--width W] [--lens | --grad | --who] [--check]",
-     "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
+     "the goals as equations between diagrams; or a box or learner as a circuit of its axes; or a "
+     "learning diagram as a graph",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "
      "-o F.\n"
      "             Without it, text on a terminal and otherwise diagram.svg; -o - is always text\n"
      "  --level L  model: what the program says, with the library's glyphs; layer: everything "
      "opened;\n"
-     "             learner: every box closed\n"
+     "             learner: every box closed. A learning diagram that is glued is shown with its\n"
+     "             parts; --level model shows the whole alone\n"
      "  --check    draws nothing; lists what is wrong with the picture, and exits with 1 if "
      "anything "
      "is\n"

@@ -14,7 +14,7 @@
 #include "view/place.h"
 #include "view/sketch.h"
 
-enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 16 };
+enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 22 };
 enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90, FRAME = 8 };
 
 // What a stage does, as items from top to bottom: a strand that passes (with those that merge into

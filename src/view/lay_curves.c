@@ -6,16 +6,30 @@
 
 #include <math.h>
 
-enum { SAMPLES = 96, MOST_STRANDS = 64, LENGTHS = 3 };
-#define FLAT 31.5 // degrees; the eye, and check.c, want 30
+enum { MOST_STRANDS = 64, LENGTHS = 4, MOST_POINTS = 96, STAGGER = 4 };
+#define FLAT 31.0   // degrees; the eye, and check.c, want 30
+#define TRIPLE 20.0 // what a crossing of three counts for
+#define APART 1.5   // crossings that are no farther from each other are one point
+
+typedef struct {
+  double x, y;
+} Spot;
 
 typedef struct {
   double y0, y1, from,
       to; // it goes from y0 to y1 between these, from where the stage's curves begin
   uint32_t strand, bundle; // the bundle by its number in the stage
   bool meets;              // it ends on another strand, or begins there
+  Spot spot[MOST_POINTS];  // the lines that it is drawn as
+  uint32_t spots;
 } Arc;
 typedef VEC(Arc) Arcs;
+
+typedef struct { // of two arcs
+  double x, y;
+  uint32_t a, b;
+} Meeting;
+typedef VEC(Meeting) Meetings;
 
 static double curve_room(double dy) {
   if (dy < 0.5) return 0;
@@ -23,46 +37,94 @@ static double curve_room(double dy) {
   return x < CURVE_LEAST ? CURVE_LEAST : x > CURVE_MOST ? CURVE_MOST : x;
 }
 
-// The height, from 0 to 1, of a curve with level ends and its handles in the middle.
-static double height_at(double x) {
-  double t = x;
-  if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
-  for (int i = 0; i < 8; i++)
-    t -= (1.5 * t - 1.5 * t * t + t * t * t - x) / (1.5 - 3 * t + 3 * t * t);
-  return t * t * (3 - 2 * t);
+// The curve as a chain of lines, level before it and behind it: as a picture is drawn and checked.
+static void arc_draw(Arc *b, double length) {
+  double dx = b->to - b->from, dy = b->y1 - b->y0;
+  double n = fmin(1 + sqrt(0.75 * hypot(dx / 2, dy) / 0.03), MOST_POINTS - 4);
+  b->spots = 0;
+  b->spot[b->spots++] = (Spot){-1, b->y0};
+  for (uint32_t i = 0; i <= (uint32_t)n; i++) {
+    double t = i / floor(n);
+    b->spot[b->spots++] =
+        (Spot){b->from + dx * t * (1.5 - 1.5 * t + t * t), b->y0 + dy * t * t * (3 - 2 * t)};
+  }
+  b->spot[b->spots++] = (Spot){length + 1, b->y1};
 }
 
-static double arc_at(const Arc *b, double x) {
-  if (b->to - b->from < 1e-9) return x < b->from ? b->y0 : b->y1;
-  return b->y0 + (b->y1 - b->y0) * height_at((x - b->from) / (b->to - b->from));
+static double height_at(const Spot *p, double x) {
+  double dx = p[1].x - p[0].x;
+  return dx < 1e-9 ? p[1].y : p[0].y + (p[1].y - p[0].y) * (x - p[0].x) / dx;
 }
 
-static double degrees(double dy, double dx) { return atan2(dy, dx) * 57.29577951308232; }
+static double degrees(const Spot *p) {
+  return atan2(p[1].y - p[0].y, p[1].x - p[0].x) * 57.29577951308232;
+}
 
-// The angle at which two cross; 90 if they do not.
-static double crossing_angle(const Arc *a, const Arc *b, double length) {
-  if ((a->y0 - b->y0) * (a->y1 - b->y1) > -0.01) return 90;
-  double least = 90, step = length / SAMPLES, p = a->y0, q = b->y0;
-  for (uint32_t i = 1; i <= SAMPLES; i++) {
-    double u = arc_at(a, i * step), v = arc_at(b, i * step);
-    if ((p - q) * (u - v) <= 0 && fabs(p - q) + fabs(u - v) > 1e-9)
-      least = fmin(least, fabs(degrees(u - p, step) - degrees(v - q, step)));
-    p = u, q = v;
+static bool is_apart(const Arc *a, const Arc *b) {
+  return fmax(a->y0, a->y1) < fmin(b->y0, b->y1) || fmax(b->y0, b->y1) < fmin(a->y0, a->y1);
+}
+
+// The least angle at which two cross; 90 if they do not, 0 if they cross and cross back.
+static double crossing_angle(const Arc *a, const Arc *b, Spot *at) {
+  double least = 90, sides = (a->y0 - b->y0) * (a->y1 - b->y1), x = -1, last = a->y0 - b->y0;
+  if (is_apart(a, b) || fabs(sides) < 0.01) return 90;
+  for (uint32_t i = 0, k = 0; i + 1 < a->spots && k + 1 < b->spots;) {
+    const Spot *p = &a->spot[i], *q = &b->spot[k];
+    double end = fmin(p[1].x, q[1].x), y = height_at(p, end), z = height_at(q, end);
+    if (last * (y - z) < 0) {
+      if (sides > 0) return 0;
+      double turn = fabs(degrees(p) - degrees(q)); // two that are steep are flat to each other
+      least = fmin(least, fmin(turn, 180 - turn));
+      at->x = x + (end - x) * last / (last - (y - z)), at->y = height_at(p, at->x);
+    }
+    if (y != z) last = y - z;
+    x = end;
+    i += p[1].x <= end, k += q[1].x <= end;
   }
   return least;
 }
 
-static double flattest(const Arcs *all, double length) {
+// Is there a third one where two cross?
+static bool is_triple(const Meetings *all, const Meeting *m) {
+  for (uint32_t i = 0; i < all->n; i++) {
+    const Meeting *o = &all->at[i];
+    if (fabs(o->x - m->x) < APART && fabs(o->y - m->y) < APART &&
+        (o->a == m->a || o->a == m->b || o->b == m->a || o->b == m->b))
+      return true;
+  }
+  return false;
+}
+
+// How flat the flattest crossing is.
+static double flattest(Arena *arena, Arcs *all, double length) {
   double least = 90;
+  Meetings met = {0};
   if (all->n > MOST_STRANDS) return least;
+  for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
   for (uint32_t i = 0; i < all->n; i++)
-    for (uint32_t k = i + 1; k < all->n; k++)
-      least = fmin(least, crossing_angle(&all->at[i], &all->at[k], length));
+    for (uint32_t k = i + 1; k < all->n; k++) {
+      Meeting m = {.a = i, .b = k};
+      Spot at = {0, 0};
+      double angle = crossing_angle(&all->at[i], &all->at[k], &at);
+      least = fmin(least, angle);
+      if (angle == 90) continue;
+      m.x = at.x, m.y = at.y;
+      if (is_triple(&met, &m)) least = fmin(least, TRIPLE);
+      vec_push(arena, &met, m);
+    }
   return least;
 }
 
 // Ways to bend, from the plainest on. How long the whole is, comes back.
-enum { WAY_TOGETHER, WAY_OWN, WAY_BUNDLES, WAY_STRANDS = WAY_BUNDLES + 6, WAYS = WAY_STRANDS + 6 };
+enum {
+  WAY_TOGETHER,
+  WAY_FALL, // each strand a little behind the one above it
+  WAY_RISE,
+  WAY_OWN,
+  WAY_BUNDLES,
+  WAY_STRANDS = WAY_BUNDLES + 6,
+  WAYS = WAY_STRANDS + 6
+};
 
 static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   static const double late[] = {0.4, 0.7, 1};
@@ -73,6 +135,11 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
     b->from = 0, b->to = length;
     if (way == WAY_OWN && to_glyph) b->from = length - own;
     if (way == WAY_OWN && !to_glyph) b->to = own;
+    if (way == WAY_FALL || way == WAY_RISE) {
+      b->from = STAGGER * (way == WAY_FALL ? i : all->n - 1 - i);
+      b->to = b->from + length;
+      most = fmax(most, b->to);
+    }
     if (way < WAY_BUNDLES) continue;
     uint32_t kind = way - (way < WAY_STRANDS ? WAY_BUNDLES : WAY_STRANDS);
     uint32_t last = all->at[all->n - 1].bundle, at = way < WAY_STRANDS ? b->bundle : i;
@@ -89,15 +156,16 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   return most;
 }
 
-static double bend_best(Arcs *all, bool to_glyph) {
+static double bend_best(Arena *arena, Arcs *all, bool to_glyph) {
+  static const double lengths[LENGTHS] = {1, 1.25, 1.5, 2};
   double most = 0, best = -1, length = 0;
   uint32_t way = WAY_TOGETHER;
   for (uint32_t i = 0; i < all->n; i++) most = fmax(most, fabs(all->at[i].y1 - all->at[i].y0));
   most = length = curve_room(most);
   for (uint32_t k = 0; k < LENGTHS * WAYS && best < FLAT && most > 0; k++) {
-    double longer = most * (1 + 0.5 * (k / WAYS));
-    double angle = flattest(all, bend(all, k % WAYS, longer, to_glyph));
-    if (angle > best + 1e-6) best = angle, way = k % WAYS, length = longer;
+    double longer = most * lengths[k % LENGTHS];
+    double angle = flattest(arena, all, bend(all, k / LENGTHS, longer, to_glyph));
+    if (angle > best + 1e-6) best = angle, way = k / LENGTHS, length = longer;
   }
   return bend(all, way, length, to_glyph);
 }
@@ -129,8 +197,8 @@ void find_curves(Lay *y) {
   for (uint32_t k = 0; k < y->s->stage.n; k++) {
     const Stage *t = &y->s->stage.at[k];
     Arcs in = arcs_of(y, &t->in, true, merges), out = arcs_of(y, &t->out, false, begins);
-    l->gather[k] = bend_best(&in, true);
-    l->spread[k] = bend_best(&out, false);
+    l->gather[k] = bend_best(y->arena, &in, true);
+    l->spread[k] = bend_best(y->arena, &out, false);
     for (uint32_t i = 0; i < in.n; i++)
       l->bend_in[in.at[i].strand] =
           (Bend){l->gather[k] - in.at[i].from, l->gather[k] - in.at[i].to};

@@ -46,8 +46,10 @@ static Items items_of(Lay *y, const Stage *t) {
       vec_push(a, &made->in, k->a);
       continue;
     }
+    bool turned = k->kind == LINK_CUP && y->where[k->a] > y->where[k->to];
+    if (turned) vec_push(a, &item.in, k->to);
     if (k->kind != LINK_BEGIN) vec_push(a, &item.in, k->a);
-    if (k->kind == LINK_CUP) vec_push(a, &item.in, k->to);
+    if (k->kind == LINK_CUP && !turned) vec_push(a, &item.in, k->to);
     if (k->kind != LINK_CUP && k->kind != LINK_END) vec_push(a, &item.out, k->to);
     vec_push(a, &items, item);
   }
@@ -88,12 +90,19 @@ static int by_key(const void *a, const void *b) {
   return x->key != z->key ? (x->key < z->key ? -1 : 1) : x->at < z->at ? -1 : 1;
 }
 
-static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind) {
+// Does a stage only reorder? Then all of it is done before its place for glyphs, in one bend.
+static bool is_crossing(const Stage *t) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].kind != LINK_PASS) return false;
+  return !t->glyph.n;
+}
+
+static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, bool crosses) {
   Keyed *key = NEW_ARRAY(y->arena, Keyed, items->n + 1);
   Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;
   for (uint32_t i = 0; i < items->n; i++) {
     double in = middle(y, &old[i].in, before, -1), out = middle(y, &old[i].out, behind, in);
-    key[i] = (Keyed){in < 0 ? out : (in + out) / 2, i};
+    key[i] = (Keyed){in < 0 || crosses ? out : (in + out) / 2, i};
   }
   qsort(key, items->n, sizeof *key, by_key);
   for (uint32_t i = 0; i < items->n; i++) items->at[i] = old[key[i].at];
@@ -121,7 +130,7 @@ void find_items(Lay *y) {
     for (uint32_t i = 0; i < before.n; i++) y->where[before.at[i]] = i;
     for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
     y->items[k] = items_of(y, t);
-    sort_items(y, &y->items[k], before.n, behind.n);
+    sort_items(y, &y->items[k], before.n, behind.n, is_crossing(t));
     swap_items(y, &y->items[k]);
   }
 }

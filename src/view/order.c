@@ -68,11 +68,15 @@ static uint32_t block_start(const Sorting *t, uint32_t b) {
   return t->start[b];
 }
 
-// As far left as what it takes allows, and behind what once stood between these things.
+// As far left as what it takes allows (what takes nothing stands just before it, and inside its
+// block), and behind what once stood between these things.
 static uint32_t earliest(const Sorting *t, const Stage *stage) {
   const Ids *in = &stage->in;
   uint32_t at = block_start(t, stage->block);
   for (uint32_t i = 0; i < in->n; i++) {
+    uint32_t maker = t->o->maker[in->at[i]];
+    const Stage *from = maker ? &t->s->stage.at[maker - 1] : NULL;
+    if (from && !from->in.n && from->block) larger(&at, block_start(t, from->block) + 1);
     larger(&at, bundle_born(t->o, in->at[i]));
     if (i + 1 < in->n) larger(&at, t->behind[in->at[i]]);
   }

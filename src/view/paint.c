@@ -232,10 +232,10 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
-  if (k->title)
-    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              k->title);
+  Text how = {.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
+  double middle = (l->left[b] + l->right[b]) / 2;
+  if (k->title) // with an index, or a name as it is
+    (strstr(k->title, "_{") ? math_text : canvas_text)(c, middle, l->top[b] + 15, &how, k->title);
   canvas_close(c);
 }
 

@@ -42,7 +42,7 @@ typedef struct {
   uint64_t steps;
 } Net;
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX; // no node
 
 static uint32_t other_end(const Net *n, uint32_t e, uint32_t v) {
   return n->edge[e].from == v ? n->edge[e].to : n->edge[e].from;

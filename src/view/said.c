@@ -18,6 +18,17 @@ static bool is_said(const Messages *p, const Message *x) {
   return false;
 }
 
+// Warnings have no lines and stand in the order of their words: where things are declared in a
+// right program is not seen in its picture.
+static void add_message(Goals *g, Messages *to, Message m) {
+  if (m.mild) m.head = "warning";
+  vec_push(g->arena, to, m);
+  for (uint32_t i = to->n - 1; i && m.mild && to->at[i - 1].mild; i--) {
+    if (strcmp(to->at[i - 1].text, m.text) <= 0) return;
+    to->at[i] = to->at[i - 1], to->at[i - 1] = m;
+  }
+}
+
 static bool lies_in(Span s, Span whole) {
   return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n;
 }
@@ -27,7 +38,7 @@ static void add_tied(Goals *g, Messages *to, const Place *sign, Span span, const
   Message p = message_plate(g->w, g->arena, span, text);
   p.mild = mild, p.tied = true;
   p.x = sign->x, p.y0 = sign->y0, p.y1 = sign->y1;
-  vec_push(g->arena, to, p);
+  add_message(g, to, p);
 }
 
 // Where they belong is known when the sides have their places; before, only what they say.
@@ -45,7 +56,7 @@ static void find_plates(Goals *g, Said *s, const Layout *left, const Layout *rig
       add_tied(g, &all, sign, d->list.at[i].span, d->list.at[i].text, true);
   s->plate = (Messages){0};
   for (uint32_t i = 0; i < all.n; i++)
-    if (!is_said(&s->plate, &all.at[i])) vec_push(g->arena, &s->plate, all.at[i]);
+    if (!is_said(&s->plate, &all.at[i])) add_message(g, &s->plate, all.at[i]);
 }
 
 void said_measure(Goals *g, Said *s, const Layout *left, const Layout *right) {
@@ -69,8 +80,9 @@ void said_others(Goals *g, Said *const *all, uint32_t n, Said *out) {
     Message p = message_plate(g->w, g->arena, d->list.at[i].span, d->list.at[i].text);
     bool said = false;
     p.mild = d->list.at[i].kind == DIAG_WARNING;
+    if (p.mild) p.head = "warning";
     for (uint32_t k = 0; k < n; k++) said |= is_said(&all[k]->plate, &p);
-    if (!said) vec_push(g->arena, &out->plate, p);
+    if (!said) add_message(g, &out->plate, p);
   }
   plates_size(g->arena, &out->plate, &out->wide, &out->high);
 }

@@ -116,6 +116,9 @@ Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
 
+// graph.c: a learning diagram: spaces, maps, pairs; parts: one that is glued is shown with them
+Canvas *learning_draw(Infer *, Arena *, const Program *, const Learning *, bool parts);
+
 // lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
 Canvas *lens_draw(Infer *, Arena *, Program *, const char *name, Level);
 
