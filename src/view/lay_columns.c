@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { HANG = 100, DIVIDER = 10, CLOSE = 1 }; // weights
+enum { HANG = 100, DIVIDER = 40, CLOSE = 1 }; // weights
 
 typedef struct { // a thing in a column: strands, glyphs that float, dividers
   uint32_t var;
