@@ -209,6 +209,7 @@ static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) 
 
 void find_curves(Lay *y) {
   Layout *l = y->l;
+  Arena *whole = y->arena;
   uint32_t *merges = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n); // into which
   uint32_t *begins = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n); // on which
   for (uint32_t k = 0; k < y->s->stage.n; k++)
@@ -219,6 +220,7 @@ void find_curves(Lay *y) {
     }
   for (uint32_t k = 0; k < y->s->stage.n; k++) {
     const Stage *t = &y->s->stage.at[k];
+    y->arena = arena_child(whole);
     Arcs in = arcs_of(y, &t->in, true, merges), out = arcs_of(y, &t->out, false, begins);
     l->gather[k] = bend_best(y->arena, &in, true);
     l->spread[k] = bend_best(y->arena, &out, false);
@@ -227,5 +229,7 @@ void find_curves(Lay *y) {
           (Bend){l->gather[k] - in.at[i].from, l->gather[k] - in.at[i].to};
     for (uint32_t i = 0; i < out.n; i++)
       l->bend_out[out.at[i].strand] = (Bend){out.at[i].from, out.at[i].to};
+    arena_free(y->arena);
   }
+  y->arena = whole;
 }
