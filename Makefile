@@ -9,6 +9,7 @@
 # make draw-random  pictures of RUNS programs by chance, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
+# make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
@@ -31,7 +32,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo draw-random test test-long examples bless check fuzz bench bench-check bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -119,6 +120,8 @@ fuzz:
 bench:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
+bench-draw: all
+	@bench/draw.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a
@@ -149,6 +152,9 @@ docs: all
 	$(BUILD)/limn ops > docs/ops.md
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
+	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
+	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
+	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn
 

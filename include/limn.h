@@ -129,6 +129,7 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
+  const char *width; // of a row: units, or millimetres ("86mm"); "0": one row; NULL: as usual
   bool no_legend;           // without the plate of sizes
   bool notes;               // with the comments at the ends of lines
   bool lens;                // a goal, a learner or (NULL) all goals as parametric lenses

@@ -771,10 +771,38 @@ static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
   return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
 }
 
+// NULL: there is none of that name.
+static const Learning *learning_named(Limn *l, const char *name) {
+  for (uint32_t i = 0; name && l->program && i < l->program->learning.n; i++)
+    if (strcmp(name_text(l->w->names, l->program->learning.at[i]->name), name) == 0)
+      return l->program->learning.at[i];
+  return NULL;
+}
+
 static Canvas *draw_goals(Limn *l) {
   Canvas *c = goals_draw(l->in, l->arena, l->program);
   if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
   return c;
+}
+
+// The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
+// that labels are 7 points high, and not under 6 when a row takes 15 % more than its width.
+static bool width_of(Limn *l, const char *text, double *out) {
+  char *end = NULL;
+  *out = 0;
+  if (!text) return true;
+  double x = strtod(text, &end);
+  bool mm = strcmp(end, "mm") == 0, good = end != text && (!*end || mm) && x >= 0 && x <= 100000;
+  if (mm) x *= 2 * 72.27 / 25.4;
+  if (!good || (x > 0 && x < 100)) {
+    diag_error(l->w->diags, (Span){0},
+               "a width is a number of units, at least 100, or of millimetres (86mm), or 0 for one "
+               "row, not %s",
+               text);
+    return false;
+  }
+  *out = x > 0 ? x : -1;
+  return true;
 }
 
 static Canvas *draw_who(Limn *l) {
@@ -822,22 +850,28 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
+  double width;
   l->drawn = false;
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
-      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme))
+      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
+      !width_of(l, how->width, &width))
     return NULL;
   look->theme = (Theme)theme;
   CircuitHow circuit = {.level = (Level)level,
                         .open = how->open,
                         .close = how->close,
                         .no_legend = how->no_legend,
-                        .notes = how->notes};
+                        .notes = how->notes,
+                        .width = width};
   if (limn_errors(l)) return draw_broken(l, name, &circuit);
-  Canvas *c = how->who    ? draw_who(l)
-              : how->lens ? draw_lens(l, name, (Level)level)
-              : how->grad ? draw_grad(l, name, &circuit)
-              : name      ? draw_box(l, name, &circuit)
-                          : draw_goals(l);
+  const Learning *g = learning_named(l, name);
+  Canvas *c = how->who                        ? draw_who(l)
+              : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,
+                                                              !how->level || level != LEVEL_MODEL)
+              : how->lens                     ? draw_lens(l, name, (Level)level)
+              : how->grad                     ? draw_grad(l, name, &circuit)
+              : name                          ? draw_box(l, name, &circuit)
+                                              : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
 }
@@ -886,7 +920,8 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  Diagram *d = name ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool box = name && !how->grad && !how->lens && !how->who && !learning_named(l, name);
+  Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
   bool strings = how->level && strcmp(how->level, "learner") == 0;
   if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
   faults_print(&faults, &b);

@@ -296,18 +296,22 @@ static const Command commands[] = {
     {"draw",
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
-     "[--lens | --grad | --who] [--check]",
-     "the goals as equations between diagrams; or a box or learner as a circuit of its axes",
+     "[--width W] [--lens | --grad | --who] [--check]",
+     "the goals as equations between diagrams; or a box or learner as a circuit of its axes; or a "
+     "learning diagram as a graph",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "
      "-o F.\n"
      "             Without it, text on a terminal and otherwise diagram.svg; -o - is always text\n"
      "  --level L  model: what the program says, with the library's glyphs; layer: everything "
      "opened;\n"
-     "             learner: every box closed\n"
+     "             learner: every box closed. A learning diagram that is glued is shown with its\n"
+     "             parts; --level model shows the whole alone\n"
      "  --check    draws nothing; lists what is wrong with the picture, and exits with 1 if "
      "anything "
      "is\n"
+     "  --width W  what is wider is broken into rows: units, of which a label is 14 high, or 86mm; "
+     "0: never\n"
      "  --no-legend  without the plate that says which sizes labels have\n"
      "  --notes    with comments at the ends of lines, beside what the lines make\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
@@ -490,6 +494,7 @@ static const Option options[] = {
     {"--open", TEXT, AT(open), 0},
     {"--close", TEXT, AT(close), 0},
     {"--theme", TEXT, AT(draw.theme), 0},
+    {"--width", TEXT, AT(draw.width), 0},
     {"--lens", FLAG, AT(draw.lens), 0},
     {"--grad", FLAG, AT(draw.grad), 0},
     {"--dy", TEXT, AT(eval.dy), 0},

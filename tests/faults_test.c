@@ -160,6 +160,12 @@ static void divider_ends(Canvas *c, bool wrong) {
   line(c, "divider", 100, 100, 250, 100);
   if (!wrong) box(c, "glyph", "g", 255, 80, 40, 40);
 }
+static void divider_far(Canvas *c, bool wrong) { // the nearest wire counts, and no other
+  box(c, "glyph", "f", 300, 80, 40, 40);
+  WIRE(c, "a", 98, 20, 280, 20);
+  if (wrong) WIRE(c, "b", 20, 60, 280, 60);
+  line(c, "divider", 100, 100, 298, 100);
+}
 static void divider_of_product(Canvas *c, bool wrong) {
   box(c, "glyph", "f", 60, 80, 40, 40);
   canvas_open(c, "", "divider", wrong ? "" : "outer product");
@@ -225,6 +231,7 @@ static const struct {
     CASE(BEND, bend_of_a_chain),
     CASE(DIVIDER, divider_begins),
     CASE(DIVIDER, divider_ends),
+    CASE(DIVIDER, divider_far),
     CASE(DIVIDER, divider_of_product),
     CASE(FLAT, flat_crossing),
     CASE(TRIPLE, crossing_of_three),

@@ -122,7 +122,7 @@ static Brute brute_pairs(Arena *a, const Graph *g) {
       if (!are_parallel(g, l, r)) continue;
       if (!g->order.n) b.times[i * n + k] = 1;
       for (uint32_t o = 0; o < g->order.n; o++) {
-        const Order *x = &g->order.at[o];
+        const PathOrder *x = &g->order.at[o];
         if (!is_step(l, r, &x->left, &x->right)) continue;
         b.length[i * n + k] = 1;
         if (x->times > b.times[i * n + k]) b.times[i * n + k] = x->times;
@@ -192,7 +192,7 @@ static Graph *shuffled(Arena *a, const Graph *g) {
     e[from] = graph_edge(s, x);
   }
   for (uint32_t i = g->order.n; i-- > 0;) {
-    Order o = g->order.at[i];
+    PathOrder o = g->order.at[i];
     Route l = {0}, r = {0};
     for (uint32_t k = 0; k < o.left.n; k++) vec_push(a, &l, e[o.left.at[k]]);
     for (uint32_t k = 0; k < o.right.n; k++) vec_push(a, &r, e[o.right.at[k]]);

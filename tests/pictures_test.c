@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { STATEMENTS = 6, PROGRAMS = 200 };
+enum { STATEMENTS = 6, PROGRAMS = 100 };
 static const char *const levels[] = {"learner", "model", "layer"};
 
 // -- counting -------------------------------------------------------------------------------------
@@ -102,6 +102,7 @@ static void check_file(Tally *t, const char *set, const char *file, const char *
   FileText text = file_read(t->arena, names_from, 10000000);
   Texts names = {0};
   assert_non_null(text.text);
+  if (strncmp(text.text, "# With mistakes", 15) == 0) return;
   names_in(t->arena, text.text, &names);
   Limn *l = loaded(file);
   assert_non_null(l);

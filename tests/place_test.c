@@ -52,9 +52,41 @@ static void as_good_as_any(void **state) {
       uint32_t x = next(&s, p.n), y = next(&s, p.n);
       if (x != y) vec_push(a, &p.pull, (Pull){x, y, (int64_t)next(&s, 3) - 1, 1 + next(&s, 5)});
     }
-    assert_true(places_solve(a, &p, place));
+    assert_true(places_solve(a, &p, place, NULL));
     assert_true(keeps_gaps(&p, place));
     assert_int_equal(cost(&p, place), best_of_all(&p, 9));
+    arena_free(a);
+  }
+}
+
+// Tied things are as good as two gaps that leave no choice; ties that do not agree are refused.
+static void ties_hold(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    Arena *a = arena_new();
+    uint64_t s = seed;
+    Places p = {.n = 5}, free;
+    int64_t place[8], least = INT64_MAX, at[8] = {0};
+    for (uint32_t i = 0; i < 3; i++)
+      vec_push(a, &p.gap, (Gap){next(&s, 2), 2 + next(&s, 3), next(&s, 3)});
+    for (uint32_t i = 0; i < 6; i++) {
+      uint32_t x = next(&s, 5), y = next(&s, 5);
+      if (x != y) vec_push(a, &p.pull, (Pull){x, y, (int64_t)next(&s, 3) - 1, 1 + next(&s, 5)});
+    }
+    free = p;
+    vec_push(a, &p.tie, (Tie){0, 1, 2});
+    vec_push(a, &p.tie, (Tie){3, 4, -1});
+    assert_true(places_solve(a, &p, place, NULL));
+    assert_true(keeps_gaps(&p, place));
+    assert_int_equal(place[1] - place[0], 2);
+    assert_int_equal(place[4] - place[3], -1);
+    for (uint32_t i = 0; i < 8 * 8 * 8; i++) { // where 0, 2 and 3 are says it all
+      at[0] = i % 8, at[1] = at[0] + 2, at[2] = i / 8 % 8, at[3] = i / 64, at[4] = at[3] - 1;
+      if (keeps_gaps(&free, at) && cost(&free, at) < least) least = cost(&free, at);
+    }
+    assert_int_equal(cost(&p, place), least);
+    vec_push(a, &p.tie, (Tie){1, 0, 2});
+    assert_false(places_solve(a, &p, place, NULL));
     arena_free(a);
   }
 }
@@ -66,7 +98,7 @@ static void circles_are_refused(void **state) {
   int64_t place[2];
   vec_push(a, &p.gap, (Gap){0, 1, 1});
   vec_push(a, &p.gap, (Gap){1, 0, 1});
-  assert_false(places_solve(a, &p, place));
+  assert_false(places_solve(a, &p, place, NULL));
   arena_free(a);
 }
 
@@ -83,7 +115,7 @@ static void long_wires_are_straight(void **state) {
       if (r) vec_push(a, &p.gap, (Gap){v - 1, v, 20 + (k * 7 + r) % 3 * 10});
       if (k) vec_push(a, &p.pull, (Pull){v - ROWS, v, 0, 3});
     }
-  assert_true(places_solve(a, &p, place));
+  assert_true(places_solve(a, &p, place, NULL));
   assert_true(keeps_gaps(&p, place));
   assert_int_equal(cost(&p, place), 0);
   arena_free(a);
@@ -92,6 +124,7 @@ static void long_wires_are_straight(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_good_as_any),
+      cmocka_unit_test(ties_hold),
       cmocka_unit_test(circles_are_refused),
       cmocka_unit_test(long_wires_are_straight),
   };

@@ -126,9 +126,9 @@ static Route route_in(Arena *a, const Route *r, const Inclusion *in) {
   return made;
 }
 
-static bool is_stated(const Graph *g, const Order *o) {
+static bool is_stated(const Graph *g, const PathOrder *o) {
   for (uint32_t i = 0; i < g->order.n; i++) {
-    const Order *k = &g->order.at[i];
+    const PathOrder *k = &g->order.at[i];
     if (k->times == o->times && route_equal(&k->left, &o->left) &&
         route_equal(&k->right, &o->right))
       return true;
@@ -140,9 +140,9 @@ static bool is_stated(const Graph *g, const Order *o) {
 static void put_orders(Gluing *g, Graph *whole, const Inclusion *in) {
   for (uint32_t p = 0; p < g->n; p++)
     for (uint32_t i = 0; i < g->part[p]->order.n; i++) {
-      const Order *own = &g->part[p]->order.at[i];
-      Order o = {route_in(g->arena, &own->left, &in[p]), route_in(g->arena, &own->right, &in[p]),
-                 own->times};
+      const PathOrder *own = &g->part[p]->order.at[i];
+      PathOrder o = {route_in(g->arena, &own->left, &in[p]),
+                     route_in(g->arena, &own->right, &in[p]), own->times};
       if (!is_stated(whole, &o)) graph_order(whole, o.left, o.right, o.times);
     }
 }

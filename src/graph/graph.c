@@ -22,7 +22,7 @@ uint32_t graph_edge(Graph *g, Edge e) {
 }
 
 void graph_order(Graph *g, Route left, Route right, double times) {
-  vec_push(g->arena, &g->order, (Order){left, right, times});
+  vec_push(g->arena, &g->order, (PathOrder){left, right, times});
 }
 
 Route route_of(Arena *a, uint32_t edge) {

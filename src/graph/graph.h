@@ -37,13 +37,13 @@ typedef Ids Route; // edges, each beginning where the one before ends; at least 
 typedef struct {
   Route left, right;
   double times;
-} Order;
+} PathOrder;
 
 typedef struct {
   Arena *arena;
   VEC(Vertex) vertex; // numbered from 0, as edges are
   VEC(Edge) edge;
-  VEC(Order) order;
+  VEC(PathOrder) order;
 } Graph;
 
 // graph.c

@@ -112,7 +112,7 @@ static uint32_t path_of(Work *w, const Route *r, uint32_t from, uint32_t to) {
 
 // A statement with everything that may stand before and behind it.
 static bool add_steps(Work *w, uint32_t order) {
-  const Order *o = &w->g->order.at[order];
+  const PathOrder *o = &w->g->order.at[order];
   Routes before = {0}, behind = {0};
   Ids starts = {0}, ends = {0};
   if (!all_paths(w, w->index, only(w, route_from(w->g, &o->left)), &before, &starts)) return false;

@@ -109,7 +109,7 @@ static bool moved(Arena *a, const Route *r, const uint32_t *edge, Route *out) {
 
 static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph *out) {
   for (uint32_t i = 0; i < from->order.n; i++) {
-    const Order *o = &from->order.at[i];
+    const PathOrder *o = &from->order.at[i];
     Route left, right;
     if (moved(a, &o->left, edge, &left) && moved(a, &o->right, edge, &right))
       graph_order(out, left, right, o->times);

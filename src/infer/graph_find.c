@@ -289,7 +289,7 @@ static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32
       vec_push(r->w->arena, &place, r->g->order.at[i]);
   while (place.n < now->order.n) vec_push(r->w->arena, &place, f->node->span);
   for (uint32_t i = 0; i < old->order.n; i++) {
-    const Order *o = &old->order.at[i];
+    const PathOrder *o = &old->order.at[i];
     bool good = true;
     if (stays(&o->left, kept) && stays(&o->right, kept)) continue;
     Route left = renewed(r, &o->left, went, came, kept, &good),

@@ -167,11 +167,11 @@ static bool is_moved(const Route *whole, const Route *own, const Inclusion *in) 
   return same;
 }
 
-static Span order_place(const Learning *g, const Order *o) {
+static Span order_place(const Learning *g, const PathOrder *o) {
   for (uint32_t i = 0; i < g->part.n; i++) {
     const GraphPart *part = &g->part.at[i];
     for (uint32_t k = 0; k < part->of->graph->order.n; k++) {
-      const Order *own = &part->of->graph->order.at[k];
+      const PathOrder *own = &part->of->graph->order.at[k];
       if (is_moved(&o->left, &own->left, &part->in) && is_moved(&o->right, &own->right, &part->in))
         return part->of->order.at[k];
     }

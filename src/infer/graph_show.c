@@ -1,13 +1,13 @@
 // The pairs of learning diagrams for people: `limn check --paths`.
 #include "learning.h"
 
-static const char *distance_text(Infer *in, const Def *space) {
+const char *learning_distance(Infer *in, const Def *space) {
   const Node *by = space->node->kid[1];
   const Source *file = &in->w->sources->file.at[by->span.file];
   return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
 }
 
-static bool is_frozen(Infer *in, const Learning *g, Id learner) {
+bool learning_freezes(Infer *in, const Learning *g, Id learner) {
   for (uint32_t i = 0; i < g->frozen.n; i++)
     if (g->frozen.at[i] == learner) return true;
   return def_of(in, learner)->frozen;
@@ -20,14 +20,14 @@ static Ids moved_by(Infer *in, const Learning *g, const Pair *p) {
   for (uint32_t k = 0; k < 2; k++)
     for (uint32_t i = 0; i < side[k]->n; i++) edge_learners(in, &g->edge.at[side[k]->at[i]], &all);
   for (uint32_t i = 0; i < all.n; i++) {
-    bool seen = is_frozen(in, g, all.at[i]);
+    bool seen = learning_freezes(in, g, all.at[i]);
     for (uint32_t j = 0; j < i; j++) seen |= all.at[j] == all.at[i];
     if (!seen) vec_push(in->w->arena, &moved, all.at[i]);
   }
   return moved;
 }
 
-static const char *pair_name(Infer *in, const Program *p, const Learning *g, uint32_t number) {
+const char *learning_goal(Infer *in, const Program *p, const Learning *g, uint32_t number) {
   uint32_t k = 0;
   for (uint32_t i = 0; i < p->goal.n; i++)
     if (p->goal.at[i].learning == g && k++ == number)
@@ -46,14 +46,14 @@ static const char *action_word(const Node *find) {
 static void show_pair(Infer *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
   const Pair *pair = &g->pairs.at[i];
   const Graph *graph = g->graph;
-  const char *name = pair_name(in, p, g, i);
+  const char *name = learning_goal(in, p, g, i);
   Ids moved = moved_by(in, g, pair);
   if (name)
     buf_printf(b, "  %s", name);
   else
     buf_printf(b, "  %u", i + 1);
   buf_printf(b, ": %s to %s by %s", graph->vertex.at[pair->from].name,
-             graph->vertex.at[pair->to].name, distance_text(in, g->space.at[pair->to].def));
+             graph->vertex.at[pair->to].name, learning_distance(in, g->space.at[pair->to].def));
   if (pair->times != 1) buf_printf(b, ", times %g", pair->times);
   buf_printf(b, "\n      %s\n    ~ %s\n", route_text(in->w->arena, graph, &pair->left),
              route_text(in->w->arena, graph, &pair->right));
@@ -105,7 +105,7 @@ static void json_route(const Learning *g, const char *key, const Route *r, Buf *
 
 static void json_pair(Infer *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
   const Pair *pair = &g->pairs.at[i];
-  const char *name = pair_name(in, p, g, i);
+  const char *name = learning_goal(in, p, g, i);
   Ids moved = moved_by(in, g, pair);
   buf_char(b, '{');
   if (name) put_text(b, "goal", name, false);
@@ -113,7 +113,7 @@ static void json_pair(Infer *in, const Program *p, const Learning *g, uint32_t i
   put_text(b, "to", g->graph->vertex.at[pair->to].name, false);
   json_route(g, "left", &pair->left, b);
   json_route(g, "right", &pair->right, b);
-  put_text(b, "distance", distance_text(in, g->space.at[pair->to].def), false);
+  put_text(b, "distance", learning_distance(in, g->space.at[pair->to].def), false);
   buf_text(b, "\"times\": ");
   buf_number(b, pair->times);
   buf_text(b, ", \"moves\": [");

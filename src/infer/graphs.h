@@ -57,6 +57,11 @@ struct Learning {
 // of one, or of all (NULL)
 void infer_paths(Infer *, const Program *, const Learning *, Buf *);
 void infer_paths_json(Infer *, const Program *, const Learning *, Buf *);
+const char *learning_distance(Infer *, const Def *space); // as it is written
+bool learning_freezes(Infer *, const Learning *, Id learner);
+// What the goal of a pair is called; NULL: it has none
+const char *learning_goal(Infer *, const Program *, const Learning *, uint32_t pair);
+void edge_learners(Infer *, const GraphEdge *, Ids *); // graph_read.c: DEF ids, some twice
 
 // graph_body.c: every place where a route of boxes is, in bodies and learning diagrams. False with
 // a diagnostic.

@@ -26,7 +26,6 @@ const char *path_text(Infer *, const Node *);     // one.h; NULL: it is no path
 uint32_t vertex_at(const Learning *, const char *path); // NOWHERE: there is none
 uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
-void edge_learners(Infer *, const GraphEdge *, Ids *);
 void edge_map(Drawing *,
               uint32_t edge); // a box or learner for its body, with the types of its ends
 

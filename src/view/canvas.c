@@ -63,10 +63,15 @@ void canvas_resize(Canvas *c, double width, double height) {
 double canvas_width(const Canvas *c) { return c->width; }
 double canvas_height(const Canvas *c) { return c->height; }
 
+void canvas_shift(Canvas *c, double x, double y) {
+  if (isfinite(x) && isfinite(y)) c->shift[0] += x, c->shift[1] += y;
+}
+
 static void step_push(Canvas *c, PathStep s) {
-  s.x = at_limit(s.x), s.y = at_limit(s.y);
-  s.ax = at_limit(s.ax), s.ay = at_limit(s.ay);
-  s.bx = at_limit(s.bx), s.by = at_limit(s.by);
+  const double *by = c->shift;
+  s.x = at_limit(s.x + by[0]), s.y = at_limit(s.y + by[1]);
+  s.ax = at_limit(s.ax + by[0]), s.ay = at_limit(s.ay + by[1]);
+  s.bx = at_limit(s.bx + by[0]), s.by = at_limit(s.by + by[1]);
   vec_push(c->arena, &c->path, s);
 }
 
@@ -179,7 +184,7 @@ void canvas_paint(Canvas *c, const Paint *p) {
 void canvas_text(Canvas *c, double x, double y, const Text *how, const char *utf8) {
   if (!is_point(c, x, y)) return;
   Mark m = {.kind = MARK_TEXT};
-  m.text.x = at_limit(x), m.text.y = at_limit(y);
+  m.text.x = at_limit(x + c->shift[0]), m.text.y = at_limit(y + c->shift[1]);
   m.text.words = clean_text(c->arena, utf8);
   m.text.how.face = (unsigned)how->face < FACE_COUNT ? how->face : FACE_SANS;
   m.text.how.size = or_else(how->size, 12, SIZE_LIMIT);
@@ -196,7 +201,7 @@ void canvas_image(Canvas *c, double x, double y, double w, double h, const Pictu
   if (!finite || w <= 0 || h <= 0 || !p->at || !p->width || !p->height) return;
   if (p->channels != 1 && p->channels != 3) return;
   Mark m = {.kind = MARK_IMAGE};
-  m.image.x = at_limit(x), m.image.y = at_limit(y);
+  m.image.x = at_limit(x + c->shift[0]), m.image.y = at_limit(y + c->shift[1]);
   m.image.w = fmin(w, SIZE_LIMIT), m.image.h = fmin(h, SIZE_LIMIT);
   m.image.picture = *p;
   vec_push(c->arena, &c->mark, m);

@@ -105,7 +105,9 @@ static void check_left(Scene *s, const Diagram *d, bool strings, Ids *near) {
 
 void circuit_check(World *w, Arena *a, const Diagram *whole, bool strings, const Canvas *c,
                    Faults *out) {
-  const Diagram *d = circuit_unwrapped(whole);
+  const Diagram *d = whole;
+  while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
+    d = d->box.at[1].callee; // a learner looked at for itself is a call of it
   Scene s = {.arena = a, .canvas = c, .out = out};
   Ids near = {0};
   Table *at = table_new(a), *cuts = table_new(a);

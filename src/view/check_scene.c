@@ -143,7 +143,7 @@ static ThingKind loose_kind(const Mark *m) {
 
 // Gaps in lines that others cross, and arrowheads on lines, are in nobody's way.
 static bool is_aside(const char *class) {
-  return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0;
+  return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0 || strcmp(class, "tail") == 0;
 }
 
 static void find_owners(Scene *s, Walk *w) {
@@ -184,6 +184,8 @@ static void read_thing(Scene *s, uint32_t thing, uint32_t mark, const uint32_t *
     if (m->kind == MARK_TEXT) {
       add_text(s, t, m);
       if (!named) name_by_text(s, t, &words, m);
+    } else if (m->kind == MARK_PATH && m->path.paint.opacity < 1) {
+      continue; // it is seen through: the tail of a note
     } else if (m->kind == MARK_PATH) {
       add_path(s, t, thing, m, &lines);
     } else if (m->kind == MARK_IMAGE) {

@@ -10,7 +10,8 @@
 // lie.
 //
 // Dividers: an end is not in the air if a glyph, dot, cup, frame, parenthesis, the end or the bend
-// of a wire, or the end of another divider is there.
+// of a wire, or the end of another divider is there. Tensors that stand far apart are divided all
+// the same: the nearest wire above and the nearest below count, however far away.
 #include "view/check.h"
 
 #include <math.h>
@@ -141,7 +142,7 @@ void check_crossings(Scene *s) {
 typedef struct { // a level part of a chain
   double x0, x1, y;
 } Reach;
-typedef VEC(Reach) Runs;
+typedef VEC(Reach) Reaches;
 
 typedef struct {
   uint32_t *next;     // [thing] the wire that goes on where this one ends + 1
@@ -193,7 +194,7 @@ static void find_chains(Scene *s, Chains *c) {
 }
 
 // Level parts of a wire. *x: where it ends.
-static void add_runs(Scene *s, const Thing *t, Runs *out, double *x) {
+static void add_runs(Scene *s, const Thing *t, Reaches *out, double *x) {
   for (const Segment *k = &s->segment.at[t->first];; k++) {
     Reach *last = out->n ? &out->at[out->n - 1] : NULL;
     if (is_level(k) && last && fabs(last->y - k->y0) < 0.05 && fabs(last->x1 - k->x0) < 0.05)
@@ -266,7 +267,7 @@ static bool is_tied(Scene *s, const Reach *run, Ids *near) {
   return false;
 }
 
-static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Runs *r, double end,
+static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches *r, double end,
                         Ids *near) {
   const char *words = s->thing.at[chain].words;
   for (uint32_t i = 1; i + 1 < r->n; i++) {
@@ -296,7 +297,7 @@ void check_bends(Scene *s) {
   Ids near = {0};
   find_chains(s, &c);
   for (uint32_t i = 0; i < s->thing.n; i++) {
-    Runs runs = {0};
+    Reaches runs = {0};
     double end = 0;
     if (!is_wire(&s->thing.at[i]) || c.has_previous[i]) continue;
     for (uint32_t k = i + 1; k; k = c.next[k - 1]) add_runs(s, &s->thing.at[k - 1], &runs, &end);
@@ -330,14 +331,52 @@ static bool line_holds(const Scene *s, const Segment *k, uint32_t divider, doubl
   }
 }
 
-static bool is_in_air(Scene *s, uint32_t divider, double x, double y, Ids *near) {
+// Does a wire of this height begin, end or bend beside x?
+static bool wire_turns(Scene *s, double x, double y, Ids *near) {
+  Area here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
+  grid_find(s, &s->segments, &here, near);
+  for (uint32_t i = 0; i < near->n; i++) {
+    const Segment *k = &s->segment.at[near->at[i]];
+    if (!is_kind(s, k, THING_WIRE)) continue;
+    if (k->begins && is_near(x, y, k->x0, k->y0, BESIDE, HELD)) return true;
+    if (is_last(s, k) && is_near(x, y, k->x1, k->y1, BESIDE, HELD)) return true;
+    if (!is_level(k) && segment_enters(k, &here)) return true;
+  }
+  return false;
+}
+
+static bool is_held_there(Scene *s, uint32_t divider, double x, double y, Ids *near) {
   Area around = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
   grid_find(s, &s->things, &around, near);
   for (uint32_t i = 0; i < near->n; i++)
-    if (thing_holds(&s->thing.at[near->at[i]], x, y)) return false;
+    if (thing_holds(&s->thing.at[near->at[i]], x, y)) return true;
   grid_find(s, &s->segments, &around, near);
   for (uint32_t i = 0; i < near->n; i++)
-    if (line_holds(s, &s->segment.at[near->at[i]], divider, x, y)) return false;
+    if (line_holds(s, &s->segment.at[near->at[i]], divider, x, y)) return true;
+  return false;
+}
+
+// How high the nearest wire above or below runs, or is where it ends beside x; y if there is none.
+static double nearest_wire(Scene *s, double x, double y, bool above, Ids *near) {
+  double best = above ? -INFINITY : INFINITY;
+  Area column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
+  grid_find(s, &s->segments, &column, near);
+  for (uint32_t i = 0; i < near->n; i++) {
+    const Segment *k = &s->segment.at[near->at[i]];
+    if (!is_kind(s, k, THING_WIRE) || !segment_enters(k, &column)) continue;
+    double to = above ? fmax(k->y0, k->y1) : fmin(k->y0, k->y1);
+    if (above ? to > y : to < y) continue; // it comes across
+    best = above ? fmax(best, to) : fmin(best, to);
+  }
+  return isfinite(best) ? best : y;
+}
+
+static bool is_in_air(Scene *s, uint32_t divider, double x, double y, Ids *near) {
+  if (is_held_there(s, divider, x, y, near)) return false;
+  for (int above = 0; above < 2; above++) {
+    double to = nearest_wire(s, x, y, above, near);
+    if (fabs(to - y) > REACH && wire_turns(s, x, to, near)) return false;
+  }
   return true;
 }
 

@@ -216,6 +216,7 @@ static void draw_join(Part *p, const Box *box) {
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
   uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
+  s->stage.at[stage].free = true; // the bar has its ports in order
   for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
   b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
@@ -293,7 +294,7 @@ void draw_box(Part *p, const Box *box) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-static void inputs_from_left(Part *p) {
+void inputs_from_left(Part *p) {
   Circuit *c = p->c;
   for (uint32_t i = 0; i < p->d->in.n; i++) {
     const Wire *x = &p->d->wire.at[p->d->in.at[i]];
@@ -340,31 +341,37 @@ const Diagram *part_diagram(Circuit *c, const Diagram *d) {
   return made;
 }
 
-static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
-                        const Supply *supply, const Broken *broken) {
-  Circuit c = {.w = w,
-               .s = sketch_new(a, ""),
-               .how = how,
-               .steps = table_new(a),
-               .pairs_of = table_new(a),
-               .broken = broken};
-  const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
-  c.s->title = title_of(&c, d);
-  Part p = {.c = &c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
-  c.s->strings = is_string(&c);
+static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *supply) {
+  c->s = sketch_new(a, title_of(c, d));
+  c->series.n = 0;
+  Part p = {.c = c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
+  c->s->strings = is_string(c);
   if (supply)
     inputs_from_sources(&p, supply);
   else
     inputs_from_left(&p);
-  if (broken) mark_inputs(&p);
+  if (c->broken) mark_inputs(&p);
   draw_part(&p);
-  for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c.s, bundle_of(&p, d->out.at[i]));
-  if (broken) mark_ends(&p);
-  series_rows(&c);
-  sketch_words(c.s);
-  c.s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
-  if (!is_string(&c)) sketch_tandem(c.s);
-  return c.s;
+  for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c->s, bundle_of(&p, d->out.at[i]));
+  if (c->broken) mark_ends(&p);
+  series_rows(c);
+  sketch_words(c->s);
+  c->s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
+  if (!is_string(c)) sketch_tandem(c->s);
+  return c->s;
+}
+
+// What is opened twice is known when all has been drawn once.
+static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                        const Supply *supply, const Broken *broken) {
+  Circuit c = {
+      .w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a), .broken = broken};
+  c.s = sketch_new(a, ""); // its arena
+  c.compared = table_new(a);
+  c.same = same_new(a);
+  const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
+  Sketch *s = draw_whole(&c, a, d, supply);
+  return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;
 }
 
 Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
@@ -377,17 +384,14 @@ Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *ho
   return whole_of(w, a, k->diagram, how, supply, k);
 }
 
+// With notes, it is one row.
 Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   Sketch *s = circuit_of(w, a, d, how, NULL);
-  Layout *l = lay_out(a, s);
-  if (!l) return NULL;
-  Canvas *c;
-  if (how->notes) {
-    c = notes_paint(w, a, l, origin_span(w, s->origin).file);
-  } else {
-    c = canvas_new(a, l->width, l->height, s->title, s->about);
-    paint(c, a, l);
-  }
-  if (!how->no_legend) legend_paint(c, a, l);
+  double width = how->width > 0 ? how->width : how->width < 0 ? 0 : ROW_WIDTH;
+  Page *p = lay_page(a, s, how->notes ? 0 : width);
+  if (!p) return NULL;
+  Canvas *c = how->notes ? notes_paint(w, a, p->row.at[0], origin_span(w, s->origin).file)
+                         : page_paint(a, p, s);
+  if (!how->no_legend) legend_paint(c, a, p);
   return c;
 }

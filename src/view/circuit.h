@@ -5,6 +5,7 @@
 //   circuit_loop.c    loops, by their indices
 //   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened
+//   circuit_inset.c   boxes that are opened several times are laid out once
 //   circuit_stop.c    as strings: where no gradient goes back
 //   circuit_repeat.c  what is done several times is drawn once
 //   words.c           after: names, and a sentence
@@ -16,6 +17,8 @@
 #define LIMN_CIRCUIT_H
 
 #include "view/sketch.h"
+
+typedef struct Same Same;
 
 typedef struct {
   int64_t at;
@@ -37,6 +40,7 @@ typedef struct {
   Table *steps;    // diagrams to what is drawn of them
   Table *pairs_of; // diagrams to entries of `pairs`
   VEC(const uint32_t *) pairs;
+  Same *same;
   const Broken *broken; // the whole has errors; otherwise NULL
 } Circuit;
 
@@ -80,6 +84,7 @@ uint32_t bundle_of(Part *, Id wire);                     // of a weight or const
 const char *axis_value(Circuit *, const Axis *);         // its size, if the label does not say it
 void all_ports(Part *, const Box *, GlyphKind, const char *text);
 void draw_box(Part *, const Box *);
+void inputs_from_left(Part *);
 uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // broken.c
@@ -119,7 +124,15 @@ Box stop_operands(Part *, const Box *, Ids *wires);
 
 // circuit_call.c
 const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
+Ink ink_of(const char *name);                     // of a box, by its name
 void draw_call(Part *, const Box *);
+
+// circuit_inset.c
+Same *same_new(Arena *);
+void same_count(Same *, World *, const Diagram *callee); // it is opened
+bool same_counted(Same *);                               // all are; is any opened twice?
+bool draw_inset(Part *, const Box *); // false: it is to be drawn as part of the whole
+
 bool call_is_open(const CircuitHow *, const char *name);
 bool call_has_glyph(const char *name); // the library's box has one
 

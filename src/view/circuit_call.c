@@ -40,7 +40,7 @@ static const Known *known_box(const char *name) {
 }
 
 // The same name has the same colour in every picture.
-static Ink ink_of(const char *name) {
+Ink ink_of(const char *name) {
   static const Ink inks[] = {INK_BLOCK,  INK_FRAME4, INK_FRAME3, INK_FRAME6,
                              INK_FRAME2, INK_FRAME7, INK_FRAME1};
   const Known *k = known_box(name);
@@ -315,6 +315,16 @@ static void put_above(Closed *x, Glyph *g) {
   g->over = x->p->made[x->box->out[0]];
 }
 
+// A norm works along the last axis; the others pass, even where its type does not say so.
+static void pass_rest(Closed *x, Glyph *g) {
+  uint32_t n = g->in.n;
+  if (n < 2 || g->out.n != n) return;
+  for (uint32_t i = 0; i + 1 < n; i++)
+    stage_link(x->p->c->s, x->stage, LINK_PASS, g->in.at[i], g->out.at[i]);
+  g->in.at[0] = g->in.at[n - 1], g->out.at[0] = g->out.at[n - 1];
+  g->in.n = g->out.n = 1;
+}
+
 static bool is_of_labels(const Diagram *callee) {
   return callee->in.n == 1 && callee->out.n == 1 &&
          callee->wire.at[callee->in.at[0]].type.base == BASE_LABEL;
@@ -336,6 +346,7 @@ static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
   if (g.kind == GLYPH_WISE && !alike) g.kind = GLYPH_BOX;
   if (g.kind == GLYPH_BLOCK && alike && !g.in.n) g.kind = GLYPH_WISE;
   if (g.kind == GLYPH_WISE) put_above(&x, &g);
+  if (g.kind == GLYPH_NORM) pass_rest(&x, &g);
   vec_push(s->arena, &s->stage.at[x.stage].glyph, g);
   if (k && k->then) stage_glyph(s, x.stage, GLYPH_WISE, k->then)->over = p->made[box->out[0]];
 }
@@ -343,6 +354,9 @@ static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
 // -- opened calls ---------------------------------------------------------------------------------
 static void open_call(Part *p, const Box *box, bool frame) {
   Circuit *c = p->c;
+  bool alone = frame && !p->fold; // in a turn, its labels may be others each time
+  if (alone) same_count(c->same, c->w, box->callee);
+  if (alone && draw_inset(p, box)) return;
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = p->block;
   if (frame)

@@ -9,6 +9,7 @@
 #include "view/equation.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { GAP = 16, SIGN = 46, TAG = 14, ROW = 4, BRACE = 14, STUB = 14, EDGE = 12 };
 
@@ -155,13 +156,27 @@ static double out_middle(const Layout *l) {
 }
 
 // -- one goal -------------------------------------------------------------------------------------
-// Is there a box, or a weight, of this name in the picture?
-static bool is_seen(const Layout *l, const char *name) {
+// Where a box, or a weight, of this name stands in the picture, counted from the left; NONE:
+// nowhere.
+enum { NONE = UINT32_MAX };
+
+static uint32_t seen_at(const Layout *l, const char *name, uint32_t from) {
   for (uint32_t i = 0; l && i < l->placed.n; i++) {
     const Glyph *glyph = l->placed.at[i].glyph;
-    if (glyph->bold && glyph->text && strcmp(glyph->text, name) == 0) return true;
+    if (glyph->bold && glyph->text && strcmp(glyph->text, name) == 0) return from + i;
   }
-  return false;
+  return NONE;
+}
+
+typedef struct {
+  Def *def;
+  const char *name;
+  uint32_t at;
+} Mover;
+
+static int by_sight(const void *a, const void *b) {
+  const Mover *x = a, *y = b;
+  return x->at != y->at ? (x->at < y->at ? -1 : 1) : strcmp(x->name, y->name);
 }
 
 static bool moves(Goals *g, const Goal *goal, const Ids *parts) {
@@ -172,23 +187,36 @@ static bool moves(Goals *g, const Goal *goal, const Ids *parts) {
   return false;
 }
 
+// The learners, in the order in which they are seen, then by name: not as they are declared.
+static Mover *movers(Goals *g, const Equation *e) {
+  uint32_t n = g->p->learner.n;
+  Mover *all = NEW_ARRAY(g->arena, Mover, n + 1);
+  for (uint32_t k = 0; k < n; k++) {
+    Def *d = g->p->learner.at[k];
+    const char *name = name_text(g->w->names, d->name);
+    uint32_t at = seen_at(e->left, name, 0);
+    if (at == NONE) at = seen_at(e->right, name, e->left->placed.n);
+    all[k] = (Mover){d, name, at};
+  }
+  if (n) qsort(all, n, sizeof *all, by_sight);
+  return all;
+}
+
 // Those that move, as the picture has them: a learner stands for the learners in it, and one that
-// is not to be seen is named if none of those that are has it in it.
+// is not to be seen is named if none of those before it has it in it.
 static const char *moved_by(Goals *g, const Goal *goal, const Equation *e) {
   Buf b = buf_new(g->arena);
   Ids inside = {0};
-  for (uint32_t turn = 0; turn < 2; turn++)
-    for (uint32_t k = 0; k < g->p->learner.n; k++) {
-      Def *d = g->p->learner.at[k];
-      const char *name = name_text(g->w->names, d->name);
-      Ids parts = {0};
-      def_closure(g->in, d, &parts);
-      bool seen = is_seen(e->left, name) || is_seen(e->right, name);
-      if (seen != (turn == 0) || !moves(g, goal, &parts)) continue;
-      if (!seen && ids_find(&inside, d->id) < inside.n) continue;
-      for (uint32_t i = 0; i < parts.n; i++) vec_push(g->arena, &inside, parts.at[i]);
-      buf_printf(&b, "%s%s", b.n ? ", " : "", name);
-    }
+  const Mover *all = movers(g, e);
+  for (uint32_t k = 0; k < g->p->learner.n; k++) {
+    const Mover *m = &all[k];
+    Ids parts = {0};
+    def_closure(g->in, m->def, &parts);
+    if (!moves(g, goal, &parts)) continue;
+    if (m->at == NONE && ids_find(&inside, m->def->id) < inside.n) continue;
+    for (uint32_t i = 0; i < parts.n; i++) vec_push(g->arena, &inside, parts.at[i]);
+    buf_printf(&b, "%s%s", b.n ? ", " : "", m->name);
+  }
   return b.at;
 }
 

@@ -39,6 +39,7 @@ double glyph_width(const Glyph *g) {
   case GLYPH_START: return fmax(25, text_room(FACE_BOLD, 15, g) * 1.5 + 12);
   case GLYPH_SOURCE: return text_room(FACE_MATH, 22, g) + 12;
   case GLYPH_BLOCK: return fmax(50, fmax(text_room(FACE_SANS, 14, g), second_room(g)) + 24);
+  case GLYPH_INSET: return inset_width(g->inset);
   case GLYPH_GHOST: return fmax(40, text_room(FACE_SANS, 14, g) + 20);
   case GLYPH_KEPT: return text_room(FACE_ITALIC, LETTER, g) + 14;
   case GLYPH_EFFECT:
@@ -72,6 +73,7 @@ double glyph_height(const Glyph *g) {
   case GLYPH_START: return 30;
   case GLYPH_SOURCE: return 36;
   case GLYPH_BLOCK: return g->second ? 54 : 44;
+  case GLYPH_INSET: return g->inset->height;
   case GLYPH_GHOST: return 34;
   case GLYPH_KEPT: return 30;
   case GLYPH_EFFECT:
@@ -99,6 +101,12 @@ void glyph_extent(const Layout *l, const Placed *p, double *y0, double *y1) {
     return;
   }
   ports(l, p->glyph, y0, y1);
+  if (p->glyph->kind == GLYPH_INSET) {
+    double shift = inset_shift(l, p);
+    inset_extent(p->glyph->inset, y0, y1);
+    *y0 += shift, *y1 += shift;
+    return;
+  }
   if (p->glyph->kind == GLYPH_CAP) return;
   if (p->glyph->kind == GLYPH_STAR && *y1 - *y0 >= least - 2) return; // its edges lie on the wires
   double rest = fmax(6, (least - (*y1 - *y0)) / 2);
@@ -172,15 +180,14 @@ static void norm(const Brush *b) {
   }
 }
 
+// On both its wires, however far apart they are.
 static void mask(const Brush *b) {
-  double l = b->x - 15, t = (b->y0 + b->y1) / 2 - 15;
-  path_move(b->c, l, t), path_line(b->c, l + 30, t), path_line(b->c, l + 30, t + 30),
-      path_close(b->c);
+  double l = b->x - 15, r = l + 30, t = b->y0, low = b->y1;
+  path_move(b->c, l, t), path_line(b->c, r, t), path_line(b->c, r, low), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_MASK : INK_SOFT});
-  path_move(b->c, l, t), path_line(b->c, l + 30, t + 30), path_line(b->c, l, t + 30),
-      path_close(b->c);
+  path_move(b->c, l, t), path_line(b->c, r, low), path_line(b->c, l, low), path_close(b->c);
   canvas_paint(b->c, &(Paint){.fill = b->g->upper ? INK_SOFT : INK_MASK});
-  path_rect(b->c, l, t, 30, 30, 0);
+  path_rect(b->c, l, t, 30, low - t, 0);
   canvas_paint(b->c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
@@ -314,6 +321,7 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   case GLYPH_START: start(&b); break;
   case GLYPH_SOURCE: source(&b); break;
   case GLYPH_BLOCK: block(&b); break;
+  case GLYPH_INSET: break; // paint.c
   case GLYPH_GHOST: unknown(&b); break;
   case GLYPH_KEPT: rectangle(&b, INK_KEPT, 0), letter(&b, FACE_ITALIC, LETTER, INK_TEXT); break;
   case GLYPH_EFFECT:

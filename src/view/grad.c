@@ -242,9 +242,7 @@ Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   name_ends(w, f, r, s);
   end_weights(w, f, r, s);
   s->title = arena_format(a, "∂%s", name_text(w->names, f->name));
-  Layout *l = lay_out(a, s);
-  if (!l) return NULL;
-  Canvas *c = canvas_new(a, l->width, l->height, s->title, "The reverse derivative, as a circuit");
-  paint(c, a, l);
-  return c;
+  s->about = "The reverse derivative, as a circuit";
+  Page *p = lay_page(a, s, how->width > 0 ? how->width : how->width < 0 ? 0 : ROW_WIDTH);
+  return p ? page_paint(a, p, s) : NULL;
 }

@@ -52,15 +52,29 @@ static bool is_written(const Layout *l, const char *label) {
   return false;
 }
 
-// Only what is written somewhere in the picture needs to be said.
-static RowList rows_of(Arena *a, const Layout *l) {
-  RowList rows = {0};
+static bool is_on_page(const Page *p, const char *label) {
+  for (uint32_t i = 0; i < p->row.n; i++)
+    if (is_written(p->row.at[i], label)) return true;
+  return false;
+}
+
+static void add_sizes(Arena *a, RowList *rows, const Layout *l) {
   const Sketch *s = l->s;
   for (uint32_t x = 1; x < s->strand.n; x++)
-    if (l->label[x] && s->strand.at[x].size) add_size(a, &rows, &s->strand.at[x]);
+    if (l->label[x] && s->strand.at[x].size) add_size(a, rows, &s->strand.at[x]);
+  for (uint32_t i = 0; i < l->placed.n; i++)
+    if (l->placed.at[i].glyph->kind == GLYPH_INSET)
+      add_sizes(a, rows, l->placed.at[i].glyph->inset);
+}
+
+// Only what is written somewhere in the picture needs to be said.
+static RowList rows_of(Arena *a, const Page *p) {
+  RowList rows = {0};
+  const Sketch *s = p->row.at[0]->s;
+  for (uint32_t i = 0; i < p->row.n; i++) add_sizes(a, &rows, p->row.at[i]);
   if (rows.n) qsort(rows.at, rows.n, sizeof(Row), by_label);
   for (uint32_t i = 0; i < s->row.n; i++)
-    if (is_written(l, s->row.at[i].label)) vec_push(a, &rows, s->row.at[i]);
+    if (is_on_page(p, s->row.at[i].label)) vec_push(a, &rows, s->row.at[i]);
   return rows;
 }
 
@@ -124,12 +138,12 @@ static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   *y = fmax(low, h - EDGE - p->height);
 }
 
-void legend_paint(Canvas *c, Arena *a, const Layout *l) {
-  RowList rows = rows_of(a, l);
-  double x = 0, y = 0;
+void legend_paint(Canvas *c, Arena *a, const Page *page) {
+  RowList rows = rows_of(a, page);
+  double x = EDGE, y = canvas_height(c); // below several rows
   if (!rows.n) return;
   Plate p = plate_of(&rows);
-  find_place(c, &p, &x, &y);
+  if (page->row.n == 1) find_place(c, &p, &x, &y);
   canvas_resize(c, fmax(canvas_width(c), x + p.width + EDGE),
                 fmax(canvas_height(c), y + p.height + EDGE));
   plate_paint(c, &p, &rows, x, y);

@@ -44,6 +44,7 @@ typedef struct {
 struct Canvas {
   Arena *arena;
   double width, height;
+  double shift[2]; // how far what is added is moved
   const char *title, *about;
   Path path;         // all paths, one after the other
   uint32_t painted;  // steps before this one belong to marks

@@ -178,10 +178,12 @@ static void note_paint(Canvas *c, const Places *p, const Note *n) {
   double x, y, to, top = n->below ? p->row[0] + p->height : p->row[0] - AWAY - n->h;
   tail_of(p, n, &x, &y, &to);
   y = n->below ? top + 1 : top + n->h - 1;
-  canvas_open(c, "", "note", n->text);
+  canvas_open(c, "", "tail", "");
   path_move(c, x - 5, y), path_line(c, x + 5, y), path_line(c, n->x, to + p->row[0]);
   path_close(c);
   canvas_paint(c, &(Paint){.fill = INK_NOTE, .opacity = 0.75});
+  canvas_close(c);
+  canvas_open(c, "", "note", n->text);
   path_rect(c, n->left, top, n->w, n->h, 3);
   canvas_paint(c, &(Paint){.fill = INK_NOTE});
   for (uint32_t i = 0; i < n->words.n; i++)

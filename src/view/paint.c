@@ -26,26 +26,11 @@ static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
 typedef struct { // how a strand begins and ends
   const Link *begin, *end;
   const Placed *from, *to;
-  double spread, gather; // how long its curves are there
 } Ends;
-
-static void find_curves(const Layout *l, Ends *e) {
-  const Sketch *s = l->s;
-  for (uint32_t k = 0; k < s->stage.n; k++) {
-    const Stage *t = &s->stage.at[k];
-    for (uint32_t i = 0; i < t->in.n; i++)
-      for (uint32_t j = 0; j < s->bundle.at[t->in.at[i]].n; j++)
-        e[strand_at(s, t->in.at[i], j)].gather = l->gather[k];
-    for (uint32_t i = 0; i < t->out.n; i++)
-      for (uint32_t j = 0; j < s->bundle.at[t->out.at[i]].n; j++)
-        e[strand_at(s, t->out.at[i], j)].spread = l->spread[k];
-  }
-}
 
 static void find_ends(const Layout *l, Arena *a, Ends **out) {
   const Sketch *s = l->s;
   Ends *e = *out = NEW_ARRAY(a, Ends, s->strand.n);
-  find_curves(l, e);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].link.n; i++) {
       const Link *x = &s->stage.at[k].link.at[i];
@@ -100,19 +85,20 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, do
     path_line(c, s->gather, l->y[x] + by);
     return;
   }
-  double from = s->glyph - e->gather;
+  double from = s->glyph - l->bend_in[x].from, to = s->glyph - l->bend_in[x].to;
   path_line(c, from, l->y[x] + by);
   double y = by + (e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x]);
-  curve_to(c, from, l->y[x] + by, s->glyph, y);
+  curve_to(c, from, l->y[x] + by, to, y);
+  path_line(c, s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
 // The arrowhead of a line that has a direction, in the first place for labels that it crosses.
-static void direction(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
+static void direction(Canvas *c, const Layout *l, uint32_t x) {
   const Strand *strand = &l->s->strand.at[x];
   if (strand->line != LINE_FORTH && strand->line != LINE_BACK) return;
   const Section *s = &l->section.at[l->born[x]];
-  double from = l->born[x] ? l->section.at[l->born[x] - 1].spread + e->spread : s->data;
+  double from = l->born[x] ? l->section.at[l->born[x] - 1].spread + l->bend_out[x].to : s->data;
   arrowhead(c, (from + s->gather) / 2, l->y[x], strand->line == LINE_BACK, false,
             strand->ink ? strand->ink : INK_LINE);
 }
@@ -121,7 +107,8 @@ static void direction(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
 static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   if (l->s->strand.at[x].line < LINE_FORTH || !l->born[x] || e->from) return;
   if (!e->begin || e->begin->kind != LINK_PASS || fabs(l->out[x] - l->y[x]) < 0.01) return;
-  double x0 = l->section.at[l->born[x] - 1].spread, dx = e->spread;
+  double x0 = l->section.at[l->born[x] - 1].spread + l->bend_out[x].from,
+         dx = l->bend_out[x].to - l->bend_out[x].from;
   canvas_open(c, "", "gap", "");
   path_move(c, x0 + dx * 0.15, l->out[x]);
   path_cubic(c, x0 + dx / 2, l->out[x], x0 + dx / 2, l->y[x], x0 + dx * 0.85, l->y[x]);
@@ -136,8 +123,9 @@ static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, d
   path_move(c, from, y + by);
   if (born) {
     const Section *s = &l->section.at[born - 1];
-    if (from < s->spread) path_line(c, s->spread, y + by);
-    curve_to(c, fmax(from, s->spread), y + by, s->spread + e->spread, l->y[x] + by);
+    double bend = fmax(from, s->spread + l->bend_out[x].from);
+    path_line(c, bend, y + by);
+    curve_to(c, bend, y + by, s->spread + l->bend_out[x].to, l->y[x] + by);
   }
   end_strand(c, l, e, x, by);
   const Strand *s = &l->s->strand.at[x];
@@ -157,17 +145,21 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
     strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
   else
     strand_line(c, l, e, x, 0);
-  direction(c, l, e, x);
+  direction(c, l, x);
   canvas_close(c);
 }
 
+// A half circle; of two strokes if the lines are.
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
-  double a = l->in[k->a], b = l->in[k->to], r = fabs(b - a) / 2, x = s->glyph, h = 0.5523 * r;
-  double top = fmin(a, b), middle = top + r, bottom = top + 2 * r;
+  double a = l->in[k->a], b = l->in[k->to], x = s->glyph, middle = (a + b) / 2;
+  bool two = l->s->strand.at[k->a].line == LINE_TANDEM;
   canvas_open(c, "", "cup", "");
-  path_move(c, x, top), path_cubic(c, x + h, top, x + r, middle - h, x + r, middle);
-  path_cubic(c, x + r, middle + h, x + h, bottom, x, bottom);
-  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  for (int side = two ? -1 : 0; side < 2; side += 2) {
+    double r = fabs(b - a) / 2 + 1.5 * side, h = 0.5523 * r;
+    path_move(c, x, middle - r), path_cubic(c, x + h, middle - r, x + r, middle - h, x + r, middle);
+    path_cubic(c, x + r, middle + h, x + h, middle + r, x, middle + r);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  }
   canvas_close(c);
 }
 
@@ -183,7 +175,7 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
 }
 
 // What is repeated stands between tall parentheses, with the first turn at the foot and the last at
-// the top.
+// the top. The left one stands in the row where it begins, the right one where it ends.
 static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
   double top = l->top[b] + 12, bottom = l->bottom[b] - (k->from ? 15 : 0);
@@ -192,6 +184,7 @@ static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
       arena_format(l->s->arena, "repeated, %s to %s", k->from ? k->from : "1", k->times);
   for (int i = 0; i < 2; i++) {
     double in = i ? -7 : 7;
+    if (i ? k->after : k->before) continue;
     canvas_open(c, "", "parenthesis", i ? "" : words);
     path_move(c, x[i] + in, top);
     path_cubic(c, x[i] - in / 2, top + fourth, x[i] - in / 2, bottom - fourth, x[i] + in, bottom);
@@ -220,6 +213,7 @@ static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, 
 static void turn_texts(Canvas *c, const Layout *l) {
   for (uint32_t b = 1; b < l->s->block.n; b++) {
     const Block *k = &l->s->block.at[b];
+    if (l->left[b] > l->right[b] || k->before) continue;
     if (k->times) turn_text(c, l, b, k->times, l->top[b] + 9);
     if (k->from) turn_text(c, l, b, k->from, l->bottom[b] - 3);
   }
@@ -227,6 +221,7 @@ static void turn_texts(Canvas *c, const Layout *l) {
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
+  if (l->left[b] > l->right[b]) return; // nothing of it is here
   if (k->times) {
     parentheses(c, l, b);
     return;
@@ -237,10 +232,10 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
   canvas_open(c, "", "title", "");
-  if (k->title)
-    math_text(c, (l->left[b] + l->right[b]) / 2, l->top[b] + 15,
-              &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              k->title);
+  Text how = {.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
+  double middle = (l->left[b] + l->right[b]) / 2;
+  if (k->title) // with an index, or a name as it is
+    (strstr(k->title, "_{") ? math_text : canvas_text)(c, middle, l->top[b] + 15, &how, k->title);
   canvas_close(c);
 }
 
@@ -264,16 +259,69 @@ static void names(Canvas *c, const Layout *l) {
          ANCHOR_START, s->ends.at[i]);
 }
 
+// Letters that reach below their line, and lines of two strokes, want more room.
+static double label_lift(const Strand *k) {
+  bool low = strpbrk(k->label, "gjpqyQ") != NULL;
+  if (k->line >= LINE_FORTH) return 9; // above its arrowhead
+  return 5 + (low ? 1.5 : 0) + (k->line == LINE_TANDEM ? 1.5 : 0);
+}
+
 static void labels(Canvas *c, const Layout *l) {
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    Line line = l->s->strand.at[x].line; // above its second stroke, or its arrowhead
-    double up = line == LINE_TANDEM ? 7 : line < LINE_FORTH ? 5 : 9;
-    math_text(c, s->data + 6, l->y[x] - up,
+    math_text(c, s->data + 6, l->y[x] - label_lift(&l->s->strand.at[x]),
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
+    canvas_close(c);
+  }
+}
+
+// What comes from the row above bends in from the upper left, what goes on bends down.
+static void bend(Canvas *c, double x, double y, bool out) {
+  double x0 = out ? x : x - ROW_BEND, y0 = out ? y : y - ROW_DROP, x1 = x0 + ROW_BEND,
+         y1 = y0 + ROW_DROP, neck = x1 - 7;
+  canvas_open(c, "", "bend", "");
+  path_move(c, x0, y0), path_cubic(c, x0 + 12, y0, neck - 10, y1, neck, y1);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  path_move(c, x1, y1), path_line(c, x1 - 10.72, y1 + 5.15), path_line(c, x1 - 7.12, y1);
+  path_line(c, x1 - 10.72, y1 - 5.15), path_close(c);
+  canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
+}
+
+static void bends(Canvas *c, const Layout *l, const Ids *bundles, double x, bool out) {
+  for (uint32_t i = 0; i < bundles->n; i++) {
+    const Bundle *b = &l->s->bundle.at[bundles->at[i]];
+    for (uint32_t k = 0; k < b->n; k++) bend(c, x, l->y[b->first + k], out);
+  }
+}
+
+static void inset(Canvas *c, Arena *a, const Layout *l, const Placed *p) {
+  const Layout *in = p->glyph->inset;
+  double x = p->x - inset_width(in) / 2 - in->section.at[0].data, y = inset_shift(l, p);
+  canvas_open(c, "", "inset", p->glyph->text ? p->glyph->text : "");
+  canvas_shift(c, x, y);
+  paint(c, a, in);
+  canvas_shift(c, -x, -y);
+  canvas_close(c);
+}
+
+static const char *divider_words(const Layout *l, uint32_t i) {
+  while (i + 1 < l->divider.n && l->divider.at[i + 1].follows) i++;
+  return l->divider.at[i].product ? "outer product" : "";
+}
+
+static void dividers(Canvas *c, const Layout *l) {
+  for (uint32_t i = 0; i < l->divider.n; i++) {
+    const Divider *d = &l->divider.at[i];
+    bool last = i + 1 == l->divider.n || !l->divider.at[i + 1].follows;
+    if (!d->follows) canvas_open(c, "", "divider", divider_words(l, i));
+    (d->follows ? path_line : path_move)(c, d->x0, d->y);
+    path_line(c, d->x1, d->y);
+    if (!last) continue;
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
     canvas_close(c);
   }
 }
@@ -291,7 +339,7 @@ static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) 
 }
 
 // From left to right, in groups of the blocks that they belong to.
-static void glyphs(Canvas *c, const Layout *l) {
+static void glyphs(Canvas *c, Arena *a, const Layout *l) {
   const Sketch *s = l->s;
   uint32_t open = 0;
   for (uint32_t i = 0; i < l->placed.n; i++) {
@@ -300,6 +348,10 @@ static void glyphs(Canvas *c, const Layout *l) {
     for (; !is_inside(s, t->block, open); open = s->block.at[open].parent) canvas_close(c);
     open_blocks(c, s, open, t->block);
     open = t->block;
+    if (g->kind == GLYPH_INSET) {
+      inset(c, a, l, &l->placed.at[i]);
+      continue;
+    }
     canvas_open(c, g->id ? g->id : "", "glyph", g->words ? g->words : t->words);
     glyph_paint(c, l, &l->placed.at[i]);
     canvas_close(c);
@@ -320,16 +372,12 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
     for (uint32_t i = 0; l->there[b] && i < k->n; i++)
       strand_path(c, l, &ends[k->first + i], k->first + i);
   }
-  for (uint32_t i = 0; i < l->divider.n; i++) {
-    const Divider *d = &l->divider.at[i];
-    canvas_open(c, "", "divider", "");
-    path_move(c, d->x0, d->y), path_line(c, d->x1, d->y);
-    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5, .dash = {7.5, 6}});
-    canvas_close(c);
-  }
+  dividers(c, l);
   for (uint32_t k = 0; k < l->s->stage.n; k++) stage_marks(c, l, k);
-  glyphs(c, l);
+  glyphs(c, a, l);
+  if (l->s->before) bends(c, l, &l->s->in, l->section.at[0].data, false);
+  if (l->s->after) bends(c, l, &l->s->out, l->section.at[l->section.n - 1].gather, true);
   labels(c, l);
-  names(c, l);
+  if (!l->s->inset) names(c, l);
   turn_texts(c, l);
 }

@@ -11,6 +11,9 @@
 // grows smaller when the subtree moves away, it moves until another edge across the cut is tight,
 // which takes the place of the first. How the sum changes is the weight of the edges that leave the
 // subtree less of those that enter it, and that is a sum over its nodes: edges inside cancel out.
+//
+// A step costs as much as the smaller of the two parts: both are walked over in turns until one is
+// done, and it is that one which is looked at and moved.
 #include "view/place.h"
 
 typedef struct {
@@ -20,9 +23,10 @@ typedef struct {
 } Edge;
 
 typedef struct {
-  uint32_t parent;   // the edge to it; 0 at the root
-  uint32_t low, lim; // numbers of a walk over the tree, children first; low: least of the subtree
-  uint32_t first, count; // its edges, in Net.at
+  uint32_t parent;            // the edge to it; 0 at the root
+  uint32_t child, next, last; // the first below it; the others of its parent; none: no node
+  uint32_t first, count;      // its edges, in Net.at
+  uint32_t seen;              // the walk in which it was met last
   int64_t place;
   int64_t out; // weight of edges that leave its subtree, less of those that enter it
 } Node;
@@ -30,24 +34,25 @@ typedef struct {
 typedef struct {
   uint32_t nodes, edges;
   Node *node;
-  Edge *edge;      // [edges + 1]; edge[0] is none
-  uint32_t *at;    // edges of each node, side by side
-  uint32_t *order; // [lim] nodes in the order of the walk
-  uint32_t *stack;
-  uint32_t next; // where the search for an edge that leaves goes on
+  Edge *edge;        // [edges + 1]; edge[0] is none
+  uint32_t *at;      // edges of each node, side by side
+  uint32_t *walk[2]; // nodes below the edge that leaves, and the others
+  uint32_t seen;     // the number of the last walk
+  uint32_t next;     // where the search for an edge that leaves goes on
+  uint64_t steps;
 } Net;
+
+static const uint32_t NONE = UINT32_MAX; // no node
 
 static uint32_t other_end(const Net *n, uint32_t e, uint32_t v) {
   return n->edge[e].from == v ? n->edge[e].to : n->edge[e].from;
 }
 
+static uint32_t parent_of(const Net *n, uint32_t v) { return other_end(n, n->node[v].parent, v); }
+
 static int64_t slack(const Net *n, uint32_t e) {
   const Edge *g = &n->edge[e];
   return n->node[g->to].place - n->node[g->from].place - g->least;
-}
-
-static bool is_below(const Net *n, uint32_t v, uint32_t top) { // in the subtree of top?
-  return n->node[top].low <= n->node[v].lim && n->node[v].lim <= n->node[top].lim;
 }
 
 // -- the graph ------------------------------------------------------------------------------------
@@ -86,8 +91,8 @@ static Net net_new(Arena *a, const Places *p) {
   }
   for (uint32_t v = 0; v < root; v++) edge_add(&n, root, v, 0, 0);
   n.at = NEW_ARRAY(a, uint32_t, 2 * n.edges + 1);
-  n.order = NEW_ARRAY(a, uint32_t, n.nodes + 1);
-  n.stack = NEW_ARRAY(a, uint32_t, n.nodes + 1);
+  n.walk[0] = NEW_ARRAY(a, uint32_t, n.nodes + 1);
+  n.walk[1] = NEW_ARRAY(a, uint32_t, n.nodes + 1);
   list_edges(&n);
   return n;
 }
@@ -97,66 +102,62 @@ static bool first_places(Net *n, Arena *a) {
   uint32_t *waiting = NEW_ARRAY(a, uint32_t, n->nodes), top = 0, done = 0;
   for (uint32_t e = 1; e <= n->edges; e++) waiting[n->edge[e].to]++;
   for (uint32_t v = n->nodes; v-- > 0;)
-    if (!waiting[v]) n->stack[top++] = v;
+    if (!waiting[v]) n->walk[0][top++] = v;
   for (; top; done++) {
-    uint32_t v = n->stack[--top];
+    uint32_t v = n->walk[0][--top];
     for (uint32_t k = 0; k < n->node[v].count; k++) {
       uint32_t e = n->at[n->node[v].first + k], to = n->edge[e].to;
       if (to == v) continue;
       int64_t place = n->node[v].place + n->edge[e].least;
       if (place > n->node[to].place) n->node[to].place = place;
-      if (!--waiting[to]) n->stack[top++] = to;
+      if (!--waiting[to]) n->walk[0][top++] = to;
     }
   }
   return done == n->nodes;
 }
 
-// -- the first tree -------------------------------------------------------------------------------
+// -- the tree -------------------------------------------------------------------------------------
+static void hang(Net *n, uint32_t v, uint32_t edge) { // v below the other end of the edge
+  uint32_t top = other_end(n, edge, v);
+  Node *u = &n->node[v];
+  u->parent = edge;
+  u->last = NONE, u->next = n->node[top].child;
+  if (u->next != NONE) n->node[u->next].last = v;
+  n->node[top].child = v;
+  n->edge[edge].tree = true;
+}
+
+static void take_off(Net *n, uint32_t v) {
+  Node *u = &n->node[v];
+  if (u->last == NONE)
+    n->node[parent_of(n, v)].child = u->next;
+  else
+    n->node[u->last].next = u->next;
+  if (u->next != NONE) n->node[u->next].last = u->last;
+  n->edge[u->parent].tree = false;
+}
+
 // Everything stands as far up as it can, so from each node tight edges lead up to the root.
 static void first_tree(Net *n) {
   uint32_t root = n->nodes - 1;
+  for (uint32_t v = 0; v < n->nodes; v++) n->node[v].child = NONE;
   for (uint32_t v = 0; v < root; v++) {
     uint32_t e = n->node[v].first;
     while (n->edge[n->at[e]].to != v || slack(n, n->at[e])) e++;
-    n->node[v].parent = n->at[e];
-    n->edge[n->at[e]].tree = true;
-  }
-}
-
-// A walk over the subtree of `top`, children first, that gives numbers from `low` on.
-static void number(Net *n, uint32_t top, uint32_t low) {
-  uint32_t depth = 0, next = low;
-  n->stack[depth++] = top;
-  n->node[top].low = low;
-  n->node[top].lim = 0; // on the way down it counts the edges that were looked at
-  while (depth) {
-    uint32_t v = n->stack[depth - 1];
-    Node *u = &n->node[v];
-    if (u->lim == u->count) {
-      n->order[next] = v;
-      u->lim = next++;
-      depth--;
-      continue;
-    }
-    uint32_t e = n->at[u->first + u->lim++];
-    if (!n->edge[e].tree || e == u->parent) continue;
-    uint32_t child = other_end(n, e, v);
-    n->node[child].parent = e;
-    n->node[child].low = next;
-    n->node[child].lim = 0;
-    n->stack[depth++] = child;
+    hang(n, v, n->at[e]);
   }
 }
 
 static void sum_subtrees(Net *n) {
+  uint32_t *walk = n->walk[0], count = 0;
   for (uint32_t e = 1; e <= n->edges; e++) {
     n->node[n->edge[e].from].out += n->edge[e].weight;
     n->node[n->edge[e].to].out -= n->edge[e].weight;
   }
-  for (uint32_t i = 0; i + 1 < n->nodes; i++) {
-    uint32_t v = n->order[i];
-    n->node[other_end(n, n->node[v].parent, v)].out += n->node[v].out;
-  }
+  walk[count++] = n->nodes - 1;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t v = n->node[walk[i]].child; v != NONE; v = n->node[v].next) walk[count++] = v;
+  while (count-- > 1) n->node[parent_of(n, walk[count])].out += n->node[walk[count]].out;
 }
 
 // -- better trees ---------------------------------------------------------------------------------
@@ -181,87 +182,182 @@ static uint32_t leaving_edge(Net *n) {
   return 0;
 }
 
-// The edge with the least slack that holds the subtree of v where it is going: those that enter it
-// if it moves up, those that leave it if it moves down. One side of the cut is looked at.
-static uint32_t entering_edge(const Net *n, uint32_t v, bool up) {
-  uint32_t best = 0, low = n->node[v].low, lim = n->node[v].lim;
-  bool inside = lim - low < n->nodes / 2;
-  for (uint32_t i = inside ? low : 0; i <= (inside ? lim : n->nodes - 1); i++) {
-    if (!inside && i >= low && i <= lim) continue;
-    const Node *u = &n->node[n->order[i]];
+// One more node of a walk: its neighbours in the tree are added, but for those beyond the cut.
+static void walk_on(Net *n, uint32_t *walk, uint32_t i, uint32_t *count, uint32_t cut, bool up) {
+  const Node *u = &n->node[walk[i]];
+  for (uint32_t v = u->child; v != NONE; v = n->node[v].next)
+    if (v != cut && n->node[v].seen != n->seen) walk[(*count)++] = v, n->node[v].seen = n->seen;
+  if (!up || !u->parent) return;
+  uint32_t v = parent_of(n, walk[i]);
+  if (n->node[v].seen != n->seen) walk[(*count)++] = v, n->node[v].seen = n->seen;
+}
+
+// What hangs below v, or everything else, whichever is less: which of them, and how many.
+static uint32_t smaller_side(Net *n, uint32_t v, uint32_t *count) {
+  uint32_t number[2] = {1, 1}, first = n->seen + 1;
+  n->walk[0][0] = v, n->walk[1][0] = parent_of(n, v);
+  n->node[v].seen = first, n->node[n->walk[1][0]].seen = first + 1;
+  for (uint32_t i = 0;; i++)
+    for (uint32_t k = 0; k < 2; k++) {
+      if (i == number[k]) {
+        *count = number[k];
+        n->steps += *count;
+        n->seen = first + 1;
+        return k;
+      }
+      n->seen = first + k;
+      walk_on(n, n->walk[k], i, &number[k], v, k);
+    }
+}
+
+// The edge with the least slack that holds the subtree where it is going: those that enter it if it
+// moves up, those that leave it if it moves down. `below`: the walk has the subtree.
+static uint32_t entering_edge(const Net *n, const uint32_t *walk, uint32_t count, bool below,
+                              bool up) {
+  uint32_t best = 0, seen = n->node[walk[0]].seen;
+  for (uint32_t i = 0; i < count; i++) {
+    const Node *u = &n->node[walk[i]];
     for (uint32_t k = 0; k < u->count; k++) {
       uint32_t e = n->at[u->first + k];
       const Edge *g = &n->edge[e];
-      bool from = is_below(n, g->from, v), to = is_below(n, g->to, v);
-      if (g->tree || from == to || to != up) continue;
-      if (!best || slack(n, e) < slack(n, best)) best = e;
+      bool to = (n->node[g->to].seen == seen) == below;
+      if (g->tree || to != up || n->node[other_end(n, e, walk[i])].seen == seen) continue;
+      int64_t more = best ? slack(n, e) - slack(n, best) : -1;
+      if (more < 0 || (more == 0 && e < best)) best = e;
     }
   }
   return best;
 }
 
-static void move_subtree(Net *n, uint32_t v, int64_t by) {
-  for (uint32_t i = n->node[v].low; i <= n->node[v].lim; i++) n->node[n->order[i]].place += by;
-}
-
-static uint32_t parent_of(const Net *n, uint32_t v) { return other_end(n, n->node[v].parent, v); }
-
-// The subtree of v hangs on `in`, which is inside it, instead: sums on the way are turned round.
-static void turn(Net *n, uint32_t v, uint32_t in) {
+// The subtree of v hangs on `in`, which is inside it, instead: parents and sums on the way are
+// turned round.
+static void turn(Net *n, uint32_t v, uint32_t in, uint32_t entering) {
   int64_t whole = n->node[v].out, child = 0;
-  for (uint32_t u = in;; u = parent_of(n, u)) {
+  for (uint32_t u = in, edge = entering;;) {
+    uint32_t up = parent_of(n, u), old = n->node[u].parent;
     int64_t own = n->node[u].out;
     n->node[u].out = whole - child;
     child = own;
+    take_off(n, u);
+    hang(n, u, edge);
     if (u == v) return;
+    u = up, edge = old;
   }
 }
 
-// A node above both ends of the new edge, as near as there is; on the way to it sums change.
-static uint32_t join(Net *n, uint32_t old, uint32_t new, int64_t out) {
-  while (!is_below(n, new, old)) n->node[old].out -= out, old = parent_of(n, old);
-  for (; new != old; new = parent_of(n, new)) n->node[new].out += out;
-  return old;
-}
-
-static void exchange(Net *n, uint32_t leaving, uint32_t entering, uint32_t v) {
-  uint32_t old = parent_of(n, v), from = n->edge[entering].from;
-  uint32_t in = is_below(n, from, v) ? from : n->edge[entering].to;
-  int64_t out = n->node[v].out;
-  uint32_t top = join(n, old, other_end(n, entering, in), out);
-  turn(n, v, in);
-  n->edge[leaving].tree = false;
-  n->edge[entering].tree = true;
-  number(n, top, n->node[top].low);
+// Sums change from the old parent up to the first node above the new one too, and from there down.
+static void move_sum(Net *n, uint32_t old, uint32_t new, int64_t out) {
+  uint32_t seen = n->seen += 2, u = old, w = new, root = n->nodes - 1;
+  while (u != w) { // both climb in turns until one meets the other's way
+    n->node[u].seen = seen, n->node[w].seen = seen + 1;
+    if (u != root) u = parent_of(n, u);
+    if (n->node[u].seen == seen + 1) break;
+    n->node[u].seen = seen;
+    if (w != root) w = parent_of(n, w);
+    if (n->node[w].seen == seen) break;
+  }
+  uint32_t top = n->node[u].seen == seen + 1 ? u : w;
+  n->seen++;
+  for (u = old; u != top; u = parent_of(n, u)) n->node[u].out -= out;
+  for (w = new; w != top; w = parent_of(n, w)) n->node[w].out += out;
 }
 
 static bool improve(Net *n) {
-  uint32_t leaving = leaving_edge(n);
+  uint32_t leaving = leaving_edge(n), count;
   if (!leaving) return false;
-  uint32_t v = lower_end(n, leaving);
+  uint32_t v = lower_end(n, leaving), old = parent_of(n, v);
   bool up = n->edge[leaving].from == v; // away from what is below it
-  uint32_t entering = entering_edge(n, v, up);
-  int64_t by = slack(n, entering);
-  move_subtree(n, v, up ? -by : by);
-  exchange(n, leaving, entering, v);
+  uint32_t side = smaller_side(n, v, &count);
+  const uint32_t *walk = n->walk[side];
+  uint32_t entering = entering_edge(n, walk, count, side == 0, up), from = n->edge[entering].from;
+  int64_t by = up == (side == 0) ? -slack(n, entering) : slack(n, entering);
+  bool is_inside = (n->node[from].seen == n->node[walk[0]].seen) == (side == 0);
+  uint32_t in = is_inside ? from : n->edge[entering].to;
+  for (uint32_t i = 0; i < count; i++) n->node[walk[i]].place += by;
+  int64_t out = n->node[v].out;
+  move_sum(n, old, other_end(n, entering, in), out);
+  turn(n, v, in, entering);
   return true;
 }
 
-bool places_solve(Arena *a, const Places *p, int64_t *place) {
-  Arena *scratch = arena_child(a);
-  Net n = net_new(scratch, p);
-  bool good = first_places(&n, scratch);
-  if (good) {
-    first_tree(&n);
-    number(&n, n.nodes - 1, 0);
-    sum_subtrees(&n);
-    // Ties may send the walk round in circles; so far it never took as many steps.
-    for (uint64_t k = 0; k < 64 * (uint64_t)n.edges && improve(&n);) k++;
-    int64_t least = p->n ? n.node[0].place : 0;
-    for (uint32_t v = 0; v < p->n; v++)
-      if (n.node[v].place < least) least = n.node[v].place;
-    for (uint32_t v = 0; v < p->n; v++) place[v] = n.node[v].place - least;
+static bool solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
+  Net n = net_new(a, p);
+  if (!first_places(&n, a)) return false;
+  first_tree(&n);
+  sum_subtrees(&n);
+  // Ties may send the walk round in circles; so far it never took as many steps.
+  for (uint64_t k = 0; k < 64 * (uint64_t)n.edges && improve(&n);) k++;
+  for (uint32_t v = 0; v < p->n; v++) place[v] = n.node[v].place;
+  if (steps) *steps += n.steps;
+  return true;
+}
+
+// -- ties -----------------------------------------------------------------------------------------
+// Things that are tied are one thing: each is at a known distance from the one that stands for all.
+typedef struct {
+  uint32_t *up;    // [thing] towards the one that stands for it
+  int64_t *offset; // [thing] from that one
+} Tied;
+
+static uint32_t head(const Tied *t, uint32_t v) {
+  uint32_t top = v;
+  int64_t sum = 0;
+  while (t->up[top] != top) sum += t->offset[top], top = t->up[top];
+  while (t->up[v] != top && v != top) {
+    uint32_t next = t->up[v];
+    int64_t own = t->offset[v];
+    t->up[v] = top, t->offset[v] = sum;
+    sum -= own, v = next;
   }
+  return top;
+}
+
+static bool tie_all(const Tied *t, const Places *p) {
+  for (uint32_t v = 0; v < p->n; v++) t->up[v] = v;
+  for (uint32_t i = 0; i < p->tie.n; i++) {
+    const Tie *k = &p->tie.at[i];
+    uint32_t a = head(t, k->a), b = head(t, k->b);
+    int64_t off = t->offset[k->a] + k->offset - t->offset[k->b]; // of b's head from a's
+    if (a == b && off) return false;
+    if (a != b) t->up[b] = a, t->offset[b] = off;
+  }
+  return true;
+}
+
+// The same problem with one thing for all that are tied. False: ties do not agree with gaps.
+static bool contract(Arena *a, const Places *p, const Tied *t, uint32_t *number, Places *out) {
+  for (uint32_t v = 0; v < p->n; v++)
+    if (head(t, v) == v) number[v] = out->n++;
+  for (uint32_t i = 0; i < p->gap.n; i++) {
+    const Gap *g = &p->gap.at[i];
+    uint32_t u = head(t, g->above), w = head(t, g->below);
+    int64_t least = g->least + t->offset[g->above] - t->offset[g->below];
+    if (u == w && least > 0) return false;
+    if (u != w) vec_push(a, &out->gap, (Gap){number[u], number[w], least});
+  }
+  for (uint32_t i = 0; i < p->pull.n; i++) {
+    const Pull *q = &p->pull.at[i];
+    uint32_t u = head(t, q->a), w = head(t, q->b);
+    int64_t offset = q->offset + t->offset[q->a] - t->offset[q->b];
+    if (u != w) vec_push(a, &out->pull, (Pull){number[u], number[w], offset, q->weight});
+  }
+  return true;
+}
+
+bool places_solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
+  Arena *scratch = arena_child(a);
+  Tied t = {NEW_ARRAY(scratch, uint32_t, p->n + 1), NEW_ARRAY(scratch, int64_t, p->n + 1)};
+  uint32_t *number = NEW_ARRAY(scratch, uint32_t, p->n + 1);
+  Places small = {0};
+  bool good = tie_all(&t, p) && contract(scratch, p, &t, number, &small);
+  int64_t *at = NEW_ARRAY(scratch, int64_t, small.n + 1), least = INT64_MAX;
+  good = good && solve(scratch, &small, at, steps);
+  for (uint32_t v = 0; good && v < p->n; v++) {
+    uint32_t top = head(&t, v);
+    place[v] = at[number[top]] + t.offset[v];
+    if (place[v] < least) least = place[v];
+  }
+  for (uint32_t v = 0; good && v < p->n; v++) place[v] -= least;
   arena_free(scratch);
   return good;
 }

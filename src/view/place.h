@@ -15,12 +15,20 @@ typedef struct {
 } Pull;
 
 typedef struct {
+  uint32_t a, b;
+  int64_t offset; // place[b] - place[a] is this
+} Tie;
+
+typedef struct {
   uint32_t n; // things
   VEC(Gap) gap;
   VEC(Pull) pull;
+  VEC(Tie) tie;
 } Places;
 
-// The first thing that is free stands at 0 or below it. False: the gaps go round in a circle.
-bool places_solve(Arena *, const Places *, int64_t *place);
+// The highest thing stands at 0. False: the gaps go round in a circle, or ties do not agree with
+// them. The number of things that were looked at, if asked for, is added to *steps: it is the same
+// on every machine, where time is not.
+bool places_solve(Arena *, const Places *, int64_t *place, uint64_t *steps);
 
 #endif

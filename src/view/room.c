@@ -42,7 +42,9 @@ static void look_at_path(Nearest *n, Arena *a, const Canvas *c, const Mark *m) {
 
 double canvas_room(const Canvas *c, const Area *area, const char *only, const char *but) {
   Arena *scratch = arena_child(c->arena);
-  Nearest n = {area, INFINITY};
+  Area at = {area->x0 + c->shift[0], area->y0 + c->shift[1], area->x1 + c->shift[0],
+             area->y1 + c->shift[1]};
+  Nearest n = {&at, INFINITY};
   const char *now = "";
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];

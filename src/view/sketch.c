@@ -5,6 +5,8 @@
 // are neighbours in the row.
 #include "view/sketch.h"
 
+#include <stdlib.h>
+
 Sketch *sketch_new(Arena *a, const char *title) {
   Sketch *s = NEW(a, Sketch);
   *s = (Sketch){.arena = a, .title = title, .about = ""};
@@ -86,39 +88,21 @@ Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) 
 typedef struct {
   Sketch *s;
   Arena *arena;
-  VEC(Stage) stage; // as settled
-  uint32_t uses;    // bundles before settling
-  uint32_t *left;   // [bundle] uses to come
-  uint32_t *now;    // [bundle made] the bundle in the row that holds it
+  VEC(Stage) stage;      // as settled
+  uint32_t uses;         // bundles before settling
+  uint32_t *left;        // [bundle made] uses to come
+  uint32_t *total;       // [bundle made] uses
+  uint32_t *seen, looks; // [bundle made] in which look at uses it was seen last
+  uint32_t *now;         // [bundle made] the bundle in the row that holds it
+  Ids holds;             // [bundle in the row] what it holds
+  Ids places;            // [bundle in the row] where it stands, as of the last look
+  uint32_t *place, placed;
   bool *put;        // [stage] that takes nothing: it is in the row
   uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
-  uint32_t *stands; // [use] the bundle that it turned out to be
   uint32_t *home;   // [bundle made] the innermost block that holds all its uses
+  uint32_t *stands; // [use] the bundle that it turned out to be
   Ids row;
 } Settle;
-
-static uint32_t common_block(const Sketch *s, uint32_t a, uint32_t b) {
-  while (a != b) { // a block stands behind the one that it is in
-    if (a > b)
-      a = s->block.at[a].parent;
-    else
-      b = s->block.at[b].parent;
-  }
-  return a;
-}
-
-static void find_homes(Settle *t) {
-  Sketch *s = t->s;
-  t->home = NEW_ARRAY(t->arena, uint32_t, t->uses);
-  for (uint32_t i = 0; i < t->uses; i++) t->home[i] = UINT32_MAX;
-  for (uint32_t k = 0; k < s->stage.n; k++)
-    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
-      uint32_t *home = &t->home[s->bundle.at[s->stage.at[k].in.at[i]].of];
-      *home =
-          *home == UINT32_MAX ? s->stage.at[k].block : common_block(s, *home, s->stage.at[k].block);
-    }
-  for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
-}
 
 static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < s->bundle.at[from].n; i++)
@@ -127,11 +111,18 @@ static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t
 
 // In the row, `n` entries from `at` on give way to others.
 static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) {
-  Ids made = {0};
-  for (uint32_t i = 0; i < at; i++) vec_push(a, &made, row->at[i]);
-  for (uint32_t i = 0; i < by->n; i++) vec_push(a, &made, by->at[i]);
-  for (uint32_t i = at + n; i < row->n; i++) vec_push(a, &made, row->at[i]);
-  *row = made;
+  uint32_t rest = row->n - at - n;
+  for (uint32_t i = n; i < by->n; i++) vec_push(a, row, 0);
+  if (rest) memmove(row->at + at + by->n, row->at + at + n, rest * sizeof *row->at);
+  for (uint32_t i = 0; i < by->n; i++) row->at[at + i] = by->at[i];
+  row->n = at + by->n + rest;
+}
+
+// This bundle of the row holds what was made under that number.
+static void hold(Settle *t, uint32_t bundle, uint32_t made) {
+  while (t->holds.n <= bundle) vec_push(t->arena, &t->holds, 0);
+  t->holds.at[bundle] = made;
+  t->now[made] = bundle;
 }
 
 static void put_stage(Settle *t, Stage stage, uint32_t at) {
@@ -139,30 +130,32 @@ static void put_stage(Settle *t, Stage stage, uint32_t at) {
   vec_push(t->arena, &t->stage, stage);
 }
 
-// What is used again: the first copy is for now, the other for later and stands below it.
-static void put_copy(Settle *t, uint32_t made, uint32_t block) {
+// What is used again: one copy is for now, the other for later, above it or below. The one for
+// later goes straight on if there are many to come, so that a row of boxes that all read it does
+// not drift away.
+static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
   Sketch *s = t->s;
-  uint32_t from = t->now[made];
-  Stage copy = {.block = block, .words = "copy"};
+  uint32_t from = t->now[made], to[2];
+  bool straight = above || t->total[made] > 2;
+  Stage copy = {.block = t->home[made], .words = "copy"};
   vec_push(t->arena, &copy.in, from);
-  for (uint32_t k = 0; k < 2; k++) {
-    uint32_t to = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
-    link_all(s, &copy, k ? LINK_COPY : LINK_PASS, from, to);
-    vec_push(t->arena, &copy.out, to);
+  for (uint32_t k = 0; k < 2; k++) { // 0: above
+    bool later = (k == 0) == above;
+    to[later] = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    link_all(s, &copy, later == straight ? LINK_PASS : LINK_COPY, from, to[later]);
+    vec_push(t->arena, &copy.out, to[later]);
   }
   put_stage(t, copy, ids_find(&t->row, from));
+  t->stands[use] = to[0];
+  hold(t, to[1], made);
 }
 
-static void take(Settle *t, uint32_t use) {
+static void take(Settle *t, uint32_t use, bool above) {
   uint32_t made = t->s->bundle.at[use].of;
-  if (--t->left[made] == 0) {
+  if (--t->left[made] == 0)
     t->stands[use] = t->now[made];
-    return;
-  }
-  put_copy(t, made, t->home[made]);
-  const Stage *copy = &t->stage.at[t->stage.n - 1];
-  t->stands[use] = copy->out.at[0];
-  t->now[made] = copy->out.at[1];
+  else
+    put_copy(t, made, above, use);
 }
 
 static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
@@ -174,69 +167,86 @@ static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
 }
 
 // -- side by side ---------------------------------------------------------------------------------
-static bool is_wanted(const Ids *wanted, uint32_t bundle) {
-  return ids_find(wanted, bundle) < wanted->n;
-}
-
-// How many strands cross when a row of bundles is put in another order.
-static uint64_t crossings(const Sketch *s, const Ids *from, const Ids *to) {
-  uint64_t sum = 0;
-  for (uint32_t i = 0; i < from->n; i++)
-    for (uint32_t k = i + 1; k < from->n; k++)
-      if (ids_find(to, from->at[i]) > ids_find(to, from->at[k]))
-        sum += (uint64_t)s->bundle.at[from->at[i]].n * s->bundle.at[from->at[k]].n;
-  return sum;
-}
-
-// The part of the row that holds all of `wanted`, with them side by side: the others above or
-// below, whichever crosses least.
-static Ids gathered(Settle *t, const Ids *span, const Ids *wanted) {
-  Ids best = {0};
-  uint64_t least = UINT64_MAX;
-  for (uint32_t above = 0; above <= span->n - wanted->n; above++) {
-    Ids order = {0};
-    uint32_t others = 0;
-    for (uint32_t i = 0; i <= span->n; i++) {
-      if (others == above && !is_wanted(&order, wanted->at[0]))
-        for (uint32_t k = 0; k < wanted->n; k++) vec_push(t->arena, &order, wanted->at[k]);
-      if (i < span->n && !is_wanted(wanted, span->at[i])) {
-        vec_push(t->arena, &order, span->at[i]);
-        others++;
-      }
+// How many others stand above `wanted`, so that the fewest strands cross: one that stands above
+// them now crosses what it gives way to, and so does one that comes to stand below.
+static uint32_t others_above(const Settle *t, const Ids *span, const bool *wanted,
+                             uint32_t others) {
+  const Sketch *s = t->s;
+  int64_t all = 0, before = 0, cost = 0, least = 0;
+  uint32_t best = 0, above = 0;
+  for (uint32_t i = 0; i < span->n; i++) all += wanted[i] ? s->bundle.at[span->at[i]].n : 0;
+  for (uint32_t i = 0; i < span->n && above < others; i++) {
+    int64_t n = s->bundle.at[span->at[i]].n;
+    if (wanted[i]) {
+      before += n;
+      continue;
     }
-    uint64_t n = crossings(t->s, span, &order);
-    if (n < least) best = order, least = n;
+    above++;
+    cost += n * before - n * (all - before); // it stands above all of them, not below
+    if (cost < least) least = cost, best = above;
   }
   return best;
 }
 
-static void renamed(Settle *t, uint32_t from, uint32_t to, Ids *wanted) {
-  for (uint32_t i = 0; i < wanted->n; i++)
-    if (wanted->at[i] == from) wanted->at[i] = to;
-  for (uint32_t v = 0; v < t->uses; v++)
-    if (t->now[v] == from) t->now[v] = to;
+// The part of the row that holds all of `wanted`, with them side by side: the others above or
+// below, whichever crosses least.
+static Ids gathered(Settle *t, const Ids *span, const Ids *wanted, uint32_t low) {
+  Ids order = {0};
+  bool *is_wanted = NEW_ARRAY(t->arena, bool, span->n);
+  uint32_t others = span->n - wanted->n, seen = 0;
+  for (uint32_t i = 0; i < wanted->n; i++) is_wanted[t->place[wanted->at[i]] - low] = true;
+  uint32_t above = others_above(t, span, is_wanted, others);
+  for (uint32_t i = 0; i <= span->n; i++) {
+    if (seen == above && order.n == above)
+      for (uint32_t k = 0; k < wanted->n; k++) vec_push(t->arena, &order, wanted->at[k]);
+    if (i == span->n || is_wanted[i]) continue;
+    vec_push(t->arena, &order, span->at[i]);
+    seen++;
+  }
+  return order;
+}
+
+static bool same_ids(const Ids *a, const Ids *b) {
+  return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
+}
+
+// Where each bundle of the row stands, in t->place.
+static void find_places(Settle *t) {
+  for (uint32_t i = t->placed; i < t->s->bundle.n; i++) vec_push(t->arena, &t->places, 0);
+  t->placed = t->s->bundle.n;
+  t->place = t->places.at;
+  for (uint32_t i = 0; i < t->row.n; i++) t->place[t->row.at[i]] = i;
 }
 
 // Crossings, so that these stand side by side in this order.
 static void gather(Settle *t, Ids *wanted, uint32_t block) {
   uint32_t low = UINT32_MAX, high = 0;
   Sketch *s = t->s;
+  if (wanted->n < 2) return;
+  find_places(t);
   for (uint32_t i = 0; i < wanted->n; i++) {
-    uint32_t at = ids_find(&t->row, wanted->at[i]);
+    uint32_t at = t->place[wanted->at[i]];
     if (at < low) low = at;
     if (at > high) high = at;
   }
   Stage cross = {.block = block, .words = "reorder"};
-  for (uint32_t i = low; i <= high; i++) vec_push(t->arena, &cross.in, t->row.at[i]);
-  Ids order = gathered(t, &cross.in, wanted);
-  if (!crossings(s, &cross.in, &order)) return;
+  for (uint32_t i = low; i <= high; i++) {
+    uint32_t made = t->row.at[i] < t->holds.n ? t->holds.at[t->row.at[i]] : 0;
+    if (made) cross.block = block_of_both(s, cross.block, t->home[made]);
+    vec_push(t->arena, &cross.in, t->row.at[i]);
+  }
+  Ids order = gathered(t, &cross.in, wanted, low);
+  if (same_ids(&cross.in, &order)) return;
+  uint32_t *renamed = NEW_ARRAY(t->arena, uint32_t, order.n);
   for (uint32_t i = 0; i < order.n; i++) {
     uint32_t from = order.at[i],
              to = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
     link_all(s, &cross, LINK_PASS, from, to);
     vec_push(t->arena, &cross.out, to);
-    renamed(t, from, to, wanted);
+    renamed[t->place[from] - low] = to;
+    hold(t, to, t->holds.at[from]);
   }
+  for (uint32_t i = 0; i < wanted->n; i++) wanted->at[i] = renamed[t->place[wanted->at[i]] - low];
   put_stage(t, cross, low);
 }
 
@@ -275,29 +285,59 @@ static bool is_idle(const Settle *t, uint32_t k) {
   return idle;
 }
 
-// In the order in which they stand; the uses are moved with them.
-static void sort_by_row(const Ids *row, Ids *wanted, Ids *uses) {
-  for (uint32_t i = 1; i < wanted->n; i++)
-    for (uint32_t k = i; k && ids_find(row, wanted->at[k - 1]) > ids_find(row, wanted->at[k]);
-         k--) {
-      uint32_t x = wanted->at[k], u = uses->at[k];
-      wanted->at[k] = wanted->at[k - 1], wanted->at[k - 1] = x;
-      uses->at[k] = uses->at[k - 1], uses->at[k - 1] = u;
-    }
+typedef struct {
+  uint32_t place, at, use;
+} Standing;
+
+static int by_place(const void *a, const void *b) {
+  const Standing *x = a, *y = b;
+  return x->place != y->place ? (x->place < y->place ? -1 : 1) : x->at < y->at ? -1 : 1;
+}
+
+// In the order in which what they use stands.
+static void sort_by_row(Settle *t, Ids *uses) {
+  Standing *all = NEW_ARRAY(t->arena, Standing, uses->n + 1);
+  find_places(t);
+  for (uint32_t i = 0; i < uses->n; i++)
+    all[i] = (Standing){t->place[t->now[t->s->bundle.at[uses->at[i]].of]], i, uses->at[i]};
+  qsort(all, uses->n, sizeof *all, by_place);
+  for (uint32_t i = 0; i < uses->n; i++) uses->at[i] = all[i].use;
+}
+
+// What these are uses of, each once.
+static Ids things(Settle *t, const Ids *uses) {
+  Ids all = {0};
+  t->looks++;
+  for (uint32_t i = 0; i < uses->n; i++) {
+    uint32_t made = t->s->bundle.at[uses->at[i]].of;
+    if (t->seen[made] == t->looks) continue;
+    t->seen[made] = t->looks;
+    vec_push(t->arena, &all, t->now[made]);
+  }
+  return all;
+}
+
+// All that is used is brought side by side first and then copied: what crosses once is there for
+// later uses too. The copy of the first one that stays is left above the others.
+static Ids take_all(Settle *t, Ids *uses, uint32_t block, bool free) {
+  if (free) sort_by_row(t, uses);
+  Ids wanted = things(t, uses);
+  gather(t, &wanted, block);
+  bool above = wanted.n > 1 && uses->n == wanted.n;
+  for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], above && !i);
+  wanted.n = 0;
+  for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->stands[uses->at[i]]);
+  gather(t, &wanted, block);
+  for (uint32_t i = 0; i < uses->n; i++) t->stands[uses->at[i]] = wanted.at[i];
+  return wanted;
 }
 
 static void settle_stage(Settle *t, uint32_t k) {
   Stage stage = t->s->stage.at[k];
-  Ids wanted = {0};
   if (!stage.in.n) return; // when it is used
   put_sources(t, &stage.in);
-  for (uint32_t i = 0; i < stage.in.n; i++) take(t, stage.in.at[i]);
-  for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &wanted, t->stands[stage.in.at[i]]);
-  if (stage.free) sort_by_row(&t->row, &wanted, &stage.in);
-  gather(t, &wanted, stage.block);
-  for (uint32_t i = 0; i < stage.in.n; i++) t->stands[stage.in.at[i]] = wanted.at[i];
-  stage.in = wanted;
-  put_stage(t, stage, ids_find(&t->row, wanted.at[0]));
+  stage.in = take_all(t, &stage.in, stage.block, stage.free);
+  put_stage(t, stage, ids_find(&t->row, stage.in.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
     if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
 }
@@ -324,6 +364,20 @@ static void settle_strands(Settle *t) {
   }
 }
 
+// A copy belongs to the block in which all that is copied is used, and so does a crossing.
+static void find_homes(Settle *t) {
+  Sketch *s = t->s;
+  t->home = NEW_ARRAY(t->arena, uint32_t, t->uses);
+  bool *used = NEW_ARRAY(t->arena, bool, t->uses);
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
+      uint32_t made = s->bundle.at[s->stage.at[k].in.at[i]].of, block = s->stage.at[k].block;
+      t->home[made] = used[made] ? block_of_both(s, t->home[made], block) : block;
+      used[made] = true;
+    }
+  for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
+}
+
 // A use that is at fault: where it stands is, and where that comes from without being changed.
 static void settle_alarms(Settle *t) {
   Sketch *s = t->s;
@@ -344,31 +398,34 @@ static void settle_alarms(Settle *t) {
 }
 
 void sketch_settle(Sketch *s) {
+  if (s->settled) return;
   Arena *a = s->arena;
   Settle t = {.s = s, .arena = a, .uses = s->bundle.n};
   t.left = NEW_ARRAY(a, uint32_t, t.uses);
   t.now = NEW_ARRAY(a, uint32_t, t.uses);
+  t.total = NEW_ARRAY(a, uint32_t, t.uses);
+  t.seen = NEW_ARRAY(a, uint32_t, t.uses);
   t.stands = NEW_ARRAY(a, uint32_t, t.uses);
   t.maker = NEW_ARRAY(a, uint32_t, t.uses);
   t.put = NEW_ARRAY(a, bool, s->stage.n + 1);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
-  for (uint32_t i = 1; i < t.uses; i++)
-    t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, t.now[i] = i;
   find_homes(&t);
+  for (uint32_t i = 1; i < t.uses; i++)
+    t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, hold(&t, i, i);
+  memcpy(t.total, t.left, t.uses * sizeof *t.left);
   for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
   for (uint32_t i = 0; i < s->in.n; i++)
     if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
-  Ids out = {0};
+  Ids out = s->out, none = {0};
   for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
-    if (is_idle(&t, k)) put_source(&t, k, &out, 0);
-  put_sources(&t, &s->out);
-  for (uint32_t i = 0; i < s->out.n; i++) take(&t, s->out.at[i]);
-  for (uint32_t i = 0; i < s->out.n; i++) vec_push(a, &out, t.stands[s->out.at[i]]);
-  if (out.n) gather(&t, &out, 0);
+    if (is_idle(&t, k)) put_source(&t, k, &none, 0);
+  put_sources(&t, &out);
+  if (out.n) out = take_all(&t, &out, 0, false);
   settle_strands(&t);
   settle_alarms(&t);
   s->out = out;
+  s->settled = true;
   s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;
 }

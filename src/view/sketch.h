@@ -35,6 +35,7 @@ typedef struct {
   const char *name;  // written where it comes in; or NULL
   uint32_t first, n; // strands
   uint32_t of;       // what this is a use of; 0: it is made
+  uint32_t block;    // the innermost that it runs inside of; known once the sketch is in order
 } Bundle;
 
 typedef enum {
@@ -53,6 +54,7 @@ typedef enum {
   GLYPH_CAP,    // two strands begin as one: the unit, a cup that opens to the right
   GLYPH_SOURCE, // a letter with a double bar: data
   GLYPH_BLOCK,  // a box that can be opened
+  GLYPH_INSET,  // a picture of its own, as it is, with its frame
   GLYPH_KEPT,   // a plate on which a wire ends that is read elsewhere, or from which it begins
   GLYPH_EFFECT, // a triangle in which wires end
   GLYPH_STOP,   // a bar on a wire: no gradient goes back here
@@ -62,6 +64,8 @@ typedef enum {
   GLYPH_GHOST,  // what could not be done
 } GlyphKind;
 
+typedef struct Layout Layout;
+
 typedef struct {
   GlyphKind kind;
   const char *text, *above, *below; // its letter, and small ones to the right of it; or NULL
@@ -70,6 +74,7 @@ typedef struct {
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
   Ink ink;                          // of what it is filled with; 0 as usual
   bool bold;                        // it is learned
+  const Layout *inset;              // GLYPH_INSET
   bool flip;                        // GLYPH_INDEX: an axis begins there
   bool faint;                       // it is frozen: a dashed outline
   uint32_t tag;                     // for whoever made it
@@ -111,8 +116,9 @@ typedef struct {
   const char *title;
   uint32_t parent; // 0 is the whole picture
   Ink ink;
-  const char *times; // of what is repeated: the last turn, "6"; or NULL
-  const char *from;  // and the first one, "l=1"; or NULL
+  const char *times;  // of what is repeated: the last turn, "6"; or NULL
+  const char *from;   // and the first one, "l=1"; or NULL
+  bool before, after; // it began in an earlier row, goes on in a later one
   const char *id;
 } Block;
 
@@ -134,6 +140,9 @@ typedef struct {
   VEC(const char *) ends; // names of what comes out; may be empty
   bool apart;             // no glyph stands above another
   double room;            // for lines that are level; 0: as usual
+  bool settled;           // each bundle is made once and taken once
+  bool inset;             // names and labels of what comes in and goes out stand outside
+  bool before, after; // it is a row: what comes in comes from the one above, goes on in the next
 } Sketch;
 
 // sketch.c: putting it together
@@ -161,6 +170,18 @@ double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
 double label_width(const char *label), name_width(const char *name);
 
+// order.c: from left to right, and from top to bottom
+typedef struct {
+  uint32_t sections;
+  uint32_t *at;            // [stage] its section
+  uint32_t *rank;          // [bundle] from top to bottom; 0: it is not in the picture
+  uint32_t *maker, *taker; // [bundle] stage + 1; 0: the picture's ends
+} Order;
+Order *sketch_order(Arena *, Sketch *);                         // of one that is settled
+void order_ends(Order *, const Sketch *);                       // finds maker and taker
+uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b); // the innermost with both inside
+uint32_t bundle_born(const Order *, uint32_t bundle); // it is level in the data of these sections
+uint32_t bundle_dies(const Order *, uint32_t bundle); // and between
 // glyph_lens.c: the glyphs of lenses
 double lens_width(const Glyph *), lens_height(const Glyph *);
 double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
@@ -172,6 +193,8 @@ typedef struct { // a part of the picture from left to right: labels, curves, gl
 
 typedef struct { // a dashed line between two bundles
   double x0, x1, y;
+  bool follows; // it goes on from the one before it, with a bend
+  bool product; // of the last piece: two tensors become one there, and nothing else is seen
 } Divider;
 
 typedef struct {
@@ -180,14 +203,20 @@ typedef struct {
   double x, y; // y: of one that floats
 } Placed;
 
-typedef struct {
+typedef struct { // how far from the glyphs a curve begins and ends
+  double from, to;
+} Bend;
+
+struct Layout {
   const Sketch *s;
   double width, height;
-  VEC(Section) section;    // the last one is only data
-  uint32_t *at;            // [stage] its section
-  double *gather, *spread; // [stage] how long its curves are
-  bool *there;             // [bundle] it is in the picture
-  double *y;               // [strand] where it is level
+  uint64_t steps;           // that finding heights took
+  VEC(Section) section;     // the last one is only data
+  uint32_t *at;             // [stage] its section
+  double *gather, *spread;  // [stage] how long its curves are
+  Bend *bend_in, *bend_out; // [strand] before the glyphs that take it, behind those that make it
+  bool *there;              // [bundle] it is in the picture
+  double *y;                // [strand] where it is level
   double *in,
       *out; // [strand] at the glyphs of the stage that takes it, and of the one that makes it
   uint32_t *born, *dies; // [strand] sections: it is level in the data of these and between
@@ -195,10 +224,14 @@ typedef struct {
   VEC(Divider) divider;
   VEC(Placed) placed;
   double *top, *bottom, *left, *right; // [block]
-} Layout;
-Layout *lay_out(Arena *, Sketch *);                                        // settles the sketch
+};
+Layout *lay_out(Arena *, Sketch *); // settles the sketch; NULL: it cannot be
+Layout *lay_ordered(Arena *, const Sketch *, const Order *);               // of one that is settled
 void glyph_extent(const Layout *, const Placed *, double *y0, double *y1); // glyph.c
 void glyph_paint(Canvas *, const Layout *, const Placed *);
+double inset_width(const Layout *); // lay_frames.c: from where its strands begin to where they end
+double inset_shift(const Layout *, const Placed *); // how far down it is moved
+void inset_extent(const Layout *, double *y0, double *y1);
 void lens_paint(Canvas *, const Layout *, const Placed *, double y0, double y1); // glyph_lens.c
 // An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
 void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
@@ -207,6 +240,17 @@ void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and c
 double glyph_port(const Glyph *); // how far from its middle strands meet it
 
 void layout_shift(Layout *, double x, double y);
+
+// rows.c: a picture that is too wide is broken into rows
+enum { ROW_WIDTH = 2400 };            // as usual
+enum { ROW_BEND = 28, ROW_DROP = 9 }; // how strands leave a row: so far right, so far down
+typedef struct {
+  VEC(Layout *) row;
+  double width, height;
+  uint64_t steps;
+} Page;
+Page *lay_page(Arena *, Sketch *, double width); // settles the sketch; width 0: one row
+Canvas *page_paint(Arena *, const Page *, const Sketch *);
 
 // circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
 // come in from the left.
@@ -226,7 +270,7 @@ void broken_plates(World *, Arena *, const Broken *, const Layout *,
 const char *plates_about(Arena *, const Messages *); // all of them as a sentence
 
 // legend.c: the sizes that its labels have
-void legend_paint(Canvas *, Arena *, const Layout *);
+void legend_paint(Canvas *, Arena *, const Page *);
 
 // notes.c: the picture with the comments of a file, where they speak of what is in it
 Canvas *notes_paint(World *, Arena *, Layout *, uint32_t file);

@@ -189,7 +189,8 @@ static bool does_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) {
   Spot a = spot_of(stage, x), b = spot_of(stage, y);
   if (a.link && b.link) return links_alike(t, a.link, b.link, x, y);
   if (!a.glyph || !b.glyph || a.out != b.out) return false;
-  if (a.glyph == b.glyph) return a.port + 1 == b.port && a.glyph->kind != GLYPH_MASK;
+  if (a.glyph == b.glyph)
+    return a.port + 1 == b.port && a.glyph->kind != GLYPH_MASK && a.glyph->kind != GLYPH_INSET;
   if (!glyphs_alike(t, a.glyph, b.glyph)) return false;
   glyphs_join(t, a.glyph);
   return true;

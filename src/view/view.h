@@ -63,6 +63,7 @@ typedef struct Canvas Canvas;
 // canvas.c: marks are added
 Canvas *canvas_new(Arena *, double width, double height, const char *title, const char *about);
 void canvas_resize(Canvas *, double width, double height);
+void canvas_shift(Canvas *, double x, double y); // all that is added from here on, by so much more
 void path_move(Canvas *, double x, double y);
 void path_line(Canvas *, double x, double y);
 void path_cubic(Canvas *, double ax, double ay, double bx, double by, double x, double y);
@@ -102,6 +103,7 @@ typedef enum {
 typedef struct {
   Level level;
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
+  double width; // of a row, in units; 0: as usual; negative: everything is one row
   bool no_legend;
   bool notes; // comments at the ends of lines, beside what the lines make
   bool grad;  // it is a derivative: cotangents have an ink of their own
@@ -113,6 +115,9 @@ Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
 
 // equation.c: the goals of a program, each as two pictures that should be equal
 Canvas *goals_draw(Infer *, Arena *, Program *);
+
+// graph.c: a learning diagram: spaces, maps, pairs; parts: one that is glued is shown with them
+Canvas *learning_draw(Infer *, Arena *, const Program *, const Learning *, bool parts);
 
 // lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
 Canvas *lens_draw(Infer *, Arena *, Program *, const char *name, Level);

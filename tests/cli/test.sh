@@ -42,7 +42,6 @@ status "no command" 2 "$LIMN"
 status "unknown command" 2 "$LIMN" chek net.limn
 status "unknown option" 2 "$LIMN" check net.limn --whoo
 status "missing file argument" 2 "$LIMN" check
-status "neither a name nor a run" 2 "$LIMN" eval net.limn
 status "a count that is none" 2 "$LIMN" train net.limn --batch many
 status "missing value" 2 "$LIMN" eval net.limn net --in
 for c in check fmt print grad cost eval train predict sample data; do status "help of $c" 0 "$LIMN" $c --help; done

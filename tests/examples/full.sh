@@ -94,6 +94,32 @@ if [ $digits = mnist ]; then
 else
   for f in digits digits_conv autoencoder refined sampled vae deepdream; do skip $f; done
 fi
+# -- learning diagrams
+if wanted caption; then
+  train caption
+  reached "caption, exact captions" "$(value caption exact)" 0.95 -
+  reached "caption, BLEU" "$(value caption bleu)" 0.98 -
+  train caption --set see=deep
+  reached "caption, exact with another encoder" "$(value caption exact)" 0.95 -
+fi
+if [ $digits = mnist ]; then
+  if wanted distill; then
+    train distill
+    reached "distill, the teacher" "$(value distill teach.Y.hits)" 0.98 -
+    reached "distill, the student" "$(value distill distill.Y.hits)" 0.968 -
+  fi
+  if wanted multitask; then
+    train multitask
+    reached "multitask, the digit" "$(value multitask both.digit.Y.hits)" 0.94 -
+    reached "multitask, whether it is odd" "$(value multitask both.parity.Y.hits)" 0.985 -
+  fi
+fi
+if has omniglot && wanted fewshot; then
+  train fewshot
+  reached "fewshot, 5 kinds, 1 example" "$(value fewshot way5_shot1)" 0.93 -
+  reached "fewshot, 5 kinds, 5 examples" "$(value fewshot way5_shot5)" 0.97 -
+  reached "fewshot, 20 kinds, 1 example" "$(value fewshot way20_shot1)" 0.8 -
+fi
 if wanted gan; then
   train gan
   taken=$seconds

@@ -53,6 +53,17 @@ esac
 mkdir "$dir/glyphs"
 for f in autoencoder refined sampled vae gan deepdream; do sed 's/mnist/glyphs/g' examples/$f.limn >"$dir/glyphs/$f.limn"; done
 rows glyphs
+# -- learning diagrams, for a moment
+for f in distill multitask; do sed 's/mnist/glyphs/g; s/ 40 epochs/ 1 epochs/; s/ 20 epochs/ 1 epochs/; s/ 5 epochs/ 1 epochs/; s/ 6 epochs/ 1 epochs/' examples/$f.limn >"$dir/glyphs/$f.limn"; done
+sed 's/omniglot/glyphs/g; s/964/10/g; s/layer\[64\] ^ 4/layer[16] ^ 2 ; layer[64] ^ 2/; s/shot: \([15]\)\]/shot: \1, episodes: 40]/; /wide/d; /twenty/d' examples/fewshot.limn >"$dir/glyphs/fewshot.limn"
+folder=$dir/glyphs
+train distill
+reached "distill, a student and its teacher" "$(value distill distill.Y.hits)" 0.8 -
+train multitask
+reached "multitask, two tasks and one encoder" "$(value multitask both.parity.Y.hits)" 0.9 -
+train fewshot --steps 30 --every 30
+reached "fewshot, a new head for each task" "$(value fewshot way5_shot5)" 0.5 -
+unset folder
 train tying --epochs 1
 reached "tying" "$(value tying tied.l2)" - 10
 reached "tying, two matrices" "$(value tying free.l2)" - 14

@@ -37,7 +37,7 @@ done
 "$LIMN" draw odd.limn -o odd.txt >/dev/null
 if grep -q '…' odd.txt && ! grep -q "$(echo "$long" | cut -c 1-60)" odd.txt; then ok "long names are cut in the picture"; else not_ok "long names are cut in the picture"; fi
 if grep -q "<title>$long</title>" odd.svg; then ok "long names are whole in the words"; else not_ok "long names are whole in the words"; fi
-if grep -q 'a&lt;b&gt;&amp;&quot;q&quot; $x$ \\input{secret}' odd.svg; then ok "markup is words"; else not_ok "markup is words"; fi
+if grep -q 'a&lt;b&gt;&amp;&quot;q&quot; $x$ \\input{secret' odd.svg; then ok "markup is words"; else not_ok "markup is words"; fi
 if command -v pdflatex >/dev/null; then
   "$LIMN" draw odd.limn -o odd.tex >/dev/null
   if pdflatex -interaction=batchmode -halt-on-error odd.tex >log 2>&1 && ! grep -q 'secret' odd.fls 2>/dev/null; then ok "pdflatex takes it"; else not_ok "pdflatex takes it"; grep -A3 '^!' odd.log | head; fi
