@@ -121,7 +121,10 @@ static void tell_old(Body *b, const Node *n, Id box, const Operands *given) {
 }
 
 // -- boxes for what could not be done -------------------------------------------------------------
+enum { MOST = 64 }; // wires that one part of a text is seen to be given
+
 static void add_operand(Body *b, Operands *o, Id wire, Span span) {
+  if (o->n == MOST) return;
   for (uint32_t i = 0; i < o->n; i++)
     if (o->at[i].wire == wire && same_place(o->at[i].span, span)) return;
   if (wire) vec_push(b->w->arena, o, (Operand){wire, span});
@@ -277,7 +280,7 @@ Value trace_value(Body *b, Env *env, const Node *n, uint32_t mark, Value v, bool
     v = *only; // an equation is nothing in itself
   } else if (wants_ghost(&v) || news) {
     Operands o = {0};
-    for (uint32_t i = mark; i < t->seen.n; i++)
+    for (uint32_t i = mark; i < t->seen.n && o.n < MOST; i++)
       add_value(b, &o, &t->seen.at[i].value, whole_read(n, t->seen.at[i].span));
     if (mark == t->seen.n) add_value(b, &o, &v, n->span);
     if (!o.n && n->kind != N_NAME) add_text(b, env, n, &o);
@@ -382,6 +385,7 @@ void trace_no_result(Body *b) {
 typedef struct { // what is put aside while a trace is made
   Diags *diags;
   uint32_t open;
+  uint32_t diagrams; // that there were before
   bool training;
 } Aside;
 
@@ -391,7 +395,7 @@ static Trace *trace_new(Infer *in, Aside *aside) {
   t->out = NEW(w->arena, Broken);
   t->said = w->diags;
   t->told = 1;
-  *aside = (Aside){w->diags, in->open.n, in->training};
+  *aside = (Aside){w->diags, in->open.n, w->diagram.n, in->training};
   w->diags = diags_new(w->arena, w->sources);
   return t;
 }
@@ -418,7 +422,7 @@ static Broken *trace_end(Infer *in, Trace *t, Body *b, const Aside *aside) {
   in->open.n = aside->open;
   in->training = aside->training;
   drop_unsaid(t);
-  for (Id i = 1; i < w->diagram.n; i++) diagram_zonk(w, w->diagram.at[i]);
+  for (Id i = aside->diagrams; i < w->diagram.n; i++) diagram_zonk(w, w->diagram.at[i]);
   return t->out;
 }
 
@@ -540,13 +544,36 @@ Broken *infer_broken(Infer *in, Program *p, const char *name) {
   return k->slip.n || (k->unknown.n && !weight) ? k : NULL;
 }
 
-const char *infer_first_broken(Infer *in, Program *p) {
+// The last declaration that begins before this place.
+static Def *def_before(Infer *in, Program *p, Span span) {
+  Def *best = NULL;
   for (uint32_t i = 1; i < in->def.n; i++) {
-    const Def *d = in->def.at[i];
-    const char *name = name_text(in->w->names, d->name);
-    if (d->scope != p->scope || def_named(in, p, name) != d) continue;
-    Broken *k = infer_broken(in, p, name);
-    if (k && k->slip.n) return name;
+    Def *d = in->def.at[i];
+    if (d->scope == p->scope && d->node && d->node->span.file == span.file &&
+        d->node->span.at <= span.at && (!best || d->node->span.at >= best->node->span.at))
+      best = d;
+  }
+  return best;
+}
+
+static bool is_broken(Infer *in, Program *p, const Def *d) {
+  const char *name = name_text(in->w->names, d->name);
+  if (d->scope != p->scope || def_named(in, p, name) != d) return false;
+  Broken *k = infer_broken(in, p, name);
+  return k && k->slip.n;
+}
+
+const char *infer_first_broken(Infer *in, Program *p) {
+  enum { TRIED = 100 };
+  const Diags *d = in->w->diags;
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Def *x = d->list.at[i].kind == DIAG_ERROR ? def_before(in, p, d->list.at[i].span) : NULL;
+    if (x && is_broken(in, p, x)) return name_text(in->w->names, x->name);
+  }
+  uint32_t tried = 0; // errors elsewhere, as in a constant, that boxes feel
+  for (uint32_t i = 1; i < in->def.n && tried < TRIED; i++) {
+    tried += in->def.at[i]->scope == p->scope;
+    if (is_broken(in, p, in->def.at[i])) return name_text(in->w->names, in->def.at[i]->name);
   }
   return NULL;
 }

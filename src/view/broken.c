@@ -154,7 +154,13 @@ const char *plates_about(Arena *a, const Messages *p) {
   return b.at;
 }
 
+bool broken_is_small(const Broken *k) {
+  enum { BOXES = 200 };
+  return k->diagram->box.n <= BOXES;
+}
+
 Canvas *broken_draw(World *w, Arena *a, const Broken *k, const CircuitHow *how) {
+  if (!broken_is_small(k)) return NULL;
   Sketch *s = circuit_broken(w, a, k, how, NULL);
   Layout *l = lay_out(a, s);
   if (!l) return NULL;

@@ -266,7 +266,7 @@ static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
   *out = (Equation){.tag = name_text(g->w->names, goal->node->name ? goal->name : 0),
                     .by = measured_by(g, goal)};
   if (!find_sides(g, goal, out)) return false;
-  out->moved = moved_by(g, goal, out);
+  out->moved = goal->diagram ? moved_by(g, goal, out) : "";
   find_extent(out);
   said_measure(g, &out->said, out->left, out->right);
   out->below += out->said.high;

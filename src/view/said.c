@@ -8,6 +8,7 @@ bool said_wrong(Goals *g, const Goal *goal, Said *out) {
   if (!g->w->diags->errors) return false;
   BrokenGoal k = infer_broken_goal(g->in, g->p, goal);
   if (goal->diagram && !k.slip.n) return false;
+  if (!broken_is_small(k.left) || (k.right && !broken_is_small(k.right))) return false;
   out->wrong = k;
   return true;
 }

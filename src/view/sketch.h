@@ -263,6 +263,7 @@ Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const 
 Sketch *circuit_broken(World *, Arena *, const Broken *, const CircuitHow *, const Supply *);
 
 // broken.c
+bool broken_is_small(const Broken *); // enough for a picture that somebody could read
 Message message_plate(World *, Arena *, Span, const char *text);
 void broken_plates(World *, Arena *, const Broken *, const Layout *,
                    Messages *);                      // adds its messages

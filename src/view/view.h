@@ -110,7 +110,7 @@ typedef struct {
 } CircuitHow;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 
-// broken.c: a box with errors, as far as it is known, with the messages
+// broken.c: a box with errors, as far as it is known, with the messages; NULL: it is too large
 Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
 
 // equation.c: the goals of a program, each as two pictures that should be equal
