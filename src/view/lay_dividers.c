@@ -8,8 +8,9 @@
 #include <math.h>
 
 enum { LEAST = 26 }; // shorter ones divide nothing that can be seen
+enum { FAR = 45 };   // a bend to there would cross too much
 enum { CLEAR = 7 };  // a curve that comes nearer ends a divider
-enum { REACH = 3 };   // from a glyph that it would run through
+enum { REACH = 3 };  // from a glyph that it would run through
 
 typedef struct { // of a strand
   double x0, y0; // where it begins: its port, or dot
@@ -184,9 +185,11 @@ static void jog(const Layout *l, const Rule *r, const Rule *next, double down, d
   if (late && !early) *from = spread, *to = fmin(spread + length, l->section.at[next->last].gather);
 }
 
-// Does it end at a stage and begin behind it anew, since it would run through a glyph there?
+// Does it end at a stage and begin behind it anew, since it would run through a glyph there, or
+// across everything to a place far away?
 static bool is_broken(const Finder *k, const Rule *r, const Rule *next, const int64_t *place) {
   double height = (double)place[r->var];
+  if (fabs((double)place[next->var] - height) > FAR) return true;
   if (!next->within) return false;
   return place[next->var] != place[r->var] ||
          isfinite(beside_glyphs(k, r->last, height, INFINITY, false));
