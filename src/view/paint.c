@@ -77,6 +77,11 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
 }
 
+// Where one of two strokes meets a line of two strokes: on the one that faces where it comes from.
+static double nearer(double at, double from, double by) {
+  return by && fabs(from - at) > 0.01 ? copysign(by, from - at) : by;
+}
+
 // From where it is level to its end.
 static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   uint32_t dies = l->dies[x];
@@ -87,7 +92,9 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, do
   }
   double from = s->glyph - l->bend_in[x].from, to = s->glyph - l->bend_in[x].to;
   path_line(c, from, l->y[x] + by);
-  double y = by + (e->end && e->end->kind == LINK_MERGE ? l->out[e->end->to] : l->in[x]);
+  bool merge = e->end && e->end->kind == LINK_MERGE;
+  double y = merge ? l->out[e->end->to] : l->in[x];
+  y += merge ? nearer(y, l->y[x], by) : by;
   curve_to(c, from, l->y[x] + by, to, y);
   path_line(c, s->glyph, y);
   if (e->to) path_line(c, port_x(e->to, true), y);
@@ -116,16 +123,17 @@ static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   canvas_close(c);
 }
 
-// From birth to end, this far below its place.
+// From birth to end, this far below its place. A copy begins on the nearer of two strokes.
 static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
-  path_move(c, from, y + by);
+  y += e->begin && e->begin->kind == LINK_COPY ? nearer(y, l->y[x], by) : by;
+  path_move(c, from, y);
   if (born) {
     const Section *s = &l->section.at[born - 1];
     double bend = fmax(from, s->spread + l->bend_out[x].from);
-    path_line(c, bend, y + by);
-    curve_to(c, bend, y + by, s->spread + l->bend_out[x].to, l->y[x] + by);
+    path_line(c, bend, y);
+    curve_to(c, bend, y, s->spread + l->bend_out[x].to, l->y[x] + by);
   }
   end_strand(c, l, e, x, by);
   const Strand *s = &l->s->strand.at[x];
