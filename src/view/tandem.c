@@ -184,10 +184,22 @@ static bool links_alike(Tandem *t, const Link *a, const Link *b, uint32_t x, uin
   return true;
 }
 
+// All that merges into one of two strands must be with what merges into the other.
+static bool merges_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) {
+  uint32_t k = 0, n = stage->link.n;
+  for (uint32_t i = 0; i < n; i++) {
+    const Link *a = &stage->link.at[i];
+    if (a->kind != LINK_MERGE || a->to != x) continue;
+    while (k < n && (stage->link.at[k].kind != LINK_MERGE || stage->link.at[k].to != y)) k++;
+    if (k == n || !links_alike(t, a, &stage->link.at[k++], x, y)) return false;
+  }
+  return true;
+}
+
 // Do two strands of one bundle do the same at a stage?
 static bool does_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) {
   Spot a = spot_of(stage, x), b = spot_of(stage, y);
-  if (a.link && b.link) return links_alike(t, a.link, b.link, x, y);
+  if (a.link && b.link) return links_alike(t, a.link, b.link, x, y) && merges_alike(t, stage, x, y);
   if (!a.glyph || !b.glyph || a.out != b.out) return false;
   if (a.glyph == b.glyph)
     return a.port + 1 == b.port && a.glyph->kind != GLYPH_MASK && a.glyph->kind != GLYPH_INSET;
