@@ -95,7 +95,8 @@ static void rows_hold_everything(void **state) {
       for (uint32_t k = 0; k < l->placed.n; k++) boxes += l->placed.at[k].glyph->kind == GLYPH_BOX;
       assert_true(l->s->before == (i > 0) && l->s->after == !last);
       if (!last) assert_int_equal(l->s->out.n, p->row.at[i + 1]->s->in.n);
-      if (l->section.n > 3) assert_true(l->width <= 1.15 * width + 1);
+      if (l->section.n > 3 && l->width > 1.2 * width) // how wide curves are depends on cuts
+        fail_msg("a row is %.0f wide, and may be %.0f", l->width, 1.2 * width);
     }
     assert_int_equal(boxes, BOXES);
   }

@@ -134,6 +134,13 @@ static Limn *chance_loaded(const char *text, uint64_t seed) {
   return l;
 }
 
+static bool is_well_typed(const char *text) {
+  Limn *l = limn_new();
+  bool good = limn_load_text(l, "chance.limn", text, strlen(text)) == LIMN_GOOD;
+  limn_free(l);
+  return good;
+}
+
 static bool same_bytes(Limn *a, Limn *b, const char *name, const char *level) {
   const char *x = "", *y = "";
   size_t n = 0, m = 0;
@@ -146,6 +153,10 @@ static bool same_bytes(Limn *a, Limn *b, const char *name, const char *level) {
 // The faults of one program. `order`: compare with another order of its declarations.
 static uint32_t check_chance(Tally *t, uint64_t seed, uint32_t statements, bool order) {
   RandomProgram *p = random_program(t->arena, seed, statements);
+  if (t->list && !is_well_typed(random_program_text(t->arena, p, 0))) {
+    fprintf(stderr, "seed %llu is not well typed\n", (unsigned long long)seed);
+    return 0;
+  }
   Limn *l = chance_loaded(random_program_text(t->arena, p, 0), seed);
   Limn *o = order ? chance_loaded(random_program_text(t->arena, p, seed), seed) : NULL;
   const char *file = arena_format(t->arena, "seed %llu", (unsigned long long)seed);

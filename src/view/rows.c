@@ -12,6 +12,7 @@
 
 enum { ROUNDS = 5, GAP_ROWS = 6, NUMBERED = 3, NUMBER = 11 };
 #define OVERRUN 0.15 // at most so much of the width
+#define PLANNED 0.12 // and so much by what is known before a row is laid out
 // What is bad about a row, to be added up; the shortfall of a row is squared.
 #define LAST 0.25 // of the shortfall, in the last row
 #define BAD_OVERRUN 2.0
@@ -148,7 +149,7 @@ static double badness_of_pieces(const Breaking *r, uint32_t i, uint32_t j) {
 static double badness_of_row(const Breaking *r, uint32_t i, uint32_t j) {
   double rest = (r->width - row_width(r, i, j)) / r->width, bad = BAD_ROW;
   if (rest < 0)
-    bad += BAD_OVERRUN * rest * rest + (rest < -OVERRUN ? 100 * -rest : 0);
+    bad += BAD_OVERRUN * rest * rest + (rest < -PLANNED ? 100 * -rest : 0);
   else
     bad += rest * rest * (j < r->o->sections ? 1 : LAST);
   return bad + badness_of_pieces(r, i, j) + (j < r->o->sections ? badness_of_cut(r, j) : 0);
@@ -162,7 +163,7 @@ static void choose_cuts(Breaking *r) {
     for (uint32_t i = j; i-- > 0;) {
       double bad = best[i] + badness_of_row(r, i, j);
       if (bad < best[j]) best[j] = bad, from[j] = i;
-      if (row_width(r, i, j) > r->width * (1 + OVERRUN)) break;
+      if (row_width(r, i, j) > r->width * (1 + PLANNED)) break;
     }
   }
   r->at.n = 0;
