@@ -920,7 +920,8 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  bool box = name && !how->grad && !how->lens && !how->who && !learning_named(l, name);
+  bool box =
+      name && !limn_errors(l) && !how->grad && !how->lens && !how->who && !learning_named(l, name);
   Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
   bool strings = how->level && strcmp(how->level, "learner") == 0;
   if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);

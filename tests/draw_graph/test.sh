@@ -12,8 +12,8 @@ cd "$dir" || exit 1
 
 draw() { "$LIMN" draw "$@" >out 2>err; }
 count() { grep -o "$1" "$2" | wc -l; }
-# is WHAT N times in FILE?
-times() { if [ "$(count "$2" "$3")" -eq "$1" ]; then ok "$4"; else not_ok "$4: $(count "$2" "$3") and not $1"; fi; }
+# seen N WHAT FILE NAME?
+seen() { if [ "$(count "$2" "$3")" -eq "$1" ]; then ok "$4"; else not_ok "$4: $(count "$2" "$3") and not $1"; fi; }
 
 # the examples
 for picture in distill:teach distill:distill multitask:digit multitask:parity multitask:both fewshot:letters caption:caption; do
@@ -33,8 +33,8 @@ fi
 
 # knowledge distillation: two pairs, image in both, the teacher frozen
 draw "$root/examples/distill.limn" distill -o d.svg --theme light
-times 4 'class="glyph"' d.svg "four spaces"
-times 5 'class="wire"' d.svg "five edges"
+seen 4 'class="glyph"' d.svg "four spaces"
+seen 5 'class="wire"' d.svg "five edges"
 if grep -q '<desc>Spaces: index N = mnist, space G = R\[10\] by soft_cross_entropy' d.svg &&
    grep -q 'distill.G: image ; student ~ image ; teacher, soft_cross_entropy ×4; distill.Y: image ; guess ~ label, cross_entropy ×1' d.svg; then
   ok "words for a reader"
@@ -51,12 +51,12 @@ first=$(count 'pen-series1\b' a.svg) second=$(count 'pen-series2\b' a.svg) third
 if [ "$first" -ge 4 ] && [ "$first" -eq "$second" ] && [ "$third" -eq 0 ]; then ok "an ink for each pair"; else not_ok "an ink for each pair: $first $second $third"; fi
 
 # gluing
-times 1 '>colim<\|aria-label="colim"' a.svg "colim"
-times 2 'made one: ' a.svg "two spaces are made one"
+seen 1 '>colim<\|aria-label="colim"' a.svg "colim"
+seen 2 'made one: ' a.svg "two spaces are made one"
 draw "$root/examples/multitask.limn" both --level model -o whole.svg
-times 0 'made one: ' whole.svg "the whole alone"
-times 6 'class="glyph"' whole.svg "six spaces of the whole"
-times 14 'class="glyph"' a.svg "and eight of its parts"
+seen 0 'made one: ' whole.svg "the whole alone"
+seen 6 'class="glyph"' whole.svg "six spaces of the whole"
+seen 14 'class="glyph"' a.svg "and eight of its parts"
 
 # the goals stay equations
 draw "$root/examples/distill.limn" -o goals.txt
