@@ -130,11 +130,11 @@ typedef struct {
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
   const char *width; // of a row: units, or millimetres ("86mm"); "0": one row; NULL: as usual
-  bool no_legend;           // without the plate of sizes
-  bool notes;               // with the comments at the ends of lines
-  bool lens;                // a goal, a learner or (NULL) all goals as parametric lenses
-  bool grad;                // the reverse derivative of a box or learner
-  bool who;                 // which goals move which learners
+  bool no_legend;    // without the plate of sizes
+  bool notes;        // with the comments at the ends of lines
+  bool lens;         // a goal, a learner or (NULL) all goals as parametric lenses
+  bool grad;         // the reverse derivative of a box or learner
+  bool who;          // which goals move which learners
 } LimnDraw;
 // A program with errors is drawn as far as it is known, with its messages; that is LIMN_WRONG all
 // the same.

@@ -158,7 +158,7 @@ static double out_middle(const Layout *l) {
 // -- one goal -------------------------------------------------------------------------------------
 // Where a box, or a weight, of this name stands in the picture, counted from the left; NONE:
 // nowhere.
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 static uint32_t seen_at(const Layout *l, const char *name, uint32_t from) {
   for (uint32_t i = 0; l && i < l->placed.n; i++) {

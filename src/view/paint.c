@@ -79,7 +79,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
 
 // Where one of two strokes meets a line of two strokes: on the one that faces where it comes from.
 static double nearer(double at, double from, double by) {
-  return by && fabs(from - at) > 0.01 ? copysign(by, from - at) : by;
+  return by != 0 && fabs(from - at) > 0.01 ? copysign(by, from - at) : by;
 }
 
 // From where it is level to its end.
