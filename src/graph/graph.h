@@ -52,6 +52,9 @@ uint32_t graph_vertex(Graph *, Vertex);
 uint32_t graph_edge(Graph *, Edge);
 void graph_order(Graph *, Route left, Route right, double times); // both from one space to another
 Route route_of(Arena *, uint32_t edge);
+uint32_t *vertices_by_name(Arena *,
+                           const Graph *); // their numbers: the text's order does not matter
+uint32_t *edges_by_name(Arena *, const Graph *);
 bool route_equal(const Route *, const Route *);
 const char *route_text(Arena *, const Graph *, const Route *); // image ; small
 

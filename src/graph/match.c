@@ -3,8 +3,6 @@
 // the order of their names, so the matches come in an order that the text does not change.
 #include "graph/net.h"
 
-#include <stdlib.h>
-
 #define NOWHERE UINT32_MAX
 
 typedef struct {
@@ -21,33 +19,6 @@ typedef struct {
 } Search;
 
 // -- order ----------------------------------------------------------------------------------------
-typedef struct {
-  const char *name;
-  uint32_t at;
-} Named;
-
-static int by_name(const void *a, const void *b) {
-  const Named *x = a, *y = b;
-  int order = strcmp(x->name, y->name);
-  return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-static uint32_t *in_order(Arena *a, Named *all, uint32_t n) {
-  uint32_t *at = NEW_ARRAY(a, uint32_t, n + 1);
-  if (n) qsort(all, n, sizeof *all, by_name);
-  for (uint32_t i = 0; i < n; i++) at[i] = all[i].at;
-  return at;
-}
-
-static void sort_names(Search *s) {
-  Named *v = NEW_ARRAY(s->arena, Named, s->g->vertex.n + 1);
-  Named *e = NEW_ARRAY(s->arena, Named, s->g->edge.n + 1);
-  for (uint32_t i = 0; i < s->g->vertex.n; i++) v[i] = (Named){s->g->vertex.at[i].name, i};
-  for (uint32_t i = 0; i < s->g->edge.n; i++) e[i] = (Named){s->g->edge.at[i].name, i};
-  s->vertex_by_name = in_order(s->arena, v, s->g->vertex.n);
-  s->edge_by_name = in_order(s->arena, e, s->g->edge.n);
-}
-
 // Each edge after one that shares a vertex with it, where there is one.
 static void plan_steps(Search *s) {
   const Graph *p = s->pattern;
@@ -161,7 +132,7 @@ bool graph_find(Arena *a, const Graph *pattern, const Graph *g, bool monic, uint
   for (uint32_t i = 0; i < pattern->vertex.n; i++) s.now.vertex[i] = NOWHERE;
   s.vertex_taken = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
   s.edge_taken = NEW_ARRAY(a, uint32_t, g->edge.n + 1);
-  sort_names(&s);
+  s.vertex_by_name = vertices_by_name(a, g), s.edge_by_name = edges_by_name(a, g);
   plan_steps(&s);
   return place_edges(&s, 0);
 }

@@ -2,41 +2,26 @@
 // the order of declarations. All walks keep a stack of their own: a graph may be one long chain.
 #include "graph/net.h"
 
-#include <stdlib.h>
-
 uint64_t count_add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 uint64_t count_mul(uint64_t a, uint64_t b) { return a && b > UINT64_MAX / a ? UINT64_MAX : a * b; }
 
-typedef struct {
-  const char *name;
-  uint32_t edge;
-} Named;
-
-static int by_name(const void *a, const void *b) {
-  const Named *x = a, *y = b;
-  int order = strcmp(x->name, y->name);
-  return order ? order : (x->edge > y->edge) - (x->edge < y->edge);
-}
-
 // Edges in the order of names, dealt out to their vertices.
-static void deal(Net *n, const Named *sorted, bool in, uint32_t **first, uint32_t **list) {
+static void deal(Net *n, const uint32_t *sorted, bool in, uint32_t **first, uint32_t **list) {
   const Graph *g = n->g;
   uint32_t *at = NEW_ARRAY(n->arena, uint32_t, g->vertex.n + 2);
   *list = NEW_ARRAY(n->arena, uint32_t, g->edge.n + 1);
   for (uint32_t e = 0; e < g->edge.n; e++) at[(in ? g->edge.at[e].to : g->edge.at[e].from) + 2]++;
   for (uint32_t v = 2; v < g->vertex.n + 2; v++) at[v] += at[v - 1];
   for (uint32_t i = 0; i < g->edge.n; i++) {
-    const Edge *e = &g->edge.at[sorted[i].edge];
-    (*list)[at[(in ? e->to : e->from) + 1]++] = sorted[i].edge;
+    const Edge *e = &g->edge.at[sorted[i]];
+    (*list)[at[(in ? e->to : e->from) + 1]++] = sorted[i];
   }
   *first = at;
 }
 
 Net net_new(Arena *a, const Graph *g) {
   Net n = {.arena = a, .g = g};
-  Named *sorted = NEW_ARRAY(a, Named, g->edge.n + 1);
-  for (uint32_t e = 0; e < g->edge.n; e++) sorted[e] = (Named){g->edge.at[e].name, e};
-  if (g->edge.n) qsort(sorted, g->edge.n, sizeof *sorted, by_name);
+  const uint32_t *sorted = edges_by_name(a, g);
   deal(&n, sorted, false, &n.out_first, &n.out);
   deal(&n, sorted, true, &n.in_first, &n.in);
   return n;

@@ -80,14 +80,7 @@ void learning_set(Drawing *r, const Node *n, const char *path) {
   }
   Id m =
       diag_error(r->w->diags, n->kid[0]->span, "`%s` has no edge and no learner `%s`", name, path);
-  VEC(const char *) names = {0};
-  for (uint32_t i = 0; i < r->g->edge.n; i++)
-    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
-  for (uint32_t i = 1; i < r->in->def.n; i++)
-    if (r->in->def.at[i]->kind == DEF_LEARNER)
-      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
-  const char *near = nearest_name(path, names.at, names.n);
-  if (near) diag_help(r->w->diags, m, "did you mean `%s`?", near);
+  near_edge(r, m, path);
 }
 
 // -- the command line -----------------------------------------------------------------------------

@@ -374,6 +374,18 @@ void edge_learners(Infer *in, const GraphEdge *e, Ids *out) {
     add_closure(in, e->home, e->body, out);
 }
 
+// The edge or learner whose name is most like this.
+void near_edge(Drawing *r, Id message, const char *path) {
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; i < r->g->graph->edge.n; i++)
+    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
+  for (uint32_t i = 1; i < r->in->def.n; i++)
+    if (r->in->def.at[i]->kind == DEF_LEARNER)
+      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
+  const char *near = nearest_name(path, names.at, names.n);
+  if (near) diag_help(r->w->diags, message, "did you mean `%s`?", near);
+}
+
 static void freeze_in(Drawing *r, const Node *n, const char *path) {
   uint32_t e = edge_at(r->g, path);
   if (e != NOWHERE) {
@@ -392,14 +404,7 @@ static void freeze_in(Drawing *r, const Node *n, const char *path) {
   if (d && d->broken) return;
   Id m = diag_error(r->w->diags, n->span, "`%s` is neither an edge of `%s` nor a learner", path,
                     name_text(r->w->names, r->g->name));
-  VEC(const char *) names = {0};
-  for (uint32_t i = 0; i < r->g->graph->edge.n; i++)
-    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
-  for (uint32_t i = 1; i < r->in->def.n; i++)
-    if (r->in->def.at[i]->kind == DEF_LEARNER)
-      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
-  const char *near = nearest_name(path, names.at, names.n);
-  if (near) diag_help(r->w->diags, m, "did you mean `%s`?", near);
+  near_edge(r, m, path);
 }
 
 static void read_freeze(Drawing *r, const Node *n) {

@@ -19,10 +19,11 @@ typedef struct {
 } Drawing; // a learning diagram that is being read
 
 // graph_read.c
-Learning *learning_of(Infer *, Program *, Def *); // read once
-void learnings_read(Infer *, Program *, Scope *); // all of a file, and what is done to them
-void learnings_name(Scope *);                     // distill.guess, in the expressions of a file
-const char *path_text(Infer *, const Node *);     // one.h; NULL: it is no path
+Learning *learning_of(Infer *, Program *, Def *);        // read once
+void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"
+void learnings_read(Infer *, Program *, Scope *);        // all of a file, and what is done to them
+void learnings_name(Scope *);                 // distill.guess, in the expressions of a file
+const char *path_text(Infer *, const Node *); // one.h; NULL: it is no path
 uint32_t vertex_at(const Learning *, const char *path); // NOWHERE: there is none
 uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside

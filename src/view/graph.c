@@ -108,27 +108,11 @@ static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
 // -- layers ---------------------------------------------------------------------------------------
 // Numbers by names, indices first: the order of declarations does not matter.
 static uint32_t *spots_by_name(Arena *a, const Graph *g) {
-  uint32_t *at = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
-  for (uint32_t i = 0; i < g->vertex.n; i++) {
-    const Vertex *own = &g->vertex.at[i];
-    uint32_t k = i;
-    for (; k; k--) {
-      const Vertex *other = &g->vertex.at[at[k - 1]];
-      if (own->index == other->index ? strcmp(other->name, own->name) <= 0 : other->index) break;
-      at[k] = at[k - 1];
-    }
-    at[k] = i;
-  }
-  return at;
-}
-
-static uint32_t *arrows_by_name(Arena *a, const Graph *g) {
-  uint32_t *at = NEW_ARRAY(a, uint32_t, g->edge.n + 1);
-  for (uint32_t i = 0; i < g->edge.n; i++) {
-    uint32_t k = i;
-    for (; k && strcmp(g->edge.at[at[k - 1]].name, g->edge.at[i].name) > 0; k--) at[k] = at[k - 1];
-    at[k] = i;
-  }
+  uint32_t *at = NEW_ARRAY(a, uint32_t, g->vertex.n + 1), n = 0;
+  const uint32_t *all = vertices_by_name(a, g);
+  for (int round = 0; round < 2; round++)
+    for (uint32_t i = 0; i < g->vertex.n; i++)
+      if (g->vertex.at[all[i]].index == !round) at[n++] = all[i];
   return at;
 }
 
@@ -179,7 +163,7 @@ static void draw_near(const Graph *g, const bool *back, uint32_t v, uint32_t *la
 static void find_layers(Arena *a, const Graph *g, uint32_t *layer) {
   const uint32_t *by_name = spots_by_name(a, g);
   Backs b = {.g = g,
-             .by_name = arrows_by_name(a, g),
+             .by_name = edges_by_name(a, g),
              .back = NEW_ARRAY(a, bool, g->edge.n + 1),
              .state = NEW_ARRAY(a, uint8_t, g->vertex.n + 1)};
   for (uint32_t i = 0; i < g->vertex.n; i++)
@@ -207,7 +191,7 @@ static void add_bands(const Teller *s, const Learning *g, uint32_t e, Arrow *w) 
 static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t block,
                       const uint32_t *layer, bool bands, uint32_t *number) {
   const uint32_t *spots = spots_by_name(s->arena, g->graph);
-  const uint32_t *arrows = arrows_by_name(s->arena, g->graph);
+  const uint32_t *arrows = edges_by_name(s->arena, g->graph);
   for (uint32_t i = 0; i < g->graph->vertex.n; i++) {
     Spot spot = spot_of(s, g, spots[i]);
     spot.layer = layer[spots[i]], spot.block = block;
@@ -308,7 +292,7 @@ static const char *pair_text(const Teller *s, const Learning *g, uint32_t i) {
 
 static const char *about(const Teller *s, const Learning *g) {
   const uint32_t *spots = spots_by_name(s->arena, g->graph);
-  const uint32_t *arrows = arrows_by_name(s->arena, g->graph);
+  const uint32_t *arrows = edges_by_name(s->arena, g->graph);
   Buf b = buf_new(s->arena);
   for (uint32_t i = 0; i < g->graph->vertex.n; i++)
     buf_printf(&b, "%s%s", i ? ", " : "Spaces: ", spot_of(s, g, spots[i]).words);
