@@ -51,6 +51,7 @@ typedef struct {
   System *of;
   Axis axis;  // of an array of parts; its size is 0 where there is one
   bool array;
+  double every; // ticks of the whole for one of its own
   Span span;
 } Part;
 
@@ -94,6 +95,7 @@ struct System {
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
   Id time;     // the wire of the clock `time`; 0: nobody asks
+  bool flows;  // something in it has a rate
   bool shares; // its ports are shared variables: in are their values, out what is added to them
                // (rates, or differences)
   bool wiring; // put together from what follows

@@ -155,7 +155,9 @@ static void prepare(Infer *in, Program *p, Scope *s) {
     case N_FREEZE: do_freeze(in, s, n); break;
     case N_STALE: do_stale(in, s, n); break;
     case N_GIVEN: do_given(in, p, s, n); break;
-    case N_LATER: p->later++; break;
+    case N_MACHINE:
+    case N_SIMULATE:
+    case N_CHECK: p->later++; break;
     default: break;
     }
   }
@@ -402,6 +404,7 @@ Program *infer_program(Infer *in, const char *path, const char *text, size_t n) 
   for (uint32_t i = in->scope.n; i-- > first;) check_boxes(in, p, in->scope.at[i]);
   learnings_check(in, p);
   check_learners(in, p);
+  for (uint32_t i = in->scope.n; i-- > first;) check_machines(in, in->scope.at[i]);
   act(in, p, first);
   settle_sizes(in);
   if (!w->diags->errors) unsolved_sizes(in, p);
@@ -481,6 +484,7 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
   for (uint32_t i = 0; i < p->measure.n; i++)
     if (p->measure.at[i].name == id) return p->measure.at[i].diagram;
   Def *d = scope_find(p->scope, id);
+  if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);
   if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER && d->kind != DEF_STALE)) return NULL;
   uint32_t errors = w->diags->errors;
   in->training = how && how->training;

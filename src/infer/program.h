@@ -31,6 +31,10 @@ Def *learner_named(Infer *in, Scope *s, const Node *n);
 // optimiser.c
 Def *optimiser_named(Infer *in, Program *p, const char *name); // NULL: there is none
 
+// system.c
+void check_machines(Infer *, Scope *); // every machine of the file, for itself
+Diagram *machine_diagram(Infer *, Def *); // flat; next values are those of a tick, or rates
+
 // show.c
 void do_show(Infer *in, Program *p, const Node *n);
 
