@@ -145,7 +145,8 @@ struct Program {
   VEC(Show) show;
   VEC(Learning *) learning; // in the order of the text, used files first
   VEC(Def *) learner, box;  // in the order of the text
-  uint32_t later;           // constructs that this version parses but does not run
+  uint32_t machines;        // how many are declared
+  struct Machines *ran;     // what is run and checked (machines.h)
 };
 
 Infer *infer_new(World *);

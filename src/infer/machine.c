@@ -297,7 +297,7 @@ static Node *tree_call(World *w, const char *box, Node *a, Node *b, Span span) {
 }
 
 // A condition as a number that grows through 0 when it comes true.
-static Node *as_root(World *w, const Node *c) {
+Node *as_root(World *w, const Node *c) {
   Span span = c->span;
   if (c->kind == N_PAREN) return as_root(w, c->kid[0]);
   if (c->kind == N_AND || c->kind == N_OR) {

@@ -66,6 +66,7 @@ Type full_type(Maker *, const Type *own); // with the axes that pass in front
 Id fit_value(Maker *, Val, const Type *own, Span, const char *what);
 Node *tree_node(World *, NodeKind, Span, uint32_t nkid, Node *const *kid);
 Node *tree_name(World *, Name, Span);
+Node *as_root(World *, const Node *cond); // a number that grows through 0 when it comes true
 int own_state(const Maker *, Name);                           // its number; -1: none
 int port_named(const Port *, uint32_t n, Name);               // its number; -1: none
 void add_change(Maker *, Change);
@@ -94,5 +95,7 @@ bool learn_states(Maker *, Program *);
 System *system_of(Infer *, Def *, Env *from, const Node *config, const Axis *pass, uint32_t npass,
                   bool generic, Span);
 bool weave_system(Maker *); // lens and parts into one
+System *system_closed(Infer *, System *); // with its shared variables as states of its own
+System *system_on(Infer *, System *, System *source, Span); // its ports wired to what a source shows
 
 #endif

@@ -155,9 +155,7 @@ static void prepare(Infer *in, Program *p, Scope *s) {
     case N_FREEZE: do_freeze(in, s, n); break;
     case N_STALE: do_stale(in, s, n); break;
     case N_GIVEN: do_given(in, p, s, n); break;
-    case N_MACHINE:
-    case N_SIMULATE:
-    case N_CHECK: p->later++; break;
+    case N_MACHINE: p->machines++; break;
     default: break;
     }
   }
@@ -268,10 +266,9 @@ static void act(Infer *in, Program *p, uint32_t first) {
       if (tree->kid[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, tree->kid[i])))
         do_measure(in, p, tree->kid[i]);
   }
-  for (uint32_t i = 0; i < p->tree->nkid; i++) {
+  for (uint32_t i = 0; i < p->tree->nkid; i++)
     if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);
-    if (p->tree->kid[i]->kind == N_SHOW) do_show(in, p, p->tree->kid[i]);
-  }
+  do_machines(in, p);
 }
 
 // Equations between sizes that waited for others.

@@ -37,6 +37,10 @@ Diagram *machine_diagram(Infer *, Def *); // flat; next values are those of a ti
 
 // show.c
 void do_show(Infer *in, Program *p, const Node *n);
+void read_views(Body *, const Node *as, Show *);
+
+// run.c
+void do_machines(Infer *in, Program *p); // `run`, `check` and `show`, in the order of the text
 
 // train.c
 void do_train(Infer *in, Program *p, const Node *n);

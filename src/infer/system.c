@@ -192,45 +192,59 @@ static void flatten_lens(Maker *m) {
   m->s->lens = flat;
 }
 
-static const char *inner_path(World *w, const Part *p, const char *path) {
-  const char *name = name_text(w->names, p->name);
-  return *path ? arena_format(w->arena, "%s/%s", name, path) : name;
+static uint32_t *params_by_wire(World *w, const Diagram *d) {
+  uint32_t *param = NEW_ARRAY(w->arena, uint32_t, d->wire.n);
+  for (uint32_t i = 0; i < d->param.n; i++) param[d->param.at[i].wire] = i;
+  return param;
 }
 
-// What a part has, as the whole has it.
-static void take_part(Maker *m, const Part *p, const Id *map, const uint32_t *param) {
-  World *w = m->w;
-  System *s = m->s;
-  const System *of = p->of;
-  uint32_t first = s->state.n;
+static void find_time(System *s) {
+  for (uint32_t i = 0; i < s->d->param.n; i++)
+    if (s->d->param.at[i].role == ROLE_CLOCK && !strcmp(s->d->param.at[i].path, "time"))
+      s->time = s->d->param.at[i].wire;
+}
+
+static void keep_nexts(System *s) {
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    s->d->param.at[x->param].next = x->next ? x->next : x->rate;
+  }
+}
+
+// States, events and lags of a system that was woven into another one.
+static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
+                     const char *prefix, double every) {
+  uint32_t first = to->state.n;
   for (uint32_t i = 0; i < of->state.n; i++) {
     SystemState x = of->state.at[i];
     x.param = param[map[of->d->param.at[x.param].wire]];
-    x.path = inner_path(w, p, x.path);
+    x.path = arena_format(w->arena, "%s%s", prefix, x.path);
     x.rate = x.rate ? map[x.rate] : 0;
     x.next = x.next ? map[x.next] : 0;
-    x.every *= p->every;
-    vec_push(w->arena, &s->state, x);
+    x.every *= every;
+    vec_push(w->arena, &to->state, x);
   }
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
     copy.guard = map[e.guard];
-    copy.path = inner_path(w, p, e.path);
+    copy.path = *e.path          ? arena_format(w->arena, "%s%s", prefix, e.path)
+                : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
+                                 : "";
     copy.state.at = NULL, copy.state.n = copy.state.cap = 0;
     copy.value = (Ids){0};
     for (uint32_t k = 0; k < e.state.n; k++) {
       vec_push(w->arena, &copy.state, e.state.at[k] + first);
       vec_push(w->arena, &copy.value, map[e.value.at[k]]);
     }
-    vec_push(w->arena, &s->event, copy);
+    vec_push(w->arena, &to->event, copy);
   }
   for (uint32_t i = 0; i < of->lag.n; i++) {
     SystemLag lag = of->lag.at[i];
     lag.param = param[map[of->d->param.at[lag.param].wire]];
     lag.value = map[lag.value];
-    vec_push(w->arena, &s->lag, lag);
+    vec_push(w->arena, &to->lag, lag);
   }
-  s->flows |= of->flows;
+  to->flows |= of->flows;
 }
 
 static void take_lens(Maker *m, const Id *map, const uint32_t *param) {
@@ -296,13 +310,11 @@ bool weave_system(Maker *m) {
     tell_loop(m, &loop);
     return false;
   }
-  uint32_t *param = NEW_ARRAY(w->arena, uint32_t, s->d->wire.n);
-  for (uint32_t i = 0; i < s->d->param.n; i++) param[s->d->param.at[i].wire] = i;
+  uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
-  for (uint32_t p = 0; p < s->part.n; p++) take_part(m, &s->part.at[p], map[p + 1], param);
-  for (uint32_t i = 0; i < s->d->param.n; i++)
-    if (s->d->param.at[i].role == ROLE_CLOCK && !strcmp(s->d->param.at[i].path, "time"))
-      s->time = s->d->param.at[i].wire;
+  for (uint32_t p = 0; p < s->part.n; p++)
+    take_all(w, s, s->part.at[p].of, map[p + 1], param, part[p + 1].prefix, s->part.at[p].every);
+  find_time(s);
   return true;
 }
 
@@ -508,10 +520,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
     if (plain) d->broken = true;
     return NULL;
   }
-  for (uint32_t i = 0; i < made->state.n; i++) {
-    const SystemState *x = &made->state.at[i];
-    made->d->param.at[x->param].next = x->next ? x->next : x->rate;
-  }
+  keep_nexts(made);
   diagram_zonk(w, made->d);
   if (plain && is_closed(w, made->d)) d->system = made;
   return made;
@@ -568,6 +577,138 @@ static void describe_routes(Maker *m) {
     if (port < 0 || (n->kind == N_ROUTE && n->kid[2])) continue;
     describe(m, (PortEnd){0, (uint32_t)port}, n->kind == N_ROUTE ? n->kid[0] : n->kid[1], NULL);
   }
+}
+
+// -- put together without a text ------------------------------------------------------------------
+static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
+  Type t = d->wire.at[a].type;
+  uint32_t all[RANK_LIMIT];
+  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 2};
+  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
+  for (uint32_t i = 0; i < t.rank; i++)
+    all[i] = i, loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
+  Access in[2] = {access_plain(w, t.rank, all), access_plain(w, t.rank, all)};
+  loop.in = in;
+  loop.out = access_plain(w, t.rank, all);
+  uint32_t x = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base}),
+           y = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 1});
+  scalar_fn(w, &loop, FN_add, x, y, 0);
+  return box_loop(w, d, &loop, (Id[]){a, b}, 2, t, 0);
+}
+
+System *system_closed(Infer *in, System *s) {
+  World *w = in->w;
+  uint32_t n = s->in.n;
+  Diagram *held = diagram_new(w, s->name);
+  WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1), *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const Port *port = &s->in.at[i];
+    Param p = {.path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
+    uint32_t k = diagram_param(w, held, p, port->type, port->name, 0);
+    diagram_output(w, held, held->param.at[k].wire);
+    in_end[i] = out[i] = (WeaveEnd){1, i};
+  }
+  System *closed = NEW(w->arena, System);
+  *closed = *s;
+  closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
+  closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
+  closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
+  closed->in.n = 0;
+  closed->shares = false;
+  WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
+  Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
+  Id **map;
+  Ids loop = {0};
+  closed->d = diagram_weave(w, s->name, &how, &map, &loop);
+  uint32_t *param = params_by_wire(w, closed->d);
+  for (uint32_t i = 0; i < n; i++) {
+    SystemState x = {.param = param[map[0][held->param.at[i].wire]],
+                     .path = held->param.at[i].path,
+                     .every = 1,
+                     .variable = true};
+    Id added = map[1][s->d->out.at[i]];
+    if (s->flows)
+      x.rate = added;
+    else
+      x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
+    vec_push(w->arena, &closed->state, x);
+  }
+  take_all(w, closed, s, map[1], param, "", 1);
+  closed->flows = s->flows;
+  find_time(closed);
+  keep_nexts(closed);
+  return closed;
+}
+
+// Ports without a source of that name stay open.
+System *system_on(Infer *in, System *s, System *source, Span span) {
+  World *w = in->w;
+  uint32_t used = 0, open = 0;
+  System *both = NEW(w->arena, System);
+  *both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring, .own = {0}};
+  WeaveEnd *ends = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + 1),
+           *feed = NEW_ARRAY(w->arena, WeaveEnd, source->in.n + 1),
+           *like = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + source->in.n + 1),
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + source->out.n + 1);
+  uint32_t nout = 0;
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    int k = port_named(source->out.at, source->out.n, s->in.at[i].name);
+    if (k < 0) {
+      vec_push(w->arena, &both->in, s->in.at[i]);
+      like[open] = (WeaveEnd){1, i};
+      ends[i] = (WeaveEnd){0, open++};
+      continue;
+    }
+    const Type *want = &s->d->wire.at[s->d->in.at[i]].type,
+               *have = &source->d->wire.at[source->d->out.at[k]].type;
+    if (!type_equal(w, want, have)) {
+      diag_error(w->diags, span, "`%s` shows `%s` as %s, but `%s` takes %s",
+                 name_text(w->names, source->name), name_text(w->names, s->in.at[i].name),
+                 own_text(w, have), name_text(w->names, s->name), own_text(w, want));
+      return NULL;
+    }
+    ends[i] = (WeaveEnd){2, (uint32_t)k};
+    used++;
+  }
+  for (uint32_t i = 0; i < source->in.n; i++) { // what the source listens to
+    int k = port_named(s->out.at, s->out.n, source->in.at[i].name);
+    if (k >= 0) {
+      feed[i] = (WeaveEnd){1, (uint32_t)k};
+      continue;
+    }
+    vec_push(w->arena, &both->in, source->in.at[i]);
+    like[open] = (WeaveEnd){2, i};
+    feed[i] = (WeaveEnd){0, open++};
+  }
+  if (!used)
+    diag_error(w->diags, span, "`%s` shows nothing that `%s` takes", name_text(w->names, source->name),
+               name_text(w->names, s->name));
+  for (uint32_t i = 0; i < s->out.n; i++) {
+    vec_push(w->arena, &both->out, s->out.at[i]);
+    out[nout++] = (WeaveEnd){1, i};
+  }
+  for (uint32_t i = 0; i < source->out.n; i++) {
+    if (port_named(s->out.at, s->out.n, source->out.at[i].name) >= 0) continue;
+    vec_push(w->arena, &both->out, source->out.at[i]);
+    out[nout++] = (WeaveEnd){2, i};
+  }
+  const char *prefix = arena_format(w->arena, "%s/", name_text(w->names, source->name));
+  WeavePart part[2] = {{s->d, NULL, ends}, {source->d, prefix, feed}};
+  Weave how = {.nparts = 2, .nin = open, .nout = nout, .part = part, .like = like, .out = out};
+  Id **map;
+  Ids loop = {0};
+  both->d = diagram_weave(w, s->name, &how, &map, &loop);
+  if (!both->d) {
+    diag_error(w->diags, span, "`%s` and `%s` need each other at the same moment",
+               name_text(w->names, s->name), name_text(w->names, source->name));
+    return NULL;
+  }
+  uint32_t *param = params_by_wire(w, both->d);
+  take_all(w, both, s, map[0], param, "", 1);
+  take_all(w, both, source, map[1], param, prefix, 1);
+  find_time(both);
+  keep_nexts(both);
+  return both;
 }
 
 // -- for others -----------------------------------------------------------------------------------
