@@ -56,8 +56,9 @@ $(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
-# What is drawn by code is drawn alike by every compiler, and rows are converted with wide instructions.
+# What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
 $(BUILD)/data/%.o $(BUILD)/view/%.o: CFLAGS += -ffp-contract=off $(if $(SAN),,-O3)
+$(BUILD)/time/%.o: CFLAGS += -ffp-contract=off
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
 LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
 $(BUILD)/target/strip_plain.o $(BUILD)/target/strip_avx2.o $(BUILD)/target/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)

@@ -612,6 +612,140 @@ static void what_rises_and_falls_in_one_step(void **state) {
   near(c.log.t[1], 5.301, 1e-14);
 }
 
+// Pushed against x = 0 from both sides, by one mode and by the other.
+static bool to_the_wall(void *c, double t, const double *x, const double *late, double *dx) {
+  (void)c, (void)t, (void)late;
+  dx[0] = x[1] > 0 ? -1 : 1, dx[1] = 0;
+  return true;
+}
+
+static bool wall_guards(const double *x, double *g) {
+  g[0] = x[1] > 0 ? -x[0] : -1;
+  g[1] = x[1] > 0 ? -1 : x[0];
+  return true;
+}
+
+static void turns(uint32_t which, double *x) { x[1] = which; }
+
+static void sliding_is_a_storm(void **state) {
+  (void)state;
+  const Method ways[] = {SOLVE_DORMAND, SOLVE_STIFF, SOLVE_RK4};
+  for (uint32_t k = 0; k < COUNT(ways); k++) {
+    Clock c = {.guards = wall_guards, .happen = turns};
+    Problem p = {.context = &c,
+                 .n = 2,
+                 .events = 2,
+                 .rates = to_the_wall,
+                 .guards = clock_guards,
+                 .happen = clock_happens};
+    Run r = begin(p, (SolveHow){.method = ways[k], .step = 0.01}, (double[]){0.25, 1});
+    while (solver_step(r.s, 1)) {
+    }
+    said(r.s, "a storm of events: `event ");
+    said(r.s, "up to t = 0.25.");
+    end_run(&r);
+  }
+}
+
+// An oscillator that is hit at one height and damped at another: every method sees the same.
+typedef struct {
+  Log log;
+  double stiffness, damping, high, low;
+} Swing;
+
+static bool swinging(void *c, double t, const double *x, const double *late, double *dx) {
+  const Swing *w = c;
+  (void)late;
+  dx[0] = x[1];
+  dx[1] = -w->stiffness * x[0] - w->damping * x[1] + cos(t);
+  return true;
+}
+
+static bool swing_guards(void *c, double t, const double *x, const double *late, double *g) {
+  const Swing *w = c;
+  (void)t, (void)late;
+  g[0] = x[0] - w->high, g[1] = w->low - x[0];
+  return true;
+}
+
+static bool swing_happens(void *c, double t, uint32_t which, const double *late, double *x) {
+  Swing *w = c;
+  (void)late;
+  x[1] *= which ? 0.5 : -0.9;
+  return note(&w->log, t, which);
+}
+
+static double some(uint32_t *seed) { // in 0 … 1
+  *seed = *seed * 1664525 + 1013904223;
+  return (*seed >> 8) / 16777216.0;
+}
+
+static void methods_agree_on_moments(void **state) {
+  (void)state;
+  uint32_t seed = 7, all = 0;
+  for (int round = 0; round < 20; round++) {
+    Swing w = {.stiffness = 0.5 + 9 * some(&seed), .damping = 0.3 * some(&seed)};
+    w.high = 0.2 + 0.5 * some(&seed), w.low = -0.2 - 0.5 * some(&seed);
+    const SolveHow ways[] = {{.relative = 1e-11},
+                             {.method = SOLVE_STIFF, .relative = 1e-11},
+                             {.method = SOLVE_RK4, .step = 2e-3}};
+    Swing seen[COUNT(ways)];
+    for (uint32_t k = 0; k < COUNT(ways); k++) {
+      seen[k] = w;
+      Problem p = {.context = &seen[k],
+                   .n = 2,
+                   .events = 2,
+                   .rates = swinging,
+                   .guards = swing_guards,
+                   .happen = swing_happens};
+      Run r = begin(p, ways[k], (double[]){0, 2});
+      run_to(r.s, 12);
+      end_run(&r);
+      assert_int_equal(seen[k].log.n, seen[0].log.n);
+      for (uint32_t i = 0; i < seen[0].log.n && i < MANY; i++) {
+        assert_int_equal(seen[k].log.which[i], seen[0].log.which[i]);
+        near(seen[k].log.t[i], seen[0].log.t[i], 1e-7);
+      }
+    }
+    all += seen[0].log.n;
+  }
+  assert_true(all > 50);
+}
+
+// Nothing flows: only time goes on, from below 0.
+static bool nothing(void *c, double t, const double *x, const double *late, double *dx) {
+  (void)c, (void)t, (void)x, (void)late, (void)dx;
+  return true;
+}
+
+static bool alarm_guards(void *c, double t, const double *x, const double *late, double *g) {
+  (void)c, (void)x, (void)late;
+  g[0] = t, g[1] = t - 1.25;
+  return true;
+}
+
+static bool alarm_rings(void *c, double t, uint32_t which, const double *late, double *x) {
+  (void)late, (void)x;
+  return note(c, t, which);
+}
+
+static void alarms_without_a_state(void **state) {
+  (void)state;
+  Log seen = {0};
+  Problem p = {.context = &seen,
+               .events = 2,
+               .rates = nothing,
+               .guards = alarm_guards,
+               .happen = alarm_rings};
+  Arena *arena = arena_new();
+  Solver *s = solver_new(arena, &p, &(SolveHow){0}, -3, (double[]){0});
+  run_to(s, 100);
+  assert_int_equal(seen.n, 2);
+  near(seen.t[0], 0, 1e-15);
+  near(seen.t[1], 1.25, 1e-15);
+  arena_free(arena);
+}
+
 static bool wave(const double *x, double *g) { return g[0] = sin(x[0]), true; }
 
 static void comes_back_after_it_was_down(void **state) {
@@ -688,6 +822,39 @@ static void what_is_late_of_late(void **state) {
   while (solver_step(r.s, 30)) near(solver_state(r.s)[0], solver_state(r.s)[1], 1e-7);
   assert_null(solver_error(r.s));
   end_run(&r);
+}
+
+// x' = mean of -x as it was at many different times: against fine fixed steps.
+enum { LAGS = 100 };
+static bool mean_rates(void *c, double t, const double *x, const double *late, double *dx) {
+  (void)c, (void)t, (void)x;
+  dx[0] = 0;
+  for (int i = 0; i < LAGS; i++) dx[0] -= late[i] / LAGS;
+  return true;
+}
+
+static bool mean_values(void *c, double t, const double *x, const double *late, double *value) {
+  (void)c, (void)t, (void)late;
+  for (int i = 0; i < LAGS; i++) value[i] = x[0];
+  return true;
+}
+
+static void many_delays(void **state) {
+  (void)state;
+  const uint32_t lags[] = {3, 12, LAGS};
+  for (uint32_t k = 0; k < COUNT(lags); k++) {
+    double lag[LAGS], found[2];
+    for (uint32_t i = 0; i < LAGS; i++) lag[i] = 0.5 + sqrt(2) * (i % lags[k]) / lags[k];
+    Problem p = {.n = 1, .late = LAGS, .lag = lag, .rates = mean_rates, .lates = mean_values};
+    for (int fine = 0; fine < 2; fine++) {
+      SolveHow how = {.method = fine ? SOLVE_RK4 : SOLVE_DORMAND, .step = fine ? 5e-3 : 0};
+      Run r = begin(p, how, &one_);
+      run_to(r.s, 6);
+      found[fine] = *solver_state(r.s);
+      end_run(&r);
+    }
+    near(found[0], found[1], lags[k] == LAGS ? 1e-7 : 1e-8); // fine steps pass over kinks there
+  }
 }
 
 // x jumps by 1 at 0.5; y' is x as it was 1 ago, and an event sees that jump itself.
@@ -782,6 +949,7 @@ static void messages(void **state) {
   fails(p, (SolveHow){0}, NAN, "`tank/level` is not finite at the start", "");
   p.rates = root_of;
   fails(p, (SolveHow){0}, 1, "rate of `tank/level` is not finite at t = 0.666666", "");
+  fails(p, (SolveHow){.method = SOLVE_STIFF}, 1, "`tank/level`", "at t = 0.666666");
   fails(p, (SolveHow){0}, 0, "rate of `tank/level` is not finite at t = 0", "");
   p.rates = refuse;
   fails(p, (SolveHow){0}, 0, "the rates cannot be computed at t = ", "");
@@ -807,7 +975,11 @@ int main(void) {
       cmocka_unit_test(all_of_one_moment),
       cmocka_unit_test(what_rises_and_falls_in_one_step),
       cmocka_unit_test(comes_back_after_it_was_down),
+      cmocka_unit_test(sliding_is_a_storm),
+      cmocka_unit_test(methods_agree_on_moments),
+      cmocka_unit_test(alarms_without_a_state),
       cmocka_unit_test(steps_of_a_delay),
+      cmocka_unit_test(many_delays),
       cmocka_unit_test(what_is_late_of_late),
       cmocka_unit_test(a_jump_comes_back),
       cmocka_unit_test(messages),

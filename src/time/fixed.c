@@ -12,7 +12,7 @@ static bool finish(Solver *s, double h) {
   if (!solver_rates(s, s->t + h, s->next, SIDE_LEFT, s->next_rate)) return false;
   for (uint32_t i = 0; i < s->n; i++) sum += fabs(s->next[i]) + fabs(s->next_rate[i]);
   s->error = isfinite(sum) ? 0 : INFINITY;
-  if (s->error > 0) solver_odd(s, s->t + h, s->next_rate);
+  if (s->error > 0) solver_odd(s, s->t + h, s->next_rate), solver_odd(s, s->t + h, s->next);
   return true;
 }
 

@@ -136,12 +136,11 @@ static bool events_happen(Solver *s) {
 }
 
 // The values of the last walk become those of this moment; what crossed on it, happens.
-bool events_moved(Solver *s, bool found) {
+bool events_moved(Solver *s) {
   size_t m = s->problem.events;
   memcpy(s->armed, s->guard.live, m);
   memcpy(s->guard_now, s->guard.row[0], m * sizeof(double));
-  bool any = fire(s, s->guard_now);
-  return !found || (any && events_happen(s));
+  return !fire(s, s->guard_now) || events_happen(s);
 }
 
 bool events_again(Solver *s) {

@@ -14,8 +14,6 @@
 #include <float.h>
 #include <math.h>
 
-enum { SMOOTH = 6 }; // orders after which a kink is forgotten
-
 static double near(double t) { return 8 * DBL_EPSILON * fabs(t); }
 
 static Dense *kept(const History *y, uint64_t number) { return &y->ring[number % y->cap]; }
@@ -100,7 +98,7 @@ static void add_kink(Solver *s, double t, uint32_t order) {
 
 static void add_kinks(Solver *s, double t, uint32_t order) {
   History *y = s->history;
-  if (order <= SMOOTH)
+  if (order <= y->smooth)
     for (uint32_t i = 0; i < y->lag.n; i++) add_kink(s, t + y->lag.at[i], order);
 }
 
@@ -149,6 +147,14 @@ static bool first_values(Solver *s) {
   return true;
 }
 
+// Six orders of one delay are smooth enough; but sums of many delays are too many moments to meet,
+// and what is left of them is for the control of the step size.
+static uint32_t forgotten_after(uint32_t lags) {
+  uint32_t order = 1, moments = lags;
+  while (order < 6 && moments * lags <= 1000) order++, moments *= lags;
+  return lags > 64 ? 0 : order;
+}
+
 bool late_begin(Solver *s) {
   uint32_t m = s->problem.late;
   if (m == 0) return true;
@@ -164,6 +170,7 @@ bool late_begin(Solver *s) {
       return solver_fail(s, "a delay of %g was found, and one above 0 is wanted", lag);
     add_lag(s, lag);
   }
+  y->smooth = forgotten_after(y->lag.n);
   if (!first_values(s)) return false;
   grow(s);
   add_kinks(s, s->t, 1);

@@ -127,6 +127,9 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveHow *how, double t
   return s;
 }
 
+// Below it, a step hardly moves time.
+static double least_step(const Solver *s) { return fmax(16 * DBL_EPSILON * fabs(s->t), DBL_MIN); }
+
 // The size of the first step: where an explicit step of order 1 would differ little from the curve.
 static bool choose_first(Solver *s) {
   double state = 0, rate = 0, bend = 0;
@@ -144,7 +147,7 @@ static bool choose_first(Solver *s) {
   }
   double most = fmax(rate, bend);
   double h = most <= 1e-15 ? fmax(1e-6, small * 1e-3) : pow(0.01 / most, s->stepper->exponent);
-  s->h = fmin(fmin(100 * small, h), s->how.largest);
+  s->h = fmax(fmin(fmin(100 * small, h), s->how.largest), least_step(s));
   return true;
 }
 
@@ -198,7 +201,7 @@ static bool shorten(Solver *s, double h) {
   if (s->stepper->fixed) return s->odd ? fail_odd(s) : fail_small(s);
   double by = isfinite(s->error) ? fmax(0.2, 0.9 * pow(s->error, -s->stepper->exponent)) : 0.1;
   s->h = h * fmin(by, 0.9);
-  return s->h > 16 * DBL_EPSILON * fabs(s->t) && s->h > DBL_MIN ? true : fail_small(s);
+  return s->h > least_step(s) || fail_small(s);
 }
 
 // A step that was cut short by a limit says nothing against a longer one.
@@ -294,7 +297,7 @@ static bool arrive(Solver *s, double to) {
   move(s, to, cut);
   bool passed = late_passed(s);
   if (passed) s->known = false;
-  if (s->problem.events && !events_moved(s, cut)) return false;
+  if (s->problem.events && !events_moved(s)) return false;
   if (passed && !cut && !events_again(s)) return false;
   if (s->happened) jumped(s);
   return true;

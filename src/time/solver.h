@@ -43,6 +43,7 @@ typedef struct {
 } Kink;
 typedef struct {
   double start, longest, shortest;
+  uint32_t smooth;  // orders after which a kink is forgotten
   double *first;    // [late] before the start
   VEC(double) lag;  // without repetitions
   Dense *ring;      // [cap] of values, step by step; the oldest at `head`
@@ -132,8 +133,7 @@ double late_limit(const Solver *, double end); // the next such moment, or end
 void events_new(Solver *);
 bool events_begin(Solver *);                            // guards at the start
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
-bool events_moved(Solver *,
-                  bool found); // after a walk: to its end, or to what it found, which happens
-bool events_again(Solver *);   // after a break: what is late may have lifted a guard
+bool events_moved(Solver *); // to where the last walk ended; what it found, happens
+bool events_again(Solver *); // after a break: what is late may have lifted a guard
 
 #endif

@@ -146,6 +146,7 @@ static bool solve_stage(Solver *s, int stage, double h) {
     memcpy(u, s->rate, s->n * sizeof(double));
   else if (!solver_rates(s, s->t + at[stage] * h, s->next, SIDE_LEFT, u))
     return false;
+  solver_odd(s, s->t + at[stage] * h, u);
   for (uint32_t i = 0; i < s->n; i++) {
     double sum = 0;
     for (int j = 0; j < stage; j++) sum += of_stages[stage][j] * s->k[j][i];
@@ -164,7 +165,6 @@ static bool try(Solver *s, double h) {
   }
   for (uint32_t i = 0; i < s->n; i++) s->next[i] += s->k[STAGES - 1][i];
   solver_norm(s, s->k[STAGES - 1], s->next);
-  if (!isfinite(s->error)) solver_odd(s, s->t + h, s->next);
   return true;
 }
 
