@@ -937,6 +937,14 @@ LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   return status;
 }
 
+LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = machines_run(l->in, l->program, how, &b);
+  *text = b.n ? b.at : NULL;
+  return status;
+}
+
 LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);

@@ -102,6 +102,8 @@ struct System {
   VEC(Part) part;
   VEC(Route) route;
   VEC(Junction) junction;
+  Ids own_param, own_rate, own_next;   // of `own`: param and wires of the lens, 0 = none
+  uint32_t learnt_from, learnt_to;     // states that only optimisers have
   Diagram *lens; // in: its ports, then what parts show; out: its ports, then what parts take
 };
 
