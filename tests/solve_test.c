@@ -1,6 +1,6 @@
 // Solving: orders of methods, numbers of known systems, events, delays, and what is said when it
 // cannot go on.
-#include "time/solve.h"
+#include "time/solver.h"
 
 #include <float.h>
 #include <math.h>
@@ -447,6 +447,28 @@ static void thermostat(void **state) {
   }
 }
 
+// Large steps: the end of a step of order 5 is far better than its inside, and events are at an
+// end.
+static void moments_are_as_exact_as_steps(void **state) {
+  (void)state;
+  const Method ways[] = {SOLVE_DORMAND, SOLVE_STIFF};
+  for (uint32_t k = 0; k < COUNT(ways); k++) {
+    Log seen = {.stop_at = 1};
+    Problem p = {.context = &seen,
+                 .n = 2,
+                 .events = 2,
+                 .rates = room,
+                 .guards = room_guards,
+                 .happen = room_switches};
+    SolveHow how = {.method = ways[k], .step = 4, .relative = 1};
+    Run r = begin(p, how, (double[]){19, 1});
+    while (solver_step(r.s, 20)) {
+    }
+    near(seen.t[0], 10 * log(11.0 / 9), 1e-6);
+    end_run(&r);
+  }
+}
+
 static void moments_do_not_depend_on_the_grid(void **state) {
   (void)state;
   Log whole = {0}, cut = {0};
@@ -573,8 +595,8 @@ static void run_clock(Clock *c, uint32_t events, double end) {
 }
 
 static bool three_at_once(const double *x, double *g) {
-  g[0] = 3 * (x[0] - 0.7);
-  g[1] = x[1] - 0.5; // lifted by 2
+  g[0] = x[0] + 10 - 10.7; // rounding sets it a few digits apart from 2
+  g[1] = x[1] - 0.5;       // lifted by 2
   g[2] = (x[0] - 0.7) / 3;
   g[3] = 0.9 - x[0]; // above 0 at the start
   return true;
@@ -593,23 +615,21 @@ static void all_of_one_moment(void **state) {
   for (int i = 0; i < 3; i++) {
     assert_int_equal(c.log.which[i], order[i]);
     assert_true(c.log.t[i] == c.log.t[0]);
-    near(c.log.t[i], 0.7, 1e-14);
+    near(c.log.t[i], 0.7, 2e-14);
   }
 }
 
 static bool bump(const double *x, double *g) {
   g[0] = 1e-5 - (x[0] - 5.3) * (x[0] - 5.3); // above 0 for 0.006
-  g[1] = x[0] - 5.301;
   return true;
 }
 
 static void what_rises_and_falls_in_one_step(void **state) {
   (void)state;
   Clock c = {.guards = bump};
-  run_clock(&c, 2, 40);
-  assert_int_equal(c.log.n, 2);
+  run_clock(&c, 1, 40);
+  assert_int_equal(c.log.n, 1);
   near(c.log.t[0], 5.3 - sqrt(1e-5), 1e-12);
-  near(c.log.t[1], 5.301, 1e-14);
 }
 
 // Pushed against x = 0 from both sides, by one mode and by the other.
@@ -891,14 +911,63 @@ static void a_jump_comes_back(void **state) {
                  .happen = echo_happens,
                  .lag = &one_,
                  .lates = itself};
-    Run r = begin(p, ways[k], (double[]){0, 0});
-    run_to(r.s, 4);
-    assert_int_equal(seen.n, 2);
-    near(seen.t[0], 0.5, 1e-14);
-    near(seen.t[1], 1.5, 1e-14);
-    near(solver_state(r.s)[1], 2.5, 1e-12);
-    end_run(&r);
+    for (p.events = 1; p.events <= 2; p.events++) {
+      seen.n = 0;
+      Run r = begin(p, ways[k], (double[]){0, 0});
+      run_to(r.s, 4);
+      assert_int_equal(seen.n, p.events);
+      near(seen.t[0], 0.5, 1e-14);
+      if (seen.n > 1) near(seen.t[1], 1.5, 1e-14);
+      near(solver_state(r.s)[1], 2.5, 1e-12);
+      end_run(&r);
+    }
   }
+}
+
+// y' is what x was 2 ago, by two delays of 1 that follow each other; x jumps at 0.5.
+static bool relay_rates(void *c, double t, const double *x, const double *late, double *dx) {
+  (void)c, (void)t, (void)x;
+  dx[0] = 0, dx[1] = late[1];
+  return true;
+}
+
+static void a_jump_goes_through_a_chain(void **state) {
+  (void)state;
+  const double lag[] = {1, 1, 1};
+  Log seen = {0};
+  Problem p = {.context = &seen,
+               .n = 2,
+               .late = 3,
+               .events = 1,
+               .rates = relay_rates,
+               .guards = echo_guards,
+               .happen = echo_happens,
+               .lag = lag,
+               .lates = chain_values};
+  Run r = begin(p, (SolveHow){.method = SOLVE_RK4, .step = 0.3}, (double[]){0, 0});
+  run_to(r.s, 5);
+  near(solver_state(r.s)[1], 2.5, 1e-12);
+  end_run(&r);
+}
+
+// --- linear systems ---
+
+static void rows_are_exchanged(void **state) {
+  (void)state;
+  enum { N = 9 };
+  double a[N * N], lu[N * N], x[N], b[N] = {0};
+  uint32_t swap[N], seed = 3;
+  for (int i = 0; i < N * N; i++)
+    a[i] = i % (N + 1) ? some(&seed) - 0.5 : 0; // nothing on the diagonal
+  for (int i = 0; i < N; i++) x[i] = some(&seed);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) b[i] += a[i * N + j] * x[j];
+  memcpy(lu, a, sizeof a);
+  assert_true(lu_factor(N, lu, swap));
+  lu_solve(N, lu, swap, b);
+  for (int i = 0; i < N; i++) near(b[i], x[i], 1e-13);
+  for (int i = 0; i < N; i++) a[i * N + 4] = 0;
+  assert_false(lu_factor(N, a, swap));
 }
 
 // --- what cannot be done ---
@@ -982,6 +1051,9 @@ int main(void) {
       cmocka_unit_test(many_delays),
       cmocka_unit_test(what_is_late_of_late),
       cmocka_unit_test(a_jump_comes_back),
+      cmocka_unit_test(a_jump_goes_through_a_chain),
+      cmocka_unit_test(rows_are_exchanged),
+      cmocka_unit_test(moments_are_as_exact_as_steps),
       cmocka_unit_test(messages),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
