@@ -16,6 +16,6 @@ void near_at(double found, double wanted, double by, int line);
 #define near(found, wanted, by) near_at(found, wanted, by, __LINE__)
 bool itself(void *, double t, const double *x, const double *late, double *value); // x[0] is late
 double some(uint32_t *seed);                                                       // in 0 … 1
-extern const double one_; // 1
+extern const double one_;                                                          // 1
 
 #endif
