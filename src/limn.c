@@ -130,13 +130,11 @@ const char *limn_summary(Limn *l, bool json) {
   count_line(&b, p->box.n, "box", "boxes", &any);
   count_line(&b, p->learner.n, "learner", "learners", &any);
   count_line(&b, p->learning.n, "learning diagram", "learning diagrams", &any);
+  count_line(&b, p->machines, "machine", "machines", &any);
   count_line(&b, p->goal.n, "goal", "goals", &any);
   count_line(&b, p->measure.n, "measure", "measures", &any);
   if (weights) buf_printf(&b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
   if (!any) buf_text(&b, "nothing declared");
-  if (p->later)
-    buf_printf(&b, "; %u %s parsed but not checked yet (machines)", p->later,
-               p->later == 1 ? "declaration" : "declarations");
   buf_char(&b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
     if (p->learner.at[i]->fallback)
@@ -936,6 +934,14 @@ LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   Buf b = buf_new(l->arena);
   LimnStatus status = train_measure(l->in, l->program, how, &b);
   *text = status ? NULL : b.at;
+  return status;
+}
+
+LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = machines_run(l->in, l->program, how, &b);
+  *text = b.n ? b.at : NULL;
   return status;
 }
 

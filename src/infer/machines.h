@@ -51,6 +51,7 @@ typedef struct {
   System *of;
   Axis axis;  // of an array of parts; its size is 0 where there is one
   bool array;
+  double every; // ticks of the whole for one of its own
   Span span;
 } Part;
 
@@ -94,14 +95,110 @@ struct System {
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
   Id time;     // the wire of the clock `time`; 0: nobody asks
+  bool flows;  // something in it has a rate
   bool shares; // its ports are shared variables: in are their values, out what is added to them
                // (rates, or differences)
   bool wiring; // put together from what follows
   VEC(Part) part;
   VEC(Route) route;
   VEC(Junction) junction;
+  Ids own_param, own_rate, own_next;   // of `own`: param and wires of the lens, 0 = none
+  uint32_t learnt_from, learnt_to;     // states that only optimisers have
   Diagram *lens; // in: its ports, then what parts show; out: its ports, then what parts take
 };
+
+// -- what can be seen of a system -----------------------------------------------------------------
+typedef enum { SEES_IN, SEES_OUT, SEES_STATE } SightKind;
+typedef struct {
+  Name name; // rabbits, worker.w
+  Type type;
+  SightKind kind;
+  uint32_t at; // of its ports or its states
+} Sight;
+typedef VEC(Sight) Sights;
+void system_sights(World *, const System *, Sights *);
+
+// An expression over what can be seen, at one moment.
+typedef struct {
+  Diagram *diagram; // one output
+  Ids sight;        // behind each input
+} Seen;
+
+// -- runs and checks ------------------------------------------------------------------------------
+typedef enum { FOLLOW_USUAL, FOLLOW_DORMAND, FOLLOW_RK4, FOLLOW_EULER, FOLLOW_STIFF } Follow;
+
+typedef struct {
+  Name name; // of an input or state
+  SightKind kind;
+  uint32_t at;
+  Diagram *value; // without inputs
+} RunStart;
+
+typedef struct {
+  Name name; // as written, or the machine's
+  const Node *node;
+  Span span;
+  System *system; // NULL after an error
+  double end;     // in time, or in ticks
+  double every;   // from one moment that is kept to the next; 0: as usual
+  Follow follow;
+  double step, tolerance; // 0: as usual
+  VEC(RunStart) start;
+  const char *path; // a table with a column for each input; NULL: none
+} Run;
+
+typedef enum {
+#define WATCH(name, word) WATCH_##name,
+#include "infer/watches.def"
+#undef WATCH
+  WATCH_KINDS
+} WatchKind;
+typedef struct { // a number that a whole run gives
+  WatchKind kind;
+  const Node *node; // the call, as period(foxes)
+  double number;    // at[5](x): 5
+  Seen seen;        // what is watched; for `when` and `count` a number that grows through 0
+  VEC(RunStart) point; // fixed(x: 1, y: 2)
+} Watch;
+
+typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED } CheckKind;
+typedef struct {
+  CheckKind kind;
+  const Node *node;
+  Span span;
+  const char *text;  // the claim, as written
+  uint32_t run;      // its number + 1; 0: none is needed
+  System *system;    // NULL after an error
+  VEC(Watch) watch;  // CLAIM: the numbers that it speaks of
+  double within;     // how far off it may be
+  Seen truth;        // TRUTH: a bit, or the difference of both sides
+  Seen squeeze;      // NESTED by …: what must be the same
+} Check;
+
+typedef struct {
+  const Node *node;
+  uint32_t run; // its number
+  VEC(Seen) seen;
+  VEC(const char *) text;
+  uint32_t views;
+  ShowAs view[VIEWS];
+  double every;
+} RunShow;
+
+typedef struct Machines {
+  VEC(Run) run;
+  VEC(Check) check;
+  VEC(RunShow) show;
+} Machines;
+
+// Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
+bool claim_sides(Infer *, Program *, const Check *, const double *watch, double side[2]);
+
+// rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
+Diagram *system_rates(World *, const System *);
+// The same inputs and the length of the step, of this type: a number, or one for each of the axes
+// that the states have in front. Outputs: the states after it.
+Diagram *system_step(World *, const System *, bool euler, const Type *length);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *infer_system(Infer *, Program *, const char *name, const Node *call);

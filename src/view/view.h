@@ -174,6 +174,9 @@ void faults_print(const Faults *, Buf *); // a line for each, and how many of ea
 // plot.c: what a `show` asked for
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
+// ran.c: runs and checks of machines
+LimnStatus machines_run(Infer *, Program *, const LimnRun *, Buf *json);
+
 // report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown
 typedef struct {
   const char *dir;    // metrics.csv, run.json, program.limn are read there
