@@ -206,11 +206,12 @@ static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, 
   static const double by[] = {0, 12, -10, 22, -20};
   double width = math_width(FACE_ITALIC, LABEL, text), left = l->left[b];
   bool down = y < l->top[b] + 20;
+  double low = strpbrk(text, "()gjpqyQ,") ? 4 : 1; // so far letters reach below their line
   double at[] = {left + 7 - width / 2, left - width - 2, left + 14, left + 18 + width};
   double x = at[0], to = y;
   for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
     double x0 = at[k % COUNT(at)], y0 = y + (down ? 1 : -1) * by[k / COUNT(at)];
-    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + 1}, NULL, "frame") >= 1)
+    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + low}, NULL, "frame") >= 1)
       x = x0, to = y0;
   }
   canvas_open(c, "", "label", "");
