@@ -646,6 +646,18 @@ static bool is_only_read(const Reading *r, const char *text) {
   return r->index[last].n == (r->l->out.rank ? r->l->out.rank : 1);
 }
 
+// The formula above what comes out, and what it calls that which goes in.
+static void put_formula(const Reading *r, const Joining *j, const char *text) {
+  Sketch *s = r->p->c->s;
+  FormulaOf of = {r->p->c->w, r->p->d, r->l, r->box->in};
+  Glyph *g = stage_glyph(s, j->stage, GLYPH_WISE, text);
+  g->over = j->result;
+  g->turned = formula_named(&of, s->arena);
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    if (!r->gone[i] && is_in_body(r->l, i) && strcmp(text, "f") != 0)
+      s->bundle.at[j->use[i]].as = formula_operand(&of, i);
+}
+
 void draw_loop(Part *p, const Box *box) {
   Sketch *s = p->c->s;
   const Loop *l = box->loop;
@@ -676,7 +688,7 @@ void draw_loop(Part *p, const Box *box) {
   begin_scalar(&r, &j);
   bool unit =
       !l->nin && j.order.n == 2 && begins_twice(&j, 0) && is_one(&l->scalar[l->nscalar - 1]);
-  if (text && !unit) stage_glyph(s, j.stage, GLYPH_WISE, text)->over = j.result;
+  if (text && !unit) put_formula(&r, &j, text);
   uint32_t joined = same_order(&j.order, &whole) ? j.result : spread_indices(&r, &j, &whole);
   if (!is_plain_access(&r, &l->out)) write_result(&r, joined);
   for (uint32_t i = 1; i < box->nout; i++)

@@ -240,7 +240,8 @@ static uint32_t cut_block(Cutting *c, uint32_t b) {
 static uint32_t cut_bundle(Cutting *c, uint32_t b, bool is_named) {
   const Bundle *old = &c->r->s->bundle.at[b];
   uint32_t id = c->s->bundle.n;
-  Bundle k = {.name = is_named ? old->name : NULL, .first = c->s->strand.n, .n = old->n};
+  Bundle k = {
+      .name = is_named ? old->name : NULL, .first = c->s->strand.n, .n = old->n, .as = old->as};
   k.block = cut_block(c, old->block);
   for (uint32_t i = 0; i < old->n; i++) {
     Strand x = c->r->s->strand.at[old->first + i];

@@ -340,8 +340,7 @@ static Ids things(Settle *t, const Ids *uses) {
 
 // All that is used is brought side by side first and then copied: what crosses once is there for
 // later uses too. The copy of the first one that stays is left above the others.
-static Ids take_all(Settle *t, Ids *uses, uint32_t block, bool free) {
-  if (free) sort_by_row(t, uses);
+static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
   Ids wanted = things(t, uses);
   gather(t, &wanted, block);
   bool above = wanted.n > 1 && uses->n == wanted.n;
@@ -353,11 +352,27 @@ static Ids take_all(Settle *t, Ids *uses, uint32_t block, bool free) {
   return wanted;
 }
 
+// A formula that is a sign alone has its operands from top to bottom. If they stand in another
+// order, it names them; otherwise they need no names.
+static void settle_formula(Sketch *s, const Stage *stage, const Ids *uses) {
+  bool turned = !same_ids(&stage->in, uses);
+  for (uint32_t g = 0; g < stage->glyph.n; g++) {
+    Glyph *glyph = &stage->glyph.at[g];
+    if (!glyph->turned) continue;
+    if (turned) glyph->text = glyph->turned;
+    for (uint32_t i = 0; !turned && i < uses->n; i++) s->bundle.at[uses->at[i]].as = NULL;
+  }
+}
+
 static void settle_stage(Settle *t, uint32_t k) {
   Stage stage = t->s->stage.at[k];
   if (!stage.in.n) return; // when it is used
   put_sources(t, &stage.in);
-  stage.in = take_all(t, &stage.in, stage.block, stage.free);
+  Ids uses = {0};
+  for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &uses, stage.in.at[i]);
+  if (stage.free) sort_by_row(t, &uses);
+  settle_formula(t->s, &stage, &uses);
+  stage.in = take_all(t, &uses, stage.block);
   put_stage(t, stage, ids_find(&t->row, stage.in.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
     if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
@@ -397,6 +412,12 @@ static void find_homes(Settle *t) {
       used[made] = true;
     }
   for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
+}
+
+// What a use is called, the bundle is called that it turned out to be.
+static void settle_names(Settle *t) {
+  for (uint32_t u = 1; u < t->uses; u++)
+    if (t->stands[u]) t->s->bundle.at[t->stands[u]].as = t->s->bundle.at[u].as;
 }
 
 // A use that is at fault: where it stands is, and where that comes from without being changed.
@@ -447,9 +468,10 @@ void sketch_settle(Sketch *s) {
   for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
     if (is_idle(&t, k)) put_source(&t, k, &none, 0);
   put_sources(&t, &out);
-  if (out.n) out = take_all(&t, &out, 0, false);
+  if (out.n) out = take_all(&t, &out, 0);
   settle_strands(&t);
   settle_alarms(&t);
+  settle_names(&t);
   s->out = out;
   s->settled = true;
   s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;

@@ -36,6 +36,7 @@ typedef struct {
   uint32_t first, n; // strands
   uint32_t of;       // what this is a use of; 0: it is made
   uint32_t block;    // the innermost that it runs inside of; known once the sketch is in order
+  const char *as;    // what the formula of the stage that takes it calls it; NULL: nothing
 } Bundle;
 
 typedef enum {
@@ -83,6 +84,8 @@ typedef struct {
   const char *words, *id;           // for readers; NULL: those of its stage
   bool alarm;                       // something is wrong with it
   Id unknown;                       // GLYPH_GHOST: the box of the diagram
+  const char *turned; // GLYPH_WISE: a text with the names of what is taken, if text has none and
+                      // that stands in another order than text says
 } Glyph;
 
 typedef enum {
@@ -168,7 +171,9 @@ void math_text(Canvas *, double x, double y, const Text *, const char *text);
 // glyph.c: how large glyphs are
 double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
-double label_width(const char *label), name_width(const char *name);
+enum { OPERAND = 15 };              // the size of letters for what a formula calls a tensor
+double label_width(const char *label), name_width(const char *name),
+    operand_width(const char *name);
 
 // order.c: from left to right, and from top to bottom
 typedef struct {
