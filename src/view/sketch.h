@@ -254,7 +254,11 @@ typedef struct {
   double width, height;
   uint64_t steps;
 } Page;
-Page *lay_page(Arena *, Sketch *, double width); // settles the sketch; width 0: one row
+Page *lay_page(Arena *, Sketch *,
+               double width); // settles the sketch; 0: as usual; negative: one row
+enum { ROW_GAP = 6 };
+void page_row_paint(Canvas *, Arena *, const Page *,
+                    uint32_t row); // with its number, if there are many
 Canvas *page_paint(Arena *, const Page *, const Sketch *);
 
 // circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
@@ -278,7 +282,7 @@ const char *plates_about(Arena *, const Messages *); // all of them as a sentenc
 void legend_paint(Canvas *, Arena *, const Page *);
 
 // notes.c: the picture with the comments of a file, where they speak of what is in it
-Canvas *notes_paint(World *, Arena *, Layout *, uint32_t file);
+Canvas *notes_paint(World *, Arena *, const Page *, uint32_t file);
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);
