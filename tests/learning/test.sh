@@ -132,6 +132,49 @@ train order
 train turned
 same "nor does what is trained" order/model.safetensors turned/model.safetensors
 
+# -- the loss is contractive -----------------------------------------------------------------------
+# Theorem 4.3 as `limn eval` computes it; graph_test.c has it for whole graphs. p maps rows onto fewer rows, q(y) = (y1 + y2, y3 - y4) maps R[4] onto
+# R[2] and lengthens no l1 distance, and f' p = q f, g' p = q g. Then the sum of l1(f, g) is at least that of l1(f', g'). A goal is a mean: times rows.
+printf 'a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0\n' >fine.csv
+printf 'a,b,c,d\n0,0,0,0\n' >coarse.csv
+cat >contract.limn <<'END'
+diagram fine {
+  space N = "fine.csv"
+  space Y = R[4] by l1
+  box left  : N -> Y = N.left
+  box right : N -> Y = N.right
+  left <= right
+}
+diagram coarse {
+  space N = "coarse.csv"
+  space Y = R[2] by l1
+  box left  : N -> Y = N.left
+  box right : N -> Y = N.right
+  left <= right
+}
+END
+# worlds SEED: rows, left and right of the fine one, then of the coarse one
+worlds() {
+  awk -v seed="$1" 'function r() { return int(rand() * 2001 - 1000) / 500 }
+    function row(s, t) { return s (s == "" ? "" : ",") "[" t "]" }
+    BEGIN {
+      srand(seed); few = 1 + int(rand() * 4)
+      for (side = 0; side < 2; side++) for (i = 0; i < few; i++) {
+        u[side, i] = r(); v[side, i] = r(); small[side] = row(small[side], u[side, i] "," v[side, i]) }
+      for (i = 0; i < few; i++) for (n = 1 + int(rand() * 3); n > 0; n--) {   # p is onto: at least one row over each
+        many++
+        for (side = 0; side < 2; side++) { a = r(); b = r(); large[side] = row(large[side], a "," u[side, i] - a "," v[side, i] + b "," b) } }
+      print many, "[" large[0] "]", "[" large[1] "]", few, "[" small[0] "]", "[" small[1] "]"
+    }'
+}
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+  worlds $seed >world
+  read -r many fl fr few cl cr <world
+  echo "$many $("$LIMN" eval contract.limn fine.Y --in left="$fl" --in right="$fr" 2>/dev/null)" \
+    "$few $("$LIMN" eval contract.limn coarse.Y --in left="$cl" --in right="$cr" 2>/dev/null)"
+done >losses
+equal "the loss is contractive" 10 "$(awk 'NF == 4 && $4 > 0 && $1 * $2 >= $3 * $4 - 1e-9' losses | grep -c .)"
+
 # -- gluing ----------------------------------------------------------------------------------------
 cat >glue.limn <<'END'
 learn enc : R[2] -> R[4] = dense[4] ; tanh
