@@ -137,11 +137,11 @@ static void idle_orders(Drawing *r) {
 // Several edges come to a space without a distance, and none goes on.
 static void blind_spaces(Drawing *r) {
   const Graph *g = r->g->graph;
+  uint32_t *in = NEW_ARRAY(r->w->arena, uint32_t, g->vertex.n + 1),
+           *out = NEW_ARRAY(r->w->arena, uint32_t, g->vertex.n + 1);
+  for (uint32_t e = 0; e < g->edge.n; e++) in[g->edge.at[e].to]++, out[g->edge.at[e].from]++;
   for (uint32_t v = 0; v < g->vertex.n; v++) {
-    uint32_t in = 0, out = 0;
-    for (uint32_t e = 0; e < g->edge.n; e++)
-      in += g->edge.at[e].to == v, out += g->edge.at[e].from == v;
-    if (in < 2 || out || g->vertex.at[v].distance) continue;
+    if (in[v] < 2 || out[v] || g->vertex.at[v].distance) continue;
     Id e =
         diag_warning(r->w->diags, r->g->space.at[v].span,
                      "several paths end in `%s`, which has no distance: nothing makes them equal",

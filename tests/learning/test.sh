@@ -1,6 +1,7 @@
 #!/bin/sh
 # Learning diagrams: the laws that their losses keep, and what is done to them.
 set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -381,3 +382,15 @@ awk 'BEGIN {
 }' >large.limn
 timeout 60 "$LIMN" check large.limn >out 2>&1
 says "paths that cannot be counted are refused, not tried" out "has more paths"
+
+# a thousand spaces and ten thousand edges: the whole command takes a tenth of a second, and every program that it is given is checked whole
+case $LIMN in */san/*) most=30 ;; *) most=1 ;; esac
+LIMN=$LIMN "$root/bench/paths.sh" >large.times 2>&1
+equal "in large diagrams pairs are found" "1 1 1 333" "$(sed 's/.* \([0-9]*\) pairs*,.*/\1/' large.times | tr '\n' ' ' | sed 's/ $//')"
+equal "in under a second" 4 "$(awk -v most=$most '$NF == "s" && $(NF - 1) < most' large.times | grep -c .)"
+{
+  "$root/bench/paths.sh" away
+  printf 'diagram later {\n  space N = moons\n}\n'
+} >warned.limn
+"$LIMN" check warned.limn >out 2>&1
+says "warnings do not push an error out" out "error: \`later\` asks for nothing"
