@@ -353,6 +353,72 @@ if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["f
 "$LIMN" check plain.limn --paths --json >out 2>&1
 if /usr/bin/python3 -c 'import json; d = json.load(open("out"))["paths"]["flowers"]["pairs"][0]; assert d["left"] == ["x", "prepare", "guess"] and d["moves"] == ["small"]' 2>/dev/null; then ok "paths, as data"; else not_ok "paths, as data"; cat out; fi
 
+# -- small tasks -----------------------------------------------------------------------------------
+cat >digits.limn <<'END'
+learn see : R[28 28] -> R[16] = flatten ; dense[16] ; tanh
+learn name : R[16] -> R[10] = dense[10]
+learn five : R[16] -> R[5] = dense[5]
+diagram digits {
+  space N = glyphs
+  space X = R[28 28]
+  space F = R[16]
+  space Y = {10} by cross_entropy
+  box image : N -> X = glyphs.image
+  box label : N -> Y = glyphs.label
+  box m     : X -> F = see
+  box h     : F -> Y = name
+  image ; m ; h <= label
+}
+train digits 20 steps, batch 16
+END
+cat digits.limn - >tasks.limn <<'END'
+diagram task = digits
+set task.h = five
+set task.Y = {5} by cross_entropy
+set task.N = glyphs[way: 5, shot: 2, episodes: 20]
+freeze task.m
+measure few : task.Y by hits on glyphs.test refit 30 steps, gd(0.1)
+END
+cat digits.limn - >by_hand.limn <<'END'
+given x : R[10 28 28], y : {5}[10], q : R[25 28 28], a : {5}[25] from glyphs[way: 5, shot: 2, episodes: 20]
+measure few : refit[five, gd, steps: 30, rate: 0.1](see(x), y, see(q)) ~ a by hits on glyphs.test
+END
+# without the freeze, both are refitted
+sed '/^freeze/d' tasks.limn >loose.limn
+sed '/^measure/d' by_hand.limn >loose_hand.limn
+cat >>loose_hand.limn <<'END'
+box all : R[28 28] -> R[5] = see ; five
+measure few : refit[all, gd, steps: 30, rate: 0.1](x, y, q) ~ a by hits on glyphs.test
+END
+# an edge that holds a frozen learner and one that moves
+sed '/^freeze/d' tasks.limn >joined.limn
+cat >>joined.limn <<'END'
+set task.m = id
+set task.F = R[28 28]
+set task.h = see ; five
+freeze see in task
+END
+for f in tasks by_hand loose loose_hand joined; do train $f; done
+last() { tail -n 1 "$1/metrics.csv" | sed 's/.*,//'; }
+equal "a diagram with a new head, refitted for each task, is refit by hand" "$(last by_hand)" "$(last tasks)"
+equal "frozen learners stay as they are, wherever they stand" "$(last by_hand)" "$(last joined)"
+equal "what is not frozen is refitted" "$(last loose_hand)" "$(last loose)"
+if [ "$(last tasks)" != "$(last loose)" ]; then ok "which makes a difference"; else not_ok "which makes a difference: $(last loose)"; fi
+"$LIMN" check tasks.limn --who | tr -s ' ' >who.txt
+says "the copy moves its head only" who.txt "task.Y through · moves"
+says "and the first diagram what it moved before" who.txt "digits.Y moves moves ·"
+cat tasks.limn - >again.limn <<'END'
+diagram more = task
+set more.N = glyphs[way: 5, shot: 4]
+measure other : more.Y by hits refit 3 steps on glyphs.test
+END
+"$LIMN" check again.limn --who | tr -s ' ' >who.txt
+says "a copy of a copy keeps what is frozen" who.txt "more.Y through · moves"
+says "a diagram that is copied can be measured" who.txt "task.Y through · moves"
+sed '/^set task.Y/d' tasks.limn >spaced.limn
+"$LIMN" check spaced.limn --set task.Y='{5} by cross_entropy' >out 2>&1
+says "--set of a space" out "spaced.limn: 3 learners, 2 learning diagrams"
+
 # -- tables ----------------------------------------------------------------------------------------
 printf 'kind,a,b,c\n0,1,2,3\n1,3,2,1\n1,0,0,1\n0,2,2,2\n' >table.csv
 cat >tabled.limn <<'END'
