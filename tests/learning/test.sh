@@ -460,3 +460,8 @@ equal "in under a second" 4 "$(awk -v most=$most '$NF == "s" && $(NF - 1) < most
 } >warned.limn
 "$LIMN" check warned.limn >out 2>&1
 says "warnings do not push an error out" out "error: \`later\` asks for nothing"
+
+# -- short -----------------------------------------------------------------------------------------
+# PyTorch's tutorial on distillation has 132 lines for a teacher, a student, a student with its teacher, and their tests
+lines=$(grep -cvE '^[[:space:]]*(#|$)' "$root/examples/distill_cifar.limn")
+if [ "$lines" -le 33 ]; then ok "distillation in a quarter of the lines"; else not_ok "distillation in a quarter of the lines: $lines"; fi
