@@ -12,6 +12,7 @@
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
+# make bench-ode      what the solver of rates itself costs
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
@@ -24,7 +25,7 @@ WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
 CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 export LDLIBS := -lpng -lz -lpthread -lm
-LAYERS := base bytes data diagram front graph infer learn plan target train view
+LAYERS := base bytes data diagram front graph infer learn plan target time train view
 SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
 TESTS := $(sort $(wildcard tests/*_test.c))
@@ -32,7 +33,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-ode bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -55,8 +56,9 @@ $(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
-# What is drawn by code is drawn alike by every compiler, and rows are converted with wide instructions.
+# What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
 $(BUILD)/data/%.o $(BUILD)/view/%.o: CFLAGS += -ffp-contract=off $(if $(SAN),,-O3)
+$(BUILD)/time/%.o: CFLAGS += -ffp-contract=off
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
 LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
 $(BUILD)/target/strip_plain.o $(BUILD)/target/strip_avx2.o $(BUILD)/target/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)
@@ -134,6 +136,10 @@ $(BUILD)/bench-strip: bench/strip.c $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 bench-strip: $(BUILD)/bench-strip
 	@$(BUILD)/bench-strip $(ARGS)
+$(BUILD)/bench-ode: bench/ode.c $(BUILD)/liblimn.a
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+bench-ode: $(BUILD)/bench-ode
+	@$(BUILD)/bench-ode $(ARGS)
 # As generated code is compiled.
 STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
   $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)

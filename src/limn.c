@@ -130,13 +130,11 @@ const char *limn_summary(Limn *l, bool json) {
   count_line(&b, p->box.n, "box", "boxes", &any);
   count_line(&b, p->learner.n, "learner", "learners", &any);
   count_line(&b, p->learning.n, "learning diagram", "learning diagrams", &any);
+  count_line(&b, p->machines, "machine", "machines", &any);
   count_line(&b, p->goal.n, "goal", "goals", &any);
   count_line(&b, p->measure.n, "measure", "measures", &any);
   if (weights) buf_printf(&b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
   if (!any) buf_text(&b, "nothing declared");
-  if (p->later)
-    buf_printf(&b, "; %u %s parsed but not checked yet (machines)", p->later,
-               p->later == 1 ? "declaration" : "declarations");
   buf_char(&b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
     if (p->learner.at[i]->fallback)

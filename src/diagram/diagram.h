@@ -466,6 +466,26 @@ Diagram *diagram_hoist(World *, const Diagram *);
 // False: the outputs need more than these wires.
 bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
 
+// weave.c
+typedef struct {
+  uint32_t part; // its number + 1; 0: the whole
+  uint32_t port; // of its outputs; of the whole's inputs
+} WeaveEnd;
+typedef struct {
+  const Diagram *d;
+  const char *prefix; // in front of the paths of its params; NULL: none
+  const WeaveEnd *in; // where each input's value comes from
+} WeavePart;
+typedef struct {
+  uint32_t nparts, nin, nout;
+  const WeavePart *part;
+  const WeaveEnd *like; // [nin] the inputs of the whole: each is like this input of this part
+  const WeaveEnd *out;  // [nout] outputs of parts
+} Weave;
+// map[part][wire] becomes the wire of the result. NULL: a number needs itself, and `loop` holds the
+// parts on the way round.
+Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, Ids *loop);
+
 // part.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
 Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
 Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row

@@ -3,7 +3,7 @@
 // Comes in: a file without syntax errors, and its tree. Goes out: the same tokens and comments, in
 // the same order, laid out anew. So nothing can be lost and the meaning cannot change.
 //
-// 1. The text is cut into pieces: tokens, comments, and constructs that are kept as they stand.
+// 1. The text is cut into pieces: tokens and comments.
 // 2. Every piece gets the number of spaces in front of it, first by its neighbour (`gap_of`), then
 // by
 //    its place in the tree (`lay`): operators are tight in sizes, `:` is wide in declarations.
@@ -19,7 +19,7 @@
 
 enum { WIDTH = 100, INDENT = 2 };
 
-typedef enum { P_TOKEN, P_COMMENT, P_VERBATIM } PieceKind;
+typedef enum { P_TOKEN, P_COMMENT } PieceKind;
 
 typedef struct {
   Span span;
@@ -45,19 +45,9 @@ typedef struct {
   const char *text;
   Tokens tokens;
   VEC(Piece) piece;
-  VEC(const Node *) kept; // N_LATER, in order
 } Format;
 
 // -- pieces
-
-static void find_kept(Format *f, const Node *node) {
-  if (!node) return;
-  if (node->kind == N_LATER) vec_push(f->front->arena, &f->kept, node);
-  bool may_hold = node->kind == N_PROGRAM || node->kind == N_BLOCK || node->kind == N_FOR ||
-                  node->kind == N_BOX || node->kind == N_LEARN || node->kind == N_LEARNER ||
-                  node->kind == N_REFINE || node->kind == N_OPTIMISER;
-  for (uint32_t i = 0; may_hold && i < node->nkid; i++) find_kept(f, node->kid[i]);
-}
 
 static uint32_t characters(const char *text, uint32_t from, uint32_t to) {
   uint32_t n = 0;
@@ -117,17 +107,12 @@ static void cross_gap(Format *f, Place *here, uint32_t limit) {
 static void cut(Format *f) {
   Place here = {0};
   if (strncmp(f->text, "\xEF\xBB\xBF", 3) == 0) here.at = 3;
-  uint32_t next_kept = 0;
   for (uint32_t i = 0; i < f->tokens.n; i++) {
     const Token *t = &f->tokens.at[i];
-    if (t->kind == TK_LINE || t->span.at < here.at) continue; // or inside what is kept
+    if (t->kind == TK_LINE) continue;
     cross_gap(f, &here, t->span.at);
     if (t->kind == TK_END) break;
-    if (next_kept < f->kept.n && f->kept.at[next_kept]->span.at == t->span.at)
-      push_piece(f, &here,
-                 (Piece){.kind = P_VERBATIM, .span = f->kept.at[next_kept++]->span, .token = i});
-    else
-      push_piece(f, &here, (Piece){.kind = P_TOKEN, .span = t->span, .token = i});
+    push_piece(f, &here, (Piece){.kind = P_TOKEN, .span = t->span, .token = i});
   }
 }
 
@@ -300,6 +285,14 @@ static void lay(Format *f, const Node *node, bool tight) {
     if (node->name) piece_behind(f, node->name_span)->gap = 1;
     lay_clauses(f, node);
     break;
+  case N_PART: widen_colon(f, node->kid[1]); break;
+  case N_SIMULATE:
+    if (node->name) piece_behind(f, node->name_span)->gap = 1;
+    break;
+  case N_CHECK:
+    if (node->kid[0]) widen_colon(f, node->kid[1]);
+    lay_pad(f, node->kid[3]);
+    break;
   case N_ORDER: lay_pad(f, node->kid[2]); break;
   case N_PADDED:
   case N_RETURN: lay_pad(f, node->kid[1]); break;
@@ -317,8 +310,6 @@ static bool is_symbol(const Format *f, const Piece *piece, const char *symbol) {
 
 static uint32_t width_of(const Format *f, const Piece *piece) {
   uint32_t from = piece->span.at, end = end_of(piece->span);
-  for (uint32_t i = end; i > from; i--)
-    if (f->text[i - 1] == '\n') return characters(f->text, i, end); // the last line of what is kept
   return characters(f->text, from, end);
 }
 
@@ -511,7 +502,6 @@ void format_program(const Front *front, uint32_t file, const Node *program, Buf 
   front->diags->muted++;
   f.tokens = lex(front, file);
   front->diags->muted--;
-  find_kept(&f, program);
   cut(&f);
   if (!f.piece.n) return;
   set_gaps(&f);

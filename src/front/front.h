@@ -97,6 +97,7 @@ typedef enum {
   N_STATES,    // N_TYPED*
   N_LOOK,      // expr
   N_STEP,      // name; brackets? expr cond?                        next v = e when c
+  N_STEPBY,    // name; brackets? optimiser expr                    next v by gd(0.1) on e
   // -- learning diagrams
   N_DIAGRAM, // name; N_NAMES-of-parts? N_NAMES-of-paths? N_BLOCK?     parts are paths, or N_ARG for
              // `two as b`; in the block: N_SPACE (types?), N_BOX (body?), N_LEARN, N_MOST,
@@ -108,11 +109,20 @@ typedef enum {
   // -- statements
   N_EQUATION, // N_LHSS expr pad? cond?
   N_LHSS,     // N_LHS*
-  N_LHS,      // name; brackets?
+  N_LHS,      // name, op = "'" for a rate; brackets?
   N_RETURN,   // N_EQUATION, or N_TUPLE-or-expr pad?
-  // -- parsed and kept, not yet given a meaning here
-  N_LATER, // text = the word (machine, share, wiring, run, check, next … by); name, when one
-           //          follows; no kids
+  // -- machines
+  N_MACHINE, // name, op[0] of m (machine) s (share) w (wiring); N_CFG? N_PARAMS? result? body
+             // in the block: N_STATES, N_STEP, N_STEPBY, N_CONSTS, N_AXES, N_FOR, N_MODE, N_JUMP,
+             // N_PART, N_EQUATION, N_ROUTE, N_CALL
+  N_MODE,     // name; N_PARAMS? result? N_BLOCK
+  N_JUMP,     // name; cond
+  N_PART,     // N_LHSS postfix every?     worker[k] : Worker
+  N_ROUTE,    // expr postfix cond?        a -> n.a when c
+  N_SIMULATE, // name (0 if none); postfix clause*     run Ecosystem(rabbits: 10) to 100
+  N_LASTS,    // clause: name = the unit; expr         for 6000 ticks
+  N_TO,       // clause: expr
+  N_CHECK,    // target? expr expr? within? by?
   N_KINDS
 } NodeKind;
 
@@ -123,7 +133,7 @@ typedef struct Node {
   Span name_span; // where the name stands, when there is one
   Name name;
   double num;
-  const char *text; // N_NUM, N_STR, N_USE, N_LATER
+  const char *text; // N_NUM, N_STR, N_USE
   const char *op;   // one character for each operator
   struct Node **kid;
 } Node;

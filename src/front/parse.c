@@ -7,11 +7,8 @@
 // closing brace. An error in a declaration costs the declaration, up to the next word in column 1.
 // What was lost becomes an N_ERROR that still tells the names it would have declared, so that later
 // passes do not complain about them.
-//
-// Machines and what goes with them are stepped over here as a whole: N_LATER.
 #include "front/parse.h"
 
-static Node *parse_statement(Parser *);
 static Node *parse_declaration(Parser *);
 
 // -- lists
@@ -160,6 +157,13 @@ static bool sees_reverse(const Parser *p) {
   return sees_name(p, 0) && strcmp(name_text(p->front->names, peek(p, 0)->name), "reverse") == 0;
 }
 
+// [ params ] [ "->" result ]
+void parse_ports(Parser *p, Node *node, uint32_t kid) {
+  if (sees(p, 0, "(")) node->kid[kid] = parse_params(p);
+  if (node->kid[kid] && sees(p, 0, ":")) fail(p, "`->` before the result of a box");
+  if (eat(p, "->")) node->kid[kid + 1] = parse_result(p);
+}
+
 // box    = "box" header body [ "reverse" NAME ]
 // header = NAME [ cfg ] ( ":" sig | [ params ] [ "->" result ] )
 void parse_box_header(Parser *p, Node *node) {
@@ -169,9 +173,7 @@ void parse_box_header(Parser *p, Node *node) {
   if (eat(p, ":")) {
     node->kid[2] = parse_sig(p);
   } else {
-    if (sees(p, 0, "(")) node->kid[1] = parse_params(p);
-    if (node->kid[1] && sees(p, 0, ":")) fail(p, "`->` before the result of a box");
-    if (eat(p, "->")) node->kid[2] = parse_result(p);
+    parse_ports(p, node, 1);
   }
 }
 
@@ -479,8 +481,6 @@ static Node *parse_default(Parser *p) {
 
 static Node *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
 
-static Node *parse_later(Parser *);
-
 // next = "next" NAME [ brackets ] ( "=" expr [ "when" cond ] | "by" postfix "on" expr )
 static Node *parse_next(Parser *p) {
   uint32_t start = p->at;
@@ -493,9 +493,12 @@ static Node *parse_next(Parser *p) {
   p->at++;
   want_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
-  if (sees(p, 0, "by")) {
-    p->at = start;
-    return parse_later(p);
+  if (eat(p, "by")) {
+    node->kind = N_STEPBY;
+    node->kid[1] = parse_soft_postfix(p);
+    if (!eat(p, "on")) fail(p, "`on` and what shall become small");
+    node->kid[2] = parse_expr(p, false);
+    return node_end(p, node);
   }
   need(p, "=");
   node->kid[1] = parse_expr(p, false);
@@ -530,34 +533,17 @@ static Node *parse_optimiser(Parser *p) {
   return node_end(p, node);
 }
 
-// -- what is stepped over
-
-// word [ NAME ] … to the end of the statement
-static Node *parse_later(Parser *p) {
-  Node *node = node_new(p, N_LATER);
-  node->text = name_text(p->front->names, peek(p, 0)->name);
-  p->at++;
-  if (sees_name(p, 0)) {
-    node->name = peek(p, 0)->name;
-    node->name_span = peek(p, 0)->span;
-  }
-  for (;; p->at++) {
-    const Token *t = peek(p, 0);
-    if (t->kind == TK_LINE || t->kind == TK_END || sees(p, 0, "}")) break;
-    if (t->kind == TK_SYMBOL && strchr("([{", t->symbol[0])) p->at = p->partner[p->at];
-  }
-  return node_end(p, node);
-}
-
 // -- statements
 
 // lhs = NAME [ "'" ] [ brackets ]
-static Node *parse_lhs(Parser *p) {
+Node *parse_lhs(Parser *p) {
   Node *node = node_fixed(p, N_LHS, 1);
   want_new_name(p, node);
   if (sees(p, 0, "'")) {
-    diag_error(p->front->diags, peek(p, 0)->span,
-               "`'` is a rate of change; it stands in machines only");
+    if (!p->rates)
+      diag_error(p->front->diags, peek(p, 0)->span,
+                 "`'` is a rate of change; it stands in machines only");
+    node->op = "'";
     p->at++;
   }
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
@@ -581,7 +567,7 @@ static Node *loose_tuple(Parser *p, Node *first) {
 }
 
 // equation = lhs { "," lhs } "=" expr [ "pad" sum ] [ "when" cond ]
-static Node *parse_equation(Parser *p) {
+Node *parse_equation(Parser *p) {
   Node *node = node_fixed(p, N_EQUATION, 4);
   node->kid[0] = list_of(p, N_LHSS, parse_lhs);
   need(p, "=");
@@ -619,7 +605,7 @@ static bool eat_down(Parser *p) { // a word here only
 }
 
 // "for" NAME "in" range [ "down" ] "{" { item } "}"
-static Node *parse_for(Parser *p, Node *(*item)(Parser *)) {
+Node *parse_for(Parser *p, Node *(*item)(Parser *)) {
   Node *node = node_fixed(p, N_FOR, 2);
   p->at++;
   want_new_name(p, node);
@@ -710,7 +696,7 @@ static Node *fail_statement(Parser *p) {
 }
 
 // statement = learn | state | next | const | axis | stale | for | return | equation
-static Node *parse_statement(Parser *p) {
+Node *parse_statement(Parser *p) {
   if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
   if (sees(p, 0, "state")) return parse_states(p);
   if (sees(p, 0, "next")) return parse_next(p);
@@ -762,8 +748,8 @@ static Node *parse_declaration(Parser *p) {
                {"measure", parse_measure}, {"train", parse_train}, {"show", parse_show},
                {"freeze", parse_freeze},   {"stale", parse_stale}, {"optimiser", parse_optimiser},
                {"diagram", parse_diagram}, {"find", parse_find},   {"set", parse_set},
-               {"machine", parse_later},   {"share", parse_later}, {"wiring", parse_later},
-               {"run", parse_later},       {"check", parse_later}};
+               {"machine", parse_machine}, {"share", parse_machine}, {"wiring", parse_machine},
+               {"run", parse_simulate},         {"check", parse_check}};
   bool lost = p->lost;
   p->lost = false;
   if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);

@@ -25,6 +25,7 @@ typedef struct Parser {
   uint32_t depth;
   bool panic;
   bool lost;   // the last declaration began with no word of ours
+  bool rates;  // we are in a machine, where `x'` may stand
   bool spoilt; // brackets of this statement hold an error: it is read on, but not looked at later
   ErrorLimit limit;
   Token stop;          // what is seen in panic
@@ -96,10 +97,20 @@ void parse_box_header(Parser *, Node *);
 Node *parse_body(Parser *, const char *wanted);
 Node *parse_learner(Parser *);
 Node *parse_freeze(Parser *);
+Node *parse_statement(Parser *);
+Node *parse_equation(Parser *);
+Node *parse_lhs(Parser *);
+Node *parse_for(Parser *, Node *(*item)(Parser *));
+void parse_ports(Parser *, Node *, uint32_t kid); // [ params ] [ "->" result ] into two kids
 
 // parse_graph.c: learning diagrams
 Node *parse_diagram(Parser *);
 Node *parse_find(Parser *);
 Node *parse_set(Parser *);
+
+// parse_machine.c: machines
+Node *parse_machine(Parser *);
+Node *parse_simulate(Parser *);
+Node *parse_check(Parser *);
 
 #endif

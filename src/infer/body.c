@@ -425,6 +425,11 @@ static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
   }
 }
 
+void body_statement(Body *b, Env *env, const Node *n) {
+  Outcome none = {0};
+  statement(b, env, n, &none);
+}
+
 static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
   for (uint32_t i = 0; i < block->nkid; i++) {
     if (out->done) {

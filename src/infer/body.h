@@ -20,5 +20,6 @@ Value fallback(Body *, Value args, Span, const char **words);
 
 // body.c
 void sync_sites(Body *b);
+void body_statement(Body *, Env *, const Node *); // one line, which is no `return`
 
 #endif

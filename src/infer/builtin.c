@@ -587,6 +587,7 @@ static const struct {
     {"fwd", do_fwd, false},
     {"scan", builtin_scan, false},
     {"refit", builtin_refit, false},
+    {"delay", builtin_delay, false},
 };
 
 Builtin builtin_find(Name name, World *w, bool *nodes) {
@@ -602,7 +603,7 @@ Builtin builtin_find(Name name, World *w, bool *nodes) {
 const char *const *builtin_names(uint32_t *n) {
   static const char *const names[] = {
       "sum",     "mean",      "prod",  "max", "min", "argmax", "argmin", "concat", "normal",
-      "uniform", "positions", "order", "rev", "fwd", "scan",   "size",   "refit"};
+      "uniform", "positions", "order", "rev", "fwd", "scan",   "size",   "refit",  "delay"};
   *n = COUNT(names);
   return names;
 }

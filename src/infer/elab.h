@@ -202,6 +202,7 @@ struct Body {
   Types want;         // results as declared
   VEC(Proposal) proposal;
   const Def *space; // the space of its results, if they were declared so
+  struct Maker *maker; // the lens of a machine; NULL: of anything else
   Trace *trace;     // partial.c: it is worked off for a picture only; otherwise NULL
 };
 

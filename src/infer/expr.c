@@ -83,6 +83,7 @@ static Value clock_value(Body *b, const char *name, Span span) {
 static Value free_name(Body *b, Env *env, const Node *n) {
   const char *text = name_text(b->w->names, n->name);
   if (strcmp(text, "inf") == 0) return value_one(b, val_literal(b, INFINITY, n->span));
+  if (b->maker && strcmp(text, "time") == 0) return clock_value(b, text, n->span);
   if (strcmp(text, "step") == 0 || strcmp(text, "steps") == 0) return clock_value(b, text, n->span);
   if (strcmp(text, "training") == 0) {
     Val v = val_fill(b, val_literal(b, b->in->training, n->span), (Type){.base = BASE_BIT});
@@ -143,6 +144,7 @@ static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
   case DEF_BOX: return no_value(b, n, "a box", d->span);
   case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
   case DEF_DIAGRAM: return no_value(b, n, "a learning diagram", d->span);
+  case DEF_MACHINE: return no_value(b, n, "a machine", d->span);
   }
   return value_error(b, n->span);
 }

@@ -12,7 +12,7 @@ Header header_of(const Def *d) {
   if (d->kind == DEF_STALE) d = d->of;
   if (!d) return h;
   const Node *n = d->node;
-  if (d->kind == DEF_BOX) {
+  if (d->kind == DEF_BOX || d->kind == DEF_MACHINE) {
     h = (Header){n->kid[0], n->kid[1], n->kid[2], n->kid[3], n->nkid > 4 ? n->kid[4] : NULL,
                  d->scope};
     return h;

@@ -32,6 +32,7 @@ typedef enum {
   DEF_OPTIMISER,
   DEF_GIVEN,
   DEF_DIAGRAM,
+  DEF_MACHINE,
 } DefKind;
 
 struct Def {
@@ -41,7 +42,7 @@ struct Def {
   Span span; // where the name is declared
   Scope *scope;
   const Node *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE,
-                    // N_OPTIMISER, N_PARAM, N_DIAGRAM)
+                    // N_OPTIMISER, N_PARAM, N_DIAGRAM, N_MACHINE)
   Def *overload;    // library boxes may have several headers
   bool broken;      // already reported: its uses are silent
   bool busy;        // being worked on: meeting it again is a cycle
@@ -61,6 +62,7 @@ struct Def {
   Def *of;               // DEF_STALE: the learner it follows
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
   Learning *learning;    // DEF_DIAGRAM: once it is read
+  struct System *system; // DEF_MACHINE: once it is made, if nothing about it is open
 };
 
 // What the program asks for, resolved. Diagrams of goals take the fields of the givens they use as
@@ -143,7 +145,8 @@ struct Program {
   VEC(Show) show;
   VEC(Learning *) learning; // in the order of the text, used files first
   VEC(Def *) learner, box;  // in the order of the text
-  uint32_t later;           // constructs that this version parses but does not run
+  uint32_t machines;        // how many are declared
+  struct Machines *ran;     // what is run and checked (machines.h)
 };
 
 Infer *infer_new(World *);

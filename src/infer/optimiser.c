@@ -206,6 +206,8 @@ static Diagram *make_optimiser(Infer *in, Program *p, Def *d, const Node *call, 
   uint32_t errors = w->diags->errors;
   b->env = m.env;
   b->generic = true;
+  for (uint32_t i = 0; i < t.rank; i++)
+    if (t.axis[i].pass) body_pass(b, t.axis[i].pass, t.axis[i]);
   Val weight = val_wire(b, diagram_input(w, b->d, t, name_from(w->names, "p"), 0), d->span);
   Val grad = val_wire(b, diagram_input(w, b->d, t, name_from(w->names, "grad"), 0), d->span);
   bind_settings(&m, p, d, call);

@@ -155,7 +155,7 @@ static void prepare(Infer *in, Program *p, Scope *s) {
     case N_FREEZE: do_freeze(in, s, n); break;
     case N_STALE: do_stale(in, s, n); break;
     case N_GIVEN: do_given(in, p, s, n); break;
-    case N_LATER: p->later++; break;
+    case N_MACHINE: p->machines++; break;
     default: break;
     }
   }
@@ -266,10 +266,9 @@ static void act(Infer *in, Program *p, uint32_t first) {
       if (tree->kid[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, tree->kid[i])))
         do_measure(in, p, tree->kid[i]);
   }
-  for (uint32_t i = 0; i < p->tree->nkid; i++) {
+  for (uint32_t i = 0; i < p->tree->nkid; i++)
     if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);
-    if (p->tree->kid[i]->kind == N_SHOW) do_show(in, p, p->tree->kid[i]);
-  }
+  do_machines(in, p);
 }
 
 // Equations between sizes that waited for others.
@@ -402,6 +401,7 @@ Program *infer_program(Infer *in, const char *path, const char *text, size_t n) 
   for (uint32_t i = in->scope.n; i-- > first;) check_boxes(in, p, in->scope.at[i]);
   learnings_check(in, p);
   check_learners(in, p);
+  for (uint32_t i = in->scope.n; i-- > first;) check_machines(in, in->scope.at[i]);
   act(in, p, first);
   settle_sizes(in);
   if (!w->diags->errors) unsolved_sizes(in, p);
@@ -481,6 +481,7 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
   for (uint32_t i = 0; i < p->measure.n; i++)
     if (p->measure.at[i].name == id) return p->measure.at[i].diagram;
   Def *d = scope_find(p->scope, id);
+  if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);
   if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER && d->kind != DEF_STALE)) return NULL;
   uint32_t errors = w->diags->errors;
   in->training = how && how->training;

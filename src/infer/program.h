@@ -33,8 +33,16 @@ Def *learner_named(Infer *in, Scope *s, const Node *n);
 // optimiser.c
 Def *optimiser_named(Infer *in, Program *p, const char *name); // NULL: there is none
 
+// system.c
+void check_machines(Infer *, Scope *); // every machine of the file, for itself
+Diagram *machine_diagram(Infer *, Def *); // flat; next values are those of a tick, or rates
+
 // show.c
 void do_show(Infer *in, Program *p, const Node *n);
+void read_views(Body *, const Node *as, Show *);
+
+// run.c
+void do_machines(Infer *in, Program *p); // `run`, `check` and `show`, in the order of the text
 
 // train.c
 void do_train(Infer *in, Program *p, const Node *n);

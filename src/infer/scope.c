@@ -112,6 +112,7 @@ static void scope_declare(Scope *s, const Node *n) {
   case N_STALE: add(s, DEF_STALE, n->name, n->name_span, n); break;
   case N_OPTIMISER: add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
   case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  case N_MACHINE: add(s, DEF_MACHINE, n->name, n->name_span, n); break;
   case N_DIAGRAM: add(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
   case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
     for (uint32_t i = 0; i < n->nkid; i++) {
@@ -195,6 +196,7 @@ static uint32_t kinds_for(const char *wanted) {
   if (strcmp(wanted, "size") == 0) return 1u << DEF_AXIS | 1u << DEF_CONST;
   if (strcmp(wanted, "type or space") == 0) return 1u << DEF_SPACE;
   if (strcmp(wanted, "learning diagram") == 0) return 1u << DEF_DIAGRAM;
+  if (strcmp(wanted, "machine") == 0) return 1u << DEF_MACHINE | 1u << DEF_BOX | 1u << DEF_LEARNER;
   if (strncmp(wanted, "optimiser", 9) == 0) return 1u << DEF_OPTIMISER;
   return 1u << DEF_GIVEN | 1u << DEF_CONST | 1u << DEF_AXIS | 1u << DEF_LEARNER | 1u << DEF_STALE;
 }

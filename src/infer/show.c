@@ -35,7 +35,7 @@ static void read_options(Body *b, const Node *brackets, ShowAs *v) {
   }
 }
 
-static void read_views(Body *b, const Node *as, Show *s) {
+void read_views(Body *b, const Node *as, Show *s) {
   if (as->nkid > VIEWS)
     diag_error(b->w->diags, as->span, "at most %d ways to show one thing", VIEWS);
   for (uint32_t i = 0; i < as->nkid && i < VIEWS; i++) {
@@ -142,7 +142,6 @@ void do_show(Infer *in, Program *p, const Node *n) {
     read_on(in, p, on, &g);
     s.set = g.set, s.split = g.split, s.path = g.path;
   }
-  // a machine's variables are not known yet
-  if (s.kind != SHOW_TEXT && !p->later) read_values(b, expr, &s);
+  if (s.kind != SHOW_TEXT) read_values(b, expr, &s);
   vec_push(in->w->arena, &p->show, s);
 }

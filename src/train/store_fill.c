@@ -1,58 +1,18 @@
 // First values of everything that lasts: as the program says, as another run left it, or as a file
-// has it. A weight starts from noise at the site of its path, so its first value depends on the
-// seed and its name alone. A stale copy starts as what it follows.
+// has it. A stale copy starts as what it follows.
 #include "train/trainer.h"
-
-static bool shape_of(World *w, const Type *t, int64_t *shape, const char *path) {
-  if (t->rank <= ARRAY_RANK_LIMIT && engine_shape(w, t, 0, shape)) return true;
-  diag_error(w->diags, (Span){0}, "how large %s is, is not known: it is %s", path, type_text(w, t));
-  return false;
-}
-
-static bool no_memory(World *w, const char *path, const Type *t) {
-  diag_error(w->diags, (Span){0}, "there is no memory for %s : %s", path, type_text(w, t));
-  return false;
-}
-
-static bool fill(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
-  Arena *a = arena_child(w->arena);
-  Tensor value = {0};
-  bool good = init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) &&
-              value.count == state->count;
-  if (good)
-    state_set(state, value.data);
-  else
-    diag_error(w->diags, (Span){0}, "%s : %s has no first value", state->path, type_text(w, t));
-  arena_free(a);
-  return good;
-}
 
 bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
   Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
   uint32_t whole = store_add(s, f->path, f->base, 1, &f->count);
-  if (whole == STORE_NONE) return no_memory(w, f->path, &row);
+  if (whole == STORE_NONE) return store_full(w, f->path, &row);
   for (uint32_t i = 0; i < f->member.n; i++) {
     const Member *m = &f->member.at[i];
     int64_t shape[ARRAY_RANK_LIMIT];
-    if (!shape_of(w, &m->type, shape, m->path)) return false;
+    if (!store_shape(w, &m->type, shape, m->path)) return false;
     uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);
-    if (part == STORE_NONE) return no_memory(w, m->path, &m->type);
-    if (!fill(w, store_at(s, part), &m->init, &m->type, seed)) return false;
-  }
-  return true;
-}
-
-// A clock that no step moves is the engine's business.
-bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
-  for (uint32_t i = 0; i < d->param.n; i++) {
-    const Param *q = &d->param.at[i];
-    const Type *t = &d->wire.at[q->wire].type;
-    int64_t shape[ARRAY_RANK_LIMIT];
-    if ((q->role == ROLE_CLOCK && !q->next) || store_find(s, q->path)) continue;
-    if (!shape_of(w, t, shape, q->path)) return false;
-    uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
-    if (number == STORE_NONE) return no_memory(w, q->path, t);
-    if (!fill(w, store_at(s, number), &q->init, t, seed)) return false;
+    if (part == STORE_NONE) return store_full(w, m->path, &m->type);
+    if (!state_begin(w, store_at(s, part), &m->init, &m->type, seed)) return false;
   }
   return true;
 }
@@ -80,7 +40,7 @@ bool store_move(World *w, Store *to, Store *from, const Table *which) {
     if (!store_find(to, old->path) &&
         store_add(to, old->path, old->base, old->rank, old->shape) == STORE_NONE) {
       Type t = {.base = (uint8_t)old->base};
-      return no_memory(w, old->path, &t);
+      return store_full(w, old->path, &t);
     }
     copy_state(w, store_find(to, old->path), old);
   }

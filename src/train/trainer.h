@@ -77,7 +77,6 @@ bool has_sample_axis(World *, const Diagram *);
 // store_fill.c: first values
 // --------------------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
-bool store_add_params(World *, Store *, const Diagram *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
                 const char *as);                             // starts with the value of another
 bool store_add_sources(Infer *, Program *, Store *);         // `learn f … from "f.safetensors"`

@@ -1,0 +1,104 @@
+// next w by gd(0.05) on e: the state steps against the gradient of e, with everything else held.
+//
+// The gradient is the reverse derivative of the woven system, parts included, so a wiring learns
+// through what its parts do at the same moment. The optimiser is the same diagram that `train`
+// uses; its own states become states of the system.
+#include "diagram/pass.h"
+#include "infer/maker.h"
+#include "infer/program.h"
+
+// The system as a function of its ports and params to one number.
+static Diagram *only_loss(World *w, const Diagram *d, Id loss) {
+  Diagram *to = diagram_new(w, d->name);
+  Id *map = new_map(w, d);
+  copy_inputs(w, to, d, map);
+  copy_params(w, to, d, map);
+  copy_boxes(w, to, d, map);
+  to->noisy = d->noisy;
+  diagram_output(w, to, map[loss]);
+  return to;
+}
+
+static Id constant_one(World *w, Diagram *d) {
+  Loop loop = {.combine = SUM};
+  scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1});
+  return box_loop(w, d, &loop, NULL, 0, (Type){.base = BASE_R}, 0);
+}
+
+static uint32_t param_at(const Diagram *d, const char *path) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!strcmp(d->param.at[i].path, path)) return i;
+  return UINT32_MAX;
+}
+
+static Id gradient_wire(Maker *m, const Learned *l, uint32_t param) {
+  World *w = m->w;
+  Diagram *d = m->s->d, *e = only_loss(w, d, l->loss);
+  bool *want = NEW_ARRAY(w->arena, bool, e->param.n + 1),
+       *none = NEW_ARRAY(w->arena, bool, e->in.n + 1);
+  want[param] = true;
+  diagram_zonk(w, e);
+  Diagram *back = diagram_reverse(w, e, &(Wanted){.want_in = none, .want_param = want});
+  Ids in = {0};
+  for (uint32_t i = 0; i < d->in.n; i++) vec_push(w->arena, &in, d->in.at[i]);
+  vec_push(w->arena, &in, constant_one(w, d));
+  for (uint32_t i = 0; i < back->param.n; i++)
+    vec_push(w->arena, &in, d->param.at[param_at(d, back->param.at[i].path)].wire);
+  back->name = name_from(w->names, "rev");
+  return box_call(w, d, back, in.at, in.n, origin_at(m->b, l->span));
+}
+
+static const char *optimiser_word(World *w, const Node *n) {
+  if (n->kind == N_CALL) n = n->kid[0];
+  return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
+}
+
+static bool step_state(Maker *m, Program *p, const Learned *l) {
+  World *w = m->w;
+  System *s = m->s;
+  SystemState *state = &s->state.at[l->at];
+  const char *word = optimiser_word(w, l->optimiser), *name = state->path;
+  Def *d = word ? optimiser_named(m->in, p, word) : NULL;
+  if (!d) {
+    diag_error(w->diags, l->optimiser->span, "there is no such optimiser");
+    return false;
+  }
+  check_optimiser_call(m->in, p, d, l->optimiser);
+  Type own = m->held.at[l->at].own;
+  if (own.base != BASE_R) {
+    diag_error(w->diags, l->span, "only numbers learn, and `%s` is %s", name, own_text(w, &own));
+    return false;
+  }
+  const Node *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;
+  Diagram *o = infer_optimiser(m->in, p, word, call, full_type(m, &own), false);
+  if (!o) return false;
+  uint32_t param = state->param;
+  Id grad = gradient_wire(m, l, param);
+  Ids in = {0}, number = {0};
+  vec_push(w->arena, &in, s->d->param.at[param].wire);
+  vec_push(w->arena, &in, grad);
+  for (uint32_t i = 0; i < o->param.n; i++) {
+    Param q = o->param.at[i];
+    const Wire *x = &o->wire.at[q.wire];
+    if (!q.rooted) q.path = arena_format(w->arena, "%s/%s", name, q.path);
+    q.next = 0;
+    uint32_t k = diagram_param(w, s->d, q, x->type, x->name, x->origin);
+    vec_push(w->arena, &number, k);
+    vec_push(w->arena, &in, s->d->param.at[k].wire);
+  }
+  Id out = box_call(w, s->d, o, in.at, in.n, origin_at(m->b, l->span)), after = out + o->out.n;
+  s->state.at[l->at].next = out + 1;
+  for (uint32_t i = 0; i < o->param.n; i++) {
+    if (!o->param.at[i].next) continue;
+    SystemState x = {.param = number.at[i], .path = s->d->param.at[number.at[i]].path, .every = 1};
+    x.next = after++;
+    vec_push(w->arena, &s->state, x);
+  }
+  return true;
+}
+
+bool learn_states(Maker *m, Program *p) {
+  for (uint32_t i = 0; i < m->learned.n; i++)
+    if (!step_state(m, p, &m->learned.at[i])) return false;
+  return true;
+}

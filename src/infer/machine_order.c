@@ -1,0 +1,82 @@
+// The order of what a machine says. Lines of a machine are equations that all hold at once, so
+// their order in the text means nothing; they are worked off so that a name is known before it is
+// read. What a line reads are the names in it; a state is read as it was, so only `next x` waits.
+#include "infer/maker.h"
+
+typedef struct {
+  Maker *m;
+  const Nodes *node;
+  Table *made;       // Name to the number of the line that makes it + 1
+  uint8_t *state;    // [line] 0 new, 1 being done, 2 done
+  VEC(uint32_t) way; // lines that are being done
+  Nodes *out;
+  bool loop;
+} Order;
+
+static Name next_name(World *w, Name name) {
+  return name_from(w->names, arena_format(w->arena, "next %s", name_text(w->names, name)));
+}
+
+static void note_made(Order *o, uint32_t line) {
+  World *w = o->m->w;
+  const Node *n = o->node->at[line];
+  if (n->kind == N_STEP || n->kind == N_STEPBY) {
+    Name name = next_name(w, n->name);
+    table_put(o->made, &name, sizeof name, line + 1);
+  }
+  if (n->kind != N_EQUATION) return;
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    const Node *lhs = n->kid[0]->kid[i];
+    if (!lhs->op) table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);
+  }
+}
+
+static void tell(Order *o, uint32_t line) {
+  World *w = o->m->w;
+  Buf names = buf_new(w->arena);
+  uint32_t first = o->way.n;
+  while (first && o->way.at[first - 1] != line) first--;
+  for (uint32_t i = first ? first - 1 : 0; i < o->way.n; i++) {
+    const Node *n = o->node->at[o->way.at[i]];
+    const Node *lhs = n->kind == N_EQUATION ? n->kid[0]->kid[0] : n;
+    buf_printf(&names, "%s`%s`", i + 1 > first && names.n ? " → " : "",
+               name_text(w->names, lhs->name));
+  }
+  Id e = diag_error(w->diags, o->node->at[line]->span,
+                    "this needs itself at the same moment: %s", names.at);
+  diag_help(w->diags, e, "a `state` between them holds the value for one tick");
+  o->loop = true;
+}
+
+static void do_line(Order *o, uint32_t line);
+
+static void need_names(Order *o, const Node *n) {
+  if (!n || o->loop) return;
+  Name name = n->kind == N_NAME ? n->name : n->kind == N_NEXT ? next_name(o->m->w, n->name) : 0;
+  Id line = name ? table_get(o->made, &name, sizeof name) : 0;
+  if (line) do_line(o, line - 1);
+  for (uint32_t i = 0; i < n->nkid; i++) need_names(o, n->kid[i]);
+}
+
+static void do_line(Order *o, uint32_t line) {
+  if (o->state[line] == 2 || o->loop) return;
+  if (o->state[line] == 1) {
+    tell(o, line);
+    return;
+  }
+  const Node *n = o->node->at[line];
+  o->state[line] = 1;
+  vec_push(o->m->w->arena, &o->way, line);
+  for (uint32_t i = n->kind == N_EQUATION; i < n->nkid; i++) need_names(o, n->kid[i]);
+  o->way.n--;
+  o->state[line] = 2;
+  if (!o->loop) vec_push(o->m->w->arena, o->out, n);
+}
+
+bool order_statements(Maker *m, const Nodes *nodes, Nodes *out) {
+  Order o = {.m = m, .node = nodes, .made = table_new(m->w->arena), .out = out};
+  o.state = NEW_ARRAY(m->w->arena, uint8_t, nodes->n + 1);
+  for (uint32_t i = 0; i < nodes->n; i++) note_made(&o, i);
+  for (uint32_t i = 0; i < nodes->n; i++) do_line(&o, i);
+  return !o.loop;
+}

@@ -1,0 +1,43 @@
+// What a run leaves behind: a row of moments for each thing that can be seen, as long as that is
+// not too much, and for each expression that is shown.
+#include "time/sim.h"
+
+enum { CELLS_KEPT = 1024 }; // of one thing at one moment, unless it is shown
+
+void run_shows(const Program *p, uint32_t number, SeenList *out) {
+  for (uint32_t i = 0; i < p->ran->show.n; i++) {
+    const RunShow *show = &p->ran->show.at[i];
+    for (uint32_t k = 0; show->run == number && k < show->seen.n; k++)
+      out->at[out->n++] = &show->seen.at[k];
+  }
+}
+
+static Channel channel_of(Sim *m, const char *name, const Type *t) {
+  Channel c = {.name = name, .base = (Base)t->base, .names = t->names, .rank = t->rank};
+  c.shape = NEW_ARRAY(m->arena, int64_t, t->rank + 1);
+  c.cells = sim_cells(m, t);
+  for (uint32_t i = 0; i < t->rank; i++) size_value(m->w, t->axis[i].size, &c.shape[i]);
+  return c;
+}
+
+void record_begin(Sim *m, uint32_t number, Record *r) {
+  *r = (Record){.system = m->s, .flows = m->s->flows, .sights = m->sights.n};
+  for (uint32_t i = 0; i < m->sights.n; i++)
+    vec_push(m->arena, &r->channel,
+             channel_of(m, name_text(m->w->names, m->sights.at[i].name), &m->sights.at[i].type));
+  for (uint32_t i = 0; i < m->p->ran->show.n; i++) {
+    const RunShow *show = &m->p->ran->show.at[i];
+    for (uint32_t k = 0; show->run == number && k < show->seen.n; k++) {
+      const Diagram *d = show->seen.at[k].diagram;
+      vec_push(m->arena, &r->channel,
+               channel_of(m, show->text.at[k], &d->wire.at[d->out.at[0]].type));
+    }
+  }
+}
+
+uint32_t record_wanted(const Record *r, uint32_t *sight) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->sights; i++)
+    if (r->channel.at[i].cells <= CELLS_KEPT) sight[n++] = i;
+  return n;
+}

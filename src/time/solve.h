@@ -1,0 +1,69 @@
+// Following a system of rates through time.
+//
+//   Solver *s = solver_new(arena, &problem, &(SolveHow){.method = SOLVE_DORMAND}, 0, start);
+//   while (solver_step(s, end)) … solver_at(s, t, x) for any t inside the step just made …
+//   if (solver_error(s)) …
+//
+// Knows no language: what flows is a row of numbers and functions on it. Time never jumps back;
+// what is between two steps is known from a dense output of the order of the method, and everything
+// else (events, what is late, what is shown at round times) is found on it. `end` cuts a step; so
+// let it be the end of the run, and ask solver_at for round times: then nothing depends on those.
+#ifndef LIMN_SOLVE_H
+#define LIMN_SOLVE_H
+
+#include "base/base.h"
+
+typedef struct {
+  void *context;
+  uint32_t n;    // numbers that flow
+  uint32_t late; // numbers that are late: they are given to all functions below
+  uint32_t events;
+  // x[n], late[late] -> dx[n]. False: it cannot be said, and the solver stops with an error. A rate
+  // that is not finite asks for a smaller step instead.
+  bool (*rates)(void *context, double t, const double *x, const double *late, double *dx);
+  // The Jacobian of the rates by x, [n n] row-major; NULL: by differences.
+  bool (*jacobian)(void *context, double t, const double *x, const double *late, double *j);
+  // One number for each event, which happens when it grows through 0: it was at or below 0, and is
+  // above. Above 0 at the start, or still above 0 after its event, it has to come down first.
+  bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
+  // What has happened: x is changed in place. `which` is a number of an event. False: stop here,
+  // without an error.
+  bool (*happen)(void *context, double t, uint32_t which, const double *late, double *x);
+  // What is late, and by how much: lag[late], each above 0, and value(t, x) for the numbers that
+  // will be late. Before the start, a value is the one at the start.
+  const double *lag;
+  bool (*lates)(void *context, double t, const double *x, const double *late, double *value);
+  const char *(*name)(void *context, uint32_t i); // of the number i, for messages; may be NULL
+  const char *(*event_name)(void *context, uint32_t which);
+} Problem;
+
+typedef enum { SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF } Method;
+typedef struct {
+  Method method;
+  double relative, absolute; // of the error of a step; 0: 1e-9, 1e-12
+  double step;               // RK4, EULER: their step; otherwise the first one, 0: chosen
+  double largest;            // step; 0: no limit
+  uint64_t steps;            // at most, with the rejected ones; 0: 10 million
+  uint32_t storm;            // one event more often than this in a unit of time: an error; 0: 10000
+} SolveHow;
+
+typedef struct Solver Solver;
+Solver *solver_new(Arena *, const Problem *, const SolveHow *, double t, const double *x);
+// One step, at most to `end` (exactly to it if it comes that far), which ends early at an event:
+// then the event has happened (all that fall on that moment, in order; then those whose guards
+// these have lifted above 0) and the state is the one after it. False at `end`, or after an error.
+bool solver_step(Solver *, double end);
+double solver_time(const Solver *);
+const double *solver_state(const Solver *);
+double solver_from(const Solver *);                  // where the last step began
+void solver_at(const Solver *, double t, double *x); // inside the last step, before its event
+bool solver_happened(const Solver *,
+                     uint32_t *which);    // did the last step end with an event? which first?
+const char *solver_error(const Solver *); // in words, or NULL
+uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
+// Where a function of time and state grows or falls through 0 inside the last step (the first such
+// place); false: nowhere.
+bool solver_crossing(const Solver *, double (*f)(void *, double t, const double *x), void *context,
+                     bool up, double *t);
+
+#endif

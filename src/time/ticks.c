@@ -1,0 +1,216 @@
+// A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
+#include "time/sim.h"
+
+enum { NUMBERS_AT_ONCE = 1 << 20, TICKS_AT_ONCE = 4096 };
+
+typedef struct {
+  Sim *m;
+  Followed *f;
+  uint32_t number;
+  bool *rows; // [in-port] it has a row of values
+  double **table;
+  uint32_t *sight, sights;
+  const Seen **seen;
+  uint32_t shows, seens; // those that are shown come first, then those that checks watch
+  uint64_t done;
+} Ticking;
+
+// -- what is watched ------------------------------------------------------------------------------
+typedef struct {
+  double first, high, low, sum, last, settled, before, peak;
+  uint64_t n, crossings;
+} Gauge;
+
+static void gauge_add(Gauge *g, double t, double x, double *value, WatchKind kind, double number) {
+  if (!g->n) g->first = g->high = g->low = x, g->peak = t;
+  if (x > g->high) g->high = x, g->peak = t;
+  if (x < g->low) g->low = x;
+  if (g->n && x != g->last) g->settled = t;
+  if (g->n && g->last <= 0 && x > 0) {
+    g->crossings++;
+    if (kind == WATCH_WHEN && (double)g->crossings == number) *value = t;
+  }
+  if (kind == WATCH_AT && t == number) *value = x;
+  g->sum += x;
+  g->last = x;
+  g->n++;
+}
+
+static double gauge_value(const Gauge *g, WatchKind kind, double found) {
+  switch (kind) {
+  case WATCH_LAST: return g->last;
+  case WATCH_HIGHEST: return g->high;
+  case WATCH_LOWEST: return g->low;
+  case WATCH_PEAK: return g->peak;
+  case WATCH_AVERAGE: return g->sum / (double)g->n;
+  case WATCH_DRIFT: {
+    double up = g->high - g->first, down = g->first - g->low;
+    return up > down ? up : down;
+  }
+  case WATCH_COUNT: return (double)g->crossings;
+  case WATCH_SETTLED: return g->settled;
+  default: return found;
+  }
+}
+
+// The ticks between the last two times that it grew through its middle.
+static double row_period(const double *x, int64_t n) {
+  double high = -1e300, low = 1e300, last = -1, before = -1;
+  for (int64_t i = n / 2; i < n; i++) high = x[i] > high ? x[i] : high, low = x[i] < low ? x[i] : low;
+  double middle = (high + low) / 2;
+  for (int64_t i = n / 2 + 1; i < n; i++)
+    if (x[i - 1] <= middle && x[i] > middle) before = last, last = (double)i;
+  return before < 0 ? 0.0 / 0.0 : last - before;
+}
+
+typedef struct {
+  const Watch *watch;
+  double *out; // where its number goes
+  Gauge gauge;
+  double found;
+  VEC(double) row; // for periods
+} Watcher;
+typedef VEC(Watcher) Watchers;
+
+static bool is_watched(const Watch *x) {
+  return x->kind != WATCH_FIXED && x->kind != WATCH_DIVERGENCE && x->kind != WATCH_EXPONENT;
+}
+
+static void find_watchers(Ticking *t, Watchers *out) {
+  const Program *p = t->m->p;
+  t->f->watch = NEW_ARRAY(t->m->arena, double *, p->ran->check.n + 1);
+  for (uint32_t i = 0; i < p->ran->check.n; i++) {
+    const Check *c = &p->ran->check.at[i];
+    if (c->run != t->number + 1) continue;
+    t->f->watch[i] = NEW_ARRAY(t->m->arena, double, c->watch.n + 1);
+    for (uint32_t k = 0; k < c->watch.n; k++)
+      if (is_watched(&c->watch.at[k]))
+        vec_push(t->m->arena, out,
+                 (Watcher){.watch = &c->watch.at[k], .out = &t->f->watch[i][k], .found = 0.0 / 0.0});
+  }
+}
+
+// A label or a row of numbers counts as one number that changes when it does.
+static double one_number(const double *x, int64_t cells) {
+  if (cells == 1) return *x;
+  uint64_t hash = 1469598103934665603u;
+  const unsigned char *byte = (const unsigned char *)x;
+  for (int64_t i = 0; i < cells * 8; i++) hash = (hash ^ byte[i]) * 1099511628211u;
+  return (double)(hash >> 12);
+}
+
+// -- rows of ticks --------------------------------------------------------------------------------
+static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double every,
+                 double *row) {
+  numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * c->cells);
+  for (int64_t i = 0; i < ticks; i++) {
+    uint64_t tick = t->done + (uint64_t)i;
+    if (every > 1 && tick % (uint64_t)every) continue;
+    for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[i * c->cells + k]);
+  }
+}
+
+static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
+                    double *row) {
+  Record *r = &t->f->record;
+  double every = t->m->run->every;
+  for (uint32_t i = 0; i < t->m->s->in.n; i++) {
+    const Type *type = &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type;
+    int64_t cells = sim_cells(t->m, type);
+    if (t->rows[i])
+      numbers_set(engine_in_number(e, i), engine_in(e, i), t->table[i] + (int64_t)t->done * cells,
+                  ticks * cells);
+  }
+  if (!sim_run(t->m, e, step)) return false;
+  for (int64_t i = 0; i < ticks; i++)
+    if (!(every > 1) || (t->done + (uint64_t)i) % (uint64_t)every == 0)
+      vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
+  for (uint32_t i = 0; i < t->sights; i++) keep(t, e, i, &r->channel.at[t->sight[i]], ticks, every, row);
+  for (uint32_t i = 0; i < t->shows; i++)
+    keep(t, e, t->sights + i, &r->channel.at[r->sights + i], ticks, every, row);
+  for (uint32_t i = 0; i < watchers->n; i++) {
+    Watcher *x = &watchers->at[i];
+    uint32_t out = t->sights + t->shows + i;
+    const Diagram *d = x->watch->seen.diagram;
+    int64_t cells = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
+    numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * cells);
+    for (int64_t k = 0; k < ticks; k++) {
+      double number = one_number(row + k * cells, cells);
+      gauge_add(&x->gauge, (double)(t->done + (uint64_t)k), number, &x->found, x->watch->kind,
+                x->watch->number);
+      if (x->watch->kind == WATCH_PERIOD) vec_push(t->m->arena, &x->row, number);
+    }
+  }
+  t->done += (uint64_t)ticks;
+  return true;
+}
+
+static Engine *rows_engine(Ticking *t, int64_t ticks) {
+  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight, t->sights,
+                                t->seen, t->seens);
+  return sim_engine(t->m, d);
+}
+
+static int64_t largest(const Ticking *t, const Watchers *watchers, int64_t *all) {
+  int64_t most = 1;
+  *all = 0;
+  const Record *r = &t->f->record;
+  for (uint32_t i = 0; i < t->sights + t->shows; i++) {
+    int64_t n = r->channel.at[i < t->sights ? t->sight[i] : r->sights + i - t->sights].cells;
+    *all += n;
+    most = n > most ? n : most;
+  }
+  for (uint32_t i = 0; i < watchers->n; i++) {
+    const Diagram *d = watchers->at[i].watch->seen.diagram;
+    int64_t n = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
+    *all += n;
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
+  Ticking t = {.m = m, .f = f, .number = number};
+  Watchers watchers = {0};
+  int64_t ticks = (int64_t)m->run->end, all;
+  t.rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
+  t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
+  if (m->run->path && (!table_rows(m, t.rows, &ticks) || !table_inputs(m, t.rows, ticks, t.table)))
+    return false;
+  record_begin(m, number, &f->record);
+  t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
+  t.sights = record_wanted(&f->record, t.sight);
+  find_watchers(&t, &watchers);
+  t.shows = f->record.channel.n - f->record.sights;
+  t.seens = t.shows + watchers.n;
+  SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, t.seens + 1)};
+  run_shows(m->p, number, &list);
+  for (uint32_t i = 0; i < watchers.n; i++) list.at[list.n++] = &watchers.at[i].watch->seen;
+  t.seen = list.at;
+  int64_t most = largest(&t, &watchers, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
+  if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
+  if (chunk > ticks) chunk = ticks;
+  double *row = NEW_ARRAY(m->arena, double, chunk * most + 1);
+  Engine *e = rows_engine(&t, chunk);
+  if (!e) return false;
+  uint64_t step = 0;
+  while ((int64_t)t.done + chunk <= ticks) {
+    if (!do_rows(&t, e, chunk, step++, &watchers, row)) return false;
+    if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
+    if (m->how->stop && *m->how->stop) return f->stopped = true;
+  }
+  engine_free(e);
+  int64_t rest = ticks - (int64_t)t.done;
+  if (rest > 0) {
+    e = rows_engine(&t, rest);
+    if (!e || !do_rows(&t, e, rest, step, &watchers, row)) return false;
+    engine_free(e);
+  }
+  for (uint32_t i = 0; i < watchers.n; i++) {
+    Watcher *x = &watchers.at[i];
+    if (x->watch->kind == WATCH_PERIOD) x->found = row_period(x->row.at, x->row.n);
+    *x->out = gauge_value(&x->gauge, x->watch->kind, x->found);
+  }
+  f->record.steps = t.done;
+  return true;
+}

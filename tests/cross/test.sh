@@ -1,0 +1,17 @@
+#!/bin/sh
+# The solver of src/time against SUNDIALS, where Debian's libsundials-dev is installed; otherwise nothing is tested.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+lib=$(ls /usr/lib/*/libsundials_cvode.a 2>/dev/null | head -1)
+if [ -z "$lib" ] || [ ! -e /usr/include/cvode/cvode.h ]; then
+  echo "libsundials-dev is not installed: passed over" >&2
+  exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+case $build in *san*) flags="-fsanitize=address,undefined" ;; *) flags="" ;; esac
+# Static libraries only: the shared ones bring MPI along.
+# shellcheck disable=SC2086
+${CC:-cc} -std=c11 -O1 -g $flags -Isrc -o "$dir/cross" tests/cross/cvode.c "$build/liblimn.a" "$lib" "${lib%cvode.a}nvecserial.a" -lpng -lz -lpthread -lm || exit 1
+"$dir/cross"
