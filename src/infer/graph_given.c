@@ -137,6 +137,25 @@ static void foreign_data(Sampling *x, const Node *n, const Def *d) {
   x->good = false;
 }
 
+// Does it read a set of data, and not the one that this index is?
+static bool is_other_set(const Sampling *x, uint32_t edge, const Node *n) {
+  if (n->kind != N_DOT) return false;
+  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
+         set_is_known(name_text(x->r->w->names, n->name));
+}
+
+static void other_set(Sampling *x, const Node *n) {
+  Drawing *r = x->r;
+  const char *index = last_name(r->g->graph->vertex.at[x->vertex].name);
+  Id e = diag_error(r->w->diags, n->span, "this is read of a sample of `%s`, which is another set",
+                    index);
+  diag_note(r->w->diags, e, x->space->source->span, "this one");
+  diag_help(r->w->diags, e, "`%s.%s` is read of whatever `%s` is", index,
+            name_text(r->w->names, n->name), index);
+  x->good = false;
+}
+
 static void bare_sample(Sampling *x, const Node *n) {
   Drawing *r = x->r;
   Buf all = buf_new(r->w->arena);
@@ -157,6 +176,10 @@ static void collect(Sampling *x, uint32_t edge, const Node *n, bool direct) {
       bare_sample(x, n);
     else
       add_field(x, column, direct ? read_as(x, edge, column) : 0, n->span);
+    return;
+  }
+  if (is_other_set(x, edge, n)) {
+    other_set(x, n);
     return;
   }
   Def *d = n->kind == N_NAME ? scope_find(r->g->edge.at[edge].home, n->name) : NULL;
