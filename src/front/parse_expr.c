@@ -415,15 +415,38 @@ static Node *parse_primary(Parser *p) {
 
 static Node *parse_compared(Parser *p) { return parse_expr(p, true); }
 
-// "(" [ arg { "," arg } ] ")"                      arg = [ NAME ":" ] expr
+static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
+  uint32_t i = 0;
+  while (sees_name(p, i) && sees(p, i + 1, ".")) i += 2;
+  return i ? sees_name(p, i) && sees(p, i + 1, ":") : sees_label(p);
+}
+
+// A state of a part has one name with dots in it: bend.z.
+static Node *parse_arg(Parser *p) {
+  if (!sees_arg_label(p)) return parse_expr(p, true);
+  Node *node = node_fixed(p, N_ARG, 1);
+  want_any_name(p, node);
+  while (eat(p, ".")) {
+    const Token *t = peek(p, 0);
+    node->name = name_from(p->front->names,
+                           arena_format(p->arena, "%s.%s", name_text(p->front->names, node->name),
+                                        name_text(p->front->names, t->name)));
+    node->name_span.n = t->span.at + t->span.n - node->name_span.at;
+    p->at++;
+  }
+  need(p, ":");
+  node->kid[0] = parse_compared(p);
+  return node_end(p, node);
+}
+
+// "(" [ arg { "," arg } ] ")"                      arg = [ NAME { "." NAME } ":" ] expr
 static Node *parse_call(Parser *p, Node *callee) {
   uint32_t open = p->at, mark = p->stack.n;
   Node *node = node_new(p, N_CALL);
   node->span = callee->span;
   kid_push(p, callee);
   p->at++;
-  for (bool more = !sees(p, 0, ")"); more; more = eat(p, ","))
-    kid_push(p, sees_label(p) ? labelled(p, N_ARG, parse_compared) : parse_expr(p, true));
+  for (bool more = !sees(p, 0, ")"); more; more = eat(p, ",")) kid_push(p, parse_arg(p));
   close_bracket(p, open, "`,` or ");
   return kids_end(p, node, mark);
 }

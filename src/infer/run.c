@@ -35,11 +35,18 @@ static Type without_pass(World *w, Type t) {
   return t;
 }
 
+// p.q.y as one name; NULL: it is something else
+static const char *dotted(World *w, const Node *n) {
+  if (n->kind == N_NAME) return name_text(w->names, n->name);
+  const char *base = n->kind == N_DOT ? dotted(w, n->kid[0]) : NULL;
+  return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
+}
+
 // p.y is seen under one name.
 static const Node *dotted_names(World *w, const Sights *sights, const Node *n) {
-  if (n->kind == N_DOT && n->kid[0]->kind == N_NAME) {
-    Name name = name_from(w->names, arena_format(w->arena, "%s.%s", name_text(w->names, n->kid[0]->name),
-                                                 name_text(w->names, n->name)));
+  const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
+  if (path) {
+    Name name = name_from(w->names, path);
     for (uint32_t i = 0; i < sights->n; i++)
       if (sights->at[i].name == name) return tree_name(w, name, n->span);
   }
