@@ -390,6 +390,15 @@ static Node *parse_paren(Parser *p) {
   return node;
 }
 
+// mode = on: any word may name a mode
+static bool sees_mode_name(const Parser *p) {
+  if (p->at < 2 || peek(p, 0)->kind != TK_WORD) return false;
+  const Token *mode = &p->token[p->at - 2], *op = &p->token[p->at - 1];
+  return (mode->kind == TK_NAME || mode->kind == TK_WORD) &&
+         !strcmp(name_text(p->front->names, mode->name), "mode") &&
+         (token_is(p, op, "=") || token_is(p, op, "!="));
+}
+
 // primary = NUMBER | STRING | NAME | "next" NAME | list | "(" expr { "," expr } ")"
 static Node *parse_primary(Parser *p) {
   switch ((TokenKind)peek(p, 0)->kind) {
@@ -406,7 +415,7 @@ static Node *parse_primary(Parser *p) {
   }
   if (sees(p, 0, "[")) return parse_list(p);
   if (sees(p, 0, "(")) return parse_paren(p);
-  if (sees(p, 0, "mode") && !sees_name(p, 1)) { // of a machine: a value
+  if ((sees(p, 0, "mode") && !sees_name(p, 1)) || sees_mode_name(p)) { // of a machine: a value
     p->token[p->at].kind = TK_NAME;
     return node_name(p);
   }
