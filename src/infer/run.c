@@ -80,6 +80,7 @@ static Looker looker_new(Infer *in, Program *p, const System *s) {
 static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));
+  b->timed = true;
   Env *env = env_new(l->in, NULL, l->p->scope, b);
   b->env = env;
   Ids sight = {0};
