@@ -391,7 +391,8 @@ static void read_truth(const Looker *l, const Node *n, Check *c) {
     }
   }
   c->kind = CHECK_TRUTH;
-  look_at(l, claim, &c->truth, NULL);
+  if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
+    c->kind = CHECK_CLAIM; // of constants: it is known at once
 }
 
 static const char *source_text(World *w, Span a, Span b) {
