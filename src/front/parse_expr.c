@@ -411,7 +411,37 @@ static Node *parse_primary(Parser *p) {
 
 static Node *parse_compared(Parser *p) { return parse_expr(p, true); }
 
-// "(" [ arg { "," arg } ] ")"                      arg = [ NAME ":" ] expr
+// worker.w: the state of a part, which a run starts from
+static bool sees_path_label(const Parser *p) {
+  uint32_t i = 0;
+  while (sees_name(p, i) && sees(p, i + 1, ".")) i += 2;
+  return i && sees_name(p, i) && sees(p, i + 1, ":");
+}
+
+// NAME { "." NAME } ":" expr
+static Node *parse_path_arg(Parser *p) {
+  Node *node = node_fixed(p, N_ARG, 1);
+  want_name(p, node);
+  while (eat(p, ".")) {
+    Span first = node->name_span;
+    Name before = node->name;
+    want_name(p, node);
+    node->name = name_from(p->front->names,
+                           arena_format(p->front->arena, "%s.%s", name_text(p->front->names, before),
+                                        name_text(p->front->names, node->name)));
+    node->name_span = span_join(first, node->name_span);
+  }
+  need(p, ":");
+  node->kid[0] = parse_compared(p);
+  return node_end(p, node);
+}
+
+static Node *parse_arg(Parser *p) {
+  if (sees_path_label(p)) return parse_path_arg(p);
+  return sees_label(p) ? labelled(p, N_ARG, parse_compared) : parse_expr(p, true);
+}
+
+// "(" [ arg { "," arg } ] ")"                      arg = [ NAME { "." NAME } ":" ] expr
 static Node *parse_call(Parser *p, Node *callee) {
   uint32_t open = p->at, mark = p->stack.n;
   Node *node = node_new(p, N_CALL);
@@ -419,7 +449,7 @@ static Node *parse_call(Parser *p, Node *callee) {
   kid_push(p, callee);
   p->at++;
   for (bool more = !sees(p, 0, ")"); more; more = eat(p, ","))
-    kid_push(p, sees_label(p) ? labelled(p, N_ARG, parse_compared) : parse_expr(p, true));
+    kid_push(p, parse_arg(p));
   close_bracket(p, open, "`,` or ");
   return kids_end(p, node, mark);
 }

@@ -37,16 +37,17 @@ static Node *parse_parts(Parser *p) {
   return node_end(p, node);
 }
 
-// expr "->" postfix [ "when" cond ] | call
+// expr "->" postfix [ "pad" sum ] [ "when" cond ] | call
 static Node *parse_route(Parser *p) {
   Node *value = parse_expr(p, false);
   if (value->kind == N_CALL && !sees(p, 0, "->")) return value;
-  Node *node = node_fixed(p, N_ROUTE, 3);
+  Node *node = node_fixed(p, N_ROUTE, 4);
   node->span = value->span;
   node->kid[0] = value;
   if (!eat(p, "->"))
     fail_after_term(p, "`->` and a port (a part is `name : Machine`, an equation `name = …`)");
   node->kid[1] = parse_postfix(p);
+  if (eat(p, "pad")) node->kid[3] = parse_sum(p);
   if (eat(p, "when")) node->kid[2] = parse_cond(p);
   return node_end(p, node);
 }

@@ -167,6 +167,7 @@ typedef struct {
   const Node *node;
   Span span;
   const char *text;  // the claim, as written
+  const char *of;    // the machine or run it speaks of, as written
   uint32_t run;      // its number + 1; 0: none is needed
   System *system;    // NULL after an error
   VEC(Watch) watch;  // CLAIM: the numbers that it speaks of

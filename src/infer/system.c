@@ -570,17 +570,10 @@ static void describe_routes(Maker *m) {
   }
   const Node *body = m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
-    const Node *n = body->kid[i]->kind == N_ROUTE || body->kid[i]->kind == N_EQUATION
-                        ? with_ports(m, body->kid[i])
-                        : NULL;
-    if (!n) continue;
-    const Node *to = n->kind == N_ROUTE ? n->kid[1] : n->kid[0]->kid[0];
-    if (to->kind == N_AT) to = to->kid[0];
-    int port = (to->kind == N_NAME || to->kind == N_LHS) && !to->op
-                   ? port_named(m->s->out.at, m->s->out.n, to->name)
-                   : -1;
-    if (port < 0 || (n->kind == N_ROUTE && n->kid[2])) continue;
-    describe(m, (PortEnd){0, (uint32_t)port}, n->kind == N_ROUTE ? n->kid[0] : n->kid[1], NULL);
+    if (body->kid[i]->kind != N_EQUATION) continue;
+    const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
+    int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
+    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, n->kid[1], NULL);
   }
 }
 
