@@ -424,7 +424,7 @@ static void take_target(Maker *m, Env *env, Target *t) {
   Type own = seen_type(m, part, &part->of->in.at[t->port].type);
   Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
   Span span = t->route.at[0]->span;
-  Value v = eval_equation(m->b, env, brackets, value, route_pad(m, t), &own, span);
+  Value v = eval_typed(m, env, brackets, value, route_pad(m, t), &own, span);
   if (v.n == 1)
     t->wire = fit_value(m, v.at[0], &own, span,
                         arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name)));

@@ -602,7 +602,8 @@ System *system_closed(Infer *in, System *s) {
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {.path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
-    uint32_t k = diagram_param(w, held, p, port->type, port->name, 0);
+    uint32_t k =
+        diagram_param(w, held, p, s->d->wire.at[s->d->in.at[i]].type, port->name, 0);
     diagram_output(w, held, held->param.at[k].wire);
     in_end[i] = out[i] = (WeaveEnd){1, i};
   }

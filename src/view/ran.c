@@ -81,9 +81,10 @@ static bool do_run(Ran *r, uint32_t i) {
     run_json(r, run, record, seconds);
     return true;
   }
-  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s, %.3g s%s",
-                       name_text(r->w->names, run->name), run_words(r, run),
-                       (unsigned long long)record->steps, record->flows ? "steps" : "ticks", seconds,
+  const char *took = seconds < 1 ? "" : arena_format(r->w->arena, ", %.1f s", seconds);
+  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", name_text(r->w->names, run->name),
+                       run_words(r, run), (unsigned long long)record->steps,
+                       record->flows ? "steps" : "ticks", took,
                        r->followed[i].stopped ? ", stopped" : ""));
   return true;
 }
