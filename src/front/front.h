@@ -121,7 +121,7 @@ typedef enum {
   N_SIMULATE, // name (0 if none); postfix clause*     run Ecosystem(rabbits: 10) to 100
   N_LASTS,    // clause: name = the unit; expr         for 6000 ticks
   N_TO,       // clause: expr
-  N_CHECK,    // target? expr expr? within? by?
+  N_CHECK,    // target? expr expr? within?
   N_KINDS
 } NodeKind;
 

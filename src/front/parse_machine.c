@@ -132,9 +132,9 @@ Node *parse_simulate(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-// check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "by" expr ] [ "within" sum ]
+// check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "within" sum ]
 Node *parse_check(Parser *p) {
-  Node *node = node_fixed(p, N_CHECK, 5);
+  Node *node = node_fixed(p, N_CHECK, 4);
   p->at++;
   if (names_lead_to(p, 0, ":")) {
     node->kid[0] = parse_postfix(p);
@@ -142,7 +142,6 @@ Node *parse_check(Parser *p) {
   }
   node->kid[1] = parse_expr(p, false);
   if (eat(p, "=")) node->kid[2] = parse_expr(p, false);
-  if (eat(p, "by")) node->kid[4] = parse_expr(p, false);
   if (eat(p, "within")) node->kid[3] = parse_sum(p);
   return node_end(p, node);
 }

@@ -147,7 +147,7 @@ static void named_parts(Maker *m, const Node *n) {
     if (part.of)
       add_part(m, part);
     else // its uses say nothing more
-      table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
+      table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX), m->broken = true;
   }
 }
 
@@ -165,6 +165,7 @@ static void sharing_part(Maker *m, const Node *n) {
   Called c = machine_called(m, n->kid[0]);
   Def *d = c.def;
   System *of = d ? part_system(m, &c, NULL, n->span) : NULL;
+  m->broken |= !of;
   if (!of) return;
   const char *name = name_text(w->names, d->name);
   if (!of->shares) {

@@ -173,7 +173,6 @@ typedef struct {
   VEC(Watch) watch;  // CLAIM: the numbers that it speaks of
   double within;     // how far off it may be
   Seen truth;        // TRUTH: a bit, or the difference of both sides
-  Seen squeeze;      // NESTED by …: what must be the same
 } Check;
 
 typedef struct {

@@ -419,7 +419,7 @@ static void do_check(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
   const Node *use = n->kid[0], *name = use && use->kind == N_AT ? use->kid[0] : use;
-  const Node *last = n->kid[4] ? n->kid[4] : n->kid[2] ? n->kid[2] : n->kid[1];
+  const Node *last = n->kid[2] ? n->kid[2] : n->kid[1];
   c.text = source_text(w, n->kid[1]->span, last->span);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
     if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
@@ -446,7 +446,6 @@ static void do_check(Infer *in, Program *p, const Node *n) {
   Looker l = looker_new(in, p, c.system);
   if (nested) {
     c.kind = CHECK_NESTED;
-    if (n->kid[4]) look_at(&l, n->kid[4], &c.squeeze, NULL);
   } else {
     uint32_t errors = w->diags->errors;
     read_watches(&l, n->kid[1], &c);

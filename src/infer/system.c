@@ -456,7 +456,7 @@ static System *make_system(Maker *m) {
     else if (m->h.body)
       one_expression(m, m->h.body);
   }
-  if (m->w->diags->errors > errors) return NULL;
+  if (m->w->diags->errors > errors || m->broken) return NULL;
   check_targets(m);
   if (m->w->diags->errors > errors) return NULL;
   settle_junctions(m);
@@ -521,7 +521,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   d->busy = true;
   System *made = make_system(&m);
   d->busy = false;
-  if (w->diags->errors > errors) {
+  if (w->diags->errors > errors || !made) {
     if (plain) d->broken = true;
     return NULL;
   }
