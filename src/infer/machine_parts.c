@@ -448,6 +448,7 @@ void take_routes(Maker *m, Env *env) {
 }
 
 // -- every port has one source --------------------------------------------------------------------
+enum { SITUATIONS_LIMIT = 65536 };
 typedef enum { NO, YES, MAYBE } Holds;
 
 typedef struct {
@@ -530,6 +531,13 @@ static bool next_situation(Tags *t) {
   return false;
 }
 
+static bool too_many(const Tags *t) {
+  uint64_t situations = 1;
+  for (uint32_t i = 0; i < t->tag.n && situations <= SITUATIONS_LIMIT; i++)
+    situations *= t->tag.at[i].label->n;
+  return situations > SITUATIONS_LIMIT;
+}
+
 // The mode of a part, or of the wiring itself.
 static Name mode_of(Maker *m, const Part *part) {
   Name mode = name_from(m->w->names, "mode");
@@ -547,9 +555,7 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
                          const Port *port) {
   World *w = m->w;
   const char *name = name_text(w->names, t->name);
-  uint64_t situations = 1;
-  for (uint32_t i = 0; i < tags->tag.n; i++) situations *= tags->tag.at[i].label->n;
-  if (situations > 65536) {
+  if (too_many(tags)) {
     diag_error(w->diags, part ? part->span : port->span, "the wires into `%s` depend on too many modes to be checked",
                name);
     return;
@@ -629,6 +635,82 @@ static bool wired_by_numbers(Maker *m, const Target *t, const Part *part, const 
   return true;
 }
 
+// -- what is read is open -------------------------------------------------------------------------
+// The part and port of `p.y`; false: it is another name.
+static bool shown_port(Maker *m, Name name, const Part **part, const Port **port) {
+  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
+  if (!dot) return false;
+  Name of = name_of(m->w->names, text, (size_t)(dot - text)), y = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &of, sizeof of);
+  if (!k || k == UINT32_MAX) return false;
+  *part = &m->s->part.at[k - 1];
+  int at = port_named((*part)->of->out.at, (*part)->of->out.n, y);
+  if (at >= 0) *port = &(*part)->of->out.at[at];
+  return at >= 0;
+}
+
+static void find_read_tags(Tags *t, const Node *n) {
+  const Part *part;
+  const Port *port;
+  if (!n) return;
+  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port) && port->modes != ~(uint64_t)0)
+    tag_named(t, mode_of(t->m, part));
+  for (uint32_t i = 0; i < n->nkid; i++) find_read_tags(t, n->kid[i]);
+}
+
+// The name of a closed port that is read in this situation; NULL: none.
+static const Node *closed_read(Tags *t, const Node *n) {
+  const Part *part;
+  const Port *port;
+  if (!n) return NULL;
+  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port))
+    return port_is_open(t, part, port) ? NULL : n;
+  Holds first = n->kind == N_WHEN ? holds(t, n->kid[1]) : MAYBE;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
+    const Node *found = closed_read(t, n->kid[i]);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static void check_read(Maker *m, const Node *value, const Node *guard) {
+  World *w = m->w;
+  Tags tags = {.m = m};
+  find_read_tags(&tags, value);
+  if (!tags.tag.n) return;
+  find_tags(&tags, guard);
+  find_tags(&tags, value);
+  if (too_many(&tags)) {
+    diag_error(w->diags, value->span, "what is read here depends on too many modes to be checked");
+    return;
+  }
+  do {
+    const Node *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
+    if (!n) continue;
+    const char *name = name_text(w->names, n->name);
+    const Part *part;
+    const Port *port;
+    shown_port(m, n->name, &part, &port);
+    Id e = diag_error(w->diags, n->span, "`%s` is closed when %s, but it is read here", name,
+                      situation(&tags));
+    diag_note(w->diags, e, port->span, "the port");
+    diag_help(w->diags, e, "say when it is read, as in `%s -> … when %s = …`", name,
+              name_text(w->names, mode_of(m, part)));
+    return;
+  } while (next_situation(&tags));
+}
+
+static void check_reads(Maker *m) {
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; m->s->part.n && i < body->nkid; i++) {
+    const Node *n = body->kid[i];
+    if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
+    n = with_ports(m, n);
+    check_read(m, n->kid[n->kind != N_ROUTE], n->kind == N_EQUATION ? NULL : n->kid[2]);
+  }
+}
+
 void check_targets(Maker *m) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const Target *t = &m->target.at[i];
@@ -640,4 +722,5 @@ void check_targets(Maker *m) {
     if (port->modes != ~(uint64_t)0) tag_named(&tags, mode_of(m, part));
     check_guards(m, &tags, t, part, port);
   }
+  check_reads(m);
 }
