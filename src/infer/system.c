@@ -471,6 +471,8 @@ static System *make_system(Maker *m) {
   return m->s;
 }
 
+enum { INNER_LIMIT = 64 };
+
 // Everything about it is known: it may be used again.
 static bool is_closed(World *w, const Diagram *d) {
   Ids vars = {0};
@@ -486,11 +488,16 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
                   uint32_t npass, bool generic, Span span) {
   World *w = in->w;
   bool plain = !config && !npass;
-  if (d->broken) return NULL;
+  if (d->broken || in->inner > INNER_LIMIT) return NULL;
   if (plain && d->system) return d->system;
-  if (d->busy) {
+  if (d->busy && plain) {
     Id e = diag_error(w->diags, span, "`%s` is a part of itself", name_text(w->names, d->name));
     diag_note(w->diags, e, d->span, "declared here");
+    return NULL;
+  }
+  if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
+    in->inner++;
+    diag_error(w->diags, span, "machines are nested more than %d deep here", INNER_LIMIT);
     return NULL;
   }
   if (npass > 8) {
@@ -518,9 +525,12 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.flows = has_rates(m.h.body);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  bool busy = d->busy;
   d->busy = true;
+  in->inner++;
   System *made = make_system(&m);
-  d->busy = false;
+  if (in->inner <= INNER_LIMIT) in->inner--;
+  d->busy = busy;
   if (w->diags->errors > errors || !made) {
     if (plain) d->broken = true;
     return NULL;
