@@ -16,7 +16,7 @@ count() { grep -o "$1" "$2" | wc -l; }
 seen() { if [ "$(count "$2" "$3")" -eq "$1" ]; then ok "$4"; else not_ok "$4: $(count "$2" "$3") and not $1"; fi; }
 
 # the examples
-for picture in distill:teach distill:distill multitask:digit multitask:parity multitask:both fewshot:letters caption:caption; do
+for picture in distill:teach distill:distill multitask:digit multitask:parity multitask:both fewshot:letters fewshot:task caption:caption; do
   file=$root/examples/${picture%:*}.limn name=${picture#*:}
   if draw "$file" "$name" --check && [ ! -s out ]; then ok "$name has no faults"; else not_ok "$name has no faults"; cat out err; fi
 done
