@@ -118,11 +118,11 @@ typedef enum {
   N_MODE,     // name; N_PARAMS? result? N_BLOCK
   N_JUMP,     // name; cond
   N_PART,     // N_LHSS postfix every?     worker[k] : Worker
-  N_ROUTE,    // expr postfix cond?        a -> n.a when c
+  N_ROUTE,    // expr postfix cond? pad?   a -> n.a when c
   N_SIMULATE, // name (0 if none); postfix clause*     run Ecosystem(rabbits: 10) to 100
   N_LASTS,    // clause: name = the unit; expr         for 6000 ticks
   N_TO,       // clause: expr
-  N_CHECK,    // target? expr expr? within? by?
+  N_CHECK,    // target? expr expr? within?
   N_KINDS
 } NodeKind;
 

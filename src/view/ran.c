@@ -95,16 +95,17 @@ static bool do_check(Ran *r, uint32_t i) {
   if (!verify_check(r->in, r->p, i, r->followed, &r->time, &v)) return false;
   r->held += v.holds;
   r->failed += !v.holds;
-  const char *name = name_text(r->w->names, c->run ? r->p->ran->run.at[c->run - 1].name : c->system->name);
   if (r->how->json) {
     buf_text(r->out, "{\"check\": ");
     buf_json(r->out, c->text, strlen(c->text));
-    buf_printf(r->out, ", \"of\": \"%s\", \"holds\": %s, \"figure\": ", name, v.holds ? "true" : "false");
+    buf_text(r->out, ", \"of\": ");
+    buf_json(r->out, c->of, strlen(c->of));
+    buf_printf(r->out, ", \"holds\": %s, \"figure\": ", v.holds ? "true" : "false");
     buf_json(r->out, v.figure, strlen(v.figure));
     buf_char(r->out, '}');
     return true;
   }
-  tell(r, arena_format(r->w->arena, "%s  %s : %s   %s", v.holds ? "holds" : "FAILS", name, c->text, v.figure));
+  tell(r, arena_format(r->w->arena, "%s  %s : %s   %s", v.holds ? "holds" : "FAILS", c->of, c->text, v.figure));
   return true;
 }
 
