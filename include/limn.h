@@ -99,6 +99,19 @@ typedef struct {
 } LimnTrain;
 LimnStatus limn_train(Limn *, const LimnTrain *);
 
+// Machines: every run of the program, every check. LIMN_WRONG when one of them fails.
+typedef struct {
+  const char *out;  // a folder for the page and the numbers; NULL: runs/NAME, as for training
+  const char *from; // weights of learners: a run folder or a safetensors file; or NULL
+  uint64_t seed;
+  uint32_t threads;
+  bool reference, json, quiet;
+  bool plain; // no folder
+  const volatile sig_atomic_t *stop;
+  LimnTell tell;
+} LimnRun;
+LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: the answer as JSON
+
 // What was trained, used.
 typedef struct {
   const char *from;    // a run folder (its model.safetensors), or a safetensors file

@@ -784,7 +784,7 @@ static Canvas *draw_goals(Limn *l) {
 }
 
 // The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
-// that labels are 7 points high, and not under 6 when a row takes 15 % more than its width.
+// that labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
   char *end = NULL;
   *out = 0;
@@ -934,6 +934,14 @@ LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   Buf b = buf_new(l->arena);
   LimnStatus status = train_measure(l->in, l->program, how, &b);
   *text = status ? NULL : b.at;
+  return status;
+}
+
+LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  LimnStatus status = machines_run(l->in, l->program, how, &b);
+  *text = b.n ? b.at : NULL;
   return status;
 }
 

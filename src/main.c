@@ -237,6 +237,25 @@ static int run_train(Limn *l, Options *o) {
   return answer(l, o, s, "train", o->json ? "null" : NULL);
 }
 
+static int run_machines(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (s) return answer(l, o, s, "run", NULL);
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  LimnRun how = {.out = o->eval.out, .from = o->use.from, .seed = o->eval.seed, .json = o->json};
+  how.threads = o->train.threads;
+  how.reference = o->train.reference;
+  how.quiet = o->train.quiet;
+  how.plain = o->train.plain;
+  how.stop = &stopping;
+  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  watch(SIGINT);
+  watch(SIGTERM);
+  s = limn_run(l, &how, &text);
+  if (terminal) redraw(NULL, "");
+  return answer(l, o, s, "run", text);
+}
+
 static int run_ops(Limn *l, Options *o) {
   (void)o;
   fputs(limn_ops(l), stdout);
@@ -408,6 +427,14 @@ static const Command commands[] = {
      "another\n"
      "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
      run_report, false},
+    {"run", "limn run FILE [--out DIR] [--from DIR] [--seed N] [--threads N] [--plain] [--quiet] [--json]",
+     "machines: follows every `run` through time, looks at every `check`",
+     "  --out DIR      the folder of the page (runs/NAME)\n"
+     "  --from DIR     weights of learners, out of a run of training\n"
+     "  --plain        no folder and no page\n"
+     "  --reference    by the interpreter\n"
+     "  The status is 1 when a check fails.\n",
+     run_machines, false},
     {"runs", "limn runs [DIR] [--with LEARNER] [--has PATTERN] [--json]",
      "the runs in a folder (runs/), with their programs, measures, dates and learners",
      "  --with F       only those that hold a learner of this name, which `learn F … from` can "

@@ -410,6 +410,10 @@ static Node *parse_primary(Parser *p) {
   }
   if (sees(p, 0, "[")) return parse_list(p);
   if (sees(p, 0, "(")) return parse_paren(p);
+  if (sees(p, 0, "mode") && !sees_name(p, 1)) { // of a machine: a value
+    p->token[p->at].kind = TK_NAME;
+    return node_name(p);
+  }
   return error_node(p, "an expression");
 }
 

@@ -588,6 +588,7 @@ static const struct {
     {"scan", builtin_scan, false},
     {"refit", builtin_refit, false},
     {"delay", builtin_delay, false},
+    {"flow", builtin_flow, false},
 };
 
 Builtin builtin_find(Name name, World *w, bool *nodes) {
@@ -603,7 +604,8 @@ Builtin builtin_find(Name name, World *w, bool *nodes) {
 const char *const *builtin_names(uint32_t *n) {
   static const char *const names[] = {
       "sum",     "mean",      "prod",  "max", "min", "argmax", "argmin", "concat", "normal",
-      "uniform", "positions", "order", "rev", "fwd", "scan",   "size",   "refit",  "delay"};
+      "uniform", "positions", "order", "rev", "fwd", "scan",   "size",   "refit",  "delay",
+      "flow"};
   *n = COUNT(names);
   return names;
 }

@@ -17,6 +17,9 @@ Value builtin_scan(Body *, Env *, const Node *use, const Node *config, Value arg
 // refit.c
 Value builtin_refit(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
 
+// machine_flow.c
+Value builtin_flow(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+
 // machine.c
 Value builtin_delay(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
 

@@ -48,7 +48,7 @@ static bool balance(Body *b, Value *left, Value *right, Span span) {
   return true;
 }
 
-static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+static Value one_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
                          Span span) {
   Value both = value_concat(b, left, right);
   both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
@@ -58,6 +58,21 @@ static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Va
   Value v = apply(b, env, distance, both, NULL, span);
   b->distance = false;
   return v;
+}
+
+// Several wires on both sides, and a distance of two: the distances of the pairs are added.
+static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+                         Span span) {
+  if (left.n < 2 || left.n != right.n || arity_of(b, env, distance) != 2)
+    return one_distance(b, env, distance, left, right, span);
+  Value sum = {0};
+  for (uint32_t i = 0; i < left.n; i++) {
+    Value v = one_distance(b, env, distance, value_one(b, left.at[i]), value_one(b, right.at[i]), span);
+    if (v.n != 1 || v.at[0].error) return v;
+    Val pair[2] = {i ? sum.at[0] : v.at[0], v.at[0]};
+    sum = i ? value_one(b, val_fn(b, FN_add, pair, 2, span, NULL)) : v;
+  }
+  return sum;
 }
 
 static void no_distance(Body *b, const Value *left, const Value *right, Span span) {

@@ -336,6 +336,45 @@ static Id guard_wire(Maker *m, Env *env, const Node *cond, int mode) {
   return fit_value(m, only, &number, cond->span, "what is compared");
 }
 
+// -- values of a known type ------------------------------------------------------------------------
+// A label is said by its name, where its type is known: `next link = B when far > 1 else A`.
+static bool label_value(Maker *m, Env *env, const Node *n, const Type *own, Val *out) {
+  if (n->kind == N_PAREN) return label_value(m, env, n->kid[0], own, out);
+  if (n->kind == N_NAME && !env_find(env, n->name)) {
+    const Ids *names = &m->w->label_names.at[own->names];
+    for (uint32_t i = 0; i < names->n; i++)
+      if (names->at[i] == n->name) {
+        *out = val_fill(m->b, val_literal(m->b, i, n->span), full_type(m, own));
+        return true;
+      }
+    return false;
+  }
+  Val side[2];
+  if (n->kind != N_WHEN) return false;
+  for (int i = 0; i < 2; i++) {
+    const Node *x = n->kid[2 * i];
+    if (label_value(m, env, x, own, &side[i])) continue;
+    Value v = eval_alone(m->b, env, x);
+    if (v.n != 1) return false;
+    side[i] = v.at[0];
+  }
+  Value cond = eval_alone(m->b, env, n->kid[1]);
+  if (cond.n != 1 || cond.at[0].error || side[0].error || side[1].error) {
+    *out = val_error(n->span);
+    return true;
+  }
+  *out = val_select(m->b, cond.at[0], side[0], side[1], n->span, NULL);
+  return true;
+}
+
+Value eval_typed(Maker *m, Env *env, const Node *brackets, const Node *expr, const Node *pad,
+                 const Type *own, Span span) {
+  Val v;
+  if (!brackets && own->base == BASE_LABEL && own->names && label_value(m, env, expr, own, &v))
+    return value_one(m->b, v);
+  return eval_equation(m->b, env, brackets, expr, pad, own, span);
+}
+
 // -- lines ----------------------------------------------------------------------------------------
 static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
   World *w = m->w;
@@ -396,7 +435,7 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
     return;
   }
   const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;
-  Value v = eval_equation(m->b, env, n->kid[0], n->kid[1], NULL, own, n->span);
+  Value v = eval_typed(m, env, n->kid[0], n->kid[1], NULL, own, n->span);
   if (v.n != 1) return;
   Id value = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
   if (!value) return;
@@ -519,8 +558,7 @@ static void do_equation(Maker *m, Env *env, const Node *n) {
     return;
   }
   const Type *own = &m->s->out.at[port].type;
-  Value v = eval_equation(m->b, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own,
-                          n->span);
+  Value v = eval_typed(m, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own, n->span);
   if (v.n != 1) v = value_error(m->b, n->span);
   Id wire = fit_value(m, v.at[0], own, n->kid[1]->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));

@@ -48,6 +48,19 @@ static Id gradient_wire(Maker *m, const Learned *l, uint32_t param) {
   return box_call(w, d, back, in.at, in.n, origin_at(m->b, l->span));
 }
 
+// Does this wire need the other one?
+static bool depends(World *w, const Diagram *d, Id wire, Id on) {
+  bool *needs = NEW_ARRAY(w->arena, bool, d->wire.n);
+  needs[on] = true;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    bool any = false;
+    for (uint32_t k = 0; k < b->nin; k++) any |= needs[b->in[k]];
+    for (uint32_t k = 0; k < b->nout; k++) needs[b->out[k]] |= any;
+  }
+  return needs[wire];
+}
+
 static const char *optimiser_word(World *w, const Node *n) {
   if (n->kind == N_CALL) n = n->kid[0];
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
@@ -67,6 +80,10 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
   Type own = m->held.at[l->at].own;
   if (own.base != BASE_R) {
     diag_error(w->diags, l->span, "only numbers learn, and `%s` is %s", name, own_text(w, &own));
+    return false;
+  }
+  if (!depends(w, s->d, l->loss, s->d->param.at[state->param].wire)) {
+    diag_error(w->diags, l->span, "what shall become small does not depend on `%s`", name);
     return false;
   }
   const Node *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;
@@ -98,7 +115,9 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
 }
 
 bool learn_states(Maker *m, Program *p) {
+  m->s->learnt_from = m->s->state.n;
   for (uint32_t i = 0; i < m->learned.n; i++)
     if (!step_state(m, p, &m->learned.at[i])) return false;
+  m->s->learnt_to = m->s->state.n;
   return true;
 }

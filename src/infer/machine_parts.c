@@ -389,7 +389,7 @@ static void take_target(Maker *m, Env *env, Target *t) {
                 : r->kid[0];
   }
   Span span = t->route.at[0]->span;
-  Value v = eval_equation(m->b, env, brackets, value, NULL, &own, span);
+  Value v = eval_typed(m, env, brackets, value, NULL, &own, span);
   if (v.n != 1) return;
   t->wire = fit_value(m, v.at[0], &own, span,
                       arena_format(w->arena, "port `%s`", name_text(w->names, t->name)));

@@ -102,6 +102,8 @@ struct System {
   VEC(Part) part;
   VEC(Route) route;
   VEC(Junction) junction;
+  Ids own_param, own_rate, own_next;   // of `own`: param and wires of the lens, 0 = none
+  uint32_t learnt_from, learnt_to;     // states that only optimisers have
   Diagram *lens; // in: its ports, then what parts show; out: its ports, then what parts take
 };
 
@@ -191,6 +193,12 @@ typedef struct Machines {
 
 // Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
 bool claim_sides(Infer *, Program *, const Check *, const double *watch, double side[2]);
+
+// rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
+Diagram *system_rates(World *, const System *);
+// The same inputs and the length of the step, of this type: a number, or one for each of the axes
+// that the states have in front. Outputs: the states after it.
+Diagram *system_step(World *, const System *, bool euler, const Type *length);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *infer_system(Infer *, Program *, const char *name, const Node *call);

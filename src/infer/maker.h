@@ -70,6 +70,8 @@ Node *as_root(World *, const Node *cond); // a number that grows through 0 when 
 int own_state(const Maker *, Name);                           // its number; -1: none
 int port_named(const Port *, uint32_t n, Name);               // its number; -1: none
 void add_change(Maker *, Change);
+Value eval_typed(Maker *, Env *, const Node *brackets, const Node *expr, const Node *pad,
+                 const Type *own, Span); // like eval_equation; labels by their names
 void add_in_ports(Maker *, Env *, const Node *params, uint64_t modes);
 void add_out_ports(Maker *, Env *, const Node *result, uint64_t modes);
 void add_states(Maker *, Env *, const Node *states);

@@ -250,6 +250,11 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
 static void take_lens(Maker *m, const Id *map, const uint32_t *param) {
   System *s = m->s;
   Places places = {0};
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    vec_push(m->w->arena, &s->own_param, s->state.at[i].param);
+    vec_push(m->w->arena, &s->own_rate, s->state.at[i].rate);
+    vec_push(m->w->arena, &s->own_next, s->state.at[i].next);
+  }
   wires_of(m, &places);
   for (uint32_t i = 0; i < places.n; i++) *places.at[i] = map[*places.at[i]];
   for (uint32_t i = 0; i < s->state.n; i++)
@@ -604,7 +609,8 @@ System *system_closed(Infer *in, System *s) {
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {.path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
-    uint32_t k = diagram_param(w, held, p, port->type, port->name, 0);
+    uint32_t k =
+        diagram_param(w, held, p, s->d->wire.at[s->d->in.at[i]].type, port->name, 0);
     diagram_output(w, held, held->param.at[k].wire);
     in_end[i] = out[i] = (WeaveEnd){1, i};
   }

@@ -115,15 +115,6 @@ static Id each_make(World *w, Diagram *d, Each *e) {
   return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, 0);
 }
 
-// x + c y
-static Id plus_times(World *w, Diagram *d, Id x, double c, Id y) {
-  Each e = each_of(w, d->wire.at[x].type);
-  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank), b = each_read(w, &e, y, BASE_R, e.t.rank);
-  uint32_t product = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), b, 0);
-  scalar_fn(w, &e.loop, FN_add, a, product, 0);
-  return each_make(w, d, &e);
-}
-
 static Id plus_number(World *w, Diagram *d, Id x, double k) {
   Each e = each_of(w, d->wire.at[x].type);
   uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank);
@@ -182,6 +173,17 @@ static void add_ports(Rows *r, Scan *scan, const bool *rows, const Id *port, boo
 
 static Id outer_param(Rows *r, uint32_t i) { return add_param(r->w, r->to, r->s->d, i); }
 
+static void add_clock(Rows *r, Scan *scan) {
+  Param clock = {.path = "time", .rooted = true, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
+  Type number = {.base = BASE_R};
+  Name name = name_from(r->w->names, "time");
+  uint32_t k = diagram_param(r->w, r->to, clock, number, name, 0);
+  vec_push(r->w->arena, &r->outside, r->to->param.at[k].wire);
+  r->time = diagram_input(r->w, r->body, number, name, 0);
+  if (r->s->time) r->map[r->s->time] = r->time;
+  scan->carry++;
+}
+
 static void add_carries(Rows *r, Scan *scan) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < r->s->state.n; i++) {
@@ -194,14 +196,7 @@ static void add_carries(Rows *r, Scan *scan) {
         diagram_input(r->w, r->body, wire->type, wire->name, wire->origin);
     scan->carry++;
   }
-  Param clock = {.path = "time", .rooted = true, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
-  Type number = {.base = BASE_R};
-  Name name = name_from(r->w->names, "time");
-  uint32_t k = diagram_param(r->w, r->to, clock, number, name, 0);
-  vec_push(r->w->arena, &r->outside, r->to->param.at[k].wire);
-  r->time = diagram_input(r->w, r->body, number, name, 0);
-  if (r->s->time) r->map[r->s->time] = r->time;
-  scan->carry++;
+  add_clock(r, scan);
 }
 
 // What stays the same is a param of the body too.
@@ -210,6 +205,22 @@ static void add_rest(Rows *r) {
   for (uint32_t i = 0; i < d->param.n; i++) {
     if (r->map[d->param.at[i].wire]) continue;
     r->map[d->param.at[i].wire] = add_param(r->w, r->body, d, i);
+  }
+}
+
+static void next_of_start(Rows *r, uint32_t carries, uint32_t slices, Id first) {
+  for (uint32_t i = 0; i < carries; i++)
+    for (uint32_t k = 0; k < r->to->param.n; k++)
+      if (r->to->param.at[k].wire == r->outside.at[slices + i]) r->to->param.at[k].next = first + i;
+}
+
+// Params of the body are those of the whole.
+static void lift_params(Rows *r) {
+  for (uint32_t i = 0; i < r->body->param.n; i++) {
+    Param p = r->body->param.at[i];
+    const Wire *x = &r->body->wire.at[p.wire];
+    uint32_t k = diagram_param(r->w, r->to, p, x->type, x->name, x->origin);
+    vec_push(r->w->arena, &r->outside, r->to->param.at[k].wire);
   }
 }
 
@@ -242,49 +253,17 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows, 
     diagram_output(w, r.body, r.map[sight_wire(s, &sights->at[sight[i]])]);
   for (uint32_t i = 0; i < nseen; i++)
     diagram_output(w, r.body, paste_seen(w, r.body, s, r.map, sights, seen[i], i));
-  for (uint32_t i = 0; i < r.body->param.n; i++) {
-    Param p = r.body->param.at[i];
-    const Wire *x = &r.body->wire.at[p.wire];
-    uint32_t k = diagram_param(w, r.to, p, x->type, x->name, x->origin);
-    vec_push(w->arena, &r.outside, r.to->param.at[k].wire);
-  }
+  lift_params(&r);
   scan.body = r.body;
-  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0), after = first;
-  for (uint32_t i = 0; i < scan.carry; i++) {
-    Id start = r.outside.at[scan.slice + i];
-    for (uint32_t k = 0; k < r.to->param.n; k++)
-      if (r.to->param.at[k].wire == start) r.to->param.at[k].next = after;
-    after++;
-  }
-  for (uint32_t i = 0; i < n + nseen; i++) diagram_output(w, r.to, after + i);
+  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
+  next_of_start(&r, scan.carry, scan.slice, first);
+  for (uint32_t i = 0; i < n + nseen; i++) diagram_output(w, r.to, first + scan.carry + i);
   return flat(w, r.to);
 }
 
 // -- rates ----------------------------------------------------------------------------------------
-// The rates as a function of the states that flow and the time; everything else is a param.
-static Diagram *rates_of(World *w, const System *s) {
-  const Diagram *d = s->d;
-  Diagram *to = diagram_new(w, name_from(w->names, "rates"));
-  Id *map = new_map(w, d);
-  copy_inputs(w, to, d, map);
-  for (uint32_t i = 0; i < s->state.n; i++) {
-    const SystemState *x = &s->state.at[i];
-    const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
-    if (x->rate)
-      map[d->param.at[x->param].wire] = diagram_input(w, to, wire->type, wire->name, wire->origin);
-  }
-  Id time = diagram_input(w, to, (Type){.base = BASE_R}, name_from(w->names, "time"), 0);
-  if (s->time) map[s->time] = time;
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (!map[d->param.at[i].wire]) map[d->param.at[i].wire] = add_param(w, to, d, i);
-  copy_boxes(w, to, d, map);
-  for (uint32_t i = 0; i < s->state.n; i++)
-    if (s->state.at[i].rate) diagram_output(w, to, map[s->state.at[i].rate]);
-  return flat(w, to);
-}
-
 Diagram *pick_tangent(World *w, const System *s) {
-  Diagram *f = rates_of(w, s);
+  Diagram *f = system_rates(w, s);
   uint32_t flows = f->out.n, ports = s->d->in.n;
   bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1), *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
   for (uint32_t i = 0; i < flows; i++) want[ports + i] = true;
@@ -295,88 +274,56 @@ Diagram *pick_tangent(World *w, const System *s) {
   return diagram_simplify(w, diagram_inline_all(w, g));
 }
 
-// One step in the body of a scan: x is moved in place.
-static void one_step(World *w, Diagram *d, Diagram *f, const Id *port, uint32_t ports, Id *x,
-                     uint32_t n, Id *time, const Id *param, double h, bool euler) {
-  static const double at[4] = {0, 0.5, 0.5, 1};
-  Id k[4][1024];
-  uint32_t stages = euler ? 1 : 4;
-  for (uint32_t stage = 0; stage < stages; stage++) {
-    Ids in = {0};
-    for (uint32_t i = 0; i < ports; i++) vec_push(w->arena, &in, port[i]);
-    for (uint32_t i = 0; i < n; i++)
-      vec_push(w->arena, &in, stage ? plus_times(w, d, x[i], h * at[stage], k[stage - 1][i]) : x[i]);
-    vec_push(w->arena, &in, stage ? plus_number(w, d, *time, h * at[stage]) : *time);
-    for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, param[i]);
-    Id first = box_call(w, d, f, in.at, in.n, 0);
-    for (uint32_t i = 0; i < n; i++) k[stage][i] = first + i;
+// What flows and the clock, as carries of a scan.
+static void add_flowing(Rows *r, Scan *scan, Ids *moved) {
+  const Diagram *d = r->s->d;
+  for (uint32_t i = 0; i < r->s->state.n; i++) {
+    const SystemState *x = &r->s->state.at[i];
+    if (!x->rate) continue;
+    const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
+    vec_push(r->w->arena, &r->outside, outer_param(r, x->param));
+    vec_push(r->w->arena, moved, diagram_input(r->w, r->body, wire->type, wire->name, 0));
+    scan->carry++;
   }
-  for (uint32_t i = 0; i < n; i++) {
-    if (euler) {
-      x[i] = plus_times(w, d, x[i], h, k[0][i]);
-      continue;
-    }
-    Id sum = plus_times(w, d, k[0][i], 2, k[1][i]);
-    sum = plus_times(w, d, sum, 2, k[2][i]);
-    sum = plus_times(w, d, sum, 1, k[3][i]);
-    x[i] = plus_times(w, d, x[i], h / 6, sum);
-  }
-  *time = plus_number(w, d, *time, h);
+  add_clock(r, scan);
+}
+
+static Id number_wire(World *w, Diagram *d, double k) {
+  Each e = each_of(w, (Type){.base = BASE_R});
+  each_number(w, &e, k);
+  return each_make(w, d, &e);
 }
 
 Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool euler) {
-  Diagram *f = rates_of(w, s), *to = diagram_new(w, s->name), *body = diagram_new(w, s->name);
-  uint32_t ports = s->d->in.n, n = f->out.n;
-  if (n > 1024) return NULL;
-  Scan scan = {.axis = {name_from(w->names, "step"), size_of(w, steps)}, .carry = n + 1, .hold = ports};
-  Ids outside = {0};
-  Id x[1024], time, *port = NEW_ARRAY(w->arena, Id, ports + 1), *hold = NEW_ARRAY(w->arena, Id, ports + 1);
-  // a scan runs along something: a row of zeros that nobody reads
-  Type tick = type_make(w, BASE_R, 1, &(Axis){.size = size_of(w, steps)});
-  Each zero = each_of(w, tick);
-  each_number(w, &zero, 0);
-  scan.slice = 1;
+  Type number = {.base = BASE_R};
+  Diagram *f = system_step(w, s, euler, &number);
+  Rows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
+  Scan scan = {.axis = {name_from(w->names, "step"), size_of(w, steps)}};
+  Ids x = {0}, in = {0};
+  uint32_t ports = s->d->in.n;
+  Id *hold = NEW_ARRAY(w->arena, Id, ports + 1);
   for (uint32_t i = 0; i < ports; i++) {
     const Wire *wire = &f->wire.at[f->in.at[i]];
-    hold[i] = diagram_input(w, to, wire->type, wire->name, 0);
+    hold[i] = diagram_input(w, r.to, wire->type, wire->name, 0);
   }
-  vec_push(w->arena, &outside, each_make(w, to, &zero));
-  diagram_input(w, body, (Type){.base = BASE_R}, 0, 0);
-  uint32_t at = 0;
-  Ids moved = {0};
-  for (uint32_t i = 0; i < s->state.n; i++) {
-    const SystemState *y = &s->state.at[i];
-    if (!y->rate) continue;
-    const Param *p = &s->d->param.at[y->param];
-    const Wire *wire = &s->d->wire.at[p->wire];
-    uint32_t k = diagram_param(w, to, plain_param(p), wire->type, wire->name, 0);
-    vec_push(w->arena, &outside, to->param.at[k].wire);
-    vec_push(w->arena, &moved, k);
-    x[at++] = diagram_input(w, body, wire->type, wire->name, 0);
-  }
-  Param clock = {.path = "time", .rooted = true, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
-  uint32_t t = diagram_param(w, to, clock, (Type){.base = BASE_R}, name_from(w->names, "time"), 0);
-  vec_push(w->arena, &outside, to->param.at[t].wire);
-  vec_push(w->arena, &moved, t);
-  time = diagram_input(w, body, (Type){.base = BASE_R}, name_from(w->names, "time"), 0);
+  add_flowing(&r, &scan, &x);
   for (uint32_t i = 0; i < ports; i++) {
     const Wire *wire = &f->wire.at[f->in.at[i]];
-    port[i] = diagram_input(w, body, wire->type, wire->name, 0);
-    vec_push(w->arena, &outside, hold[i]);
+    vec_push(w->arena, &in, diagram_input(w, r.body, wire->type, wire->name, 0));
+    vec_push(w->arena, &r.outside, hold[i]);
+    scan.hold++;
   }
-  Id *param = NEW_ARRAY(w->arena, Id, f->param.n + 1);
-  for (uint32_t i = 0; i < f->param.n; i++) param[i] = add_param(w, body, f, i);
-  one_step(w, body, f, port, ports, x, n, &time, param, h, euler);
-  for (uint32_t i = 0; i < n; i++) diagram_output(w, body, x[i]);
-  diagram_output(w, body, time);
-  for (uint32_t i = 0; i < body->param.n; i++) {
-    const Wire *wire = &body->wire.at[body->param.at[i].wire];
-    uint32_t k = diagram_param(w, to, body->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, &outside, to->param.at[k].wire);
-  }
-  scan.body = body;
-  Id first = box_scan(w, to, &scan, outside.at, outside.n, 0);
-  for (uint32_t i = 0; i < moved.n; i++) to->param.at[moved.at[i]].next = first + i;
-  diagram_output(w, to, first + n);
-  return flat(w, to);
+  for (uint32_t i = 0; i < x.n; i++) vec_push(w->arena, &in, x.at[i]);
+  vec_push(w->arena, &in, r.time);
+  vec_push(w->arena, &in, number_wire(w, r.body, h));
+  for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
+  Id after = box_call(w, r.body, f, in.at, in.n, 0);
+  for (uint32_t i = 0; i < x.n; i++) diagram_output(w, r.body, after + i);
+  diagram_output(w, r.body, plus_number(w, r.body, r.time, h));
+  lift_params(&r);
+  scan.body = r.body;
+  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
+  next_of_start(&r, scan.carry, 0, first);
+  diagram_output(w, r.to, first + x.n);
+  return flat(w, r.to);
 }

@@ -44,7 +44,7 @@ Diagram *pick_tangent(World *, const System *);
 // Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.
 Diagram *pick_steps(World *, const System *, int64_t steps, double h, bool euler);
 
-// ticks.c, flow.c
+// ticks.c, follow.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);
 bool follow_flow(Sim *, uint32_t number, Followed *);
 
@@ -58,11 +58,9 @@ void run_shows(const Program *, uint32_t number, SeenList *); // what is shown o
 bool table_inputs(Sim *, const bool *rows, int64_t ticks, double **out);
 bool table_rows(Sim *, bool *rows, int64_t *ticks);
 
-// flow.c: one point
+// flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;
-Flow *flow_open(Sim *);
-uint32_t flow_count(const Flow *);
-bool flow_start(Flow *, double *x);              // the states as they are in the store
+Flow *flow_open(Sim *); // NULL with a diagnostic
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx);
 bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j);
 const char *flow_name(void *flow, uint32_t i);
