@@ -784,7 +784,7 @@ static Canvas *draw_goals(Limn *l) {
 }
 
 // The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
-// that labels are 7 points high, and not under 6 when a row takes 15 % more than its width.
+// that labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
   char *end = NULL;
   *out = 0;

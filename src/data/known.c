@@ -163,6 +163,16 @@ const char *find_folder(Arena *a, const char *set) {
   return strcmp(set, "fashion") == 0 && is_folder(debian) ? debian : NULL;
 }
 
+const char *data_file(Arena *a, const char *beside, const char *path) {
+  const char *here = beside ? path_join(a, beside, path) : path, *root, *called;
+  if (*path == '/' || path_exists(here)) return here;
+  for (uint32_t k = 0; data_root(a, k, &root, &called); k++) {
+    const char *there = root ? arena_format(a, "%s/%s", root, path) : NULL;
+    if (there && path_exists(there)) return there;
+  }
+  return here;
+}
+
 const char *get_advice(const char *set) { return find_known(set)->get; }
 int64_t known_rows(const char *set, Split split) { return find_known(set)->rows[split]; }
 

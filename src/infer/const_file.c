@@ -117,7 +117,7 @@ static bool type_of_file(Reading *r, const Array *x, const Type *want, Type *out
 
 Value const_from_file(Body *b, Def *d, const Node *file, const Type *want, Span span) {
   World *w = b->w;
-  Reading r = {b, d, file, path_join(w->arena, d->scope->path, file->text)};
+  Reading r = {b, d, file, data_file(w->arena, d->scope->path, file->text)};
   Type t;
   if (!d->file) {
     Array *x = NEW(w->arena, Array);

@@ -16,7 +16,7 @@ static void add_field(World *w, DataFields *d, const Field *f) {
 
 static bool file_fields(Infer *in, const Given *g, DataFields *out) {
   World *w = in->w;
-  const char *why, *path = path_join(w->arena, g->beside, g->path);
+  const char *why, *path = data_file(w->arena, g->beside, g->path);
   if (!path_exists(path)) {
     out->absent = arena_format(w->arena, "%s is not there", path);
     return true;

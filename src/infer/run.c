@@ -262,7 +262,7 @@ static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *
   World *w = in->w;
   const Node *n = on->kid[0], *name = n->kind == N_AT ? n->kid[0] : n;
   if (n->kind == N_STR) {
-    r->path = path_join(w->arena, p->scope->path, n->text);
+    r->path = data_file(w->arena, p->scope->path, n->text);
     return s;
   }
   Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;

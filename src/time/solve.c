@@ -154,6 +154,7 @@ static bool choose_first(Solver *s) {
 // Everything that a step needs to be known at its beginning.
 static bool prepare(Solver *s) {
   if (!s->begun && !events_begin(s)) return false;
+  s->odd = false;
   if (!s->known) {
     if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
     solver_odd(s, s->t, s->rate);
@@ -219,8 +220,9 @@ static bool too_many(Solver *s, double end) {
   if (s->steps + s->rejections < s->how.steps) return false;
   return !solver_fail(s,
                       "%llu steps were made, and only t = %.6g of %.6g is reached: ask for less "
-                      "precision, use the stiff method, or allow more steps",
-                      (unsigned long long)s->how.steps, s->t, end);
+                      "precision,%s or allow more steps",
+                      (unsigned long long)s->how.steps, s->t, end,
+                      s->stepper == &stiff_stepper ? "" : " use the stiff method,");
 }
 
 // A step that is good enough, and its dense output.
@@ -253,8 +255,7 @@ static RootEnd again(Solver *s, double to, double *when) {
 // The step to `to` has an event at `when`: made anew, it ends just behind it.
 static RootEnd sharpen(Solver *s, double to, double *when) {
   for (double margin = 1e-7; margin < 1; margin *= 100) {
-    double near = *when + margin * (*when - s->t);
-    if (!(near > *when)) near = nextafter(*when, INFINITY);
+    double near = *when + fmax(margin * (*when - s->t), 256 * DBL_EPSILON * fabs(*when));
     if (near >= to) break;
     RootEnd end = again(s, near, when);
     if (end != ROOT_NONE) return end;

@@ -57,12 +57,11 @@ static const double between[3][STAGES] = {
      -52.072871366152654, -59.78993625266729, -0.15582684282751913, 4.883087185713722}};
 
 struct Stiff {
-  double *jacobian; // [n n] at (from, x)
+  double *jacobian; // [n n] at (t, x)
   double *matrix;   // [n n] factored
   uint32_t *swap;
   double *in_time; // [n] df/dt
-  double from;     // where the Jacobian was made
-  uint64_t step;   // and before which step
+  uint64_t step;   // before which they were made
   bool made;
 };
 
