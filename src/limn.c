@@ -831,6 +831,8 @@ bool limn_drawn(const Limn *l) { return l->drawn; }
 // Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
 static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
   if (!l->program) return NULL;
+  const Learning *g = learning_named(l, name);
+  if (g) return learning_draw(l->in, l->arena, l->program, g, true);
   bool goal = !name;
   for (uint32_t i = 0; i < l->program->goal.n && name; i++)
     goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
