@@ -19,6 +19,13 @@ LimnStatus train_run(Infer *, Program *, const LimnTrain *, const char **dir);
 const char *train_weights(Arena *,
                           const char *from); // the model of a run folder, or the file itself
 
+// folder.c, copy.c: what every run folder has. NULL, or what went wrong.
+const char *folder_make(Arena *, const char *path);                      // with those around it
+const char *folder_next(Arena *, const char *program, const char **dir); // runs/NAME, or NAME.2 …
+bool folder_taken(Arena *, const char *dir);                             // there is a run in it
+void note_machine(Buf *);                                                // pairs for run.json
+const char *program_copy(World *, const Program *, const char *dir);
+
 // What was trained, used; the answer goes to the Buf.
 LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);                   // measure.c
 LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
