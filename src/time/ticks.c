@@ -56,7 +56,8 @@ static double gauge_value(const Gauge *g, WatchKind kind, double found) {
 // The ticks between the last two times that it grew through its middle.
 static double row_period(const double *x, int64_t n) {
   double high = -1e300, low = 1e300, last = -1, before = -1;
-  for (int64_t i = n / 2; i < n; i++) high = x[i] > high ? x[i] : high, low = x[i] < low ? x[i] : low;
+  for (int64_t i = n / 2; i < n; i++)
+    high = x[i] > high ? x[i] : high, low = x[i] < low ? x[i] : low;
   double middle = (high + low) / 2;
   for (int64_t i = n / 2 + 1; i < n; i++)
     if (x[i - 1] <= middle && x[i] > middle) before = last, last = (double)i;
@@ -85,8 +86,9 @@ static void find_watchers(Ticking *t, Watchers *out) {
     t->f->watch[i] = NEW_ARRAY(t->m->arena, double, c->watch.n + 1);
     for (uint32_t k = 0; k < c->watch.n; k++)
       if (is_watched(&c->watch.at[k]))
-        vec_push(t->m->arena, out,
-                 (Watcher){.watch = &c->watch.at[k], .out = &t->f->watch[i][k], .found = 0.0 / 0.0});
+        vec_push(
+            t->m->arena, out,
+            (Watcher){.watch = &c->watch.at[k], .out = &t->f->watch[i][k], .found = 0.0 / 0.0});
   }
 }
 
@@ -149,8 +151,8 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
 }
 
 static Engine *rows_engine(Ticking *t, int64_t ticks) {
-  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight, t->sights,
-                                t->seen, t->seens);
+  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight,
+                                t->sights, t->seen, t->seens);
   return sim_engine(t->m, d);
 }
 
@@ -195,7 +197,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   int64_t most = largest(&t, &watchers, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
   if (chunk > ticks) chunk = ticks;
-  double *row = NEW_ARRAY(m->arena, double, chunk * most + 1);
+  double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
   Engine *e = rows_engine(&t, chunk);
   if (!e) return false;
   uint64_t step = 0;

@@ -74,6 +74,10 @@ typedef struct {
   const double *moment;           // [moments]
   const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
   const int64_t *step;            // [axis 0] of paths; NULL otherwise
+  bool whole;                     // values of t are whole numbers
+  uint32_t marks;                 // moments at which something happened
+  const double *mark;             // [marks]
+  const char *const *mark_text;   // [marks] what
 } Shown;
 typedef VEC(Shown) Shows;
 // All of a program, computed with what a run folder holds.
