@@ -701,9 +701,15 @@ static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
   Shows shown = {0};
   Buf who = buf_new(l->arena);
   const char *error = "";
-  LimnStatus status = train_shows(l->in, l->program, how, &shown);
+  bool machines = machines_ran(l->arena, how->from);
+  LimnStatus status = machines ? machines_report(l->in, l->program, how->from)
+                               : train_shows(l->in, l->program, how, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
+  if (machines) {
+    *text = arena_format(l->arena, "%s/report.html", how->from);
+    return LIMN_GOOD;
+  }
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,

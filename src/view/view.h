@@ -176,6 +176,8 @@ Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
 // ran.c: runs and checks of machines
 LimnStatus machines_run(Infer *, Program *, const LimnRun *, Buf *json);
+bool machines_ran(Arena *, const char *dir);                     // the folder is of such a run
+LimnStatus machines_report(Infer *, Program *, const char *dir); // its page, made anew
 
 // report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown
 typedef struct {
