@@ -116,8 +116,7 @@ void results_begin(Results *r, Infer *in, Program *p) {
   }
   for (uint32_t i = 0; i < p->ran->check.n; i++) {
     const Check *c = &p->ran->check.at[i];
-    Name of = c->run ? p->ran->run.at[c->run - 1].name : c->system->name;
-    RanCheck one = {.of = name_text(w->names, of), .text = one_line(r->arena, c->text)};
+    RanCheck one = {.of = c->of, .text = one_line(r->arena, c->text)};
     one.figure = "";
     vec_push(r->arena, &r->check, one);
   }
