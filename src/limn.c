@@ -701,9 +701,15 @@ static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
   Shows shown = {0};
   Buf who = buf_new(l->arena);
   const char *error = "";
-  LimnStatus status = train_shows(l->in, l->program, how, &shown);
+  bool machines = machines_ran(l->arena, how->from);
+  LimnStatus status = machines ? machines_report(l->in, l->program, how->from)
+                               : train_shows(l->in, l->program, how, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
+  if (machines) {
+    *text = arena_format(l->arena, "%s/report.html", how->from);
+    return LIMN_GOOD;
+  }
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
@@ -784,7 +790,7 @@ static Canvas *draw_goals(Limn *l) {
 }
 
 // The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
-// that labels are 7 points high, and not under 6 when a row takes 15 % more than its width.
+// that labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
   char *end = NULL;
   *out = 0;
@@ -831,6 +837,8 @@ bool limn_drawn(const Limn *l) { return l->drawn; }
 // Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
 static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
   if (!l->program) return NULL;
+  const Learning *g = learning_named(l, name);
+  if (g) return learning_draw(l->in, l->arena, l->program, g, true);
   bool goal = !name;
   for (uint32_t i = 0; i < l->program->goal.n && name; i++)
     goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;

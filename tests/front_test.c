@@ -179,10 +179,13 @@ static const Accepted accepted[] = {
     // stepped over
     {"wiring Cell(speed: R[]) -> (served: {A, B}) {\n p : Phone, a : Tower(0)\n p.sig -> a.sig "
      "when link = A\n}\ncheck Or : y = a or b",
-     {"(later Cell \"wiring\") (later Or \"check\")"}},
+     {"(part (lhss (lhs p _)) (name Phone) _)",
+      "(route (dot sig (name p)) (dot sig (name a)) (cmp \"=\" (name link) (name A)))",
+      "(check (name Or) (name y) (or (name a) (name b)) _ _)"}},
     {"machine H(out: R[]) -> (T: R[]) {\n mode off { T' = -k*(T - out)\n jump on when T <= 19 "
      "}\n}\nrun Team[3] for 6000 ticks on World",
-     {"(later H \"machine\") (later Team \"run\")"}},
+     {"(mode off _ _ (block (equation (lhss (lhs T \"'\" _))", "(jump on (cmp \"l\"",
+      "(simulate (at (name Team)"}},
     // layout and letters
     {"goal fit :\n  f(x)\n  ~ y   by l2",
      {"(goal fit (equal (call (name f) (name x)) (name y)) (by (name l2)))"}},
@@ -489,7 +492,7 @@ static const struct {
     {"box f = - x - - y", "box f = -x - -y\n"},
     {"goal fit :\nf(x)\n", NULL},
     {"goal fit :\n      f(x)\n ~ y", "goal fit :\n  f(x)\n  ~ y\n"},
-    {"wiring  W( a ) {\n a   -> b\n}   # c", "wiring  W( a ) {\n a   -> b\n}   # c\n"},
+    {"wiring  W( a ) {\n a   -> b\n}   # c", "wiring W(a) {\n  a -> b\n}   # c\n"},
     {"# nothing", "# nothing\n"},
     {"", ""},
 };

@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { STATEMENTS = 6, PROGRAMS = 100 };
+enum { STATEMENTS = 6, PROGRAMS = 200 };
 static const char *const levels[] = {"learner", "model", "layer"};
 
 // -- counting -------------------------------------------------------------------------------------
@@ -153,10 +153,9 @@ static bool same_bytes(Limn *a, Limn *b, const char *name, const char *level) {
 // The faults of one program. `order`: compare with another order of its declarations.
 static uint32_t check_chance(Tally *t, uint64_t seed, uint32_t statements, bool order) {
   RandomProgram *p = random_program(t->arena, seed, statements);
-  if (t->list && !is_well_typed(random_program_text(t->arena, p, 0))) {
-    fprintf(stderr, "seed %llu is not well typed\n", (unsigned long long)seed);
-    return 0;
-  }
+  if (t->list && !is_well_typed(random_program_text(t->arena, p, 0)))
+    return add_faults(t, "random", arena_format(t->arena, "seed %llu", (unsigned long long)seed),
+                      "not well typed at 0, 0\n");
   Limn *l = chance_loaded(random_program_text(t->arena, p, 0), seed);
   Limn *o = order ? chance_loaded(random_program_text(t->arena, p, seed), seed) : NULL;
   const char *file = arena_format(t->arena, "seed %llu", (unsigned long long)seed);

@@ -11,6 +11,7 @@ enum { AXES = 4, WIRES = 40, BOXES = 12 };
 
 typedef struct {
   char label[24], size[64];
+  bool lost; // a call has not kept its label: equations can give it one, reductions do not find it
 } Axis_;
 
 typedef struct {
@@ -81,6 +82,7 @@ static bool keep(Gen *g, Wire_ *w) {
 }
 
 static void axis_set(Axis_ *a, const char *label, const char *size) {
+  a->lost = false;
   snprintf(a->label, sizeof a->label, "%s", label);
   snprintf(a->size, sizeof a->size, "%s", size);
 }
@@ -121,9 +123,17 @@ static bool at_each_place(Gen *g) {
   return keep(g, y);
 }
 
-// Are the axes of b in a, by label and size, in the same order?
+static bool has_lost(const Wire_ *w) {
+  bool lost = false;
+  for (uint32_t i = 0; i < w->rank; i++) lost |= w->axis[i].lost;
+  return lost;
+}
+
+// Are the axes of b in a, by label and size, in the same order? If labels are lost, it must have as
+// many.
 static bool fits_in(const Wire_ *b, const Wire_ *a) {
   int last = -1;
+  if (a->rank != b->rank && (has_lost(a) || has_lost(b))) return false;
   for (uint32_t i = 0; i < b->rank; i++) {
     int at = axis_of(a, b->axis[i].label);
     if (at <= last || strcmp(a->axis[at].size, b->axis[i].size) != 0) return false;
@@ -178,6 +188,7 @@ static bool reduce(Gen *g) {
   Wire_ *x = wire_with(g, 1, AXES), *y = fresh(g);
   if (!x) return false;
   uint32_t out = below(g, x->rank);
+  if (x->axis[out].lost) return false;
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != out) y->axis[y->rank++] = x->axis[i];
   buf_printf(&g->body, "  %s = %s[%s](%s)\n", y->name, PICK(g, f), x->axis[out].label, x->name);
@@ -298,6 +309,7 @@ static bool embed(Gen *g) {
     y->rank = t->rank + 1;
     memcpy(y->axis, t->axis, sizeof t->axis);
     axis_set(&y->axis[t->rank], "m", "8");
+    y->axis[t->rank].lost = true;
     if (axis_of(t, "m") >= 0) return false;
     buf_printf(&g->body, "  %s = embed[m:8](%s)\n", y->name, t->name);
     return keep(g, y);
@@ -331,6 +343,7 @@ static bool library_keeps(Gen *g) {
   if (f[k].least == 3 && strcmp(x->axis[x->rank - 1].size, "8") != 0) return false;
   y->rank = x->rank;
   memcpy(y->axis, x->axis, sizeof x->axis);
+  for (uint32_t i = 0; i < y->rank; i++) y->axis[i].lost |= strchr(f[k].text, '&') != NULL;
   buf_printf(&g->body, "  %s = %s(%s)\n", y->name, f[k].text, x->name);
   return keep(g, y);
 }
@@ -344,6 +357,7 @@ static bool library_makes(Gen *g) {
   y->rank = x->rank;
   memcpy(y->axis, x->axis, sizeof x->axis);
   axis_set(&y->axis[x->rank - 1], "o", "6");
+  y->axis[x->rank - 1].lost = true;
   buf_printf(&g->body, "  %s = %s(%s)\n", y->name, PICK(g, f), x->name);
   return keep(g, y);
 }
@@ -397,7 +411,7 @@ static bool joined(Gen *g) {
 
 static bool scanned(Gen *g) {
   Wire_ *x = wire_with(g, 2, 2), *y = fresh(g);
-  if (!x) return false;
+  if (!x || x->axis[0].lost) return false;
   uint32_t n = g->cells++;
   vec_push(g->arena, &g->out->part,
            arena_format(g->arena, "box cell%u(x: R[a], s: R[a]) -> R[a] = tanh(%s + s)\n", n,
@@ -648,7 +662,8 @@ static void add_goals(Gen *g) {
 
 RandomProgram *random_program(Arena *a, uint64_t seed, uint32_t statements) {
   Gen *g = NEW(a, Gen);
-  g->arena = a, g->state = seed * 0x9E3779B97F4A7C15u + 1;
+  g->arena = a, g->state = seed;
+  g->state = draw(g); // far from that of the next seed, whose programs would share boxes with these
   g->out = NEW(a, RandomProgram);
   uint32_t boxes = 1 + below(g, 4);
   for (uint32_t k = 0; k < boxes; k++) add_box(g, k, statements);

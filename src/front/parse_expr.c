@@ -38,6 +38,10 @@ bool sees(const Parser *p, uint32_t ahead, const char *text) {
 
 bool sees_name(const Parser *p, uint32_t ahead) { return peek(p, ahead)->kind == TK_NAME; }
 
+bool sees_word(const Parser *p, uint32_t ahead, const char *word) {
+  return sees_name(p, ahead) && strcmp(name_text(p->front->names, peek(p, ahead)->name), word) == 0;
+}
+
 bool sees_label(const Parser *p) {
   return (sees_name(p, 0) || peek(p, 0)->kind == TK_WORD) && sees(p, 1, ":");
 }

@@ -57,6 +57,7 @@ struct Infer {
   Program *program;
   bool doubtful; // a goal was told that it cannot train what it names: nobody else is blamed
   uint32_t bodies, depth;
+  uint32_t inner; // machines that are being made, one in the other
   uint32_t nest;  // expressions inside expressions, through boxes
   uint32_t turns; // of loops, so far
   uint32_t

@@ -592,7 +592,9 @@ static void take_ports(Maker *m, Env *env, int mode) {
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
     const Binding *bind = id ? &env->binding.at[id - 1] : NULL;
-    if (!bind || !bind->value.n || bind->value.at[0].error) continue;
+    if (!bind || !bind->value.n) continue;
+    m->broken |= bind->value.at[0].error; // which was told
+    if (m->broken) continue;
     const char *what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, name));
     if (bind->kind != BIND_STATE && bind->kind != BIND_VALUE) continue;
     Id wire = fit_value(m, bind->value.at[0], &m->s->out.at[i].type, bind->span, what);

@@ -56,6 +56,7 @@ typedef struct Maker {
   VEC(Learned) learned;
   VEC(Target) target;
   Table *parts; // Name to its number + 1
+  bool broken;  // something that it is made of has errors of its own: nothing more is said of this
   Table *targets;
   uint32_t lags;
 } Maker;

@@ -465,7 +465,7 @@ static System *make_system(Maker *m) {
     else if (m->h.body)
       one_expression(m, m->h.body);
   }
-  if (m->w->diags->errors > errors) return NULL;
+  if (m->w->diags->errors > errors || m->broken) return NULL;
   check_targets(m);
   if (m->w->diags->errors > errors) return NULL;
   settle_junctions(m);
@@ -479,6 +479,8 @@ static System *make_system(Maker *m) {
   forget_passing(m->s->d);
   return m->s;
 }
+
+enum { INNER_LIMIT = 64 };
 
 // Everything about it is known: it may be used again.
 static bool is_closed(World *w, const Diagram *d) {
@@ -495,11 +497,16 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
                   uint32_t npass, bool generic, Span span) {
   World *w = in->w;
   bool plain = !config && !npass;
-  if (d->broken) return NULL;
+  if (d->broken || in->inner > INNER_LIMIT) return NULL;
   if (plain && d->system) return d->system;
-  if (d->busy) {
+  if (d->busy && plain) {
     Id e = diag_error(w->diags, span, "`%s` is a part of itself", name_text(w->names, d->name));
     diag_note(w->diags, e, d->span, "declared here");
+    return NULL;
+  }
+  if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
+    in->inner++;
+    diag_error(w->diags, span, "machines are nested more than %d deep here", INNER_LIMIT);
     return NULL;
   }
   if (npass > 8) {
@@ -528,10 +535,13 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  bool busy = d->busy;
   d->busy = true;
+  in->inner++;
   System *made = make_system(&m);
-  d->busy = false;
-  if (w->diags->errors > errors) {
+  if (in->inner <= INNER_LIMIT) in->inner--;
+  d->busy = busy;
+  if (w->diags->errors > errors || !made) {
     if (plain) d->broken = true;
     return NULL;
   }
@@ -580,17 +590,10 @@ static void describe_routes(Maker *m) {
   }
   const Node *body = m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
-    const Node *n = body->kid[i]->kind == N_ROUTE || body->kid[i]->kind == N_EQUATION
-                        ? with_ports(m, body->kid[i])
-                        : NULL;
-    if (!n) continue;
-    const Node *to = n->kind == N_ROUTE ? n->kid[1] : n->kid[0]->kid[0];
-    if (to->kind == N_AT) to = to->kid[0];
-    int port = (to->kind == N_NAME || to->kind == N_LHS) && !to->op
-                   ? port_named(m->s->out.at, m->s->out.n, to->name)
-                   : -1;
-    if (port < 0 || (n->kind == N_ROUTE && n->kid[2])) continue;
-    describe(m, (PortEnd){0, (uint32_t)port}, n->kind == N_ROUTE ? n->kid[0] : n->kid[1], NULL);
+    if (body->kid[i]->kind != N_EQUATION) continue;
+    const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
+    int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
+    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, n->kid[1], NULL);
   }
 }
 

@@ -149,7 +149,8 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
 
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
-  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF};
+  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
+                                  SOLVE_STIFF};
   double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
   SolveHow how = {.method = method[r->follow], .step = r->step, .relative = tolerance};
   how.absolute = tolerance * 1e-3;
@@ -167,8 +168,12 @@ static bool follow_all(Following *g, double *start) {
       if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
       if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
     }
-    if (g->m->how->progress) g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
-    if (g->m->how->stop && *g->m->how->stop) return g->f->stopped = true;
+    if (g->m->how->progress)
+      g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
+    if (g->m->how->stop && *g->m->how->stop) {
+      g->f->stopped = true;
+      break;
+    }
   }
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
   return true;
@@ -192,15 +197,15 @@ static bool follow_plain(Following *g, double *start) {
   double t = 0;
   flow_put(g->flow, 0, start, NULL);
   if (!keep_moment(g, 0, start)) return false;
-  for (int64_t done = 0; done + chunk <= steps; done += chunk) {
+  for (int64_t done = 0; done + chunk <= steps && !g->f->stopped; done += chunk) {
     if (!sim_run(g->m, e, 0)) return false;
     state_get(g->flow->time, &t);
     flow_start(g->flow, g->x);
     if (!keep_moment(g, t, g->x)) return false;
     if (g->m->how->progress) g->m->how->progress(g->m->how->context, (double)done / (double)steps);
-    if (g->m->how->stop && *g->m->how->stop) return g->f->stopped = true;
+    g->f->stopped = g->m->how->stop && *g->m->how->stop;
+    g->f->record.steps += (uint64_t)chunk;
   }
-  g->f->record.steps = (uint64_t)(steps / chunk * chunk);
   engine_free(e);
   return true;
 }
@@ -223,7 +228,8 @@ static bool open_look(Following *g, uint32_t number) {
   return g->look != NULL;
 }
 
-static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers, bool keeps) {
+static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers,
+                        bool keeps) {
   Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
   record_begin(m, number, &f->record);
   if (watchers->n > 64) {

@@ -251,7 +251,8 @@ static bool is_held(Scene *s, double x, double y, double end, Ids *near) {
   grid_find(s, &s->segments, &here, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Segment *k = &s->segment.at[near->at[i]];
-    if (is_kind(s, k, THING_CUP) && segment_enters(k, &here)) return true;
+    bool stands = is_kind(s, k, THING_CUP) || is_kind(s, k, THING_STROKE); // or a port
+    if (stands && segment_enters(k, &here)) return true;
   }
   return false;
 }

@@ -389,14 +389,14 @@ Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *ho
   return whole_of(w, a, k->diagram, how, supply, k);
 }
 
-// With notes, it is one row.
+// With notes, it is one row unless a width is asked for.
 Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   Sketch *s = circuit_of(w, a, d, how, NULL);
-  double width = how->width > 0 ? how->width : how->width < 0 ? 0 : ROW_WIDTH;
-  Page *p = lay_page(a, s, how->notes ? 0 : width);
+  bool limited = how->width > 0;
+  Page *p = lay_page(a, s, how->notes && !limited ? -1 : how->width);
   if (!p) return NULL;
-  Canvas *c = how->notes ? notes_paint(w, a, p->row.at[0], origin_span(w, s->origin).file)
-                         : page_paint(a, p, s);
+  Canvas *c =
+      how->notes ? notes_paint(w, a, p, origin_span(w, s->origin).file) : page_paint(a, p, s);
   if (!how->no_legend) legend_paint(c, a, p);
   return c;
 }

@@ -100,6 +100,11 @@ typedef struct {
   const Id *in;
 } FormulaOf;
 const char *formula_text(const FormulaOf *, Arena *);
+// With names for operands, where formula_text says only a sign; NULL: their order does not matter,
+// or the text has names.
+const char *formula_named(const FormulaOf *, Arena *);
+// What an operand is called there; NULL: no need to.
+const char *formula_operand(const FormulaOf *, uint32_t operand);
 uint32_t formula_letters(const char *);
 bool is_product(const Loop *, uint32_t scalar); // of operands
 

@@ -1,8 +1,9 @@
 // A loop is read by its indices. One that stands in an operand and in the result passes; in several
 // operands and the result, they merge; in two operands and not in the result, they meet in a cup;
-// alone in an operand, it is summed up; alone in the result, it begins. Coordinates that are not
-// plain come first, and last for the result: a view, a convolution's window, a fixed place. What
-// the body does to numbers stands above.
+// alone in an operand, it is summed up; alone in the result, it begins. One that the result has
+// several times goes on as all of them, from a dot, or begins as two, in a cap. Coordinates that
+// are not plain come first, and last for the result: a view, a convolution's window, a fixed place.
+// What the body does to numbers stands above.
 #include "view/circuit.h"
 
 #include <math.h>
@@ -365,7 +366,8 @@ static void read_operand(Reading *r, uint32_t i) {
 }
 
 typedef struct {
-  uint32_t stage, result; // the bundle that comes out, a strand for each index in `order`
+  uint32_t stage, result; // the bundle that comes out, a strand for each index in `order`,
+                          // where one is there twice only if both begin together
   uint32_t *use;          // [operand]
   Ids order;
   bool mean; // the sum is divided by the number of its terms
@@ -379,6 +381,10 @@ static uint32_t uses_of(const Reading *r, const Joining *j, uint32_t index, Ids 
   return out->n;
 }
 
+static bool begins_twice(const Joining *j, uint32_t at) {
+  return at + 1 < j->order.n && j->order.at[at] == j->order.at[at + 1];
+}
+
 static void join_index(Reading *r, Joining *j, uint32_t index, bool product) {
   static const char *const word[] = {[SUM] = "Σ", [PROD] = "Π", [MAX] = "Max", [MIN] = "Min"};
   static const char *const said[] = {
@@ -389,6 +395,12 @@ static void join_index(Reading *r, Joining *j, uint32_t index, bool product) {
   while (at < j->order.n && j->order.at[at] != index + 1) at++;
   if (at < j->order.n) {
     uint32_t to = strand_at(s, j->result, at);
+    if (begins_twice(j, at)) {
+      Glyph *cap = stage_glyph(s, j->stage, GLYPH_CAP, NULL);
+      cap->words = "unit";
+      vec_push(s->arena, &cap->out, to), vec_push(s->arena, &cap->out, to + 1);
+      return;
+    }
     if (!n) stage_link(s, j->stage, LINK_BEGIN, 0, to);
     for (uint32_t i = 0; i < n; i++)
       stage_link(s, j->stage, n == 1 ? LINK_PASS : LINK_MERGE, uses.at[i], to);
@@ -445,6 +457,55 @@ static Ids result_order(Reading *r) {
   return order;
 }
 
+static uint32_t times_in(const Ids *ids, uint32_t end, Id x) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < end; i++) n += ids->at[i] == x;
+  return n;
+}
+
+static bool is_read(const Reading *r, Id index) {
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    if (!r->gone[i] && ids_find(&r->index[i], index) < r->index[i].n) return true;
+  return false;
+}
+
+// Each index of the result once; one that no operand has and the result has twice begins as both.
+static Ids joined_order(const Reading *r, const Ids *whole) {
+  Ids order = {0};
+  Arena *a = r->p->c->s->arena;
+  for (uint32_t i = 0; i < whole->n; i++) {
+    Id index = whole->at[i];
+    if (times_in(whole, i, index)) continue;
+    vec_push(a, &order, index);
+    if (times_in(whole, whole->n, index) == 2 && !is_read(r, index)) vec_push(a, &order, index);
+  }
+  return order;
+}
+
+// What the loop writes, a strand for each index of the result.
+static uint32_t make_result(Reading *r, uint32_t stage, const Ids *order) {
+  Sketch *s = r->p->c->s;
+  if (is_plain_access(r, &r->l->out)) return part_make(r->p, stage, r->box->out[0]);
+  uint32_t b = sketch_make(s, stage, NULL, order->n ? order->n : 1);
+  label_indices(r, b, order);
+  return b;
+}
+
+// An index that the result has more often than there are strands of it goes on as all of them.
+static uint32_t spread_indices(Reading *r, const Joining *j, const Ids *whole) {
+  Sketch *s = r->p->c->s;
+  uint32_t stage = sketch_stage(s, r->p->block, "diagonal");
+  uint32_t use = sketch_use(s, stage, j->result), b = make_result(r, stage, whole);
+  for (uint32_t i = 0; i < whole->n; i++) {
+    uint32_t before = times_in(whole, i, whole->at[i]);
+    uint32_t from = ids_find(&j->order, whole->at[i]);
+    bool own = before < times_in(&j->order, j->order.n, whole->at[i]);
+    stage_link(s, stage, own ? LINK_PASS : LINK_COPY, strand_at(s, use, from + (own ? before : 0)),
+               strand_at(s, b, i));
+  }
+  return b;
+}
+
 static void write_result(Reading *r, uint32_t joined) {
   Sketch *s = r->p->c->s;
   uint32_t stage = sketch_stage(s, r->p->block, "write"), at = 0;
@@ -486,6 +547,10 @@ static bool draw_mask(Part *p, const Box *box) {
   return true;
 }
 
+static bool is_one(const Scalar *x) {
+  return x->fn == FN_CONST && x->k > 0.999999 && x->k < 1.000001;
+}
+
 // x when i = j else 0: what stands on a diagonal. The operand goes on as one of the two axes, and
 // the other begins on it; a diagonal of ones begins by itself.
 static bool is_diagonal(const Loop *l, uint32_t *i, uint32_t *j) {
@@ -496,8 +561,8 @@ static bool is_diagonal(const Loop *l, uint32_t *i, uint32_t *j) {
   if (when->fn != FN_eq || no->fn != FN_CONST || no->k < 0 || no->k > 0) return false;
   const Scalar *a = &l->scalar[when->arg[0]], *b = &l->scalar[when->arg[1]];
   *i = a->ref, *j = b->ref;
-  bool one = yes->fn == FN_CONST && yes->k > 0.999999 && yes->k < 1.000001;
-  return a->fn == FN_AT && b->fn == FN_AT && a->ref != b->ref && (l->nin ? yes->fn == FN_ARG : one);
+  return a->fn == FN_AT && b->fn == FN_AT && a->ref != b->ref &&
+         (l->nin ? yes->fn == FN_ARG : is_one(yes));
 }
 
 static uint32_t place_of(World *w, const Access *a, uint32_t index) {
@@ -542,21 +607,25 @@ static bool draw_diagonal(Part *p, const Box *box) {
   return true;
 }
 
+static bool same_order(const Ids *a, const Ids *b) {
+  return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
+}
+
 // The stage in which operands meet, and what comes out of it.
-static Joining join_operands(Reading *r, const char *text) {
+static Joining join_operands(Reading *r, const char *text, const Ids *whole) {
   Part *p = r->p;
   Sketch *s = p->c->s;
   const Loop *l = r->l;
-  Joining j = {.order = result_order(r), .mean = begins_mean(p, r->box)};
+  Joining j = {.order = joined_order(r, whole), .mean = begins_mean(p, r->box)};
   j.stage = sketch_stage(s, p->block, text ? text : "combine");
   s->stage.at[j.stage].free = true;
   j.use = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
   for (uint32_t i = 0; i < l->nin; i++)
     if (!r->gone[i]) j.use[i] = sketch_use(s, j.stage, r->bundle[i]);
-  if (is_plain_access(r, &l->out)) {
-    j.result = part_make(p, j.stage, r->box->out[0]);
+  if (same_order(&j.order, whole)) {
+    j.result = make_result(r, j.stage, whole);
   } else {
-    j.result = sketch_make(s, j.stage, NULL, j.order.n ? j.order.n : 1);
+    j.result = sketch_make(s, j.stage, NULL, j.order.n);
     label_indices(r, j.result, &j.order);
   }
   return j;
@@ -575,6 +644,18 @@ static bool is_only_read(const Reading *r, const char *text) {
     if (k >= r->index[last].n || r->index[last].at[k] != index + 1) return false;
   }
   return r->index[last].n == (r->l->out.rank ? r->l->out.rank : 1);
+}
+
+// The formula above what comes out, and what it calls that which goes in.
+static void put_formula(const Reading *r, const Joining *j, const char *text) {
+  Sketch *s = r->p->c->s;
+  FormulaOf of = {r->p->c->w, r->p->d, r->l, r->box->in};
+  Glyph *g = stage_glyph(s, j->stage, GLYPH_WISE, text);
+  g->over = j->result;
+  g->turned = formula_named(&of, s->arena);
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    if (!r->gone[i] && is_in_body(r->l, i) && strcmp(text, "f") != 0)
+      s->bundle.at[j->use[i]].as = formula_operand(&of, i);
 }
 
 void draw_loop(Part *p, const Box *box) {
@@ -600,12 +681,16 @@ void draw_loop(Part *p, const Box *box) {
     label_wire(p, box->out[0]);
     return;
   }
-  Joining j = join_operands(&r, text);
+  Ids whole = result_order(&r);
+  Joining j = join_operands(&r, text, &whole);
   for (uint32_t i = 0; i < l->nindex; i++) join_index(&r, &j, i, product);
   join_scalars(&r, &j);
   begin_scalar(&r, &j);
-  if (text) stage_glyph(s, j.stage, GLYPH_WISE, text)->over = j.result;
-  if (!is_plain_access(&r, &l->out)) write_result(&r, j.result);
+  bool unit =
+      !l->nin && j.order.n == 2 && begins_twice(&j, 0) && is_one(&l->scalar[l->nscalar - 1]);
+  if (text && !unit) put_formula(&r, &j, text);
+  uint32_t joined = same_order(&j.order, &whole) ? j.result : spread_indices(&r, &j, &whole);
+  if (!is_plain_access(&r, &l->out)) write_result(&r, joined);
   for (uint32_t i = 1; i < box->nout; i++)
     if (reads(p->d, box->out[i])) make_winner(p, j.stage, box->out[i]);
 }

@@ -29,9 +29,19 @@ static const char *infix(Fn fn, int *level) {
   return NULL;
 }
 
-static const char *operand_name(const Formula *f, uint32_t i) {
-  if (f->named) return name_text(f->of->w->names, f->of->d->wire.at[f->of->in[i]].name);
+static bool is_index(const FormulaOf *of, const char *name) {
+  for (uint32_t i = 0; i < of->l->nindex; i++)
+    if (strcmp(name_text(of->w->names, of->l->index[i].name), name) == 0) return true;
+  return false;
+}
+
+// Letters that are not those of axes, since these stand on the wires too.
+static const char *operand_name(const FormulaOf *of, bool named, uint32_t i) {
+  if (named) return name_text(of->w->names, of->d->wire.at[of->in[i]].name);
   static const char *const letters[] = {"x", "y", "z", "u", "v", "w"};
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < COUNT(letters); k++)
+    if ((of->l->nin < 2 || !is_index(of, letters[k])) && n++ == i) return letters[k];
   return letters[i % COUNT(letters)];
 }
 
@@ -82,7 +92,7 @@ static void write_leaf(const Formula *f, const Scalar *x) {
   if (x->fn == FN_CONST)
     number(f->out, x->k);
   else if (x->fn == FN_ARG)
-    buf_text(f->out, operand_name(f, x->ref));
+    buf_text(f->out, operand_name(f->of, f->named, x->ref));
   else if (x->fn == FN_AT)
     buf_text(f->out, name_text(w->names, f->of->l->index[x->ref].name));
   else
@@ -199,6 +209,28 @@ const char *formula_text(const FormulaOf *of, Arena *a) {
     write(&f, l->nscalar - 1, 0);
   }
   return b.at;
+}
+
+// A sign alone, which says the same in whatever order its operands stand.
+static bool is_free_sign(const Loop *l) {
+  static const Fn fn[] = {FN_add,     FN_mul, FN_eq, FN_ne, FN_maximum,
+                          FN_minimum, FN_and, FN_or, FN_xor};
+  const Scalar *x = &l->scalar[l->nscalar - 1];
+  for (uint32_t i = 0; i < COUNT(fn); i++)
+    if (x->fn == fn[i]) return is_sign(l, x);
+  return false;
+}
+
+const char *formula_named(const FormulaOf *of, Arena *a) {
+  const Loop *l = of->l;
+  if (l->nin < 2 || is_free_sign(l) || !is_sign(l, &l->scalar[l->nscalar - 1])) return NULL;
+  Buf b = buf_new(a);
+  write(&(Formula){of, &b, all_named(of)}, l->nscalar - 1, 0);
+  return b.at;
+}
+
+const char *formula_operand(const FormulaOf *of, uint32_t operand) {
+  return of->l->nin < 2 || is_free_sign(of->l) ? NULL : operand_name(of, all_named(of), operand);
 }
 
 uint32_t formula_letters(const char *text) {

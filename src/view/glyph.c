@@ -9,6 +9,7 @@ enum { REACH = 16 }; // from where lines bend to a circle that they touch
 
 double label_width(const char *label) { return math_width(FACE_ITALIC, LABEL, label); }
 double name_width(const char *name) { return math_width(FACE_ITALIC, NAME, name); }
+double operand_width(const char *name) { return math_width(FACE_ITALIC, OPERAND, name); }
 
 static double text_room(Face face, double size, const Glyph *g) {
   double small = fmax(g->above ? math_width(FACE_ITALIC, SMALL, g->above) : 0,

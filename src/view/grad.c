@@ -243,6 +243,6 @@ Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   end_weights(w, f, r, s);
   s->title = arena_format(a, "∂%s", name_text(w->names, f->name));
   s->about = "The reverse derivative, as a circuit";
-  Page *p = lay_page(a, s, how->width > 0 ? how->width : how->width < 0 ? 0 : ROW_WIDTH);
+  Page *p = lay_page(a, s, how->width);
   return p ? page_paint(a, p, s) : NULL;
 }

@@ -4,6 +4,10 @@
 // between them. This file is the frame around the others (lay.h).
 #include "view/lay.h"
 
+#include <stdlib.h>
+
+enum { STRAIGHTENED = 2, SMALL_BEND = 10, FIRM = 8, HARDER = 20 };
+
 static Layout *layout_new(Arena *a, const Sketch *s, const Order *o) {
   Layout *l = NEW(a, Layout);
   l->s = s;
@@ -45,6 +49,27 @@ static void read_heights(Lay *y, const int64_t *place) {
   }
 }
 
+// The sum of all bends is least, so that small ones may be left where others are large anyway.
+// These are seen most: they are pulled harder. Are there any?
+static bool straighten(Lay *y, const int64_t *place) {
+  bool any = false;
+  for (uint32_t i = 0; i < y->p.pull.n; i++) {
+    Pull *p = &y->p.pull.at[i];
+    int64_t bend = llabs(place[p->b] - place[p->a]);
+    if (p->offset || p->weight < FIRM || !bend || bend > SMALL_BEND) continue;
+    p->weight *= HARDER;
+    any = true;
+  }
+  return any;
+}
+
+static bool find_heights(Lay *y, int64_t *place) {
+  bool good = places_solve(y->arena, &y->p, place, &y->l->steps);
+  for (uint32_t k = 0; k < STRAIGHTENED && good && straighten(y, place); k++)
+    good = places_solve(y->arena, &y->p, place, &y->l->steps);
+  return good;
+}
+
 Layout *lay_ordered(Arena *a, const Sketch *s, const Order *o) {
   Layout *l = layout_new(a, s, o);
   Arena *scratch = arena_child(a);
@@ -59,7 +84,7 @@ Layout *lay_ordered(Arena *a, const Sketch *s, const Order *o) {
   find_variables(&y);
   constrain(&y);
   int64_t *place = NEW_ARRAY(scratch, int64_t, y.p.n + 1);
-  bool good = places_solve(scratch, &y.p, place, &l->steps);
+  bool good = find_heights(&y, place);
   if (good) {
     read_heights(&y, place);
     y.arena = a; // what is put into the layout stays

@@ -198,13 +198,14 @@ static void wish(Lay *y, Grid *r, uint32_t above, uint32_t below, double least) 
   vec_push(y->arena, &r->wish, (Gap){above, below, (int64_t)ceil(least)});
 }
 
-// What enters a frame or leaves it runs inside of it there.
+// What enters a frame or leaves it runs inside of it there, up to where what leaves is level.
 static bool runs_inside(const Lay *y, const Entry *e, uint32_t b, const Closed *f, uint32_t section,
                         bool data) {
   if (is_inside(y->s, e->block, b)) return true;
   uint32_t maker = e->bundle ? y->o->maker[e->bundle] : 0;
   uint32_t taker = e->bundle ? y->o->taker[e->bundle] : 0;
-  if ((data && section == f->first) || section > f->last) return false;
+  if (data && section == f->first) return false;
+  if (section > f->last && maker && y->o->at[maker - 1] != f->last) return false;
   return (maker && is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
          (taker && is_inside(y->s, y->s->stage.at[taker - 1].block, b));
 }
@@ -254,6 +255,19 @@ static void find_closed(Lay *y, Grid *r) {
       if (at > f->last) f->last = at;
       if (upper < f->upper) f->upper = upper;
       if (lower > f->lower) f->lower = lower;
+    }
+  }
+}
+
+// What merges into another comes in at the height where it is level.
+static void merges_inside(Lay *y, const Grid *r) {
+  for (uint32_t k = 0; k < y->s->stage.n; k++) {
+    const Stage *t = &y->s->stage.at[k];
+    for (uint32_t i = 0; i < t->link.n && t->block; i++) {
+      uint32_t x = t->link.at[i].a;
+      if (t->link.at[i].kind != LINK_MERGE || y->mid_in[x] != UINT32_MAX) continue;
+      gap(y, r->frame[t->block].top, y->level[x], NEAR + title_room(y->s, t->block));
+      gap(y, y->level[x], r->frame[t->block].bottom, NEAR + foot_room(y->s, t->block));
     }
   }
 }
@@ -361,16 +375,25 @@ static bool are_taken(const Lay *y, uint32_t a, uint32_t b) {
   return y->o->taker[a] && y->o->taker[a] == y->o->taker[b];
 }
 
+// Are a and b in a block that c is not in?
+static bool share_block(const Sketch *s, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t both = block_of_both(s, s->bundle.at[a].block, s->bundle.at[b].block);
+  return both && !is_inside(s, s->bundle.at[c].block, both);
+}
+
 // Between which two of the next row a rule goes on. If what it divided is no longer side by side,
 // since something came between or ended, it goes along with the upper one, or else the lower one;
-// with the lower one too, if what came between is taken together with the upper one.
+// with the lower one too, if what came between is taken together with the upper one or stands in a
+// block with it.
 static bool pair_after(const Lay *y, const Grid *r, uint32_t section, bool near, uint32_t key[2]) {
   const Ids *row = &r->row[section + 1];
   uint32_t upper = key[0] ? r->place[key[0]] : 0, lower = key[1] ? r->place[key[1]] : 0;
   if (upper && lower == upper + 1) return near;
   if (upper == row->n) upper = 0;
   if (near || (!upper && lower < 2)) return false;
-  if (!upper || (lower > upper + 1 && are_taken(y, row->at[upper - 1], row->at[upper])))
+  if (!upper || (lower > upper + 1 &&
+                 (are_taken(y, row->at[upper - 1], row->at[upper]) ||
+                  share_block(y->s, row->at[upper - 1], row->at[lower - 2], row->at[lower - 1]))))
     upper = lower - 1;
   key[0] = row->at[upper - 1], key[1] = row->at[upper];
   return !table_get(r->carried, key, 2 * sizeof *key);
@@ -397,6 +420,17 @@ static void carry_within(Lay *y, Grid *r, uint32_t section, uint32_t rule, const
   table_put(r->carried, key, sizeof key, next);
 }
 
+// Groups a and b stand on both sides of a rule that goes on below `upper`. What begins between them
+// may have come to stand above it: the last of these, or else a.
+static uint32_t group_above(const Lay *y, const Grid *r, const Groups *groups, uint32_t a,
+                            uint32_t b, uint32_t upper) {
+  while (--b > a) {
+    uint32_t out = comes_out(y, &groups->at[b], true);
+    if (out && r->place[out] && r->place[out] <= r->place[upper]) break;
+  }
+  return b;
+}
+
 static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids *under) {
   const Ids *row = &r->row[section];
   const Groups *groups = &r->group[section];
@@ -406,17 +440,17 @@ static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids
       uint32_t key[2] = {comes_out(y, &groups->at[a], true), comes_out(y, &groups->at[b], false)};
       if (a == b && !pass) carry_within(y, r, section, rule, &groups->at[a], &row->at[i - 1]);
       if (a == b) continue;
-      under->at[a] = rule + 1;
-      uint32_t upper = key[0];
-      if (!pair_after(y, r, section, pass == 0, key)) continue;
-      if (key[0] != upper && upper && r->place[upper]) // what comes between stays above it
-        under->at[a] = 0, under->at[b - 1] = rule + 1;
+      bool goes_on = pair_after(y, r, section, pass == 0, key);
+      if (goes_on || !pass) under->at[a] = 0;
+      under->at[goes_on ? group_above(y, r, groups, a, b, key[0]) : a] = rule + 1;
+      if (!goes_on) continue;
       bool same = key[0] == row->at[i - 1] && key[1] == row->at[i];
       table_put(r->carried, key, sizeof key, same ? rule + 1 : rule_goes_on(y, rule, section));
     }
 }
 
 // -- columns --------------------------------------------------------------------------------------
+// Rules stand below the groups that they follow, also below one that ends there if they go on.
 static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bool out) {
   Column c = {0};
   const Groups *groups = &r->group[section];
@@ -424,8 +458,8 @@ static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bo
     uint32_t before = c.n;
     put_group(y, &c, &groups->at[i], out);
     bool source = groups->at[i].stage && !y->s->stage.at[groups->at[i].stage - 1].in.n;
-    if (!under->at[i] || (c.n == before && !source)) continue;
-    vec_push(y->arena, &c, rule_entry(y, &y->rule.at[under->at[i] - 1]));
+    const Rule *rule = under->at[i] ? &y->rule.at[under->at[i] - 1] : NULL;
+    if (rule && (c.n > before || source || rule->next)) vec_push(y->arena, &c, rule_entry(y, rule));
   }
   column_apart(y, &c);
   frames_apart(y, r, &c, section, false);
@@ -511,6 +545,7 @@ void constrain(Lay *y) {
   find_rows(y, &r);
   find_closed(y, &r);
   pairs_apart(y, &r);
+  merges_inside(y, &r);
   for (uint32_t k = 0; k <= y->o->sections; k++) {
     Ids rules = {0}, under = {0};
     data_column(y, &r, k, &rules);

@@ -1,15 +1,19 @@
 // How strands bend before the glyphs of a stage and behind them. All of a stage bend side by side,
 // so that a bundle stays parallel, unless two of them would cross so flatly that one cannot tell
 // which goes where: then each bends for as long as it has to, or one bundle after the other. What
-// crosses least flatly is found by trying.
+// crosses least flatly is found by trying. If all of these are too flat, each strand by itself
+// looks for where to begin and end, one after the other, until no crossing is flat or none gets
+// better.
 #include "view/lay.h"
 
 #include <math.h>
 
 enum { MOST_STRANDS = 64, LENGTHS = 4, MOST_POINTS = 96, STAGGER = 4 };
+enum { MOST_LOOSE = 16, STEPS = 12, ROUNDS = 8, SHORTEST = 24, MOST_ROOM = 4 };
 #define FLAT 31.0   // degrees; the eye, and check.c, want 30
 #define TRIPLE 20.0 // what a crossing of three counts for
 #define APART 1.5   // crossings that are no farther from each other are one point
+#define APART_2 4.0 // if there are lines of two strokes
 
 typedef struct {
   double x, y;
@@ -20,6 +24,7 @@ typedef struct {
       to; // it goes from y0 to y1 between these, from where the stage's curves begin
   uint32_t strand, bundle; // the bundle by its number in the stage
   bool meets;              // it ends on another strand, or begins there
+  bool two;                // it has two strokes
   Spot spot[MOST_POINTS];  // the lines that it is drawn as
   uint32_t spots;
 } Arc;
@@ -28,6 +33,7 @@ typedef VEC(Arc) Arcs;
 typedef struct { // of two arcs
   double x, y;
   uint32_t a, b;
+  bool two; // one of them has two strokes
 } Meeting;
 typedef VEC(Meeting) Meetings;
 
@@ -64,20 +70,21 @@ static bool is_apart(const Arc *a, const Arc *b) {
   return fmax(a->y0, a->y1) < fmin(b->y0, b->y1) || fmax(b->y0, b->y1) < fmin(a->y0, a->y1);
 }
 
-// The least angle at which two cross; 90 if they do not, 0 if they cross and cross back.
+// The least angle at which two cross; 90 if they do not, 0 if they cross and cross back, or cross
+// and then meet.
 static double crossing_angle(const Arc *a, const Arc *b, Spot *at) {
   double least = 90, sides = (a->y0 - b->y0) * (a->y1 - b->y1), x = -1, last = a->y0 - b->y0;
-  if (is_apart(a, b) || fabs(sides) < 0.01) return 90;
+  if (is_apart(a, b)) return 90;
   for (uint32_t i = 0, k = 0; i + 1 < a->spots && k + 1 < b->spots;) {
     const Spot *p = &a->spot[i], *q = &b->spot[k];
     double end = fmin(p[1].x, q[1].x), y = height_at(p, end), z = height_at(q, end);
-    if (last * (y - z) < 0) {
-      if (sides > 0) return 0;
+    if (fabs(y - z) > 1e-6 && last * (y - z) < 0) {
+      if (sides > -0.01) return 0;
       double turn = fabs(degrees(p) - degrees(q)); // two that are steep are flat to each other
       least = fmin(least, fmin(turn, 180 - turn));
       at->x = x + (end - x) * last / (last - (y - z)), at->y = height_at(p, at->x);
     }
-    if (y != z) last = y - z;
+    if (fabs(y - z) > 1e-6) last = y - z;
     x = end;
     i += p[1].x <= end, k += q[1].x <= end;
   }
@@ -88,7 +95,8 @@ static double crossing_angle(const Arc *a, const Arc *b, Spot *at) {
 static bool is_triple(const Meetings *all, const Meeting *m) {
   for (uint32_t i = 0; i < all->n; i++) {
     const Meeting *o = &all->at[i];
-    if (fabs(o->x - m->x) < APART && fabs(o->y - m->y) < APART &&
+    double apart = o->two || m->two ? APART_2 : APART;
+    if (fabs(o->x - m->x) < apart && fabs(o->y - m->y) < apart &&
         (o->a == m->a || o->a == m->b || o->b == m->a || o->b == m->b))
       return true;
   }
@@ -103,7 +111,7 @@ static double flattest(Arena *arena, Arcs *all, double length) {
   for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
   for (uint32_t i = 0; i < all->n; i++)
     for (uint32_t k = i + 1; k < all->n; k++) {
-      Meeting m = {.a = i, .b = k};
+      Meeting m = {.a = i, .b = k, .two = all->at[i].two || all->at[k].two};
       Spot at = {0, 0};
       double angle = crossing_angle(&all->at[i], &all->at[k], &at);
       least = fmin(least, angle);
@@ -179,6 +187,92 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   return most;
 }
 
+// -- each by itself -------------------------------------------------------------------------------
+// By how many degrees the crossings of one with the others are too flat.
+static double flatness(const Arcs *all, uint32_t i) {
+  double sum = 0;
+  Meetings none = {0};
+  Meeting met[MOST_LOOSE];
+  for (uint32_t k = 0, n = 0; k < all->n; k++) {
+    Spot at = {0, 0};
+    double angle = k == i ? 90 : crossing_angle(&all->at[i], &all->at[k], &at);
+    sum += fmax(0, FLAT - angle);
+    if (angle == 90) continue;
+    met[n++] = (Meeting){at.x, at.y, i, k, all->at[i].two || all->at[k].two};
+    none.at = met, none.n = n - 1;
+    if (is_triple(&none, &met[n - 1])) sum += FLAT - TRIPLE;
+  }
+  return sum;
+}
+
+static double flatness_of(const Arcs *all, uint32_t first, uint32_t n) {
+  double sum = 0;
+  for (uint32_t i = first; i < first + n; i++) sum += flatness(all, i);
+  return sum;
+}
+
+static void bend_between(Arc *b, double from, double to, double length, bool to_glyph) {
+  b->from = b->meets && !to_glyph ? 0 : from;
+  b->to = b->meets && to_glyph ? length : to;
+  arc_draw(b, length);
+}
+
+// These bend, side by side, where they cross least flatly, the others as they are.
+static bool loosen(Arcs *all, uint32_t first, uint32_t n, double length, bool to_glyph) {
+  double least = flatness_of(all, first, n), from = -1, to = 0, shortest = SHORTEST;
+  Arc was[MOST_LOOSE];
+  if (least <= 0) return false;
+  for (uint32_t i = 0; i < n; i++) {
+    was[i] = all->at[first + i];
+    shortest = fmax(shortest, 0.35 * fabs(was[i].y1 - was[i].y0));
+  }
+  for (uint32_t p = 0; p <= STEPS; p++)
+    for (uint32_t q = p + 1; q <= STEPS; q++) {
+      double x0 = length * p / STEPS, x1 = length * q / STEPS;
+      if (x1 - x0 < shortest) continue;
+      for (uint32_t i = first; i < first + n; i++)
+        bend_between(&all->at[i], x0, x1, length, to_glyph);
+      double flat = flatness_of(all, first, n);
+      if (flat < least - 1e-6) least = flat, from = x0, to = x1;
+    }
+  for (uint32_t i = 0; i < n; i++) {
+    all->at[first + i] = was[i];
+    if (from >= 0) bend_between(&all->at[first + i], from, to, length, to_glyph);
+  }
+  return from >= 0;
+}
+
+// First bundle by bundle, then strand by strand. The sum of what is too flat comes back.
+static double bend_loose(Arcs *all, double length, bool to_glyph) {
+  bool better = true;
+  for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
+  for (uint32_t round = 0; better && round < ROUNDS; round++) {
+    better = false;
+    for (uint32_t i = 0, n; i < all->n; i += n) {
+      for (n = 1; i + n < all->n && all->at[i + n].bundle == all->at[i].bundle;) n++;
+      better |= loosen(all, i, n, length, to_glyph);
+    }
+    for (uint32_t i = 0; i < all->n && !better; i++) better = loosen(all, i, 1, length, to_glyph);
+  }
+  return flatness_of(all, 0, all->n);
+}
+
+// From each of the plain ways on, until nothing is too flat; or else as in the best of them.
+static double bend_freely(Arcs *all, double room, bool to_glyph) {
+  static const double lengths[] = {1, 1.5, 2.5};
+  double least = INFINITY, flat = INFINITY, length = 0;
+  uint32_t best = 0;
+  for (uint32_t k = 0; k < COUNT(lengths) * WAYS && least > 0; k++) {
+    length = bend(all, k / COUNT(lengths), room * lengths[k % COUNT(lengths)], to_glyph);
+    flat = length > MOST_ROOM * room ? INFINITY : bend_loose(all, length, to_glyph);
+    if (flat < least - 1e-6) least = flat, best = k;
+  }
+  if (flat <= least) return length;
+  length = bend(all, best / COUNT(lengths), room * lengths[best % COUNT(lengths)], to_glyph);
+  bend_loose(all, length, to_glyph);
+  return length;
+}
+
 static double bend_best(Arena *arena, Arcs *all, bool to_glyph) {
   static const double lengths[LENGTHS] = {1, 1.25, 1.5, 2};
   double most = 0, best = -1, length = 0;
@@ -190,6 +284,7 @@ static double bend_best(Arena *arena, Arcs *all, bool to_glyph) {
     double angle = flattest(arena, all, bend(all, k / LENGTHS, longer, to_glyph));
     if (angle > best + 1e-6) best = angle, way = k / LENGTHS, length = longer;
   }
+  if (best < FLAT && most > 0 && all->n <= MOST_LOOSE) return bend_freely(all, most, to_glyph);
   return bend(all, way, length, to_glyph);
 }
 
@@ -200,7 +295,7 @@ static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) 
     for (uint32_t k = 0; k < y->s->bundle.at[bundles->at[i]].n; k++) {
       uint32_t x = strand_at(y->s, bundles->at[i], k), o = other[x];
       Arc b = {.y0 = l->y[x], .y1 = o ? l->out[o] : l->in[x], .strand = x, .bundle = i};
-      b.meets = o > 0;
+      b.meets = o > 0, b.two = y->s->strand.at[x].line == LINE_TANDEM;
       if (!in) b.y0 = o ? l->y[o] : l->out[x], b.y1 = l->y[x];
       vec_push(y->arena, &all, b);
     }

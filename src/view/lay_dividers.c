@@ -118,31 +118,53 @@ static double beside_glyphs(const Finder *k, uint32_t section, double height, do
   return x;
 }
 
+// From where on a tensor is above or below a divider: from where the strand that is nearest to it
+// there begins, or where another one has come across.
+static double bundle_begins(const Finder *k, uint32_t bundle, double height, bool above) {
+  const Bundle *b = &k->y->s->bundle.at[bundle];
+  uint32_t nearest = b->first;
+  double x = -INFINITY;
+  for (uint32_t i = b->first; i < b->first + b->n; i++) {
+    double begin = strand_begins(k, i, height, above);
+    if (begin > k->run[i].x0) x = fmax(x, begin);
+    if (fabs(k->run[i].y0 - height) < fabs(k->run[nearest].y0 - height)) nearest = i;
+  }
+  return b->n ? fmax(x, strand_begins(k, nearest, height, above)) : x;
+}
+
 static double rule_begins(const Finder *k, const Rule *r, double height) {
   const Layout *l = k->y->l;
   const uint32_t bundle[2] = {r->upper, r->lower};
   double x = -INFINITY;
   if (!r->first) return l->section.at[0].data;
-  for (uint32_t side = 0; side < 2; side++) {
-    const Bundle *b = &k->y->s->bundle.at[bundle[side]];
-    for (uint32_t i = 0; i < b->n; i++)
-      if (l->born[b->first + i] == r->first)
-        x = fmax(x, strand_begins(k, b->first + i, height, side == 0));
-  }
+  for (uint32_t side = 0; side < 2; side++)
+    if (bundle_born(k->y->o, bundle[side]) == r->first)
+      x = fmax(x, bundle_begins(k, bundle[side], height, side == 0));
   if (x < 0) x = l->section.at[r->first - 1].glyph;
   return beside_glyphs(k, r->first - 1, height, x, true);
+}
+
+// Up to where a tensor is above or below a divider: to the end of the strand that is nearest to it
+// there, or to where another one comes across.
+static double bundle_ends(const Finder *k, uint32_t bundle, double height, bool above) {
+  const Bundle *b = &k->y->s->bundle.at[bundle];
+  uint32_t nearest = b->first;
+  double x = INFINITY;
+  for (uint32_t i = b->first; i < b->first + b->n; i++) {
+    double end = strand_ends(k, i, height, above);
+    if (end < k->run[i].x1) x = fmin(x, end);
+    if (fabs(k->run[i].y1 - height) < fabs(k->run[nearest].y1 - height)) nearest = i;
+  }
+  return b->n ? fmin(x, strand_ends(k, nearest, height, above)) : x;
 }
 
 static double rule_ends(const Finder *k, const Rule *r, double height) {
   const Layout *l = k->y->l;
   const uint32_t bundle[2] = {r->upper, r->lower};
   double x = INFINITY;
-  for (uint32_t side = 0; side < 2; side++) {
-    const Bundle *b = &k->y->s->bundle.at[bundle[side]];
-    for (uint32_t i = 0; i < b->n; i++)
-      if (l->dies[b->first + i] == r->last)
-        x = fmin(x, strand_ends(k, b->first + i, height, side == 0));
-  }
+  for (uint32_t side = 0; side < 2; side++)
+    if (bundle_dies(k->y->o, bundle[side]) == r->last)
+      x = fmin(x, bundle_ends(k, bundle[side], height, side == 0));
   if (x == INFINITY) x = l->section.at[r->last].glyph;
   return beside_glyphs(k, r->last, height, x, false);
 }

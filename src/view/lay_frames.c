@@ -68,10 +68,12 @@ void find_frames(Lay *y) {
     glyph_extent(l, p, &y0, &y1);
     frame_add(l, y->s->stage.at[p->stage].block, p->x, p->x, y0, y1);
   }
-  for (uint32_t x = 1; x < y->s->strand.n; x++)
-    if (l->label[x])
-      frame_add(l, y->s->bundle.at[y->s->strand.at[x].bundle].block, INFINITY, -INFINITY,
-                l->y[x] - LETTERS, l->y[x]);
+  for (uint32_t x = 1; x < y->s->strand.n; x++) {
+    const Bundle *b = &y->s->bundle.at[y->s->strand.at[x].bundle];
+    bool operand = b->as && x == b->first && l->there[y->s->strand.at[x].bundle];
+    if (l->label[x] || operand)
+      frame_add(l, b->block, INFINITY, -INFINITY, l->y[x] - LETTERS, l->y[x]);
+  }
   for (uint32_t b = y->s->block.n; b-- > 1;) frame_close(y, b);
   for (uint32_t x = 1; x < y->s->strand.n; x++)
     if (l->there[y->s->strand.at[x].bundle])

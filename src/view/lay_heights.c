@@ -38,11 +38,21 @@ static Ids side(Lay *y, const Items *items, bool out) {
   return all;
 }
 
-// Do these stand in the same order in their row?
-static bool is_in_order(const Lay *y, const Ids *strands) {
-  for (uint32_t i = 1; i < strands->n; i++)
-    if (y->where[strands->at[i - 1]] > y->where[strands->at[i]]) return false;
-  return true;
+// Which of these are crossed by none of the others: all that are above it here are so in their row.
+static bool *uncrossed(const Lay *y, const Ids *strands) {
+  bool *is = NEW_ARRAY(y->arena, bool, strands->n + 1);
+  uint32_t low = 0, high = UINT32_MAX;
+  for (uint32_t i = 0; i < strands->n; i++) {
+    uint32_t at = y->where[strands->at[i]] + 1;
+    is[i] = at > low;
+    if (is[i]) low = at;
+  }
+  for (uint32_t i = strands->n; i-- > 0;) {
+    uint32_t at = y->where[strands->at[i]];
+    is[i] = is[i] && at < high;
+    if (at < high) high = at;
+  }
+  return is;
 }
 
 static bool has_inset(const Items *items) {
@@ -72,7 +82,7 @@ static bool is_passed(const Item *m) {
   return passed && m->in.n == m->out.n;
 }
 
-// Variables of a stage: where nothing changes its order, a strand is level up to the glyphs. The
+// Variables of a stage: a strand that crosses none is level up to the glyphs. The
 // ports of an inset are where they are, so strands may have to bend before them.
 static void stage_variables(Lay *y, uint32_t k) {
   const Stage *t = &y->s->stage.at[k];
@@ -82,13 +92,13 @@ static void stage_variables(Lay *y, uint32_t k) {
   for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
   Ids left = side(y, items, false), right = side(y, items, true);
   bool inset = has_inset(items);
-  bool gather = inset || !is_in_order(y, &left), spread = inset || !is_in_order(y, &right);
+  const bool *level_in = uncrossed(y, &left), *level_out = uncrossed(y, &right);
   for (uint32_t i = 0; i < left.n; i++) {
     uint32_t x = left.at[i];
-    y->mid_in[x] = gather ? var_new(y) : y->level[x];
+    y->mid_in[x] = inset || !level_in[i] ? var_new(y) : y->level[x];
     pull(y, y->level[x], y->mid_in[x], 0, straightness(y->s, t, x));
   }
-  for (uint32_t i = 0; i < items->n; i++) {
+  for (uint32_t i = 0, out = 0; i < items->n; i++) {
     const Item *m = &items->at[i];
     bool pass = !m->glyph && m->out.n == 1 && m->in.n;
     for (uint32_t j = 0; j < m->out.n; j++) {
@@ -96,7 +106,7 @@ static void stage_variables(Lay *y, uint32_t k) {
       y->mid_out[x] = pass                       ? y->mid_in[m->in.at[m->straight]]
                       : m->glyph && is_passed(m) ? y->mid_in[m->in.at[j]]
                                                  : var_new(y);
-      y->level[x] = spread ? var_new(y) : y->mid_out[x];
+      y->level[x] = inset || !level_out[out++] ? var_new(y) : y->mid_out[x];
       pull(y, y->level[x], y->mid_out[x], 0, STRAIGHT);
     }
   }

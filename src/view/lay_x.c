@@ -60,6 +60,18 @@ static uint32_t label_section(const Lay *y, uint32_t x) {
   return last && !s->after ? (born < sections ? sections : born) + 1 : 0;
 }
 
+// What a formula calls a tensor stands on its first strand, just before the stage that takes it.
+static void find_operands(Lay *y, Widths *w) {
+  for (uint32_t b = 1; b < y->s->bundle.n; b++) {
+    const Bundle *k = &y->s->bundle.at[b];
+    if (!y->o->rank[b] || !k->as || !k->n || !y->o->taker[b]) continue;
+    uint32_t at = bundle_dies(y->o, b);
+    double label =
+        y->l->label[k->first] == at + 1 ? label_width(y->s->strand.at[k->first].label) : 0;
+    w[at].data = fmax(w[at].data, label + 12 + operand_width(k->as) + 8);
+  }
+}
+
 static void find_labels(Lay *y, Widths *w) {
   for (uint32_t b = 1; b < y->s->bundle.n; b++)
     for (uint32_t i = 0; y->o->rank[b] && i < y->s->bundle.at[b].n; i++) {
@@ -144,6 +156,7 @@ void find_x(Lay *y) {
   double x = left_room(y);
   for (uint32_t k = 0; k < y->s->stage.n; k++) stage_widths(y, k, &w[y->o->at[k]]);
   find_labels(y, w);
+  find_operands(y, w);
   Reach *reach = find_reach(y);
   count_frames(y, reach, w);
   sections_from(l, y->arena, w, sections, x);

@@ -1,9 +1,9 @@
 // Notes: a comment at the end of a line stands on a yellow plate above or below the picture, with a
 // tail to what the line makes: its last glyph, or its wire.
 //
-// The picture is painted once on trial. Then each note, from left to right, takes the first place,
-// nearest first, where its plate meets no other and its tail no label and no other glyph; the
-// picture makes room for the rows of plates. Same program, same places.
+// Each row of the picture is painted once on trial. Then each note, from left to right, takes the
+// first place, nearest first, where its plate meets no other and its tail no label and no other
+// glyph; the row makes room for the plates above and below it. Same program, same places.
 #include "view/room.h"
 #include "view/sketch.h"
 
@@ -88,8 +88,9 @@ static int by_place(const void *a, const void *b) {
   return x->line < y->line ? -1 : x->line > y->line;
 }
 
-// Comments of the file that `file` names, at lines that make something in the picture.
-static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file) {
+// Comments of the file that `file` names, at lines that make something in this row and nothing in a
+// later one, whose notes are known.
+static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file, Notes *later) {
   Notes all = {0};
   for (uint32_t k = 0; k < l->s->stage.n; k++) {
     Span span = origin_span(w, l->s->stage.at[k].origin);
@@ -97,6 +98,7 @@ static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file) {
     if (!span.file || span.file != file) continue;
     source_place(w->sources, (Span){span.file, span.at + (span.n ? span.n - 1 : 0), 1}, &line,
                  &column);
+    if (note_at(later, file, line)) continue;
     Note *known = note_at(&all, file, line);
     Note n = {.file = file, .line = line};
     if (known) {
@@ -109,14 +111,16 @@ static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file) {
     vec_push(a, &all, n);
   }
   if (all.n) qsort(all.at, all.n, sizeof(Note), by_place);
+  for (uint32_t i = 0; i < all.n; i++) vec_push(a, later, all.at[i]);
   return all;
 }
 
 // -- places ---------------------------------------------------------------------------------------
 typedef struct {
   const Canvas *trial;
-  double height; // of the picture
-  double row[2]; // heights of the rows above and below
+  double width;  // of the page; a plate stays inside if it can
+  double height; // of the row
+  double row[2]; // heights of the plates above and below
   Notes *notes;
   uint32_t placed; // so many are
 } Places;
@@ -152,15 +156,17 @@ static bool plate_is_free(const Places *p, const Note *n) {
   return n->left >= EDGE;
 }
 
-// As near as its tail is free, above first; else as near as its plate is.
+// As near as its tail is free, above first; else as near as its plate is; inside the page, if there
+// is room.
 static void place_note(Places *p, Note *n) {
-  for (int strict = 1; strict >= 0; strict--)
+  for (int strict = 3; strict >= 0; strict--)
     for (int k = 0; k < 4 * FARTHEST; k++) {
       double by = (k / 4 + 1) / 2 * 20.0 * (k / 4 % 2 ? 1 : -1);
       if (k % 2) continue;
       n->below = k % 4 != 0;
       n->left = fmax(EDGE, n->x - n->w / 2) + by;
-      if (plate_is_free(p, n) && (!strict || tail_is_free(p, n))) return;
+      if (strict / 2 && n->left + n->w + EDGE > p->width) continue;
+      if (plate_is_free(p, n) && (!(strict % 2) || tail_is_free(p, n))) return;
     }
 }
 
@@ -192,18 +198,39 @@ static void note_paint(Canvas *c, const Places *p, const Note *n) {
   canvas_close(c);
 }
 
-Canvas *notes_paint(World *w, Arena *a, Layout *l, uint32_t file) {
+static Places place_row(World *w, Arena *a, const Page *page, uint32_t row, uint32_t file,
+                        Notes *later) {
+  const Layout *l = page->row.at[row];
   Canvas *trial = canvas_new(a, l->width, l->height, "", "");
-  Notes notes = find_notes(w, a, l, file);
-  Places p = {.trial = trial, .height = l->height, .notes = &notes};
+  Notes *notes = NEW(a, Notes);
+  *notes = find_notes(w, a, l, file, later);
+  Places p = {.trial = trial, .width = page->width, .height = l->height, .notes = notes};
   paint(trial, a, l);
   place_all(&p);
-  double width = l->width;
-  for (uint32_t i = 0; i < notes.n; i++)
-    width = fmax(width, notes.at[i].left + notes.at[i].w + EDGE);
-  layout_shift(l, 0, p.row[0]);
-  Canvas *c = canvas_new(a, width, l->height + p.row[0] + p.row[1], l->s->title, l->s->about);
-  paint(c, a, l);
-  for (uint32_t i = 0; i < notes.n; i++) note_paint(c, &p, &notes.at[i]);
+  return p;
+}
+
+Canvas *notes_paint(World *w, Arena *a, const Page *page, uint32_t file) {
+  uint32_t rows = page->row.n;
+  Places *p = NEW_ARRAY(a, Places, rows);
+  Notes later = {0};
+  for (uint32_t i = rows; i-- > 0;) p[i] = place_row(w, a, page, i, file, &later);
+  double width = page->width, height = (rows - 1) * (double)ROW_GAP, down = 0;
+  for (uint32_t i = 0; i < rows; i++) height += p[i].height + p[i].row[0] + p[i].row[1];
+  for (uint32_t i = 0; i < later.n; i++)
+    if (later.at[i].left + later.at[i].w + EDGE > width)
+      width = later.at[i].left + later.at[i].w + EDGE;
+  const Sketch *s = page->row.at[0]->s;
+  Canvas *c = canvas_new(a, width, height, s->title, s->about);
+  for (uint32_t i = 0; i < rows; i++) {
+    canvas_shift(c, 0, p[i].row[0]);
+    page_row_paint(c, a, page, i);
+    canvas_shift(c, 0, -p[i].row[0]);
+    for (uint32_t k = 0; k < p[i].notes->n; k++) note_paint(c, &p[i], &p[i].notes->at[k]);
+    double step = p[i].height + p[i].row[0] + p[i].row[1] + ROW_GAP;
+    canvas_shift(c, 0, step);
+    down += step;
+  }
+  canvas_shift(c, 0, -down);
   return c;
 }

@@ -136,22 +136,30 @@ static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
   return at;
 }
 
-// What takes nothing, a copy and a crossing stand just before the first use of what they make.
-static void move_late(const Sorting *sorting) {
+// What takes nothing, a copy and a crossing stand just before the first use of what they make, and
+// not behind what begins beside that: this must not come to stand between things that they take.
+static void move_late(const Sorting *sorting, Arena *a) {
   const Sketch *s = sorting->s;
   Order *o = sorting->o;
+  uint32_t *latest = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  memset(latest, 0xff, (s->stage.n + 1) * sizeof *latest);
   for (uint32_t k = s->stage.n; k-- > 0;) {
     const Stage *t = &s->stage.at[k];
-    uint32_t next = o->sections;
-    if (!is_late(t) || !t->out.n) continue;
+    uint32_t next = o->sections, late = o->at[k];
     for (uint32_t i = 0; i < t->out.n; i++) {
       uint32_t taker = o->taker[t->out.at[i]];
       if (!taker) continue;
       uint32_t at = use_begins(sorting, taker - 1, t->block);
       if (at < next) next = at;
     }
-    if (!t->in.n) o->at[k] = next ? next - 1 : 0;
-    if (next) larger(&o->at[k], next - 1);
+    if (!t->in.n) late = next ? next - 1 : 0;
+    if (next) larger(&late, next - 1);
+    if (late > latest[k]) late = latest[k];
+    if (is_late(t) && t->out.n) o->at[k] = late;
+    uint32_t beside = !t->in.n && t->beside ? o->maker[t->beside] : 0;
+    uint32_t before = beside && s->stage.at[beside - 1].in.n > 0;
+    if (beside && o->at[k] >= before && o->at[k] - before < latest[beside - 1])
+      latest[beside - 1] = o->at[k] - before;
   }
 }
 
@@ -217,7 +225,7 @@ Order *sketch_order(Arena *a, Sketch *s) {
   }
   for (uint32_t b = t.ever.next[0], n = 0; b; b = t.ever.next[b]) o->rank[b] = ++n;
   o->sections += ends_last(s, o);
-  move_late(&t);
+  move_late(&t, a);
   find_blocks(s, o);
   return o;
 }

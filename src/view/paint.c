@@ -206,11 +206,12 @@ static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, 
   static const double by[] = {0, 12, -10, 22, -20};
   double width = math_width(FACE_ITALIC, LABEL, text), left = l->left[b];
   bool down = y < l->top[b] + 20;
+  double low = strpbrk(text, "()gjpqyQ,") ? 4 : 1; // so far letters reach below their line
   double at[] = {left + 7 - width / 2, left - width - 2, left + 14, left + 18 + width};
   double x = at[0], to = y;
   for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
     double x0 = at[k % COUNT(at)], y0 = y + (down ? 1 : -1) * by[k / COUNT(at)];
-    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + 1}, NULL, "frame") >= 1)
+    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + low}, NULL, "frame") >= 1)
       x = x0, to = y0;
   }
   canvas_open(c, "", "label", "");
@@ -268,8 +269,8 @@ static void names(Canvas *c, const Layout *l) {
 }
 
 // Letters that reach below their line, and lines of two strokes, want more room.
-static double label_lift(const Strand *k) {
-  bool low = strpbrk(k->label, "gjpqyQ") != NULL;
+static double label_lift(const Strand *k, const char *label) {
+  bool low = strpbrk(label, "gjpqyQ") != NULL;
   if (k->line >= LINE_FORTH) return 9; // above its arrowhead
   return 5 + (low ? 1.5 : 0) + (k->line == LINE_TANDEM ? 1.5 : 0);
 }
@@ -279,9 +280,23 @@ static void labels(Canvas *c, const Layout *l) {
     if (!l->label[x]) continue;
     const Section *s = &l->section.at[l->label[x] - 1];
     canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - label_lift(&l->s->strand.at[x]),
+    math_text(c, s->data + 6, l->y[x] - label_lift(&l->s->strand.at[x], l->s->strand.at[x].label),
               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
               l->s->strand.at[x].label);
+    canvas_close(c);
+  }
+}
+
+static void operands(Canvas *c, const Layout *l) {
+  for (uint32_t b = 1; b < l->s->bundle.n; b++) {
+    const Bundle *k = &l->s->bundle.at[b];
+    if (!l->there[b] || !k->as || !k->n || l->dies[k->first] + 1 >= l->section.n) continue;
+    const Strand *first = &l->s->strand.at[k->first];
+    double x = l->section.at[l->dies[k->first]].data + 6;
+    if (l->label[k->first] == l->dies[k->first] + 1) x += label_width(first->label) + 8;
+    canvas_open(c, "", "label", "");
+    math_text(c, x, l->y[k->first] - label_lift(first, k->as),
+              &(Text){.face = FACE_ITALIC, .size = OPERAND, .ink = INK_SOFT}, k->as);
     canvas_close(c);
   }
 }
@@ -386,6 +401,7 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   if (l->s->before) bends(c, l, &l->s->in, l->section.at[0].data, false);
   if (l->s->after) bends(c, l, &l->s->out, l->section.at[l->section.n - 1].gather, true);
   labels(c, l);
+  operands(c, l);
   if (!l->s->inset) names(c, l);
   turn_texts(c, l);
 }

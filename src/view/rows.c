@@ -10,9 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 5, GAP_ROWS = 6, NUMBERED = 3, NUMBER = 11 };
-#define OVERRUN 0.15 // at most so much of the width
-#define PLANNED 0.12 // and so much by what is known before a row is laid out
+enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
+#define OVERRUN 0.15 // by so much of it a row may be wider than the usual width
+#define PLANNED 0.8 // of what a row may be too wide, by what is known before it is laid out
+#define LESS 0.02   // so much narrower it is planned in each round
 // What is bad about a row, to be added up; the shortfall of a row is squared.
 #define LAST 0.25 // of the shortfall, in the last row
 #define BAD_OVERRUN 2.0
@@ -31,13 +32,14 @@ typedef struct {
   Arena *arena;
   Sketch *s;
   Order *o;
-  double width;
-  double *wide;      // [section] its width
-  double *upto;      // [section] sum of those before it
-  Reach *span;       // [block]
-  uint32_t *strands; // [section] that are alive where it begins
-  Ids *cut;          // [section] blocks that a cut before it would go through, outermost first
-  Ids at;            // where rows begin; then the number of sections
+  double width, over; // of a row, and by how much of that it may be wider
+  double aim;         // the width that is planned
+  double *wide;       // [section] its width
+  double *upto;       // [section] sum of those before it
+  Reach *span;        // [block]
+  uint32_t *strands;  // [section] that are alive where it begins
+  Ids *cut;           // [section] blocks that a cut before it would go through, outermost first
+  Ids at;             // where rows begin; then the number of sections
 } Breaking;
 
 // -- widths ---------------------------------------------------------------------------------------
@@ -147,9 +149,9 @@ static double badness_of_pieces(const Breaking *r, uint32_t i, uint32_t j) {
 }
 
 static double badness_of_row(const Breaking *r, uint32_t i, uint32_t j) {
-  double rest = (r->width - row_width(r, i, j)) / r->width, bad = BAD_ROW;
+  double rest = (r->aim - row_width(r, i, j)) / r->aim, bad = BAD_ROW;
   if (rest < 0)
-    bad += BAD_OVERRUN * rest * rest + (rest < -PLANNED ? 100 * -rest : 0);
+    bad += BAD_OVERRUN * rest * rest + (rest < -PLANNED * r->over ? 100 * -rest : 0);
   else
     bad += rest * rest * (j < r->o->sections ? 1 : LAST);
   return bad + badness_of_pieces(r, i, j) + (j < r->o->sections ? badness_of_cut(r, j) : 0);
@@ -163,7 +165,7 @@ static void choose_cuts(Breaking *r) {
     for (uint32_t i = j; i-- > 0;) {
       double bad = best[i] + badness_of_row(r, i, j);
       if (bad < best[j]) best[j] = bad, from[j] = i;
-      if (row_width(r, i, j) > r->width * (1 + PLANNED)) break;
+      if (row_width(r, i, j) > r->aim * (1 + PLANNED * r->over)) break;
     }
   }
   r->at.n = 0;
@@ -240,7 +242,8 @@ static uint32_t cut_block(Cutting *c, uint32_t b) {
 static uint32_t cut_bundle(Cutting *c, uint32_t b, bool is_named) {
   const Bundle *old = &c->r->s->bundle.at[b];
   uint32_t id = c->s->bundle.n;
-  Bundle k = {.name = is_named ? old->name : NULL, .first = c->s->strand.n, .n = old->n};
+  Bundle k = {
+      .name = is_named ? old->name : NULL, .first = c->s->strand.n, .n = old->n, .as = old->as};
   k.block = cut_block(c, old->block);
   for (uint32_t i = 0; i < old->n; i++) {
     Strand x = c->r->s->strand.at[old->first + i];
@@ -318,7 +321,7 @@ static Page *page_new(Arena *a) { return NEW(a, Page); }
 
 static void page_add(Arena *a, Page *p, Layout *l) {
   p->width = fmax(p->width, l->width);
-  p->height += l->height + (p->row.n ? GAP_ROWS : 0);
+  p->height += l->height + (p->row.n ? ROW_GAP : 0);
   p->steps += l->steps;
   vec_push(a, &p->row, l);
 }
@@ -348,12 +351,12 @@ static Page *lay_rows(Breaking *r) {
 
 static bool is_too_wide(const Breaking *r, const Page *p) {
   for (uint32_t i = 0; i < p->row.n; i++)
-    if (p->row.at[i]->width > r->width * (1 + OVERRUN) && p->row.at[i]->section.n > 2) return true;
+    if (p->row.at[i]->width > r->width * (1 + r->over) && p->row.at[i]->section.n > 2) return true;
   return false;
 }
 
-static Page *break_rows(Arena *a, Sketch *s, Order *o, double width) {
-  Breaking r = {.arena = a, .s = s, .o = o, .width = width};
+static Page *break_rows(Arena *a, Sketch *s, Order *o, double width, double over) {
+  Breaking r = {.arena = a, .s = s, .o = o, .width = width, .over = over};
   r.wide = NEW_ARRAY(a, double, o->sections + 1);
   r.upto = NEW_ARRAY(a, double, o->sections + 2);
   r.span = NEW_ARRAY(a, Reach, s->block.n);
@@ -365,6 +368,7 @@ static Page *break_rows(Arena *a, Sketch *s, Order *o, double width) {
   Page *best = NULL;
   uint64_t steps = 0;
   for (uint32_t round = 0; round < ROUNDS && (!best || is_too_wide(&r, best)); round++) {
+    r.aim = width * (1 - LESS * round);
     add_up(&r);
     choose_cuts(&r);
     Page *p = lay_rows(&r);
@@ -379,24 +383,28 @@ static Page *break_rows(Arena *a, Sketch *s, Order *o, double width) {
 Page *lay_page(Arena *a, Sketch *s, double width) {
   sketch_settle(s);
   Order *o = sketch_order(a, s);
-  if (width > 0 && o->sections > 1) return break_rows(a, s, o, width);
+  if (width > 0 && o->sections > 1) return break_rows(a, s, o, width, 0);
+  if (width >= 0 && o->sections > 1) return break_rows(a, s, o, ROW_WIDTH, OVERRUN);
   Layout *l = lay_ordered(a, s, o);
   Page *p = page_new(a);
   if (l) page_add(a, p, l);
   return l ? p : NULL;
 }
 
+void page_row_paint(Canvas *c, Arena *a, const Page *p, uint32_t row) {
+  paint(c, a, p->row.at[row]);
+  if (p->row.n > NUMBERED)
+    canvas_text(c, 3, NUMBER + 3, &(Text){.face = FACE_SANS, .size = NUMBER, .ink = INK_SOFT},
+                arena_format(a, "%u", row + 1));
+}
+
 Canvas *page_paint(Arena *a, const Page *p, const Sketch *s) {
   Canvas *c = canvas_new(a, p->width, p->height, s->title, s->about);
   double down = 0;
   for (uint32_t i = 0; i < p->row.n; i++) {
-    const Layout *l = p->row.at[i];
-    paint(c, a, l);
-    if (p->row.n > NUMBERED)
-      canvas_text(c, 3, NUMBER + 3, &(Text){.face = FACE_SANS, .size = NUMBER, .ink = INK_SOFT},
-                  arena_format(a, "%u", i + 1));
-    canvas_shift(c, 0, l->height + GAP_ROWS);
-    down += l->height + GAP_ROWS;
+    page_row_paint(c, a, p, i);
+    canvas_shift(c, 0, p->row.at[i]->height + ROW_GAP);
+    down += p->row.at[i]->height + ROW_GAP;
   }
   canvas_shift(c, 0, -down);
   return c;

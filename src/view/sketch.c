@@ -85,6 +85,8 @@ Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) 
 }
 
 // -- settling -------------------------------------------------------------------------------------
+enum { LOOKS = 8 }; // so many uses ahead
+
 typedef struct {
   Sketch *s;
   Arena *arena;
@@ -99,6 +101,7 @@ typedef struct {
   uint32_t *place, placed;
   bool *put;        // [stage] that takes nothing: it is in the row
   uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
+  uint32_t *user;   // [bundle made] the first stage that uses it + 1, before settling; 0: none
   uint32_t *home;   // [bundle made] the innermost block that holds all its uses
   uint32_t *stands; // [use] the bundle that it turned out to be
   Ids row;
@@ -250,19 +253,37 @@ static void gather(Settle *t, Ids *wanted, uint32_t block) {
   put_stage(t, cross, low);
 }
 
-// What is made of nothing enters the row when it is used, beside what it is used with.
+// One of these, not the one at `which`, that stands in the row. *place: where.
+static uint32_t partner_among(const Settle *t, const Ids *uses, uint32_t which, uint32_t *place) {
+  for (uint32_t k = 0; k < uses->n; k++) {
+    *place = ids_find(&t->row, t->now[t->s->bundle.at[uses->at[k]].of]);
+    if (k != which && *place < t->row.n) return k;
+  }
+  return uses->n;
+}
+
+// What is made of nothing enters the row when it is used, beside what it is used with, or what that
+// is used with later.
 static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which) {
   Stage stage = t->s->stage.at[maker];
-  uint32_t at = t->row.n;
-  for (uint32_t k = 0; k < in->n && !stage.beside; k++) {
-    uint32_t other = t->now[t->s->bundle.at[in->at[k]].of];
-    uint32_t place = ids_find(&t->row, other);
-    if (k == which || place == t->row.n) continue;
-    stage.beside = other;
-    stage.below = k < which;
-    at = place + stage.below;
+  uint32_t at = t->row.n, made = stage.out.n ? stage.out.at[0] : 0;
+  bool used = in->n > 0;
+  for (uint32_t look = 0; look < LOOKS && !stage.beside && in->n; look++) {
+    uint32_t place, k = partner_among(t, in, which, &place);
+    if (k < in->n) {
+      stage.beside = t->row.at[place];
+      stage.below = k < which;
+      at = place + stage.below;
+    }
+    uint32_t user = made ? t->user[made] : 0;
+    const Stage *next = user ? &t->s->stage.at[user - 1] : NULL;
+    made = next && next->out.n ? next->out.at[0] : 0;
+    user = made ? t->user[made] : 0;
+    if (!user) break;
+    in = &t->s->stage.at[user - 1].in;
+    for (which = 0; which < in->n && t->s->bundle.at[in->at[which]].of != made;) which++;
   }
-  if (!stage.beside && at && in->n) stage.beside = t->row.at[at - 1], stage.below = true;
+  if (!stage.beside && at && used) stage.beside = t->row.at[at - 1], stage.below = true;
   put_stage(t, stage, at);
   t->put[maker] = true;
   for (uint32_t i = 0; i < stage.out.n; i++)
@@ -319,8 +340,7 @@ static Ids things(Settle *t, const Ids *uses) {
 
 // All that is used is brought side by side first and then copied: what crosses once is there for
 // later uses too. The copy of the first one that stays is left above the others.
-static Ids take_all(Settle *t, Ids *uses, uint32_t block, bool free) {
-  if (free) sort_by_row(t, uses);
+static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
   Ids wanted = things(t, uses);
   gather(t, &wanted, block);
   bool above = wanted.n > 1 && uses->n == wanted.n;
@@ -332,11 +352,27 @@ static Ids take_all(Settle *t, Ids *uses, uint32_t block, bool free) {
   return wanted;
 }
 
+// A formula that is a sign alone has its operands from top to bottom. If they stand in another
+// order, it names them; otherwise they need no names.
+static void settle_formula(Sketch *s, const Stage *stage, const Ids *uses) {
+  bool turned = !same_ids(&stage->in, uses);
+  for (uint32_t g = 0; g < stage->glyph.n; g++) {
+    Glyph *glyph = &stage->glyph.at[g];
+    if (!glyph->turned) continue;
+    if (turned) glyph->text = glyph->turned;
+    for (uint32_t i = 0; !turned && i < uses->n; i++) s->bundle.at[uses->at[i]].as = NULL;
+  }
+}
+
 static void settle_stage(Settle *t, uint32_t k) {
   Stage stage = t->s->stage.at[k];
   if (!stage.in.n) return; // when it is used
   put_sources(t, &stage.in);
-  stage.in = take_all(t, &stage.in, stage.block, stage.free);
+  Ids uses = {0};
+  for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &uses, stage.in.at[i]);
+  if (stage.free) sort_by_row(t, &uses);
+  settle_formula(t->s, &stage, &uses);
+  stage.in = take_all(t, &uses, stage.block);
   put_stage(t, stage, ids_find(&t->row, stage.in.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
     if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
@@ -378,6 +414,12 @@ static void find_homes(Settle *t) {
   for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
 }
 
+// What a use is called, the bundle is called that it turned out to be.
+static void settle_names(Settle *t) {
+  for (uint32_t u = 1; u < t->uses; u++)
+    if (t->stands[u]) t->s->bundle.at[t->stands[u]].as = t->s->bundle.at[u].as;
+}
+
 // A use that is at fault: where it stands is, and where that comes from without being changed.
 static void settle_alarms(Settle *t) {
   Sketch *s = t->s;
@@ -407,9 +449,13 @@ void sketch_settle(Sketch *s) {
   t.seen = NEW_ARRAY(a, uint32_t, t.uses);
   t.stands = NEW_ARRAY(a, uint32_t, t.uses);
   t.maker = NEW_ARRAY(a, uint32_t, t.uses);
+  t.user = NEW_ARRAY(a, uint32_t, t.uses);
   t.put = NEW_ARRAY(a, bool, s->stage.n + 1);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
+  for (uint32_t k = s->stage.n; k-- > 0;)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++)
+      t.user[s->bundle.at[s->stage.at[k].in.at[i]].of] = k + 1;
   find_homes(&t);
   for (uint32_t i = 1; i < t.uses; i++)
     t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, hold(&t, i, i);
@@ -422,9 +468,10 @@ void sketch_settle(Sketch *s) {
   for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
     if (is_idle(&t, k)) put_source(&t, k, &none, 0);
   put_sources(&t, &out);
-  if (out.n) out = take_all(&t, &out, 0, false);
+  if (out.n) out = take_all(&t, &out, 0);
   settle_strands(&t);
   settle_alarms(&t);
+  settle_names(&t);
   s->out = out;
   s->settled = true;
   s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;

@@ -36,6 +36,7 @@ typedef struct {
   uint32_t first, n; // strands
   uint32_t of;       // what this is a use of; 0: it is made
   uint32_t block;    // the innermost that it runs inside of; known once the sketch is in order
+  const char *as;    // what the formula of the stage that takes it calls it; NULL: nothing
 } Bundle;
 
 typedef enum {
@@ -83,6 +84,8 @@ typedef struct {
   const char *words, *id;           // for readers; NULL: those of its stage
   bool alarm;                       // something is wrong with it
   Id unknown;                       // GLYPH_GHOST: the box of the diagram
+  const char *turned; // GLYPH_WISE: a text with the names of what is taken, if text has none and
+                      // that stands in another order than text says
 } Glyph;
 
 typedef enum {
@@ -168,7 +171,9 @@ void math_text(Canvas *, double x, double y, const Text *, const char *text);
 // glyph.c: how large glyphs are
 double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
-double label_width(const char *label), name_width(const char *name);
+enum { OPERAND = 15 };              // the size of letters for what a formula calls a tensor
+double label_width(const char *label), name_width(const char *name),
+    operand_width(const char *name);
 
 // order.c: from left to right, and from top to bottom
 typedef struct {
@@ -249,7 +254,11 @@ typedef struct {
   double width, height;
   uint64_t steps;
 } Page;
-Page *lay_page(Arena *, Sketch *, double width); // settles the sketch; width 0: one row
+Page *lay_page(Arena *, Sketch *,
+               double width); // settles the sketch; 0: as usual; negative: one row
+enum { ROW_GAP = 6 };
+void page_row_paint(Canvas *, Arena *, const Page *,
+                    uint32_t row); // with its number, if there are many
 Canvas *page_paint(Arena *, const Page *, const Sketch *);
 
 // circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
@@ -273,7 +282,7 @@ const char *plates_about(Arena *, const Messages *); // all of them as a sentenc
 void legend_paint(Canvas *, Arena *, const Page *);
 
 // notes.c: the picture with the comments of a file, where they speak of what is in it
-Canvas *notes_paint(World *, Arena *, Layout *, uint32_t file);
+Canvas *notes_paint(World *, Arena *, const Page *, uint32_t file);
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);

@@ -128,6 +128,30 @@ Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitHow *);
 // who.c: which goals move which learners
 Canvas *who_draw(Infer *, Arena *, Program *);
 
+// wiring.c: a machine, or a wiring with its parts
+typedef struct {
+  uint32_t depth; // levels that are opened; 1: its own; 0: as many as can be read
+} WiringHow;
+typedef struct System System; // infer/machines.h
+Canvas *wiring_draw(World *, Arena *, const System *, const WiringHow *);
+// A network from left to right, and the same from inside to outside. NULL: it is none, since parts
+// hear each other in a circle, or nothing leaves it.
+Canvas *wiring_unfold_draw(World *, Arena *, const System *);
+
+// wiring_times.c: who hears whom, and how much, at several moments
+typedef struct {
+  const char *title;
+  uint32_t parts, moments;
+  const char *const *name; // [parts]
+  const char *const *when; // [moments] "t = 500"; NULL: they are numbered
+  const double *weight;    // [moments parts parts] at i j: how much i hears j
+  const double *value;     // [moments parts] shown in the parts; NULL: nothing is
+  double least;            // a weight below this share of the largest is no wire; 0: 0.02
+} WiringTimes;
+Canvas *wiring_strip_draw(Arena *, const WiringTimes *); // the moments side by side
+// One SVG that goes through the moments, without script. Where nothing can move it is the last one.
+void wiring_animated(Arena *, const WiringTimes *, const Look *, Buf *);
+
 // check.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
 typedef enum {
 #define FAULT(name, words) FAULT_##name,
@@ -152,6 +176,8 @@ Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
 // ran.c: runs and checks of machines
 LimnStatus machines_run(Infer *, Program *, const LimnRun *, Buf *json);
+bool machines_ran(Arena *, const char *dir);                     // the folder is of such a run
+LimnStatus machines_report(Infer *, Program *, const char *dir); // its page, made anew
 
 // report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown
 typedef struct {

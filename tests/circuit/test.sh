@@ -24,6 +24,17 @@ glyph() { has "$1" "$2" "class=\"glyph\".*<title>$3</title>"; }
 # lines that come in and go out
 wires() { if [ "$(grep -c 'class="wire"' x.svg)" -eq "$1" ]; then ok "$name: $1 lines"; else not_ok "$name: $(grep -c 'class="wire"' x.svg) lines, not $1"; fi; }
 
+# what a formula calls its wires, unless it is a sign that has them in order
+says() { if [ "$(grep -c "aria-label=\"$2\"" x.svg)" -eq "$1" ]; then ok "$name: says $2"; else not_ok "$name: says $2 $(grep -c "aria-label=\"$2\"" x.svg) times, not $1"; fi; }
+printf 'box f(p, q: R[t]) = q - p\nbox g(p, q: R[t]) = p - q\nbox h(p, q: R[t]) = relu(p) * tanh(q)\nbox k(p, q: R[t]) = q + p\n' >names.limn
+draw f names.limn; says 1 ' − '; says 3 p; says 3 q
+draw g names.limn; says 1 −; says 1 p; says 1 q
+draw h names.limn; says 3 p; says 3 q
+draw k names.limn; says 1 +; says 1 p; says 1 q
+# an index that the result has twice
+printf 'box unit(r: R[a]) -> R[a 3 3] { return Y[i j j] = r[i] }\nbox diag(V: R[x]) -> R[x x] { return W[x x] = V[x] }\n' >twice.limn
+draw unit twice.limn; glyph "a cap" 1 unit; wires 4
+draw diag twice.limn; has "a dot" 1 'class="dot"'; wires 4
 # wires alone
 draw outer; wires 4; has "no glyph" 0 'class="glyph"'
 draw inner; wires 3; has "a cup" 1 'class="cup"'
