@@ -112,15 +112,24 @@ run wrong
 same "a state that is not there" 1 $?
 says "a state that is not there: its name" "has no port or state \`i.e.x\`"
 
-# -- steps of numbers only are compiled without memory: the same numbers as the method step by step
-sed '/^run /,$d' examples/lorenz.limn >"$dir/held.limn"
-echo 'run Lorenz to 5 by rk4[0.001] every 0.5' >>"$dir/held.limn"
-cp "$dir/held.limn" "$dir/plain.limn"
-echo 'check last(x) = -6.512114   within 1e-6' >>"$dir/held.limn"
-run held
-same "rk4, step by step" "1 claim holds, 0 fail" "$(tail -1 "$dir/out")"
-run plain
-same "rk4, compiled as one" "run    Lorenz to 5: 5000 steps" "$(sed 's/, .* s$//' "$dir/out")"
+# -- fixed steps are compiled as one, without memory where they are numbers only, up to the last one; where something is watched on the
+# way, they are made one by one: the same numbers
+sed '/^run /,$d' examples/lorenz.limn >"$dir/steps.limn"
+cat >>"$dir/steps.limn" <<'END'
+run whole : Lorenz to 5 by rk4[0.001] every 0.3
+check whole : last(x) = -6.512114   within 1e-6
+run single : Lorenz to 5 by rk4[0.001]
+check single : at[5](x) = -6.512114   within 1e-6
+run cut : Lorenz to 1 by rk4[0.3]
+check cut : last(x) < 100
+run odd : Lorenz to 1.999 by euler[0.001]
+check odd : highest(x) - last(x) > 1
+END
+run steps
+same "fixed steps: every claim" "4 claims hold, 0 fail" "$(tail -1 "$dir/out")"
+grep '^FAILS' "$dir/out"
+same "fixed steps: all of them" "5000 5000 4 1999" "$(sed -n 's/.*: \([0-9]*\) steps.*/\1/p' "$dir/out" | tr '\n' ' ' | sed 's/ $//')"
+same "compiled as one or one by one" "1 1" "$(sed -n 's/^holds.*last(x) = -6.512114   \(.*\),.*/\1/p; s/^holds.*at\[5\](x) = -6.512114   \(.*\),.*/\1/p' "$dir/out" | uniq | wc -l | tr -d ' ') 1"
 
 # -- many: a ring of 10 000 oscillators
 sed 's/100000/10000/g; s/to 20 by/to 1 by/' bench/ring.limn >"$dir/ring.limn"
