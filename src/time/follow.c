@@ -180,10 +180,38 @@ static bool follow_all(Following *g, double *start) {
 }
 
 // -- fixed steps, compiled as a whole -------------------------------------------------------------
+// Nothing may happen between two moments that are kept, and the end is the end of a step.
 static bool is_plain(const Following *g) {
-  Follow f = g->m->run->follow;
-  return (f == FOLLOW_RK4 || f == FOLLOW_EULER) && !g->flow->problem.events && !g->flow->lag.n &&
-         !g->flow->nexts && !g->watchers.n;
+  const Run *r = g->m->run;
+  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  for (uint32_t i = 0; i < g->watchers.n; i++)
+    if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
+  return fixed && !g->flow->problem.events && !g->flow->lag.n && !g->flow->nexts &&
+         fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
+}
+
+static Engine *steps_engine(const Following *g, int64_t steps) {
+  const Run *r = g->m->run;
+  Diagram *d = pick_steps(g->m->w, g->m->s, steps, r->step, r->follow == FOLLOW_EULER);
+  return d ? sim_engine(g->m, d) : NULL;
+}
+
+static bool plain_steps(Following *g, int64_t steps, int64_t times) {
+  const TimeHow *how = g->m->how;
+  double t = 0;
+  Engine *e = times ? steps_engine(g, steps) : NULL;
+  if (times && !e) return false;
+  for (int64_t i = 0; i < times && !g->f->stopped; i++) {
+    if (!sim_run(g->m, e, 0)) return false;
+    state_get(g->flow->time, &t);
+    flow_start(g->flow, g->x);
+    if (!keep_moment(g, t, g->x)) return false;
+    if (how->progress) how->progress(how->context, t / g->m->run->end);
+    g->f->stopped = how->stop && *how->stop;
+    g->f->record.steps += (uint64_t)steps;
+  }
+  if (e) engine_free(e);
+  return true;
 }
 
 static bool follow_plain(Following *g, double *start) {
@@ -191,23 +219,12 @@ static bool follow_plain(Following *g, double *start) {
   int64_t steps = (int64_t)llround(r->end / r->step);
   int64_t chunk = (int64_t)llround(usual_every(r) / r->step);
   if (chunk < 1) chunk = 1;
-  Diagram *d = pick_steps(g->m->w, g->m->s, chunk, r->step, r->follow == FOLLOW_EULER);
-  Engine *e = d ? sim_engine(g->m, d) : NULL;
-  if (!e) return false;
-  double t = 0;
+  if (chunk > steps) chunk = steps;
   flow_put(g->flow, 0, start, NULL);
-  if (!keep_moment(g, 0, start)) return false;
-  for (int64_t done = 0; done + chunk <= steps && !g->f->stopped; done += chunk) {
-    if (!sim_run(g->m, e, 0)) return false;
-    state_get(g->flow->time, &t);
-    flow_start(g->flow, g->x);
-    if (!keep_moment(g, t, g->x)) return false;
-    if (g->m->how->progress) g->m->how->progress(g->m->how->context, (double)done / (double)steps);
-    g->f->stopped = g->m->how->stop && *g->m->how->stop;
-    g->f->record.steps += (uint64_t)chunk;
-  }
-  engine_free(e);
-  return true;
+  if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
+  bool good = plain_steps(g, chunk, steps / chunk);
+  if (good && !g->f->stopped && steps % chunk) good = plain_steps(g, steps % chunk, 1);
+  return good && watch_moment(g, r->end, g->x);
 }
 
 // -- opening --------------------------------------------------------------------------------------
