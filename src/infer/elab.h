@@ -204,6 +204,7 @@ struct Body {
   VEC(Proposal) proposal;
   const Def *space; // the space of its results, if they were declared so
   struct Maker *maker; // the lens of a machine; NULL: of anything else
+  bool timed;          // it is looked at while time goes on: `time` is a value
   Trace *trace;     // partial.c: it is worked off for a picture only; otherwise NULL
 };
 

@@ -416,8 +416,9 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
                          .span = n->span});
 }
 
+// What only waits for conditions may be a part of something that flows, or not: it gets both.
 static void add_event(Maker *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
-  SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = ""};
+  SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
   if (!guard || !value) return;
   vec_push(m->w->arena, &e.state, state);
   vec_push(m->w->arena, &e.value, value);
@@ -446,9 +447,9 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
   }
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE) bind->next = value_one(m->b, val_wire(m->b, value, n->span));
-  if (n->kid[2] && m->flows && !shared) {
+  if (n->kid[2] && (m->flows || m->waits) && !shared) {
     add_event(m, guard_wire(m, env, n->kid[2], mode), (uint32_t)at, value, 0, n->span);
-    return;
+    if (m->flows) return;
   }
   Id when = n->kid[2] ? condition_wire(m, env, n->kid[2]) : 0;
   if (n->kid[2] && !when) return;
@@ -476,10 +477,9 @@ static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
   }
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
   Id value = val_to_wire(m->b, &to, 0);
-  if (m->flows) {
+  if (m->flows || m->waits)
     add_event(m, guard_wire(m, env, n->kid[0], mode), (uint32_t)at, value, n->name, n->span);
-    return;
-  }
+  if (m->flows) return;
   Id when = condition_wire(m, env, n->kid[0]);
   if (when)
     add_change(m, (Change){.kind = CHANGE_NEXT,

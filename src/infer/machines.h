@@ -36,6 +36,7 @@ typedef struct { // next x = … when …, in a system that flows; jump m when �
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
+  bool either;         // the states have a `next` too, which holds where nothing flows
   Span span;
 } SystemEvent;
 

@@ -49,6 +49,7 @@ typedef struct Maker {
   uint32_t npass; // axes of the arrays that it is a member of
   Axis pass[RANK_LIMIT];
   bool flows; // x' stands in its text
+  bool waits; // no rates and no ticks: only what happens on a condition
   Id mode;    // the wire of its mode; 0: it has only one
   VEC(Held) held;
   VEC(Change) change;

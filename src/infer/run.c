@@ -35,18 +35,18 @@ static Type without_pass(World *w, Type t) {
   return t;
 }
 
-// a.b.y as a text; NULL: it is something else.
-static const char *dotted_text(World *w, const Node *n) {
+// p.q.y as one name; NULL: it is something else
+static const char *dotted(World *w, const Node *n) {
   if (n->kind == N_NAME) return name_text(w->names, n->name);
-  const char *base = n->kind == N_DOT ? dotted_text(w, n->kid[0]) : NULL;
+  const char *base = n->kind == N_DOT ? dotted(w, n->kid[0]) : NULL;
   return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
 }
 
 // p.y is seen under one name.
 static const Node *dotted_names(World *w, const Sights *sights, const Node *n) {
-  const char *text = n->kind == N_DOT ? dotted_text(w, n) : NULL;
-  if (text) {
-    Name name = name_from(w->names, text);
+  const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
+  if (path) {
+    Name name = name_from(w->names, path);
     for (uint32_t i = 0; i < sights->n; i++)
       if (sights->at[i].name == name) return tree_name(w, name, n->span);
   }
@@ -80,6 +80,7 @@ static Looker looker_new(Infer *in, Program *p, const System *s) {
 static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));
+  b->timed = true;
   Env *env = env_new(l->in, NULL, l->p->scope, b);
   b->env = env;
   Ids sight = {0};
@@ -390,7 +391,8 @@ static void read_truth(const Looker *l, const Node *n, Check *c) {
     }
   }
   c->kind = CHECK_TRUTH;
-  look_at(l, claim, &c->truth, NULL);
+  if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
+    c->kind = CHECK_CLAIM; // of constants: it is known at once
 }
 
 static const char *source_text(World *w, Span a, Span b) {

@@ -332,6 +332,15 @@ static bool has_rates(const Node *n) {
   return false;
 }
 
+// next x = … without a condition, or by an optimiser
+static bool has_ticks(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_STEPBY || (n->kind == N_STEP && !n->kid[2])) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_ticks(n->kid[i])) return true;
+  return false;
+}
+
 static bool is_sharing(const Def *d, const Header *h) {
   if (d->kind != DEF_MACHINE || d->node->op[0] == 'm' || h->result || !h->params) return false;
   if (d->node->op[0] == 's') return true;
@@ -523,6 +532,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.s->shares = is_sharing(d, &m.h);
   m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
   m.flows = has_rates(m.h.body);
+  m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
   bool busy = d->busy;
