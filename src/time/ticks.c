@@ -102,11 +102,15 @@ static double one_number(const double *x, int64_t cells) {
 // -- rows of ticks --------------------------------------------------------------------------------
 static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double every,
                  double *row) {
-  numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * c->cells);
-  for (int64_t i = 0; i < ticks; i++) {
-    uint64_t tick = t->done + (uint64_t)i;
-    if (every > 1 && tick % (uint64_t)every) continue;
-    for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[i * c->cells + k]);
+  uint64_t stride = every > 1 ? (uint64_t)every : 1, first = (stride - t->done % stride) % stride;
+  Number number = engine_out_number(e, out);
+  const char *from = engine_out(e, out);
+  size_t bytes = (size_t)c->cells * number_bytes(number);
+  if (stride == 1) numbers_get(number, from, row, ticks * c->cells);
+  for (uint64_t i = first; i < (uint64_t)ticks; i += stride) {
+    if (stride > 1) numbers_get(number, from + i * bytes, row, c->cells);
+    const double *at = stride > 1 ? row : row + (int64_t)i * c->cells;
+    for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, at[k]);
   }
 }
 
