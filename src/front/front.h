@@ -97,7 +97,7 @@ typedef enum {
   N_STATES,    // N_TYPED*
   N_LOOK,      // expr
   N_STEP,      // name; brackets? expr cond?                        next v = e when c
-  N_STEPBY,    // name; brackets? optimiser expr                    next v by gd(0.1) on e
+  N_STEPBY,    // name; brackets? optimiser expr cond?              next v by gd(0.1) on e
   // -- learning diagrams
   N_DIAGRAM, // name; N_NAMES-of-parts? N_NAMES-of-paths? N_BLOCK?     parts are paths, or N_ARG for
              // `two as b`; in the block: N_SPACE (types?), N_BOX (body?), N_LEARN, N_MOST,

@@ -481,10 +481,10 @@ static Node *parse_default(Parser *p) {
 
 static Node *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
 
-// next = "next" NAME [ brackets ] ( "=" expr [ "when" cond ] | "by" postfix "on" expr )
+// next = "next" NAME [ brackets ] ( "=" expr | "by" postfix "on" expr ) [ "when" cond ]
 static Node *parse_next(Parser *p) {
   uint32_t start = p->at;
-  Node *node = node_fixed(p, N_STEP, 3);
+  Node *node = node_fixed(p, N_STEP, 4);
   if (sees(p, 1, "=")) { // next = …: a word taken for a name
     fail(p, "a name");
     vec_push(p->arena, &p->misused, p->token[start].name);
@@ -498,6 +498,7 @@ static Node *parse_next(Parser *p) {
     node->kid[1] = parse_soft_postfix(p);
     if (!eat(p, "on")) fail(p, "`on` and what shall become small");
     node->kid[2] = parse_expr(p, false);
+    node->kid[3] = parse_guard(p);
     return node_end(p, node);
   }
   need(p, "=");

@@ -541,8 +541,10 @@ static void do_learn(Maker *m, Env *env, const Node *n) {
   if (loss.type.rank) loss = val_reduce(m->b, loss, SUM, axes);
   val_settle(m->b, &loss);
   Id wire = val_to_wire(m->b, &loss, 0);
+  Id when = n->kid[3] ? condition_wire(m, env, n->kid[3]) : 0;
+  if (n->kid[3] && !when) return;
   m->s->own.at[at].learns = true;
-  vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, n->kid[1], n->span});
+  vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, when, n->kid[1], n->span});
 }
 
 static void do_equation(Maker *m, Env *env, const Node *n) {

@@ -20,9 +20,10 @@ typedef struct {
 typedef struct {
   uint32_t at; // of its own states
   Id loss;     // a number
+  Id when;     // a condition; 0: always
   const Node *optimiser;
   Span span;
-} Learned; // next w by gd(0.1) on …
+} Learned; // next w by gd(0.1) on … when …
 
 typedef struct {
   Name name; // p.y, or y

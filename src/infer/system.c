@@ -168,7 +168,10 @@ static void wires_of(Maker *m, Places *p) {
     for (uint32_t k = 0; k < s->event.at[i].value.n; k++) vec_push(a, p, &s->event.at[i].value.at[k]);
   }
   for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
-  for (uint32_t i = 0; i < m->learned.n; i++) vec_push(a, p, &m->learned.at[i].loss);
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    vec_push(a, p, &m->learned.at[i].loss);
+    if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+  }
 }
 
 // Calls of boxes are opened, so that only what really needs itself is a loop.

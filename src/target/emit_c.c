@@ -797,8 +797,8 @@ static void emit_kernel(Emit *e, uint32_t i, Table *known) {
   e->now->fn = found ? found - 1 : i;
   if (found) return;
   table_put(known, body.at, body.n, i + 1);
-  line(e, "void limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
-       e->full ? 'f' : 'k', i);
+  line(e, "%svoid limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
+       e->full ? "static " : "", e->full ? 'f' : 'k', i);
   buf_add(e->b, body.at, body.n);
   line(e, "}");
 }

@@ -107,13 +107,20 @@ static bool is_kept(const Ticking *t, uint64_t tick) {
   return tick % t->every == 0 || tick + 1 == t->ticks;
 }
 
+static void keep_tick(Ticking *t, Engine *e, uint32_t out, Channel *c, uint64_t i, double *row) {
+  Number number = engine_out_number(e, out);
+  const char *from = engine_out(e, out);
+  numbers_get(number, from + i * (size_t)c->cells * number_bytes(number), row, c->cells);
+  for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
+}
+
+// Only those that are kept are looked at.
 static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double *row) {
-  numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * c->cells);
-  for (int64_t i = 0; i < ticks; i++) {
-    uint64_t tick = t->done + (uint64_t)i;
-    if (!is_kept(t, tick)) continue;
-    for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[i * c->cells + k]);
-  }
+  uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
+  for (uint64_t i = first; i < end; i += t->every) keep_tick(t, e, out, c, i, row);
+  uint64_t last = t->ticks - 1;
+  if (last >= t->done && last < t->done + end && last % t->every)
+    keep_tick(t, e, out, c, last - t->done, row);
 }
 
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,

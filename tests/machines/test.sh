@@ -32,6 +32,14 @@ holds handover 'when_first(hands) / 100 = 5.51   5.51' 'eager : times_true(link 
 holds bond 'when_first(bond.mode = snapped) = 8   8'
 holds market 'last(lost - best) = log(6)   1.791759'
 
+holds unfold 'abs(y - flat_y))) = 0   0' 'felt - flat.felt))) = 0   0'
+holds ../tests/machines/torch/unfold '20 claims hold'   # against PyTorch's numbers
+
+# the same for eight seeds
+for seed in 0 1 2 3 4 5 6 7; do
+  if "$LIMN" run --plain --seed $seed "$examples/dils.limn" >"$out/log" 2>&1; then ok "dils, seed $seed"; else not_ok "dils, seed $seed" "$out/log"; fi
+done
+
 # an adder is 36 gates, however it is nested
 gates=$("$LIMN" print "$examples/logic.limn" Adder | grep -c 'xor(1:B, and(')
 if [ "$gates" -eq 36 ]; then ok "36 gates"; else echo "not ok machines: the adder has $gates gates"; fi
