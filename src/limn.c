@@ -852,7 +852,7 @@ static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
 }
 
 // NULL with a diagnostic.
-static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
@@ -880,6 +880,16 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
                                               : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
+}
+
+// A picture is whole, or there is none.
+static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+  Canvas *c = draw_any(l, name, how, look);
+  if (!c || !canvas_is_cut(c)) return c;
+  diag_error(l->w->diags, (Span){0},
+             "this picture would be more than 100 000 units wide or high: draw a part of it, or "
+             "a lower --level, and in rows");
+  return NULL;
 }
 
 LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {

@@ -78,6 +78,7 @@ void canvas_image(Canvas *, double x, double y, double w, double h, const Pictur
 void canvas_open(Canvas *, const char *id, const char *class, const char *words);
 void canvas_close(Canvas *);
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
+bool canvas_is_cut(const Canvas *); // more than 100 000 units wide or high were asked for
 
 // font.c: sizes of text are exact, since its outlines ship with limn
 double text_width(Face, double size, const char *utf8);
