@@ -120,10 +120,12 @@ static void named_parts(Maker *m, const Node *n) {
       diag_help(m->w->diags, e, "say which: `%s(x)`", name_text(m->w->names, d->name));
       part.of = NULL;
     }
-    if (part.of)
+    if (part.of) {
       add_part(m, part);
-    else // its uses say nothing more
-      table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
+      continue;
+    }
+    table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
+    m->broken = true;
   }
 }
 
@@ -141,6 +143,7 @@ static void sharing_part(Maker *m, const Node *n) {
   const Node *config;
   Def *d = machine_called(m, n->kid[0], &config);
   System *of = d ? part_system(m, d, config, NULL, n->span) : NULL;
+  m->broken |= !of;
   if (!of) return;
   const char *name = name_text(w->names, d->name);
   if (!of->shares) {

@@ -57,6 +57,7 @@ typedef struct Maker {
   Table *parts; // Name to its number + 1
   Table *targets;
   uint32_t lags;
+  bool broken; // something in it was told of before: nothing more is said
 } Maker;
 
 // machine.c

@@ -324,6 +324,14 @@ bool weave_system(Maker *m) {
 }
 
 // -- from a definition ----------------------------------------------------------------------------
+static bool has_errors(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_ERROR) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_errors(n->kid[i])) return true;
+  return false;
+}
+
 static bool has_rates(const Node *n) {
   if (!n) return false;
   if (n->kind == N_LHS && n->op) return true;
@@ -456,7 +464,7 @@ static System *make_system(Maker *m) {
     else if (m->h.body)
       one_expression(m, m->h.body);
   }
-  if (m->w->diags->errors > errors) return NULL;
+  if (m->w->diags->errors > errors || m->broken) return NULL;
   check_targets(m);
   if (m->w->diags->errors > errors) return NULL;
   settle_junctions(m);
@@ -516,12 +524,13 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.s->shares = is_sharing(d, &m.h);
   m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
   m.flows = has_rates(m.h.body);
+  m.broken = has_errors(d->node);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
   d->busy = true;
   System *made = make_system(&m);
   d->busy = false;
-  if (w->diags->errors > errors) {
+  if (w->diags->errors > errors || !made) {
     if (plain) d->broken = true;
     return NULL;
   }
