@@ -135,8 +135,8 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
     load_held(g, g->before);
   }
   if (!watch_step(g, from, to)) return false;
-  for (; every * (double)*moment <= to && every * (double)*moment <= g->m->run->end * (1 + 1e-12);
-       ++*moment) {
+  double last = to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
+  for (; every * (double)*moment <= last; ++*moment) {
     double t = every * (double)*moment;
     solver_at(g->solver, t < to ? t : to, g->x);
     if (!keep_moment(g, t, g->x)) return false;
