@@ -137,7 +137,7 @@ run ring
 same "a ring of 10 000" 0 $?
 
 # -- `flow` in a box, and its slope, against the same steps written out
-flow=$here/../programs/flow.limn
+flow=$(dirname "$0")/../programs/flow.limn
 value() { "$LIMN" eval "$flow" "$1" --in a=0.7 --in x0=1.5 --in t='[0, 0.5, 2]' ${2:+--in "$2"} | tr -d '[],'; }
 near() { # name, two rows of numbers
   if echo "$2 $3" | awk '{ n = NF / 2; bad = n < 1; for (i = 1; i <= n; i++) { d = $i - $(i + n); if (d * d > 1e-24 * $i * $i) bad = 1 } exit bad }'
