@@ -105,6 +105,7 @@ typedef struct {
   const char *label; // a column of metrics.csv
   const char *where; // "mnist.test", "training data"
   bool up;           // more is better
+  bool moved;        // it reads something that this phase trains
   uint32_t parts;    // values that are added up: one, or one for each goal
   Engine **engine;
   Feed *feed;
@@ -115,6 +116,7 @@ typedef struct {
   bool known, fresh; // fresh: since the last row
 } Gauge;
 typedef VEC(Gauge) Gauges;
+const Gauge *gauge_judge(const Trainer *); // the one that says which weights are best; NULL: none
 bool gauges_open(Trainer *);
 bool gauges_run(Trainer *);
 void gauges_close(Trainer *);
