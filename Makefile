@@ -12,6 +12,7 @@
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
+# make bench-machines runs of machines against C, and by size
 # make bench-ode      what the solver of rates itself costs
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
@@ -33,7 +34,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-ode bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-ode bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -124,6 +125,8 @@ bench:
 	@bench/run.sh --build $(BUILD) $(BENCH)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
+bench-machines: all
+	@bench/machines.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a

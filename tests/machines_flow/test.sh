@@ -132,7 +132,7 @@ same "fixed steps: all of them" "5000 5000 34 1999" "$(sed -n 's/.*: \([0-9]*\) 
 same "compiled as one or one by one" 1 "$(sed -n 's/^holds.*last(x) = -6.512114   \(.*\),.*/\1/p; s/^holds.*at\[5\](x) = -6.512114   \(.*\),.*/\1/p' "$dir/out" | uniq | wc -l | tr -d ' ')"
 
 # -- many: a ring of 10 000 oscillators
-sed 's/100000/10000/g; s/to 20 by/to 1 by/' bench/ring.limn >"$dir/ring.limn"
+sed 's/100000/10000/g; s/to 20 every 1 by/to 1 by/' bench/ring.limn >"$dir/ring.limn"
 run ring
 same "a ring of 10 000" 0 $?
 
