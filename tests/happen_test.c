@@ -130,7 +130,7 @@ static bool bounce(void *c, double t, uint32_t which, const double *late, double
 
 static const char *bounce_name(void *c, uint32_t i) {
   (void)c, (void)i;
-  return "bounce";
+  return "`bounce`";
 }
 
 static void ball(void **state) {

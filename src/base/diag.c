@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { DIAG_LIMIT = 200 };
+enum { DIAG_LIMIT = 200, WARNING_LIMIT = 100 }; // so that warnings never push an error out
 
 Diags *diags_new(Arena *a, Sources *sources) {
   Diags *d = NEW(a, Diags);
@@ -28,7 +28,9 @@ static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_li
       return 0;
     if (d->list.n - i > 64) break;
   }
-  if (d->list.n > DIAG_LIMIT) { // enough to do for the reader: only counted
+  if (d->list.n > (kind == DIAG_ERROR
+                       ? DIAG_LIMIT
+                       : WARNING_LIMIT)) { // enough to do for the reader: only counted
     d->errors += kind == DIAG_ERROR;
     d->unsaid++;
     return 0;

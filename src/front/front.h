@@ -91,12 +91,13 @@ typedef enum {
   N_EVERY,    // clause: expr
   N_AS,       // clause: view*        N_NAME or N_AT
   N_FORIN,    // clause: name; range  for t in [..]
+  N_REFIT,    // clause: name = the unit; N_NUM option*             options as in N_TRAIN
   N_FOR, // name, op[0] = 'd' if down; range body(N_BLOCK or N_PROGRAM)    range: N_RANGE or N_LIST
   N_OPTIMISER, // name; N_PARAMS-of-N_ARG? N_BLOCK of N_STATES, N_LOOK, N_STEP
   N_STATES,    // N_TYPED*
   N_LOOK,      // expr
   N_STEP,      // name; brackets? expr cond?                        next v = e when c
-  N_STEPBY,    // name; brackets? optimiser expr                    next v by gd(0.1) on e
+  N_STEPBY,    // name; brackets? optimiser expr cond?              next v by gd(0.1) on e
   // -- learning diagrams
   N_DIAGRAM, // name; N_NAMES-of-parts? N_NAMES-of-paths? N_BLOCK?     parts are paths, or N_ARG for
              // `two as b`; in the block: N_SPACE (types?), N_BOX (body?), N_LEARN, N_MOST,
@@ -104,7 +105,7 @@ typedef enum {
   N_MOST,    // N_BOX-or-N_LEARN N_NUM   at most 3 times
   N_ORDER,   // route route times?       a route is a path or N_PIPE of paths
   N_FIND,    // op[0] of f (freeze) s (set) r (replace); route path expr?
-  N_SET,     // path expr
+  N_SET,     // path expr-or-N_TYPES distance?
   // -- statements
   N_EQUATION, // N_LHSS expr pad? cond?
   N_LHSS,     // N_LHS*
@@ -117,11 +118,11 @@ typedef enum {
   N_MODE,     // name; N_PARAMS? result? N_BLOCK
   N_JUMP,     // name; cond
   N_PART,     // N_LHSS postfix every?     worker[k] : Worker
-  N_ROUTE,    // expr postfix cond?        a -> n.a when c
+  N_ROUTE,    // expr postfix cond? pad?   a -> n.a when c
   N_SIMULATE, // name (0 if none); postfix clause*     run Ecosystem(rabbits: 10) to 100
   N_LASTS,    // clause: name = the unit; expr         for 6000 ticks
   N_TO,       // clause: expr
-  N_CHECK,    // target? expr expr? within? by?
+  N_CHECK,    // target? expr expr? within?
   N_KINDS
 } NodeKind;
 

@@ -311,9 +311,25 @@ typedef struct {
   const char *word;
   NodeKind kind;
 } Clause;
-static const Clause clause_words[] = {{"by", N_BY},    {"trains", N_TRAINS}, {"times", N_TIMES},
-                                      {"on", N_ON},    {"every", N_EVERY},   {"as", N_AS},
-                                      {"for", N_FORIN}};
+static const Clause clause_words[] = {{"by", N_BY},     {"trains", N_TRAINS}, {"times", N_TIMES},
+                                      {"on", N_ON},     {"every", N_EVERY},   {"as", N_AS},
+                                      {"for", N_FORIN}, {"refit", N_REFIT}};
+
+static Node *parse_trainopt(Parser *);
+
+// "refit" NUMBER NAME { "," trainopt }
+static Node *parse_refit(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_REFIT);
+  p->at++;
+  kid_push(p, node_number(p, "how long, as in `refit 100 steps`"));
+  if (sees_name(p, 0))
+    want_name(p, node);
+  else
+    fail(p, "`steps`, as in `refit 100 steps, gd(0.05)`");
+  while (eat(p, ",")) kid_push(p, parse_trainopt(p));
+  return kids_end(p, node, mark);
+}
 
 static Node *parse_clause(Parser *p, NodeKind kind) {
   switch (kind) {
@@ -322,6 +338,7 @@ static Node *parse_clause(Parser *p, NodeKind kind) {
   case N_TRAINS: return worded_list(p, kind, parse_target);
   case N_AS: return worded_list(p, kind, parse_view);
   case N_FORIN: return parse_forin(p);
+  case N_REFIT: return parse_refit(p);
   default: return clause_of(p, kind, parse_sum); // times, every
   }
 }
@@ -331,7 +348,9 @@ static void parse_clauses(Parser *p, const char *what, const char *allowed) {
   bool said[COUNT(clause_words)] = {0}, told = false;
   for (;;) {
     uint32_t i = 0;
-    while (i < COUNT(clause_words) && !sees(p, 0, clause_words[i].word)) i++;
+    while (i < COUNT(clause_words) && !sees(p, 0, clause_words[i].word) &&
+           !sees_word(p, 0, clause_words[i].word))
+      i++;
     if (i == COUNT(clause_words)) return;
     const char *word = clause_words[i].word;
     Span span = peek(p, 0)->span;
@@ -388,14 +407,14 @@ static Node *parse_goal(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-// measure = "measure" [ NAME ":" ] ( claim | expr ) { "by" distance | "on" source }
+// measure = "measure" [ NAME ":" ] ( claim | expr ) { "by" distance | "on" source | refit }
 static Node *parse_measure(Parser *p) {
   uint32_t mark = p->stack.n;
   Node *node = node_new(p, N_MEASURE);
   p->at++;
   parse_label(p, node);
   kid_push(p, parse_claim(p));
-  parse_clauses(p, "measure", "`by`, `on`");
+  parse_clauses(p, "measure", "`by`, `on`, `refit`");
   return kids_end(p, node, mark);
 }
 
@@ -462,10 +481,10 @@ static Node *parse_default(Parser *p) {
 
 static Node *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
 
-// next = "next" NAME [ brackets ] ( "=" expr [ "when" cond ] | "by" postfix "on" expr )
+// next = "next" NAME [ brackets ] ( "=" expr | "by" postfix "on" expr ) [ "when" cond ]
 static Node *parse_next(Parser *p) {
   uint32_t start = p->at;
-  Node *node = node_fixed(p, N_STEP, 3);
+  Node *node = node_fixed(p, N_STEP, 4);
   if (sees(p, 1, "=")) { // next = …: a word taken for a name
     fail(p, "a name");
     vec_push(p->arena, &p->misused, p->token[start].name);
@@ -479,6 +498,7 @@ static Node *parse_next(Parser *p) {
     node->kid[1] = parse_soft_postfix(p);
     if (!eat(p, "on")) fail(p, "`on` and what shall become small");
     node->kid[2] = parse_expr(p, false);
+    node->kid[3] = parse_guard(p);
     return node_end(p, node);
   }
   need(p, "=");

@@ -50,7 +50,8 @@ const Token *peek(const Parser *, uint32_t ahead);
 const char *token_text(const Parser *, const Token *); // as written, ended by 0
 bool sees(const Parser *, uint32_t ahead, const char *symbol_or_word);
 bool sees_name(const Parser *, uint32_t ahead);
-bool sees_label(const Parser *); // a name or word, and `:` behind it
+bool sees_word(const Parser *, uint32_t ahead, const char *); // a name that is a word here only
+bool sees_label(const Parser *);                              // a name or word, and `:` behind it
 bool eat(Parser *, const char *symbol_or_word);
 void need(Parser *, const char *symbol_or_word);
 void need_after_term(Parser *, const char *text); // like need, where an operator could stand too

@@ -38,6 +38,10 @@ bool sees(const Parser *p, uint32_t ahead, const char *text) {
 
 bool sees_name(const Parser *p, uint32_t ahead) { return peek(p, ahead)->kind == TK_NAME; }
 
+bool sees_word(const Parser *p, uint32_t ahead, const char *word) {
+  return sees_name(p, ahead) && strcmp(name_text(p->front->names, peek(p, ahead)->name), word) == 0;
+}
+
 bool sees_label(const Parser *p) {
   return (sees_name(p, 0) || peek(p, 0)->kind == TK_WORD) && sees(p, 1, ":");
 }
@@ -390,6 +394,15 @@ static Node *parse_paren(Parser *p) {
   return node;
 }
 
+// mode = on: any word may name a mode
+static bool sees_mode_name(const Parser *p) {
+  if (p->at < 2 || peek(p, 0)->kind != TK_WORD) return false;
+  const Token *mode = &p->token[p->at - 2], *op = &p->token[p->at - 1];
+  return (mode->kind == TK_NAME || mode->kind == TK_WORD) &&
+         !strcmp(name_text(p->front->names, mode->name), "mode") &&
+         (token_is(p, op, "=") || token_is(p, op, "!="));
+}
+
 // primary = NUMBER | STRING | NAME | "next" NAME | list | "(" expr { "," expr } ")"
 static Node *parse_primary(Parser *p) {
   switch ((TokenKind)peek(p, 0)->kind) {
@@ -406,7 +419,7 @@ static Node *parse_primary(Parser *p) {
   }
   if (sees(p, 0, "[")) return parse_list(p);
   if (sees(p, 0, "(")) return parse_paren(p);
-  if (sees(p, 0, "mode") && !sees_name(p, 1)) { // of a machine: a value
+  if ((sees(p, 0, "mode") && !sees_name(p, 1)) || sees_mode_name(p)) { // of a machine: a value
     p->token[p->at].kind = TK_NAME;
     return node_name(p);
   }
@@ -415,15 +428,38 @@ static Node *parse_primary(Parser *p) {
 
 static Node *parse_compared(Parser *p) { return parse_expr(p, true); }
 
-// "(" [ arg { "," arg } ] ")"                      arg = [ NAME ":" ] expr
+static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
+  uint32_t i = 0;
+  while (sees_name(p, i) && sees(p, i + 1, ".")) i += 2;
+  return i ? sees_name(p, i) && sees(p, i + 1, ":") : sees_label(p);
+}
+
+// A state of a part has one name with dots in it: bend.z.
+static Node *parse_arg(Parser *p) {
+  if (!sees_arg_label(p)) return parse_expr(p, true);
+  Node *node = node_fixed(p, N_ARG, 1);
+  want_any_name(p, node);
+  while (eat(p, ".")) {
+    const Token *t = peek(p, 0);
+    node->name = name_from(p->front->names,
+                           arena_format(p->arena, "%s.%s", name_text(p->front->names, node->name),
+                                        name_text(p->front->names, t->name)));
+    node->name_span.n = t->span.at + t->span.n - node->name_span.at;
+    p->at++;
+  }
+  need(p, ":");
+  node->kid[0] = parse_compared(p);
+  return node_end(p, node);
+}
+
+// "(" [ arg { "," arg } ] ")"                      arg = [ NAME { "." NAME } ":" ] expr
 static Node *parse_call(Parser *p, Node *callee) {
   uint32_t open = p->at, mark = p->stack.n;
   Node *node = node_new(p, N_CALL);
   node->span = callee->span;
   kid_push(p, callee);
   p->at++;
-  for (bool more = !sees(p, 0, ")"); more; more = eat(p, ","))
-    kid_push(p, sees_label(p) ? labelled(p, N_ARG, parse_compared) : parse_expr(p, true));
+  for (bool more = !sees(p, 0, ")"); more; more = eat(p, ",")) kid_push(p, parse_arg(p));
   close_bracket(p, open, "`,` or ");
   return kids_end(p, node, mark);
 }

@@ -4,10 +4,6 @@
 // `at`, `most` and `replace` are words here only.
 #include "front/parse.h"
 
-static bool sees_word(const Parser *p, uint32_t ahead, const char *word) {
-  return sees_name(p, ahead) && strcmp(name_text(p->front->names, peek(p, ahead)->name), word) == 0;
-}
-
 static Node *route_of_steps(Parser *p, Node *(*step)(Parser *)) { // step { ";" step }
   Node *first = step(p);
   if (!sees(p, 0, ";")) return first;
@@ -132,12 +128,23 @@ Node *parse_find(Parser *p) {
   return node_end(p, node);
 }
 
-// set = "set" path "=" expr
+// Is what comes a type, and not an expression? {5}, R[2], or something with a distance.
+static bool sees_types(const Parser *p) {
+  if (sees(p, 0, "{")) return true;
+  if ((sees_word(p, 0, "R") || sees_word(p, 0, "B")) && sees(p, 1, "[")) return true;
+  for (uint32_t i = 0; peek(p, i)->kind != TK_END && peek(p, i)->kind != TK_LINE; i++)
+    if (sees(p, i, "by")) return true;
+  return false;
+}
+
+// set = "set" path "=" ( expr | types [ "by" distance ] )
 Node *parse_set(Parser *p) {
-  Node *node = node_fixed(p, N_SET, 2);
+  Node *node = node_fixed(p, N_SET, 3);
   p->at++;
   node->kid[0] = parse_path(p);
   need(p, "=");
-  node->kid[1] = parse_expr(p, false);
+  bool types = sees_types(p);
+  node->kid[1] = types ? parse_types(p) : parse_expr(p, false);
+  if (types && eat(p, "by")) node->kid[2] = parse_soft_postfix(p);
   return node_end(p, node);
 }

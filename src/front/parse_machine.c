@@ -37,16 +37,17 @@ static Node *parse_parts(Parser *p) {
   return node_end(p, node);
 }
 
-// expr "->" postfix [ "when" cond ] | call
+// expr "->" postfix [ "pad" sum ] [ "when" cond ] | call
 static Node *parse_route(Parser *p) {
   Node *value = parse_expr(p, false);
   if (value->kind == N_CALL && !sees(p, 0, "->")) return value;
-  Node *node = node_fixed(p, N_ROUTE, 3);
+  Node *node = node_fixed(p, N_ROUTE, 4);
   node->span = value->span;
   node->kid[0] = value;
   if (!eat(p, "->"))
     fail_after_term(p, "`->` and a port (a part is `name : Machine`, an equation `name = …`)");
   node->kid[1] = parse_postfix(p);
+  if (eat(p, "pad")) node->kid[3] = parse_sum(p);
   if (eat(p, "when")) node->kid[2] = parse_cond(p);
   return node_end(p, node);
 }
@@ -131,9 +132,9 @@ Node *parse_simulate(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-// check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "by" expr ] [ "within" sum ]
+// check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "within" sum ]
 Node *parse_check(Parser *p) {
-  Node *node = node_fixed(p, N_CHECK, 5);
+  Node *node = node_fixed(p, N_CHECK, 4);
   p->at++;
   if (names_lead_to(p, 0, ":")) {
     node->kid[0] = parse_postfix(p);
@@ -141,7 +142,6 @@ Node *parse_check(Parser *p) {
   }
   node->kid[1] = parse_expr(p, false);
   if (eat(p, "=")) node->kid[2] = parse_expr(p, false);
-  if (eat(p, "by")) node->kid[4] = parse_expr(p, false);
   if (eat(p, "within")) node->kid[3] = parse_sum(p);
   return node_end(p, node);
 }

@@ -86,7 +86,7 @@ static bool are_same(Gluing *g, bool edge, GlueFault *fault) {
 }
 
 static const char *name_in(const Gluing *g, uint32_t part, const char *name, bool shared) {
-  return shared ? name : arena_format(g->arena, "%s.%s", g->name[part], name);
+  return shared || g->n == 1 ? name : arena_format(g->arena, "%s.%s", g->name[part], name);
 }
 
 static void put_vertices(Gluing *g, Graph *whole, Inclusion *in) {

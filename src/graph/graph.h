@@ -108,8 +108,8 @@ typedef struct {
   bool edge; // two edges, or two vertices
   uint32_t part[2], at[2];
 } GlueFault;
-// Names in the whole: those of the parts with "part." in front where they are not shared. False:
-// two things that shall be one are not the same (`what`).
+// Names in the whole: those of the parts with "part." in front where they are not shared and there
+// are several. False: two things that shall be one are not the same (`what`).
 bool graph_glue(Arena *, const Graph *const *part, const char *const *name, uint32_t n,
                 const Along *, Graph **whole, Inclusion *in, GlueFault *);
 

@@ -57,6 +57,7 @@ struct Infer {
   Program *program;
   bool doubtful; // a goal was told that it cannot train what it names: nobody else is blamed
   uint32_t bodies, depth;
+  uint32_t inner; // machines that are being made, one in the other
   uint32_t nest;  // expressions inside expressions, through boxes
   uint32_t turns; // of loops, so far
   uint32_t
@@ -203,6 +204,7 @@ struct Body {
   VEC(Proposal) proposal;
   const Def *space; // the space of its results, if they were declared so
   struct Maker *maker; // the lens of a machine; NULL: of anything else
+  bool timed;          // it is looked at while time goes on: `time` is a value
   Trace *trace;     // partial.c: it is worked off for a picture only; otherwise NULL
 };
 

@@ -83,7 +83,7 @@ static Value clock_value(Body *b, const char *name, Span span) {
 static Value free_name(Body *b, Env *env, const Node *n) {
   const char *text = name_text(b->w->names, n->name);
   if (strcmp(text, "inf") == 0) return value_one(b, val_literal(b, INFINITY, n->span));
-  if (b->maker && strcmp(text, "time") == 0) return clock_value(b, text, n->span);
+  if ((b->maker || b->timed) && strcmp(text, "time") == 0) return clock_value(b, text, n->span);
   if (strcmp(text, "step") == 0 || strcmp(text, "steps") == 0) return clock_value(b, text, n->span);
   if (strcmp(text, "training") == 0) {
     Val v = val_fill(b, val_literal(b, b->in->training, n->span), (Type){.base = BASE_BIT});

@@ -177,6 +177,13 @@ static void given_options(Infer *in, Scope *s, const Node *config, GivenOptions 
   check_episodes(in, config, &o->episodes);
 }
 
+void source_options(Infer *in, Scope *s, const Node *config, Given *g) {
+  GivenOptions o = {0};
+  if (!g->noise) given_options(in, s, config, &o);
+  g->bits = o.bits;
+  g->episodes = o.episodes;
+}
+
 // -- one given ------------------------------------------------------------------------------------
 typedef struct {
   Infer *in;

@@ -245,6 +245,18 @@ static bool among(Infer *in, const Param *p, const Ids *learners) {
   return false;
 }
 
+static Ids frozen_learners(Infer *in, const Program *p) {
+  Ids frozen = {0};
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->frozen) add_whole_learner(in, p->learner.at[i], &frozen);
+  return frozen;
+}
+
+bool is_frozen(Infer *in, const Program *p, const Param *param) {
+  Ids frozen = frozen_learners(in, p);
+  return among(in, param, &frozen);
+}
+
 static const char *target_member(Infer *in, Body *b, const Node *target, const Def *d) {
   if (target->kind != N_AT) return NULL;
   if (d->node->kid[1]) return family_member(b, b->env, d->node, target->kid[1]);
@@ -287,9 +299,7 @@ static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) 
                    name_text(w->names, d->name));
     if (!any || d->frozen) *doubtful = true;
   }
-  Ids frozen = {0};
-  for (uint32_t i = 0; i < p->learner.n; i++)
-    if (p->learner.at[i]->frozen) add_whole_learner(in, p->learner.at[i], &frozen);
+  Ids frozen = frozen_learners(in, p);
   for (uint32_t i = 0; i < n; i++)
     if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
 }
@@ -415,10 +425,28 @@ void read_on(Infer *in, Program *p, const Node *on, Given *g) {
     no_such_field(in, g, field, on->kid[0], on->span, true);
 }
 
+// Of a learning diagram with errors, which were said.
+static bool is_of_broken(const Program *p, const Node *path) {
+  while (path->kind == N_DOT) path = path->kid[0];
+  const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
+  return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
+}
+
+// measure task.Y … refit 100 steps: NULL with a diagnostic
+static const Node *refit_claim(Infer *in, Program *p, Learning *g, const Node *refit) {
+  if (g) return learning_refit(in, p, g, refit);
+  Id e = diag_error(in->w->diags, refit->span,
+                    "`refit` trains a learning diagram, and this measures no pair of one");
+  diag_help(in->w->diags, e, "as in `measure task.Y by hits refit 100 steps`");
+  return NULL;
+}
+
 void do_measure(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
   const Node *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  const Node *refit = clause(n, N_REFIT);
+  Learning *learning = NULL;
   Scope *acting = p->acting;
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
@@ -427,6 +455,9 @@ void do_measure(Infer *in, Program *p, const Node *n) {
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
       p->acting = g->scope;
+      learning = g->learning;
+    } else if (claim->kind == N_DOT && is_of_broken(p, claim)) {
+      return;
     } else if (claim->kind == N_DOT) {
       Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
                         path_text(in, claim));
@@ -454,7 +485,10 @@ void do_measure(Infer *in, Program *p, const Node *n) {
     m.set = g.set, m.split = g.split, m.path = g.path;
   }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
-  measure_value(in, p, claim, by, 1, &m);
+  if (refit) claim = refit_claim(in, p, learning, refit);
+  const bool *was = refit && learning ? learning_freeze(in, learning) : NULL;
+  if (claim) measure_value(in, p, claim, by, 1, &m);
+  if (was) learning_thaw(in, learning, was);
   p->acting = acting;
   vec_push(w->arena, &p->measure, m);
 }

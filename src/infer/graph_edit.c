@@ -1,6 +1,6 @@
-// `set`: a learner gets another body, or an edge another map, before anything is checked. In the
-// text, `set distill.small = resnet[18]`, or on the command line, `--set
-// distill.small='resnet[18]'`.
+// `set`: a learner gets another body, an edge another map, or a space another type or data, before
+// anything is checked. In the text, `set distill.small = resnet[18]`, or on the command line,
+// `--set distill.small='resnet[18]'`.
 //
 // A learner is one thing, so it changes wherever it is used. A map is an edge's own: in a diagram
 // that is glued, `set both.one.h` changes the whole and leaves the part as it was.
@@ -50,6 +50,47 @@ void edge_set(Drawing *r, uint32_t number, const Node *body, Scope *home) {
     edge_map(r, number);
 }
 
+// -- spaces ---------------------------------------------------------------------------------------
+// mnist, mnist.test, omniglot[way: 5], "t.csv", Image: what is written as an expression, as a type
+static const Node *as_types(Infer *in, const Node *n) {
+  if (n->kind == N_TYPES) return n;
+  const Node *base = n->kind == N_AT ? n->kid[0] : n;
+  if (base->kind != N_NAME && base->kind != N_DOT && base->kind != N_STR) return NULL;
+  Node *types = copy_node(in, n), *type = NEW(in->w->arena, Node);
+  *type = (Node){.kind = N_TYPE, .span = n->span, .nkid = 2};
+  type->kid = NEW_ARRAY(in->w->arena, Node *, 2);
+  type->kid[0] = (Node *)base;
+  if (n->kind == N_AT) type->kid[1] = n->kid[1];
+  *types = (Node){.kind = N_TYPES, .span = n->span, .nkid = 1};
+  types->kid = NEW_ARRAY(in->w->arena, Node *, 1);
+  types->kid[0] = type;
+  return types;
+}
+
+static void set_of_space(Drawing *r, const Node *n, uint32_t vertex) {
+  const Node *types = as_types(r->in, n->kid[1]);
+  const Vertex *v = &r->g->graph->vertex.at[vertex];
+  bool index = types && space_is_index(r->in, r->g->inside, types);
+  if (types && index == v->index) {
+    space_set(r, vertex, types, n->kid[2], n->kid[0]->span);
+    return;
+  }
+  Id m = diag_error(r->w->diags, n->kid[1]->span,
+                    v->index ? "`%s` is a set of data, and this is none"
+                             : "`%s` is a space, and this is no type",
+                    v->name);
+  diag_note(r->w->diags, m, r->g->space.at[vertex].span, "declared here");
+  r->g->broken = true;
+}
+
+static void no_map(Drawing *r, const Node *n, uint32_t edge) {
+  Id m = diag_error(r->w->diags, n->kid[1]->span,
+                    "`%s` is an edge: it wants a map, and this is a type",
+                    r->g->graph->edge.at[edge].name);
+  diag_note(r->w->diags, m, r->g->edge.at[edge].span, "declared here");
+  r->g->broken = true;
+}
+
 static bool occurs(Drawing *r, const Def *d) {
   Ids all = {0};
   for (uint32_t i = 0; i < r->g->edge.n; i++) edge_learners(r->in, &r->g->edge.at[i], &all);
@@ -59,8 +100,17 @@ static bool occurs(Drawing *r, const Def *d) {
 }
 
 void learning_set(Drawing *r, const Node *n, const char *path) {
-  uint32_t e = edge_at(r->g, path);
+  uint32_t e = edge_at(r->g, path), v = vertex_at(r->g, path);
+  bool types = n->kid[1]->kind == N_TYPES;
   if (r->g->broken) return;
+  if (v != NOWHERE && (e == NOWHERE || types)) {
+    set_of_space(r, n, v);
+    return;
+  }
+  if (e != NOWHERE && types) {
+    no_map(r, n, e);
+    return;
+  }
   if (e != NOWHERE) {
     edge_set(r, e, n->kid[1], r->g->inside);
     return;
@@ -78,8 +128,8 @@ void learning_set(Drawing *r, const Node *n, const char *path) {
     diag_help(r->w->diags, m, "`set %s = …` gives it another body wherever it occurs", path);
     return;
   }
-  Id m =
-      diag_error(r->w->diags, n->kid[0]->span, "`%s` has no edge and no learner `%s`", name, path);
+  Id m = diag_error(r->w->diags, n->kid[0]->span, "`%s` has no space, edge or learner `%s`", name,
+                    path);
   near_edge(r, m, path);
 }
 

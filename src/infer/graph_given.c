@@ -89,7 +89,7 @@ static Name read_as(const Sampling *x, uint32_t edge, Name column) {
   const Def *d = r->g->space.at[to].def;
   Body b = {.in = r->in, .w = r->w};
   Types t = {0};
-  if (!d || d->broken || is_noise(x)) return 0;
+  if (!d || d->broken || is_noise(x) || x->given.episodes.way) return 0;
   if (!types_eval(&b, env_new(r->in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL))
     return 0;
   const Field *f = column ? data_find(&x->data, name_text(r->w->names, column)) : NULL;
@@ -116,6 +116,17 @@ static void add_field(Sampling *x, Name column, Name space, Span span) {
   vec_push(x->r->w->arena, &x->field, (SampleField){column, key, space, place_of(x, column), span});
 }
 
+// What is asked of a small task, beside what is learned from.
+static void add_asked(Sampling *x, GraphSpace *space) {
+  enum { ASKED = EPISODE_FIELDS / 2 };
+  Names *names = x->r->w->names;
+  for (uint32_t k = 0; k < EPISODE_FIELDS; k++)
+    space->task[k] = name_from(names, x->data.field.at[k].name);
+  for (uint32_t i = 0, n = x->field.n; i < n; i++)
+    if (x->field.at[i].at < ASKED)
+      add_field(x, space->task[x->field.at[i].at + ASKED], 0, x->field.at[i].span);
+}
+
 static void foreign_data(Sampling *x, const Node *n, const Def *d) {
   Drawing *r = x->r;
   Id e = diag_error(r->w->diags, n->span, "`%s` is another draw than `%s`",
@@ -123,6 +134,25 @@ static void foreign_data(Sampling *x, const Node *n, const Def *d) {
   diag_note(r->w->diags, e, d->span, "given here");
   diag_help(r->w->diags, e, "an edge reads the fields of the index it begins in: `%s.…`",
             r->g->graph->vertex.at[x->vertex].name);
+  x->good = false;
+}
+
+// Does it read a set of data, and not the one that this index is?
+static bool is_other_set(const Sampling *x, uint32_t edge, const Node *n) {
+  if (n->kind != N_DOT) return false;
+  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
+         set_is_known(name_text(x->r->w->names, n->name));
+}
+
+static void other_set(Sampling *x, const Node *n) {
+  Drawing *r = x->r;
+  const char *index = last_name(r->g->graph->vertex.at[x->vertex].name);
+  Id e = diag_error(r->w->diags, n->span, "this is read of a sample of `%s`, which is another set",
+                    index);
+  diag_note(r->w->diags, e, x->space->source->span, "this one");
+  diag_help(r->w->diags, e, "`%s.%s` is read of whatever `%s` is", index,
+            name_text(r->w->names, n->name), index);
   x->good = false;
 }
 
@@ -146,6 +176,10 @@ static void collect(Sampling *x, uint32_t edge, const Node *n, bool direct) {
       bare_sample(x, n);
     else
       add_field(x, column, direct ? read_as(x, edge, column) : 0, n->span);
+    return;
+  }
+  if (is_other_set(x, edge, n)) {
+    other_set(x, n);
     return;
   }
   Def *d = n->kind == N_NAME ? scope_find(r->g->edge.at[edge].home, n->name) : NULL;
@@ -219,7 +253,8 @@ static void make_given(Sampling *x) {
 }
 
 void index_given(Drawing *r, uint32_t vertex) {
-  Sampling x = {.r = r, .vertex = vertex, .space = &r->g->space.at[vertex], .good = true};
+  GraphSpace *space = &r->g->space.at[vertex];
+  Sampling x = {.r = r, .vertex = vertex, .space = space, .good = true};
   const Node *config = NULL;
   Name field;
   if (!read_source(r->in, x.space->home, x.space->source, &x.given, &field, &config) || field) {
@@ -229,6 +264,8 @@ void index_given(Drawing *r, uint32_t vertex) {
     r->g->broken = true;
     return;
   }
+  x.given.node = space->source;
+  source_options(r->in, space->home, config, &x.given);
   if (!is_noise(&x) && !data_fields(r->in, &x.given, &x.data)) {
     r->g->broken = true;
     return;
@@ -237,18 +274,31 @@ void index_given(Drawing *r, uint32_t vertex) {
     if (r->g->graph->edge.at[e].from == vertex && r->g->edge.at[e].body)
       collect(&x, e, r->g->edge.at[e].body, true);
   if (!x.good) r->g->broken = true;
+  if (x.good && x.given.episodes.way) add_asked(&x, space);
   uint32_t errors = r->w->diags->errors;
   if (x.good) make_given(&x);
   if (r->w->diags->errors > errors) r->g->broken = true;
 }
 
 // -- what an edge reads ---------------------------------------------------------------------------
-static Node *with_fields(Drawing *r, uint32_t edge, const Node *n, bool direct) {
+bool index_has_tasks(const Drawing *r, uint32_t vertex) {
+  return r->g->space.at[vertex].task[0] != 0;
+}
+
+static Name asked_for(const GraphSpace *space, Name column) {
+  enum { ASKED = EPISODE_FIELDS / 2 };
+  for (uint32_t k = 0; k < ASKED; k++)
+    if (column == space->task[k]) return space->task[k + ASKED];
+  return column;
+}
+
+static Node *with_fields(Drawing *r, uint32_t edge, const Node *n, bool direct, bool asked) {
   uint32_t vertex = r->g->graph->edge.at[edge].from;
   Scope *home = r->g->edge.at[edge].home;
   Name column;
   if (!n) return NULL;
   if (mentions(r, vertex, n, &column)) {
+    if (asked) column = asked_for(&r->g->space.at[vertex], column);
     uint32_t to = r->g->graph->edge.at[edge].to;
     Name space = name_from(r->w->names, r->g->graph->vertex.at[to].name),
          key = direct ? key_of(r, vertex, column, space) : 0;
@@ -258,10 +308,10 @@ static Node *with_fields(Drawing *r, uint32_t edge, const Node *n, bool direct) 
   if (n->kind == N_NAME) return copy_resolved(r->in, home, r->g->inside, n);
   Node *copy = copy_node(r->in, n);
   for (uint32_t i = 0; i < n->nkid; i++)
-    copy->kid[i] = with_fields(r, edge, n->kid[i], direct && n->kind == N_PAREN);
+    copy->kid[i] = with_fields(r, edge, n->kid[i], direct && n->kind == N_PAREN, asked);
   return copy;
 }
 
-Node *index_read(Drawing *r, uint32_t edge) {
-  return with_fields(r, edge, r->g->edge.at[edge].body, true);
+Node *index_read(Drawing *r, uint32_t edge, bool asked) {
+  return with_fields(r, edge, r->g->edge.at[edge].body, true, asked);
 }

@@ -2,8 +2,8 @@
 // image ; guess <= label is the goal `guess(image) ~ label` by the distance of the space where both
 // end. What a goal is, costs and moves is said in one place only, goal.c.
 //
-// Goals are made for diagrams that are trained: those that a `train` names, and those that are no
-// part of another.
+// Goals are made for diagrams that are asked for: those that a `train` or a `measure` names, and
+// those that are no part of another.
 #include "learning.h"
 
 // -- pairs ----------------------------------------------------------------------------------------
@@ -137,11 +137,11 @@ static void idle_orders(Drawing *r) {
 // Several edges come to a space without a distance, and none goes on.
 static void blind_spaces(Drawing *r) {
   const Graph *g = r->g->graph;
+  uint32_t *in = NEW_ARRAY(r->w->arena, uint32_t, g->vertex.n + 1),
+           *out = NEW_ARRAY(r->w->arena, uint32_t, g->vertex.n + 1);
+  for (uint32_t e = 0; e < g->edge.n; e++) in[g->edge.at[e].to]++, out[g->edge.at[e].from]++;
   for (uint32_t v = 0; v < g->vertex.n; v++) {
-    uint32_t in = 0, out = 0;
-    for (uint32_t e = 0; e < g->edge.n; e++)
-      in += g->edge.at[e].to == v, out += g->edge.at[e].from == v;
-    if (in < 2 || out || g->vertex.at[v].distance) continue;
+    if (in[v] < 2 || out[v] || g->vertex.at[v].distance) continue;
     Id e =
         diag_warning(r->w->diags, r->g->space.at[v].span,
                      "several paths end in `%s`, which has no distance: nothing makes them equal",
@@ -172,10 +172,10 @@ static Node *call_node(Infer *in, Node *callee, Node *arg, Span span) {
 }
 
 // guess(image): the edges of a route, one around the other.
-static Node *route_value(Drawing *r, const Route *route, Span span) {
-  Node *value = index_read(r, route->at[0]);
-  for (uint32_t i = 1; i < route->n; i++) {
-    Name name = name_from(r->w->names, r->g->graph->edge.at[route->at[i]].name);
+Node *route_value(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
+  Node *value = index_read(r, edge[0], asked);
+  for (uint32_t i = 1; i < n; i++) {
+    Name name = name_from(r->w->names, r->g->graph->edge.at[edge[i]].name);
     value = call_node(r->in, name_node(r->in, name, span), value, span);
   }
   return value;
@@ -191,22 +191,25 @@ static Node *clause_node(Infer *in, NodeKind kind, Node *what) {
   return n;
 }
 
+Node *space_distance(Drawing *r, uint32_t vertex) {
+  const Def *space = r->g->space.at[vertex].def;
+  return copy_resolved(r->in, space->scope, r->g->inside, space->node->kid[1]);
+}
+
 static Node *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
                        Name name) {
   Infer *in = r->in;
   Arena *a = r->w->arena;
   Span span = pair->order ? r->g->order.at[pair->order - 1] : r->g->node->name_span;
-  const Def *space = r->g->space.at[pair->to].def;
   Node *goal = NEW(a, Node), *equal = NEW(a, Node), *times = NEW(a, Node);
   *times = (Node){.kind = N_NUM, .span = span, .num = pair->times};
   *equal = (Node){.kind = N_EQUAL, .span = span, .nkid = 2, .kid = NEW_ARRAY(a, Node *, 2)};
-  equal->kid[0] = route_value(r, left, span);
-  equal->kid[1] = route_value(r, right, span);
+  equal->kid[0] = route_value(r, left->at, left->n, false, span);
+  equal->kid[1] = route_value(r, right->at, right->n, false, span);
   *goal = (Node){.kind = N_GOAL, .span = span, .name = name, .name_span = span};
   goal->kid = NEW_ARRAY(a, Node *, 3);
   goal->kid[goal->nkid++] = equal;
-  goal->kid[goal->nkid++] =
-      clause_node(in, N_BY, copy_resolved(in, space->scope, r->g->inside, space->node->kid[1]));
+  goal->kid[goal->nkid++] = clause_node(in, N_BY, space_distance(r, pair->to));
   if (pair->times != 1) goal->kid[goal->nkid++] = clause_node(in, N_TIMES, times);
   return goal;
 }
@@ -225,46 +228,65 @@ static Name goal_name(Drawing *r, uint32_t pair) {
   return learning_key(r, arena_format(r->w->arena, "%s.%u", to, before + 1));
 }
 
+// Of a small task, one example: without the axis in front of it, which is behind those that pass.
+static Type one_example(World *w, const Type *t) {
+  Type one = *t;
+  uint32_t at = 0;
+  while (at < t->rank && t->axis[at].pass) at++;
+  if (at == t->rank) return one;
+  one.axis = NEW_ARRAY(w->arena, Axis, t->rank);
+  for (uint32_t i = one.rank = 0; i < t->rank; i++)
+    if (i != at) one.axis[one.rank++] = t->axis[i];
+  return one;
+}
+
 static void check_index_edge(Drawing *r, uint32_t edge) {
   const GraphEdge *e = &r->g->edge.at[edge];
   Scope *acting = r->p->acting;
   uint32_t errors = r->w->diags->errors;
   r->p->acting = r->g->inside;
   Body *b = goal_body(r->in, r->p, name_from(r->w->names, r->g->graph->edge.at[edge].name));
-  Value v = eval_alone(b, b->env, index_read(r, edge));
+  Value v = eval_alone(b, b->env, index_read(r, edge, false));
   r->p->acting = acting;
   Types types = {0};
   for (uint32_t i = 0; i < v.n; i++) {
     if (v.at[i].error) r->g->broken = true;
     val_settle(b, &v.at[i]);
-    vec_push(r->w->arena, &types, v.at[i].type);
+    bool task = index_has_tasks(r, r->g->graph->edge.at[edge].from);
+    vec_push(r->w->arena, &types, task ? one_example(r->w, &v.at[i].type) : v.at[i].type);
   }
   if (!r->g->broken && r->w->diags->errors == errors)
     fits_space(r, &types, r->g->graph->edge.at[edge].to, e->body->span);
 }
 
-static void freeze(Drawing *r, bool *was, bool on) {
-  for (uint32_t i = 0; i < r->g->frozen.n; i++) {
-    Def *d = def_of(r->in, r->g->frozen.at[i]);
-    if (on) was[i] = d->frozen;
-    d->frozen = on || was[i];
+bool *learning_freeze(Infer *in, Learning *g) {
+  bool *was = NEW_ARRAY(in->w->arena, bool, g->frozen.n + 1);
+  for (uint32_t i = 0; i < g->frozen.n; i++) {
+    Def *d = def_of(in, g->frozen.at[i]);
+    was[i] = d->frozen;
+    d->frozen = true;
   }
-  r->in->freezes = on && r->g->frozen.n ? r->g->def->id : 0;
+  in->freezes = g->frozen.n ? g->def->id : 0;
+  return was;
+}
+
+void learning_thaw(Infer *in, Learning *g, const bool *was) {
+  for (uint32_t i = g->frozen.n; i-- > 0;) def_of(in, g->frozen.at[i])->frozen = was[i];
+  in->freezes = 0;
 }
 
 static void make_goals(Drawing *r) {
   Learning *g = r->g;
   Scope *acting = r->p->acting;
-  bool *was = NEW_ARRAY(r->w->arena, bool, g->frozen.n + 1);
   r->p->acting = g->inside;
-  freeze(r, was, true);
+  const bool *was = learning_freeze(r->in, g);
   for (uint32_t i = 0; i < g->pairs.n; i++) {
     const Pair *pair = &g->pairs.at[i];
     Name name = goal_name(r, i);
     do_goal(r->in, r->p, goal_node(r, pair, &pair->left, &pair->right, name), NULL, NULL);
     r->p->goal.at[r->p->goal.n - 1].learning = g;
   }
-  freeze(r, was, false);
+  learning_thaw(r->in, g, was);
   r->p->acting = acting;
 }
 
@@ -285,11 +307,13 @@ static void learning_goals(Infer *in, Program *p, Learning *g) {
 }
 
 // -- all of them ----------------------------------------------------------------------------------
-static bool is_trained_by_name(const Program *p, const Learning *g) {
+// train distill …, measure distill.Y …
+static bool is_wanted(const Program *p, const Learning *g) {
   for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Node *n = p->tree->kid[i];
-    if (n->kind == N_TRAIN && n->kid[0] && n->kid[0]->kind == N_NAME &&
-        scope_find(p->scope, n->kid[0]->name) == g->def)
+    const Node *n = p->tree->kid[i], *root = n->nkid ? n->kid[0] : NULL;
+    while (n->kind == N_MEASURE && root->kind == N_DOT) root = root->kid[0];
+    if ((n->kind == N_TRAIN || n->kind == N_MEASURE) && root && root->kind == N_NAME &&
+        scope_find(p->scope, root->name) == g->def)
       return true;
   }
   return false;
@@ -300,6 +324,6 @@ void learnings_goals(Infer *in, Program *p, Scope *s) {
     Learning *g = p->learning.at[i];
     if (g->def->scope != s) continue;
     learning_pairs(in, p, g);
-    if (!g->is_part || is_trained_by_name(p, g)) learning_goals(in, p, g);
+    if (!g->is_part || is_wanted(p, g)) learning_goals(in, p, g);
   }
 }

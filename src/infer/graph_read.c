@@ -234,6 +234,49 @@ void edge_map(Drawing *r, uint32_t number) {
                     : same_map(r->in, edge->home, edge->body);
 }
 
+// An edge of a part gets a map of its own here: one of its ends is another space than there.
+static void own_map(Drawing *r, uint32_t number) {
+  GraphEdge *edge = &r->g->edge.at[number];
+  uint32_t at = edge->node->kind == N_LEARNER ? 4 : 3;
+  Node *own = copy_node(r->in, edge->node);
+  own->kid[at] = copy_resolved(r->in, edge->home, r->g->inside, edge->body);
+  edge->node = own;
+  edge->body = own->kid[at];
+  edge->home = r->g->inside;
+  edge_map(r, number);
+}
+
+void space_set(Drawing *r, uint32_t vertex, const Node *types, const Node *by, Span span) {
+  Vertex *v = &r->g->graph->vertex.at[vertex];
+  GraphSpace *space = &r->g->space.at[vertex];
+  Node *n = node_with(r->in, N_SPACE, span, 2);
+  n->name = name_from(r->w->names, v->name);
+  n->name_span = span;
+  n->kid[0] = (Node *)types;
+  n->kid[1] = (Node *)by;
+  uint32_t errors = r->w->diags->errors;
+  Def *own = NULL;
+  *space = (GraphSpace){.span = span, .home = r->g->inside};
+  if (v->index) {
+    space->source = index_source(r->in, types);
+  } else {
+    own = def_new(r->in, DEF_SPACE, n->name, span, r->g->inside, n);
+    scope_put(r->g->inside, n->name, own);
+    space->def = own;
+  }
+  v->what = same_space(r->in, space);
+  v->distance = by != NULL;
+  if (r->w->diags->errors > errors) {
+    if (own) own->broken = true;
+    r->g->broken = true;
+    return;
+  }
+  for (uint32_t e = 0; e < r->g->edge.n; e++) {
+    const Edge *edge = &r->g->graph->edge.at[e];
+    if (r->g->edge.at[e].def && (edge->from == vertex || edge->to == vertex)) own_map(r, e);
+  }
+}
+
 static void ends_of(const Node *n, uint32_t params, uint32_t result, const Node **from,
                     const Node **to) {
   const Node *p = n->kid[params], *sig = n->kid[result];

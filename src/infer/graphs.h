@@ -11,10 +11,11 @@
 
 // A learning diagram: a graph of spaces and maps, and what stands behind each of them.
 typedef struct {
-  Span span;          // where it is declared
-  const Def *def;     // its type and distance; NULL: an index, or in a pattern anything
-  const Node *source; // of an index: mnist, "t.csv", normal[64]
-  Scope *home;        // where the words of `source` are found
+  Span span;                 // where it is declared
+  const Def *def;            // its type and distance; NULL: an index, or in a pattern anything
+  const Node *source;        // of an index: mnist, "t.csv", normal[64]
+  Name task[EPISODE_FIELDS]; // of an index whose samples are small tasks: their fields, when known
+  Scope *home;               // where the words of `source` are found
 } GraphSpace;
 typedef struct {
   Span span;

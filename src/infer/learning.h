@@ -29,6 +29,7 @@ uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
 void edge_map(Drawing *,
               uint32_t edge); // a box or learner for its body, with the types of its ends
+void space_set(Drawing *, uint32_t vertex, const Node *types, const Node *by, Span);
 
 // graph_same.c: when are two things the same?
 Id same_space(Infer *, const GraphSpace *);
@@ -59,10 +60,21 @@ bool is_symmetric(Infer *, const GraphSpace *);
 
 // graph_given.c: the samples of an index
 void index_given(Drawing *, uint32_t vertex);
-Node *index_read(Drawing *, uint32_t edge); // what an edge from an index reads, for a goal
+bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small tasks
+// What an edge from an index reads, for a goal; of small tasks: of what is learned from, or of what
+// is asked.
+Node *index_read(Drawing *, uint32_t edge, bool asked);
+
+// graph_refit.c: what is measured of a diagram that is trained on each small task by itself: a
+// claim over the fields of one. NULL with a diagnostic.
+const Node *learning_refit(Infer *, Program *, Learning *, const Node *clause);
 
 // graph_goals.c
 void learning_pairs(Infer *, Program *, Learning *);
+Node *route_value(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
+Node *space_distance(Drawing *, uint32_t vertex);         // as it is called inside
+bool *learning_freeze(Infer *, Learning *);               // what it freezes is frozen …
+void learning_thaw(Infer *, Learning *, const bool *was); // … until here
 void learnings_goals(Infer *, Program *, Scope *);
 
 #endif

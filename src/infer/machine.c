@@ -416,8 +416,9 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
                          .span = n->span});
 }
 
+// What only waits for conditions may be a part of something that flows, or not: it gets both.
 static void add_event(Maker *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
-  SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = ""};
+  SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
   if (!guard || !value) return;
   vec_push(m->w->arena, &e.state, state);
   vec_push(m->w->arena, &e.value, value);
@@ -446,9 +447,9 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
   }
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE) bind->next = value_one(m->b, val_wire(m->b, value, n->span));
-  if (n->kid[2] && m->flows && !shared) {
+  if (n->kid[2] && (m->flows || m->waits) && !shared) {
     add_event(m, guard_wire(m, env, n->kid[2], mode), (uint32_t)at, value, 0, n->span);
-    return;
+    if (m->flows) return;
   }
   Id when = n->kid[2] ? condition_wire(m, env, n->kid[2]) : 0;
   if (n->kid[2] && !when) return;
@@ -476,10 +477,9 @@ static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
   }
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
   Id value = val_to_wire(m->b, &to, 0);
-  if (m->flows) {
+  if (m->flows || m->waits)
     add_event(m, guard_wire(m, env, n->kid[0], mode), (uint32_t)at, value, n->name, n->span);
-    return;
-  }
+  if (m->flows) return;
   Id when = condition_wire(m, env, n->kid[0]);
   if (when)
     add_change(m, (Change){.kind = CHANGE_NEXT,
@@ -541,8 +541,10 @@ static void do_learn(Maker *m, Env *env, const Node *n) {
   if (loss.type.rank) loss = val_reduce(m->b, loss, SUM, axes);
   val_settle(m->b, &loss);
   Id wire = val_to_wire(m->b, &loss, 0);
+  Id when = n->kid[3] ? condition_wire(m, env, n->kid[3]) : 0;
+  if (n->kid[3] && !when) return;
   m->s->own.at[at].learns = true;
-  vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, n->kid[1], n->span});
+  vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, when, n->kid[1], n->span});
 }
 
 static void do_equation(Maker *m, Env *env, const Node *n) {
@@ -592,7 +594,9 @@ static void take_ports(Maker *m, Env *env, int mode) {
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
     const Binding *bind = id ? &env->binding.at[id - 1] : NULL;
-    if (!bind || !bind->value.n || bind->value.at[0].error) continue;
+    if (!bind || !bind->value.n) continue;
+    m->broken |= bind->value.at[0].error; // which was told
+    if (m->broken) continue;
     const char *what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, name));
     if (bind->kind != BIND_STATE && bind->kind != BIND_VALUE) continue;
     Id wire = fit_value(m, bind->value.at[0], &m->s->out.at[i].type, bind->span, what);

@@ -66,6 +66,30 @@ static const char *optimiser_word(World *w, const Node *n) {
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 
+// `next` where the condition holds, `old` elsewhere; the condition has the axes of arrays only.
+static Id only_when(Maker *m, Id when, Id next, Id old) {
+  World *w = m->w;
+  Diagram *d = m->s->d;
+  if (!when) return next;
+  Type t = d->wire.at[old].type;
+  uint32_t all[RANK_LIMIT * 2];
+  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 3};
+  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
+  for (uint32_t i = 0; i < t.rank; i++) {
+    all[i] = i;
+    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
+  }
+  Access in[3] = {access_plain(w, d->wire.at[when].type.rank, all), access_plain(w, t.rank, all),
+                  access_plain(w, t.rank, all)};
+  loop.in = in;
+  loop.out = access_plain(w, t.rank, all);
+  uint32_t c = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_BIT}),
+           x = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 1}),
+           y = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 2});
+  loop.scalar[scalar_fn(w, &loop, FN_select, c, x, y)].base = t.base;
+  return box_loop(w, d, &loop, (Id[]){when, next, old}, 3, t, 0);
+}
+
 static bool step_state(Maker *m, Program *p, const Learned *l) {
   World *w = m->w;
   System *s = m->s;
@@ -104,11 +128,11 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
     vec_push(w->arena, &in, s->d->param.at[k].wire);
   }
   Id out = box_call(w, s->d, o, in.at, in.n, origin_at(m->b, l->span)), after = out + o->out.n;
-  s->state.at[l->at].next = out + 1;
+  s->state.at[l->at].next = only_when(m, l->when, out + 1, s->d->param.at[param].wire);
   for (uint32_t i = 0; i < o->param.n; i++) {
     if (!o->param.at[i].next) continue;
     SystemState x = {.param = number.at[i], .path = s->d->param.at[number.at[i]].path, .every = 1};
-    x.next = after++;
+    x.next = only_when(m, l->when, after++, s->d->param.at[number.at[i]].wire);
     vec_push(w->arena, &s->state, x);
   }
   return true;

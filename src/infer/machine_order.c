@@ -10,11 +10,19 @@ typedef struct {
   uint8_t *state;    // [line] 0 new, 1 being done, 2 done
   VEC(uint32_t) way; // lines that are being done
   Nodes *out;
-  bool loop;
+  bool wrong;
 } Order;
 
 static Name next_name(World *w, Name name) {
   return name_from(w->names, arena_format(w->arena, "next %s", name_text(w->names, name)));
+}
+
+// Equations hold all at once, so a name has one.
+static void told_twice(Order *o, const Node *lhs, Id other) {
+  World *w = o->m->w;
+  Id e = diag_error(w->diags, lhs->name_span, "`%s` is said twice", name_text(w->names, lhs->name));
+  diag_note(w->diags, e, o->node->at[other - 1]->span, "the other one");
+  o->wrong = true;
 }
 
 static void note_made(Order *o, uint32_t line) {
@@ -27,7 +35,10 @@ static void note_made(Order *o, uint32_t line) {
   if (n->kind != N_EQUATION) return;
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
     const Node *lhs = n->kid[0]->kid[i];
-    if (!lhs->op) table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);
+    if (lhs->op) continue;
+    Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
+    if (other) told_twice(o, lhs, other);
+    table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);
   }
 }
 
@@ -45,13 +56,13 @@ static void tell(Order *o, uint32_t line) {
   Id e = diag_error(w->diags, o->node->at[line]->span,
                     "this needs itself at the same moment: %s", names.at);
   diag_help(w->diags, e, "a `state` between them holds the value for one tick");
-  o->loop = true;
+  o->wrong = true;
 }
 
 static void do_line(Order *o, uint32_t line);
 
 static void need_names(Order *o, const Node *n) {
-  if (!n || o->loop) return;
+  if (!n || o->wrong) return;
   Name name = n->kind == N_NAME ? n->name : n->kind == N_NEXT ? next_name(o->m->w, n->name) : 0;
   Id line = name ? table_get(o->made, &name, sizeof name) : 0;
   if (line) do_line(o, line - 1);
@@ -59,7 +70,7 @@ static void need_names(Order *o, const Node *n) {
 }
 
 static void do_line(Order *o, uint32_t line) {
-  if (o->state[line] == 2 || o->loop) return;
+  if (o->state[line] == 2 || o->wrong) return;
   if (o->state[line] == 1) {
     tell(o, line);
     return;
@@ -70,7 +81,7 @@ static void do_line(Order *o, uint32_t line) {
   for (uint32_t i = n->kind == N_EQUATION; i < n->nkid; i++) need_names(o, n->kid[i]);
   o->way.n--;
   o->state[line] = 2;
-  if (!o->loop) vec_push(o->m->w->arena, o->out, n);
+  if (!o->wrong) vec_push(o->m->w->arena, o->out, n);
 }
 
 bool order_statements(Maker *m, const Nodes *nodes, Nodes *out) {
@@ -78,5 +89,5 @@ bool order_statements(Maker *m, const Nodes *nodes, Nodes *out) {
   o.state = NEW_ARRAY(m->w->arena, uint8_t, nodes->n + 1);
   for (uint32_t i = 0; i < nodes->n; i++) note_made(&o, i);
   for (uint32_t i = 0; i < nodes->n; i++) do_line(&o, i);
-  return !o.loop;
+  return !o.wrong;
 }

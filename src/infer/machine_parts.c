@@ -13,17 +13,41 @@ static Name dotted(World *w, Name part, Name port) {
 }
 
 // -- parts ----------------------------------------------------------------------------------------
-static Def *machine_called(Maker *m, const Node *n, const Node **config) {
-  World *w = m->w;
-  *config = n->kind == N_AT ? n->kid[1] : NULL;
-  if (n->kind == N_AT) n = n->kid[0];
-  Def *d = n->kind == N_NAME ? scope_find(m->env->scope, n->name) : NULL;
-  if (d && (d->kind == DEF_MACHINE || d->kind == DEF_BOX || d->kind == DEF_LEARNER)) return d;
-  if (n->kind == N_NAME && !d)
-    unknown_name(m->b, m->env, n, "machine");
-  else
-    diag_error(w->diags, n->span, "a part is a machine, a box or a learner: `p : Name`");
-  return NULL;
+typedef struct {
+  Def *def;
+  const Node *config; // its brackets
+  Env *env;           // in which they are read
+} Called;
+
+// p : Name, p : Name[8], p : gate, where `gate` is an option and stands for one of these.
+static Called machine_called(Maker *m, const Node *n) {
+  Called c = {.env = m->env};
+  Binding *bind = NULL;
+  for (;;) {
+    c.config = n->kind == N_AT ? n->kid[1] : NULL;
+    const Node *name = n->kind == N_AT ? n->kid[0] : n;
+    bind = name->kind == N_NAME ? env_find(c.env, name->name) : NULL;
+    if (!bind || bind->kind != BIND_OPTION || !bind->box.node || c.config) {
+      n = name;
+      break;
+    }
+    n = bind->box.node;
+    c.env = bind->box.env;
+  }
+  Def *d = n->kind == N_NAME && !bind ? scope_find(c.env->scope, n->name) : NULL;
+  if (d && (d->kind == DEF_MACHINE || d->kind == DEF_BOX || d->kind == DEF_LEARNER)) {
+    c.def = d;
+  } else if (bind && bind->kind == BIND_OPTION && bind->open) {
+    Id e = diag_error(m->w->diags, n->span, "which machine is `%s`, if nobody says?",
+                      name_text(m->w->names, n->name));
+    diag_help(m->w->diags, e, "an option that is a part has a usual one: `%s: Name`",
+              name_text(m->w->names, n->name));
+  } else if (n->kind == N_NAME && !d && !bind) {
+    unknown_name(m->b, c.env, n, "machine");
+  } else {
+    diag_error(m->w->diags, n->span, "a part is a machine, a box or a learner: `p : Name`");
+  }
+  return c;
 }
 
 // What the lens sees of a port: the axis of an array is its own.
@@ -67,7 +91,7 @@ static bool array_axis(Maker *m, const Node *brackets, Axis *axis) {
   return axis->size != 0;
 }
 
-static System *part_system(Maker *m, Def *d, const Node *config, const Axis *array, Span span) {
+static System *part_system(Maker *m, const Called *c, const Axis *array, Span span) {
   Axis pass[RANK_LIMIT];
   uint32_t n = m->npass;
   memcpy(pass, m->pass, sizeof pass);
@@ -76,7 +100,7 @@ static System *part_system(Maker *m, Def *d, const Node *config, const Axis *arr
     pass[n].pass = FIRST_PASS + n;
     n++;
   }
-  return system_of(m->in, d, m->env, config, pass, n, m->b->generic, span);
+  return system_of(m->in, c->def, c->env, c->config, pass, n, m->b->generic, span);
 }
 
 static void add_part(Maker *m, Part part) {
@@ -102,8 +126,8 @@ static void add_part(Maker *m, Part part) {
 }
 
 static void named_parts(Maker *m, const Node *n) {
-  const Node *config;
-  Def *d = machine_called(m, n->kid[1], &config);
+  Called c = machine_called(m, n->kid[1]);
+  Def *d = c.def;
   double every = 1;
   if (n->kid[2] && (!static_number(m->b, m->env, n->kid[2], &every) || !(every > 0)))
     diag_error(m->w->diags, n->kid[2]->span, "how often it steps is a number above 0");
@@ -113,19 +137,17 @@ static void named_parts(Maker *m, const Node *n) {
     part.array = lhs->nkid && lhs->kid[0];
     bool good = d && (!part.array || array_axis(m, lhs->kid[0], &part.axis));
     if (good)
-      part.of = part_system(m, d, config, part.array ? &part.axis : NULL, n->kid[1]->span);
+      part.of = part_system(m, &c, part.array ? &part.axis : NULL, n->kid[1]->span);
     if (part.of && part.of->shares) {
       Id e = diag_error(m->w->diags, n->kid[1]->span, "`%s` shares its variables",
                         name_text(m->w->names, d->name));
       diag_help(m->w->diags, e, "say which: `%s(x)`", name_text(m->w->names, d->name));
       part.of = NULL;
     }
-    if (part.of) {
+    if (part.of)
       add_part(m, part);
-      continue;
-    }
-    table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
-    m->broken = true;
+    else // its uses say nothing more
+      table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX), m->broken = true;
   }
 }
 
@@ -140,9 +162,9 @@ static Junction *junction_named(Maker *m, Name name) {
 // Growth(rabbits): its ports are these variables.
 static void sharing_part(Maker *m, const Node *n) {
   World *w = m->w;
-  const Node *config;
-  Def *d = machine_called(m, n->kid[0], &config);
-  System *of = d ? part_system(m, d, config, NULL, n->span) : NULL;
+  Called c = machine_called(m, n->kid[0]);
+  Def *d = c.def;
+  System *of = d ? part_system(m, &c, NULL, n->span) : NULL;
   m->broken |= !of;
   if (!of) return;
   const char *name = name_text(w->names, d->name);
@@ -174,8 +196,8 @@ static void sharing_part(Maker *m, const Node *n) {
       continue;
     }
     Target *t = &m->target.at[m->target.n - of->in.n + i];
-    vec_push(w->arena, &t->route, tree_node(w, N_ROUTE, x->span, 3,
-                                            (Node *[]){(Node *)x, tree_name(w, t->name, x->span), NULL}));
+    vec_push(w->arena, &t->route, tree_node(w, N_ROUTE, x->span, 4,
+                                            (Node *[]){(Node *)x, tree_name(w, t->name, x->span), NULL, NULL}));
     vec_push(w->arena, &junction_named(m, x->name)->member, (PortEnd){m->s->part.n, i});
   }
 }
@@ -291,26 +313,22 @@ static void no_target(Maker *m, const Node *to) {
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }
 
-static Node *as_equation(Maker *m, const Node *route, const Node *to, const Node *brackets) {
+static Node *as_equation(Maker *m, const Target *t, Node *value, Node *brackets, Node *pad) {
   World *w = m->w;
-  Node *lhs = tree_node(w, N_LHS, to->span, 1, (Node *[]){(Node *)brackets});
-  lhs->name = to->name;
-  lhs->name_span = to->span;
-  Node *lhss = tree_node(w, N_LHSS, to->span, 1, &lhs);
-  return tree_node(w, N_EQUATION, route->span, 4, (Node *[]){lhss, route->kid[0], NULL, NULL});
+  Span span = t->route.at[0]->span, name = t->route.at[0]->kid[1]->span;
+  Node *lhs = tree_node(w, N_LHS, name, 1, &brackets);
+  lhs->name = t->name;
+  lhs->name_span = name;
+  Node *lhss = tree_node(w, N_LHSS, name, 1, &lhs);
+  return tree_node(w, N_EQUATION, span, 4, (Node *[]){lhss, value, pad, NULL});
 }
 
-static void add_route(Maker *m, const Node *n, Nodes *lines) {
+static void add_route(Maker *m, const Node *n) {
   World *w = m->w;
   const Node *route = with_ports(m, n), *to = route->kid[1];
-  const Node *brackets = to->kind == N_AT ? to->kid[1] : NULL;
   if (to->kind == N_AT) to = to->kid[0];
   int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
   Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
-  if (own >= 0 && !known && !route->kid[2]) {
-    vec_push(w->arena, lines, as_equation(m, route, to, brackets));
-    return;
-  }
   if (own >= 0 && !known) {
     Target t = {.name = to->name, .port = (uint32_t)own};
     vec_push(w->arena, &m->target, t);
@@ -321,11 +339,6 @@ static void add_route(Maker *m, const Node *n, Nodes *lines) {
     return;
   }
   vec_push(w->arena, &m->target.at[known - 1].route, route);
-}
-
-void gather_routes(Maker *m, const Node *block, Nodes *lines) {
-  for (uint32_t i = 0; i < block->nkid; i++)
-    if (block->kid[i]->kind == N_ROUTE) add_route(m, block->kid[i], lines);
 }
 
 static const Node *route_brackets(const Node *route) {
@@ -367,17 +380,13 @@ static Node *over_numbers(Maker *m, const Target *t, const Node *brackets, Node 
 }
 
 // All wires of a port as one value.
-static void take_target(Maker *m, Env *env, Target *t) {
+static Node *joined_routes(Maker *m, const Target *t, Node **brackets) {
   World *w = m->w;
-  if (!t->route.n) return;
-  Type own = t->part ? seen_type(m, &m->s->part.at[t->part - 1],
-                                 &m->s->part.at[t->part - 1].of->in.at[t->port].type)
-                     : m->s->out.at[t->port].type;
-  Node *value = NULL, *brackets = NULL;
+  Node *value = NULL;
   for (uint32_t i = t->route.n; i-- > 0;) {
     const Node *r = t->route.at[i];
     Node *condition;
-    brackets = over_numbers(m, t, route_brackets(r), &condition);
+    *brackets = over_numbers(m, t, route_brackets(r), &condition);
     Node *guard = r->kid[2];
     if (condition && guard)
       guard = tree_node(w, N_AND, guard->span, 2, (Node *[]){condition, guard});
@@ -391,14 +400,47 @@ static void take_target(Maker *m, Env *env, Target *t) {
                 ? tree_node(w, N_WHEN, r->span, 3, (Node *[]){r->kid[0], guard, value})
                 : r->kid[0];
   }
+  return value;
+}
+
+// What is read outside is the same for all wires of a port, since they are one value.
+static Node *route_pad(Maker *m, const Target *t) {
+  Node *pad = t->route.n ? t->route.at[0]->kid[3] : NULL;
+  for (uint32_t i = 1; i < t->route.n; i++) {
+    Node *other = t->route.at[i]->kid[3];
+    bool same = pad && other ? pad->kind == N_NUM && other->kind == N_NUM && pad->num == other->num
+                             : pad == other;
+    if (same) continue;
+    Id e = diag_error(m->w->diags, t->route.at[i]->span, "the wires into `%s` do not have the same `pad`",
+                      name_text(m->w->names, t->name));
+    diag_note(m->w->diags, e, t->route.at[0]->span, "the other one");
+    break;
+  }
+  return pad;
+}
+
+static void take_target(Maker *m, Env *env, Target *t) {
+  if (!t->route.n || !t->part) return;
+  const Part *part = &m->s->part.at[t->part - 1];
+  Type own = seen_type(m, part, &part->of->in.at[t->port].type);
+  Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
   Span span = t->route.at[0]->span;
-  Value v = eval_typed(m, env, brackets, value, NULL, &own, span);
-  if (v.n != 1) return;
-  t->wire = fit_value(m, v.at[0], &own, span,
-                      arena_format(w->arena, "port `%s`", name_text(w->names, t->name)));
-  if (!t->part)
-    add_change(m, (Change){.kind = CHANGE_PORT, .at = t->port, .mode = ANY_MODE, .value = t->wire,
-                           .span = span});
+  Value v = eval_typed(m, env, brackets, value, route_pad(m, t), &own, span);
+  if (v.n == 1)
+    t->wire = fit_value(m, v.at[0], &own, span,
+                        arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name)));
+}
+
+// Wires to ports of the wiring itself are equations beside the others.
+void gather_routes(Maker *m, const Node *block, Nodes *lines) {
+  for (uint32_t i = 0; i < block->nkid; i++)
+    if (block->kid[i]->kind == N_ROUTE) add_route(m, block->kid[i]);
+  for (uint32_t i = 0; i < m->target.n; i++) {
+    const Target *t = &m->target.at[i];
+    if (t->part) continue;
+    Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
+    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, route_pad(m, t)));
+  }
 }
 
 void take_routes(Maker *m, Env *env) {
@@ -406,6 +448,7 @@ void take_routes(Maker *m, Env *env) {
 }
 
 // -- every port has one source --------------------------------------------------------------------
+enum { SITUATIONS_LIMIT = 65536 };
 typedef enum { NO, YES, MAYBE } Holds;
 
 typedef struct {
@@ -488,22 +531,32 @@ static bool next_situation(Tags *t) {
   return false;
 }
 
+static bool too_many(const Tags *t) {
+  uint64_t situations = 1;
+  for (uint32_t i = 0; i < t->tag.n && situations <= SITUATIONS_LIMIT; i++)
+    situations *= t->tag.at[i].label->n;
+  return situations > SITUATIONS_LIMIT;
+}
+
+// The mode of a part, or of the wiring itself.
+static Name mode_of(Maker *m, const Part *part) {
+  Name mode = name_from(m->w->names, "mode");
+  return part ? dotted(m->w, part->name, mode) : mode;
+}
+
 static bool port_is_open(Tags *t, const Part *part, const Port *port) {
   if (port->modes == ~(uint64_t)0) return true;
-  Name mode = dotted(t->m->w, part->name, name_from(t->m->w->names, "mode"));
-  const Tag *tag = tag_named(t, mode);
+  const Tag *tag = tag_named(t, mode_of(t->m, part));
   return !tag || (port->modes >> tag->now & 1);
 }
 
 // One situation after the other; the first that is wrong is told.
-static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part) {
+static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part,
+                         const Port *port) {
   World *w = m->w;
-  const Port *port = &part->of->in.at[t->port];
   const char *name = name_text(w->names, t->name);
-  uint64_t situations = 1;
-  for (uint32_t i = 0; i < tags->tag.n; i++) situations *= tags->tag.at[i].label->n;
-  if (situations > 65536) {
-    diag_error(w->diags, part->span, "the wires into `%s` depend on too many modes to be checked",
+  if (too_many(tags)) {
+    diag_error(w->diags, part ? part->span : port->span, "the wires into `%s` depend on too many modes to be checked",
                name);
     return;
   }
@@ -528,9 +581,9 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
     }
     bool open = port_is_open(tags, part, port);
     if (open && !sources) {
-      Id e = diag_error(w->diags, part->span, "port `%s` has no source%s%s", name,
-                        tags->tag.n ? " when " : "", situation(tags));
-      diag_note(w->diags, e, port->span, "the port");
+      Id e = diag_error(w->diags, part ? part->span : port->span, "port `%s` has no source%s%s",
+                        name, tags->tag.n ? " when " : "", situation(tags));
+      if (part) diag_note(w->diags, e, port->span, "the port");
       diag_help(w->diags, e, "a wire leads to it as `x -> %s`", name);
       return;
     }
@@ -538,15 +591,15 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
       Id e = diag_error(w->diags, first->span, "port `%s` is closed when %s, but this wire is there",
                         name, situation(tags));
       diag_note(w->diags, e, port->span, "the port");
-      diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s.mode = …`", name,
-                name_text(w->names, part->name));
+      diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s = …`", name,
+                name_text(w->names, mode_of(m, part)));
       return;
     }
   } while (next_situation(tags));
 }
 
 // Ports whose elements are wired one by one: each exactly once.
-static bool wired_by_numbers(Maker *m, const Target *t, const Part *part) {
+static bool wired_by_numbers(Maker *m, const Target *t, const Part *part, const Port *port) {
   World *w = m->w;
   uint32_t numbers = 0;
   for (uint32_t i = 0; i < t->route.n; i++) {
@@ -556,7 +609,7 @@ static bool wired_by_numbers(Maker *m, const Target *t, const Part *part) {
   }
   if (!numbers) return false;
   const Node *b = route_brackets(t->route.at[0]);
-  Type own = seen_type(m, part, &part->of->in.at[t->port].type);
+  Type own = part ? seen_type(m, part, &port->type) : port->type;
   int64_t n = 0;
   if (numbers != t->route.n || b->kid[0]->nkid != 1 || own.rank != 1 ||
       !size_value(w, own.axis[0].size, &n) || n > 100000)
@@ -575,23 +628,99 @@ static bool wired_by_numbers(Maker *m, const Target *t, const Part *part) {
   }
   for (int64_t i = 0; i < n; i++)
     if (!seen[i]) {
-      diag_error(w->diags, part->span, "place %lld of port `%s` has no source", (long long)i,
+      diag_error(w->diags, part ? part->span : port->span, "place %lld of port `%s` has no source", (long long)i,
                  name_text(w->names, t->name));
       break;
     }
   return true;
 }
 
+// -- what is read is open -------------------------------------------------------------------------
+// The part and port of `p.y`; false: it is another name.
+static bool shown_port(Maker *m, Name name, const Part **part, const Port **port) {
+  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
+  if (!dot) return false;
+  Name of = name_of(m->w->names, text, (size_t)(dot - text)), y = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &of, sizeof of);
+  if (!k || k == UINT32_MAX) return false;
+  *part = &m->s->part.at[k - 1];
+  int at = port_named((*part)->of->out.at, (*part)->of->out.n, y);
+  if (at >= 0) *port = &(*part)->of->out.at[at];
+  return at >= 0;
+}
+
+static void find_read_tags(Tags *t, const Node *n) {
+  const Part *part;
+  const Port *port;
+  if (!n) return;
+  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port) && port->modes != ~(uint64_t)0)
+    tag_named(t, mode_of(t->m, part));
+  for (uint32_t i = 0; i < n->nkid; i++) find_read_tags(t, n->kid[i]);
+}
+
+// The name of a closed port that is read in this situation; NULL: none.
+static const Node *closed_read(Tags *t, const Node *n) {
+  const Part *part;
+  const Port *port;
+  if (!n) return NULL;
+  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port))
+    return port_is_open(t, part, port) ? NULL : n;
+  Holds first = n->kind == N_WHEN ? holds(t, n->kid[1]) : MAYBE;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
+    const Node *found = closed_read(t, n->kid[i]);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static void check_read(Maker *m, const Node *value, const Node *guard) {
+  World *w = m->w;
+  Tags tags = {.m = m};
+  find_read_tags(&tags, value);
+  if (!tags.tag.n) return;
+  find_tags(&tags, guard);
+  find_tags(&tags, value);
+  if (too_many(&tags)) {
+    diag_error(w->diags, value->span, "what is read here depends on too many modes to be checked");
+    return;
+  }
+  do {
+    const Node *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
+    if (!n) continue;
+    const char *name = name_text(w->names, n->name);
+    const Part *part;
+    const Port *port;
+    shown_port(m, n->name, &part, &port);
+    Id e = diag_error(w->diags, n->span, "`%s` is closed when %s, but it is read here", name,
+                      situation(&tags));
+    diag_note(w->diags, e, port->span, "the port");
+    diag_help(w->diags, e, "say when it is read, as in `%s -> … when %s = …`", name,
+              name_text(w->names, mode_of(m, part)));
+    return;
+  } while (next_situation(&tags));
+}
+
+static void check_reads(Maker *m) {
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; m->s->part.n && i < body->nkid; i++) {
+    const Node *n = body->kid[i];
+    if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
+    n = with_ports(m, n);
+    check_read(m, n->kid[n->kind != N_ROUTE], n->kind == N_EQUATION ? NULL : n->kid[2]);
+  }
+}
+
 void check_targets(Maker *m) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const Target *t = &m->target.at[i];
-    if (!t->part) continue;
-    const Part *part = &m->s->part.at[t->part - 1];
-    if (wired_by_numbers(m, t, part)) continue;
+    const Part *part = t->part ? &m->s->part.at[t->part - 1] : NULL;
+    const Port *port = part ? &part->of->in.at[t->port] : &m->s->out.at[t->port];
+    if (wired_by_numbers(m, t, part, port)) continue;
     Tags tags = {.m = m};
     for (uint32_t k = 0; k < t->route.n; k++) find_tags(&tags, t->route.at[k]->kid[2]);
-    if (part->of->in.at[t->port].modes != ~(uint64_t)0)
-      tag_named(&tags, dotted(m->w, part->name, name_from(m->w->names, "mode")));
-    check_guards(m, &tags, t, part);
+    if (port->modes != ~(uint64_t)0) tag_named(&tags, mode_of(m, part));
+    check_guards(m, &tags, t, part, port);
   }
+  check_reads(m);
 }

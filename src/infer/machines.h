@@ -36,6 +36,7 @@ typedef struct { // next x = … when …, in a system that flows; jump m when �
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
+  bool either;         // the states have a `next` too, which holds where nothing flows
   Span span;
 } SystemEvent;
 
@@ -167,12 +168,12 @@ typedef struct {
   const Node *node;
   Span span;
   const char *text;  // the claim, as written
+  const char *of;    // the machine or run it speaks of, as written
   uint32_t run;      // its number + 1; 0: none is needed
   System *system;    // NULL after an error
   VEC(Watch) watch;  // CLAIM: the numbers that it speaks of
   double within;     // how far off it may be
   Seen truth;        // TRUTH: a bit, or the difference of both sides
-  Seen squeeze;      // NESTED by …: what must be the same
 } Check;
 
 typedef struct {

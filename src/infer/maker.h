@@ -20,9 +20,10 @@ typedef struct {
 typedef struct {
   uint32_t at; // of its own states
   Id loss;     // a number
+  Id when;     // a condition; 0: always
   const Node *optimiser;
   Span span;
-} Learned; // next w by gd(0.1) on …
+} Learned; // next w by gd(0.1) on … when …
 
 typedef struct {
   Name name; // p.y, or y
@@ -49,15 +50,16 @@ typedef struct Maker {
   uint32_t npass; // axes of the arrays that it is a member of
   Axis pass[RANK_LIMIT];
   bool flows; // x' stands in its text
+  bool waits; // no rates and no ticks: only what happens on a condition
   Id mode;    // the wire of its mode; 0: it has only one
   VEC(Held) held;
   VEC(Change) change;
   VEC(Learned) learned;
   VEC(Target) target;
   Table *parts; // Name to its number + 1
+  bool broken;  // something that it is made of has errors of its own: nothing more is said of this
   Table *targets;
   uint32_t lags;
-  bool broken; // something in it was told of before: nothing more is said
 } Maker;
 
 // machine.c

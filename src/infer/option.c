@@ -67,7 +67,7 @@ static bool option_item(Body *b, Env *env, const Node *n, Binding *out) {
     out->decl = bind ? bind->decl : 0;
     Def *d = bind ? NULL : scope_find(env->scope, n->name);
     if (d && d->kind == DEF_AXIS) out->decl = d->id;
-    if (is_box(b, env, n))
+    if (is_box(b, env, n) || (d && d->kind == DEF_MACHINE))
       out->box = (Closure){n, bind ? env : scope_env(env->scope)}, out->label = 0;
   } else if (n->kind == N_SIZED) { // an axis with label and size
     out->label = n->name;

@@ -6,6 +6,7 @@
 
 // given.c
 bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, const Node **config);
+void source_options(Infer *in, Scope *s, const Node *config, Given *g); // what its brackets say
 void no_such_field(Infer *in, const Given *, Name name, const Node *source, Span span, bool split);
 void do_given(Infer *in, Program *p, Scope *s, const Node *n);
 // The same, where it is known which column each name stands for.
@@ -19,6 +20,7 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
 void do_measure(Infer *in, Program *p, const Node *n);
 void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m);
 Body *goal_body(Infer *in, Program *p, Name name);
+bool is_frozen(Infer *in, const Program *p, const Param *); // of a frozen learner
 void goal_outputs(Body *b, Value v, Ids *fields);
 void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
 void read_on(Infer *in, Program *p, const Node *on, Given *g); // `on mnist.test`

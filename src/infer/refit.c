@@ -23,6 +23,7 @@ typedef struct {
   const Node *by;
   Type type[3];     // of x, y, q, without what passes
   Body *loss, *ask; // x, y → a number; q → h(q)
+  bool *moved;      // [param of the loss] it is a weight that may move
   Diagram *gradient;
 } Refit;
 
@@ -80,6 +81,8 @@ static bool read_options(Refit *r, const Node *config) {
                *one = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
     if (one->kind == N_NAME)
       optimiser = one->name;
+    else if (one->kind == N_CALL && one->kid[0]->kind == N_NAME)
+      r->call = one, optimiser = one->kid[0]->name;
     else if (one->kind != N_SIZED)
       return wrong(r, "`refit` wants an optimiser and its settings by name");
     else if (!read_named(r, one, &call))
@@ -88,7 +91,7 @@ static bool read_options(Refit *r, const Node *config) {
   if (!r->steps) r->steps = size_of(w, 100);
   r->optimiser = name_text(w->names, optimiser);
   call.at[0] = node_new(w, N_NAME, r->span, optimiser, 0, NULL);
-  r->call = node_new(w, N_CALL, r->span, 0, call.n, call.at);
+  if (!r->call) r->call = node_new(w, N_CALL, r->span, 0, call.n, call.at);
   const Def *d = optimiser_named(r->b->in, r->b->in->program, r->optimiser);
   uint32_t errors = w->diags->errors;
   if (!d) return wrong(r, arena_format(w->arena, "there is no optimiser `%s`", r->optimiser));
@@ -145,11 +148,11 @@ static bool make_ask(Refit *r) {
 static bool find_moves(Refit *r, Moves *moves) {
   World *w = r->b->w;
   const Diagram *d = r->loss->d;
-  bool *mask = NEW_ARRAY(w->arena, bool, d->param.n + 1);
+  bool *mask = r->moved = NEW_ARRAY(w->arena, bool, d->param.n + 1);
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
     if (p->next) return wrong(r, "what is refitted cannot have a `state` of its own");
-    if (p->role != ROLE_WEIGHT) continue;
+    if (p->role != ROLE_WEIGHT || is_frozen(r->b->in, r->b->in->program, p)) continue;
     Type t = d->wire.at[p->wire].type;
     Diagram *o = infer_optimiser(r->b->in, r->b->in->program, r->optimiser, r->call, t, false);
     if (!o)
@@ -160,7 +163,7 @@ static bool find_moves(Refit *r, Moves *moves) {
     mask[i] = true;
     vec_push(w->arena, moves, (Moved){i, t, o});
   }
-  if (!moves->n) return wrong(r, "there is nothing to refit: this has no weights");
+  if (!moves->n) return wrong(r, "there is nothing to refit: this has no weights that may move");
   r->gradient = diagram_gradient(w, d, (const bool *const[]){mask});
   return true;
 }
@@ -178,7 +181,7 @@ typedef struct {
   Body *part;
   Id tick;
   Ids weight, state;  // that come in
-  Ids held;           // [param of the loss] of what does not move; 0 for weights
+  Ids held;           // [param of the loss] of what does not move; 0 for what does
   Ids next, remember; // that go out
 } Stepping;
 
@@ -203,9 +206,8 @@ static void step_held(Refit *r, Stepping *s, Id *x, Id *y) {
   *x = diagram_input(w, s->part->d, r->type[0], 0, 0);
   *y = diagram_input(w, s->part->d, r->type[1], 0, 0);
   for (uint32_t i = 0; i < loss->param.n; i++) {
-    bool moves = loss->param.at[i].role == ROLE_WEIGHT;
     Type t = loss->wire.at[loss->param.at[i].wire].type;
-    vec_push(w->arena, &s->held, moves ? 0 : diagram_input(w, s->part->d, t, 0, 0));
+    vec_push(w->arena, &s->held, r->moved[i] ? 0 : diagram_input(w, s->part->d, t, 0, 0));
   }
 }
 

@@ -35,11 +35,18 @@ static Type without_pass(World *w, Type t) {
   return t;
 }
 
+// p.q.y as one name; NULL: it is something else
+static const char *dotted(World *w, const Node *n) {
+  if (n->kind == N_NAME) return name_text(w->names, n->name);
+  const char *base = n->kind == N_DOT ? dotted(w, n->kid[0]) : NULL;
+  return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
+}
+
 // p.y is seen under one name.
 static const Node *dotted_names(World *w, const Sights *sights, const Node *n) {
-  if (n->kind == N_DOT && n->kid[0]->kind == N_NAME) {
-    Name name = name_from(w->names, arena_format(w->arena, "%s.%s", name_text(w->names, n->kid[0]->name),
-                                                 name_text(w->names, n->name)));
+  const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
+  if (path) {
+    Name name = name_from(w->names, path);
     for (uint32_t i = 0; i < sights->n; i++)
       if (sights->at[i].name == name) return tree_name(w, name, n->span);
   }
@@ -73,6 +80,7 @@ static Looker looker_new(Infer *in, Program *p, const System *s) {
 static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));
+  b->timed = true;
   Env *env = env_new(l->in, NULL, l->p->scope, b);
   b->env = env;
   Ids sight = {0};
@@ -383,7 +391,8 @@ static void read_truth(const Looker *l, const Node *n, Check *c) {
     }
   }
   c->kind = CHECK_TRUTH;
-  look_at(l, claim, &c->truth, NULL);
+  if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
+    c->kind = CHECK_CLAIM; // of constants: it is known at once
 }
 
 static const char *source_text(World *w, Span a, Span b) {
@@ -391,14 +400,31 @@ static const char *source_text(World *w, Span a, Span b) {
   return arena_text(w->arena, w->sources->file.at[span.file].text + span.at, span.n);
 }
 
+// Adder : of a run of that name; Adder[Slow] : of a run of just this.
+static bool speaks_of(World *w, const Run *r, const Node *use, const Node *name) {
+  if (name->kind != N_NAME || r->name != name->name) return false;
+  if (use == name) return true;
+  const Node *ran = r->node->kid[0];
+  if (ran->kind == N_CALL) ran = ran->kid[0];
+  return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
+}
+
+// What is run, without what it is run on.
+static System *run_alone(Infer *in, Program *p, const Run *r) {
+  const Node *use = r->node->kid[0];
+  if (use->kind == N_CALL) use = use->kid[0];
+  const Node *name = use->kind == N_AT ? use->kid[0] : use;
+  return infer_system(in, p, name_text(in->w->names, name->name), use);
+}
+
 static void do_check(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
   const Node *use = n->kid[0], *name = use && use->kind == N_AT ? use->kid[0] : use;
-  const Node *last = n->kid[4] ? n->kid[4] : n->kid[2] ? n->kid[2] : n->kid[1];
+  const Node *last = n->kid[2] ? n->kid[2] : n->kid[1];
   c.text = source_text(w, n->kid[1]->span, last->span);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
-    if (!name || (name->kind == N_NAME && p->ran->run.at[i].name == name->name)) c.run = i + 1;
+    if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
   Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
   if (!c.run && name && (!d || d->kind != DEF_MACHINE)) {
     Body b = {.in = in, .w = w};
@@ -409,16 +435,19 @@ static void do_check(Infer *in, Program *p, const Node *n) {
     diag_error(w->diags, n->span, "of what? `check Name : …`");
     return;
   }
+  c.of = use ? source_text(w, use->span, use->span)
+             : name_text(w->names, p->ran->run.at[c.run - 1].name);
   c.system = c.run ? p->ran->run.at[c.run - 1].system
              : d->broken ? NULL : infer_system(in, p, name_text(w->names, d->name), use);
-  if (c.system && c.system->shares) c.system = system_closed(in, c.system);
+  bool nested = is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat");
+  if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
+  if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
   if (n->kid[3] && (!number_of_node(in, p, n->kid[3], &c.within) || c.within < 0))
     diag_error(w->diags, n->kid[3]->span, "how far off it may be is a number");
   if (!c.system) return;
   Looker l = looker_new(in, p, c.system);
-  if (is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat")) {
+  if (nested) {
     c.kind = CHECK_NESTED;
-    if (n->kid[4]) look_at(&l, n->kid[4], &c.squeeze, NULL);
   } else {
     uint32_t errors = w->diags->errors;
     read_watches(&l, n->kid[1], &c);

@@ -168,7 +168,10 @@ static void wires_of(Maker *m, Places *p) {
     for (uint32_t k = 0; k < s->event.at[i].value.n; k++) vec_push(a, p, &s->event.at[i].value.at[k]);
   }
   for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
-  for (uint32_t i = 0; i < m->learned.n; i++) vec_push(a, p, &m->learned.at[i].loss);
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    vec_push(a, p, &m->learned.at[i].loss);
+    if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+  }
 }
 
 // Calls of boxes are opened, so that only what really needs itself is a loop.
@@ -340,6 +343,15 @@ static bool has_rates(const Node *n) {
   return false;
 }
 
+// next x = … without a condition, or by an optimiser
+static bool has_ticks(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_STEPBY || (n->kind == N_STEP && !n->kid[2])) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_ticks(n->kid[i])) return true;
+  return false;
+}
+
 static bool is_sharing(const Def *d, const Header *h) {
   if (d->kind != DEF_MACHINE || d->node->op[0] == 'm' || h->result || !h->params) return false;
   if (d->node->op[0] == 's') return true;
@@ -479,6 +491,8 @@ static System *make_system(Maker *m) {
   return m->s;
 }
 
+enum { INNER_LIMIT = 64 };
+
 // Everything about it is known: it may be used again.
 static bool is_closed(World *w, const Diagram *d) {
   Ids vars = {0};
@@ -494,11 +508,16 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
                   uint32_t npass, bool generic, Span span) {
   World *w = in->w;
   bool plain = !config && !npass;
-  if (d->broken) return NULL;
+  if (d->broken || in->inner > INNER_LIMIT) return NULL;
   if (plain && d->system) return d->system;
-  if (d->busy) {
+  if (d->busy && plain) {
     Id e = diag_error(w->diags, span, "`%s` is a part of itself", name_text(w->names, d->name));
     diag_note(w->diags, e, d->span, "declared here");
+    return NULL;
+  }
+  if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
+    in->inner++;
+    diag_error(w->diags, span, "machines are nested more than %d deep here", INNER_LIMIT);
     return NULL;
   }
   if (npass > 8) {
@@ -525,11 +544,15 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
   m.flows = has_rates(m.h.body);
   m.broken = has_errors(d->node);
+  m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  bool busy = d->busy;
   d->busy = true;
+  in->inner++;
   System *made = make_system(&m);
-  d->busy = false;
+  if (in->inner <= INNER_LIMIT) in->inner--;
+  d->busy = busy;
   if (w->diags->errors > errors || !made) {
     if (plain) d->broken = true;
     return NULL;
@@ -579,17 +602,10 @@ static void describe_routes(Maker *m) {
   }
   const Node *body = m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
-    const Node *n = body->kid[i]->kind == N_ROUTE || body->kid[i]->kind == N_EQUATION
-                        ? with_ports(m, body->kid[i])
-                        : NULL;
-    if (!n) continue;
-    const Node *to = n->kind == N_ROUTE ? n->kid[1] : n->kid[0]->kid[0];
-    if (to->kind == N_AT) to = to->kid[0];
-    int port = (to->kind == N_NAME || to->kind == N_LHS) && !to->op
-                   ? port_named(m->s->out.at, m->s->out.n, to->name)
-                   : -1;
-    if (port < 0 || (n->kind == N_ROUTE && n->kid[2])) continue;
-    describe(m, (PortEnd){0, (uint32_t)port}, n->kind == N_ROUTE ? n->kid[0] : n->kid[1], NULL);
+    if (body->kid[i]->kind != N_EQUATION) continue;
+    const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
+    int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
+    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, n->kid[1], NULL);
   }
 }
 

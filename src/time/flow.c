@@ -161,11 +161,19 @@ static Engine *wires_engine(Flow *f, const Ids *wires, Counts *c) {
   return sim_engine(f->m, pick_wires(f->m->w, f->m->s, wires->at, wires->n));
 }
 
+// Here everything flows: what happens on a condition happens at that moment, not at the next tick.
+static bool has_event(const System *s, uint32_t state) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] == state) return true;
+  return false;
+}
+
 static bool open_rates(Flow *f) {
   const System *s = f->m->s;
   Ids rate = {0}, next = {0};
   for (uint32_t i = 0; i < s->state.n; i++) {
-    if (s->state.at[i].next) {
+    if (s->state.at[i].next && !has_event(s, i)) {
       vec_push(f->m->arena, &next, s->state.at[i].next);
       vec_push(f->m->arena, &f->stepping, i);
     }

@@ -16,7 +16,7 @@
 
 static const char *event_name(const Solver *s, uint32_t i) {
   return s->problem.event_name ? s->problem.event_name(s->problem.context, i)
-                               : arena_format(s->arena, "event %u", i);
+                               : arena_format(s->arena, "`event %u`", i);
 }
 
 static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
@@ -26,7 +26,7 @@ static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
     return solver_fail(s, "the guards cannot be computed at t = %.10g", t);
   for (uint32_t i = 0; i < p->events; i++)
     if (isnan(g[i]))
-      return solver_fail(s, "the guard of `%s` is not a number at t = %.10g", event_name(s, i), t);
+      return solver_fail(s, "the guard of %s is not a number at t = %.10g", event_name(s, i), t);
   return true;
 }
 
@@ -98,7 +98,7 @@ RootEnd events_find(Solver *s, double to, double *when) {
 static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
   return solver_fail(
       s,
-      "a storm of events: `%s` happened %u times within %.3g, up to t = %.10g. Let it "
+      "a storm of events: %s happened %u times within %.3g, up to t = %.10g. Let it "
       "change the state so that it does not come back at once: a mode of rest, or a "
       "band between going and coming back; or allow more events",
       event_name(s, i), count, span, s->t);

@@ -298,11 +298,29 @@ static const char *one_tick(Nested *n, Inside *x, const Diagram *flat, Tensor *p
   return NULL;
 }
 
+// States begin as the run says, where the check speaks of one.
+static void take_starts(Nested *n, Inside *x, const Run *run, const Diagram *flat, Tensor *param) {
+  for (uint32_t i = 0; i < run->start.n && !n->error; i++) {
+    const RunStart *start = &run->start.at[i];
+    if (start->kind != SEES_STATE) continue;
+    const char *path = run->system->d->param.at[run->system->state.at[start->at].param].path;
+    Tensor *nested = find_param(x, n->w, path), value = {0};
+    for (uint32_t k = 0; k < flat->param.n; k++) {
+      if (!nested || strcmp(path, flat->param.at[k].path)) continue;
+      Tensor *own = NEW_ARRAY(n->arena, Tensor, start->value->param.n + 1);
+      for (uint32_t j = 0; j < start->value->param.n; j++)
+        own[j] = start_of(n, start->value, j, "");
+      n->tick_arena = n->arena;
+      value = eval_one(n, start->value, NULL, own);
+      *nested = param[k] = value;
+    }
+  }
+}
+
 bool verify_nested(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
   World *w = infer_world(in);
   const System *s = c->system;
   Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed};
-  (void)p;
   if (s->d->noisy) {
     diag_error(w->diags, c->span, "`%s` has noise in it, which is not the same twice",
                name_text(w->names, s->name));
@@ -312,6 +330,7 @@ bool verify_nested(Infer *in, Program *p, const Check *c, const TimeHow *how, Ve
   Diagram *flat = diagram_inline_all(w, s->d);
   Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);
   for (uint32_t i = 0; i < flat->param.n; i++) param[i] = start_of(&n, flat, i, "");
+  if (c->run) take_starts(&n, x, &p->ran->run.at[c->run - 1], flat, param);
   int64_t compared = 0;
   const char *where = NULL;
   for (; n.tick < TICKS && !where && !n.error; n.tick++) {

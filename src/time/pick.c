@@ -36,9 +36,9 @@ Id sight_wire(const System *s, const Sight *x) {
   }
 }
 
-// An expression over what is seen, behind a pasted system.
-static Id paste_seen(World *w, Diagram *to, const System *s, const Id *map, const Sights *sights,
-                     const Seen *seen, uint32_t number) {
+// An expression over what is seen, behind a pasted system; `time`: its clock there, or 0.
+static Id paste_seen(World *w, Diagram *to, const System *s, const Id *map, Id time,
+                     const Sights *sights, const Seen *seen, uint32_t number) {
   const Diagram *f = seen->diagram;
   Id *own = new_map(w, f);
   for (uint32_t i = 0; i < f->in.n; i++)
@@ -46,6 +46,10 @@ static Id paste_seen(World *w, Diagram *to, const System *s, const Id *map, cons
   for (uint32_t i = 0; i < f->param.n; i++) {
     Param p = plain_param(&f->param.at[i]);
     const Wire *x = &f->wire.at[f->param.at[i].wire];
+    if (time && f->param.at[i].role == ROLE_CLOCK && !strcmp(p.path, "time")) {
+      own[f->param.at[i].wire] = time;
+      continue;
+    }
     if (!p.rooted) p.path = arena_format(w->arena, "seen.%u/%s", number, p.path);
     uint32_t k = diagram_param(w, to, p, x->type, x->name, x->origin);
     own[f->param.at[i].wire] = to->param.at[k].wire;
@@ -70,10 +74,10 @@ Diagram *pick_seen(World *w, const System *s, const Sights *sights, const uint32
                    uint32_t n, const Seen *const *seen, uint32_t nseen) {
   Diagram *to = diagram_new(w, s->name);
   Id *map = paste_all(w, to, s->d);
-  for (uint32_t i = 0; i < n; i++)
-    diagram_output(w, to, map[sight_wire(s, &sights->at[sight[i]])]);
+  for (uint32_t i = 0; i < n; i++) diagram_output(w, to, map[sight_wire(s, &sights->at[sight[i]])]);
   for (uint32_t i = 0; i < nseen; i++)
-    diagram_output(w, to, paste_seen(w, to, s, map, sights, seen[i], i));
+    diagram_output(w, to,
+                   paste_seen(w, to, s, map, s->time ? map[s->time] : 0, sights, seen[i], i));
   return flat(w, to);
 }
 
@@ -92,7 +96,8 @@ static Each each_of(World *w, Type t) {
   uint32_t *all = NEW_ARRAY(w->arena, uint32_t, t.rank + 1);
   for (uint32_t i = 0; i < t.rank; i++) {
     all[i] = i;
-    e.loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
+    e.loop.index[i] =
+        (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
   }
   e.loop.out = access_plain(w, t.rank, all);
   return e;
@@ -141,10 +146,10 @@ typedef struct {
   World *w;
   const System *s;
   Diagram *to, *body;
-  Id *map;      // of the system's wires in the body
-  Ids outside;  // what the scan reads
-  Id time;      // in the body
-  bool *carry;  // [param]
+  Id *map;     // of the system's wires in the body
+  Ids outside; // what the scan reads
+  Id time;     // in the body
+  bool *carry; // [param]
 } Rows;
 
 static Type row_type(World *w, const Type *t, int64_t n) {
@@ -224,8 +229,9 @@ static void lift_params(Rows *r) {
   }
 }
 
-Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows, const Sights *sights,
-                    const uint32_t *sight, uint32_t n, const Seen *const *seen, uint32_t nseen) {
+Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
+                    const Sights *sights, const uint32_t *sight, uint32_t n,
+                    const Seen *const *seen, uint32_t nseen) {
   const Diagram *d = s->d;
   Rows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "tick"), size_of(w, ticks)}};
@@ -246,13 +252,14 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows, 
     const SystemState *x = &s->state.at[i];
     if (!x->next) continue;
     Id next = r.map[x->next], old = r.map[d->param.at[x->param].wire];
-    diagram_output(w, r.body, x->every > 1 ? only_every(w, r.body, r.time, x->every, next, old) : next);
+    diagram_output(w, r.body,
+                   x->every > 1 ? only_every(w, r.body, r.time, x->every, next, old) : next);
   }
   diagram_output(w, r.body, plus_number(w, r.body, r.time, 1));
   for (uint32_t i = 0; i < n; i++)
     diagram_output(w, r.body, r.map[sight_wire(s, &sights->at[sight[i]])]);
   for (uint32_t i = 0; i < nseen; i++)
-    diagram_output(w, r.body, paste_seen(w, r.body, s, r.map, sights, seen[i], i));
+    diagram_output(w, r.body, paste_seen(w, r.body, s, r.map, r.time, sights, seen[i], i));
   lift_params(&r);
   scan.body = r.body;
   Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
@@ -265,7 +272,8 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows, 
 Diagram *pick_tangent(World *w, const System *s) {
   Diagram *f = system_rates(w, s);
   uint32_t flows = f->out.n, ports = s->d->in.n;
-  bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1), *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
+  bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1),
+       *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
   for (uint32_t i = 0; i < flows; i++) want[ports + i] = true;
   Diagram *g = diagram_forward(w, f, &(Wanted){.want_in = want, .want_param = none});
   uint32_t outs = g->out.n - flows;

@@ -34,7 +34,7 @@ typedef struct {
   const double *lag;
   bool (*lates)(void *context, double t, const double *x, const double *late, double *value);
   const char *(*name)(void *context, uint32_t i); // of the number i, for messages; may be NULL
-  const char *(*event_name)(void *context, uint32_t which);
+  const char *(*event_name)(void *context, uint32_t which); // as it stands in a message
 } Problem;
 
 typedef enum { SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF } Method;

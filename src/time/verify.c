@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { CASES_LIMIT = 1 << 20, SAMPLES = 1000, SETTLE_LIMIT = 4096 };
+enum { CASES_LIMIT = 1 << 20, STARTS_LIMIT = 1 << 14, SAMPLES = 1000, SETTLE_LIMIT = 4096 };
 
 // -- points and exponents -------------------------------------------------------------------------
 static bool at_point(Infer *in, Program *p, const Check *c, const Watch *x, const TimeHow *how,
@@ -130,17 +130,23 @@ typedef struct {
   Engine *look, *tick;
   int64_t cells; // numbers of all inputs together
   double cases;  // how many there are; 0: they are drawn
+  double starts; // of the states, where all are tried; 0: they start from 0
   uint64_t worst;
+  bool restless; // it does not settle
 } Truths;
+
+static int64_t labels_of(const Truths *t, const Type *type) {
+  int64_t labels = 2;
+  if (type->base == BASE_R || (type->base == BASE_LABEL && !size_value(t->m.w, type->count, &labels)))
+    return 0;
+  return labels;
+}
 
 static double count_cases(const Truths *t) {
   double n = 1;
   for (uint32_t i = 0; i < t->m.s->in.n; i++) {
     const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
-    int64_t labels = 2;
-    if (type->base == BASE_R || (type->base == BASE_LABEL && !size_value(t->m.w, type->count, &labels)))
-      return 0;
-    n *= pow((double)labels, (double)sim_cells(&t->m, type));
+    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
   }
   return n <= CASES_LIMIT ? n : 0;
 }
@@ -168,18 +174,38 @@ static void set_case(Truths *t, uint64_t number) {
   }
 }
 
-static void zero_states(Truths *t) {
+// All states together have so many values; 0: too many to try each with each case.
+static double count_starts(const Truths *t) {
+  double n = 1;
+  for (uint32_t i = 0; i < t->m.s->state.n; i++) {
+    const Diagram *d = t->m.s->d;
+    const Type *type = &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type;
+    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
+  }
+  return t->cases > 0 && n * t->cases <= STARTS_LIMIT ? n : 0;
+}
+
+// The states of one start, by its number; the first is 0 everywhere.
+static void set_start(Truths *t, uint64_t number) {
   for (uint32_t i = 0; i < t->m.s->state.n; i++) {
     State *s = sim_state(&t->m, i);
+    const Diagram *d = t->m.s->d;
+    uint64_t labels =
+        (uint64_t)labels_of(t, &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type);
     memset(s->data, 0, (size_t)s->count * number_bytes(s->number));
+    for (int64_t k = 0; labels && k < s->count; k++, number /= labels) {
+      double value = (double)(number % labels);
+      unsigned char *at = (unsigned char *)s->data + (size_t)k * number_bytes(s->number);
+      numbers_set(s->number, at, &value, 1);
+    }
   }
 }
 
 // A system with states is left alone with its inputs until it does not change any more.
-static bool settle(Truths *t) {
+static bool settle(Truths *t, uint64_t start) {
   uint64_t before = 0, ticks = 0;
   if (!t->tick) return true;
-  zero_states(t);
+  set_start(t, start);
   for (; ticks < SETTLE_LIMIT; ticks++) {
     uint64_t now = 0;
     for (uint32_t i = 0; i < t->m.s->state.n; i++) {
@@ -192,6 +218,7 @@ static bool settle(Truths *t) {
     before = now;
     if (!sim_run(&t->m, t->tick, ticks)) return false;
   }
+  t->restless |= ticks == SETTLE_LIMIT;
   if (ticks - 1 > t->worst) t->worst = ticks - 1;
   return true;
 }
@@ -218,8 +245,46 @@ static bool open_truths(Truths *t, Infer *in, Program *p, const Check *c, const 
   if (steps) {
     bool *rows = NEW_ARRAY(t->m.arena, bool, c->system->in.n + 1);
     t->tick = sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &t->m.sights, NULL, 0, NULL, 0));
+    t->starts = count_starts(t);
   }
   return t->look && (!steps || t->tick);
+}
+
+typedef struct {
+  double *value; // the claim's cells
+  int64_t cells;
+  bool number; // they are differences, not bits
+  double off;
+} Claimed;
+
+// From every start: does the claim hold for these inputs? False: it could not be looked at.
+static bool try_case(Truths *t, const Check *c, Claimed *x, uint64_t k, bool *holds) {
+  set_case(t, k);
+  *holds = true;
+  for (uint64_t start = 0; start == 0 || (double)start < t->starts; start++) {
+    if (!settle(t, start) || !sim_run(&t->m, t->look, k)) return false;
+    numbers_get(engine_out_number(t->look, 0), engine_out(t->look, 0), x->value, x->cells);
+    for (int64_t i = 0; i < x->cells; i++) {
+      x->off = x->number ? fmax(x->off, fabs(x->value[i])) : x->off;
+      *holds &= x->number ? fabs(x->value[i]) <= c->within : x->value[i] != 0;
+    }
+    *holds &= !t->restless;
+  }
+  return true;
+}
+
+static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t right, uint64_t cases,
+                                const char *wrong) {
+  Buf b = buf_new(t->m.w->arena);
+  buf_printf(&b, "%llu of %llu %s", (unsigned long long)right, (unsigned long long)cases,
+             t->cases > 0 ? "inputs" : "drawn inputs");
+  if (x->number) buf_printf(&b, ", off by %.2g at most", x->off);
+  if (t->tick && !t->restless)
+    buf_printf(&b, ", settled after %llu ticks at most%s", (unsigned long long)t->worst,
+               t->starts > 0 ? ", from any start" : "");
+  if (t->restless) buf_printf(&b, ", not settled after %d ticks", SETTLE_LIMIT);
+  if (wrong) buf_printf(&b, "; not for %s", wrong);
+  return b.at;
 }
 
 static bool verify_truth(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
@@ -229,36 +294,20 @@ static bool verify_truth(Infer *in, Program *p, const Check *c, const TimeHow *h
                name_text(infer_world(in)->names, c->system->name));
     return false;
   }
-  bool good = open_truths(&t, in, p, c, how), number = false;
+  bool good = open_truths(&t, in, p, c, how);
   uint64_t cases = t.cases > 0 ? (uint64_t)t.cases : SAMPLES, right = 0;
-  double off = 0;
   const char *wrong = NULL;
   const Diagram *d = c->truth.diagram;
   const Type *type = good ? &d->wire.at[d->out.at[0]].type : NULL;
-  int64_t cells = good ? sim_cells(&t.m, type) : 0;
-  double *value = NEW_ARRAY(t.m.arena, double, cells + 1);
-  number = good && type->base == BASE_R;
-  for (uint64_t k = 0; good && k < cases; k++) {
-    set_case(&t, k);
-    good = settle(&t) && sim_run(&t.m, t.look, k);
-    if (!good) break;
-    numbers_get(engine_out_number(t.look, 0), engine_out(t.look, 0), value, cells);
-    bool holds = true;
-    for (int64_t i = 0; i < cells; i++) {
-      off = number ? fmax(off, fabs(value[i])) : off;
-      holds &= number ? fabs(value[i]) <= c->within : value[i] != 0;
-    }
-    right += holds;
-    if (!holds && !wrong) wrong = case_text(&t);
+  Claimed x = {.cells = good ? sim_cells(&t.m, type) : 0, .number = good && type->base == BASE_R};
+  x.value = NEW_ARRAY(t.m.arena, double, x.cells + 1);
+  for (uint64_t k = 0; good && k < cases && !t.restless; k++) {
+    bool holds;
+    good = try_case(&t, c, &x, k, &holds);
+    right += good && holds;
+    if (good && !holds && !wrong) wrong = case_text(&t);
   }
-  World *w = t.m.w;
-  Buf b = buf_new(w->arena);
-  buf_printf(&b, "%llu of %llu %s", (unsigned long long)right, (unsigned long long)cases,
-             t.cases > 0 ? "inputs" : "drawn inputs");
-  if (number) buf_printf(&b, ", off by %.2g at most", off);
-  if (t.tick) buf_printf(&b, ", settled after %llu ticks at most", (unsigned long long)t.worst);
-  if (wrong) buf_printf(&b, "; not for %s", wrong);
-  v->figure = b.at;
+  v->figure = truth_figure(&t, &x, right, cases, wrong);
   v->holds = right == cases;
   sim_close(&t.m);
   return good;

@@ -114,6 +114,12 @@ if [ $digits = mnist ]; then
     reached "multitask, whether it is odd" "$(value multitask both.parity.Y.hits)" 0.985 -
   fi
 fi
+if has cifar10 && wanted distill_cifar; then
+  train distill_cifar
+  reached "distill_cifar, the teacher" "$(value distill_cifar teach.Kind.hits)" 0.72 -
+  reached "distill_cifar, the student alone" "$(value distill_cifar lone.Kind.hits)" 0.66 -
+  reached "distill_cifar, the student with its teacher" "$(value distill_cifar distill.Kind.hits)" 0.66 -
+fi
 if has omniglot && wanted fewshot; then
   train fewshot
   reached "fewshot, 5 kinds, 1 example" "$(value fewshot way5_shot1)" 0.93 -

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Learning diagrams: the laws that their losses keep, and what is done to them.
 set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -131,6 +132,49 @@ same "nor on names" b a
 train order
 train turned
 same "nor does what is trained" order/model.safetensors turned/model.safetensors
+
+# -- the loss is contractive -----------------------------------------------------------------------
+# Theorem 4.3 as `limn eval` computes it; graph_test.c has it for whole graphs. p maps rows onto fewer rows, q(y) = (y1 + y2, y3 - y4) maps R[4] onto
+# R[2] and lengthens no l1 distance, and f' p = q f, g' p = q g. Then the sum of l1(f, g) is at least that of l1(f', g'). A goal is a mean: times rows.
+printf 'a,b,c,d,e,f,g,h\n0,0,0,0,0,0,0,0\n' >fine.csv
+printf 'a,b,c,d\n0,0,0,0\n' >coarse.csv
+cat >contract.limn <<'END'
+diagram fine {
+  space N = "fine.csv"
+  space Y = R[4] by l1
+  box left  : N -> Y = N.left
+  box right : N -> Y = N.right
+  left <= right
+}
+diagram coarse {
+  space N = "coarse.csv"
+  space Y = R[2] by l1
+  box left  : N -> Y = N.left
+  box right : N -> Y = N.right
+  left <= right
+}
+END
+# worlds SEED: rows, left and right of the fine one, then of the coarse one
+worlds() {
+  awk -v seed="$1" 'function r() { return int(rand() * 2001 - 1000) / 500 }
+    function row(s, t) { return s (s == "" ? "" : ",") "[" t "]" }
+    BEGIN {
+      srand(seed); few = 1 + int(rand() * 4)
+      for (side = 0; side < 2; side++) for (i = 0; i < few; i++) {
+        u[side, i] = r(); v[side, i] = r(); small[side] = row(small[side], u[side, i] "," v[side, i]) }
+      for (i = 0; i < few; i++) for (n = 1 + int(rand() * 3); n > 0; n--) {   # p is onto: at least one row over each
+        many++
+        for (side = 0; side < 2; side++) { a = r(); b = r(); large[side] = row(large[side], a "," u[side, i] - a "," v[side, i] + b "," b) } }
+      print many, "[" large[0] "]", "[" large[1] "]", few, "[" small[0] "]", "[" small[1] "]"
+    }'
+}
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+  worlds $seed >world
+  read -r many fl fr few cl cr <world
+  echo "$many $("$LIMN" eval contract.limn fine.Y --in left="$fl" --in right="$fr" 2>/dev/null)" \
+    "$few $("$LIMN" eval contract.limn coarse.Y --in left="$cl" --in right="$cr" 2>/dev/null)"
+done >losses
+equal "the loss is contractive" 10 "$(awk 'NF == 4 && $4 > 0 && $1 * $2 >= $3 * $4 - 1e-9' losses | grep -c .)"
 
 # -- gluing ----------------------------------------------------------------------------------------
 cat >glue.limn <<'END'
@@ -309,6 +353,72 @@ if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["f
 "$LIMN" check plain.limn --paths --json >out 2>&1
 if /usr/bin/python3 -c 'import json; d = json.load(open("out"))["paths"]["flowers"]["pairs"][0]; assert d["left"] == ["x", "prepare", "guess"] and d["moves"] == ["small"]' 2>/dev/null; then ok "paths, as data"; else not_ok "paths, as data"; cat out; fi
 
+# -- small tasks -----------------------------------------------------------------------------------
+cat >digits.limn <<'END'
+learn see : R[28 28] -> R[16] = flatten ; dense[16] ; tanh
+learn name : R[16] -> R[10] = dense[10]
+learn five : R[16] -> R[5] = dense[5]
+diagram digits {
+  space N = glyphs
+  space X = R[28 28]
+  space F = R[16]
+  space Y = {10} by cross_entropy
+  box image : N -> X = glyphs.image
+  box label : N -> Y = glyphs.label
+  box m     : X -> F = see
+  box h     : F -> Y = name
+  image ; m ; h <= label
+}
+train digits 20 steps, batch 16
+END
+cat digits.limn - >tasks.limn <<'END'
+diagram task = digits
+set task.h = five
+set task.Y = {5} by cross_entropy
+set task.N = glyphs[way: 5, shot: 2, episodes: 20]
+freeze task.m
+measure few : task.Y by hits on glyphs.test refit 30 steps, gd(0.1)
+END
+cat digits.limn - >by_hand.limn <<'END'
+given x : R[10 28 28], y : {5}[10], q : R[25 28 28], a : {5}[25] from glyphs[way: 5, shot: 2, episodes: 20]
+measure few : refit[five, gd, steps: 30, rate: 0.1](see(x), y, see(q)) ~ a by hits on glyphs.test
+END
+# without the freeze, both are refitted
+sed '/^freeze/d' tasks.limn >loose.limn
+sed '/^measure/d' by_hand.limn >loose_hand.limn
+cat >>loose_hand.limn <<'END'
+box all : R[28 28] -> R[5] = see ; five
+measure few : refit[all, gd, steps: 30, rate: 0.1](x, y, q) ~ a by hits on glyphs.test
+END
+# an edge that holds a frozen learner and one that moves
+sed '/^freeze/d' tasks.limn >joined.limn
+cat >>joined.limn <<'END'
+set task.m = id
+set task.F = R[28 28]
+set task.h = see ; five
+freeze see in task
+END
+for f in tasks by_hand loose loose_hand joined; do train $f; done
+last() { tail -n 1 "$1/metrics.csv" | sed 's/.*,//'; }
+equal "a diagram with a new head, refitted for each task, is refit by hand" "$(last by_hand)" "$(last tasks)"
+equal "frozen learners stay as they are, wherever they stand" "$(last by_hand)" "$(last joined)"
+equal "what is not frozen is refitted" "$(last loose_hand)" "$(last loose)"
+if [ "$(last tasks)" != "$(last loose)" ]; then ok "which makes a difference"; else not_ok "which makes a difference: $(last loose)"; fi
+"$LIMN" check tasks.limn --who | tr -s ' ' >who.txt
+says "the copy moves its head only" who.txt "task.Y through · moves"
+says "and the first diagram what it moved before" who.txt "digits.Y moves moves ·"
+cat tasks.limn - >again.limn <<'END'
+diagram more = task
+set more.N = glyphs[way: 5, shot: 4]
+measure other : more.Y by hits refit 3 steps on glyphs.test
+END
+"$LIMN" check again.limn --who | tr -s ' ' >who.txt
+says "a copy of a copy keeps what is frozen" who.txt "more.Y through · moves"
+says "a diagram that is copied can be measured" who.txt "task.Y through · moves"
+sed '/^set task.Y/d' tasks.limn >spaced.limn
+"$LIMN" check spaced.limn --set task.Y='{5} by cross_entropy' >out 2>&1
+says "--set of a space" out "spaced.limn: 3 learners, 2 learning diagrams"
+
 # -- tables ----------------------------------------------------------------------------------------
 printf 'kind,a,b,c\n0,1,2,3\n1,3,2,1\n1,0,0,1\n0,2,2,2\n' >table.csv
 cat >tabled.limn <<'END'
@@ -338,3 +448,20 @@ awk 'BEGIN {
 }' >large.limn
 timeout 60 "$LIMN" check large.limn >out 2>&1
 says "paths that cannot be counted are refused, not tried" out "has more paths"
+
+# a thousand spaces and ten thousand edges: the whole command takes a tenth of a second, and every program that it is given is checked whole
+case $LIMN in */san/*) most=30 ;; *) most=1 ;; esac
+LIMN=$LIMN "$root/bench/paths.sh" >large.times 2>&1
+equal "in large diagrams pairs are found" "1 1 1 333" "$(sed 's/.* \([0-9]*\) pairs*,.*/\1/' large.times | tr '\n' ' ' | sed 's/ $//')"
+equal "in under a second" 4 "$(awk -v most=$most '$NF == "s" && $(NF - 1) < most' large.times | grep -c .)"
+{
+  "$root/bench/paths.sh" away
+  printf 'diagram later {\n  space N = moons\n}\n'
+} >warned.limn
+"$LIMN" check warned.limn >out 2>&1
+says "warnings do not push an error out" out "error: \`later\` asks for nothing"
+
+# -- short -----------------------------------------------------------------------------------------
+# PyTorch's tutorial on distillation has 132 lines for a teacher, a student, a student with its teacher, and their tests
+lines=$(grep -cvE '^[[:space:]]*(#|$)' "$root/examples/distill_cifar.limn")
+if [ "$lines" -le 33 ]; then ok "distillation in a quarter of the lines"; else not_ok "distillation in a quarter of the lines: $lines"; fi

@@ -1,0 +1,47 @@
+#!/bin/sh
+# What machines cost: bench/machines.sh [LIMN]
+#   Lorenz from three machines, 20 million steps of Runge and Kutta in double, against bench/lorenz.c compiled with the flags of compile.c.
+#   The line to hold: 1.3 times the time of C.
+#   A ring of oscillators, 10 000 and 100 000 of them, by rk4 and by dormand: the time of one in one step. The line: the same for both.
+# Times are of the processor, the best of three, less those of a run that is short.
+set -eu
+limn=${1:-build/limn}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# seconds COMMAND…: user and system time, the best of three
+seconds() {
+  for i in 1 2 3; do
+    bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null' - "$@" 2>&1 | awk '{ print $1 + $2 }'
+  done | sort -n | head -1
+}
+less() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
+
+case $(uname -m) in
+  x86_64) cpu="-march=native -mprefer-vector-width=512" ;;
+  aarch64) cpu="-mcpu=native" ;;
+  *) cpu= ;;
+esac
+# shellcheck disable=SC2086
+${CC:-cc} -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -std=gnu11 $cpu -o "$out/lorenz" bench/lorenz.c
+sed '/^run /,$d' examples/lorenz.limn >"$out/machine.limn"
+for t in 20 20000; do
+  { cat "$out/machine.limn"; echo "run Lorenz to $t by rk4[0.001]"; } >"$out/$t.limn"
+  "$limn" run --quiet "$out/$t.limn" # compiled, and in the cache
+done
+by_hand=$(less "$(seconds "$out/lorenz" 20000000)" "$(seconds "$out/lorenz" 20000)")
+machine=$(less "$(seconds "$limn" run --quiet "$out/20000.limn")" "$(seconds "$limn" run --quiet "$out/20.limn")")
+awk -v c="$by_hand" -v m="$machine" 'BEGIN { printf "lorenz, ns for a step: by hand %.1f, limn %.1f, ratio %.2f\n", c * 50, m * 50, m / c }'
+
+# ring N BY: nanoseconds for one oscillator in one step
+ring() {
+  for t in 1 21; do
+    sed "s/100000/$1/g; s/to 20 by .*/to $t by $2/" bench/ring.limn >"$out/ring.$t.limn"
+    "$limn" run --plain "$out/ring.$t.limn" | sed -n 's/.*: \([0-9]*\) steps.*/\1/p' >"$out/steps.$t"
+  done
+  time=$(less "$(seconds "$limn" run --quiet "$out/ring.21.limn")" "$(seconds "$limn" run --quiet "$out/ring.1.limn")")
+  awk -v t="$time" -v n="$1" -v a="$(cat "$out/steps.1")" -v b="$(cat "$out/steps.21")" 'BEGIN { printf "%.1f", 1e9 * t / n / (b - a) }'
+}
+for by in 'rk4[0.05]' 'dormand[1e-6]'; do
+  echo "ring by $by, ns for one in one step: 10 000 of them $(ring 10000 "$by"), 100 000 of them $(ring 100000 "$by")"
+done
