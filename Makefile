@@ -13,6 +13,7 @@
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-ode      what the solver of rates itself costs
+# make bench-machines  gates a second, rings of cells, wirings of many parts
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
@@ -33,7 +34,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-ode bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-ode bench-machines bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -138,6 +139,8 @@ bench-strip: $(BUILD)/bench-strip
 	@$(BUILD)/bench-strip $(ARGS)
 $(BUILD)/bench-ode: bench/ode.c $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+bench-machines: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn bench/machines.sh
 bench-ode: $(BUILD)/bench-ode
 	@$(BUILD)/bench-ode $(ARGS)
 # As generated code is compiled.
