@@ -1,59 +1,47 @@
-#!/bin/bash
-# Machines by ticks: gates a second of the adder of examples/logic.limn with slow gates, how the cost of a ring grows with its
-# cells, and how long a wiring of very many parts takes from its text to its first tick. Seconds are those of the CPU.
-#   LIMN=build/limn bench/machines.sh
-set -u
-limn=${LIMN:-build/limn}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export LIMN_CACHE="$dir/cache"
+#!/bin/sh
+# What machines cost: bench/machines.sh [LIMN]
+#   Lorenz from three machines, 20 million steps of Runge and Kutta in double, against bench/lorenz.c compiled with the flags of compile.c.
+#   The line to hold: 1.3 times the time of C.
+#   A ring of oscillators, 10 000 and 100 000 of them, by rk4 and by dormand: the time of one in one step. The line: the same for both.
+# Times are of the processor, the best of three, less those of a run that is short.
+set -eu
+limn=${1:-build/limn}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
 
-# seconds FILE: user time of a second run, so that what is compiled is there
+# seconds COMMAND…: user and system time, the best of three
 seconds() {
-  "$limn" run --plain "$1" >"$dir/log" 2>&1 || { cat "$dir/log" >&2; exit 1; }
-  again "$1"
+  for i in 1 2 3; do
+    bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null' - "$@" 2>&1 | awk '{ print $1 + $2 }'
+  done | sort -n | head -1
 }
-again() {
-  { LC_ALL=C; export LC_ALL; time -p "$limn" run --plain "$1" >"$dir/log" 2>&1; } 2>"$dir/time"
-  sed -n 's/^user //p' "$dir/time"
-}
-per() { awk "BEGIN { printf \"$1\", $2 }"; }
+less() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
 
-ticks=5000000
-sed '/^check/d' examples/logic.limn >"$dir/adder.limn"
-echo "run Adder[Slow](a: [1, 1, 1, 1], b: [1, 0, 0, 0], c: 0) for $ticks ticks every $ticks" >>"$dir/adder.limn"
-s=$(seconds "$dir/adder.limn")
-echo "adder          36 gates, $ticks ticks: $s s, $(per '%.0f' "36 * $ticks / $s / 1e6") million gates a second (wanted: 50)"
-
-for n in 1000 10000 100000 1000000; do
-  cat >"$dir/ring.limn" <<END
-machine Cell(left, right: R[]) -> (x: R[]) {
-  state x = 0
-  next x = x + 0.1 * (left + right - 2 * x)
-}
-wiring Ring[n] -> (total: R[]) {
-  cell[n] : Cell
-  cell[i-1].x when i > 0 else cell[size[n]-1].x -> cell[i].left pad 0
-  cell[i+1].x when i < size[n] - 1 else cell[0].x -> cell[i].right pad 0
-  total = sum(cell.x)
-}
-axis n = $n
-run Ring[n](cell.x: 1) for $((1000000000 / n)) ticks every 1000
-END
-  s=$(seconds "$dir/ring.limn")
-  echo "ring           $n cells, $((1000000000 / n)) ticks: $s s, $(per '%.2f' "$s") ns a cell and tick"
+case $(uname -m) in
+  x86_64) cpu="-march=native -mprefer-vector-width=512" ;;
+  aarch64) cpu="-mcpu=native" ;;
+  *) cpu= ;;
+esac
+# shellcheck disable=SC2086
+${CC:-cc} -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -std=gnu11 $cpu -o "$out/lorenz" bench/lorenz.c
+sed '/^run /,$d' examples/lorenz.limn >"$out/machine.limn"
+for t in 20 20000; do
+  { cat "$out/machine.limn"; echo "run Lorenz to $t by rk4[0.001]"; } >"$out/$t.limn"
+  "$limn" run --quiet "$out/$t.limn" # compiled, and in the cache
 done
+by_hand=$(less "$(seconds "$out/lorenz" 20000000)" "$(seconds "$out/lorenz" 20000)")
+machine=$(less "$(seconds "$limn" run --quiet "$out/20000.limn")" "$(seconds "$limn" run --quiet "$out/20.limn")")
+awk -v c="$by_hand" -v m="$machine" 'BEGIN { printf "lorenz, ns for a step: by hand %.1f, limn %.1f, ratio %.2f\n", c * 50, m * 50, m / c }'
 
-for n in 1000 3000 10000 30000; do
-  awk -v n=$n 'BEGIN {
-    print "machine Nand(a, b: B[]) -> (y: B[]) {\n  state y : B[] = 0\n  next y = 1 + a * b\n}"
-    print "wiring Big(x: B[]) -> (y: B[]) {"
-    for (i = 0; i < n; i++) printf "  g%d : Nand\n", i
-    srand(1)
-    print "  x -> g0.a, x -> g0.b"
-    for (i = 1; i < n; i++) printf "  g%d.y -> g%d.a, g%d.y -> g%d.b\n", rand() * n, i, rand() * n, i
-    printf "  g%d.y -> y\n}\nrun Big(x: 1) for 1 ticks\n", n - 1
-  }' >"$dir/big.limn"
-  s=$(again "$dir/big.limn")
-  echo "wiring         $n parts, from text to the first tick: $s s$([ $n -eq 10000 ] && echo ' (wanted: 3)')"
+# ring N BY: nanoseconds for one oscillator in one step
+ring() {
+  for t in 1 21; do
+    sed "s/100000/$1/g; s/to 20 every 1 by .*/to $t every 1 by $2/" bench/ring.limn >"$out/ring.$t.limn"
+    "$limn" run --plain "$out/ring.$t.limn" | sed -n 's/.*: \([0-9]*\) steps.*/\1/p' >"$out/steps.$t"
+  done
+  time=$(less "$(seconds "$limn" run --quiet "$out/ring.21.limn")" "$(seconds "$limn" run --quiet "$out/ring.1.limn")")
+  awk -v t="$time" -v n="$1" -v a="$(cat "$out/steps.1")" -v b="$(cat "$out/steps.21")" 'BEGIN { printf "%.1f", 1e9 * t / n / (b - a) }'
+}
+for by in 'rk4[0.05]' 'dormand[1e-6]'; do
+  echo "ring by $by, ns for one in one step: 10 000 of them $(ring 10000 "$by"), 100 000 of them $(ring 100000 "$by")"
 done

@@ -701,9 +701,15 @@ static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
   Shows shown = {0};
   Buf who = buf_new(l->arena);
   const char *error = "";
-  LimnStatus status = train_shows(l->in, l->program, how, &shown);
+  bool machines = machines_ran(l->arena, how->from);
+  LimnStatus status = machines ? machines_report(l->in, l->program, how->from)
+                               : train_shows(l->in, l->program, how, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
+  if (machines) {
+    *text = arena_format(l->arena, "%s/report.html", how->from);
+    return LIMN_GOOD;
+  }
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
@@ -831,6 +837,8 @@ bool limn_drawn(const Limn *l) { return l->drawn; }
 // Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
 static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
   if (!l->program) return NULL;
+  const Learning *g = learning_named(l, name);
+  if (g) return learning_draw(l->in, l->arena, l->program, g, true);
   bool goal = !name;
   for (uint32_t i = 0; i < l->program->goal.n && name; i++)
     goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
@@ -844,7 +852,7 @@ static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
 }
 
 // NULL with a diagnostic.
-static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
@@ -872,6 +880,16 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
                                               : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
   return limn_errors(l) ? NULL : c;
+}
+
+// A picture is whole, or there is none.
+static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+  Canvas *c = draw_any(l, name, how, look);
+  if (!c || !canvas_is_cut(c)) return c;
+  diag_error(l->w->diags, (Span){0},
+             "this picture would be more than 100 000 units wide or high: draw a part of it, or "
+             "a lower --level, and in rows");
+  return NULL;
 }
 
 LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {

@@ -111,6 +111,52 @@ static void draws_times(void **state) {
   if (folder) file_write(k->arena, arena_format(k->arena, "%s/moves.svg", folder), once.at, once.n);
 }
 
+// -- from programs --------------------------------------------------------------------------------
+static System *from_text(Kit *k, const char *text, const char *name) {
+  Infer *in = infer_new(k->w);
+  Program *p = infer_program(in, "test.limn", text, strlen(text));
+  System *s = infer_system(in, p, name, NULL);
+  assert_int_equal(k->w->diags->errors, 0);
+  assert_non_null(s);
+  return s;
+}
+
+static void draws_programs(void **state) {
+  static const char logic[] = "machine Nand(a, b: B[]) -> (y: B[]) = 1 + a * b\n"
+                              "wiring Not(a: B[]) -> (y: B[]) {\n"
+                              "  n : Nand\n"
+                              "  a -> n.a, a -> n.b, n.y -> y\n"
+                              "}\n"
+                              "wiring Or(a, b: B[]) -> (y: B[]) {\n"
+                              "  p, q : Not\n"
+                              "  r    : Nand\n"
+                              "  a -> p.a, b -> q.a\n"
+                              "  p.y -> r.a, q.y -> r.b, r.y -> y\n"
+                              "}\n";
+  static const char net[] = "box unit(w: R[n], b: R[], x: R[n]) -> R[] = tanh(w[i] x[i] + b)\n"
+                            "machine Neuron(x: R[2], dy: R[]) -> (y: R[], dx: R[2]) {\n"
+                            "  state w : R[2] = 0, b : R[] = 0\n"
+                            "  y = unit(w, b, x)\n"
+                            "  dw, db, dx = rev[unit](w, b, x, dy)\n"
+                            "  next w = w - 0.3 * dw\n"
+                            "  next b = b - 0.3 * db\n"
+                            "}\n"
+                            "wiring Net(x: R[2], dy: R[]) -> (y: R[]) {\n"
+                            "  h[2] : Neuron\n"
+                            "  out : Neuron\n"
+                            "  x[j] -> h[i].x[j]\n"
+                            "  h.y -> out.x, out.dx -> h.dy\n"
+                            "  dy -> out.dy\n"
+                            "  y = 2 * out.y\n"
+                            "}\n";
+  Kit *k = *state;
+  drawn_well(k, from_text(k, logic, "Or"), 0, "program_or");
+  drawn_well(k, from_text(k, logic, "Nand"), 0, "program_nand");
+  System *s = from_text(k, net, "Net");
+  drawn_well(k, s, 0, "program_net");
+  has_no_faults(k, wiring_unfold_draw(k->w, k->arena, s), "program_unfold");
+}
+
 // -- many -----------------------------------------------------------------------------------------
 static uint64_t next_random(uint64_t *state) { // splitmix64
   uint64_t x = *state += 0x9E3779B97F4A7C15u;
@@ -269,6 +315,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(unfolds_networks, setup, teardown),
       cmocka_unit_test_setup_teardown(draws_times, setup, teardown),
       cmocka_unit_test_setup_teardown(draws_random_ones, setup, teardown),
+      cmocka_unit_test_setup_teardown(draws_programs, setup, teardown),
       cmocka_unit_test_setup_teardown(draws_many, setup, teardown),
       cmocka_unit_test_setup_teardown(writes_every_file, setup, teardown),
       cmocka_unit_test_setup_teardown(says_what_is_there, setup, teardown),

@@ -140,6 +140,7 @@ typedef struct {
   const Node *node;
   Span span;
   System *system; // NULL after an error
+  System *own;    // without what it stands on
   double end;     // in time, or in ticks
   double every;   // from one moment that is kept to the next; 0: as usual
   Follow follow;

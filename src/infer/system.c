@@ -327,6 +327,14 @@ bool weave_system(Maker *m) {
 }
 
 // -- from a definition ----------------------------------------------------------------------------
+static bool has_errors(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_ERROR) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_errors(n->kid[i])) return true;
+  return false;
+}
+
 static bool has_rates(const Node *n) {
   if (!n) return false;
   if (n->kind == N_LHS && n->op) return true;
@@ -536,6 +544,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
   m.flows = has_rates(m.h.body);
   m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
+  m.broken = has_errors(d->node);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
   bool busy = d->busy;

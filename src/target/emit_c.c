@@ -27,7 +27,8 @@ typedef struct {
   uint32_t *slot;  // of each wire that kernel k has memory for: its place in the table of pointers
   uint32_t small;  // the slot of the next small product
   uint32_t indent;
-  bool full; // for the largest number of samples only: every length is a number
+  bool full;           // for the largest number of samples only: every length is a number
+  const uint8_t *held; // wires that are variables here (held.c); NULL: none
 } Emit;
 
 __attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
@@ -703,7 +704,9 @@ static void emit_pointers(Emit *e) {
     const char *number = text_of_number(w->number);
     const char *mark = is_alone(e, slot->at[i]) ? "restrict " : "";
     e->slot[slot->at[i]] = i;
-    if (w->place == AT_TILE)
+    if (e->held && e->held[slot->at[i]])
+      line(e, "%s *w%u = &m%u;", number, i, slot->at[i]);
+    else if (w->place == AT_TILE)
       line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, i, number, (long long)w->at);
     else
       line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, i, number, i, moves_text(e, slot->at[i]));
@@ -818,10 +821,43 @@ static void emit_finite(Emit *e) {
   }
 }
 
+// Wires that are held in a scan come from memory before it, and go there behind it. Scratch is of
+// no use to anyone else.
+static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t end, bool behind) {
+  bool *done = NEW_ARRAY(e->p->arena, bool, e->p->wire.n + 1);
+  for (uint32_t i = scan + 1; i < end; i++)
+    for (uint32_t k = 0; k < kernel[i].slot.n; k++) {
+      uint32_t wire = kernel[i].slot.at[k];
+      if (wire >= e->p->wire.n || !e->held[wire] || done[wire]) continue;
+      const PlanWire *w = &e->p->wire.at[wire];
+      const char *number = text_of_number(w->number);
+      bool inside = w->place == AT_TILE || (w->first > scan && w->last < end);
+      done[wire] = true;
+      if (!behind && inside)
+        line(e, "%s m%u = 0;", number, wire);
+      else if (!behind)
+        line(e, "%s m%u = *(%s *)c->table[%u][%u];", number, wire, number, i, k);
+      else if (!inside && (e->held[wire] & HELD_WRITTEN))
+        line(e, "*(%s *)c->table[%u][%u] = m%u;", number, i, k, wire);
+    }
+}
+
+static void emit_inside(Emit *e, EmitKernel *kernel, uint32_t i) {
+  e->k = &e->p->kernel.at[i];
+  e->now = &kernel[i];
+  line(e, "{");
+  e->indent++;
+  line(e, "char **w = c->table[%u];", i);
+  emit_loops(e);
+  e->indent--;
+  line(e, "}");
+}
+
 // All kernels in order, on one thread.
-static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
+static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
   line(e, "int limn_%s(Context *c, char *s) {", e->full ? "full" : "step");
   e->indent++;
+  uint32_t scan = 0, end = 0;
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
     if (i == check_at) emit_finite(e);
     const Kernel *k = &e->p->kernel.at[i];
@@ -829,10 +865,21 @@ static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
     switch (k->kind) {
     case KERNEL_LOOPS:
     case KERNEL_ORDER:
+      if (e->held) {
+        emit_inside(e, kernel, i);
+        break;
+      }
       line(e, "limn_%c%u(c, c->table[%u], 0, %s, s);", e->full ? 'f' : 'k', kernel[i].fn, i,
            points_text(e, k));
       break;
     case KERNEL_SCAN:
+      e->held = scan_holds(e->p, i, &end);
+      if (e->held) {
+        scan = i;
+        line(e, "{");
+        e->indent++;
+        emit_held(e, kernel, scan, end, false);
+      }
       line(e, "for (long t%u = 0; t%u < %s; t%u++) {", i, i, extent_text(e, x->times), i);
       e->indent++;
       if (x->back)
@@ -843,6 +890,11 @@ static void emit_step(Emit *e, const EmitKernel *kernel, uint32_t check_at) {
     case KERNEL_SCAN_END:
       e->indent--;
       line(e, "}");
+      if (!e->held) break;
+      emit_held(e, kernel, scan, end, true);
+      e->indent--;
+      line(e, "}");
+      e->held = NULL;
       break;
     case KERNEL_COPY: line(e, "c->copy(c, %u);", i); break;
     case KERNEL_PRODUCT: break;

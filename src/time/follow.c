@@ -135,8 +135,8 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
     load_held(g, g->before);
   }
   if (!watch_step(g, from, to)) return false;
-  for (; every * (double)*moment <= to && every * (double)*moment <= g->m->run->end * (1 + 1e-12);
-       ++*moment) {
+  double last = to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
+  for (; every * (double)*moment <= last; ++*moment) {
     double t = every * (double)*moment;
     solver_at(g->solver, t < to ? t : to, g->x);
     if (!keep_moment(g, t, g->x)) return false;
@@ -149,7 +149,8 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
 
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
-  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF};
+  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
+                                  SOLVE_STIFF};
   double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
   SolveHow how = {.method = method[r->follow], .step = r->step, .relative = tolerance};
   how.absolute = tolerance * 1e-3;
@@ -167,18 +168,50 @@ static bool follow_all(Following *g, double *start) {
       if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
       if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
     }
-    if (g->m->how->progress) g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
-    if (g->m->how->stop && *g->m->how->stop) return g->f->stopped = true;
+    if (g->m->how->progress)
+      g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
+    if (g->m->how->stop && *g->m->how->stop) {
+      g->f->stopped = true;
+      break;
+    }
   }
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
   return true;
 }
 
 // -- fixed steps, compiled as a whole -------------------------------------------------------------
+// Nothing may happen between two moments that are kept, and the end is the end of a step.
 static bool is_plain(const Following *g) {
-  Follow f = g->m->run->follow;
-  return (f == FOLLOW_RK4 || f == FOLLOW_EULER) && !g->flow->problem.events && !g->flow->lag.n &&
-         !g->flow->nexts && !g->watchers.n;
+  const Run *r = g->m->run;
+  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  for (uint32_t i = 0; i < g->watchers.n; i++)
+    if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
+  return fixed && !g->flow->problem.events && !g->flow->lag.n && !g->flow->nexts &&
+         fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
+}
+
+static Engine *steps_engine(const Following *g, int64_t steps) {
+  const Run *r = g->m->run;
+  Diagram *d = pick_steps(g->m->w, g->m->s, steps, r->step, r->follow == FOLLOW_EULER);
+  return d ? sim_engine(g->m, d) : NULL;
+}
+
+static bool plain_steps(Following *g, int64_t steps, int64_t times) {
+  const TimeHow *how = g->m->how;
+  double t = 0;
+  Engine *e = times ? steps_engine(g, steps) : NULL;
+  if (times && !e) return false;
+  for (int64_t i = 0; i < times && !g->f->stopped; i++) {
+    if (!sim_run(g->m, e, 0)) return false;
+    state_get(g->flow->time, &t);
+    flow_start(g->flow, g->x);
+    if (!keep_moment(g, t, g->x)) return false;
+    if (how->progress) how->progress(how->context, t / g->m->run->end);
+    g->f->stopped = how->stop && *how->stop;
+    g->f->record.steps += (uint64_t)steps;
+  }
+  if (e) engine_free(e);
+  return true;
 }
 
 static bool follow_plain(Following *g, double *start) {
@@ -186,23 +219,12 @@ static bool follow_plain(Following *g, double *start) {
   int64_t steps = (int64_t)llround(r->end / r->step);
   int64_t chunk = (int64_t)llround(usual_every(r) / r->step);
   if (chunk < 1) chunk = 1;
-  Diagram *d = pick_steps(g->m->w, g->m->s, chunk, r->step, r->follow == FOLLOW_EULER);
-  Engine *e = d ? sim_engine(g->m, d) : NULL;
-  if (!e) return false;
-  double t = 0;
+  if (chunk > steps) chunk = steps;
   flow_put(g->flow, 0, start, NULL);
-  if (!keep_moment(g, 0, start)) return false;
-  for (int64_t done = 0; done + chunk <= steps; done += chunk) {
-    if (!sim_run(g->m, e, 0)) return false;
-    state_get(g->flow->time, &t);
-    flow_start(g->flow, g->x);
-    if (!keep_moment(g, t, g->x)) return false;
-    if (g->m->how->progress) g->m->how->progress(g->m->how->context, (double)done / (double)steps);
-    if (g->m->how->stop && *g->m->how->stop) return g->f->stopped = true;
-  }
-  g->f->record.steps = (uint64_t)(steps / chunk * chunk);
-  engine_free(e);
-  return true;
+  if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
+  bool good = plain_steps(g, chunk, steps / chunk);
+  if (good && !g->f->stopped && steps % chunk) good = plain_steps(g, steps % chunk, 1);
+  return good && watch_moment(g, r->end, g->x);
 }
 
 // -- opening --------------------------------------------------------------------------------------
@@ -223,7 +245,8 @@ static bool open_look(Following *g, uint32_t number) {
   return g->look != NULL;
 }
 
-static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers, bool keeps) {
+static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers,
+                        bool keeps) {
   Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
   record_begin(m, number, &f->record);
   if (watchers->n > 64) {

@@ -12,28 +12,33 @@ void run_shows(const Program *p, uint32_t number, SeenList *out) {
   }
 }
 
-static Channel channel_of(Sim *m, const char *name, const Type *t) {
-  Channel c = {.name = name, .base = (Base)t->base, .names = t->names, .rank = t->rank};
-  c.shape = NEW_ARRAY(m->arena, int64_t, t->rank + 1);
-  c.cells = sim_cells(m, t);
-  for (uint32_t i = 0; i < t->rank; i++) size_value(m->w, t->axis[i].size, &c.shape[i]);
+static Channel channel_of(World *w, const char *name, const Type *t) {
+  Channel c = {.name = name, .base = (Base)t->base, .names = t->names, .rank = t->rank, .cells = 1};
+  c.shape = NEW_ARRAY(w->arena, int64_t, t->rank + 1);
+  if (!type_count(w, t, &c.cells)) c.cells = 1;
+  for (uint32_t i = 0; i < t->rank; i++) size_value(w, t->axis[i].size, &c.shape[i]);
   return c;
 }
 
-void record_begin(Sim *m, uint32_t number, Record *r) {
-  *r = (Record){.system = m->s, .flows = m->s->flows, .sights = m->sights.n};
-  for (uint32_t i = 0; i < m->sights.n; i++)
-    vec_push(m->arena, &r->channel,
-             channel_of(m, name_text(m->w->names, m->sights.at[i].name), &m->sights.at[i].type));
-  for (uint32_t i = 0; i < m->p->ran->show.n; i++) {
-    const RunShow *show = &m->p->ran->show.at[i];
+void record_channels(World *w, const Program *p, uint32_t number, Record *r) {
+  const System *s = p->ran->run.at[number].system;
+  Sights sights = {0};
+  system_sights(w, s, &sights);
+  *r = (Record){.system = s, .flows = s->flows, .sights = sights.n};
+  for (uint32_t i = 0; i < sights.n; i++)
+    vec_push(w->arena, &r->channel,
+             channel_of(w, name_text(w->names, sights.at[i].name), &sights.at[i].type));
+  for (uint32_t i = 0; i < p->ran->show.n; i++) {
+    const RunShow *show = &p->ran->show.at[i];
     for (uint32_t k = 0; show->run == number && k < show->seen.n; k++) {
       const Diagram *d = show->seen.at[k].diagram;
-      vec_push(m->arena, &r->channel,
-               channel_of(m, show->text.at[k], &d->wire.at[d->out.at[0]].type));
+      vec_push(w->arena, &r->channel,
+               channel_of(w, show->text.at[k], &d->wire.at[d->out.at[0]].type));
     }
   }
 }
+
+void record_begin(Sim *m, uint32_t number, Record *r) { record_channels(m->w, m->p, number, r); }
 
 uint32_t record_wanted(const Record *r, uint32_t *sight) {
   uint32_t n = 0;

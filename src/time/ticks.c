@@ -1,7 +1,7 @@
 // A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
 #include "time/sim.h"
 
-enum { NUMBERS_AT_ONCE = 1 << 20, TICKS_AT_ONCE = 4096 };
+enum { NUMBERS_AT_ONCE = 1 << 20, TICKS_AT_ONCE = 4096, MOMENTS_KEPT = 100000 };
 
 typedef struct {
   Sim *m;
@@ -12,7 +12,7 @@ typedef struct {
   uint32_t *sight, sights;
   const Seen **seen;
   uint32_t shows, seens; // those that are shown come first, then those that checks watch
-  uint64_t done;
+  uint64_t done, ticks, every;
 } Ticking;
 
 // -- what is watched ------------------------------------------------------------------------------
@@ -56,7 +56,8 @@ static double gauge_value(const Gauge *g, WatchKind kind, double found) {
 // The ticks between the last two times that it grew through its middle.
 static double row_period(const double *x, int64_t n) {
   double high = -1e300, low = 1e300, last = -1, before = -1;
-  for (int64_t i = n / 2; i < n; i++) high = x[i] > high ? x[i] : high, low = x[i] < low ? x[i] : low;
+  for (int64_t i = n / 2; i < n; i++)
+    high = x[i] > high ? x[i] : high, low = x[i] < low ? x[i] : low;
   double middle = (high + low) / 2;
   for (int64_t i = n / 2 + 1; i < n; i++)
     if (x[i - 1] <= middle && x[i] > middle) before = last, last = (double)i;
@@ -85,8 +86,9 @@ static void find_watchers(Ticking *t, Watchers *out) {
     t->f->watch[i] = NEW_ARRAY(t->m->arena, double, c->watch.n + 1);
     for (uint32_t k = 0; k < c->watch.n; k++)
       if (is_watched(&c->watch.at[k]))
-        vec_push(t->m->arena, out,
-                 (Watcher){.watch = &c->watch.at[k], .out = &t->f->watch[i][k], .found = 0.0 / 0.0});
+        vec_push(
+            t->m->arena, out,
+            (Watcher){.watch = &c->watch.at[k], .out = &t->f->watch[i][k], .found = 0.0 / 0.0});
   }
 }
 
@@ -100,24 +102,30 @@ static double one_number(const double *x, int64_t cells) {
 }
 
 // -- rows of ticks --------------------------------------------------------------------------------
-static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double every,
-                 double *row) {
-  uint64_t stride = every > 1 ? (uint64_t)every : 1, first = (stride - t->done % stride) % stride;
+// Of a long run not every tick is kept, but the last one is.
+static bool is_kept(const Ticking *t, uint64_t tick) {
+  return tick % t->every == 0 || tick + 1 == t->ticks;
+}
+
+static void keep_tick(Ticking *t, Engine *e, uint32_t out, Channel *c, uint64_t i, double *row) {
   Number number = engine_out_number(e, out);
   const char *from = engine_out(e, out);
-  size_t bytes = (size_t)c->cells * number_bytes(number);
-  if (stride == 1) numbers_get(number, from, row, ticks * c->cells);
-  for (uint64_t i = first; i < (uint64_t)ticks; i += stride) {
-    if (stride > 1) numbers_get(number, from + i * bytes, row, c->cells);
-    const double *at = stride > 1 ? row : row + (int64_t)i * c->cells;
-    for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, at[k]);
-  }
+  numbers_get(number, from + i * (size_t)c->cells * number_bytes(number), row, c->cells);
+  for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
+}
+
+// Only those that are kept are looked at.
+static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double *row) {
+  uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
+  for (uint64_t i = first; i < end; i += t->every) keep_tick(t, e, out, c, i, row);
+  uint64_t last = t->ticks - 1;
+  if (last >= t->done && last < t->done + end && last % t->every)
+    keep_tick(t, e, out, c, last - t->done, row);
 }
 
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
                     double *row) {
   Record *r = &t->f->record;
-  double every = t->m->run->every;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
     const Type *type = &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type;
     int64_t cells = sim_cells(t->m, type);
@@ -127,11 +135,11 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
   }
   if (!sim_run(t->m, e, step)) return false;
   for (int64_t i = 0; i < ticks; i++)
-    if (!(every > 1) || (t->done + (uint64_t)i) % (uint64_t)every == 0)
+    if (is_kept(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
-  for (uint32_t i = 0; i < t->sights; i++) keep(t, e, i, &r->channel.at[t->sight[i]], ticks, every, row);
+  for (uint32_t i = 0; i < t->sights; i++) keep(t, e, i, &r->channel.at[t->sight[i]], ticks, row);
   for (uint32_t i = 0; i < t->shows; i++)
-    keep(t, e, t->sights + i, &r->channel.at[r->sights + i], ticks, every, row);
+    keep(t, e, t->sights + i, &r->channel.at[r->sights + i], ticks, row);
   for (uint32_t i = 0; i < watchers->n; i++) {
     Watcher *x = &watchers->at[i];
     uint32_t out = t->sights + t->shows + i;
@@ -150,8 +158,8 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
 }
 
 static Engine *rows_engine(Ticking *t, int64_t ticks) {
-  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight, t->sights,
-                                t->seen, t->seens);
+  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight,
+                                t->sights, t->seen, t->seens);
   return sim_engine(t->m, d);
 }
 
@@ -181,6 +189,8 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (m->run->path && (!table_rows(m, t.rows, &ticks) || !table_inputs(m, t.rows, ticks, t.table)))
     return false;
+  t.ticks = (uint64_t)ticks;
+  t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
   record_begin(m, number, &f->record);
   t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
   t.sights = record_wanted(&f->record, t.sight);
@@ -194,18 +204,18 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   int64_t most = largest(&t, &watchers, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
   if (chunk > ticks) chunk = ticks;
-  double *row = NEW_ARRAY(m->arena, double, chunk * most + 1);
+  double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
   Engine *e = rows_engine(&t, chunk);
   if (!e) return false;
   uint64_t step = 0;
-  while ((int64_t)t.done + chunk <= ticks) {
+  while ((int64_t)t.done + chunk <= ticks && !f->stopped) {
     if (!do_rows(&t, e, chunk, step++, &watchers, row)) return false;
     if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
-    if (m->how->stop && *m->how->stop) return f->stopped = true;
+    f->stopped = m->how->stop && *m->how->stop;
   }
   engine_free(e);
   int64_t rest = ticks - (int64_t)t.done;
-  if (rest > 0) {
+  if (rest > 0 && !f->stopped) {
     e = rows_engine(&t, rest);
     if (!e || !do_rows(&t, e, rest, step, &watchers, row)) return false;
     engine_free(e);

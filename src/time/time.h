@@ -38,6 +38,9 @@ typedef struct {
   uint64_t steps; // ticks, or steps of the solver
 } Record;
 
+// What a run of the program would keep, without any moment yet.
+void record_channels(World *, const Program *, uint32_t run, Record *);
+
 typedef struct {
   uint64_t seed;
   uint32_t threads;

@@ -36,28 +36,38 @@ static bool exists(const Trainer *t, const char *name) {
 }
 
 // -- which folder ---------------------------------------------------------------------------------
-static const char *default_name(const Trainer *t) {
-  const char *path = t->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+static const char *default_name(Arena *a, const char *path) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
   size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
-  return arena_format(t->arena, "runs/%.*s", (int)n, base);
+  return arena_format(a, "runs/%.*s", (int)n, base);
+}
+
+const char *folder_next(Arena *a, const char *program, const char **dir) {
+  const char *name = default_name(a, program), *why = folder_make(a, "runs");
+  *dir = name;
+  for (uint32_t k = 2; !why && mkdir(*dir, 0777) != 0; k++) {
+    if (errno != EEXIST) why = strerror(errno);
+    if (!why) *dir = arena_format(a, "%s.%u", name, k);
+  }
+  return why;
 }
 
 static bool make_next(Trainer *t) {
-  const char *name = default_name(t), *why = folder_make(t->arena, "runs");
-  t->dir = name;
-  for (uint32_t k = 2; !why && mkdir(t->dir, 0777) != 0; k++) {
-    if (errno != EEXIST) why = strerror(errno);
-    if (!why) t->dir = arena_format(t->arena, "%s.%u", name, k);
-  }
+  const char *why = folder_next(t->arena, t->path, &t->dir);
   return why ? train_refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why) : true;
+}
+
+bool folder_taken(Arena *a, const char *dir) {
+  return path_exists(arena_format(a, "%s/state.safetensors", dir)) ||
+         path_exists(arena_format(a, "%s/run.json", dir));
 }
 
 static bool make_named(Trainer *t) {
   t->dir = t->o->out;
   const char *why = folder_make(t->arena, t->dir);
   if (why) return train_refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why);
-  if (!exists(t, "state.safetensors") && !exists(t, "run.json")) return true;
+  if (!folder_taken(t->arena, t->dir)) return true;
   return train_refuse(t, LIMN_WRONG,
                       "%s holds a run already: go on with --resume %s, or name another folder",
                       t->dir, t->dir);
@@ -144,7 +154,7 @@ static void pair_number(Buf *b, const char *key, double value) {
   buf_number(b, value);
 }
 
-static void note_machine(Buf *b) {
+void note_machine(Buf *b) {
   struct utsname u;
   if (uname(&u) != 0) return;
   pair_text(b, "system", u.sysname);

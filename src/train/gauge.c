@@ -62,6 +62,25 @@ static bool is_up(const Measure *m) {
   return (m->distance && strcmp(m->distance, "hits") == 0) || m->node->kid[0]->kind == N_MAXIMISE;
 }
 
+// Does it read a weight that a goal of this phase trains?
+static bool is_moved(const Trainer *t, const Diagram *d) {
+  for (uint32_t i = 0; i < t->regime.goals.n; i++) {
+    const Goal *g = &t->p->goal.at[t->regime.goals.at[i]];
+    for (uint32_t k = 0; k < g->diagram->param.n; k++)
+      for (uint32_t j = 0; g->trains[k] && j < d->param.n; j++)
+        if (strcmp(g->diagram->param.at[k].path, d->param.at[j].path) == 0) return true;
+  }
+  return false;
+}
+
+// The first measure of what is being trained; a program that trains one thing after the other may
+// measure all of them.
+const Gauge *gauge_judge(const Trainer *t) {
+  for (uint32_t i = 0; i < t->gauge.n; i++)
+    if (t->gauge.at[i].moved) return &t->gauge.at[i];
+  return t->gauge.n ? &t->gauge.at[0] : NULL;
+}
+
 static bool measure_open(Trainer *t, const Measure *m) {
   Diagram *d = m->diagram;
   Ids fields = m->fields;
@@ -77,6 +96,7 @@ static bool measure_open(Trainer *t, const Measure *m) {
   g.label = label_of(t, m);
   g.where = where_of(t, m, &g.feed[0]);
   g.up = is_up(m);
+  g.moved = is_moved(t, d);
   vec_push(t->arena, &t->gauge, g);
   return good;
 }

@@ -85,8 +85,9 @@ static LoopEnd one_step(Trainer *t) {
 
 // -- what is due ----------------------------------------------------------------------------------
 static double score(const Trainer *t, bool *up) {
-  *up = t->gauge.n && t->gauge.at[0].up;
-  if (t->gauge.n) return t->gauge.at[0].value;
+  const Gauge *judge = gauge_judge(t);
+  *up = judge && judge->up;
+  if (judge) return judge->value;
   double sum = 0;
   for (uint32_t i = 0; i < t->p->goal.n; i++)
     if (t->report.weight[i] > 0)

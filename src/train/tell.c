@@ -369,7 +369,7 @@ static void plain_end(const Trainer *t, Buf *b, const char *how) {
   if (values.n && !stopped) buf_printf(b, ": %s", values.at);
   if (t->has_best && t->gauge.n && t->best_step != t->base + t->step) {
     buf_text(b, "; the best was ");
-    put_value(b, t->gauge.at[0].label, t->best);
+    put_value(b, gauge_judge(t)->label, t->best);
     buf_printf(b, " after %llu", (unsigned long long)t->best_step);
   }
   if (stopped) {

@@ -19,6 +19,13 @@ LimnStatus train_run(Infer *, Program *, const LimnTrain *, const char **dir);
 const char *train_weights(Arena *,
                           const char *from); // the model of a run folder, or the file itself
 
+// folder.c, copy.c: what every run folder has. NULL, or what went wrong.
+const char *folder_make(Arena *, const char *path);                      // with those around it
+const char *folder_next(Arena *, const char *program, const char **dir); // runs/NAME, or NAME.2 …
+bool folder_taken(Arena *, const char *dir);                             // there is a run in it
+void note_machine(Buf *);                                                // pairs for run.json
+const char *program_copy(World *, const Program *, const char *dir);
+
 // What was trained, used; the answer goes to the Buf.
 LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);                   // measure.c
 LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
@@ -67,6 +74,10 @@ typedef struct {
   const double *moment;           // [moments]
   const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
   const int64_t *step;            // [axis 0] of paths; NULL otherwise
+  bool whole;                     // values of t are whole numbers
+  uint32_t marks;                 // moments at which something happened
+  const double *mark;             // [marks]
+  const char *const *mark_text;   // [marks] what
 } Shown;
 typedef VEC(Shown) Shows;
 // All of a program, computed with what a run folder holds.

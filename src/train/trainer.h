@@ -89,8 +89,7 @@ bool store_read(World *, Store *, const Arrays *,
 
 // copy.c: the program in the run folder
 // ---------------------------------------------------------------
-const char *program_copy(World *, const Program *, const char *dir); // NULL, or what went wrong
-uint64_t program_hash(World *, const Program *);                     // of all that matters to a run
+uint64_t program_hash(World *, const Program *); // of all that matters to a run
 const char *program_differs(World *, const Program *, const char *dir); // in words
 
 // The run
@@ -106,6 +105,7 @@ typedef struct {
   const char *label; // a column of metrics.csv
   const char *where; // "mnist.test", "training data"
   bool up;           // more is better
+  bool moved;        // it reads something that this phase trains
   uint32_t parts;    // values that are added up: one, or one for each goal
   Engine **engine;
   Feed *feed;
@@ -116,6 +116,7 @@ typedef struct {
   bool known, fresh; // fresh: since the last row
 } Gauge;
 typedef VEC(Gauge) Gauges;
+const Gauge *gauge_judge(const Trainer *); // the one that says which weights are best; NULL: none
 bool gauges_open(Trainer *);
 bool gauges_run(Trainer *);
 void gauges_close(Trainer *);
@@ -165,8 +166,6 @@ bool is_path(const Show *);
 const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
 
 // folder.c
-const char *folder_make(Arena *,
-                        const char *path); // with those around it. NULL, or what went wrong
 bool folder_open(Trainer *);
 void folder_close(Trainer *);
 const char *folder_path(const Trainer *, const char *name);

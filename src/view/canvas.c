@@ -58,7 +58,10 @@ Canvas *canvas_new(Arena *a, double width, double height, const char *title, con
 void canvas_resize(Canvas *c, double width, double height) {
   c->width = isfinite(width) ? within(width, 1, SIZE_LIMIT) : 1;
   c->height = isfinite(height) ? within(height, 1, SIZE_LIMIT) : 1;
+  c->cut = width > SIZE_LIMIT || height > SIZE_LIMIT;
 }
+
+bool canvas_is_cut(const Canvas *c) { return c->cut; }
 
 double canvas_width(const Canvas *c) { return c->width; }
 double canvas_height(const Canvas *c) { return c->height; }

@@ -6,14 +6,18 @@
 // right of the last space from which an edge comes. A diagram that is glued is shown as an
 // equation: its parts, one above the other, each space in the layer that it has in the whole, so
 // that what is made one stands in one column and is joined by dashed lines; then the whole.
+//
+// Of a program with errors, what could be read is drawn. A space or map on whose line there is an
+// error is red, and each message stands on a plate, tied to it.
 #include "view/graph.h"
 
 #include "infer/graphs.h"
+#include "view/sketch.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14 };
+enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14, LABEL_TOP = 18 };
 
 typedef struct {
   Infer *in;
@@ -21,6 +25,70 @@ typedef struct {
   Arena *arena;
   const Program *p;
 } Teller;
+
+// -- what is wrong --------------------------------------------------------------------------------
+static uint32_t line_of(const Teller *s, Span span) {
+  uint32_t line = 0, column;
+  if (span.file) source_place(s->w->sources, span, &line, &column);
+  return line;
+}
+
+static bool is_about(const Teller *s, const Diag *d, Span declared) {
+  return d->kind == DIAG_ERROR && d->span.file && d->span.file == declared.file &&
+         line_of(s, d->span) == line_of(s, declared);
+}
+
+static bool is_wrong(const Teller *s, Span declared) {
+  const Diags *d = s->w->diags;
+  for (uint32_t i = 1; d->errors && i < d->list.n; i++)
+    if (is_about(s, &d->list.at[i], declared)) return true;
+  return false;
+}
+
+// What a message is about: an arrow, or else a space.
+static bool find_target(const Teller *s, const Learning *g, const Scheme *whole, const Diag *d,
+                        Message *out) {
+  for (uint32_t i = 0; i < whole->arrow.n; i++) {
+    const Arrow *w = &whole->arrow.at[i];
+    if (w->link || !is_about(s, d, g->edge.at[w->own].span)) continue;
+    out->x = w->label_x, out->y0 = w->label_y - LABEL_TOP, out->y1 = w->label_y + 2;
+    return true;
+  }
+  for (uint32_t i = 0; i < whole->spot.n; i++) {
+    const Spot *spot = &whole->spot.at[i];
+    if (!is_about(s, d, g->space.at[spot->own].span)) continue;
+    out->x = spot->x + spot->width / 2, out->y0 = spot->y, out->y1 = spot->y + spot->height;
+    return true;
+  }
+  return false;
+}
+
+static bool lies_in_another(const Teller *s, const Learning *g, Span span) {
+  for (uint32_t i = 0; i < s->p->learning.n; i++) {
+    Span whole = s->p->learning.at[i]->node->span;
+    if (s->p->learning.at[i] != g && span.file == whole.file && span.at >= whole.at &&
+        span.at < whole.at + whole.n)
+      return true;
+  }
+  return false;
+}
+
+// The errors, without those of other diagrams, with places on a canvas where the whole begins at x
+// and y.
+static Messages messages(const Teller *s, const Learning *g, const Scheme *whole, double x,
+                         double y) {
+  Messages all = {0};
+  const Diags *d = s->w->diags;
+  for (uint32_t i = 1; d->errors && i < d->list.n; i++) {
+    if (d->list.at[i].kind != DIAG_ERROR || lies_in_another(s, g, d->list.at[i].span)) continue;
+    Message m = message_plate(s->w, s->arena, d->list.at[i].span, d->list.at[i].text);
+    m.tied = find_target(s, g, whole, &d->list.at[i], &m);
+    m.x += x, m.y0 += y, m.y1 += y;
+    vec_push(s->arena, &all, m);
+  }
+  for (uint32_t i = 0; all.n > 1 && i < all.n; i++) all.at[i].number = i + 1;
+  return all;
+}
 
 // -- words ----------------------------------------------------------------------------------------
 // The text of a span on one line, without comments.
@@ -194,14 +262,16 @@ static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t b
   const uint32_t *arrows = edges_by_name(s->arena, g->graph);
   for (uint32_t i = 0; i < g->graph->vertex.n; i++) {
     Spot spot = spot_of(s, g, spots[i]);
-    spot.layer = layer[spots[i]], spot.block = block;
+    spot.layer = layer[spots[i]], spot.block = block, spot.own = spots[i];
+    spot.alarm = is_wrong(s, g->space.at[spots[i]].span);
     number[spots[i]] = to->spot.n;
     vec_push(s->arena, &to->spot, spot);
   }
   for (uint32_t i = 0; i < g->graph->edge.n; i++) {
     Arrow w = arrow_of(s, g, arrows[i]);
     const Edge *e = &g->graph->edge.at[arrows[i]];
-    w.from = number[e->from], w.to = number[e->to];
+    w.from = number[e->from], w.to = number[e->to], w.own = arrows[i];
+    w.alarm = is_wrong(s, g->edge.at[arrows[i]].span);
     if (bands) add_bands(s, g, arrows[i], &w);
     arrow_measure(&w);
     vec_push(s->arena, &to->arrow, w);
@@ -391,24 +461,54 @@ static double equation(const Teller *s, const Learning *g, const Scheme *parts, 
   return x + text_width(word.face, word.size, "=") + 22;
 }
 
+typedef struct { // a picture without messages
+  const Learning *g;
+  Scheme whole, parts;
+  bool glued;
+  const char *title;
+  double top, x, width, height; // where the whole begins, and how large all is
+} Sheet;
+
+static void sheet_paint(const Teller *s, const Sheet *t, Canvas *c, double down) {
+  double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top + down;
+  say(c, EDGE, EDGE + TITLE + down, "title", &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
+      t->title);
+  if (t->glued) equation(s, t->g, &t->parts, c, from, top + (height - t->parts.height) / 2);
+  scheme_paint(c, &t->whole, t->x, top + (height - t->whole.height) / 2);
+  key_rows(s, t->g, c, top + height + 14 + 22);
+}
+
+static bool sheet_of(const Teller *s, const Learning *g, bool with_parts, Sheet *t) {
+  uint32_t *layer = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
+  *t = (Sheet){.g = g, .title = title_of(s, g), .top = EDGE + TITLE + 18};
+  find_layers(s->arena, g->graph, layer);
+  t->glued = with_parts && has_parts(g) && parts_scheme(s, g, layer, &t->parts);
+  if (!whole_scheme(s, g, layer, t->glued, &t->whole)) return false;
+  t->x = t->glued ? equation(s, g, &t->parts, NULL, EDGE + 6, 0) : EDGE + 6;
+  double title = text_width(FACE_SANS_BOLD, TITLE, t->title), key = key_rows(s, g, NULL, 0);
+  t->width = fmax(t->x + t->whole.width, EDGE + fmax(title, key)) + EDGE + 4;
+  t->height = t->top + fmax(t->whole.height, t->parts.height) + 14 + key_height(g) + EDGE;
+  return true;
+}
+
 Canvas *learning_draw(Infer *in, Arena *a, const Program *p, const Learning *g, bool with_parts) {
   Teller s = {.in = in, .w = infer_world(in), .arena = a, .p = p};
-  uint32_t *layer = NEW_ARRAY(a, uint32_t, g->graph->vertex.n + 1);
-  Scheme whole, parts = {0};
-  find_layers(a, g->graph, layer);
-  bool glued = with_parts && has_parts(g) && parts_scheme(&s, g, layer, &parts);
-  if (!whole_scheme(&s, g, layer, glued, &whole)) return NULL;
-  const char *title = title_of(&s, g);
-  Text head = {.face = FACE_SANS_BOLD, .size = TITLE, .ink = INK_TEXT};
-  double top = EDGE + TITLE + 18, from = EDGE + 6, height = fmax(whole.height, parts.height);
-  double x = glued ? equation(&s, g, &parts, NULL, from, 0) : from;
-  double width = fmax(x + whole.width, EDGE + fmax(text_width(head.face, head.size, title),
-                                                   key_rows(&s, g, NULL, 0)));
-  Canvas *c = canvas_new(a, width + EDGE + 4, top + height + 14 + key_height(g) + EDGE, title,
-                         about(&s, g));
-  say(c, EDGE, EDGE + TITLE, "title", &head, title);
-  if (glued) equation(&s, g, &parts, c, from, top + (height - parts.height) / 2);
-  scheme_paint(c, &whole, x, top + (height - whole.height) / 2);
-  key_rows(&s, g, c, top + height + 14 + 22);
+  Sheet t;
+  if (!sheet_of(&s, g, with_parts, &t)) return NULL;
+  double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;
+  Messages said = messages(&s, g, &t.whole, t.x, y);
+  const char *words = about(&s, g);
+  if (!said.n) {
+    Canvas *c = canvas_new(a, t.width, t.height, t.title, words);
+    sheet_paint(&s, &t, c, 0);
+    return c;
+  }
+  Canvas *draft = canvas_new(a, t.width, t.height, t.title, "");
+  sheet_paint(&s, &t, draft, 0);
+  Plating plan = plates_plan(a, draft, &said, t.height, false);
+  words = arena_format(a, "%s %s", words, plates_about(a, &said));
+  Canvas *c = canvas_new(a, plan.width, plan.above + t.height + plan.below, t.title, words);
+  sheet_paint(&s, &t, c, plan.above);
+  plates_paint(c, &plan, t.height);
   return c;
 }

@@ -26,12 +26,16 @@ typedef struct {         // a space
   double x, y;           // out: the left upper corner
   const char *name, *type, *by, *words;
   bool index, joined; // joined: it is made one with others
+  bool alarm;         // something is wrong with it
+  uint32_t own;       // its number in the diagram
 } Spot;
 
 typedef struct {
   uint32_t from, to; // spots
   bool link;         // only joins two spots of one layer that are made one
   bool learned, frozen;
+  bool alarm;                       // something is wrong with it
+  uint32_t own;                     // its number in the diagram
   const char *name, *inner, *words; // inner: its learners
   VEC(Band) band;
   double label, under;     // the width of its label; the room that bands take

@@ -52,12 +52,18 @@ static void outline(Canvas *c, const Spot *s, double x, double y) {
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
+static void alarm(Canvas *c, const Spot *s, double x, double y) {
+  path_rect(c, x, y, s->width, s->height, s->index ? 0 : 9);
+  canvas_paint(c, &(Paint){.stroke = INK_ALARM, .width = 2, .dash = {5, 3}});
+}
+
 static void spot_paint(Canvas *c, const Spot *s, double x, double y) {
   double middle = x + s->width / 2, height = 20 + (s->type ? 15 : 0) + (s->by ? 14 : 0);
   double at = y + (s->height - height) / 2 + 15;
   Text small = {.face = FACE_SANS, .size = SMALL, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
   canvas_open(c, "", "glyph", s->words);
   outline(c, s, x, y);
+  if (s->alarm) alarm(c, s, x, y);
   math_text(c, middle, at,
             &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
             s->name);
@@ -112,6 +118,7 @@ static void rounded(Canvas *c, const Knee *at, uint32_t n) {
 }
 
 static Paint line_paint(const Arrow *w) {
+  if (w->alarm) return (Paint){.stroke = INK_ALARM, .width = 2.4, .dash = {5, 3}};
   if (w->link) return (Paint){.stroke = INK_SOFT, .width = 1, .dash = {2, 3}};
   if (w->frozen) return (Paint){.stroke = INK_SOFT, .width = 2.2, .dash = {7, 4}};
   return (Paint){.stroke = INK_LINE, .width = w->learned ? 2.4 : 1.1};
@@ -122,7 +129,9 @@ static void arrow_tip(Canvas *c, const Arrow *w, double dx, double dy) {
   Knee end = w->back ? w->path.at[0] : w->path.at[n - 1];
   bool left = w->back || w->path.at[n - 2].x > w->path.at[n - 1].x;
   arrowhead(c, end.x + dx + (left ? 5 : -5), end.y + dy, left, false,
-            w->frozen ? INK_SOFT : INK_LINE);
+            w->alarm    ? INK_ALARM
+            : w->frozen ? INK_SOFT
+                        : INK_LINE);
 }
 
 static void arrow_paint(Canvas *c, Arena *a, const Arrow *w, double dx, double dy) {
@@ -167,7 +176,7 @@ static void snowflake(Canvas *c, double x, double y) {
 
 static void label_paint(Canvas *c, const Arrow *w, double dx, double dy) {
   double x = w->label_x + dx - w->label / 2, y = w->label_y + dy - 5.5;
-  Ink ink = w->frozen ? INK_SOFT : INK_TEXT;
+  Ink ink = w->alarm ? INK_ALARM : w->frozen ? INK_SOFT : INK_TEXT;
   if (w->label <= 0) return;
   canvas_open(c, "", "label", w->words);
   if (w->frozen) {

@@ -44,6 +44,7 @@ typedef struct {
 struct Canvas {
   Arena *arena;
   double width, height;
+  bool cut;        // it was to be larger than a page can be
   double shift[2]; // how far what is added is moved
   const char *title, *about;
   Path path;         // all paths, one after the other

@@ -113,7 +113,7 @@ static const struct {
     {"images", plot_images}, {"strip", plot_strip},         {"scatter", plot_scatter},
     {"latent", plot_latent}, {"curves", plot_curves},       {"matrix", plot_matrix},
     {"paths", plot_paths},   {"table", plot_table},         {"text", plot_text},
-    {"phase", plot_phase},   {"spacetime", plot_spacetime},
+    {"phase", plot_phase},   {"spacetime", plot_spacetime}, {"bands", plot_bands},
 };
 
 static bool all_simplex(const Array *x) {

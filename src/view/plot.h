@@ -96,9 +96,12 @@ typedef struct {
   const char *x_title, *y_title;
   bool whole_x;
   double log_from; // a logarithmic scale where values differ by more than this factor; 0: 1000
+  bool marks;      // where something happened
 } LinesWish;
 Ink series_ink(uint32_t i);
 void series_paint(uint32_t i, Paint *);
+// Thin upright lines where something happened.
+void marks_draw(Plot *, Canvas *, const Frame *);
 double lines_draw(Plot *, Canvas *, double y, const Line *, uint32_t n, const LinesWish *);
 // Pushes [n] places apart so that they keep `gap`, inside low to high where they fit.
 void labels_spread(double *place, uint32_t n, double gap, double low, double high);
@@ -111,6 +114,7 @@ Canvas *plot_matrix(Plot *), *plot_spacetime(Plot *); // plot_matrix.c
 Canvas *plot_scatter(Plot *), *plot_latent(Plot *);   // plot_points.c
 Canvas *plot_curves(Plot *), *plot_phase(Plot *);     // plot_curves.c
 Canvas *plot_paths(Plot *);                           // plot_paths.c
+Canvas *plot_bands(Plot *);                           // plot_bands.c
 Canvas *plot_table(Plot *), *plot_text(Plot *);       // plot_table.c
 bool looks_like_images(const Shown *);                // plot_image.c
 bool is_simplex(const double *row, int64_t k);        // plot_paths.c: false too where not finite

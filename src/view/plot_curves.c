@@ -50,7 +50,9 @@ Canvas *plot_curves(Plot *p) {
                                : s->step                                      ? "step"
                                : s->samples && s->value.array.at[0].rank == 1 ? "sample"
                                                                               : NULL,
-                    .whole_x = !s->over};
+                    .whole_x = !s->over || s->whole,
+                    .marks = true,
+                    .log_from = s->over ? 1e4 : 0};
   double y = lines_draw(p, c, 0, lines.line.at, lines.line.n, &wish);
   canvas_resize(c, PLOT_WIDTH, plot_caption(p, c, y));
   return c;

@@ -214,6 +214,45 @@ static int64_t add_ranges(const Line *l, FrameWish *w) {
   return gaps;
 }
 
+// -- what happened --------------------------------------------------------------------------------
+enum { MARKS_MOST = 200, KINDS_MOST = 4 };
+
+// What the marks are, where they are of few kinds: h: on, h: off
+static void note_marks(Plot *p) {
+  const Shown *s = p->s;
+  VEC(const char *) kind = {0};
+  for (uint32_t i = 0; i < s->marks && kind.n <= KINDS_MOST; i++) {
+    uint32_t k = 0;
+    while (k < kind.n && strcmp(kind.at[k], s->mark_text[i]) != 0) k++;
+    if (k == kind.n) vec_push(p->arena, &kind, s->mark_text[i]);
+  }
+  Buf b = buf_new(p->arena);
+  for (uint32_t k = 0; k < kind.n && kind.n <= KINDS_MOST; k++)
+    buf_printf(&b, "%s%s", k ? "; " : ": ", kind.at[k]);
+  plot_note(p, "Thin lines: what happened%s.", b.n ? b.at : "");
+}
+
+void marks_draw(Plot *p, Canvas *c, const Frame *f) {
+  const Shown *s = p->s;
+  if (!s->marks) return;
+  if (s->marks > MARKS_MOST) {
+    plot_note(p, "%u things happened, too many to be marked.", s->marks);
+    return;
+  }
+  for (uint32_t i = 0; i < s->marks; i++) {
+    double x = scale_at(&f->x, s->mark[i]);
+    if (!(x >= f->area.x && x <= f->area.x + f->area.w)) continue;
+    canvas_open(
+        c, "", "mark",
+        arena_format(p->arena, "%s at %s", s->mark_text[i], number_text(p->arena, s->mark[i])));
+    path_move(c, x, f->area.y);
+    path_line(c, x, f->area.y + f->area.h);
+    canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 0.75, .dash = {2, 2}, .opacity = 0.55});
+    canvas_close(c);
+  }
+  note_marks(p);
+}
+
 double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, const LinesWish *l) {
   if (n > LINE_LIMIT) {
     plot_note(p, "%d of %u lines", LINE_LIMIT, n);
@@ -232,6 +271,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, co
   }
   w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000);
   Frame f = frame_draw(p, c, &w);
+  if (l->marks) marks_draw(p, c, &f);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {
     canvas_open(c, "", "line", line_words(p, &line[i]));

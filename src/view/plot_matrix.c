@@ -314,7 +314,62 @@ Canvas *plot_spacetime(Plot *p) {
   return draw_sheets(p, "Space against time", p->s->over ? p->s->over : "t", "x");
 }
 
+// -- a matrix over time ---------------------------------------------------------------------------
+enum { TILE = 132, TILE_GAP = 22, TILE_CELLS = 32 };
+
+static const char *tile_head(Plot *p, uint32_t i) {
+  return arena_format(p->arena, p->s->whole ? "%s %s" : "%s = %s", p->s->over,
+                      number_text(p->arena, p->s->moment[i]));
+}
+
+static void draw_tile(Plot *p, Canvas *c, Matrix *m, uint32_t i, double x, double y) {
+  const Array *all = &p->s->value.array.at[0];
+  Array one = {.name = all->name, .rank = 2, .shape = all->shape + 1};
+  one.count = m->rows * m->columns;
+  one.data = all->data + i * one.count;
+  m->array = &one, m->left = x, m->top = y + LINE_STEP;
+  find_numbers(p, m);
+  canvas_open(c, "", "moment", tile_head(p, i));
+  canvas_text(c, x, y + 9, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT}, tile_head(p, i));
+  for (int64_t r = 0; r < m->rows; r++)
+    for (int64_t k = 0; k < m->columns; k++) draw_cell(c, m, r, k);
+  path_rect(c, x, m->top, (double)m->columns * m->cell, (double)m->rows * m->cell, 0);
+  canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
+  canvas_close(c);
+}
+
+// [t rows columns]: one after the other, all on one scale.
+static Canvas *plot_moments(Plot *p) {
+  const Array *x = &p->s->value.array.at[0];
+  Matrix m = {.rows = x->shape[1], .columns = x->shape[2]};
+  if (m.rows > TILE_CELLS || m.columns > TILE_CELLS) {
+    plot_wrong(p, x, "at most 32 rows and columns at several moments");
+    return NULL;
+  }
+  for (int64_t i = 0; i < x->count; i++) range_add(&m.range, x->data[i]);
+  int64_t larger = m.rows > m.columns ? m.rows : m.columns;
+  m.cell = fmin(CELL_LARGEST, floor(TILE / (double)larger));
+  double w = fmax((double)m.columns * m.cell, 60) + TILE_GAP;
+  double h = (double)m.rows * m.cell + LINE_STEP + TILE_GAP;
+  uint32_t columns = (uint32_t)fmax(1, floor((PLOT_WIDTH + TILE_GAP) / w));
+  uint32_t rows = (p->s->moments + columns - 1) / columns;
+  columns = (p->s->moments + rows - 1) / rows;
+  Canvas *c = plot_canvas(p, "Matrix at several moments");
+  for (uint32_t i = 0; i < p->s->moments; i++)
+    draw_tile(p, c, &m, i, i % columns * w + 1, i / columns * h);
+  if (m.range.any)
+    plot_note(p, "Strength is the size of the number%s; they go from %s to %s.",
+              m.range.low < 0 ? ", and its sign is the colour" : "",
+              number_text(p->arena, m.range.low), number_text(p->arena, m.range.high));
+  plot_note_gaps(p, count_gaps(x), line_name(p, 0, 0, 1));
+  canvas_resize(c, fmax(columns * w - TILE_GAP + 2, 340), PLOT_HEIGHT);
+  canvas_resize(c, canvas_width(c), plot_caption(p, c, rows * h - TILE_GAP + 2));
+  return c;
+}
+
 Canvas *plot_matrix(Plot *p) {
+  if (p->s->over && p->s->value.array.n == 1 && p->s->value.array.at[0].rank == 3 && !p->s->samples)
+    return plot_moments(p);
   if (!all_sheets(p, "[rows columns]")) return NULL;
   const Array *x = &p->s->value.array.at[0];
   Matrix m = {.array = x, .rows = x->shape[0], .columns = x->shape[1]};

@@ -1,31 +1,51 @@
 // `limn run`: every run of a program is followed, every check looked at, in the order of the text.
-// Each gives a line; what is shown becomes a page.
-#include "time/time.h"
-#include "view/view.h"
+//
+// Each gives a line. Numbers, words and pictures go to a run folder, which is made before the first
+// run begins, so that what cannot be written is known before the work. Whatever happens, the folder
+// says how it ended; what was followed until then is in it.
+#include "view/ran.h"
 
 #include <math.h>
 
+enum { DRAWS_A_SECOND = 10 };
+
 typedef struct {
-  Infer *in;
-  Program *p;
+  Results results;
   World *w;
   const LimnRun *how;
   TimeHow time;
   Followed *followed; // [run]
-  Buf *out;
-  uint32_t held, failed;
+  uint32_t running;   // its number
+  double begun, drawn;
   Arrays weights;
   const char *file;
 } Ran;
 
 static void tell(const Ran *r, const char *text) {
-  if (r->how->tell.line && !r->how->json && !r->how->quiet) r->how->tell.line(r->how->tell.context, text);
+  const LimnTell *to = &r->how->tell;
+  if (!to->line || r->how->json || r->how->quiet) return;
+  if (to->redraw) to->redraw(to->context, "");
+  to->line(to->context, text);
 }
 
+static bool wrong(Ran *r, const char *why) {
+  diag_error(r->w->diags, (Span){0}, "%s", why);
+  return false;
+}
+
+// At most ten times a second, and not in the first tenth.
 static void progress(void *context, double part) {
-  const Ran *r = context;
-  if (r->how->tell.redraw && !r->how->quiet)
-    r->how->tell.redraw(r->how->tell.context, arena_format(r->w->arena, "  %3.0f %%", part * 100));
+  Ran *r = context;
+  const LimnTell *to = &r->how->tell;
+  double now = clock_seconds(), took = now - r->begun;
+  char text[160];
+  if (!to->redraw || r->how->json || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return;
+  r->drawn = now;
+  int n = snprintf(text, sizeof text, "run    %.60s %3.0f %%", r->results.run.at[r->running].name,
+                   fmin(part, 1) * 100);
+  if (took > 1 && part > 0 && n > 0)
+    snprintf(text + n, sizeof text - (size_t)n, ", %.0f s left", took * (1 - part) / part);
+  to->redraw(to->context, text);
 }
 
 // -- weights of a run of training -----------------------------------------------------------------
@@ -57,90 +77,200 @@ static bool read_weights(Ran *r) {
   return true;
 }
 
-// -- lines ----------------------------------------------------------------------------------------
-static const char *run_words(const Ran *r, const Run *run) {
-  return run->system->flows ? arena_format(r->w->arena, "to %g", run->end)
-                            : arena_format(r->w->arena, "for %.0f ticks", run->end);
+// -- what there is to do --------------------------------------------------------------------------
+static const char *run_words(Arena *a, const Run *run) {
+  return run->system->flows ? arena_format(a, "to %g", run->end)
+                            : arena_format(a, "for %.0f ticks", run->end);
 }
 
-static void run_json(Ran *r, const Run *run, const Record *record, double seconds) {
-  buf_text(r->out, "{\"run\": ");
-  const char *name = name_text(r->w->names, run->name);
-  buf_json(r->out, name, strlen(name));
-  buf_printf(r->out, ", \"end\": %.17g, \"steps\": %llu, \"seconds\": %.3g}", run->end,
-             (unsigned long long)record->steps, seconds);
+// Machine[3](x: 1): the machine as it is written. It was made before, so it has no errors.
+static const System *system_named(Results *r, const Node *use) {
+  const Node *name = use->kind == N_AT ? use->kid[0] : use;
+  return infer_system(r->in, r->p, name_text(r->w->names, name->name), use);
 }
 
-static bool do_run(Ran *r, uint32_t i) {
-  const Run *run = &r->p->ran->run.at[i];
-  double begun = clock_seconds();
-  if (!follow_run(r->in, r->p, i, &r->time, &r->followed[i])) return false;
-  double seconds = clock_seconds() - begun;
-  const Record *record = &r->followed[i].record;
-  if (r->how->json) {
-    run_json(r, run, record, seconds);
-    return true;
+static void find_systems(Results *r, const Run *run, RanRun *to) {
+  const Node *n = run->node, *call = n->kid[0];
+  to->system = system_named(r, call->kind == N_CALL ? call->kid[0] : call);
+  for (uint32_t i = 1; i < n->nkid; i++)
+    if (n->kid[i]->kind == N_ON && n->kid[i]->kid[0]->kind != N_STR)
+      to->on = system_named(r, n->kid[i]->kid[0]);
+}
+
+static const char *run_file(Results *r, const char *name) {
+  uint32_t same = 1;
+  for (uint32_t i = 0; i < r->run.n; i++) same += strcmp(r->run.at[i].name, name) == 0;
+  return same == 1 ? name : arena_format(r->arena, "%s.%u", name, same);
+}
+
+void results_begin(Results *r, Infer *in, Program *p) {
+  World *w = infer_world(in);
+  *r = (Results){.in = in, .p = p, .w = w, .arena = w->arena, .state = "running"};
+  r->path = w->sources->file.at[p->tree->span.file].path;
+  for (uint32_t i = 0; i < p->ran->run.n; i++) {
+    const Run *run = &p->ran->run.at[i];
+    const char *name = name_text(w->names, run->name);
+    RanRun one = {.name = name, .file = run_file(r, name), .words = run_words(r->arena, run)};
+    find_systems(r, run, &one);
+    vec_push(r->arena, &r->run, one);
   }
-  const char *took = seconds < 1 ? "" : arena_format(r->w->arena, ", %.1f s", seconds);
-  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", name_text(r->w->names, run->name),
-                       run_words(r, run), (unsigned long long)record->steps,
-                       record->flows ? "steps" : "ticks", took,
-                       r->followed[i].stopped ? ", stopped" : ""));
-  return true;
+  for (uint32_t i = 0; i < p->ran->check.n; i++) {
+    const Check *c = &p->ran->check.at[i];
+    RanCheck one = {.of = c->of, .text = one_line(r->arena, c->text)};
+    one.figure = "";
+    vec_push(r->arena, &r->check, one);
+  }
+}
+
+uint32_t results_count(const Results *r, bool holds) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->check.n; i++)
+    n += r->check.at[i].done && r->check.at[i].holds == holds;
+  return n;
+}
+
+// -- lines ----------------------------------------------------------------------------------------
+static bool do_run(Ran *r, uint32_t i) {
+  RanRun *to = &r->results.run.at[i];
+  r->running = i;
+  r->begun = r->drawn = clock_seconds();
+  if (!follow_run(r->results.in, r->results.p, i, &r->time, &r->followed[i])) return false;
+  to->seconds = clock_seconds() - r->begun;
+  to->record = r->followed[i].record;
+  to->done = true;
+  to->stopped = r->followed[i].stopped;
+  const char *took = to->seconds < 1 ? "" : arena_format(r->w->arena, ", %.1f s", to->seconds);
+  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", to->name, to->words,
+                       (unsigned long long)to->record.steps, to->record.flows ? "steps" : "ticks",
+                       took, to->stopped ? ", stopped" : ""));
+  const char *error = "";
+  return !r->results.dir || numbers_write(&r->results, to, &error) || wrong(r, error);
 }
 
 static bool do_check(Ran *r, uint32_t i) {
-  const Check *c = &r->p->ran->check.at[i];
+  RanCheck *to = &r->results.check.at[i];
   Verdict v = {0};
-  if (!verify_check(r->in, r->p, i, r->followed, &r->time, &v)) return false;
-  r->held += v.holds;
-  r->failed += !v.holds;
-  if (r->how->json) {
-    buf_text(r->out, "{\"check\": ");
-    buf_json(r->out, c->text, strlen(c->text));
-    buf_text(r->out, ", \"of\": ");
-    buf_json(r->out, c->of, strlen(c->of));
-    buf_printf(r->out, ", \"holds\": %s, \"figure\": ", v.holds ? "true" : "false");
-    buf_json(r->out, v.figure, strlen(v.figure));
-    buf_char(r->out, '}');
-    return true;
-  }
-  tell(r, arena_format(r->w->arena, "%s  %s : %s   %s", v.holds ? "holds" : "FAILS", c->of, c->text, v.figure));
+  if (!verify_check(r->results.in, r->results.p, i, r->followed, &r->time, &v)) return false;
+  to->done = true;
+  to->holds = v.holds;
+  to->figure = v.figure;
+  tell(r, arena_format(r->w->arena, "%s  %s : %s   %s", v.holds ? "holds" : "FAILS", to->of,
+                       to->text, v.figure));
   return true;
 }
 
 // A check stands behind its run in the text; so do all things here.
 static bool in_order(Ran *r) {
   uint32_t run = 0, check = 0;
-  const Machines *all = r->p->ran;
-  bool first = true;
+  const Machines *all = r->results.p->ran;
   while (run < all->run.n || check < all->check.n) {
     bool now = check == all->check.n ||
                (run < all->run.n && all->run.at[run].span.at < all->check.at[check].span.at);
-    if (r->how->json && !first) buf_text(r->out, ", ");
-    first = false;
     if (now ? !do_run(r, run++) : !do_check(r, check++)) return false;
     if (r->how->stop && *r->how->stop) return true;
   }
   return true;
 }
 
-LimnStatus machines_run(Infer *in, Program *p, const LimnRun *how, Buf *out) {
+static void tell_claims(const Ran *r) {
+  uint32_t held = results_count(&r->results, true), failed = results_count(&r->results, false);
+  if (held + failed)
+    tell(r,
+         arena_format(r->w->arena, "%u %s, %u %s", held, held == 1 ? "claim holds" : "claims hold",
+                      failed, failed == 1 ? "fails" : "fail"));
+}
+
+// -- the folder -----------------------------------------------------------------------------------
+static bool folder_begin(Ran *r) {
+  Results *to = &r->results;
+  const char *why, *error = "";
+  if (r->how->plain) return true;
+  if (r->how->out) {
+    to->dir = r->how->out;
+    why = folder_make(to->arena, to->dir);
+    if (!why && folder_taken(to->arena, to->dir)) {
+      to->dir = NULL;
+      return wrong(
+          r, arena_format(to->arena, "%s holds a run already: name another folder", r->how->out));
+    }
+  } else {
+    why = folder_next(to->arena, to->path, &to->dir);
+  }
+  if (why) why = arena_format(to->arena, "cannot make the folder %s: %s", to->dir, why);
+  if (!why) {
+    why = program_copy(r->w, to->p, to->dir);
+    if (why) why = arena_format(to->arena, "cannot copy the program into %s: %s", to->dir, why);
+  }
+  if (!why && note_write(to, &error)) return true;
+  to->dir = NULL;
+  return wrong(r, why ? why : error);
+}
+
+static bool folder_end(Ran *r) {
+  const char *error = "";
+  if (!r->results.dir) return true;
+  if (!note_write(&r->results, &error) || !ran_page(&r->results, &error)) return wrong(r, error);
+  tell(r, arena_format(r->w->arena, "report %s/report.html", r->results.dir));
+  return true;
+}
+
+static bool all_done(const Results *r) {
+  for (uint32_t i = 0; i < r->check.n; i++)
+    if (!r->check.at[i].done) return false;
+  for (uint32_t i = 0; i < r->run.n; i++)
+    if (!r->run.at[i].done || r->run.at[i].stopped) return false;
+  return true;
+}
+
+LimnStatus machines_run(Infer *in, Program *p, const LimnRun *how, Buf *json) {
   World *w = infer_world(in);
-  Ran r = {.in = in, .p = p, .w = w, .how = how, .out = out};
-  r.time = (TimeHow){.seed = how->seed, .threads = how->threads, .reference = how->reference,
-                     .context = &r, .progress = progress, .stop = how->stop};
+  Ran r = {.w = w, .how = how};
+  r.time = (TimeHow){.seed = how->seed,
+                     .threads = how->threads,
+                     .reference = how->reference,
+                     .context = &r,
+                     .progress = progress,
+                     .stop = how->stop};
   if (!p->ran->run.n && !p->ran->check.n) {
-    diag_error(w->diags, (Span){0}, "this program has nothing to run: `run Machine to 10`, `check …`");
+    diag_error(w->diags, (Span){0},
+               "this program has nothing to run: `run Machine to 10`, `check …`");
     return LIMN_WRONG;
   }
+  results_begin(&r.results, in, p);
+  r.results.seed = (double)how->seed;
+  r.results.threads = how->threads;
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
-  if (how->json) buf_char(out, '[');
-  bool good = read_weights(&r) && in_order(&r);
-  if (how->json) buf_char(out, ']');
-  if (!good) return LIMN_WRONG;
-  if (r.held + r.failed)
-    tell(&r, arena_format(w->arena, "%u %s, %u %s", r.held, r.held == 1 ? "claim holds" : "claims hold",
-                          r.failed, r.failed == 1 ? "fails" : "fail"));
-  return r.failed ? LIMN_WRONG : LIMN_GOOD;
+  double begun = clock_seconds();
+  if (!read_weights(&r)) return LIMN_WRONG;
+  if (!folder_begin(&r)) return LIMN_MACHINE;
+  bool good = in_order(&r);
+  r.results.seconds = clock_seconds() - begun;
+  r.results.state = !good ? "failed" : all_done(&r.results) ? "finished" : "stopped";
+  if (good) tell_claims(&r);
+  bool kept = folder_end(&r);
+  if (how->json) note_text(&r.results, json);
+  if (!kept) return LIMN_MACHINE;
+  return good && !results_count(&r.results, false) ? LIMN_GOOD : LIMN_WRONG;
+}
+
+// -- a folder that is there -----------------------------------------------------------------------
+bool machines_ran(Arena *a, const char *dir) {
+  const char *path = arena_format(a, "%s/run.json", dir), *why;
+  FileText file = file_read(a, path, NOTE_MOST);
+  const Json *j = file.text ? json_read(a, file.text, file.n, &why) : NULL;
+  const Json *kind = j && j->kind == JSON_OBJECT ? json_get(j, "kind") : NULL;
+  return kind && kind->kind == JSON_TEXT && strcmp(kind->text, "machine") == 0;
+}
+
+LimnStatus machines_report(Infer *in, Program *p, const char *dir) {
+  Results r;
+  const char *error = "";
+  results_begin(&r, in, p);
+  r.dir = dir;
+  bool good = note_read(&r, &error);
+  for (uint32_t i = 0; good && i < r.run.n; i++) good = numbers_read(&r, i, &error);
+  bool disk = good && !ran_page(&r, &error);
+  if (good && !disk) return LIMN_GOOD;
+  diag_error(infer_world(in)->diags, (Span){0}, "%s", error);
+  return disk ? LIMN_MACHINE : LIMN_WRONG;
 }

@@ -78,6 +78,7 @@ void canvas_image(Canvas *, double x, double y, double w, double h, const Pictur
 void canvas_open(Canvas *, const char *id, const char *class, const char *words);
 void canvas_close(Canvas *);
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
+bool canvas_is_cut(const Canvas *); // more than 100 000 units wide or high were asked for
 
 // font.c: sizes of text are exact, since its outlines ship with limn
 double text_width(Face, double size, const char *utf8);
@@ -176,6 +177,8 @@ Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
 // ran.c: runs and checks of machines
 LimnStatus machines_run(Infer *, Program *, const LimnRun *, Buf *json);
+bool machines_ran(Arena *, const char *dir);                     // the folder is of such a run
+LimnStatus machines_report(Infer *, Program *, const char *dir); // its page, made anew
 
 // report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown
 typedef struct {

@@ -125,7 +125,7 @@ static bool was_before(const Route *r, uint32_t i) {
 }
 
 static uint32_t plate_cable(Builder *b, const Route *r, uint32_t owner) {
-  const char *text = r->value ? node_text(b->w, b->arena, r->value) : "…";
+  const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
   u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
   VEC(uint32_t) from = {0};
@@ -160,10 +160,10 @@ static uint32_t route_cable(Builder *b, const Route *r, uint32_t owner) {
   uint32_t cable = !is_wire(r) ? plate_cable(b, r, owner)
                    : r->from.n ? source_cable(b, &r->from.at[0])
                                : dial_cable(b, r->states.at[0]);
-  const char *index = is_wire(r) ? node_index(b->w, b->arena, r->value) : NULL;
+  const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL;
   if (index) cable = label_cable(b, cable, index, NULL, owner);
   if (!r->guard) return cable;
-  return label_cable(b, cable, node_text(b->w, b->arena, r->guard), r, owner);
+  return label_cable(b, cable, node_text(b->w, b->arena, b->s, r->guard), r, owner);
 }
 
 static uint32_t choice_cable(Builder *b, const uint32_t *from, uint32_t n, uint32_t owner) {
@@ -226,7 +226,6 @@ static const char *count_of(const Builder *b, const Part *part) {
   return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, size, 60));
 }
 
-// In a box, its name is not said again where it is that of its machine.
 static const char *part_name(const Builder *b, const Part *part) {
   const char *name = name_text(b->w->names, part->name);
   return cut(b, FACE_ITALIC, WORD_SIZE, name);
@@ -377,7 +376,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   b.p->depth = depth;
   b.p->shares = s->shares;
   b.p->of = name_cut(&b, s->name);
-  b.p->name = part ? part_name(&b, part) : "";
+  b.p->name = part && part->name != s->name ? part_name(&b, part) : "";
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
   add_dials(&b);
   Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
@@ -410,10 +409,13 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
     add_ports(&b);
   b.part = b.p->unit.n;
   add_part(&b, &part, NULL);
-  for (uint32_t i = 0; i < s->own.n; i++)
-    buf_printf(&states, "%s%.60s", i ? ", " : "", name_text(w->names, s->own.at[i].name));
+  for (uint32_t i = 0; i < s->own.n; i++) {
+    const char *name = name_text(w->names, s->own.at[i].name);
+    if (s->mode.n && !strcmp(name, "mode")) continue; // modes are said anyway
+    buf_printf(&states, "%s%.60s", states.n ? ", " : "", name);
+  }
   Unit *box = &b.p->unit.at[b.part];
-  if (s->own.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
+  if (states.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
   for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, ""), b.part, i, false);
   for (uint32_t i = 0; i < box->out.n; i++) {
     uint32_t cable = cable_new(&b, "");
@@ -441,10 +443,16 @@ static uint32_t usual_levels(const System *s) {
   return levels;
 }
 
+static const char *machine_words(const Panel *p) {
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    if (p->unit.at[i].kind == UNIT_BOX) return p->unit.at[i].words;
+  return "";
+}
+
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringHow *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
   Panel *p = s->wiring ? wiring_panel(w, a, NULL, s, 0, levels, NULL) : machine_panel(w, a, s);
   const char *name = name_text(w->names, s->name);
-  const char *about = panel_about(a, p);
+  const char *about = s->wiring ? panel_about(a, p) : machine_words(p);
   return panel_draw(a, p, name, about);
 }

@@ -119,10 +119,11 @@ struct Panel {
 
 // wiring_text.c
 const char *text_cut(Arena *, Face, double size, const char *text, double width);
-const char *node_text(World *, Arena *, const Node *); // an expression, as a program has it
-bool node_is_place(const Node *);                      // x, p.x, x[i]: nothing is computed
-const char *node_index(World *, Arena *,
-                       const Node *); // [0]: numbers of a place; NULL: it has none
+// An expression of a wiring, as a program has it
+const char *node_text(World *, Arena *, const System *, const Node *);
+bool node_is_place(const Node *); // x, p.x, x[i]: nothing is computed
+// [0]: numbers of a place; NULL: it has none
+const char *node_index(World *, Arena *, const System *, const Node *);
 const char *unit_words(Arena *, const Unit *);
 const char *panel_about(Arena *, const Panel *);
 

@@ -41,8 +41,12 @@ static double modes_width(const Unit *u) {
   return w;
 }
 
-// The second line of a box: its name in the wiring, and how many there are
-static const char *second_line(const Unit *u) { return u->name && u->name[0] ? u->name : NULL; }
+// The second line of a box: its name in the wiring, and how many there are. The name is not said
+// again where it is that of its machine.
+static const char *second_line(const Unit *u) {
+  bool same = u->name && u->of && !strcmp(u->name, u->of);
+  return u->name && u->name[0] && !same ? u->name : NULL;
+}
 
 static double second_width(const Unit *u) {
   double name = second_line(u) ? text_width(FACE_ITALIC, WORD_SIZE, u->name) : 0;

@@ -24,6 +24,7 @@ const char *text_cut(Arena *a, Face face, double size, const char *text, double 
 // -- expressions ----------------------------------------------------------------------------------
 typedef struct {
   World *w;
+  const System *s; // whose expression it is
   Buf out;
 } Printer;
 
@@ -91,9 +92,34 @@ static void put_call(Printer *p, const Node *n) {
   put_closed(p, "(", n, 1, ", ", ")");
 }
 
+// worker.say, where worker is an array of parts: the length of its name. 0: it is nothing such
+static size_t array_in(const Printer *p, const Node *n) {
+  const char *name = n->kind == N_NAME ? name_text(p->w->names, n->name) : "";
+  const char *dot = strchr(name, '.');
+  for (uint32_t i = 0; dot && i < p->s->part.n; i++) {
+    const char *part = name_text(p->w->names, p->s->part.at[i].name);
+    size_t length = (size_t)(dot - name);
+    if (p->s->part.at[i].array && strlen(part) == length && !memcmp(part, name, length))
+      return length;
+  }
+  return 0;
+}
+
+// The first index of a port of an array is that of the part: worker[j].say[i]
 static void put_at(Printer *p, const Node *n) {
-  put(p, n->kid[0]);
-  put(p, n->kid[1]);
+  size_t part = array_in(p, n->kid[0]);
+  const Node *at = n->kid[1], *items = at->nkid == 1 ? at->kid[0] : NULL;
+  if (!part || !items || items->kind != N_ITEMS || !items->nkid) {
+    put(p, n->kid[0]);
+    put(p, at);
+    return;
+  }
+  const char *name = name_text(p->w->names, n->kid[0]->name);
+  buf_add(&p->out, name, part);
+  buf_char(&p->out, '[');
+  put(p, items->kid[0]);
+  buf_printf(&p->out, "]%s", name + part);
+  if (items->nkid > 1) put_closed(p, "[", items, 1, " ", "]");
 }
 
 static void put_dot(Printer *p, const Node *n) {
@@ -163,8 +189,8 @@ static void put(Printer *p, const Node *n) {
   }
 }
 
-const char *node_text(World *w, Arena *a, const Node *n) {
-  Printer p = {w, buf_new(a)};
+const char *node_text(World *w, Arena *a, const System *s, const Node *n) {
+  Printer p = {w, s, buf_new(a)};
   put(&p, n);
   return p.out.at ? p.out.at : "";
 }
@@ -182,9 +208,10 @@ static bool has_number(const Node *n) {
   return false;
 }
 
-const char *node_index(World *w, Arena *a, const Node *n) {
+const char *node_index(World *w, Arena *a, const System *s, const Node *n) {
   for (; n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN); n = n->kid[0])
-    if (n->kind == N_AT && n->nkid > 1 && has_number(n->kid[1])) return node_text(w, a, n->kid[1]);
+    if (n->kind == N_AT && n->nkid > 1 && has_number(n->kid[1]))
+      return node_text(w, a, s, n->kid[1]);
   return NULL;
 }
 

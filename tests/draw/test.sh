@@ -92,4 +92,8 @@ done
 if [ "$(count 'class="note"' notes.svg)" -eq 4 ]; then ok "a note for each comment"; else not_ok "a note for each comment"; fi
 "$LIMN" draw "$root/examples/attention.limn" multihead --notes --width 86mm -o notes.svg >/dev/null
 if [ "$(count 'class="note"' notes.svg)" -eq 4 ] && [ "$(width notes.svg)" -le 489 ]; then ok "notes in rows"; else not_ok "notes in rows: $(width notes.svg)"; fi
+# a picture is whole, or there is none
+awk 'BEGIN { print "given x, y from iris\nlearn f : R[4] -> R[3] = linear[3]"; for (i = 0; i < 1500; i++) print "goal f(x) ~ y by cross_entropy" }' >tall.limn
+"$LIMN" draw tall.limn --check >out 2>&1
+if [ $? -eq 1 ] && grep -q 'more than 100 000 units wide or high' out; then ok "no picture without its end"; else not_ok "no picture without its end"; head -3 out; fi
 sh "$here/partial.sh"

@@ -109,6 +109,19 @@ diagram any {
 END
 if draw pattern.limn any --check && [ ! -s out ] && draw pattern.limn any -o any.svg && grep -q 'g: A -&gt; C' any.svg; then ok "a pattern"; else not_ok "a pattern"; cat out err; fi
 
+# with errors: what could be read, the rest red, each message beside it, and nothing of other diagrams
+draw "$root/tests/errors/diagram_edges_do_not_fit.limn" plants -o wrong.svg
+status=$?
+if [ $status -eq 1 ] && grep -q 'measures: N -&gt; X' wrong.svg && grep -q 'pen-alarm' wrong.svg && grep -q 'line 11' wrong.svg && ! grep -q 'line 23' wrong.svg; then ok "a diagram with errors"; else not_ok "a diagram with errors: $status"; cat err; fi
+bad=0
+for f in "$root"/tests/errors/diagram_*.limn; do
+  for name in $(sed -n 's/^diagram \([a-z_0-9]*\).*/\1/p' "$f" | sort -u); do
+    draw "$f" "$name" --check
+    [ $? -le 1 ] && [ ! -s out ] || { bad=$((bad + 1)); echo "# $f $name"; head -3 out; }
+  done
+done
+if [ $bad -eq 0 ]; then ok "diagrams with errors have no faults"; else not_ok "$bad diagrams with errors have faults"; fi
+
 # diagrams by chance, some of them glued
 bad=0 seen=0
 for seed in $(seq 1 130); do

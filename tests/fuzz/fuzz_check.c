@@ -1,8 +1,10 @@
 // Any text: checked as a program, with messages in both forms; if it has no errors, its first box
 // or learner is printed after inlining and after the reverse derivative, its cost is counted, and
 // the gradient of its loss is taken, and the steps of its first `train` are made. If it has some,
-// what can be shown of its goals and of its first box that is not well is drawn. No crash, no
-// leak, no hang. The library is read once: every input begins with the memory as it was then.
+// what can be shown of its goals and of its first box that is not well is drawn. Machines are
+// printed, and their short runs followed by the interpreter. No crash, no leak, no hang. The
+// library is read once: every input begins with the memory as it was then.
+#include "time/time.h"
 #include "view/view.h"
 
 #include "tokens.h"
@@ -69,6 +71,26 @@ static void pictures(Program *p, Buf *out) {
   if (p->goal.n < 5) look_at(goals_draw(infer, arena, p), out);
 }
 
+static bool is_short(const Run *r) {
+  int64_t cells = 0, n;
+  const Diagram *d = r->system ? r->system->d : NULL;
+  if (!is_small(d) || r->end > (r->system->flows ? 1 : 8) || r->path || r->step || r->every)
+    return false;
+  for (Id i = 1; i < d->wire.n && cells < 1000; i++)
+    if (!type_count(world, &d->wire.at[i].type, &n) || (cells += n) > 1000) return false;
+  return cells < 1000;
+}
+
+static void runs(Program *p, Buf *out) {
+  TimeHow how = {.threads = 1, .reference = true};
+  for (uint32_t i = 0; i < p->ran->run.n && i < 4; i++) {
+    const Run *r = &p->ran->run.at[i];
+    Followed f;
+    if (is_small(r->system ? r->system->d : NULL)) show(r->system->d, out);
+    if (is_short(r)) follow_run(infer, p, i, &how, &f);
+  }
+}
+
 static void work(const char *text, size_t n) {
   char name[64];
   Buf out = buf_new(arena);
@@ -85,6 +107,7 @@ static void work(const char *text, size_t n) {
     Regime r;
     if (is_small(loss.diagram) && p->train.n && learn_regime(infer, p, p->train.at[0], &r))
       for (uint32_t i = 0; i < r.step.n && i < 4; i++) show(r.step.at[i].diagram, &out);
+    if (p->ran) runs(p, &out);
   } else {
     pictures(p, &out);
   }

@@ -1,0 +1,221 @@
+// The page of a run of machines: what holds, how it is wired, each run with its pictures, the
+// program. What it says in words is in run.json; what it draws is in memory, just followed or read
+// back from the folder.
+#include "view/ran.h"
+
+enum { HAPPENED_MOST = 12 };
+
+typedef struct {
+  Page page;
+  const Results *r;
+  uint32_t pictures; // files in DIR/shown
+} Folder;
+
+// -- head -----------------------------------------------------------------------------------------
+static const char *count_text(Arena *a, double n, const char *one) {
+  return arena_format(a, "%s %s%s", number_text(a, n), one, n == 1 ? "" : "s");
+}
+
+static const char *claims_text(const Results *r) {
+  uint32_t holds = results_count(r, true), fails = results_count(r, false);
+  if (!fails)
+    return arena_format(r->arena, holds == 1 ? "%u claim holds" : "%u claims hold", holds);
+  return arena_format(r->arena, fails == 1 ? "%u of %u claims fails" : "%u of %u claims fail",
+                      fails, holds + fails);
+}
+
+static void put_facts(Folder *f) {
+  Page *g = &f->page;
+  const Results *r = f->r;
+  bool finished = strcmp(r->state, "finished") == 0, bad = results_count(r, false) > 0;
+  double steps = 0;
+  for (uint32_t i = 0; i < r->run.n; i++) steps += (double)r->run.at[i].record.steps;
+  page_put(g, "<p class=\"facts\">");
+  if (!finished) page_fact(g, " class=\"bad\"", r->state);
+  if (results_count(r, true) || bad)
+    page_fact(g, bad ? " class=\"bad\"" : " class=\"good\"", claims_text(r));
+  else if (finished)
+    page_fact(g, " class=\"good\"", "finished");
+  page_fact(g, "", count_text(g->arena, r->run.n, "run"));
+  page_fact(g, "", count_text(g->arena, steps, "step"));
+  page_fact(g, "", time_text(g->arena, r->seconds));
+  page_fact(g, "", arena_format(g->arena, "seed %.0f", r->seed));
+  const char *set = page_fact_text(g, "set");
+  if (set && *set) page_fact(g, "", set);
+  page_put(g, "</p>\n</header>\n");
+}
+
+// -- claims ---------------------------------------------------------------------------------------
+static void put_check(Page *g, const RanCheck *c) {
+  const char *class = !c->done ? "none" : c->holds ? "yes" : "no";
+  const char *mark = !c->done ? "–" : c->holds ? "✓" : "✗";
+  const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
+  buf_printf(&g->out, "<tr><td class=\"%s\" title=\"%s\">%s</td><td><code>", class, words, mark);
+  page_text(g, c->text);
+  page_put(g, "</code> <small>");
+  page_text(g, c->of);
+  page_put(g, "</small></td><td class=\"figure\">");
+  page_text(g, c->done ? c->figure : words);
+  page_put(g, "</td></tr>\n");
+}
+
+static void put_checks(Folder *f) {
+  Page *g = &f->page;
+  if (!f->r->check.n) return;
+  page_section(g, "Claims");
+  page_put(g, "<div class=\"wide\"><table class=\"claims\">\n<tbody>\n");
+  for (uint32_t i = 0; i < f->r->check.n; i++) put_check(g, &f->r->check.at[i]);
+  page_put(g, "</tbody></table></div>\n</section>\n");
+}
+
+// -- the wiring -----------------------------------------------------------------------------------
+typedef VEC(const System *) Systems;
+
+static void add_system(const Folder *f, const System *s, Systems *to) {
+  for (uint32_t i = 0; s && i < to->n; i++)
+    if (to->at[i]->name == s->name) return;
+  if (s) vec_push(f->r->arena, to, s);
+}
+
+static void put_system(Folder *f, const System *s) {
+  Page *g = &f->page;
+  const char *name = name_text(f->r->w->names, s->name);
+  Canvas *c = wiring_draw(f->r->w, g->arena, s, &(WiringHow){0});
+  if (!c) return;
+  page_put(g, "<figure>\n");
+  page_picture(g, c, name);
+  page_put(g, "</figure>\n");
+}
+
+// Each machine that is run, with what it stands on; where none is, those that claims speak of.
+static void put_systems(Folder *f) {
+  const Machines *ran = f->r->p->ran;
+  Systems all = {0};
+  for (uint32_t i = 0; i < f->r->run.n; i++) {
+    add_system(f, f->r->run.at[i].system, &all);
+    add_system(f, f->r->run.at[i].on, &all);
+  }
+  for (uint32_t i = 0; !all.n && i < ran->check.n; i++)
+    add_system(f, ran->check.at[i].system, &all);
+  if (!all.n) return;
+  page_section(&f->page, all.n > 1 ? "Machines" : all.at[0]->wiring ? "Wiring" : "Machine");
+  for (uint32_t i = 0; i < all.n; i++) put_system(f, all.at[i]);
+  page_put(&f->page, "</section>\n");
+}
+
+// -- a run ----------------------------------------------------------------------------------------
+static void put_link(Page *g, const char *file) {
+  if (!path_exists(page_path(g, file))) return;
+  page_put(g, "<span><a href=\"");
+  page_text(g, file);
+  page_put(g, "\">");
+  page_text(g, file);
+  page_put(g, "</a></span>");
+}
+
+static void put_run_facts(Page *g, const RanRun *run) {
+  const Record *record = &run->record;
+  const char *end = "";
+  if (record->time.n) end = number_text(g->arena, record->time.at[record->time.n - 1]);
+  page_put(g, "<p class=\"facts\">");
+  if (!run->done) page_fact(g, " class=\"bad\"", "not begun");
+  if (run->stopped)
+    page_fact(g, " class=\"bad\"",
+              arena_format(g->arena, "stopped at %s %s", record->flows ? "time" : "tick", end));
+  if (run->done) {
+    page_fact(g, "", count_text(g->arena, (double)record->steps, record->flows ? "step" : "tick"));
+    if (run->seconds >= 0.1) page_fact(g, "", time_text(g->arena, run->seconds));
+    if (record->flows || record->time.n < record->steps)
+      page_fact(g, "", count_text(g->arena, record->time.n, "moment"));
+    put_link(g, arena_format(g->arena, "%s.csv", run->file));
+    put_link(g, arena_format(g->arena, "%s.safetensors", run->file));
+  }
+  page_put(g, "</p>\n");
+}
+
+static bool put_wiring(Folder *f, const RanShown *s) {
+  Page *g = &f->page;
+  Buf moving = buf_new(g->arena);
+  Canvas *strip = wiring_strip_draw(g->arena, s->strip);
+  wiring_animated(g->arena, s->moving, &(Look){0}, &moving);
+  const char *moves = arena_format(g->arena, "%s over time", s->shown.text);
+  page_put(g, "<figure>\n");
+  page_caption(g, s->shown.text, s->shown.view);
+  page_picture(g, strip, s->shown.text);
+  page_put(g, "</figure>\n<figure>\n");
+  page_caption(g, moves, NULL);
+  page_svg(g, &moving, 320, moves);
+  page_put(g, "</figure>\n");
+  return page_save(g, strip, ++f->pictures, s->shown.text) &&
+         page_save_svg(g, &moving, ++f->pictures, moves);
+}
+
+static bool put_one(Folder *f, const RanShown *s) {
+  Page *g = &f->page;
+  if (s->strip) return put_wiring(f, s);
+  if (!s->why) return page_shown(g, ++f->pictures, &s->shown);
+  page_put(g, "<figure>\n");
+  page_caption(g, s->shown.text, s->shown.view);
+  page_alarm(g, s->why);
+  page_put(g, "</figure>\n");
+  return true;
+}
+
+static void put_happened(Page *g, const RanRun *run) {
+  const Record *record = &run->record;
+  int digits = 8;
+  uint32_t n = record->happening.n, most = n > HAPPENED_MOST ? HAPPENED_MOST : n;
+  if (!n) return;
+  for (double t = record->happening.at[most - 1].time; t >= 10 && digits > 0; t /= 10) digits--;
+  page_put(g, "<figure>\n<figcaption>What happened</figcaption>\n<div class=\"wide\"><table>\n"
+              "<thead><tr><th class=\"n\" scope=\"col\">time</th><th scope=\"col\">part</th>"
+              "<th scope=\"col\"></th></tr></thead>\n<tbody>\n");
+  for (uint32_t i = 0; i < most; i++) {
+    const Happening *h = &record->happening.at[i];
+    buf_printf(&g->out, "<tr><td class=\"n time\">%.*f</td><td>", digits, h->time);
+    page_text(g, *h->path ? h->path : run->name);
+    page_put(g, "</td><td>");
+    page_text(g, h->what);
+    page_put(g, "</td></tr>\n");
+  }
+  page_put(g, "</tbody></table></div>\n");
+  if (n > most) {
+    buf_printf(&g->out, "<p class=\"facts\">and %u more, in ", n - most);
+    put_link(g, arena_format(g->arena, "%s.happened.csv", run->file));
+    page_put(g, "</p>\n");
+  }
+  page_put(g, "</figure>\n");
+}
+
+static bool put_run(Folder *f, uint32_t i) {
+  Page *g = &f->page;
+  const RanRun *run = &f->r->run.at[i];
+  RanShows shows = {0};
+  page_put(g, "<section>\n<h2>");
+  page_text(g, run->name);
+  page_put(g, " <small>");
+  page_text(g, run->words);
+  page_put(g, "</small></h2>\n");
+  put_run_facts(g, run);
+  ran_shows(f->r, i, &shows);
+  for (uint32_t k = 0; k < shows.n; k++)
+    if (!put_one(f, &shows.at[k])) return false;
+  put_happened(g, run);
+  page_put(g, "</section>\n");
+  return true;
+}
+
+bool ran_page(Results *r, const char **error) {
+  Folder f = {.r = r};
+  f.page = (Page){.arena = r->arena, .dir = r->dir, .error = error, .out = buf_new(r->arena)};
+  if (!page_open(&f.page)) return false;
+  page_head(&f.page);
+  put_facts(&f);
+  put_checks(&f);
+  put_systems(&f);
+  for (uint32_t i = 0; i < r->run.n; i++)
+    if (!put_run(&f, i)) return false;
+  page_program(&f.page);
+  page_facts(&f.page);
+  return page_write(&f.page);
+}
