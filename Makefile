@@ -14,6 +14,7 @@
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-machines runs of machines against C, and by size
 # make bench-ode      what the solver of rates itself costs
+# make bench-gates    machines by ticks: gates a second, rings of cells, wirings of many parts
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
@@ -34,7 +35,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-ode bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -141,6 +142,8 @@ bench-strip: $(BUILD)/bench-strip
 	@$(BUILD)/bench-strip $(ARGS)
 $(BUILD)/bench-ode: bench/ode.c $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+bench-gates: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn bench/gates.sh
 bench-ode: $(BUILD)/bench-ode
 	@$(BUILD)/bench-ode $(ARGS)
 # As generated code is compiled.
