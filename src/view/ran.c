@@ -144,7 +144,8 @@ static bool do_run(Ran *r, uint32_t i) {
     if (r->results.dir && to->done && !numbers_write(&r->results, to, &error)) wrong(r, error);
     return false;
   }
-  const char *took = to->seconds < 1 ? "" : arena_format(r->w->arena, ", %.1f s", to->seconds);
+  bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
+  const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", to->name, to->words,
                        (unsigned long long)to->record.steps, to->record.flows ? "steps" : "ticks",
                        took, to->stopped ? ", stopped" : ""));
