@@ -169,14 +169,12 @@ static void label_wires(const Above *a) {
     arrowhead(a->c, x, s.y - 11, false, true, INK_LINE);
     buf_printf(&row, "%s%s", i ? ", " : "", k->label.at[i]);
   }
-  canvas_open(a->c, "", "label", "");
-  Text text = {.face = FACE_ITALIC, .size = 14, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
-  if (n != 2) math_text(a->c, s.x, s.y - 28, &text, row.at);
-  canvas_close(a->c);
-  for (uint32_t i = 0; n == 2 && i < n; i++) {
-    text.anchor = i ? ANCHOR_START : ANCHOR_END;
+  bool pair = n == 2;
+  for (uint32_t i = 0; i < (pair ? 2 : 1); i++) {
+    Anchor anchor = !pair ? ANCHOR_MIDDLE : i ? ANCHOR_START : ANCHOR_END;
+    Text text = {.face = FACE_ITALIC, .size = 14, .anchor = anchor, .ink = INK_TEXT};
     canvas_open(a->c, "", "label", "");
-    math_text(a->c, s.x + (i ? 4 : -4), s.y - 28, &text, k->label.at[i]);
+    math_text(a->c, s.x + (!pair ? 0 : i ? 4 : -4), s.y - 28, &text, pair ? k->label.at[i] : row.at);
     canvas_close(a->c);
   }
 }
