@@ -166,6 +166,7 @@ docs: all
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
+	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
 	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn

@@ -205,5 +205,6 @@ Diagram *system_step(World *, const System *, bool euler, const Type *length);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *infer_system(Infer *, Program *, const char *name, const Node *call);
+bool has_machine(Infer *, const Program *, const char *name);
 
 #endif

@@ -573,6 +573,11 @@ static bool do_run_show(Infer *in, Program *p, const Node *n) {
   return true;
 }
 
+bool has_machine(Infer *in, const Program *p, const char *name) {
+  const Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  return d && d->kind == DEF_MACHINE;
+}
+
 // In the order of the text: a check or show speaks of the run before it.
 void do_machines(Infer *in, Program *p) {
   p->ran = NEW(in->w->arena, Machines);
