@@ -274,8 +274,13 @@ static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *
     return s;
   }
   Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  if (!d && name == n && name->kind == N_NAME && set_is_known(name_text(w->names, name->name))) {
+    r->set = name_text(w->names, name->name);
+    return s;
+  }
   if (!d || d->kind != DEF_MACHINE) {
-    diag_error(w->diags, n->span, "a run stands on a machine, or on a table in quotes");
+    diag_error(w->diags, n->span,
+               "a run stands on a machine, on a set of data, or on a table in quotes");
     return NULL;
   }
   System *source = infer_system(in, p, name_text(w->names, d->name), n);

@@ -282,9 +282,14 @@ static void tell_loop(Maker *m, const Ids *loop) {
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
 }
 
-static void forget_passing(Diagram *d) {
+// The axes may be those of a box that is used elsewhere too, so these are copies.
+static void forget_passing(World *w, Diagram *d) {
   for (Id i = 1; i < d->wire.n; i++) {
     Type *t = &d->wire.at[i].type;
+    bool passes = false;
+    for (uint32_t k = 0; k < t->rank; k++) passes |= t->axis[k].pass >= FIRST_PASS;
+    if (!passes) continue;
+    t->axis = arena_copy(w->arena, t->axis, t->rank * sizeof(Axis));
     for (uint32_t k = 0; k < t->rank; k++)
       if (t->axis[k].pass >= FIRST_PASS) t->axis[k].pass = 0;
   }
@@ -487,7 +492,7 @@ static System *make_system(Maker *m) {
   describe_routes(m);
   flatten_lens(m);
   if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
-  forget_passing(m->s->d);
+  forget_passing(m->w, m->s->d);
   return m->s;
 }
 

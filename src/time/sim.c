@@ -57,7 +57,7 @@ State *sim_state(const Sim *m, uint32_t state) {
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
 static bool all_given(const Sim *m) {
-  for (uint32_t i = 0; m->run && !m->run->path && i < m->s->in.n; i++) {
+  for (uint32_t i = 0; m->run && !m->run->path && !m->run->set && i < m->s->in.n; i++) {
     bool given = false;
     for (uint32_t k = 0; k < m->run->start.n; k++)
       given |= m->run->start.at[k].kind == SEES_IN && m->run->start.at[k].at == i;
