@@ -12,7 +12,9 @@
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
+# make bench-machines runs of machines against C, and by size
 # make bench-ode      what the solver of rates itself costs
+# make bench-gates    machines by ticks: gates a second, rings of cells, wirings of many parts
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
@@ -33,7 +35,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-ode bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format clean docs gallery glyphs packages layers
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -124,6 +126,8 @@ bench:
 	@bench/run.sh --build $(BUILD) $(BENCH)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
+bench-machines: all
+	@bench/machines.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a
@@ -138,6 +142,8 @@ bench-strip: $(BUILD)/bench-strip
 	@$(BUILD)/bench-strip $(ARGS)
 $(BUILD)/bench-ode: bench/ode.c $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+bench-gates: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn bench/gates.sh
 bench-ode: $(BUILD)/bench-ode
 	@$(BUILD)/bench-ode $(ARGS)
 # As generated code is compiled.
@@ -160,6 +166,7 @@ docs: all
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
+	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
 	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn

@@ -36,7 +36,7 @@ awk -v c="$by_hand" -v m="$machine" 'BEGIN { printf "lorenz, ns for a step: by h
 # ring N BY: nanoseconds for one oscillator in one step
 ring() {
   for t in 1 21; do
-    sed "s/100000/$1/g; s/to 20 by .*/to $t by $2/" bench/ring.limn >"$out/ring.$t.limn"
+    sed "s/100000/$1/g; s/to 20 every 1 by .*/to $t every 1 by $2/" bench/ring.limn >"$out/ring.$t.limn"
     "$limn" run --plain "$out/ring.$t.limn" | sed -n 's/.*: \([0-9]*\) steps.*/\1/p' >"$out/steps.$t"
   done
   time=$(less "$(seconds "$limn" run --quiet "$out/ring.21.limn")" "$(seconds "$limn" run --quiet "$out/ring.1.limn")")

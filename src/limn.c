@@ -789,6 +789,32 @@ static Canvas *draw_goals(Limn *l) {
   return c;
 }
 
+static bool is_machine(Limn *l, const char *name) {
+  return name && l->program && machine_known(l->in, l->program, name);
+}
+
+// What is drawn when no name is given and there are no goals.
+static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *how) {
+  bool other = name || how->lens || how->grad || how->who || limn_errors(l);
+  return other || l->program->goal.n ? name : machine_last(l->w, l->program);
+}
+
+// How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
+static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint32_t level) {
+  static const uint32_t depth[] = {0, UINT32_MAX, 1};
+  WiringHow wiring = {.depth = depth[level]};
+  const char *open = how->open ? how->open[0] : NULL;
+  char *end = NULL;
+  unsigned long levels = open ? strtoul(open, &end, 10) : 0;
+  if (open && (*end || !levels || levels > 64)) {
+    diag_error(l->w->diags, (Span){0},
+               "a machine is opened by levels: --open 2, from 1 to 64, not %s", open);
+    return NULL;
+  }
+  if (open) wiring.depth = (uint32_t)levels;
+  return machine_draw(l->in, l->arena, l->program, name, &wiring);
+}
+
 // The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
 // that labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
@@ -870,12 +896,15 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
                         .notes = how->notes,
                         .width = width};
   if (limn_errors(l)) return draw_broken(l, name, &circuit);
+  name = name_or_machine(l, name, how);
+  bool machine = is_machine(l, name);
   const Learning *g = learning_named(l, name);
   Canvas *c = how->who                        ? draw_who(l)
               : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,
                                                               !how->level || level != LEVEL_MODEL)
               : how->lens                     ? draw_lens(l, name, (Level)level)
               : how->grad                     ? draw_grad(l, name, &circuit)
+              : machine                       ? draw_machine(l, name, how, level)
               : name                          ? draw_box(l, name, &circuit)
                                               : draw_goals(l);
   if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
@@ -936,8 +965,8 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   Canvas *c = draw(l, name, how, &(Look){0});
   if (!c) return LIMN_WRONG;
   canvas_check(l->arena, c, &faults);
-  bool box =
-      name && !limn_errors(l) && !how->grad && !how->lens && !how->who && !learning_named(l, name);
+  bool box = name && !limn_errors(l) && !how->grad && !how->lens && !how->who &&
+             !learning_named(l, name) && !is_machine(l, name);
   Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
   bool strings = how->level && strcmp(how->level, "learner") == 0;
   if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);

@@ -317,7 +317,7 @@ static const Command commands[] = {
      "T] "
      "[--width W] [--lens | --grad | --who] [--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes; or a "
-     "learning diagram as a graph",
+     "learning diagram as a graph; or a machine with its parts",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
      "also "
      "-o F.\n"
@@ -334,6 +334,9 @@ static const Command commands[] = {
      "  --no-legend  without the plate that says which sizes labels have\n"
      "  --notes    with comments at the ends of lines, beside what the lines make\n"
      "  --open A,B  these boxes are opened;  --close A,B  these are not, whatever the level\n"
+     "  A machine or wiring is drawn with its parts, and without NAME and goals the last one; "
+     "--open 2\n"
+     "  opens so many levels, --level layer all, --level learner one\n"
      "  --lens     NAME (a goal or learner; without it, all goals) as parametric lenses: values "
      "go\n"
      "             forward, changes back, weights come from above; --level layer opens each lens\n"
@@ -423,20 +426,27 @@ static const Command commands[] = {
      run_sample, false},
     {"report", "limn report FILE --from DIR",
      "the page of a run, DIR/report.html: what the program shows, curves, measures, the program",
-     "  `limn train` writes it at its end. Here it is made anew, from what the folder holds: after "
+     "  `limn train` and `limn run` write it at their end. Here it is made anew, from what the folder holds: after "
      "another\n"
      "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
      run_report, false},
-    {"run", "limn run FILE [--out DIR] [--from DIR] [--seed N] [--threads N] [--plain] [--quiet] [--json]",
-     "machines: follows every `run` through time, looks at every `check`",
-     "  --out DIR      the folder of the page (runs/NAME)\n"
+    {"run",
+     "limn run FILE [--out DIR] [--from DIR] [--seed N] [--threads N] [--plain] [--quiet] [--json]",
+     "machines: follows every `run` through time, looks at every `check`, makes a page",
+     "  --out DIR      the run folder (runs/NAME, or the next free runs/NAME.2 …)\n"
      "  --from DIR     weights of learners, out of a run of training\n"
+     "  --seed N       of noise and drawn inputs (0)\n"
+     "  --threads N    results do not depend on it\n"
      "  --plain        no folder and no page\n"
      "  --reference    by the interpreter\n"
-     "  The status is 1 when a check fails.\n",
+     "  --quiet        says only what went wrong;  --json  says everything as one object\n"
+     "  The folder holds program.limn, run.json, the numbers of each run (NAME.csv;\n"
+     "  NAME.safetensors where they are many; NAME.happened.csv), pictures in shown/ and "
+     "report.html.\n"
+     "  Ctrl-C stops, and keeps what there is. The status is 1 when a check fails.\n",
      run_machines, false},
     {"runs", "limn runs [DIR] [--with LEARNER] [--has PATTERN] [--json]",
-     "the runs in a folder (runs/), with their programs, measures, dates and learners",
+     "the runs in a folder (runs/), with their programs, measures or claims, dates and learners",
      "  --with F       only those that hold a learner of this name, which `learn F … from` can "
      "take\n"
      "  --has PATTERN  only those whose program has this in it: 'dense ; relu', as for `limn "

@@ -180,8 +180,8 @@ static const Accepted accepted[] = {
     {"wiring Cell(speed: R[]) -> (served: {A, B}) {\n p : Phone, a : Tower(0)\n p.sig -> a.sig "
      "when link = A\n}\ncheck Or : y = a or b",
      {"(part (lhss (lhs p _)) (name Phone) _)",
-      "(route (dot sig (name p)) (dot sig (name a)) (cmp \"=\" (name link) (name A)))",
-      "(check (name Or) (name y) (or (name a) (name b)) _ _)"}},
+      "(route (dot sig (name p)) (dot sig (name a)) (cmp \"=\" (name link) (name A)) _)",
+      "(check (name Or) (name y) (or (name a) (name b)) _)"}},
     {"machine H(out: R[]) -> (T: R[]) {\n mode off { T' = -k*(T - out)\n jump on when T <= 19 "
      "}\n}\nrun Team[3] for 6000 ticks on World",
      {"(mode off _ _ (block (equation (lhss (lhs T \"'\" _))", "(jump on (cmp \"l\"",

@@ -195,6 +195,7 @@ typedef struct {
   bool some;    // at least one is: another that nearly is, is misspelt
   bool *taken;  // of a table: columns that a name stands for already
   bool one_row; // a field was read without rows
+  Env *env;     // of the types: a size that two fields name is one size
 } Reading;
 
 static bool seems_misspelt(const Reading *r, const char *name) {
@@ -439,7 +440,8 @@ static bool written_type(Reading *r, const Node *param, Type *t) {
   *t = (Type){0};
   if (!type) return true;
   bool later = r->g->path; // of a file: sizes that are not declared are found when it is read
-  if (!types_eval(&b, env_new(r->in, NULL, r->s, &b), type, later, &types, NULL)) return false;
+  if (!r->env) r->env = env_new(r->in, NULL, r->s, NULL);
+  if (!types_eval(&b, r->env, type, later, &types, NULL)) return false;
   if (types.n != 1) {
     diag_error(r->in->w->diags, type->span, "one field has one type");
     return false;

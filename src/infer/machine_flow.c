@@ -183,62 +183,99 @@ static Body *body_of(Body *b, Diagram *d) {
   return own;
 }
 
+// The whole as a diagram, on arguments that are wires of its own.
+static bool flow_body(FlowCall *f, const Node *use, const Value *args) {
+  Body *b = f->b;
+  Id times, step;
+  Type length;
+  if (!times_of(f, args->at[args->n - 1], &times, &step, &length)) return false;
+  Diagram *interval = one_interval(f, &length);
+  Ids in = {0};
+  vec_push(b->w->arena, &in, step);
+  for (uint32_t i = 0; i < f->states + f->ports; i++) {
+    uint32_t arg = i < f->states ? f->ports + i : i - f->states;
+    Type want = interval->wire.at[interval->in.at[1 + i]].type;
+    want.axis = arena_copy(b->w->arena, want.axis, want.rank * sizeof(Axis));
+    for (uint32_t k = 0; k < f->npass; k++) want.axis[k].pass = f->pass[k].pass;
+    Id wire = argument(f, args->at[arg], &want);
+    if (!wire) return false;
+    vec_push(b->w->arena, &in, wire);
+  }
+  body_params(b, body_of(b, interval), box_called(b, "flow"), NULL, NULL, use,
+              name_from(b->w->names, "flow"), f->span, &in, NULL);
+  Type row = b->d->wire.at[times].type;
+  Scan scan = {.body = interval, .slice = 1, .carry = f->states, .hold = f->ports};
+  scan.axis = (Index){row.axis[0].label, row.axis[0].size};
+  Id first = box_scan(b->w, b->d, &scan, in.at, in.n, origin_at(b, f->span)) + f->states;
+  for (uint32_t i = 0; i < f->states; i++) {
+    Type *t = &b->d->wire.at[first + i].type;
+    t->axis = arena_copy(b->w->arena, t->axis, t->rank * sizeof(Axis));
+    t->axis[0].label = row.axis[0].label;
+    t->axis[0].decl = row.axis[0].decl;
+    for (uint32_t k = 0; k < f->npass; k++) t->axis[1 + k] = f->pass[k];
+    uint32_t order[RANK_LIMIT];
+    for (uint32_t k = 0; k < f->npass; k++) order[k] = 1 + k;
+    order[f->npass] = 0;
+    for (uint32_t k = f->npass + 1; k < t->rank; k++) order[k] = k;
+    Val out = val_permute(b, val_wire(b, first + i, f->span), order, t->rank);
+    diagram_output(b->w, b->d, val_to_wire(b, &out, 0));
+    vec_push(b->w->arena, &b->out_type, out.type);
+  }
+  body_finish(b);
+  return true;
+}
+
+static bool takes_these(const FlowCall *f, const Value *args) {
+  World *w = f->w;
+  if (args->n != f->ports + f->states + 1) {
+    Id e = diag_error(w->diags, f->span, "`flow[%s]` takes %u values, but %u %s given",
+                      name_text(w->names, f->s->name), f->ports + f->states + 1, args->n,
+                      args->n == 1 ? "is" : "are");
+    diag_help(w->diags, e, "in this order: %s", state_words(f));
+    return false;
+  }
+  if (f->s->time)
+    diag_error(w->diags, f->span, "`%s` speaks of `time`, which `flow` does not know",
+               name_text(w->names, f->s->name));
+  return !f->s->time;
+}
+
 Value builtin_flow(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
                    Eq *eq) {
-  FlowCall f = {.b = b, .w = b->w, .span = span, .steps = STEPS_USUAL};
+  World *w = b->w;
+  FlowCall f = {.b = b, .w = w, .span = span, .steps = STEPS_USUAL};
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) return value_error(b, span);
   f.npass = all_passing(&args, f.pass);
-  if (!config || !find_system(&f, env, config) || !read_options(&f, env, config))
+  if (!config || !find_system(&f, env, config) || !read_options(&f, env, config) ||
+      !takes_these(&f, &args))
     return value_error(b, span);
-  if (args.n != f.ports + f.states + 1) {
-    Id e = diag_error(b->w->diags, span, "`flow[%s]` takes %u values, but %u %s given",
-                      name_text(b->w->names, f.s->name), f.ports + f.states + 1, args.n,
-                      args.n == 1 ? "is" : "are");
-    diag_help(b->w->diags, e, "in this order: %s", state_words(&f));
-    return value_error(b, span);
+  Body *own = body_new(b->in, f.s->name); // one box, which bears the name of the machine
+  Value inner = {.n = args.n, .at = NEW_ARRAY(w->arena, Val, args.n)};
+  Ids wire = {0};
+  own->env = env;
+  own->generic = b->generic;
+  for (uint32_t i = 0; i < f.npass; i++) body_pass(own, f.pass[i].pass, f.pass[i]);
+  for (uint32_t i = 0; i < args.n; i++) {
+    if (args.at[i].literal) args.at[i] = val_fill(b, args.at[i], (Type){.base = BASE_R});
+    val_settle(b, &args.at[i]);
+    Id outside = val_to_wire(b, &args.at[i], 0);
+    Name name = i + 1 == args.n     ? name_from(w->names, "times")
+                : i < f.s->in.n ? f.s->in.at[i].name
+                                    : 0;
+    vec_push(w->arena, &wire, outside);
+    inner.at[i] = val_wire(own, diagram_input(w, own->d, args.at[i].type, name, origin_at(b, span)),
+                           args.at[i].span);
   }
-  if (f.s->time) {
-    diag_error(b->w->diags, span, "`%s` speaks of `time`, which `flow` does not know",
-               name_text(b->w->names, f.s->name));
-    return value_error(b, span);
-  }
-  Id times, step;
-  Type length;
-  if (!times_of(&f, args.at[args.n - 1], &times, &step, &length)) return value_error(b, span);
-  Diagram *interval = one_interval(&f, &length);
-  Ids in = {0};
-  vec_push(b->w->arena, &in, step);
-  for (uint32_t i = 0; i < f.states + f.ports; i++) {
-    uint32_t arg = i < f.states ? f.ports + i : i - f.states;
-    Type want = interval->wire.at[interval->in.at[1 + i]].type;
-    want.axis = arena_copy(b->w->arena, want.axis, want.rank * sizeof(Axis));
-    for (uint32_t k = 0; k < f.npass; k++) want.axis[k].pass = f.pass[k].pass;
-    Id wire = argument(&f, args.at[arg], &want);
-    if (!wire) return value_error(b, span);
-    vec_push(b->w->arena, &in, wire);
-  }
-  body_params(b, body_of(b, interval), box_called(b, "flow"), NULL, NULL, use,
-              name_from(b->w->names, "flow"), span, &in, NULL);
-  Type row = b->d->wire.at[times].type;
-  Scan scan = {.body = interval, .slice = 1, .carry = f.states, .hold = f.ports};
-  scan.axis = (Index){row.axis[0].label, row.axis[0].size};
-  Id first = box_scan(b->w, b->d, &scan, in.at, in.n, origin_at(b, span)) + f.states;
-  Value out = {.n = f.states, .at = NEW_ARRAY(b->w->arena, Val, f.states)};
+  f.b = own;
+  if (!flow_body(&f, use, &inner)) return value_error(b, span);
+  Id first = body_call(b, own, wire.at, box_called(b, "flow"), NULL, NULL, use, f.s->name, span);
+  Value out = {.n = f.states, .at = NEW_ARRAY(w->arena, Val, f.states)};
   for (uint32_t i = 0; i < f.states; i++) {
-    Type *t = &b->d->wire.at[first + i].type;
-    t->axis = arena_copy(b->w->arena, t->axis, t->rank * sizeof(Axis));
-    t->axis[0].label = row.axis[0].label;
-    t->axis[0].decl = row.axis[0].decl;
-    for (uint32_t k = 0; k < f.npass; k++) t->axis[1 + k] = f.pass[k];
+    b->d->wire.at[first + i].type = own->out_type.at[i];
     out.at[i] = val_wire(b, first + i, span);
-    uint32_t order[RANK_LIMIT];
-    for (uint32_t k = 0; k < f.npass; k++) order[k] = 1 + k;
-    order[f.npass] = 0;
-    for (uint32_t k = f.npass + 1; k < t->rank; k++) order[k] = k;
-    out.at[i] = val_permute(b, out.at[i], order, t->rank);
   }
   return out;
 }

@@ -152,10 +152,12 @@ static void named_parts(Maker *m, const Node *n) {
       diag_help(m->w->diags, e, "say which: `%s(x)`", name_text(m->w->names, d->name));
       part.of = NULL;
     }
-    if (part.of)
+    if (part.of) {
       add_part(m, part);
-    else // its uses say nothing more
-      table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX), m->broken = true;
+      continue;
+    }
+    table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
+    m->broken = true;
   }
 }
 

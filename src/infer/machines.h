@@ -140,6 +140,7 @@ typedef struct {
   const Node *node;
   Span span;
   System *system; // NULL after an error
+  System *own;    // without what it stands on
   double end;     // in time, or in ticks
   double every;   // from one moment that is kept to the next; 0: as usual
   Follow follow;
@@ -203,5 +204,6 @@ Diagram *system_step(World *, const System *, bool euler, const Type *length);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *infer_system(Infer *, Program *, const char *name, const Node *call);
+bool has_machine(Infer *, const Program *, const char *name);
 
 #endif

@@ -337,6 +337,7 @@ static void do_run(Infer *in, Program *p, const Node *n) {
     unknown_name(&b, env_new(in, NULL, p->scope, &b), name, "machine");
   }
   if (r.system && r.system->shares) r.system = system_closed(in, r.system);
+  r.own = r.system;
   if (r.system && on) r.system = on_source(in, p, r.system, on, &r);
   if (r.system) {
     Looker l = looker_new(in, p, r.system);
@@ -414,6 +415,13 @@ static void read_watches(const Looker *l, const Node *n, Check *c) {
     return;
   }
   for (uint32_t i = 0; i < n->nkid; i++) read_watches(l, n->kid[i], c);
+}
+
+static bool has_watch(Infer *in, const Node *n) {
+  if (!n) return false;
+  bool any = watch_kind(in, n) >= 0;
+  for (uint32_t i = 0; i < n->nkid; i++) any |= has_watch(in, n->kid[i]);
+  return any;
 }
 
 static bool is_word(Infer *in, const Node *n, const char *word) {
@@ -498,7 +506,10 @@ static void do_check(Infer *in, Program *p, const Node *n) {
   }
   c.of = use ? source_text(w, use->span, use->span)
              : name_text(w->names, p->ran->run.at[c.run - 1].name);
-  c.system = c.run ? p->ran->run.at[c.run - 1].system
+  // A truth for all inputs, or about the wiring itself, is none of what it stands on.
+  bool law = !has_watch(in, n->kid[1]) && !has_watch(in, n->kid[2]);
+  c.system = c.run && law ? p->ran->run.at[c.run - 1].own
+             : c.run      ? p->ran->run.at[c.run - 1].system
              : d->broken ? NULL : infer_system(in, p, name_text(w->names, d->name), use);
   bool nested = is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
@@ -616,6 +627,11 @@ static bool do_run_show(Infer *in, Program *p, const Node *n) {
   }
   vec_push(w->arena, &p->ran->show, show);
   return true;
+}
+
+bool has_machine(Infer *in, const Program *p, const char *name) {
+  const Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  return d && d->kind == DEF_MACHINE;
 }
 
 // In the order of the text: a check or show speaks of the run before it.

@@ -10,9 +10,9 @@
 
 // -- as -------------------------------------------------------------------------------------------
 static bool is_view(Infer *in, const Node *name) {
-  static const char *const views[] = {"images", "strip",  "scatter", "curves",
-                                      "paths",  "table",  "text",    "phase",
-                                      "wiring", "latent", "matrix",  "spacetime"};
+  static const char *const views[] = {"images", "strip",     "scatter", "curves", "paths",
+                                      "table",  "text",      "phase",   "wiring", "latent",
+                                      "matrix", "spacetime", "bands"};
   const char *text = name_text(in->w->names, name->name);
   for (uint32_t i = 0; i < COUNT(views); i++)
     if (strcmp(views[i], text) == 0) return true;

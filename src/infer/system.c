@@ -545,8 +545,8 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.s->shares = is_sharing(d, &m.h);
   m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
   m.flows = has_rates(m.h.body);
-  m.broken = has_errors(d->node);
   m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
+  m.broken = has_errors(d->node);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
   if (d->kind == DEF_MACHINE && d->node->op[0] == 's' && m.h.result) {

@@ -14,7 +14,13 @@
 
 #include <math.h>
 
-enum { TINY_WORK = 400 * 1000, ENOUGH_POINTS = 16, SMALL_WORK = 64 * 1024, BLOCK = 64 };
+enum {
+  TINY_WORK = 400 * 1000,
+  TINY_NODES = 1000,
+  ENOUGH_POINTS = 16,
+  SMALL_WORK = 64 * 1024,
+  BLOCK = 64
+};
 
 typedef struct {
   Plan *p;
@@ -325,6 +331,7 @@ static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
     return false;
   Kernel *k = &p->kernel.at[last];
   bool product = x->kind == NODE_PRODUCT;
+  if (!product && (p->tiny || !p->wire.at[x->out.wire].rank)) return false; // it has no points
   if (k->kind != KERNEL_LOOPS || k->walk.c ||
       product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
     return false;
@@ -654,9 +661,11 @@ static void merge_nest(Plan *p, Kernel *k, Nest *s) {
       d++;
 }
 
-// Little work in all: one kernel, one thread, every loop along memory.
+// Little work in all: one kernel, one thread, every loop along memory. Not so very many nodes: they
+// would be one function, and compilers take their time with long ones.
 static bool is_tiny(const Plan *p) {
   int64_t work = 0;
+  if (p->node.n > TINY_NODES) return false;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const Node *x = &p->node.at[i];
     if (x->kind == NODE_PRODUCT && !x->product->nbatch) return false;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, FIT_LIMIT = 1024 };
 
 static int64_t bytes_of(const PlanWire *w) {
   static const int64_t size[] = {
@@ -176,30 +176,65 @@ static bool same_place(const Plan *p, const Node *x, const Operand *a, const Nod
   return true;
 }
 
-// May the node that makes the next value write it over the state? All who read the state must have
-// done so.
-static bool may_overwrite(const Plan *p, uint32_t state, uint32_t next) {
-  uint32_t maker = PLAN_NONE;
-  const PlanWire *s = &p->wire.at[state], *w = &p->wire.at[next];
-  if (w->of != PLAN_NONE || w->place != AT_NOWHERE || w->number != s->number ||
-      w->count != s->count)
-    return false;
-  for (uint32_t i = 0; i < p->wire.n; i++)
-    if (p->wire.at[i].of == next) return false;
-  for (uint32_t i = 0; i < p->node.n; i++)
-    if (p->node.at[i].kind != NODE_GONE && p->node.at[i].kernel != PLAN_NONE &&
-        p->node.at[i].out.wire == next) {
-      if (maker != PLAN_NONE) return false;
-      maker = i;
-    }
-  if (maker == PLAN_NONE) return false;
-  const Node *y = &p->node.at[maker];
-  if (y->depth || y->kind != NODE_NEST || y->scatter) return false;
+// Who makes and who reads a wire, of those that are in kernels.
+typedef struct {
+  uint32_t *maker;  // [wire] a node; PLAN_NONE: none
+  bool *several;    // [wire] it has more than one
+  bool *whole;      // [wire] others are parts of it
+  uint32_t *first;  // [wire + 1] of its readers
+  uint32_t *reader; // nodes, in their order
+} Uses;
+
+static bool is_placed(const Node *x) { return x->kind != NODE_GONE && x->kernel != PLAN_NONE; }
+
+static bool is_reading(const Node *x) {
+  return is_placed(x) && x->kind != NODE_SCAN && x->kind != NODE_SCAN_END;
+}
+
+static Uses find_uses(const Plan *p) {
+  uint32_t n = p->wire.n, all = 0;
+  Uses u = {.maker = NEW_ARRAY(p->arena, uint32_t, n + 1),
+            .several = NEW_ARRAY(p->arena, bool, n + 1),
+            .whole = NEW_ARRAY(p->arena, bool, n + 1),
+            .first = NEW_ARRAY(p->arena, uint32_t, n + 2)};
+  for (uint32_t i = 0; i < n; i++) u.maker[i] = PLAN_NONE;
+  for (uint32_t i = 0; i < n; i++)
+    if (p->wire.at[i].of != PLAN_NONE) u.whole[p->wire.at[i].of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const Node *x = &p->node.at[i];
-    if (x->kind == NODE_GONE || x->kernel == PLAN_NONE || x->kind == NODE_SCAN ||
-        x->kind == NODE_SCAN_END)
-      continue;
+    if (!is_placed(x)) continue;
+    if (x->out.wire < n) {
+      u.several[x->out.wire] |= u.maker[x->out.wire] != PLAN_NONE;
+      u.maker[x->out.wire] = i;
+    }
+    for (uint32_t k = 0; is_reading(x) && k < x->nin; k++, all++)
+      u.first[wire_root(p, x->in[k].wire) + 1]++;
+  }
+  for (uint32_t i = 0; i < n; i++) u.first[i + 1] += u.first[i];
+  uint32_t *next = arena_copy(p->arena, u.first, (n + 1) * sizeof *next);
+  u.reader = NEW_ARRAY(p->arena, uint32_t, all + 1);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    for (uint32_t k = 0; is_reading(x) && k < x->nin; k++)
+      u.reader[next[wire_root(p, x->in[k].wire)]++] = i;
+  }
+  return u;
+}
+
+// May the node that makes the next value write it over the state? All who read the state must have
+// done so.
+static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, uint32_t next) {
+  const PlanWire *s = &p->wire.at[state], *w = &p->wire.at[next];
+  if (w->of != PLAN_NONE || w->place != AT_NOWHERE || w->number != s->number ||
+      w->count != s->count || u->whole[next])
+    return false;
+  uint32_t maker = u->maker[next];
+  if (maker == PLAN_NONE || u->several[next]) return false;
+  const Node *y = &p->node.at[maker];
+  if (y->depth || y->kind != NODE_NEST || y->scatter) return false;
+  for (uint32_t r = u->first[state]; r < u->first[state + 1]; r++) {
+    uint32_t i = u->reader[r];
+    const Node *x = &p->node.at[i];
     for (uint32_t k = 0; k < x->nin; k++) {
       if (wire_root(p, x->in[k].wire) != state || x->kernel < y->kernel) continue;
       if (x->kernel > y->kernel || x->nest != y->nest || i > maker || x->in[k].wire != state ||
@@ -215,17 +250,19 @@ static bool may_overwrite(const Plan *p, uint32_t state, uint32_t next) {
 }
 
 static void place_states(Plan *p) {
+  Uses u = find_uses(p);
+  bool *taken = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // shown, or the next of another
+  for (uint32_t i = 0; i < p->out.n; i++) taken[wire_root(p, p->out.at[i])] = true;
   for (uint32_t i = 0; i < p->next.n; i++) {
     uint32_t next = p->next.at[i], state = p->param.at[i];
-    bool taken = false;
     if (next == PLAN_NONE) continue;
-    for (uint32_t k = 0; k < p->out.n; k++) taken |= wire_root(p, p->out.at[k]) == next;
-    for (uint32_t k = 0; k < i; k++) taken |= p->next.at[k] == next;
-    if (!taken && may_overwrite(p, state, next)) {
+    if (!taken[next] && may_overwrite(p, &u, state, next)) {
       p->wire.at[next].place = AT_STATE;
       p->wire.at[next].number_of = i;
+      taken[next] = true;
       continue;
     }
+    taken[next] = true;
     Kernel copy = {.kind = KERNEL_COPY, .to = state, .from = next, .work = p->wire.at[state].count};
     vec_push(p->arena, &p->kernel, copy);
   }
@@ -237,10 +274,63 @@ typedef struct {
   int64_t bytes;
 } Piece;
 
+typedef struct {
+  uint32_t wire, first, last, place;
+} Life;
+
 static int larger_first(const void *a, const void *b) {
   const Piece *x = a, *y = b;
   if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
   return x->wire < y->wire ? -1 : 1;
+}
+
+static int earlier_first(const void *a, const void *b) {
+  const Life *x = a, *y = b;
+  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  return x->wire < y->wire ? -1 : x->wire > y->wire;
+}
+
+// -- many pieces of one size: each takes the place of one that is over, or a new one
+static void sift_down(Life *heap, uint32_t n) {
+  for (uint32_t i = 0;;) {
+    uint32_t least = i, left = 2 * i + 1;
+    for (uint32_t k = left; k < left + 2 && k < n; k++)
+      if (heap[k].last < heap[least].last) least = k;
+    if (least == i) return;
+    Life swap = heap[i];
+    heap[i] = heap[least], heap[least] = swap;
+    i = least;
+  }
+}
+
+static void heap_push(Life *heap, uint32_t n, Life x) {
+  uint32_t i = n;
+  for (; i && heap[(i - 1) / 2].last > x.last; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+  heap[i] = x;
+}
+
+static void lay_alike(Plan *p, const Piece *piece, uint32_t n) {
+  Life *life = NEW_ARRAY(p->arena, Life, n), *heap = NEW_ARRAY(p->arena, Life, n);
+  uint32_t live = 0, places = 0;
+  int64_t bytes = piece[0].bytes, base = p->arena_bytes;
+  for (uint32_t i = 0; i < n; i++) {
+    const PlanWire *w = &p->wire.at[piece[i].wire];
+    life[i] = (Life){piece[i].wire, w->first, w->last, 0};
+  }
+  qsort(life, n, sizeof *life, earlier_first);
+  for (uint32_t i = 0; i < n; i++) {
+    Life x = life[i];
+    if (live && heap[0].last < x.first) {
+      x.place = heap[0].place;
+      heap[0] = x;
+      sift_down(heap, live);
+    } else {
+      x.place = places++;
+      heap_push(heap, live++, x);
+    }
+    p->wire.at[x.wire].at = base + bytes * x.place;
+  }
+  p->arena_bytes = base + bytes * places;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -248,6 +338,29 @@ static int by_place(const void *a, const void *b) {
   return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
+// Each where the first gap is that is wide enough, among those that live at the same time.
+static void lay_first_fit(Plan *p, const Piece *piece, uint32_t n) {
+  int64_t(*taken)[2] = (void *)NEW_ARRAY(p->arena, int64_t, 2 * (size_t)n + 2);
+  for (uint32_t i = 0; i < n; i++) {
+    PlanWire *w = &p->wire.at[piece[i].wire];
+    uint32_t m = 0;
+    for (uint32_t k = 0; k < i; k++) {
+      const PlanWire *o = &p->wire.at[piece[k].wire];
+      if (o->last < w->first || o->first > w->last) continue;
+      taken[m][0] = o->at;
+      taken[m++][1] = o->at + piece[k].bytes;
+    }
+    if (m) qsort(taken, m, sizeof *taken, by_place);
+    int64_t at = 0;
+    for (uint32_t k = 0; k < m && taken[k][0] < at + piece[i].bytes; k++)
+      if (taken[k][1] > at) at = taken[k][1];
+    w->at = at;
+    if (at + piece[i].bytes > p->arena_bytes) p->arena_bytes = at + piece[i].bytes;
+  }
+}
+
+// First fit looks at all pairs; where there are very many wires, the small ones behind are laid by
+// their sizes.
 static void lay_arena(Plan *p) {
   VEC(Piece) piece = {0};
   for (uint32_t i = 0; i < p->wire.n; i++) {
@@ -257,22 +370,11 @@ static void lay_arena(Plan *p) {
     vec_push(p->arena, &piece, (Piece){i, bytes_of(w)});
   }
   if (piece.n) qsort(piece.at, piece.n, sizeof(Piece), larger_first);
-  int64_t(*taken)[2] = (void *)NEW_ARRAY(p->arena, int64_t, 2 * (size_t)piece.n + 2);
-  for (uint32_t i = 0; i < piece.n; i++) {
-    PlanWire *w = &p->wire.at[piece.at[i].wire];
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < i; k++) {
-      const PlanWire *o = &p->wire.at[piece.at[k].wire];
-      if (o->last < w->first || o->first > w->last) continue;
-      taken[n][0] = o->at;
-      taken[n++][1] = o->at + piece.at[k].bytes;
-    }
-    if (n) qsort(taken, n, sizeof *taken, by_place);
-    int64_t at = 0;
-    for (uint32_t k = 0; k < n && taken[k][0] < at + piece.at[i].bytes; k++)
-      if (taken[k][1] > at) at = taken[k][1];
-    w->at = at;
-    if (at + piece.at[i].bytes > p->arena_bytes) p->arena_bytes = at + piece.at[i].bytes;
+  uint32_t fitted = piece.n < FIT_LIMIT ? piece.n : FIT_LIMIT;
+  lay_first_fit(p, piece.at, fitted);
+  for (uint32_t i = fitted, end; i < piece.n; i = end) {
+    for (end = i + 1; end < piece.n && piece.at[end].bytes == piece.at[i].bytes;) end++;
+    lay_alike(p, piece.at + i, end - i);
   }
 }
 

@@ -402,12 +402,12 @@ static void node_scan(Nodes *n, const Box *b) {
   // All carries are read before the first is written: two steps unless each new one is a wire of
   // its own.
   uint32_t *now = NEW_ARRAY(p->arena, uint32_t, s->carry + 1);
+  bool *shared = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  for (uint32_t i = 0; i < s->carry; i++) shared[carry[i]] = true;
+  for (uint32_t i = 0; i < body->in.n; i++) shared[inner.wire[body->in.at[i]]] = true;
   for (uint32_t i = 0; i < s->carry; i++) {
     now[i] = inner.wire[body->out.at[i]];
-    bool shared = false;
-    for (uint32_t k = 0; k < s->carry; k++) shared |= now[i] == carry[k];
-    for (uint32_t k = 0; k < body->in.n; k++) shared |= now[i] == inner.wire[body->in.at[k]];
-    if (!shared) continue;
+    if (!shared[now[i]]) continue;
     uint32_t copy = wire_like(&inner, body->out.at[i]);
     node_copy(&inner, now[i], copy, PLAN_NONE, 0, b->origin);
     now[i] = copy;

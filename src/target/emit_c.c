@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { LONG_SUM = 4096 };
+enum { LONG_SUM = 4096, INLINE_LIMIT = 256 };
 
 typedef struct {
   Plan *p;
@@ -797,8 +797,9 @@ static void emit_kernel(Emit *e, uint32_t i, Table *known) {
   e->now->fn = found ? found - 1 : i;
   if (found) return;
   table_put(known, body.at, body.n, i + 1);
+  const char *own = e->p->kernel.n > INLINE_LIMIT ? "static __attribute__((noinline)) " : "static ";
   line(e, "%svoid limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
-       e->full ? "static " : "", e->full ? 'f' : 'k', i);
+       e->full ? own : "", e->full ? 'f' : 'k', i);
   buf_add(e->b, body.at, body.n);
   line(e, "}");
 }

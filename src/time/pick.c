@@ -214,9 +214,10 @@ static void add_rest(Rows *r) {
 }
 
 static void next_of_start(Rows *r, uint32_t carries, uint32_t slices, Id first) {
-  for (uint32_t i = 0; i < carries; i++)
-    for (uint32_t k = 0; k < r->to->param.n; k++)
-      if (r->to->param.at[k].wire == r->outside.at[slices + i]) r->to->param.at[k].next = first + i;
+  Id *next = NEW_ARRAY(r->w->arena, Id, r->to->wire.n);
+  for (uint32_t i = 0; i < carries; i++) next[r->outside.at[slices + i]] = first + i;
+  for (uint32_t k = 0; k < r->to->param.n; k++)
+    if (next[r->to->param.at[k].wire]) r->to->param.at[k].next = next[r->to->param.at[k].wire];
 }
 
 // Params of the body are those of the whole.

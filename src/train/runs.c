@@ -1,6 +1,7 @@
 // RunInfos are folders, and a folder of runs is all the registry there is. A run says of itself
-// what it is (run.json), what it measured (metrics.csv) and what it holds (model.safetensors): here
-// that is read back. What cannot be read is left out, not an error: a run may be beginning.
+// what it is (run.json), what it measured (metrics.csv) and what it holds (model.safetensors); one
+// of machines, which of its claims hold: here that is read back. What cannot be read is left out,
+// not an error: a run may be beginning.
 #define _DEFAULT_SOURCE
 #include "train/train.h"
 
@@ -36,6 +37,19 @@ static void read_measures(Arena *a, const Json *info, RunInfo *r) {
       m.value = rows.value.at[k * width + column];
     }
     vec_push(a, &r->measure, m);
+  }
+}
+
+static void read_checks(Arena *a, const Json *info, RunInfo *r) {
+  const Json *list = json_get(info, "checks");
+  if (!list || list->kind != JSON_LIST) return;
+  const Json *one = json_first(list);
+  for (uint32_t i = 0; i < list->n; i++, one = json_next(one)) {
+    const Json *holds = json_get(one, "holds");
+    RunCheck c = {text_at(one, "of"), text_at(one, "text"), text_at(one, "figure"), false, false};
+    c.holds = holds && holds->kind == JSON_TRUE;
+    c.done = c.holds || (holds && holds->kind == JSON_FALSE);
+    vec_push(a, &r->check, c);
   }
 }
 
@@ -75,8 +89,11 @@ static bool read_run(Arena *a, const char *dir, RunInfo *r) {
   gmtime_r(&file.st_mtime, &day);
   r->date = arena_format(a, "%04d-%02d-%02d %02d:%02d", day.tm_year + 1900, day.tm_mon + 1,
                          day.tm_mday, day.tm_hour, day.tm_min);
-  read_measures(a, info, r);
-  read_learners(a, r);
+  r->machine = strcmp(text_at(info, "kind"), "machine") == 0;
+  if (r->machine)
+    read_checks(a, info, r);
+  else
+    read_measures(a, info, r), read_learners(a, r);
   return true;
 }
 
@@ -109,6 +126,12 @@ bool run_has(const RunInfo *r, const char *learner) {
 }
 
 // -- printing -------------------------------------------------------------------------------------
+static void print_check(const RunCheck *c, Buf *b) {
+  buf_printf(b, "  %s %s : %s", c->holds ? "holds" : c->done ? "FAILS" : "open ", c->of, c->text);
+  if (*c->figure) buf_printf(b, "   %s", c->figure);
+  buf_char(b, '\n');
+}
+
 static void print_run(const RunInfo *r, Buf *b) {
   buf_printf(b, "%s: %s, %s, %s after %.0f steps, seed %.0f\n", r->dir, r->program, r->date,
              *r->state ? r->state : "unknown", r->steps, r->seed);
@@ -123,6 +146,7 @@ static void print_run(const RunInfo *r, Buf *b) {
     if (*m->on) buf_printf(b, " on %s", m->on);
   }
   if (r->measure.n) buf_char(b, '\n');
+  for (uint32_t i = 0; i < r->check.n; i++) print_check(&r->check.at[i], b);
   if (r->learner.n) buf_text(b, "  learners");
   for (uint32_t i = 0; i < r->learner.n; i++)
     buf_printf(b, "%s %s", i ? "," : "", r->learner.at[i]);
@@ -135,12 +159,26 @@ static void json_pair(Buf *b, const char *key, const char *text) {
   buf_text(b, ", ");
 }
 
+static void json_checks(const RunInfo *r, Buf *b) {
+  buf_text(b, ", \"checks\": [");
+  for (uint32_t i = 0; i < r->check.n; i++) {
+    const RunCheck *c = &r->check.at[i];
+    buf_text(b, i ? ", {" : "{");
+    json_pair(b, "of", c->of);
+    json_pair(b, "text", c->text);
+    json_pair(b, "figure", c->figure);
+    buf_printf(b, "\"holds\": %s}", c->holds ? "true" : c->done ? "false" : "null");
+  }
+  buf_char(b, ']');
+}
+
 static void json_run(const RunInfo *r, Buf *b) {
   buf_char(b, '{');
   json_pair(b, "dir", r->dir);
   json_pair(b, "program", r->program);
   json_pair(b, "date", r->date);
   json_pair(b, "state", r->state);
+  json_pair(b, "kind", r->machine ? "machine" : "training");
   buf_printf(b, "\"steps\": %.0f, \"seed\": %.0f, \"measures\": {", r->steps, r->seed);
   for (uint32_t i = 0; i < r->measure.n; i++) {
     if (i) buf_text(b, ", ");
@@ -157,7 +195,9 @@ static void json_run(const RunInfo *r, Buf *b) {
     if (i) buf_text(b, ", ");
     buf_json(b, r->learner.at[i], strlen(r->learner.at[i]));
   }
-  buf_text(b, "]}");
+  buf_char(b, ']');
+  if (r->machine) json_checks(r, b);
+  buf_char(b, '}');
 }
 
 void runs_print(const RunInfos *runs, bool json, Buf *b) {

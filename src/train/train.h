@@ -48,8 +48,14 @@ typedef struct {
   bool known;
 } RunMeasure;
 typedef struct {
+  const char *of, *text, *figure;
+  bool done, holds;
+} RunCheck;
+typedef struct {
   const char *dir, *program, *state, *date;
   double steps, seed;
+  bool machine; // of `limn run`: it has checks in the place of measures
+  VEC(RunCheck) check;
   VEC(RunMeasure) measure;
   VEC(const char *) learner; // by the names of its weights
 } RunInfo;

@@ -402,6 +402,12 @@ static double right_width(const Equation *e) {
   return e->right ? e->right->width + (e->framed ? 2 * STUB - EDGE : 0) : 0;
 }
 
+static double sign_width(const Equation *e) {
+  double moved = math_width(FACE_ITALIC, 13, e->moved),
+         by = e->by ? math_width(FACE_SANS, 13, e->by) : 0;
+  return fmax(SIGN, fmax(moved, by));
+}
+
 static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double sign, double y) {
   static const Text below = {
       .face = FACE_ITALIC, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
@@ -410,7 +416,7 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
   layout_shift(e->left, left - e->left->width, y - out_middle(e->left));
   paint(c, a, e->left);
   if (e->right) {
-    layout_shift(e->right, sign + SIGN / 2 + GAP + (e->framed ? STUB - EDGE : 0),
+    layout_shift(e->right, sign + sign_width(e) / 2 + GAP + (e->framed ? STUB - EDGE : 0),
                  y - out_middle(e->right));
     paint(c, a, e->right);
     (e->framed ? maps_to : half_arrows)(c, sign, y);
@@ -421,12 +427,6 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
   bool triangle = !e->right;
   if (*e->moved) words(c, sign, y + (triangle ? 35 : 25), &below, e->moved);
   if (e->by) words(c, sign, y - (triangle ? 26 : 15), &above, e->by);
-}
-
-static double sign_width(const Equation *e) {
-  double moved = math_width(FACE_ITALIC, 13, e->moved),
-         by = e->by ? math_width(FACE_SANS, 13, e->by) : 0;
-  return fmax(SIGN, fmax(moved, by));
 }
 
 // -- all ------------------------------------------------------------------------------------------

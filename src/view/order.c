@@ -155,7 +155,8 @@ static void move_late(const Sorting *sorting, Arena *a) {
     if (!t->in.n) late = next ? next - 1 : 0;
     if (next) larger(&late, next - 1);
     if (late > latest[k]) late = latest[k];
-    if (is_late(t) && t->out.n) o->at[k] = late;
+    bool alone = s->apart && t->glyph.n > 0; // it keeps a section that no other glyph has
+    if (is_late(t) && t->out.n && !alone) o->at[k] = late;
     uint32_t beside = !t->in.n && t->beside ? o->maker[t->beside] : 0;
     uint32_t before = beside && s->stage.at[beside - 1].in.n > 0;
     if (beside && o->at[k] >= before && o->at[k] - before < latest[beside - 1])

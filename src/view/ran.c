@@ -134,16 +134,21 @@ static bool do_run(Ran *r, uint32_t i) {
   RanRun *to = &r->results.run.at[i];
   r->running = i;
   r->begun = r->drawn = clock_seconds();
-  if (!follow_run(r->results.in, r->results.p, i, &r->time, &r->followed[i])) return false;
+  to->failed = !follow_run(r->results.in, r->results.p, i, &r->time, &r->followed[i]);
   to->seconds = clock_seconds() - r->begun;
   to->record = r->followed[i].record;
-  to->done = true;
+  to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
-  const char *took = to->seconds < 1 ? "" : arena_format(r->w->arena, ", %.1f s", to->seconds);
+  const char *error = "";
+  if (to->failed) {
+    if (r->results.dir && to->done && !numbers_write(&r->results, to, &error)) wrong(r, error);
+    return false;
+  }
+  bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
+  const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", to->name, to->words,
                        (unsigned long long)to->record.steps, to->record.flows ? "steps" : "ticks",
                        took, to->stopped ? ", stopped" : ""));
-  const char *error = "";
   return !r->results.dir || numbers_write(&r->results, to, &error) || wrong(r, error);
 }
 
@@ -170,6 +175,13 @@ static bool in_order(Ran *r) {
     if (r->how->stop && *r->how->stop) return true;
   }
   return true;
+}
+
+static const char *all_messages(World *w) {
+  Buf b = buf_new(w->arena);
+  diags_sort(w->diags);
+  diags_print(w->diags, &b);
+  return b.n ? b.at : NULL;
 }
 
 static void tell_claims(const Ran *r) {
@@ -246,7 +258,10 @@ LimnStatus machines_run(Infer *in, Program *p, const LimnRun *how, Buf *json) {
   bool good = in_order(&r);
   r.results.seconds = clock_seconds() - begun;
   r.results.state = !good ? "failed" : all_done(&r.results) ? "finished" : "stopped";
-  if (good) tell_claims(&r);
+  if (good)
+    tell_claims(&r);
+  else
+    r.results.why = all_messages(w);
   bool kept = folder_end(&r);
   if (how->json) note_text(&r.results, json);
   if (!kept) return LIMN_MACHINE;

@@ -6,6 +6,7 @@
 //   ran_table.c  the numbers of a run as files, written and read
 //   ran_shown.c  what is shown of a run, as numbers for plots
 //   ran_page.c   report.html
+//   ran_draw.c   which machine `limn draw` draws
 #ifndef LIMN_RAN_H
 #define LIMN_RAN_H
 
@@ -16,7 +17,7 @@ typedef struct {
   const char *name;  // as it is written, or the machine's
   const char *file;  // its numbers are FILE.csv and so on; no two runs have the same
   const char *words; // "to 100", "for 6000 ticks"
-  bool done, stopped;
+  bool done, stopped, failed; // done: it has begun
   double seconds;
   const System *system; // as it is written: neither closed nor stood on another
   const System *on;     // what it stands on; or NULL
@@ -35,6 +36,7 @@ typedef struct {
   Arena *arena;
   const char *dir, *path; // the folder, or NULL; the program
   const char *state;      // running, finished, stopped, failed
+  const char *why;        // it failed, in words; or NULL
   double seed, threads, seconds;
   VEC(RanRun) run; // as many as the program has, in its order
   VEC(RanCheck) check;

@@ -34,7 +34,11 @@ static void put_run(Buf *b, const RanRun *run, bool first) {
   pair_number(b, ", ", "moments", run->record.time.n);
   pair_number(b, ", ", "happened", run->record.happening.n);
   buf_printf(b, ", \"seconds\": %.3f", run->seconds);
-  pair_text(b, ", ", "state", run->stopped ? "stopped" : run->done ? "finished" : "not begun");
+  pair_text(b, ", ", "state",
+            run->failed    ? "failed"
+            : run->stopped ? "stopped"
+            : run->done    ? "finished"
+                           : "not begun");
   buf_char(b, '}');
 }
 
@@ -63,6 +67,7 @@ void note_text(const Results *r, Buf *b) {
   pair_text(b, ",\n  ", "state", r->state);
   pair_number(b, ",\n  ", "steps", steps);
   buf_printf(b, ",\n  \"seconds\": %.3f", r->seconds);
+  if (r->why) pair_text(b, ",\n  ", "message", r->why);
   buf_text(b, ",\n  \"runs\": [");
   for (uint32_t i = 0; i < r->run.n; i++) put_run(b, &r->run.at[i], i == 0);
   buf_text(b, r->run.n ? "\n  ],\n  \"checks\": [" : "],\n  \"checks\": [");
@@ -95,6 +100,8 @@ static void read_run(const Json *from, RanRun *run) {
   double steps = number_at(from, "steps");
   run->done = strcmp(state, "not begun") != 0;
   run->stopped = strcmp(state, "stopped") == 0;
+  run->failed = strcmp(state, "failed") == 0;
+  if (run->failed) run->done = number_at(from, "moments") > 0;
   run->seconds = number_at(from, "seconds");
   run->record.steps = steps > 0 && steps < 1e18 ? (uint64_t)steps : 0;
 }
@@ -136,6 +143,7 @@ bool note_read(Results *r, const char **error) {
     return file_error(r->arena, error, "%s: %s", path, j ? "found no object, wanted one" : why);
   r->state = text_at(j, "state");
   r->seed = number_at(j, "seed");
+  if (json_get(j, "message")) r->why = text_at(j, "message");
   r->threads = number_at(j, "threads");
   r->seconds = number_at(j, "seconds");
   if (!read_runs(r, json_get(j, "runs"), error)) return false;

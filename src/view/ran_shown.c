@@ -42,12 +42,13 @@ static Ids moments_of(const Showing *s) {
   return out;
 }
 
-// So many of them, evenly apart, the first and the last too.
+// At most so many of them, evenly apart, the first and the last too.
 static Ids some_of(Arena *a, const Ids *all, uint32_t most) {
   Ids out = {0};
   if (all->n <= most) return *all;
-  for (uint32_t i = 0; i < most; i++)
-    vec_push(a, &out, all->at[(uint64_t)i * (all->n - 1) / (most - 1)]);
+  uint32_t step = (all->n - 1 + most - 2) / (most - 1);
+  for (uint32_t i = 0; i + 1 < all->n; i += step) vec_push(a, &out, all->at[i]);
+  vec_push(a, &out, all->at[all->n - 1]);
   return out;
 }
 

@@ -247,48 +247,57 @@ static void all_columns(const Results *r, Arena *a, Record *record, Table *names
 static bool read_header(const Results *r, Reading *g, Record *record, Columns *out) {
   Table *names = table_new(g->arena);
   Columns all = {0};
+  int64_t *next = NEW_ARRAY(g->arena, int64_t, record->channel.n + 1); // cell, by channel
   bool last = false;
   all_columns(r, g->arena, record, names, &all);
   while (!last) {
     if (!next_cell(g, &last)) return false;
-    vec_push(r->arena, out, all.at[table_get(names, g->cell.at, g->cell.n)]);
+    Column c = all.at[table_get(names, g->cell.at, g->cell.n)];
+    if (c.channel && next[c.channel - record->channel.at]++ != c.cell) c = (Column){0};
+    vec_push(r->arena, out, c);
   }
   return true;
 }
 
-static bool cell_value(const Results *r, Reading *g, const Column *c, double *out) {
+static bool label_value(const Results *r, const Channel *c, const char *text, double *out) {
+  const Ids *names = c->base == BASE_LABEL && c->names ? &r->w->label_names.at[c->names] : NULL;
+  for (uint32_t i = 0; names && i < names->n; i++)
+    if (strcmp(name_text(r->w->names, names->at[i]), text) == 0) return *out = i, true;
+  return false;
+}
+
+// The cell at hand; what nobody asks for may be anything.
+static bool cell_value(const Results *r, Reading *g, const Column *c, bool time, int64_t line,
+                       double *out) {
   const char *text = g->cell.at;
   char *end;
   *out = strtod(text, &end);
-  if (*text && !*end) return true;
-  const Ids *names = c->channel && c->channel->base == BASE_LABEL && c->channel->names
-                         ? &r->w->label_names.at[c->channel->names]
-                         : NULL;
-  for (uint32_t i = 0; names && i < names->n; i++)
-    if (strcmp(name_text(r->w->names, names->at[i]), text) == 0) return *out = i, true;
-  return !c->channel ||
-         file_error(g->arena, g->error, "%s:%lld: found `%s`, wanted a number", g->path,
-                    (long long)g->line, text_shown(g->arena, text, strlen(text)));
+  if ((*text && !*end) || (!time && !c->channel)) return true;
+  if (c->channel && label_value(r, c->channel, text, out)) return true;
+  return file_error(g->arena, g->error, "%s:%lld: found `%s`, wanted a number", g->path,
+                    (long long)line, text_shown(g->arena, text, strlen(text)));
 }
 
 static bool read_row(const Results *r, Reading *g, Record *record, const Columns *column) {
   bool last = false;
+  int64_t line = g->line;
   double x;
   for (uint32_t i = 0; i < column->n; i++) {
+    const Column *c = &column->at[i];
     if (last)
       return file_error(g->arena, g->error, "%s:%lld: found %u cells, wanted %u", g->path,
-                        (long long)g->line - 1, i, column->n);
-    if (!next_cell(g, &last) || !cell_value(r, g, &column->at[i], &x)) return false;
+                        (long long)line, i, column->n);
+    if (!next_cell(g, &last) || !cell_value(r, g, c, i == 0, line, &x)) return false;
     if (i == 0)
       vec_push(r->arena, &record->time, x);
-    else if (column->at[i].channel)
-      vec_push(r->arena, &column->at[i].channel->value, x);
+    else if (c->channel)
+      vec_push(r->arena, &c->channel->value, x);
   }
-  return last || file_error(g->arena, g->error, "%s:%lld: more cells than names", g->path,
-                            (long long)g->line);
+  return last ||
+         file_error(g->arena, g->error, "%s:%lld: more cells than names", g->path, (long long)line);
 }
 
-// The cells of a channel stand side by side and in order, or it is not this run's table.
+// A channel with cells that are missing or out of order is not this run's.
 static void drop_broken(Record *record) {
   for (uint32_t i = 0; i < record->channel.n; i++)
     if (!has_values(record, &record->channel.at[i])) record->channel.at[i].value.n = 0;
@@ -398,7 +407,9 @@ static void fill_twins(Record *record) {
 
 bool numbers_read(Results *r, uint32_t number, const char **error) {
   RanRun *run = &r->run.at[number];
+  uint64_t steps = run->record.steps;
   record_channels(r->w, r->p, number, &run->record);
+  run->record.steps = steps;
   if (!run->done) return true;
   if (!read_table(r, run, error) || !read_arrays(r, run, error) || !read_happened(r, run, error))
     return false;

@@ -186,7 +186,7 @@ static void put_value(Page *g, const Json *j) {
   }
 }
 
-// Lists and empty texts say nothing here.
+// Lists, empty texts and those of several lines say nothing here.
 void page_facts(Page *g) {
   const Json *key = json_first(g->run);
   page_section(g, "Run");
@@ -194,7 +194,7 @@ void page_facts(Page *g) {
   for (uint32_t i = 0; i < g->run->n; i++, key = json_next(key + 1)) {
     const Json *value = key + 1;
     bool nothing = value->kind == JSON_NULL || value->kind >= JSON_LIST ||
-                   (value->kind == JSON_TEXT && !value->n);
+                   (value->kind == JSON_TEXT && (!value->n || memchr(value->text, '\n', value->n)));
     if (nothing) continue;
     page_put(g, "<dt>");
     html_text(&g->out, key->text, key->n);

@@ -12,8 +12,8 @@
 
 enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
 #define OVERRUN 0.15 // by so much of it a row may be wider than the usual width
-#define PLANNED 0.8 // of what a row may be too wide, by what is known before it is laid out
-#define LESS 0.02   // so much narrower it is planned in each round
+#define PLANNED 0.8  // of what a row may be too wide, by what is known before it is laid out
+#define LESS 0.02    // so much narrower it is planned in each round
 // What is bad about a row, to be added up; the shortfall of a row is squared.
 #define LAST 0.25 // of the shortfall, in the last row
 #define BAD_OVERRUN 2.0

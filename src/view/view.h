@@ -180,6 +180,11 @@ LimnStatus machines_run(Infer *, Program *, const LimnRun *, Buf *json);
 bool machines_ran(Arena *, const char *dir);                     // the folder is of such a run
 LimnStatus machines_report(Infer *, Program *, const char *dir); // its page, made anew
 
+// ran_draw.c: a machine or a wiring of a program
+Canvas *machine_draw(Infer *, Arena *, Program *, const char *name, const WiringHow *);
+bool machine_known(Infer *, const Program *, const char *name);
+const char *machine_last(World *, const Program *); // the last wiring, or machine; NULL: none
+
 // report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown
 typedef struct {
   const char *dir;    // metrics.csv, run.json, program.limn are read there

@@ -132,6 +132,16 @@ same "fixed steps: all of them" "5000 5000 34 1999" "$(sed -n 's/.*: \([0-9]*\) 
 same "compiled as one or one by one" 1 "$(sed -n 's/^holds.*last(x) = -6.512114   \(.*\),.*/\1/p; s/^holds.*at\[5\](x) = -6.512114   \(.*\),.*/\1/p' "$dir/out" | uniq | wc -l | tr -d ' ')"
 
 # -- many: a ring of 10 000 oscillators
-sed 's/100000/10000/g; s/to 20 by/to 1 by/' bench/ring.limn >"$dir/ring.limn"
+sed 's/100000/10000/g; s/to 20 every 1 by/to 1 by/' bench/ring.limn >"$dir/ring.limn"
 run ring
 same "a ring of 10 000" 0 $?
+
+# -- `flow` in a box, and its slope, against the same steps written out
+flow=$(dirname "$0")/../programs/flow.limn
+value() { "$LIMN" eval "$flow" "$1" --in a=0.7 --in x0=1.5 --in t='[0, 0.5, 2]' ${2:+--in "$2"} | tr -d '[],'; }
+near() { # name, two rows of numbers
+  if echo "$2 $3" | awk '{ n = NF / 2; bad = n < 1; for (i = 1; i <= n; i++) { d = $i - $(i + n); if (d * d > 1e-24 * $i * $i) bad = 1 } exit bad }'
+  then echo "ok machines_flow: $1"; else echo "not ok machines_flow: $1: $2 and $3"; fi
+}
+near "flow is its steps" "$(value moved)" "$(value by_hand)"
+near "its slope is that of its steps" "$(value slope 'w=[1, 2, 3]')" "$(value slope_by_hand 'w=[1, 2, 3]')"

@@ -1,0 +1,190 @@
+#!/bin/sh
+# `limn run` as a user meets it: the folder, its numbers, the page, the status; the same again gives the same bytes.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+cp "$here"/*.limn .
+status=0
+
+ok() { echo "ok run: $1"; }
+not_ok() { echo "not ok run: $1"; status=1; }
+# same NAME WANTED FOUND
+same() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: wanted $2, found $3"; fi; }
+# has NAME FILE TEXT
+has() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: no \`$3\` in $2"; fi; }
+
+# what it says, and where it goes
+"$LIMN" run room.limn >out 2>err
+same "status when all holds" 0 $?
+same "nothing on stderr" "" "$(cat err)"
+same "lines" "run    House to 10: 45 steps|3 claims hold, 0 fail|report runs/room/report.html" "$(sed -n '1p;6p;7p' out | paste -sd '|')"
+same "files" "Counter.csv House.csv House.happened.csv program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
+same "pictures" "01-T-mean 02-T-mean 03-T-2-mean 04-h-mode 05-n 06-odd" "$(cd runs/room/shown && ls *.svg | sed 's/\.svg//' | paste -sd ' ')"
+same "a png for each" "$(ls runs/room/shown/*.svg | wc -l)" "$(ls runs/room/shown/*.png | wc -l)"
+cmp -s room.limn runs/room/program.limn && ok "the program is there" || not_ok "the program is there"
+same "nothing half-written" "" "$(find runs -name '*.part')"
+"$LIMN" run room.limn --quiet >out 2>&1
+same "quiet" "" "$(cat out)"
+[ -e runs/room.2/report.html ] && ok "the next free folder" || not_ok "the next free folder"
+"$LIMN" run wrong.limn --plain >out 2>&1
+same "status when a claim fails" 1 $?
+has "it says which" out "FAILS  Half : last(x) = 1   0.125, off by 0.88"
+[ ! -e runs/wrong ] && ok "--plain has no folder" || not_ok "--plain has no folder"
+"$LIMN" run wrong.limn --out runs/room >out 2>&1
+same "a folder that is taken: status" 3 $?
+has "a folder that is taken: words" out "runs/room holds a run already"
+printf x >file
+"$LIMN" run wrong.limn --out file/x >out 2>&1
+same "a folder that cannot be: status" 3 $?
+has "a folder that cannot be: words" out "cannot make the folder file/x"
+
+# numbers
+/usr/bin/python3 - <<'END' || not_ok "numbers"
+import csv, json, math
+def ok(what): print("ok run:", what)
+rows = list(csv.reader(open("runs/room/House.csv")))
+assert rows[0] == ["time", "T", "mean", "out", "h.T", "h.mode", "T^2 + mean"], rows[0]
+for r in rows[1:]:
+    t, T, mean, out = map(float, r[:4])
+    assert float(r[4]) == T and r[5] in ("on", "off") and out == 5
+    assert mean == (T + 5) / 2 and abs(float(r[6]) - (T * T + mean)) < 1e-10
+    if t <= 2: assert r[5] == "on" and abs(T - (30 - 11 * math.exp(-t / 10))) < 1e-8, r
+assert [float(r[0]) for r in rows[1:4]] == [0, 0.5, 1]
+ok("time, ports, states, labels by name, what is shown")
+rows = list(csv.reader(open("runs/room/House.happened.csv")))
+assert rows[0] == ["time", "part", "what"] and [r[2] for r in rows[1:4]] == ["off", "on", "off"], rows
+assert abs(float(rows[1][0]) - 10 * math.log(11 / 9)) < 1e-9
+ok("what happened")
+rows = list(csv.reader(open("runs/room/Counter.csv")))
+assert rows[0] == ["tick", "n[0]", "n[1]", "odd", "up"] and rows[-1] == ["7", "21", "-21", "1", "3"], rows[-1]
+ok("arrays cell by cell")
+note = json.load(open("runs/room/run.json"))
+assert note["kind"] == "machine" and note["state"] == "finished" and note["seed"] == 0 and note["program"] == "room.limn"
+assert [r["name"] for r in note["runs"]] == ["House", "Counter"] and note["runs"][1]["steps"] == 8
+assert [c["holds"] for c in note["checks"]] == [True] * 3 and note["checks"][2]["text"] == "last(n[0]) = 21"
+ok("run.json")
+END
+
+# JSON on stdout is what run.json says
+"$LIMN" run wrong.limn --out json --json >out 2>err
+same "--json: status" 1 $?
+/usr/bin/python3 -c 'import json; a = json.load(open("out"))["run"]; b = json.load(open("json/run.json")); assert a["checks"] == b["checks"] and a["dir"] == "json" and [c["holds"] for c in a["checks"]] == [False, True]' \
+  && ok "--json is one object" || not_ok "--json is one object"
+
+# the page
+"$LIMN" run team.limn --out team --quiet
+if /usr/bin/python3 - runs/room/report.html json/report.html team/report.html <<'END'
+import sys
+from html.parser import HTMLParser
+void = {"meta", "link", "br", "img", "input", "hr"}
+for path in sys.argv[1:]:
+    class Tags(HTMLParser):
+        open, ids = [], set()
+        def handle_starttag(self, tag, attrs):
+            if tag not in void: self.open.append(tag)
+            for name, value in attrs:
+                if name == "id":
+                    assert value not in self.ids, f"{path}: id {value} is there twice"
+                    self.ids.add(value)
+        def handle_startendtag(self, tag, attrs):
+            self.handle_starttag(tag, attrs)
+            if tag not in void: self.open.pop()
+        def handle_endtag(self, tag):
+            assert self.open and self.open.pop() == tag, f"{path}: </{tag}> at {self.getpos()}"
+    t = Tags()
+    text = open(path, encoding="utf-8").read()
+    t.feed(text)
+    assert not t.open, t.open
+    assert 'src="http' not in text and "url(http" not in text
+END
+then ok "pages are well-formed and need nothing else"; else not_ok "pages are well-formed and need nothing else"; fi
+has "the page says what holds" runs/room/report.html "3 claims hold"
+has "and what does not" json/report.html '<td class="no" title="fails">✗</td>'
+has "the wiring is drawn" runs/room/report.html "Heater, takes out, gives T"
+has "happenings are marked" runs/room/report.html "h: off at 2.007"
+has "labels are bands" runs/room/report.html "h.mode"
+has "ports are shown where nothing is" runs/room/report.html '<code>n</code> as curves'
+has "a wiring over time moves" team/shown/02-g-over-time.svg "@keyframes"
+has "parts by name" team/shown/01-g.svg "cell 2"
+has "what cannot be shown says why" team/report.html "a wiring is a table of k by k numbers"
+[ -s team/Team.safetensors ] && ok "many numbers are no table" || not_ok "many numbers are no table"
+
+# made anew, from the folder alone
+for name in room team; do
+  at=team; [ $name = team ] || at=runs/room
+  cp $at/report.html before.html
+  "$LIMN" report $name.limn --from $at >out 2>err
+  same "$name: report" "$at/report.html" "$(cat out err)"
+  cmp -s before.html $at/report.html && ok "$name: the same page" || not_ok "$name: the same page"
+done
+sed 's/^show h.mode.*/show 2 * T, h.T as curves/' room.limn >other.limn
+"$LIMN" report other.limn --from runs/room >out 2>&1
+has "another show" runs/room/report.html "<code>2 * T, h.T</code> as curves"
+"$LIMN" report wrong.limn --from runs/room >out 2>&1
+same "of another program: status" 1 $?
+has "of another program: words" out "was made by another program"
+sed '2s/.*/x,y/' runs/room.2/House.csv >cut && mv cut runs/room.2/House.csv
+"$LIMN" report room.limn --from runs/room.2 >out 2>&1
+same "a broken table: status" 1 $?
+has "a broken table: words" out "House.csv:2: found"
+
+# the same bytes twice, but for dates and seconds
+mkdir a b
+(cd a && "$LIMN" run ../team.limn --quiet --threads 1) && (cd b && "$LIMN" run ../team.limn --quiet --threads 2)
+for d in a b; do sed -i -E 's/"(date|seconds|threads)": ("[^"]*"|[0-9.]+)//g; s/<dt>(date|seconds|threads)<\/dt><dd>[^<]*//; s/[0-9.]+ s<\/span>//g' $d/runs/team/run.json $d/runs/team/report.html; done
+if diff -r a b >out; then ok "the same bytes twice"; else not_ok "the same bytes twice: $(head -3 out)"; fi
+
+# stopped, and failed
+cat >slow.limn <<'END'
+machine Spin -> (x: R[]) {
+  state x = 1, y = 0
+  x' = y
+  y' = -x
+}
+run short : Spin to 1
+run Spin to 1e9 by rk4[0.001] every 100
+check last(x) < 2
+END
+"$LIMN" run slow.limn --out slow >out 2>err &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do grep -q short out && break; sleep 0.1; done
+sleep 0.3
+kill -TERM $pid
+wait $pid
+same "stopped: status" 0 $?
+has "stopped: words" out ", stopped"
+has "stopped: the page says so" slow/report.html "stopped at time"
+has "stopped: what was not looked at" slow/report.html "not looked at"
+[ -s slow/Spin.csv ] && ok "stopped: what there is stays" || not_ok "stopped: what there is stays"
+cat >storm.limn <<'END'
+machine Ball -> (h: R[]) {
+  state h = 1, v = 0
+  h' = v
+  v' = -9.81
+  next v = -0.8 * v when h <= 0
+}
+run Ball to 10
+END
+"$LIMN" run storm.limn --out storm >out 2>err
+same "failed: status" 1 $?
+has "failed: the page says why" storm/report.html "a storm of events"
+has "failed: and how far it came" storm/report.html "failed after time 4.064"
+
+# listed, drawn
+"$LIMN" runs . >out 2>&1
+has "limn runs" out "./json: wrong.limn"
+has "limn runs: claims" out "  FAILS Half : last(x) = 1   0.125, off by 0.88"
+"$LIMN" runs json --json >out
+/usr/bin/python3 -c 'import json; r = json.load(open("out"))["runs"][0]; assert r["kind"] == "machine" and [c["holds"] for c in r["checks"]] == [False, True]' && ok "limn runs --json" || not_ok "limn runs --json"
+"$LIMN" draw room.limn -o last.svg >out 2>&1
+has "limn draw: the last wiring" last.svg "House"
+"$LIMN" draw room.limn Counter -o one.svg >out 2>&1
+has "limn draw: a machine by name" one.svg "Counter"
+"$LIMN" draw room.limn House --open x -o no.svg >out 2>&1
+same "limn draw --open: status" 1 $?
+has "limn draw --open: words" out "a machine is opened by levels"
+"$LIMN" draw room.limn House --check >out 2>&1
+same "limn draw --check" 0 $?
+exit $status
