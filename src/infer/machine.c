@@ -376,6 +376,22 @@ Value eval_typed(Maker *m, Env *env, const Node *brackets, const Node *expr, con
 }
 
 // -- lines ----------------------------------------------------------------------------------------
+static void no_state(Maker *m, Name name, Span span) {
+  World *w = m->w;
+  const char *text = name_text(w->names, name);
+  bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
+  const char **all = NEW_ARRAY(w->arena, const char *, m->s->own.n + 1);
+  for (uint32_t i = 0; i < m->s->own.n; i++) all[i] = name_text(w->names, m->s->own.at[i].name);
+  const char *near = nearest_name(text, all, m->s->own.n);
+  Id e = diag_error(w->diags, span, in ? "`%s` comes from outside, so only there it can change"
+                                       : "there is no state `%s` here",
+                    text);
+  if (near)
+    diag_help(w->diags, e, "did you mean `%s`?", near);
+  else if (!in)
+    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
+}
+
 static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
   World *w = m->w;
   const Node *lhs = n->kid[0]->kid[0];
@@ -389,8 +405,7 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
     return;
   }
   if (!own) {
-    Id e = diag_error(w->diags, lhs->name_span, "there is no state `%s` here", name);
-    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", name);
+    no_state(m, lhs->name, lhs->name_span);
     return;
   }
   if (own->base != BASE_R) {
@@ -431,8 +446,7 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
   int at = own_state(m, n->name), port = port_named(m->s->in.at, m->s->in.n, n->name);
   bool shared = at < 0 && port >= 0 && m->s->shares;
   if (at < 0 && !shared) {
-    Id e = diag_error(w->diags, n->name_span, "there is no state `%s` here", name);
-    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", name);
+    no_state(m, n->name, n->name_span);
     return;
   }
   const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;
@@ -472,7 +486,10 @@ static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
     const char *near = nearest_name(name_text(w->names, n->name), all, m->s->mode.n);
     Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here",
                       name_text(w->names, n->name));
-    if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+    if (near)
+      diag_help(w->diags, e, "did you mean `%s`?", near);
+    else if (!m->s->mode.n)
+      diag_help(w->diags, e, "`mode %s { … }` declares one", name_text(w->names, n->name));
     return;
   }
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
@@ -525,7 +542,7 @@ static void do_learn(Maker *m, Env *env, const Node *n) {
   World *w = m->w;
   int at = own_state(m, n->name);
   if (at < 0) {
-    diag_error(w->diags, n->name_span, "there is no state `%s` here", name_text(w->names, n->name));
+    no_state(m, n->name, n->name_span);
     return;
   }
   Value v = eval_alone(m->b, env, over_all(m, env, n->kid[2]));
@@ -564,7 +581,7 @@ static void do_equation(Maker *m, Env *env, const Node *n) {
   if (v.n != 1) v = value_error(m->b, n->span);
   Id wire = fit_value(m, v.at[0], own, n->kid[1]->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
-  if (wire) v = value_one(m->b, val_wire(m->b, wire, n->span));
+  v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);
   env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
 }
 
@@ -611,6 +628,8 @@ void make_block(Maker *m, Env *env, const Node *block, int mode) {
     const Node *n = block->kid[i];
     switch (n->kind) {
     case N_MODE:
+      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "a mode has no modes in it");
+      break;
     case N_PART:
     case N_ROUTE:
     case N_CALL:

@@ -277,8 +277,10 @@ static void tell_loop(Maker *m, const Ids *loop) {
     if (!shown) span = p->span;
     if (++shown <= 8) buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
   }
-  Id e = diag_error(w->diags, span, "these parts need each other at the same moment: %s%s",
-                    names.n ? names.at : "the wiring itself", shown > 8 ? " → …" : "");
+  const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
+                                : "these parts need each other at the same moment";
+  Id e = diag_error(w->diags, span, "%s: %s%s", what, names.n ? names.at : "the wiring itself",
+                    shown > 8 ? " → …" : "");
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
 }
 
@@ -552,6 +554,10 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.broken = has_errors(d->node);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  if (d->kind == DEF_MACHINE && d->node->op[0] == 's' && m.h.result) {
+    Id e = diag_error(w->diags, m.h.result->span, "a share shows nothing: its ports are variables");
+    diag_help(w->diags, e, "a `machine` has ports to show");
+  }
   bool busy = d->busy;
   d->busy = true;
   in->inner++;
