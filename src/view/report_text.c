@@ -83,6 +83,10 @@ const char report_style[] =
     "footer{margin-top:4rem;font-size:.8125rem;color:var(--soft)}\n"
     "@media (max-width:30rem){main{padding-top:2.25rem}h1{font-size:1.75rem}h2{margin-top:3rem}"
     "th,td{padding-right:.9rem}td.n,th.n{padding-left:.9rem}dl{gap:.3rem 1.25rem}}\n"
+    "@media (max-width:36rem){.claims tr{display:grid;grid-template-columns:1.6rem 1fr;"
+    "padding:.5rem 0;border-bottom:1px solid var(--grid)}.claims,.claims tbody{display:block}"
+    ".claims td{grid-column:2;width:auto;min-width:0;padding:0;border:0;text-align:left}"
+    ".claims td:first-child{grid-column:1;grid-row:1/4}td.of:empty{display:none}}\n"
     "@media print{main{max-width:none;padding:0}h2{margin-top:2rem}figure,tr,dl{"
     "break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap;background:none;padding:0}"
     ".wide{overflow:visible}svg{max-width:100%!important;min-width:0!important}}\n";
