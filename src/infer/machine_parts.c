@@ -297,7 +297,7 @@ Node *with_ports(Maker *m, const Node *n) {
     port = port_name(m, n->kid[0]);
     if (port && port->kind == N_AT)
       return tree_node(m->w, N_AT, n->span, 2,
-                       (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], n->kid[1])});
+                       (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
   }
   Node *copy = NULL;
   for (uint32_t i = 0; i < n->nkid; i++) {

@@ -228,7 +228,7 @@ static void read_starts(const Looker *l, const Node *call, Run *r) {
 static void check_given(Infer *in, const Run *r) {
   World *w = in->w;
   const System *s = r->system;
-  for (uint32_t i = 0; !r->path && i < s->in.n; i++) {
+  for (uint32_t i = 0; !r->path && !r->set && i < s->in.n; i++) {
     if (is_given(r, SEES_IN, i)) continue;
     const char *port = name_text(w->names, s->in.at[i].name), *name = name_text(w->names, s->name);
     Id e = diag_error(w->diags, r->span, "port `%s` of `%s` has no source", port, name);
@@ -310,8 +310,13 @@ static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *
     return s;
   }
   Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  if (!d && name == n && name->kind == N_NAME && set_is_known(name_text(w->names, name->name))) {
+    r->set = name_text(w->names, name->name);
+    return s;
+  }
   if (!d || d->kind != DEF_MACHINE) {
-    diag_error(w->diags, n->span, "a run stands on a machine, or on a table in quotes");
+    diag_error(w->diags, n->span,
+               "a run stands on a machine, on a set of data, or on a table in quotes");
     return NULL;
   }
   System *source = infer_system(in, p, name_text(w->names, d->name), n);

@@ -282,9 +282,14 @@ static void tell_loop(Maker *m, const Ids *loop) {
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
 }
 
-static void forget_passing(Diagram *d) {
+// The axes may be those of a box that is used elsewhere too, so these are copies.
+static void forget_passing(World *w, Diagram *d) {
   for (Id i = 1; i < d->wire.n; i++) {
     Type *t = &d->wire.at[i].type;
+    bool passes = false;
+    for (uint32_t k = 0; k < t->rank; k++) passes |= t->axis[k].pass >= FIRST_PASS;
+    if (!passes) continue;
+    t->axis = arena_copy(w->arena, t->axis, t->rank * sizeof(Axis));
     for (uint32_t k = 0; k < t->rank; k++)
       if (t->axis[k].pass >= FIRST_PASS) t->axis[k].pass = 0;
   }
@@ -499,7 +504,7 @@ static System *make_system(Maker *m) {
   describe_routes(m);
   flatten_lens(m);
   if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
-  forget_passing(m->s->d);
+  forget_passing(m->w, m->s->d);
   return m->s;
 }
 
@@ -581,31 +586,61 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
 }
 
 // -- for pictures ---------------------------------------------------------------------------------
-// Which ports and states a value is made of.
-static void ends_in(Maker *m, const Node *n, Route *r) {
+// What the text says of a name that is neither a port nor a state; NULL: nothing.
+static const Node *local_value(const Maker *m, Name name) {
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; body && body->kind == N_BLOCK && i < body->nkid; i++) {
+    const Node *n = body->kid[i];
+    for (uint32_t k = 0; n->kind == N_EQUATION && k < n->kid[0]->nkid; k++)
+      if (n->kid[0]->kid[k]->name == name && !n->kid[0]->kid[k]->op) return n->kid[1];
+  }
+  return NULL;
+}
+
+static void add_end(Maker *m, Route *r, PortEnd end) {
+  for (uint32_t i = 0; i < r->from.n; i++)
+    if (r->from.at[i].part == end.part && r->from.at[i].port == end.port) return;
+  vec_push(m->w->arena, &r->from, end);
+}
+
+static void add_own(Maker *m, Route *r, uint32_t state) {
+  for (uint32_t i = 0; i < r->states.n; i++)
+    if (r->states.at[i] == state) return;
+  vec_push(m->w->arena, &r->states, state);
+}
+
+enum { NAMES_DEEP = 8 }; // names that stand for names: enough for a picture
+
+// Which ports and states a value is made of, through the names in between.
+static void ends_in(Maker *m, const Node *n, Route *r, uint32_t deep) {
   if (!n) return;
   if (n->kind == N_NAME) {
     const char *text = name_text(m->w->names, n->name), *dot = strrchr(text, '.');
     int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
-    if (own >= 0) vec_push(m->w->arena, &r->from, (PortEnd){0, (uint32_t)own});
-    if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
+    const Node *local = own < 0 && state < 0 && !dot ? local_value(m, n->name) : NULL;
+    if (own >= 0) add_end(m, r, (PortEnd){0, (uint32_t)own});
+    if (state >= 0) add_own(m, r, (uint32_t)state);
+    if (local && deep < NAMES_DEEP) ends_in(m, with_ports(m, local), r, deep + 1);
     if (dot) {
       Name part = name_of(m->w->names, text, (size_t)(dot - text)),
            port = name_from(m->w->names, dot + 1);
       Id k = table_get(m->parts, &part, sizeof part);
       const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
       int at = of ? port_named(of->out.at, of->out.n, port) : -1;
-      if (at >= 0) vec_push(m->w->arena, &r->from, (PortEnd){k, (uint32_t)at});
+      if (at >= 0) add_end(m, r, (PortEnd){k, (uint32_t)at});
     }
   }
-  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r);
+  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, deep);
 }
 
 static void describe(Maker *m, PortEnd to, const Node *value, const Node *guard) {
   Route r = {.to = to, .value = value, .guard = guard};
-  ends_in(m, value, &r);
+  ends_in(m, value, &r, 0);
   const Node *base = value->kind == N_AT ? value->kid[0] : value;
-  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n;
+  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !local_value(m, base->name);
+  Route guarded = {0}; // the states that a guard speaks of lead to its label
+  if (r.plain) ends_in(m, guard, &guarded, 0);
+  for (uint32_t i = 0; i < guarded.states.n; i++) add_own(m, &r, guarded.states.at[i]);
   vec_push(m->w->arena, &m->s->route, r);
 }
 

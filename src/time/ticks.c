@@ -271,6 +271,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (m->run->path && (!table_rows(m, t.rows, &ticks) || !table_inputs(m, t.rows, ticks, t.table)))
     return false;
+  if (m->run->set && !set_inputs(m, ticks, t.rows, t.table)) return false;
   t.ticks = (uint64_t)ticks;
   t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
   record_begin(m, number, &f->record);
