@@ -47,8 +47,15 @@ int own_state(const Maker *m, Name name) {
   return -1;
 }
 
+uint32_t last_change(const Maker *m, ChangeKind kind, uint32_t at) {
+  return table_get(m->changed, (uint32_t[2]){kind, at}, 2 * sizeof(uint32_t));
+}
+
 void add_change(Maker *m, Change c) {
-  if (c.value) vec_push(m->w->arena, &m->change, c);
+  if (!c.value) return;
+  c.before = last_change(m, c.kind, c.at);
+  vec_push(m->w->arena, &m->change, c);
+  table_put(m->changed, (uint32_t[2]){c.kind, c.at}, 2 * sizeof(uint32_t), m->change.n);
 }
 
 Type full_type(Maker *m, const Type *own) {
@@ -246,7 +253,7 @@ void add_states(Maker *m, Env *env, const Node *n) {
 }
 
 // -- modes ----------------------------------------------------------------------------------------
-void add_modes(Maker *m, const Node *block) {
+bool add_modes(Maker *m, const Node *block) {
   World *w = m->w;
   Ids names = {0};
   for (uint32_t i = 0; i < block->nkid; i++) {
@@ -254,7 +261,7 @@ void add_modes(Maker *m, const Node *block) {
     if (n->kind != N_MODE) continue;
     if (m->s->mode.n == MODES_LIMIT) {
       diag_error(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
-      return;
+      return false;
     }
     for (uint32_t k = 0; k < names.n; k++)
       if (names.at[k] == n->name)
@@ -265,7 +272,7 @@ void add_modes(Maker *m, const Node *block) {
     add_in_ports(m, m->env, n->kid[0], bit);
     add_out_ports(m, m->env, n->kid[1], bit);
   }
-  if (!names.n) return;
+  if (!names.n) return true;
   if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
   vec_push(w->arena, &w->label_names, names);
   Type own = {.base = BASE_LABEL, .count = size_of(w, names.n), .names = w->label_names.n - 1};
@@ -276,6 +283,7 @@ void add_modes(Maker *m, const Node *block) {
            (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = m->def->span});
   vec_push(w->arena, &m->s->out,
            (Port){.name = mode, .type = own, .modes = ~(uint64_t)0, .span = m->def->span});
+  return true;
 }
 
 static Val label_constant(Maker *m, const Type *own, uint32_t k, Span span) {

@@ -30,9 +30,8 @@ static void told_twice(Maker *m, const Change *a, const Change *b, const char *w
 static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own, const char *what) {
   Id all = base;
   const Change *behind = NULL;
-  for (uint32_t i = m->change.n; i-- > 0;) {
-    const Change *c = &m->change.at[i];
-    if (c->kind != kind || c->at != at) continue;
+  for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
     if (behind) told_twice(m, c, behind, what);
     behind = c;
     if (c->mode == ANY_MODE && !c->when) {
@@ -60,9 +59,8 @@ static void check_port(Maker *m, uint32_t at) {
   const Port *port = &m->s->out.at[at];
   uint64_t said = 0;
   bool always = false;
-  for (uint32_t i = 0; i < m->change.n; i++) {
-    const Change *c = &m->change.at[i];
-    if (c->kind != CHANGE_PORT || c->at != at) continue;
+  for (uint32_t i = last_change(m, CHANGE_PORT, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
     if (c->mode == ANY_MODE)
       always = true;
     else
@@ -297,9 +295,21 @@ static void forget_passing(World *w, Diagram *d) {
   }
 }
 
+// Flat, a wiring is as large as all that it is made of.
+static bool is_too_large(Maker *m) {
+  uint64_t wires = m->s->lens->wire.n;
+  for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
+  if (wires <= FLAT_LIMIT) return false;
+  diag_error(m->w->diags, m->def->span, "`%s` is too large: with all that is in its parts it has "
+                                        "more than %d wires",
+             name_text(m->w->names, m->def->name), FLAT_LIMIT);
+  return true;
+}
+
 bool weave_system(Maker *m) {
   World *w = m->w;
   System *s = m->s;
+  if (is_too_large(m)) return false;
   Diagram *lens = s->lens;
   uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
   WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
@@ -427,7 +437,7 @@ static void work_off(Maker *m) {
     if (k == N_FOR)
       diag_error(m->w->diags, body->kid[i]->span, "in a machine, many of a kind are an array: `p[n] : Name`");
   }
-  add_modes(m, body);
+  if (!add_modes(m, body)) return;
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
   int mode = 0;
@@ -544,6 +554,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
     body_pass(m.b, FIRST_PASS + i, m.pass[i]);
   }
   m.parts = table_new(w->arena);
+  m.changed = table_new(w->arena);
   m.targets = table_new(w->arena);
   m.s = NEW(w->arena, System);
   *m.s = (System){.def = d, .name = d->name, .span = d->span};
