@@ -564,32 +564,62 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
 }
 
 // -- for pictures ---------------------------------------------------------------------------------
-// Which ports and states a value is made of.
-static void ends_in(Maker *m, const Node *n, Route *r) {
-  if (!n) return;
-  if (n->kind == N_NAME) {
-    const char *text = name_text(m->w->names, n->name), *dot = strrchr(text, '.');
-    int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
-    if (own >= 0) vec_push(m->w->arena, &r->from, (PortEnd){0, (uint32_t)own});
-    if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
-    if (dot) {
-      Name part = name_of(m->w->names, text, (size_t)(dot - text)),
-           port = name_from(m->w->names, dot + 1);
-      Id k = table_get(m->parts, &part, sizeof part);
-      const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
-      int at = of ? port_named(of->out.at, of->out.n, port) : -1;
-      if (at >= 0) vec_push(m->w->arena, &r->from, (PortEnd){k, (uint32_t)at});
-    }
+// The line that this name stands for: a, b = f(x). NULL: it is no such name.
+static const Node *line_of(Maker *m, Name name) {
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; body && i < body->nkid; i++) {
+    const Node *n = body->kid[i], *to = n->kind == N_EQUATION ? n->kid[0] : NULL;
+    for (uint32_t k = 0; to && k < to->nkid; k++)
+      if (!to->kid[k]->op && to->kid[k]->name == name) return with_ports(m, n);
   }
-  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r);
+  return NULL;
+}
+
+static bool port_of_part(Maker *m, Name name, PortEnd *out) {
+  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
+  if (!dot) return false;
+  Name part = name_of(m->w->names, text, (size_t)(dot - text)),
+       port = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &part, sizeof part);
+  const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
+  int at = of ? port_named(of->out.at, of->out.n, port) : -1;
+  *out = (PortEnd){k, (uint32_t)at};
+  return at >= 0;
+}
+
+// Which ports and states a value is made of, each once. Lines are what they stand for.
+static void ends_in(Maker *m, const Node *n, Route *r, Table *seen) {
+  if (!n) return;
+  if (n->kind == N_NAME && !table_get(seen, &n->name, sizeof n->name)) {
+    int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
+    PortEnd end = {0, (uint32_t)own};
+    table_put(seen, &n->name, sizeof n->name, 1);
+    bool port = own >= 0 || port_of_part(m, n->name, &end);
+    if (port) vec_push(m->w->arena, &r->from, end);
+    if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
+    const Node *line = port || state >= 0 ? NULL : line_of(m, n->name);
+    if (line) r->line = true, ends_in(m, line->kid[1], r, seen);
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, seen);
 }
 
 static void describe(Maker *m, PortEnd to, const Node *value, const Node *guard) {
   Route r = {.to = to, .value = value, .guard = guard};
-  ends_in(m, value, &r);
+  ends_in(m, value, &r, table_new(m->w->arena));
   const Node *base = value->kind == N_AT ? value->kid[0] : value;
-  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n;
+  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
   vec_push(m->w->arena, &m->s->route, r);
+}
+
+// A state that is a port of the wiring too has no line of its own for that.
+static void describe_states(Maker *m) {
+  for (uint32_t i = 0; i < m->s->out.n; i++) {
+    int state = own_state(m, m->s->out.at[i].name);
+    Route r = {.to = {0, i}, .plain = true};
+    if (state < 0) continue;
+    vec_push(m->w->arena, &r.states, (uint32_t)state);
+    vec_push(m->w->arena, &m->s->route, r);
+  }
 }
 
 static void describe_routes(Maker *m) {
@@ -607,6 +637,7 @@ static void describe_routes(Maker *m) {
     int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
     if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, n->kid[1], NULL);
   }
+  describe_states(m);
 }
 
 // -- put together without a text ------------------------------------------------------------------

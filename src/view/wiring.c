@@ -114,7 +114,7 @@ static uint32_t dial_cable(Builder *b, uint32_t own) {
 // States of a plain wire with a guard are those of the guard.
 static bool is_wire(const Route *r) {
   if (r->plain && r->from.n == 1) return true;
-  return r->from.n + r->states.n == 1 && (r->plain || node_is_place(r->value));
+  return r->from.n + r->states.n == 1 && (r->plain || (!r->line && node_is_place(r->value)));
 }
 
 static bool was_before(const Route *r, uint32_t i) {
