@@ -603,8 +603,17 @@ static void ends_in(Maker *m, const Node *n, Route *r, Table *seen) {
   for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, seen);
 }
 
-static void describe(Maker *m, PortEnd to, const Node *value, const Node *guard) {
+// i of x[i j]; 0: there is none
+static Name first_index(const Node *n) {
+  if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid) return 0;
+  const Node *i = n->kid[1]->kid[0]->kid[0];
+  return i->kind == N_NAME ? i->name : 0;
+}
+
+static void describe(Maker *m, PortEnd to, const Node *place, const Node *value,
+                     const Node *guard) {
   Route r = {.to = to, .value = value, .guard = guard};
+  r.each = first_index(place) && first_index(place) == first_index(value);
   ends_in(m, value, &r, table_new(m->w->arena));
   const Node *base = value->kind == N_AT ? value->kid[0] : value;
   r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
@@ -628,14 +637,15 @@ static void describe_routes(Maker *m) {
     const Target *t = &m->target.at[i];
     if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
-      describe(m, (PortEnd){t->part, t->port}, t->route.at[k]->kid[0], t->route.at[k]->kid[2]);
+      describe(m, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
+               t->route.at[k]->kid[2]);
   }
   const Node *body = m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
     if (body->kid[i]->kind != N_EQUATION) continue;
     const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
     int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
-    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, n->kid[1], NULL);
+    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
   }
   describe_states(m);
 }
