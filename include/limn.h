@@ -148,6 +148,7 @@ typedef struct {
   bool lens;         // a goal, a learner or (NULL) all goals as parametric lenses
   bool grad;         // the reverse derivative of a box or learner
   bool who;          // which goals move which learners
+  bool unfold;       // a wiring as a network from left to right, and from inside to outside
 } LimnDraw;
 // A program with errors is drawn as far as it is known, with its messages; that is LIMN_WRONG all
 // the same.

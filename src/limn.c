@@ -795,6 +795,7 @@ static bool is_machine(Limn *l, const char *name) {
 
 // What is drawn when no name is given and there are no goals.
 static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *how) {
+  if (how->unfold && !name) return machine_last(l->w, l->program);
   bool other = name || how->lens || how->grad || how->who || limn_errors(l);
   return other || l->program->goal.n ? name : machine_last(l->w, l->program);
 }
@@ -802,7 +803,7 @@ static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *ho
 // How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
 static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint32_t level) {
   static const uint32_t depth[] = {0, UINT32_MAX, 1};
-  WiringHow wiring = {.depth = depth[level]};
+  WiringHow wiring = {.depth = depth[level], .unfold = how->unfold};
   const char *open = how->open ? how->open[0] : NULL;
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;
@@ -812,7 +813,13 @@ static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint
     return NULL;
   }
   if (open) wiring.depth = (uint32_t)levels;
-  return machine_draw(l->in, l->arena, l->program, name, &wiring);
+  Canvas *c = machine_draw(l->in, l->arena, l->program, name, &wiring);
+  if (!c && how->unfold && !limn_errors(l))
+    diag_error(l->w->diags, (Span){0},
+               "`%s` is no network that could be unfolded: this wants a wiring whose parts hear "
+               "each other in layers, and whose outputs come from the last layer",
+               name);
+  return c;
 }
 
 // The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
@@ -898,6 +905,10 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
   if (limn_errors(l)) return draw_broken(l, name, &circuit);
   name = name_or_machine(l, name, how);
   bool machine = is_machine(l, name);
+  if (how->unfold && !machine) {
+    diag_error(l->w->diags, (Span){0}, "--unfold wants the name of a wiring");
+    return NULL;
+  }
   const Learning *g = learning_named(l, name);
   Canvas *c = how->who                        ? draw_who(l)
               : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,

@@ -315,7 +315,7 @@ static const Command commands[] = {
     {"draw",
      "limn draw FILE [NAME] [--out F.svg|pdf|png|tex|txt] [--level learner|model|layer] [--theme "
      "T] "
-     "[--width W] [--lens | --grad | --who] [--check]",
+     "[--width W] [--lens | --grad | --who | --unfold] [--check]",
      "the goals as equations between diagrams; or a box or learner as a circuit of its axes; or a "
      "learning diagram as a graph; or a machine with its parts",
      "  --out F    the picture, by its ending: svg, pdf, png, tex (TikZ), txt (lines of text); "
@@ -342,6 +342,7 @@ static const Command commands[] = {
      "             forward, changes back, weights come from above; --level layer opens each lens\n"
      "  --grad     the reverse derivative of NAME as a circuit\n"
      "  --who      which goals move which learners, as a table\n"
+     "  --unfold   the wiring NAME as a network from left to right, and from inside to outside\n"
      "  --theme T  auto (light, and dark on a dark screen), light, dark, mono\n"
      "  A program with errors is drawn as far as it is known, with its messages; it exits with "
      "1.\n",
@@ -426,7 +427,8 @@ static const Command commands[] = {
      run_sample, false},
     {"report", "limn report FILE --from DIR",
      "the page of a run, DIR/report.html: what the program shows, curves, measures, the program",
-     "  `limn train` and `limn run` write it at their end. Here it is made anew, from what the folder holds: after "
+     "  `limn train` and `limn run` write it at their end. Here it is made anew, from what the "
+     "folder holds: after "
      "another\n"
      "  `show` was written, say. The pictures are in DIR/shown too, as svg and png.\n",
      run_report, false},
@@ -534,6 +536,7 @@ static const Option options[] = {
     {"--width", TEXT, AT(draw.width), 0},
     {"--lens", FLAG, AT(draw.lens), 0},
     {"--grad", FLAG, AT(draw.grad), 0},
+    {"--unfold", FLAG, AT(draw.unfold), 0},
     {"--dy", TEXT, AT(eval.dy), 0},
     {"--grads", TEXT, AT(eval.grads), 0},
     {"--save", TEXT, AT(eval.save), 0},

@@ -68,7 +68,9 @@ typedef struct {        // what one port gets
   PortEnd to;
   const Node *value; // the expression
   const Node *guard; // when …; NULL: always
-  bool plain;        // nothing but a wire: the value is the port
+  bool plain;        // nothing but a wire: the value is the port, or (NULL) the state
+  bool each;         // x[i] -> p[i].x: each of an array has its own
+  bool line;         // it speaks of lines that compute something
 } Route;
 
 typedef struct {

@@ -586,62 +586,71 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
 }
 
 // -- for pictures ---------------------------------------------------------------------------------
-// What the text says of a name that is neither a port nor a state; NULL: nothing.
-static const Node *local_value(const Maker *m, Name name) {
+// The line that this name stands for: a, b = f(x). NULL: it is no such name.
+static const Node *line_of(Maker *m, Name name) {
   const Node *body = m->h.body;
-  for (uint32_t i = 0; body && body->kind == N_BLOCK && i < body->nkid; i++) {
-    const Node *n = body->kid[i];
-    for (uint32_t k = 0; n->kind == N_EQUATION && k < n->kid[0]->nkid; k++)
-      if (n->kid[0]->kid[k]->name == name && !n->kid[0]->kid[k]->op) return n->kid[1];
+  for (uint32_t i = 0; body && i < body->nkid; i++) {
+    const Node *n = body->kid[i], *to = n->kind == N_EQUATION ? n->kid[0] : NULL;
+    for (uint32_t k = 0; to && k < to->nkid; k++)
+      if (!to->kid[k]->op && to->kid[k]->name == name) return with_ports(m, n);
   }
   return NULL;
 }
 
-static void add_end(Maker *m, Route *r, PortEnd end) {
-  for (uint32_t i = 0; i < r->from.n; i++)
-    if (r->from.at[i].part == end.part && r->from.at[i].port == end.port) return;
-  vec_push(m->w->arena, &r->from, end);
+static bool port_of_part(Maker *m, Name name, PortEnd *out) {
+  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
+  if (!dot) return false;
+  Name part = name_of(m->w->names, text, (size_t)(dot - text)),
+       port = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &part, sizeof part);
+  const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
+  int at = of ? port_named(of->out.at, of->out.n, port) : -1;
+  *out = (PortEnd){k, (uint32_t)at};
+  return at >= 0;
 }
 
-static void add_own(Maker *m, Route *r, uint32_t state) {
-  for (uint32_t i = 0; i < r->states.n; i++)
-    if (r->states.at[i] == state) return;
-  vec_push(m->w->arena, &r->states, state);
-}
-
-enum { NAMES_DEEP = 8 }; // names that stand for names: enough for a picture
-
-// Which ports and states a value is made of, through the names in between.
-static void ends_in(Maker *m, const Node *n, Route *r, uint32_t deep) {
+// Which ports and states a value is made of, each once. Lines are what they stand for.
+static void ends_in(Maker *m, const Node *n, Route *r, Table *seen) {
   if (!n) return;
-  if (n->kind == N_NAME) {
-    const char *text = name_text(m->w->names, n->name), *dot = strrchr(text, '.');
+  if (n->kind == N_NAME && !table_get(seen, &n->name, sizeof n->name)) {
     int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
-    const Node *local = own < 0 && state < 0 && !dot ? local_value(m, n->name) : NULL;
-    if (own >= 0) add_end(m, r, (PortEnd){0, (uint32_t)own});
-    if (state >= 0) add_own(m, r, (uint32_t)state);
-    if (local && deep < NAMES_DEEP) ends_in(m, with_ports(m, local), r, deep + 1);
-    if (dot) {
-      Name part = name_of(m->w->names, text, (size_t)(dot - text)),
-           port = name_from(m->w->names, dot + 1);
-      Id k = table_get(m->parts, &part, sizeof part);
-      const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
-      int at = of ? port_named(of->out.at, of->out.n, port) : -1;
-      if (at >= 0) add_end(m, r, (PortEnd){k, (uint32_t)at});
-    }
+    PortEnd end = {0, (uint32_t)own};
+    table_put(seen, &n->name, sizeof n->name, 1);
+    bool port = own >= 0 || port_of_part(m, n->name, &end);
+    if (port) vec_push(m->w->arena, &r->from, end);
+    if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
+    const Node *line = port || state >= 0 ? NULL : line_of(m, n->name);
+    if (line) r->line = true, ends_in(m, line->kid[1], r, seen);
   }
-  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, deep);
+  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, seen);
 }
 
-static void describe(Maker *m, PortEnd to, const Node *value, const Node *guard) {
+// i of x[i j]; 0: there is none
+static Name first_index(const Node *n) {
+  if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid) return 0;
+  const Node *i = n->kid[1]->kid[0]->kid[0];
+  return i->kind == N_NAME ? i->name : 0;
+}
+
+static void describe(Maker *m, PortEnd to, const Node *place, const Node *value,
+                     const Node *guard) {
   Route r = {.to = to, .value = value, .guard = guard};
-  ends_in(m, value, &r, 0);
+  r.each = first_index(place) && first_index(place) == first_index(value);
+  ends_in(m, value, &r, table_new(m->w->arena));
   const Node *base = value->kind == N_AT ? value->kid[0] : value;
-  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !local_value(m, base->name);
-  Route guarded = {0}; // the states that a guard speaks of lead to its label
-  if (r.plain) ends_in(m, guard, &guarded, 0);
-  for (uint32_t i = 0; i < guarded.states.n; i++) add_own(m, &r, guarded.states.at[i]);
+  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
   vec_push(m->w->arena, &m->s->route, r);
+}
+
+// A state that is a port of the wiring too has no line of its own for that.
+static void describe_states(Maker *m) {
+  for (uint32_t i = 0; i < m->s->out.n; i++) {
+    int state = own_state(m, m->s->out.at[i].name);
+    Route r = {.to = {0, i}, .plain = true};
+    if (state < 0) continue;
+    vec_push(m->w->arena, &r.states, (uint32_t)state);
+    vec_push(m->w->arena, &m->s->route, r);
+  }
 }
 
 static void describe_routes(Maker *m) {
@@ -650,15 +659,17 @@ static void describe_routes(Maker *m) {
     const Target *t = &m->target.at[i];
     if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
-      describe(m, (PortEnd){t->part, t->port}, t->route.at[k]->kid[0], t->route.at[k]->kid[2]);
+      describe(m, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
+               t->route.at[k]->kid[2]);
   }
   const Node *body = m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
     if (body->kid[i]->kind != N_EQUATION) continue;
     const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
     int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
-    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, n->kid[1], NULL);
+    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
   }
+  describe_states(m);
 }
 
 // -- put together without a text ------------------------------------------------------------------

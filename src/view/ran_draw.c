@@ -31,5 +31,6 @@ const char *machine_last(World *w, const Program *p) {
 Canvas *machine_draw(Infer *in, Arena *a, Program *p, const char *name, const WiringHow *how) {
   World *w = infer_world(in);
   const System *s = infer_system(in, p, name, first_use(p, w, name));
+  if (s && how->unfold) return wiring_unfold_draw(w, a, s);
   return s ? wiring_draw(w, a, s, how) : NULL;
 }

@@ -132,6 +132,7 @@ Canvas *who_draw(Infer *, Arena *, Program *);
 // wiring.c: a machine, or a wiring with its parts
 typedef struct {
   uint32_t depth; // levels that are opened; 1: its own; 0: as many as can be read
+  bool unfold;    // as a network, and unfolded
 } WiringHow;
 typedef struct System System; // infer/machines.h
 Canvas *wiring_draw(World *, Arena *, const System *, const WiringHow *);

@@ -114,7 +114,7 @@ static uint32_t dial_cable(Builder *b, uint32_t own) {
 // States of a plain wire with a guard are those of the guard.
 static bool is_wire(const Route *r) {
   if (r->plain && r->from.n == 1) return true;
-  return r->from.n + r->states.n == 1 && (r->plain || node_is_place(r->value));
+  return r->from.n + r->states.n == 1 && (r->plain || (!r->line && node_is_place(r->value)));
 }
 
 static bool was_before(const Route *r, uint32_t i) {
@@ -241,6 +241,23 @@ static void shared_pins(const Builder *b, const System *s, Unit *u, const bool *
   }
 }
 
+static bool is_read(const System *s, uint32_t part, uint32_t port) {
+  for (uint32_t i = 0; i < s->route.n; i++)
+    for (uint32_t k = 0; k < s->route.at[i].from.n; k++) {
+      const PortEnd *e = &s->route.at[i].from.at[k];
+      if (e->part == part + 1 && e->port == port) return true;
+    }
+  return false;
+}
+
+// How many outputs are shown: `mode`, the last one, only if a wire comes from it.
+static uint32_t shown_outputs(const Builder *b, const Part *part) {
+  const System *s = part->of;
+  bool own = b->s->wiring && !s->wiring && s->mode.n && s->out.n;
+  if (!own || strcmp(name_text(b->w->names, s->out.at[s->out.n - 1].name), "mode")) return s->out.n;
+  return s->out.n - !is_read(b->s, (uint32_t)(part - b->s->part.at), s->out.n - 1);
+}
+
 static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint32_t depth,
                            uint32_t levels, const bool *right);
 
@@ -261,7 +278,7 @@ static void add_part(Builder *b, const Part *part, const bool *right) {
   } else {
     for (uint32_t i = 0; i < s->in.n; i++)
       vec_push(b->arena, &u.in, pin_of(b, s, &s->in.at[i], false));
-    for (uint32_t i = 0; i < s->out.n; i++)
+    for (uint32_t i = 0; i < shown_outputs(b, part); i++)
       vec_push(b->arena, &u.out, pin_of(b, s, &s->out.at[i], false));
   }
   u.words = unit_words(b->arena, &u);

@@ -207,16 +207,16 @@ static void port_label(Canvas *c, const Pin *p, double x, double y, bool right) 
 
 // A port of a panel, seen from inside. A wire that goes nowhere ends in a dot.
 static void inner_port(Canvas *c, const Pin *p, double x, double y, bool named, bool right) {
-  double sign = right ? -1 : 1;
+  double sign = right ? -1 : 1, stub = 12 + (named ? pin_width(p) : 0);
   if (named) port_label(c, p, x + sign * 6, y + p->y - 4, right);
   if (p->cable) return;
   canvas_open(c, "", "wire", p->words ? p->words : "");
-  double from = right ? x - 12 : x; // wires run to the right
-  path_move(c, from, y + p->y), path_line(c, from + 12, y + p->y);
+  double from = right ? x - stub : x; // wires run to the right
+  path_move(c, from, y + p->y), path_line(c, from + stub, y + p->y);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
   canvas_close(c);
   canvas_open(c, "", "dot", "");
-  path_circle(c, x + sign * 12, y + p->y, 2.6);
+  path_circle(c, x + sign * stub, y + p->y, 2.6);
   canvas_paint(c, &(Paint){.fill = INK_LINE});
   canvas_close(c);
 }

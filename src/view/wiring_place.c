@@ -23,6 +23,7 @@ enum {
   JOG = 16,         // a line that is not straight by less than this should be straight
   HARDER = 4,       // so often it may pull harder,
   HARDEST = 64,     // up to this
+  LABELLED = 1024,  // a label can be anywhere on its wire: what leaves it is straight before others
   MANY_PULLS = 600, // cables: once has to do
   LARGE = 2000,     // units: they are not placed exactly
   OVER = 1000       // what it costs that lines lie one on the other, in crossings
@@ -42,12 +43,27 @@ double end_x(const Board *b, const CableEnd *e) {
 }
 
 // -- heights --------------------------------------------------------------------------------------
+// A label stands above its line, so that there is room over the line anyway: labels stand one above
+// the other as near as pins do.
+static int64_t label_gap(const Unit *above, const Unit *below) {
+  if (above->kind != UNIT_GUARD) return above->kind == UNIT_PASS ? 3 : NEAR;
+  return below->kind == UNIT_GUARD ? 0 : PART;
+}
+
+static bool is_low(UnitKind kind) { return kind == UNIT_PLATE || kind == UNIT_CHOICE; }
+
 static int64_t least_gap(const Unit *above, const Unit *below, uint32_t depth) {
+  if (above->kind == UNIT_GUARD || below->kind == UNIT_GUARD)
+    return (int64_t)ceil(above->height) + label_gap(above, below);
+  bool low = is_low(above->kind) || is_low(below->kind);
   bool passes = above->kind == UNIT_PASS || below->kind == UNIT_PASS;
   bool both = above->kind == UNIT_PASS && below->kind == UNIT_PASS;
   bool ports = above->kind == UNIT_IN || above->kind == UNIT_OUT;
   int64_t ports_apart = depth ? 0 : 4; // names of inner ports are part of them
-  return (int64_t)ceil(above->height) + (both ? LANE : passes ? BESIDE : ports ? ports_apart : SEP);
+  return (int64_t)ceil(above->height) + (both     ? LANE
+                                         : passes ? (low ? NEAR : BESIDE)
+                                         : ports  ? ports_apart
+                                                  : SEP);
 }
 
 int64_t units_apart(const Panel *p, uint32_t above, uint32_t below) {
@@ -58,9 +74,10 @@ int64_t units_apart(const Panel *p, uint32_t above, uint32_t below) {
 // Parts that share variables stand in a row, rather than ports with them.
 static int64_t weight_of(const Panel *p, const CableEnd *a, const CableEnd *b, bool first) {
   UnitKind from = p->unit.at[a->unit].kind, to = p->unit.at[b->unit].kind;
-  bool helps = from == UNIT_PLATE || from == UNIT_GUARD || from == UNIT_CHOICE;
+  bool helps = from == UNIT_PLATE || from == UNIT_CHOICE;
   bool passes = from == UNIT_PASS || to == UNIT_PASS;
   if (from == UNIT_PASS && to == UNIT_PASS) return 64;
+  if (from == UNIT_GUARD) return LABELLED;
   if (p->shares && (passes || from == UNIT_IN || to == UNIT_OUT)) return 6;
   return (passes || helps ? 32 : 12) + (first ? 3 : 0);
 }

@@ -28,12 +28,14 @@ typedef struct { // a part, or one of an array
   const char *name;
   uint32_t layer;
   Ids source, input, peer; // neurons that it hears from, inputs, peers that it hears from
-  bool out, opened;
+  const char *out;         // the output that shows its value; NULL: none does
+  bool opened;
   double x, y;
 } Neuron;
 
 typedef struct {
   const char *name;
+  bool heard; // otherwise it is left out
   double x, y;
 } Input;
 
@@ -51,7 +53,7 @@ typedef struct {
   uint32_t *first, *count;             // [part] its neurons
   uint32_t *first_input, *input_count; // [port]
   uint32_t layers;
-  const char *y, *dy; // what the whole gives, and what comes back
+  const char *y, *dy; // what the whole gives, and what comes back; dy NULL: nothing does
 } Net;
 
 // -- ways forth and back --------------------------------------------------------------------------
@@ -84,6 +86,7 @@ static void find_arcs(Net *n) {
   for (uint32_t i = 0; i < n->s->route.n; i++) {
     const Route *r = &n->s->route.at[i];
     bool back = end_is_back(n, &r->to, false);
+    if (back && r->to.part) n->dy = "";
     for (uint32_t k = 0; r->to.part && k < r->from.n; k++) {
       const PortEnd *e = &r->from.at[k];
       if (!e->part || e->part == r->to.part || end_is_back(n, e, true) != back) continue;
@@ -162,20 +165,33 @@ static void tie_parts(Net *n, const Arc *a) {
     }
 }
 
+static void tie_input(Net *n, const Route *r, const PortEnd *e) {
+  uint32_t part = r->to.part - 1, inputs = n->input_count[e->port];
+  bool each = r->each && n->count[part] == inputs;
+  for (uint32_t i = 0; i < n->count[part]; i++)
+    for (uint32_t j = 0; j < inputs; j++) {
+      if (each && i != j) continue;
+      add_once(n, &n->neuron.at[n->first[part] + i].input, n->first_input[e->port] + j);
+      n->input.at[n->first_input[e->port] + j].heard = true;
+    }
+}
+
+// The first output that is made of a value shows it.
+static void tie_output(Net *n, const Route *r, const PortEnd *e) {
+  const char *name = name_text(n->w->names, n->s->out.at[r->to.port].name);
+  if (!n->y) n->y = name;
+  for (uint32_t i = 0; i < n->count[e->part - 1]; i++) {
+    Neuron *u = &n->neuron.at[n->first[e->part - 1] + i];
+    if (!u->out) u->out = text_cut(n->arena, FACE_ITALIC, KIND_SIZE, name, 60);
+  }
+}
+
 static void tie_route(Net *n, const Route *r) {
   for (uint32_t k = 0; k < r->from.n; k++) {
     const PortEnd *e = &r->from.at[k];
     if (end_is_back(n, e, true) || end_is_back(n, &r->to, false)) continue;
-    if (!e->part && r->to.part)
-      for (uint32_t i = 0; i < n->count[r->to.part - 1]; i++)
-        for (uint32_t j = 0; j < n->input_count[e->port]; j++)
-          add_once(n, &n->neuron.at[n->first[r->to.part - 1] + i].input,
-                   n->first_input[e->port] + j);
-    if (e->part && !r->to.part) {
-      n->y = name_text(n->w->names, n->s->out.at[r->to.port].name);
-      for (uint32_t i = 0; i < n->count[e->part - 1]; i++)
-        n->neuron.at[n->first[e->part - 1] + i].out = true;
-    }
+    if (!e->part && r->to.part) tie_input(n, r, e);
+    if (e->part && !r->to.part) tie_output(n, r, e);
     if (e->part && e->part == r->to.part) // an array whose parts hear each other
       for (uint32_t i = 0; i < n->count[e->part - 1]; i++)
         for (uint32_t j = 0; j < n->count[e->part - 1]; j++)
@@ -230,8 +246,9 @@ static void tie(Net *n, Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, b
   end_pin(p, &end)->cable = cable + 1;
 }
 
+// What comes back, if anything does, is above what peers say.
 static void add_pins(Net *n, Unit *u, Talk talk) {
-  for (uint32_t i = 0; i <= talk.hears; i++) vec_push(n->arena, &u->in, (Pin){0});
+  for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u->in, (Pin){0});
   for (uint32_t i = 0; i <= talk.says; i++) vec_push(n->arena, &u->out, (Pin){0});
 }
 
@@ -257,6 +274,7 @@ static void add_side(Net *n, Panel *p, const char *name, bool right, uint32_t un
 // Peers stand one above the other in a panel: what one says goes to those that hear it.
 static void add_peers(Net *n, Panel *p, const Ids *ids) {
   uint32_t *next = NEW_ARRAY(n->arena, uint32_t, ids->n + 1);
+  for (uint32_t i = 0; i < ids->n; i++) next[i] = n->dy != NULL;
   for (uint32_t i = 0; i < ids->n; i++) {
     const char *name = n->neuron.at[ids->at[i]].name;
     if (!talk_of(n, ids, ids->at[i]).says) continue;
@@ -266,7 +284,7 @@ static void add_peers(Net *n, Panel *p, const Ids *ids) {
     tie(n, p, p->cable.n - 1, i, 1, true);
     for (uint32_t k = 0; k < ids->n; k++)
       if (holds(&n->neuron.at[ids->at[k]].peer, ids->at[i]))
-        tie(n, p, p->cable.n - 1, k, ++next[k], false);
+        tie(n, p, p->cable.n - 1, k, next[k]++, false);
   }
 }
 
@@ -280,7 +298,7 @@ static void add_neuron(Net *n, Panel *p, const Ids *siblings, uint32_t id) {
   if (v->opened) {
     u.dashed = true;
     u.words = arena_format(n->arena, "%s, which is opened elsewhere", v->name);
-  } else {
+  } else if (v->source.n || v->input.n) {
     v->opened = true;
     u.kind = UNIT_PANEL;
     u.inner = managed_panel(n, v->name, &v->source, &v->input, talk, p->depth + 1);
@@ -307,10 +325,7 @@ static Panel *managed_panel(Net *n, const char *name, const Ids *neurons, const 
   add_peers(n, p, neurons);
   add_side(n, p, n->y, true, units);
   if (talk.says) add_port(n, p, "say", true);
-  if (n->dy)
-    add_side(n, p, n->dy, false, units);
-  else
-    add_port(n, p, "", false);
+  if (n->dy) add_side(n, p, n->dy, false, units);
   for (uint32_t i = 0; i < talk.hears; i++) add_port(n, p, "hear", false);
   panel_finish(n->arena, p);
   return p;
@@ -385,10 +400,16 @@ static void pair_label(Canvas *c, const Net *n, double x, double y, const char *
   canvas_close(c);
 }
 
+static double half_width(const Neuron *u) {
+  return fmax(RADIUS, text_width(FACE_ITALIC, KIND_SIZE, u->name) / 2 + 5);
+}
+
 static void peer_line(Canvas *c, const Neuron *a, const Neuron *b, double x, double y) {
   double bow = 14 + fabs(b->y - a->y) * 0.22, sign = b->y > a->y ? 1 : -1;
-  double x0 = a->x + x + sign * RADIUS * 0.7, y0 = a->y + y + sign * RADIUS * 0.72;
-  double x1 = b->x + x + sign * RADIUS * 0.7, y1 = b->y + y - sign * RADIUS * 0.72;
+  double x0 = a->x + x + sign * (half_width(a) - RADIUS * 0.3),
+         y0 = a->y + y + sign * RADIUS * 0.72;
+  double x1 = b->x + x + sign * (half_width(b) - RADIUS * 0.3),
+         y1 = b->y + y - sign * RADIUS * 0.72;
   canvas_open(c, "", "touch", "peers");
   path_move(c, x0, y0);
   path_cubic(c, x0 + sign * bow, y0 + (y1 - y0) * 0.3, x1 + sign * bow, y1 - (y1 - y0) * 0.3, x1,
@@ -401,10 +422,9 @@ static void peer_line(Canvas *c, const Neuron *a, const Neuron *b, double x, dou
 }
 
 static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, double x, double y) {
-  double wide = text_width(FACE_ITALIC, KIND_SIZE, u->name);
+  double half = half_width(u);
   canvas_open(c, u->name, "glyph", u->name);
-  path_rect(c, u->x + x - fmax(RADIUS, wide / 2 + 5), u->y + y - RADIUS,
-            2 * fmax(RADIUS, wide / 2 + 5), 2 * RADIUS, RADIUS);
+  path_rect(c, u->x + x - half, u->y + y - RADIUS, 2 * half, 2 * RADIUS, RADIUS);
   canvas_paint(c, &(Paint){.fill = fill_of(id), .stroke = edge_of(id), .width = 1.6});
   canvas_text(c, u->x + x, u->y + y + 4,
               &(Text){.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = ANCHOR_MIDDLE}, u->name);
@@ -433,7 +453,7 @@ static void network_paint(Canvas *c, const Net *n, double x, double y) {
     }
     for (uint32_t k = 0; k < u->peer.n; k++) peer_line(c, &n->neuron.at[u->peer.at[k]], u, x, y);
     if (u->out) double_line(c, n, to, (Spot){to.x + RADIUS + 36, to.y}, RADIUS + 1, 0, "");
-    if (u->out) pair_label(c, n, to.x + RADIUS + 41, to.y, n->y, false);
+    if (u->out) pair_label(c, n, to.x + RADIUS + 41, to.y, u->out, false);
   }
   for (uint32_t i = 0; i < n->input.n; i++) input_paint(c, n, &n->input.at[i], x, y);
   for (uint32_t i = 0; i < n->neuron.n; i++) neuron_paint(c, &n->neuron.at[i], i, x, y);
@@ -463,8 +483,33 @@ static const char *about(const Net *n) {
   return b.at;
 }
 
+// Inputs that only say how values should change are not part of the network.
+static void drop_unheard(Net *n) {
+  uint32_t kept = 0, *at = NEW_ARRAY(n->arena, uint32_t, n->input.n + 1);
+  for (uint32_t i = 0; i < n->input.n; i++)
+    if (n->input.at[i].heard) at[i] = kept, n->input.at[kept++] = n->input.at[i];
+  n->input.n = kept;
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    Ids *ids = &n->neuron.at[i].input;
+    for (uint32_t k = 0; k < ids->n; k++) ids->at[k] = at[ids->at[k]];
+  }
+}
+
+// What leaves comes from the last layer, and from it only: a value that others are made of is
+// inside of these.
+static bool ends_well(const Net *n) {
+  bool any = false, inside = false;
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    const Neuron *u = &n->neuron.at[i];
+    any |= u->out != NULL;
+    inside |= u->out && u->layer + 1 < n->layers;
+  }
+  return any && !inside;
+}
+
 static bool read_network(Net *n) {
-  n->y = "y";
+  for (uint32_t i = 0; i < n->s->part.n; i++)
+    if (n->s->part.at[i].of->shares) return false;
   for (uint32_t i = 0; i < n->s->in.n; i++)
     if (is_way_back(n, n->s, &n->s->in.at[i], false)) n->dy = "";
   find_arcs(n);
@@ -473,10 +518,10 @@ static bool read_network(Net *n) {
   if (!n->neuron.n || n->neuron.n > NEURONS) return false;
   for (uint32_t i = 0; i < n->forth.n; i++) tie_parts(n, &n->forth.at[i]);
   for (uint32_t i = 0; i < n->s->route.n; i++) tie_route(n, &n->s->route.at[i]);
+  if (!n->y) return false;
   if (n->back.n || n->dy) n->dy = arena_format(n->arena, "Δ%.60s", n->y);
-  bool any = false;
-  for (uint32_t i = 0; i < n->neuron.n; i++) any |= n->neuron.at[i].out;
-  return any && find_layers(n);
+  drop_unheard(n);
+  return find_layers(n) && ends_well(n);
 }
 
 Canvas *wiring_unfold_draw(World *w, Arena *a, const System *s) {
