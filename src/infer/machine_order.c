@@ -81,6 +81,7 @@ static void begin_line(Order *o, uint32_t line) {
 }
 
 static void do_line(Order *o, uint32_t line) {
+  if (o->wrong) return;
   uint32_t *next = o->next;
   begin_line(o, line);
   while (o->way.n && !o->wrong) {

@@ -10,7 +10,7 @@ not_ok() { echo "not ok $1"; }
 
 # every program of tests/errors
 cd "$root/tests/errors" || exit 1
-bad="" shown=0 wrong=0
+bad="" shown=0 wrong=0 asked=0
 for file in *.limn; do
   base=${file%.limn}
   grep -q ': error: ' "$base.err" || continue
@@ -18,12 +18,13 @@ for file in *.limn; do
   rm -f "$dir/a.svg"
   "$LIMN" draw "$file" -o "$dir/a.svg" >"$dir/out" 2>"$dir/err"
   if [ $? -ne 1 ] || ! cmp -s "$dir/err" "$base.err"; then bad="$bad $base"; fi
+  case $base in machine_*) ;; *) asked=$((asked + 1)) ;; esac # machines are drawn only when they are well
   [ -e "$dir/a.svg" ] || continue
   shown=$((shown + 1))
   grep -q 'a.svg' "$dir/out" && grep -q '<desc' "$dir/a.svg" && grep -q 'ink-wrong' "$dir/a.svg" || bad="$bad $base:picture"
 done
 if [ -z "$bad" ]; then ok "$wrong programs with errors, drawn"; else not_ok "programs with errors, drawn:$bad"; fi
-if [ $shown -ge $((wrong * 4 / 5)) ]; then ok "$shown of $wrong have a picture"; else not_ok "only $shown of $wrong have a picture"; fi
+if [ $shown -ge $((asked * 4 / 5)) ]; then ok "$shown of $asked have a picture"; else not_ok "only $shown of $asked have a picture"; fi
 
 # what users meet most: the picture has no faults of its own
 faults=""
