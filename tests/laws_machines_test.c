@@ -271,6 +271,19 @@ static uint64_t frozen(Arena *a, const Made *r, uint64_t seed) {
   ran_free(&number);
   return n;
 }
+
+// The same of compiled code, whose numbers live in variables.
+static void frozen_when_compiled(void **state) {
+  (void)state;
+  Ran r = ran_text("machine Still(x: R[]) -> (y: R[], z: R[]) {\n"
+                   "  state k : R[] = 0.5, s : R[] = 0, m : {red, green} = green\n"
+                   "  next s = s + k * x when m = green else 7\n  y = s\n  z = k\n}\n"
+                   "run Still(x: 2) for 10 ticks\n",
+                   true);
+  const Channel *y = ran_channel(&r, 0, "y"), *z = ran_channel(&r, 0, "z");
+  for (uint32_t i = 0; i < 10; i++) assert_true(y->value.at[i] == i && z->value.at[i] == 0.5);
+  ran_free(&r);
+}
 static void frozen_is_static(void **state) {
   (void)state;
   for_all("8 frozen wirings", frozen, with_own);
@@ -351,7 +364,8 @@ int main(void) {
       cmocka_unit_test(identity_changes_nothing), cmocka_unit_test(nested_is_flat),
       cmocka_unit_test(order_means_nothing),      cmocka_unit_test(parallel_is_independent),
       cmocka_unit_test(euler_commutes),           cmocka_unit_test(frozen_is_static),
-      cmocka_unit_test(maps_of_states),           cmocka_unit_test(texts_come_back),
+      cmocka_unit_test(frozen_when_compiled),     cmocka_unit_test(maps_of_states),
+      cmocka_unit_test(texts_come_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

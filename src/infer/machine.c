@@ -47,8 +47,15 @@ int own_state(const Maker *m, Name name) {
   return -1;
 }
 
+uint32_t last_change(const Maker *m, ChangeKind kind, uint32_t at) {
+  return table_get(m->changed, (uint32_t[2]){kind, at}, 2 * sizeof(uint32_t));
+}
+
 void add_change(Maker *m, Change c) {
-  if (c.value) vec_push(m->w->arena, &m->change, c);
+  if (!c.value) return;
+  c.before = last_change(m, c.kind, c.at);
+  vec_push(m->w->arena, &m->change, c);
+  table_put(m->changed, (uint32_t[2]){c.kind, c.at}, 2 * sizeof(uint32_t), m->change.n);
 }
 
 Type full_type(Maker *m, const Type *own) {
@@ -246,7 +253,7 @@ void add_states(Maker *m, Env *env, const Node *n) {
 }
 
 // -- modes ----------------------------------------------------------------------------------------
-void add_modes(Maker *m, const Node *block) {
+bool add_modes(Maker *m, const Node *block) {
   World *w = m->w;
   Ids names = {0};
   for (uint32_t i = 0; i < block->nkid; i++) {
@@ -254,7 +261,7 @@ void add_modes(Maker *m, const Node *block) {
     if (n->kind != N_MODE) continue;
     if (m->s->mode.n == MODES_LIMIT) {
       diag_error(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
-      return;
+      return false;
     }
     for (uint32_t k = 0; k < names.n; k++)
       if (names.at[k] == n->name)
@@ -265,7 +272,7 @@ void add_modes(Maker *m, const Node *block) {
     add_in_ports(m, m->env, n->kid[0], bit);
     add_out_ports(m, m->env, n->kid[1], bit);
   }
-  if (!names.n) return;
+  if (!names.n) return true;
   if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
   vec_push(w->arena, &w->label_names, names);
   Type own = {.base = BASE_LABEL, .count = size_of(w, names.n), .names = w->label_names.n - 1};
@@ -276,6 +283,7 @@ void add_modes(Maker *m, const Node *block) {
            (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = m->def->span});
   vec_push(w->arena, &m->s->out,
            (Port){.name = mode, .type = own, .modes = ~(uint64_t)0, .span = m->def->span});
+  return true;
 }
 
 static Val label_constant(Maker *m, const Type *own, uint32_t k, Span span) {
@@ -376,6 +384,22 @@ Value eval_typed(Maker *m, Env *env, const Node *brackets, const Node *expr, con
 }
 
 // -- lines ----------------------------------------------------------------------------------------
+static void no_state(Maker *m, Name name, Span span) {
+  World *w = m->w;
+  const char *text = name_text(w->names, name);
+  bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
+  const char **all = NEW_ARRAY(w->arena, const char *, m->s->own.n + 1);
+  for (uint32_t i = 0; i < m->s->own.n; i++) all[i] = name_text(w->names, m->s->own.at[i].name);
+  const char *near = nearest_name(text, all, m->s->own.n);
+  Id e = diag_error(w->diags, span, in ? "`%s` comes from outside, so only there it can change"
+                                       : "there is no state `%s` here",
+                    text);
+  if (near)
+    diag_help(w->diags, e, "did you mean `%s`?", near);
+  else if (!in)
+    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
+}
+
 static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
   World *w = m->w;
   const Node *lhs = n->kid[0]->kid[0];
@@ -389,8 +413,7 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
     return;
   }
   if (!own) {
-    Id e = diag_error(w->diags, lhs->name_span, "there is no state `%s` here", name);
-    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", name);
+    no_state(m, lhs->name, lhs->name_span);
     return;
   }
   if (own->base != BASE_R) {
@@ -431,8 +454,7 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
   int at = own_state(m, n->name), port = port_named(m->s->in.at, m->s->in.n, n->name);
   bool shared = at < 0 && port >= 0 && m->s->shares;
   if (at < 0 && !shared) {
-    Id e = diag_error(w->diags, n->name_span, "there is no state `%s` here", name);
-    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", name);
+    no_state(m, n->name, n->name_span);
     return;
   }
   const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;
@@ -472,7 +494,10 @@ static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
     const char *near = nearest_name(name_text(w->names, n->name), all, m->s->mode.n);
     Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here",
                       name_text(w->names, n->name));
-    if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+    if (near)
+      diag_help(w->diags, e, "did you mean `%s`?", near);
+    else if (!m->s->mode.n)
+      diag_help(w->diags, e, "`mode %s { … }` declares one", name_text(w->names, n->name));
     return;
   }
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
@@ -525,7 +550,7 @@ static void do_learn(Maker *m, Env *env, const Node *n) {
   World *w = m->w;
   int at = own_state(m, n->name);
   if (at < 0) {
-    diag_error(w->diags, n->name_span, "there is no state `%s` here", name_text(w->names, n->name));
+    no_state(m, n->name, n->name_span);
     return;
   }
   Value v = eval_alone(m->b, env, over_all(m, env, n->kid[2]));
@@ -564,7 +589,7 @@ static void do_equation(Maker *m, Env *env, const Node *n) {
   if (v.n != 1) v = value_error(m->b, n->span);
   Id wire = fit_value(m, v.at[0], own, n->kid[1]->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
-  if (wire) v = value_one(m->b, val_wire(m->b, wire, n->span));
+  v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);
   env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
 }
 
@@ -611,6 +636,8 @@ void make_block(Maker *m, Env *env, const Node *block, int mode) {
     const Node *n = block->kid[i];
     switch (n->kind) {
     case N_MODE:
+      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "a mode has no modes in it");
+      break;
     case N_PART:
     case N_ROUTE:
     case N_CALL:

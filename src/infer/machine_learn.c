@@ -97,11 +97,17 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
   const char *word = optimiser_word(w, l->optimiser), *name = state->path;
   Def *d = word ? optimiser_named(m->in, p, word) : NULL;
   if (!d) {
-    diag_error(w->diags, l->optimiser->span, "there is no such optimiser");
+    diag_error(w->diags, l->optimiser->span, word ? "there is no optimiser `%s` here"
+                                                  : "an optimiser is wanted here, as `gd(0.1)`",
+               word);
     return false;
   }
   check_optimiser_call(m->in, p, d, l->optimiser);
   Type own = m->held.at[l->at].own;
+  if (state->next) {
+    diag_error(w->diags, l->span, "`%s` learns, but there is a `next %s = …` too", name, name);
+    return false;
+  }
   if (own.base != BASE_R) {
     diag_error(w->diags, l->span, "only numbers learn, and `%s` is %s", name, own_text(w, &own));
     return false;

@@ -1,6 +1,7 @@
 // The order of what a machine says. Lines of a machine are equations that all hold at once, so
 // their order in the text means nothing; they are worked off so that a name is known before it is
 // read. What a line reads are the names in it; a state is read as it was, so only `next x` waits.
+// Depth first, with a stack of its own: a chain may be as long as the text.
 #include "infer/maker.h"
 
 typedef struct {
@@ -8,7 +9,9 @@ typedef struct {
   const Nodes *node;
   Table *made;       // Name to the number of the line that makes it + 1
   uint8_t *state;    // [line] 0 new, 1 being done, 2 done
+  Ids *needs;        // [line] the lines that it reads from
   VEC(uint32_t) way; // lines that are being done
+  uint32_t *next;    // [line] which of them is looked at next
   Nodes *out;
   bool wrong;
 } Order;
@@ -59,34 +62,44 @@ static void tell(Order *o, uint32_t line) {
   o->wrong = true;
 }
 
-static void do_line(Order *o, uint32_t line);
-
-static void need_names(Order *o, const Node *n) {
-  if (!n || o->wrong) return;
+static void find_needs(Order *o, const Node *n, Ids *out) {
+  if (!n) return;
   Name name = n->kind == N_NAME ? n->name : n->kind == N_NEXT ? next_name(o->m->w, n->name) : 0;
   Id line = name ? table_get(o->made, &name, sizeof name) : 0;
-  if (line) do_line(o, line - 1);
-  for (uint32_t i = 0; i < n->nkid; i++) need_names(o, n->kid[i]);
+  if (line) vec_push(o->m->w->arena, out, line - 1);
+  for (uint32_t i = 0; i < n->nkid; i++) find_needs(o, n->kid[i], out);
+}
+
+static void begin_line(Order *o, uint32_t line) {
+  const Node *n = o->node->at[line];
+  if (o->state[line] == 1) tell(o, line);
+  if (o->state[line]) return;
+  o->state[line] = 1;
+  vec_push(o->m->w->arena, &o->way, line);
+  for (uint32_t i = n->kind == N_EQUATION; i < n->nkid; i++)
+    find_needs(o, n->kid[i], &o->needs[line]);
 }
 
 static void do_line(Order *o, uint32_t line) {
-  if (o->state[line] == 2 || o->wrong) return;
-  if (o->state[line] == 1) {
-    tell(o, line);
-    return;
+  uint32_t *next = o->next;
+  begin_line(o, line);
+  while (o->way.n && !o->wrong) {
+    uint32_t top = o->way.at[o->way.n - 1];
+    if (next[top] < o->needs[top].n) {
+      begin_line(o, o->needs[top].at[next[top]++]);
+      continue;
+    }
+    o->way.n--;
+    o->state[top] = 2;
+    vec_push(o->m->w->arena, o->out, o->node->at[top]);
   }
-  const Node *n = o->node->at[line];
-  o->state[line] = 1;
-  vec_push(o->m->w->arena, &o->way, line);
-  for (uint32_t i = n->kind == N_EQUATION; i < n->nkid; i++) need_names(o, n->kid[i]);
-  o->way.n--;
-  o->state[line] = 2;
-  if (!o->wrong) vec_push(o->m->w->arena, o->out, n);
 }
 
 bool order_statements(Maker *m, const Nodes *nodes, Nodes *out) {
   Order o = {.m = m, .node = nodes, .made = table_new(m->w->arena), .out = out};
   o.state = NEW_ARRAY(m->w->arena, uint8_t, nodes->n + 1);
+  o.next = NEW_ARRAY(m->w->arena, uint32_t, nodes->n + 1);
+  o.needs = NEW_ARRAY(m->w->arena, Ids, nodes->n + 1);
   for (uint32_t i = 0; i < nodes->n; i++) note_made(&o, i);
   for (uint32_t i = 0; i < nodes->n; i++) do_line(&o, i);
   return !o.wrong;

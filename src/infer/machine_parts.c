@@ -87,6 +87,12 @@ static bool array_axis(Maker *m, const Node *brackets, Axis *axis) {
     return false;
   }
   *axis = (Axis){.size = size_eval(m->b, m->env, items->kid[0], false)};
+  int64_t n;
+  if (axis->size && size_value(m->w, axis->size, &n) && n < 1) {
+    diag_error(m->w->diags, items->kid[0]->span, "an array of parts has members: %lld is too few",
+               (long long)n);
+    return false;
+  }
   if (items->kid[0]->kind == N_NAME) axis->label = items->kid[0]->name;
   return axis->size != 0;
 }
@@ -129,8 +135,10 @@ static void named_parts(Maker *m, const Node *n) {
   Called c = machine_called(m, n->kid[1]);
   Def *d = c.def;
   double every = 1;
-  if (n->kid[2] && (!static_number(m->b, m->env, n->kid[2], &every) || !(every > 0)))
-    diag_error(m->w->diags, n->kid[2]->span, "how often it steps is a number above 0");
+  if (n->kid[2] && (!static_number(m->b, m->env, n->kid[2], &every) || !(every >= 1) ||
+                    every != floor(every)))
+    diag_error(m->w->diags, n->kid[2]->span,
+               "every how many ticks it steps is a whole number from 1 on");
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
     const Node *lhs = n->kid[0]->kid[i];
     Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
@@ -272,6 +280,12 @@ static Node *port_name(Maker *m, const Node *n) {
   if (broken) return tree_node(m->w, N_ERROR, n->span, 0, NULL);
   if (!p) return NULL;
   if (!has_port(m, p, n)) return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  if (brackets && !p->array) {
+    Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
+                      name_text(m->w->names, p->name));
+    diag_note(m->w->diags, e, p->span, "an array is `%s[3] : …`", name_text(m->w->names, p->name));
+    return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  }
   Node *name = tree_name(m->w, dotted(m->w, p->name, n->name), n->span);
   return brackets ? tree_node(m->w, N_AT, n->span, 2, (Node *[]){name, (Node *)brackets}) : name;
 }
@@ -283,7 +297,7 @@ Node *with_ports(Maker *m, const Node *n) {
     port = port_name(m, n->kid[0]);
     if (port && port->kind == N_AT)
       return tree_node(m->w, N_AT, n->span, 2,
-                       (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], n->kid[1])});
+                       (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
   }
   Node *copy = NULL;
   for (uint32_t i = 0; i < n->nkid; i++) {
@@ -300,6 +314,19 @@ Node *with_ports(Maker *m, const Node *n) {
 }
 
 // -- wires ----------------------------------------------------------------------------------------
+static void no_part(Maker *m, const Node *name) {
+  World *w = m->w;
+  const char *text = name_text(w->names, name->name);
+  const char **all = NEW_ARRAY(w->arena, const char *, m->s->part.n + 1);
+  for (uint32_t i = 0; i < m->s->part.n; i++) all[i] = name_text(w->names, m->s->part.at[i].name);
+  const char *near = nearest_name(text, all, m->s->part.n);
+  Id e = diag_error(w->diags, name->span, "there is no part `%s` here", text);
+  if (near)
+    diag_help(w->diags, e, "did you mean `%s`?", near);
+  else
+    diag_help(w->diags, e, "`%s : Name` declares one", text);
+}
+
 static void no_target(Maker *m, const Node *to) {
   World *w = m->w;
   const char **all = NEW_ARRAY(w->arena, const char *, m->target.n + m->s->out.n + 1);
@@ -309,6 +336,10 @@ static void no_target(Maker *m, const Node *to) {
   const char *text = to->kind == N_NAME ? name_text(w->names, to->name) : NULL;
   const char *near = text ? nearest_name(text, all, n) : NULL;
   if (to->kind == N_ERROR) return;
+  if (to->kind == N_DOT && to->kid[0]->kind == N_NAME) {
+    no_part(m, to->kid[0]);
+    return;
+  }
   Id e = diag_error(w->diags, to->span, text ? "`%s` is not a port that a wire can lead to"
                                              : "a wire leads to a port: `p.a`, or one of this wiring",
                     text ? text : "");

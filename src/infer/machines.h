@@ -149,6 +149,7 @@ typedef struct {
   double step, tolerance; // 0: as usual
   VEC(RunStart) start;
   const char *path; // a table with a column for each input; NULL: none
+  const char *set;  // a set of data with a field for each input, a row for each tick; NULL: none
 } Run;
 
 typedef enum {

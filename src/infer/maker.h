@@ -6,7 +6,7 @@
 #include "infer/builtin.h"
 #include "infer/machines.h"
 
-enum { ANY_MODE = -1, MODES_LIMIT = 64, FIRST_PASS = 2 };
+enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 1000000, FIRST_PASS = 2 };
 
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
@@ -15,6 +15,7 @@ typedef struct {
   int mode;
   Id value, when; // wires; when: 0 = always
   Span span;
+  uint32_t before; // the one before it that speaks of the same; its number + 1
 } Change; // what a line of the text says of a port or a state
 
 typedef struct {
@@ -54,6 +55,7 @@ typedef struct Maker {
   Id mode;    // the wire of its mode; 0: it has only one
   VEC(Held) held;
   VEC(Change) change;
+  Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
   VEC(Target) target;
   Table *parts; // Name to its number + 1
@@ -73,12 +75,13 @@ Node *as_root(World *, const Node *cond); // a number that grows through 0 when 
 int own_state(const Maker *, Name);                           // its number; -1: none
 int port_named(const Port *, uint32_t n, Name);               // its number; -1: none
 void add_change(Maker *, Change);
+uint32_t last_change(const Maker *, ChangeKind, uint32_t at); // its number + 1; 0: none
 Value eval_typed(Maker *, Env *, const Node *brackets, const Node *expr, const Node *pad,
                  const Type *own, Span); // like eval_equation; labels by their names
 void add_in_ports(Maker *, Env *, const Node *params, uint64_t modes);
 void add_out_ports(Maker *, Env *, const Node *result, uint64_t modes);
 void add_states(Maker *, Env *, const Node *states);
-void add_modes(Maker *, const Node *block);
+bool add_modes(Maker *, const Node *block); // false: there are too many
 void make_block(Maker *, Env *, const Node *block, int mode);
 
 // machine_order.c: the statements of a block, what is read behind what makes it

@@ -125,12 +125,26 @@ static bool number_of_node(Infer *in, Program *p, const Node *n, double *out) {
   return static_number(&b, env, n, out);
 }
 
+// A label by its name, which means nothing outside of its type.
+static Value label_value(Body *b, const Node *n, const Type *own) {
+  World *w = b->w;
+  const Ids *names = &w->label_names.at[own->names];
+  for (uint32_t i = 0; i < names->n; i++)
+    if (names->at[i] == n->name)
+      return value_one(b, val_fill(b, val_literal(b, i, n->span), *own));
+  diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
+             own_text(w, own));
+  return value_error(b, n->span);
+}
+
 static Diagram *value_alone(Infer *in, Program *p, const Node *n, const Type *want) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "start"));
   b->env = env_new(in, NULL, p->scope, b);
   Type own = without_pass(w, *want);
-  Value v = n->kind == N_LIST
+  bool label = own.base == BASE_LABEL && own.names && n->kind == N_NAME;
+  Value v = label ? label_value(b, n, &own)
+            : n->kind == N_LIST
                 ? list_value(b, b->env, n, "list", false, &own, n->span)
                 : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
   if (v.n != 1 || v.at[0].error) return NULL;
@@ -191,13 +205,35 @@ static bool read_start(const Looker *l, const Node *arg, uint32_t number, RunSta
   return out->value != NULL;
 }
 
+static bool is_given(const Run *r, SightKind kind, uint32_t at) {
+  for (uint32_t i = 0; i < r->start.n; i++)
+    if (r->start.at[i].kind == kind && r->start.at[i].at == at) return true;
+  return false;
+}
+
 static void read_starts(const Looker *l, const Node *call, Run *r) {
   uint32_t plain = 0;
   for (uint32_t i = 1; i < call->nkid; i++) {
     RunStart s;
     const Node *arg = call->kid[i];
-    if (read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s))
-      vec_push(l->in->w->arena, &r->start, s);
+    if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
+    if (is_given(r, s.kind, s.at))
+      diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
+                 name_text(l->in->w->names, s.name));
+    vec_push(l->in->w->arena, &r->start, s);
+  }
+}
+
+// Every input has a value, or a table that may have a column for it.
+static void check_given(Infer *in, const Run *r) {
+  World *w = in->w;
+  const System *s = r->system;
+  for (uint32_t i = 0; !r->path && !r->set && i < s->in.n; i++) {
+    if (is_given(r, SEES_IN, i)) continue;
+    const char *port = name_text(w->names, s->in.at[i].name), *name = name_text(w->names, s->name);
+    Id e = diag_error(w->diags, r->span, "port `%s` of `%s` has no source", port, name);
+    diag_help(w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`", name, port);
+    return;
   }
 }
 
@@ -222,7 +258,7 @@ static void read_by(Infer *in, Program *p, const Node *by, Run *r) {
       (by->kid[1]->nkid != 1 || !number_of_node(in, p, by->kid[1]->kid[0], &k) || !(k > 0)))
     diag_error(in->w->diags, by->kid[1]->span, "a number above 0 is wanted here");
   bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
-  if (fixed && !(k > 0))
+  if (fixed && by->kind != N_AT)
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
   if (fixed)
     r->step = k;
@@ -238,6 +274,7 @@ static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
     double k = 0;
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
+    said |= length;
     if (!number_of_node(in, p, c->kid[0], &k) || !(k > 0) || !(k < 1e15)) {
       diag_error(w->diags, c->kid[0]->span, "a number above 0 is wanted here");
       continue;
@@ -247,7 +284,6 @@ static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
       continue;
     }
     r->end = k;
-    said = true;
     bool ticks = c->kind == N_LASTS && !strcmp(name_text(w->names, c->name), "ticks");
     if (c->kind == N_LASTS && !ticks)
       diag_error(w->diags, c->name_span, "a run lasts `for 100 ticks`, or `to 100` in time");
@@ -257,7 +293,7 @@ static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
                  name_text(w->names, r->system->name), k);
     if (c->kind == N_TO && r->system && !r->system->flows)
       diag_error(w->diags, c->span, "`%s` goes by ticks: say how many, `for %g ticks`",
-                 name_text(w->names, r->system->name), k);
+                 name_text(w->names, r->system->name), ceil(k));
   }
   if (!said)
     diag_error(w->diags, n->span, r->system && !r->system->flows
@@ -274,8 +310,13 @@ static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *
     return s;
   }
   Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  if (!d && name == n && name->kind == N_NAME && set_is_known(name_text(w->names, name->name))) {
+    r->set = name_text(w->names, name->name);
+    return s;
+  }
   if (!d || d->kind != DEF_MACHINE) {
-    diag_error(w->diags, n->span, "a run stands on a machine, or on a table in quotes");
+    diag_error(w->diags, n->span,
+               "a run stands on a machine, on a set of data, or on a table in quotes");
     return NULL;
   }
   System *source = infer_system(in, p, name_text(w->names, d->name), n);
@@ -287,6 +328,7 @@ static void do_run(Infer *in, Program *p, const Node *n) {
   const Node *call = n->kid[0], *use = call->kind == N_CALL ? call->kid[0] : call;
   const Node *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON), *by = clause(n, N_BY);
   Run r = {.node = n, .span = n->span, .name = n->name};
+  uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
     diag_error(w->diags, call->span, "a machine is run: `run Name(x: 1) to 10`");
     return;
@@ -305,8 +347,12 @@ static void do_run(Infer *in, Program *p, const Node *n) {
   if (r.system) {
     Looker l = looker_new(in, p, r.system);
     if (call->kind == N_CALL) read_starts(&l, call, &r);
+    if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by->kid[0], &r);
+    if (by && !r.system->flows)
+      diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
+                 name_text(w->names, r.system->name));
   }
   vec_push(w->arena, &p->ran->run, r);
 }
@@ -335,6 +381,12 @@ static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
     diag_error(w->diags, n->kid[0]->kid[1]->span, "a number is wanted here");
   if (kind == WATCH_AT && n->kid[0]->kind != N_AT)
     diag_error(w->diags, n->span, "at which moment? `at[5](x)`");
+  const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
+  bool flows = run && run->system && run->system->flows;
+  double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
+  if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
+    diag_error(w->diags, n->kid[0]->kid[1]->span, "the run goes from %s 0 to %g",
+               flows ? "time" : "tick", last);
   if (point) {
     for (uint32_t i = 1; i < n->nkid; i++) {
       RunStart s;
@@ -425,6 +477,21 @@ static System *run_alone(Infer *in, Program *p, const Run *r) {
   return infer_system(in, p, name_text(in->w->names, name->name), use);
 }
 
+static void no_run(Infer *in, Program *p, const Node *name) {
+  World *w = in->w;
+  const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
+  const char **all = NEW_ARRAY(w->arena, const char *, p->ran->run.n + in->def.n + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->ran->run.n; i++)
+    all[n++] = name_text(w->names, p->ran->run.at[i].name);
+  for (uint32_t i = 0; i < in->def.n; i++)
+    if (in->def.at[i] && in->def.at[i]->kind == DEF_MACHINE)
+      all[n++] = name_text(w->names, in->def.at[i]->name);
+  const char *near = nearest_name(text, all, n);
+  Id e = diag_error(w->diags, name->span, "there is no run and no machine `%s` here", text);
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}
+
 static void do_check(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
@@ -435,8 +502,7 @@ static void do_check(Infer *in, Program *p, const Node *n) {
     if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
   Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
   if (!c.run && name && (!d || d->kind != DEF_MACHINE)) {
-    Body b = {.in = in, .w = w};
-    unknown_name(&b, env_new(in, NULL, p->scope, &b), name, "machine");
+    no_run(in, p, name);
     return;
   }
   if (!c.run && !name) {
@@ -454,7 +520,7 @@ static void do_check(Infer *in, Program *p, const Node *n) {
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
   if (n->kid[3] && (!number_of_node(in, p, n->kid[3], &c.within) || c.within < 0))
-    diag_error(w->diags, n->kid[3]->span, "how far off it may be is a number");
+    diag_error(w->diags, n->kid[3]->span, "how far off it may be is a number, 0 or more");
   if (!c.system) return;
   Looker l = looker_new(in, p, c.system);
   if (nested) {

@@ -22,7 +22,8 @@ Def *scope_find(Scope *s, Name name) {
 static const char *kind_word(DefKind kind) {
   static const char *const word[] = {"an axis",      "a constant", "a space",
                                      "a box",        "a learner",  "a stale copy",
-                                     "an optimiser", "given",      "a learning diagram"};
+                                     "an optimiser", "given",      "a learning diagram",
+                                     "a machine"};
   return word[kind];
 }
 

@@ -30,9 +30,8 @@ static void told_twice(Maker *m, const Change *a, const Change *b, const char *w
 static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own, const char *what) {
   Id all = base;
   const Change *behind = NULL;
-  for (uint32_t i = m->change.n; i-- > 0;) {
-    const Change *c = &m->change.at[i];
-    if (c->kind != kind || c->at != at) continue;
+  for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
     if (behind) told_twice(m, c, behind, what);
     behind = c;
     if (c->mode == ANY_MODE && !c->when) {
@@ -60,9 +59,8 @@ static void check_port(Maker *m, uint32_t at) {
   const Port *port = &m->s->out.at[at];
   uint64_t said = 0;
   bool always = false;
-  for (uint32_t i = 0; i < m->change.n; i++) {
-    const Change *c = &m->change.at[i];
-    if (c->kind != CHANGE_PORT || c->at != at) continue;
+  for (uint32_t i = last_change(m, CHANGE_PORT, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
     if (c->mode == ANY_MODE)
       always = true;
     else
@@ -277,22 +275,41 @@ static void tell_loop(Maker *m, const Ids *loop) {
     if (!shown) span = p->span;
     if (++shown <= 8) buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
   }
-  Id e = diag_error(w->diags, span, "these parts need each other at the same moment: %s%s",
-                    names.n ? names.at : "the wiring itself", shown > 8 ? " → …" : "");
+  const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
+                                : "these parts need each other at the same moment";
+  Id e = diag_error(w->diags, span, "%s: %s%s", what, names.n ? names.at : "the wiring itself",
+                    shown > 8 ? " → …" : "");
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
 }
 
-static void forget_passing(Diagram *d) {
+// The axes may be those of a box that is used elsewhere too, so these are copies.
+static void forget_passing(World *w, Diagram *d) {
   for (Id i = 1; i < d->wire.n; i++) {
     Type *t = &d->wire.at[i].type;
+    bool passes = false;
+    for (uint32_t k = 0; k < t->rank; k++) passes |= t->axis[k].pass >= FIRST_PASS;
+    if (!passes) continue;
+    t->axis = arena_copy(w->arena, t->axis, t->rank * sizeof(Axis));
     for (uint32_t k = 0; k < t->rank; k++)
       if (t->axis[k].pass >= FIRST_PASS) t->axis[k].pass = 0;
   }
 }
 
+// Flat, a wiring is as large as all that it is made of.
+static bool is_too_large(Maker *m) {
+  uint64_t wires = m->s->lens->wire.n;
+  for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
+  if (wires <= FLAT_LIMIT) return false;
+  diag_error(m->w->diags, m->def->span, "`%s` is too large: with all that is in its parts it has "
+                                        "more than %d wires",
+             name_text(m->w->names, m->def->name), FLAT_LIMIT);
+  return true;
+}
+
 bool weave_system(Maker *m) {
   World *w = m->w;
   System *s = m->s;
+  if (is_too_large(m)) return false;
   Diagram *lens = s->lens;
   uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
   WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
@@ -420,7 +437,7 @@ static void work_off(Maker *m) {
     if (k == N_FOR)
       diag_error(m->w->diags, body->kid[i]->span, "in a machine, many of a kind are an array: `p[n] : Name`");
   }
-  add_modes(m, body);
+  if (!add_modes(m, body)) return;
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
   int mode = 0;
@@ -487,7 +504,7 @@ static System *make_system(Maker *m) {
   describe_routes(m);
   flatten_lens(m);
   if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
-  forget_passing(m->s->d);
+  forget_passing(m->w, m->s->d);
   return m->s;
 }
 
@@ -537,6 +554,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
     body_pass(m.b, FIRST_PASS + i, m.pass[i]);
   }
   m.parts = table_new(w->arena);
+  m.changed = table_new(w->arena);
   m.targets = table_new(w->arena);
   m.s = NEW(w->arena, System);
   *m.s = (System){.def = d, .name = d->name, .span = d->span};
@@ -547,6 +565,10 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
   m.broken = has_errors(d->node);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  if (d->kind == DEF_MACHINE && d->node->op[0] == 's' && m.h.result) {
+    Id e = diag_error(w->diags, m.h.result->span, "a share shows nothing: its ports are variables");
+    diag_help(w->diags, e, "a `machine` has ports to show");
+  }
   bool busy = d->busy;
   d->busy = true;
   in->inner++;

@@ -831,7 +831,8 @@ static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t
       if (wire >= e->p->wire.n || !e->held[wire] || done[wire]) continue;
       const PlanWire *w = &e->p->wire.at[wire];
       const char *number = text_of_number(w->number);
-      bool inside = w->place == AT_TILE || (w->first > scan && w->last < end);
+      bool inside =
+          w->place == AT_TILE || (w->place == AT_ARENA && w->first > scan && w->last < end);
       done[wire] = true;
       if (!behind && inside)
         line(e, "%s m%u = 0;", number, wire);

@@ -88,6 +88,12 @@ bool flow_jacobian(void *flow, double t, const double *x, const double *late, do
 }
 
 // -- events ---------------------------------------------------------------------------------------
+// As it is written: ball.v.
+static const char *state_name(const Flow *f, uint32_t state) {
+  const System *s = f->m->s;
+  return name_text(f->m->w->names, f->m->sights.at[s->out.n + s->in.n + state].name);
+}
+
 // The k-th guard belongs to this member of this event.
 static const SystemEvent *event_at(const Flow *f, uint32_t k, uint32_t *number, int64_t *member,
                                    int64_t *members) {
@@ -106,8 +112,7 @@ static const char *event_name(void *flow, uint32_t which) {
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   World *w = f->m->w;
   const char *what = e->jump ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
-                             : arena_format(w->arena, "`next %s`",
-                                            f->m->s->state.at[e->state.at[0]].path);
+                             : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
   const char *where = *e->path ? e->path : name_text(w->names, f->m->s->name);
   return members > 1 ? arena_format(w->arena, "%s in member %lld of `%s`", what, (long long)member, where)
                      : arena_format(w->arena, "%s in `%s`", what, where);
@@ -145,7 +150,7 @@ const char *flow_name(void *flow, uint32_t i) {
   for (uint32_t k = 0; k < f->flowing.n; k++) {
     const Flowing *y = &f->flowing.at[k];
     if (i >= y->offset + (uint32_t)y->count) continue;
-    const char *path = f->m->s->state.at[y->number].path;
+    const char *path = state_name(f, y->number);
     return y->count == 1 ? path : arena_format(f->m->w->arena, "%s[%u]", path, i - y->offset);
   }
   return "?";

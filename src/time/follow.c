@@ -117,7 +117,9 @@ static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->en
 static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
   if (!why) return false;
-  if (!g->m->w->diags->errors) diag_error(g->m->w->diags, g->m->run->span, "%s", why);
+  if (g->m->w->diags->errors) return true;
+  Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
+  if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
 }
 
@@ -135,7 +137,8 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
     load_held(g, g->before);
   }
   if (!watch_step(g, from, to)) return false;
-  double last = to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
+  double last =
+      to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
   for (; every * (double)*moment <= last; ++*moment) {
     double t = every * (double)*moment;
     solver_at(g->solver, t < to ? t : to, g->x);
@@ -196,22 +199,37 @@ static Engine *steps_engine(const Following *g, int64_t steps) {
   return d ? sim_engine(g->m, d) : NULL;
 }
 
+static bool is_finite(const Following *g, double t) {
+  for (uint32_t i = 0; i < g->flow->n; i++) {
+    if (isfinite(g->x[i])) continue;
+    Id e = diag_error(g->m->w->diags, g->m->run->span, "`%s` is not finite any more at t = %.6g",
+                      flow_name(g->flow, i), t);
+    diag_help(g->m->w->diags, e,
+              "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` is "
+              "for rates that pull back hard",
+              g->m->run->step);
+    return false;
+  }
+  return true;
+}
+
 static bool plain_steps(Following *g, int64_t steps, int64_t times) {
   const TimeHow *how = g->m->how;
   double t = 0;
   Engine *e = times ? steps_engine(g, steps) : NULL;
   if (times && !e) return false;
-  for (int64_t i = 0; i < times && !g->f->stopped; i++) {
-    if (!sim_run(g->m, e, 0)) return false;
+  bool good = true;
+  for (int64_t i = 0; good && i < times && !g->f->stopped; i++) {
+    if (!(good = sim_run(g->m, e, 0))) break;
     state_get(g->flow->time, &t);
     flow_start(g->flow, g->x);
-    if (!keep_moment(g, t, g->x)) return false;
+    if (!(good = is_finite(g, t) && keep_moment(g, t, g->x))) break;
     if (how->progress) how->progress(how->context, t / g->m->run->end);
     g->f->stopped = how->stop && *how->stop;
     g->f->record.steps += (uint64_t)steps;
   }
   if (e) engine_free(e);
-  return true;
+  return good;
 }
 
 static bool follow_plain(Following *g, double *start) {

@@ -56,27 +56,10 @@ State *sim_state(const Sim *m, uint32_t state) {
 
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
-static bool all_given(const Sim *m) {
-  for (uint32_t i = 0; m->run && !m->run->path && i < m->s->in.n; i++) {
-    bool given = false;
-    for (uint32_t k = 0; k < m->run->start.n; k++)
-      given |= m->run->start.at[k].kind == SEES_IN && m->run->start.at[k].at == i;
-    if (given) continue;
-    const char *name = name_text(m->w->names, m->s->in.at[i].name);
-    Id e = diag_error(m->w->diags, m->run->span, "port `%s` of `%s` has no source", name,
-                      name_text(m->w->names, m->s->name));
-    diag_help(m->w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`",
-              name_text(m->w->names, m->s->name), name);
-    return false;
-  }
-  return true;
-}
-
 bool sim_open(Sim *m, Infer *in, Program *p, const System *s, const Run *run, const TimeHow *how) {
   World *w = infer_world(in);
   *m = (Sim){.in = in, .p = p, .w = w, .arena = w->arena, .s = s, .run = run, .how = how};
   system_sights(w, s, &m->sights);
-  if (!all_given(m)) return false;
   m->store = store_new(PRECISION_64);
   if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
   if (!add_clocks(m) || !store_add_params(w, m->store, s->d, how->seed)) return false;

@@ -57,6 +57,8 @@ void run_shows(const Program *, uint32_t number, SeenList *); // what is shown o
 // table.c: a table of numbers for the inputs, by the names of its columns
 bool table_inputs(Sim *, const bool *rows, int64_t ticks, double **out);
 bool table_rows(Sim *, bool *rows, int64_t *ticks);
+// The same of a set of data, by the names of its fields: its rows for training, in their order.
+bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;

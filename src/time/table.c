@@ -1,5 +1,6 @@
 // A run that stands on a table: each input of the system has a column of its name, each tick a row.
-// An input with several places has as many columns, x0, x1 and so on, or x[0], x[1].
+// An input with several places has as many columns, x0, x1 and so on, or x[0], x[1]. A set of data
+// is a table too: its fields are columns.
 #include "bytes/bytes.h"
 #include "time/sim.h"
 
@@ -69,4 +70,55 @@ bool table_inputs(Sim *m, const bool *rows, int64_t ticks, double **out) {
     }
   }
   return true;
+}
+
+static bool field_fits(const Sim *m, const Field *f, const Type *t) {
+  int64_t labels = 0;
+  if (t->base == BASE_LABEL)
+    return f->labels && size_value(m->w, t->count, &labels) && f->labels <= labels &&
+           field_count(f) == sim_cells(m, t);
+  return f->kind != FIELD_LABEL && (t->base == BASE_R || f->kind == FIELD_BIT) &&
+         field_count(f) == sim_cells(m, t);
+}
+
+static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int64_t ticks,
+                        bool *found, double **out) {
+  const char *name = name_text(m->w->names, m->s->in.at[port].name), *why = NULL;
+  const Type *type = &m->s->d->wire.at[m->s->d->in.at[port]].type;
+  uint32_t k = set_find(set, name);
+  *found = k != FIELD_NONE && k != FIELD_INDEX;
+  if (!*found && is_started(m, port)) return true;
+  const Field *f = *found ? set_field(set, k) : NULL;
+  if (!f) {
+    diag_error(m->w->diags, m->run->span, "%s has no field `%s`", m->run->set, name);
+    return false;
+  }
+  if (!field_fits(m, f, type)) {
+    diag_error(m->w->diags, m->run->span, "%s has `%s` as %s, but the port is %s", m->run->set, name,
+               field_type(m->arena, f), type_text(m->w, type));
+    return false;
+  }
+  *out = NEW_ARRAY(m->arena, double, ticks * sim_cells(m, type) + 1);
+  if (set_read(set, SPLIT_TRAIN, k, row, ticks, NUMBER_F64, *out, &why)) return true;
+  diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
+  return false;
+}
+
+bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
+  const char *why = NULL;
+  Set *set = set_open(m->arena, m->run->set, &(SetOptions){.seed = m->how->seed}, &why);
+  if (!set) {
+    diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
+    return false;
+  }
+  int64_t n = set_rows(set, SPLIT_TRAIN), *row = NEW_ARRAY(m->arena, int64_t, ticks + 1);
+  bool good = ticks <= n;
+  if (!good)
+    diag_error(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks", m->run->set,
+               (long long)n, (long long)ticks);
+  for (int64_t i = 0; i < ticks; i++) row[i] = i;
+  for (uint32_t i = 0; good && i < m->s->in.n; i++)
+    good = field_input(m, set, i, row, ticks, &rows[i], &out[i]);
+  set_close(set);
+  return good;
 }

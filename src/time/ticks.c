@@ -1,7 +1,14 @@
 // A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
 #include "time/sim.h"
 
-enum { NUMBERS_AT_ONCE = 1 << 20, TICKS_AT_ONCE = 4096, MOMENTS_KEPT = 100000 };
+#include <math.h>
+
+enum {
+  NUMBERS_AT_ONCE = 1 << 20,
+  TICKS_AT_ONCE = 4096,
+  MOMENTS_KEPT = 100000,
+  WORK_AT_ONCE = 1 << 28
+};
 
 typedef struct {
   Sim *m;
@@ -13,6 +20,7 @@ typedef struct {
   const Seen **seen;
   uint32_t shows, seens; // those that are shown come first, then those that checks watch
   uint64_t done, ticks, every;
+  bool bad; // a number that was looked at is not finite
 } Ticking;
 
 // -- what is watched ------------------------------------------------------------------------------
@@ -107,10 +115,18 @@ static bool is_kept(const Ticking *t, uint64_t tick) {
   return tick % t->every == 0 || tick + 1 == t->ticks;
 }
 
-static void keep_tick(Ticking *t, Engine *e, uint32_t out, Channel *c, uint64_t i, double *row) {
+// The numbers of one tick; are they finite?
+static bool get_tick(Engine *e, uint32_t out, const Channel *c, uint64_t i, double *row) {
   Number number = engine_out_number(e, out);
   const char *from = engine_out(e, out);
   numbers_get(number, from + i * (size_t)c->cells * number_bytes(number), row, c->cells);
+  for (int64_t k = 0; c->base == BASE_R && k < c->cells; k++)
+    if (!isfinite(row[k])) return false;
+  return true;
+}
+
+static void keep_tick(Ticking *t, Engine *e, uint32_t out, Channel *c, uint64_t i, double *row) {
+  t->bad |= !get_tick(e, out, c, i, row);
   for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
 }
 
@@ -121,6 +137,62 @@ static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks,
   uint64_t last = t->ticks - 1;
   if (last >= t->done && last < t->done + end && last % t->every)
     keep_tick(t, e, out, c, last - t->done, row);
+}
+
+// -- numbers that are not finite ------------------------------------------------------------------
+// The states as they were at one tick of the row.
+static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
+  for (uint32_t i = 0; i < t->sights; i++) {
+    const Sight *x = &t->m->sights.at[t->sight[i]];
+    if (x->kind != SEES_STATE) continue;
+    get_tick(e, i, &t->f->record.channel.at[t->sight[i]], tick, row);
+    state_set(sim_state(t->m, x->at), row);
+  }
+  for (uint32_t i = 0; i < t->m->s->in.n; i++) {
+    int64_t n = sim_cells(t->m, &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type);
+    if (t->rows[i])
+      memcpy(t->m->input[i], t->table[i] + (int64_t)(t->done + tick) * n,
+             (size_t)n * sizeof(double));
+  }
+  double time = (double)(t->done + tick);
+  state_set(sim_clock(t->m, "time"), &time);
+}
+
+// The first tick of the row that has one, and whose it is; a state had it made one tick before.
+static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row, uint64_t *tick) {
+  const Record *r = &t->f->record;
+  for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
+    for (uint32_t i = t->sights + t->shows; i-- > 0;) {
+      uint32_t c = i < t->sights ? t->sight[i] : r->sights + i - t->sights;
+      if (!get_tick(e, i, &r->channel.at[c], *tick, row)) return c;
+    }
+  return 0;
+}
+
+// That tick once more, by the interpreter: which line made it?
+static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
+  Sim *m = t->m;
+  uint64_t tick;
+  uint32_t c = find_bad(t, e, ticks, row, &tick);
+  bool state = c < m->sights.n && m->sights.at[c].kind == SEES_STATE;
+  put_states(t, e, state && tick ? tick - 1 : tick, row);
+  Ids wire = {0};
+  for (uint32_t i = 0; i < m->s->out.n; i++) vec_push(m->arena, &wire, m->s->d->out.at[i]);
+  for (uint32_t i = 0; i < m->s->state.n; i++)
+    if (m->s->state.at[i].next) vec_push(m->arena, &wire, m->s->state.at[i].next);
+  TimeHow how = *m->how;
+  Sim again = *m;
+  how.reference = true;
+  again.how = &how;
+  Engine *one = sim_engine(&again, pick_wires(m->w, m->s, wire.at, wire.n));
+  Span span = {0};
+  const char *why = NULL;
+  if (one && engine_run(one, 0, 0) == RUN_NOT_FINITE) why = engine_blame(one, 0, 0, &span);
+  diag_error(m->w->diags, why && span.file ? span : m->run->span,
+             "`%s` is not finite at tick %llu%s%s", t->f->record.channel.at[c].name,
+             (unsigned long long)(t->done + tick), why ? ": " : "", why ? why : "");
+  if (one) engine_free(one);
+  return false;
 }
 
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
@@ -140,6 +212,9 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
   for (uint32_t i = 0; i < t->sights; i++) keep(t, e, i, &r->channel.at[t->sight[i]], ticks, row);
   for (uint32_t i = 0; i < t->shows; i++)
     keep(t, e, t->sights + i, &r->channel.at[r->sights + i], ticks, row);
+  for (uint32_t i = 0; i < t->sights; i++) // of a long run, at least where the row ends
+    t->bad |= !get_tick(e, i, &r->channel.at[t->sight[i]], (uint64_t)ticks - 1, row);
+  if (t->bad) return tell_bad(t, e, ticks, row);
   for (uint32_t i = 0; i < watchers->n; i++) {
     Watcher *x = &watchers->at[i];
     uint32_t out = t->sights + t->shows + i;
@@ -181,6 +256,13 @@ static int64_t largest(const Ticking *t, const Watchers *watchers, int64_t *all)
   return most;
 }
 
+static int64_t all_cells(const Sim *m) {
+  int64_t n = 0;
+  for (Id i = 1; i < m->s->d->wire.n && n < WORK_AT_ONCE; i++)
+    n += sim_cells(m, &m->s->d->wire.at[i].type);
+  return n;
+}
+
 bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   Ticking t = {.m = m, .f = f, .number = number};
   Watchers watchers = {0};
@@ -189,6 +271,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (m->run->path && (!table_rows(m, t.rows, &ticks) || !table_inputs(m, t.rows, ticks, t.table)))
     return false;
+  if (m->run->set && !set_inputs(m, ticks, t.rows, t.table)) return false;
   t.ticks = (uint64_t)ticks;
   t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
   record_begin(m, number, &f->record);
@@ -202,24 +285,28 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   for (uint32_t i = 0; i < watchers.n; i++) list.at[list.n++] = &watchers.at[i].watch->seen;
   t.seen = list.at;
   int64_t most = largest(&t, &watchers, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
+  int64_t often = WORK_AT_ONCE / (all_cells(m) + 1) + 1; // so that it can be stopped
+  if (chunk > often) chunk = often;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
   if (chunk > ticks) chunk = ticks;
   double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
   Engine *e = rows_engine(&t, chunk);
   if (!e) return false;
   uint64_t step = 0;
-  while ((int64_t)t.done + chunk <= ticks && !f->stopped) {
-    if (!do_rows(&t, e, chunk, step++, &watchers, row)) return false;
+  bool good = true;
+  while (good && (int64_t)t.done + chunk <= ticks && !f->stopped) {
+    if (!(good = do_rows(&t, e, chunk, step++, &watchers, row))) break;
     if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
     f->stopped = m->how->stop && *m->how->stop;
   }
   engine_free(e);
   int64_t rest = ticks - (int64_t)t.done;
-  if (rest > 0 && !f->stopped) {
+  if (good && rest > 0 && !f->stopped) {
     e = rows_engine(&t, rest);
-    if (!e || !do_rows(&t, e, rest, step, &watchers, row)) return false;
-    engine_free(e);
+    good = e && do_rows(&t, e, rest, step, &watchers, row);
+    if (e) engine_free(e);
   }
+  if (!good) return false;
   for (uint32_t i = 0; i < watchers.n; i++) {
     Watcher *x = &watchers.at[i];
     if (x->watch->kind == WATCH_PERIOD) x->found = row_period(x->row.at, x->row.n);

@@ -155,19 +155,26 @@ static void tie(const Above *a, const Weighted *w, const Weighted *first, uint32
   arrowhead(a->c, out, s.y - 11, true, true, INK_LINE);
 }
 
-// What the loss compares with comes into it from above.
+// What the loss compares with comes into it from above. Two names stand side by side, more in one
+// row.
 static void label_wires(const Above *a) {
   const Lens *k = a->k;
-  if (!k->label.n) return;
+  uint32_t n = k->label.n;
+  if (!n) return;
   Spot s = spot(k, k->loss - 1);
-  for (uint32_t i = 0; i < k->label.n; i++) {
-    double x = s.x + (i - (k->label.n - 1) / 2.0) * 18;
+  Buf row = buf_new(k->g->arena);
+  for (uint32_t i = 0; i < n; i++) {
+    double x = s.x + (i - (n - 1) / 2.0) * 18;
     line(a->c, (Spot[]){{x, s.y - 24}, {x, s.y}}, 2);
     arrowhead(a->c, x, s.y - 11, false, true, INK_LINE);
+    buf_printf(&row, "%s%s", i ? ", " : "", k->label.at[i]);
+  }
+  bool pair = n == 2;
+  for (uint32_t i = 0; i < (pair ? 2 : 1); i++) {
+    Anchor anchor = !pair ? ANCHOR_MIDDLE : i ? ANCHOR_START : ANCHOR_END;
+    Text text = {.face = FACE_ITALIC, .size = 14, .anchor = anchor, .ink = INK_TEXT};
     canvas_open(a->c, "", "label", "");
-    math_text(a->c, x, s.y - 28,
-              &(Text){.face = FACE_ITALIC, .size = 14, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              k->label.at[i]);
+    math_text(a->c, s.x + (!pair ? 0 : i ? 4 : -4), s.y - 28, &text, pair ? k->label.at[i] : row.at);
     canvas_close(a->c);
   }
 }

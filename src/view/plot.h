@@ -96,6 +96,7 @@ typedef struct {
   const char *x_title, *y_title;
   bool whole_x;
   double log_from; // a logarithmic scale where values differ by more than this factor; 0: 1000
+  double log_most; // but not by more than that; 0: any
   bool marks;      // where something happened
 } LinesWish;
 Ink series_ink(uint32_t i);

@@ -31,7 +31,7 @@ static bool add_lines(Plot *p, uint32_t array, Lines *to) {
   for (int64_t k = 0; k < of && to->line.n <= LINE_LIMIT; k++) {
     const char *name = !across && of > 1 && labels_known(p, array) ? label_text(p, array, k)
                                                                    : line_name(p, array, k, of);
-    Line line = {.name = name, .x = axis_values(p, n), .n = n};
+    Line line = {.name = name, .x = axis_values(p, n), .n = n, .smooth = p->s->whole};
     line.y = x->data + (across ? k * n : k);
     line.stride = across ? 1 : of;
     vec_push(p->arena, &to->line, line);
@@ -52,7 +52,8 @@ Canvas *plot_curves(Plot *p) {
                                                                               : NULL,
                     .whole_x = !s->over || s->whole,
                     .marks = true,
-                    .log_from = s->over ? 1e4 : 0};
+                    .log_from = s->over ? 1e4 : 0,
+                    .log_most = s->over ? 1e12 : 0};
   double y = lines_draw(p, c, 0, lines.line.at, lines.line.n, &wish);
   canvas_resize(c, PLOT_WIDTH, plot_caption(p, c, y));
   return c;

@@ -269,7 +269,8 @@ double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, co
     int64_t gaps = add_ranges(&line[i], &w);
     plot_note_gaps(p, gaps, line[i].name);
   }
-  w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000);
+  w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
+            !(l->log_most > 0 && wants_log(w.y, l->log_most));
   Frame f = frame_draw(p, c, &w);
   if (l->marks) marks_draw(p, c, &f);
   bool dense = false;

@@ -93,7 +93,7 @@ static void find_systems(Results *r, const Run *run, RanRun *to) {
   const Node *n = run->node, *call = n->kid[0];
   to->system = system_named(r, call->kind == N_CALL ? call->kid[0] : call);
   for (uint32_t i = 1; i < n->nkid; i++)
-    if (n->kid[i]->kind == N_ON && n->kid[i]->kid[0]->kind != N_STR)
+    if (n->kid[i]->kind == N_ON && n->kid[i]->kid[0]->kind != N_STR && !run->set)
       to->on = system_named(r, n->kid[i]->kid[0]);
 }
 

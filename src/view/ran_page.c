@@ -39,7 +39,7 @@ static void put_facts(Folder *f) {
     page_fact(g, bad ? " class=\"bad\"" : " class=\"good\"", claims_text(r));
   else if (finished)
     page_fact(g, " class=\"good\"", "finished");
-  page_fact(g, "", count_text(g->arena, r->run.n, "run"));
+  if (r->run.n) page_fact(g, "", count_text(g->arena, r->run.n, "run"));
   if (steps > 0) page_fact(g, "", count_text(g->arena, steps, "step"));
   page_fact(g, "", time_text(g->arena, r->seconds));
   page_fact(g, "", arena_format(g->arena, "seed %.0f", r->seed));
@@ -118,7 +118,7 @@ static void put_systems(Folder *f) {
     add_system(f, f->r->run.at[i].system, &all);
     add_system(f, f->r->run.at[i].on, &all);
   }
-  for (uint32_t i = 0; !all.n && i < ran->check.n; i++)
+  for (uint32_t i = 0; !f->r->run.n && i < ran->check.n; i++)
     add_system(f, ran->check.at[i].system, &all);
   if (!all.n) return;
   page_section(&f->page, all.n > 1 ? "Machines" : all.at[0]->wiring ? "Wiring" : "Machine");

@@ -184,8 +184,17 @@ static void show_matrix(const Showing *s, const Channels *c) {
   }
 }
 
-// Pictures of moments: each is a sample.
+static bool is_picture(const Channel *c) {
+  int64_t side = (int64_t)llround(sqrt((double)c->cells));
+  return c->rank >= 2 || side * side == c->cells;
+}
+
+// Pictures of moments: each is a sample. Of a row, the moments together are the picture.
 static void show_images(const Showing *s, const Channels *c, const char *view) {
+  if (!is_picture(c->at[0])) {
+    show_flat(s, c, "spacetime");
+    return;
+  }
   Ids moment = moments_of(s), some = some_of(s->r->arena, &moment, IMAGES_MOST);
   Shown to = shown_of(s, c, view, &some);
   to.over = NULL;
@@ -362,17 +371,25 @@ static bool is_still(const Record *r, const Channel *c) {
   return true;
 }
 
-// Its ports; one that has none shows its states.
+static bool is_output(const Showing *s, const Channel *c) {
+  for (uint32_t i = 0; i < s->system->out.n; i++)
+    if (strcmp(name_text(s->r->w->names, s->system->out.at[i].name), c->name) == 0) return true;
+  return false;
+}
+
+// What it shows, then what it takes; one that has no ports shows its states.
 static void show_ports(Showing *s) {
   const Record *r = s->record;
   uint32_t out = r->system->out.n, ports = out + r->system->in.n;
-  Channels all = {0};
+  Channels first = {0}, rest = {0};
   for (uint32_t i = 0; i < (ports ? ports : r->sights) && i < r->sights; i++) {
     const Channel *c = &r->channel.at[i];
-    bool still = i >= out && i < ports && is_there(r, c) && is_still(r, c) && all.n;
-    if (is_there(r, c) && !has_name(&all, c->name) && !still) vec_push(s->r->arena, &all, c);
+    bool still = i >= out && i < ports && is_there(r, c) && is_still(r, c) && first.n;
+    if (!is_there(r, c) || has_name(&first, c->name) || has_name(&rest, c->name) || still) continue;
+    vec_push(s->r->arena, is_output(s, c) ? &first : &rest, c);
   }
-  if (all.n) show_view(s, &all);
+  if (first.n) show_view(s, &first);
+  if (rest.n) show_view(s, &rest);
 }
 
 static void show_one(Showing *s, const RunShow *show, uint32_t first) {

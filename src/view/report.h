@@ -34,7 +34,7 @@ void page_facts(Page *);
 bool page_write(Page *); // DIR/report.html
 
 // report_text.c
-extern const char report_style[];
+extern const char report_style[], report_style_runs[];
 void html_text(Buf *, const char *text, size_t n); // escaped; what is no UTF-8 is replaced
 void html_program(Buf *, const char *text, size_t n);
 void html_who(Buf *, const char *text); // the table of goals by learners

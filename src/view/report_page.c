@@ -69,6 +69,7 @@ void page_head(Page *g) {
   page_text(g, name);
   page_put(g, "</title>\n<style>\n");
   page_put(g, report_style);
+  page_put(g, report_style_runs);
   page_put(g, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
   page_text(g, name);
   page_put(g, "</h1>\n");

@@ -41,20 +41,6 @@ const char report_style[] =
     "td.n,th.n{text-align:right;padding-right:0;padding-left:1.5rem}\n"
     "td.best{color:var(--accent);font-weight:600}\n"
     "td.none{color:var(--soft)}\n"
-    "td.yes{color:var(--accent);font-weight:600}\n"
-    "td.no{color:var(--alarm);font-weight:600}\n"
-    "td.time{padding-left:0;padding-right:1.5rem}\n"
-    "th.n:first-child{padding-left:0;padding-right:1.5rem}\n"
-    ".claims td{padding-right:1rem}\n"
-    ".claims td:last-child{padding-right:0}\n"
-    ".claims code{overflow-wrap:anywhere}\n"
-    "td.figure{font-size:.875rem;color:var(--soft);text-align:right;padding-left:1rem}\n"
-    "td.of{font-size:.875rem;color:var(--soft)}\n"
-    "summary{cursor:pointer;color:var(--soft);font-size:.875rem;margin-bottom:.75rem}\n"
-    "summary:focus-visible{outline:2px solid var(--accent);outline-offset:4px}\n"
-    "h2 small{font-size:1rem;margin-left:.35em}\n"
-    "h2+.facts{margin:-.9rem 0 1.5rem;font-size:.875rem}\n"
-    ".hint{margin:-.75rem 0 1.5rem;font-size:.875rem;color:var(--soft)}\n"
     "a{color:var(--accent);text-decoration-thickness:1px;text-underline-offset:.15em}\n"
     ".wide{overflow-x:auto;overflow-y:hidden}\n"
     ".wide:focus-visible,pre:focus-visible{outline:2px solid var(--accent);outline-offset:4px}\n"
@@ -83,6 +69,30 @@ const char report_style[] =
     "@media print{main{max-width:none;padding:0}h2{margin-top:2rem}figure,tr,dl{"
     "break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap;background:none;padding:0}"
     ".wide{overflow:visible}svg{max-width:100%!important;min-width:0!important}}\n";
+
+// Claims, and what else only runs of machines have.
+const char report_style_runs[] =
+    "td.yes{color:var(--accent);font-weight:600}\n"
+    "td.no{color:var(--alarm);font-weight:600}\n"
+    "td.time{padding-left:0;padding-right:1.5rem}\n"
+    "th.n:first-child{padding-left:0;padding-right:1.5rem}\n"
+    ".claims td{padding-right:1rem}\n"
+    ".claims td:last-child{padding-right:0}\n"
+    ".claims code{overflow-wrap:anywhere}\n"
+    ".claims{width:100%}\n"
+    ".claims td:first-child,td.of{width:1%;white-space:nowrap}\n"
+    "td.figure{font-size:.875rem;color:var(--soft);text-align:right;padding-left:1rem;width:1%;"
+    "min-width:11rem}\n"
+    "td.of{font-size:.875rem;color:var(--soft)}\n"
+    "summary{cursor:pointer;color:var(--soft);font-size:.875rem;margin-bottom:.75rem}\n"
+    "summary:focus-visible{outline:2px solid var(--accent);outline-offset:4px}\n"
+    "h2 small{font-size:1rem;margin-left:.35em}\n"
+    "h2+.facts{margin:-.9rem 0 1.5rem;font-size:.875rem}\n"
+    ".hint{margin:-.75rem 0 1.5rem;font-size:.875rem;color:var(--soft)}\n"
+    "@media (max-width:36rem){.claims tr{display:grid;grid-template-columns:1.6rem 1fr;"
+    "padding:.5rem 0;border-bottom:1px solid var(--grid)}.claims,.claims tbody{display:block}"
+    ".claims td{grid-column:2;width:auto;min-width:0;padding:0;border:0;text-align:left}"
+    ".claims td:first-child{grid-column:1;grid-row:1/4}td.of:empty{display:none}}\n";
 
 // -- escaping -------------------------------------------------------------------------------------
 static void html_char(Buf *b, const char *at, size_t n) {

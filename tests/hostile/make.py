@@ -379,6 +379,100 @@ def expression_doubling():
     return "box f(x: R[3]) -> R[3] {\n  y = x\n" + lines(64, lambda i: "  y = y * y + y\n") + "  return y\n}\n"
 
 
+# -- machines
+LEAF = "machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  next s = x\n  y = s\n}\n"
+
+
+@program
+def machine_of_many_lines():
+    return "machine M(x: R[]) -> (y: R[]) {\n" + lines(100000, lambda i: f"  a{i} = a{i-1} + x\n" if i else "  a0 = x\n") + "  y = a99999\n}\n"
+
+
+@program
+def machine_of_many_lines_backwards():
+    return "machine M(x: R[]) -> (y: R[]) {\n  y = a0\n" + lines(3000, lambda i: f"  a{i} = a{i+1} + x\n") + "  a3000 = x\n}\n"
+
+
+@program
+def machine_of_many_states():
+    return "machine M(x: R[]) -> (y: R[]) {\n" + lines(10000, lambda i: f"  state s{i} : R[] = 0\n  next s{i} = x\n") + "  y = s7\n}\n"
+
+
+@program
+def machine_of_many_modes():
+    return "machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  y = s\n" + lines(10000, lambda i: f"  mode m{i} {{ next s = {i}, jump m{(i + 1) % 10000} when x > {i} }}\n") + "}\n"
+
+
+@program
+def machine_of_64_modes():
+    return "machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  y = s\n" + lines(64, lambda i: f"  mode m{i}(z{i}: R[]) {{ next s = z{i}, jump m{(i + 1) % 64} when x > {i} }}\n") + "}\nwiring W(u: R[]) -> (y: R[]) {\n  m : M\n  u -> m.x\n" + lines(64, lambda i: f"  u -> m.z{i} when m.mode = m{i}\n") + "  y = m.y\n}\n"
+
+
+@program
+def wirings_nested_300_deep():
+    return LEAF + lines(300, lambda i: f"wiring W{i}(x: R[]) -> (y: R[]) {{\n  p : {'W%d' % (i - 1) if i else 'M'}\n  x -> p.x\n  y = p.y\n}}\n") + "run W299(x: 1) for 3 ticks\n"
+
+
+@program
+def wirings_doubling():
+    return LEAF + lines(40, lambda i: f"wiring W{i}(x: R[]) -> (y: R[]) {{\n  p, q : {'W%d' % (i - 1) if i else 'M'}\n  x -> p.x\n  p.y -> q.x\n  y = q.y\n}}\n")
+
+
+@program
+def wirings_in_a_ring():
+    return lines(300, lambda i: f"wiring W{i}(x: R[]) -> (y: R[]) {{\n  p : W{(i + 1) % 300}\n  x -> p.x\n  y = p.y\n}}\n")
+
+
+@program
+def wiring_of_many_parts():
+    return LEAF + "wiring W(x: R[]) -> (y: R[]) {\n" + lines(10000, lambda i: f"  p{i} : M\n  {'p%d.y' % (i - 1) if i else 'x'} -> p{i}.x\n") + "  y = p9999.y\n}\n"
+
+
+@program
+def wiring_with_a_long_loop():
+    return "machine M(x: R[]) -> (y: R[]) = 2 * x\nwiring W(x: R[]) -> (y: R[]) {\n" + lines(3000, lambda i: f"  p{i} : M\n  p{(i + 2999) % 3000}.y -> p{i}.x\n") + "  y = p0.y\n}\n"
+
+
+@program
+def wires_with_many_modes():
+    return "machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  y = s\n  mode a { next s = x, jump b when x > 1 }\n  mode b { next s = 0, jump a when x < 1 }\n}\nwiring W(x: R[]) -> (y: R[]) {\n" + lines(60, lambda i: f"  p{i} : M\n  x -> p{i}.x\n") + "  q : M\n  x -> q.x when " + " and ".join(f"p{i}.mode = a" for i in range(60)) + "\n  y = q.y\n}\n"
+
+
+@program
+def many_wires_into_one_port():
+    return LEAF + "wiring W(x: R[]) -> (y: R[]) {\n  p : M\n" + "  x -> p.x\n" * 3000 + "  y = p.y\n}\n"
+
+
+@program
+def arrays_of_arrays():
+    return LEAF + lines(12, lambda i: f"wiring W{i}(x: R[]) -> (y: R[]) {{\n  p[3] : {'W%d' % (i - 1) if i else 'M'}\n  x -> p[i].x\n  y = p[0].y\n}}\n")
+
+
+@program
+def array_of_2_62():
+    return LEAF + "wiring W(x: R[]) -> (y: R[]) {\n  p[4611686018427387904] : M\n  x -> p[i].x\n  y = p[0].y\n}\nrun W(x: 1) for 2 ticks\n"
+
+
+@program
+def machine_in_unicode():
+    return "machine 機械(入: R[]) -> (出: R[]) {\n  state 状態 : R[] = 0\n  next 状態 = 入\n  出 = 状態\n  mode ö { jump ё when 入 > 1 }\n  mode ё { jump ö when 入 < 1 }\n}\nwiring Wiring(α: R[]) -> (ω: R[]) {\n  é : 機械\n  α -> é.入\n  ω = é.出\n}\nrun Wiring(α: 1) for 3 ticks\n"
+
+
+@program
+def machine_with_everything_wrong():
+    return lines(500, lambda i: f"machine M{i}(x: R[], x: Q) -> (y, y: R[3]) {{ state s, s = z  s' = 1  next s = q  jump a when x  mode m {{ mode n {{ }} }} }}\n")
+
+
+@program
+def many_runs_and_checks():
+    return LEAF + "run M(x: 1) for 3 ticks\ncheck last(y) = 1\n" * 3000
+
+
+@program
+def delays_of_many_ticks():
+    return "machine M(x: R[]) -> (y: R[]) {\n" + lines(50, lambda i: f"  a{i} = delay[1000]({'a%d' % (i - 1) if i else 'x'})\n") + "  y = a49\n}\n"
+
+
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
     for f in ALL:

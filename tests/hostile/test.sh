@@ -46,3 +46,4 @@ for f in f g w l; do answers "eval large $f" eval "$out/large.limn" $f --in 'x=[
 answers "eval instances_doubling" eval "$out/p/instances_doubling.limn" b0 --in 'x=[1, 2, 3]'
 answers "eval 2^40" eval "$out/p/axis_2_40.limn" f --in 'x=[1, 2, 3]'
 for f in deep_parentheses ten_megabyte_line megabyte_name many_errors_of_syntax deep_blocks; do answers "fmt $f" fmt --check "$out/p/$f.limn"; done
+for f in wirings_nested_300_deep machine_in_unicode array_of_2_62; do answers "run $f" run "$out/p/$f.limn" --plain --reference; done

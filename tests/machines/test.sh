@@ -40,6 +40,24 @@ for seed in 0 1 2 3 4 5 6 7; do
   if "$LIMN" run --plain --seed $seed "$examples/dils.limn" >"$out/log" 2>&1; then ok "dils, seed $seed"; else not_ok "dils, seed $seed" "$out/log"; fi
 done
 
+# half a minute and a book: only where they are asked for
+[ -z "${LONG:-}" ] || holds listeners
+
+# a run stands on a set of data: a row is a tick
+cat >"$out/moons.limn" <<'END'
+machine Count(x: R[2], label: {2}) -> (ones: R[]) {
+  state ones = 0
+  next ones = ones + number(label)
+}
+run Count for 2000 ticks on moons
+check Count : last(ones + number(label)) = 1000
+check Count : highest(abs(x[0])) < 3
+END
+if "$LIMN" run --plain "$out/moons.limn" >"$out/log" 2>&1; then ok "on a set"; else not_ok "on a set" "$out/log"; fi
+sed 's/label: {2}/label: {3}[2]/; s/number(label)/number(label[0])/' "$out/moons.limn" >"$out/wrong.limn"
+"$LIMN" run --plain "$out/wrong.limn" >"$out/log" 2>&1
+if grep -q 'moons has `label` as {2}, but the port is {3}\[2\]' "$out/log"; then ok "a field that does not fit"; else not_ok "a field that does not fit" "$out/log"; fi
+
 # an adder is 36 gates, however it is nested
 gates=$("$LIMN" print "$examples/logic.limn" Adder | grep -c 'xor(1:B, and(')
 if [ "$gates" -eq 36 ]; then ok "36 gates"; else echo "not ok machines: the adder has $gates gates"; fi
