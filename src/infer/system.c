@@ -625,6 +625,17 @@ static void ends_in(Maker *m, const Node *n, Route *r, Table *seen) {
   for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, seen);
 }
 
+// What a name stands for, if it is that of a line of its own
+static const Node *written_out(Maker *m, const Node *value) {
+  enum { AS_OFTEN = 16 };
+  for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
+    const Node *line = line_of(m, value->name);
+    if (!line || line->kid[0]->nkid != 1) break;
+    value = line->kid[1];
+  }
+  return value;
+}
+
 // i of x[i j]; 0: there is none
 static Name first_index(const Node *n) {
   if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid) return 0;
@@ -634,6 +645,7 @@ static Name first_index(const Node *n) {
 
 static void describe(Maker *m, PortEnd to, const Node *place, const Node *value,
                      const Node *guard) {
+  value = written_out(m, value);
   Route r = {.to = to, .value = value, .guard = guard};
   r.each = first_index(place) && first_index(place) == first_index(value);
   ends_in(m, value, &r, table_new(m->w->arena));

@@ -1,0 +1,95 @@
+#!/bin/sh
+# Pictures of machines: every machine and wiring of the examples is drawn without faults, closed and opened; the same bytes twice; what
+# is in some of them; networks unfold, and what is none says so.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+cd "$dir" || exit 1
+
+draw() { "$LIMN" draw "$@" >out 2>err; }
+count() { grep -o "$1" "$2" | wc -l; }
+seen() { if [ "$(count "$2" "$3")" -eq "$1" ]; then ok "$4"; else not_ok "$4: $(count "$2" "$3") and not $1"; fi; }
+
+# every machine; one that wants options has none that can be drawn alone
+drawn=0
+for file in "$root"/examples/*.limn "$root"/docs/figures/neuron.limn "$root"/docs/figures/network.limn; do
+  for name in $(sed -n 's/^\(machine\|share\|wiring\) \([A-Za-z_0-9]*\).*/\2/p' "$file"); do
+    bad=
+    for level in learner model layer; do
+      draw "$file" "$name" --level $level --check && [ ! -s out ] && drawn=$((drawn + 1)) && continue
+      grep -q 'wants its option' err || bad=$level
+      [ -z "$bad" ] || cat out err >faults
+    done
+    if [ -z "$bad" ]; then ok "$(basename "$file") $name"; else not_ok "$(basename "$file") $name at level $bad"; cat faults; fi
+  done
+done
+if [ $drawn -ge 200 ]; then ok "$drawn pictures have no faults"; else not_ok "only $drawn pictures have no faults"; fi
+
+# files
+for kind in svg pdf png tex txt; do
+  draw "$root/examples/logic.limn" Or -o a.$kind && draw "$root/examples/logic.limn" Or -o b.$kind
+  if [ -s a.$kind ] && cmp -s a.$kind b.$kind; then ok "the same $kind twice"; else not_ok "the same $kind twice"; fi
+done
+for word in Or Nand Not; do
+  if grep -q $word a.txt; then ok "$word is in the text"; else not_ok "$word is in the text"; fi
+done
+if command -v xmllint >/dev/null; then
+  if xmllint --noout a.svg; then ok "well-formed"; else not_ok "well-formed"; fi
+fi
+
+# what is there: three gates in two wirings
+seen 3 'data-id="[pqr.n]*" class="glyph"' a.svg "three gates"
+seen 2 'data-id="[pq]" class="frame"' a.svg "two parts are opened"
+draw "$root/examples/logic.limn" Or --level learner -o c.svg
+seen 3 'data-id="[pqr]" class="glyph"' c.svg "all parts are closed"
+seen 0 'data-id="[pq]" class="frame"' c.svg "and none is opened"
+
+# a value is made of what its lines are made of, and a state may be an output
+draw "$root/examples/handover.limn" Cell -o d.svg
+seen 3 'class="dot"' d.svg "the state goes to its output" # and nothing ends in the air
+if grep -q 'Its own state: link' d.svg; then ok "the state is said"; else not_ok "the state is said"; fi
+cat >lines.limn <<'L'
+machine Part(x: R[]) -> (y: R[]) = x
+wiring Lines(x: R[]) -> (y: R[]) {
+  p, q : Part
+  twice = 2 * p.y
+  x -> p.x
+  twice -> q.x
+  q.y -> y
+}
+L
+draw lines.limn Lines -o lines.svg
+seen 1 'aria-label="2 · p.y"' lines.svg "what a line computes is on a plate"
+seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four between parts, and what sticks out
+
+# a port that nobody reads
+draw "$root/examples/thermostat.limn" Home -o h.svg
+if grep -q 'gives warm, has a state' h.svg; then ok "a mode that is not wired is no port"; else not_ok "a mode that is not wired is no port"; fi
+
+# unfolding
+for picture in neuron:Single network:Two network:Three network:Talking; do
+  file=$root/docs/figures/${picture%:*}.limn name=${picture#*:}
+  if draw "$file" "$name" --unfold --check && [ ! -s out ]; then ok "$name unfolds"; else not_ok "$name unfolds"; cat out err; fi
+done
+for picture in dils:Team logic:Or unfold:Unfolded; do
+  if draw "$root/examples/${picture%:*}.limn" ${picture#*:} --unfold --check && [ ! -s out ]; then ok "$picture unfolds"; else not_ok "$picture unfolds"; fi
+done
+draw "$root/docs/figures/network.limn" Three --unfold -o u.svg && draw "$root/docs/figures/network.limn" Three --unfold -o v.svg
+if [ -s u.svg ] && cmp -s u.svg v.svg; then ok "the same unfolded twice"; else not_ok "the same unfolded twice"; fi
+seen 2 'which is opened elsewhere' u.svg "what has two managers is opened in one"
+if grep -q 'its 5 neurons in 3 layers' u.svg; then ok "five neurons in three layers"; else not_ok "five neurons in three layers"; fi
+draw "$root/examples/dils.limn" Team --unfold -o t.svg
+seen 2 'aria-label="see2"' t.svg "each worker sees its own" # at the left, and in one box
+# says WORDS ARGUMENTS…
+says() {
+  words=$1; shift
+  if ! draw "$@" && grep -q "$words" err; then ok "$words"; else not_ok "$words"; cat err; fi
+}
+says 'Adder. is no network that could be unfolded: this wants a wiring whose parts hear each other in layers' "$root/examples/logic.limn" Adder --unfold -o x.svg
+says 'Nand. is no network' "$root/examples/logic.limn" Nand --unfold -o x.svg
+says '\-\-unfold wants the name of a wiring' "$root/examples/iris.limn" --unfold -o x.svg
+if [ ! -e x.svg ]; then ok "and makes no picture"; else not_ok "and makes no picture"; fi
