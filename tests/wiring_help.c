@@ -242,7 +242,7 @@ System *kit_house(Kit *k) {
 static void guard_by_link(Kit *k, System *s, const char *text) {
   Route *r = &s->route.at[s->route.n - 1];
   r->guard = kit_guard(k, text);
-  vec_push(k->arena, &r->states, 0);
+  vec_push(k->arena, &r->asked, 0);
 }
 
 System *kit_handover(Kit *k) {

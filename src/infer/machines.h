@@ -65,6 +65,7 @@ typedef struct {
 typedef struct {        // what one port gets
   VEC(PortEnd) from;    // the ports that the value is made of
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
+  VEC(uint32_t) asked;  // the states that the guard speaks of
   PortEnd to;
   const Node *value; // the expression
   const Node *guard; // when …; NULL: always

@@ -586,15 +586,29 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
 }
 
 // -- for pictures ---------------------------------------------------------------------------------
-// The line that this name stands for: a, b = f(x). NULL: it is no such name.
-static const Node *line_of(Maker *m, Name name) {
-  const Node *body = m->h.body;
+enum { FOLLOWED = 500 }; // lines that one value is followed through: enough for a picture
+
+typedef struct {
+  Maker *m;
+  Table *line;            // [name] the number of the line that makes it + 1
+  Table *seen;            // names, while one route is described
+  VEC(const Node *) todo; // values of lines that are still to be looked at
+} Describer;
+
+static void find_lines(Describer *d) {
+  const Node *body = d->m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
-    const Node *n = body->kid[i], *to = n->kind == N_EQUATION ? n->kid[0] : NULL;
+    const Node *to = body->kid[i]->kind == N_EQUATION ? body->kid[i]->kid[0] : NULL;
     for (uint32_t k = 0; to && k < to->nkid; k++)
-      if (!to->kid[k]->op && to->kid[k]->name == name) return with_ports(m, n);
+      if (!to->kid[k]->op && !table_get(d->line, &to->kid[k]->name, sizeof(Name)))
+        table_put(d->line, &to->kid[k]->name, sizeof(Name), i + 1);
   }
-  return NULL;
+}
+
+// The line that makes this name: a, b = f(x). NULL: there is none.
+static const Node *line_of(const Describer *d, Name name) {
+  uint32_t at = table_get(d->line, &name, sizeof name);
+  return at ? with_ports(d->m, d->m->h.body->kid[at - 1]) : NULL;
 }
 
 static bool port_of_part(Maker *m, Name name, PortEnd *out) {
@@ -610,26 +624,34 @@ static bool port_of_part(Maker *m, Name name, PortEnd *out) {
 }
 
 // Which ports and states a value is made of, each once. Lines are what they stand for.
-static void ends_in(Maker *m, const Node *n, Route *r, Table *seen) {
+static void ends_in(Describer *d, const Node *n, Route *r) {
+  Maker *m = d->m;
   if (!n) return;
-  if (n->kind == N_NAME && !table_get(seen, &n->name, sizeof n->name)) {
+  if (n->kind == N_NAME && !table_get(d->seen, &n->name, sizeof n->name)) {
     int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
     PortEnd end = {0, (uint32_t)own};
-    table_put(seen, &n->name, sizeof n->name, 1);
+    table_put(d->seen, &n->name, sizeof n->name, 1);
     bool port = own >= 0 || port_of_part(m, n->name, &end);
     if (port) vec_push(m->w->arena, &r->from, end);
     if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
-    const Node *line = port || state >= 0 ? NULL : line_of(m, n->name);
-    if (line) r->line = true, ends_in(m, line->kid[1], r, seen);
+    const Node *line = port || state >= 0 ? NULL : line_of(d, n->name);
+    if (line) r->line = true, vec_push(m->w->arena, &d->todo, line->kid[1]);
   }
-  for (uint32_t i = 0; i < n->nkid; i++) ends_in(m, n->kid[i], r, seen);
+  for (uint32_t i = 0; i < n->nkid; i++) ends_in(d, n->kid[i], r);
+}
+
+static void all_ends(Describer *d, const Node *value, Route *r) {
+  d->seen = table_new(d->m->w->arena);
+  d->todo.n = 0;
+  ends_in(d, value, r);
+  for (uint32_t i = 0; i < d->todo.n && i < FOLLOWED; i++) ends_in(d, d->todo.at[i], r);
 }
 
 // What a name stands for, if it is that of a line of its own
-static const Node *written_out(Maker *m, const Node *value) {
+static const Node *written_out(const Describer *d, const Node *value) {
   enum { AS_OFTEN = 16 };
   for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
-    const Node *line = line_of(m, value->name);
+    const Node *line = line_of(d, value->name);
     if (!line || line->kid[0]->nkid != 1) break;
     value = line->kid[1];
   }
@@ -643,14 +665,19 @@ static Name first_index(const Node *n) {
   return i->kind == N_NAME ? i->name : 0;
 }
 
-static void describe(Maker *m, PortEnd to, const Node *place, const Node *value,
+static void describe(Describer *d, PortEnd to, const Node *place, const Node *value,
                      const Node *guard) {
-  value = written_out(m, value);
+  Maker *m = d->m;
+  value = written_out(d, value);
   Route r = {.to = to, .value = value, .guard = guard};
   r.each = first_index(place) && first_index(place) == first_index(value);
-  ends_in(m, value, &r, table_new(m->w->arena));
+  all_ends(d, value, &r);
   const Node *base = value->kind == N_AT ? value->kid[0] : value;
   r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
+  Route guarded = {0};
+  all_ends(d, guard, &guarded);
+  for (uint32_t i = 0; i < guarded.states.n; i++)
+    vec_push(m->w->arena, &r.asked, guarded.states.at[i]);
   vec_push(m->w->arena, &m->s->route, r);
 }
 
@@ -667,11 +694,13 @@ static void describe_states(Maker *m) {
 
 static void describe_routes(Maker *m) {
   if (!m->s->wiring) return;
+  Describer d = {.m = m, .line = table_new(m->w->arena)};
+  find_lines(&d);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const Target *t = &m->target.at[i];
     if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
-      describe(m, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
+      describe(&d, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
                t->route.at[k]->kid[2]);
   }
   const Node *body = m->h.body;
@@ -679,7 +708,7 @@ static void describe_routes(Maker *m) {
     if (body->kid[i]->kind != N_EQUATION) continue;
     const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
     int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
-    if (port >= 0) describe(m, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
+    if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
   }
   describe_states(m);
 }

@@ -111,9 +111,7 @@ static uint32_t dial_cable(Builder *b, uint32_t own) {
 }
 
 // -- routes ---------------------------------------------------------------------------------------
-// States of a plain wire with a guard are those of the guard.
 static bool is_wire(const Route *r) {
-  if (r->plain && r->from.n == 1) return true;
   return r->from.n + r->states.n == 1 && (r->plain || (!r->line && node_is_place(r->value)));
 }
 
@@ -144,12 +142,12 @@ static uint32_t plate_cable(Builder *b, const Route *r, uint32_t owner) {
 static uint32_t label_cable(Builder *b, uint32_t cable, const char *text, const Route *guard,
                             uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
-  uint32_t states = guard && is_wire(guard) && guard->from.n ? guard->states.n : 0;
+  uint32_t states = guard ? guard->asked.n : 0;
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
   for (uint32_t i = 0; i <= states; i++) vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
   uint32_t unit = unit_add(b, u);
-  for (uint32_t i = 0; i < states; i++) tie(b, dial_cable(b, guard->states.at[i]), unit, i, false);
+  for (uint32_t i = 0; i < states; i++) tie(b, dial_cable(b, guard->asked.at[i]), unit, i, false);
   tie(b, cable, unit, states, false);
   uint32_t out = cable_from(b, unit, text);
   b->p->cable.at[out].dashed = u.dashed;
@@ -190,6 +188,7 @@ static bool route_is_sound(const Builder *b, const Route *r) {
   bool sound = is_known(b, &r->to, false);
   for (uint32_t i = 0; i < r->from.n; i++) sound &= is_known(b, &r->from.at[i], true);
   for (uint32_t i = 0; i < r->states.n; i++) sound &= r->states.at[i] < b->s->own.n;
+  for (uint32_t i = 0; i < r->asked.n; i++) sound &= r->asked.at[i] < b->s->own.n;
   return sound;
 }
 

@@ -50,7 +50,7 @@ seen 0 'data-id="[pq]" class="frame"' c.svg "and none is opened"
 
 # a value is made of what its lines are made of, and a state may be an output
 draw "$root/examples/handover.limn" Cell -o d.svg
-seen 3 'class="dot"' d.svg "the state goes to its output" # and nothing ends in the air
+seen 7 'class="dot"' d.svg "the state goes to its guards and to its output" # and nothing ends in the air
 if grep -q 'Its own state: link' d.svg; then ok "the state is said"; else not_ok "the state is said"; fi
 cat >lines.limn <<'L'
 machine Part(x: R[]) -> (y: R[]) = x
