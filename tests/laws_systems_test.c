@@ -177,7 +177,8 @@ static const char *directed_text(Arena *a, const Shared *s) {
     buf_text(&b, "}\n");
   }
   buf_text(
-      &b, "machine Variable[first: 1](d: R[]) -> (v: R[]) {\n  state v : R[] = first\n  v' = d\n}\n");
+      &b,
+      "machine Variable[first: 1](d: R[]) -> (v: R[]) {\n  state v : R[] = first\n  v' = d\n}\n");
   buf_text(&b, "wiring Directed -> (v0: R[], v1: R[], v2: R[], v3: R[]) {\n");
   for (uint32_t i = 0; i < VARIABLES; i++) {
     const char *sum = all_added(a, s, i);

@@ -112,9 +112,9 @@ typedef enum {
   N_LHS,      // name, op = "'" for a rate; brackets?
   N_RETURN,   // N_EQUATION, or N_TUPLE-or-expr pad?
   // -- machines
-  N_MACHINE, // name, op[0] of m (machine) s (share) w (wiring); N_CFG? N_PARAMS? result? body
-             // in the block: N_STATES, N_STEP, N_STEPBY, N_CONSTS, N_AXES, N_FOR, N_MODE, N_JUMP,
-             // N_PART, N_EQUATION, N_ROUTE, N_CALL
+  N_MACHINE,  // name, op[0] of m (machine) s (share) w (wiring); N_CFG? N_PARAMS? result? body
+              // in the block: N_STATES, N_STEP, N_STEPBY, N_CONSTS, N_AXES, N_FOR, N_MODE, N_JUMP,
+              // N_PART, N_EQUATION, N_ROUTE, N_CALL
   N_MODE,     // name; N_PARAMS? result? N_BLOCK
   N_JUMP,     // name; cond
   N_PART,     // N_LHSS postfix every?     worker[k] : Worker

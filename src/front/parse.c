@@ -744,13 +744,13 @@ static Node *parse_declaration(Parser *p) {
   static const struct {
     const char *word;
     Node *(*rule)(Parser *);
-  } rules[] = {{"use", parse_use},         {"space", parse_space}, {"box", parse_box},
-               {"refine", parse_refine},   {"given", parse_given}, {"goal", parse_goal},
-               {"measure", parse_measure}, {"train", parse_train}, {"show", parse_show},
-               {"freeze", parse_freeze},   {"stale", parse_stale}, {"optimiser", parse_optimiser},
-               {"diagram", parse_diagram}, {"find", parse_find},   {"set", parse_set},
+  } rules[] = {{"use", parse_use},         {"space", parse_space},   {"box", parse_box},
+               {"refine", parse_refine},   {"given", parse_given},   {"goal", parse_goal},
+               {"measure", parse_measure}, {"train", parse_train},   {"show", parse_show},
+               {"freeze", parse_freeze},   {"stale", parse_stale},   {"optimiser", parse_optimiser},
+               {"diagram", parse_diagram}, {"find", parse_find},     {"set", parse_set},
                {"machine", parse_machine}, {"share", parse_machine}, {"wiring", parse_machine},
-               {"run", parse_simulate},         {"check", parse_check}};
+               {"run", parse_simulate},    {"check", parse_check}};
   bool lost = p->lost;
   p->lost = false;
   if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);

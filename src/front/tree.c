@@ -91,15 +91,15 @@ static const char *const kind_names[] = {[N_ERROR] = "error",
                                          [N_LHS] = "lhs",
                                          [N_RETURN] = "return",
                                          [N_STEPBY] = "stepby",
-[N_MACHINE] = "machine",
-[N_MODE] = "mode",
-[N_JUMP] = "jump",
-[N_PART] = "part",
-[N_ROUTE] = "route",
-[N_SIMULATE] = "simulate",
-[N_LASTS] = "lasts",
-[N_TO] = "to",
-[N_CHECK] = "check"};
+                                         [N_MACHINE] = "machine",
+                                         [N_MODE] = "mode",
+                                         [N_JUMP] = "jump",
+                                         [N_PART] = "part",
+                                         [N_ROUTE] = "route",
+                                         [N_SIMULATE] = "simulate",
+                                         [N_LASTS] = "lasts",
+                                         [N_TO] = "to",
+                                         [N_CHECK] = "check"};
 _Static_assert(sizeof kind_names / sizeof kind_names[0] == N_KINDS, "a kind has no name");
 
 const char *node_kind_name(NodeKind kind) { return kind < N_KINDS ? kind_names[kind] : "?"; }

@@ -602,10 +602,10 @@ Builtin builtin_find(Name name, World *w, bool *nodes) {
 }
 
 const char *const *builtin_names(uint32_t *n) {
-  static const char *const names[] = {
-      "sum",     "mean",      "prod",  "max", "min", "argmax", "argmin", "concat", "normal",
-      "uniform", "positions", "order", "rev", "fwd", "scan",   "size",   "refit",  "delay",
-      "flow"};
+  static const char *const names[] = {"sum",       "mean",   "prod",   "max",    "min",
+                                      "argmax",    "argmin", "concat", "normal", "uniform",
+                                      "positions", "order",  "rev",    "fwd",    "scan",
+                                      "size",      "refit",  "delay",  "flow"};
   *n = COUNT(names);
   return names;
 }

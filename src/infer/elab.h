@@ -202,10 +202,10 @@ struct Body {
   Types out_type;     // results, in the words of this body
   Types want;         // results as declared
   VEC(Proposal) proposal;
-  const Def *space; // the space of its results, if they were declared so
+  const Def *space;    // the space of its results, if they were declared so
   struct Maker *maker; // the lens of a machine; NULL: of anything else
   bool timed;          // it is looked at while time goes on: `time` is a value
-  Trace *trace;     // partial.c: it is worked off for a picture only; otherwise NULL
+  Trace *trace;        // partial.c: it is worked off for a picture only; otherwise NULL
 };
 
 // -- index equations ------------------------------------------------------------------------------

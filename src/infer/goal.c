@@ -49,7 +49,7 @@ static bool balance(Body *b, Value *left, Value *right, Span span) {
 }
 
 static Value one_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
-                         Span span) {
+                          Span span) {
   Value both = value_concat(b, left, right);
   both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
   b->distance = true; // unless a measure compares the two sides of a goal elsewhere
@@ -67,7 +67,8 @@ static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Va
     return one_distance(b, env, distance, left, right, span);
   Value sum = {0};
   for (uint32_t i = 0; i < left.n; i++) {
-    Value v = one_distance(b, env, distance, value_one(b, left.at[i]), value_one(b, right.at[i]), span);
+    Value v =
+        one_distance(b, env, distance, value_one(b, left.at[i]), value_one(b, right.at[i]), span);
     if (v.n != 1 || v.at[0].error) return v;
     Val pair[2] = {i ? sum.at[0] : v.at[0], v.at[0]};
     sum = i ? value_one(b, val_fn(b, FN_add, pair, 2, span, NULL)) : v;

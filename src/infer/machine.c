@@ -119,7 +119,8 @@ static bool port_type(Maker *m, Env *env, const Node *type, Type *out) {
   if (type->kind == N_TYPE && type->kid[0]->kind == N_NAME &&
       !strcmp(name_text(m->w->names, type->kid[0]->name), "simplex")) {
     Axis axis[RANK_LIMIT];
-    uint32_t n = type->nkid > 1 && type->kid[1] ? axes_eval(m->b, env, type->kid[1], true, axis) : 0;
+    uint32_t n =
+        type->nkid > 1 && type->kid[1] ? axes_eval(m->b, env, type->kid[1], true, axis) : 0;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
@@ -149,8 +150,8 @@ void add_in_ports(Maker *m, Env *env, const Node *params, uint64_t modes) {
     Port port = {.name = p->name, .modes = modes, .span = p->name_span};
     if (!name_is_free(m, p->name, p->name_span)) continue;
     if (!port_type(m, env, p->nkid ? p->kid[0] : NULL, &port.type)) continue;
-    Id wire = diagram_input(w, m->b->d, full_type(m, &port.type), p->name,
-                            origin_at(m->b, p->name_span));
+    Id wire =
+        diagram_input(w, m->b->d, full_type(m, &port.type), p->name, origin_at(m->b, p->name_span));
     env_bind(m->env, p->name,
              (Binding){.kind = BIND_VALUE,
                        .value = value_one(m->b, val_wire(m->b, wire, p->name_span)),
@@ -166,7 +167,7 @@ void add_out_ports(Maker *m, Env *env, const Node *result, uint64_t modes) {
     const Node *p = result->kid[i];
     bool named = p->kind == N_PARAM;
     Port port = {.modes = modes, .span = named ? p->name_span : p->span};
-    port.name = named            ? p->name
+    port.name = named               ? p->name
                 : result->nkid == 1 ? name_from(w->names, "out")
                                     : name_from(w->names, arena_format(w->arena, "out%u", i + 1));
     if (!name_is_free(m, port.name, port.span)) continue;
@@ -208,7 +209,8 @@ static Init start_for_all(Maker *m, Init init, const Type *own) {
   for (uint32_t i = 0; i < full.rank; i++) {
     all[i] = i;
     full.axis[i].pass = 0;
-    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), full.axis[i].size};
+    loop.index[i] =
+        (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), full.axis[i].size};
   }
   Access in = access_plain(w, own->rank, all + m->npass);
   loop.in = &in;
@@ -221,9 +223,8 @@ static Init start_for_all(Maker *m, Init init, const Type *own) {
 static Val new_state(Maker *m, Name name, Type own, Init init, Span span) {
   World *w = m->w;
   Type full = full_type(m, &own);
-  Param p = {.path = name_text(w->names, name),
-             .role = ROLE_BUFFER,
-             .init = start_for_all(m, init, &own)};
+  Param p = {
+      .path = name_text(w->names, name), .role = ROLE_BUFFER, .init = start_for_all(m, init, &own)};
   uint32_t k = diagram_param(w, m->b->d, p, full, name, origin_at(m->b, span));
   sync_sites(m->b);
   Id wire = m->b->d->param.at[k].wire;
@@ -265,7 +266,8 @@ bool add_modes(Maker *m, const Node *block) {
     }
     for (uint32_t k = 0; k < names.n; k++)
       if (names.at[k] == n->name)
-        diag_error(w->diags, n->name_span, "there are two modes `%s`", name_text(w->names, n->name));
+        diag_error(w->diags, n->name_span, "there are two modes `%s`",
+                   name_text(w->names, n->name));
     uint64_t bit = (uint64_t)1 << m->s->mode.n;
     vec_push(w->arena, &names, n->name);
     vec_push(w->arena, &m->s->mode, n->name);
@@ -311,7 +313,8 @@ Node *as_root(World *w, const Node *c) {
   if (c->kind == N_AND || c->kind == N_OR) {
     Node *root = as_root(w, c->kid[0]);
     for (uint32_t i = 1; i < c->nkid; i++)
-      root = tree_call(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, c->kid[i]), span);
+      root =
+          tree_call(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, c->kid[i]), span);
     return root;
   }
   if (c->kind == N_NOT) {
@@ -344,8 +347,9 @@ static Id guard_wire(Maker *m, Env *env, const Node *cond, int mode) {
   return fit_value(m, only, &number, cond->span, "what is compared");
 }
 
-// -- values of a known type ------------------------------------------------------------------------
-// A label is said by its name, where its type is known: `next link = B when far > 1 else A`.
+// -- values of a known type
+// ------------------------------------------------------------------------ A label is said by its
+// name, where its type is known: `next link = B when far > 1 else A`.
 static bool label_value(Maker *m, Env *env, const Node *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, n->kid[0], own, out);
   if (n->kind == N_NAME && !env_find(env, n->name)) {
@@ -391,8 +395,9 @@ static void no_state(Maker *m, Name name, Span span) {
   const char **all = NEW_ARRAY(w->arena, const char *, m->s->own.n + 1);
   for (uint32_t i = 0; i < m->s->own.n; i++) all[i] = name_text(w->names, m->s->own.at[i].name);
   const char *near = nearest_name(text, all, m->s->own.n);
-  Id e = diag_error(w->diags, span, in ? "`%s` comes from outside, so only there it can change"
-                                       : "there is no state `%s` here",
+  Id e = diag_error(w->diags, span,
+                    in ? "`%s` comes from outside, so only there it can change"
+                       : "there is no state `%s` here",
                     text);
   if (near)
     diag_help(w->diags, e, "did you mean `%s`?", near);
@@ -405,9 +410,9 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
   const Node *lhs = n->kid[0]->kid[0];
   const char *name = name_text(w->names, lhs->name);
   int at = own_state(m, lhs->name), port = port_named(m->s->in.at, m->s->in.n, lhs->name);
-  const Type *own = at >= 0                       ? &m->held.at[at].own
+  const Type *own = at >= 0                     ? &m->held.at[at].own
                     : port >= 0 && m->s->shares ? &m->s->in.at[port].type
-                                                  : NULL;
+                                                : NULL;
   if (n->kid[0]->nkid != 1) {
     diag_error(w->diags, n->span, "rates are said one by one: `x' = …`");
     return;
@@ -424,8 +429,8 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
   if (n->kid[3])
     diag_error(w->diags, n->kid[3]->span,
                "a rate holds always, or in a mode; write `… when … else …`");
-  Value v = eval_equation(m->b, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own,
-                          n->span);
+  Value v =
+      eval_equation(m->b, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own, n->span);
   if (v.n != 1) return;
   Id wire = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
   if (at >= 0)
@@ -463,12 +468,12 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
   Id value = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
   if (!value) return;
   if (shared) { // what is added to it
-    Val pair[2] = {val_wire(m->b, value, n->span),
-                   val_wire(m->b, m->b->d->in.at[port], n->span)};
+    Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
     value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
   }
   Binding *bind = env_find(env, n->name);
-  if (bind && bind->kind == BIND_STATE) bind->next = value_one(m->b, val_wire(m->b, value, n->span));
+  if (bind && bind->kind == BIND_STATE)
+    bind->next = value_one(m->b, val_wire(m->b, value, n->span));
   if (n->kid[2] && (m->flows || m->waits) && !shared) {
     add_event(m, guard_wire(m, env, n->kid[2], mode), (uint32_t)at, value, 0, n->span);
     if (m->flows) return;
@@ -625,8 +630,8 @@ static void take_ports(Maker *m, Env *env, int mode) {
     const char *what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, name));
     if (bind->kind != BIND_STATE && bind->kind != BIND_VALUE) continue;
     Id wire = fit_value(m, bind->value.at[0], &m->s->out.at[i].type, bind->span, what);
-    add_change(m, (Change){.kind = CHANGE_PORT, .at = i, .mode = mode, .value = wire,
-                           .span = bind->span});
+    add_change(
+        m, (Change){.kind = CHANGE_PORT, .at = i, .mode = mode, .value = wire, .span = bind->span});
   }
 }
 
@@ -669,10 +674,11 @@ static Val late_value(Maker *m, Val v, const Type *own, double time, Span span) 
   Id wire = fit_value(m, v, own, span, "what is late");
   const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
   Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
-  uint32_t k =
-      diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path), origin_at(m->b, span));
+  uint32_t k = diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path),
+                             origin_at(m->b, span));
   sync_sites(m->b);
-  vec_push(w->arena, &m->s->lag, (SystemLag){.param = k, .value = wire, .time = time, .span = span});
+  vec_push(w->arena, &m->s->lag,
+           (SystemLag){.param = k, .value = wire, .time = time, .span = span});
   return val_wire(m->b, m->b->d->param.at[k].wire, span);
 }
 

@@ -34,12 +34,13 @@ static bool read_options(FlowCall *f, Env *env, const Node *config) {
   for (uint32_t i = 1; i < config->nkid; i++) {
     const Node *item = config->kid[i]->nkid == 1 ? config->kid[i]->kid[0] : NULL;
     double k = 0;
-    bool steps = item && item->kind == N_SIZED &&
-                 !strcmp(name_text(f->w->names, item->name), "steps");
+    bool steps =
+        item && item->kind == N_SIZED && !strcmp(name_text(f->w->names, item->name), "steps");
     if (steps && static_number(f->b, env, item->kid[0], &k) && k >= 1 && k <= STEPS_LIMIT)
       f->steps = (int64_t)k;
     else {
-      diag_error(f->w->diags, config->kid[i]->span, "`flow` takes `steps: 8`, at most %d", STEPS_LIMIT);
+      diag_error(f->w->diags, config->kid[i]->span, "`flow` takes `steps: 8`, at most %d",
+                 STEPS_LIMIT);
       return false;
     }
   }
@@ -58,8 +59,8 @@ static bool find_system(FlowCall *f, Env *env, const Node *config) {
       diag_error(f->w->diags, use->span, "`flow` wants a machine: `flow[Name](x, times)`");
     return false;
   }
-  f->s = system_of(f->b->in, d, env, use->kind == N_AT ? use->kid[1] : NULL, f->pass, f->npass, false,
-                   f->span);
+  f->s = system_of(f->b->in, d, env, use->kind == N_AT ? use->kid[1] : NULL, f->pass, f->npass,
+                   false, f->span);
   if (f->s && f->s->shares) f->s = system_closed(f->b->in, f->s);
   if (!f->s) return false;
   for (uint32_t i = 0; i < f->s->state.n; i++) {
@@ -67,14 +68,16 @@ static bool find_system(FlowCall *f, Env *env, const Node *config) {
       f->states++;
       continue;
     }
-    diag_error(f->w->diags, f->span, "`%s` has a state that does not flow, `%s`: it cannot be fitted so",
+    diag_error(f->w->diags, f->span,
+               "`%s` has a state that does not flow, `%s`: it cannot be fitted so",
                name_text(f->w->names, f->s->name), f->s->state.at[i].path);
     return false;
   }
   f->ports = f->s->in.n;
   if (f->s->lag.n || !f->states)
-    diag_error(f->w->diags, f->span, f->states ? "`%s` has delays, which `flow` does not follow"
-                                               : "nothing flows in `%s`",
+    diag_error(f->w->diags, f->span,
+               f->states ? "`%s` has delays, which `flow` does not follow"
+                         : "nothing flows in `%s`",
                name_text(f->w->names, f->s->name));
   return !f->s->lag.n && f->states;
 }
@@ -127,9 +130,11 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
            before = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = 1}),
            at = scalar_push(w, &loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0}),
            zero = scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R}),
-           parts = scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1.0 / (double)f->steps});
+           parts = scalar_push(
+               w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1.0 / (double)f->steps});
   uint32_t first = scalar_fn(w, &loop, FN_le, at, zero, 0);
-  uint32_t gap = scalar_fn(w, &loop, FN_mul, scalar_fn(w, &loop, FN_sub, here, before, 0), parts, 0);
+  uint32_t gap =
+      scalar_fn(w, &loop, FN_mul, scalar_fn(w, &loop, FN_sub, here, before, 0), parts, 0);
   scalar_fn(w, &loop, FN_select, first, zero, gap);
   *step = box_loop(w, f->b->d, &loop, (Id[]){*times, *times}, 2, t, origin_at(f->b, f->span));
   *length = type_make(w, BASE_R, f->npass, f->pass);
@@ -262,9 +267,9 @@ Value builtin_flow(Body *b, Env *env, const Node *use, const Node *config, Value
     if (args.at[i].literal) args.at[i] = val_fill(b, args.at[i], (Type){.base = BASE_R});
     val_settle(b, &args.at[i]);
     Id outside = val_to_wire(b, &args.at[i], 0);
-    Name name = i + 1 == args.n     ? name_from(w->names, "times")
+    Name name = i + 1 == args.n ? name_from(w->names, "times")
                 : i < f.s->in.n ? f.s->in.at[i].name
-                                    : 0;
+                                : 0;
     vec_push(w->arena, &wire, outside);
     inner.at[i] = val_wire(own, diagram_input(w, own->d, args.at[i].type, name, origin_at(b, span)),
                            args.at[i].span);

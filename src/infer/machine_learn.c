@@ -97,8 +97,9 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
   const char *word = optimiser_word(w, l->optimiser), *name = state->path;
   Def *d = word ? optimiser_named(m->in, p, word) : NULL;
   if (!d) {
-    diag_error(w->diags, l->optimiser->span, word ? "there is no optimiser `%s` here"
-                                                  : "an optimiser is wanted here, as `gd(0.1)`",
+    diag_error(w->diags, l->optimiser->span,
+               word ? "there is no optimiser `%s` here"
+                    : "an optimiser is wanted here, as `gd(0.1)`",
                word);
     return false;
   }

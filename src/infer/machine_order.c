@@ -56,8 +56,8 @@ static void tell(Order *o, uint32_t line) {
     buf_printf(&names, "%s`%s`", i + 1 > first && names.n ? " → " : "",
                name_text(w->names, lhs->name));
   }
-  Id e = diag_error(w->diags, o->node->at[line]->span,
-                    "this needs itself at the same moment: %s", names.at);
+  Id e = diag_error(w->diags, o->node->at[line]->span, "this needs itself at the same moment: %s",
+                    names.at);
   diag_help(w->diags, e, "a `state` between them holds the value for one tick");
   o->wrong = true;
 }

@@ -113,8 +113,8 @@ static void add_part(Maker *m, Part part) {
   World *w = m->w;
   Id other = table_get(m->parts, &part.name, sizeof part.name);
   if (other) {
-    Id e = diag_error(w->diags, part.span, "there are two parts `%s`",
-                      name_text(w->names, part.name));
+    Id e =
+        diag_error(w->diags, part.span, "there are two parts `%s`", name_text(w->names, part.name));
     if (other <= m->s->part.n)
       diag_note(w->diags, e, m->s->part.at[other - 1].span, "the other one");
     return;
@@ -123,9 +123,8 @@ static void add_part(Maker *m, Part part) {
   table_put(m->parts, &part.name, sizeof part.name, m->s->part.n);
   show_part(m, &m->s->part.at[m->s->part.n - 1]);
   for (uint32_t i = 0; i < part.of->in.n; i++) {
-    Target t = {.name = dotted(w, part.name, part.of->in.at[i].name),
-                .part = m->s->part.n,
-                .port = i};
+    Target t = {
+        .name = dotted(w, part.name, part.of->in.at[i].name), .part = m->s->part.n, .port = i};
     vec_push(w->arena, &m->target, t);
     table_put(m->targets, &t.name, sizeof t.name, m->target.n);
   }
@@ -135,8 +134,8 @@ static void named_parts(Maker *m, const Node *n) {
   Called c = machine_called(m, n->kid[1]);
   Def *d = c.def;
   double every = 1;
-  if (n->kid[2] && (!static_number(m->b, m->env, n->kid[2], &every) || !(every >= 1) ||
-                    every != floor(every)))
+  if (n->kid[2] &&
+      (!static_number(m->b, m->env, n->kid[2], &every) || !(every >= 1) || every != floor(every)))
     diag_error(m->w->diags, n->kid[2]->span,
                "every how many ticks it steps is a whole number from 1 on");
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
@@ -144,8 +143,7 @@ static void named_parts(Maker *m, const Node *n) {
     Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
     part.array = lhs->nkid && lhs->kid[0];
     bool good = d && (!part.array || array_axis(m, lhs->kid[0], &part.axis));
-    if (good)
-      part.of = part_system(m, &c, part.array ? &part.axis : NULL, n->kid[1]->span);
+    if (good) part.of = part_system(m, &c, part.array ? &part.axis : NULL, n->kid[1]->span);
     if (part.of && part.of->shares) {
       Id e = diag_error(m->w->diags, n->kid[1]->span, "`%s` shares its variables",
                         name_text(m->w->names, d->name));
@@ -197,17 +195,18 @@ static void sharing_part(Maker *m, const Node *n) {
   add_part(m, part);
   for (uint32_t i = 0; i < of->in.n; i++) {
     const Node *x = n->kid[i + 1];
-    bool known = x->kind == N_NAME &&
-                 ((m->s->shares && port_named(m->s->in.at, m->s->in.n, x->name) >= 0) ||
-                  own_state(m, x->name) >= 0);
+    bool known =
+        x->kind == N_NAME && ((m->s->shares && port_named(m->s->in.at, m->s->in.n, x->name) >= 0) ||
+                              own_state(m, x->name) >= 0);
     if (!known) {
       Id e = diag_error(w->diags, x->span, "this is not a variable that can be shared");
       diag_help(w->diags, e, "a shared variable is a port of this wiring, or a `state` in it");
       continue;
     }
     Target *t = &m->target.at[m->target.n - of->in.n + i];
-    vec_push(w->arena, &t->route, tree_node(w, N_ROUTE, x->span, 4,
-                                            (Node *[]){(Node *)x, tree_name(w, t->name, x->span), NULL, NULL}));
+    vec_push(w->arena, &t->route,
+             tree_node(w, N_ROUTE, x->span, 4,
+                       (Node *[]){(Node *)x, tree_name(w, t->name, x->span), NULL, NULL}));
     vec_push(w->arena, &junction_named(m, x->name)->member, (PortEnd){m->s->part.n, i});
   }
 }
@@ -296,8 +295,9 @@ Node *with_ports(Maker *m, const Node *n) {
   if (n->kind == N_AT && n->kid[0]->kind == N_DOT) { // p[i].y[j]
     port = port_name(m, n->kid[0]);
     if (port && port->kind == N_AT)
-      return tree_node(m->w, N_AT, n->span, 2,
-                       (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
+      return tree_node(
+          m->w, N_AT, n->span, 2,
+          (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
   }
   Node *copy = NULL;
   for (uint32_t i = 0; i < n->nkid; i++) {
@@ -340,8 +340,9 @@ static void no_target(Maker *m, const Node *to) {
     no_part(m, to->kid[0]);
     return;
   }
-  Id e = diag_error(w->diags, to->span, text ? "`%s` is not a port that a wire can lead to"
-                                             : "a wire leads to a port: `p.a`, or one of this wiring",
+  Id e = diag_error(w->diags, to->span,
+                    text ? "`%s` is not a port that a wire can lead to"
+                         : "a wire leads to a port: `p.a`, or one of this wiring",
                     text ? text : "");
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }
@@ -403,8 +404,8 @@ static Node *over_numbers(Maker *m, const Target *t, const Node *brackets, Node 
     Node *test = tree_node(w, N_CMP, name->span, 2, (Node *[]){name, items->kid[i]});
     test->op = "=";
     if (is_number_item(items->kid[i]))
-      *condition = *condition ? tree_node(w, N_AND, test->span, 2, (Node *[]){*condition, test})
-                              : test;
+      *condition =
+          *condition ? tree_node(w, N_AND, test->span, 2, (Node *[]){*condition, test}) : test;
     kid[i] = name;
   }
   if (!any) return (Node *)brackets;
@@ -429,9 +430,8 @@ static Node *joined_routes(Maker *m, const Target *t, Node **brackets) {
       value = tree_node(w, N_NUM, r->span, 0, NULL);
       value->text = "0";
     }
-    value = value && guard
-                ? tree_node(w, N_WHEN, r->span, 3, (Node *[]){r->kid[0], guard, value})
-                : r->kid[0];
+    value = value && guard ? tree_node(w, N_WHEN, r->span, 3, (Node *[]){r->kid[0], guard, value})
+                           : r->kid[0];
   }
   return value;
 }
@@ -444,7 +444,8 @@ static Node *route_pad(Maker *m, const Target *t) {
     bool same = pad && other ? pad->kind == N_NUM && other->kind == N_NUM && pad->num == other->num
                              : pad == other;
     if (same) continue;
-    Id e = diag_error(m->w->diags, t->route.at[i]->span, "the wires into `%s` do not have the same `pad`",
+    Id e = diag_error(m->w->diags, t->route.at[i]->span,
+                      "the wires into `%s` do not have the same `pad`",
                       name_text(m->w->names, t->name));
     diag_note(m->w->diags, e, t->route.at[0]->span, "the other one");
     break;
@@ -589,8 +590,8 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
   World *w = m->w;
   const char *name = name_text(w->names, t->name);
   if (too_many(tags)) {
-    diag_error(w->diags, part ? part->span : port->span, "the wires into `%s` depend on too many modes to be checked",
-               name);
+    diag_error(w->diags, part ? part->span : port->span,
+               "the wires into `%s` depend on too many modes to be checked", name);
     return;
   }
   do {
@@ -621,8 +622,9 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
       return;
     }
     if (!open && sources) {
-      Id e = diag_error(w->diags, first->span, "port `%s` is closed when %s, but this wire is there",
-                        name, situation(tags));
+      Id e =
+          diag_error(w->diags, first->span, "port `%s` is closed when %s, but this wire is there",
+                     name, situation(tags));
       diag_note(w->diags, e, port->span, "the port");
       diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s = …`", name,
                 name_text(w->names, mode_of(m, part)));
@@ -661,8 +663,8 @@ static bool wired_by_numbers(Maker *m, const Target *t, const Part *part, const 
   }
   for (int64_t i = 0; i < n; i++)
     if (!seen[i]) {
-      diag_error(w->diags, part ? part->span : port->span, "place %lld of port `%s` has no source", (long long)i,
-                 name_text(w->names, t->name));
+      diag_error(w->diags, part ? part->span : port->span, "place %lld of port `%s` has no source",
+                 (long long)i, name_text(w->names, t->name));
       break;
     }
   return true;

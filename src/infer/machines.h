@@ -30,8 +30,8 @@ typedef struct {
   bool variable;    // a shared variable
 } SystemState;
 
-typedef struct { // next x = … when …, in a system that flows; jump m when …
-  Id guard;      // a number that grows through 0 when it happens
+typedef struct {       // next x = … when …, in a system that flows; jump m when …
+  Id guard;            // a number that grows through 0 when it happens
   VEC(uint32_t) state; // what is set, as numbers of states
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
@@ -40,7 +40,7 @@ typedef struct { // next x = … when …, in a system that flows; jump m when �
   Span span;
 } SystemEvent;
 
-typedef struct { // delay[1](x), in a system that flows
+typedef struct {  // delay[1](x), in a system that flows
   uint32_t param; // where the late value comes in
   Id value;       // what is late
   double time;
@@ -50,7 +50,7 @@ typedef struct { // delay[1](x), in a system that flows
 typedef struct {
   Name name;
   System *of;
-  Axis axis;  // of an array of parts; its size is 0 where there is one
+  Axis axis; // of an array of parts; its size is 0 where there is one
   bool array;
   double every; // ticks of the whole for one of its own
   Span span;
@@ -93,8 +93,8 @@ struct System {
   Span span;
   Diagram *d; // in, out: the ports; params: states, weights, the clocks `time` and those of lags
   VEC(Port) in, out;
-  VEC(Name) mode; // empty: it has only one
-  VEC(OwnState) own; // states that its own text declares
+  VEC(Name) mode;         // empty: it has only one
+  VEC(OwnState) own;      // states that its own text declares
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
@@ -106,8 +106,8 @@ struct System {
   VEC(Part) part;
   VEC(Route) route;
   VEC(Junction) junction;
-  Ids own_param, own_rate, own_next;   // of `own`: param and wires of the lens, 0 = none
-  uint32_t learnt_from, learnt_to;     // states that only optimisers have
+  Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
+  uint32_t learnt_from, learnt_to;   // states that only optimisers have
   Diagram *lens; // in: its ports, then what parts show; out: its ports, then what parts take
 };
 
@@ -161,9 +161,9 @@ typedef enum {
 } WatchKind;
 typedef struct { // a number that a whole run gives
   WatchKind kind;
-  const Node *node; // the call, as period(foxes)
-  double number;    // at[5](x): 5
-  Seen seen;        // what is watched; for `when` and `count` a number that grows through 0
+  const Node *node;    // the call, as period(foxes)
+  double number;       // at[5](x): 5
+  Seen seen;           // what is watched; for `when` and `count` a number that grows through 0
   VEC(RunStart) point; // fixed(x: 1, y: 2)
 } Watch;
 
@@ -172,13 +172,13 @@ typedef struct {
   CheckKind kind;
   const Node *node;
   Span span;
-  const char *text;  // the claim, as written
-  const char *of;    // the machine or run it speaks of, as written
-  uint32_t run;      // its number + 1; 0: none is needed
-  System *system;    // NULL after an error
-  VEC(Watch) watch;  // CLAIM: the numbers that it speaks of
-  double within;     // how far off it may be
-  Seen truth;        // TRUTH: a bit, or the difference of both sides
+  const char *text; // the claim, as written
+  const char *of;   // the machine or run it speaks of, as written
+  uint32_t run;     // its number + 1; 0: none is needed
+  System *system;   // NULL after an error
+  VEC(Watch) watch; // CLAIM: the numbers that it speaks of
+  double within;    // how far off it may be
+  Seen truth;       // TRUTH: a bit, or the difference of both sides
 } Check;
 
 typedef struct {

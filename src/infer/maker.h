@@ -16,7 +16,7 @@ typedef struct {
   Id value, when; // wires; when: 0 = always
   Span span;
   uint32_t before; // the one before it that speaks of the same; its number + 1
-} Change; // what a line of the text says of a port or a state
+} Change;          // what a line of the text says of a port or a state
 
 typedef struct {
   uint32_t at; // of its own states
@@ -27,8 +27,8 @@ typedef struct {
 } Learned; // next w by gd(0.1) on … when …
 
 typedef struct {
-  Name name; // p.y, or y
-  uint32_t part, port; // part: its number + 1; 0: a port of the wiring itself
+  Name name;               // p.y, or y
+  uint32_t part, port;     // part: its number + 1; 0: a port of the wiring itself
   VEC(const Node *) route; // N_ROUTE, with parts' ports as names
   Id wire;                 // what it gets
 } Target;
@@ -71,9 +71,9 @@ Type full_type(Maker *, const Type *own); // with the axes that pass in front
 Id fit_value(Maker *, Val, const Type *own, Span, const char *what);
 Node *tree_node(World *, NodeKind, Span, uint32_t nkid, Node *const *kid);
 Node *tree_name(World *, Name, Span);
-Node *as_root(World *, const Node *cond); // a number that grows through 0 when it comes true
-int own_state(const Maker *, Name);                           // its number; -1: none
-int port_named(const Port *, uint32_t n, Name);               // its number; -1: none
+Node *as_root(World *, const Node *cond);       // a number that grows through 0 when it comes true
+int own_state(const Maker *, Name);             // its number; -1: none
+int port_named(const Port *, uint32_t n, Name); // its number; -1: none
 void add_change(Maker *, Change);
 uint32_t last_change(const Maker *, ChangeKind, uint32_t at); // its number + 1; 0: none
 Value eval_typed(Maker *, Env *, const Node *brackets, const Node *expr, const Node *pad,
@@ -94,7 +94,7 @@ Node *with_ports(Maker *, const Node *);                    // p.y and p[i].y as
 void gather_routes(Maker *, const Node *block, Nodes *out); // equations in their place, to `out`
 void take_routes(Maker *, Env *);                           // what the parts' ports get
 void check_targets(Maker *);                                // every port has one source
-Id joined(Maker *, uint32_t junction);                      // the sum of what its members add; 0: none
+Id joined(Maker *, uint32_t junction); // the sum of what its members add; 0: none
 
 // machine_learn.c: states that learn, once everything is woven together
 bool learn_states(Maker *, Program *);
@@ -102,8 +102,9 @@ bool learn_states(Maker *, Program *);
 // system.c
 System *system_of(Infer *, Def *, Env *from, const Node *config, const Axis *pass, uint32_t npass,
                   bool generic, Span);
-bool weave_system(Maker *); // lens and parts into one
+bool weave_system(Maker *);               // lens and parts into one
 System *system_closed(Infer *, System *); // with its shared variables as states of its own
-System *system_on(Infer *, System *, System *source, Span); // its ports wired to what a source shows
+System *system_on(Infer *, System *, System *source,
+                  Span); // its ports wired to what a source shows
 
 #endif

@@ -34,7 +34,7 @@ Def *learner_named(Infer *in, Scope *s, const Node *n);
 Def *optimiser_named(Infer *in, Program *p, const char *name); // NULL: there is none
 
 // system.c
-void check_machines(Infer *, Scope *); // every machine of the file, for itself
+void check_machines(Infer *, Scope *);    // every machine of the file, for itself
 Diagram *machine_diagram(Infer *, Def *); // flat; next values are those of a tick, or rates
 
 // show.c

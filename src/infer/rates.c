@@ -59,7 +59,8 @@ static Id weighed(World *w, Diagram *d, const Id k[4]) {
   uint32_t x[4], two;
   for (int i = 0; i < 4; i++) x[i] = each_read(w, &e, k[i], e.t.rank);
   two = each_number(w, &e, 2);
-  uint32_t middle = scalar_fn(w, &e.loop, FN_mul, two, scalar_fn(w, &e.loop, FN_add, x[1], x[2], 0), 0);
+  uint32_t middle =
+      scalar_fn(w, &e.loop, FN_mul, two, scalar_fn(w, &e.loop, FN_add, x[1], x[2], 0), 0);
   uint32_t ends = scalar_fn(w, &e.loop, FN_add, x[0], x[3], 0);
   scalar_fn(w, &e.loop, FN_add, ends, middle, 0);
   return each_make(w, d, &e);
@@ -67,7 +68,8 @@ static Id weighed(World *w, Diagram *d, const Id k[4]) {
 
 static Id clock_moved(World *w, Diagram *d, Id time, double c, Id h) {
   Each e = each_of(w, d->wire.at[time].type);
-  uint32_t a = each_read(w, &e, time, e.t.rank), step = each_read(w, &e, h, d->wire.at[h].type.rank);
+  uint32_t a = each_read(w, &e, time, e.t.rank),
+           step = each_read(w, &e, h, d->wire.at[h].type.rank);
   if (c != 1) step = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), step, 0);
   scalar_fn(w, &e.loop, FN_add, a, step, 0);
   return each_make(w, d, &e);
@@ -104,8 +106,8 @@ Diagram *system_rates(World *w, const System *s) {
 }
 
 // The rates at x, called from a step.
-static Id rates_at(World *w, Diagram *d, Diagram *f, const Ids *port, const Id *x, uint32_t n, Id time,
-                   const Ids *param) {
+static Id rates_at(World *w, Diagram *d, Diagram *f, const Ids *port, const Id *x, uint32_t n,
+                   Id time, const Ids *param) {
   Ids in = {0};
   for (uint32_t i = 0; i < port->n; i++) vec_push(w->arena, &in, port->at[i]);
   for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &in, x[i]);
@@ -144,7 +146,8 @@ Diagram *system_step(World *w, const System *s, bool euler, const Type *length) 
     for (uint32_t i = 0; i < n; i++) k[i][stage] = first + i;
   }
   for (uint32_t i = 0; i < n; i++)
-    diagram_output(w, d, euler ? moved(w, d, x[i], 1, h, k[i][0])
-                               : moved(w, d, x[i], 1.0 / 6, h, weighed(w, d, k[i])));
+    diagram_output(w, d,
+                   euler ? moved(w, d, x[i], 1, h, k[i][0])
+                         : moved(w, d, x[i], 1.0 / 6, h, weighed(w, d, k[i])));
   return diagram_simplify(w, diagram_inline_all(w, d));
 }

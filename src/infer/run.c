@@ -130,8 +130,7 @@ static Value label_value(Body *b, const Node *n, const Type *own) {
   World *w = b->w;
   const Ids *names = &w->label_names.at[own->names];
   for (uint32_t i = 0; i < names->n; i++)
-    if (names->at[i] == n->name)
-      return value_one(b, val_fill(b, val_literal(b, i, n->span), *own));
+    if (names->at[i] == n->name) return value_one(b, val_fill(b, val_literal(b, i, n->span), *own));
   diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
              own_text(w, own));
   return value_error(b, n->span);
@@ -143,10 +142,9 @@ static Diagram *value_alone(Infer *in, Program *p, const Node *n, const Type *wa
   b->env = env_new(in, NULL, p->scope, b);
   Type own = without_pass(w, *want);
   bool label = own.base == BASE_LABEL && own.names && n->kind == N_NAME;
-  Value v = label ? label_value(b, n, &own)
-            : n->kind == N_LIST
-                ? list_value(b, b->env, n, "list", false, &own, n->span)
-                : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
+  Value v = label               ? label_value(b, n, &own)
+            : n->kind == N_LIST ? list_value(b, b->env, n, "list", false, &own, n->span)
+                                : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
   if (v.n != 1 || v.at[0].error) return NULL;
   Val one = val_fill(b, v.at[0], own);
   val_settle(b, &one);
@@ -175,8 +173,8 @@ static void tell_no_sight(const Looker *l, Name name, Span span) {
   const char **all = NEW_ARRAY(w->arena, const char *, l->sights.n + 1);
   for (uint32_t i = 0; i < l->sights.n; i++) all[i] = name_text(w->names, l->sights.at[i].name);
   const char *near = nearest_name(name_text(w->names, name), all, l->sights.n);
-  Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`", name_text(w->names, l->s->name),
-                    name_text(w->names, name));
+  Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
+                    name_text(w->names, l->s->name), name_text(w->names, name));
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }
 
@@ -187,8 +185,8 @@ static bool read_start(const Looker *l, const Node *arg, uint32_t number, RunSta
   int found = -1;
   for (uint32_t i = 0; i < l->sights.n; i++) {
     const Sight *x = &l->sights.at[i];
-    bool here = name ? x->name == name && x->kind != SEES_OUT
-                     : x->kind == SEES_IN && x->at == number;
+    bool here =
+        name ? x->name == name && x->kind != SEES_OUT : x->kind == SEES_IN && x->at == number;
     if (here && found < 0) found = (int)i;
   }
   if (found < 0 && name) {
@@ -232,7 +230,8 @@ static void check_given(Infer *in, const Run *r) {
     if (is_given(r, SEES_IN, i)) continue;
     const char *port = name_text(w->names, s->in.at[i].name), *name = name_text(w->names, s->name);
     Id e = diag_error(w->diags, r->span, "port `%s` of `%s` has no source", port, name);
-    diag_help(w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`", name, port);
+    diag_help(w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`", name,
+              port);
     return;
   }
 }
@@ -242,7 +241,10 @@ static void read_by(Infer *in, Program *p, const Node *by, Run *r) {
   static const struct {
     const char *word;
     Follow follow;
-  } words[] = {{"dormand", FOLLOW_DORMAND}, {"rk4", FOLLOW_RK4}, {"euler", FOLLOW_EULER}, {"stiff", FOLLOW_STIFF}};
+  } words[] = {{"dormand", FOLLOW_DORMAND},
+               {"rk4", FOLLOW_RK4},
+               {"euler", FOLLOW_EULER},
+               {"stiff", FOLLOW_STIFF}};
   const Node *name = by->kind == N_AT ? by->kid[0] : by;
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
   uint32_t i = 0;
@@ -296,9 +298,9 @@ static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
                  name_text(w->names, r->system->name), ceil(k));
   }
   if (!said)
-    diag_error(w->diags, n->span, r->system && !r->system->flows
-                                      ? "how long does it run? `for 100 ticks`"
-                                      : "how long does it run? `to 100`");
+    diag_error(w->diags, n->span,
+               r->system && !r->system->flows ? "how long does it run? `for 100 ticks`"
+                                              : "how long does it run? `to 100`");
 }
 
 // on World: what World shows goes into the ports of the same names.
@@ -326,7 +328,8 @@ static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *
 static void do_run(Infer *in, Program *p, const Node *n) {
   World *w = in->w;
   const Node *call = n->kid[0], *use = call->kind == N_CALL ? call->kid[0] : call;
-  const Node *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON), *by = clause(n, N_BY);
+  const Node *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON),
+             *by = clause(n, N_BY);
   Run r = {.node = n, .span = n->span, .name = n->name};
   uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
@@ -377,7 +380,8 @@ static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
   Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
   bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
   if (n->kid[0]->kind == N_AT &&
-      (n->kid[0]->kid[1]->nkid != 1 || !number_of_node(l->in, l->p, n->kid[0]->kid[1]->kid[0], &x.number)))
+      (n->kid[0]->kid[1]->nkid != 1 ||
+       !number_of_node(l->in, l->p, n->kid[0]->kid[1]->kid[0], &x.number)))
     diag_error(w->diags, n->kid[0]->kid[1]->span, "a number is wanted here");
   if (kind == WATCH_AT && n->kid[0]->kind != N_AT)
     diag_error(w->diags, n->span, "at which moment? `at[5](x)`");
@@ -399,8 +403,9 @@ static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
     bool root = kind == WATCH_WHEN || kind == WATCH_COUNT;
     Type t = {0};
     if (n->nkid != 2) {
-      diag_error(w->diags, n->span, "one thing is watched: `%s(x)`",
-                 name_text(w->names, n->kid[0]->kind == N_AT ? n->kid[0]->kid[0]->name : n->kid[0]->name));
+      diag_error(
+          w->diags, n->span, "one thing is watched: `%s(x)`",
+          name_text(w->names, n->kid[0]->kind == N_AT ? n->kid[0]->kid[0]->name : n->kid[0]->name));
       return;
     }
     const Node *what = root ? as_root(w, n->kid[1]) : n->kid[1];
@@ -515,7 +520,8 @@ static void do_check(Infer *in, Program *p, const Node *n) {
   bool law = !has_watch(in, n->kid[1]) && !has_watch(in, n->kid[2]);
   c.system = c.run && law ? p->ran->run.at[c.run - 1].own
              : c.run      ? p->ran->run.at[c.run - 1].system
-             : d->broken ? NULL : infer_system(in, p, name_text(w->names, d->name), use);
+             : d->broken  ? NULL
+                          : infer_system(in, p, name_text(w->names, d->name), use);
   bool nested = is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);

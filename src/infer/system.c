@@ -46,8 +46,7 @@ static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own,
     }
     Val other = all ? val_wire(m->b, all, c->span)
                     : val_fill(m->b, val_literal(m->b, 0, c->span), full_type(m, own));
-    Val one =
-        val_select(m->b, cond, val_wire(m->b, c->value, c->span), other, c->span, NULL);
+    Val one = val_select(m->b, cond, val_wire(m->b, c->value, c->span), other, c->span, NULL);
     all = fit_value(m, one, own, c->span, what);
   }
   return all;
@@ -108,12 +107,12 @@ static void settle_states(Maker *m) {
     const char *name = name_text(w->names, m->s->own.at[i].name);
     SystemState s = {.param = held->param, .path = name, .every = 1};
     s.rate = fold(m, CHANGE_RATE, i, 0, &held->own, arena_format(w->arena, "`%s'`", name));
-    s.next = fold(m, CHANGE_NEXT, i, held->wire, &held->own,
-                  arena_format(w->arena, "`next %s`", name));
+    s.next =
+        fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
     if (s.next == held->wire) s.next = 0;
     if (s.rate && s.next) {
-      diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`", name,
-                 name, name);
+      diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`",
+                 name, name, name);
     }
     vec_push(w->arena, &m->s->state, s);
     m->s->flows |= s.rate != 0;
@@ -163,7 +162,8 @@ static void wires_of(Maker *m, Places *p) {
   }
   for (uint32_t i = 0; i < s->event.n; i++) {
     vec_push(a, p, &s->event.at[i].guard);
-    for (uint32_t k = 0; k < s->event.at[i].value.n; k++) vec_push(a, p, &s->event.at[i].value.at[k]);
+    for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
+      vec_push(a, p, &s->event.at[i].value.at[k]);
   }
   for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
   for (uint32_t i = 0; i < m->learned.n; i++) {
@@ -228,9 +228,9 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
     copy.guard = map[e.guard];
-    copy.path = *e.path          ? arena_format(w->arena, "%s%s", prefix, e.path)
+    copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
-                                 : "";
+                          : "";
     copy.state.at = NULL, copy.state.n = copy.state.cap = 0;
     copy.value = (Ids){0};
     for (uint32_t k = 0; k < e.state.n; k++) {
@@ -273,7 +273,8 @@ static void tell_loop(Maker *m, const Ids *loop) {
     if (!loop->at[i]) continue;
     const Part *p = &m->s->part.at[loop->at[i] - 1];
     if (!shown) span = p->span;
-    if (++shown <= 8) buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
+    if (++shown <= 8)
+      buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
   }
   const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
                                 : "these parts need each other at the same moment";
@@ -300,8 +301,9 @@ static bool is_too_large(Maker *m) {
   uint64_t wires = m->s->lens->wire.n;
   for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
   if (wires <= FLAT_LIMIT) return false;
-  diag_error(m->w->diags, m->def->span, "`%s` is too large: with all that is in its parts it has "
-                                        "more than %d wires",
+  diag_error(m->w->diags, m->def->span,
+             "`%s` is too large: with all that is in its parts it has "
+             "more than %d wires",
              name_text(m->w->names, m->def->name), FLAT_LIMIT);
   return true;
 }
@@ -327,7 +329,8 @@ bool weave_system(Maker *m) {
         of->d, arena_format(w->arena, "%s/", name_text(w->names, s->part.at[p].name)), takes};
   }
   part[0] = (WeavePart){lens, NULL, in};
-  Weave how = {.nparts = n, .nin = s->in.n, .nout = s->out.n, .part = part, .like = like, .out = out};
+  Weave how = {
+      .nparts = n, .nin = s->in.n, .nout = s->out.n, .part = part, .like = like, .out = out};
   Id **map;
   Ids loop = {0};
   s->d = diagram_weave(w, m->def->name, &how, &map, &loop);
@@ -384,8 +387,9 @@ static void one_expression(Maker *m, const Node *expr) {
   Value v = eval_equation(m->b, m->env, NULL, expr, NULL, want, expr->span);
   if (v.n != m->s->out.n) {
     if (!(v.n == 1 && v.at[0].error))
-      diag_error(w->diags, expr->span, "`%s` has %u %s, but this is %u", name_text(w->names, m->def->name),
-                 m->s->out.n, m->s->out.n == 1 ? "port to show" : "ports to show", v.n);
+      diag_error(w->diags, expr->span, "`%s` has %u %s, but this is %u",
+                 name_text(w->names, m->def->name), m->s->out.n,
+                 m->s->out.n == 1 ? "port to show" : "ports to show", v.n);
     return;
   }
   for (uint32_t i = 0; i < v.n; i++)
@@ -416,15 +420,16 @@ static void call_it(Maker *m) {
     port.type.names = v.at[i].type.names;
     const Node *result = m->h.result;
     bool named = result && result->kind == N_PARAMS && i < result->nkid;
-    port.name = named     ? result->kid[i]->name
+    port.name = named      ? result->kid[i]->name
                 : v.n == 1 ? name_from(m->w->names, "out")
                            : name_from(m->w->names, arena_format(m->w->arena, "out%u", i + 1));
     vec_push(m->w->arena, &m->s->out, port);
-    add_change(m, (Change){.kind = CHANGE_PORT,
-                           .at = i,
-                           .mode = ANY_MODE,
-                           .value = fit_value(m, v.at[i], &port.type, m->def->span, "what it gives"),
-                           .span = m->def->span});
+    add_change(m,
+               (Change){.kind = CHANGE_PORT,
+                        .at = i,
+                        .mode = ANY_MODE,
+                        .value = fit_value(m, v.at[i], &port.type, m->def->span, "what it gives"),
+                        .span = m->def->span});
   }
 }
 
@@ -435,7 +440,8 @@ static void work_off(Maker *m) {
     if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, body->kid[i]);
     if (k == N_STATES) add_states(m, m->env, body->kid[i]);
     if (k == N_FOR)
-      diag_error(m->w->diags, body->kid[i]->span, "in a machine, many of a kind are an array: `p[n] : Name`");
+      diag_error(m->w->diags, body->kid[i]->span,
+                 "in a machine, many of a kind are an array: `p[n] : Name`");
   }
   if (!add_modes(m, body)) return;
   make_parts(m, body);
@@ -462,12 +468,14 @@ static void make_ports(Maker *m) {
       Types t = {0};
       if (formals.at[i].fixed)
         port.type = formals.at[i].known;
-      else if (formals.at[i].type && types_eval(m->b, m->env, formals.at[i].type, true, &t, NULL) && t.n == 1)
+      else if (formals.at[i].type && types_eval(m->b, m->env, formals.at[i].type, true, &t, NULL) &&
+               t.n == 1)
         port.type = t.at[0];
       else
         port.type = (Type){.base = BASE_R};
       if (!port.name)
-        port.name = name_from(w->names, formals.n == 1 ? "in" : arena_format(w->arena, "in%u", i + 1));
+        port.name =
+            name_from(w->names, formals.n == 1 ? "in" : arena_format(w->arena, "in%u", i + 1));
       diagram_input(w, m->b->d, full_type(m, &port.type), port.name, origin_at(m->b, port.span));
       vec_push(w->arena, &m->s->in, port);
     }
@@ -660,7 +668,8 @@ static const Node *written_out(const Describer *d, const Node *value) {
 
 // i of x[i j]; 0: there is none
 static Name first_index(const Node *n) {
-  if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid) return 0;
+  if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid)
+    return 0;
   const Node *i = n->kid[1]->kid[0]->kid[0];
   return i->kind == N_NAME ? i->name : 0;
 }
@@ -720,7 +729,8 @@ static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
   Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 2};
   loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
   for (uint32_t i = 0; i < t.rank; i++)
-    all[i] = i, loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
+    all[i] = i,
+    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
   Access in[2] = {access_plain(w, t.rank, all), access_plain(w, t.rank, all)};
   loop.in = in;
   loop.out = access_plain(w, t.rank, all);
@@ -734,12 +744,13 @@ System *system_closed(Infer *in, System *s) {
   World *w = in->w;
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
-  WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1), *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+  WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
+           *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
-    Param p = {.path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
-    uint32_t k =
-        diagram_param(w, held, p, s->d->wire.at[s->d->in.at[i]].type, port->name, 0);
+    Param p = {
+        .path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
+    uint32_t k = diagram_param(w, held, p, s->d->wire.at[s->d->in.at[i]].type, port->name, 0);
     diagram_output(w, held, held->param.at[k].wire);
     in_end[i] = out[i] = (WeaveEnd){1, i};
   }
@@ -780,7 +791,8 @@ System *system_on(Infer *in, System *s, System *source, Span span) {
   World *w = in->w;
   uint32_t used = 0, open = 0;
   System *both = NEW(w->arena, System);
-  *both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring, .own = {0}};
+  *both =
+      (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring, .own = {0}};
   WeaveEnd *ends = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + 1),
            *feed = NEW_ARRAY(w->arena, WeaveEnd, source->in.n + 1),
            *like = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + source->in.n + 1),
@@ -816,8 +828,8 @@ System *system_on(Infer *in, System *s, System *source, Span span) {
     feed[i] = (WeaveEnd){0, open++};
   }
   if (!used)
-    diag_error(w->diags, span, "`%s` shows nothing that `%s` takes", name_text(w->names, source->name),
-               name_text(w->names, s->name));
+    diag_error(w->diags, span, "`%s` shows nothing that `%s` takes",
+               name_text(w->names, source->name), name_text(w->names, s->name));
   for (uint32_t i = 0; i < s->out.n; i++) {
     vec_push(w->arena, &both->out, s->out.at[i]);
     out[nout++] = (WeaveEnd){1, i};

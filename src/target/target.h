@@ -52,7 +52,8 @@ void numbers_set(Number, void *to, const double *from, int64_t n);
 void numbers_get(Number, const void *from, double *to, int64_t n);
 
 // fill.c: first values
-bool store_shape(World *, const Type *, int64_t *shape, const char *path); // false with a diagnostic
+bool store_shape(World *, const Type *, int64_t *shape,
+                 const char *path);                       // false with a diagnostic
 bool store_full(World *, const char *path, const Type *); // says that memory is; always false
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there

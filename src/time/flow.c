@@ -16,7 +16,8 @@ void flow_put(Flow *f, double t, const double *x, const double *late) {
   put(f->time, &t);
   for (uint32_t i = 0; i < f->flowing.n; i++)
     put(f->flowing.at[i].state, x + f->flowing.at[i].offset);
-  for (uint32_t i = 0; late && i < f->lag.n; i++) put(f->lag.at[i].state, late + f->lag.at[i].offset);
+  for (uint32_t i = 0; late && i < f->lag.n; i++)
+    put(f->lag.at[i].state, late + f->lag.at[i].offset);
 }
 
 static bool ask(Flow *f, Engine *e, double *out) {
@@ -60,7 +61,8 @@ static bool open_tangent(Flow *f) {
 }
 
 // inputs: ports, states, time, then a tangent for each state
-bool flow_change(Flow *f, double t, const double *x, const double *late, const double *v, double *out) {
+bool flow_change(Flow *f, double t, const double *x, const double *late, const double *v,
+                 double *out) {
   if (!open_tangent(f)) return false;
   flow_put(f, t, x, late);
   uint32_t ports = f->m->s->in.n, n = f->flowing.n;
@@ -111,11 +113,13 @@ static const char *event_name(void *flow, uint32_t which) {
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   World *w = f->m->w;
-  const char *what = e->jump ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
-                             : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
+  const char *what = e->jump
+                         ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
+                         : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
   const char *where = *e->path ? e->path : name_text(w->names, f->m->s->name);
-  return members > 1 ? arena_format(w->arena, "%s in member %lld of `%s`", what, (long long)member, where)
-                     : arena_format(w->arena, "%s in `%s`", what, where);
+  return members > 1
+             ? arena_format(w->arena, "%s in member %lld of `%s`", what, (long long)member, where)
+             : arena_format(w->arena, "%s in `%s`", what, where);
 }
 
 static bool happen(void *flow, double t, uint32_t which, const double *late, double *x) {
@@ -129,7 +133,8 @@ static bool happen(void *flow, double t, uint32_t which, const double *late, dou
   for (uint32_t i = 0; i < e->state.n; i++) {
     State *s = sim_state(f->m, e->state.at[i]);
     double *value = f->value, *old = f->old;
-    numbers_get(engine_out_number(f->values, at + i), engine_out(f->values, at + i), value, s->count);
+    numbers_get(engine_out_number(f->values, at + i), engine_out(f->values, at + i), value,
+                s->count);
     state_get(s, old);
     int64_t part = s->count / members;
     memcpy(old + member * part, value + member * part, (size_t)part * sizeof(double));
@@ -204,7 +209,8 @@ static bool open_events(Flow *f) {
   if (!guard.n) return true;
   f->guards = wires_engine(f, &guard, &f->guard_cells);
   f->values = wires_engine(f, &value, NULL);
-  for (uint32_t i = 0; i < f->guard_cells.n; i++) f->problem.events += (uint32_t)f->guard_cells.at[i];
+  for (uint32_t i = 0; i < f->guard_cells.n; i++)
+    f->problem.events += (uint32_t)f->guard_cells.at[i];
   return f->guards && f->values;
 }
 

@@ -33,6 +33,7 @@ void flow_put(Flow *, double t, const double *x, const double *late);
 void flow_start(const Flow *, double *x);
 bool flow_tick(Flow *, double tick, double t, const double *x);
 // How the rates change when the states change by v.
-bool flow_change(Flow *, double t, const double *x, const double *late, const double *v, double *out);
+bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
+                 double *out);
 
 #endif

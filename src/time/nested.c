@@ -112,7 +112,11 @@ static Tensor ask_lens_input(Nested *n, Inside *x, uint32_t i) {
 
 static Tensor eval_one(Nested *n, const Diagram *d, const Tensor *in, const Tensor *param) {
   Tensor out = {0};
-  Eval e = {.arena = n->tick_arena, .in = in, .param = param, .out = &out, .seed = n->seed,
+  Eval e = {.arena = n->tick_arena,
+            .in = in,
+            .param = param,
+            .out = &out,
+            .seed = n->seed,
             .step = n->tick};
   if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
   return out;
@@ -234,8 +238,13 @@ static void next_states(Nested *n, Inside *x, double every, Puts *puts) {
 static void flat_step(Nested *n, const System *s, const Diagram *d, const Tensor *in, Tensor *param,
                       Tensor *out) {
   Tensor *next = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
-  Eval e = {.arena = n->tick_arena, .in = in, .param = param, .out = out, .next = next,
-            .seed = n->seed, .step = n->tick};
+  Eval e = {.arena = n->tick_arena,
+            .in = in,
+            .param = param,
+            .out = out,
+            .next = next,
+            .seed = n->seed,
+            .step = n->tick};
   if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
   for (uint32_t i = 0; !n->error && i < s->state.n; i++) {
     const SystemState *x = &s->state.at[i];
@@ -256,8 +265,9 @@ static Tensor drawn(Nested *n, const Type *type, uint64_t element) {
   if (type->base == BASE_LABEL) size_value(n->w, type->count, &labels);
   for (int64_t i = 0; i < t.count; i++) {
     uint64_t at = element * 1000003 + (uint64_t)i;
-    t.data[i] = type->base == BASE_R ? noise_normal(n->seed, n->tick, 2, at)
-                                     : floor(noise_uniform(n->seed, n->tick, 2, at) * (double)labels);
+    t.data[i] = type->base == BASE_R
+                    ? noise_normal(n->seed, n->tick, 2, at)
+                    : floor(noise_uniform(n->seed, n->tick, 2, at) * (double)labels);
   }
   return t;
 }
@@ -265,12 +275,14 @@ static Tensor drawn(Nested *n, const Type *type, uint64_t element) {
 static int64_t differ(const Tensor *a, const Tensor *b) {
   int64_t n = 0;
   for (int64_t i = 0; i < a->count; i++)
-    n += memcmp(&a->data[i], &b->data[i], sizeof(double)) != 0 && !(isnan(a->data[i]) && isnan(b->data[i]));
+    n += memcmp(&a->data[i], &b->data[i], sizeof(double)) != 0 &&
+         !(isnan(a->data[i]) && isnan(b->data[i]));
   return n;
 }
 
 // Where the two come apart first; NULL: nowhere.
-static const char *one_tick(Nested *n, Inside *x, const Diagram *flat, Tensor *param, int64_t *compared) {
+static const char *one_tick(Nested *n, Inside *x, const Diagram *flat, Tensor *param,
+                            int64_t *compared) {
   const System *s = x->s;
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, s->in.n + 1),
          *out = NEW_ARRAY(n->tick_arena, Tensor, s->out.n + 1);

@@ -66,7 +66,8 @@ bool sim_open(Sim *m, Infer *in, Program *p, const System *s, const Run *run, co
   if (how->fill && !how->fill(how->context, m->store)) return false;
   m->input = NEW_ARRAY(m->arena, double *, s->in.n + 1);
   for (uint32_t i = 0; i < s->in.n; i++)
-    m->input[i] = NEW_ARRAY(m->arena, double, sim_cells(m, &s->d->wire.at[s->d->in.at[i]].type) + 1);
+    m->input[i] =
+        NEW_ARRAY(m->arena, double, sim_cells(m, &s->d->wire.at[s->d->in.at[i]].type) + 1);
   for (uint32_t i = 0; run && i < run->start.n; i++)
     if (!sim_set(m, &run->start.at[i])) {
       diag_error(w->diags, run->span, "`%s` has no value to start with",
@@ -103,6 +104,7 @@ bool sim_run(const Sim *m, Engine *e, uint64_t step) {
   }
   Span span = {0};
   const char *why = engine_blame(e, 0, step, &span);
-  diag_error(m->w->diags, span.file ? span : m->s->span, "%s", why ? why : "a number is not finite");
+  diag_error(m->w->diags, span.file ? span : m->s->span, "%s",
+             why ? why : "a number is not finite");
   return false;
 }

@@ -20,7 +20,8 @@ static const CsvColumn *column_named(const Csv *t, const char *name) {
   return NULL;
 }
 
-static const CsvColumn *column_of(const Sim *m, const Csv *t, uint32_t port, int64_t cell, int64_t cells) {
+static const CsvColumn *column_of(const Sim *m, const Csv *t, uint32_t port, int64_t cell,
+                                  int64_t cells) {
   const char *name = name_text(m->w->names, m->s->in.at[port].name);
   const CsvColumn *c = cells == 1 ? column_named(t, name) : NULL;
   if (!c) c = column_named(t, arena_format(m->arena, "%s%lld", name, (long long)cell));
@@ -58,12 +59,12 @@ bool table_inputs(Sim *m, const bool *rows, int64_t ticks, double **out) {
   for (uint32_t i = 0; i < m->s->in.n; i++) {
     if (!rows[i]) continue;
     int64_t cells = sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[i]].type);
-    out[i] = NEW_ARRAY(m->arena, double, ticks * cells + 1);
+    out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
     for (int64_t k = 0; k < cells; k++) {
       const CsvColumn *c = column_of(m, &t, i, k, cells);
       if (!c) {
-        diag_error(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`", m->run->path,
-                   (long long)k, name_text(m->w->names, m->s->in.at[i].name));
+        diag_error(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
+                   m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
         return false;
       }
       for (int64_t r = 0; r < ticks; r++) out[i][r * cells + k] = c->value[r];
@@ -94,11 +95,11 @@ static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int
     return false;
   }
   if (!field_fits(m, f, type)) {
-    diag_error(m->w->diags, m->run->span, "%s has `%s` as %s, but the port is %s", m->run->set, name,
-               field_type(m->arena, f), type_text(m->w, type));
+    diag_error(m->w->diags, m->run->span, "%s has `%s` as %s, but the port is %s", m->run->set,
+               name, field_type(m->arena, f), type_text(m->w, type));
     return false;
   }
-  *out = NEW_ARRAY(m->arena, double, ticks * sim_cells(m, type) + 1);
+  *out = NEW_ARRAY(m->arena, double, ticks *sim_cells(m, type) + 1);
   if (set_read(set, SPLIT_TRAIN, k, row, ticks, NUMBER_F64, *out, &why)) return true;
   diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
   return false;

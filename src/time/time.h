@@ -30,8 +30,8 @@ typedef struct {
 
 typedef struct {
   const System *system;
-  bool flows; // in continuous time; otherwise the times are ticks
-  VEC(double) time; // [moments]
+  bool flows;           // in continuous time; otherwise the times are ticks
+  VEC(double) time;     // [moments]
   VEC(Channel) channel; // what can be seen, in the order of system_sights; then what is shown
   uint32_t sights;      // how many are the former; those that are too large have no values
   VEC(Happening) happening;

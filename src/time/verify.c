@@ -1,6 +1,6 @@
 // What is claimed of a system, looked at: claims about runs, truths for all inputs, points.
-#include "time/flow.h"
 #include "time/verify.h"
+#include "time/flow.h"
 
 #include <math.h>
 
@@ -137,7 +137,8 @@ typedef struct {
 
 static int64_t labels_of(const Truths *t, const Type *type) {
   int64_t labels = 2;
-  if (type->base == BASE_R || (type->base == BASE_LABEL && !size_value(t->m.w, type->count, &labels)))
+  if (type->base == BASE_R ||
+      (type->base == BASE_LABEL && !size_value(t->m.w, type->count, &labels)))
     return 0;
   return labels;
 }
@@ -244,7 +245,8 @@ static bool open_truths(Truths *t, Infer *in, Program *p, const Check *c, const 
   for (uint32_t i = 0; i < c->system->state.n; i++) steps |= c->system->state.at[i].next != 0;
   if (steps) {
     bool *rows = NEW_ARRAY(t->m.arena, bool, c->system->in.n + 1);
-    t->tick = sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &t->m.sights, NULL, 0, NULL, 0));
+    t->tick =
+        sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &t->m.sights, NULL, 0, NULL, 0));
     t->starts = count_starts(t);
   }
   return t->look && (!steps || t->tick);
@@ -290,7 +292,8 @@ static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t righ
 static bool verify_truth(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
   Truths t = {0};
   if (c->system->flows) {
-    diag_error(infer_world(in)->diags, c->span, "what holds for all inputs holds at once; `%s` flows",
+    diag_error(infer_world(in)->diags, c->span,
+               "what holds for all inputs holds at once; `%s` flows",
                name_text(infer_world(in)->names, c->system->name));
     return false;
   }

@@ -77,7 +77,8 @@ static void refine(Watcher *w, const double *t, const double *x, double sign, Gl
   double range = fabs(x[0] - x[WATCH_POINTS - 1]) + fabs(x[best]) * 1e-6;
   double now = sign > 0 ? w->high : w->low;
   if (sign * x[best] < sign * now - range) return;
-  double low = t[best > 0 ? best - 1 : 0], high = t[best < WATCH_POINTS - 1 ? best + 1 : best], value;
+  double low = t[best > 0 ? best - 1 : 0], high = t[best < WATCH_POINTS - 1 ? best + 1 : best],
+         value;
   double at = golden(f, context, low, high, sign, &value);
   if (sign * value > sign * now) extremes(w, at, value);
 }
@@ -113,10 +114,12 @@ void watcher_step(Watcher *w, double from, double to, const double *x, Glancing 
   WatchKind kind = w->watch->kind;
   for (int k = 1; k < WATCH_POINTS; k++) {
     extremes(w, t[k], x[k]);
-    if (x[k - 1] <= level && x[k] > level && (kind == WATCH_PERIOD || kind == WATCH_WHEN || kind == WATCH_COUNT))
+    if (x[k - 1] <= level && x[k] > level &&
+        (kind == WATCH_PERIOD || kind == WATCH_WHEN || kind == WATCH_COUNT))
       crossed(w, crossing(f, context, t[k - 1], x[k - 1], t[k], x[k], level));
   }
-  if (kind == WATCH_HIGHEST || kind == WATCH_PEAK || kind == WATCH_PERIOD) refine(w, t, x, 1, f, context);
+  if (kind == WATCH_HIGHEST || kind == WATCH_PEAK || kind == WATCH_PERIOD)
+    refine(w, t, x, 1, f, context);
   if (kind == WATCH_LOWEST || kind == WATCH_PERIOD) refine(w, t, x, -1, f, context);
   double a = w->watch->number;
   if (kind == WATCH_AT && from < a && a <= to) w->found = f(context, a);
@@ -145,7 +148,7 @@ void watcher_end(Watcher *w) {
   case WATCH_DRIFT: value = fmax(w->high - w->first, w->first - w->low); break;
   case WATCH_COUNT: value = (double)w->crossings; break;
   case WATCH_SETTLED: value = w->settled; break;
-  case WATCH_PERIOD: 
+  case WATCH_PERIOD:
     value = w->periods ? (w->cross_last - w->cross_first) / (double)w->periods : NAN;
     break;
   default: break;

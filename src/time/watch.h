@@ -8,7 +8,7 @@ enum { WATCH_POINTS = 5 }; // looked at in a step, its ends included
 
 typedef struct {
   const Watch *watch;
-  double *out;                           // where its number goes
+  double *out;                         // where its number goes
   double first, last, high, low, peak; // so far
   double area, from, to;               // for averages
   double settled;                      // when it changed for the last time

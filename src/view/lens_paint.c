@@ -174,7 +174,11 @@ static void label_wires(const Above *a) {
     Anchor anchor = !pair ? ANCHOR_MIDDLE : i ? ANCHOR_START : ANCHOR_END;
     Text text = {.face = FACE_ITALIC, .size = 14, .anchor = anchor, .ink = INK_TEXT};
     canvas_open(a->c, "", "label", "");
-    math_text(a->c, s.x + (!pair ? 0 : i ? 4 : -4), s.y - 28, &text, pair ? k->label.at[i] : row.at);
+    math_text(a->c,
+              s.x + (!pair ? 0
+                     : i   ? 4
+                           : -4),
+              s.y - 28, &text, pair ? k->label.at[i] : row.at);
     canvas_close(a->c);
   }
 }

@@ -14,9 +14,9 @@
 #include "view/report.h"
 
 typedef struct {
-  const char *name;  // as it is written, or the machine's
-  const char *file;  // its numbers are FILE.csv and so on; no two runs have the same
-  const char *words; // "to 100", "for 6000 ticks"
+  const char *name;           // as it is written, or the machine's
+  const char *file;           // its numbers are FILE.csv and so on; no two runs have the same
+  const char *words;          // "to 100", "for 6000 ticks"
   bool done, stopped, failed; // done: it has begun
   double seconds;
   const System *system; // as it is written: neither closed nor stood on another

@@ -1,5 +1,6 @@
-// Mutations that keep most of a text readable: whole words and symbols are copied, moved and dropped, and parts of one text
-// stand in another. Included by the harnesses that read the language.
+// Mutations that keep most of a text readable: whole words and symbols are copied, moved and
+// dropped, and parts of one text stand in another. Included by the harnesses that read the
+// language.
 #ifndef LIMN_FUZZ_TOKENS_H
 #define LIMN_FUZZ_TOKENS_H
 
@@ -10,7 +11,8 @@
 
 size_t LLVMFuzzerMutate(uint8_t *, size_t n, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *, size_t n, size_t most, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *out, size_t most, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *, size_t, const uint8_t *, size_t, uint8_t *out,
+                                 size_t most, unsigned seed);
 
 enum { TOKENS = 4096, INPUT_LIMIT = 4096 };
 typedef struct {
@@ -22,10 +24,14 @@ typedef struct {
   Piece token[TOKENS];
 } Pieces;
 
-static bool is_word(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
+static bool is_word(uint8_t c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.';
+}
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// Words, symbols (a character each, or one of two), a string, a comment, a line's end with what stands before the next word.
+// Words, symbols (a character each, or one of two), a string, a comment, a line's end with what
+// stands before the next word.
 static size_t piece_length(const uint8_t *p, size_t n) {
   size_t i = 1;
   if (is_word(p[0])) {
@@ -89,7 +95,18 @@ static void pick(const Pieces *t, unsigned *seed, uint32_t *from, uint32_t *to) 
 }
 
 static void number_into(Out *o, unsigned *seed) {
-  static const char *const numbers[] = {"0 ", "1 ", "2 ", "3 ", "7 ", "64 ", "0.5 ", "1e9 ", "1099511627776 ", "9223372036854775807 ", "1e400 ", "4294967296 "};
+  static const char *const numbers[] = {"0 ",
+                                        "1 ",
+                                        "2 ",
+                                        "3 ",
+                                        "7 ",
+                                        "64 ",
+                                        "0.5 ",
+                                        "1e9 ",
+                                        "1099511627776 ",
+                                        "9223372036854775807 ",
+                                        "1e400 ",
+                                        "4294967296 "};
   const char *text = numbers[below(seed, sizeof numbers / sizeof numbers[0])];
   if (o->n + strlen(text) > o->most) return;
   memcpy(o->text + o->n, text, strlen(text));
@@ -111,11 +128,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *text, size_t n, size_t most, unsigned se
     pick(&t, &seed, &c, &d);
     o.n = 0;
     switch (below(&seed, 6)) {
-    case 0: put(&o, &t, 0, a), put(&o, &t, b, t.n); break;                                   // without it
-    case 1: put(&o, &t, 0, b), put(&o, &t, a, t.n); break;                                   // twice
-    case 2: put(&o, &t, 0, a), put(&o, &t, c, d), put(&o, &t, a, t.n); break;                // another one before it
-    case 3: put(&o, &t, 0, a), put(&o, &t, c, d), put(&o, &t, b, t.n); break;                // another one instead
-    case 4: put(&o, &t, 0, a), put(&o, &t, a + 1, a + 2), put(&o, &t, a, a + 1), put(&o, &t, a + 2, t.n); break;
+    case 0: put(&o, &t, 0, a), put(&o, &t, b, t.n); break; // without it
+    case 1: put(&o, &t, 0, b), put(&o, &t, a, t.n); break; // twice
+    case 2:
+      put(&o, &t, 0, a), put(&o, &t, c, d), put(&o, &t, a, t.n);
+      break; // another one before it
+    case 3: put(&o, &t, 0, a), put(&o, &t, c, d), put(&o, &t, b, t.n); break; // another one instead
+    case 4:
+      put(&o, &t, 0, a), put(&o, &t, a + 1, a + 2), put(&o, &t, a, a + 1), put(&o, &t, a + 2, t.n);
+      break;
     default: put(&o, &t, 0, a), number_into(&o, &seed), put(&o, &t, a + 1, t.n); break;
     }
     memcpy(text, o.text, o.n);
@@ -124,7 +145,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *text, size_t n, size_t most, unsigned se
   return n;
 }
 
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t nleft, const uint8_t *right, size_t nright, uint8_t *out, size_t most, unsigned seed) {
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *left, size_t nleft, const uint8_t *right,
+                                 size_t nright, uint8_t *out, size_t most, unsigned seed) {
   static Pieces l, r;
   static Out o;
   uint32_t a, b, c, d;

@@ -1,9 +1,11 @@
-// A disk that fails, for LD_PRELOAD: calls on files of tensors give an error, or do only a part of what is asked.
+// A disk that fails, for LD_PRELOAD: calls on files of tensors give an error, or do only a part of
+// what is asked.
 //
 //   FAULT=write:28:3    the third write, and all after it, fail with error 28 (ENOSPC)
 //   FAULT=fsync:5:1     FAULT=rename:5:2    FAULT=open:28:1
 //   FAULT=write:28:3:2  only two of them
-//   FAULT=short:0:1     writes put a third of their bytes;  FAULT=eintr:0:1  every other write is interrupted
+//   FAULT=short:0:1     writes put a third of their bytes;  FAULT=eintr:0:1  every other write is
+//   interrupted
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,7 +49,8 @@ int open(const char *path, int flags, ...) {
 }
 
 ssize_t write(int fd, const void *bytes, size_t n) {
-  ssize_t (*real)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+  ssize_t (*real)(int, const void *, size_t) =
+      (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
   int error = 0;
   if (fd < 0 || fd >= 1024 || !ours[fd]) return real(fd, bytes, n);
   if (fails("write", &error)) return errno = error, -1;
@@ -64,7 +67,8 @@ int fsync(int fd) {
 }
 
 int rename(const char *from, const char *to) {
-  int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+  int (*real)(const char *, const char *) =
+      (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
   int error = 0;
   if (is_ours(to) && fails("rename", &error)) return errno = error, -1;
   return real(from, to);
