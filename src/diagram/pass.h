@@ -37,6 +37,19 @@ Diagram *rewrite_boxes(World *, const Diagram *, Rewrite *);
 Diagram *inline_calls(World *, const Diagram *, bool keep_own_reverse);
 Id *new_map(World *, const Diagram *);
 
+// each.c: a loop over every element of tensors of one type
+enum { EACH_LIMIT = 4 }; // wires that one reads
+typedef struct {
+  Loop loop;
+  Access in[EACH_LIMIT];
+  Id wire[EACH_LIMIT];
+  Type t;
+} Each;
+Each each_of(World *, Type);
+uint32_t each_read(World *, Each *, Id wire, Base, uint32_t rank); // of its first `rank` axes
+uint32_t each_number(World *, Each *, double);
+Id each_make(World *, Diagram *, Each *); // the last scalar is its value
+
 // prune.c
 // A loop under construction, with the wires of `d` that it reads.
 typedef struct {

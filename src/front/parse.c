@@ -300,7 +300,7 @@ static Node *parse_forin(Parser *p) {
   return node_end(p, node);
 }
 
-static Node *clause_of(Parser *p, NodeKind kind, Node *(*value)(Parser *)) {
+Node *clause_of(Parser *p, NodeKind kind, Node *(*value)(Parser *)) {
   Node *node = node_fixed(p, kind, 1);
   p->at++;
   node->kid[0] = value(p);

@@ -97,6 +97,7 @@ void parse_box_header(Parser *, Node *);
 Node *parse_body(Parser *, const char *wanted);
 Node *parse_learner(Parser *);
 Node *parse_freeze(Parser *);
+Node *clause_of(Parser *, NodeKind, Node *(*value)(Parser *)); // word value
 Node *parse_statement(Parser *);
 Node *parse_equation(Parser *);
 Node *parse_lhs(Parser *);

@@ -97,13 +97,6 @@ static Node *parse_duration(Parser *p) {
   return node_end(p, node);
 }
 
-static Node *clause(Parser *p, NodeKind kind, Node *(*value)(Parser *)) {
-  Node *node = node_fixed(p, kind, 1);
-  p->at++;
-  node->kid[0] = value(p);
-  return node_end(p, node);
-}
-
 // run = "run" [ NAME ":" ] postfix { "for" sum NAME | "to" sum | "on" postfix | "every" sum
 //                                  | "by" postfix }
 Node *parse_simulate(Parser *p) {
@@ -119,13 +112,13 @@ Node *parse_simulate(Parser *p) {
     if (sees(p, 0, "for"))
       kid_push(p, parse_duration(p));
     else if (sees(p, 0, "to"))
-      kid_push(p, clause(p, N_TO, parse_sum));
+      kid_push(p, clause_of(p, N_TO, parse_sum));
     else if (sees(p, 0, "on"))
-      kid_push(p, clause(p, N_ON, parse_postfix));
+      kid_push(p, clause_of(p, N_ON, parse_postfix));
     else if (sees(p, 0, "every"))
-      kid_push(p, clause(p, N_EVERY, parse_sum));
+      kid_push(p, clause_of(p, N_EVERY, parse_sum));
     else if (sees(p, 0, "by"))
-      kid_push(p, clause(p, N_BY, parse_soft_postfix));
+      kid_push(p, clause_of(p, N_BY, parse_soft_postfix));
     else
       break;
   }

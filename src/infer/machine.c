@@ -292,7 +292,7 @@ static Val label_constant(Maker *m, const Type *own, uint32_t k, Span span) {
   return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
 }
 
-static Val in_mode(Maker *m, int mode, Span span) {
+Val in_mode(Maker *m, int mode, Span span) {
   int at = own_state(m, name_from(m->w->names, "mode"));
   const Held *held = &m->held.at[at];
   Val pair[2] = {val_wire(m->b, held->wire, span),

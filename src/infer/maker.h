@@ -82,6 +82,7 @@ void add_in_ports(Maker *, Env *, const Node *params, uint64_t modes);
 void add_out_ports(Maker *, Env *, const Node *result, uint64_t modes);
 void add_states(Maker *, Env *, const Node *states);
 bool add_modes(Maker *, const Node *block); // false: there are too many
+Val in_mode(Maker *, int mode, Span); // a bit
 void make_block(Maker *, Env *, const Node *block, int mode);
 
 // machine_order.c: the statements of a block, what is read behind what makes it

@@ -4,50 +4,12 @@
 #include "diagram/pass.h"
 #include "infer/maker.h"
 
-// -- loops over every element ---------------------------------------------------------------------
-typedef struct {
-  Loop loop;
-  Access in[4];
-  Id wire[4];
-  Type t;
-} Each;
-
-static Each each_of(World *w, Type t) {
-  Each e = {.t = t, .loop = {.combine = SUM, .nindex = t.rank}};
-  e.loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
-  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, t.rank + 1);
-  for (uint32_t i = 0; i < t.rank; i++) {
-    all[i] = i;
-    Name name = name_from(w->names, arena_format(w->arena, "i%u", i));
-    e.loop.index[i] = (Index){name, t.axis[i].size};
-  }
-  e.loop.out = access_plain(w, t.rank, all);
-  return e;
-}
-
-// A wire of the same type, or of its first `rank` axes only.
-static uint32_t each_read(World *w, Each *e, Id wire, uint32_t rank) {
-  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, rank + 1), k = e->loop.nin++;
-  for (uint32_t i = 0; i < rank; i++) all[i] = i;
-  e->in[k] = access_plain(w, rank, all);
-  e->wire[k] = wire;
-  return scalar_push(w, &e->loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = k});
-}
-
-static uint32_t each_number(World *w, Each *e, double k) {
-  return scalar_push(w, &e->loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = k});
-}
-
-static Id each_make(World *w, Diagram *d, Each *e) {
-  e->loop.in = e->in;
-  return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, 0);
-}
-
+// -- steps of states ------------------------------------------------------------------------------
 // x + c h y; h is a number for each of the first axes
 static Id moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
   Each e = each_of(w, d->wire.at[x].type);
-  uint32_t a = each_read(w, &e, x, e.t.rank), b = each_read(w, &e, y, e.t.rank),
-           step = each_read(w, &e, h, d->wire.at[h].type.rank);
+  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank), b = each_read(w, &e, y, BASE_R, e.t.rank),
+           step = each_read(w, &e, h, BASE_R, d->wire.at[h].type.rank);
   if (c != 1) step = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), step, 0);
   scalar_fn(w, &e.loop, FN_add, a, scalar_fn(w, &e.loop, FN_mul, step, b, 0), 0);
   return each_make(w, d, &e);
@@ -57,7 +19,7 @@ static Id moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
 static Id weighed(World *w, Diagram *d, const Id k[4]) {
   Each e = each_of(w, d->wire.at[k[0]].type);
   uint32_t x[4], two;
-  for (int i = 0; i < 4; i++) x[i] = each_read(w, &e, k[i], e.t.rank);
+  for (int i = 0; i < 4; i++) x[i] = each_read(w, &e, k[i], BASE_R, e.t.rank);
   two = each_number(w, &e, 2);
   uint32_t middle =
       scalar_fn(w, &e.loop, FN_mul, two, scalar_fn(w, &e.loop, FN_add, x[1], x[2], 0), 0);
@@ -68,8 +30,8 @@ static Id weighed(World *w, Diagram *d, const Id k[4]) {
 
 static Id clock_moved(World *w, Diagram *d, Id time, double c, Id h) {
   Each e = each_of(w, d->wire.at[time].type);
-  uint32_t a = each_read(w, &e, time, e.t.rank),
-           step = each_read(w, &e, h, d->wire.at[h].type.rank);
+  uint32_t a = each_read(w, &e, time, BASE_R, e.t.rank),
+           step = each_read(w, &e, h, BASE_R, d->wire.at[h].type.rank);
   if (c != 1) step = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), step, 0);
   scalar_fn(w, &e.loop, FN_add, a, step, 0);
   return each_make(w, d, &e);

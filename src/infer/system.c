@@ -10,14 +10,6 @@ static const char *mode_words(Maker *m, int mode) {
                                          name_text(m->w->names, m->s->mode.at[mode]));
 }
 
-static Val in_this_mode(Maker *m, int mode, Span span) {
-  int at = own_state(m, name_from(m->w->names, "mode"));
-  Type full = full_type(m, &m->held.at[at].own);
-  Val pair[2] = {val_wire(m->b, m->mode, span),
-                 val_fill(m->b, val_literal(m->b, mode, span), full)};
-  return val_fn(m->b, FN_eq, pair, 2, span, NULL);
-}
-
 static void told_twice(Maker *m, const Change *a, const Change *b, const char *what) {
   if (a->when || b->when || a->span.at == b->span.at) return;
   if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
@@ -39,7 +31,7 @@ static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own,
       continue;
     }
     Val cond = {0};
-    if (c->mode != ANY_MODE) cond = in_this_mode(m, c->mode, c->span);
+    if (c->mode != ANY_MODE) cond = in_mode(m, c->mode, c->span);
     if (c->when) {
       Val pair[2] = {cond, val_wire(m->b, c->when, c->span)};
       cond = c->mode == ANY_MODE ? pair[1] : val_fn(m->b, FN_and, pair, 2, c->span, NULL);
@@ -724,20 +716,11 @@ static void describe_routes(Maker *m) {
 
 // -- put together without a text ------------------------------------------------------------------
 static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
-  Type t = d->wire.at[a].type;
-  uint32_t all[RANK_LIMIT];
-  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 2};
-  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
-  for (uint32_t i = 0; i < t.rank; i++)
-    all[i] = i,
-    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
-  Access in[2] = {access_plain(w, t.rank, all), access_plain(w, t.rank, all)};
-  loop.in = in;
-  loop.out = access_plain(w, t.rank, all);
-  uint32_t x = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base}),
-           y = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 1});
-  scalar_fn(w, &loop, FN_add, x, y, 0);
-  return box_loop(w, d, &loop, (Id[]){a, b}, 2, t, 0);
+  Each e = each_of(w, d->wire.at[a].type);
+  Base base = (Base)e.t.base;
+  uint32_t x = each_read(w, &e, a, base, e.t.rank), y = each_read(w, &e, b, base, e.t.rank);
+  scalar_fn(w, &e.loop, FN_add, x, y, 0);
+  return each_make(w, d, &e);
 }
 
 System *system_closed(Infer *in, System *s) {

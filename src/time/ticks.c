@@ -1,5 +1,5 @@
 // A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
-#include "time/sim.h"
+#include "time/watch.h"
 
 #include <math.h>
 
@@ -10,57 +10,22 @@ enum {
   WORK_AT_ONCE = 1 << 28
 };
 
+typedef VEC(double) History;
+
 typedef struct {
   Sim *m;
   Followed *f;
-  uint32_t number;
   bool *rows; // [in-port] it has a row of values
   double **table;
   uint32_t *sight, sights;
   const Seen **seen;
   uint32_t shows, seens; // those that are shown come first, then those that checks watch
   uint64_t done, ticks, every;
-  bool bad; // a number that was looked at is not finite
+  History *history; // [watcher] what it saw, for periods
+  bool bad;         // a number that was looked at is not finite
 } Ticking;
 
 // -- what is watched ------------------------------------------------------------------------------
-typedef struct {
-  double first, high, low, sum, last, settled, before, peak;
-  uint64_t n, crossings;
-} Gauge;
-
-static void gauge_add(Gauge *g, double t, double x, double *value, WatchKind kind, double number) {
-  if (!g->n) g->first = g->high = g->low = x, g->peak = t;
-  if (x > g->high) g->high = x, g->peak = t;
-  if (x < g->low) g->low = x;
-  if (g->n && x != g->last) g->settled = t;
-  if (g->n && g->last <= 0 && x > 0) {
-    g->crossings++;
-    if (kind == WATCH_WHEN && (double)g->crossings == number) *value = t;
-  }
-  if (kind == WATCH_AT && t == number) *value = x;
-  g->sum += x;
-  g->last = x;
-  g->n++;
-}
-
-static double gauge_value(const Gauge *g, WatchKind kind, double found) {
-  switch (kind) {
-  case WATCH_LAST: return g->last;
-  case WATCH_HIGHEST: return g->high;
-  case WATCH_LOWEST: return g->low;
-  case WATCH_PEAK: return g->peak;
-  case WATCH_AVERAGE: return g->sum / (double)g->n;
-  case WATCH_DRIFT: {
-    double up = g->high - g->first, down = g->first - g->low;
-    return up > down ? up : down;
-  }
-  case WATCH_COUNT: return (double)g->crossings;
-  case WATCH_SETTLED: return g->settled;
-  default: return found;
-  }
-}
-
 // The ticks between the last two times that it grew through its middle.
 static double row_period(const double *x, int64_t n) {
   double high = -1e300, low = 1e300, last = -1, before = -1;
@@ -70,34 +35,6 @@ static double row_period(const double *x, int64_t n) {
   for (int64_t i = n / 2 + 1; i < n; i++)
     if (x[i - 1] <= middle && x[i] > middle) before = last, last = (double)i;
   return before < 0 ? 0.0 / 0.0 : last - before;
-}
-
-typedef struct {
-  const Watch *watch;
-  double *out; // where its number goes
-  Gauge gauge;
-  double found;
-  VEC(double) row; // for periods
-} Watcher;
-typedef VEC(Watcher) Watchers;
-
-static bool is_watched(const Watch *x) {
-  return x->kind != WATCH_FIXED && x->kind != WATCH_DIVERGENCE && x->kind != WATCH_EXPONENT;
-}
-
-static void find_watchers(Ticking *t, Watchers *out) {
-  const Program *p = t->m->p;
-  t->f->watch = NEW_ARRAY(t->m->arena, double *, p->ran->check.n + 1);
-  for (uint32_t i = 0; i < p->ran->check.n; i++) {
-    const Check *c = &p->ran->check.at[i];
-    if (c->run != t->number + 1) continue;
-    t->f->watch[i] = NEW_ARRAY(t->m->arena, double, c->watch.n + 1);
-    for (uint32_t k = 0; k < c->watch.n; k++)
-      if (is_watched(&c->watch.at[k]))
-        vec_push(
-            t->m->arena, out,
-            (Watcher){.watch = &c->watch.at[k], .out = &t->f->watch[i][k], .found = 0.0 / 0.0});
-  }
 }
 
 // A label or a row of numbers counts as one number that changes when it does.
@@ -223,9 +160,8 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
     numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * cells);
     for (int64_t k = 0; k < ticks; k++) {
       double number = one_number(row + k * cells, cells);
-      gauge_add(&x->gauge, (double)(t->done + (uint64_t)k), number, &x->found, x->watch->kind,
-                x->watch->number);
-      if (x->watch->kind == WATCH_PERIOD) vec_push(t->m->arena, &x->row, number);
+      watcher_tick(x, (double)(t->done + (uint64_t)k), number);
+      if (x->watch->kind == WATCH_PERIOD) vec_push(t->m->arena, &t->history[i], number);
     }
   }
   t->done += (uint64_t)ticks;
@@ -264,7 +200,7 @@ static int64_t all_cells(const Sim *m) {
 }
 
 bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
-  Ticking t = {.m = m, .f = f, .number = number};
+  Ticking t = {.m = m, .f = f};
   Watchers watchers = {0};
   int64_t ticks = (int64_t)m->run->end, all;
   t.rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
@@ -277,7 +213,8 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   record_begin(m, number, &f->record);
   t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
   t.sights = record_wanted(&f->record, t.sight);
-  find_watchers(&t, &watchers);
+  watchers_find(m, number, f, &watchers);
+  t.history = NEW_ARRAY(m->arena, History, watchers.n + 1);
   t.shows = f->record.channel.n - f->record.sights;
   t.seens = t.shows + watchers.n;
   SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, t.seens + 1)};
@@ -309,8 +246,8 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   if (!good) return false;
   for (uint32_t i = 0; i < watchers.n; i++) {
     Watcher *x = &watchers.at[i];
-    if (x->watch->kind == WATCH_PERIOD) x->found = row_period(x->row.at, x->row.n);
-    *x->out = gauge_value(&x->gauge, x->watch->kind, x->found);
+    watcher_end(x);
+    if (x->watch->kind == WATCH_PERIOD) *x->out = row_period(t.history[i].at, t.history[i].n);
   }
   f->record.steps = t.done;
   return true;

@@ -51,6 +51,13 @@ void watcher_moment(Watcher *w, double t, double x) {
   w->last = x;
 }
 
+void watcher_tick(Watcher *w, double t, double x) {
+  if (w->moments && x != w->last) w->settled = t;
+  watcher_moment(w, t, x);
+  w->area += x;
+  w->to = t + 1;
+}
+
 // Where f is largest (sign 1) or least (-1) between a and b.
 static double golden(Glancing *f, void *context, double a, double b, double sign, double *best) {
   const double g = 0.6180339887498949;
