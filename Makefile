@@ -28,7 +28,7 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GU
 CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 export LDLIBS := -lpng -lz -lpthread -lm
 LAYERS := base bytes data diagram front graph infer learn plan target time train view
-SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c
+SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c src/limn_draw.c
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
