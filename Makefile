@@ -59,7 +59,8 @@ $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
 # What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
-$(BUILD)/data/%.o $(BUILD)/view/%.o: CFLAGS += -ffp-contract=off $(if $(SAN),,-O3)
+$(BUILD)/data/%.o $(BUILD)/view/%.o: CFLAGS += -ffp-contract=off
+$(BUILD)/data/%.o: CFLAGS += $(if $(SAN),,-O3)
 $(BUILD)/time/%.o: CFLAGS += -ffp-contract=off
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
 LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
