@@ -27,8 +27,8 @@ WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
 CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
 export LDLIBS := -lpng -lz -lpthread -lm
-LAYERS := base bytes data diagram front graph infer learn plan target time train view
-SOURCE := $(foreach l,$(LAYERS),$(sort $(wildcard src/$(l)/*.c))) src/limn.c src/limn_draw.c
+
+SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
@@ -42,32 +42,32 @@ all:
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/liblimn.a
 .SECONDARY:
 
-$(BUILD)/limn: $(BUILD)/main.o $(BUILD)/liblimn.a
+$(BUILD)/limn: $(BUILD)/cli/main.o $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 	@echo "$@"
 $(BUILD)/liblimn.a: $(OBJECT)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh infer/library.h limn_library $(sort $(wildcard lib/*.limn)) > $@
-$(BUILD)/prelude.c: $(wildcard src/target/prelude*.h) tools/embed.sh
+	$(Q)tools/embed.sh lang/elab/library.h limn_library $(sort $(wildcard lib/*.limn)) > $@
+$(BUILD)/prelude.c: $(wildcard src/run/engine/prelude/prelude*.h) tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh target/prelude_text.h prelude_text src/target/prelude.h > $@
+	$(Q)tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h > $@
 $(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c
 	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
 # What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
-$(BUILD)/data/%.o $(BUILD)/view/%.o: CFLAGS += -ffp-contract=off
-$(BUILD)/data/%.o: CFLAGS += $(if $(SAN),,-O3)
-$(BUILD)/time/%.o: CFLAGS += -ffp-contract=off
+$(BUILD)/io/data/%.o $(BUILD)/show/%.o: CFLAGS += -ffp-contract=off
+$(BUILD)/io/data/%.o: CFLAGS += $(if $(SAN),,-O3)
+$(BUILD)/run/sim/%.o $(BUILD)/run/solve/%.o: CFLAGS += -ffp-contract=off
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
 LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
-$(BUILD)/target/strip_plain.o $(BUILD)/target/strip_avx2.o $(BUILD)/target/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)
+$(BUILD)/run/engine/strip/strip_plain.o $(BUILD)/run/engine/strip/strip_avx2.o $(BUILD)/run/engine/strip/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/target/strip_avx2.o: CFLAGS += -mavx2 -mfma
-$(BUILD)/target/strip_avx512.o: CFLAGS += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
+$(BUILD)/run/engine/strip/strip_avx2.o: CFLAGS += -mavx2 -mfma
+$(BUILD)/run/engine/strip/strip_avx512.o: CFLAGS += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 endif
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
@@ -99,10 +99,10 @@ layers:
 	@tools/layers.sh
 format:
 	@tools/packages.sh format
-	clang-format -i $(wildcard src/*.c src/*/*.[ch] include/*.h tests/*.[ch] tests/fuzz/*.c)
+	clang-format -i $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/fuzz/*.c)
 check: layers
 	@tools/packages.sh format
-	clang-format --dry-run -Werror $(wildcard src/*.c src/*/*.[ch] include/*.h tests/*.[ch] tests/fuzz/*.c)
+	clang-format --dry-run -Werror $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/fuzz/*.c)
 	@$(MAKE) --no-print-directory SAN=1 test
 # The fuzzers: each harness of tests/fuzz gets RUNS inputs. What they keep stays in build/fuzz/corpus, what they find in build/fuzz.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
@@ -112,7 +112,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/f
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
+	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/io/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
 build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
@@ -160,7 +160,7 @@ glyphs:
 	@mkdir -p build
 	$(Q)$(CC) $(WARN) -O1 $$(pkg-config --cflags freetype2) -o build/glyphs tools/glyphs.c -lfreetype -lm
 	$(Q)build/glyphs $(FONTS) > build/glyphs.inc
-	$(Q)mv build/glyphs.inc src/view/glyphs.inc
+	$(Q)mv build/glyphs.inc src/show/canvas/glyphs.inc
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg

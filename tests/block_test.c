@@ -2,9 +2,9 @@
 // code and prebuilt kernels = interpreter, forward and reverse, for lengths that blocks divide and
 // for others; the scores are never in memory as a whole; threads do not change a bit.
 #define _DEFAULT_SOURCE
-#include "diagram/pass.h"
-#include "plan/plan.h"
-#include "target/target.h"
+#include "core/pass/pass.h"
+#include "run/plan/plan.h"
+#include "run/engine/engine.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // Sets: what is drawn by code is always the same, splits do not overlap, files give what is in
 // them.
 #define _POSIX_C_SOURCE 200809L
-#include "data/data.h"
+#include "io/data/data.h"
 
 #include <math.h>
 #include <pthread.h>

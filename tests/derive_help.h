@@ -8,7 +8,7 @@
 #ifndef LIMN_DERIVE_HELP_H
 #define LIMN_DERIVE_HELP_H
 
-#include "diagram/diagram.h"
+#include "core/diagram/diagram.h"
 
 typedef struct {
   Arena *arena;

@@ -1,7 +1,7 @@
 // Draws are permutations and functions of seed, epoch and batch alone; a loader gives what reading
 // gives.
 #define _POSIX_C_SOURCE 200809L
-#include "data/data.h"
+#include "io/data/data.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

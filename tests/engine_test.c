@@ -2,9 +2,9 @@
 // compilation serves them all; the engine runs it, and every result and next state is compared with
 // diagram_eval.
 #define _DEFAULT_SOURCE
-#include "diagram/pass.h"
+#include "core/pass/pass.h"
 #include "random_diagram.h"
-#include "target/target.h"
+#include "run/engine/engine.h"
 
 #include <math.h>
 #include <setjmp.h>

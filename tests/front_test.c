@@ -1,6 +1,6 @@
 // The front end: what is accepted and as which tree, what is refused and with which words, that
 // faults cost few messages and never a crash, and that formatting keeps the meaning and is stable.
-#include "front/front.h"
+#include "lang/syntax/syntax.h"
 
 #include <dirent.h>
 #include <setjmp.h>

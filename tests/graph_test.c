@@ -1,6 +1,6 @@
 // Learning graphs against brute force: pairs of paths, gluing, finding, rewriting, on small random
 // graphs; and graphs that are large.
-#include "graph/graph.h"
+#include "core/graph/graph.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "derive_help.h"
-#include "diagram/pass.h"
-#include "infer/infer.h"
+#include "core/pass/pass.h"
+#include "lang/elab/elab.h"
 #include "random_diagram.h"
 
 #ifdef LIMN_GUARD

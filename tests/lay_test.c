@@ -1,6 +1,6 @@
 // Layout: how much work it is grows with the picture and no faster, whatever its shape; rows are
 // cut where nothing is lost and are not wider than they may be.
-#include "view/sketch.h"
+#include "show/layout/sketch.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

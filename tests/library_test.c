@@ -1,6 +1,6 @@
 // The library, box by box: each checks for itself with symbols for sizes, its diagram is valid and
 // reads back from its own text, and its reverse derivative is valid too.
-#include "infer/infer.h"
+#include "lang/elab/elab.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "diagram/pass.h"
+#include "core/pass/pass.h"
 #include "random_machine.h"
-#include "time/time.h"
+#include "run/sim/sim.h"
 
 typedef struct {
   const char *text;

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "infer/infer.h"
+#include "lang/elab/elab.h"
 #include "optimiser_numbers.h"
 
 enum { STEPS = 10 };

@@ -1,6 +1,6 @@
 // Places: every gap is kept, and no other choice is better. For small problems all places on the
 // grid are tried; for large ones a sum that is known.
-#include "view/place.h"
+#include "show/layout/place.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // Plots: every view draws what it was given, no text covers another or leaves the picture, numbers
 // that are not finite are said and never drawn, wrong shapes are refused with their reason.
 #define _GNU_SOURCE
-#include "view/marks.h"
-#include "view/plot.h"
+#include "show/canvas/marks.h"
+#include "show/plot/plot_own.h"
 
 #include "shown_help.h"
 

@@ -3,7 +3,7 @@
 // the interpreter, and the same bits from every compiler.
 #define _POSIX_C_SOURCE 200809L // mkdtemp
 #include "prelude_help.h"
-#include "target/prelude_text.h"
+#include "run/engine/prelude/prelude_text.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #ifndef PRELUDE_HELP_H
 #define PRELUDE_HELP_H
 
-#include "diagram/diagram.h"
+#include "core/diagram/diagram.h"
 
 // prelude_rows.c
 typedef struct {

@@ -1,7 +1,7 @@
 // The rows of ops.def with the functions of the prelude. A file of its own, since these go by the
 // names of <math.h>.
 #define LIMN_REAL float
-#include "target/prelude.h"
+#include "run/engine/prelude/prelude.h"
 
 #include "prelude_help.h"
 
@@ -15,14 +15,14 @@
     return (double)(expression);                                                                   \
   }
 #define P(...)
-#include "diagram/ops.def"
+#include "core/diagram/ops.def"
 #undef S
 #undef P
 
 const PreludeRow prelude_rows[FN_COUNT] = {
 #define S(name, ...) [FN_##name] = {floats_##name, doubles_##name},
 #define P(...)
-#include "diagram/ops.def"
+#include "core/diagram/ops.def"
 #undef S
 #undef P
 };

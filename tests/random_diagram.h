@@ -8,7 +8,7 @@
 #ifndef LIMN_RANDOM_DIAGRAM_H
 #define LIMN_RANDOM_DIAGRAM_H
 
-#include "diagram/diagram.h"
+#include "core/diagram/diagram.h"
 
 typedef struct {
   uint32_t boxes; // about so many; 0 = 5

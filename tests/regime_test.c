@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "learn/learn.h"
+#include "run/step/step.h"
 #include "regime_numbers.h"
 
 enum { STEPS = 10, SAMPLES = 6 };

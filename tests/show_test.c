@@ -2,7 +2,7 @@
 // frames of the training; and that nothing of it changes the run.
 #define _DEFAULT_SOURCE
 #include "folder_help.h"
-#include "train/train.h"
+#include "run/train/train.h"
 
 #include <math.h>
 #include <setjmp.h>

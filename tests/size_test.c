@@ -1,5 +1,5 @@
 // Sizes: arithmetic in normal form, and what is solved and what is refused.
-#include "infer/infer.h"
+#include "lang/elab/elab.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

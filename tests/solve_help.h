@@ -2,7 +2,7 @@
 #ifndef LIMN_SOLVE_HELP_H
 #define LIMN_SOLVE_HELP_H
 
-#include "time/solve.h"
+#include "run/solve/solve.h"
 
 typedef struct {
   Arena *arena;

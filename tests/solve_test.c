@@ -1,6 +1,6 @@
 // Solving: orders of methods, numbers of known systems, and what is said when it cannot go on.
 #include "solve_help.h"
-#include "time/solver.h"
+#include "run/solve/solve_own.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,11 +1,11 @@
 // Prebuilt kernels = interpreter: on random diagrams and their reverses, and on diagrams that are
 // large enough for strips to end in the middle. On each kind of CPU that this one can be.
 #define _DEFAULT_SOURCE
-#include "diagram/pass.h"
-#include "plan/plan.h"
+#include "core/pass/pass.h"
+#include "run/plan/plan.h"
 #include "random_diagram.h"
-#include "target/strip.h"
-#include "target/target.h"
+#include "run/engine/strip/strip.h"
+#include "run/engine/engine.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "torch_steps/losses.h"
-#include "train/trainer.h"
+#include "run/train/train_own.h"
 
 enum { STEPS = 10 };
 

@@ -4,7 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "folder_help.h"
 #include "limn.h"
-#include "train/trainer.h"
+#include "run/train/train_own.h"
 
 #include <math.h>
 #include <setjmp.h>

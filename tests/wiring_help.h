@@ -2,8 +2,8 @@
 #ifndef LIMN_WIRING_HELP_H
 #define LIMN_WIRING_HELP_H
 
-#include "infer/machines.h"
-#include "view/view.h"
+#include "lang/machine/machine.h"
+#include "show/canvas/canvas.h"
 
 typedef struct {
   World *w;

@@ -1,9 +1,9 @@
-// glyphs: writes src/view/glyphs.inc, the outlines of the faces that pictures are set in.
+// glyphs: writes src/show/canvas/glyphs.inc, the outlines of the faces that pictures are set in.
 //
 // In comes a folder with the TeX Gyre fonts (OpenType, read by FreeType, unscaled), out comes C:
 // for each face a sorted table of characters with their advances and outlines, in 1/1000 em, y
 // upwards. An outline is one printable string: a letter for each step, and differences of
-// coordinates, as src/view/font.c reads them. What a font lacks is made here: digits above and
+// coordinates, as src/show/canvas/font.c reads them. What a font lacks is made here: digits above and
 // below the line from its digits, a star, a box for what is unknown.
 //
 //   make glyphs

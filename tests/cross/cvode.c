@@ -1,7 +1,7 @@
 // The solver against SUNDIALS' CVODE, on Robertson's reactions and on a thermostat.
 //   tests/cross/test.sh        builds and runs it where libsundials-dev is installed
 // Both are asked for far more than is compared.
-#include "time/solve.h"
+#include "run/solve/solve.h"
 
 #include <cvode/cvode.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The solver of src/time against SUNDIALS, where Debian's libsundials-dev is installed; otherwise nothing is tested.
+# The solver of src/run/solve against SUNDIALS, where Debian's libsundials-dev is installed; otherwise nothing is tested.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

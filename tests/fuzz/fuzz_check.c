@@ -4,8 +4,8 @@
 // what can be shown of its goals and of its first box that is not well is drawn. Machines are
 // printed, and their short runs followed by the interpreter. No crash, no leak, no hang. The
 // library is read once: every input begins with the memory as it was then.
-#include "time/time.h"
-#include "view/view.h"
+#include "run/sim/sim.h"
+#include "show/canvas/canvas.h"
 
 #include "tokens.h"
 

@@ -1,6 +1,6 @@
 // Any bytes: a message with a line, or a table whose labels are in range and whose words are
 // sorted.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <math.h>
 #include <stdlib.h>

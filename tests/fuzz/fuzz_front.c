@@ -2,8 +2,8 @@
 // reads back as the same tree, and formatting it again changes nothing.
 //
 //   clang -g -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz/fuzz_front.c src/base/*.c
-//   src/front/*.c -lm
-#include "front/front.h"
+//   src/lang/syntax/*.c -lm
+#include "lang/syntax/syntax.h"
 
 #include "tokens.h"
 

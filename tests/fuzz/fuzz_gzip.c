@@ -1,6 +1,6 @@
 // Any bytes: a message, or what was packed, in bounded memory and time. The first byte chooses
 // whether the rest is gzip or a raw stream of deflate.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <stdlib.h>
 

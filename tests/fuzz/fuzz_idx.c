@@ -1,5 +1,5 @@
 // Any bytes: a message, or an array that lies inside them.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // Any bytes: a message or an array, in little memory; and what is read is written and read
 // unchanged. The same bytes, up to their first zero, go through the reader of typed arrays.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // Any bytes: a message, or arrays that can be looked at to their last number.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // Any bytes: a message, or a picture; a small one is written and read unchanged. The check sums of
 // chunks are put right first, so that more than the first chunk is met.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <stdlib.h>
 #include <zlib.h>

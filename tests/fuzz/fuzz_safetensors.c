@@ -1,6 +1,6 @@
 // Any bytes: a message or arrays, in little memory; and what is read is written and read unchanged.
 // The same bytes go through the JSON reader, so that it is met without a header's length before it.
-#include "bytes/bytes.h"
+#include "io/bytes/bytes.h"
 
 #include <stdlib.h>
 

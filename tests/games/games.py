@@ -376,7 +376,7 @@ def bits():
         theta = w["odd/lut/theta"][:, 0]
         check("its table is parity", all(theta[i] == bin(i).count("1") % 2 for i in range(256)), theta)
     # as published: 25 of each kind in their order, the others to test; the table has two known misprints
-    text = open(root + "/src/data/points.c").read()
+    text = open(root + "/src/io/data/made/points.c").read()
     x = np.array(re.findall(r"\{(\d+), (\d+), (\d+), (\d+)\}", re.search(r"iris\[150\]\[4\] = \{(.*?)\};", text, re.S).group(1)), float) / 10
     x[[34, 37]] = [4.9, 3.1, 1.5, 0.1]
     for kinds, want in [(2, 0.98), (3, 55 / 75)]:

@@ -1,0 +1,242 @@
+// Pictures behind the public interface: which picture a name and its options ask for, and where it
+// goes.
+#include "api/api_own.h"
+
+#include "lang/learning/learning.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// -- pictures -------------------------------------------------------------------------------------
+// Which of these words; 0 for NULL. False with a diagnostic.
+static bool word_of(Limn *l, const char *what, const char *word, const char *const *words,
+                    uint32_t n, uint32_t *out) {
+  for (*out = 0; word && *out < n; ++*out)
+    if (strcmp(words[*out], word) == 0) return true;
+  if (!word) return true;
+  Buf b = buf_new(l->arena);
+  for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%s%s", i ? ", " : "", words[i]);
+  diag_error(l->w->diags, (Span){0}, "a %s is one of %s, not %s", what, b.at, word);
+  return false;
+}
+
+static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
+  Span use = {0};
+  Diagram *d = find_diagram(l, name, &(Instance){.use = &use});
+  if (d && use.file)
+    diag_warning(l->w->diags, use,
+                 "`%s` needs a use to be drawn: this is the picture of its first one", name);
+  return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
+}
+
+// NULL: there is none of that name.
+static const Learning *learning_named(Limn *l, const char *name) {
+  for (uint32_t i = 0; name && l->program && i < l->program->learning.n; i++)
+    if (strcmp(name_text(l->w->names, l->program->learning.at[i]->name), name) == 0)
+      return l->program->learning.at[i];
+  return NULL;
+}
+
+static Canvas *draw_goals(Limn *l) {
+  Canvas *c = goals_draw(l->in, l->arena, l->program);
+  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
+  return c;
+}
+
+static bool is_machine(Limn *l, const char *name) {
+  return name && l->program && machine_known(l->in, l->program, name);
+}
+
+// What is drawn when no name is given and there are no goals.
+static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *how) {
+  if (how->unfold && !name) return machine_last(l->w, l->program);
+  bool other = name || how->lens || how->grad || how->who || limn_errors(l);
+  return other || l->program->goal.n ? name : machine_last(l->w, l->program);
+}
+
+// How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
+static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint32_t level) {
+  static const uint32_t depth[] = {0, UINT32_MAX, 1};
+  WiringHow wiring = {.depth = depth[level], .unfold = how->unfold};
+  const char *open = how->open ? how->open[0] : NULL;
+  char *end = NULL;
+  unsigned long levels = open ? strtoul(open, &end, 10) : 0;
+  if (open && (*end || !levels || levels > 64)) {
+    diag_error(l->w->diags, (Span){0},
+               "a machine is opened by levels: --open 2, from 1 to 64, not %s", open);
+    return NULL;
+  }
+  if (open) wiring.depth = (uint32_t)levels;
+  Canvas *c = machine_draw(l->in, l->arena, l->program, name, &wiring);
+  if (!c && how->unfold && !limn_errors(l))
+    diag_error(l->w->diags, (Span){0},
+               "`%s` is no network that could be unfolded: this wants a wiring whose parts hear "
+               "each other in layers, and whose outputs come from the last layer",
+               name);
+  return c;
+}
+
+// The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
+// that labels are 7 points high.
+static bool width_of(Limn *l, const char *text, double *out) {
+  char *end = NULL;
+  *out = 0;
+  if (!text) return true;
+  double x = strtod(text, &end);
+  bool mm = strcmp(end, "mm") == 0, good = end != text && (!*end || mm) && x >= 0 && x <= 100000;
+  if (mm) x *= 2 * 72.27 / 25.4;
+  if (!good || (x > 0 && x < 100)) {
+    diag_error(l->w->diags, (Span){0},
+               "a width is a number of units, at least 100, or of millimetres (86mm), or 0 for one "
+               "row, not %s",
+               text);
+    return false;
+  }
+  *out = x > 0 ? x : -1;
+  return true;
+}
+
+static Canvas *draw_who(Limn *l) {
+  Canvas *c = who_draw(l->in, l->arena, l->program);
+  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals that could move anything");
+  return c;
+}
+
+static Canvas *draw_lens(Limn *l, const char *name, Level level) {
+  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
+  if (name && (!d || !is_small(l, d))) return NULL;
+  Canvas *c = lens_draw(l->in, l->arena, l->program, name, level);
+  if (!c && !name) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a learner");
+  return c;
+}
+
+static Canvas *draw_grad(Limn *l, const char *name, const CircuitHow *how) {
+  if (!name) diag_error(l->w->diags, (Span){0}, "--grad wants the name of a box or a learner");
+  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
+  if (!d || !is_small(l, d)) return NULL;
+  Canvas *c = grad_draw(l->w, l->arena, d, how);
+  if (!c) diag_error(l->w->diags, (Span){0}, "nothing in `%s` has a slope", name);
+  return c;
+}
+
+bool limn_drawn(const Limn *l) { return l->drawn; }
+
+// Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
+static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
+  if (!l->program) return NULL;
+  const Learning *g = learning_named(l, name);
+  if (g) return learning_draw(l->in, l->arena, l->program, g, true);
+  bool goal = !name;
+  for (uint32_t i = 0; i < l->program->goal.n && name; i++)
+    goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
+  Canvas *c = goal ? goals_draw(l->in, l->arena, l->program) : NULL;
+  if (c) return c;
+  if (!name) name = infer_first_broken(l->in, l->program);
+  if (!name) return NULL;
+  Broken *k = infer_broken(l->in, l->program, name);
+  if (k) return is_small(l, k->diagram) ? broken_draw(l->w, l->arena, k, how) : NULL;
+  return draw_box(l, name, how);
+}
+
+// NULL with a diagnostic.
+static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+  static const char *const levels[] = {"model", "layer", "learner"};
+  static const char *const themes[] = {"auto", "light", "dark", "mono"};
+  uint32_t level, theme;
+  double width;
+  l->drawn = false;
+  if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
+      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
+      !width_of(l, how->width, &width))
+    return NULL;
+  look->theme = (Theme)theme;
+  CircuitHow circuit = {.level = (Level)level,
+                        .open = how->open,
+                        .close = how->close,
+                        .no_legend = how->no_legend,
+                        .notes = how->notes,
+                        .width = width};
+  if (limn_errors(l)) return draw_broken(l, name, &circuit);
+  name = name_or_machine(l, name, how);
+  bool machine = is_machine(l, name);
+  if (how->unfold && !machine) {
+    diag_error(l->w->diags, (Span){0}, "--unfold wants the name of a wiring");
+    return NULL;
+  }
+  const Learning *g = learning_named(l, name);
+  Canvas *c = how->who                        ? draw_who(l)
+              : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,
+                                                              !how->level || level != LEVEL_MODEL)
+              : how->lens                     ? draw_lens(l, name, (Level)level)
+              : how->grad                     ? draw_grad(l, name, &circuit)
+              : machine                       ? draw_machine(l, name, how, level)
+              : name                          ? draw_box(l, name, &circuit)
+                                              : draw_goals(l);
+  if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
+  return limn_errors(l) ? NULL : c;
+}
+
+// A picture is whole, or there is none.
+static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+  Canvas *c = draw_any(l, name, how, look);
+  if (!c || !canvas_is_cut(c)) return c;
+  diag_error(l->w->diags, (Span){0},
+             "this picture would be more than 100 000 units wide or high: draw a part of it, or "
+             "a lower --level, and in rows");
+  return NULL;
+}
+
+LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
+  GUARDED(l, LIMN_MACHINE);
+  const char *error = "";
+  Look look = {0};
+  Canvas *c = draw(l, name, how, &look);
+  if (!c) return LIMN_WRONG;
+  l->drawn = canvas_write(c, how->out, &look, &error);
+  if (l->drawn) return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+  diag_error(l->w->diags, (Span){0}, "%s", error);
+  return LIMN_MACHINE;
+}
+
+LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  Look look = {.ascii = how->ascii};
+  Canvas *c = draw(l, name, how, &look);
+  if (!c) return LIMN_WRONG;
+  canvas_art(c, &look, &b);
+  *text = b.n ? b.at : "";
+  l->drawn = true;
+  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+}
+
+LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const char **bytes,
+                           size_t *n) {
+  GUARDED(l, LIMN_MACHINE);
+  Buf b = buf_new(l->arena);
+  Look look = {.ascii = how->ascii};
+  Canvas *c = draw(l, name, how, &look);
+  if (!c) return LIMN_WRONG;
+  if (!canvas_file(c, how->out, &look, &b)) return LIMN_USAGE;
+  *bytes = b.at, *n = b.n;
+  l->drawn = true;
+  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+}
+
+LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
+  GUARDED(l, LIMN_MACHINE);
+  Faults faults = {0};
+  Buf b = buf_new(l->arena);
+  Canvas *c = draw(l, name, how, &(Look){0});
+  if (!c) return LIMN_WRONG;
+  canvas_check(l->arena, c, &faults);
+  bool box = name && !limn_errors(l) && !how->grad && !how->lens && !how->who &&
+             !learning_named(l, name) && !is_machine(l, name);
+  Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool strings = how->level && strcmp(how->level, "learner") == 0;
+  if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
+  faults_print(&faults, &b);
+  *text = b.n ? b.at : "";
+  l->drawn = true;
+  return faults.n || limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+}

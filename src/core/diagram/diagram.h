@@ -1,0 +1,509 @@
+// diagram: the typed diagram, its meaning and its calculus. Knows no language and no files.
+//
+//   World *w = world_new(arena);
+//   Diagram *d = diagram_new(w, name_from(w->names, "double"));
+//   Id x = diagram_input(w, d, type_make(w, BASE_R, 1, &(Axis){.size = size_of(w, 3)}), name, 0);
+//   ... box_loop(w, d, loop, &x, 1, type, origin) ...
+//   diagram_output(w, d, y);
+//   diagram_eval(w, d, &(Eval){...});
+//
+// A diagram is an open hypergraph: boxes in topological order over wires with one producer each. A
+// wire read twice is copied, one read by nobody is discarded. Everything refers by index; index 0
+// is none. Passes take a diagram and give a new one; they never change their argument.
+#ifndef LIMN_DIAGRAM_H
+#define LIMN_DIAGRAM_H
+
+#include "base/base.h"
+
+typedef struct World World;
+typedef struct Diagram Diagram;
+
+// size.c
+// ------------------------------------------------------------------------------------------- A
+// size is a polynomial with rational coefficients over atoms (variables, floor quotients, powers),
+// in normal form and interned: equal sizes have equal ids. A variable may later be bound to a size.
+typedef Id Size; // 0 = absent
+
+typedef enum { VAR_AXIS, VAR_LOCAL, VAR_INDEX, VAR_SAMPLE } VarKind;
+typedef enum { SIZES_EQUAL, SIZES_SOLVED, SIZES_OPEN, SIZES_CLASH } SizeAnswer;
+
+Size size_of(World *, int64_t);
+Size size_fraction(World *, int64_t num, int64_t den);
+Size size_var(World *, Name, VarKind, Span);
+Size size_add(World *, Size, Size);
+Size size_sub(World *, Size, Size);
+Size size_mul(World *, Size, Size);
+Size size_quotient(World *, Size, Size); // exact; 0 when the divisor is 0
+Size size_floor(World *, Size, Size);    // rounded down; 0 when the divisor is 0
+Size size_power(World *, Size, Size);
+Size size_now(World *, Size);              // with every bound variable replaced
+bool size_value(World *, Size, int64_t *); // a constant integer?
+bool size_number(World *, Size, double *); // a constant, perhaps a fraction?
+bool size_too_large(World *, Size);        // left the range of 64-bit integers
+bool size_is_var(World *, Size, Id *var);  // a single unbound variable?
+void size_vars(World *, Size, Ids *);      // unbound variables in it, each once
+Name size_var_name(const World *, Id var);
+VarKind size_var_kind(const World *, Id var);
+Span size_var_span(const World *, Id var);
+void size_var_bind(World *, Id var, Size);
+// Makes two sizes equal if it can: binds a variable when exactly one occurs, once, linearly. With
+// `free` two lone variables are identified; without it two unknowns stay open.
+SizeAnswer size_equate(World *, Size, Size, bool free);
+Size size_subst(World *, Size, Id var, Size value); // one variable replaced
+// The value under an assignment of variables to numbers (for cost and for run-time lengths).
+bool size_at(World *, Size, const double *value_of_var, double *out);
+uint32_t size_var_count(const World *);
+void size_print(World *, Size, Buf *);
+void size_print_as(World *, Size, const char *const *var_name,
+                   Buf *);            // under other names, in the order of the text
+const char *size_text(World *, Size); // in the world's arena
+// Terms of the polynomial, for printing costs: calls back with coefficient and factors in order of
+// degree.
+
+// type.c
+// -------------------------------------------------------------------------------------------
+typedef enum { BASE_NONE, BASE_R, BASE_LABEL, BASE_BIT } Base;
+enum { PASS_SAMPLE = 1 }; // the sample axis; other passing axes count from 2
+
+typedef struct {
+  Name label; // 0 = no label
+  Size size;
+  Id decl;       // the `axis` declaration the label comes from, or 0
+  uint32_t pass; // 0: the wire's own; k: the k-th axis that passes over the whole diagram
+} Axis;
+
+typedef struct {
+  uint8_t base;
+  Size count; // BASE_LABEL: how many labels
+  Id names;   // BASE_LABEL: their names (an entry of World.label_names), or 0
+  uint32_t rank;
+  Axis *axis;
+} Type;
+
+Type type_make(World *, Base, uint32_t rank, const Axis *); // copies the axes
+Type type_label(World *, Size count, uint32_t rank, const Axis *);
+bool type_equal(World *, const Type *, const Type *); // base and sizes; labels do not matter
+void type_print(World *, const Type *, Buf *);        // R[y k], {10}[t], B[8]
+const char *type_text(World *, const Type *);
+bool type_count(World *, const Type *,
+                int64_t *); // number of elements, if constant and representable
+
+// ops.def, op.c
+// ------------------------------------------------------------------------------------ Scalar
+// functions are rows of ops.def; so are the boxes.
+typedef enum {
+  FN_CONST, // k
+  FN_ARG,   // the value of operand `ref`
+  FN_AT,    // the position of index `ref`
+  FN_SIZE,  // the size `ref` as a number
+#define S(name, ...) FN_##name,
+#define P(...)
+#include "core/diagram/ops.def"
+#undef S
+#undef P
+  FN_COUNT
+} Fn;
+
+typedef enum {
+  OP_NONE,
+#define S(...)
+#define P(name, ...) OP_##name,
+#include "core/diagram/ops.def"
+#undef S
+#undef P
+  OP_COUNT
+} Op;
+
+typedef struct {
+  const char *name;
+  const char *sig; // "RR>R"; * is any base, the same everywhere
+  uint32_t arity;
+  double (*value)(double a, double b, double c); // NULL for leaves
+  const char *text;                              // the same as a C expression of a, b, c
+  const char *d[3]; // derivative by each argument, as text: a b c arguments, y result, g cotangent;
+                    // NULL = none
+  uint32_t flops;
+  const char *glyph;
+  double low, high;  // where to test
+  const char *kinks; // "0" or "0,1": not here; NULL if smooth
+  const char *doc;
+} FnRow;
+extern const FnRow fn_rows[FN_COUNT];
+Fn fn_find(const char *name); // FN_COUNT when there is none
+void ops_markdown(Buf *);     // the page docs/ops.md
+
+typedef struct {
+  uint8_t fn, base;
+  uint32_t arg[3]; // earlier entries
+  uint32_t ref;
+  double k;
+} Scalar;
+
+// diagram.c
+// ---------------------------------------------------------------------------------------- loop:
+// the one primitive of arithmetic.
+//
+//   out[A0(n)] (+)= body(in_1[A1(n)], …, at(n))     over every point n of the box of indices for
+//   which
+//                                                   every access is in bounds
+//
+// A point with an access out of bounds is skipped, unless that operand is padded: then it reads the
+// pad. An operand that the body does not mention still guards. The first hit of a cell is stored,
+// further ones are combined; untouched cells hold the combine's identity. A coordinate is c + Σ
+// coef·index
+// + Σ coef·operand, the operand being a label wire that stands earlier in the list of operands.
+// max, min and prod want every output coordinate to be a plain index of its own. max and min have
+// one more result for each reduced index, in the order of the box: its winner, as a label (the
+// first in box order; NaN wins).
+typedef enum {
+  SUM,
+  PROD,
+  MAX,
+  MIN
+} Combine; // over B: SUM is xor, PROD is and, MAX is or, MIN is and
+
+typedef struct {
+  Name name;
+  Size size;
+} Index;
+
+typedef struct {
+  Size coef;
+  uint32_t var; // an index, or an operand
+  bool operand;
+} Term;
+
+typedef struct {
+  Size c;
+  uint32_t n;
+  Term *term;
+} Coord;
+
+typedef struct {
+  uint32_t rank; // = rank of the wire
+  Coord *coord;
+  bool padded;
+  double pad;
+} Access;
+
+typedef struct {
+  Combine combine;
+  uint32_t nindex, nin, nscalar;
+  Index *index;
+  Access *in; // one for each input wire of the box
+  Access out;
+  Scalar *scalar; // in order; the last is the body's value
+} Loop;
+
+typedef enum { NOISE_NORMAL, NOISE_UNIFORM } Noise;
+typedef struct {
+  Noise noise;
+  uint64_t site; // which use this is: a hash of the path of names
+} Random;
+
+// scan: the body repeated along the first axis of the slices.
+//   box in:   slices [t …], carries, holds, then the body's params      body in:  slices […],
+//   carries, holds box out:  last carries, then emitted [t …]                          body out:
+//   carries, then emitted
+typedef struct {
+  Diagram *body;
+  uint32_t slice, carry, hold;
+  Index axis;
+  bool back; // from the last to the first
+} Scan;
+
+// One time round a loop that was written out. Boxes remember it, so that a picture can draw once
+// what the program says once; it means nothing else.
+typedef struct {
+  Id first;  // the first turn of the same loop
+  Id parent; // the turn that the loop itself stands in; 0: none
+  Name name; // the loop's variable; 0: it has none
+  int64_t value;
+} LoopTurn;
+
+typedef struct {
+  uint8_t op;
+  uint32_t nin, nout;
+  Id *in, *out;
+  Id origin;
+  Id turn; // World.turn
+  uint64_t
+      site; // OP_call of a noisy diagram: which use this is; it stands in front of the sites inside
+  union {
+    Loop *loop;      // OP_loop
+    Random *random;  // OP_random: no inputs
+    Scan *scan;      // OP_scan
+    Diagram *callee; // OP_call: in = arguments, then params; out = results, then next values
+    uint32_t axis;   // OP_join: joined along this axis;  OP_order: sorted along this axis (stable,
+                     // ascending)
+  };
+} Box;
+
+typedef struct {
+  Type type;
+  Name name;
+  Id origin;
+  Id box;        // its producer; 0 = boundary
+  uint32_t port; // which output of it
+  Name kept;     // the name under which a turn of a loop keeps it for others; 0: it does not
+} Wire;
+
+typedef enum {
+  INIT_NONE,
+  INIT_CONST,
+  INIT_NORMAL,
+  INIT_UNIFORM,
+  INIT_GLOROT,
+  INIT_HE,
+  INIT_ORTHOGONAL,
+  INIT_DIAGRAM,
+  INIT_DATA
+} InitKind;
+typedef struct {
+  InitKind kind;
+  double k;             // INIT_CONST: the value
+  Size fan_in, fan_out; // INIT_GLOROT, INIT_HE
+  Diagram *diagram;     // INIT_DIAGRAM: no inputs, one output
+  const double *data;   // INIT_DATA: the numbers themselves, row-major
+} Init;
+
+typedef enum {
+  ROLE_WEIGHT,
+  ROLE_BUFFER,
+  ROLE_CLOCK,
+  ROLE_CONST
+} Role; // learned; state; step counters; written in the program
+typedef struct {
+  const char *path; // dense.1/linear/W
+  bool rooted;      // the path starts at a learner of the program, not at this diagram
+  Id home;          // while a program is checked: the body whose learner owns it; 0 = this one
+  Role role;
+  Id wire;
+  Id next; // the wire that holds its next value, or 0
+  Init init;
+} Param;
+
+typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
+  Name name;
+  uint32_t nsize;
+  Size *size;       // a size, or a row of them
+  const char *text; // a number, a word or the name of a box; NULL: sizes
+  bool usual;       // nothing was written: it is the header's own
+} Option;
+
+struct Diagram {
+  Id id; // position in World.diagram
+  Name name;
+  Id origin;
+  VEC(Wire) wire; // wire.at[0] is unused
+  VEC(Box) box;   // box.at[0] is unused; producers before readers
+  Ids in, out;    // the boundary, in order
+  VEC(Param) param;
+  Table *param_table; // path to number + 1
+  VEC(Option) option; // for people: nothing depends on it
+  bool noisy;         // there is a random box in it, or in what it calls
+  Id turn;            // of the boxes that are being added
+  Diagram *reverse; // the user's own reverse derivative: in, cotangents of out -> cotangents of in;
+                    // or NULL
+};
+
+typedef enum { WHY_SOURCE, WHY_EXPANDED, WHY_REVERSE, WHY_FORWARD, WHY_SIMPLIFIED } Why;
+typedef struct {
+  Span span;
+  Id parent;
+  Why why;
+} Origin;
+
+typedef struct Sizes Sizes;
+struct World {
+  Arena *arena;
+  Names *names;
+  Sources *sources;
+  Diags *diags;
+  Sizes *sizes;
+  VEC(Origin) origin;     // origin.at[0] is nowhere
+  VEC(LoopTurn) turn;     // turn.at[0] is outside of every loop
+  VEC(Diagram *) diagram; // diagram.at[0] is unused
+  VEC(Ids) label_names;   // lists of names of labels; [0] is unused
+};
+
+World *world_new(Arena *);
+Id origin_new(World *, Span, Id parent, Why);
+Span origin_span(const World *, Id);       // the nearest place in a source
+bool origin_is_reverse(const World *, Id); // made by a reverse derivative
+
+Id turn_new(World *, Id first, Id parent, Name, int64_t value); // first: 0 for the first itself
+Id turn_common(const World *, Id, Id); // the innermost turn that both stand in
+
+Diagram *diagram_new(World *, Name);
+Id diagram_input(World *, Diagram *, Type, Name, Id origin);
+void diagram_output(World *, Diagram *, Id wire);
+// A weight or state as an extra input. The same path twice is the same wire.
+uint32_t diagram_param(World *, Diagram *, Param, Type, Name,
+                       Id origin); // its number; .wire is filled in
+Id diagram_wire(World *, Diagram *, Type, Name, Id origin);
+// Boxes. Outputs are made by these; the first one is returned, the others follow it in number.
+Id box_loop(World *, Diagram *, const Loop *, const Id *in, uint32_t nin, Type out, Id origin);
+Id box_call(World *, Diagram *, Diagram *callee, const Id *in, uint32_t nin, Id origin);
+Id box_scan(World *, Diagram *, const Scan *, const Id *in, uint32_t nin, Id origin);
+Id box_join(World *, Diagram *, uint32_t axis, const Id *in, uint32_t nin, Id origin);
+Id box_order(World *, Diagram *, uint32_t axis, Id in, Id origin);
+Id box_random(World *, Diagram *, Noise, uint64_t site, Type, Id origin);
+
+// Loops are put together with these; all arrays live in the world's arena.
+Coord coord_index(World *, uint32_t index); // the index itself
+Coord coord_const(World *, Size);
+Coord coord_add(World *, Coord, Size coef, uint32_t var, bool operand);
+Access access_plain(World *, uint32_t rank, const uint32_t *index); // one plain index for each axis
+bool coord_is_plain(World *, const Coord *, uint32_t *index);
+Loop *loop_copy(World *, const Loop *);
+uint32_t loop_winners(World *, const Loop *);                // how many winner results it has
+bool loop_is_reduced(World *, const Loop *, uint32_t index); // not a plain output coordinate
+uint32_t scalar_push(World *, Loop *, Scalar);               // its number. Grows loop->scalar
+uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b,
+                   uint32_t c); // base by the row's signature
+
+uint32_t call_outputs(const Diagram *callee);           // results and next values
+bool diagram_valid(World *, const Diagram *, Buf *why); // one producer, order, types, ranks, bases
+bool diagram_equal(World *, const Diagram *,
+                   const Diagram *);   // up to names of unbound variables' ids and origins
+void diagram_zonk(World *, Diagram *); // every bound size variable replaced, in place
+
+// print.c, read.c
+// ----------------------------------------------------------------------------------
+void diagram_print(World *, const Diagram *, Buf *,
+                   bool origins);              // with all diagrams it calls, callees first
+Diagram *diagram_read(World *, uint32_t file); // the last one in the text; NULL with diagnostics
+// One scalar expression, over the names given: also the syntax of the derivatives in ops.def.
+bool scalar_read(World *, Loop *, const char *text, const char *const *name, const uint32_t *value,
+                 uint32_t n, uint32_t *out);
+
+// eval.c: the meaning, in double precision
+// ------------------------------------------------------------
+typedef struct {
+  uint32_t rank;
+  int64_t *shape;
+  int64_t count;
+  double *data; // row-major; labels and bits are small integers
+} Tensor;
+typedef struct {
+  Arena *arena; // results live here
+  uint64_t seed, step;
+  const Tensor *in;    // one for each d->in
+  const Tensor *param; // one for each d->param
+  Tensor *out;         // filled: one for each d->out
+  Tensor *next; // filled if not NULL: one for each param (those without a next are left alone)
+  uint64_t multiplications; // counted: mul in loop bodies, at every point of the box
+  const char *error;        // why it failed
+} Eval;
+Tensor tensor_new(Arena *, uint32_t rank, const int64_t *shape);
+// Lengths of size variables are found from the shapes of the inputs. False with .error set.
+bool diagram_eval(World *, const Diagram *, Eval *);
+double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
+                     uint64_t element); // Philox 4x32-10; in (0, 1)
+double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
+bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
+               Tensor *out);
+uint64_t site_hash(uint64_t parent, const char *name);
+uint64_t site_join(uint64_t outer,
+                   uint64_t inner); // a path of two; associative, and 0 is the empty path
+uint64_t site_step(uint64_t site,
+                   uint64_t position); // the site of a box at one position of a scan around it
+
+// inline.c
+// ----------------------------------------------------------------------------------------- Every
+// call replaced by what it calls (the body of a scan too), except calls of diagrams with their own
+// reverse.
+Diagram *diagram_inline(World *, const Diagram *);
+Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
+Diagram *diagram_inline_but(World *, const Diagram *, Name kept); // calls of that name stay too
+// How many boxes that makes. Calls share what they call, so it may be exponentially more than there
+// are: passes and the interpreter are for those within the limit.
+enum { BOXES_LIMIT = 5000000 };
+uint64_t diagram_boxes(World *, const Diagram *); // at most UINT32_MAX
+
+// derive.c
+// -----------------------------------------------------------------------------------------
+// forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents;
+// labels have none. reverse: (in, params, d out) -> (d in, d params). Params stay params, and the
+// d's are inputs after `in`. Next values are kept by forward and gradient, and by reverse with
+// keep_out. A zero d among the results is filled in.
+typedef struct {
+  const bool *want_in;    // one for each input; NULL = all
+  const bool *want_param; // one for each param; NULL = all weights
+  bool keep_out;          // the reverse gives the outputs as well, before the cotangents
+} Wanted;
+Diagram *diagram_reverse(World *, const Diagram *, const Wanted *);
+Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
+// One reverse pass for several outputs, each of which may move only some weights: seed o of the
+// diagram goes to the weights of mask[o]. A wire has one cotangent for each class of outputs that
+// agree on what lies upstream. Outputs must be scalars; the result gives the outputs, then d param
+// for every param in some mask (in order).
+Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
+
+// simplify.c
+// ---------------------------------------------------------------------------------------
+Diagram *diagram_simplify(
+    World *,
+    const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
+
+// contract.c
+// Products of several operands two at a time, in the order of least multiplications. Changes the
+// order of sums, and so their rounding.
+Diagram *diagram_contract(World *, const Diagram *);
+
+// widen.c
+// What a scan need not do step by step, done for all steps at once; sums that it carries are taken
+// outside. For flat diagrams. Carried sums change their order.
+Diagram *diagram_widen(World *, const Diagram *);
+
+// hoist.c
+// Scalars that are the same at every point of a loop as loops of their own, without indices.
+Diagram *diagram_hoist(World *, const Diagram *);
+
+// cut.c
+// The diagram up to these wires, which are its outputs, and from them on, where they are inputs.
+// False: the outputs need more than these wires.
+bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
+
+// weave.c
+typedef struct {
+  uint32_t part; // its number + 1; 0: the whole
+  uint32_t port; // of its outputs; of the whole's inputs
+} WeaveEnd;
+typedef struct {
+  const Diagram *d;
+  const char *prefix; // in front of the paths of its params; NULL: none
+  const WeaveEnd *in; // where each input's value comes from
+} WeavePart;
+typedef struct {
+  uint32_t nparts, nin, nout;
+  const WeavePart *part;
+  const WeaveEnd *like; // [nin] the inputs of the whole: each is like this input of this part
+  const WeaveEnd *out;  // [nout] outputs of parts
+} Weave;
+// map[part][wire] becomes the wire of the result. NULL: a number needs itself, and `loop` holds the
+// parts on the way round.
+Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, Ids *loop);
+
+// part.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
+Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
+Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row
+// Is this what wire_part makes, or wire_row? Then its result may be the memory of its operand.
+bool box_is_part(World *, const Diagram *, const Box *, int64_t *offset);
+bool box_is_row(World *, const Diagram *, const Box *);
+
+// cost.c
+// -------------------------------------------------------------------------------------------
+typedef struct {
+  Size multiplications, additions, functions; // polynomials
+  Size memory_all;                            // elements of all wires
+  Size memory_peak; // the largest section: wires alive at once (by the numbers, if all sizes are
+                    // known, else the sum's largest degree)
+} Cost;
+Cost diagram_cost(World *, const Diagram *);
+// What the gradient costs without the reverse: the forward derivative, once for each number among
+// inputs and weights.
+Cost diagram_cost_forward_mode(World *, const Diagram *);
+
+#endif

@@ -1,0 +1,654 @@
+// eval.c: what a diagram means. The reference for every other way to run one: simple before fast,
+// in doubles.
+//
+// A diagram is run in a frame: a tensor for each wire, a number for each size variable, and an
+// arena that goes when the frame is left. A call opens a frame for the callee, a scan one for each
+// step. Numbers of variables come from the shapes of the arguments (an axis of size 2*n + 1 and
+// length 7 gives n = 3), then from the caller. Every length is checked against the type of its
+// wire.
+//
+// A loop walks its box of indices like an odometer, the last index fastest. Coordinates are
+// computed in doubles: exact up to 2^53, and anything larger is out of bounds of every tensor we
+// admit.
+//
+// Failures of any kind jump back to diagram_eval, which frees the frames and leaves a text in
+// .error.
+#include "core/diagram/diagram.h"
+
+#include <math.h>
+
+#define ELEMENTS_LIMIT ((double)(1u << 30)) // numbers alive at once: 8 GiB
+#define POINTS_LIMIT 1e12                   // in the box of one loop
+
+typedef struct Frame Frame;
+
+typedef struct {
+  World *w;
+  Eval *e;
+  Frame *top;
+  Arena *opening;        // of a frame that is not yet on top
+  double elements;       // alive now
+  VEC(int64_t) position; // of the scans around, outermost first
+  uint64_t path;         // of the calls around
+  jmp_buf failed;
+} Run;
+
+struct Frame {
+  Run *run;
+  Frame *caller;
+  const Diagram *d;
+  Arena *arena;
+  double elements; // those of this frame
+  double *var;     // [variable] its number; NaN = not known
+  Tensor *wire;    // [wire]
+};
+
+__attribute__((format(printf, 2, 3), noreturn)) static void fail(Run *run, const char *format,
+                                                                 ...) {
+  va_list args;
+  Buf b = buf_new(run->e->arena);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  run->e->error = b.at;
+  longjmp(run->failed, 1);
+}
+
+// -- tensors --------------------------------------------------------------------------------------
+static int64_t shape_count(uint32_t rank,
+                           const int64_t *shape) { // at most INT64_MAX; -1 when negative
+  int64_t count = 1;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (shape[i] < 0) return -1;
+    if (__builtin_mul_overflow(count, shape[i], &count)) count = INT64_MAX;
+  }
+  for (uint32_t i = 0; i < rank; i++)
+    if (shape[i] == 0) return 0;
+  return count;
+}
+
+Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
+  Tensor t = {.rank = rank,
+              .shape = arena_copy(a, shape, rank * sizeof(int64_t)),
+              .count = shape_count(rank, shape)};
+  t.data = arena_alloc(
+      a, t.count < 0 || t.count > INT64_MAX / 16 ? SIZE_MAX : (size_t)t.count * sizeof(double));
+  return t;
+}
+
+static Tensor frame_tensor(Frame *f, uint32_t rank, const int64_t *shape) {
+  int64_t count = shape_count(rank, shape);
+  if (f->run->elements + (double)count > ELEMENTS_LIMIT)
+    fail(f->run, "%s needs more memory than the interpreter grants: a tensor of %lld numbers",
+         name_text(f->run->w->names, f->d->name), (long long)count);
+  f->elements += (double)count;
+  f->run->elements += (double)count;
+  return tensor_new(f->arena, rank, shape);
+}
+
+static void copy_data(Tensor *to, const Tensor *from) {
+  if (from->count) memcpy(to->data, from->data, (size_t)from->count * sizeof(double));
+}
+
+// -- frames ---------------------------------------------------------------------------------------
+static Frame *frame_open(Run *run, Frame *caller, const Diagram *d) {
+  Arena *a = arena_child(run->e->arena);
+  run->opening = a;
+  arena_on_failure(a, &run->failed);
+  Frame *f = NEW(a, Frame);
+  *f = (Frame){.run = run, .caller = caller, .d = d, .arena = a};
+  run->top = f;
+  run->opening = NULL;
+  f->wire = NEW_ARRAY(a, Tensor, d->wire.n);
+  uint32_t n = size_var_count(run->w);
+  f->var = NEW_ARRAY(a, double, n);
+  for (uint32_t i = 0; i < n; i++) f->var[i] = NAN;
+  return f;
+}
+
+static void frame_close(Frame *f) {
+  f->run->top = f->caller;
+  f->run->elements -= f->elements;
+  arena_free(f->arena);
+}
+
+static const char *wire_text(Frame *f, Id wire) {
+  const char *name = name_text(f->run->w->names, f->d->wire.at[wire].name);
+  const char *in = name_text(f->run->w->names, f->d->name);
+  if (!*name)
+    return arena_format(f->run->e->arena, "wire %u of %s", wire, *in ? in : "the diagram");
+  return arena_format(f->run->e->arena, "`%s` of %s", name, *in ? in : "the diagram");
+}
+
+// -- sizes ----------------------------------------------------------------------------------------
+static bool length_of(Frame *f, Size size, int64_t *out) {
+  double x;
+  if (size_value(f->run->w, size, out)) return true;
+  if (!size_at(f->run->w, size, f->var, &x) || !(fabs(x) < 9e15) || x != floor(x)) return false;
+  *out = (int64_t)x;
+  return true;
+}
+
+static int64_t want_length(Frame *f, Size size, const char *what) {
+  int64_t n;
+  if (!length_of(f, size, &n))
+    fail(f->run, "%s: the number of %s, %s, is not known", name_text(f->run->w->names, f->d->name),
+         what, size_text(f->run->w, size));
+  return n;
+}
+
+static int64_t want_positive(Frame *f, Size size, const char *what) {
+  int64_t n = want_length(f, size, what);
+  if (n < 0)
+    fail(f->run, "%s: the number of %s, %s, is negative", name_text(f->run->w->names, f->d->name),
+         what, size_text(f->run->w, size));
+  return n;
+}
+
+// The one variable of `size` without a number gets the number that makes the size `length`, if it
+// can be found by a straight line through 0 and 1.
+static bool solve_length(Frame *f, Size size, int64_t length) {
+  World *w = f->run->w;
+  Ids vars = {0};
+  Id unknown = 0;
+  double at0, at1, there;
+  size_vars(w, size, &vars);
+  for (uint32_t i = 0; i < vars.n; i++) {
+    if (!isnan(f->var[vars.at[i]])) continue;
+    if (unknown) return false;
+    unknown = vars.at[i];
+  }
+  if (!unknown) return false;
+  double *x = &f->var[unknown];
+  *x = 0;
+  bool ok = size_at(w, size, f->var, &at0);
+  *x = 1;
+  ok = ok && size_at(w, size, f->var, &at1) && at0 != at1;
+  if (ok) *x = ((double)length - at0) / (at1 - at0);
+  ok = ok && *x >= 0 && *x == floor(*x) && size_at(w, size, f->var, &there) &&
+       there == (double)length;
+  if (!ok) *x = NAN;
+  return ok;
+}
+
+static bool solve_wire(Frame *f, Id wire, bool lone) {
+  const Type *t = &f->d->wire.at[wire].type;
+  int64_t n;
+  bool found = false;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!size_value(f->run->w, t->axis[i].size, &n) &&
+        (!lone || size_is_var(f->run->w, t->axis[i].size, NULL)))
+      found |= solve_length(f, t->axis[i].size, f->wire[wire].shape[i]);
+  return found;
+}
+
+static void check_labels(Frame *f, Id wire) {
+  const Type *t = &f->d->wire.at[wire].type;
+  int64_t count = 2;
+  if (t->base == BASE_R || (t->base == BASE_LABEL && !length_of(f, t->count, &count))) return;
+  for (int64_t i = 0; i < f->wire[wire].count; i++) {
+    double x = f->wire[wire].data[i];
+    if (!(x >= 0 && x < (double)count) || x != floor(x))
+      fail(f->run, "%s holds %g, which is none of its %lld values", wire_text(f, wire), x,
+           (long long)count);
+  }
+}
+
+static void check_shape(Frame *f, Id wire) {
+  const Type *t = &f->d->wire.at[wire].type;
+  const Tensor *x = &f->wire[wire];
+  for (uint32_t i = 0; i < t->rank; i++) {
+    int64_t n = want_length(f, t->axis[i].size, "positions of an axis");
+    const char *label = name_text(f->run->w->names, t->axis[i].label);
+    if (n != x->shape[i])
+      fail(f->run, "%s: axis %u%s%s%s has length %lld, but %lld is wanted", wire_text(f, wire),
+           i + 1, *label ? " (" : "", label, *label ? ")" : "", (long long)x->shape[i],
+           (long long)n);
+  }
+}
+
+static void check_rank(Frame *f, Id wire, const Tensor *x) {
+  if (x->rank != f->d->wire.at[wire].type.rank || x->count != shape_count(x->rank, x->shape))
+    fail(f->run, "%s has %u axes, but the tensor for it has %u", wire_text(f, wire),
+         f->d->wire.at[wire].type.rank, x->rank);
+}
+
+static Id boundary(const Diagram *d, uint32_t i) {
+  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
+}
+
+// Arguments, then params, onto their wires; numbers for the variables in their types.
+static void frame_bind(Frame *f, const Tensor *in) {
+  uint32_t n = f->d->in.n + f->d->param.n;
+  for (uint32_t i = 0; i < n; i++) {
+    check_rank(f, boundary(f->d, i), &in[i]);
+    f->wire[boundary(f->d, i)] = in[i];
+  }
+  for (uint32_t i = 0; i < n; i++)
+    solve_wire(f, boundary(f->d, i), true); // what is plain comes first
+  for (bool found = true; found;) {
+    found = false;
+    for (uint32_t i = 0; i < n; i++) found |= solve_wire(f, boundary(f->d, i), false);
+  }
+  if (f->caller)
+    for (uint32_t i = 0; i < size_var_count(f->run->w); i++)
+      if (isnan(f->var[i])) f->var[i] = f->caller->var[i];
+  for (uint32_t i = 0; i < n; i++) {
+    check_shape(f, boundary(f->d, i));
+    check_labels(f, boundary(f->d, i));
+  }
+}
+
+static Tensor *make_wire(Frame *f, Id wire) {
+  const Type *t = &f->d->wire.at[wire].type;
+  int64_t *shape = NEW_ARRAY(f->arena, int64_t, t->rank);
+  for (uint32_t i = 0; i < t->rank; i++)
+    shape[i] = want_positive(f, t->axis[i].size, "positions of an axis");
+  f->wire[wire] = frame_tensor(f, t->rank, shape);
+  return &f->wire[wire];
+}
+
+// -- loop -----------------------------------------------------------------------------------------
+typedef struct {
+  double c;
+  double *index;   // [index] coefficients
+  double *operand; // [operand] coefficients, or NULL if all are 0
+  double length;
+} Line; // one coordinate
+
+typedef struct {
+  const Tensor *tensor;
+  uint32_t rank;
+  Line *line;
+  bool padded;
+  double pad;
+} Reach; // one access
+
+typedef struct {
+  Frame *f;
+  const Loop *loop;
+  Reach out, *in;
+  int64_t *length;        // [index]
+  double *at;             // [index] the point
+  double *value;          // [operand] what was read there
+  double *scalar;         // [scalar]
+  double *size;           // [scalar] the numbers of FN_SIZE
+  unsigned char *touched; // [out]
+  Tensor **winner;        // [index] NULL, or where its winners go
+  bool bits;
+} Walk;
+
+static Line line_of(Frame *f, const Loop *loop, const Coord *c, int64_t length) {
+  Line line = {.length = (double)length, .index = NEW_ARRAY(f->arena, double, loop->nindex)};
+  line.c = c->c ? (double)want_length(f, c->c, "an offset") : 0;
+  for (uint32_t i = 0; i < c->n; i++) {
+    const Term *term = &c->term[i];
+    double coef = (double)want_length(f, term->coef, "a coefficient");
+    if (term->operand && !line.operand) line.operand = NEW_ARRAY(f->arena, double, loop->nin);
+    if (term->operand)
+      line.operand[term->var] += coef;
+    else
+      line.index[term->var] += coef;
+  }
+  return line;
+}
+
+static Reach reach_of(Frame *f, const Loop *loop, const Access *a, const Tensor *t) {
+  Reach r = {.tensor = t, .rank = a->rank, .padded = a->padded, .pad = a->pad};
+  r.line = NEW_ARRAY(f->arena, Line, a->rank);
+  for (uint32_t i = 0; i < a->rank; i++) r.line[i] = line_of(f, loop, &a->coord[i], t->shape[i]);
+  return r;
+}
+
+static bool find(const Walk *k, const Reach *r, int64_t *offset) {
+  int64_t at = 0;
+  for (uint32_t i = 0; i < r->rank; i++) {
+    const Line *line = &r->line[i];
+    double x = line->c;
+    for (uint32_t j = 0; j < k->loop->nindex; j++) x += line->index[j] * k->at[j];
+    if (line->operand)
+      for (uint32_t j = 0; j < k->loop->nin; j++)
+        if (line->operand[j] != 0) x += line->operand[j] * k->value[j];
+    if (!(x >= 0 && x < line->length)) return false;
+    at = at * (int64_t)line->length + (int64_t)x;
+  }
+  *offset = at;
+  return true;
+}
+
+static bool read_operands(Walk *k) {
+  int64_t offset;
+  for (uint32_t i = 0; i < k->loop->nin; i++) {
+    if (find(k, &k->in[i], &offset))
+      k->value[i] = k->in[i].tensor->data[offset];
+    else if (k->in[i].padded)
+      k->value[i] = k->in[i].pad;
+    else
+      return false;
+  }
+  return true;
+}
+
+static double body_value(Walk *k) {
+  for (uint32_t i = 0; i < k->loop->nscalar; i++) {
+    const Scalar *s = &k->loop->scalar[i];
+    switch (s->fn) {
+    case FN_CONST: k->scalar[i] = s->k; break;
+    case FN_ARG: k->scalar[i] = k->value[s->ref]; break;
+    case FN_AT: k->scalar[i] = k->at[s->ref]; break;
+    case FN_SIZE: k->scalar[i] = k->size[i]; break;
+    default:
+      k->scalar[i] =
+          fn_rows[s->fn].value(k->scalar[s->arg[0]], k->scalar[s->arg[1]], k->scalar[s->arg[2]]);
+    }
+  }
+  return k->scalar[k->loop->nscalar - 1];
+}
+
+// Whether x takes the place of `old`. NaN beats everything but NaN.
+static bool wins(Combine combine, double x, double old) {
+  if (isnan(old)) return false;
+  return isnan(x) || (combine == MAX ? x > old : x < old);
+}
+
+static void combine_into(Walk *k, int64_t offset, double x) {
+  double *cell = &k->out.tensor->data[offset];
+  Combine how = k->loop->combine;
+  bool first = !k->touched[offset], extreme = how == MAX || how == MIN;
+  k->touched[offset] = 1;
+  if (extreme && !first && !wins(how, x, *cell)) return;
+  if (first || extreme)
+    *cell = x;
+  else if (how == PROD)
+    *cell *= x;
+  else
+    *cell = k->bits ? (double)(*cell != x) : *cell + x;
+  for (uint32_t i = 0; extreme && i < k->loop->nindex; i++)
+    if (k->winner[i]) k->winner[i]->data[offset] = k->at[i];
+}
+
+static bool next_point(Walk *k) {
+  for (uint32_t i = k->loop->nindex; i-- > 0;) {
+    if (++k->at[i] < (double)k->length[i]) return true;
+    k->at[i] = 0;
+  }
+  return false;
+}
+
+static double identity(Frame *f, const Loop *loop, const Type *t) {
+  int64_t count = 1;
+  bool real = t->base == BASE_R;
+  if (t->base == BASE_BIT) count = 2;
+  if (t->base == BASE_LABEL && !length_of(f, t->count, &count)) count = 1;
+  switch (loop->combine) {
+  case SUM: return 0;
+  case PROD: return 1;
+  case MAX: return real ? -INFINITY : 0;
+  case MIN: return real ? INFINITY : (double)(count - 1);
+  }
+  return 0;
+}
+
+static void count_work(Walk *k) {
+  double points = 1;
+  uint64_t each = 0;
+  for (uint32_t i = 0; i < k->loop->nindex; i++) points *= (double)k->length[i];
+  if (points > POINTS_LIMIT)
+    fail(k->f->run, "%s: a loop of %.3g points is more than the interpreter grants",
+         name_text(k->f->run->w->names, k->f->d->name), points);
+  for (uint32_t i = 0; i < k->loop->nscalar; i++) each += k->loop->scalar[i].fn == FN_mul;
+  k->f->run->e->multiplications += each * (uint64_t)points;
+}
+
+static void loop_prepare(Walk *k, const Box *b) {
+  Frame *f = k->f;
+  const Loop *loop = k->loop;
+  uint32_t port = 1;
+  k->length = NEW_ARRAY(f->arena, int64_t, loop->nindex);
+  k->at = NEW_ARRAY(f->arena, double, loop->nindex);
+  k->value = NEW_ARRAY(f->arena, double, loop->nin);
+  k->scalar = NEW_ARRAY(f->arena, double, loop->nscalar);
+  k->size = NEW_ARRAY(f->arena, double, loop->nscalar);
+  k->winner = NEW_ARRAY(f->arena, Tensor *, loop->nindex);
+  k->in = NEW_ARRAY(f->arena, Reach, loop->nin);
+  for (uint32_t i = 0; i < b->nout; i++) make_wire(f, b->out[i]);
+  for (uint32_t i = 0; i < loop->nindex; i++) {
+    k->length[i] = want_positive(f, loop->index[i].size, "values of an index");
+    if (loop->combine != MAX && loop->combine != MIN) continue;
+    if (loop_is_reduced(f->run->w, loop, i)) k->winner[i] = &f->wire[b->out[port++]];
+  }
+  for (uint32_t i = 0; i < loop->nin; i++)
+    k->in[i] = reach_of(f, loop, &loop->in[i], &f->wire[b->in[i]]);
+  k->out = reach_of(f, loop, &loop->out, &f->wire[b->out[0]]);
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_SIZE &&
+        !size_at(f->run->w, loop->scalar[i].ref, f->var, &k->size[i]))
+      fail(f->run, "the size %s is not known", size_text(f->run->w, loop->scalar[i].ref));
+}
+
+static void eval_loop(Frame *f, const Box *b) {
+  Walk *k = NEW(f->arena, Walk);
+  const Type *type = &f->d->wire.at[b->out[0]].type;
+  int64_t offset;
+  *k = (Walk){.f = f, .loop = b->loop, .bits = type->base == BASE_BIT};
+  loop_prepare(k, b);
+  count_work(k);
+  Tensor *out = &f->wire[b->out[0]];
+  double start = identity(f, b->loop, type);
+  k->touched = arena_alloc(f->arena, (size_t)out->count);
+  for (int64_t i = 0; i < out->count; i++) out->data[i] = start;
+  for (uint32_t i = 0; i < b->loop->nindex; i++)
+    if (k->length[i] == 0) return;
+  do {
+    if (read_operands(k) && find(k, &k->out, &offset)) combine_into(k, offset, body_value(k));
+  } while (next_point(k));
+}
+
+// -- join and order: a tensor seen as [before][axis][after] ---------------------------------------
+static int64_t count_from(const Tensor *t, uint32_t first, uint32_t last) {
+  int64_t n = 1;
+  for (uint32_t i = first; i < last; i++) n *= t->shape[i];
+  return n;
+}
+
+static void eval_join(Frame *f, const Box *b) {
+  Tensor *out = make_wire(f, b->out[0]);
+  int64_t before = count_from(out, 0, b->axis), row = count_from(out, b->axis, out->rank), at = 0;
+  for (uint32_t i = 0; i < b->nin; i++) {
+    const Tensor *in = &f->wire[b->in[i]];
+    if (in->rank != out->rank)
+      fail(f->run, "%s joins wires of different ranks", wire_text(f, b->out[0]));
+    for (uint32_t k = 0; k < in->rank; k++)
+      if (k != b->axis && in->shape[k] != out->shape[k])
+        fail(f->run, "%s: axis %u has length %lld, but %lld is wanted", wire_text(f, b->in[i]),
+             k + 1, (long long)in->shape[k], (long long)out->shape[k]);
+    int64_t part = count_from(in, b->axis, in->rank);
+    if (at + part > row) fail(f->run, "%s is too short for what it joins", wire_text(f, b->out[0]));
+    for (int64_t k = 0; part && k < before; k++)
+      memcpy(out->data + k * row + at, in->data + k * part, (size_t)part * sizeof(double));
+    at += part;
+  }
+  if (at != row) fail(f->run, "%s is too long for what it joins", wire_text(f, b->out[0]));
+}
+
+static bool sorts_before(double a, double b) { return a < b || (isnan(b) && !isnan(a)); }
+
+// Merges runs of doubling length; `key` is read `step` apart. Equal keys stay in order.
+static void sort_positions(const double *key, int64_t step, int64_t *position, int64_t *room,
+                           int64_t n) {
+  for (int64_t i = 0; i < n; i++) position[i] = i;
+  for (int64_t run = 1; run < n; run *= 2) {
+    for (int64_t low = 0; low < n; low += 2 * run) {
+      int64_t middle = low + run < n ? low + run : n, high = middle + run < n ? middle + run : n;
+      int64_t i = low, j = middle;
+      for (int64_t k = low; k < high; k++) {
+        bool right = i == middle ||
+                     (j < high && sorts_before(key[position[j] * step], key[position[i] * step]));
+        room[k] = right ? position[j++] : position[i++];
+      }
+    }
+    memcpy(position, room, (size_t)n * sizeof(int64_t));
+  }
+}
+
+static void eval_order(Frame *f, const Box *b) {
+  const Tensor *in = &f->wire[b->in[0]];
+  Tensor *out = make_wire(f, b->out[0]);
+  for (uint32_t i = 0; i < in->rank; i++)
+    if (out->shape[i] != in->shape[i])
+      fail(f->run, "%s has another shape than what it orders", wire_text(f, b->out[0]));
+  int64_t n = in->shape[b->axis], after = count_from(in, b->axis + 1, in->rank);
+  int64_t *position = NEW_ARRAY(f->arena, int64_t, n), *room = NEW_ARRAY(f->arena, int64_t, n);
+  for (int64_t i = 0; n && i < in->count / n; i++) {
+    int64_t first = i / after * n * after + i % after;
+    sort_positions(in->data + first, after, position, room, n);
+    for (int64_t k = 0; k < n; k++) out->data[first + k * after] = (double)position[k];
+  }
+}
+
+static void eval_random(Frame *f, const Box *b) {
+  Tensor *out = make_wire(f, b->out[0]);
+  const Eval *e = f->run->e;
+  uint64_t site = site_join(f->run->path, b->random->site);
+  for (uint32_t i = 0; i < f->run->position.n; i++)
+    site = site_step(site, (uint64_t)f->run->position.at[i]);
+  for (int64_t i = 0; i < out->count; i++)
+    out->data[i] = b->random->noise == NOISE_NORMAL
+                       ? noise_normal(e->seed, e->step, site, (uint64_t)i)
+                       : noise_uniform(e->seed, e->step, site, (uint64_t)i);
+}
+
+// -- calls ----------------------------------------------------------------------------------------
+static void eval_box(Frame *f, const Box *b);
+
+static void give_result(Frame *inner, Frame *outer, Id wire, Tensor *to) {
+  const Tensor *x = &inner->wire[wire];
+  if (!to->data) {
+    *to = outer ? frame_tensor(outer, x->rank, x->shape)
+                : tensor_new(inner->run->e->arena, x->rank, x->shape);
+  } else {
+    bool same = to->rank == x->rank;
+    for (uint32_t i = 0; same && i < x->rank; i++) same = to->shape[i] == x->shape[i];
+    if (!same) fail(inner->run, "%s changes its shape from step to step", wire_text(inner, wire));
+  }
+  copy_data(to, x);
+}
+
+// Runs a diagram. in: arguments, then params. out: results, then next values; those without data
+// are made.
+static void eval_diagram(Run *run, Frame *caller, const Diagram *d, const Tensor *in, Tensor *out) {
+  Frame *f = frame_open(run, caller, d);
+  frame_bind(f, in);
+  for (uint32_t i = 1; i < d->box.n; i++) eval_box(f, &d->box.at[i]);
+  for (uint32_t i = 0; i < d->out.n; i++) give_result(f, caller, d->out.at[i], out++);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next) give_result(f, caller, d->param.at[i].next, out++);
+  frame_close(f);
+}
+
+static void eval_call(Frame *f, const Box *b) {
+  Tensor *in = NEW_ARRAY(f->arena, Tensor, b->nin), *out = NEW_ARRAY(f->arena, Tensor, b->nout);
+  for (uint32_t i = 0; i < b->nin; i++) in[i] = f->wire[b->in[i]];
+  uint64_t path = f->run->path;
+  f->run->path = site_join(path, b->site);
+  eval_diagram(f->run, f, b->callee, in, out);
+  f->run->path = path;
+  for (uint32_t i = 0; i < b->nout; i++) {
+    check_rank(f, b->out[i], &out[i]);
+    f->wire[b->out[i]] = out[i];
+    check_shape(f, b->out[i]);
+  }
+}
+
+// -- scan -----------------------------------------------------------------------------------------
+static Tensor slice(const Tensor *t, int64_t position) {
+  Tensor s = {.rank = t->rank - 1, .shape = t->shape + 1, .count = count_from(t, 1, t->rank)};
+  s.data = t->data + position * s.count;
+  return s;
+}
+
+static void scan_step(Frame *f, const Box *b, int64_t t, Tensor *carry, Tensor *next, Tensor *in,
+                      Tensor *out) {
+  const Scan *s = b->scan;
+  for (uint32_t i = 0; i < b->nin; i++) {
+    const Tensor *x = &f->wire[b->in[i]];
+    in[i] = i < s->slice ? slice(x, t) : i < s->slice + s->carry ? carry[i - s->slice] : *x;
+  }
+  for (uint32_t i = 0; i < b->nout; i++)
+    out[i] = i < s->carry ? next[i] : slice(&f->wire[b->out[i]], t);
+  vec_push(f->run->e->arena, &f->run->position, t);
+  eval_diagram(f->run, f, s->body, in, out);
+  f->run->position.n--;
+}
+
+static void eval_scan(Frame *f, const Box *b) {
+  const Scan *s = b->scan;
+  int64_t length = want_positive(f, s->axis.size, "steps of a scan");
+  Tensor *in = NEW_ARRAY(f->arena, Tensor, b->nin);
+  Tensor *out = NEW_ARRAY(f->arena, Tensor, call_outputs(s->body));
+  Tensor *carry[2] = {NEW_ARRAY(f->arena, Tensor, s->carry), NEW_ARRAY(f->arena, Tensor, s->carry)};
+  for (uint32_t i = 0; i < s->slice; i++)
+    if (f->wire[b->in[i]].rank == 0 || f->wire[b->in[i]].shape[0] != length)
+      fail(f->run, "%s is not as long as its scan, %lld", wire_text(f, b->in[i]),
+           (long long)length);
+  for (uint32_t i = 0; i < s->carry; i++) {
+    const Tensor *first = &f->wire[b->in[s->slice + i]];
+    for (int k = 0; k < 2; k++) carry[k][i] = frame_tensor(f, first->rank, first->shape);
+    copy_data(&carry[0][i], first);
+  }
+  for (uint32_t i = s->carry; i < b->nout; i++) {
+    Tensor *emitted = make_wire(f, b->out[i]);
+    if (emitted->rank == 0 || emitted->shape[0] != length)
+      fail(f->run, "%s is not as long as its scan, %lld", wire_text(f, b->out[i]),
+           (long long)length);
+  }
+  for (int64_t i = 0; i < length; i++)
+    scan_step(f, b, s->back ? length - 1 - i : i, carry[i & 1], carry[(i + 1) & 1], in, out);
+  for (uint32_t i = 0; i < s->carry; i++) {
+    check_rank(f, b->out[i], &carry[length & 1][i]);
+    f->wire[b->out[i]] = carry[length & 1][i];
+    check_shape(f, b->out[i]);
+  }
+}
+
+static void eval_box(Frame *f, const Box *b) {
+  switch (b->op) {
+  case OP_loop: eval_loop(f, b); break;
+  case OP_join: eval_join(f, b); break;
+  case OP_order: eval_order(f, b); break;
+  case OP_random: eval_random(f, b); break;
+  case OP_scan: eval_scan(f, b); break;
+  case OP_call: eval_call(f, b); break;
+  default: fail(f->run, "a box without an operation");
+  }
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static void run_whole(Run *run, const Diagram *d) {
+  Eval *e = run->e;
+  Tensor *in = NEW_ARRAY(e->arena, Tensor, d->in.n + d->param.n),
+         *out = NEW_ARRAY(e->arena, Tensor, call_outputs(d));
+  for (uint32_t i = 0; i < d->in.n; i++) in[i] = e->in[i];
+  for (uint32_t i = 0; i < d->param.n; i++) in[d->in.n + i] = e->param[i];
+  eval_diagram(run, NULL, d, in, out);
+  uint32_t port = d->out.n;
+  for (uint32_t i = 0; i < d->out.n; i++) e->out[i] = out[i];
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    if (!d->param.at[i].next) continue;
+    if (e->next) e->next[i] = out[port];
+    port++;
+  }
+}
+
+bool diagram_eval(World *w, const Diagram *d, Eval *e) {
+  Run *run = NEW(e->arena, Run);
+  *run = (Run){.w = w, .e = e};
+  e->error = NULL;
+  if (setjmp(run->failed) == 0)
+    run_whole(run, d);
+  else if (!e->error)
+    e->error = "out of memory";
+  while (run->top) frame_close(run->top);
+  arena_free(run->opening);
+  return !e->error;
+}

@@ -1,0 +1,164 @@
+// noise.c: numbers that look random and are not.
+//
+// Philox 4x32-10 (Salmon et al., 2011) turns a counter and a key into four words. The counter is
+// made of the number of the element, the step and the site; the key is the seed. So a number
+// depends on where it is used, not on how many were drawn before: any part of a tensor can be made
+// alone, in any order, on any machine. Four neighbouring elements share one block. A uniform number
+// is the middle of one of 2^32 equal intervals, never 0 and never 1; normal numbers come in pairs
+// by the formula of Box and Muller. A site is a hash of a path of names; inside a scan the position
+// is mixed in, so that a reverse scan which meets the same box at the same position sees the same
+// numbers.
+#include "core/diagram/diagram.h"
+
+#include <math.h>
+
+typedef struct {
+  uint32_t word[4];
+} Block;
+
+static Block philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t key) {
+  uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+  for (int round = 0; round < 10; round++) {
+    uint64_t p = (uint64_t)0xD2511F53u * c0, q = (uint64_t)0xCD9E8D57u * c2;
+    c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
+    c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
+    c1 = (uint32_t)q;
+    c3 = (uint32_t)p;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return (Block){{c0, c1, c2, c3}};
+}
+
+static Block block_of(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
+  uint64_t rest =
+      site ^ (step >> 32) << 16 ^ (element >> 34) << 40; // what the first two words cannot hold
+  return philox((uint32_t)(element >> 2), (uint32_t)step, (uint32_t)rest, (uint32_t)(rest >> 32),
+                seed);
+}
+
+static double unit(uint32_t word) { return ((double)word + 0.5) / 4294967296.0; }
+
+double noise_uniform(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
+  return unit(block_of(seed, step, site, element).word[element & 3]);
+}
+
+double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
+  Block b = block_of(seed, step, site, element);
+  uint64_t pair = element & 2;
+  double radius = sqrt(-2 * log(unit(b.word[pair]))),
+         angle = 6.283185307179586 * unit(b.word[pair + 1]);
+  return radius * (element & 1 ? sin(angle) : cos(angle));
+}
+
+static uint64_t scramble(uint64_t x) { // the finisher of splitmix64
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+uint64_t site_hash(uint64_t parent, const char *name) {
+  uint64_t h = scramble(parent + 0x9E3779B97F4A7C15u);
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001B3u; // FNV-1a
+  return scramble(h) & ~(uint64_t)1; // so that joining loses nothing
+}
+
+// Paths are affine maps x -> m x + c over 32-bit numbers, m - 1 in the low half: composing them is
+// associative and keeps order, so noise does not depend on what was inlined when.
+uint64_t site_join(uint64_t outer, uint64_t inner) {
+  uint32_t m = (uint32_t)outer + 1, c = (uint32_t)(outer >> 32), n = (uint32_t)inner + 1,
+           d = (uint32_t)(inner >> 32);
+  return (uint64_t)(m * d + c) << 32 | (uint32_t)(m * n - 1);
+}
+
+uint64_t site_step(uint64_t site, uint64_t position) {
+  return scramble(site ^ scramble(position + 0x9E3779B97F4A7C15u));
+}
+
+// -- first values ---------------------------------------------------------------------------------
+static void fill_normal(Tensor *t, uint64_t seed, uint64_t site, double scale) {
+  for (int64_t i = 0; i < t->count; i++)
+    t->data[i] = scale * noise_normal(seed, 0, site, (uint64_t)i);
+}
+
+static void fill_uniform(Tensor *t, uint64_t seed, uint64_t site, double low, double high) {
+  for (int64_t i = 0; i < t->count; i++)
+    t->data[i] = low + (high - low) * noise_uniform(seed, 0, site, (uint64_t)i);
+}
+
+static void round_to_bits(Tensor *t) {
+  for (int64_t i = 0; i < t->count; i++) t->data[i] = t->data[i] > 0.5;
+}
+
+// Rows (or columns, if there are fewer of them) made orthonormal one after the other; twice is
+// enough (Kahan).
+static void make_orthonormal(Tensor *t) {
+  int64_t columns = t->rank ? t->shape[t->rank - 1] : 1, rows = columns ? t->count / columns : 0;
+  int64_t n = rows < columns ? rows : columns, length = rows < columns ? columns : rows;
+  int64_t next = rows < columns ? columns : 1, along = rows < columns ? 1 : columns;
+  for (int64_t i = 0; i < n; i++) {
+    double *v = t->data + i * next;
+    for (int64_t k = 0; k < 2 * i; k++) {
+      const double *u = t->data + (k % i) * next;
+      double dot = 0;
+      for (int64_t j = 0; j < length; j++) dot += u[j * along] * v[j * along];
+      for (int64_t j = 0; j < length; j++) v[j * along] -= dot * u[j * along];
+    }
+    double square = 0;
+    for (int64_t j = 0; j < length; j++) square += v[j * along] * v[j * along];
+    for (int64_t j = 0; j < length; j++) v[j * along] /= sqrt(square);
+  }
+}
+
+// Lists and constants that it reads are params, with first values of their own.
+static bool init_diagram(World *w, Arena *a, const Init *init, uint64_t seed, uint64_t site,
+                         Tensor *out) {
+  const Diagram *d = init->diagram;
+  Tensor *param = NEW_ARRAY(a, Tensor, d->param.n + 1);
+  if (d->in.n || d->out.n != 1) return false;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    if (p->role != ROLE_CONST || !init_eval(w, a, &p->init, &d->wire.at[p->wire].type, seed,
+                                            site_hash(0, p->path), &param[i]))
+      return false;
+  }
+  Eval e = {.arena = a, .seed = seed ^ site, .param = param, .out = out};
+  return diagram_eval(w, d, &e);
+}
+
+bool init_eval(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed, uint64_t site,
+               Tensor *out) {
+  double fan_in = 1, fan_out = 1;
+  int64_t count, *shape = NEW_ARRAY(a, int64_t, type->rank);
+  if (init->kind == INIT_DIAGRAM) return init_diagram(w, a, init, seed, site, out);
+  if (!type_count(w, type, &count) || count > INT32_MAX) return false;
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (!size_value(w, type->axis[i].size, &shape[i])) return false;
+  if (init->kind == INIT_GLOROT || init->kind == INIT_HE)
+    if (!size_number(w, init->fan_in, &fan_in) ||
+        (init->kind == INIT_GLOROT && !size_number(w, init->fan_out, &fan_out)))
+      return false;
+  *out = tensor_new(a, type->rank, shape);
+  switch (init->kind) {
+  case INIT_NONE:
+  case INIT_DIAGRAM: break;
+  case INIT_DATA:
+    if (count) memcpy(out->data, init->data, (size_t)count * sizeof(double));
+    return true;
+  case INIT_CONST:
+    for (int64_t i = 0; i < count; i++) out->data[i] = init->k;
+    break;
+  case INIT_NORMAL: fill_normal(out, seed, site, 1); break;
+  case INIT_UNIFORM: fill_uniform(out, seed, site, 0, 1); break;
+  case INIT_GLOROT:
+    fill_uniform(out, seed, site, -sqrt(6 / (fan_in + fan_out)), sqrt(6 / (fan_in + fan_out)));
+    break;
+  case INIT_HE: fill_normal(out, seed, site, sqrt(2 / fan_in)); break;
+  case INIT_ORTHOGONAL:
+    fill_normal(out, seed, site, 1);
+    make_orthonormal(out);
+    break;
+  }
+  if (type->base == BASE_BIT) round_to_bits(out);
+  return true;
+}

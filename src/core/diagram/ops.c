@@ -1,0 +1,91 @@
+// op.c: the table of scalar functions, made from ops.def.
+//
+// Each row S becomes a C function of three doubles and an entry of fn_rows that points to it and
+// has the same expression as text, for compiled code. The four leaves (constant, argument,
+// position, size) stand first and have no value: whoever evaluates knows them. The arity is read
+// off the signature: one letter for each argument, up to the '>'. ops_markdown prints the same
+// table as a page of the manual, so the page cannot differ from the compiler.
+#include "core/diagram/diagram.h"
+
+#include <math.h>
+
+static double sigmoid(double a) { return 1 / (1 + exp(-a)); }
+static double softplus(double a) { return (a < 0 ? 0 : a) + log1p(exp(-fabs(a))); }
+
+#define S(name, sig, expression, ...)                                                              \
+  static double value_##name(double a, double b, double c) {                                       \
+    (void)a, (void)b, (void)c;                                                                     \
+    return expression;                                                                             \
+  }
+#define P(...)
+#include "core/diagram/ops.def"
+#undef S
+#undef P
+
+const FnRow fn_rows[FN_COUNT] = {
+    [FN_CONST] = {.name = "const", .sig = ">*", .doc = "a number"},
+    [FN_ARG] = {.name = "arg", .sig = ">*", .doc = "the value of an operand"},
+    [FN_AT] = {.name = "at", .sig = ">*", .doc = "the position of an index"},
+    [FN_SIZE] = {.name = "size", .sig = ">*", .doc = "a size as a number"},
+#define S(name_, sig_, expression, d0, d1, d2, flops_, glyph_, low_, high_, kinks_, doc_)          \
+  [FN_##name_] = {.name = #name_,                                                                  \
+                  .sig = sig_,                                                                     \
+                  .arity = (uint32_t)sizeof sig_ - 3,                                              \
+                  .value = value_##name_,                                                          \
+                  .text = #expression,                                                             \
+                  .d = {d0, d1, d2},                                                               \
+                  .flops = flops_,                                                                 \
+                  .glyph = glyph_,                                                                 \
+                  .low = low_,                                                                     \
+                  .high = high_,                                                                   \
+                  .kinks = kinks_,                                                                 \
+                  .doc = doc_},
+#define P(...)
+#include "core/diagram/ops.def"
+#undef S
+#undef P
+};
+
+Fn fn_find(const char *name) {
+  for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++)
+    if (strcmp(fn_rows[fn].name, name) == 0) return (Fn)fn;
+  return FN_COUNT;
+}
+
+static void cell(Buf *b, const char *text) {
+  buf_text(b, " ");
+  for (; *text; text++) {
+    if (*text == '|') buf_char(b, '\\');
+    buf_char(b, *text);
+  }
+  buf_text(b, " |");
+}
+
+static void scalar_row(Buf *b, const FnRow *row) {
+  buf_char(b, '|');
+  cell(b, arena_format(b->arena, "`%s`", row->name));
+  cell(b, arena_format(b->arena, "`%s`", row->sig));
+  cell(b, row->doc);
+  for (uint32_t i = 0; i < 3; i++)
+    cell(b, i < row->arity && row->d[i] ? arena_format(b->arena, "`%s`", row->d[i]) : "");
+  cell(b, arena_format(b->arena, "%u", row->flops));
+  cell(b, row->glyph);
+  buf_char(b, '\n');
+}
+
+void ops_markdown(Buf *b) {
+  buf_text(b, "# Operations\n\nMade from `src/diagram/ops.def`; do not edit.\n\n"
+              "## Scalar functions\n\n"
+              "Bases: R real, B bit, * any, the same at every star. Derivatives: a b c are the "
+              "arguments, y the\n"
+              "result, g what comes in; an empty cell lets nothing through.\n\n"
+              "| name | bases | meaning | by a | by b | by c | flops | drawn |\n"
+              "|---|---|---|---|---|---|---|---|\n");
+  for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++) scalar_row(b, &fn_rows[fn]);
+  buf_text(b, "\n## Boxes\n\n| name | meaning |\n|---|---|\n");
+#define S(...)
+#define P(name, doc) buf_text(b, "| `" #name "` | " doc " |\n");
+#include "core/diagram/ops.def"
+#undef S
+#undef P
+}

@@ -1,0 +1,306 @@
+// Which paths a learning graph wants to be equal.
+//
+// A statement l <= r, with something before and something behind, is a step from one path to
+// another; the order of paths is what can be reached by steps. So only paths that hold a stated
+// route are ever looked at, and they are counted before they are written down. With nothing stated,
+// all paths from an index to a space with a distance count, but only where there are two.
+//
+// Steps are taken in the order of the names in them, so the text's order does not matter.
+#include "core/graph/net_own.h"
+
+#include <stdlib.h>
+
+typedef struct {
+  uint32_t to; // a path
+  double times;
+  uint32_t order;
+} Hop;
+
+typedef struct {
+  Route route;
+  uint32_t from, to;
+  VEC(Hop) hop;
+  // while everything behind another path is looked for
+  uint32_t start, wave; // that path + 1; how many steps away
+  double times;
+  uint32_t order;
+} Path;
+
+typedef struct {
+  Arena *arena;
+  const Graph *g;
+  Net net;
+  uint64_t limit, steps;
+  bool *index, *distance; // [vertex]
+  Table *known;           // a route's edges to path + 1
+  VEC(Path) path;
+  Pairs *out;
+  PairsFault *fault;
+} Work;
+
+static bool too_many(Work *w, uint64_t count) {
+  *w->fault = (PairsFault){.kind = PAIRS_MANY, .count = count};
+  return false;
+}
+
+static bool goes_round(Work *w, const Route *trip) {
+  *w->fault = (PairsFault){.kind = PAIRS_CYCLE, .route = *trip};
+  return false;
+}
+
+// -- paths that hold a stated route ---------------------------------------------------------------
+static uint32_t route_from(const Graph *g, const Route *r) { return g->edge.at[r->at[0]].from; }
+static uint32_t route_to(const Graph *g, const Route *r) { return g->edge.at[r->at[r->n - 1]].to; }
+
+static bool *both(const Work *w, const bool *a, const bool *b) {
+  bool *all = NEW_ARRAY(w->arena, bool, w->g->vertex.n + 1);
+  for (uint32_t v = 0; v < w->g->vertex.n; v++) all[v] = a[v] && b[v];
+  return all;
+}
+
+static bool *only(const Work *w, uint32_t vertex) {
+  bool *one = NEW_ARRAY(w->arena, bool, w->g->vertex.n + 1);
+  one[vertex] = true;
+  return one;
+}
+
+// All paths from one of these vertices to one of those. Their number is found first, so that what
+// would be too much is not begun.
+static bool all_paths(Work *w, const bool *from, const bool *to, Routes *out, Ids *starts) {
+  const bool *among = both(w, net_reach(&w->net, from, false), net_reach(&w->net, to, true));
+  Route trip;
+  if (net_cycle(&w->net, among, &trip)) return goes_round(w, &trip);
+  bool turns = net_turns(&w->net, among);
+  uint64_t count = 0;
+  const uint64_t *n = turns ? NULL : net_count(&w->net, from, among);
+  for (uint32_t v = 0; n && v < w->g->vertex.n; v++)
+    if (to[v] && among[v]) count = count_add(count, n[v]);
+  if (count > w->limit) return too_many(w, count);
+  for (uint32_t v = 0; v < w->g->vertex.n; v++) {
+    if (!from[v] || !among[v]) continue;
+    uint32_t before = out->n;
+    if (!net_walk(&w->net, v, among, to, w->limit, out)) return too_many(w, UINT64_MAX);
+    for (; before < out->n; before++) vec_push(w->arena, starts, v);
+  }
+  return true;
+}
+
+static Route joined(Work *w, const Route *a, const Route *b, const Route *c) {
+  const Route *part[] = {a, b, c};
+  Route r = {0};
+  for (uint32_t k = 0; k < 3; k++)
+    for (uint32_t i = 0; i < part[k]->n; i++) vec_push(w->arena, &r, part[k]->at[i]);
+  return r;
+}
+
+static bool is_allowed(const Work *w, const Route *r) {
+  for (uint32_t i = 0; i < r->n; i++) {
+    uint32_t most = w->g->edge.at[r->at[i]].most, n = 0;
+    for (uint32_t k = 0; most && k < r->n; k++) n += r->at[k] == r->at[i];
+    if (n > most) return false;
+  }
+  return true;
+}
+
+static uint32_t path_of(Work *w, const Route *r, uint32_t from, uint32_t to) {
+  Id id = table_get(w->known, r->at, r->n * sizeof *r->at);
+  if (id) return id - 1;
+  vec_push(w->arena, &w->path, (Path){.route = *r, .from = from, .to = to});
+  table_put(w->known, r->at, r->n * sizeof *r->at, w->path.n);
+  return w->path.n - 1;
+}
+
+// A statement with everything that may stand before and behind it.
+static bool add_steps(Work *w, uint32_t order) {
+  const PathOrder *o = &w->g->order.at[order];
+  Routes before = {0}, behind = {0};
+  Ids starts = {0}, ends = {0};
+  if (!all_paths(w, w->index, only(w, route_from(w->g, &o->left)), &before, &starts)) return false;
+  if (!all_paths(w, only(w, route_to(w->g, &o->left)), w->distance, &behind, &ends)) return false;
+  w->steps = count_add(w->steps, count_mul(before.n, behind.n));
+  if (w->steps > 2 * w->limit) return too_many(w, w->steps);
+  for (uint32_t i = 0; i < before.n; i++)
+    for (uint32_t k = 0; k < behind.n; k++) {
+      Route l = joined(w, &before.at[i], &o->left, &behind.at[k]);
+      Route r = joined(w, &before.at[i], &o->right, &behind.at[k]);
+      if (route_equal(&l, &r) || !is_allowed(w, &l) || !is_allowed(w, &r)) continue;
+      uint32_t a = route_from(w->g, &l), b = route_to(w->g, &l);
+      uint32_t from = path_of(w, &l, a, b), to = path_of(w, &r, a, b);
+      vec_push(w->arena, &w->path.at[from].hop, (Hop){to, o->times, order});
+    }
+  return true;
+}
+
+typedef struct {
+  const char *left, *right;
+  double times;
+  uint32_t order;
+} Stated;
+
+static int by_words(const void *a, const void *b) {
+  const Stated *x = a, *y = b;
+  int order = strcmp(x->left, y->left);
+  if (!order) order = strcmp(x->right, y->right);
+  return order ? order : (x->times < y->times) - (x->times > y->times);
+}
+
+static Stated *stated(Work *w) {
+  const Graph *g = w->g;
+  Stated *s = NEW_ARRAY(w->arena, Stated, g->order.n + 1);
+  for (uint32_t i = 0; i < g->order.n; i++)
+    s[i] = (Stated){route_text(w->arena, g, &g->order.at[i].left),
+                    route_text(w->arena, g, &g->order.at[i].right), g->order.at[i].times, i};
+  qsort(s, g->order.n, sizeof *s, by_words);
+  return s;
+}
+
+// Everything that can be reached from a path, in waves: the first wave that comes to a path gives
+// the factor, the largest of those that come at once.
+static bool follow(Work *w, uint32_t start) {
+  Ids todo = {0};
+  vec_push(w->arena, &todo, start);
+  Path *path = w->path.at;
+  path[start].start = start + 1, path[start].wave = 0, path[start].times = 1;
+  for (uint32_t i = 0; i < todo.n; i++) {
+    const Path *from = &path[todo.at[i]];
+    for (uint32_t k = 0; k < from->hop.n; k++) {
+      const Hop *h = &from->hop.at[k];
+      Path *to = &path[h->to];
+      double times = from->times * h->times;
+      bool first = to->start != start + 1;
+      if (!first && (to->wave != from->wave + 1 || to->times >= times)) continue;
+      if (first) vec_push(w->arena, &todo, h->to);
+      to->start = start + 1, to->wave = from->wave + 1, to->times = times;
+      to->order = i ? from->order : h->order;
+    }
+  }
+  for (uint32_t i = 1; i < todo.n; i++) {
+    const Path *l = &path[start], *r = &path[todo.at[i]];
+    Pair pair = {l->route, r->route, l->from, l->to, r->times, false, r->order + 1};
+    vec_push(w->arena, w->out, pair);
+    if (w->out->n > 2 * w->limit) return too_many(w, UINT64_MAX);
+  }
+  return true;
+}
+
+static bool stated_pairs(Work *w) {
+  const Stated *s = stated(w);
+  for (uint32_t i = 0; i < w->g->order.n; i++)
+    if (!add_steps(w, s[i].order)) return false;
+  for (uint32_t p = 0; p < w->path.n; p++)
+    if (!follow(w, p)) return false;
+  return true;
+}
+
+// -- nothing is stated ----------------------------------------------------------------------------
+static bool is_unordered(Work *w, const Routes *r, uint32_t from, uint32_t to) {
+  if (w->g->vertex.at[to].symmetric) return true;
+  *w->fault = (PairsFault){
+      .kind = PAIRS_UNORDERED, .route = r->at[0], .other = r->at[1], .from = from, .to = to};
+  return false;
+}
+
+static bool pairs_between(Work *w, uint32_t from, uint32_t to) {
+  Routes r = {0};
+  const bool *among = net_reach(&w->net, only(w, to), true);
+  if (!net_walk(&w->net, from, among, only(w, to), w->limit, &r)) return too_many(w, UINT64_MAX);
+  if (r.n < 2) return true;
+  if (!is_unordered(w, &r, from, to)) return false;
+  for (uint32_t i = 0; i < r.n; i++)
+    for (uint32_t k = i + 1; k < r.n; k++)
+      vec_push(w->arena, w->out, (Pair){r.at[i], r.at[k], from, to, 2, true, 0});
+  return w->out->n > w->limit ? too_many(w, w->out->n) : true;
+}
+
+static bool all_pairs(Work *w) {
+  const bool *among =
+      both(w, net_reach(&w->net, w->index, false), net_reach(&w->net, w->distance, true));
+  Route trip;
+  uint64_t sum = 0;
+  if (net_cycle(&w->net, among, &trip)) return goes_round(w, &trip);
+  bool turns = net_turns(&w->net, among);
+  Ids ends = {0}; // from, to
+  for (uint32_t v = 0; v < w->g->vertex.n; v++) {
+    if (!w->index[v] || !among[v]) continue;
+    const uint64_t *n = turns ? NULL : net_count(&w->net, only(w, v), among);
+    for (uint32_t k = 0; k < w->g->vertex.n; k++) {
+      if (!w->distance[k] || !among[k] || (n && n[k] < 2)) continue;
+      if (n)
+        sum = count_add(sum, n[k] & 1 ? count_mul(n[k], n[k] / 2) : count_mul(n[k] / 2, n[k] - 1));
+      vec_push(w->arena, &ends, v), vec_push(w->arena, &ends, k);
+    }
+  }
+  if (sum > w->limit) return too_many(w, sum);
+  for (uint32_t i = 0; i < ends.n; i += 2)
+    if (!pairs_between(w, ends.at[i], ends.at[i + 1])) return false;
+  return true;
+}
+
+// -- all ------------------------------------------------------------------------------------------
+typedef struct {
+  const char *from, *to, *left, *right;
+  Pair pair;
+} Sorted;
+
+static int by_names(const void *a, const void *b) {
+  const Sorted *x = a, *y = b;
+  int order = strcmp(x->from, y->from);
+  if (!order) order = strcmp(x->to, y->to);
+  if (!order) order = strcmp(x->left, y->left);
+  return order ? order : strcmp(x->right, y->right);
+}
+
+static Sorted sorted_of(Work *w, const Pair *p) {
+  return (Sorted){w->g->vertex.at[p->from].name, w->g->vertex.at[p->to].name,
+                  route_text(w->arena, w->g, &p->left), route_text(w->arena, w->g, &p->right), *p};
+}
+
+// Two pairs that are each other turned round are one, where it does not matter which way.
+static void fold(Work *w) {
+  Pairs once = {0};
+  Table *seen = table_new(w->arena);
+  for (uint32_t i = 0; i < w->out->n; i++) {
+    Pair p = w->out->at[i];
+    uint32_t l = path_of(w, &p.left, p.from, p.to), r = path_of(w, &p.right, p.from, p.to);
+    uint32_t key[2] = {r, l}, own[2] = {l, r};
+    Id other = w->g->vertex.at[p.to].symmetric ? table_get(seen, key, sizeof key) : 0;
+    if (other) {
+      once.at[other - 1].both = true;
+      once.at[other - 1].times += p.times;
+      continue;
+    }
+    vec_push(w->arena, &once, p);
+    table_put(seen, own, sizeof own, once.n);
+  }
+  *w->out = once;
+}
+
+static void sort(Work *w) {
+  Sorted *s = NEW_ARRAY(w->arena, Sorted, w->out->n + 1);
+  for (uint32_t i = 0; i < w->out->n; i++) s[i] = sorted_of(w, &w->out->at[i]);
+  if (w->out->n) qsort(s, w->out->n, sizeof *s, by_names);
+  for (uint32_t i = 0; i < w->out->n; i++) w->out->at[i] = s[i].pair;
+}
+
+bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Pairs *out, PairsFault *fault) {
+  Work w = {.arena = a, .g = g, .net = net_new(a, g), .limit = limit, .out = out, .fault = fault};
+  w.known = table_new(a);
+  w.index = NEW_ARRAY(a, bool, g->vertex.n + 1);
+  w.distance = NEW_ARRAY(a, bool, g->vertex.n + 1);
+  for (uint32_t v = 0; v < g->vertex.n; v++)
+    w.index[v] = g->vertex.at[v].index, w.distance[v] = g->vertex.at[v].distance;
+  if (!(g->order.n ? stated_pairs(&w) : all_pairs(&w))) return false;
+  sort(&w);
+  fold(&w);
+  if (out->n > limit) return too_many(&w, out->n);
+  return true;
+}
+
+void graph_used(const Graph *g, const Pairs *pairs, bool *edge) {
+  memset(edge, 0, g->edge.n * sizeof *edge);
+  for (uint32_t i = 0; i < pairs->n; i++) {
+    const Route *side[] = {&pairs->at[i].left, &pairs->at[i].right};
+    for (uint32_t k = 0; k < 2; k++)
+      for (uint32_t j = 0; j < side[k]->n; j++) edge[side[k]->at[j]] = true;
+  }
+}

@@ -1,0 +1,136 @@
+// Double pushout: a rule's left side is found in a graph; what the rule does not keep is taken out,
+// what is new on its right side is put in. Taking out must leave a graph: no edge may lose an end,
+// and a thing that goes may not be at the same place as another one.
+#include "core/graph/graph.h"
+
+#define GONE UINT32_MAX
+
+typedef struct {
+  Arena *arena;
+  const Rule *rule;
+  const Graph *g;
+  const Match *at;
+  bool *vertex_goes, *edge_goes; // [of the graph]
+  uint32_t *vertex_right,
+      *edge_right; // [of the right side] its place in the graph; GONE: it is new
+} Rewriting;
+
+static bool is_kept(const Rule *r, bool edge, uint32_t left) {
+  for (uint32_t i = 0; !edge && i + 1 < r->kept_vertex.n; i += 2)
+    if (r->kept_vertex.at[i].vertex == left) return true;
+  for (uint32_t i = 0; edge && i + 1 < r->kept_edge.n; i += 2)
+    if (r->kept_edge.at[i].edge == left) return true;
+  return false;
+}
+
+// Two things of the left side at one place, one of which goes.
+static bool places_differ(const Rule *r, bool edge, const uint32_t *place, uint32_t n,
+                          RewriteFault *fault) {
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = i + 1; k < n; k++) {
+      if (place[i] != place[k] || (is_kept(r, edge, i) && is_kept(r, edge, k))) continue;
+      *fault = (RewriteFault){true, edge ? GONE : place[i], edge ? place[i] : GONE};
+      return false;
+    }
+  return true;
+}
+
+static bool nothing_dangles(Rewriting *w, RewriteFault *fault) {
+  for (uint32_t e = 0; e < w->g->edge.n; e++) {
+    const Edge *x = &w->g->edge.at[e];
+    if (w->edge_goes[e] || !(w->vertex_goes[x->from] || w->vertex_goes[x->to])) continue;
+    *fault = (RewriteFault){false, w->vertex_goes[x->from] ? x->from : x->to, e};
+    return false;
+  }
+  return true;
+}
+
+static bool take_out(Rewriting *w, RewriteFault *fault) {
+  const Graph *left = w->rule->left;
+  if (!places_differ(w->rule, false, w->at->vertex, left->vertex.n, fault)) return false;
+  if (!places_differ(w->rule, true, w->at->edge, left->edge.n, fault)) return false;
+  for (uint32_t i = 0; i < left->vertex.n; i++)
+    if (!is_kept(w->rule, false, i)) w->vertex_goes[w->at->vertex[i]] = true;
+  for (uint32_t i = 0; i < left->edge.n; i++)
+    if (!is_kept(w->rule, true, i)) w->edge_goes[w->at->edge[i]] = true;
+  return nothing_dangles(w, fault);
+}
+
+// Where the right side's kept things are.
+static void find_right(Rewriting *w) {
+  const Graph *right = w->rule->right;
+  w->vertex_right = NEW_ARRAY(w->arena, uint32_t, right->vertex.n + 1);
+  w->edge_right = NEW_ARRAY(w->arena, uint32_t, right->edge.n + 1);
+  for (uint32_t i = 0; i < right->vertex.n; i++) w->vertex_right[i] = GONE;
+  for (uint32_t i = 0; i < right->edge.n; i++) w->edge_right[i] = GONE;
+  for (uint32_t i = 0; i + 1 < w->rule->kept_vertex.n; i += 2) {
+    const PartVertex *v = &w->rule->kept_vertex.at[i];
+    w->vertex_right[v[1].vertex] = w->at->vertex[v[0].vertex];
+  }
+  for (uint32_t i = 0; i + 1 < w->rule->kept_edge.n; i += 2) {
+    const PartEdge *e = &w->rule->kept_edge.at[i];
+    w->edge_right[e[1].edge] = w->at->edge[e[0].edge];
+  }
+}
+
+static void copy_rest(Rewriting *w, Graph *out, Inclusion *kept) {
+  for (uint32_t v = 0; v < w->g->vertex.n; v++)
+    kept->vertex[v] = w->vertex_goes[v] ? GONE : graph_vertex(out, w->g->vertex.at[v]);
+  for (uint32_t e = 0; e < w->g->edge.n; e++) {
+    Edge x = w->g->edge.at[e];
+    kept->edge[e] = GONE;
+    if (w->edge_goes[e]) continue;
+    x.from = kept->vertex[x.from], x.to = kept->vertex[x.to];
+    kept->edge[e] = graph_edge(out, x);
+  }
+}
+
+static void put_right(Rewriting *w, Graph *out, const Inclusion *kept, Match *made) {
+  const Graph *right = w->rule->right;
+  for (uint32_t v = 0; v < right->vertex.n; v++)
+    made->vertex[v] = w->vertex_right[v] == GONE ? graph_vertex(out, right->vertex.at[v])
+                                                 : kept->vertex[w->vertex_right[v]];
+  for (uint32_t e = 0; e < right->edge.n; e++) {
+    Edge x = right->edge.at[e];
+    x.from = made->vertex[x.from], x.to = made->vertex[x.to];
+    made->edge[e] = w->edge_right[e] == GONE ? graph_edge(out, x) : kept->edge[w->edge_right[e]];
+  }
+}
+
+// A statement stays if all its edges do.
+static bool moved(Arena *a, const Route *r, const uint32_t *edge, Route *out) {
+  *out = (Route){0};
+  for (uint32_t i = 0; i < r->n; i++) {
+    if (edge[r->at[i]] == GONE) return false;
+    vec_push(a, out, edge[r->at[i]]);
+  }
+  return true;
+}
+
+static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph *out) {
+  for (uint32_t i = 0; i < from->order.n; i++) {
+    const PathOrder *o = &from->order.at[i];
+    Route left, right;
+    if (moved(a, &o->left, edge, &left) && moved(a, &o->right, edge, &right))
+      graph_order(out, left, right, o->times);
+  }
+}
+
+bool graph_rewrite(Arena *a, const Rule *rule, const Graph *g, const Match *at, Graph **result,
+                   Inclusion *kept, Match *made, RewriteFault *fault) {
+  Rewriting w = {.arena = a, .rule = rule, .g = g, .at = at};
+  w.vertex_goes = NEW_ARRAY(a, bool, g->vertex.n + 1);
+  w.edge_goes = NEW_ARRAY(a, bool, g->edge.n + 1);
+  if (!take_out(&w, fault)) return false;
+  find_right(&w);
+  *result = graph_new(a);
+  *kept =
+      (Inclusion){NEW_ARRAY(a, uint32_t, g->vertex.n + 1), NEW_ARRAY(a, uint32_t, g->edge.n + 1)};
+  *made = (Match){NEW_ARRAY(a, uint32_t, rule->right->vertex.n + 1),
+                  NEW_ARRAY(a, uint32_t, rule->right->edge.n + 1)};
+  copy_rest(&w, *result, kept);
+  put_right(&w, *result, kept, made);
+  copy_orders(a, g, kept->edge, *result);
+  copy_orders(a, rule->right, made->edge, *result);
+  return true;
+}

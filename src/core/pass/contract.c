@@ -1,0 +1,254 @@
+// Products of several operands, multiplied two at a time in the cheapest order.
+//
+//   y = sum p[i] U[i j] q[j] over i j : $0 * $1 * $2         2·i·j multiplications
+//   t[j] = sum p[i] U[i j] over i j : $0 * $1                i·j
+//   y = sum t[j] q[j] over j : $0 * $1                       and j
+//
+// A sum of products is taken apart if every access is in bounds, so that no point is skipped, if no
+// label is in the way, and if all sizes are numbers but for that of the samples, which counts
+// as 64. What a set of operands becomes has the indices that someone outside the set still needs.
+// The cheapest way to make it is the cheapest of all ways to cut the set in two: dynamic
+// programming over sets. An index that only one operand has is summed first.
+//
+// Sums are taken in another order, so results differ by rounding: not a pass for machines.
+#include "core/pass/pass.h"
+
+#include <math.h>
+
+enum { FACTORS = 8, INDICES = 64, SAMPLES = 64 };
+
+typedef struct {
+  uint32_t operand; // of the loop
+  uint64_t index;   // set of the indices it has
+} Factor;
+
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  const Box *b;
+  Id *map;
+  uint32_t n;
+  Factor factor[FACTORS];
+  double by; // a number that multiplies all
+  double size[INDICES];
+  uint64_t out;                 // indices of the output
+  uint64_t index[1 << FACTORS]; // [set of factors] of what it becomes
+  double cost[1 << FACTORS];
+  uint32_t cut[1 << FACTORS]; // one half; 0 for single factors
+} Product;
+
+// -- reading a loop -------------------------------------------------------------------------------
+// The factors below a scalar; false if it is anything but a product.
+static bool read_factors(Product *p, uint32_t scalar) {
+  const Scalar *s = &p->b->loop->scalar[scalar];
+  switch (s->fn) {
+  case FN_ARG:
+    if (p->n == FACTORS) return false;
+    p->factor[p->n++].operand = s->ref;
+    return true;
+  case FN_CONST: p->by *= s->k; return s->base == BASE_R;
+  case FN_neg: p->by = -p->by; return read_factors(p, s->arg[0]);
+  case FN_mul:
+  case FN_and: return read_factors(p, s->arg[0]) && read_factors(p, s->arg[1]);
+  default: return false;
+  }
+}
+
+static bool access_indices(Product *p, const Access *a, const Type *t, uint64_t *out) {
+  *out = 0;
+  if (a->padded || !access_in_bounds(p->w, p->b->loop, a, t)) return false;
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++) *out |= (uint64_t)1 << a->coord[i].term[k].var;
+  return true;
+}
+
+// Whether every axis of the result is an index of its own, as long as it.
+static bool writes_plainly(Product *p, const Access *a, const Type *t) {
+  uint32_t index;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!coord_is_plain(p->w, &a->coord[i], &index) ||
+        size_now(p->w, p->b->loop->index[index].size) != size_now(p->w, t->axis[i].size))
+      return false;
+  return true;
+}
+
+static bool number_of(World *w, Size s, double *out) {
+  Ids vars = {0};
+  s = size_now(w, s);
+  if (size_number(w, s, out)) return true;
+  size_vars(w, s, &vars);
+  for (uint32_t i = 0; i < vars.n; i++) {
+    if (size_var_kind(w, vars.at[i]) != VAR_SAMPLE) return false;
+    s = size_subst(w, s, vars.at[i], size_of(w, SAMPLES));
+  }
+  return size_number(w, s, out);
+}
+
+static uint32_t bits_in(uint64_t set) {
+  uint32_t n = 0;
+  for (; set; set &= set - 1) n++;
+  return n;
+}
+
+static bool read_product(Product *p) {
+  const Loop *loop = p->b->loop;
+  if (loop->combine != SUM || loop->nindex > INDICES || loop->nin < 2) return false;
+  p->by = 1;
+  if (!read_factors(p, loop->nscalar - 1) || p->n < 3) return false;
+  const Type *t = &p->from->wire.at[p->b->out[0]].type;
+  if (!writes_plainly(p, &loop->out, t) || !access_indices(p, &loop->out, t, &p->out) ||
+      bits_in(p->out) != t->rank)
+    return false;
+  for (uint32_t i = 0; i < loop->nin; i++) { // those that the body does not mention guard nothing
+    uint64_t all;
+    if (!access_indices(p, &loop->in[i], &p->from->wire.at[p->b->in[i]].type, &all)) return false;
+    for (uint32_t k = 0; k < p->n; k++)
+      if (p->factor[k].operand == i) p->factor[k].index = all;
+  }
+  uint64_t used = p->out; // an index that nobody reads repeats the sum
+  for (uint32_t k = 0; k < p->n; k++) used |= p->factor[k].index;
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (!(used >> i & 1) || !number_of(p->w, loop->index[i].size, &p->size[i]) || p->size[i] < 1)
+      return false;
+  return true;
+}
+
+// -- the order ------------------------------------------------------------------------------------
+static double points(const Product *p, uint64_t set) {
+  double n = 1;
+  for (uint32_t i = 0; i < INDICES; i++)
+    if (set >> i & 1) n *= p->size[i];
+  return n;
+}
+
+static uint64_t indices_of(const Product *p, uint32_t set) {
+  uint64_t all = 0;
+  for (uint32_t k = 0; k < p->n; k++)
+    if (set >> k & 1) all |= p->factor[k].index;
+  return all;
+}
+
+// Whether the cheapest order is cheaper than all at once.
+static bool find_order(Product *p) {
+  uint32_t whole = (1u << p->n) - 1;
+  uint64_t loop = p->b->loop->nindex == 64 ? ~(uint64_t)0 : ((uint64_t)1 << p->b->loop->nindex) - 1;
+  for (uint32_t set = 1; set <= whole; set++) {
+    p->index[set] = indices_of(p, set) & (p->out | indices_of(p, whole & ~set));
+    p->cost[set] = set & (set - 1) ? INFINITY : 0;
+    for (uint32_t half = (set - 1) & set; half > (set & ~half); half = (half - 1) & set) {
+      uint32_t rest = set & ~half;
+      double cost = p->cost[half] + p->cost[rest] + points(p, p->index[half] | p->index[rest]);
+      if (!(cost < p->cost[set])) continue;
+      p->cost[set] = cost;
+      p->cut[set] = half;
+    }
+  }
+  return p->cost[whole] < (p->n - 1) * points(p, loop);
+}
+
+// -- writing it down ------------------------------------------------------------------------------
+// A wire, and how it is read; its indices are those of the old loop.
+typedef struct {
+  Id wire;
+  Access access;
+} Made;
+
+static Axis axis_of(const Product *p, uint32_t index) {
+  const Loop *loop = p->b->loop;
+  Axis axis = {.label = loop->index[index].name, .size = loop->index[index].size};
+  for (uint32_t k = 0; k < p->n; k++) { // whether it passes over
+    uint32_t operand = p->factor[k].operand, found;
+    const Type *t = &p->from->wire.at[p->b->in[operand]].type;
+    for (uint32_t i = 0; i < t->rank; i++)
+      if (coord_is_plain(p->w, &loop->in[operand].coord[i], &found) && found == index &&
+          t->axis[i].pass)
+        axis = t->axis[i];
+  }
+  axis.size = loop->index[index].size;
+  return axis;
+}
+
+static Access access_by(World *w, const Access *old, const uint32_t *now) {
+  Access a = {.rank = old->rank, .coord = NEW_ARRAY(w->arena, Coord, old->rank)};
+  for (uint32_t i = 0; i < a.rank; i++) {
+    a.coord[i] = old->coord[i];
+    a.coord[i].term = arena_copy(w->arena, old->coord[i].term, old->coord[i].n * sizeof(Term));
+    for (uint32_t k = 0; k < a.coord[i].n; k++)
+      a.coord[i].term[k].var = now[a.coord[i].term[k].var];
+  }
+  return a;
+}
+
+// The product of one or two wires over a set of indices, summed to those of `out`.
+static Id emit(const Product *p, const Made *in, uint32_t n, uint64_t over, const Access *out,
+               Type type, double by) {
+  World *w = p->w;
+  const Loop *old = p->b->loop;
+  uint32_t now[INDICES] = {0}, body = 0;
+  Id wire[2];
+  Loop *loop = NEW(w->arena, Loop);
+  loop->index = NEW_ARRAY(w->arena, Index, old->nindex);
+  for (uint32_t i = 0; i < old->nindex; i++)
+    if (over >> i & 1) now[i] = loop->nindex, loop->index[loop->nindex++] = old->index[i];
+  loop->nin = n;
+  loop->in = NEW_ARRAY(w->arena, Access, n);
+  for (uint32_t i = 0; i < n; i++) {
+    wire[i] = in[i].wire;
+    loop->in[i] = access_by(w, &in[i].access, now);
+    uint32_t x = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = type.base, .ref = i});
+    body = i ? scalar_fn(w, loop, type.base == BASE_BIT ? FN_and : FN_mul, body, x, 0) : x;
+  }
+  if (by != 1) {
+    uint32_t k = scalar_push(w, loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = by});
+    scalar_fn(w, loop, FN_mul, body, k, 0);
+  }
+  loop->out = access_by(w, out, now);
+  return box_loop_shared(w, p->to, loop, wire, n, type, p->b->origin);
+}
+
+// A wire with these indices as its axes.
+static Access plain_with(const Product *p, uint64_t index, Type *type) {
+  uint32_t plain[INDICES], n = 0;
+  Axis axis[INDICES];
+  for (uint32_t i = 0; i < p->b->loop->nindex; i++)
+    if (index >> i & 1) axis[n] = axis_of(p, i), plain[n++] = i;
+  *type = type_make(p->w, (Base)p->from->wire.at[p->b->out[0]].type.base, n, axis);
+  return access_plain(p->w, n, plain);
+}
+
+static Made make_single(const Product *p, uint32_t set) {
+  uint32_t k = 0;
+  Type type;
+  while (!(set >> k & 1)) k++;
+  uint32_t operand = p->factor[k].operand;
+  Made have = {p->map[p->b->in[operand]], p->b->loop->in[operand]};
+  if (p->index[set] == p->factor[k].index) return have;
+  Made sum = {.access = plain_with(p, p->index[set], &type)};
+  sum.wire = emit(p, &have, 1, p->factor[k].index, &sum.access, type, 1);
+  return sum;
+}
+
+static Made make_set(const Product *p, uint32_t set) {
+  if (!p->cut[set]) return make_single(p, set);
+  Type type;
+  uint32_t half = p->cut[set], rest = set & ~half;
+  bool whole = set == (1u << p->n) - 1; // then as the old loop writes it
+  Made in[2] = {make_set(p, half), make_set(p, rest)},
+       out = {.access = plain_with(p, p->index[set], &type)};
+  if (whole) out.access = p->b->loop->out, type = p->from->wire.at[p->b->out[0]].type;
+  uint64_t over = p->index[half] | p->index[rest] | (whole ? p->out : 0);
+  out.wire = emit(p, in, 2, over, &out.access, type, whole ? p->by : 1);
+  return out;
+}
+
+static bool split_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+  Product p = {.w = w, .from = from, .to = to, .b = b, .map = map};
+  if (b->op != OP_loop || !read_product(&p) || !find_order(&p)) return false;
+  Id wire = make_set(&p, (1u << p.n) - 1).wire;
+  to->wire.at[wire].name = from->wire.at[b->out[0]].name;
+  map[b->out[0]] = wire;
+  return true;
+}
+
+Diagram *diagram_contract(World *w, const Diagram *d) { return rewrite_boxes(w, d, split_loop); }

@@ -1,0 +1,316 @@
+// The derivative of a scan is a scan.
+//
+// Reverse: the scan itself also gives its carries as they were before each step; then a scan the
+// other way computes each step again from its slices, its saved carries and its holds, and takes
+// its reverse:
+//
+//   slices    the old slices, the saved carries, cotangents of what was emitted
+//   carries   cotangents of the carries; sums of the cotangents of holds and of params
+//   emitted   cotangents of the slices
+//
+// Forward: one scan of twice the carries. Either way noise inside the body is the same, because it
+// depends on the site and on the position, which both keep. What turns out not to be read is
+// dropped by prune.c.
+#include "core/pass/derive_own.h"
+
+static Diagram *body_new(const Derive *e, const Scan *s, const char *end) {
+  Diagram *body = diagram_new(
+      e->w, name_from(e->w->names, arena_format(e->w->arena, "%s%s",
+                                                name_text(e->w->names, s->body->name), end)));
+  body->origin = s->body->origin;
+  return body;
+}
+
+static void name_results(const Derive *e, const Box *b, const Id *to) {
+  for (uint32_t i = 0; i < b->nout; i++) {
+    e->map[b->out[i]] = to[i];
+    e->to->wire.at[to[i]].name = e->f->wire.at[b->out[i]].name;
+    e->to->wire.at[to[i]].type = e->f->wire.at[b->out[i]].type;
+  }
+}
+
+Id scan_and_save(const Derive *e, const Box *b) {
+  Scan scan = *b->scan;
+  const Diagram *old = scan.body;
+  Diagram *body = scan.body = body_new(e, b->scan, "_saving");
+  Id *map = new_map(e->w, old), *in = NEW_ARRAY(e->w->arena, Id, b->nin),
+     *out = NEW_ARRAY(e->w->arena, Id, b->nout);
+  copy_inputs(e->w, body, old, map);
+  copy_params(e->w, body, old, map);
+  copy_boxes(e->w, body, old, map);
+  for (uint32_t i = 0; i < old->out.n; i++) diagram_output(e->w, body, map[old->out.at[i]]);
+  for (uint32_t i = 0; i < scan.carry; i++)
+    diagram_output(e->w, body, map[old->in.at[scan.slice + i]]);
+  for (uint32_t i = 0; i < b->nin; i++) in[i] = e->map[b->in[i]];
+  Id first = box_scan(e->w, e->to, &scan, in, b->nin, b->origin);
+  for (uint32_t i = 0; i < b->nout; i++) out[i] = first + i;
+  name_results(e, b, out);
+  return first + b->nout;
+}
+
+// -- a scan's body around a derived one -----------------------------------------------------------
+// A new scan under construction: its body, and the wires outside in the same order.
+typedef struct {
+  const Derive *e;
+  const Box *b;
+  Scan scan;
+  Ids in; // outside
+} Around;
+
+static Id around_input(Around *a, Id outside, const Type *type, Name name, uint32_t *count) {
+  vec_push(a->e->w->arena, &a->in, outside);
+  ++*count;
+  return diagram_input(a->e->w, a->scan.body, *type, name, 0);
+}
+
+static Id zero_outside(const Around *a, const Type *t) {
+  return filled_wire(a->e->w, a->e->to, t, 0, 0, origin_of_derived(a->e, a->b->origin));
+}
+
+static const Wire *body_in(const Around *a, uint32_t i) {
+  const Diagram *body = a->b->scan->body;
+  return &body->wire.at[i < body->in.n ? body->in.at[i] : body->param.at[i - body->in.n].wire];
+}
+
+static Around around_new(const Derive *e, const Box *b, const char *end) {
+  Around a = {e, b, *b->scan, {0}};
+  a.scan.body = body_new(e, b->scan, end);
+  a.scan.slice = a.scan.carry = a.scan.hold = 0;
+  return a;
+}
+
+static Id around_finish(Around *a) {
+  const Scan *old = a->b->scan;
+  uint32_t own = old->slice + old->carry + old->hold;
+  for (uint32_t i = own; i < a->b->nin; i++)
+    vec_push(a->e->w->arena, &a->in, a->e->map[a->b->in[i]]);
+  return box_scan(a->e->w, a->e->to, &a->scan, a->in.at, a->in.n,
+                  origin_of_derived(a->e, a->b->origin));
+}
+
+// -- reverse --------------------------------------------------------------------------------------
+typedef struct {
+  uint32_t n; // inputs and params of the old body
+  bool *want; // [n] whether its cotangent is made
+  bool *zero; // [n] it is zero, and wanted
+  Id *inside; // [n] the cotangent inside the new body
+  Id *sum;    // [n] the cotangent so far, as a carry of the new body
+  Id *input;  // [n] the old input in the new body
+  Id *d_out;  // [out] the cotangent of an old output in the new body
+} Inner;
+
+static bool is_carry(const Scan *s, uint32_t i) { return i >= s->slice && i < s->slice + s->carry; }
+
+static void reverse_inputs(Around *a, Inner *m, Id saved, const Id *d_out) {
+  const Derive *e = a->e;
+  const Scan *old = a->b->scan;
+  Scan *s = &a->scan;
+  for (uint32_t i = 0; i < old->slice; i++)
+    m->input[i] =
+        around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, &s->slice);
+  for (uint32_t i = 0; i < old->carry; i++) {
+    const Wire *x = body_in(a, old->slice + i);
+    m->input[old->slice + i] = around_input(a, saved + i, &x->type, x->name, &s->slice);
+  }
+  for (uint32_t i = old->carry; i < a->b->nout; i++) {
+    const Wire *y = &old->body->wire.at[old->body->out.at[i]];
+    if (d_out[i])
+      m->d_out[i] = around_input(a, d_out[i], &y->type, name_d(e->w, y->name), &s->slice);
+  }
+  for (uint32_t i = 0; i < m->n; i++) { // carries: cotangents of carries, then sums
+    uint32_t k = i < old->carry ? i + old->slice : i < old->slice + old->carry ? i - old->carry : i;
+    const Wire *x = body_in(a, k);
+    if (!m->want[k] || m->zero[k] || k < old->slice) continue;
+    Id start = is_carry(old, k) ? d_out[k - old->slice] : 0;
+    m->sum[k] = around_input(a, start ? start : zero_outside(a, &x->type), &x->type,
+                             name_d(e->w, x->name), &s->carry);
+    if (is_carry(old, k)) m->d_out[k - old->slice] = m->sum[k];
+  }
+  for (uint32_t i = 0; i < old->hold; i++) {
+    uint32_t k = old->slice + old->carry + i;
+    m->input[k] =
+        around_input(a, e->map[a->b->in[k]], &body_in(a, k)->type, body_in(a, k)->name, &s->hold);
+  }
+}
+
+// The boxes of the body's reverse, inside the new body.
+static void reverse_inside(Around *a, Inner *m, const Diagram *reverse) {
+  World *w = a->e->w;
+  const Diagram *old = a->b->scan->body;
+  Id *map = new_map(w, reverse);
+  uint32_t next = old->in.n, port = 0;
+  copy_params(w, a->scan.body, reverse, map);
+  for (uint32_t i = 0; i < old->in.n; i++) map[reverse->in.at[i]] = m->input[i];
+  for (uint32_t i = 0; i < old->out.n; i++)
+    if (m->d_out[i]) map[reverse->in.at[next++]] = m->d_out[i];
+  copy_boxes(w, a->scan.body, reverse, map);
+  for (uint32_t i = 0; i < m->n; i++)
+    if (m->want[i]) m->inside[i] = map[reverse->out.at[port++]];
+}
+
+static void reverse_outputs(Around *a, const Inner *m) {
+  World *w = a->e->w;
+  const Scan *old = a->b->scan;
+  Diagram *body = a->scan.body;
+  for (uint32_t i = 0; i < old->carry; i++)
+    if (m->sum[old->slice + i]) diagram_output(w, body, m->inside[old->slice + i]);
+  for (uint32_t i = 0; i < m->n; i++)
+    if (m->sum[i] && !is_carry(old, i))
+      diagram_output(w, body,
+                     added_wires(w, body, (Id[]){m->sum[i], m->inside[i]}, 2,
+                                 origin_of_derived(a->e, a->b->origin)));
+  for (uint32_t i = 0; i < old->slice; i++)
+    if (m->want[i] && !m->zero[i]) diagram_output(w, body, m->inside[i]);
+}
+
+// A carry has a cotangent if something that has one moves with it, and it is wanted if it moves
+// with something that is wanted, at this step or a later one. Marks both in `want`, and cuts `have`
+// down to the same carries.
+static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, bool *have) {
+  const bool *moving = outputs_moving(w, s->body); // [out][n]
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t c = 0; c < s->carry; c++) {
+      bool wanted = want[s->slice + c], has = have[c];
+      for (uint32_t i = 0; i < n; i++) wanted |= want[i] && moving[c * n + i];
+      for (uint32_t o = 0; o < s->body->out.n; o++) has |= have[o] && moving[o * n + s->slice + c];
+      more |= wanted != want[s->slice + c] || has != have[c];
+      want[s->slice + c] = wanted;
+      have[c] = has;
+    }
+  }
+  for (uint32_t c = 0; c < s->carry; c++)
+    want[s->slice + c] = have[c] = want[s->slice + c] && have[c];
+}
+
+static Inner inner_new(const Derive *e, const Box *b, const bool *want) {
+  Arena *arena = e->w->arena;
+  Inner m = {.n = b->nin,
+             .want = arena_copy(arena, want, b->nin * sizeof(bool)),
+             .zero = NEW_ARRAY(arena, bool, b->nin),
+             .inside = NEW_ARRAY(arena, Id, b->nin),
+             .sum = NEW_ARRAY(arena, Id, b->nin),
+             .input = NEW_ARRAY(arena, Id, b->nin),
+             .d_out = NEW_ARRAY(arena, Id, b->nout)};
+  return m;
+}
+
+void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, const bool *want,
+                  Id *d_in) {
+  const Scan *old = b->scan;
+  Inner m = inner_new(e, b, want);
+  bool *have = NEW_ARRAY(e->w->arena, bool, b->nout);
+  for (uint32_t i = 0; i < b->nout; i++) have[i] = d_out[i] != 0;
+  needed_cotangents(e->w, old, m.n, m.want, have);
+  Derived r = reverse_flat(e->w, old->body, m.want, have);
+  for (uint32_t i = 0, port = 0; i < m.n; i++)
+    if (m.want[i]) m.zero[i] = r.zero[port++] && !is_carry(old, i);
+  Around a = around_new(e, b, "_reverse");
+  a.scan.back = !old->back;
+  reverse_inputs(&a, &m, saved, d_out);
+  reverse_inside(&a, &m, r.diagram);
+  reverse_outputs(&a, &m);
+  Id next = around_finish(&a);
+  for (uint32_t i = 0; i < old->carry; i++)
+    if (m.sum[old->slice + i]) d_in[old->slice + i] = next++;
+  for (uint32_t i = 0; i < m.n; i++)
+    if (m.sum[i] && !is_carry(old, i)) d_in[i] = next++;
+  for (uint32_t i = 0; i < old->slice; i++)
+    if (m.want[i] && !m.zero[i]) d_in[i] = next++;
+}
+
+// -- forward --------------------------------------------------------------------------------------
+// Inputs of one kind: the old ones, then their tangents.
+static void forward_inputs(Around *a, const Id *d_in, const bool *have, uint32_t first, uint32_t n,
+                           uint32_t *count, Id *input, Id *tangent) {
+  const Derive *e = a->e;
+  for (uint32_t i = first; i < first + n; i++)
+    if (i < a->b->scan->body->in.n)
+      input[i] =
+          around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, count);
+  for (uint32_t i = first; i < first + n; i++) {
+    const Wire *x = body_in(a, i);
+    if (!have[i]) continue;
+    Id outside = d_in[i] ? d_in[i] : zero_outside(a, &x->type);
+    tangent[i] = around_input(a, outside, &x->type, name_d(e->w, x->name), count);
+  }
+}
+
+static void forward_inside(Around *a, const Diagram *forward, const Id *input, const Id *tangent,
+                           Id *map) {
+  World *w = a->e->w;
+  const Diagram *old = a->b->scan->body;
+  uint32_t next = old->in.n;
+  copy_params(w, a->scan.body, forward, map);
+  for (uint32_t i = 0; i < old->in.n; i++) map[forward->in.at[i]] = input[i];
+  for (uint32_t i = 0; i < a->b->nin; i++)
+    if (tangent[i]) map[forward->in.at[next++]] = tangent[i];
+  copy_boxes(w, a->scan.body, forward, map);
+}
+
+// Outputs of the new body: carries, their tangents, emitted, their tangents. Fills in where they
+// come out.
+static void forward_outputs(Around *a, const Derived *r, const bool *have, const Id *map, Id *out,
+                            Id *d_out) {
+  const Scan *old = a->b->scan;
+  const Diagram *body = old->body;
+  uint32_t *d_port = NEW_ARRAY(a->e->w->arena, uint32_t, body->out.n), moving = 0;
+  Id place = 0; // numbers of outputs for now; the caller adds the first
+  for (uint32_t i = 0; i < body->out.n; i++)
+    if (type_moves(&body->wire.at[body->out.at[i]].type)) d_port[i] = ++moving;
+  for (uint32_t half = 0; half < 2; half++) {
+    uint32_t first = half ? old->carry : 0, end = half ? body->out.n : old->carry;
+    for (uint32_t i = first; i < end; i++) {
+      diagram_output(a->e->w, a->scan.body, map[r->diagram->out.at[i]]);
+      out[i] = place++;
+    }
+    for (uint32_t i = first; i < end; i++) {
+      d_out[i] = UINT32_MAX;
+      bool carried = !half && have[old->slice + i];
+      if (!d_port[i] || (!carried && (!half || r->zero[d_port[i] - 1]))) continue;
+      diagram_output(a->e->w, a->scan.body, map[r->diagram->out.at[body->out.n + d_port[i] - 1]]);
+      d_out[i] = place++;
+    }
+  }
+}
+
+// A carry has a tangent if it moves with something that has one.
+static void needed_tangents(World *w, const Scan *s, uint32_t n, bool *have) {
+  const bool *moving = outputs_moving(w, s->body);
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t c = 0; c < s->carry; c++)
+      for (uint32_t i = 0; i < n; i++)
+        if (have[i] && moving[c * n + i] && !have[s->slice + c]) more = have[s->slice + c] = true;
+  }
+}
+
+void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
+  const Scan *old = b->scan;
+  Arena *arena = e->w->arena;
+  bool *have = NEW_ARRAY(arena, bool, b->nin), any = false;
+  for (uint32_t i = 0; i < b->nin; i++) any |= d_in[i] != 0;
+  if (!any) {
+    copy_box(e->w, e->to, e->f, b, e->map, b->origin);
+    return;
+  }
+  for (uint32_t i = 0; i < b->nin; i++) have[i] = d_in[i] != 0;
+  needed_tangents(e->w, old, b->nin, have);
+  Derived r = forward_flat(e->w, old->body, have);
+  Around a = around_new(e, b, "_forward");
+  Id *input = NEW_ARRAY(arena, Id, b->nin), *tangent = NEW_ARRAY(arena, Id, b->nin),
+     *out = NEW_ARRAY(arena, Id, b->nout);
+  Id *map = new_map(e->w, r.diagram);
+  forward_inputs(&a, d_in, have, 0, old->slice, &a.scan.slice, input, tangent);
+  forward_inputs(&a, d_in, have, old->slice, old->carry, &a.scan.carry, input, tangent);
+  forward_inputs(&a, d_in, have, old->slice + old->carry, b->nin - old->slice - old->carry,
+                 &a.scan.hold, input, tangent);
+  forward_inside(&a, r.diagram, input, tangent, map);
+  forward_outputs(&a, &r, have, map, out, d_out);
+  Id first = around_finish(&a);
+  for (uint32_t i = 0; i < b->nout; i++) {
+    out[i] += first;
+    d_out[i] = d_out[i] == UINT32_MAX ? 0 : d_out[i] + first;
+  }
+  name_results(e, b, out);
+}

@@ -1,0 +1,347 @@
+// Inlining: one flat diagram in place of a hierarchy of calls.
+//
+// A call is wiring: the callee's arguments and params are inputs of the call, so its boxes are
+// copied with its boundary wires replaced by the caller's. What a callee says in its own size
+// variables is said in the caller's sizes: its input types are matched with the types of the wires
+// it is given. Bodies of scans are flattened in the same way and stay bodies. The site of a call
+// stands in front of the sites inside it, so noise does not depend on what is inlined.
+//
+// The copying functions are used by the other passes too.
+#include "core/pass/pass.h"
+
+// -- sizes ----------------------------------------------------------------------------------------
+Size subst_size(World *w, const Subst *s, Size size) {
+  size = size_now(w, size);
+  for (uint32_t i = 0; i < s->n; i++) size = size_subst(w, size, s->at[i].var, s->at[i].value);
+  return size;
+}
+
+Type subst_type(World *w, const Subst *s, Type t) {
+  if (!s->n) return t;
+  t.axis = arena_copy(w->arena, t.axis, t.rank * sizeof(Axis));
+  for (uint32_t i = 0; i < t.rank; i++) t.axis[i].size = subst_size(w, s, t.axis[i].size);
+  t.count = subst_size(w, s, t.count);
+  return t;
+}
+
+static void subst_access(World *w, const Subst *s, Access *a) {
+  for (uint32_t i = 0; i < a->rank; i++) {
+    Coord *c = &a->coord[i];
+    c->c = subst_size(w, s, c->c);
+    for (uint32_t k = 0; k < c->n; k++) c->term[k].coef = subst_size(w, s, c->term[k].coef);
+  }
+}
+
+static const Loop *subst_loop(World *w, const Subst *s, const Loop *old) {
+  if (!s->n) return old;
+  Loop *loop = loop_copy(w, old);
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    loop->index[i].size = subst_size(w, s, loop->index[i].size);
+  for (uint32_t i = 0; i < loop->nin; i++) subst_access(w, s, &loop->in[i]);
+  subst_access(w, s, &loop->out);
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_SIZE) loop->scalar[i].ref = subst_size(w, s, loop->scalar[i].ref);
+  return loop;
+}
+
+// Variables that the callee shares with the caller stand for themselves, unless matching says
+// otherwise.
+static bool subst_knows(const Subst *s, Id var) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->at[i].var == var) return true;
+  return false;
+}
+
+// A formal size a·v + b with one unknown v gives v.
+static void subst_match(World *w, Subst *s, Size formal, Size actual) {
+  Ids vars = {0};
+  formal = size_now(w, formal);
+  size_vars(w, formal, &vars);
+  Id unknown = 0;
+  for (uint32_t i = 0; i < vars.n; i++) {
+    if (subst_knows(s, vars.at[i])) continue;
+    if (unknown) return;
+    unknown = vars.at[i];
+  }
+  if (!unknown) return;
+  Size known = subst_size(w, s, formal);
+  Size at0 = size_subst(w, known, unknown, size_of(w, 0)),
+       at1 = size_subst(w, known, unknown, size_of(w, 1));
+  Size slope = size_sub(w, at1, at0);
+  if (!slope || slope == size_of(w, 0)) return;
+  Size value = size_quotient(w, size_sub(w, size_now(w, actual), at0), slope);
+  if (value && size_subst(w, known, unknown, value) == size_now(w, actual))
+    vec_push(w->arena, s, (Replaced){unknown, value});
+}
+
+static void match_types(World *w, Subst *s, const Type *formal, const Type *actual, uint32_t skip) {
+  for (uint32_t i = 0; i < formal->rank && i + skip < actual->rank; i++)
+    subst_match(w, s, formal->axis[i].size, actual->axis[i + skip].size);
+  if (formal->base == BASE_LABEL && actual->base == BASE_LABEL)
+    subst_match(w, s, formal->count, actual->count);
+}
+
+// Replacing one after the other must not replace inside what was put in: go through fresh
+// variables.
+static void subst_order(World *w, Subst *s) {
+  Subst kept = {0}, back = {0};
+  bool clash = false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    Ids vars = {0};
+    size_vars(w, s->at[i].value, &vars);
+    Id self;
+    if (size_is_var(w, s->at[i].value, &self) && self == s->at[i].var) continue;
+    for (uint32_t k = 0; k < vars.n; k++) clash |= subst_knows(s, vars.at[k]);
+    vec_push(w->arena, &kept, s->at[i]);
+  }
+  for (uint32_t i = 0; clash && i < kept.n; i++) {
+    Id var = kept.at[i].var;
+    Size fresh = size_var(w, size_var_name(w, var), VAR_LOCAL, size_var_span(w, var));
+    Id fresh_var = 0;
+    size_is_var(w, fresh, &fresh_var);
+    vec_push(w->arena, &back, (Replaced){fresh_var, kept.at[i].value});
+    kept.at[i].value = fresh;
+  }
+  for (uint32_t i = 0; i < back.n; i++) vec_push(w->arena, &kept, back.at[i]);
+  *s = kept;
+}
+
+static bool type_has_vars(World *w, const Type *t) {
+  int64_t n;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!size_value(w, t->axis[i].size, &n)) return true;
+  return t->base == BASE_LABEL && !size_value(w, t->count, &n);
+}
+
+void subst_call(World *w, Subst *s, const Diagram *callee, const Diagram *d, const Id *in,
+                uint32_t slices) {
+  Subst found = {0};
+  uint32_t nin = callee->in.n + callee->param.n;
+  for (int round = 0; round < 2; round++) // the second for sizes of several variables
+    for (uint32_t i = 0; i < nin; i++) {
+      Id inner = i < callee->in.n ? callee->in.at[i] : callee->param.at[i - callee->in.n].wire;
+      const Type *formal = &callee->wire.at[inner].type;
+      if (type_has_vars(w, formal))
+        match_types(w, &found, formal, &d->wire.at[in[i]].type, i < slices);
+    }
+  for (uint32_t i = 0; i < s->n; i++)
+    if (!subst_knows(&found, s->at[i].var)) vec_push(w->arena, &found, s->at[i]);
+  subst_order(w, &found);
+  *s = found;
+}
+
+// -- copying --------------------------------------------------------------------------------------
+Id *new_map(World *w, const Diagram *from) { return NEW_ARRAY(w->arena, Id, from->wire.n); }
+
+void copy_inputs(World *w, Diagram *to, const Diagram *from, Id *map) {
+  for (uint32_t i = 0; i < from->in.n; i++) {
+    const Wire *x = &from->wire.at[from->in.at[i]];
+    map[from->in.at[i]] = diagram_input(w, to, x->type, x->name, x->origin);
+  }
+}
+
+void copy_params(World *w, Diagram *to, const Diagram *from, Id *map) {
+  for (uint32_t i = 0; i < from->param.n; i++) {
+    Param p = from->param.at[i];
+    const Wire *x = &from->wire.at[p.wire];
+    p.next = 0;
+    map[from->param.at[i].wire] = diagram_wire(w, to, x->type, x->name, x->origin);
+    p.wire = map[from->param.at[i].wire];
+    vec_push(w->arena, &to->param, p);
+  }
+}
+
+void copy_nexts(Diagram *to, const Diagram *from, const Id *map) {
+  for (uint32_t i = 0; i < from->param.n; i++)
+    if (from->param.at[i].next) to->param.at[i].next = map[from->param.at[i].next];
+}
+
+void copy_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map, Id origin) {
+  Id few[8], *in = b->nin <= COUNT(few) ? few : NEW_ARRAY(w->arena, Id, b->nin), first = 0;
+  for (uint32_t i = 0; i < b->nin; i++) in[i] = map[b->in[i]];
+  const Type *type = b->nout ? &from->wire.at[b->out[0]].type : NULL;
+  switch (b->op) {
+  case OP_loop: first = box_loop_shared(w, to, b->loop, in, b->nin, *type, origin); break;
+  case OP_call:
+    first = box_call(w, to, b->callee, in, b->nin, origin);
+    to->box.at[to->box.n - 1].site = b->site;
+    break;
+  case OP_scan: first = box_scan(w, to, b->scan, in, b->nin, origin); break;
+  case OP_join: first = box_join(w, to, b->axis, in, b->nin, origin); break;
+  case OP_order: first = box_order(w, to, b->axis, in[0], origin); break;
+  case OP_random:
+    first = box_random(w, to, b->random->noise, b->random->site, *type, origin);
+    break;
+  default: return;
+  }
+  to->box.at[to->box.n - 1].turn = b->turn;
+  for (uint32_t i = 0; i < b->nout; i++) {
+    const Wire *x = &from->wire.at[b->out[i]];
+    to->wire.at[first + i].name = x->name;
+    to->wire.at[first + i].kept = x->kept;
+    to->wire.at[first + i].type = x->type;
+    map[b->out[i]] = first + i;
+  }
+}
+
+void copy_boxes(World *w, Diagram *to, const Diagram *from, Id *map) {
+  for (Id i = 1; i < from->box.n; i++)
+    copy_box(w, to, from, &from->box.at[i], map, from->box.at[i].origin);
+}
+
+Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
+  Diagram *to = diagram_new(w, d->name);
+  Id *map = new_map(w, d);
+  to->origin = d->origin;
+  to->reverse = d->reverse;
+  copy_inputs(w, to, d, map);
+  copy_params(w, to, d, map);
+  for (Id i = 1; i < d->box.n; i++) {
+    Box b = d->box.at[i];
+    Scan scan;
+    if (b.op == OP_scan) {
+      scan = *b.scan;
+      scan.body = rewrite_boxes(w, scan.body, rewrite);
+      b.scan = &scan;
+    }
+    if (!rewrite(w, to, d, &b, map)) copy_box(w, to, d, &b, map, b.origin);
+  }
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
+  copy_nexts(to, d, map);
+  return to;
+}
+
+// -- inlining -------------------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  Diagram *to;
+  bool keep;     // calls of diagrams with their own reverse
+  Name but;      // calls of diagrams with this name stay
+  uint64_t path; // of the calls around
+} Inline;
+
+static void paste(const Inline *, const Diagram *from, Id *map, const Subst *, Id around);
+
+static Id origin_inside(World *w, Id own, Id around) {
+  if (!around) return own;
+  return origin_new(w, w->origin.at[own].span, around,
+                    origin_is_reverse(w, own) ? WHY_REVERSE : WHY_EXPANDED);
+}
+
+static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
+                       Id origin) {
+  const Diagram *f = b->callee;
+  Id *inner = new_map(p->w, f), *in = NEW_ARRAY(p->w->arena, Id, b->nin);
+  Subst own = *s;
+  uint32_t before = p->to->wire.n, port = 0;
+  for (uint32_t i = 0; i < b->nin; i++) {
+    in[i] = map[b->in[i]];
+    inner[i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire] = in[i];
+  }
+  subst_call(p->w, &own, f, p->to, in, 0);
+  paste(&(Inline){p->w, p->to, p->keep, p->but, site_join(p->path, b->site)}, f, inner, &own,
+        origin);
+  for (; port < f->out.n; port++) map[b->out[port]] = inner[f->out.at[port]];
+  for (uint32_t i = 0; i < f->param.n; i++)
+    if (f->param.at[i].next) map[b->out[port++]] = inner[f->param.at[i].next];
+  for (uint32_t i = 0; i < b->nout; i++) { // the caller's name for a result wins
+    Name name = from->wire.at[b->out[i]].name;
+    if (name && map[b->out[i]] >= before) p->to->wire.at[map[b->out[i]]].name = name;
+  }
+}
+
+static Diagram *inline_body(World *w, const Diagram *d, bool keep, Name but, const Subst *s,
+                            uint64_t path) {
+  Diagram *to = diagram_new(w, d->name);
+  Id *map = new_map(w, d);
+  to->origin = d->origin;
+  copy_inputs(w, to, d, map);
+  copy_params(w, to, d, map);
+  for (uint32_t i = 1; i < to->wire.n; i++)
+    to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
+  paste(&(Inline){w, to, keep, but, path}, d, map, s, 0);
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
+  copy_nexts(to, d, map);
+  return to;
+}
+
+static void paste_scan(const Inline *p, const Box *b, Id *map, const Subst *s, Id origin) {
+  Scan scan = *b->scan;
+  Subst own = *s;
+  Id *in = NEW_ARRAY(p->w->arena, Id, b->nin);
+  for (uint32_t i = 0; i < b->nin; i++) in[i] = map[b->in[i]];
+  subst_call(p->w, &own, scan.body, p->to, in, scan.slice);
+  scan.body = inline_body(p->w, scan.body, p->keep, p->but, &own, p->path);
+  scan.axis.size = subst_size(p->w, s, scan.axis.size);
+  Id first = box_scan(p->w, p->to, &scan, in, b->nin, origin);
+  for (uint32_t i = 0; i < b->nout; i++) map[b->out[i]] = first + i;
+}
+
+static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
+                      Id origin) {
+  Box copy = *b;
+  copy.turn = 0; // what is called twice would seem to be one loop
+  switch (b->op) {
+  case OP_call:
+    if ((!p->keep || !b->callee->reverse) && (!p->but || b->callee->name != p->but)) {
+      paste_call(p, from, b, map, s, origin);
+      return;
+    }
+    copy.site = site_join(p->path, b->site);
+    break;
+  case OP_random:
+    copy.random = arena_copy(p->w->arena, b->random, sizeof *b->random);
+    copy.random->site = site_join(p->path, b->random->site);
+    break;
+  case OP_scan: paste_scan(p, b, map, s, origin); break;
+  case OP_loop: copy.loop = (Loop *)subst_loop(p->w, s, b->loop); break;
+  default: break;
+  }
+  if (b->op != OP_scan) copy_box(p->w, p->to, from, &copy, map, origin);
+  for (uint32_t i = 0; i < b->nout; i++) {
+    Wire *x = &p->to->wire.at[map[b->out[i]]];
+    x->type = subst_type(p->w, s, from->wire.at[b->out[i]].type);
+    x->name = from->wire.at[b->out[i]].name;
+  }
+}
+
+static void paste(const Inline *p, const Diagram *from, Id *map, const Subst *s, Id around) {
+  for (Id i = 1; i < from->box.n; i++) {
+    const Box *b = &from->box.at[i];
+    paste_box(p, from, b, map, s, origin_inside(p->w, b->origin, around));
+  }
+}
+
+static uint64_t count_boxes(const Diagram *d, uint64_t *known) {
+  if (known[d->id]) return known[d->id] - 1;
+  uint64_t n = 0;
+  for (Id i = 1; i < d->box.n && n < UINT32_MAX; i++) {
+    const Box *b = &d->box.at[i];
+    n += 1 + (b->op == OP_call   ? count_boxes(b->callee, known)
+              : b->op == OP_scan ? count_boxes(b->scan->body, known)
+                                 : 0);
+  }
+  if (n > UINT32_MAX) n = UINT32_MAX;
+  known[d->id] = n + 1;
+  return n;
+}
+
+uint64_t diagram_boxes(World *w, const Diagram *d) {
+  return count_boxes(d, NEW_ARRAY(w->arena, uint64_t, w->diagram.n));
+}
+
+Diagram *inline_calls(World *w, const Diagram *d, bool keep_own_reverse) {
+  return inline_body(w, d, keep_own_reverse, 0, &(Subst){0}, 0);
+}
+
+Diagram *diagram_inline(World *w, const Diagram *d) {
+  Diagram *to = inline_calls(w, d, true);
+  to->reverse = d->reverse;
+  return to;
+}
+
+Diagram *diagram_inline_all(World *w, const Diagram *d) { return inline_calls(w, d, false); }
+
+Diagram *diagram_inline_but(World *w, const Diagram *d, Name kept) {
+  return inline_body(w, d, true, kept, &(Subst){0}, 0);
+}

@@ -1,0 +1,126 @@
+// What is the same at every point of a loop is computed once.
+//
+//   p[i] = map m[i] t over i:n : $0 / (1 - 0.9^$1)      %    = map t over : 1 - 0.9^$0
+//                                                       p[i] = map m[i] % over i:n : $0 / $1
+//
+// A scalar of a loop's body is fixed if it depends on operands without axes, sizes and constants
+// only. The largest fixed ones that cost something become loops without indices. No bit changes.
+#include "core/pass/pass.h"
+
+enum { COSTLY = 4 }; // flops: below, a loop of its own costs more than it saves
+
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  Id *map;
+} Hoist;
+
+static bool *fixed_scalars(const Hoist *h, const Box *b) {
+  const Loop *loop = b->loop;
+  bool *fixed = NEW_ARRAY(h->w->arena, bool, loop->nscalar);
+  for (uint32_t i = 0; i < loop->nscalar; i++) {
+    const Scalar *s = &loop->scalar[i];
+    fixed[i] = s->fn != FN_AT;
+    if (s->fn == FN_ARG) fixed[i] = h->from->wire.at[b->in[s->ref]].type.rank == 0;
+    for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) fixed[i] &= fixed[s->arg[k]];
+  }
+  return fixed;
+}
+
+// What a scalar costs, with everything it is made of; 0 when it is made of constants only.
+static uint32_t cost_of(const Hoist *h, const Loop *loop, uint32_t scalar) {
+  bool *need = NEW_ARRAY(h->w->arena, bool, scalar + 1), reads = false;
+  uint32_t flops = 0;
+  need[scalar] = true;
+  for (uint32_t i = scalar + 1; i-- > 0;) {
+    const Scalar *s = &loop->scalar[i];
+    if (!need[i]) continue;
+    reads |= s->fn == FN_ARG;
+    flops += fn_rows[s->fn].flops;
+    for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) need[s->arg[k]] = true;
+  }
+  return reads ? flops : 0;
+}
+
+// Fixed scalars that something not fixed reads, or that are the result.
+static bool *hoisted_scalars(const Hoist *h, const Box *b) {
+  const Loop *loop = b->loop;
+  const bool *fixed = fixed_scalars(h, b);
+  bool *out = NEW_ARRAY(h->w->arena, bool, loop->nscalar), any = false;
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    for (uint32_t k = 0; !fixed[i] && k < fn_rows[loop->scalar[i].fn].arity; k++)
+      out[loop->scalar[i].arg[k]] |= fixed[loop->scalar[i].arg[k]];
+  out[loop->nscalar - 1] |= fixed[loop->nscalar - 1];
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    any |= out[i] = out[i] && loop->scalar[i].fn > FN_SIZE && cost_of(h, loop, i) >= COSTLY;
+  return any ? out : NULL;
+}
+
+static Id scalar_wire(const Hoist *h, const Box *b, uint32_t scalar) {
+  Draft f = {loop_copy(h->w, b->loop), {0}};
+  Loop *loop = f.loop;
+  Ids in = {0};
+  uint32_t *now = NEW_ARRAY(h->w->arena, uint32_t, loop->nin);
+  Type t = {.base = loop->scalar[scalar].base};
+  loop->combine = SUM;
+  loop->nindex = 0;
+  loop->out = (Access){0};
+  for (uint32_t i = 0; i < loop->nin; i++) {
+    if (h->from->wire.at[b->in[i]].type.rank) continue;
+    now[i] = in.n;
+    loop->in[in.n] = (Access){0};
+    vec_push(h->w->arena, &in, h->map[b->in[i]]);
+  }
+  loop->nin = in.n;
+  f.in = in;
+  for (uint32_t i = 0; i < loop->nscalar; i++) {
+    Scalar *s = &loop->scalar[i];
+    if (s->fn == FN_ARG) s->ref = now[s->ref]; // those with axes are not read by `scalar`
+  }
+  draft_tidy(h->w, h->to, &f, scalar, &t);
+  return box_loop_shared(h->w, h->to, f.loop, f.in.at, f.in.n, t, b->origin);
+}
+
+static void hoist_loop(const Hoist *h, const Box *b) {
+  World *w = h->w;
+  const bool *out = b->loop->nindex ? hoisted_scalars(h, b) : NULL;
+  if (!out) {
+    copy_box(w, h->to, h->from, b, h->map, b->origin);
+    return;
+  }
+  const Type *type = &h->from->wire.at[b->out[0]].type;
+  Draft f = {loop_copy(w, b->loop), {0}};
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, h->map[b->in[i]]);
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) {
+    if (!out[i]) continue;
+    uint32_t operand = draft_operand(w, &f, scalar_wire(h, b, i), (Access){0});
+    f.loop->scalar[i] = (Scalar){.fn = FN_ARG, .base = b->loop->scalar[i].base, .ref = operand};
+  }
+  draft_tidy(w, h->to, &f, f.loop->nscalar - 1, type);
+  Id first = box_loop_shared(w, h->to, f.loop, f.in.at, f.in.n, *type, b->origin);
+  for (uint32_t i = 0; i < b->nout; i++) {
+    Wire *x = &h->to->wire.at[first + i];
+    x->name = h->from->wire.at[b->out[i]].name;
+    x->type = h->from->wire.at[b->out[i]].type;
+    h->map[b->out[i]] = first + i;
+  }
+}
+
+Diagram *diagram_hoist(World *w, const Diagram *d) {
+  Hoist h = {w, d, diagram_new(w, d->name), new_map(w, d)};
+  h.to->origin = d->origin;
+  h.to->reverse = d->reverse;
+  copy_inputs(w, h.to, d, h.map);
+  copy_params(w, h.to, d, h.map);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_loop)
+      hoist_loop(&h, b);
+    else
+      copy_box(w, h.to, d, b, h.map, b->origin);
+  }
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, h.to, h.map[d->out.at[i]]);
+  copy_nexts(h.to, d, h.map);
+  return h.to;
+}

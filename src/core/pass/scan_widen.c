@@ -1,0 +1,418 @@
+// What a scan need not do step by step is done for all steps at once.
+//
+// The boxes of a scan's body are of three kinds:
+//
+//   before    what depends on slices and holds only: a product x W of each step's row with a weight
+//   core      what the carries need
+//   after     the rest: what is only emitted, or only added up
+//
+// The first and the last are taken out of the body; there they get one more index, the position.
+// What the core needs of the first becomes a slice (or a hold, if it is the same at every
+// position); what the last need of the core is emitted. A carry that only adds something up leaves
+// the scan too:
+//
+//   dW' = dW + sum h[b i] g[b o] over b i o        dW = start + sum H[t b i] G[t b o] over t b i o
+//
+// So the gradient of a recurrent weight is one large product in place of many small ones. Rows are
+// memory, so a scan is left alone unless a product is taken out of it. Only sums that are carried
+// change their order, and so their rounding. Works on flat diagrams.
+#include "core/pass/pass.h"
+
+typedef enum {
+  INSIDE,
+  ROWS,
+  FIXED
+} Place; // ROWS: outside, one for each position; FIXED: one for all
+
+typedef struct {
+  World *w;
+  const Diagram *from; // around the scan
+  Diagram *to;
+  Id *map;
+  const Box *b;
+  const Scan *s;
+  const Diagram *body;
+  uint8_t *place; // [wire of the body] where its value can be had
+  Id *outside;    // [wire of the body] the wire that holds it there; 0 = not made yet
+  bool *before;   // [box of the body]
+  bool *stays;    // [box of the body]
+  bool *need;     // [wire of the body] boxes that stay, or carries, read it
+  Id *sum;        // [carry] the box that adds to it, if it does nothing else
+} Widen;
+
+static Id source_wire(const Diagram *d, uint32_t i) {
+  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
+}
+
+static bool is_liftable(const Box *b) {
+  return b->op == OP_loop || b->op == OP_join || b->op == OP_order;
+}
+
+static Id carry_wire(const Widen *k, uint32_t carry) { return k->body->in.at[k->s->slice + carry]; }
+
+// -- what is of which kind ------------------------------------------------------------------------
+static void find_before(Widen *k) {
+  const Diagram *body = k->body;
+  for (uint32_t i = 0; i < k->b->nin; i++) {
+    bool slice = i < k->s->slice, carry = !slice && i < k->s->slice + k->s->carry;
+    if (carry) continue;
+    k->place[source_wire(body, i)] = slice ? ROWS : FIXED;
+    k->outside[source_wire(body, i)] = k->map[k->b->in[i]];
+  }
+  for (Id i = 1; i < body->box.n; i++) {
+    const Box *b = &body->box.at[i];
+    bool all = is_liftable(b), rows = false;
+    for (uint32_t j = 0; j < b->nin; j++) {
+      all &= k->place[b->in[j]] != INSIDE;
+      rows |= k->place[b->in[j]] == ROWS;
+    }
+    k->before[i] = all;
+    for (uint32_t j = 0; all && j < b->nout; j++) k->place[b->out[j]] = rows ? ROWS : FIXED;
+  }
+}
+
+static uint32_t readers(const Diagram *d, Id wire) {
+  uint32_t n = 0;
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t j = 0; j < d->box.at[i].nin; j++) n += d->box.at[i].in[j] == wire;
+  for (uint32_t i = 0; i < d->out.n; i++) n += d->out.at[i] == wire;
+  return n;
+}
+
+static bool reads_operand(const Loop *loop, uint32_t scalar, uint32_t operand) {
+  const Scalar *s = &loop->scalar[scalar];
+  if (s->fn == FN_ARG) return s->ref == operand;
+  for (uint32_t i = 0; i < fn_rows[s->fn].arity; i++)
+    if (reads_operand(loop, s->arg[i], operand)) return true;
+  return false;
+}
+
+// Whether a loop goes over its result once, cell by cell.
+static bool is_map(World *w, const Loop *loop, const Type *t) {
+  if (loop->combine != SUM || loop->nindex != t->rank) return false;
+  for (uint32_t i = 0, index; i < t->rank; i++)
+    if (!coord_is_plain(w, &loop->out.coord[i], &index) || index != i) return false;
+  return true;
+}
+
+// A box `c + something`, c being read nowhere else: gives the something's scalar.
+static bool is_sum(const Widen *k, const Box *b, Id c, uint32_t *operand, uint32_t *rest) {
+  const Loop *loop = b->loop;
+  const Type *t = &k->body->wire.at[b->out[0]].type;
+  if (b->op != OP_loop || b->nout != 1 || !is_map(k->w, loop, t)) return false;
+  const Scalar *top = &loop->scalar[loop->nscalar - 1];
+  if (top->fn != FN_add && top->fn != FN_xor) return false;
+  for (*operand = 0; *operand < b->nin && b->in[*operand] != c;) ++*operand;
+  if (*operand == b->nin || loop->in[*operand].padded ||
+      !access_same(k->w, &loop->in[*operand], &loop->out))
+    return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const Scalar *side = &loop->scalar[top->arg[i]];
+    *rest = top->arg[1 - i];
+    if (side->fn == FN_ARG && side->ref == *operand && !reads_operand(loop, *rest, *operand))
+      return true;
+  }
+  return false;
+}
+
+static void find_sums(Widen *k) {
+  uint32_t operand, rest;
+  for (uint32_t i = 0; i < k->s->carry; i++) {
+    Id out = k->body->out.at[i], box = k->body->wire.at[out].box;
+    if (box && readers(k->body, carry_wire(k, i)) == 1 && readers(k->body, out) == 1 &&
+        is_sum(k, &k->body->box.at[box], carry_wire(k, i), &operand, &rest))
+      k->sum[i] = box;
+  }
+}
+
+static void find_core(Widen *k) {
+  const Diagram *body = k->body;
+  for (uint32_t i = 0; i < k->s->carry; i++)
+    if (!k->sum[i]) k->need[body->out.at[i]] = true;
+  for (Id i = body->box.n; i-- > 1;) {
+    const Box *b = &body->box.at[i];
+    bool needed = !is_liftable(b);
+    for (uint32_t j = 0; j < b->nout; j++) needed |= k->need[b->out[j]];
+    k->stays[i] = needed && !k->before[i];
+    for (uint32_t j = 0; k->stays[i] && j < b->nin; j++) k->need[b->in[j]] = true;
+  }
+}
+
+static bool is_product(World *w, const Box *b) {
+  if (b->op != OP_loop || b->loop->combine != SUM || b->nin < 2) return false;
+  for (uint32_t i = 0; i < b->loop->nindex; i++)
+    if (loop_is_reduced(w, b->loop, i)) return true;
+  return false;
+}
+
+static bool is_worth_it(const Widen *k) {
+  for (Id i = 1; i < k->body->box.n; i++)
+    if (!k->stays[i] && is_product(k->w, &k->body->box.at[i])) return true;
+  return false;
+}
+
+// -- boxes outside --------------------------------------------------------------------------------
+static Id outer(Widen *, Id wire);
+
+static Type type_of_rows(const Widen *k, Type t) {
+  Axis *axis = NEW_ARRAY(k->w->arena, Axis, t.rank + 1);
+  axis[0] = (Axis){.label = k->s->axis.name, .size = k->s->axis.size};
+  if (t.rank) memcpy(axis + 1, t.axis, t.rank * sizeof(Axis));
+  t.axis = axis;
+  t.rank++;
+  return t;
+}
+
+// With the position as index 0, and perhaps as the first coordinate.
+static Access access_along(World *w, const Access *old, bool row) {
+  Access a = *old;
+  a.rank += row;
+  a.coord = NEW_ARRAY(w->arena, Coord, a.rank);
+  if (row) a.coord[0] = coord_index(w, 0);
+  for (uint32_t i = 0; i < old->rank; i++) {
+    Coord c = old->coord[i];
+    c.term = arena_copy(w->arena, c.term, c.n * sizeof(Term));
+    for (uint32_t j = 0; j < c.n; j++)
+      if (!c.term[j].operand) c.term[j].var++;
+    a.coord[i + row] = c;
+  }
+  return a;
+}
+
+// A loop of the body at every position; with `total` its results are added up over them.
+static Id lift_loop(Widen *k, const Loop *old, const Id *wire, Type type, bool total, Id origin) {
+  World *w = k->w;
+  Loop *loop = loop_copy(w, old);
+  Id *in = NEW_ARRAY(w->arena, Id, old->nin);
+  bool rows = total;
+  for (uint32_t i = 0; i < old->nin; i++) {
+    in[i] = outer(k, wire[i]);
+    rows |= k->place[wire[i]] == ROWS;
+  }
+  if (!rows) return box_loop_shared(w, k->to, loop, in, old->nin, type, origin);
+  loop->index = NEW_ARRAY(w->arena, Index, old->nindex + 1);
+  loop->index[0] = k->s->axis;
+  if (old->nindex) memcpy(loop->index + 1, old->index, old->nindex * sizeof(Index));
+  loop->nindex++;
+  for (uint32_t i = 0; i < old->nin; i++)
+    loop->in[i] = access_along(w, &old->in[i], k->place[wire[i]] == ROWS);
+  loop->out = access_along(w, &old->out, !total);
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_AT) loop->scalar[i].ref++;
+  Type t = total ? type : type_of_rows(k, type);
+  return box_loop_shared(w, k->to, loop, in, old->nin, t, origin);
+}
+
+// The same at every position.
+static Id spread(Widen *k, Id wire, const Type *t, Id origin) {
+  World *w = k->w;
+  Type rows = type_of_rows(k, *t);
+  Loop *loop = NEW(w->arena, Loop);
+  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rows.rank);
+  loop->nindex = rows.rank;
+  loop->index = NEW_ARRAY(w->arena, Index, rows.rank);
+  for (uint32_t i = 0; i < rows.rank; i++) {
+    loop->index[i] = (Index){rows.axis[i].label, rows.axis[i].size};
+    plain[i] = i;
+  }
+  loop->out = access_plain(w, rows.rank, plain);
+  loop->nin = 1;
+  loop->in = NEW(w->arena, Access);
+  loop->in[0] = access_plain(w, t->rank, plain + 1);
+  scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t->base});
+  return box_loop_shared(w, k->to, loop, &wire, 1, rows, origin);
+}
+
+static Id as_rows(Widen *k, Id wire) {
+  const Wire *x = &k->body->wire.at[wire];
+  Id made = outer(k, wire);
+  return k->place[wire] == ROWS ? made : spread(k, made, &x->type, x->origin);
+}
+
+static Id lift_other(Widen *k, const Box *b, bool rows) {
+  World *w = k->w;
+  Id *in = NEW_ARRAY(w->arena, Id, b->nin);
+  for (uint32_t i = 0; i < b->nin; i++) in[i] = rows ? as_rows(k, b->in[i]) : outer(k, b->in[i]);
+  return b->op == OP_join ? box_join(w, k->to, b->axis + rows, in, b->nin, b->origin)
+                          : box_order(w, k->to, b->axis + rows, in[0], b->origin);
+}
+
+static void lift_box(Widen *k, const Box *b) {
+  bool rows = false;
+  for (uint32_t i = 0; i < b->nin; i++) {
+    outer(k, b->in[i]);
+    rows |= k->place[b->in[i]] == ROWS;
+  }
+  const Type *type = &k->body->wire.at[b->out[0]].type;
+  Id first = b->op == OP_loop ? lift_loop(k, b->loop, b->in, *type, false, b->origin)
+                              : lift_other(k, b, rows);
+  for (uint32_t i = 0; i < b->nout; i++) {
+    const Wire *x = &k->body->wire.at[b->out[i]];
+    k->outside[b->out[i]] = first + i;
+    k->place[b->out[i]] = rows ? ROWS : FIXED;
+    k->to->wire.at[first + i].type = rows ? type_of_rows(k, x->type) : x->type;
+    k->to->wire.at[first + i].name = x->name;
+  }
+}
+
+static Id outer(Widen *k, Id wire) {
+  if (!k->outside[wire]) lift_box(k, &k->body->box.at[k->body->wire.at[wire].box]);
+  return k->outside[wire];
+}
+
+// -- what is left of the scan ---------------------------------------------------------------------
+// Wires of the core that boxes outside read.
+static Ids emitted_wires(Widen *k) {
+  const Diagram *body = k->body;
+  bool *wanted = NEW_ARRAY(k->w->arena, bool, body->wire.n);
+  Ids list = {0};
+  for (uint32_t i = k->s->carry; i < body->out.n; i++) wanted[body->out.at[i]] = true;
+  for (Id i = 1; i < body->box.n; i++) {
+    const Box *b = &body->box.at[i];
+    for (uint32_t j = 0; !k->before[i] && !k->stays[i] && j < b->nin; j++) wanted[b->in[j]] = true;
+  }
+  for (uint32_t i = 0; i < k->s->carry; i++)
+    if (k->sum[i]) wanted[carry_wire(k, i)] = false;
+  for (Id i = 1; i < body->wire.n; i++) {
+    Id box = body->wire.at[i].box;
+    if (wanted[i] && k->place[i] == INSIDE && (!box || k->stays[box]))
+      vec_push(k->w->arena, &list, i);
+  }
+  return list;
+}
+
+// Inputs of the new body that stand for values from outside.
+static void inputs_from_outside(Widen *k, Diagram *body, Place place, Ids *in, Id *map,
+                                uint32_t *count) {
+  for (Id i = 1; i < k->body->wire.n; i++) {
+    const Wire *x = &k->body->wire.at[i];
+    if (!k->need[i] || k->place[i] != place || map[i]) continue;
+    vec_push(k->w->arena, in, outer(k, i));
+    map[i] = diagram_input(k->w, body, x->type, x->name, x->origin);
+    ++*count;
+  }
+}
+
+static void build_scan(Widen *k) {
+  World *w = k->w;
+  Scan scan = *k->s;
+  Diagram *body = scan.body = diagram_new(w, k->body->name);
+  Id *map = new_map(w, k->body);
+  Ids in = {0}, emitted = emitted_wires(k);
+  bool *param = NEW_ARRAY(w->arena, bool, k->body->wire.n);
+  body->origin = k->body->origin;
+  scan.slice = scan.carry = scan.hold = 0;
+  inputs_from_outside(k, body, ROWS, &in, map, &scan.slice);
+  for (uint32_t i = 0; i < k->s->carry; i++) {
+    const Wire *x = &k->body->wire.at[carry_wire(k, i)];
+    if (k->sum[i]) continue;
+    vec_push(w->arena, &in, k->map[k->b->in[k->s->slice + i]]);
+    map[carry_wire(k, i)] = diagram_input(w, body, x->type, x->name, x->origin);
+    scan.carry++;
+  }
+  for (uint32_t i = 0; i < k->body->param.n; i++) param[k->body->param.at[i].wire] = true;
+  for (Id i = 1; i < k->body->wire.n; i++)
+    if (param[i]) map[i] = UINT32_MAX; // not a hold
+  inputs_from_outside(k, body, FIXED, &in, map, &scan.hold);
+  copy_params(w, body, k->body, map);
+  for (uint32_t i = 0; i < k->body->param.n; i++)
+    vec_push(w->arena, &in, k->map[k->b->in[k->body->in.n + i]]);
+  for (Id i = 1; i < k->body->box.n; i++)
+    if (k->stays[i])
+      copy_box(w, body, k->body, &k->body->box.at[i], map, k->body->box.at[i].origin);
+  for (uint32_t i = 0; i < k->s->carry; i++)
+    if (!k->sum[i]) diagram_output(w, body, map[k->body->out.at[i]]);
+  for (uint32_t i = 0; i < emitted.n; i++) diagram_output(w, body, map[emitted.at[i]]);
+  if (!body->out.n) return;
+  Id next = box_scan(w, k->to, &scan, in.at, in.n, k->b->origin);
+  for (uint32_t i = 0; i < k->s->carry; i++)
+    if (!k->sum[i]) k->map[k->b->out[i]] = next++;
+  for (uint32_t i = 0; i < emitted.n; i++) {
+    k->outside[emitted.at[i]] = next++;
+    k->place[emitted.at[i]] = ROWS;
+  }
+}
+
+// -- sums -----------------------------------------------------------------------------------------
+static bool is_zero(const Diagram *d, Id wire) {
+  const Box *b = &d->box.at[d->wire.at[wire].box];
+  return d->wire.at[wire].box && b->op == OP_loop && !b->nin && b->loop->nscalar == 1 &&
+         b->loop->scalar[0].fn == FN_CONST && b->loop->scalar[0].k == 0;
+}
+
+// What is added up over all positions: a loop of the body, or what stands beside the carry in the
+// box that adds.
+static Id total_of(Widen *k, uint32_t carry) {
+  World *w = k->w;
+  const Box *b = &k->body->box.at[k->sum[carry]];
+  const Type *type = &k->body->wire.at[b->out[0]].type;
+  uint32_t operand = 0, rest = 0;
+  is_sum(k, b, carry_wire(k, carry), &operand, &rest);
+  const Scalar *s = &b->loop->scalar[rest];
+  if (s->fn == FN_ARG && !b->loop->in[s->ref].padded &&
+      access_same(w, &b->loop->in[s->ref], &b->loop->out)) {
+    Id box = k->body->wire.at[b->in[s->ref]].box;
+    const Box *made = &k->body->box.at[box];
+    if (box && !k->stays[box] && made->op == OP_loop && made->loop->combine == SUM)
+      return lift_loop(k, made->loop, made->in, *type, true, made->origin);
+  }
+  Draft f = {loop_copy(w, b->loop), {0}};
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, b->in[i]);
+  draft_tidy(w, k->body, &f, rest, type); // the carry is no operand any more
+  return lift_loop(k, f.loop, f.in.at, *type, true, b->origin);
+}
+
+static Id sum_outside(Widen *k, uint32_t carry) {
+  World *w = k->w;
+  Id total = total_of(k, carry), start = k->map[k->b->in[k->s->slice + carry]];
+  if (is_zero(k->to, start)) return total;
+  const Box *b = &k->body->box.at[k->sum[carry]];
+  const Type *t = &k->body->wire.at[b->out[0]].type;
+  Loop *loop = NEW(w->arena, Loop);
+  loop->nindex = b->loop->nindex;
+  loop->index = b->loop->index;
+  loop->out = b->loop->out;
+  loop->nin = 2;
+  loop->in = NEW_ARRAY(w->arena, Access, 2);
+  for (uint32_t i = 0; i < 2; i++) {
+    loop->in[i] = loop->out;
+    scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t->base, .ref = i});
+  }
+  scalar_fn(w, loop, t->base == BASE_BIT ? FN_xor : FN_add, 0, 1, 0);
+  return box_loop(w, k->to, loop, (Id[]){start, total}, 2, *t, b->origin);
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static bool widen_scan(Widen *k) {
+  Arena *arena = k->w->arena;
+  k->place = NEW_ARRAY(arena, uint8_t, k->body->wire.n);
+  k->outside = NEW_ARRAY(arena, Id, k->body->wire.n);
+  k->need = NEW_ARRAY(arena, bool, k->body->wire.n);
+  k->before = NEW_ARRAY(arena, bool, k->body->box.n);
+  k->stays = NEW_ARRAY(arena, bool, k->body->box.n);
+  k->sum = NEW_ARRAY(arena, Id, k->s->carry);
+  find_before(k);
+  find_sums(k);
+  find_core(k);
+  if (!is_worth_it(k)) return false;
+  build_scan(k);
+  for (uint32_t i = 0; i < k->b->nout; i++) {
+    const Wire *y = &k->from->wire.at[k->b->out[i]];
+    if (i >= k->s->carry)
+      k->map[k->b->out[i]] = as_rows(k, k->body->out.at[i]);
+    else if (k->sum[i])
+      k->map[k->b->out[i]] = sum_outside(k, i);
+    Wire *made = &k->to->wire.at[k->map[k->b->out[i]]];
+    if (made->box && !made->name) made->name = y->name;
+  }
+  return true;
+}
+
+static bool widen_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+  if (b->op != OP_scan) return false;
+  Widen k = {
+      .w = w, .from = from, .to = to, .map = map, .b = b, .s = b->scan, .body = b->scan->body};
+  return widen_scan(&k);
+}
+
+Diagram *diagram_widen(World *w, const Diagram *d) { return rewrite_boxes(w, d, widen_box); }

@@ -1,0 +1,417 @@
+// Simpler diagrams with the same results, bit for bit.
+//
+// One walk in the order of the boxes, building a new diagram. Each loop is first rewritten:
+//   * an operand made by a loop that only renames axes (permutes, slices, repeats, flips) is read
+//   at its source, with
+//     the accesses composed; one made by a loop that fills with a constant becomes that constant;
+//   * equal operands and equal scalars become one, and scalars of constants are computed;
+//   * operands that neither count nor guard are dropped.
+// Then a box that has been built before, from the same inputs, is not built again; noise is never
+// merged. What nobody reads any more is pruned at the end.
+//
+// Only identities that hold for every double are used: x*1 is x, but x*0 is not 0 and x+0 is not x.
+// None changes a derivative either: `stop` and `through` stay, and over B `and(x, x)` is not x.
+#include "core/pass/pass.h"
+
+#include <math.h>
+
+#define NONE UINT32_MAX
+
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  Id *map;
+  Table *known;  // keys of boxes to their first output
+  Table *bodies; // diagrams to their simplified forms
+  Buf key;
+} Simplify;
+
+static Diagram *simplify(World *, const Diagram *, Table *bodies);
+
+// -- scalars --------------------------------------------------------------------------------------
+static bool is_const(const Loop *loop, uint32_t i, double k) { // told apart by sign: 0 is not -0
+  const Scalar *s = &loop->scalar[i];
+  return s->fn == FN_CONST && s->k == k && signbit(s->k) == signbit(k);
+}
+
+static bool all_const(const Loop *loop, const Scalar *s) {
+  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
+    if (loop->scalar[s->arg[k]].fn != FN_CONST) return false;
+  return fn_rows[s->fn].arity > 0;
+}
+
+// An earlier scalar with the same value, or NONE.
+static uint32_t same_as(const Loop *loop, const Scalar *s) {
+  uint32_t a = s->arg[0], b = s->arg[1], c = s->arg[2];
+  switch (s->fn) {
+  case FN_mul: return is_const(loop, b, 1) ? a : is_const(loop, a, 1) ? b : NONE;
+  case FN_div: return is_const(loop, b, 1) ? a : NONE;
+  case FN_add: return is_const(loop, b, -0.0) ? a : is_const(loop, a, -0.0) ? b : NONE;
+  case FN_sub: return is_const(loop, b, 0) ? a : NONE;
+  case FN_xor: return is_const(loop, b, 0) ? a : is_const(loop, a, 0) ? b : NONE;
+  case FN_and:
+    if (is_const(loop, a, 1) || is_const(loop, b, 0)) return b;
+    return is_const(loop, b, 1) || is_const(loop, a, 0) ? a : NONE;
+  case FN_or:
+    if (is_const(loop, a, 0) || is_const(loop, b, 1)) return b;
+    return is_const(loop, b, 0) || is_const(loop, a, 1) ? a : NONE;
+  case FN_neg:
+  case FN_not: return loop->scalar[a].fn == s->fn ? loop->scalar[a].arg[0] : NONE;
+  case FN_select:
+    if (loop->scalar[a].fn == FN_CONST) return loop->scalar[a].k != 0 ? b : c;
+    return b == c ? b : NONE;
+  default: return NONE;
+  }
+}
+
+static void fold_leaf(World *w, Scalar *s) {
+  double k;
+  if (s->fn == FN_SIZE && size_number(w, s->ref, &k))
+    *s = (Scalar){.fn = FN_CONST, .base = s->base, .k = k};
+}
+
+// A scalar like s, among the last ones; NONE if there is none.
+static uint32_t find_scalar(const Loop *loop, const Scalar *s) {
+  enum { BACK = 64 };
+  for (uint32_t i = loop->nscalar; i-- > 0 && loop->nscalar - i <= BACK;) {
+    const Scalar *x = &loop->scalar[i];
+    if (x->fn == s->fn && x->base == s->base && x->arg[0] == s->arg[0] && x->arg[1] == s->arg[1] &&
+        x->arg[2] == s->arg[2] && x->ref == s->ref && memcmp(&x->k, &s->k, sizeof s->k) == 0)
+      return i;
+  }
+  return NONE;
+}
+
+// The scalars again, each value once. Gives the number of the result.
+static uint32_t fold_scalars(World *w, Loop *loop) {
+  Scalar *old = loop->scalar;
+  uint32_t n = loop->nscalar, *now = NEW_ARRAY(w->arena, uint32_t, n);
+  loop->scalar = NULL;
+  loop->nscalar = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    Scalar s = old[i];
+    const FnRow *row = &fn_rows[s.fn];
+    for (uint32_t k = 0; k < 3; k++) s.arg[k] = k < row->arity ? now[s.arg[k]] : 0;
+    fold_leaf(w, &s);
+    if (s.fn > FN_SIZE && all_const(loop, &s)) {
+      const Scalar *v = loop->scalar;
+      double k = row->value(v[s.arg[0]].k, v[s.arg[1]].k, v[s.arg[2]].k);
+      s = (Scalar){.fn = FN_CONST, .base = s.base, .k = k};
+    }
+    now[i] = s.fn > FN_SIZE ? same_as(loop, &s) : NONE;
+    if (now[i] != NONE) continue;
+    now[i] = find_scalar(loop, &s);
+    if (now[i] == NONE) now[i] = scalar_push(w, loop, s);
+  }
+  return now[n - 1];
+}
+
+// -- operands -------------------------------------------------------------------------------------
+// Whether a loop writes each cell of its output exactly once, at plain coordinates.
+static bool fills_plainly(World *w, const Loop *loop, const Type *out) {
+  uint32_t index;
+  if (loop->nindex != out->rank) return false;
+  for (uint32_t i = 0; i < out->rank; i++) {
+    if (!coord_is_plain(w, &loop->out.coord[i], &index)) return false;
+    if (size_now(w, loop->index[index].size) != size_now(w, out->axis[i].size)) return false;
+    for (uint32_t k = 0; k < i; k++)
+      if (loop->out.coord[k].term[0].var == index) return false;
+  }
+  return true;
+}
+
+// Whether every axis of the source is an axis of the result, once, with the same length: bounds
+// stay what they are.
+static bool only_permutes(World *w, const Loop *loop, const Type *in) {
+  uint32_t index;
+  if (loop->nindex != in->rank) return false;
+  for (uint32_t i = 0; i < in->rank; i++) {
+    if (!coord_is_plain(w, &loop->in[0].coord[i], &index)) return false;
+    if (size_now(w, loop->index[index].size) != size_now(w, in->axis[i].size)) return false;
+    for (uint32_t k = 0; k < i; k++)
+      if (loop->in[0].coord[k].term[0].var == index) return false;
+  }
+  return true;
+}
+
+static const Box *plain_producer(const Simplify *s, Id wire) {
+  const Wire *x = &s->to->wire.at[wire];
+  const Box *b = &s->to->box.at[x->box];
+  if (!x->box || b->op != OP_loop || b->nout != 1 || b->loop->nscalar != 1) return NULL;
+  return fills_plainly(s->w, b->loop, &x->type) ? b : NULL;
+}
+
+// A part of a param, or a tensor in a row, stays what it is: it has a memory already, and its axes.
+static bool is_kept_part(const Simplify *s, const Box *b) {
+  int64_t offset;
+  const Type *row = &s->to->wire.at[b->in[0]].type, *out = &s->to->wire.at[b->out[0]].type;
+  if (!box_is_part(s->w, s->to, b, &offset) || type_equal(s->w, row, out)) return false;
+  bool param = false;
+  for (uint32_t i = 0; i < s->to->param.n; i++) param |= s->to->param.at[i].wire == b->in[0];
+  return param || out->rank > 1;
+}
+
+static const Box *renaming_producer(const Simplify *s, Id wire) {
+  const Box *b = plain_producer(s, wire);
+  if (!b || b->nin != 1 || b->loop->scalar[0].fn != FN_ARG || b->loop->in[0].padded) return NULL;
+  if (is_kept_part(s, b)) return NULL;
+  return access_in_bounds(s->w, b->loop, &b->loop->in[0], &s->to->wire.at[b->in[0]].type) ? b
+                                                                                          : NULL;
+}
+
+// coord + by · other
+static void coord_add_times(World *w, Coord *to, Size by, const Coord *other) {
+  to->c = size_add(w, size_now(w, to->c), size_mul(w, by, size_now(w, other->c)));
+  for (uint32_t i = 0; i < other->n; i++) {
+    Size coef = size_mul(w, by, size_now(w, other->term[i].coef));
+    uint32_t k = 0;
+    while (k < to->n &&
+           (to->term[k].var != other->term[i].var || to->term[k].operand != other->term[i].operand))
+      k++;
+    if (k < to->n)
+      to->term[k].coef = size_add(w, to->term[k].coef, coef);
+    else
+      *to = coord_add(w, *to, coef, other->term[i].var, other->term[i].operand);
+  }
+}
+
+static void coord_drop_zeros(World *w, Coord *c) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->term[i].coef != size_of(w, 0)) c->term[n++] = c->term[i];
+  c->n = n;
+}
+
+// in[A(i)] for i at `outer`: the access of the renaming loop after the access of its reader.
+static Access composed(World *w, const Loop *renaming, const Access *outer) {
+  const Access *inner = &renaming->in[0];
+  Access a = {.rank = inner->rank, .padded = outer->padded, .pad = outer->pad};
+  uint32_t *axis_of = NEW_ARRAY(w->arena, uint32_t, renaming->nindex);
+  a.coord = NEW_ARRAY(w->arena, Coord, inner->rank);
+  for (uint32_t i = 0; i < renaming->out.rank; i++) axis_of[renaming->out.coord[i].term[0].var] = i;
+  for (uint32_t i = 0; i < inner->rank; i++) {
+    Coord c = coord_const(w, size_now(w, inner->coord[i].c));
+    for (uint32_t k = 0; k < inner->coord[i].n; k++) {
+      const Term *t = &inner->coord[i].term[k];
+      coord_add_times(w, &c, size_now(w, t->coef), &outer->coord[axis_of[t->var]]);
+    }
+    coord_drop_zeros(w, &c);
+    a.coord[i] = c;
+  }
+  return a;
+}
+
+static bool read_at_source(Simplify *s, Draft *f, uint32_t k) {
+  const Box *b = renaming_producer(s, f->in.at[k]);
+  const Access *a = &f->loop->in[k];
+  if (!b) return false;
+  if (!access_in_bounds(s->w, f->loop, a, &s->to->wire.at[f->in.at[k]].type) &&
+      !only_permutes(s->w, b->loop, &s->to->wire.at[b->in[0]].type))
+    return false;
+  f->loop->in[k] = composed(s->w, b->loop, a);
+  f->in.at[k] = b->in[0];
+  return true;
+}
+
+static bool has_label(const Access *a, uint32_t k) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t j = 0; j < a->coord[i].n; j++)
+      if (a->coord[i].term[j].operand && a->coord[i].term[j].var == k) return true;
+  return false;
+}
+
+static void read_constant(Simplify *s, Draft *f, uint32_t k) {
+  const Box *b = plain_producer(s, f->in.at[k]);
+  Loop *loop = f->loop;
+  if (!b || b->nin || b->loop->scalar[0].fn != FN_CONST) return;
+  if (!access_in_bounds(s->w, loop, &loop->in[k], &s->to->wire.at[f->in.at[k]].type) ||
+      has_label(&loop->out, k))
+    return;
+  for (uint32_t i = 0; i < loop->nin; i++)
+    if (has_label(&loop->in[i], k)) return;
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_ARG && loop->scalar[i].ref == k)
+      loop->scalar[i] = b->loop->scalar[0];
+}
+
+static void merge_operands(World *w, Draft *f) {
+  enum { FEW = 32 };
+  Loop *loop = f->loop;
+  if (loop->nin > FEW) return;
+  for (uint32_t k = 1; k < loop->nin; k++)
+    for (uint32_t i = 0; i < k; i++) {
+      const Access *a = &loop->in[i], *b = &loop->in[k];
+      if (f->in.at[i] != f->in.at[k] || a->padded != b->padded ||
+          memcmp(&a->pad, &b->pad, sizeof a->pad) || !access_same(w, a, b))
+        continue;
+      for (uint32_t j = 0; j < loop->nscalar; j++)
+        if (loop->scalar[j].fn == FN_ARG && loop->scalar[j].ref == k) loop->scalar[j].ref = i;
+      break;
+    }
+}
+
+// -- boxes ----------------------------------------------------------------------------------------
+static void key_number(Simplify *s, uint64_t n) { buf_add(&s->key, (const char *)&n, sizeof n); }
+
+static void key_type(Simplify *s, const Type *t) {
+  key_number(s, t->base);
+  key_number(s, size_now(s->w, t->count));
+  key_number(s, t->names);
+  key_number(s, t->rank);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    key_number(s, size_now(s->w, t->axis[i].size));
+    key_number(s, (uint64_t)t->axis[i].label << 32 | t->axis[i].pass);
+  }
+}
+
+static void key_access(Simplify *s, const Access *a) {
+  uint64_t pad = 0;
+  memcpy(&pad, &a->pad, sizeof pad);
+  key_number(s, (uint64_t)a->rank << 1 | a->padded);
+  key_number(s, a->padded ? pad : 0);
+  for (uint32_t i = 0; i < a->rank; i++) {
+    key_number(s, (uint64_t)size_now(s->w, a->coord[i].c) << 32 | a->coord[i].n);
+    for (uint32_t k = 0; k < a->coord[i].n; k++) {
+      const Term *t = &a->coord[i].term[k];
+      key_number(s, (uint64_t)size_now(s->w, t->coef) << 33 | (uint64_t)t->var << 1 | t->operand);
+    }
+  }
+}
+
+static void key_loop(Simplify *s, const Loop *loop) {
+  key_number(s, (uint64_t)loop->combine << 32 | loop->nindex);
+  for (uint32_t i = 0; i < loop->nindex; i++) key_number(s, size_now(s->w, loop->index[i].size));
+  for (uint32_t i = 0; i < loop->nin; i++) key_access(s, &loop->in[i]);
+  key_access(s, &loop->out);
+  for (uint32_t i = 0; i < loop->nscalar; i++) {
+    const Scalar *x = &loop->scalar[i];
+    uint64_t k = 0;
+    memcpy(&k, &x->k, sizeof k);
+    key_number(s, (uint64_t)x->fn << 40 | (uint64_t)x->base << 32 | x->ref);
+    key_number(s, (uint64_t)x->arg[0] << 32 | x->arg[1]);
+    key_number(s, x->arg[2]);
+    key_number(s, k);
+  }
+}
+
+static void key_start(Simplify *s, const Box *b, const Id *in, uint32_t nin) {
+  s->key.n = 0;
+  key_number(s, (uint64_t)b->op << 32 | nin);
+  for (uint32_t i = 0; i < nin; i++) key_number(s, in[i]);
+}
+
+static void map_outputs(Simplify *s, const Box *b, Id first) {
+  for (uint32_t i = 0; i < b->nout; i++) {
+    Wire *x = &s->to->wire.at[first + i];
+    if (!x->name) x->name = s->from->wire.at[b->out[i]].name;
+    if (!x->kept) x->kept = s->from->wire.at[b->out[i]].kept;
+    s->map[b->out[i]] = first + i;
+  }
+}
+
+// An earlier box with the key now in s->key takes the place of b.
+static bool found_known(Simplify *s, const Box *b) {
+  Id first = table_get(s->known, s->key.at, s->key.n);
+  if (!first) return false;
+  Box *other = &s->to->box.at[s->to->wire.at[first].box];
+  other->turn = turn_common(s->w, other->turn, b->turn);
+  map_outputs(s, b, first);
+  return true;
+}
+
+static bool same_labels(const Type *a, const Type *b) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (a->axis[i].label != b->axis[i].label || a->axis[i].pass != b->axis[i].pass) return false;
+  return a->names == b->names;
+}
+
+// A loop that copies its operand as it is.
+static bool is_copy(Simplify *s, const Box *b, const Draft *f) {
+  const Loop *loop = f->loop;
+  if (loop->nin != 1 || b->nout != 1 || loop->nscalar != 1 || loop->scalar[0].fn != FN_ARG ||
+      loop->in[0].padded)
+    return false;
+  const Type *in = &s->to->wire.at[f->in.at[0]].type, *out = &s->from->wire.at[b->out[0]].type;
+  return type_equal(s->w, in, out) && same_labels(in, out) && fills_plainly(s->w, loop, out) &&
+         access_same(s->w, &loop->in[0], &loop->out);
+}
+
+static void simplify_loop(Simplify *s, const Box *b) {
+  World *w = s->w;
+  Draft f = {loop_copy(w, b->loop), {0}};
+  const Type *type = &s->from->wire.at[b->out[0]].type;
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, s->map[b->in[i]]);
+  for (uint32_t k = 0; k < f.loop->nin; k++) {
+    read_at_source(s, &f, k); // its source was simplified itself, so once is enough
+    read_constant(s, &f, k);
+  }
+  merge_operands(w, &f);
+  draft_tidy(w, s->to, &f, fold_scalars(w, f.loop), type);
+  if (is_copy(s, b, &f)) {
+    s->map[b->out[0]] = f.in.at[0];
+    return;
+  }
+  key_start(s, b, f.in.at, f.in.n);
+  key_type(s, type);
+  key_loop(s, f.loop);
+  if (found_known(s, b)) return;
+  Id first = box_loop_shared(w, s->to, f.loop, f.in.at, f.in.n, *type, b->origin);
+  for (uint32_t i = 0; i < b->nout; i++)
+    s->to->wire.at[first + i].type = s->from->wire.at[b->out[i]].type;
+  s->to->box.at[s->to->box.n - 1].turn = b->turn;
+  map_outputs(s, b, first);
+  table_put(s->known, s->key.at, s->key.n, first);
+}
+
+static void simplify_scan(Simplify *s, const Box *b) {
+  Box copy = *b;
+  Scan scan = *b->scan;
+  Id id = table_get(s->bodies, &scan.body->id, sizeof(Id));
+  if (!id) {
+    id = simplify(s->w, scan.body, s->bodies)->id;
+    table_put(s->bodies, &scan.body->id, sizeof(Id), id);
+  }
+  scan.body = s->w->diagram.at[id];
+  copy.scan = &scan;
+  copy_box(s->w, s->to, s->from, &copy, s->map, b->origin);
+}
+
+// Joins, orders and calls: merged when nothing in them is random.
+static void simplify_other(Simplify *s, const Box *b) {
+  Id *in = NEW_ARRAY(s->w->arena, Id, b->nin);
+  for (uint32_t i = 0; i < b->nin; i++) in[i] = s->map[b->in[i]];
+  bool pure = b->op != OP_random && !(b->op == OP_call && b->callee->noisy);
+  key_start(s, b, in, b->nin);
+  key_number(s, b->op == OP_call ? b->callee->id : b->op == OP_random ? 0 : b->axis);
+  for (uint32_t i = 0; i < b->nout; i++) key_type(s, &s->from->wire.at[b->out[i]].type);
+  if (pure && found_known(s, b)) return;
+  copy_box(s->w, s->to, s->from, b, s->map, b->origin);
+  if (pure && b->nout) table_put(s->known, s->key.at, s->key.n, s->map[b->out[0]]);
+}
+
+static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
+  Simplify s = {
+      w, d, diagram_new(w, d->name), new_map(w, d), table_new(w->arena), bodies, buf_new(w->arena)};
+  s.to->origin = d->origin;
+  s.to->reverse = d->reverse;
+  s.to->option = d->option;
+  copy_inputs(w, s.to, d, s.map);
+  copy_params(w, s.to, d, s.map);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_loop)
+      simplify_loop(&s, b);
+    else if (b->op == OP_scan)
+      simplify_scan(&s, b);
+    else
+      simplify_other(&s, b);
+  }
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, s.to, s.map[d->out.at[i]]);
+  copy_nexts(s.to, d, s.map);
+  return s.to;
+}
+
+Diagram *diagram_simplify(World *w, const Diagram *d) {
+  return diagram_prune(w, simplify(w, d, table_new(w->arena)));
+}

@@ -1,0 +1,429 @@
+// A table as text: cells between commas, semicolons or tabs, quoted or not.
+//
+//   name,height,"kind"            a header row, or none
+//   rose,0.9,bush                 height is a column of numbers, kind one of words
+//   "say ""oak""",21,tree         a quote inside quotes is doubled
+//
+// Text comes in, columns go out. It is read twice by the same cursor: the first time it is counted
+// and each column is found to be numbers or words, the second time they are put into memory of just
+// that size. Every row has as many cells as the first, and no cell is missing: both are errors with
+// their line. The first row is a header if it has a word over a column of numbers, or if it has
+// only words, all different, none of which occurs again below itself.
+#include "io/bytes/bytes.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+typedef struct {
+  const char *at;
+  size_t n;
+  bool quoted; // its quotes are doubled
+} Cell;
+
+typedef struct {
+  Arena *arena;
+  const char **error;
+  const char *at, *end;
+  char separator;
+  int64_t line; // from 1
+} Cursor;
+
+typedef struct {
+  Cell first; // of the first row
+  bool first_number;
+  bool word;            // below the first row there is something that is no number
+  bool again;           // the first cell occurs again
+  int64_t missing_line; // of the first NA or the like, 0 = none
+  Cell missing;
+} Found;
+
+// -- cells ----------------------------------------------------------------------------------------
+static bool at_line_end(const Cursor *c) {
+  return c->at == c->end || *c->at == '\n' || *c->at == '\r';
+}
+
+static void skip_line_end(Cursor *c) {
+  if (c->at < c->end && *c->at == '\r') c->at++;
+  if (c->at < c->end && *c->at == '\n') c->at++;
+  c->line++;
+}
+
+static bool is_blank(const Cursor *c, char x) {
+  return (x == ' ' || x == '\t') && x != c->separator;
+}
+
+static void skip_blanks(Cursor *c) {
+  while (c->at < c->end && is_blank(c, *c->at)) c->at++;
+}
+
+// cell = '"' ([^"] | '""')* '"'
+static bool read_quoted(Cursor *c, Cell *cell) {
+  int64_t line = c->line;
+  *cell = (Cell){.at = ++c->at, .quoted = true};
+  for (; c->at < c->end; c->at++) {
+    if (*c->at == '\n') c->line++;
+    if (*c->at != '"') continue;
+    if (c->at + 1 < c->end && c->at[1] == '"') {
+      c->at++;
+      continue;
+    }
+    cell->n = (size_t)(c->at++ - cell->at);
+    skip_blanks(c);
+    if (at_line_end(c) || *c->at == c->separator) return true;
+    return file_error(c->arena, c->error, "line %lld: `%s` follows a closing quote",
+                      (long long)c->line, text_shown(c->arena, c->at, 1));
+  }
+  return file_error(c->arena, c->error, "line %lld: a quote is never closed", (long long)line);
+}
+
+static bool read_cell(Cursor *c, Cell *cell) {
+  skip_blanks(c);
+  if (c->at < c->end && *c->at == '"') return read_quoted(c, cell);
+  const char *from = c->at;
+  while (!at_line_end(c) && *c->at != c->separator) c->at++;
+  *cell = (Cell){.at = from, .n = (size_t)(c->at - from)};
+  while (cell->n && is_blank(c, cell->at[cell->n - 1])) cell->n--;
+  return true;
+}
+
+// Empty lines are passed over. False at the end of the text.
+static bool next_row(Cursor *c) {
+  while (c->at < c->end && at_line_end(c)) skip_line_end(c);
+  return c->at < c->end;
+}
+
+// After a cell: is there another one in this row?
+static bool next_cell(Cursor *c) {
+  if (c->at < c->end && *c->at == c->separator) {
+    c->at++;
+    return true;
+  }
+  skip_line_end(c);
+  return false;
+}
+
+static Cursor cursor_at_start(const Cursor *c, const char *text) {
+  Cursor start = *c;
+  start.at = text;
+  start.line = 1;
+  return start;
+}
+
+static const char *cell_text(Arena *a, const Cell *cell, size_t *n) {
+  char *text = arena_text(a, cell->at, cell->n);
+  size_t to = 0;
+  for (size_t i = 0; i < cell->n; i++) {
+    text[to++] = cell->at[i];
+    if (cell->quoted && cell->at[i] == '"') i++;
+  }
+  text[to] = 0;
+  *n = to;
+  return text;
+}
+
+static bool same_cell(const Cell *a, const Cell *b) {
+  return a->n == b->n && a->quoted == b->quoted && memcmp(a->at, b->at, a->n) == 0;
+}
+
+static bool is_word_of(const Cell *cell, const char *const *words, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (cell->n == strlen(words[i]) && memcmp(cell->at, words[i], cell->n) == 0) return true;
+  return false;
+}
+
+static bool is_missing(const Cell *cell) { return !cell->n || (cell->n == 1 && *cell->at == '?'); }
+
+// What stands for "no number" among numbers; among words it is one of them.
+static bool seems_missing(const Cell *cell) {
+  static const char *const words[] = {"NA",   "N/A",  "na",   "nan", "NaN",  "NAN",
+                                      "null", "NULL", "None", "inf", "-inf", "Infinity"};
+  return is_word_of(cell, words, COUNT(words));
+}
+
+static const char *scan_digits(const char *p, const char *end, uint64_t *value, int *digits) {
+  for (; p < end && *p >= '0' && *p <= '9'; p++) {
+    if (*value < (uint64_t)1 << 56) *value = *value * 10 + (uint64_t)(*p - '0');
+    if (*value) (*digits)++;
+  }
+  return p;
+}
+
+// number = [+-]? (digits ("." digits?)? | "." digits) ([eE] [+-]? digits)?
+// Up to 15 digits and powers of ten up to 22 are exact, so one rounding is all there is; what is
+// longer goes the long way.
+static bool cell_number(const Cell *cell, double *out) {
+  static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const char *p = cell->at, *end = p + cell->n;
+  uint64_t value = 0, power = 0;
+  int digits = 0, none = 0;
+  bool minus = p < end && *p == '-';
+  if (p < end && (*p == '-' || *p == '+')) p++;
+  const char *whole = p;
+  p = scan_digits(p, end, &value, &digits);
+  bool any = p > whole;
+  int64_t exponent = 0;
+  if (p < end && *p == '.') {
+    const char *from = ++p;
+    p = scan_digits(p, end, &value, &digits);
+    any |= p > from;
+    exponent = -(p - from);
+  }
+  if (!any) return false;
+  if (p < end && (*p == 'e' || *p == 'E')) {
+    bool down = ++p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    const char *from = p;
+    p = scan_digits(p, end, &power, &none);
+    if (p == from) return false;
+    if (power > 10000) power = 10000;
+    exponent += down ? -(int64_t)power : (int64_t)power;
+  }
+  if (p != end) return false;
+  if (digits > 15 || exponent < -22 || exponent > 22) {
+    size_t plus = *cell->at == '+';
+    return number_value(cell->at + plus, cell->n - plus, out);
+  }
+  *out = exponent < 0 ? (double)value / ten[-exponent] : (double)value * ten[exponent];
+  if (minus) *out = -*out;
+  return true;
+}
+
+// -- what is there --------------------------------------------------------------------------------
+static uint32_t count_cells(Cursor *c) {
+  uint32_t n = 0;
+  Cell cell;
+  do
+    if (!read_cell(c, &cell)) return 0;
+  while (n++ < CSV_COLUMNS_LIMIT && next_cell(c));
+  return n;
+}
+
+// The first of tab, semicolon and comma that cuts the first rows into equally many cells; if none
+// does, the one that cuts the first row most often.
+static char find_separator(const Cursor *c) {
+  static const char tried[] = {'\t', ';', ','};
+  const char *ignored;
+  uint32_t most = 1;
+  char best = ',';
+  for (uint32_t i = 0; i < COUNT(tried); i++) {
+    Cursor try = *c;
+    try.separator = tried[i];
+    try.error = &ignored;
+    uint32_t first = 0, rows = 0, n = 0;
+    for (; rows < 10 && next_row(&try); rows++) {
+      n = count_cells(&try);
+      if (!rows) first = n;
+      if (n != first) break;
+    }
+    if (first > 1 && n == first) return tried[i];
+    if (first > most) most = first, best = tried[i];
+  }
+  return best;
+}
+
+static bool first_row(Cursor *c, Found **found, uint32_t *columns) {
+  VEC(Found) all = {0};
+  if (!next_row(c)) return file_error(c->arena, c->error, "the table is empty");
+  do {
+    Found f = {0};
+    double number;
+    if (!read_cell(c, &f.first)) return false;
+    f.first_number = cell_number(&f.first, &number);
+    if (all.n == CSV_COLUMNS_LIMIT)
+      return file_error(c->arena, c->error, "the first row has more than %d cells",
+                        CSV_COLUMNS_LIMIT);
+    vec_push(c->arena, &all, f);
+  } while (next_cell(c));
+  *found = all.at;
+  *columns = all.n;
+  return true;
+}
+
+static bool missing(const Cursor *c, int64_t line, uint32_t column, const Cell *cell) {
+  if (!cell->n)
+    return file_error(c->arena, c->error, "line %lld, column %u: a value is missing",
+                      (long long)line, column + 1);
+  return file_error(c->arena, c->error,
+                    "line %lld, column %u: found `%s`, where a finite number was wanted",
+                    (long long)line, column + 1, text_shown(c->arena, cell->at, cell->n));
+}
+
+static bool look_at_cell(const Cursor *c, int64_t line, uint32_t k, Found *f, const Cell *cell) {
+  double number;
+  if (is_missing(cell)) return missing(c, line, k, cell);
+  if (cell_number(cell, &number)) return true;
+  if (!f->first_number) f->again |= same_cell(&f->first, cell);
+  if (seems_missing(cell)) {
+    if (!f->missing_line) f->missing_line = line, f->missing = *cell;
+    return true;
+  }
+  f->word = true;
+  return true;
+}
+
+static bool row_length(const Cursor *c, int64_t line, uint32_t cells, uint32_t wanted, bool more) {
+  return file_error(c->arena, c->error, "line %lld has %s%u %s, but the first row has %u",
+                    (long long)line, more ? "more than " : "", cells, cells == 1 ? "cell" : "cells",
+                    wanted);
+}
+
+// Every row but the first.
+static bool look_at_rows(Cursor *c, Found *found, uint32_t columns, int64_t *rows) {
+  for (*rows = 0; next_row(c); ++*rows) {
+    int64_t line = c->line;
+    uint32_t k = 0;
+    bool more = true;
+    for (; more && k < columns; k++) {
+      Cell cell;
+      int64_t here = c->line;
+      if (!read_cell(c, &cell) || !look_at_cell(c, here, k, &found[k], &cell)) return false;
+      more = next_cell(c);
+    }
+    if (more || k < columns) return row_length(c, line, k, columns, more);
+  }
+  return true;
+}
+
+static int compare_cells(const void *a, const void *b) {
+  const Cell *x = a, *y = b;
+  int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
+  return order ? order : x->n < y->n ? -1 : x->n > y->n;
+}
+
+static bool all_different(Arena *a, const Found *found, uint32_t columns) {
+  Cell *sorted = NEW_ARRAY(a, Cell, columns);
+  for (uint32_t i = 0; i < columns; i++) sorted[i] = found[i].first;
+  qsort(sorted, columns, sizeof *sorted, compare_cells);
+  for (uint32_t i = 1; i < columns; i++)
+    if (!compare_cells(&sorted[i - 1], &sorted[i])) return false;
+  return true;
+}
+
+static bool first_is_header(Arena *a, const Found *found, uint32_t columns, int64_t below) {
+  bool words = true;
+  for (uint32_t i = 0; i < columns; i++) {
+    if (below && !found[i].first_number && !found[i].word) return true;
+    words &= !found[i].first_number && !found[i].again;
+  }
+  return words && all_different(a, found, columns);
+}
+
+// -- columns --------------------------------------------------------------------------------------
+static const char *column_name(Arena *a, Table *taken, const Cell *cell, uint32_t k) {
+  size_t n = 0;
+  const char *text = cell && cell->n ? cell_text(a, cell, &n) : arena_format(a, "c%u", k + 1);
+  const char *name = text;
+  for (uint32_t i = k + 1; table_get(taken, name, strlen(name)); i += CSV_COLUMNS_LIMIT)
+    name = arena_format(a, "%s_%u", text, i);
+  table_put(taken, name, strlen(name), 1);
+  return name;
+}
+
+// Numbers or words? A column of words may have NA among them, one of numbers may not.
+static bool column_kinds(const Cursor *c, Csv *t, const Found *found) {
+  Table *taken = table_new(c->arena);
+  for (uint32_t k = 0; k < t->columns; k++) {
+    const Found *f = &found[k];
+    CsvColumn *x = &t->column[k];
+    x->name = column_name(c->arena, taken, t->header ? &f->first : NULL, k);
+    x->number = !f->word && (t->header || f->first_number);
+    if (x->number && f->missing_line) return missing(c, f->missing_line, k, &f->missing);
+    if (!t->header && is_missing(&f->first)) return missing(c, c->line, k, &f->first);
+    if (x->number)
+      x->value = NEW_ARRAY(c->arena, double, t->rows);
+    else
+      x->label = NEW_ARRAY(c->arena, uint32_t, t->rows);
+  }
+  return true;
+}
+
+static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const Cell *cell) {
+  size_t n = cell->n;
+  const char *plain = cell->at;
+  if (!x->label) return;
+  if (cell->quoted && memchr(plain, '"', n)) plain = cell_text(a, cell, &n);
+  Id id = table_get(words, plain, n);
+  if (!id && table_count(words) == CSV_WORDS_LIMIT) {
+    x->label = NULL; // too many to be labels
+    return;
+  }
+  if (!id) table_put(words, plain, n, id = table_count(words) + 1);
+  x->label[row] = id - 1;
+}
+
+static void read_rows(Cursor *c, Csv *t, Table **words) {
+  for (int64_t row = 0; row < t->rows && next_row(c); row++) {
+    for (uint32_t k = 0; k < t->columns; k++, next_cell(c)) {
+      Cell cell;
+      CsvColumn *x = &t->column[k];
+      bool good = read_cell(c, &cell);
+      if (x->number)
+        good &= cell_number(&cell, &x->value[row]);
+      else
+        take_word(c->arena, x, words[k], row, &cell);
+      assert(good), (void)good; // as it was when it was looked at
+    }
+  }
+}
+
+typedef struct {
+  const char *text;
+  uint32_t was;
+} Word;
+
+static int compare_words(const void *a, const void *b) {
+  return strcmp(((const Word *)a)->text, ((const Word *)b)->text);
+}
+
+// Words in the order of the alphabet, so that a label does not depend on the order of the rows.
+static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows) {
+  uint32_t n = table_count(words);
+  Word *sorted = NEW_ARRAY(a, Word, n);
+  uint32_t *place = NEW_ARRAY(a, uint32_t, n);
+  const char **text = NEW_ARRAY(a, const char *, n);
+  for (uint32_t i = 0; i < n; i++) {
+    size_t length;
+    const char *key = table_key(words, i, &length);
+    sorted[i] = (Word){arena_text(a, key, length), i};
+  }
+  qsort(sorted, n, sizeof *sorted, compare_words);
+  for (uint32_t i = 0; i < n; i++) place[sorted[i].was] = i, text[i] = sorted[i].text;
+  for (int64_t r = 0; r < rows; r++) x->label[r] = place[x->label[r]];
+  x->labels = n;
+  x->words = text;
+}
+
+static bool read_columns(Cursor *c, Csv *t, const Found *found) {
+  Table **words = NEW_ARRAY(c->arena, Table *, t->columns);
+  t->column = NEW_ARRAY(c->arena, CsvColumn, t->columns);
+  next_row(c);
+  if (!column_kinds(c, t, found)) return false;
+  for (uint32_t k = 0; k < t->columns; k++)
+    if (!t->column[k].number) words[k] = table_new(c->arena);
+  if (t->header) count_cells(c);
+  read_rows(c, t, words);
+  for (uint32_t k = 0; k < t->columns; k++)
+    if (t->column[k].label) sort_words(c->arena, &t->column[k], words[k], t->rows);
+  return true;
+}
+
+bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char **error) {
+  size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  const char *zero = n ? memchr(text, 0, n) : NULL;
+  if (zero) return file_error(a, error, "byte %zu is zero: this is no text", (size_t)(zero - text));
+  Cursor c = {.arena = a, .error = error, .at = text + mark, .end = text + n, .line = 1};
+  Csv t = {0};
+  Found *found = NULL;
+  c.separator = t.separator = find_separator(&c);
+  Cursor start = cursor_at_start(&c, text + mark);
+  if (!first_row(&c, &found, &t.columns)) return false;
+  if (!look_at_rows(&c, found, t.columns, &t.rows)) return false;
+  t.header = first_is_header(a, found, t.columns, t.rows);
+  if (!t.header) t.rows++;
+  if (!t.rows) return file_error(a, error, "the table has names of columns, but no rows");
+  if (!read_columns(&start, &t, found)) return false;
+  *out = t;
+  return true;
+}

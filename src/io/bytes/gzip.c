@@ -1,0 +1,189 @@
+// Bytes that were packed with deflate: gzip files, and the entries of a zip archive.
+//
+// Packed bytes come in, all that they stand for goes out, or a message. A gzip file says at its end
+// how long it is unpacked; that is only a first guess of the room to take, bounded by the limit of
+// the caller and by what deflate can do at most, and zlib compares it, and the check sum, with what
+// came out. Several members one after the other are one file, and zeros after the last are padding.
+//
+// Everything zlib remembers is in an arena of its own, so that running out of memory leaves nothing
+// behind.
+#define _DEFAULT_SOURCE
+#include "io/bytes/bytes.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+enum { DEFLATE_RATIO = 1032, CHUNK = 1 << 30, KEEP_BYTES = 1 << 20 };
+
+static void *take(void *arena, unsigned items, unsigned size) {
+  return arena_alloc(arena, (size_t)items * size);
+}
+
+static void give(void *arena, void *at) { (void)arena, (void)at; }
+
+// One stream. Counts of zlib are 32 bits wide, so both sides are fed in chunks.
+typedef struct {
+  z_stream z;
+  const uint8_t *in;
+  size_t in_left;
+  uint8_t *out;
+  size_t cap, n;
+} Stream;
+
+static int stream_more(Stream *s) {
+  size_t room = s->cap - s->n, in = s->in_left < CHUNK ? s->in_left : CHUNK;
+  if (room > CHUNK) room = CHUNK;
+  s->z.next_in = s->in;
+  s->z.avail_in = (unsigned)in;
+  s->z.next_out = s->out + s->n;
+  s->z.avail_out = (unsigned)room;
+  int r = inflate(&s->z, Z_NO_FLUSH);
+  s->in += in - s->z.avail_in;
+  s->in_left -= in - s->z.avail_in;
+  s->n += room - s->z.avail_out;
+  return r;
+}
+
+static bool stream_wrong(Arena *a, const Stream *s, int r, const char **error) {
+  if (r == Z_OK || (r == Z_BUF_ERROR && !s->in_left))
+    return file_error(a, error, "it ends in the middle, after %zu bytes unpacked", s->n);
+  return file_error(a, error, "it is damaged: %s, after %zu bytes unpacked",
+                    s->z.msg ? s->z.msg : "it cannot be unpacked", s->n);
+}
+
+bool bytes_are_gzip(const void *bytes, size_t n) {
+  const uint8_t *p = bytes;
+  return n >= 2 && p[0] == 0x1f && p[1] == 0x8b;
+}
+
+size_t unpack_limit(size_t n) {
+  const size_t more = (size_t)64 << 20;
+  return n > (SIZE_MAX - more) / 10 ? SIZE_MAX : 10 * n + more;
+}
+
+static size_t first_room(const uint8_t *p, size_t n, size_t limit) {
+  size_t says = n < 18 ? 0
+                       : (size_t)p[n - 4] | (size_t)p[n - 3] << 8 | (size_t)p[n - 2] << 16 |
+                             (size_t)p[n - 1] << 24;
+  if (says > limit) says = limit;
+  if (says / DEFLATE_RATIO > n) says = n * DEFLATE_RATIO;
+  return says + 64;
+}
+
+static void stream_grow(Arena *a, Stream *s, size_t limit) {
+  size_t cap = s->cap > limit / 2 ? limit + 1 : 2 * s->cap + 4096;
+  uint8_t *bigger = arena_alloc(a, cap);
+  memcpy(bigger, s->out, s->n);
+  s->out = bigger;
+  s->cap = cap;
+}
+
+// What follows a member: another one, padding, or something that does not belong there.
+static bool member_follows(Arena *a, Stream *s, bool *more, const char **error) {
+  *more = bytes_are_gzip(s->in, s->in_left);
+  if (*more) return inflateReset(&s->z) == Z_OK;
+  for (size_t i = 0; i < s->in_left; i++)
+    if (s->in[i])
+      return file_error(a, error, "%zu bytes follow that are not packed by gzip", s->in_left);
+  return true;
+}
+
+static bool unpack(Arena *a, Stream *s, size_t limit, const char **error) {
+  for (bool more = true; more;) {
+    int r = stream_more(s);
+    if (s->n > limit)
+      return file_error(
+          a, error,
+          "it unpacks to more than %zu bytes: unpack it with gunzip, plain files have "
+          "no limit",
+          limit);
+    if (r == Z_STREAM_END) {
+      if (!member_follows(a, s, &more, error)) return false;
+    } else if (s->n == s->cap && (r == Z_OK || r == Z_BUF_ERROR)) {
+      stream_grow(a, s, limit);
+    } else if (r != Z_OK || !s->in_left) {
+      return stream_wrong(a, s, r, error);
+    }
+  }
+  return true;
+}
+
+bool gzip_read_bytes(Arena *a, const void *bytes, size_t n, size_t limit, View *out,
+                     const char **error) {
+  if (!bytes_are_gzip(bytes, n))
+    return file_error(a, error, "it begins with `%s`, where a gzip file begins with \\x1f\\x8b",
+                      text_shown(a, bytes, n < 2 ? n : 2));
+  if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
+  Arena *scratch = arena_child(a);
+  Stream s = {.z = {.zalloc = take, .zfree = give, .opaque = scratch}, .in = bytes, .in_left = n};
+  s.cap = first_room(bytes, n, limit);
+  s.out = arena_alloc(a, s.cap);
+  bool good = inflateInit2(&s.z, 15 + 16) == Z_OK ? unpack(a, &s, limit, error)
+                                                  : file_error(a, error, "zlib does not start");
+  arena_free(scratch);
+  *out = (View){s.out, s.n};
+  return good;
+}
+
+bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t want,
+                   const char **error) {
+  uint8_t beyond; // one byte that must stay unused; also a place to write when `want` is 0
+  Arena *scratch = arena_child(a);
+  Stream s = {.z = {.zalloc = take, .zfree = give, .opaque = scratch}, .in = bytes, .in_left = n};
+  s.out = to;
+  s.cap = want;
+  int r = inflateInit2(&s.z, -15);
+  while (r == Z_OK && s.n < want) r = stream_more(&s);
+  if (r == Z_OK) { // the end mark may be still to come
+    s.z.next_in = s.in, s.z.avail_in = (unsigned)(s.in_left < CHUNK ? s.in_left : CHUNK);
+    s.z.next_out = &beyond, s.z.avail_out = 1;
+    r = inflate(&s.z, Z_FINISH);
+    if (!s.z.avail_out) r = Z_DATA_ERROR;
+  }
+  bool good = r == Z_STREAM_END && s.n == want;
+  arena_free(scratch);
+  return good || file_error(a, error, "its packed bytes do not unpack to just %zu bytes", want);
+}
+
+// Where the unpacked bytes of a file are kept: told apart by its place, its time and the check sum
+// at its end. NULL: they are not.
+static const char *kept_at(Arena *a, const char *path, const FileText *f) {
+  struct stat s;
+  char real[4096];
+  uint64_t sum = 0xCBF29CE484222325u;
+  const char *error, *folder;
+  if (f->n < KEEP_BYTES || stat(path, &s) || !realpath(path, real)) return NULL;
+  folder = cache_folder(a, NULL, &error);
+  if (!folder) return NULL;
+  for (const char *c = real; *c; c++) sum = (sum ^ (unsigned char)*c) * 0x100000001B3u;
+  uint32_t check;
+  memcpy(&check, f->text + f->n - 8, sizeof check);
+  return arena_format(a, "%s/%016llx-%08x-%llx-%llx.unpacked", folder, (unsigned long long)sum,
+                      check, (unsigned long long)f->n, (unsigned long long)s.st_mtime);
+}
+
+static bool take_kept(Arena *a, const char *kept, const FileText *f, View *out) {
+  uint32_t length;
+  memcpy(&length, f->text + f->n - 4, sizeof length); // the length, modulo 2^32
+  FileText k = kept ? file_map(a, kept) : (FileText){0};
+  if (!k.text || (uint32_t)k.n != length) return false;
+  *out = (View){(const uint8_t *)k.text, k.n};
+  return true;
+}
+
+bool file_view(Arena *a, const char *path, View *out, const char **error) {
+  FileText f = file_map(a, path);
+  if (!f.text) return file_error(a, error, "cannot read %s: %s", path, f.error);
+  *out = (View){(const uint8_t *)f.text, f.n};
+  if (!bytes_are_gzip(f.text, f.n)) return true;
+  const char *kept = kept_at(a, path, &f);
+  if (take_kept(a, kept, &f, out)) return true;
+  if (!gzip_read_bytes(a, f.text, f.n, unpack_limit(f.n), out, error))
+    return file_error(a, error, "%s: %s", path, *error);
+  if (kept)
+    file_write(a, kept, out->at, out->n); // a help for the next time: if it fails, nothing is lost
+  return true;
+}

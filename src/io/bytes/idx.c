@@ -1,0 +1,61 @@
+// The idx form, in which MNIST and its relatives come.
+//
+//   0 0 | type of a number | number of axes | length of each axis | numbers
+//    2           1                 1               4 each           all big-endian, the last axis
+//    fastest
+//
+// Bytes come in, a Raw goes out that points into them. The lengths must agree with the bytes that
+// are there, to the byte.
+#include "io/bytes/bytes.h"
+
+static bool idx_kind(uint8_t code, ElementKind *kind) {
+  switch (code) {
+  case 0x08: *kind = EL_U8; return true;
+  case 0x09: *kind = EL_I8; return true;
+  case 0x0b: *kind = EL_I16; return true;
+  case 0x0c: *kind = EL_I32; return true;
+  case 0x0d: *kind = EL_F32; return true;
+  case 0x0e: *kind = EL_F64; return true;
+  default: return false;
+  }
+}
+
+bool bytes_are_idx(const void *bytes, size_t n) {
+  const uint8_t *p = bytes;
+  ElementKind kind;
+  return n >= 4 && !p[0] && !p[1] && idx_kind(p[2], &kind) && p[3] && p[3] <= IDX_RANK_LIMIT;
+}
+
+bool idx_look(Arena *a, const void *bytes, size_t n, Raw *out, const char **error) {
+  const uint8_t *p = bytes;
+  Raw x = {.name = "", .big_endian = true};
+  if (n < 4 || p[0] || p[1])
+    return file_error(a, error, "it begins with `%s`, where an idx file begins with two zeros",
+                      text_shown(a, bytes, n < 4 ? n : 4));
+  if (!idx_kind(p[2], &x.kind))
+    return file_error(a, error,
+                      "its numbers are of type 0x%02x, where one of 08 09 0b 0c 0d 0e was wanted",
+                      p[2]);
+  x.rank = p[3];
+  if (!x.rank || x.rank > IDX_RANK_LIMIT)
+    return file_error(a, error, "it has %u axes, where 1 to %d were wanted", x.rank,
+                      IDX_RANK_LIMIT);
+  size_t head = 4 + 4 * (size_t)x.rank;
+  if (n < head) return file_error(a, error, "it has %zu bytes and ends inside its header", n);
+  x.shape = NEW_ARRAY(a, int64_t, x.rank);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    const uint8_t *q = p + 4 + 4 * i;
+    x.shape[i] =
+        (int64_t)((uint32_t)q[0] << 24 | (uint32_t)q[1] << 16 | (uint32_t)q[2] << 8 | q[3]);
+  }
+  const char *type = raw_type(a, &x);
+  if (!array_count(x.rank, x.shape, &x.count))
+    return file_error(a, error, "the header says %s, more than any memory holds", type);
+  uint64_t size = (uint64_t)x.count * element_info[x.kind].bytes;
+  if (size != n - head)
+    return file_error(a, error, "the header says %s, %llu bytes, but %s%zu follow", type,
+                      (unsigned long long)size, n - head < size ? "only " : "", n - head);
+  x.bytes = p + head;
+  *out = x;
+  return true;
+}

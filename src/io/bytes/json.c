@@ -1,0 +1,485 @@
+// Text to values: strict JSON, and arrays as typed on the command line.
+//
+// JSON comes in as bytes and goes out as one array of nodes, a parent before its children, so that
+// a tree costs 16 bytes a value and is walked by adding. The text is read twice by the same
+// functions: the first time nodes and decoded strings are only counted, the second time they are
+// put into memory of just that size. Nothing is taken before the whole text is known to be good,
+// except for repeated keys, which are found at last by sorting the keys of each object.
+//
+// Strict: no comments, no trailing commas, no NaN, no leading zeros, valid UTF-8, no half
+// surrogates, at most 64 levels, one value and white space.
+//
+// An array is numbers in nested brackets. The first row that ends on each level sets the length of
+// all others there, and the first number or empty row sets the rank.
+#include "io/bytes/bytes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NUMBER_LIMIT = 1100 }; // characters; the longest exact double has 1077
+
+typedef struct {
+  Arena *arena;
+  const char *text;
+  size_t n, at;
+  uint32_t depth;
+  Json *node; // NULL while counting
+  Json spare; // what is written to while counting
+  uint32_t count;
+  char *pool; // NULL while counting
+  size_t used;
+  const char **error;
+} Reader;
+
+size_t character_length(const char *text, size_t n) {
+  const unsigned char *p = (const unsigned char *)text;
+  if (!n) return 0;
+  if (p[0] < 0x80) return 1;
+  size_t length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+  if (p[0] < 0xC2 || p[0] > 0xF4 || length > n) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((p[i] & 0xC0) != 0x80) return 0;
+  if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // longer than needed
+  if (p[0] == 0xED && p[1] > 0x9F) return 0; // a surrogate
+  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
+  if (p[0] == 0xF4 && p[1] > 0x8F) return 0; // beyond the last character
+  return length;
+}
+
+bool text_is_utf8(const char *text, size_t n) {
+  for (size_t at = 0, length; at < n; at += length)
+    if (!(length = character_length(text + at, n - at))) return false;
+  return true;
+}
+
+static bool is_control(const char *text) { // of the terminal
+  unsigned char c = (unsigned char)text[0];
+  return c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)text[1] < 0xA0);
+}
+
+const char *text_shown(Arena *a, const char *text, size_t n) {
+  enum { LONG = 40 };
+  Buf b = buf_new(a);
+  for (size_t at = 0, length; at < n; at += length) {
+    if (at >= LONG) {
+      buf_text(&b, "…");
+      break;
+    }
+    length = character_length(text + at, n - at);
+    if (length && !is_control(text + at)) {
+      buf_add(&b, text + at, length);
+    } else {
+      length = 1;
+      buf_printf(&b, "\\x%02x", (unsigned char)text[at]);
+    }
+  }
+  return b.at;
+}
+
+static int peek(const Reader *r) { return r->at < r->n ? (unsigned char)r->text[r->at] : -1; }
+
+static bool wanted(Reader *r, const char *what) {
+  if (r->at >= r->n)
+    return file_error(r->arena, r->error, "the text ends after %zu bytes, where %s was wanted",
+                      r->n, what);
+  size_t length = character_length(r->text + r->at, r->n - r->at);
+  const char *found = text_shown(r->arena, r->text + r->at, length ? length : 1);
+  return file_error(r->arena, r->error, "at byte %zu: found `%s`, where %s was wanted", r->at,
+                    found, what);
+}
+
+static bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+
+static void skip_space(Reader *r) {
+  while (is_space(peek(r))) r->at++;
+}
+
+static bool take(Reader *r, char c) {
+  if (peek(r) != (unsigned char)c) return false;
+  r->at++;
+  return true;
+}
+
+static Json *node_new(Reader *r, JsonKind kind) {
+  Json *node = r->node ? &r->node[r->count] : &r->spare;
+  r->count++;
+  *node = (Json){.kind = (uint8_t)kind};
+  return node;
+}
+
+// The value of a number that has been scanned; false when a double cannot hold it.
+bool number_value(const char *text, size_t n, double *out) {
+  char copy[NUMBER_LIMIT + 1], *end;
+  if (n > NUMBER_LIMIT) return false;
+  memcpy(copy, text, n);
+  copy[n] = 0;
+  *out = strtod(copy, &end);
+  return n && end == copy + n && !isinf(*out);
+}
+
+static bool skip_digits(Reader *r) {
+  if (!is_digit(peek(r))) return wanted(r, "a digit");
+  while (is_digit(peek(r))) r->at++;
+  return true;
+}
+
+// number = "-"? ("0" | [1-9] digits) ("." digits)? ([eE] [+-]? digits)?
+static bool read_number(Reader *r) {
+  size_t from = r->at;
+  Json *node = node_new(r, JSON_NUMBER);
+  node->natural = peek(r) != '-';
+  take(r, '-');
+  if (!take(r, '0') && !skip_digits(r)) return false;
+  if (take(r, '.')) {
+    node->natural = false;
+    if (!skip_digits(r)) return false;
+  }
+  if (take(r, 'e') || take(r, 'E')) {
+    node->natural = false;
+    if (!take(r, '+')) take(r, '-');
+    if (!skip_digits(r)) return false;
+  }
+  if (number_value(r->text + from, r->at - from, &node->number)) return true;
+  return file_error(r->arena, r->error, "at byte %zu: the number %s does not fit a double", from,
+                    text_shown(r->arena, r->text + from, r->at - from));
+}
+
+static void put_byte(Reader *r, uint32_t byte) {
+  if (r->pool) r->pool[r->used] = (char)(unsigned char)byte;
+  r->used++;
+}
+
+static void put_character(Reader *r, uint32_t c) {
+  if (c < 0x80) {
+    put_byte(r, c);
+  } else if (c < 0x800) {
+    put_byte(r, 0xC0 | c >> 6);
+    put_byte(r, 0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    put_byte(r, 0xE0 | c >> 12);
+    put_byte(r, 0x80 | (c >> 6 & 0x3F));
+    put_byte(r, 0x80 | (c & 0x3F));
+  } else {
+    put_byte(r, 0xF0 | c >> 18);
+    put_byte(r, 0x80 | (c >> 12 & 0x3F));
+    put_byte(r, 0x80 | (c >> 6 & 0x3F));
+    put_byte(r, 0x80 | (c & 0x3F));
+  }
+}
+
+static bool read_hex4(Reader *r, uint32_t *out) {
+  *out = 0;
+  for (int i = 0; i < 4; i++, r->at++) {
+    int c = peek(r), low = c | 0x20;
+    if (is_digit(c))
+      *out = *out * 16 + (uint32_t)(c - '0');
+    else if (c > 0 && low >= 'a' && low <= 'f')
+      *out = *out * 16 + (uint32_t)(low - 'a' + 10);
+    else
+      return wanted(r, "a hexadecimal digit");
+  }
+  return true;
+}
+
+// After "\u": one unit, or the two halves of a character beyond U+FFFF.
+static bool read_unicode(Reader *r) {
+  uint32_t high, low;
+  size_t from = r->at - 2;
+  if (!read_hex4(r, &high)) return false;
+  bool pair = high >= 0xD800 && high < 0xDC00;
+  if (pair) {
+    if (!take(r, '\\') || !take(r, 'u')) return wanted(r, "the second half of a surrogate pair");
+    if (!read_hex4(r, &low)) return false;
+    pair = low >= 0xDC00 && low < 0xE000;
+    if (pair) high = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+  }
+  if (!pair && high >= 0xD800 && high < 0xE000)
+    return file_error(r->arena, r->error, "at byte %zu: half of a surrogate pair", from);
+  put_character(r, high);
+  return true;
+}
+
+static bool read_escape(Reader *r) {
+  static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+  if (take(r, 'u')) return read_unicode(r);
+  int c = peek(r);
+  const char *place = c > 0 ? strchr(from, c) : NULL;
+  if (!place) return wanted(r, "an escape: one of \" \\ / b f n r t u");
+  put_byte(r, (unsigned char)to[place - from]);
+  r->at++;
+  return true;
+}
+
+static bool read_text(Reader *r) {
+  Json *node = node_new(r, JSON_TEXT);
+  size_t from = r->used;
+  if (!take(r, '"')) return wanted(r, "a key in quotes");
+  while (!take(r, '"')) {
+    if (take(r, '\\')) {
+      if (!read_escape(r)) return false;
+      continue;
+    }
+    size_t length = character_length(r->text + r->at, r->n - r->at);
+    if (!length) return wanted(r, peek(r) < 0 ? "a closing quote" : "a UTF-8 character");
+    if (peek(r) < 0x20) return wanted(r, "an escaped control character");
+    while (length--) put_byte(r, (unsigned char)r->text[r->at++]);
+  }
+  node->n = (uint32_t)(r->used - from);
+  node->text = r->pool ? r->pool + from : "";
+  put_byte(r, 0);
+  return true;
+}
+
+static bool read_value(Reader *r);
+
+static bool read_pair(Reader *r) {
+  skip_space(r);
+  if (!read_text(r)) return false;
+  skip_space(r);
+  if (!take(r, ':')) return wanted(r, "`:`");
+  return read_value(r);
+}
+
+// list = "[" (value ("," value)*)? "]"    object = "{" (text ":" value ("," …)*)? "}"
+static bool read_items(Reader *r, JsonKind kind) {
+  char close = kind == JSON_LIST ? ']' : '}';
+  uint32_t from = r->count;
+  Json *node = node_new(r, kind);
+  if (r->depth == JSON_DEPTH_LIMIT)
+    return file_error(r->arena, r->error, "at byte %zu: nested deeper than %d levels", r->at,
+                      JSON_DEPTH_LIMIT);
+  r->depth++;
+  r->at++;
+  skip_space(r);
+  uint32_t n = 0;
+  for (; !take(r, close); n++) {
+    if (n && !take(r, ',')) return wanted(r, kind == JSON_LIST ? "`,` or `]`" : "`,` or `}`");
+    if (!(kind == JSON_LIST ? read_value(r) : read_pair(r))) return false;
+    skip_space(r);
+  }
+  r->depth--;
+  node->n = n;
+  node->nodes = r->count - from;
+  return true;
+}
+
+static bool read_word(Reader *r) {
+  static const struct {
+    const char *text;
+    JsonKind kind;
+  } words[] = {{"null", JSON_NULL}, {"false", JSON_FALSE}, {"true", JSON_TRUE}};
+  for (uint32_t i = 0; i < COUNT(words); i++) {
+    size_t n = strlen(words[i].text);
+    if (r->n - r->at < n || memcmp(r->text + r->at, words[i].text, n) != 0) continue;
+    node_new(r, words[i].kind);
+    r->at += n;
+    return true;
+  }
+  return wanted(r, "a value");
+}
+
+static bool read_value(Reader *r) {
+  skip_space(r);
+  int c = peek(r);
+  if (c == '{') return read_items(r, JSON_OBJECT);
+  if (c == '[') return read_items(r, JSON_LIST);
+  if (c == '"') return read_text(r);
+  if (c == '-' || is_digit(c)) return read_number(r);
+  return read_word(r);
+}
+
+static bool read_all(Reader *r) {
+  r->at = r->used = r->count = r->depth = 0;
+  if (!read_value(r)) return false;
+  skip_space(r);
+  return r->at == r->n || wanted(r, "the end");
+}
+
+static int key_order(const void *left, const void *right) {
+  const Json *a = *(const Json *const *)left, *b = *(const Json *const *)right;
+  if (a->n != b->n) return a->n < b->n ? -1 : 1;
+  return memcmp(a->text, b->text, a->n);
+}
+
+static bool keys_differ(Reader *r, const Json *object, const Json **keys) {
+  const Json *key = json_first(object);
+  for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1)) keys[i] = key;
+  qsort(keys, object->n, sizeof *keys, key_order);
+  for (uint32_t i = 1; i < object->n; i++)
+    if (key_order(&keys[i - 1], &keys[i]) == 0)
+      return file_error(r->arena, r->error, "the key `%s` stands twice in one object",
+                        text_shown(r->arena, keys[i]->text, keys[i]->n));
+  return true;
+}
+
+static bool all_keys_differ(Reader *r) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < r->count; i++)
+    if (r->node[i].kind == JSON_OBJECT && r->node[i].n > most) most = r->node[i].n;
+  if (most < 2) return true;
+  const Json **keys = NEW_ARRAY(r->arena, const Json *, most);
+  for (uint32_t i = 0; i < r->count; i++)
+    if (r->node[i].kind == JSON_OBJECT && !keys_differ(r, &r->node[i], keys)) return false;
+  return true;
+}
+
+const Json *json_read(Arena *a, const char *text, size_t n, const char **error) {
+  Reader r = {.arena = a, .text = text, .n = n, .error = error};
+  if (n > UINT32_MAX) {
+    file_error(a, error, "the text has %zu bytes, more than JSON of 4 GB", n);
+    return NULL;
+  }
+  if (!read_all(&r)) return NULL;
+  r.pool = arena_alloc(a, r.used + 1);
+  r.node = NEW_ARRAY(a, Json, r.count);
+  if (!read_all(&r) || !all_keys_differ(&r)) return NULL;
+  return r.node;
+}
+
+const Json *json_first(const Json *v) { return v + 1; }
+
+const Json *json_next(const Json *v) {
+  return v + (v->kind == JSON_LIST || v->kind == JSON_OBJECT ? v->nodes : 1);
+}
+
+const Json *json_get(const Json *object, const char *name) {
+  if (object->kind != JSON_OBJECT) return NULL;
+  size_t n = strlen(name);
+  const Json *key = json_first(object);
+  for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1))
+    if (key->n == n && memcmp(key->text, name, n) == 0) return key + 1;
+  return NULL;
+}
+
+// Arrays as typed.
+
+typedef struct {
+  Arena *arena;
+  const char *text;
+  size_t at;
+  bool ranked; // the rank is known
+  uint32_t rank;
+  int64_t shape[ARRAY_RANK_LIMIT]; // -1 = not known yet
+  int64_t index[ARRAY_RANK_LIMIT]; // where we are
+  double *data;
+  int64_t count;
+  const char **error;
+} Rows;
+
+static void rows_space(Rows *r) {
+  while (is_space(r->text[r->at])) r->at++;
+}
+
+static bool rows_wanted(Rows *r, const char *what) {
+  const char *rest = r->text + r->at;
+  if (!*rest) return file_error(r->arena, r->error, "the array ends where %s was wanted", what);
+  size_t n = strcspn(rest, " \t\r\n,[]");
+  return file_error(r->arena, r->error,
+                    "at character %zu of the array: found `%s`, where %s was wanted", r->at + 1,
+                    text_shown(r->arena, rest, n ? n : 1), what);
+}
+
+// "2.1": the first part of the second row, counted from 1
+static const char *row_name(Rows *r, uint32_t depth, bool first) {
+  Buf b = buf_new(r->arena);
+  for (uint32_t i = 0; i < depth; i++)
+    buf_printf(&b, "%s%lld", i ? "." : "", first ? 1LL : (long long)r->index[i] + 1);
+  return b.at;
+}
+
+static bool row_end(Rows *r, uint32_t depth, int64_t n) {
+  if (r->shape[depth] < 0) r->shape[depth] = n;
+  if (r->shape[depth] == n) return true;
+  return file_error(r->arena, r->error, "row %s has length %lld, but row %s has length %lld",
+                    row_name(r, depth, false), (long long)n, row_name(r, depth, true),
+                    (long long)r->shape[depth]);
+}
+
+static bool rank_is(Rows *r, uint32_t rank) {
+  if (!r->ranked) r->rank = rank;
+  r->ranked = true;
+  return r->rank == rank;
+}
+
+// entry = "nan" | [+-]? ("inf" | decimal)
+static bool read_entry(Rows *r, uint32_t depth) {
+  const char *text = r->text + r->at;
+  size_t sign = *text == '-' || *text == '+';
+  size_t n = strcspn(text, " \t\r\n,[]");
+  double *to = &r->data[r->count];
+  if (n == 3 && memcmp(text, "nan", 3) == 0)
+    *to = NAN;
+  else if (n == sign + 3 && memcmp(text + sign, "inf", 3) == 0)
+    *to = *text == '-' ? -INFINITY : INFINITY;
+  else if (strspn(text, "0123456789.eE+-") != n || !number_value(text, n, to))
+    return rows_wanted(r, r->ranked && depth < r->rank ? "`[`" : "a number");
+  if (!rank_is(r, depth)) return rows_wanted(r, "`[`");
+  r->at += n;
+  r->count++;
+  return true;
+}
+
+// rows = entry | "[" (rows ("," rows)*)? "]"
+static bool read_rows(Rows *r, uint32_t depth) {
+  rows_space(r);
+  if (r->text[r->at] != '[') return read_entry(r, depth);
+  if (r->ranked && depth == r->rank) return rows_wanted(r, "a number");
+  if (depth == ARRAY_RANK_LIMIT)
+    return file_error(r->arena, r->error, "an array of more than %d axes", ARRAY_RANK_LIMIT);
+  r->at++;
+  rows_space(r);
+  if (r->text[r->at] == ']') {
+    r->at++;
+    rank_is(r, depth + 1);
+    return row_end(r, depth, 0);
+  }
+  for (int64_t n = 0;;) {
+    r->index[depth] = n++;
+    if (!read_rows(r, depth + 1)) return false;
+    rows_space(r);
+    char c = r->text[r->at];
+    if (c != ',' && c != ']') return rows_wanted(r, "`,` or `]`");
+    r->at++;
+    if (c == ']') return row_end(r, depth, n);
+  }
+}
+
+bool array_parse(Arena *a, const char *text, Array *out, const char **error) {
+  Rows r = {.arena = a, .text = text, .error = error};
+  size_t most = 1;
+  for (const char *p = text; *p; p++) most += *p == ',';
+  for (uint32_t i = 0; i < ARRAY_RANK_LIMIT; i++) r.shape[i] = -1;
+  r.data = NEW_ARRAY(a, double, most);
+  if (!read_rows(&r, 0)) return false;
+  rows_space(&r);
+  if (r.text[r.at]) return rows_wanted(&r, "the end");
+  *out = (Array){.name = "", .rank = r.rank, .count = r.count, .data = r.data, .kind = EL_F64};
+  out->shape = arena_copy(a, r.shape, r.rank * sizeof *r.shape);
+  return true;
+}
+
+// Rows under each other, the innermost in a line.
+static void print_rows(Buf *b, const Array *x, uint32_t depth, int64_t *at, bool json) {
+  if (depth == x->rank) {
+    double number = x->data[(*at)++];
+    bool quoted = json && !isfinite(number); // JSON has no word for it
+    if (quoted) buf_char(b, '"');
+    buf_number(b, number);
+    if (quoted) buf_char(b, '"');
+    return;
+  }
+  buf_char(b, '[');
+  for (int64_t i = 0; i < x->shape[depth]; i++) {
+    if (i) buf_text(b, depth + 1 < x->rank ? ",\n" : ", ");
+    if (i && depth + 1 < x->rank)
+      for (uint32_t k = 0; k <= depth; k++) buf_char(b, ' ');
+    print_rows(b, x, depth + 1, at, json);
+  }
+  buf_char(b, ']');
+}
+
+void array_print(Buf *b, const Array *x, bool json) {
+  int64_t at = 0;
+  print_rows(b, x, 0, &at, json);
+}

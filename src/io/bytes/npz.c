@@ -1,0 +1,230 @@
+// A zip archive of npy files, as NumPy's savez and savez_compressed write it.
+//
+//   entry entry … | directory | [zip64 end, its locator] | end
+//
+// The directory at the end says what there is; an entry's own header is believed only about its
+// length. Entries that are stored are looked at where they lie, packed ones are unpacked. Names are
+// keys and never paths of the disk: one with a slash, a backslash or a zero is refused. Each
+// entry's check sum is compared. All that is unpacked together stays below 10 times the file and 64
+// MB.
+#include "io/bytes/bytes.h"
+
+#include <zlib.h>
+
+enum {
+  END_BYTES = 22,
+  END64_BYTES = 56,
+  LOCATOR_BYTES = 20,
+  DIRECTORY_BYTES = 46,
+  LOCAL_BYTES = 30,
+  ENTRIES_LIMIT = 1 << 16,
+};
+
+typedef struct {
+  Arena *arena;
+  const uint8_t *at;
+  size_t n;
+  const char **error;
+  uint64_t entries, directory, directory_bytes; // how many; where
+  size_t room;                                  // how much may still be unpacked
+  uint64_t left; // bytes that no entry was found in yet: entries do not share them
+} Zip;
+
+typedef struct {
+  const char *name;
+  uint32_t method, crc;
+  uint64_t packed, size, local;
+} Entry;
+
+static uint64_t number(const uint8_t *p, uint32_t bytes) {
+  uint64_t x = 0;
+  for (uint32_t i = 0; i < bytes; i++) x |= (uint64_t)p[i] << 8 * i;
+  return x;
+}
+
+static bool inside(const Zip *z, uint64_t from, uint64_t bytes) {
+  return from <= z->n && bytes <= z->n - from;
+}
+
+static bool wrong(const Zip *z, const char *what) {
+  return file_error(z->arena, z->error, "the zip archive is damaged: %s", what);
+}
+
+bool bytes_are_zip(const void *bytes, size_t n) {
+  return n >= 4 && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0);
+}
+
+// The end may be followed by a comment, whose length it tells.
+static bool find_end(const Zip *z, size_t *at) {
+  for (size_t back = END_BYTES; back <= z->n && back <= END_BYTES + 0xffff; back++) {
+    const uint8_t *p = z->at + z->n - back;
+    if (memcmp(p, "PK\5\6", 4) || END_BYTES + number(p + 20, 2) != back) continue;
+    *at = z->n - back;
+    return true;
+  }
+  return false;
+}
+
+// A count or place that does not fit the old end is in the new one.
+static bool read_end64(Zip *z, size_t end) {
+  if (end < LOCATOR_BYTES || memcmp(z->at + end - LOCATOR_BYTES, "PK\6\7", 4) != 0)
+    return wrong(z, "the end that large archives have is missing");
+  uint64_t at = number(z->at + end - LOCATOR_BYTES + 8, 8);
+  if (!inside(z, at, END64_BYTES) || memcmp(z->at + at, "PK\6\6", 4) != 0)
+    return wrong(z, "the end that large archives have is not where it should be");
+  z->entries = number(z->at + at + 32, 8);
+  z->directory_bytes = number(z->at + at + 40, 8);
+  z->directory = number(z->at + at + 48, 8);
+  return true;
+}
+
+static bool read_end(Zip *z) {
+  size_t end;
+  if (!find_end(z, &end)) return wrong(z, "its end is missing");
+  const uint8_t *p = z->at + end;
+  z->entries = number(p + 10, 2);
+  z->directory_bytes = number(p + 12, 4);
+  z->directory = number(p + 16, 4);
+  bool large =
+      z->entries == 0xffff || z->directory_bytes == 0xffffffff || z->directory == 0xffffffff;
+  if (large && !read_end64(z, end)) return false;
+  if (!inside(z, z->directory, z->directory_bytes))
+    return wrong(z, "its directory is not inside it");
+  if (z->entries > z->directory_bytes / DIRECTORY_BYTES)
+    return wrong(z, "its directory is too short for its entries");
+  return z->entries <= ENTRIES_LIMIT ||
+         file_error(z->arena, z->error, "the zip archive has %llu entries, more than %d",
+                    (unsigned long long)z->entries, ENTRIES_LIMIT);
+}
+
+// Sizes and places that do not fit 32 bits are in an extra field, in this order.
+static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, Entry *e) {
+  uint64_t *wide[] = {&e->size, &e->packed, &e->local};
+  bool wanted = false;
+  for (uint32_t i = 0; i < 3; i++) wanted |= *wide[i] == 0xffffffff;
+  while (wanted && n >= 4) {
+    size_t length = (size_t)number(p + 2, 2), at = 4;
+    if (length > n - 4) break;
+    if (number(p, 2) == 1) {
+      for (uint32_t i = 0; i < 3; i++) {
+        if (*wide[i] != 0xffffffff) continue;
+        if (at + 8 > 4 + length) return wrong(z, "the size of an entry is missing");
+        *wide[i] = number(p + at, 8);
+        at += 8;
+      }
+      return true;
+    }
+    p += 4 + length;
+    n -= 4 + length;
+  }
+  return !wanted || wrong(z, "the size of an entry is missing");
+}
+
+static bool good_name(const Zip *z, const uint8_t *text, size_t n, Entry *e) {
+  const char *shown = text_shown(z->arena, (const char *)text, n);
+  if (!n || memchr(text, 0, n) || memchr(text, '/', n) || memchr(text, '\\', n))
+    return file_error(z->arena, z->error, "entry `%s` of the archive is no plain name", shown);
+  if (n < 5 || memcmp(text + n - 4, ".npy", 4) != 0)
+    return file_error(z->arena, z->error, "entry `%s` of the archive is no npy file", shown);
+  e->name = arena_text(z->arena, (const char *)text, n - 4);
+  return true;
+}
+
+static bool read_entry(const Zip *z, uint64_t *at, Entry *e) {
+  uint64_t end = z->directory + z->directory_bytes;
+  if (end - *at < DIRECTORY_BYTES || memcmp(z->at + *at, "PK\1\2", 4) != 0)
+    return wrong(z, "its directory has something else where an entry was wanted");
+  const uint8_t *p = z->at + *at;
+  size_t name = (size_t)number(p + 28, 2), extra = (size_t)number(p + 30, 2),
+         comment = (size_t)number(p + 32, 2);
+  if (name + extra + comment > end - *at - DIRECTORY_BYTES)
+    return wrong(z, "an entry of its directory is too long");
+  *e = (Entry){.method = (uint32_t)number(p + 10, 2), .crc = (uint32_t)number(p + 16, 4)};
+  e->packed = number(p + 20, 4);
+  e->size = number(p + 24, 4);
+  e->local = number(p + 42, 4);
+  *at += DIRECTORY_BYTES + name + extra + comment;
+  if (number(p + 8, 2) & 1)
+    return file_error(z->arena, z->error, "the archive is encrypted, which is not read here");
+  return good_name(z, p + DIRECTORY_BYTES, name, e) &&
+         read_extra64(z, p + DIRECTORY_BYTES + name, extra, e);
+}
+
+static bool entry_wrong(const Zip *z, const Entry *e, const char *what) {
+  return file_error(z->arena, z->error, "%s.npy: %s",
+                    text_shown(z->arena, e->name, strlen(e->name)), what);
+}
+
+static bool packed_bytes(Zip *z, const Entry *e, const uint8_t **out) {
+  if (!inside(z, e->local, LOCAL_BYTES) || memcmp(z->at + e->local, "PK\3\4", 4) != 0)
+    return entry_wrong(z, e, "it is not where the directory says");
+  const uint8_t *p = z->at + e->local;
+  uint64_t from = e->local + LOCAL_BYTES + number(p + 26, 2) + number(p + 28, 2);
+  if (!inside(z, from, e->packed))
+    return entry_wrong(z, e, "it reaches beyond the end of the file");
+  if (e->packed > z->left) return wrong(z, "its entries lie over each other");
+  z->left -= e->packed;
+  *out = z->at + from;
+  return true;
+}
+
+static bool unpack(Zip *z, const Entry *e, const uint8_t *from, const uint8_t **out) {
+  if (e->size > z->room || e->size / 1032 > e->packed)
+    return entry_wrong(z, e, "it unpacks to more than is allowed here: save it without packing");
+  uint8_t *to = arena_alloc(z->arena, (size_t)e->size);
+  z->room -= (size_t)e->size;
+  *out = to;
+  const char *why;
+  return inflate_bytes(z->arena, from, (size_t)e->packed, to, (size_t)e->size, &why) ||
+         entry_wrong(z, e, why);
+}
+
+static uint32_t check_sum(const uint8_t *p, size_t n) {
+  uLong sum = crc32(0, NULL, 0);
+  for (size_t part; n; p += part, n -= part) {
+    part = n < (1u << 30) ? n : 1u << 30;
+    sum = crc32(sum, p, (uInt)part);
+  }
+  return (uint32_t)sum;
+}
+
+static bool read_array(Zip *z, const Entry *e, Raw *out) {
+  const uint8_t *from = NULL, *bytes;
+  const char *why;
+  if (!packed_bytes(z, e, &from)) return false;
+  bytes = from;
+  if (e->method == 8) {
+    if (!unpack(z, e, from, &bytes)) return false;
+  } else if (e->method != 0) {
+    return entry_wrong(z, e, "it is packed in a way that is not read here (only deflate is)");
+  } else if (e->packed != e->size) {
+    return entry_wrong(z, e, "its two sizes differ, though it is not packed");
+  }
+  if (check_sum(bytes, (size_t)e->size) != e->crc)
+    return entry_wrong(z, e, "its check sum is wrong: the file is damaged");
+  if (!npy_look(z->arena, bytes, (size_t)e->size, out, &why)) return entry_wrong(z, e, why);
+  out->name = e->name;
+  return true;
+}
+
+bool npz_look(Arena *a, const void *bytes, size_t n, Raws *out, const char **error) {
+  Zip z = {.arena = a, .at = bytes, .n = n, .error = error, .room = unpack_limit(n)};
+  z.left = n;
+  Table *names = table_new(a);
+  *out = (Raws){0};
+  if (!bytes_are_zip(bytes, n))
+    return file_error(a, error, "it begins with `%s`, where a zip archive begins with PK",
+                      text_shown(a, bytes, n < 4 ? n : 4));
+  if (!read_end(&z)) return false;
+  uint64_t at = z.directory;
+  for (uint64_t i = 0; i < z.entries; i++) {
+    Entry e;
+    Raw x;
+    if (!read_entry(&z, &at, &e)) return false;
+    if (table_get(names, e.name, strlen(e.name))) return entry_wrong(&z, &e, "it is there twice");
+    table_put(names, e.name, strlen(e.name), 1);
+    if (!read_array(&z, &e, &x)) return false;
+    vec_push(a, out, x);
+  }
+  return true;
+}

@@ -1,0 +1,153 @@
+// data: sets of samples by name or by file, cut into splits, drawn in batches. Knows no diagrams.
+//
+//   const char *why;
+//   Set *s = set_open(arena, "mnist", &(SetOptions){0}, &why);    // or a path: "t.csv", "faces/",
+//   "a.npz" int64_t n = set_rows(s, SPLIT_TRAIN); set_read(s, SPLIT_TRAIN, field, row, 64,
+//   NUMBER_F32, out, &why);    // out: [64 …]
+//
+//   Draw d = {.rows = n, .batch = 64, .seed = 1, .shuffle = true};
+//   int64_t k = draw_rows(&d, epoch, batch, row);                 // which samples a batch is made
+//   of
+//
+// A set is a table: rows are samples, fields are tensors of one shape. Reading a row never depends
+// on what was read before, and a batch is a function of seed, epoch and number alone, so a run can
+// go on anywhere.
+#ifndef LIMN_DATA_H
+#define LIMN_DATA_H
+
+#include "io/bytes/bytes.h"
+
+typedef enum { FIELD_REAL, FIELD_LABEL, FIELD_BIT } FieldKind;
+typedef enum { SPLIT_TRAIN, SPLIT_VALID, SPLIT_TEST, SPLITS } Split;
+typedef enum { NUMBER_F32, NUMBER_F64, NUMBER_I32, NUMBER_U8 } Number; // what memory holds
+
+enum { FIELD_RANK_LIMIT = 8 };
+typedef struct {
+  const char *name;
+  FieldKind kind;
+  uint32_t rank;
+  int64_t shape[FIELD_RANK_LIMIT]; // of one sample
+  // FIELD_LABEL: how many there are. FIELD_REAL: one more than the largest when all of them are
+  // whole and none is negative, so that they can be read as labels; otherwise 0.
+  int64_t labels;
+  const char *const *label; // their names, or NULL
+} Field;
+
+// An episode is a small task: `way` classes of a set, `shot` samples of each to learn from, `ask`
+// others that are asked for. It is one sample, with the fields of the set for what is learned from
+// and `query`, `answer` for the others.
+typedef struct {
+  int64_t way, shot, ask; // way: 0 = none; way times either of the others: EPISODE_LIMIT at most
+  int64_t count;          // episodes in each split
+} Episodes;
+enum { EPISODE_FIELDS = 4, EPISODE_LIMIT = 1024 };
+
+typedef struct {
+  uint64_t seed;  // of what is generated, and of how a file is cut into splits
+  bool file;      // a path, even if a set is called so
+  bool bits;      // features against their mid-range, labels one-hot, all as bits
+  bool valid;     // a split for validation is wanted: see set_open
+  int64_t window; // how many rows make one sample: text[t], series[t]; 0 = one, -1 = all there are
+  const char *beside; // the file that a relative path is beside, or NULL
+  Episodes episodes;
+} SetOptions;
+
+typedef struct Set Set;
+
+// known.c: the names and types of fields, before any set is opened
+// A file that a program names: beside the program, else in one of the folders for data.
+const char *data_file(Arena *, const char *beside, const char *path);
+bool set_is_known(const char *name);
+const char *set_known(uint32_t k);                          // the k-th name; NULL after the last
+bool set_known_field(const char *set, uint32_t k, Field *); // the k-th; false when there are fewer
+const char *set_nearest(const char *name);
+int64_t field_count(const Field *);             // numbers in one sample
+const char *field_type(Arena *, const Field *); // "R[28 28]", "{10}"
+
+// episodes.c: the fields of episodes of a set with these fields; false: it has no samples with
+// labels
+bool episode_fields(const Episodes *, const Field *, uint32_t n, Field out[EPISODE_FIELDS]);
+
+// set.c
+//
+// Splits never overlap. What brings a test split keeps it, and all the rest is for training; only
+// when `valid` is asked for, the last twelfth of that is for validation instead. A file without
+// splits is cut by a hash of seed and row: 8 of 10 for training, 1 for validation, 1 for testing;
+// with a window, where neighbours belong together, in this order without a hash.
+Set *set_open(Arena *, const char *name_or_path, const SetOptions *,
+              const char **why); // NULL = why
+void set_close(Set *);           // its arena does it at the latest
+uint32_t set_fields(const Set *);
+const Field *set_field(const Set *, uint32_t);
+// By name. "a..b" is a new field: the numbers from column a to column b of a table. "index" is
+// FIELD_INDEX. FIELD_NONE when there is none.
+uint32_t set_find(Set *, const char *name);
+enum { FIELD_INDEX = 0x7ffffffe, FIELD_NONE = 0x7fffffff }; // of a row, its number in its split
+int64_t set_rows(const Set *, Split);
+bool set_is_table(const Set *);  // of columns, neighbours of which can be read as one field "a..b"
+int64_t set_stride(const Set *); // of a Draw: the window, so that a pass sees each row about once
+const char *set_says(const Set *); // one line: what was found and inferred, for the user
+// Rows of one field as numbers of the kind wanted, one after the other. Safe from several threads.
+// False: a file of a folder could not be read, or a row is not there.
+bool set_read(Set *, Split, uint32_t field, const int64_t *row, int64_t n, Number, void *out,
+              const char **why);
+
+// draw.c: which rows a batch is made of: a shuffle by seed, stream and pass, without a table of all
+// rows. Samples are drawn without end, pass after pass; an epoch is so many of them.
+typedef struct {
+  int64_t rows, batch;
+  int64_t stride; // 0 or 1: a pass has every row; w: every w-th, beginning elsewhere in each pass
+  int64_t epoch;  // samples in an epoch; 0: one pass. Of several draws, the longest pass
+  uint64_t seed, stream; // streams tell independent draws apart
+  bool shuffle;
+} Draw;
+int64_t draw_samples(const Draw *); // in one pass
+int64_t draw_batches(const Draw *); // in one epoch, a short last one counted
+int64_t draw_rows(const Draw *, int64_t epoch, int64_t batch, int64_t *row); // how many (≤ batch)
+int64_t shuffle_place(uint64_t key, int64_t n, int64_t i); // a permutation of 0 … n-1
+
+// loader.c: batches prepared while others are used
+//
+//   Loader *l = loader_new(arena, &(LoaderPlan){draws, draw, sources, source}, epoch, batch, &why);
+//   const Batch *b = loader_next(l);      // NULL: loader_error(l)
+//   … b->n samples; b->data[0]: [n …] of source 0 …
+//   loader_free(l);
+//
+// Every draw has the same batch and epoch. Batches are filled when they are asked for; if they are
+// of INLINE_BYTES at least and filling them takes a share of the time that matters, by a thread
+// that keeps ahead. Either way the numbers are those of set_read.
+enum { INLINE_BYTES = 64 << 10 };
+typedef struct {
+  Set *set;
+  Split split;
+  uint32_t field;
+  Number number;
+  uint32_t draw; // which of the draws chooses its rows
+} LoaderSource;
+typedef struct {
+  uint32_t draws;
+  const Draw *draw;
+  uint32_t sources;
+  const LoaderSource *source;
+} LoaderPlan;
+typedef struct {
+  int64_t epoch, batch; // which one this is
+  int64_t n;            // samples in it
+  void **data;          // for each source, aligned to 64 bytes; stays until the next call
+} Batch;
+typedef struct Loader Loader;
+Loader *loader_new(Arena *, const LoaderPlan *, int64_t epoch, int64_t batch, const char **why);
+const Batch *loader_next(Loader *);
+const char *loader_error(const Loader *);
+double loader_waited(const Loader *); // the share of time spent in loader_next since the start
+void loader_free(Loader *);           // its arena does it at the latest
+
+// show.c: `limn data`
+void data_list(Arena *, Buf *, bool json); // what is known, where it was found, how to get it
+// One set: its fields, with some figures. `picture`, unless NULL: its first images, or its points.
+bool data_show(Arena *, Buf *, const char *name_or_path, bool json, Picture *picture,
+               const char **why);
+// Every field of every split, as an array "image_train".
+bool data_arrays(Arena *, const char *name_or_path, Arrays *, const char **why);
+
+#endif

@@ -1,0 +1,307 @@
+// A folder of pictures: each file a row, each sub-folder a label.
+//
+//   faces/happy/1.png faces/happy/2.png faces/sad/1.png      image and label {2}, named happy and
+//   sad walls/a.png walls/b.png                                  image only digits/train/0/…
+//   digits/test/0/…                         splits, if the sub-folders are called so
+//
+// Opening looks only at the sizes that pictures say they have: all must be equal. Pixels are read
+// when a row is wanted, and the last ones read are kept in a bounded memory: a row has one place
+// there, which it shares with others when there are more rows than places.
+#define _POSIX_C_SOURCE 200809L
+#include "io/data/set_own.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CACHE_BYTES = 256 << 20, HEADER = 33 };
+
+typedef struct {
+  const char *path;
+  int32_t label;
+} File;
+
+typedef VEC(const char *) Texts;
+
+typedef struct {
+  VEC(File) file[SPLITS];
+  Texts label;
+  bool labelled; // there are sub-folders
+  Picture like;  // the size of all
+  size_t bytes;  // of one
+  pthread_mutex_t lock;
+  int64_t places, *row; // [places]: which row is there, counted over all splits; -1 = none
+  uint8_t *pixels;      // [places bytes]
+  char message[512];
+} Folder;
+
+// -- what is there --------------------------------------------------------------------------------
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void close_folder(void *what) {
+  DIR **d = what;
+  if (*d) closedir(*d);
+}
+
+// The names in a folder, sorted; what begins with a dot is passed over.
+static bool list_folder(Arena *a, const char *path, Texts *out, const char **why) {
+  Arena *scratch = arena_child(a);
+  DIR **d = NEW(scratch, DIR *);
+  arena_on_free(scratch, close_folder, d);
+  *out = (Texts){0};
+  *d = opendir(path);
+  bool good = *d;
+  if (!good) file_error(a, why, "cannot read %s: %s", path, strerror(errno));
+  for (struct dirent *e; good && (e = readdir(*d));)
+    if (e->d_name[0] != '.') vec_push(a, out, arena_format(a, "%s", e->d_name));
+  arena_free(scratch);
+  if (out->n) qsort(out->at, out->n, sizeof *out->at, compare_names);
+  return good;
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool has_end(const char *name, const char *const *ends, uint32_t n) {
+  const char *dot = strrchr(name, '.');
+  for (uint32_t i = 0; dot && i < n; i++)
+    if (strcmp(dot, ends[i]) == 0) return true;
+  return false;
+}
+
+static bool add_files(Set *s, Folder *f, Split split, const char *path, int32_t label,
+                      const char **why) {
+  static const char *const read[] = {".png", ".PNG"};
+  static const char *const other[] = {".jpg", ".jpeg", ".JPG",  ".JPEG",
+                                      ".gif", ".bmp",  ".webp", ".tif"};
+  Texts names;
+  if (!list_folder(s->arena, path, &names, why)) return false;
+  for (uint32_t i = 0; i < names.n; i++) {
+    const char *file = arena_format(s->arena, "%s/%s", path, names.at[i]);
+    if (has_end(file, other, COUNT(other)))
+      return file_error(s->arena, why, "%s: only png pictures are read", file);
+    if (has_end(file, read, COUNT(read))) vec_push(s->arena, &f->file[split], (File){file, label});
+  }
+  return true;
+}
+
+static int32_t label_number(const Folder *f, const char *name) {
+  for (uint32_t i = 0; i < f->label.n; i++)
+    if (strcmp(f->label.at[i], name) == 0) return (int32_t)i;
+  return -1;
+}
+
+// Pictures of one split: in sub-folders, whose names are labels, or here.
+static bool add_split(Set *s, Folder *f, Split split, const char *path, const char **why) {
+  Texts names;
+  if (!list_folder(s->arena, path, &names, why)) return false;
+  bool first = split == SPLIT_TRAIN, any = false;
+  for (uint32_t i = 0; i < names.n; i++) {
+    const char *inner = arena_format(s->arena, "%s/%s", path, names.at[i]);
+    if (!is_folder(inner)) continue;
+    any = true;
+    if (first) vec_push(s->arena, &f->label, names.at[i]);
+    int32_t label = label_number(f, names.at[i]);
+    if (label < 0)
+      return file_error(s->arena, why, "%s is a label that the pictures for training do not have",
+                        inner);
+    if (!add_files(s, f, split, inner, label, why)) return false;
+  }
+  if (first) f->labelled = any;
+  if (f->labelled) return true;
+  return add_files(s, f, split, path, 0, why);
+}
+
+// Are all sub-folders called train, valid or test, and is there one for training?
+static bool brings_splits(Set *s, const char *path, const Texts *names) {
+  bool train = false;
+  for (uint32_t i = 0; i < names->n; i++) {
+    const char *name = names->at[i];
+    if (!is_folder(arena_format(s->arena, "%s/%s", path, name))) continue;
+    if (strcmp(name, "train") && strcmp(name, "valid") && strcmp(name, "test")) return false;
+    train |= strcmp(name, "train") == 0;
+  }
+  return train;
+}
+
+static bool find_files(Set *s, Folder *f, const char *path, bool *given, const char **why) {
+  static const char *const word[] = {"train", "valid", "test"};
+  Texts names;
+  if (!list_folder(s->arena, path, &names, why)) return false;
+  *given = brings_splits(s, path, &names);
+  if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
+  for (Split split = 0; split < SPLITS; split++) {
+    const char *inner = arena_format(s->arena, "%s/%s", path, word[split]);
+    if (is_folder(inner) && !add_split(s, f, split, inner, why)) return false;
+  }
+  return true;
+}
+
+// -- sizes ----------------------------------------------------------------------------------------
+static bool look_at_picture(Arena *a, const char *path, Picture *p, const char **why) {
+  uint8_t head[HEADER];
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  ssize_t n = fd < 0 ? -1 : read(fd, head, HEADER);
+  int error = errno;
+  if (fd >= 0) close(fd);
+  if (n < 0) return file_error(a, why, "cannot read %s: %s", path, strerror(error));
+  return png_size(head, (size_t)n, p) || file_error(a, why, "%s is no png picture", path);
+}
+
+static bool check_sizes(Set *s, Folder *f, const char **why) {
+  const char *first = NULL;
+  for (Split split = 0; split < SPLITS; split++)
+    for (uint32_t i = 0; i < f->file[split].n; i++) {
+      const char *path = f->file[split].at[i].path;
+      Picture p;
+      if (!look_at_picture(s->arena, path, &p, why)) return false;
+      if (!first) f->like = p, first = path;
+      if (p.width != f->like.width || p.height != f->like.height)
+        return file_error(s->arena, why,
+                          "%s has %u×%u pixels, but %s has %u×%u: they must be equal", path,
+                          p.width, p.height, first, f->like.width, f->like.height);
+      if (p.channels > f->like.channels) f->like.channels = p.channels;
+    }
+  uint64_t pixels = (uint64_t)f->like.width * f->like.height;
+  f->bytes = (size_t)pixels * f->like.channels;
+  return pixels < CACHE_BYTES / 3 || file_error(s->arena, why, "%s is too large", first);
+}
+
+// -- reading --------------------------------------------------------------------------------------
+static bool read_picture(Arena *a, const Folder *f, const char *path, const uint8_t **out,
+                         const char **why) {
+  View v;
+  Picture p;
+  if (!file_view(a, path, &v, why)) return false;
+  if (!png_read_bytes(a, v.at, v.n, &p, why)) return file_error(a, why, "%s: %s", path, *why);
+  if (p.width != f->like.width || p.height != f->like.height || p.channels > f->like.channels)
+    return file_error(a, why, "%s is not as it was when the folder was opened", path);
+  *out = p.at;
+  if (p.channels == f->like.channels) return true;
+  uint8_t *wide = arena_alloc(a, f->bytes);
+  for (size_t i = 0; i < f->bytes; i++) wide[i] = p.at[i / 3];
+  *out = wide;
+  return true;
+}
+
+static bool from_memory(Folder *f, const Column *c, int64_t row, Number number, void *out) {
+  int64_t place = row % f->places;
+  pthread_mutex_lock(&f->lock);
+  bool there = f->row[place] == row;
+  if (there) column_read(c, &place, 1, c->count, number, out);
+  pthread_mutex_unlock(&f->lock);
+  return there;
+}
+
+static void keep(Folder *f, int64_t row, const uint8_t *pixels) {
+  pthread_mutex_lock(&f->lock);
+  memcpy(f->pixels + (size_t)(row % f->places) * f->bytes, pixels, f->bytes);
+  f->row[row % f->places] = row;
+  pthread_mutex_unlock(&f->lock);
+}
+
+static bool failed(Folder *f, const char *what, const char **why) {
+  pthread_mutex_lock(&f->lock);
+  snprintf(f->message, sizeof f->message, "%s", what);
+  pthread_mutex_unlock(&f->lock);
+  *why = f->message;
+  return false;
+}
+
+// Not a part of the function below: what it remembers would be in doubt after a jump there.
+__attribute__((noinline)) static bool read_and_keep(Arena *a, Folder *f, const Column *c,
+                                                    const char *path, int64_t row, Number number,
+                                                    void *out, const char **why) {
+  const uint8_t *pixels = NULL;
+  const char *what;
+  if (!read_picture(a, f, path, &pixels, &what)) return failed(f, what, why);
+  Column one = *c;
+  one.at = pixels;
+  column_read(&one, &(int64_t){0}, 1, c->count, number, out);
+  keep(f, row, pixels);
+  return true;
+}
+
+// May run in any thread, so memory that runs out is met here and not where the set was opened.
+static bool from_file(Folder *f, const Column *c, const char *path, int64_t row, Number number,
+                      void *out, const char **why) {
+  jmp_buf failure;
+  Arena *a = arena_new();
+  if (!a) return failed(f, "out of memory", why);
+  if (setjmp(failure)) {
+    arena_free(a);
+    return failed(f, "out of memory", why);
+  }
+  arena_on_failure(a, &failure);
+  bool good = read_and_keep(a, f, c, path, row, number, out, why);
+  arena_free(a);
+  return good;
+}
+
+static bool read_late(Set *s, uint32_t block, int64_t row, Number number, void *out,
+                      const char **why) {
+  Folder *f = s->lazy.state;
+  const Column *c = &s->column[block].at[s->late];
+  int64_t all = row;
+  for (uint32_t b = 0; b < block; b++) all += f->file[b].n;
+  return from_memory(f, c, all, number, out) ||
+         from_file(f, c, f->file[block].at[row].path, all, number, out, why);
+}
+
+// -- opening --------------------------------------------------------------------------------------
+static void add_pictures(Set *s, Folder *f, int64_t files) {
+  Field image = {.name = "image", .rank = f->like.channels == 3 ? 3 : 2};
+  image.shape[0] = f->like.height, image.shape[1] = f->like.width,
+  image.shape[2] = f->like.channels;
+  f->places = files < (int64_t)(CACHE_BYTES / f->bytes) ? files : (int64_t)(CACHE_BYTES / f->bytes);
+  f->pixels = arena_alloc(s->arena, (size_t)f->places * f->bytes);
+  f->row = NEW_ARRAY(s->arena, int64_t, f->places);
+  for (int64_t i = 0; i < f->places; i++) f->row[i] = -1;
+  f->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  Column c = column_new(f->pixels, (int64_t)f->bytes, EL_U8);
+  c.picture = true;
+  s->late = s->field.n;
+  s->lazy = (Lazy){.read = read_late, .state = f};
+  set_add(s, &image, (Column[]){c, c, c});
+}
+
+static void add_labels(Set *s, Folder *f) {
+  Column c[SPLITS];
+  for (Split split = 0; split < SPLITS; split++) {
+    int32_t *label = NEW_ARRAY(s->arena, int32_t, f->file[split].n);
+    for (uint32_t i = 0; i < f->file[split].n; i++) label[i] = f->file[split].at[i].label;
+    c[split] = column_new(label, 1, EL_I32);
+  }
+  set_add(
+      s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = f->label.n, .label = f->label.at},
+      c);
+}
+
+bool open_folder(Set *s, const char *path, const char **why) {
+  Folder *f = NEW(s->arena, Folder);
+  bool given;
+  int64_t files = 0;
+  if (!find_files(s, f, path, &given, why)) return false;
+  for (Split split = 0; split < SPLITS; split++) files += f->file[split].n;
+  if (!f->file[SPLIT_TRAIN].n)
+    return file_error(s->arena, why, "folder %s has no png pictures", path);
+  if (!check_sizes(s, f, why)) return false;
+  add_pictures(s, f, files);
+  if (f->labelled) add_labels(s, f);
+  if (given)
+    set_cut_given(s, f->file[SPLIT_TRAIN].n, f->file[SPLIT_VALID].n, f->file[SPLIT_TEST].n);
+  else
+    set_cut_hash(s, f->file[SPLIT_TRAIN].n, 10, true);
+  s->says = arena_format(s->arena, "%lld pictures, image : %s", (long long)files,
+                         field_type(s->arena, &s->field.at[0]));
+  if (f->labelled) s->says = arena_format(s->arena, "%s, label with %u names", s->says, f->label.n);
+  return true;
+}

@@ -1,0 +1,326 @@
+// Files of rows by path: csv, idx, npy, npz. What a file is, is found from its first bytes; csv and
+// text from its name.
+//
+// Of an array, the first axis is rows. Bytes with two axes or more behind it are pictures from 0 to
+// 1; one whole number a row is a label; anything else is numbers as they are. A table of text gives
+// each column a field, numbers side by side in memory, so that neighbours can be read as one.
+#define _POSIX_C_SOURCE 200809L
+#include "io/data/set_own.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+enum { LABELS_MOST = 1 << 16 };
+
+// -- arrays ---------------------------------------------------------------------------------------
+// Rows must lie one after the other: an array whose first axis runs fastest is turned.
+static void turn_array(Arena *a, Raw *x) {
+  size_t size = element_info[x->kind].bytes;
+  uint8_t *to = arena_alloc(a, (size_t)x->count * size);
+  int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], at = 0, step = 1;
+  for (uint32_t i = 0; i < x->rank; i++) stride[i] = step, step *= x->shape[i];
+  for (int64_t i = 0; i < x->count; i++) {
+    memcpy(to + (size_t)i * size, x->bytes + (size_t)at * size, size);
+    for (uint32_t k = x->rank; k-- > 0;) {
+      at += stride[k];
+      if (++index[k] < x->shape[k]) break;
+      at -= stride[k] * x->shape[k];
+      index[k] = 0;
+    }
+  }
+  x->bytes = to;
+  x->fortran_order = false;
+}
+
+static bool are_bits(const Raw *x) {
+  for (int64_t i = 0; i < x->count; i++)
+    if (x->bytes[i] > 1) return false;
+  return true;
+}
+
+static bool is_whole_kind(ElementKind k) { return k >= EL_I64 && k <= EL_U8; }
+
+// What an array is, as a field. `pictures`: bytes with one axis are pixels too (idx has nothing
+// else).
+static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, const char **why) {
+  if (!x->rank || x->rank - 1 > FIELD_RANK_LIMIT)
+    return file_error(s->arena, why, "%s is %s, where 1 to %d axes were wanted", f->name,
+                      raw_type(s->arena, x), FIELD_RANK_LIMIT + 1);
+  if (!x->count) return file_error(s->arena, why, "%s has no rows", f->name);
+  if (x->fortran_order && x->rank > 1) turn_array(s->arena, x);
+  f->rank = x->rank - 1;
+  memcpy(f->shape, x->shape + 1, f->rank * sizeof *f->shape);
+  *c = column_of(x);
+  if (x->kind == EL_BOOL) {
+    f->kind = FIELD_BIT;
+    return are_bits(x) || file_error(s->arena, why, "%s has a byte that is no bool", f->name);
+  }
+  if (x->kind == EL_U8 && f->rank >= (pictures ? 1 : 2)) c->picture = true;
+  bool whole = is_whole_kind(x->kind) && !c->picture;
+  int64_t most = f->rank && !whole ? -1 : column_largest(c, x->shape[0]);
+  f->labels = most + 1;
+  if (!f->rank && whole && most >= 0 && most < LABELS_MOST) f->kind = FIELD_LABEL;
+  return true;
+}
+
+static const char *array_name(const Raw *x, bool pictures) {
+  if (x->kind == EL_U8 && x->rank >= (pictures ? 2 : 3)) return "image";
+  return x->rank == 1 && is_whole_kind(x->kind) ? "label" : "x";
+}
+
+static bool open_array(Set *s, const char *path, Raw *x, bool pictures, const char **why) {
+  Field f = {.name = array_name(x, pictures)};
+  Column c;
+  if (!array_field(s, x, pictures, &f, &c, why))
+    return file_error(s->arena, why, "%s: %s", path, *why);
+  set_add(s, &f, (Column[]){c, c, c});
+  set_cut_hash(s, x->shape[0], 10, true);
+  s->says = arena_format(s->arena, "%lld rows, %s : %s%s", (long long)x->shape[0], f.name,
+                         field_type(s->arena, &f), c.picture ? " from 0 to 1" : "");
+  return true;
+}
+
+// -- npz ------------------------------------------------------------------------------------------
+// "x_train" is x for training; a name without such an end is for everything.
+static bool split_name(const char *name, size_t *n, Split *split) {
+  static const char *const ends[] = {"_train", "_valid", "_test"};
+  for (Split i = 0; i < SPLITS; i++) {
+    size_t all = strlen(name), end = strlen(ends[i]);
+    if (all <= end || strcmp(name + all - end, ends[i]) != 0) continue;
+    *n = all - end;
+    *split = i;
+    return true;
+  }
+  return false;
+}
+
+static const Raw *find_array(const Raws *all, const char *name, size_t n, Split split) {
+  for (uint32_t i = 0; i < all->n; i++) {
+    size_t length;
+    Split is;
+    const char *text = all->at[i].name;
+    if (split_name(text, &length, &is) && is == split && length == n && memcmp(text, name, n) == 0)
+      return &all->at[i];
+  }
+  return NULL;
+}
+
+static bool rows_differ(Set *s, const Raw *x, int64_t rows, const char **why) {
+  return file_error(s->arena, why,
+                    "array %s has %lld rows, but %s has %lld: fields have one length", x->name,
+                    (long long)(x->rank ? x->shape[0] : 0), s->field.at[0].name, (long long)rows);
+}
+
+// The arrays x_train, x_valid, x_test as one field x.
+static bool add_splits(Set *s, const Raws *all, const Raw *first, size_t n, int64_t rows[SPLITS],
+                       const char **why) {
+  Field f = {.name = arena_text(s->arena, first->name, n)};
+  Column block[SPLITS] = {{0}};
+  for (Split split = 0; split < SPLITS; split++) {
+    const Raw *found = find_array(all, first->name, n, split);
+    int64_t here = found && found->rank ? found->shape[0] : 0;
+    Field g = {.name = found ? found->name : ""};
+    if (!s->field.n) rows[split] = here;
+    if (here != rows[split]) return rows_differ(s, found ? found : first, rows[split], why);
+    if (!found) continue;
+    Raw x = *found;
+    if (!array_field(s, &x, false, &g, &block[split], why)) return false;
+    if (split != SPLIT_TRAIN && (g.rank != f.rank || g.kind != f.kind ||
+                                 memcmp(g.shape, f.shape, f.rank * sizeof *f.shape)))
+      return file_error(s->arena, why, "array %s is %s a row, where %s was wanted", g.name,
+                        field_type(s->arena, &g), field_type(s->arena, &f));
+    int64_t labels = g.labels > f.labels ? g.labels : f.labels;
+    if (split == SPLIT_TRAIN) g.name = f.name, f = g;
+    f.labels = labels;
+  }
+  set_add(s, &f, block);
+  return true;
+}
+
+static bool add_whole(Set *s, const Raw *array, int64_t *rows, const char **why) {
+  Raw x = *array;
+  Field f = {.name = x.name};
+  Column c;
+  if (!array_field(s, &x, false, &f, &c, why)) return false;
+  if (!s->field.n) *rows = x.shape[0];
+  if (x.shape[0] != *rows) return rows_differ(s, &x, *rows, why);
+  set_add(s, &f, (Column[]){c, c, c});
+  return true;
+}
+
+static bool add_arrays(Set *s, const Raws *all, const char **why) {
+  int64_t rows[SPLITS] = {0};
+  Split split;
+  size_t n;
+  bool given = true;
+  for (uint32_t i = 0; i < all->n; i++) given &= split_name(all->at[i].name, &n, &split);
+  for (uint32_t i = 0; i < all->n; i++) {
+    if (!given && !add_whole(s, &all->at[i], rows, why)) return false;
+    if (!given || !split_name(all->at[i].name, &n, &split) || split != SPLIT_TRAIN) continue;
+    if (!add_splits(s, all, &all->at[i], n, rows, why)) return false;
+  }
+  if (!s->field.n) return file_error(s->arena, why, "it has no arrays to train on");
+  if (given)
+    set_cut_given(s, rows[SPLIT_TRAIN], rows[SPLIT_VALID], rows[SPLIT_TEST]);
+  else
+    set_cut_hash(s, rows[0], 10, true);
+  return true;
+}
+
+static bool open_npz(Set *s, const char *path, View v, const char **why) {
+  Raws all;
+  if (!npz_look(s->arena, v.at, v.n, &all, why) || !add_arrays(s, &all, why))
+    return file_error(s->arena, why, "%s: %s", path, *why);
+  Buf b = buf_new(s->arena);
+  buf_text(&b, "arrays ");
+  for (uint32_t i = 0; i < s->field.n; i++)
+    buf_printf(&b, "%s%s : %s", i ? ", " : "", s->field.at[i].name,
+               field_type(s->arena, &s->field.at[i]));
+  s->says = b.at;
+  return true;
+}
+
+// -- csv ------------------------------------------------------------------------------------------
+// A name that can be written in a program: letters, digits and _, not beginning with a digit.
+static const char *plain_name(Arena *a, const char *text) {
+  Buf b = buf_new(a);
+  for (; *text; text++) {
+    bool digit = *text >= '0' && *text <= '9';
+    bool letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z');
+    if (digit && !b.n) buf_char(&b, '_');
+    if (digit || letter)
+      buf_char(&b, *text);
+    else if (b.n && b.at[b.n - 1] != '_')
+      buf_char(&b, '_');
+  }
+  while (b.n && b.at[b.n - 1] == '_') b.at[--b.n] = 0;
+  return b.n ? b.at : "c";
+}
+
+// Names that became the same are told apart by the number of their column.
+static const char *column_name(Arena *a, Table *taken, const char *text, uint32_t k) {
+  const char *plain = plain_name(a, text), *name = plain;
+  for (uint32_t i = k + 1; table_get(taken, name, strlen(name)); i += CSV_COLUMNS_LIMIT)
+    name = arena_format(a, "%s_%u", plain, i);
+  table_put(taken, name, strlen(name), 1);
+  return name;
+}
+
+static int64_t whole_labels(const CsvColumn *x, int64_t rows) {
+  double most = 0;
+  for (int64_t r = 0; r < rows; r++) {
+    if (!(x->value[r] >= 0 && x->value[r] < LABELS_MOST) || x->value[r] != floor(x->value[r]))
+      return 0;
+    if (x->value[r] > most) most = x->value[r];
+  }
+  return (int64_t)most + 1;
+}
+
+typedef struct {
+  double *number; // [rows wide]
+  int64_t wide, next;
+} Numbers;
+
+static Column number_column(Numbers *n, const Csv *t, const CsvColumn *x, const int64_t *order) {
+  double *at = n->number + n->next++;
+  for (int64_t r = 0; r < t->rows; r++) at[r * n->wide] = x->value[order[r]];
+  Column c = column_new(at, 1, EL_F64);
+  c.step *= n->wide;
+  return c;
+}
+
+static Column word_column(Arena *a, const Csv *t, const CsvColumn *x, const int64_t *order) {
+  int32_t *at = NEW_ARRAY(a, int32_t, t->rows);
+  for (int64_t r = 0; r < t->rows; r++) at[r] = (int32_t)x->label[order[r]];
+  return column_new(at, 1, EL_I32);
+}
+
+static void csv_says(Set *s, const Csv *t) {
+  Buf b = buf_new(s->arena);
+  uint32_t numbers = 0, left_out = 0;
+  for (uint32_t k = 0; k < t->columns; k++) {
+    numbers += t->column[k].number;
+    left_out += !t->column[k].number && !t->column[k].label;
+  }
+  buf_printf(&b, "%lld rows", (long long)t->rows);
+  if (numbers) buf_printf(&b, ", %u number%s", numbers, numbers == 1 ? "" : "s");
+  for (uint32_t k = 0; k < s->field.n; k++)
+    if (s->field.at[k].kind == FIELD_LABEL)
+      buf_printf(&b, ", label `%s` with %lld names", s->field.at[k].name,
+                 (long long)s->field.at[k].labels);
+  if (left_out)
+    buf_printf(&b, ", %u column%s of too many words left out", left_out, left_out == 1 ? "" : "s");
+  if (!t->header) buf_text(&b, ", no names: columns are c1, c2, …");
+  s->says = b.at;
+}
+
+bool open_csv(Set *s, const char *path, View v, const char **why) {
+  Csv t;
+  Arena *scratch = arena_child(s->arena);
+  if (!csv_read_bytes(scratch, (const char *)v.at, v.n, &t, why))
+    return file_error(s->arena, why, "%s: %s", path, *why);
+  set_cut_hash(s, t.rows, 10, true);
+  int64_t *order = set_order(s, t.rows);
+  Numbers n = {0};
+  for (uint32_t k = 0; k < t.columns; k++) n.wide += t.column[k].number;
+  n.number = NEW_ARRAY(s->arena, double, n.wide *t.rows);
+  Table *taken = table_new(scratch);
+  for (uint32_t k = 0; k < t.columns; k++) {
+    const CsvColumn *x = &t.column[k];
+    Field f = {.name = column_name(s->arena, taken, x->name, k)};
+    Column c;
+    if (x->number) {
+      f.labels = whole_labels(x, t.rows);
+      c = number_column(&n, &t, x, order);
+    } else if (x->label) {
+      const char **words = NEW_ARRAY(s->arena, const char *, x->labels);
+      for (uint32_t i = 0; i < x->labels; i++) words[i] = arena_format(s->arena, "%s", x->words[i]);
+      f.kind = FIELD_LABEL, f.labels = x->labels, f.label = words;
+      c = word_column(s->arena, &t, x, order);
+    } else {
+      continue;
+    }
+    set_add(s, &f, (Column[]){c, c, c});
+  }
+  csv_says(s, &t);
+  s->table = true;
+  arena_free(scratch);
+  return s->field.n || file_error(s->arena, why, "%s: no column has numbers or labels", path);
+}
+
+// -- any file -------------------------------------------------------------------------------------
+static bool ends_with(const char *path, const char *end) {
+  size_t n = strlen(path), m = strlen(end);
+  return n >= m && strcmp(path + n - m, end) == 0;
+}
+
+static bool is_table_name(const char *path) {
+  static const char *const ends[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".data"};
+  for (uint32_t i = 0; i < COUNT(ends); i++)
+    if (ends_with(path, ends[i])) return true;
+  return false;
+}
+
+static bool open_idx_or_npy(Set *s, const char *path, View v, bool npy, const char **why) {
+  Raw x;
+  if (!(npy ? npy_look : idx_look)(s->arena, v.at, v.n, &x, why))
+    return file_error(s->arena, why, "%s: %s", path, *why);
+  return open_array(s, path, &x, !npy, why);
+}
+
+bool open_file(Set *s, const char *path, const char **why) {
+  struct stat info;
+  View v;
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return open_folder(s, path, why);
+  if (!file_view(s->arena, path, &v, why)) return false;
+  if (is_table_name(path)) return open_csv(s, path, v, why);
+  if (bytes_are_zip(v.at, v.n) || ends_with(path, ".npz")) return open_npz(s, path, v, why);
+  bool npy = (v.n >= 6 && memcmp(v.at, "\x93NUMPY", 6) == 0) || ends_with(path, ".npy");
+  if (npy || bytes_are_idx(v.at, v.n) || strstr(base, "idx"))
+    return open_idx_or_npy(s, path, v, npy, why);
+  if (bytes_are_png(v.at, v.n))
+    return file_error(s->arena, why, "%s is one picture: a set of pictures is a folder of them",
+                      path);
+  return open_text(s, path, v, why);
+}

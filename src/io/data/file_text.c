@@ -1,0 +1,88 @@
+// A text as a set: each character is a row, its label its place among all characters that occur, in
+// order.
+//
+// The text stays where it is mapped when its characters are bytes; a table tells the label of each.
+// Other characters (UTF-8) are turned into labels beforehand. The first nine tenths are for
+// training, the rest is halved between validation and testing.
+#include "io/data/set_own.h"
+
+enum { CHARACTERS = 0x110000 };
+
+static uint32_t decode(const char *p, size_t n) {
+  const uint8_t *u = (const uint8_t *)p;
+  uint32_t c = n == 1 ? u[0] : u[0] & (0xffu >> (n + 1));
+  for (size_t i = 1; i < n; i++) c = c << 6 | (u[i] & 0x3f);
+  return c;
+}
+
+// Which characters occur: a mark for each, and how many there are. False: where it is no UTF-8.
+static bool find_characters(View v, uint8_t *seen, int64_t *count, size_t *wrong) {
+  *count = 0;
+  for (size_t at = 0, n; at < v.n; at += n, ++*count) {
+    n = v.at[at] < 0x80 ? 1 : character_length((const char *)v.at + at, v.n - at);
+    *wrong = at;
+    if (!n) return false;
+    seen[decode((const char *)v.at + at, n)] = 1;
+  }
+  return true;
+}
+
+static size_t encode(uint32_t c, char *to) {
+  if (c < 0x80) return to[0] = (char)c, 1;
+  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = n; --i > 0; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
+  to[0] = (char)((0xf00u >> n & 0xff) | c);
+  return n;
+}
+
+static int64_t name_labels(Arena *a, const uint8_t *seen, int32_t *label, const char ***names) {
+  int64_t n = 0, at = 0;
+  for (uint32_t c = 0; c < CHARACTERS; c++) n += seen[c];
+  *names = NEW_ARRAY(a, const char *, n);
+  for (uint32_t c = 0; c < CHARACTERS; c++) {
+    char text[4];
+    if (!seen[c]) continue;
+    (*names)[at] = arena_text(a, text, encode(c, text));
+    label[c] = (int32_t)at++;
+  }
+  return n;
+}
+
+static Column label_bytes(Set *s, View v, const int32_t *label) {
+  uint8_t *of = arena_alloc(s->arena, 256);
+  for (uint32_t c = 0; c < 128; c++) of[c] = (uint8_t)label[c];
+  Column c = column_new(v.at, 1, EL_U8);
+  c.label_of = of;
+  return c;
+}
+
+static Column label_characters(Set *s, View v, const int32_t *label, int64_t count) {
+  int32_t *to = NEW_ARRAY(s->arena, int32_t, count);
+  for (size_t at = 0, i = 0, n; at < v.n; at += n, i++) {
+    n = character_length((const char *)v.at + at, v.n - at);
+    to[i] = label[decode((const char *)v.at + at, n)];
+  }
+  return column_new(to, 1, EL_I32);
+}
+
+bool open_text(Set *s, const char *path, View v, const char **why) {
+  Arena *scratch = arena_child(s->arena);
+  uint8_t *seen = arena_alloc(scratch, CHARACTERS);
+  int32_t *label = NEW_ARRAY(scratch, int32_t, CHARACTERS);
+  int64_t count;
+  size_t wrong;
+  const char **names;
+  if (!find_characters(v, seen, &count, &wrong))
+    return file_error(s->arena, why, "%s: byte %zu is no text (UTF-8)", path, wrong);
+  if (!count) return file_error(s->arena, why, "%s: the text is empty", path);
+  int64_t n = name_labels(s->arena, seen, label, &names);
+  bool bytes = (size_t)count == v.n;
+  Column c = bytes ? label_bytes(s, v, label) : label_characters(s, v, label, count);
+  arena_free(scratch);
+  set_add(s, &(Field){.name = "text", .kind = FIELD_LABEL, .labels = n, .label = names},
+          (Column[]){c, c, c});
+  set_cut_shares(s, count, 0.9, 0.05);
+  s->says = arena_format(s->arena, "a text of %lld characters, %lld different ones, cut 90 : 5 : 5",
+                         (long long)count, (long long)n);
+  return true;
+}

@@ -1,0 +1,398 @@
+// Batches, prepared before they are asked for.
+//
+// A batch is a function of its number, so it does not matter who fills it. The one who asks does,
+// and that is all for small batches and for those that are little beside what they are used for: a
+// hand-over between threads would cost more than it saves. When filling takes more than a small
+// share of the time, or reads files, it is done by a thread of its own, the filler, into a ring of
+// slots: one is in use, the others are ready or being filled. The filler retires when there is
+// little to do for it, as when all pictures of a set are drawn.
+//
+//   claimed: how many batches are filled or being filled      whoever moves it on fills that batch
+//   taken:   how many were handed out                         the last of them is in use
+//   made:    of a slot: one more than the batch that is in it
+//
+// A batch is claimed while claimed - taken < slots - 1, so never into the slot in use, and no lock
+// is needed. A filler that has nothing to do takes a nap, as long as half of the ring lasts at the
+// user's pace. A user that finds its batch not begun fills it itself; if it is being filled, it
+// watches for a while, and sleeps when that was in vain. So while both are busy the user never
+// enters the kernel.
+#define _POSIX_C_SOURCE 200809L
+#include "io/data/set_own.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { SLOTS = 32, SLOTS_LEAST = 3, RING_BYTES = 4 << 20 };
+enum { ALIGN = 64, SAMPLE = 64, WHOLE_BYTES = 256 << 10 };
+enum { USER_SPINS = 2000 };                              // some 100 microseconds
+static const double nap_late = 100e-6, nap_most = 20e-3; // how much later than asked a nap may end
+// Filling that takes more of the time is worth a thread, and what takes less is not; so many
+// batches in a row have to say so.
+static const double share_of_thread = 0.05, share_of_none = 0.04;
+enum { VOTES_FOR = 8, VOTES_AGAINST = 64 };
+
+typedef struct {
+  Batch batch;
+  const char *error; // why it could not be filled
+  _Atomic int64_t made;
+} Slot;
+
+// What one who fills needs for himself.
+typedef struct {
+  DrawTable *table; // for each draw
+  int64_t *row;     // of one batch
+} Hands;
+
+struct Loader {
+  Arena *arena;
+  LoaderPlan plan;
+  uint8_t **whole;        // for each source, all of its rows as they are wanted, if few; or NULL
+  size_t *bytes;          // for each source, of one row
+  int64_t batches, first; // in an epoch; the batch to begin with, counted over all epochs
+  Slot slot[SLOTS];
+  int64_t slots;
+  size_t batch_bytes;
+  Hands user, filler;
+  const char *error;
+  double started, waited;
+  double asked;   // while there is no filler: when the last batch was given
+  uint32_t votes; // and how many were in a row that took long
+  bool may_thread, threaded;
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t change;
+  _Atomic int64_t claimed, taken;
+  _Atomic bool stop, retired, filler_sleeps, user_sleeps;
+};
+
+// -- filling --------------------------------------------------------------------------------------
+static void gather(const uint8_t *from, size_t bytes, const int64_t *row, int64_t n, uint8_t *to) {
+#define ROWS(size)                                                                                 \
+  for (int64_t i = 0; i < n; i++) memcpy(to + i * size, from + row[i] * size, (size_t)(size))
+  switch (bytes) { // a copy of a known size is one instruction
+  case 4: ROWS(4); break;
+  case 8: ROWS(8); break;
+  case 16: ROWS(16); break;
+  default: ROWS((int64_t)bytes);
+  }
+#undef ROWS
+}
+
+static void fill_source(Loader *l, const Hands *h, uint32_t i, Slot *slot) {
+  const LoaderSource *s = &l->plan.source[i];
+  Batch *b = &slot->batch;
+  if (l->whole[i])
+    gather(l->whole[i], l->bytes[i], h->row, b->n, b->data[i]);
+  else
+    set_read(s->set, s->split, s->field, h->row, b->n, s->number, b->data[i], &slot->error);
+}
+
+// Batch k, counted from where the loader began.
+static void fill(Loader *l, const Hands *h, int64_t k, Slot *slot) {
+  Batch *b = &slot->batch;
+  const LoaderPlan *p = &l->plan;
+  b->epoch = (l->first + k) / l->batches;
+  b->batch = (l->first + k) % l->batches;
+  slot->error = NULL;
+  for (uint32_t d = 0; d < p->draws; d++) {
+    b->n = draw_rows_with(&p->draw[d], &h->table[d], b->epoch, b->batch, h->row);
+    for (uint32_t i = 0; i < p->sources && !slot->error; i++)
+      if (p->source[i].draw == d) fill_source(l, h, i, slot);
+  }
+}
+
+static bool reads_files(const LoaderPlan *p) {
+  for (uint32_t i = 0; i < p->sources; i++)
+    if (p->source[i].set->lazy.read) return true;
+  return false;
+}
+
+static bool claim(Loader *l, int64_t k) {
+  return atomic_compare_exchange_strong(&l->claimed, &k, k + 1);
+}
+
+// -- waiting --------------------------------------------------------------------------------------
+static inline void pause_briefly(void) {
+#if defined __x86_64__
+  __builtin_ia32_pause();
+#elif defined __aarch64__
+  __asm__ volatile("yield");
+#endif
+}
+
+static bool is_made(Slot *slot, int64_t k) { return atomic_load(&slot->made) == k + 1; }
+
+static bool is_full(Loader *l) {
+  return atomic_load(&l->claimed) - atomic_load(&l->taken) >= l->slots - 1;
+}
+
+// What is waited for was stored before: either the sleeper sees it, or it is seen here that it
+// sleeps.
+static void wake(Loader *l, _Atomic bool *sleeps) {
+  if (!atomic_load(sleeps)) return;
+  pthread_mutex_lock(&l->lock);
+  pthread_cond_broadcast(&l->change);
+  pthread_mutex_unlock(&l->lock);
+}
+
+static void wait_for(Loader *l, Slot *slot, int64_t k) {
+  for (uint32_t turn = 0; turn < USER_SPINS; turn++) {
+    if (is_made(slot, k)) return;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&l->lock);
+  atomic_store(&l->user_sleeps, true);
+  while (!is_made(slot, k)) pthread_cond_wait(&l->change, &l->lock);
+  atomic_store(&l->user_sleeps, false);
+  pthread_mutex_unlock(&l->lock);
+}
+
+static void nap(Loader *l, double seconds) {
+  struct timespec until;
+  if (seconds <= nap_late) { // too short for the kernel
+    for (uint32_t turn = 0; turn < 100; turn++) pause_briefly();
+    return;
+  }
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  int64_t ns = until.tv_nsec + (int64_t)((seconds - nap_late) * 1e9);
+  until.tv_sec += (time_t)(ns / 1000000000);
+  until.tv_nsec = (long)(ns % 1000000000);
+  pthread_mutex_lock(&l->lock);
+  atomic_store(&l->filler_sleeps, true);
+  if (!atomic_load(&l->stop)) pthread_cond_timedwait(&l->change, &l->lock, &until);
+  atomic_store(&l->filler_sleeps, false);
+  pthread_mutex_unlock(&l->lock);
+}
+
+typedef struct {
+  double since;   // when the user's count was last seen to move
+  int64_t seen;   // its count then
+  double step;    // how long a batch lasts
+  double nap;     // and half of the ring
+  uint32_t light; // batches in a row that were little work
+} Pace;
+
+static void wait_for_room(Loader *l, Pace *p) {
+  while (is_full(l) && !atomic_load(&l->stop)) {
+    int64_t went = atomic_load(&l->taken) - p->seen;
+    double now = clock_seconds();
+    if (went) {
+      p->step = (now - p->since) / (double)went;
+      p->nap = p->step * (double)(l->slots / 2);
+      p->since = now;
+      p->seen += went;
+    } else if (now - p->since > p->nap) {
+      p->nap *= 2;
+    }
+    if (p->nap > nap_most) p->nap = nap_most;
+    nap(l, p->nap);
+  }
+}
+
+static void fill_ahead(Loader *l, int64_t k, Pace *p) {
+  Slot *slot = &l->slot[k % l->slots];
+  double start = clock_seconds();
+  fill(l, &l->filler, k, slot);
+  p->light = clock_seconds() - start < share_of_none * p->step ? p->light + 1 : 0;
+  atomic_store(&slot->made, k + 1);
+  wake(l, &l->user_sleeps);
+}
+
+static void *work(void *loader) {
+  Loader *l = loader;
+  Pace pace = {.since = clock_seconds(), .seen = atomic_load(&l->taken), .nap = nap_late};
+  while (pace.light < VOTES_AGAINST || reads_files(&l->plan)) {
+    wait_for_room(l, &pace);
+    if (atomic_load(&l->stop)) return NULL;
+    int64_t k = atomic_load(&l->claimed);
+    if (!is_full(l) && claim(l, k)) fill_ahead(l, k, &pace);
+  }
+  atomic_store(&l->retired, true);
+  return NULL;
+}
+
+// -- the thread -----------------------------------------------------------------------------------
+static void *aligned(Arena *a, size_t bytes) {
+  uintptr_t at = (uintptr_t)arena_alloc(a, bytes + ALIGN);
+  return (void *)((at + ALIGN - 1) / ALIGN * ALIGN);
+}
+
+static Hands hands_new(Arena *a, const LoaderPlan *p) {
+  Hands h = {NEW_ARRAY(a, DrawTable, p->draws), NEW_ARRAY(a, int64_t, p->draw[0].batch)};
+  for (uint32_t d = 0; d < p->draws; d++) h.table[d].pass = -1;
+  return h;
+}
+
+static void slots_new(Loader *l, int64_t n) {
+  const LoaderPlan *p = &l->plan;
+  for (; l->slots < n; l->slots++) {
+    void **data = NEW_ARRAY(l->arena, void *, p->sources + 1);
+    for (uint32_t i = 0; i < p->sources; i++)
+      data[i] = aligned(l->arena, (size_t)p->draw[0].batch * l->bytes[i]);
+    l->slot[l->slots].batch.data = data;
+  }
+}
+
+// Between two batches: the last one is not in use any more, and the next is not begun.
+static void start_thread(Loader *l) {
+  int64_t slots = RING_BYTES / (int64_t)l->batch_bytes;
+  slots_new(l, slots < SLOTS_LEAST ? SLOTS_LEAST : slots > SLOTS ? SLOTS : slots);
+  if (!l->filler.table) l->filler = hands_new(l->arena, &l->plan);
+  atomic_store(&l->claimed, atomic_load(&l->taken));
+  l->threaded = pthread_create(&l->thread, NULL, work, l) == 0;
+  l->votes = 0;
+  l->may_thread = l->threaded; // no thread is to be had: batches are filled when they are asked for
+}
+
+// After the last batch that the filler made.
+static void end_thread(Loader *l) {
+  pthread_join(l->thread, NULL);
+  l->threaded = false;
+  atomic_store(&l->retired, false);
+}
+
+// -- asking ---------------------------------------------------------------------------------------
+// The clock is looked at only when there is something to measure: always when a batch is large and
+// not ready, and for every 64th of the small ones.
+static Slot *next_small(Loader *l, int64_t k) {
+  bool measured = k % SAMPLE == 0;
+  double start = measured ? clock_seconds() : 0;
+  fill(l, &l->user, k, &l->slot[0]);
+  if (measured) l->waited += SAMPLE * (clock_seconds() - start);
+  return &l->slot[0];
+}
+
+// One batch that was interrupted decides nothing.
+static Slot *next_large(Loader *l, int64_t k) {
+  double start = clock_seconds();
+  fill(l, &l->user, k, &l->slot[0]);
+  double end = clock_seconds();
+  l->votes = k > 0 && end - start > share_of_thread * (end - l->asked) ? l->votes + 1 : 0;
+  l->waited += end - start;
+  l->asked = end;
+  return &l->slot[0];
+}
+
+static Slot *next_threaded(Loader *l, int64_t k) {
+  Slot *slot = &l->slot[k % l->slots];
+  if (is_made(slot, k)) return slot;
+  double start = clock_seconds();
+  if (claim(l, k)) {
+    fill(l, &l->user, k, slot);
+    atomic_store(&slot->made, k + 1);
+  } else {
+    wait_for(l, slot, k);
+  }
+  l->waited += clock_seconds() - start;
+  return slot;
+}
+
+const Batch *loader_next(Loader *l) {
+  if (l->error) return NULL;
+  int64_t k = atomic_load_explicit(&l->taken, memory_order_relaxed); // only written here
+  if (atomic_load_explicit(&l->retired, memory_order_relaxed) && atomic_load(&l->claimed) == k)
+    end_thread(l);
+  if (l->votes == VOTES_FOR) start_thread(l);
+  Slot *slot = l->threaded     ? next_threaded(l, k)
+               : l->may_thread ? next_large(l, k)
+                               : next_small(l, k);
+  atomic_store(&l->taken, k + 1);
+  l->error = slot->error;
+  return l->error ? NULL : &slot->batch;
+}
+
+const char *loader_error(const Loader *l) { return l->error; }
+
+double loader_waited(const Loader *l) {
+  double since = clock_seconds() - l->started;
+  return since > 0 && l->waited < since ? l->waited / since : since > 0;
+}
+
+// -- beginning and ending -------------------------------------------------------------------------
+static void stop(void *loader) {
+  Loader *l = loader;
+  if (l->threaded) {
+    atomic_store(&l->stop, true);
+    wake(l, &l->filler_sleeps);
+    pthread_join(l->thread, NULL);
+  }
+  pthread_cond_destroy(&l->change);
+  pthread_mutex_destroy(&l->lock);
+}
+
+static size_t row_bytes(const LoaderSource *s) {
+  int64_t count = s->field == FIELD_INDEX ? 1 : field_count(set_field(s->set, s->field));
+  return (size_t)count * number_size(s->number);
+}
+
+static bool plan_is_good(const LoaderPlan *p, int64_t epoch, int64_t batch, const char **why) {
+  if (!p->draws || p->draw[0].batch <= 0 || epoch < 0 || batch < 0)
+    return *why = "there is nothing to draw", false;
+  for (uint32_t d = 0; d < p->draws; d++) {
+    if (p->draw[d].rows <= 0) return *why = "a split has no rows", false;
+    if (p->draw[d].batch != p->draw[0].batch ||
+        draw_batches(&p->draw[d]) != draw_batches(&p->draw[0]))
+      return *why = "draws have different batches or epochs", false;
+  }
+  return true;
+}
+
+// All rows of a small source, so that a batch is copied and not converted.
+static uint8_t *read_whole(Loader *l, uint32_t i) {
+  const LoaderSource *s = &l->plan.source[i];
+  int64_t rows = set_rows(s->set, s->split);
+  const char *why;
+  if (s->set->lazy.read || (size_t)rows > WHOLE_BYTES / l->bytes[i]) return NULL;
+  uint8_t *to = aligned(l->arena, (size_t)rows * l->bytes[i]);
+  for (int64_t r = 0; r < rows; r++)
+    if (!set_read(s->set, s->split, s->field, &r, 1, s->number, to + (size_t)r * l->bytes[i], &why))
+      return NULL;
+  return to;
+}
+
+static void take_room(Loader *l) {
+  const LoaderPlan *p = &l->plan;
+  l->user = hands_new(l->arena, p);
+  l->whole = NEW_ARRAY(l->arena, uint8_t *, p->sources + 1);
+  l->bytes = NEW_ARRAY(l->arena, size_t, p->sources + 1);
+  for (uint32_t i = 0; i < p->sources; i++) {
+    l->bytes[i] = row_bytes(&p->source[i]);
+    l->whole[i] = read_whole(l, i);
+    l->batch_bytes += (size_t)p->draw[0].batch * l->bytes[i];
+  }
+  l->may_thread = l->batch_bytes >= INLINE_BYTES;
+  slots_new(l, 1);
+}
+
+static void locks_new(Loader *l) {
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_cond_init(&l->change, &clock);
+  pthread_condattr_destroy(&clock);
+}
+
+Loader *loader_new(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, const char **why) {
+  if (!plan_is_good(p, epoch, batch, why)) return NULL;
+  Arena *own = arena_child(a);
+  Loader *l = NEW(own, Loader);
+  l->arena = own;
+  l->plan = *p;
+  l->plan.draw = arena_copy(own, p->draw, p->draws * sizeof *p->draw);
+  l->plan.source = arena_copy(own, p->source, p->sources * sizeof *p->source);
+  l->batches = draw_batches(p->draw);
+  l->first = epoch * l->batches + batch;
+  take_room(l);
+  locks_new(l);
+  arena_on_free(own, stop, l);
+  l->started = clock_seconds();
+  if (l->may_thread && reads_files(p)) start_thread(l);
+  return l;
+}
+
+void loader_free(Loader *l) {
+  if (l) arena_free(l->arena);
+}

@@ -1,0 +1,260 @@
+// Sets: opening by name or path, cutting into splits, reading rows.
+//
+// A maker (points.c, named.c, table.c, …) fills in columns and says how rows are cut; here windows
+// and bits are put over that. A row of a split is found in two steps: its place in the block of
+// rows that the split reads from, and from there its bytes.
+//
+// Of a file without splits, each group of ten rows gives one to validation and one to testing,
+// chosen by a hash of seed and group. So a row's place needs no table, neighbours stay neighbours,
+// and sorted labels are cut evenly.
+#include "io/data/set_own.h"
+
+#include <assert.h>
+
+// -- putting together -----------------------------------------------------------------------------
+void set_add(Set *s, const Field *f, const Column block[SPLITS]) {
+  vec_push(s->arena, &s->field, *f);
+  for (uint32_t b = 0; b < SPLITS; b++) vec_push(s->arena, &s->column[b], block[b]);
+}
+
+// Of a window over all rows there is one, for training.
+static bool cut_whole(Set *s, int64_t rows) {
+  if (s->options.window >= 0 && s->options.window != rows) return false;
+  s->part[SPLIT_TRAIN] = (Part){.rows = rows};
+  s->window = rows;
+  return true;
+}
+
+void set_cut_given(Set *s, int64_t train, int64_t valid, int64_t test) {
+  if (cut_whole(s, train)) return;
+  s->part[SPLIT_TRAIN] = (Part){.block = SPLIT_TRAIN, .rows = train};
+  s->part[SPLIT_VALID] = (Part){.block = SPLIT_VALID, .rows = valid};
+  s->part[SPLIT_TEST] = (Part){.block = SPLIT_TEST, .rows = test};
+  if (valid || !s->options.valid) return;
+  int64_t held = train / 12;
+  s->part[SPLIT_TRAIN].rows = train - held;
+  s->part[SPLIT_VALID] = (Part){.block = SPLIT_TRAIN, .first = train - held, .rows = held};
+}
+
+void set_cut_shares(Set *s, int64_t rows, double train, double valid) {
+  if (cut_whole(s, rows)) return;
+  int64_t a = (int64_t)((double)rows * train), b = (int64_t)((double)rows * (train + valid));
+  s->part[SPLIT_TRAIN] = (Part){.rows = a};
+  s->part[SPLIT_VALID] = (Part){.first = a, .rows = b - a};
+  s->part[SPLIT_TEST] = (Part){.first = b, .rows = rows - b};
+}
+
+void set_cut_hash(Set *s, int64_t rows, uint32_t of, bool valid) {
+  if (s->window > 1 || s->options.window < 0) {
+    double held = 1.0 / of;
+    set_cut_shares(s, rows, 1 - held - (valid ? held : 0), valid ? held : 0);
+    return;
+  }
+  int64_t groups = rows / of;
+  uint32_t take = of - 1 - valid;
+  s->part[SPLIT_TRAIN] = (Part){.rows = rows - groups * (of - take), .of = of, .take = take};
+  s->part[SPLIT_VALID] = (Part){.rows = valid ? groups : 0, .of = of, .take = 1};
+  s->part[SPLIT_TEST] = (Part){.rows = groups, .of = of, .take = 1};
+}
+
+// Of the rows of a group, one is for testing and perhaps one for validation; the others keep their
+// order.
+static int64_t hash_place(const Set *s, Split split, int64_t row) {
+  const Part *p = &s->part[split], *train = &s->part[SPLIT_TRAIN];
+  int64_t group = row / p->take, k = row % p->take;
+  bool valid = train->take + 2 == p->of;
+  uint64_t h = mix_bits(mix_bits(s->options.seed) + (uint64_t)group);
+  int64_t test = (int64_t)((h >> 32) * p->of >> 32);
+  int64_t held = valid ? (int64_t)((h & 0xffffffffu) * (p->of - 1) >> 32) : p->of;
+  if (held >= test && valid) held++;
+  if (split == SPLIT_TEST) return group * p->of + test;
+  if (split == SPLIT_VALID) return group * p->of + held;
+  int64_t groups = s->part[SPLIT_TEST].rows;
+  if (group >= groups) return row + groups * (p->of - p->take); // what is left after the last group
+  int64_t low = test < held ? test : held, high = test < held ? held : test;
+  k += k >= low;
+  k += k >= high;
+  return group * p->of + k;
+}
+
+static int64_t place_of(const Set *s, Split split, int64_t row) {
+  return s->part[split].of ? hash_place(s, split, row) : s->part[split].first + row;
+}
+
+int64_t *set_order(Set *s, int64_t rows) {
+  int64_t *order = NEW_ARRAY(s->arena, int64_t, rows), n = 0;
+  for (Split split = 0; split < SPLITS; split++) {
+    int64_t first = n;
+    if (s->part[split].block) continue;
+    for (int64_t r = 0; r < s->part[split].rows; r++) order[n++] = place_of(s, split, r);
+    s->part[split].first = first;
+  }
+  for (Split split = 0; split < SPLITS; split++) s->part[split].of = 0;
+  assert(n == rows);
+  return order;
+}
+
+// -- opening --------------------------------------------------------------------------------------
+static bool put_window(Set *s, const char **why) {
+  int64_t there = s->part[SPLIT_TRAIN].rows;
+  if (there < s->window)
+    return file_error(s->arena, why, "%s: a sample is %lld rows, but only %lld are for training",
+                      s->name, (long long)s->window, (long long)there);
+  for (uint32_t i = 0; i < s->field.n && s->options.window; i++) {
+    Field *f = &s->field.at[i];
+    if (f->rank == FIELD_RANK_LIMIT)
+      return file_error(s->arena, why, "%s: `%s` has too many axes for a window", s->name, f->name);
+    memmove(f->shape + 1, f->shape, f->rank++ * sizeof *f->shape);
+    f->shape[0] = s->window;
+  }
+  return true;
+}
+
+static void says_parts(Set *s) {
+  static const char *const word[] = {"to train", "to validate", "to test"};
+  Buf b = buf_new(s->arena);
+  buf_printf(&b, "%s: %s", s->name, s->says);
+  const char *sign = "; ";
+  for (Split split = 0; split < SPLITS; split++) {
+    if (!s->part[split].rows) continue;
+    buf_printf(&b, "%s%lld %s", sign, (long long)s->part[split].rows, word[split]);
+    sign = ", ";
+  }
+  if (s->window > 1) buf_printf(&b, "; a sample is %lld rows", (long long)s->window);
+  s->says = b.at;
+}
+
+static bool open_any(Set *s, const char *name, const char **why) {
+  const SetOptions *o = &s->options;
+  bool good = !o->file && set_is_known(name)
+                  ? open_known(s, why)
+                  : open_file(s, data_file(s->arena, o->beside, name), why);
+  if (!good) return false;
+  if (o->bits && !set_to_bits(s, why)) return false;
+  if (o->episodes.way && !set_to_episodes(s, why)) return false;
+  says_parts(s);
+  return put_window(s, why);
+}
+
+Set *set_open(Arena *a, const char *name, const SetOptions *o, const char **why) {
+  Arena *own = arena_child(a);
+  Set *s = NEW(own, Set);
+  *s = (Set){.arena = own, .options = *o, .says = ""};
+  s->name = arena_format(own, "%s", name);
+  s->window = o->window > 1 ? o->window : 1;
+  if (open_any(s, name, why)) return s;
+  *why = arena_format(a, "%s", *why);
+  arena_free(own);
+  return NULL;
+}
+
+void set_close(Set *s) {
+  if (s) arena_free(s->arena);
+}
+
+// -- asking ---------------------------------------------------------------------------------------
+uint32_t set_fields(const Set *s) { return s->field.n; }
+const Field *set_field(const Set *s, uint32_t k) { return &s->field.at[k]; }
+const char *set_says(const Set *s) { return s->says; }
+bool set_is_table(const Set *s) { return s->table; }
+int64_t set_stride(const Set *s) { return s->window; }
+
+int64_t set_rows(const Set *s, Split split) {
+  int64_t rows = s->part[split].rows - s->window + 1;
+  return rows > 0 ? rows : 0;
+}
+
+static uint32_t find_plain(const Set *s, const char *name, size_t n) {
+  for (uint32_t i = 0; i < s->field.n; i++)
+    if (strlen(s->field.at[i].name) == n && memcmp(s->field.at[i].name, name, n) == 0) return i;
+  return FIELD_NONE;
+}
+
+// Columns of one table lie in one row of memory, so a run of them is a column too.
+static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
+  Column run[SPLITS];
+  Field f = s->field.at[from];
+  if (!s->table || f.kind == FIELD_LABEL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
+  for (uint32_t b = 0; b < SPLITS; b++) {
+    const Column *first = &s->column[b].at[from], *last = &s->column[b].at[to];
+    ptrdiff_t apart = last->at - first->at;
+    run[b] = *first;
+    if (first->step != last->step || first->kind != last->kind) return FIELD_NONE;
+    if (apart < 0 || apart >= first->step || first->count != 1) return FIELD_NONE;
+    run[b].count = apart / (ptrdiff_t)element_info[first->kind].bytes + 1;
+  }
+  f.name = arena_format(s->arena, "%s", name);
+  f.shape[f.rank++] = run[0].count;
+  int64_t rows = 0;
+  for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
+  if (f.kind == FIELD_REAL) f.labels = column_largest(&run[0], rows) + 1;
+  set_add(s, &f, run);
+  return s->field.n - 1;
+}
+
+uint32_t set_find(Set *s, const char *name) {
+  uint32_t k = find_plain(s, name, strlen(name));
+  if (k != FIELD_NONE) return k;
+  if (strcmp(name, "index") == 0) return FIELD_INDEX;
+  const char *dots = strstr(name, "..");
+  uint32_t from = dots ? find_plain(s, name, (size_t)(dots - name)) : FIELD_NONE;
+  uint32_t to = dots ? find_plain(s, dots + 2, strlen(dots + 2)) : FIELD_NONE;
+  return from == FIELD_NONE || to == FIELD_NONE ? FIELD_NONE : add_run(s, name, from, to);
+}
+
+// -- reading --------------------------------------------------------------------------------------
+enum { CHUNK = 64 };
+
+static bool can_be(const Field *f, Number number) {
+  if (number == NUMBER_F32 || number == NUMBER_F64 || f->kind == FIELD_BIT) return true;
+  return f->labels > 0 && (number == NUMBER_I32 || f->labels <= 256);
+}
+
+static void read_index(const int64_t *row, int64_t n, Number number, void *out) {
+  Column c = {.at = (const uint8_t *)row, .step = 8, .count = 1, .kind = EL_I64};
+  for (int64_t i = 0; i < n; i++)
+    column_read(&c, &i, 1, 1, number, (uint8_t *)out + (size_t)i * number_size(number));
+}
+
+// `each` rows from place[i] on, for every i: at once where they lie without gaps.
+static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *place, int64_t n,
+                        Number number, void *out, const char **why) {
+  const Column *c = &s->column[block].at[field];
+  bool late = s->lazy.read && field == s->late;
+  if (c->drawn) column_draw(s, c, place, n);
+  if (!late && (s->window == 1 || c->step == c->count * element_info[c->kind].bytes)) {
+    column_read(c, place, n, c->count * s->window, number, out);
+    return true;
+  }
+  size_t bytes = (size_t)c->count * number_size(number);
+  uint8_t *to = out;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = place[i]; k < place[i] + s->window; k++, to += bytes) {
+      if (!late)
+        column_read(c, &k, 1, c->count, number, to);
+      else if (!s->lazy.read(s, block, k, number, to, why))
+        return false;
+    }
+  return true;
+}
+
+bool set_read(Set *s, Split split, uint32_t field, const int64_t *row, int64_t n, Number number,
+              void *out, const char **why) {
+  const Part *p = &s->part[split];
+  int64_t rows = set_rows(s, split);
+  for (int64_t i = 0; i < n; i++)
+    if ((uint64_t)row[i] >= (uint64_t)rows) return *why = "a row is not there", false;
+  if (field == FIELD_INDEX) return read_index(row, n, number, out), true;
+  if (!can_be(&s->field.at[field], number)) return *why = "a field is not whole numbers", false;
+  if (s->tasks) return episode_read(s, split, field, row, n, number, out, why);
+  if (!p->of && !p->first) return read_places(s, p->block, field, row, n, number, out, why);
+  size_t bytes = (size_t)(s->column[p->block].at[field].count * s->window) * number_size(number);
+  for (int64_t at = 0; at < n; at += CHUNK) {
+    int64_t place[CHUNK], m = n - at < CHUNK ? n - at : CHUNK;
+    for (int64_t i = 0; i < m; i++) place[i] = place_of(s, split, row[at + i]);
+    if (!read_places(s, p->block, field, place, m, number, (uint8_t *)out + (size_t)at * bytes,
+                     why))
+      return false;
+  }
+  return true;
+}

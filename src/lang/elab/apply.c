@@ -1,0 +1,343 @@
+// Boxes made of boxes, applied to wires: `;` `&` `(f, g)` `^`, and names, wherever they lead.
+#include "lang/elab/call_own.h"
+#include "lang/elab/partial_own.h"
+
+static bool is_number_of_times(Body *b, Env *env, const Node *n, int64_t *times) {
+  Size s = size_eval(b, env, n, false);
+  if (!s) return false;
+  if (size_value(b->w, s, times) && *times >= 0 && *times <= 100000) return true;
+  if (!b->generic)
+    diag_error(b->w->diags, n->span,
+               "how often a box is repeated must be a number that is known beforehand");
+  return false;
+}
+
+static Value apply_power(Body *b, Env *env, const Node *n, Value args, Span span) {
+  int64_t times;
+  if (!is_number_of_times(b, env, n->kid[1], &times)) return value_error(b, span);
+  const char *suffix = b->suffix;
+  Id outer = b->d->turn, first = 0;
+  for (int64_t i = 1; i <= times; i++) {
+    b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)i);
+    b->d->turn = turn_new(b->w, first, outer, 0, i);
+    if (!first) first = b->d->turn;
+    args = apply(b, env, n->kid[0], args, NULL, span);
+    if (args.n && args.at[0].error) break;
+  }
+  b->suffix = suffix;
+  b->d->turn = outer;
+  return args;
+}
+
+// (f, g): side by side, each takes as many wires as it has inputs.
+static Value apply_tuple(Body *b, Env *env, const Node *n, Value args, Span span) {
+  Value all = {0};
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    int want = arity_of(b, env, n->kid[i]);
+    if (want < 0) want = n->nkid == args.n ? 1 : -1;
+    if (want < 0 || at + (uint32_t)want > args.n) {
+      int sum = arity_of(b, env, n);
+      if (sum < 0)
+        diag_error(b->w->diags, span, "these boxes side by side take more than %u %s", args.n,
+                   args.n == 1 ? "wire" : "wires");
+      else
+        diag_error(b->w->diags, span, "these boxes side by side take %d wires, but %u %s there",
+                   sum, args.n, args.n == 1 ? "is" : "are");
+      return value_error(b, span);
+    }
+    all = value_concat(
+        b, all, apply(b, env, n->kid[i], (Value){(uint32_t)want, args.at + at, NULL}, NULL, span));
+    at += (uint32_t)want;
+  }
+  if (at == args.n) return all;
+  diag_error(b->w->diags, span, "these boxes side by side take %u %s, but %u are there", at,
+             at == 1 ? "wire" : "wires", args.n);
+  return value_error(b, span);
+}
+
+static Value apply_fan(Body *b, Env *env, const Node *n, Value args, Span span) {
+  Value all = {0};
+  for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    Value copy = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
+    all = value_concat(b, all, apply(b, env, n->kid[i], copy, NULL, span));
+  }
+  return all;
+}
+
+static Value apply_pipe(Body *b, Env *env, const Node *n, Value args, Span span) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    args = apply(b, env, n->kid[i], args, NULL, span);
+    for (uint32_t k = 0; k < args.n; k++)
+      if (args.at[k].error && !b->trace) return value_error(b, span);
+  }
+  return args;
+}
+
+static Value apply_fn(Body *b, Fn fn, Value args, Span span) {
+  if (args.n != fn_rows[fn].arity) {
+    diag_error(b->w->diags, span, "`%s` takes %u %s, but %u %s given", fn_rows[fn].name,
+               fn_rows[fn].arity, fn_rows[fn].arity == 1 ? "value" : "values", args.n,
+               args.n == 1 ? "is" : "are");
+    return value_error(b, span);
+  }
+  return value_one(b, val_fn(b, fn, args.at, args.n, span, NULL));
+}
+
+// A box that was passed as an option speaks of axes in the words of where it was written: labels
+// are put into those words on the way in, and back into this body's on the way out.
+static Name label_outside(Env *env, Name label) {
+  Binding *bind = label ? env_find(env, label) : NULL;
+  return bind && bind->kind == BIND_SIZE ? bind->label : label;
+}
+
+static Name label_inside(Env *env, Name label) {
+  for (Env *e = env; e && label; e = e->outer)
+    for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
+      const Binding *bind = &e->binding.at[table_value(e->names, i) - 1];
+      Name name;
+      memcpy(&name, table_key(e->names, i, NULL), sizeof name);
+      if (bind->kind == BIND_SIZE && bind->label == label) return name;
+    }
+  return label;
+}
+
+static void relabel(Body *b, Env *env, Value *v, Name (*word)(Env *, Name)) {
+  for (uint32_t i = 0; i < v->n; i++) {
+    Type *t = &v->at[i].type;
+    if (v->at[i].error || !t->rank) continue;
+    t->axis = arena_copy(b->w->arena, t->axis, t->rank * sizeof(Axis));
+    for (uint32_t k = 0; k < t->rank; k++)
+      if (!t->axis[k].pass) t->axis[k].label = word(env, t->axis[k].label);
+  }
+}
+
+static bool names_in_brackets(const Node *n, bool inside) {
+  if (!n) return false;
+  if (inside && (n->kind == N_NAME || n->kind == N_SIZED)) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (names_in_brackets(n->kid[i], inside || n->kind == N_BRACKETS)) return true;
+  return false;
+}
+
+static bool speaks_of_axes(const Closure *box) {
+  if (box->node->kind != N_NAME) return names_in_brackets(box->node, false);
+  const Binding *bind = env_find(box->env, box->node->name);
+  return bind && bind->kind == BIND_OPTION && bind->box.node && speaks_of_axes(&bind->box);
+}
+
+static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, const Node *over,
+                          Span span) {
+  Closure box = bind->box;
+  if (box.env == env || over || !speaks_of_axes(&box))
+    return apply(b, box.env, box.node, args, over, span);
+  for (uint32_t i = 0; i < args.n; i++) val_settle(b, &args.at[i]);
+  relabel(b, env, &args, label_outside);
+  Value v = apply(b, box.env, box.node, args, over, span);
+  for (uint32_t i = 0; i < v.n; i++)
+    if (!v.at[i].error) val_settle(b, &v.at[i]);
+  relabel(b, env, &v, label_inside);
+  return v;
+}
+
+static Value apply_name(Body *b, Env *env, const Node *name, const Node *config, Value args,
+                        const Node *over, Span span, const Node *use) {
+  World *w = b->w;
+  const char *text = name_text(w->names, name->name);
+  Binding *bind = env_find(env, name->name);
+  if (bind) {
+    if (bind->kind == BIND_LEARNER) {
+      const char *member = NULL;
+      if (bind->def->node->kid[1]) {
+        if (!config) {
+          diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`",
+                     text, text);
+          return value_error(b, span);
+        }
+        member = family_member(b, env, bind->def->node, config);
+        if (!member) return value_error(b, span);
+        config = NULL;
+      }
+      return call_def(b, env, (Def *)bind->def, bind->home, member, config, args, over, span, use,
+                      name->name);
+    }
+    if (bind->kind == BIND_OPTION && bind->box.node)
+      return apply_option(b, env, bind, args, over, span);
+    if (bind->open) return value_error(b, span); // a box that only a use will give
+    if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error)
+      return value_error(b, span);
+    if (bind->kind == BIND_OPTION &&
+        bind->span.file) { // what was given is at fault, not the box that wants it
+      Id e = diag_error(w->diags, bind->span,
+                        "a box is wanted for option `%s`, and this is a size or a number", text);
+      diag_note(w->diags, e, name->span, "used as a box here");
+      return value_error(b, span);
+    }
+    Id e = diag_error(w->diags, name->span,
+                      bind->kind == BIND_VALUE ? "`%s` is a wire, not a box" : "`%s` is not a box",
+                      text);
+    diag_note(w->diags, e, bind->span, "it comes from here");
+    return value_error(b, span);
+  }
+  Def *d = scope_find(env->scope, name->name);
+  if (d && (d->kind == DEF_BOX || is_learner(d))) {
+    const char *member = NULL;
+    if (d->kind == DEF_LEARNER && d->node->kid[1] && !config && !d->broken) {
+      Id e = diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`",
+                        text, text);
+      diag_note(w->diags, e, d->span, "declared here");
+      return value_error(b, span);
+    }
+    if (d->kind == DEF_LEARNER && d->node->kid[1] && config) {
+      member = family_member(b, env, d->node, config);
+      if (!member) return value_error(b, span);
+      config = NULL;
+    }
+    return call_def(b, env, d, NULL, member, config, args, over, span, use, name->name);
+  }
+  if (d) {
+    if (d->broken) return value_error(b, span);
+    Id e = diag_error(w->diags, name->span, "`%s` is not a box", text);
+    diag_note(w->diags, e, d->span, "it is declared here");
+    return value_error(b, span);
+  }
+  bool nodes;
+  Builtin f = builtin_find(name->name, w, &nodes);
+  if (f) {
+    Eq eq = {0};
+    Value v = f(b, env, use, config, args, span, &eq);
+    return v;
+  }
+  Fn fn = fn_find(text);
+  if (fn != FN_COUNT && !config) return apply_fn(b, fn, args, span);
+  if (fn != FN_COUNT) {
+    Id e = diag_error(w->diags, config->span, "`%s` has no options", text);
+    diag_help(w->diags, e, "an index belongs to the wire: `%s(x[i])`", text);
+    return value_error(b, span);
+  }
+  unknown_name(b, env, name, "box");
+  return value_error(b, span);
+}
+
+static Value apply_node(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+  if (!work_on(b, 1 + args.n, n->span)) return value_error(b, span);
+  for (uint32_t i = 0; i < args.n; i++)
+    if (args.at[i].error) return value_error(b, span);
+  switch (n->kind) {
+  case N_PAREN: return apply(b, env, n->kid[0], args, over, span);
+  case N_PIPE: return apply_pipe(b, env, n, args, span);
+  case N_FAN: return apply_fan(b, env, n, args, span);
+  case N_TUPLE: return apply_tuple(b, env, n, args, span);
+  case N_POW: return apply_power(b, env, n, args, span);
+  case N_OVER: return apply(b, env, n->kid[0], args, n, span);
+  case N_GROUP:
+  case N_ITEMS:
+    if (n->nkid == 1) return apply(b, env, n->kid[0], args, over, span);
+    break;
+  case N_NAME: return apply_name(b, env, n, NULL, args, over, n->span, n);
+  case N_AT:
+    if (n->kid[0]->kind == N_NAME)
+      return apply_name(b, env, n->kid[0], n->kid[1], args, over, n->span, n);
+    break;
+  case N_WHEN: {
+    Truth t = static_truth(b, env, n->kid[1]);
+    if (t == IS_TRUE || t == IS_FALSE)
+      return apply(b, env, n->kid[t == IS_TRUE ? 0 : 2], args, over, span);
+    if (t == IS_DYNAMIC)
+      diag_error(b->w->diags, n->kid[1]->span,
+                 "which box is used must be decided before anything runs: by sizes, options or "
+                 "`training`");
+    return value_error(b, span);
+  }
+  case N_ERROR: return value_error(b, span);
+  default: break;
+  }
+  Id e = diag_error(b->w->diags, n->span, "a box is wanted here, and this is a value");
+  const Node *name = n->kind == N_CALL ? n->kid[0] : n;
+  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  if (n->kind == N_CALL && d && d->kind == DEF_BOX && d->node->kid[0])
+    diag_help(b->w->diags, e, "options stand in brackets: `%s[…]`",
+              name_text(b->w->names, name->name));
+  else
+    diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
+  return value_error(b, span);
+}
+
+Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+  if (!b->trace) return apply_node(b, env, n, args, over, span);
+  while (n->kind == N_PAREN) n = n->kid[0];
+  if (n->kind == N_PIPE && trace_follows(&args)) return apply_pipe(b, env, n, args, span);
+  uint32_t mark = trace_begin(b);
+  Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
+  return trace_apply(b, n, mark, given, apply_node(b, env, n, args, over, span));
+}
+
+// f(a, b: x): arguments by name go where the header has them.
+static bool order_args(Body *b, Env *env, const Node *callee, const Node *call, Value *out) {
+  World *w = b->w;
+  bool named = false;
+  for (uint32_t i = 1; i < call->nkid; i++) named |= call->kid[i]->kind == N_ARG;
+  if (!named) return true;
+  const Node *name = callee->kind == N_AT ? callee->kid[0] : callee;
+  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  Header h = d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? header_of(d) : (Header){0};
+  if (!h.params || h.params->nkid != call->nkid - 1) {
+    diag_error(w->diags, call->span,
+               "arguments by name need a box whose inputs have names, each given once");
+    return false;
+  }
+  Value ordered = {.n = call->nkid - 1, .at = NEW_ARRAY(w->arena, Val, call->nkid - 1)};
+  bool *filled = NEW_ARRAY(w->arena, bool, call->nkid);
+  for (uint32_t i = 1; i < call->nkid; i++) {
+    uint32_t at = i - 1;
+    if (call->kid[i]->kind == N_ARG)
+      for (at = 0; at < h.params->nkid && h.params->kid[at]->name != call->kid[i]->name;) at++;
+    if (at >= h.params->nkid || filled[at] || out->n != ordered.n) {
+      bool known = at < h.params->nkid;
+      Buf all = buf_new(w->arena);
+      for (uint32_t k = 0; k < h.params->nkid; k++)
+        buf_printf(&all, "%s%s", k ? ", " : "", name_text(w->names, h.params->kid[k]->name));
+      Id e =
+          diag_error(w->diags, call->kid[i]->span,
+                     known ? "input `%s` of `%s` is given twice" : "there is no input `%s` of `%s`",
+                     name_text(w->names, known ? h.params->kid[at]->name : call->kid[i]->name),
+                     name_text(w->names, d->name));
+      diag_help(w->diags, e, "its inputs are %s", all.at);
+      diag_note(w->diags, e, d->span, "declared here");
+      return false;
+    }
+    filled[at] = true;
+    ordered.at[at] = out->at[i - 1];
+  }
+  *out = ordered;
+  return true;
+}
+
+Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const Node *over) {
+  Value args = eval_args(b, env, call);
+  for (uint32_t i = 0; i < args.n; i++)
+    if (args.at[i].error) {
+      if (callee->kind == N_NAME &&
+          !env_find(env, callee->name)) { // still say so if the box is unknown
+        Def *d = scope_find(env->scope, callee->name);
+        bool nodes;
+        if (d)
+          d->used = true;
+        else if (!builtin_find(callee->name, b->w, &nodes) &&
+                 fn_find(name_text(b->w->names, callee->name)) == FN_COUNT)
+          unknown_name(b, env, callee, "box");
+      }
+      if (b->trace) return apply(b, env, callee, args, over, call->span);
+      return value_error(b, call->span);
+    }
+  if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);
+  bool simple = callee->kind == N_NAME || callee->kind == N_AT;
+  if (simple) {
+    const Node *name = callee->kind == N_AT ? callee->kid[0] : callee;
+    if (name->kind == N_NAME)
+      return apply_name(b, env, name, callee->kind == N_AT ? callee->kid[1] : NULL, args, over,
+                        call->span, call);
+  }
+  return apply(b, env, callee, args, over, call->span);
+}

@@ -1,0 +1,651 @@
+// Bodies: statements in order, inputs and results by their declared types.
+#include "lang/elab/body_own.h"
+#include "lang/elab/partial_own.h"
+
+#include <math.h>
+
+Body *body_new(Infer *in, Name name) {
+  Body *b = NEW(in->w->arena, Body);
+  b->in = in;
+  b->w = in->w;
+  b->id = ++in->bodies;
+  b->d = diagram_new(in->w, name);
+  return b;
+}
+
+void body_pass(Body *b, uint32_t number, Axis axis) {
+  if (!b->pass) b->pass = NEW_ARRAY(b->w->arena, Axis, RANK_LIMIT);
+  axis.pass = number;
+  b->pass[number - 1] = axis;
+  if (number > b->npass) b->npass = number;
+}
+
+bool work_on(Body *b, uint32_t steps, Span span) {
+  Infer *in = b->in;
+  if (in->work > in->work_limit) return false;
+  in->work += steps;
+  if (in->work <= in->work_limit) return true;
+  diag_error(
+      b->w->diags, span,
+      "this program is too large: its loops and boxes, written out, are more than %llu steps",
+      (unsigned long long)in->work_limit);
+  return false;
+}
+
+void sync_sites(Body *b) {
+  while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
+}
+
+uint64_t noise_site(Body *b) {
+  const char *path =
+      arena_format(b->w->arena, "%s/%s%u%s", name_text(b->w->names, b->d->name),
+                   b->inside ? b->inside : "", ++b->noises, b->suffix ? b->suffix : "");
+  return site_hash(0, path);
+}
+
+// -- statements -----------------------------------------------------------------------------------
+static bool redefines(Body *b, Env *env, const Node *lhs) {
+  Binding *old = env_find(env, lhs->name);
+  if (old && old->fixed) {
+    const char *text = name_text(b->w->names, lhs->name);
+    Id e =
+        diag_error(b->w->diags, lhs->name_span, "`%s` is a weight and cannot be a wire too", text);
+    diag_note(b->w->diags, e, old->span, "it comes from here");
+    return true;
+  }
+  if (!old || old->kind == BIND_VALUE || old->kind == BIND_KEPT) return false;
+  static const char *const word[] = {"an option",       "an axis", "a row of axes", "", "a learner",
+                                     "a loop variable", "",        "a state"};
+  const char *name = name_text(b->w->names, lhs->name);
+  Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is %s and cannot be a wire too", name,
+                    word[old->kind]);
+  diag_note(b->w->diags, e, old->span, "it comes from here");
+  if (old->kind == BIND_STATE) diag_help(b->w->diags, e, "write `next %s = …`", name);
+  return true;
+}
+
+// Names that label an axis of some wire are indices in brackets, even if they are options too.
+static void learn_labels(Body *b, const Value *v) {
+  for (uint32_t i = 0; b->labels && i < v->n; i++)
+    for (uint32_t k = 0; k < v->at[i].type.rank && !v->at[i].error; k++) {
+      const Axis *axis = &v->at[i].type.axis[k];
+      if (!axis->pass && axis->label) table_put(b->labels, &axis->label, sizeof axis->label, 1);
+    }
+}
+
+static void bind_wire(Body *b, Env *env, const Node *lhs, Value v) {
+  if (redefines(b, env, lhs)) return;
+  learn_labels(b, &v);
+  for (uint32_t i = 0; i < v.n; i++)
+    if (!v.at[i].error && !v.at[i].literal) val_to_wire(b, &v.at[i], lhs->name);
+  env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
+}
+
+// C[l] = X inside a loop, with nothing but numbers and loop variables in the brackets.
+static bool is_kept(Body *b, Env *env, const Node *lhs, int64_t *which) {
+  const Node *items = lhs->kid[0]->nkid == 1 ? lhs->kid[0]->kid[0] : NULL;
+  if (!items || items->kind != N_ITEMS || items->nkid != 1) return false;
+  const Node *n = items->kid[0];
+  if (n->kind == N_NAME) {
+    Binding *bind = env_find(env, n->name);
+    if (!bind || bind->kind != BIND_LOOP ||
+        (b->labels && table_get(b->labels, &n->name, sizeof n->name)))
+      return false;
+  } else if (n->kind != N_NUM) {
+    return false;
+  }
+  Size s = size_eval(b, env, n, false);
+  return s && size_value(b->w, s, which);
+}
+
+static void keep(Body *b, Env *env, const Node *lhs, int64_t which, Value v) {
+  Binding *bind = env_find(env, lhs->name);
+  if (!bind || bind->kind != BIND_KEPT) {
+    if (redefines(b, env, lhs)) return;
+    bind = env_bind(
+        env, lhs->name,
+        (Binding){.kind = BIND_KEPT, .kept = table_new(b->w->arena), .span = lhs->name_span});
+  }
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].error || v.at[i].literal) continue;
+    b->d->wire.at[val_to_wire(b, &v.at[i], lhs->name)].kept = lhs->name;
+  }
+  vec_push(b->w->arena, &bind->kept_value, v);
+  table_put(bind->kept, &which, sizeof which, bind->kept_value.n);
+}
+
+static void equation(Body *b, Env *env, const Node *n) {
+  World *w = b->w;
+  const Node *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2],
+             *guard = n->nkid > 3 ? n->kid[3] : NULL;
+  if (guard)
+    diag_error(w->diags, guard->span,
+               "a guard belongs to machines; in a box write `… when … else …`");
+  if (lhss->nkid == 1) {
+    const Node *lhs = lhss->kid[0];
+    const Node *brackets = lhs->nkid ? lhs->kid[0] : NULL;
+    int64_t which;
+    bool kept = brackets && is_kept(b, env, lhs, &which);
+    Value v = eval_equation(b, env, kept ? NULL : brackets, expr, pad, NULL, n->span);
+    if (kept)
+      keep(b, env, lhs, which, v);
+    else
+      bind_wire(b, env, lhs, v);
+    return;
+  }
+  Value v = eval_equation(b, env, NULL, expr, pad, NULL, n->span);
+  bool failed = v.n == 1 && v.at[0].error;
+  bool fits = v.n == lhss->nkid;
+  if (!failed && !fits)
+    diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n,
+               v.n == 1 ? "value" : "values");
+  if (b->trace && !fits) v = trace_parts(b, v, lhss->nkid, n->span), failed = false, fits = true;
+  for (uint32_t i = 0; i < lhss->nkid; i++) {
+    Value one = failed || !fits ? value_error(b, n->span) : value_one(b, v.at[i]);
+    bind_wire(b, env, lhss->kid[i], one);
+  }
+}
+
+static void local_learner(Body *b, Env *env, const Node *n) {
+  World *w = b->w;
+  const Node *names = n->kid[0];
+  for (uint32_t i = 0; i < names->nkid; i++) {
+    Name name = names->kid[i]->name;
+    Binding *old = env_find(env, name);
+    if (old && old->fixed && old->span.at != names->kid[i]->span.at) {
+      Id e = diag_error(w->diags, names->kid[i]->span,
+                        "`%s` is declared twice: in one scope a name has one meaning",
+                        name_text(w->names, name));
+      diag_note(w->diags, e, old->span, "and here");
+      continue;
+    }
+    if (!(old && old->fixed) &&
+        redefines(b, env, &(Node){.name = name, .name_span = names->kid[i]->span}))
+      continue;
+    Def *d = NEW(w->arena, Def);
+    *d = (Def){.kind = DEF_LEARNER,
+               .id = b->in->def.n,
+               .name = name,
+               .span = names->kid[i]->span,
+               .scope = env->scope,
+               .node = n};
+    vec_push(w->arena, &b->in->def, d);
+    if (b->suffix)
+      d->name =
+          name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), b->suffix));
+    if (learner_has_input(d) || n->kid[1]) {
+      env_bind(env, name, (Binding){.kind = BIND_LEARNER, .def = d, .home = b, .span = d->span});
+      continue;
+    }
+    if (n->nkid > 5 && n->kid[5])
+      diag_error(w->diags, n->kid[5]->span, "`from` belongs to learners at the top of a program");
+    Value v = typed_weight(b, env, n->kid[3], n->kid[4], name_text(w->names, d->name), false, 0,
+                           ROLE_WEIGHT, name, d->span);
+    env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
+  }
+}
+
+static void local_states(Body *b, Env *env, const Node *n) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *typed = n->kid[i];
+    Types t = {0};
+    if (!typed->kid[1])
+      diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
+    if (!typed->kid[1] || !types_eval(b, env, typed->kid[1], false, &t, NULL) || t.n != 1) {
+      env_bind(env, typed->name,
+               (Binding){.kind = BIND_STATE,
+                         .value = value_error(b, typed->span),
+                         .span = typed->name_span});
+      continue;
+    }
+    const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name),
+                                    b->suffix ? b->suffix : "");
+    Val v = add_weight(b, t.at[0], init_from(b, env, typed->kid[2], &t.at[0]), path, false, 0,
+                       ROLE_BUFFER, typed->name, typed->span);
+    uint32_t param = b->d->param.n - 1;
+    env_bind(env, typed->name,
+             (Binding){.kind = BIND_STATE,
+                       .value = value_one(b, v),
+                       .param = param,
+                       .span = typed->name_span});
+  }
+}
+
+static void next_state(Body *b, Env *env, const Node *n) {
+  World *w = b->w;
+  Binding *bind = env_find(env, n->name);
+  if (!bind || bind->kind != BIND_STATE) {
+    const char *name = name_text(w->names, n->name);
+    if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
+    Id e = diag_error(w->diags, n->name_span,
+                      bind ? "`%s` is not a state" : "there is no state `%s` here", name);
+    diag_help(w->diags, e, "`state %s : R[…] = 0` declares one", name);
+    if (bind)
+      diag_note(w->diags, e, bind->span, "it comes from here");
+    else
+      env_bind(
+          env, n->name,
+          (Binding){.kind = BIND_STATE, .value = value_error(b, n->span), .span = n->name_span});
+    return;
+  }
+  if (bind->value.at[0].error) return;
+  Type want = bind->value.at[0].type;
+  uint32_t param = bind->param;
+  Value v = eval_equation(b, env, n->kid[0], n->kid[1], NULL, &want, n->span);
+  if (v.n != 1 || v.at[0].error) return;
+  Val one = val_fill(b, v.at[0], want);
+  val_settle(b, &one);
+  bool fits = one.type.rank == want.rank && one.type.base == want.base;
+  for (uint32_t i = 0; fits && i < want.rank; i++)
+    fits = !one.type.axis[i].pass &&
+           sizes_agree(b, one.type.axis[i].size, want.axis[i].size, n->span, n->span, "a state");
+  if (!fits) {
+    bool sample = false;
+    for (uint32_t i = 0; i < one.type.rank; i++) sample |= one.type.axis[i].pass != 0;
+    if (sample) {
+      Id e = diag_error(
+          w->diags, n->span,
+          "the next value of state `%s` depends on the sample, but there is one state for all",
+          name_text(w->names, n->name));
+      diag_help(w->diags, e, "use `mean[batch](…)`");
+    } else {
+      Id e = diag_error(w->diags, n->span, "state `%s` is %s, but its next value is %s",
+                        name_text(w->names, n->name), own_text(w, &want), own_text(w, &one.type));
+      diag_note(w->diags, e, bind->span, "declared here");
+    }
+    return;
+  }
+  Id wire = val_to_wire(b, &one, 0);
+  bind = env_find(env, n->name);
+  bind->next = value_one(b, one);
+  if (wire && b->in->training) vec_push(w->arena, &b->proposal, (Proposal){param, wire});
+}
+
+static void local_consts(Body *b, Env *env, const Node *n) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *typed = n->kid[i];
+    double k;
+    if (!typed->kid[2]) {
+      diag_error(b->w->diags, typed->span, "constant `%s` has no value",
+                 name_text(b->w->names, typed->name));
+      continue;
+    }
+    if (typed->kid[2]->kind == N_STR) {
+      diag_error(b->w->diags, typed->span,
+                 "a constant from a file stands at the top of a program, not in a box");
+      continue;
+    }
+    Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};
+    if (!typed->kid[1] && static_number(b, env, typed->kid[2], &k)) {
+      bind.has_number = true;
+      bind.number = k;
+      if (k == floor(k) && fabs(k) < 1e15) bind.size = size_of(b->w, (int64_t)k);
+    } else {
+      Types t = {0};
+      if (typed->kid[1] && !types_eval(b, env, typed->kid[1], false, &t, NULL)) continue;
+      bind.kind = BIND_VALUE;
+      bind.value = typed->kid[2]->kind == N_LIST
+                       ? list_value(b, env, typed->kid[2], name_text(b->w->names, typed->name),
+                                    false, t.n ? &t.at[0] : NULL, typed->span)
+                       : eval_alone(b, env, typed->kid[2]);
+    }
+    env_bind(env, typed->name, bind);
+  }
+}
+
+static void local_axes(Body *b, Env *env, const Node *n) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *axis = n->kid[i];
+    Size s = axis->nkid && axis->kid[0] ? size_eval(b, env, axis->kid[0], false)
+                                        : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
+    if (s)
+      env_bind(
+          env, axis->name,
+          (Binding){.kind = BIND_SIZE, .size = s, .label = axis->name, .span = axis->name_span});
+  }
+}
+
+typedef struct {
+  Value value;
+  bool done;
+} Outcome;
+
+static void statements(Body *, Env *, const Node *, Outcome *);
+
+typedef VEC(int64_t) Longs;
+
+// The numbers a `for` runs over; false after an error or when they are not known yet.
+static bool loop_numbers(Body *b, Env *env, const Node *range, Longs *out) {
+  World *w = b->w;
+  if (range->kind == N_LIST) {
+    for (uint32_t i = 0; i < range->nkid; i++) {
+      double k;
+      if (!static_number(b, env, range->kid[i], &k) || k != floor(k) || fabs(k) > 9e15) {
+        diag_error(w->diags, range->kid[i]->span, "a loop runs over whole numbers");
+        return false;
+      }
+      vec_push(w->arena, out, (int64_t)k);
+    }
+    return true;
+  }
+  int64_t from, to;
+  Size low = size_eval(b, env, range->kid[0], false),
+       high = size_eval(b, env, range->kid[1], false);
+  if (!low || !high) return false;
+  if (!size_value(w, low, &from) || !size_value(w, high, &to)) {
+    if (!b->generic) diag_error(w->diags, range->span, "how far this loop runs is not known");
+    return false;
+  }
+  if (to > from && (uint64_t)to - (uint64_t)from > 100000) {
+    diag_error(w->diags, range->span,
+               "this loop would run %llu times; each turn is written out, so at most 100000",
+               (unsigned long long)to - (unsigned long long)from + 1);
+    return false;
+  }
+  for (int64_t i = from; i <= to; i++) vec_push(w->arena, out, i);
+  return true;
+}
+
+static void blur(Body *b, Env *env,
+                 const Node *block) { // what a loop of unknown length would assign is unknown
+  for (uint32_t i = 0; i < block->nkid; i++)
+    if (block->kid[i]->kind == N_EQUATION)
+      for (uint32_t k = 0; k < block->kid[i]->kid[0]->nkid; k++) {
+        const Node *lhs = block->kid[i]->kid[0]->kid[k];
+        env_bind(
+            env, lhs->name,
+            (Binding){.kind = BIND_VALUE, .value = value_error(b, lhs->span), .span = lhs->span});
+      }
+}
+
+static void for_loop(Body *b, Env *env, const Node *n, Outcome *out) {
+  Longs numbers = {0};
+  if (!loop_numbers(b, env, n->kid[0], &numbers)) {
+    blur(b, env, n->kid[1]);
+    return;
+  }
+  const char *suffix = b->suffix;
+  Id outer = b->d->turn, first = 0;
+  bool down = n->op && n->op[0] == 'd';
+  uint32_t errors = b->w->diags->errors;
+  for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->errors == errors; i++) {
+    int64_t k = numbers.at[down ? numbers.n - 1 - i : i];
+    b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)k);
+    b->d->turn = turn_new(b->w, first, outer, n->name, k);
+    if (!first) first = b->d->turn;
+    env_bind(env, n->name,
+             (Binding){.kind = BIND_LOOP, .size = size_of(b->w, k), .span = n->name_span});
+    statements(b, env, n->kid[1], out);
+  }
+  b->suffix = suffix;
+  b->d->turn = outer;
+}
+
+static Value returned(Body *b, Env *env, const Node *n) {
+  const Node *what = n->kid[0], *pad = n->nkid > 1 ? n->kid[1] : NULL;
+  const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
+  if (what->kind != N_EQUATION) return eval_equation(b, env, NULL, what, pad, want, what->span);
+  const Node *lhss = what->kid[0];
+  if (lhss->nkid != 1) {
+    diag_error(b->w->diags, what->span, "`return` takes one equation, or several values");
+    return value_error(b, what->span);
+  }
+  return eval_equation(b, env, lhss->kid[0]->nkid ? lhss->kid[0]->kid[0] : NULL, what->kid[1],
+                       what->kid[2], want, what->span);
+}
+
+static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
+  switch (n->kind) {
+  case N_EQUATION: equation(b, env, n); break;
+  case N_LEARN:
+    for (uint32_t i = 0; i < n->nkid; i++) local_learner(b, env, n->kid[i]);
+    break;
+  case N_STATES: local_states(b, env, n); break;
+  case N_STEP: next_state(b, env, n); break;
+  case N_CONSTS: local_consts(b, env, n); break;
+  case N_AXES: local_axes(b, env, n); break;
+  case N_FOR: for_loop(b, env, n, out); break;
+  case N_RETURN:
+    out->value = returned(b, env, n);
+    out->done = true;
+    break;
+  case N_STALE:
+    diag_error(b->w->diags, n->span,
+               "`stale` stands at the top of a program, beside the learner it follows");
+    env_bind(env, n->name,
+             (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
+    break;
+  case N_ERROR:
+    for (uint32_t i = 0; i < n->nkid; i++)
+      env_bind(env, n->kid[i]->name,
+               (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
+    break;
+  default: diag_error(b->w->diags, n->span, "this does not belong into the body of a box"); break;
+  }
+}
+
+void body_statement(Body *b, Env *env, const Node *n) {
+  Outcome none = {0};
+  statement(b, env, n, &none);
+}
+
+static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    if (out->done) {
+      diag_error(b->w->diags, block->kid[i]->span, "nothing comes after `return`");
+      return;
+    }
+    if (!work_on(b, 1, block->kid[i]->span)) {
+      *out = (Outcome){.value = value_error(b, block->kid[i]->span), .done = true};
+      return;
+    }
+    statement(b, env, block->kid[i], out);
+    if (b->trace && !out->done) trace_statement(b);
+  }
+}
+
+// -- results --------------------------------------------------------------------------------------
+static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
+  World *w = b->w;
+  if (v->error) return false;
+  if (v->literal && want->base == BASE_LABEL) {
+    diag_error(w->diags, v->span, "a number is not a label, and %s is wanted here",
+               type_text(w, want));
+    return false;
+  }
+  if (v->literal) *v = val_fill(b, *v, *want);
+  val_settle(b, v);
+  uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
+  bool fits = v->type.base == want->base && n == want->rank;
+  if (fits && want->base == BASE_LABEL)
+    fits = sizes_agree(b, v->type.count, want->count, span, span, "a result");
+  for (uint32_t i = 0; fits && i < n; i++) {
+    const Axis *have = &v->type.axis[own[i]], *need = &want->axis[i];
+    if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need)) {
+      fits = false;
+      if (b->trace) trace_clash(b, *have, *need);
+    } else
+      fits = sizes_agree(b, need->size, have->size, span, span, "a result");
+  }
+  if (!fits) {
+    Type shown = v->type;
+    Id e = diag_error(w->diags, v->span.file ? v->span : span,
+                      "`%s` is declared to give %s, but this is %s",
+                      name_text(w->names, b->d->name), own_text(w, want), own_text(w, &shown));
+    if (b->header_result) diag_note(w->diags, e, b->header_result->span, "declared here");
+    bool sizes = n == want->rank && v->type.base == want->base,
+         tail = n > want->rank && v->type.base == want->base;
+    for (uint32_t i = 0; i < want->rank && sizes; i++)
+      sizes = size_now(w, v->type.axis[own[i]].size) == size_now(w, want->axis[i].size);
+    for (uint32_t i = 0; i < want->rank && tail; i++)
+      tail = size_now(w, v->type.axis[own[n - want->rank + i]].size) ==
+             size_now(w, want->axis[i].size);
+    if (sizes)
+      diag_help(w->diags, e, "axes that are declared are not the same even if their sizes are");
+    else if (tail)
+      diag_help(w->diags, e,
+                "axes that a box does not name pass over it; `flatten` makes one of several");
+    return false;
+  }
+  v->type.axis = arena_copy(w->arena, v->type.axis, v->type.rank * sizeof(Axis));
+  for (uint32_t i = 0; i < n; i++)
+    v->type.axis[own[i]].label = want->axis[i].label,
+    v->type.axis[own[i]].decl = want->axis[i].decl;
+  return true;
+}
+
+static Val passing_first(Body *b, Val v) {
+  uint32_t order[RANK_LIMIT], n = 0;
+  for (uint32_t id = 1; id <= b->npass; id++)
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      if (v.type.axis[i].pass == id) order[n++] = i;
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (!v.type.axis[i].pass) order[n++] = i;
+  return val_permute(b, v, order, n);
+}
+
+static bool outputs(Body *b, Value v, Span span) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < v.n; i++)
+    if (v.at[i].error) return false;
+  if (b->want.n && v.n != b->want.n) {
+    if (v.n && v.at[0].span.file && v.at[v.n - 1].span.file == v.at[0].span.file)
+      span = span_join(v.at[0].span, v.at[v.n - 1].span);
+    Id e = diag_error(w->diags, span, "`%s` is declared to give %u %s, but its body gives %u",
+                      name_text(w->names, b->d->name), b->want.n, b->want.n == 1 ? "wire" : "wires",
+                      v.n);
+    if (b->header_result) diag_note(w->diags, e, b->header_result->span, "declared here");
+    return false;
+  }
+  for (uint32_t i = 0; i < v.n; i++) {
+    Val one = v.at[i];
+    if (b->want.n && !fits_declared(b, &one, &b->want.at[i], span)) return false;
+    one = passing_first(b, one);
+    Id wire = val_to_wire(b, &one, 0);
+    if (!wire) return false;
+    diagram_output(w, b->d, wire);
+    vec_push(w->arena, &b->out_type, one.type);
+  }
+  return true;
+}
+
+static uint32_t wires_of_type(Body *b, Env *env, const Node *type) {
+  Types t = {0};
+  if (!type) return 1;
+  const Node *base = type->kind == N_TYPE ? type->kid[0] : NULL;
+  Def *d = base && base->kind == N_NAME ? scope_find(env->scope, base->name) : NULL;
+  if (base && base->kind != N_TYPES && !(d && d->kind == DEF_SPACE)) return 1;
+  b->w->diags->muted++;
+  types_eval(b, env, type, true, &t, NULL);
+  b->w->diags->muted--;
+  return t.n ? t.n : 1;
+}
+
+// Names for the inputs. A parameter whose type is a tuple is as many wires.
+static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, Value args) {
+  const Def *real = def && def->kind == DEF_STALE ? def->of : def;
+  const Node *refine =
+      real && real->kind == DEF_LEARNER && real->refined ? real->refined->kid[0] : NULL;
+  const Node *sig = real && real->kind == DEF_LEARNER ? real->node->kid[3] : NULL;
+  const Node *declared = real && real->kind == DEF_LEARNER ? real->node->kid[2] : params;
+  const Node *names = refine ? refine : params;
+  uint32_t at = 0;
+  for (uint32_t i = 0; names && i < names->nkid; i++) {
+    const Node *type = declared && i < declared->nkid
+                           ? (declared->kid[i]->nkid ? declared->kid[i]->kid[0] : NULL)
+                       : sig && sig->kind == N_SIG && i < sig->kid[0]->nkid ? sig->kid[0]->kid[i]
+                                                                            : NULL;
+    uint32_t n = wires_of_type(b, env, type);
+    if (refine && names->nkid == args.n) n = 1;
+    if (at + n > args.n) n = args.n - at;
+    if (!n) {
+      diag_error(b->w->diags, names->span, "more names than inputs: `%s` takes %u",
+                 name_text(b->w->names, b->d->name), args.n);
+      return false;
+    }
+    Value v = {n, args.at + at, NULL};
+    Binding *old = env_find(env, names->kid[i]->name);
+    if (old && old->kind != BIND_VALUE) {
+      Id e = diag_error(b->w->diags, names->kid[i]->name_span,
+                        "`%s` is an input and %s too: in one scope a name has one meaning",
+                        name_text(b->w->names, names->kid[i]->name),
+                        old->kind == BIND_OPTION ? "an option" : "an axis");
+      diag_note(b->w->diags, e, old->span, "here it is the other one");
+      return false;
+    }
+    if (old && env->names && table_get(env->names, &names->kid[i]->name, sizeof(Name))) {
+      Id e = diag_error(b->w->diags, names->kid[i]->name_span, "there are two inputs `%s`",
+                        name_text(b->w->names, names->kid[i]->name));
+      diag_note(b->w->diags, e, old->span, "the other one");
+      return false;
+    }
+    env_bind(env, names->kid[i]->name,
+             (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span});
+    at += n;
+  }
+  if (names && at != args.n) {
+    diag_error(b->w->diags, names->span, "%u %s for %u inputs", names->nkid,
+               names->nkid == 1 ? "name" : "names", args.n);
+    return false;
+  }
+  return true;
+}
+
+bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result,
+               const Node *body, Value args) {
+  World *w = b->w;
+  const Def *real = def->kind == DEF_STALE ? def->of : def;
+  Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
+  Env *inner = env_new(b->in, env, scope, b);
+  Span span = body ? body->span : def->span;
+  if (result && !types_eval(b, env, result, true, &b->want, &b->space)) {
+    if (!b->trace) return false;
+    trace_result_types(b);
+  }
+  if (!bind_params(b, inner, def, params, args)) return false;
+  bool named = params || (real->kind == DEF_LEARNER && real->refined && real->refined->kid[0]);
+  Outcome out = {0};
+  uint32_t errors = w->diags->errors;
+  b->env = env;
+  if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || trace_follows(&args))) {
+    out.value = trace_nothing(b, args, def->span);
+  } else if (!body) {
+    out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
+  } else if (body->kind == N_BLOCK) {
+    statements(b, inner, body, &out);
+    bool unread = false; // a line that could not be read may have returned
+    for (uint32_t i = 0; i < body->nkid; i++) unread |= body->kid[i]->kind == N_ERROR;
+    if (!out.done && unread) {
+      if (b->trace) trace_no_result(b);
+      return false;
+    }
+    if (!out.done && w->diags->errors == errors && !b->generic)
+      diag_error(w->diags, def->span, "the body of `%s` never returns",
+                 name_text(w->names, def->name));
+    else if (!out.done && w->diags->errors == errors) {
+      bool returns = false;
+      for (uint32_t i = 0; i < body->nkid; i++)
+        returns |= body->kid[i]->kind == N_RETURN || body->kid[i]->kind == N_FOR;
+      if (!returns)
+        diag_error(w->diags, def->span, "the body of `%s` never returns",
+                   name_text(w->names, def->name));
+    }
+    if (!out.done && b->trace) trace_no_result(b);
+    if (!out.done) return false;
+  } else if (named || (!args.n && !is_box(b, inner, body))) {
+    const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
+    const Node *expr = body->kind == N_PADDED ? body->kid[0] : body;
+    out.value = eval_equation(b, inner, NULL, expr, body->kind == N_PADDED ? body->kid[1] : NULL,
+                              want, expr->span);
+  } else {
+    Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
+    out.value = apply(b, inner, body, copy, NULL, body->span);
+  }
+  if (!b->want.n && !b->space) b->space = out.value.space;
+  bool fits = outputs(b, out.value, span);
+  if (b->trace) trace_results(b, out.value, fits);
+  if (!fits) return false;
+  body_finish(b);
+  return w->diags->errors == errors;
+}

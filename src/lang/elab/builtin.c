@@ -1,0 +1,611 @@
+// The few boxes that cannot be written in the language: reductions, which take part in index
+// equations; noise; joining; scan; and the derivatives of a box as boxes.
+#include "lang/elab/builtin_own.h"
+
+#include <math.h>
+
+// -- reductions -----------------------------------------------------------------------------------
+static bool stands_in_brackets(const Node *n, Name name, bool inside) {
+  if (!n) return false;
+  if (inside && (n->kind == N_NAME || n->kind == N_SIZED) && n->name == name) return true;
+  if (n->kind == N_CALL && n->kid[0]->kind == N_AT) { // options of a box are not indices
+    for (uint32_t i = 1; i < n->nkid; i++)
+      if (stands_in_brackets(n->kid[i], name, inside)) return true;
+    return false;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (stands_in_brackets(n->kid[i], name, inside || n->kind == N_BRACKETS)) return true;
+  return false;
+}
+
+typedef struct {
+  uint32_t n;
+  Name name[RANK_LIMIT];
+  Span span[RANK_LIMIT];
+  uint32_t index[RANK_LIMIT]; // of the equation, or UINT32_MAX: a label
+  bool batch;
+} Along;
+
+static bool read_along(Body *b, Env *env, const Node *config, const Node *inner, Eq *eq, Along *a) {
+  World *w = b->w;
+  if (config && config->nkid > 1) {
+    diag_error(w->diags, config->span, "axes are separated by spaces: `sum[p q](…)`");
+    return false;
+  }
+  const Node *items = config && config->nkid ? config->kid[0] : NULL;
+  for (uint32_t i = 0; items && i < items->nkid && a->n < RANK_LIMIT; i++) {
+    const Node *n = items->kid[i];
+    if (n->kind == N_SPREAD) {
+      Binding *s = env_find(env, n->name);
+      for (uint32_t k = 0; s && s->kind == BIND_SPREAD && k < s->naxis; k++) {
+        a->name[a->n] = s->axis[k].label;
+        a->span[a->n] = n->span;
+        a->index[a->n++] = UINT32_MAX;
+      }
+      continue;
+    }
+    if (n->kind != N_NAME && n->kind != N_SIZED) {
+      diag_error(w->diags, n->span,
+                 n->kind == N_NUM ? "the name of an axis or index is wanted here, not a number"
+                                  : "the name of an axis or index is wanted here");
+      return false;
+    }
+    if (n->kind == N_NAME && strcmp(name_text(w->names, n->name), "batch") == 0 &&
+        !env_find(env, n->name)) {
+      a->batch = true;
+      continue;
+    }
+    a->name[a->n] = n->name;
+    a->span[a->n] = n->span;
+    a->index[a->n] = UINT32_MAX;
+    if (inner && (n->kind == N_SIZED || stands_in_brackets(inner, n->name, false))) {
+      if (eq_has(eq, n->name, NULL)) {
+        diag_error(w->diags, n->span, "index %s is used outside of this reduction already",
+                   name_text(w->names, n->name));
+        return false;
+      }
+      uint32_t k = eq_index(b, eq, n->name, n->span);
+      eq->index.at[k].bound = true;
+      if (n->kind == N_SIZED) {
+        Size s = size_eval(b, env, n->kid[0], false);
+        if (!s) return false;
+        size_equate(w, eq->index.at[k].size, s, true);
+      }
+      a->index[a->n] = k;
+    }
+    a->n++;
+  }
+  return true;
+}
+
+static bool mark_along(Body *b, const Val *v, const Along *a, bool all, bool *axes,
+                       const char *word) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    axes[i] = all ? !v->type.axis[i].pass : a->batch && v->type.axis[i].pass;
+  for (uint32_t k = 0; k < a->n; k++) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < v->type.rank; i++)
+      if (!v->type.axis[i].pass && v->type.axis[i].label == a->name[k]) axes[i] = true, found++;
+    if (found == 1) continue;
+    Id e = diag_error(w->diags, a->span[k],
+                      found ? "%s has two axes called %s: which one `%s` goes over is not clear"
+                            : "%s has no axis %s for `%s` to go over",
+                      own_text(w, &v->type), name_text(w->names, a->name[k]), word);
+    const char *near = found ? NULL : nearest_label(w, &v->type, a->name[k]);
+    if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+    return false;
+  }
+  return true;
+}
+
+static Size places(Body *b, const Val *v, const bool *axes) {
+  Size n = size_of(b->w, 1);
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (axes[i]) n = size_mul(b->w, n, v->type.axis[i].size);
+  return n;
+}
+
+// Padding that the combine ignores is the same as skipping.
+static void skip_padding(Body *b, Val *v, Combine combine) {
+  double same = combine == MAX ? -INFINITY : combine == MIN ? INFINITY : combine == PROD ? 1 : 0;
+  if (v->x->kind != X_WIRE || !v->x->padded || v->x->pad != same) return;
+  v->x = arena_copy(b->w->arena, v->x, sizeof *v->x);
+  v->x->padded = false;
+}
+
+static const Node *argument(const Node *use) {
+  return use->kind == N_CALL && use->nkid == 2 ? use->kid[1] : NULL;
+}
+
+static Value two_way(Body *b, Env *env, const Node *use, Value args, Fn fn, Span span, Eq *eq) {
+  Val pair[2];
+  if (args.n == 2) {
+    pair[0] = args.at[0];
+    pair[1] = args.at[1];
+  } else {
+    eq->inside++;
+    pair[0] = eval_one(b, env, use->kid[1], eq);
+    pair[1] = eval_one(b, env, use->kid[2], eq);
+    eq->inside--;
+  }
+  return value_one(b, val_fn(b, fn, pair, 2, span, eq));
+}
+
+static Val operand(Body *b, Env *env, const Node *use, Value args, Span span, Eq *eq,
+                   const char *word) {
+  if (args.n == 1) return args.at[0];
+  if (!args.n && argument(use)) {
+    uint32_t inside = eq->inside;
+    eq->inside = 0;
+    Val v = eval_one(b, env, argument(use), eq);
+    eq->inside = inside;
+    return v;
+  }
+  diag_error(b->w->diags, span, "`%s` takes one value", word);
+  return val_error(span);
+}
+
+static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq, Combine combine, bool mean, const char *word) {
+  Along along = {0};
+  bool axes[RANK_LIMIT] = {false};
+  if (!read_along(b, env, config, args.n ? NULL : argument(use), eq, &along))
+    return value_error(b, span);
+  Val v = operand(b, env, use, args, span, eq, word);
+  if (v.error) return value_error(b, span);
+  if (v.literal) return value_one(b, v);
+  val_settle(b, &v);
+  if (v.type.base == BASE_LABEL || (v.type.base == BASE_BIT && mean)) {
+    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word,
+               own_text(b->w, &v.type));
+    return value_error(b, span);
+  }
+  if (!mark_along(b, &v, &along, !config, axes, word)) return value_error(b, span);
+  Size n = places(b, &v, axes);
+  skip_padding(b, &v, combine);
+  v.span = span;
+  Val r = val_reduce(b, v, combine, axes);
+  for (uint32_t i = 0; i < along.n; i++)
+    if (along.index[i] != UINT32_MAX) eq->index.at[along.index[i]].gone = true;
+  if (!config || along.batch) val_settle(b, &r);
+  uint32_t own[RANK_LIMIT];
+  if (!r.nreduce && !own_axes(&r.type, own)) r.indexed = false;
+  if (!mean) return value_one(b, r);
+  Val pair[2] = {r, val_size(b, n, span)};
+  return value_one(b, val_fn(b, FN_div, pair, 2, span, eq));
+}
+
+static Value do_sum(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
+  return reduce(b, env, use, config, args, span, eq, SUM, false, "sum");
+}
+static Value do_mean(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                     Eq *eq) {
+  return reduce(b, env, use, config, args, span, eq, SUM, true, "mean");
+}
+static Value do_prod(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                     Eq *eq) {
+  return reduce(b, env, use, config, args, span, eq, PROD, false, "prod");
+}
+static bool is_two_way(const Node *use, const Node *config, const Value *args) {
+  return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && use->nkid == 3));
+}
+static Value do_max(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
+  if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_maximum, span, eq);
+  return reduce(b, env, use, config, args, span, eq, MAX, false, "max");
+}
+static Value do_min(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
+  if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_minimum, span, eq);
+  return reduce(b, env, use, config, args, span, eq, MIN, false, "min");
+}
+
+// The place of the largest: the winner of a maximum.
+static Value winner(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Combine combine, const char *word) {
+  Along along = {0};
+  Eq eq = {0};
+  bool axes[RANK_LIMIT] = {false};
+  uint32_t own[RANK_LIMIT], count = 0;
+  if (!read_along(b, env, config, NULL, &eq, &along)) return value_error(b, span);
+  if (!args.n && argument(use)) args = eval_alone(b, env, argument(use));
+  if (args.n != 1) {
+    Id e = diag_error(b->w->diags, span, "`%s` wants one value: `%s(x)`", word, word);
+    if (!args.n)
+      diag_help(b->w->diags, e,
+                "inside brackets nothing is called: give it a name first, `k = %s(x)`", word);
+    return value_error(b, span);
+  }
+  Val v = args.at[0];
+  if (v.error) return value_error(b, span);
+  val_settle(b, &v);
+  if (v.type.base != BASE_R) {
+    diag_error(b->w->diags, span, "`%s` wants numbers, but this is %s", word,
+               own_text(b->w, &v.type));
+    return value_error(b, span);
+  }
+  uint32_t n = own_axes(&v.type, own);
+  if (!n) {
+    diag_error(b->w->diags, span, "`%s` wants an axis to choose along, but this is one number",
+               word);
+    return value_error(b, span);
+  }
+  if (config && !mark_along(b, &v, &along, false, axes, word)) return value_error(b, span);
+  if (!config) axes[own[n - 1]] = true;
+  for (uint32_t i = 0; i < v.type.rank; i++) count += axes[i];
+  if (count != 1) {
+    diag_error(b->w->diags, span, "`%s` chooses along one axis", word);
+    return value_error(b, span);
+  }
+  Val r = val_reduce(b, v, combine, axes);
+  r.span = span;
+  val_settle(b, &r);
+  return value_one(b, val_wire(b, r.x->wire + 1, span)); // the winner follows the value
+}
+static Value do_argmax(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
+  (void)eq;
+  return winner(b, env, use, config, args, span, MAX, "argmax");
+}
+static Value do_argmin(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
+  (void)eq;
+  return winner(b, env, use, config, args, span, MIN, "argmin");
+}
+
+// -- noise and positions --------------------------------------------------------------------------
+static Value noise(Body *b, Env *env, const Node *config, Span span, Noise kind) {
+  Axis axis[RANK_LIMIT];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < b->npass; i++)
+    if (b->pass[i].size) axis[n] = b->pass[i], axis[n++].pass = i + 1;
+  if (n == RANK_LIMIT) return value_error(b, span);
+  Axis own[RANK_LIMIT];
+  uint32_t k = axes_eval(b, env, config, false, own);
+  if (k == UINT32_MAX) return value_error(b, span);
+  for (uint32_t i = 0; i < k && n < RANK_LIMIT; i++) axis[n++] = own[i];
+  Type t = type_make(b->w, BASE_R, n, axis);
+  return value_one(
+      b, val_wire(b, box_random(b->w, b->d, kind, noise_site(b), t, origin_at(b, span)), span));
+}
+static Value do_normal(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
+  (void)eq, (void)args, (void)use;
+  return noise(b, env, config, span, NOISE_NORMAL);
+}
+static Value do_uniform(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                        Span span, Eq *eq) {
+  (void)eq, (void)args, (void)use;
+  return noise(b, env, config, span, NOISE_UNIFORM);
+}
+
+// positions[n]: the labels 0, 1, …, in a row
+static Value do_positions(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                          Span span, Eq *eq) {
+  Axis axis[RANK_LIMIT];
+  (void)use, (void)args, (void)eq;
+  if (!config || axes_eval(b, env, config, false, axis) != 1) {
+    diag_error(b->w->diags, span, "`positions` wants one size: `positions[8]`");
+    return value_error(b, span);
+  }
+  X *x = NEW(b->w->arena, X);
+  *x = (X){.kind = X_AT, .base = BASE_LABEL, .rank = 1, .turn = b->d->turn};
+  return value_one(b, (Val){.x = x, .type = type_label(b->w, axis[0].size, 1, axis), .span = span});
+}
+
+// -- joining --------------------------------------------------------------------------------------
+// The same value along axes that it does not have yet.
+Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
+  Axis axis[RANK_LIMIT], final[RANK_LIMIT];
+  uint32_t out[RANK_LIMIT], n = v.type.rank, k = 0;
+  bool missing = false;
+  memcpy(axis, v.type.axis, n * sizeof(Axis));
+  for (uint32_t p = 0; p < npass; p++) {
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      if (v.type.axis[i].pass == pass[p].pass) at = i;
+    if (at == UINT32_MAX) axis[n] = pass[p], at = n++, missing = true;
+    out[k++] = at;
+  }
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (!v.type.axis[i].pass) out[k++] = i;
+  if (!missing) return val_permute(b, v, out, k);
+  for (uint32_t i = 0; i < k; i++) final[i] = axis[out[i]];
+  Val wide = v;
+  wide.type = type_make(b->w, v.type.base, n, axis);
+  wide.type.count = v.type.count;
+  Type t = type_make(b->w, v.type.base, k, final);
+  t.count = v.type.count;
+  t.names = v.type.names;
+  Access access = access_plain(b->w, k, out);
+  return val_wire(b, val_emit(b, &wide, &access, t, span), span);
+}
+
+uint32_t all_passing(const Value *args, Axis *pass) {
+  uint32_t n = 0;
+  for (uint32_t id = 1; id <= RANK_LIMIT; id++)
+    for (uint32_t a = 0, found = 0; a < args->n && !found; a++)
+      for (uint32_t i = 0; i < args->at[a].type.rank && !found; i++)
+        if (args->at[a].type.axis[i].pass == id) pass[n++] = args->at[a].type.axis[i], found = 1;
+  return n;
+}
+
+static bool join_place(Body *b, const Value *args, const Node *config, uint32_t *at, Span span) {
+  World *w = b->w;
+  const Node *items = config && config->nkid ? config->kid[0] : NULL;
+  uint32_t own[RANK_LIMIT], n = own_axes(&args->at[0].type, own);
+  if (!n) {
+    diag_error(w->diags, span, "`concat` joins along an axis, but this is one number");
+    return false;
+  }
+  *at = n - 1;
+  if (!items) return true;
+  if (items->nkid != 1 || items->kid[0]->kind != N_NAME) {
+    diag_error(w->diags, config->span, "`concat` joins along one axis: `concat[n](a, b)`");
+    return false;
+  }
+  for (uint32_t a = 0; a < args->n; a++) {
+    uint32_t k = own_axes(&args->at[a].type, own);
+    for (uint32_t i = 0; i < k; i++)
+      if (args->at[a].type.axis[own[i]].label == items->kid[0]->name) {
+        *at = i;
+        return true;
+      }
+  }
+  diag_error(w->diags, items->kid[0]->span, "no argument of `concat` has an axis %s",
+             name_text(w->names, items->kid[0]->name));
+  return false;
+}
+
+static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                       Span span, Eq *eq) {
+  World *w = b->w;
+  (void)eq;
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
+  if (!args.n) {
+    diag_error(w->diags, span, "`concat` wants values to join");
+    return value_error(b, span);
+  }
+  for (uint32_t i = 0; i < args.n; i++) {
+    if (args.at[i].error) return value_error(b, span);
+    if (args.at[i].literal) {
+      diag_error(w->diags, args.at[i].span, "a bare number has no axis to join along");
+      return value_error(b, span);
+    }
+    val_settle(b, &args.at[i]);
+  }
+  uint32_t at, own[RANK_LIMIT], first[RANK_LIMIT], n = own_axes(&args.at[0].type, first);
+  if (!join_place(b, &args, config, &at, span)) return value_error(b, span);
+  Axis pass[RANK_LIMIT];
+  uint32_t npass = all_passing(&args, pass);
+  Ids wire = {0};
+  for (uint32_t a = 0; a < args.n; a++) {
+    const Type *t = &args.at[a].type, *z = &args.at[0].type;
+    bool fits = own_axes(t, own) == n && t->base == z->base;
+    for (uint32_t i = 0; fits && i < n; i++)
+      if (i != at)
+        fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span,
+                           "joined values");
+    if (!fits) {
+      diag_error(w->diags, args.at[a].span,
+                 "%s cannot be joined to %s: all axes but the joined one must agree",
+                 own_text(w, t), own_text(w, z));
+      return value_error(b, span);
+    }
+    Val v = widen(b, args.at[a], pass, npass, span);
+    vec_push(w->arena, &wire, val_to_wire(b, &v, 0));
+    if (!wire.at[a]) return value_error(b, span);
+  }
+  Id out = box_join(w, b->d, npass + at, wire.at, wire.n, origin_at(b, span));
+  b->d->wire.at[out].type.axis[npass + at].label = 0;
+  return value_one(b, val_wire(b, out, span));
+}
+
+static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                      Eq *eq) {
+  Along along = {0};
+  bool axes[RANK_LIMIT] = {false};
+  uint32_t own[RANK_LIMIT];
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
+  if (args.n != 1 || args.at[0].error || !read_along(b, env, config, NULL, eq, &along))
+    return value_error(b, span);
+  Val v = args.at[0];
+  Id wire = val_to_wire(b, &v, 0);
+  uint32_t n = own_axes(&v.type, own), at = UINT32_MAX;
+  if (!wire || v.type.base != BASE_R || !n) {
+    diag_error(b->w->diags, span, "`order` wants numbers along an axis, but this is %s",
+               own_text(b->w, &v.type));
+    return value_error(b, span);
+  }
+  if (config && !mark_along(b, &v, &along, false, axes, "order")) return value_error(b, span);
+  if (!config) axes[own[n - 1]] = true;
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (axes[i]) at = i;
+  return value_one(b, val_wire(b, box_order(b->w, b->d, at, wire, origin_at(b, span)), span));
+}
+
+// -- a box inside a box ---------------------------------------------------------------------------
+// The box applied to wires of these types, as a diagram of its own.
+Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *types, Span span) {
+  World *w = b->w;
+  Body *sub = body_new(b->in, b->d->name);
+  sub->generic = b->generic;
+  sub->npass = b->npass;
+  sub->pass = b->pass;
+  sub->labels = b->labels;
+  sub->inside = arena_format(w->arena, "%s%u/", b->inside ? b->inside : "", ++b->noises);
+  sub->env = env;
+  sub->def = b->def;
+  Value in = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
+  for (uint32_t i = 0; i < n; i++)
+    in.at[i] = val_wire(sub, diagram_input(w, sub->d, types[i], 0, 0), span);
+  Value out = apply(sub, env, box, in, NULL, span);
+  for (uint32_t i = 0; i < out.n; i++) {
+    Id wire = out.at[i].error ? 0 : val_to_wire(sub, &out.at[i], 0);
+    if (!wire) return NULL;
+    diagram_output(w, sub->d, wire);
+    vec_push(w->arena, &sub->out_type, out.at[i].type);
+  }
+  body_finish(sub);
+  return sub;
+}
+
+const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span span, const char *word) {
+  const Node *n = config && at < config->nkid ? config->kid[at] : NULL;
+  if (n && n->kind == N_ITEMS && n->nkid == 1) return n->kid[0];
+  if (n && n->kind != N_ITEMS) return n;
+  bool scan = strcmp(word, "scan") == 0;
+  diag_error(b->w->diags, span,
+             scan ? "`scan` wants an axis and a cell in its brackets: `scan[t, cell](x)`"
+                  : "`%s` wants a box in its brackets: `%s[f](…)`",
+             word, word);
+  return NULL;
+}
+
+static Body *as_body(Body *b, Diagram *d) {
+  Body *r = NEW(b->w->arena, Body);
+  r->in = b->in;
+  r->w = b->w;
+  r->d = d;
+  return r;
+}
+
+Def *box_called(Body *b, const char *name) {
+  Def *d = NEW(b->w->arena, Def);
+  *d = (Def){.kind = DEF_BOX, .name = name_from(b->w->names, name)};
+  return d;
+}
+
+// A change of a value of this type: a number for all of it, or a value with the same own axes.
+static Id change_wire(Body *b, Val v, const Type *want, Span span) {
+  Axis pass[RANK_LIMIT];
+  uint32_t n = 0;
+  if (v.literal) v = val_fill(b, v, *want);
+  for (uint32_t i = 0; i < want->rank; i++)
+    if (want->axis[i].pass) pass[n++] = want->axis[i];
+  Val wide = widen(b, v, pass, n, span);
+  bool fits = want->rank == wide.type.rank && want->base == wide.type.base;
+  for (uint32_t k = 0; fits && k < want->rank; k++)
+    fits = sizes_agree(b, want->axis[k].size, wide.type.axis[k].size, span, span, "a change");
+  if (fits) return val_to_wire(b, &wide, 0);
+  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s",
+             own_text(b->w, want), own_text(b->w, &v.type));
+  return 0;
+}
+
+static Value derivative(Body *b, Env *env, const Node *use, const Node *config, Value args,
+                        Span span, bool back) {
+  World *w = b->w;
+  const char *word = back ? "rev" : "fwd";
+  const Node *box = boxed_option(b, config, 0, span, word);
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
+  if (!box) return value_error(b, span);
+  for (uint32_t i = 0; i < args.n; i++)
+    if (args.at[i].error) return value_error(b, span);
+  int n = arity_of(b, env, box);
+  if (n < 0 || (uint32_t)n > args.n) {
+    diag_error(w->diags, span, "`%s[f]` takes the inputs of f, then %s", word,
+               back ? "a cotangent for each output" : "a tangent for each input");
+    return value_error(b, span);
+  }
+  Type *types = NEW_ARRAY(w->arena, Type, (uint32_t)n + 1);
+  Ids wire = {0};
+  for (uint32_t i = 0; i < (uint32_t)n; i++) {
+    vec_push(w->arena, &wire, val_to_wire(b, &args.at[i], 0));
+    types[i] = args.at[i].type;
+  }
+  Body *sub = box_alone(b, env, box, (uint32_t)n, types, span);
+  if (!sub) return value_error(b, span);
+  uint32_t more = back ? sub->d->out.n : (uint32_t)n;
+  if (args.n != (uint32_t)n + more) {
+    diag_error(w->diags, span,
+               "`%s[f]` takes %d + %u values here, but %u are given: the inputs of f, then %s",
+               word, n, more, args.n,
+               back ? "a cotangent for each output" : "a tangent for each input");
+    return value_error(b, span);
+  }
+  for (uint32_t i = 0; i < more; i++) {
+    const Type *want = back ? &sub->d->wire.at[sub->d->out.at[i]].type : &types[i];
+    Id change = change_wire(b, args.at[(uint32_t)n + i], want, span);
+    if (!change) return value_error(b, span);
+    vec_push(w->arena, &wire, change);
+  }
+  bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
+  Wanted wanted = {.want_param = none};
+  diagram_zonk(w, sub->d);
+  Diagram *d = back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
+  d->name = name_from(w->names, word);
+  if (!back) { // only the change of the outputs
+    uint32_t outs = sub->d->out.n;
+    for (uint32_t i = outs; i < d->out.n; i++) d->out.at[i - outs] = d->out.at[i];
+    d->out.n -= outs;
+  }
+  Id first =
+      body_call(b, as_body(b, d), wire.at, box_called(b, word), NULL, NULL, use, d->name, span);
+  Value out = {.n = d->out.n, .at = NEW_ARRAY(w->arena, Val, d->out.n)};
+  for (uint32_t i = 0; i < out.n; i++) {
+    Type t = back && i < (uint32_t)n ? types[i]
+             : back                  ? b->d->wire.at[first + i].type
+                                     : sub->out_type.at[i];
+    b->d->wire.at[first + i].type = t;
+    out.at[i] = val_wire(b, first + i, span);
+  }
+  return out;
+}
+static Value do_rev(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
+  (void)eq;
+  return derivative(b, env, use, config, args, span, true);
+}
+static Value do_fwd(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
+  (void)eq;
+  return derivative(b, env, use, config, args, span, false);
+}
+
+// -- the table ------------------------------------------------------------------------------------
+static const struct {
+  const char *name;
+  Builtin f;
+  bool nodes; // looks at the text of its argument, inside the index equation it stands in
+} builtins[] = {
+    {"sum", do_sum, true},
+    {"mean", do_mean, true},
+    {"prod", do_prod, true},
+    {"max", do_max, true},
+    {"min", do_min, true},
+    {"argmax", do_argmax, false},
+    {"argmin", do_argmin, false},
+    {"concat", do_concat, false},
+    {"normal", do_normal, false},
+    {"uniform", do_uniform, false},
+    {"positions", do_positions, false},
+    {"order", do_order, false},
+    {"rev", do_rev, false},
+    {"fwd", do_fwd, false},
+    {"scan", builtin_scan, false},
+    {"refit", builtin_refit, false},
+    {"delay", builtin_delay, false},
+    {"flow", builtin_flow, false},
+};
+
+Builtin builtin_find(Name name, World *w, bool *nodes) {
+  const char *text = name_text(w->names, name);
+  for (uint32_t i = 0; i < COUNT(builtins); i++)
+    if (strcmp(text, builtins[i].name) == 0) {
+      *nodes = builtins[i].nodes;
+      return builtins[i].f;
+    }
+  return NULL;
+}
+
+const char *const *builtin_names(uint32_t *n) {
+  static const char *const names[] = {"sum",       "mean",   "prod",   "max",    "min",
+                                      "argmax",    "argmin", "concat", "normal", "uniform",
+                                      "positions", "order",  "rev",    "fwd",    "scan",
+                                      "size",      "refit",  "delay",  "flow"};
+  *n = COUNT(names);
+  return names;
+}

@@ -1,0 +1,306 @@
+// Calls: arguments are matched, an instance is found or made, and its diagram becomes a box here.
+// Results get the caller's labels; if they name the axes of the first parameter, every axis stays
+// where it was.
+#include "lang/elab/call_own.h"
+
+static uint32_t passing_number(const Body *b, const Value *args, uint32_t *number) {
+  uint32_t next = 2; // 1 is the sample axis
+  for (uint32_t id = 1; id <= b->npass; id++) {
+    bool used = false;
+    for (uint32_t i = 0; i < args->n; i++)
+      for (uint32_t k = 0; k < args->at[i].type.rank; k++)
+        used |= args->at[i].type.axis[k].pass == id;
+    number[id] = !used ? 0 : id == PASS_SAMPLE && b->pass[0].pass == PASS_SAMPLE ? 1 : next++;
+  }
+  return next;
+}
+
+static Type callee_type(Body *b, const Val *arg, const Match *m, const uint32_t *number,
+                        const uint32_t *where, uint32_t first, uint32_t *order, uint32_t *norder) {
+  Axis axis[RANK_LIMIT];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < arg->type.rank; i++) {
+    if (!arg->type.axis[i].pass) continue;
+    axis[n] = arg->type.axis[i];
+    axis[n].pass = number[arg->type.axis[i].pass];
+    order[n++] = i;
+  }
+  for (uint32_t i = 0; i < m->nrest; i++) {
+    axis[n] = arg->type.axis[m->rest[i]];
+    axis[n].pass = first + where[i];
+    axis[n].label = 0;
+    axis[n].decl = 0;
+    order[n++] = m->rest[i];
+  }
+  for (uint32_t i = 0; i < m->ntake; i++) {
+    axis[n] = m->type.axis[i];
+    axis[n].pass = 0;
+    order[n++] = m->take[i];
+  }
+  *norder = n;
+  Type t = arg->type;
+  t.rank = n;
+  t.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
+  return t;
+}
+
+static bool fill_literals(const Call *c, const Formals *f, Value *args) {
+  for (uint32_t i = 0; i < args->n; i++) {
+    if (!args->at[i].literal || i >= f->n) continue;
+    Types t = {0};
+    uint32_t count;
+    const Node *items = formal_items(&f->at[i], &count);
+    for (uint32_t k = 0; k < count; k++) // ...s of a bare number is no axes at all
+      if (items->kid[k]->kind == N_SPREAD && !env_find(c->to, items->kid[k]->name))
+        bind_spread(c->to, c->b->w, items->kid[k]->name,
+                    (Binding){.kind = BIND_SPREAD, .span = args->at[i].span});
+    if (f->at[i].fixed)
+      vec_push(c->b->w->arena, &t, f->at[i].known);
+    else if (f->at[i].type && !types_eval(c->b, c->to, f->at[i].type, true, &t, NULL))
+      return false;
+    if (!t.n) vec_push(c->b->w->arena, &t, (Type){.base = BASE_R});
+    if (t.at[0].base == BASE_LABEL) {
+      diag_error(c->b->w->diags, args->at[i].span, "a number is not a label");
+      return false;
+    }
+    args->at[i] = val_fill(c->b, args->at[i], t.at[0]);
+    for (uint32_t k = 0; k < args->at[i].type.rank; k++) args->at[i].type.axis[k].decl = 0;
+  }
+  return true;
+}
+
+// A result that does not depend on an axis that passes over is the same along it.
+static Val along_missing(const Call *c, Val v, const Type *inner, const Passing *p) {
+  World *w = c->b->w;
+  Axis all[RANK_LIMIT], final[RANK_LIMIT];
+  uint32_t n = v.type.rank, k = 0, out[RANK_LIMIT], at = n;
+  memcpy(all, v.type.axis, n * sizeof(Axis));
+  for (uint32_t i = 0; i < n; i++)
+    if (all[i].pass) out[k++] = i;
+  for (uint32_t i = 0; i < p->n; i++) {
+    uint32_t have = UINT32_MAX;
+    for (uint32_t j = 0; j < n; j++)
+      if (inner->axis[j].pass == p->first + i) have = j;
+    if (have == UINT32_MAX) all[at] = p->axis[i], have = at++;
+    out[k++] = have;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (!inner->axis[i].pass) out[k++] = i;
+  for (uint32_t i = 0; i < k; i++) final[i] = all[out[i]];
+  Type narrow = v.type, wide = type_make(w, narrow.base, k, final);
+  v.type = type_make(w, narrow.base, at, all);
+  v.type.count = wide.count = narrow.count;
+  wide.names = narrow.names;
+  Access access = access_plain(w, k, out);
+  return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
+}
+
+// Puts the result's axes into the caller's words. `stay`: where they stood in the first argument,
+// if they are the same ones.
+static Val outer_value(const Call *c, Body *callee, Id wire, const Type *inner, const Passing *p,
+                       const uint32_t *stay, uint32_t nstay, bool flows) {
+  Body *b = c->b;
+  Axis axis[RANK_LIMIT];
+  uint32_t n = inner->rank, met = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t pass = inner->axis[i].pass;
+    if (pass >= p->first) {
+      axis[i] = p->axis[pass - p->first];
+      met++;
+    } else if (pass) {
+      for (uint32_t id = 1; id <= b->npass; id++)
+        if (p->number[id] == pass) axis[i] = b->pass[id - 1], axis[i].pass = id;
+    } else {
+      axis[i] = outer_axis(callee->env, &inner->axis[i], flows);
+    }
+  }
+  Type t = type_make(b->w, inner->base, n, axis);
+  t.count = inner->count;
+  t.names = inner->names;
+  b->d->wire.at[wire].type = t;
+  Val v = val_wire(b, wire, c->span);
+  if (met < p->n) return along_missing(c, v, inner, p);
+  return nstay == n ? val_permute(b, v, stay, n) : v;
+}
+
+static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
+  if (want == have) return true;
+  World *w = c->b->w;
+  Id e = diag_error(w->diags, c->span, "`%s` takes %u %s, but %u %s given", call_name(c), want,
+                    want == 1 ? "input" : "inputs", have, have == 1 ? "is" : "are");
+  diag_note(w->diags, e, c->def->span, "declared here");
+  return false;
+}
+
+// Of several headers, the one whose number and bases of inputs fit.
+static Def *choose_overload(Body *b, Def *d, const Value *args) {
+  for (Def *o = d; o && d->overload; o = o->overload) {
+    Header h = header_of(o);
+    Formals f = {0};
+    bool good, fits;
+    Env *env = env_new(b->in, NULL, o->scope, b);
+    if (!header_formals(b, env, &h, &f, &good) || f.n != args->n) continue;
+    fits = good;
+    for (uint32_t i = 0; fits && i < f.n; i++) {
+      if (args->at[i].literal || args->at[i].error || !f.at[i].type) continue;
+      fits = args->at[i].type.base == wanted_base(b->w, &f.at[i]);
+      uint32_t count, own[RANK_LIMIT];
+      const Node *items = formal_items(&f.at[i], &count);
+      if (fits && count && items->kid[0]->kind != N_SPREAD)
+        fits = own_axes(&args->at[i].type, own) >= count;
+    }
+    if (fits) return o;
+  }
+  return d;
+}
+
+static bool weight_learner(const Def *d) { return is_learner(d) && !learner_has_input(d); }
+
+// What cannot be called so, and learners that are weights. True: *out is the answer.
+static bool no_call(Body *b, Def *d, Body *home, const char *family, Value *args, Span span,
+                    Value *out) {
+  World *w = b->w;
+  const char *name = name_text(w->names, d->name);
+  *out = value_error(b, span);
+  if (d->broken || (d->kind == DEF_STALE && !d->of)) return true;
+  if (weight_learner(d)) {
+    if (!args->n) {
+      *out = learner_weight(b, d, home, family, span);
+      return true;
+    }
+    Id e = diag_error(w->diags, span, "`%s` is a weight, not a function: it takes no input", name);
+    diag_note(w->diags, e, d->span, "declared here");
+    return true;
+  }
+  for (uint32_t i = 0; i < args->n; i++) {
+    if (args->at[i].error) return true;
+    val_settle(b, &args->at[i]);
+  }
+  if (!is_learner(d) || args->n) return false;
+  Id e = diag_error(w->diags, span, "`%s` is a learner with inputs; a value is wanted here", name);
+  diag_help(w->diags, e, "give it its wires: `%s(x)`", name);
+  return true;
+}
+
+// The parameters of the callee, one for each argument. *typed: its header says what they are.
+static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *typed) {
+  const Header *h = c->h;
+  const Def *real = c->def->kind == DEF_STALE ? c->def->of : c->def;
+  bool good = true;
+  *typed = header_formals(c->b, c->to, h, formals, &good);
+  if (is_learner(real) && !h->params && !(h->result && h->result->kind == N_SIG) && real->refined &&
+      real->node->kid[2]) { // types from the declaration, names from the refinement
+    Header declared = *h;
+    declared.params = real->node->kid[2];
+    *typed = header_formals(c->b, c->to, &declared, formals, &good);
+  }
+  if (!good || (*typed && !check_arity(c, formals->n, nargs))) return false;
+  for (uint32_t i = 0; !*typed && i < nargs; i++)
+    vec_push(c->b->w->arena, formals, (Formal){.span = c->span});
+  return true;
+}
+
+// Arguments with types first: what they bind gives the literals theirs.
+static bool match_args(const Call *c, const Formals *formals, Value *args, Match *m) {
+  for (uint32_t i = 0; i < args->n; i++)
+    if (!args->at[i].literal && !match_formal(c, &formals->at[i], &args->at[i], &m[i]))
+      return false;
+  if (!fill_literals(c, formals, args)) return false;
+  for (uint32_t i = 0; i < args->n; i++)
+    if (!m[i].type.base && !match_formal(c, &formals->at[i], &args->at[i], &m[i])) return false;
+  return true;
+}
+
+static bool over_something(const Call *c, const Value *args, const Match *m) {
+  for (uint32_t i = 1; c->over && i < c->over->nkid; i++) {
+    const Node *name = c->over->kid[i];
+    bool met = false;
+    for (uint32_t a = 0; a < args->n; a++)
+      for (uint32_t k = 0; k < m[a].nrest; k++)
+        met |= args->at[a].type.axis[m[a].rest[k]].label == name->name;
+    if (met) continue;
+    diag_error(c->b->w->diags, name->span, "no argument has an axis %s to go over",
+               name_text(c->b->w->names, name->name));
+    return false;
+  }
+  return true;
+}
+
+static bool pass_over(const Call *c, const Value *args, const Match *m, Passing *p) {
+  World *w = c->b->w;
+  p->where = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args->n + 1));
+  if (!over_something(c, args, m) || !merge_passing(c, args, m, p)) return false;
+  p->first = passing_number(c->b, args, p->number);
+  if (p->first + p->n < RANK_LIMIT) return true;
+  diag_error(w->diags, c->span, "more than %d axes", RANK_LIMIT);
+  return false;
+}
+
+// The arguments as wires, their axes in the callee's order.
+static bool give_args(const Call *c, const Value *args, const Match *m, const Passing *p,
+                      Inputs *in, Id *wires) {
+  for (uint32_t i = 0; i < args->n; i++) {
+    uint32_t order[RANK_LIMIT], n;
+    in->in[i] = callee_type(c->b, &args->at[i], &m[i], p->number, p->where[i], p->first, order, &n);
+    Val v = val_permute(c->b, args->at[i], order, n);
+    wires[i] = val_to_wire(c->b, &v, 0);
+    if (!wires[i]) return false;
+  }
+  return true;
+}
+
+// Where the axes of the first argument stood before they were put into the callee's order.
+static uint32_t old_places(const Type *t, const Match *m, uint32_t *stay) {
+  uint32_t at[RANK_LIMIT], n = 0;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (t->axis[i].pass) at[i] = n++;
+  for (uint32_t i = 0; i < m->nrest; i++) at[m->rest[i]] = n++;
+  for (uint32_t i = 0; i < m->ntake; i++) at[m->take[i]] = n++;
+  for (uint32_t i = 0; i < t->rank; i++) stay[i] = at[i];
+  return t->rank;
+}
+
+static Body *callee_body(const Call *c, Body *home, const char *family, const Formals *formals,
+                         const Inputs *in) {
+  Infer *infer = c->b->in;
+  bool training = infer->training;
+  if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
+  Body *callee = instance_renamed(c, home, in);
+  if (!callee) callee = instance(c, home, family, formals, in);
+  infer->training = training;
+  return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
+}
+
+Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const Node *config,
+               Value args, const Node *over, Span span, const Node *use, Name site_name) {
+  World *w = b->w;
+  Value out;
+  d->used = true;
+  if (no_call(b, d, home, family, &args, span, &out)) return out;
+  d = choose_overload(b, d, &args);
+  Header h = header_of(d);
+  Call c = {.b = b, .env = env, .def = d, .h = &h, .over = over, .span = span};
+  c.to = env_new(b->in, home ? home->env : NULL, h.scope, NULL);
+  Formals formals = {0};
+  bool typed;
+  Match *m = NEW_ARRAY(w->arena, Match, args.n);
+  Passing passing = {0};
+  Inputs in = {NEW_ARRAY(w->arena, Type, args.n), args.n};
+  Id *wires = NEW_ARRAY(w->arena, Id, args.n);
+  if (!bind_options(b, env, d, &h, config, c.to, false, span) ||
+      !read_formals(&c, args.n, &formals, &typed) || !match_args(&c, &formals, &args, m) ||
+      !pass_over(&c, &args, m, &passing) || !give_args(&c, &args, m, &passing, &in, wires))
+    return out;
+  Body *callee = callee_body(&c, home, family, &formals, &in);
+  if (!callee) return out;
+  uint32_t stay[RANK_LIMIT], nstay = 0;
+  const Node *result = result_types(&h);
+  if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
+    nstay = old_places(&args.at[0].type, &m[0], stay);
+  Id first = body_call(b, callee, wires, d, home, family, use, site_name, span);
+  out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};
+  for (uint32_t i = 0; i < out.n; i++)
+    out.at[i] = outer_value(&c, callee, first + i, &callee->out_type.at[i], &passing, stay, nstay,
+                            !typed && !result);
+  return out;
+}

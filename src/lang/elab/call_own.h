@@ -1,0 +1,86 @@
+// Private to infer: what the files about calling a box share.
+#ifndef LIMN_CALL_H
+#define LIMN_CALL_H
+
+#include "lang/elab/elab_own.h"
+
+// An input as its header writes it.
+typedef struct {
+  const Node *type; // N_TYPE with its axes as written; NULL: no type was written
+  Type known;       // of a space: fixed
+  bool fixed;
+  Name name;
+  Span span;
+} Formal;
+
+typedef VEC(Formal) Formals;
+
+typedef struct {
+  const Node *cfg, *params, *result, *body, *reverse;
+  Scope *scope;
+} Header;
+
+// How the axes of one argument are used.
+typedef struct {
+  uint32_t take[RANK_LIMIT],
+      ntake; // positions of the axes that are consumed, in the parameter's order
+  uint32_t rest[RANK_LIMIT], nrest; // positions of own axes that pass over
+  Type type;                        // inside the callee, without passing axes
+} Match;
+
+typedef struct {
+  Body *b;
+  Env *env; // of the caller
+  Env *to;  // of the callee
+  Def *def;
+  const Header *h;
+  const Node *over;
+  Span span;
+  Trace *trace; // of the callee's body, or NULL
+} Call;
+
+// The axes that pass over the box, for all arguments together.
+typedef struct {
+  uint32_t n;
+  Axis axis[RANK_LIMIT];         // as the caller sees them
+  uint32_t (*where)[RANK_LIMIT]; // [argument][its k-th passing axis]: which of them it is
+  uint32_t
+      number[RANK_LIMIT + 2]; // what passes over the caller already: its number in the callee, or 0
+  uint32_t first;             // the callee's number of axis[0]
+} Passing;
+
+typedef struct {
+  Type *in; // as the callee sees the arguments
+  uint32_t n;
+} Inputs;
+
+// header.c
+bool is_learner(const Def *d);
+Header header_of(const Def *d);
+bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good);
+const Node *result_types(const Header *h);
+
+// option.c
+void bind_spread(Env *env, World *w, Name name, Binding s);
+const Node *cfg_named(const Node *cfg, Name name, uint32_t *at);
+bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node *config, Env *to,
+                  bool generic, Span span);
+
+// match.c
+Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is no type
+const char *call_name(const Call *c);
+bool inside(Span s, Span whole);
+const Node *formal_items(const Formal *f, uint32_t *n);
+bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m);
+bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p);
+
+// instance.c
+Axis outer_axis(Env *inner, const Axis *axis, bool flows);
+const Node *only_type(const Node *types);
+bool keeps_places(const Formals *f, const Node *result);
+Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good);
+Body *instance_renamed(const Call *c, const Body *home, const Inputs *in);
+Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
+               const Inputs *in);
+
+#endif

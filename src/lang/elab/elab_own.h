@@ -1,0 +1,362 @@
+// Private to infer: what happens inside one body while it becomes a diagram.
+//
+// A body is worked off statement by statement. Expressions are values under construction (Val): a
+// tree of scalar functions over reads of wires, with named axes. They become a box only when they
+// must (a name is given, a box is called, an index is summed), so that `a * b + 1` is one loop and
+// a convolution is another.
+#ifndef LIMN_ELAB_H
+#define LIMN_ELAB_H
+
+#include "lang/elab/elab.h"
+
+enum {
+  DEPTH_LIMIT = 200,
+  RANK_LIMIT = 32,
+  CHAIN_LIMIT = 300,
+  NEST_LIMIT = 400,
+  WIRES_LIMIT = 4096,
+  OPTIONS_LIMIT = 64,
+  X_LIMIT = 2000,
+  WORK_LIMIT = 500000
+};
+
+typedef struct Env Env;
+typedef struct Trace Trace;
+
+struct Scope {
+  Infer *in;
+  const char *path;
+  uint32_t file;
+  const Node *tree;
+  Table *names;      // Name to Def id
+  VEC(Scope *) uses; // in the order written
+  Scope *library;    // NULL in the library itself
+  Env *env;          // its own level, once it is needed
+  bool lost;         // a file it uses could not be read: unknown names are its fault
+};
+
+typedef struct {
+  Size left, right;
+  Span span, other;
+  const char *what;
+} Open; // an equation between sizes that could not be solved yet
+
+struct Infer {
+  World *w;
+  Front front;
+  Scope *library;
+  VEC(Def *) def;
+  VEC(Open) open;
+  Table *instances; // what was called with what, to an index into made_body
+  Table *working;   // instances that are being worked off
+  VEC(struct Body *) made_body;
+  Table *scopes; // path to index into scope
+  VEC(Scope *) scope;
+  Table *sets; // --set
+  VEC(const char *) set_value;
+  Program *program;
+  bool doubtful; // a goal was told that it cannot train what it names: nobody else is blamed
+  uint32_t bodies, depth;
+  uint32_t inner; // machines that are being made, one in the other
+  uint32_t nest;  // expressions inside expressions, through boxes
+  uint32_t turns; // of loops, so far
+  uint32_t
+      chain; // axes, constants, spaces and boxes without a header that are being looked through
+  uint32_t closure; // which search for learners this is
+  uint64_t work,
+      work_limit;   // statements, boxes and weights written out so far; how many there may be
+  VEC(Def *) stack; // the boxes that are being worked off, the outermost first
+  uint32_t freezes; // the learning diagram whose frozen learners do not train; 0 = none
+  VEC(const Node *) extra; // `set` statements of the command line
+  Table *same;             // spaces and maps of learning diagrams, as text, to a number
+  Size sample;             // how many samples there are: known only when running
+  bool training;           // the mode that is being expanded
+};
+
+// -- values ---------------------------------------------------------------------------------------
+typedef enum { X_WIRE, X_FN, X_AT, X_CONST, X_SIZE } XKind;
+typedef struct X X;
+struct X { // a scalar expression with axes; axis i of an argument is axis map[i] of the whole
+  XKind kind;
+  uint8_t base;
+  uint32_t rank;
+  uint32_t weight; // X_FN: functions in it
+  Id turn;         // of the loop in which it was said, which may be over when it becomes a box
+  Id wire; // X_WIRE: read at `coord`, whose terms are own axes, or (operand) entries of `label`
+  Coord *coord;
+  uint32_t nlabel;
+  X **label; // X_WIRE without labels of their own, over the same axes
+  bool padded;
+  double pad;
+  Fn fn; // X_FN
+  X *arg[3];
+  uint32_t *map[3];
+  double k;  // X_CONST
+  Size size; // X_SIZE
+};
+
+typedef struct {
+  X *x;
+  Type type; // the axes of x, those still to be reduced included
+  Span span;
+  bool literal; // a number without a type: it fills whatever place it stands in
+  bool error;   // already reported; silent from here on
+  Id ghost;     // the wire that stands for an error in a picture (partial.c)
+  bool indexed; // its own axes are indices of the equation it stands in
+  bool access;  // it is a read written with brackets: a factor
+  uint32_t nreduce;
+  uint32_t *reduce; // axes to be combined away
+  Combine combine;
+} Val;
+
+typedef struct {
+  uint32_t n;
+  Val *at;
+  const Def *space; // the space it is declared to live in, for its distance
+} Value;
+
+// -- environments ---------------------------------------------------------------------------------
+typedef struct Body Body;
+
+typedef struct {
+  const Node *node; // an expression that is a box
+  Env *env;
+} Closure;
+
+typedef enum {
+  BIND_OPTION,
+  BIND_SIZE,
+  BIND_SPREAD,
+  BIND_VALUE,
+  BIND_LEARNER,
+  BIND_LOOP,
+  BIND_KEPT,
+  BIND_STATE
+} BindKind;
+typedef struct {
+  BindKind kind;
+  Span span;
+  Size size;  // OPTION (if it is one), SIZE, LOOP
+  Name label; // the caller's label of that axis
+  Id decl;
+  bool has_number;
+  double number;    // OPTION
+  Closure box;      // OPTION, if node is not NULL
+  bool open;        // OPTION of a box that is checked without being called
+  bool usual;       // OPTION, SPREAD: nothing was written, the header says it
+  bool fixed;       // VALUE: a weight, which cannot be given anew
+  const char *text; // OPTION: a string
+  uint32_t naxis;   // SPREAD
+  Axis *axis;
+  Value value;    // VALUE, STATE (the old value)
+  Value next;     // STATE
+  uint32_t param; // STATE
+  const Def *def; // LEARNER
+  Body *home;     // LEARNER: the body it belongs to
+  Table *kept;    // KEPT: loop number to index into kept_value
+  VEC(Value) kept_value;
+} Binding;
+
+struct Env {
+  Env *outer;
+  Scope *scope;
+  Body *body;    // the body that this environment belongs to
+  uint32_t turn; // when a loop variable of it was last given
+  Table *names;
+  VEC(Binding) binding;
+};
+
+typedef struct {
+  const Node *use; // the place in the text
+  Name name;
+  const char *suffix; // .2 in a loop
+  bool weighty;       // something learned is behind it
+  uint32_t number;
+} Site;
+
+typedef VEC(Type) Types;
+typedef struct {
+  uint32_t param;
+  Id wire; // a next value for it
+} Proposal;
+
+struct Body {
+  Infer *in;
+  World *w;
+  Diagram *d;
+  Env *env;
+  uint32_t id;
+  uint32_t npass;
+  Axis *pass;         // axes that pass over the whole body, by number - 1; size 0 = absent
+  bool generic;       // checked for itself, with symbols for sizes
+  bool distance;      // the two sides of a goal are being compared
+  const char *suffix; // of the loops we are in
+  VEC(Site) site;
+  VEC(uint32_t) param_site; // for each param: its site + 1, or 0
+  const Node *header_result;
+  const Def *def;
+  Table *labels;      // names that label an axis somewhere in this body's text
+  uint32_t noises;    // uses of noise so far
+  const char *inside; // which of several bodies of one name this is
+  Table *fields;      // in a goal: given field to input wire
+  Types out_type;     // results, in the words of this body
+  Types want;         // results as declared
+  VEC(Proposal) proposal;
+  const Def *space;    // the space of its results, if they were declared so
+  struct Maker *maker; // the lens of a machine; NULL: of anything else
+  bool timed;          // it is looked at while time goes on: `time` is a value
+  Trace *trace;        // partial.c: it is worked off for a picture only; otherwise NULL
+};
+
+// -- index equations ------------------------------------------------------------------------------
+typedef struct {
+  Name name;
+  Size size; // a variable, until it is solved
+  Span span;
+  bool left, bound; // stands on the left; is reduced by name (sum[p](…))
+  bool nameless;    // made for a range
+  bool plain;       // stands alone in some place
+  bool ranged; // stands for a part of an axis: the axis of its name says nothing about its size
+  bool gone;   // its reduction is over: out of sight
+  Span summed, free; // where it was used so, for messages; file 0 = never
+  bool told;         // something is wrong with it, and said
+} EqIndex;
+
+typedef struct {
+  Size size;   // of the axis
+  Coord coord; // terms are indices of the equation
+  Span span;
+  bool padded, write;
+  bool group; // (h w): the size is the product
+  bool range; // 2..5
+} Reach;
+
+typedef struct {
+  bool left; // there is a left side
+  VEC(EqIndex) index;
+  VEC(Reach) reach;
+  VEC(uint32_t) summed;  // log of summed indices
+  VEC(uint32_t) mention; // log of indices as they are written in factors
+  bool padded;
+  double pad;
+  uint32_t inside; // inside a function, where nothing is summed silently
+} Eq;
+
+// scope.c
+Def *scope_find(Scope *, Name);
+Def *scope_add(Scope *, DefKind, Name key, Name name, Span, const Node *);
+Def *def_new(Infer *, DefKind, Name, Span, Scope *, const Node *);
+void scope_alias(Scope *, Name key, const Def *); // unless the key means something there already
+void scope_put(Scope *, Name key, const Def *);   // whatever it meant
+void scope_fill(Scope *, const Node *tree);
+Scope *scope_load(Infer *, const char *path, const char *text, size_t n, Scope *library);
+Env *env_new(Infer *, Env *outer, Scope *, Body *);
+Env *scope_env(Scope *);
+Binding *env_find(Env *, Name);
+Binding *env_bind(Env *, Name, Binding);
+void unknown_name(Body *, Env *, const Node *, const char *wanted);
+
+// size_expr.c
+Size size_eval(Body *, Env *, const Node *, bool declare); // 0 after an error
+uint32_t axes_eval(Body *, Env *, const Node *brackets, bool declare,
+                   Axis *out); // RANK_LIMIT entries of room
+bool types_eval(Body *, Env *, const Node *, bool declare, Types *, const Def **space);
+bool static_number(Body *, Env *, const Node *, double *); // decided before anything runs?
+typedef enum { IS_FALSE, IS_TRUE, IS_OPEN, IS_DYNAMIC } Truth;
+Truth static_truth(Body *, Env *, const Node *);
+bool sizes_agree(Body *, Size, Size, Span, Span other,
+                 const char *what); // false = a definite contradiction (not reported)
+Size axis_size(Infer *, Def *);
+
+// value.c
+Val val_error(Span);
+Val val_ghost(Id wire, Span); // an error that a wire stands for
+Val val_literal(Body *, double, Span);
+Val val_number(Body *, double, Span); // a typed R[]
+Val val_size(Body *, Size, Span);
+Val val_wire(Body *, Id wire, Span);
+Val val_fn(Body *, Fn, const Val *arg, uint32_t n, Span, const Eq *);
+Val val_fill(Body *, Val literal, Type);
+void val_settle(Body *, Val *);
+Id val_to_wire(Body *, Val *, Name);
+Val val_permute(Body *, Val, const uint32_t *order,
+                uint32_t n); // axis i of the result is axis order[i]; a new wire if needed
+Val val_reduce(Body *, Val, Combine, const bool *axes);
+Id val_emit(Body *, const Val *, const Access *out, Type,
+            Span); // with indices = the axes of the value
+Val val_select(Body *, Val cond, Val yes, Val no, Span, const Eq *);
+Value value_one(Body *, Val);
+Value value_error(Body *, Span);
+Value value_concat(Body *, Value, Value);
+bool val_is_plain(Body *, const Val *);                // a read of a whole wire, axis for axis
+uint32_t own_axes(const Type *, uint32_t *position);   // axes that do not pass; their positions
+const char *own_text(World *, const Type *);           // for messages: without what passes over
+bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing makes equally long
+const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
+Id origin_at(Body *, Span);
+
+// index.c
+Val index_value(Body *, Env *, Val base, const Node *brackets, Span, Eq *);
+uint32_t eq_index(Body *, Eq *, Name, Span);
+void eq_finish(Body *, Env *, Eq *, bool quiet);
+Value eval_equation(Body *, Env *, const Node *lhs_brackets, const Node *expr, const Node *pad,
+                    const Type *want, Span);
+bool eq_has(const Eq *, Name, uint32_t *);
+bool is_access(Env *, const Node *); // an indexed read, not a box with options
+Val eval_product(Body *, Env *, const Node *, Eq *);
+
+// expr.c
+Value eval(Body *, Env *, const Node *, Eq *);
+Val eval_one(Body *, Env *, const Node *, Eq *);
+Value eval_alone(Body *, Env *, const Node *); // its own index scope
+bool is_box(Body *, Env *, const Node *);
+Value eval_access(Body *, Env *, const Node *, Eq *); // something with brackets, nothing summed
+Value eval_args(Body *, Env *, const Node *call);
+Value list_value(Body *, Env *, const Node *, const char *path, bool rooted, const Type *want,
+                 Span);
+const char *family_member(Body *, Env *, const Node *learner,
+                          const Node *brackets); // ".2"; NULL after an error
+
+// call.c
+Value apply(Body *, Env *, const Node *box, Value args, const Node *over, Span);
+Value apply_call(Body *, Env *, const Node *callee, const Node *call, const Node *over);
+bool learner_has_input(const Def *);
+Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Node *config, Value args,
+               const Node *over, Span, const Node *use, Name site_name);
+int arity_of(Body *, Env *, const Node *box); // -1 when unknown
+bool box_formals(Body *, Env *, const Node *box,
+                 Types *); // the declared types of its inputs, sizes as variables
+
+Body *instance_alone(Infer *, Def *, const char *family, const Node *config,
+                     const Instance *); // NULL when it cannot be checked for itself
+
+// body.c
+Body *body_new(Infer *, Name);
+void body_pass(Body *, uint32_t number, Axis); // an axis passes over it
+// Loops, powers and boxes in boxes are written out, which may be far more than the text: false,
+// said once, beyond any reason.
+bool work_on(Body *, uint32_t steps, Span);
+// Works a body off: statements or an expression, against the declared results. False after an
+// error.
+bool body_work(Body *, Env *, const Def *, const Node *params, const Node *result, const Node *body,
+               Value args);
+void body_finish(Body *); // names of weights, mean of proposed states
+// The callee's diagram as a box of this one; its weights become weights of this one. The first
+// output wire.
+Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, const char *family,
+             const Node *use, Name site_name, Span);
+void body_params(Body *, Body *callee, const Def *, Body *home, const char *family, const Node *use,
+                 Name site_name, Span, Ids *in, Ids *number);
+Value learner_weight(Body *, Def *, Body *home, const char *family, Span);
+Value const_value(Body *, Def *, Span);
+uint64_t noise_site(Body *);
+
+// builtin.c
+typedef Value (*Builtin)(Body *, Env *, const Node *use, const Node *config, Value args, Span,
+                         Eq *);
+Builtin builtin_find(Name, World *, bool *nodes);
+const char *const *builtin_names(uint32_t *n);
+Body *box_alone(Body *, Env *, const Node *box, uint32_t n, const Type *,
+                Span); // applied to wires of these types, as a diagram of its own
+
+#endif

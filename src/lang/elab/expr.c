@@ -1,0 +1,628 @@
+// Expressions to values.
+#include "lang/elab/elab_own.h"
+#include "lang/elab/partial_own.h"
+
+#include <math.h>
+
+Value eval_alone(Body *b, Env *env, const Node *n) {
+  return eval_equation(b, env, NULL, n, NULL, NULL, n->span);
+}
+
+Val eval_one(Body *b, Env *env, const Node *n, Eq *eq) {
+  Value v = eval(b, env, n, eq);
+  if (v.n == 1) return v.at[0];
+  for (uint32_t i = 0; i < v.n; i++)
+    if (v.at[i].error) return val_error(n->span);
+  Id e =
+      diag_error(b->w->diags, n->span, "one value is wanted here, but this is a tuple of %u", v.n);
+  if (v.n) diag_help(b->w->diags, e, "give its parts names: `a, b = …`");
+  return val_error(n->span);
+}
+
+// -- names ----------------------------------------------------------------------------------------
+static Val index_position(Body *b, Eq *eq, uint32_t i, Span span) {
+  X *x = NEW(b->w->arena, X);
+  *x = (X){.kind = X_AT, .base = BASE_R, .rank = 1, .turn = b->d->turn};
+  EqIndex *index = &eq->index.at[i];
+  Axis axis = {.label = index->name, .size = index->size};
+  return (Val){.x = x, .type = type_make(b->w, BASE_R, 1, &axis), .span = span, .indexed = true};
+}
+
+static Value no_value(Body *b, const Node *n, const char *what, Span declared) {
+  World *w = b->w;
+  const char *name = name_text(w->names, n->name);
+  Id e = diag_error(w->diags, n->span, "`%s` is %s; a value is wanted here", name, what);
+  diag_note(w->diags, e, declared, "declared here");
+  return value_error(b, n->span);
+}
+
+static Value bound_value(Body *b, Env *env, const Node *n, Binding *bind) {
+  Value v;
+  switch (bind->kind) {
+  case BIND_VALUE:
+  case BIND_STATE:
+    v = bind->value;
+    v.at = arena_copy(b->w->arena, v.at, v.n * sizeof(Val));
+    for (uint32_t i = 0; i < v.n; i++) v.at[i].span = n->span;
+    return v;
+  case BIND_SIZE: return value_one(b, val_size(b, bind->size, n->span));
+  case BIND_LOOP: {
+    int64_t k = 0;
+    size_value(b->w, bind->size, &k);
+    return value_one(b, val_literal(b, (double)k, n->span));
+  }
+  case BIND_OPTION:
+    if (bind->has_number) return value_one(b, val_literal(b, bind->number, n->span));
+    if (bind->size) return value_one(b, val_size(b, bind->size, n->span));
+    if (bind->open) return value_error(b, n->span);
+    return no_value(b, n, "a box", bind->span);
+  case BIND_LEARNER:
+    return call_def(b, env, (Def *)bind->def, bind->home, NULL, NULL, (Value){0}, NULL, n->span, n,
+                    n->name);
+  case BIND_SPREAD: return no_value(b, n, "a row of axes", bind->span);
+  case BIND_KEPT: {
+    const char *name = name_text(b->w->names, n->name);
+    Id e =
+        diag_error(b->w->diags, n->span,
+                   "`%s` is a row of wires kept in a loop: say which, as in `%s[1]`", name, name);
+    diag_note(b->w->diags, e, bind->span, "kept here");
+    return value_error(b, n->span);
+  }
+  }
+  return value_error(b, n->span);
+}
+
+static Value clock_value(Body *b, const char *name, Span span) {
+  Param p = {.path = name, .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
+  uint32_t i = diagram_param(b->w, b->d, p, (Type){.base = BASE_R}, name_from(b->w->names, name),
+                             origin_at(b, span));
+  while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
+  return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
+}
+
+static Value free_name(Body *b, Env *env, const Node *n) {
+  const char *text = name_text(b->w->names, n->name);
+  if (strcmp(text, "inf") == 0) return value_one(b, val_literal(b, INFINITY, n->span));
+  if ((b->maker || b->timed) && strcmp(text, "time") == 0) return clock_value(b, text, n->span);
+  if (strcmp(text, "step") == 0 || strcmp(text, "steps") == 0) return clock_value(b, text, n->span);
+  if (strcmp(text, "training") == 0) {
+    Val v = val_fill(b, val_literal(b, b->in->training, n->span), (Type){.base = BASE_BIT});
+    return value_one(b, v);
+  }
+  bool nodes;
+  Builtin f = builtin_find(n->name, b->w, &nodes);
+  if (f || fn_find(text) != FN_COUNT) {
+    Id e = diag_error(b->w->diags, n->span, "`%s` is a box; a value is wanted here", text);
+    diag_help(b->w->diags, e, "give it its wires: `%s(x)`", text);
+    return value_error(b, n->span);
+  }
+  unknown_name(b, env, n, "wire or value");
+  env_bind(env, n->name,
+           (Binding){
+               .kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span}); // said once
+  return value_error(b, n->span);
+}
+
+static Value given_value(Body *b, Def *d, const Node *n) {
+  Id wire = b->fields ? table_get(b->fields, &d->id, sizeof d->id) : 0;
+  if (wire) return value_one(b, val_wire(b, wire, n->span));
+  if (d->broken || (b->fields && b->in->program->given.at[d->given].type.n <= d->field))
+    return value_error(b, n->span);
+  if (!b->fields) {
+    Id e = diag_error(b->w->diags, n->span,
+                      "`%s` is given data, and a box sees only what is passed to it",
+                      name_text(b->w->names, n->name));
+    diag_note(b->w->diags, e, d->span, "given here");
+    diag_help(b->w->diags, e, "make it a parameter of the box");
+    return value_error(b, n->span);
+  }
+  Type t = b->in->program->given.at[d->given].type.at[d->field];
+  if (!t.base) return value_error(b, n->span);
+  Axis axis[RANK_LIMIT];
+  axis[0] = b->pass[0];
+  if (t.rank) memcpy(axis + 1, t.axis, t.rank * sizeof(Axis));
+  Type with = t;
+  with.rank = t.rank + 1;
+  with.axis = arena_copy(b->w->arena, axis, with.rank * sizeof(Axis));
+  wire = diagram_input(b->w, b->d, with, d->name, origin_at(b, n->span));
+  table_put(b->fields, &d->id, sizeof d->id, wire);
+  d->used = true;
+  return value_one(b, val_wire(b, wire, n->span));
+}
+
+static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
+  if (d->broken) return value_error(b, n->span);
+  d->used = true;
+  switch (d->kind) {
+  case DEF_AXIS: return value_one(b, val_size(b, axis_size(b->in, d), n->span));
+  case DEF_CONST: return const_value(b, d, n->span);
+  case DEF_GIVEN: return given_value(b, d, n);
+  case DEF_LEARNER:
+  case DEF_STALE:
+    return call_def(b, env, d, NULL, NULL, NULL, (Value){0}, NULL, n->span, n, n->name);
+  case DEF_SPACE: return no_value(b, n, "a space", d->span);
+  case DEF_BOX: return no_value(b, n, "a box", d->span);
+  case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
+  case DEF_DIAGRAM: return no_value(b, n, "a learning diagram", d->span);
+  case DEF_MACHINE: return no_value(b, n, "a machine", d->span);
+  }
+  return value_error(b, n->span);
+}
+
+static Value name_value(Body *b, Env *env, const Node *n, Eq *eq) {
+  uint32_t i;
+  if (eq_has(eq, n->name, &i)) return value_one(b, index_position(b, eq, i, n->span));
+  Binding *bind = env_find(env, n->name);
+  if (bind) return bound_value(b, env, n, bind);
+  Def *d = scope_find(env->scope, n->name);
+  if (d) return def_value(b, env, d, n);
+  return free_name(b, env, n);
+}
+
+static Value next_value(Body *b, Env *env, const Node *n) {
+  Binding *bind = env_find(env, n->name);
+  if (bind && bind->kind == BIND_STATE && bind->next.n) return bind->next;
+  Id e = diag_error(b->w->diags, n->span, "there is no `next %s` before this line",
+                    name_text(b->w->names, n->name));
+  if (!bind || bind->kind != BIND_STATE)
+    diag_help(b->w->diags, e, "`state %s` declares it, `next %s = …` moves it",
+              name_text(b->w->names, n->name), name_text(b->w->names, n->name));
+  return value_error(b, n->span);
+}
+
+// -- arithmetic -----------------------------------------------------------------------------------
+static Val sum_value(Body *b, Env *env, const Node *n, Eq *eq) {
+  Val v = eval_one(b, env, n->kid[0], eq);
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    Val pair[2] = {v, eval_one(b, env, n->kid[i], eq)};
+    v = val_fn(b, n->op[i - 1] == '-' ? FN_sub : FN_add, pair, 2,
+               span_join(n->kid[0]->span, n->kid[i]->span), eq);
+  }
+  return v;
+}
+
+static Val power_value(Body *b, Env *env, const Node *n, Eq *eq) {
+  if (is_box(b, env, n->kid[0])) {
+    diag_error(b->w->diags, n->span, "a repeated box; a value is wanted here");
+    return val_error(n->span);
+  }
+  eq->inside++;
+  Val base = eval_one(b, env, n->kid[0], eq), exponent = eval_one(b, env, n->kid[1], eq);
+  eq->inside--;
+  val_settle(b, &base);
+  if (!base.error && !base.literal && exponent.literal && exponent.x->k == 2) {
+    Val pair[2] = {base, base};
+    return val_fn(b, FN_mul, pair, 2, n->span, eq);
+  }
+  Val pair[2] = {base, exponent};
+  return val_fn(b, FN_pow, pair, 2, n->span, eq);
+}
+
+static Val negative(Body *b, Env *env, const Node *n, Eq *eq) {
+  Val v = eval_one(b, env, n->kid[0], eq);
+  if (!v.error && !v.literal && v.type.base == BASE_BIT) return v;
+  return val_fn(b, FN_neg, &v, 1, n->span, eq);
+}
+
+static Val as_bit(Body *b, Val v) {
+  return v.literal ? val_fill(b, v, (Type){.base = BASE_BIT}) : v;
+}
+
+static Val logic(Body *b, Env *env, const Node *n, Eq *eq) {
+  Val v = as_bit(b, eval_one(b, env, n->kid[0], eq));
+  if (n->kind == N_NOT) return val_fn(b, FN_not, &v, 1, n->span, eq);
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    Val pair[2] = {v, as_bit(b, eval_one(b, env, n->kid[i], eq))};
+    v = val_fn(b, n->kind == N_AND ? FN_and : FN_or, pair, 2, n->span, eq);
+  }
+  return v;
+}
+
+// A name of a label, where the other side says of which set.
+static bool named_label(Body *b, Env *env, const Node *n, const Type *like, Val *out) {
+  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name))
+    return false;
+  const Ids *names = &b->w->label_names.at[like->names];
+  for (uint32_t i = 0; i < names->n; i++) {
+    if (names->at[i] != n->name) continue;
+    Type t = {.base = BASE_LABEL, .count = like->count, .names = like->names};
+    *out = val_fill(b, val_literal(b, i, n->span), t);
+    return true;
+  }
+  return false;
+}
+
+static bool no_such_label(Body *b, Env *env, const Node *n, const Type *like) {
+  World *w = b->w;
+  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name) ||
+      scope_find(env->scope, n->name))
+    return false;
+  const Ids *names = &w->label_names.at[like->names];
+  const char **all = NEW_ARRAY(w->arena, const char *, names->n);
+  for (uint32_t i = 0; i < names->n; i++) all[i] = name_text(w->names, names->at[i]);
+  const char *near = nearest_name(name_text(w->names, n->name), all, names->n);
+  Type set = {.base = BASE_LABEL, .names = like->names};
+  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
+                    own_text(w, &set));
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  return true;
+}
+
+static Val comparison(Body *b, Env *env, const Node *n, Eq *eq) {
+  char op = n->op[0];
+  eq->inside++;
+  Val left = eval_one(b, env, n->kid[0], eq), right;
+  if (left.error || !named_label(b, env, n->kid[1], &left.type, &right)) {
+    if (!left.error && !left.literal && no_such_label(b, env, n->kid[1], &left.type))
+      right = val_error(n->span);
+    else
+      right = eval_one(b, env, n->kid[1], eq);
+  }
+  eq->inside--;
+  bool swap = op == '>' || op == 'g';
+  Fn fn = op == '=' ? FN_eq : op == '!' ? FN_ne : op == '<' || op == '>' ? FN_lt : FN_le;
+  if (left.literal && right.literal) left = val_fill(b, left, (Type){.base = BASE_R});
+  Val pair[2] = {swap ? right : left, swap ? left : right};
+  return val_fn(b, fn, pair, 2, n->span, eq);
+}
+
+static bool mentions_index(const Node *n, const Eq *eq) {
+  if (!n) return false;
+  if (n->kind == N_NAME) return eq_has(eq, n->name, NULL);
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (mentions_index(n->kid[i], eq)) return true;
+  return false;
+}
+
+static Value choice(Body *b, Env *env, const Node *n, Eq *eq) {
+  const Node *yes = n->kid[0], *cond = n->kid[1], *no = n->kid[2];
+  if (!mentions_index(cond, eq)) {
+    Truth t = static_truth(b, env, cond);
+    if (t == IS_TRUE) return eval(b, env, yes, eq);
+    if (t == IS_FALSE) return eval(b, env, no, eq);
+    if (t == IS_OPEN && b->generic)
+      return value_error(b, n->span); // depends on sizes that only a use will give
+    if (t == IS_OPEN) {
+      diag_error(b->w->diags, cond->span,
+                 "this condition is about sizes, but they are not known yet");
+      return value_error(b, n->span);
+    }
+  }
+  Val a = eval_one(b, env, yes, eq);
+  Val c = as_bit(b, eval_one(b, env, cond, eq));
+  Val z = eval_one(b, env, no, eq);
+  return value_one(b, val_select(b, c, a, z, n->span, eq));
+}
+
+// -- literal arrays -------------------------------------------------------------------------------
+typedef VEC(double) Doubles;
+
+static bool list_entry(Body *b, Env *env, const Node *n, Doubles *out) {
+  double k;
+  if (!static_number(b, env, n, &k)) {
+    Id e =
+        diag_error(b->w->diags, n->span, "entries of a list are numbers that are known beforehand");
+    diag_help(b->w->diags, e, "wires are joined by `concat`");
+    return false;
+  }
+  vec_push(b->w->arena, out, k);
+  return true;
+}
+
+static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t *shape,
+                      uint32_t *rank, Doubles *out) {
+  if (depth >= RANK_LIMIT) return false;
+  if (depth >= *rank) {
+    shape[depth] = n->nkid;
+    *rank = depth + 1;
+  }
+  if (shape[depth] != (int64_t)n->nkid) {
+    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", n->nkid,
+               n->nkid == 1 ? "entry" : "entries", (long long)shape[depth]);
+    return false;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *entry = n->kid[i];
+    bool list = entry->kind == N_LIST;
+    if (i && list != (n->kid[0]->kind == N_LIST)) {
+      diag_error(b->w->diags, entry->span, "rows and numbers cannot stand side by side in a list");
+      return false;
+    }
+    if (list ? !list_read(b, env, entry, depth + 1, shape, rank, out)
+             : !list_entry(b, env, entry, out))
+      return false;
+  }
+  return true;
+}
+
+Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted, const Type *want,
+                 Span span) {
+  World *w = b->w;
+  int64_t shape[RANK_LIMIT];
+  uint32_t rank = 0;
+  Doubles data = {0};
+  if (!list_read(b, env, n, 0, shape, &rank, &data)) return value_error(b, span);
+  if (!data.n) {
+    diag_error(w->diags, n->span, "an empty list");
+    return value_error(b, span);
+  }
+  Axis axis[RANK_LIMIT];
+  for (uint32_t i = 0; i < rank; i++) axis[i] = (Axis){.size = size_of(w, shape[i])};
+  Type t = type_make(w, want ? (Base)want->base : BASE_R, rank, axis);
+  if (want && want->rank != rank) {
+    diag_error(w->diags, n->span, "this list has %u %s, but %s has %u", rank,
+               rank == 1 ? "axis" : "axes", own_text(w, want), want->rank);
+    return value_error(b, span);
+  }
+  for (uint32_t i = 0; want && i < rank; i++) {
+    if (!sizes_agree(b, want->axis[i].size, t.axis[i].size, n->span, n->span, "a list")) {
+      diag_error(w->diags, n->span, "%s has %lld %s, but %s %s wanted",
+                 rank == 1 ? "this list"
+                 : i       ? "a row of this list"
+                           : "this list of rows",
+                 (long long)shape[i], shape[i] == 1 ? "entry" : "entries",
+                 size_text(w, want->axis[i].size),
+                 size_now(w, want->axis[i].size) == size_of(w, 1) ? "is" : "are");
+      return value_error(b, span);
+    }
+    t.axis[i] = want->axis[i];
+  }
+  if (want) t.count = want->count;
+  Param p = {.path = path,
+             .rooted = rooted,
+             .role = ROLE_CONST,
+             .init = {.kind = INIT_DATA, .data = data.at}};
+  uint32_t i = diagram_param(w, b->d, p, t, name_from(w->names, path), origin_at(b, span));
+  while (b->param_site.n < b->d->param.n) vec_push(w->arena, &b->param_site, 0);
+  return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
+}
+
+// -- brackets after something ---------------------------------------------------------------------
+static Value kept_value(Body *b, Env *env, Binding *bind, const Node *n) {
+  World *w = b->w;
+  int64_t k;
+  const Node *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
+  Size s = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
+  if (!s || !size_value(w, s, &k)) {
+    if (!s && !b->w->diags->errors)
+      diag_error(w->diags, n->span, "which of the kept wires is meant must be one number");
+    return value_error(b, n->span);
+  }
+  Id id = table_get(bind->kept, &k, sizeof k);
+  if (!id) {
+    Id e = diag_error(w->diags, n->span, "`%s[%lld]` was never kept",
+                      name_text(w->names, n->kid[0]->name), (long long)k);
+    diag_note(w->diags, e, bind->span, "`%s` is kept here", name_text(w->names, n->kid[0]->name));
+    return value_error(b, n->span);
+  }
+  return bind->kept_value.at[id - 1];
+}
+
+// learn p[3]: p[0] is the first of the family.
+const char *family_member(Body *b, Env *env, const Node *learner, const Node *brackets) {
+  World *w = b->w;
+  int64_t k, n;
+  const Node *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
+  Size which = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
+  const Node *count = learner->kid[1]->nkid ? learner->kid[1]->kid[0] : NULL;
+  Size size = count ? size_eval(b, env, count, false) : 0;
+  if (!which || !size) return NULL;
+  if (!size_value(w, which, &k)) {
+    diag_error(w->diags, brackets->span, "which member of the family is meant must be a number");
+    return NULL;
+  }
+  if (k < 0 || (size_value(w, size, &n) && k >= n)) {
+    diag_error(w->diags, brackets->span,
+               "there is no member %lld: the family has %s, counted from 0", (long long)k,
+               size_text(w, size));
+    return NULL;
+  }
+  return arena_format(w->arena, ".%lld", (long long)k);
+}
+
+static Value family_value(Body *b, Env *env, Def *d, Body *home, const Node *n) {
+  const char *member = family_member(b, env, d->node, n->kid[1]);
+  if (!member) return value_error(b, n->span);
+  return call_def(b, env, d, home, member, NULL, (Value){0}, NULL, n->span, n, n->kid[0]->name);
+}
+
+Value eval_access(Body *b, Env *env, const Node *n, Eq *eq) {
+  const Node *base = n->kid[0];
+  if (base->kind == N_NAME) {
+    Binding *bind = env_find(env, base->name);
+    Def *d = bind ? NULL : scope_find(env->scope, base->name);
+    if (bind && bind->kind == BIND_KEPT) return kept_value(b, env, bind, n);
+    if (bind && bind->kind == BIND_LEARNER && bind->def->node->kid[1])
+      return family_value(b, env, (Def *)bind->def, bind->home, n);
+    if (d && d->kind == DEF_LEARNER && d->node->kid[1]) return family_value(b, env, d, NULL, n);
+    const char *text = name_text(b->w->names, base->name);
+    if (!bind && !d && strcmp(text, "size") == 0) {
+      Size s = size_eval(b, env, n, false);
+      return s ? value_one(b, val_size(b, s, n->span)) : value_error(b, n->span);
+    }
+    bool nodes;
+    Builtin f = bind || d ? NULL : builtin_find(base->name, b->w, &nodes);
+    if (f && !nodes) return f(b, env, n, n->kid[1], (Value){0}, n->span, eq);
+    if ((d && d->kind == DEF_BOX && !d->node->kid[1] && d->node->kid[2] &&
+         d->node->kid[2]->kind == N_SIG) ||
+        (d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 0))
+      return call_def(b, env, d, NULL, NULL, n->kid[1], (Value){0}, NULL, n->span, n,
+                      base->name); // a box without inputs
+    if ((d && d->kind == DEF_BOX) || f || (!bind && !d && fn_find(text) != FN_COUNT)) {
+      Id e = diag_error(b->w->diags, n->span, "`%s[…]` is a box; a value is wanted here", text);
+      bool options = d && d->kind == DEF_BOX ? d->node->kid[0] != NULL : f != NULL;
+      if (options)
+        diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
+      else
+        diag_help(b->w->diags, e, "wires stand in parentheses: `%s(…)`", text);
+      return value_error(b, n->span);
+    }
+  }
+  Val v = eval_one(b, env, base, eq);
+  bool indexed = v.indexed;
+  if (indexed) v.indexed = false;
+  return value_one(b, index_value(b, env, v, n->kid[1], n->span, eq));
+}
+
+// -- calls ----------------------------------------------------------------------------------------
+static Value fn_call(Body *b, Env *env, const Node *n, Fn fn, Eq *eq) {
+  const FnRow *row = &fn_rows[fn];
+  Val arg[3];
+  if (n->nkid - 1 != row->arity) {
+    diag_error(b->w->diags, n->span, "`%s` takes %u %s, but %u %s given", row->name, row->arity,
+               row->arity == 1 ? "value" : "values", n->nkid - 1, n->nkid == 2 ? "is" : "are");
+    return value_error(b, n->span);
+  }
+  bool linear = fn == FN_stop || fn == FN_neg;
+  eq->inside += !linear;
+  for (uint32_t i = 0; i < row->arity; i++) arg[i] = eval_one(b, env, n->kid[i + 1], eq);
+  eq->inside -= !linear;
+  for (uint32_t i = 0; i < row->arity; i++)
+    if (arg[i].literal && row->arity == 1)
+      arg[i] = row->sig[0] == 'R' ? arg[i] : val_fill(b, arg[i], (Type){.base = BASE_R});
+  return value_one(b, val_fn(b, fn, arg, row->arity, n->span, eq));
+}
+
+Value eval_args(Body *b, Env *env, const Node *call) {
+  Value all = {0};
+  for (uint32_t i = 1; i < call->nkid; i++) {
+    const Node *arg = call->kid[i]->kind == N_ARG ? call->kid[i]->kid[0] : call->kid[i];
+    Value v = eval_alone(b, env, arg);
+    all = all.n ? value_concat(b, all, v) : v;
+  }
+  all.space = NULL;
+  return all;
+}
+
+static const Node *strip(const Node *n) {
+  while (n->kind == N_PAREN) n = n->kid[0];
+  return n;
+}
+
+static bool name_is_free(Env *env, Name name) {
+  return !env_find(env, name) && !scope_find(env->scope, name);
+}
+
+static Value call_value(Body *b, Env *env, const Node *n, const Node *over, Eq *eq) {
+  const Node *callee = strip(n->kid[0]);
+  const Node *named = callee->kind == N_AT ? callee->kid[0] : callee;
+  if (named->kind == N_NAME && name_is_free(env, named->name)) {
+    bool nodes;
+    Builtin f = builtin_find(named->name, b->w, &nodes);
+    if (f && nodes) { // sees the text of its argument: it works inside an index equation
+      return f(b, env, n, callee->kind == N_AT ? callee->kid[1] : NULL, (Value){0}, n->span, eq);
+    }
+    if (!f && callee->kind == N_NAME) {
+      Fn fn = fn_find(name_text(b->w->names, named->name));
+      if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);
+    }
+  }
+  return apply_call(b, env, callee, n, over);
+}
+
+static Value over_value(Body *b, Env *env, const Node *n, Eq *eq) {
+  const Node *call = strip(n->kid[0]);
+  if (call->kind == N_CALL) return call_value(b, env, call, n, eq);
+  diag_error(b->w->diags, n->span, "`over` stands after a call: `f(x) over h`");
+  return value_error(b, n->span);
+}
+
+static Value tuple_value(Body *b, Env *env, const Node *n, Eq *eq) {
+  Value all = {0};
+  for (uint32_t i = 0; i < n->nkid; i++) all = value_concat(b, all, eval(b, env, n->kid[i], eq));
+  return all;
+}
+
+bool is_box(Body *b, Env *env, const Node *n) {
+  switch (n->kind) {
+  case N_PIPE:
+  case N_FAN: return true;
+  case N_PAREN:
+  case N_POW:
+  case N_OVER:
+  case N_WHEN: return is_box(b, env, n->kid[0]);
+  case N_TUPLE: return is_box(b, env, n->kid[0]);
+  case N_AT:
+    if (n->kid[0]->kind != N_NAME) return false;
+    n = n->kid[0]; // fall through to the name
+    break;
+  case N_NAME: break;
+  default: return false;
+  }
+  Binding *bind = env_find(env, n->name);
+  if (bind) {
+    if (bind->kind == BIND_LEARNER) return learner_has_input(bind->def);
+    return bind->kind == BIND_OPTION && (bind->box.node || (bind->open && !bind->has_number));
+  }
+  Def *d = scope_find(env->scope, n->name);
+  if (d)
+    return d->kind == DEF_BOX ||
+           ((d->kind == DEF_LEARNER || d->kind == DEF_STALE) && learner_has_input(d));
+  bool nodes;
+  return builtin_find(n->name, b->w, &nodes) ||
+         fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
+}
+
+static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
+  switch (n->kind) {
+  case N_NUM: return value_one(b, val_literal(b, n->num, n->span));
+  case N_NAME: return name_value(b, env, n, eq);
+  case N_NEXT: return next_value(b, env, n);
+  case N_PAREN: return eval(b, env, n->kid[0], eq);
+  case N_TUPLE: return tuple_value(b, env, n, eq);
+  case N_LIST:
+    return list_value(b, env, n, arena_format(b->w->arena, "list.%u", n->span.at), false, NULL,
+                      n->span);
+  case N_CALL: return call_value(b, env, n, NULL, eq);
+  case N_OVER: return over_value(b, env, n, eq);
+  case N_AT:
+    return is_access(env, n) ? value_one(b, eval_product(b, env, n, eq))
+                             : eval_access(b, env, n, eq);
+  case N_SUM: return value_one(b, sum_value(b, env, n, eq));
+  case N_RUN:
+  case N_PROD: return value_one(b, eval_product(b, env, n, eq));
+  case N_POW: return value_one(b, power_value(b, env, n, eq));
+  case N_NEG: return value_one(b, negative(b, env, n, eq));
+  case N_NOT:
+  case N_AND:
+  case N_OR: return value_one(b, logic(b, env, n, eq));
+  case N_CMP: return value_one(b, comparison(b, env, n, eq));
+  case N_WHEN: return choice(b, env, n, eq);
+  case N_PIPE:
+  case N_FAN: {
+    if (n->kind == N_PIPE && !is_box(b, env, n->kid[0]) && n->kid[0]->kind != N_ERROR) {
+      Value first = eval(b, env, n->kid[0], eq);
+      for (uint32_t i = 0; i < first.n; i++)
+        if (first.at[i].error) return value_error(b, n->span);
+      Id e = diag_error(b->w->diags, n->kid[0]->span, "this is a value, and `;` joins boxes");
+      diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
+      return value_error(b, n->span);
+    }
+    Id e = diag_error(b->w->diags, n->span, "this is a box; a value is wanted here");
+    diag_help(b->w->diags, e, "give it its wires: `(f ; g)(x)`");
+    return value_error(b, n->span);
+  }
+  case N_STR:
+    diag_error(b->w->diags, n->span,
+               "a text is a row of labels of a text source, and there is none here");
+    return value_error(b, n->span);
+  case N_ERROR: return value_error(b, n->span);
+  default:
+    diag_error(b->w->diags, n->span, "a value is wanted here");
+    return value_error(b, n->span);
+  }
+}
+
+Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
+  if (b->in->nest >= NEST_LIMIT) {
+    diag_error(b->w->diags, n->span, "boxes in boxes and calls in calls are nested too deep here");
+    b->in->work = b->in->work_limit + 1;
+    return value_error(b, n->span);
+  }
+  b->in->nest++;
+  uint32_t mark = b->trace ? trace_begin(b) : 0;
+  Value v = eval_node(b, env, n, eq);
+  if (b->trace) v = trace_value(b, env, n, mark, v, false);
+  b->in->nest--;
+  return v;
+}

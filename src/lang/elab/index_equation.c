@@ -1,0 +1,493 @@
+// Index equations as a whole: Y[left] = terms. Sizes of indices are variables until the equation is
+// complete, then come from: a plain place, a size written with the index, an axis of that name, the
+// declared type of a result, and last the largest range for which every read is inside. The left
+// side says where results are written.
+#include "lang/elab/index_own.h"
+#include "lang/elab/partial_own.h"
+
+// -- sizes of indices -----------------------------------------------------------------------------
+static bool unsolved(World *w, const EqIndex *index) {
+  Id var;
+  return size_is_var(w, index->size, &var) && size_var_kind(w, var) == VAR_INDEX;
+}
+
+static void solve_groups(Body *b, Eq *eq) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < eq->reach.n; i++) {
+    Reach *r = &eq->reach.at[i];
+    if (!r->group) continue;
+    Size product = size_of(w, 1);
+    for (uint32_t k = 0; k < r->coord.n; k++)
+      product = size_mul(w, product, eq->index.at[r->coord.term[k].var].size);
+    if (size_equate(w, r->size, product, b->generic) != SIZES_CLASH) continue;
+    diag_error(w->diags, r->span, "this group has %s places, but its axis has %s",
+               size_text(w, product), size_text(w, r->size));
+    r->group = false;
+    for (uint32_t k = 0; k < r->coord.n; k++)
+      if (unsolved(w, &eq->index.at[r->coord.term[k].var]))
+        eq->index.at[r->coord.term[k].var].told = true;
+  }
+}
+
+static void solve_by_name(Body *b, Env *env, Eq *eq) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < eq->index.n; i++) {
+    EqIndex *index = &eq->index.at[i];
+    if (!index->name || index->ranged) continue;
+    Binding *bind = env_find(env, index->name);
+    Def *d = bind ? NULL : scope_find(env->scope, index->name);
+    Size s = 0;
+    if (bind && (bind->kind == BIND_SIZE || bind->kind == BIND_OPTION)) s = bind->size;
+    if (d && d->kind == DEF_AXIS) s = axis_size(b->in, d), d->used = true;
+    if (!s || sizes_agree(b, index->size, s, index->span, index->span, "an index")) continue;
+    Id e = diag_error(w->diags, index->span, "index %s runs over %s places, but %s is %s",
+                      name_text(w->names, index->name), size_text(w, index->size),
+                      name_text(w->names, index->name), size_text(w, s));
+    diag_note(w->diags, e, bind ? bind->span : d->span, "%s = %s comes from here",
+              name_text(w->names, index->name), size_text(w, s));
+  }
+}
+
+// The largest n for which every read is inside.
+static void solve_by_reach(Body *b, Eq *eq) {
+  World *w = b->w;
+  Size one = size_of(w, 1);
+  for (uint32_t i = 0; i < eq->index.n; i++) {
+    if (!unsolved(w, &eq->index.at[i])) continue;
+    Size best = 0;
+    for (uint32_t r = 0; r < eq->reach.n; r++) {
+      const Reach *reach = &eq->reach.at[r];
+      Size coef = 0, rest = size_sub(w, size_sub(w, reach->size, one), reach->coord.c),
+           low = reach->coord.c;
+      double sign;
+      bool known = !reach->padded && !reach->write && !reach->group;
+      for (uint32_t k = 0; k < reach->coord.n; k++) {
+        const Term *t = &reach->coord.term[k];
+        if (t->var == i)
+          coef = t->coef;
+        else {
+          known &= !unsolved(w, &eq->index.at[t->var]);
+          Size last = size_mul(w, t->coef, size_sub(w, eq->index.at[t->var].size, one));
+          if (size_number(w, t->coef, &sign) && sign < 0)
+            low = size_add(w, low, last);
+          else
+            rest = size_sub(w, rest, last);
+        }
+      }
+      if (!coef || !known || coef == size_of(w, 0)) continue;
+      bool back = size_number(w, coef, &sign) && sign < 0; // x[3-i] ends where the axis begins
+      Size n = size_add(w,
+                        back ? size_floor(w, low, size_sub(w, size_of(w, 0), coef))
+                             : size_floor(w, rest, coef),
+                        one);
+      int64_t x, y;
+      if (!best || (size_value(w, n, &x) && size_value(w, best, &y) && x < y)) best = n;
+    }
+    if (best) size_equate(w, eq->index.at[i].size, best, true);
+  }
+}
+
+static void check_reach(Body *b, const Eq *eq, const Reach *r) {
+  World *w = b->w;
+  Size low = r->coord.c, high = r->coord.c, one = size_of(w, 1);
+  if (r->padded || r->group) return;
+  for (uint32_t k = 0; k < r->coord.n; k++) {
+    const Term *t = &r->coord.term[k];
+    Size last = size_mul(w, t->coef, size_sub(w, eq->index.at[t->var].size, one));
+    double sign;
+    if (size_number(w, t->coef, &sign) && sign < 0)
+      low = size_add(w, low, last);
+    else
+      high = size_add(w, high, last);
+  }
+  double over, under;
+  Size beyond = size_sub(w, high, size_sub(w, r->size, one));
+  bool outside = (size_number(w, size_now(w, beyond), &over) && over > 0) ||
+                 (size_number(w, size_now(w, low), &under) && under < 0);
+  if (outside && (!r->coord.n || r->range)) { // written as numbers: pad is not the answer
+    Id e = diag_error(w->diags, r->span,
+                      r->range ? "this range leaves the axis, whose places are 0 to %s"
+                               : "there is no such place: those of the axis are 0 to %s",
+                      size_text(w, size_sub(w, r->size, one)));
+    if (r->range) diag_help(w->diags, e, "the last place of a range belongs to it");
+    return;
+  }
+  if (size_number(w, size_now(w, beyond), &over) && over > 0) {
+    Id e = diag_error(w->diags, r->span,
+                      "this place reaches %s, but the axis ends at %s: it hangs over by %.0f",
+                      size_text(w, high), size_text(w, size_sub(w, r->size, one)), over);
+    diag_help(w->diags, e, "`pad 0` after the equation says what is %s outside",
+              r->write ? "dropped" : "read");
+  } else if (size_number(w, size_now(w, low), &under) && under < 0) {
+    Id e = diag_error(w->diags, r->span, "this place begins at %s, before the axis does",
+                      size_text(w, low));
+    diag_help(w->diags, e, "`pad 0` after the equation says what is %s outside",
+              r->write ? "dropped" : "read");
+  }
+}
+
+// (i j) from one axis: only one of them can be found.
+static void check_groups(Body *b, Eq *eq) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < eq->reach.n; i++) {
+    const Reach *r = &eq->reach.at[i];
+    Buf names = buf_new(w->arena);
+    uint32_t n = 0;
+    Name first = 0;
+    for (uint32_t k = r->coord.n; r->group && k-- > 0;) {
+      EqIndex *index = &eq->index.at[r->coord.term[k].var];
+      if (!unsolved(w, index) || index->told) continue;
+      if (!n) first = index->name;
+      buf_printf(&names, "%s%s", n++ ? " and " : "", name_text(w->names, index->name));
+    }
+    if (n < 2) continue;
+    Id e = diag_error(w->diags, r->span, "the %s places of this axis do not say how many %s have",
+                      size_text(w, r->size), names.at);
+    diag_help(w->diags, e, "write one of them with its size, as in `%s:3`",
+              name_text(w->names, first));
+    for (uint32_t k = 0; k < r->coord.n; k++) eq->index.at[r->coord.term[k].var].told = true;
+  }
+}
+
+// quiet: something is said already, and what would be said here may follow from it.
+// x[n-1-i] with n an axis: n is an index there, and summed, which is hardly meant.
+static void check_lengths(Body *b, Env *env, const Eq *eq) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < eq->index.n; i++) {
+    const EqIndex *index = &eq->index.at[i];
+    if (index->plain || index->left || index->bound || index->nameless || !index->name) continue;
+    Binding *bind = env_find(env, index->name);
+    Def *d = bind ? NULL : scope_find(env->scope, index->name);
+    if (!(bind && bind->kind == BIND_SIZE) && !(d && d->kind == DEF_AXIS)) continue;
+    const char *name = name_text(w->names, index->name);
+    Id e = diag_error(w->diags, index->span, "`%s` is an index here, and it would be summed", name);
+    diag_help(w->diags, e, "the length of axis %s is `size[%s]`", name, name);
+  }
+}
+
+void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
+  World *w = b->w;
+  solve_groups(b, eq);
+  solve_by_name(b, env, eq);
+  solve_groups(b, eq);
+  solve_by_reach(b, eq);
+  solve_groups(b, eq);
+  solve_by_reach(b, eq);
+  if (!quiet) check_groups(b, eq);
+  if (!quiet) check_lengths(b, env, eq);
+  for (uint32_t i = 0; i < eq->index.n; i++) {
+    EqIndex *index = &eq->index.at[i];
+    int64_t v;
+    if (unsolved(w, index) && (quiet || index->told)) {
+      size_equate(w, index->size, size_of(w, 1), true);
+    } else if (unsolved(w, index)) {
+      Id e = diag_error(w->diags, index->span, "how many places index %s has is not known",
+                        name_text(w->names, index->name));
+      diag_help(w->diags, e, "write it with its size, `%s:3`", name_text(w->names, index->name));
+      size_equate(w, index->size, size_of(w, 1), true);
+    } else if (size_value(w, index->size, &v) && v <= 0) {
+      diag_error(w->diags, index->span, "index %s would have %lld places",
+                 name_text(w->names, index->name), (long long)v);
+    }
+  }
+  for (uint32_t i = 0; i < eq->reach.n && !quiet; i++) check_reach(b, eq, &eq->reach.at[i]);
+}
+
+// -- equations ------------------------------------------------------------------------------------
+static void eq_pad(Body *b, Env *env, Eq *eq, const Node *pad) {
+  if (!pad) return;
+  bool known = static_number(b, env, pad, &eq->pad);
+  eq->padded = true;
+  if (!known) diag_error(b->w->diags, pad->span, "`pad` wants a number that is known beforehand");
+}
+
+// What a place on the left becomes: the coordinate written, its size, its label.
+static Axis left_axis(Body *b, Eq *eq, const Affine *a, const Axis *want, Span span) {
+  World *w = b->w;
+  Axis axis = {0};
+  bool plain = a->n == 1 && a->c == size_of(w, 0) && a->coef[0] == size_of(w, 1);
+  if (plain) {
+    const EqIndex *index = &eq->index.at[a->var[0]];
+    axis = (Axis){.label = index->name, .size = index->size};
+    return axis;
+  }
+  Size one = size_of(w, 1);
+  axis.size = size_add(w, a->c, one);
+  for (uint32_t k = 0; k < a->n; k++) {
+    double sign;
+    if (a->label[k]) axis.size = 0;
+    if (!axis.size) break;
+    if (size_number(w, a->coef[k], &sign) && sign < 0) continue;
+    axis.size = size_add(w, axis.size,
+                         size_mul(w, a->coef[k], size_sub(w, eq->index.at[a->var[k]].size, one)));
+  }
+  if (want && !a->group) axis.size = want->size;
+  if (want && a->group) sizes_agree(b, axis.size, want->size, span, span, "a group");
+  if (!axis.size) return axis;
+  if (!a->group) {
+    Reach reach = {
+        .size = axis.size, .coord = {.c = a->c}, .span = span, .padded = eq->padded, .write = true};
+    for (uint32_t k = 0; k < a->n; k++)
+      if (!a->label[k]) reach.coord = coord_add(w, reach.coord, a->coef[k], a->var[k], false);
+    vec_push(w->arena, &eq->reach, reach);
+  }
+  return axis;
+}
+
+typedef struct {
+  Places p;
+  Eq eq;
+} Left;
+
+static bool read_left(Left *l, Body *b, Env *env, const Node *brackets, const Type *want) {
+  World *w = b->w;
+  l->p.r = (Reader){.b = b, .env = env, .eq = &l->eq};
+  if (!read_places(&l->p, brackets, NULL, NULL, 0)) return false;
+  for (uint32_t i = 0; i < l->eq.index.n; i++) l->eq.index.at[i].left = true;
+  l->eq.left = true;
+  l->eq.mention.n = 0;
+  if (want && want->rank != l->p.n) {
+    diag_error(w->diags, brackets->span, "%u indices on the left for a result of %s", l->p.n,
+               own_text(w, want));
+    return false;
+  }
+  for (uint32_t k = 0; want && k < l->p.n; k++) {
+    const Affine *a = &l->p.place[k];
+    if (a->n != 1 || a->label[0] || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1)) continue;
+    if (sizes_agree(b, l->eq.index.at[a->var[0]].size, want->axis[k].size, l->p.span[k],
+                    l->p.span[k], "a result"))
+      continue;
+    diag_error(w->diags, l->p.span[k], "index %s has %s places, but the result wants %s there",
+               name_text(w->names, l->eq.index.at[a->var[0]].name),
+               size_text(w, l->eq.index.at[a->var[0]].size), size_text(w, want->axis[k].size));
+    return false;
+  }
+  return true;
+}
+
+static bool left_is_plain(World *w, const Left *l) {
+  for (uint32_t k = 0; k < l->p.n; k++) {
+    const Affine *a = &l->p.place[k];
+    if (a->n != 1 || a->label[0] || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1))
+      return false;
+    for (uint32_t i = 0; i < k; i++)
+      if (l->p.place[i].var[0] == a->var[0]) return false;
+  }
+  return true;
+}
+
+static uint32_t value_axis(Val *v, Axis *room, const Axis *axis) {
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!v->type.axis[i].pass && v->type.axis[i].label == axis->label) return i;
+  room[v->type.rank] = *axis;
+  return v->type.rank++;
+}
+
+// Writes the value at the places of the left side. Indices that only the left side has repeat it.
+static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
+  World *w = b->w;
+  bool plain = left_is_plain(w, l);
+  if (v.nreduce && (v.combine != SUM) && !plain) val_settle(b, &v);
+  Axis room[RANK_LIMIT * 2], out_axis[RANK_LIMIT * 2];
+  Access out = {.coord = NEW_ARRAY(w->arena, Coord, RANK_LIMIT * 2)};
+  uint32_t old = v.type.rank;
+  if (old + l->eq.index.n > RANK_LIMIT) {
+    diag_error(w->diags, span, "more than %d axes", RANK_LIMIT);
+    return val_error(span);
+  }
+  if (old) memcpy(room, v.type.axis, old * sizeof(Axis));
+  v.type.axis = room;
+  for (uint32_t i = 0; i < old; i++)
+    if (room[i].pass) {
+      out_axis[out.rank] = room[i];
+      out.coord[out.rank++] = coord_index(w, i);
+    }
+  for (uint32_t k = 0; k < l->p.n; k++) {
+    const Affine *a = &l->p.place[k];
+    Coord c = coord_const(w, a->c);
+    for (uint32_t i = 0; i < a->n; i++) {
+      Axis axis = index_axis(&l->eq, a->var[i]);
+      c = coord_add(w, c, a->coef[i], value_axis(&v, room, &axis), false);
+    }
+    out_axis[out.rank] = left_axis(b, &l->eq, a, want ? &want->axis[k] : NULL, l->p.span[k]);
+    if (!out_axis[out.rank].size) return val_error(span);
+    out.coord[out.rank++] = c;
+  }
+  Type t = type_make(w, v.type.base, out.rank, out_axis);
+  t.count = v.type.count;
+  t.names = v.type.names;
+  if (plain && old == v.type.rank && !v.nreduce) {
+    uint32_t order[RANK_LIMIT];
+    for (uint32_t i = 0; i < out.rank; i++) order[i] = out.coord[i].term[0].var;
+    v.type.axis = arena_copy(w->arena, room, old * sizeof(Axis));
+    v = val_permute(b, v, order, out.rank);
+    v.type = t;
+    return v;
+  }
+  if (v.x->kind == X_WIRE && v.x->padded && v.x->pad == 0 && !plain)
+    v.x = without_padding(b, v.x, 0);
+  return val_wire(b, val_emit(b, &v, &out, t, span), span);
+}
+
+// Y[y[i] m] += v: the label wires become operands of the write.
+static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
+  World *w = b->w;
+  if (!want) {
+    diag_error(w->diags, span,
+               "a label on the left needs the size of its axis: use it in a `return` with a "
+               "declared type");
+    return val_error(span);
+  }
+  val_settle(b, &v);
+  AxisList list = {0};
+  for (uint32_t i = 0; i < v.type.rank; i++) axis_for(&list, &v.type.axis[i]);
+  X **leaf = NEW_ARRAY(w->arena, X *, l->p.r.label.n);
+  for (uint32_t i = 0; i < l->p.r.label.n; i++) leaf[i] = label_leaf(b, &list, &l->p.r.label.at[i]);
+  Id wire = val_to_wire(b, &v, 0);
+  if (!wire) return val_error(span);
+  Loop loop = {.combine = SUM};
+  Access out = {.coord = NEW_ARRAY(w->arena, Coord, RANK_LIMIT * 2)};
+  Axis out_axis[RANK_LIMIT * 2];
+  for (uint32_t i = 0; i < list.n; i++)
+    if (list.axis[i].pass)
+      out_axis[out.rank] = list.axis[i], out.coord[out.rank++] = coord_index(w, i);
+  for (uint32_t k = 0; k < l->p.n; k++) {
+    const Affine *a = &l->p.place[k];
+    Coord c = coord_const(w, a->c);
+    for (uint32_t i = 0; i < a->n; i++) {
+      Axis axis = a->label[i] ? (Axis){0} : index_axis(&l->eq, a->var[i]);
+      c = coord_add(w, c, a->coef[i], a->label[i] ? a->var[i] : axis_for(&list, &axis),
+                    a->label[i]);
+    }
+    out_axis[out.rank] = want->axis[k];
+    out.coord[out.rank++] = c;
+  }
+  loop.nindex = list.n;
+  loop.index = NEW_ARRAY(w->arena, Index, list.n);
+  uint32_t all[RANK_LIMIT];
+  for (uint32_t i = 0; i < list.n; i++) {
+    all[i] = i;
+    Name name = list.axis[i].label ? list.axis[i].label
+                                   : name_from(w->names, arena_format(w->arena, "i%u", i));
+    loop.index[i] = (Index){name, list.axis[i].size};
+  }
+  loop.nin = l->p.r.label.n + 1;
+  loop.in = NEW_ARRAY(w->arena, Access, loop.nin);
+  Id in[RANK_LIMIT + 1];
+  for (uint32_t i = 0; i + 1 < loop.nin; i++) {
+    loop.in[i] = (Access){.rank = b->d->wire.at[leaf[i]->wire].type.rank, .coord = leaf[i]->coord};
+    in[i] = leaf[i]->wire;
+  }
+  loop.in[loop.nin - 1] = access_plain(w, v.type.rank, all);
+  in[loop.nin - 1] = wire;
+  loop.out = out;
+  scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = v.type.base, .ref = loop.nin - 1});
+  Type t = type_make(w, v.type.base, out.rank, out_axis);
+  return val_wire(b, box_loop(w, b->d, &loop, in, loop.nin, t, origin_at(b, span)), span);
+}
+
+// An index that is summed has no value outside its product.
+static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
+  World *w = b->w;
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    uint32_t at = 0;
+    bool reduced = v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &at);
+    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
+    if (reduced) continue;
+    const EqIndex *index = &eq->index.at[at];
+    if (index->left || index->bound || index->nameless || !index->summed.file) continue;
+    Id e =
+        diag_error(w->diags, v->span, "index %s is summed, and has no value outside of its product",
+                   name_text(w->names, index->name));
+    if (index->summed.at != v->span.at || index->summed.n != v->span.n)
+      diag_note(w->diags, e, index->summed, "summed here");
+    return true;
+  }
+  return false;
+}
+
+static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Node *expr,
+                              const Node *pad, const Type *want, Span span) {
+  Left l = {0};
+  uint32_t errors = b->w->diags->errors;
+  eq_pad(b, env, &l.eq, pad);
+  if (!read_left(&l, b, env, brackets, want)) return val_error(span);
+  Val v = eval_one(b, env, expr, &l.eq);
+  if (v.error || summed_left_over(b, &l.eq, &v)) return val_error(span);
+  if (v.literal) v = val_fill(b, v, (Type){.base = (uint8_t)(want ? want->base : BASE_R)});
+  uint32_t own[RANK_LIMIT];
+  if (!v.indexed && own_axes(&v.type, own)) {
+    bool all = true;
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      all &= v.type.axis[i].pass || eq_has(&l.eq, v.type.axis[i].label, NULL);
+    if (!all) {
+      Id e = diag_error(b->w->diags, expr->span,
+                        "the left side has indices, but the right side is %s without them",
+                        own_text(b->w, &v.type));
+      diag_help(b->w->diags, e, "as many indices as axes, always");
+      return val_error(span);
+    }
+  }
+  Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
+  eq_finish(b, env, &l.eq, written.error || b->w->diags->errors > errors);
+  written.span = span;
+  written.indexed = written.access = false;
+  return written;
+}
+
+// A declared result gives its sizes to the indices that stay.
+static void take_sizes(Body *b, const Val *v, const Type *want, Span span) {
+  uint32_t stay[RANK_LIMIT], n = 0;
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    bool reduced = v->type.axis[i].pass != 0;
+    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
+    if (!reduced) stay[n++] = i;
+  }
+  for (uint32_t k = 0; k < n && n == want->rank; k++)
+    sizes_agree(b, v->type.axis[stay[k]].size, want->axis[k].size, span, span, "a result");
+}
+
+// A range of an axis without a label gives an axis without a label.
+static void forget_labels(Body *b, const Eq *eq, Val *v) {
+  uint32_t index;
+  v->type.axis = arena_copy(b->w->arena, v->type.axis, v->type.rank * sizeof(Axis));
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (eq_has(eq, v->type.axis[i].label, &index) && eq->index.at[index].nameless)
+      v->type.axis[i].label = 0;
+}
+
+static Value equation_value(Body *b, Env *env, const Node *brackets, const Node *expr,
+                            const Node *pad, const Type *want, Span span) {
+  if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
+  if (expr->kind == N_TUPLE) { // each part has its own indices
+    Value all = {0};
+    for (uint32_t i = 0; i < expr->nkid; i++)
+      all = value_concat(b, all,
+                         eval_equation(b, env, NULL, expr->kid[i], pad, NULL, expr->kid[i]->span));
+    return all;
+  }
+  Eq eq = {0};
+  uint32_t errors = b->w->diags->errors;
+  eq_pad(b, env, &eq, pad);
+  Value v = eval(b, env, expr, &eq);
+  bool failed = false;
+  for (uint32_t i = 0; i < v.n; i++) {
+    Val *one = &v.at[i];
+    if (!one->error && summed_left_over(b, &eq, one)) *one = val_error(span);
+    failed |= one->error;
+    if (one->error) continue;
+    if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
+    one->indexed = one->access = false;
+    forget_labels(b, &eq, one);
+  }
+  eq_finish(b, env, &eq, failed || b->w->diags->errors > errors);
+  return v;
+}
+
+Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad,
+                    const Type *want, Span span) {
+  if (!b->trace) return equation_value(b, env, brackets, expr, pad, want, span);
+  uint32_t mark = trace_begin(b);
+  return trace_value(b, env, expr, mark, equation_value(b, env, brackets, expr, pad, want, span),
+                     true);
+}

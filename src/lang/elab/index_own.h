@@ -1,0 +1,51 @@
+// Private to infer: what the files about index equations share.
+#ifndef LIMN_INDEX_H
+#define LIMN_INDEX_H
+
+#include "lang/elab/elab_own.h"
+
+// A coordinate while it is read: a constant, and coefficients of indices and of labels.
+typedef struct {
+  uint32_t n;
+  Size coef[RANK_LIMIT];
+  uint32_t var[RANK_LIMIT]; // index of the equation, or label
+  bool label[RANK_LIMIT];
+  Size c;
+  bool group, range;
+} Affine;
+
+typedef struct {
+  Body *b;
+  Env *env;
+  Eq *eq;
+  VEC(Val) label; // labels met
+  bool named;     // an index was met
+} Reader;
+
+// All places between one pair of brackets.
+typedef struct {
+  Reader r;
+  uint32_t room; // for so many places
+  Affine *place; // one for each own axis
+  Span *span;
+  Name *range; // the axis kept by a range, or 0
+  uint32_t n;
+} Places;
+
+typedef struct {
+  uint32_t n;
+  Axis axis[RANK_LIMIT];
+} AxisList;
+
+// place.c
+bool read_places(Places *p, const Node *brackets, const Axis *axis, const uint32_t *own,
+                 uint32_t nown);
+uint32_t axis_for(AxisList *list, const Axis *axis);
+Axis index_axis(const Eq *eq, uint32_t i);
+X *label_leaf(Body *b, AxisList *list, const Val *v);
+
+// product.c
+X *without_padding(Body *b, X *x, double pad);
+Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
+
+#endif

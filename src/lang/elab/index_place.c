@@ -1,0 +1,484 @@
+// Places: what stands between the brackets of `x[2*i+p (h w) 0 t[i]]`. Each is read as an affine
+// form over the indices of the equation and over labels, and an access becomes a read of a wire
+// with these coordinates.
+#include "lang/elab/index_own.h"
+
+bool eq_has(const Eq *eq, Name name, uint32_t *out) {
+  for (uint32_t i = 0; name && i < eq->index.n; i++)
+    if (eq->index.at[i].name == name && !eq->index.at[i].gone) {
+      if (out) *out = i;
+      return true;
+    }
+  return false;
+}
+
+uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {
+  uint32_t i;
+  if (eq_has(eq, name, &i)) return i;
+  EqIndex index = {.name = name, .size = size_var(b->w, name, VAR_INDEX, span), .span = span};
+  vec_push(b->w->arena, &eq->index, index);
+  return eq->index.n - 1;
+}
+
+// -- coordinates ----------------------------------------------------------------------------------
+
+static bool affine(Reader *, const Node *, Affine *);
+
+static bool add_term(Reader *r, Affine *a, Size coef, uint32_t var, bool label, Span span) {
+  for (uint32_t i = 0; i < a->n; i++)
+    if (a->var[i] == var && a->label[i] == label) {
+      a->coef[i] = size_add(r->b->w, a->coef[i], coef);
+      return true;
+    }
+  if (a->n == RANK_LIMIT) {
+    diag_error(r->b->w->diags, span, "too many indices in one place");
+    return false;
+  }
+  a->coef[a->n] = coef;
+  a->var[a->n] = var;
+  a->label[a->n++] = label;
+  return true;
+}
+
+static bool index_term(Reader *r, Affine *a, Name name, Span span) {
+  uint32_t i = eq_index(r->b, r->eq, name, span);
+  vec_push(r->b->w->arena, &r->eq->mention, i);
+  r->named = true;
+  return add_term(r, a, size_of(r->b->w, 1), i, false, span);
+}
+
+static bool label_term(Reader *r, Affine *a, Val v, Span span) {
+  World *w = r->b->w;
+  if (v.error) return false;
+  if (v.type.base != BASE_LABEL) {
+    Id e = diag_error(w->diags, span, "an index is a name, a number or a label, but this is %s",
+                      own_text(w, &v.type));
+    diag_help(w->diags, e, "only labels `{n}` can point into an axis");
+    return false;
+  }
+  val_settle(r->b, &v);
+  if (v.x->kind != X_WIRE || v.x->nlabel) {
+    bool indexed = v.indexed;
+    val_to_wire(r->b, &v, 0);
+    v.indexed = indexed;
+  }
+  vec_push(w->arena, &r->label, v);
+  return add_term(r, a, size_of(w, 1), r->label.n - 1, true, span);
+}
+
+// An index if it is one already, or if it labels an axis; a number if it is an option or loop
+// variable that labels none.
+static bool name_term(Reader *r, const Node *n, Affine *a) {
+  Binding *bind = env_find(r->env, n->name);
+  if (eq_has(r->eq, n->name, NULL)) return index_term(r, a, n->name, n->span);
+  if (bind && (bind->kind == BIND_LOOP || bind->kind == BIND_OPTION) &&
+      !(r->b->labels && table_get(r->b->labels, &n->name, sizeof n->name))) {
+    a->c = size_eval(r->b, r->env, n, false);
+    return a->c != 0;
+  }
+  if (bind && bind->kind == BIND_VALUE) {
+    if (bind->value.n != 1) {
+      diag_error(r->b->w->diags, n->span, "a tuple cannot be an index");
+      return false;
+    }
+    Val v = bind->value.at[0];
+    v.span = n->span;
+    return label_term(r, a, v, n->span);
+  }
+  Def *d = bind ? NULL : scope_find(r->env->scope, n->name);
+  if (d && ((d->kind == DEF_GIVEN && r->b->fields) || d->kind == DEF_CONST)) {
+    double k;
+    if (d->kind == DEF_CONST && static_number(r->b, r->env, n, &k)) {
+      a->c = size_eval(r->b, r->env, n, false);
+      return a->c != 0;
+    }
+    return label_term(r, a, eval_one(r->b, r->env, n, r->eq), n->span);
+  }
+  if (!bind && !d && strcmp(name_text(r->b->w->names, n->name), "batch") == 0) {
+    diag_error(r->b->w->diags, n->span,
+               "the axis batch is never written: it can only be reduced, as in `mean[batch](x)`");
+    return false;
+  }
+  return index_term(r, a, n->name, n->span);
+}
+
+static bool scale(Reader *r, Affine *a, Size by) {
+  World *w = r->b->w;
+  a->c = size_mul(w, a->c, by);
+  for (uint32_t i = 0; i < a->n; i++) a->coef[i] = size_mul(w, a->coef[i], by);
+  return true;
+}
+
+static bool add_affine(Reader *r, Affine *a, const Affine *more, bool minus, Span span) {
+  World *w = r->b->w;
+  Size zero = size_of(w, 0);
+  a->c = minus ? size_sub(w, a->c, more->c) : size_add(w, a->c, more->c);
+  for (uint32_t i = 0; i < more->n; i++)
+    if (!add_term(r, a, minus ? size_sub(w, zero, more->coef[i]) : more->coef[i], more->var[i],
+                  more->label[i], span))
+      return false;
+  return true;
+}
+
+static bool sum_affine(Reader *r, const Node *n, Affine *a) {
+  if (!affine(r, n->kid[0], a)) return false;
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    Affine more;
+    if (!affine(r, n->kid[i], &more) || !add_affine(r, a, &more, n->op[i - 1] == '-', n->span))
+      return false;
+  }
+  return true;
+}
+
+static bool product_affine(Reader *r, const Node *n, Affine *a) {
+  World *w = r->b->w;
+  if (!affine(r, n->kid[0], a)) return false;
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    Affine by;
+    if (!affine(r, n->kid[i], &by)) return false;
+    char op = n->op[i - 1];
+    if (op == '*' && a->n && by.n) {
+      diag_error(
+          w->diags, n->span,
+          "an index times an index is not affine: a place is a sum of numbers times indices");
+      return false;
+    }
+    if (op != '*' && (a->n || by.n)) {
+      diag_error(w->diags, n->span,
+                 "an index cannot be divided: a place is a sum of numbers times indices");
+      return false;
+    }
+    if (op == '*' && by.n) {
+      Size k = a->c;
+      *a = by;
+      scale(r, a, k);
+    } else if (op == '*') {
+      scale(r, a, by.c);
+    } else {
+      a->c = op == '/' ? size_quotient(w, a->c, by.c) : size_floor(w, a->c, by.c);
+      if (!a->c) {
+        diag_error(w->diags, n->span, "division by 0");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// (h w): row-major, plain indices.
+static bool group_affine(Reader *r, const Node *n, Affine *a) {
+  World *w = r->b->w;
+  Size all = size_of(w, 1);
+  VEC(Affine) part = {0};
+  for (uint32_t i = 0; i < n->nkid; i++)
+    for (uint32_t k = 0; k < n->kid[i]->nkid; k++) {
+      const Node *item = n->kid[i]->kid[k];
+      if (item->kind == N_SPREAD) {
+        Binding *s = env_find(r->env, item->name);
+        for (uint32_t j = 0; s && s->kind == BIND_SPREAD && j < s->naxis; j++) {
+          Affine one = {.c = size_of(w, 0)};
+          Name name = s->axis[j].label
+                          ? s->axis[j].label
+                          : name_from(w->names, arena_format(w->arena, "%s_%u",
+                                                             name_text(w->names, item->name), j));
+          index_term(r, &one, name, item->span);
+          vec_push(w->arena, &part, one);
+        }
+        continue;
+      }
+      Affine one;
+      if (!affine(r, item, &one)) return false;
+      if (one.n != 1 || one.label[0] || one.c != size_of(w, 0) || one.coef[0] != size_of(w, 1)) {
+        diag_error(w->diags, item->span, "a group holds plain indices");
+        return false;
+      }
+      vec_push(w->arena, &part, one);
+    }
+  for (uint32_t i = part.n; i-- > 0;) {
+    if (!add_term(r, a, all, part.at[i].var[0], false, n->span)) return false;
+    all = size_mul(w, all, r->eq->index.at[part.at[i].var[0]].size);
+  }
+  a->group = part.n > 1;
+  return true;
+}
+
+static Val access_one(Reader *r, const Node *n) {
+  Value v = eval_access(r->b, r->env, n, r->eq);
+  return v.n == 1 ? v.at[0] : val_error(n->span);
+}
+
+static bool affine(Reader *r, const Node *n, Affine *a) {
+  World *w = r->b->w;
+  memset(a, 0, sizeof *a);
+  a->c = size_of(w, 0);
+  switch (n->kind) {
+  case N_NAME: return name_term(r, n, a);
+  case N_SUM: return sum_affine(r, n, a);
+  case N_PROD: return product_affine(r, n, a);
+  case N_PAREN: return affine(r, n->kid[0], a);
+  case N_NEG: return affine(r, n->kid[0], a) && scale(r, a, size_of(w, -1));
+  case N_SIZED: {
+    uint32_t i = eq_index(r->b, r->eq, n->name, n->name_span);
+    Size s = size_eval(r->b, r->env, n->kid[0], false);
+    if (!s) return false;
+    if (!sizes_agree(r->b, r->eq->index.at[i].size, s, n->span, n->span, "an index")) {
+      diag_error(w->diags, n->span, "index %s is given %s places, but it has %s",
+                 name_text(w->names, n->name), size_text(w, s),
+                 size_text(w, r->eq->index.at[i].size));
+      return false;
+    }
+    return index_term(r, a, n->name, n->name_span);
+  }
+  case N_GROUP:
+    if (n->nkid == 1 && n->kid[0]->nkid == 1 && n->kid[0]->kid[0]->kind != N_SPREAD)
+      return affine(r, n->kid[0]->kid[0], a);
+    return group_affine(r, n, a);
+  case N_AT:
+    if (n->kid[0]->kind == N_NAME && strcmp(name_text(w->names, n->kid[0]->name), "size") == 0)
+      break;
+    return label_term(r, a, access_one(r, n), n->span);
+  case N_CALL:
+  case N_DOT: return label_term(r, a, eval_one(r->b, r->env, n, r->eq), n->span);
+  default: break;
+  }
+  a->c = size_eval(r->b, r->env, n, false);
+  return a->c != 0;
+}
+
+// -- an access ------------------------------------------------------------------------------------
+
+static void add_place(Places *p, const Affine *a, Span span) {
+  if (p->n == p->room) return;
+  p->span[p->n] = span;
+  p->place[p->n++] = *a;
+}
+
+// x[2..5]: the axis stays, shorter.
+static bool range_place(Places *p, const Node *n, const Axis *axis) {
+  Body *b = p->r.b;
+  World *w = b->w;
+  Size from = size_eval(b, p->r.env, n->kid[0], false),
+       to = size_eval(b, p->r.env, n->kid[1], false);
+  if (!from || !to) return false;
+  Name name =
+      axis && axis->label ? axis->label : name_from(w->names, arena_format(w->arena, "_%u", p->n));
+  uint32_t i = eq_index(b, p->r.eq, name, n->span);
+  p->r.eq->index.at[i].nameless = !(axis && axis->label);
+  p->r.eq->index.at[i].plain = true; // it keeps its axis
+  p->r.eq->index.at[i].ranged = true;
+  Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
+  int64_t v;
+  if (size_value(w, length, &v) && v <= 0) {
+    diag_error(w->diags, n->span, "this range is empty: %s to %s", size_text(w, from),
+               size_text(w, to));
+    return false;
+  }
+  if (!sizes_agree(b, p->r.eq->index.at[i].size, length, n->span, n->span, "a range")) {
+    diag_error(w->diags, n->span, "this range has %s places, but its index has %s already",
+               size_text(w, length), size_text(w, p->r.eq->index.at[i].size));
+    return false;
+  }
+  Affine a = {.n = 1, .coef = {size_of(w, 1)}, .var = {i}, .c = from, .range = true};
+  if (p->n < p->room) p->range[p->n] = name;
+  add_place(p, &a, n->span);
+  return true;
+}
+
+static bool spread_places(Places *p, const Node *n) {
+  World *w = p->r.b->w;
+  Binding *s = env_find(p->r.env, n->name);
+  if (!s || s->kind != BIND_SPREAD) {
+    diag_error(w->diags, n->span, "`...%s` is not a row of axes here",
+               name_text(w->names, n->name));
+    return false;
+  }
+  for (uint32_t j = 0; j < s->naxis; j++) {
+    Affine a = {.c = size_of(w, 0)};
+    Name name =
+        s->axis[j].label
+            ? s->axis[j].label
+            : name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, n->name), j));
+    if (!index_term(&p->r, &a, name, n->span)) return false;
+    if (!sizes_agree(p->r.b, p->r.eq->index.at[a.var[0]].size, s->axis[j].size, n->span, n->span,
+                     "an index"))
+      return false;
+    add_place(p, &a, n->span);
+  }
+  return true;
+}
+
+bool read_places(Places *p, const Node *brackets, const Axis *axis, const uint32_t *own,
+                 uint32_t nown) {
+  World *w = p->r.b->w;
+  const Node *written = brackets->nkid ? brackets->kid[0] : NULL;
+  p->room = written && written->nkid < RANK_LIMIT ? written->nkid : RANK_LIMIT;
+  for (uint32_t i = 0; written && i < written->nkid; i++)
+    if (written->kid[i]->kind == N_SPREAD) p->room = RANK_LIMIT; // may be any number of places
+  p->place = NEW_ARRAY(w->arena, Affine, p->room);
+  p->span = NEW_ARRAY(w->arena, Span, p->room);
+  p->range = NEW_ARRAY(w->arena, Name, p->room);
+  if (brackets->nkid > 1) {
+    Id e = diag_error(w->diags, brackets->span, "indices are separated by spaces");
+    diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
+    return false;
+  }
+  const Node *items = brackets->nkid ? brackets->kid[0] : NULL;
+  if (items && items->kind != N_ITEMS) {
+    diag_error(w->diags, items->span, "indices are wanted here, not a box");
+    return false;
+  }
+  for (uint32_t i = 0; items && i < items->nkid; i++) {
+    const Node *item = items->kid[i];
+    Affine a;
+    bool good;
+    if (item->kind == N_RANGE)
+      good = range_place(p, item, p->n < nown ? &axis[own[p->n]] : NULL);
+    else if (item->kind == N_SPREAD)
+      good = spread_places(p, item);
+    else if ((good = affine(&p->r, item, &a)))
+      add_place(p, &a, item->span);
+    if (!good) return false;
+  }
+  return true;
+}
+
+uint32_t axis_for(AxisList *list, const Axis *axis) {
+  for (uint32_t i = 0; i < list->n; i++) {
+    const Axis *a = &list->axis[i];
+    if (axis->pass ? a->pass == axis->pass : !a->pass && a->label == axis->label) return i;
+  }
+  if (list->n < RANK_LIMIT) list->axis[list->n++] = *axis;
+  return list->n - 1;
+}
+
+Axis index_axis(const Eq *eq, uint32_t i) {
+  return (Axis){.label = eq->index.at[i].name, .size = eq->index.at[i].size};
+}
+
+// A label points into an axis of its own number of places.
+static bool is_label(World *w, const Affine *a) {
+  return a->n == 1 && a->label[0] && a->coef[0] == size_of(w, 1) && a->c == size_of(w, 0);
+}
+
+static bool label_fits(Places *p, const Affine *a, const Axis *axis, Span span) {
+  World *w = p->r.b->w;
+  const Val *v = &p->r.label.at[a->var[0]];
+  if (sizes_agree(p->r.b, v->type.count, axis->size, span, span, "a label and its axis"))
+    return true;
+  diag_error(w->diags, span, "a label of %s points into an axis of %s", own_text(w, &v->type),
+             size_text(w, axis->size));
+  return false;
+}
+
+// In a sum, as in `x[t[i]+1]`, a label reaches as far as an index of its number of places.
+static uint32_t label_range(Body *b, Eq *eq, const Val *v, Span span) {
+  EqIndex index = {.size = v->type.count, .span = span, .gone = true};
+  vec_push(b->w->arena, &eq->index, index);
+  return eq->index.n - 1;
+}
+
+// The size rule of a plain place, and a note of every other place, to be looked at when all sizes
+// are known.
+static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Span span) {
+  Body *b = p->r.b;
+  World *w = b->w;
+  if (is_label(w, a)) return label_fits(p, a, axis, span);
+  if (a->n == 1 && !a->label[0] && !a->range && a->coef[0] == size_of(w, 1) &&
+      a->c == size_of(w, 0)) {
+    EqIndex *index = &eq->index.at[a->var[0]];
+    index->plain = true;
+    if (sizes_agree(b, index->size, axis->size, span, index->span, "an index")) return true;
+    Id e = diag_error(w->diags, span, "index %s runs over %s places, but this axis%s%s has %s",
+                      name_text(w->names, index->name), size_text(w, index->size),
+                      axis->label ? " " : "", name_text(w->names, axis->label),
+                      size_text(w, axis->size));
+    diag_note(w->diags, e, index->span, "%s = %s comes from here", name_text(w->names, index->name),
+              size_text(w, index->size));
+    return false;
+  }
+  Reach reach = {.size = axis->size,
+                 .coord = {.c = a->c},
+                 .span = span,
+                 .padded = eq->padded,
+                 .group = a->group,
+                 .range = a->range};
+  for (uint32_t i = 0; i < a->n; i++) {
+    uint32_t var = a->label[i] ? label_range(b, eq, &p->r.label.at[a->var[i]], span) : a->var[i];
+    reach.coord = coord_add(w, reach.coord, a->coef[i], var, false);
+  }
+  vec_push(w->arena, &eq->reach, reach);
+  return true;
+}
+
+X *label_leaf(Body *b, AxisList *list, const Val *v) {
+  X *x = arena_copy(b->w->arena, v->x, sizeof *v->x);
+  uint32_t rank = b->d->wire.at[x->wire].type.rank, where[RANK_LIMIT];
+  for (uint32_t i = 0; i < v->type.rank; i++) where[i] = axis_for(list, &v->type.axis[i]);
+  x->coord = NEW_ARRAY(b->w->arena, Coord, rank);
+  for (uint32_t i = 0; i < rank; i++) {
+    Coord c = v->x->coord[i];
+    x->coord[i] = (Coord){c.c, c.n, arena_copy(b->w->arena, c.term, c.n * sizeof(Term))};
+    for (uint32_t k = 0; k < c.n; k++) x->coord[i].term[k].var = where[c.term[k].var];
+  }
+  return x;
+}
+
+static bool wrong_count(Body *b, const Val *base, uint32_t have, Span span) {
+  uint32_t own[RANK_LIMIT], n = own_axes(&base->type, own);
+  if (n == have) return false;
+  Id e =
+      diag_error(b->w->diags, span, "%s has %u %s, but %u %s written", own_text(b->w, &base->type),
+                 n, n == 1 ? "axis" : "axes", have, have == 1 ? "index is" : "indices are");
+  diag_help(b->w->diags, e, "as many indices as axes, always");
+  return true;
+}
+
+Val index_value(Body *b, Env *env, Val base, const Node *brackets, Span span, Eq *eq) {
+  World *w = b->w;
+  if (base.error) return val_error(span);
+  Id wire = val_to_wire(b, &base, 0);
+  if (!wire) return val_error(span);
+  uint32_t own[RANK_LIMIT], nown = own_axes(&base.type, own);
+  Places p = {.r = {.b = b, .env = env, .eq = eq}};
+  if (!read_places(&p, brackets, base.type.axis, own, nown) || wrong_count(b, &base, p.n, span))
+    return val_error(span);
+  AxisList list = {0};
+  X *x = NEW(w->arena, X);
+  *x = (X){.kind = X_WIRE,
+           .base = base.type.base,
+           .wire = wire,
+           .turn = b->d->turn,
+           .coord = NEW_ARRAY(w->arena, Coord, base.type.rank)};
+  for (uint32_t i = 0; i < base.type.rank; i++) // what passes over stays
+    if (base.type.axis[i].pass) x->coord[i] = coord_index(w, axis_for(&list, &base.type.axis[i]));
+  x->nlabel = p.r.label.n;
+  x->label = NEW_ARRAY(w->arena, X *, x->nlabel);
+  bool skewed = false;
+  for (uint32_t k = 0; k < p.n; k++) {
+    const Affine *a = &p.place[k];
+    const Axis *axis = &base.type.axis[own[k]];
+    if (!note_place(&p, eq, a, axis, p.span[k])) return val_error(span);
+    Coord c = coord_const(w, a->c);
+    for (uint32_t i = 0; i < a->n; i++) {
+      if (a->label[i]) {
+        x->label[a->var[i]] = label_leaf(b, &list, &p.r.label.at[a->var[i]]);
+        c = coord_add(w, c, a->coef[i], a->var[i], true);
+        continue;
+      }
+      Axis ia = index_axis(eq, a->var[i]);
+      c = coord_add(w, c, a->coef[i], axis_for(&list, &ia), false);
+    }
+    skewed |= a->n != 1 || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1);
+    x->coord[own[k]] = c;
+  }
+  x->padded = eq->padded && skewed;
+  x->pad = eq->pad;
+  x->rank = list.n;
+  Type t = type_make(w, base.type.base, list.n, list.axis);
+  t.count = base.type.count;
+  t.names = base.type.names;
+  bool label_indexed = false;
+  for (uint32_t i = 0; i < p.r.label.n; i++) label_indexed |= p.r.label.at[i].indexed;
+  return (Val){
+      .x = x, .type = t, .span = span, .indexed = p.r.named || label_indexed, .access = true};
+}

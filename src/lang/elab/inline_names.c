@@ -1,0 +1,144 @@
+// The way a body's diagram becomes a box in another one: readable names for its weights, states
+// that several uses propose, noise that is fresh at each use.
+#include "lang/elab/body_own.h"
+
+static uint32_t site_find(Body *b, const Node *use, Name name) {
+  for (uint32_t i = b->site.n; i-- > 0;) {
+    const Site *s = &b->site.at[i];
+    if (s->use == use && s->suffix == b->suffix && s->name == name) return i;
+    if (b->site.n - i > 8) break;
+  }
+  vec_push(b->w->arena, &b->site, (Site){.use = use, .name = name, .suffix = b->suffix});
+  return b->site.n - 1;
+}
+
+static void number_sites(Body *b) {
+  if (!b->site.n) return;
+  Table *count = table_new(b->w->arena), *seen = table_new(b->w->arena);
+  for (uint32_t i = 0; i < b->site.n; i++) {
+    Site *s = &b->site.at[i];
+    struct {
+      const Node *use;
+      uint64_t name;
+    } key = {s->use, s->name};
+    if (!s->weighty) continue;
+    s->number = table_get(seen, &key, sizeof key);
+    if (s->number) continue;
+    s->number = table_get(count, &s->name, sizeof s->name) + 1;
+    table_put(count, &s->name, sizeof s->name, s->number);
+    table_put(seen, &key, sizeof key, s->number);
+  }
+  for (uint32_t i = 0; i < b->site.n; i++)
+    if (table_get(count, &b->site.at[i].name, sizeof(Name)) == 1) b->site.at[i].number = 0;
+}
+
+static const char *site_text(Body *b, const Site *s) {
+  const char *name = name_text(b->w->names, s->name), *suffix = s->suffix ? s->suffix : "";
+  return s->number ? arena_format(b->w->arena, "%s.%u%s", name, s->number, suffix)
+                   : arena_format(b->w->arena, "%s%s", name, suffix);
+}
+
+// Several uses of one learner propose a next state: the mean is taken.
+static void settle_states(Body *b) {
+  for (uint32_t p = 0; p < b->d->param.n; p++) {
+    Val sum = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->proposal.n; i++) {
+      if (b->proposal.at[i].param != p) continue;
+      Val v = val_wire(b, b->proposal.at[i].wire, (Span){0});
+      Val pair[2] = {sum, v};
+      sum = n++ ? val_fn(b, FN_add, pair, 2, (Span){0}, NULL) : v;
+    }
+    if (!n) continue;
+    if (n > 1) {
+      Val pair[2] = {sum, val_literal(b, n, (Span){0})};
+      sum = val_fn(b, FN_div, pair, 2, (Span){0}, NULL);
+    }
+    b->d->param.at[p].next = val_to_wire(b, &sum, 0);
+  }
+}
+
+void body_finish(Body *b) {
+  number_sites(b);
+  if (b->proposal.n) settle_states(b);
+  sync_sites(b);
+  for (uint32_t i = 0; i < b->d->param.n; i++) {
+    if (!b->param_site.at[i]) continue;
+    Param *p = &b->d->param.at[i];
+    p->path = arena_format(b->w->arena, "%s/%s", site_text(b, &b->site.at[b->param_site.at[i] - 1]),
+                           strchr(p->path, '\1') + 1);
+  }
+  b->d->param_table = NULL;
+}
+
+// Where a weight of the callee belongs in the caller.
+static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, const char *family,
+                         uint32_t site) {
+  Param p = *inner;
+  World *w = b->w;
+  p.next = 0;
+  if (inner->rooted) return p;
+  if (inner->home) {
+    if (inner->home == b->id) p.home = 0;
+    return p;
+  }
+  if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) {
+    p.path = arena_format(w->arena, "%s%s/%s", name_text(w->names, d->name), family ? family : "",
+                          inner->path);
+    p.rooted = !home;
+    p.home = home && home != b ? home->id : 0;
+    if (d->kind == DEF_STALE) p.role = ROLE_BUFFER;
+    return p;
+  }
+  p.path = arena_format(w->arena, "%u\1%s", site, inner->path);
+  return p;
+}
+
+// The callee's weights and states as inputs of this diagram, in order; number gets their positions
+// among our params.
+void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *family,
+                 const Node *use, Name site_name, Span span, Ids *in, Ids *number) {
+  World *w = b->w;
+  Diagram *f = callee->d;
+  uint32_t site = f->param.n ? site_find(b, use, site_name) : 0;
+  for (uint32_t i = 0; i < f->param.n; i++) {
+    const Param *inner = &f->param.at[i];
+    Param p = outer_param(b, inner, d, home, family, site);
+    bool sited = !p.rooted && !p.home && strchr(p.path, '\1');
+    uint32_t before = b->d->param.n,
+             k = diagram_param(w, b->d, p, f->wire.at[inner->wire].type,
+                               f->wire.at[inner->wire].name, origin_at(b, span));
+    sync_sites(b);
+    if (sited) b->site.at[site].weighty = true;
+    if (b->d->param.n > before && sited) b->param_site.at[k] = site + 1;
+    Type *have = &b->d->wire.at[b->d->param.at[k].wire].type, *want = &f->wire.at[inner->wire].type;
+    for (uint32_t a = 0; a < want->rank && a < have->rank; a++)
+      if (!sizes_agree(b, have->axis[a].size, want->axis[a].size, span, span, "a weight")) {
+        Span first = origin_span(w, b->d->wire.at[b->d->param.at[k].wire].origin);
+        Id e = diag_error(w->diags, span, "`%s` has weight %s of %s, but this use wants %s",
+                          name_text(w->names, d->name), inner->path, own_text(w, have),
+                          own_text(w, want));
+        diag_help(w->diags, e,
+                  "a learner has one set of weights: every use must have the same sizes");
+        if (first.at != span.at) diag_note(w->diags, e, first, "another use");
+        break;
+      }
+    vec_push(w->arena, in, b->d->param.at[k].wire);
+    if (number) vec_push(w->arena, number, k);
+  }
+}
+
+Id body_call(Body *b, Body *callee, const Id *args, const Def *d, Body *home, const char *family,
+             const Node *use, Name site_name, Span span) {
+  World *w = b->w;
+  Diagram *f = callee->d;
+  Ids in = {0}, number = {0};
+  for (uint32_t i = 0; i < f->in.n; i++) vec_push(w->arena, &in, args[i]);
+  body_params(b, callee, d, home, family, use, site_name, span, &in, &number);
+  Id first = box_call(w, b->d, f, in.at, in.n, origin_at(b, span));
+  if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh at each use
+  Id next = first + f->out.n;
+  for (uint32_t i = 0; i < f->param.n; i++)
+    if (f->param.at[i].next) vec_push(w->arena, &b->proposal, (Proposal){number.at[i], next++});
+  return first;
+}

@@ -1,0 +1,434 @@
+// Instances. A body is worked off again for each different set of options and argument types, and
+// the result is a diagram of its own. Equal uses share it: the key is everything that the body can
+// see.
+#include "lang/elab/call_own.h"
+
+// Keys are rows of numbers: each part says how long it is, so that no two rows are read in two
+// ways.
+static void key_numbers(Buf *key, const uint32_t *number, uint32_t n) {
+  buf_add(key, (const char *)number, n * sizeof *number);
+}
+
+static void key_type(Buf *key, World *w, const Type *t, bool labels) {
+  key_numbers(
+      key,
+      (uint32_t[]){t->base, t->base == BASE_LABEL ? size_now(w, t->count) : 0, t->names, t->rank},
+      4);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    const Axis *a = &t->axis[i];
+    key_numbers(
+        key,
+        (uint32_t[]){a->pass, size_now(w, a->size), labels ? a->label : 0, labels ? a->decl : 0},
+        4);
+  }
+}
+
+static void key_binding(Buf *key, World *w, const Binding *bind) {
+  uint32_t turn = 0; // a box that mentions a loop's variable is another one in each turn
+  for (const Env *e = bind->box.node ? bind->box.env : NULL; e; e = e->outer)
+    turn = e->turn > turn ? e->turn : turn;
+  const char *text = bind->text ? bind->text : "";
+  Closure box = bind->box.node ? bind->box : (Closure){0};
+  double number = bind->has_number ? bind->number : 0;
+  key_numbers(key,
+              (uint32_t[]){bind->kind, size_now(w, bind->size), bind->has_number, turn,
+                           (uint32_t)strlen(text), bind->naxis},
+              6);
+  buf_add(key, (const char *)&box.node, sizeof box.node);
+  buf_add(key, (const char *)&box.env, sizeof box.env);
+  buf_add(key, (const char *)&number, sizeof number);
+  buf_text(key, text);
+  for (uint32_t i = 0; i < bind->naxis; i++)
+    key_numbers(key, (uint32_t[]){size_now(w, bind->axis[i].size)}, 1);
+}
+
+static Buf instance_key(const Call *c, Body *home, const char *family, const Inputs *in,
+                        bool labels) {
+  World *w = c->b->w;
+  Buf key = buf_new(w->arena);
+  uint32_t named = family ? (uint32_t)strlen(family) : 0;
+  key_numbers(&key,
+              (uint32_t[]){c->def->id, home ? home->id : 0, c->b->in->training, c->b->in->freezes,
+                           c->b->generic, named, c->to->binding.n},
+              7);
+  if (family) buf_text(&key, family);
+  for (uint32_t i = 0; i < c->to->binding.n; i++) key_binding(&key, w, &c->to->binding.at[i]);
+  for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);
+  for (uint32_t i = 0; i < c->to->binding.n;
+       i++) // a box that is passed in may speak of the caller's axes
+    if (c->to->binding.at[i].box.node)
+      for (uint32_t k = 0; k < c->to->binding.n; k++)
+        key_numbers(&key, &c->to->binding.at[k].label, 1);
+  return key;
+}
+
+static void collect_labels(Body *b, const Node *n) {
+  if (!n) return;
+  if (n->kind == N_TYPE && n->nkid > 1 && n->kid[1] && n->kid[1]->nkid) {
+    const Node *items = n->kid[1]->kid[0];
+    for (uint32_t i = 0; i < items->nkid; i++)
+      if (items->kid[i]->kind == N_NAME || items->kid[i]->kind == N_SIZED)
+        table_put(b->labels, &items->kid[i]->name, sizeof(Name), 1);
+  }
+  if (n->kind == N_LHS && n->nkid && n->kid[0] && n->kid[0]->nkid &&
+      n->kid[0]->kid[0]->kind == N_ITEMS) {
+    const Node *items = n->kid[0]->kid[0];
+    for (uint32_t i = 0; i < items->nkid && items->nkid > 1; i++)
+      if (items->kid[i]->kind == N_SIZED)
+        table_put(b->labels, &items->kid[i]->name, sizeof(Name), 1);
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) collect_labels(b, n->kid[i]);
+}
+
+// A result axis in the caller's words.
+Axis outer_axis(Env *inner, const Axis *axis, bool flows) {
+  Axis a = *axis;
+  Binding *bind = axis->label ? env_find(inner, axis->label) : NULL;
+  if (flows) return a;
+  a.label = bind && (bind->kind == BIND_SIZE || bind->kind == BIND_OPTION) ? bind->label : 0;
+  a.decl = bind ? bind->decl : 0;
+  if (!bind && axis->decl) a.label = axis->label, a.decl = axis->decl;
+  return a;
+}
+
+const Node *only_type(const Node *types) {
+  if (!types) return NULL;
+  if (types->kind == N_TYPE) return types;
+  if (types->nkid != 1) return NULL;
+  return types->kid[0]->kind == N_PARAM ? (types->kid[0]->nkid ? types->kid[0]->kid[0] : NULL)
+                                        : types->kid[0];
+}
+
+// The result names the axes of the first parameter, in the same order: every axis stays where it
+// was.
+bool keeps_places(const Formals *f, const Node *result) {
+  if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || result->nkid < 2 ||
+      !result->kid[1])
+    return false;
+  const Node *a = f->at[0].type->nkid > 1 ? f->at[0].type->kid[1] : NULL, *z = result->kid[1];
+  if (!a || a->nkid != z->nkid || a->nkid != 1 || a->kid[0]->nkid != z->kid[0]->nkid) return false;
+  for (uint32_t i = 0; i < a->kid[0]->nkid; i++) {
+    const Node *x = a->kid[0]->kid[i], *y = z->kid[0]->kid[i];
+    if (x->kind != y->kind || x->name != y->name || (x->kind != N_NAME && x->kind != N_SPREAD))
+      return false;
+  }
+  return true;
+}
+
+// The name of a box that was passed in, wherever it was written.
+static const char *box_word(World *w, const Closure *box) {
+  if (box->node->kind == N_AT && box->node->kid[0]->kind == N_NAME)
+    return name_text(w->names, box->node->kid[0]->name);
+  if (box->node->kind != N_NAME) return "…";
+  const Binding *bind = env_find(box->env, box->node->name);
+  return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
+                                                             : name_text(w->names, box->node->name);
+}
+
+// What it was called with stays with the diagram, for those who look at it.
+static void keep_options(const Call *c, Diagram *d) {
+  World *w = c->b->w;
+  for (uint32_t i = 0; c->h->cfg && i < c->h->cfg->nkid; i++) {
+    Name name = c->h->cfg->kid[i]->name;
+    Id id = c->to->names ? table_get(c->to->names, &name, sizeof name) : 0;
+    if (!id) continue;
+    const Binding *bind = &c->to->binding.at[id - 1];
+    Option o = {.name = name, .usual = bind->usual, .nsize = bind->size ? 1 : bind->naxis};
+    if (bind->box.node)
+      o.text = box_word(w, &bind->box), o.nsize = 0;
+    else if (bind->text)
+      o.text = bind->text, o.nsize = 0;
+    else if (!bind->size && bind->has_number)
+      o.text = arena_format(w->arena, "%g", bind->number);
+    o.size = NEW_ARRAY(w->arena, Size, o.nsize + 1);
+    for (uint32_t k = 0; k < o.nsize; k++) o.size[k] = bind->size ? bind->size : bind->axis[k].size;
+    if (o.nsize || o.text) vec_push(w->arena, &d->option, o);
+  }
+}
+
+// An input without a type is an error that stands on its wire.
+Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
+  Infer *infer = c->b->in;
+  World *w = c->b->w;
+  Body *body = body_new(infer, c->def->name);
+  body->generic = c->b->generic;
+  body->def = c->def;
+  body->env = c->to;
+  body->trace = c->trace;
+  c->to->body = body;
+  body->labels = table_new(w->arena);
+  body->header_result = result_types(c->h);
+  collect_labels(body, c->h->params);
+  collect_labels(body, c->h->result);
+  collect_labels(body, c->h->body);
+  Value args = {.n = in->n, .at = NEW_ARRAY(w->arena, Val, in->n)};
+  for (uint32_t i = 0; i < in->n; i++) {
+    Name name = i < formals->n ? formals->at[i].name : 0;
+    Span span = i < formals->n ? formals->at[i].span : c->span;
+    for (uint32_t k = 0; k < in->in[i].rank; k++)
+      if (in->in[i].axis[k].pass) body_pass(body, in->in[i].axis[k].pass, in->in[i].axis[k]);
+    args.at[i] =
+        val_wire(body, diagram_input(w, body->d, in->in[i], name, origin_at(body, span)), span);
+    if (!in->in[i].base) args.at[i] = val_ghost(args.at[i].x->wire, span);
+  }
+  keep_options(c, body->d);
+  *good = body_work(body, c->to, c->def, c->h->params, result_types(c->h), c->h->body, args);
+  return body;
+}
+
+static void note_call(Infer *in, const Call *c, uint32_t before) {
+  Diags *d = in->w->diags;
+  uint32_t library = in->library->file;
+  for (uint32_t i = before; i < d->list.n;
+       i++) // what goes wrong inside the library is shown where it is used
+    if (d->list.at[i].span.file == library && c->span.file != library && !d->list.at[i].note) {
+      diag_note(d, i, d->list.at[i].span, "here, in `%s`", call_name(c));
+      d->list.at[i].span = c->span;
+    }
+  for (uint32_t i = before; i < d->list.n; i++)
+    if (c->span.at != c->def->span.at && !d->list.at[i].note && d->list.at[i].span.file &&
+        !inside(d->list.at[i].span, c->span) &&
+        (d->list.at[i].span.file != c->span.file || d->list.at[i].span.at != c->span.at))
+      diag_note(d, i, c->span, "in this use of `%s`", call_name(c));
+}
+
+// box f … reverse g: g takes the inputs of f and a cotangent for each output, and gives a cotangent
+// for each input.
+static bool own_reverse(const Call *c, Body *body) {
+  World *w = body->w;
+  const Node *g = c->h->reverse;
+  Diagram *d = body->d;
+  uint32_t n = d->in.n + d->out.n;
+  Type *types = NEW_ARRAY(w->arena, Type, n);
+  for (uint32_t i = 0; i < d->in.n; i++) types[i] = d->wire.at[d->in.at[i]].type;
+  for (uint32_t i = 0; i < d->out.n; i++) types[d->in.n + i] = body->out_type.at[i];
+  Body *back = box_alone(body, env_new(body->in, NULL, c->h->scope, body), g, n, types, g->span);
+  if (!back) return false;
+  bool fits = back->d->out.n == d->in.n;
+  for (uint32_t i = 0; fits && i < d->in.n; i++) {
+    const Type *want = &types[i], *have = &back->out_type.at[i];
+    fits = want->base == BASE_LABEL || (want->base == have->base && want->rank == have->rank);
+    for (uint32_t k = 0; fits && want->base != BASE_LABEL && k < want->rank; k++)
+      fits = sizes_agree(body, want->axis[k].size, have->axis[k].size, g->span, g->span,
+                         "an own reverse");
+  }
+  if (!fits || back->d->param.n) {
+    Id e = diag_error(w->diags, g->span,
+                      back->d->param.n
+                          ? "the reverse of `%s` may not have weights of its own"
+                          : "`%s` wants a reverse that gives a cotangent for each of its inputs",
+                      call_name(c));
+    diag_note(w->diags, e, c->def->span, "its inputs are here");
+    return false;
+  }
+  d->reverse = back->d;
+  return true;
+}
+
+// -- symbols for symbols --------------------------------------------------------------------------
+typedef struct {
+  Id var;      // of the box when it was checked for itself
+  Size actual; // what stands for it here
+} Stand;
+typedef VEC(Stand) Stands;
+
+static bool stands_for(World *w, Size formal, Size actual, Stands *s) {
+  Id var;
+  if (!size_is_var(w, formal, &var) || !size_is_var(w, actual, NULL)) return false;
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->at[i].var == var) return size_now(w, s->at[i].actual) == size_now(w, actual);
+  vec_push(w->arena, s, (Stand){var, actual});
+  return true;
+}
+
+static bool types_stand(World *w, const Type *formal, const Type *actual, Stands *s) {
+  if (formal->base != actual->base || formal->rank != actual->rank || formal->names) return false;
+  if (formal->base == BASE_LABEL && !stands_for(w, formal->count, actual->count, s)) return false;
+  for (uint32_t i = 0; i < formal->rank; i++)
+    if (actual->axis[i].pass || !stands_for(w, formal->axis[i].size, actual->axis[i].size, s))
+      return false;
+  return true;
+}
+
+static void take_labels(Env *to, const Env *from) { // label bindings are this call's own
+  for (uint32_t i = 0; from->names && i < table_count(from->names); i++) {
+    Name name;
+    memcpy(&name, table_key(from->names, i, NULL), sizeof name);
+    Id id = to->names ? table_get(to->names, &name, sizeof name) : 0;
+    const Binding *bind = &from->binding.at[table_value(from->names, i) - 1];
+    if (id) to->binding.at[id - 1].label = bind->label, to->binding.at[id - 1].decl = bind->decl;
+  }
+}
+
+// While boxes are checked for themselves, one that calls another with bare symbols for sizes can
+// learn nothing new about it: the other's own check serves, with these symbols in the place of its
+// own. NULL: it must be worked off.
+Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
+  World *w = c->b->w;
+  Body *alone = c->def->alone;
+  if (!alone || !c->b->generic || home || c->h->cfg || c->b->in->training || alone->d->param.n)
+    return NULL;
+  Stands s = {0};
+  if (alone->d->in.n != in->n) return NULL;
+  for (uint32_t i = 0; i < in->n; i++)
+    if (!types_stand(w, &alone->d->wire.at[alone->d->in.at[i]].type, &in->in[i], &s)) return NULL;
+  Body *twin = arena_copy(w->arena, alone, sizeof *alone);
+  twin->out_type = (Types){0};
+  for (uint32_t i = 0; i < alone->out_type.n; i++) {
+    Type t = alone->out_type.at[i];
+    t.axis = arena_copy(w->arena, t.axis, t.rank * sizeof(Axis));
+    for (uint32_t v = 0; v < s.n; v++) {
+      if (t.count) t.count = size_subst(w, size_now(w, t.count), s.at[v].var, s.at[v].actual);
+      for (uint32_t k = 0; k < t.rank; k++)
+        t.axis[k].size = size_subst(w, size_now(w, t.axis[k].size), s.at[v].var, s.at[v].actual);
+    }
+    vec_push(w->arena, &twin->out_type, t);
+  }
+  take_labels(alone->env, c->to);
+  return twin;
+}
+
+// A size of the result that neither inputs nor options say, as in `lut(x: B[k]) -> B[n]`, is for
+// each caller to say: such instances are not shared.
+static bool is_open(const Call *c, const Inputs *in, const Body *body) {
+  World *w = c->b->w;
+  Ids known = {0}, vars = {0};
+  for (uint32_t i = 0; i < in->n; i++) {
+    size_vars(w, in->in[i].count, &known);
+    for (uint32_t k = 0; k < in->in[i].rank; k++) size_vars(w, in->in[i].axis[k].size, &known);
+  }
+  for (uint32_t i = 0; i < c->to->binding.n; i++) {
+    const Binding *bind = &c->to->binding.at[i];
+    if (bind->kind != BIND_OPTION) continue;
+    if (bind->size) size_vars(w, bind->size, &known);
+    for (uint32_t k = 0; k < bind->naxis; k++) size_vars(w, bind->axis[k].size, &known);
+  }
+  for (uint32_t i = 0; i < body->out_type.n; i++)
+    for (uint32_t k = 0; k < body->out_type.at[i].rank; k++)
+      size_vars(w, body->out_type.at[i].axis[k].size, &vars);
+  for (uint32_t i = 0; i < vars.n; i++) {
+    bool said = size_var_kind(w, vars.at[i]) != VAR_LOCAL;
+    for (uint32_t k = 0; k < known.n; k++) said |= known.at[k] == vars.at[i];
+    if (!said) return true;
+  }
+  return false;
+}
+
+Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
+               const Inputs *in) {
+  Infer *infer = c->b->in;
+  Buf key = instance_key(c, home, family, in, true);
+  Id known = table_get(infer->instances, key.at, key.n);
+  if (known) {
+    Body *old = infer->made_body.at[known - 1];
+    if (old && old->env) take_labels(old->env, c->to);
+    return old;
+  }
+  if (table_get(infer->working, key.at, key.n)) { // met again before it is done
+    Buf cycle = buf_new(infer->w->arena);
+    uint32_t first = infer->stack.n;
+    while (first && infer->stack.at[first - 1] != c->def) first--;
+    for (uint32_t i = first; i < infer->stack.n; i++)
+      buf_printf(&cycle, ", through `%s`", name_text(infer->w->names, infer->stack.at[i]->name));
+    Id e = diag_error(infer->w->diags, c->span, "`%s` is made of itself%s", call_name(c),
+                      cycle.n ? cycle.at : "");
+    diag_note(infer->w->diags, e, c->def->span, "declared here");
+    diag_help(infer->w->diags, e, "there is no recursion: a loop is `scan`, `^` or `for`");
+    c->def->broken = true;
+    return NULL;
+  }
+  if (infer->depth >= DEPTH_LIMIT) {
+    diag_error(infer->w->diags, c->span, "boxes are nested more than %d deep here", DEPTH_LIMIT);
+    infer->work = infer->work_limit + 1; // boxes that call themselves twice would go on for ever
+    return NULL;
+  }
+  uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->errors;
+  bool good;
+  infer->depth++;
+  table_put(infer->working, key.at, key.n, 1);
+  vec_push(infer->w->arena, &infer->stack, c->def);
+  Body *body = instance_body(c, formals, in, &good);
+  table_put(infer->working, key.at, key.n, 0);
+  infer->stack.n--;
+  infer->depth--;
+  if (good && c->h->reverse) good = own_reverse(c, body);
+  if (infer->w->diags->errors > errors) note_call(infer, c, before);
+  if (!good) body = NULL;
+  if (body && is_open(c, in, body)) return body;
+  vec_push(infer->w->arena, &infer->made_body, body);
+  table_put(infer->instances, key.at, key.n, infer->made_body.n);
+  return body;
+}
+
+Body *instance_alone(Infer *in, Def *d, const char *family, const Node *config,
+                     const Instance *how) {
+  World *w = in->w;
+  Body *b = NEW(w->arena, Body);
+  b->in = in;
+  b->w = w;
+  b->generic = !how || !how->nin;
+  Header h = header_of(d);
+  Env *env = env_new(in, NULL, d->scope, b);
+  Call c = {.b = b, .env = env, .def = d, .h = &h, .span = d->span};
+  c.to = env_new(in, NULL, h.scope, NULL);
+  Formals formals = {0};
+  bool good = true;
+  if (!bind_options(b, env, d, &h, config, c.to, true, d->span)) return NULL;
+  bool typed = header_formals(b, c.to, &h, &formals, &good);
+  const Def *real = d->kind == DEF_STALE ? d->of : d;
+  if (is_learner(d) && real && real->refined && real->node->kid[2] && !formals.n) {
+    Header declared = h;
+    declared.params = real->node->kid[2];
+    typed = header_formals(b, c.to, &declared, &formals, &good);
+  }
+  if (!good) return NULL;
+  if (!typed) {
+    int n = h.body && h.body->kind != N_BLOCK ? arity_of(b, c.to, h.body) : -1;
+    if (n < 0 && !(how && how->nin)) return NULL;
+    Types types = {0};
+    if (!(how && how->nin) && (!box_formals(b, c.to, h.body, &types) || types.n != (uint32_t)n))
+      return NULL;
+    for (uint32_t i = 0; i < types.n; i++)
+      vec_push(w->arena, &formals, (Formal){.known = types.at[i], .fixed = true, .span = d->span});
+    for (uint32_t i = 0; how && i < how->nin; i++)
+      vec_push(w->arena, &formals, (Formal){.span = d->span});
+  }
+  Inputs inputs = {NEW_ARRAY(w->arena, Type, formals.n), formals.n};
+  if (how && how->nin) {
+    if (how->nin != formals.n && typed) {
+      diag_error(w->diags, d->span, "`%s` takes %u %s, but %u %s given",
+                 name_text(w->names, d->name), formals.n, formals.n == 1 ? "input" : "inputs",
+                 how->nin, how->nin == 1 ? "is" : "are");
+      return NULL;
+    }
+    // as a call with wires of these types
+    Body *caller = body_new(in, d->name);
+    Value args = {.n = how->nin, .at = NEW_ARRAY(w->arena, Val, how->nin)};
+    for (uint32_t i = 0; i < how->nin; i++) {
+      Name name = i < formals.n ? formals.at[i].name : 0;
+      for (uint32_t k = 0; k < how->in[i].rank; k++)
+        if (how->in[i].axis[k].pass) body_pass(caller, how->in[i].axis[k].pass, how->in[i].axis[k]);
+      args.at[i] = val_wire(caller, diagram_input(w, caller->d, how->in[i], name, 0), d->span);
+    }
+    caller->env = env_new(in, NULL, d->scope, caller);
+    Value out = call_def(caller, caller->env, d, NULL, family, config, args, NULL, d->span, d->node,
+                         d->name);
+    for (uint32_t i = 0; i < out.n; i++) {
+      Id wire = out.at[i].error ? 0 : val_to_wire(caller, &out.at[i], 0);
+      if (!wire) return NULL;
+      diagram_output(w, caller->d, wire);
+    }
+    body_finish(caller);
+    return caller;
+  }
+  for (uint32_t i = 0; i < formals.n; i++) {
+    Types t = {0};
+    if (formals.at[i].fixed)
+      vec_push(w->arena, &t, formals.at[i].known);
+    else if (formals.at[i].type && !types_eval(b, c.to, formals.at[i].type, true, &t, NULL))
+      return NULL;
+    if (t.n != 1) return NULL;
+    inputs.in[i] = t.at[0];
+  }
+  return instance(&c, NULL, family, &formals, &inputs);
+}

@@ -1,0 +1,400 @@
+// Arguments meet parameters. A parameter takes the last axes of its argument, as many as it names,
+// or the axis that an option selects by its label; names of axes are bound to what they meet. The
+// axes left in front pass over the box: over all arguments they make one list.
+#include "lang/elab/call_own.h"
+#include "lang/elab/partial_own.h"
+
+// -- matching an argument with a parameter --------------------------------------------------------
+
+const char *call_name(const Call *c) { return name_text(c->b->w->names, c->def->name); }
+
+static bool is_over(const Call *c, Name label) {
+  for (uint32_t i = 1; c->over && label && i < c->over->nkid; i++)
+    if (c->over->kid[i]->name == label) return true;
+  return false;
+}
+
+static Name along_label(const Call *c, const Node *item) {
+  if (item->kind != N_NAME) return 0;
+  uint32_t at;
+  if (!cfg_named(c->h->cfg, item->name, &at)) return 0;
+  Binding *bind = env_find(c->to, item->name);
+  return bind && bind->kind == BIND_OPTION && !bind->open ? bind->label : 0;
+}
+
+// Where to complain about an argument: at itself if it is written in the call, at the box if it
+// comes along a pipe.
+bool inside(Span s, Span whole) {
+  return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n;
+}
+
+static Span place_of(const Call *c, const Val *arg) {
+  return inside(arg->span, c->span) || !c->span.file || c->b->distance ? arg->span : c->span;
+}
+
+// The formal axis meets an actual one: its name is bound, or must agree with what it is bound to.
+static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const Val *arg,
+                      Axis *inner) {
+  World *w = c->b->w;
+  Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
+  if (item->kind == N_NAME && !bind) {
+    Def *d = scope_find(c->to->scope, item->name);
+    if (!d || d->kind != DEF_AXIS) {
+      *inner = (Axis){.label = item->name, .size = actual->size};
+      env_bind(c->to, item->name,
+               (Binding){.kind = BIND_SIZE,
+                         .size = actual->size,
+                         .label = actual->label,
+                         .decl = actual->decl,
+                         .span = arg->span});
+      return true;
+    }
+  }
+  Axis formal[RANK_LIMIT];
+  Node items = {.kind = N_ITEMS, .nkid = 1, .kid = (Node *[]){(Node *)item}, .span = item->span};
+  Node brackets = {.kind = N_BRACKETS, .nkid = 1, .kid = (Node *[]){&items}, .span = item->span};
+  if (axes_eval(c->b, c->to, &brackets, true, formal) != 1) return false;
+  *inner = formal[0];
+  if (bind && bind->kind == BIND_OPTION && !bind->label) bind->label = actual->label;
+  if (item->kind == N_SIZED && env_find(c->to, item->name))
+    env_find(c->to, item->name)->label = actual->label;
+  if (formal[0].decl && actual->decl && formal[0].decl != actual->decl) {
+    Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants axis %s here, but this is axis %s",
+                      call_name(c), name_text(w->names, formal[0].label),
+                      name_text(w->names, actual->label));
+    diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
+    diag_note(w->diags, e, item->span, "declared here");
+    if (c->b->trace) trace_clash(c->b, formal[0], *actual);
+    return false;
+  }
+  if (sizes_agree(c->b, formal[0].size, actual->size, arg->span, item->span, "an argument"))
+    return true;
+  const char *label = name_text(w->names, actual->label), *wanted = size_text(w, formal[0].size);
+  Id e;
+  if (arg->type.base == BASE_LABEL && !actual->label && actual->size == arg->type.count)
+    e = diag_error(w->diags, place_of(c, arg), "`%s` wants labels of %s%s%s, but this is %s",
+                   call_name(c), name_text(w->names, formal[0].label), formal[0].label ? " = " : "",
+                   wanted, own_text(w, &arg->type));
+  else if (formal[0].label)
+    e = diag_error(w->diags, place_of(c, arg),
+                   "`%s` wants its axis %s to be %s, but %s has %s%s%s there", call_name(c),
+                   name_text(w->names, formal[0].label), wanted, own_text(w, &arg->type), label,
+                   *label ? " = " : "", size_text(w, actual->size));
+  else
+    e = diag_error(w->diags, place_of(c, arg), "`%s` wants an axis of %s, but %s has %s%s%s there",
+                   call_name(c), wanted, own_text(w, &arg->type), label, *label ? " = " : "",
+                   size_text(w, actual->size));
+  Size all = size_of(w, 1);
+  uint32_t own = 0;
+  for (uint32_t i = 0; i < arg->type.rank; i++)
+    if (!arg->type.axis[i].pass) all = size_mul(w, all, arg->type.axis[i].size), own++;
+  if (own > 1 && size_now(w, all) == size_now(w, formal[0].size))
+    diag_help(w->diags, e, "`flatten` makes one axis of all");
+  if (bind && bind->span.file)
+    diag_note(w->diags, e, bind->span, "%s = %s comes from here", name_text(w->names, item->name),
+              size_text(w, formal[0].size));
+  else
+    diag_note(w->diags, e, item->span, "declared here");
+  return false;
+}
+
+const Node *formal_items(const Formal *f, uint32_t *n) {
+  const Node *brackets = f->type && f->type->nkid > 1 ? f->type->kid[1] : NULL;
+  const Node *items = brackets && brackets->nkid ? brackets->kid[0] : NULL;
+  *n = items ? items->nkid : 0;
+  return items;
+}
+
+static bool wrong_base(const Call *c, const Formal *f, const Val *arg, Base want) {
+  if (arg->type.base == want) return false;
+  World *w = c->b->w;
+  const char *word = want == BASE_R ? "real numbers" : want == BASE_BIT ? "bits" : "labels";
+  Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants %s, but this is %s", call_name(c), word,
+                    own_text(w, &arg->type));
+  if (arg->type.base == BASE_LABEL)
+    diag_help(w->diags, e,
+              "labels are not numbers: `one_hot(x)`, `number(x)`, `embed[m](x)`, or the label as "
+              "an index");
+  diag_note(w->diags, e, f->span, "the parameter");
+  return true;
+}
+
+static bool take_spread(const Call *c, const Node *item, const Val *arg, const uint32_t *own,
+                        uint32_t n, Match *m, Axis *inner) {
+  World *w = c->b->w;
+  Binding *s = env_find(c->to, item->name);
+  if (s && s->kind == BIND_SPREAD) {
+    bool same = s->naxis == n;
+    for (uint32_t i = 0; same && i < n; i++)
+      same = sizes_agree(c->b, s->axis[i].size, arg->type.axis[own[i]].size, arg->span, s->span,
+                         "a row of axes");
+    if (!same) {
+      Type first = {.base = BASE_R,
+                    .rank = s->naxis,
+                    .axis = arena_copy(w->arena, s->axis, s->naxis * sizeof(Axis))};
+      for (uint32_t i = 0; i < s->naxis; i++) first.axis[i].label = 0;
+      Id e = diag_error(w->diags, place_of(c, arg),
+                        "`%s` wants the same axes in both: %s here, but %s before", call_name(c),
+                        own_text(w, &arg->type), own_text(w, &first));
+      diag_note(w->diags, e, s->span, "the other one");
+      return false;
+    }
+  } else {
+    Binding row = {
+        .kind = BIND_SPREAD, .naxis = n, .axis = NEW_ARRAY(w->arena, Axis, n), .span = arg->span};
+    for (uint32_t i = 0; i < n; i++) row.axis[i] = arg->type.axis[own[i]];
+    bind_spread(c->to, w, item->name, row);
+    s = env_find(c->to, item->name);
+  }
+  for (uint32_t i = 0; i < n; i++) m->take[m->ntake++] = own[i], *inner++ = s->axis[i];
+  return true;
+}
+
+static bool find_along(const Call *c, Name label, const Val *arg, uint32_t *own, uint32_t n,
+                       uint32_t *at) {
+  World *w = c->b->w;
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (own[i] != UINT32_MAX && arg->type.axis[own[i]].label == label) *at = i, found++;
+  if (found == 1) return true;
+  if (found)
+    diag_error(w->diags, arg->span,
+               "%s has two axes called %s: which one `%s` works along is not clear",
+               own_text(w, &arg->type), name_text(w->names, label), call_name(c));
+  return false;
+}
+
+// One argument on its way into one parameter.
+typedef struct {
+  const Call *c;
+  const Formal *f;
+  const Val *arg;
+  Match *m;
+  const Node *items;              // the parameter's axes as written, `count` of them
+  uint32_t count, spread;         // spread: how many of them are rows, ...s
+  uint32_t own[RANK_LIMIT], nown; // the argument's own axes; UINT32_MAX = chosen already
+  uint32_t chosen[RANK_LIMIT];    // for each item: the axis an option selects, or UINT32_MAX
+  Axis inner[RANK_LIMIT];         // the axes as the callee sees them
+} Taking;
+
+Base wanted_base(World *w, const Formal *f) {
+  if (f->fixed) return (Base)f->known.base;
+  const Node *base = f->type->kid[0];
+  if (base->kind == N_LABELS) return BASE_LABEL;
+  const char *name = name_text(w->names, base->name);
+  return strcmp(name, "B") == 0 ? BASE_BIT : strcmp(name, "R") == 0 ? BASE_R : BASE_NONE;
+}
+
+static bool match_base(const Taking *t) {
+  const Call *c = t->c;
+  Base want = wanted_base(c->b->w, t->f);
+  if (want == BASE_NONE) {
+    Types none = {0};
+    types_eval(c->b, c->to, t->f->type, true, &none, NULL); // says what is wrong with the type
+    return false;
+  }
+  if (wrong_base(c, t->f, t->arg, want)) return false;
+  if (want != BASE_LABEL || t->f->fixed || t->f->type->kid[0]->nkid != 1) return true;
+  Axis labels = {.size = t->arg->type.count}, ignored;
+  return bind_axis(c, t->f->type->kid[0]->kid[0], &labels, t->arg, &ignored);
+}
+
+static bool enough_axes(const Taking *t) {
+  World *w = t->c->b->w;
+  if (t->spread > 1 || t->count > RANK_LIMIT) {
+    const char *text =
+        "one row of axes is enough: where the first ends and the next begins is not clear";
+    diag_error(w->diags, t->f->span, t->spread > 1 ? text : "more than %d axes", RANK_LIMIT);
+    return false;
+  }
+  if (t->nown + t->spread >= t->count) return true;
+  uint32_t need = t->count - t->spread;
+  Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %u %s, but %s has %u",
+                    call_name(t->c), need, need == 1 ? "axis" : "axes", own_text(w, &t->arg->type),
+                    t->nown);
+  diag_note(w->diags, e, t->f->span, "the parameter");
+  return false;
+}
+
+static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
+  World *w = t->c->b->w;
+  Id e =
+      diag_error(w->diags, place_of(t->c, t->arg), "`%s` works along %s, but %s has no such axis",
+                 call_name(t->c), name_text(w->names, label), own_text(w, &t->arg->type));
+  diag_note(w->diags, e, option->span, "chosen here");
+  const char *near = nearest_label(w, &t->arg->type, label);
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  return false;
+}
+
+// The axes that an option selects by label, wherever they stand.
+static bool choose_axes(Taking *t) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    t->chosen[i] = UINT32_MAX;
+    Name label = t->items ? along_label(t->c, t->items->kid[i]) : 0;
+    uint32_t at, last = t->nown ? t->own[t->nown - 1] : UINT32_MAX;
+    if (!label) continue;
+    if (find_along(t->c, label, t->arg, t->own, t->nown, &at)) {
+      t->chosen[i] = t->own[at];
+      t->own[at] = UINT32_MAX;
+      continue;
+    }
+    const Binding *option = env_find(t->c->to, t->items->kid[i]->name);
+    bool unlabelled = last != UINT32_MAX && !t->arg->type.axis[last].label;
+    if (!option->size || !unlabelled) return no_such_axis(t, label, option);
+  } // an axis without a label meets anything of its size
+  return true;
+}
+
+// An axis of a space meets the argument's.
+static bool meet_fixed(const Taking *t, const Axis *formal, const Axis *actual) {
+  World *w = t->c->b->w;
+  if (formal->decl && actual->decl && formal->decl != actual->decl) {
+    diag_error(w->diags, t->arg->span, "`%s` wants axis %s here, but this is axis %s",
+               call_name(t->c), name_text(w->names, formal->label),
+               name_text(w->names, actual->label));
+    return false;
+  }
+  if (sizes_agree(t->c->b, formal->size, actual->size, t->arg->span, t->f->span, "an argument"))
+    return true;
+  Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %s, but this is %s",
+                    call_name(t->c), own_text(w, &t->f->known), own_text(w, &t->arg->type));
+  diag_note(w->diags, e, t->f->span, "the parameter");
+  return false;
+}
+
+static bool take_one(Taking *t, uint32_t i, uint32_t from) {
+  const Axis *actual = &t->arg->type.axis[from];
+  Axis *inner = &t->inner[t->m->ntake];
+  if (t->f->fixed) *inner = t->f->known.axis[i];
+  if (t->f->fixed ? !meet_fixed(t, inner, actual)
+                  : !bind_axis(t->c, t->items->kid[i], actual, t->arg, inner))
+    return false;
+  t->m->take[t->m->ntake++] = from;
+  return true;
+}
+
+// Then the last axes, as many as are still wanted (...s takes all); those in front pass over.
+static bool take_axes(Taking *t) {
+  uint32_t left[RANK_LIMIT], n = 0, need = 0;
+  for (uint32_t i = 0; i < t->nown; i++)
+    if (t->own[i] != UINT32_MAX) left[n++] = t->own[i];
+  for (uint32_t i = 0; i < t->count; i++)
+    need += t->chosen[i] == UINT32_MAX && !(t->items && t->items->kid[i]->kind == N_SPREAD);
+  uint32_t at = t->spread ? 0 : n - need;
+  for (uint32_t i = 0; i < at; i++) t->m->rest[t->m->nrest++] = left[i];
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (t->items && t->items->kid[i]->kind == N_SPREAD) {
+      uint32_t many = n - need;
+      if (!take_spread(t->c, t->items->kid[i], t->arg, left + at, many, t->m,
+                       t->inner + t->m->ntake))
+        return false;
+      at += many;
+    } else if (!take_one(t, i, t->chosen[i] != UINT32_MAX ? t->chosen[i] : left[at++])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void sort_rest(Match *m) { // what passes over stays in the order in which it stands
+  for (uint32_t i = 1; i < m->nrest; i++)
+    for (uint32_t k = i; k > 0 && m->rest[k] < m->rest[k - 1]; k--) {
+      uint32_t swap = m->rest[k];
+      m->rest[k] = m->rest[k - 1];
+      m->rest[k - 1] = swap;
+    }
+}
+
+bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
+  Taking t = {.c = c, .f = f, .arg = arg, .m = m};
+  for (uint32_t i = 0; i < arg->type.rank; i++) {
+    if (arg->type.axis[i].pass) continue;
+    if (is_over(c, arg->type.axis[i].label))
+      m->rest[m->nrest++] = i;
+    else
+      t.own[t.nown++] = i;
+  }
+  m->type = arg->type;
+  if (!f->type && !f->fixed) { // nothing said: everything is taken as it is
+    for (; m->ntake < t.nown; m->ntake++) {
+      m->take[m->ntake] = t.own[m->ntake];
+      t.inner[m->ntake] = arg->type.axis[t.own[m->ntake]];
+    }
+  } else {
+    t.items = f->fixed ? NULL : formal_items(f, &t.count);
+    if (f->fixed) t.count = f->known.rank;
+    for (uint32_t i = 0; t.items && i < t.count; i++) t.spread += t.items->kid[i]->kind == N_SPREAD;
+    if (!match_base(&t) || !enough_axes(&t) || !choose_axes(&t) || !take_axes(&t)) return false;
+    sort_rest(m);
+  }
+  m->type.axis = arena_copy(c->b->w->arena, t.inner, m->ntake * sizeof(Axis));
+  m->type.rank = m->ntake;
+  return true;
+}
+
+// -- what passes over -----------------------------------------------------------------------------
+
+// A label that all arguments have, though not as their last axis: was it meant to pass over?
+static Name common_label(const Value *args) {
+  for (uint32_t k = 0; args->n && k + 1 < args->at[0].type.rank; k++) {
+    const Axis *axis = &args->at[0].type.axis[k];
+    bool all = !axis->pass && axis->label;
+    for (uint32_t a = 1; a < args->n && all; a++) {
+      all = false;
+      for (uint32_t i = 0; i + 1 < args->at[a].type.rank; i++)
+        all |= !args->at[a].type.axis[i].pass && args->at[a].type.axis[i].label == axis->label;
+    }
+    if (all) return axis->label;
+  }
+  return 0;
+}
+
+static void outer_product(const Call *c, const Value *args, const Val *arg, const Val *other) {
+  World *w = c->b->w;
+  Name label = c->over ? 0 : common_label(args);
+  Id e = diag_error(w->diags, place_of(c, arg),
+                    "the axes that pass over `%s` do not fit: %s here, %s there", call_name(c),
+                    own_text(w, &arg->type), own_text(w, &other->type));
+  if (label)
+    diag_help(w->diags, e, "did you mean `%s(…) over %s`?", call_name(c),
+              name_text(w->names, label));
+  else
+    diag_help(w->diags, e, "limn never makes an outer product by itself: write the index equation");
+  if (other->span.at != arg->span.at) diag_note(w->diags, e, other->span, "the other one");
+}
+
+static bool same_axis(const Axis *a, const Axis *z) {
+  return a->label && z->label ? a->label == z->label : !a->label && !z->label;
+}
+
+// All arguments' passing axes as one list; where[i][k] is the place of the k-th passing axis of
+// argument i.
+bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p) {
+  uint32_t most = 0;
+  for (uint32_t i = 1; i < args->n; i++)
+    if (m[i].nrest > m[most].nrest) most = i;
+  for (uint32_t i = 0; args->n && i < m[most].nrest; i++)
+    p->axis[p->n++] = args->at[most].type.axis[m[most].rest[i]];
+  for (uint32_t a = 0; a < args->n; a++) {
+    const Val *arg = &args->at[a];
+    uint32_t at = p->n;
+    for (uint32_t k = m[a].nrest; k-- > 0;) {
+      const Axis *axis = &arg->type.axis[m[a].rest[k]];
+      uint32_t found = UINT32_MAX;
+      bool over = is_over(c, axis->label); // found by its name wherever it stands
+      for (uint32_t i = over ? p->n : at; i-- > 0 && found == UINT32_MAX;)
+        if (same_axis(&p->axis[i], axis) || (!axis->label && i == at - 1) ||
+            (!p->axis[i].label && i == at - 1))
+          found = i;
+      if (found == UINT32_MAX || !sizes_agree(c->b, p->axis[found].size, axis->size, arg->span,
+                                              c->span, "axes that pass over")) {
+        outer_product(c, args, arg, &args->at[most]);
+        return false;
+      }
+      p->where[a][k] = found;
+      if (!over) at = found;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,329 @@
+// Options: what stands in the brackets of a box. Each is a size, a number, a text, a label, a row
+// of axes, or another box; which of these is found out from what is written, and the callee uses
+// what it needs.
+#include "lang/elab/call_own.h"
+
+#include <math.h>
+
+static bool is_size_like(Body *b, Env *env, const Node *n) {
+  switch (n->kind) {
+  case N_NUM: return true;
+  case N_NAME: {
+    Binding *bind = env_find(env, n->name);
+    if (bind) return bind->size != 0 || bind->has_number;
+    Def *d = scope_find(env->scope, n->name);
+    double k;
+    return d && (d->kind == DEF_AXIS || (d->kind == DEF_CONST && static_number(b, env, n, &k)));
+  }
+  case N_PAREN:
+  case N_NEG:
+  case N_SUM:
+  case N_PROD:
+  case N_POW:
+    for (uint32_t i = 0; i < n->nkid; i++)
+      if (!is_size_like(b, env, n->kid[i])) return false;
+    return true;
+  case N_GROUP:
+    return n->nkid == 1 && n->kid[0]->nkid == 1 && is_size_like(b, env, n->kid[0]->kid[0]);
+  case N_AT:
+    return n->kid[0]->kind == N_NAME &&
+           strcmp(name_text(b->w->names, n->kid[0]->name), "size") == 0;
+  default: return false;
+  }
+}
+
+static void option_size(Body *b, Env *env, const Node *n, Binding *out) {
+  double k;
+  out->has_number = static_number(b, env, n, &k);
+  if (out->has_number) out->number = k;
+  if (out->has_number && (!(fabs(k) < 9e15) || k != (double)(int64_t)k))
+    return; // 0.5: a number, not a size
+  out->size = size_eval(b, env, n, false);
+}
+
+static bool option_item(Body *b, Env *env, const Node *n, Binding *out) {
+  *out = (Binding){.kind = BIND_OPTION, .span = n->span};
+  if (n->kind == N_STR) {
+    out->text = n->text;
+    return true;
+  }
+  if (n->kind == N_NAME) {
+    Binding *bind = env_find(env, n->name);
+    out->label = n->name;
+    if (bind && bind->kind == BIND_OPTION) {
+      *out = *bind;
+      out->span = n->span;
+      out->label = n->name;
+      if (bind->box.node) out->box = (Closure){n, env}; // through this body's words to its own
+      return true;
+    }
+    if (bind && (bind->kind == BIND_VALUE || bind->kind == BIND_STATE)) {
+      Id e = diag_error(b->w->diags, n->span,
+                        "`%s` is a wire; brackets hold what is fixed before anything runs",
+                        name_text(b->w->names, n->name));
+      diag_help(b->w->diags, e, "wires stand in parentheses");
+      return false;
+    }
+    out->decl = bind ? bind->decl : 0;
+    Def *d = bind ? NULL : scope_find(env->scope, n->name);
+    if (d && d->kind == DEF_AXIS) out->decl = d->id;
+    if (is_box(b, env, n) || (d && d->kind == DEF_MACHINE))
+      out->box = (Closure){n, bind ? env : scope_env(env->scope)}, out->label = 0;
+  } else if (n->kind == N_SIZED) { // an axis with label and size
+    out->label = n->name;
+    option_size(b, env, n->kid[0], out);
+    return out->size != 0;
+  }
+  if (is_size_like(b, env, n))
+    option_size(b, env, n, out);
+  else if (n->kind != N_NAME)
+    out->box = (Closure){
+        n->kind == N_GROUP && n->nkid == 1 && n->kid[0]->nkid == 1 ? n->kid[0]->kid[0] : n, env};
+  return true;
+}
+
+// conv[...o]: a row of axes, each with an inner label of its own.
+static bool option_spread(Body *b, Env *env, const Node *items, Binding *out) {
+  World *w = b->w;
+  Axis axis[RANK_LIMIT];
+  uint32_t n = 0;
+  *out = (Binding){.kind = BIND_SPREAD, .span = items->span};
+  for (uint32_t i = 0; i < items->nkid; i++) {
+    const Node *item = items->kid[i];
+    if (item->kind == N_SPREAD) {
+      Binding *s = env_find(env, item->name);
+      if (!s || s->kind != BIND_SPREAD) {
+        diag_error(w->diags, item->span, "`...%s` is not a row of axes here",
+                   name_text(w->names, item->name));
+        return false;
+      }
+      for (uint32_t k = 0; k < s->naxis && n < RANK_LIMIT; k++) axis[n++] = s->axis[k];
+      continue;
+    }
+    Binding one;
+    if (!option_item(b, env, item, &one)) return false;
+    if (!one.size) {
+      if (one.open)
+        one.size = size_var(w, one.label, VAR_LOCAL, item->span);
+      else if (one.has_number) {
+        diag_error(w->diags, item->span, "a size is a whole number, and this is %g", one.number);
+        return false;
+      } else if (!one.box.node && one.label) {
+        Def *d = scope_find(env->scope, item->name);
+        if (d && !d->broken)
+          diag_error(w->diags, item->span, "a size is wanted here, and `%s` is none",
+                     name_text(w->names, item->name));
+        else if (!d)
+          unknown_name(b, env, item, "size");
+        return false;
+      } else {
+        diag_error(w->diags, item->span,
+                   one.box.node ? "a size is wanted here, and this is a box"
+                                : "a size is wanted here");
+        return false;
+      }
+    }
+    int64_t v;
+    if (size_value(w, one.size, &v) && v <= 0) {
+      diag_error(w->diags, item->span, "an axis has at least one place, but this size is %lld",
+                 (long long)v);
+      return false;
+    }
+    if (n < RANK_LIMIT)
+      axis[n++] = (Axis){.label = item->kind == N_NAME || item->kind == N_SIZED ? one.label : 0,
+                         .size = one.size,
+                         .decl = one.decl};
+  }
+  out->naxis = n;
+  out->axis = arena_copy(w->arena, axis, n * sizeof(Axis));
+  return true;
+}
+
+// A row of axes bound under a name: inside they are called name_0, name_1, …
+void bind_spread(Env *env, World *w, Name name, Binding s) {
+  Axis *inner = arena_copy(w->arena, s.axis, s.naxis * sizeof(Axis));
+  for (uint32_t i = 0; i < s.naxis; i++) {
+    Name label = name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, name), i));
+    env_bind(env, label,
+             (Binding){.kind = BIND_SIZE,
+                       .size = s.axis[i].size,
+                       .label = s.axis[i].label,
+                       .decl = s.axis[i].decl,
+                       .span = s.span});
+    inner[i].label = label;
+    inner[i].decl = 0;
+  }
+  s.axis = inner;
+  env_bind(env, name, s);
+}
+
+const Node *cfg_named(const Node *cfg, Name name, uint32_t *at) {
+  for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
+    if (cfg->kid[i]->name == name) {
+      *at = i;
+      return cfg->kid[i];
+    }
+  return NULL;
+}
+
+static bool along_an_axis(const Header *h, Name name) { // the option names an axis of a parameter
+  for (uint32_t i = 0; h->params && i < h->params->nkid; i++) {
+    const Node *type = h->params->kid[i]->nkid ? h->params->kid[i]->kid[0] : NULL;
+    const Node *items =
+        type && type->nkid > 1 && type->kid[1] && type->kid[1]->nkid ? type->kid[1]->kid[0] : NULL;
+    for (uint32_t k = 0; items && k < items->nkid; k++)
+      if (items->kid[k]->kind == N_NAME && items->kid[k]->name == name) return true;
+  }
+  return false;
+}
+
+static void say_options(Body *b, const Def *d, const Node *cfg, Name wrong, Id e) {
+  Buf text = buf_new(b->w->arena);
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
+    vec_push(b->w->arena, &names, name_text(b->w->names, cfg->kid[i]->name));
+  const char *near = wrong ? nearest_name(name_text(b->w->names, wrong), names.at, names.n) : NULL;
+  if (near) buf_printf(&text, "did you mean `%s`? ", near);
+  buf_printf(&text, cfg && cfg->nkid == 1 ? "its option is " : "its options are ");
+  for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
+    buf_printf(&text, "%s%s%s", i ? ", " : "",
+               cfg->kid[i]->op && cfg->kid[i]->op[0] == '.' ? "..." : "",
+               name_text(b->w->names, cfg->kid[i]->name));
+  if (cfg && cfg->nkid == 1 && cfg->kid[0]->op && !wrong)
+    diag_help(b->w->diags, e, "more axes are separated by spaces: `%s[3 4]`",
+              name_text(b->w->names, d->name));
+  else if (cfg && cfg->nkid)
+    diag_help(b->w->diags, e, "%s", text.at);
+  diag_note(b->w->diags, e, d->span, "declared here");
+}
+
+// Which of the written options goes to which parameter.
+static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *config,
+                          const Node **given) {
+  World *w = b->w;
+  const char *name = name_text(w->names, d->name);
+  uint32_t next = 0, count = cfg ? cfg->nkid : 0;
+  for (uint32_t i = 0; config && i < config->nkid; i++) {
+    const Node *items = config->kid[i];
+    uint32_t at = next;
+    bool named = items->kind == N_ITEMS && items->nkid == 1 && items->kid[0]->kind == N_SIZED &&
+                 cfg_named(cfg, items->kid[0]->name, &at);
+    if (!named) {
+      if (items->kind == N_ITEMS && items->nkid == 1 && items->kid[0]->kind == N_SIZED &&
+          !(next < count && cfg->kid[next]->op && cfg->kid[next]->op[0] == '.')) {
+        Id e = diag_error(w->diags, items->span, "`%s` has no option `%s`", name,
+                          name_text(w->names, items->kid[0]->name));
+        say_options(b, d, cfg, items->kid[0]->name, e);
+        return false;
+      }
+      at = next++;
+    }
+    if (at >= count) {
+      if (is_learner(d)) {
+        Id e = diag_error(w->diags, items->span,
+                          "`%s` is one learner, not a family: it takes no brackets", name);
+        diag_note(w->diags, e, d->span, "declared here");
+        return false;
+      }
+      Id e =
+          diag_error(w->diags, items->span, count ? "`%s` has only %u %s" : "`%s` has no options",
+                     name, count, count == 1 ? "option" : "options");
+      say_options(b, d, cfg, 0, e);
+      return false;
+    }
+    if (given[at]) {
+      Id e = diag_error(w->diags, items->span, "option `%s` of `%s` is given twice",
+                        name_text(w->names, cfg->kid[at]->name), name);
+      diag_note(w->diags, e, given[at]->span, "here first");
+      return false;
+    }
+    given[at] = named ? items->kid[0]->kid[0] : items;
+  }
+  return true;
+}
+
+bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node *config, Env *to,
+                  bool generic, Span span) {
+  World *w = b->w;
+  const Node *given[OPTIONS_LIMIT] = {NULL};
+  uint32_t n = h->cfg ? h->cfg->nkid : 0;
+  if (n > OPTIONS_LIMIT) {
+    diag_error(w->diags, h->cfg->span, "more than %d options", OPTIONS_LIMIT);
+    return false;
+  }
+  if (!match_options(b, d, h->cfg, config, given)) return false;
+  for (uint32_t i = 0; i < n; i++) {
+    const Node *par = h->cfg->kid[i], *fallback = par->nkid ? par->kid[0] : NULL;
+    for (uint32_t k = 0; k < i; k++)
+      if (h->cfg->kid[k]->name == par->name) {
+        Id e = diag_error(w->diags, par->name_span, "there are two options `%s`",
+                          name_text(w->names, par->name));
+        diag_note(w->diags, e, h->cfg->kid[k]->name_span, "the other one");
+        return false;
+      }
+    const Node *text = given[i] ? given[i] : fallback;
+    Env *env = given[i] ? from : to;
+    Binding bind = {.kind = BIND_OPTION, .span = par->span};
+    bool spread = par->op && par->op[0] == '.';
+    if (!text && spread && config && !config->nkid) { // dense[]: no axes, one number
+      bind_spread(to, w, par->name, (Binding){.kind = BIND_SPREAD, .span = config->span});
+      continue;
+    }
+    if (!text && generic) {
+      if (spread) {
+        Axis one = {.label = par->name, .size = size_var(w, par->name, VAR_LOCAL, par->span)};
+        bind_spread(to, w, par->name,
+                    (Binding){.kind = BIND_SPREAD,
+                              .naxis = 1,
+                              .axis = arena_copy(w->arena, &one, sizeof one),
+                              .span = par->span});
+        continue;
+      }
+      bind.open = true;
+      bind.size = size_var(w, par->name, VAR_LOCAL, par->span);
+      bind.label = par->name;
+    } else if (!text) {
+      if (along_an_axis(h, par->name)) continue; // the last axis, then
+      Id e = diag_error(w->diags, span, "`%s` wants its option `%s`", name_text(w->names, d->name),
+                        name_text(w->names, par->name));
+      if (i == 0)
+        diag_help(w->diags, e, "for example `%s[8]`", name_text(w->names, d->name));
+      else
+        diag_help(w->diags, e, "for example `%s[%s: 8]`", name_text(w->names, d->name),
+                  name_text(w->names, par->name));
+      diag_note(w->diags, e, d->span, "declared here");
+      return false;
+    } else if (spread) {
+      if (text->kind != N_ITEMS) {
+        Node *items = NEW(w->arena, Node);
+        *items = (Node){.kind = N_ITEMS,
+                        .nkid = 1,
+                        .span = text->span,
+                        .kid = arena_copy(w->arena, &text, sizeof text)};
+        text = items;
+      }
+      if (!option_spread(b, env, text, &bind)) return false;
+      bind.usual = !given[i];
+      bind_spread(to, w, par->name, bind);
+      continue;
+    } else {
+      if (text->kind == N_ITEMS && text->nkid != 1) {
+        Id e = diag_error(w->diags, text->span,
+                          "one thing is wanted for option `%s`, but %u stand here",
+                          name_text(w->names, par->name), text->nkid);
+        uint32_t at;
+        if (text->nkid && text->kid[0]->kind == N_NAME &&
+            cfg_named(h->cfg, text->kid[0]->name, &at))
+          diag_help(w->diags, e, "an option is given by name with a colon: `%s: …`",
+                    name_text(w->names, text->kid[0]->name));
+        else
+          diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
+        return false;
+      }
+      if (!option_item(b, env, text->kind == N_ITEMS ? text->kid[0] : text, &bind)) return false;
+    }
+    bind.usual = !given[i] && !bind.open;
+    env_bind(to, par->name, bind);
+  }
+  return true;
+}

@@ -1,0 +1,615 @@
+// What can be shown of a box or a goal with errors.
+//
+// In comes a box whose text does not check, out comes a diagram as far as there is one, with a list
+// of slips: what was said, what could not be done, which wires were at fault. The body is worked
+// off once more, with messages of its own and a trace. Whenever a part of the text gives an error,
+// the trace puts a box there that stands for it: what it was given goes in, a wire without a type
+// comes out, and the error value remembers that wire, so that what follows has something to be
+// joined to. A part that only follows from an error gets such a box too, without a slip.
+//
+// Invariant: a body has a trace only here, so right programs never come this way, and a diagram
+// made here is in no Program: only a picture sees it.
+#include "lang/elab/partial_own.h"
+#include "lang/elab/body_own.h"
+#include "lang/program/program_own.h"
+
+typedef struct {
+  Span span; // where it is written
+  Value value;
+} Seen;
+
+struct Trace {
+  Broken *out;
+  const Diags *said; // the messages of the program, as they were
+  VEC(Seen) seen;    // the parts of what is being worked off
+  uint32_t told;     // messages of this trace that have a slip
+  Axis clash[2];     // the last two that could not be equal
+};
+
+// -- messages -------------------------------------------------------------------------------------
+static bool meets(Span a, Span b) {
+  return a.file && a.file == b.file && a.at < b.at + b.n && b.at < a.at + a.n;
+}
+
+static bool same_place(Span a, Span b) { return a.file == b.file && a.at == b.at && a.n == b.n; }
+
+static bool has_slip(const Broken *k, Span span) {
+  for (uint32_t i = 0; i < k->slip.n; i++)
+    if (same_place(k->slip.at[i].span, span)) return true;
+  return false;
+}
+
+static bool has_news(const Body *b) {
+  const Diags *d = b->w->diags;
+  for (uint32_t i = b->trace->told; i < d->list.n; i++)
+    if (d->list.at[i].kind == DIAG_ERROR) return true;
+  return false;
+}
+
+typedef struct {
+  Id wire;
+  Span span;
+} Operand;
+typedef VEC(Operand) Operands;
+
+void trace_clash(Body *b, Axis left, Axis right) {
+  b->trace->clash[0] = left, b->trace->clash[1] = right;
+}
+
+static bool is_clash(Body *b, const Axis *axis, const Axis *clash) {
+  if (clash->decl) return axis->decl == clash->decl;
+  return clash->size && size_now(b->w, axis->size) == size_now(b->w, clash->size);
+}
+
+// The axes that clashed; all of the wire if that is not known.
+static void add_faulty(Body *b, Slip *s, Id wire, bool left, bool right) {
+  const Type *t = &b->d->wire.at[wire].type;
+  uint32_t before = s->wire.n;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if ((left && is_clash(b, &t->axis[i], &b->trace->clash[0])) ||
+        (right && is_clash(b, &t->axis[i], &b->trace->clash[1])))
+      vec_push(b->w->arena, &s->wire, (FaultyWire){wire, i + 1});
+  if (s->wire.n == before) vec_push(b->w->arena, &s->wire, (FaultyWire){wire, 0});
+}
+
+// What is written where the message points, or its note, is at fault.
+static void add_slip(Body *b, const Diag *e, Id box, const Operands *given) {
+  Slip s = {.span = e->span, .text = e->text, .box = box};
+  bool two = false;
+  for (uint32_t i = 0; given && i < given->n && e->note; i++)
+    two |= meets(given->at[i].span, e->note_span);
+  for (uint32_t i = 0; given && i < given->n; i++) {
+    bool here = meets(given->at[i].span, e->span),
+         there = e->note && meets(given->at[i].span, e->note_span);
+    if (here || there) add_faulty(b, &s, given->at[i].wire, !two || there, !two || here);
+  }
+  vec_push(b->w->arena, &b->trace->out->slip, s);
+}
+
+// Everything said since the last time is about this box; 0: about nothing that is drawn.
+static void tell(Body *b, Id box, const Operands *given) {
+  const Diags *d = b->w->diags;
+  for (; b->trace->told < d->list.n; b->trace->told++)
+    if (d->list.at[b->trace->told].kind == DIAG_ERROR)
+      add_slip(b, &d->list.at[b->trace->told], box, given);
+  memset(b->trace->clash, 0, sizeof b->trace->clash);
+}
+
+static Span broken_part(Body *b, const Node *n) {
+  const Node *name = n->kind == N_CALL ? n->kid[0] : n;
+  if (name->kind == N_AT) name = name->kid[0];
+  const Def *d = name->kind == N_NAME ? scope_find(b->env->scope, name->name) : NULL;
+  if (!d) return (Span){0};
+  if (d->kind == DEF_GIVEN) return b->in->program->given.at[d->given].node->span;
+  return d->node ? d->node->span : (Span){0};
+}
+
+// An error that is silent here was said elsewhere: in this part, in a use of it, or where what it
+// names is declared.
+static void tell_old(Body *b, const Node *n, Id box, const Operands *given) {
+  const Diags *d = b->trace->said;
+  Span declared = broken_part(b, n);
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Diag *e = &d->list.at[i];
+    if (e->kind != DIAG_ERROR || has_slip(b->trace->out, e->span)) continue;
+    if (!meets(e->span, n->span) && !(e->note && same_place(e->note_span, n->span)) &&
+        !meets(e->span, declared))
+      continue;
+    add_slip(b, e, box, given);
+    return;
+  }
+}
+
+// -- boxes for what could not be done -------------------------------------------------------------
+enum { MOST = 64 }; // wires that one part of a text is seen to be given
+
+static void add_operand(Body *b, Operands *o, Id wire, Span span) {
+  if (o->n == MOST) return;
+  for (uint32_t i = 0; i < o->n; i++)
+    if (o->at[i].wire == wire && same_place(o->at[i].span, span)) return;
+  if (wire) vec_push(b->w->arena, o, (Operand){wire, span});
+}
+
+static void add_leaves(Body *b, Operands *o, const X *x, Span span) {
+  if (!x) return;
+  if (x->kind == X_WIRE) add_operand(b, o, x->wire, span);
+  for (uint32_t i = 0; x->kind == X_WIRE && i < x->nlabel; i++) add_leaves(b, o, x->label[i], span);
+  for (uint32_t i = 0; x->kind == X_FN && i < fn_rows[x->fn].arity; i++)
+    add_leaves(b, o, x->arg[i], span);
+}
+
+// Indices of an equation have no sizes before it is complete: then the wires that are read stand
+// for the value.
+static void add_value(Body *b, Operands *o, const Value *v, Span span) {
+  for (uint32_t i = 0; i < v->n; i++) {
+    Val one = v->at[i];
+    if (one.error)
+      add_operand(b, o, one.ghost, span);
+    else if (one.indexed)
+      add_leaves(b, o, one.x, span);
+    else if (!one.literal)
+      add_operand(b, o, val_to_wire(b, &one, 0), span);
+  }
+}
+
+static Id unknown_box(Body *b, const char *word, const Operands *o, const Type *out, Span span) {
+  World *w = b->w;
+  Diagram *callee = diagram_new(w, name_from(w->names, word));
+  Ids in = {0};
+  for (uint32_t i = 0; i < o->n; i++) {
+    vec_push(w->arena, &in, o->at[i].wire);
+    diagram_input(w, callee, b->d->wire.at[o->at[i].wire].type, 0, 0);
+  }
+  diagram_output(w, callee, diagram_wire(w, callee, out ? *out : (Type){0}, 0, 0));
+  Id wire = box_call(w, b->d, callee, in.at, in.n, origin_at(b, span));
+  b->d->wire.at[wire].type = out ? *out : (Type){0};
+  vec_push(w->arena, &b->trace->out->unknown, b->d->wire.at[wire].box);
+  return wire;
+}
+
+// How a part is written, in a word.
+static const char *word_of(Body *b, const Node *n) {
+  World *w = b->w;
+  switch (n->kind) {
+  case N_NAME:
+  case N_NEXT: return name_text(w->names, n->name);
+  case N_CALL:
+  case N_OVER:
+  case N_PAREN: return n->nkid ? word_of(b, n->kid[0]) : "";
+  case N_AT: return word_of(b, n->kid[0]);
+  case N_SUM: return n->op && n->op[0] == '-' ? "−" : "+";
+  case N_RUN:
+  case N_PROD: return "×";
+  case N_POW: return "^";
+  case N_NEG: return "−";
+  case N_CMP: return n->op && n->op[0] == 'l' ? "≤" : n->op && n->op[0] == 'g' ? "≥" : n->op;
+  case N_WHEN: return "when";
+  case N_NOT: return "not";
+  case N_AND: return "and";
+  case N_OR: return "or";
+  default: return "";
+  }
+}
+
+static bool wants_ghost(const Value *v) {
+  for (uint32_t i = 0; i < v->n; i++)
+    if (v->at[i].error && !v->at[i].ghost) return true;
+  return false;
+}
+
+// The last box takes the place of the one before it, which nobody has read. The wire that comes
+// out.
+static Id put_in_place(Body *b, Id old) {
+  Box *from = &b->d->box.at[old + 1], *to = &b->d->box.at[old];
+  Ids *unknown = &b->trace->out->unknown;
+  to->op = from->op, to->callee = from->callee;
+  to->in = from->in, to->nin = from->nin;
+  to->nout = 1;
+  b->d->box.n--, b->d->wire.n--;
+  unknown->at[unknown->n - 1] = old;
+  return to->out[0];
+}
+
+// A value with a type, of which something was said: it comes out of the box all the same.
+static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, Span span) {
+  if (v->n != 1 || v->at[0].error || v->at[0].literal || v->at[0].indexed) return false;
+  val_settle(b, &v->at[0]);
+  Id made = val_is_plain(b, &v->at[0]) ? b->d->wire.at[v->at[0].x->wire].box : 0;
+  if (made && b->d->box.at[made].op == OP_call) { // the box is there: it stands for itself
+    vec_push(b->w->arena, &b->trace->out->unknown, made);
+    tell(b, made, o);
+    return true;
+  }
+  Type t = v->at[0].type;
+  Id old = v->at[0].x->kind == X_WIRE ? v->at[0].x->wire : 0;
+  bool last = made && made + 1 == b->d->box.n && b->d->wire.at[old].port == 0;
+  for (uint32_t i = 0; i < o->n; i++) last &= o->at[i].wire != old; // then it is read
+  Id wire = unknown_box(b, word, o, &t, span);
+  if (last) wire = put_in_place(b, made);
+  v->at[0] = val_wire(b, wire, span);
+  tell(b, b->d->wire.at[wire].box, o);
+  return true;
+}
+
+static Value mended(Body *b, const Node *n, const char *word, Operands *o, Value v, Span span) {
+  bool news = has_news(b);
+  if (wants_ghost(&v)) {
+    Id wire = unknown_box(b, word, o, NULL, span), box = b->d->wire.at[wire].box;
+    bool follows = false;
+    for (uint32_t i = 0; i < o->n; i++) follows |= !b->d->wire.at[o->at[i].wire].type.base;
+    if (news)
+      tell(b, box, o);
+    else if (!follows)
+      tell_old(b, n, box, o);
+    return value_one(b, val_ghost(wire, span));
+  }
+  if (news && v.n == 1) {
+    v.at = arena_copy(b->w->arena, v.at, sizeof(Val));
+    typed_again(b, &v, word, o, span);
+  }
+  return v;
+}
+
+// x[i j] is read where it is written with its brackets.
+static Span whole_read(const Node *n, Span name) {
+  if (n->kind == N_AT && same_place(n->kid[0]->span, name)) return n->span;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    Span s = n->kid[i] ? whole_read(n->kid[i], name) : name;
+    if (!same_place(s, name)) return s;
+  }
+  return name;
+}
+
+// What failed before it looked at its parts was given the wires that its text names.
+static void add_text(Body *b, Env *env, const Node *n, Operands *o) {
+  Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  if (bind && bind->kind == BIND_VALUE) add_value(b, o, &bind->value, n->span);
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) add_text(b, env, n->kid[i], o);
+}
+
+// -- the hooks ------------------------------------------------------------------------------------
+uint32_t trace_begin(Body *b) { return b->trace->seen.n; }
+
+Value trace_value(Body *b, Env *env, const Node *n, uint32_t mark, Value v, bool whole) {
+  const char *word = whole ? "" : word_of(b, n);
+  Trace *t = b->trace;
+  const Value *only = t->seen.n == mark + 1 ? &t->seen.at[mark].value : NULL;
+  bool news = has_news(b);
+  if (only && whole && !news && wants_ghost(&v) && only->n == 1 && only->at[0].ghost) {
+    v = *only; // an equation is nothing in itself
+  } else if (wants_ghost(&v) || news) {
+    Operands o = {0};
+    for (uint32_t i = mark; i < t->seen.n && o.n < MOST; i++)
+      add_value(b, &o, &t->seen.at[i].value, whole_read(n, t->seen.at[i].span));
+    if (mark == t->seen.n) add_value(b, &o, &v, n->span);
+    if (!o.n && n->kind != N_NAME) add_text(b, env, n, &o);
+    v = mended(b, n, word, &o, v, n->span);
+  }
+  t->seen.n = mark;
+  vec_push(b->w->arena, &t->seen, (Seen){n->span, v});
+  Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  if (bind && bind->kind == BIND_VALUE && wants_ghost(&bind->value)) bind->value = v; // said once
+  return v;
+}
+
+bool trace_follows(const Value *args) {
+  for (uint32_t i = 0; i < args->n; i++)
+    if (args->at[i].error) return true;
+  return false;
+}
+
+Value trace_apply(Body *b, const Node *box, uint32_t mark, Value args, Value v) {
+  b->trace->seen.n = mark;
+  if (!wants_ghost(&v) && !has_news(b)) return v;
+  Operands o = {0};
+  for (uint32_t i = 0; i < args.n; i++)
+    add_value(b, &o, &(Value){1, &args.at[i], NULL}, args.at[i].span);
+  return mended(b, box, word_of(b, box), &o, v, box->span);
+}
+
+// Several names for what failed: each gets a wire of its own.
+Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
+  World *w = b->w;
+  Value out = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
+  Operands o = {0};
+  add_value(b, &o, &v, span);
+  Id first = v.n == 1 && v.at[0].error ? v.at[0].ghost : 0;
+  if (!first || !b->d->wire.at[first].box) { // an input has no parts
+    first = unknown_box(b, "", &o, NULL, span);
+    tell(b, b->d->wire.at[first].box, &o);
+  }
+  Id box = b->d->wire.at[first].box;
+  out.at[0] = val_ghost(first, span);
+  for (uint32_t i = 1; i < n; i++) {
+    Id wire = diagram_wire(w, b->d, (Type){0}, 0, origin_at(b, span));
+    Box *from = &b->d->box.at[box];
+    Id *all = NEW_ARRAY(w->arena, Id, from->nout + 1);
+    if (from->nout) memcpy(all, from->out, from->nout * sizeof(Id));
+    all[from->nout] = wire;
+    b->d->wire.at[wire].box = box, b->d->wire.at[wire].port = from->nout++;
+    from->out = all;
+    out.at[i] = val_ghost(wire, span);
+  }
+  return out;
+}
+
+void trace_statement(Body *b) {
+  b->trace->seen.n = 0;
+  tell(b, 0, NULL);
+}
+
+// Everything said since the last time is about what comes out.
+static void tell_end(Body *b, const Operands *o) {
+  uint32_t before = b->trace->out->slip.n;
+  tell(b, 0, o);
+  for (uint32_t i = before; i < b->trace->out->slip.n; i++) b->trace->out->slip.at[i].end = true;
+}
+
+void trace_result_types(Body *b) {
+  b->want = (Types){0};
+  tell_end(b, NULL);
+}
+
+void trace_results(Body *b, Value v, bool fits) {
+  Operands o = {0};
+  if (!fits) b->d->out.n = 0;
+  for (uint32_t i = 0; i < v.n; i++) {
+    Span span = v.at[i].span;
+    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
+    if (fits)
+      add_operand(b, &o, b->d->out.at[i], span);
+    else
+      add_value(b, &o, &(Value){1, &v.at[i], NULL}, span);
+  }
+  for (uint32_t i = 0; i < o.n && !fits; i++) diagram_output(b->w, b->d, o.at[i].wire);
+  tell_end(b, &o);
+}
+
+Value trace_nothing(Body *b, Value args, Span span) {
+  Operands o = {0};
+  add_value(b, &o, &args, span);
+  Id wire = unknown_box(b, name_text(b->w->names, b->d->name), &o, NULL, span);
+  tell(b, b->d->wire.at[wire].box, &o);
+  return value_one(b, val_ghost(wire, span));
+}
+
+void trace_no_result(Body *b) {
+  Operands none = {0};
+  Id wire = unknown_box(b, "return", &none, NULL, (Span){0});
+  tell(b, b->d->wire.at[wire].box, &none);
+  diagram_output(b->w, b->d, wire);
+}
+
+// -- one box, one side ----------------------------------------------------------------------------
+typedef struct { // what is put aside while a trace is made
+  Diags *diags;
+  uint32_t open;
+  uint32_t diagrams; // that there were before
+  bool training;
+} Aside;
+
+static Trace *trace_new(Infer *in, Aside *aside) {
+  World *w = in->w;
+  Trace *t = NEW(w->arena, Trace);
+  t->out = NEW(w->arena, Broken);
+  t->said = w->diags;
+  t->told = 1;
+  *aside = (Aside){w->diags, in->open.n, w->diagram.n, in->training};
+  w->diags = diags_new(w->arena, w->sources);
+  return t;
+}
+
+// What the program was not told when it was checked, nobody is told.
+static void drop_unsaid(Trace *t) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->out->slip.n; i++) {
+    const Slip *s = &t->out->slip.at[i];
+    bool said = false;
+    for (uint32_t k = 1; k < t->said->list.n && !said; k++)
+      said = same_place(t->said->list.at[k].span, s->span) ||
+             strcmp(t->said->list.at[k].text, s->text) == 0;
+    if (said) t->out->slip.at[n++] = *s;
+  }
+  t->out->slip.n = n;
+}
+
+static Broken *trace_end(Infer *in, Trace *t, Body *b, const Aside *aside) {
+  World *w = in->w;
+  if (b) tell(b, 0, NULL);
+  t->out->diagram = b ? b->d : NULL;
+  w->diags = aside->diags;
+  in->open.n = aside->open;
+  in->training = aside->training;
+  drop_unsaid(t);
+  for (Id i = aside->diagrams; i < w->diagram.n; i++) diagram_zonk(w, w->diagram.at[i]);
+  return t->out;
+}
+
+// What was said of this part of the text and has no slip yet.
+static void add_rest(Infer *in, Broken *k, Span span) {
+  const Diags *d = in->w->diags;
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Diag *e = &d->list.at[i];
+    if (e->kind == DIAG_ERROR && meets(e->span, span) && !has_slip(k, e->span))
+      vec_push(in->w->arena, &k->slip, (Slip){.span = e->span, .text = e->text});
+  }
+}
+
+// The inputs as the header has them; one whose type is wrong has none.
+static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
+  Inputs in = {NEW_ARRAY(b->w->arena, Type, formals->n + 1), formals->n};
+  for (uint32_t i = 0; i < formals->n; i++) {
+    Types t = {0};
+    const Formal *f = &formals->at[i];
+    if (f->fixed)
+      in.in[i] = f->known;
+    else if (f->type && types_eval(b, to, f->type, true, &t, NULL) && t.n == 1)
+      in.in[i] = t.at[0];
+  }
+  return in;
+}
+
+// From a declaration to the next one: what could not be read at its end belongs to it.
+static Span whole_text(Infer *in, const Def *d) {
+  const Node *tree = d->scope->tree;
+  Span s = d->node->span;
+  uint32_t end = in->w->sources->file.at[s.file].n;
+  for (uint32_t i = 0; i < tree->nkid; i++) {
+    uint32_t at = tree->kid[i]->span.at;
+    if (at > s.at && at < end) end = at;
+  }
+  if (end > s.at + s.n) s.n = end - s.at;
+  return s;
+}
+
+// All that is known is its name.
+static Broken *broken_name(Infer *in, Def *d) {
+  Aside aside;
+  Trace *t = trace_new(in, &aside);
+  Body *b = body_new(in, d->name);
+  b->trace = t;
+  Value v = trace_nothing(b, (Value){0}, d->span);
+  trace_results(b, v, false);
+  return trace_end(in, t, b, &aside);
+}
+
+// What is wrong with the header is wrong with the input that it speaks of.
+static void blame_inputs(Broken *k, Body *b, const Formals *formals) {
+  for (uint32_t i = 0; i < k->slip.n; i++)
+    for (uint32_t f = 0; f < formals->n && f < b->d->in.n && !k->slip.at[i].box; f++) {
+      const Formal *x = &formals->at[f];
+      Id wire = b->d->in.at[f];
+      if (!b->d->wire.at[wire].type.base && x->type && meets(k->slip.at[i].span, x->type->span))
+        vec_push(b->w->arena, &k->slip.at[i].wire, (FaultyWire){wire, 0});
+    }
+}
+
+static Broken *broken_def(Infer *in, Def *d) {
+  Aside aside;
+  Trace *t = trace_new(in, &aside);
+  Body *b = NEW(in->w->arena, Body);
+  *b = (Body){.in = in, .w = in->w, .generic = true};
+  Header h = header_of(d);
+  Env *env = env_new(in, NULL, d->scope, b);
+  Call c = {.b = b, .env = env, .def = d, .h = &h, .span = d->span, .trace = t};
+  c.to = env_new(in, NULL, h.scope, NULL);
+  Formals formals = {0};
+  bool good = true;
+  bind_options(b, env, d, &h, NULL, c.to, true, d->span);
+  header_formals(b, c.to, &h, &formals, &good);
+  if (is_learner(d) && d->refined && d->node->kid[2] && !formals.n) {
+    Header declared = h;
+    declared.params = d->node->kid[2];
+    header_formals(b, c.to, &declared, &formals, &good);
+  }
+  if (!good && h.params) { // each for itself
+    formals.n = 0;
+    for (uint32_t i = 0; i < h.params->nkid; i++) {
+      const Node *p = h.params->kid[i];
+      vec_push(in->w->arena, &formals,
+               (Formal){.type = p->nkid ? p->kid[0] : NULL, .name = p->name, .span = p->name_span});
+    }
+  }
+  Types types = {0};
+  if (!formals.n && h.body && h.body->kind != N_BLOCK && box_formals(b, c.to, h.body, &types))
+    for (uint32_t i = 0; i < types.n; i++)
+      vec_push(in->w->arena, &formals,
+               (Formal){.known = types.at[i], .fixed = true, .span = d->span});
+  Inputs inputs = inputs_of(b, c.to, &formals);
+  b->trace = t;
+  tell(b, 0, NULL);
+  b->trace = NULL;
+  Body *made = instance_body(&c, &formals, &inputs, &good);
+  blame_inputs(t->out, made, &formals);
+  return trace_end(in, t, made, &aside);
+}
+
+static Def *def_named(Infer *in, Program *p, const char *name) {
+  Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  return d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? d : NULL;
+}
+
+Broken *infer_broken(Infer *in, Program *p, const char *name) {
+  Def *d = def_named(in, p, name);
+  if (!d || !d->node) return NULL;
+  bool weight = d->kind == DEF_LEARNER && !learner_has_input(d);
+  Broken *k = weight ? NULL : broken_def(in, d);
+  if (!k || (!k->diagram->in.n && k->diagram->box.n < 2)) k = broken_name(in, d);
+  uint32_t before = k->slip.n;
+  add_rest(in, k, whole_text(in, d));
+  if (d->refined) add_rest(in, k, d->refined->span);
+  if (k->unknown.n == 1 && k->diagram->box.n == 2) // all of it is one box
+    for (uint32_t i = before; i < k->slip.n; i++) k->slip.at[i].box = k->unknown.at[0];
+  return k->slip.n || (k->unknown.n && !weight) ? k : NULL;
+}
+
+// The last declaration that begins before this place.
+static Def *def_before(Infer *in, Program *p, Span span) {
+  Def *best = NULL;
+  for (uint32_t i = 1; i < in->def.n; i++) {
+    Def *d = in->def.at[i];
+    if (d->scope == p->scope && d->node && d->node->span.file == span.file &&
+        d->node->span.at <= span.at && (!best || d->node->span.at >= best->node->span.at))
+      best = d;
+  }
+  return best;
+}
+
+static bool is_broken(Infer *in, Program *p, const Def *d) {
+  const char *name = name_text(in->w->names, d->name);
+  if (d->scope != p->scope || def_named(in, p, name) != d) return false;
+  Broken *k = infer_broken(in, p, name);
+  return k && k->slip.n;
+}
+
+const char *infer_first_broken(Infer *in, Program *p) {
+  enum { TRIED = 100 };
+  const Diags *d = in->w->diags;
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Def *x = d->list.at[i].kind == DIAG_ERROR ? def_before(in, p, d->list.at[i].span) : NULL;
+    if (x && is_broken(in, p, x)) return name_text(in->w->names, x->name);
+  }
+  uint32_t tried = 0; // errors elsewhere, as in a constant, that boxes feel
+  for (uint32_t i = 1; i < in->def.n && tried < TRIED; i++) {
+    tried += in->def.at[i]->scope == p->scope;
+    if (is_broken(in, p, in->def.at[i])) return name_text(in->w->names, in->def.at[i]->name);
+  }
+  return NULL;
+}
+
+static Broken *broken_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+  Aside aside;
+  Trace *t = trace_new(in, &aside);
+  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
+  b->trace = t;
+  Value v = eval_alone(b, b->env, expr);
+  goal_outputs(b, v, fields);
+  trace_results(b, v, false);
+  Broken *k = trace_end(in, t, b, &aside);
+  for (uint32_t i = 0; i < b->d->out.n; i++) {
+    const Type *type = &b->d->wire.at[b->d->out.at[i]].type;
+    vec_push(in->w->arena, &k->end, type->base ? own_text(in->w, type) : "?");
+  }
+  return k;
+}
+
+BrokenGoal infer_broken_goal(Infer *in, Program *p, const Goal *goal) {
+  const Diags *d = in->w->diags;
+  const Node *claim = goal->node->kid[0];
+  bool two = claim->kind == N_EQUAL, one = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE;
+  BrokenGoal g = {0};
+  g.left = broken_side(in, p, two || one ? claim->kid[0] : claim, &g.fields[0]);
+  if (two) g.right = broken_side(in, p, claim->kid[1], &g.fields[1]);
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    const Diag *e = &d->list.at[i];
+    if (e->kind != DIAG_ERROR || !meets(e->span, goal->node->span) || has_slip(g.left, e->span) ||
+        (two && has_slip(g.right, e->span)))
+      continue;
+    vec_push(in->w->arena, &g.slip, (Slip){.span = e->span, .text = e->text});
+    if (!meets(e->span, claim->span)) continue;
+    g.left->ends = true;
+    if (two) g.right->ends = true;
+  }
+  return g;
+}

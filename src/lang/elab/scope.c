@@ -1,0 +1,252 @@
+// Names. A file has one scope; it sees its own declarations, then those of the files it uses, then
+// the library. Inside a body, environments nest: options, sizes, wires, loop variables.
+#include "lang/elab/elab_own.h"
+
+#include <stdlib.h>
+
+enum { PATH_LIMIT = 4000 };
+
+// -- files ----------------------------------------------------------------------------------------
+static Def *scope_own(const Scope *s, Name name) {
+  Id id = table_get(s->names, &name, sizeof name);
+  return id ? s->in->def.at[id] : NULL;
+}
+
+Def *scope_find(Scope *s, Name name) {
+  Def *d = scope_own(s, name);
+  for (uint32_t i = s->uses.n; !d && i-- > 0;) d = scope_own(s->uses.at[i], name);
+  if (!d && s->library) d = scope_own(s->library, name);
+  return d;
+}
+
+static const char *kind_word(DefKind kind) {
+  static const char *const word[] = {"an axis",      "a constant", "a space",
+                                     "a box",        "a learner",  "a stale copy",
+                                     "an optimiser", "given",      "a learning diagram",
+                                     "a machine"};
+  return word[kind];
+}
+
+Def *def_new(Infer *in, DefKind kind, Name name, Span span, Scope *s, const Node *node) {
+  Def *d = NEW(in->w->arena, Def);
+  *d = (Def){.kind = kind, .name = name, .span = span, .scope = s, .node = node, .id = in->def.n};
+  vec_push(in->w->arena, &in->def, d);
+  return d;
+}
+
+// `key` is what it is called in this scope, `name` what it is called elsewhere.
+Def *scope_add(Scope *s, DefKind kind, Name key, Name name, Span span, const Node *node) {
+  Infer *in = s->in;
+  if (!key) return NULL;
+  Def *old = scope_own(s, key), *d = def_new(in, kind, name, span, s, node);
+  if (old && !s->library && kind == DEF_BOX &&
+      old->kind == DEF_BOX) { // the library may give a box several headers
+    while (old->overload) old = old->overload;
+    old->overload = d;
+    return d;
+  }
+  if (old) {
+    Id e = diag_error(in->w->diags, span, "`%s` is declared twice: here as %s",
+                      name_text(in->w->names, key), kind_word(kind));
+    diag_note(in->w->diags, e, old->span, "and here as %s", kind_word(old->kind));
+    d->broken = true;
+    return d;
+  }
+  table_put(s->names, &key, sizeof key, d->id);
+  return d;
+}
+
+void scope_put(Scope *s, Name key, const Def *d) { table_put(s->names, &key, sizeof key, d->id); }
+
+void scope_alias(Scope *s, Name key, const Def *d) {
+  if (!scope_own(s, key)) scope_put(s, key, d);
+}
+
+static Def *add(Scope *s, DefKind kind, Name name, Span span, const Node *node) {
+  return scope_add(s, kind, name, name, span, node);
+}
+
+static void add_each(Scope *s, const Node *n, DefKind kind) {
+  for (uint32_t i = 0; i < n->nkid; i++)
+    add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
+}
+
+static void add_learners(Scope *s, const Node *n) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *names = n->kid[i]->kid[0];
+    for (uint32_t k = 0; k < names->nkid; k++)
+      add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
+  }
+}
+
+static void use_file(Scope *s, const Node *n) {
+  Infer *in = s->in;
+  const char *path = path_join(in->w->arena, s->path, n->text);
+  if (strlen(path) > PATH_LIMIT) {
+    diag_error(in->w->diags, n->span, "this path is longer than %d bytes", PATH_LIMIT);
+    return;
+  }
+  Id known = table_get(in->scopes, path, strlen(path));
+  if (known) {
+    vec_push(in->w->arena, &s->uses, in->scope.at[known - 1]);
+    return;
+  }
+  FileText f = file_read(in->w->arena, path, TEXT_LIMIT);
+  if (!f.text) {
+    diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s",
+               path, f.error);
+    s->lost = true;
+    return;
+  }
+  Scope *used = scope_load(in, path, f.text, f.n, s->library);
+  vec_push(in->w->arena, &s->uses, used);
+}
+
+static void scope_declare(Scope *s, const Node *n) {
+  switch (n->kind) {
+  case N_USE: use_file(s, n); break;
+  case N_AXES: add_each(s, n, DEF_AXIS); break;
+  case N_CONSTS: add_each(s, n, DEF_CONST); break;
+  case N_SPACE: add(s, DEF_SPACE, n->name, n->name_span, n); break;
+  case N_BOX: add(s, DEF_BOX, n->name, n->name_span, n); break;
+  case N_LEARN: add_learners(s, n); break;
+  case N_STALE: add(s, DEF_STALE, n->name, n->name_span, n); break;
+  case N_OPTIMISER: add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
+  case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  case N_MACHINE: add(s, DEF_MACHINE, n->name, n->name_span, n); break;
+  case N_DIAGRAM: add(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
+  case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
+    for (uint32_t i = 0; i < n->nkid; i++) {
+      if (scope_own(s, n->kid[i]->name)) continue;
+      Node *empty = NEW(s->in->w->arena, Node); // a box without anything
+      *empty = (Node){
+          .kind = N_BOX, .span = n->span, .nkid = 4, .kid = NEW_ARRAY(s->in->w->arena, Node *, 4)};
+      Def *d = add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
+      if (d) d->broken = true;
+    }
+    break;
+  default: break;
+  }
+}
+
+void scope_fill(Scope *s, const Node *tree) {
+  for (uint32_t i = 0; i < tree->nkid; i++) scope_declare(s, tree->kid[i]);
+}
+
+Scope *scope_load(Infer *in, const char *path, const char *text, size_t n, Scope *library) {
+  Scope *s = NEW(in->w->arena, Scope);
+  s->in = in;
+  s->path = path;
+  s->library = library;
+  s->names = table_new(in->w->arena);
+  s->file = source_add(in->w->sources, path, text, n);
+  in->work_limit += n;
+  vec_push(in->w->arena, &in->scope, s);
+  table_put(in->scopes, path, strlen(path), in->scope.n);
+  s->tree = parse(&in->front, s->file);
+  scope_fill(s, s->tree);
+  return s;
+}
+
+// -- environments ---------------------------------------------------------------------------------
+Env *env_new(Infer *in, Env *outer, Scope *scope, Body *body) {
+  Env *e = NEW(in->w->arena, Env);
+  e->outer = outer;
+  e->scope = scope;
+  e->body = body;
+  return e;
+}
+
+// The file's own level: one for all who speak of its boxes.
+Env *scope_env(Scope *s) {
+  if (!s->env) s->env = env_new(s->in, NULL, s, NULL);
+  return s->env;
+}
+
+Binding *env_find(Env *e, Name name) {
+  for (; e; e = e->outer) {
+    Id id = e->names ? table_get(e->names, &name, sizeof name) : 0;
+    if (id) return &e->binding.at[id - 1];
+  }
+  return NULL;
+}
+
+Binding *env_bind(Env *e, Name name, Binding binding) {
+  Arena *a = e->scope->in->w->arena;
+  if (!e->names) e->names = table_new(a);
+  if (binding.kind == BIND_LOOP) e->turn = ++e->scope->in->turns;
+  Id old = table_get(e->names, &name, sizeof name);
+  if (old) { // the same name once more, as in a loop
+    e->binding.at[old - 1] = binding;
+    return &e->binding.at[old - 1];
+  }
+  vec_push(a, &e->binding, binding);
+  table_put(e->names, &name, sizeof name, e->binding.n);
+  return &e->binding.at[e->binding.n - 1];
+}
+
+// -- names that are not there ---------------------------------------------------------------------
+enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
+
+typedef VEC(const char *) Texts;
+
+// Which declarations could have been meant where such a thing is wanted.
+static uint32_t kinds_for(const char *wanted) {
+  if (strcmp(wanted, "box") == 0) return 1u << DEF_BOX | 1u << DEF_LEARNER | 1u << DEF_STALE;
+  if (strcmp(wanted, "learner") == 0) return 1u << DEF_LEARNER | 1u << DEF_STALE;
+  if (strcmp(wanted, "size") == 0) return 1u << DEF_AXIS | 1u << DEF_CONST;
+  if (strcmp(wanted, "type or space") == 0) return 1u << DEF_SPACE;
+  if (strcmp(wanted, "learning diagram") == 0) return 1u << DEF_DIAGRAM;
+  if (strcmp(wanted, "machine") == 0) return 1u << DEF_MACHINE | 1u << DEF_BOX | 1u << DEF_LEARNER;
+  if (strncmp(wanted, "optimiser", 9) == 0) return 1u << DEF_OPTIMISER;
+  return 1u << DEF_GIVEN | 1u << DEF_CONST | 1u << DEF_AXIS | 1u << DEF_LEARNER | 1u << DEF_STALE;
+}
+
+static bool binding_fits(const Binding *bind, uint32_t kinds) {
+  if (kinds & (1u << DEF_OPTIMISER | 1u << DEF_SPACE | 1u << DEF_DIAGRAM)) return false;
+  if (kinds & 1u << DEF_GIVEN) return true; // a value: nearly everything is one
+  if (kinds & 1u << DEF_BOX)
+    return bind->kind == BIND_LEARNER || (bind->kind == BIND_OPTION && !bind->has_number);
+  return kinds & 1u << DEF_AXIS && bind->kind != BIND_VALUE && bind->kind != BIND_LEARNER &&
+         bind->kind != BIND_STATE;
+}
+
+static void collect_names(const Scope *s, uint32_t kinds, Texts *out) {
+  World *w = s->in->w;
+  for (uint32_t i = 0; i < table_count(s->names); i++) {
+    const Def *d = s->in->def.at[table_value(s->names, i)];
+    if (kinds & 1u << d->kind) vec_push(w->arena, out, name_text(w->names, d->name));
+  }
+}
+
+void unknown_name(Body *b, Env *env, const Node *n, const char *wanted) {
+  World *w = b->w;
+  Texts all = {0};
+  Scope *s = env->scope;
+  uint32_t kinds = kinds_for(wanted);
+  if (s->lost) return; // it may stand in a file that could not be read
+  if (w->diags->errors >= HELP_LIMIT) {
+    diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here",
+               wanted, name_text(w->names, n->name));
+    return;
+  }
+  for (Env *e = env; e; e = e->outer)
+    for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
+      Name name;
+      memcpy(&name, table_key(e->names, i, NULL), sizeof name);
+      if (binding_fits(&e->binding.at[table_value(e->names, i) - 1], kinds))
+        vec_push(w->arena, &all, name_text(w->names, name));
+    }
+  collect_names(s, kinds, &all);
+  for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i], kinds, &all);
+  if (s->library) collect_names(s->library, kinds, &all);
+  uint32_t nb;
+  const char *const *builtin = builtin_names(&nb);
+  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < nb; i++) vec_push(w->arena, &all, builtin[i]);
+  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
+    vec_push(w->arena, &all, fn_rows[i].name);
+  const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
+  Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
+                    "there is no %s `%s` here", wanted, name_text(w->names, n->name));
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}

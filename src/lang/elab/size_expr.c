@@ -1,0 +1,594 @@
+// Sizes, axes and types from their text, and what can be decided before anything runs.
+#include "lang/learning/learning_own.h"
+#include "lang/elab/partial_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// -- agreeing -------------------------------------------------------------------------------------
+// Two sizes must be the same. What cannot be decided yet is kept, and looked at again at the end.
+bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const char *what) {
+  SizeAnswer answer = size_equate(b->w, left, right, b->generic);
+  if (answer == SIZES_CLASH) {
+    if (b->trace) trace_clash(b, (Axis){.size = left}, (Axis){.size = right});
+    return false;
+  }
+  if (answer == SIZES_OPEN && !b->generic)
+    vec_push(b->w->arena, &b->in->open, (Open){left, right, span, other, what});
+  return true;
+}
+
+// -- axes declared in the file --------------------------------------------------------------------
+static const char *set_value(Infer *in, Name name) {
+  const char *text = name_text(in->w->names, name);
+  Id id = table_get(in->sets, text, strlen(text));
+  return id ? in->set_value.at[id - 1] : NULL;
+}
+
+static Size size_from_text(Infer *in, const char *text) {
+  char *end;
+  long long v = strtoll(text, &end, 10);
+  return *end || v <= 0 ? 0 : size_of(in->w, v);
+}
+
+static Body *body_for_sizes(Infer *in) {
+  Body *b = NEW(in->w->arena, Body);
+  b->in = in;
+  b->w = in->w;
+  return b;
+}
+
+Size axis_size(Infer *in, Def *d) {
+  World *w = in->w;
+  if (d->size) return d->size;
+  const char *set = d->scope->library && d->scope == in->scope.at[in->scope.n > 1 ? 1 : 0]
+                        ? set_value(in, d->name)
+                        : NULL;
+  if (set) {
+    d->size = size_from_text(in, set);
+    if (!d->size)
+      diag_error(w->diags, d->span, "`--set %s=%s`: a size is a whole number above 0",
+                 name_text(w->names, d->name), set);
+  } else if (d->busy) {
+    diag_error(w->diags, d->span, "the size of axis %s depends on itself",
+               name_text(w->names, d->name));
+  } else if (in->chain >= CHAIN_LIMIT) {
+    diag_error(w->diags, d->span, "the size of axis %s is reached through more than %d others",
+               name_text(w->names, d->name), CHAIN_LIMIT);
+  } else if (d->node->nkid && d->node->kid[0]) {
+    d->busy = true;
+    in->chain++;
+    Body *b = body_for_sizes(in);
+    d->size = size_eval(b, env_new(in, NULL, d->scope, b), d->node->kid[0], false);
+    in->chain--;
+    d->busy = false;
+    int64_t v;
+    double number;
+    if (d->size && size_too_large(w, d->size)) {
+      diag_error(w->diags, d->node->kid[0]->span, "this size is too large");
+      d->size = 0;
+    }
+    if (d->size && size_number(w, d->size, &number) && (!size_value(w, d->size, &v) || v <= 0)) {
+      diag_error(w->diags, d->node->kid[0]->span,
+                 "an axis has a whole number of places, at least 1; this is %s",
+                 size_text(w, d->size));
+      d->size = 0;
+    }
+  }
+  if (!d->size) d->size = size_var(w, d->name, VAR_AXIS, d->span);
+  return d->size;
+}
+
+// -- sizes ----------------------------------------------------------------------------------------
+static Size const_size(Body *b, Def *d) {
+  const Node *value = d->node->kid[2];
+  const char *set = set_value(b->in, d->name);
+  double k;
+  if (set) return size_from_text(b->in, set);
+  if (d->busy) return 0;
+  d->busy = true;
+  Body *own = body_for_sizes(b->in);
+  b->in->chain++;
+  bool good = value && b->in->chain < CHAIN_LIMIT &&
+              static_number(own, env_new(b->in, NULL, d->scope, own), value, &k) && k == floor(k) &&
+              fabs(k) < 9e15;
+  b->in->chain--;
+  d->busy = false;
+  return good ? size_of(b->w, (int64_t)k) : 0;
+}
+
+static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
+  World *w = b->w;
+  Binding *bind = env_find(env, n->name);
+  if (bind) {
+    if (bind->size) return bind->size;
+    if (bind->kind == BIND_OPTION && bind->has_number && bind->number == floor(bind->number) &&
+        fabs(bind->number) < 9e15)
+      return size_of(w, (int64_t)bind->number);
+    if (bind->kind == BIND_VALUE || bind->kind == BIND_STATE) {
+      Id e = diag_error(w->diags, n->span, "`%s` is a wire; a size is wanted here",
+                        name_text(w->names, n->name));
+      diag_note(w->diags, e, bind->span, "`%s` comes from here", name_text(w->names, n->name));
+    } else {
+      diag_error(w->diags, n->span, "`%s` is not a size", name_text(w->names, n->name));
+    }
+    return 0;
+  }
+  Def *d = scope_find(env->scope, n->name);
+  if (d && d->kind == DEF_AXIS) {
+    d->used = true;
+    return axis_size(b->in, d);
+  }
+  if (d && d->kind == DEF_CONST) {
+    Size s = d->broken ? 0 : const_size(b, d);
+    if (s || d->broken) return s;
+    Id e = diag_error(w->diags, n->span, "`%s` is not a whole number, so it cannot be a size",
+                      name_text(w->names, n->name));
+    diag_note(w->diags, e, d->span, "declared here");
+    return 0;
+  }
+  if (declare) {
+    Size s = size_var(w, n->name, VAR_LOCAL, n->span);
+    env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = s, .span = n->span});
+    return s;
+  }
+  if (d && d->broken) return 0;
+  if (d) {
+    Id e = diag_error(w->diags, n->span, "`%s` is not a size", name_text(w->names, n->name));
+    diag_note(w->diags, e, d->span, "declared here");
+  } else
+    unknown_name(b, env, n, "size");
+  return 0;
+}
+
+static Size chain_size(Body *b, Env *env, const Node *n, bool declare) {
+  World *w = b->w;
+  Size s = size_eval(b, env, n->kid[0], declare);
+  for (uint32_t i = 1; s && i < n->nkid; i++) {
+    Size right = size_eval(b, env, n->kid[i], declare);
+    if (!right) return 0;
+    switch (n->op[i - 1]) {
+    case '+': s = size_add(w, s, right); break;
+    case '-': s = size_sub(w, s, right); break;
+    case '*': s = size_mul(w, s, right); break;
+    case '/': s = size_quotient(w, s, right); break;
+    default: s = size_floor(w, s, right); break;
+    }
+    if (!s) diag_error(w->diags, n->kid[i]->span, "division by a size of 0");
+  }
+  return s;
+}
+
+// size[k]: the length of an axis, where the bare name would be an index
+static Size sized_size(Body *b, Env *env, const Node *n, bool declare) {
+  const Node *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
+  if (n->kid[0]->kind == N_NAME && n->kid[0]->name == name_from(b->w->names, "size") && items &&
+      items->nkid == 1)
+    return size_eval(b, env, items->kid[0], declare);
+  diag_error(b->w->diags, n->span, "this is not a size");
+  return 0;
+}
+
+Size size_eval(Body *b, Env *env, const Node *n, bool declare) {
+  World *w = b->w;
+  Size left, right;
+  switch (n->kind) {
+  case N_NUM:
+    if (n->num == floor(n->num) && fabs(n->num) < 9.2e18) return size_of(w, (int64_t)n->num);
+    diag_error(w->diags, n->span,
+               n->num == floor(n->num) ? "this size is too large" : "a size is a whole number");
+    return 0;
+  case N_NAME: return name_size(b, env, n, declare);
+  case N_PAREN: return size_eval(b, env, n->kid[0], declare);
+  case N_GROUP:
+  case N_ITEMS:
+  case N_BRACKETS:
+    if (n->nkid == 1) return size_eval(b, env, n->kid[0], declare);
+    diag_error(w->diags, n->span, "one size is wanted here");
+    return 0;
+  case N_SUM:
+  case N_PROD: return chain_size(b, env, n, declare);
+  case N_NEG:
+    left = size_eval(b, env, n->kid[0], declare);
+    return left ? size_sub(w, size_of(w, 0), left) : 0;
+  case N_POW:
+    left = size_eval(b, env, n->kid[0], declare);
+    right = left ? size_eval(b, env, n->kid[1], declare) : 0;
+    return right ? size_power(w, left, right) : 0;
+  case N_AT: return sized_size(b, env, n, declare);
+  case N_ERROR: return 0;
+  case N_RANGE:
+    diag_error(w->diags, n->span,
+               "a size is wanted here, not a range; a run of axes has three dots, `...o`");
+    return 0;
+  default: diag_error(w->diags, n->span, "a size is wanted here"); return 0;
+  }
+}
+
+// -- axes and types -------------------------------------------------------------------------------
+static bool axis_sound(Body *b, Size s, Span span) {
+  int64_t v;
+  double number;
+  World *w = b->w;
+  if (size_too_large(w, s)) {
+    diag_error(w->diags, span, "this size is too large");
+    return false;
+  }
+  if (size_value(w, s, &v)) {
+    if (v > 0) return true;
+    diag_error(w->diags, span, "an axis has at least one place, but this size is %lld",
+               (long long)v);
+    return false;
+  }
+  if (size_number(w, s, &number)) {
+    Id e = diag_error(w->diags, span, "this size is a fraction, %s: `/` must divide exactly",
+                      size_text(w, s));
+    diag_help(w->diags, e, "`//` rounds down");
+    return false;
+  }
+  return true;
+}
+
+static Id axis_decl(Env *env, Name name) {
+  if (env_find(env, name)) return env_find(env, name)->decl;
+  Def *d = scope_find(env->scope, name);
+  return d && d->kind == DEF_AXIS ? d->id : 0;
+}
+
+// One item of a type's brackets: an axis, or several for ...s.
+static bool item_axes(Body *b, Env *env, const Node *n, bool declare, Axis *out, uint32_t *count) {
+  World *w = b->w;
+  if (n->kind == N_SPREAD) {
+    Binding *s = env_find(env, n->name);
+    if (!s && declare) { // checked for itself: one axis stands for all
+      Axis *one = NEW(w->arena, Axis);
+      *one = (Axis){.label = n->name, .size = size_var(w, n->name, VAR_LOCAL, n->span)};
+      s = env_bind(env, n->name,
+                   (Binding){.kind = BIND_SPREAD, .naxis = 1, .axis = one, .span = n->span});
+    }
+    if (!s || s->kind != BIND_SPREAD) {
+      diag_error(w->diags, n->span, "`...%s` is not a row of axes here",
+                 name_text(w->names, n->name));
+      return false;
+    }
+    for (uint32_t i = 0; i < s->naxis && *count < RANK_LIMIT; i++) out[(*count)++] = s->axis[i];
+    return true;
+  }
+  Axis a = {0};
+  if (n->kind == N_SIZED) {
+    a.label = n->name;
+    a.size = size_eval(b, env, n->kid[0], declare);
+    Binding *known = env_find(env, n->name);
+    if (a.size && declare && !known)
+      env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = a.size, .span = n->span});
+  } else if (n->kind == N_GROUP) {
+    Axis inner[RANK_LIMIT];
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n->nkid; i++)
+      for (uint32_t j = 0; j < n->kid[i]->nkid; j++)
+        if (!item_axes(b, env, n->kid[i]->kid[j], declare, inner, &k)) return false;
+    a.size = size_of(w, 1);
+    for (uint32_t i = 0; i < k; i++) a.size = size_mul(w, a.size, inner[i].size);
+  } else {
+    if (n->kind == N_NAME) a.label = n->name, a.decl = axis_decl(env, n->name);
+    a.size = size_eval(b, env, n, declare);
+  }
+  if (!a.size || !axis_sound(b, a.size, n->span)) return false;
+  if (*count == RANK_LIMIT) {
+    diag_error(w->diags, n->span, "more than %d axes", RANK_LIMIT);
+    return false;
+  }
+  out[(*count)++] = a;
+  return true;
+}
+
+uint32_t axes_eval(Body *b, Env *env, const Node *brackets, bool declare, Axis *out) {
+  uint32_t n = 0;
+  bool good = true;
+  for (uint32_t i = 0; brackets && i < brackets->nkid; i++) {
+    if (i == 1) {
+      Id e = diag_error(b->w->diags, brackets->span, "axes are separated by spaces");
+      diag_help(b->w->diags, e, "`R[28 28]`, not `R[28, 28]`");
+      return UINT32_MAX;
+    }
+    const Node *items = brackets->kid[i];
+    if (items->kind != N_ITEMS) {
+      diag_error(b->w->diags, items->span, "axes are wanted here");
+      return UINT32_MAX;
+    }
+    for (uint32_t k = 0; k < items->nkid; k++)
+      good &= item_axes(b, env, items->kid[k], declare, out, &n);
+  }
+  return good ? n : UINT32_MAX;
+}
+
+static bool label_type(Body *b, Env *env, const Node *base, bool declare, Type *t) {
+  World *w = b->w;
+  t->base = BASE_LABEL;
+  if (base->nkid == 1) {
+    t->count = size_eval(b, env, base->kid[0], declare);
+    return t->count && axis_sound(b, t->count, base->span);
+  }
+  Ids names = {0};
+  for (uint32_t i = 0; i < base->nkid; i++) {
+    if (base->kid[i]->kind != N_NAME) {
+      diag_error(w->diags, base->kid[i]->span,
+                 "labels are written by name: `{yes, no}`, or counted: `{10}`");
+      return false;
+    }
+    vec_push(w->arena, &names, base->kid[i]->name);
+  }
+  for (Id i = 1; i < w->label_names.n; i++) {
+    const Ids *old = &w->label_names.at[i];
+    if (old->n == names.n && memcmp(old->at, names.at, names.n * sizeof(Id)) == 0) t->names = i;
+  }
+  if (!t->names) {
+    vec_push(w->arena, &w->label_names, names);
+    t->names = w->label_names.n - 1;
+  }
+  t->count = size_of(w, base->nkid);
+  return true;
+}
+
+static bool space_types(Body *b, Def *d, Types *out) {
+  if (d->busy) {
+    diag_error(b->w->diags, d->span, "space %s is made of itself", name_text(b->w->names, d->name));
+    d->broken = true;
+  }
+  if (d->broken) return false;
+  uint32_t before = out->n;
+  bool good = b->in->chain < CHAIN_LIMIT;
+  if (!good)
+    diag_error(b->w->diags, d->span, "space %s is reached through more than %d others",
+               name_text(b->w->names, d->name), CHAIN_LIMIT);
+  d->busy = true;
+  b->in->chain++;
+  Body *own = body_for_sizes(b->in);
+  good = good &&
+         types_eval(own, env_new(b->in, NULL, d->scope, own), d->node->kid[0], false, out, NULL);
+  b->in->chain--;
+  d->busy = false;
+  if (good && out->n - before > WIRES_LIMIT) {
+    diag_error(b->w->diags, d->span, "space %s has more than %d wires",
+               name_text(b->w->names, d->name), WIRES_LIMIT);
+    good = false;
+  }
+  if (!good) d->broken = true;
+  return good;
+}
+
+static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *out,
+                       const Def **space) {
+  World *w = b->w;
+  const Node *base = n->kid[0];
+  const char *name = name_text(w->names, base->name);
+  Def *d = scope_find(env->scope, base->name);
+  if (d && d->kind == DEF_SPACE) {
+    d->used = true;
+    if (n->nkid > 1 && n->kid[1]) {
+      diag_error(w->diags, n->kid[1]->span, "space %s has its axes already", name);
+      return false;
+    }
+    if (space_is_index(b->in, d->scope, d->node->kid[0])) {
+      Id e = diag_error(w->diags, base->span, "space %s is a set of data, not a type", name);
+      diag_note(w->diags, e, d->span, "declared here");
+      return false;
+    }
+    if (space) *space = d;
+    return space_types(b, d, out);
+  }
+  if (strcmp(name, "R") != 0 && strcmp(name, "B") != 0) {
+    if (d && d->broken) return false;
+    if (d)
+      diag_error(w->diags, base->span, "`%s` is not a type", name);
+    else
+      unknown_name(b, env, base, "type or space");
+    return false;
+  }
+  if (n->nkid < 2 || !n->kid[1]) {
+    diag_error(w->diags, n->span,
+               "`%s` wants its axes: `%s[]` for one number, `%s[28 28]` for a table", name, name,
+               name);
+    return false;
+  }
+  Axis axis[RANK_LIMIT];
+  uint32_t rank = axes_eval(b, env, n->kid[1], declare, axis);
+  if (rank == UINT32_MAX) return false;
+  vec_push(w->arena, out, type_make(w, *name == 'R' ? BASE_R : BASE_BIT, rank, axis));
+  return true;
+}
+
+static bool type_eval(Body *b, Env *env, const Node *n, bool declare, Types *out,
+                      const Def **space) {
+  const Node *base = n->kid[0];
+  if (base->kind == N_TYPES) return types_eval(b, env, base, declare, out, NULL);
+  if (base->kind == N_NAME) return named_type(b, env, n, declare, out, space);
+  if (base->kind == N_LABELS) {
+    Type t = {0};
+    Axis axis[RANK_LIMIT];
+    bool good = label_type(b, env, base, declare, &t);
+    uint32_t rank = axes_eval(b, env, n->nkid > 1 ? n->kid[1] : NULL, declare, axis);
+    if (!good || rank == UINT32_MAX) return false;
+    t.rank = rank;
+    t.axis = arena_copy(b->w->arena, axis, rank * sizeof(Axis));
+    vec_push(b->w->arena, out, t);
+    return true;
+  }
+  if (base->kind != N_ERROR)
+    diag_error(b->w->diags, n->span, "a type is wanted here: `R[…]`, `{n}`, `B[…]` or a space");
+  return false;
+}
+
+bool types_eval(Body *b, Env *env, const Node *n, bool declare, Types *out, const Def **space) {
+  if (space) *space = NULL;
+  if (n->kind == N_TYPE) return type_eval(b, env, n, declare, out, space);
+  bool good = true;
+  const Def *only = NULL;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *type = n->kid[i]->kind == N_PARAM ? n->kid[i]->kid[0] : n->kid[i];
+    if (!type || type->kind == N_ERROR) return false;
+    good &= type_eval(b, env, type, declare, out, n->nkid == 1 ? &only : NULL);
+  }
+  if (space) *space = only;
+  return good;
+}
+
+// -- before anything runs -------------------------------------------------------------------------
+static bool static_name(Body *b, Env *env, const Node *n, double *out) {
+  Binding *bind = env_find(env, n->name);
+  const char *text = name_text(b->w->names, n->name);
+  if (bind) {
+    if (bind->kind == BIND_VALUE || bind->kind == BIND_STATE) return false;
+    if (bind->kind == BIND_OPTION && bind->has_number) {
+      *out = bind->number;
+      return true;
+    }
+    return bind->size && size_number(b->w, bind->size, out);
+  }
+  if (strcmp(text, "inf") == 0) {
+    *out = INFINITY;
+    return true;
+  }
+  Def *d = scope_find(env->scope, n->name);
+  if (d && d->kind == DEF_AXIS) return size_number(b->w, axis_size(b->in, d), out);
+  if (d && d->kind == DEF_CONST && d->node->kid[2] && !d->node->kid[1] && !d->busy) {
+    const char *set = set_value(b->in, d->name);
+    if (set) {
+      char *end;
+      *out = strtod(set, &end);
+      return !*end;
+    }
+    if (d->has_number) *out = d->number;
+    if (d->has_number || b->in->chain >= CHAIN_LIMIT) return d->has_number;
+    d->busy = true;
+    b->in->chain++;
+    Body *own = body_for_sizes(b->in);
+    d->has_number = static_number(own, env_new(b->in, NULL, d->scope, own), d->node->kid[2], out);
+    d->number = *out;
+    b->in->chain--;
+    d->busy = false;
+    return d->has_number;
+  }
+  return false;
+}
+
+static bool static_chain(Body *b, Env *env, const Node *n, double *out) {
+  if (!static_number(b, env, n->kid[0], out)) return false;
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    double k;
+    if (!static_number(b, env, n->kid[i], &k)) return false;
+    switch (n->op[i - 1]) {
+    case '+': *out += k; break;
+    case '-': *out -= k; break;
+    case '*': *out *= k; break;
+    case '/': *out /= k; break;
+    default: *out = floor(*out / k); break;
+    }
+  }
+  return true;
+}
+
+bool static_number(Body *b, Env *env, const Node *n, double *out) {
+  double k;
+  switch (n->kind) {
+  case N_NUM: *out = n->num; return true;
+  case N_NAME: return static_name(b, env, n, out);
+  case N_PAREN: return static_number(b, env, n->kid[0], out);
+  case N_ITEMS:
+  case N_GROUP: return n->nkid == 1 && static_number(b, env, n->kid[0], out);
+  case N_SUM:
+  case N_PROD: return static_chain(b, env, n, out);
+  case N_NEG:
+    if (!static_number(b, env, n->kid[0], out)) return false;
+    *out = -*out;
+    return true;
+  case N_POW:
+    if (!static_number(b, env, n->kid[0], out) || !static_number(b, env, n->kid[1], &k))
+      return false;
+    *out = pow(*out, k);
+    return true;
+  case N_CALL: {
+    Fn fn = n->nkid == 2 && n->kid[0]->kind == N_NAME
+                ? fn_find(name_text(b->w->names, n->kid[0]->name))
+                : FN_COUNT;
+    if (fn == FN_COUNT || fn_rows[fn].arity != 1 || strcmp(fn_rows[fn].sig, "R>R") != 0 ||
+        !static_number(b, env, n->kid[1], &k))
+      return false;
+    *out = fn_rows[fn].value(k, 0, 0);
+    return true;
+  }
+  default: return false;
+  }
+}
+
+// A size whose value is not known while a box is checked for itself.
+static bool is_open_number(Body *b, Env *env, const Node *n) {
+  if (n->kind == N_NAME) {
+    Binding *bind = env_find(env, n->name);
+    if (bind) return bind->open || (bind->size && bind->kind != BIND_VALUE);
+    Def *d = scope_find(env->scope, n->name);
+    return d && d->kind == DEF_AXIS;
+  }
+  if (n->kind == N_NUM || n->kind == N_STR) return true;
+  if (n->kind != N_SUM && n->kind != N_PROD && n->kind != N_PAREN && n->kind != N_NEG &&
+      n->kind != N_POW)
+    return false;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (!is_open_number(b, env, n->kid[i])) return false;
+  return true;
+}
+
+static const char *static_text(Env *env, const Node *n) {
+  if (n->kind == N_STR) return n->text;
+  if (n->kind != N_NAME) return NULL;
+  Binding *bind = env_find(env, n->name);
+  return bind ? bind->text : NULL;
+}
+
+static Truth compare_static(Body *b, Env *env, const Node *n) {
+  double x, y;
+  const char *s = static_text(env, n->kid[0]), *t = static_text(env, n->kid[1]);
+  if (s && t && (n->op[0] == '=' || n->op[0] == '!'))
+    return (strcmp(s, t) == 0) == (n->op[0] == '=') ? IS_TRUE : IS_FALSE;
+  if (static_number(b, env, n->kid[0], &x) && static_number(b, env, n->kid[1], &y)) {
+    bool holds = n->op[0] == '='   ? x == y
+                 : n->op[0] == '!' ? x != y
+                 : n->op[0] == '<' ? x < y
+                 : n->op[0] == '>' ? x > y
+                 : n->op[0] == 'l' ? x <= y
+                                   : x >= y;
+    return holds ? IS_TRUE : IS_FALSE;
+  }
+  if (is_open_number(b, env, n->kid[0]) && is_open_number(b, env, n->kid[1])) return IS_OPEN;
+  return IS_DYNAMIC;
+}
+
+Truth static_truth(Body *b, Env *env, const Node *n) {
+  Truth t, other;
+  switch (n->kind) {
+  case N_PAREN: return static_truth(b, env, n->kid[0]);
+  case N_NOT:
+    t = static_truth(b, env, n->kid[0]);
+    return t == IS_TRUE ? IS_FALSE : t == IS_FALSE ? IS_TRUE : t;
+  case N_AND:
+  case N_OR:
+    t = static_truth(b, env, n->kid[0]);
+    for (uint32_t i = 1; i < n->nkid; i++) {
+      Truth decides = n->kind == N_AND ? IS_FALSE : IS_TRUE;
+      other = static_truth(b, env, n->kid[i]);
+      if (t == IS_DYNAMIC || other == IS_DYNAMIC)
+        t = IS_DYNAMIC;
+      else if (t == decides || other == decides)
+        t = decides;
+      else if (t == IS_OPEN || other == IS_OPEN)
+        t = IS_OPEN;
+    }
+    return t;
+  case N_CMP: return compare_static(b, env, n);
+  case N_NAME:
+    if (!env_find(env, n->name) && strcmp(name_text(b->w->names, n->name), "training") == 0)
+      return b->in->training ? IS_TRUE : IS_FALSE;
+    return IS_DYNAMIC;
+  default: return IS_DYNAMIC;
+  }
+}

@@ -1,0 +1,677 @@
+// Values under construction: scalar expressions with named axes, and how they become boxes. Joining
+// two values first matches their axes: those that pass over the body by their number, indices of an
+// equation by their name, others by label or from the right. A value turns into a loop whose
+// indices are its axes.
+#include "lang/elab/elab_own.h"
+#include "lang/elab/partial_own.h"
+
+Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
+
+Val val_error(Span span) { return (Val){.error = true, .span = span}; }
+Val val_ghost(Id wire, Span span) { return (Val){.error = true, .ghost = wire, .span = span}; }
+
+Value value_one(Body *b, Val v) { return (Value){1, arena_copy(b->w->arena, &v, sizeof v), NULL}; }
+Value value_error(Body *b, Span span) { return value_one(b, val_error(span)); }
+
+Value value_concat(Body *b, Value left, Value right) {
+  Value all = {.n = left.n + right.n, .at = NEW_ARRAY(b->w->arena, Val, left.n + right.n)};
+  if (left.n) memcpy(all.at, left.at, left.n * sizeof(Val));
+  if (right.n) memcpy(all.at + left.n, right.at, right.n * sizeof(Val));
+  return all;
+}
+
+static X *x_new(Body *b, XKind kind, Base base, uint32_t rank) {
+  X *x = NEW(b->w->arena, X);
+  x->kind = kind;
+  x->base = (uint8_t)base;
+  x->rank = rank;
+  x->turn = b->d->turn;
+  return x;
+}
+
+Val val_literal(Body *b, double k, Span span) {
+  Val v = val_number(b, k, span);
+  v.literal = true;
+  return v;
+}
+
+Val val_number(Body *b, double k, Span span) {
+  X *x = x_new(b, X_CONST, BASE_R, 0);
+  x->k = k;
+  return (Val){.x = x, .type = {.base = BASE_R}, .span = span};
+}
+
+Val val_size(Body *b, Size size, Span span) {
+  X *x = x_new(b, X_SIZE, BASE_R, 0);
+  x->size = size;
+  return (Val){.x = x, .type = {.base = BASE_R}, .span = span};
+}
+
+Val val_wire(Body *b, Id wire, Span span) {
+  Type t = b->d->wire.at[wire].type;
+  X *x = x_new(b, X_WIRE, t.base, t.rank);
+  x->wire = wire;
+  x->coord = NEW_ARRAY(b->w->arena, Coord, t.rank);
+  for (uint32_t i = 0; i < t.rank; i++) x->coord[i] = coord_index(b->w, i);
+  return (Val){.x = x, .type = t, .span = span};
+}
+
+// A literal where a type is wanted: the same number everywhere.
+Val val_fill(Body *b, Val v, Type type) {
+  if (!v.literal || v.error) return v;
+  double k = v.x->k;
+  X *x = x_new(b, X_CONST, type.base, type.rank);
+  x->k = k;
+  return (Val){.x = x, .type = type, .span = v.span};
+}
+
+uint32_t own_axes(const Type *t, uint32_t *position) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!t->axis[i].pass) position[n++] = i;
+  return n;
+}
+
+const char *nearest_label(World *w, const Type *t, Name label) {
+  const char *all[RANK_LIMIT + 1];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!t->axis[i].pass && t->axis[i].label) all[n++] = name_text(w->names, t->axis[i].label);
+  all[n++] = "batch";
+  return nearest_name(name_text(w->names, label), all, n);
+}
+
+// As the user wrote it: without what passes over, and without labels that we made up.
+const char *own_text(World *w, const Type *t) {
+  Axis axis[RANK_LIMIT];
+  Type shown = *t;
+  shown.rank = 0;
+  shown.axis = axis;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!t->axis[i].pass) {
+      axis[shown.rank] = t->axis[i];
+      const char *end = strrchr(name_text(w->names, t->axis[i].label), '_');
+      if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")]) axis[shown.rank].label = 0;
+      shown.rank++;
+    }
+  return type_text(w, &shown);
+}
+
+// -- joining axes ---------------------------------------------------------------------------------
+typedef struct {
+  Body *b;
+  Span span;
+  const Eq *eq;
+  uint32_t n;
+  Axis axis[RANK_LIMIT];
+  uint32_t npass;
+} Joined;
+
+static bool too_many_axes(Joined *j) {
+  if (j->n < RANK_LIMIT) return false;
+  diag_error(j->b->w->diags, j->span, "more than %d axes", RANK_LIMIT);
+  return true;
+}
+
+static void misfit(Joined *j, const Val *a, const Val *v) {
+  World *w = j->b->w;
+  Type left = a->type, right = v->type;
+  Id e = diag_error(w->diags, j->span, "%s and %s do not fit together axis by axis",
+                    own_text(w, &left), own_text(w, &right));
+  Buf a_text = buf_new(w->arena), b_text = buf_new(w->arena);
+  bool labelled = true;
+  for (int side = 0; side < 2; side++) {
+    const Type *t = side ? &right : &left;
+    for (uint32_t i = 0; i < t->rank; i++) {
+      if (t->axis[i].pass) continue;
+      labelled &= t->axis[i].label != 0;
+      buf_printf(side ? &b_text : &a_text, " %s", name_text(w->names, t->axis[i].label));
+    }
+  }
+  if (labelled && a_text.n && b_text.n)
+    diag_help(w->diags, e,
+              "say which axis meets which with an index equation, as in `Y[%s] = a[%s] - b[%s]`",
+              a_text.at + 1, a_text.at + 1, b_text.at + 1);
+  else
+    diag_help(w->diags, e,
+              "say which axis meets which with an index equation, as in `Y[i j] = a[i j] - b[i]`");
+}
+
+// One axis of a value meets one of the whole.
+static bool meet(Joined *j, uint32_t at, const Axis *axis) {
+  Axis *have = &j->axis[at];
+  World *w = j->b->w;
+  if (have->decl && axis->decl && have->decl != axis->decl && have->label != axis->label) {
+    Id e = diag_error(w->diags, j->span, "axis %s meets axis %s", name_text(w->names, have->label),
+                      name_text(w->names, axis->label));
+    diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
+    diag_note(w->diags, e, def_of(j->b->in, axis->decl)->span, "axis %s is declared here",
+              name_text(w->names, axis->label));
+    if (j->b->trace) trace_clash(j->b, *have, *axis);
+    return false;
+  }
+  if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that stand together")) {
+    Type one = {.base = BASE_R, .rank = 1, .axis = have},
+         other = {.base = BASE_R, .rank = 1, .axis = (Axis *)axis};
+    const char *left = own_text(w, &one), *right = own_text(w, &other);
+    Id e = diag_error(w->diags, j->span, "an axis of %.*s meets one of %.*s", (int)strlen(left) - 3,
+                      left + 2, (int)strlen(right) - 3, right + 2);
+    int64_t a, c;
+    bool single =
+        (size_value(w, have->size, &a) && a == 1) || (size_value(w, axis->size, &c) && c == 1);
+    diag_help(w->diags, e,
+              single
+                  ? "a size of 1 does not stretch: leave that axis out, or write the index equation"
+                  : "axes are matched by label, or from the right if they have none");
+    return false;
+  }
+  if (!have->label) have->label = axis->label, have->decl = axis->decl;
+  return true;
+}
+
+static uint32_t find_label(const Joined *j, Name label, uint32_t from, uint32_t *count) {
+  uint32_t at = 0;
+  *count = 0;
+  for (uint32_t i = from; i < j->n; i++)
+    if (label && j->axis[i].label == label) at = i, ++*count;
+  return at;
+}
+
+static bool add_passing(Joined *j, const Val *arg, uint32_t n) {
+  for (uint32_t id = 1; id <= j->b->npass; id++)
+    for (uint32_t a = 0, found = 0; a < n && !found; a++)
+      for (uint32_t i = 0; i < arg[a].type.rank && !found; i++)
+        if (arg[a].type.axis[i].pass == id) {
+          if (too_many_axes(j)) return false;
+          j->axis[j->n++] = arg[a].type.axis[i];
+          found = 1;
+        }
+  j->npass = j->n;
+  return true;
+}
+
+static bool seems_indexed(const Val *v,
+                          const Eq *eq) { // every own axis carries the name of an index
+  if (v->indexed) return true;
+  if (!eq || !eq->index.n) return false;
+  bool any = false;
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    if (v->type.axis[i].pass) continue;
+    if (!eq_has(eq, v->type.axis[i].label, NULL)) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Indices of an equation: the union, by name.
+static bool join_indices(Joined *j, const Val *arg, uint32_t n) {
+  World *w = j->b->w;
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t i = 0; i < arg[a].type.rank; i++) {
+      const Axis *axis = &arg[a].type.axis[i];
+      uint32_t count;
+      if (axis->pass) continue;
+      if (!seems_indexed(&arg[a], j->eq)) {
+        Id e =
+            diag_error(w->diags, arg[a].span, "%s stands in an index equation without its indices",
+                       own_text(w, &arg[a].type));
+        diag_help(w->diags, e, "as many indices as axes, always");
+        return false;
+      }
+      find_label(j, axis->label, j->npass, &count);
+      if (count || too_many_axes(j)) continue;
+      j->axis[j->n++] = *axis;
+    }
+  return true;
+}
+
+static uint32_t own_rank(const Val *v) {
+  uint32_t position[RANK_LIMIT];
+  return own_axes(&v->type, position);
+}
+
+static const Val *largest(const Val *arg, uint32_t n) {
+  const Val *best = &arg[0];
+  for (uint32_t a = 1; a < n; a++)
+    if (own_rank(&arg[a]) > own_rank(best)) best = &arg[a];
+  return best;
+}
+
+// In a box that is checked for itself: two axes of different names, and any sizes may come.
+bool two_unknowns(Body *b, const Axis *left, const Axis *right) {
+  World *w = b->w;
+  Size one = size_now(w, left->size), other = size_now(w, right->size);
+  return b->generic && left->label && right->label && left->label != right->label && one != other &&
+         size_is_var(w, one, NULL) && size_is_var(w, other, NULL);
+}
+
+// How the own axes of v (fewer, or as many) lie in those of the largest operand.
+static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
+  uint32_t position[RANK_LIMIT], n = own_axes(&v->type, position), whole = j->n - j->npass,
+                                 labelled = 0, found = 0, count;
+  for (uint32_t i = 0; i < n; i++) {
+    const Axis *axis = &v->type.axis[position[i]];
+    if (!axis->label) continue;
+    labelled++;
+    find_label(j, axis->label, j->npass, &count);
+    found += count == 1;
+  }
+  bool by_label = n < whole && labelled == n && found == n;
+  if (n < whole && !by_label && labelled) {
+    misfit(j, big, v);
+    return false;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const Axis *axis = &v->type.axis[position[i]];
+    uint32_t at = j->n - n + i, named = find_label(j, axis->label, j->npass, &count);
+    if (by_label)
+      at = named;
+    else if (axis->label && j->axis[at].label && j->axis[at].label != axis->label &&
+             count == 1) { // the same labels in another order
+      misfit(j, big, v);
+      return false;
+    }
+    if (!by_label && !count && two_unknowns(j->b, &j->axis[at], axis)) {
+      World *w = j->b->w;
+      const char *left = name_text(w->names, j->axis[at].label),
+                 *right = name_text(w->names, axis->label);
+      Id e = diag_error(w->diags, j->span,
+                        "axis %s meets axis %s, and nothing says that they are equally long", left,
+                        right);
+      if (n == 1 && whole == 1)
+        diag_help(w->diags, e,
+                  "limn never makes an outer product by itself: write `Y[%s %s] = a[%s] * b[%s]`",
+                  left, right, left, right);
+      return false;
+    }
+    if (!meet(j, at, axis)) return false;
+    map[position[i]] = at;
+  }
+  for (uint32_t i = 1; by_label && i < n; i++)
+    if (map[position[i]] < map[position[i - 1]]) {
+      misfit(j, big, v);
+      return false;
+    }
+  return true;
+}
+
+static bool map_passing(Joined *j, const Val *v, uint32_t *map) {
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    for (uint32_t k = 0; v->type.axis[i].pass && k < j->npass; k++)
+      if (j->axis[k].pass == v->type.axis[i].pass) map[i] = k;
+  return true;
+}
+
+static bool map_indices(Joined *j, const Val *v, uint32_t *map) {
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    uint32_t count;
+    if (v->type.axis[i].pass) continue;
+    map[i] = find_label(j, v->type.axis[i].label, j->npass, &count);
+    if (!meet(j, map[i], &v->type.axis[i])) return false;
+  }
+  return true;
+}
+
+static bool join(Joined *j, const Val *arg, uint32_t n, uint32_t **map, bool *indexed) {
+  *indexed = false;
+  for (uint32_t a = 0; a < n; a++) *indexed |= arg[a].indexed;
+  if (!add_passing(j, arg, n)) return false;
+  const Val *big = largest(arg, n);
+  if (*indexed) {
+    if (!join_indices(j, arg, n)) return false;
+  } else {
+    for (uint32_t i = 0; i < big->type.rank; i++)
+      if (!big->type.axis[i].pass && !too_many_axes(j)) j->axis[j->n++] = big->type.axis[i];
+  }
+  for (uint32_t a = 0; a < n; a++) {
+    map[a] = NEW_ARRAY(j->b->w->arena, uint32_t, arg[a].type.rank);
+    map_passing(j, &arg[a], map[a]);
+    if (*indexed ? !map_indices(j, &arg[a], map[a]) : !match_own(j, big, &arg[a], map[a]))
+      return false;
+  }
+  return true;
+}
+
+// -- functions ------------------------------------------------------------------------------------
+static Fn fn_over_bits(Fn fn) {
+  if (fn == FN_add || fn == FN_sub) return FN_xor;
+  if (fn == FN_mul) return FN_and;
+  return fn;
+}
+
+// How a function is written.
+static const char *fn_word(Fn fn) {
+  static const struct {
+    Fn fn;
+    const char *word;
+  } words[] = {{FN_add, "+"},
+               {FN_sub, "-"},
+               {FN_neg, "-"},
+               {FN_mul, "*"},
+               {FN_div, "/"},
+               {FN_pow, "^"},
+               {FN_eq, "="},
+               {FN_ne, "!="},
+               {FN_lt, "<"},
+               {FN_le, "<="},
+               {FN_select, "when … else"},
+               {FN_maximum, "max"},
+               {FN_minimum, "min"}};
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (words[i].fn == fn) return words[i].word;
+  return fn_rows[fn].name;
+}
+
+static const char *base_word(uint8_t base) {
+  return base == BASE_LABEL ? "a label" : base == BASE_BIT ? "a bit" : "a real number";
+}
+
+static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n,
+                      Span span) { // as: what was written
+  const FnRow *row = &fn_rows[fn];
+  uint8_t star = BASE_NONE;
+  for (uint32_t i = 0; i < n; i++) {
+    uint8_t want = row->sig[i] == 'R'   ? BASE_R
+                   : row->sig[i] == 'B' ? BASE_BIT
+                   : star               ? star
+                                        : arg[i].type.base;
+    if (row->sig[i] == '*') star = want;
+    if (want == arg[i].type.base && want == BASE_LABEL && i && arg[0].type.base == BASE_LABEL) {
+      if (sizes_agree(b, arg[0].type.count, arg[i].type.count, arg[i].span, arg[0].span, "labels"))
+        continue;
+      diag_error(b->w->diags, span, "labels of %s and of %s are not the same",
+                 own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
+      return false;
+    }
+    if (want == arg[i].type.base) continue;
+    Span at = arg[i].span.file ? arg[i].span : span;
+    Id e = diag_error(b->w->diags, at, "`%s` wants %s here, but this is %s: %s", fn_word(as),
+                      base_word(want), base_word(arg[i].type.base), own_text(b->w, &arg[i].type));
+    if (arg[i].type.base == BASE_LABEL)
+      diag_help(b->w->diags, e,
+                "labels are not numbers: use `number(x)`, `one_hot(x)`, or the label as an index");
+    if (arg[i].type.base == BASE_BIT)
+      diag_help(b->w->diags, e, "`number(x)` makes a bit a number, 0 or 1");
+    if (as != fn && want == BASE_BIT)
+      diag_help(b->w->diags, e, "the other side is a bit: `number(x)` makes it a number, 0 or 1");
+    return false;
+  }
+  return true;
+}
+
+static bool fold_literals(Body *b, Fn fn, const Val *arg, uint32_t n, Span span, Val *out) {
+  for (uint32_t i = 0; i < n; i++)
+    if (!arg[i].literal) return false;
+  double k[3] = {0};
+  for (uint32_t i = 0; i < n; i++) k[i] = arg[i].x->k;
+  if (strchr(fn_rows[fn].sig, 'B')) return false;
+  *out = val_literal(b, fn_rows[fn].value(k[0], k[1], k[2]), span);
+  return true;
+}
+
+static uint8_t wanted_base(const FnRow *row, uint32_t i, const Val *arg, uint32_t n) {
+  if (row->sig[i] == 'R') return BASE_R;
+  if (row->sig[i] == 'B') return BASE_BIT;
+  for (uint32_t k = 0; k < n; k++)
+    if (row->sig[k] == '*' && !arg[k].literal) return arg[k].type.base;
+  return BASE_R;
+}
+
+Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq) {
+  Val arg[3] = {0}, folded;
+  bool bits = false, labels = false;
+  for (uint32_t i = 0; i < n; i++) {
+    if (given[i].error) return val_error(span);
+    bits |= !given[i].literal && given[i].type.base == BASE_BIT;
+    labels |= !given[i].literal && given[i].type.base == BASE_LABEL;
+  }
+  if (fold_literals(b, fn, given, n, span, &folded)) return folded;
+  Fn as = fn;
+  if (bits) fn = fn_over_bits(fn);
+  const FnRow *row = &fn_rows[fn];
+  for (uint32_t i = 0; i < n; i++) {
+    arg[i] = given[i];
+    if (arg[i].literal) {
+      if (labels && row->sig[i] == '*') {
+        diag_error(b->w->diags, arg[i].span,
+                   "a number is not a label: compare `number(x)`, or write a label by its name");
+        return val_error(span);
+      }
+      arg[i] = val_fill(b, arg[i], (Type){.base = wanted_base(row, i, given, n)});
+      if (arg[i].type.base == BASE_BIT && arg[i].x->k != 0 && arg[i].x->k != 1) {
+        diag_error(b->w->diags, arg[i].span, "over bits the only literals are 0 and 1");
+        return val_error(span);
+      }
+    }
+    val_settle(b, &arg[i]);
+    if (arg[i].x->weight > X_LIMIT && !arg[i].indexed)
+      val_to_wire(b, &arg[i], 0); // long expressions are several loops
+  }
+  if (!bases_fit(b, fn, as, arg, n, span)) return val_error(span);
+  Joined j = {.b = b, .span = span, .eq = eq};
+  X *x = x_new(b, X_FN, BASE_R, 0);
+  bool indexed;
+  x->fn = fn;
+  if (!join(&j, arg, n, x->map, &indexed)) return val_error(span);
+  x->weight = 1;
+  for (uint32_t i = 0; i < n; i++) x->arg[i] = arg[i].x, x->weight += arg[i].x->weight;
+  if (x->weight > 2 * X_LIMIT) {
+    diag_error(b->w->diags, span,
+               "this expression is too long for one equation: give its parts names");
+    return val_error(span);
+  }
+  char result = row->sig[row->arity + 1];
+  x->base = (uint8_t)(result == 'R'   ? BASE_R
+                      : result == 'B' ? BASE_BIT
+                                      : arg[row->sig[0] == '*' ? 0 : 1].type.base);
+  x->rank = j.n;
+  Type type = type_make(b->w, x->base, j.n, j.axis);
+  if (x->base == BASE_LABEL) type.count = arg[row->sig[0] == '*' ? 0 : 1].type.count;
+  return (Val){.x = x, .type = type, .span = span, .indexed = indexed};
+}
+
+Val val_select(Body *b, Val cond, Val yes, Val no, Span span, const Eq *eq) {
+  if (cond.error || yes.error || no.error) return val_error(span);
+  if (yes.literal && no.literal) yes = val_fill(b, yes, (Type){.base = BASE_R});
+  if (cond.type.base != BASE_BIT) {
+    diag_error(b->w->diags, cond.span,
+               "a condition is a bit, but this is %s: compare it with something",
+               own_text(b->w, &cond.type));
+    return val_error(span);
+  }
+  Val arg[3] = {cond, yes, no};
+  return val_fn(b, FN_select, arg, 3, span, eq);
+}
+
+// -- becoming a box -------------------------------------------------------------------------------
+typedef struct {
+  Body *b;
+  Loop loop;
+  VEC(Access) access;
+  Ids wire;
+} Builder;
+
+static bool coords_equal(const Access *a, const Access *c) {
+  if (a->rank != c->rank || a->padded != c->padded || (a->padded && a->pad != c->pad)) return false;
+  for (uint32_t i = 0; i < a->rank; i++) {
+    if (a->coord[i].c != c->coord[i].c || a->coord[i].n != c->coord[i].n) return false;
+    for (uint32_t k = 0; k < a->coord[i].n; k++) {
+      const Term *s = &a->coord[i].term[k], *t = &c->coord[i].term[k];
+      if (s->coef != t->coef || s->var != t->var || s->operand != t->operand) return false;
+    }
+  }
+  return true;
+}
+
+static uint32_t add_operand(Builder *u, const X *x, const uint32_t *index) {
+  World *w = u->b->w;
+  uint32_t label[RANK_LIMIT];
+  for (uint32_t i = 0; i < x->nlabel; i++) label[i] = add_operand(u, x->label[i], index);
+  uint32_t rank = u->b->d->wire.at[x->wire].type.rank;
+  Access a = {
+      .rank = rank, .coord = NEW_ARRAY(w->arena, Coord, rank), .padded = x->padded, .pad = x->pad};
+  for (uint32_t i = 0; i < rank; i++) {
+    a.coord[i] = (Coord){x->coord[i].c, x->coord[i].n,
+                         arena_copy(w->arena, x->coord[i].term, x->coord[i].n * sizeof(Term))};
+    for (uint32_t k = 0; k < a.coord[i].n; k++) {
+      Term *t = &a.coord[i].term[k];
+      t->var = t->operand ? label[t->var] : index[t->var];
+    }
+  }
+  for (uint32_t i = 0; i < u->wire.n; i++)
+    if (u->wire.at[i] == x->wire && coords_equal(&u->access.at[i], &a)) return i;
+  vec_push(w->arena, &u->access, a);
+  vec_push(w->arena, &u->wire, x->wire);
+  return u->wire.n - 1;
+}
+
+static uint32_t add_scalar(Builder *u, const X *x, const uint32_t *index) {
+  World *w = u->b->w;
+  Scalar s = {.base = x->base};
+  switch (x->kind) {
+  case X_CONST: s.fn = FN_CONST, s.k = x->k; break;
+  case X_SIZE: s.fn = FN_SIZE, s.ref = x->size; break;
+  case X_AT: s.fn = FN_AT, s.ref = index[0]; break;
+  case X_WIRE: s.fn = FN_ARG, s.ref = add_operand(u, x, index); break;
+  case X_FN:
+    s.fn = (uint8_t)x->fn;
+    for (uint32_t i = 0; i < fn_rows[x->fn].arity; i++) {
+      uint32_t *inner = NEW_ARRAY(w->arena, uint32_t, x->arg[i]->rank);
+      for (uint32_t k = 0; k < x->arg[i]->rank; k++) inner[k] = index[x->map[i][k]];
+      s.arg[i] = add_scalar(u, x->arg[i], inner);
+    }
+    break;
+  }
+  return scalar_push(w, &u->loop, s);
+}
+
+static Name index_name(Body *b, const Val *v, uint32_t i) {
+  static const char *const plain[] = {"i", "j", "k", "l", "m", "n"};
+  Name label = v->type.axis[i].label;
+  for (uint32_t k = 0; label && k < i; k++)
+    if (v->type.axis[k].label == label) label = 0;
+  if (label) return label;
+  return name_from(b->w->names, arena_format(b->w->arena, "%s%u", plain[i % COUNT(plain)], i));
+}
+
+Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
+  World *w = b->w;
+  Builder u = {.b = b};
+  uint32_t rank = v->type.rank, index[RANK_LIMIT], plain[RANK_LIMIT], n = 0;
+  u.loop.combine = v->nreduce ? v->combine : SUM;
+  u.loop.nindex = rank;
+  u.loop.index = NEW_ARRAY(w->arena, Index, rank);
+  for (uint32_t i = 0; i < rank; i++) {
+    bool reduced = false;
+    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
+    if (!reduced) plain[n++] = i;
+    index[i] = i;
+    u.loop.index[i] = (Index){index_name(b, v, i), v->type.axis[i].size};
+  }
+  u.loop.out = out ? *out : access_plain(w, n, plain);
+  add_scalar(&u, v->x, index);
+  u.loop.nin = u.wire.n;
+  u.loop.in = u.access.at;
+  Id wire = box_loop(w, b->d, &u.loop, u.wire.at, u.wire.n, type, origin_at(b, span));
+  b->d->box.at[b->d->wire.at[wire].box].turn = v->x->turn;
+  return wire;
+}
+
+static Type type_without(Body *b, const Val *v) {
+  Axis axis[RANK_LIMIT];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    bool reduced = false;
+    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
+    if (!reduced) axis[n++] = v->type.axis[i];
+  }
+  Type t = type_make(b->w, v->type.base, n, axis);
+  t.count = v->type.count;
+  t.names = v->type.names;
+  return t;
+}
+
+void val_settle(Body *b, Val *v) {
+  if (!v->nreduce || v->error) return;
+  Val done = val_wire(b, val_emit(b, v, NULL, type_without(b, v), v->span), v->span);
+  done.indexed = v->indexed;
+  *v = done;
+}
+
+// `x[0..1]` reads only a part of the axis.
+static bool whole_axis(Body *b, const Val *v, uint32_t i) {
+  Size mine = v->type.axis[i].size, all = b->d->wire.at[v->x->wire].type.axis[i].size;
+  return mine == all || size_now(b->w, mine) == size_now(b->w, all);
+}
+
+// A read of a whole wire, axis for axis.
+bool val_is_plain(Body *b, const Val *v) {
+  const X *x = v->x;
+  uint32_t at;
+  if (v->error || v->nreduce || !x || x->kind != X_WIRE || x->nlabel || x->padded) return false;
+  if (b->d->wire.at[x->wire].type.rank != x->rank) return false;
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (!coord_is_plain(b->w, &x->coord[i], &at) || at != i || !whole_axis(b, v, i)) return false;
+  return true;
+}
+
+static bool labels_equal(const Type *a, const Type *c) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (a->axis[i].label != c->axis[i].label || a->axis[i].pass != c->axis[i].pass) return false;
+  return true;
+}
+
+Id val_to_wire(Body *b, Val *v, Name name) {
+  if (v->error) return 0;
+  if (v->literal) *v = val_fill(b, *v, (Type){.base = BASE_R});
+  val_settle(b, v);
+  if (!val_is_plain(b, v)) {
+    Type t = v->type;
+    *v = val_wire(b, val_emit(b, v, NULL, t, v->span), v->span);
+  }
+  Wire *wire = &b->d->wire.at[v->x->wire];
+  if (!wire->name && wire->box) wire->name = name;
+  if (!labels_equal(&wire->type,
+                    &v->type)) { // a name of its own for the same wire: keep what the value says
+    Type t = v->type;
+    *v = val_wire(b, v->x->wire, v->span);
+    v->type = t;
+  }
+  return v->x->wire;
+}
+
+// -- shapes ---------------------------------------------------------------------------------------
+Val val_permute(Body *b, Val v, const uint32_t *order, uint32_t n) {
+  bool same = n == v.type.rank;
+  for (uint32_t i = 0; same && i < n; i++) same = order[i] == i;
+  if (v.error || same) return v;
+  val_settle(b, &v);
+  if (v.x->kind != X_WIRE || v.x->nlabel) val_to_wire(b, &v, 0);
+  X *x = arena_copy(b->w->arena, v.x, sizeof *v.x);
+  uint32_t where[RANK_LIMIT] = {0}, rank = b->d->wire.at[x->wire].type.rank;
+  Axis axis[RANK_LIMIT];
+  for (uint32_t i = 0; i < n; i++) where[order[i]] = i, axis[i] = v.type.axis[order[i]];
+  x->coord = NEW_ARRAY(b->w->arena, Coord, rank);
+  for (uint32_t i = 0; i < rank; i++) {
+    Coord c = v.x->coord[i];
+    x->coord[i] = (Coord){c.c, c.n, arena_copy(b->w->arena, c.term, c.n * sizeof(Term))};
+    for (uint32_t k = 0; k < c.n; k++) x->coord[i].term[k].var = where[c.term[k].var];
+  }
+  Type t = type_make(b->w, v.type.base, n, axis);
+  t.count = v.type.count;
+  t.names = v.type.names;
+  v.x = x;
+  v.type = t;
+  return v;
+}
+
+Val val_reduce(Body *b, Val v, Combine combine, const bool *axes) {
+  if (v.error) return v;
+  val_settle(b, &v);
+  v.reduce = NEW_ARRAY(b->w->arena, uint32_t, v.type.rank);
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (axes[i]) v.reduce[v.nreduce++] = i;
+  v.combine = combine;
+  v.access = false;
+  return v;
+}

@@ -1,0 +1,280 @@
+// Weights and constants: where they start, what restricts them, and which diagram parameter they
+// are.
+#include "lang/elab/body_own.h"
+
+static bool label_among(const Types *types, Name label) {
+  for (uint32_t i = 0; label && i < types->n; i++)
+    for (uint32_t k = 0; k < types->at[i].rank; k++)
+      if (!types->at[i].axis[k].pass && types->at[i].axis[k].label == label) return true;
+  return false;
+}
+
+// Fan in: the axes that do not go out. Fan out: those that do not come in.
+static void fans(Body *b, const Type *t, Init *init) {
+  World *w = b->w;
+  Types in = {0};
+  for (uint32_t i = 0; i < b->d->in.n; i++)
+    vec_push(w->arena, &in, b->d->wire.at[b->d->in.at[i]].type);
+  init->fan_in = init->fan_out = size_of(w, 1);
+  bool known = false;
+  for (uint32_t i = 0; i < t->rank; i++)
+    known |= label_among(&in, t->axis[i].label) || label_among(&b->want, t->axis[i].label);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    bool out = known ? label_among(&b->want, t->axis[i].label) : i + 1 == t->rank;
+    bool comes = known ? label_among(&in, t->axis[i].label) : i + 1 < t->rank;
+    if (!out || (comes && t->rank == 1)) init->fan_in = size_mul(w, init->fan_in, t->axis[i].size);
+    if (!comes) init->fan_out = size_mul(w, init->fan_out, t->axis[i].size);
+  }
+}
+
+static InitKind init_word(const char *text) {
+  static const struct {
+    const char *word;
+    InitKind kind;
+  } words[] = {{"zero", INIT_CONST},           {"one", INIT_CONST},     {"normal", INIT_NORMAL},
+               {"uniform", INIT_UNIFORM},      {"glorot", INIT_GLOROT}, {"he", INIT_HE},
+               {"orthogonal", INIT_ORTHOGONAL}};
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (strcmp(text, words[i].word) == 0) return words[i].kind;
+  return INIT_NONE;
+}
+
+// A name in the text that is a wire of the body, or NULL.
+static const Node *wire_in(Env *env, const Node *n) {
+  if (!n) return NULL;
+  if (n->kind == N_NAME) {
+    const Binding *bind = env_find(env, n->name);
+    return bind && (bind->kind == BIND_STATE ||
+                    (bind->kind == BIND_VALUE && bind->value.n && !bind->value.at[0].literal &&
+                     !bind->value.at[0].error))
+               ? n
+               : NULL;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *found = wire_in(env, n->kid[i]);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
+  World *w = b->w;
+  Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
+  double k;
+  if (t->base != BASE_R) init.kind = INIT_CONST;
+  fans(b, t, &init);
+  if (!n) return init;
+  if (n->kind == N_NAME && !env_find(env, n->name) && !scope_find(env->scope, n->name)) {
+    const char *text = name_text(w->names, n->name);
+    InitKind kind = init_word(text);
+    if (kind) {
+      init.kind = kind;
+      if (strcmp(text, "one") == 0) init.k = 1;
+      return init;
+    }
+  }
+  if (static_number(b, env, n, &k)) {
+    init.kind = INIT_CONST;
+    init.k = k;
+    return init;
+  }
+  const Node *wire_name = wire_in(env, n);
+  if (wire_name) {
+    diag_error(w->diags, wire_name->span,
+               "a weight starts as something known beforehand, and `%s` is a wire",
+               name_text(w->names, wire_name->name));
+    return init;
+  }
+  Body *own = body_new(b->in, name_from(w->names, "init"));
+  own->generic = b->generic;
+  own->env = env;
+  Value v = n->kind == N_LIST ? list_value(own, env, n, "list", false, t, n->span)
+                              : eval_equation(own, env, NULL, n, NULL, t, n->span);
+  if (v.n != 1 || v.at[0].error) return init;
+  Val one = val_fill(own, v.at[0], *t);
+  Id wire = val_to_wire(own, &one, 0);
+  if (!wire || own->d->wire.at[wire].type.rank != t->rank) {
+    diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t),
+               own_text(w, &one.type));
+    return init;
+  }
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!sizes_agree(b, t->axis[i].size, one.type.axis[i].size, n->span, n->span,
+                     "a start value")) {
+      diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t),
+                 own_text(w, &one.type));
+      return init;
+    }
+  diagram_output(w, own->d, wire);
+  body_finish(own);
+  init.kind = INIT_DIAGRAM;
+  init.diagram = own->d;
+  return init;
+}
+
+Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id home, Role role,
+               Name name, Span span) {
+  Param p = {.path = path, .rooted = rooted, .home = home, .role = role, .init = init};
+  for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
+  uint32_t i = diagram_param(b->w, b->d, p, t, name, origin_at(b, span));
+  sync_sites(b);
+  return val_wire(b, b->d->param.at[i].wire, span);
+}
+
+// learn p : simplex[a]: a box makes a free weight into what is wanted.
+static bool constraint(Env *env, const Node *type, Def **out) {
+  if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME || env_find(env, type->kid[0]->name))
+    return false;
+  Def *d = scope_find(env->scope, type->kid[0]->name);
+  *out = d;
+  return d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 1;
+}
+
+static const Node *start_of(Body *b, const Node *init,
+                            const Def *box) { // how a wanted start value is reached
+  World *w = b->w;
+  Name from =
+      name_from(w->names, arena_format(w->arena, "%s_from", name_text(w->names, box->name)));
+  Def *inverse = init ? scope_find(box->scope, from) : NULL;
+  if (!inverse) return init;
+  Node *name = NEW(w->arena, Node), *call = NEW(w->arena, Node);
+  *name = (Node){.kind = N_NAME, .name = from, .span = init->span, .name_span = init->span};
+  const Node *kid[2] = {name, init};
+  *call = (Node){
+      .kind = N_CALL, .nkid = 2, .span = init->span, .kid = arena_copy(w->arena, kid, sizeof kid)};
+  return call;
+}
+
+static Value constrained_weight(Body *b, Env *env, Def *box, const Node *type, const Node *init,
+                                const char *path, bool rooted, Id home, Role role, Name name,
+                                Span span) {
+  World *w = b->w;
+  const Node *config = type->nkid > 1 ? type->kid[1] : NULL, *cfg = box->node->kid[0];
+  Env *inner = env_new(b->in, NULL, box->scope, b);
+  for (uint32_t i = 0; cfg && i < cfg->nkid; i++) {
+    const Node *items = config && i < config->nkid ? config->kid[i] : NULL;
+    Axis axis[RANK_LIMIT];
+    Node row = {
+        .kind = N_BRACKETS, .nkid = 1, .kid = (Node *[]){(Node *)items}, .span = type->span};
+    if (!items || axes_eval(b, env, &row, false, axis) != 1) {
+      diag_error(w->diags, type->span, "`%s` wants its size, as in `%s[3]`",
+                 name_text(w->names, box->name), name_text(w->names, box->name));
+      return value_error(b, span);
+    }
+    env_bind(inner, cfg->kid[i]->name,
+             (Binding){.kind = BIND_OPTION,
+                       .size = axis[0].size,
+                       .label = axis[0].label,
+                       .decl = axis[0].decl,
+                       .span = items->span});
+  }
+  Types t = {0};
+  const Node *formal = box->node->kid[1]->kid[0]->kid[0];
+  if (formal->nkid > 1 && formal->kid[1] && formal->kid[1]->nkid == 1 &&
+      formal->kid[1]->kid[0]->kid[0]->kind == N_SPREAD) {
+    Axis axis[RANK_LIMIT];
+    uint32_t n = axes_eval(b, env, config, false, axis);
+    if (n == UINT32_MAX) return value_error(b, span);
+    vec_push(w->arena, &t, type_make(w, BASE_R, n, axis));
+  } else if (!types_eval(b, inner, formal, true, &t, NULL)) {
+    return value_error(b, span);
+  }
+  for (uint32_t i = 0; config && i < t.at[0].rank; i++) { // the caller's labels
+    Axis axis[RANK_LIMIT];
+    if (config->nkid == 1 && axes_eval(b, env, config, false, axis) == t.at[0].rank)
+      t.at[0].axis[i] = axis[i];
+  }
+  Init start = init_from(b, env, start_of(b, init, box), &t.at[0]);
+  if (!init) start = (Init){.kind = INIT_NORMAL};
+  Val free = add_weight(b, t.at[0], start, path, rooted, home, role, name, span);
+  return call_def(b, env, box, NULL, NULL, NULL, value_one(b, free), NULL, span, type, box->name);
+}
+
+Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const char *path,
+                   bool rooted, Id home, Role role, Name name, Span span) {
+  const Node *types = sig && sig->kind == N_SIG ? sig->kid[0] : sig;
+  if (!types) {
+    Id e = diag_error(b->w->diags, span, "a weight wants its type");
+    diag_help(b->w->diags, e, "as in `learn W : R[3 4]`");
+    return value_error(b, span);
+  }
+  Def *box;
+  if (types->nkid == 1 && constraint(env, types->kid[0], &box))
+    return constrained_weight(b, env, box, types->kid[0], init, path, rooted, home, role, name,
+                              span);
+  Types t = {0};
+  const Def *space;
+  if (!types_eval(b, env, types, false, &t, &space)) return value_error(b, span);
+  if (t.n != 1) {
+    diag_error(b->w->diags, types->span, "a weight is one tensor");
+    return value_error(b, span);
+  }
+  if (t.at[0].base == BASE_LABEL) {
+    diag_error(b->w->diags, types->span,
+               "labels cannot be learned: a weight is made of real numbers or bits");
+    return value_error(b, span);
+  }
+  Value v = value_one(b, add_weight(b, t.at[0], init_from(b, env, init, &t.at[0]), path, rooted,
+                                    home, role, name, span));
+  v.space = space;
+  return v;
+}
+
+Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
+  const Def *real = d->kind == DEF_STALE ? d->of : d;
+  const Node *n = real->node;
+  if (n->kid[1] && !family) {
+    const char *text = name_text(b->w->names, d->name);
+    diag_error(b->w->diags, span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
+    return value_error(b, span);
+  }
+  const char *path =
+      arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
+  Env *scope = home ? home->env : env_new(b->in, NULL, d->scope, b);
+  const Node *init = real->refined ? real->refined->kid[1] : n->kid[4];
+  return typed_weight(b, scope, n->kid[3], init, path, !home, home && home != b ? home->id : 0,
+                      d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT, d->name, span);
+}
+
+Value const_value(Body *b, Def *d, Span span) {
+  World *w = b->w;
+  const Node *n = d->node, *value = n->kid[2];
+  Node name = {.kind = N_NAME, .name = d->name, .span = span};
+  double k;
+  Env *env = env_new(b->in, NULL, d->scope, b);
+  if (!n->kid[1] && static_number(b, env, &name, &k)) return value_one(b, val_literal(b, k, span));
+  if (!value) {
+    diag_error(w->diags, d->span, "constant `%s` has no value", name_text(w->names, d->name));
+    d->broken = true;
+    return value_error(b, span);
+  }
+  Types t = {0};
+  if (n->kid[1] && !types_eval(b, env, n->kid[1], false, &t, NULL)) {
+    d->broken = true;
+    return value_error(b, span);
+  }
+  const Type *want = t.n == 1 ? &t.at[0] : NULL;
+  if (d->busy) {
+    diag_error(w->diags, d->span, "constant `%s` depends on itself", name_text(w->names, d->name));
+    d->broken = true;
+    return value_error(b, span);
+  }
+  if (value->kind == N_STR) return const_from_file(b, d, value, want, span);
+  if (value->kind == N_LIST)
+    return list_value(b, env, value, name_text(w->names, d->name), true, want, span);
+  if (b->in->chain >= CHAIN_LIMIT) {
+    diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others",
+               name_text(w->names, d->name), CHAIN_LIMIT);
+    d->broken = true;
+    return value_error(b, span);
+  }
+  d->busy = true;
+  b->in->chain++;
+  Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want),
+                                           name_text(w->names, d->name), true, 0, ROLE_CONST,
+                                           d->name, span))
+                 : eval_alone(b, env, value);
+  b->in->chain--;
+  d->busy = false;
+  return v;
+}

@@ -1,0 +1,377 @@
+// `find P in D => …`: every place where a pattern is in a learning diagram, and what is done there.
+//
+// A pattern is a route, whose steps are edges of the diagram, maps, or `_` for any; or a diagram,
+// in which a space or edge without `=` may be anything. Matches are monic and come in an order that
+// the text does not change. `freeze` and `set` are of the edges found. `replace` is a double
+// pushout: a route becomes one new edge between its ends; a diagram becomes another one, and what
+// both call by the same name stays. What the rewriting would leave hanging in the air is refused.
+#include "lang/learning/learning_own.h"
+
+enum { MATCHES_LIMIT = 10000 };
+
+typedef struct {
+  Drawing *r;
+  const Node *node;
+  Scope *s;
+  const Graph *pattern;
+  const Learning *shape; // the pattern, if it is a diagram
+  VEC(uint32_t) pinned;  // [edge of the pattern] it is this one; NOWHERE: any that fits
+  Matches match;
+} Finding;
+
+// -- patterns -------------------------------------------------------------------------------------
+static const Learning *shape_of(Finding *f, const Node *n) {
+  Def *d = n->kind == N_NAME ? scope_find(f->s, n->name) : NULL;
+  if (!d || d->kind != DEF_DIAGRAM || d->busy) return NULL;
+  return learning_of(f->r->in, f->r->p, d);
+}
+
+// A box or learner that is known, perhaps with brackets.
+static bool is_map(Drawing *r, const Node *n) {
+  Body b = {.in = r->in, .w = r->w};
+  return is_box(&b, env_new(r->in, NULL, r->g->inside, &b), n);
+}
+
+static bool read_step(Finding *f, const Node *n, Edge *e) {
+  Drawing *r = f->r;
+  const char *path = path_text(r->in, n);
+  uint32_t edge = path ? edge_at(r->g, path) : NOWHERE;
+  vec_push(r->w->arena, &f->pinned, edge);
+  if (edge != NOWHERE || (path && !strcmp(path, "_"))) return true;
+  if (!is_map(r, n)) {
+    Id m = diag_error(r->w->diags, n->span,
+                      "a step of a pattern is an edge of `%s`, a box, a learner or `_`",
+                      name_text(r->w->names, r->g->name));
+    VEC(const char *) names = {0};
+    for (uint32_t i = 0; i < r->g->edge.n; i++)
+      vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
+    const char *near = path ? nearest_name(path, names.at, names.n) : NULL;
+    if (near) diag_help(r->w->diags, m, "did you mean `%s`?", near);
+    return false;
+  }
+  e->what = same_map(r->in, r->g->inside, n);
+  return true;
+}
+
+static bool read_pattern(Finding *f) {
+  Drawing *r = f->r;
+  const Node *n = f->node->kid[0];
+  f->shape = shape_of(f, n);
+  if (f->shape) {
+    f->pattern = f->shape->graph;
+    for (uint32_t i = 0; i < f->pattern->edge.n; i++) vec_push(r->w->arena, &f->pinned, NOWHERE);
+    return !f->shape->broken;
+  }
+  Graph *route = graph_new(r->w->arena);
+  uint32_t steps = n->kind == N_PIPE ? n->nkid : 1;
+  graph_vertex(route, (Vertex){.name = "0"});
+  for (uint32_t i = 0; i < steps; i++) {
+    const char *name = arena_format(r->w->arena, "%u", i + 1);
+    uint32_t to = graph_vertex(route, (Vertex){.name = name});
+    Edge e = {.name = name, .from = i, .to = to};
+    if (!read_step(f, n->kind == N_PIPE ? n->kid[i] : n, &e)) return false;
+    graph_edge(route, e);
+  }
+  f->pattern = route;
+  return true;
+}
+
+static bool is_at_pins(const Finding *f, const Match *m) {
+  for (uint32_t i = 0; i < f->pinned.n; i++)
+    if (f->pinned.at[i] != NOWHERE && f->pinned.at[i] != m->edge[i]) return false;
+  return true;
+}
+
+static bool find_all(Finding *f) {
+  Drawing *r = f->r;
+  Matches all = {0};
+  if (!graph_find(r->w->arena, f->pattern, r->g->graph, true, MATCHES_LIMIT, &all)) {
+    diag_error(r->w->diags, f->node->kid[0]->span, "this is found more than %d times",
+               MATCHES_LIMIT);
+    return false;
+  }
+  for (uint32_t i = 0; i < all.n; i++)
+    if (is_at_pins(f, &all.at[i])) vec_push(r->w->arena, &f->match, all.at[i]);
+  if (!f->match.n)
+    diag_warning(r->w->diags, f->node->kid[0]->span, "this is nowhere in `%s`",
+                 name_text(r->w->names, r->g->name));
+  return f->match.n > 0;
+}
+
+static Route edges_at(Finding *f, const Match *m) {
+  Route at = {0};
+  for (uint32_t i = 0; i < f->pattern->edge.n; i++) vec_push(f->r->w->arena, &at, m->edge[i]);
+  return at;
+}
+
+static void note_found(Finding *f, const char *text) {
+  vec_push(f->r->w->arena, &f->r->g->found, (GraphFound){f->node, text});
+}
+
+// -- freeze and set -------------------------------------------------------------------------------
+static void freeze_all(Finding *f) {
+  for (uint32_t i = 0; i < f->match.n; i++)
+    for (uint32_t k = 0; k < f->pattern->edge.n; k++)
+      edge_learners(f->r->in, &f->r->g->edge.at[f->match.at[i].edge[k]], &f->r->g->frozen);
+}
+
+static void set_all(Finding *f) {
+  Drawing *r = f->r;
+  if (f->pattern->edge.n != 1) {
+    diag_error(r->w->diags, f->node->kid[2]->span,
+               "`set` gives one edge another map, but the pattern has %u; `replace` takes several",
+               f->pattern->edge.n);
+    return;
+  }
+  for (uint32_t i = 0; i < f->match.n; i++)
+    edge_set(r, f->match.at[i].edge[0], f->node->kid[2], r->g->inside);
+}
+
+// -- replace --------------------------------------------------------------------------------------
+typedef struct {
+  Rule rule;
+  const Learning *to; // what comes, if it is a diagram
+} Change;
+
+static void keep_vertex(Drawing *r, Rule *rule, uint32_t left, uint32_t right) {
+  vec_push(r->w->arena, &rule->kept_vertex, (PartVertex){0, left});
+  vec_push(r->w->arena, &rule->kept_vertex, (PartVertex){1, right});
+}
+
+// What both diagrams call by the same name stays.
+static bool change_to_shape(Finding *f, Change *c) {
+  Drawing *r = f->r;
+  const Learning *left = f->shape, *right = c->to;
+  c->rule = (Rule){.left = left->graph, .right = right->graph};
+  for (uint32_t v = 0; v < right->space.n; v++) {
+    uint32_t old = vertex_at(left, right->graph->vertex.at[v].name);
+    if (old != NOWHERE)
+      keep_vertex(r, &c->rule, old, v);
+    else if (!right->graph->vertex.at[v].what) {
+      Id e = diag_error(r->w->diags, right->space.at[v].span,
+                        "`%s` is new, so its type must be said", right->graph->vertex.at[v].name);
+      diag_note(r->w->diags, e, f->node->span, "it replaces something here");
+      return false;
+    }
+  }
+  for (uint32_t k = 0; k < right->edge.n; k++) {
+    uint32_t old = edge_at(left, right->graph->edge.at[k].name);
+    bool same = old != NOWHERE && (!right->edge.at[k].body ||
+                                   right->graph->edge.at[k].what == left->graph->edge.at[old].what);
+    if (same) {
+      vec_push(r->w->arena, &c->rule.kept_edge, (PartEdge){0, old});
+      vec_push(r->w->arena, &c->rule.kept_edge, (PartEdge){1, k});
+    } else if (!right->edge.at[k].body) {
+      Id e = diag_error(r->w->diags, right->edge.at[k].span, "`%s` is new, so it needs a map",
+                        right->graph->edge.at[k].name);
+      diag_note(r->w->diags, e, f->node->span, "it replaces something here");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool read_change(Finding *f, Change *c) {
+  Drawing *r = f->r;
+  c->to = f->shape ? shape_of(f, f->node->kid[2]) : NULL;
+  if (f->shape && !c->to) {
+    diag_error(r->w->diags, f->node->kid[2]->span,
+               "a diagram is replaced by a diagram: the name of one is wanted here");
+    return false;
+  }
+  if (c->to) return !c->to->broken && change_to_shape(f, c);
+  Graph *one = graph_new(r->w->arena);
+  graph_vertex(one, (Vertex){.name = "from"});
+  graph_vertex(one, (Vertex){.name = "to"});
+  graph_edge(one, (Edge){.name = "new", .from = 0, .to = 1});
+  c->rule = (Rule){.left = f->pattern, .right = one};
+  keep_vertex(r, &c->rule, 0, 0);
+  keep_vertex(r, &c->rule, f->pattern->vertex.n - 1, 1);
+  return true;
+}
+
+static const char *free_name(Drawing *r, const Table *taken, const char *name) {
+  const char *free = name;
+  for (uint32_t k = 2; table_get(taken, free, strlen(free)); k++)
+    free = arena_format(r->w->arena, "%s_%u", name, k);
+  return free;
+}
+
+// The diagram's arrays follow its graph.
+static void follow(Drawing *r, const Graph *old, Graph *now, const Inclusion *kept) {
+  Learning *g = r->g, before = *g;
+  Arena *a = r->w->arena;
+  g->graph = now;
+  g->space.n = g->edge.n = 0, g->space.cap = g->edge.cap = 0, g->space.at = NULL, g->edge.at = NULL;
+  g->vertex_of = table_new(a), g->edge_of = table_new(a);
+  for (uint32_t v = 0; v < now->vertex.n; v++) vec_push(a, &g->space, (GraphSpace){0});
+  for (uint32_t e = 0; e < now->edge.n; e++) vec_push(a, &g->edge, (GraphEdge){0});
+  for (uint32_t v = 0; v < old->vertex.n; v++)
+    if (kept->vertex[v] != NOWHERE) {
+      g->space.at[kept->vertex[v]] = before.space.at[v];
+      table_put(g->vertex_of, old->vertex.at[v].name, strlen(old->vertex.at[v].name),
+                kept->vertex[v] + 1);
+    }
+  for (uint32_t e = 0; e < old->edge.n; e++)
+    if (kept->edge[e] != NOWHERE) {
+      g->edge.at[kept->edge[e]] = before.edge.at[e];
+      table_put(g->edge_of, old->edge.at[e].name, strlen(old->edge.at[e].name), kept->edge[e] + 1);
+    }
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    GraphPart *part = &g->part.at[i];
+    for (uint32_t v = 0; v < part->of->graph->vertex.n; v++)
+      if (part->in.vertex[v] != NOWHERE) part->in.vertex[v] = kept->vertex[part->in.vertex[v]];
+    for (uint32_t e = 0; e < part->of->graph->edge.n; e++)
+      if (part->in.edge[e] != NOWHERE) part->in.edge[e] = kept->edge[part->in.edge[e]];
+  }
+}
+
+// What is new: spaces, then edges with their maps.
+static void put_new(Finding *f, const Change *c, const Match *made, const char *name) {
+  Drawing *r = f->r;
+  Learning *g = r->g;
+  const Graph *right = c->rule.right;
+  for (uint32_t v = 0; v < right->vertex.n; v++) {
+    uint32_t at = made->vertex[v];
+    if (g->space.at[at].def || g->space.at[at].source) continue;
+    g->space.at[at] = c->to->space.at[v];
+    Vertex *x = &g->graph->vertex.at[at];
+    x->name = free_name(r, g->vertex_of, x->name);
+    table_put(g->vertex_of, x->name, strlen(x->name), at + 1);
+    scope_alias(g->inside, name_from(r->w->names, x->name), g->space.at[at].def);
+  }
+  for (uint32_t k = 0; k < right->edge.n; k++) {
+    uint32_t at = made->edge[k];
+    if (g->edge.at[at].node) continue;
+    Edge *e = &g->graph->edge.at[at];
+    e->name = free_name(r, g->edge_of, name ? name : e->name);
+    table_put(g->edge_of, e->name, strlen(e->name), at + 1);
+    const Node *body = c->to ? c->to->edge.at[k].body : f->node->kid[2];
+    Span span = c->to ? c->to->edge.at[k].span : f->node->kid[2]->span;
+    Name key = name_from(r->w->names, e->name);
+    Node *box = name_node(r->in, key, span);
+    g->edge.at[at].node = box;
+    g->edge.at[at].span = span;
+    g->edge.at[at].def = scope_find(g->inside, key); // of an edge that has gone
+    edge_set(r, at, body, c->to ? c->to->inside : g->inside);
+  }
+}
+
+// Statements that speak of the route that went speak of the edge that came.
+static Route renewed(Drawing *r, const Route *old, const Route *went, uint32_t came,
+                     const Inclusion *kept, bool *good) {
+  Route out = {0};
+  for (uint32_t i = 0; i < old->n; i++) {
+    bool here = went->n && i + went->n <= old->n &&
+                !memcmp(old->at + i, went->at, went->n * sizeof *went->at);
+    uint32_t e = here ? came : kept->edge[old->at[i]];
+    *good &= e != NOWHERE;
+    vec_push(r->w->arena, &out, e);
+    if (here) i += went->n - 1;
+  }
+  return out;
+}
+
+static bool stays(const Route *route, const Inclusion *kept) {
+  for (uint32_t i = 0; i < route->n; i++)
+    if (kept->edge[route->at[i]] == NOWHERE) return false;
+  return true;
+}
+
+// Places of the statements that stay, then of those that came, then of those that are said anew.
+static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32_t came,
+                         const Inclusion *kept) {
+  Drawing *r = f->r;
+  Graph *now = r->g->graph;
+  VEC(Span) place = {0};
+  for (uint32_t i = 0; i < old->order.n; i++)
+    if (stays(&old->order.at[i].left, kept) && stays(&old->order.at[i].right, kept))
+      vec_push(r->w->arena, &place, r->g->order.at[i]);
+  while (place.n < now->order.n) vec_push(r->w->arena, &place, f->node->span);
+  for (uint32_t i = 0; i < old->order.n; i++) {
+    const PathOrder *o = &old->order.at[i];
+    bool good = true;
+    if (stays(&o->left, kept) && stays(&o->right, kept)) continue;
+    Route left = renewed(r, &o->left, went, came, kept, &good),
+          right = renewed(r, &o->right, went, came, kept, &good);
+    if (good) {
+      graph_order(now, left, right, o->times);
+      vec_push(r->w->arena, &place, r->g->order.at[i]);
+    } else {
+      Id e = diag_warning(r->w->diags, r->g->order.at[i],
+                          "this no longer holds: an edge in it is replaced");
+      diag_note(r->w->diags, e, f->node->span, "here");
+    }
+  }
+  r->g->order.n = 0;
+  for (uint32_t i = 0; i < place.n; i++) vec_push(r->w->arena, &r->g->order, place.at[i]);
+}
+
+static void say_dangling(Finding *f, const RewriteFault *fault) {
+  Drawing *r = f->r;
+  const Graph *g = r->g->graph;
+  Id e =
+      diag_error(r->w->diags, f->node->span,
+                 "what is replaced goes through `%s`, but edge `%s` is at it too and would hang in "
+                 "the air",
+                 g->vertex.at[fault->vertex].name, g->edge.at[fault->edge].name);
+  diag_note(r->w->diags, e, r->g->edge.at[fault->edge].span, "this edge");
+  r->g->broken = true;
+}
+
+static bool replace_at(Finding *f, const Change *c, const Match *m, Inclusion *kept) {
+  Drawing *r = f->r;
+  Graph *old = r->g->graph, *now;
+  Match made;
+  RewriteFault fault;
+  Route went = edges_at(f, m);
+  if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, kept, &made, &fault)) {
+    say_dangling(f, &fault);
+    return false;
+  }
+  const char *name = c->to ? NULL : old->edge.at[went.at[0]].name;
+  if (c->to) went.n = 0;
+  follow(r, old, now, kept);
+  put_new(f, c, &made, name);
+  renew_orders(f, old, &went, c->to ? NOWHERE : made.edge[0], kept);
+  return true;
+}
+
+// Each match in turn, in the numbers of the graph as it has become; those that have lost something
+// are left out.
+static void replace_all(Finding *f) {
+  Drawing *r = f->r;
+  Change c = {0};
+  if (!read_change(f, &c)) {
+    r->g->broken = true;
+    return;
+  }
+  for (uint32_t i = 0; i < f->match.n; i++) {
+    Inclusion kept;
+    bool whole = true;
+    Match *m = &f->match.at[i];
+    for (uint32_t k = 0; k < f->pattern->edge.n; k++) whole &= m->edge[k] != NOWHERE;
+    for (uint32_t k = 0; k < f->pattern->vertex.n; k++) whole &= m->vertex[k] != NOWHERE;
+    if (!whole) continue;
+    if (!replace_at(f, &c, m, &kept)) return;
+    for (uint32_t j = i + 1; j < f->match.n; j++) {
+      Match *other = &f->match.at[j];
+      for (uint32_t k = 0; k < f->pattern->edge.n; k++)
+        if (other->edge[k] != NOWHERE) other->edge[k] = kept.edge[other->edge[k]];
+      for (uint32_t k = 0; k < f->pattern->vertex.n; k++)
+        if (other->vertex[k] != NOWHERE) other->vertex[k] = kept.vertex[other->vertex[k]];
+    }
+  }
+}
+
+void learning_find(Drawing *r, const Node *n, Scope *s) {
+  Finding f = {.r = r, .node = n, .s = s};
+  if (r->g->broken || !read_pattern(&f) || !find_all(&f)) return;
+  for (uint32_t i = 0; i < f.match.n; i++) {
+    Route at = edges_at(&f, &f.match.at[i]);
+    note_found(&f, route_text(r->w->arena, r->g->graph, &at));
+  }
+  if (n->op[0] == 'f') freeze_all(&f);
+  if (n->op[0] == 's') set_all(&f);
+  if (n->op[0] == 'r') replace_all(&f);
+}

@@ -1,0 +1,308 @@
+// `limn find 'dense ; relu' FILE`: a route of boxes, wherever it is in a program. The body of a box
+// or learner is a diagram too: here its text becomes a graph whose vertices are wires and whose
+// edges are calls, and the pattern is looked for in it as in a learning diagram.
+//
+// A step is a box or learner, `_` for any, or in a learning diagram an edge. With brackets, it is
+// only what has the same ones. A call with several inputs has an edge from each of them. Where
+// wires are added or multiplied, a chain of calls ends.
+#include "lang/learning/learning_own.h"
+
+#include <stdlib.h>
+
+enum { FOUND_LIMIT = 10000 };
+
+typedef Ids Wires; // vertices
+
+typedef struct {
+  Infer *in;
+  World *w;
+  Scope *s;
+  Graph *g;
+  VEC(const Node *) call; // [edge]
+  Table *name;            // of a wire to an index into `value`
+  VEC(Wires) value;
+} Sketching;
+
+// -- a body as a graph ----------------------------------------------------------------------------
+static Wires walk_value(Sketching *k, const Node *);
+static Wires walk_box(Sketching *k, const Node *, Wires);
+static void walk_body(Sketching *k, const Node *params, const Node *body);
+
+static uint32_t new_wire(Sketching *k) {
+  return graph_vertex(k->g, (Vertex){.name = arena_format(k->w->arena, "%06u", k->g->vertex.n)});
+}
+
+static Wires one_wire(Sketching *k) {
+  Wires w = {0};
+  vec_push(k->w->arena, &w, new_wire(k));
+  return w;
+}
+
+static void add_wires(Sketching *k, Wires *to, Wires more) {
+  for (uint32_t i = 0; i < more.n; i++) vec_push(k->w->arena, to, more.at[i]);
+}
+
+static const Node *without_brackets(const Node *n) { return n->kind == N_AT ? n->kid[0] : n; }
+
+// Boxes in brackets: residual[dense[64] ; relu]
+static void walk_options(Sketching *k, const Node *brackets) {
+  for (uint32_t i = 0; i < brackets->nkid; i++) {
+    const Node *item = brackets->kid[i];
+    while (item->kind == N_ITEMS && item->nkid == 1) item = item->kid[0];
+    if (item->kind == N_PIPE || item->kind == N_FAN || item->kind == N_AT)
+      walk_box(k, item, one_wire(k));
+  }
+}
+
+static Wires call_of(Sketching *k, const Node *box, Wires in) {
+  Wires out = one_wire(k);
+  Id what = same_map(k->in, k->s, without_brackets(box));
+  for (uint32_t i = 0; i < in.n; i++) {
+    const char *name = arena_format(k->w->arena, "%06u", k->g->edge.n);
+    graph_edge(k->g, (Edge){.name = name, .what = what, .from = in.at[i], .to = out.at[0]});
+    vec_push(k->w->arena, &k->call, box);
+  }
+  if (box->kind == N_AT) walk_options(k, box->kid[1]);
+  return out;
+}
+
+static Wires walk_each(Sketching *k, const Node *n, Wires in, bool beside) {
+  Wires out = {0};
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    Wires own = in;
+    if (beside && in.n == n->nkid) own = (Wires){.at = in.at + i, .n = 1};
+    add_wires(k, &out, walk_box(k, n->kid[i], own));
+  }
+  return out;
+}
+
+static Wires walk_box(Sketching *k, const Node *n, Wires in) {
+  switch ((NodeKind)n->kind) {
+  case N_PAREN:
+  case N_OVER:
+  case N_POW:
+  case N_PADDED: return walk_box(k, n->kid[0], in);
+  case N_PIPE:
+    for (uint32_t i = 0; i < n->nkid; i++) in = walk_box(k, n->kid[i], in);
+    return in;
+  case N_FAN: return walk_each(k, n, in, false);
+  case N_TUPLE: return walk_each(k, n, in, true);
+  case N_WHEN: {
+    Wires out = walk_box(k, n->kid[0], in);
+    add_wires(k, &out, walk_box(k, n->kid[2], in));
+    return out;
+  }
+  case N_NAME:
+  case N_AT:
+  case N_DOT: return call_of(k, n, in);
+  default: return walk_value(k, n);
+  }
+}
+
+static Wires walk_value(Sketching *k, const Node *n) {
+  if (!n) return (Wires){0};
+  if (n->kind == N_NAME) {
+    Id id = table_get(k->name, &n->name, sizeof n->name);
+    return id ? k->value.at[id - 1] : one_wire(k);
+  }
+  Wires in = {0};
+  uint32_t first = n->kind == N_CALL ? 1 : 0;
+  if (n->kind == N_PAREN || n->kind == N_ARG || n->kind == N_OVER) return walk_value(k, n->kid[0]);
+  for (uint32_t i = first; i < n->nkid; i++) add_wires(k, &in, walk_value(k, n->kid[i]));
+  if (n->kind == N_CALL) return walk_box(k, n->kid[0], in);
+  return n->kind == N_TUPLE ? in : one_wire(k);
+}
+
+static void bind_wires(Sketching *k, Name name, Wires w) {
+  vec_push(k->w->arena, &k->value, w);
+  table_put(k->name, &name, sizeof name, k->value.n);
+}
+
+static void walk_equation(Sketching *k, const Node *n) {
+  Wires v = walk_value(k, n->kid[1]);
+  const Node *left = n->kid[0];
+  for (uint32_t i = 0; i < left->nkid; i++) {
+    Wires own = v.n == left->nkid ? (Wires){.at = v.at + i, .n = 1} : v;
+    bind_wires(k, left->kid[i]->name, own);
+  }
+}
+
+static void walk_statements(Sketching *k, const Node *block) {
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const Node *n = block->kid[i];
+    if (n->kind == N_EQUATION) walk_equation(k, n);
+    if (n->kind == N_FOR) walk_statements(k, n->kid[1]);
+    if (n->kind == N_RETURN && n->kid[0]->kind == N_EQUATION) walk_equation(k, n->kid[0]);
+    if (n->kind == N_RETURN && n->kid[0]->kind != N_EQUATION) walk_value(k, n->kid[0]);
+    for (uint32_t j = 0; n->kind == N_LEARN && j < n->nkid; j++)
+      if (n->kid[j]->kid[4]) walk_body(k, n->kid[j]->kid[2], n->kid[j]->kid[4]);
+  }
+}
+
+static void walk_body(Sketching *k, const Node *params, const Node *body) {
+  for (uint32_t i = 0; params && i < params->nkid; i++)
+    bind_wires(k, params->kid[i]->name, one_wire(k));
+  if (body->kind == N_BLOCK)
+    walk_statements(k, body);
+  else if (params)
+    walk_value(k, body->kind == N_PADDED ? body->kid[0] : body);
+  else
+    walk_box(k, body, one_wire(k));
+}
+
+// -- patterns -------------------------------------------------------------------------------------
+typedef struct {
+  Infer *in;
+  World *w;
+  VEC(const Node *) step;
+  Buf *out;
+  bool json;
+  uint32_t found;
+} Seeking;
+
+static bool is_any(const Seeking *k, const Node *step) {
+  return step->kind == N_NAME && !strcmp(name_text(k->w->names, step->name), "_");
+}
+
+static bool read_steps(Seeking *k, const char *text) {
+  World *w = k->w;
+  const char *program = arena_format(w->arena, "find %s in _ => freeze\n", text);
+  uint32_t errors = w->diags->errors;
+  uint32_t file = source_add(w->sources, "PATTERN", program, strlen(program));
+  const Node *tree = parse(&k->in->front, file);
+  if (w->diags->errors > errors) return false;
+  const Node *n = tree->nkid == 1 && tree->kid[0]->kind == N_FIND ? tree->kid[0]->kid[0] : NULL;
+  if (!n) {
+    diag_error(w->diags, (Span){0}, "a pattern is a route of boxes, as in 'dense ; relu'");
+    return false;
+  }
+  for (uint32_t i = 0; i < (n->kind == N_PIPE ? n->nkid : 1); i++)
+    vec_push(w->arena, &k->step, n->kind == N_PIPE ? n->kid[i] : n);
+  return true;
+}
+
+// The pattern in the words of one scope. pinned: steps that are edges of a learning diagram.
+static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinned) {
+  Graph *p = graph_new(k->w->arena);
+  graph_vertex(p, (Vertex){.name = "0"});
+  for (uint32_t i = 0; i < k->step.n; i++) {
+    const Node *step = k->step.at[i];
+    const char *path = path_text(k->in, step);
+    pinned[i] = g && path ? edge_at(g, path) : NOWHERE;
+    Edge e = {.name = "", .from = i};
+    e.to = graph_vertex(p, (Vertex){.name = ""});
+    if (!is_any(k, step) && pinned[i] == NOWHERE)
+      e.what = same_map(k->in, s, without_brackets(step));
+    graph_edge(p, e);
+  }
+  return p;
+}
+
+static bool fits(const Seeking *k, uint32_t i, const Node *call) {
+  const Node *step = k->step.at[i];
+  return step->kind != N_AT || (call->kind == N_AT && tree_equal(step->kid[1], call->kid[1]));
+}
+
+// -- what was found -------------------------------------------------------------------------------
+static void tell_found(Seeking *k, const char *kind, const char *name, Span first,
+                       const char *text) {
+  uint32_t line, column;
+  const char *path = k->w->sources->file.at[first.file].path;
+  source_place(k->w->sources, first, &line, &column);
+  if (!k->json) {
+    buf_printf(k->out, "%s:%u:%u: in %s `%s`: %s\n", path, line, column, kind, name, text);
+  } else {
+    buf_text(k->out, k->found ? ", {" : "{");
+    buf_printf(k->out, "\"line\": %u, \"column\": %u, \"file\": ", line, column);
+    buf_json(k->out, path, strlen(path));
+    buf_printf(k->out, ", \"kind\": \"%s\", \"name\": ", kind);
+    buf_json(k->out, name, strlen(name));
+    buf_text(k->out, ", \"found\": ");
+    buf_json(k->out, text, strlen(text));
+    buf_char(k->out, '}');
+  }
+  k->found++;
+}
+
+static bool find_in(Seeking *k, const Graph *pattern, const Graph *g, Matches *out) {
+  if (graph_find(k->w->arena, pattern, g, true, FOUND_LIMIT, out)) return true;
+  diag_error(k->w->diags, (Span){0}, "this is found more than %d times", FOUND_LIMIT);
+  return false;
+}
+
+static const char *written(const Seeking *k, Span span) {
+  return arena_text(k->w->arena, k->w->sources->file.at[span.file].text + span.at, span.n);
+}
+
+static void seek_body(Seeking *k, const Def *d) {
+  const Node *n = d->node;
+  bool learner = d->kind == DEF_LEARNER;
+  const Node *params = n->kid[learner ? 2 : 1], *body = n->kid[learner ? 4 : 3];
+  if (learner && d->refined) {
+    body = d->refined->kid[1];
+    if (d->refined->kid[0]) params = d->refined->kid[0];
+  }
+  if (!body) return;
+  Sketching s = {.in = k->in, .w = k->w, .s = d->scope, .g = graph_new(k->w->arena)};
+  s.name = table_new(k->w->arena);
+  walk_body(&s, params, body);
+  uint32_t *pinned = NEW_ARRAY(k->w->arena, uint32_t, k->step.n + 1);
+  Matches all = {0};
+  if (!find_in(k, pattern_in(k, d->scope, NULL, pinned), s.g, &all)) return;
+  for (uint32_t i = 0; i < all.n; i++) {
+    Buf text = buf_new(k->w->arena);
+    bool good = true;
+    for (uint32_t j = 0; j < k->step.n; j++) {
+      const Node *call = s.call.at[all.at[i].edge[j]];
+      good &= fits(k, j, call);
+      buf_printf(&text, "%s%s", j ? " ; " : "", written(k, call->span));
+    }
+    if (good)
+      tell_found(k, learner ? "learner" : "box", name_text(k->w->names, d->name),
+                 s.call.at[all.at[i].edge[0]]->span, text.at);
+  }
+}
+
+// A learning diagram's graph, its edges named by their maps without brackets.
+static void seek_learning(Seeking *k, const Learning *g) {
+  Graph copy = *g->graph;
+  uint32_t *pinned = NEW_ARRAY(k->w->arena, uint32_t, k->step.n + 1);
+  copy.edge.at = arena_copy(k->w->arena, copy.edge.at, copy.edge.n * sizeof(Edge));
+  for (uint32_t e = 0; e < copy.edge.n; e++) {
+    const GraphEdge *edge = &g->edge.at[e];
+    if (edge->body && edge->body->kind == N_AT)
+      copy.edge.at[e].what = same_map(k->in, edge->home, edge->body->kid[0]);
+  }
+  Matches all = {0};
+  if (!find_in(k, pattern_in(k, g->inside, g, pinned), &copy, &all)) return;
+  for (uint32_t i = 0; i < all.n; i++) {
+    Route at = {0};
+    bool good = true;
+    for (uint32_t j = 0; j < k->step.n; j++) {
+      uint32_t e = all.at[i].edge[j];
+      vec_push(k->w->arena, &at, e);
+      good &= pinned[j] == NOWHERE ? is_any(k, k->step.at[j]) || !g->edge.at[e].body ||
+                                         fits(k, j, g->edge.at[e].body)
+                                   : pinned[j] == e;
+    }
+    if (good)
+      tell_found(k, "learning diagram", name_text(k->w->names, g->name), g->edge.at[at.at[0]].span,
+                 route_text(k->w->arena, g->graph, &at));
+  }
+}
+
+bool infer_find(Infer *in, const Program *p, const char *pattern, bool json, Buf *out) {
+  Seeking k = {.in = in, .w = in->w, .out = out, .json = json};
+  uint32_t errors = in->w->diags->errors;
+  if (!read_steps(&k, pattern)) return false;
+  if (json) buf_char(out, '[');
+  for (uint32_t i = 1; i < in->def.n; i++) {
+    const Def *d = in->def.at[i];
+    bool body = d->kind == DEF_BOX || d->kind == DEF_LEARNER;
+    if (body && d->scope->library && !d->broken && d->scope->tree) seek_body(&k, d);
+  }
+  for (uint32_t i = 0; i < p->learning.n; i++) seek_learning(&k, p->learning.at[i]);
+  if (json) buf_char(out, ']');
+  if (!k.found && !json) buf_text(out, "it is nowhere here\n");
+  return in->w->diags->errors == errors;
+}

@@ -1,0 +1,154 @@
+// The pairs of learning diagrams for people: `limn check --paths`.
+#include "lang/learning/learning_own.h"
+
+const char *learning_distance(Infer *in, const Def *space) {
+  const Node *by = space->node->kid[1];
+  const Source *file = &in->w->sources->file.at[by->span.file];
+  return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
+}
+
+bool learning_freezes(Infer *in, const Learning *g, Id learner) {
+  for (uint32_t i = 0; i < g->frozen.n; i++)
+    if (g->frozen.at[i] == learner) return true;
+  return def_of(in, learner)->frozen;
+}
+
+// The learners on its two routes that are not frozen.
+static Ids moved_by(Infer *in, const Learning *g, const Pair *p) {
+  Ids all = {0}, moved = {0};
+  const Route *side[] = {&p->left, &p->right};
+  for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t i = 0; i < side[k]->n; i++) edge_learners(in, &g->edge.at[side[k]->at[i]], &all);
+  for (uint32_t i = 0; i < all.n; i++) {
+    bool seen = learning_freezes(in, g, all.at[i]);
+    for (uint32_t j = 0; j < i; j++) seen |= all.at[j] == all.at[i];
+    if (!seen) vec_push(in->w->arena, &moved, all.at[i]);
+  }
+  return moved;
+}
+
+const char *learning_goal(Infer *in, const Program *p, const Learning *g, uint32_t number) {
+  uint32_t k = 0;
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (p->goal.at[i].learning == g && k++ == number)
+      return name_text(in->w->names, p->goal.at[i].name);
+  return NULL;
+}
+
+static void count(Buf *b, uint32_t n, const char *one, const char *many, const char *end) {
+  buf_printf(b, "%u %s%s", n, n == 1 ? one : many, end);
+}
+
+static const char *action_word(const Node *find) {
+  return find->op[0] == 'f' ? "frozen" : find->op[0] == 's' ? "set" : "replaced";
+}
+
+static void show_pair(Infer *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
+  const Pair *pair = &g->pairs.at[i];
+  const Graph *graph = g->graph;
+  const char *name = learning_goal(in, p, g, i);
+  Ids moved = moved_by(in, g, pair);
+  if (name)
+    buf_printf(b, "  %s", name);
+  else
+    buf_printf(b, "  %u", i + 1);
+  buf_printf(b, ": %s to %s by %s", graph->vertex.at[pair->from].name,
+             graph->vertex.at[pair->to].name, learning_distance(in, g->space.at[pair->to].def));
+  if (pair->times != 1) buf_printf(b, ", times %g", pair->times);
+  buf_printf(b, "\n      %s\n    ~ %s\n", route_text(in->w->arena, graph, &pair->left),
+             route_text(in->w->arena, graph, &pair->right));
+  buf_printf(b, "    %s", moved.n ? "moves" : "moves nothing");
+  for (uint32_t k = 0; k < moved.n; k++)
+    buf_printf(b, "%s %s", k ? "," : "", name_text(in->w->names, def_of(in, moved.at[k])->name));
+  buf_char(b, '\n');
+}
+
+static void show_one(Infer *in, const Program *p, const Learning *g, Buf *b) {
+  buf_printf(b, "%s: ", name_text(in->w->names, g->name));
+  count(b, g->graph->vertex.n, "space", "spaces", ", ");
+  count(b, g->graph->edge.n, "edge", "edges", ", ");
+  if (g->pattern)
+    buf_text(b, "a pattern\n");
+  else
+    count(b, g->pairs.n, "pair", "pairs", "\n");
+  for (uint32_t i = 0; i < g->found.n; i++) {
+    const Node *pattern = g->found.at[i].node->kid[0];
+    const Source *file = &in->w->sources->file.at[pattern->span.file];
+    buf_printf(b, "  found %.*s: %s, %s\n", (int)pattern->span.n, file->text + pattern->span.at,
+               g->found.at[i].text, action_word(g->found.at[i].node));
+  }
+  for (uint32_t i = 0; i < g->pairs.n; i++) show_pair(in, p, g, i, b);
+}
+
+void infer_paths(Infer *in, const Program *p, const Learning *only, Buf *b) {
+  for (uint32_t i = 0; i < p->learning.n; i++)
+    if (!only || p->learning.at[i] == only) show_one(in, p, p->learning.at[i], b);
+  if (!p->learning.n) buf_text(b, "there are no learning diagrams here\n");
+}
+
+// -- as data --------------------------------------------------------------------------------------
+static void put_text(Buf *b, const char *key, const char *text, bool last) {
+  buf_printf(b, "\"%s\": ", key);
+  buf_json(b, text, strlen(text));
+  buf_text(b, last ? "" : ", ");
+}
+
+static void json_route(const Learning *g, const char *key, const Route *r, Buf *b) {
+  buf_printf(b, "\"%s\": [", key);
+  for (uint32_t i = 0; i < r->n; i++) {
+    const char *name = g->graph->edge.at[r->at[i]].name;
+    if (i) buf_text(b, ", ");
+    buf_json(b, name, strlen(name));
+  }
+  buf_text(b, "], ");
+}
+
+static void json_pair(Infer *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
+  const Pair *pair = &g->pairs.at[i];
+  const char *name = learning_goal(in, p, g, i);
+  Ids moved = moved_by(in, g, pair);
+  buf_char(b, '{');
+  if (name) put_text(b, "goal", name, false);
+  put_text(b, "from", g->graph->vertex.at[pair->from].name, false);
+  put_text(b, "to", g->graph->vertex.at[pair->to].name, false);
+  json_route(g, "left", &pair->left, b);
+  json_route(g, "right", &pair->right, b);
+  put_text(b, "distance", learning_distance(in, g->space.at[pair->to].def), false);
+  buf_text(b, "\"times\": ");
+  buf_number(b, pair->times);
+  buf_text(b, ", \"moves\": [");
+  for (uint32_t k = 0; k < moved.n; k++) {
+    const char *learner = name_text(in->w->names, def_of(in, moved.at[k])->name);
+    if (k) buf_text(b, ", ");
+    buf_json(b, learner, strlen(learner));
+  }
+  buf_text(b, "]}");
+}
+
+void infer_paths_json(Infer *in, const Program *p, const Learning *only, Buf *b) {
+  bool any = false;
+  buf_char(b, '{');
+  for (uint32_t i = 0; i < p->learning.n; i++) {
+    const Learning *g = p->learning.at[i];
+    const char *name = name_text(in->w->names, g->name);
+    if (only && g != only) continue;
+    if (any) buf_text(b, ", ");
+    any = true;
+    buf_json(b, name, strlen(name));
+    buf_printf(b, ": {\"spaces\": %u, \"edges\": %u, \"pattern\": %s, \"found\": [",
+               g->graph->vertex.n, g->graph->edge.n, g->pattern ? "true" : "false");
+    for (uint32_t k = 0; k < g->found.n; k++) {
+      buf_text(b, k ? ", {" : "{");
+      put_text(b, "at", g->found.at[k].text, false);
+      put_text(b, "then", action_word(g->found.at[k].node), true);
+      buf_char(b, '}');
+    }
+    buf_text(b, "], \"pairs\": [");
+    for (uint32_t k = 0; k < g->pairs.n; k++) {
+      if (k) buf_text(b, ", ");
+      json_pair(in, p, g, k, b);
+    }
+    buf_text(b, "]}");
+  }
+  buf_char(b, '}');
+}

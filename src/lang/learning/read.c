@@ -1,0 +1,600 @@
+// The text of a learning diagram to a graph: spaces are vertices, boxes and learners are edges,
+// `f ; g <= h` is an order between routes.
+//
+// In: an N_DIAGRAM. Out: a Learning, with something behind each vertex and edge. An edge's map is
+// a box declared inside, with the types of its two ends; where the end has a distance, the map may
+// give whatever can be compared with points of that space, as scores are compared with a label. An
+// edge that begins in an index has no map: it is an expression over the fields of a sample.
+#include "lang/learning/learning_own.h"
+
+#include "io/data/data.h"
+
+// -- names ----------------------------------------------------------------------------------------
+const char *path_text(Infer *in, const Node *n) {
+  if (n->kind == N_NAME) return name_text(in->w->names, n->name);
+  if (n->kind != N_DOT) return NULL;
+  const char *base = path_text(in, n->kid[0]);
+  return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
+}
+
+// The number of a name, here or in a part: one.h.
+static uint32_t thing_at(const Learning *g, const char *path, bool edge) {
+  Id id = table_get(edge ? g->edge_of : g->vertex_of, path, strlen(path));
+  if (id) return id - 1;
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    const GraphPart *part = &g->part.at[i];
+    const char *name = name_text(g->inside->in->w->names, part->name);
+    size_t n = strlen(name);
+    if (strncmp(path, name, n) != 0 || path[n] != '.') continue;
+    uint32_t inner = thing_at(part->of, path + n + 1, edge);
+    if (inner != NOWHERE) return edge ? part->in.edge[inner] : part->in.vertex[inner];
+  }
+  return NOWHERE;
+}
+
+uint32_t vertex_at(const Learning *g, const char *path) { return thing_at(g, path, false); }
+uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path, true); }
+
+static void no_such(Drawing *r, const Node *n, const char *path, bool edge) {
+  VEC(const char *) names = {0};
+  const Graph *graph = r->g->graph;
+  for (uint32_t i = 0; !edge && i < graph->vertex.n; i++)
+    vec_push(r->w->arena, &names, graph->vertex.at[i].name);
+  for (uint32_t i = 0; edge && i < graph->edge.n; i++)
+    vec_push(r->w->arena, &names, graph->edge.at[i].name);
+  const char *near = nearest_name(path, names.at, names.n);
+  r->g->broken = true;
+  Id e = diag_error(r->w->diags, n->span, "learning diagram `%s` has no %s `%s`",
+                    name_text(r->w->names, r->g->name), edge ? "edge" : "space", path);
+  if (near) diag_help(r->w->diags, e, "did you mean `%s`?", near);
+}
+
+Name learning_key(Drawing *r, const char *name) {
+  return name_from(r->w->names,
+                   arena_format(r->w->arena, "%s.%s", name_text(r->w->names, r->g->name), name));
+}
+
+static Scope *inside_new(Infer *in, Scope *around) {
+  Scope *s = NEW(in->w->arena, Scope);
+  *s = (Scope){.in = in,
+               .path = around->path,
+               .file = around->file,
+               .tree = around->tree,
+               .library = around->library,
+               .lost = around->lost,
+               .names = table_new(in->w->arena)};
+  for (uint32_t i = 0; i < around->uses.n; i++)
+    vec_push(in->w->arena, &s->uses, around->uses.at[i]);
+  vec_push(in->w->arena, &s->uses, around); // looked through first
+  return s;
+}
+
+// -- spaces ---------------------------------------------------------------------------------------
+static uint32_t put_space(Drawing *r, Name name, Vertex v, GraphSpace space) {
+  v.name = name_text(r->w->names, name);
+  v.what = same_space(r->in, &space);
+  v.index = space.source != NULL;
+  v.distance = space.def && space.def->node->kid[1];
+  uint32_t number = graph_vertex(r->g->graph, v);
+  vec_push(r->w->arena, &r->g->space, space);
+  table_put(r->g->vertex_of, v.name, strlen(v.name), number + 1);
+  return number;
+}
+
+// A name that is neither a type nor a space nor a set of data.
+static bool is_unknown(Drawing *r, const Node *types) {
+  const Node *type = types->nkid == 1 ? types->kid[0] : NULL,
+             *name = type && type->kind == N_TYPE && !type->kid[1] ? type->kid[0] : NULL;
+  while (name && name->kind == N_DOT) name = name->kid[0];
+  if (!name || name->kind != N_NAME || scope_find(r->g->inside, name->name)) return false;
+  const char *text = name_text(r->w->names, name->name), *near = set_nearest(text);
+  if (!strcmp(text, "R") || !strcmp(text, "B")) return false;
+  Id e = diag_error(r->w->diags, name->span, "there is no type, space or set of data `%s`", text);
+  if (near) diag_help(r->w->diags, e, "did you mean `%s`?", near);
+  return true;
+}
+
+static void read_space(Drawing *r, const Node *n) {
+  GraphSpace space = {.span = n->name_span, .home = r->g->inside};
+  const char *name = name_text(r->w->names, n->name);
+  if (!n->name) return;
+  if (table_get(r->g->vertex_of, name, strlen(name))) {
+    Id e = diag_error(r->w->diags, n->name_span, "there are two spaces `%s`", name);
+    diag_note(r->w->diags, e, r->g->space.at[vertex_at(r->g, name)].span, "the other one");
+    return;
+  }
+  if (n->kid[0] && space_is_index(r->in, r->g->inside, n->kid[0])) {
+    space.source = index_source(r->in, n->kid[0]);
+    if (n->kid[1])
+      diag_error(r->w->diags, n->kid[1]->span,
+                 "`%s` is a set of data: its samples are not compared, so it has no distance",
+                 name);
+  } else if (n->kid[0] && is_unknown(r, n->kid[0])) {
+    r->g->broken = true;
+  } else if (n->kid[0]) {
+    Def *d = scope_add(r->g->inside, DEF_SPACE, n->name, n->name, n->name_span, n);
+    uint32_t errors = r->w->diags->errors;
+    space.def = d;
+    put_space(r, n->name, (Vertex){0}, space);
+    if (r->w->diags->errors > errors) d->broken = r->g->broken = true;
+    return;
+  }
+  put_space(r, n->name, (Vertex){0}, space);
+}
+
+// A space of the file becomes a vertex when an edge runs to it.
+static uint32_t outer_space(Drawing *r, const Node *path) {
+  Def *d = path->kind == N_NAME ? scope_find(r->g->inside, path->name) : NULL;
+  if (!d || d->kind != DEF_SPACE) return NOWHERE;
+  GraphSpace space = {.span = d->span, .home = d->scope};
+  if (space_is_index(r->in, d->scope, d->node->kid[0]))
+    space.source = index_source(r->in, d->node->kid[0]);
+  else
+    space.def = d;
+  d->used = true;
+  return put_space(r, path->name, (Vertex){0}, space);
+}
+
+// One end of an edge: the name of a space.
+static uint32_t read_end(Drawing *r, const Node *types, Span span) {
+  const Node *type = types && types->kind == N_TYPES && types->nkid == 1 ? types->kid[0] : types;
+  const char *path = type && type->kind == N_TYPE && !type->kid[1] && type->kid[0]->kind != N_TYPES
+                         ? path_text(r->in, type->kid[0])
+                         : NULL;
+  if (!path || !strcmp(path, "R") || !strcmp(path, "B")) {
+    Id e = diag_error(r->w->diags, types ? types->span : span,
+                      "an edge runs from one space to another, each with its name");
+    diag_help(r->w->diags, e, "as in `space X = R[2]` and `box f : X -> Y = …`");
+    r->g->broken = true;
+    return NOWHERE;
+  }
+  uint32_t v = vertex_at(r->g, path);
+  if (v == NOWHERE) v = outer_space(r, type->kid[0]);
+  if (v == NOWHERE) no_such(r, type, path, false);
+  return v;
+}
+
+// -- edges ----------------------------------------------------------------------------------------
+static uint32_t put_edge(Drawing *r, Edge e, GraphEdge edge) {
+  uint32_t number = graph_edge(r->g->graph, e);
+  vec_push(r->w->arena, &r->g->edge, edge);
+  table_put(r->g->edge_of, e.name, strlen(e.name), number + 1);
+  return number;
+}
+
+static bool is_new_edge(Drawing *r, Name name, Span span) {
+  const char *text = name_text(r->w->names, name);
+  Id old = table_get(r->g->edge_of, text, strlen(text));
+  if (!old) return true;
+  Id e = diag_error(r->w->diags, span, "there are two edges `%s`", text);
+  diag_note(r->w->diags, e, r->g->edge.at[old - 1].span, "the other one");
+  r->g->broken = true;
+  return false;
+}
+
+static Node *node_with(Infer *in, NodeKind kind, Span span, uint32_t n) {
+  Node *node = NEW(in->w->arena, Node);
+  *node = (Node){.kind = (uint8_t)kind,
+                 .span = span,
+                 .nkid = n,
+                 .kid = NEW_ARRAY(in->w->arena, Node *, n + 1)};
+  return node;
+}
+
+static Node *types_of(Drawing *r, uint32_t vertex, Span span) {
+  Node *types = node_with(r->in, N_TYPES, span, 1);
+  types->kid[0] = node_with(r->in, N_TYPE, span, 2);
+  types->kid[0]->kid[0] =
+      name_node(r->in, name_from(r->w->names, r->g->graph->vertex.at[vertex].name), span);
+  return types;
+}
+
+// X -> Y; or X -> whatever comes, where the end has a distance
+static Node *signature(Drawing *r, const Edge *e, bool loose, const Node *n, const Node *written) {
+  bool ends = written && written->kind == N_SIG && written->nkid > 1;
+  Span from = ends ? written->kid[0]->span : n->span, to = ends ? written->kid[1]->span : n->span;
+  Node *sig = node_with(r->in, N_SIG, written ? written->span : n->span, 2);
+  sig->kid[0] = types_of(r, e->from, from);
+  sig->kid[1] = loose ? node_with(r->in, N_TYPES, to, 0) : types_of(r, e->to, to);
+  return sig;
+}
+
+// The header of a map: what is written stays, but for the types of its ends.
+static Node *with_header(Drawing *r, const Node *n, const Edge *e, uint32_t params, uint32_t result,
+                         bool loose) {
+  Node *copy = copy_node(r->in, n);
+  if (!n->kid[params])
+    copy->kid[result] = signature(r, e, loose, n, n->kid[result]);
+  else if (loose)
+    copy->kid[result] = NULL;
+  return copy;
+}
+
+void edge_map(Drawing *r, uint32_t number) {
+  Edge *e = &r->g->graph->edge.at[number];
+  GraphEdge *edge = &r->g->edge.at[number];
+  const Node *n = edge->node;
+  bool learner = n->kind == N_LEARNER;
+  bool loose = r->g->graph->vertex.at[e->to].distance && edge->body;
+  Name key = name_from(r->w->names, e->name);
+  const Node *header =
+      learner ? with_header(r, n, e, 2, 3, loose) : with_header(r, n, e, 1, 2, loose);
+  DefKind kind = learner ? DEF_LEARNER : DEF_BOX;
+  Name outer = learning_key(r, e->name);
+  if (edge->def) { // it had another map
+    edge->def = def_new(r->in, kind, outer, edge->span, r->g->inside, header);
+    scope_put(r->g->inside, key, edge->def);
+    scope_put(r->g->def->scope, outer, edge->def);
+  } else {
+    edge->def = scope_add(r->g->inside, kind, key, outer, edge->span, header);
+    scope_alias(r->g->def->scope, outer, edge->def);
+  }
+  edge->loose = loose;
+  e->what = learner ? same_map(r->in, r->g->inside, name_node(r->in, key, edge->span))
+                    : same_map(r->in, edge->home, edge->body);
+}
+
+// An edge of a part gets a map of its own here: one of its ends is another space than there.
+static void own_map(Drawing *r, uint32_t number) {
+  GraphEdge *edge = &r->g->edge.at[number];
+  uint32_t at = edge->node->kind == N_LEARNER ? 4 : 3;
+  Node *own = copy_node(r->in, edge->node);
+  own->kid[at] = copy_resolved(r->in, edge->home, r->g->inside, edge->body);
+  edge->node = own;
+  edge->body = own->kid[at];
+  edge->home = r->g->inside;
+  edge_map(r, number);
+}
+
+void space_set(Drawing *r, uint32_t vertex, const Node *types, const Node *by, Span span) {
+  Vertex *v = &r->g->graph->vertex.at[vertex];
+  GraphSpace *space = &r->g->space.at[vertex];
+  Node *n = node_with(r->in, N_SPACE, span, 2);
+  n->name = name_from(r->w->names, v->name);
+  n->name_span = span;
+  n->kid[0] = (Node *)types;
+  n->kid[1] = (Node *)by;
+  uint32_t errors = r->w->diags->errors;
+  Def *own = NULL;
+  *space = (GraphSpace){.span = span, .home = r->g->inside};
+  if (v->index) {
+    space->source = index_source(r->in, types);
+  } else {
+    own = def_new(r->in, DEF_SPACE, n->name, span, r->g->inside, n);
+    scope_put(r->g->inside, n->name, own);
+    space->def = own;
+  }
+  v->what = same_space(r->in, space);
+  v->distance = by != NULL;
+  if (r->w->diags->errors > errors) {
+    if (own) own->broken = true;
+    r->g->broken = true;
+    return;
+  }
+  for (uint32_t e = 0; e < r->g->edge.n; e++) {
+    const Edge *edge = &r->g->graph->edge.at[e];
+    if (r->g->edge.at[e].def && (edge->from == vertex || edge->to == vertex)) own_map(r, e);
+  }
+}
+
+static void ends_of(const Node *n, uint32_t params, uint32_t result, const Node **from,
+                    const Node **to) {
+  const Node *p = n->kid[params], *sig = n->kid[result];
+  *from = *to = NULL;
+  if (p) {
+    *from = p->nkid == 1 ? p->kid[0]->kid[0] : NULL;
+    *to = sig;
+  } else if (sig && sig->kind == N_SIG && sig->nkid > 1) {
+    *from = sig->kid[0];
+    *to = sig->kid[1];
+  }
+}
+
+static uint32_t read_most(Drawing *r, const Node *most) {
+  if (!most) return 0;
+  double n = most->num;
+  if (n >= 1 && n <= 1000 && n == (double)(uint32_t)n) return (uint32_t)n;
+  diag_error(r->w->diags, most->span,
+             "a path runs along an edge a whole number of times, 1 to 1000");
+  return 1;
+}
+
+// n: N_BOX or N_LEARNER
+static void read_edge(Drawing *r, const Node *n, Name name, Span span, const Node *most) {
+  bool learner = n->kind == N_LEARNER;
+  const Node *from, *to, *body = n->kid[learner ? 4 : 3];
+  ends_of(n, learner ? 2 : 1, learner ? 3 : 2, &from, &to);
+  Edge e = {.name = name_text(r->w->names, name), .most = read_most(r, most)};
+  if (!name || !is_new_edge(r, name, span)) return;
+  if ((!learner && n->kid[0]) || (learner && n->kid[1])) {
+    const Node *brackets = n->kid[learner ? 1 : 0];
+    diag_error(r->w->diags, brackets->span, "an edge is one map: it has no brackets");
+    r->g->broken = true;
+    return;
+  }
+  e.from = read_end(r, from, span);
+  if (e.from == NOWHERE) return;
+  e.to = read_end(r, to, span);
+  if (e.to == NOWHERE) return;
+  GraphEdge edge = {.span = span, .node = n, .body = body, .home = r->g->inside};
+  bool index = r->g->graph->vertex.at[e.from].index;
+  if (r->g->graph->vertex.at[e.to].index) {
+    Id m = diag_error(r->w->diags, span, "`%s` ends in `%s`, which is a set of data", e.name,
+                      r->g->graph->vertex.at[e.to].name);
+    diag_note(r->w->diags, m, r->g->space.at[e.to].span, "declared here");
+    r->g->broken = true;
+    return;
+  }
+  if (index &&
+      (learner || n->kid[1] || (body && (body->kind == N_BLOCK || body->kind == N_PADDED)))) {
+    Id m = diag_error(r->w->diags, span,
+                      "`%s` begins in a set of data: it reads fields of a sample and nothing else",
+                      e.name);
+    diag_note(r->w->diags, m, r->g->space.at[e.from].span, "the set of data");
+    diag_help(r->w->diags, m, "as in `box image : N -> X = mnist.image`");
+    r->g->broken = true;
+    return;
+  }
+  if (index && body) e.what = same_map(r->in, edge.home, body);
+  if (r->g->pattern && body && !learner) e.what = same_map(r->in, edge.home, body);
+  uint32_t number = put_edge(r, e, edge);
+  bool known = r->g->space.at[e.from].def && r->g->space.at[e.to].def;
+  if (!index && !r->g->pattern && known) edge_map(r, number);
+}
+
+static void read_edges(Drawing *r, const Node *n) {
+  const Node *most = n->kind == N_MOST ? n->kid[1] : NULL;
+  if (most) n = n->kid[0];
+  if (n->kind == N_BOX) read_edge(r, n, n->name, n->name_span, most);
+  for (uint32_t i = 0; n->kind == N_LEARN && i < n->nkid; i++) {
+    const Node *names = n->kid[i]->kid[0];
+    for (uint32_t k = 0; k < names->nkid; k++)
+      read_edge(r, n->kid[i], names->kid[k]->name, names->kid[k]->span, most);
+  }
+}
+
+// -- order ----------------------------------------------------------------------------------------
+static bool read_route(Drawing *r, const Node *n, Route *out) {
+  const Graph *graph = r->g->graph;
+  uint32_t steps = n->kind == N_PIPE ? n->nkid : 1;
+  for (uint32_t i = 0; i < steps; i++) {
+    const Node *step = n->kind == N_PIPE ? n->kid[i] : n;
+    const char *path = path_text(r->in, step);
+    uint32_t e = path ? edge_at(r->g, path) : NOWHERE;
+    if (e == NOWHERE) {
+      no_such(r, step, path ? path : "…", true);
+      return false;
+    }
+    const Edge *edge = &graph->edge.at[e], *last = i ? &graph->edge.at[out->at[i - 1]] : NULL;
+    if (last && last->to != edge->from) {
+      Id m = diag_error(r->w->diags, step->span, "`%s` begins in %s, but `%s` ends in %s",
+                        edge->name, graph->vertex.at[edge->from].name, last->name,
+                        graph->vertex.at[last->to].name);
+      diag_note(r->w->diags, m, r->g->edge.at[e].span, "`%s` is declared here", edge->name);
+      r->g->broken = true;
+      return false;
+    }
+    vec_push(r->w->arena, out, e);
+  }
+  return true;
+}
+
+static bool are_parallel(Drawing *r, const Node *n, const Route *a, const Route *b) {
+  const Graph *g = r->g->graph;
+  uint32_t from[2] = {g->edge.at[a->at[0]].from, g->edge.at[b->at[0]].from},
+           to[2] = {g->edge.at[a->at[a->n - 1]].to, g->edge.at[b->at[b->n - 1]].to};
+  if (from[0] == from[1] && to[0] == to[1]) return true;
+  const char *name[4] = {g->vertex.at[from[0]].name, g->vertex.at[to[0]].name,
+                         g->vertex.at[from[1]].name, g->vertex.at[to[1]].name};
+  diag_error(r->w->diags, n->span,
+             "two routes that are compared have the same ends, but the left one runs from %s to %s "
+             "and the right one from %s to %s",
+             name[0], name[1], name[2], name[3]);
+  r->g->broken = true;
+  return false;
+}
+
+static void read_order(Drawing *r, const Node *n) {
+  Route left = {0}, right = {0};
+  double times = 1;
+  Body b = {.in = r->in, .w = r->w};
+  Env *env = env_new(r->in, NULL, r->g->inside, &b);
+  if (!read_route(r, n->kid[0], &left) || !read_route(r, n->kid[1], &right)) return;
+  if (!are_parallel(r, n, &left, &right)) return;
+  if (n->kid[2] && (!static_number(&b, env, n->kid[2], &times) || !(times > 0)))
+    diag_error(r->w->diags, n->kid[2]->span,
+               "`times` wants a number above 0 that is known beforehand");
+  graph_order(r->g->graph, left, right, times);
+  vec_push(r->w->arena, &r->g->order, n->span);
+}
+
+// -- freeze ---------------------------------------------------------------------------------------
+void edge_learners(Infer *in, const GraphEdge *e, Ids *out) {
+  in->closure++;
+  if (e->def && e->def->kind == DEF_LEARNER)
+    add_learner(in, e->def, out);
+  else if (e->body)
+    add_closure(in, e->home, e->body, out);
+}
+
+// The edge or learner whose name is most like this.
+void near_edge(Drawing *r, Id message, const char *path) {
+  VEC(const char *) names = {0};
+  for (uint32_t i = 0; i < r->g->graph->edge.n; i++)
+    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
+  for (uint32_t i = 1; i < r->in->def.n; i++)
+    if (r->in->def.at[i]->kind == DEF_LEARNER)
+      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
+  const char *near = nearest_name(path, names.at, names.n);
+  if (near) diag_help(r->w->diags, message, "did you mean `%s`?", near);
+}
+
+static void freeze_in(Drawing *r, const Node *n, const char *path) {
+  uint32_t e = edge_at(r->g, path);
+  if (e != NOWHERE) {
+    uint32_t before = r->g->frozen.n;
+    edge_learners(r->in, &r->g->edge.at[e], &r->g->frozen);
+    if (r->g->frozen.n == before)
+      diag_warning(r->w->diags, n->span, "there is nothing to freeze in `%s`: no learner is in it",
+                   path);
+    return;
+  }
+  Def *d = scope_find(r->g->inside, name_from(r->w->names, path));
+  if (d && d->kind == DEF_LEARNER) {
+    add_whole_learner(r->in, d, &r->g->frozen);
+    return;
+  }
+  if (d && d->broken) return;
+  Id m = diag_error(r->w->diags, n->span, "`%s` is neither an edge of `%s` nor a learner", path,
+                    name_text(r->w->names, r->g->name));
+  near_edge(r, m, path);
+}
+
+static void read_freeze(Drawing *r, const Node *n) {
+  if (n->kid[1])
+    diag_error(r->w->diags, n->kid[1]->span, "inside a learning diagram `freeze` is of this one");
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    const char *path = path_text(r->in, n->kid[0]->kid[i]);
+    if (path) freeze_in(r, n->kid[0]->kid[i], path);
+  }
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+// Spaces first, then edges, then what speaks of them: the order of the text does not matter.
+static void read_block(Drawing *r, const Node *block) {
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const Node *n = block->kid[i];
+    if (n->kind == N_ERROR) r->g->broken = true;
+    if (n->kind == N_SPACE) read_space(r, n);
+  }
+  for (uint32_t i = 0; i < block->nkid; i++) read_edges(r, block->kid[i]);
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    if (block->kid[i]->kind == N_ORDER) read_order(r, block->kid[i]);
+    if (block->kid[i]->kind == N_FREEZE) read_freeze(r, block->kid[i]);
+  }
+}
+
+static bool is_pattern(const Node *block) {
+  for (uint32_t i = 0; block && i < block->nkid; i++) {
+    const Node *n = block->kid[i];
+    if (n->kind == N_MOST) n = n->kid[0];
+    if ((n->kind == N_SPACE && !n->kid[0]) || (n->kind == N_BOX && !n->kid[3])) return true;
+  }
+  return false;
+}
+
+static void edit(Infer *in, Program *p, Scope *s, Learning *g);
+
+Learning *learning_of(Infer *in, Program *p, Def *d) {
+  if (d->learning) return d->learning;
+  World *w = in->w;
+  Learning *g = NEW(w->arena, Learning);
+  *g = (Learning){.name = d->name,
+                  .node = d->node,
+                  .def = d,
+                  .inside = inside_new(in, d->scope),
+                  .graph = graph_new(w->arena),
+                  .vertex_of = table_new(w->arena),
+                  .edge_of = table_new(w->arena),
+                  .pattern = is_pattern(d->node->kid[2]),
+                  .broken = d->broken};
+  Drawing r = {in, p, w, g};
+  d->busy = true;
+  if (d->node->kid[0]) read_glued(&r);
+  if (d->node->kid[2]) read_block(&r, d->node->kid[2]);
+  edit(in, p, d->scope, g);
+  d->busy = false;
+  d->learning = g;
+  vec_push(w->arena, &p->learning, g);
+  return g;
+}
+
+// -- what is done to them -------------------------------------------------------------------------
+static bool is_of(Scope *s, const Node *path, const Learning *g) {
+  const Node *root = path;
+  while (root && root->kind == N_DOT) root = root->kid[0];
+  return root && root->kind == N_NAME && scope_find(s, root->name) == g->def;
+}
+
+static void edit_freeze(Drawing *r, Scope *s, const Node *n) {
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    const Node *path = n->kid[0]->kid[i];
+    const char *text = path_text(r->in, path), *dot = text ? strchr(text, '.') : NULL;
+    if (!text) continue;
+    if (n->kid[1] && is_of(s, n->kid[1], r->g))
+      freeze_in(r, path, text);
+    else if (!n->kid[1] && dot && is_of(s, path, r->g))
+      freeze_in(r, path, dot + 1);
+  }
+}
+
+static void edit_by(Drawing *r, Scope *s, const Node *n) {
+  if (n->kind == N_FREEZE) edit_freeze(r, s, n);
+  if (n->kind == N_SET && n->kid[0]->kind == N_DOT && is_of(s, n->kid[0], r->g))
+    learning_set(r, n, strchr(path_text(r->in, n->kid[0]), '.') + 1);
+  if (n->kind == N_FIND && is_of(s, n->kid[1], r->g)) learning_find(r, n, s);
+}
+
+// The statements that speak of a diagram, in their order, before it is glued to others: those of
+// its file, of the program, and of the command line.
+static void edit(Infer *in, Program *p, Scope *s, Learning *g) {
+  Drawing r = {in, p, in->w, g};
+  for (uint32_t i = 0; i < s->tree->nkid; i++) edit_by(&r, s, s->tree->kid[i]);
+  for (uint32_t i = 0; s != p->scope && i < p->tree->nkid; i++)
+    edit_by(&r, p->scope, p->tree->kid[i]);
+  for (uint32_t i = 0; i < in->extra.n; i++) edit_by(&r, p->scope, in->extra.at[i]);
+}
+
+// distill.guess in an expression is the map of that edge, which the file knows by this name.
+static void name_paths(Scope *s, Node *n) {
+  const char *path = n->kind == N_DOT ? path_text(s->in, n) : NULL;
+  Def *d = path ? scope_find(s, name_from(s->in->w->names, path)) : NULL;
+  if (d) {
+    n->kind = N_NAME;
+    n->name = name_from(s->in->w->names, path);
+    n->name_span = n->span;
+    n->nkid = 0;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) name_paths(s, n->kid[i]);
+}
+
+void learnings_name(Scope *s) {
+  for (uint32_t i = 0; i < s->tree->nkid; i++) {
+    Node *n = s->tree->kid[i];
+    bool about = n->kind == N_FREEZE || n->kind == N_SET || n->kind == N_FIND ||
+                 n->kind == N_DIAGRAM || n->kind == N_TRAIN;
+    if (!about) name_paths(s, n);
+  }
+}
+
+// Is there a diagram that the statement speaks of? A learner of the file is set at once.
+static void check_target(Infer *in, Scope *s, const Node *n) {
+  const Node *path = n->kid[n->kind == N_FIND ? 1 : 0], *root = path;
+  while (root->kind == N_DOT) root = root->kid[0];
+  const Def *d = scope_find(s, root->name);
+  Body b = {.in = in, .w = in->w};
+  if (n->kind == N_SET && path->kind == N_NAME) {
+    Def *learner = learner_named(in, s, path);
+    if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, n->kid[1]);
+  } else if (!d) {
+    unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
+  } else if (d->kind != DEF_DIAGRAM && !d->broken) {
+    Id e = diag_error(in->w->diags, root->span, "`%s` is not a learning diagram",
+                      name_text(in->w->names, root->name));
+    diag_note(in->w->diags, e, d->span, "declared here");
+  }
+}
+
+void learnings_read(Infer *in, Program *p, Scope *s) {
+  for (uint32_t i = 0; i < s->tree->nkid; i++) {
+    const Node *n = s->tree->kid[i];
+    if (n->kind == N_SET || n->kind == N_FIND) check_target(in, s, n);
+  }
+  for (uint32_t i = 0; s == p->scope && i < in->extra.n; i++) check_target(in, s, in->extra.at[i]);
+  for (uint32_t i = 0; i < s->tree->nkid; i++) {
+    const Node *n = s->tree->kid[i];
+    Def *d = n->kind == N_DIAGRAM && n->name ? scope_find(s, n->name) : NULL;
+    if (d && d->kind == DEF_DIAGRAM && d->node == n) learning_of(in, p, d);
+  }
+}

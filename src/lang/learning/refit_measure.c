@@ -1,0 +1,155 @@
+// `measure task.Y by hits refit 100 steps, gd(0.05)`: how well a learning diagram does after it has
+// been trained on each small task by itself.
+//
+// In: the goal of a pair, left <= right, of a diagram whose index has small tasks. The left route
+// is cut before the first edge that the diagram moves:
+//
+//   image ; m ; h      before: image ; m, which is as it is      behind: h, which is trained
+//
+// Out: a claim over one task, with x for what is learned from and q for what is asked,
+//
+//   refit[behind, gd(0.05), steps: 100, by: DISTANCE](before(x), right(x), before(q)) ~ right(q)
+//
+// So there is one kind of training inside a diagram, that of refit.c; it leaves frozen learners as
+// they are.
+#include "lang/learning/learning_own.h"
+
+typedef struct {
+  Drawing draw;
+  const Pair *pair;
+  const Node *clause; // N_REFIT
+  uint32_t cut;       // how many edges of the left route stand before what is trained
+} Refitting;
+
+// -- may it be? -----------------------------------------------------------------------------------
+static bool moves(Refitting *x, uint32_t edge) {
+  Ids all = {0};
+  edge_learners(x->draw.in, &x->draw.g->edge.at[edge], &all);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (!learning_freezes(x->draw.in, x->draw.g, all.at[i])) return true;
+  return false;
+}
+
+static uint32_t first_moved(Refitting *x, const Route *route) {
+  uint32_t i = 0;
+  while (i < route->n && !moves(x, route->at[i])) i++;
+  return i;
+}
+
+static const char *diagram_name(const Refitting *x) {
+  return name_text(x->draw.w->names, x->draw.g->name);
+}
+
+static bool has_tasks(Refitting *x) {
+  const Drawing *r = &x->draw;
+  if (index_has_tasks(r, x->pair->from)) return true;
+  Id e = diag_error(r->w->diags, x->clause->span,
+                    "`refit` trains on each small task by itself, but `%s` of `%s` has none",
+                    r->g->graph->vertex.at[x->pair->from].name, diagram_name(x));
+  diag_note(r->w->diags, e, r->g->space.at[x->pair->from].span, "its samples");
+  diag_help(r->w->diags, e, "as in `set %s.%s = omniglot[way: 5, shot: 1]`", diagram_name(x),
+            r->g->graph->vertex.at[x->pair->from].name);
+  return false;
+}
+
+static bool is_one_pair(Refitting *x) {
+  if (x->draw.g->pairs.n == 1) return true;
+  diag_error(x->draw.w->diags, x->clause->span,
+             "`refit` trains one pair of paths, but `%s` has %u of them", diagram_name(x),
+             x->draw.g->pairs.n);
+  return false;
+}
+
+static bool can_be_cut(Refitting *x) {
+  const Drawing *r = &x->draw;
+  const Route *left = &x->pair->left, *right = &x->pair->right;
+  uint32_t other = first_moved(x, right);
+  x->cut = first_moved(x, left);
+  if (other == right->n && x->cut > 0 && x->cut < left->n) return true;
+  if (other == right->n && x->cut == left->n) {
+    diag_error(r->w->diags, x->clause->span, "there is nothing to refit: `%s` moves no learner",
+               diagram_name(x));
+    return false;
+  }
+  uint32_t edge = other < right->n ? right->at[other] : left->at[x->cut];
+  Id e = diag_error(r->w->diags, x->clause->span,
+                    "`refit` trains edges of the left route that stand behind the index, but `%s` "
+                    "moves learners too",
+                    r->g->graph->edge.at[edge].name);
+  diag_note(r->w->diags, e, r->g->edge.at[edge].span, "this edge");
+  return false;
+}
+
+static bool is_in_steps(Refitting *x) {
+  const Node *n = x->clause->kid[0];
+  if (strcmp(name_text(x->draw.w->names, x->clause->name), "steps") == 0 && n->num >= 1)
+    return true;
+  diag_error(x->draw.w->diags, x->clause->span,
+             "`refit` wants a number of steps, as in `refit 100 steps, gd(0.05)`");
+  return false;
+}
+
+// -- the claim ------------------------------------------------------------------------------------
+static Node *node_of(Refitting *x, NodeKind kind, Name name, uint32_t n, Node *const *kid) {
+  Span span = x->clause->span;
+  Node *node = NEW(x->draw.w->arena, Node);
+  *node = (Node){.kind = (uint8_t)kind, .span = span, .name = name, .name_span = span, .nkid = n};
+  if (n) node->kid = arena_copy(x->draw.w->arena, kid, n * sizeof *kid);
+  return node;
+}
+
+static Node *named(Refitting *x, const char *name, Node *value) {
+  return node_of(x, N_SIZED, name_from(x->draw.w->names, name), 1, &value);
+}
+
+// behind, as a box: h, or h ; out
+static Node *trained_box(Refitting *x) {
+  const Route *left = &x->pair->left;
+  VEC(Node *) step = {0};
+  for (uint32_t i = x->cut; i < left->n; i++) {
+    Name name = name_from(x->draw.w->names, x->draw.g->graph->edge.at[left->at[i]].name);
+    vec_push(x->draw.w->arena, &step, name_node(x->draw.in, name, x->clause->span));
+  }
+  return step.n == 1 ? step.at[0] : node_of(x, N_PIPE, 0, step.n, step.at);
+}
+
+// The one option that `refit` has: an optimiser.
+static bool read_optimiser(Refitting *x, Node **out) {
+  *out = NULL;
+  for (uint32_t i = 1; i < x->clause->nkid; i++) {
+    const Node *o = x->clause->kid[i];
+    bool good = !*out && o->kind == N_OPTION && !o->kid[1] &&
+                (o->kid[0]->kind == N_NAME || o->kid[0]->kind == N_CALL);
+    if (!good) {
+      diag_error(x->draw.w->diags, o->span, "`refit` takes an optimiser, and nothing else");
+      return false;
+    }
+    *out = o->kid[0];
+  }
+  return true;
+}
+
+static Node *claim_of(Refitting *x, Node *optimiser) {
+  Drawing *r = &x->draw;
+  const Route *left = &x->pair->left, *right = &x->pair->right;
+  Span span = x->clause->span;
+  Node *option[4] = {trained_box(x), named(x, "steps", x->clause->kid[0]),
+                     named(x, "by", space_distance(r, x->pair->to)), optimiser};
+  Node *at[2] = {name_node(r->in, name_from(r->w->names, "refit"), span),
+                 node_of(x, N_BRACKETS, 0, optimiser ? 4 : 3, option)};
+  Node *call[4] = {node_of(x, N_AT, 0, 2, at), route_value(r, left->at, x->cut, false, span),
+                   route_value(r, right->at, right->n, false, span),
+                   route_value(r, left->at, x->cut, true, span)};
+  Node *side[2] = {node_of(x, N_CALL, 0, 4, call), route_value(r, right->at, right->n, true, span)};
+  return node_of(x, N_EQUAL, 0, 2, side);
+}
+
+const Node *learning_refit(Infer *in, Program *p, Learning *g, const Node *clause) {
+  Refitting x = {.draw = {in, p, in->w, g}, .clause = clause};
+  Node *optimiser;
+  if (g->broken || !is_one_pair(&x)) return NULL;
+  x.pair = &g->pairs.at[0];
+  if (!has_tasks(&x) || !can_be_cut(&x) || !is_in_steps(&x) || !read_optimiser(&x, &optimiser))
+    return NULL;
+  return claim_of(&x, optimiser);
+}

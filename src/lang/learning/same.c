@@ -1,0 +1,130 @@
+// When are two spaces, or two maps, the same? Their texts are written with every name replaced by
+// what it means, and equal texts get equal numbers. So two diagrams may each say `space X = R[2]`
+// and mean the same, and an edge `= small` is the learner `small` wherever it stands.
+//
+// The same walk makes copies of expressions that mean in one scope what they meant in another.
+#include "lang/learning/learning_own.h"
+
+#include "io/data/data.h"
+
+static Id number_of(Infer *in, const char *text) {
+  if (!in->same) in->same = table_new(in->w->arena);
+  Id id = table_get(in->same, text, strlen(text));
+  if (id) return id;
+  id = table_count(in->same) + 1;
+  table_put(in->same, text, strlen(text), id);
+  return id;
+}
+
+static void resolved_text(Infer *in, Scope *s, const Node *n, Buf *out) {
+  if (!n) {
+    buf_char(out, '_');
+    return;
+  }
+  if (n->kind == N_PAREN) {
+    resolved_text(in, s, n->kid[0], out);
+    return;
+  }
+  const Def *d = n->kind == N_NAME ? scope_find(s, n->name) : NULL;
+  if (d) {
+    buf_printf(out, "#%u", d->id);
+    return;
+  }
+  buf_printf(out, "(%u %s", n->kind, name_text(in->w->names, n->name));
+  if (n->kind == N_NUM) buf_number(out, n->num);
+  if (n->text && n->kind != N_NUM) buf_json(out, n->text, strlen(n->text));
+  if (n->op) buf_text(out, n->op);
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    buf_char(out, ' ');
+    resolved_text(in, s, n->kid[i], out);
+  }
+  buf_char(out, ')');
+}
+
+Id same_map(Infer *in, Scope *s, const Node *n) {
+  Buf b = buf_new(in->w->arena);
+  resolved_text(in, s, n, &b);
+  return number_of(in, b.at);
+}
+
+Id same_space(Infer *in, const GraphSpace *space) {
+  Buf b = buf_new(in->w->arena);
+  if (space->source) {
+    buf_text(&b, "index ");
+    resolved_text(in, space->home, space->source, &b);
+    return number_of(in, b.at);
+  }
+  if (!space->def) return 0;
+  Body body = {.in = in, .w = in->w};
+  Types types = {0};
+  const Node *n = space->def->node;
+  Scope *s = space->def->scope;
+  buf_text(&b, "space");
+  if (!types_eval(&body, env_new(in, NULL, s, &body), n->kid[0], false, &types, NULL)) return 0;
+  for (uint32_t i = 0; i < types.n; i++) buf_printf(&b, " %s", type_text(in->w, &types.at[i]));
+  if (n->kid[1]) {
+    buf_text(&b, " by ");
+    resolved_text(in, s, n->kid[1], &b);
+  }
+  return number_of(in, b.at);
+}
+
+// -- data -----------------------------------------------------------------------------------------
+static const Node *root_of(const Node *n) {
+  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  return n;
+}
+
+// space N = mnist, mnist.train, "t.csv", normal[64]
+bool space_is_index(Infer *in, Scope *s, const Node *types) {
+  if (!types || types->nkid != 1 || types->kid[0]->kind != N_TYPE) return false;
+  const Node *type = types->kid[0], *root = root_of(type->kid[0]);
+  if (root->kind == N_STR) return true;
+  if (root->kind != N_NAME || scope_find(s, root->name)) return false;
+  const char *text = name_text(in->w->names, root->name);
+  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type->kid[0] == root) return true;
+  return set_is_known(text);
+}
+
+// The type as the source of data that it is.
+const Node *index_source(Infer *in, const Node *types) {
+  const Node *type = types->kid[0];
+  if (!type->kid[1]) return type->kid[0];
+  Node *at = NEW(in->w->arena, Node);
+  *at = (Node){
+      .kind = N_AT, .span = type->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Node *, 2)};
+  at->kid[0] = type->kid[0];
+  at->kid[1] = type->kid[1];
+  return at;
+}
+
+// -- copies ---------------------------------------------------------------------------------------
+Node *copy_node(Infer *in, const Node *n) {
+  Node *copy = arena_copy(in->w->arena, n, sizeof *n);
+  copy->kid = NEW_ARRAY(in->w->arena, Node *, n->nkid + 1);
+  for (uint32_t i = 0; i < n->nkid; i++) copy->kid[i] = n->kid[i];
+  return copy;
+}
+
+Node *name_node(Infer *in, Name name, Span span) {
+  Node *n = NEW(in->w->arena, Node);
+  *n = (Node){.kind = N_NAME, .name = name, .span = span, .name_span = span};
+  return n;
+}
+
+static Name name_in(Infer *in, Scope *from, Scope *to, Name name) {
+  const Def *d = scope_find(from, name);
+  if (!d || scope_find(to, name) == d) return name;
+  Name key = name_from(in->w->names,
+                       arena_format(in->w->arena, "%s#%u", name_text(in->w->names, name), d->id));
+  scope_alias(to, key, d);
+  return key;
+}
+
+Node *copy_resolved(Infer *in, Scope *from, Scope *to, const Node *n) {
+  if (!n) return NULL;
+  Node *copy = copy_node(in, n);
+  if (n->kind == N_NAME) copy->name = name_in(in, from, to, n->name);
+  for (uint32_t i = 0; i < n->nkid; i++) copy->kid[i] = copy_resolved(in, from, to, n->kid[i]);
+  return copy;
+}

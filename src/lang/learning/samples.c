@@ -1,0 +1,317 @@
+// The samples of an index. All edges that begin in one index read the same draw: their bodies
+// mention its fields, `mnist.image` or `N.image`, and one `given` of all that is mentioned is made.
+//
+// A field that an edge reads as it is takes the shape of the space the edge ends in. Fields stand
+// in the order in which the set has them, so the text's order does not matter; and they are called
+// what the set calls them, so that a `given` written by hand draws the same.
+#include "lang/program/fields_own.h"
+#include "lang/learning/learning_own.h"
+
+#include <stdlib.h>
+
+typedef struct {
+  Name column; // 0: the sample itself, of noise
+  Name key;    // what it is called inside
+  Name space;  // a type that it is read as, by the name of a space; 0: its own
+  uint32_t at; // in the set
+  Span span;
+} SampleField;
+typedef VEC(SampleField) Fields;
+
+typedef struct {
+  Drawing *r;
+  uint32_t vertex;
+  const GraphSpace *space;
+  Given given;
+  DataFields data;
+  Fields field;
+  bool good;
+} Sampling;
+
+// -- what is mentioned ----------------------------------------------------------------------------
+static const char *last_name(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot ? dot + 1 : path;
+}
+
+static bool is_split(const char *text) {
+  return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
+}
+
+static const Node *without_options(const Node *n) { return n->kind == N_AT ? n->kid[0] : n; }
+
+// Does this stand for the whole sample: N, mnist, mnist.train, "t.csv"?
+static bool is_sample(const Drawing *r, uint32_t vertex, const Node *n) {
+  const Node *source = r->g->space.at[vertex].source;
+  const char *own = last_name(r->g->graph->vertex.at[vertex].name);
+  if (n->kind == N_NAME && !strcmp(name_text(r->w->names, n->name), own)) return true;
+  if (tree_equal(n, source) || tree_equal(n, without_options(source))) return true;
+  const Node *root = without_options(source);
+  if (root->kind == N_DOT && is_split(name_text(r->w->names, root->name))) root = root->kid[0];
+  return tree_equal(n, root);
+}
+
+// The field that is mentioned here; false: none is.
+static bool mentions(const Drawing *r, uint32_t vertex, const Node *n, Name *column) {
+  if (n->kind == N_DOT && is_sample(r, vertex, n->kid[0]) &&
+      !is_split(name_text(r->w->names, n->name))) {
+    *column = n->name;
+    return true;
+  }
+  *column = 0;
+  return (n->kind == N_NAME || n->kind == N_AT) && is_sample(r, vertex, n);
+}
+
+static bool is_noise(const Sampling *x) { return x->given.noise != NULL; }
+
+static Name key_of(const Drawing *r, uint32_t vertex, Name column, Name space) {
+  const char *index = r->g->graph->vertex.at[vertex].name;
+  Buf b = buf_new(r->w->arena);
+  buf_text(&b, index);
+  if (column) buf_printf(&b, ".%s", name_text(r->w->names, column));
+  if (space) buf_printf(&b, " : %s", name_text(r->w->names, space));
+  return name_from(r->w->names, b.at);
+}
+
+static bool has_shape(World *w, const Type *a, const Type *b) {
+  bool same = a->base == b->base && a->rank == b->rank;
+  if (same && a->base == BASE_LABEL) same = size_now(w, a->count) == size_now(w, b->count);
+  for (uint32_t i = 0; same && i < a->rank; i++)
+    same = size_now(w, a->axis[i].size) == size_now(w, b->axis[i].size);
+  return same;
+}
+
+// An edge that is a field and nothing else reads it as a point of its end, if it is made of the
+// same stuff.
+static Name read_as(const Sampling *x, uint32_t edge, Name column) {
+  Drawing *r = x->r;
+  uint32_t to = r->g->graph->edge.at[edge].to;
+  const Def *d = r->g->space.at[to].def;
+  Body b = {.in = r->in, .w = r->w};
+  Types t = {0};
+  if (!d || d->broken || is_noise(x) || x->given.episodes.way) return 0;
+  if (!types_eval(&b, env_new(r->in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL))
+    return 0;
+  const Field *f = column ? data_find(&x->data, name_text(r->w->names, column)) : NULL;
+  if (t.n != 1 || (!f && !x->data.absent && !x->data.table)) return 0;
+  if (f && data_type(r->w, f).base != t.at[0].base && !(f->labels && t.at[0].base != BASE_R))
+    return 0;
+  if (f && x->given.bits) return 0;
+  Type own = f ? data_type(r->w, f) : (Type){0};
+  if (f && has_shape(r->w, &own, &t.at[0])) return 0; // as it is
+  return name_from(r->w->names, r->g->graph->vertex.at[to].name);
+}
+
+static uint32_t place_of(const Sampling *x, Name column) {
+  const char *text = name_text(x->r->w->names, column);
+  for (uint32_t i = 0; i < x->data.field.n; i++)
+    if (strcmp(x->data.field.at[i].name, text) == 0) return i;
+  return x->data.field.n;
+}
+
+static void add_field(Sampling *x, Name column, Name space, Span span) {
+  Name key = key_of(x->r, x->vertex, column, space);
+  for (uint32_t i = 0; i < x->field.n; i++)
+    if (x->field.at[i].key == key) return;
+  vec_push(x->r->w->arena, &x->field, (SampleField){column, key, space, place_of(x, column), span});
+}
+
+// What is asked of a small task, beside what is learned from.
+static void add_asked(Sampling *x, GraphSpace *space) {
+  enum { ASKED = EPISODE_FIELDS / 2 };
+  Names *names = x->r->w->names;
+  for (uint32_t k = 0; k < EPISODE_FIELDS; k++)
+    space->task[k] = name_from(names, x->data.field.at[k].name);
+  for (uint32_t i = 0, n = x->field.n; i < n; i++)
+    if (x->field.at[i].at < ASKED)
+      add_field(x, space->task[x->field.at[i].at + ASKED], 0, x->field.at[i].span);
+}
+
+static void foreign_data(Sampling *x, const Node *n, const Def *d) {
+  Drawing *r = x->r;
+  Id e = diag_error(r->w->diags, n->span, "`%s` is another draw than `%s`",
+                    name_text(r->w->names, n->name), r->g->graph->vertex.at[x->vertex].name);
+  diag_note(r->w->diags, e, d->span, "given here");
+  diag_help(r->w->diags, e, "an edge reads the fields of the index it begins in: `%s.…`",
+            r->g->graph->vertex.at[x->vertex].name);
+  x->good = false;
+}
+
+// Does it read a set of data, and not the one that this index is?
+static bool is_other_set(const Sampling *x, uint32_t edge, const Node *n) {
+  if (n->kind != N_DOT) return false;
+  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
+         set_is_known(name_text(x->r->w->names, n->name));
+}
+
+static void other_set(Sampling *x, const Node *n) {
+  Drawing *r = x->r;
+  const char *index = last_name(r->g->graph->vertex.at[x->vertex].name);
+  Id e = diag_error(r->w->diags, n->span, "this is read of a sample of `%s`, which is another set",
+                    index);
+  diag_note(r->w->diags, e, x->space->source->span, "this one");
+  diag_help(r->w->diags, e, "`%s.%s` is read of whatever `%s` is", index,
+            name_text(r->w->names, n->name), index);
+  x->good = false;
+}
+
+static void bare_sample(Sampling *x, const Node *n) {
+  Drawing *r = x->r;
+  Buf all = buf_new(r->w->arena);
+  for (uint32_t i = 0; i < x->data.field.n && i < 8; i++)
+    buf_printf(&all, "%s%s", i ? ", " : "", x->data.field.at[i].name);
+  Id e = diag_error(r->w->diags, n->span, "which field of a sample of `%s`?",
+                    r->g->graph->vertex.at[x->vertex].name);
+  if (all.n) diag_help(r->w->diags, e, "it has %s%s", all.at, x->data.field.n > 8 ? ", …" : "");
+  x->good = false;
+}
+
+static void collect(Sampling *x, uint32_t edge, const Node *n, bool direct) {
+  Drawing *r = x->r;
+  Name column;
+  if (!n) return;
+  if (mentions(r, x->vertex, n, &column)) {
+    if (!column && !is_noise(x))
+      bare_sample(x, n);
+    else
+      add_field(x, column, direct ? read_as(x, edge, column) : 0, n->span);
+    return;
+  }
+  if (is_other_set(x, edge, n)) {
+    other_set(x, n);
+    return;
+  }
+  Def *d = n->kind == N_NAME ? scope_find(r->g->edge.at[edge].home, n->name) : NULL;
+  if (d && d->kind == DEF_GIVEN) foreign_data(x, n, d);
+  for (uint32_t i = 0; i < n->nkid; i++) collect(x, edge, n->kid[i], direct && n->kind == N_PAREN);
+}
+
+// -- a given of it --------------------------------------------------------------------------------
+static int by_place(const void *a, const void *b) {
+  const SampleField *x = a, *y = b;
+  if (x->at != y->at) return x->at < y->at ? -1 : 1;
+  return (x->space > y->space) - (x->space < y->space);
+}
+
+// Two indices over one set draw independently: the names of the second one's fields say whose they
+// are.
+static bool is_second(const Sampling *x) {
+  const Learning *g = x->r->g;
+  const Graph *graph = g->graph;
+  const Vertex *own = &graph->vertex.at[x->vertex];
+  for (uint32_t v = 0; v < graph->vertex.n; v++)
+    if (graph->vertex.at[v].index && graph->vertex.at[v].what == own->what &&
+        strcmp(graph->vertex.at[v].name, own->name) < 0)
+      return true;
+  return false;
+}
+
+static Node *param_of(Sampling *x, const SampleField *f, bool second) {
+  Infer *in = x->r->in;
+  Names *names = x->r->w->names;
+  Node *param = NEW(in->w->arena, Node);
+  *param =
+      (Node){.kind = N_PARAM, .name = f->key, .span = f->span, .name_span = f->span, .nkid = 1};
+  param->kid = NEW_ARRAY(in->w->arena, Node *, 1);
+  if (f->space) {
+    Node *type = NEW(in->w->arena, Node);
+    *type = (Node){
+        .kind = N_TYPE, .span = f->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Node *, 2)};
+    type->kid[0] = name_node(in, f->space, f->span);
+    param->kid[0] = type;
+  }
+  Name plain = f->column ? f->column : name_from(names, last_name(name_text(names, f->key)));
+  scope_add(x->r->g->inside, DEF_GIVEN, f->key, second ? f->key : plain, f->span, param);
+  return param;
+}
+
+// In a table, a name that is no column takes as many columns as its type has numbers.
+static bool takes_columns(const Sampling *x, const SampleField *f) {
+  return x->data.table && f->space && f->at == x->data.field.n;
+}
+
+static void make_given(Sampling *x) {
+  Drawing *r = x->r;
+  Arena *a = r->w->arena;
+  if (!x->field.n) return;
+  qsort(x->field.at, x->field.n, sizeof *x->field.at, by_place);
+  Node *params = NEW(a, Node), *given = NEW(a, Node);
+  Name *column = NEW_ARRAY(a, Name, x->field.n);
+  bool second = is_second(x);
+  *params = (Node){.kind = N_PARAMS, .span = x->space->span, .nkid = x->field.n};
+  params->kid = NEW_ARRAY(a, Node *, x->field.n);
+  for (uint32_t i = 0; i < x->field.n; i++) {
+    params->kid[i] = param_of(x, &x->field.at[i], second);
+    column[i] = takes_columns(x, &x->field.at[i]) ? 0 : x->field.at[i].column;
+  }
+  *given =
+      (Node){.kind = N_GIVEN, .span = x->space->span, .nkid = 2, .kid = NEW_ARRAY(a, Node *, 2)};
+  given->kid[0] = params;
+  given->kid[1] = (Node *)x->space->source;
+  do_given_columns(r->in, r->p, r->g->inside, given, column);
+}
+
+void index_given(Drawing *r, uint32_t vertex) {
+  GraphSpace *space = &r->g->space.at[vertex];
+  Sampling x = {.r = r, .vertex = vertex, .space = space, .good = true};
+  const Node *config = NULL;
+  Name field;
+  if (!read_source(r->in, x.space->home, x.space->source, &x.given, &field, &config) || field) {
+    if (field)
+      diag_error(r->w->diags, x.space->source->span,
+                 "an index is a whole set: the edges that begin in it read its fields");
+    r->g->broken = true;
+    return;
+  }
+  x.given.node = space->source;
+  source_options(r->in, space->home, config, &x.given);
+  if (!is_noise(&x) && !data_fields(r->in, &x.given, &x.data)) {
+    r->g->broken = true;
+    return;
+  }
+  for (uint32_t e = 0; e < r->g->edge.n; e++)
+    if (r->g->graph->edge.at[e].from == vertex && r->g->edge.at[e].body)
+      collect(&x, e, r->g->edge.at[e].body, true);
+  if (!x.good) r->g->broken = true;
+  if (x.good && x.given.episodes.way) add_asked(&x, space);
+  uint32_t errors = r->w->diags->errors;
+  if (x.good) make_given(&x);
+  if (r->w->diags->errors > errors) r->g->broken = true;
+}
+
+// -- what an edge reads ---------------------------------------------------------------------------
+bool index_has_tasks(const Drawing *r, uint32_t vertex) {
+  return r->g->space.at[vertex].task[0] != 0;
+}
+
+static Name asked_for(const GraphSpace *space, Name column) {
+  enum { ASKED = EPISODE_FIELDS / 2 };
+  for (uint32_t k = 0; k < ASKED; k++)
+    if (column == space->task[k]) return space->task[k + ASKED];
+  return column;
+}
+
+static Node *with_fields(Drawing *r, uint32_t edge, const Node *n, bool direct, bool asked) {
+  uint32_t vertex = r->g->graph->edge.at[edge].from;
+  Scope *home = r->g->edge.at[edge].home;
+  Name column;
+  if (!n) return NULL;
+  if (mentions(r, vertex, n, &column)) {
+    if (asked) column = asked_for(&r->g->space.at[vertex], column);
+    uint32_t to = r->g->graph->edge.at[edge].to;
+    Name space = name_from(r->w->names, r->g->graph->vertex.at[to].name),
+         key = direct ? key_of(r, vertex, column, space) : 0;
+    bool shaped = key && table_get(r->g->inside->names, &key, sizeof key);
+    return name_node(r->in, shaped ? key : key_of(r, vertex, column, 0), n->span);
+  }
+  if (n->kind == N_NAME) return copy_resolved(r->in, home, r->g->inside, n);
+  Node *copy = copy_node(r->in, n);
+  for (uint32_t i = 0; i < n->nkid; i++)
+    copy->kid[i] = with_fields(r, edge, n->kid[i], direct && n->kind == N_PAREN, asked);
+  return copy;
+}
+
+Node *index_read(Drawing *r, uint32_t edge, bool asked) {
+  return with_fields(r, edge, r->g->edge.at[edge].body, true, asked);
+}

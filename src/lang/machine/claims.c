@@ -1,0 +1,657 @@
+// `run`, `check` and `show` of machines: what is to be followed, and what is claimed of it.
+//
+// A claim is an expression with numbers in it that only a whole run gives: period(foxes). Each of
+// those is a Watch; once a run has found its number, it stands in the text in the place of the
+// call, and the rest is an ordinary expression.
+#include "core/pass/pass.h"
+#include "lang/machine/machine_own.h"
+#include "lang/program/program_own.h"
+
+#include <math.h>
+
+// -- what can be seen -----------------------------------------------------------------------------
+static Name sight_name(World *w, const char *path) {
+  Buf b = buf_new(w->arena);
+  for (; *path; path++) buf_char(&b, *path == '/' ? '.' : *path);
+  return name_from(w->names, b.at);
+}
+
+void system_sights(World *w, const System *s, Sights *out) {
+  for (uint32_t i = 0; i < s->out.n; i++)
+    vec_push(w->arena, out,
+             (Sight){s->out.at[i].name, s->d->wire.at[s->d->out.at[i]].type, SEES_OUT, i});
+  for (uint32_t i = 0; i < s->in.n; i++)
+    vec_push(w->arena, out,
+             (Sight){s->in.at[i].name, s->d->wire.at[s->d->in.at[i]].type, SEES_IN, i});
+  for (uint32_t i = 0; i < s->state.n; i++)
+    vec_push(w->arena, out,
+             (Sight){sight_name(w, s->state.at[i].path),
+                     s->d->wire.at[s->d->param.at[s->state.at[i].param].wire].type, SEES_STATE, i});
+}
+
+static Type without_pass(World *w, Type t) {
+  t.axis = arena_copy(w->arena, t.axis, t.rank * sizeof(Axis));
+  for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
+  return t;
+}
+
+// p.q.y as one name; NULL: it is something else
+static const char *dotted(World *w, const Node *n) {
+  if (n->kind == N_NAME) return name_text(w->names, n->name);
+  const char *base = n->kind == N_DOT ? dotted(w, n->kid[0]) : NULL;
+  return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
+}
+
+// p.y is seen under one name.
+static const Node *dotted_names(World *w, const Sights *sights, const Node *n) {
+  const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
+  if (path) {
+    Name name = name_from(w->names, path);
+    for (uint32_t i = 0; i < sights->n; i++)
+      if (sights->at[i].name == name) return tree_name(w, name, n->span);
+  }
+  Node *copy = NULL;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *kid = n->kid[i] ? dotted_names(w, sights, n->kid[i]) : NULL;
+    if (kid == n->kid[i]) continue;
+    if (!copy) {
+      copy = arena_copy(w->arena, n, sizeof *n);
+      copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Node *));
+    }
+    copy->kid[i] = (Node *)kid;
+  }
+  return copy ? copy : n;
+}
+
+typedef struct {
+  Infer *in;
+  Program *p;
+  const System *s;
+  Sights sights;
+} Looker;
+
+static Looker looker_new(Infer *in, Program *p, const System *s) {
+  Looker l = {.in = in, .p = p, .s = s};
+  if (s) system_sights(in->w, s, &l.sights);
+  return l;
+}
+
+// An expression at one moment; those inputs that nobody reads are dropped.
+static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
+  World *w = l->in->w;
+  Body *b = body_new(l->in, name_from(w->names, "seen"));
+  b->timed = true;
+  Env *env = env_new(l->in, NULL, l->p->scope, b);
+  b->env = env;
+  Ids sight = {0};
+  for (uint32_t i = 0; i < l->sights.n; i++) {
+    const Sight *x = &l->sights.at[i];
+    if (env->names && table_get(env->names, &x->name, sizeof x->name)) continue;
+    Id wire = diagram_input(w, b->d, without_pass(w, x->type), x->name, 0);
+    vec_push(w->arena, &sight, i);
+    env_bind(env, x->name,
+             (Binding){.kind = BIND_VALUE, .value = value_one(b, val_wire(b, wire, expr->span))});
+  }
+  Value v = eval_alone(b, env, dotted_names(w, &l->sights, expr));
+  if (v.n != 1 || v.at[0].error) return false;
+  if (v.at[0].literal) v.at[0] = val_fill(b, v.at[0], (Type){.base = BASE_R});
+  val_settle(b, &v.at[0]);
+  Id wire = val_to_wire(b, &v.at[0], 0);
+  if (!wire) return false;
+  if (type) *type = b->d->wire.at[wire].type;
+  diagram_output(w, b->d, wire);
+  body_finish(b);
+  diagram_zonk(w, b->d);
+  Diagram *flat = diagram_simplify(w, diagram_inline_all(w, b->d));
+  bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
+  for (Id i = 1; i < flat->box.n; i++)
+    for (uint32_t k = 0; k < flat->box.at[i].nin; k++) read[flat->box.at[i].in[k]] = true;
+  read[flat->out.at[0]] = true;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < flat->in.n; i++)
+    if (read[flat->in.at[i]]) {
+      flat->in.at[n++] = flat->in.at[i];
+      vec_push(w->arena, &out->sight, sight.at[i]);
+    }
+  flat->in.n = n;
+  out->diagram = flat;
+  return true;
+}
+
+// -- run ------------------------------------------------------------------------------------------
+static bool number_of_node(Infer *in, Program *p, const Node *n, double *out) {
+  Body b = {.in = in, .w = in->w};
+  Env *env = env_new(in, NULL, p->scope, &b);
+  return static_number(&b, env, n, out);
+}
+
+// A label by its name, which means nothing outside of its type.
+static Value label_value(Body *b, const Node *n, const Type *own) {
+  World *w = b->w;
+  const Ids *names = &w->label_names.at[own->names];
+  for (uint32_t i = 0; i < names->n; i++)
+    if (names->at[i] == n->name) return value_one(b, val_fill(b, val_literal(b, i, n->span), *own));
+  diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
+             own_text(w, own));
+  return value_error(b, n->span);
+}
+
+static Diagram *value_alone(Infer *in, Program *p, const Node *n, const Type *want) {
+  World *w = in->w;
+  Body *b = body_new(in, name_from(w->names, "start"));
+  b->env = env_new(in, NULL, p->scope, b);
+  Type own = without_pass(w, *want);
+  bool label = own.base == BASE_LABEL && own.names && n->kind == N_NAME;
+  Value v = label               ? label_value(b, n, &own)
+            : n->kind == N_LIST ? list_value(b, b->env, n, "list", false, &own, n->span)
+                                : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
+  if (v.n != 1 || v.at[0].error) return NULL;
+  Val one = val_fill(b, v.at[0], own);
+  val_settle(b, &one);
+  bool fits = one.type.rank == own.rank && one.type.base == own.base;
+  if (one.type.base == own.base && !one.type.rank && own.rank) { // the same everywhere
+    Axis axis[RANK_LIMIT];
+    for (uint32_t i = 0; i < own.rank; i++) axis[i] = own.axis[i], axis[i].pass = i + 1;
+    one = widen(b, one, axis, own.rank, n->span);
+    fits = true;
+  }
+  for (uint32_t i = 0; fits && i < own.rank; i++)
+    fits = sizes_agree(b, own.axis[i].size, one.type.axis[i].size, n->span, n->span, "a start");
+  if (!fits) {
+    diag_error(w->diags, n->span, "this is %s, but %s is wanted", own_text(w, &one.type),
+               own_text(w, &own));
+    return NULL;
+  }
+  diagram_output(w, b->d, val_to_wire(b, &one, 0));
+  body_finish(b);
+  diagram_zonk(w, b->d);
+  return diagram_simplify(w, diagram_inline_all(w, b->d));
+}
+
+static void tell_no_sight(const Looker *l, Name name, Span span) {
+  World *w = l->in->w;
+  const char **all = NEW_ARRAY(w->arena, const char *, l->sights.n + 1);
+  for (uint32_t i = 0; i < l->sights.n; i++) all[i] = name_text(w->names, l->sights.at[i].name);
+  const char *near = nearest_name(name_text(w->names, name), all, l->sights.n);
+  Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
+                    name_text(w->names, l->s->name), name_text(w->names, name));
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}
+
+static bool read_start(const Looker *l, const Node *arg, uint32_t number, RunStart *out) {
+  World *w = l->in->w;
+  Name name = arg->kind == N_ARG ? arg->name : 0;
+  const Node *value = arg->kind == N_ARG ? arg->kid[0] : arg;
+  int found = -1;
+  for (uint32_t i = 0; i < l->sights.n; i++) {
+    const Sight *x = &l->sights.at[i];
+    bool here =
+        name ? x->name == name && x->kind != SEES_OUT : x->kind == SEES_IN && x->at == number;
+    if (here && found < 0) found = (int)i;
+  }
+  if (found < 0 && name) {
+    tell_no_sight(l, name, arg->name_span);
+    return false;
+  }
+  if (found < 0) {
+    Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
+    diag_help(w->diags, e, "say which port or state starts so: `x: 1`");
+    return false;
+  }
+  const Sight *x = &l->sights.at[found];
+  *out = (RunStart){x->name, x->kind, x->at, value_alone(l->in, l->p, value, &x->type)};
+  return out->value != NULL;
+}
+
+static bool is_given(const Run *r, SightKind kind, uint32_t at) {
+  for (uint32_t i = 0; i < r->start.n; i++)
+    if (r->start.at[i].kind == kind && r->start.at[i].at == at) return true;
+  return false;
+}
+
+static void read_starts(const Looker *l, const Node *call, Run *r) {
+  uint32_t plain = 0;
+  for (uint32_t i = 1; i < call->nkid; i++) {
+    RunStart s;
+    const Node *arg = call->kid[i];
+    if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
+    if (is_given(r, s.kind, s.at))
+      diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
+                 name_text(l->in->w->names, s.name));
+    vec_push(l->in->w->arena, &r->start, s);
+  }
+}
+
+// Every input has a value, or a table that may have a column for it.
+static void check_given(Infer *in, const Run *r) {
+  World *w = in->w;
+  const System *s = r->system;
+  for (uint32_t i = 0; !r->path && !r->set && i < s->in.n; i++) {
+    if (is_given(r, SEES_IN, i)) continue;
+    const char *port = name_text(w->names, s->in.at[i].name), *name = name_text(w->names, s->name);
+    Id e = diag_error(w->diags, r->span, "port `%s` of `%s` has no source", port, name);
+    diag_help(w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`", name,
+              port);
+    return;
+  }
+}
+
+// The time it takes, and how it is followed.
+static void read_by(Infer *in, Program *p, const Node *by, Run *r) {
+  static const struct {
+    const char *word;
+    Follow follow;
+  } words[] = {{"dormand", FOLLOW_DORMAND},
+               {"rk4", FOLLOW_RK4},
+               {"euler", FOLLOW_EULER},
+               {"stiff", FOLLOW_STIFF}};
+  const Node *name = by->kind == N_AT ? by->kid[0] : by;
+  const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
+  uint32_t i = 0;
+  while (i < COUNT(words) && strcmp(words[i].word, text)) i++;
+  if (i == COUNT(words)) {
+    diag_error(in->w->diags, by->span,
+               "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`");
+    return;
+  }
+  r->follow = words[i].follow;
+  double k = 0;
+  if (by->kind == N_AT &&
+      (by->kid[1]->nkid != 1 || !number_of_node(in, p, by->kid[1]->kid[0], &k) || !(k > 0)))
+    diag_error(in->w->diags, by->kid[1]->span, "a number above 0 is wanted here");
+  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  if (fixed && by->kind != N_AT)
+    diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
+  if (fixed)
+    r->step = k;
+  else
+    r->tolerance = k;
+}
+
+static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
+  World *w = in->w;
+  bool said = false;
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    const Node *c = n->kid[i];
+    double k = 0;
+    bool length = c->kind == N_LASTS || c->kind == N_TO;
+    if (!length && c->kind != N_EVERY) continue;
+    said |= length;
+    if (!number_of_node(in, p, c->kid[0], &k) || !(k > 0) || !(k < 1e15)) {
+      diag_error(w->diags, c->kid[0]->span, "a number above 0 is wanted here");
+      continue;
+    }
+    if (c->kind == N_EVERY) {
+      r->every = k;
+      continue;
+    }
+    r->end = k;
+    bool ticks = c->kind == N_LASTS && !strcmp(name_text(w->names, c->name), "ticks");
+    if (c->kind == N_LASTS && !ticks)
+      diag_error(w->diags, c->name_span, "a run lasts `for 100 ticks`, or `to 100` in time");
+    if (ticks && k != floor(k)) diag_error(w->diags, c->kid[0]->span, "ticks are whole");
+    if (ticks && r->system && r->system->flows)
+      diag_error(w->diags, c->span, "`%s` flows, so it has no ticks: say how far, `to %g`",
+                 name_text(w->names, r->system->name), k);
+    if (c->kind == N_TO && r->system && !r->system->flows)
+      diag_error(w->diags, c->span, "`%s` goes by ticks: say how many, `for %g ticks`",
+                 name_text(w->names, r->system->name), ceil(k));
+  }
+  if (!said)
+    diag_error(w->diags, n->span,
+               r->system && !r->system->flows ? "how long does it run? `for 100 ticks`"
+                                              : "how long does it run? `to 100`");
+}
+
+// on World: what World shows goes into the ports of the same names.
+static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *r) {
+  World *w = in->w;
+  const Node *n = on->kid[0], *name = n->kind == N_AT ? n->kid[0] : n;
+  if (n->kind == N_STR) {
+    r->path = data_file(w->arena, p->scope->path, n->text);
+    return s;
+  }
+  Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  if (!d && name == n && name->kind == N_NAME && set_is_known(name_text(w->names, name->name))) {
+    r->set = name_text(w->names, name->name);
+    return s;
+  }
+  if (!d || d->kind != DEF_MACHINE) {
+    diag_error(w->diags, n->span,
+               "a run stands on a machine, on a set of data, or on a table in quotes");
+    return NULL;
+  }
+  System *source = infer_system(in, p, name_text(w->names, d->name), n);
+  return source ? system_on(in, s, source, n->span) : NULL;
+}
+
+static void do_run(Infer *in, Program *p, const Node *n) {
+  World *w = in->w;
+  const Node *call = n->kid[0], *use = call->kind == N_CALL ? call->kid[0] : call;
+  const Node *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON),
+             *by = clause(n, N_BY);
+  Run r = {.node = n, .span = n->span, .name = n->name};
+  uint32_t errors = w->diags->errors;
+  if (name->kind != N_NAME) {
+    diag_error(w->diags, call->span, "a machine is run: `run Name(x: 1) to 10`");
+    return;
+  }
+  if (!r.name) r.name = name->name;
+  Def *d = scope_find(p->scope, name->name);
+  if (d && d->kind == DEF_MACHINE) {
+    r.system = d->broken ? NULL : infer_system(in, p, name_text(w->names, name->name), use);
+  } else {
+    Body b = {.in = in, .w = w};
+    unknown_name(&b, env_new(in, NULL, p->scope, &b), name, "machine");
+  }
+  if (r.system && r.system->shares) r.system = system_closed(in, r.system);
+  r.own = r.system;
+  if (r.system && on) r.system = on_source(in, p, r.system, on, &r);
+  if (r.system) {
+    Looker l = looker_new(in, p, r.system);
+    if (call->kind == N_CALL) read_starts(&l, call, &r);
+    if (w->diags->errors == errors) check_given(in, &r);
+    read_length(in, p, n, &r);
+    if (by) read_by(in, p, by->kid[0], &r);
+    if (by && !r.system->flows)
+      diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
+                 name_text(w->names, r.system->name));
+  }
+  vec_push(w->arena, &p->ran->run, r);
+}
+
+// -- check ----------------------------------------------------------------------------------------
+static int watch_kind(Infer *in, const Node *n) {
+  static const char *const word[] = {
+#define WATCH(name, text) text,
+#include "lang/machine/watches.def"
+#undef WATCH
+  };
+  if (n->kind != N_CALL) return -1;
+  const Node *name = n->kid[0]->kind == N_AT ? n->kid[0]->kid[0] : n->kid[0];
+  if (name->kind != N_NAME) return -1;
+  for (int i = 0; i < WATCH_KINDS; i++)
+    if (!strcmp(word[i], name_text(in->w->names, name->name))) return i;
+  return -1;
+}
+
+static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
+  World *w = l->in->w;
+  Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
+  bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
+  if (n->kid[0]->kind == N_AT &&
+      (n->kid[0]->kid[1]->nkid != 1 ||
+       !number_of_node(l->in, l->p, n->kid[0]->kid[1]->kid[0], &x.number)))
+    diag_error(w->diags, n->kid[0]->kid[1]->span, "a number is wanted here");
+  if (kind == WATCH_AT && n->kid[0]->kind != N_AT)
+    diag_error(w->diags, n->span, "at which moment? `at[5](x)`");
+  const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
+  bool flows = run && run->system && run->system->flows;
+  double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
+  if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
+    diag_error(w->diags, n->kid[0]->kid[1]->span, "the run goes from %s 0 to %g",
+               flows ? "time" : "tick", last);
+  if (point) {
+    for (uint32_t i = 1; i < n->nkid; i++) {
+      RunStart s;
+      if (n->kid[i]->kind != N_ARG)
+        diag_error(w->diags, n->kid[i]->span, "a point is said by names: `fixed(x: 1, y: 2)`");
+      else if (read_start(l, n->kid[i], 0, &s))
+        vec_push(w->arena, &x.point, s);
+    }
+  } else if (kind != WATCH_EXPONENT) {
+    bool root = kind == WATCH_WHEN || kind == WATCH_COUNT;
+    Type t = {0};
+    if (n->nkid != 2) {
+      diag_error(
+          w->diags, n->span, "one thing is watched: `%s(x)`",
+          name_text(w->names, n->kid[0]->kind == N_AT ? n->kid[0]->kid[0]->name : n->kid[0]->name));
+      return;
+    }
+    const Node *what = root ? as_root(w, n->kid[1]) : n->kid[1];
+    if (!look_at(l, what, &x.seen, &t)) return;
+    if (kind != WATCH_SETTLED && (t.rank || t.base == BASE_LABEL))
+      diag_error(w->diags, n->kid[1]->span, "one number is wanted here, but this is %s",
+                 own_text(w, &t));
+  }
+  vec_push(w->arena, &c->watch, x);
+}
+
+static void read_watches(const Looker *l, const Node *n, Check *c) {
+  if (!n) return;
+  int kind = watch_kind(l->in, n);
+  if (kind >= 0) {
+    read_watch(l, n, kind, c);
+    return;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) read_watches(l, n->kid[i], c);
+}
+
+static bool has_watch(Infer *in, const Node *n) {
+  if (!n) return false;
+  bool any = watch_kind(in, n) >= 0;
+  for (uint32_t i = 0; i < n->nkid; i++) any |= has_watch(in, n->kid[i]);
+  return any;
+}
+
+static bool is_word(Infer *in, const Node *n, const char *word) {
+  return n && n->kind == N_NAME && !strcmp(name_text(in->w->names, n->name), word);
+}
+
+// y = a or b, for all inputs
+static void read_truth(const Looker *l, const Node *n, Check *c) {
+  World *w = l->in->w;
+  Node *claim = (Node *)n->kid[1];
+  if (n->kid[2]) {
+    claim = tree_node(w, N_CMP, span_join(n->kid[1]->span, n->kid[2]->span), 2,
+                      (Node *[]){n->kid[1], n->kid[2]});
+    claim->op = "=";
+    Type t = {0};
+    Seen left = {0};
+    if (!look_at(l, n->kid[1], &left, &t)) return;
+    if (t.base == BASE_R) {
+      Node *sum = tree_node(w, N_SUM, claim->span, 2, (Node *[]){n->kid[1], n->kid[2]});
+      sum->op = "-";
+      claim = sum;
+    }
+  }
+  c->kind = CHECK_TRUTH;
+  if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
+    c->kind = CHECK_CLAIM; // of constants: it is known at once
+}
+
+static const char *source_text(World *w, Span a, Span b) {
+  Span span = span_join(a, b);
+  return arena_text(w->arena, w->sources->file.at[span.file].text + span.at, span.n);
+}
+
+// Adder : of a run of that name; Adder[Slow] : of a run of just this.
+static bool speaks_of(World *w, const Run *r, const Node *use, const Node *name) {
+  if (name->kind != N_NAME || r->name != name->name) return false;
+  if (use == name) return true;
+  const Node *ran = r->node->kid[0];
+  if (ran->kind == N_CALL) ran = ran->kid[0];
+  return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
+}
+
+// What is run, without what it is run on.
+static System *run_alone(Infer *in, Program *p, const Run *r) {
+  const Node *use = r->node->kid[0];
+  if (use->kind == N_CALL) use = use->kid[0];
+  const Node *name = use->kind == N_AT ? use->kid[0] : use;
+  return infer_system(in, p, name_text(in->w->names, name->name), use);
+}
+
+static void no_run(Infer *in, Program *p, const Node *name) {
+  World *w = in->w;
+  const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
+  const char **all = NEW_ARRAY(w->arena, const char *, p->ran->run.n + in->def.n + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->ran->run.n; i++)
+    all[n++] = name_text(w->names, p->ran->run.at[i].name);
+  for (uint32_t i = 0; i < in->def.n; i++)
+    if (in->def.at[i] && in->def.at[i]->kind == DEF_MACHINE)
+      all[n++] = name_text(w->names, in->def.at[i]->name);
+  const char *near = nearest_name(text, all, n);
+  Id e = diag_error(w->diags, name->span, "there is no run and no machine `%s` here", text);
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}
+
+static void do_check(Infer *in, Program *p, const Node *n) {
+  World *w = in->w;
+  Check c = {.node = n, .span = n->span};
+  const Node *use = n->kid[0], *name = use && use->kind == N_AT ? use->kid[0] : use;
+  const Node *last = n->kid[2] ? n->kid[2] : n->kid[1];
+  c.text = source_text(w, n->kid[1]->span, last->span);
+  for (uint32_t i = 0; i < p->ran->run.n; i++)
+    if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
+  Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  if (!c.run && name && (!d || d->kind != DEF_MACHINE)) {
+    no_run(in, p, name);
+    return;
+  }
+  if (!c.run && !name) {
+    diag_error(w->diags, n->span, "of what? `check Name : …`");
+    return;
+  }
+  c.of = use ? source_text(w, use->span, use->span)
+             : name_text(w->names, p->ran->run.at[c.run - 1].name);
+  // A truth for all inputs, or about the wiring itself, is none of what it stands on.
+  bool law = !has_watch(in, n->kid[1]) && !has_watch(in, n->kid[2]);
+  c.system = c.run && law ? p->ran->run.at[c.run - 1].own
+             : c.run      ? p->ran->run.at[c.run - 1].system
+             : d->broken  ? NULL
+                          : infer_system(in, p, name_text(w->names, d->name), use);
+  bool nested = is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat");
+  if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
+  if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
+  if (n->kid[3] && (!number_of_node(in, p, n->kid[3], &c.within) || c.within < 0))
+    diag_error(w->diags, n->kid[3]->span, "how far off it may be is a number, 0 or more");
+  if (!c.system) return;
+  Looker l = looker_new(in, p, c.system);
+  if (nested) {
+    c.kind = CHECK_NESTED;
+  } else {
+    uint32_t errors = w->diags->errors;
+    read_watches(&l, n->kid[1], &c);
+    read_watches(&l, n->kid[2], &c);
+    bool run = false;
+    for (uint32_t i = 0; i < c.watch.n; i++)
+      run |= c.watch.at[i].kind != WATCH_FIXED && c.watch.at[i].kind != WATCH_DIVERGENCE;
+    if (!c.watch.n && w->diags->errors == errors) read_truth(&l, n, &c);
+    if (run && !c.run)
+      diag_error(w->diags, n->span, "this speaks of a run of `%s`, and there is none before it",
+                 name_text(w->names, c.system->name));
+  }
+  vec_push(w->arena, &p->ran->check, c);
+}
+
+// The claim with numbers in the place of watches.
+static Node *with_numbers(World *w, const Node *n, const Check *c, const double *watch) {
+  for (uint32_t i = 0; i < c->watch.n; i++)
+    if (c->watch.at[i].node == n) {
+      Node *number = tree_node(w, N_NUM, n->span, 0, NULL);
+      number->num = watch[i];
+      number->text = "";
+      return number;
+    }
+  if (!n->nkid) return (Node *)n;
+  Node *copy = arena_copy(w->arena, n, sizeof *n);
+  copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Node *));
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) copy->kid[i] = with_numbers(w, n->kid[i], c, watch);
+  return copy;
+}
+
+static bool number_now(Infer *in, Program *p, const Node *n, double *out) {
+  World *w = in->w;
+  Body *b = body_new(in, name_from(w->names, "claim"));
+  b->env = env_new(in, NULL, p->scope, b);
+  Value v = eval_alone(b, b->env, n);
+  if (v.n != 1 || v.at[0].error) return false;
+  if (v.at[0].literal) v.at[0] = val_fill(b, v.at[0], (Type){.base = BASE_R});
+  val_settle(b, &v.at[0]);
+  Id wire = val_to_wire(b, &v.at[0], 0);
+  if (!wire || b->d->wire.at[wire].type.rank) return false;
+  diagram_output(w, b->d, wire);
+  body_finish(b);
+  Arena *a = arena_child(w->arena);
+  Tensor result = {0}, *param = NEW_ARRAY(a, Tensor, b->d->param.n + 1);
+  bool good = true;
+  for (uint32_t i = 0; i < b->d->param.n && good; i++)
+    good = init_eval(w, a, &b->d->param.at[i].init, &b->d->wire.at[b->d->param.at[i].wire].type, 0,
+                     0, &param[i]);
+  Eval e = {.arena = a, .out = &result, .param = param};
+  good = good && diagram_eval(w, diagram_inline_all(w, b->d), &e);
+  if (good) *out = result.data[0];
+  arena_free(a);
+  return good;
+}
+
+bool claim_sides(Infer *in, Program *p, const Check *c, const double *watch, double side[2]) {
+  const Node *n = c->node;
+  side[1] = 0;
+  if (!number_now(in, p, with_numbers(in->w, n->kid[1], c, watch), &side[0])) return false;
+  if (n->kid[2]) return number_now(in, p, with_numbers(in->w, n->kid[2], c, watch), &side[1]);
+  // conserved(x): it does not move; a comparison: it is true
+  side[1] = n->kid[1]->kind == N_CMP || n->kid[1]->kind == N_AND || n->kid[1]->kind == N_OR ||
+            n->kid[1]->kind == N_NOT || n->kid[1]->kind == N_PAREN;
+  return true;
+}
+
+// -- show -----------------------------------------------------------------------------------------
+static bool names_sight(const Sights *sights, World *w, const Node *n) {
+  if (!n) return false;
+  const Node *seen = dotted_names(w, sights, n);
+  if (seen->kind == N_NAME)
+    for (uint32_t i = 0; i < sights->n; i++)
+      if (sights->at[i].name == seen->name) return true;
+  for (uint32_t i = 0; i < seen->nkid; i++)
+    if (names_sight(sights, w, seen->kid[i])) return true;
+  return false;
+}
+
+static bool do_run_show(Infer *in, Program *p, const Node *n) {
+  World *w = in->w;
+  if (!p->ran->run.n) return false;
+  uint32_t at = p->ran->run.n - 1;
+  const System *s = p->ran->run.at[at].system;
+  if (!s) return true; // it has errors
+  Looker l = looker_new(in, p, s);
+  if (!names_sight(&l.sights, w, n->kid[0])) return false;
+  RunShow show = {.node = n, .run = at};
+  const Node *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = n->kid[0];
+  Show views = {0};
+  Body *b = goal_body(in, p, name_from(w->names, "shown"));
+  if (as) read_views(b, as, &views);
+  show.views = views.views;
+  memcpy(show.view, views.view, sizeof show.view);
+  if (every && (!number_of_node(in, p, every->kid[0], &show.every) || !(show.every > 0)))
+    diag_error(w->diags, every->span, "`every` wants a number above 0");
+  bool tuple = what->kind == N_TUPLE;
+  for (uint32_t i = 0; i < (tuple ? what->nkid : 1); i++) {
+    const Node *e = tuple ? what->kid[i] : what;
+    Seen seen = {0};
+    if (!look_at(&l, e, &seen, NULL)) continue;
+    vec_push(w->arena, &show.seen, seen);
+    vec_push(w->arena, &show.text, source_text(w, e->span, e->span));
+  }
+  vec_push(w->arena, &p->ran->show, show);
+  return true;
+}
+
+bool has_machine(Infer *in, const Program *p, const char *name) {
+  const Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  return d && d->kind == DEF_MACHINE;
+}
+
+// In the order of the text: a check or show speaks of the run before it.
+void do_machines(Infer *in, Program *p) {
+  p->ran = NEW(in->w->arena, Machines);
+  for (uint32_t i = 0; i < p->tree->nkid; i++) {
+    const Node *n = p->tree->kid[i];
+    if (n->kind == N_SIMULATE) do_run(in, p, n);
+    if (n->kind == N_CHECK) do_check(in, p, n);
+    if (n->kind == N_SHOW && !do_run_show(in, p, n)) do_show(in, p, n);
+  }
+}

@@ -1,0 +1,286 @@
+// flow[Machine, steps: 8](x, …, times): where a system is at each of these times, when it starts
+// there at the first of them. In a goal it makes a system fit data: the rates are diagrams, the
+// steps between two times are Runge and Kutta's, a scan goes from time to time; so it compiles and
+// has a derivative like everything else.
+//
+// Inputs: a value for each port, then the start of each state that flows, then the times. Results:
+// each state that flows, along the axis of the times. Axes that pass over the arguments (samples)
+// pass over the system: each sample is a system of its own.
+#include "lang/machine/machine_own.h"
+
+enum { STEPS_USUAL = 8, STEPS_LIMIT = 256 };
+
+typedef struct {
+  Body *b;
+  World *w;
+  Span span;
+  System *s;
+  int64_t steps; // from one time to the next
+  Axis pass[RANK_LIMIT];
+  uint32_t npass, ports, states;
+} FlowCall;
+
+static const char *state_words(const FlowCall *f) {
+  Buf b = buf_new(f->w->arena);
+  for (uint32_t i = 0; i < f->s->in.n; i++)
+    buf_printf(&b, "%s, ", name_text(f->w->names, f->s->in.at[i].name));
+  for (uint32_t i = 0; i < f->s->state.n; i++)
+    if (f->s->state.at[i].rate) buf_printf(&b, "%s, ", f->s->state.at[i].path);
+  buf_text(&b, "times");
+  return b.at;
+}
+
+static bool read_options(FlowCall *f, Env *env, const Node *config) {
+  for (uint32_t i = 1; i < config->nkid; i++) {
+    const Node *item = config->kid[i]->nkid == 1 ? config->kid[i]->kid[0] : NULL;
+    double k = 0;
+    bool steps =
+        item && item->kind == N_SIZED && !strcmp(name_text(f->w->names, item->name), "steps");
+    if (steps && static_number(f->b, env, item->kid[0], &k) && k >= 1 && k <= STEPS_LIMIT)
+      f->steps = (int64_t)k;
+    else {
+      diag_error(f->w->diags, config->kid[i]->span, "`flow` takes `steps: 8`, at most %d",
+                 STEPS_LIMIT);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool find_system(FlowCall *f, Env *env, const Node *config) {
+  const Node *use = boxed_option(f->b, config, 0, f->span, "flow");
+  if (!use) return false;
+  const Node *name = use->kind == N_AT ? use->kid[0] : use;
+  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  if (!d || d->kind != DEF_MACHINE) {
+    if (name->kind == N_NAME && !d)
+      unknown_name(f->b, env, name, "machine");
+    else
+      diag_error(f->w->diags, use->span, "`flow` wants a machine: `flow[Name](x, times)`");
+    return false;
+  }
+  f->s = system_of(f->b->in, d, env, use->kind == N_AT ? use->kid[1] : NULL, f->pass, f->npass,
+                   false, f->span);
+  if (f->s && f->s->shares) f->s = system_closed(f->b->in, f->s);
+  if (!f->s) return false;
+  for (uint32_t i = 0; i < f->s->state.n; i++) {
+    if (f->s->state.at[i].rate) {
+      f->states++;
+      continue;
+    }
+    diag_error(f->w->diags, f->span,
+               "`%s` has a state that does not flow, `%s`: it cannot be fitted so",
+               name_text(f->w->names, f->s->name), f->s->state.at[i].path);
+    return false;
+  }
+  f->ports = f->s->in.n;
+  if (f->s->lag.n || !f->states)
+    diag_error(f->w->diags, f->span,
+               f->states ? "`%s` has delays, which `flow` does not follow"
+                         : "nothing flows in `%s`",
+               name_text(f->w->names, f->s->name));
+  return !f->s->lag.n && f->states;
+}
+
+// The values as the system wants them: what passes in front, every axis there.
+static Id argument(FlowCall *f, Val v, const Type *want) {
+  if (v.literal) v = val_fill(f->b, v, *want);
+  val_settle(f->b, &v);
+  v = widen(f->b, v, f->pass, f->npass, f->span);
+  bool fits = v.type.rank == want->rank && v.type.base == want->base;
+  for (uint32_t i = 0; fits && i < want->rank; i++)
+    fits = sizes_agree(f->b, v.type.axis[i].size, want->axis[i].size, f->span, f->span, "a start");
+  if (fits) return val_to_wire(f->b, &v, 0);
+  Type own = *want;
+  diag_error(f->w->diags, v.span.file ? v.span : f->span, "this is %s, but %s is wanted",
+             own_text(f->w, &v.type), own_text(f->w, &own));
+  return 0;
+}
+
+// The times with their own axis in front, and how far each is from the one before.
+static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
+  World *w = f->w;
+  val_settle(f->b, &v);
+  uint32_t own[RANK_LIMIT], n = own_axes(&v.type, own);
+  if (v.literal || n != 1 || v.type.base != BASE_R) {
+    diag_error(w->diags, v.span, "the times are a row of numbers, but this is %s",
+               own_text(w, &v.type));
+    return false;
+  }
+  v = widen(f->b, v, f->pass, f->npass, f->span);
+  uint32_t order[RANK_LIMIT];
+  order[0] = f->npass;
+  for (uint32_t i = 0; i < f->npass; i++) order[i + 1] = i;
+  v = val_permute(f->b, v, order, f->npass + 1);
+  *times = val_to_wire(f->b, &v, 0);
+  Type t = f->b->d->wire.at[*times].type;
+  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 2};
+  uint32_t all[RANK_LIMIT];
+  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
+  for (uint32_t i = 0; i < t.rank; i++) {
+    all[i] = i;
+    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
+  }
+  Access in[2] = {access_plain(w, t.rank, all), access_plain(w, t.rank, all)};
+  in[1].coord[0].c = size_of(w, -1);
+  in[1].padded = true;
+  loop.in = in;
+  loop.out = access_plain(w, t.rank, all);
+  uint32_t here = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R}),
+           before = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = 1}),
+           at = scalar_push(w, &loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0}),
+           zero = scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R}),
+           parts = scalar_push(
+               w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1.0 / (double)f->steps});
+  uint32_t first = scalar_fn(w, &loop, FN_le, at, zero, 0);
+  uint32_t gap =
+      scalar_fn(w, &loop, FN_mul, scalar_fn(w, &loop, FN_sub, here, before, 0), parts, 0);
+  scalar_fn(w, &loop, FN_select, first, zero, gap);
+  *step = box_loop(w, f->b->d, &loop, (Id[]){*times, *times}, 2, t, origin_at(f->b, f->span));
+  *length = type_make(w, BASE_R, f->npass, f->pass);
+  for (uint32_t i = 0; i < length->rank; i++) length->axis[i].pass = 0;
+  return true;
+}
+
+// From one time to the next: some steps, one after the other.
+static Diagram *one_interval(FlowCall *f, const Type *length) {
+  World *w = f->w;
+  Diagram *step = system_step(w, f->s, false, length);
+  Diagram *d = diagram_new(w, name_from(w->names, "interval"));
+  Type number = {.base = BASE_R};
+  Id h = diagram_input(w, d, *length, name_from(w->names, "h"), 0);
+  Id *x = NEW_ARRAY(w->arena, Id, f->states + 1), *port = NEW_ARRAY(w->arena, Id, f->ports + 1);
+  for (uint32_t i = 0; i < f->states; i++) {
+    const Wire *wire = &step->wire.at[step->in.at[f->ports + i]];
+    x[i] = diagram_input(w, d, wire->type, wire->name, 0);
+  }
+  for (uint32_t i = 0; i < f->ports; i++) {
+    const Wire *wire = &step->wire.at[step->in.at[i]];
+    port[i] = diagram_input(w, d, wire->type, wire->name, 0);
+  }
+  Loop zero = {.combine = SUM};
+  scalar_push(w, &zero, (Scalar){.fn = FN_CONST, .base = BASE_R});
+  Id time = box_loop(w, d, &zero, NULL, 0, number, 0);
+  Ids param = {0};
+  for (uint32_t i = 0; i < step->param.n; i++) {
+    const Wire *wire = &step->wire.at[step->param.at[i].wire];
+    uint32_t k = diagram_param(w, d, step->param.at[i], wire->type, wire->name, 0);
+    vec_push(w->arena, &param, d->param.at[k].wire);
+  }
+  for (int64_t turn = 0; turn < f->steps; turn++) {
+    Ids in = {0};
+    for (uint32_t i = 0; i < f->ports; i++) vec_push(w->arena, &in, port[i]);
+    for (uint32_t i = 0; i < f->states; i++) vec_push(w->arena, &in, x[i]);
+    vec_push(w->arena, &in, time);
+    vec_push(w->arena, &in, h);
+    for (uint32_t i = 0; i < param.n; i++) vec_push(w->arena, &in, param.at[i]);
+    Id first = box_call(w, d, step, in.at, in.n, 0);
+    for (uint32_t i = 0; i < f->states; i++) x[i] = first + i;
+  }
+  for (int twice = 0; twice < 2; twice++) // as carries, and as what is given
+    for (uint32_t i = 0; i < f->states; i++) diagram_output(w, d, x[i]);
+  return d;
+}
+
+static Body *body_of(Body *b, Diagram *d) {
+  Body *own = NEW(b->w->arena, Body);
+  *own = (Body){.in = b->in, .w = b->w, .d = d};
+  return own;
+}
+
+// The whole as a diagram, on arguments that are wires of its own.
+static bool flow_body(FlowCall *f, const Node *use, const Value *args) {
+  Body *b = f->b;
+  Id times, step;
+  Type length;
+  if (!times_of(f, args->at[args->n - 1], &times, &step, &length)) return false;
+  Diagram *interval = one_interval(f, &length);
+  Ids in = {0};
+  vec_push(b->w->arena, &in, step);
+  for (uint32_t i = 0; i < f->states + f->ports; i++) {
+    uint32_t arg = i < f->states ? f->ports + i : i - f->states;
+    Type want = interval->wire.at[interval->in.at[1 + i]].type;
+    want.axis = arena_copy(b->w->arena, want.axis, want.rank * sizeof(Axis));
+    for (uint32_t k = 0; k < f->npass; k++) want.axis[k].pass = f->pass[k].pass;
+    Id wire = argument(f, args->at[arg], &want);
+    if (!wire) return false;
+    vec_push(b->w->arena, &in, wire);
+  }
+  body_params(b, body_of(b, interval), box_called(b, "flow"), NULL, NULL, use,
+              name_from(b->w->names, "flow"), f->span, &in, NULL);
+  Type row = b->d->wire.at[times].type;
+  Scan scan = {.body = interval, .slice = 1, .carry = f->states, .hold = f->ports};
+  scan.axis = (Index){row.axis[0].label, row.axis[0].size};
+  Id first = box_scan(b->w, b->d, &scan, in.at, in.n, origin_at(b, f->span)) + f->states;
+  for (uint32_t i = 0; i < f->states; i++) {
+    Type *t = &b->d->wire.at[first + i].type;
+    t->axis = arena_copy(b->w->arena, t->axis, t->rank * sizeof(Axis));
+    t->axis[0].label = row.axis[0].label;
+    t->axis[0].decl = row.axis[0].decl;
+    for (uint32_t k = 0; k < f->npass; k++) t->axis[1 + k] = f->pass[k];
+    uint32_t order[RANK_LIMIT];
+    for (uint32_t k = 0; k < f->npass; k++) order[k] = 1 + k;
+    order[f->npass] = 0;
+    for (uint32_t k = f->npass + 1; k < t->rank; k++) order[k] = k;
+    Val out = val_permute(b, val_wire(b, first + i, f->span), order, t->rank);
+    diagram_output(b->w, b->d, val_to_wire(b, &out, 0));
+    vec_push(b->w->arena, &b->out_type, out.type);
+  }
+  body_finish(b);
+  return true;
+}
+
+static bool takes_these(const FlowCall *f, const Value *args) {
+  World *w = f->w;
+  if (args->n != f->ports + f->states + 1) {
+    Id e = diag_error(w->diags, f->span, "`flow[%s]` takes %u values, but %u %s given",
+                      name_text(w->names, f->s->name), f->ports + f->states + 1, args->n,
+                      args->n == 1 ? "is" : "are");
+    diag_help(w->diags, e, "in this order: %s", state_words(f));
+    return false;
+  }
+  if (f->s->time)
+    diag_error(w->diags, f->span, "`%s` speaks of `time`, which `flow` does not know",
+               name_text(w->names, f->s->name));
+  return !f->s->time;
+}
+
+Value builtin_flow(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                   Eq *eq) {
+  World *w = b->w;
+  FlowCall f = {.b = b, .w = w, .span = span, .steps = STEPS_USUAL};
+  (void)eq;
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
+  for (uint32_t i = 0; i < args.n; i++)
+    if (args.at[i].error) return value_error(b, span);
+  f.npass = all_passing(&args, f.pass);
+  if (!config || !find_system(&f, env, config) || !read_options(&f, env, config) ||
+      !takes_these(&f, &args))
+    return value_error(b, span);
+  Body *own = body_new(b->in, f.s->name); // one box, which bears the name of the machine
+  Value inner = {.n = args.n, .at = NEW_ARRAY(w->arena, Val, args.n)};
+  Ids wire = {0};
+  own->env = env;
+  own->generic = b->generic;
+  for (uint32_t i = 0; i < f.npass; i++) body_pass(own, f.pass[i].pass, f.pass[i]);
+  for (uint32_t i = 0; i < args.n; i++) {
+    if (args.at[i].literal) args.at[i] = val_fill(b, args.at[i], (Type){.base = BASE_R});
+    val_settle(b, &args.at[i]);
+    Id outside = val_to_wire(b, &args.at[i], 0);
+    Name name = i + 1 == args.n ? name_from(w->names, "times")
+                : i < f.s->in.n ? f.s->in.at[i].name
+                                : 0;
+    vec_push(w->arena, &wire, outside);
+    inner.at[i] = val_wire(own, diagram_input(w, own->d, args.at[i].type, name, origin_at(b, span)),
+                           args.at[i].span);
+  }
+  f.b = own;
+  if (!flow_body(&f, use, &inner)) return value_error(b, span);
+  Id first = body_call(b, own, wire.at, box_called(b, "flow"), NULL, NULL, use, f.s->name, span);
+  Value out = {.n = f.states, .at = NEW_ARRAY(w->arena, Val, f.states)};
+  for (uint32_t i = 0; i < f.states; i++) {
+    b->d->wire.at[first + i].type = own->out_type.at[i];
+    out.at[i] = val_wire(b, first + i, span);
+  }
+  return out;
+}

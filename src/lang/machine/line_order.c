@@ -1,0 +1,107 @@
+// The order of what a machine says. Lines of a machine are equations that all hold at once, so
+// their order in the text means nothing; they are worked off so that a name is known before it is
+// read. What a line reads are the names in it; a state is read as it was, so only `next x` waits.
+// Depth first, with a stack of its own: a chain may be as long as the text.
+#include "lang/machine/machine_own.h"
+
+typedef struct {
+  Maker *m;
+  const Nodes *node;
+  Table *made;       // Name to the number of the line that makes it + 1
+  uint8_t *state;    // [line] 0 new, 1 being done, 2 done
+  Ids *needs;        // [line] the lines that it reads from
+  VEC(uint32_t) way; // lines that are being done
+  uint32_t *next;    // [line] which of them is looked at next
+  Nodes *out;
+  bool wrong;
+} Order;
+
+static Name next_name(World *w, Name name) {
+  return name_from(w->names, arena_format(w->arena, "next %s", name_text(w->names, name)));
+}
+
+// Equations hold all at once, so a name has one.
+static void told_twice(Order *o, const Node *lhs, Id other) {
+  World *w = o->m->w;
+  Id e = diag_error(w->diags, lhs->name_span, "`%s` is said twice", name_text(w->names, lhs->name));
+  diag_note(w->diags, e, o->node->at[other - 1]->span, "the other one");
+  o->wrong = true;
+}
+
+static void note_made(Order *o, uint32_t line) {
+  World *w = o->m->w;
+  const Node *n = o->node->at[line];
+  if (n->kind == N_STEP || n->kind == N_STEPBY) {
+    Name name = next_name(w, n->name);
+    table_put(o->made, &name, sizeof name, line + 1);
+  }
+  if (n->kind != N_EQUATION) return;
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    const Node *lhs = n->kid[0]->kid[i];
+    if (lhs->op) continue;
+    Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
+    if (other) told_twice(o, lhs, other);
+    table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);
+  }
+}
+
+static void tell(Order *o, uint32_t line) {
+  World *w = o->m->w;
+  Buf names = buf_new(w->arena);
+  uint32_t first = o->way.n;
+  while (first && o->way.at[first - 1] != line) first--;
+  for (uint32_t i = first ? first - 1 : 0; i < o->way.n; i++) {
+    const Node *n = o->node->at[o->way.at[i]];
+    const Node *lhs = n->kind == N_EQUATION ? n->kid[0]->kid[0] : n;
+    buf_printf(&names, "%s`%s`", i + 1 > first && names.n ? " → " : "",
+               name_text(w->names, lhs->name));
+  }
+  Id e = diag_error(w->diags, o->node->at[line]->span, "this needs itself at the same moment: %s",
+                    names.at);
+  diag_help(w->diags, e, "a `state` between them holds the value for one tick");
+  o->wrong = true;
+}
+
+static void find_needs(Order *o, const Node *n, Ids *out) {
+  if (!n) return;
+  Name name = n->kind == N_NAME ? n->name : n->kind == N_NEXT ? next_name(o->m->w, n->name) : 0;
+  Id line = name ? table_get(o->made, &name, sizeof name) : 0;
+  if (line) vec_push(o->m->w->arena, out, line - 1);
+  for (uint32_t i = 0; i < n->nkid; i++) find_needs(o, n->kid[i], out);
+}
+
+static void begin_line(Order *o, uint32_t line) {
+  const Node *n = o->node->at[line];
+  if (o->state[line] == 1) tell(o, line);
+  if (o->state[line]) return;
+  o->state[line] = 1;
+  vec_push(o->m->w->arena, &o->way, line);
+  for (uint32_t i = n->kind == N_EQUATION; i < n->nkid; i++)
+    find_needs(o, n->kid[i], &o->needs[line]);
+}
+
+static void do_line(Order *o, uint32_t line) {
+  if (o->wrong) return;
+  uint32_t *next = o->next;
+  begin_line(o, line);
+  while (o->way.n && !o->wrong) {
+    uint32_t top = o->way.at[o->way.n - 1];
+    if (next[top] < o->needs[top].n) {
+      begin_line(o, o->needs[top].at[next[top]++]);
+      continue;
+    }
+    o->way.n--;
+    o->state[top] = 2;
+    vec_push(o->m->w->arena, o->out, o->node->at[top]);
+  }
+}
+
+bool order_statements(Maker *m, const Nodes *nodes, Nodes *out) {
+  Order o = {.m = m, .node = nodes, .made = table_new(m->w->arena), .out = out};
+  o.state = NEW_ARRAY(m->w->arena, uint8_t, nodes->n + 1);
+  o.next = NEW_ARRAY(m->w->arena, uint32_t, nodes->n + 1);
+  o.needs = NEW_ARRAY(m->w->arena, Ids, nodes->n + 1);
+  for (uint32_t i = 0; i < nodes->n; i++) note_made(&o, i);
+  for (uint32_t i = 0; i < nodes->n; i++) do_line(&o, i);
+  return !o.wrong;
+}

@@ -1,0 +1,737 @@
+// A machine, share or wiring as a lens: ports, states, modes, and what its lines say of them.
+//
+//   text ─► lens: (what comes in, what parts show, states) ─► (what is shown, what parts take,
+//                                                               rates, next states, guards)
+//
+// Each line of the text is a Change of a port or a state, perhaps only in one mode or under a
+// condition; at the end the changes of one thing are folded into one value, the first that holds
+// winning. In a machine that flows, a change under a condition is an event instead.
+//
+// A member of an array of parts is worked off once for all: everything about it has the array's
+// axis in front, as an axis that passes over.
+#include "lang/machine/machine_own.h"
+
+#include <math.h>
+
+// -- small things ---------------------------------------------------------------------------------
+Node *tree_node(World *w, NodeKind kind, Span span, uint32_t n, Node *const *kid) {
+  Node *node = NEW(w->arena, Node);
+  *node = (Node){.kind = (uint8_t)kind, .span = span, .nkid = n};
+  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Node *));
+  return node;
+}
+
+Node *tree_name(World *w, Name name, Span span) {
+  Node *node = tree_node(w, N_NAME, span, 0, NULL);
+  node->name = name;
+  node->name_span = span;
+  return node;
+}
+
+static Node *tree_number(World *w, double k, Span span) {
+  Node *node = tree_node(w, N_NUM, span, 0, NULL);
+  node->num = k;
+  node->text = arena_format(w->arena, "%g", k);
+  return node;
+}
+
+int port_named(const Port *port, uint32_t n, Name name) {
+  for (uint32_t i = 0; i < n; i++)
+    if (port[i].name == name) return (int)i;
+  return -1;
+}
+
+int own_state(const Maker *m, Name name) {
+  for (uint32_t i = 0; i < m->s->own.n; i++)
+    if (m->s->own.at[i].name == name) return (int)i;
+  return -1;
+}
+
+uint32_t last_change(const Maker *m, ChangeKind kind, uint32_t at) {
+  return table_get(m->changed, (uint32_t[2]){kind, at}, 2 * sizeof(uint32_t));
+}
+
+void add_change(Maker *m, Change c) {
+  if (!c.value) return;
+  c.before = last_change(m, c.kind, c.at);
+  vec_push(m->w->arena, &m->change, c);
+  table_put(m->changed, (uint32_t[2]){c.kind, c.at}, 2 * sizeof(uint32_t), m->change.n);
+}
+
+Type full_type(Maker *m, const Type *own) {
+  Axis axis[RANK_LIMIT * 2];
+  for (uint32_t i = 0; i < m->npass; i++) axis[i] = m->pass[i];
+  if (own->rank) memcpy(axis + m->npass, own->axis, own->rank * sizeof(Axis));
+  Type t = *own;
+  t.rank = m->npass + own->rank;
+  t.axis = arena_copy(m->w->arena, axis, t.rank * sizeof(Axis));
+  return t;
+}
+
+// Along the first axis of `own`, which the value does not have, it is the same everywhere.
+static Val along_array(Maker *m, Val v, const Type *own, Span span) {
+  Axis array = own->axis[0];
+  array.pass = RANK_LIMIT - 1;
+  v = widen(m->b, v, &array, 1, span);
+  v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
+  uint32_t order[RANK_LIMIT], n = 0;
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (v.type.axis[i].pass && v.type.axis[i].pass != array.pass) order[n++] = i;
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (v.type.axis[i].pass == array.pass) order[n++] = i, v.type.axis[i].pass = 0;
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (!v.type.axis[i].pass && order[m->npass] != i) order[n++] = i;
+  Id wire = val_to_wire(m->b, &v, 0);
+  m->b->d->wire.at[wire].type = v.type;
+  return val_permute(m->b, val_wire(m->b, wire, span), order, v.type.rank);
+}
+
+Id fit_value(Maker *m, Val v, const Type *own, Span span, const char *what) {
+  World *w = m->w;
+  if (v.error) return 0;
+  if (v.literal) {
+    v = val_fill(m->b, v, full_type(m, own));
+    return val_to_wire(m->b, &v, 0);
+  }
+  val_settle(m->b, &v);
+  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), skip = 0;
+  bool fits = v.type.base == own->base && (n == own->rank || n + 1 == own->rank);
+  if (fits && n + 1 == own->rank) skip = 1;
+  for (uint32_t i = 0; fits && i < n; i++)
+    fits = sizes_agree(m->b, own->axis[i + skip].size, v.type.axis[at[i]].size, span, span, what);
+  if (fits && own->base == BASE_LABEL)
+    fits = sizes_agree(m->b, own->count, v.type.count, span, span, what);
+  if (!fits) {
+    diag_error(w->diags, span, "%s is %s, but this is %s", what, own_text(w, own),
+               own_text(w, &v.type));
+    return 0;
+  }
+  v = widen(m->b, v, m->pass, m->npass, span);
+  if (skip) v = along_array(m, v, own, span);
+  return val_to_wire(m->b, &v, 0);
+}
+
+// -- ports ----------------------------------------------------------------------------------------
+static bool port_type(Maker *m, Env *env, const Node *type, Type *out) {
+  Types t = {0};
+  *out = (Type){.base = BASE_R};
+  if (!type) return true;
+  if (type->kind == N_TYPE && type->kid[0]->kind == N_NAME &&
+      !strcmp(name_text(m->w->names, type->kid[0]->name), "simplex")) {
+    Axis axis[RANK_LIMIT];
+    uint32_t n =
+        type->nkid > 1 && type->kid[1] ? axes_eval(m->b, env, type->kid[1], true, axis) : 0;
+    *out = type_make(m->w, BASE_R, n, axis);
+    return true;
+  }
+  if (!types_eval(m->b, env, type, true, &t, NULL)) return false;
+  if (t.n == 1) *out = t.at[0];
+  if (t.n != 1) diag_error(m->w->diags, type->span, "a port carries one value");
+  return t.n == 1;
+}
+
+static bool name_is_free(Maker *m, Name name, Span span) {
+  const Port *other = NULL;
+  int k = port_named(m->s->in.at, m->s->in.n, name);
+  if (k >= 0) other = &m->s->in.at[k];
+  k = port_named(m->s->out.at, m->s->out.n, name);
+  if (k >= 0) other = &m->s->out.at[k];
+  if (!other) return true;
+  Id e = diag_error(m->w->diags, span, "`%s` has two ports `%s`",
+                    name_text(m->w->names, m->def->name), name_text(m->w->names, name));
+  diag_note(m->w->diags, e, other->span, "the other one");
+  return false;
+}
+
+void add_in_ports(Maker *m, Env *env, const Node *params, uint64_t modes) {
+  World *w = m->w;
+  for (uint32_t i = 0; params && i < params->nkid; i++) {
+    const Node *p = params->kid[i];
+    Port port = {.name = p->name, .modes = modes, .span = p->name_span};
+    if (!name_is_free(m, p->name, p->name_span)) continue;
+    if (!port_type(m, env, p->nkid ? p->kid[0] : NULL, &port.type)) continue;
+    Id wire =
+        diagram_input(w, m->b->d, full_type(m, &port.type), p->name, origin_at(m->b, p->name_span));
+    env_bind(m->env, p->name,
+             (Binding){.kind = BIND_VALUE,
+                       .value = value_one(m->b, val_wire(m->b, wire, p->name_span)),
+                       .fixed = true,
+                       .span = p->name_span});
+    vec_push(w->arena, &m->s->in, port);
+  }
+}
+
+void add_out_ports(Maker *m, Env *env, const Node *result, uint64_t modes) {
+  World *w = m->w;
+  for (uint32_t i = 0; result && i < result->nkid; i++) {
+    const Node *p = result->kid[i];
+    bool named = p->kind == N_PARAM;
+    Port port = {.modes = modes, .span = named ? p->name_span : p->span};
+    port.name = named               ? p->name
+                : result->nkid == 1 ? name_from(w->names, "out")
+                                    : name_from(w->names, arena_format(w->arena, "out%u", i + 1));
+    if (!name_is_free(m, port.name, port.span)) continue;
+    if (!port_type(m, env, named ? (p->nkid ? p->kid[0] : NULL) : p, &port.type)) continue;
+    vec_push(w->arena, &m->s->out, port);
+  }
+}
+
+// -- states ---------------------------------------------------------------------------------------
+// Where a state starts: a label by its name, a simplex in its middle, the rest as weights do.
+static Init state_start(Maker *m, Env *env, const Node *typed, const Type *own) {
+  World *w = m->w;
+  const Node *start = typed->kid[2], *type = typed->kid[1];
+  if (own->base == BASE_LABEL && own->names && start && start->kind == N_NAME) {
+    const Ids *names = &w->label_names.at[own->names];
+    for (uint32_t i = 0; i < names->n; i++)
+      if (names->at[i] == start->name) return (Init){.kind = INIT_CONST, .k = i};
+  }
+  bool simplex = type && type->kind == N_TYPE && type->kid[0]->kind == N_NAME &&
+                 !strcmp(name_text(w->names, type->kid[0]->name), "simplex");
+  int64_t n = 1; // a simplex whose size is not known yet is looked at only for its types
+  if (simplex && !start && own->rank && !size_value(w, own->axis[own->rank - 1].size, &n)) n = 1;
+  if (simplex && !start) return (Init){.kind = INIT_CONST, .k = 1.0 / (double)n};
+  if (!start) return (Init){.kind = INIT_CONST};
+  return init_from(m->b, env, start, own);
+}
+
+// The same start for every member.
+static Init start_for_all(Maker *m, Init init, const Type *own) {
+  World *w = m->w;
+  if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
+  if (init.kind == INIT_DATA) return init;
+  Diagram *d = diagram_new(w, name_from(w->names, "init"));
+  Id one = box_call(w, d, init.diagram, NULL, 0, 0);
+  Type full = full_type(m, own);
+  Loop loop = {.combine = SUM, .nindex = full.rank, .nin = 1};
+  uint32_t all[RANK_LIMIT * 2];
+  loop.index = NEW_ARRAY(w->arena, Index, full.rank + 1);
+  for (uint32_t i = 0; i < full.rank; i++) {
+    all[i] = i;
+    full.axis[i].pass = 0;
+    loop.index[i] =
+        (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), full.axis[i].size};
+  }
+  Access in = access_plain(w, own->rank, all + m->npass);
+  loop.in = &in;
+  loop.out = access_plain(w, full.rank, all);
+  scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = own->base});
+  diagram_output(w, d, box_loop(w, d, &loop, &one, 1, full, 0));
+  return (Init){.kind = INIT_DIAGRAM, .diagram = d};
+}
+
+static Val new_state(Maker *m, Name name, Type own, Init init, Span span) {
+  World *w = m->w;
+  Type full = full_type(m, &own);
+  Param p = {
+      .path = name_text(w->names, name), .role = ROLE_BUFFER, .init = start_for_all(m, init, &own)};
+  uint32_t k = diagram_param(w, m->b->d, p, full, name, origin_at(m->b, span));
+  sync_sites(m->b);
+  Id wire = m->b->d->param.at[k].wire;
+  vec_push(w->arena, &m->s->own, (OwnState){.name = name, .type = own, .span = span});
+  vec_push(w->arena, &m->held, (Held){.wire = wire, .param = k, .own = own});
+  return val_wire(m->b, wire, span);
+}
+
+void add_states(Maker *m, Env *env, const Node *n) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *typed = n->kid[i];
+    Type own;
+    if (own_state(m, typed->name) >= 0 || port_named(m->s->in.at, m->s->in.n, typed->name) >= 0) {
+      diag_error(m->w->diags, typed->name_span, "there are two things called `%s` here",
+                 name_text(m->w->names, typed->name));
+      continue;
+    }
+    if (!port_type(m, env, typed->kid[1], &own)) {
+      env_bind(m->env, typed->name,
+               (Binding){.kind = BIND_STATE, .value = value_error(m->b, typed->span)});
+      continue;
+    }
+    Val v = new_state(m, typed->name, own, state_start(m, env, typed, &own), typed->name_span);
+    env_bind(m->env, typed->name,
+             (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = typed->name_span});
+  }
+}
+
+// -- modes ----------------------------------------------------------------------------------------
+bool add_modes(Maker *m, const Node *block) {
+  World *w = m->w;
+  Ids names = {0};
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const Node *n = block->kid[i];
+    if (n->kind != N_MODE) continue;
+    if (m->s->mode.n == MODES_LIMIT) {
+      diag_error(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
+      return false;
+    }
+    for (uint32_t k = 0; k < names.n; k++)
+      if (names.at[k] == n->name)
+        diag_error(w->diags, n->name_span, "there are two modes `%s`",
+                   name_text(w->names, n->name));
+    uint64_t bit = (uint64_t)1 << m->s->mode.n;
+    vec_push(w->arena, &names, n->name);
+    vec_push(w->arena, &m->s->mode, n->name);
+    add_in_ports(m, m->env, n->kid[0], bit);
+    add_out_ports(m, m->env, n->kid[1], bit);
+  }
+  if (!names.n) return true;
+  if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
+  vec_push(w->arena, &w->label_names, names);
+  Type own = {.base = BASE_LABEL, .count = size_of(w, names.n), .names = w->label_names.n - 1};
+  Name mode = name_from(w->names, "mode");
+  Val v = new_state(m, mode, own, (Init){.kind = INIT_CONST}, m->def->span);
+  m->mode = m->held.at[m->held.n - 1].wire;
+  env_bind(m->env, mode,
+           (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = m->def->span});
+  vec_push(w->arena, &m->s->out,
+           (Port){.name = mode, .type = own, .modes = ~(uint64_t)0, .span = m->def->span});
+  return true;
+}
+
+static Val label_constant(Maker *m, const Type *own, uint32_t k, Span span) {
+  return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
+}
+
+Val in_mode(Maker *m, int mode, Span span) {
+  int at = own_state(m, name_from(m->w->names, "mode"));
+  const Held *held = &m->held.at[at];
+  Val pair[2] = {val_wire(m->b, held->wire, span),
+                 label_constant(m, &held->own, (uint32_t)mode, span)};
+  return val_fn(m->b, FN_eq, pair, 2, span, NULL);
+}
+
+// -- conditions -----------------------------------------------------------------------------------
+static Node *tree_call(World *w, const char *box, Node *a, Node *b, Span span) {
+  return tree_node(w, N_CALL, span, 3,
+                   (Node *[]){tree_name(w, name_from(w->names, box), span), a, b});
+}
+
+// A condition as a number that grows through 0 when it comes true.
+Node *as_root(World *w, const Node *c) {
+  Span span = c->span;
+  if (c->kind == N_PAREN) return as_root(w, c->kid[0]);
+  if (c->kind == N_AND || c->kind == N_OR) {
+    Node *root = as_root(w, c->kid[0]);
+    for (uint32_t i = 1; i < c->nkid; i++)
+      root =
+          tree_call(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, c->kid[i]), span);
+    return root;
+  }
+  if (c->kind == N_NOT) {
+    Node *root = as_root(w, c->kid[0]);
+    return tree_node(w, N_NEG, span, 1, &root);
+  }
+  if (c->kind == N_CMP && strchr("<>lg", c->op[0])) {
+    bool more = c->op[0] == '>' || c->op[0] == 'g';
+    Node *sum = tree_node(w, N_SUM, span, 2, (Node *[]){c->kid[!more], c->kid[more]});
+    sum->op = "-";
+    return sum;
+  }
+  Node *yes = tree_number(w, 1, span), *no = tree_number(w, -1, span);
+  return tree_node(w, N_WHEN, span, 3, (Node *[]){yes, (Node *)c, no});
+}
+
+static Id condition_wire(Maker *m, Env *env, const Node *cond) {
+  Value v = eval_alone(m->b, env, cond);
+  Type bit = {.base = BASE_BIT};
+  return v.n == 1 ? fit_value(m, v.at[0], &bit, cond->span, "a condition") : 0;
+}
+
+static Id guard_wire(Maker *m, Env *env, const Node *cond, int mode) {
+  Value v = eval_alone(m->b, env, as_root(m->w, cond));
+  Type number = {.base = BASE_R};
+  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "what is compared") : 0;
+  if (!wire || mode == ANY_MODE) return wire;
+  Val only = val_select(m->b, in_mode(m, mode, cond->span), val_wire(m->b, wire, cond->span),
+                        val_literal(m->b, -1, cond->span), cond->span, NULL);
+  return fit_value(m, only, &number, cond->span, "what is compared");
+}
+
+// -- values of a known type
+// ------------------------------------------------------------------------ A label is said by its
+// name, where its type is known: `next link = B when far > 1 else A`.
+static bool label_value(Maker *m, Env *env, const Node *n, const Type *own, Val *out) {
+  if (n->kind == N_PAREN) return label_value(m, env, n->kid[0], own, out);
+  if (n->kind == N_NAME && !env_find(env, n->name)) {
+    const Ids *names = &m->w->label_names.at[own->names];
+    for (uint32_t i = 0; i < names->n; i++)
+      if (names->at[i] == n->name) {
+        *out = val_fill(m->b, val_literal(m->b, i, n->span), full_type(m, own));
+        return true;
+      }
+    return false;
+  }
+  Val side[2];
+  if (n->kind != N_WHEN) return false;
+  for (int i = 0; i < 2; i++) {
+    const Node *x = n->kid[2 * i];
+    if (label_value(m, env, x, own, &side[i])) continue;
+    Value v = eval_alone(m->b, env, x);
+    if (v.n != 1) return false;
+    side[i] = v.at[0];
+  }
+  Value cond = eval_alone(m->b, env, n->kid[1]);
+  if (cond.n != 1 || cond.at[0].error || side[0].error || side[1].error) {
+    *out = val_error(n->span);
+    return true;
+  }
+  *out = val_select(m->b, cond.at[0], side[0], side[1], n->span, NULL);
+  return true;
+}
+
+Value eval_typed(Maker *m, Env *env, const Node *brackets, const Node *expr, const Node *pad,
+                 const Type *own, Span span) {
+  Val v;
+  if (!brackets && own->base == BASE_LABEL && own->names && label_value(m, env, expr, own, &v))
+    return value_one(m->b, v);
+  return eval_equation(m->b, env, brackets, expr, pad, own, span);
+}
+
+// -- lines ----------------------------------------------------------------------------------------
+static void no_state(Maker *m, Name name, Span span) {
+  World *w = m->w;
+  const char *text = name_text(w->names, name);
+  bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
+  const char **all = NEW_ARRAY(w->arena, const char *, m->s->own.n + 1);
+  for (uint32_t i = 0; i < m->s->own.n; i++) all[i] = name_text(w->names, m->s->own.at[i].name);
+  const char *near = nearest_name(text, all, m->s->own.n);
+  Id e = diag_error(w->diags, span,
+                    in ? "`%s` comes from outside, so only there it can change"
+                       : "there is no state `%s` here",
+                    text);
+  if (near)
+    diag_help(w->diags, e, "did you mean `%s`?", near);
+  else if (!in)
+    diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
+}
+
+static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
+  World *w = m->w;
+  const Node *lhs = n->kid[0]->kid[0];
+  const char *name = name_text(w->names, lhs->name);
+  int at = own_state(m, lhs->name), port = port_named(m->s->in.at, m->s->in.n, lhs->name);
+  const Type *own = at >= 0                     ? &m->held.at[at].own
+                    : port >= 0 && m->s->shares ? &m->s->in.at[port].type
+                                                : NULL;
+  if (n->kid[0]->nkid != 1) {
+    diag_error(w->diags, n->span, "rates are said one by one: `x' = …`");
+    return;
+  }
+  if (!own) {
+    no_state(m, lhs->name, lhs->name_span);
+    return;
+  }
+  if (own->base != BASE_R) {
+    diag_error(w->diags, lhs->name_span, "only numbers flow, and `%s` is %s", name,
+               own_text(w, own));
+    return;
+  }
+  if (n->kid[3])
+    diag_error(w->diags, n->kid[3]->span,
+               "a rate holds always, or in a mode; write `… when … else …`");
+  Value v =
+      eval_equation(m->b, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own, n->span);
+  if (v.n != 1) return;
+  Id wire = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
+  if (at >= 0)
+    m->held.at[at].flows = true;
+  else
+    m->s->flows = true;
+  add_change(m, (Change){.kind = at >= 0 ? CHANGE_RATE : CHANGE_PORT,
+                         .at = (uint32_t)(at >= 0 ? at : port),
+                         .mode = mode,
+                         .value = wire,
+                         .span = n->span});
+}
+
+// What only waits for conditions may be a part of something that flows, or not: it gets both.
+static void add_event(Maker *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
+  SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
+  if (!guard || !value) return;
+  vec_push(m->w->arena, &e.state, state);
+  vec_push(m->w->arena, &e.value, value);
+  vec_push(m->w->arena, &m->s->event, e);
+}
+
+static void do_step(Maker *m, Env *env, const Node *n, int mode) {
+  World *w = m->w;
+  const char *name = name_text(w->names, n->name);
+  int at = own_state(m, n->name), port = port_named(m->s->in.at, m->s->in.n, n->name);
+  bool shared = at < 0 && port >= 0 && m->s->shares;
+  if (at < 0 && !shared) {
+    no_state(m, n->name, n->name_span);
+    return;
+  }
+  const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;
+  Value v = eval_typed(m, env, n->kid[0], n->kid[1], NULL, own, n->span);
+  if (v.n != 1) return;
+  Id value = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
+  if (!value) return;
+  if (shared) { // what is added to it
+    Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
+    value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
+  }
+  Binding *bind = env_find(env, n->name);
+  if (bind && bind->kind == BIND_STATE)
+    bind->next = value_one(m->b, val_wire(m->b, value, n->span));
+  if (n->kid[2] && (m->flows || m->waits) && !shared) {
+    add_event(m, guard_wire(m, env, n->kid[2], mode), (uint32_t)at, value, 0, n->span);
+    if (m->flows) return;
+  }
+  Id when = n->kid[2] ? condition_wire(m, env, n->kid[2]) : 0;
+  if (n->kid[2] && !when) return;
+  add_change(m, (Change){.kind = shared ? CHANGE_PORT : CHANGE_NEXT,
+                         .at = (uint32_t)(shared ? port : at),
+                         .mode = mode,
+                         .value = value,
+                         .when = when,
+                         .span = n->span});
+}
+
+static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
+  World *w = m->w;
+  int at = own_state(m, name_from(w->names, "mode"));
+  uint32_t k = 0;
+  while (k < m->s->mode.n && m->s->mode.at[k] != n->name) k++;
+  if (at < 0 || k == m->s->mode.n) {
+    const char *all[MODES_LIMIT];
+    for (uint32_t i = 0; i < m->s->mode.n; i++) all[i] = name_text(w->names, m->s->mode.at[i]);
+    const char *near = nearest_name(name_text(w->names, n->name), all, m->s->mode.n);
+    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here",
+                      name_text(w->names, n->name));
+    if (near)
+      diag_help(w->diags, e, "did you mean `%s`?", near);
+    else if (!m->s->mode.n)
+      diag_help(w->diags, e, "`mode %s { … }` declares one", name_text(w->names, n->name));
+    return;
+  }
+  Val to = label_constant(m, &m->held.at[at].own, k, n->span);
+  Id value = val_to_wire(m->b, &to, 0);
+  if (m->flows || m->waits)
+    add_event(m, guard_wire(m, env, n->kid[0], mode), (uint32_t)at, value, n->name, n->span);
+  if (m->flows) return;
+  Id when = condition_wire(m, env, n->kid[0]);
+  if (when)
+    add_change(m, (Change){.kind = CHANGE_NEXT,
+                           .at = (uint32_t)at,
+                           .mode = mode,
+                           .value = value,
+                           .when = when,
+                           .span = n->span});
+}
+
+// Names in brackets of reads that mean nothing here are indices.
+static void free_indices(Maker *m, Env *env, const Node *n, Ids *out) {
+  if (!n) return;
+  if (n->kind == N_AT && n->kid[0]->kind == N_NAME && n->kid[1]->nkid == 1) {
+    const Node *items = n->kid[1]->kid[0];
+    for (uint32_t i = 0; i < items->nkid; i++) {
+      const Node *x = items->kid[i];
+      if (x->kind != N_NAME || env_find(env, x->name) || scope_find(env->scope, x->name)) continue;
+      bool known = false;
+      for (uint32_t k = 0; k < out->n; k++) known |= out->at[k] == x->name;
+      if (!known) vec_push(m->w->arena, out, x->name);
+    }
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) free_indices(m, env, n->kid[i], out);
+}
+
+// An index that stands free means "for each": they are added up.
+static const Node *over_all(Maker *m, Env *env, const Node *e) {
+  World *w = m->w;
+  Ids index = {0};
+  free_indices(m, env, e, &index);
+  if (!index.n) return e;
+  Node **kid = NEW_ARRAY(w->arena, Node *, index.n);
+  for (uint32_t i = 0; i < index.n; i++) kid[i] = tree_name(w, index.at[i], e->span);
+  Node *items = tree_node(w, N_ITEMS, e->span, index.n, kid);
+  Node *brackets = tree_node(w, N_BRACKETS, e->span, 1, &items);
+  Node *sum = tree_node(w, N_AT, e->span, 2,
+                        (Node *[]){tree_name(w, name_from(w->names, "sum"), e->span), brackets});
+  return tree_node(w, N_CALL, e->span, 2, (Node *[]){sum, (Node *)e});
+}
+
+static void do_learn(Maker *m, Env *env, const Node *n) {
+  World *w = m->w;
+  int at = own_state(m, n->name);
+  if (at < 0) {
+    no_state(m, n->name, n->name_span);
+    return;
+  }
+  Value v = eval_alone(m->b, env, over_all(m, env, n->kid[2]));
+  if (v.n != 1 || v.at[0].error) return;
+  val_settle(m->b, &v.at[0]);
+  if (v.at[0].literal || v.at[0].type.base != BASE_R) {
+    diag_error(w->diags, n->kid[2]->span, "what shall become small is a number");
+    return;
+  }
+  Val loss = v.at[0];
+  bool axes[RANK_LIMIT];
+  for (uint32_t i = 0; i < RANK_LIMIT; i++) axes[i] = true;
+  if (loss.type.rank) loss = val_reduce(m->b, loss, SUM, axes);
+  val_settle(m->b, &loss);
+  Id wire = val_to_wire(m->b, &loss, 0);
+  Id when = n->kid[3] ? condition_wire(m, env, n->kid[3]) : 0;
+  if (n->kid[3] && !when) return;
+  m->s->own.at[at].learns = true;
+  vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, when, n->kid[1], n->span});
+}
+
+static void do_equation(Maker *m, Env *env, const Node *n) {
+  const Node *lhs = n->kid[0]->kid[0];
+  int port = n->kid[0]->nkid == 1 ? port_named(m->s->out.at, m->s->out.n, lhs->name) : -1;
+  if (n->kid[0]->nkid == 1 && port_named(m->s->in.at, m->s->in.n, lhs->name) >= 0) {
+    diag_error(m->w->diags, lhs->name_span, "`%s` comes from outside and cannot be said here",
+               name_text(m->w->names, lhs->name));
+    return;
+  }
+  if (port < 0 || n->kid[3]) {
+    body_statement(m->b, env, n);
+    return;
+  }
+  const Type *own = &m->s->out.at[port].type;
+  Value v = eval_typed(m, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own, n->span);
+  if (v.n != 1) v = value_error(m->b, n->span);
+  Id wire = fit_value(m, v.at[0], own, n->kid[1]->span,
+                      arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
+  v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);
+  env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
+}
+
+static void do_line(Maker *m, Env *env, const Node *n, int mode) {
+  switch (n->kind) {
+  case N_EQUATION:
+    if (n->kid[0]->kid[0]->op)
+      do_rate(m, env, n, mode);
+    else
+      do_equation(m, env, n);
+    break;
+  case N_STEP: do_step(m, env, n, mode); break;
+  case N_STEPBY:
+    if (mode != ANY_MODE)
+      diag_error(m->w->diags, n->span, "what learns does so in every mode");
+    else
+      do_learn(m, env, n);
+    break;
+  case N_JUMP: do_jump(m, env, n, mode); break;
+  default: body_statement(m->b, env, n); break;
+  }
+}
+
+// Out-ports that a block says are known by their names behind it.
+static void take_ports(Maker *m, Env *env, int mode) {
+  for (uint32_t i = 0; i < m->s->out.n && !m->s->shares; i++) {
+    Name name = m->s->out.at[i].name;
+    Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
+    const Binding *bind = id ? &env->binding.at[id - 1] : NULL;
+    if (!bind || !bind->value.n) continue;
+    m->broken |= bind->value.at[0].error; // which was told
+    if (m->broken) continue;
+    const char *what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, name));
+    if (bind->kind != BIND_STATE && bind->kind != BIND_VALUE) continue;
+    Id wire = fit_value(m, bind->value.at[0], &m->s->out.at[i].type, bind->span, what);
+    add_change(
+        m, (Change){.kind = CHANGE_PORT, .at = i, .mode = mode, .value = wire, .span = bind->span});
+  }
+}
+
+void make_block(Maker *m, Env *env, const Node *block, int mode) {
+  Nodes lines = {0}, sorted = {0};
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const Node *n = block->kid[i];
+    switch (n->kind) {
+    case N_MODE:
+      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "a mode has no modes in it");
+      break;
+    case N_PART:
+    case N_ROUTE:
+    case N_CALL:
+      if (mode != ANY_MODE)
+        diag_error(m->w->diags, n->span, "parts and wires stand outside of modes");
+      break;
+    case N_STATES:
+      if (mode != ANY_MODE)
+        diag_error(m->w->diags, n->span, "states stand outside of modes: every mode has them");
+      break;
+    case N_CONSTS:
+    case N_AXES:
+      if (mode != ANY_MODE) body_statement(m->b, env, n);
+      break;
+    default: vec_push(m->w->arena, &lines, with_ports(m, n));
+    }
+  }
+  if (mode == ANY_MODE) gather_routes(m, block, &lines);
+  if (!order_statements(m, &lines, &sorted)) return;
+  for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
+  take_ports(m, env, mode);
+}
+
+// -- delays ---------------------------------------------------------------------------------------
+// In time that flows, the late value comes in from outside: whoever follows the system keeps what
+// was. Before the beginning it was what it is at the beginning.
+static Val late_value(Maker *m, Val v, const Type *own, double time, Span span) {
+  World *w = m->w;
+  Id wire = fit_value(m, v, own, span, "what is late");
+  const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
+  Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
+  uint32_t k = diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path),
+                             origin_at(m->b, span));
+  sync_sites(m->b);
+  vec_push(w->arena, &m->s->lag,
+           (SystemLag){.param = k, .value = wire, .time = time, .span = span});
+  return val_wire(m->b, m->b->d->param.at[k].wire, span);
+}
+
+// By ticks: a row of states, each of which takes the one before it.
+static Val ticks_late(Maker *m, Val v, const Type *own, uint32_t ticks, Span span) {
+  World *w = m->w;
+  Id before = fit_value(m, v, own, span, "what is late");
+  for (uint32_t i = 0; i < ticks; i++) {
+    Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
+    new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
+    add_change(m, (Change){.kind = CHANGE_NEXT,
+                           .at = m->s->own.n - 1,
+                           .mode = ANY_MODE,
+                           .value = before,
+                           .span = span});
+    before = m->held.at[m->held.n - 1].wire;
+  }
+  return val_wire(m->b, before, span);
+}
+
+Value builtin_delay(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
+                    Eq *eq) {
+  World *w = b->w;
+  Maker *m = b->maker;
+  double by = 1;
+  (void)eq;
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
+  if (!m) {
+    diag_error(w->diags, span, "`delay` stands in machines: a box has no time");
+    return value_error(b, span);
+  }
+  const Node *option = config && config->nkid ? config->kid[0] : NULL;
+  bool known = !option || static_number(b, env, option, &by);
+  if (args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000))) {
+    diag_error(w->diags, span,
+               m->flows ? "`delay[1.5](x)`: how late is a number above 0"
+                        : "`delay[2](x)`: how late is a number of ticks, 1 to 1000");
+    return value_error(b, span);
+  }
+  Val v = args.at[0];
+  if (v.error) return value_error(b, span);
+  if (v.literal) return args;
+  val_settle(b, &v);
+  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at);
+  Axis axis[RANK_LIMIT];
+  for (uint32_t i = 0; i < n; i++) axis[i] = v.type.axis[at[i]];
+  Type own = type_make(w, (Base)v.type.base, n, axis);
+  own.count = v.type.count;
+  own.names = v.type.names;
+  if (m->flows && own.base != BASE_R) {
+    diag_error(w->diags, span, "only numbers can be late in time that flows");
+    return value_error(b, span);
+  }
+  return value_one(b, m->flows ? late_value(m, v, &own, by, span)
+                               : ticks_late(m, v, &own, (uint32_t)by, span));
+}

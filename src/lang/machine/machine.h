@@ -1,0 +1,213 @@
+// Machines: systems with a state of their own, alone or wired together.
+//
+//   System *s = infer_system(in, program, "Ecosystem", NULL);
+//
+// A system is one flat diagram, whatever it was put together from. Its inputs and outputs are the
+// ports, its states are params. A wiring is first a lens: from what its parts show (and what comes
+// from outside) to what its parts take (and what goes outside). Lens and parts are then woven into
+// one diagram, box by box; so "all reads first, then all updates" needs no rule of its own, a loop
+// without a delay is a loop in the diagram, and nested equals flat to the last bit.
+#ifndef LIMN_MACHINES_H
+#define LIMN_MACHINES_H
+
+#include "lang/elab/elab.h"
+
+typedef struct System System;
+
+typedef struct {
+  Name name;
+  Type type;      // with the axes of an array of parts in front
+  uint64_t modes; // the modes of its system in which it is open, a bit for each; all: always
+  Span span;
+} Port;
+
+typedef struct {
+  uint32_t param;   // of the diagram
+  const char *path; // worker/w
+  Id rate;          // x' = …: the wire that holds it; 0: it does not flow
+  Id next;          // next x = …: its value after a tick; 0: it stays
+  double every;     // ticks of the whole for one of its own; 1: each
+  bool variable;    // a shared variable
+} SystemState;
+
+typedef struct {       // next x = … when …, in a system that flows; jump m when …
+  Id guard;            // a number that grows through 0 when it happens
+  VEC(uint32_t) state; // what is set, as numbers of states
+  Ids value;           // and to what
+  const char *path;    // heater, or a.b.heater
+  Name jump;           // the mode that it jumps to; 0: none
+  bool either;         // the states have a `next` too, which holds where nothing flows
+  Span span;
+} SystemEvent;
+
+typedef struct {  // delay[1](x), in a system that flows
+  uint32_t param; // where the late value comes in
+  Id value;       // what is late
+  double time;
+  Span span;
+} SystemLag;
+
+typedef struct {
+  Name name;
+  System *of;
+  Axis axis; // of an array of parts; its size is 0 where there is one
+  bool array;
+  double every; // ticks of the whole for one of its own
+  Span span;
+} Part;
+
+typedef struct {
+  uint32_t part; // its number + 1; 0: the wiring itself
+  uint32_t port; // of the part's outputs (a source) or inputs (a target); the other way round for
+                 // the wiring itself
+} PortEnd;
+
+typedef struct {        // what one port gets
+  VEC(PortEnd) from;    // the ports that the value is made of
+  VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
+  VEC(uint32_t) asked;  // the states that the guard speaks of
+  PortEnd to;
+  const Node *value; // the expression
+  const Node *guard; // when …; NULL: always
+  bool plain;        // nothing but a wire: the value is the port, or (NULL) the state
+  bool each;         // x[i] -> p[i].x: each of an array has its own
+  bool line;         // it speaks of lines that compute something
+} Route;
+
+typedef struct {
+  Name name;
+  bool outer;          // a port of the wiring too
+  VEC(PortEnd) member; // which ports of which parts are this variable
+} Junction;
+
+typedef struct {
+  Name name;
+  Type type;
+  bool learns; // next … by …
+  Span span;
+} OwnState;
+
+struct System {
+  const Def *def;
+  Name name;
+  Span span;
+  Diagram *d; // in, out: the ports; params: states, weights, the clocks `time` and those of lags
+  VEC(Port) in, out;
+  VEC(Name) mode;         // empty: it has only one
+  VEC(OwnState) own;      // states that its own text declares
+  VEC(SystemState) state; // all, those of its parts too
+  VEC(SystemEvent) event;
+  VEC(SystemLag) lag;
+  Id time;     // the wire of the clock `time`; 0: nobody asks
+  bool flows;  // something in it has a rate
+  bool shares; // its ports are shared variables: in are their values, out what is added to them
+               // (rates, or differences)
+  bool wiring; // put together from what follows
+  VEC(Part) part;
+  VEC(Route) route;
+  VEC(Junction) junction;
+  Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
+  uint32_t learnt_from, learnt_to;   // states that only optimisers have
+  Diagram *lens; // in: its ports, then what parts show; out: its ports, then what parts take
+};
+
+// -- what can be seen of a system -----------------------------------------------------------------
+typedef enum { SEES_IN, SEES_OUT, SEES_STATE } SightKind;
+typedef struct {
+  Name name; // rabbits, worker.w
+  Type type;
+  SightKind kind;
+  uint32_t at; // of its ports or its states
+} Sight;
+typedef VEC(Sight) Sights;
+void system_sights(World *, const System *, Sights *);
+
+// An expression over what can be seen, at one moment.
+typedef struct {
+  Diagram *diagram; // one output
+  Ids sight;        // behind each input
+} Seen;
+
+// -- runs and checks ------------------------------------------------------------------------------
+typedef enum { FOLLOW_USUAL, FOLLOW_DORMAND, FOLLOW_RK4, FOLLOW_EULER, FOLLOW_STIFF } Follow;
+
+typedef struct {
+  Name name; // of an input or state
+  SightKind kind;
+  uint32_t at;
+  Diagram *value; // without inputs
+} RunStart;
+
+typedef struct {
+  Name name; // as written, or the machine's
+  const Node *node;
+  Span span;
+  System *system; // NULL after an error
+  System *own;    // without what it stands on
+  double end;     // in time, or in ticks
+  double every;   // from one moment that is kept to the next; 0: as usual
+  Follow follow;
+  double step, tolerance; // 0: as usual
+  VEC(RunStart) start;
+  const char *path; // a table with a column for each input; NULL: none
+  const char *set;  // a set of data with a field for each input, a row for each tick; NULL: none
+} Run;
+
+typedef enum {
+#define WATCH(name, word) WATCH_##name,
+#include "lang/machine/watches.def"
+#undef WATCH
+  WATCH_KINDS
+} WatchKind;
+typedef struct { // a number that a whole run gives
+  WatchKind kind;
+  const Node *node;    // the call, as period(foxes)
+  double number;       // at[5](x): 5
+  Seen seen;           // what is watched; for `when` and `count` a number that grows through 0
+  VEC(RunStart) point; // fixed(x: 1, y: 2)
+} Watch;
+
+typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED } CheckKind;
+typedef struct {
+  CheckKind kind;
+  const Node *node;
+  Span span;
+  const char *text; // the claim, as written
+  const char *of;   // the machine or run it speaks of, as written
+  uint32_t run;     // its number + 1; 0: none is needed
+  System *system;   // NULL after an error
+  VEC(Watch) watch; // CLAIM: the numbers that it speaks of
+  double within;    // how far off it may be
+  Seen truth;       // TRUTH: a bit, or the difference of both sides
+} Check;
+
+typedef struct {
+  const Node *node;
+  uint32_t run; // its number
+  VEC(Seen) seen;
+  VEC(const char *) text;
+  uint32_t views;
+  ShowAs view[VIEWS];
+  double every;
+} RunShow;
+
+typedef struct Machines {
+  VEC(Run) run;
+  VEC(Check) check;
+  VEC(RunShow) show;
+} Machines;
+
+// Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
+bool claim_sides(Infer *, Program *, const Check *, const double *watch, double side[2]);
+
+// rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
+Diagram *system_rates(World *, const System *);
+// The same inputs and the length of the step, of this type: a number, or one for each of the axes
+// that the states have in front. Outputs: the states after it.
+Diagram *system_step(World *, const System *, bool euler, const Type *length);
+
+// `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
+System *infer_system(Infer *, Program *, const char *name, const Node *call);
+bool has_machine(Infer *, const Program *, const char *name);
+
+#endif

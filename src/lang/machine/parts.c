@@ -1,0 +1,761 @@
+// Wirings: parts, what they show, and where the wires into them come from.
+//
+// What a part shows is an input of the lens, under the name `p.y`; what it takes is an output of
+// the lens. So a wire is an equation, `p.a = …`, and everything that equations can do, wires can.
+// Several wires into one port have guards; they become one value, `x when g else y when h else 0`.
+#include "lang/machine/machine_own.h"
+
+#include <math.h>
+
+static Name dotted(World *w, Name part, Name port) {
+  return name_from(w->names, arena_format(w->arena, "%s.%s", name_text(w->names, part),
+                                          name_text(w->names, port)));
+}
+
+// -- parts ----------------------------------------------------------------------------------------
+typedef struct {
+  Def *def;
+  const Node *config; // its brackets
+  Env *env;           // in which they are read
+} Called;
+
+// p : Name, p : Name[8], p : gate, where `gate` is an option and stands for one of these.
+static Called machine_called(Maker *m, const Node *n) {
+  Called c = {.env = m->env};
+  Binding *bind = NULL;
+  for (;;) {
+    c.config = n->kind == N_AT ? n->kid[1] : NULL;
+    const Node *name = n->kind == N_AT ? n->kid[0] : n;
+    bind = name->kind == N_NAME ? env_find(c.env, name->name) : NULL;
+    if (!bind || bind->kind != BIND_OPTION || !bind->box.node || c.config) {
+      n = name;
+      break;
+    }
+    n = bind->box.node;
+    c.env = bind->box.env;
+  }
+  Def *d = n->kind == N_NAME && !bind ? scope_find(c.env->scope, n->name) : NULL;
+  if (d && (d->kind == DEF_MACHINE || d->kind == DEF_BOX || d->kind == DEF_LEARNER)) {
+    c.def = d;
+  } else if (bind && bind->kind == BIND_OPTION && bind->open) {
+    Id e = diag_error(m->w->diags, n->span, "which machine is `%s`, if nobody says?",
+                      name_text(m->w->names, n->name));
+    diag_help(m->w->diags, e, "an option that is a part has a usual one: `%s: Name`",
+              name_text(m->w->names, n->name));
+  } else if (n->kind == N_NAME && !d && !bind) {
+    unknown_name(m->b, c.env, n, "machine");
+  } else {
+    diag_error(m->w->diags, n->span, "a part is a machine, a box or a learner: `p : Name`");
+  }
+  return c;
+}
+
+// What the lens sees of a port: the axis of an array is its own.
+static Type seen_type(Maker *m, const Part *p, const Type *own) {
+  Axis axis[RANK_LIMIT * 2];
+  uint32_t n = 0;
+  if (p->array) axis[n++] = p->axis;
+  for (uint32_t i = 0; i < own->rank; i++, n++) {
+    axis[n] = own->axis[i];
+    if (p->array && axis[n].label == p->axis.label) axis[n].label = 0;
+  }
+  Type t = *own;
+  t.rank = n;
+  t.axis = arena_copy(m->w->arena, axis, n * sizeof(Axis));
+  return t;
+}
+
+// Its out-ports are wires here.
+static void show_part(Maker *m, const Part *p) {
+  World *w = m->w;
+  for (uint32_t i = 0; i < p->of->out.n; i++) {
+    Type own = seen_type(m, p, &p->of->out.at[i].type), full = full_type(m, &own);
+    Name name = dotted(w, p->name, p->of->out.at[i].name);
+    Id wire = diagram_input(w, m->b->d, full, name, origin_at(m->b, p->span));
+    env_bind(m->env, name,
+             (Binding){.kind = BIND_VALUE,
+                       .value = value_one(m->b, val_wire(m->b, wire, p->span)),
+                       .fixed = true,
+                       .span = p->span});
+  }
+}
+
+static bool array_axis(Maker *m, const Node *brackets, Axis *axis) {
+  const Node *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
+  if (!items || items->nkid != 1) {
+    diag_error(m->w->diags, brackets->span, "an array of parts has one size: `p[n] : Name`");
+    return false;
+  }
+  *axis = (Axis){.size = size_eval(m->b, m->env, items->kid[0], false)};
+  int64_t n;
+  if (axis->size && size_value(m->w, axis->size, &n) && n < 1) {
+    diag_error(m->w->diags, items->kid[0]->span, "an array of parts has members: %lld is too few",
+               (long long)n);
+    return false;
+  }
+  if (items->kid[0]->kind == N_NAME) axis->label = items->kid[0]->name;
+  return axis->size != 0;
+}
+
+static System *part_system(Maker *m, const Called *c, const Axis *array, Span span) {
+  Axis pass[RANK_LIMIT];
+  uint32_t n = m->npass;
+  memcpy(pass, m->pass, sizeof pass);
+  if (array) {
+    pass[n] = *array;
+    pass[n].pass = FIRST_PASS + n;
+    n++;
+  }
+  return system_of(m->in, c->def, c->env, c->config, pass, n, m->b->generic, span);
+}
+
+static void add_part(Maker *m, Part part) {
+  World *w = m->w;
+  Id other = table_get(m->parts, &part.name, sizeof part.name);
+  if (other) {
+    Id e =
+        diag_error(w->diags, part.span, "there are two parts `%s`", name_text(w->names, part.name));
+    if (other <= m->s->part.n)
+      diag_note(w->diags, e, m->s->part.at[other - 1].span, "the other one");
+    return;
+  }
+  vec_push(w->arena, &m->s->part, part);
+  table_put(m->parts, &part.name, sizeof part.name, m->s->part.n);
+  show_part(m, &m->s->part.at[m->s->part.n - 1]);
+  for (uint32_t i = 0; i < part.of->in.n; i++) {
+    Target t = {
+        .name = dotted(w, part.name, part.of->in.at[i].name), .part = m->s->part.n, .port = i};
+    vec_push(w->arena, &m->target, t);
+    table_put(m->targets, &t.name, sizeof t.name, m->target.n);
+  }
+}
+
+static void named_parts(Maker *m, const Node *n) {
+  Called c = machine_called(m, n->kid[1]);
+  Def *d = c.def;
+  double every = 1;
+  if (n->kid[2] &&
+      (!static_number(m->b, m->env, n->kid[2], &every) || !(every >= 1) || every != floor(every)))
+    diag_error(m->w->diags, n->kid[2]->span,
+               "every how many ticks it steps is a whole number from 1 on");
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    const Node *lhs = n->kid[0]->kid[i];
+    Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
+    part.array = lhs->nkid && lhs->kid[0];
+    bool good = d && (!part.array || array_axis(m, lhs->kid[0], &part.axis));
+    if (good) part.of = part_system(m, &c, part.array ? &part.axis : NULL, n->kid[1]->span);
+    if (part.of && part.of->shares) {
+      Id e = diag_error(m->w->diags, n->kid[1]->span, "`%s` shares its variables",
+                        name_text(m->w->names, d->name));
+      diag_help(m->w->diags, e, "say which: `%s(x)`", name_text(m->w->names, d->name));
+      part.of = NULL;
+    }
+    if (part.of) {
+      add_part(m, part);
+      continue;
+    }
+    table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
+    m->broken = true;
+  }
+}
+
+static Junction *junction_named(Maker *m, Name name) {
+  for (uint32_t i = 0; i < m->s->junction.n; i++)
+    if (m->s->junction.at[i].name == name) return &m->s->junction.at[i];
+  Junction j = {.name = name, .outer = port_named(m->s->in.at, m->s->in.n, name) >= 0};
+  vec_push(m->w->arena, &m->s->junction, j);
+  return &m->s->junction.at[m->s->junction.n - 1];
+}
+
+// Growth(rabbits): its ports are these variables.
+static void sharing_part(Maker *m, const Node *n) {
+  World *w = m->w;
+  Called c = machine_called(m, n->kid[0]);
+  Def *d = c.def;
+  System *of = d ? part_system(m, &c, NULL, n->span) : NULL;
+  m->broken |= !of;
+  if (!of) return;
+  const char *name = name_text(w->names, d->name);
+  if (!of->shares) {
+    Id e = diag_error(w->diags, n->span, "`%s` does not share variables", name);
+    diag_help(w->diags, e, "a part has a name: `p : %s`, and wires `x -> p.%s`", name,
+              of->in.n ? name_text(w->names, of->in.at[0].name) : "a");
+    return;
+  }
+  if (n->nkid - 1 != of->in.n) {
+    Id e = diag_error(w->diags, n->span, "`%s` shares %u %s, but %u %s given", name, of->in.n,
+                      of->in.n == 1 ? "variable" : "variables", n->nkid - 1,
+                      n->nkid == 2 ? "is" : "are");
+    diag_note(w->diags, e, d->span, "declared here");
+    return;
+  }
+  Part part = {.name = d->name, .of = of, .span = n->span, .every = 1};
+  for (uint32_t k = 2; table_get(m->parts, &part.name, sizeof part.name); k++)
+    part.name = name_from(w->names, arena_format(w->arena, "%s.%u", name, k));
+  add_part(m, part);
+  for (uint32_t i = 0; i < of->in.n; i++) {
+    const Node *x = n->kid[i + 1];
+    bool known =
+        x->kind == N_NAME && ((m->s->shares && port_named(m->s->in.at, m->s->in.n, x->name) >= 0) ||
+                              own_state(m, x->name) >= 0);
+    if (!known) {
+      Id e = diag_error(w->diags, x->span, "this is not a variable that can be shared");
+      diag_help(w->diags, e, "a shared variable is a port of this wiring, or a `state` in it");
+      continue;
+    }
+    Target *t = &m->target.at[m->target.n - of->in.n + i];
+    vec_push(w->arena, &t->route,
+             tree_node(w, N_ROUTE, x->span, 4,
+                       (Node *[]){(Node *)x, tree_name(w, t->name, x->span), NULL, NULL}));
+    vec_push(w->arena, &junction_named(m, x->name)->member, (PortEnd){m->s->part.n, i});
+  }
+}
+
+void make_parts(Maker *m, const Node *block) {
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    if (block->kid[i]->kind == N_PART) named_parts(m, block->kid[i]);
+    if (block->kid[i]->kind == N_CALL) sharing_part(m, block->kid[i]);
+  }
+}
+
+// What its members add to a variable, in the order of the text.
+Id joined(Maker *m, uint32_t junction) {
+  const Junction *j = &m->s->junction.at[junction];
+  Val sum = {0};
+  for (uint32_t i = 0; i < j->member.n; i++) {
+    PortEnd end = j->member.at[i];
+    const Part *p = &m->s->part.at[end.part - 1];
+    Binding *bind = env_find(m->env, dotted(m->w, p->name, p->of->out.at[end.port].name));
+    Val pair[2] = {sum, bind->value.at[0]};
+    sum = i ? val_fn(m->b, FN_add, pair, 2, p->span, NULL) : bind->value.at[0];
+  }
+  return j->member.n ? val_to_wire(m->b, &sum, 0) : 0;
+}
+
+// -- ports as names -------------------------------------------------------------------------------
+static const Part *part_named(const Maker *m, const Node *n, bool *broken) {
+  Id k = n->kind == N_NAME ? table_get(m->parts, &n->name, sizeof n->name) : 0;
+  *broken = k == UINT32_MAX;
+  return k && !*broken ? &m->s->part.at[k - 1] : NULL;
+}
+
+static bool has_port(Maker *m, const Part *p, const Node *dot) {
+  World *w = m->w;
+  if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
+      port_named(p->of->in.at, p->of->in.n, dot->name) >= 0)
+    return true;
+  uint32_t n = p->of->in.n + p->of->out.n;
+  const char **all = NEW_ARRAY(w->arena, const char *, n + 1);
+  for (uint32_t i = 0; i < n; i++)
+    all[i] = name_text(w->names, i < p->of->in.n ? p->of->in.at[i].name
+                                                 : p->of->out.at[i - p->of->in.n].name);
+  const char *near = nearest_name(name_text(w->names, dot->name), all, n);
+  Id e = diag_error(w->diags, dot->span, "part `%s` has no port `%s`", name_text(w->names, p->name),
+                    name_text(w->names, dot->name));
+  if (near)
+    diag_help(w->diags, e, "did you mean `%s`?", near);
+  else
+    diag_note(w->diags, e, p->of->span, "its ports are here");
+  return false;
+}
+
+static Node *joined_brackets(World *w, const Node *a, const Node *b) {
+  if (a->nkid != 1 || b->nkid != 1) return (Node *)b;
+  uint32_t n = a->kid[0]->nkid + b->kid[0]->nkid;
+  Node **kid = NEW_ARRAY(w->arena, Node *, n);
+  for (uint32_t i = 0; i < a->kid[0]->nkid; i++) kid[i] = a->kid[0]->kid[i];
+  for (uint32_t i = 0; i < b->kid[0]->nkid; i++) kid[a->kid[0]->nkid + i] = b->kid[0]->kid[i];
+  Node *items = tree_node(w, N_ITEMS, span_join(a->span, b->span), n, kid);
+  return tree_node(w, N_BRACKETS, items->span, 1, &items);
+}
+
+// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is no port.
+static Node *port_name(Maker *m, const Node *n) {
+  if (n->kind != N_DOT) return NULL;
+  const Node *base = n->kid[0], *brackets = NULL;
+  if (base->kind == N_AT) brackets = base->kid[1], base = base->kid[0];
+  bool broken;
+  const Part *p = part_named(m, base, &broken);
+  if (broken) return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  if (!p) return NULL;
+  if (!has_port(m, p, n)) return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  if (brackets && !p->array) {
+    Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
+                      name_text(m->w->names, p->name));
+    diag_note(m->w->diags, e, p->span, "an array is `%s[3] : …`", name_text(m->w->names, p->name));
+    return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  }
+  Node *name = tree_name(m->w, dotted(m->w, p->name, n->name), n->span);
+  return brackets ? tree_node(m->w, N_AT, n->span, 2, (Node *[]){name, (Node *)brackets}) : name;
+}
+
+Node *with_ports(Maker *m, const Node *n) {
+  Node *port = port_name(m, n);
+  if (port) return port;
+  if (n->kind == N_AT && n->kid[0]->kind == N_DOT) { // p[i].y[j]
+    port = port_name(m, n->kid[0]);
+    if (port && port->kind == N_AT)
+      return tree_node(
+          m->w, N_AT, n->span, 2,
+          (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
+  }
+  Node *copy = NULL;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    if (!n->kid[i]) continue;
+    Node *kid = with_ports(m, n->kid[i]);
+    if (kid == n->kid[i]) continue;
+    if (!copy) {
+      copy = arena_copy(m->w->arena, n, sizeof *n);
+      copy->kid = arena_copy(m->w->arena, n->kid, n->nkid * sizeof(Node *));
+    }
+    copy->kid[i] = kid;
+  }
+  return copy ? copy : (Node *)n;
+}
+
+// -- wires ----------------------------------------------------------------------------------------
+static void no_part(Maker *m, const Node *name) {
+  World *w = m->w;
+  const char *text = name_text(w->names, name->name);
+  const char **all = NEW_ARRAY(w->arena, const char *, m->s->part.n + 1);
+  for (uint32_t i = 0; i < m->s->part.n; i++) all[i] = name_text(w->names, m->s->part.at[i].name);
+  const char *near = nearest_name(text, all, m->s->part.n);
+  Id e = diag_error(w->diags, name->span, "there is no part `%s` here", text);
+  if (near)
+    diag_help(w->diags, e, "did you mean `%s`?", near);
+  else
+    diag_help(w->diags, e, "`%s : Name` declares one", text);
+}
+
+static void no_target(Maker *m, const Node *to) {
+  World *w = m->w;
+  const char **all = NEW_ARRAY(w->arena, const char *, m->target.n + m->s->out.n + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->target.n; i++) all[n++] = name_text(w->names, m->target.at[i].name);
+  for (uint32_t i = 0; i < m->s->out.n; i++) all[n++] = name_text(w->names, m->s->out.at[i].name);
+  const char *text = to->kind == N_NAME ? name_text(w->names, to->name) : NULL;
+  const char *near = text ? nearest_name(text, all, n) : NULL;
+  if (to->kind == N_ERROR) return;
+  if (to->kind == N_DOT && to->kid[0]->kind == N_NAME) {
+    no_part(m, to->kid[0]);
+    return;
+  }
+  Id e = diag_error(w->diags, to->span,
+                    text ? "`%s` is not a port that a wire can lead to"
+                         : "a wire leads to a port: `p.a`, or one of this wiring",
+                    text ? text : "");
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}
+
+static Node *as_equation(Maker *m, const Target *t, Node *value, Node *brackets, Node *pad) {
+  World *w = m->w;
+  Span span = t->route.at[0]->span, name = t->route.at[0]->kid[1]->span;
+  Node *lhs = tree_node(w, N_LHS, name, 1, &brackets);
+  lhs->name = t->name;
+  lhs->name_span = name;
+  Node *lhss = tree_node(w, N_LHSS, name, 1, &lhs);
+  return tree_node(w, N_EQUATION, span, 4, (Node *[]){lhss, value, pad, NULL});
+}
+
+static void add_route(Maker *m, const Node *n) {
+  World *w = m->w;
+  const Node *route = with_ports(m, n), *to = route->kid[1];
+  if (to->kind == N_AT) to = to->kid[0];
+  int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
+  Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
+  if (own >= 0 && !known) {
+    Target t = {.name = to->name, .port = (uint32_t)own};
+    vec_push(w->arena, &m->target, t);
+    table_put(m->targets, &t.name, sizeof t.name, known = m->target.n);
+  }
+  if (!known) {
+    no_target(m, to);
+    return;
+  }
+  vec_push(w->arena, &m->target.at[known - 1].route, route);
+}
+
+static const Node *route_brackets(const Node *route) {
+  return route->kid[1]->kind == N_AT ? route->kid[1]->kid[1] : NULL;
+}
+
+static bool is_number_item(const Node *n) { return n->kind == N_NUM; }
+
+// x -> p.a[0], y -> p.a[1]: as one equation over an index, with a condition on it.
+static Node *over_numbers(Maker *m, const Target *t, const Node *brackets, Node **condition) {
+  World *w = m->w;
+  *condition = NULL;
+  if (!brackets || brackets->nkid != 1) return (Node *)brackets;
+  const Node *items = brackets->kid[0];
+  Node **kid = NEW_ARRAY(w->arena, Node *, items->nkid + 1);
+  bool any = false;
+  for (uint32_t i = 0; i < items->nkid; i++) {
+    kid[i] = items->kid[i];
+    bool number = false;
+    for (uint32_t r = 0; r < t->route.n; r++) {
+      const Node *other = route_brackets(t->route.at[r]);
+      number |= other && other->nkid == 1 && i < other->kid[0]->nkid &&
+                is_number_item(other->kid[0]->kid[i]);
+    }
+    if (!number) continue;
+    any = true;
+    Name index = name_from(w->names, arena_format(w->arena, "index %u", i));
+    Node *name = tree_name(w, index, items->kid[i]->span);
+    Node *test = tree_node(w, N_CMP, name->span, 2, (Node *[]){name, items->kid[i]});
+    test->op = "=";
+    if (is_number_item(items->kid[i]))
+      *condition =
+          *condition ? tree_node(w, N_AND, test->span, 2, (Node *[]){*condition, test}) : test;
+    kid[i] = name;
+  }
+  if (!any) return (Node *)brackets;
+  Node *all = tree_node(w, N_ITEMS, items->span, items->nkid, kid);
+  return tree_node(w, N_BRACKETS, brackets->span, 1, &all);
+}
+
+// All wires of a port as one value.
+static Node *joined_routes(Maker *m, const Target *t, Node **brackets) {
+  World *w = m->w;
+  Node *value = NULL;
+  for (uint32_t i = t->route.n; i-- > 0;) {
+    const Node *r = t->route.at[i];
+    Node *condition;
+    *brackets = over_numbers(m, t, route_brackets(r), &condition);
+    Node *guard = r->kid[2];
+    if (condition && guard)
+      guard = tree_node(w, N_AND, guard->span, 2, (Node *[]){condition, guard});
+    else if (condition)
+      guard = condition;
+    if (!value && guard) {
+      value = tree_node(w, N_NUM, r->span, 0, NULL);
+      value->text = "0";
+    }
+    value = value && guard ? tree_node(w, N_WHEN, r->span, 3, (Node *[]){r->kid[0], guard, value})
+                           : r->kid[0];
+  }
+  return value;
+}
+
+// What is read outside is the same for all wires of a port, since they are one value.
+static Node *route_pad(Maker *m, const Target *t) {
+  Node *pad = t->route.n ? t->route.at[0]->kid[3] : NULL;
+  for (uint32_t i = 1; i < t->route.n; i++) {
+    Node *other = t->route.at[i]->kid[3];
+    bool same = pad && other ? pad->kind == N_NUM && other->kind == N_NUM && pad->num == other->num
+                             : pad == other;
+    if (same) continue;
+    Id e = diag_error(m->w->diags, t->route.at[i]->span,
+                      "the wires into `%s` do not have the same `pad`",
+                      name_text(m->w->names, t->name));
+    diag_note(m->w->diags, e, t->route.at[0]->span, "the other one");
+    break;
+  }
+  return pad;
+}
+
+static void take_target(Maker *m, Env *env, Target *t) {
+  if (!t->route.n || !t->part) return;
+  const Part *part = &m->s->part.at[t->part - 1];
+  Type own = seen_type(m, part, &part->of->in.at[t->port].type);
+  Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
+  Span span = t->route.at[0]->span;
+  Value v = eval_typed(m, env, brackets, value, route_pad(m, t), &own, span);
+  if (v.n == 1)
+    t->wire = fit_value(m, v.at[0], &own, span,
+                        arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name)));
+}
+
+// Wires to ports of the wiring itself are equations beside the others.
+void gather_routes(Maker *m, const Node *block, Nodes *lines) {
+  for (uint32_t i = 0; i < block->nkid; i++)
+    if (block->kid[i]->kind == N_ROUTE) add_route(m, block->kid[i]);
+  for (uint32_t i = 0; i < m->target.n; i++) {
+    const Target *t = &m->target.at[i];
+    if (t->part) continue;
+    Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
+    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, route_pad(m, t)));
+  }
+}
+
+void take_routes(Maker *m, Env *env) {
+  for (uint32_t i = 0; i < m->target.n; i++) take_target(m, env, &m->target.at[i]);
+}
+
+// -- every port has one source --------------------------------------------------------------------
+enum { SITUATIONS_LIMIT = 65536 };
+typedef enum { NO, YES, MAYBE } Holds;
+
+typedef struct {
+  Name name; // the value: p.mode, link
+  const Ids *label;
+  uint32_t now;
+} Tag;
+
+typedef struct {
+  Maker *m;
+  VEC(Tag) tag;
+} Tags;
+
+static const Ids *labels_of(Maker *m, Name name) {
+  const Binding *bind = env_find(m->env, name);
+  if (!bind || !bind->value.n || bind->value.at[0].error) return NULL;
+  const Type *t = &bind->value.at[0].type;
+  return t->base == BASE_LABEL && t->names ? &m->w->label_names.at[t->names] : NULL;
+}
+
+static Tag *tag_named(Tags *t, Name name) {
+  for (uint32_t i = 0; i < t->tag.n; i++)
+    if (t->tag.at[i].name == name) return &t->tag.at[i];
+  const Ids *labels = labels_of(t->m, name);
+  if (!labels) return NULL;
+  vec_push(t->m->w->arena, &t->tag, (Tag){name, labels, 0});
+  return &t->tag.at[t->tag.n - 1];
+}
+
+static void find_tags(Tags *t, const Node *n) {
+  if (!n) return;
+  if (n->kind == N_CMP && n->kid[0]->kind == N_NAME && n->kid[1]->kind == N_NAME)
+    tag_named(t, n->kid[0]->name);
+  for (uint32_t i = 0; i < n->nkid; i++) find_tags(t, n->kid[i]);
+}
+
+static Holds holds(Tags *t, const Node *n) {
+  if (!n) return YES;
+  switch (n->kind) {
+  case N_PAREN: return holds(t, n->kid[0]);
+  case N_NOT: {
+    Holds h = holds(t, n->kid[0]);
+    return h == MAYBE ? MAYBE : h == YES ? NO : YES;
+  }
+  case N_AND:
+  case N_OR: {
+    Holds neutral = n->kind == N_AND ? YES : NO, h = neutral;
+    for (uint32_t i = 0; i < n->nkid; i++) {
+      Holds k = holds(t, n->kid[i]);
+      if (k == (neutral == YES ? NO : YES)) return k;
+      if (k == MAYBE) h = MAYBE;
+    }
+    return h;
+  }
+  case N_CMP: {
+    if (n->kid[0]->kind != N_NAME || n->kid[1]->kind != N_NAME) return MAYBE;
+    if (n->op[0] != '=' && n->op[0] != '!') return MAYBE;
+    const Tag *tag = tag_named(t, n->kid[0]->name);
+    if (!tag) return MAYBE;
+    return (tag->label->at[tag->now] == n->kid[1]->name) == (n->op[0] == '=') ? YES : NO;
+  }
+  default: return MAYBE;
+  }
+}
+
+static const char *situation(Tags *t) {
+  World *w = t->m->w;
+  Buf b = buf_new(w->arena);
+  for (uint32_t i = 0; i < t->tag.n; i++)
+    buf_printf(&b, "%s%s = %s", i ? ", " : "", name_text(w->names, t->tag.at[i].name),
+               name_text(w->names, t->tag.at[i].label->at[t->tag.at[i].now]));
+  return b.at;
+}
+
+static bool next_situation(Tags *t) {
+  for (uint32_t i = 0; i < t->tag.n; i++) {
+    if (++t->tag.at[i].now < t->tag.at[i].label->n) return true;
+    t->tag.at[i].now = 0;
+  }
+  return false;
+}
+
+static bool too_many(const Tags *t) {
+  uint64_t situations = 1;
+  for (uint32_t i = 0; i < t->tag.n && situations <= SITUATIONS_LIMIT; i++)
+    situations *= t->tag.at[i].label->n;
+  return situations > SITUATIONS_LIMIT;
+}
+
+// The mode of a part, or of the wiring itself.
+static Name mode_of(Maker *m, const Part *part) {
+  Name mode = name_from(m->w->names, "mode");
+  return part ? dotted(m->w, part->name, mode) : mode;
+}
+
+static bool port_is_open(Tags *t, const Part *part, const Port *port) {
+  if (port->modes == ~(uint64_t)0) return true;
+  const Tag *tag = tag_named(t, mode_of(t->m, part));
+  return !tag || (port->modes >> tag->now & 1);
+}
+
+// One situation after the other; the first that is wrong is told.
+static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part,
+                         const Port *port) {
+  World *w = m->w;
+  const char *name = name_text(w->names, t->name);
+  if (too_many(tags)) {
+    diag_error(w->diags, part ? part->span : port->span,
+               "the wires into `%s` depend on too many modes to be checked", name);
+    return;
+  }
+  do {
+    uint32_t sources = 0;
+    const Node *first = NULL;
+    for (uint32_t i = 0; i < t->route.n; i++) {
+      Holds h = holds(tags, t->route.at[i]->kid[2]);
+      if (h == MAYBE) {
+        Id e = diag_error(w->diags, t->route.at[i]->kid[2]->span,
+                          "whether this wire is there must depend on modes and labels only");
+        diag_help(w->diags, e, "a choice by numbers has both sides: `x when … else y -> %s`", name);
+        return;
+      }
+      if (h == YES && !sources++) first = t->route.at[i];
+      if (h == YES && sources > 1) {
+        Id e = diag_error(w->diags, t->route.at[i]->span, "port `%s` has two sources%s%s", name,
+                          tags->tag.n ? " when " : "", situation(tags));
+        diag_note(w->diags, e, first->span, "the other one");
+        return;
+      }
+    }
+    bool open = port_is_open(tags, part, port);
+    if (open && !sources) {
+      Id e = diag_error(w->diags, part ? part->span : port->span, "port `%s` has no source%s%s",
+                        name, tags->tag.n ? " when " : "", situation(tags));
+      if (part) diag_note(w->diags, e, port->span, "the port");
+      diag_help(w->diags, e, "a wire leads to it as `x -> %s`", name);
+      return;
+    }
+    if (!open && sources) {
+      Id e =
+          diag_error(w->diags, first->span, "port `%s` is closed when %s, but this wire is there",
+                     name, situation(tags));
+      diag_note(w->diags, e, port->span, "the port");
+      diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s = …`", name,
+                name_text(w->names, mode_of(m, part)));
+      return;
+    }
+  } while (next_situation(tags));
+}
+
+// Ports whose elements are wired one by one: each exactly once.
+static bool wired_by_numbers(Maker *m, const Target *t, const Part *part, const Port *port) {
+  World *w = m->w;
+  uint32_t numbers = 0;
+  for (uint32_t i = 0; i < t->route.n; i++) {
+    const Node *b = route_brackets(t->route.at[i]);
+    for (uint32_t k = 0; b && b->nkid == 1 && k < b->kid[0]->nkid; k++)
+      numbers += is_number_item(b->kid[0]->kid[k]);
+  }
+  if (!numbers) return false;
+  const Node *b = route_brackets(t->route.at[0]);
+  Type own = part ? seen_type(m, part, &port->type) : port->type;
+  int64_t n = 0;
+  if (numbers != t->route.n || b->kid[0]->nkid != 1 || own.rank != 1 ||
+      !size_value(w, own.axis[0].size, &n) || n > 100000)
+    return true;
+  uint8_t *seen = NEW_ARRAY(w->arena, uint8_t, n);
+  for (uint32_t i = 0; i < t->route.n; i++) {
+    double at = route_brackets(t->route.at[i])->kid[0]->kid[0]->num;
+    if (at < 0 || at >= (double)n || at != floor(at)) {
+      diag_error(w->diags, t->route.at[i]->kid[1]->span, "port `%s` has the places 0 to %lld",
+                 name_text(w->names, t->name), (long long)n - 1);
+      return true;
+    }
+    if (seen[(int64_t)at]++)
+      diag_error(w->diags, t->route.at[i]->span, "place %g of port `%s` has two sources", at,
+                 name_text(w->names, t->name));
+  }
+  for (int64_t i = 0; i < n; i++)
+    if (!seen[i]) {
+      diag_error(w->diags, part ? part->span : port->span, "place %lld of port `%s` has no source",
+                 (long long)i, name_text(w->names, t->name));
+      break;
+    }
+  return true;
+}
+
+// -- what is read is open -------------------------------------------------------------------------
+// The part and port of `p.y`; false: it is another name.
+static bool shown_port(Maker *m, Name name, const Part **part, const Port **port) {
+  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
+  if (!dot) return false;
+  Name of = name_of(m->w->names, text, (size_t)(dot - text)), y = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &of, sizeof of);
+  if (!k || k == UINT32_MAX) return false;
+  *part = &m->s->part.at[k - 1];
+  int at = port_named((*part)->of->out.at, (*part)->of->out.n, y);
+  if (at >= 0) *port = &(*part)->of->out.at[at];
+  return at >= 0;
+}
+
+static void find_read_tags(Tags *t, const Node *n) {
+  const Part *part;
+  const Port *port;
+  if (!n) return;
+  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port) && port->modes != ~(uint64_t)0)
+    tag_named(t, mode_of(t->m, part));
+  for (uint32_t i = 0; i < n->nkid; i++) find_read_tags(t, n->kid[i]);
+}
+
+// The name of a closed port that is read in this situation; NULL: none.
+static const Node *closed_read(Tags *t, const Node *n) {
+  const Part *part;
+  const Port *port;
+  if (!n) return NULL;
+  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port))
+    return port_is_open(t, part, port) ? NULL : n;
+  Holds first = n->kind == N_WHEN ? holds(t, n->kid[1]) : MAYBE;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
+    const Node *found = closed_read(t, n->kid[i]);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static void check_read(Maker *m, const Node *value, const Node *guard) {
+  World *w = m->w;
+  Tags tags = {.m = m};
+  find_read_tags(&tags, value);
+  if (!tags.tag.n) return;
+  find_tags(&tags, guard);
+  find_tags(&tags, value);
+  if (too_many(&tags)) {
+    diag_error(w->diags, value->span, "what is read here depends on too many modes to be checked");
+    return;
+  }
+  do {
+    const Node *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
+    if (!n) continue;
+    const char *name = name_text(w->names, n->name);
+    const Part *part;
+    const Port *port;
+    shown_port(m, n->name, &part, &port);
+    Id e = diag_error(w->diags, n->span, "`%s` is closed when %s, but it is read here", name,
+                      situation(&tags));
+    diag_note(w->diags, e, port->span, "the port");
+    diag_help(w->diags, e, "say when it is read, as in `%s -> … when %s = …`", name,
+              name_text(w->names, mode_of(m, part)));
+    return;
+  } while (next_situation(&tags));
+}
+
+static void check_reads(Maker *m) {
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; m->s->part.n && i < body->nkid; i++) {
+    const Node *n = body->kid[i];
+    if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
+    n = with_ports(m, n);
+    check_read(m, n->kid[n->kind != N_ROUTE], n->kind == N_EQUATION ? NULL : n->kid[2]);
+  }
+}
+
+void check_targets(Maker *m) {
+  for (uint32_t i = 0; i < m->target.n; i++) {
+    const Target *t = &m->target.at[i];
+    const Part *part = t->part ? &m->s->part.at[t->part - 1] : NULL;
+    const Port *port = part ? &part->of->in.at[t->port] : &m->s->out.at[t->port];
+    if (wired_by_numbers(m, t, part, port)) continue;
+    Tags tags = {.m = m};
+    for (uint32_t k = 0; k < t->route.n; k++) find_tags(&tags, t->route.at[k]->kid[2]);
+    if (port->modes != ~(uint64_t)0) tag_named(&tags, mode_of(m, part));
+    check_guards(m, &tags, t, part, port);
+  }
+  check_reads(m);
+}

@@ -1,0 +1,868 @@
+// Systems: a lens and its parts woven into one flat diagram.
+#include "core/pass/pass.h"
+#include "lang/machine/machine_own.h"
+#include "lang/program/program_own.h"
+
+// -- what a thing becomes, from all that is said of it --------------------------------------------
+static const char *mode_words(Maker *m, int mode) {
+  return mode == ANY_MODE ? ""
+                          : arena_format(m->w->arena, " in mode `%s`",
+                                         name_text(m->w->names, m->s->mode.at[mode]));
+}
+
+static void told_twice(Maker *m, const Change *a, const Change *b, const char *what) {
+  if (a->when || b->when || a->span.at == b->span.at) return;
+  if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
+  Id e = diag_error(m->w->diags, b->span, "%s is said twice%s", what,
+                    mode_words(m, a->mode == ANY_MODE ? b->mode : a->mode));
+  diag_note(m->w->diags, e, a->span, "the first time");
+}
+
+// The first change that holds; else `base`, else 0.
+static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own, const char *what) {
+  Id all = base;
+  const Change *behind = NULL;
+  for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
+    if (behind) told_twice(m, c, behind, what);
+    behind = c;
+    if (c->mode == ANY_MODE && !c->when) {
+      all = c->value;
+      continue;
+    }
+    Val cond = {0};
+    if (c->mode != ANY_MODE) cond = in_mode(m, c->mode, c->span);
+    if (c->when) {
+      Val pair[2] = {cond, val_wire(m->b, c->when, c->span)};
+      cond = c->mode == ANY_MODE ? pair[1] : val_fn(m->b, FN_and, pair, 2, c->span, NULL);
+    }
+    Val other = all ? val_wire(m->b, all, c->span)
+                    : val_fill(m->b, val_literal(m->b, 0, c->span), full_type(m, own));
+    Val one = val_select(m->b, cond, val_wire(m->b, c->value, c->span), other, c->span, NULL);
+    all = fit_value(m, one, own, c->span, what);
+  }
+  return all;
+}
+
+// Is it said in every mode in which it is open?
+static void check_port(Maker *m, uint32_t at) {
+  World *w = m->w;
+  const Port *port = &m->s->out.at[at];
+  uint64_t said = 0;
+  bool always = false;
+  for (uint32_t i = last_change(m, CHANGE_PORT, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
+    if (c->mode == ANY_MODE)
+      always = true;
+    else
+      said |= (uint64_t)1 << c->mode;
+  }
+  if (always || m->s->shares) return;
+  uint64_t all = m->s->mode.n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->s->mode.n) - 1;
+  for (uint32_t k = 0; k < m->s->mode.n; k++)
+    if (port->modes >> k & 1 && !(said >> k & 1)) {
+      diag_error(w->diags, port->span, "nothing is said of port `%s` in mode `%s`",
+                 name_text(w->names, port->name), name_text(w->names, m->s->mode.at[k]));
+      return;
+    }
+  if (!m->s->mode.n || (port->modes & all) == 0) {
+    Id e = diag_error(w->diags, port->span, "nothing is said of port `%s`",
+                      name_text(w->names, port->name));
+    diag_help(w->diags, e, "an equation says what it shows: `%s = …`",
+              name_text(w->names, port->name));
+  }
+}
+
+static void settle_ports(Maker *m) {
+  World *w = m->w;
+  for (uint32_t i = 0; i < m->s->out.n; i++) {
+    const Port *port = &m->s->out.at[i];
+    const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
+    check_port(m, i);
+    Id wire = fold(m, CHANGE_PORT, i, 0, &port->type, what);
+    if (!wire) {
+      Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
+      wire = val_to_wire(m->b, &zero, 0);
+    }
+    diagram_output(w, m->b->d, wire);
+  }
+  for (uint32_t i = 0; i < m->target.n; i++) {
+    Target *t = &m->target.at[i];
+    if (t->part) diagram_output(w, m->b->d, t->wire);
+  }
+}
+
+static void settle_states(Maker *m) {
+  World *w = m->w;
+  for (uint32_t i = 0; i < m->s->own.n; i++) {
+    const Held *held = &m->held.at[i];
+    const char *name = name_text(w->names, m->s->own.at[i].name);
+    SystemState s = {.param = held->param, .path = name, .every = 1};
+    s.rate = fold(m, CHANGE_RATE, i, 0, &held->own, arena_format(w->arena, "`%s'`", name));
+    s.next =
+        fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
+    if (s.next == held->wire) s.next = 0;
+    if (s.rate && s.next) {
+      diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`",
+                 name, name, name);
+    }
+    vec_push(w->arena, &m->s->state, s);
+    m->s->flows |= s.rate != 0;
+  }
+}
+
+// Variables that several parts share: what they add is added up.
+static void settle_junctions(Maker *m) {
+  for (uint32_t i = 0; i < m->s->junction.n; i++) {
+    const Junction *j = &m->s->junction.at[i];
+    bool flows = false;
+    for (uint32_t k = 0; k < j->member.n; k++)
+      flows |= m->s->part.at[j->member.at[k].part - 1].of->flows;
+    int state = own_state(m, j->name);
+    Id sum = joined(m, i);
+    Span span = m->def->span;
+    if (state < 0) {
+      add_change(m, (Change){.kind = CHANGE_PORT,
+                             .at = (uint32_t)port_named(m->s->in.at, m->s->in.n, j->name),
+                             .mode = ANY_MODE,
+                             .value = sum,
+                             .span = span});
+      continue;
+    }
+    if (!flows) {
+      Val pair[2] = {val_wire(m->b, m->held.at[state].wire, span), val_wire(m->b, sum, span)};
+      sum = fit_value(m, val_fn(m->b, FN_add, pair, 2, span, NULL), &m->held.at[state].own, span,
+                      "a shared variable");
+    }
+    add_change(m, (Change){.kind = flows ? CHANGE_RATE : CHANGE_NEXT,
+                           .at = (uint32_t)state,
+                           .mode = ANY_MODE,
+                           .value = sum,
+                           .span = span});
+  }
+}
+
+// -- flat -----------------------------------------------------------------------------------------
+typedef VEC(Id *) Places;
+
+static void wires_of(Maker *m, Places *p) {
+  System *s = m->s;
+  Arena *a = m->w->arena;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    if (s->state.at[i].rate) vec_push(a, p, &s->state.at[i].rate);
+    if (s->state.at[i].next) vec_push(a, p, &s->state.at[i].next);
+  }
+  for (uint32_t i = 0; i < s->event.n; i++) {
+    vec_push(a, p, &s->event.at[i].guard);
+    for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
+      vec_push(a, p, &s->event.at[i].value.at[k]);
+  }
+  for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    vec_push(a, p, &m->learned.at[i].loss);
+    if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+  }
+}
+
+// Calls of boxes are opened, so that only what really needs itself is a loop.
+static void flatten_lens(Maker *m) {
+  World *w = m->w;
+  Diagram *d = m->b->d;
+  bool calls = false;
+  for (Id i = 1; i < d->box.n; i++) calls |= d->box.at[i].op == OP_call;
+  if (!calls) {
+    m->s->lens = d;
+    return;
+  }
+  Places places = {0};
+  wires_of(m, &places);
+  uint32_t outs = d->out.n;
+  for (uint32_t i = 0; i < places.n; i++) diagram_output(w, d, *places.at[i]);
+  diagram_zonk(w, d);
+  Diagram *flat = diagram_inline(w, d);
+  for (uint32_t i = 0; i < places.n; i++) *places.at[i] = flat->out.at[outs + i];
+  d->out.n = flat->out.n = outs;
+  m->s->lens = flat;
+}
+
+static uint32_t *params_by_wire(World *w, const Diagram *d) {
+  uint32_t *param = NEW_ARRAY(w->arena, uint32_t, d->wire.n);
+  for (uint32_t i = 0; i < d->param.n; i++) param[d->param.at[i].wire] = i;
+  return param;
+}
+
+static void find_time(System *s) {
+  for (uint32_t i = 0; i < s->d->param.n; i++)
+    if (s->d->param.at[i].role == ROLE_CLOCK && !strcmp(s->d->param.at[i].path, "time"))
+      s->time = s->d->param.at[i].wire;
+}
+
+static void keep_nexts(System *s) {
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    s->d->param.at[x->param].next = x->next ? x->next : x->rate;
+  }
+}
+
+// States, events and lags of a system that was woven into another one.
+static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
+                     const char *prefix, double every) {
+  uint32_t first = to->state.n;
+  for (uint32_t i = 0; i < of->state.n; i++) {
+    SystemState x = of->state.at[i];
+    x.param = param[map[of->d->param.at[x.param].wire]];
+    x.path = arena_format(w->arena, "%s%s", prefix, x.path);
+    x.rate = x.rate ? map[x.rate] : 0;
+    x.next = x.next ? map[x.next] : 0;
+    x.every *= every;
+    vec_push(w->arena, &to->state, x);
+  }
+  for (uint32_t i = 0; i < of->event.n; i++) {
+    SystemEvent e = of->event.at[i], copy = e;
+    copy.guard = map[e.guard];
+    copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
+                : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
+                          : "";
+    copy.state.at = NULL, copy.state.n = copy.state.cap = 0;
+    copy.value = (Ids){0};
+    for (uint32_t k = 0; k < e.state.n; k++) {
+      vec_push(w->arena, &copy.state, e.state.at[k] + first);
+      vec_push(w->arena, &copy.value, map[e.value.at[k]]);
+    }
+    vec_push(w->arena, &to->event, copy);
+  }
+  for (uint32_t i = 0; i < of->lag.n; i++) {
+    SystemLag lag = of->lag.at[i];
+    lag.param = param[map[of->d->param.at[lag.param].wire]];
+    lag.value = map[lag.value];
+    vec_push(w->arena, &to->lag, lag);
+  }
+  to->flows |= of->flows;
+}
+
+static void take_lens(Maker *m, const Id *map, const uint32_t *param) {
+  System *s = m->s;
+  Places places = {0};
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    vec_push(m->w->arena, &s->own_param, s->state.at[i].param);
+    vec_push(m->w->arena, &s->own_rate, s->state.at[i].rate);
+    vec_push(m->w->arena, &s->own_next, s->state.at[i].next);
+  }
+  wires_of(m, &places);
+  for (uint32_t i = 0; i < places.n; i++) *places.at[i] = map[*places.at[i]];
+  for (uint32_t i = 0; i < s->state.n; i++)
+    s->state.at[i].param = param[map[s->lens->param.at[s->state.at[i].param].wire]];
+  for (uint32_t i = 0; i < s->lag.n; i++)
+    s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
+}
+
+static void tell_loop(Maker *m, const Ids *loop) {
+  World *w = m->w;
+  Buf names = buf_new(w->arena);
+  Span span = m->def->span;
+  uint32_t shown = 0;
+  for (uint32_t i = 0; i < loop->n; i++) {
+    if (!loop->at[i]) continue;
+    const Part *p = &m->s->part.at[loop->at[i] - 1];
+    if (!shown) span = p->span;
+    if (++shown <= 8)
+      buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
+  }
+  const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
+                                : "these parts need each other at the same moment";
+  Id e = diag_error(w->diags, span, "%s: %s%s", what, names.n ? names.at : "the wiring itself",
+                    shown > 8 ? " → …" : "");
+  diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
+}
+
+// The axes may be those of a box that is used elsewhere too, so these are copies.
+static void forget_passing(World *w, Diagram *d) {
+  for (Id i = 1; i < d->wire.n; i++) {
+    Type *t = &d->wire.at[i].type;
+    bool passes = false;
+    for (uint32_t k = 0; k < t->rank; k++) passes |= t->axis[k].pass >= FIRST_PASS;
+    if (!passes) continue;
+    t->axis = arena_copy(w->arena, t->axis, t->rank * sizeof(Axis));
+    for (uint32_t k = 0; k < t->rank; k++)
+      if (t->axis[k].pass >= FIRST_PASS) t->axis[k].pass = 0;
+  }
+}
+
+// Flat, a wiring is as large as all that it is made of.
+static bool is_too_large(Maker *m) {
+  uint64_t wires = m->s->lens->wire.n;
+  for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
+  if (wires <= FLAT_LIMIT) return false;
+  diag_error(m->w->diags, m->def->span,
+             "`%s` is too large: with all that is in its parts it has "
+             "more than %d wires",
+             name_text(m->w->names, m->def->name), FLAT_LIMIT);
+  return true;
+}
+
+bool weave_system(Maker *m) {
+  World *w = m->w;
+  System *s = m->s;
+  if (is_too_large(m)) return false;
+  Diagram *lens = s->lens;
+  uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
+  WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
+  WeaveEnd *in = NEW_ARRAY(w->arena, WeaveEnd, lens->in.n + 1);
+  WeaveEnd *like = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + 1),
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
+  for (uint32_t i = 0; i < s->in.n; i++) in[i] = (WeaveEnd){0, i}, like[i] = (WeaveEnd){1, i};
+  for (uint32_t i = 0; i < s->out.n; i++) out[i] = (WeaveEnd){1, i};
+  for (uint32_t p = 0; p < s->part.n; p++) {
+    const System *of = s->part.at[p].of;
+    WeaveEnd *takes = NEW_ARRAY(w->arena, WeaveEnd, of->in.n + 1);
+    for (uint32_t i = 0; i < of->in.n; i++) takes[i] = (WeaveEnd){1, taking++};
+    for (uint32_t i = 0; i < of->out.n; i++) in[showing++] = (WeaveEnd){p + 2, i};
+    part[p + 1] = (WeavePart){
+        of->d, arena_format(w->arena, "%s/", name_text(w->names, s->part.at[p].name)), takes};
+  }
+  part[0] = (WeavePart){lens, NULL, in};
+  Weave how = {
+      .nparts = n, .nin = s->in.n, .nout = s->out.n, .part = part, .like = like, .out = out};
+  Id **map;
+  Ids loop = {0};
+  s->d = diagram_weave(w, m->def->name, &how, &map, &loop);
+  if (!s->d) {
+    tell_loop(m, &loop);
+    return false;
+  }
+  uint32_t *param = params_by_wire(w, s->d);
+  take_lens(m, map[0], param);
+  for (uint32_t p = 0; p < s->part.n; p++)
+    take_all(w, s, s->part.at[p].of, map[p + 1], param, part[p + 1].prefix, s->part.at[p].every);
+  find_time(s);
+  return true;
+}
+
+// -- from a definition ----------------------------------------------------------------------------
+static bool has_errors(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_ERROR) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_errors(n->kid[i])) return true;
+  return false;
+}
+
+static bool has_rates(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_LHS && n->op) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_rates(n->kid[i])) return true;
+  return false;
+}
+
+// next x = … without a condition, or by an optimiser
+static bool has_ticks(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_STEPBY || (n->kind == N_STEP && !n->kid[2])) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_ticks(n->kid[i])) return true;
+  return false;
+}
+
+static bool is_sharing(const Def *d, const Header *h) {
+  if (d->kind != DEF_MACHINE || d->node->op[0] == 'm' || h->result || !h->params) return false;
+  if (d->node->op[0] == 's') return true;
+  for (uint32_t i = 0; i < h->params->nkid; i++)
+    if (h->params->kid[i]->nkid && h->params->kid[i]->kid[0]) return false;
+  return h->params->nkid > 0;
+}
+
+// machine Nand(a, b: B[]) -> (y: B[]) = 1 + a * b
+static void one_expression(Maker *m, const Node *expr) {
+  World *w = m->w;
+  const Type *want = m->s->out.n == 1 ? &m->s->out.at[0].type : NULL;
+  Value v = eval_equation(m->b, m->env, NULL, expr, NULL, want, expr->span);
+  if (v.n != m->s->out.n) {
+    if (!(v.n == 1 && v.at[0].error))
+      diag_error(w->diags, expr->span, "`%s` has %u %s, but this is %u",
+                 name_text(w->names, m->def->name), m->s->out.n,
+                 m->s->out.n == 1 ? "port to show" : "ports to show", v.n);
+    return;
+  }
+  for (uint32_t i = 0; i < v.n; i++)
+    add_change(m, (Change){.kind = CHANGE_PORT,
+                           .at = i,
+                           .mode = ANY_MODE,
+                           .value = fit_value(m, v.at[i], &m->s->out.at[i].type, expr->span,
+                                              "what it shows"),
+                           .span = expr->span});
+}
+
+// A box or learner as a part: it shows what it gives, at once.
+static void call_it(Maker *m) {
+  Value args = {.n = m->s->in.n, .at = NEW_ARRAY(m->w->arena, Val, m->s->in.n + 1)};
+  for (uint32_t i = 0; i < args.n; i++)
+    args.at[i] = val_wire(m->b, m->b->d->in.at[i], m->def->span);
+  Value v = call_def(m->b, m->env, m->def, NULL, NULL, NULL, args, NULL, m->def->span, m->def->node,
+                     m->def->name);
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].error) return;
+    val_settle(m->b, &v.at[i]);
+    uint32_t at[RANK_LIMIT], n = own_axes(&v.at[i].type, at);
+    Axis axis[RANK_LIMIT];
+    for (uint32_t k = 0; k < n; k++) axis[k] = v.at[i].type.axis[at[k]];
+    Port port = {.modes = ~(uint64_t)0, .span = m->def->span};
+    port.type = type_make(m->w, (Base)v.at[i].type.base, n, axis);
+    port.type.count = v.at[i].type.count;
+    port.type.names = v.at[i].type.names;
+    const Node *result = m->h.result;
+    bool named = result && result->kind == N_PARAMS && i < result->nkid;
+    port.name = named      ? result->kid[i]->name
+                : v.n == 1 ? name_from(m->w->names, "out")
+                           : name_from(m->w->names, arena_format(m->w->arena, "out%u", i + 1));
+    vec_push(m->w->arena, &m->s->out, port);
+    add_change(m,
+               (Change){.kind = CHANGE_PORT,
+                        .at = i,
+                        .mode = ANY_MODE,
+                        .value = fit_value(m, v.at[i], &port.type, m->def->span, "what it gives"),
+                        .span = m->def->span});
+  }
+}
+
+static void work_off(Maker *m) {
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; i < body->nkid; i++) {
+    NodeKind k = (NodeKind)body->kid[i]->kind;
+    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, body->kid[i]);
+    if (k == N_STATES) add_states(m, m->env, body->kid[i]);
+    if (k == N_FOR)
+      diag_error(m->w->diags, body->kid[i]->span,
+                 "in a machine, many of a kind are an array: `p[n] : Name`");
+  }
+  if (!add_modes(m, body)) return;
+  make_parts(m, body);
+  make_block(m, m->env, body, ANY_MODE);
+  int mode = 0;
+  for (uint32_t i = 0; i < body->nkid; i++)
+    if (body->kid[i]->kind == N_MODE)
+      make_block(m, env_new(m->in, m->env, m->env->scope, m->b), body->kid[i]->kid[2], mode++);
+  take_routes(m, m->env);
+}
+
+static void make_ports(Maker *m) {
+  World *w = m->w;
+  if (m->def->kind != DEF_MACHINE) {
+    Formals formals = {0};
+    bool good = true;
+    if (!header_formals(m->b, m->env, &m->h, &formals, &good) || !good) {
+      diag_error(w->diags, m->def->span, "as a part, `%s` wants inputs with types",
+                 name_text(w->names, m->def->name));
+      return;
+    }
+    for (uint32_t i = 0; i < formals.n; i++) {
+      Port port = {.name = formals.at[i].name, .modes = ~(uint64_t)0, .span = formals.at[i].span};
+      Types t = {0};
+      if (formals.at[i].fixed)
+        port.type = formals.at[i].known;
+      else if (formals.at[i].type && types_eval(m->b, m->env, formals.at[i].type, true, &t, NULL) &&
+               t.n == 1)
+        port.type = t.at[0];
+      else
+        port.type = (Type){.base = BASE_R};
+      if (!port.name)
+        port.name =
+            name_from(w->names, formals.n == 1 ? "in" : arena_format(w->arena, "in%u", i + 1));
+      diagram_input(w, m->b->d, full_type(m, &port.type), port.name, origin_at(m->b, port.span));
+      vec_push(w->arena, &m->s->in, port);
+    }
+    return;
+  }
+  add_in_ports(m, m->env, m->h.params, ~(uint64_t)0);
+  if (m->s->shares)
+    for (uint32_t i = 0; i < m->s->in.n; i++) vec_push(w->arena, &m->s->out, m->s->in.at[i]);
+  else
+    add_out_ports(m, m->env, m->h.result, ~(uint64_t)0);
+}
+
+static void describe_routes(Maker *m);
+
+static System *make_system(Maker *m) {
+  uint32_t errors = m->w->diags->errors;
+  make_ports(m);
+  if (m->w->diags->errors == errors) {
+    if (m->def->kind != DEF_MACHINE)
+      call_it(m);
+    else if (m->h.body && m->h.body->kind == N_BLOCK)
+      work_off(m);
+    else if (m->h.body)
+      one_expression(m, m->h.body);
+  }
+  if (m->w->diags->errors > errors || m->broken) return NULL;
+  check_targets(m);
+  if (m->w->diags->errors > errors) return NULL;
+  settle_junctions(m);
+  settle_states(m);
+  settle_ports(m);
+  if (m->w->diags->errors > errors) return NULL;
+  body_finish(m->b);
+  describe_routes(m);
+  flatten_lens(m);
+  if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
+  forget_passing(m->w, m->s->d);
+  return m->s;
+}
+
+enum { INNER_LIMIT = 64 };
+
+// Everything about it is known: it may be used again.
+static bool is_closed(World *w, const Diagram *d) {
+  Ids vars = {0};
+  for (Id i = 1; i < d->wire.n && !vars.n; i++) {
+    const Type *t = &d->wire.at[i].type;
+    if (t->count) size_vars(w, t->count, &vars);
+    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &vars);
+  }
+  return !vars.n;
+}
+
+System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *pass,
+                  uint32_t npass, bool generic, Span span) {
+  World *w = in->w;
+  bool plain = !config && !npass;
+  if (d->broken || in->inner > INNER_LIMIT) return NULL;
+  if (plain && d->system) return d->system;
+  if (d->busy && plain) {
+    Id e = diag_error(w->diags, span, "`%s` is a part of itself", name_text(w->names, d->name));
+    diag_note(w->diags, e, d->span, "declared here");
+    return NULL;
+  }
+  if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
+    in->inner++;
+    diag_error(w->diags, span, "machines are nested more than %d deep here", INNER_LIMIT);
+    return NULL;
+  }
+  if (npass > 8) {
+    diag_error(w->diags, span, "arrays of parts are nested more than 8 deep here");
+    return NULL;
+  }
+  Maker m = {.in = in, .w = w, .def = d, .npass = npass, .h = header_of(d)};
+  m.b = body_new(in, d->name);
+  m.b->generic = generic;
+  m.b->maker = &m;
+  m.b->labels = table_new(w->arena);
+  m.env = env_new(in, NULL, d->scope, m.b);
+  m.b->env = m.env;
+  for (uint32_t i = 0; i < npass; i++) {
+    m.pass[i] = pass[i];
+    m.pass[i].pass = FIRST_PASS + i;
+    body_pass(m.b, FIRST_PASS + i, m.pass[i]);
+  }
+  m.parts = table_new(w->arena);
+  m.changed = table_new(w->arena);
+  m.targets = table_new(w->arena);
+  m.s = NEW(w->arena, System);
+  *m.s = (System){.def = d, .name = d->name, .span = d->span};
+  m.s->shares = is_sharing(d, &m.h);
+  m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
+  m.flows = has_rates(m.h.body);
+  m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
+  m.broken = has_errors(d->node);
+  uint32_t errors = w->diags->errors;
+  if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  if (d->kind == DEF_MACHINE && d->node->op[0] == 's' && m.h.result) {
+    Id e = diag_error(w->diags, m.h.result->span, "a share shows nothing: its ports are variables");
+    diag_help(w->diags, e, "a `machine` has ports to show");
+  }
+  bool busy = d->busy;
+  d->busy = true;
+  in->inner++;
+  System *made = make_system(&m);
+  if (in->inner <= INNER_LIMIT) in->inner--;
+  d->busy = busy;
+  if (w->diags->errors > errors || !made) {
+    if (plain) d->broken = true;
+    return NULL;
+  }
+  keep_nexts(made);
+  diagram_zonk(w, made->d);
+  if (plain && is_closed(w, made->d)) d->system = made;
+  return made;
+}
+
+// -- for pictures ---------------------------------------------------------------------------------
+enum { FOLLOWED = 500 }; // lines that one value is followed through: enough for a picture
+
+typedef struct {
+  Maker *m;
+  Table *line;            // [name] the number of the line that makes it + 1
+  Table *seen;            // names, while one route is described
+  VEC(const Node *) todo; // values of lines that are still to be looked at
+} Describer;
+
+static void find_lines(Describer *d) {
+  const Node *body = d->m->h.body;
+  for (uint32_t i = 0; body && i < body->nkid; i++) {
+    const Node *to = body->kid[i]->kind == N_EQUATION ? body->kid[i]->kid[0] : NULL;
+    for (uint32_t k = 0; to && k < to->nkid; k++)
+      if (!to->kid[k]->op && !table_get(d->line, &to->kid[k]->name, sizeof(Name)))
+        table_put(d->line, &to->kid[k]->name, sizeof(Name), i + 1);
+  }
+}
+
+// The line that makes this name: a, b = f(x). NULL: there is none.
+static const Node *line_of(const Describer *d, Name name) {
+  uint32_t at = table_get(d->line, &name, sizeof name);
+  return at ? with_ports(d->m, d->m->h.body->kid[at - 1]) : NULL;
+}
+
+static bool port_of_part(Maker *m, Name name, PortEnd *out) {
+  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
+  if (!dot) return false;
+  Name part = name_of(m->w->names, text, (size_t)(dot - text)),
+       port = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &part, sizeof part);
+  const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
+  int at = of ? port_named(of->out.at, of->out.n, port) : -1;
+  *out = (PortEnd){k, (uint32_t)at};
+  return at >= 0;
+}
+
+// Which ports and states a value is made of, each once. Lines are what they stand for.
+static void ends_in(Describer *d, const Node *n, Route *r) {
+  Maker *m = d->m;
+  if (!n) return;
+  if (n->kind == N_NAME && !table_get(d->seen, &n->name, sizeof n->name)) {
+    int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
+    PortEnd end = {0, (uint32_t)own};
+    table_put(d->seen, &n->name, sizeof n->name, 1);
+    bool port = own >= 0 || port_of_part(m, n->name, &end);
+    if (port) vec_push(m->w->arena, &r->from, end);
+    if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
+    const Node *line = port || state >= 0 ? NULL : line_of(d, n->name);
+    if (line) r->line = true, vec_push(m->w->arena, &d->todo, line->kid[1]);
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) ends_in(d, n->kid[i], r);
+}
+
+static void all_ends(Describer *d, const Node *value, Route *r) {
+  d->seen = table_new(d->m->w->arena);
+  d->todo.n = 0;
+  ends_in(d, value, r);
+  for (uint32_t i = 0; i < d->todo.n && i < FOLLOWED; i++) ends_in(d, d->todo.at[i], r);
+}
+
+// What a name stands for, if it is that of a line of its own
+static const Node *written_out(const Describer *d, const Node *value) {
+  enum { AS_OFTEN = 16 };
+  for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
+    const Node *line = line_of(d, value->name);
+    if (!line || line->kid[0]->nkid != 1) break;
+    value = line->kid[1];
+  }
+  return value;
+}
+
+// i of x[i j]; 0: there is none
+static Name first_index(const Node *n) {
+  if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid)
+    return 0;
+  const Node *i = n->kid[1]->kid[0]->kid[0];
+  return i->kind == N_NAME ? i->name : 0;
+}
+
+static void describe(Describer *d, PortEnd to, const Node *place, const Node *value,
+                     const Node *guard) {
+  Maker *m = d->m;
+  value = written_out(d, value);
+  Route r = {.to = to, .value = value, .guard = guard};
+  r.each = first_index(place) && first_index(place) == first_index(value);
+  all_ends(d, value, &r);
+  const Node *base = value->kind == N_AT ? value->kid[0] : value;
+  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
+  Route guarded = {0};
+  all_ends(d, guard, &guarded);
+  for (uint32_t i = 0; i < guarded.states.n; i++)
+    vec_push(m->w->arena, &r.asked, guarded.states.at[i]);
+  vec_push(m->w->arena, &m->s->route, r);
+}
+
+// A state that is a port of the wiring too has no line of its own for that.
+static void describe_states(Maker *m) {
+  for (uint32_t i = 0; i < m->s->out.n; i++) {
+    int state = own_state(m, m->s->out.at[i].name);
+    Route r = {.to = {0, i}, .plain = true};
+    if (state < 0) continue;
+    vec_push(m->w->arena, &r.states, (uint32_t)state);
+    vec_push(m->w->arena, &m->s->route, r);
+  }
+}
+
+static void describe_routes(Maker *m) {
+  if (!m->s->wiring) return;
+  Describer d = {.m = m, .line = table_new(m->w->arena)};
+  find_lines(&d);
+  for (uint32_t i = 0; i < m->target.n; i++) {
+    const Target *t = &m->target.at[i];
+    if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
+    for (uint32_t k = 0; k < t->route.n; k++)
+      describe(&d, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
+               t->route.at[k]->kid[2]);
+  }
+  const Node *body = m->h.body;
+  for (uint32_t i = 0; body && i < body->nkid; i++) {
+    if (body->kid[i]->kind != N_EQUATION) continue;
+    const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
+    int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
+    if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
+  }
+  describe_states(m);
+}
+
+// -- put together without a text ------------------------------------------------------------------
+static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
+  Each e = each_of(w, d->wire.at[a].type);
+  Base base = (Base)e.t.base;
+  uint32_t x = each_read(w, &e, a, base, e.t.rank), y = each_read(w, &e, b, base, e.t.rank);
+  scalar_fn(w, &e.loop, FN_add, x, y, 0);
+  return each_make(w, d, &e);
+}
+
+System *system_closed(Infer *in, System *s) {
+  World *w = in->w;
+  uint32_t n = s->in.n;
+  Diagram *held = diagram_new(w, s->name);
+  WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
+           *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const Port *port = &s->in.at[i];
+    Param p = {
+        .path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
+    uint32_t k = diagram_param(w, held, p, s->d->wire.at[s->d->in.at[i]].type, port->name, 0);
+    diagram_output(w, held, held->param.at[k].wire);
+    in_end[i] = out[i] = (WeaveEnd){1, i};
+  }
+  System *closed = NEW(w->arena, System);
+  *closed = *s;
+  closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
+  closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
+  closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
+  closed->in.n = 0;
+  closed->shares = false;
+  WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
+  Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
+  Id **map;
+  Ids loop = {0};
+  closed->d = diagram_weave(w, s->name, &how, &map, &loop);
+  uint32_t *param = params_by_wire(w, closed->d);
+  for (uint32_t i = 0; i < n; i++) {
+    SystemState x = {.param = param[map[0][held->param.at[i].wire]],
+                     .path = held->param.at[i].path,
+                     .every = 1,
+                     .variable = true};
+    Id added = map[1][s->d->out.at[i]];
+    if (s->flows)
+      x.rate = added;
+    else
+      x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
+    vec_push(w->arena, &closed->state, x);
+  }
+  take_all(w, closed, s, map[1], param, "", 1);
+  closed->flows = s->flows;
+  find_time(closed);
+  keep_nexts(closed);
+  return closed;
+}
+
+// Ports without a source of that name stay open.
+System *system_on(Infer *in, System *s, System *source, Span span) {
+  World *w = in->w;
+  uint32_t used = 0, open = 0;
+  System *both = NEW(w->arena, System);
+  *both =
+      (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring, .own = {0}};
+  WeaveEnd *ends = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + 1),
+           *feed = NEW_ARRAY(w->arena, WeaveEnd, source->in.n + 1),
+           *like = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + source->in.n + 1),
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + source->out.n + 1);
+  uint32_t nout = 0;
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    int k = port_named(source->out.at, source->out.n, s->in.at[i].name);
+    if (k < 0) {
+      vec_push(w->arena, &both->in, s->in.at[i]);
+      like[open] = (WeaveEnd){1, i};
+      ends[i] = (WeaveEnd){0, open++};
+      continue;
+    }
+    const Type *want = &s->d->wire.at[s->d->in.at[i]].type,
+               *have = &source->d->wire.at[source->d->out.at[k]].type;
+    if (!type_equal(w, want, have)) {
+      diag_error(w->diags, span, "`%s` shows `%s` as %s, but `%s` takes %s",
+                 name_text(w->names, source->name), name_text(w->names, s->in.at[i].name),
+                 own_text(w, have), name_text(w->names, s->name), own_text(w, want));
+      return NULL;
+    }
+    ends[i] = (WeaveEnd){2, (uint32_t)k};
+    used++;
+  }
+  for (uint32_t i = 0; i < source->in.n; i++) { // what the source listens to
+    int k = port_named(s->out.at, s->out.n, source->in.at[i].name);
+    if (k >= 0) {
+      feed[i] = (WeaveEnd){1, (uint32_t)k};
+      continue;
+    }
+    vec_push(w->arena, &both->in, source->in.at[i]);
+    like[open] = (WeaveEnd){2, i};
+    feed[i] = (WeaveEnd){0, open++};
+  }
+  if (!used)
+    diag_error(w->diags, span, "`%s` shows nothing that `%s` takes",
+               name_text(w->names, source->name), name_text(w->names, s->name));
+  for (uint32_t i = 0; i < s->out.n; i++) {
+    vec_push(w->arena, &both->out, s->out.at[i]);
+    out[nout++] = (WeaveEnd){1, i};
+  }
+  for (uint32_t i = 0; i < source->out.n; i++) {
+    if (port_named(s->out.at, s->out.n, source->out.at[i].name) >= 0) continue;
+    vec_push(w->arena, &both->out, source->out.at[i]);
+    out[nout++] = (WeaveEnd){2, i};
+  }
+  const char *prefix = arena_format(w->arena, "%s/", name_text(w->names, source->name));
+  WeavePart part[2] = {{s->d, NULL, ends}, {source->d, prefix, feed}};
+  Weave how = {.nparts = 2, .nin = open, .nout = nout, .part = part, .like = like, .out = out};
+  Id **map;
+  Ids loop = {0};
+  both->d = diagram_weave(w, s->name, &how, &map, &loop);
+  if (!both->d) {
+    diag_error(w->diags, span, "`%s` and `%s` need each other at the same moment",
+               name_text(w->names, s->name), name_text(w->names, source->name));
+    return NULL;
+  }
+  uint32_t *param = params_by_wire(w, both->d);
+  take_all(w, both, s, map[0], param, "", 1);
+  take_all(w, both, source, map[1], param, prefix, 1);
+  find_time(both);
+  keep_nexts(both);
+  return both;
+}
+
+// -- for others -----------------------------------------------------------------------------------
+void check_machines(Infer *in, Scope *s) {
+  for (uint32_t i = 0; i < table_count(s->names); i++) {
+    Def *d = in->def.at[table_value(s->names, i)];
+    if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
+    uint32_t errors = in->w->diags->errors;
+    if (!d->system) system_of(in, d, scope_env(s), NULL, NULL, 0, true, d->span);
+    if (in->w->diags->errors > errors) d->broken = true;
+  }
+}
+
+Diagram *machine_diagram(Infer *in, Def *d) {
+  System *s = system_of(in, d, scope_env(d->scope), NULL, NULL, 0, true, d->span);
+  return s ? s->d : NULL;
+}
+
+System *infer_system(Infer *in, Program *p, const char *name, const Node *call) {
+  const Node *config = call && call->kind == N_AT ? call->kid[1] : NULL;
+  Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  if (!d || d->kind != DEF_MACHINE) {
+    diag_error(in->w->diags, call ? call->span : (Span){0}, "there is no machine `%s` here", name);
+    return NULL;
+  }
+  return system_of(in, d, scope_env(p->scope), config, NULL, 0, false, call ? call->span : d->span);
+}

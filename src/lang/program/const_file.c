@@ -1,0 +1,131 @@
+// A constant from a file: `const U : R[a b] from "payoffs.npy"`.
+//
+// In: the declaration. Out: a param whose numbers are those of the file. An npy or npz file brings
+// its shape, a csv file is a table of rows and columns. A type with as many axes settles or checks
+// their sizes one by one; a type with another number of axes reshapes, so that the number of
+// elements stays. The file is read once, however often the constant is used.
+#include "lang/elab/body_own.h"
+#include "io/data/data.h"
+
+#include <math.h>
+
+typedef struct {
+  Body *b;
+  Def *d;
+  const Node *file; // its name in quotes
+  const char *path;
+} Reading;
+
+static const char *const_name(const Reading *r) { return name_text(r->b->w->names, r->d->name); }
+
+static bool refuse(Reading *r, const char *why) {
+  diag_error(r->b->w->diags, r->file->span, "%s", why);
+  r->d->broken = true;
+  return false;
+}
+
+// -- reading --------------------------------------------------------------------------------------
+static bool from_csv(Arena *a, const View *view, Array *out, const char **why) {
+  Csv c;
+  if (!csv_read_bytes(a, (const char *)view->at, view->n, &c, why)) return false;
+  for (uint32_t k = 0; k < c.columns; k++)
+    if (!c.column[k].number)
+      return file_error(a, why, "column %s holds words; a constant is made of numbers",
+                        c.column[k].name);
+  int64_t shape[2] = {c.rows, c.columns};
+  *out = (Array){.name = "", .rank = 2, .shape = arena_copy(a, shape, sizeof shape)};
+  if (!array_count(2, shape, &out->count)) return file_error(a, why, "the table is too large");
+  out->data = NEW_ARRAY(a, double, (size_t)out->count + 1);
+  for (int64_t i = 0; i < c.rows; i++)
+    for (uint32_t k = 0; k < c.columns; k++) out->data[i * c.columns + k] = c.column[k].value[i];
+  return true;
+}
+
+// The array that is called as the constant is, or the only one.
+static bool from_npz(Arena *a, const View *view, const char *name, Array *out, const char **why) {
+  Raws all = {0};
+  if (!npz_look(a, view->at, view->n, &all, why)) return false;
+  const Raw *x = all.n == 1 ? &all.at[0] : NULL;
+  for (uint32_t i = 0; i < all.n; i++)
+    if (strcmp(all.at[i].name, name) == 0) x = &all.at[i];
+  if (!x)
+    return file_error(a, why, "none of its %u arrays is called %s", all.n,
+                      text_shown(a, name, strlen(name)));
+  *out =
+      (Array){.name = "", .rank = x->rank, .shape = x->shape, .count = x->count, .kind = x->kind};
+  return array_load(a, out, x->bytes, x->big_endian, x->fortran_order, why);
+}
+
+static bool read_file(Reading *r, Array *out) {
+  Arena *a = r->b->w->arena;
+  const char *why = "", *end = strrchr(r->path, '.');
+  View view;
+  bool good;
+  if (!file_view(a, r->path, &view, &why)) return refuse(r, why);
+  if (bytes_are_zip(view.at, view.n))
+    good = from_npz(a, &view, const_name(r), out, &why);
+  else if (end && strcmp(end, ".npy") == 0)
+    good = npy_read_bytes(a, view.at, view.n, out, &why);
+  else
+    good = from_csv(a, &view, out, &why);
+  return good || refuse(r, arena_format(a, "%s: %s", r->path, why));
+}
+
+// -- does it fit? ---------------------------------------------------------------------------------
+static bool misfit(Reading *r, const Array *x, const Type *want) {
+  World *w = r->b->w;
+  return refuse(r, arena_format(w->arena, "`%s` is %s, but %s holds %s", const_name(r),
+                                own_text(w, want), r->path, array_type(w->arena, x)));
+}
+
+// The numbers are bits or labels where the type says so.
+static bool numbers_fit(Reading *r, const Array *x, const Type *t) {
+  int64_t labels = 2;
+  if (t->base == BASE_R) return true;
+  if (t->base == BASE_LABEL && !size_value(r->b->w, t->count, &labels)) return true;
+  for (int64_t i = 0; i < x->count; i++)
+    if (!(x->data[i] >= 0 && x->data[i] < (double)labels && x->data[i] == floor(x->data[i])))
+      return refuse(
+          r, arena_format(r->b->w->arena, "%s holds %g, but %s wants whole numbers from 0 to %lld",
+                          r->path, x->data[i], own_text(r->b->w, t), (long long)labels - 1));
+  return true;
+}
+
+static bool type_of_file(Reading *r, const Array *x, const Type *want, Type *out) {
+  World *w = r->b->w;
+  Axis axis[RANK_LIMIT];
+  int64_t count;
+  if (!x->count || (!want && x->rank > RANK_LIMIT))
+    return refuse(r, arena_format(w->arena, "%s holds %s, which is no constant", r->path,
+                                  array_type(w->arena, x)));
+  if (want && want->rank != x->rank) {
+    *out = *want;
+    return (type_count(w, want, &count) && count == x->count) || misfit(r, x, want);
+  }
+  for (uint32_t i = 0; i < x->rank; i++) {
+    axis[i] = (Axis){.size = size_of(w, x->shape[i])};
+    if (!want) continue;
+    if (!sizes_agree(r->b, want->axis[i].size, axis[i].size, r->file->span, r->file->span,
+                     "a file"))
+      return misfit(r, x, want);
+    axis[i] = want->axis[i];
+  }
+  *out = type_make(w, want ? (Base)want->base : BASE_R, x->rank, axis);
+  if (want) out->count = want->count, out->names = want->names;
+  return true;
+}
+
+Value const_from_file(Body *b, Def *d, const Node *file, const Type *want, Span span) {
+  World *w = b->w;
+  Reading r = {b, d, file, data_file(w->arena, d->scope->path, file->text)};
+  Type t;
+  if (!d->file) {
+    Array *x = NEW(w->arena, Array);
+    if (!read_file(&r, x)) return value_error(b, span);
+    d->file = x;
+  }
+  if (!type_of_file(&r, d->file, want, &t) || !numbers_fit(&r, d->file, &t))
+    return value_error(b, span);
+  Init init = {.kind = INIT_DATA, .data = d->file->data};
+  return value_one(b, add_weight(b, t, init, const_name(&r), true, 0, ROLE_CONST, d->name, span));
+}

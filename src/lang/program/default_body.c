@@ -1,0 +1,190 @@
+// A learner without a body gets one from the library, by its type.
+//
+// Each input is read into a row of numbers by a box that suits its type (any_image reads pictures,
+// any_row rows of labels, …), the rows are joined, and each output is made from them by
+// any_numbers, or any_draw if it is a picture. Three pairs of types need not go through one row: a
+// picture to a picture of the same sides, a row of labels to scores at each place, bits to bits.
+// What these boxes are is said in the library, lib/2_layers.limn; here is only which of them is
+// taken. The learner remembers it in words, for `limn check`.
+#include "lang/elab/body_own.h"
+
+enum { SIDE_LEAST = 8 }; // a table with shorter sides is no picture
+
+// Its type without the axes that pass over the learner.
+static Type own_type(World *w, const Val *v) {
+  uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
+  Axis axis[RANK_LIMIT];
+  for (uint32_t i = 0; i < n; i++) axis[i] = v->type.axis[own[i]];
+  return type_make(w, v->type.base, n, axis);
+}
+
+static bool picture(World *w, const Type *t) {
+  int64_t h, v;
+  return t->base == BASE_R && (t->rank == 2 || t->rank == 3) &&
+         size_value(w, t->axis[0].size, &h) && size_value(w, t->axis[1].size, &v) &&
+         h >= SIDE_LEAST && v >= SIDE_LEAST;
+}
+
+static bool same_size(World *w, Size a, Size b) { return size_now(w, a) == size_now(w, b); }
+
+// NULL: it is a row already.
+static const char *reader(World *w, const Type *t, bool bits) {
+  if (t->base == BASE_BIT && !bits) return "any_bits";
+  if (t->base == BASE_LABEL) return t->rank == 1 ? "any_row" : "any_labels";
+  return picture(w, t) ? "any_image" : t->rank == 1 ? NULL : "flatten";
+}
+
+static const char *writer(World *w, const Type *t) {
+  return t->base == BASE_BIT ? "lut" : picture(w, t) ? "any_draw" : "any_numbers";
+}
+
+// The box that goes from one wire to another without a row between them, or NULL.
+static const char *direct(World *w, const Type *in, const Type *out) {
+  if (in->base == BASE_LABEL && in->rank == 1 && out->base == BASE_R && out->rank == 2 &&
+      same_size(w, in->axis[0].size, out->axis[0].size))
+    return "any_text";
+  if (picture(w, in) && picture(w, out) && same_size(w, in->axis[0].size, out->axis[0].size) &&
+      same_size(w, in->axis[1].size, out->axis[1].size))
+    return "any_picture";
+  return NULL;
+}
+
+// Adds what a box is, as the library has it, with the sizes of `o` for its `...o`.
+static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
+  World *w = b->w;
+  const Def *d = scope_find(b->in->library, name_from(w->names, name));
+  Buf sizes = buf_new(w->arena);
+  for (uint32_t k = 0; o && k < o->rank; k++) {
+    int64_t v;
+    buf_text(&sizes, k ? " " : "");
+    if (size_value(w, o->axis[k].size, &v))
+      buf_printf(&sizes, "%lld", (long long)v);
+    else // not solved yet
+      buf_text(&sizes, name_text(w->names, o->axis[k].label));
+  }
+  const Node *body = d ? header_of(d).body : NULL;
+  if (says->n && says->at[says->n - 1] != '(') buf_text(says, " ; ");
+  if (!body || body->kind == N_BLOCK || strncmp(name, "any_", 4) != 0) {
+    buf_text(says, name);
+    return;
+  }
+  const char *text = w->sources->file.at[body->span.file].text + body->span.at;
+  for (uint32_t i = 0; i < body->span.n; i++)
+    if (strncmp(text + i, "...o", 4) == 0)
+      buf_text(says, sizes.n ? sizes.at : ""), i += 3;
+    else
+      buf_char(says, text[i]);
+}
+
+static Node *node_make(World *w, Node n) { return arena_copy(w->arena, &n, sizeof n); }
+
+// The library's box of this name, with the axes of `o` in its brackets, on `args`.
+static Value use(Body *b, const char *box, const Type *o, Value args, Span span) {
+  World *w = b->w;
+  Node *at = node_make(
+      w, (Node){.kind = N_NAME, .name = name_from(w->names, box), .span = span, .name_span = span});
+  VEC(Node *) item = {0};
+  for (uint32_t k = 0; o && k < o->rank; k++) {
+    int64_t v;
+    if (!size_value(w, o->axis[k].size, &v)) return value_error(b, span);
+    vec_push(w->arena, &item, node_make(w, (Node){.kind = N_NUM, .num = (double)v, .span = span}));
+  }
+  if (o) {
+    Node *items =
+        node_make(w, (Node){.kind = N_ITEMS, .nkid = item.n, .kid = item.at, .span = span});
+    Node *brackets = node_make(w, (Node){.kind = N_BRACKETS,
+                                         .nkid = 1,
+                                         .kid = arena_copy(w->arena, &items, sizeof items),
+                                         .span = span});
+    Node *kid[2] = {at, brackets};
+    at = node_make(w, (Node){.kind = N_AT,
+                             .nkid = 2,
+                             .kid = arena_copy(w->arena, kid, sizeof kid),
+                             .span = span});
+  }
+  Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
+  return apply(b, env_new(b->in, NULL, b->in->library, b), at, copy, NULL, span);
+}
+
+// The same, said as well; a picture without channels gets one.
+static Value use_and_say(Body *b, const char *box, const Type *o, Value args, Buf *says,
+                         Span span) {
+  bool pictures = strcmp(box, "any_image") == 0 || strcmp(box, "any_picture") == 0;
+  if (pictures && own_type(b->w, &args.at[0]).rank == 2) {
+    say_box(b, says, "channel", NULL);
+    args = use(b, "channel", NULL, args, span);
+  }
+  say_box(b, says, box, o);
+  return use(b, box, o, args, span);
+}
+
+// All inputs as one row.
+static Value read_all(Body *b, Value args, bool bits, Buf *says, Span span) {
+  Value rows = {0};
+  if (args.n > 1) buf_char(says, '(');
+  for (uint32_t i = 0; i < args.n; i++) {
+    Type t = own_type(b->w, &args.at[i]);
+    const char *box = reader(b->w, &t, bits);
+    Value row = {1, args.at + i, NULL};
+    Buf one = buf_new(b->w->arena);
+    if (box) row = use_and_say(b, box, NULL, row, &one, span);
+    rows = value_concat(b, rows, row);
+    if (box || args.n > 1) buf_printf(says, "%s%s", i ? ", " : "", box ? one.at : "id");
+  }
+  if (args.n < 2) return rows;
+  buf_text(says, ") ; concat");
+  return use(b, "concat", NULL, rows, span);
+}
+
+static bool all_bits(const Type *want, Value args) {
+  bool bits = want->base == BASE_BIT;
+  for (uint32_t i = 0; i < args.n; i++) bits &= args.at[i].type.base == BASE_BIT;
+  return bits;
+}
+
+// Why a type cannot be learned without a body, or NULL.
+static const char *refusal(const Type *want, Value args) {
+  if (want->base == BASE_LABEL)
+    return "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance like "
+           "`cross_entropy`";
+  if (want->base == BASE_BIT && !all_bits(want, args))
+    return "bits are learned from bits: give this learner a body";
+  if (want->base == BASE_BIT && want->rank != 1)
+    return "a table of bits gives one row, `B[n]`: give this learner a body";
+  return NULL;
+}
+
+Value fallback(Body *b, Value args, Span span, const char **words) {
+  World *w = b->w;
+  Value all = {0};
+  Buf says = buf_new(w->arena);
+  for (uint32_t i = 0; i < b->want.n; i++) {
+    const char *why = refusal(&b->want.at[i], args);
+    if (!why) continue;
+    diag_error(w->diags, b->header_result ? b->header_result->span : span, "%s", why);
+    return value_error(b, span);
+  }
+  const Type *first = &b->want.at[0];
+  Type in = own_type(w, &args.at[0]);
+  const char *box = args.n == 1 && b->want.n == 1 ? direct(w, &in, first) : NULL;
+  if (box) {
+    bool grey = first->rank == 2 && strcmp(box, "any_picture") == 0;
+    Axis last = grey ? (Axis){.size = size_of(w, 1)} : first->axis[first->rank - 1];
+    Type o = type_make(w, BASE_R, 1, &last);
+    all = use_and_say(b, box, &o, args, &says, span);
+    if (grey) all = use_and_say(b, "grey", NULL, all, &says, span);
+    *words = says.at;
+    return all;
+  }
+  Value row = read_all(b, args, all_bits(first, args), &says, span);
+  for (uint32_t i = 0; i < b->want.n; i++) {
+    const Type *t = &b->want.at[i];
+    Buf one = buf_new(w->arena);
+    const Type *o = t->base == BASE_BIT ? NULL : t;
+    all = value_concat(b, all, use_and_say(b, writer(w, t), o, row, &one, span));
+    buf_text(&says, i ? " & " : says.n ? " ; " : "");
+    buf_printf(&says, b->want.n > 1 ? "(%s)" : "%s", one.at);
+  }
+  *words = says.at;
+  return all;
+}

@@ -1,0 +1,533 @@
+// Data: what `given` names, and the type each field has.
+//
+// Fields are known from the name of a set or found in a file. The names of a `given` are names of
+// fields, or stand for them in order, never a mixture. A written type reshapes a field, or says how
+// many rows make one sample. In a table of columns, a name that is no column takes as many columns
+// of numbers as its type has numbers.
+#include "lang/program/fields_own.h"
+#include "lang/program/program_own.h"
+
+static bool source_parts(const Node *n, Name *part, uint32_t *count, const Node **config) {
+  if (n->kind == N_DOT)
+    return source_parts(n->kid[0], part, count, config) && *count < 3 &&
+           (part[(*count)++] = n->name);
+  if (n->kind == N_AT) {
+    *config = n->kid[1];
+    return source_parts(n->kid[0], part, count, config);
+  }
+  if (n->kind != N_NAME) return false;
+  part[(*count)++] = n->name;
+  return true;
+}
+
+static bool is_split(const char *text) {
+  return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
+}
+
+static void no_such_set(Infer *in, const Node *n, const char *set) {
+  const char *near = set_nearest(set);
+  Id e = diag_error(in->w->diags, n->span, "there is no data set `%s`", set);
+  if (near)
+    diag_help(in->w->diags, e, "did you mean `%s`?", near);
+  else
+    diag_help(in->w->diags, e, "a file is named in quotes: from \"table.csv\"");
+}
+
+// A source: set, split, a field of it, or noise.
+bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, const Node **config) {
+  World *w = in->w;
+  Name part[4];
+  uint32_t count = 0;
+  *field = 0;
+  g->node = n;
+  g->beside = s->path;
+  if (n->kind == N_STR) {
+    g->path = n->text;
+    return true;
+  }
+  if (n->kind == N_DOT && n->kid[0]->kind == N_STR && is_split(name_text(w->names, n->name))) {
+    g->path = n->kid[0]->text; // "t.csv".test
+    g->split = n->name;
+    return true;
+  }
+  if (!source_parts(n, part, &count, config)) {
+    diag_error(w->diags, n->span,
+               "data comes from a set, a file in quotes, or noise: `from mnist`, `from \"t.csv\"`, "
+               "`from normal[64]`");
+    return false;
+  }
+  const char *set = name_text(w->names, part[0]);
+  if ((!strcmp(set, "normal") || !strcmp(set, "uniform")) && count == 1) {
+    Body *b = body_new(in, part[0]);
+    b->env = env_new(in, NULL, s, b);
+    body_pass(b, PASS_SAMPLE, (Axis){.label = name_from(w->names, "batch"), .size = in->sample});
+    Value v = n->kind == N_AT ? eval_alone(b, b->env, n) : value_error(b, n->span);
+    if (n->kind != N_AT) diag_error(w->diags, n->span, "`%s` wants its axes: `%s[64]`", set, set);
+    if (v.n != 1 || v.at[0].error) return false;
+    diagram_output(w, b->d, val_to_wire(b, &v.at[0], 0));
+    body_finish(b);
+    g->noise = b->d;
+    return true;
+  }
+  g->set = part[0];
+  for (uint32_t i = 1; i < count; i++) {
+    if (is_split(name_text(w->names, part[i])))
+      g->split = part[i];
+    else
+      *field = part[i];
+  }
+  if (set_is_known(set)) return true;
+  const Node *base = n;
+  while (base->kind == N_DOT || base->kind == N_AT) base = base->kid[0];
+  no_such_set(in, base, set);
+  return false;
+}
+
+// A field or split that the source does not have, at the place where it is written.
+void no_such_field(Infer *in, const Given *g, Name name, const Node *source, Span span,
+                   bool split) {
+  World *w = in->w;
+  DataFields d;
+  const char *names[32];
+  uint32_t n = 0;
+  Buf all = buf_new(w->arena);
+  if (!data_fields(in, g, &d)) return;
+  for (; n < d.field.n && n + 3 < COUNT(names) && !split; n++) {
+    buf_printf(&all, "%s%s : %s", n ? ", " : "", d.field.at[n].name,
+               field_type(w->arena, &d.field.at[n]));
+    names[n] = d.field.at[n].name;
+  }
+  if (n < d.field.n && !split) buf_text(&all, ", …");
+  if (source) names[n++] = "train", names[n++] = "valid", names[n++] = "test";
+  while (source && source->kind == N_DOT && source->name != name) source = source->kid[0];
+  if (source && source->kind == N_DOT) span = source->name_span;
+  const char *near = nearest_name(name_text(w->names, name), names, n);
+  Id e = diag_error(w->diags, span, split ? "%s has no split `%s`" : "%s has no field `%s`",
+                    data_title(w, g), name_text(w->names, name));
+  const char *guess = near ? arena_format(w->arena, "did you mean `%s`? ", near) : "";
+  if (split)
+    diag_help(w->diags, e, "%sits splits are train, valid and test", guess);
+  else if (source)
+    diag_help(w->diags, e, "%sit has the fields %s, and the splits train, valid and test", guess,
+              all.at);
+  else
+    diag_help(w->diags, e, "%sit has the fields %s", guess, all.at);
+}
+
+// -- options --------------------------------------------------------------------------------------
+// mnist[fields: index image, bits: 1]: which columns are meant, and whether they are read as bits.
+// omniglot[way: 5, shot: 1]: a sample is an episode.
+typedef struct {
+  bool bits;
+  Episodes episodes;
+  uint32_t n;
+  Name column[8];
+} GivenOptions;
+
+// A number that an option of episodes gives; NULL: it is not one of them.
+static int64_t *episode_option(Episodes *e, const char *word) {
+  return !strcmp(word, "way")        ? &e->way
+         : !strcmp(word, "shot")     ? &e->shot
+         : !strcmp(word, "query")    ? &e->ask
+         : !strcmp(word, "episodes") ? &e->count
+                                     : NULL;
+}
+
+static void read_episode_option(Infer *in, Scope *s, const Node *sized, int64_t *out) {
+  Body b = {.in = in, .w = in->w};
+  Size size = size_eval(&b, env_new(in, NULL, s, &b), sized->kid[0], false);
+  if (!size) return;
+  if (!size_value(in->w, size, out) || *out < 1 || *out > 1000000000)
+    diag_error(in->w->diags, sized->span, "`%s` wants a whole number from 1 on",
+               name_text(in->w->names, sized->name));
+}
+
+static void check_episodes(Infer *in, const Node *config, Episodes *e) {
+  if (!e->way && !e->shot && !e->ask && !e->count) return;
+  if (!e->shot) e->shot = 1;
+  if (!e->ask) e->ask = 5;
+  if (!e->count) e->count = 1000;
+  if (e->way < 2)
+    diag_error(in->w->diags, config->span,
+               "an episode wants at least two classes: `[way: 5, shot: 1]`");
+  else if (e->way > EPISODE_LIMIT / e->shot || e->way > EPISODE_LIMIT / e->ask ||
+           e->shot + e->ask > EPISODE_LIMIT)
+    diag_error(in->w->diags, config->span, "an episode has at most %d samples", EPISODE_LIMIT);
+}
+
+static void given_options(Infer *in, Scope *s, const Node *config, GivenOptions *o) {
+  World *w = in->w;
+  for (uint32_t i = 0; config && i < config->nkid; i++) {
+    const Node *items = config->kid[i], *first = items->nkid ? items->kid[0] : NULL;
+    const char *word = first && first->kind == N_SIZED ? name_text(w->names, first->name) : "";
+    int64_t *number = episode_option(&o->episodes, word);
+    if (strcmp(word, "bits") == 0) {
+      o->bits = true;
+    } else if (number) {
+      read_episode_option(in, s, first, number);
+    } else if (strcmp(word, "fields") == 0) {
+      if (first->kid[0]->kind == N_NAME) o->column[o->n++] = first->kid[0]->name;
+      for (uint32_t k = 1; k < items->nkid && o->n < COUNT(o->column); k++)
+        if (items->kid[k]->kind == N_NAME) o->column[o->n++] = items->kid[k]->name;
+    } else {
+      diag_error(w->diags, items->span,
+                 "a set has the options `fields: …`, `bits: 1` and `way: 5, shot: 1`");
+    }
+  }
+  check_episodes(in, config, &o->episodes);
+}
+
+void source_options(Infer *in, Scope *s, const Node *config, Given *g) {
+  GivenOptions o = {0};
+  if (!g->noise) given_options(in, s, config, &o);
+  g->bits = o.bits;
+  g->episodes = o.episodes;
+}
+
+// -- one given ------------------------------------------------------------------------------------
+typedef struct {
+  Infer *in;
+  Scope *s;
+  Given *g;
+  DataFields data;
+  GivenOptions o;
+  bool named;   // the names are names of fields
+  bool some;    // at least one is: another that nearly is, is misspelt
+  bool *taken;  // of a table: columns that a name stands for already
+  bool one_row; // a field was read without rows
+  Env *env;     // of the types: a size that two fields name is one size
+} Reading;
+
+static bool seems_misspelt(const Reading *r, const char *name) {
+  const char *names[64];
+  uint32_t n = 0;
+  for (; n < r->data.field.n && n < COUNT(names); n++) names[n] = r->data.field.at[n].name;
+  return nearest_name(name, names, n) != NULL;
+}
+
+// By name if all of them are, or if one is that does not stand in its own place.
+static void choose_manner(Reading *r, const Node *params) {
+  bool all = true, elsewhere = false;
+  r->some = false;
+  for (uint32_t i = 0; i < params->nkid; i++) {
+    const Field *f = data_find(&r->data, name_text(r->in->w->names, params->kid[i]->name));
+    all &= f != NULL;
+    r->some |= f != NULL;
+    elsewhere |= f && f != &r->data.field.at[i];
+  }
+  r->named = all || elsewhere;
+}
+
+static Field *field_number(Reading *r, uint32_t k) {
+  return k < r->data.field.n ? &r->data.field.at[k] : NULL;
+}
+
+// -- columns of a table ---------------------------------------------------------------------------
+static uint32_t free_columns(const Reading *r, FieldKind kind) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < r->data.field.n; k++)
+    n += !r->taken[k] && r->data.field.at[k].kind == kind;
+  return n;
+}
+
+static uint32_t first_column(const Reading *r, FieldKind kind) {
+  uint32_t k = 0;
+  while (k < r->data.field.n && (r->taken[k] || r->data.field.at[k].kind != kind)) k++;
+  return k;
+}
+
+// How many columns a type asks for: all its numbers; or, if it has several axes and there are not
+// so many, those of all axes but the first, which is rows then.
+static uint32_t columns_wanted(Reading *r, const Type *t, uint32_t there) {
+  int64_t all, row;
+  Type inner = *t;
+  if (!t->base) return there;
+  if (t->rank > 1) inner.rank--, inner.axis++;
+  bool known = type_count(r->in->w, t, &all);
+  if (known && all <= there) return (uint32_t)all;
+  if (t->rank > 1 && type_count(r->in->w, &inner, &row) && row <= there) return (uint32_t)row;
+  return known ? UINT32_MAX : there;
+}
+
+// The next n columns of numbers that are free, as one field.
+static bool take_numbers(Reading *r, uint32_t n, Field *own, Name *column) {
+  World *w = r->in->w;
+  uint32_t k = first_column(r, FIELD_REAL), last = k, count = 0;
+  if (!n || n > free_columns(r, FIELD_REAL)) return false;
+  *own = r->data.field.at[k];
+  for (; count < n; k++) {
+    const Field *f = &r->data.field.at[k];
+    if (f->kind != FIELD_REAL) continue;
+    if (r->taken[k]) return false; // they must be neighbours
+    r->taken[k] = true;
+    own->labels = own->labels && f->labels > own->labels ? f->labels : f->labels ? own->labels : 0;
+    last = k;
+    count++;
+  }
+  const char *name = own->name;
+  if (n > 1) {
+    name = arena_format(w->arena, "%s..%s", own->name, r->data.field.at[last].name);
+    own->rank = 1;
+    own->shape[0] = n;
+  }
+  *column = name_from(w->names, name);
+  return true;
+}
+
+// A name that is no column: numbers for a type of numbers, a column of words for a label; without a
+// type, all numbers first and words after them.
+static bool take_columns(Reading *r, const Type *t, Field *own, Name *column) {
+  uint32_t numbers = free_columns(r, FIELD_REAL), word = first_column(r, FIELD_LABEL);
+  bool wants_word = t->base == BASE_LABEL || (!t->base && !numbers);
+  if (wants_word && word < r->data.field.n) {
+    r->taken[word] = true;
+    *own = r->data.field.at[word];
+    *column = name_from(r->in->w->names, own->name);
+    return true;
+  }
+  return take_numbers(r, columns_wanted(r, t, numbers), own, column);
+}
+
+static void no_column_left(Reading *r, const Node *param, const Type *t) {
+  World *w = r->in->w;
+  Buf all = buf_new(w->arena);
+  uint32_t n = r->data.field.n;
+  for (uint32_t k = 0; k < n && k < 12; k++)
+    buf_printf(&all, "%s%s : %s", k ? ", " : "", r->data.field.at[k].name,
+               field_type(w->arena, &r->data.field.at[k]));
+  Id e = diag_error(w->diags, param->span, "%s has no columns left for `%s`%s%s",
+                    data_title(w, r->g), name_text(w->names, param->name), t->base ? " : " : "",
+                    t->base ? own_text(w, t) : "");
+  diag_help(w->diags, e, "it has %s%s", all.at, n > 12 ? ", …" : "");
+}
+
+// -- which field ----------------------------------------------------------------------------------
+static bool find_field(Reading *r, uint32_t at, const Node *param, Name wanted, const Type *t,
+                       Field *own, Name *column, bool *by_name) {
+  World *w = r->in->w;
+  Name name = wanted ? wanted : param->name;
+  const char *text = name_text(w->names, name);
+  const Field *f = wanted || r->named || !r->data.table ? data_find(&r->data, text) : NULL;
+  *by_name = f != NULL;
+  bool in_order = !wanted && !r->named && !(r->some && seems_misspelt(r, text));
+  if (!f && in_order && r->data.table) {
+    if (take_columns(r, t, own, column)) return true;
+    no_column_left(r, param, t);
+    return false;
+  }
+  if (!f && in_order) f = field_number(r, at);
+  if (!f) {
+    no_such_field(r->in, r->g, name, wanted ? r->g->node : NULL, param->name_span, false);
+    return false;
+  }
+  *own = *f;
+  *column = name_from(w->names, f->name);
+  if (r->data.table) r->taken[f - r->data.field.at] = true;
+  return true;
+}
+
+// -- does the written type fit? -------------------------------------------------------------------
+static int64_t elements(Infer *in, const Type *t) {
+  int64_t n;
+  return type_count(in->w, t, &n) ? n : -1;
+}
+
+static Type as_bits(World *w, Type t) {
+  if (t.base == BASE_LABEL) { // one-hot
+    Axis axis[RANK_LIMIT];
+    memcpy(axis, t.axis, t.rank * sizeof *axis);
+    axis[t.rank] = (Axis){.size = t.count};
+    return type_make(w, BASE_BIT, t.rank + 1, axis);
+  }
+  t.base = BASE_BIT;
+  return t;
+}
+
+// Whole numbers serve as labels or bits where the program wants them.
+static bool base_fits(Body *b, const Field *f, const Type *own, const Type *t, Span span) {
+  int64_t count;
+  if (own->base == BASE_LABEL && t->base == BASE_LABEL)
+    return sizes_agree(b, t->count, own->count, span, span, "a field");
+  if (own->base == t->base) return true;
+  if (own->base != BASE_R || !f->labels) return false;
+  if (t->base == BASE_BIT) return f->labels <= 2;
+  if (t->base == BASE_LABEL && size_value(b->w, t->count, &count)) return f->labels <= count;
+  return t->base == BASE_LABEL &&
+         sizes_agree(b, t->count, size_of(b->w, f->labels), span, span, "a field");
+}
+
+static Size product(World *w, const Axis *axis, uint32_t n) {
+  Size s = size_of(w, 1);
+  for (uint32_t i = 0; i < n; i++) s = size_mul(w, s, axis[i].size);
+  return s;
+}
+
+static void rows_differ(Reading *r, const Node *param, Span span) {
+  diag_error(r->in->w->diags, span,
+             "the fields of one `given` are read over the same rows, but `%s` is not",
+             name_text(r->in->w->names, param->name));
+}
+
+// One sample is several rows: their number is the axis, or axes, in front.
+static bool take_rows(Reading *r, Body *b, const Node *param, const Type *own, const Type *t) {
+  World *w = r->in->w;
+  uint32_t front = t->rank - own->rank;
+  Span span = param->kid[0]->span;
+  Size window = product(w, t->axis, front);
+  int64_t number;
+  for (uint32_t i = 0; i < own->rank; i++)
+    if (!sizes_agree(b, t->axis[front + i].size, own->axis[i].size, span, span, "a field"))
+      return false;
+  if (r->data.rows && !size_value(w, window, &number)) // not said: the whole file
+    sizes_agree(b, window, size_of(w, r->data.rows), span, span, "the rows of a file");
+  if (r->data.rows && size_value(w, window, &number) && number > r->data.rows)
+    diag_error(w->diags, span, "a sample of %lld rows is wanted, but %s has %lld",
+               (long long)number, data_title(w, r->g), (long long)r->data.rows);
+  if (r->one_row || (r->g->window && !sizes_agree(b, window, r->g->window, span, span, "rows")))
+    rows_differ(r, param, span);
+  r->g->window = window;
+  return true;
+}
+
+static bool does_not_fit(Reading *r, const Node *param, const Field *f, const Type *own,
+                         const Type *t) {
+  World *w = r->in->w;
+  Id e = diag_error(w->diags, param->kid[0]->span, "field `%s` is %s, and cannot be read as %s",
+                    name_text(w->names, param->name), own_text(w, own), own_text(w, t));
+  if (own->base == BASE_R && f->labels && t->base != BASE_R)
+    diag_help(w->diags, e, "its numbers are whole and go up to %lld", (long long)f->labels - 1);
+  else if (own->base == BASE_R && t->base == BASE_LABEL)
+    diag_help(w->diags, e, "labels are whole numbers from 0 on, or words");
+  else if (own->base == BASE_LABEL && t->base != BASE_LABEL)
+    diag_help(w->diags, e,
+              "labels are not numbers: take them as they are, and use `one_hot(x)` or `number(x)`");
+  else if (t->base == own->base && t->base != BASE_LABEL)
+    diag_help(w->diags, e, "a type on a field reshapes it: the number of elements stays");
+  return false;
+}
+
+static void one_row(Reading *r, const Node *param, Span span) {
+  if (r->g->window) rows_differ(r, param, span);
+  r->one_row = true;
+}
+
+// A written type reshapes a field, or says how many rows make a sample.
+static bool fit(Reading *r, const Node *param, const Field *f, const Type *own, Type *t) {
+  World *w = r->in->w;
+  Body b = {.in = r->in, .w = w};
+  if (!t->base) {
+    *t = *own;
+    one_row(r, param, param->name_span);
+    return true;
+  }
+  Span span = param->kid[0]->span;
+  int64_t want = elements(r->in, t), have = elements(r->in, own);
+  if (!base_fits(&b, f, own, t, span)) return does_not_fit(r, param, f, own, t);
+  if (t->rank > own->rank && want != have)
+    return take_rows(r, &b, param, own, t) || does_not_fit(r, param, f, own, t);
+  one_row(r, param, span);
+  if (want >= 0 && have >= 0) return want == have || does_not_fit(r, param, f, own, t);
+  // sizes that are not known yet must come to as many elements
+  sizes_agree(&b, product(w, t->axis, t->rank), product(w, own->axis, own->rank), span, span,
+              "a field");
+  return true;
+}
+
+static bool written_type(Reading *r, const Node *param, Type *t) {
+  Body b = {.in = r->in, .w = r->in->w};
+  Types types = {0};
+  const Node *type = param->nkid ? param->kid[0] : NULL;
+  *t = (Type){0};
+  if (!type) return true;
+  bool later = r->g->path; // of a file: sizes that are not declared are found when it is read
+  if (!r->env) r->env = env_new(r->in, NULL, r->s, NULL);
+  if (!types_eval(&b, r->env, type, later, &types, NULL)) return false;
+  if (types.n != 1) {
+    diag_error(r->in->w->diags, type->span, "one field has one type");
+    return false;
+  }
+  *t = types.at[0];
+  return true;
+}
+
+static void type_is_missing(Reading *r, const Node *param, bool index) {
+  World *w = r->in->w;
+  if (index) {
+    diag_error(w->diags, param->span,
+               "how many samples there are must be written: `given %s : {60000}`",
+               name_text(w->names, param->name));
+    return;
+  }
+  Id e =
+      diag_error(w->diags, param->span,
+                 "the type of a field of a file must be written: `given x : R[4] from \"t.csv\"`");
+  diag_help(w->diags, e, "it would be found in the file, but %s", r->data.absent);
+}
+
+// -- do it ----------------------------------------------------------------------------------------
+static bool given_field(Reading *r, uint32_t at, const Node *param, Name wanted, Type *out,
+                        Name *column) {
+  World *w = r->in->w;
+  Field f = {0};
+  Type own = {0};
+  bool by_name = false;
+  *column = param->name;
+  if (!written_type(r, param, out)) return false;
+  bool index = wanted && strcmp(name_text(w->names, wanted), "index") == 0; // whatever the set
+  if (index) *column = wanted;
+  if (!index && r->g->noise) {
+    Type t = r->g->noise->wire.at[r->g->noise->out.at[0]].type;
+    own = (Type){.base = t.base, .rank = t.rank - 1, .axis = t.axis + 1};
+    if (at) return false;
+  } else if (!index && !r->data.absent) {
+    if (!find_field(r, at, param, wanted, out, &f, column, &by_name)) return false;
+    own = data_type(w, &f);
+    if (r->o.bits) own = as_bits(w, own);
+  }
+  if (own.base) return fit(r, param, &f, &own, out);
+  if (!out->base) type_is_missing(r, param, index);
+  return out->base;
+}
+
+static void bind_field(Reading *r, Program *p, uint32_t at, const Node *param, bool fine, Type t,
+                       Name column) {
+  World *w = r->in->w;
+  Def *d = scope_find(r->s, param->name);
+  if (d && d->kind == DEF_GIVEN && d->node == param) {
+    d->given = p->given.n;
+    d->field = at;
+    if (!fine) d->broken = true;
+  }
+  vec_push(w->arena, &r->g->field, d);
+  vec_push(w->arena, &r->g->type, fine ? t : (Type){0});
+  vec_push(w->arena, &r->g->column, column);
+}
+
+void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
+  do_given_columns(in, p, s, n, NULL);
+}
+
+void do_given_columns(Infer *in, Program *p, Scope *s, const Node *n, const Name *columns) {
+  World *w = in->w;
+  Given g = {0};
+  Name field;
+  const Node *config = NULL, *params = n->kid[0];
+  Reading r = {.in = in, .s = s, .g = &g};
+  bool good = read_source(in, s, n->kid[1], &g, &field, &config);
+  if (!g.noise) given_options(in, s, config, &r.o);
+  g.bits = r.o.bits;
+  g.episodes = r.o.episodes;
+  if (good && !g.noise) good = data_fields(in, &g, &r.data);
+  r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);
+  choose_manner(&r, params);
+  for (uint32_t i = 0; i < params->nkid; i++) {
+    const Node *param = params->kid[i];
+    Type t = {0};
+    Name column = param->name, wanted = params->nkid == 1 ? field : 0;
+    if (!wanted && i < r.o.n) wanted = r.o.column[i];
+    if (columns) wanted = columns[i];
+    bool fine = good && given_field(&r, i, param, wanted, &t, &column);
+    bind_field(&r, p, i, param, fine, t, column);
+  }
+  vec_push(w->arena, &p->given, g);
+}

@@ -1,0 +1,495 @@
+// Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
+// each goal may move.
+#include "lang/program/fields_own.h"
+#include "lang/learning/learning_own.h"
+
+// -- goals and measures ---------------------------------------------------------------------------
+Body *goal_body(Infer *in, Program *p, Name name) {
+  World *w = in->w;
+  Body *b = body_new(in, name);
+  b->env = env_new(in, NULL, p->acting, b);
+  body_pass(b, PASS_SAMPLE, (Axis){.label = name_from(w->names, "batch"), .size = in->sample});
+  b->fields = table_new(w->arena);
+  return b;
+}
+
+const Node *clause(const Node *n, NodeKind kind) {
+  for (uint32_t i = 1; i < n->nkid; i++)
+    if (n->kid[i] && n->kid[i]->kind == kind) return n->kid[i];
+  return NULL;
+}
+
+// Literals on one side take the type of the other.
+static bool balance(Body *b, Value *left, Value *right, Span span) {
+  for (uint32_t i = 0; i < left->n + right->n; i++)
+    if ((i < left->n ? left->at[i] : right->at[i - left->n]).error) return false;
+  if (left->n != right->n) {
+    if (left->n == 1 && left->at[0].literal)
+      *left = (Value){0};
+    else if (right->n == 1 && right->at[0].literal)
+      *right = (Value){0};
+    diag_error(b->w->diags, span,
+               "the two sides of a goal must fit: %u %s on the left, %u on the right", left->n,
+               left->n == 1 ? "wire" : "wires", right->n);
+    return false;
+  }
+  for (uint32_t i = 0; i < left->n; i++) {
+    Val *l = &left->at[i], *r = &right->at[i];
+    if (l->error || r->error) return false;
+    val_settle(b, l);
+    val_settle(b, r);
+    if (l->literal && r->literal) {
+      diag_error(b->w->diags, span, "both sides of this goal are numbers");
+      return false;
+    }
+    if (l->literal) *l = val_fill(b, *l, r->type);
+    if (r->literal && l->type.base != BASE_LABEL) *r = val_fill(b, *r, l->type);
+  }
+  return true;
+}
+
+static Value one_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+                          Span span) {
+  Value both = value_concat(b, left, right);
+  both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
+  b->distance = true; // unless a measure compares the two sides of a goal elsewhere
+  for (uint32_t i = 0; i < both.n; i++)
+    b->distance &= both.at[i].span.at >= span.at && both.at[i].span.at < span.at + span.n;
+  Value v = apply(b, env, distance, both, NULL, span);
+  b->distance = false;
+  return v;
+}
+
+// Several wires on both sides, and a distance of two: the distances of the pairs are added.
+static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+                         Span span) {
+  if (left.n < 2 || left.n != right.n || arity_of(b, env, distance) != 2)
+    return one_distance(b, env, distance, left, right, span);
+  Value sum = {0};
+  for (uint32_t i = 0; i < left.n; i++) {
+    Value v =
+        one_distance(b, env, distance, value_one(b, left.at[i]), value_one(b, right.at[i]), span);
+    if (v.n != 1 || v.at[0].error) return v;
+    Val pair[2] = {i ? sum.at[0] : v.at[0], v.at[0]};
+    sum = i ? value_one(b, val_fn(b, FN_add, pair, 2, span, NULL)) : v;
+  }
+  return sum;
+}
+
+static void no_distance(Body *b, const Value *left, const Value *right, Span span) {
+  World *w = b->w;
+  Buf types = buf_new(w->arena);
+  for (uint32_t i = 0; i < left->n; i++) {
+    Type shown = left->at[i].type;
+    if (shown.rank && shown.axis[0].pass == PASS_SAMPLE) shown.axis++, shown.rank--;
+    buf_printf(&types, "%s%s", i ? ", " : "", own_text(w, &shown));
+  }
+  uint8_t base = left->n ? left->at[0].type.base : BASE_R,
+          other = right->n ? right->at[0].type.base : BASE_R;
+  const char *usual = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
+  Id e = diag_error(w->diags, span, "how far apart these two are is not said: %s has no distance",
+                    types.at);
+  diag_help(w->diags, e, "say it here, `by %s`, or give it to the space: `space S = %s by %s`",
+            usual, types.at, usual);
+}
+
+static Value distance_value(Body *b, const Node *by, Value left, Value right, Span span,
+                            const char **name) {
+  World *w = b->w;
+  if (by) {
+    const Node *base = by->kid[0]->kind == N_AT ? by->kid[0]->kid[0] : by->kid[0];
+    *name = name_text(w->names, base->name);
+    return by_distance(b, b->env, by->kid[0], left, right, span);
+  }
+  const Def *space = left.space && left.space->node->kid[1]     ? left.space
+                     : right.space && right.space->node->kid[1] ? right.space
+                                                                : NULL;
+  if (!space) {
+    no_distance(b, &left, &right, span);
+    return value_error(b, span);
+  }
+  const Node *d = space->node->kid[1];
+  *name = name_text(w->names, d->kind == N_AT ? d->kid[0]->name : d->name);
+  return by_distance(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
+}
+
+Val mean_of_all(Body *b, Val v, Span span) {
+  bool axes[RANK_LIMIT];
+  Size n = size_of(b->w, 1);
+  val_settle(b, &v);
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    axes[i] = true, n = size_mul(b->w, n, v.type.axis[i].size);
+  if (!v.type.rank) return v;
+  v = val_reduce(b, v, SUM, axes);
+  val_settle(b, &v);
+  Val pair[2] = {v, val_size(b, n, span)};
+  return val_fn(b, FN_div, pair, 2, span, NULL);
+}
+
+// A weight must belong to a learner: otherwise two goals would train two copies.
+static bool owned(Body *b, Span span) {
+  for (uint32_t i = 0; i < b->d->param.n; i++) {
+    const Param *p = &b->d->param.at[i];
+    if (p->rooted || p->role == ROLE_CONST) continue;
+    Span at = b->param_site.at[i] ? b->site.at[b->param_site.at[i] - 1].use->span : span;
+    Id e = diag_error(b->w->diags, at, "this box has a weight, %s, that belongs to no learner",
+                      p->path);
+    diag_help(b->w->diags, e,
+              "write `learn f = …` and use f: a learner is one thing, a box is a pattern");
+    return false;
+  }
+  return true;
+}
+
+// The loss is what the goal shows, times a factor.
+static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
+  if (v.n != 1 || v.at[0].error) {
+    if (v.n != 1)
+      diag_error(b->w->diags, span, "a distance is one number, but this gives %u wires", v.n);
+    return false;
+  }
+  Val one = v.at[0];
+  if (one.literal) one = val_fill(b, one, (Type){.base = BASE_R});
+  if (one.type.base == BASE_BIT) { // over bits a loss is counted
+    val_settle(b, &one);
+    one = val_fn(b, FN_number, &one, 1, span, NULL);
+  }
+  if (one.type.base != BASE_R) {
+    diag_error(b->w->diags, span, "a loss is a real number, but this is %s",
+               own_text(b->w, &one.type));
+    return false;
+  }
+  one = mean_of_all(b, one, span);
+  Id wire = val_to_wire(b, &one, factor == 1 ? b->d->name : 0);
+  *shown = wire;
+  if (factor != 1) {
+    Val pair[2] = {one, val_literal(b, factor, span)};
+    one = val_fn(b, FN_mul, pair, 2, span, NULL);
+    wire = val_to_wire(b, &one, b->d->name);
+  }
+  if (!wire) return false;
+  diagram_output(b->w, b->d, wire);
+  vec_push(b->w->arena, &b->out_type, b->d->wire.at[wire].type);
+  body_finish(b);
+  return owned(b, span);
+}
+
+static Ids goal_fields(Body *b) {
+  Ids fields = {0};
+  for (uint32_t i = 0; i < table_count(b->fields); i++) {
+    Id id;
+    memcpy(&id, table_key(b->fields, i, NULL), sizeof id);
+    vec_push(b->w->arena, &fields, id);
+  }
+  return fields;
+}
+
+static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, const char **distance,
+                       Value *out) {
+  if (claim->kind != N_EQUAL) {
+    const Node *e = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE ? claim->kid[0] : claim;
+    *out = eval_alone(b, b->env, e);
+    if (by)
+      diag_error(b->w->diags, by->span, "`by` compares two sides, and there is only one here");
+    return true;
+  }
+  Value left = eval_alone(b, b->env, claim->kid[0]), right = eval_alone(b, b->env, claim->kid[1]);
+  if (!balance(b, &left, &right, claim->span)) return false;
+  *out = distance_value(b, by, left, right,
+                        claim->span.file == span.file && !by ? claim->span : span, distance);
+  return true;
+}
+
+// -- who is trained -------------------------------------------------------------------------------
+void add_learner(Infer *in, Def *d, Ids *out) {
+  for (uint32_t i = 0; i < out->n; i++)
+    if (out->at[i] == d->id) return;
+  vec_push(in->w->arena, out, d->id);
+  if (d->kind == DEF_STALE) return;
+  if (d->node->kid[4]) add_closure(in, d->scope, d->node->kid[4], out);
+  if (d->refined) add_closure(in, d->refined_in, d->refined->kid[1], out);
+}
+
+// Every learner that a text mentions, through boxes and other learners.
+void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
+  if (!n) return;
+  if (n->kind == N_NAME) {
+    Def *d = scope_find(s, n->name);
+    if (d && d->kind == DEF_LEARNER) add_learner(in, d, out);
+    if (d && d->kind == DEF_BOX && d->scope->library && d->visited != in->closure) {
+      d->visited = in->closure;
+      add_closure(in, d->scope, d->node->kid[3], out);
+    }
+  }
+  for (uint32_t i = 0; i < n->nkid; i++) add_closure(in, s, n->kid[i], out);
+}
+
+// A learner, and every other one that its text mentions.
+void add_whole_learner(Infer *in, Def *d, Ids *out) {
+  in->closure++;
+  add_learner(in, d, out);
+}
+
+// Does this param belong to the learner (or to this member of the family)?
+bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
+  const char *name = name_text(w->names, d->name);
+  size_t n = strlen(name), m = member ? strlen(member) : 0;
+  if (!p->rooted || strncmp(p->path, name, n) != 0) return false;
+  if (m && strncmp(p->path + n, member, m) != 0) return false;
+  char end = p->path[n + m];
+  return end == 0 || end == '/' || (end == '.' && d->node->kid[1] && !m);
+}
+
+static bool among(Infer *in, const Param *p, const Ids *learners) {
+  for (uint32_t i = 0; i < learners->n; i++)
+    if (def_owns(in->w, p, in->def.at[learners->at[i]], NULL)) return true;
+  return false;
+}
+
+static Ids frozen_learners(Infer *in, const Program *p) {
+  Ids frozen = {0};
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->frozen) add_whole_learner(in, p->learner.at[i], &frozen);
+  return frozen;
+}
+
+bool is_frozen(Infer *in, const Program *p, const Param *param) {
+  Ids frozen = frozen_learners(in, p);
+  return among(in, param, &frozen);
+}
+
+static const char *target_member(Infer *in, Body *b, const Node *target, const Def *d) {
+  if (target->kind != N_AT) return NULL;
+  if (d->node->kid[1]) return family_member(b, b->env, d->node, target->kid[1]);
+  diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));
+  return NULL;
+}
+
+static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) {
+  World *w = in->w;
+  const Node *trains = clause(g->node, N_TRAINS);
+  uint32_t n = b->d->param.n;
+  g->trains = NEW_ARRAY(w->arena, bool, n + 1);
+  for (uint32_t i = 0; i < n && !trains; i++) g->trains[i] = b->d->param.at[i].role == ROLE_WEIGHT;
+  for (uint32_t k = 0; trains && k < trains->nkid; k++) {
+    Def *d = learner_named(in, p->acting, trains->kid[k]);
+    if (!d) continue;
+    if (d->kind == DEF_STALE) {
+      diag_error(w->diags, trains->kid[k]->span, "`%s` is a stale copy: nothing trains it",
+                 name_text(w->names, d->name));
+      continue;
+    }
+    Ids closure = {0};
+    add_whole_learner(in, d, &closure);
+    vec_push(w->arena, &g->targets, d->id);
+    const char *member = target_member(in, b, trains->kid[k], d);
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) {
+      const Param *param = &b->d->param.at[i];
+      if (param->role != ROLE_WEIGHT) continue;
+      bool mine = member ? def_owns(w, param, d, member) : among(in, param, &closure);
+      g->trains[i] |= mine;
+      any |= mine;
+    }
+    if (!any)
+      diag_warning(w->diags, trains->kid[k]->span,
+                   "`%s` does not occur in this goal, so the goal cannot train it",
+                   name_text(w->names, d->name));
+    else if (d->frozen)
+      diag_warning(w->diags, trains->kid[k]->span, "`%s` is frozen: nothing trains it",
+                   name_text(w->names, d->name));
+    if (!any || d->frozen) *doubtful = true;
+  }
+  Ids frozen = frozen_learners(in, p);
+  for (uint32_t i = 0; i < n; i++)
+    if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
+}
+
+void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix) {
+  World *w = in->w;
+  Goal g = {.name = n->name,
+            .node = n,
+            .span = n->span,
+            .weight = 1,
+            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1,
+            .scope = p->acting,
+            .turn = loop};
+  Name name =
+      n->name ? n->name : name_from(w->names, arena_format(w->arena, "goal%u", p->goal.n + 1));
+  if (suffix)
+    name = name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), suffix));
+  g.name = name;
+  const Node *times = clause(n, N_TIMES), *by = clause(n, N_BY);
+  in->training = true;
+  Body *b = goal_body(in, p, name);
+  if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
+  if (times && !static_number(b, b->env, times->kid[0], &g.weight))
+    diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
+  Value v;
+  uint32_t errors = w->diags->errors;
+  bool good = goal_value(b, n->kid[0], by, n->span, &g.distance, &v) &&
+              goal_output(b, v, g.sign * g.weight, by ? by->kid[0]->span : n->span, &g.shown);
+  in->training = false;
+  if (good && w->diags->errors == errors) {
+    g.diagram = b->d;
+    g.fields = goal_fields(b);
+    bool any = false, doubtful = false;
+    who_trains(in, p, b, &g, &doubtful);
+    if (doubtful) in->doubtful = true;
+    for (uint32_t i = 0; i < b->d->param.n; i++) any |= g.trains[i];
+    if (!any && !doubtful && w->diags->errors == errors)
+      diag_warning(w->diags, n->name ? n->name_span : n->span, "this goal moves no learner");
+  }
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (n->name && p->goal.at[i].name == name && p->goal.at[i].node != n) {
+      Id e =
+          diag_error(w->diags, n->name_span, "there are two goals `%s`", name_text(w->names, name));
+      diag_note(w->diags, e, p->goal.at[i].node->name_span, "the other one");
+    }
+  vec_push(w->arena, &p->goal, g);
+}
+
+// A goal's name is a name or, of a learning diagram, a path.
+static const Goal *goal_named(Infer *in, const Program *p, const Node *n) {
+  const char *path = path_text(in, n);
+  Name name = path ? name_from(in->w->names, path) : 0;
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (name && p->goal.at[i].name == name) return &p->goal.at[i];
+  return NULL;
+}
+
+static void measure_value(Infer *in, Program *p, const Node *claim, const Node *by, double factor,
+                          Measure *m) {
+  Body *b = goal_body(in, p, m->name);
+  Value v;
+  Id shown;
+  uint32_t errors = in->w->diags->errors;
+  bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
+              goal_output(b, v, factor, m->span, &shown);
+  if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = goal_fields(b);
+}
+
+void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
+  Scope *acting = p->acting;
+  *m = (Measure){.name = g->name, .node = g->node, .span = g->span};
+  p->acting = g->scope;
+  measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
+  p->acting = acting;
+}
+
+// Every wire of a value comes out; a bare number is a real.
+void goal_outputs(Body *b, Value v, Ids *fields) {
+  for (uint32_t i = 0; i < v.n; i++) {
+    if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
+    Id wire = v.at[i].error ? 0 : val_to_wire(b, &v.at[i], 0);
+    if (wire) diagram_output(b->w, b->d, wire);
+  }
+  body_finish(b);
+  *fields = goal_fields(b);
+}
+
+// A bare number takes the type of what it is compared with.
+static void fill_side(Body *b, Value *v, const Value *other) {
+  for (uint32_t i = 0; i < v->n && i < other->n; i++)
+    if (v->at[i].literal && !v->at[i].error && !other->at[i].literal && !other->at[i].error &&
+        other->at[i].type.base != BASE_LABEL)
+      v->at[i] = val_fill(b, v->at[i], other->at[i].type);
+}
+
+void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
+  const Node *claim = g->node->kid[0];
+  uint32_t n = claim->kind == N_EQUAL ? 2 : 1;
+  Body *b[2];
+  Value v[2];
+  side[0] = side[1] = NULL;
+  for (uint32_t k = 0; k < n; k++) {
+    b[k] = goal_body(in, p, name_from(in->w->names, "side"));
+    if (g->turn) g->turn->body = b[k], b[k]->env = g->turn;
+    v[k] = eval_alone(b[k], b[k]->env, claim->kid[k]);
+    v[k].at = arena_copy(in->w->arena, v[k].at, v[k].n * sizeof(Val));
+    for (uint32_t i = 0; i < v[k].n; i++)
+      if (!v[k].at[i].error) val_settle(b[k], &v[k].at[i]);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    if (n == 2) fill_side(b[k], &v[k], &v[1 - k]);
+    goal_outputs(b[k], v[k], &fields[k]);
+    side[k] = b[k]->d;
+  }
+}
+
+void read_on(Infer *in, Program *p, const Node *on, Given *g) {
+  Name field;
+  const Node *config = NULL;
+  DataFields d;
+  if (read_source(in, p->acting, on->kid[0], g, &field, &config) && field && g->set &&
+      data_fields(in, g, &d) && !data_find(&d, name_text(in->w->names, field)))
+    no_such_field(in, g, field, on->kid[0], on->span, true);
+}
+
+// Of a learning diagram with errors, which were said.
+static bool is_of_broken(const Program *p, const Node *path) {
+  while (path->kind == N_DOT) path = path->kid[0];
+  const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
+  return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
+}
+
+// measure task.Y … refit 100 steps: NULL with a diagnostic
+static const Node *refit_claim(Infer *in, Program *p, Learning *g, const Node *refit) {
+  if (g) return learning_refit(in, p, g, refit);
+  Id e = diag_error(in->w->diags, refit->span,
+                    "`refit` trains a learning diagram, and this measures no pair of one");
+  diag_help(in->w->diags, e, "as in `measure task.Y by hits refit 100 steps`");
+  return NULL;
+}
+
+void do_measure(Infer *in, Program *p, const Node *n) {
+  World *w = in->w;
+  Measure m = {.name = n->name, .node = n, .span = n->span};
+  const Node *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  const Node *refit = clause(n, N_REFIT);
+  Learning *learning = NULL;
+  Scope *acting = p->acting;
+  if (claim->kind == N_NAME || claim->kind == N_DOT) {
+    const Goal *g = goal_named(in, p, claim);
+    if (g) {
+      claim = g->node->kid[0]; // the goal's two sides again
+      if (!by) by = clause(g->node, N_BY);
+      if (!m.name) m.name = g->name;
+      p->acting = g->scope;
+      learning = g->learning;
+    } else if (claim->kind == N_DOT && is_of_broken(p, claim)) {
+      return;
+    } else if (claim->kind == N_DOT) {
+      Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
+                        path_text(in, claim));
+      diag_help(w->diags, e, "`limn check --paths` lists those of learning diagrams");
+      return;
+    } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
+      m.name = claim->name;
+      vec_push(w->arena, &p->measure, m);
+      return;
+    } else if (by && !scope_find(p->acting, claim->name)) {
+      VEC(const char *) names = {0};
+      for (uint32_t i = 0; i < p->goal.n; i++)
+        vec_push(w->arena, &names, name_text(w->names, p->goal.at[i].name));
+      const char *near = nearest_name(name_text(w->names, claim->name), names.at, names.n);
+      Id e =
+          diag_error(w->diags, claim->span, "there is no goal `%s` to measure by another distance",
+                     name_text(w->names, claim->name));
+      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+      return;
+    }
+  }
+  if (on) {
+    Given g = {0};
+    read_on(in, p, on, &g);
+    m.set = g.set, m.split = g.split, m.path = g.path;
+  }
+  if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
+  if (refit) claim = refit_claim(in, p, learning, refit);
+  const bool *was = refit && learning ? learning_freeze(in, learning) : NULL;
+  if (claim) measure_value(in, p, claim, by, 1, &m);
+  if (was) learning_thaw(in, learning, was);
+  p->acting = acting;
+  vec_push(w->arena, &p->measure, m);
+}

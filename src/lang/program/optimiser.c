@@ -1,0 +1,272 @@
+// Optimisers as diagrams.
+//
+// In: p and grad, of one type; out: what the model sees of p (`look`), and the next p. Settings are
+// values that the block sees by name: as `train` writes them, else as the optimiser declares them.
+// One that is computed (a schedule) is a wire, so that it is computed once and not for each number.
+//
+// A state is as large as the weight, unless its next value follows from nothing that is: Adam's
+// count of steps is one number.
+#include "lang/program/program_own.h"
+
+typedef VEC(Name) NameList;
+
+typedef struct {
+  Body *b;
+  Env *env;
+  Type type;       // of the weight
+  NameList shaped; // p, grad, and states that are as large as they are
+  Id look, next;
+  const Node *look_node;
+} Making;
+
+// -- which states are as large as the weight ------------------------------------------------------
+static bool name_among(const NameList *list, Name name) {
+  for (uint32_t i = 0; i < list->n; i++)
+    if (list->at[i] == name) return true;
+  return false;
+}
+
+static bool mentions(const Node *n, const NameList *list) {
+  if (!n) return false;
+  if ((n->kind == N_NAME || n->kind == N_NEXT) && name_among(list, n->name)) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (mentions(n->kid[i], list)) return true;
+  return false;
+}
+
+static NameList shaped_names(World *w, const Node *block) {
+  NameList list = {0};
+  vec_push(w->arena, &list, name_from(w->names, "p"));
+  vec_push(w->arena, &list, name_from(w->names, "grad"));
+  for (uint32_t before = 0; before != list.n;) {
+    before = list.n;
+    for (uint32_t i = 0; i < block->nkid; i++) {
+      const Node *n = block->kid[i];
+      if (n->kind == N_STEP && !name_among(&list, n->name) && mentions(n, &list))
+        vec_push(w->arena, &list, n->name);
+    }
+  }
+  return list;
+}
+
+static Type state_type(const Making *m, Name name) {
+  return name_among(&m->shaped, name) ? m->type : (Type){.base = m->type.base};
+}
+
+// -- the parts of the block -----------------------------------------------------------------------
+static void make_states(Making *m, const Node *n) {
+  Body *b = m->b;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    const Node *typed = n->kid[i];
+    double k = 0;
+    if (typed->kid[2] && !static_number(b, m->env, typed->kid[2], &k))
+      diag_error(b->w->diags, typed->kid[2]->span, "a state of an optimiser starts as a number");
+    Param p = {.path = name_text(b->w->names, typed->name),
+               .role = ROLE_BUFFER,
+               .init = {.kind = INIT_CONST, .k = k}};
+    uint32_t at = diagram_param(b->w, b->d, p, state_type(m, typed->name), typed->name,
+                                origin_at(b, typed->span));
+    vec_push(b->w->arena, &b->param_site, 0);
+    Val v = val_wire(b, b->d->param.at[at].wire, typed->span);
+    env_bind(
+        m->env, typed->name,
+        (Binding){
+            .kind = BIND_STATE, .value = value_one(b, v), .param = at, .span = typed->name_span});
+  }
+}
+
+// A value as large as the type: a number is spread out. 0 after an error.
+static Id wire_of_type(Body *b, Val *v, const Type *t, const char *what, Span span) {
+  *v = val_fill(b, *v, *t);
+  val_settle(b, v);
+  if (!v->type.rank && t->rank && v->type.base == t->base) {
+    Val zero = val_fill(b, val_literal(b, t->base == BASE_R ? -0.0 : 0, span), *t);
+    Val pair[2] = {*v, zero};
+    *v = val_fn(b, t->base == BASE_BIT ? FN_xor : FN_add, pair, 2, span, NULL);
+  }
+  if (v->error) return 0;
+  bool fits = v->type.rank == t->rank && v->type.base == t->base;
+  for (uint32_t i = 0; fits && i < t->rank; i++)
+    fits = sizes_agree(b, t->axis[i].size, v->type.axis[i].size, span, span, "an optimiser");
+  if (fits) return val_to_wire(b, v, 0);
+  diag_error(b->w->diags, span, "%s is %s here, but this is %s", what, own_text(b->w, t),
+             own_text(b->w, &v->type));
+  return 0;
+}
+
+static void no_state(Making *m, const Node *n, const Binding *bind) {
+  Body *b = m->b;
+  const char *name = name_text(b->w->names, n->name);
+  if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
+  Id e = diag_error(b->w->diags, n->name_span, "there is no state `%s` in this optimiser", name);
+  diag_help(b->w->diags, e, "`state %s = 0` declares one", name);
+  if (!bind)
+    env_bind(m->env, n->name,
+             (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
+}
+
+static void make_next(Making *m, const Node *n) {
+  Body *b = m->b;
+  const char *name = name_text(b->w->names, n->name);
+  Binding *bind = env_find(m->env, n->name);
+  bool weight = strcmp(name, "p") == 0;
+  if (!weight && (!bind || bind->kind != BIND_STATE)) {
+    no_state(m, n, bind);
+    return;
+  }
+  Type t = state_type(m, n->name);
+  Value v = eval_equation(b, m->env, n->kid[0], n->kid[1], NULL, &t, n->span);
+  if (v.n != 1 || v.at[0].error) return;
+  Val one = v.at[0];
+  Id wire =
+      wire_of_type(b, &one, &t, arena_format(b->w->arena, "the next `%s`", name), n->kid[1]->span);
+  if (!wire) return;
+  bind = env_find(m->env, n->name);
+  bind->next = value_one(b, one);
+  if (weight)
+    m->next = wire;
+  else
+    b->d->param.at[bind->param].next = wire;
+}
+
+static void make_look(Making *m, const Node *n) {
+  Value v = eval_alone(m->b, m->env, n->kid[0]);
+  m->look_node = n;
+  if (v.n != 1 || v.at[0].error) return;
+  Id wire = wire_of_type(m->b, &v.at[0], &m->type, "what the model sees", n->kid[0]->span);
+  if (wire) m->look = wire;
+}
+
+// The gradient is taken where the model looks, so it cannot say where that is.
+static void check_look(const Making *m) {
+  const Diagram *d = m->b->d;
+  bool *moved = NEW_ARRAY(m->b->w->arena, bool, d->wire.n);
+  moved[d->in.at[1]] = true;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *box = &d->box.at[i];
+    bool any = false;
+    for (uint32_t k = 0; k < box->nin; k++) any |= moved[box->in[k]];
+    for (uint32_t k = 0; k < box->nout; k++) moved[box->out[k]] = any;
+  }
+  if (moved[m->look])
+    diag_error(m->b->w->diags, m->look_node->span,
+               "`look` says where the gradient is taken, so it cannot depend on `grad`");
+}
+
+static void make_block(Making *m, const Node *block) {
+  Body *b = m->b;
+  for (uint32_t i = 0; i < block->nkid; i++) {
+    const Node *n = block->kid[i];
+    for (uint32_t k = 0; n->kind == N_ERROR && k < n->nkid; k++)
+      env_bind(m->env, n->kid[k]->name,
+               (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
+    if (n->kind == N_STATES) make_states(m, n);
+    if (n->kind == N_LOOK) make_look(m, n);
+    if (n->kind == N_STEP) make_next(m, n);
+  }
+  if (m->look_node) check_look(m);
+}
+
+// -- settings -------------------------------------------------------------------------------------
+// The setting with this number, as `train` writes it; NULL = it is not written.
+static const Node *written_setting(const Node *call, uint32_t number, Name name) {
+  if (!call || call->kind != N_CALL) return NULL;
+  for (uint32_t i = 1; i < call->nkid; i++) {
+    const Node *n = call->kid[i];
+    if (n->kind == N_ARG ? n->name == name : i - 1 == number)
+      return n->kind == N_ARG ? n->kid[0] : n;
+  }
+  return NULL;
+}
+
+static void bind_settings(Making *m, const Program *p, const Def *d, const Node *call) {
+  Body *b = m->b;
+  const Node *params = d->node->kid[0];
+  for (uint32_t i = 0; params && i < params->nkid; i++) {
+    const Node *usual = params->kid[i], *written = written_setting(call, i, usual->name);
+    Env *env = written ? env_new(b->in, NULL, p->scope, b) : m->env;
+    Value v = eval_alone(b, env, written ? written : usual->kid[0]);
+    for (uint32_t k = 0; k < v.n; k++)
+      if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], usual->name);
+    env_bind(m->env, usual->name, (Binding){.kind = BIND_VALUE, .value = v, .span = usual->span});
+  }
+}
+
+Def *optimiser_named(Infer *in, Program *p, const char *name) {
+  Name id = name_from(in->w->names, name);
+  Def *d = scope_find(p->scope, id);
+  if (!d || d->kind != DEF_OPTIMISER) d = scope_find(in->library, id);
+  return d && d->kind == DEF_OPTIMISER ? d : NULL;
+}
+
+static Diagram *make_optimiser(Infer *in, Program *p, Def *d, const Node *call, Type t) {
+  World *w = in->w;
+  Body *b = body_new(in, d->name);
+  Making m = {.b = b, .env = env_new(in, NULL, d->scope, b), .type = t};
+  uint32_t errors = w->diags->errors;
+  b->env = m.env;
+  b->generic = true;
+  for (uint32_t i = 0; i < t.rank; i++)
+    if (t.axis[i].pass) body_pass(b, t.axis[i].pass, t.axis[i]);
+  Val weight = val_wire(b, diagram_input(w, b->d, t, name_from(w->names, "p"), 0), d->span);
+  Val grad = val_wire(b, diagram_input(w, b->d, t, name_from(w->names, "grad"), 0), d->span);
+  bind_settings(&m, p, d, call);
+  env_bind(m.env, name_from(w->names, "p"),
+           (Binding){.kind = BIND_STATE, .value = value_one(b, weight), .span = d->span});
+  env_bind(m.env, name_from(w->names, "grad"),
+           (Binding){.kind = BIND_VALUE, .value = value_one(b, grad), .span = d->span});
+  m.look = m.next = b->d->in.at[0];
+  m.shaped = shaped_names(w, d->node->kid[1]);
+  make_block(&m, d->node->kid[1]);
+  diagram_output(w, b->d, m.look);
+  diagram_output(w, b->d, m.next);
+  body_finish(b);
+  diagram_zonk(w, b->d);
+  return w->diags->errors == errors ? b->d : NULL;
+}
+
+Diagram *infer_optimiser(Infer *in, Program *p, const char *name, const Node *call, Type t,
+                         bool quiet) {
+  Diags *diags = in->w->diags;
+  Def *d = optimiser_named(in, p, name);
+  if (!d) return NULL;
+  uint32_t said = diags->list.n, errors = diags->errors, unsaid = diags->unsaid;
+  Diagram *made = make_optimiser(in, p, d, call, t);
+  if (quiet && !made) diags->list.n = said, diags->errors = errors, diags->unsaid = unsaid;
+  return made;
+}
+
+// -- what stands in for an optimiser --------------------------------------------------------------
+static Node *node_of(World *w, NodeKind kind, Span span, uint32_t n, Node *const *kid) {
+  Node *node = NEW(w->arena, Node);
+  *node = (Node){.kind = (uint8_t)kind, .span = span, .nkid = n};
+  node->kid = arena_copy(w->arena, kid, n * sizeof(Node *));
+  return node;
+}
+
+// adam(rate: 0.05 * r), r being the rate of the other one
+const Node *infer_stand_in(Infer *in, Program *p, const char *name, const Node *call) {
+  World *w = in->w;
+  const Def *d = optimiser_named(in, p, name), *adam = optimiser_named(in, p, "adam");
+  Name rate = name_from(w->names, "rate");
+  const Node *params = d ? d->node->kid[0] : NULL, *found = NULL;
+  bool takes = false;
+  for (uint32_t i = 0; params && i < params->nkid; i++) {
+    if (params->kid[i]->name != rate) continue;
+    found = written_setting(call, i, rate);
+    if (!found) found = params->kid[i]->kid[0];
+  }
+  params = adam ? adam->node->kid[0] : NULL;
+  for (uint32_t i = 0; params && i < params->nkid; i++) takes |= params->kid[i]->name == rate;
+  if (!found || !takes) return NULL;
+  Span span = found->span;
+  Node *share = node_of(w, N_NUM, span, 0, NULL), *callee = node_of(w, N_NAME, span, 0, NULL);
+  share->num = 0.05;
+  share->text = "0.05";
+  callee->name = name_from(w->names, "adam");
+  Node *product = node_of(w, N_PROD, span, 2, (Node *[]){share, (Node *)found});
+  product->op = "*";
+  Node *arg = node_of(w, N_ARG, span, 1, &product);
+  arg->name = rate;
+  return node_of(w, N_CALL, span, 2, (Node *[]){callee, arg});
+}

@@ -1,0 +1,543 @@
+// A whole program: the library and the used files, every box and learner checked, goals and
+// measures made, sizes settled.
+#include "lang/learning/learning_own.h"
+#include "lang/elab/library.h"
+
+#include <math.h>
+
+Infer *infer_new(World *w) {
+  Infer *in = NEW(w->arena, Infer);
+  in->w = w;
+  in->front = (Front){w->arena, w->names, w->diags, w->sources};
+  in->instances = table_new(w->arena);
+  in->working = table_new(w->arena);
+  in->scopes = table_new(w->arena);
+  in->sets = table_new(w->arena);
+  vec_push(w->arena, &in->def, NULL);
+  in->work_limit = WORK_LIMIT;
+  in->library = scope_load(in, "library.limn", limn_library, limn_library_size, NULL);
+  return in;
+}
+
+void infer_set(Infer *in, const char *name, const char *value) {
+  vec_push(in->w->arena, &in->set_value, value);
+  table_put(in->sets, name, strlen(name), in->set_value.n);
+}
+
+void infer_settings(Infer *in, Buf *b) {
+  for (uint32_t i = 0; i < table_count(in->sets); i++)
+    buf_printf(b, "%s%s=%s", i ? " " : "", table_key(in->sets, i, NULL),
+               in->set_value.at[table_value(in->sets, i) - 1]);
+}
+
+Axis infer_samples(Infer *in) {
+  return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
+}
+
+World *infer_world(Infer *in) { return in->w; }
+Def *def_of(Infer *in, Id id) { return in->def.at[id]; }
+
+// -- declarations that change others --------------------------------------------------------------
+Def *learner_named(Infer *in, Scope *s, const Node *n) {
+  const Node *base = n;
+  while (base->kind == N_AT || base->kind == N_DOT) base = base->kid[0];
+  Def *d = base->kind == N_NAME ? scope_find(s, base->name) : NULL;
+  if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
+  Body b = {.in = in, .w = in->w};
+  if (!d)
+    unknown_name(&b, env_new(in, NULL, s, &b), base, "learner");
+  else if (!d->broken) {
+    Id e = diag_error(in->w->diags, base->span, "`%s` is not a learner",
+                      name_text(in->w->names, base->name));
+    diag_note(in->w->diags, e, d->span, "declared here");
+  }
+  return NULL;
+}
+
+void def_closure(Infer *in, Def *d, Ids *out) { add_learner(in, d, out); }
+
+static void do_refine(Infer *in, Scope *s, const Node *n) {
+  World *w = in->w;
+  Node name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
+  Def *d = learner_named(in, s, &name);
+  if (!d || d->kind != DEF_LEARNER) return;
+  if (d->node->kid[4] || d->refined) {
+    Id e =
+        diag_error(w->diags, n->name_span, "`%s` has a body already", name_text(w->names, n->name));
+    diag_note(w->diags, e, d->refined ? d->refined->name_span : d->node->kid[4]->span, "here");
+    return;
+  }
+  d->refined = n;
+  d->refined_in = s;
+}
+
+static void do_stale(Infer *in, Scope *s, const Node *n) {
+  Def *d = scope_find(s, n->name), *of = learner_named(in, s, n->kid[0]);
+  if (!d || d->kind != DEF_STALE) return;
+  d->of = of;
+  if (!of) d->broken = true;
+  Body b = {.in = in, .w = in->w};
+  bool every = n->op[0] == 'e';
+  const Node *number = n->kid[1];
+  d->has_number = static_number(&b, env_new(in, NULL, s, &b), number, &d->number);
+  if (!d->has_number)
+    diag_error(in->w->diags, number->span, "`%s` wants a number that is known beforehand",
+               every ? "every" : "by");
+  else if (every && !(d->number >= 1 && d->number == floor(d->number) && d->number < 1e15))
+    diag_error(in->w->diags, number->span, "`every` wants a whole number of steps, but this is %g",
+               d->number);
+  else if (!every && !(d->number >= 0 && d->number < 1))
+    diag_error(in->w->diags, number->span,
+               "`by` says how much of the old copy is kept, from 0 to below 1, but this is %g",
+               d->number);
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static void do_loop(Infer *in, Program *p, const Node *n) {
+  World *w = in->w;
+  Body b = {.in = in, .w = w};
+  Env *env = env_new(in, NULL, p->acting, &b);
+  const Node *range = n->kid[0];
+  if (range->kind != N_RANGE) {
+    diag_error(w->diags, range->span, "a loop over goals runs over a range, `0..3`");
+    return;
+  }
+  int64_t from, to;
+  Size low = size_eval(&b, env, range->kid[0], false),
+       high = size_eval(&b, env, range->kid[1], false);
+  if (!low || !high) return;
+  if (!size_value(w, low, &from) || !size_value(w, high, &to) ||
+      (to > from && (uint64_t)to - (uint64_t)from > 10000)) {
+    diag_error(w->diags, range->span, "how far this loop runs must be a number below 10000");
+    return;
+  }
+  for (int64_t k = from; k <= to; k++)
+    for (uint32_t i = 0; i < n->kid[1]->nkid; i++) {
+      Env *turn = env_new(in, NULL, p->acting, &b);
+      env_bind(turn, n->name,
+               (Binding){.kind = BIND_LOOP, .size = size_of(w, k), .span = n->name_span});
+      if (n->kid[1]->kid[i]->kind == N_GOAL)
+        do_goal(in, p, n->kid[1]->kid[i], turn, arena_format(w->arena, ".%lld", (long long)k));
+      else
+        diag_error(w->diags, n->kid[1]->kid[i]->span, "a loop at the top of a program holds goals");
+    }
+}
+
+// `freeze` of a learning diagram, or in one, is read with the diagram.
+static bool speaks_of_learning(Scope *s, const Node *path) {
+  const Node *root = path;
+  while (root->kind == N_DOT) root = root->kid[0];
+  const Def *d = root->kind == N_NAME ? scope_find(s, root->name) : NULL;
+  return d && d->kind == DEF_DIAGRAM;
+}
+
+static void do_freeze(Infer *in, Scope *s, const Node *n) {
+  if (n->kid[1]) {
+    Body b = {.in = in, .w = in->w};
+    const Node *root = n->kid[1];
+    while (root->kind == N_DOT) root = root->kid[0];
+    if (!speaks_of_learning(s, n->kid[1]))
+      unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
+    return;
+  }
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
+    if (n->kid[0]->kid[i]->kind == N_DOT && speaks_of_learning(s, n->kid[0]->kid[i])) continue;
+    Def *d = learner_named(in, s, n->kid[0]->kid[i]);
+    if (d) d->frozen = true;
+  }
+}
+
+static void prepare(Infer *in, Program *p, Scope *s) {
+  for (uint32_t i = 0; i < s->tree->nkid; i++) {
+    const Node *n = s->tree->kid[i];
+    switch (n->kind) {
+    case N_REFINE: do_refine(in, s, n); break;
+    case N_FREEZE: do_freeze(in, s, n); break;
+    case N_STALE: do_stale(in, s, n); break;
+    case N_GIVEN: do_given(in, p, s, n); break;
+    case N_MACHINE: p->machines++; break;
+    default: break;
+    }
+  }
+}
+
+// The names in a sum of constants, which is worked out only where it is used.
+static void check_names(Infer *in, Scope *s, const Node *n) {
+  Body b = {.in = in, .w = in->w};
+  if (n->kind == N_NAME && !scope_find(s, n->name) &&
+      strcmp(name_text(in->w->names, n->name), "inf") && !is_box(&b, env_new(in, NULL, s, &b), n))
+    unknown_name(&b, env_new(in, NULL, s, &b), n, "wire or value");
+  bool sum = n->kind == N_SUM || n->kind == N_PROD || n->kind == N_NEG || n->kind == N_POW ||
+             n->kind == N_PAREN;
+  for (uint32_t i = 0; sum && i < n->nkid; i++) check_names(in, s, n->kid[i]);
+}
+
+// On weights with two axes: of numbers, or else of bits.
+static void check_optimiser(Infer *in, Program *p, const Def *d) {
+  World *w = in->w;
+  const char *name = name_text(w->names, d->name);
+  Axis axis[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    Name label = name_from(w->names, k ? "b" : "a");
+    axis[k] = (Axis){.label = label, .size = size_var(w, label, VAR_LOCAL, d->span)};
+  }
+  Type numbers = type_make(w, BASE_R, 2, axis), bits = type_make(w, BASE_BIT, 2, axis);
+  if (!infer_optimiser(in, p, name, NULL, numbers, true) &&
+      !infer_optimiser(in, p, name, NULL, bits, true))
+    infer_optimiser(in, p, name, NULL, numbers, false);
+}
+
+static void check_boxes(Infer *in, Program *p, Scope *s) {
+  for (uint32_t i = 0; i < table_count(s->names); i++) {
+    Def *d = in->def.at[table_value(s->names, i)];
+    if (d->scope != s) continue; // of a learning diagram
+    if (d->kind == DEF_AXIS) axis_size(in, d);
+    if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, d->node->kid[0])) {
+      Body b = {.in = in, .w = in->w};
+      Types t = {0};
+      types_eval(&b, env_new(in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL);
+    }
+    if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
+    if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
+    if (d->kind == DEF_CONST && !d->broken) {
+      uint32_t before = in->w->diags->errors;
+      if (d->node->kid[2]) check_names(in, d->scope, d->node->kid[2]);
+      if (in->w->diags->errors > before) d->broken = true;
+    }
+    if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
+    if (d->kind != DEF_BOX || d->broken) continue;
+    uint32_t errors = in->w->diags->errors;
+    Body *b = instance_alone(in, d, NULL, NULL, NULL);
+    if (in->w->diags->errors > errors)
+      d->broken = true;
+    else
+      d->alone = b;
+  }
+}
+
+void infer_library(Infer *in, void (*each)(void *, const Def *, Diagram *), void *context) {
+  for (uint32_t i = 1; i < in->def.n; i++) {
+    Def *d = in->def.at[i];
+    if (d->kind != DEF_BOX || d->scope != in->library) continue;
+    Body *b = instance_alone(in, d, NULL, NULL, NULL);
+    if (b) diagram_zonk(in->w, b->d);
+    each(context, d, b ? b->d : NULL);
+  }
+}
+
+static void check_learners(Infer *in, Program *p) {
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    Def *d = p->learner.at[i];
+    if (d->broken || d->kind == DEF_STALE) continue;
+    uint32_t errors = in->w->diags->errors;
+    if (learner_has_input(d)) {
+      Body *b = instance_alone(in, d, d->node->kid[1] ? ".0" : NULL, NULL, NULL);
+      d->made = b ? b->d : NULL;
+    } else {
+      Body *b = body_new(in, d->name);
+      b->env = env_new(in, NULL, d->scope, b);
+      learner_weight(b, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
+    }
+    if (in->w->diags->errors > errors) d->broken = true;
+  }
+}
+
+static bool hidden(const Program *p, const Node *goal) { // the file itself has a goal of that name
+  for (uint32_t i = 0; i < p->tree->nkid; i++)
+    if (goal->name && p->tree->kid[i]->kind == goal->kind && p->tree->kid[i]->name == goal->name &&
+        p->tree->kid[i] != goal)
+      return true;
+  return false;
+}
+
+// The goals and measures of used files count too: a file that uses another and refines a learner of
+// it trains by its goals.
+static void act(Infer *in, Program *p, uint32_t first) {
+  for (uint32_t k = in->scope.n; k-- > first;) {
+    p->acting = in->scope.at[k];
+    const Node *tree = p->acting->tree;
+    for (uint32_t i = 0; i < tree->nkid; i++) {
+      if (tree->kid[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, tree->kid[i])))
+        do_goal(in, p, tree->kid[i], NULL, NULL);
+      if (tree->kid[i]->kind == N_FOR) do_loop(in, p, tree->kid[i]);
+    }
+    learnings_goals(in, p, p->acting);
+    for (uint32_t i = 0; i < tree->nkid; i++)
+      if (tree->kid[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, tree->kid[i])))
+        do_measure(in, p, tree->kid[i]);
+  }
+  for (uint32_t i = 0; i < p->tree->nkid; i++)
+    if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);
+  do_machines(in, p);
+}
+
+// Equations between sizes that waited for others.
+static void settle_sizes(Infer *in) {
+  World *w = in->w;
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (uint32_t i = 0; i < in->open.n; i++) {
+      Open *o = &in->open.at[i];
+      if (!o->what) continue;
+      SizeAnswer a = size_equate(w, o->left, o->right, false);
+      if (a == SIZES_OPEN) continue;
+      if (a == SIZES_CLASH) {
+        Id e = diag_error(w->diags, o->span, "sizes disagree for %s: %s and %s", o->what,
+                          size_text(w, o->left), size_text(w, o->right));
+        if (o->other.at != o->span.at) diag_note(w->diags, e, o->other, "the other place");
+      }
+      o->what = NULL;
+      moved = true;
+    }
+  }
+  for (uint32_t i = 0; i < in->open.n; i++) {
+    const Open *o = &in->open.at[i];
+    Ids vars = {0};
+    if (!o->what) continue;
+    size_vars(w, o->left, &vars);
+    size_vars(w, o->right, &vars);
+    Buf names = buf_new(w->arena);
+    for (uint32_t k = 0; k < vars.n; k++)
+      buf_printf(&names, "%s%s", k ? " and " : "",
+                 name_text(w->names, size_var_name(w, vars.at[k])));
+    Id e = diag_error(w->diags, o->span,
+                      "the sizes %s and %s must be equal here, which does not settle %s",
+                      size_text(w, o->left), size_text(w, o->right), names.at);
+    if (vars.n)
+      diag_note(w->diags, e, size_var_span(w, vars.at[0]), "%s is not known",
+                name_text(w->names, size_var_name(w, vars.at[0])));
+  }
+}
+
+// A weight of a learner whose size depends on something that is neither a number nor a size of the
+// learner's inputs.
+static bool unsettled_weight(Infer *in, const Diagram *d, Span span) {
+  World *w = in->w;
+  Ids known = {0};
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    if (t->count) size_vars(w, t->count, &known);
+    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &known);
+  }
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Type *t = &d->wire.at[d->param.at[i].wire].type;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      Ids vars = known;
+      vars.cap = vars.n; // what is new is put into an array of its own
+      size_vars(w, t->axis[k].size, &vars);
+      if (vars.n == known.n) continue;
+      Id var = vars.at[known.n];
+      Id e = diag_error(w->diags, span, "the size %s of weight %s is not settled by anything",
+                        size_text(w, t->axis[k].size), d->param.at[i].path);
+      diag_note(w->diags, e, size_var_span(w, var), "how large %s is must be said or follow",
+                name_text(w->names, size_var_name(w, var)));
+      return true; // the others follow from it
+    }
+  }
+  return false;
+}
+
+static void unsolved_sizes(Infer *in, const Program *p) {
+  for (uint32_t g = 0; g < p->goal.n; g++) {
+    const Goal *goal = &p->goal.at[g];
+    Span span = goal->node->name ? goal->node->name_span : goal->span;
+    if (goal->diagram && unsettled_weight(in, goal->diagram, span)) return;
+  }
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const Def *d = p->learner.at[i];
+    if (d->made && unsettled_weight(in, d->made, d->span)) return;
+  }
+}
+
+static bool is_frozen_somewhere(const Program *p, const Def *d) {
+  for (uint32_t i = 0; i < p->learning.n; i++)
+    for (uint32_t k = 0; k < p->learning.at[i]->frozen.n; k++)
+      if (p->learning.at[i]->frozen.at[k] == d->id) return true;
+  return false;
+}
+
+static void idle_learners(Infer *in, const Program *p) {
+  World *w = in->w;
+  if (!p->goal.n) return;
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const Def *d = p->learner.at[i];
+    if (d->kind != DEF_LEARNER || d->frozen || d->scope != p->scope || d->broken) continue;
+    if (is_frozen_somewhere(p, d)) continue;
+    bool moved = false, has = false;
+    for (uint32_t g = 0; g < p->goal.n && !moved; g++) {
+      const Diagram *diagram = p->goal.at[g].diagram;
+      if (!diagram) return; // errors have been said
+      for (uint32_t k = 0; k < diagram->param.n; k++) {
+        if (!def_owns(w, &diagram->param.at[k], d, NULL)) continue;
+        has = true;
+        moved |= p->goal.at[g].trains[k];
+      }
+    }
+    Ids own = {0};
+    add_whole_learner(in, (Def *)d, &own);
+    if (!moved && !d->refitted && !(own.n > 1 && !has))
+      diag_warning(w->diags, d->span, "no goal moves learner `%s`", name_text(w->names, d->name));
+  }
+}
+
+static void zonk_all(World *w) {
+  for (Id i = 1; i < w->diagram.n; i++) diagram_zonk(w, w->diagram.at[i]);
+}
+
+Program *infer_program(Infer *in, const char *path, const char *text, size_t n) {
+  World *w = in->w;
+  Program *p = NEW(w->arena, Program);
+  in->program = p;
+  in->sample = size_var(w, name_from(w->names, "batch"), VAR_SAMPLE, (Span){0});
+  uint32_t first = in->scope.n;
+  p->scope = scope_load(in, path, text, n, in->library);
+  p->tree = p->scope->tree;
+  for (uint32_t i = in->scope.n; i-- > first + 1;) prepare(in, p, in->scope.at[i]);
+  prepare(in, p, p->scope);
+  sets_read(in, p);
+  for (uint32_t i = in->scope.n; i-- > first;) learnings_read(in, p, in->scope.at[i]);
+  for (uint32_t i = in->scope.n; i-- > first;) learnings_name(in->scope.at[i]);
+  for (uint32_t i = in->scope.n; i-- > first;) check_boxes(in, p, in->scope.at[i]);
+  learnings_check(in, p);
+  check_learners(in, p);
+  for (uint32_t i = in->scope.n; i-- > first;) check_machines(in, in->scope.at[i]);
+  act(in, p, first);
+  settle_sizes(in);
+  if (!w->diags->errors) unsolved_sizes(in, p);
+  if (!w->diags->errors && !in->doubtful) idle_learners(in, p);
+  zonk_all(w);
+  return p;
+}
+
+// -- one thing of it ------------------------------------------------------------------------------
+const char *infer_names(Infer *in, Program *p, const char *near) {
+  World *w = in->w;
+  VEC(const char *) all = {0};
+  for (uint32_t i = 1; i < in->def.n; i++)
+    if (in->def.at[i]->kind == DEF_BOX || in->def.at[i]->kind == DEF_LEARNER)
+      vec_push(w->arena, &all, name_text(w->names, in->def.at[i]->name));
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    vec_push(w->arena, &all, name_text(w->names, p->goal.at[i].name));
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    vec_push(w->arena, &all, name_text(w->names, p->measure.at[i].name));
+  return nearest_name(near, all.at, all.n);
+}
+
+// How well a use shows what a box is: best on one sample, and with numbers for sizes.
+static uint32_t use_rank(World *w, const Diagram *d) {
+  bool sample = false, numbers = true;
+  int64_t n;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      sample |= t->axis[k].pass == PASS_SAMPLE;
+      numbers &= size_value(w, size_now(w, t->axis[k].size), &n);
+    }
+  }
+  return 1 + (sample ? 0u : 2u) + (numbers ? 1u : 0u);
+}
+
+// The first of the best uses of a box in the program, and where it is; NULL: there is none.
+static Body *first_use(Infer *in, const Def *d, Span *where) {
+  Body *b = NULL;
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < in->made_body.n; i++) {
+    Body *next = in->made_body.at[i];
+    uint32_t rank = next && next->def == d ? use_rank(in->w, next->d) : 0;
+    if (rank > best) b = next, best = rank;
+  }
+  for (uint32_t i = 1; b && i < in->w->diagram.n; i++) {
+    const Diagram *by = in->w->diagram.at[i];
+    for (Id k = 1; k < by->box.n; k++)
+      if (by->box.at[k].op == OP_call && by->box.at[k].callee == b->d) {
+        *where = origin_span(in->w, by->box.at[k].origin);
+        return b;
+      }
+  }
+  return NULL;
+}
+
+// One whose inputs have no types, on rows of some length; NULL: rows do not fit, or it has options.
+static Body *on_rows(Infer *in, Def *d) {
+  World *w = in->w;
+  const Node *params = d->kind == DEF_BOX ? d->node->kid[1] : NULL;
+  if (!params || !params->nkid || d->node->kid[0]) return NULL;
+  Axis row = {.label = name_from(w->names, "n")};
+  row.size = size_var(w, row.label, VAR_LOCAL, d->span);
+  Type *types = NEW_ARRAY(w->arena, Type, params->nkid);
+  for (uint32_t i = 0; i < params->nkid; i++) types[i] = type_make(w, BASE_R, 1, &row);
+  w->diags->muted++;
+  Body *b = instance_alone(in, d, NULL, NULL, &(Instance){.nin = params->nkid, .in = types});
+  w->diags->muted--;
+  return b;
+}
+
+Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *how) {
+  World *w = in->w;
+  Name id = name_from(w->names, name);
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (p->goal.at[i].name == id) return p->goal.at[i].diagram;
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (p->measure.at[i].name == id) return p->measure.at[i].diagram;
+  Def *d = scope_find(p->scope, id);
+  if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);
+  if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER && d->kind != DEF_STALE)) return NULL;
+  uint32_t errors = w->diags->errors;
+  in->training = how && how->training;
+  Body *b;
+  if (learner_has_input(d) || d->kind == DEF_BOX) {
+    const char *member = d->kind == DEF_LEARNER && d->node->kid[1] ? ".0" : NULL;
+    b = instance_alone(in, d, member, NULL, how);
+    if (b && d->kind != DEF_BOX && !(how && how->nin) &&
+        b->d->in.n) { // as it is used: its weights begin with its name
+      Type *types = NEW_ARRAY(w->arena, Type, b->d->in.n);
+      for (uint32_t i = 0; i < b->d->in.n; i++) types[i] = b->d->wire.at[b->d->in.at[i]].type;
+      Instance use = {.training = in->training, .nin = b->d->in.n, .in = types};
+      b = instance_alone(in, d, member, NULL, &use);
+    }
+  } else {
+    b = body_new(in, id);
+    b->env = env_new(in, NULL, d->scope, b);
+    Value v = learner_weight(b, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
+    Id wire = v.at[0].error ? 0 : val_to_wire(b, &v.at[0], 0);
+    if (wire) diagram_output(w, b->d, wire);
+    body_finish(b);
+  }
+  in->training = false;
+  if (!b && how && how->use && w->diags->errors == errors) {
+    b = first_use(in, d, how->use);
+    if (!b) b = on_rows(in, d);
+  }
+  settle_sizes(in);
+  zonk_all(w);
+  if (!b && w->diags->errors == errors)
+    diag_error(w->diags, d->span,
+               "`%s` cannot be looked at for itself: its inputs' types are not known without a use",
+               name);
+  return b && w->diags->errors == errors ? b->d : NULL;
+}
+
+bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
+  uint32_t errors = in->w->diags->errors;
+  in->w->diags->muted++;
+  goal_outside(in, p, g, out);
+  settle_sizes(in);
+  in->w->diags->muted--;
+  zonk_all(in->w);
+  return out->diagram && in->w->diags->errors == errors;
+}
+
+bool infer_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
+  uint32_t errors = in->w->diags->errors;
+  Scope *acting = p->acting;
+  in->w->diags->muted++;
+  p->acting = g->scope;
+  goal_sides(in, p, g, side, fields);
+  p->acting = acting;
+  settle_sizes(in);
+  in->w->diags->muted--;
+  zonk_all(in->w);
+  return in->w->diags->errors == errors && side[0] && side[0]->out.n &&
+         (!side[1] || side[1]->out.n);
+}

@@ -1,0 +1,484 @@
+// `train` statements: how long, with which optimisers, in which turns.
+//
+// A statement is read twice: when the program is checked, for its messages, and when it becomes
+// diagrams. Everything that can be said without making a step is said here: options that are wrong
+// or stand twice, settings of optimisers, learners without a turn, optimisers that cannot step what
+// they are given.
+#include "lang/learning/learning_own.h"
+
+#include <math.h>
+
+typedef struct {
+  Infer *in;
+  Program *p;
+  World *w;
+  Training *out;
+  Table *seen; // words, and learners with an optimiser, to where they stand
+  VEC(Span) place;
+} Reading;
+
+static const char *text_of(const Reading *r, Name name) { return name_text(r->w->names, name); }
+
+// Whether this is the first of its kind; if not, says so.
+static bool first_time(Reading *r, const char *key, Span span, const char *message) {
+  Id old = table_get(r->seen, key, strlen(key));
+  if (!old) {
+    vec_push(r->w->arena, &r->place, span);
+    table_put(r->seen, key, strlen(key), r->place.n);
+    return true;
+  }
+  Id e = diag_error(r->w->diags, span, "%s", message);
+  diag_note(r->w->diags, e, r->place.at[old - 1], "the other one");
+  return false;
+}
+
+// -- settings of optimisers -----------------------------------------------------------------------
+// A setting of an optimiser is one number, perhaps one that changes with the step.
+static void check_setting(Reading *r, const Node *n) {
+  if (n->kind == N_CMP && n->op[0] == '=' && n->kid[0]->kind == N_NAME) {
+    diag_error(r->w->diags, n->span, "a setting is given with a colon: `%s: …`",
+               text_of(r, n->kid[0]->name));
+    return;
+  }
+  Body *b = body_new(r->in, name_from(r->w->names, "setting"));
+  b->env = env_new(r->in, NULL, r->p->scope, b);
+  Value v = eval_alone(b, b->env, n);
+  if (v.n == 1 && !v.at[0].error && (v.at[0].type.rank || v.at[0].type.base != BASE_R))
+    diag_error(r->w->diags, n->span, "a setting is one number, but this is %s",
+               own_text(r->w, &v.at[0].type));
+}
+
+static void no_such_setting(Reading *r, const Def *d, const Node *arg) {
+  World *w = r->w;
+  const Node *params = d->node->kid[0];
+  const char *text = text_of(r, d->name);
+  VEC(const char *) names = {0};
+  Buf all = buf_new(w->arena);
+  uint32_t count = params ? params->nkid : 0;
+  for (uint32_t k = 0; k < count; k++) {
+    vec_push(w->arena, &names, text_of(r, params->kid[k]->name));
+    buf_printf(&all, "%s%s", k ? ", " : "", names.at[k]);
+  }
+  bool named = arg->kind == N_ARG;
+  const char *wrong = named ? text_of(r, arg->name) : "",
+             *near = named ? nearest_name(wrong, names.at, names.n) : NULL;
+  Id e =
+      named ? diag_error(w->diags, arg->name_span.file ? arg->name_span : arg->span,
+                         "optimiser `%s` has no setting `%s`", text, wrong)
+            : diag_error(w->diags, arg->span,
+                         count ? "optimiser `%s` has only %u %s" : "optimiser `%s` has no settings",
+                         text, count, count == 1 ? "setting" : "settings");
+  if (count)
+    diag_help(w->diags, e, "%s%s%sits setting%s %s", near ? "did you mean `" : "", near ? near : "",
+              near ? "`? " : "", count == 1 ? " is" : "s are", all.at);
+  diag_note(w->diags, e, d->span, "declared here");
+}
+
+static void check_settings(Reading *r, const Def *d, const Node *call) {
+  const Node *params = d->node->kid[0];
+  uint32_t n = params ? params->nkid : 0;
+  bool *given = NEW_ARRAY(r->w->arena, bool, n + 1), by_name = false;
+  for (uint32_t i = 1; i < call->nkid; i++) {
+    const Node *arg = call->kid[i];
+    uint32_t k = arg->kind == N_ARG ? 0 : i - 1;
+    while (arg->kind == N_ARG && k < n && params->kid[k]->name != arg->name) k++;
+    if (k >= n) {
+      no_such_setting(r, d, arg);
+      continue;
+    }
+    if (by_name && arg->kind != N_ARG)
+      diag_error(r->w->diags, arg->span,
+                 "settings in their order come first, then those with a name");
+    else if (given[k])
+      diag_error(r->w->diags, arg->span, "setting `%s` is given twice",
+                 text_of(r, params->kid[k]->name));
+    by_name |= arg->kind == N_ARG;
+    given[k] = true;
+    check_setting(r, arg->kind == N_ARG ? arg->kid[0] : arg);
+  }
+}
+
+void check_optimiser_call(Infer *in, Program *p, const Def *d, const Node *call) {
+  Reading r = {.in = in, .p = p, .w = in->w};
+  check_settings(&r, d, call);
+}
+
+// -- options with a number ------------------------------------------------------------------------
+static const struct {
+  const char *word, *like, *wants;
+  bool whole, zero; // a whole number; 0 is one too
+} words[] = {
+    {"batch", "batch 64", "a whole number above 0", true, false},
+    {"clip", "clip 1", "a number above 0", false, false},
+    {"seed", "seed 1", "a whole number", true, true},
+    {"accumulate", "accumulate 4", "a whole number above 0", true, false},
+    {"patience", "patience 5", "a whole number above 0", true, false},
+    {"decay", "decay 5e-4", "a number that is not below 0", false, true},
+    {"turns", "turns[dis: 5, gen: 1]", "", false, false},
+};
+
+static uint32_t word_number(const char *text) {
+  uint32_t i = 0;
+  while (i < COUNT(words) && strcmp(words[i].word, text)) i++;
+  return i;
+}
+
+static bool read_number(Reading *r, uint32_t word, const Node *option, double *out) {
+  const Node *value = option->kid[1];
+  Body b = {.in = r->in, .w = r->w};
+  const char *text = words[word].word;
+  if (option->kid[0]->kind != N_NAME || !value) {
+    diag_error(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`", text,
+               words[word].like);
+    return false;
+  }
+  if (!static_number(&b, env_new(r->in, NULL, r->p->scope, &b), value, out)) {
+    diag_error(r->w->diags, value->span, "`%s` wants a number that is known beforehand", text);
+    return false;
+  }
+  bool whole = *out == floor(*out) && *out <= (words[word].zero ? 9007199254740992 : 1e9);
+  if (isfinite(*out) && (*out > 0 || (words[word].zero && *out == 0)) &&
+      (!words[word].whole || whole))
+    return true;
+  diag_error(r->w->diags, value->span, "`%s` wants %s, but this is %g", text, words[word].wants,
+             *out);
+  return false;
+}
+
+// -- turns ----------------------------------------------------------------------------------------
+static Def *turn_learner(Reading *r, const Node *n) {
+  Node name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
+  Def *d = learner_named(r->in, r->p->scope, &name);
+  if (!d || d->kind != DEF_STALE) return d;
+  diag_error(r->w->diags, n->name_span, "`%s` is a stale copy: nothing trains it",
+             text_of(r, n->name));
+  return NULL;
+}
+
+static void read_turns(Reading *r, const Node *option) {
+  enum { TIMES_LIMIT = 1000, TURNS_LIMIT = 64 };
+  const Node *at = option->kid[0], *brackets = at->kind == N_AT ? at->kid[1] : NULL;
+  Body b = {.in = r->in, .w = r->w};
+  Env *env = env_new(r->in, NULL, r->p->scope, &b);
+  bool good = brackets && brackets->nkid && !option->kid[1];
+  if (good && brackets->nkid > TURNS_LIMIT) {
+    diag_error(r->w->diags, option->span, "a round has at most %d turns, but these are %u",
+               TURNS_LIMIT, brackets->nkid);
+    return;
+  }
+  for (uint32_t i = 0; good && i < brackets->nkid; i++) {
+    const Node *items = brackets->kid[i],
+               *n = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
+    good = n->kind == N_SIZED;
+    if (!good) break;
+    Def *d = turn_learner(r, n);
+    Size s = size_eval(&b, env, n->kid[0], false);
+    int64_t times = 0;
+    if (!d || !s) continue;
+    if (!size_value(r->w, s, &times) || times < 1 || times > TIMES_LIMIT)
+      diag_error(r->w->diags, n->kid[0]->span,
+                 "how often `%s` steps in its turn is a whole number from 1 to %d",
+                 text_of(r, n->name), TIMES_LIMIT);
+    else
+      vec_push(r->w->arena, &r->out->turn, (LearnerTurn){d, (uint32_t)times, n->span});
+  }
+  if (!good)
+    diag_error(r->w->diags, option->span,
+               "`turns` says who steps how often, as in `turns[dis: 5, gen: 1]`");
+}
+
+// -- options --------------------------------------------------------------------------------------
+static void read_word(Reading *r, uint32_t word, const Node *option) {
+  Training *t = r->out;
+  double k = 0;
+  if (!first_time(r, words[word].word, option->span,
+                  arena_format(r->w->arena, "`%s` is said twice", words[word].word)))
+    return;
+  if (strcmp(words[word].word, "turns") == 0) {
+    read_turns(r, option);
+    return;
+  }
+  if (!read_number(r, word, option, &k)) return;
+  switch (words[word].word[0]) {
+  case 'b': t->batch = (int64_t)k; break;
+  case 'c': t->clip = k; break;
+  case 's':
+    t->seed = (uint64_t)k;
+    t->has_seed = true;
+    break;
+  case 'a': t->accumulate = (int64_t)k; break;
+  case 'p': t->patience = (int64_t)k; break;
+  case 'd': t->decay = k; break;
+  default: break;
+  }
+}
+
+static const Node *base_of(const Node *n) {
+  while (n->kind == N_CALL || n->kind == N_AT) n = n->kid[0];
+  return n;
+}
+
+// The optimiser that a call names; NULL after an error.
+static Def *optimiser_of(Reading *r, const Node *call, Def *learner) {
+  World *w = r->w;
+  const Node *base = base_of(call);
+  if (base->kind != N_NAME) {
+    diag_error(w->diags, call->span, "an optimiser is wanted here, as in `adam(0.001)`");
+    return NULL;
+  }
+  const char *text = text_of(r, base->name);
+  Def *d = scope_find(r->p->scope, base->name);
+  if (d && d->kind == DEF_OPTIMISER) {
+    if (call->kind == N_NAME || (call->kind == N_CALL && call->kid[0]->kind == N_NAME)) return d;
+    diag_error(w->diags, call->span,
+               "the settings of an optimiser stand in parentheses: `%s(0.001)`", text);
+    return NULL;
+  }
+  if (d && d->broken) return NULL;
+  if (d) {
+    Id e = diag_error(w->diags, base->span, "`%s` is not an optimiser", text);
+    diag_note(w->diags, e, d->span, "declared here");
+    return NULL;
+  }
+  if (learner && word_number(text) < COUNT(words)) {
+    diag_error(w->diags, base->span,
+               "`%s` is for all learners: a learner has its own optimiser, nothing else", text);
+    return NULL;
+  }
+  Body b = {.in = r->in, .w = w};
+  unknown_name(&b, env_new(r->in, NULL, r->p->scope, &b), base, "optimiser or setting");
+  return NULL;
+}
+
+static void read_optimiser(Reading *r, const Node *call, Def *learner, Span span) {
+  Def *d = optimiser_of(r, call, learner);
+  if (!d || d->broken) return;
+  if (call->kind == N_CALL) check_settings(r, d, call);
+  const char *key = learner ? arena_format(r->w->arena, "%s:", text_of(r, learner->name)) : ":",
+             *message = learner ? arena_format(r->w->arena, "`%s` has two optimisers",
+                                               text_of(r, learner->name))
+                                : "there are two optimisers for all learners";
+  if (first_time(r, key, span, message))
+    vec_push(r->w->arena, &r->out->stepper,
+             (Stepper){learner, call, text_of(r, d->name), call->span});
+}
+
+static void read_option(Reading *r, const Node *o) {
+  if (o->kind == N_ARG) {
+    Node name = {.kind = N_NAME, .name = o->name, .span = o->name_span, .name_span = o->name_span};
+    Def *d = learner_named(r->in, r->p->scope, &name);
+    if (d && d->kind == DEF_STALE) {
+      diag_error(r->w->diags, o->name_span, "`%s` is a stale copy: nothing trains it",
+                 text_of(r, o->name));
+      d = NULL;
+    }
+    if (d && d->frozen)
+      diag_warning(r->w->diags, o->name_span, "`%s` is frozen: nothing trains it",
+                   text_of(r, o->name));
+    if (d)
+      read_optimiser(r, o->kid[0], d, o->span);
+    else
+      optimiser_of(r, o->kid[0], NULL);
+    return;
+  }
+  if (o->kind != N_OPTION) return;
+  const Node *base = base_of(o->kid[0]);
+  uint32_t word = base->kind == N_NAME ? word_number(text_of(r, base->name)) : COUNT(words);
+  if (word < COUNT(words)) {
+    read_word(r, word, o);
+  } else if (o->kid[1] && base->kind == N_NAME && scope_find(r->p->scope, base->name)) {
+    const char *text = text_of(r, base->name);
+    diag_error(r->w->diags, o->span,
+               "the settings of an optimiser stand in parentheses: `%s(0.001)`", text);
+  } else {
+    read_optimiser(r, o->kid[0], NULL, o->span);
+  }
+}
+
+// -- how long -------------------------------------------------------------------------------------
+static void read_length(Reading *r, const Node *n) {
+  World *w = r->w;
+  const char *unit = text_of(r, n->name);
+  bool epochs = !strcmp(unit, "epochs") || !strcmp(unit, "epoch") || !strcmp(unit, "pass") ||
+                !strcmp(unit, "passes"),
+       steps = !strcmp(unit, "steps") || !strcmp(unit, "step");
+  double k = n->kid[1]->num;
+  if (!epochs && !steps)
+    diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
+               "training lasts a number of `epochs` or `steps`, not `%s`", unit);
+  else if (!(k > 0) || !isfinite(k) || (steps && k != floor(k)))
+    diag_error(w->diags, n->kid[1]->span,
+               steps ? "training lasts a whole number of steps above 0, not %g"
+                     : "training lasts a number of epochs above 0, not %g",
+               k);
+  if (epochs) r->out->epochs = k;
+  if (steps) r->out->steps = k;
+}
+
+// -- against the goals ----------------------------------------------------------------------------
+const Stepper *training_stepper(Infer *in, const Training *t, const Param *p) {
+  const Stepper *rest = NULL, *inside = NULL;
+  for (uint32_t i = 0; i < t->stepper.n; i++) {
+    const Stepper *s = &t->stepper.at[i];
+    if (!s->learner)
+      rest = s;
+    else if (def_owns(in->w, p, s->learner, NULL))
+      return s;
+    else if (!inside && learner_holds(in, s->learner, p))
+      inside = s;
+  }
+  return inside ? inside : rest;
+}
+
+bool learner_holds(Infer *in, Def *d, const Param *p) {
+  Ids closure = {0};
+  add_whole_learner(in, d, &closure);
+  for (uint32_t i = 0; i < closure.n; i++)
+    if (def_owns(in->w, p, in->def.at[closure.at[i]], NULL)) return true;
+  return false;
+}
+
+static void check_turn(Reading *r, const Node *n, const Goal *g, const Param *param) {
+  for (uint32_t i = 0; i < r->out->turn.n; i++)
+    if (learner_holds(r->in, r->out->turn.at[i].learner, param)) return;
+  size_t length = strcspn(param->path, "/.");
+  Id e = diag_error(r->w->diags, n->span,
+                    "`turns` does not say when `%.*s` steps, which goal `%s` trains", (int)length,
+                    param->path, text_of(r, g->name));
+  diag_note(r->w->diags, e, g->span, "the goal");
+}
+
+static void check_idle_turns(Reading *r) {
+  for (uint32_t i = 0; i < r->out->turn.n; i++) {
+    const LearnerTurn *turn = &r->out->turn.at[i];
+    bool trained = false;
+    for (uint32_t g = 0; g < r->out->goals.n; g++) {
+      const Goal *goal = &r->p->goal.at[r->out->goals.at[g]];
+      for (uint32_t k = 0; goal->diagram && !trained && k < goal->diagram->param.n; k++)
+        trained =
+            goal->trains[k] && learner_holds(r->in, turn->learner, &goal->diagram->param.at[k]);
+    }
+    if (!trained)
+      diag_error(r->w->diags, turn->span, "no goal trains `%s`, so it cannot have a turn",
+                 text_of(r, turn->learner->name));
+  }
+}
+
+static const Node *turns_node(const Reading *r, const Node *train) {
+  for (uint32_t i = 2; i < train->nkid; i++) {
+    const Node *base = train->kid[i]->kind == N_OPTION ? base_of(train->kid[i]->kid[0]) : NULL;
+    if (base && base->kind == N_NAME && !strcmp(text_of(r, base->name), "turns"))
+      return train->kid[i];
+  }
+  return train;
+}
+
+// Whether the optimiser can step rows of numbers or bits, or at least matrices of them.
+static bool steps_base(Reading *r, const Stepper *s, Base base) {
+  Axis axis[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    Name name = name_from(r->w->names, k ? "b" : "a");
+    axis[k] = (Axis){.label = name, .size = size_var(r->w, name, VAR_LOCAL, s->span)};
+  }
+  for (uint32_t rank = 1; rank <= 2; rank++)
+    if (infer_optimiser(r->in, r->p, s->name, s->call, type_make(r->w, base, rank, axis), true))
+      return true;
+  return false;
+}
+
+static void check_base(Reading *r, const Param *param, Base base) {
+  const Stepper *s = training_stepper(r->in, r->out, param);
+  if (!s) return;
+  const char *key = arena_format(r->w->arena, "%p %d", (const void *)s, base);
+  if (table_get(r->seen, key, strlen(key))) return;
+  table_put(r->seen, key, strlen(key), 1);
+  if (steps_base(r, s, base)) return;
+  Id e = diag_error(r->w->diags, s->span, "`%s` cannot step weight %s, which is made of %s",
+                    s->name, param->path, base == BASE_BIT ? "bits" : "numbers");
+  diag_help(r->w->diags, e, base == BASE_BIT ? "`rda` steps bits" : "`adam(0.001)` steps numbers");
+}
+
+static void check_goals(Reading *r, const Node *n) {
+  for (uint32_t g = 0; g < r->out->goals.n; g++) {
+    const Goal *goal = &r->p->goal.at[r->out->goals.at[g]];
+    for (uint32_t i = 0; goal->diagram && i < goal->diagram->param.n; i++) {
+      const Param *param = &goal->diagram->param.at[i];
+      if (!goal->trains[i]) continue;
+      if (r->out->turn.n) check_turn(r, turns_node(r, n), goal, param);
+      check_base(r, param, (Base)goal->diagram->wire.at[param->wire].type.base);
+    }
+  }
+  check_idle_turns(r);
+}
+
+// -- of what --------------------------------------------------------------------------------------
+static void add_goals(Reading *r, const Learning *g) {
+  for (uint32_t i = 0; i < r->p->goal.n; i++)
+    if (r->p->goal.at[i].learning == g) vec_push(r->w->arena, &r->out->goals, i);
+}
+
+static void no_learning(Reading *r, const Node *path) {
+  Body b = {.in = r->in, .w = r->w};
+  if (path->kind == N_NAME && !scope_find(r->p->scope, path->name))
+    unknown_name(&b, env_new(r->in, NULL, r->p->scope, &b), path, "learning diagram");
+  else
+    diag_error(r->w->diags, path->span, "`%s` is not a learning diagram, so it cannot be trained",
+               path_text(r->in, path));
+}
+
+// `train` without a name: the goals; where there are none, the one learning diagram that is no part
+// of another.
+static void read_whole(Reading *r, const Node *n) {
+  const Learning *only = NULL;
+  uint32_t several = 0;
+  add_goals(r, NULL);
+  if (r->out->goals.n) return;
+  for (uint32_t i = 0; i < r->p->learning.n; i++) {
+    const Learning *g = r->p->learning.at[i];
+    if (g->is_part || g->pattern) continue;
+    only = several++ ? only : g;
+  }
+  if (several < 2) {
+    if (only) add_goals(r, only);
+    return;
+  }
+  Id e = diag_error(r->w->diags, n->span, "which learning diagram? There are %u", several);
+  diag_help(r->w->diags, e, "as in `train %s %g %s`", text_of(r, only->name), n->kid[1]->num,
+            text_of(r, n->name));
+}
+
+static void read_what(Reading *r, const Node *n) {
+  const Node *path = n->kid[0];
+  if (!path) {
+    read_whole(r, n);
+    return;
+  }
+  Def *d = path->kind == N_NAME ? scope_find(r->p->scope, path->name) : NULL;
+  if (d && d->kind == DEF_DIAGRAM && d->learning) {
+    add_goals(r, d->learning);
+    if (d->learning->pattern)
+      diag_error(r->w->diags, path->span,
+                 "`%s` is a pattern: some of its spaces or edges may be anything",
+                 text_of(r, d->name));
+  } else if (!(d && d->broken)) {
+    no_learning(r, path);
+  }
+}
+
+bool infer_training(Infer *in, Program *p, const Node *n, Training *out) {
+  World *w = in->w;
+  uint32_t errors = w->diags->errors;
+  *out = (Training){.accumulate = 1};
+  Reading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
+  read_length(&r, n);
+  read_what(&r, n);
+  for (uint32_t i = 2; i < n->nkid; i++) read_option(&r, n->kid[i]);
+  if (w->diags->errors == errors) check_goals(&r, n);
+  return w->diags->errors == errors;
+}
+
+void do_train(Infer *in, Program *p, const Node *n) {
+  Training training;
+  infer_training(in, p, n, &training);
+  vec_push(in->w->arena, &p->train, n);
+}

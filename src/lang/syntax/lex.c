@@ -1,0 +1,501 @@
+// Text to tokens.
+//
+// Comes in: a file. Goes out: tokens, the last of them TK_END, with these promises:
+//   * brackets are balanced. What the user left open is closed by a token of length 0; this is
+//     reported here, so the parser need not.
+//   * TK_LINE stands only where a statement may end. A line end is dropped inside ( ) and [ ],
+//     after a symbol that wants something behind it, and before one that wants something in front.
+//   * a word in column 1 always begins a new line, and closes ( ) and [ ]; a word that begins a
+//     declaration closes { } too.
+//   * the symbol "?" stands for what is already reported: an unknown character, or a bracket that
+//     closes nothing.
+// Operators of other languages are reported and replaced by ours, so that one habit costs one
+// message and not a broken statement.
+//
+// Between two tokens stand only white space and comments; format.c finds the comments there.
+#include "lang/syntax/parse_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ENOUGH = 20 }; // messages of one sort
+
+typedef struct {
+  uint32_t token;
+  char symbol;
+} Open;
+
+typedef struct {
+  const Front *front;
+  const char *text;
+  uint32_t n, file;
+  uint32_t at;         // the next byte
+  uint32_t line_start; // where the current line begins
+  bool new_line;       // a line has ended since the last token
+  uint32_t unknown;    // characters reported
+  uint32_t unclosed;   // brackets reported
+  uint32_t orphans;    // how many } may still come for { that were closed by a declaration
+  VEC(Token) out;
+  VEC(Open) open;
+  uint32_t open_count[128]; // of each kind of bracket
+} Lexer;
+
+static const char *const reserved[] = {
+    "use",    "axis",  "const", "space",    "box",       "learn",   "state",  "next",   "look",
+    "refine", "given", "goal",  "measure",  "train",     "show",    "freeze", "stale",  "diagram",
+    "along",  "find",  "set",   "in",       "optimiser", "machine", "share",  "wiring", "mode",
+    "jump",   "when",  "else",  "for",      "as",        "return",  "over",   "by",     "trains",
+    "times",  "on",    "from",  "every",    "run",       "check",   "within", "to",     "and",
+    "or",     "not",   "pad",   "maximise", "minimise"};
+
+const char *const declaration_words[] = {
+    "use",  "axis",      "const",   "space", "box",    "learn", "refine",  "given",
+    "goal", "measure",   "train",   "show",  "freeze", "stale", "diagram", "find",
+    "set",  "optimiser", "machine", "share", "wiring", "run",   "check",   "for"};
+const uint32_t declaration_word_count = COUNT(declaration_words);
+
+// Longest first.
+static const char *const symbols[] = {"...", "..", "->", "=>", "//", "<=", ">=", "!=", "=", "~",
+                                      ";",   "&",  ",",  ":",  ".",  "+",  "-",  "*",  "/", "^",
+                                      "<",   ">",  "'",  "(",  ")",  "[",  "]",  "{",  "}"};
+static const char *const line_goes_on_after[] = {"=", "->", "=>", ";",  "&",  ",", "~",
+                                                 "+", "-",  "*",  "/",  "//", "^", ":",
+                                                 "<", "<=", ">",  ">=", "!=", ".", ".."};
+static const char *const line_goes_on_before[] = {";", "&", "~", "->", "=>", "*",  "/",  "//", "+",
+                                                  "^", "=", "<", "<=", ">",  ">=", "!=", ")",  "]"};
+
+// Habits from elsewhere: what is written, what is read instead, and what we say. Longest first.
+static const struct {
+  const char *text, *read_as, *message;
+} foreign[] = {
+    {"===", "=", "found `===`: a comparison is written `=`, and equality of diagrams `~`"},
+    {"==", "=", "found `==`: a comparison is written `=`, and equality of diagrams `~`"},
+    {"!==", "!=", "found `!==`, wanted `!=`"},
+    {"**", "^", "found `**`: a power is written `^`"},
+    {"&&", "and", "found `&&`, wanted `and`"},
+    {"||", "or", "found `||`, wanted `or`"},
+    {"|>", ";", "found `|>`: \"then\" is written `;`"},
+    {"+=", "=", "found `+=`: write the whole equation, `x = x + …`"},
+    {"-=", "=", "found `-=`: write the whole equation, `x = x - …`"},
+    {"*=", "=", "found `*=`: write the whole equation, `x = x * …`"},
+    {"/=", "=", "found `/=`: unequal is written `!=`, and a division `x = x / …`"},
+    {":=", "=", "found `:=`, wanted `=`"},
+    {"<>", "!=", "found `<>`: unequal is written `!=`"},
+    {"%", "?", "found `%`: the remainder is `mod(a, b)`; in sizes `//` divides and rounds down"},
+    {"@", "?", "found `@`: a product of matrices is written with indices, `a[i j] b[j k]`"},
+};
+
+// Characters that look like ours, or like nothing.
+static const struct {
+  const char *text, *hint;
+} lookalikes[] = {
+    {"\u201c", "write `\"`"},
+    {"\u201d", "write `\"`"},
+    {"\u2018", "write `\"`"},
+    {"\u2019", "write `'`"},
+    {"\u2212", "write `-`"},
+    {"\u2013", "write `-`"},
+    {"\u2014", "write `-`"},
+    {"\u2192", "write `->`"},
+    {"\u00d7", "write `*`"},
+    {"\u00b7", "write `*`"},
+    {"\u22c5", "write `*`"},
+    {"\u2264", "write `<=`"},
+    {"\u2265", "write `>=`"},
+    {"\u2260", "write `!=`"},
+    {"\u2026", "write `...`"},
+    {"\u2248", "write `~`"},
+    {"\u223c", "write `~`"},
+    {"\u00a0", "a space that is not the usual one"},
+    {"\u3000", "a space that is not the usual one"},
+    {"\uff08", "write `(`"},
+    {"\uff09", "write `)`"},
+    {"\uff0c", "write `,`"},
+    {"\uff1a", "write `:`"},
+};
+
+static bool is_one_of(const char *text, const char *const *list, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (text[0] == list[i][0] && strcmp(text, list[i]) == 0) return true;
+  return false;
+}
+
+bool is_reserved(const char *word) { return is_one_of(word, reserved, COUNT(reserved)); }
+
+bool is_declaration_word(const char *word) {
+  return is_one_of(word, declaration_words, COUNT(declaration_words));
+}
+
+// -- not too many messages
+
+ErrorLimit error_limit(const Front *front) { return (ErrorLimit){.before = front->diags->errors}; }
+
+void mute_after_many(const Front *front, ErrorLimit *limit) {
+  enum { MANY = 100 };
+  if (limit->muted || front->diags->errors - limit->before < MANY) return;
+  front->diags->muted++;
+  limit->muted = true;
+}
+
+void unmute(const Front *front, ErrorLimit *limit) {
+  if (limit->muted) front->diags->muted--;
+  limit->muted = false;
+}
+
+// -- characters
+
+uint32_t utf8_length(const char *text, size_t left) {
+  const unsigned char *s = (const unsigned char *)text;
+  uint32_t n = s[0] < 0x80   ? 1
+               : s[0] < 0xC2 ? 0
+               : s[0] < 0xE0 ? 2
+               : s[0] < 0xF0 ? 3
+               : s[0] < 0xF5 ? 4
+                             : 0;
+  if (n > left) return 0;
+  for (uint32_t i = 1; i < n; i++)
+    if ((s[i] & 0xC0) != 0x80) return 0;
+  if (s[0] == 0xE0 && s[1] < 0xA0) return 0; // longer than need be
+  if (s[0] == 0xED && s[1] > 0x9F) return 0; // half of a pair
+  if (s[0] == 0xF0 && s[1] < 0x90) return 0; // longer than need be
+  if (s[0] == 0xF4 && s[1] > 0x8F) return 0; // beyond the last
+  return n;
+}
+
+static const char *lookalike_hint(const char *text, uint32_t n) {
+  for (uint32_t i = 0; i < COUNT(lookalikes); i++)
+    if (strlen(lookalikes[i].text) == n && memcmp(lookalikes[i].text, text, n) == 0)
+      return lookalikes[i].hint;
+  return NULL;
+}
+
+// Unseen characters (controls, joiners, marks of direction) and look-alikes are no letters; all
+// else beyond ASCII is.
+static bool is_strange(const char *text, uint32_t n) {
+  const unsigned char *s = (const unsigned char *)text;
+  if (n == 2 && s[0] == 0xC2 && s[1] < 0xA0) return true;
+  if (n == 3 && s[0] == 0xE2 && (s[1] == 0x80 || (s[1] == 0x81 && s[2] <= 0xAF))) return true;
+  if (n == 3 && s[0] == 0xEF && s[1] == 0xBB && s[2] == 0xBF) return true;
+  return lookalike_hint(text, n) != NULL;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Bytes of the letter that stands at `at`, or 0 when no letter does.
+static uint32_t letter_length(const Lexer *x, uint32_t at) {
+  if (at >= x->n) return 0;
+  char c = x->text[at];
+  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return 1;
+  if ((unsigned char)c < 0x80) return 0;
+  uint32_t n = utf8_length(x->text + at, x->n - at);
+  return n && !is_strange(x->text + at, n) ? n : 0;
+}
+
+// -- tokens and lines
+
+static Span span_from(const Lexer *x, uint32_t from) { return (Span){x->file, from, x->at - from}; }
+
+static Token *last_token(Lexer *x) { return x->out.n ? &x->out.at[x->out.n - 1] : NULL; }
+
+static void emit(Lexer *x, Token t) { vec_push(x->front->arena, &x->out, t); }
+
+static void emit_line(Lexer *x) {
+  Token *last = last_token(x);
+  if (last && last->kind != TK_LINE)
+    emit(x, (Token){.kind = TK_LINE, .span = {x->file, last->span.at + last->span.n, 0}});
+}
+
+static char closer_of(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
+
+static char innermost(const Lexer *x) { return x->open.n ? x->open.at[x->open.n - 1].symbol : 0; }
+
+// Closes the innermost bracket for the user, with a token of no length.
+static void close_for_user(Lexer *x) {
+  Open open = x->open.at[--x->open.n];
+  x->open_count[(int)open.symbol]--;
+  if (x->unclosed++ < ENOUGH)
+    diag_error(x->front->diags, x->out.at[open.token].span, "`%c` is never closed", open.symbol);
+  Token *last = last_token(x);
+  Token t = {.kind = TK_SYMBOL, .span = {x->file, last->span.at + last->span.n, 0}};
+  t.symbol[0] = closer_of(open.symbol);
+  emit(x, t);
+}
+
+// What a word in column 1 closes.
+static void close_before_word(Lexer *x, bool declaration) {
+  while (x->open.n && (declaration || innermost(x) != '{')) {
+    if (innermost(x) == '{') x->orphans++;
+    close_for_user(x);
+  }
+}
+
+// Decides about the line end before this token, and emits the token.
+static void add(Lexer *x, Token t, uint32_t from, bool spaced) {
+  t.span = span_from(x, from);
+  t.spaced = spaced;
+  t.first = from == x->line_start;
+  bool word = t.kind == TK_NAME || t.kind == TK_WORD;
+  Token *last = last_token(x);
+  if (word && t.first) {
+    close_before_word(x, is_declaration_word(name_text(x->front->names, t.name)));
+    emit_line(x);
+  } else if (x->new_line && innermost(x) != '(' && innermost(x) != '[') {
+    bool goes_on = (last && last->kind == TK_SYMBOL &&
+                    is_one_of(last->symbol, line_goes_on_after, COUNT(line_goes_on_after))) ||
+                   (t.kind == TK_SYMBOL &&
+                    is_one_of(t.symbol, line_goes_on_before, COUNT(line_goes_on_before)));
+    if (!goes_on) emit_line(x);
+  }
+  x->new_line = false;
+  emit(x, t);
+}
+
+static void lex_opening(Lexer *x, Token t, uint32_t from, bool spaced) {
+  add(x, t, from, spaced);
+  vec_push(x->front->arena, &x->open, (Open){x->out.n - 1, t.symbol[0]});
+  x->open_count[(int)t.symbol[0]]++;
+}
+
+static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
+  char open = t.symbol[0] == ')' ? '(' : t.symbol[0] == ']' ? '[' : '{';
+  if (!x->open_count[(int)open]) {
+    if (open == '{' && x->orphans) {
+      x->orphans--;
+      return;
+    }
+    if (x->open.n && innermost(x) != '{') { // [x): the other one was meant
+      Open wrong = x->open.at[--x->open.n];
+      x->open_count[(int)wrong.symbol]--;
+      Id e = diag_error(x->front->diags, span_from(x, from), "found `%c`, wanted `%c`", t.symbol[0],
+                        closer_of(wrong.symbol));
+      diag_note(x->front->diags, e, x->out.at[wrong.token].span, "to close this");
+      t.symbol[0] = closer_of(wrong.symbol);
+      add(x, t, from, spaced);
+      emit(x, (Token){.kind = TK_SYMBOL,
+                      .symbol = "?",
+                      .span = {x->file, x->at, 0}}); // nobody knows which is right
+      return;
+    }
+    diag_error(x->front->diags, span_from(x, from), "`%c` closes nothing", t.symbol[0]);
+    add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
+    return;
+  }
+  while (innermost(x) != open) close_for_user(x);
+  x->open.n--;
+  x->open_count[(int)open]--;
+  add(x, t, from, spaced);
+}
+
+static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced) {
+  Token t = {.kind = TK_SYMBOL};
+  if (strlen(symbol) < sizeof t.symbol) memcpy(t.symbol, symbol, strlen(symbol));
+  if (is_reserved(symbol)) t = (Token){.kind = TK_WORD, .name = name_from(x->front->names, symbol)};
+  if (strchr("([{", t.symbol[0]) && t.symbol[0])
+    lex_opening(x, t, from, spaced);
+  else if (strchr(")]}", t.symbol[0]) && t.symbol[0])
+    lex_closing(x, t, from, spaced);
+  else
+    add(x, t, from, spaced);
+}
+
+// -- the kinds of token
+
+// NAME = letter or "_" , { letter | digit | "_" }
+static void lex_name(Lexer *x, bool spaced) {
+  enum { LONGEST = 1000 };
+  uint32_t from = x->at, n;
+  while ((n = letter_length(x, x->at)) || (x->at < x->n && is_digit(x->text[x->at])))
+    x->at += n ? n : 1;
+  if (x->at - from > LONGEST)
+    diag_error(x->front->diags, span_from(x, from),
+               "this name has %u bytes; the longest may have %d", x->at - from, LONGEST);
+  Name name = name_of(x->front->names, x->text + from, x->at - from);
+  bool word = is_reserved(name_text(x->front->names, name));
+  add(x, (Token){.kind = word ? TK_WORD : TK_NAME, .name = name}, from, spaced);
+}
+
+static void skip_digits(Lexer *x) {
+  while (x->at < x->n && is_digit(x->text[x->at])) x->at++;
+}
+
+// NUMBER = digits [ "." digits ] [ ("e"|"E") ["+"|"-"] digits ]
+static void lex_number(Lexer *x, bool spaced) {
+  uint32_t from = x->at;
+  skip_digits(x);
+  if (x->at + 1 < x->n && x->text[x->at] == '.' && is_digit(x->text[x->at + 1])) {
+    x->at++;
+    skip_digits(x);
+  }
+  if (x->at < x->n && (x->text[x->at] == 'e' || x->text[x->at] == 'E')) {
+    uint32_t sign = x->at + 1 < x->n && (x->text[x->at + 1] == '+' || x->text[x->at + 1] == '-');
+    if (x->at + 1 + sign < x->n && is_digit(x->text[x->at + 1 + sign])) {
+      x->at += 1 + sign;
+      skip_digits(x);
+    }
+  }
+  Name text = name_of(x->front->names, x->text + from, x->at - from);
+  double num = strtod(name_text(x->front->names, text), NULL);
+  if (isinf(num)) diag_error(x->front->diags, span_from(x, from), "this number is too large");
+  uint32_t letter = letter_length(x, x->at);
+  if (letter)
+    diag_error(x->front->diags, (Span){x->file, from, x->at + letter - from},
+               "a number and a name need something between them: `*`, or a space between indices");
+  add(x, (Token){.kind = TK_NUM, .num = num, .name = text}, from, spaced);
+  if (letter) emit(x, (Token){.kind = TK_SYMBOL, .symbol = "*", .span = {x->file, x->at, 0}});
+}
+
+// STRING = '"' { char | "\" char } '"', on one line
+static void lex_string(Lexer *x, bool spaced) {
+  uint32_t from = x->at++;
+  Buf text = buf_new(x->front->arena);
+  while (x->at < x->n && x->text[x->at] != '"' && x->text[x->at] != '\n') {
+    char c = x->text[x->at];
+    uint32_t n = utf8_length(x->text + x->at, x->n - x->at), here = x->at;
+    x->at += n ? n : 1;
+    if (!n || !c)
+      diag_error(x->front->diags, span_from(x, here), "this byte may not stand in a string");
+    else if (c != '\\' || x->at >= x->n || x->text[x->at] == '\n')
+      buf_add(&text, x->text + here, n);
+    else {
+      char escape = x->text[x->at++];
+      if (escape == 'n' || escape == 't' || escape == '"' || escape == '\\')
+        buf_char(&text, escape == 'n' ? '\n' : escape == 't' ? '\t' : escape);
+      else
+        diag_error(x->front->diags, span_from(x, here),
+                   "unknown escape in a string: there are \\n \\t \\\" \\\\");
+    }
+  }
+  if (x->at < x->n && x->text[x->at] == '"') {
+    x->at++;
+    add(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from,
+        spaced);
+    return;
+  }
+  diag_error(x->front->diags, span_from(x, from), "this string is never closed");
+  add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
+}
+
+static bool starts_with(const Lexer *x, const char *text) {
+  size_t n = strlen(text);
+  return x->n - x->at >= n && x->text[x->at] == text[0] && memcmp(x->text + x->at, text, n) == 0;
+}
+
+static bool lex_foreign(Lexer *x, bool spaced) {
+  uint32_t from = x->at;
+  for (uint32_t i = 0; i < COUNT(foreign); i++) {
+    if (!starts_with(x, foreign[i].text)) continue;
+    x->at += (uint32_t)strlen(foreign[i].text);
+    diag_error(x->front->diags, span_from(x, from), "%s", foreign[i].message);
+    add_symbol(x, foreign[i].read_as, from, spaced);
+    return true;
+  }
+  if (starts_with(x, "<- ")) { // without the space it may be a comparison, x <-1
+    x->at += 2;
+    diag_error(x->front->diags, span_from(x, from),
+               "found `<-`: an equation is written `=`, and a comparison `< -`");
+    add_symbol(x, "=", from, spaced);
+    return true;
+  }
+  if (starts_with(x, "!") && !starts_with(x, "!=")) {
+    x->at++;
+    diag_error(x->front->diags, span_from(x, from), "found `!`, wanted `not`");
+    add_symbol(x, "not", from, spaced);
+    return true;
+  }
+  return false;
+}
+
+static bool lex_symbol(Lexer *x, bool spaced) {
+  uint32_t from = x->at;
+  if (lex_foreign(x, spaced)) return true;
+  for (uint32_t i = 0; i < COUNT(symbols); i++) {
+    if (!starts_with(x, symbols[i])) continue;
+    x->at += (uint32_t)strlen(symbols[i]);
+    add_symbol(x, symbols[i], from, spaced);
+    return true;
+  }
+  return false;
+}
+
+// A text between the quotes of print: one message, and the string that was meant.
+static bool lex_curly_string(Lexer *x, bool spaced) {
+  uint32_t from = x->at, n = 3;
+  if (!starts_with(x, "\u201c")) return false;
+  for (x->at += n; x->at < x->n && x->text[x->at] != '\n'; x->at++) {
+    if (!starts_with(x, "\u201d") && !starts_with(x, "\"")) continue;
+    Name text = name_of(x->front->names, x->text + from + n, x->at - from - n);
+    x->at += x->text[x->at] == '"' ? 1 : n;
+    diag_error(x->front->diags, span_from(x, from),
+               "found curly quotes: text stands in straight ones, `\"`");
+    add(x, (Token){.kind = TK_STR, .name = text}, from, spaced);
+    return true;
+  }
+  x->at = from;
+  return false;
+}
+
+// One message for a run of characters that mean nothing.
+static void lex_unknown(Lexer *x, bool spaced) {
+  uint32_t from = x->at, n = utf8_length(x->text + from, x->n - from);
+  const char *hint = n ? lookalike_hint(x->text + from, n) : NULL;
+  x->at += n ? n : 1;
+  Token *last = last_token(x);
+  if (last && last->symbol[0] == '?' && last->span.at + last->span.n == from) {
+    last->span.n += x->at - from;
+    return;
+  }
+  Diags *d = x->front->diags;
+  unsigned char c = (unsigned char)x->text[from];
+  if (x->unknown++ >= ENOUGH)
+    n = 0;
+  else if (!n)
+    diag_error(d, span_from(x, from), "this byte (%02X) is no text: a file is UTF-8", c);
+  else if (c < ' ' || c == 127 || (is_strange(x->text + from, n) && !hint))
+    diag_error(d, span_from(x, from), "unknown character, one that cannot be seen");
+  else {
+    Id id = diag_error(d, span_from(x, from), "unknown character `%.*s`", (int)n, x->text + from);
+    if (hint) diag_help(d, id, "%s", hint);
+  }
+  add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
+}
+
+// White space and comments; true if there was any.
+static bool skip_space(Lexer *x) {
+  uint32_t from = x->at;
+  for (; x->at < x->n; x->at++) {
+    char c = x->text[x->at];
+    if (c == '#')
+      while (x->at + 1 < x->n && x->text[x->at + 1] != '\n') x->at++;
+    else if (c == '\n')
+      x->new_line = true, x->line_start = x->at + 1;
+    else if (c != ' ' && c != '\t' && c != '\r')
+      break;
+  }
+  return x->at > from;
+}
+
+Tokens lex(const Front *front, uint32_t file) {
+  const Source *source = &front->sources->file.at[file];
+  Lexer x = {.front = front, .text = source->text, .n = source->n, .file = file};
+  if (starts_with(&x, "\xEF\xBB\xBF")) x.at = x.line_start = 3;
+  ErrorLimit limit = error_limit(front);
+  for (;;) {
+    bool spaced = skip_space(&x);
+    if (x.at >= x.n) break;
+    mute_after_many(front, &limit);
+    char c = x.text[x.at];
+    if (letter_length(&x, x.at))
+      lex_name(&x, spaced);
+    else if (is_digit(c))
+      lex_number(&x, spaced);
+    else if (c == '"')
+      lex_string(&x, spaced);
+    else if (!lex_symbol(&x, spaced) && !lex_curly_string(&x, spaced))
+      lex_unknown(&x, spaced);
+  }
+  while (x.open.n) close_for_user(&x);
+  unmute(front, &limit);
+  emit_line(&x);
+  emit(&x, (Token){.kind = TK_END, .spaced = true, .span = {file, x.n, 0}});
+  return (Tokens){x.out.at, x.out.n};
+}

@@ -1,0 +1,936 @@
+// Tokens to declarations and statements.
+//
+// Comes in: a file. Goes out: an N_PROGRAM, always; what is wrong is in the diagnostics. One rule
+// of the grammar is one function, and the rule stands above it.
+//
+// Recovery: an error inside a block costs its statement, up to the end of the line, a `,` or the
+// closing brace. An error in a declaration costs the declaration, up to the next word in column 1.
+// What was lost becomes an N_ERROR that still tells the names it would have declared, so that later
+// passes do not complain about them.
+#include "lang/syntax/parse_own.h"
+
+static Node *parse_declaration(Parser *);
+
+// -- lists
+
+Node *list_of(Parser *p, NodeKind kind, Node *(*item)(Parser *)) { // item { "," item }
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, kind);
+  do kid_push(p, item(p));
+  while (eat(p, ","));
+  return kids_end(p, node, mark);
+}
+
+// word item { "," item }
+Node *worded_list(Parser *p, NodeKind kind, Node *(*item)(Parser *)) {
+  Span word = peek(p, 0)->span;
+  p->at++;
+  Node *node = list_of(p, kind, item);
+  node->span = span_join(word, node->span);
+  return node;
+}
+
+// -- small declarations
+
+// use = "use" STRING
+static Node *parse_use(Parser *p) {
+  Node *node = node_new(p, N_USE);
+  p->at++;
+  Node *path = node_string(p, "a file name in quotes");
+  node->text = path->text;
+  node->name_span = path->span;
+  return node_end(p, node);
+}
+
+// NAME [ "=" size ]
+static Node *parse_axis(Parser *p) {
+  Node *node = node_fixed(p, N_AXIS, 1);
+  want_new_name(p, node);
+  if (sees(p, 0, ":")) fail(p, "`=` before the size of an axis");
+  if (eat(p, "=")) node->kid[0] = parse_size(p);
+  return node_end(p, node);
+}
+
+// typed = NAME [ brackets ] [ ":" type ] [ "=" expr ]
+static Node *parse_typed(Parser *p) {
+  Node *node = node_fixed(p, N_TYPED, 3);
+  want_new_name(p, node);
+  if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
+  if (eat(p, ":")) node->kid[1] = parse_type(p);
+  if (eat(p, "=")) node->kid[2] = parse_expr(p, false);
+  return node_end(p, node);
+}
+
+// const = typed | NAME [ ":" type ] "from" STRING
+static Node *parse_const(Parser *p) {
+  Node *node = parse_typed(p);
+  if (!node->kid[2] && eat(p, "from"))
+    node->kid[2] = node_string(p, "a file of numbers, in quotes");
+  return node_end(p, node);
+}
+
+// space = "space" NAME "=" types [ "by" distance ]
+static Node *parse_space(Parser *p) {
+  Node *node = node_fixed(p, N_SPACE, 2);
+  p->at++;
+  want_new_name(p, node);
+  need(p, "=");
+  node->kid[0] = parse_types(p);
+  if (eat(p, "by")) node->kid[1] = parse_soft_postfix(p);
+  return node_end(p, node);
+}
+
+// -- boxes
+
+// cfgpar = [ "..." ] NAME [ ":" expr ]
+static Node *parse_cfgpar(Parser *p) {
+  Node *node = node_fixed(p, N_CFGPAR, 1);
+  if (eat(p, "...")) node->op = ".";
+  want_new_name(p, node);
+  if (eat(p, ":")) node->kid[0] = parse_expr(p, false);
+  return node_end(p, node);
+}
+
+// cfg = "[" cfgpar { "," cfgpar } "]"
+static Node *parse_cfg(Parser *p) {
+  uint32_t open = p->at;
+  Node *node = worded_list(p, N_CFG, parse_cfgpar);
+  close_bracket(p, open, "`,` or ");
+  return node_end(p, node);
+}
+
+// param = NAME [ ":" type ]
+static Node *parse_param(Parser *p) {
+  Node *node = node_fixed(p, N_PARAM, 1);
+  want_new_name(p, node);
+  if (sees_name(p, 0) || sees(p, 0, "{")) fail(p, "`:` before the type");
+  if (eat(p, ":")) node->kid[0] = parse_type(p);
+  return node_end(p, node);
+}
+
+// (a, b: R[n]) types both: the node of the type is the same.
+static Node *share_types(Node *params) {
+  for (uint32_t i = params->nkid; i-- > 1;)
+    if (!params->kid[i - 1]->kid[0]) params->kid[i - 1]->kid[0] = params->kid[i]->kid[0];
+  return params;
+}
+
+// params = "(" [ param { "," param } ] ")"
+static Node *parse_params(Parser *p) {
+  uint32_t open = p->at;
+  Node *node;
+  if (sees(p, 1, ")")) {
+    node = node_new(p, N_PARAMS);
+    p->at++;
+  } else {
+    node = share_types(worded_list(p, N_PARAMS, parse_param));
+  }
+  close_bracket(p, open, "`,` or ");
+  return node_end(p, node);
+}
+
+// result = types | "(" param { "," param } ")"     ◆ names up to ":" decide
+static Node *parse_result(Parser *p) {
+  if (sees(p, 0, "(") && names_lead_to(p, 1, ":")) return parse_params(p);
+  return parse_types(p);
+}
+
+// body = "=" expr [ "pad" sum ] | "{" { statement } "}"
+Node *parse_body(Parser *p, const char *wanted) {
+  if (sees(p, 0, "{")) return parse_block(p, parse_statement);
+  if (!eat(p, "=")) {
+    Node *error = node_new(p, N_ERROR);
+    fail(p, wanted);
+    return error;
+  }
+  Node *e = parse_expr(p, false);
+  if (!sees(p, 0, "pad")) return e;
+  Node *node = node_fixed(p, N_PADDED, 2);
+  node->span = e->span;
+  p->at++;
+  node->kid[0] = e;
+  node->kid[1] = parse_sum(p);
+  return node_end(p, node);
+}
+
+static bool sees_reverse(const Parser *p) {
+  return sees_name(p, 0) && strcmp(name_text(p->front->names, peek(p, 0)->name), "reverse") == 0;
+}
+
+// [ params ] [ "->" result ]
+void parse_ports(Parser *p, Node *node, uint32_t kid) {
+  if (sees(p, 0, "(")) node->kid[kid] = parse_params(p);
+  if (node->kid[kid] && sees(p, 0, ":")) fail(p, "`->` before the result of a box");
+  if (eat(p, "->")) node->kid[kid + 1] = parse_result(p);
+}
+
+// box    = "box" header body [ "reverse" NAME ]
+// header = NAME [ cfg ] ( ":" sig | [ params ] [ "->" result ] )
+void parse_box_header(Parser *p, Node *node) {
+  p->at++;
+  want_new_name(p, node);
+  if (sees(p, 0, "[")) node->kid[0] = parse_cfg(p);
+  if (eat(p, ":")) {
+    node->kid[2] = parse_sig(p);
+  } else {
+    parse_ports(p, node, 1);
+  }
+}
+
+static Node *parse_box(Parser *p) {
+  Node *node = node_fixed(p, N_BOX, 5);
+  parse_box_header(p, node);
+  node->kid[3] = parse_body(p, "`=` or `{`, the body of the box");
+  if (sees_reverse(p)) {
+    p->at++;
+    node->kid[4] = node_name(p);
+  }
+  return node_end(p, node);
+}
+
+// -- learners
+
+// A family has a number; brackets before a header are a habit from boxes.
+static void check_family(Parser *p, const Node *brackets) {
+  if (p->panic || sees(p, 0, ":")) return;
+  Id id = diag_error(
+      p->front->diags, brackets->span,
+      "a learner is one thing with one set of weights: write `box` for a pattern with sizes");
+  diag_help(p->front->diags, id, "a family of learners has a `:`, as in `learn f[3] : A -> B`");
+}
+
+static Node *parse_new_name(Parser *p) {
+  Node *node = node_new(p, N_NAME);
+  want_new_name(p, node);
+  return node_end(p, node);
+}
+
+// learner = NAME { "," NAME } [ "[" size "]" ] [ params "->" result | ":" sig ] [ body ] [ "from"
+// STRING ]
+Node *parse_learner(Parser *p) {
+  Node *node = node_fixed(p, N_LEARNER, 6);
+  node->kid[0] = list_of(p, N_NAMES, parse_new_name);
+  if (sees(p, 0, "[")) {
+    node->kid[1] = parse_brackets(p);
+    check_family(p, node->kid[1]);
+  }
+  if (sees(p, 0, "(")) {
+    node->kid[2] = parse_params(p);
+    need(p, "->");
+    node->kid[3] = parse_result(p);
+  } else if (eat(p, ":")) {
+    node->kid[3] = parse_sig(p);
+  }
+  if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[4] = parse_body(p, "");
+  if (sees(p, 0, "->"))
+    fail(p, "the end of the line (types stand behind `:`, as in `learn f : A -> B`)");
+  if (eat(p, "from")) node->kid[5] = node_string(p, "the folder of a run, in quotes");
+  return node_end(p, node);
+}
+
+// refine = "refine" NAME [ params ] body
+static Node *parse_refine(Parser *p) {
+  Node *node = node_fixed(p, N_REFINE, 2);
+  p->at++;
+  want_name(p, node);
+  if (sees(p, 0, "(")) node->kid[0] = parse_params(p);
+  node->kid[1] = parse_body(p, "`=` or `{`, the body of the refinement");
+  return node_end(p, node);
+}
+
+// freeze = "freeze" path { "," path } [ "in" path ]
+Node *parse_freeze(Parser *p) {
+  Node *node = node_fixed(p, N_FREEZE, 2);
+  p->at++;
+  node->kid[0] = list_of(p, N_NAMES, parse_path);
+  if (eat(p, "in")) node->kid[1] = parse_path(p);
+  return node_end(p, node);
+}
+
+// stale = "stale" NAME "=" path ( "every" sum | "by" sum )
+static Node *parse_stale(Parser *p) {
+  Node *node = node_fixed(p, N_STALE, 2);
+  p->at++;
+  want_new_name(p, node);
+  need(p, "=");
+  node->kid[0] = parse_path(p);
+  node->op = sees(p, 0, "by") ? "b" : "e";
+  if (!eat(p, "every") && !eat(p, "by")) fail(p, "`every` or `by`");
+  node->kid[1] = parse_sum(p);
+  return node_end(p, node);
+}
+
+// -- data, goals, training
+
+// given = "given" param { "," param } "from" source
+static Node *parse_given(Parser *p) {
+  Node *node = node_fixed(p, N_GIVEN, 2);
+  p->at++;
+  node->kid[0] = share_types(list_of(p, N_PARAMS, parse_param));
+  need(p, "from");
+  node->kid[1] = parse_postfix(p);
+  return node_end(p, node);
+}
+
+static Node *with_brackets(Parser *p, Node *base) { // base [ brackets ]
+  if (!sees(p, 0, "[")) return base;
+  Node *node = node_fixed(p, N_AT, 2);
+  node->span = base->span;
+  node->kid[0] = base;
+  node->kid[1] = parse_brackets(p);
+  return node_end(p, node);
+}
+
+// target = path [ brackets ]
+static Node *parse_target(Parser *p) { return with_brackets(p, parse_path(p)); }
+
+// view = NAME [ brackets ]
+static Node *parse_view(Parser *p) {
+  if (!p->panic && p->token[p->at].kind == TK_WORD) p->token[p->at].kind = TK_NAME;
+  return with_brackets(p, node_name(p));
+}
+
+// "for" NAME "in" range
+static Node *parse_forin(Parser *p) {
+  Node *node = node_fixed(p, N_FORIN, 1);
+  p->at++;
+  want_new_name(p, node);
+  need(p, "in");
+  node->kid[0] = parse_range(p);
+  return node_end(p, node);
+}
+
+Node *clause_of(Parser *p, NodeKind kind, Node *(*value)(Parser *)) {
+  Node *node = node_fixed(p, kind, 1);
+  p->at++;
+  node->kid[0] = value(p);
+  return node_end(p, node);
+}
+
+typedef struct {
+  const char *word;
+  NodeKind kind;
+} Clause;
+static const Clause clause_words[] = {{"by", N_BY},     {"trains", N_TRAINS}, {"times", N_TIMES},
+                                      {"on", N_ON},     {"every", N_EVERY},   {"as", N_AS},
+                                      {"for", N_FORIN}, {"refit", N_REFIT}};
+
+static Node *parse_trainopt(Parser *);
+
+// "refit" NUMBER NAME { "," trainopt }
+static Node *parse_refit(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_REFIT);
+  p->at++;
+  kid_push(p, node_number(p, "how long, as in `refit 100 steps`"));
+  if (sees_name(p, 0))
+    want_name(p, node);
+  else
+    fail(p, "`steps`, as in `refit 100 steps, gd(0.05)`");
+  while (eat(p, ",")) kid_push(p, parse_trainopt(p));
+  return kids_end(p, node, mark);
+}
+
+static Node *parse_clause(Parser *p, NodeKind kind) {
+  switch (kind) {
+  case N_BY: return clause_of(p, kind, parse_soft_postfix);
+  case N_ON: return clause_of(p, kind, parse_postfix);
+  case N_TRAINS: return worded_list(p, kind, parse_target);
+  case N_AS: return worded_list(p, kind, parse_view);
+  case N_FORIN: return parse_forin(p);
+  case N_REFIT: return parse_refit(p);
+  default: return clause_of(p, kind, parse_sum); // times, every
+  }
+}
+
+// { clause }: those allowed here, each once. They are left on the stack.
+static void parse_clauses(Parser *p, const char *what, const char *allowed) {
+  bool said[COUNT(clause_words)] = {0}, told = false;
+  for (;;) {
+    uint32_t i = 0;
+    while (i < COUNT(clause_words) && !sees(p, 0, clause_words[i].word) &&
+           !sees_word(p, 0, clause_words[i].word))
+      i++;
+    if (i == COUNT(clause_words)) return;
+    const char *word = clause_words[i].word;
+    Span span = peek(p, 0)->span;
+    bool fits = strstr(allowed, arena_format(p->arena, "`%s`", word)) != NULL;
+    Node *clause = parse_clause(p, clause_words[i].kind);
+    if (fits && !said[i])
+      kid_push(p, clause);
+    else if (!told && fits)
+      diag_error(p->front->diags, span, "`%s` is said twice", word);
+    else if (!told)
+      diag_error(p->front->diags, span, "found `%s`, but a %s takes %s", word, what, allowed);
+    told = told || !fits || said[i];
+    said[i] = true;
+  }
+}
+
+// claim = ( "maximise" | "minimise" ) expr | expr "~" expr          or only an expr
+static Node *parse_claim(Parser *p) {
+  if (sees(p, 0, "maximise") || sees(p, 0, "minimise")) {
+    Node *node = node_fixed(p, sees(p, 0, "maximise") ? N_MAXIMISE : N_MINIMISE, 1);
+    p->at++;
+    node->kid[0] = parse_expr(p, false);
+    return node_end(p, node);
+  }
+  Node *left = parse_expr(p, false);
+  if (sees(p, 0, "="))
+    diag_error(p->front->diags, peek(p, 0)->span,
+               "found `=`, wanted `~`: that is how a goal says \"equal\"");
+  if (!eat(p, "~") && !eat(p, "=")) return left;
+  Node *node = node_fixed(p, N_EQUAL, 2);
+  node->span = left->span;
+  node->kid[0] = left;
+  node->kid[1] = parse_expr(p, false);
+  return node_end(p, node);
+}
+
+static void parse_label(Parser *p, Node *node) { // [ NAME ":" ]
+  if (!sees_label(p)) return;
+  want_any_name(p, node);
+  p->at++;
+}
+
+// goal = "goal" [ NAME ":" ] claim { "by" distance | "trains" target { "," target } | "times" sum }
+static Node *parse_goal(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_GOAL);
+  p->at++;
+  parse_label(p, node);
+  Node *claim = parse_claim(p);
+  if (claim->kind < N_EQUAL || claim->kind > N_MINIMISE)
+    fail_after_term(p, "`~` (a goal is an equation, or `maximise`, or `minimise`)");
+  kid_push(p, claim);
+  parse_clauses(p, "goal", "`by`, `trains`, `times`");
+  return kids_end(p, node, mark);
+}
+
+// measure = "measure" [ NAME ":" ] ( claim | expr ) { "by" distance | "on" source | refit }
+static Node *parse_measure(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_MEASURE);
+  p->at++;
+  parse_label(p, node);
+  kid_push(p, parse_claim(p));
+  parse_clauses(p, "measure", "`by`, `on`, `refit`");
+  return kids_end(p, node, mark);
+}
+
+// trainopt = NAME ":" postfix | postfix [ sum ]
+static Node *parse_trainopt(Parser *p) {
+  if (sees_label(p)) {
+    Node *node = node_fixed(p, N_ARG, 1);
+    want_any_name(p, node);
+    p->at++;
+    node->kid[0] = parse_postfix(p);
+    return node_end(p, node);
+  }
+  Node *node = node_fixed(p, N_OPTION, 2);
+  node->kid[0] = parse_postfix(p);
+  TokenKind next = (TokenKind)peek(p, 0)->kind;
+  if (next == TK_NUM || next == TK_NAME || next == TK_STR || sees(p, 0, "-"))
+    node->kid[1] = parse_sum(p);
+  return node_end(p, node);
+}
+
+// train = "train" [ path ] NUMBER NAME { "," trainopt }
+static Node *parse_train(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_TRAIN);
+  p->at++;
+  kid_push(p, sees_name(p, 0) ? parse_path(p) : NULL);
+  kid_push(p, node_number(p, "how long, as in `train 5 epochs`"));
+  if (sees_name(p, 0))
+    want_name(p, node);
+  else
+    fail(p, "`epochs` or `steps`, as in `train 5 epochs, batch 64`");
+  while (eat(p, ",")) kid_push(p, parse_trainopt(p));
+  return kids_end(p, node, mark);
+}
+
+static Node *parse_plain_expr(Parser *p) { return parse_expr(p, false); }
+
+static Node *tuple_or_expr(Parser *p) { // expr { "," expr }
+  Node *tuple = list_of(p, N_TUPLE, parse_plain_expr);
+  return tuple->nkid == 1 ? tuple->kid[0] : tuple;
+}
+
+// show = "show" expr { "," expr } { "for" NAME "in" range | "on" source | "every" sum | "as" view …
+// }
+static Node *parse_show(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_SHOW);
+  p->at++;
+  kid_push(p, tuple_or_expr(p));
+  parse_clauses(p, "show", "`for`, `on`, `every`, `as`");
+  return kids_end(p, node, mark);
+}
+
+// -- optimisers
+
+// NAME ":" expr
+static Node *parse_default(Parser *p) {
+  Node *node = node_fixed(p, N_ARG, 1);
+  want_new_name(p, node);
+  if (!eat(p, ":")) fail(p, "`:` and the usual value of this setting");
+  node->kid[0] = parse_expr(p, false);
+  return node_end(p, node);
+}
+
+static Node *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
+
+// next = "next" NAME [ brackets ] ( "=" expr | "by" postfix "on" expr ) [ "when" cond ]
+static Node *parse_next(Parser *p) {
+  uint32_t start = p->at;
+  Node *node = node_fixed(p, N_STEP, 4);
+  if (sees(p, 1, "=")) { // next = …: a word taken for a name
+    fail(p, "a name");
+    vec_push(p->arena, &p->misused, p->token[start].name);
+    return node;
+  }
+  p->at++;
+  want_name(p, node);
+  if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
+  if (eat(p, "by")) {
+    node->kind = N_STEPBY;
+    node->kid[1] = parse_soft_postfix(p);
+    if (!eat(p, "on")) fail(p, "`on` and what shall become small");
+    node->kid[2] = parse_expr(p, false);
+    node->kid[3] = parse_guard(p);
+    return node_end(p, node);
+  }
+  need(p, "=");
+  node->kid[1] = parse_expr(p, false);
+  node->kid[2] = parse_guard(p);
+  return node_end(p, node);
+}
+
+static Node *parse_states(Parser *p) { return worded_list(p, N_STATES, parse_typed); }
+
+// state | look | next
+static Node *parse_optimiser_part(Parser *p) {
+  if (sees(p, 0, "state")) return parse_states(p);
+  if (sees(p, 0, "look")) return clause_of(p, N_LOOK, parse_plain_expr);
+  if (sees(p, 0, "next")) return parse_next(p);
+  Node *error = node_new(p, N_ERROR);
+  fail(p, "`state`, `look` or `next`");
+  return error;
+}
+
+// optimiser = "optimiser" NAME [ "(" NAME ":" expr { "," NAME ":" expr } ")" ] "{" { part } "}"
+static Node *parse_optimiser(Parser *p) {
+  Node *node = node_fixed(p, N_OPTIMISER, 2);
+  p->at++;
+  want_new_name(p, node);
+  if (sees(p, 0, "(")) {
+    uint32_t open = p->at;
+    node->kid[0] = worded_list(p, N_PARAMS, parse_default);
+    close_bracket(p, open, "`,` or ");
+    node_end(p, node->kid[0]);
+  }
+  node->kid[1] = parse_block(p, parse_optimiser_part);
+  return node_end(p, node);
+}
+
+// -- statements
+
+// lhs = NAME [ "'" ] [ brackets ]
+Node *parse_lhs(Parser *p) {
+  Node *node = node_fixed(p, N_LHS, 1);
+  want_new_name(p, node);
+  if (sees(p, 0, "'")) {
+    if (!p->rates)
+      diag_error(p->front->diags, peek(p, 0)->span,
+                 "`'` is a rate of change; it stands in machines only");
+    node->op = "'";
+    p->at++;
+  }
+  if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
+  return node_end(p, node);
+}
+
+// a, b = x, y: the right side was meant as a tuple unless a statement follows
+static Node *loose_tuple(Parser *p, Node *first) {
+  if (!sees(p, 0, ",") || !(sees_name(p, 1) || peek(p, 1)->kind == TK_NUM || sees(p, 1, "(")))
+    return first;
+  if (names_lead_to(p, 1, "=")) return first;
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_TUPLE);
+  node->span = first->span;
+  kid_push(p, first);
+  while (eat(p, ",")) kid_push(p, parse_expr(p, false));
+  kids_end(p, node, mark);
+  if (!p->panic)
+    diag_error(p->front->diags, node->span, "several values on the right stand in `( )`");
+  return node;
+}
+
+// equation = lhs { "," lhs } "=" expr [ "pad" sum ] [ "when" cond ]
+Node *parse_equation(Parser *p) {
+  Node *node = node_fixed(p, N_EQUATION, 4);
+  node->kid[0] = list_of(p, N_LHSS, parse_lhs);
+  need(p, "=");
+  node->kid[1] = parse_expr(p, false);
+  if (node->kid[0]->nkid > 1) node->kid[1] = loose_tuple(p, node->kid[1]);
+  if (eat(p, "pad")) node->kid[2] = parse_sum(p);
+  node->kid[3] = parse_guard(p);
+  if (node->kid[3] && peek(p, 0)->kind == TK_LINE && sees(p, 1, "else")) {
+    p->at++;
+    fail(p, "the end of the statement");
+  }
+  return node_end(p, node);
+}
+
+// "return" ( equation | expr { "," expr } [ "pad" sum ] )          ◆ names up to "=" decide
+static Node *parse_return(Parser *p) {
+  Node *node = node_fixed(p, N_RETURN, 2);
+  p->at++;
+  if (names_lead_to(p, 0, "=")) {
+    node->kid[0] = parse_equation(p);
+    if (sees(p, 0, ","))
+      fail(p, "the end of the line (`return` takes one equation, or several values)");
+  } else {
+    node->kid[0] = tuple_or_expr(p);
+    if (eat(p, "pad")) node->kid[1] = parse_sum(p);
+  }
+  return node_end(p, node);
+}
+
+static bool eat_down(Parser *p) { // a word here only
+  if (!sees_name(p, 0) || strcmp(name_text(p->front->names, peek(p, 0)->name), "down"))
+    return false;
+  p->at++;
+  return true;
+}
+
+// "for" NAME "in" range [ "down" ] "{" { item } "}"
+Node *parse_for(Parser *p, Node *(*item)(Parser *)) {
+  Node *node = node_fixed(p, N_FOR, 2);
+  p->at++;
+  want_new_name(p, node);
+  need(p, "in");
+  node->kid[0] = parse_range(p);
+  if (eat_down(p)) node->op = "d";
+  node->kid[1] = parse_block(p, item);
+  if (item == parse_declaration) node->kid[1]->kind = N_PROGRAM;
+  return node_end(p, node);
+}
+
+// Words of other languages, and where they lead.
+static const struct {
+  const char *word, *ours;
+} foreign_words[] = {{"def", "box"},
+                     {"fn", "box"},
+                     {"fun", "box"},
+                     {"func", "box"},
+                     {"function", "box"},
+                     {"class", "box"},
+                     {"module", "box"},
+                     {"layer", "box"},
+                     {"let", "const"},
+                     {"var", "const"},
+                     {"val", "const"},
+                     {"static", "const"},
+                     {"constant", "const"},
+                     {"import", "use"},
+                     {"include", "use"},
+                     {"require", "use"},
+                     {"open", "use"},
+                     {"from", "use"},
+                     {"type", "space"},
+                     {"struct", "space"},
+                     {"data", "given"},
+                     {"dataset", "given"},
+                     {"load", "given"},
+                     {"input", "given"},
+                     {"param", "learn"},
+                     {"parameter", "learn"},
+                     {"model", "learn"},
+                     {"weight", "learn"},
+                     {"loss", "goal"},
+                     {"objective", "goal"},
+                     {"minimize", "goal minimise"},
+                     {"maximize", "goal maximise"},
+                     {"minimise", "goal minimise"},
+                     {"maximise", "goal maximise"},
+                     {"print", "show"},
+                     {"plot", "show"},
+                     {"draw", "show"},
+                     {"fit", "train"},
+                     {"optimizer", "optimiser"},
+                     {"test", "measure"},
+                     {"eval", "measure"},
+                     {"metric", "measure"},
+                     {"assert", "check"},
+                     {"dim", "axis"},
+                     {"axes", "axis"}};
+
+static const char *our_word(const char *word) {
+  for (uint32_t i = 0; i < COUNT(foreign_words); i++)
+    if (strcmp(foreign_words[i].word, word) == 0) return foreign_words[i].ours;
+  return NULL;
+}
+
+static Node *fail_statement(Parser *p) {
+  Node *error = node_new(p, N_ERROR);
+  const char *word = token_text(p, peek(p, 0)), *ours = our_word(word);
+  bool bare = sees_name(p, 0) && !sees_name(p, 1);
+  if (sees_name(p, 0) && sees(p, 1, ":")) {
+    error->name = peek(p, 0)->name;
+    error->name_span = peek(p, 0)->span;
+    p->at++;
+    fail(p, "`=` (a wire in a body has no type written)");
+  } else if (ours && sees_name(p, 1))
+    fail(p, strcmp(ours, "const") ? "a statement: `name = …`, `learn`, `for` or `return`"
+                                  : "an equation, which needs no word: `name = …`");
+  else if (strcmp(word, "if") == 0)
+    fail(p, "a statement; a choice is written `y = a when c else b`");
+  else if (strcmp(word, "while") == 0)
+    fail(p, "a statement; a loop is written `for l in 1..4 { … }`");
+  else if (bare && p->token[p->names.to].kind == TK_LINE)
+    p->at = p->names.to, fail(p, "`=` (a name alone is no statement; several results have `( )`)");
+  else
+    fail(p, "a statement: `name = …`, `learn`, `for` or `return`");
+  return error;
+}
+
+// statement = learn | state | next | const | axis | stale | for | return | equation
+Node *parse_statement(Parser *p) {
+  if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
+  if (sees(p, 0, "state")) return parse_states(p);
+  if (sees(p, 0, "next")) return parse_next(p);
+  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_const);
+  if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);
+  if (sees(p, 0, "stale")) return parse_stale(p);
+  if (sees(p, 0, "for")) return parse_for(p, parse_statement);
+  if (sees(p, 0, "return")) return parse_return(p);
+  if (names_lead_to(p, 0, "=")) return parse_equation(p);
+  if (names_lead_to(p, 0, "'")) return parse_equation(p);
+  return fail_statement(p);
+}
+
+// -- declarations
+
+// An unknown word; in a run of such lines only the first is reported, and those with advice.
+static Node *fail_declaration(Parser *p) {
+  Node *error = node_new(p, N_ERROR);
+  const Token *t = peek(p, 0);
+  const char *word = t->kind == TK_NAME || t->kind == TK_WORD ? token_text(p, t) : "";
+  const char *ours = our_word(word);
+  const char *near = *word ? nearest_name(word, declaration_words, declaration_word_count) : NULL;
+  if ((ours || near) && sees_name(p, 1)) { // what it would have declared
+    error->name = peek(p, 1)->name;
+    error->name_span = peek(p, 1)->span;
+  }
+  if (ours)
+    fail(p, arena_format(p->arena, "a declaration (limn says `%s`)", ours));
+  else if (near)
+    fail(p, arena_format(p->arena, "a declaration (did you mean `%s`?)", near));
+  else if (p->lost)
+    p->panic = true;
+  else if (sees_name(p, 0) && names_lead_to(p, 0, "="))
+    fail(p, "a declaration (an equation stands in a box, or after `const`)");
+  else
+    fail(p, "a declaration: `box`, `learn`, `given`, `goal`, `train` …");
+  p->lost = true;
+  return error;
+}
+
+// declaration = use | axis | const | space | box | learn | refine | given | goal | measure | train
+// | …
+static Node *parse_declaration(Parser *p) {
+  static const struct {
+    const char *word;
+    Node *(*rule)(Parser *);
+  } rules[] = {{"use", parse_use},         {"space", parse_space},   {"box", parse_box},
+               {"refine", parse_refine},   {"given", parse_given},   {"goal", parse_goal},
+               {"measure", parse_measure}, {"train", parse_train},   {"show", parse_show},
+               {"freeze", parse_freeze},   {"stale", parse_stale},   {"optimiser", parse_optimiser},
+               {"diagram", parse_diagram}, {"find", parse_find},     {"set", parse_set},
+               {"machine", parse_machine}, {"share", parse_machine}, {"wiring", parse_machine},
+               {"run", parse_simulate},    {"check", parse_check}};
+  bool lost = p->lost;
+  p->lost = false;
+  if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);
+  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_const);
+  if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
+  if (sees(p, 0, "for")) return parse_for(p, parse_declaration);
+  for (uint32_t i = 0; i < COUNT(rules); i++)
+    if (sees(p, 0, rules[i].word)) return rules[i].rule(p);
+  p->lost = lost;
+  return fail_declaration(p);
+}
+
+// -- sequences, with recovery
+
+static void push_name(Parser *p, const Node *from) {
+  if (!from->name) return;
+  Node *node = node_new(p, N_NAME);
+  node->name = from->name;
+  node->span = node->name_span = from->name_span;
+  kid_push(p, node);
+}
+
+// Names before a `=` in what is skipped, to the token where we stand.
+static void salvage_equations(Parser *p, uint32_t from, uint32_t mark) {
+  for (uint32_t i = from; i < p->at; i++) {
+    const Token *t = &p->token[i], *behind = &p->token[i + 1];
+    if (t->kind != TK_NAME || behind->kind != TK_SYMBOL || strcmp(behind->symbol, "=")) continue;
+    Node node = {.name = t->name, .name_span = t->span};
+    bool known = false;
+    for (uint32_t k = mark; k < p->stack.n; k++) known |= p->stack.at[k]->name == t->name;
+    if (!known) push_name(p, &node);
+  }
+}
+
+// What a broken statement would have declared.
+static Node *salvage(Parser *p, const Node *broken, uint32_t from) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_ERROR);
+  node->span = broken->span;
+  push_name(p, broken);
+  for (uint32_t i = 0; i < broken->nkid; i++) {
+    const Node *kid = broken->kid[i];
+    if (!kid) continue;
+    if (kid->kind == N_LEARNER) kid = kid->kid[0];
+    if (kid->kind == N_AXIS || kid->kind == N_TYPED) push_name(p, kid);
+    bool list = kid->kind == N_NAMES || kid->kind == N_LHSS ||
+                (kid->kind == N_PARAMS && broken->kind == N_GIVEN);
+    for (uint32_t j = 0; list && j < kid->nkid; j++) push_name(p, kid->kid[j]);
+  }
+  salvage_equations(p, from, mark);
+  Span span = node->span;
+  kids_end(p, node, mark)->span = span;
+  return node;
+}
+
+// Inside a block: on to the end of the line, a `,` or the closing brace. A word of the language
+// that begins a line is where the next statement begins: the line before it was unfinished.
+static void skip_statement(Parser *p, uint32_t start) {
+  p->panic = false;
+  for (bool moved = p->at > start;; p->at++, moved = true) {
+    const Token *t = peek(p, 0);
+    if (t->kind == TK_LINE || t->kind == TK_END) return;
+    if (moved && t->kind == TK_WORD && starts_line(p, t)) return;
+    if (t->kind != TK_SYMBOL) continue;
+    if (strchr(",}", t->symbol[0])) return;
+    if (strchr("([{", t->symbol[0])) p->at = p->partner[p->at];
+  }
+}
+
+// Outside: on to the next line that begins in column 1 with a word.
+static void skip_declaration(Parser *p, uint32_t start) {
+  p->panic = false;
+  if (p->at == start) p->at++;
+  for (;; p->at++) {
+    const Token *t = peek(p, 0);
+    if (t->kind == TK_END) return;
+    if (t->first && (t->kind == TK_NAME || t->kind == TK_WORD)) return;
+    if (t->kind == TK_SYMBOL && strchr("([{", t->symbol[0])) p->at = p->partner[p->at];
+  }
+}
+
+static void end_statement(Parser *p, bool block) {
+  TokenKind kind = (TokenKind)peek(p, 0)->kind;
+  if (p->panic || kind == TK_LINE || kind == TK_END) return;
+  if (block && (sees(p, 0, "}") || sees(p, 0, ","))) return;
+  fail_after_term(p, block ? "`,` or the end of the line" : "the end of the line");
+}
+
+// Pushes one item, whole or salvaged.
+static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
+  uint32_t start = p->at, depth = p->depth, mark = p->stack.n;
+  bool spoilt = p->spoilt;
+  p->spoilt = false;
+  mute_after_many(p->front, &p->limit);
+  Node *node = item(p);
+  end_statement(p, block);
+  if (p->panic) {
+    p->stack.n = mark;
+    p->depth = depth;
+    bool unknown = node->kind == N_ERROR; // no rule has read it
+    if (block)
+      skip_statement(p, start);
+    else
+      skip_declaration(p, start);
+    node = salvage(p, node, block || unknown ? start : p->at);
+  } else if (p->spoilt) {
+    node = salvage(p, node, p->at);
+  }
+  p->spoilt = spoilt;
+  if (p->at <= start) p->at = start + (peek(p, 0)->kind != TK_END); // always onwards
+  kid_push(p, node);
+}
+
+static void check_indented(Parser *p, bool *told) {
+  const Token *t = peek(p, 0);
+  if (*told || !t->first || (t->kind != TK_NAME && t->kind != TK_WORD)) return;
+  *told = true;
+  diag_error(p->front->diags, t->span,
+             "a word in column 1 begins a declaration: indent what stands in `{ }`");
+}
+
+// "{" { item } "}", the items on lines of their own or separated by ","
+Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_BLOCK);
+  need(p, "{");
+  if (p->panic || !deeper(p)) return node;
+  for (bool told = false; !sees(p, 0, "}") && peek(p, 0)->kind != TK_END;) {
+    if (peek(p, 0)->kind == TK_LINE) {
+      p->at++;
+      continue;
+    }
+    check_indented(p, &told);
+    parse_one(p, item, true);
+    if (!eat(p, ",") && sees(p, 0, "}")) break;
+  }
+  eat(p, "}"); // a bracket that was closed late may have swallowed it
+  p->depth--;
+  return kids_end(p, node, mark);
+}
+
+// program = { declaration }
+static Node *parse_program(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_PROGRAM);
+  while (peek(p, 0)->kind != TK_END) {
+    if (peek(p, 0)->kind == TK_LINE)
+      p->at++;
+    else
+      parse_one(p, parse_declaration, false);
+  }
+  return kids_end(p, node, mark);
+}
+
+static uint32_t *find_partners(Arena *a, Tokens tokens) {
+  uint32_t *partner = NEW_ARRAY(a, uint32_t, tokens.n);
+  Ids open = {0};
+  for (uint32_t i = 0; i < tokens.n; i++) {
+    const Token *t = &tokens.at[i];
+    if (t->kind != TK_SYMBOL) continue;
+    if (strchr("([{", t->symbol[0])) {
+      vec_push(a, &open, i);
+    } else if (strchr(")]}", t->symbol[0])) {
+      partner[i] = open.at[--open.n];
+      partner[partner[i]] = i;
+    }
+  }
+  return partner;
+}
+
+Node *parse(const Front *front, uint32_t file) {
+  Parser p = {.front = front, .arena = front->arena};
+  p.limit = error_limit(front);
+  Arena *scratch = arena_child(front->arena); // tokens go when the tree stands
+  Tokens tokens = lex(&(Front){scratch, front->names, front->diags, front->sources}, file);
+  p.token = tokens.at;
+  p.partner = find_partners(scratch, tokens);
+  p.stop = tokens.at[tokens.n - 1];
+  Node *program = parse_program(&p);
+  unmute(front, &p.limit);
+  arena_free(scratch);
+  return program;
+}

@@ -1,0 +1,150 @@
+// Tokens to learning diagrams: `diagram`, and what is done to one, `find` and `set`. One rule of
+// the grammar is one function, and the rule stands above it; recovery is that of parse.c.
+//
+// `at`, `most` and `replace` are words here only.
+#include "lang/syntax/parse_own.h"
+
+static Node *route_of_steps(Parser *p, Node *(*step)(Parser *)) { // step { ";" step }
+  Node *first = step(p);
+  if (!sees(p, 0, ";")) return first;
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_PIPE);
+  node->span = first->span;
+  kid_push(p, first);
+  while (eat(p, ";")) kid_push(p, step(p));
+  return kids_end(p, node, mark);
+}
+
+// -- what stands in the braces
+
+// space = "space" NAME [ "=" types [ "by" distance ] ]
+static Node *parse_graph_space(Parser *p) {
+  Node *node = node_fixed(p, N_SPACE, 2);
+  p->at++;
+  want_new_name(p, node);
+  if (!eat(p, "=")) return node_end(p, node);
+  node->kid[0] = parse_types(p);
+  if (eat(p, "by")) node->kid[1] = parse_soft_postfix(p);
+  return node_end(p, node);
+}
+
+// [ "at" "most" NUMBER "times" ]
+static Node *parse_most(Parser *p, Node *edge) {
+  if (!sees_word(p, 0, "at") || !sees_word(p, 1, "most")) return edge;
+  Node *node = node_fixed(p, N_MOST, 2);
+  node->span = edge->span;
+  p->at += 2;
+  node->kid[0] = edge;
+  node->kid[1] = node_number(p, "how often a path may run along it");
+  need(p, "times");
+  return node_end(p, node);
+}
+
+// edge = "box" header [ body ] | "learn" learner
+static Node *parse_edge(Parser *p) {
+  if (sees(p, 0, "learn")) return parse_most(p, worded_list(p, N_LEARN, parse_learner));
+  Node *node = node_fixed(p, N_BOX, 5);
+  parse_box_header(p, node);
+  if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[3] = parse_body(p, "");
+  return parse_most(p, node_end(p, node));
+}
+
+// order = route "<=" route [ "times" sum ]          route = path { ";" path }
+static Node *parse_order(Parser *p) {
+  Node *node = node_fixed(p, N_ORDER, 3);
+  node->kid[0] = route_of_steps(p, parse_path);
+  if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
+  node->kid[1] = route_of_steps(p, parse_path);
+  if (eat(p, "times")) node->kid[2] = parse_sum(p);
+  return node_end(p, node);
+}
+
+// part = space | edge | freeze | order
+static Node *parse_graph_part(Parser *p) {
+  if (sees(p, 0, "space")) return parse_graph_space(p);
+  if (sees(p, 0, "box") || sees(p, 0, "learn")) return parse_edge(p);
+  if (sees(p, 0, "freeze")) return parse_freeze(p);
+  if (sees_name(p, 0)) return parse_order(p);
+  Node *error = node_new(p, N_ERROR);
+  fail(p, "`space`, `box`, `learn`, `freeze`, or an order between routes, `f ; g <= h`");
+  return error;
+}
+
+// -- declarations
+
+// path [ "as" NAME ]
+static Node *parse_glued(Parser *p) {
+  Node *path = parse_path(p);
+  if (!eat(p, "as")) return path;
+  Node *node = node_fixed(p, N_ARG, 1);
+  node->span = path->span;
+  want_new_name(p, node);
+  node->kid[0] = path;
+  return node_end(p, node);
+}
+
+static Node *parse_parts(Parser *p) { // part { "+" part }
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_NAMES);
+  do kid_push(p, parse_glued(p));
+  while (eat(p, "+"));
+  return kids_end(p, node, mark);
+}
+
+// diagram = "diagram" NAME ( block | "=" part { "+" part } [ "along" path { "," path } ] [ block ]
+// )
+Node *parse_diagram(Parser *p) {
+  Node *node = node_fixed(p, N_DIAGRAM, 3);
+  p->at++;
+  want_new_name(p, node);
+  if (eat(p, "=")) {
+    node->kid[0] = parse_parts(p);
+    if (sees(p, 0, "along")) node->kid[1] = worded_list(p, N_NAMES, parse_path);
+  } else if (!sees(p, 0, "{")) {
+    fail(p, "`{`, or `=` and the diagrams that are glued");
+  }
+  if (sees(p, 0, "{")) node->kid[2] = parse_block(p, parse_graph_part);
+  return node_end(p, node);
+}
+
+// find = "find" route "in" path "=>" ( "freeze" | "set" expr | "replace" expr )
+Node *parse_find(Parser *p) {
+  Node *node = node_fixed(p, N_FIND, 3);
+  p->at++;
+  node->kid[0] = route_of_steps(p, parse_postfix);
+  need(p, "in");
+  node->kid[1] = parse_path(p);
+  need(p, "=>");
+  if (eat(p, "freeze")) {
+    node->op = "f";
+    return node_end(p, node);
+  }
+  node->op = sees(p, 0, "set") ? "s" : "r";
+  if (sees(p, 0, "set") || sees_word(p, 0, "replace"))
+    p->at++;
+  else
+    fail(p, "what is done with it: `freeze`, `set …` or `replace …`");
+  node->kid[2] = parse_expr(p, false);
+  return node_end(p, node);
+}
+
+// Is what comes a type, and not an expression? {5}, R[2], or something with a distance.
+static bool sees_types(const Parser *p) {
+  if (sees(p, 0, "{")) return true;
+  if ((sees_word(p, 0, "R") || sees_word(p, 0, "B")) && sees(p, 1, "[")) return true;
+  for (uint32_t i = 0; peek(p, i)->kind != TK_END && peek(p, i)->kind != TK_LINE; i++)
+    if (sees(p, i, "by")) return true;
+  return false;
+}
+
+// set = "set" path "=" ( expr | types [ "by" distance ] )
+Node *parse_set(Parser *p) {
+  Node *node = node_fixed(p, N_SET, 3);
+  p->at++;
+  node->kid[0] = parse_path(p);
+  need(p, "=");
+  bool types = sees_types(p);
+  node->kid[1] = types ? parse_types(p) : parse_expr(p, false);
+  if (types && eat(p, "by")) node->kid[2] = parse_soft_postfix(p);
+  return node_end(p, node);
+}

@@ -1,0 +1,140 @@
+// Tokens to machines: `machine`, `share`, `wiring`, what stands in their braces, and what is done
+// with them, `run` and `check`. One rule of the grammar is one function, and the rule stands above
+// it; recovery is that of parse.c.
+#include "lang/syntax/parse_own.h"
+
+static Node *parse_part(Parser *);
+
+// -- what stands in the braces
+
+// "mode" NAME [ params ] [ "->" result ] "{" { part } "}"
+static Node *parse_mode(Parser *p) {
+  Node *node = node_fixed(p, N_MODE, 3);
+  p->at++;
+  want_any_name(p, node);
+  parse_ports(p, node, 0);
+  node->kid[2] = parse_block(p, parse_part);
+  return node_end(p, node);
+}
+
+// "jump" NAME "when" cond
+static Node *parse_jump(Parser *p) {
+  Node *node = node_fixed(p, N_JUMP, 1);
+  p->at++;
+  want_any_name(p, node);
+  if (!eat(p, "when")) fail(p, "`when` and what makes it jump");
+  node->kid[0] = parse_cond(p);
+  return node_end(p, node);
+}
+
+// lhs { "," lhs } ":" postfix [ "every" sum ]
+static Node *parse_parts(Parser *p) {
+  Node *node = node_fixed(p, N_PART, 3);
+  node->kid[0] = list_of(p, N_LHSS, parse_lhs);
+  need(p, ":");
+  node->kid[1] = parse_postfix(p);
+  if (eat(p, "every")) node->kid[2] = parse_sum(p);
+  return node_end(p, node);
+}
+
+// expr "->" postfix [ "pad" sum ] [ "when" cond ] | call
+static Node *parse_route(Parser *p) {
+  Node *value = parse_expr(p, false);
+  if (value->kind == N_CALL && !sees(p, 0, "->")) return value;
+  Node *node = node_fixed(p, N_ROUTE, 4);
+  node->span = value->span;
+  node->kid[0] = value;
+  if (!eat(p, "->"))
+    fail_after_term(p, "`->` and a port (a part is `name : Machine`, an equation `name = …`)");
+  node->kid[1] = parse_postfix(p);
+  if (eat(p, "pad")) node->kid[3] = parse_sum(p);
+  if (eat(p, "when")) node->kid[2] = parse_cond(p);
+  return node_end(p, node);
+}
+
+// part = state | next | const | axis | for | mode | jump | parts | equation | route
+static Node *parse_part(Parser *p) {
+  if (sees(p, 0, "mode")) return parse_mode(p);
+  if (sees(p, 0, "jump")) return parse_jump(p);
+  if (sees(p, 0, "for")) return parse_for(p, parse_part);
+  if (sees(p, 0, "return")) {
+    Node *error = node_new(p, N_ERROR);
+    fail(p, "`name = …`: what a machine shows has names");
+    return error;
+  }
+  static const char *const plain[] = {"state", "next", "const", "axis", "learn"};
+  for (uint32_t i = 0; i < COUNT(plain); i++)
+    if (sees(p, 0, plain[i])) return parse_statement(p);
+  if (names_lead_to(p, 0, ":")) return parse_parts(p);
+  if (names_lead_to(p, 0, "=")) return parse_equation(p);
+  return parse_route(p);
+}
+
+// machine = ( "machine" | "share" | "wiring" ) header ( "=" expr | "{" { part } "}" )
+Node *parse_machine(Parser *p) {
+  Node *node = node_fixed(p, N_MACHINE, 4);
+  node->op = sees(p, 0, "machine") ? "m" : sees(p, 0, "share") ? "s" : "w";
+  parse_box_header(p, node);
+  p->rates = true;
+  if (eat(p, "="))
+    node->kid[3] = parse_expr(p, false);
+  else if (sees(p, 0, "{"))
+    node->kid[3] = parse_block(p, parse_part);
+  else
+    fail(p, "`{`, or `=` and what it shows");
+  p->rates = false;
+  return node_end(p, node);
+}
+
+// -- what is done with them
+
+// "for" NUMBER NAME
+static Node *parse_duration(Parser *p) {
+  Node *node = node_fixed(p, N_LASTS, 1);
+  p->at++;
+  node->kid[0] = parse_sum(p);
+  want_name(p, node);
+  return node_end(p, node);
+}
+
+// run = "run" [ NAME ":" ] postfix { "for" sum NAME | "to" sum | "on" postfix | "every" sum
+//                                  | "by" postfix }
+Node *parse_simulate(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Node *node = node_new(p, N_SIMULATE);
+  p->at++;
+  if (sees_label(p)) {
+    want_any_name(p, node);
+    p->at++;
+  }
+  kid_push(p, parse_postfix(p));
+  for (;;) {
+    if (sees(p, 0, "for"))
+      kid_push(p, parse_duration(p));
+    else if (sees(p, 0, "to"))
+      kid_push(p, clause_of(p, N_TO, parse_sum));
+    else if (sees(p, 0, "on"))
+      kid_push(p, clause_of(p, N_ON, parse_postfix));
+    else if (sees(p, 0, "every"))
+      kid_push(p, clause_of(p, N_EVERY, parse_sum));
+    else if (sees(p, 0, "by"))
+      kid_push(p, clause_of(p, N_BY, parse_soft_postfix));
+    else
+      break;
+  }
+  return kids_end(p, node, mark);
+}
+
+// check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "within" sum ]
+Node *parse_check(Parser *p) {
+  Node *node = node_fixed(p, N_CHECK, 4);
+  p->at++;
+  if (names_lead_to(p, 0, ":")) {
+    node->kid[0] = parse_postfix(p);
+    need(p, ":");
+  }
+  node->kid[1] = parse_expr(p, false);
+  if (eat(p, "=")) node->kid[2] = parse_expr(p, false);
+  if (eat(p, "within")) node->kid[3] = parse_sum(p);
+  return node_end(p, node);
+}

@@ -1,0 +1,22 @@
+// compile: C text to functions, through the machine's compiler and a private cache. Private to
+// target/.
+#ifndef LIMN_COMPILE_H
+#define LIMN_COMPILE_H
+
+#include "run/engine/engine.h"
+
+typedef struct {
+  void *library; // of dlopen
+  bool cached;   // it was there already
+  const char *compiler;
+  double seconds; // of compiling
+  const char *error;
+} Compiled;
+
+const char *compile_compiler(Arena *, const Target *); // which one; NULL: there is none
+// False: there is no compiler, or it failed; .error says why.
+bool compile_c(Arena *, const char *text, size_t n, const Target *, Compiled *);
+void compile_close(Compiled *);
+void *compile_find(const Compiled *, const char *name);
+
+#endif

@@ -1,0 +1,938 @@
+// Kernels as C without headers. In front stands the prelude (scalar functions, noise); then one
+// function for each kernel of loops:
+//
+//   void limn_k3(const Context *c, char **w, long low, long high, char *s) {
+//     for (long q = low; q < high; q++) {              the divided parallel loops
+//       long i0 = q / 64, i1 = q % 64;
+//       for (long i2 = 0; i2 < 8; i2++) {              the other parallel loops
+//         …                                            nest after nest
+//
+// Inside a nest every load, test and scalar stands at the outermost loop at which its variables are
+// known, so that what does not change in the inner loop is computed outside of it. Memory comes in
+// as a table of pointers, so kernels that do the same on other memory (the blocks of a deep
+// network) share one function. The innermost loop is marked as free of dependences. Numbers that
+// are the same at every point (rates, counters) are computed in double, in front.
+#include "run/engine/c/emit.h"
+#include "run/engine/kernel/loop_levels.h"
+
+#include <math.h>
+
+enum { LONG_SUM = 4096, INLINE_LIMIT = 256 };
+
+typedef struct {
+  Plan *p;
+  Buf *b;
+  const Kernel *k;
+  EmitKernel *now; // of kernel k
+  uint32_t *slot;  // of each wire that kernel k has memory for: its place in the table of pointers
+  uint32_t small;  // the slot of the next small product
+  uint32_t indent;
+  bool full;           // for the largest number of samples only: every length is a number
+  const uint8_t *held; // wires that are variables here (held.c); NULL: none
+} Emit;
+
+__attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
+  va_list args;
+  for (uint32_t i = 0; i < e->indent; i++) buf_text(e->b, "  ");
+  va_start(args, format);
+  buf_vprintf(e->b, format, args);
+  va_end(args);
+  buf_char(e->b, '\n');
+}
+
+// -- small texts ----------------------------------------------------------------------------------
+static const char *text_of_number(Number n) {
+  static const char *const text[] = {[NUMBER_F32] = "float",
+                                     [NUMBER_F64] = "double",
+                                     [NUMBER_I32] = "int",
+                                     [NUMBER_U8] = "unsigned char"};
+  return text[n];
+}
+
+static const char *extent_text(Emit *e, Extent x) {
+  if (x.part) return "rows";
+  if (e->full) x = (Extent){.c = extent_most(e->p, x)};
+  if (!x.per) return arena_format(e->p->arena, "%lldL", (long long)x.c);
+  return arena_format(e->p->arena, "(%lldL * c->n + %lldL)", (long long)x.per, (long long)x.c);
+}
+
+// A constant of the kernel's precision: what a float cannot hold becomes the nearest it can, and
+// never 0 or infinite.
+static const char *constant_text(Emit *e, double k, bool wide) {
+  Arena *a = e->p->arena;
+  if (isnan(k)) return wide ? "__builtin_nan(\"\")" : "((real)__builtin_nan(\"\"))";
+  if (isinf(k)) return k < 0 ? "(-(real)__builtin_inf())" : "((real)__builtin_inf())";
+  if (!wide && !e->p->wide) {
+    double size = fabs(k);
+    if (size > 3.4028234663852886e38) k = k < 0 ? -3.4028234663852886e38 : 3.4028234663852886e38;
+    if (size > 0 && size < 1.1754943508222875e-38)
+      k = k < 0 ? -1.1754943508222875e-38 : 1.1754943508222875e-38;
+  }
+  return arena_format(a, "(%s%a)", wide ? "" : "(real)", k);
+}
+
+static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
+
+// -- variables and addresses ----------------------------------------------------------------------
+static const char *term_name(const Emit *e, const Work *w, const PlanTerm *t) {
+  if (t->operand) return arena_format(e->p->arena, "a%u_%u", w->id, t->var);
+  return arena_format(e->p->arena, "i%u", w->x->var[t->var]);
+}
+
+static void coord_text(Emit *e, const Work *w, const PlanCoord *c, Buf *b) {
+  buf_printf(b, "%lldL", (long long)c->c);
+  for (uint32_t k = 0; k < c->n; k++)
+    buf_printf(b, " + %lldL * %s", (long long)c->term[k].coef, term_name(e, w, &c->term[k]));
+}
+
+// The cell of an access, in cells from the wire's pointer.
+static const char *address_text(Emit *e, const Work *w, const Operand *o) {
+  Buf b = buf_new(e->p->arena);
+  const PlanWire *x = &e->p->wire.at[o->wire];
+  buf_printf(&b, "%lldL", (long long)operand_start(e->p, o));
+  for (uint32_t i = 0; i < x->rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      int64_t step = x->stride[i] * o->coord[i].term[k].coef;
+      if (step == 1)
+        buf_printf(&b, " + %s", term_name(e, w, &o->coord[i].term[k]));
+      else if (step)
+        buf_printf(&b, " + %lldL * %s", (long long)step, term_name(e, w, &o->coord[i].term[k]));
+    }
+  return b.at;
+}
+
+static const char *test_text(Emit *e, const Work *w, const Operand *o) {
+  Buf b = buf_new(e->p->arena);
+  const PlanWire *x = &e->p->wire.at[o->wire];
+  buf_char(&b, '1');
+  for (uint32_t i = 0; i < x->rank; i++) {
+    if (!o->coord[i].check) continue;
+    buf_text(&b, " & ((unsigned long)(");
+    coord_text(e, w, &o->coord[i], &b);
+    buf_printf(&b, ") < (unsigned long)%s)", extent_text(e, x->shape[i]));
+  }
+  return b.at;
+}
+
+// -- pointers -------------------------------------------------------------------------------------
+// How the positions of scans move a wire.
+static const char *moves_text(Emit *e, uint32_t wire) {
+  const Plan *p = e->p;
+  Buf b = buf_new(p->arena);
+  for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
+    if (p->wire.at[wire].moves)
+      buf_printf(&b, " + %lldL * c->at[%u]", (long long)p->wire.at[wire].move,
+                 p->wire.at[wire].depth);
+  return b.at;
+}
+
+// Where a wire's memory begins: equal for wires that share it.
+static uint64_t memory_of(const Plan *p, uint32_t wire) {
+  const PlanWire *r = &p->wire.at[wire_root(p, wire)];
+  return (uint64_t)r->place << 56 |
+         (r->place == AT_STATE || r->place == AT_INPUT ? r->number_of : (uint64_t)r->at);
+}
+
+// No other wire of the kernel lies in the same memory.
+static bool is_alone(const Emit *e, uint32_t wire) {
+  uint64_t own = memory_of(e->p, wire);
+  for (uint32_t i = 0; i < e->k->node.n; i++) {
+    const Node *x = &e->p->node.at[e->k->node.at[i]];
+    for (uint32_t k = 0; k <= x->nin + x->nwinner; k++) {
+      uint32_t other = k < x->nin    ? x->in[k].wire
+                       : k == x->nin ? x->out.wire
+                                     : x->winner[k - x->nin - 1];
+      if (other != PLAN_NONE && other != wire && memory_of(e->p, other) == own) return false;
+    }
+  }
+  return true;
+}
+
+// -- scalars --------------------------------------------------------------------------------------
+static const char *scalar_name(Emit *e, const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[i]);
+  return arena_format(e->p->arena, "t%u_%u", w->id, i);
+}
+
+// As an argument of scalar `of`: narrowed when it is the same everywhere and `of` is not.
+static const char *argument(Emit *e, const Work *w, uint32_t i, uint32_t of) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[of]);
+  if (w->same[i] && !w->same[of] && s->base == BASE_R)
+    return arena_format(e->p->arena, "((real)%s)", scalar_name(e, w, i));
+  return scalar_name(e, w, i);
+}
+
+// The cell of an access in a copy whose axes are the loops, the innermost last; and how many cells
+// there are.
+static const char *pack_text(Emit *e, const Work *w, const Operand *o, int64_t *cells) {
+  const Node *x = w->x;
+  const Nest *s = &e->k->nest.at[w->nest];
+  Buf b = buf_new(e->p->arena);
+  int64_t size = 1;
+  buf_text(&b, "0L");
+  for (uint32_t d = s->ndim; d-- > 0;)
+    for (uint32_t i = 0; i < x->nindex; i++) {
+      if (x->var[i] != e->k->np + d || !operand_has(e->p, o, i)) continue;
+      buf_printf(&b, " + %lldL * i%u", (long long)size, x->var[i]);
+      size *= s->dim[d].c;
+    }
+  if (cells) *cells = size;
+  return b.at;
+}
+
+static void emit_packs(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  for (uint32_t k = 0; k < x->nin; k++) {
+    if (!w->packed[k]) continue;
+    const Operand *o = &x->in[k];
+    int64_t cells;
+    const char *to = pack_text(e, w, o, &cells);
+    line(e, "%s p%u_%u[%lld];", text_of_number(e->p->wire.at[o->wire].number), w->id, k,
+         (long long)cells);
+    for (uint32_t i = 0; i < x->nindex; i++)
+      if (operand_has(e->p, o, i))
+        line(e, "for (long i%u = 0; i%u < %s; i%u++)", x->var[i], x->var[i],
+             extent_text(e, x->index[i]), x->var[i]);
+    line(e, "  p%u_%u[%s] = w%u[%s];", w->id, k, to, e->slot[o->wire], address_text(e, w, o));
+  }
+}
+
+static const char *load_text(Emit *e, const Work *w, uint32_t k) {
+  const Operand *o = &w->x->in[k];
+  uint32_t node;
+  Arena *a = e->p->arena;
+  const char *base = base_text(e->p->wire.at[o->wire].base);
+  if (maker_here(e->p, e->k, w, o->wire, &node))
+    return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
+  if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
+  const char *cell = arena_format(a, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
+  if (!operand_checked(e->p, o)) return cell;
+  const char *other = o->padded ? constant_text(e, o->pad, false) : "0";
+  return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
+}
+
+static void emit_operands(Emit *e, const Work *w, uint32_t level) {
+  const Node *x = w->x;
+  for (uint32_t k = 0; k < x->nin; k++) {
+    const PlanWire *wire = &e->p->wire.at[x->in[k].wire];
+    if (operand_checked(e->p, &x->in[k]) && w->test[k] == level)
+      line(e, "const int g%u_%u = %s;", w->id, k, test_text(e, w, &x->in[k]));
+    if (wire->base == BASE_LABEL && w->load[k] == level)
+      line(e, "const int a%u_%u = %s;", w->id, k, load_text(e, w, k));
+  }
+}
+
+static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
+  switch (s->fn) {
+  case FN_CONST: return;
+  case FN_ARG:
+    if (e->p->wire.at[w->x->in[s->ref].wire].base == BASE_LABEL)
+      line(e, "const int %s = a%u_%u;", name, w->id, s->ref);
+    else
+      line(e, "const %s %s = %s%s;", type, name,
+           w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type), load_text(e, w, s->ref));
+    return;
+  case FN_AT: line(e, "const %s %s = (%s)i%u;", type, name, type, w->x->var[s->ref]); return;
+  case FN_SIZE:
+    line(e, "const %s %s = (%s)%s;", type, name, type, extent_text(e, plan_extent(e->p, s->ref)));
+    return;
+  default: break;
+  }
+  const char *a[3] = {"0", "0", "0"};
+  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = argument(e, w, s->arg[k], i);
+  const Scalar *base = &w->x->scalar[s->arg[0]];
+  if (s->fn == FN_pow && w->same[i] && base->fn == FN_CONST && base->k > 0) { // a rate's decay: b^t
+    line(e, "const double %s = exp(%s * %s);", name, a[1], constant_text(e, log(base->k), true));
+    return;
+  }
+  if (divides_by_fixed(w, i)) {
+    const Scalar *d = &w->x->scalar[s->arg[1]];
+    if (d->fn == FN_CONST)
+      line(e, "const real %s = %s * (real)(1.0 / %s);", name, a[0], constant_text(e, d->k, true));
+    else
+      line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
+    return;
+  }
+  if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
+  Buf call = buf_new(e->p->arena);
+  for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
+    buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
+  line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
+}
+
+// A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
+// knowing how several bits depend on each other, a compiler makes branches of the choices, and the
+// loop stays scalar.
+static void emit_scalar(Emit *e, const Work *w, uint32_t i) {
+  bool divides = false, chooses = false;
+  emit_one_scalar(e, w, i);
+  for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++) {
+    divides |= w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k);
+    chooses |= w->x->scalar[k].arg[0] == i && chooses_by_fixed(w, k);
+  }
+  const char *name = scalar_name(e, w, i);
+  if (divides) line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, name);
+  if (chooses) line(e, "const real c%u_%u = (real)%s;", w->id, i, name);
+}
+
+// -- sums -----------------------------------------------------------------------------------------
+static const char *identity_text(Emit *e, const Node *x) {
+  Base base = e->p->wire.at[x->out.wire].base;
+  if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN ? "1" : "0";
+  switch (x->combine) {
+  case SUM: return "0";
+  case PROD: return "1";
+  case MAX: return "(-(real)__builtin_inf())";
+  default: return "((real)__builtin_inf())";
+  }
+}
+
+// Long sums without axes are kept in double.
+static const char *sum_type(const Emit *e, const Node *x) {
+  const PlanWire *w = &e->p->wire.at[x->out.wire];
+  double points = 1;
+  for (uint32_t i = 0; i < x->nindex; i++) points *= (double)extent_most(e->p, x->index[i]);
+  if (w->base != BASE_R) return "int";
+  return w->number == NUMBER_F64 && points > LONG_SUM ? "double" : "real";
+}
+
+// acc ⊕= v
+static void emit_combine(Emit *e, const Node *x, const char *acc, const char *v) {
+  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
+  switch (x->combine) {
+  case SUM: line(e, bit ? "%s ^= %s;" : "%s += %s;", acc, v); break;
+  case PROD: line(e, bit ? "%s &= %s;" : "%s *= %s;", acc, v); break;
+  case MAX: line(e, bit ? "%s |= %s;" : "%s = %s > %s ? %s : %s;", acc, v, acc, v, acc); break;
+  case MIN: line(e, bit ? "%s &= %s;" : "%s = %s < %s ? %s : %s;", acc, v, acc, v, acc); break;
+  }
+}
+
+static const char *winner_cell(Emit *e, const Work *w,
+                               uint32_t k) { // winners have the output's shape
+  Operand o = w->x->out;
+  o.wire = w->x->winner[k];
+  return arena_format(e->p->arena, "w%u[%s]", e->slot[o.wire], address_text(e, w, &o));
+}
+
+static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bool in_memory,
+                      const char *place) {
+  const Node *x = w->x;
+  const char *op = x->combine == MAX ? ">" : "<";
+  line(e, "const int b%u = (%s %s %s) | ((%s != %s) & (%s == %s));", w->id, v, op, acc, v, v, acc,
+       acc);
+  line(e, "%s = b%u ? %s : %s;", acc, w->id, v, acc);
+  for (uint32_t k = 0; k < x->nwinner; k++) {
+    if (x->winner[k] == PLAN_NONE) continue;
+    const char *cell =
+        in_memory ? winner_cell(e, w, k) : arena_format(e->p->arena, "n%u_%u%s", w->id, k, place);
+    line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[node_reduced(x, k)], cell);
+  }
+}
+
+static void open_sum(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  line(e, "%s s%u = %s;", sum_type(e, x), w->id, identity_text(e, x));
+  if (x->nwinner && !node_wants_winner(x)) line(e, "int bad%u = 0;", w->id);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u = 0;", w->id, k);
+}
+
+static void close_sum(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const char *cell =
+      arena_format(e->p->arena, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
+  if (x->nwinner && !node_wants_winner(x))
+    line(e, "if (bad%u) s%u = (real)__builtin_nan(\"\");", w->id, w->id);
+  line(e, "%s = (%s)s%u;", cell, text_of_number(e->p->wire.at[x->out.wire].number), w->id);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
+}
+
+static void open_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
+  const Node *x = w->x;
+  line(e, "%s s%u[%lld];", sum_type(e, x), w->id, (long long)n);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u[%lld];", w->id, k, (long long)n);
+  line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
+  line(e, "  s%u[i%u] = %s;", w->id, last, identity_text(e, x));
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) line(e, "  n%u_%u[i%u] = 0;", w->id, k, last);
+  line(e, "}");
+}
+
+static void close_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
+  const Node *x = w->x;
+  line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
+  line(e, "  w%u[%s] = (%s)s%u[i%u];", e->slot[x->out.wire], address_text(e, w, &x->out),
+       text_of_number(e->p->wire.at[x->out.wire].number), w->id, last);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE)
+      line(e, "  %s = n%u_%u[i%u];", winner_cell(e, w, k), w->id, k, last);
+  line(e, "}");
+}
+
+// -- one node at the innermost point --------------------------------------------------------------
+// Noise whose last axis is the innermost loop is made a row at a time, four numbers from each block
+// of bits; alone, each would take a block.
+static bool noise_in_rows(const Emit *e, const Work *w) {
+  enum { SHORT = 32, LONG = 1024 };
+  const Nest *s = &e->k->nest.at[w->nest];
+  const PlanWire *wire = &e->p->wire.at[w->x->out.wire];
+  if (!w->x->noise || !wire->rank || !s->ndim || (e->k->ranged && s->ndim == 1)) return false;
+  Extent row = s->dim[s->ndim - 1];
+  return w->x->var[wire->rank - 1] == e->k->np + s->ndim - 1 && !row.per && row.c >= SHORT &&
+         row.c <= LONG && row.c % 4 == 0;
+}
+
+// Which kind, and where: the element's number at the actual lengths, or that of its row's first.
+static const char *noise_arguments(Emit *e, const Work *w, bool first) {
+  const Node *x = w->x;
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  const char *at = "0";
+  for (uint32_t i = 0; i < wire->rank; i++) { // Horner
+    const char *index = arena_format(e->p->arena, "i%u", x->var[i]);
+    if (first && i + 1 == wire->rank) index = "0L";
+    at = i ? arena_format(e->p->arena, "(%s) * %s + %s", at, extent_text(e, wire->shape[i]), index)
+           : index;
+  }
+  return arena_format(e->p->arena, "c->seed, c->step, site%u, (unsigned long)(%s)", w->id, at);
+}
+
+static const char *noise_text(Emit *e, const Work *w) {
+  const char *kind = w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform";
+  uint32_t last = e->k->np + e->k->nest.at[w->nest].ndim - 1;
+  if (noise_in_rows(e, w)) return arena_format(e->p->arena, "z%u[i%u]", w->id, last);
+  return arena_format(e->p->arena, "noise_%s_real(%s)", kind, noise_arguments(e, w, false));
+}
+
+static void emit_noise_row(Emit *e, const Work *w) {
+  const Nest *s = &e->k->nest.at[w->nest];
+  long long row = (long long)s->dim[s->ndim - 1].c;
+  line(e, "real z%u[%lld];", w->id, row);
+  line(e, "noise_%ss_real(%s, %lldL, z%u);",
+       w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform", noise_arguments(e, w, true), row,
+       w->id);
+}
+
+static void emit_site(Emit *e, const Work *w) {
+  line(e, "unsigned long site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
+  for (uint32_t d = 0; d < w->x->depth; d++)
+    line(e, "site%u = noise_site(site%u, (unsigned long)c->at[%u]);", w->id, w->id, d);
+}
+
+// A sum of products takes one instruction for both.
+static bool is_fused_sum(const Emit *e, const Work *w) {
+  const Node *x = w->x;
+  if (!x->nscalar || x->noise || w->tested || x->combine != SUM ||
+      (w->reduce == PLAN_NONE && !x->scatter))
+    return false;
+  uint32_t last = x->nscalar - 1;
+  return x->scalar[last].fn == FN_mul && !w->same[last] &&
+         w->scalar[last] == e->k->nest.at[w->nest].ndim &&
+         e->p->wire.at[x->out.wire].base == BASE_R;
+}
+
+static void emit_value(Emit *e, const Work *w) {
+  if (is_fused_sum(e, w)) return;
+  const Node *x = w->x;
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  bool summed = w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim;
+  const char *type = summed                       ? sum_type(e, x)
+                     : wire->base != BASE_R       ? "int"
+                     : wire->number == NUMBER_F64 ? "double"
+                                                  : "real",
+             *v;
+  if (x->noise)
+    v = noise_text(e, w);
+  else
+    v = argument(e, w, x->nscalar - 1, x->nscalar - 1);
+  if (!w->tested) {
+    line(e, "const %s v%u = %s;", type, w->id, v);
+    return;
+  }
+  Buf ok = buf_new(e->p->arena);
+  buf_char(&ok, '1');
+  for (uint32_t k = 0; k < x->nin; k++)
+    if (operand_checked(e->p, &x->in[k]) && !x->in[k].padded)
+      buf_printf(&ok, " & g%u_%u", w->id, k);
+  if (operand_checked(e->p, &x->out)) buf_printf(&ok, " & %s", test_text(e, w, &x->out));
+  line(e, "const int ok%u = %s;", w->id, ok.at);
+  line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
+}
+
+static void emit_fused_sum(Emit *e, const Work *w, const char *acc) {
+  const Scalar *s = &w->x->scalar[w->x->nscalar - 1];
+  uint32_t last = w->x->nscalar - 1;
+  line(e, "%s = fma(%s, %s, %s);", acc, argument(e, w, s->arg[0], last),
+       argument(e, w, s->arg[1], last), acc);
+}
+
+static void emit_effect(Emit *e, const Work *w) {
+  const Node *x = w->x;
+  const PlanWire *wire = &e->p->wire.at[x->out.wire];
+  Arena *a = e->p->arena;
+  const char *v = arena_format(a, "v%u", w->id), *number = text_of_number(wire->number);
+  if (w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim) {
+    const char *acc = arena_format(a, "s%u", w->id);
+    if (is_fused_sum(e, w)) {
+      emit_fused_sum(e, w, acc);
+      return;
+    }
+    if (node_wants_winner(x))
+      emit_best(e, w, acc, v, false, "");
+    else
+      emit_combine(e, x, acc, v);
+    if (x->nwinner && !node_wants_winner(x)) line(e, "bad%u |= %s != %s;", w->id, v, v);
+    return;
+  }
+  if (!wire_has_memory(wire)) return;
+  const char *cell = arena_format(a, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
+  const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
+  if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
+  if (w->reduce == PLAN_NONE && !x->scatter) {
+    line(e, "%s = (%s)v%u;", cell, number, w->id);
+    return;
+  }
+  if (is_fused_sum(e, w)) {
+    emit_fused_sum(e, w, cell);
+    return;
+  }
+  if (operand_checked(e->p, &x->out)) line(e, "if (ok%u)", w->id);
+  line(e, "{");
+  if (x->nwinner && x->combine != SUM)
+    emit_best(e, w, cell, v, w->row == PLAN_NONE, place);
+  else
+    emit_combine(e, x, cell, v);
+  line(e, "}");
+}
+
+// -- nests ----------------------------------------------------------------------------------------
+// Cells of a wire shaped like the output hold a value before anything is added to them.
+static void emit_fill_wire(Emit *e, const Work *w, uint32_t wire, const char *value) {
+  const Node *x = w->x;
+  const PlanWire *to = &e->p->wire.at[wire];
+  Buf at = buf_new(e->p->arena);
+  uint32_t open = 0, index;
+  buf_char(&at, '0');
+  for (uint32_t i = 0; i < to->rank; i++) {
+    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
+      buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
+      continue;
+    }
+    Extent dim = to->shape[i];
+    const PlanTerm *block = operand_block(e->p, e->k, x, &x->out, i, &dim);
+    if (block)
+      buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
+                 x->var[block->var]);
+    line(e, "for (long f%u = 0; f%u < %s; f%u++) {", i, i, extent_text(e, dim), i);
+    e->indent++;
+    open++;
+    buf_printf(&at, " + %lldL * f%u", (long long)to->stride[i], i);
+  }
+  line(e, "w%u[%s] = %s;", e->slot[wire], at.at, value);
+  while (open--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+static void emit_fill(Emit *e, const Work *w) {
+  emit_fill_wire(e, w, w->x->out.wire, identity_text(e, w->x));
+  for (uint32_t k = 0; k < w->x->nwinner; k++)
+    if (w->x->winner[k] != PLAN_NONE) emit_fill_wire(e, w, w->x->winner[k], "0");
+}
+
+static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint32_t ndim) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (level == 0 && w[i].x->noise) emit_site(e, &w[i]);
+    if (level + 1 == ndim && noise_in_rows(e, &w[i])) emit_noise_row(e, &w[i]);
+    emit_operands(e, &w[i], level);
+    for (uint32_t k = 0; k < w[i].x->nscalar; k++)
+      if (w[i].scalar[k] == level && !(w[i].same[k] && level == 0) &&
+          !(k + 1 == w[i].x->nscalar && is_fused_sum(e, &w[i])))
+        emit_scalar(e, &w[i], k);
+    if (level == ndim) {
+      emit_value(e, &w[i]);
+      emit_effect(e, &w[i]);
+    }
+  }
+}
+
+static void emit_pragma(Emit *e, const Work *w, uint32_t n, uint32_t ndim) {
+  Buf b = buf_new(e->p->arena);
+  for (uint32_t i = 0; i < n; i++) {
+    const Node *x = w[i].x;
+    if (x->scatter) { // two points may hit one cell, unless the innermost loop is an axis of it
+      uint32_t index, last = PLAN_NONE;
+      for (uint32_t k = 0; k < x->nindex; k++)
+        if (x->var[k] == e->k->np + ndim - 1) last = k;
+      bool plain = false;
+      for (uint32_t a = 0; a < e->p->wire.at[x->out.wire].rank; a++)
+        plain |= operand_plain(e->p, &x->out, a, &index) && index == last;
+      if (!plain) return;
+    }
+    if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
+    if (node_wants_winner(x)) return;
+    bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
+    const char *op = bit ? (x->combine == SUM   ? "^"
+                            : x->combine == MAX ? "|"
+                                                : "&")
+                         : (x->combine == SUM    ? "+"
+                            : x->combine == PROD ? "*"
+                            : x->combine == MAX  ? "max"
+                                                 : "min");
+    buf_printf(&b, " reduction(%s:s%u)", op, w[i].id);
+    if (x->nwinner) buf_printf(&b, " reduction(|:bad%u)", w[i].id);
+  }
+  line(e, "#pragma omp simd%s", b.at);
+}
+
+static void emit_nest(Emit *e, uint32_t nest) {
+  const Nest *s = &e->k->nest.at[nest];
+  uint32_t n = s->node.n;
+  const Work *w = nest_work(e->p, e->k, nest);
+  uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
+  line(e, "{");
+  e->indent++;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < w[i].x->nscalar; k++)
+      if (w[i].same[k]) emit_scalar(e, &w[i], k);
+  for (uint32_t i = 0; i < n; i++) emit_packs(e, &w[i]);
+  for (uint32_t i = 0; i < n; i++)
+    if (w[i].x->scatter || (w[i].reduce == s->ndim + 1 && w[i].row == PLAN_NONE))
+      emit_fill(e, &w[i]);
+  for (uint32_t d = 0; d <= s->ndim; d++) {
+    for (uint32_t i = 0; i < n; i++)
+      if (w[i].reduce == d && w[i].reduce <= s->ndim)
+        open_sum(e, &w[i]);
+      else if (w[i].row == d)
+        open_row(e, &w[i], last, s->dim[s->ndim - 1].c);
+    emit_level(e, w, n, d, s->ndim);
+    if (d == s->ndim) break;
+    if (d + 1 == s->ndim) emit_pragma(e, w, n, s->ndim);
+    uint32_t v = e->k->np + d;
+    if (e->k->ranged && d == 0)
+      line(e, "for (long i%u = low; i%u < high; i%u++) {", v, v, v);
+    else
+      line(e, "for (long i%u = 0; i%u < %s; i%u++) {", v, v, extent_text(e, s->dim[d]), v);
+    e->indent++;
+  }
+  for (uint32_t d = s->ndim; d-- > 0;) {
+    e->indent--;
+    line(e, "}");
+    for (uint32_t i = 0; i < n; i++)
+      if (w[i].reduce == d)
+        close_sum(e, &w[i]);
+      else if (w[i].row == d)
+        close_row(e, &w[i], last, s->dim[s->ndim - 1].c);
+  }
+  if (!s->ndim)
+    for (uint32_t i = 0; i < n; i++)
+      if (w[i].reduce == 0) close_sum(e, &w[i]);
+  e->indent--;
+  line(e, "}");
+}
+
+// The corner of an operand of a small product: its address with all inner indices 0.
+static const char *corner_text(Emit *e, const Node *x, const Operand *o) {
+  Buf b = buf_new(e->p->arena);
+  buf_printf(&b, "w%u + %lldL", e->slot[o->wire], (long long)operand_start(e->p, o));
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] < e->k->np && operand_step(e->p, o, i))
+      buf_printf(&b, " + %lldL * i%u", (long long)operand_step(e->p, o, i), x->var[i]);
+  return b.at;
+}
+
+// How many points a group of indices has.
+static const char *length_text(Emit *e, const Node *x, const uint32_t *group, uint32_t n) {
+  Buf b = buf_new(e->p->arena);
+  int64_t known = 1;
+  for (uint32_t i = 0; i < n; i++) {
+    Extent length = x->index[group[i]];
+    if (length.per || length.part)
+      buf_printf(&b, "%s * ", extent_text(e, length));
+    else
+      known *= length.c;
+  }
+  buf_printf(&b, "%lldL", (long long)known);
+  return b.at;
+}
+
+static void emit_small(Emit *e, const Node *x) {
+  const Product *q = x->product;
+  uint32_t extra = 0;
+  for (uint32_t i = 0; i < q->nbatch; i++) { // batch indices that are not parallel loops
+    uint32_t v = x->var[q->batch[i]];
+    if (v < e->k->np) continue;
+    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", v, v, extent_text(e, x->index[q->batch[i]]),
+         v);
+    e->indent++;
+    extra++;
+  }
+  Buf at[3];
+  const Operand *o[3] = {&x->in[q->a], &x->in[q->b], &x->out};
+  for (int s = 0; s < 3; s++) {
+    at[s] = buf_new(e->p->arena);
+    buf_text(&at[s], corner_text(e, x, o[s]));
+    for (uint32_t i = 0; i < q->nbatch; i++)
+      if (x->var[q->batch[i]] >= e->k->np)
+        buf_printf(&at[s], " + %lldL * i%u", (long long)operand_step(e->p, o[s], q->batch[i]),
+                   x->var[q->batch[i]]);
+  }
+  const char *add = "0";
+  if (e->k->ordered && x->reduced[x->walk])
+    add = arena_format(e->p->arena, "i%u > 0", e->k->np - 1);
+  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at, at[1].at,
+       at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
+       length_text(e, x, q->n, q->nn), length_text(e, x, q->k, q->nk), add);
+  while (extra--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+// -- kernels --------------------------------------------------------------------------------------
+static void emit_pointers(Emit *e) {
+  const Ids *slot = &e->now->slot;
+  for (e->small = 0; e->small < slot->n && slot->at[e->small] < e->p->wire.n; e->small++) {
+    uint32_t i = e->small;
+    const PlanWire *w = &e->p->wire.at[slot->at[i]];
+    const char *number = text_of_number(w->number);
+    const char *mark = is_alone(e, slot->at[i]) ? "restrict " : "";
+    e->slot[slot->at[i]] = i;
+    if (e->held && e->held[slot->at[i]])
+      line(e, "%s *w%u = &m%u;", number, i, slot->at[i]);
+    else if (w->place == AT_TILE)
+      line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, i, number, (long long)w->at);
+    else
+      line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, i, number, i, moves_text(e, slot->at[i]));
+  }
+}
+
+static void emit_divided(Emit *e) {
+  const Kernel *k = e->k;
+  line(e, "for (long q = low; q < high; q++) {");
+  e->indent++;
+  line(e, "long r = q;");
+  for (uint32_t d = k->split; d-- > 0;) {
+    if (d)
+      line(e, "const long i%u = r %% %s; r /= %s;", d, extent_text(e, k->p[d]),
+           extent_text(e, k->p[d]));
+    else
+      line(e, "const long i0 = r;");
+  }
+}
+
+static void emit_loops(Emit *e) {
+  const Kernel *k = e->k;
+  uint32_t open = 0;
+  emit_pointers(e);
+  if (!k->ranged && k->split) emit_divided(e), open++;
+  for (uint32_t d = k->split; d < k->np; d++, open++) {
+    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", d, d, extent_text(e, k->p[d]), d);
+    e->indent++;
+  }
+  if (k->block && k->walk.c % k->block)
+    line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
+         (long long)(k->walk.c / k->block), (long long)k->block, (long long)(k->walk.c % k->block));
+  for (uint32_t i = 0; i < k->nest.n; i++) {
+    const Node *x = &e->p->node.at[k->nest.at[i].node.at[0]];
+    if (x->kind == NODE_PRODUCT)
+      emit_small(e, x);
+    else
+      emit_nest(e, i);
+  }
+  while (open--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+static void emit_order(Emit *e) {
+  const Node *x = &e->p->node.at[e->k->node.at[0]];
+  const PlanWire *in = &e->p->wire.at[x->in[0].wire];
+  uint32_t depth = 0;
+  Buf at = buf_new(e->p->arena);
+  emit_pointers(e);
+  buf_char(&at, '0');
+  for (uint32_t i = 0; i < in->rank; i++) {
+    if (i == x->axis) continue;
+    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", i, i, extent_text(e, in->shape[i]), i);
+    e->indent++;
+    depth++;
+    buf_printf(&at, " + %lldL * i%u", (long long)in->stride[i], i);
+  }
+  const char *n = extent_text(e, in->shape[x->axis]);
+  int64_t most = extent_most(e->p, in->shape[x->axis]), step = in->stride[x->axis];
+  line(e, "int *o = (int *)s;");
+  line(e, "order_row(w%u + %s, %lldL, %s, o, o + %lldL);", e->slot[x->in[0].wire], at.at,
+       (long long)step, n, (long long)most);
+  line(e, "for (long k = 0; k < %s; k++) w%u[%s + %lldL * k] = o[k];", n, e->slot[x->out.wire],
+       at.at, (long long)step);
+  while (depth--) {
+    e->indent--;
+    line(e, "}");
+  }
+}
+
+// The body of a kernel, and the function that has it: an earlier one with the same text serves
+// again.
+static void emit_kernel(Emit *e, uint32_t i, Table *known) {
+  Buf body = buf_new(e->p->arena), *out = e->b;
+  e->k = &e->p->kernel.at[i];
+  if (e->k->kind != KERNEL_LOOPS && e->k->kind != KERNEL_ORDER) return;
+  e->b = &body;
+  e->indent = 1;
+  if (e->k->kind == KERNEL_LOOPS)
+    emit_loops(e);
+  else
+    emit_order(e);
+  e->indent = 0;
+  e->b = out;
+  Id found = table_get(known, body.at, body.n);
+  e->now->fn = found ? found - 1 : i;
+  if (found) return;
+  table_put(known, body.at, body.n, i + 1);
+  const char *own = e->p->kernel.n > INLINE_LIMIT ? "static __attribute__((noinline)) " : "static ";
+  line(e, "%svoid limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
+       e->full ? own : "", e->full ? 'f' : 'k', i);
+  buf_add(e->b, body.at, body.n);
+  line(e, "}");
+}
+
+static const char *points_text(Emit *e, const Kernel *k) {
+  Buf b = buf_new(e->p->arena);
+  if (k->ranged) return extent_text(e, k->nest.at[0].dim[0]);
+  buf_char(&b, '1');
+  for (uint32_t d = 0; d < k->split; d++) buf_printf(&b, " * %s", extent_text(e, k->p[d]));
+  return b.at;
+}
+
+// Losses that are not finite end the step before it changes a state.
+static void emit_finite(Emit *e) {
+  for (uint32_t i = 0; i < e->p->out.n; i++) {
+    const PlanWire *w = &e->p->wire.at[e->p->out.at[i]];
+    if (w->rank || w->base != BASE_R) continue;
+    line(e, "{ const double x = *(double *)c->out[%u]; if (x - x != 0) return 1; }", i);
+  }
+}
+
+// Wires that are held in a scan come from memory before it, and go there behind it. Scratch is of
+// no use to anyone else.
+static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t end, bool behind) {
+  bool *done = NEW_ARRAY(e->p->arena, bool, e->p->wire.n + 1);
+  for (uint32_t i = scan + 1; i < end; i++)
+    for (uint32_t k = 0; k < kernel[i].slot.n; k++) {
+      uint32_t wire = kernel[i].slot.at[k];
+      if (wire >= e->p->wire.n || !e->held[wire] || done[wire]) continue;
+      const PlanWire *w = &e->p->wire.at[wire];
+      const char *number = text_of_number(w->number);
+      bool inside =
+          w->place == AT_TILE || (w->place == AT_ARENA && w->first > scan && w->last < end);
+      done[wire] = true;
+      if (!behind && inside)
+        line(e, "%s m%u = 0;", number, wire);
+      else if (!behind)
+        line(e, "%s m%u = *(%s *)c->table[%u][%u];", number, wire, number, i, k);
+      else if (!inside && (e->held[wire] & HELD_WRITTEN))
+        line(e, "*(%s *)c->table[%u][%u] = m%u;", number, i, k, wire);
+    }
+}
+
+static void emit_inside(Emit *e, EmitKernel *kernel, uint32_t i) {
+  e->k = &e->p->kernel.at[i];
+  e->now = &kernel[i];
+  line(e, "{");
+  e->indent++;
+  line(e, "char **w = c->table[%u];", i);
+  emit_loops(e);
+  e->indent--;
+  line(e, "}");
+}
+
+// All kernels in order, on one thread.
+static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
+  line(e, "int limn_%s(Context *c, char *s) {", e->full ? "full" : "step");
+  e->indent++;
+  uint32_t scan = 0, end = 0;
+  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
+    if (i == check_at) emit_finite(e);
+    const Kernel *k = &e->p->kernel.at[i];
+    const Node *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
+    switch (k->kind) {
+    case KERNEL_LOOPS:
+    case KERNEL_ORDER:
+      if (e->held) {
+        emit_inside(e, kernel, i);
+        break;
+      }
+      line(e, "limn_%c%u(c, c->table[%u], 0, %s, s);", e->full ? 'f' : 'k', kernel[i].fn, i,
+           points_text(e, k));
+      break;
+    case KERNEL_SCAN:
+      e->held = scan_holds(e->p, i, &end);
+      if (e->held) {
+        scan = i;
+        line(e, "{");
+        e->indent++;
+        emit_held(e, kernel, scan, end, false);
+      }
+      line(e, "for (long t%u = 0; t%u < %s; t%u++) {", i, i, extent_text(e, x->times), i);
+      e->indent++;
+      if (x->back)
+        line(e, "c->at[%u] = %s - 1 - t%u;", k->depth, extent_text(e, x->times), i);
+      else
+        line(e, "c->at[%u] = t%u;", k->depth, i);
+      break;
+    case KERNEL_SCAN_END:
+      e->indent--;
+      line(e, "}");
+      if (!e->held) break;
+      emit_held(e, kernel, scan, end, true);
+      e->indent--;
+      line(e, "}");
+      e->held = NULL;
+      break;
+    case KERNEL_COPY: line(e, "c->copy(c, %u);", i); break;
+    case KERNEL_PRODUCT: break;
+    }
+  }
+  if (check_at >= e->p->kernel.n) emit_finite(e);
+  line(e, "return 0;");
+  e->indent--;
+  line(e, "}");
+}
+
+static void emit_front(Emit *e) {
+  line(e, "typedef struct Context { long n; unsigned long seed, step; long at[8]; char ***table; "
+          "void **out;");
+  line(e, "  void (*small)(const void *, const void *, const void *, void *, void *, long, long, "
+          "long, int);");
+  line(e, "  void (*copy)(struct Context *, unsigned); } Context;");
+}
+
+static void emit_kernels(Emit *e, EmitKernel *kernel) {
+  Table *known = table_new(e->p->arena);
+  const Ids *slot = kernel_slots(e->p);
+  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
+    e->now = &kernel[i];
+    e->now->slot = slot[i];
+    emit_kernel(e, i, known);
+  }
+}
+
+void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *b) {
+  Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
+  emit_front(&e);
+  emit_kernels(&e, kernel);
+  if (!whole) return;
+  emit_step(&e, kernel, check_at);
+  e.full = true;
+  EmitKernel *again = NEW_ARRAY(p->arena, EmitKernel, p->kernel.n + 1); // the same tables
+  emit_kernels(&e, again);
+  emit_step(&e, again, check_at);
+}

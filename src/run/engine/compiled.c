@@ -1,0 +1,547 @@
+// The compiled engine: a plan, its kernels as functions, one arena, and a walk over the kernels for
+// each step. Where there is no compiler, kernels are programs of prebuilt loops instead. Nothing is
+// allocated and no system call is made in a step.
+//
+// A step whose losses are not finite changes no state: the kernels that overwrite states come last,
+// and are left out.
+#define _DEFAULT_SOURCE
+#include "run/engine/c/compile.h"
+
+#include "core/pass/pass.h"
+#include "run/engine/c/emit.h"
+#include "run/engine/engine_own.h"
+#include "run/engine/gemm/gemm.h"
+#include "run/engine/prelude/prelude_text.h"
+#include "run/engine/strip/strip.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { INLINE_WORK = 24 * 1000 }; // below this a kernel runs on one thread
+enum { STRIP_SLOWER = 2 };        // as measured by bench/strip.c
+
+typedef struct {
+  KernelFn *fn;
+  const Strip *strip; // in its place where there is no compiler
+  char **table;
+  int64_t grain;
+  GemmPlan gemm; // KERNEL_PRODUCT
+  const Node *node;
+} Call;
+
+typedef struct {
+  KernelContext context; // first, so that a kernel's context leads back here
+  Plan *plan;
+  Compiled code;
+  StepFn *step; // the whole step on one thread, or NULL
+  StepFn *full; // the same for the largest number of samples
+  Call *call;   // [kernel]
+  Pool *pool;
+  char *memory, *arena; // memory as it was taken; arena is aligned
+  char *scratch;        // [thread]
+  char *work;           // [thread] of strips
+  size_t scratch_bytes, work_bytes, shared_at;
+  int64_t bytes;
+  void **state, **in, **out;
+  double *clock; // one for each param
+  GemmPlan *small;
+  uint32_t first_write; // the first kernel that overwrites a state
+  bool checked;         // losses are known before that kernel
+  double *seconds;      // [kernel] while profiling
+  uint64_t runs;
+  const char *says;
+} Own;
+
+// -- products -------------------------------------------------------------------------------------
+static Line line_of(Engine *e, const Own *o, const Node *x, const Operand *at,
+                    const uint32_t *group, uint32_t n) {
+  const Plan *p = o->plan;
+  int64_t count = 1;
+  bool straight = true;
+  if (!n) return (Line){0};
+  for (uint32_t i = 0; i + 1 < n; i++)
+    straight &= operand_step(p, at, group[i]) ==
+                operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]);
+  if (straight) return (Line){.step = operand_step(p, at, group[n - 1])};
+  for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
+  int32_t *table = NEW_ARRAY(e->arena, int32_t, count);
+  for (int64_t c = 0; c < count; c++) {
+    int64_t rest = c, offset = 0;
+    for (uint32_t i = n; i-- > 0;) {
+      int64_t size = extent_most(p, x->index[group[i]]);
+      offset += rest % size * operand_step(p, at, group[i]);
+      rest /= size;
+    }
+    table[c] = (int32_t)offset;
+  }
+  return (Line){.at = table};
+}
+
+static int64_t group_at(const Node *x, const uint32_t *group, uint32_t n, int64_t samples) {
+  int64_t size = 1;
+  for (uint32_t i = 0; i < n; i++) size *= extent_at(x->index[group[i]], samples);
+  return size;
+}
+
+static Gemm gemm_of(Engine *e, const Own *o, const Node *x) {
+  const Product *q = x->product;
+  const Operand *a = &x->in[q->a], *b = &x->in[q->b];
+  return (Gemm){.m = group_at(x, q->m, q->nm, o->plan->samples),
+                .n = group_at(x, q->n, q->nn, o->plan->samples),
+                .k = group_at(x, q->k, q->nk, o->plan->samples),
+                .am = line_of(e, o, x, a, q->m, q->nm),
+                .ak = line_of(e, o, x, a, q->k, q->nk),
+                .bk = line_of(e, o, x, b, q->k, q->nk),
+                .bn = line_of(e, o, x, b, q->n, q->nn),
+                .cm = line_of(e, o, x, &x->out, q->m, q->nm),
+                .cn = line_of(e, o, x, &x->out, q->n, q->nn),
+                .precision = store_precision(e->store)};
+}
+
+static void small_product(const void *gemm, const void *a, const void *b, void *c, void *scratch,
+                          int64_t m, int64_t n, int64_t k, int add) {
+  gemm_small(gemm, (GemmRun){.a = a, .b = b, .c = c, .m = m, .n = n, .k = k, .add = add}, scratch);
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+static size_t cell_bytes(Number n) { return number_bytes(n); }
+
+static void *wire_memory(Own *o, uint32_t wire) {
+  const Plan *p = o->plan;
+  int64_t offset = 0;
+  size_t cell = cell_bytes(p->wire.at[wire].number);
+  uint32_t root = wire;
+  for (; p->wire.at[root].of != PLAN_NONE; root = p->wire.at[root].of) {
+    offset += p->wire.at[root].offset;
+    if (p->wire.at[root].moves)
+      offset += p->wire.at[root].move * o->context.at[p->wire.at[root].depth];
+  }
+  const PlanWire *r = &p->wire.at[root];
+  char *base = r->place == AT_STATE   ? o->state[r->number_of]
+               : r->place == AT_INPUT ? o->in[r->number_of]
+                                      : o->arena + r->at;
+  return base + offset * (int64_t)cell;
+}
+
+// A number by itself is a double to the code; one that lies in a row of floats, among the weights
+// of an optimiser, is brought and taken back.
+static bool is_brought(const Engine *e, uint32_t i) {
+  const State *s = e->state[i];
+  return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
+}
+
+static void run_copy(Own *o, const Kernel *k) {
+  const PlanWire *to = &o->plan->wire.at[k->to];
+  memcpy(wire_memory(o, k->to), wire_memory(o, k->from),
+         (size_t)to->count * cell_bytes(to->number));
+}
+
+static void copy_state(KernelContext *c, uint32_t kernel) {
+  Own *o = (Own *)c;
+  run_copy(o, &o->plan->kernel.at[kernel]);
+}
+
+static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
+
+static bool take_memory(Engine *e, Own *o) {
+  Plan *p = o->plan;
+  size_t at = aligned((size_t)p->arena_bytes), shared = 0;
+  uint32_t threads = pool_threads(o->pool);
+  size_t *input = NEW_ARRAY(e->arena, size_t, p->in.n + 1);
+  for (uint32_t i = 0; i < p->in.n; i++) {
+    const PlanWire *w = &p->wire.at[p->in.at[i]];
+    input[i] = at;
+    at = aligned(at + (size_t)w->count * cell_bytes(w->number));
+  }
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    if (p->kernel.at[i].kind == KERNEL_PRODUCT && o->call[i].gemm.shared_bytes > shared)
+      shared = o->call[i].gemm.shared_bytes;
+  o->shared_at = at;
+  at = aligned(at + shared);
+  size_t scratch = at;
+  o->bytes = (int64_t)(at + threads * o->scratch_bytes);
+  o->memory = malloc((size_t)o->bytes + 4096);
+  if (!o->memory) {
+    diag_error(e->w->diags, (Span){0},
+               "this step needs %lld bytes of memory, which this machine does not give",
+               (long long)o->bytes);
+    return false;
+  }
+  memset(o->memory, 0xFF,
+         (size_t)o->bytes + 4096); // not a number: whoever reads before writing is seen
+  o->arena = (char *)(((uintptr_t)o->memory + 4095) / 4096 * 4096);
+  o->scratch = o->arena + scratch;
+  for (uint32_t i = 0; i < p->in.n; i++) o->in[i] = o->arena + input[i];
+  for (uint32_t i = 0; i < p->param.n; i++)
+    o->state[i] = e->state[i] && !is_brought(e, i) ? e->state[i]->data : (void *)&o->clock[i];
+  for (uint32_t i = 0; i < p->out.n; i++) o->out[i] = wire_memory(o, p->out.at[i]);
+  return true;
+}
+
+// -- opening --------------------------------------------------------------------------------------
+static void plan_products_of(Engine *e, Own *o) {
+  Plan *p = o->plan;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    Kernel *k = &p->kernel.at[i];
+    size_t scratch = (size_t)k->tile_bytes;
+    if (k->kind == KERNEL_PRODUCT) {
+      o->call[i].node = &p->node.at[k->node.at[0]];
+      Gemm g = gemm_of(e, o, o->call[i].node);
+      gemm_plan(&g, &o->call[i].gemm);
+      scratch = o->call[i].gemm.thread_bytes;
+    }
+    if (k->kind == KERNEL_ORDER) {
+      const Node *x = &p->node.at[k->node.at[0]];
+      scratch = 8 * (size_t)extent_most(p, p->wire.at[x->in[0].wire].shape[x->axis]) + 64;
+    }
+    for (uint32_t s = 0; s < k->nest.n; s++)
+      for (uint32_t j = 0; j < k->nest.at[s].node.n; j++)
+        n += p->node.at[k->nest.at[s].node.at[j]].kind == NODE_PRODUCT;
+    if (aligned(scratch) > o->scratch_bytes) o->scratch_bytes = aligned(scratch);
+  }
+  GemmPlan *all = NEW_ARRAY(e->arena, GemmPlan, n + 1);
+  n = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    Kernel *k = &p->kernel.at[i];
+    for (uint32_t s = 0; s < k->nest.n; s++)
+      for (uint32_t j = 0; j < k->nest.at[s].node.n; j++) {
+        const Node *x = &p->node.at[k->nest.at[s].node.at[j]];
+        if (x->kind != NODE_PRODUCT) continue;
+        Gemm g = gemm_of(e, o, x);
+        gemm_plan(&g, &all[n]);
+        size_t scratch = aligned((size_t)k->tile_bytes + gemm_small_bytes(&all[n++]));
+        if (scratch > o->scratch_bytes) o->scratch_bytes = scratch;
+      }
+  }
+  o->small = all;
+}
+
+// The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself.
+static char **pointers_of(Engine *e, Own *o, const Ids *slot) {
+  char **table = NEW_ARRAY(e->arena, char *, slot->n + 1);
+  for (uint32_t i = 0; i < slot->n; i++) {
+    uint32_t wire = slot->at[i];
+    if (wire >= o->plan->wire.n)
+      table[i] = (char *)&o->small[wire - o->plan->wire.n];
+    else if (o->plan->wire.at[wire].place != AT_TILE)
+      table[i] = wire_memory(o, wire);
+  }
+  return table;
+}
+
+static void find_writes(Own *o) {
+  const Plan *p = o->plan;
+  o->first_write = p->kernel.n;
+  for (uint32_t i = p->kernel.n; i-- > 0;) {
+    const Kernel *k = &p->kernel.at[i];
+    bool writes = k->kind == KERNEL_COPY;
+    for (uint32_t j = 0; j < k->node.n; j++) {
+      const Node *x = &p->node.at[k->node.at[j]];
+      if (x->kind != NODE_SCAN && x->kind != NODE_SCAN_END)
+        writes |= p->wire.at[x->out.wire].place == AT_STATE;
+    }
+    if (writes) o->first_write = i;
+  }
+  o->checked = true;
+  for (uint32_t i = 0; i < p->out.n; i++) {
+    const PlanWire *w = &p->wire.at[wire_root(p, p->out.at[i])];
+    if (!w->rank && w->first != PLAN_NONE && w->first >= o->first_write) o->checked = false;
+  }
+}
+
+static const EngineKind compiled_kind;
+
+static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
+
+static bool has_calls(const Diagram *d) {
+  for (Id i = 1; i < d->box.n; i++) {
+    if (d->box.at[i].op == OP_call) return true;
+    if (d->box.at[i].op == OP_scan && has_calls(d->box.at[i].scan->body)) return true;
+  }
+  return false;
+}
+
+// The kernels as compiled functions.
+static bool open_code(Engine *e, Own *o, const char **why) {
+  Plan *p = o->plan;
+  bool tiny = p->tiny;
+  Buf text = buf_new(e->arena);
+  prelude_write(&text, store_precision(e->store));
+  EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
+  emit_c(p, tiny, o->checked ? o->first_write : p->kernel.n, kernel, &text);
+  const char *dump = getenv("LIMN_DUMP");
+  if (dump) file_write(e->arena, dump, text.at, text.n);
+  if (!compile_c(e->arena, text.at, text.n, &e->how, &o->code)) {
+    *why = o->code.error;
+    return false;
+  }
+  o->context.table = NEW_ARRAY(e->arena, char **, p->kernel.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "limn_k%u", kernel[i].fn);
+    o->context.table[i] = o->call[i].table = pointers_of(e, o, &kernel[i].slot);
+    void *fn = is_nest(&p->kernel.at[i]) ? compile_find(&o->code, name) : NULL;
+    memcpy(&o->call[i].fn, &fn, sizeof fn);
+  }
+  if (tiny) {
+    void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
+    memcpy(&o->step, &fn, sizeof fn);
+    memcpy(&o->full, &full, sizeof full);
+  }
+  o->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
+                                          pool_threads(o->pool))
+                           : arena_format(e->arena, "compiled by %s in %.2f s, %u threads",
+                                          o->code.compiler, o->code.seconds, pool_threads(o->pool));
+  return true;
+}
+
+// The kernels as programs of prebuilt loops.
+static bool open_strips(Engine *e, Own *o, const char **why) {
+  Plan *p = o->plan;
+  const Ids *slot = kernel_slots(p);
+  uint32_t threads = pool_threads(o->pool);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (!is_nest(&p->kernel.at[i])) continue;
+    Strip *s = strip_new(e->arena, p, i, &slot[i]);
+    o->call[i].strip = s;
+    o->call[i].table = pointers_of(e, o, &slot[i]);
+    if (strip_bytes(s) > o->work_bytes) o->work_bytes = strip_bytes(s);
+  }
+  o->work = aligned_alloc(64, aligned(threads * o->work_bytes + 1));
+  if (!o->work) {
+    *why = "this machine does not give the memory that prebuilt kernels need";
+    return false;
+  }
+  o->bytes += (int64_t)(threads * o->work_bytes);
+  o->says = e->how.no_compiler
+                ? arena_format(e->arena, "prebuilt kernels (%s), %u threads", strip_cpu(), threads)
+                : arena_format(e->arena,
+                               "no C compiler found: prebuilt kernels (%s), %u threads, about %d "
+                               "times slower than compiled code; install gcc",
+                               strip_cpu(), threads, STRIP_SLOWER);
+  return true;
+}
+
+bool compiled_open(Engine *e, const char **why) {
+  Own *o = NEW(e->arena, Own);
+  bool wide = store_precision(e->store) == PRECISION_64;
+  const Diagram *d =
+      has_calls(e->d) ? diagram_simplify(e->w, inline_calls(e->w, e->d, false)) : e->d;
+  o->plan = plan_make(e->w, d,
+                      &(PlanOptions){.samples = e->samples, .fuse = !e->how.unfused, .wide = wide});
+  Plan *p = o->plan;
+  if (p->error) {
+    diag_error(e->w->diags, p->error_at, "%s", p->error);
+    return false;
+  }
+  o->pool = pool_new(e->how.threads);
+  if (!o->pool) {
+    diag_error(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
+    return false;
+  }
+  e->own = o;
+  e->kind = &compiled_kind;
+  o->call = NEW_ARRAY(e->arena, Call, p->kernel.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
+  o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
+  o->in = NEW_ARRAY(e->arena, void *, p->in.n + 1);
+  o->out = NEW_ARRAY(e->arena, void *, p->out.n + 1);
+  o->clock = NEW_ARRAY(e->arena, double, p->param.n + 1);
+  plan_products_of(e, o);
+  if (!take_memory(e, o)) return false;
+  o->context = (KernelContext){
+      .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
+  if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
+  find_writes(o);
+  return compile_compiler(e->arena, &e->how) ? open_code(e, o, why) : open_strips(e, o, why);
+}
+
+// -- running --------------------------------------------------------------------------------------
+typedef struct {
+  const Own *o;
+  const Call *call;
+  int64_t points;
+  const GemmRun *run;
+  int phase;
+} Job;
+
+static void run_points(const Own *o, const Call *call, int64_t low, int64_t high, uint32_t thread) {
+  char *scratch = o->scratch + thread * o->scratch_bytes;
+  if (call->strip)
+    strip_run(call->strip, &o->context, call->table, low, high, scratch,
+              o->work + thread * o->work_bytes);
+  else
+    call->fn(&o->context, call->table, low, high, scratch);
+}
+
+static void loops_task(void *context, int64_t task, uint32_t thread) {
+  const Job *j = context;
+  int64_t low = task * j->call->grain, high = low + j->call->grain;
+  run_points(j->o, j->call, low, high > j->points ? j->points : high, thread);
+}
+
+static void product_task(void *context, int64_t task, uint32_t thread) {
+  const Job *j = context;
+  GemmRun run = *j->run;
+  run.thread = j->o->scratch + thread * j->o->scratch_bytes;
+  gemm_task(&j->call->gemm, &run, j->phase, task);
+}
+
+static int64_t kernel_points(const Kernel *k, int64_t n) {
+  int64_t points = 1;
+  if (k->ranged) return extent_at(k->nest.at[0].dim[0], n);
+  for (uint32_t d = 0; d < k->split; d++) points *= extent_at(k->p[d], n);
+  return points;
+}
+
+static void run_loops(Own *o, uint32_t i) {
+  const Kernel *k = &o->plan->kernel.at[i];
+  Job j = {.o = o, .call = &o->call[i], .points = kernel_points(k, o->context.n)};
+  if (k->work < INLINE_WORK || pool_threads(o->pool) == 1 || k->kind == KERNEL_ORDER)
+    run_points(o, j.call, 0, j.points, 0);
+  else
+    pool_run(o->pool, loops_task, &j, (j.points + j.call->grain - 1) / j.call->grain);
+}
+
+static void run_product(Own *o, uint32_t i) {
+  const Call *call = &o->call[i];
+  const Node *x = call->node;
+  const Product *q = x->product;
+  int64_t n = o->context.n;
+  const Plan *p = o->plan;
+  size_t cell = cell_bytes(p->wire.at[x->out.wire].number);
+  GemmRun run = {
+      .a =
+          (char *)wire_memory(o, x->in[q->a].wire) + operand_start(p, &x->in[q->a]) * (int64_t)cell,
+      .b =
+          (char *)wire_memory(o, x->in[q->b].wire) + operand_start(p, &x->in[q->b]) * (int64_t)cell,
+      .c = (char *)wire_memory(o, x->out.wire) + operand_start(p, &x->out) * (int64_t)cell,
+      .m = group_at(x, q->m, q->nm, n),
+      .n = group_at(x, q->n, q->nn, n),
+      .k = group_at(x, q->k, q->nk, n),
+      .shared = o->arena + o->shared_at};
+  Job j = {.o = o, .call = call, .run = &run};
+  for (j.phase = 0; j.phase < 3; j.phase++)
+    if (call->gemm.tasks[j.phase]) pool_run(o->pool, product_task, &j, call->gemm.tasks[j.phase]);
+}
+
+static uint32_t run_kernels(Own *o, uint32_t from, uint32_t to);
+
+// A scan: its body again and again. Gives the kernel after its end.
+static uint32_t run_scan(Own *o, uint32_t i) {
+  const Plan *p = o->plan;
+  const Node *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  int64_t times = extent_at(x->times, o->context.n);
+  uint32_t end = i + 1;
+  for (uint32_t depth = 1; depth; end++) {
+    depth += p->kernel.at[end].kind == KERNEL_SCAN;
+    depth -= p->kernel.at[end].kind == KERNEL_SCAN_END;
+  }
+  for (int64_t t = 0; t < times; t++) {
+    o->context.at[x->depth] = x->back ? times - 1 - t : t;
+    run_kernels(o, i + 1, end - 1);
+  }
+  return end;
+}
+
+static uint32_t run_kernels(Own *o, uint32_t from, uint32_t to) {
+  double start = o->seconds ? clock_seconds() : 0;
+  for (uint32_t i = from; i < to;) {
+    const Kernel *k = &o->plan->kernel.at[i];
+    switch (k->kind) {
+    case KERNEL_SCAN: i = run_scan(o, i); continue;
+    case KERNEL_PRODUCT: run_product(o, i); break;
+    case KERNEL_COPY: run_copy(o, k); break;
+    case KERNEL_SCAN_END: break;
+    default: run_loops(o, i); break;
+    }
+    if (o->seconds) {
+      double now = clock_seconds();
+      o->seconds[i] += now - start;
+      start = now;
+    }
+    i++;
+  }
+  return to;
+}
+
+static bool is_finite(const Own *o) {
+  for (uint32_t i = 0; i < o->plan->out.n; i++) {
+    const PlanWire *w = &o->plan->wire.at[o->plan->out.at[i]];
+    if (!w->rank && w->base == BASE_R && !isfinite(*(const double *)o->out[i])) return false;
+  }
+  return true;
+}
+
+static void set_clocks(Engine *e, Own *o, uint64_t step) {
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    const Param *p = &e->d->param.at[i];
+    if (is_brought(e, i)) state_get(e->state[i], &o->clock[i]);
+    if (p->role != ROLE_CLOCK || e->state[i]) continue;
+    size_t n = strlen(p->path);
+    o->clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->how.steps : (double)step;
+  }
+}
+
+static void take_back(Engine *e, const Own *o) {
+  for (uint32_t i = 0; i < e->d->param.n; i++)
+    if (e->d->param.at[i].next && is_brought(e, i)) state_set(e->state[i], &o->clock[i]);
+}
+
+static RunStatus run_step(Own *o) {
+  StepFn *step = o->context.n == o->plan->samples ? o->full : o->step;
+  if (step && !o->seconds) return step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
+  run_kernels(o, 0, o->first_write);
+  if (o->checked && !is_finite(o)) return RUN_NOT_FINITE;
+  run_kernels(o, o->first_write, o->plan->kernel.n);
+  return is_finite(o) ? RUN_GOOD : RUN_NOT_FINITE;
+}
+
+static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
+  Own *o = e->own;
+  if (o->plan->whole && n != e->samples) {
+    e->error = arena_format(
+        e->arena,
+        "this program is compiled for %lld samples at once, not for %lld: a size in it is no "
+        "multiple of their number",
+        (long long)e->samples, (long long)n);
+    return RUN_FAILED;
+  }
+  o->context.n = n;
+  o->context.step = step;
+  o->runs++;
+  set_clocks(e, o, step);
+  uint64_t before = pool_flush_tiny();
+  RunStatus status = run_step(o);
+  pool_keep_tiny(before);
+  take_back(e, o);
+  return status;
+}
+
+static void *compiled_in(Engine *e, uint32_t i) { return ((Own *)e->own)->in[i]; }
+static const void *compiled_out(const Engine *e, uint32_t i) {
+  return ((const Own *)e->own)->out[i];
+}
+static void compiled_plan(const Engine *e, Buf *b) {
+  const Own *o = e->own;
+  plan_print(o->plan, o->seconds, o->runs, b);
+}
+static const char *compiled_says(const Engine *e) { return ((const Own *)e->own)->says; }
+static int64_t compiled_bytes(const Engine *e) { return ((const Own *)e->own)->bytes; }
+
+static void compiled_free(Engine *e) {
+  Own *o = e->own;
+  compile_close(&o->code);
+  pool_free(o->pool);
+  free(o->memory);
+  free(o->work);
+}
+
+static const EngineKind compiled_kind = {.run = compiled_run,
+                                         .in = compiled_in,
+                                         .out = compiled_out,
+                                         .plan = compiled_plan,
+                                         .says = compiled_says,
+                                         .bytes = compiled_bytes,
+                                         .free = compiled_free};

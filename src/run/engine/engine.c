@@ -1,0 +1,102 @@
+// Which engine runs a diagram. What every kind needs is made here: the states behind the params,
+// and the check that all sizes are numbers but for the samples.
+#include "run/engine/engine_own.h"
+
+#include <math.h>
+
+bool engine_shape(World *w, const Type *t, int64_t samples, int64_t *shape) {
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (size_value(w, t->axis[i].size, &shape[i])) continue;
+    Id var;
+    if (!size_is_var(w, t->axis[i].size, &var) || size_var_kind(w, var) != VAR_SAMPLE) return false;
+    shape[i] = samples;
+  }
+  return true;
+}
+
+static bool fits(Engine *e, const Param *p, const Type *t, const State *s) {
+  int64_t shape[64];
+  bool same = s->rank == t->rank && t->rank <= COUNT(shape) && s->base == t->base &&
+              engine_shape(e->w, t, 0, shape);
+  for (uint32_t i = 0; same && i < t->rank; i++) same = shape[i] == s->shape[i];
+  if (!same)
+    diag_error(e->w->diags, (Span){0}, "state %s is kept with another type than %s", p->path,
+               type_text(e->w, t));
+  return same;
+}
+
+static bool find_states(Engine *e) {
+  const Diagram *d = e->d;
+  e->state = NEW_ARRAY(e->arena, State *, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    e->state[i] = store_find(e->store, p->path);
+    if (p->role == ROLE_CLOCK && !e->state[i]) continue; // the engine's own
+    if (!e->state[i])
+      diag_error(e->w->diags, (Span){0}, "there is no value for %s : %s", p->path,
+                 type_text(e->w, &d->wire.at[p->wire].type));
+    if (!e->state[i] || !fits(e, p, &d->wire.at[p->wire].type, e->state[i])) return false;
+  }
+  return true;
+}
+
+static bool has_sizes(Engine *e) {
+  const Diagram *d = e->d;
+  for (uint32_t i = 0; i < d->in.n + d->out.n; i++) {
+    const Wire *wire = &d->wire.at[i < d->in.n ? d->in.at[i] : d->out.at[i - d->in.n]];
+    int64_t shape[64];
+    if (wire->type.rank <= COUNT(shape) && engine_shape(e->w, &wire->type, e->samples, shape))
+      continue;
+    diag_error(
+        e->w->diags, origin_span(e->w, wire->origin), "how large %s is, is not known: it is %s",
+        wire->name ? name_text(e->w->names, wire->name) : "this", type_text(e->w, &wire->type));
+    return false;
+  }
+  return true;
+}
+
+// An engine goes with its arena, and that with the world at the latest.
+static void drop(void *what) {
+  Engine *e = what;
+  if (e->kind && e->kind->free) e->kind->free(e);
+}
+
+Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, const Target *how) {
+  Arena *arena = arena_child(w->arena);
+  Engine *e = NEW(arena, Engine);
+  *e = (Engine){.arena = arena, .w = w, .d = d, .store = store, .samples = samples, .how = *how};
+  arena_on_free(arena, drop, e);
+  if (find_states(e) && has_sizes(e)) {
+    const char *why = NULL;
+    if (how->reference ? reference_open(e) : compiled_open(e, &why)) return e;
+    if (why) diag_error(w->diags, (Span){0}, "%s", why);
+  }
+  engine_free(e);
+  return NULL;
+}
+
+void engine_free(Engine *e) {
+  if (e) arena_free(e->arena);
+}
+
+void *engine_in(Engine *e, uint32_t input) { return e->kind->in(e, input); }
+const void *engine_out(const Engine *e, uint32_t output) { return e->kind->out(e, output); }
+RunStatus engine_run(Engine *e, int64_t n, uint64_t step) { return e->kind->run(e, n, step); }
+const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
+void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
+const char *engine_says(const Engine *e) { return e->kind->says(e); }
+int64_t engine_bytes(const Engine *e) { return e->kind->bytes(e); }
+
+Number engine_in_number(const Engine *e, uint32_t input) {
+  const Type *t = &e->d->wire.at[e->d->in.at[input]].type;
+  return number_of(store_precision(e->store), t->base, t->rank);
+}
+
+Number engine_out_number(const Engine *e, uint32_t output) {
+  const Type *t = &e->d->wire.at[e->d->out.at[output]].type;
+  return number_of(store_precision(e->store), t->base, t->rank);
+}
+
+const char *engine_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
+  return reference_blame(e, n, step, span);
+}

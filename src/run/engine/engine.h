@@ -1,0 +1,109 @@
+// target: diagrams made to run. The engine takes one diagram with concrete sizes (but for the
+// number of samples) and runs it on memory that outlives the step.
+//
+//   Store *s = store_new(PRECISION_32);
+//   store_add(s, "f/dense/W", BASE_R, 2, shape);
+//   Engine *e = engine_new(world, diagram, s, 64, &(Target){.threads = 2});
+//   float *x = engine_in(e, 0);                 // write 64 samples
+//   engine_run(e, 64, step);
+//   engine_out(e, 0);
+//
+// Params are found in the store by path; those with a next value are overwritten by the step.
+// Several engines may share one store. Reals are float, or double under PRECISION_64; labels are
+// int32_t, bits uint8_t. A real without axes is a double everywhere: losses, rates, counters.
+#ifndef LIMN_TARGET_H
+#define LIMN_TARGET_H
+
+#include "io/data/data.h"
+#include "core/diagram/diagram.h"
+
+typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16 } Precision;
+
+// store.c: the memory of weights and states
+typedef struct {
+  const char *path;
+  Base base;
+  uint32_t rank;
+  int64_t *shape, count;
+  Number number;  // what a cell is
+  void *data;     // aligned to 64 bytes unless it is a part
+  uint32_t whole; // the entry that this is a part of; its own number if none
+  int64_t offset; // in cells
+} State;
+typedef struct Store Store;
+#define STORE_NONE UINT32_MAX
+Store *store_new(Precision); // NULL when memory is exhausted
+void store_free(Store *);
+Precision store_precision(const Store *);
+// Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does
+// not lie inside.
+uint32_t store_add(Store *, const char *path, Base, uint32_t rank, const int64_t *shape);
+uint32_t store_part(Store *, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
+                    const int64_t *shape);
+uint32_t store_count(const Store *);
+State *store_at(Store *, uint32_t);
+State *store_find(Store *, const char *path); // NULL = none
+void state_set(State *, const double *value); // count numbers
+void state_get(const State *, double *value);
+uint64_t store_hash(const Store *); // of all bytes, in order
+size_t number_bytes(Number);
+Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
+void numbers_set(Number, void *to, const double *from, int64_t n);
+void numbers_get(Number, const void *from, double *to, int64_t n);
+
+// fill.c: first values
+bool store_shape(World *, const Type *, int64_t *shape,
+                 const char *path);                       // false with a diagnostic
+bool store_full(World *, const char *path, const Type *); // says that memory is; always false
+bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
+bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
+
+// engine.c
+typedef struct {
+  uint32_t threads; // 0: as many as there are cores
+  bool reference;   // by the interpreter
+  bool no_compiler; // prebuilt kernels, even if there is a compiler
+  bool profile;     // engine_plan shows how long each kernel took
+  bool unfused;     // one kernel for each box: slow, for tests
+  const char *cc;   // the compiler; NULL: $LIMN_CC, cc, gcc, clang
+  const char
+      *cache;    // folder of compiled steps; NULL: $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn
+  uint64_t seed; // of noise
+  double steps;  // what the clock `steps` shows
+} Target;
+typedef struct Engine Engine;
+typedef enum { RUN_GOOD, RUN_NOT_FINITE, RUN_FAILED } RunStatus;
+
+// NULL with a diagnostic. `samples` is the largest number of samples in one run; 0 when the diagram
+// has none.
+Engine *engine_new(World *, const Diagram *, Store *, int64_t samples, const Target *);
+void engine_free(Engine *);
+void *engine_in(Engine *, uint32_t input);
+const void *engine_out(const Engine *, uint32_t output);
+Number engine_in_number(const Engine *, uint32_t input);
+Number engine_out_number(const Engine *, uint32_t output);
+bool engine_shape(World *, const Type *, int64_t samples,
+                  int64_t *shape); // false: a size is not known
+// One step on n samples. RUN_NOT_FINITE: an output without axes is NaN or Inf; states were not
+// changed.
+RunStatus engine_run(Engine *, int64_t n, uint64_t step);
+// The same diagram and memory through the interpreter: the first box whose result is not finite, as
+// its place in the source and a sentence. For after RUN_NOT_FINITE.
+const char *engine_blame(Engine *, int64_t n, uint64_t step, Span *);
+const char *engine_error(const Engine *); // after RUN_FAILED
+void engine_plan(const Engine *, Buf *);  // kernels, memory, peak: `--plan`
+const char *engine_says(const Engine *);  // one line: compiler, threads, cached or not
+int64_t engine_bytes(const Engine *);     // of its arena
+
+// pool.c: one pool of threads for everything
+typedef struct Pool Pool;
+typedef void Task(void *context, int64_t task, uint32_t thread);
+Pool *pool_new(uint32_t threads);
+void pool_free(Pool *);
+uint32_t pool_threads(const Pool *);
+uint64_t pool_flush_tiny(void); // denormal numbers count as 0 on this thread; gives what was before
+void pool_keep_tiny(uint64_t before); // as it was
+void pool_run(Pool *, Task *, void *context,
+              int64_t tasks); // back when all are done; task order is free
+
+#endif

@@ -1,0 +1,44 @@
+// Private to target: an engine is a diagram, a store, and a table of what its kind can do.
+#ifndef LIMN_ENGINE_H
+#define LIMN_ENGINE_H
+
+#include "run/engine/engine.h"
+
+typedef struct {
+  RunStatus (*run)(Engine *, int64_t n, uint64_t step);
+  void *(*in)(Engine *, uint32_t input);
+  const void *(*out)(const Engine *, uint32_t output);
+  void (*plan)(const Engine *, Buf *);
+  const char *(*says)(const Engine *);
+  int64_t (*bytes)(const Engine *);
+  void (*free)(Engine *); // what it took beside its arena
+} EngineKind;
+
+struct Engine {
+  const EngineKind *kind;
+  Arena *arena; // goes with the engine
+  World *w;
+  const Diagram *d;
+  Store *store;
+  State **state;   // [param] NULL: a clock that is not in the store
+  int64_t samples; // the largest number
+  Target how;
+  const char *error;
+  void *own; // of the kind
+};
+
+// reference.c
+bool reference_open(Engine *);
+Tensor reference_input(Engine *, Arena *, uint32_t input, int64_t n); // as it lies in memory
+Tensor reference_param(Engine *, Arena *, uint32_t param, uint64_t step);
+// One run in doubles, states untouched. The results live in `arena`. NULL, or what went wrong.
+const char *reference_eval(Engine *, Arena *, int64_t n, uint64_t step, const Diagram *,
+                           Tensor *out, Tensor *next);
+
+// compiled.c: false with a diagnostic, or with the reason why there is no compiled code
+bool compiled_open(Engine *, const char **why);
+
+// blame.c
+const char *reference_blame(Engine *, int64_t n, uint64_t step, Span *);
+
+#endif

@@ -1,0 +1,42 @@
+// First values of what lasts. A weight or state starts from noise at the site of its path, so its
+// first value depends on the seed and its name alone.
+#include "run/engine/engine.h"
+
+bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
+  if (t->rank <= ARRAY_RANK_LIMIT && engine_shape(w, t, 0, shape)) return true;
+  diag_error(w->diags, (Span){0}, "how large %s is, is not known: it is %s", path, type_text(w, t));
+  return false;
+}
+
+bool store_full(World *w, const char *path, const Type *t) {
+  diag_error(w->diags, (Span){0}, "there is no memory for %s : %s", path, type_text(w, t));
+  return false;
+}
+
+bool state_begin(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
+  Arena *a = arena_child(w->arena);
+  Tensor value = {0};
+  bool good = init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) &&
+              value.count == state->count;
+  if (good)
+    state_set(state, value.data);
+  else
+    diag_error(w->diags, (Span){0}, "%s : %s has no first value", state->path, type_text(w, t));
+  arena_free(a);
+  return good;
+}
+
+// A clock that no step moves is the engine's business.
+bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *q = &d->param.at[i];
+    const Type *t = &d->wire.at[q->wire].type;
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if ((q->role == ROLE_CLOCK && !q->next) || store_find(s, q->path)) continue;
+    if (!store_shape(w, t, shape, q->path)) return false;
+    uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
+    if (number == STORE_NONE) return store_full(w, q->path, t);
+    if (!state_begin(w, store_at(s, number), &q->init, t, seed)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,216 @@
+// What a kernel needs where. In comes a kernel of a plan; out goes, for each node of a nest, the
+// outermost loop at which each load, test and scalar is known, which scalars are the same at every
+// point, and how a sum is kept: in a variable, when its loops are the last ones, or in memory.
+//
+// Levels grow along the data: nothing is known before what it is made of.
+#include "run/engine/kernel/loop_levels.h"
+
+enum { ROW_LIMIT = 512 }; // numbers in a row of sums
+
+bool operand_checked(const Plan *p, const Operand *o) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    if (o->coord[i].check) return true;
+  return false;
+}
+
+bool node_wants_winner(const Node *x) {
+  for (uint32_t i = 0; i < x->nwinner; i++)
+    if (x->winner[i] != PLAN_NONE) return true;
+  return false;
+}
+
+uint32_t node_reduced(const Node *x, uint32_t k) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i] && k-- == 0) return i;
+  return 0;
+}
+
+uint32_t kernel_place(const Kernel *k, uint32_t node) {
+  uint32_t i = 0;
+  while (k->node.at[i] != node) i++;
+  return i;
+}
+
+static bool node_sums(const Node *x) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i]) return true;
+  return false;
+}
+
+const Node *maker_here(const Plan *p, const Kernel *k, const Work *w, uint32_t wire,
+                       uint32_t *node) {
+  const Nest *s = &k->nest.at[w->nest];
+  for (uint32_t i = 0; i < s->node.n && s->node.at[i] != w->node; i++) {
+    const Node *y = &p->node.at[s->node.at[i]];
+    if (y->out.wire == wire && !y->scatter && !node_sums(y)) {
+      *node = s->node.at[i];
+      return y;
+    }
+  }
+  return NULL;
+}
+
+bool divides_by_fixed(const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn != FN_div || w->same[i]) return false;
+  return w->x->scalar[s->arg[1]].fn == FN_CONST || w->same[s->arg[1]] ||
+         w->scalar[s->arg[1]] < w->scalar[i];
+}
+
+bool chooses_by_fixed(const Work *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  return s->fn == FN_select && !w->same[i] && w->x->scalar[s->arg[0]].fn != FN_CONST &&
+         w->scalar[s->arg[0]] < w->scalar[i];
+}
+
+// -- levels ---------------------------------------------------------------------------------------
+static uint32_t level_of(const Kernel *k, uint32_t var) {
+  return var < k->np ? 0 : var - k->np + 1;
+}
+
+static uint32_t address_level(const Plan *p, const Kernel *k, const Work *w, const Operand *o) {
+  uint32_t level = 0;
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t j = 0; j < o->coord[i].n; j++) {
+      const PlanTerm *t = &o->coord[i].term[j];
+      uint32_t l = t->operand ? w->load[t->var] : level_of(k, w->x->var[t->var]);
+      if (l > level) level = l;
+    }
+  return level;
+}
+
+// What a node of the same nest makes is known at the innermost point only.
+static void find_loads(const Plan *p, const Kernel *k, Work *w) {
+  const Node *x = w->x;
+  uint32_t node;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    w->load[i] = address_level(p, k, w, &x->in[i]);
+    if (operand_checked(p, &x->in[i])) {
+      w->test[i] = w->load[i];
+      if (!x->in[i].padded) w->tested = true;
+    }
+    if (maker_here(p, k, w, x->in[i].wire, &node)) w->load[i] = k->nest.at[w->nest].ndim;
+  }
+  if (operand_checked(p, &x->out)) w->tested = true;
+}
+
+static void find_scalar(const Plan *p, const Kernel *k, Work *w, uint32_t i) {
+  const Node *x = w->x;
+  const Scalar *s = &x->scalar[i];
+  uint32_t level = 0, node;
+  bool same = s->base == BASE_R;
+  if (s->fn == FN_AT) level = level_of(k, x->var[s->ref]), same = false;
+  if (s->fn == FN_ARG) {
+    const PlanWire *wire = &p->wire.at[x->in[s->ref].wire];
+    level = w->load[s->ref];
+    same = !wire->rank && wire->number == NUMBER_F64 && !p->wide &&
+           !maker_here(p, k, w, x->in[s->ref].wire, &node);
+  }
+  if (s->fn > FN_SIZE)
+    for (uint32_t j = 0; j < fn_rows[s->fn].arity; j++) {
+      if (w->scalar[s->arg[j]] > level) level = w->scalar[s->arg[j]];
+      same &= w->same[s->arg[j]];
+    }
+  w->scalar[i] = level;
+  w->same[i] = same && level == 0;
+}
+
+static void find_dims(const Kernel *k, const Node *x, uint32_t *of_dim) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] >= k->np) of_dim[x->var[i] - k->np] = i;
+}
+
+// The first of the summed loops that end before loop `end`, if no other loop is summed before it.
+static uint32_t first_summed(const Node *x, const uint32_t *of_dim, uint32_t end) {
+  uint32_t first = end;
+  while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
+  for (uint32_t d = 0; d < first; d++)
+    if (x->reduced[of_dim[d]]) return PLAN_NONE;
+  return first < end ? first : PLAN_NONE;
+}
+
+static void find_sum(const Plan *p, const Kernel *k, Work *w) {
+  const Node *x = w->x;
+  const Nest *s = &k->nest.at[w->nest];
+  uint32_t of_dim[64];
+  w->reduce = w->row = PLAN_NONE;
+  if (!node_sums(x) || x->scatter) return;
+  find_dims(k, x, of_dim);
+  w->reduce = first_summed(x, of_dim, s->ndim);
+  if (w->reduce != PLAN_NONE) return;
+  w->reduce = s->ndim + 1;
+  if (!s->ndim || x->reduced[of_dim[s->ndim - 1]] || operand_checked(p, &x->out)) return;
+  const Extent *last = &s->dim[s->ndim - 1];
+  if (!last->per && !last->part && last->c <= ROW_LIMIT)
+    w->row = first_summed(x, of_dim, s->ndim - 1);
+}
+
+static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {
+  for (uint32_t i = 0; i < s->node.n; i++)
+    if (wire_root(p, p->node.at[s->node.at[i]].out.wire) == wire_root(p, wire)) return true;
+  return false;
+}
+
+static void find_packed(const Plan *p, const Kernel *k, Work *w) {
+  const Nest *s = &k->nest.at[w->nest];
+  uint32_t of_dim[64];
+  if (k->np || !s->ndim || w->x->scatter) return;
+  find_dims(k, w->x, of_dim);
+  for (uint32_t i = 0; i < w->x->nin; i++)
+    w->packed[i] = w->load[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
+                   operand_packs(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
+}
+
+Work *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
+  const Nest *s = &k->nest.at[nest];
+  Work *all = NEW_ARRAY(p->arena, Work, s->node.n);
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const Node *x = &p->node.at[s->node.at[i]];
+    Work *w = &all[i];
+    *w = (Work){.x = x,
+                .node = s->node.at[i],
+                .nest = nest,
+                .id = kernel_place(k, s->node.at[i]),
+                .load = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
+                .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
+                .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1)};
+    find_loads(p, k, w);
+    for (uint32_t j = 0; j < x->nscalar; j++) find_scalar(p, k, w, j);
+    find_sum(p, k, w);
+    find_packed(p, k, w);
+  }
+  return all;
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+bool wire_has_memory(const PlanWire *w) {
+  return w->place != AT_REGISTER && (w->place != AT_NOWHERE || w->of != PLAN_NONE);
+}
+
+static void add_slot(const Plan *p, Ids *slot, uint32_t wire) {
+  if (wire == PLAN_NONE || !wire_has_memory(&p->wire.at[wire])) return;
+  for (uint32_t i = 0; i < slot->n; i++)
+    if (slot->at[i] == wire) return;
+  vec_push(p->arena, slot, wire);
+}
+
+Ids *kernel_slots(const Plan *p) {
+  Ids *slot = NEW_ARRAY(p->arena, Ids, p->kernel.n + 1);
+  uint32_t small = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    const Kernel *k = &p->kernel.at[i];
+    if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_ORDER) continue;
+    for (uint32_t j = 0; j < k->node.n; j++) {
+      const Node *x = &p->node.at[k->node.at[j]];
+      add_slot(p, &slot[i], x->out.wire);
+      for (uint32_t v = 0; v < x->nin; v++) add_slot(p, &slot[i], x->in[v].wire);
+      for (uint32_t v = 0; v < x->nwinner; v++) add_slot(p, &slot[i], x->winner[v]);
+    }
+    for (uint32_t j = 0; j < k->nest.n; j++)
+      if (p->node.at[k->nest.at[j].node.at[0]].kind == NODE_PRODUCT)
+        vec_push(p->arena, &slot[i], p->wire.n + small++);
+  }
+  return slot;
+}

@@ -1,0 +1,45 @@
+// level: where in a kernel's loops each thing is known, and what memory a kernel sees. What every
+// way to run a kernel shares. Private to target/.
+#ifndef LIMN_LEVEL_H
+#define LIMN_LEVEL_H
+
+#include "run/plan/plan.h"
+
+// One node of a nest. Level 0 knows the parallel loops, level d + 1 also loop d of the nest.
+typedef struct {
+  const Node *x;
+  uint32_t node, nest;
+  uint32_t id;      // its place in the kernel
+  uint32_t *load;   // level of each operand's value
+  uint32_t *test;   // level at which each operand's bounds are known
+  bool *packed;     // each operand: read from a copy, made in front, that runs along the inner loop
+  uint32_t *scalar; // level of each scalar
+  bool *same;       // each scalar: the same at every point of the kernel, in double
+  bool tested;      // some operand or the output may lie outside
+  uint32_t reduce; // first nest loop of a sum over the last loops; ndim + 1 when it sums in memory;
+                   // PLAN_NONE when it does not sum
+  uint32_t row; // sums into a row of the innermost loop's length, from this loop on; PLAN_NONE: not
+} Work;
+
+Work *nest_work(const Plan *, const Kernel *, uint32_t nest); // one for each of its nodes
+bool operand_checked(const Plan *, const Operand *);          // a coordinate may lie outside
+// The node before w in its nest whose value at the same point is this wire; NULL: it is in memory.
+const Node *maker_here(const Plan *, const Kernel *, const Work *w, uint32_t wire, uint32_t *node);
+uint32_t kernel_place(const Kernel *, uint32_t node);
+// Scalar i divides by what an outer loop knows: a multiplication by its inverse, made there.
+bool divides_by_fixed(const Work *, uint32_t i);
+// Scalar i chooses by what an outer loop knows.
+bool chooses_by_fixed(const Work *, uint32_t i);
+bool node_wants_winner(const Node *);
+uint32_t node_reduced(const Node *, uint32_t k); // the k-th reduced index, in the order of the box
+bool wire_has_memory(const PlanWire *);
+// Of each kernel: its table of pointers. Wires first; from the number of wires on, small products,
+// counted over the whole plan.
+Ids *kernel_slots(const Plan *);
+
+// held.c: of each wire, whether a scan holds it in a variable, and how; NULL: the scan has loops
+// inside. `end`: the kernel that ends it.
+enum { HELD_READ = 1, HELD_WRITTEN = 2, HELD_NOT = 4 };
+uint8_t *scan_holds(const Plan *, uint32_t scan, uint32_t *end);
+
+#endif

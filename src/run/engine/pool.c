@@ -1,0 +1,191 @@
+// One pool of threads. Work is a number of tasks, cut into as many runs as there are threads: each
+// takes its own run, so that a thread meets in the next kernel what it made in the last one, and
+// then what is left of the others'. Between the kernels of a step threads spin, because a kernel
+// lasts microseconds and waking a thread lasts longer; when no work comes for a while they sleep.
+//
+// A job is announced by a new generation. A worker that has seen it answers when it has found no
+// more tasks, and the caller goes on when all have answered, so a job's data may live on the
+// caller's stack.
+#define _DEFAULT_SOURCE
+#include "run/engine/engine.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SPINS = 256, YIELDS = 4096, THREADS_LIMIT = 256 };
+
+typedef struct {
+  Pool *pool;
+  uint32_t thread;
+} Worker;
+
+typedef struct {
+  _Alignas(64) _Atomic(int64_t) next;
+  int64_t end;
+} Share;
+
+struct Pool {
+  uint32_t threads, started;
+  pthread_t *id;
+  Worker *worker;
+  Task *task;
+  void *context;
+  Share *share; // [thread]
+  _Alignas(64) _Atomic(uint32_t) generation;
+  _Alignas(64) _Atomic(uint32_t) answered;
+  _Alignas(64) _Atomic(uint32_t) sleeping;
+  _Atomic(bool) ending;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+};
+
+static void pause_briefly(void) {
+#if defined __x86_64__ || defined __i386__
+  __builtin_ia32_pause();
+#elif defined __aarch64__
+  __asm__ volatile("yield");
+#endif
+}
+
+// Numbers too small to be normal count as 0 while kernels run: they are noise, and slow by a factor
+// of a hundred.
+uint64_t pool_flush_tiny(void) {
+#if defined __x86_64__
+  uint32_t before = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(before | 0x8040);
+  return before;
+#elif defined __aarch64__
+  uint64_t before;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+  __asm__ volatile("msr fpcr, %0" : : "r"(before | (uint64_t)1 << 24));
+  return before;
+#else
+  return 0;
+#endif
+}
+
+void pool_keep_tiny(uint64_t before) {
+#if defined __x86_64__
+  __builtin_ia32_ldmxcsr((uint32_t)before);
+#elif defined __aarch64__
+  __asm__ volatile("msr fpcr, %0" : : "r"(before));
+#else
+  (void)before;
+#endif
+}
+
+static void work(Pool *p, uint32_t thread) {
+  for (uint32_t i = 0; i < p->threads; i++) {
+    Share *s = &p->share[(thread + i) % p->threads];
+    for (;;) {
+      if (atomic_load_explicit(&s->next, memory_order_relaxed) >= s->end) break;
+      int64_t task = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+      if (task >= s->end) break;
+      p->task(p->context, task, thread);
+    }
+  }
+}
+
+static void sleep_until(Pool *p, uint32_t seen) {
+  pthread_mutex_lock(&p->lock);
+  atomic_fetch_add(&p->sleeping, 1);
+  while (atomic_load(&p->generation) == seen && !atomic_load(&p->ending))
+    pthread_cond_wait(&p->wake, &p->lock);
+  atomic_fetch_sub(&p->sleeping, 1);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static void *worker_main(void *argument) {
+  const Worker *w = argument;
+  Pool *p = w->pool;
+  uint32_t seen = 0;
+  pool_flush_tiny();
+  for (;;) {
+    for (uint32_t spin = 0; atomic_load_explicit(&p->generation, memory_order_acquire) == seen;
+         spin++) {
+      if (atomic_load_explicit(&p->ending, memory_order_relaxed)) return NULL;
+      if (spin < SPINS)
+        pause_briefly();
+      else if (spin < SPINS + YIELDS)
+        sched_yield();
+      else
+        sleep_until(p, seen);
+    }
+    seen++;
+    work(p, w->thread);
+    atomic_fetch_add_explicit(&p->answered, 1, memory_order_release);
+  }
+}
+
+Pool *pool_new(uint32_t threads) {
+  if (!threads) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    threads = cores < 1 ? 1 : (uint32_t)cores;
+  }
+  if (threads > THREADS_LIMIT) threads = THREADS_LIMIT;
+  Pool *p = aligned_alloc(64, (sizeof *p + 63) / 64 * 64);
+  if (!p) return NULL;
+  memset(p, 0, sizeof *p);
+  p->threads = threads;
+  p->id = calloc(threads, sizeof *p->id);
+  p->worker = calloc(threads, sizeof *p->worker);
+  p->share = aligned_alloc(64, threads * sizeof *p->share);
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->wake, NULL);
+  for (uint32_t i = 1; p->id && p->worker && p->share && i < threads; i++) {
+    p->worker[i] = (Worker){p, i};
+    if (pthread_create(&p->id[i], NULL, worker_main, &p->worker[i])) break;
+    p->started = i;
+  }
+  if (p->id && p->worker && p->share && p->started == threads - 1) return p;
+  pool_free(p);
+  return NULL;
+}
+
+void pool_free(Pool *p) {
+  if (!p) return;
+  pthread_mutex_lock(&p->lock);
+  atomic_store(&p->ending, true);
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+  for (uint32_t i = 1; i <= p->started; i++) pthread_join(p->id[i], NULL);
+  pthread_mutex_destroy(&p->lock);
+  pthread_cond_destroy(&p->wake);
+  free(p->id);
+  free(p->worker);
+  free(p->share);
+  free(p);
+}
+
+uint32_t pool_threads(const Pool *p) { return p->threads; }
+
+void pool_run(Pool *p, Task *task, void *context, int64_t tasks) {
+  if (p->threads == 1 || tasks <= 1) {
+    for (int64_t i = 0; i < tasks; i++) task(context, i, 0);
+    return;
+  }
+  p->task = task;
+  p->context = context;
+  for (uint32_t i = 0; i < p->threads; i++) {
+    atomic_store_explicit(&p->share[i].next, tasks * i / p->threads, memory_order_relaxed);
+    p->share[i].end = tasks * (i + 1) / p->threads;
+  }
+  atomic_store_explicit(&p->answered, 0, memory_order_relaxed);
+  atomic_fetch_add(&p->generation, 1);
+  if (atomic_load(&p->sleeping)) {
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+  }
+  work(p, 0);
+  for (uint32_t spin = 0; atomic_load_explicit(&p->answered, memory_order_acquire) < p->threads - 1;
+       spin++) {
+    if (spin < SPINS)
+      pause_briefly();
+    else
+      sched_yield(); // the others may be waiting for this core
+  }
+}

@@ -1,0 +1,156 @@
+// prelude.h: what stands in front of compiled code. The same text serves twice: `build/prelude.c`
+// holds it as a string, which generated C begins with, and C files of limn include it. It includes
+// nothing from outside and calls nothing.
+//
+//   #define LIMN_REAL float                  // or double: what a tensor of reals is made of
+//   #include "target/prelude.h"
+//   real y = exp(x);                         // float_exp or double_exp, by the type of x
+//
+// Without LIMN_REAL there are only the names with a type in front (float_exp, double_exp, …), which
+// go together with <math.h>. The functions of numbers are free of branches, so that a loop of calls
+// becomes vector code, and `fma` is written where it is meant, so that every compiler gives the
+// same bits with -ffp-contract=off. A machine without fma gives others.
+#ifndef LIMN_PRELUDE_H
+#define LIMN_PRELUDE_H
+
+typedef __INT32_TYPE__ Int32;
+typedef __UINT32_TYPE__ Bits32;
+typedef __UINT64_TYPE__ Bits64;
+
+#if defined __FMA__ || defined __aarch64__ || defined __FP_FAST_FMA
+#define LIMN_FUSED 1
+#else
+#define LIMN_FUSED 0
+#endif
+#if defined __SSE4_1__ || defined __aarch64__
+#define LIMN_ROUNDS 1 // there is an instruction for floor
+#else
+#define LIMN_ROUNDS 0
+#endif
+
+#define INLINE static inline __attribute__((always_inline)) // a call would keep a loop scalar
+#if LIMN_FUSED
+#define double_fused(a, b, c) __builtin_fma(a, b, c)
+#define float_fused(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define double_fused(a, b, c) ((a) * (b) + (c))
+#define float_fused(a, b, c) ((a) * (b) + (c))
+#endif
+#define FMA(a, b, c) NAME(fused)(a, b, c) // of the type at hand
+#define LIMN_INF ((REAL)__builtin_inf())
+#define LIMN_NAN ((REAL)__builtin_nan(""))
+
+// Polynomials, the coefficient of 1 first.
+#define POLY2(x, a, b) FMA(b, x, a)
+#define POLY3(x, a, ...) FMA(POLY2(x, __VA_ARGS__), x, a)
+#define POLY4(x, a, ...) FMA(POLY3(x, __VA_ARGS__), x, a)
+#define POLY5(x, a, ...) FMA(POLY4(x, __VA_ARGS__), x, a)
+#define POLY6(x, a, ...) FMA(POLY5(x, __VA_ARGS__), x, a)
+#define POLY7(x, a, ...) FMA(POLY6(x, __VA_ARGS__), x, a)
+#define POLY8(x, a, ...) FMA(POLY7(x, __VA_ARGS__), x, a)
+#define POLY9(x, a, ...) FMA(POLY8(x, __VA_ARGS__), x, a)
+#define POLY11(x, a, b, ...) FMA(FMA(POLY9(x, __VA_ARGS__), x, b), x, a)
+#define POLY13(x, a, b, ...) FMA(FMA(POLY11(x, __VA_ARGS__), x, b), x, a)
+#define POLY15(x, a, b, ...) FMA(FMA(POLY13(x, __VA_ARGS__), x, b), x, a)
+#define POLY17(x, a, b, ...) FMA(FMA(POLY15(x, __VA_ARGS__), x, b), x, a)
+#define POLY19(x, a, b, ...) FMA(FMA(POLY17(x, __VA_ARGS__), x, b), x, a)
+
+// -- noise: the words of src/diagram/noise.c ------------------------------------------------------
+// A word is the lower 32 bits; where vectors of 64-bit numbers can be multiplied, staying with them
+// saves moves.
+#ifdef __AVX512DQ__
+typedef Bits64 NoiseWord;
+#else
+typedef Bits32 NoiseWord;
+#endif
+typedef struct {
+  NoiseWord a, b, c, d;
+} NoiseBlock;
+
+INLINE NoiseBlock noise_round(NoiseBlock x, Bits64 seed, Bits32 round) {
+  Bits64 p = (Bits64)0xD2511F53u * (Bits32)x.a, q = (Bits64)0xCD9E8D57u * (Bits32)x.c;
+  Bits32 k0 = (Bits32)seed + round * 0x9E3779B9u, k1 = (Bits32)(seed >> 32) + round * 0xBB67AE85u;
+  return (NoiseBlock){(NoiseWord)(q >> 32) ^ x.b ^ k0, (NoiseWord)q,
+                      (NoiseWord)(p >> 32) ^ x.d ^ k1, (NoiseWord)p};
+}
+
+// The words of elements 4k to 4k + 3, where k is the number of the block. Ten rounds spelled out: a
+// loop inside would keep the loop around it from becoming vector code.
+INLINE NoiseBlock noise_block(Bits64 seed, Bits64 step, Bits64 site, Bits64 block) {
+  Bits64 rest = site ^ (step >> 32) << 16;
+  NoiseBlock x = {(NoiseWord)block, (NoiseWord)step, (NoiseWord)rest,
+                  (NoiseWord)(rest >> 32) ^ (NoiseWord)(block >> 32) << 8};
+  x = noise_round(noise_round(x, seed, 0), seed, 1);
+  x = noise_round(noise_round(x, seed, 2), seed, 3);
+  x = noise_round(noise_round(x, seed, 4), seed, 5);
+  x = noise_round(noise_round(x, seed, 6), seed, 7);
+  return noise_round(noise_round(x, seed, 8), seed, 9);
+}
+
+INLINE Bits64 noise_scramble(Bits64 x) {
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+  return x ^ x >> 31;
+}
+
+// The site at one position of a scan.
+INLINE Bits64 noise_site(Bits64 site, Bits64 position) {
+  return noise_scramble(site ^ noise_scramble(position + 0x9E3779B97F4A7C15u));
+}
+
+// -- functions of each type -----------------------------------------------------------------------
+#include "run/engine/prelude/prelude_numbers.h"
+
+#define REAL double
+#define BITS Bits64
+#define IS_DOUBLE 1
+#define NAME(name) double_##name
+#include "run/engine/prelude/prelude_math.h"
+#include "run/engine/prelude/prelude_noise.h"
+#undef REAL
+#undef BITS
+#undef IS_DOUBLE
+#undef NAME
+#define REAL float
+#define BITS Bits32
+#define IS_DOUBLE 0
+#define NAME(name) float_##name
+#include "run/engine/prelude/prelude_math.h"
+#include "run/engine/prelude/prelude_noise.h"
+#undef REAL
+#undef BITS
+#undef IS_DOUBLE
+#undef NAME
+
+// -- names for generated code ---------------------------------------------------------------------
+#ifdef LIMN_REAL
+typedef LIMN_REAL real;
+typedef double wide; // a real without axes
+#define LIMN_JOIN(a, b) a##b
+#define LIMN_OF(type, name) LIMN_JOIN(type, name)
+
+#define LIMN_BY_TYPE(name, x) _Generic((x), float : float_##name, default : double_##name)
+#define exp(x) LIMN_BY_TYPE(exp, x)(x)
+#define log(x) LIMN_BY_TYPE(log, x)(x)
+#define log1p(x) LIMN_BY_TYPE(log1p, x)(x)
+#define expm1(x) LIMN_BY_TYPE(expm1, x)(x)
+#define sqrt(x) LIMN_BY_TYPE(sqrt, x)(x)
+#define sin(x) LIMN_BY_TYPE(sin, x)(x)
+#define cos(x) LIMN_BY_TYPE(cos, x)(x)
+#define tan(x) LIMN_BY_TYPE(tan, x)(x)
+#define tanh(x) LIMN_BY_TYPE(tanh, x)(x)
+#define atan(x) LIMN_BY_TYPE(atan, x)(x)
+#define erf(x) LIMN_BY_TYPE(erf, x)(x)
+#define pow(x, y) LIMN_BY_TYPE(pow, (x) + (y))(x, y)
+#define floor(x) LIMN_BY_TYPE(floor, x)(x)
+#define fabs(x) LIMN_BY_TYPE(fabs, x)(x)
+#define sigmoid(x) LIMN_BY_TYPE(sigmoid, x)(x)
+#define softplus(x) LIMN_BY_TYPE(softplus, x)(x)
+#define fma(x, y, z) LIMN_BY_TYPE(fma, (x) + (y) + (z))(x, y, z)
+#define order_row LIMN_OF(LIMN_REAL, _order_row)
+#define noise_uniform_real LIMN_OF(LIMN_REAL, _noise_uniform)
+#define noise_normal_real LIMN_OF(LIMN_REAL, _noise_normal)
+#define noise_uniforms_real LIMN_OF(LIMN_REAL, _noise_uniforms)
+#define noise_normals_real LIMN_OF(LIMN_REAL, _noise_normals)
+#endif
+#endif

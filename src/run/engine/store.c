@@ -1,0 +1,185 @@
+// The memory of weights and states. Paths and types come in; memory that outlives every step goes
+// out.
+//
+// Each entry is a block of its own, aligned for vectors, that never moves: engines keep pointers
+// into it. A part has no memory: it is a piece of another entry under its own path, so that weights
+// which one optimiser steps together lie one after the other and still have their names. The hash
+// goes over whole entries only, in the order in which they were added, so two stores with equal
+// hashes hold the same bits.
+#include "run/engine/engine.h"
+
+#include <stdlib.h>
+
+enum { STATE_ALIGN = 64 };
+
+struct Store {
+  Arena *arena;
+  Table *paths; // to number + 1
+  VEC(State *) state;
+  uint32_t good; // how many are complete
+  Precision precision;
+  jmp_buf failed;
+};
+
+size_t number_bytes(Number n) {
+  switch (n) {
+  case NUMBER_F32:
+  case NUMBER_I32: return 4;
+  case NUMBER_F64: return 8;
+  case NUMBER_U8: return 1;
+  }
+  return 1;
+}
+
+Number number_of(Precision p, Base base, uint32_t rank) {
+  if (base == BASE_LABEL) return NUMBER_I32;
+  if (base == BASE_BIT) return NUMBER_U8;
+  return p == PRECISION_64 || rank == 0 ? NUMBER_F64 : NUMBER_F32;
+}
+
+void numbers_set(Number number, void *to, const double *from, int64_t n) {
+  switch (number) {
+  case NUMBER_F64: memcpy(to, from, (size_t)n * sizeof(double)); break;
+  case NUMBER_F32:
+    for (int64_t i = 0; i < n; i++) ((float *)to)[i] = (float)from[i];
+    break;
+  case NUMBER_I32:
+    for (int64_t i = 0; i < n; i++) ((int32_t *)to)[i] = (int32_t)from[i];
+    break;
+  case NUMBER_U8:
+    for (int64_t i = 0; i < n; i++) ((uint8_t *)to)[i] = (uint8_t)from[i];
+    break;
+  }
+}
+
+void numbers_get(Number number, const void *from, double *to, int64_t n) {
+  switch (number) {
+  case NUMBER_F64: memcpy(to, from, (size_t)n * sizeof(double)); break;
+  case NUMBER_F32:
+    for (int64_t i = 0; i < n; i++) to[i] = (double)((const float *)from)[i];
+    break;
+  case NUMBER_I32:
+    for (int64_t i = 0; i < n; i++) to[i] = ((const int32_t *)from)[i];
+    break;
+  case NUMBER_U8:
+    for (int64_t i = 0; i < n; i++) to[i] = ((const uint8_t *)from)[i];
+    break;
+  }
+}
+
+// -- making ---------------------------------------------------------------------------------------
+static bool store_start(Store *s) {
+  if (setjmp(s->failed)) return false;
+  arena_on_failure(s->arena, &s->failed);
+  s->paths = table_new(s->arena);
+  return true;
+}
+
+Store *store_new(Precision precision) {
+  Store *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->precision = precision;
+  s->arena = arena_new();
+  if (s->arena && store_start(s)) return s;
+  store_free(s);
+  return NULL;
+}
+
+void store_free(Store *s) {
+  if (!s) return;
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i]->whole == i) free(s->state.at[i]->data);
+  arena_free(s->arena);
+  free(s);
+}
+
+static bool count_of(uint32_t rank, const int64_t *shape, int64_t *count) {
+  *count = 1;
+  for (uint32_t i = 0; i < rank; i++)
+    if (shape[i] < 0 || __builtin_mul_overflow(*count, shape[i], count)) return false;
+  return *count <= INT64_MAX / 16;
+}
+
+// The entry itself; its memory is the caller's business. Paths are said once.
+static State *state_new(Store *s, const char *path, uint32_t rank, const int64_t *shape) {
+  int64_t count;
+  if (store_find(s, path) || !count_of(rank, shape, &count)) return NULL;
+  State *state = NEW(s->arena, State);
+  state->path = arena_text(s->arena, path, strlen(path));
+  state->rank = rank;
+  state->shape = arena_copy(s->arena, shape, rank * sizeof *shape);
+  state->count = count;
+  return state;
+}
+
+static uint32_t state_put(Store *s, State *state) {
+  vec_push(s->arena, &s->state, state);
+  table_put(s->paths, state->path, strlen(state->path), s->state.n);
+  return s->good++;
+}
+
+// Memory ran out in the middle: what was begun is taken back.
+static uint32_t state_none(Store *s) {
+  s->state.n = s->good;
+  return STORE_NONE;
+}
+
+uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const int64_t *shape) {
+  if (setjmp(s->failed)) return state_none(s);
+  State *state = state_new(s, path, rank, shape);
+  if (!state) return STORE_NONE;
+  state->base = base;
+  state->number = number_of(s->precision, base, rank);
+  state->whole = s->good;
+  state_put(s, state);
+  size_t bytes = (size_t)state->count * number_bytes(state->number);
+  bytes = (bytes / STATE_ALIGN + 1) * STATE_ALIGN;
+  state->data = aligned_alloc(STATE_ALIGN, bytes);
+  if (state->data) return memset(state->data, 0, bytes), state->whole;
+  s->good--;
+  return state_none(s);
+}
+
+uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
+                    const int64_t *shape) {
+  if (setjmp(s->failed)) return state_none(s);
+  State *state = state_new(s, path, rank, shape);
+  const State *of = s->state.at[whole];
+  if (!state || offset < 0 || offset > of->count - state->count) return STORE_NONE;
+  state->base = of->base;
+  state->number = of->number;
+  state->whole = whole;
+  state->offset = offset;
+  state->data = (char *)of->data + (size_t)offset * number_bytes(of->number);
+  return state_put(s, state);
+}
+
+// -- using ----------------------------------------------------------------------------------------
+Precision store_precision(const Store *s) { return s->precision; }
+uint32_t store_count(const Store *s) { return s->state.n; }
+State *store_at(Store *s, uint32_t i) { return s->state.at[i]; }
+
+State *store_find(Store *s, const char *path) {
+  Id at = table_get(s->paths, path, strlen(path));
+  return at && at <= s->good ? s->state.at[at - 1] : NULL;
+}
+
+void state_set(State *s, const double *value) { numbers_set(s->number, s->data, value, s->count); }
+void state_get(const State *s, double *value) { numbers_get(s->number, s->data, value, s->count); }
+
+// Word by word: the memory behind the last number is 0.
+uint64_t store_hash(const Store *s) {
+  uint64_t h = 0xCBF29CE484222325u, word;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const State *state = s->state.at[i];
+    const char *bytes = state->data;
+    size_t n = (size_t)state->count * number_bytes(state->number);
+    if (state->whole != i) continue;
+    for (size_t k = 0; k < n; k += sizeof word) {
+      memcpy(&word, bytes + k, sizeof word);
+      h = (h ^ word) * 0x9E3779B97F4A7C15u;
+      h ^= h >> 29;
+    }
+  }
+  return h;
+}

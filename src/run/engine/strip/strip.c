@@ -1,0 +1,528 @@
+// Runs the program of a kernel (strip.h): loops around, strips inside. At each level the steps of
+// that level are done once, as strips of one element; what the innermost loop needs of them is
+// spread over the register. All working memory is the caller's: registers, the numbers of the
+// loops, guards, totals and lists of places.
+#include "run/engine/strip/strip.h"
+
+#include "run/engine/engine.h"
+
+enum { RUN = 8 }; // cells side by side that are worth a loop of their own
+
+typedef union {
+  double f64;
+  float f32;
+  int32_t i32;
+} Total;
+
+// Elements [low, high) of a strip whose mask, if there is one, is not 0.
+typedef struct {
+  int64_t low, high;
+  const int32_t *mask;
+} Inside;
+
+typedef struct {
+  const Strip *s;
+  const KernelContext *c;
+  char **table, *scratch;
+  char **memory;  // [slot]
+  void **reg;     // [register]
+  int64_t *at;    // [loop variable]
+  Inside *inside; // [guard]
+  Total *total;
+  int64_t *place; // [STRIP]
+  int32_t *won;   // [STRIP]
+  int64_t low, high;
+  int64_t first, spread; // of the strip's loop: where the strip begins; how many cells are spread
+} Frame;
+
+// -- working memory -------------------------------------------------------------------------------
+static size_t lay(size_t *end, size_t bytes) {
+  size_t at = *end;
+  *end = (at + bytes + 63) / 64 * 64;
+  return at;
+}
+
+void strip_lay(Strip *s, size_t registers) {
+  size_t end = 0;
+  lay(&end, registers); // first, so that places of registers are those in working memory
+  s->reg_at = lay(&end, s->nregister * sizeof(void *));
+  s->var_at = lay(&end, s->nvar * sizeof(int64_t));
+  s->inside_at = lay(&end, s->guard.n * sizeof(Inside));
+  s->total_at = lay(&end, s->ntotal * sizeof(Total));
+  s->memory_at = lay(&end, s->slot->n * sizeof(char *));
+  s->place_at = lay(&end, STRIP * sizeof(int64_t));
+  s->won_at = lay(&end, STRIP * sizeof(int32_t));
+  s->bytes = end;
+}
+
+size_t strip_bytes(const Strip *s) { return s->bytes; }
+
+static int64_t length_of(const Frame *f, Extent e) {
+  const Kernel *k = f->s->k;
+  if (!e.part) return e.c + e.per * f->c->n;
+  return f->at[k->np - 1] < k->walk.c / k->block ? k->block : k->walk.c % k->block;
+}
+
+// -- places ---------------------------------------------------------------------------------------
+static bool is_bent(const Reach *r) { return r->line || r->ninner; }
+
+static int64_t reach_start(const Frame *f, const Reach *r) {
+  int64_t at = r->start + r->step * f->first;
+  for (uint32_t i = 0; i < r->nloop; i++) at += r->loop[i].step * f->at[r->loop[i].of];
+  for (uint32_t i = 0; i < r->nouter; i++)
+    at += r->outer[i].step * *(const int32_t *)f->reg[r->outer[i].of];
+  return at;
+}
+
+static const int64_t *reach_places(Frame *f, const Reach *r, int64_t n) {
+  const StripLoops *loops = f->s->real;
+  loops->places(f->place, reach_start(f, r), r->step, r->line, n);
+  for (uint32_t i = 0; i < r->ninner; i++)
+    loops->shift(f->place, f->reg[r->inner[i].of], r->inner[i].step, n);
+  return f->place;
+}
+
+static char *cell_of(const Frame *f, const StripMemory *m, int64_t cell) {
+  return f->memory[m->slot] + cell * m->size;
+}
+
+// -- guards ---------------------------------------------------------------------------------------
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); } // b > 0
+
+// The elements i with 0 ≤ c + step·i < size.
+static void narrow_span(Inside *in, int64_t c, int64_t step, int64_t size) {
+  int64_t low = 0, high = INT64_MAX;
+  if (step == 0) {
+    if (c < 0 || c >= size) high = 0;
+  } else if (step > 0) {
+    low = -floor_div(c, step);
+    high = -floor_div(c - size, step);
+  } else {
+    low = floor_div(c - size, -step) + 1;
+    high = floor_div(c, -step) + 1;
+  }
+  if (low > in->low) in->low = low;
+  if (high < in->high) in->high = high;
+}
+
+static void and_mask(int32_t *mask, const int32_t *other, int64_t n) {
+  for (int64_t i = 0; i < n; i++) mask[i] &= other[i];
+}
+
+static void do_guard(Frame *f, uint32_t number, int64_t n) {
+  const StripGuard *g = f->s->guard.at[number];
+  Inside in = {.high = INT64_MAX};
+  int32_t *mask = g->mask == PLAN_NONE ? NULL : f->reg[g->mask];
+  for (int64_t i = 0; mask && i < n; i++) mask[i] = 1;
+  for (uint32_t i = 0; i < g->n; i++) {
+    int64_t size = length_of(f, g->size[i]);
+    if (is_bent(&g->at[i]))
+      f->s->real->inside(mask, reach_places(f, &g->at[i], n), size, n);
+    else
+      narrow_span(&in, reach_start(f, &g->at[i]), g->at[i].step, size);
+  }
+  for (uint32_t i = 0; i < g->nof; i++) {
+    const Inside *other = &f->inside[g->of[i]];
+    if (other->low > in.low) in.low = other->low;
+    if (other->high < in.high) in.high = other->high;
+    if (other->mask) and_mask(mask, other->mask, n);
+  }
+  in.mask = mask;
+  f->inside[number] = in;
+}
+
+// A guard, as far as a strip of n elements goes. No guard: all of it.
+static Inside inside_of(const Frame *f, uint32_t guard, int64_t n) {
+  Inside in = {.high = n};
+  if (guard != PLAN_NONE) in = f->inside[guard];
+  if (in.high > n) in.high = n;
+  if (in.low >= in.high) in.low = in.high = 0;
+  return in;
+}
+
+// -- registers ------------------------------------------------------------------------------------
+static void fill_cells(const Frame *f, bool eight, char *cells, const void *value, int64_t n) {
+  if (n <= 0) return;
+  memcpy(cells, value, eight ? 8 : 4);
+  f->s->real->spread[eight](cells, n);
+}
+
+static void fill_outside(const Frame *f, const StripStep *s, Inside in, int64_t n) {
+  char *out = f->reg[s->out];
+  int64_t size = s->eight ? 8 : 4;
+  fill_cells(f, s->eight, out, s->other, in.low);
+  fill_cells(f, s->eight, out + in.high * size, s->other, n - in.high);
+}
+
+// A list of places that go on for a while.
+static void load_runs(const Frame *f, const StripMemory *m, char *out, int64_t size, int64_t n) {
+  int64_t start = reach_start(f, &m->at), run = m->at.run;
+  for (int64_t i = 0; i < n; i += run)
+    m->cells->load(out + i * size, cell_of(f, m, start + m->at.line[i]), 1, run);
+}
+
+static void do_load(Frame *f, const StripStep *s, int64_t n) {
+  const StripMemory *m = s->memory;
+  Inside in = inside_of(f, s->guard, n);
+  int64_t size = s->eight ? 8 : 4, count = in.high - in.low;
+  char *out = (char *)f->reg[s->out] + in.low * size;
+  if (m->at.run >= RUN && !m->at.ninner && !in.mask && count == n) {
+    load_runs(f, m, out, size, n);
+  } else if (is_bent(&m->at) || in.mask) {
+    const int64_t *at = reach_places(f, &m->at, n);
+    m->cells->gather(out, f->memory[m->slot], at + in.low, in.mask ? in.mask + in.low : NULL,
+                     s->other, count);
+  } else {
+    int64_t start = reach_start(f, &m->at) + in.low * m->at.step;
+    m->cells->load(out, cell_of(f, m, count ? start : 0), m->at.step, count);
+  }
+  if (s->guard != PLAN_NONE) fill_outside(f, s, in, n);
+}
+
+static void do_choose(Frame *f, const StripStep *s, int64_t n) {
+  Inside in = inside_of(f, s->guard, n);
+  int64_t size = s->eight ? 8 : 4, count = in.high - in.low;
+  char *out = (char *)f->reg[s->out] + in.low * size;
+  const char *v = (const char *)f->reg[s->a] + in.low * size;
+  if (in.mask)
+    f->s->real->choose[s->eight](out, v, in.mask + in.low, s->other, count);
+  else
+    memmove(out, v, (size_t)(count * size));
+  fill_outside(f, s, in, n);
+}
+
+// The number of an element is that of its place, as if axes had their lengths in this run.
+static void do_noise(Frame *f, const StripStep *s, int64_t n) {
+  const StripNoise *x = s->noise;
+  const PlanWire *w = &f->s->p->wire.at[x->x->out.wire];
+  uint64_t site = x->x->noise->site, first = 0, stride = 0, size = 1;
+  for (uint32_t d = 0; d < x->x->depth; d++) site = site_step(site, (uint64_t)f->c->at[d]);
+  for (uint32_t i = x->rank; i-- > 0;) {
+    if (!x->in_strip[i])
+      first += (uint64_t)f->at[x->var[i]] * size;
+    else if (!stride)
+      stride = size;
+    size *= (uint64_t)length_of(f, w->shape[i]);
+  }
+  f->s->real->noise(x->x->noise->noise == NOISE_NORMAL, f->c->seed, f->c->step, site,
+                    first + stride * (uint64_t)f->first, stride ? stride : 1, n, f->reg[s->out]);
+}
+
+// -- results --------------------------------------------------------------------------------------
+static void do_store(Frame *f, const StripStep *s, int64_t n) {
+  const StripMemory *m = s->memory;
+  if (is_bent(&m->at))
+    m->cells->put(f->memory[m->slot], reach_places(f, &m->at, n), f->reg[s->a], n);
+  else
+    m->cells->store(cell_of(f, m, reach_start(f, &m->at)), m->at.step, f->reg[s->a], n);
+}
+
+static Total load_total(const StripMemory *m, const char *cell) {
+  Total t = {0};
+  switch (m->number) {
+  case NUMBER_F32: t.f32 = *(const float *)cell; break;
+  case NUMBER_F64: t.f64 = *(const double *)cell; break;
+  case NUMBER_I32: t.i32 = *(const int32_t *)cell; break;
+  case NUMBER_U8: t.i32 = *(const uint8_t *)cell; break;
+  }
+  return t;
+}
+
+static void store_total(const StripMemory *m, char *cell, Total t) {
+  switch (m->number) {
+  case NUMBER_F32: *(float *)cell = t.f32; break;
+  case NUMBER_F64: *(double *)cell = t.f64; break;
+  case NUMBER_I32: *(int32_t *)cell = t.i32; break;
+  case NUMBER_U8: *(uint8_t *)cell = (uint8_t)t.i32; break;
+  }
+}
+
+// The same cells again and again, side by side.
+static void combine_rows(const Frame *f, const StripStep *s, const char *v, int64_t n) {
+  const Reach *r = &s->memory->at;
+  int64_t row = r->run * (s->eight ? 8 : 4);
+  char *to = cell_of(f, s->memory, reach_start(f, r));
+  for (int64_t i = 0; i < n; i += r->run, v += row) s->op(to, v, to, NULL, r->run);
+}
+
+static void do_combine(Frame *f, const StripStep *s, int64_t n) {
+  const StripMemory *m = s->memory;
+  Inside in = inside_of(f, s->guard, n);
+  const char *v = (const char *)f->reg[s->a] + in.low * (s->eight ? 8 : 4);
+  int64_t count = in.high - in.low;
+  if (!count) return;
+  if (s->op && m->at.again && !in.mask && count == n) {
+    combine_rows(f, s, v, n);
+    return;
+  }
+  if (is_bent(&m->at) || in.mask) {
+    const int64_t *at = reach_places(f, &m->at, n);
+    const int32_t *mask = in.mask ? in.mask + in.low : NULL;
+    m->cells->combine(s->combine, f->memory[m->slot], at + in.low, mask, v, count);
+    return;
+  }
+  char *to = cell_of(f, m, reach_start(f, &m->at) + in.low * m->at.step);
+  if (m->at.step == 0) { // all into one cell
+    Total t = load_total(m, to);
+    m->cells->reduce(s->combine, &t, v, count);
+    store_total(m, to, t);
+  } else if (s->op) { // cells side by side: an operation of two strips
+    s->op(to, v, to, NULL, count);
+  } else {
+    m->cells->join(s->combine, to, m->at.step, v, count);
+  }
+}
+
+// Places of an access from element `low` on, and where its memory begins. No places: it goes on
+// cell by cell.
+static const int64_t *places_from(Frame *f, const StripMemory *m, int64_t low, int64_t n,
+                                  bool masked, char **to) {
+  bool plain = !masked && !is_bent(&m->at) && m->at.step == 1;
+  *to = plain ? cell_of(f, m, reach_start(f, &m->at) + low) : f->memory[m->slot];
+  return plain ? NULL : reach_places(f, &m->at, n) + low;
+}
+
+static void do_best(Frame *f, const StripStep *s, int64_t n) {
+  const StripSum *sum = s->sum;
+  Inside in = inside_of(f, s->guard, n);
+  const char *v = (const char *)f->reg[s->a] + in.low * (s->eight ? 8 : 4);
+  const int32_t *mask = in.mask ? in.mask + in.low : NULL;
+  int64_t count = in.high - in.low;
+  char *to;
+  if (!count) return;
+  const int64_t *at = places_from(f, &sum->to, in.low, n, mask, &to);
+  sum->to.cells->best(sum->combine, to, at, mask, v, count, f->won);
+  for (uint32_t k = 0; k < sum->nwinner; k++) {
+    const StripWinner *w = &sum->winner[k];
+    bool own = w->var == PLAN_NONE;
+    at = places_from(f, &w->to, in.low, n, mask, &to);
+    f->s->real->mark((int32_t *)to, at, f->won, own ? f->first + in.low : f->at[w->var], own,
+                     count);
+  }
+}
+
+static void do_win(Frame *f, const StripStep *s, int64_t n) {
+  const StripSum *sum = s->sum;
+  int64_t i = sum->to.cells->win(sum->combine, &f->total[sum->total], f->reg[s->a], n);
+  for (uint32_t k = 0; i >= 0 && k < sum->nwinner; k++) {
+    uint32_t var = sum->winner[k].var;
+    f->total[sum->total + 1 + k].i32 = (int32_t)(var == PLAN_NONE ? f->first + i : f->at[var]);
+  }
+}
+
+static void open_sums(Frame *f, const StripNest *s, uint32_t level) {
+  for (uint32_t i = 0; i < s->sum.n; i++) {
+    const StripSum *sum = s->sum.at[i];
+    Total *t = &f->total[sum->total];
+    if (sum->level != level) continue;
+    if (sum->to.number == NUMBER_F32)
+      t->f32 = (float)sum->identity;
+    else if (sum->to.number == NUMBER_F64)
+      t->f64 = sum->identity;
+    else
+      t->i32 = (int32_t)sum->identity;
+    for (uint32_t k = 0; k < sum->nwinner; k++) t[1 + k].i32 = 0;
+  }
+}
+
+static void close_sums(Frame *f, const StripNest *s, uint32_t level) {
+  for (uint32_t i = 0; i < s->sum.n; i++) {
+    const StripSum *sum = s->sum.at[i];
+    if (sum->level != level) continue;
+    store_total(&sum->to, cell_of(f, &sum->to, reach_start(f, &sum->to.at)), f->total[sum->total]);
+    for (uint32_t k = 0; k < sum->nwinner; k++) {
+      const StripMemory *to = &sum->winner[k].to;
+      store_total(to, cell_of(f, to, reach_start(f, &to->at)), f->total[sum->total + 1 + k]);
+    }
+  }
+}
+
+// -- loops ----------------------------------------------------------------------------------------
+static void run_code(Frame *f, const StripCode *code, int64_t n) {
+  void **reg = f->reg;
+  for (const StripStep *s = code->at, *end = s + code->n; s < end; s++) switch (s->what) {
+    case DO_OP: s->op(reg[s->out], reg[s->a], reg[s->b], reg[s->c], n); break;
+    case DO_GUARD: do_guard(f, s->guard, n); break;
+    case DO_LOAD: do_load(f, s, n); break;
+    case DO_HERE: reg[s->out] = cell_of(f, s->memory, reach_start(f, &s->memory->at)); break;
+    case DO_COUNT: s->count(reg[s->out], s->a == PLAN_NONE ? f->first : f->at[s->a], n); break;
+    case DO_SIZE: s->count(reg[s->out], length_of(f, s->size), n); break;
+    case DO_NARROW: s->memory->cells->load(reg[s->out], reg[s->a], 1, n); break;
+    case DO_SPREAD: f->s->real->spread[s->eight](reg[s->out], f->spread); break;
+    case DO_NOISE: do_noise(f, s, n); break;
+    case DO_CHOOSE: do_choose(f, s, n); break;
+    case DO_STORE: do_store(f, s, n); break;
+    case DO_COMBINE: do_combine(f, s, n); break;
+    case DO_BEST: do_best(f, s, n); break;
+    case DO_REDUCE:
+      s->sum->to.cells->reduce(s->combine, &f->total[s->sum->total], reg[s->a], n);
+      break;
+    case DO_WIN: do_win(f, s, n); break;
+    }
+}
+
+static void run_fill(Frame *f, const StripFill *s, uint32_t d, int64_t cell) {
+  if (d + 1 < s->ndim) {
+    for (int64_t i = 0, n = length_of(f, s->dim[d]); i < n; i++)
+      run_fill(f, s, d + 1, cell + i * s->stride[d]);
+    return;
+  }
+  int64_t n = s->ndim ? length_of(f, s->dim[d]) : 1;
+  s->to.cells->fill(cell_of(f, &s->to, cell), s->ndim ? s->stride[d] : 1, s->value, n);
+}
+
+// Level d: what is known there, then loop d.
+static void run_level(Frame *f, const StripNest *s, uint32_t d) {
+  open_sums(f, s, d);
+  run_code(f, &s->code[d], 1);
+  if (d < s->nloop) {
+    int64_t n = length_of(f, s->loop[d]);
+    for (int64_t i = 0; i < n; i++) {
+      f->at[s->var[d]] = i;
+      run_level(f, s, d + 1);
+    }
+  } else if (s->rows) {
+    int64_t n = length_of(f, s->length);
+    for (int64_t i = 0; i < n; i += s->rows) {
+      f->at[s->var[d]] = i;
+      run_code(f, &s->code[d + 1], (n - i < s->rows ? n - i : s->rows) * s->row);
+    }
+  } else if (s->has_strip) {
+    int64_t low = s->unit * f->low, high = s->unit * f->high;
+    if (!s->unit) high = length_of(f, s->length);
+    for (int64_t i = low; i < high; i += STRIP) {
+      f->first = i;
+      run_code(f, &s->code[d + 1], high - i < STRIP ? high - i : STRIP);
+    }
+    f->first = 0;
+  }
+  close_sums(f, s, d);
+}
+
+static void run_nest(Frame *f, const StripNest *s) {
+  int64_t length = s->unit ? s->unit * (f->high - f->low) : length_of(f, s->length);
+  f->spread = length < STRIP && !s->rows ? length : STRIP;
+  for (uint32_t i = 0; i < s->fill.n; i++)
+    run_fill(f, &s->fill.at[i], 0, reach_start(f, &s->fill.at[i].to.at));
+  run_level(f, s, 0);
+}
+
+// How many points the indices m, n or k of a product have.
+static int64_t group_length(const Frame *f, const Node *x, int which) {
+  const Product *q = x->product;
+  const uint32_t *group[] = {q->m, q->n, q->k}, n[] = {q->nm, q->nn, q->nk};
+  int64_t length = 1;
+  for (uint32_t i = 0; i < n[which]; i++) length *= length_of(f, x->index[group[which][i]]);
+  return length;
+}
+
+// The loops of a small product are its batch indices that are no parallel loops.
+static void run_product(Frame *f, const StripNest *s, uint32_t d) {
+  if (d < s->nloop) {
+    int64_t n = length_of(f, s->loop[d]);
+    for (int64_t i = 0; i < n; i++) {
+      f->at[s->var[d]] = i;
+      run_product(f, s, d + 1);
+    }
+    return;
+  }
+  char *at[3];
+  for (int i = 0; i < 3; i++) at[i] = cell_of(f, &s->to[i], reach_start(f, &s->to[i].at));
+  int64_t size[3];
+  for (int i = 0; i < 3; i++) size[i] = group_length(f, s->product, i);
+  const Kernel *k = f->s->k;
+  bool add = k->ordered && s->product->reduced[s->product->walk] && f->at[k->np - 1] > 0;
+  f->c->small(f->table[s->slot], at[0], at[1], at[2], f->scratch + k->tile_bytes, size[0], size[1],
+              size[2], add);
+}
+
+// Parallel loops from d on, nest after nest inside.
+static void run_parallel(Frame *f, uint32_t d) {
+  const Strip *s = f->s;
+  if (d < s->np) {
+    int64_t n = length_of(f, s->k->p[d]);
+    for (f->at[d] = 0; f->at[d] < n; f->at[d]++) run_parallel(f, d + 1);
+    return;
+  }
+  for (uint32_t i = 0; i < s->nest.n; i++)
+    if (s->nest.at[i].product)
+      run_product(f, &s->nest.at[i], 0);
+    else
+      run_nest(f, &s->nest.at[i]);
+}
+
+static void run_divided(Frame *f) {
+  const Strip *s = f->s;
+  for (int64_t q = f->low; q < f->high; q++) {
+    int64_t rest = q;
+    for (uint32_t d = s->split; d-- > 0;) {
+      int64_t n = length_of(f, s->k->p[d]);
+      f->at[d] = d ? rest % n : rest;
+      rest /= n;
+    }
+    run_parallel(f, s->split);
+  }
+}
+
+// -- order ----------------------------------------------------------------------------------------
+static void run_order(Frame *f, const Node *x, uint32_t axis, int64_t cell) {
+  const Plan *p = f->s->p;
+  const PlanWire *in = &p->wire.at[x->in[0].wire], *out = &p->wire.at[x->out.wire];
+  if (axis == x->axis) axis++;
+  if (axis < in->rank) {
+    int64_t n = length_of(f, in->shape[axis]);
+    for (int64_t i = 0; i < n; i++) run_order(f, x, axis + 1, cell + i * in->stride[axis]);
+    return;
+  }
+  StripMemory from = f->s->nest.at[0].to[0], to = f->s->nest.at[0].to[1];
+  int64_t n = length_of(f, in->shape[x->axis]), most = extent_most(p, in->shape[x->axis]);
+  int64_t step = in->stride[x->axis];
+  int32_t *order = (int32_t *)f->scratch, *at = (int32_t *)cell_of(f, &to, cell);
+  f->s->real->order(cell_of(f, &from, cell), step, n, order, order + most);
+  for (int64_t i = 0; i < n; i++) at[i * out->stride[x->axis]] = order[i];
+}
+
+// -- a run ----------------------------------------------------------------------------------------
+// Where a wire lies at the positions of the scans around.
+static char *wire_memory(const Frame *f, char *at, uint32_t wire) {
+  const Plan *p = f->s->p;
+  int64_t size = (int64_t)number_bytes(p->wire.at[wire].number);
+  for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
+    if (p->wire.at[wire].moves)
+      at += p->wire.at[wire].move * f->c->at[p->wire.at[wire].depth] * size;
+  return at;
+}
+
+void strip_run(const Strip *s, const KernelContext *c, char **table, int64_t low, int64_t high,
+               char *scratch, char *work) {
+  Frame f = {.s = s,
+             .c = c,
+             .table = table,
+             .scratch = scratch,
+             .memory = (char **)(work + s->memory_at),
+             .reg = (void **)(work + s->reg_at),
+             .at = (int64_t *)(work + s->var_at),
+             .inside = (Inside *)(work + s->inside_at),
+             .total = (Total *)(work + s->total_at),
+             .place = (int64_t *)(work + s->place_at),
+             .won = (int32_t *)(work + s->won_at),
+             .low = low,
+             .high = high};
+  for (uint32_t i = 0; i < s->slot->n && s->slot->at[i] < s->p->wire.n; i++) {
+    const PlanWire *w = &s->p->wire.at[s->slot->at[i]];
+    f.memory[i] = w->place == AT_TILE ? scratch + w->at : wire_memory(&f, table[i], s->slot->at[i]);
+  }
+  for (uint32_t i = 0; i < s->nregister; i++) {
+    const void *constant = s->reg[i].constant;
+    if (constant)
+      memcpy(&f.reg[i], &constant, sizeof constant); // steps never write to it
+    else
+      f.reg[i] = work + s->reg[i].at;
+  }
+  if (s->k->kind == KERNEL_ORDER)
+    run_order(&f, &s->p->node.at[s->k->node.at[0]], 0, 0);
+  else if (s->split)
+    run_divided(&f);
+  else
+    run_parallel(&f, 0);
+}

@@ -1,0 +1,11 @@
+// The loops over strips for CPUs with AVX2. Which flags this takes, the Makefile says; without
+// them the table is empty.
+#if defined __AVX2__ && defined __FMA__
+#define TABLE strip_avx2
+#define CPU "avx2"
+#include "run/engine/strip/strip_loops.inc"
+#else
+#include "run/engine/strip/strip_loops.h"
+
+const StripLoops strip_avx2[2];
+#endif

@@ -1,0 +1,270 @@
+// Registers, places and guards of a kernel's program: the small parts that steps refer to.
+//
+// A place is a straight line in the loops around the strip and in labels; along the strip it is a
+// straight line too, or a list of offsets where several loops are one strip and the access bends.
+#include "run/engine/strip/strip_own.h"
+
+#include <math.h>
+
+// -- registers ------------------------------------------------------------------------------------
+bool reg_is_eight(const Build *b, RegKind kind) {
+  return kind == REG_WIDE || (kind == REG_REAL && b->p->wide);
+}
+
+uint32_t reg_new(Build *b, RegKind kind, uint32_t level) {
+  Reg r = {.kind = kind, .level = level};
+  vec_push(b->arena, &b->reg, r);
+  return b->reg.n - 1;
+}
+
+// What a float cannot hold becomes the nearest it can, and never 0 or infinite.
+static double real_constant(const Build *b, double k) {
+  if (b->p->wide || !isfinite(k) || k == 0) return k;
+  double size = fabs(k);
+  if (size > 3.4028234663852886e38) size = 3.4028234663852886e38;
+  if (size < 1.1754943508222875e-38) size = 1.1754943508222875e-38;
+  return k < 0 ? -size : size;
+}
+
+// One cell of a register.
+static void set_cell(const Build *b, RegKind kind, double value, void *cell) {
+  float narrow = (float)real_constant(b, value);
+  int32_t whole = fabs(value) < 0x1p31 ? (int32_t)value : 0;
+  if (kind == REG_INT)
+    memcpy(cell, &whole, sizeof whole);
+  else if (reg_is_eight(b, kind))
+    memcpy(cell, &value, sizeof value);
+  else
+    memcpy(cell, &narrow, sizeof narrow);
+}
+
+const void *reg_cell(const Build *b, RegKind kind, double value) {
+  void *cell = arena_alloc(b->arena, 8);
+  set_cell(b, kind, value, cell);
+  return cell;
+}
+
+uint32_t reg_constant(Build *b, RegKind kind, double value) {
+  size_t size = reg_is_eight(b, kind) ? 8 : 4;
+  const void *cell = reg_cell(b, kind, value);
+  for (uint32_t i = 0; i < b->reg.n; i++)
+    if (b->reg.at[i].uniform && b->reg.at[i].kind == kind &&
+        !memcmp(b->reg.at[i].constant, cell, size))
+      return i;
+  uint32_t r = reg_new(b, kind, 0);
+  char *cells = arena_alloc(b->arena, STRIP * size);
+  for (uint32_t i = 0; i < STRIP; i++) memcpy(cells + i * size, cell, size);
+  b->reg.at[r].constant = cells;
+  b->reg.at[r].uniform = b->reg.at[r].spread = b->reg.at[r].here = true;
+  return r;
+}
+
+static int64_t strip_dim(const Build *b, uint32_t i) {
+  return b->rows && !i ? b->rows : b->dim[b->first + i].c;
+}
+
+static int64_t strip_points(const Build *b, uint32_t from) {
+  int64_t n = 1;
+  for (uint32_t i = from; i < b->dims; i++) n *= strip_dim(b, i);
+  return n;
+}
+
+// The positions of a loop variable at each point of the strip.
+uint32_t reg_positions(Build *b, RegKind kind, uint32_t var) {
+  uint32_t d = var - b->k->np - b->first, reg = reg_new(b, kind, 0);
+  int64_t n = strip_points(b, 0), size = reg_is_eight(b, kind) ? 8 : 4;
+  char *cells = arena_alloc(b->arena, (size_t)(n * size));
+  for (int64_t i = 0; i < n; i++)
+    set_cell(b, kind, (double)(i / strip_points(b, d + 1) % strip_dim(b, d)), cells + i * size);
+  b->reg.at[reg].constant = cells;
+  b->reg.at[reg].spread = b->reg.at[reg].here = true;
+  return reg;
+}
+
+RegKind reg_kind(const Build *b, Base base, bool same) {
+  return base != BASE_R ? REG_INT : same && !b->p->wide ? REG_WIDE : REG_REAL;
+}
+
+// -- steps ----------------------------------------------------------------------------------------
+StripStep *step_push(Build *b, uint32_t level, StripDo what, uint32_t out) {
+  StripCode *code = &b->nest->code[level];
+  StripStep s = {.what = what, .out = out, .a = PLAN_NONE, .b = PLAN_NONE, .c = PLAN_NONE};
+  s.guard = PLAN_NONE;
+  if (out != PLAN_NONE) s.eight = reg_is_eight(b, b->reg.at[out].kind);
+  vec_push(b->arena, code, s);
+  return &code->at[code->n - 1];
+}
+
+// A register as an argument of a step of this level: the strip wants all cells of it.
+uint32_t reg_use(Build *b, uint32_t reg, uint32_t level) {
+  Reg *r = &b->reg.at[reg];
+  if (level == b->inner && r->level < b->inner && !r->spread) {
+    step_push(b, r->level, DO_SPREAD, reg);
+    r->spread = true;
+  }
+  return reg;
+}
+
+uint32_t strip_level(const Build *b, uint32_t level) { return level < b->inner ? level : b->inner; }
+
+// -- places ---------------------------------------------------------------------------------------
+static uint32_t slot_of(const Build *b, uint32_t wire) {
+  uint32_t i = 0;
+  while (b->s->slot->at[i] != wire) i++;
+  return i;
+}
+
+bool strip_has(const Build *b, uint32_t var) { return b->dims && var >= b->k->np + b->first; }
+
+bool strip_takes_rows(const Build *b, uint32_t var) {
+  return b->rows && var == b->k->np + b->first;
+}
+
+void reach_term(Build *b, ReachTerm **list, uint32_t *n, uint32_t of, int64_t step) {
+  ReachTerm *more = NEW_ARRAY(b->arena, ReachTerm, *n + 1);
+  for (uint32_t i = 0; i < *n; i++) more[i] = (*list)[i];
+  more[*n] = (ReachTerm){of, step};
+  *list = more;
+  (*n)++;
+}
+
+// Adds scale · coordinate; `along` gets the steps of the strip's loops.
+static void reach_add(Build *b, const Made *m, Reach *r, int64_t *along, const PlanCoord *c,
+                      int64_t scale) {
+  r->start += scale * c->c;
+  for (uint32_t i = 0; i < c->n; i++) {
+    const PlanTerm *t = &c->term[i];
+    int64_t step = scale * t->coef;
+    if (!step) continue;
+    if (t->operand) {
+      uint32_t reg = m->operand[t->var];
+      b->reg.at[reg].fixed = true;
+      if (b->reg.at[reg].level == b->inner)
+        reach_term(b, &r->inner, &r->ninner, reg, step);
+      else
+        reach_term(b, &r->outer, &r->nouter, reg, step);
+      continue;
+    }
+    uint32_t var = m->w->x->var[t->var];
+    if (strip_has(b, var)) along[var - b->k->np - b->first] += step;
+    if (!strip_has(b, var) || strip_takes_rows(b, var))
+      reach_term(b, &r->loop, &r->nloop, var, step);
+  }
+}
+
+// A straight line, or a list, which may be one straight line again and again.
+static void reach_end(Build *b, Reach *r, const int64_t *along) {
+  uint32_t straight = b->dims; // from this loop on
+  while (straight > 0 &&
+         (straight == b->dims || along[straight - 1] == along[straight] * strip_dim(b, straight)))
+    straight--;
+  if (!straight) {
+    r->step = b->dims ? along[b->dims - 1] : 0;
+    return;
+  }
+  int64_t n = strip_points(b, 0), *line = NEW_ARRAY(b->arena, int64_t, n);
+  for (int64_t k = 0; k < n; k++)
+    for (uint32_t i = 0; i < b->dims; i++)
+      line[k] += along[i] * (k / strip_points(b, i + 1) % strip_dim(b, i));
+  r->line = line;
+  if (along[b->dims - 1] == 1) r->run = strip_points(b, straight);
+  r->again = r->run;
+  for (uint32_t i = 0; i < straight; i++) r->again &= !along[i];
+}
+
+static Reach reach_of(Build *b, const Made *m, const Operand *o) {
+  const PlanWire *w = &b->p->wire.at[o->wire];
+  int64_t along[64] = {0};
+  Reach r = {0};
+  for (uint32_t i = 0; i < w->rank; i++) reach_add(b, m, &r, along, &o->coord[i], w->stride[i]);
+  reach_end(b, &r, along);
+  return r;
+}
+
+const StripLoops *reg_loops(const Build *b, RegKind kind) {
+  return kind == REG_WIDE ? b->s->wide : b->s->real;
+}
+
+// Without a place.
+StripMemory memory_bare(const Build *b, uint32_t wire) {
+  Number number = b->p->wire.at[wire].number;
+  return (StripMemory){.slot = slot_of(b, wire),
+                       .number = number,
+                       .size = (int64_t)number_bytes(number),
+                       .cells = b->s->real->cells[number]};
+}
+
+StripMemory *memory_of(Build *b, const Made *m, const Operand *o, RegKind kind) {
+  StripMemory *x = NEW(b->arena, StripMemory);
+  *x = memory_bare(b, o->wire);
+  x->cells = reg_loops(b, kind)->cells[x->number];
+  x->at = reach_of(b, m, o);
+  return x;
+}
+
+static bool memory_fits(const Build *b, const StripMemory *x, RegKind kind) {
+  return x->number == (kind == REG_INT         ? NUMBER_I32
+                       : reg_is_eight(b, kind) ? NUMBER_F64
+                                               : NUMBER_F32);
+}
+
+bool memory_is_register(const Build *b, const StripMemory *x, RegKind kind) {
+  return memory_fits(b, x, kind) && !x->at.line && !x->at.ninner && (x->at.step == 1 || !b->dims);
+}
+
+bool memory_has_strips(const Build *b, const StripMemory *x, RegKind kind) {
+  return memory_fits(b, x, kind) && !x->at.ninner &&
+         (x->at.again || (!x->at.line && x->at.step == 1));
+}
+
+// -- guards ---------------------------------------------------------------------------------------
+static uint32_t new_guard(Build *b) {
+  StripGuard *g = NEW(b->arena, StripGuard);
+  g->mask = PLAN_NONE;
+  vec_push(b->arena, &b->s->guard, g);
+  return b->s->guard.n - 1;
+}
+
+static void guard_mask(Build *b, StripGuard *g) {
+  if (g->mask != PLAN_NONE) return;
+  g->mask = reg_new(b, REG_INT, b->inner);
+  b->reg.at[g->mask].fixed = true;
+}
+
+static void guard_bounds(Build *b, const Made *m, StripGuard *g, const Operand *o) {
+  const PlanWire *w = &b->p->wire.at[o->wire];
+  g->at = NEW_ARRAY(b->arena, Reach, w->rank);
+  g->size = NEW_ARRAY(b->arena, Extent, w->rank);
+  for (uint32_t i = 0; i < w->rank; i++) {
+    int64_t along[64] = {0};
+    Reach *r = &g->at[g->n];
+    if (!o->coord[i].check) continue;
+    reach_add(b, m, r, along, &o->coord[i], 1);
+    reach_end(b, r, along);
+    if (r->line || r->ninner) guard_mask(b, g);
+    g->size[g->n++] = w->shape[i];
+  }
+}
+
+uint32_t guard_operand(Build *b, const Made *m, const Operand *o, uint32_t level) {
+  uint32_t number = new_guard(b);
+  guard_bounds(b, m, b->s->guard.at[number], o);
+  step_push(b, level, DO_GUARD, PLAN_NONE)->guard = number;
+  return number;
+}
+
+// All that must hold for a point of the node: operands without a pad, and the output.
+uint32_t guard_node(Build *b, const Made *m) {
+  const Node *x = m->w->x;
+  uint32_t number = new_guard(b);
+  StripGuard *g = b->s->guard.at[number];
+  g->of = NEW_ARRAY(b->arena, uint32_t, x->nin + 1);
+  guard_bounds(b, m, g, &x->out);
+  for (uint32_t i = 0; i < x->nin; i++) {
+    if (m->guard[i] == PLAN_NONE || x->in[i].padded) continue;
+    g->of[g->nof++] = m->guard[i];
+    if (b->s->guard.at[m->guard[i]]->mask != PLAN_NONE) guard_mask(b, g);
+  }
+  step_push(b, b->inner, DO_GUARD, PLAN_NONE)->guard = number;
+  return number;
+}

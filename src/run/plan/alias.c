@@ -1,0 +1,87 @@
+// Copies that copy nothing. A node that moves data to where it already lies in the same order is
+// dropped, and one of its wires becomes a part of the other:
+//   * a reshaped or sliced view lies in its source;
+//   * a piece of a join, or a row that a scan emits, lies in the whole from the start: whoever
+//   makes it writes it there.
+#include "run/plan/plan.h"
+
+uint32_t wire_root(const Plan *p, uint32_t wire) {
+  while (p->wire.at[wire].of != PLAN_NONE) wire = p->wire.at[wire].of;
+  return wire;
+}
+
+static bool is_plain_copy(const Plan *p, const Node *x) {
+  if (x->kind != NODE_NEST || x->nin != 1 || x->nscalar != 1 || x->scalar[0].fn != FN_ARG ||
+      x->combine != SUM || x->noise || x->pinned || x->scatter || x->in[0].padded ||
+      p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number)
+    return false;
+  const Operand *both[2] = {&x->in[0], &x->out};
+  for (int s = 0; s < 2; s++)
+    for (uint32_t i = 0; i < p->wire.at[both[s]->wire].rank; i++) {
+      if (both[s]->coord[i].check) return false;
+      for (uint32_t k = 0; k < both[s]->coord[i].n; k++)
+        if (both[s]->coord[i].term[k].operand) return false;
+    }
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i] || (extent_most(p, x->index[i]) > 1 &&
+                          operand_step(p, &x->in[0], i) != operand_step(p, &x->out, i)))
+      return false;
+  return true;
+}
+
+static int64_t points(const Plan *p, const Node *x) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < x->nindex; i++) n *= extent_most(p, x->index[i]);
+  return n;
+}
+
+// Made by a node, and free to lie anywhere.
+static bool is_free_wire(const Plan *p, uint32_t wire, const uint32_t *maker, const bool *pinned) {
+  return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE &&
+         maker[wire] != PLAN_NONE && !pinned[wire];
+}
+
+void plan_aliases(Plan *p) {
+  uint32_t *maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
+  bool *pinned = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
+       *next = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  for (uint32_t i = 0; i < p->wire.n; i++) maker[i] = PLAN_NONE;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    Node *x = &p->node.at[i];
+    if (x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
+    if (x->pinned) pinned[x->out.wire] = true;
+    maker[x->out.wire] = i;
+  }
+  for (uint32_t i = 0; i < p->next.n; i++)
+    if (p->next.at[i] != PLAN_NONE) next[p->next.at[i]] = true;
+  for (uint32_t i = 0; i < p->out.n; i++) next[p->out.at[i]] = true;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    Node *x = &p->node.at[i];
+    if (!is_plain_copy(p, x)) continue;
+    uint32_t from = x->in[0].wire, to = x->out.wire, root = wire_root(p, from);
+    int64_t start = operand_start(p, &x->in[0]), end = operand_start(p, &x->out);
+    bool whole = points(p, x) == p->wire.at[to].count && !end && p->wire.at[to].of == PLAN_NONE &&
+                 maker[to] == i;
+    bool outside = p->wire.at[root].place != AT_NOWHERE;
+    if (whole && is_free_wire(p, to, maker, pinned) &&
+        !(next[to] && (outside || p->wire.at[from].of != PLAN_NONE)) && !pinned[root]) {
+      p->wire.at[to].of = from;
+      p->wire.at[to].offset = start;
+      p->wire.at[from].kept = true; // others read it under another shape
+      if (next[to]) next[root] = true;
+      x->kind = NODE_GONE;
+      continue;
+    }
+    bool same = root == from ||
+                (p->wire.at[from].offset == 0 && !p->wire.at[from].moves &&
+                 p->wire.at[from].of == root && p->wire.at[root].count == p->wire.at[from].count);
+    if (!start && same && points(p, x) == p->wire.at[from].count &&
+        is_free_wire(p, root, maker, pinned) && root != wire_root(p, to) &&
+        p->node.at[maker[root]].depth == x->depth && !next[root]) {
+      p->wire.at[root].of = to;
+      p->wire.at[root].offset = end;
+      p->wire.at[root].kept = p->wire.at[to].kept = true;
+      x->kind = NODE_GONE;
+    }
+  }
+}

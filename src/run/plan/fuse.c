@@ -1,0 +1,701 @@
+// Nodes are gathered into kernels by one rule. A kernel has parallel loops P; its nodes run one
+// after the other at each point of P. A node joins the kernel that makes what it reads if, at a
+// fixed point of P, it reads of that kernel only what was made at the same point. Loops of P for
+// which this is not so are dropped from P (they become loops inside), as long as enough parallel
+// points are left and what lives between the nodes at one point fits the cache, or can be taken in
+// blocks that do (block.c). It yields element-wise chains (P is everything), softmax and norm rows,
+// reductions with what is before and after them, and attention (P is samples and heads, with small
+// products inside).
+//
+// Inside a kernel the nodes are gathered once more, into nests of common loops: a node joins a nest
+// if it has the same loops and reads of it only what is made at the same point; it may sum over the
+// last of them. What is made and read within one nest needs no memory.
+#include "run/plan/plan.h"
+
+#include <math.h>
+
+enum {
+  TINY_WORK = 400 * 1000,
+  TINY_NODES = 1000,
+  ENOUGH_POINTS = 16,
+  SMALL_WORK = 64 * 1024,
+  BLOCK = 64
+};
+
+typedef struct {
+  Plan *p;
+  uint32_t *written; // of each root wire: the last kernel that writes into it, or PLAN_NONE
+  uint32_t *maker;   // of each wire: the node that makes all of it, or PLAN_NONE
+  bool *made;        // of each wire: some node has made it, or a piece of it
+  uint32_t floor;    // kernels before this one are closed
+} Groups;
+
+static int64_t node_points(const Plan *p, const Node *x) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < x->nindex; i++) n *= extent_most(p, x->index[i]);
+  return n;
+}
+
+static int64_t node_work(const Plan *p, const Node *x) {
+  int64_t flops = 1;
+  for (uint32_t i = 0; i < x->nscalar; i++) flops += fn_rows[x->scalar[i].fn].flops;
+  if (x->noise) flops = 30;
+  return node_points(p, x) * flops;
+}
+
+// -- the parallel loops of one node ---------------------------------------------------------------
+// What the innermost loop over an index costs, in vector operations: steps of 0 are free, steps of
+// 1 one load, others one load for each lane. The output of a sum is only touched when the sum is
+// done; a sum over the innermost loop ends with adding up lanes.
+static double loop_cost(const Plan *p, const Node *x, uint32_t index) {
+  enum { LANES = 16, ADD_UP = 8 };
+  double points = 1, kept = 1, lanes = (double)extent_most(p, x->index[index]);
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    points *= (double)extent_most(p, x->index[i]);
+    if (!x->reduced[i]) kept *= (double)extent_most(p, x->index[i]);
+  }
+  if (points <= 0 || lanes <= 0) return 0;
+  double turns = points / lanes * ceil(lanes / LANES), cost = 0;
+  if (lanes > LANES) lanes = LANES;
+  for (uint32_t k = 0; k < x->nin; k++) {
+    int64_t step = operand_step(p, &x->in[k], index),
+            packed = operand_packs(p, x, &x->in[k], index);
+    cost += turns * (step == 1 || packed ? 1 : step == 0 ? 0.2 : 0.7 * lanes) + (double)packed;
+  }
+  int64_t step = operand_step(p, &x->out, index);
+  if (x->reduced[index]) return cost + kept * ADD_UP;
+  return cost + turns * (x->scatter ? 1 : kept / points) * (step == 1 ? 1 : lanes);
+}
+
+static uint32_t fastest_index(const Plan *p, const Node *x) {
+  uint32_t best = PLAN_NONE;
+  double least = 0;
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    double cost = loop_cost(p, x, i);
+    if (best == PLAN_NONE || cost < least) best = i, least = cost;
+  }
+  return best;
+}
+
+static bool sums(const Node *x) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i]) return true;
+  return false;
+}
+
+static bool in_batch(const Product *q, uint32_t index) {
+  for (uint32_t i = 0; i < q->nbatch; i++)
+    if (q->batch[i] == index) return true;
+  return false;
+}
+
+// May this index be a parallel loop of the node? It must be an axis of the output by itself.
+static bool may_be_parallel(const Plan *p, const Node *x, uint32_t index) {
+  if (x->reduced[index] || (x->scatter && !node_owns(p, x, index))) return false;
+  return x->kind != NODE_PRODUCT || in_batch(x->product, index);
+}
+
+// A column sum or a scatter whose fastest axis is the output's: that axis is cut into blocks, so
+// that blocks can run in parallel. Gives the index that counts the blocks, PLAN_NONE if it cannot
+// be cut.
+static uint32_t cut_blocks(Plan *p, Node *x, uint32_t index) {
+  int64_t n = extent_most(p, x->index[index]), block = BLOCK;
+  if (x->index[index].per || n < 2 * 16) return PLAN_NONE;
+  while (block > 16 && (n % block || n / block < 4)) block /= 2;
+  if (n % block) return PLAN_NONE;
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return PLAN_NONE;
+  return node_cut(p, x, index, block);
+}
+
+// The parallel loops that a node would have alone: into `index`, slowest first.
+static uint32_t own_parallel(Plan *p, Node *x, uint32_t *index) {
+  if (p->tiny) return 0;
+  uint32_t n = 0, rank = p->wire.at[x->out.wire].rank, at;
+  if (x->kind != NODE_PRODUCT && (sums(x) || x->scatter)) {
+    uint32_t fast = fastest_index(p, x);
+    while (n < rank && operand_plain(p, &x->out, n, &at) && at != fast && may_be_parallel(p, x, at))
+      index[n++] = at;
+    if (n || fast == PLAN_NONE || x->reduced[fast] || !node_owns(p, x, fast)) return n;
+    index[0] = cut_blocks(p, x, fast); // nothing stands in front of it
+    return index[0] != PLAN_NONE;
+  }
+  for (uint32_t i = 0; i < rank; i++)
+    if (operand_plain(p, &x->out, i, &at) && may_be_parallel(p, x, at))
+      index[n++] = at;
+    else if (x->kind != NODE_PRODUCT)
+      break;
+  return n;
+}
+
+static void open_kernel(Groups *g, uint32_t node) {
+  Plan *p = g->p;
+  Node *x = &p->node.at[node];
+  Kernel k = {.kind = KERNEL_LOOPS, .depth = x->depth};
+  uint32_t index[64], n = 0;
+  if (x->nindex <= 62) n = own_parallel(p, x, index);
+  k.np = n;
+  k.p = NEW_ARRAY(p->arena, Extent, n + 1);
+  x->var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
+  for (uint32_t i = 0; i < x->nindex; i++) x->var[i] = PLAN_NONE;
+  for (uint32_t i = 0; i < n; i++) {
+    k.p[i] = x->index[index[i]];
+    x->var[index[i]] = i;
+  }
+  k.work = node_work(p, x);
+  vec_push(p->arena, &k.node, node);
+  x->kernel = p->kernel.n;
+  vec_push(p->arena, &p->kernel, k);
+}
+
+// -- joining --------------------------------------------------------------------------------------
+// Which index of x goes with each parallel loop of the kernel, by what x reads of it. PLAN_NONE:
+// none, the loop must be dropped.
+static bool match_loops(const Groups *g, const Kernel *k, uint32_t kernel, const Node *x,
+                        uint32_t *with) {
+  const Plan *p = g->p;
+  bool *bad = NEW_ARRAY(p->arena, bool, k->np + 1);
+  for (uint32_t d = 0; d < k->np; d++) with[d] = PLAN_NONE;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    uint32_t w = x->in[i].wire, root = wire_root(p, w), index, at;
+    if (g->written[root] != kernel) continue;
+    if (root != w || g->maker[w] == PLAN_NONE)
+      return false; // under another shape, or made in pieces
+    const Node *y = &p->node.at[g->maker[w]];
+    for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
+      if (!operand_plain(p, &y->out, axis, &index)) {
+        for (uint32_t t = 0; t < y->out.coord[axis].n; t++) {
+          uint32_t v = y->out.coord[axis].term[t].var;
+          if (!y->out.coord[axis].term[t].operand && y->var[v] != PLAN_NONE) bad[y->var[v]] = true;
+        }
+        continue;
+      }
+      uint32_t d = y->var[index];
+      if (d == PLAN_NONE) continue;
+      bool fits = operand_plain(p, &x->in[i], axis, &at) && may_be_parallel(p, x, at) &&
+                  extent_same(x->index[at], k->p[d]) && (with[d] == PLAN_NONE || with[d] == at) &&
+                  !x->in[i].padded;
+      if (fits)
+        with[d] = at;
+      else
+        bad[d] = true;
+    }
+  }
+  for (uint32_t d = 0; d < k->np; d++) {
+    if (bad[d]) with[d] = PLAN_NONE;
+    for (uint32_t e = 0; e < d; e++)
+      if (with[d] != PLAN_NONE && with[e] == with[d]) with[d] = PLAN_NONE;
+  }
+  return true;
+}
+
+// The parallel axes of the output must be plain and stand in front of the others, so that each
+// point owns a piece of memory; products write wherever they must.
+static bool in_front(const Plan *p, const Node *x, const uint32_t *loop_of, const bool *kept) {
+  uint32_t index, n = 0, want = 0;
+  bool ended = false;
+  for (uint32_t i = 0; i < x->nindex; i++) want += loop_of[i] != PLAN_NONE && kept[loop_of[i]];
+  for (uint32_t axis = 0; axis < p->wire.at[x->out.wire].rank; axis++) {
+    bool parallel = operand_plain(p, &x->out, axis, &index) && loop_of[index] != PLAN_NONE &&
+                    kept[loop_of[index]];
+    if (parallel && ended && x->kind != NODE_PRODUCT) return false;
+    if (parallel) n++;
+    ended |= !parallel;
+  }
+  return n == want;
+}
+
+static int64_t inner_cells(const Plan *p, const Node *x, const uint32_t *loop_of,
+                           const bool *kept) {
+  int64_t cells = p->wire.at[x->out.wire].count;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (loop_of[i] != PLAN_NONE && kept[loop_of[i]])
+      cells /= extent_most(p, x->index[i]) ? extent_most(p, x->index[i]) : 1;
+  return cells;
+}
+
+// A product inside is what makes points large: other nodes have all their loops in P.
+static bool may_take_blocks(const Groups *g, Kernel *k, uint32_t np, uint32_t node,
+                            const uint32_t *loop_of) {
+  bool products = false;
+  for (uint32_t i = 0; i < k->node.n; i++)
+    products |= g->p->node.at[k->node.at[i]].kind == NODE_PRODUCT;
+  return products && np == k->np && kernel_walks(g->p, g->maker, k, node, loop_of);
+}
+
+static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
+  Plan *p = g->p;
+  Kernel *k = &p->kernel.at[kernel];
+  Node *x = &p->node.at[node];
+  if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60) return false;
+  uint32_t *with = NEW_ARRAY(p->arena, uint32_t, k->np + 1),
+           *loop_of = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
+  bool *kept = NEW_ARRAY(p->arena, bool, k->np + 1);
+  if (!match_loops(g, k, kernel, x, with)) return false;
+  for (uint32_t i = 0; i < x->nindex; i++) loop_of[i] = PLAN_NONE;
+  for (uint32_t d = 0; d < k->np; d++) {
+    kept[d] = with[d] != PLAN_NONE;
+    if (kept[d]) loop_of[with[d]] = d;
+  }
+  for (uint32_t d = k->np;
+       d-- > 0;) { // the last loops go until all outputs have the others in front
+    bool good = in_front(p, x, loop_of, kept);
+    for (uint32_t i = 0; good && i < k->node.n; i++)
+      good = in_front(p, &p->node.at[k->node.at[i]], p->node.at[k->node.at[i]].var, kept);
+    if (good) break;
+    kept[d] = false;
+  }
+  int64_t points = 1, before = 1, cells = 0;
+  uint32_t n = 0;
+  for (uint32_t d = 0; d < k->np; d++) {
+    before *= extent_most(p, k->p[d]);
+    if (kept[d]) points *= extent_most(p, k->p[d]), n++;
+  }
+  int64_t work = node_work(p, x);
+  uint32_t own[64];
+  if (x->kind == NODE_PRODUCT && n < own_parallel(p, x, own))
+    return false; // a product keeps its batch
+  for (uint32_t i = 0; n < k->np && i < k->node.n; i++)
+    if (p->node.at[k->node.at[i]].kind == NODE_PRODUCT) return false;
+  if (!k->np && !p->tiny && k->work + work > SMALL_WORK / 8)
+    return false; // one point only: no place for large nests
+  if (n < k->np) {
+    if (!n || (points < ENOUGH_POINTS && points < before && k->work + work > SMALL_WORK))
+      return false;
+    for (uint32_t i = 0; i < k->node.n; i++) {
+      const Node *y = &p->node.at[k->node.at[i]];
+      int64_t c = inner_cells(p, y, y->var, kept);
+      if (c > TILE_CELLS) return false;
+      cells += c;
+    }
+    if (cells > 4 * TILE_CELLS) return false;
+  }
+  bool large = inner_cells(p, x, loop_of, kept) > TILE_CELLS && n;
+  if ((large || k->walk.c) && !may_take_blocks(g, k, n, node, loop_of)) return false;
+  // renumber the loops that stay
+  uint32_t *now = NEW_ARRAY(p->arena, uint32_t, k->np + 1), m = 0;
+  Extent *loops = NEW_ARRAY(p->arena, Extent, n + 1);
+  for (uint32_t d = 0; d < k->np; d++) {
+    now[d] = kept[d] ? m : PLAN_NONE;
+    if (kept[d]) loops[m++] = k->p[d];
+  }
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    Node *y = &p->node.at[k->node.at[i]];
+    for (uint32_t v = 0; v < y->nindex; v++)
+      if (y->var[v] != PLAN_NONE) y->var[v] = now[y->var[v]];
+  }
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (loop_of[i] != PLAN_NONE) loop_of[i] = now[loop_of[i]];
+  k->np = n;
+  k->p = loops;
+  k->work += work;
+  x->var = loop_of;
+  x->kernel = kernel;
+  vec_push(p->arena, &k->node, node);
+  return true;
+}
+
+static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const Node *y = &p->node.at[k->node.at[i]];
+    for (uint32_t a = 0; a < y->nin; a++)
+      for (uint32_t b = 0; b < x->nin; b++)
+        if (y->in[a].wire == x->in[b].wire && p->wire.at[x->in[b].wire].rank) return true;
+  }
+  return false;
+}
+
+// Some node reads both what x makes and what the last node of the kernel makes.
+static bool shares_reader(const Plan *p, const Kernel *k, const Node *x) {
+  uint32_t last = p->node.at[k->node.at[k->node.n - 1]].out.wire;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    bool both[2] = {false, false};
+    for (uint32_t a = 0; a < p->node.at[i].nin; a++) {
+      both[0] |= p->node.at[i].in[a].wire == last;
+      both[1] |= p->node.at[i].in[a].wire == x->out.wire;
+    }
+    if (both[0] && both[1]) return true;
+  }
+  return false;
+}
+
+// Nodes over the same points belong together though neither reads the other: the moments of an
+// optimiser, which read one gradient; the parts of a sum; the products of attention's heads,
+// backward.
+static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
+  Plan *p = g->p;
+  Node *x = &p->node.at[node];
+  uint32_t last = p->kernel.n - 1, index[64], n;
+  if (!p->kernel.n || x->nindex > 60 || x->pinned || last < g->floor ||
+      (latest != PLAN_NONE && last <= latest))
+    return false;
+  Kernel *k = &p->kernel.at[last];
+  bool product = x->kind == NODE_PRODUCT;
+  if (!product && (p->tiny || !p->wire.at[x->out.wire].rank)) return false; // it has no points
+  if (k->kind != KERNEL_LOOPS || k->walk.c ||
+      product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
+    return false;
+  if (!product && (sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
+    return false;
+  n = own_parallel(p, x, index);
+  if (n != k->np || !n) return false;
+  for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
+    if (!extent_same(x->index[index[d]], k->p[d])) return false;
+  x->var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
+  for (uint32_t i = 0; i < x->nindex; i++) x->var[i] = PLAN_NONE;
+  for (uint32_t d = 0; d < n; d++) x->var[index[d]] = d;
+  k->work += node_work(p, x);
+  x->kernel = last;
+  vec_push(p->arena, &k->node, node);
+  return true;
+}
+
+static void place_node(Groups *g, uint32_t node) {
+  Plan *p = g->p;
+  Node *x = &p->node.at[node];
+  uint32_t latest = PLAN_NONE;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    uint32_t k = g->written[wire_root(p, x->in[i].wire)];
+    if (k != PLAN_NONE && (latest == PLAN_NONE || k > latest)) latest = k;
+  }
+  bool alone = x->kind == NODE_PRODUCT && !x->product->nbatch;
+  if (x->kind == NODE_ORDER || alone) {
+    Kernel k = {
+        .kind = alone ? KERNEL_PRODUCT : KERNEL_ORDER, .depth = x->depth, .work = node_work(p, x)};
+    if (!alone) k.work = 16 * p->wire.at[x->out.wire].count;
+    vec_push(p->arena, &k.node, node);
+    x->kernel = p->kernel.n;
+    vec_push(p->arena, &p->kernel, k);
+  } else if (!p->fuse || ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
+                          !join_sibling(g, latest, node))) {
+    open_kernel(g, node);
+  }
+  x = &p->node.at[node];
+  uint32_t *written = &g->written[wire_root(p, x->out.wire)];
+  if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel; // made in pieces
+  g->maker[x->out.wire] = g->made[x->out.wire] ? PLAN_NONE : node;
+  g->made[x->out.wire] = true;
+  for (uint32_t i = 0; i < x->nwinner; i++)
+    if (x->winner[i] != PLAN_NONE) {
+      g->written[x->winner[i]] = x->kernel;
+      g->maker[x->winner[i]] = node;
+    }
+}
+
+static void place_bracket(Groups *g, uint32_t node) {
+  Plan *p = g->p;
+  Node *x = &p->node.at[node];
+  Kernel k = {.kind = x->kind == NODE_SCAN ? KERNEL_SCAN : KERNEL_SCAN_END, .depth = x->depth};
+  vec_push(p->arena, &k.node, node);
+  x->kernel = p->kernel.n;
+  vec_push(p->arena, &p->kernel, k);
+  g->floor = p->kernel.n;
+}
+
+// -- nests ----------------------------------------------------------------------------------------
+// The axis of a wire that comes `at`-th when the slowest in memory is the first.
+static uint32_t axis_at(const PlanWire *w, uint32_t at) {
+  bool turned = w->rank == 2 && w->stride[0] < w->stride[1];
+  return turned ? 1 - at : at;
+}
+
+// The loops of a node inside its kernel, slowest first.
+static uint32_t inner_order(const Plan *p, const Node *x, uint32_t *order) {
+  uint32_t n = 0, fast = PLAN_NONE;
+  bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1);
+  if (sums(x) && !x->scatter) {
+    fast = fastest_index(p, x);
+    if (fast != PLAN_NONE && x->var[fast] != PLAN_NONE) fast = PLAN_NONE;
+  }
+  for (uint32_t at = 0; !x->scatter && at < p->wire.at[x->out.wire].rank; at++) {
+    const PlanCoord *c = &x->out.coord[axis_at(&p->wire.at[x->out.wire], at)];
+    for (uint32_t turn = 0; turn < c->n; turn++) { // digits: the largest factor first
+      uint32_t best = PLAN_NONE;
+      int64_t coef = -1;
+      for (uint32_t t = 0; t < c->n; t++)
+        if (!c->term[t].operand && !taken[c->term[t].var] && c->term[t].coef > coef)
+          best = c->term[t].var, coef = c->term[t].coef;
+      if (best == PLAN_NONE) break;
+      taken[best] = true;
+      if (x->var[best] == PLAN_NONE && best != fast) order[n++] = best;
+    }
+  }
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (!taken[i] && x->var[i] == PLAN_NONE && i != fast) order[n++] = i;
+  if (fast != PLAN_NONE) order[n++] = fast;
+  return n;
+}
+
+static bool uses_winners(const Node *x) {
+  for (uint32_t i = 0; i < x->nwinner; i++)
+    if (x->winner[i] != PLAN_NONE) return true;
+  return false;
+}
+
+// Sums over these loops can be kept while the nest runs: they are the last ones, or they leave out
+// the last one.
+static bool sums_fit(const Node *x, const uint32_t *index_of, uint32_t ndim) {
+  uint32_t first = ndim;
+  if (!ndim) return true;
+  while (first > 0 && x->reduced[index_of[first - 1]]) first--;
+  if (first == ndim) return true;
+  for (uint32_t d = 0; d < first; d++)
+    if (x->reduced[index_of[d]]) return false;
+  return !uses_winners(x);
+}
+
+// A coordinate that is an index, or a row of the block at hand.
+static bool inner_index(const Plan *p, const Kernel *k, const Node *x, const Operand *o,
+                        uint32_t axis, uint32_t *index) {
+  const PlanCoord *c = &o->coord[axis];
+  if (operand_plain(p, o, axis, index)) return true;
+  if (!k->block || c->n != 2 || c->c || c->check) return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const PlanTerm *block = &c->term[i], *row = &c->term[1 - i];
+    if (block->operand || row->operand || row->coef != 1 || x->var[block->var] != k->np - 1)
+      continue;
+    *index = row->var;
+    return true;
+  }
+  return false;
+}
+
+// Which index of x goes with each loop of the nest; false when x cannot join.
+static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const Node *x,
+                       uint32_t *index_of) {
+  const Plan *p = g->p;
+  const Nest *s = &k->nest.at[nest];
+  uint32_t order[64], n = inner_order(p, x, order), at, index;
+  if (n != s->ndim || x->scatter || x->kind != NODE_NEST) return false;
+  bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1), reads = false;
+  for (uint32_t d = 0; d < n; d++) index_of[d] = PLAN_NONE;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    uint32_t w = x->in[i].wire;
+    if (wire_root(p, w) != w || g->maker[w] == PLAN_NONE) continue;
+    const Node *y = &p->node.at[g->maker[w]];
+    if (y->kernel != x->kernel || y->nest != nest) continue;
+    if (sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
+    reads = true;
+    for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
+      if (!inner_index(p, k, y, &y->out, axis, &index) ||
+          !inner_index(p, k, x, &x->in[i], axis, &at))
+        return false;
+      uint32_t d = y->var[index] - k->np;
+      if (y->var[index] < k->np) continue; // a parallel loop: matched already
+      if (x->var[at] != PLAN_NONE || !extent_same(x->index[at], s->dim[d]) ||
+          (index_of[d] != PLAN_NONE && index_of[d] != at))
+        return false;
+      if (index_of[d] == PLAN_NONE && taken[at]) return false;
+      index_of[d] = at;
+      taken[at] = true;
+    }
+  }
+  for (uint32_t d = 0; d < n; d++) { // the others in their own order
+    for (uint32_t i = 0; index_of[d] == PLAN_NONE && i < n; i++)
+      if (!taken[order[i]] && extent_same(x->index[order[i]], s->dim[d])) {
+        index_of[d] = order[i];
+        taken[order[i]] = true;
+        break;
+      }
+    if (index_of[d] == PLAN_NONE) return false;
+  }
+  if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
+  if (!reads && n && (sums(x) || index_of[n - 1] != order[n - 1]))
+    return false; // it would run across its memory
+  return sums_fit(x, index_of, n);
+}
+
+static void place_in_nest(const Groups *g, Kernel *k, uint32_t node) {
+  Plan *p = g->p;
+  Node *x = &p->node.at[node];
+  uint32_t first = 0, index_of[64];
+  for (uint32_t i = 0; i < x->nin; i++) { // after what makes its operands
+    uint32_t w = x->in[i].wire, root = wire_root(p, w);
+    for (uint32_t j = 0; j < k->node.n && k->node.at[j] != node; j++) {
+      const Node *y = &p->node.at[k->node.at[j]];
+      bool makes = wire_root(p, y->out.wire) == root;
+      for (uint32_t v = 0; v < y->nwinner; v++) makes |= y->winner[v] == w;
+      uint32_t from =
+          y->nest + (g->maker[w] == PLAN_NONE); // made in pieces: after the last of them
+      if (makes && from > first) first = from;
+    }
+  }
+  for (uint32_t s = first; p->fuse && s < k->nest.n; s++) {
+    if (!match_nest(g, k, s, x, index_of)) continue;
+    for (uint32_t d = 0; d < k->nest.at[s].ndim; d++) x->var[index_of[d]] = k->np + d;
+    x->nest = s;
+    vec_push(p->arena, &k->nest.at[s].node, node);
+    return;
+  }
+  uint32_t order[64], n = inner_order(p, x, order);
+  Nest s = {.ndim = n, .dim = NEW_ARRAY(p->arena, Extent, n + 1)};
+  for (uint32_t d = 0; d < n; d++) {
+    s.dim[d] = x->index[order[d]];
+    x->var[order[d]] = k->np + d;
+  }
+  vec_push(p->arena, &s.node, node);
+  x->nest = k->nest.n;
+  vec_push(p->arena, &k->nest, s);
+}
+
+// -- tasks ----------------------------------------------------------------------------------------
+// A kernel of one nest without loops of its own: the last parallel loop becomes that nest's, so
+// that it is the innermost.
+static void hand_down_loop(Plan *p, Kernel *k) {
+  if (k->nest.n != 1 || k->nest.at[0].ndim || !k->np ||
+      p->node.at[k->nest.at[0].node.at[0]].kind == NODE_PRODUCT)
+    return;
+  Nest *s = &k->nest.at[0];
+  s->ndim = 1;
+  s->dim = &k->p[--k->np]; // variables keep their numbers: the nest's follow the parallel ones
+  k->ranged = !k->np;
+}
+
+static void divide(Plan *p, Kernel *k) {
+  int64_t points = 1;
+  hand_down_loop(p, k);
+  k->split = 0;
+  while (k->split < k->np - k->ordered && (points < 64 || k->split == 0))
+    points *= extent_most(p, k->p[k->split++]);
+  if (k->ranged) points = extent_most(p, k->nest.at[0].dim[0]);
+  int64_t each = k->work / (points ? points : 1) + 1;
+  k->grain = 16384 / each;
+  if (k->grain < 1) k->grain = 1;
+  if (k->ranged) k->grain = (k->grain + 63) / 64 * 64;
+}
+
+// -- merged loops ---------------------------------------------------------------------------------
+static uint32_t index_at(const Node *x, uint32_t var) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == var) return i;
+  return PLAN_NONE;
+}
+
+static bool reads_position(const Node *x, uint32_t index) {
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return true;
+  return false;
+}
+
+// In the memory of this operand, the next step of the outer loop is where the inner loop ends.
+static bool runs_on(const Plan *p, const Operand *o, uint32_t outer, uint32_t inner,
+                    int64_t length) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      const PlanTerm *t = &o->coord[i].term[k];
+      if (o->coord[i].check && !t->operand && (t->var == outer || t->var == inner)) return false;
+    }
+  return operand_step(p, o, outer) == operand_step(p, o, inner) * length;
+}
+
+static bool may_merge(const Plan *p, const Kernel *k, const Nest *s, uint32_t d) {
+  if (s->dim[d + 1].per || s->dim[d].part || s->dim[d + 1].part) return false;
+  for (uint32_t j = 0; j < s->node.n; j++) {
+    const Node *x = &p->node.at[s->node.at[j]];
+    uint32_t outer = index_at(x, k->np + d), inner = index_at(x, k->np + d + 1);
+    if (x->kind != NODE_NEST || x->noise || x->nwinner || outer == PLAN_NONE ||
+        inner == PLAN_NONE || x->reduced[outer] != x->reduced[inner] || reads_position(x, outer) ||
+        reads_position(x, inner))
+      return false;
+    for (uint32_t i = 0; i < x->nin; i++)
+      if (!runs_on(p, &x->in[i], outer, inner, s->dim[d + 1].c)) return false;
+    if (!x->reduced[outer] && !runs_on(p, &x->out, outer, inner, s->dim[d + 1].c)) return false;
+  }
+  return true;
+}
+
+static void drop_terms(Plan *p, Operand *o, uint32_t index) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
+    PlanCoord *c = &o->coord[i];
+    PlanTerm *term = NEW_ARRAY(p->arena, PlanTerm, c->n + 1);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->n; k++) {
+      PlanTerm t = c->term[k];
+      if (!t.operand && t.var == index) continue;
+      if (!t.operand && t.var > index) t.var--;
+      term[n++] = t;
+    }
+    c->term = term;
+    c->n = n;
+  }
+}
+
+static void drop_index(Plan *p, Node *x, uint32_t index) {
+  Scalar *scalar = arena_copy(p->arena, x->scalar, x->nscalar * sizeof *scalar);
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (scalar[i].fn == FN_AT && scalar[i].ref > index) scalar[i].ref--;
+  x->scalar = scalar;
+  for (uint32_t i = 0; i < x->nin; i++) drop_terms(p, &x->in[i], index);
+  drop_terms(p, &x->out, index);
+  x->nindex--;
+  for (uint32_t i = index; i < x->nindex; i++) {
+    x->index[i] = x->index[i + 1];
+    x->reduced[i] = x->reduced[i + 1];
+    x->var[i] = x->var[i + 1];
+  }
+}
+
+// Two loops that run on in all memory become one: the inner index takes the whole way, the outer
+// one is gone.
+static void merge_loops(Plan *p, Kernel *k, Nest *s, uint32_t d) {
+  int64_t length = s->dim[d + 1].c;
+  Extent both = {.c = s->dim[d].c * length, .per = s->dim[d].per * length};
+  for (uint32_t j = 0; j < s->node.n; j++) {
+    Node *x = &p->node.at[s->node.at[j]];
+    uint32_t outer = index_at(x, k->np + d);
+    x->index[index_at(x, k->np + d + 1)] = both;
+    for (uint32_t i = 0; i < x->nindex; i++)
+      if (x->var[i] > k->np + d) x->var[i]--;
+    drop_index(p, x, outer);
+  }
+  s->dim[d] = both;
+  for (uint32_t i = d + 1; i + 1 < s->ndim; i++) s->dim[i] = s->dim[i + 1];
+  s->ndim--;
+}
+
+static void merge_nest(Plan *p, Kernel *k, Nest *s) {
+  for (uint32_t d = 0; s->ndim > 1 && d + 1 < s->ndim;)
+    if (may_merge(p, k, s, d))
+      merge_loops(p, k, s, d);
+    else
+      d++;
+}
+
+// Little work in all: one kernel, one thread, every loop along memory. Not so very many nodes: they
+// would be one function, and compilers take their time with long ones.
+static bool is_tiny(const Plan *p) {
+  int64_t work = 0;
+  if (p->node.n > TINY_NODES) return false;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const Node *x = &p->node.at[i];
+    if (x->kind == NODE_PRODUCT && !x->product->nbatch) return false;
+    if (x->kind == NODE_NEST || x->kind == NODE_PRODUCT)
+      work += node_work(p, x) * (x->depth ? 64 : 1);
+  }
+  return work < TINY_WORK;
+}
+
+void plan_kernels(Plan *p) {
+  Groups g = {.p = p,
+              .written = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+              .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+              .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
+  for (uint32_t i = 0; i < p->wire.n; i++) g.written[i] = g.maker[i] = PLAN_NONE;
+  p->tiny = p->fuse && is_tiny(p);
+  if (p->tiny) plan_turn(p);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    NodeKind kind = p->node.at[i].kind;
+    if (kind == NODE_SCAN || kind == NODE_SCAN_END)
+      place_bracket(&g, i);
+    else if (kind != NODE_GONE)
+      place_node(&g, i);
+  }
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    Kernel *k = &p->kernel.at[i];
+    if (k->kind != KERNEL_LOOPS) continue;
+    kernel_cut(p, k);
+    for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
+    for (uint32_t j = 0; j < k->nest.n; j++) merge_nest(p, k, &k->nest.at[j]);
+    divide(p, k);
+  }
+}

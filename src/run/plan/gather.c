@@ -1,0 +1,406 @@
+// Writes become reads. A kernel wants to walk over its output, so a loop that writes at computed
+// places is rewritten, by the first rule that applies, until its output is plain:
+//
+//   slice   y[… 2 …] += e           the sum is made without that axis, and laid into it by an
+//   element-wise choice. label   y[… a·i + L …] = e      a fresh index v in the label's place, and
+//   the body is chosen by v = L. For labels of a few
+//                                   values, or when nothing is summed: then p − onehot is
+//                                   element-wise.
+//   shift   y[i + rest] += e        o = i + rest is a new index and i = o − rest everywhere. The
+//   bounds of i must be those of an
+//                                   operand read at i itself, so that leaving them means skipping,
+//                                   as before.
+//
+// A sum over the samples and more (the gradient of a bias after a convolution, of a norm's scale)
+// is made for each sample, next to what it sums, and then over the samples: two short sums in a
+// fixed order instead of a long one.
+//
+// A product that reads outside of an operand reads a copy with a border instead (halo), so that
+// matrix kernels need no tests. What no rule solves is filled and added to, in order: slow and
+// right.
+#include "run/plan/plan.h"
+
+#include "core/pass/pass.h"
+
+enum { FEW_LABELS = 4, HALO_POINTS = 4096, FEW_POINTS = 8, MANY_CELLS = 64 * 1024 };
+
+static bool is_number(World *w, Size s, int64_t k) { return size_now(w, s) == size_of(w, k); }
+
+static uint32_t push_index(World *w, Loop *loop, Name name, Size size) {
+  Index *more = NEW_ARRAY(w->arena, Index, loop->nindex + 1);
+  if (loop->nindex) memcpy(more, loop->index, loop->nindex * sizeof(Index));
+  more[loop->nindex] = (Index){name, size};
+  loop->index = more;
+  return loop->nindex++;
+}
+
+// -- slice ----------------------------------------------------------------------------------------
+static bool is_slice(World *w, const Loop *loop, const Type *out, uint32_t axis) {
+  return !loop->out.coord[axis].n && !is_number(w, out->axis[axis].size, 1);
+}
+
+static bool sums_something(World *w, const Loop *loop) {
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (loop_is_reduced(w, loop, i)) return true;
+  return false;
+}
+
+// A sum into a slice: gives the wire that holds the slice alone, and `lay` the loop that lays it
+// into the whole. 0: it is none.
+static Id solve_slice(World *w, Diagram *to, const Draft *f, const Type *type, Id origin,
+                      Loop *lay) {
+  Loop *loop = f->loop;
+  uint32_t slices = 0, n = 0;
+  if (loop->combine != SUM || type->base != BASE_R) return 0;
+  for (uint32_t i = 0; i < type->rank; i++) {
+    slices += is_slice(w, loop, type, i);
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
+      if (loop->out.coord[i].term[k].operand) return 0;
+  }
+  if (!slices || !sums_something(w, loop)) return 0;
+  Type small = {.base = type->base, .axis = NEW_ARRAY(w->arena, Axis, type->rank)};
+  Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank);
+  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, type->rank),
+           *inner = NEW_ARRAY(w->arena, uint32_t, type->rank);
+  *lay = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
+  for (uint32_t i = 0; i < type->rank; i++) {
+    plain[i] = push_index(w, lay, type->axis[i].label, type->axis[i].size);
+    if (is_slice(w, loop, type, i)) continue;
+    coord[n] = loop->out.coord[i];
+    inner[n] = i;
+    small.axis[n++] = type->axis[i];
+  }
+  small.rank = n;
+  lay->out = access_plain(w, type->rank, plain);
+  lay->in[0] = access_plain(w, n, inner);
+  uint32_t value = scalar_push(w, lay, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  uint32_t zero = scalar_push(w, lay, (Scalar){.fn = FN_CONST, .base = BASE_R});
+  for (uint32_t i = 0; i < type->rank; i++) {
+    if (!is_slice(w, loop, type, i)) continue;
+    uint32_t at = scalar_push(w, lay, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = plain[i]});
+    uint32_t where = scalar_push(
+        w, lay, (Scalar){.fn = FN_SIZE, .base = BASE_R, .ref = size_now(w, loop->out.coord[i].c)});
+    uint32_t same =
+        scalar_push(w, lay, (Scalar){.fn = FN_eq, .base = BASE_BIT, .arg = {at, where}});
+    value =
+        scalar_push(w, lay, (Scalar){.fn = FN_select, .base = BASE_R, .arg = {same, value, zero}});
+  }
+  loop->out = (Access){.rank = n, .coord = coord};
+  return box_loop_shared(w, to, loop, f->in.at, f->in.n, small, origin);
+}
+
+// -- label ----------------------------------------------------------------------------------------
+static bool in_output(const Loop *loop, uint32_t index) {
+  for (uint32_t i = 0; i < loop->out.rank; i++)
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
+      if (!loop->out.coord[i].term[k].operand && loop->out.coord[i].term[k].var == index)
+        return true;
+  return false;
+}
+
+static bool sums_nothing(const Loop *loop) {
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (!in_output(loop, i)) return false;
+  return true;
+}
+
+static bool solve_label(World *w, const Diagram *d, Draft *f) {
+  Loop *loop = f->loop;
+  if (loop->combine != SUM || d->wire.at[f->in.at[0]].type.base == BASE_NONE) return false;
+  for (uint32_t i = 0; i < loop->out.rank; i++)
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++) {
+      Coord *c = &loop->out.coord[i];
+      Term t = c->term[k];
+      int64_t labels;
+      if (!t.operand || !is_number(w, t.coef, 1)) continue;
+      Size count = d->wire.at[f->in.at[t.var]].type.count;
+      bool alone = c->n == 1 && is_number(w, c->c, 0) && sums_nothing(loop);
+      if (!alone && !(size_value(w, count, &labels) && labels <= FEW_LABELS)) continue;
+      uint32_t v = push_index(w, loop, 0, count), body = loop->nscalar - 1;
+      Base base = loop->scalar[body].base;
+      c->term[k] = (Term){t.coef, v, false};
+      uint32_t at = scalar_push(w, loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = v});
+      uint32_t label =
+          scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = BASE_LABEL, .ref = t.var});
+      uint32_t number =
+          scalar_push(w, loop, (Scalar){.fn = FN_number, .base = BASE_R, .arg = {label}});
+      uint32_t same =
+          scalar_push(w, loop, (Scalar){.fn = FN_eq, .base = BASE_BIT, .arg = {at, number}});
+      uint32_t zero = scalar_push(w, loop, (Scalar){.fn = FN_CONST, .base = (uint8_t)base});
+      scalar_push(w, loop,
+                  (Scalar){.fn = FN_select, .base = (uint8_t)base, .arg = {same, body, zero}});
+      return true;
+    }
+  return false;
+}
+
+// -- shift ----------------------------------------------------------------------------------------
+static bool reads_at(const Loop *loop, uint32_t index) {
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref == index) return true;
+  return false;
+}
+
+// Some operand is read at the index itself, over its whole length, and is not padded.
+static bool bounded_by_operand(World *w, const Diagram *d, const Draft *f, uint32_t index) {
+  uint32_t k;
+  for (uint32_t j = 0; j < f->loop->nin; j++) {
+    const Type *t = &d->wire.at[f->in.at[j]].type;
+    for (uint32_t i = 0; !f->loop->in[j].padded && i < t->rank; i++)
+      if (coord_is_plain(w, &f->loop->in[j].coord[i], &k) && k == index &&
+          size_now(w, f->loop->index[index].size) == size_now(w, t->axis[i].size))
+        return true;
+  }
+  return false;
+}
+
+static uint32_t uses_in(const Access *a, uint32_t index) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      n += !a->coord[i].term[k].operand && a->coord[i].term[k].var == index;
+  return n;
+}
+
+// `index` becomes o − rest in a coordinate.
+static Coord shifted(World *w, Coord c, uint32_t index, uint32_t o, const Coord *rest) {
+  Coord now = coord_const(w, size_now(w, c.c));
+  for (uint32_t k = 0; k < c.n; k++) {
+    Term t = c.term[k];
+    if (t.operand || t.var != index) {
+      now = coord_add(w, now, t.coef, t.var, t.operand);
+      continue;
+    }
+    Size minus = size_sub(w, size_of(w, 0), size_now(w, t.coef));
+    now = coord_add(w, now, t.coef, o, false);
+    now.c = size_add(w, now.c, size_mul(w, minus, size_now(w, rest->c)));
+    for (uint32_t j = 0; j < rest->n; j++)
+      now = coord_add(w, now, size_mul(w, minus, size_now(w, rest->term[j].coef)),
+                      rest->term[j].var, rest->term[j].operand);
+  }
+  return now;
+}
+
+static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
+  Loop *loop = f->loop;
+  if (loop->combine != SUM) return false;
+  for (uint32_t i = 0; i < loop->out.rank; i++) {
+    Coord *c = &loop->out.coord[i];
+    uint32_t best = PLAN_NONE, at = 0;
+    int64_t best_size = -1, n;
+    bool labels = false;
+    for (uint32_t k = 0; k < c->n; k++) labels |= c->term[k].operand;
+    if (labels || (c->n == 1 && is_number(w, c->c, 0))) continue;
+    for (uint32_t k = 0; k < c->n; k++) {
+      uint32_t index = c->term[k].var;
+      if (!is_number(w, c->term[k].coef, 1) || uses_in(&loop->out, index) != 1 ||
+          reads_at(loop, index) || !bounded_by_operand(w, d, f, index) ||
+          !size_value(w, loop->index[index].size, &n) || n <= best_size)
+        continue;
+      best = index, at = k, best_size = n;
+    }
+    // digits of a merge are plain enough: y[32·h + k]
+    bool merge = c->n > 1 && is_number(w, c->c, 0);
+    Size below = size_of(w, 1);
+    for (uint32_t turn = 0; merge && turn < c->n; turn++) {
+      uint32_t k = 0;
+      while (k < c->n && size_now(w, c->term[k].coef) != below) k++;
+      if (k == c->n)
+        merge = false;
+      else
+        below = size_now(w, size_mul(w, below, size_now(w, loop->index[c->term[k].var].size)));
+    }
+    for (uint32_t k = 0; k < c->n;
+         k++) // a window that strides: walking all its starts for each place would be waste
+      if (!size_value(w, loop->index[c->term[k].var].size, &n) || n > best_size) best = PLAN_NONE;
+    if (best == PLAN_NONE || merge) continue;
+    uint32_t o = push_index(w, loop, loop->index[best].name, out->axis[i].size);
+    Coord rest = coord_const(w, size_now(w, c->c));
+    for (uint32_t k = 0; k < c->n; k++)
+      if (k != at) rest = coord_add(w, rest, c->term[k].coef, c->term[k].var, false);
+    *c = coord_index(w, o);
+    for (uint32_t j = 0; j < loop->nin; j++)
+      for (uint32_t k = 0; k < loop->in[j].rank; k++)
+        loop->in[j].coord[k] = shifted(w, loop->in[j].coord[k], best, o, &rest);
+    for (uint32_t k = best; k + 1 < loop->nindex; k++) loop->index[k] = loop->index[k + 1];
+    loop->nindex--;
+    for (uint32_t j = 0; j <= loop->nin; j++) {
+      Access *a = j ? &loop->in[j - 1] : &loop->out;
+      for (uint32_t x = 0; x < a->rank; x++)
+        for (uint32_t k = 0; k < a->coord[x].n; k++)
+          if (!a->coord[x].term[k].operand && a->coord[x].term[k].var > best)
+            a->coord[x].term[k].var--;
+    }
+    for (uint32_t k = 0; k < loop->nscalar; k++)
+      if (loop->scalar[k].fn == FN_AT && loop->scalar[k].ref > best) loop->scalar[k].ref--;
+    return true;
+  }
+  return false;
+}
+
+// -- halo -----------------------------------------------------------------------------------------
+static bool is_product(const Loop *loop) {
+  const Scalar *s = loop->scalar;
+  return loop->combine == SUM && loop->nin == 2 && loop->nscalar == 3 && s[2].fn == FN_mul &&
+         s[0].fn == FN_ARG && s[1].fn == FN_ARG && s[0].ref != s[1].ref && s[2].base == BASE_R;
+}
+
+// Lowest and highest place of a coordinate over the box, when they are numbers.
+static bool coord_reach(World *w, const Loop *loop, const Coord *c, int64_t *low, int64_t *high) {
+  int64_t k, coef, n;
+  if (!size_value(w, size_now(w, c->c), &k)) return false;
+  *low = *high = k;
+  for (uint32_t i = 0; i < c->n; i++) {
+    if (c->term[i].operand || !size_value(w, size_now(w, c->term[i].coef), &coef) ||
+        !size_value(w, size_now(w, loop->index[c->term[i].var].size), &n))
+      return false;
+    *(coef < 0 ? low : high) += coef * (n - 1);
+  }
+  return true;
+}
+
+static double points_known(World *w, const Loop *loop) {
+  double points = 1;
+  int64_t n;
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    points *= size_value(w, size_now(w, loop->index[i].size), &n) ? (double)n : 1;
+  return points;
+}
+
+// Operand k with a border: read[i] = x[i + low] inside, 0 (or its pad) outside.
+static bool with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
+  Access *a = &f->loop->in[k];
+  Type type = to->wire.at[f->in.at[k]].type;
+  uint32_t rank = type.rank, index;
+  Axis *axis = NEW_ARRAY(w->arena, Axis, rank);
+  Loop *copy = NEW(w->arena, Loop);
+  *copy = (Loop){.nindex = rank,
+                 .nin = 1,
+                 .index = NEW_ARRAY(w->arena, Index, rank),
+                 .in = NEW_ARRAY(w->arena, Access, 1)};
+  copy->in[0] = (Access){.rank = rank,
+                         .coord = NEW_ARRAY(w->arena, Coord, rank),
+                         .padded = true,
+                         .pad = a->padded ? a->pad : 0};
+  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rank);
+  int64_t *low = NEW_ARRAY(w->arena, int64_t, rank), high, dim;
+  for (uint32_t i = 0; i < rank; i++) {
+    axis[i] = type.axis[i];
+    plain[i] = i;
+    if (!(coord_is_plain(w, &a->coord[i], &index) &&
+          size_now(w, f->loop->index[index].size) == size_now(w, axis[i].size))) {
+      if (!coord_reach(w, f->loop, &a->coord[i], &low[i], &high) ||
+          !size_value(w, size_now(w, axis[i].size), &dim))
+        return false;
+      if (low[i] > 0) low[i] = 0;
+      if (high < dim - 1) high = dim - 1;
+      axis[i].size = size_of(w, high - low[i] + 1);
+    }
+    copy->index[i] = (Index){0, axis[i].size};
+    copy->in[0].coord[i] = coord_index(w, i);
+    copy->in[0].coord[i].c = size_of(w, low[i]);
+    a->coord[i].c = size_sub(w, size_now(w, a->coord[i].c), size_of(w, low[i]));
+  }
+  copy->out = access_plain(w, rank, plain);
+  scalar_push(w, copy, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  type.axis = axis;
+  f->in.at[k] = box_loop_shared(w, to, copy, &f->in.at[k], 1, type, origin);
+  a->padded = false;
+  return true;
+}
+
+static void give_halos(World *w, Diagram *to, Draft *f, Id origin) {
+  if (!is_product(f->loop) || points_known(w, f->loop) < HALO_POINTS) return;
+  for (uint32_t k = 0; k < 2; k++) {
+    bool labels = false;
+    for (uint32_t i = 0; i < f->loop->in[k].rank; i++)
+      for (uint32_t j = 0; j < f->loop->in[k].coord[i].n; j++)
+        labels |= f->loop->in[k].coord[i].term[j].operand;
+    if (!labels && !access_in_bounds(w, f->loop, &f->loop->in[k], &to->wire.at[f->in.at[k]].type))
+      with_halo(w, to, f, k, origin);
+  }
+}
+
+// -- sums over samples ----------------------------------------------------------------------------
+static bool is_samples(World *w, Size size) {
+  Id var;
+  return size_is_var(w, size_now(w, size), &var) && size_var_kind(w, var) == VAR_SAMPLE;
+}
+
+// The sum for each sample: the samples become the first axis of the result. 0: it is no such sum.
+static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *type, Id origin,
+                          Loop *over) {
+  Loop *loop = f->loop;
+  uint32_t samples = PLAN_NONE, others = 0;
+  double points = 1, cells = 1;
+  int64_t n;
+  if (loop->combine != SUM || type->base != BASE_R || is_product(loop)) return 0;
+  for (uint32_t i = 0; i < type->rank; i++) {
+    uint32_t index;
+    if (!coord_is_plain(w, &loop->out.coord[i], &index) ||
+        !size_value(w, size_now(w, type->axis[i].size), &n))
+      return 0;
+    cells *= (double)n;
+  }
+  for (uint32_t i = 0; i < loop->nindex; i++) {
+    if (!loop_is_reduced(w, loop, i)) continue;
+    if (is_samples(w, loop->index[i].size))
+      samples = i;
+    else if (size_value(w, size_now(w, loop->index[i].size), &n))
+      others++, points *= (double)n;
+    else
+      return 0;
+  }
+  if (samples == PLAN_NONE || !others || points < FEW_POINTS || cells > MANY_CELLS) return 0;
+  Type each = {
+      .base = BASE_R, .rank = type->rank + 1, .axis = NEW_ARRAY(w->arena, Axis, type->rank + 1)};
+  Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank + 1);
+  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, type->rank + 1);
+  each.axis[0] = (Axis){.size = loop->index[samples].size, .pass = PASS_SAMPLE};
+  coord[0] = coord_index(w, samples);
+  *over = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
+  all[0] = push_index(w, over, 0, each.axis[0].size);
+  for (uint32_t i = 0; i < type->rank; i++) {
+    each.axis[i + 1] = type->axis[i];
+    coord[i + 1] = loop->out.coord[i];
+    all[i + 1] = push_index(w, over, 0, type->axis[i].size);
+  }
+  over->in[0] = access_plain(w, each.rank, all);
+  over->out = access_plain(w, type->rank, all + 1);
+  scalar_push(w, over, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  loop->out = (Access){.rank = each.rank, .coord = coord};
+  return box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin);
+}
+
+// -- the walk -------------------------------------------------------------------------------------
+static bool solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+  if (b->op != OP_loop) return false;
+  Draft f = {loop_copy(w, b->loop), {0}};
+  const Type *type = &from->wire.at[b->out[0]].type;
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, map[b->in[i]]);
+  Loop *lay = NEW(w->arena, Loop);
+  Id slice = b->nout == 1 && b->nin ? solve_slice(w, to, &f, type, b->origin, lay) : 0;
+  if (slice) {
+    f.loop = lay;
+    f.in = (Ids){0};
+    vec_push(w->arena, &f.in, slice);
+  }
+  while (b->nin && (solve_label(w, to, &f) || solve_shift(w, to, &f, type))) continue;
+  Loop *over = NEW(w->arena, Loop);
+  Id each = b->nout == 1 && f.in.n ? sum_each_sample(w, to, &f, type, b->origin, over) : 0;
+  if (each) {
+    f.loop = over;
+    f.in = (Ids){0};
+    vec_push(w->arena, &f.in, each);
+  }
+  give_halos(w, to, &f, b->origin);
+  Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);
+  for (uint32_t i = 0; i < b->nout; i++) {
+    to->wire.at[first + i].type = from->wire.at[b->out[i]].type;
+    to->wire.at[first + i].name = from->wire.at[b->out[i]].name;
+    map[b->out[i]] = first + i;
+  }
+  return true;
+}
+
+Diagram *plan_solve(World *w, const Diagram *d) { return rewrite_boxes(w, d, solve_loop); }

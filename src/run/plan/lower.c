@@ -1,0 +1,481 @@
+// Boxes become nodes: the same loops, with numbers. Every size is a straight line c + per ·
+// samples; strides and offsets are those of the largest number of samples, so one plan serves every
+// shorter batch. A coordinate that interval arithmetic keeps inside its axis for every number of
+// samples needs no test.
+//
+// Joins become copies into parts of their result, noise a nest without operands, scans a bracket
+// around the nodes of their body: a slice is a wire that moves with the position, and what the body
+// emits is written where it belongs.
+#include "run/plan/plan.h"
+
+#include <math.h>
+
+typedef struct {
+  Plan *p;
+  const Diagram *d;
+  uint32_t *wire;  // plan wire of each diagram wire
+  uint32_t depth;  // scans around
+  uint32_t *parts; // how many readers each diagram wire has
+} Nodes;
+
+static void fail(Plan *p, Id origin, const char *why) {
+  if (p->error) return;
+  p->error = why;
+  p->error_at = origin_span(p->w, origin);
+}
+
+// -- sizes ----------------------------------------------------------------------------------------
+static bool size_with(Plan *p, Size s, double samples, double *out) {
+  World *w = p->w;
+  uint32_t n = size_var_count(w);
+  double *value = NEW_ARRAY(p->arena, double, n + 1);
+  for (uint32_t i = 0; i < n; i++) value[i] = size_var_kind(w, i) == VAR_SAMPLE ? samples : NAN;
+  return size_at(w, s, value, out) && *out == floor(*out) && fabs(*out) < 9e15;
+}
+
+static Extent extent_of(Plan *p, Size s, Id origin) {
+  int64_t n;
+  double at[3];
+  s = size_now(p->w, s);
+  if (size_value(p->w, s, &n)) return (Extent){.c = n};
+  double x = (double)p->samples;
+  if (!size_with(p, s, x, &at[0])) {
+    fail(p, origin,
+         arena_format(p->w->arena, "the size %s is not known when this is compiled",
+                      size_text(p->w, s)));
+    return (Extent){.c = 1};
+  }
+  if (size_with(p, s, 0, &at[1]) && size_with(p, s, 1, &at[2]) &&
+      at[1] + (at[2] - at[1]) * x == at[0] && at[2] >= at[1])
+    return (Extent){.c = (int64_t)at[1], .per = (int64_t)(at[2] - at[1])};
+  p->whole = true;
+  return (Extent){.c = (int64_t)at[0]};
+}
+
+Extent plan_extent(Plan *p, Size s) { return extent_of(p, s, 0); }
+
+// A factor or an offset: a number, the same for every number of samples.
+static int64_t constant_of(Plan *p, Size s, Id origin) {
+  Extent e = extent_of(p, s, origin);
+  if (e.per) p->whole = true;
+  return extent_most(p, e);
+}
+
+// -- wires ----------------------------------------------------------------------------------------
+static Number number_of(const Plan *p, const Type *t) {
+  if (t->base == BASE_LABEL) return NUMBER_I32;
+  if (t->base == BASE_BIT) return NUMBER_U8;
+  return p->wide || !t->rank ? NUMBER_F64 : NUMBER_F32;
+}
+
+static uint32_t new_wire(Plan *p, const Type *t, Name name, Id origin) {
+  PlanWire x = {.origin = origin,
+                .name = name,
+                .base = t->base,
+                .number = number_of(p, t),
+                .rank = t->rank,
+                .of = PLAN_NONE,
+                .count = 1};
+  x.shape = NEW_ARRAY(p->arena, Extent, t->rank);
+  x.stride = NEW_ARRAY(p->arena, int64_t, t->rank);
+  for (uint32_t i = t->rank; i-- > 0;) {
+    x.shape[i] = extent_of(p, t->axis[i].size, origin);
+    x.stride[i] = x.count;
+    if (__builtin_mul_overflow(x.count, extent_most(p, x.shape[i]), &x.count) ||
+        x.count > INT64_MAX / 16)
+      fail(p, origin, "a tensor here has more numbers than memory can hold");
+  }
+  if (t->base == BASE_LABEL) x.labels = extent_most(p, extent_of(p, t->count, origin));
+  if (p->error) x.count = 1;
+  vec_push(p->arena, &p->wire, x);
+  return p->wire.n - 1;
+}
+
+static uint32_t wire_like(Nodes *n, Id wire) {
+  const Wire *x = &n->d->wire.at[wire];
+  return new_wire(n->p, &x->type, x->name, x->origin);
+}
+
+// -- accesses -------------------------------------------------------------------------------------
+static PlanCoord coord_of(Nodes *n, const Node *node, const uint32_t *in, const Coord *c,
+                          Extent dim) {
+  Plan *p = n->p;
+  PlanCoord x = {.c = constant_of(p, c->c, node->origin),
+                 .n = c->n,
+                 .term = NEW_ARRAY(p->arena, PlanTerm, c->n)};
+  int64_t low = x.c, high = x.c,
+          per_high = 0; // at the largest number of samples; how the end moves with it
+  for (uint32_t i = 0; i < c->n; i++) {
+    PlanTerm t = {constant_of(p, c->term[i].coef, node->origin), c->term[i].var,
+                  c->term[i].operand};
+    x.term[i] = t;
+    int64_t reach =
+        t.operand ? p->wire.at[in[t.var]].labels - 1 : extent_most(p, node->index[t.var]) - 1;
+    *(t.coef < 0 ? &low : &high) += t.coef * reach;
+    if (!t.operand && t.coef > 0) per_high += t.coef * node->index[t.var].per;
+    if (!t.operand && t.coef < 0 && node->index[t.var].per) x.check = true;
+  }
+  // The end must stay inside for fewer samples too: it may not move less than the axis does.
+  if (low < 0 || high >= extent_most(p, dim) || per_high < dim.per) x.check = true;
+  return x;
+}
+
+static Operand operand_of(Nodes *n, const Node *node, const uint32_t *in, uint32_t wire,
+                          const Access *a) {
+  Plan *p = n->p;
+  Operand o = {.wire = wire,
+               .padded = a->padded,
+               .pad = a->pad,
+               .coord = NEW_ARRAY(p->arena, PlanCoord, a->rank)};
+  for (uint32_t i = 0; i < a->rank; i++)
+    o.coord[i] = coord_of(n, node, in, &a->coord[i], p->wire.at[wire].shape[i]);
+  return o;
+}
+
+// Each output coordinate is a plain index or the digits of a merge, each index once, and all cells
+// are hit.
+static bool output_is_simple(const Plan *p, const Node *node) {
+  const PlanWire *w = &p->wire.at[node->out.wire];
+  bool *seen = NEW_ARRAY(p->arena, bool, node->nindex + 1);
+  for (uint32_t i = 0; i < w->rank; i++) {
+    const PlanCoord *c = &node->out.coord[i];
+    int64_t below = 1;
+    if (c->check || c->c || (!c->n && extent_most(p, w->shape[i]) != 1)) return false;
+    for (uint32_t turn = 0; turn < c->n; turn++) {
+      uint32_t k = 0;
+      while (k < c->n && (c->term[k].operand || c->term[k].coef != below || seen[c->term[k].var]))
+        k++;
+      if (k == c->n) return false;
+      seen[c->term[k].var] = true;
+      below *= extent_most(p, node->index[c->term[k].var]);
+    }
+    if (c->n && below != extent_most(p, w->shape[i])) return false;
+    if (c->n > 1 && w->shape[i].per) { // the largest digit must be the one that grows
+      for (uint32_t k = 0; k < c->n; k++)
+        if (node->index[c->term[k].var].per &&
+            c->term[k].coef * extent_most(p, node->index[c->term[k].var]) != below)
+          return false;
+    }
+  }
+  return true;
+}
+
+static void mark_reduced(Plan *p, Node *node) {
+  node->reduced = NEW_ARRAY(p->arena, bool, node->nindex + 1);
+  for (uint32_t i = 0; i < node->nindex; i++) node->reduced[i] = true;
+  for (uint32_t i = 0; i < p->wire.at[node->out.wire].rank; i++)
+    for (uint32_t k = 0; k < node->out.coord[i].n; k++)
+      if (!node->out.coord[i].term[k].operand)
+        node->reduced[node->out.coord[i].term[k].var] = false;
+}
+
+static void push_node(Nodes *n, Node node) {
+  node.depth = n->depth;
+  node.kernel = PLAN_NONE;
+  vec_push(n->p->arena, &n->p->node, node);
+}
+
+// x^0.5 is a root and x^-0.5 one divided by it: cheaper than a power, and more exact.
+static bool is_root(const Scalar *s, uint32_t i, double power) {
+  return s[i].fn == FN_pow && s[s[i].arg[1]].fn == FN_CONST && s[s[i].arg[1]].k == power;
+}
+
+static void write_roots(Plan *p, Node *x) {
+  uint32_t n = 0, *now = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1);
+  Scalar *to = NEW_ARRAY(p->arena, Scalar, 3 * x->nscalar + 1);
+  for (uint32_t i = 0; i < x->nscalar; i++) {
+    Scalar s = x->scalar[i];
+    for (uint32_t k = 0; s.fn > FN_SIZE && k < fn_rows[s.fn].arity; k++) s.arg[k] = now[s.arg[k]];
+    bool root = is_root(x->scalar, i, 0.5), inverse = is_root(x->scalar, i, -0.5);
+    if (root || inverse) s.fn = FN_sqrt;
+    to[n++] = s;
+    if (inverse) {
+      to[n] = (Scalar){.fn = FN_CONST, .base = s.base, .k = 1};
+      to[n + 1] = (Scalar){.fn = FN_div, .base = s.base, .arg = {n, n - 1}};
+      n += 2;
+    }
+    now[i] = n - 1;
+  }
+  x->scalar = to;
+  x->nscalar = n;
+}
+
+static void node_loop(Nodes *n, const Box *b) {
+  Plan *p = n->p;
+  const Loop *loop = b->loop;
+  Node x = {.kind = NODE_NEST,
+            .origin = b->origin,
+            .combine = loop->combine,
+            .nindex = loop->nindex,
+            .nin = loop->nin,
+            .nscalar = loop->nscalar,
+            .scalar = loop->scalar};
+  x.index = NEW_ARRAY(p->arena, Extent, loop->nindex);
+  x.in = NEW_ARRAY(p->arena, Operand, loop->nin);
+  uint32_t *in = NEW_ARRAY(p->arena, uint32_t, loop->nin + 1);
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    x.index[i] = extent_of(p, loop->index[i].size, b->origin);
+  for (uint32_t i = 0; i < loop->nin; i++) {
+    in[i] = n->wire[b->in[i]];
+    x.in[i] = operand_of(n, &x, in, in[i], &loop->in[i]);
+  }
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_ARG) x.in[loop->scalar[i].ref].used = true;
+  for (uint32_t i = 0; i < b->nout; i++) n->wire[b->out[i]] = wire_like(n, b->out[i]);
+  x.out = operand_of(n, &x, in, n->wire[b->out[0]], &loop->out);
+  mark_reduced(p, &x);
+  write_roots(p, &x);
+  x.nwinner = b->nout - 1;
+  x.winner = NEW_ARRAY(p->arena, uint32_t, x.nwinner);
+  for (uint32_t i = 0; i < x.nwinner; i++)
+    x.winner[i] = n->parts[b->out[i + 1]] ? n->wire[b->out[i + 1]] : PLAN_NONE;
+  x.scatter = !output_is_simple(p, &x);
+  push_node(n, x);
+}
+
+// A copy between two wires of the same shape, at an offset along one axis of the result.
+static Node *node_copy(Nodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
+                       Id origin) {
+  Plan *p = n->p;
+  uint32_t rank = p->wire.at[from].rank;
+  Node x = {.kind = NODE_NEST, .origin = origin, .nindex = rank, .nin = 1, .nscalar = 1};
+  x.index = NEW_ARRAY(p->arena, Extent, rank);
+  x.in = NEW_ARRAY(p->arena, Operand, 1);
+  x.in[0] = (Operand){.wire = from, .used = true, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
+  x.out = (Operand){.wire = to, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
+  x.scalar = NEW(p->arena, Scalar);
+  *x.scalar = (Scalar){.fn = FN_ARG, .base = (uint8_t)p->wire.at[from].base};
+  for (uint32_t i = 0; i < rank; i++) {
+    x.index[i] = p->wire.at[from].shape[i];
+    PlanTerm *t = NEW(p->arena, PlanTerm);
+    *t = (PlanTerm){1, i, false};
+    x.in[0].coord[i] = x.out.coord[i] = (PlanCoord){.n = 1, .term = t};
+    if (i == axis) x.out.coord[i].c = offset;
+  }
+  mark_reduced(p, &x);
+  push_node(n, x);
+  return &p->node.at[p->node.n - 1];
+}
+
+static void node_join(Nodes *n, const Box *b) {
+  Plan *p = n->p;
+  uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]);
+  int64_t offset = 0;
+  for (uint32_t i = 0; i < b->nin; i++) {
+    uint32_t from = n->wire[b->in[i]];
+    Extent e = p->wire.at[from].shape[b->axis];
+    if (e.per) p->whole = true;
+    node_copy(n, from, to, b->axis, offset, b->origin);
+    offset += extent_most(p, e);
+  }
+}
+
+static void node_random(Nodes *n, const Box *b) {
+  Plan *p = n->p;
+  uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]), rank = p->wire.at[to].rank;
+  Node x = {.kind = NODE_NEST, .origin = b->origin, .nindex = rank, .noise = b->random};
+  x.index = NEW_ARRAY(p->arena, Extent, rank);
+  x.out = (Operand){.wire = to, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
+  for (uint32_t i = 0; i < rank; i++) {
+    x.index[i] = p->wire.at[to].shape[i];
+    PlanTerm *t = NEW(p->arena, PlanTerm);
+    *t = (PlanTerm){1, i, false};
+    x.out.coord[i] = (PlanCoord){.n = 1, .term = t};
+  }
+  mark_reduced(p, &x);
+  push_node(n, x);
+}
+
+static void node_order(Nodes *n, const Box *b) {
+  uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]), from = n->wire[b->in[0]];
+  Node x = {.kind = NODE_ORDER, .origin = b->origin, .nin = 1, .axis = b->axis};
+  x.in = NEW_ARRAY(n->p->arena, Operand, 1);
+  x.in[0].wire = from;
+  x.out.wire = to;
+  n->p->wire.at[from].kept = n->p->wire.at[to].kept = true;
+  push_node(n, x);
+}
+
+// -- addresses ------------------------------------------------------------------------------------
+int64_t operand_step(const Plan *p, const Operand *o, uint32_t index) {
+  int64_t step = 0;
+  const PlanWire *w = &p->wire.at[o->wire];
+  for (uint32_t i = 0; i < w->rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++)
+      if (!o->coord[i].term[k].operand && o->coord[i].term[k].var == index)
+        step += w->stride[i] * o->coord[i].term[k].coef;
+  return step;
+}
+
+int64_t operand_start(const Plan *p, const Operand *o) {
+  int64_t start = 0;
+  const PlanWire *w = &p->wire.at[o->wire];
+  for (uint32_t i = 0; i < w->rank; i++) start += w->stride[i] * o->coord[i].c;
+  return start;
+}
+
+bool operand_has(const Plan *p, const Operand *o, uint32_t index) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++)
+      if (!o->coord[i].term[k].operand && o->coord[i].term[k].var == index) return true;
+  return false;
+}
+
+int64_t operand_packs(const Plan *p, const Node *x, const Operand *o, uint32_t index) {
+  enum { CELLS = 512, TIMES = 4 };
+  int64_t step = operand_step(p, o, index), cells = 1;
+  bool again = false;
+  if (!p->tiny || step == 0 || step == 1 || o->padded) return 0;
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
+    if (o->coord[i].check) return 0;
+    for (uint32_t k = 0; k < o->coord[i].n; k++)
+      if (o->coord[i].term[k].operand) return 0;
+  }
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    if (!operand_has(p, o, i)) {
+      again |= extent_most(p, x->index[i]) >= TIMES;
+      continue;
+    }
+    cells *= extent_most(p, x->index[i]);
+    if (x->index[i].per || cells > CELLS) return 0;
+  }
+  return again ? cells : 0;
+}
+
+bool operand_plain(const Plan *p, const Operand *o, uint32_t axis, uint32_t *index) {
+  const PlanCoord *c = &o->coord[axis];
+  if (axis >= p->wire.at[o->wire].rank || c->n != 1 || c->c || c->check || c->term[0].operand ||
+      c->term[0].coef != 1)
+    return false;
+  *index = c->term[0].var;
+  return true;
+}
+
+// -- scans ----------------------------------------------------------------------------------------
+static void node_boxes(Nodes *n);
+
+// The part of `whole` at the position of a scan: its first axis is gone.
+static uint32_t moving_part(Nodes *n, uint32_t whole, Id inner, uint32_t depth) {
+  Plan *p = n->p;
+  uint32_t part = wire_like(n, inner);
+  PlanWire *x = &p->wire.at[part], *w = &p->wire.at[whole];
+  w->kept = x->kept = true;
+  x->of = whole;
+  x->moves = true;
+  x->depth = depth;
+  x->move = w->stride[0];
+  x->number = w->number; // a row of numbers without axes of their own is stored as the table is
+  return part;
+}
+
+static void node_scan(Nodes *n, const Box *b) {
+  Plan *p = n->p;
+  const Scan *s = b->scan;
+  const Diagram *body = s->body;
+  Nodes inner = {.p = p, .d = body, .depth = n->depth + 1};
+  inner.wire = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
+  inner.parts = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
+  uint32_t *carry = NEW_ARRAY(p->arena, uint32_t, s->carry + 1), first_hold = s->slice + s->carry;
+  for (uint32_t i = 0; i < s->carry; i++) { // the carry's own memory: the box's result, at last
+    uint32_t c = carry[i] = n->wire[b->out[i]] = wire_like(n, b->out[i]);
+    p->wire.at[c].kept = true;
+    node_copy(n, n->wire[b->in[s->slice + i]], c, PLAN_NONE, 0, b->origin)->pinned = true;
+    inner.wire[body->in.at[s->slice + i]] = c;
+  }
+  for (uint32_t i = s->carry; i < b->nout; i++) {
+    n->wire[b->out[i]] = wire_like(n, b->out[i]);
+    p->wire.at[n->wire[b->out[i]]].kept = true;
+  }
+  Extent times = extent_of(p, s->axis.size, b->origin);
+  push_node(n, (Node){.kind = NODE_SCAN, .origin = b->origin, .times = times, .back = s->back});
+  for (uint32_t i = 0; i < s->slice; i++)
+    inner.wire[body->in.at[i]] = moving_part(&inner, n->wire[b->in[i]], body->in.at[i], n->depth);
+  for (uint32_t i = first_hold; i < body->in.n; i++) inner.wire[body->in.at[i]] = n->wire[b->in[i]];
+  for (uint32_t i = 0; i < body->param.n; i++)
+    inner.wire[body->param.at[i].wire] = n->wire[b->in[body->in.n + i]];
+  node_boxes(&inner);
+  for (uint32_t i = s->carry; i < b->nout; i++) {
+    Id out = body->out.at[i];
+    node_copy(&inner, inner.wire[out], moving_part(&inner, n->wire[b->out[i]], out, n->depth),
+              PLAN_NONE, 0, b->origin);
+  }
+  // All carries are read before the first is written: two steps unless each new one is a wire of
+  // its own.
+  uint32_t *now = NEW_ARRAY(p->arena, uint32_t, s->carry + 1);
+  bool *shared = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  for (uint32_t i = 0; i < s->carry; i++) shared[carry[i]] = true;
+  for (uint32_t i = 0; i < body->in.n; i++) shared[inner.wire[body->in.at[i]]] = true;
+  for (uint32_t i = 0; i < s->carry; i++) {
+    now[i] = inner.wire[body->out.at[i]];
+    if (!shared[now[i]]) continue;
+    uint32_t copy = wire_like(&inner, body->out.at[i]);
+    node_copy(&inner, now[i], copy, PLAN_NONE, 0, b->origin);
+    now[i] = copy;
+  }
+  for (uint32_t i = 0; i < s->carry; i++) {
+    p->wire.at[now[i]].kept = true;
+    node_copy(&inner, now[i], carry[i], PLAN_NONE, 0, b->origin)->pinned = true;
+  }
+  push_node(n, (Node){.kind = NODE_SCAN_END, .origin = b->origin});
+}
+
+// -- a diagram ------------------------------------------------------------------------------------
+static void count_readers(Nodes *n) {
+  const Diagram *d = n->d;
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n->parts[d->box.at[i].in[k]]++;
+  for (uint32_t i = 0; i < d->out.n; i++) n->parts[d->out.at[i]]++;
+  for (uint32_t i = 0; i < d->param.n; i++) n->parts[d->param.at[i].next]++;
+}
+
+static void node_boxes(Nodes *n) {
+  count_readers(n);
+  for (Id i = 1; i < n->d->box.n && !n->p->error; i++) {
+    const Box *b = &n->d->box.at[i];
+    switch (b->op) {
+    case OP_loop: node_loop(n, b); break;
+    case OP_join: node_join(n, b); break;
+    case OP_random: node_random(n, b); break;
+    case OP_order: node_order(n, b); break;
+    case OP_scan: node_scan(n, b); break;
+    default: fail(n->p, b->origin, "a call is left in what is compiled"); break;
+    }
+  }
+}
+
+// A result has memory of its own: an input or state that is handed on is copied.
+static uint32_t own_result(Nodes *n, Id wire) {
+  uint32_t x = n->wire[wire];
+  if (n->p->wire.at[x].place != AT_NOWHERE) {
+    uint32_t copy = wire_like(n, wire);
+    node_copy(n, x, copy, PLAN_NONE, 0, n->d->wire.at[wire].origin);
+    x = copy;
+  }
+  n->p->wire.at[x].kept = true;
+  return x;
+}
+
+void plan_nodes(Plan *p, const Diagram *d) {
+  Nodes n = {.p = p, .d = d};
+  n.wire = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
+  n.parts = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    uint32_t x = n.wire[d->in.at[i]] = wire_like(&n, d->in.at[i]);
+    p->wire.at[x].place = AT_INPUT;
+    p->wire.at[x].number_of = i;
+    vec_push(p->arena, &p->in, x);
+  }
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    uint32_t x = n.wire[d->param.at[i].wire] = wire_like(&n, d->param.at[i].wire);
+    p->wire.at[x].place = AT_STATE;
+    p->wire.at[x].number_of = i;
+    vec_push(p->arena, &p->param, x);
+  }
+  node_boxes(&n);
+  if (p->error) return;
+  for (uint32_t i = 0; i < d->out.n; i++) vec_push(p->arena, &p->out, own_result(&n, d->out.at[i]));
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    Id next = d->param.at[i].next;
+    vec_push(p->arena, &p->next, next ? own_result(&n, next) : PLAN_NONE);
+  }
+}

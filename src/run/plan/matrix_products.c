@@ -1,0 +1,121 @@
+// Which loops are matrix products. A sum of products of two operands, without tests: an index that
+// both operands and the output have is a batch index; one of A and the output belongs to m, one of
+// B and the output to n, one of both operands only to k. Because accesses are affine, an address is
+// a sum of one part for each group, so lines of offsets serve every such loop: einsum, convolution,
+// its gradients.
+//
+// A product without batch indices and with enough work becomes a kernel of its own; one with batch
+// indices is a node like others, which multiplies small matrices at each point of its kernel's
+// parallel loops.
+#include "run/plan/plan.h"
+
+enum { ALONE_WORK = 48 * 1024, INNER_WORK = 4096 };
+
+static bool is_product_body(const Node *x) {
+  const Scalar *s = x->scalar;
+  return x->kind == NODE_NEST && x->combine == SUM && !x->noise && x->nin == 2 && x->nscalar == 3 &&
+         s[2].fn == FN_mul && s[2].base == BASE_R && s[0].fn == FN_ARG && s[1].fn == FN_ARG &&
+         s[0].ref != s[1].ref;
+}
+
+static bool is_free(const Plan *p, const Operand *o) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
+    if (o->coord[i].check) return false;
+    for (uint32_t k = 0; k < o->coord[i].n; k++)
+      if (o->coord[i].term[k].operand) return false;
+  }
+  return !o->padded;
+}
+
+// Slowest first: what grows with the samples, then by the step in `by`.
+static void sort_group(const Plan *p, const Node *x, const Operand *by, uint32_t *at, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++)
+    for (uint32_t k = i; k > 0; k--) {
+      bool grows = x->index[at[k]].per && !x->index[at[k - 1]].per;
+      bool stays = x->index[at[k - 1]].per && !x->index[at[k]].per;
+      if (!grows && (stays || operand_step(p, by, at[k]) <= operand_step(p, by, at[k - 1]))) break;
+      uint32_t t = at[k];
+      at[k] = at[k - 1];
+      at[k - 1] = t;
+    }
+}
+
+static int64_t group_size(const Plan *p, const Node *x, const uint32_t *at, uint32_t n) {
+  int64_t size = 1;
+  for (uint32_t i = 0; i < n; i++) size *= extent_most(p, x->index[at[i]]);
+  return size;
+}
+
+// Only one index of a group may grow with the samples, so that fewer samples mean a shorter table.
+static bool grows_once(const Node *x, const uint32_t *at, uint32_t n) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; i++) count += x->index[at[i]].per != 0;
+  return count <= 1;
+}
+
+static Product *match(Plan *p, const Node *x) {
+  if (!is_product_body(x) || x->scatter || !is_free(p, &x->in[0]) || !is_free(p, &x->in[1]) ||
+      !is_free(p, &x->out))
+    return NULL;
+  if (p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
+      p->wire.at[x->in[1].wire].number != p->wire.at[x->out.wire].number)
+    return NULL;
+  Product *q = NEW(p->arena, Product);
+  q->m = NEW_ARRAY(p->arena, uint32_t, x->nindex);
+  q->n = NEW_ARRAY(p->arena, uint32_t, x->nindex);
+  q->k = NEW_ARRAY(p->arena, uint32_t, x->nindex);
+  q->batch = NEW_ARRAY(p->arena, uint32_t, x->nindex);
+  q->a = x->scalar[0].ref;
+  q->b = x->scalar[1].ref;
+  for (uint32_t i = 0; i < x->nindex; i++) { // the operand with the output's fastest index is B
+    if (extent_most(p, x->index[i]) > 1 && operand_step(p, &x->out, i) == 1 &&
+        operand_has(p, &x->in[q->a], i) && !operand_has(p, &x->in[q->b], i)) {
+      uint32_t t = q->a;
+      q->a = q->b;
+      q->b = t;
+      break;
+    }
+  }
+  for (uint32_t i = 0; i < x->nindex; i++) {
+    bool a = operand_has(p, &x->in[q->a], i), b = operand_has(p, &x->in[q->b], i),
+         c = !x->reduced[i];
+    if (extent_most(p, x->index[i]) == 1 && !x->index[i].per && c) {
+      q->m[q->nm++] = i; // of length one: anywhere
+      continue;
+    }
+    if (a && b && c)
+      q->batch[q->nbatch++] = i;
+    else if (a && c)
+      q->m[q->nm++] = i;
+    else if (b && c)
+      q->n[q->nn++] = i;
+    else if (a && b)
+      q->k[q->nk++] = i;
+    else if (extent_most(p, x->index[i]) == 1)
+      q->k[q->nk++] = i;
+    else
+      return NULL;
+  }
+  sort_group(p, x, &x->out, q->m, q->nm);
+  sort_group(p, x, &x->out, q->n, q->nn);
+  sort_group(p, x, &x->in[q->a], q->k, q->nk);
+  sort_group(p, x, &x->out, q->batch, q->nbatch);
+  if (!grows_once(x, q->m, q->nm) || !grows_once(x, q->n, q->nn) || !grows_once(x, q->k, q->nk))
+    return NULL;
+  return q;
+}
+
+void plan_products(Plan *p) {
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    Node *x = &p->node.at[i];
+    Product *q = match(p, x);
+    if (!q) continue;
+    int64_t m = group_size(p, x, q->m, q->nm), n = group_size(p, x, q->n, q->nn),
+            k = group_size(p, x, q->k, q->nk);
+    double work = (double)m * (double)n * (double)k;
+    if (m < 4 || n < 4 || k < 2 || m > INT32_MAX || n > INT32_MAX || k > INT32_MAX) continue;
+    if (work < (q->nbatch ? INNER_WORK : ALONE_WORK)) continue;
+    x->product = q;
+    x->kind = NODE_PRODUCT;
+  }
+}

@@ -1,0 +1,101 @@
+// The plan of a diagram, pass by pass, and how it is shown.
+#include "run/plan/plan.h"
+
+int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
+bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }
+
+Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
+  Plan *p = NEW(w->arena, Plan);
+  *p = (Plan){.w = w, .arena = w->arena, .samples = o->samples, .fuse = o->fuse, .wide = o->wide};
+  p->d = plan_solve(w, plan_views(w, o->fuse ? plan_recompute(w, d) : d));
+  plan_nodes(p, p->d);
+  if (p->error) return p;
+  plan_aliases(p);
+  plan_products(p);
+  plan_kernels(p);
+  plan_memory(p);
+  return p;
+}
+
+// -- shown ----------------------------------------------------------------------------------------
+static void print_extent(const Plan *p, Extent e, Buf *b) {
+  (void)p;
+  if (!e.per) {
+    buf_printf(b, "%lld", (long long)e.c);
+    return;
+  }
+  if (e.per != 1) buf_printf(b, "%lld·", (long long)e.per);
+  buf_text(b, "n");
+  if (e.c) buf_printf(b, "%+lld", (long long)e.c);
+}
+
+static void print_extents(const Plan *p, const Extent *e, uint32_t n, Buf *b) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (i) buf_char(b, ' ');
+    print_extent(p, e[i], b);
+  }
+}
+
+static void print_wire(const Plan *p, uint32_t wire, Buf *b) {
+  const PlanWire *w = &p->wire.at[wire];
+  const char *name = name_text(p->w->names, w->name);
+  static const char *const place[] = {
+      [AT_NOWHERE] = "",    [AT_ARENA] = "",     [AT_STATE] = " state",      [AT_INPUT] = " in",
+      [AT_OUTPUT] = " out", [AT_TILE] = " tile", [AT_REGISTER] = " register"};
+  buf_printf(b, "%s.%u[", *name ? name : "%", wire);
+  print_extents(p, w->shape, w->rank, b);
+  buf_printf(b, "]%s", place[w->place]);
+  if (w->of != PLAN_NONE) buf_printf(b, " in .%u", w->of);
+}
+
+static void print_node(const Plan *p, const Node *x, Buf *b) {
+  buf_text(b, "      ");
+  print_wire(p, x->out.wire, b);
+  buf_text(b, x->kind == NODE_PRODUCT ? " = product"
+              : x->noise              ? " = noise"
+              : x->scatter            ? " = scatter"
+                                      : " =");
+  for (uint32_t i = 0; i < x->nin; i++) {
+    buf_char(b, ' ');
+    print_wire(p, x->in[i].wire, b);
+  }
+  buf_char(b, '\n');
+}
+
+static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
+  static const char *const kind[] = {"loops", "product", "order", "scan", "end of scan", "copy"};
+  const Kernel *k = &p->kernel.at[i];
+  buf_printf(b, "  kernel %u: %s", i, kind[k->kind]);
+  if (k->np) {
+    buf_text(b, " over [");
+    print_extents(p, k->p, k->np, b);
+    buf_printf(b, "] by %u", k->split);
+  }
+  if (k->block) buf_printf(b, " in blocks of %lld rows", (long long)k->block);
+  if (seconds > 0) buf_printf(b, ", %.1f us", seconds * 1e6);
+  buf_printf(b, ", about %lld operations", (long long)k->work);
+  if (k->tile_bytes) buf_printf(b, ", %lld bytes of scratch", (long long)k->tile_bytes);
+  buf_char(b, '\n');
+  for (uint32_t s = 0; s < k->nest.n; s++) {
+    buf_text(b, "    loops [");
+    print_extents(p, k->nest.at[s].dim, k->nest.at[s].ndim, b);
+    buf_text(b, "]\n");
+    for (uint32_t j = 0; j < k->nest.at[s].node.n; j++)
+      print_node(p, &p->node.at[k->nest.at[s].node.at[j]], b);
+  }
+  if (k->kind == KERNEL_PRODUCT || k->kind == KERNEL_ORDER)
+    print_node(p, &p->node.at[k->node.at[0]], b);
+}
+
+void plan_print(const Plan *p, const double *seconds, uint64_t runs, Buf *b) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (p->wire.at[i].place == AT_ARENA)
+      sum += p->wire.at[i].count * (p->wire.at[i].number == NUMBER_F64 ? 8 : 4);
+  buf_printf(b,
+             "%u kernels, %lld bytes at once (%lld if nothing were shared), %lld bytes of scratch "
+             "a thread\n",
+             p->kernel.n, (long long)p->arena_bytes, (long long)sum, (long long)p->scratch_bytes);
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    print_kernel(p, i, seconds && runs ? seconds[i] / (double)runs : 0, b);
+}

@@ -1,0 +1,212 @@
+// plan: from a diagram to kernels: loop nests and matrix products over memory whose offsets are
+// known.
+//
+//   Plan *p = plan_make(world, diagram, &(PlanOptions){.samples = 64, .fuse = true});
+//   plan_print(p, &buf);
+//
+// The diagram must have no calls left, and sizes that are numbers but for the number of samples.
+// First it is rewritten as a diagram (view.c, solve.c): accesses are composed, writes become reads.
+// Then its boxes become nodes with numbers for sizes (node.c), products are recognised (product.c),
+// nodes are gathered into kernels (group.c), and wires get memory (memory.c). A kernel runs its
+// nodes one after the other at each point of its parallel loops; points are independent.
+#ifndef LIMN_PLAN_H
+#define LIMN_PLAN_H
+
+#include "io/data/data.h"
+#include "core/diagram/diagram.h"
+
+#define PLAN_NONE UINT32_MAX
+
+// A length: c + per · samples. A part is the rows of a block: the last block may have fewer.
+typedef struct {
+  int64_t c, per;
+  bool part;
+} Extent;
+
+typedef struct {
+  int64_t coef;
+  uint32_t var; // an index of the node, or an operand that is a label
+  bool operand;
+} PlanTerm;
+typedef struct {
+  int64_t c;
+  uint32_t n;
+  PlanTerm *term;
+  bool check; // it may lie outside: compare with the axis
+} PlanCoord;
+
+typedef struct {
+  uint32_t wire;
+  PlanCoord *coord;  // one for each axis of the wire
+  bool padded, used; // used: the body reads it; otherwise it only guards
+  double pad;
+} Operand;
+
+typedef enum { NODE_NEST, NODE_PRODUCT, NODE_ORDER, NODE_SCAN, NODE_SCAN_END, NODE_GONE } NodeKind;
+
+// A product: C[m n] = Σ_k A[m k] B[k n] for each point of the batch indices. Groups of indices,
+// slowest first.
+typedef struct {
+  uint32_t nm, nn, nk, nbatch;
+  uint32_t *m, *n, *k, *batch;
+  uint32_t a, b; // operands
+} Product;
+
+typedef struct {
+  NodeKind kind;
+  Id origin;
+  Combine combine;
+  uint32_t nindex, nin, nscalar;
+  Extent *index;
+  bool *reduced; // this index is not in the output
+  bool scatter;  // the output's cells may be hit several times or not at all: filled first, then
+                 // added to
+  Operand *in;
+  Operand out;
+  uint32_t nwinner,
+      *winner; // wires of the winners, one for each reduced index; PLAN_NONE when nobody reads it
+  Scalar *scalar;
+  const Random *noise; // the value is noise; no scalars then
+  Product *product;    // NODE_PRODUCT, and nests that could be one
+  uint32_t axis;       // NODE_ORDER
+  // NODE_SCAN: how often, which way, and its depth. Nodes up to the matching end are its body
+  Extent times;
+  bool back;
+  uint32_t depth;
+  bool pinned; // it overwrites what earlier nodes read: it stays where it is
+  // in its kernel
+  uint32_t kernel, nest;
+  uint32_t walk; // the index that its kernel takes in blocks, if it does
+  uint32_t *var; // of each index: the kernel's parallel loops first, then the nest's loops
+} Node;
+
+typedef enum { AT_NOWHERE, AT_ARENA, AT_STATE, AT_INPUT, AT_OUTPUT, AT_TILE, AT_REGISTER } Place;
+
+typedef struct {
+  Id origin;
+  Name name;
+  Base base;
+  Number number;
+  int64_t labels; // BASE_LABEL: how many
+  uint32_t rank;
+  Extent *shape;
+  int64_t *stride, count; // in cells, at the largest number of samples
+  Place place;
+  int64_t at;           // AT_ARENA: bytes; AT_TILE: bytes in the thread's scratch
+  uint32_t number_of;   // AT_STATE, AT_INPUT, AT_OUTPUT: which one
+  uint32_t of;          // it lies inside this wire, PLAN_NONE if it stands for itself
+  int64_t offset;       // … at this cell
+  bool moves;           // … and the position of a scan moves it
+  uint32_t depth;       // which scan
+  int64_t move;         // how far, in cells
+  uint32_t first, last; // kernels that write and read it
+  bool kept;            // an output, a state, or read by what is not a kernel: needs memory
+} PlanWire;
+
+// A loop nest inside a kernel: the same loops for all its nodes.
+typedef struct {
+  uint32_t ndim;
+  Extent *dim;
+  VEC(uint32_t) node;
+} Nest;
+
+typedef enum {
+  KERNEL_LOOPS,
+  KERNEL_PRODUCT,
+  KERNEL_ORDER,
+  KERNEL_SCAN,
+  KERNEL_SCAN_END,
+  KERNEL_COPY
+} KernelKind;
+typedef struct {
+  KernelKind kind;
+  uint32_t np;
+  Extent *p; // the parallel loops, slowest first
+  VEC(uint32_t) node;
+  VEC(Nest) nest;
+  Extent walk;        // c > 0: this loop of all its nodes is taken in blocks of so many rows;
+  int64_t block;      // the last parallel loop counts them
+  bool ordered;       // they run one after the other, because some node adds them up
+  int64_t work;       // about how many operations, at the largest number of samples
+  int64_t tile_bytes; // scratch for each thread
+  uint32_t split;     // the first `split` parallel loops are divided into tasks
+  bool ranged;        // no parallel loops: the first loop of its one nest is divided
+  uint32_t depth;     // scans around it
+  uint32_t to, from;  // KERNEL_COPY: wires
+  int64_t grain;      // points of the divided loops for each task
+} Kernel;
+
+typedef struct {
+  World *w;
+  const Diagram *d; // as rewritten
+  Arena *arena;
+  int64_t samples;
+  bool whole;      // some size is no straight line in the number of samples: only full batches
+  bool fuse, wide; // wide: reals are doubles
+  bool tiny;       // so little work that one thread does it all
+  const char *error;
+  Span error_at;
+  VEC(PlanWire) wire;
+  VEC(Node) node;
+  VEC(Kernel) kernel;
+  Ids in, out, param,
+      next; // wires: inputs, outputs, each param's, and each param's next value (PLAN_NONE: none)
+  int64_t arena_bytes, scratch_bytes;
+} Plan;
+
+typedef struct {
+  int64_t samples; // the largest number
+  bool fuse, wide;
+} PlanOptions;
+
+// plan.c
+Plan *plan_make(World *, const Diagram *, const PlanOptions *); // .error is set when it cannot be
+void plan_print(const Plan *, const double *seconds, uint64_t runs,
+                Buf *); // seconds of each kernel over all runs, or NULL
+int64_t extent_at(Extent, int64_t samples);
+bool extent_same(Extent, Extent);
+Extent plan_extent(Plan *, Size); // of a size in a body
+static inline int64_t extent_most(const Plan *p, Extent e) { return e.c + e.per * p->samples; }
+
+// recompute.c, view.c, solve.c: diagram to diagram, private to the layer
+Diagram *plan_recompute(World *, const Diagram *);
+Diagram *plan_views(World *, const Diagram *);
+Diagram *plan_solve(World *, const Diagram *);
+
+// node.c
+void plan_nodes(Plan *, const Diagram *);
+int64_t operand_step(const Plan *, const Operand *,
+                     uint32_t index); // how far one step of an index moves in memory
+int64_t operand_start(const Plan *, const Operand *); // where it is when all indices are 0
+bool operand_has(const Plan *, const Operand *, uint32_t index);
+// Small, not along memory when `index` is the innermost loop, and read again and again by a loop
+// that it does not depend on: worth a copy that is along it. How many cells; 0 if not.
+int64_t operand_packs(const Plan *, const Node *, const Operand *, uint32_t index);
+bool operand_plain(const Plan *, const Operand *, uint32_t axis,
+                   uint32_t *index); // this coordinate is an index itself
+// alias.c
+uint32_t wire_root(const Plan *, uint32_t wire); // the wire whose memory it lies in
+void plan_aliases(Plan *);
+// product.c
+void plan_products(Plan *);
+// turn.c
+void plan_turn(Plan *);
+// block.c
+bool node_owns(const Plan *, const Node *, uint32_t index); // each value of the index stands for a
+                                                            // slice of the output of its own
+uint32_t node_cut(Plan *, Node *, uint32_t index,
+                  int64_t block); // into blocks: gives the index that counts them
+// Can all nodes of a kernel, and one that would join it under these parallel loops, walk along one
+// loop? Then they will.
+bool kernel_walks(Plan *, const uint32_t *maker, Kernel *, uint32_t node, const uint32_t *loop_of);
+void kernel_cut(Plan *, Kernel *); // along that loop
+// The term of an output's coordinate that counts blocks of so many rows, or NULL.
+const PlanTerm *operand_block(const Plan *, const Kernel *, const Node *, const Operand *,
+                              uint32_t axis, Extent *rows);
+// group.c
+enum { TILE_CELLS = 32 * 1024 }; // what may live between the nodes of a kernel at one point
+void plan_kernels(Plan *);
+// memory.c
+void plan_memory(Plan *);
+
+#endif

@@ -1,0 +1,124 @@
+// What is cheaper to make again than to keep. The scores of attention, softmax and all, are larger
+// than what they are made of: a product of two wires that both depend on the sample, with a result
+// larger than either, and element-wise functions of it. The reverse derivative reads them; it gets
+// copies of the boxes that make them, so that they live only inside a kernel, forward and backward.
+// Sums over them (the largest of a row, the sum of a row) are small and are kept.
+#include "run/plan/plan.h"
+
+#include "core/pass/pass.h"
+
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  Id *map, *again; // of each wire of `from`: in `to`, and its second making
+  bool *large;     // of each wire of `from`: worth making again
+  Id origin;
+} Again;
+
+// How many numbers, for one sample.
+static double cells(World *w, const Type *t) {
+  double n = 1;
+  int64_t k;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (size_value(w, size_now(w, t->axis[i].size), &k)) n *= (double)k;
+  return n;
+}
+
+// How many of them a loop reads, for one sample: an operand may be a slice of a larger wire.
+static double cells_read(World *w, const Loop *loop, const Access *a) {
+  double n = 1;
+  int64_t size;
+  for (uint32_t index = 0; index < loop->nindex; index++) {
+    bool found = false;
+    for (uint32_t i = 0; i < a->rank; i++)
+      for (uint32_t k = 0; k < a->coord[i].n; k++)
+        found |= !a->coord[i].term[k].operand && a->coord[i].term[k].var == index;
+    if (found && size_value(w, size_now(w, loop->index[index].size), &size)) n *= (double)size;
+  }
+  return n;
+}
+
+static bool has_samples(const Type *t) {
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (t->axis[i].pass == PASS_SAMPLE) return true;
+  return false;
+}
+
+static bool is_large_product(World *w, const Diagram *d, const Box *b) {
+  const Loop *loop = b->loop;
+  const Scalar *s = loop->scalar;
+  if (b->nin != 2 || loop->combine != SUM || loop->nscalar != 3 || s[2].fn != FN_mul ||
+      s[2].base != BASE_R || s[0].fn != FN_ARG || s[1].fn != FN_ARG || s[0].ref == s[1].ref)
+    return false;
+  const Type *out = &d->wire.at[b->out[0]].type, *x = &d->wire.at[b->in[0]].type,
+             *y = &d->wire.at[b->in[1]].type;
+  bool sums = false;
+  for (uint32_t i = 0; i < loop->nindex; i++) sums |= loop_is_reduced(w, loop, i);
+  return sums && has_samples(x) && has_samples(y) &&
+         cells(w, out) > cells_read(w, loop, &loop->in[0]) &&
+         cells(w, out) > cells_read(w, loop, &loop->in[1]);
+}
+
+// Element by element, with a large operand.
+static bool is_large_map(World *w, const Diagram *d, const Box *b, const bool *large) {
+  bool reads = false;
+  if (b->nout != 1 || b->loop->combine != SUM) return false;
+  for (uint32_t i = 0; i < b->loop->nindex; i++)
+    if (loop_is_reduced(w, b->loop, i)) return false;
+  for (uint32_t i = 0; i < b->nin; i++)
+    reads |= large[b->in[i]] &&
+             cells(w, &d->wire.at[b->in[i]].type) == cells(w, &d->wire.at[b->out[0]].type);
+  return reads;
+}
+
+static void find_large(Again *a) {
+  const Diagram *d = a->from;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op != OP_loop || origin_is_reverse(a->w, b->origin)) continue;
+    if (is_large_product(a->w, d, b) || is_large_map(a->w, d, b, a->large))
+      a->large[b->out[0]] = true;
+  }
+}
+
+static Id make_again(Again *a, Id wire) {
+  if (!a->large[wire]) return a->map[wire];
+  if (a->again[wire]) return a->again[wire];
+  const Box *b = &a->from->box.at[a->from->wire.at[wire].box];
+  Ids in = {0};
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(a->w->arena, &in, make_again(a, b->in[i]));
+  a->again[wire] =
+      box_loop_shared(a->w, a->to, b->loop, in.at, in.n, a->from->wire.at[wire].type, a->origin);
+  return a->again[wire];
+}
+
+Diagram *plan_recompute(World *w, const Diagram *d) {
+  Again a = {w,
+             d,
+             diagram_new(w, d->name),
+             new_map(w, d),
+             NEW_ARRAY(w->arena, Id, d->wire.n),
+             NEW_ARRAY(w->arena, bool, d->wire.n),
+             0};
+  a.to->origin = d->origin;
+  copy_inputs(w, a.to, d, a.map);
+  copy_params(w, a.to, d, a.map);
+  find_large(&a);
+  Id *both = new_map(w, d); // as boxes of the reverse see them
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    bool reverse = origin_is_reverse(w, b->origin);
+    a.origin = b->origin;
+    if (!reverse) {
+      copy_box(w, a.to, d, b, a.map, b->origin);
+      continue;
+    }
+    for (uint32_t k = 0; k < b->nin; k++) both[b->in[k]] = make_again(&a, b->in[k]);
+    copy_box(w, a.to, d, b, both, b->origin);
+    for (uint32_t k = 0; k < b->nout; k++) a.map[b->out[k]] = both[b->out[k]];
+  }
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, a.to, a.map[d->out.at[i]]);
+  copy_nexts(a.to, d, a.map);
+  return a.to;
+}

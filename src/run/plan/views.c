@@ -1,0 +1,319 @@
+// Where data lies is ours to choose. Two rewrites, in one walk over the boxes:
+//
+//   * A view that merges axes in another order than memory has them (`F[y (h k)] = O[h y k]`) is
+//   read at its source: the
+//     reader's index i of that axis becomes its digits, i = 32·h + k. A view that keeps the order
+//     costs nothing and is left to the memory plan.
+//   * The axes of an inner wire are put into the order in which its loop's first large operand has
+//   them, so that element-wise
+//     chains run along memory (`M[x y] = select(…, S[y x])` is laid out as S is).
+//
+// Boundaries of diagrams, and wires that joins, sorts and scans read, keep their layout.
+#include "run/plan/plan.h"
+
+#include "core/pass/pass.h"
+
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  Id *map;
+  uint32_t **order; // of each wire of `to`: new axis i is old axis order[i]; NULL = as it was
+  bool *fixed;      // of each wire of `from`: its layout is seen from outside
+} Views;
+
+static bool is_zero(World *w, Size s) { return size_now(w, s) == size_of(w, 0); }
+
+// -- digits ---------------------------------------------------------------------------------------
+// The terms of a coordinate from the largest factor to the smallest, if they are the digits of a
+// mixed radix: each factor is the product of the sizes below it, and all together they fill an axis
+// of `dim`.
+static bool coord_digits(World *w, const Loop *loop, const Coord *c, Size dim, uint32_t *digit) {
+  if (!is_zero(w, c->c) || !c->n) return false;
+  Size below = size_of(w, 1);
+  for (uint32_t k = c->n; k-- > 0;) {
+    uint32_t found = PLAN_NONE;
+    for (uint32_t i = 0; i < c->n; i++)
+      if (!c->term[i].operand && size_now(w, c->term[i].coef) == below) found = c->term[i].var;
+    if (found == PLAN_NONE) return false;
+    digit[k] = found;
+    below = size_now(w, size_mul(w, below, size_now(w, loop->index[found].size)));
+  }
+  return below == size_now(w, dim);
+}
+
+// A loop that only merges axes: one operand read plainly, each index once on both sides.
+static bool is_merge(World *w, const Box *b, const Type *in, const Type *out) {
+  const Loop *loop = b->loop;
+  uint32_t digit[16], seen = 0, index;
+  if (b->op != OP_loop || b->nin != 1 || b->nout != 1 || loop->combine != SUM ||
+      loop->nscalar != 1 || loop->scalar[0].fn != FN_ARG || loop->in[0].padded ||
+      loop->nindex > 16 || in->rank != loop->nindex)
+    return false;
+  for (uint32_t i = 0; i < in->rank; i++)
+    if (!coord_is_plain(w, &loop->in[0].coord[i], &index) ||
+        size_now(w, loop->index[index].size) != size_now(w, in->axis[i].size))
+      return false;
+  for (uint32_t i = 0; i < out->rank; i++) {
+    if (loop->out.coord[i].n > 16 ||
+        !coord_digits(w, loop, &loop->out.coord[i], out->axis[i].size, digit))
+      return false;
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++) {
+      if (seen & 1u << digit[k]) return false;
+      seen |= 1u << digit[k];
+    }
+  }
+  return seen == (1u << loop->nindex) - 1;
+}
+
+// Does the merge keep the order of memory? Then it is the same bytes under another shape.
+static bool keeps_order(World *w, const Loop *loop, uint32_t rank_out) {
+  uint32_t digit[16], next = 0, index;
+  for (uint32_t i = 0; i < rank_out; i++) {
+    Size dim = size_of(w, 1);
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
+      dim = size_mul(w, dim, size_now(w, loop->index[loop->out.coord[i].term[k].var].size));
+    if (!coord_digits(w, loop, &loop->out.coord[i], dim, digit)) return false;
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
+      if (!coord_is_plain(w, &loop->in[0].coord[next++], &index) || index != digit[k]) return false;
+  }
+  return true;
+}
+
+static uint32_t add_index(World *w, Loop *loop, Index index) {
+  Index *more = NEW_ARRAY(w->arena, Index, loop->nindex + 1);
+  memcpy(more, loop->index, loop->nindex * sizeof(Index));
+  more[loop->nindex] = index;
+  loop->index = more;
+  return loop->nindex++;
+}
+
+// Index `old` becomes Σ digit[k] · (the sizes below it), everywhere.
+static void split_access(World *w, const Loop *loop, Access *a, uint32_t old, const uint32_t *digit,
+                         uint32_t n) {
+  for (uint32_t i = 0; i < a->rank; i++) {
+    Coord was = a->coord[i], now = coord_const(w, was.c);
+    for (uint32_t k = 0; k < was.n; k++) {
+      Term t = was.term[k];
+      if (t.operand || t.var != old) {
+        now = coord_add(w, now, t.coef, t.var, t.operand);
+        continue;
+      }
+      Size below = size_now(w, t.coef);
+      for (uint32_t j = n; j-- > 0;) {
+        now = coord_add(w, now, below, digit[j], false);
+        below = size_mul(w, below, size_now(w, loop->index[digit[j]].size));
+      }
+    }
+    a->coord[i] = now;
+  }
+}
+
+static void drop_index(World *w, Loop *loop, uint32_t old) {
+  for (uint32_t i = old; i + 1 < loop->nindex; i++) loop->index[i] = loop->index[i + 1];
+  loop->nindex--;
+  Access *a[2] = {&loop->out, NULL};
+  for (uint32_t k = 0; k <= loop->nin; k++) {
+    a[1] = k ? &loop->in[k - 1] : a[0];
+    for (uint32_t i = 0; i < a[1]->rank; i++)
+      for (uint32_t j = 0; j < a[1]->coord[i].n; j++) {
+        Term *t = &a[1]->coord[i].term[j];
+        if (!t->operand && t->var > old) t->var--;
+      }
+  }
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref > old) loop->scalar[i].ref--;
+  (void)w;
+}
+
+static bool reads_position(const Loop *loop, uint32_t index) {
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref == index) return true;
+  return false;
+}
+
+// Winners are labels of whole indices: those of a max stay whole.
+static bool may_split(World *w, const Loop *loop, uint32_t index) {
+  return !reads_position(loop, index) &&
+         (loop->combine == SUM || !loop_is_reduced(w, loop, index)) && loop->combine == SUM;
+}
+
+// Operand k reads a merge: read the merge's source instead.
+static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
+  World *w = v->w;
+  const Wire *x = &v->to->wire.at[f->in.at[k]];
+  const Box *b = &v->to->box.at[x->box];
+  if (!x->box || b->op != OP_loop || b->nin != 1) return false;
+  const Type *in = &v->to->wire.at[b->in[0]].type;
+  if (!is_merge(w, b, in, &x->type) || keeps_order(w, b->loop, x->type.rank)) return false;
+  const Loop *merge = b->loop;
+  Loop *loop = f->loop;
+  uint32_t digit[16], index;
+  for (uint32_t i = 0; i < x->type.rank; i++) { // every axis must be read by a whole index
+    if (!coord_is_plain(w, &loop->in[k].coord[i], &index) ||
+        size_now(w, loop->index[index].size) != size_now(w, x->type.axis[i].size))
+      return false;
+    if (merge->out.coord[i].n > 1 && !may_split(w, loop, index)) return false;
+  }
+  uint32_t *place =
+      NEW_ARRAY(w->arena, uint32_t, merge->nindex); // of each index of the merge, in the reader
+  Ids dropped = {0};
+  for (uint32_t i = 0; i < x->type.rank; i++) {
+    coord_is_plain(w, &loop->in[k].coord[i], &index);
+    coord_digits(w, merge, &merge->out.coord[i], x->type.axis[i].size, digit);
+    if (merge->out.coord[i].n == 1) {
+      place[digit[0]] = index;
+      continue;
+    }
+    uint32_t now[16];
+    for (uint32_t j = 0; j < merge->out.coord[i].n; j++)
+      place[digit[j]] = now[j] = add_index(w, loop, merge->index[digit[j]]);
+    for (uint32_t j = 0; j < loop->nin; j++)
+      if (j != k) split_access(w, loop, &loop->in[j], index, now, merge->out.coord[i].n);
+    split_access(w, loop, &loop->out, index, now, merge->out.coord[i].n);
+    vec_push(w->arena, &dropped, index);
+  }
+  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, in->rank);
+  for (uint32_t i = 0; i < in->rank; i++) {
+    coord_is_plain(w, &merge->in[0].coord[i], &index);
+    plain[i] = place[index];
+  }
+  bool padded = loop->in[k].padded;
+  loop->in[k] = access_plain(w, in->rank, plain);
+  loop->in[k].padded = padded;
+  f->in.at[k] = b->in[0];
+  for (bool more = true; more;) { // from the last to the first, so that numbers stay right
+    uint32_t best = PLAN_NONE, at = 0;
+    more = false;
+    for (uint32_t i = 0; i < dropped.n; i++)
+      if (dropped.at[i] != PLAN_NONE && (best == PLAN_NONE || dropped.at[i] > best))
+        best = dropped.at[i], at = i;
+    if (best == PLAN_NONE) break;
+    dropped.at[at] = PLAN_NONE;
+    drop_index(w, loop, best);
+    more = true;
+  }
+  return true;
+}
+
+// -- layout ---------------------------------------------------------------------------------------
+static void permute_access(World *w, Access *a, const uint32_t *order) {
+  Coord *now = NEW_ARRAY(w->arena, Coord, a->rank);
+  for (uint32_t i = 0; i < a->rank; i++) now[i] = a->coord[order[i]];
+  a->coord = now;
+}
+
+// The place of an index among the axes of an access that reads it plainly; PLAN_NONE if it does
+// not.
+static uint32_t place_of(World *w, const Access *a, uint32_t index) {
+  uint32_t k;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (coord_is_plain(w, &a->coord[i], &k) && k == index) return i;
+  return PLAN_NONE;
+}
+
+// The order of the output's axes that follows an operand which has all of them; NULL if that is how
+// they are.
+static uint32_t *wanted_order(World *w, const Loop *loop) {
+  uint32_t rank = loop->out.rank, index[16], place[16];
+  if (rank < 2 || rank > 16 || loop->nindex != rank || loop->combine != SUM) return NULL;
+  for (uint32_t i = 0; i < rank; i++)
+    if (!coord_is_plain(w, &loop->out.coord[i], &index[i])) return NULL;
+  for (uint32_t k = 0; k < loop->nin; k++) {
+    bool all = true, sorted = true;
+    for (uint32_t i = 0; i < rank; i++) {
+      place[i] = place_of(w, &loop->in[k], index[i]);
+      all &= place[i] != PLAN_NONE;
+      if (i && place[i] < place[i - 1]) sorted = false;
+    }
+    if (!all) continue;
+    if (sorted) return NULL;
+    uint32_t *order = NEW_ARRAY(w->arena, uint32_t, rank), n = 0;
+    for (uint32_t at = 0; at < loop->in[k].rank; at++)
+      for (uint32_t i = 0; i < rank; i++)
+        if (place[i] == at) order[n++] = i;
+    return n == rank ? order : NULL;
+  }
+  return NULL;
+}
+
+static Type permute_type(World *w, Type t, const uint32_t *order) {
+  Axis *axis = NEW_ARRAY(w->arena, Axis, t.rank);
+  for (uint32_t i = 0; i < t.rank; i++) axis[i] = t.axis[order[i]];
+  t.axis = axis;
+  return t;
+}
+
+// -- the walk -------------------------------------------------------------------------------------
+static void grow_order(Views *v, uint32_t n, uint32_t *cap) {
+  if (n < *cap) return;
+  uint32_t **more = NEW_ARRAY(v->w->arena, uint32_t *, 2 * n + 16);
+  if (*cap) memcpy(more, v->order, *cap * sizeof *more);
+  v->order = more;
+  *cap = 2 * n + 16;
+}
+
+static void view_loop(Views *v, const Box *b, uint32_t *cap) {
+  World *w = v->w;
+  Draft f = {loop_copy(w, b->loop), {0}};
+  Type type = v->from->wire.at[b->out[0]].type;
+  for (uint32_t i = 0; i < b->nin; i++) {
+    Id in = v->map[b->in[i]];
+    vec_push(w->arena, &f.in, in);
+    if (in < *cap && v->order[in]) permute_access(w, &f.loop->in[i], v->order[in]);
+  }
+  for (uint32_t k = 0; k < f.loop->nin; k++) read_source_of_merge(v, &f, k);
+  uint32_t *order = b->nout == 1 && !v->fixed[b->out[0]] ? wanted_order(w, f.loop) : NULL;
+  if (order) {
+    permute_access(w, &f.loop->out, order);
+    type = permute_type(w, type, order);
+  }
+  Id first = box_loop_shared(w, v->to, f.loop, f.in.at, f.in.n, type, b->origin);
+  grow_order(v, v->to->wire.n, cap);
+  v->order[first] = order;
+  for (uint32_t i = 0; i < b->nout; i++) {
+    Wire *x = &v->to->wire.at[first + i];
+    x->name = v->from->wire.at[b->out[i]].name;
+    if (!order) x->type = v->from->wire.at[b->out[i]].type;
+    v->map[b->out[i]] = first + i;
+  }
+}
+
+static void mark_fixed(Views *v) {
+  const Diagram *d = v->from;
+  for (uint32_t i = 0; i < d->out.n; i++) v->fixed[d->out.at[i]] = true;
+  for (uint32_t i = 0; i < d->param.n; i++) v->fixed[d->param.at[i].next] = true;
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t k = 0; d->box.at[i].op != OP_loop && k < d->box.at[i].nin; k++)
+      v->fixed[d->box.at[i].in[k]] = true;
+}
+
+Diagram *plan_views(World *w, const Diagram *d) {
+  Views v = {
+      w, d, diagram_new(w, d->name), new_map(w, d), NULL, NEW_ARRAY(w->arena, bool, d->wire.n)};
+  uint32_t cap = 0;
+  v.to->origin = d->origin;
+  mark_fixed(&v);
+  copy_inputs(w, v.to, d, v.map);
+  copy_params(w, v.to, d, v.map);
+  grow_order(&v, v.to->wire.n, &cap);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_loop) {
+      view_loop(&v, b, &cap);
+      continue;
+    }
+    Box copy = *b;
+    Scan scan;
+    if (b->op == OP_scan) {
+      scan = *b->scan;
+      scan.body = plan_views(w, scan.body);
+      copy.scan = &scan;
+    }
+    copy_box(w, v.to, d, &copy, v.map, b->origin);
+    grow_order(&v, v.to->wire.n, &cap);
+  }
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, v.to, v.map[d->out.at[i]]);
+  copy_nexts(v.to, d, v.map);
+  return diagram_prune(w, v.to);
+}

@@ -1,0 +1,181 @@
+// The program as text: copied into the run folder so that it can be run again, and compared with
+// what a folder holds.
+//
+// `program.limn` and, in `used/`, every file it uses; the paths after `use` are rewritten, whatever
+// they were. Two programs are the same if their tokens are, but for the paths of used files and the
+// length of training: layout and comments do not count, and a run may be made longer.
+#include "run/train/train_own.h"
+
+typedef struct {
+  uint32_t source;  // in World.sources
+  const char *name; // in the folder: program.limn, used/attention.limn
+  Tokens token;
+} Text;
+typedef VEC(Text) Texts;
+
+static Tokens tokens_of(World *w, uint32_t source) {
+  Front front = {w->arena, w->names, w->diags, w->sources};
+  w->diags->muted++;
+  Tokens t = lex(&front, source);
+  w->diags->muted--;
+  return t;
+}
+
+static bool is_word(World *w, const Token *t, const char *word) {
+  return t->kind == TK_WORD && strcmp(name_text(w->names, t->name), word) == 0;
+}
+
+// Is token i the path of a used file?
+static bool is_use(World *w, const Tokens *t, uint32_t i) {
+  return i > 0 && t->at[i].kind == TK_STR && is_word(w, &t->at[i - 1], "use");
+}
+
+static uint32_t source_at(World *w, const char *path) {
+  for (uint32_t i = w->sources->file.n; i-- > 1;)
+    if (strcmp(w->sources->file.at[i].path, path) == 0) return i;
+  return 0;
+}
+
+static uint32_t source_read(World *w, const char *path) {
+  uint32_t known = source_at(w, path);
+  if (known) return known;
+  FileText f = file_read(w->arena, path, TEXT_LIMIT);
+  return f.text ? source_add(w->sources, path, f.text, f.n) : 0;
+}
+
+static uint32_t text_of(const Texts *all, uint32_t source) {
+  uint32_t i = 0;
+  while (i < all->n && all->at[i].source != source) i++;
+  return i;
+}
+
+static bool name_taken(const Texts *all, const char *name) {
+  for (uint32_t i = 0; i < all->n; i++)
+    if (strcmp(all->at[i].name, name) == 0) return true;
+  return false;
+}
+
+static const char *name_for(World *w, const Texts *all, const char *path) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *dot = strrchr(base, '.');
+  int n = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+  const char *name = arena_format(w->arena, "used/%s", base);
+  for (uint32_t k = 2; name_taken(all, name); k++)
+    name = arena_format(w->arena, "used/%.*s.%u%s", n, base, k, base + n);
+  return name;
+}
+
+// A program and all that it uses, in order of first mention. False when a file is not there.
+static bool collect(World *w, uint32_t main, Texts *all) {
+  vec_push(w->arena, all, (Text){main, "program.limn", tokens_of(w, main)});
+  for (uint32_t k = 0; k < all->n; k++) {
+    const char *from = w->sources->file.at[all->at[k].source].path;
+    Tokens t = all->at[k].token;
+    for (uint32_t i = 0; i < t.n; i++) {
+      if (!is_use(w, &t, i)) continue;
+      const char *path = path_join(w->arena, from, name_text(w->names, t.at[i].name));
+      uint32_t source = source_read(w, path);
+      if (!source) return false;
+      if (text_of(all, source) < all->n) continue;
+      Text text = {source, name_for(w, all, path), tokens_of(w, source)};
+      vec_push(w->arena, all, text);
+    }
+  }
+  return true;
+}
+
+// -- copying --------------------------------------------------------------------------------------
+static void copy_text(World *w, const Texts *all, uint32_t k, Buf *b) {
+  const Source *s = &w->sources->file.at[all->at[k].source];
+  const Tokens *t = &all->at[k].token;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < t->n; i++) {
+    if (!is_use(w, t, i)) continue;
+    const char *path = path_join(w->arena, s->path, name_text(w->names, t->at[i].name));
+    const char *name = all->at[text_of(all, source_at(w, path))].name;
+    buf_add(b, s->text + at, t->at[i].span.at - at);
+    if (k) name += strlen("used/"); // both lie there
+    buf_json(b, name, strlen(name));
+    at = t->at[i].span.at + t->at[i].span.n;
+  }
+  buf_add(b, s->text + at, s->n - at);
+}
+
+const char *program_copy(World *w, const Program *p, const char *dir) {
+  Texts all = {0};
+  if (!collect(w, p->tree->span.file, &all)) return "a file it uses is not there any more";
+  if (all.n > 1) {
+    const char *why = folder_make(w->arena, arena_format(w->arena, "%s/used", dir));
+    if (why) return why;
+  }
+  for (uint32_t k = 0; k < all.n; k++) {
+    Buf b = buf_new(w->arena);
+    copy_text(w, &all, k, &b);
+    const char *why =
+        file_write(w->arena, arena_format(w->arena, "%s/%s", dir, all.at[k].name), b.at, b.n);
+    if (why) return why;
+  }
+  return NULL;
+}
+
+// -- comparing ------------------------------------------------------------------------------------
+// What counts of a token: nothing of a used file's path or of the length of training.
+static const char *token_text(World *w, const Tokens *t, uint32_t i, bool *length) {
+  const Token *x = &t->at[i];
+  if (is_word(w, x, "train")) *length = true;
+  if (x->kind == TK_LINE) return *length = false, "\n";
+  if (is_use(w, t, i)) return "\"\"";
+  if (x->kind == TK_NUM && *length) return *length = false, "0";
+  if (x->kind == TK_END) return "";
+  return x->kind == TK_SYMBOL ? x->symbol : name_text(w->names, x->name);
+}
+
+uint64_t program_hash(World *w, const Program *p) {
+  Texts all = {0};
+  collect(w, p->tree->span.file, &all);
+  uint64_t h = 0;
+  for (uint32_t k = 0; k < all.n; k++) {
+    bool length = false;
+    for (uint32_t i = 0; i < all.at[k].token.n; i++) {
+      char kind[2] = {(char)('a' + all.at[k].token.at[i].kind), 0};
+      h = site_hash(h, token_text(w, &all.at[k].token, i, &length));
+      h = site_hash(h, kind);
+    }
+  }
+  return h;
+}
+
+static const char *line_text(World *w, const Tokens *t, uint32_t i) {
+  const Source *s = &w->sources->file.at[t->at[i].span.file];
+  uint32_t line, column;
+  source_place(w->sources, t->at[i].span, &line, &column);
+  if (!line || line > s->nline) return "its end";
+  const char *text = s->text + s->line[line - 1];
+  return arena_format(w->arena, "`%.*s`", (int)strcspn(text, "\r\n"), text);
+}
+
+static const char *tokens_differ(World *w, const Tokens *old, const Tokens *now) {
+  bool a = false, b = false;
+  for (uint32_t i = 0; i < old->n && i < now->n; i++) {
+    const char *was = token_text(w, old, i, &a), *is = token_text(w, now, i, &b);
+    if (strcmp(was, is) == 0 && old->at[i].kind == now->at[i].kind) continue;
+    uint32_t line, column;
+    source_place(w->sources, now->at[i].span, &line, &column);
+    return arena_format(w->arena, "line %u is %s, and was %s", line, line_text(w, now, i),
+                        line_text(w, old, i));
+  }
+  return NULL;
+}
+
+const char *program_differs(World *w, const Program *p, const char *dir) {
+  Texts now = {0}, old = {0};
+  uint32_t main = source_read(w, arena_format(w->arena, "%s/program.limn", dir));
+  if (!main || !collect(w, main, &old) || !collect(w, p->tree->span.file, &now))
+    return "its copy in the folder cannot be read";
+  for (uint32_t k = 0; k < now.n && k < old.n; k++) {
+    const char *what = tokens_differ(w, &old.at[k].token, &now.at[k].token);
+    const char *name = w->sources->file.at[now.at[k].source].path;
+    if (what) return arena_format(w->arena, "in %s, %s", name, what);
+  }
+  return "it uses other files";
+}

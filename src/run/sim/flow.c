@@ -1,0 +1,284 @@
+// The rates, guards and late values of a system as functions on rows of numbers, which is what a
+// solver wants. The numbers that flow are laid side by side; everything else (modes, states that
+// step) stays in the store, where an event finds it.
+#include "run/sim/flow_own.h"
+
+#include <math.h>
+
+static void put(State *s, const double *x) {
+  if (s->number == NUMBER_F64)
+    memcpy(s->data, x, (size_t)s->count * sizeof(double));
+  else
+    state_set(s, x);
+}
+
+void flow_put(Flow *f, double t, const double *x, const double *late) {
+  put(f->time, &t);
+  for (uint32_t i = 0; i < f->flowing.n; i++)
+    put(f->flowing.at[i].state, x + f->flowing.at[i].offset);
+  for (uint32_t i = 0; late && i < f->lag.n; i++)
+    put(f->lag.at[i].state, late + f->lag.at[i].offset);
+}
+
+static bool ask(Flow *f, Engine *e, double *out) {
+  if (!sim_run(f->m, e, 0)) return false;
+  for (uint32_t i = 0; i < f->outs; i++) {
+    numbers_get(engine_out_number(e, i), engine_out(e, i), out, f->count[i]);
+    out += f->count[i];
+  }
+  return true;
+}
+
+static bool ask_for(Flow *f, Engine *e, const Counts *c, double *out) {
+  f->outs = c->n;
+  f->count = c->at;
+  return ask(f, e, out);
+}
+
+bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
+  Flow *f = flow;
+  flow_put(f, t, x, late);
+  return ask_for(f, f->rates, &f->rate_cells, dx);
+}
+
+static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
+  Flow *f = flow;
+  flow_put(f, t, x, late);
+  return ask_for(f, f->guards, &f->guard_cells, g);
+}
+
+static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
+  Flow *f = flow;
+  flow_put(f, t, x, late);
+  return ask_for(f, f->lates, &f->lag_cells, value);
+}
+
+// -- the Jacobian, column by column ---------------------------------------------------------------
+static bool open_tangent(Flow *f) {
+  if (f->tangent) return true;
+  f->tangent = sim_engine(f->m, pick_tangent(f->m->w, f->m->s));
+  return f->tangent != NULL;
+}
+
+// inputs: ports, states, time, then a tangent for each state
+bool flow_change(Flow *f, double t, const double *x, const double *late, const double *v,
+                 double *out) {
+  if (!open_tangent(f)) return false;
+  flow_put(f, t, x, late);
+  uint32_t ports = f->m->s->in.n, n = f->flowing.n;
+  for (uint32_t i = 0; i < n; i++) {
+    const Flowing *y = &f->flowing.at[i];
+    numbers_set(engine_in_number(f->tangent, ports + i), engine_in(f->tangent, ports + i),
+                x + y->offset, y->count);
+    uint32_t d = ports + n + 1 + i;
+    numbers_set(engine_in_number(f->tangent, d), engine_in(f->tangent, d), v + y->offset, y->count);
+  }
+  numbers_set(engine_in_number(f->tangent, ports + n), engine_in(f->tangent, ports + n), &t, 1);
+  return ask_for(f, f->tangent, &f->rate_cells, out);
+}
+
+bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j) {
+  Flow *f = flow;
+  memset(f->unit, 0, f->n * sizeof(double));
+  for (uint32_t c = 0; c < f->n; c++) {
+    f->unit[c] = 1;
+    if (!flow_change(f, t, x, late, f->unit, f->column)) return false;
+    f->unit[c] = 0;
+    for (uint32_t r = 0; r < f->n; r++) j[(size_t)r * f->n + c] = f->column[r];
+  }
+  return true;
+}
+
+// -- events ---------------------------------------------------------------------------------------
+// As it is written: ball.v.
+static const char *state_name(const Flow *f, uint32_t state) {
+  const System *s = f->m->s;
+  return name_text(f->m->w->names, f->m->sights.at[s->out.n + s->in.n + state].name);
+}
+
+// The k-th guard belongs to this member of this event.
+static const SystemEvent *event_at(const Flow *f, uint32_t k, uint32_t *number, int64_t *member,
+                                   int64_t *members) {
+  uint32_t i = 0;
+  for (; k >= f->guard_cells.at[i]; i++) k -= (uint32_t)f->guard_cells.at[i];
+  *members = f->guard_cells.at[i];
+  *member = k;
+  *number = i;
+  return &f->m->s->event.at[i];
+}
+
+static const char *event_name(void *flow, uint32_t which) {
+  Flow *f = flow;
+  uint32_t number;
+  int64_t member, members;
+  const SystemEvent *e = event_at(f, which, &number, &member, &members);
+  World *w = f->m->w;
+  const char *what = e->jump
+                         ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
+                         : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
+  const char *where = *e->path ? e->path : name_text(w->names, f->m->s->name);
+  return members > 1
+             ? arena_format(w->arena, "%s in member %lld of `%s`", what, (long long)member, where)
+             : arena_format(w->arena, "%s in `%s`", what, where);
+}
+
+static bool happen(void *flow, double t, uint32_t which, const double *late, double *x) {
+  Flow *f = flow;
+  uint32_t number, at = 0;
+  int64_t member, members;
+  const SystemEvent *e = event_at(f, which, &number, &member, &members);
+  flow_put(f, t, x, late);
+  if (!sim_run(f->m, f->values, 0)) return false;
+  for (uint32_t i = 0; i < number; i++) at += f->m->s->event.at[i].state.n;
+  for (uint32_t i = 0; i < e->state.n; i++) {
+    State *s = sim_state(f->m, e->state.at[i]);
+    double *value = f->value, *old = f->old;
+    numbers_get(engine_out_number(f->values, at + i), engine_out(f->values, at + i), value,
+                s->count);
+    state_get(s, old);
+    int64_t part = s->count / members;
+    memcpy(old + member * part, value + member * part, (size_t)part * sizeof(double));
+    state_set(s, old);
+    for (uint32_t k = 0; k < f->flowing.n; k++)
+      if (f->flowing.at[k].state == s)
+        memcpy(x + f->flowing.at[k].offset, old, (size_t)s->count * sizeof(double));
+  }
+  Happening h = {.time = t, .path = e->path};
+  h.what = e->jump ? name_text(f->m->w->names, e->jump) : f->m->s->state.at[e->state.at[0]].path;
+  if (f->record) vec_push(f->m->arena, &f->record->happening, h);
+  return true;
+}
+
+// -- opening --------------------------------------------------------------------------------------
+const char *flow_name(void *flow, uint32_t i) {
+  Flow *f = flow;
+  for (uint32_t k = 0; k < f->flowing.n; k++) {
+    const Flowing *y = &f->flowing.at[k];
+    if (i >= y->offset + (uint32_t)y->count) continue;
+    const char *path = state_name(f, y->number);
+    return y->count == 1 ? path : arena_format(f->m->w->arena, "%s[%u]", path, i - y->offset);
+  }
+  return "?";
+}
+
+static void count_wires(Flow *f, const Id *wire, uint32_t n, Counts *c) {
+  for (uint32_t i = 0; i < n; i++)
+    vec_push(f->m->arena, c, sim_cells(f->m, &f->m->s->d->wire.at[wire[i]].type));
+}
+
+static Engine *wires_engine(Flow *f, const Ids *wires, Counts *c) {
+  if (c) count_wires(f, wires->at, wires->n, c);
+  return sim_engine(f->m, pick_wires(f->m->w, f->m->s, wires->at, wires->n));
+}
+
+// Here everything flows: what happens on a condition happens at that moment, not at the next tick.
+static bool has_event(const System *s, uint32_t state) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] == state) return true;
+  return false;
+}
+
+static bool open_rates(Flow *f) {
+  const System *s = f->m->s;
+  Ids rate = {0}, next = {0};
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    if (s->state.at[i].next && !has_event(s, i)) {
+      vec_push(f->m->arena, &next, s->state.at[i].next);
+      vec_push(f->m->arena, &f->stepping, i);
+    }
+    if (!s->state.at[i].rate) continue;
+    State *state = sim_state(f->m, i);
+    vec_push(f->m->arena, &rate, s->state.at[i].rate);
+    vec_push(f->m->arena, &f->flowing, (Flowing){state, i, f->n, state->count});
+    f->n += (uint32_t)state->count;
+  }
+  f->rates = wires_engine(f, &rate, &f->rate_cells);
+  if (next.n) f->nexts = wires_engine(f, &next, NULL);
+  return f->rates && (!next.n || f->nexts);
+}
+
+static bool open_events(Flow *f) {
+  const System *s = f->m->s;
+  Ids guard = {0}, value = {0};
+  for (uint32_t i = 0; i < s->event.n; i++) {
+    vec_push(f->m->arena, &guard, s->event.at[i].guard);
+    for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
+      vec_push(f->m->arena, &value, s->event.at[i].value.at[k]);
+  }
+  if (!guard.n) return true;
+  f->guards = wires_engine(f, &guard, &f->guard_cells);
+  f->values = wires_engine(f, &value, NULL);
+  for (uint32_t i = 0; i < f->guard_cells.n; i++)
+    f->problem.events += (uint32_t)f->guard_cells.at[i];
+  return f->guards && f->values;
+}
+
+static bool open_lags(Flow *f) {
+  const System *s = f->m->s;
+  Ids value = {0};
+  VEC(double) by = {0};
+  for (uint32_t i = 0; i < s->lag.n; i++) {
+    const SystemLag *lag = &s->lag.at[i];
+    State *state = store_find(f->m->store, s->d->param.at[lag->param].path);
+    vec_push(f->m->arena, &value, lag->value);
+    vec_push(f->m->arena, &f->lag, (Flowing){state, i, f->problem.late, state->count});
+    for (int64_t k = 0; k < state->count; k++) vec_push(f->m->arena, &by, lag->time);
+    f->problem.late += (uint32_t)state->count;
+  }
+  f->problem.lag = by.at;
+  if (!value.n) return true;
+  f->lates = wires_engine(f, &value, &f->lag_cells);
+  return f->lates != NULL;
+}
+
+Flow *flow_open(Sim *m) {
+  Flow *f = NEW(m->arena, Flow);
+  f->m = m;
+  f->time = sim_clock(m, "time");
+  if (m->s->d->noisy) {
+    diag_error(m->w->diags, m->s->span, "`%s` has noise in it, and noise has no rate",
+               name_text(m->w->names, m->s->name));
+    return NULL;
+  }
+  if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
+  int64_t most = 1;
+  for (uint32_t i = 0; i < m->s->state.n; i++) {
+    int64_t n = sim_state(m, i)->count;
+    most = n > most ? n : most;
+  }
+  f->value = NEW_ARRAY(m->arena, double, most);
+  f->old = NEW_ARRAY(m->arena, double, most);
+  f->unit = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->column = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->problem.context = f;
+  f->problem.n = f->n;
+  f->problem.rates = flow_rates;
+  f->problem.jacobian = flow_jacobian;
+  f->problem.guards = f->guards ? guards : NULL;
+  f->problem.happen = f->guards ? happen : NULL;
+  f->problem.lates = f->lates ? lates : NULL;
+  f->problem.name = flow_name;
+  f->problem.event_name = event_name;
+  return f;
+}
+
+void flow_start(const Flow *f, double *x) {
+  for (uint32_t i = 0; i < f->flowing.n; i++)
+    state_get(f->flowing.at[i].state, x + f->flowing.at[i].offset);
+}
+
+// States that step, at a tick of theirs: all at once, from the values before.
+bool flow_tick(Flow *f, double tick, double t, const double *x) {
+  flow_put(f, t, x, NULL);
+  if (!f->nexts) return true;
+  if (!sim_run(f->m, f->nexts, (uint64_t)tick)) return false;
+  for (uint32_t i = 0; i < f->stepping.n; i++) {
+    const SystemState *s = &f->m->s->state.at[f->stepping.at[i]];
+    State *state = sim_state(f->m, f->stepping.at[i]);
+    if (s->every > 1 && fmod(tick, s->every) > 0.5) continue;
+    numbers_get(engine_out_number(f->nexts, i), engine_out(f->nexts, i), f->value, state->count);
+    state_set(state, f->value);
+  }
+  return true;
+}

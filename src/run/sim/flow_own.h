@@ -1,0 +1,39 @@
+// Private to time: a system whose states flow, as a problem for a solver.
+#ifndef LIMN_FLOW_H
+#define LIMN_FLOW_H
+
+#include "run/sim/sim_own.h"
+
+typedef VEC(int64_t) Counts;
+
+typedef struct {
+  State *state;
+  uint32_t number; // of the system's states, or lags
+  uint32_t offset; // in the row
+  int64_t count;
+} Flowing;
+
+struct Flow {
+  Sim *m;
+  Record *record; // where events are noted; or NULL
+  Problem problem;
+  uint32_t n;
+  VEC(Flowing) flowing, lag;
+  VEC(uint32_t) stepping; // states with a next value
+  Engine *rates, *guards, *values, *lates, *nexts, *tangent;
+  Counts rate_cells, guard_cells, lag_cells;
+  uint32_t outs; // of what is being asked
+  const int64_t *count;
+  State *time;
+  double *unit, *column;
+  double *value, *old; // room for the largest state
+};
+
+void flow_put(Flow *, double t, const double *x, const double *late);
+void flow_start(const Flow *, double *x);
+bool flow_tick(Flow *, double tick, double t, const double *x);
+// How the rates change when the states change by v.
+bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
+                 double *out);
+
+#endif

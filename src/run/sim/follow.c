@@ -1,0 +1,315 @@
+// A run in time that flows. The solver makes its steps; what is shown at round times, and what is
+// watched, is found on its dense output, so neither changes the steps.
+//
+// Between two steps an event may have set modes and states that do not flow: the step before it is
+// looked at with the values before, the moment itself with those after.
+#include "run/sim/flow_own.h"
+#include "run/sim/watch_own.h"
+
+#include <math.h>
+
+static const double usual_tolerance = 1e-10; // of a step's error
+
+typedef struct {
+  Sim *m;
+  Followed *f;
+  Flow *flow;
+  Solver *solver;
+  Engine *look; // what is kept, shown and watched
+  uint32_t *sight, sights, shows;
+  Watchers watchers;
+  double *x, *row;
+  double *before, *after; // what does not flow, around an event
+  int64_t held;
+  bool keeps; // false: only the watchers are interested
+} Following;
+
+// -- what does not flow ---------------------------------------------------------------------------
+static bool is_held(const Following *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
+
+static void save_held(const Following *g, double *to) {
+  for (uint32_t i = 0; i < g->m->s->state.n; i++) {
+    if (!is_held(g, i)) continue;
+    State *s = sim_state(g->m, i);
+    state_get(s, to);
+    to += s->count;
+  }
+}
+
+static void load_held(const Following *g, const double *from) {
+  for (uint32_t i = 0; i < g->m->s->state.n; i++) {
+    if (!is_held(g, i)) continue;
+    State *s = sim_state(g->m, i);
+    state_set(s, from);
+    from += s->count;
+  }
+}
+
+// -- looking --------------------------------------------------------------------------------------
+static bool look(Following *g, double t, const double *x) {
+  flow_put(g->flow, t, x, NULL);
+  return sim_run(g->m, g->look, 0);
+}
+
+static double watched(const Following *g, uint32_t i) {
+  uint32_t out = g->sights + g->shows + i;
+  double x = 0;
+  numbers_get(engine_out_number(g->look, out), engine_out(g->look, out), &x, 1);
+  return x;
+}
+
+static void keep_channel(Following *g, uint32_t out, Channel *c) {
+  numbers_get(engine_out_number(g->look, out), engine_out(g->look, out), g->row, c->cells);
+  for (int64_t k = 0; k < c->cells; k++) vec_push(g->m->arena, &c->value, g->row[k]);
+}
+
+static bool keep_moment(Following *g, double t, const double *x) {
+  Record *r = &g->f->record;
+  if (!g->keeps) return true;
+  if (!look(g, t, x)) return false;
+  vec_push(g->m->arena, &r->time, t);
+  for (uint32_t i = 0; i < g->sights; i++) keep_channel(g, i, &r->channel.at[g->sight[i]]);
+  for (uint32_t i = 0; i < g->shows; i++)
+    keep_channel(g, g->sights + i, &r->channel.at[r->sights + i]);
+  return true;
+}
+
+// A watcher at some time inside the last step.
+typedef struct {
+  Following *g;
+  uint32_t which;
+} Glance;
+
+static double glance(void *context, double t) {
+  const Glance *at = context;
+  solver_at(at->g->solver, t, at->g->x);
+  return look(at->g, t, at->g->x) ? watched(at->g, at->which) : NAN;
+}
+
+static bool watch_step(Following *g, double from, double to) {
+  double value[WATCH_POINTS];
+  double all[WATCH_POINTS][64];
+  if (!g->watchers.n) return true;
+  for (uint32_t k = 0; k < WATCH_POINTS; k++) {
+    double t = from + (to - from) * k / (WATCH_POINTS - 1);
+    if (k == WATCH_POINTS - 1) t = to;
+    solver_at(g->solver, t, g->x);
+    if (!look(g, t, g->x)) return false;
+    for (uint32_t i = 0; i < g->watchers.n; i++) all[k][i] = watched(g, i);
+  }
+  for (uint32_t i = 0; i < g->watchers.n; i++) {
+    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k][i];
+    watcher_step(&g->watchers.at[i], from, to, value, glance, &(Glance){g, i});
+  }
+  return true;
+}
+
+static bool watch_moment(Following *g, double t, const double *x) {
+  if (!g->watchers.n) return true;
+  if (!look(g, t, x)) return false;
+  for (uint32_t i = 0; i < g->watchers.n; i++) watcher_moment(&g->watchers.at[i], t, watched(g, i));
+  return true;
+}
+
+// -- the loop -------------------------------------------------------------------------------------
+static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->end / 1000; }
+
+static bool failed(const Following *g) {
+  const char *why = solver_error(g->solver);
+  if (!why) return false;
+  if (g->m->w->diags->errors) return true;
+  Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
+  if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
+  return true;
+}
+
+// One step, and all that is seen on the way; `moment` counts those that are kept.
+static bool follow_step(Following *g, double end, double every, uint64_t *moment) {
+  bool events = g->flow->problem.events > 0;
+  if (events) save_held(g, g->before);
+  solver_step(g->solver, end);
+  if (failed(g)) return false;
+  double from = solver_from(g->solver), to = solver_time(g->solver);
+  uint32_t which;
+  bool happened = solver_happened(g->solver, &which);
+  if (happened) {
+    save_held(g, g->after);
+    load_held(g, g->before);
+  }
+  if (!watch_step(g, from, to)) return false;
+  double last =
+      to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
+  for (; every * (double)*moment <= last; ++*moment) {
+    double t = every * (double)*moment;
+    solver_at(g->solver, t < to ? t : to, g->x);
+    if (!keep_moment(g, t, g->x)) return false;
+  }
+  if (!happened) return true;
+  load_held(g, g->after);
+  return watch_moment(g, to, solver_state(g->solver)) &&
+         keep_moment(g, to, solver_state(g->solver));
+}
+
+static bool follow_all(Following *g, double *start) {
+  const Run *r = g->m->run;
+  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
+                                  SOLVE_STIFF};
+  double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
+  SolveHow how = {.method = method[r->follow], .step = r->step, .relative = tolerance};
+  how.absolute = tolerance * 1e-3;
+  g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
+  if (failed(g)) return false;
+  double every = usual_every(r), tick = 0;
+  uint64_t moment = 1;
+  if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
+  while (solver_time(g->solver) < r->end) {
+    double end = r->end;
+    if (g->flow->nexts && tick + 1 < end) end = tick + 1;
+    if (!follow_step(g, end, every, &moment)) return false;
+    if (g->flow->nexts && solver_time(g->solver) >= tick + 1) {
+      tick++;
+      if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
+      if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
+    }
+    if (g->m->how->progress)
+      g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
+    if (g->m->how->stop && *g->m->how->stop) {
+      g->f->stopped = true;
+      break;
+    }
+  }
+  g->f->record.steps = solver_count(g->solver, NULL, NULL);
+  return true;
+}
+
+// -- fixed steps, compiled as a whole -------------------------------------------------------------
+// Nothing may happen between two moments that are kept, and the end is the end of a step.
+static bool is_plain(const Following *g) {
+  const Run *r = g->m->run;
+  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  for (uint32_t i = 0; i < g->watchers.n; i++)
+    if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
+  return fixed && !g->flow->problem.events && !g->flow->lag.n && !g->flow->nexts &&
+         fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
+}
+
+static Engine *steps_engine(const Following *g, int64_t steps) {
+  const Run *r = g->m->run;
+  Diagram *d = pick_steps(g->m->w, g->m->s, steps, r->step, r->follow == FOLLOW_EULER);
+  return d ? sim_engine(g->m, d) : NULL;
+}
+
+static bool is_finite(const Following *g, double t) {
+  for (uint32_t i = 0; i < g->flow->n; i++) {
+    if (isfinite(g->x[i])) continue;
+    Id e = diag_error(g->m->w->diags, g->m->run->span, "`%s` is not finite any more at t = %.6g",
+                      flow_name(g->flow, i), t);
+    diag_help(g->m->w->diags, e,
+              "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` is "
+              "for rates that pull back hard",
+              g->m->run->step);
+    return false;
+  }
+  return true;
+}
+
+static bool plain_steps(Following *g, int64_t steps, int64_t times) {
+  const TimeHow *how = g->m->how;
+  double t = 0;
+  Engine *e = times ? steps_engine(g, steps) : NULL;
+  if (times && !e) return false;
+  bool good = true;
+  for (int64_t i = 0; good && i < times && !g->f->stopped; i++) {
+    if (!(good = sim_run(g->m, e, 0))) break;
+    state_get(g->flow->time, &t);
+    flow_start(g->flow, g->x);
+    if (!(good = is_finite(g, t) && keep_moment(g, t, g->x))) break;
+    if (how->progress) how->progress(how->context, t / g->m->run->end);
+    g->f->stopped = how->stop && *how->stop;
+    g->f->record.steps += (uint64_t)steps;
+  }
+  if (e) engine_free(e);
+  return good;
+}
+
+static bool follow_plain(Following *g, double *start) {
+  const Run *r = g->m->run;
+  int64_t steps = (int64_t)llround(r->end / r->step);
+  int64_t chunk = (int64_t)llround(usual_every(r) / r->step);
+  if (chunk < 1) chunk = 1;
+  if (chunk > steps) chunk = steps;
+  flow_put(g->flow, 0, start, NULL);
+  if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
+  bool good = plain_steps(g, chunk, steps / chunk);
+  if (good && !g->f->stopped && steps % chunk) good = plain_steps(g, steps % chunk, 1);
+  return good && watch_moment(g, r->end, g->x);
+}
+
+// -- opening --------------------------------------------------------------------------------------
+static bool open_look(Following *g, uint32_t number) {
+  Sim *m = g->m;
+  Record *r = &g->f->record;
+  g->sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
+  g->sights = record_wanted(r, g->sight);
+  g->shows = r->channel.n - r->sights;
+  SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, g->shows + g->watchers.n + 1)};
+  run_shows(m->p, number, &list);
+  for (uint32_t i = 0; i < g->watchers.n; i++) list.at[list.n++] = &g->watchers.at[i].watch->seen;
+  int64_t most = 1;
+  for (uint32_t i = 0; i < r->channel.n; i++)
+    if (r->channel.at[i].cells > most) most = r->channel.at[i].cells;
+  g->row = NEW_ARRAY(m->arena, double, most);
+  g->look = sim_engine(m, pick_seen(m->w, m->s, &m->sights, g->sight, g->sights, list.at, list.n));
+  return g->look != NULL;
+}
+
+static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers,
+                        bool keeps) {
+  Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
+  record_begin(m, number, &f->record);
+  if (watchers->n > 64) {
+    diag_error(m->w->diags, m->run->span, "more than 64 things are watched in one run");
+    return false;
+  }
+  g.flow = flow_open(m);
+  if (!g.flow || !open_look(&g, number)) return false;
+  if (keeps) g.flow->record = &f->record;
+  for (uint32_t i = 0; i < m->s->state.n; i++)
+    if (is_held(&g, i)) g.held += sim_state(m, i)->count;
+  g.before = NEW_ARRAY(m->arena, double, g.held + 1);
+  g.after = NEW_ARRAY(m->arena, double, g.held + 1);
+  g.x = NEW_ARRAY(m->arena, double, g.flow->n + 1);
+  double *start = NEW_ARRAY(m->arena, double, g.flow->n + 1);
+  flow_start(g.flow, start);
+  return is_plain(&g) ? follow_plain(&g, start) : follow_all(&g, start);
+}
+
+// Periods want to know where the middle is, which a first run finds.
+bool follow_flow(Sim *m, uint32_t number, Followed *f) {
+  Watchers watchers = {0};
+  watchers_find(m, number, f, &watchers);
+  bool twice = false;
+  for (uint32_t i = 0; i < watchers.n; i++) twice |= watchers.at[i].watch->kind == WATCH_PERIOD;
+  if (twice) {
+    Sim first;
+    Followed unused = {.watch = f->watch};
+    bool good = sim_open(&first, m->in, m->p, m->s, m->run, m->how) &&
+                follow_once(&first, number, &unused, &watchers, false);
+    sim_close(&first);
+    if (!good) return false;
+    for (uint32_t i = 0; i < watchers.n; i++) watcher_again(&watchers.at[i], m->run->end);
+  }
+  if (!follow_once(m, number, f, &watchers, true)) return false;
+  for (uint32_t i = 0; i < watchers.n; i++) watcher_end(&watchers.at[i]);
+  return true;
+}
+
+bool follow_run(Infer *in, Program *p, uint32_t number, const TimeHow *how, Followed *f) {
+  const Run *run = &p->ran->run.at[number];
+  Sim m;
+  *f = (Followed){0};
+  bool good = sim_open(&m, in, p, run->system, run, how) &&
+              (run->system->flows ? follow_flow(&m, number, f) : follow_ticks(&m, number, f));
+  sim_close(&m);
+  return good;
+}

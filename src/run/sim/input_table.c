@@ -1,0 +1,125 @@
+// A run that stands on a table: each input of the system has a column of its name, each tick a row.
+// An input with several places has as many columns, x0, x1 and so on, or x[0], x[1]. A set of data
+// is a table too: its fields are columns.
+#include "io/bytes/bytes.h"
+#include "run/sim/sim_own.h"
+
+static bool read_table(Sim *m, Csv *out) {
+  const char *error = NULL;
+  View view;
+  if (file_view(m->arena, m->run->path, &view, &error) &&
+      csv_read_bytes(m->arena, (const char *)view.at, view.n, out, &error))
+    return true;
+  diag_error(m->w->diags, m->run->span, "%s: %s", m->run->path, error);
+  return false;
+}
+
+static const CsvColumn *column_named(const Csv *t, const char *name) {
+  for (uint32_t i = 0; i < t->columns; i++)
+    if (!strcmp(t->column[i].name, name) && t->column[i].number) return &t->column[i];
+  return NULL;
+}
+
+static const CsvColumn *column_of(const Sim *m, const Csv *t, uint32_t port, int64_t cell,
+                                  int64_t cells) {
+  const char *name = name_text(m->w->names, m->s->in.at[port].name);
+  const CsvColumn *c = cells == 1 ? column_named(t, name) : NULL;
+  if (!c) c = column_named(t, arena_format(m->arena, "%s%lld", name, (long long)cell));
+  return c ? c : column_named(t, arena_format(m->arena, "%s[%lld]", name, (long long)cell));
+}
+
+static bool is_started(const Sim *m, uint32_t port) {
+  for (uint32_t i = 0; i < m->run->start.n; i++)
+    if (m->run->start.at[i].kind == SEES_IN && m->run->start.at[i].at == port) return true;
+  return false;
+}
+
+bool table_rows(Sim *m, bool *rows, int64_t *ticks) {
+  Csv t;
+  if (!read_table(m, &t)) return false;
+  for (uint32_t i = 0; i < m->s->in.n; i++) {
+    const Type *type = &m->s->d->wire.at[m->s->d->in.at[i]].type;
+    rows[i] = column_of(m, &t, i, 0, sim_cells(m, type)) != NULL;
+    if (rows[i] || is_started(m, i)) continue;
+    diag_error(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path,
+               name_text(m->w->names, m->s->in.at[i].name));
+    return false;
+  }
+  if (*ticks > t.rows) {
+    diag_error(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks", m->run->path,
+               (long long)t.rows, (long long)*ticks);
+    return false;
+  }
+  return true;
+}
+
+bool table_inputs(Sim *m, const bool *rows, int64_t ticks, double **out) {
+  Csv t;
+  if (!read_table(m, &t)) return false;
+  for (uint32_t i = 0; i < m->s->in.n; i++) {
+    if (!rows[i]) continue;
+    int64_t cells = sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[i]].type);
+    out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
+    for (int64_t k = 0; k < cells; k++) {
+      const CsvColumn *c = column_of(m, &t, i, k, cells);
+      if (!c) {
+        diag_error(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
+                   m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
+        return false;
+      }
+      for (int64_t r = 0; r < ticks; r++) out[i][r * cells + k] = c->value[r];
+    }
+  }
+  return true;
+}
+
+static bool field_fits(const Sim *m, const Field *f, const Type *t) {
+  int64_t labels = 0;
+  if (t->base == BASE_LABEL)
+    return f->labels && size_value(m->w, t->count, &labels) && f->labels <= labels &&
+           field_count(f) == sim_cells(m, t);
+  return f->kind != FIELD_LABEL && (t->base == BASE_R || f->kind == FIELD_BIT) &&
+         field_count(f) == sim_cells(m, t);
+}
+
+static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int64_t ticks,
+                        bool *found, double **out) {
+  const char *name = name_text(m->w->names, m->s->in.at[port].name), *why = NULL;
+  const Type *type = &m->s->d->wire.at[m->s->d->in.at[port]].type;
+  uint32_t k = set_find(set, name);
+  *found = k != FIELD_NONE && k != FIELD_INDEX;
+  if (!*found && is_started(m, port)) return true;
+  const Field *f = *found ? set_field(set, k) : NULL;
+  if (!f) {
+    diag_error(m->w->diags, m->run->span, "%s has no field `%s`", m->run->set, name);
+    return false;
+  }
+  if (!field_fits(m, f, type)) {
+    diag_error(m->w->diags, m->run->span, "%s has `%s` as %s, but the port is %s", m->run->set,
+               name, field_type(m->arena, f), type_text(m->w, type));
+    return false;
+  }
+  *out = NEW_ARRAY(m->arena, double, ticks *sim_cells(m, type) + 1);
+  if (set_read(set, SPLIT_TRAIN, k, row, ticks, NUMBER_F64, *out, &why)) return true;
+  diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
+  return false;
+}
+
+bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
+  const char *why = NULL;
+  Set *set = set_open(m->arena, m->run->set, &(SetOptions){.seed = m->how->seed}, &why);
+  if (!set) {
+    diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
+    return false;
+  }
+  int64_t n = set_rows(set, SPLIT_TRAIN), *row = NEW_ARRAY(m->arena, int64_t, ticks + 1);
+  bool good = ticks <= n;
+  if (!good)
+    diag_error(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks", m->run->set,
+               (long long)n, (long long)ticks);
+  for (int64_t i = 0; i < ticks; i++) row[i] = i;
+  for (uint32_t i = 0; good && i < m->s->in.n; i++)
+    good = field_input(m, set, i, row, ticks, &rows[i], &out[i]);
+  set_close(set);
+  return good;
+}

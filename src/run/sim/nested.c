@@ -1,0 +1,362 @@
+// The nested system against the flat one, both by the interpreter, bit for bit.
+//
+// Nested means: every wiring keeps its own states and asks its parts. A port's value is found when
+// it is asked for: what a part shows by its own lens, what it takes by the lens around it. So this
+// is the definition of a wiring, followed to the letter, and shares nothing with the weaving but
+// the lenses. A state that learns steps by the gradient of its own wiring, parts included.
+//
+// Ticks have random inputs; where states flow, a tick is a small step of Euler's.
+#include "core/pass/pass.h"
+#include "run/sim/verify_own.h"
+
+#include <math.h>
+
+enum { TICKS = 64 };
+static const double euler_step = 1.0 / 64;
+
+typedef struct Inside Inside;
+struct Inside { // one system in its place
+  const System *s;
+  const char *path; // with its `/`
+  Inside *around;
+  uint32_t part;  // of the one around
+  Inside **inner; // [part]
+  Tensor *param;  // [param of the lens]
+  Tensor *more;   // [param of the diagram] those that only learning has
+  Tensor *in, *out;
+  bool *has_in, *has_out;
+};
+
+typedef struct {
+  World *w;
+  Arena *arena, *tick_arena;
+  uint64_t seed, tick;
+  const char *error;
+} Nested;
+
+static Tensor ask_out(Nested *, Inside *, uint32_t port);
+
+static Tensor start_of(Nested *n, const Diagram *d, uint32_t i, const char *path) {
+  Tensor t = {0};
+  const Param *p = &d->param.at[i];
+  const Type *type = &d->wire.at[p->wire].type;
+  const char *full = p->rooted ? p->path : arena_format(n->arena, "%s%s", path, p->path);
+  if (p->role == ROLE_CLOCK) {
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if (store_shape(n->w, type, shape, full)) t = tensor_new(n->arena, type->rank, shape);
+  } else if (!init_eval(n->w, n->arena, &p->init, type, n->seed, site_hash(0, full), &t)) {
+    n->error = arena_format(n->arena, "%s has no first value", full);
+  }
+  return t;
+}
+
+static Inside *inside_new(Nested *n, const System *s, Inside *around, uint32_t part) {
+  Inside *x = NEW(n->arena, Inside);
+  *x = (Inside){.s = s, .around = around, .part = part, .path = ""};
+  if (around)
+    x->path = arena_format(n->arena, "%s%s/", around->path,
+                           name_text(n->w->names, around->s->part.at[part].name));
+  x->param = NEW_ARRAY(n->arena, Tensor, s->lens->param.n + 1);
+  for (uint32_t i = 0; i < s->lens->param.n; i++) x->param[i] = start_of(n, s->lens, i, x->path);
+  x->more = NEW_ARRAY(n->arena, Tensor, s->d->param.n + 1);
+  x->in = NEW_ARRAY(n->arena, Tensor, s->in.n + 1);
+  x->out = NEW_ARRAY(n->arena, Tensor, s->out.n + 1);
+  x->has_in = NEW_ARRAY(n->arena, bool, s->in.n + 1);
+  x->has_out = NEW_ARRAY(n->arena, bool, s->out.n + 1);
+  x->inner = NEW_ARRAY(n->arena, Inside *, s->part.n + 1);
+  for (uint32_t i = 0; i < s->part.n; i++) x->inner[i] = inside_new(n, s->part.at[i].of, x, i);
+  return x;
+}
+
+static void forget_ports(Inside *x) {
+  memset(x->has_in, 0, x->s->in.n * sizeof(bool));
+  memset(x->has_out, 0, x->s->out.n * sizeof(bool));
+  for (uint32_t i = 0; i < x->s->part.n; i++) forget_ports(x->inner[i]);
+}
+
+// The lens up to one wire, with the inputs that it needs.
+static Diagram *only_wire(World *w, const Diagram *d, Id wire, Ids *inputs) {
+  Diagram *to = diagram_new(w, d->name);
+  Id *map = new_map(w, d);
+  copy_inputs(w, to, d, map);
+  copy_params(w, to, d, map);
+  copy_boxes(w, to, d, map);
+  diagram_output(w, to, map[wire]);
+  to = diagram_prune(w, to);
+  bool *read = NEW_ARRAY(w->arena, bool, to->wire.n);
+  for (Id i = 1; i < to->box.n; i++)
+    for (uint32_t k = 0; k < to->box.at[i].nin; k++) read[to->box.at[i].in[k]] = true;
+  read[to->out.at[0]] = true;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < to->in.n; i++)
+    if (read[to->in.at[i]]) {
+      to->in.at[n++] = to->in.at[i];
+      vec_push(w->arena, inputs, i);
+    }
+  to->in.n = n;
+  return to;
+}
+
+static Tensor ask_in(Nested *, Inside *, uint32_t port);
+
+static Tensor ask_lens_input(Nested *n, Inside *x, uint32_t i) {
+  if (i < x->s->in.n) return ask_in(n, x, i);
+  i -= x->s->in.n;
+  for (uint32_t p = 0; p < x->s->part.n; p++) {
+    uint32_t outs = x->s->part.at[p].of->out.n;
+    if (i < outs) return ask_out(n, x->inner[p], i);
+    i -= outs;
+  }
+  return (Tensor){0};
+}
+
+static Tensor eval_one(Nested *n, const Diagram *d, const Tensor *in, const Tensor *param) {
+  Tensor out = {0};
+  Eval e = {.arena = n->tick_arena,
+            .in = in,
+            .param = param,
+            .out = &out,
+            .seed = n->seed,
+            .step = n->tick};
+  if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
+  return out;
+}
+
+static Tensor *params_for(Nested *n, const Inside *x, const Diagram *d) {
+  Tensor *param = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    for (uint32_t k = 0; k < x->s->lens->param.n; k++)
+      if (!strcmp(d->param.at[i].path, x->s->lens->param.at[k].path)) param[i] = x->param[k];
+  return param;
+}
+
+static Tensor ask_wire(Nested *n, Inside *x, Id wire) {
+  Ids inputs = {0};
+  Diagram *d = only_wire(n->w, x->s->lens, wire, &inputs);
+  Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, inputs.n + 1);
+  for (uint32_t i = 0; i < inputs.n; i++) in[i] = ask_lens_input(n, x, inputs.at[i]);
+  return eval_one(n, d, in, params_for(n, x, d));
+}
+
+static Tensor ask_out(Nested *n, Inside *x, uint32_t port) {
+  if (!x->has_out[port]) x->out[port] = ask_wire(n, x, x->s->lens->out.at[port]);
+  x->has_out[port] = true;
+  return x->out[port];
+}
+
+static Tensor ask_in(Nested *n, Inside *x, uint32_t port) {
+  if (x->has_in[port]) return x->in[port];
+  uint32_t at = x->around->s->out.n + port;
+  for (uint32_t p = 0; p < x->part; p++) at += x->around->s->part.at[p].of->in.n;
+  x->in[port] = ask_wire(n, x->around, x->around->s->lens->out.at[at]);
+  x->has_in[port] = true;
+  return x->in[port];
+}
+
+// -- steps ----------------------------------------------------------------------------------------
+// A state by its path, wherever in the nest it is kept.
+static Tensor *find_param(Inside *x, const World *w, const char *path) {
+  for (uint32_t i = 0; i < x->s->lens->param.n; i++)
+    if (!strcmp(path, x->s->lens->param.at[i].path)) return &x->param[i];
+  for (uint32_t p = 0; p < x->s->part.n; p++) {
+    const char *name = name_text(w->names, x->s->part.at[p].name);
+    size_t n = strlen(name);
+    if (strncmp(path, name, n) || path[n] != '/') continue;
+    Tensor *t = find_param(x->inner[p], w, path + n + 1);
+    if (t) return t;
+  }
+  for (uint32_t i = 0; i < x->s->d->param.n; i++)
+    if (!strcmp(path, x->s->d->param.at[i].path)) return &x->more[i];
+  return NULL;
+}
+
+static Tensor learned_next(Nested *n, Inside *x, Id wire) {
+  const Diagram *whole = x->s->d;
+  Ids inputs = {0};
+  Diagram *d = diagram_inline_all(n->w, only_wire(n->w, whole, wire, &inputs));
+  Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, inputs.n + 1),
+         *param = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
+  for (uint32_t i = 0; i < inputs.n; i++) in[i] = ask_in(n, x, inputs.at[i]);
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    Tensor *t = find_param(x, n->w, d->param.at[i].path);
+    if (t && !t->data)
+      for (uint32_t k = 0; k < whole->param.n; k++)
+        if (!strcmp(whole->param.at[k].path, d->param.at[i].path))
+          *t = start_of(n, whole, k, x->path);
+    if (t) param[i] = *t;
+  }
+  return eval_one(n, d, in, param);
+}
+
+static Tensor euler(Nested *n, Tensor x, Tensor rate) {
+  Tensor t = tensor_new(n->arena, x.rank, x.shape);
+  for (int64_t i = 0; i < t.count; i++) t.data[i] = x.data[i] + euler_step * rate.data[i];
+  return t;
+}
+
+static Tensor lasting(Nested *n, Tensor t) {
+  Tensor copy = tensor_new(n->arena, t.rank, t.shape);
+  memcpy(copy.data, t.data, (size_t)t.count * sizeof(double));
+  return copy;
+}
+
+typedef struct {
+  Tensor *to;
+  Tensor value;
+} Put;
+typedef VEC(Put) Puts;
+
+static bool is_due(const Nested *n, double every) {
+  return every <= 1 || fmod((double)n->tick, every) < 0.5;
+}
+
+// All next values from the old ones, then all are put; `every` is that of the parts around.
+static void next_states(Nested *n, Inside *x, double every, Puts *puts) {
+  const System *s = x->s;
+  for (uint32_t i = 0; i < s->own.n; i++) {
+    Tensor *state = &x->param[s->own_param.at[i]];
+    Tensor value = {0};
+    if (s->own_rate.at[i])
+      value = euler(n, *state, ask_wire(n, x, s->own_rate.at[i]));
+    else if (s->own.at[i].learns && is_due(n, every))
+      value = lasting(n, learned_next(n, x, s->state.at[i].next));
+    else if (s->own_next.at[i] && is_due(n, every))
+      value = lasting(n, ask_wire(n, x, s->own_next.at[i]));
+    if (value.data) vec_push(n->arena, puts, (Put){state, value});
+  }
+  for (uint32_t i = s->learnt_from; i < s->learnt_to; i++) { // states of optimisers
+    const SystemState *y = &s->state.at[i];
+    Tensor *state = find_param(x, n->w, s->d->param.at[y->param].path);
+    if (is_due(n, every))
+      vec_push(n->arena, puts, (Put){state, lasting(n, learned_next(n, x, y->next))});
+  }
+  for (uint32_t p = 0; p < s->part.n; p++)
+    next_states(n, x->inner[p], every * s->part.at[p].every, puts);
+}
+
+// -- flat -----------------------------------------------------------------------------------------
+static void flat_step(Nested *n, const System *s, const Diagram *d, const Tensor *in, Tensor *param,
+                      Tensor *out) {
+  Tensor *next = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
+  Eval e = {.arena = n->tick_arena,
+            .in = in,
+            .param = param,
+            .out = out,
+            .next = next,
+            .seed = n->seed,
+            .step = n->tick};
+  if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
+  for (uint32_t i = 0; !n->error && i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    if (x->rate)
+      param[x->param] = euler(n, param[x->param], next[x->param]);
+    else if (x->next && is_due(n, x->every))
+      param[x->param] = lasting(n, next[x->param]);
+  }
+}
+
+static Tensor drawn(Nested *n, const Type *type, uint64_t element) {
+  int64_t shape[ARRAY_RANK_LIMIT], labels = 2;
+  if (!store_shape(n->w, type, shape, "an input")) {
+    n->error = "an input has no size";
+    return (Tensor){0};
+  }
+  Tensor t = tensor_new(n->arena, type->rank, shape);
+  if (type->base == BASE_LABEL) size_value(n->w, type->count, &labels);
+  for (int64_t i = 0; i < t.count; i++) {
+    uint64_t at = element * 1000003 + (uint64_t)i;
+    t.data[i] = type->base == BASE_R
+                    ? noise_normal(n->seed, n->tick, 2, at)
+                    : floor(noise_uniform(n->seed, n->tick, 2, at) * (double)labels);
+  }
+  return t;
+}
+
+static int64_t differ(const Tensor *a, const Tensor *b) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < a->count; i++)
+    n += memcmp(&a->data[i], &b->data[i], sizeof(double)) != 0 &&
+         !(isnan(a->data[i]) && isnan(b->data[i]));
+  return n;
+}
+
+// Where the two come apart first; NULL: nowhere.
+static const char *one_tick(Nested *n, Inside *x, const Diagram *flat, Tensor *param,
+                            int64_t *compared) {
+  const System *s = x->s;
+  Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, s->in.n + 1),
+         *out = NEW_ARRAY(n->tick_arena, Tensor, s->out.n + 1);
+  Puts puts = {0};
+  forget_ports(x);
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    in[i] = x->in[i] = drawn(n, &s->d->wire.at[s->d->in.at[i]].type, i);
+    x->has_in[i] = true;
+  }
+  flat_step(n, s, flat, in, param, out);
+  for (uint32_t i = 0; i < s->out.n && !n->error; i++) {
+    Tensor nested = ask_out(n, x, i);
+    *compared += nested.count;
+    if (!n->error && differ(&nested, &out[i])) return name_text(n->w->names, s->out.at[i].name);
+  }
+  next_states(n, x, 1, &puts);
+  for (uint32_t i = 0; i < puts.n; i++) *puts.at[i].to = puts.at[i].value;
+  for (uint32_t i = 0; i < s->state.n && !n->error; i++) {
+    const char *path = s->d->param.at[s->state.at[i].param].path;
+    Tensor *nested = find_param(x, n->w, path);
+    if (!nested || !nested->data) continue;
+    *compared += nested->count;
+    if (differ(nested, &param[s->state.at[i].param])) return path;
+  }
+  return NULL;
+}
+
+// States begin as the run says, where the check speaks of one.
+static void take_starts(Nested *n, Inside *x, const Run *run, const Diagram *flat, Tensor *param) {
+  for (uint32_t i = 0; i < run->start.n && !n->error; i++) {
+    const RunStart *start = &run->start.at[i];
+    if (start->kind != SEES_STATE) continue;
+    const char *path = run->system->d->param.at[run->system->state.at[start->at].param].path;
+    Tensor *nested = find_param(x, n->w, path), value = {0};
+    for (uint32_t k = 0; k < flat->param.n; k++) {
+      if (!nested || strcmp(path, flat->param.at[k].path)) continue;
+      Tensor *own = NEW_ARRAY(n->arena, Tensor, start->value->param.n + 1);
+      for (uint32_t j = 0; j < start->value->param.n; j++)
+        own[j] = start_of(n, start->value, j, "");
+      n->tick_arena = n->arena;
+      value = eval_one(n, start->value, NULL, own);
+      *nested = param[k] = value;
+    }
+  }
+}
+
+bool verify_nested(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
+  World *w = infer_world(in);
+  const System *s = c->system;
+  Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed};
+  if (s->d->noisy) {
+    diag_error(w->diags, c->span, "`%s` has noise in it, which is not the same twice",
+               name_text(w->names, s->name));
+    return false;
+  }
+  Inside *x = inside_new(&n, s, NULL, 0);
+  Diagram *flat = diagram_inline_all(w, s->d);
+  Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);
+  for (uint32_t i = 0; i < flat->param.n; i++) param[i] = start_of(&n, flat, i, "");
+  if (c->run) take_starts(&n, x, &p->ran->run.at[c->run - 1], flat, param);
+  int64_t compared = 0;
+  const char *where = NULL;
+  for (; n.tick < TICKS && !where && !n.error; n.tick++) {
+    n.tick_arena = arena_child(n.arena);
+    where = one_tick(&n, x, flat, param, &compared);
+    if (!where) arena_free(n.tick_arena);
+  }
+  if (n.error) diag_error(w->diags, c->span, "%s", n.error);
+  v->holds = !where;
+  v->figure = where ? arena_format(w->arena, "they differ in `%s` at tick %llu", where,
+                                   (unsigned long long)n.tick - 1)
+                    : arena_format(w->arena, "%lld numbers over %d ticks, all the same to the bit",
+                                   (long long)compared, TICKS);
+  bool good = !n.error;
+  arena_free(n.arena);
+  return good;
+}

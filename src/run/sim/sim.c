@@ -1,0 +1,110 @@
+// A system with its memory: states in a store, in double precision, and engines for what is asked.
+#include "run/sim/sim_own.h"
+
+int64_t sim_cells(const Sim *m, const Type *t) {
+  int64_t n = 1;
+  return type_count(m->w, t, &n) ? n : 1;
+}
+
+static bool add_clock(Sim *m, const char *path, const Type *t) {
+  int64_t shape[ARRAY_RANK_LIMIT];
+  if (store_find(m->store, path)) return true;
+  if (!store_shape(m->w, t, shape, path)) return false;
+  return store_add(m->store, path, (Base)t->base, t->rank, shape) != STORE_NONE ||
+         store_full(m->w, path, t);
+}
+
+static bool add_clocks(Sim *m) {
+  const Diagram *d = m->s->d;
+  if (!add_clock(m, "time", &(Type){.base = BASE_R})) return false;
+  for (uint32_t i = 0; i < m->s->lag.n; i++) {
+    const Param *p = &d->param.at[m->s->lag.at[i].param];
+    if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
+  }
+  return true;
+}
+
+static bool value_of(const Sim *m, const Diagram *d, double *out, int64_t n) {
+  Arena *a = arena_child(m->arena);
+  Tensor result = {0}, *param = NEW_ARRAY(a, Tensor, d->param.n + 1);
+  bool good = true;
+  for (uint32_t i = 0; i < d->param.n && good; i++)
+    good = init_eval(m->w, a, &d->param.at[i].init, &d->wire.at[d->param.at[i].wire].type,
+                     m->how->seed, site_hash(0, d->param.at[i].path), &param[i]);
+  Eval e = {.arena = a, .out = &result, .param = param, .seed = m->how->seed};
+  good = good && diagram_eval(m->w, d, &e) && (result.count == n || result.count == 1);
+  for (int64_t i = 0; good && i < n; i++) out[i] = result.data[result.count == 1 ? 0 : i];
+  arena_free(a);
+  return good;
+}
+
+bool sim_set(const Sim *m, const RunStart *x) {
+  if (x->kind == SEES_IN) {
+    const Type *t = &m->s->d->wire.at[m->s->d->in.at[x->at]].type;
+    return value_of(m, x->value, m->input[x->at], sim_cells(m, t));
+  }
+  State *s = sim_state(m, x->at);
+  double *value = NEW_ARRAY(m->arena, double, s->count + 1);
+  if (!value_of(m, x->value, value, s->count)) return false;
+  state_set(s, value);
+  return true;
+}
+
+State *sim_state(const Sim *m, uint32_t state) {
+  return store_find(m->store, m->s->d->param.at[m->s->state.at[state].param].path);
+}
+
+State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
+
+bool sim_open(Sim *m, Infer *in, Program *p, const System *s, const Run *run, const TimeHow *how) {
+  World *w = infer_world(in);
+  *m = (Sim){.in = in, .p = p, .w = w, .arena = w->arena, .s = s, .run = run, .how = how};
+  system_sights(w, s, &m->sights);
+  m->store = store_new(PRECISION_64);
+  if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
+  if (!add_clocks(m) || !store_add_params(w, m->store, s->d, how->seed)) return false;
+  if (how->fill && !how->fill(how->context, m->store)) return false;
+  m->input = NEW_ARRAY(m->arena, double *, s->in.n + 1);
+  for (uint32_t i = 0; i < s->in.n; i++)
+    m->input[i] =
+        NEW_ARRAY(m->arena, double, sim_cells(m, &s->d->wire.at[s->d->in.at[i]].type) + 1);
+  for (uint32_t i = 0; run && i < run->start.n; i++)
+    if (!sim_set(m, &run->start.at[i])) {
+      diag_error(w->diags, run->span, "`%s` has no value to start with",
+                 name_text(w->names, run->start.at[i].name));
+      return false;
+    }
+  return true;
+}
+
+void sim_close(Sim *m) {
+  if (m->store) store_free(m->store);
+  m->store = NULL;
+}
+
+Engine *sim_engine(const Sim *m, const Diagram *d) {
+  Target how = {.threads = m->how->threads, .reference = m->how->reference, .seed = m->how->seed};
+  if (!store_add_params(m->w, m->store, d, m->how->seed)) return NULL; // of what is looked at
+  Engine *e = engine_new(m->w, d, m->store, 0, &how);
+  for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    int64_t n = sim_cells(m, t);
+    if (n == sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[i]].type))
+      numbers_set(engine_in_number(e, i), engine_in(e, i), m->input[i], n);
+  }
+  return e;
+}
+
+bool sim_run(const Sim *m, Engine *e, uint64_t step) {
+  RunStatus status = engine_run(e, 0, step);
+  if (status == RUN_GOOD) return true;
+  if (status == RUN_FAILED) {
+    diag_error(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
+    return false;
+  }
+  Span span = {0};
+  const char *why = engine_blame(e, 0, step, &span);
+  diag_error(m->w->diags, span.file ? span : m->s->span, "%s",
+             why ? why : "a number is not finite");
+  return false;
+}

@@ -1,0 +1,71 @@
+// time: systems followed through time, and what is claimed of them looked at.
+//
+//   Followed f;
+//   if (follow_run(in, program, run, &how, &f)) … f.record, f.watch …
+//   verify_check(in, program, check, &f, &how, &verdict);
+//
+// A run is compiled like a step of training: ticks are a scan of the system's diagram, rates are a
+// diagram that a solver asks. What it leaves behind is a Record: numbers for each moment.
+#ifndef LIMN_TIME_H
+#define LIMN_TIME_H
+
+#include "lang/machine/machine.h"
+#include "run/engine/engine.h"
+#include "run/solve/solve.h"
+
+typedef struct {
+  const char *name; // a port, a state, or an expression that is shown
+  Base base;
+  Id names; // of labels: World.label_names, or 0
+  uint32_t rank;
+  int64_t *shape, cells; // of one moment
+  VEC(double) value;     // [moments cells]
+} Channel;
+
+typedef struct {
+  double time;
+  const char *path; // of the part; "" for the system itself
+  const char *what; // the mode it jumps to, or the state that is set
+} Happening;
+
+typedef struct {
+  const System *system;
+  bool flows;           // in continuous time; otherwise the times are ticks
+  VEC(double) time;     // [moments]
+  VEC(Channel) channel; // what can be seen, in the order of system_sights; then what is shown
+  uint32_t sights;      // how many are the former; those that are too large have no values
+  VEC(Happening) happening;
+  uint64_t steps; // ticks, or steps of the solver
+} Record;
+
+// What a run of the program would keep, without any moment yet.
+void record_channels(World *, const Program *, uint32_t run, Record *);
+
+typedef struct {
+  uint64_t seed;
+  uint32_t threads;
+  bool reference;
+  bool (*fill)(void *context, Store *); // puts trained weights in; or NULL
+  void *context;
+  void (*progress)(void *context, double part); // 0 to 1; or NULL
+  const volatile int *stop;                     // not 0: come back; or NULL
+} TimeHow;
+
+typedef struct {
+  Record record;
+  double **watch; // [check][watch] the numbers, for the checks that speak of this run
+  bool stopped;
+} Followed;
+
+// False with a diagnostic. `number` is the run's, among those of the program.
+bool follow_run(Infer *, Program *, uint32_t number, const TimeHow *, Followed *);
+
+typedef struct {
+  bool holds;
+  const char *figure; // what was found, in words: "20.9146048 (off by 3e-10)"
+} Verdict;
+// `followed`: [run], for those that speak of a run. False with a diagnostic.
+bool verify_check(Infer *, Program *, uint32_t number, const Followed *followed, const TimeHow *,
+                  Verdict *);
+
+#endif

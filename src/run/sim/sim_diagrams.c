@@ -1,0 +1,300 @@
+// Diagrams made of a system's: a function of its states to some of its wires, a row of ticks, a row
+// of steps. All of them read and write states by their paths, so they share one store.
+#include "run/sim/sim_own.h"
+
+// -- pasting --------------------------------------------------------------------------------------
+// A clock is nothing special here: whoever follows the system sets it.
+static Param plain_param(const Param *p) {
+  Param copy = *p;
+  copy.next = 0;
+  if (copy.role == ROLE_CLOCK) copy.role = ROLE_BUFFER;
+  return copy;
+}
+
+static Id add_param(World *w, Diagram *to, const Diagram *from, uint32_t i) {
+  const Param *p = &from->param.at[i];
+  const Wire *x = &from->wire.at[p->wire];
+  uint32_t k = diagram_param(w, to, plain_param(p), x->type, x->name, x->origin);
+  return to->param.at[k].wire;
+}
+
+static Id *paste_all(World *w, Diagram *to, const Diagram *from) {
+  Id *map = new_map(w, from);
+  copy_inputs(w, to, from, map);
+  for (uint32_t i = 0; i < from->param.n; i++)
+    map[from->param.at[i].wire] = add_param(w, to, from, i);
+  copy_boxes(w, to, from, map);
+  to->noisy |= from->noisy;
+  return map;
+}
+
+Id sight_wire(const System *s, const Sight *x) {
+  switch (x->kind) {
+  case SEES_IN: return s->d->in.at[x->at];
+  case SEES_OUT: return s->d->out.at[x->at];
+  default: return s->d->param.at[s->state.at[x->at].param].wire;
+  }
+}
+
+// An expression over what is seen, behind a pasted system; `time`: its clock there, or 0.
+static Id paste_seen(World *w, Diagram *to, const System *s, const Id *map, Id time,
+                     const Sights *sights, const Seen *seen, uint32_t number) {
+  const Diagram *f = seen->diagram;
+  Id *own = new_map(w, f);
+  for (uint32_t i = 0; i < f->in.n; i++)
+    own[f->in.at[i]] = map[sight_wire(s, &sights->at[seen->sight.at[i]])];
+  for (uint32_t i = 0; i < f->param.n; i++) {
+    Param p = plain_param(&f->param.at[i]);
+    const Wire *x = &f->wire.at[f->param.at[i].wire];
+    if (time && f->param.at[i].role == ROLE_CLOCK && !strcmp(p.path, "time")) {
+      own[f->param.at[i].wire] = time;
+      continue;
+    }
+    if (!p.rooted) p.path = arena_format(w->arena, "seen.%u/%s", number, p.path);
+    uint32_t k = diagram_param(w, to, p, x->type, x->name, x->origin);
+    own[f->param.at[i].wire] = to->param.at[k].wire;
+  }
+  copy_boxes(w, to, f, own);
+  return own[f->out.at[0]];
+}
+
+static Diagram *flat(World *w, Diagram *d) {
+  diagram_zonk(w, d);
+  return diagram_simplify(w, diagram_inline_all(w, d));
+}
+
+Diagram *pick_wires(World *w, const System *s, const Id *wire, uint32_t n) {
+  Diagram *to = diagram_new(w, s->name);
+  Id *map = paste_all(w, to, s->d);
+  for (uint32_t i = 0; i < n; i++) diagram_output(w, to, map[wire[i]]);
+  return flat(w, to);
+}
+
+Diagram *pick_seen(World *w, const System *s, const Sights *sights, const uint32_t *sight,
+                   uint32_t n, const Seen *const *seen, uint32_t nseen) {
+  Diagram *to = diagram_new(w, s->name);
+  Id *map = paste_all(w, to, s->d);
+  for (uint32_t i = 0; i < n; i++) diagram_output(w, to, map[sight_wire(s, &sights->at[sight[i]])]);
+  for (uint32_t i = 0; i < nseen; i++)
+    diagram_output(w, to,
+                   paste_seen(w, to, s, map, s->time ? map[s->time] : 0, sights, seen[i], i));
+  return flat(w, to);
+}
+
+// -- small loops ----------------------------------------------------------------------------------
+static Id plus_number(World *w, Diagram *d, Id x, double k) {
+  Each e = each_of(w, d->wire.at[x].type);
+  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank);
+  scalar_fn(w, &e.loop, FN_add, a, each_number(w, &e, k), 0);
+  return each_make(w, d, &e);
+}
+
+// The next value at ticks that are multiples of `every`, the old one at others.
+static Id only_every(World *w, Diagram *d, Id time, double every, Id next, Id old) {
+  Type t = d->wire.at[old].type;
+  Each e = each_of(w, t);
+  uint32_t clock = each_read(w, &e, time, BASE_R, 0);
+  uint32_t a = each_read(w, &e, next, (Base)t.base, t.rank),
+           b = each_read(w, &e, old, (Base)t.base, t.rank);
+  uint32_t rest = scalar_fn(w, &e.loop, FN_mod, clock, each_number(w, &e, every), 0);
+  uint32_t now = scalar_fn(w, &e.loop, FN_lt, rest, each_number(w, &e, 0.5), 0);
+  uint32_t all = scalar_fn(w, &e.loop, FN_select, now, a, b);
+  e.loop.scalar[all].base = t.base;
+  return each_make(w, d, &e);
+}
+
+// -- ticks ----------------------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  const System *s;
+  Diagram *to, *body;
+  Id *map;     // of the system's wires in the body
+  Ids outside; // what the scan reads
+  Id time;     // in the body
+  bool *carry; // [param]
+} Rows;
+
+static Type row_type(World *w, const Type *t, int64_t n) {
+  Axis axis[64];
+  axis[0] = (Axis){.label = name_from(w->names, "tick"), .size = size_of(w, n)};
+  if (t->rank) memcpy(axis + 1, t->axis, t->rank * sizeof(Axis));
+  Type row = *t;
+  row.rank = t->rank + 1;
+  row.axis = arena_copy(w->arena, axis, row.rank * sizeof(Axis));
+  return row;
+}
+
+static void add_ports(Rows *r, Scan *scan, const bool *rows, const Id *port, bool slices) {
+  const Diagram *d = r->s->d;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    if (rows[i] != slices) continue;
+    const Wire *x = &d->wire.at[d->in.at[i]];
+    r->map[d->in.at[i]] = diagram_input(r->w, r->body, x->type, x->name, x->origin);
+    vec_push(r->w->arena, &r->outside, port[i]);
+    if (slices)
+      scan->slice++;
+    else
+      scan->hold++;
+  }
+}
+
+static Id outer_param(Rows *r, uint32_t i) { return add_param(r->w, r->to, r->s->d, i); }
+
+static void add_clock(Rows *r, Scan *scan) {
+  Param clock = {.path = "time", .rooted = true, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
+  Type number = {.base = BASE_R};
+  Name name = name_from(r->w->names, "time");
+  uint32_t k = diagram_param(r->w, r->to, clock, number, name, 0);
+  vec_push(r->w->arena, &r->outside, r->to->param.at[k].wire);
+  r->time = diagram_input(r->w, r->body, number, name, 0);
+  if (r->s->time) r->map[r->s->time] = r->time;
+  scan->carry++;
+}
+
+static void add_carries(Rows *r, Scan *scan) {
+  const Diagram *d = r->s->d;
+  for (uint32_t i = 0; i < r->s->state.n; i++) {
+    const SystemState *x = &r->s->state.at[i];
+    const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
+    if (!x->next) continue;
+    r->carry[x->param] = true;
+    vec_push(r->w->arena, &r->outside, outer_param(r, x->param));
+    r->map[d->param.at[x->param].wire] =
+        diagram_input(r->w, r->body, wire->type, wire->name, wire->origin);
+    scan->carry++;
+  }
+  add_clock(r, scan);
+}
+
+// What stays the same is a param of the body too.
+static void add_rest(Rows *r) {
+  const Diagram *d = r->s->d;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    if (r->map[d->param.at[i].wire]) continue;
+    r->map[d->param.at[i].wire] = add_param(r->w, r->body, d, i);
+  }
+}
+
+static void next_of_start(Rows *r, uint32_t carries, uint32_t slices, Id first) {
+  Id *next = NEW_ARRAY(r->w->arena, Id, r->to->wire.n);
+  for (uint32_t i = 0; i < carries; i++) next[r->outside.at[slices + i]] = first + i;
+  for (uint32_t k = 0; k < r->to->param.n; k++)
+    if (next[r->to->param.at[k].wire]) r->to->param.at[k].next = next[r->to->param.at[k].wire];
+}
+
+// Params of the body are those of the whole.
+static void lift_params(Rows *r) {
+  for (uint32_t i = 0; i < r->body->param.n; i++) {
+    Param p = r->body->param.at[i];
+    const Wire *x = &r->body->wire.at[p.wire];
+    uint32_t k = diagram_param(r->w, r->to, p, x->type, x->name, x->origin);
+    vec_push(r->w->arena, &r->outside, r->to->param.at[k].wire);
+  }
+}
+
+Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
+                    const Sights *sights, const uint32_t *sight, uint32_t n,
+                    const Seen *const *seen, uint32_t nseen) {
+  const Diagram *d = s->d;
+  Rows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
+  Scan scan = {.axis = {name_from(w->names, "tick"), size_of(w, ticks)}};
+  Id *port = NEW_ARRAY(w->arena, Id, d->in.n + 1);
+  r.map = new_map(w, d);
+  r.carry = NEW_ARRAY(w->arena, bool, d->param.n + 1);
+  for (uint32_t i = 0; i < d->in.n; i++) { // inputs in the order of the ports
+    const Wire *x = &d->wire.at[d->in.at[i]];
+    port[i] = diagram_input(w, r.to, rows[i] ? row_type(w, &x->type, ticks) : x->type, x->name, 0);
+  }
+  add_ports(&r, &scan, rows, port, true);
+  add_carries(&r, &scan);
+  add_ports(&r, &scan, rows, port, false);
+  add_rest(&r);
+  copy_boxes(w, r.body, d, r.map);
+  r.body->noisy = r.to->noisy = d->noisy;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    if (!x->next) continue;
+    Id next = r.map[x->next], old = r.map[d->param.at[x->param].wire];
+    diagram_output(w, r.body,
+                   x->every > 1 ? only_every(w, r.body, r.time, x->every, next, old) : next);
+  }
+  diagram_output(w, r.body, plus_number(w, r.body, r.time, 1));
+  for (uint32_t i = 0; i < n; i++)
+    diagram_output(w, r.body, r.map[sight_wire(s, &sights->at[sight[i]])]);
+  for (uint32_t i = 0; i < nseen; i++)
+    diagram_output(w, r.body, paste_seen(w, r.body, s, r.map, r.time, sights, seen[i], i));
+  lift_params(&r);
+  scan.body = r.body;
+  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
+  next_of_start(&r, scan.carry, scan.slice, first);
+  for (uint32_t i = 0; i < n + nseen; i++) diagram_output(w, r.to, first + scan.carry + i);
+  return flat(w, r.to);
+}
+
+// -- rates ----------------------------------------------------------------------------------------
+Diagram *pick_tangent(World *w, const System *s) {
+  Diagram *f = system_rates(w, s);
+  uint32_t flows = f->out.n, ports = s->d->in.n;
+  bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1),
+       *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
+  for (uint32_t i = 0; i < flows; i++) want[ports + i] = true;
+  Diagram *g = diagram_forward(w, f, &(Wanted){.want_in = want, .want_param = none});
+  uint32_t outs = g->out.n - flows;
+  for (uint32_t i = 0; i < flows; i++) g->out.at[i] = g->out.at[outs + i];
+  g->out.n = flows;
+  return diagram_simplify(w, diagram_inline_all(w, g));
+}
+
+// What flows and the clock, as carries of a scan.
+static void add_flowing(Rows *r, Scan *scan, Ids *moved) {
+  const Diagram *d = r->s->d;
+  for (uint32_t i = 0; i < r->s->state.n; i++) {
+    const SystemState *x = &r->s->state.at[i];
+    if (!x->rate) continue;
+    const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
+    vec_push(r->w->arena, &r->outside, outer_param(r, x->param));
+    vec_push(r->w->arena, moved, diagram_input(r->w, r->body, wire->type, wire->name, 0));
+    scan->carry++;
+  }
+  add_clock(r, scan);
+}
+
+static Id number_wire(World *w, Diagram *d, double k) {
+  Each e = each_of(w, (Type){.base = BASE_R});
+  each_number(w, &e, k);
+  return each_make(w, d, &e);
+}
+
+Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool euler) {
+  Type number = {.base = BASE_R};
+  Diagram *f = system_step(w, s, euler, &number);
+  Rows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
+  Scan scan = {.axis = {name_from(w->names, "step"), size_of(w, steps)}};
+  Ids x = {0}, in = {0};
+  uint32_t ports = s->d->in.n;
+  Id *hold = NEW_ARRAY(w->arena, Id, ports + 1);
+  for (uint32_t i = 0; i < ports; i++) {
+    const Wire *wire = &f->wire.at[f->in.at[i]];
+    hold[i] = diagram_input(w, r.to, wire->type, wire->name, 0);
+  }
+  add_flowing(&r, &scan, &x);
+  for (uint32_t i = 0; i < ports; i++) {
+    const Wire *wire = &f->wire.at[f->in.at[i]];
+    vec_push(w->arena, &in, diagram_input(w, r.body, wire->type, wire->name, 0));
+    vec_push(w->arena, &r.outside, hold[i]);
+    scan.hold++;
+  }
+  for (uint32_t i = 0; i < x.n; i++) vec_push(w->arena, &in, x.at[i]);
+  vec_push(w->arena, &in, r.time);
+  vec_push(w->arena, &in, number_wire(w, r.body, h));
+  for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
+  Id after = box_call(w, r.body, f, in.at, in.n, 0);
+  for (uint32_t i = 0; i < x.n; i++) diagram_output(w, r.body, after + i);
+  diagram_output(w, r.body, plus_number(w, r.body, r.time, h));
+  lift_params(&r);
+  scan.body = r.body;
+  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
+  next_of_start(&r, scan.carry, 0, first);
+  diagram_output(w, r.to, first + x.n);
+  return flat(w, r.to);
+}

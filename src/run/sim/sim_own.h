@@ -1,0 +1,70 @@
+// Private to time: a system with its memory and the functions that are asked of it.
+#ifndef LIMN_SIM_H
+#define LIMN_SIM_H
+
+#include "core/pass/pass.h"
+#include "run/sim/sim.h"
+
+typedef struct {
+  Infer *in;
+  Program *p;
+  World *w;
+  Arena *arena;
+  const System *s;
+  const Run *run; // NULL: none, only points are looked at
+  const TimeHow *how;
+  Store *store;
+  Sights sights;
+  double **input; // [in-port] its number or numbers
+} Sim;
+
+// sim.c
+bool sim_open(Sim *, Infer *, Program *, const System *, const Run *, const TimeHow *);
+void sim_close(Sim *);
+State *sim_state(const Sim *, uint32_t state);
+State *sim_clock(const Sim *, const char *path); // `time`, a lag; NULL: nobody reads it
+Engine *sim_engine(const Sim *, const Diagram *);
+bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
+bool sim_set(const Sim *, const RunStart *);        // an input or a state
+int64_t sim_cells(const Sim *, const Type *);
+
+// pick.c: diagrams made of a system's
+// The system up to these wires. Its clocks are states in the store.
+Diagram *pick_wires(World *, const System *, const Id *wire, uint32_t n);
+// The same, with expressions over what can be seen behind the wires.
+Diagram *pick_seen(World *, const System *, const Sights *, const uint32_t *sight, uint32_t n,
+                   const Seen *const *seen, uint32_t nseen);
+Id sight_wire(const System *, const Sight *);
+// `ticks` ticks as one scan. Inputs: the ports, those of `rows` with a row for each tick. Outputs:
+// these wires' values at each tick, as rows.
+Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const Sights *,
+                    const uint32_t *sight, uint32_t n, const Seen *const *seen, uint32_t nseen);
+// States that flow as inputs, then tangents of them; the change of the rates.
+Diagram *pick_tangent(World *, const System *);
+// Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.
+Diagram *pick_steps(World *, const System *, int64_t steps, double h, bool euler);
+
+// ticks.c, follow.c
+bool follow_ticks(Sim *, uint32_t number, Followed *);
+bool follow_flow(Sim *, uint32_t number, Followed *);
+
+// record.c
+void record_begin(Sim *, uint32_t number, Record *);
+uint32_t record_wanted(const Record *, uint32_t *sight); // those that are kept
+typedef VEC(const Seen *) SeenList;
+void run_shows(const Program *, uint32_t number, SeenList *); // what is shown of it
+
+// table.c: a table of numbers for the inputs, by the names of its columns
+bool table_inputs(Sim *, const bool *rows, int64_t ticks, double **out);
+bool table_rows(Sim *, bool *rows, int64_t *ticks);
+// The same of a set of data, by the names of its fields: its rows for training, in their order.
+bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
+
+// flow.c: rates as functions on rows of numbers
+typedef struct Flow Flow;
+Flow *flow_open(Sim *); // NULL with a diagnostic
+bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx);
+bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j);
+const char *flow_name(void *flow, uint32_t i);
+
+#endif

@@ -1,0 +1,254 @@
+// A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
+#include "run/sim/watch_own.h"
+
+#include <math.h>
+
+enum {
+  NUMBERS_AT_ONCE = 1 << 20,
+  TICKS_AT_ONCE = 4096,
+  MOMENTS_KEPT = 100000,
+  WORK_AT_ONCE = 1 << 28
+};
+
+typedef VEC(double) History;
+
+typedef struct {
+  Sim *m;
+  Followed *f;
+  bool *rows; // [in-port] it has a row of values
+  double **table;
+  uint32_t *sight, sights;
+  const Seen **seen;
+  uint32_t shows, seens; // those that are shown come first, then those that checks watch
+  uint64_t done, ticks, every;
+  History *history; // [watcher] what it saw, for periods
+  bool bad;         // a number that was looked at is not finite
+} Ticking;
+
+// -- what is watched ------------------------------------------------------------------------------
+// The ticks between the last two times that it grew through its middle.
+static double row_period(const double *x, int64_t n) {
+  double high = -1e300, low = 1e300, last = -1, before = -1;
+  for (int64_t i = n / 2; i < n; i++)
+    high = x[i] > high ? x[i] : high, low = x[i] < low ? x[i] : low;
+  double middle = (high + low) / 2;
+  for (int64_t i = n / 2 + 1; i < n; i++)
+    if (x[i - 1] <= middle && x[i] > middle) before = last, last = (double)i;
+  return before < 0 ? 0.0 / 0.0 : last - before;
+}
+
+// A label or a row of numbers counts as one number that changes when it does.
+static double one_number(const double *x, int64_t cells) {
+  if (cells == 1) return *x;
+  uint64_t hash = 1469598103934665603u;
+  const unsigned char *byte = (const unsigned char *)x;
+  for (int64_t i = 0; i < cells * 8; i++) hash = (hash ^ byte[i]) * 1099511628211u;
+  return (double)(hash >> 12);
+}
+
+// -- rows of ticks --------------------------------------------------------------------------------
+// Of a long run not every tick is kept, but the last one is.
+static bool is_kept(const Ticking *t, uint64_t tick) {
+  return tick % t->every == 0 || tick + 1 == t->ticks;
+}
+
+// The numbers of one tick; are they finite?
+static bool get_tick(Engine *e, uint32_t out, const Channel *c, uint64_t i, double *row) {
+  Number number = engine_out_number(e, out);
+  const char *from = engine_out(e, out);
+  numbers_get(number, from + i * (size_t)c->cells * number_bytes(number), row, c->cells);
+  for (int64_t k = 0; c->base == BASE_R && k < c->cells; k++)
+    if (!isfinite(row[k])) return false;
+  return true;
+}
+
+static void keep_tick(Ticking *t, Engine *e, uint32_t out, Channel *c, uint64_t i, double *row) {
+  t->bad |= !get_tick(e, out, c, i, row);
+  for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
+}
+
+// Only those that are kept are looked at.
+static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double *row) {
+  uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
+  for (uint64_t i = first; i < end; i += t->every) keep_tick(t, e, out, c, i, row);
+  uint64_t last = t->ticks - 1;
+  if (last >= t->done && last < t->done + end && last % t->every)
+    keep_tick(t, e, out, c, last - t->done, row);
+}
+
+// -- numbers that are not finite ------------------------------------------------------------------
+// The states as they were at one tick of the row.
+static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
+  for (uint32_t i = 0; i < t->sights; i++) {
+    const Sight *x = &t->m->sights.at[t->sight[i]];
+    if (x->kind != SEES_STATE) continue;
+    get_tick(e, i, &t->f->record.channel.at[t->sight[i]], tick, row);
+    state_set(sim_state(t->m, x->at), row);
+  }
+  for (uint32_t i = 0; i < t->m->s->in.n; i++) {
+    int64_t n = sim_cells(t->m, &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type);
+    if (t->rows[i])
+      memcpy(t->m->input[i], t->table[i] + (int64_t)(t->done + tick) * n,
+             (size_t)n * sizeof(double));
+  }
+  double time = (double)(t->done + tick);
+  state_set(sim_clock(t->m, "time"), &time);
+}
+
+// The first tick of the row that has one, and whose it is; a state had it made one tick before.
+static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row, uint64_t *tick) {
+  const Record *r = &t->f->record;
+  for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
+    for (uint32_t i = t->sights + t->shows; i-- > 0;) {
+      uint32_t c = i < t->sights ? t->sight[i] : r->sights + i - t->sights;
+      if (!get_tick(e, i, &r->channel.at[c], *tick, row)) return c;
+    }
+  return 0;
+}
+
+// That tick once more, by the interpreter: which line made it?
+static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
+  Sim *m = t->m;
+  uint64_t tick;
+  uint32_t c = find_bad(t, e, ticks, row, &tick);
+  bool state = c < m->sights.n && m->sights.at[c].kind == SEES_STATE;
+  put_states(t, e, state && tick ? tick - 1 : tick, row);
+  Ids wire = {0};
+  for (uint32_t i = 0; i < m->s->out.n; i++) vec_push(m->arena, &wire, m->s->d->out.at[i]);
+  for (uint32_t i = 0; i < m->s->state.n; i++)
+    if (m->s->state.at[i].next) vec_push(m->arena, &wire, m->s->state.at[i].next);
+  TimeHow how = *m->how;
+  Sim again = *m;
+  how.reference = true;
+  again.how = &how;
+  Engine *one = sim_engine(&again, pick_wires(m->w, m->s, wire.at, wire.n));
+  Span span = {0};
+  const char *why = NULL;
+  if (one && engine_run(one, 0, 0) == RUN_NOT_FINITE) why = engine_blame(one, 0, 0, &span);
+  diag_error(m->w->diags, why && span.file ? span : m->run->span,
+             "`%s` is not finite at tick %llu%s%s", t->f->record.channel.at[c].name,
+             (unsigned long long)(t->done + tick), why ? ": " : "", why ? why : "");
+  if (one) engine_free(one);
+  return false;
+}
+
+static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
+                    double *row) {
+  Record *r = &t->f->record;
+  for (uint32_t i = 0; i < t->m->s->in.n; i++) {
+    const Type *type = &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type;
+    int64_t cells = sim_cells(t->m, type);
+    if (t->rows[i])
+      numbers_set(engine_in_number(e, i), engine_in(e, i), t->table[i] + (int64_t)t->done * cells,
+                  ticks * cells);
+  }
+  if (!sim_run(t->m, e, step)) return false;
+  for (int64_t i = 0; i < ticks; i++)
+    if (is_kept(t, t->done + (uint64_t)i))
+      vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
+  for (uint32_t i = 0; i < t->sights; i++) keep(t, e, i, &r->channel.at[t->sight[i]], ticks, row);
+  for (uint32_t i = 0; i < t->shows; i++)
+    keep(t, e, t->sights + i, &r->channel.at[r->sights + i], ticks, row);
+  for (uint32_t i = 0; i < t->sights; i++) // of a long run, at least where the row ends
+    t->bad |= !get_tick(e, i, &r->channel.at[t->sight[i]], (uint64_t)ticks - 1, row);
+  if (t->bad) return tell_bad(t, e, ticks, row);
+  for (uint32_t i = 0; i < watchers->n; i++) {
+    Watcher *x = &watchers->at[i];
+    uint32_t out = t->sights + t->shows + i;
+    const Diagram *d = x->watch->seen.diagram;
+    int64_t cells = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
+    numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * cells);
+    for (int64_t k = 0; k < ticks; k++) {
+      double number = one_number(row + k * cells, cells);
+      watcher_tick(x, (double)(t->done + (uint64_t)k), number);
+      if (x->watch->kind == WATCH_PERIOD) vec_push(t->m->arena, &t->history[i], number);
+    }
+  }
+  t->done += (uint64_t)ticks;
+  return true;
+}
+
+static Engine *rows_engine(Ticking *t, int64_t ticks) {
+  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight,
+                                t->sights, t->seen, t->seens);
+  return sim_engine(t->m, d);
+}
+
+static int64_t largest(const Ticking *t, const Watchers *watchers, int64_t *all) {
+  int64_t most = 1;
+  *all = 0;
+  const Record *r = &t->f->record;
+  for (uint32_t i = 0; i < t->sights + t->shows; i++) {
+    int64_t n = r->channel.at[i < t->sights ? t->sight[i] : r->sights + i - t->sights].cells;
+    *all += n;
+    most = n > most ? n : most;
+  }
+  for (uint32_t i = 0; i < watchers->n; i++) {
+    const Diagram *d = watchers->at[i].watch->seen.diagram;
+    int64_t n = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
+    *all += n;
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+static int64_t all_cells(const Sim *m) {
+  int64_t n = 0;
+  for (Id i = 1; i < m->s->d->wire.n && n < WORK_AT_ONCE; i++)
+    n += sim_cells(m, &m->s->d->wire.at[i].type);
+  return n;
+}
+
+bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
+  Ticking t = {.m = m, .f = f};
+  Watchers watchers = {0};
+  int64_t ticks = (int64_t)m->run->end, all;
+  t.rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
+  t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
+  if (m->run->path && (!table_rows(m, t.rows, &ticks) || !table_inputs(m, t.rows, ticks, t.table)))
+    return false;
+  if (m->run->set && !set_inputs(m, ticks, t.rows, t.table)) return false;
+  t.ticks = (uint64_t)ticks;
+  t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
+  record_begin(m, number, &f->record);
+  t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
+  t.sights = record_wanted(&f->record, t.sight);
+  watchers_find(m, number, f, &watchers);
+  t.history = NEW_ARRAY(m->arena, History, watchers.n + 1);
+  t.shows = f->record.channel.n - f->record.sights;
+  t.seens = t.shows + watchers.n;
+  SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, t.seens + 1)};
+  run_shows(m->p, number, &list);
+  for (uint32_t i = 0; i < watchers.n; i++) list.at[list.n++] = &watchers.at[i].watch->seen;
+  t.seen = list.at;
+  int64_t most = largest(&t, &watchers, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
+  int64_t often = WORK_AT_ONCE / (all_cells(m) + 1) + 1; // so that it can be stopped
+  if (chunk > often) chunk = often;
+  if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
+  if (chunk > ticks) chunk = ticks;
+  double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
+  Engine *e = rows_engine(&t, chunk);
+  if (!e) return false;
+  uint64_t step = 0;
+  bool good = true;
+  while (good && (int64_t)t.done + chunk <= ticks && !f->stopped) {
+    if (!(good = do_rows(&t, e, chunk, step++, &watchers, row))) break;
+    if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
+    f->stopped = m->how->stop && *m->how->stop;
+  }
+  engine_free(e);
+  int64_t rest = ticks - (int64_t)t.done;
+  if (good && rest > 0 && !f->stopped) {
+    e = rows_engine(&t, rest);
+    good = e && do_rows(&t, e, rest, step, &watchers, row);
+    if (e) engine_free(e);
+  }
+  if (!good) return false;
+  for (uint32_t i = 0; i < watchers.n; i++) {
+    Watcher *x = &watchers.at[i];
+    watcher_end(x);
+    if (x->watch->kind == WATCH_PERIOD) *x->out = row_period(t.history[i].at, t.history[i].n);
+  }
+  f->record.steps = t.done;
+  return true;
+}

@@ -1,0 +1,328 @@
+// What is claimed of a system, looked at: claims about runs, truths for all inputs, points.
+#include "run/sim/verify_own.h"
+#include "run/sim/flow_own.h"
+
+#include <math.h>
+
+enum { CASES_LIMIT = 1 << 20, STARTS_LIMIT = 1 << 14, SAMPLES = 1000, SETTLE_LIMIT = 4096 };
+
+// -- points and exponents -------------------------------------------------------------------------
+static bool at_point(Infer *in, Program *p, const Check *c, const Watch *x, const TimeHow *how,
+                     double *out) {
+  Sim m;
+  bool good = sim_open(&m, in, p, c->system, NULL, how);
+  for (uint32_t i = 0; good && i < x->point.n; i++) good = sim_set(&m, &x->point.at[i]);
+  Flow *f = good ? flow_open(&m) : NULL;
+  if (!f) {
+    sim_close(&m);
+    return false;
+  }
+  double *state = NEW_ARRAY(m.arena, double, f->n + 1), *row = NEW_ARRAY(m.arena, double, f->n + 1);
+  double *late = NEW_ARRAY(m.arena, double, f->problem.late + 1);
+  flow_start(f, state);
+  if (f->problem.lates) good = f->problem.lates(f, 0, state, late, late); // it has always been here
+  *out = 0;
+  if (x->kind == WATCH_FIXED) {
+    good = good && flow_rates(f, 0, state, late, row);
+    for (uint32_t i = 0; i < f->n; i++) *out = fmax(*out, fabs(row[i]));
+  } else {
+    double *j = NEW_ARRAY(m.arena, double, (size_t)f->n * f->n + 1);
+    good = good && flow_jacobian(f, 0, state, late, j);
+    for (uint32_t i = 0; i < f->n; i++) *out += j[(size_t)i * f->n + i];
+  }
+  sim_close(&m);
+  return good;
+}
+
+typedef struct {
+  Flow *f;
+  uint32_t n;
+} Twin;
+
+static bool twin_rates(void *context, double t, const double *x, const double *late, double *dx) {
+  const Twin *w = context;
+  (void)late;
+  return flow_rates(w->f, t, x, NULL, dx) && flow_change(w->f, t, x, NULL, x + w->n, dx + w->n);
+}
+
+// How fast a small change grows: it is carried along, and made small again at each unit of time.
+// The first tenth does not count.
+static bool exponent(Infer *in, Program *p, const Check *c, const TimeHow *how, double *out) {
+  const Run *run = &p->ran->run.at[c->run - 1];
+  Sim m;
+  Flow *f = sim_open(&m, in, p, c->system, run, how) ? flow_open(&m) : NULL;
+  bool good = f && !f->problem.events && !f->lag.n;
+  if (f && !good)
+    diag_error(m.w->diags, c->span, "`exponent` is for systems without events and delays");
+  if (good) {
+    uint32_t n = f->n;
+    Twin twin = {f, n};
+    double *x = NEW_ARRAY(m.arena, double, 2 * (size_t)n + 1), sum = 0, begin = run->end / 10;
+    Problem problem = {.context = &twin, .n = 2 * n, .rates = twin_rates};
+    SolveHow solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
+    flow_start(f, x);
+    for (uint32_t i = 0; i < n; i++) x[n + i] = 1 / sqrt(n);
+    double counted = 0;
+    for (double t = 0; good && t < run->end; t++) {
+      Solver *s = solver_new(m.arena, &problem, &solve, t, x);
+      double norm = 0;
+      while (solver_step(s, t + 1)) continue;
+      good = !solver_error(s);
+      memcpy(x, solver_state(s), 2 * n * sizeof(double));
+      for (uint32_t i = 0; i < n; i++) norm += x[n + i] * x[n + i];
+      norm = sqrt(norm);
+      for (uint32_t i = 0; i < n; i++) x[n + i] /= norm;
+      if (t >= begin) sum += log(norm), counted++;
+    }
+    *out = sum / counted;
+  }
+  sim_close(&m);
+  return good;
+}
+
+// -- claims ---------------------------------------------------------------------------------------
+static bool is_comparison(const Node *n) {
+  while (n->kind == N_PAREN) n = n->kid[0];
+  return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
+}
+
+static void say_numbers(Arena *a, const Check *c, const double *watch, Buf *b) {
+  for (uint32_t i = 0; i < c->watch.n; i++) {
+    if (i) buf_text(b, ", ");
+    buf_printf(b, "%.10g", watch[i]);
+  }
+  (void)a;
+}
+
+static bool verify_claim(Infer *in, Program *p, const Check *c, const double *seen,
+                         const TimeHow *how, Verdict *v) {
+  World *w = infer_world(in);
+  double *watch = NEW_ARRAY(w->arena, double, c->watch.n + 1), side[2];
+  for (uint32_t i = 0; i < c->watch.n; i++) {
+    const Watch *x = &c->watch.at[i];
+    watch[i] = seen ? seen[i] : 0;
+    bool point = x->kind == WATCH_FIXED || x->kind == WATCH_DIVERGENCE;
+    if (point && !at_point(in, p, c, x, how, &watch[i])) return false;
+    if (x->kind == WATCH_EXPONENT && !exponent(in, p, c, how, &watch[i])) return false;
+  }
+  if (!claim_sides(in, p, c, watch, side)) {
+    diag_error(w->diags, c->span, "this claim has no value");
+    return false;
+  }
+  Buf b = buf_new(w->arena);
+  double off = fabs(side[0] - side[1]);
+  v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
+  if (is_comparison(c->node->kid[1]) && !c->node->kid[2]) {
+    say_numbers(w->arena, c, watch, &b);
+  } else if (c->node->kid[2]) {
+    buf_printf(&b, "%.10g", side[0]);
+    if (off > 0) buf_printf(&b, ", off by %.2g", off);
+  } else {
+    buf_printf(&b, "off by %.2g", off);
+  }
+  v->figure = b.at;
+  return true;
+}
+
+// -- truths ---------------------------------------------------------------------------------------
+typedef struct {
+  Sim m;
+  Engine *look, *tick;
+  int64_t cells; // numbers of all inputs together
+  double cases;  // how many there are; 0: they are drawn
+  double starts; // of the states, where all are tried; 0: they start from 0
+  uint64_t worst;
+  bool restless; // it does not settle
+} Truths;
+
+static int64_t labels_of(const Truths *t, const Type *type) {
+  int64_t labels = 2;
+  if (type->base == BASE_R ||
+      (type->base == BASE_LABEL && !size_value(t->m.w, type->count, &labels)))
+    return 0;
+  return labels;
+}
+
+static double count_cases(const Truths *t) {
+  double n = 1;
+  for (uint32_t i = 0; i < t->m.s->in.n; i++) {
+    const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
+    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
+  }
+  return n <= CASES_LIMIT ? n : 0;
+}
+
+// The inputs of one case, by its number, or by chance.
+static void set_case(Truths *t, uint64_t number) {
+  uint64_t rest = number, element = 0;
+  for (uint32_t i = 0; i < t->m.s->in.n; i++) {
+    const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
+    int64_t labels = 2, n = sim_cells(&t->m, type);
+    if (type->base == BASE_LABEL) size_value(t->m.w, type->count, &labels);
+    for (int64_t k = 0; k < n; k++, element++) {
+      uint64_t seed = t->m.how->seed;
+      if (type->base == BASE_R)
+        t->m.input[i][k] = noise_normal(seed, number, 1, element);
+      else if (t->cases > 0)
+        t->m.input[i][k] = (double)(rest % (uint64_t)labels), rest /= (uint64_t)labels;
+      else
+        t->m.input[i][k] = floor(noise_uniform(seed, number, 1, element) * (double)labels);
+    }
+    for (int e = 0; e < 2; e++) {
+      Engine *engine = e ? t->tick : t->look;
+      if (engine) numbers_set(engine_in_number(engine, i), engine_in(engine, i), t->m.input[i], n);
+    }
+  }
+}
+
+// All states together have so many values; 0: too many to try each with each case.
+static double count_starts(const Truths *t) {
+  double n = 1;
+  for (uint32_t i = 0; i < t->m.s->state.n; i++) {
+    const Diagram *d = t->m.s->d;
+    const Type *type = &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type;
+    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
+  }
+  return t->cases > 0 && n * t->cases <= STARTS_LIMIT ? n : 0;
+}
+
+// The states of one start, by its number; the first is 0 everywhere.
+static void set_start(Truths *t, uint64_t number) {
+  for (uint32_t i = 0; i < t->m.s->state.n; i++) {
+    State *s = sim_state(&t->m, i);
+    const Diagram *d = t->m.s->d;
+    uint64_t labels =
+        (uint64_t)labels_of(t, &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type);
+    memset(s->data, 0, (size_t)s->count * number_bytes(s->number));
+    for (int64_t k = 0; labels && k < s->count; k++, number /= labels) {
+      double value = (double)(number % labels);
+      unsigned char *at = (unsigned char *)s->data + (size_t)k * number_bytes(s->number);
+      numbers_set(s->number, at, &value, 1);
+    }
+  }
+}
+
+// A system with states is left alone with its inputs until it does not change any more.
+static bool settle(Truths *t, uint64_t start) {
+  uint64_t before = 0, ticks = 0;
+  if (!t->tick) return true;
+  set_start(t, start);
+  for (; ticks < SETTLE_LIMIT; ticks++) {
+    uint64_t now = 0;
+    for (uint32_t i = 0; i < t->m.s->state.n; i++) {
+      State *s = sim_state(&t->m, i);
+      const unsigned char *byte = s->data;
+      for (size_t k = 0; k < (size_t)s->count * number_bytes(s->number); k++)
+        now = (now ^ byte[k]) * 1099511628211u + 7;
+    }
+    if (ticks && now == before) break;
+    before = now;
+    if (!sim_run(&t->m, t->tick, ticks)) return false;
+  }
+  t->restless |= ticks == SETTLE_LIMIT;
+  if (ticks - 1 > t->worst) t->worst = ticks - 1;
+  return true;
+}
+
+static const char *case_text(const Truths *t) {
+  Buf b = buf_new(t->m.w->arena);
+  for (uint32_t i = 0; i < t->m.s->in.n; i++) {
+    const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
+    int64_t n = sim_cells(&t->m, type);
+    buf_printf(&b, "%s%s = ", i ? ", " : "", name_text(t->m.w->names, t->m.s->in.at[i].name));
+    for (int64_t k = 0; k < n && k < 8; k++) buf_printf(&b, "%s%g", k ? " " : "", t->m.input[i][k]);
+    if (n > 8) buf_text(&b, " …");
+  }
+  return b.n ? b.at : "without inputs";
+}
+
+static bool open_truths(Truths *t, Infer *in, Program *p, const Check *c, const TimeHow *how) {
+  if (!sim_open(&t->m, in, p, c->system, NULL, how)) return false;
+  const Seen *seen = &c->truth;
+  t->cases = count_cases(t);
+  t->look = sim_engine(&t->m, pick_seen(t->m.w, c->system, &t->m.sights, NULL, 0, &seen, 1));
+  bool steps = false;
+  for (uint32_t i = 0; i < c->system->state.n; i++) steps |= c->system->state.at[i].next != 0;
+  if (steps) {
+    bool *rows = NEW_ARRAY(t->m.arena, bool, c->system->in.n + 1);
+    t->tick =
+        sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &t->m.sights, NULL, 0, NULL, 0));
+    t->starts = count_starts(t);
+  }
+  return t->look && (!steps || t->tick);
+}
+
+typedef struct {
+  double *value; // the claim's cells
+  int64_t cells;
+  bool number; // they are differences, not bits
+  double off;
+} Claimed;
+
+// From every start: does the claim hold for these inputs? False: it could not be looked at.
+static bool try_case(Truths *t, const Check *c, Claimed *x, uint64_t k, bool *holds) {
+  set_case(t, k);
+  *holds = true;
+  for (uint64_t start = 0; start == 0 || (double)start < t->starts; start++) {
+    if (!settle(t, start) || !sim_run(&t->m, t->look, k)) return false;
+    numbers_get(engine_out_number(t->look, 0), engine_out(t->look, 0), x->value, x->cells);
+    for (int64_t i = 0; i < x->cells; i++) {
+      x->off = x->number ? fmax(x->off, fabs(x->value[i])) : x->off;
+      *holds &= x->number ? fabs(x->value[i]) <= c->within : x->value[i] != 0;
+    }
+    *holds &= !t->restless;
+  }
+  return true;
+}
+
+static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t right, uint64_t cases,
+                                const char *wrong) {
+  Buf b = buf_new(t->m.w->arena);
+  buf_printf(&b, "%llu of %llu %s", (unsigned long long)right, (unsigned long long)cases,
+             t->cases > 0 ? "inputs" : "drawn inputs");
+  if (x->number) buf_printf(&b, ", off by %.2g at most", x->off);
+  if (t->tick && !t->restless)
+    buf_printf(&b, ", settled after %llu ticks at most%s", (unsigned long long)t->worst,
+               t->starts > 0 ? ", from any start" : "");
+  if (t->restless) buf_printf(&b, ", not settled after %d ticks", SETTLE_LIMIT);
+  if (wrong) buf_printf(&b, "; not for %s", wrong);
+  return b.at;
+}
+
+static bool verify_truth(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
+  Truths t = {0};
+  if (c->system->flows) {
+    diag_error(infer_world(in)->diags, c->span,
+               "what holds for all inputs holds at once; `%s` flows",
+               name_text(infer_world(in)->names, c->system->name));
+    return false;
+  }
+  bool good = open_truths(&t, in, p, c, how);
+  uint64_t cases = t.cases > 0 ? (uint64_t)t.cases : SAMPLES, right = 0;
+  const char *wrong = NULL;
+  const Diagram *d = c->truth.diagram;
+  const Type *type = good ? &d->wire.at[d->out.at[0]].type : NULL;
+  Claimed x = {.cells = good ? sim_cells(&t.m, type) : 0, .number = good && type->base == BASE_R};
+  x.value = NEW_ARRAY(t.m.arena, double, x.cells + 1);
+  for (uint64_t k = 0; good && k < cases && !t.restless; k++) {
+    bool holds;
+    good = try_case(&t, c, &x, k, &holds);
+    right += good && holds;
+    if (good && !holds && !wrong) wrong = case_text(&t);
+  }
+  v->figure = truth_figure(&t, &x, right, cases, wrong);
+  v->holds = right == cases;
+  sim_close(&t.m);
+  return good;
+}
+
+bool verify_check(Infer *in, Program *p, uint32_t number, const Followed *followed,
+                  const TimeHow *how, Verdict *v) {
+  const Check *c = &p->ran->check.at[number];
+  switch (c->kind) {
+  case CHECK_TRUTH: return verify_truth(in, p, c, how, v);
+  case CHECK_NESTED: return verify_nested(in, p, c, how, v);
+  default:
+    return verify_claim(in, p, c, c->run ? followed[c->run - 1].watch[number] : NULL, how, v);
+  }
+}

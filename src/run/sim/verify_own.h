@@ -1,0 +1,10 @@
+// Private to time: kinds of checks.
+#ifndef LIMN_VERIFY_H
+#define LIMN_VERIFY_H
+
+#include "run/sim/sim.h"
+
+// nested.c: the system as it is nested, part by part, against the flat one
+bool verify_nested(Infer *, Program *, const Check *, const TimeHow *, Verdict *);
+
+#endif

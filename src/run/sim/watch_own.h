@@ -1,0 +1,31 @@
+// Private to time: numbers that a whole run gives, found while it runs.
+#ifndef LIMN_WATCH_H
+#define LIMN_WATCH_H
+
+#include "run/sim/sim_own.h"
+
+enum { WATCH_POINTS = 5 }; // looked at in a step, its ends included
+
+typedef struct {
+  const Watch *watch;
+  double *out;                         // where its number goes
+  double first, last, high, low, peak; // so far
+  double area, from, to;               // for averages
+  double settled;                      // when it changed for the last time
+  double level, half;                  // periods: the middle; from when on they count
+  double cross_first, cross_last;      // the times between which they are counted
+  double found;
+  uint64_t moments, crossings, periods;
+} Watcher;
+typedef VEC(Watcher) Watchers;
+
+typedef double Glancing(void *context, double t);
+// Those of the checks that speak of this run; makes room for their numbers.
+void watchers_find(Sim *, uint32_t number, Followed *, Watchers *);
+void watcher_moment(Watcher *, double t, double x); // the start, or what an event has made of it
+void watcher_tick(Watcher *, double t, double x);   // a moment that counts for one tick
+void watcher_step(Watcher *, double from, double to, const double *x, Glancing *, void *context);
+void watcher_again(Watcher *, double end); // once more, knowing what the first run found
+void watcher_end(Watcher *);
+
+#endif

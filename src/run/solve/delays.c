@@ -1,0 +1,178 @@
+// What is late: values as they were one lag ago.
+//
+// Each step leaves a polynomial of the values that will be late (through five of them), in a ring
+// as long as the longest lag. Values, not states: a value that is itself made of late ones is
+// looked up once, however long that chain is. A step is never longer than the shortest lag, so that
+// all that it asks for is known.
+//
+// Where the state jumps or its rate has a kink (at the start, at events), what is late has it one
+// lag later, and what depends on it one order smoother. Steps end exactly at these moments, until
+// the kink is too smooth for a method of order 5 to feel. On such a moment there are two values: a
+// step that ends there asks for the left one, a step that begins there for the right one.
+#include "run/solve/solve_own.h"
+
+#include <float.h>
+#include <math.h>
+
+static double near(double t) { return 8 * DBL_EPSILON * fabs(t); }
+
+static Dense *kept(const History *y, uint64_t number) { return &y->ring[number % y->cap]; }
+
+// The step whose values count at time u.
+static const Dense *find(History *y, uint64_t *cursor, double u, double slack, Side side) {
+  uint64_t last = y->head + y->n - 1, c = *cursor;
+  if (c < y->head) c = y->head;
+  if (c > last) c = last;
+  if (side == SIDE_LEFT) {
+    while (c > y->head && u <= kept(y, c)->from + slack) c--;
+    while (c < last && u > kept(y, c + 1)->from + slack) c++;
+  } else {
+    while (c < last && u >= kept(y, c + 1)->from - slack) c++;
+    while (c > y->head && u < kept(y, c)->from - slack) c--;
+  }
+  *cursor = c;
+  return kept(y, c);
+}
+
+void late_at(Solver *s, double t, Side side) {
+  History *y = s->history;
+  double slack = near(t) + near(y->start);
+  for (uint32_t i = 0; i < s->problem.late; i++) {
+    double u = t - s->problem.lag[i];
+    bool before = side == SIDE_LEFT ? u <= y->start + slack : u < y->start - slack;
+    s->late[i] = before || y->n == 0
+                     ? y->first[i]
+                     : dense_one(find(y, &y->cursor[i], u, slack, side), s->problem.late, i, u);
+  }
+}
+
+// Twice as many places; the steps keep their numbers.
+static void grow(Solver *s) {
+  History *y = s->history;
+  uint32_t cap = y->cap ? 2 * y->cap : 8;
+  size_t row = 5 * (size_t)s->problem.late;
+  Dense *ring = NEW_ARRAY(s->arena, Dense, cap);
+  double *part = NEW_ARRAY(s->arena, double, cap *row);
+  for (uint32_t i = 0; i < cap; i++) ring[i].part = part + i * row;
+  for (uint64_t i = y->head; i < y->head + y->n; i++) {
+    const Dense *old = kept(y, i);
+    Dense *to = &ring[i % cap];
+    to->from = old->from, to->h = old->h;
+    memcpy(to->part, old->part, row * sizeof(double));
+  }
+  y->ring = ring, y->cap = cap;
+}
+
+bool late_record(Solver *s, double to) {
+  History *y = s->history;
+  uint32_t m = s->problem.late;
+  double h = to - s->t, oldest = s->t - y->longest - near(s->t);
+  for (uint32_t j = 0; j < 5; j++) {
+    double t = j == 4 ? to : s->t + h * j / 4;
+    dense_at(&s->dense, s->n, t, s->look);
+    late_at(s, t, j == 0 ? SIDE_RIGHT : SIDE_LEFT);
+    if (!s->problem.lates(s->problem.context, t, s->look, s->late, y->five + j * (size_t)m))
+      return solver_fail(s, "what is late cannot be computed at t = %.10g", t);
+  }
+  while (y->n > 1 && kept(y, y->head + 1)->from < oldest) y->head++, y->n--;
+  if (y->n == y->cap) grow(s);
+  dense_five(kept(y, y->head + y->n), m, s->t, h, y->five);
+  y->n++;
+  return true;
+}
+
+// Sorted, the next one last; one for each moment.
+static void add_kink(Solver *s, double t, uint32_t order) {
+  History *y = s->history;
+  uint32_t i = y->kink.n;
+  while (i > 0 && y->kink.at[i - 1].t < t - near(t)) i--;
+  if (i > 0 && y->kink.at[i - 1].t <= t + near(t)) {
+    Kink *b = &y->kink.at[i - 1];
+    if (order < b->order) b->order = order;
+    return;
+  }
+  vec_push(s->arena, &y->kink, (Kink){0});
+  memmove(y->kink.at + i + 1, y->kink.at + i, (y->kink.n - 1 - i) * sizeof(Kink));
+  y->kink.at[i] = (Kink){t, order};
+}
+
+static void add_kinks(Solver *s, double t, uint32_t order) {
+  History *y = s->history;
+  if (order <= y->smooth)
+    for (uint32_t i = 0; i < y->lag.n; i++) add_kink(s, t + y->lag.at[i], order);
+}
+
+void late_jump(Solver *s) {
+  if (s->history) add_kinks(s, s->t, 0);
+}
+
+bool late_passed(Solver *s) {
+  History *y = s->history;
+  bool passed = false;
+  while (y && y->kink.n && y->kink.at[y->kink.n - 1].t <= s->t + near(s->t)) {
+    Kink b = y->kink.at[--y->kink.n];
+    add_kinks(s, b.t, b.order + 1);
+    passed = true;
+  }
+  return passed;
+}
+
+double late_limit(const Solver *s, double end) {
+  const History *y = s->history;
+  if (!y || !y->kink.n) return end;
+  double t = y->kink.at[y->kink.n - 1].t;
+  return t < end ? t : end;
+}
+
+static void add_lag(Solver *s, double lag) {
+  History *y = s->history;
+  for (uint32_t i = 0; i < y->lag.n; i++)
+    if (y->lag.at[i] == lag) return;
+  vec_push(s->arena, &y->lag, lag);
+  if (lag > y->longest) y->longest = lag;
+  if (lag < y->shortest) y->shortest = lag;
+}
+
+// Values at the start may be made of late ones, which are values at the start: as many rounds as
+// there are values settle every chain of them.
+static bool first_values(Solver *s) {
+  History *y = s->history;
+  uint32_t m = s->problem.late;
+  for (uint32_t round = 0; round < m + 1; round++) {
+    memcpy(s->late, y->first, m * sizeof(double));
+    if (!s->problem.lates(s->problem.context, s->t, s->x, s->late, y->first))
+      return solver_fail(s, "what is late cannot be computed at t = %.10g", s->t);
+    if (memcmp(s->late, y->first, m * sizeof(double)) == 0) break;
+  }
+  return true;
+}
+
+// Six orders of one delay are smooth enough; but sums of many delays are too many moments to meet,
+// and what is left of them is for the control of the step size.
+static uint32_t forgotten_after(uint32_t lags) {
+  uint32_t order = 1, moments = lags;
+  while (order < 6 && moments * lags <= 1000) order++, moments *= lags;
+  return lags > 64 ? 0 : order;
+}
+
+bool late_begin(Solver *s) {
+  uint32_t m = s->problem.late;
+  if (m == 0) return true;
+  History *y = s->history = NEW(s->arena, History);
+  y->start = s->t;
+  y->shortest = INFINITY;
+  y->first = NEW_ARRAY(s->arena, double, m);
+  y->five = NEW_ARRAY(s->arena, double, 5 * (size_t)m);
+  y->cursor = NEW_ARRAY(s->arena, uint64_t, m);
+  for (uint32_t i = 0; i < m; i++) {
+    double lag = s->problem.lag[i];
+    if (!(lag > 0 && isfinite(lag)))
+      return solver_fail(s, "a delay of %g was found, and one above 0 is wanted", lag);
+    add_lag(s, lag);
+  }
+  y->smooth = forgotten_after(y->lag.n);
+  if (!first_values(s)) return false;
+  grow(s);
+  add_kinks(s, s->t, 1);
+  return true;
+}

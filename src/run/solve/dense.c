@@ -1,0 +1,62 @@
+// What is between the ends of a step.
+//
+// Every method gives the same thing: a polynomial of degree 4 in the form that has the ends in its
+// first two parts. At q = 0 and q = 1 the inner parts vanish, so steps join whatever the method's
+// inner accuracy is. What is late is kept in the same form, through five of its values.
+#include "run/solve/solve_own.h"
+
+static double value(const double *part, uint32_t n, uint32_t i, double q) {
+  double p = 1 - q;
+  const double *c = part + i;
+  size_t m = n;
+  return c[0] + q * (c[m] + p * (c[2 * m] + q * (c[3 * m] + p * c[4 * m])));
+}
+
+static double place(const Dense *d, double t) {
+  double q = (t - d->from) / d->h;
+  return q < 0 ? 0 : q > 1 ? 1 : q;
+}
+
+void dense_at(const Dense *d, uint32_t n, double t, double *x) {
+  double q = place(d, t);
+  for (uint32_t i = 0; i < n; i++) x[i] = value(d->part, n, i, q);
+}
+
+double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {
+  return value(d->part, n, i, place(d, t));
+}
+
+void dense_hermite(Dense *d, uint32_t n, double t, double h, const double *x, const double *next,
+                   const double *slope, const double *slope_next) {
+  double *c = d->part;
+  size_t m = n;
+  d->from = t, d->h = h;
+  for (uint32_t i = 0; i < n; i++) {
+    double whole = next[i] - x[i], bend = h * slope[i] - whole;
+    c[i] = x[i];
+    c[m + i] = whole;
+    c[2 * m + i] = bend;
+    c[3 * m + i] = whole - h * slope_next[i] - bend;
+    c[4 * m + i] = 0;
+  }
+}
+
+// What is left when the straight line between the ends is taken off, over q p, is
+// part2 + q part3 + q p part4: known at q = 1/4, 1/2, 3/4.
+void dense_five(Dense *d, uint32_t n, double t, double h, const double *five) {
+  double *c = d->part;
+  size_t m = n;
+  d->from = t, d->h = h;
+  for (uint32_t i = 0; i < n; i++) {
+    const double *v = five + i;
+    double whole = v[4 * m] - v[0];
+    double a = (v[m] - v[0] - whole / 4) * (16.0 / 3);
+    double b = (v[2 * m] - v[0] - whole / 2) * 4;
+    double e = (v[3 * m] - v[0] - whole * 3 / 4) * (16.0 / 3);
+    c[i] = v[0];
+    c[m + i] = whole;
+    c[3 * m + i] = 2 * (e - a);
+    c[4 * m + i] = 16 * b - 8 * (a + e);
+    c[2 * m + i] = b - c[3 * m + i] / 2 - c[4 * m + i] / 4;
+  }
+}

@@ -1,0 +1,149 @@
+// Events: guards that grow through 0.
+//
+// In: the dense output of a step. Out: the first moment at which an event happens, and the state
+// after all that happens then. An event is armed while its guard has been at or below 0 since it
+// last happened; only then can it happen. At one moment, events happen in the order of their
+// numbers. Then guards are looked at again: an armed one that has been lifted above 0 by what
+// happened, happens at the same moment.
+//
+// Events that follow each other faster and faster (a ball that comes to rest) have a limit in time
+// that no step can cross. They are told by their count, or by their distance, which becomes smaller
+// than what a double can tell.
+#include "run/solve/solve_own.h"
+
+#include <float.h>
+#include <math.h>
+
+static const char *event_name(const Solver *s, uint32_t i) {
+  return s->problem.event_name ? s->problem.event_name(s->problem.context, i)
+                               : arena_format(s->arena, "`event %u`", i);
+}
+
+static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
+  const Problem *p = &s->problem;
+  if (p->late) late_at(s, t, side);
+  if (!p->guards(p->context, t, x, s->late, g))
+    return solver_fail(s, "the guards cannot be computed at t = %.10g", t);
+  for (uint32_t i = 0; i < p->events; i++)
+    if (isnan(g[i]))
+      return solver_fail(s, "the guard of %s is not a number at t = %.10g", event_name(s, i), t);
+  return true;
+}
+
+static bool guards_inside(void *context, double t, double *g) {
+  Solver *s = context;
+  dense_at(&s->dense, s->n, t, s->look);
+  return guards(s, t, s->look, SIDE_LEFT, g);
+}
+
+void events_new(Solver *s) {
+  uint32_t m = s->problem.events;
+  s->guard = (Root){.n = m, .at = guards_inside, .context = s};
+  s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
+  for (int i = 0; i < 4; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
+  s->guard_now = NEW_ARRAY(s->arena, double, m);
+  s->armed = NEW_ARRAY(s->arena, uint8_t, m);
+  s->fired = NEW_ARRAY(s->arena, uint8_t, m);
+  s->event_last = NEW_ARRAY(s->arena, double, m);
+  s->event_since = NEW_ARRAY(s->arena, double, m);
+  s->event_quick = NEW_ARRAY(s->arena, uint32_t, m);
+  s->event_count = NEW_ARRAY(s->arena, uint32_t, m);
+  for (uint32_t i = 0; i < m; i++) s->event_last[i] = s->event_since[i] = -INFINITY;
+}
+
+// Which events happen with guards at g; the others are armed where their guard is down.
+static bool fire(Solver *s, const double *g) {
+  bool any = false;
+  for (uint32_t i = 0; i < s->problem.events; i++) {
+    bool up = g[i] > 0;
+    s->fired[i] = up && s->armed[i];
+    if (!up) s->armed[i] = 1;
+    if (s->fired[i] && !any) s->first_event = i, any = true;
+  }
+  return any;
+}
+
+bool events_begin(Solver *s) {
+  if (s->problem.events == 0) return true;
+  if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
+  fire(s, s->guard_now);
+  return true;
+}
+
+// What the same cause lifts, rounding may set apart by a few digits: it still is one moment.
+static bool same_moment(Solver *s, double to, double *when) {
+  double later = *when + 64 * DBL_EPSILON * fabs(*when);
+  Root *r = &s->guard;
+  if (later > to) return true;
+  if (!guards_inside(s, later, r->row[1])) return false;
+  for (uint32_t i = 0; i < r->n; i++)
+    if (r->live[i] && !(r->row[0][i] > 0) && r->row[1][i] > 0) {
+      double *row = r->row[0];
+      r->row[0] = r->row[1], r->row[1] = row;
+      *when = later;
+      break;
+    }
+  return true;
+}
+
+RootEnd events_find(Solver *s, double to, double *when) {
+  size_t m = s->problem.events;
+  memcpy(s->guard.live, s->armed, m);
+  memcpy(s->guard.row[0], s->guard_now, m * sizeof(double));
+  RootEnd end = root_walk(&s->guard, s->t, to, s->fresh, when);
+  if (end == ROOT_FOUND && !same_moment(s, to, when)) return ROOT_LOST;
+  return end;
+}
+
+static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
+  return solver_fail(s,
+                     "a storm of events: %s happened %u times within %.3g, up to t = %.10g. Let it "
+                     "change the state so that it does not come back at once: a mode of rest, or a "
+                     "band between going and coming back; or allow more events",
+                     event_name(s, i), count, span, s->t);
+}
+
+static bool too_often(Solver *s, uint32_t i) {
+  enum { QUICK = 5 };
+  double gap = s->t - s->event_last[i];
+  s->event_quick[i] = gap <= 1e-12 * fabs(s->t) ? s->event_quick[i] + 1 : 0;
+  if (s->t - s->event_since[i] >= 1) s->event_since[i] = s->t, s->event_count[i] = 0;
+  s->event_last[i] = s->t;
+  if (++s->event_count[i] > s->how.storm)
+    return !storm(s, i, s->event_count[i], s->t - s->event_since[i]);
+  if (s->event_quick[i] >= QUICK) return !storm(s, i, QUICK + 1, QUICK * 1e-12 * fabs(s->t));
+  return false;
+}
+
+static bool events_happen(Solver *s) {
+  const Problem *p = &s->problem;
+  uint32_t first = s->first_event;
+  s->happened = true;
+  do {
+    if (p->late) late_at(s, s->t, SIDE_RIGHT);
+    for (uint32_t i = 0; i < p->events; i++) {
+      if (!s->fired[i]) continue;
+      s->armed[i] = 0;
+      if (too_often(s, i)) return false;
+      if (!p->happen(p->context, s->t, i, s->late, s->x)) s->stopped = true;
+    }
+    if (s->stopped) break;
+    if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
+  } while (fire(s, s->guard_now));
+  s->first_event = first;
+  return true;
+}
+
+// The values of the last walk become those of this moment; what crossed on it, happens.
+bool events_moved(Solver *s) {
+  size_t m = s->problem.events;
+  memcpy(s->armed, s->guard.live, m);
+  memcpy(s->guard_now, s->guard.row[0], m * sizeof(double));
+  return !fire(s, s->guard_now) || events_happen(s);
+}
+
+bool events_again(Solver *s) {
+  if (s->problem.events == 0) return true;
+  if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
+  return !fire(s, s->guard_now) || events_happen(s);
+}

@@ -1,0 +1,53 @@
+// Steps of a given size: Euler, and the classical method of Runge and Kutta of order 4.
+//
+// The rate at the end of a step is the first stage of the next one, and gives the slope that the
+// dense output needs there. No error is known; only what is not finite is told.
+#include "run/solve/solve_own.h"
+
+#include <math.h>
+
+// next = x + h (sum of the stages): finite, with its rate, or the step has failed.
+static bool finish(Solver *s, double h) {
+  double sum = 0;
+  if (!solver_rates(s, s->t + h, s->next, SIDE_LEFT, s->next_rate)) return false;
+  for (uint32_t i = 0; i < s->n; i++) sum += fabs(s->next[i]) + fabs(s->next_rate[i]);
+  s->error = isfinite(sum) ? 0 : INFINITY;
+  if (s->error > 0) solver_odd(s, s->t + h, s->next_rate), solver_odd(s, s->t + h, s->next);
+  return true;
+}
+
+static bool euler(Solver *s, double h) {
+  for (uint32_t i = 0; i < s->n; i++) s->next[i] = s->x[i] + h * s->rate[i];
+  return finish(s, h);
+}
+
+static bool stage(Solver *s, double h, const double *slope, double *rate) {
+  for (uint32_t i = 0; i < s->n; i++) s->trial[i] = s->x[i] + h * slope[i];
+  return solver_rates(s, s->t + h, s->trial, SIDE_LEFT, rate);
+}
+
+static bool rk4(Solver *s, double h) {
+  double *a = s->rate, *b = s->k[0], *c = s->k[1], *d = s->k[2];
+  if (!stage(s, h / 2, a, b) || !stage(s, h / 2, b, c) || !stage(s, h, c, d)) return false;
+  for (uint32_t i = 0; i < s->n; i++)
+    s->next[i] = s->x[i] + h / 6 * (a[i] + 2 * (b[i] + c[i]) + d[i]);
+  return finish(s, h);
+}
+
+static void dense(Solver *s, double h) {
+  dense_hermite(&s->dense, s->n, s->t, h, s->x, s->next, s->rate, s->next_rate);
+}
+
+const Stepper euler_stepper = {.name = "Euler",
+                               .fixed = true,
+                               .gives_rate = true,
+                               .exponent = 1,
+                               .try = euler,
+                               .dense = dense};
+const Stepper rk4_stepper = {.name = "Runge–Kutta 4",
+                             .stages = 3,
+                             .fixed = true,
+                             .gives_rate = true,
+                             .exponent = 1,
+                             .try = rk4,
+                             .dense = dense};

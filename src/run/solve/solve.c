@@ -1,0 +1,358 @@
+// The solver: from one moment to the next, whatever the method.
+//
+// In: a problem, a start. Out: steps, each with a dense output. A step is tried; if its error is
+// too large it is tried again, shorter; the size of the next one follows from the errors of the
+// last two (a PI controller). Where an event is found on the dense output of a step, the step is
+// made anew to just behind it and the event is found again: so its moment has the accuracy of the
+// end of a step, not the lower one of its inside.
+//
+// The error of a step is the largest one of all numbers: parts that know nothing of each other are
+// as exact as each alone.
+#include "run/solve/solve_own.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { LARGEST_MATRIX = 8192 };
+static const double defaults[] = {1e-9, 1e-12}; // relative, absolute
+
+bool solver_fail(Solver *s, const char *format, ...) {
+  va_list args;
+  Buf b = buf_new(s->arena);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  if (!s->message) s->message = b.at;
+  return false;
+}
+
+const char *solver_name(const Solver *s, uint32_t i) {
+  return s->problem.name ? s->problem.name(s->problem.context, i)
+                         : arena_format(s->arena, "number %u", i);
+}
+
+bool solver_rates(Solver *s, double t, const double *x, Side side, double *dx) {
+  const Problem *p = &s->problem;
+  if (p->late) late_at(s, t, side);
+  s->rates++;
+  return p->rates(p->context, t, x, s->late, dx) ||
+         solver_fail(s, "the rates cannot be computed at t = %.10g", t);
+}
+
+static double allowed(const Solver *s, double size) {
+  return s->how.absolute + s->how.relative * size;
+}
+
+void solver_norm(Solver *s, const double *e, const double *next) {
+  double most = 0, sum = 0;
+  uint32_t worst = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    double error = fabs(e[i]) / allowed(s, fmax(fabs(s->x[i]), fabs(next[i])));
+    sum += error;
+    if (error > most) most = error, worst = i;
+  }
+  s->error = isfinite(sum) ? most : INFINITY; // a comparison does not see what is not a number
+  s->worst = worst;
+}
+
+void solver_odd(Solver *s, double t, const double *rate) {
+  for (uint32_t i = 0; i < s->n && !s->odd; i++)
+    if (!isfinite(rate[i])) s->odd = true, s->odd_number = i, s->odd_time = t;
+}
+
+static bool fail_odd(Solver *s) {
+  return solver_fail(s, "the rate of `%s` is not finite at t = %.10g%s",
+                     solver_name(s, s->odd_number), s->odd_time,
+                     s->stepper->fixed ? ": it may need a smaller step, or the stiff method" : "");
+}
+
+// --- beginning ---
+
+static const Stepper *stepper_of(Method m) {
+  switch (m) {
+  case SOLVE_RK4: return &rk4_stepper;
+  case SOLVE_EULER: return &euler_stepper;
+  case SOLVE_STIFF: return &stiff_stepper;
+  case SOLVE_DORMAND: break;
+  }
+  return &dormand_stepper;
+}
+
+static void fill_in(SolveHow *how) {
+  if (!(how->relative > 0)) how->relative = defaults[0];
+  if (!(how->absolute > 0)) how->absolute = defaults[1];
+  if (!(how->largest > 0)) how->largest = INFINITY;
+  if (!how->steps) how->steps = 10000000;
+  if (!how->storm) how->storm = 10000;
+}
+
+static void take_rows(Solver *s, Arena *arena) {
+  size_t n = s->n;
+  double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look};
+  for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(arena, double, n);
+  for (uint32_t i = 0; i < s->stepper->stages; i++) s->k[i] = NEW_ARRAY(arena, double, n);
+  s->dense.part = NEW_ARRAY(arena, double, 5 * n);
+  s->late = NEW_ARRAY(arena, double, s->problem.late);
+}
+
+static bool accept_problem(Solver *s) {
+  for (uint32_t i = 0; i < s->n; i++)
+    if (!isfinite(s->x[i]))
+      return solver_fail(s, "`%s` is not finite at the start", solver_name(s, i));
+  if (s->stepper->fixed && !(s->how.step > 0 && isfinite(s->how.step)))
+    return solver_fail(s, "%s needs a step above 0, but it is %g", s->stepper->name, s->how.step);
+  if (s->stepper == &stiff_stepper && s->n > LARGEST_MATRIX)
+    return solver_fail(s,
+                       "the stiff method keeps a square of %u by %u numbers; up to %d are possible",
+                       s->n, s->n, LARGEST_MATRIX);
+  return true;
+}
+
+Solver *solver_new(Arena *arena, const Problem *p, const SolveHow *how, double t, const double *x) {
+  Solver *s = NEW(arena, Solver);
+  *s = (Solver){.arena = arena, .problem = *p, .how = *how, .n = p->n, .t = t, .from = t};
+  s->stepper = stepper_of(how->method);
+  s->anchor = t;
+  s->fresh = true;
+  fill_in(&s->how);
+  take_rows(s, arena);
+  memcpy(s->x, x, s->n * sizeof(double));
+  memcpy(s->dense.part, x, s->n * sizeof(double));
+  s->dense.from = t, s->dense.h = 1;
+  if (!accept_problem(s)) return s;
+  if (s->stepper == &stiff_stepper) stiff_new(s);
+  if (p->events) events_new(s);
+  if (late_begin(s) && s->history && s->how.largest > s->history->shortest)
+    s->how.largest = s->history->shortest;
+  return s;
+}
+
+// Below it, a step hardly moves time.
+static double least_step(const Solver *s) { return fmax(16 * DBL_EPSILON * fabs(s->t), DBL_MIN); }
+
+// The size of the first step: where an explicit step of order 1 would differ little from the curve.
+static bool choose_first(Solver *s) {
+  double state = 0, rate = 0, bend = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    state = fmax(state, fabs(s->x[i]) / allowed(s, fabs(s->x[i])));
+    rate = fmax(rate, fabs(s->rate[i]) / allowed(s, fabs(s->x[i])));
+  }
+  double small = state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
+  small = fmin(small, s->how.largest);
+  for (uint32_t i = 0; i < s->n; i++) s->trial[i] = s->x[i] + small * s->rate[i];
+  if (!solver_rates(s, s->t + small, s->trial, SIDE_LEFT, s->next_rate)) return false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    double change = fabs(s->next_rate[i] - s->rate[i]) / allowed(s, fabs(s->x[i])) / small;
+    bend = isfinite(change) ? fmax(bend, change) : DBL_MAX;
+  }
+  double most = fmax(rate, bend);
+  double h = most <= 1e-15 ? fmax(1e-6, small * 1e-3) : pow(0.01 / most, s->stepper->exponent);
+  s->h = fmax(fmin(fmin(100 * small, h), s->how.largest), least_step(s));
+  return true;
+}
+
+// Everything that a step needs to be known at its beginning.
+static bool prepare(Solver *s) {
+  if (!s->begun && !events_begin(s)) return false;
+  s->odd = false;
+  if (!s->known) {
+    if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
+    solver_odd(s, s->t, s->rate);
+    if (s->odd) return fail_odd(s);
+    s->known = true;
+  }
+  if (s->fresh && !s->stepper->fixed) {
+    s->log_error = log(1e-4);
+    s->rejected = false;
+    if (!s->begun && s->how.step > 0)
+      s->h = fmin(s->how.step, s->how.largest);
+    else if (!choose_first(s))
+      return false;
+  }
+  s->begun = true;
+  return true;
+}
+
+// --- the size of steps ---
+
+static double tick(const Solver *s) { return fmin(s->how.step, s->how.largest); }
+
+static double next_tick(const Solver *s) { return s->anchor + (double)(s->ticks + 1) * tick(s); }
+
+// Where the next step ends: a place that must be met is met, and not with a tiny last step.
+static double target(const Solver *s, double end) {
+  double limit = late_limit(s, end), h = fmin(s->h, s->how.largest);
+  if (s->stepper->fixed) return next_tick(s) < limit - 1e-9 * tick(s) ? next_tick(s) : limit;
+  if (s->t + h >= limit) return limit;
+  return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
+}
+
+static bool fail_small(Solver *s) {
+  if (s->odd) return fail_odd(s);
+  return solver_fail(
+      s,
+      "at t = %.10g no step is small enough: `%s` changes too fast there. It may grow "
+      "without bound, or its rate may jump",
+      s->t, solver_name(s, s->worst));
+}
+
+static bool shorten(Solver *s, double h) {
+  s->rejections++;
+  s->rejected = true;
+  if (s->stepper->fixed) return s->odd ? fail_odd(s) : fail_small(s);
+  double by = isfinite(s->error) ? fmax(0.2, 0.9 * pow(s->error, -s->stepper->exponent)) : 0.1;
+  s->h = h * fmin(by, 0.9);
+  return s->h > least_step(s) || fail_small(s);
+}
+
+// A step that was cut short by a limit says nothing against a longer one.
+static void lengthen(Solver *s, double h) {
+  const double memory = 0.04;
+  double now = log(fmax(s->error, 1e-10)), wanted = s->h;
+  double by = 0.9 * exp(memory * s->log_error - (s->stepper->exponent - 0.75 * memory) * now);
+  by = fmin(fmax(by, 0.2), s->rejected ? 1 : 10);
+  s->log_error = fmax(now, log(1e-4));
+  s->h = h < wanted && h * by < wanted && !s->rejected ? wanted : h * by;
+  s->rejected = false;
+}
+
+static bool too_many(Solver *s, double end) {
+  if (s->steps + s->rejections < s->how.steps) return false;
+  return !solver_fail(s,
+                      "%llu steps were made, and only t = %.6g of %.6g is reached: ask for less "
+                      "precision,%s or allow more steps",
+                      (unsigned long long)s->how.steps, s->t, end,
+                      s->stepper == &stiff_stepper ? "" : " use the stiff method,");
+}
+
+// A step that is good enough, and its dense output.
+static bool make(Solver *s, double end, double *to) {
+  for (;;) {
+    if (too_many(s, end)) return false;
+    *to = target(s, end);
+    double h = *to - s->t;
+    s->odd = false;
+    if (!s->stepper->try(s, h)) return false;
+    if (s->error <= 1) {
+      if (s->stepper->accepted && !s->stepper->accepted(s, h, end)) return false;
+      s->stepper->dense(s, h);
+      if (!s->stepper->fixed) lengthen(s, h);
+      return true;
+    }
+    if (!shorten(s, h)) return false;
+  }
+}
+
+// --- arriving ---
+
+static RootEnd again(Solver *s, double to, double *when) {
+  if (!s->stepper->try(s, to - s->t)) return ROOT_LOST;
+  if (!isfinite(s->error)) return ROOT_NONE;
+  s->stepper->dense(s, to - s->t);
+  return events_find(s, to, when);
+}
+
+// The step to `to` has an event at `when`: made anew, it ends just behind it.
+static RootEnd sharpen(Solver *s, double to, double *when) {
+  for (double margin = 1e-7; margin < 1; margin *= 100) {
+    double near = *when + fmax(margin * (*when - s->t), 256 * DBL_EPSILON * fabs(*when));
+    if (near >= to) break;
+    RootEnd end = again(s, near, when);
+    if (end != ROOT_NONE) return end;
+  }
+  return again(s, to, when);
+}
+
+static void move(Solver *s, double to, bool cut) {
+  double *row = s->x;
+  if (cut)
+    dense_at(&s->dense, s->n, to, s->x);
+  else
+    s->x = s->next, s->next = row;
+  s->known = s->stepper->gives_rate && !cut;
+  if (s->known) row = s->rate, s->rate = s->next_rate, s->next_rate = row;
+  if (!cut && s->stepper->fixed && to >= next_tick(s) - 1e-9 * tick(s)) s->ticks++;
+  s->from = s->t;
+  s->t = to;
+  s->fresh = false;
+  s->steps++;
+}
+
+static void jumped(Solver *s) {
+  s->known = false;
+  s->fresh = true;
+  s->anchor = s->t;
+  s->ticks = 0;
+  late_jump(s);
+}
+
+static bool arrive(Solver *s, double to) {
+  RootEnd found = ROOT_NONE;
+  double when = to;
+  if (s->problem.events) found = events_find(s, to, &when);
+  if (found == ROOT_FOUND) found = sharpen(s, to, &when);
+  if (found == ROOT_LOST) return false;
+  bool cut = found == ROOT_FOUND;
+  if (cut) to = when;
+  if (s->history && !late_record(s, to)) return false;
+  move(s, to, cut);
+  bool passed = late_passed(s);
+  if (passed) s->known = false;
+  if (s->problem.events && !events_moved(s)) return false;
+  if (passed && !cut && !events_again(s)) return false;
+  if (s->happened) jumped(s);
+  return true;
+}
+
+bool solver_step(Solver *s, double end) {
+  double to;
+  s->happened = false;
+  if (s->message || s->stopped || !(end > s->t)) return false;
+  return prepare(s) && make(s, end, &to) && arrive(s, to);
+}
+
+// --- looking ---
+
+double solver_time(const Solver *s) { return s->t; }
+const double *solver_state(const Solver *s) { return s->x; }
+double solver_from(const Solver *s) { return s->from; }
+const char *solver_error(const Solver *s) { return s->message; }
+
+void solver_at(const Solver *s, double t, double *x) {
+  dense_at(&s->dense, s->n, fmin(t, s->t), x);
+}
+
+bool solver_happened(const Solver *s, uint32_t *which) {
+  if (s->happened && which) *which = s->first_event;
+  return s->happened;
+}
+
+uint64_t solver_count(const Solver *s, uint64_t *rejected, uint64_t *rates) {
+  if (rejected) *rejected = s->rejections;
+  if (rates) *rates = s->rates;
+  return s->steps;
+}
+
+typedef struct {
+  const Solver *solver;
+  double (*f)(void *, double t, const double *x);
+  void *context;
+  double sign;
+} Crossing;
+
+static bool crossing_at(void *context, double t, double *g) {
+  Crossing *c = context;
+  solver_at(c->solver, t, c->solver->look);
+  *g = c->sign * c->f(c->context, t, c->solver->look);
+  return !isnan(*g);
+}
+
+bool solver_crossing(const Solver *s, double (*f)(void *, double t, const double *x), void *context,
+                     bool up, double *t) {
+  Crossing c = {s, f, context, up ? 1 : -1};
+  double row[4];
+  uint8_t live = 0;
+  Root r = {1, crossing_at, &c, &live, {row, row + 1, row + 2, row + 3}};
+  return s->t > s->from && crossing_at(&c, s->from, row) &&
+         root_walk(&r, s->from, s->t, false, t) == ROOT_FOUND;
+}

@@ -1,0 +1,139 @@
+// What a solver has inside; shared by the files that make its steps.
+//
+// A step is tried from (t, x, rate) to `next`; where it is good enough, its dense output is made,
+// events are looked for on it, what will be late is remembered, and the solver moves on. All rows
+// of numbers are taken once, when the solver is made.
+#ifndef LIMN_SOLVER_H
+#define LIMN_SOLVER_H
+
+#include "run/solve/solve.h"
+
+// dense.c: a step as a polynomial of degree 4, with q = (t - from) / h and p = 1 - q:
+//   x(t) = part0 + q (part1 + p (part2 + q (part3 + p part4)))
+typedef struct {
+  double from, h;
+  double *part; // [5 n]
+} Dense;
+void dense_at(const Dense *, uint32_t n, double t, double *x);
+double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
+// Through both ends with the slopes there; part4 is 0.
+void dense_hermite(Dense *, uint32_t n, double t, double h, const double *x, const double *next,
+                   const double *slope, const double *slope_next);
+// Through five values at equal distances, [5 n].
+void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
+
+// root.c: the first place where one of n functions of time grows through 0
+typedef struct {
+  uint32_t n;
+  bool (*at)(void *context, double t, double *g); // false: give up
+  void *context;
+  uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
+  double *row[4]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
+                  // where the walk ended: at the place found, or at `to`
+} Root;
+typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function has given up
+// `close`: also look closely behind `from`, where an event may follow on another.
+RootEnd root_walk(Root *, double from, double to, bool close, double *when);
+
+// late.c: what was, for what is late
+typedef enum { SIDE_LEFT, SIDE_RIGHT } Side; // which value of two, where there was a jump
+typedef struct {
+  double t;
+  uint32_t order; // how many times it has come through a delay, and become smoother
+} Kink;
+typedef struct {
+  double start, longest, shortest;
+  uint32_t smooth;  // orders after which a kink is forgotten
+  double *first;    // [late] before the start
+  VEC(double) lag;  // without repetitions
+  Dense *ring;      // [cap] of values, step by step; the oldest at `head`
+  uint32_t cap, n;  // places, steps kept
+  uint64_t head;    // number of the oldest step; its place is head % cap
+  uint64_t *cursor; // [late] the number of the step that was read last
+  double *five;     // [5 late]
+  VEC(Kink) kink;   // moments that a step must end at, the next one last
+} History;
+
+typedef struct Stepper Stepper;
+typedef struct Stiff Stiff;
+struct Solver {
+  Arena *arena;
+  Problem problem;
+  SolveHow how;
+  const Stepper *stepper;
+  uint32_t n;
+  double t, from;
+  double *x;                // [n] at t
+  double *rate;             // [n] at t, if `known`
+  double *next, *next_rate; // [n] at the end of the step that was tried
+  double *trial;            // [n] at a stage; Dormand–Prince: at its last inner one
+  double *look;             // [n] on the dense output
+  double *late;             // [late] as of the last late_at
+  double *k[8];             // [n] stages
+  Dense dense;
+  bool known;    // the rate at t
+  bool fresh;    // the first step, or the first after an event
+  double h;      // the step that is wanted next
+  double anchor; // fixed steps: step `ticks` ends at anchor + ticks step
+  uint64_t ticks;
+  double error,
+      log_error;  // of the step tried: above 1 is too much; of the one before, as a logarithm
+  uint32_t worst; // the number with the largest error
+  bool rejected;  // the step before was
+  bool odd;       // a rate was not finite: of this number, at this time
+  uint32_t odd_number;
+  double odd_time;
+  uint32_t stiff_hits, stiff_misses; // dormand.c
+  Stiff *stiff;
+  History *history;
+  Root guard;                       // on the dense output
+  double *guard_now;                // [events] at t, x
+  uint8_t *armed, *fired;           // [events] may happen; happens at this moment
+  double *event_last, *event_since; // [events] when it last happened; when its count began
+  uint32_t *event_quick, *event_count;
+  bool happened, stopped, begun;
+  uint32_t first_event;
+  uint64_t steps, rejections, rates;
+  const char *message;
+};
+
+// One way to make a step.
+struct Stepper {
+  const char *name;
+  uint32_t stages;                                  // rows of `k` it needs
+  bool fixed;                                       // its step is given, and no error is known
+  bool gives_rate;                                  // next_rate, with each step
+  double exponent;                                  // error ~ h^(1/exponent)
+  bool (*try)(Solver *, double h);                  // next, error; false: stop
+  void (*dense)(Solver *, double h);                // of the step just tried
+  bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
+};
+extern const Stepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper;
+
+// solve.c: for the steppers
+bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
+const char *solver_name(const Solver *, uint32_t i);
+// The largest of |e| against what is allowed for a step from x to next, into error and worst.
+void solver_norm(Solver *, const double *e, const double *next);
+void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
+// stiff.c
+void stiff_new(Solver *);
+// lu.c: a[n n] row-major into L and U with rows exchanged as in swap[n]; false: it is singular
+bool lu_factor(uint32_t n, double *a, uint32_t *swap);
+void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
+// late.c
+bool late_begin(Solver *);
+void late_at(Solver *, double t, Side);        // into s->late
+bool late_record(Solver *, double to);         // what will be late, of the step from t to `to`
+void late_jump(Solver *);                      // the state has jumped at t
+bool late_passed(Solver *);                    // was t a moment that a step must end at?
+double late_limit(const Solver *, double end); // the next such moment, or end
+// happen.c
+void events_new(Solver *);
+bool events_begin(Solver *);                            // guards at the start
+RootEnd events_find(Solver *, double to, double *when); // on the dense output
+bool events_moved(Solver *); // to where the last walk ended; what it found, happens
+bool events_again(Solver *); // after a break: what is late may have lifted a guard
+
+#endif

@@ -1,0 +1,187 @@
+// A method for stiff systems: Rosenbrock's, with the numbers of Rodas5P (Steinebach, BIT Numerical
+// Mathematics 63, 2023): order 5, an error from order 4, a dense output of order 4.
+//
+// Eight stages, each one linear system with the same matrix I/(h diagonal) - J: no iteration that
+// might not converge, and one factorization for a step. It is stable however fast a motion dies out
+// (L-stable), and its last stages are at the end of the step, where the method is exact for what
+// has no motion at all. J is the problem's own or made by differences, once for each step that is
+// made; the order rests on it. How the rates depend on time itself is found by differences.
+//
+// In the transformed form, with stages u_j:
+//   (I/(h diagonal) - J) u_i = f(t + at_i h, x + sum a_ij u_j) + sum c_ij u_j / h + h late_i df/dt
+#include "run/solve/solve_own.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { STAGES = 8 };
+static const double diagonal = 0.21193756319429014;
+static const double at[STAGES] = {
+    0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1, 1, 1};
+static const double in_time[STAGES] = {0.21193756319429014,
+                                       -0.42387512638858027,
+                                       -0.3384627126235924,
+                                       1.8046452872882734,
+                                       2.325825639765069,
+                                       0,
+                                       0,
+                                       0};
+// Rows of the first six; the last two add the stage before to the argument of the one before.
+static const double of_state[6][5] = {
+    {0},
+    {3},
+    {2.849394379747939, 0.45842242204463923},
+    {-6.954028509809101, 2.489845061869568, -10.358996098473584},
+    {2.8029986275628964, 0.5072464736228206, -0.3988312541770524, -0.04721187230404641},
+    {-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256,
+     0.030198172008377946}};
+static const double of_stages[STAGES][7] = {
+    {0},
+    {-14.155112264123755},
+    {-17.97296035885952, -2.859693295451294},
+    {147.12150275711716, -1.41221402718213, 71.68940251302358},
+    {165.43517024871676, -0.4592823456491126, 42.90938336958603, -5.961986721573306},
+    {24.854864614690072, -3.0009227002832186, 47.4931110020768, 5.5814197821558125,
+     -0.6610691825249471},
+    {30.91273214028599, -3.1208243349937974, 77.79954646070892, 34.28646028294783,
+     -19.097331116725623, -28.087943162872662},
+    {37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047,
+     -40.06618937091002, -54.66780262877968, -9.48861652309627}};
+// Between the ends: x + q (next - x) + q (1 - q) (b0 + q (b1 + q b2)), b_i = sum between_ij u_j
+static const double between[3][STAGES] = {
+    {25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204,
+     0.524948541321073, 1.1241088310450404, 0.4272876194431874, -0.17202221070155493},
+    {-9.91568850695171, -0.9689944594115154, 3.0438037242978453, -24.495224566215796,
+     20.176138334709044, 15.98066361424651, -6.789040303419874, -6.710236069923372},
+    {11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643,
+     -52.072871366152654, -59.78993625266729, -0.15582684282751913, 4.883087185713722}};
+
+struct Stiff {
+  double *jacobian; // [n n] at (t, x)
+  double *matrix;   // [n n] factored
+  uint32_t *swap;
+  double *in_time; // [n] df/dt
+  uint64_t step;   // before which they were made
+  bool made;
+};
+
+void stiff_new(Solver *s) {
+  size_t n = s->n;
+  Stiff *f = s->stiff = NEW(s->arena, Stiff);
+  f->jacobian = NEW_ARRAY(s->arena, double, n *n);
+  f->matrix = NEW_ARRAY(s->arena, double, n *n);
+  f->swap = NEW_ARRAY(s->arena, uint32_t, n);
+  f->in_time = NEW_ARRAY(s->arena, double, n);
+}
+
+// Column by column, from both sides of x.
+static bool differences(Solver *s, double h) {
+  double *x = s->trial, *up = s->next, *down = s->look;
+  size_t n = s->n;
+  memcpy(x, s->x, n * sizeof(double));
+  for (size_t j = 0; j < n; j++) {
+    double size = fmax(fmax(fabs(s->x[j]), fabs(h * s->rate[j])), 1e-8);
+    double above = s->x[j] + 6e-6 * size, below = s->x[j] - 6e-6 * size;
+    x[j] = above;
+    if (!solver_rates(s, s->t, x, SIDE_RIGHT, up)) return false;
+    x[j] = below;
+    if (!solver_rates(s, s->t, x, SIDE_RIGHT, down)) return false;
+    x[j] = s->x[j];
+    for (size_t i = 0; i < n; i++)
+      s->stiff->jacobian[i * n + j] = (up[i] - down[i]) / (above - below);
+  }
+  return true;
+}
+
+// Only times after t are asked for: before it, what is late may have had a jump.
+static bool slope_in_time(Solver *s, double h) {
+  double t = s->t, step = fmax(1e-4 * h, 16 * DBL_EPSILON * fabs(t)), *one = s->next,
+         *two = s->look;
+  step = (t + step) - t;
+  if (!solver_rates(s, t + step, s->x, SIDE_LEFT, one)) return false;
+  if (!solver_rates(s, t + 2 * step, s->x, SIDE_LEFT, two)) return false;
+  for (uint32_t i = 0; i < s->n; i++)
+    s->stiff->in_time[i] = (4 * (one[i] - s->rate[i]) - (two[i] - s->rate[i])) / (2 * step);
+  return true;
+}
+
+static bool linearize(Solver *s, double h) {
+  Stiff *f = s->stiff;
+  if (f->made && f->step == s->steps) return true;
+  const Problem *p = &s->problem;
+  f->made = true, f->step = s->steps;
+  if (!slope_in_time(s, h)) return false;
+  if (!p->jacobian) return differences(s, h);
+  if (p->late) late_at(s, s->t, SIDE_RIGHT);
+  if (!p->jacobian(p->context, s->t, s->x, s->late, f->jacobian))
+    return solver_fail(s, "the derivative of the rates cannot be computed at t = %.10g", s->t);
+  return true;
+}
+
+static bool factor(Solver *s, double h) {
+  Stiff *f = s->stiff;
+  size_t n = s->n;
+  for (size_t i = 0; i < n * n; i++) f->matrix[i] = -f->jacobian[i];
+  for (size_t i = 0; i < n; i++) f->matrix[i * n + i] += 1 / (h * diagonal);
+  return lu_factor(s->n, f->matrix, f->swap);
+}
+
+// The argument of a stage, in `next`.
+static void argument(Solver *s, int stage) {
+  double *x = s->next;
+  for (uint32_t i = 0; i < s->n; i++) {
+    if (stage >= 6) {
+      x[i] += s->k[stage - 1][i];
+      continue;
+    }
+    x[i] = s->x[i];
+    for (int j = 0; j < stage; j++) x[i] += of_state[stage][j] * s->k[j][i];
+  }
+}
+
+static bool solve_stage(Solver *s, int stage, double h) {
+  double *u = s->k[stage];
+  if (stage == 0)
+    memcpy(u, s->rate, s->n * sizeof(double));
+  else if (!solver_rates(s, s->t + at[stage] * h, s->next, SIDE_LEFT, u))
+    return false;
+  solver_odd(s, s->t + at[stage] * h, u);
+  for (uint32_t i = 0; i < s->n; i++) {
+    double sum = 0;
+    for (int j = 0; j < stage; j++) sum += of_stages[stage][j] * s->k[j][i];
+    u[i] += sum / h + h * in_time[stage] * s->stiff->in_time[i];
+  }
+  lu_solve(s->n, s->stiff->matrix, s->stiff->swap, u);
+  return true;
+}
+
+static bool try(Solver *s, double h) {
+  if (!linearize(s, h)) return false;
+  if (!factor(s, h)) return s->error = INFINITY, true;
+  for (int stage = 0; stage < STAGES; stage++) {
+    argument(s, stage);
+    if (!solve_stage(s, stage, h)) return false;
+  }
+  for (uint32_t i = 0; i < s->n; i++) s->next[i] += s->k[STAGES - 1][i];
+  solver_norm(s, s->k[STAGES - 1], s->next);
+  return true;
+}
+
+static void dense(Solver *s, double h) {
+  double *c = s->dense.part;
+  size_t n = s->n;
+  s->dense.from = s->t, s->dense.h = h;
+  for (size_t i = 0; i < n; i++) {
+    double b[3] = {0};
+    for (int j = 0; j < STAGES; j++)
+      for (int r = 0; r < 3; r++) b[r] += between[r][j] * s->k[j][i];
+    c[i] = s->x[i];
+    c[n + i] = s->next[i] - s->x[i];
+    c[2 * n + i] = b[0];
+    c[3 * n + i] = b[1] + b[2];
+    c[4 * n + i] = -b[2];
+  }
+}
+
+const Stepper stiff_stepper = {
+    .name = "the stiff method", .stages = STAGES, .exponent = 1.0 / 5, .try = try, .dense = dense};

@@ -1,0 +1,122 @@
+// Goals to one loss. Each goal is a diagram of its own; here they are called side by side over the
+// union of their sources and of their weights. Which goal may move which weight stays beside the
+// diagram, as masks: the gradient pass reads them.
+//
+// The states of boxes (running means) move too: with the goals that train their learner, and to the
+// mean of what these propose.
+#include "run/step/step_own.h"
+
+static Id field_wire(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (fields->at[i] == field) return d->in.at[i];
+  vec_push(w->arena, fields, field);
+  return diagram_input(w, d, like->type, like->name, like->origin);
+}
+
+typedef VEC(uint32_t) Numbers;
+typedef VEC(Ids) Proposals; // [param] wires
+
+typedef struct {
+  Infer *in;
+  World *w;
+  Diagram *d;
+  Ids fields;
+  Proposals proposal;
+} Joining;
+
+static bool moves_states(Infer *in, const Goal *g, const Param *p) {
+  for (uint32_t i = 0; i < g->targets.n; i++)
+    if (learner_holds(in, def_of(in, g->targets.at[i]), p)) return true;
+  return !g->targets.n;
+}
+
+// The goal's diagram, which also gives what it shows.
+static Diagram *with_shown(World *w, const Goal *g) {
+  Diagram *d = diagram_new(w, g->diagram->name);
+  Id id = d->id;
+  *d = *g->diagram;
+  d->id = id;
+  d->out = (Ids){0};
+  diagram_output(w, d, g->diagram->out.at[0]);
+  diagram_output(w, d, g->shown);
+  return d;
+}
+
+// Gives the first output: the loss, then perhaps what is shown.
+static Id call_goal(Joining *j, const Goal *g, Diagram *f, Numbers *number) {
+  World *w = j->w;
+  Diagram *d = j->d;
+  Ids in = {0};
+  for (uint32_t i = 0; i < f->in.n; i++)
+    vec_push(w->arena, &in,
+             field_wire(w, d, &j->fields, g->fields.at[i], &f->wire.at[f->in.at[i]]));
+  for (uint32_t i = 0; i < f->param.n; i++) {
+    Param p = f->param.at[i];
+    const Wire *inner = &f->wire.at[p.wire];
+    p.next = 0;
+    uint32_t k = diagram_param(w, d, p, inner->type, inner->name, inner->origin);
+    vec_push(w->arena, number, k);
+    vec_push(w->arena, &in, d->param.at[k].wire);
+    while (j->proposal.n < d->param.n) vec_push(w->arena, &j->proposal, (Ids){0});
+  }
+  Id out = box_call(w, d, f, in.at, in.n, origin_new(w, g->span, 0, WHY_SOURCE));
+  d->wire.at[out].name = g->name;
+  if (f->noisy) d->box.at[d->box.n - 1].site = site_hash(0, name_text(w->names, g->name));
+  for (uint32_t i = 0, next = out + f->out.n; i < f->param.n; i++) {
+    if (!f->param.at[i].next) continue;
+    if (moves_states(j->in, g, &f->param.at[i]))
+      vec_push(w->arena, &j->proposal.at[number->at[i]], next);
+    next++;
+  }
+  return out;
+}
+
+static void settle_states(Joining *j) {
+  World *w = j->w;
+  for (uint32_t i = 0; i < j->proposal.n; i++) {
+    const Ids *all = &j->proposal.at[i];
+    if (!all->n) continue;
+    Id sum = all->at[0], origin = j->d->wire.at[sum].origin;
+    Type t = j->d->wire.at[sum].type;
+    for (uint32_t k = 1; k < all->n; k++)
+      sum = map_text(w, j->d, t, t.base == BASE_BIT ? "xor(a, b)" : "a + b",
+                     (Id[]){sum, all->at[k]}, 2, origin);
+    if (all->n > 1 && t.base == BASE_R)
+      sum = map_text(w, j->d, t, arena_format(w->arena, "a/%u", all->n), &sum, 1, origin);
+    j->d->param.at[i].next = sum;
+  }
+}
+
+static Loss join_goals(Infer *in, const Program *p, const Ids *goals, bool shown) {
+  World *w = infer_world(in);
+  Joining j = {.in = in, .w = w, .d = diagram_new(w, name_from(w->names, "loss"))};
+  Numbers *number = NEW_ARRAY(w->arena, Numbers, goals->n);
+  Ids show = {0};
+  for (uint32_t g = 0; g < goals->n; g++) {
+    const Goal *goal = &p->goal.at[goals->at[g]];
+    if (!goal->diagram) return (Loss){0};
+    Id out = call_goal(&j, goal, shown ? with_shown(w, goal) : goal->diagram, &number[g]);
+    diagram_output(w, j.d, out);
+    if (shown) vec_push(w->arena, &show, out + 1);
+  }
+  for (uint32_t i = 0; i < show.n; i++) diagram_output(w, j.d, show.at[i]);
+  settle_states(&j);
+  const bool **mask = NEW_ARRAY(w->arena, const bool *, j.d->out.n + 1);
+  for (uint32_t o = 0; o < j.d->out.n; o++) {
+    bool *row = NEW_ARRAY(w->arena, bool, j.d->param.n + 1);
+    for (uint32_t i = 0; o < goals->n && i < number[o].n; i++)
+      row[number[o].at[i]] = p->goal.at[goals->at[o]].trains[i];
+    mask[o] = row;
+  }
+  return (Loss){.diagram = j.d, .fields = j.fields, .mask = mask};
+}
+
+Loss loss_of(Infer *in, const Program *p, const Ids *goals) {
+  return join_goals(in, p, goals, true);
+}
+
+Loss learn_loss(Infer *in, const Program *p) {
+  Ids all = {0};
+  for (uint32_t g = 0; g < p->goal.n; g++) vec_push(infer_world(in)->arena, &all, g);
+  return all.n ? join_goals(in, p, &all, false) : (Loss){0};
+}

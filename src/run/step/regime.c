@@ -1,0 +1,157 @@
+// A `train` statement as diagrams.
+//
+// In: a program whose goals are diagrams, and the statement. Out: the steps of one round, in their
+// order. Without turns and without accumulating there is one step. `turns[dis: 5, gen: 1]` has a
+// step for each learner, in which the goals that train it move it and nothing else. `accumulate 4`
+// has two: one that gathers, and one that gathers, steps and forgets. The last step of a round is a
+// diagram of its own when something counts rounds.
+#include "run/step/step_own.h"
+
+// -- what the goals need --------------------------------------------------------------------------
+static bool reads_step(const Diagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_CLOCK && strcmp(d->param.at[i].path, "step") == 0) return true;
+  return false;
+}
+
+static Def *stale_owner(const Plan *plan, const Param *p) {
+  for (uint32_t i = 0; i < plan->p->learner.n; i++) {
+    Def *d = plan->p->learner.at[i];
+    if (d->kind == DEF_STALE && d->of && def_owns(plan->w, p, d, NULL)) return d;
+  }
+  return NULL;
+}
+
+static bool is_in_goals(const Plan *plan, const char *path) {
+  const Ids *goals = &plan->training.goals;
+  for (uint32_t g = 0; g < goals->n; g++) {
+    const Diagram *d = plan->p->goal.at[goals->at[g]].diagram;
+    for (uint32_t i = 0; i < d->param.n; i++)
+      if (d->param.at[i].rooted && strcmp(d->param.at[i].path, path) == 0) return true;
+  }
+  return false;
+}
+
+static bool add_copy(Plan *plan, const Diagram *d, const Param *p) {
+  World *w = plan->w;
+  const Wire *x = &d->wire.at[p->wire];
+  const Def *stale = stale_owner(plan, p);
+  if (!stale) return true;
+  for (uint32_t i = 0; i < plan->copy.n; i++)
+    if (strcmp(plan->copy.at[i].path, p->path) == 0) return true;
+  size_t n = strlen(name_text(w->names, stale->name));
+  const char *of =
+      arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name), p->path + n);
+  if (!is_in_goals(plan, of)) return true;
+  if (x->type.base != BASE_R && stale->node->op[0] == 'b') {
+    diag_error(w->diags, stale->span,
+               "%s is made of bits, which have no average: copy it, `every` so often", of);
+    return false;
+  }
+  Copy c = {p->path, of, stale, p->rooted, x->name, x->type, p->init, x->origin};
+  vec_push(w->arena, &plan->copy, c);
+  vec_push(w->arena, &plan->out->start, (Start){p->path, of});
+  plan->counts |= stale->node->op[0] == 'e';
+  return true;
+}
+
+static bool read_goals(Plan *plan) {
+  World *w = plan->w;
+  const Program *p = plan->p;
+  const Ids *goals = &plan->training.goals;
+  if (!goals->n) {
+    diag_error(w->diags, plan->node->span, "there is nothing to train: this program has no goals");
+    return false;
+  }
+  for (uint32_t g = 0; g < goals->n; g++)
+    if (!p->goal.at[goals->at[g]].diagram) return false;
+  for (uint32_t g = 0; g < goals->n; g++) {
+    const Diagram *d = p->goal.at[goals->at[g]].diagram;
+    if (diagram_boxes(w, d) > BOXES_LIMIT) {
+      diag_error(w->diags, p->goal.at[goals->at[g]].span,
+                 "this goal is more than %d boxes, written out: too many to train", BOXES_LIMIT);
+      return false;
+    }
+    plan->counts |= reads_step(d);
+    for (uint32_t i = 0; i < d->param.n; i++) {
+      table_put(plan->paths, d->param.at[i].path, strlen(d->param.at[i].path), 1);
+      if (!add_copy(plan, d, &d->param.at[i])) return false;
+    }
+  }
+  return true;
+}
+
+// -- rounds ---------------------------------------------------------------------------------------
+typedef struct {
+  Plan *plan;
+  Table *made; // StepHow to number + 1
+} Rounds;
+
+static uint32_t step_number(Rounds *r, StepHow how) {
+  Regime *out = r->plan->out;
+  how.last &= r->plan->counts || r->plan->copy.n;
+  uint64_t key[2] = {how.turn, (uint64_t)how.kind << 1 | how.last};
+  Id old = table_get(r->made, key, sizeof key);
+  if (old) return old - 1;
+  Step s = plan_step(r->plan, &how);
+  vec_push(r->plan->w->arena, &out->step, s);
+  table_put(r->made, key, sizeof key, out->step.n);
+  return out->step.n - 1;
+}
+
+static void add_turn(Rounds *r, StepHow how, uint32_t times) {
+  Regime *out = r->plan->out;
+  if (!times) return;
+  uint32_t step = step_number(r, how);
+  Turn *before = out->turn.n ? &out->turn.at[out->turn.n - 1] : NULL;
+  if (before && before->step == step)
+    before->times += times;
+  else
+    vec_push(r->plan->w->arena, &out->turn, (Turn){step, times});
+}
+
+// One learner's turn, or that of all: `times` steps, each perhaps over several batches.
+static void add_steps(Rounds *r, uint64_t turn, uint32_t times, bool last) {
+  uint32_t batches = (uint32_t)r->plan->training.accumulate;
+  StepKind ends = batches > 1 ? STEP_ENDS : STEP_PLAIN;
+  for (uint32_t i = 0; i < times; i++) {
+    add_turn(r, (StepHow){turn, STEP_GATHERS, false}, batches - 1);
+    add_turn(r, (StepHow){turn, ends, last && i + 1 == times}, 1);
+  }
+}
+
+static void make_rounds(Plan *plan) {
+  Rounds r = {plan, table_new(plan->w->arena)};
+  const Training *t = &plan->training;
+  if (!t->turn.n) add_steps(&r, ALL_TURNS, 1, true);
+  for (uint32_t i = 0; i < t->turn.n; i++) {
+    uint32_t first = 0; // a learner with two turns has one step
+    while (t->turn.at[first].learner != t->turn.at[i].learner) first++;
+    add_steps(&r, (uint64_t)1 << first, t->turn.at[i].times, i + 1 == t->turn.n);
+  }
+}
+
+bool learn_regime(Infer *in, Program *p, const Node *train, Regime *out) {
+  World *w = infer_world(in);
+  Plan plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
+  *out = (Regime){.node = train, .says = ""};
+  if (!infer_training(in, p, train, &plan.training)) return false;
+  plan.origin = origin_new(w, train->span, 0, WHY_SOURCE);
+  plan.paths = table_new(w->arena);
+  plan.made = table_new(w->arena);
+  plan.weight_of = table_new(w->arena);
+  plan.says = buf_new(w->arena);
+  if (!read_goals(&plan) || !plan_groups(&plan)) return false;
+  for (uint32_t i = 0; i < plan.group.n; i++) plan.counts |= reads_step(plan.group.at[i].diagram);
+  make_rounds(&plan);
+  const Training *t = &plan.training;
+  out->goals = t->goals;
+  out->epochs = t->epochs;
+  out->steps = t->steps;
+  out->batch = t->batch;
+  out->patience = t->patience;
+  out->seed = t->seed;
+  out->has_seed = t->has_seed;
+  out->says = plan.says.at ? plan.says.at : "";
+  return true;
+}

@@ -1,0 +1,318 @@
+// One step as one diagram.
+//
+//   rows of weights ─look─► parts ─► goals and their gradient ─► gradients as rows ─► optimisers ─►
+//   next rows
+//
+// The gradient of the goals is one diagram, made by the gradient pass; here it is called, with the
+// weights as parts of rows, and what it gives is laid into rows of the same form. Then, in this
+// order: batches are accumulated, the norm of all gradients together is kept below `clip`, `decay`
+// times the weight is added, and each group's optimiser is called. Everything reads the values
+// before the step.
+//
+// An optimiser with a `look` is called twice: first for what the model sees, where the gradient
+// cannot matter, then to step. What nobody reads of either is pruned.
+#include "run/step/step_own.h"
+
+typedef struct {
+  Plan *plan;
+  World *w;
+  Diagram *d;
+  const StepHow *how;
+  Id *seen; // [group] what the model sees; 0 = not asked for yet
+  Id *grad; // [group] 0 = it is not stepped
+  Id *next; // [group]
+} Build;
+
+// -- params ---------------------------------------------------------------------------------------
+static uint32_t add_param(Build *b, const char *path, bool rooted, Role role, Init init, Type t,
+                          Name name, Id origin) {
+  Param p = {.path = path, .rooted = rooted, .role = role, .init = init};
+  return diagram_param(b->w, b->d, p, t, name, origin);
+}
+
+static uint32_t copy_param(Build *b, const Diagram *from, const Param *p, const char *path) {
+  Param copy = *p;
+  const Wire *x = &from->wire.at[p->wire];
+  copy.path = path;
+  copy.next = 0;
+  return diagram_param(b->w, b->d, copy, x->type, x->name, x->origin);
+}
+
+static Id param_wire(const Build *b, uint32_t number) { return b->d->param.at[number].wire; }
+
+static uint32_t group_param(Build *b, uint32_t group) {
+  const Group *g = &b->plan->group.at[group];
+  const Weight *first = &b->plan->weight.at[g->weight.at[0]];
+  Init zero = {.kind = INIT_CONST};
+  return g->flat ? add_param(b, g->path, false, ROLE_WEIGHT, zero, g->type,
+                             name_from(b->w->names, "weights"), b->plan->origin)
+                 : add_param(b, g->path, first->rooted, ROLE_WEIGHT, first->init, g->type,
+                             first->name, first->origin);
+}
+
+static uint32_t clock_param(Build *b) {
+  Name name = name_from(b->w->names, "step");
+  return add_param(b, "step", true, ROLE_CLOCK, (Init){.kind = INIT_CONST}, (Type){.base = BASE_R},
+                   name, b->plan->origin);
+}
+
+// -- optimisers -----------------------------------------------------------------------------------
+// The group's optimiser on p and grad, which have the group's type. Gives what the model sees and
+// the next p; `states`: whether its states move.
+static void call_optimiser(Build *b, uint32_t group, Id p, Id grad, bool states, Id *look,
+                           Id *next) {
+  World *w = b->w;
+  const Group *g = &b->plan->group.at[group];
+  Diagram *f = g->diagram;
+  Id origin = b->plan->origin;
+  Ids in = {0}, number = {0};
+  Type t = g->matrix ? type_as_matrix(w, &g->type) : g->type;
+  vec_push(w->arena, &in, g->matrix ? wire_as_matrix(w, b->d, p, origin) : p);
+  vec_push(w->arena, &in, g->matrix ? wire_as_matrix(w, b->d, grad, origin) : grad);
+  for (uint32_t i = 0; i < f->param.n; i++) {
+    const Param *q = &f->param.at[i];
+    const Wire *x = &f->wire.at[q->wire];
+    uint32_t k = q->role == ROLE_BUFFER
+                     ? add_param(b, arena_format(w->arena, "%s/%s", g->states, q->path), false,
+                                 ROLE_BUFFER, q->init, x->type.rank ? t : x->type, x->name, origin)
+                     : copy_param(b, f, q, q->path);
+    vec_push(w->arena, &number, k);
+    vec_push(w->arena, &in, param_wire(b, k));
+  }
+  Id out = box_call(w, b->d, f, in.at, in.n, origin), after = out + f->out.n;
+  for (uint32_t i = 0; states && i < f->param.n; i++)
+    if (f->param.at[i].next) b->d->param.at[number.at[i]].next = after++;
+  *look = g->matrix ? wire_from_matrix(w, b->d, out, g->type, origin) : out;
+  *next = g->matrix ? wire_from_matrix(w, b->d, out + 1, g->type, origin) : out + 1;
+}
+
+static Id group_seen(Build *b, uint32_t group) {
+  const Group *g = &b->plan->group.at[group];
+  Id p = param_wire(b, group_param(b, group)), next;
+  if (b->seen[group]) return b->seen[group];
+  b->seen[group] = p;
+  if (g->looks)
+    call_optimiser(b, group, p, wire_filled(b->w, b->d, g->type, 0, b->plan->origin), false,
+                   &b->seen[group], &next);
+  return b->seen[group];
+}
+
+// A weight inside its group's row, or the row itself if it is alone.
+static Id weight_in(Build *b, const Weight *x, Id row) {
+  if (!b->plan->group.at[x->group].flat) return row;
+  return wire_part(b->w, b->d, row, x->offset, x->type, x->name, x->origin);
+}
+
+// -- goals and their gradient ---------------------------------------------------------------------
+static bool is_moved(const Build *b, const Weight *x) {
+  return !b->how->turn || b->plan->group.at[x->group].turns & b->how->turn;
+}
+
+static Ids goals_of(const Build *b) {
+  Ids goals = {0};
+  for (uint32_t k = 0; k < b->plan->training.goals.n; k++) {
+    uint32_t g = b->plan->training.goals.at[k];
+    const Goal *goal = &b->plan->p->goal.at[g];
+    bool any = !b->how->turn;
+    for (uint32_t i = 0; !any && i < goal->diagram->param.n; i++)
+      any = goal->trains[i] && is_moved(b, plan_weight(b->plan, &goal->diagram->param.at[i]));
+    if (any) vec_push(b->w->arena, &goals, g);
+  }
+  return goals;
+}
+
+static const bool *const *masks_of(const Build *b, const Loss *loss) {
+  const Diagram *d = loss->diagram;
+  const bool **mask = NEW_ARRAY(b->w->arena, const bool *, d->out.n);
+  for (uint32_t o = 0; o < d->out.n; o++) {
+    bool *row = NEW_ARRAY(b->w->arena, bool, d->param.n + 1);
+    for (uint32_t i = 0; i < d->param.n; i++) {
+      const Weight *x = plan_weight(b->plan, &d->param.at[i]);
+      row[i] = x && loss->mask[o][i] && is_moved(b, x);
+    }
+    mask[o] = row;
+  }
+  return mask;
+}
+
+// The gradient of one group, as large as its weights. d[weight] are wires, 0 = nothing.
+static Id group_gradient(Build *b, const Group *g, const Id *d) {
+  World *w = b->w;
+  Id origin = b->plan->origin;
+  Ids piece = {0};
+  if (!g->flat) return d[g->weight.at[0]];
+  int64_t at = 0;
+  for (uint32_t i = 0; i < g->weight.n; i++) {
+    const Weight *x = &b->plan->weight.at[g->weight.at[i]];
+    int64_t count = 0,
+            end = i + 1 < g->weight.n ? b->plan->weight.at[g->weight.at[i + 1]].offset : g->count;
+    type_count(w, &x->type, &count);
+    vec_push(w->arena, &piece, wire_row(w, b->d, d[g->weight.at[i]], origin));
+    at = x->offset + count;
+    Type gap = type_make(w, g->base, 1, &(Axis){.size = size_of(w, end - at)});
+    if (at < end) vec_push(w->arena, &piece, wire_filled(w, b->d, gap, 0, origin));
+  }
+  if (piece.n == 1) return piece.at[0];
+  Id row = box_join(w, b->d, 0, piece.at, piece.n, origin);
+  b->d->wire.at[row].type = g->type;
+  return row;
+}
+
+// Calls the gradient of the goals; its outputs become those of the step, and gradients of groups.
+static void run_goals(Build *b, const Loss *loss, uint32_t ngoal) {
+  World *w = b->w;
+  Plan *plan = b->plan;
+  const bool *const *mask = masks_of(b, loss);
+  // what several goals have in common is one wire before the gradient, so that its reverse is taken
+  // once
+  Diagram *joint = diagram_simplify(w, diagram_inline(w, loss->diagram));
+  Diagram *f = diagram_gradient(w, diagram_contract(w, diagram_widen(w, joint)), mask);
+  Ids in = {0}, number = {0};
+  Id *d = NEW_ARRAY(w->arena, Id, plan->weight.n);
+  for (uint32_t i = 0; i < f->in.n; i++) {
+    const Wire *x = &f->wire.at[f->in.at[i]];
+    vec_push(w->arena, &in, diagram_input(w, b->d, x->type, x->name, x->origin));
+  }
+  for (uint32_t i = 0; i < f->param.n; i++) {
+    const Weight *x = plan_weight(plan, &f->param.at[i]);
+    uint32_t k = x ? 0 : copy_param(b, f, &f->param.at[i], f->param.at[i].path);
+    vec_push(w->arena, &number, k);
+    vec_push(w->arena, &in, x ? weight_in(b, x, group_seen(b, x->group)) : param_wire(b, k));
+  }
+  Id out = box_call(w, b->d, f, in.at, in.n, plan->origin);
+  for (uint32_t i = 0; i < ngoal; i++) {
+    Name name = b->d->wire.at[out + i].name;
+    diagram_output(w, b->d, out + ngoal + i);
+    b->d->wire.at[out + ngoal + i].name = name;
+  }
+  Id after = out + 2 * ngoal;
+  for (uint32_t i = 0; i < f->param.n; i++) {
+    bool moved = false;
+    for (uint32_t o = 0; o < ngoal; o++) moved |= mask[o][i];
+    if (moved) d[plan_weight(plan, &f->param.at[i]) - plan->weight.at] = after++;
+  }
+  for (uint32_t i = 0; i < f->param.n; i++)
+    if (f->param.at[i].next) b->d->param.at[number.at[i]].next = after++;
+  for (uint32_t g = 0; g < plan->group.n; g++)
+    if (is_moved(b, &plan->weight.at[plan->group.at[g].weight.at[0]]))
+      b->grad[g] = group_gradient(b, &plan->group.at[g], d);
+}
+
+// -- from gradients to next weights ---------------------------------------------------------------
+// Adds this batch's share to what was gathered; only the last batch of several goes on.
+static void accumulate(Build *b, uint32_t group) {
+  World *w = b->w;
+  const Group *g = &b->plan->group.at[group];
+  Id origin = b->plan->origin;
+  uint32_t k =
+      add_param(b, arena_format(w->arena, "%s/gathered", g->states), false, ROLE_BUFFER,
+                (Init){.kind = INIT_CONST}, g->type, name_from(w->names, "gathered"), origin);
+  const char *text = g->base == BASE_BIT ? "xor(a, b)"
+                                         : arena_format(w->arena, "a + b/%lld",
+                                                        (long long)b->plan->training.accumulate);
+  Id sum = map_text(w, b->d, g->type, text, (Id[]){param_wire(b, k), b->grad[group]}, 2, origin);
+  bool ends = b->how->kind == STEP_ENDS;
+  b->d->param.at[k].next = ends ? wire_filled(w, b->d, g->type, 0, origin) : sum;
+  b->grad[group] = ends ? sum : 0;
+}
+
+static void clip(Build *b) {
+  World *w = b->w;
+  Id total = 0, origin = b->plan->origin;
+  Type number = {.base = BASE_R};
+  for (uint32_t g = 0; g < b->plan->group.n; g++) {
+    if (!b->grad[g] || b->plan->group.at[g].base != BASE_R) continue;
+    Id square = wire_of_squares(w, b->d, b->grad[g], origin);
+    total = total ? map_text(w, b->d, number, "a + b", (Id[]){total, square}, 2, origin) : square;
+  }
+  if (!total) return;
+  const char *text =
+      arena_format(w->arena, "minimum(1, %.17g/(sqrt(a) + 1e-6))", b->plan->training.clip);
+  Id factor = map_text(w, b->d, number, text, &total, 1, origin);
+  for (uint32_t g = 0; g < b->plan->group.n; g++)
+    if (b->grad[g] && b->plan->group.at[g].base == BASE_R)
+      b->grad[g] = map_text(w, b->d, b->plan->group.at[g].type, "a*b", (Id[]){b->grad[g], factor},
+                            2, origin);
+}
+
+static void step_groups(Build *b) {
+  World *w = b->w;
+  Plan *plan = b->plan;
+  const Training *t = &plan->training;
+  for (uint32_t g = 0; b->how->kind != STEP_PLAIN && g < plan->group.n; g++)
+    if (b->grad[g]) accumulate(b, g);
+  if (t->clip > 0) clip(b);
+  for (uint32_t g = 0; g < plan->group.n; g++) {
+    if (!b->grad[g]) continue;
+    uint32_t k = group_param(b, g);
+    Id look, grad = b->grad[g];
+    if (t->decay > 0 && plan->group.at[g].base == BASE_R)
+      grad =
+          map_text(w, b->d, plan->group.at[g].type, arena_format(w->arena, "a + %.17g*b", t->decay),
+                   (Id[]){grad, group_seen(b, g)}, 2, plan->origin);
+    call_optimiser(b, g, param_wire(b, k), grad, true, &look, &b->next[g]);
+    b->d->param.at[k].next = b->next[g];
+  }
+}
+
+// -- stale copies and the clock -------------------------------------------------------------------
+// What a param will be after this step.
+static Id value_after(Build *b, const Copy *c) {
+  Param named = {.path = c->of, .rooted = c->rooted, .role = ROLE_WEIGHT};
+  const Weight *x = plan_weight(b->plan, &named);
+  if (x) {
+    uint32_t k = group_param(b, x->group);
+    return weight_in(b, x, b->next[x->group] ? b->next[x->group] : param_wire(b, k));
+  }
+  for (uint32_t i = 0; i < b->d->param.n; i++) {
+    const Param *p = &b->d->param.at[i];
+    if (p->rooted == c->rooted && strcmp(p->path, c->of) == 0) return p->next ? p->next : p->wire;
+  }
+  return 0;
+}
+
+static void follow(Build *b, const Copy *c) {
+  World *w = b->w;
+  Id origin = b->plan->origin, after = value_after(b, c);
+  if (!after) return;
+  uint32_t k = add_param(b, c->path, c->rooted, ROLE_BUFFER, c->init, c->type, c->name, c->origin);
+  Id old = param_wire(b, k);
+  if (c->def->node->op[0] == 'e') {
+    const char *text =
+        arena_format(w->arena, "select(mod(c + 1, %.17g) = 0, a, b)", c->def->number);
+    Id in[3] = {after, old, param_wire(b, clock_param(b))};
+    b->d->param.at[k].next = map_text(w, b->d, c->type, text, in, 3, origin);
+  } else {
+    double keep = c->def->number;
+    const char *text = arena_format(w->arena, "%.17g*b + %.17g*a", keep, 1 - keep);
+    b->d->param.at[k].next = map_text(w, b->d, c->type, text, (Id[]){after, old}, 2, origin);
+  }
+}
+
+static void end_round(Build *b) {
+  for (uint32_t i = 0; i < b->plan->copy.n; i++) follow(b, &b->plan->copy.at[i]);
+  if (!b->plan->counts) return;
+  uint32_t k = clock_param(b);
+  Id now = param_wire(b, k);
+  b->d->param.at[k].next =
+      map_text(b->w, b->d, (Type){.base = BASE_R}, "a + 1", &now, 1, b->plan->origin);
+}
+
+Step plan_step(Plan *plan, const StepHow *how) {
+  World *w = plan->w;
+  Build b = {.plan = plan, .w = w, .how = how};
+  b.d = diagram_new(w, name_from(w->names, "step"));
+  b.seen = NEW_ARRAY(w->arena, Id, plan->group.n);
+  b.grad = NEW_ARRAY(w->arena, Id, plan->group.n);
+  b.next = NEW_ARRAY(w->arena, Id, plan->group.n);
+  Step step = {.goals = goals_of(&b)};
+  Loss loss = loss_of(plan->in, plan->p, &step.goals);
+  step.fields = loss.fields;
+  run_goals(&b, &loss, step.goals.n);
+  step_groups(&b);
+  if (how->last) end_round(&b);
+  Diagram *flat = diagram_simplify(w, diagram_inline_all(w, b.d));
+  Diagram *wide = diagram_simplify(w, diagram_widen(w, flat));
+  step.diagram = diagram_simplify(w, diagram_hoist(w, diagram_contract(w, wide)));
+  return step;
+}

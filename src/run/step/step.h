@@ -1,0 +1,89 @@
+// learn: the goals of a program become one diagram and one gradient; a `train` statement becomes
+// the diagrams of its steps.
+//
+//   Loss loss = learn_loss(in, program);         // in: given fields; out: one number for each goal
+//   Diagram *gradient = diagram_gradient(world, loss.diagram, loss.mask);
+//
+//   Regime r;
+//   if (learn_regime(in, program, program->train.at[0], &r))
+//     r.step.at[0].diagram;                      // forward, reverse, optimiser
+#ifndef LIMN_LEARN_H
+#define LIMN_LEARN_H
+
+#include "lang/elab/elab.h"
+
+typedef struct {
+  Diagram *diagram;        // NULL when the program has no goals or has errors
+  Ids fields;              // the given field (DEF id) behind each input
+  const bool *const *mask; // mask[output][param]: may it move that weight?
+} Loss;
+
+// loss.c
+Loss learn_loss(Infer *, const Program *);
+
+// exploit.c: what players who are points of a simplex could gain, each alone; NULL: there are none
+Diagram *learn_exploitability(Infer *, const Program *, Ids *fields);
+
+// regime.c: a `train` statement as diagrams.
+//
+// A step is one diagram: forward, reverse, optimiser. Its params hold everything that lasts:
+// weights, buffers, what optimisers remember. Steps of one regime share them by path; a param that
+// a step moves has a next value there. Weights that an optimiser steps number by number lie in one
+// row, "weights/adam", which the step cuts into parts (part.c); the places between them hold 0.
+//
+// A *round* is what `train 100 steps` counts: one step, or all turns and all batches that are
+// accumulated. The clock `step` counts rounds from 0: it has a next value in the last step of a
+// round, so it is a state like others; the clock `steps`, how many rounds there will be, is for
+// whoever runs them to say. Neither is there if nothing reads it. Noise wants another number for
+// each run of a step, rounds or not.
+typedef struct {
+  const char *path; // f/dense.1/W
+  Type type;
+  Init init;
+  int64_t offset; // in the row, a multiple of 16
+} Member;
+typedef struct {
+  const char *path; // of the state that holds them, one after the other
+  Base base;
+  int64_t count;
+  VEC(Member) member;
+} Flat;
+typedef struct {
+  Diagram *diagram; // in: given fields; out: what each goal of .goals shows (Goal.shown)
+  Ids fields;       // the given field (DEF id) behind each input
+  Ids goals;        // which goals of the program the outputs are, as numbers from 0
+} Step;
+typedef struct {
+  uint32_t step, times;
+} Turn;
+typedef struct {
+  const char *path, *as; // starts with the value of another state or member: stale copies
+} Start;
+typedef struct {
+  const Node *node;
+  Ids goals; // which of the program's it trains, as numbers from 0
+  VEC(Step) step;
+  VEC(Turn) turn; // one round: these steps, in order, that often
+  VEC(Flat) flat;
+  VEC(Start) start;
+  double epochs, steps;    // how long; one of them is 0
+  int64_t batch, patience; // 0 = not said
+  uint64_t seed;
+  bool has_seed;
+  const char *says; // what was chosen without being asked for, a line each; "" = nothing
+} Regime;
+bool learn_regime(Infer *, Program *, const Node *train, Regime *out); // false with diagnostics
+
+// who.c
+typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
+typedef struct {
+  uint32_t goals, learners;
+  const char **goal, **learner; // names; members of a family one by one
+  const Def **def;              // [learner]
+  Effect *effect;               // [goal][learner]
+} WhoTable;
+WhoTable learn_who_table(Infer *, const Program *);
+void learn_who(Infer *, const Program *, Buf *); // goals × learners, as a table
+void learn_who_json(Infer *, const Program *, Buf *);
+
+#endif

@@ -1,0 +1,93 @@
+// Private to learn: what the files about a training regime share.
+#ifndef LIMN_REGIME_H
+#define LIMN_REGIME_H
+
+#include "run/step/step.h"
+
+// loss.c: some of the goals. Outputs: a loss for each, then what each shows, which moves nothing.
+Loss loss_of(Infer *, const Program *, const Ids *goals);
+
+// map.c: small loops
+// Number by number, `a` being the first operand, `b` the second, …; operands without axes are the
+// same for all.
+Id map_text(World *, Diagram *, Type, const char *text, const Id *in, uint32_t n, Id origin);
+Id wire_filled(World *, Diagram *, Type, double, Id origin);
+Id wire_of_squares(World *, Diagram *, Id wire, Id origin);  // their sum
+Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the last as one
+Id wire_from_matrix(World *, Diagram *, Id matrix, Type, Id origin);
+Type type_as_matrix(World *, const Type *);
+
+// group.c: which weights are stepped together
+typedef struct {
+  const char *path;
+  bool rooted;
+  Name name;
+  Type type;
+  Init init;
+  Id origin;
+  uint32_t group;
+  int64_t offset; // in the row of its group
+} Weight;
+typedef struct {
+  const char *optimiser; // adam
+  const Node *call;      // its settings; NULL: the usual ones
+  Base base;
+  uint64_t turns;     // in which turns it is stepped
+  bool flat;          // its weights lie in a row
+  bool matrix;        // its one weight is stepped as a matrix
+  Diagram *diagram;   // on a type with symbols for sizes
+  bool looks;         // the model does not see the weights themselves
+  const char *path;   // of the param that holds the weights
+  const char *states; // what the paths of its states begin with
+  Type type;          // of that param
+  int64_t count;
+  VEC(uint32_t) weight;
+} Group;
+typedef struct {
+  const char *path, *of; // a param of a stale copy, and what it follows
+  const Def *def;
+  bool rooted;
+  Name name;
+  Type type;
+  Init init;
+  Id origin;
+} Copy;
+
+typedef struct {
+  Infer *in;
+  World *w;
+  Program *p;
+  const Node *node;
+  Id origin; // of what the statement asks for
+  Training training;
+  Regime *out;
+  Table *paths; // in use
+  Table *made;  // optimisers, by what they are for
+  VEC(Diagram *) optimiser;
+  VEC(Weight) weight;
+  Table *weight_of; // path to number + 1
+  VEC(Group) group;
+  VEC(Copy) copy;
+  bool counts; // something reads the clock `step`
+  Ids unasked; // names of learners that were given an optimiser
+  Buf says;
+} Plan;
+bool plan_groups(Plan *);                               // false with diagnostics
+const Weight *plan_weight(const Plan *, const Param *); // NULL: it is not trained
+const char *plan_path(Plan *, const char *wanted);      // nobody else's
+
+// step.c
+enum { ALL_TURNS = 0 };
+typedef enum {
+  STEP_PLAIN,
+  STEP_GATHERS,
+  STEP_ENDS
+} StepKind; // the last two of those that accumulate
+typedef struct {
+  uint64_t turn; // a bit; all if 0
+  StepKind kind;
+  bool last; // of the round
+} StepHow;
+Step plan_step(Plan *, const StepHow *);
+
+#endif

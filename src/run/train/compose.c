@@ -1,0 +1,95 @@
+// Noise becomes part of the step. A field that is `given n from normal[64]` is an input of the
+// step's diagram; here a call of the noise takes its place, at a site that is the field's name, so
+// that an engine makes all noise, the same on every machine and after every resume. Where no input
+// is left that has samples, one is added that nobody reads: it says how many there are.
+#include "run/train/train_own.h"
+
+// Samples stand in front.
+bool is_sample_axis(World *w, const Type *t) {
+  Id var;
+  return t->rank && size_is_var(w, t->axis[0].size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
+}
+
+bool has_sample_axis(World *w, const Diagram *d) {
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (is_sample_axis(w, &d->wire.at[d->in.at[i]].type)) return true;
+  return false;
+}
+
+static const Given *given_of(Infer *in, const Program *p, Id field) {
+  return &p->given.at[def_of(in, field)->given];
+}
+
+static Id noise_wire(World *w, Diagram *d, const Given *g, const Wire *like) {
+  Id wire = box_call(w, d, g->noise, NULL, 0, like->origin);
+  const char *name = g->field.n ? name_text(w->names, g->field.at[0]->name) : "";
+  d->box.at[d->box.n - 1].site = site_hash(0, name);
+  d->wire.at[wire].name = like->name;
+  if (type_equal(w, &d->wire.at[wire].type, &like->type)) return wire;
+  diag_error(w->diags, g->node->span, "noise has the shape it is drawn in, %s, and is wanted as %s",
+             type_text(w, &d->wire.at[wire].type), type_text(w, &like->type));
+  return 0;
+}
+
+// The call of the old diagram in the new one: params and their next values are passed on.
+static void call_inner(World *w, Diagram *d, Diagram *inner, Ids in) {
+  for (uint32_t i = 0; i < inner->param.n; i++) {
+    Param p = inner->param.at[i];
+    const Wire *wire = &inner->wire.at[p.wire];
+    p.next = 0;
+    uint32_t k = diagram_param(w, d, p, wire->type, wire->name, wire->origin);
+    vec_push(w->arena, &in, d->param.at[k].wire);
+  }
+  Id out = box_call(w, d, inner, in.at, in.n, inner->origin);
+  for (uint32_t i = 0; i < inner->out.n; i++, out++) {
+    d->wire.at[out].name = inner->wire.at[inner->out.at[i]].name;
+    diagram_output(w, d, out);
+  }
+  for (uint32_t i = 0; i < inner->param.n; i++)
+    if (inner->param.at[i].next) d->param.at[i].next = out++;
+}
+
+// Is anything in it as long as there are samples?
+static bool mentions_samples(World *w, const Diagram *d, Table *seen) {
+  if (table_get(seen, &d->id, sizeof d->id)) return false;
+  table_put(seen, &d->id, sizeof d->id, 1);
+  for (Id i = 1; i < d->wire.n; i++)
+    if (is_sample_axis(w, &d->wire.at[i].type)) return true;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_call && mentions_samples(w, b->callee, seen)) return true;
+    if (b->op == OP_scan && mentions_samples(w, b->scan->body, seen)) return true;
+  }
+  return false;
+}
+
+static bool has_noise(Infer *in, const Program *p, const Ids *fields) {
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (given_of(in, p, fields->at[i])->noise) return true;
+  return false;
+}
+
+Diagram *compose_noise(Infer *in, const Program *p, Diagram *inner, Ids *fields) {
+  World *w = infer_world(in);
+  bool silent = !has_sample_axis(w, inner) && mentions_samples(w, inner, table_new(w->arena));
+  if (!silent && !has_noise(in, p, fields)) return inner;
+  Diagram *d = diagram_new(w, inner->name);
+  Ids wires = {0}, left = {0};
+  for (uint32_t i = 0; i < inner->in.n; i++) {
+    const Given *g = given_of(in, p, fields->at[i]);
+    const Wire *like = &inner->wire.at[inner->in.at[i]];
+    if (!g->noise) vec_push(w->arena, &left, fields->at[i]);
+    Id wire = g->noise ? noise_wire(w, d, g, like)
+                       : diagram_input(w, d, like->type, like->name, like->origin);
+    if (!wire) return NULL;
+    vec_push(w->arena, &wires, wire);
+  }
+  if (!has_sample_axis(w, d)) {
+    Axis axis = infer_samples(in);
+    diagram_input(w, d, type_make(w, BASE_BIT, 1, &axis), name_from(w->names, "samples"), 0);
+    vec_push(w->arena, &left, 0);
+  }
+  call_inner(w, d, inner, wires);
+  *fields = left;
+  return d;
+}

@@ -1,0 +1,261 @@
+// Where inputs come from. Fields of the program come in, and what fills the inputs of engines goes
+// out.
+//
+// One `given` is one draw: an endless row of samples, one shuffle of the set after the other. All
+// draws of a step have the same number of samples in an epoch, that of the longest, so a set that
+// is shorter than another goes round by itself. Draws are told apart by the set's name and the
+// first field's, so the order of declarations does not matter.
+#include "run/train/train_own.h"
+
+static const char *given_name(const Data *d, const Given *g) {
+  return g->path ? g->path : name_text(d->w->names, g->set);
+}
+
+Data *data_new(Infer *in, Program *p, Arena *a) {
+  Data *d = NEW(a, Data);
+  World *w = infer_world(in);
+  *d = (Data){.in = in, .w = w, .p = p, .arena = a};
+  d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
+  return d;
+}
+
+bool split_from(const char *name, Split *split) {
+  static const char *const names[SPLITS] = {"train", "valid", "test"};
+  *split = SPLIT_TRAIN;
+  for (uint32_t i = 0; i < SPLITS; i++)
+    if (strcmp(name, names[i]) == 0) *split = (Split)i;
+  return !*name || strcmp(name, names[*split]) == 0;
+}
+
+// -- sets -----------------------------------------------------------------------------------------
+static Set *open_set(Data *d, const Given *g) {
+  const char *name = given_name(d, g), *why = "";
+  int64_t window = 0;
+  if (g->window) size_value(d->w, g->window, &window);
+  for (uint32_t i = 0; i < d->opened.n; i++) {
+    const Opened *o = &d->opened.at[i];
+    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window &&
+        !memcmp(&o->episodes, &g->episodes, sizeof o->episodes))
+      return o->set;
+  }
+  SetOptions how = {.seed = d->seed,
+                    .file = g->path != NULL,
+                    .bits = g->bits,
+                    .valid = d->valid,
+                    .window = window,
+                    .beside = g->beside,
+                    .episodes = g->episodes};
+  Set *set = set_open(d->arena, name, &how, &why);
+  if (!set) {
+    diag_error(d->w->diags, g->node->span, "%s", why);
+    return NULL;
+  }
+  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, set});
+  return set;
+}
+
+// The field behind a name of the program; it has as many numbers as its type.
+static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32_t *out) {
+  const char *name = name_text(d->w->names, g->column.at[i]);
+  Span span = g->field.at[i] ? g->field.at[i]->span : g->node->span;
+  int64_t cells;
+  *out = set_find(s, name);
+  if (*out == FIELD_NONE) {
+    diag_error(d->w->diags, span, "%s has no field `%s`", given_name(d, g), name);
+    return false;
+  }
+  if (*out == FIELD_INDEX) return true;
+  const Field *f = set_field(s, *out);
+  if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f)) return true;
+  diag_error(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
+             given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
+  return false;
+}
+
+bool data_need(Data *d, const Ids *fields) {
+  for (uint32_t i = 0; i < fields->n; i++) {
+    const Def *def = def_of(d->in, fields->at[i]);
+    const Given *g = &d->p->given.at[def->given];
+    uint32_t field;
+    if (g->noise) continue;
+    if (!d->set[def->given]) d->set[def->given] = open_set(d, g);
+    Set *set = d->set[def->given];
+    if (!set || !find_field(d, g, set, def->field, &field)) return false;
+  }
+  return true;
+}
+
+// Is a part of the training data to be kept for validation? It is if the program speaks of it, or
+// stops when nothing gets better and does not say what.
+static bool wants_validation(Data *d) {
+  const Program *p = d->p;
+  Name valid = name_from(d->w->names, "valid");
+  for (uint32_t i = 0; i < p->given.n; i++)
+    if (p->given.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (p->measure.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
+    Training training = {0};
+    if (infer_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
+  }
+  return false;
+}
+
+bool data_open_all(Data *d) {
+  d->valid = wants_validation(d);
+  for (uint32_t i = 0; i < d->p->goal.n; i++)
+    if (!data_need(d, &d->p->goal.at[i].fields)) return false;
+  for (uint32_t i = 0; i < d->p->measure.n; i++)
+    if (!data_need(d, &d->p->measure.at[i].fields)) return false;
+  for (uint32_t i = 0; i < d->p->show.n; i++)
+    if (!data_need(d, &d->p->show.at[i].fields)) return false;
+  return true;
+}
+
+// -- draws ----------------------------------------------------------------------------------------
+static bool is_replaced(const Given *g, const Instead *instead) {
+  if (instead->every || !instead->on) return instead->every;
+  return instead->path ? g->path && strcmp(g->path, instead->path) == 0
+                       : g->set && g->set == instead->set;
+}
+
+static Split split_of(const Data *d, const Given *g, const Instead *instead) {
+  Split split = instead->split;
+  if (!is_replaced(g, instead)) split_from(name_text(d->w->names, g->split), &split);
+  return split;
+}
+
+// In training everything is shuffled. A measure reads the sources it names in order; of two givens
+// over one set the second is a draw of its own, shuffled always in the same way.
+static bool is_shuffled(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
+  bool replaced = is_replaced(&d->p->given.at[given], instead);
+  if (!instead->ordered || (instead->on && !replaced)) return true;
+  for (uint32_t i = 0; i < f->given.n; i++)
+    if (d->set[f->given.at[i]] == d->set[given]) return true;
+  return false;
+}
+
+static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
+  const Given *g = &d->p->given.at[given];
+  const Def *first = g->field.n ? g->field.at[0] : NULL;
+  uint64_t file = site_hash(0, given_name(d, g));
+  return (Draw){.rows = set_rows(d->set[given], split_of(d, g, instead)),
+                .stride = set_stride(d->set[given]),
+                .seed = instead->ordered ? 0 : d->draw_seed,
+                .stream = site_hash(file, first ? name_text(d->w->names, first->name) : ""),
+                .shuffle = is_shuffled(d, f, given, instead)};
+}
+
+static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, uint32_t *out) {
+  static const char *const split[SPLITS] = {"train", "valid", "test"};
+  const Given *g = &d->p->given.at[given];
+  for (*out = 0; *out < f->given.n; ++*out)
+    if (f->given.at[*out] == given) return true;
+  Draw draw = draw_of(d, f, given, instead);
+  if (draw.rows <= 0) {
+    diag_error(d->w->diags, g->node->span, "%s has no samples in its split `%s`", given_name(d, g),
+               split[split_of(d, g, instead)]);
+    return false;
+  }
+  vec_push(d->arena, &f->given, given);
+  vec_push(d->arena, &f->draw, draw);
+  bool counts = !instead->on || is_replaced(g, instead);
+  if (counts && draw_samples(&draw) > f->samples) f->samples = draw_samples(&draw);
+  return true;
+}
+
+static uint32_t source_add_once(Data *d, Feed *f, LoaderSource s) {
+  for (uint32_t i = 0; i < f->source.n; i++) {
+    const LoaderSource *o = &f->source.at[i];
+    if (o->draw == s.draw && o->field == s.field && o->number == s.number) return i;
+  }
+  vec_push(d->arena, &f->source, s);
+  return f->source.n - 1;
+}
+
+static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, const Instead *instead,
+                      Inlets *inlets) {
+  const Def *def = def_of(d->in, field);
+  const Given *g = &d->p->given.at[def->given];
+  LoaderSource s = {.set = d->set[def->given],
+                    .split = split_of(d, g, instead),
+                    .number = engine_in_number(e, input)};
+  if (!draw_add(d, f, def->given, instead, &s.draw)) return false;
+  if (!find_field(d, g, s.set, def->field, &s.field)) return false;
+  int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
+  Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number), .to = engine_in(e, input)};
+  inlet.source = source_add_once(d, f, s);
+  vec_push(d->arena, inlets, inlet);
+  return true;
+}
+
+bool feed_draws(Data *d, Feed *f, const Ids *fields, const Instead *instead) {
+  uint32_t ignored;
+  for (uint32_t i = 0; i < fields->n; i++)
+    if (fields->at[i] && !draw_add(d, f, def_of(d->in, fields->at[i])->given, instead, &ignored))
+      return false;
+  return true;
+}
+
+bool feed_add(Data *d, Feed *f, const Ids *fields, Engine *e, const Instead *instead,
+              Inlets *inlets) {
+  for (uint32_t i = 0; i < fields->n; i++) // 0 only says how many samples there are
+    if (fields->at[i] && !inlet_add(d, f, fields->at[i], e, i, instead, inlets)) return false;
+  return true;
+}
+
+// -- batches --------------------------------------------------------------------------------------
+bool feed_start(Data *d, Feed *f, int64_t batch, int64_t epoch, int64_t number) {
+  const char *why = "";
+  if (!f->samples) return true;
+  for (uint32_t i = 0; i < f->draw.n; i++) {
+    f->draw.at[i].batch = batch;
+    f->draw.at[i].epoch = f->samples;
+  }
+  f->arena = arena_child(d->arena);
+  LoaderPlan plan = {f->draw.n, f->draw.at, f->source.n, f->source.at};
+  f->loader = loader_new(f->arena, &plan, epoch, number, &why);
+  if (!f->loader) diag_error(d->w->diags, (Span){0}, "%s", why);
+  return f->loader != NULL;
+}
+
+void feed_stop(Feed *f) {
+  if (f->loader) loader_free(f->loader);
+  arena_free(f->arena);
+  f->loader = NULL;
+  f->arena = NULL;
+}
+
+int64_t feed_batches(const Feed *f) { return f->samples ? draw_batches(&f->draw.at[0]) : 0; }
+
+int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
+  const Batch *b = loader_next(f->loader);
+  if (!b) return *why = loader_error(f->loader), -1;
+  for (uint32_t i = 0; i < inlets->n; i++) {
+    const Inlet *inlet = &inlets->at[i];
+    memcpy(inlet->to, b->data[inlet->source], (size_t)b->n * inlet->bytes);
+  }
+  return b->n;
+}
+
+// -- labels ---------------------------------------------------------------------------------------
+const char *const *data_labels(Data *d, Size count) {
+  int64_t want, n;
+  if (!size_value(d->w, count, &want)) return NULL;
+  for (uint32_t g = 0; g < d->p->given.n; g++) {
+    const Given *given = &d->p->given.at[g];
+    for (uint32_t i = 0; i < given->type.n; i++) {
+      Ids fields = {0};
+      if (given->type.at[i].base != BASE_LABEL || !given->field.at[i] ||
+          !size_value(d->w, given->type.at[i].count, &n) || n != want)
+        continue;
+      vec_push(d->arena, &fields, given->field.at[i]->id);
+      if (!data_need(d, &fields)) return NULL;
+      uint32_t field = set_find(d->set[g], name_text(d->w->names, given->column.at[i]));
+      const char *const *label =
+          field < set_fields(d->set[g]) ? set_field(d->set[g], field)->label : NULL;
+      if (label) return label;
+    }
+  }
+  return NULL;
+}

@@ -1,0 +1,199 @@
+// The steps. One comparison after each says whether anything is due: a row, a report, a checkpoint,
+// a look at the clock. How many steps lie between two looks adapts to their speed, so that a step
+// of a microsecond pays nothing for it.
+//
+// Rows, reports and everything that is remembered fall on steps that depend on the program alone,
+// never on time: a run that was interrupted makes the same ones.
+#include "run/train/train_own.h"
+
+#include <math.h>
+
+#define LOOK_SECONDS 0.02 // between two looks at the clock
+#define SAVE_SECONDS 60.0 // between two checkpoints, if epochs are long
+#define SAVE_SHARE 0.1    // the most that is spent on checkpoints if epochs are short
+
+static void mean_clear(const Trainer *t, Mean *m) {
+  memset(m->sum, 0, t->p->goal.n * sizeof(double));
+  memset(m->weight, 0, t->p->goal.n * sizeof(double));
+}
+
+static void mean_copy(const Trainer *t, Mean *to, const Mean *from) {
+  memcpy(to->sum, from->sum, t->p->goal.n * sizeof(double));
+  memcpy(to->weight, from->weight, t->p->goal.n * sizeof(double));
+}
+
+// -- one step -------------------------------------------------------------------------------------
+static void add_losses(Trainer *t, const Engine *e, const Step *s, double weight) {
+  for (uint32_t i = 0; i < s->goals.n; i++) {
+    double x = *(const double *)engine_out(e, i) * weight;
+    uint32_t g = s->goals.at[i];
+    t->row.sum[g] += x;
+    t->row.weight[g] += weight;
+    t->report.sum[g] += x;
+    t->report.weight[g] += weight;
+  }
+}
+
+static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint64_t run) {
+  Span span;
+  const char *why = engine_blame(e, n, run, &span);
+  Buf goals = buf_new(t->arena);
+  for (uint32_t i = 0; i < s->goals.n; i++) {
+    double x = *(const double *)engine_out(e, i);
+    if (!isfinite(x))
+      buf_printf(&goals, "%s%s", goals.n ? ", " : "",
+                 name_text(t->w->names, t->p->goal.at[s->goals.at[i]].name));
+  }
+  Id d = diag_error(t->w->diags, span, "goal %s is not finite in step %llu: %s", goals.at,
+                    (unsigned long long)(t->base + t->step + 1), why);
+  diag_help(
+      t->w->diags, d,
+      "a smaller rate, `clip 1`, or another start may help; the last good checkpoint is in %s",
+      t->dir);
+  return LOOP_NOT_FINITE;
+}
+
+static LoopEnd failed(Trainer *t, const char *why) {
+  diag_error(t->w->diags, (Span){0}, "step %llu failed: %s",
+             (unsigned long long)(t->base + t->step + 1), why);
+  return LOOP_FAILED;
+}
+
+// One run of an engine on one batch.
+static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
+  Engine *e = t->engine[k];
+  const Step *s = &t->regime.step.at[k];
+  const char *why = NULL;
+  int64_t n = t->feed.samples ? feed_next(&t->feed, &t->inlet[k], &why) : t->batch;
+  if (n < 0) return failed(t, why);
+  RunStatus status = engine_run(e, n, run);
+  if (status == RUN_NOT_FINITE) return not_finite(t, e, s, n, run);
+  if (status == RUN_FAILED) return failed(t, engine_error(e));
+  add_losses(t, e, s, n ? (double)n : 1);
+  return LOOP_DONE;
+}
+
+static LoopEnd one_step(Trainer *t) {
+  for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
+    LoopEnd how = one_turn(t, t->turn[t->at_turn], t->step * t->turns + t->at_turn);
+    if (how != LOOP_DONE) return how;
+  }
+  t->at_turn = 0;
+  t->step++;
+  return LOOP_DONE;
+}
+
+// -- what is due ----------------------------------------------------------------------------------
+static double score(const Trainer *t, bool *up) {
+  const Gauge *judge = gauge_judge(t);
+  *up = judge && judge->up;
+  if (judge) return judge->value;
+  double sum = 0;
+  for (uint32_t i = 0; i < t->p->goal.n; i++)
+    if (t->report.weight[i] > 0)
+      sum +=
+          t->p->goal.at[i].sign * t->p->goal.at[i].weight * t->report.sum[i] / t->report.weight[i];
+  return sum;
+}
+
+static void keep_best(Trainer *t) {
+  bool up;
+  double x = score(t, &up);
+  bool better = !t->has_best ? isfinite(x) : up ? x > t->best : x < t->best;
+  t->waited = better ? 0 : t->waited + 1;
+  if (!better) return;
+  t->has_best = true;
+  t->best = x;
+  t->best_step = t->base + t->step;
+  save_best(t);
+}
+
+static bool report(Trainer *t) {
+  if (!gauges_run(t)) return false;
+  keep_best(t);
+  tell_report(t);
+  return true;
+}
+
+static bool is_impatient(const Trainer *t) {
+  return t->regime.patience > 0 && t->waited >= (uint64_t)t->regime.patience;
+}
+
+static bool save_due(Trainer *t, double now, bool reported) {
+  if (t->every_steps) return t->step % (uint64_t)t->every_steps == 0;
+  if (t->every_seconds > 0) return now - t->saved >= t->every_seconds && !save_busy(t);
+  double pause = fmax(1, t->save_took / SAVE_SHARE);
+  return now - t->saved >= (reported ? pause : fmax(SAVE_SECONDS, pause)) && !save_busy(t);
+}
+
+static void look(Trainer *t, double now) {
+  double took = now - t->looked;
+  uint64_t steps = t->step - t->looked_step;
+  if (took > 0 && steps) {
+    double rate = (double)steps / took, keep = exp(-took / 2);
+    t->rate = t->rate > 0 ? keep * t->rate + (1 - keep) * rate : rate;
+    double wanted = fmin((double)steps / took * LOOK_SECONDS, 4 * (double)t->look_every);
+    t->look_every = wanted < 1 ? 1 : (uint64_t)wanted;
+  }
+  t->looked = now;
+  t->looked_step = t->step;
+}
+
+static uint64_t next_of(uint64_t step, uint64_t every) { return (step / every + 1) * every; }
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// The next step after which something is due.
+static uint64_t next_due(const Trainer *t) {
+  uint64_t due = least(t->total, t->step + t->look_every);
+  due = least(due, next_of(t->step, t->row_every));
+  due = least(due, next_of(t->step, t->report_every));
+  if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
+  due = least(due, traces_due(t));
+  if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
+  return due;
+}
+
+static void end_row(Trainer *t, bool reported) {
+  record_row(t);
+  mean_clear(t, &t->row);
+  if (!reported) return;
+  mean_copy(t, &t->shown, &t->report);
+  mean_clear(t, &t->report);
+}
+
+static LoopEnd attend(Trainer *t, bool *end) {
+  bool reported = t->step % t->report_every == 0 || t->step == t->total;
+  double now = clock_seconds();
+  look(t, now);
+  *end = t->step == t->total;
+  if (reported && !report(t)) return LOOP_FAILED;
+  if (reported || t->step % t->row_every == 0) end_row(t, reported);
+  traces_frames(t);
+  if (is_impatient(t)) return LOOP_PATIENT;
+  if (t->pause_at == t->base + t->step && !(*end && t->phase + 1 == t->p->train.n))
+    return LOOP_STOPPED;
+  if (*end) return LOOP_DONE;
+  if (save_due(t, now, reported) && !save_begin(t)) return LOOP_NOT_FINITE;
+  tell_progress(t, now);
+  if (reported) t->looked = clock_seconds(); // measuring is not training
+  return LOOP_DONE;
+}
+
+LoopEnd loop_run(Trainer *t) {
+  const volatile sig_atomic_t *stop = t->o->stop;
+  bool end = t->step >= t->total;
+  if (is_impatient(t)) return LOOP_PATIENT;
+  t->looked_step = t->step;
+  t->looked = t->saved = t->said = clock_seconds();
+  t->look_every = 1;
+  LoopEnd how = LOOP_DONE;
+  for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {
+    if (stop && *stop) return LOOP_STOPPED;
+    how = one_step(t);
+    if (how != LOOP_DONE || t->step < due) continue;
+    how = attend(t, &end);
+    due = next_due(t);
+  }
+  return how;
+}

@@ -1,0 +1,173 @@
+// What is appended: metrics.csv, a row for each report and for points between, and the same as
+// events for TensorBoard.
+//
+// Rows wait in memory and are written when there are enough, or when a checkpoint is due; a
+// checkpoint knows how long both files were, and a run that is resumed cuts them there. So no row
+// is lost and none is there twice. A row that could not be written whole is taken back, and tried
+// again later.
+#define _DEFAULT_SOURCE
+#include "run/train/train_own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAITING_BYTES = 8192 };
+
+static double wall_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void failed(Trainer *t, const char *name, const char *why) {
+  if (!t->record.failed)
+    tell_wrong(t, "cannot write %s: %s; it is tried again later", folder_path(t, name), why);
+  t->record.failed = true;
+}
+
+static int64_t file_bytes(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+int64_t record_events_bytes(const Trainer *t) { return file_bytes(t->record.events_path); }
+
+// -- opening --------------------------------------------------------------------------------------
+static int64_t bytes_noted(const Arrays *state, const char *key) {
+  const char *text = state ? arrays_metadata(state, key) : NULL;
+  return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static bool cut(Trainer *t, const char *path, int64_t bytes) {
+  int64_t have = file_bytes(path);
+  if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows of it are lost", path);
+  if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
+  diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
+  return false;
+}
+
+static void name_cell(Trainer *t, const char *name, double value) {
+  (void)value;
+  buf_printf(&t->record.waiting, strpbrk(name, ",\"") ? ",\"%s\"" : ",%s", name);
+}
+
+static void header_row(Trainer *t) {
+  Buf *b = &t->record.waiting;
+  buf_text(b, "step,epoch,time");
+  for (uint32_t i = 0; i < t->p->goal.n; i++)
+    buf_printf(b, ",%s", name_text(t->w->names, t->p->goal.at[i].name));
+  for (uint32_t i = 0; i < t->gauge.n; i++) buf_printf(b, ",%s", t->gauge.at[i].label);
+  traces_cells(t, &(TraceCells){.cell = name_cell});
+  buf_char(b, '\n');
+}
+
+static bool csv_open(Trainer *t, int64_t bytes) {
+  Record *r = &t->record;
+  const char *path = folder_path(t, "metrics.csv");
+  if (!cut(t, path, bytes)) return false;
+  r->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (r->fd < 0) {
+    diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
+    return false;
+  }
+  r->bytes = file_bytes(path);
+  r->waiting = buf_new(t->arena);
+  if (!r->bytes) header_row(t);
+  return true;
+}
+
+static const char *new_events(const Trainer *t) {
+  return arena_format(t->arena, "events.out.tfevents.%.0f.limn", wall_time() * 1000);
+}
+
+// Curves that cannot be continued stay as they are; new ones begin beside them.
+static bool events_start(Trainer *t, const Arrays *state) {
+  Record *r = &t->record;
+  const char *error, *name = state ? arrays_metadata(state, "events") : NULL;
+  bool ours = name && strncmp(name, "events.out.tfevents.", 20) == 0 && !strchr(name, '/');
+  if (!ours) name = new_events(t);
+  r->events_path = folder_path(t, name);
+  if (!cut(t, r->events_path, bytes_noted(state, "events_bytes"))) return false;
+  r->events = events_open(t->arena, r->events_path, wall_time(), &error);
+  if (!r->events) {
+    r->events_path = folder_path(t, new_events(t));
+    r->events = events_open(t->arena, r->events_path, wall_time(), &error);
+  }
+  if (!r->events) diag_error(t->w->diags, (Span){0}, "%s", error);
+  return r->events != NULL;
+}
+
+bool record_open(Trainer *t, const Arrays *state) {
+  t->status = LIMN_MACHINE;
+  if (!csv_open(t, bytes_noted(state, "metrics_bytes")) || !events_start(t, state)) return false;
+  t->status = LIMN_GOOD;
+  return true;
+}
+
+void record_close(Trainer *t) {
+  if (t->record.fd >= 0) close(t->record.fd);
+  t->record.fd = -1;
+}
+
+// -- writing --------------------------------------------------------------------------------------
+static bool append(Record *r) {
+  size_t at = 0;
+  while (at < r->waiting.n) {
+    ssize_t put = write(r->fd, r->waiting.at + at, r->waiting.n - at);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) break;
+    at += (size_t)put;
+  }
+  int why = errno;
+  if (at < r->waiting.n) { // all or nothing
+    bool back = ftruncate(r->fd, (off_t)r->bytes) == 0;
+    errno = back ? why : errno;
+    return false;
+  }
+  r->bytes += (int64_t)at;
+  r->waiting.n = 0;
+  return true;
+}
+
+void record_flush(Trainer *t) {
+  const char *error;
+  bool good = append(&t->record);
+  if (!good) failed(t, "metrics.csv", strerror(errno));
+  bool events = events_flush(t->record.events, &error);
+  if (!events) failed(t, "events", error);
+  if (good && events) t->record.failed = false;
+}
+
+static void value_cell(Trainer *t, Buf *b, const char *name, bool known, double value) {
+  buf_char(b, ',');
+  if (!known) return;
+  buf_number(b, value);
+  events_scalar(t->record.events, (int64_t)(t->base + t->step), wall_time(), name, value);
+}
+
+static void path_cell(Trainer *t, const char *name, double value) {
+  value_cell(t, &t->record.waiting, name, true, value);
+}
+
+void record_row(Trainer *t) {
+  Buf *b = &t->record.waiting;
+  double epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0;
+  buf_printf(b, "%llu,%.6g,%.3f", (unsigned long long)(t->base + t->step), epoch,
+             trainer_seconds(t));
+  for (uint32_t i = 0; i < t->p->goal.n; i++)
+    value_cell(t, b, name_text(t->w->names, t->p->goal.at[i].name), t->row.weight[i] > 0,
+               t->row.sum[i] / t->row.weight[i]);
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    Gauge *g = &t->gauge.at[i];
+    value_cell(t, b, g->label, g->fresh, g->value);
+    g->fresh = false;
+  }
+  traces_cells(t, &(TraceCells){.cell = path_cell, .values = true});
+  buf_char(b, '\n');
+  if (b->n > WAITING_BYTES) record_flush(t);
+}

@@ -1,0 +1,392 @@
+// What the user sees of a run: on a terminal one line that is drawn again at most ten times a
+// second and cut to the width by leaving out what matters least; in a pipe a line for each report
+// and one every ten seconds; under --json one object in a line. Losses are means since the report
+// before, so that they are steady. Nothing is printed here: the caller does.
+#include "run/train/train_own.h"
+
+#include <math.h>
+
+enum { DRAWS_A_SECOND = 10, QUIET_SECONDS = 10, PIECES_LIMIT = 64 };
+
+static const char *goal_name(const Trainer *t, uint32_t i) {
+  return name_text(t->w->names, t->p->goal.at[i].name);
+}
+
+static void say_line(Trainer *t, const char *text) {
+  const LimnTell *to = &t->o->tell;
+  if (!to->line) return;
+  if (to->redraw) to->redraw(to->context, "");
+  to->line(to->context, text);
+}
+
+// -- pieces ---------------------------------------------------------------------------------------
+static void put_time(Buf *b, double seconds) {
+  long long s = seconds < 0 ? 0 : seconds > 1e9 ? 1000000000 : (long long)(seconds + 0.5);
+  if (s >= 3600)
+    buf_printf(b, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+  else
+    buf_printf(b, "%lld:%02lld", s / 60, s % 60);
+}
+
+static void put_rate(Buf *b, double rate) {
+  if (rate >= 1e6)
+    buf_printf(b, "%.1fM step/s", rate / 1e6);
+  else if (rate >= 1e4)
+    buf_printf(b, "%.0fk step/s", rate / 1e3);
+  else
+    buf_printf(b, rate >= 100 ? "%.0f step/s" : "%.2g step/s", rate);
+}
+
+static double seconds_left(const Trainer *t) { return (double)(t->total - t->step) / t->rate; }
+
+static double waiting(const Trainer *t) {
+  return t->feed.loader ? loader_waited(t->feed.loader) : 0;
+}
+
+static bool by_epochs(const Trainer *t) {
+  return t->epoch_steps && t->total >= (uint64_t)t->epoch_steps;
+}
+
+static void put_epoch(const Trainer *t, Buf *b) {
+  uint64_t each = (uint64_t)t->epoch_steps, at = t->step ? (t->step - 1) / each + 1 : 1;
+  buf_printf(b, "epoch %llu/%llu", (unsigned long long)at,
+             (unsigned long long)((t->total + each - 1) / each));
+}
+
+static void put_step(const Trainer *t, Buf *b) {
+  buf_printf(b, "step %llu/%llu", (unsigned long long)t->step, (unsigned long long)t->total);
+}
+
+static bool mean_of(const Mean *a, const Mean *b, uint32_t goal, double *out) {
+  double weight = a->weight[goal] + (b ? b->weight[goal] : 0);
+  *out = (a->sum[goal] + (b ? b->sum[goal] : 0)) / weight;
+  return weight > 0;
+}
+
+static void put_value(Buf *b, const char *name, double x) { buf_printf(b, "%s %.4g", name, x); }
+
+static void put_goals(const Trainer *t, Buf *b, const Mean *also, const char *between) {
+  double x;
+  bool any = false;
+  for (uint32_t i = 0; i < t->p->goal.n; i++) {
+    if (!mean_of(&t->report, also, i, &x)) continue;
+    if (any) buf_text(b, between);
+    put_value(b, goal_name(t, i), x);
+    any = true;
+  }
+}
+
+static void put_gauges(const Trainer *t, Buf *b, const char *between) {
+  bool any = false;
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    if (!t->gauge.at[i].known) continue;
+    if (any) buf_text(b, between);
+    put_value(b, t->gauge.at[i].label, t->gauge.at[i].value);
+    any = true;
+  }
+}
+
+// -- the line on a terminal -----------------------------------------------------------------------
+typedef struct {
+  Buf text;
+  uint32_t rank; // the highest goes first when there is no room
+} Piece;
+enum { PIECES = 7 };
+
+static uint32_t columns(const Buf *b) { // of UTF-8
+  uint32_t n = 0;
+  for (size_t i = 0; i < b->n; i++) n += ((unsigned char)b->at[i] & 0xC0) != 0x80;
+  return n;
+}
+
+static void make_pieces(const Trainer *t, Arena *a, Piece *piece) {
+  static const uint32_t rank[PIECES] = {3, 2, 6, 4, 0, 1, 5};
+  for (uint32_t i = 0; i < PIECES; i++) piece[i] = (Piece){buf_new(a), rank[i]};
+  if (by_epochs(t)) put_epoch(t, &piece[0].text);
+  put_step(t, &piece[1].text);
+  if (t->rate > 0) {
+    put_rate(&piece[2].text, t->rate);
+    put_time(&piece[3].text, seconds_left(t));
+    buf_text(&piece[3].text, " left");
+  }
+  put_goals(t, &piece[4].text, &t->shown, "  ");
+  put_gauges(t, &piece[5].text, "  ");
+  if (waiting(t) > 0.01) buf_printf(&piece[6].text, "%.0f %% waiting for data", 100 * waiting(t));
+}
+
+static void leave_out(Piece *piece, uint32_t width) {
+  for (;;) {
+    uint32_t used = 0, worst = PIECES;
+    for (uint32_t i = 0; i < PIECES; i++) {
+      if (!piece[i].text.n) continue;
+      used += columns(&piece[i].text) + (used ? 2 : 0);
+      if (worst == PIECES || piece[i].rank > piece[worst].rank) worst = i;
+    }
+    if (used <= width || worst == PIECES) return;
+    piece[worst].text.n = 0;
+  }
+}
+
+static void draw(Trainer *t) {
+  const LimnTell *to = &t->o->tell;
+  Arena *a = arena_child(t->arena);
+  Piece piece[PIECES];
+  Buf line = buf_new(a);
+  uint32_t width = to->width ? to->width(to->context) : 80;
+  make_pieces(t, a, piece);
+  leave_out(piece, width > 1 ? width - 1 : 1);
+  for (uint32_t i = 0; i < PIECES; i++) {
+    if (!piece[i].text.n) continue;
+    if (line.n) buf_text(&line, "  ");
+    buf_add(&line, piece[i].text.at, piece[i].text.n);
+  }
+  to->redraw(to->context, line.at);
+  arena_free(a);
+}
+
+// -- lines ----------------------------------------------------------------------------------------
+static void put_json_number(Buf *b, double x) {
+  if (isfinite(x))
+    buf_number(b, x);
+  else
+    buf_text(b, "null");
+}
+
+static void json_key(Buf *b, const char *name, bool *any) {
+  buf_text(b, *any ? ", " : "");
+  buf_json(b, name, strlen(name));
+  buf_text(b, ": ");
+  *any = true;
+}
+
+static void json_state(const Trainer *t, Buf *b, const char *event) {
+  bool any = false;
+  double x;
+  buf_printf(b, "{\"event\": \"%s\", \"step\": %llu, \"steps\": %llu, \"epoch\": ", event,
+             (unsigned long long)(t->base + t->step), (unsigned long long)(t->base + t->total));
+  put_json_number(b, t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0);
+  buf_text(b, ", \"seconds\": ");
+  put_json_number(b, trainer_seconds(t));
+  buf_text(b, ", \"step_rate\": ");
+  put_json_number(b, t->rate);
+  buf_text(b, ", \"waiting\": ");
+  put_json_number(b, waiting(t));
+  buf_text(b, ", \"goals\": {");
+  for (uint32_t i = 0; i < t->p->goal.n; i++) {
+    if (!mean_of(&t->report, NULL, i, &x)) continue;
+    json_key(b, goal_name(t, i), &any);
+    put_json_number(b, x);
+  }
+  buf_text(b, "}, \"measures\": {");
+  any = false;
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    if (!t->gauge.at[i].known) continue;
+    json_key(b, t->gauge.at[i].label, &any);
+    put_json_number(b, t->gauge.at[i].value);
+  }
+  buf_text(b, "}");
+}
+
+static void plain_state(const Trainer *t, Buf *b) {
+  if (by_epochs(t)) put_epoch(t, b), buf_text(b, ", ");
+  put_step(t, b);
+  buf_text(b, ", ");
+  put_time(b, trainer_seconds(t));
+  buf_text(b, ": ");
+  put_goals(t, b, NULL, ", ");
+}
+
+static void put_report(const Trainer *t, Buf *b) {
+  plain_state(t, b);
+  bool any = false;
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    const Gauge *g = &t->gauge.at[i];
+    if (!g->known) continue;
+    buf_text(b, any ? ", " : "; ");
+    put_value(b, g->label, g->value);
+    any = true;
+  }
+  if (t->rate > 0) buf_text(b, "; "), put_rate(b, t->rate);
+  if (waiting(t) > 0.01) buf_printf(b, ", %.0f %% of it waiting for data", 100 * waiting(t));
+}
+
+static void progress_line(Trainer *t) {
+  Arena *a = arena_child(t->arena);
+  Buf b = buf_new(a);
+  if (t->o->json) {
+    json_state(t, &b, "progress");
+    buf_char(&b, '}');
+  } else {
+    plain_state(t, &b);
+    if (t->rate > 0) {
+      buf_text(&b, "; ");
+      put_rate(&b, t->rate);
+      buf_text(&b, ", ");
+      put_time(&b, seconds_left(t));
+      buf_text(&b, " left");
+    }
+  }
+  say_line(t, b.at);
+  arena_free(a);
+}
+
+void tell_progress(Trainer *t, double now) {
+  if (t->o->quiet) return;
+  if (t->o->tell.redraw && !t->o->json) {
+    if (now - t->drawn < 1.0 / DRAWS_A_SECOND) return;
+    t->drawn = now;
+    draw(t);
+  } else if (now - t->said >= QUIET_SECONDS) {
+    t->said = now;
+    progress_line(t);
+  }
+}
+
+// On a terminal the line that is drawn again has it too.
+void tell_report(Trainer *t) {
+  bool drawn = t->o->tell.redraw && !t->o->json && t->step < t->total;
+  if (t->o->quiet || (drawn && clock_seconds() - t->said < 1)) return;
+  Arena *a = arena_child(t->arena);
+  Buf b = buf_new(a);
+  if (t->o->json) {
+    json_state(t, &b, "report");
+    buf_char(&b, '}');
+  } else {
+    put_report(t, &b);
+  }
+  t->said = clock_seconds();
+  say_line(t, b.at);
+  arena_free(a);
+}
+
+static void say_text(Trainer *t, const char *event, const char *format, va_list args) {
+  Arena *a = arena_child(t->arena);
+  Buf text = buf_new(a), line = buf_new(a);
+  buf_vprintf(&text, format, args);
+  if (t->o->json) {
+    buf_printf(&line, "{\"event\": \"%s\", \"text\": ", event);
+    buf_json(&line, text.at, text.n);
+    buf_char(&line, '}');
+  } else {
+    buf_text(&line, text.at);
+  }
+  say_line(t, line.at);
+  arena_free(a);
+}
+
+void tell(Trainer *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (!t->o->quiet) say_text(t, "note", format, args);
+  va_end(args);
+}
+
+void tell_wrong(Trainer *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  say_text(t, "warning", format, args);
+  va_end(args);
+}
+
+// -- beginning and end ----------------------------------------------------------------------------
+static int64_t weights_of(const Trainer *t) {
+  int64_t n = 0;
+  for (uint32_t i = 0; i < table_count(t->model); i++) {
+    const State *s = store_find(t->store, table_key(t->model, i, NULL));
+    if (s && table_value(t->model, i) == 1) n += s->count;
+  }
+  return n;
+}
+
+static void tell_sets(Trainer *t) {
+  Set **set = t->data->set;
+  for (uint32_t i = 0; i < t->p->given.n; i++) {
+    bool said = !set[i];
+    for (uint32_t k = 0; k < i; k++) said |= set[k] == set[i];
+    if (!said) tell(t, "%s", set_says(set[i]));
+  }
+}
+
+void tell_start(Trainer *t) {
+  if (!t->base) tell_sets(t);
+  for (uint32_t i = 0; !t->base && i < t->p->learner.n; i++)
+    if (t->p->learner.at[i]->fallback)
+      tell(t, "%s has no body; in its place: %s", name_text(t->w->names, t->p->learner.at[i]->name),
+           t->p->learner.at[i]->fallback);
+  for (uint32_t i = 0; i < t->gauge.n; i++)
+    if (strcmp(t->gauge.at[i].where, "training data") == 0)
+      tell(t, "%s is measured on the training data: say `on` to measure elsewhere",
+           t->gauge.at[i].label);
+  Arena *a = arena_child(t->arena);
+  Buf b = buf_new(a);
+  buf_printf(&b, "%lld weights, %llu steps", (long long)weights_of(t),
+             (unsigned long long)t->total);
+  if (t->epoch_steps) buf_printf(&b, ", %lld in an epoch", (long long)t->epoch_steps);
+  if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
+  buf_printf(&b, ", seed %llu; %s; %s", (unsigned long long)t->seed, engine_says(t->engine[0]),
+             t->dir);
+  if (t->base + t->step)
+    buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
+  tell(t, "%s", b.at);
+  for (const char *line = t->regime.says; line && *line; line += strspn(line, "\n")) {
+    int n = (int)strcspn(line, "\n");
+    tell(t, "%.*s", n, line);
+    line += n;
+  }
+  arena_free(a);
+}
+
+static void put_command(const Trainer *t, Buf *b) {
+  Buf settings = buf_new(b->arena);
+  infer_settings(t->in, &settings);
+  buf_printf(b, "limn train %s", t->path);
+  for (const char *s = settings.at; *s; s += strspn(s, " ")) {
+    int n = (int)strcspn(s, " ");
+    buf_printf(b, " --set %.*s", n, s);
+    s += n;
+  }
+  buf_printf(b, " --resume %s", t->dir);
+}
+
+static void json_end(const Trainer *t, Buf *b, const char *how) {
+  json_state(t, b, "end");
+  buf_printf(b, ", \"how\": \"%s\", \"folder\": ", how);
+  buf_json(b, t->dir, strlen(t->dir));
+  if (t->has_best) {
+    buf_text(b, ", \"best\": ");
+    put_json_number(b, t->best);
+    buf_printf(b, ", \"best_step\": %llu", (unsigned long long)t->best_step);
+  }
+  buf_printf(b, ", \"hash\": \"%016llx\"}", (unsigned long long)store_hash(t->store));
+}
+
+static void plain_end(const Trainer *t, Buf *b, const char *how) {
+  bool stopped = strcmp(how, "stopped") == 0;
+  buf_printf(b, "%s after %llu steps, ", how, (unsigned long long)(t->base + t->step));
+  put_time(b, trainer_seconds(t));
+  Buf values = buf_new(b->arena);
+  put_gauges(t, &values, ", ");
+  if (values.n && !stopped) buf_printf(b, ": %s", values.at);
+  if (t->has_best && t->gauge.n && t->best_step != t->base + t->step) {
+    buf_text(b, "; the best was ");
+    put_value(b, gauge_judge(t)->label, t->best);
+    buf_printf(b, " after %llu", (unsigned long long)t->best_step);
+  }
+  if (stopped) {
+    buf_text(b, "; to go on: ");
+    put_command(t, b);
+  } else {
+    buf_printf(b, "; the model is in %s", t->dir);
+  }
+}
+
+void tell_end(Trainer *t, const char *how) {
+  Arena *a = arena_child(t->arena);
+  Buf b = buf_new(a);
+  if (t->o->json)
+    json_end(t, &b, how);
+  else
+    plain_end(t, &b, how);
+  if (!t->o->quiet) say_line(t, b.at);
+  arena_free(a);
+}

@@ -1,0 +1,108 @@
+// Going on with a run: state.safetensors comes in, and the trainer is where it was. A run goes on
+// only as what it was: the same program but for its length, the same settings, seed, batch and
+// precision, and data of the same size. Options that are not said again are taken from the run.
+#define _POSIX_C_SOURCE 200809L
+#include "run/train/train_own.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STEP_LIMIT ((uint64_t)1 << 50)
+
+static const char *noted(const Arrays *state, const char *key) {
+  const char *text = arrays_metadata(state, key);
+  return text ? text : "";
+}
+
+static uint64_t noted_count(const Arrays *state, const char *key) {
+  return strtoull(noted(state, key), NULL, 10);
+}
+
+static double noted_number(const Arrays *state, const char *key) {
+  return strtod(noted(state, key), NULL);
+}
+
+bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {
+  const char *path = folder_path(t, "state.safetensors"), *error;
+  *found = access(path, F_OK) == 0;
+  if (!*found || safetensors_read(a, path, state, &error)) return true;
+  diag_error(t->w->diags, (Span){0}, "%s", error);
+  return false;
+}
+
+__attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
+  va_list args;
+  Buf b = buf_new(t->arena);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->dir, b.at);
+  return false;
+}
+
+static bool same_program(Trainer *t, const Arrays *state) {
+  const char *program = arena_format(t->arena, "%016llx", (unsigned long long)t->program);
+  Buf settings = buf_new(t->arena);
+  infer_settings(t->in, &settings);
+  if (strcmp(noted(state, "program"), program) != 0)
+    return refuse(t, "the program has changed: %s", program_differs(t->w, t->p, t->dir));
+  if (strcmp(noted(state, "set"), settings.at) != 0)
+    return refuse(t, "it was begun with --set %s, and now it is %s",
+                  *noted(state, "set") ? noted(state, "set") : "nothing",
+                  *settings.at ? settings.at : "nothing");
+  return true;
+}
+
+bool resume_options(Trainer *t, const Arrays *state) {
+  static const char *const precision[] = {"32", "64", "bf16"};
+  uint64_t seed = noted_count(state, "seed"), number = noted_count(state, "precision");
+  int64_t batch = (int64_t)noted_count(state, "batch");
+  if (!same_program(t, state)) return false;
+  if (t->o->has_seed && t->o->seed != seed)
+    return refuse(t, "its seed is %llu, not %llu", (unsigned long long)seed,
+                  (unsigned long long)t->o->seed);
+  if (t->o->batch && t->o->batch != batch)
+    return refuse(t, "its batch is %s, not %lld", batch ? noted(state, "batch") : "the program's",
+                  (long long)t->o->batch);
+  if (number >= COUNT(precision)) return refuse(t, "its precision is not known");
+  if (t->o->precision && t->precision != (Precision)number)
+    return refuse(t, "its precision is %s, not %s", precision[number], t->o->precision);
+  t->seed = seed;
+  t->batch_asked = batch;
+  t->precision = (Precision)number;
+  if (t->o->epochs <= 0 && t->o->steps <= 0) {
+    t->epochs_asked = noted_number(state, "epochs");
+    t->steps_asked = noted_number(state, "steps");
+  }
+  t->phase = (uint32_t)noted_count(state, "phase");
+  if (t->phase < t->p->train.n) return true;
+  return refuse(t, "there is no `train` number %u in the program", t->phase + 1);
+}
+
+static bool read_mean(Trainer *t, const Arrays *state, const char *name, Mean *m) {
+  const Array *a = arrays_find(state, name);
+  uint32_t n = t->p->goal.n;
+  if (!a || a->count != 2 * (int64_t)n) return refuse(t, "its state has no %s", name);
+  for (uint32_t i = 0; i < n; i++) m->sum[i] = a->data[i], m->weight[i] = a->data[n + i];
+  return true;
+}
+
+bool resume_position(Trainer *t, const Arrays *state) {
+  int64_t samples = (int64_t)noted_count(state, "samples");
+  if (samples != t->feed.samples)
+    return refuse(t, "an epoch of its data had %lld samples, and now it has %lld",
+                  (long long)samples, (long long)t->feed.samples);
+  if (!store_read(t->w, t->store, state, folder_path(t, "state.safetensors"))) return false;
+  if (!read_mean(t, state, "train/row", &t->row) ||
+      !read_mean(t, state, "train/report", &t->report))
+    return false;
+  t->step = noted_count(state, "step");
+  t->base = noted_count(state, "steps_before");
+  if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
+  t->has_best = noted_count(state, "has_best") != 0;
+  t->best = noted_number(state, "best");
+  t->best_step = noted_count(state, "best_step");
+  t->waited = (uint32_t)noted_count(state, "waited");
+  t->seconds = noted_number(state, "seconds");
+  return true;
+}

@@ -1,0 +1,335 @@
+// Checkpoints. What a run is gets copied into memory between two steps, and a thread writes the
+// copy while training goes on.
+//
+//   state.safetensors   every state of the store, whole, and where the run is: all that resuming
+//   needs model.safetensors   the weights and buffers of the learners, by their names: for
+//   everybody else best.safetensors    the same as they were at the best measure so far
+//
+// Each file is whole or absent. The state is written last, so that it never speaks of more than
+// there is: rows of metrics.csv and the best weights are on disk before it. A save that fails
+// leaves the old files; training goes on, and the next checkpoint tries again. Weights that are not
+// finite are never saved.
+#define _DEFAULT_SOURCE
+#include "run/train/train_own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct {
+  const char *path;
+  Bytes bytes;
+} Piece;
+
+struct Saver {
+  Arena *arena;       // of what is being written
+  Arena *best;        // of the best weights, while they wait
+  Bytes best_bytes;   // none: n is 0
+  int fd;             // of metrics.csv, to be on disk before the state
+  const char *events; // and so is this
+  Piece piece[3];
+  uint32_t pieces;
+  pthread_t thread;
+  bool busy, failed;
+  _Atomic bool done;
+  char why[512]; // "" = good
+  double began;
+  jmp_buf no_memory;
+};
+
+// -- what is saved --------------------------------------------------------------------------------
+static ElementKind element_of(Number n) {
+  static const ElementKind kind[] = {
+      [NUMBER_F32] = EL_F32, [NUMBER_F64] = EL_F64, [NUMBER_I32] = EL_I32, [NUMBER_U8] = EL_U8};
+  return kind[n];
+}
+
+static void add_state(Arena *a, Arrays *all, const State *s) {
+  vec_push(a, &all->array,
+           (Array){.name = s->path,
+                   .rank = s->rank,
+                   .shape = s->shape,
+                   .count = s->count,
+                   .kind = element_of(s->number)});
+}
+
+static uint8_t *put_bytes(uint8_t *to, const void *from, size_t n) {
+  memcpy(to, from, n);
+  return to + n;
+}
+
+static uint8_t *put_state(uint8_t *to, const State *s) {
+  return put_bytes(to, s->data, (size_t)s->count * number_bytes(s->number));
+}
+
+__attribute__((format(printf, 4, 5))) static void note(Arena *a, Arrays *all, const char *key,
+                                                       const char *format, ...) {
+  Buf b = buf_new(a);
+  va_list args;
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  vec_push(a, &all->metadata, (Metadata){key, b.at});
+}
+
+static void note_number(Arena *a, Arrays *all, const char *key, double x) {
+  Buf b = buf_new(a);
+  buf_number(&b, x);
+  vec_push(a, &all->metadata, (Metadata){key, b.at});
+}
+
+static void note_run(Trainer *t, Arena *a, Arrays *all) {
+  Buf settings = buf_new(a);
+  infer_settings(t->in, &settings);
+  note(a, all, "limn", "%s", limn_version());
+  note(a, all, "program", "%016llx", (unsigned long long)t->program);
+  note(a, all, "set", "%s", settings.at);
+  note(a, all, "seed", "%llu", (unsigned long long)t->seed);
+  note(a, all, "batch", "%lld", (long long)t->batch_asked);
+  note(a, all, "precision", "%d", (int)t->precision);
+  note_number(a, all, "epochs", t->epochs_asked);
+  note_number(a, all, "steps", t->steps_asked);
+}
+
+static void note_position(Trainer *t, Arena *a, Arrays *all) {
+  const char *slash = strrchr(t->record.events_path, '/');
+  note(a, all, "phase", "%u", t->phase);
+  note(a, all, "step", "%llu", (unsigned long long)t->step);
+  note(a, all, "steps_before", "%llu", (unsigned long long)t->base);
+  note(a, all, "samples", "%lld", (long long)t->feed.samples);
+  note(a, all, "has_best", "%d", t->has_best);
+  note_number(a, all, "best", t->best);
+  note(a, all, "best_step", "%llu", (unsigned long long)t->best_step);
+  note(a, all, "waited", "%u", t->waited);
+  note_number(a, all, "seconds", trainer_seconds(t));
+  note(a, all, "metrics_bytes", "%lld", (long long)t->record.bytes);
+  note(a, all, "events", "%s", slash ? slash + 1 : t->record.events_path);
+  note(a, all, "events_bytes", "%lld", (long long)record_events_bytes(t));
+}
+
+static void add_mean(Trainer *t, Arena *a, Arrays *all, const char *name) {
+  int64_t *shape = NEW_ARRAY(a, int64_t, 2);
+  shape[0] = 2, shape[1] = t->p->goal.n;
+  vec_push(a, &all->array,
+           (Array){.name = name, .rank = 2, .shape = shape, .count = 2 * shape[1], .kind = EL_F64});
+}
+
+static uint8_t *put_mean(Trainer *t, uint8_t *to, const Mean *m) {
+  to = put_bytes(to, m->sum, t->p->goal.n * sizeof(double));
+  return put_bytes(to, m->weight, t->p->goal.n * sizeof(double));
+}
+
+static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
+  Arrays all = {0};
+  uint8_t *to;
+  note_run(t, a, &all);
+  note_position(t, a, &all);
+  add_mean(t, a, &all, "train/row");
+  add_mean(t, a, &all, "train/report");
+  for (uint32_t i = 0; i < store_count(t->store); i++)
+    if (store_at(t->store, i)->whole == i) add_state(a, &all, store_at(t->store, i));
+  if (!safetensors_frame(a, &all, out, &to, error)) return false;
+  to = put_mean(t, put_mean(t, to, &t->row), &t->report);
+  for (uint32_t i = 0; i < store_count(t->store); i++)
+    if (store_at(t->store, i)->whole == i) to = put_state(to, store_at(t->store, i));
+  return true;
+}
+
+static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
+  Arrays all = {0};
+  uint8_t *to;
+  static const char *const precision[] = {"32", "64", "bf16"};
+  note(a, &all, "limn", "%s", limn_version());
+  note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
+  note(a, &all, "precision", "%s", precision[t->precision]);
+  note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));
+  for (uint32_t i = 0; i < table_count(t->model); i++) {
+    const State *s = store_find(t->store, table_key(t->model, i, NULL));
+    if (s) add_state(a, &all, s);
+  }
+  if (!safetensors_frame(a, &all, out, &to, error)) return false;
+  for (uint32_t i = 0; i < all.array.n; i++)
+    to = put_state(to, store_find(t->store, all.array.at[i].name));
+  return true;
+}
+
+static bool is_finite(const State *s) {
+  double bad = 0; // 0 * x is NaN for what is not finite
+  if (s->number == NUMBER_F32)
+    for (int64_t i = 0; i < s->count; i++) bad += 0 * (double)((const float *)s->data)[i];
+  if (s->number == NUMBER_F64)
+    for (int64_t i = 0; i < s->count; i++) bad += 0 * ((const double *)s->data)[i];
+  return bad == 0;
+}
+
+static bool model_is_finite(Trainer *t) {
+  for (uint32_t i = 0; i < table_count(t->model); i++) {
+    const State *s = store_find(t->store, table_key(t->model, i, NULL));
+    if (!s || table_value(t->model, i) != 1 || is_finite(s)) continue;
+    diag_error(t->w->diags, (Span){0},
+               "weight %s is not finite any more: the last steps are not saved", s->path);
+    return false;
+  }
+  return true;
+}
+
+// -- writing --------------------------------------------------------------------------------------
+static bool sync_path(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool good = fsync(fd) == 0;
+  int why = errno;
+  close(fd);
+  errno = why;
+  return good;
+}
+
+static void write_pieces(Saver *s) {
+  s->why[0] = 0;
+  if (fsync(s->fd) != 0)
+    snprintf(s->why, sizeof s->why, "cannot write metrics.csv: %s", strerror(errno));
+  if (!s->why[0] && !sync_path(s->events))
+    snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->events, strerror(errno));
+  for (uint32_t i = 0; i < s->pieces && !s->why[0]; i++) {
+    const char *why =
+        file_write(s->arena, s->piece[i].path, s->piece[i].bytes.at, s->piece[i].bytes.n);
+    if (why) snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->piece[i].path, why);
+  }
+}
+
+static void *writer(void *what) {
+  Saver *s = what;
+  if (setjmp(s->no_memory) == 0)
+    write_pieces(s);
+  else
+    snprintf(s->why, sizeof s->why, "out of memory");
+  atomic_store(&s->done, true);
+  return NULL;
+}
+
+static void drop(Arena **a) {
+  arena_free(*a);
+  *a = NULL;
+}
+
+static void take_result(Trainer *t) {
+  Saver *s = t->saver;
+  pthread_join(s->thread, NULL);
+  s->busy = false;
+  s->failed = s->why[0] != 0;
+  t->save_took = clock_seconds() - s->began;
+  drop(&s->arena);
+  if (!s->failed) drop(&s->best), s->best_bytes.n = 0;
+  if (s->failed)
+    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+               s->why);
+}
+
+static bool collect_pieces(Trainer *t) {
+  Saver *s = t->saver;
+  const char *error = "";
+  s->pieces = 0;
+  if (s->best_bytes.n)
+    s->piece[s->pieces++] =
+        (Piece){arena_format(s->arena, "%s/best.safetensors", t->dir), s->best_bytes};
+  Piece *model = &s->piece[s->pieces++], *state = &s->piece[s->pieces++];
+  model->path = arena_format(s->arena, "%s/model.safetensors", t->dir);
+  state->path = arena_format(s->arena, "%s/state.safetensors", t->dir);
+  s->events = arena_format(s->arena, "%s", t->record.events_path);
+  if (model_bytes(t, s->arena, &model->bytes, &error) &&
+      state_bytes(t, s->arena, &state->bytes, &error))
+    return true;
+  snprintf(s->why, sizeof s->why, "%s", error);
+  return false;
+}
+
+static bool snapshot(Trainer *t) {
+  Saver *s = t->saver;
+  s->arena = arena_new();
+  if (!s->arena) return snprintf(s->why, sizeof s->why, "out of memory"), false;
+  arena_on_failure(s->arena, &s->no_memory);
+  if (setjmp(s->no_memory) == 0) return collect_pieces(t);
+  snprintf(s->why, sizeof s->why, "out of memory");
+  return false;
+}
+
+bool save_begin(Trainer *t) {
+  Saver *s = t->saver;
+  if (s->busy) take_result(t);
+  if (!model_is_finite(t)) return false;
+  record_flush(t);
+  s->began = clock_seconds();
+  t->saved = s->began;
+  s->fd = t->record.fd;
+  if (!snapshot(t)) {
+    s->failed = true;
+    drop(&s->arena);
+    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+               s->why);
+    return true;
+  }
+  atomic_store(&s->done, false);
+  s->busy = pthread_create(&s->thread, NULL, writer, s) == 0;
+  if (s->busy) return true;
+  writer(s); // no thread to be had: here, then
+  s->failed = s->why[0] != 0;
+  drop(&s->arena);
+  return true;
+}
+
+bool save_busy(Trainer *t) {
+  if (t->saver->busy && atomic_load(&t->saver->done)) take_result(t);
+  return t->saver->busy;
+}
+
+bool save_end(Trainer *t) {
+  if (t->saver->busy) take_result(t);
+  return !t->saver->failed;
+}
+
+// The copy lives until a better one replaces it: a save that failed may still need it.
+void save_best(Trainer *t) {
+  Saver *s = t->saver;
+  const char *error;
+  if (s->busy) take_result(t);
+  drop(&s->best);
+  s->best_bytes = (Bytes){0};
+  s->best = arena_new();
+  if (!s->best) return;
+  arena_on_failure(s->best, &s->no_memory);
+  if (setjmp(s->no_memory) == 0 && model_bytes(t, s->best, &s->best_bytes, &error)) return;
+  s->best_bytes = (Bytes){0};
+}
+
+// A step that failed changed nothing, so the states are those before it. They are kept only where
+// there is no earlier checkpoint: that one is farther from what went wrong.
+void save_remains(Trainer *t) {
+  Saver *s = t->saver;
+  const char *state = folder_path(t, "state.safetensors"),
+             *best = folder_path(t, "best.safetensors");
+  if (s->busy) take_result(t);
+  t->w->diags->muted++;
+  if (access(state, F_OK) != 0 && !t->at_turn) save_begin(t);
+  t->w->diags->muted--;
+  if (s->busy) take_result(t);
+  const char *why =
+      s->best_bytes.n ? file_write(t->arena, best, s->best_bytes.at, s->best_bytes.n) : NULL;
+  if (why) tell_wrong(t, "cannot write %s: %s", best, why);
+}
+
+bool save_open(Trainer *t) {
+  t->saver = NEW(t->arena, Saver);
+  return true;
+}
+
+void save_close(Trainer *t) {
+  Saver *s = t->saver;
+  if (!s) return;
+  if (s->busy) pthread_join(s->thread, NULL);
+  drop(&s->arena);
+  drop(&s->best);
+}

@@ -1,0 +1,103 @@
+// Shows during training. `as paths` makes columns of metrics.csv, p[0], p[1] …, with the values at
+// each row; `every 100` makes files in the run folder, which hold the values at these steps.
+#include "run/train/train_own.h"
+
+static bool is_traced(const Show *s) { return s->diagram && (is_path(s) || s->every); }
+
+bool traces_open(Trainer *t) {
+  Target how = {.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};
+  for (uint32_t i = 0; i < t->p->show.n; i++) {
+    const Show *s = &t->p->show.at[i];
+    if (!is_traced(s)) continue;
+    vec_push(t->arena, &t->trace, (Trace){.show = i});
+    Trace *trace = &t->trace.at[t->trace.n - 1];
+    if (!sight_open(t->data, t->store, s, 0, &how, &trace->sight)) return false;
+    if (!is_path(s) || !(trace->sight.samples || trace->sight.again)) continue;
+    diag_error(t->w->diags, s->node->span, "a path is of what is learned, not of samples");
+    return false;
+  }
+  return true;
+}
+
+void traces_close(Trainer *t) {
+  for (uint32_t i = 0; i < t->trace.n; i++) sight_close(&t->trace.at[i].sight);
+  t->trace.n = 0;
+}
+
+// The values of a trace, in memory that goes with the arena.
+static Tensor *values(Trainer *t, Trace *trace, Arena *a) {
+  Data data = *t->data;
+  Tensor *out = NEW_ARRAY(a, Tensor, trace->sight.d->out.n + 1);
+  data.arena = a;
+  return sight_take(&data, &trace->sight, out) ? out : NULL;
+}
+
+// -- paths ----------------------------------------------------------------------------------------
+static bool path_cells(Trainer *t, Trace *trace, Arena *a, const TraceCells *c) {
+  const Diagram *d = trace->sight.d;
+  const Tensor *value = c->values ? values(t, trace, a) : NULL;
+  if (c->values && !value) return false;
+  for (uint32_t i = 0; i < d->out.n; i++) {
+    const char *name = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n);
+    int64_t count = 0;
+    type_count(t->w, &d->wire.at[d->out.at[i]].type, &count);
+    for (int64_t k = 0; k < count; k++)
+      c->cell(t, arena_format(a, "%s[%lld]", name, (long long)k), value ? value[i].data[k] : 0);
+  }
+  return true;
+}
+
+bool traces_cells(Trainer *t, const TraceCells *c) {
+  Arena *a = arena_child(t->arena);
+  bool good = true;
+  for (uint32_t i = 0; good && i < t->trace.n; i++)
+    if (is_path(&t->p->show.at[t->trace.at[i].show])) good = path_cells(t, &t->trace.at[i], a, c);
+  arena_free(a);
+  return good;
+}
+
+// -- frames ---------------------------------------------------------------------------------------
+static uint64_t every_of(const Trainer *t, const Trace *trace) {
+  const Show *s = &t->p->show.at[trace->show];
+  return is_path(s) ? 0 : s->every;
+}
+
+uint64_t traces_due(const Trainer *t) {
+  uint64_t due = UINT64_MAX, now = t->base + t->step;
+  for (uint32_t i = 0; i < t->trace.n; i++) {
+    uint64_t every = every_of(t, &t->trace.at[i]);
+    if (every && (now / every + 1) * every < due) due = (now / every + 1) * every;
+  }
+  return due == UINT64_MAX ? due : due - t->base;
+}
+
+static const char *write_frame(Trainer *t, Trace *trace, Arena *a) {
+  const Diagram *d = trace->sight.d;
+  const Tensor *value = values(t, trace, a);
+  const char *error = NULL, *path = folder_path(t, frame_name(a, trace->show, t->base + t->step));
+  Arrays all = {0};
+  if (!value) return "the values could not be computed";
+  for (uint32_t i = 0; i < d->out.n; i++) {
+    Array x = {.name = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n),
+               .rank = value[i].rank,
+               .shape = value[i].shape,
+               .count = value[i].count,
+               .data = value[i].data};
+    vec_push(a, &all.array, x);
+  }
+  const char *why = folder_make(a, folder_path(t, "shown"));
+  return why ? why : safetensors_write(a, path, &all, &error) ? NULL : error;
+}
+
+void traces_frames(Trainer *t) {
+  for (uint32_t i = 0; i < t->trace.n; i++) {
+    uint64_t every = every_of(t, &t->trace.at[i]);
+    if (!every || (t->base + t->step) % every) continue;
+    Arena *a = arena_child(t->arena);
+    const char *why = write_frame(t, &t->trace.at[i], a);
+    if (why)
+      tell_wrong(t, "what is shown after %llu steps is not saved: %s",
+                 (unsigned long long)(t->base + t->step), why);
+    arena_free(a);
+  }
+}

@@ -1,0 +1,114 @@
+// First values of everything that lasts: as the program says, as another run left it, or as a file
+// has it. A stale copy starts as what it follows.
+#include "run/train/train_own.h"
+
+bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
+  Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
+  uint32_t whole = store_add(s, f->path, f->base, 1, &f->count);
+  if (whole == STORE_NONE) return store_full(w, f->path, &row);
+  for (uint32_t i = 0; i < f->member.n; i++) {
+    const Member *m = &f->member.at[i];
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if (!store_shape(w, &m->type, shape, m->path)) return false;
+    uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);
+    if (part == STORE_NONE) return store_full(w, m->path, &m->type);
+    if (!state_begin(w, store_at(s, part), &m->init, &m->type, seed)) return false;
+  }
+  return true;
+}
+
+static void copy_state(World *w, State *to, const State *from) {
+  Arena *a = arena_child(w->arena);
+  double *value = NEW_ARRAY(a, double, from->count);
+  state_get(from, value);
+  if (to->count == from->count) state_set(to, value);
+  arena_free(a);
+}
+
+bool store_copy(World *w, Store *s, const char *path, const char *as) {
+  State *to = store_find(s, path);
+  const State *from = store_find(s, as);
+  if (to && from && to->count == from->count) return copy_state(w, to, from), true;
+  diag_error(w->diags, (Span){0}, "%s cannot start as %s does", path, as);
+  return false;
+}
+
+bool store_move(World *w, Store *to, Store *from, const Table *which) {
+  for (uint32_t i = 0; i < store_count(from); i++) {
+    const State *old = store_at(from, i);
+    if (!table_get(which, old->path, strlen(old->path))) continue;
+    if (!store_find(to, old->path) &&
+        store_add(to, old->path, old->base, old->rank, old->shape) == STORE_NONE) {
+      Type t = {.base = (uint8_t)old->base};
+      return store_full(w, old->path, &t);
+    }
+    copy_state(w, store_find(to, old->path), old);
+  }
+  return true;
+}
+
+// -- from files -----------------------------------------------------------------------------------
+bool state_from_array(World *w, State *s, const Array *a, const char *file) {
+  bool same = a->rank == s->rank;
+  for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];
+  if (same) return state_set(s, a->data), true;
+  Array wanted = {.rank = s->rank, .shape = s->shape, .kind = a->kind};
+  diag_error(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
+             array_type(w->arena, a), file, array_type(w->arena, &wanted));
+  return false;
+}
+
+bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    State *state = store_at(s, i);
+    if (state->whole != i) continue; // a part comes with its whole
+    const Array *a = arrays_find(all, state->path);
+    if (!a) diag_error(w->diags, (Span){0}, "%s has no %s", file, state->path);
+    if (!a || !state_from_array(w, state, a, file)) return false;
+  }
+  return true;
+}
+
+// Weights of one learner, under their own paths or under what follows its name.
+static bool learner_from(Infer *in, Store *s, const Def *d, const char *text) {
+  World *w = infer_world(in);
+  const char *path = path_join(w->arena, w->sources->file.at[d->span.file].path, text), *error;
+  const char *file = train_weights(w->arena, path);
+  Arena *a = arena_child(w->arena);
+  Arrays all = {0};
+  bool good = safetensors_read(a, file, &all, &error);
+  if (!good) diag_error(w->diags, d->span, "%s", error);
+  for (uint32_t i = 0; good && i < store_count(s); i++) {
+    State *state = store_at(s, i);
+    Param q = {.path = state->path, .rooted = true};
+    if (!def_owns(w, &q, d, NULL)) continue;
+    const Array *x = arrays_find(&all, state->path);
+    const char *slash = strchr(state->path, '/');
+    if (!x && slash) x = arrays_find(&all, slash + 1);
+    if (!x) diag_error(w->diags, d->span, "%s has no weight %s", file, state->path);
+    good = x && state_from_array(w, state, x, file);
+  }
+  arena_free(a);
+  return good;
+}
+
+static const char *source_of(const Def *d) {
+  const Node *n = d->kind == DEF_LEARNER ? d->node : NULL;
+  return n && n->nkid > 5 && n->kid[5] ? n->kid[5]->text : NULL;
+}
+
+bool store_add_sources(Infer *in, Program *p, Store *s) {
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const char *text = source_of(p->learner.at[i]);
+    if (text && !learner_from(in, s, p->learner.at[i], text)) return false;
+  }
+  return true;
+}
+
+bool has_source(Infer *in, const Program *p, const char *path) {
+  Param q = {.path = path, .rooted = true};
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (source_of(p->learner.at[i]) && def_owns(infer_world(in), &q, p->learner.at[i], NULL))
+      return true;
+  return false;
+}

@@ -1,0 +1,331 @@
+// A run from beginning to end: options, data, a folder; then each `train` statement of the program
+// as a phase with its own diagrams, engines and states; then the last checkpoint. Weights go from
+// phase to phase by their names, optimisers begin anew. Whatever happens, what was taken is given
+// back at one place.
+#include "run/train/train_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { BATCH = 64, ROWS = 1000, REPORTS = 200, REPORTS_OF_STEPS = 20 };
+
+bool train_refuse(Trainer *t, LimnStatus status, const char *format, ...) {
+  va_list args;
+  Buf b = buf_new(t->arena);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  diag_error(t->w->diags, (Span){0}, "%s", b.at);
+  t->status = status;
+  return false;
+}
+
+// -- what is asked for ----------------------------------------------------------------------------
+bool precision_from(const char *text, Precision *out) {
+  static const char *const names[] = {"32", "64", "bf16"};
+  for (uint32_t i = 0; i < COUNT(names); i++)
+    if (strcmp(text, names[i]) == 0) return *out = (Precision)i, true;
+  return false;
+}
+
+static bool read_every(Trainer *t) {
+  char *end;
+  if (!t->o->every) return true;
+  double x = strtod(t->o->every, &end);
+  bool seconds = strcmp(end, "s") == 0;
+  if (end == t->o->every || (*end && !seconds) || !(x > 0) || (!seconds && x != floor(x)))
+    return train_refuse(t, LIMN_USAGE,
+                        "--every wants a number of steps (100) or of seconds (30s), not %s",
+                        t->o->every);
+  if (seconds)
+    t->every_seconds = x;
+  else
+    t->every_steps = (int64_t)x;
+  return true;
+}
+
+static bool read_options(Trainer *t) {
+  const LimnTrain *o = t->o;
+  if (o->precision && !precision_from(o->precision, &t->precision))
+    return train_refuse(t, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", o->precision);
+  if (o->device && strcmp(o->device, "cpu") != 0)
+    return train_refuse(t, LIMN_USAGE, "a device is cpu, not %s", o->device);
+  if (o->out && o->resume)
+    return train_refuse(t, LIMN_USAGE,
+                        "a run that is resumed stays in its folder: leave --out away");
+  if (o->epochs > 0 && o->steps > 0)
+    return train_refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
+  if (!t->p->train.n) {
+    train_refuse(t, LIMN_WRONG, "there is no `train` in this program");
+    diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
+    return false;
+  }
+  t->epochs_asked = o->epochs;
+  t->steps_asked = o->steps;
+  t->batch_asked = o->batch;
+  return read_every(t);
+}
+
+// The first seed that a `train` says is the run's.
+static uint64_t seed_of(Trainer *t) {
+  if (t->o->has_seed) return t->o->seed;
+  for (uint32_t i = 0; i < t->p->train.n; i++) {
+    Training training = {0};
+    if (infer_training(t->in, t->p, t->p->train.at[i], &training) && training.has_seed)
+      return training.seed;
+  }
+  return 0;
+}
+
+// What a learner is made of, wherever it occurs.
+static void add_model(Table *model, const Diagram *d) {
+  for (uint32_t i = 0; d && i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    if (!p->rooted || (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER)) continue;
+    table_put(model, p->path, strlen(p->path), p->role == ROLE_WEIGHT ? 1 : 2);
+  }
+}
+
+Table *model_paths(Arena *a, const Program *p) {
+  Table *model = table_new(a);
+  for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);
+  for (uint32_t i = 0; i < p->measure.n; i++) add_model(model, p->measure.at[i].diagram);
+  return model;
+}
+
+static bool open_data(Trainer *t) {
+  t->data->seed = t->seed;
+  return data_open_all(t->data);
+}
+
+// -- a phase --------------------------------------------------------------------------------------
+// Each phase has noise and shuffles of its own.
+static uint64_t phase_seed(const Trainer *t) {
+  return t->phase ? site_step(t->seed, t->phase) : t->seed;
+}
+
+static const Instead drawn = {0}; // training data, shuffled
+
+static bool fill_store(Trainer *t) {
+  for (uint32_t i = 0; i < t->regime.flat.n; i++)
+    if (!store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed)) return false;
+  for (uint32_t i = 0; i < t->regime.step.n; i++)
+    if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed)) return false;
+  for (uint32_t i = 0; i < t->regime.start.n; i++)
+    if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as))
+      return false;
+  return true;
+}
+
+static bool open_engine(Trainer *t, uint32_t k) {
+  Step *s = &t->regime.step.at[k];
+  bool samples = has_sample_axis(t->w, s->diagram);
+  Target how = {.threads = t->o->threads,
+                .reference = t->o->reference,
+                .seed = phase_seed(t),
+                .steps = (double)t->total};
+  t->engine[k] = engine_new(t->w, s->diagram, t->store, samples ? t->batch : 0, &how);
+  return t->engine[k] &&
+         feed_add(t->data, &t->feed, &s->fields, t->engine[k], &drawn, &t->inlet[k]);
+}
+
+// How many steps, and after which of them there are rows and reports.
+static bool find_length(Trainer *t) {
+  double epochs = t->epochs_asked > 0 ? t->epochs_asked : t->steps_asked > 0 ? 0 : t->regime.epochs;
+  double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.steps;
+  double each = (double)t->epoch_steps;
+  if (epochs > 0 && !t->epoch_steps)
+    return train_refuse(t, LIMN_WRONG,
+                        "without data that end there are no epochs: say how many `steps`");
+  double total = epochs > 0 ? ceil(epochs * each - 1e-9) : steps;
+  if (!(total >= 1 && total < 1e15))
+    return train_refuse(t, LIMN_WRONG, "training wants at least one step");
+  t->total = (uint64_t)total;
+  t->row_every = (uint64_t)ceil(total / ROWS);
+  double apart = t->regime.patience ? 1 : ceil(epochs / REPORTS);
+  t->report_every = (uint64_t)(epochs > 0 ? each * apart : ceil(total / REPORTS_OF_STEPS));
+  return true;
+}
+
+static void find_turns(Trainer *t) {
+  const Regime *r = &t->regime;
+  t->turns = 0;
+  for (uint32_t i = 0; i < r->turn.n; i++) t->turns += r->turn.at[i].times;
+  if (!t->turns) t->turns = r->step.n;
+  t->turn = NEW_ARRAY(t->arena, uint32_t, t->turns);
+  for (uint32_t i = 0; i < t->turns && !r->turn.n; i++) t->turn[i] = i;
+  for (uint32_t i = 0, at = 0; i < r->turn.n; i++)
+    for (uint32_t k = 0; k < r->turn.at[i].times; k++) t->turn[at++] = r->turn.at[i].step;
+}
+
+static Mean mean_new(const Trainer *t) {
+  return (Mean){NEW_ARRAY(t->arena, double, t->p->goal.n + 1),
+                NEW_ARRAY(t->arena, double, t->p->goal.n + 1)};
+}
+
+// A pass goes over the samples one by one, epochs go over them in heaps.
+static int64_t usual_batch(const Trainer *t) {
+  const char *unit = name_text(t->w->names, t->regime.node->name);
+  return strncmp(unit, "pass", 4) == 0 ? 1 : BATCH;
+}
+
+// The number of samples in an epoch is known before any engine: they are told how many steps there
+// will be.
+static bool find_epoch(Trainer *t) {
+  bool samples = false;
+  for (uint32_t i = 0; i < t->regime.step.n; i++) {
+    Step *s = &t->regime.step.at[i];
+    s->diagram = compose_noise(t->in, t->p, s->diagram, &s->fields);
+    if (!s->diagram) return false;
+    if (!feed_draws(t->data, &t->feed, &s->fields, &drawn)) return false;
+    samples |= has_sample_axis(t->w, s->diagram);
+  }
+  t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : usual_batch(t);
+  if (!samples) t->batch = 0;
+  t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
+  t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
+  return true;
+}
+
+static bool open_steps(Trainer *t) {
+  uint32_t n = t->regime.step.n;
+  t->engine = NEW_ARRAY(t->arena, Engine *, n + 1);
+  t->inlet = NEW_ARRAY(t->arena, Inlets, n + 1);
+  if (t->o->tell.redraw && !t->o->quiet) t->o->tell.redraw(t->o->tell.context, "compiling");
+  for (uint32_t i = 0; i < n; i++)
+    if (!open_engine(t, i)) return false;
+  return true;
+}
+
+static void close_engines(Trainer *t) {
+  feed_stop(&t->feed);
+  for (uint32_t i = 0; t->engine && i < t->regime.step.n; i++) engine_free(t->engine[i]);
+  t->engine = NULL;
+  gauges_close(t);
+  traces_close(t);
+}
+
+static bool open_phase(Trainer *t) {
+  t->regime = (Regime){0};
+  t->feed = (Feed){0};
+  t->data->draw_seed = phase_seed(t);
+  if (!learn_regime(t->in, t->p, t->p->train.at[t->phase], &t->regime)) return false;
+  find_turns(t);
+  if (!find_epoch(t) || !find_length(t)) return false;
+  t->store = store_new(t->precision);
+  if (!t->store) return train_refuse(t, LIMN_MACHINE, "out of memory");
+  if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
+  if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
+  store_free(t->before);
+  t->before = NULL;
+  return open_steps(t) && gauges_open(t) && traces_open(t);
+}
+
+static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
+  t->row = mean_new(t), t->report = mean_new(t), t->shown = mean_new(t);
+  if (state && !resume_position(t, state)) return false;
+  if (first && !record_open(t, state)) return false;
+  int64_t each = t->epoch_runs ? t->epoch_runs : 1, run = (int64_t)t->step * t->turns;
+  return feed_start(t->data, &t->feed, t->batch, run / each, run % each);
+}
+
+// -- the run --------------------------------------------------------------------------------------
+static bool finish(Trainer *t, LoopEnd how) {
+  static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
+  bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
+  if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
+  if (how == LOOP_NOT_FINITE) save_remains(t);
+  bool saved = save_end(t);
+  if (t->status == LIMN_GOOD && !good) t->status = LIMN_WRONG;
+  folder_note(t, word[how]);
+  if (good && !saved)
+    return train_refuse(t, LIMN_MACHINE,
+                        "the run could not be saved in %s; what was saved before is still there",
+                        t->dir);
+  if (how == LOOP_PATIENT)
+    tell(t, "nothing better in %lld reports: enough", (long long)t->regime.patience);
+  if (good) tell_end(t, word[how]);
+  return good;
+}
+
+// A new run gets its folder when nothing is left that could be wrong with the program or its data.
+static bool new_folder(Trainer *t) {
+  if (!t->o->resume && !folder_open(t)) return false;
+  const char *why = program_copy(t->w, t->p, t->dir);
+  return !why || train_refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
+}
+
+static bool run_phases(Trainer *t, const Arrays *state) {
+  LoopEnd how = LOOP_DONE;
+  for (bool first = true;; first = false, state = NULL) {
+    if (!open_phase(t) || (first && !state && !new_folder(t)) || !begin_phase(t, state, first))
+      return false;
+    if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
+    if (first) folder_note(t, "running");
+    tell_start(t);
+    how = loop_run(t);
+    if (t->phase + 1 == t->p->train.n || (how != LOOP_DONE && how != LOOP_PATIENT)) break;
+    close_engines(t);
+    t->before = t->store;
+    t->store = NULL;
+    t->base += t->step;
+    t->step = t->waited = 0;
+    t->has_best = false;
+    t->phase++;
+  }
+  return finish(t, how);
+}
+
+static bool show_plan(Trainer *t) {
+  if (!open_phase(t)) return false;
+  Buf b = buf_new(t->arena);
+  for (uint32_t i = 0; i < t->regime.step.n; i++) engine_plan(t->engine[i], &b);
+  if (t->o->tell.line) t->o->tell.line(t->o->tell.context, b.at);
+  return true;
+}
+
+static bool run(Trainer *t) {
+  Arrays state = {0};
+  bool old = false;
+  if (!read_options(t)) return false;
+  t->program = program_hash(t->w, t->p);
+  if (t->o->resume && !t->o->plan) {
+    if (!folder_open(t) || !resume_read(t, t->arena, &state, &old)) return false;
+    if (old && !resume_options(t, &state)) return false;
+  }
+  if (!old) t->seed = seed_of(t);
+  if (!open_data(t)) return false;
+  return t->o->plan ? show_plan(t) : run_phases(t, old ? &state : NULL);
+}
+
+static void close_all(Trainer *t) {
+  if (t->saver) save_close(t);
+  close_engines(t);
+  record_close(t);
+  store_free(t->store);
+  store_free(t->before);
+  folder_close(t);
+  arena_free(t->arena);
+}
+
+LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o, const char **dir) {
+  World *w = infer_world(in);
+  Trainer *t = NEW(w->arena, Trainer);
+  if (dir) *dir = NULL;
+  *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .lock = -1, .record = {.fd = -1}};
+  arena_on_failure(w->arena, &t->no_memory);
+  if (setjmp(t->no_memory) == 0) {
+    t->arena = arena_child(w->arena);
+    t->started = clock_seconds();
+    t->path = w->sources->file.at[p->tree->span.file].path;
+    t->data = data_new(in, p, t->arena);
+    save_open(t);
+    t->model = model_paths(t->arena, p);
+    if (!run(t) && t->status == LIMN_GOOD) t->status = LIMN_WRONG;
+  } else {
+    t->status = LIMN_MACHINE;
+  }
+  if (dir && t->dir && t->status != LIMN_MACHINE) *dir = arena_format(w->arena, "%s", t->dir);
+  close_all(t);
+  return t->status;
+}

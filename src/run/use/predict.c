@@ -1,0 +1,133 @@
+// `limn predict FILE NAME --from DIR --in x=…`: a box or learner on the user's arrays. An array
+// with one axis more than the input has a row for each sample; rows of as many numbers are taken in
+// the input's shape.
+#include "run/use/use_own.h"
+
+typedef struct {
+  const char *name;
+  Buf *text;
+} Predict;
+
+const Diagram *use_find(Use *u, const char *name, const Instance *how) {
+  uint32_t errors = u->w->diags->errors;
+  const Diagram *d = infer_diagram(u->in, u->p, name, how);
+  if (d || u->w->diags->errors > errors) return d;
+  const char *near = infer_names(u->in, u->p, name);
+  use_wrong(u, LIMN_WRONG, "there is no box, learner, goal or measure `%s` in this program", name);
+  if (near) diag_help(u->w->diags, u->w->diags->list.n - 1, "did you mean `%s`?", near);
+  return NULL;
+}
+
+static const LimnInput *input_of(const Use *u, const char *name, uint32_t i) {
+  for (uint32_t k = 0; k < u->how->nin; k++)
+    if (*name && strcmp(u->how->in[k].name, name) == 0) return &u->how->in[k];
+  return i < u->how->nin && (!*name || !*u->how->in[i].name) ? &u->how->in[i] : NULL;
+}
+
+// Rows of as many numbers as the input has, in its shape. *sliced: there are samples in front.
+static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool *sliced) {
+  int64_t want, each = x->rank && x->shape[0] ? x->count / x->shape[0] : 0;
+  bool known = type_count(u->w, t, &want), own = t->rank && t->axis[0].pass == PASS_SAMPLE;
+  *sliced = !own && x->rank == t->rank + 1;
+  if (own || x->rank == t->rank || (*sliced && !known)) return true;
+  if (!known || each != want)
+    return use_wrong(u, LIMN_WRONG, "input %s is %s, but %s is wanted, or a row of them",
+                     *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
+  int64_t *shape = NEW_ARRAY(u->arena, int64_t, t->rank + 1);
+  shape[0] = x->shape[0];
+  if (!engine_shape(u->w, t, 0, shape + 1)) return false;
+  x->rank = t->rank + 1;
+  x->shape = shape;
+  return *sliced = true;
+}
+
+// The type with the sizes of the array, and the samples in front.
+static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
+  Axis *axis = NEW_ARRAY(u->arena, Axis, x->rank + 1);
+  for (uint32_t i = 0; i < x->rank; i++) {
+    if (!sliced || i) axis[i] = (Axis){.size = size_of(u->w, x->shape[i])};
+    uint32_t own = i - sliced;
+    if ((!sliced || i) && own < t->rank)
+      axis[i].label = t->axis[own].label, axis[i].decl = t->axis[own].decl;
+  }
+  if (sliced) axis[0] = infer_samples(u->in);
+  Type made = type_make(u->w, t->base, x->rank, axis);
+  made.count = t->count;
+  made.names = t->names;
+  return made;
+}
+
+const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Array *x, int64_t *n) {
+  Type *type = NEW_ARRAY(u->arena, Type, formal->in.n + 1);
+  *n = 1;
+  u->many = has_sample_axis(u->w, formal);
+  for (uint32_t i = 0; i < formal->in.n; i++) {
+    const Wire *wire = &formal->wire.at[formal->in.at[i]];
+    bool sliced, own = wire->type.rank && wire->type.axis[0].pass == PASS_SAMPLE;
+    if (!shape_input(u, &wire->type, name_text(u->w->names, wire->name), &x[i], &sliced))
+      return NULL;
+    type[i] = type_for(u, &wire->type, &x[i], sliced);
+    if (!sliced && !own) continue;
+    if (u->many && *n != 1 && x[i].shape[0] != *n) {
+      use_wrong(u, LIMN_WRONG, "inputs have different numbers of samples: %lld and %lld",
+                (long long)*n, (long long)x[i].shape[0]);
+      return NULL;
+    }
+    *n = x[i].shape[0];
+    u->many = true;
+  }
+  if (!formal->in.n || has_sample_axis(u->w, formal)) return formal;
+  return use_find(u, name, &(Instance){.nin = formal->in.n, .in = type});
+}
+
+void use_results(Use *u, const Tensor *out, Arrays *all) {
+  for (uint32_t i = 0; i < u->d->out.n; i++) {
+    const Wire *wire = &u->d->wire.at[u->d->out.at[i]];
+    const char *name = name_text(u->w->names, wire->name);
+    if (!*name) name = u->d->out.n == 1 ? "out" : arena_format(u->arena, "out.%u", i + 1);
+    ElementKind kind = wire->type.base == BASE_LABEL  ? EL_I32
+                       : wire->type.base == BASE_BIT  ? EL_U8
+                       : u->precision == PRECISION_64 ? EL_F64
+                                                      : EL_F32;
+    vec_push(u->arena, &all->array,
+             (Array){name, out[i].rank, out[i].shape, out[i].count, out[i].data, kind});
+  }
+}
+
+static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
+  for (uint32_t i = 0; i < formal->in.n; i++) {
+    const Wire *wire = &formal->wire.at[formal->in.at[i]];
+    const char *name = name_text(u->w->names, wire->name);
+    const LimnInput *in = input_of(u, name, i);
+    if (!in)
+      return use_wrong(u, LIMN_WRONG, "input %s : %s is not given: --in %s=…", *name ? name : "1",
+                       type_text(u->w, &wire->type), *name ? name : "x");
+    if (!array_from(u, in->value, &wire->type, &x[i])) return false;
+  }
+  return u->how->nin <= formal->in.n ||
+         use_wrong(u, LIMN_WRONG, "there are more inputs than `%s` has",
+                   name_text(u->w->names, formal->name));
+}
+
+static bool predict(Use *u, void *context) {
+  const Predict *p = context;
+  const Diagram *formal = use_find(u, p->name, NULL);
+  if (!formal) return false;
+  Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
+  int64_t n;
+  if (!read_inputs(u, formal, x)) return false;
+  const Diagram *d = use_instance(u, p->name, formal, x, &n);
+  if (!d || !use_engine(u, d, n)) return false;
+  Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
+         *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
+  for (uint32_t i = 0; i < d->in.n; i++)
+    in[i] = (Tensor){x[i].rank, x[i].shape, x[i].count, x[i].data};
+  Arrays all = {0};
+  if (!use_run(u, in, n, out)) return false;
+  use_results(u, out, &all);
+  return arrays_put(u, &all, p->text);
+}
+
+LimnStatus train_predict(Infer *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+  return use_guarded(in, p, how, predict, &(Predict){name, text});
+}

@@ -1,0 +1,102 @@
+// A `show`, computed: its diagram gets an engine on a store of weights, data go through it, and the
+// values come out with the samples in front. In training the store is the one that is trained, so a
+// sight taken at any step shows the weights as they are then.
+//
+// How many samples there are is what the view has room for. A thing made of noise alone is made
+// again and again.
+#include "run/train/train_own.h"
+
+enum { SIGHT_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };
+
+// -- opening --------------------------------------------------------------------------------------
+static int64_t samples_wanted(const Show *s) {
+  const ShowAs *v = &s->view[0];
+  const char *name = s->views ? v->name : "";
+  int64_t n = v->options ? (int64_t)v->option[0] : 0;
+  if (s->kind == SHOW_CONFUSION) return INT64_MAX;
+  if (!strcmp(name, "images")) return v->options > 1 ? n * (int64_t)v->option[1] : n ? n * n : 64;
+  if (!strcmp(name, "scatter") || !strcmp(name, "latent")) return n ? n : POINTS;
+  if (!strcmp(name, "table")) return n ? n : ROWS;
+  return n ? n : ALONE;
+}
+
+bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Sight *out) {
+  Ids fields = s->fields;
+  *out = (Sight){.show = s, .wanted = n ? n : samples_wanted(s)};
+  if (!data_need(d, &fields)) return false;
+  out->d = compose_noise(d->in, d->p, s->diagram, &fields);
+  if (!out->d || !store_add_params(d->w, store, out->d, how->seed)) return false;
+  out->samples = has_sample_axis(d->w, out->d);
+  out->again = !out->samples && out->d->noisy;
+  if (out->samples) out->batch = out->wanted < SIGHT_BATCH ? out->wanted : SIGHT_BATCH;
+  out->engine = engine_new(d->w, out->d, store, out->batch, how);
+  Instead instead = {.set = s->set, .path = s->path, .on = s->set || s->path, .ordered = true};
+  split_from(name_text(d->w->names, s->split), &instead.split);
+  return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
+}
+
+void sight_close(Sight *s) {
+  feed_stop(&s->feed);
+  engine_free(s->engine);
+  s->engine = NULL;
+}
+
+// -- taking ---------------------------------------------------------------------------------------
+static const Type *out_type(const Sight *s, uint32_t i) {
+  return &s->d->wire.at[s->d->out.at[i]].type;
+}
+
+// Room for n samples in each output that has them; one made again and again gets them in front.
+static void make_room(Data *d, const Sight *s, int64_t n, Tensor *out) {
+  for (uint32_t i = 0; i < s->d->out.n; i++) {
+    const Type *t = out_type(s, i);
+    int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
+    engine_shape(d->w, t, n, shape + s->again);
+    out[i] = tensor_new(d->arena, t->rank + s->again, shape);
+  }
+}
+
+static void take(Data *d, const Sight *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
+  for (uint32_t i = 0; i < s->d->out.n; i++) {
+    bool sliced = s->again || is_sample_axis(d->w, out_type(s, i));
+    int64_t each = sliced && all ? out[i].count / all : out[i].count;
+    numbers_get(engine_out_number(s->engine, i), engine_out(s->engine, i),
+                out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+  }
+}
+
+static bool run(Data *d, Sight *s, int64_t n, uint64_t k, const char *why) {
+  if (n >= 0 && engine_run(s->engine, s->samples ? n : 0, k) != RUN_FAILED) return true;
+  diag_error(d->w->diags, s->show->node->span, "this cannot be shown: %s",
+             why ? why : engine_error(s->engine));
+  return false;
+}
+
+static bool take_batches(Data *d, Sight *s, int64_t all, Tensor *out) {
+  if (!feed_start(d, &s->feed, s->batch, 0, 0)) return false;
+  bool good = true;
+  uint64_t k = 0;
+  for (int64_t first = 0, n; good && first < all; first += n, k++) {
+    const char *why = NULL;
+    int64_t left = all - first;
+    n = s->feed.samples ? feed_next(&s->feed, &s->inlet, &why) : s->batch;
+    if (n > left) n = left;
+    good = run(d, s, n, k, why);
+    if (good) take(d, s, first, n, all, out);
+  }
+  feed_stop(&s->feed);
+  return good;
+}
+
+bool sight_take(Data *d, Sight *s, Tensor *out) {
+  int64_t n = s->samples || s->again ? s->wanted : 0;
+  if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;
+  if (n == INT64_MAX) n = POINTS; // of an endless source
+  make_room(d, s, n, out);
+  if (s->samples) return take_batches(d, s, n, out);
+  for (int64_t k = 0; k < (s->again ? n : 1); k++) {
+    if (!run(d, s, 0, (uint64_t)k, NULL)) return false;
+    take(d, s, k, 1, n, out);
+  }
+  return true;
+}

@@ -1,0 +1,269 @@
+// `limn sample FILE [NAME] --from DIR`: things made up. A learner or box of real inputs is fed with
+// noise; one without inputs has noise inside and is run again and again; a model of text writes.
+// Without a name, the first `show` of the program says what is wanted.
+#include "run/use/use_own.h"
+
+#include <math.h>
+
+enum { SAMPLES = 64, LENGTH = 500 };
+
+typedef struct {
+  const char *name;
+  Buf *text;
+} Sample;
+
+static int64_t how_many(const Use *u, int64_t usual) { return u->how->n > 0 ? u->how->n : usual; }
+
+// -- numbers --------------------------------------------------------------------------------------
+// What has no samples of its own is run once for each.
+static bool run_again(Use *u, int64_t n, Arrays *all) {
+  Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
+  for (int64_t k = 0; k < n; k++) {
+    if (engine_run(u->engine, 0, (uint64_t)k) == RUN_FAILED)
+      return use_wrong(u, LIMN_WRONG, "%s", engine_error(u->engine));
+    for (uint32_t i = 0; i < u->d->out.n; i++) {
+      const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
+      int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
+      engine_shape(u->w, t, 0, shape + 1);
+      if (!k) whole[i] = tensor_new(u->arena, t->rank + 1, shape);
+      int64_t each = whole[i].count / n;
+      numbers_get(engine_out_number(u->engine, i), engine_out(u->engine, i),
+                  whole[i].data + k * each, each);
+    }
+  }
+  u->many = true;
+  use_results(u, whole, all);
+  return true;
+}
+
+static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
+  int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
+  engine_shape(u->w, t, 0, shape + 1);
+  Tensor x = tensor_new(u->arena, t->rank + 1, shape);
+  for (int64_t i = 0; i < x.count; i++)
+    x.data[i] = noise_normal(u->seed, 0, site_hash(0, name), (uint64_t)i);
+  return (Array){.name = name, .rank = x.rank, .shape = x.shape, .count = x.count, .data = x.data};
+}
+
+static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
+  int64_t n = how_many(u, SAMPLES), count;
+  Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
+  for (uint32_t i = 0; i < formal->in.n; i++) {
+    const Wire *wire = &formal->wire.at[formal->in.at[i]];
+    if (wire->type.base != BASE_R || !type_count(u->w, &wire->type, &count))
+      return use_wrong(u, LIMN_WRONG,
+                       "`%s` cannot be fed with noise: it wants %s; `limn predict` gives it arrays",
+                       s->name, type_text(u->w, &wire->type));
+    x[i] = noise_array(u, &wire->type, name_text(u->w->names, wire->name), n);
+  }
+  const Diagram *d = use_instance(u, s->name, formal, x, &n);
+  if (!d || !use_engine(u, d, n)) return false;
+  Arrays all = {0};
+  Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
+         *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
+  for (uint32_t i = 0; i < d->in.n; i++)
+    in[i] = (Tensor){x[i].rank, x[i].shape, x[i].count, x[i].data};
+  if (!formal->in.n)
+    return run_again(u, how_many(u, SAMPLES), &all) && arrays_put(u, &all, s->text);
+  if (!use_run(u, in, n, out)) return false;
+  use_results(u, out, &all);
+  return arrays_put(u, &all, s->text);
+}
+
+// -- text -----------------------------------------------------------------------------------------
+typedef struct {
+  const char *const *label;
+  int64_t labels, window;
+} Letters;
+
+// {v}[t] -> R[t v]
+static bool is_text_model(World *w, const Diagram *d, Letters *l) {
+  int64_t t, v;
+  if (d->in.n != 1 || d->out.n != 1) return false;
+  const Type *in = &d->wire.at[d->in.at[0]].type, *out = &d->wire.at[d->out.at[0]].type;
+  return in->base == BASE_LABEL && in->rank == 1 && out->base == BASE_R && out->rank == 2 &&
+         size_value(w, in->axis[0].size, &l->window) && size_value(w, in->count, &l->labels) &&
+         size_value(w, out->axis[0].size, &t) && size_value(w, out->axis[1].size, &v) &&
+         t == l->window && v == l->labels;
+}
+
+static bool find_letters(Use *u, Letters *l) {
+  Data *data = data_new(u->in, u->p, u->arena);
+  data->seed = u->seed;
+  l->label = data_labels(data, size_of(u->w, l->labels));
+  return l->label ||
+         use_wrong(u, LIMN_WRONG, "nothing in this program says what its %lld labels are called",
+                   (long long)l->labels);
+}
+
+// The longest label that the text begins with.
+static int64_t letter_at(const Letters *l, const char *text, size_t *n) {
+  int64_t best = -1;
+  *n = 0;
+  for (int64_t i = 0; i < l->labels; i++) {
+    size_t m = strlen(l->label[i]);
+    if (m > *n && strncmp(l->label[i], text, m) == 0) best = i, *n = m;
+  }
+  return best;
+}
+
+static int64_t pick(const double *logit, int64_t n, double temperature, double uniform) {
+  double top = logit[0], sum = 0, at = 0;
+  int64_t last = 0;
+  for (int64_t i = 1; i < n; i++) top = fmax(top, logit[i]);
+  for (int64_t i = 0; i < n; i++) sum += exp((logit[i] - top) / temperature);
+  for (int64_t i = 0; i < n; i++) {
+    double p = exp((logit[i] - top) / temperature) / sum;
+    if (p > 0) last = i;
+    at += p;
+    if (uniform < at) return i;
+  }
+  return last;
+}
+
+typedef VEC(double) Letter; // the numbers of labels
+
+// One more label for each of n texts, all of one length.
+static bool write_more(Use *u, const Letters *l, Letter *text, int64_t n) {
+  int64_t length = text[0].n, seen = length < l->window ? length : l->window,
+          shape[2] = {n, l->window};
+  Arena *keep = u->arena, *a = arena_child(keep);
+  u->arena = a;
+  Tensor in = tensor_new(a, 2, shape), out = {0};
+  for (int64_t k = 0; k < n; k++)
+    memcpy(in.data + k * l->window, text[k].at + length - seen, (size_t)seen * sizeof(double));
+  bool good = use_run(u, &in, n, &out);
+  u->arena = keep;
+  double temperature = u->how->temperature > 0 ? u->how->temperature : 1;
+  for (int64_t k = 0; good && k < n; k++) {
+    const double *logit = out.data + (k * l->window + seen - 1) * l->labels;
+    double uniform = noise_uniform(u->seed, (uint64_t)length, site_hash(0, "sample"), (uint64_t)k);
+    vec_push(u->arena, &text[k], (double)pick(logit, l->labels, temperature, uniform));
+  }
+  arena_free(a);
+  return good;
+}
+
+static bool read_prompt(Use *u, const Letters *l, const char *prompt, Letter *out) {
+  size_t n;
+  for (const char *p = prompt; *p; p += n) {
+    int64_t letter = letter_at(l, p, &n);
+    if (letter < 0)
+      return use_wrong(u, LIMN_WRONG, "the prompt is not written in the model's letters: at \"%s\"",
+                       text_shown(u->arena, p, strlen(p)));
+    vec_push(u->arena, out, (double)letter);
+  }
+  if (!out->n) vec_push(u->arena, out, 0);
+  return true;
+}
+
+static bool put_texts(Use *u, const Letters *l, const Letter *text, int64_t n, Buf *out) {
+  Buf b = buf_new(u->arena);
+  bool json = u->how->json && !u->how->out;
+  for (int64_t k = 0; k < n; k++) {
+    Buf one = buf_new(u->arena);
+    for (uint32_t i = 0; i < text[k].n; i++) buf_text(&one, l->label[(int64_t)text[k].at[i]]);
+    if (json) buf_text(&b, k ? ", " : "[");
+    if (json)
+      buf_json(&b, one.at, one.n);
+    else
+      buf_printf(&b, "%s%s\n", k ? "\n" : "", one.at);
+  }
+  if (json) buf_char(&b, ']');
+  if (!u->how->out) return buf_add(out, b.at, b.n), true;
+  const char *why = file_write(u->arena, u->how->out, b.at, b.n);
+  if (u->how->json) buf_text(out, "[]");
+  return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);
+}
+
+// n texts, of `length` letters after the prompt.
+static bool write_texts(Use *u, const char *name, const Diagram *formal, Letters *l,
+                        const char *prompt, int64_t length, int64_t n, Letter *text) {
+  int64_t rows;
+  Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
+  if (!find_letters(u, l)) return false;
+  for (int64_t k = 0; k < n; k++)
+    if (!read_prompt(u, l, prompt, &text[k])) return false;
+  const Diagram *d = use_instance(u, name, formal, &x, &rows);
+  if (!d || !use_engine(u, d, n)) return false;
+  for (int64_t i = 0; i < length; i++)
+    if (!write_more(u, l, text, n)) return false;
+  return true;
+}
+
+// -- what to make ---------------------------------------------------------------------------------
+static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t length) {
+  const Diagram *formal = use_find(u, s->name, NULL);
+  Letters l = {0};
+  if (!formal) return false;
+  if (!is_text_model(u->w, formal, &l)) return from_noise(u, s, formal);
+  int64_t n = how_many(u, 1);
+  Letter *text = NEW_ARRAY(u->arena, Letter, n);
+  if (u->how->prompt) prompt = u->how->prompt;
+  if (u->how->length > 0) length = u->how->length;
+  return write_texts(u, s->name, formal, &l, prompt, length, n, text) &&
+         put_texts(u, &l, text, n, s->text);
+}
+
+// generate[model, length: 500]("\n")
+static bool is_generate(Use *u, const Node *n, const char **model, const char **prompt,
+                        int64_t *length) {
+  const Node *at = n->kind == N_CALL ? n->kid[0] : n;
+  if (at->kind != N_AT || at->kid[0]->kind != N_NAME ||
+      strcmp(name_text(u->w->names, at->kid[0]->name), "generate") != 0)
+    return false;
+  if (n->kind == N_CALL && n->nkid > 1 && n->kid[1]->kind == N_STR) *prompt = n->kid[1]->text;
+  for (uint32_t i = 0; i < at->kid[1]->nkid; i++) {
+    const Node *item = at->kid[1]->kid[i]->kid[0];
+    if (item->kind == N_NAME) *model = name_text(u->w->names, item->name);
+    if (item->kind == N_SIZED && item->kid[0]->kind == N_NUM) *length = (int64_t)item->kid[0]->num;
+  }
+  return *model != NULL;
+}
+
+bool sample_text(Use *u, const Node *expr, Shown *out) {
+  const char *name = NULL, *prompt = "\n";
+  int64_t length = LENGTH;
+  Letters l = {0};
+  Letter text = {0};
+  if (!is_generate(u, expr, &name, &prompt, &length))
+    return use_wrong(u, LIMN_WRONG, "`generate` wants a model of text: `generate[f]`");
+  const Diagram *formal = use_find(u, name, NULL);
+  if (!formal) return false;
+  if (!is_text_model(u->w, formal, &l))
+    return use_wrong(u, LIMN_WRONG, "`%s` is no model of text: that is {v}[t] -> R[t v]", name);
+  if (!write_texts(u, name, formal, &l, prompt, length, 1, &text)) return false;
+  int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
+  Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
+  vec_push(u->arena, &out->value.array, a);
+  out->name = arena_copy(u->arena, &l.label, sizeof l.label);
+  out->samples = true;
+  return true;
+}
+
+// What the first `show` says.
+static bool sample_shown(Use *u, const Sample *s, const Show *show) {
+  Data *data = data_new(u->in, u->p, u->arena);
+  Shown shown = {0};
+  data->seed = u->seed;
+  if (!show->diagram || !use_show(u, data, show, how_many(u, SAMPLES), &shown)) return false;
+  u->many = shown.samples;
+  return arrays_put(u, &shown.value, s->text);
+}
+
+static bool sample(Use *u, void *context) {
+  Sample *s = context;
+  const char *prompt = "\n";
+  int64_t length = LENGTH;
+  if (s->name) return sample_named(u, s, prompt, length);
+  if (!u->p->show.n)
+    return use_wrong(u, LIMN_WRONG, "what is to be made? Name a learner or box, or write a `show`");
+  const Show *show = &u->p->show.at[0];
+  if (is_generate(u, show->node->kid[0], &s->name, &prompt, &length))
+    return sample_named(u, s, prompt, length);
+  return sample_shown(u, s, show);
+}
+
+LimnStatus train_sample(Infer *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+  return use_guarded(in, p, how, sample, &(Sample){name, text});
+}

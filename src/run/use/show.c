@@ -1,0 +1,229 @@
+// What a program shows: the values of every `show`, by the weights of a run. What was seen during
+// training is read from the run folder: paths are columns of metrics.csv, and what is shown `every`
+// so many steps lies in files of its own, shown/2.000300.safetensors.
+#define _DEFAULT_SOURCE
+#include "run/use/use_own.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+enum { FRAMES = 12 }; // of those that were taken during training
+
+// -- texts ----------------------------------------------------------------------------------------
+static const char *source_text(World *w, Arena *a, const Node *from, const Node *to) {
+  const Source *file = &w->sources->file.at[from->span.file];
+  uint32_t end = to->span.at + to->span.n;
+  return arena_format(a, "%.*s", (int)(end - from->span.at), file->text + from->span.at);
+}
+
+// What is shown, as it is written, up to `as`.
+static const char *show_text(World *w, Arena *a, const Show *s) {
+  const Node *last = s->node->kid[0];
+  for (uint32_t i = 1; i < s->node->nkid; i++)
+    if (s->node->kid[i]->kind != N_AS && s->node->kid[i]->kind != N_EVERY) last = s->node->kid[i];
+  return source_text(w, a, s->node->kid[0], last);
+}
+
+// Each value by its own text, if each expression has one value.
+const char *shown_name(World *w, Arena *a, const Show *s, uint32_t i, uint32_t values) {
+  const Node *expr = s->node->kid[0];
+  bool tuple = expr->kind == N_TUPLE && expr->nkid == values;
+  const Node *own = tuple ? expr->kid[i] : expr;
+  const char *text = source_text(w, a, own, own);
+  return tuple || values == 1 ? text : arena_format(a, "%s.%u", text, i + 1);
+}
+
+bool is_path(const Show *s) {
+  for (uint32_t i = 0; i < s->views; i++)
+    if (strcmp(s->view[i].name, "paths") == 0) return true;
+  return false;
+}
+
+// -- what a run folder holds ----------------------------------------------------------------------
+static const char *run_file(const Use *u, const char *name) {
+  return arena_format(u->arena, "%s/%s", u->how->from, name);
+}
+
+static Array array_of(const Tensor *t, const char *name) {
+  return (Array){
+      .name = name, .rank = t->rank, .shape = t->shape, .count = t->count, .data = t->data};
+}
+
+// The columns NAME[0], NAME[1], … of metrics.csv.
+static bool read_path(Use *u, const Rows *m, const char *name, int64_t n, Tensor *out) {
+  *out = tensor_new(u->arena, 2, (int64_t[]){m->rows, n});
+  for (int64_t k = 0; k < n; k++) {
+    const char *wanted = arena_format(u->arena, "%s[%lld]", name, (long long)k);
+    uint32_t c;
+    if (!rows_find(m, wanted, &c))
+      return use_wrong(u, LIMN_WRONG, "%s has no column %s: the run was made by another program",
+                       run_file(u, "metrics.csv"), wanted);
+    for (int64_t row = 0; row < m->rows; row++)
+      out->data[row * n + k] = m->value.at[row * m->name.n + c];
+  }
+  return true;
+}
+
+static bool read_paths(Use *u, const Show *show, Shown *s) {
+  const char *error = "";
+  Rows m;
+  if (!rows_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
+    return use_wrong(u, LIMN_WRONG, "%s", error);
+  int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
+  for (int64_t i = 0; i < m.rows; i++) step[i] = (int64_t)m.value.at[i * m.name.n];
+  s->step = step;
+  s->samples = true;
+  const Diagram *d = show->diagram;
+  for (uint32_t i = 0; i < d->out.n; i++) {
+    const char *name = shown_name(u->w, u->arena, show, i, d->out.n);
+    int64_t count;
+    Tensor t;
+    if (!type_count(u->w, &d->wire.at[d->out.at[i]].type, &count)) continue;
+    if (!read_path(u, &m, name, count, &t)) return false;
+    vec_push(u->arena, &s->value.array, array_of(&t, name));
+  }
+  return true;
+}
+
+// -- values ---------------------------------------------------------------------------------------
+static double said_by(const Tensor *t, int64_t row, int64_t n) {
+  if (t->rank == 1) return t->data[row];
+  const double *score = t->data + row * n;
+  int64_t best = 0;
+  for (int64_t i = 1; i < n; i++)
+    if (score[i] > score[best]) best = i;
+  return (double)best;
+}
+
+// A row for each true label, a column for each that was said.
+static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
+  int64_t n, rows = out[1].count;
+  if (!size_value(u->w, d->wire.at[d->out.at[1]].type.count, &n) || n < 1 ||
+      (out[0].rank > 1 && out[0].count != rows * n))
+    return use_wrong(u, LIMN_WRONG, "`confusion` wants as many scores as there are labels");
+  Tensor m = tensor_new(u->arena, 2, (int64_t[]){n, n});
+  memset(m.data, 0, (size_t)m.count * sizeof(double));
+  for (int64_t i = 0; i < rows; i++) {
+    int64_t said = (int64_t)said_by(&out[0], i, n), truth = (int64_t)out[1].data[i];
+    if (said >= 0 && said < n && truth >= 0 && truth < n) m.data[truth * n + said]++;
+  }
+  out[0] = m;
+  return true;
+}
+
+static void put_values(Use *u, Data *data, const Sight *sight, const Tensor *out, Shown *s) {
+  Arena *a = u->arena;
+  bool pairs = sight->show->kind == SHOW_CONFUSION;
+  uint32_t n = pairs ? 1 : sight->d->out.n;
+  const char *const **name = NEW_ARRAY(a, const char *const *, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const Type *t = &sight->d->wire.at[sight->d->out.at[pairs ? 1 : i]].type;
+    if (t->base == BASE_LABEL) name[i] = data_labels(data, t->count);
+    Array array = array_of(&out[i], shown_name(u->w, a, sight->show, i, n));
+    vec_push(a, &s->value.array, array);
+  }
+  s->name = name;
+  s->samples = !pairs && (sight->samples || sight->again);
+}
+
+bool use_show(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
+  Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
+  Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
+  Table *model = table_new(u->arena);
+  Sight *sight = u->sight = NEW(u->arena, Sight);
+  u->store = store_new(u->precision);
+  bool good = u->store && sight_open(data, u->store, show, n, &how, sight);
+  for (uint32_t i = 0; good && i < sight->d->param.n; i++)
+    if (sight->d->param.at[i].role == ROLE_WEIGHT)
+      table_put(model, sight->d->param.at[i].path, strlen(sight->d->param.at[i].path), 1);
+  good = good && use_fill(u, u->store, model) && sight_take(data, sight, out) &&
+         (show->kind != SHOW_CONFUSION || count_pairs(u, sight->d, out));
+  if (good) put_values(u, data, sight, out, s);
+  sight_close(sight);
+  store_free(u->store);
+  u->sight = NULL;
+  u->store = NULL;
+  return good;
+}
+
+// -- during training ------------------------------------------------------------------------------
+const char *frame_name(Arena *a, uint32_t show, uint64_t step) {
+  return arena_format(a, "shown/%u.%09llu.safetensors", show + 1, (unsigned long long)step);
+}
+
+static int by_number(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+typedef VEC(uint64_t) Frames;
+
+static void find_frames(Use *u, uint32_t show, Frames *out) {
+  DIR *dir = opendir(run_file(u, "shown"));
+  for (const struct dirent *e; dir && (e = readdir(dir));) {
+    char *end;
+    uint64_t which = strtoull(e->d_name, &end, 10);
+    if (which != show + 1 || *end != '.') continue;
+    uint64_t step = strtoull(end + 1, &end, 10);
+    if (strcmp(end, ".safetensors") == 0) vec_push(u->arena, out, step);
+  }
+  if (dir) closedir(dir);
+  if (out->n) qsort(out->at, out->n, sizeof *out->at, by_number);
+}
+
+// A few of them, evenly apart; the last one is what is shown anyway.
+static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
+  Frames frames = {0};
+  find_frames(u, show, &frames);
+  uint32_t n = frames.n > FRAMES ? FRAMES : frames.n;
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t step = frames.at[(uint64_t)i * frames.n / n];
+    const char *error;
+    Shown s = *last;
+    s.value = (Arrays){0};
+    s.text = arena_format(u->arena, "%s, after %llu steps", last->text, (unsigned long long)step);
+    if (!safetensors_read(u->arena, run_file(u, frame_name(u->arena, show, step)), &s.value,
+                          &error))
+      return use_wrong(u, LIMN_WRONG, "%s", error);
+    vec_push(u->arena, out, s);
+  }
+  return true;
+}
+
+// -- all ------------------------------------------------------------------------------------------
+static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
+  const Show *show = &u->p->show.at[k];
+  Shown s = {.text = show_text(u->w, u->arena, show),
+             .over = show->over ? name_text(u->w->names, show->over) : NULL,
+             .moments = show->moments,
+             .moment = show->moment,
+             .view = show->kind == SHOW_CONFUSION ? "matrix"
+                     : show->kind == SHOW_TEXT    ? "text"
+                                                  : NULL};
+  bool good = show->kind == SHOW_TEXT ? sample_text(u, show->node->kid[0], &s)
+              : !show->diagram        ? true // it was said why
+              : is_path(show)         ? read_paths(u, show, &s)
+                                      : use_show(u, data, show, 0, &s);
+  if (!good || !s.value.array.n) return good;
+  for (uint32_t i = 0; i < show->views || !i; i++) {
+    const ShowAs *v = &show->view[i];
+    if (show->views) s.view = v->name, s.options = v->options;
+    memcpy(s.option, v->option, sizeof s.option);
+    if (show->every && !is_path(show) && !add_frames(u, k, &s, out)) return false;
+    vec_push(u->arena, out, s);
+  }
+  return true;
+}
+
+static bool show_all(Use *u, void *context) {
+  u->arena = u->w->arena; // values outlive the work
+  Data *data = data_new(u->in, u->p, u->arena);
+  data->seed = u->seed;
+  bool good = true;
+  for (uint32_t k = 0; good && k < u->p->show.n; k++) good = show_one(u, data, k, context);
+  return good;
+}
+
+LimnStatus train_shows(Infer *in, Program *p, const LimnUse *how, Shows *out) {
+  return use_guarded(in, p, how, show_all, out);
+}

@@ -1,0 +1,139 @@
+// What was trained, used: the weights of a run or a file, an engine for any diagram of the program,
+// arrays through it in batches. Measuring again what a run measured gives the same numbers: the
+// file knows the run's seed, by which data are cut into splits, and its precision.
+#include "run/use/use_own.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { USE_BATCH = 256 };
+
+bool use_wrong(Use *u, LimnStatus status, const char *format, ...) {
+  va_list args;
+  Buf b = buf_new(u->arena);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  diag_error(u->w->diags, (Span){0}, "%s", b.at);
+  u->status = status;
+  return false;
+}
+
+LimnStatus use_guarded(Infer *in, Program *p, const LimnUse *how, bool (*work)(Use *, void *),
+                       void *context) {
+  World *w = infer_world(in);
+  Use *u = NEW(w->arena, Use);
+  *u = (Use){.in = in, .w = w, .p = p, .how = how};
+  arena_on_failure(w->arena, &u->no_memory);
+  if (setjmp(u->no_memory) == 0) {
+    u->arena = u->own = arena_child(w->arena);
+    bool good = use_read(u) && work(u, context);
+    if (!good && u->status == LIMN_GOOD) u->status = LIMN_WRONG;
+  } else {
+    u->status = LIMN_MACHINE;
+  }
+  use_close(u);
+  return u->status;
+}
+
+void use_close(Use *u) {
+  if (u->sight) sight_close(u->sight);
+  engine_free(u->engine);
+  store_free(u->store);
+  arena_free(u->own);
+}
+
+// -- weights --------------------------------------------------------------------------------------
+static const char *noted(const Use *u, const char *key) {
+  const char *text = arrays_metadata(&u->weight, key);
+  return text ? text : "";
+}
+
+const char *train_weights(Arena *a, const char *from) {
+  struct stat info;
+  bool folder = stat(from, &info) == 0 && S_ISDIR(info.st_mode);
+  return folder ? arena_format(a, "%s/model.safetensors", from) : from;
+}
+
+bool use_read(Use *u) {
+  const char *error, *from = u->how->from;
+  if (from) u->file = train_weights(u->arena, from);
+  if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
+    return use_wrong(u, LIMN_WRONG, "%s", error);
+  u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
+  const char *precision = u->how->precision        ? u->how->precision
+                          : *noted(u, "precision") ? noted(u, "precision")
+                                                   : "32";
+  if (precision_from(precision, &u->precision)) return true;
+  return use_wrong(u, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", precision);
+}
+
+// Weights are in the run's file, or the program says where they are from; some may begin.
+static bool is_missing(Use *u, const char *path) {
+  if (u->begins || has_source(u->in, u->p, path)) return false;
+  if (u->file) return !use_wrong(u, LIMN_WRONG, "%s has no weight %s", u->file, path);
+  return !use_wrong(u, LIMN_USAGE, "where is the weight %s? --from DIR names a run folder", path);
+}
+
+bool use_fill(Use *u, Store *s, const Table *model) {
+  if (!store_add_sources(u->in, u->p, s)) return false;
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    State *state = store_at(s, i);
+    const Array *a = arrays_find(&u->weight, state->path);
+    if (a && !state_from_array(u->w, state, a, u->file)) return false;
+    if (!a && table_get(model, state->path, strlen(state->path)) && is_missing(u, state->path))
+      return false;
+  }
+  return true;
+}
+
+bool use_engine(Use *u, const Diagram *d, int64_t samples) {
+  Table *model = table_new(u->arena);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_WEIGHT)
+      table_put(model, d->param.at[i].path, strlen(d->param.at[i].path), 1);
+  u->d = d;
+  u->samples = !has_sample_axis(u->w, d) ? 0 : samples < USE_BATCH ? samples : USE_BATCH;
+  u->store = store_new(u->precision);
+  if (!u->store) return use_wrong(u, LIMN_MACHINE, "out of memory");
+  if (!store_add_params(u->w, u->store, d, u->seed) || !use_fill(u, u->store, model)) return false;
+  Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
+  u->engine = engine_new(u->w, d, u->store, u->samples, &how);
+  return u->engine != NULL;
+}
+
+// -- running --------------------------------------------------------------------------------------
+static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
+  for (uint32_t i = 0; i < u->d->in.n; i++) {
+    bool sliced = is_sample_axis(u->w, &u->d->wire.at[u->d->in.at[i]].type);
+    if (!in[i].data) continue; // it only says how many samples there are
+    int64_t each = sliced ? in[i].count / in[i].shape[0] : in[i].count;
+    numbers_set(engine_in_number(u->engine, i), engine_in(u->engine, i),
+                in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+  }
+}
+
+static void take_outputs(Use *u, Tensor *out, int64_t first, int64_t n, int64_t all) {
+  for (uint32_t i = 0; i < u->d->out.n; i++) {
+    const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
+    bool sliced = is_sample_axis(u->w, t);
+    int64_t shape[ARRAY_RANK_LIMIT];
+    engine_shape(u->w, t, all, shape);
+    if (!out[i].data) out[i] = tensor_new(u->arena, t->rank, shape);
+    int64_t each = sliced && all ? out[i].count / all : out[i].count;
+    numbers_get(engine_out_number(u->engine, i), engine_out(u->engine, i),
+                out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+  }
+}
+
+bool use_run(Use *u, const Tensor *in, int64_t n, Tensor *out) {
+  int64_t most = u->samples ? u->samples : n ? n : 1;
+  for (int64_t first = 0, k = 0; first < n || !first; first += most, k++) {
+    int64_t part = n - first < most ? n - first : most;
+    put_inputs(u, in, first, part);
+    if (engine_run(u->engine, u->samples ? part : 0, (uint64_t)k) == RUN_FAILED)
+      return use_wrong(u, LIMN_WRONG, "%s", engine_error(u->engine));
+    take_outputs(u, out, first, part, n);
+  }
+  return true;
+}

@@ -1,0 +1,402 @@
+// A diagram as a neural circuit diagram: every wire is a bundle with a strand for each axis, every
+// box a stage or a few. This file is the frame: what comes in and goes out, and the boxes that are
+// neither loops nor calls.
+#include "show/circuit/circuit_own.h"
+
+// -- words ----------------------------------------------------------------------------------------
+static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static size_t word_bytes(const char *at) {
+  size_t n = 0;
+  while (is_letter(at[n]) || is_digit(at[n]) || at[n] == '_') n++;
+  return n;
+}
+
+// A size as people write it: 4m, hk, ⌊h/2⌋, 2^{k}. Names of several letters stay whole.
+const char *size_label(World *w, Arena *a, Size size) {
+  const char *at = size_text(w, size);
+  Buf b = buf_new(a);
+  uint32_t depth = 0, floors = 0; // the bit of a bracket that is a floor
+  bool whole = false;             // a name of several letters was just written
+  while (*at) {
+    size_t n = word_bytes(at);
+    if (n) {
+      buf_add(&b, at, n);
+      whole = n > 1 && !is_digit(*at);
+      at += n;
+    } else if (*at == '*') {
+      size_t next = word_bytes(at + 1);
+      bool apart = whole || (next > 1 && !is_digit(at[1])) || is_digit(at[1]);
+      buf_text(&b, apart ? "·" : "");
+      at++;
+    } else if (*at == '/' && at[1] == '/') {
+      buf_char(&b, '/');
+      at += 2;
+    } else if (*at == '^') {
+      n = word_bytes(at + 1);
+      buf_printf(&b, n ? "^{%.*s}" : "^", (int)n, at + 1);
+      at += 1 + n;
+    } else if (*at == '(') {
+      const char *end = at + 1; // up to its own end
+      bool floor = false;
+      for (uint32_t open = 1; *end && open; end++) {
+        open += *end == '(', open -= *end == ')';
+        floor |= open == 1 && *end == '/' && end[1] == '/';
+      }
+      floors = floors << 1 | floor, depth++;
+      buf_text(&b, floor ? "⌊" : "(");
+      at++;
+    } else if (*at == ')' && depth) {
+      buf_text(&b, floors & 1 ? "⌋" : ")");
+      floors >>= 1, depth--, at++;
+    } else {
+      if (*at == '-')
+        buf_text(&b, "−");
+      else
+        buf_char(&b, *at);
+      at++;
+    }
+  }
+  return b.n ? b.at : "";
+}
+
+// Axes of a row of axes are called o_0, o_1 inside; to a reader their sizes say more.
+static bool is_made_up(const char *label) {
+  const char *line = strrchr(label, '_');
+  return line && line > label && is_digit(line[1]) &&
+         strspn(line + 1, "0123456789") == strlen(line + 1);
+}
+
+const char *axis_label(Circuit *c, const Axis *a) {
+  const char *label = a->label ? name_text(c->w->names, a->label) : NULL;
+  if (label && *label && !is_made_up(label)) return label;
+  return size_label(c->w, c->s->arena, a->size);
+}
+
+const char *axis_value(Circuit *c, const Axis *a) {
+  int64_t n;
+  const char *label = a->label ? name_text(c->w->names, a->label) : "";
+  return *label && !is_made_up(label) && size_value(c->w, a->size, &n)
+             ? arena_format(c->s->arena, "%lld", (long long)n)
+             : NULL;
+}
+
+bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
+
+static uint32_t strands_for(const Circuit *c, const Type *t) {
+  return is_string(c) || !t->rank ? 1 : t->rank;
+}
+
+// A type without the axes that pass over everything: declared axes by name, others by size.
+const char *string_type(World *w, Arena *a, const Type *t) {
+  Type own = *t;
+  own.rank = 0;
+  own.axis = NEW_ARRAY(a, Axis, t->rank + 1);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->axis[i].pass) continue;
+    own.axis[own.rank] = t->axis[i];
+    if (!t->axis[i].decl) own.axis[own.rank].label = 0;
+    own.rank++;
+  }
+  Buf b = buf_new(a);
+  for (const char *at = type_text(w, &own); *at; at++) {
+    if (*at == ':') // z:20 is z
+      while (at[1] && !strchr(" ])", at[1])) at++;
+    else
+      buf_char(&b, *at);
+  }
+  return b.at;
+}
+
+static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
+  if (!t->base) {
+    *strand_of(c->s, bundle, 0) = (Strand){.label = "?", .line = LINE_UNKNOWN, .bundle = bundle};
+    return;
+  }
+  if (is_string(c)) {
+    strand_of(c->s, bundle, 0)->type = string_type(c->w, c->s->arena, t);
+    return;
+  }
+  for (uint32_t i = 0; i < t->rank; i++) {
+    Strand *x = strand_of(c->s, bundle, i);
+    x->label = axis_label(c, &t->axis[i]);
+    x->size = axis_value(c, &t->axis[i]);
+    x->line = t->base == BASE_R ? LINE_PLAIN : LINE_THICK;
+  }
+  if (!t->rank && t->base != BASE_R) strand_of(c->s, bundle, 0)->line = LINE_THICK;
+}
+
+static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wire].type; }
+
+// In a derivative, what goes back has another ink, and its axes a ∂.
+static void mark_cotangent(Part *p, uint32_t bundle, Id wire) {
+  if (!p->c->how->grad || !origin_is_reverse(p->c->w, p->d->wire.at[wire].origin)) return;
+  for (uint32_t i = 0; i < p->c->s->bundle.at[bundle].n; i++) {
+    Strand *x = strand_of(p->c->s, bundle, i);
+    x->ink = INK_SERIES2;
+    if (x->label) x->label = arena_format(p->c->s->arena, "∂%s", x->label);
+  }
+}
+
+uint32_t part_make(Part *p, uint32_t stage, Id wire) {
+  const Type *t = wire_type(p, wire);
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
+  label_bundle(p->c, b, t);
+  turn_labels(p, b, wire);
+  mark_cotangent(p, b, wire);
+  p->made[wire] = b;
+  return b;
+}
+
+void label_wire(Part *p, Id wire) {
+  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
+  if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
+  label_bundle(p->c, p->made[wire], wire_type(p, wire));
+  turn_labels(p, p->made[wire], wire);
+  mark_cotangent(p, p->made[wire], wire);
+}
+
+const char *param_name(const Part *p, Id wire) {
+  for (uint32_t i = 0; i < p->d->param.n; i++) {
+    if (p->d->param.at[i].wire != wire) continue;
+    const char *path = p->d->param.at[i].path, *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+  }
+  return "?";
+}
+
+// A weight or constant is there where it is first used.
+uint32_t bundle_of(Part *p, Id wire) {
+  if (p->made[wire]) return p->made[wire];
+  uint32_t kept = kept_bundle(p, wire);
+  if (kept) return kept;
+  uint32_t stage = sketch_stage(p->c->s, p->block,
+                                arena_format(p->c->s->arena, "weight %s", param_name(p, wire)));
+  uint32_t b = part_make(p, stage, wire);
+  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
+  g->bold = true;
+  for (uint32_t i = 0; i < p->c->s->bundle.at[b].n; i++)
+    vec_push(p->c->s->arena, &g->out, strand_at(p->c->s, b, i));
+  return b;
+}
+
+uint32_t reads(const Diagram *d, Id wire) {
+  uint32_t n = 0;
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n += d->box.at[i].in[k] == wire;
+  for (uint32_t i = 0; i < d->out.n; i++) n += d->out.at[i] == wire;
+  return n;
+}
+
+void all_ports(Part *p, const Box *box, GlyphKind kind, const char *text) {
+  Sketch *s = p->c->s;
+  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
+  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
+  uint32_t stage = sketch_stage(s, p->block, text);
+  Glyph g = {.kind = kind, .text = text};
+  for (uint32_t i = 0; i < box->nin; i++) {
+    uint32_t use = sketch_use(s, stage, from[i]);
+    for (uint32_t k = 0; k < s->bundle.at[use].n; k++)
+      vec_push(s->arena, &g.in, strand_at(s, use, k));
+  }
+  for (uint32_t i = 0; i < box->nout; i++) {
+    uint32_t b = part_make(p, stage, box->out[i]);
+    for (uint32_t k = 0; k < s->bundle.at[b].n; k++) vec_push(s->arena, &g.out, strand_at(s, b, k));
+  }
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+}
+
+// -- the other boxes ------------------------------------------------------------------------------
+
+// The strand of a box's axis; a string stands for all of them.
+static uint32_t axis_strand(const Sketch *s, const Box *box) { return s->strings ? 0 : box->axis; }
+
+// Side by side along one axis: a bar on that axis, dots on the others.
+static void draw_join(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  uint32_t axis = axis_strand(s, box);
+  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
+  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
+  uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
+  s->stage.at[stage].free = true; // the bar has its ports in order
+  for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
+  b = part_make(p, stage, box->out[0]);
+  Glyph g = {.kind = GLYPH_BAR};
+  for (uint32_t k = 0; k < s->bundle.at[b].n; k++) {
+    if (k == axis) vec_push(s->arena, &g.out, strand_at(s, b, k));
+    for (uint32_t i = 0; i < box->nin; i++) {
+      if (k == axis)
+        vec_push(s->arena, &g.in, strand_at(s, from[i], k));
+      else
+        stage_link(s, stage, LINK_MERGE, strand_at(s, from[i], k), strand_at(s, b, k));
+    }
+  }
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+}
+
+// Sorted along one axis; the others pass.
+static void draw_order(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  uint32_t axis = axis_strand(s, box);
+  uint32_t from = bundle_of(p, box->in[0]);
+  uint32_t stage = sketch_stage(s, p->block, "sort"), use = sketch_use(s, stage, from);
+  Glyph g = {.kind = GLYPH_BOX, .text = "sort"};
+  uint32_t b = part_make(p, stage, box->out[0]);
+  for (uint32_t k = 0; k < s->bundle.at[b].n; k++)
+    if (k == axis)
+      vec_push(s->arena, &g.in, strand_at(s, use, k)),
+          vec_push(s->arena, &g.out, strand_at(s, b, k));
+    else
+      stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, k));
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  for (uint32_t i = 1; i < box->nout; i++)
+    if (reads(p->d, box->out[i])) make_winner(p, stage, box->out[i]);
+}
+
+// As a string, a loop is a box with a sign; one that only rearranges is a wire.
+static void string_loop(Part *p, const Box *box) {
+  const Loop *l = box->loop;
+  const char *text = body_text(p, box);
+  bool bare = !text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank;
+  if (bare) {
+    p->made[box->out[0]] = bundle_of(p, box->in[0]);
+    return;
+  }
+  if (loop_is_stop(l)) {
+    all_ports(p, box, GLYPH_STOP, "stop");
+    return;
+  }
+  Ids wires = {0};
+  Box plain = stop_operands(p, box, &wires);
+  text = body_text(p, &plain);
+  if (!text) text = l->nin > 1 ? "·" : "Σ";
+  all_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
+}
+
+void draw_box(Part *p, const Box *box) {
+  bool string = is_string(p->c);
+  if (p->c->broken && draw_unknown(p, box)) return;
+  switch (box->op) {
+  case OP_loop: (string ? string_loop : draw_loop)(p, box); break;
+  case OP_call: draw_call(p, box); break;
+  case OP_join: draw_join(p, box); break;
+  case OP_random:
+    all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
+    p->c->s->stage.at[p->c->s->stage.n - 1].glyph.at[0].words =
+        box->random->noise == NOISE_NORMAL ? "normal noise" : "uniform noise";
+    break;
+  case OP_scan: draw_scan(p, box); break;
+  case OP_order:
+    if (string)
+      all_ports(p, box, GLYPH_BOX, "sort");
+    else
+      draw_order(p, box);
+    break;
+  }
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+void inputs_from_left(Part *p) {
+  Circuit *c = p->c;
+  for (uint32_t i = 0; i < p->d->in.n; i++) {
+    const Wire *x = &p->d->wire.at[p->d->in.at[i]];
+    const char *name = name_text(c->w->names, x->name);
+    uint32_t b = sketch_input(c->s, *name ? name : NULL, strands_for(c, &x->type));
+    label_bundle(c, b, &x->type);
+    mark_cotangent(p, b, p->d->in.at[i]);
+    p->made[p->d->in.at[i]] = b;
+  }
+}
+
+// Each source is a bar; all that comes from it leaves it.
+static void inputs_from_sources(Part *p, const Supply *supply) {
+  Sketch *s = p->c->s;
+  for (uint32_t i = 0; i < p->d->in.n; i++) {
+    if (p->made[p->d->in.at[i]]) continue;
+    uint32_t stage = sketch_stage(s, p->block, supply[i].name);
+    Glyph g = {.kind = GLYPH_SOURCE, .text = supply[i].name};
+    s->stage.at[stage].early = true;
+    for (uint32_t k = i; k < p->d->in.n; k++) {
+      if (supply[k].number != supply[i].number) continue;
+      uint32_t b = part_make(p, stage, p->d->in.at[k]);
+      strand_of(s, b, 0)->label = supply[k].field;
+      vec_push(s->arena, &g.out, strand_at(s, b, 0));
+    }
+    vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  }
+}
+
+// A learner looked at for itself is a call of it.
+const Diagram *circuit_unwrapped(const Diagram *d) {
+  while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
+    d = d->box.at[1].callee;
+  return d;
+}
+
+// Each diagram is made ready once. As strings, formulas stay whole.
+const Diagram *part_diagram(Circuit *c, const Diagram *d) {
+  World *w = c->w;
+  uint32_t at = table_get(c->steps, &d, sizeof d);
+  if (at) return w->diagram.at[at];
+  const Diagram *made = is_string(c) ? diagram_simplify(w, d) : diagram_steps(w, d);
+  table_put(c->steps, &d, sizeof d, made->id);
+  return made;
+}
+
+static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *supply) {
+  c->s = sketch_new(a, title_of(c, d));
+  c->series.n = 0;
+  Part p = {.c = c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
+  c->s->strings = is_string(c);
+  if (supply)
+    inputs_from_sources(&p, supply);
+  else
+    inputs_from_left(&p);
+  if (c->broken) mark_inputs(&p);
+  draw_part(&p);
+  for (uint32_t i = 0; i < d->out.n; i++) sketch_output(c->s, bundle_of(&p, d->out.at[i]));
+  if (c->broken) mark_ends(&p);
+  series_rows(c);
+  sketch_words(c->s);
+  c->s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
+  if (!is_string(c)) sketch_tandem(c->s);
+  return c->s;
+}
+
+// What is opened twice is known when all has been drawn once.
+static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                        const Supply *supply, const Broken *broken) {
+  Circuit c = {
+      .w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a), .broken = broken};
+  c.s = sketch_new(a, ""); // its arena
+  c.compared = table_new(a);
+  c.same = same_new(a);
+  const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
+  Sketch *s = draw_whole(&c, a, d, supply);
+  return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;
+}
+
+Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+                   const Supply *supply) {
+  return whole_of(w, a, whole, how, supply, NULL);
+}
+
+Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *how,
+                       const Supply *supply) {
+  return whole_of(w, a, k->diagram, how, supply, k);
+}
+
+// With notes, it is one row unless a width is asked for.
+Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
+  Sketch *s = circuit_of(w, a, d, how, NULL);
+  bool limited = how->width > 0;
+  Page *p = lay_page(a, s, how->notes && !limited ? -1 : how->width);
+  if (!p) return NULL;
+  Canvas *c =
+      how->notes ? notes_paint(w, a, p, origin_span(w, s->origin).file) : page_paint(a, p, s);
+  if (!how->no_legend) legend_paint(c, a, p);
+  return c;
+}

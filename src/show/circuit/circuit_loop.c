@@ -1,0 +1,696 @@
+// A loop is read by its indices. One that stands in an operand and in the result passes; in several
+// operands and the result, they merge; in two operands and not in the result, they meet in a cup;
+// alone in an operand, it is summed up; alone in the result, it begins. One that the result has
+// several times goes on as all of them, from a dot, or begins as two, in a cap. Coordinates that
+// are not plain come first, and last for the result: a view, a convolution's window, a fixed place.
+// What the body does to numbers stands above.
+#include "show/circuit/circuit_own.h"
+
+#include <math.h>
+
+enum { LETTERS = 28 }; // that a formula may have
+
+// -- what loops mean
+// ------------------------------------------------------------------------------- The sizes of the
+// indices that a loop sums over, multiplied.
+static Size summed(World *w, const Loop *l) {
+  Size n = size_of(w, 1);
+  for (uint32_t i = 0; i < l->nindex; i++)
+    if (loop_is_reduced(w, l, i)) n = size_mul(w, n, l->index[i].size);
+  return size_now(w, n);
+}
+
+bool is_count(World *w, const Loop *sum, const Loop *l, uint32_t scalar) {
+  const Scalar *x = &l->scalar[scalar];
+  Size n = summed(w, sum);
+  int64_t k;
+  if (sum->combine != SUM || n == size_of(w, 1)) return false;
+  if (x->fn == FN_SIZE) return size_now(w, x->ref) == n;
+  return x->fn == FN_CONST && size_value(w, n, &k) && (double)k == x->k;
+}
+
+// Nothing but another order of axes, or none.
+static bool is_whole_read(World *w, const Access *a, const Access *out) {
+  uint32_t x, y;
+  if (a->rank != out->rank) return false;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (!coord_is_plain(w, &a->coord[i], &x) || !coord_is_plain(w, &out->coord[i], &y) || x != y)
+      return false;
+  return true;
+}
+
+// Does this box turn a sum that nobody else reads into a mean?
+static bool ends_mean(const Part *p, const Box *box) {
+  const Loop *l = box->loop;
+  if (l->nin != 1 || l->nscalar != 3 || box->nout != 1) return false;
+  const Scalar *x = &l->scalar[2];
+  Id made = p->d->wire.at[box->in[0]].box;
+  const Box *sum = made ? &p->d->box.at[made] : NULL;
+  return x->fn == FN_div && l->scalar[x->arg[0]].fn == FN_ARG && sum && sum->op == OP_loop &&
+         is_count(p->c->w, sum->loop, l, x->arg[1]) && reads(p->d, box->in[0]) == 1 &&
+         is_whole_read(p->c->w, &l->in[0], &l->out);
+}
+
+static bool begins_mean(const Part *p, const Box *box) {
+  if (box->loop->combine != SUM) return false;
+  for (Id i = 1; i < p->d->box.n; i++) {
+    const Box *next = &p->d->box.at[i];
+    if (next->op == OP_loop && next->nin == 1 && next->in[0] == box->out[0])
+      return ends_mean(p, next);
+  }
+  return false;
+}
+
+// S when x <= y else -inf: which of the two counts up to the other?
+static bool is_mask(const Loop *l, uint32_t *small, uint32_t *large) {
+  const Scalar *x = &l->scalar[l->nscalar - 1];
+  if (l->nin != 1 || x->fn != FN_select) return false;
+  const Scalar *when = &l->scalar[x->arg[0]], *other = &l->scalar[x->arg[2]];
+  if (when->fn != FN_le && when->fn != FN_lt) return false;
+  const Scalar *a = &l->scalar[when->arg[0]], *b = &l->scalar[when->arg[1]];
+  if (l->scalar[x->arg[1]].fn != FN_ARG || other->fn != FN_CONST || other->k != -INFINITY)
+    return false;
+  *small = a->ref, *large = b->ref;
+  return a->fn == FN_AT && b->fn == FN_AT;
+}
+
+bool loop_is_mask(const Loop *l) {
+  uint32_t a, b;
+  return is_mask(l, &a, &b);
+}
+
+const char *body_text(Part *p, const Box *box) {
+  FormulaOf of = {p->c->w, p->d, box->loop, box->in};
+  const char *text = formula_text(&of, p->c->s->arena);
+  return text && formula_letters(text) > LETTERS ? "f" : text;
+}
+
+// -- loops ----------------------------------------------------------------------------------------
+typedef struct {
+  Part *p;
+  const Box *box;
+  const Loop *l;
+  uint32_t *bundle; // [operand] with a strand for each of its indices
+  Ids *index;       // [operand] index of each of these strands + 1; 0: a number without axes
+  bool *gone;       // [operand] a label that another operand was read at: nothing is left of it
+} Reading;
+
+static bool plain_index(const Reading *r, const Coord *k, uint32_t *index) {
+  return coord_is_plain(r->p->c->w, k, index);
+}
+
+static bool is_plain_access(const Reading *r, const Access *a) {
+  uint32_t index;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (!plain_index(r, &a->coord[i], &index)) return false;
+  return true;
+}
+
+static const char *index_label(const Reading *r, uint32_t index) {
+  Axis a = {.label = r->l->index[index].name, .size = r->l->index[index].size};
+  return axis_label(r->p->c, &a);
+}
+
+// Is this coordinate a row of indices side by side, (h w)? Then it is a view and not a window:
+// there is an index that counts by one, another that counts by the size of it, and so on. Their
+// terms go out, the slowest first.
+static bool is_view(const Reading *r, const Coord *k, Ids *slowest) {
+  World *w = r->p->c->w;
+  Size each = size_of(w, 1);
+  if (k->c && size_now(w, k->c) != size_of(w, 0)) return false;
+  for (uint32_t n = 0, i; n < k->n; n++) {
+    for (i = 0; i < k->n && (k->term[i].operand || size_now(w, k->term[i].coef) != each);) i++;
+    if (i == k->n) return false;
+    each = size_now(w, size_mul(w, each, r->l->index[k->term[i].var].size));
+    if (slowest) vec_push(r->p->c->s->arena, slowest, i);
+  }
+  for (uint32_t i = 0; slowest && i < slowest->n / 2; i++) {
+    uint32_t x = slowest->at[i];
+    slowest->at[i] = slowest->at[slowest->n - 1 - i], slowest->at[slowest->n - 1 - i] = x;
+  }
+  return k->n > 1;
+}
+
+static const char *wire_text(const Reading *r, uint32_t operand) {
+  const char *name = name_text(r->p->c->w->names, r->p->d->wire.at[r->box->in[operand]].name);
+  return *name ? name : NULL;
+}
+
+static const char *coord_text(const Reading *r, const Coord *k) {
+  if (!k->n) return size_label(r->p->c->w, r->p->c->s->arena, k->c);
+  return k->term[0].operand ? wire_text(r, k->term[0].var) : NULL;
+}
+
+static bool is_in_result(const Loop *l, uint32_t index) {
+  for (uint32_t i = 0; i < l->out.rank; i++)
+    for (uint32_t k = 0; k < l->out.coord[i].n; k++)
+      if (!l->out.coord[i].term[k].operand && l->out.coord[i].term[k].var == index) return true;
+  return false;
+}
+
+// Is this index only in one place, so that what it counts is summed up there?
+static bool is_alone(const Reading *r, uint32_t index) {
+  uint32_t n = 0;
+  if (is_in_result(r->l, index)) return false;
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    for (uint32_t k = 0; k < r->l->in[i].rank; k++)
+      for (uint32_t t = 0; t < r->l->in[i].coord[k].n; t++)
+        n += !r->l->in[i].coord[k].term[t].operand && r->l->in[i].coord[k].term[t].var == index;
+  return n == 1;
+}
+
+// Axes side by side, or a window? A window is moved along the axis: one index counts its places,
+// another one what is in it.
+static bool is_window(const Reading *r, const Coord *k) {
+  for (uint32_t i = 0; i < k->n; i++)
+    if (k->n > 1 && !k->term[i].operand && is_alone(r, k->term[i].var)) return true;
+  return !is_view(r, k, NULL);
+}
+
+// What counts the places of a window stands in the result, and for one that is written, in the
+// first operand.
+static bool is_place(const Reading *r, uint32_t index) {
+  uint32_t plain;
+  bool read = false, written = false;
+  for (uint32_t i = 0; i < r->l->out.rank; i++)
+    written |= plain_index(r, &r->l->out.coord[i], &plain) && plain == index;
+  for (uint32_t i = 0; r->l->nin && i < r->l->in[0].rank; i++)
+    read |= plain_index(r, &r->l->in[0].coord[i], &plain) && plain == index;
+  return written || read;
+}
+
+// The terms of a window: places first. Those of a view: the slowest first.
+static void order_terms(const Reading *r, const Coord *k, bool window, Ids *out) {
+  if (!window && is_view(r, k, out)) return;
+  out->n = 0;
+  for (uint32_t pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < k->n; i++)
+      if (!k->term[i].operand && is_place(r, k->term[i].var) == !pass)
+        vec_push(r->p->c->s->arena, out, i);
+}
+
+static const char *factor(const Reading *r, const Coord *k, uint32_t term) {
+  Size one = size_of(r->p->c->w, 1), coef = size_now(r->p->c->w, k->term[term].coef);
+  return coef == one ? NULL : size_label(r->p->c->w, r->p->c->s->arena, coef);
+}
+
+static const char *window_words(const Reading *r, const Glyph *g, const char *axis) {
+  Arena *a = r->p->c->s->arena;
+  return arena_format(a, "windows along %s%s%s%s%s%s", axis ? axis : "an axis",
+                      g->above ? ", stride " : "", g->above ? g->above : "",
+                      g->below ? ", dilation " : "", g->below ? g->below : "",
+                      g->text ? ", transposed" : "");
+}
+
+// One coordinate that is not plain: an axis on one side, indices on the other.
+static void coord_glyph(Reading *r, uint32_t stage, const Coord *k, uint32_t axis, uint32_t bundle,
+                        Ids *index, uint32_t *at, bool out) {
+  Sketch *s = r->p->c->s;
+  uint32_t plain;
+  if (plain_index(r, k, &plain)) {
+    uint32_t strand = strand_at(s, bundle, *at);
+    if (!out) vec_push(s->arena, index, plain + 1);
+    stage_link(s, stage, LINK_PASS, out ? strand : axis, out ? axis : strand);
+    ++*at;
+    return;
+  }
+  Ids terms = {0};
+  bool window = is_window(r, k);
+  order_terms(r, k, window, &terms);
+  GlyphKind kind = !terms.n ? GLYPH_INDEX : window ? GLYPH_CONV : GLYPH_BAR;
+  Glyph *g = stage_glyph(s, stage, kind, kind == GLYPH_INDEX ? coord_text(r, k) : NULL);
+  const char *label = s->strand.at[axis].label;
+  if (kind == GLYPH_CONV) {
+    g->above = factor(r, k, terms.at[0]);
+    g->below = terms.n > 1 ? factor(r, k, terms.at[1]) : NULL;
+    if (out) g->text = "T";
+    g->words = window_words(r, g, label);
+  } else if (kind == GLYPH_INDEX) {
+    g->words =
+        arena_format(s->arena, "%s at %s", label ? label : "an axis", g->text ? g->text : "?");
+  } else {
+    g->words =
+        arena_format(s->arena, out ? "joining into %s" : "splitting %s", label ? label : "axes");
+  }
+  vec_push(s->arena, out ? &g->out : &g->in, axis);
+  for (uint32_t i = 0; i < terms.n; i++) {
+    if (!out) vec_push(s->arena, index, k->term[terms.at[i]].var + 1);
+    vec_push(s->arena, out ? &g->in : &g->out, strand_at(s, bundle, (*at)++));
+  }
+}
+
+// Two neighbouring axes that windows move along are places of one picture.
+static void mark_tandem(Reading *r, const Access *a, uint32_t bundle) {
+  for (uint32_t i = 0; i + 1 < a->rank; i++)
+    if (is_moved(r->p->c->w, &a->coord[i], &a->coord[i + 1]))
+      strand_of(r->p->c->s, bundle, i)->pair = true;
+}
+
+static uint32_t terms_of(const Access *a) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++) n += !a->coord[i].term[k].operand;
+  return n;
+}
+
+static void label_indices(Reading *r, uint32_t bundle, const Ids *index) {
+  for (uint32_t i = 0; i < index->n; i++) {
+    if (!index->at[i]) continue;
+    const Index *at = &r->l->index[index->at[i] - 1];
+    Strand *x = strand_of(r->p->c->s, bundle, i);
+    x->label = index_label(r, index->at[i] - 1);
+    x->size = axis_value(r->p->c, &(Axis){.label = at->name, .size = at->size});
+    turn_label(r->p, r->box, index->at[i] - 1, x);
+  }
+}
+
+static uint32_t label_at(const Coord *k) { // the operand that says where; UINT32_MAX: none
+  return k->n == 1 && k->term[0].operand ? k->term[0].var : UINT32_MAX;
+}
+
+static uint32_t gather_axis(const Access *a) {
+  uint32_t i = 0;
+  while (i < a->rank && label_at(&a->coord[i]) == UINT32_MAX) i++;
+  return i;
+}
+
+// Is the operand a weight of its own?
+static bool is_weight(const Part *p, Id wire) {
+  for (uint32_t i = 0; i < p->d->param.n; i++)
+    if (p->d->param.at[i].wire == wire) return p->d->param.at[i].role == ROLE_WEIGHT;
+  return false;
+}
+
+static bool is_in_body(const Loop *l, uint32_t operand) {
+  for (uint32_t i = 0; i < l->nscalar; i++)
+    if (l->scalar[i].fn == FN_ARG && l->scalar[i].ref == operand) return true;
+  return false;
+}
+
+// A row of a table, chosen by a label. A learned table is an embedding: the label goes in, the row
+// comes out. Otherwise the label goes into the pentagon on which the table's axis ends.
+static void gather_operand(Reading *r, uint32_t i, uint32_t axis) {
+  Part *p = r->p;
+  Sketch *s = p->c->s;
+  const Access *a = &r->l->in[i];
+  uint32_t label = label_at(&a->coord[axis]), at = 0, use = 0;
+  bool learned = is_weight(p, r->box->in[i]) && !axis;
+  uint32_t table = learned ? 0 : bundle_of(p, r->box->in[i]);
+  uint32_t stage = sketch_stage(s, p->block, "a row of a table");
+  if (table) use = sketch_use(s, stage, table);
+  uint32_t from = sketch_use(s, stage, r->bundle[label]);
+  const char *name = learned ? param_name(p, r->box->in[i]) : wire_text(r, label);
+  Glyph g = {.kind = learned ? GLYPH_LEARNED : GLYPH_INDEX, .text = name, .bold = learned};
+  g.words =
+      arena_format(s->arena, learned ? "embedding %s" : "a row at %s", name ? name : "a label");
+  uint32_t places = r->index[label].n && r->index[label].at[0] ? r->index[label].n : 0;
+  uint32_t terms = terms_of(a) + places, b = sketch_make(s, stage, NULL, terms ? terms : 1);
+  if (table) vec_push(s->arena, &g.in, strand_at(s, use, axis));
+  for (uint32_t k = 0; k < s->bundle.at[from].n; k++)
+    vec_push(s->arena, &g.in, strand_at(s, from, k));
+  for (uint32_t k = 0; k < places; k++) {
+    vec_push(s->arena, &r->index[i], r->index[label].at[k]);
+    vec_push(s->arena, &g.out, strand_at(s, b, at++));
+  }
+  for (uint32_t k = 0; k < a->rank; k++) {
+    if (k == axis) continue;
+    uint32_t plain;
+    if (learned && plain_index(r, &a->coord[k], &plain)) {
+      vec_push(s->arena, &r->index[i], plain + 1);
+      vec_push(s->arena, &g.out, strand_at(s, b, at++));
+    } else if (table) {
+      coord_glyph(r, stage, &a->coord[k], strand_at(s, use, k), b, &r->index[i], &at, false);
+    }
+  }
+  if (!terms) vec_push(s->arena, &r->index[i], 0), vec_push(s->arena, &g.out, strand_at(s, b, 0));
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  label_indices(r, b, &r->index[i]);
+  r->bundle[i] = b;
+  r->gone[label] = !is_in_body(r->l, label);
+}
+
+// Operands get a strand for each index that reads them.
+static void read_operand(Reading *r, uint32_t i) {
+  Sketch *s = r->p->c->s;
+  const Access *a = &r->l->in[i];
+  uint32_t gather = gather_axis(a), index, at = 0;
+  bool simple = gather < a->rank;
+  for (uint32_t k = 0; simple && k < a->rank; k++)
+    simple = k == gather || plain_index(r, &a->coord[k], &index);
+  if (simple) {
+    gather_operand(r, i, gather);
+    return;
+  }
+  uint32_t made = bundle_of(r->p, r->box->in[i]);
+  r->bundle[i] = made;
+  if (is_plain_access(r, a)) {
+    for (uint32_t k = 0; k < a->rank; k++) {
+      plain_index(r, &a->coord[k], &index);
+      vec_push(s->arena, &r->index[i], index + 1);
+    }
+    if (!a->rank) vec_push(s->arena, &r->index[i], 0);
+    return;
+  }
+  uint32_t stage = sketch_stage(s, r->p->block, "read"), use = sketch_use(s, stage, made);
+  uint32_t terms = terms_of(a), b = sketch_make(s, stage, NULL, terms ? terms : 1);
+  mark_tandem(r, a, use);
+  for (uint32_t k = 0; k < a->rank; k++)
+    coord_glyph(r, stage, &a->coord[k], strand_at(s, use, k), b, &r->index[i], &at, false);
+  if (!terms) {
+    vec_push(s->arena, &r->index[i], 0);
+    Glyph *g = &s->stage.at[stage].glyph.at[s->stage.at[stage].glyph.n - 1];
+    vec_push(s->arena, &g->out, strand_at(s, b, 0));
+  }
+  label_indices(r, b, &r->index[i]);
+  r->bundle[i] = b;
+}
+
+typedef struct {
+  uint32_t stage, result; // the bundle that comes out, a strand for each index in `order`,
+                          // where one is there twice only if both begin together
+  uint32_t *use;          // [operand]
+  Ids order;
+  bool mean; // the sum is divided by the number of its terms
+} Joining;
+
+static uint32_t uses_of(const Reading *r, const Joining *j, uint32_t index, Ids *out) {
+  const Sketch *s = r->p->c->s;
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    for (uint32_t k = 0; !r->gone[i] && k < r->index[i].n; k++)
+      if (r->index[i].at[k] == index + 1) vec_push(s->arena, out, strand_at(s, j->use[i], k));
+  return out->n;
+}
+
+static bool begins_twice(const Joining *j, uint32_t at) {
+  return at + 1 < j->order.n && j->order.at[at] == j->order.at[at + 1];
+}
+
+static void join_index(Reading *r, Joining *j, uint32_t index, bool product) {
+  static const char *const word[] = {[SUM] = "Σ", [PROD] = "Π", [MAX] = "Max", [MIN] = "Min"};
+  static const char *const said[] = {
+      [SUM] = "sum", [PROD] = "product", [MAX] = "largest", [MIN] = "smallest"};
+  Sketch *s = r->p->c->s;
+  Ids uses = {0};
+  uint32_t n = uses_of(r, j, index, &uses), at = 0;
+  while (at < j->order.n && j->order.at[at] != index + 1) at++;
+  if (at < j->order.n) {
+    uint32_t to = strand_at(s, j->result, at);
+    if (begins_twice(j, at)) {
+      Glyph *cap = stage_glyph(s, j->stage, GLYPH_CAP, NULL);
+      cap->words = "unit";
+      vec_push(s->arena, &cap->out, to), vec_push(s->arena, &cap->out, to + 1);
+      return;
+    }
+    if (!n) stage_link(s, j->stage, LINK_BEGIN, 0, to);
+    for (uint32_t i = 0; i < n; i++)
+      stage_link(s, j->stage, n == 1 ? LINK_PASS : LINK_MERGE, uses.at[i], to);
+    return;
+  }
+  if (n == 2 && product && r->l->combine == SUM) {
+    stage_link(s, j->stage, LINK_CUP, uses.at[0], uses.at[1]);
+    return;
+  }
+  if (!n) return;
+  Glyph *g = stage_glyph(s, j->stage, GLYPH_REDUCE, j->mean ? "𝔼" : word[r->l->combine]);
+  g->words = arena_format(s->arena, "%s over %s", j->mean ? "mean" : said[r->l->combine],
+                          index_label(r, index));
+  g->in = uses;
+}
+
+// Numbers without axes end where they are used.
+static void join_scalars(Reading *r, Joining *j) {
+  Sketch *s = r->p->c->s;
+  for (uint32_t i = 0; i < r->l->nin; i++) {
+    if (r->gone[i] || r->index[i].n != 1 || r->index[i].at[0]) continue;
+    uint32_t x = strand_at(s, j->use[i], 0);
+    if (!j->order.n)
+      stage_link(s, j->stage, LINK_MERGE, x, strand_at(s, j->result, 0));
+    else
+      stage_link(s, j->stage, LINK_END, x, 0);
+  }
+}
+
+// A result without axes begins where the last sum ends.
+static void begin_scalar(Reading *r, Joining *j) {
+  Sketch *s = r->p->c->s;
+  Stage *t = &s->stage.at[j->stage];
+  uint32_t x = strand_at(s, j->result, 0);
+  if (j->order.n) return;
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].to == x) return;
+  if (t->glyph.n)
+    vec_push(s->arena, &t->glyph.at[0].out, x);
+  else
+    stage_link(s, j->stage, LINK_BEGIN, 0, x);
+}
+
+// The indices of the result, in order.
+static Ids result_order(Reading *r) {
+  Ids order = {0};
+  for (uint32_t i = 0; i < r->l->out.rank; i++) {
+    const Coord *k = &r->l->out.coord[i];
+    Ids terms = {0};
+    order_terms(r, k, k->n > 1 && is_window(r, k), &terms);
+    for (uint32_t t = 0; t < terms.n; t++)
+      vec_push(r->p->c->s->arena, &order, k->term[terms.at[t]].var + 1);
+  }
+  return order;
+}
+
+static uint32_t times_in(const Ids *ids, uint32_t end, Id x) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < end; i++) n += ids->at[i] == x;
+  return n;
+}
+
+static bool is_read(const Reading *r, Id index) {
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    if (!r->gone[i] && ids_find(&r->index[i], index) < r->index[i].n) return true;
+  return false;
+}
+
+// Each index of the result once; one that no operand has and the result has twice begins as both.
+static Ids joined_order(const Reading *r, const Ids *whole) {
+  Ids order = {0};
+  Arena *a = r->p->c->s->arena;
+  for (uint32_t i = 0; i < whole->n; i++) {
+    Id index = whole->at[i];
+    if (times_in(whole, i, index)) continue;
+    vec_push(a, &order, index);
+    if (times_in(whole, whole->n, index) == 2 && !is_read(r, index)) vec_push(a, &order, index);
+  }
+  return order;
+}
+
+// What the loop writes, a strand for each index of the result.
+static uint32_t make_result(Reading *r, uint32_t stage, const Ids *order) {
+  Sketch *s = r->p->c->s;
+  if (is_plain_access(r, &r->l->out)) return part_make(r->p, stage, r->box->out[0]);
+  uint32_t b = sketch_make(s, stage, NULL, order->n ? order->n : 1);
+  label_indices(r, b, order);
+  return b;
+}
+
+// An index that the result has more often than there are strands of it goes on as all of them.
+static uint32_t spread_indices(Reading *r, const Joining *j, const Ids *whole) {
+  Sketch *s = r->p->c->s;
+  uint32_t stage = sketch_stage(s, r->p->block, "diagonal");
+  uint32_t use = sketch_use(s, stage, j->result), b = make_result(r, stage, whole);
+  for (uint32_t i = 0; i < whole->n; i++) {
+    uint32_t before = times_in(whole, i, whole->at[i]);
+    uint32_t from = ids_find(&j->order, whole->at[i]);
+    bool own = before < times_in(&j->order, j->order.n, whole->at[i]);
+    stage_link(s, stage, own ? LINK_PASS : LINK_COPY, strand_at(s, use, from + (own ? before : 0)),
+               strand_at(s, b, i));
+  }
+  return b;
+}
+
+static void write_result(Reading *r, uint32_t joined) {
+  Sketch *s = r->p->c->s;
+  uint32_t stage = sketch_stage(s, r->p->block, "write"), at = 0;
+  uint32_t use = sketch_use(s, stage, joined), b = part_make(r->p, stage, r->box->out[0]);
+  mark_tandem(r, &r->l->out, b);
+  for (uint32_t k = 0; k < r->l->out.rank; k++)
+    coord_glyph(r, stage, &r->l->out.coord[k], strand_at(s, b, k), use, NULL, &at, true);
+}
+
+// Where the largest is: it begins beside the result.
+void make_winner(Part *p, uint32_t stage, Id wire) {
+  Sketch *s = p->c->s;
+  uint32_t b = part_make(p, stage, wire);
+  for (uint32_t i = 0; i < s->bundle.at[b].n; i++)
+    stage_link(s, stage, LINK_BEGIN, 0, strand_at(s, b, i));
+}
+
+// Places after others are shut out: a square on the two axes, the rest passes.
+static bool draw_mask(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  World *w = p->c->w;
+  uint32_t small, large, index;
+  if (!is_mask(box->loop, &small, &large) || !is_whole_read(w, &box->loop->in[0], &box->loop->out))
+    return false;
+  uint32_t made = bundle_of(p, box->in[0]), stage = sketch_stage(s, p->block, "mask");
+  uint32_t use = sketch_use(s, stage, made), b = part_make(p, stage, box->out[0]);
+  Glyph g = {.kind = GLYPH_MASK, .words = "mask: only places before"};
+  for (uint32_t i = 0; i < box->loop->out.rank; i++) {
+    coord_is_plain(w, &box->loop->out.coord[i], &index);
+    uint32_t x = strand_at(s, use, i), y = strand_at(s, b, i);
+    if (index != small && index != large) {
+      stage_link(s, stage, LINK_PASS, x, y);
+      continue;
+    }
+    if (!g.in.n) g.upper = index == small;
+    vec_push(s->arena, &g.in, x), vec_push(s->arena, &g.out, y);
+  }
+  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  return true;
+}
+
+static bool is_one(const Scalar *x) {
+  return x->fn == FN_CONST && x->k > 0.999999 && x->k < 1.000001;
+}
+
+// x when i = j else 0: what stands on a diagonal. The operand goes on as one of the two axes, and
+// the other begins on it; a diagonal of ones begins by itself.
+static bool is_diagonal(const Loop *l, uint32_t *i, uint32_t *j) {
+  const Scalar *x = &l->scalar[l->nscalar - 1];
+  if (l->nin > 1 || x->fn != FN_select) return false;
+  const Scalar *when = &l->scalar[x->arg[0]], *yes = &l->scalar[x->arg[1]];
+  const Scalar *no = &l->scalar[x->arg[2]];
+  if (when->fn != FN_eq || no->fn != FN_CONST || no->k < 0 || no->k > 0) return false;
+  const Scalar *a = &l->scalar[when->arg[0]], *b = &l->scalar[when->arg[1]];
+  *i = a->ref, *j = b->ref;
+  return a->fn == FN_AT && b->fn == FN_AT && a->ref != b->ref &&
+         (l->nin ? yes->fn == FN_ARG : is_one(yes));
+}
+
+static uint32_t place_of(World *w, const Access *a, uint32_t index) {
+  uint32_t i = 0, x;
+  while (i < a->rank && !(coord_is_plain(w, &a->coord[i], &x) && x == index)) i++;
+  return i;
+}
+
+static bool draw_unit(Part *p, const Box *box, uint32_t i, uint32_t j) {
+  Sketch *s = p->c->s;
+  World *w = p->c->w;
+  uint32_t a = place_of(w, &box->loop->out, i), b = place_of(w, &box->loop->out, j);
+  if (box->loop->out.rank != 2 || a + b != 1) return false;
+  uint32_t stage = sketch_stage(s, p->block, "unit"), made = part_make(p, stage, box->out[0]);
+  Glyph *g = stage_glyph(s, stage, GLYPH_CAP, NULL);
+  g->words = "unit";
+  vec_push(s->arena, &g->out, strand_at(s, made, 0));
+  vec_push(s->arena, &g->out, strand_at(s, made, 1));
+  return true;
+}
+
+static bool draw_diagonal(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  World *w = p->c->w;
+  const Loop *l = box->loop;
+  uint32_t i, j, x;
+  if (l->combine != SUM || !is_diagonal(l, &i, &j)) return false;
+  if (!l->nin) return draw_unit(p, box, i, j);
+  if (place_of(w, &l->in[0], i) == l->in[0].rank) x = i, i = j, j = x;
+  uint32_t from = place_of(w, &l->in[0], i), to = place_of(w, &l->out, j);
+  if (from == l->in[0].rank || to == l->out.rank || l->out.rank != l->in[0].rank + 1) return false;
+  for (uint32_t k = 0; k < l->in[0].rank; k++)
+    if (!coord_is_plain(w, &l->in[0].coord[k], &x) || place_of(w, &l->out, x) == l->out.rank)
+      return false;
+  uint32_t made = bundle_of(p, box->in[0]), stage = sketch_stage(s, p->block, "diagonal");
+  uint32_t use = sketch_use(s, stage, made), b = part_make(p, stage, box->out[0]);
+  for (uint32_t k = 0; k < l->in[0].rank; k++) {
+    coord_is_plain(w, &l->in[0].coord[k], &x);
+    stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, place_of(w, &l->out, x)));
+  }
+  stage_link(s, stage, LINK_COPY, strand_at(s, use, from), strand_at(s, b, to));
+  return true;
+}
+
+static bool same_order(const Ids *a, const Ids *b) {
+  return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
+}
+
+// The stage in which operands meet, and what comes out of it.
+static Joining join_operands(Reading *r, const char *text, const Ids *whole) {
+  Part *p = r->p;
+  Sketch *s = p->c->s;
+  const Loop *l = r->l;
+  Joining j = {.order = joined_order(r, whole), .mean = begins_mean(p, r->box)};
+  j.stage = sketch_stage(s, p->block, text ? text : "combine");
+  s->stage.at[j.stage].free = true;
+  j.use = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
+  for (uint32_t i = 0; i < l->nin; i++)
+    if (!r->gone[i]) j.use[i] = sketch_use(s, j.stage, r->bundle[i]);
+  if (same_order(&j.order, whole)) {
+    j.result = make_result(r, j.stage, whole);
+  } else {
+    j.result = sketch_make(s, j.stage, NULL, j.order.n);
+    label_indices(r, j.result, &j.order);
+  }
+  return j;
+}
+
+// A row of a learned table and nothing else: the embedding is all.
+static bool is_only_read(const Reading *r, const char *text) {
+  uint32_t left = 0, last = 0;
+  if (text || !r->l->nin || !is_plain_access(r, &r->l->out)) return false;
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    if (!r->gone[i]) left++, last = i;
+  if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return false;
+  for (uint32_t k = 0; k < r->l->out.rank; k++) {
+    uint32_t index;
+    plain_index(r, &r->l->out.coord[k], &index);
+    if (k >= r->index[last].n || r->index[last].at[k] != index + 1) return false;
+  }
+  return r->index[last].n == (r->l->out.rank ? r->l->out.rank : 1);
+}
+
+// The formula above what comes out, and what it calls that which goes in.
+static void put_formula(const Reading *r, const Joining *j, const char *text) {
+  Sketch *s = r->p->c->s;
+  FormulaOf of = {r->p->c->w, r->p->d, r->l, r->box->in};
+  Glyph *g = stage_glyph(s, j->stage, GLYPH_WISE, text);
+  g->over = j->result;
+  g->turned = formula_named(&of, s->arena);
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    if (!r->gone[i] && is_in_body(r->l, i) && strcmp(text, "f") != 0)
+      s->bundle.at[j->use[i]].as = formula_operand(&of, i);
+}
+
+void draw_loop(Part *p, const Box *box) {
+  Sketch *s = p->c->s;
+  const Loop *l = box->loop;
+  Reading r = {.p = p, .box = box, .l = l};
+  if (ends_mean(p, box)) {
+    p->made[box->out[0]] = p->made[box->in[0]];
+    label_wire(p, box->out[0]);
+    return;
+  }
+  if (draw_mask(p, box) || draw_diagonal(p, box)) return;
+  r.bundle = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
+  r.index = NEW_ARRAY(s->arena, Ids, l->nin + 1);
+  r.gone = NEW_ARRAY(s->arena, bool, l->nin + 1);
+  for (uint32_t i = 0; i < l->nin; i++) read_operand(&r, i);
+  const char *text = body_text(p, box);
+  bool product = is_product(l, l->nscalar - 1);
+  if (is_only_read(&r, text) && box->nout == 1) {
+    uint32_t last = l->nin - 1;
+    while (r.gone[last]) last--;
+    p->made[box->out[0]] = r.bundle[last];
+    label_wire(p, box->out[0]);
+    return;
+  }
+  Ids whole = result_order(&r);
+  Joining j = join_operands(&r, text, &whole);
+  for (uint32_t i = 0; i < l->nindex; i++) join_index(&r, &j, i, product);
+  join_scalars(&r, &j);
+  begin_scalar(&r, &j);
+  bool unit =
+      !l->nin && j.order.n == 2 && begins_twice(&j, 0) && is_one(&l->scalar[l->nscalar - 1]);
+  if (text && !unit) put_formula(&r, &j, text);
+  uint32_t joined = same_order(&j.order, &whole) ? j.result : spread_indices(&r, &j, &whole);
+  if (!is_plain_access(&r, &l->out)) write_result(&r, joined);
+  for (uint32_t i = 1; i < box->nout; i++)
+    if (reads(p->d, box->out[i])) make_winner(p, j.stage, box->out[i]);
+}

@@ -1,0 +1,118 @@
+// A scan is repeated along an axis. It stands between parentheses: a row loses its axis on a
+// pentagon as it comes in, what is carried comes in at the left and goes out at the right, what is
+// held comes in as it is, and what each step gives gets the axis back as it goes out.
+#include "show/circuit/circuit_own.h"
+
+#include <ctype.h>
+
+static const char *axis_name(Circuit *c, const Scan *x) {
+  const char *name = name_text(c->w->names, x->axis.name);
+  return *name ? name : "t";
+}
+
+// The last step: a number if it is known, or the axis as a capital.
+static const char *last_step(Circuit *c, const Scan *x) {
+  const char *size = size_text(c->w, x->axis.size), *name = axis_name(c, x);
+  if (strcmp(size, name) != 0) return size;
+  char *big = arena_format(c->s->arena, "%s", name);
+  big[0] = (char)toupper((unsigned char)big[0]);
+  return big;
+}
+
+static void name_steps(Circuit *c, const Scan *x, uint32_t block) {
+  const char *name = axis_name(c, x), *last = last_step(c, x);
+  Block *b = &c->s->block.at[block];
+  b->times = x->back ? "1" : last;
+  b->from = arena_format(c->s->arena, "%s=%s", name, x->back ? last : "1");
+}
+
+// What comes in comes in together: a row without its axis, one step at a time, and what is carried.
+static void come_in(Part *p, Part *inner, const Box *box) {
+  Sketch *s = p->c->s;
+  const Scan *x = box->scan;
+  uint32_t n = x->slice + x->carry, *from = NEW_ARRAY(s->arena, uint32_t, n + 1);
+  for (uint32_t i = 0; i < n; i++) from[i] = bundle_of(p, box->in[i]);
+  for (uint32_t i = 0; i < n; i++) // what comes in twice is copied outside
+    for (uint32_t k = 0; k < n; k++)
+      if (k != i && from[k] == from[i]) {
+        from[i] = pass_stage(p, p->block, from[i], "start");
+        break;
+      }
+  uint32_t stage = sketch_stage(s, inner->block, "one step");
+  s->stage.at[stage].free = true;
+  for (uint32_t i = 0; i < n; i++) {
+    bool row = i < x->slice;
+    uint32_t use = sketch_use(s, stage, from[i]), strands = s->bundle.at[use].n;
+    uint32_t b = sketch_make(s, stage, NULL, row && strands > 1 ? strands - 1 : strands);
+    for (uint32_t k = row; k < strands; k++) {
+      Strand like = *strand_of(s, from[i], k);
+      like.bundle = b;
+      *strand_of(s, b, k - row) = like;
+      stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, k - row));
+    }
+    inner->made[x->body->in.at[i]] = b;
+    if (!row) continue;
+    Glyph *g = stage_glyph(s, stage, GLYPH_INDEX, axis_name(p->c, x));
+    vec_push(s->arena, &g->in, strand_at(s, use, 0));
+    if (strands == 1) vec_push(s->arena, &g->out, strand_at(s, b, 0));
+  }
+}
+
+// What is carried and given by each step stands side by side.
+static void add_out(Part *p, const Box *box, uint32_t i, Ids *to) {
+  const Scan *x = box->scan;
+  bool read = i < x->carry || reads(p->d, box->out[i]);
+  if (!read || ids_find(to, i) < to->n) return;
+  vec_push(p->c->s->arena, to, i);
+  for (uint32_t k = x->carry; i < x->carry && k < box->nout; k++)
+    if (x->body->out.at[k] == x->body->out.at[i]) add_out(p, box, k, to);
+}
+
+// What is carried goes out, and what all steps give, side by side along the axis.
+static void go_out(Part *p, Part *inner, const Box *box) {
+  Sketch *s = p->c->s;
+  const Scan *x = box->scan;
+  Ids from = {0}, to = {0};
+  for (uint32_t i = 0; i < box->nout; i++) add_out(p, box, i, &to);
+  for (uint32_t i = 0; i < to.n; i++)
+    vec_push(s->arena, &from, bundle_of(inner, x->body->out.at[to.at[i]]));
+  uint32_t stage = sketch_stage(s, inner->block, "all steps");
+  s->stage.at[stage].free = true;
+  for (uint32_t i = 0; i < from.n; i++) {
+    uint32_t use = sketch_use(s, stage, from.at[i]), b = part_make(p, stage, box->out[to.at[i]]);
+    uint32_t row = to.at[i] >= x->carry, n = s->bundle.at[b].n;
+    for (uint32_t k = row; k < n; k++)
+      stage_link(s, stage, LINK_PASS, strand_at(s, use, k - row), strand_at(s, b, k));
+    if (!row) continue;
+    Glyph *g = stage_glyph(s, stage, GLYPH_INDEX, axis_name(p->c, x));
+    g->flip = true;
+    vec_push(s->arena, &g->out, strand_at(s, b, 0));
+    if (n == 1) vec_push(s->arena, &g->in, strand_at(s, use, 0));
+  }
+  for (uint32_t i = 0; i < x->carry; i++)
+    if (!reads(p->d, box->out[i])) pass_stage(p, p->block, p->made[box->out[i]], "last step");
+}
+
+static void open_scan(Part *p, const Box *box) {
+  Circuit *c = p->c;
+  const Scan *x = box->scan;
+  uint32_t block = sketch_block(c->s, p->block, NULL, INK_NONE);
+  name_steps(c, x, block);
+  Part inner = {.c = c, .d = x->body, .block = block, .fold = fold_inside(p, box)};
+  inner.made = NEW_ARRAY(c->s->arena, uint32_t, x->body->wire.n + 1);
+  come_in(p, &inner, box);
+  for (uint32_t i = x->slice + x->carry; i < x->body->in.n; i++)
+    inner.made[x->body->in.at[i]] = bundle_of(p, box->in[i]);
+  draw_part(&inner);
+  go_out(p, &inner, box);
+}
+
+void draw_scan(Part *p, const Box *box) {
+  if (!is_string(p->c)) {
+    open_scan(p, box);
+    return;
+  }
+  Box args = *box;
+  args.nin = box_args(box);
+  all_ports(p, &args, GLYPH_BLOCK, "scan");
+}

@@ -1,0 +1,248 @@
+// The reverse derivative of a box as a circuit: forward wires as usual, cotangents in another ink.
+// A call that is not opened stays a call: it is given its own reverse, which is called ∂ and its
+// name, so that the derivative of a model is made of the derivatives of its parts. The library's
+// boxes that have a glyph are never opened.
+#include "show/circuit/circuit_own.h"
+
+typedef struct {
+  World *w;
+  const CircuitHow *how;
+  Table *closed; // diagrams to diagrams
+} Grad;
+
+static Diagram *with_calls(Grad *g, const Diagram *d);
+
+static bool has_cotangent(const Type *t) { return t->base == BASE_R || t->base == BASE_BIT; }
+
+static bool *all_params(World *w, const Diagram *d) {
+  bool *want = NEW_ARRAY(w->arena, bool, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    want[i] = has_cotangent(&d->wire.at[d->param.at[i].wire].type);
+  return want;
+}
+
+static Diagram *copy_of(World *w, const Diagram *d) {
+  Diagram *c = diagram_new(w, d->name);
+  Id id = c->id;
+  *c = *d;
+  c->id = id;
+  return c;
+}
+
+static Diagram *callee_for(Grad *g, Diagram *callee) {
+  World *w = g->w;
+  Id known = table_get(g->closed, &callee->id, sizeof callee->id);
+  if (known) return w->diagram.at[known];
+  const char *name = name_text(w->names, callee->name);
+  Diagram *c;
+  if (call_is_open(g->how, name) && !call_has_glyph(name)) {
+    c = with_calls(g, callee);
+  } else {
+    c = copy_of(w, callee);
+    if (!c->reverse)
+      c->reverse = diagram_reverse(w, callee, &(Wanted){.want_param = all_params(w, callee)});
+    c->reverse = copy_of(w, c->reverse);
+    c->reverse->name = name_from(w->names, arena_format(w->arena, "∂%s", name));
+  }
+  table_put(g->closed, &callee->id, sizeof callee->id, c->id);
+  return c;
+}
+
+static Diagram *with_calls(Grad *g, const Diagram *d) {
+  Diagram *c = copy_of(g->w, d);
+  c->box.at = arena_copy(g->w->arena, d->box.at, d->box.n * sizeof *d->box.at);
+  for (Id i = 1; i < c->box.n; i++)
+    if (c->box.at[i].op == OP_call) c->box.at[i].callee = callee_for(g, c->box.at[i].callee);
+  return c;
+}
+
+// -- weights that are used several times ----------------------------------------------------------
+// Does the box only add what it takes, cell by cell?
+static bool is_sum(const Box *b) {
+  if (b->op != OP_loop || b->loop->nin < 2 || b->loop->combine != SUM ||
+      b->loop->nindex != b->loop->out.rank)
+    return false;
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) {
+    uint8_t fn = b->loop->scalar[i].fn;
+    if (fn != FN_ARG && fn != FN_add && fn != FN_xor) return false;
+  }
+  return true;
+}
+
+static void add_parts(World *w, const Diagram *r, Id wire, Ids *out) {
+  const Box *b = &r->box.at[r->wire.at[wire].box];
+  if (!r->wire.at[wire].box || !is_sum(b)) {
+    vec_push(w->arena, out, wire);
+    return;
+  }
+  for (uint32_t i = 0; i < b->nin; i++) add_parts(w, r, b->in[i], out);
+}
+
+// The cotangent of a weight that is used several times is a sum: its parts come out instead.
+static Diagram *without_sums(World *w, const Diagram *r, uint32_t inputs) {
+  Diagram *c = copy_of(w, r);
+  c->out = (Ids){0};
+  for (uint32_t i = 0; i < r->out.n; i++)
+    if (i < inputs)
+      vec_push(w->arena, &c->out, r->out.at[i]);
+    else
+      add_parts(w, r, r->out.at[i], &c->out);
+  return diagram_simplify(w, c);
+}
+
+static uint32_t cotangents(const Diagram *f) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->in.n; i++) n += has_cotangent(&f->wire.at[f->in.at[i]].type);
+  return n;
+}
+
+// -- names ----------------------------------------------------------------------------------------
+// dX is ∂X.
+static const char *d_name(Arena *a, const char *name) {
+  return arena_format(a, "∂%s", *name == 'd' ? name + 1 : "");
+}
+
+// What comes in to go back.
+static void mark_seed(Sketch *s, uint32_t in) {
+  for (uint32_t x = 1; x < s->strand.n; x++) {
+    Strand *strand = &s->strand.at[x];
+    if (strand->bundle != in && s->bundle.at[strand->bundle].of != in) continue;
+    strand->ink = INK_SERIES2;
+    if (strand->label) strand->label = arena_format(s->arena, "∂%s", strand->label);
+  }
+}
+
+static void name_ends(World *w, const Diagram *f, const Diagram *r, Sketch *s) {
+  for (uint32_t i = f->in.n; i < s->in.n && i < r->in.n; i++) {
+    const char *name = name_text(w->names, r->wire.at[r->in.at[i]].name);
+    s->bundle.at[s->in.at[i]].name = d_name(s->arena, name);
+    mark_seed(s, s->in.at[i]);
+  }
+}
+
+// -- where cotangents of weights end --------------------------------------------------------------
+enum { FEW = 2 }; // weights of one box that are named one by one
+
+static uint32_t maker_of(const Sketch *s, uint32_t bundle) {
+  uint32_t k = 0;
+  while (k < s->stage.n && ids_find(&s->stage.at[k].out, bundle) == s->stage.at[k].out.n) k++;
+  return k;
+}
+
+// A stage that takes this use, right behind the one that makes it.
+static void end_in(Sketch *s, uint32_t use, const char *name) {
+  Stage end = {.words = name};
+  Glyph g = {.kind = GLYPH_EFFECT, .text = name};
+  uint32_t at = maker_of(s, s->bundle.at[use].of);
+  if (at < s->stage.n) end.block = s->stage.at[at++].block;
+  vec_push(s->arena, &end.in, use);
+  for (uint32_t i = 0; i < s->bundle.at[use].n; i++)
+    vec_push(s->arena, &g.in, strand_at(s, use, i));
+  vec_push(s->arena, &end.glyph, g);
+  vec_push(s->arena, &s->stage, end);
+  for (uint32_t k = s->stage.n - 1; k > at; k--) s->stage.at[k] = s->stage.at[k - 1];
+  s->stage.at[at] = end;
+}
+
+static void take_out(Ids *from, uint32_t x) {
+  uint32_t at = ids_find(from, x);
+  if (at == from->n) return;
+  for (uint32_t i = at; i + 1 < from->n; i++) from->at[i] = from->at[i + 1];
+  from->n--;
+}
+
+// The stage does not make this any more.
+static void drop(Sketch *s, Stage *t, uint32_t bundle) {
+  take_out(&t->out, bundle);
+  for (uint32_t g = 0; g < t->glyph.n; g++)
+    for (uint32_t i = 0; i < s->bundle.at[bundle].n; i++)
+      take_out(&t->glyph.at[g].out, strand_at(s, bundle, i));
+}
+
+static bool is_used(const Sketch *s, uint32_t bundle) {
+  for (uint32_t b = 1; b < s->bundle.n; b++)
+    if (s->bundle.at[b].of == bundle) return true;
+  return false;
+}
+
+// What a reverse gives and nobody wants is not shown: cotangents of constants and states.
+static void drop_unused(Sketch *s) {
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    Stage *t = &s->stage.at[k];
+    if (strncmp(t->words, "∂", strlen("∂")) != 0) continue;
+    for (uint32_t i = t->out.n; i-- > 0 && t->out.n > 1;)
+      if (!is_used(s, t->out.at[i])) drop(s, t, t->out.at[i]);
+  }
+}
+
+static bool is_taken(const Sketch *s, uint32_t use) {
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    if (ids_find(&s->stage.at[k].in, use) < s->stage.at[k].in.n) return true;
+  return false;
+}
+
+// The weights of one box: few are named, many are one wire.
+static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const char *const *name) {
+  Stage *t = &s->stage.at[stage];
+  if (uses->n <= FEW || stage == s->stage.n || t->glyph.n != 1) {
+    for (uint32_t i = uses->n; i-- > 0;) end_in(s, uses->at[i], name[i]);
+    return;
+  }
+  for (uint32_t i = 0; i < uses->n; i++) {
+    Bundle *use = &s->bundle.at[uses->at[i]];
+    drop(s, t, use->of);
+    use->of = 0;
+  }
+  uint32_t all = sketch_make(s, stage, NULL, 1);
+  strand_of(s, all, 0)->ink = INK_SERIES2;
+  vec_push(s->arena, &s->stage.at[stage].glyph.at[0].out, strand_at(s, all, 0));
+  sketch_output(s, all);
+  uint32_t use = s->out.at[--s->out.n];
+  end_in(s, use, "∂θ");
+}
+
+// Cotangents of inputs come out; those of weights end where they are made, in their names.
+static void end_weights(World *w, const Diagram *f, const Diagram *r, Sketch *s) {
+  Ids out = s->out, rest = {0};
+  uint32_t inputs = 0;
+  const char **name = NEW_ARRAY(s->arena, const char *, out.n + 1);
+  for (uint32_t i = 0; i < out.n; i++)
+    name[i] = d_name(s->arena, name_text(w->names, r->wire.at[r->out.at[i]].name));
+  for (uint32_t i = 0; i < f->in.n && inputs < out.n; i++) {
+    const Wire *x = &f->wire.at[f->in.at[i]];
+    if (!has_cotangent(&x->type)) continue;
+    vec_push(s->arena, &rest, out.at[inputs++]);
+    vec_push(s->arena, &s->ends, arena_format(s->arena, "∂%s", name_text(w->names, x->name)));
+  }
+  s->out = rest;
+  for (uint32_t i = inputs; i < out.n; i++) {
+    uint32_t maker = maker_of(s, s->bundle.at[out.at[i]].of), n = 0;
+    const char **own = NEW_ARRAY(s->arena, const char *, out.n + 1);
+    Ids uses = {0};
+    if (!s->bundle.at[out.at[i]].of || is_taken(s, out.at[i])) continue;
+    for (uint32_t k = i; k < out.n; k++)
+      if (maker_of(s, s->bundle.at[out.at[k]].of) == maker) {
+        vec_push(s->arena, &uses, out.at[k]);
+        own[n++] = name[k];
+      }
+    end_weights_of(s, maker, &uses, own);
+  }
+  drop_unused(s);
+}
+
+Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
+  Grad g = {w, how, table_new(a)};
+  const Diagram *f = with_calls(&g, circuit_unwrapped(d));
+  CircuitHow back = *how;
+  back.grad = true;
+  Diagram *r = diagram_simplify(w, diagram_reverse(w, f, &(Wanted){0}));
+  if (!r->out.n) return NULL;
+  r = without_sums(w, r, cotangents(f));
+  Sketch *s = circuit_of(w, a, r, &back, NULL);
+  name_ends(w, f, r, s);
+  end_weights(w, f, r, s);
+  s->title = arena_format(a, "∂%s", name_text(w->names, f->name));
+  s->about = "The reverse derivative, as a circuit";
+  Page *p = lay_page(a, s, how->width);
+  return p ? page_paint(a, p, s) : NULL;
+}

@@ -1,0 +1,150 @@
+// The legend: a plate with the sizes that the program knows for the labels of a picture, and those
+// that differ from turn to turn. It stands in the corner with the most room, or below.
+#include "show/canvas/free_area.h"
+#include "show/layout/sketch.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { LABEL = 14, HEAD = 13, LINE_HEIGHT = 19, PAD = 10, EDGE = 10, AWAY = 10, SIZES = 4 };
+
+typedef VEC(Row) RowList;
+
+static Row *row_of(RowList *rows, const char *label) {
+  for (uint32_t i = 0; i < rows->n; i++)
+    if (strcmp(rows->at[i].label, label) == 0) return &rows->at[i];
+  return NULL;
+}
+
+static bool has_value(const char *list, const char *value) {
+  size_t n = strlen(value);
+  for (const char *at = list; (at = strstr(at, value)); at += n)
+    if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ',')) return true;
+  return false;
+}
+
+// A name may stand for several sizes, in several places.
+static void add_size(Arena *a, RowList *rows, const Strand *x) {
+  Row *row = row_of(rows, x->label);
+  if (!row) {
+    vec_push(a, rows, (Row){x->label, x->size});
+    return;
+  }
+  uint32_t n = 1;
+  for (const char *at = row->value; *at; at++) n += *at == ',';
+  if (has_value(row->value, x->size) || n > SIZES) return;
+  row->value = arena_format(a, "%s, %s", row->value, n == SIZES ? "…" : x->size);
+}
+
+static int by_label(const void *a, const void *b) {
+  return strcmp(((const Row *)a)->label, ((const Row *)b)->label);
+}
+
+// Is a label of these sizes, o_{l} or o_{l−1} or 2o_{l}, written anywhere?
+static bool is_written(const Layout *l, const char *label) {
+  size_t n = strcspn(label, "{");
+  for (uint32_t x = 1; x < l->s->strand.n; x++) {
+    const char *own = l->label[x] ? l->s->strand.at[x].label : "";
+    for (const char *at = own; *at; at++)
+      if (strncmp(at, label, n) == 0 && (at == own || !isalpha((unsigned char)at[-1]))) return true;
+  }
+  return false;
+}
+
+static bool is_on_page(const Page *p, const char *label) {
+  for (uint32_t i = 0; i < p->row.n; i++)
+    if (is_written(p->row.at[i], label)) return true;
+  return false;
+}
+
+static void add_sizes(Arena *a, RowList *rows, const Layout *l) {
+  const Sketch *s = l->s;
+  for (uint32_t x = 1; x < s->strand.n; x++)
+    if (l->label[x] && s->strand.at[x].size) add_size(a, rows, &s->strand.at[x]);
+  for (uint32_t i = 0; i < l->placed.n; i++)
+    if (l->placed.at[i].glyph->kind == GLYPH_INSET)
+      add_sizes(a, rows, l->placed.at[i].glyph->inset);
+}
+
+// Only what is written somewhere in the picture needs to be said.
+static RowList rows_of(Arena *a, const Page *p) {
+  RowList rows = {0};
+  const Sketch *s = p->row.at[0]->s;
+  for (uint32_t i = 0; i < p->row.n; i++) add_sizes(a, &rows, p->row.at[i]);
+  if (rows.n) qsort(rows.at, rows.n, sizeof(Row), by_label);
+  for (uint32_t i = 0; i < s->row.n; i++)
+    if (is_on_page(p, s->row.at[i].label)) vec_push(a, &rows, s->row.at[i]);
+  return rows;
+}
+
+typedef struct {
+  double label, value, width, height; // of the columns, and of all
+} Plate;
+
+static Plate plate_of(const RowList *rows) {
+  Plate p = {0};
+  for (uint32_t i = 0; i < rows->n; i++) {
+    p.label = fmax(p.label, math_width(FACE_ITALIC, LABEL, rows->at[i].label));
+    p.value = fmax(p.value, math_width(FACE_ITALIC, LABEL, rows->at[i].value));
+  }
+  double head = text_width(FACE_SANS, HEAD, "Legend");
+  p.width = fmax(p.label + 24 + p.value, head) + 2 * PAD;
+  p.height = 2 * PAD + HEAD + 2 + LINE_HEIGHT * rows->n;
+  return p;
+}
+
+static void plate_paint(Canvas *c, const Plate *p, const RowList *rows, double x, double y) {
+  Text italic = {.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT};
+  canvas_open(c, "", "glyph", "Legend");
+  path_rect(c, x, y, p->width, p->height, 0);
+  canvas_paint(c, &(Paint){.fill = INK_LEARNED});
+  canvas_text(c, x + PAD, y + PAD + HEAD - 2, &(Text){.face = FACE_SANS, .size = HEAD}, "Legend");
+  path_move(c, x + PAD, y + PAD + HEAD + 4), path_line(c, x + p->width - PAD, y + PAD + HEAD + 4);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  for (uint32_t i = 0; i < rows->n; i++) {
+    double at = y + PAD + HEAD + 4 + LINE_HEIGHT * (i + 1) - 3;
+    italic.anchor = ANCHOR_END;
+    math_text(c, x + PAD + p->label, at, &italic, rows->at[i].label);
+    italic.anchor = ANCHOR_START;
+    math_text(c, x + PAD + p->label + 8, at, &italic, "=");
+    math_text(c, x + PAD + p->label + 24, at, &italic, rows->at[i].value);
+  }
+  canvas_close(c);
+}
+
+// How far down the plate must stand at x to have nothing below its top.
+static double free_from(const Canvas *c, const Plate *p, double x) {
+  double y = EDGE, h = canvas_height(c);
+  while (y < h && canvas_room(c, &(Area){x, y, x + p->width, h}, NULL, NULL) < AWAY) y += 2;
+  return y < h ? y : h;
+}
+
+// In a corner where there is room, if the picture has one; else below what stands at its left or
+// right, whichever makes it less high.
+static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
+  double w = canvas_width(c), h = canvas_height(c);
+  double side[] = {fmax(EDGE, w - EDGE - p->width), EDGE}, low = INFINITY;
+  for (int k = 0; k < 2 && p->width + 2 * EDGE < w; k++) {
+    Area top = {side[k], EDGE, side[k] + p->width, EDGE + p->height};
+    if (canvas_room(c, &top, NULL, NULL) < AWAY) continue;
+    *x = side[k], *y = EDGE;
+    return;
+  }
+  for (int k = 0; k < 2; k++) {
+    double from = free_from(c, p, side[k]);
+    if (from < low) low = from, *x = side[k];
+  }
+  *y = fmax(low, h - EDGE - p->height);
+}
+
+void legend_paint(Canvas *c, Arena *a, const Page *page) {
+  RowList rows = rows_of(a, page);
+  double x = EDGE, y = canvas_height(c); // below several rows
+  if (!rows.n) return;
+  Plate p = plate_of(&rows);
+  if (page->row.n == 1) find_place(c, &p, &x, &y);
+  canvas_resize(c, fmax(canvas_width(c), x + p.width + EDGE),
+                fmax(canvas_height(c), y + p.height + EDGE));
+  plate_paint(c, &p, &rows, x, y);
+}

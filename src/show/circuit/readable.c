@@ -1,0 +1,255 @@
+// A diagram as it is read. What comes in is a diagram, what goes out means the same and is drawn
+// better:
+//   * what only guards against rounding or stops slopes is left out: max(x, 1e-300), stop(x);
+//   * a loop that only puts axes into another order is part of the one that made them;
+//   * a loop whose formula is long is taken apart, function by function, so that wires say which
+//     operand goes where; so is a mean inside of a formula.
+// Only the values of ordinary numbers stay the same, so the result is for pictures alone.
+#include "show/circuit/circuit_own.h"
+
+#include "core/pass/pass.h"
+
+#include <math.h>
+
+enum { LONG = 18, MANY = 2 }; // letters of a formula, operands of one
+
+// -- guards ---------------------------------------------------------------------------------------
+static bool is_guard(const Loop *l, const Scalar *x) {
+  const Scalar *by = x->fn == FN_maximum || x->fn == FN_minimum ? &l->scalar[x->arg[1]] : NULL;
+  if (x->fn == FN_stop || x->fn == FN_through) return true;
+  if (!by || by->fn != FN_CONST) return false;
+  return fabs(by->k) >= 1e30 || (x->fn == FN_maximum && by->k > 0 && by->k <= 1e-30);
+}
+
+static Loop *without_guards(World *w, const Loop *old, uint32_t *root) {
+  Loop *l = loop_copy(w, old);
+  uint32_t *now = NEW_ARRAY(w->arena, uint32_t, l->nscalar + 1);
+  for (uint32_t i = 0; i < l->nscalar; i++) {
+    Scalar *x = &l->scalar[i];
+    now[i] = i;
+    for (uint32_t k = 0; x->fn > FN_SIZE && k < fn_rows[x->fn].arity; k++)
+      x->arg[k] = now[x->arg[k]];
+    if (x->fn > FN_SIZE && is_guard(l, x)) now[i] = x->arg[0];
+  }
+  *root = now[l->nscalar - 1];
+  return l;
+}
+
+// -- parts of a loop ------------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  Diagram *to;
+  Id origin;
+} Steps;
+
+static void mark_scalars(const Loop *l, uint32_t root, bool *used) {
+  used[root] = true;
+  for (uint32_t i = root + 1; i-- > 0;)
+    for (uint32_t k = 0; used[i] && l->scalar[i].fn > FN_SIZE && k < fn_rows[l->scalar[i].fn].arity;
+         k++)
+      used[l->scalar[i].arg[k]] = true;
+}
+
+static void mark_labels(const Access *a, bool *kept) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      if (a->coord[i].term[k].operand) kept[a->coord[i].term[k].var] = true;
+}
+
+static Access renumbered(World *w, const Access *old, const uint32_t *now) {
+  Access a = *old;
+  a.coord = arena_copy(w->arena, old->coord, old->rank * sizeof(Coord));
+  for (uint32_t i = 0; i < a.rank; i++) {
+    Coord *c = &a.coord[i];
+    c->term = arena_copy(w->arena, c->term, c->n * sizeof(Term));
+    for (uint32_t k = 0; k < c->n; k++)
+      if (c->term[k].operand) c->term[k].var = now[c->term[k].var];
+  }
+  return a;
+}
+
+// The loop whose body is one of the scalars, with only the operands that this one reads.
+static Loop *part(World *w, const Loop *old, const Ids *in, uint32_t root, Ids *own) {
+  Loop *l = loop_copy(w, old);
+  bool *used = NEW_ARRAY(w->arena, bool, old->nscalar),
+       *kept = NEW_ARRAY(w->arena, bool, old->nin + 1);
+  uint32_t *scalar = NEW_ARRAY(w->arena, uint32_t, old->nscalar),
+           *operand = NEW_ARRAY(w->arena, uint32_t, old->nin + 1);
+  mark_scalars(old, root, used);
+  for (uint32_t i = 0; i < old->nscalar; i++)
+    if (used[i] && old->scalar[i].fn == FN_ARG) kept[old->scalar[i].ref] = true;
+  mark_labels(&old->out, kept);
+  for (uint32_t i = old->nin; i-- > 0;)
+    if (kept[i]) mark_labels(&old->in[i], kept);
+  l->nin = l->nscalar = 0;
+  for (uint32_t i = 0; i < old->nin; i++) {
+    if (!kept[i]) continue;
+    operand[i] = l->nin;
+    l->in[l->nin++] = renumbered(w, &old->in[i], operand);
+    vec_push(w->arena, own, in->at[i]);
+  }
+  for (uint32_t i = 0; i < old->nscalar; i++) {
+    Scalar x = old->scalar[i];
+    if (!used[i]) continue;
+    for (uint32_t k = 0; x.fn > FN_SIZE && k < fn_rows[x.fn].arity; k++)
+      x.arg[k] = scalar[x.arg[k]];
+    if (x.fn == FN_ARG) x.ref = operand[x.ref];
+    scalar[i] = l->nscalar;
+    l->scalar[l->nscalar++] = x;
+  }
+  l->out = renumbered(w, &old->out, operand);
+  return l;
+}
+
+static void mark_access(const Access *a, bool *met) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      if (!a->coord[i].term[k].operand) met[a->coord[i].term[k].var] = true;
+}
+
+// The indices that a part depends on, in the order of the whole's result, then as they come.
+static Ids indices_of(World *w, const Loop *whole, const Loop *l) {
+  bool *met = NEW_ARRAY(w->arena, bool, l->nindex + 1);
+  Ids all = {0};
+  uint32_t index;
+  for (uint32_t i = 0; i < l->nin; i++) mark_access(&l->in[i], met);
+  for (uint32_t i = 0; i < l->nscalar; i++)
+    if (l->scalar[i].fn == FN_AT) met[l->scalar[i].ref] = true;
+  for (uint32_t i = 0; i < whole->out.rank; i++)
+    if (coord_is_plain(w, &whole->out.coord[i], &index) && met[index]) {
+      vec_push(w->arena, &all, index);
+      met[index] = false;
+    }
+  for (uint32_t i = 0; i < l->nindex; i++)
+    if (met[i]) vec_push(w->arena, &all, i);
+  return all;
+}
+
+static Id put_loop(Steps *s, Loop *l, const Ids *in, Type out);
+
+// A scalar of a loop as a wire of its own, read in its place from then on.
+static void take_out(Steps *s, Loop *l, Ids *in, uint32_t scalar) {
+  World *w = s->w;
+  Ids own = {0};
+  Loop *inner = part(w, l, in, scalar, &own);
+  Ids index = indices_of(w, l, inner);
+  Axis *axis = NEW_ARRAY(w->arena, Axis, index.n + 1);
+  for (uint32_t i = 0; i < index.n; i++)
+    axis[i] = (Axis){.label = l->index[index.at[i]].name, .size = l->index[index.at[i]].size};
+  inner->combine = SUM;
+  inner->out = access_plain(w, index.n, index.at);
+  Id wire = put_loop(s, inner, &own, type_make(w, (Base)l->scalar[scalar].base, index.n, axis));
+  Access *more = NEW_ARRAY(w->arena, Access, l->nin + 1);
+  if (l->nin) memcpy(more, l->in, l->nin * sizeof *more);
+  more[l->nin] = access_plain(w, index.n, index.at);
+  l->in = more;
+  l->scalar[scalar] = (Scalar){.fn = FN_ARG, .base = l->scalar[scalar].base, .ref = l->nin++};
+  vec_push(w->arena, in, wire);
+}
+
+static bool reads_something(World *w, const Loop *l, uint32_t root) {
+  bool *used = NEW_ARRAY(w->arena, bool, l->nscalar);
+  mark_scalars(l, root, used);
+  for (uint32_t i = 0; i < l->nscalar; i++)
+    if (used[i] && l->scalar[i].fn == FN_ARG) return true;
+  return false;
+}
+
+// -- means ----------------------------------------------------------------------------------------
+// Is this scalar a sum that was just made, over the number of its terms?
+static bool is_mean(const Steps *s, const Loop *l, const Ids *in, uint32_t i) {
+  const Scalar *x = &l->scalar[i];
+  if (x->fn != FN_div || l->scalar[x->arg[0]].fn != FN_ARG) return false;
+  Id wire = in->at[l->scalar[x->arg[0]].ref], box = s->to->wire.at[wire].box;
+  return box && s->to->box.at[box].op == OP_loop &&
+         is_count(s->w, s->to->box.at[box].loop, l, x->arg[1]);
+}
+
+static bool is_bare_mean(const Loop *l) { return l->nin == 1 && l->nscalar == 3; }
+
+static bool is_long(const Steps *s, const Loop *l, const Ids *in) {
+  FormulaOf of = {s->w, NULL, l, in->at};
+  const char *text = formula_text(&of, s->w->arena);
+  uint32_t mentioned = 0;
+  for (uint32_t i = 0; i < l->nscalar; i++) mentioned += l->scalar[i].fn == FN_ARG;
+  return text && (formula_letters(text) > LONG || mentioned > MANY);
+}
+
+// Sums of products of several things: the product has a formula of its own only inside a sum.
+static Id put_loop(Steps *s, Loop *l, const Ids *given, Type out) {
+  World *w = s->w;
+  Ids in = {0};
+  for (uint32_t i = 0; i < given->n; i++) vec_push(w->arena, &in, given->at[i]);
+  uint32_t root = l->nscalar - 1;
+  for (uint32_t i = 0; i < root; i++)
+    if (!is_bare_mean(l) && is_mean(s, l, &in, i)) take_out(s, l, &in, i);
+  if (is_long(s, l, &in) && !loop_is_mask(l))
+    for (uint32_t k = 0; k < fn_rows[l->scalar[root].fn].arity; k++) {
+      uint32_t arg = l->scalar[root].arg[k];
+      if (l->scalar[arg].fn > FN_SIZE && reads_something(w, l, arg)) take_out(s, l, &in, arg);
+    }
+  Ids own = {0};
+  Loop *rest = part(w, l, &in, root, &own);
+  return box_loop(w, s->to, rest, own.at, own.n, out, s->origin);
+}
+
+// -- all ------------------------------------------------------------------------------------------
+static bool keeps_guards(const Loop *l) { // an operand that is not mentioned says where to stop
+  bool mentioned[64] = {false};
+  if (l->nin > 64) return true;
+  for (uint32_t i = 0; i < l->nscalar; i++)
+    if (l->scalar[i].fn == FN_ARG) mentioned[l->scalar[i].ref] = true;
+  for (uint32_t i = 0; i < l->nin; i++) mark_labels(&l->in[i], mentioned);
+  for (uint32_t i = 0; i < l->nin; i++)
+    if (!mentioned[i]) return true;
+  return false;
+}
+
+// Another order of the axes of what a loop has just made for this alone: the loop makes it so.
+static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box, Id *map) {
+  const Loop *l = box->loop;
+  uint32_t n = l->out.rank, x, y;
+  if (l->nin != 1 || l->nscalar != 1 || l->scalar[0].fn != FN_ARG || l->in[0].rank != n || !n ||
+      reads(from, box->in[0]) != 1)
+    return false;
+  Id wire = map[box->in[0]], made = to->wire.at[wire].box;
+  Box *maker = made ? &to->box.at[made] : NULL;
+  if (!maker || maker->op != OP_loop || maker->nout != 1) return false;
+  Loop *other = loop_copy(w, maker->loop);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!coord_is_plain(w, &l->out.coord[i], &x)) return false;
+    uint32_t k = 0;
+    while (k < n && !(coord_is_plain(w, &l->in[0].coord[k], &y) && x == y)) k++;
+    if (k == n) return false;
+    other->out.coord[i] = maker->loop->out.coord[k];
+  }
+  maker->loop = other;
+  to->wire.at[wire].type = from->wire.at[box->out[0]].type;
+  if (from->wire.at[box->out[0]].name) to->wire.at[wire].name = from->wire.at[box->out[0]].name;
+  map[box->out[0]] = wire;
+  return true;
+}
+
+static bool rewrite(World *w, Diagram *to, const Diagram *from, const Box *box, Id *map) {
+  if (box->op != OP_loop || box->nout > 1 || keeps_guards(box->loop)) return false;
+  if (reordered(w, to, from, box, map)) return true;
+  uint32_t root;
+  Loop *l = without_guards(w, box->loop, &root);
+  Steps s = {w, to, box->origin};
+  Ids in = {0}, own = {0};
+  for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &in, map[box->in[i]]);
+  const Wire *old = &from->wire.at[box->out[0]];
+  to->turn = box->turn;
+  Id wire = put_loop(&s, part(w, l, &in, root, &own), &own, old->type);
+  to->turn = 0;
+  to->wire.at[wire].name = old->name;
+  to->wire.at[wire].kept = old->kept;
+  map[box->out[0]] = wire;
+  return true;
+}
+
+const Diagram *diagram_steps(World *w, const Diagram *d) {
+  Diagram *to = rewrite_boxes(w, diagram_simplify(w, d), rewrite);
+  to->option = d->option;
+  return to;
+}

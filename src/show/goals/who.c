@@ -1,0 +1,133 @@
+// Who trains whom, as a table: a row for each goal, a column for each learner, a dot where the goal
+// moves the learner, a ring where the learner is used and stays. The facts are those of
+// learn_who_table.
+#include "show/canvas/canvas.h"
+
+#include <math.h>
+
+enum { TEXT_SIZE = 13, ROW = 28, LEAST = 34, EDGE = 12, PAD = 12, TURNED = 64 };
+
+typedef struct {
+  Arena *arena;
+  const Program *p;
+  WhoTable t;
+  Canvas *c;
+  double left, top, pitch; // of the first column and row
+  bool turned;             // names of learners
+} Who;
+
+static void say(Who *k, double x, double y, Anchor anchor, Ink ink, const char *text) {
+  canvas_open(k->c, "", "label", "");
+  canvas_text(k->c, x, y,
+              &(Text){.face = FACE_SANS, .size = TEXT_SIZE, .anchor = anchor, .ink = ink}, text);
+  canvas_close(k->c);
+}
+
+static double widest(const char *const *text, uint32_t n) {
+  double w = 0;
+  for (uint32_t i = 0; i < n; i++) w = fmax(w, text_width(FACE_SANS, TEXT_SIZE, text[i]));
+  return w;
+}
+
+static double column(const Who *k, uint32_t i) { return k->left + (i + 0.5) * k->pitch; }
+static double row(const Who *k, uint32_t g) { return k->top + (g + 0.5) * ROW; }
+
+// Those that nothing may move are written in grey.
+static Ink name_ink(const Def *d) {
+  return d->frozen || d->kind == DEF_STALE ? INK_SOFT : INK_TEXT;
+}
+
+static void heads(Who *k) {
+  for (uint32_t i = 0; i < k->t.learners; i++) {
+    double x = column(k, i), y = k->top - 8;
+    if (!k->turned) {
+      say(k, x, y, ANCHOR_MIDDLE, name_ink(k->t.def[i]), k->t.learner[i]);
+      continue;
+    }
+    canvas_open(k->c, "", "head", k->t.learner[i]);
+    canvas_text(
+        k->c, x + 4, y,
+        &(Text){
+            .face = FACE_SANS, .size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .turn = -TURNED},
+        k->t.learner[i]);
+    canvas_close(k->c);
+  }
+}
+
+static void lines(Who *k) {
+  double right = k->left + k->pitch * k->t.learners, bottom = k->top + ROW * k->t.goals;
+  for (uint32_t g = 0; g <= k->t.goals; g++)
+    path_move(k->c, k->left, k->top + ROW * g), path_line(k->c, right, k->top + ROW * g);
+  for (uint32_t i = 0; i <= k->t.learners; i++)
+    path_move(k->c, k->left + k->pitch * i, k->top),
+        path_line(k->c, k->left + k->pitch * i, bottom);
+  canvas_paint(k->c, &(Paint){.stroke = INK_GRID, .width = 1});
+}
+
+static void mark(Canvas *c, double x, double y, bool moves, const char *words) {
+  canvas_open(c, "", "glyph", words);
+  path_circle(c, x, y, 5);
+  canvas_paint(c, moves ? &(Paint){.fill = INK_LINE}
+                        : &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.5});
+  canvas_close(c);
+}
+
+static void rows(Who *k) {
+  double right = k->left + k->pitch * k->t.learners;
+  for (uint32_t g = 0; g < k->t.goals; g++) {
+    const Goal *goal = &k->p->goal.at[g];
+    say(k, k->left - 10, row(k, g) + 4.5, ANCHOR_END, INK_TEXT, k->t.goal[g]);
+    for (uint32_t i = 0; i < k->t.learners; i++) {
+      Effect e = k->t.effect[g * k->t.learners + i];
+      if (e != WHO_ABSENT)
+        mark(k->c, column(k, i), row(k, g), e == WHO_MOVES,
+             arena_format(k->arena, "%s %s %s", k->t.goal[g],
+                          e == WHO_MOVES ? "moves" : "goes through", k->t.learner[i]));
+    }
+    if (goal->weight != 1) {
+      Buf b = buf_new(k->arena);
+      buf_text(&b, "×");
+      buf_number(&b, goal->weight);
+      say(k, right + 8, row(k, g) + 4.5, ANCHOR_START, INK_SOFT, b.at);
+    }
+  }
+}
+
+static double factors(const Who *k) {
+  double w = 0;
+  for (uint32_t g = 0; g < k->t.goals; g++) {
+    Buf b = buf_new(k->arena);
+    if (k->p->goal.at[g].weight == 1) continue;
+    buf_text(&b, "×");
+    buf_number(&b, k->p->goal.at[g].weight);
+    w = fmax(w, text_width(FACE_SANS, TEXT_SIZE, b.at) + 8);
+  }
+  return w;
+}
+
+static void legend(Who *k, double y) {
+  double x = EDGE + 5;
+  mark(k->c, x, y, true, "a dot");
+  say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, "moves");
+  x += 20 + text_width(FACE_SANS, TEXT_SIZE, "moves") + 10;
+  mark(k->c, x, y, false, "a ring");
+  say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, "is used, stays");
+}
+
+Canvas *who_draw(Infer *in, Arena *a, Program *p) {
+  Who k = {.arena = a, .p = p, .t = learn_who_table(in, p)};
+  if (!k.t.goals || !k.t.learners) return NULL;
+  double head = widest(k.t.learner, k.t.learners), name = widest(k.t.goal, k.t.goals);
+  k.turned = head + PAD > 2 * LEAST;
+  k.pitch = k.turned ? LEAST : fmax(LEAST, head + PAD);
+  k.left = EDGE + name + 10;
+  k.top = EDGE + 12 + (k.turned ? head * 0.9 + 8 : TEXT_SIZE);
+  double slant = k.turned ? head * 0.44 : 0;
+  double width = k.left + k.pitch * k.t.learners + fmax(factors(&k), slant) + EDGE;
+  width = fmax(width, 200);
+  double bottom = k.top + ROW * k.t.goals;
+  k.c = canvas_new(a, width, bottom + 36, "Who trains whom",
+                   "Goals in rows, learners in columns: a dot where the goal moves the learner");
+  lines(&k), heads(&k), rows(&k), legend(&k, bottom + 20);
+  return k.c;
+}

@@ -1,0 +1,85 @@
+// Private to the pictures of learning diagrams.
+//
+//   graph.c        what a learning diagram says ─► spots with layers, arrows; parts, `=`, the whole
+//   graph_order.c  the order of things in a layer
+//   graph_place.c  where spots stand and where arrows run
+//   graph_paint.c  spots, arrows, bands and the key on a canvas
+#ifndef LIMN_VIEW_GRAPH_H
+#define LIMN_VIEW_GRAPH_H
+
+#include "show/canvas/canvas.h"
+
+#define NO_SPOT UINT32_MAX
+
+typedef struct {
+  double x, y;
+} Knee;
+
+typedef struct { // a band beside an arrow: it belongs to one side of a pair
+  uint32_t pair;
+  bool dashed; // the right side
+} Band;
+
+typedef struct {         // a space
+  uint32_t layer, block; // what is in a block with a lower number stands above
+  double width, height;  // in: at least; out: as it is, with room for what ends there
+  double x, y;           // out: the left upper corner
+  const char *name, *type, *by, *words;
+  bool index, joined; // joined: it is made one with others
+  bool alarm;         // something is wrong with it
+  uint32_t own;       // its number in the diagram
+} Spot;
+
+typedef struct {
+  uint32_t from, to; // spots
+  bool link;         // only joins two spots of one layer that are made one
+  bool learned, frozen;
+  bool alarm;                       // something is wrong with it
+  uint32_t own;                     // its number in the diagram
+  const char *name, *inner, *words; // inner: its learners
+  VEC(Band) band;
+  double label, under;     // the width of its label; the room that bands take
+  VEC(Knee) path;          // out: level and upright by turns, to the right at first
+  bool back;               // out: the path begins at `to`
+  double label_x, label_y; // out: the middle of the label, and the height of the line below it
+} Arrow;
+
+typedef struct {
+  Arena *arena;
+  VEC(Spot) spot;
+  VEC(Arrow) arrow;
+  double width, height; // out
+} Scheme;
+
+typedef struct { // a spot, or a place in a layer that an arrow passes
+  uint32_t layer, block, rank;
+  uint32_t spot, arrow; // spot: NO_SPOT where an arrow passes
+} Cell;
+
+typedef struct { // of an arrow, from a layer to the next one; or of a link, in one layer
+  uint32_t a, b; // cells
+  uint32_t arrow;
+} Piece;
+
+typedef struct {
+  Arena *arena;
+  uint32_t layers;
+  VEC(Cell) cell; // first the spots
+  VEC(Piece) piece;
+  VEC(Ids) layer; // cells, from above
+} Cells;
+
+// graph_order.c
+void cells_of(Cells *, const Scheme *); // with their order
+
+// graph_place.c
+bool scheme_place(Scheme *); // false: there is no such place
+
+// graph_paint.c
+enum { BANDS = 8 };          // pairs that have an ink
+void spot_measure(Spot *);   // its width and height
+void arrow_measure(Arrow *); // the width of its label, the room of its bands
+void scheme_paint(Canvas *, const Scheme *, double x, double y);
+void band_key(Canvas *, uint32_t pair, double x, double y); // two short strokes, 44 wide
+
+#endif

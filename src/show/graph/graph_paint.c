@@ -1,0 +1,211 @@
+// A learning diagram on a canvas: spaces, arrows with their bands, labels.
+//
+// What a thing is can be seen without colour. An index is a pile of sheets, a space with a distance
+// has a double outline, another space a single one. A learned map is a thick line, a frozen one is
+// dashed and has a snowflake, any other map is thin. The bands of a pair run below the lines of its
+// two routes, one whole and one dashed.
+#include "show/graph/graph_own.h"
+#include "show/layout/sketch.h"
+
+#include <math.h>
+
+enum { NAME = 16, SMALL = 11, EDGE_NAME = 13, SHEET = 3, SIDE = 12, TIP = 11, FLAKE = 12 };
+#define BAND 3.5  // from one band to the next
+#define FIRST 5.0 // from the line to the first one
+#define CORNER 7.0
+
+static Ink pair_ink(uint32_t pair) { return (Ink)(INK_SERIES1 + pair % BANDS); }
+
+// -- spots ----------------------------------------------------------------------------------------
+static double line_width(const char *text, double size, Face face) {
+  return text ? math_width(face, size, text) : 0;
+}
+
+void spot_measure(Spot *s) {
+  double w = fmax(line_width(s->name, NAME, FACE_ITALIC), line_width(s->type, SMALL, FACE_SANS));
+  w = fmax(w, line_width(s->by, SMALL, FACE_SANS));
+  s->width = ceil(fmax(44, w + 2 * SIDE));
+  s->height = 34 + (s->type ? 15 : 0) + (s->by ? 14 : 0);
+}
+
+static void sheets(Canvas *c, const Spot *s, double x, double y) {
+  for (int k = 2; k >= 0; k--) {
+    path_rect(c, x - k * SHEET, y + k * SHEET, s->width, s->height, 0);
+    canvas_paint(
+        c, &(Paint){.fill = s->joined ? INK_KEPT : INK_FUNCTION, .stroke = INK_LINE, .width = 1});
+  }
+}
+
+static void outline(Canvas *c, const Spot *s, double x, double y) {
+  if (s->index) {
+    sheets(c, s, x, y);
+    return;
+  }
+  path_rect(c, x, y, s->width, s->height, 9);
+  canvas_paint(c, &(Paint){.fill = s->joined ? INK_KEPT
+                                   : s->by   ? INK_LEARNED
+                                             : INK_PLATE,
+                           .stroke = INK_LINE,
+                           .width = 1});
+  if (!s->by) return;
+  path_rect(c, x + 3, y + 3, s->width - 6, s->height - 6, 6.5);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+}
+
+static void alarm(Canvas *c, const Spot *s, double x, double y) {
+  path_rect(c, x, y, s->width, s->height, s->index ? 0 : 9);
+  canvas_paint(c, &(Paint){.stroke = INK_ALARM, .width = 2, .dash = {5, 3}});
+}
+
+static void spot_paint(Canvas *c, const Spot *s, double x, double y) {
+  double middle = x + s->width / 2, height = 20 + (s->type ? 15 : 0) + (s->by ? 14 : 0);
+  double at = y + (s->height - height) / 2 + 15;
+  Text small = {.face = FACE_SANS, .size = SMALL, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
+  canvas_open(c, "", "glyph", s->words);
+  outline(c, s, x, y);
+  if (s->alarm) alarm(c, s, x, y);
+  math_text(c, middle, at,
+            &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+            s->name);
+  if (s->type) math_text(c, middle, at += 15, &small, s->type);
+  if (s->by) math_text(c, middle, at + 14, &small, s->by);
+  canvas_close(c);
+}
+
+// -- lines ----------------------------------------------------------------------------------------
+// A path whose pieces are level and upright by turns, this far to the right of it as one goes along
+// it, without `less` at its ends.
+static void shifted(const Arrow *w, double by, double less, double dx, double dy, Knee *out) {
+  uint32_t n = w->path.n;
+  const Knee *at = w->path.at;
+  for (uint32_t i = 0; i < n; i++) {
+    Knee k = {at[i].x + dx, at[i].y + dy};
+    for (int end = 0; end < 2; end++) { // the piece before it and the one after it
+      const Knee *a = end ? &at[i] : &at[i - 1], *b = a + 1;
+      if ((!end && !i) || (end && i + 1 == n)) continue;
+      if (fabs(a->y - b->y) < 0.01)
+        k.y = at[i].y + dy + (b->x > a->x ? by : -by);
+      else
+        k.x = at[i].x + dx + (b->y > a->y ? -by : by);
+    }
+    out[i] = k;
+  }
+  out[0].x += less;
+  out[n - 1].x += out[n - 2].x < out[n - 1].x ? -less : less;
+}
+
+static Knee toward(const Knee *from, const Knee *to, double by) {
+  double n = hypot(to->x - from->x, to->y - from->y);
+  return (Knee){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
+}
+
+static void rounded(Canvas *c, const Knee *at, uint32_t n) {
+  path_move(c, at[0].x, at[0].y);
+  for (uint32_t i = 1; i + 1 < n; i++) {
+    double r = CORNER;
+    r = fmin(r, hypot(at[i].x - at[i - 1].x, at[i].y - at[i - 1].y) / 2);
+    r = fmin(r, hypot(at[i].x - at[i + 1].x, at[i].y - at[i + 1].y) / 2);
+    if (r < 0.1) {
+      path_line(c, at[i].x, at[i].y);
+      continue;
+    }
+    Knee a = toward(&at[i], &at[i - 1], r), b = toward(&at[i], &at[i + 1], r);
+    Knee p = toward(&at[i], &at[i - 1], r * 0.45), q = toward(&at[i], &at[i + 1], r * 0.45);
+    path_line(c, a.x, a.y);
+    path_cubic(c, p.x, p.y, q.x, q.y, b.x, b.y);
+  }
+  path_line(c, at[n - 1].x, at[n - 1].y);
+}
+
+static Paint line_paint(const Arrow *w) {
+  if (w->alarm) return (Paint){.stroke = INK_ALARM, .width = 2.4, .dash = {5, 3}};
+  if (w->link) return (Paint){.stroke = INK_SOFT, .width = 1, .dash = {2, 3}};
+  if (w->frozen) return (Paint){.stroke = INK_SOFT, .width = 2.2, .dash = {7, 4}};
+  return (Paint){.stroke = INK_LINE, .width = w->learned ? 2.4 : 1.1};
+}
+
+static void arrow_tip(Canvas *c, const Arrow *w, double dx, double dy) {
+  uint32_t n = w->path.n;
+  Knee end = w->back ? w->path.at[0] : w->path.at[n - 1];
+  bool left = w->back || w->path.at[n - 2].x > w->path.at[n - 1].x;
+  arrowhead(c, end.x + dx + (left ? 5 : -5), end.y + dy, left, false,
+            w->alarm    ? INK_ALARM
+            : w->frozen ? INK_SOFT
+                        : INK_LINE);
+}
+
+static void arrow_paint(Canvas *c, Arena *a, const Arrow *w, double dx, double dy) {
+  Knee *at = NEW_ARRAY(a, Knee, w->path.n + 1);
+  Paint paint = line_paint(w);
+  canvas_open(c, "", "wire", w->words);
+  shifted(w, 0, w->link ? 0 : 1, dx, dy, at);
+  rounded(c, at, w->path.n);
+  canvas_paint(c, &paint);
+  for (uint32_t i = 0; i < w->band.n; i++) {
+    const Band *b = &w->band.at[i];
+    shifted(w, FIRST + BAND * i, TIP, dx, dy, at);
+    rounded(c, at, w->path.n);
+    canvas_paint(c, &(Paint){.stroke = pair_ink(b->pair),
+                             .width = 2,
+                             .dash = {b->dashed ? 5 : 0, b->dashed ? 3 : 0}});
+  }
+  canvas_close(c);
+  if (!w->link) arrow_tip(c, w, dx, dy);
+}
+
+// -- labels ---------------------------------------------------------------------------------------
+static double inner_gap(const Arrow *w) { return w->name && w->inner ? 6 : 0; }
+
+void arrow_measure(Arrow *w) {
+  w->label = line_width(w->name, EDGE_NAME - 1, FACE_SANS) + inner_gap(w) +
+             line_width(w->inner, EDGE_NAME + 1, FACE_ITALIC) + (w->frozen ? FLAKE + 4 : 0);
+  w->under = w->band.n ? FIRST + BAND * w->band.n : 0;
+}
+
+// Six arms with a fork at the end of each.
+static void snowflake(Canvas *c, double x, double y) {
+  for (int i = 0; i < 6; i++) {
+    double dx = sin(i * 1.0471975512), dy = cos(i * 1.0471975512);
+    path_move(c, x, y), path_line(c, x + 5.2 * dx, y + 5.2 * dy);
+    path_move(c, x + 4.8 * dx - 1.6 * dy, y + 4.8 * dy + 1.6 * dx);
+    path_line(c, x + 3.2 * dx, y + 3.2 * dy);
+    path_line(c, x + 4.8 * dx + 1.6 * dy, y + 4.8 * dy - 1.6 * dx);
+  }
+  canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 0.9});
+}
+
+static void label_paint(Canvas *c, const Arrow *w, double dx, double dy) {
+  double x = w->label_x + dx - w->label / 2, y = w->label_y + dy - 5.5;
+  Ink ink = w->alarm ? INK_ALARM : w->frozen ? INK_SOFT : INK_TEXT;
+  if (w->label <= 0) return;
+  canvas_open(c, "", "label", w->words);
+  if (w->frozen) {
+    canvas_open(c, "", "sign", "*");
+    snowflake(c, x + FLAKE / 2.0, y - 4);
+    canvas_close(c);
+    x += FLAKE + 4;
+  }
+  if (w->name) {
+    math_text(c, x, y, &(Text){.face = FACE_SANS, .size = EDGE_NAME - 1, .ink = ink}, w->name);
+    x += math_width(FACE_SANS, EDGE_NAME - 1, w->name) + inner_gap(w);
+  }
+  if (w->inner)
+    math_text(c, x, y, &(Text){.face = FACE_ITALIC, .size = EDGE_NAME + 1, .ink = ink}, w->inner);
+  canvas_close(c);
+}
+
+void band_key(Canvas *c, uint32_t pair, double x, double y) {
+  canvas_open(c, "", "touch", "");
+  for (int k = 0; k < 2; k++) {
+    path_move(c, x, y + (k ? 3.5 : -1)), path_line(c, x + 34, y + (k ? 3.5 : -1));
+    canvas_paint(c, &(Paint){.stroke = pair_ink(pair), .width = 2, .dash = {k ? 5 : 0, k ? 3 : 0}});
+  }
+  canvas_close(c);
+}
+
+void scheme_paint(Canvas *c, const Scheme *s, double x, double y) {
+  for (uint32_t i = 0; i < s->arrow.n; i++) arrow_paint(c, s->arena, &s->arrow.at[i], x, y);
+  for (uint32_t i = 0; i < s->spot.n; i++)
+    spot_paint(c, &s->spot.at[i], s->spot.at[i].x + x, s->spot.at[i].y + y);
+  for (uint32_t i = 0; i < s->arrow.n; i++) label_paint(c, &s->arrow.at[i], x, y);
+}

@@ -1,0 +1,330 @@
+// How strands bend before the glyphs of a stage and behind them. All of a stage bend side by side,
+// so that a bundle stays parallel, unless two of them would cross so flatly that one cannot tell
+// which goes where: then each bends for as long as it has to, or one bundle after the other. What
+// crosses least flatly is found by trying. If all of these are too flat, each strand by itself
+// looks for where to begin and end, one after the other, until no crossing is flat or none gets
+// better.
+#include "show/layout/lay_own.h"
+
+#include <math.h>
+
+enum { MOST_STRANDS = 64, LENGTHS = 4, MOST_POINTS = 96, STAGGER = 4 };
+enum { MOST_LOOSE = 16, STEPS = 12, ROUNDS = 8, SHORTEST = 24, MOST_ROOM = 4 };
+#define FLAT 31.0   // degrees; the eye, and check.c, want 30
+#define TRIPLE 20.0 // what a crossing of three counts for
+#define APART 1.5   // crossings that are no farther from each other are one point
+#define APART_2 4.0 // if there are lines of two strokes
+
+typedef struct {
+  double x, y;
+} Spot;
+
+typedef struct {
+  double y0, y1, from,
+      to; // it goes from y0 to y1 between these, from where the stage's curves begin
+  uint32_t strand, bundle; // the bundle by its number in the stage
+  bool meets;              // it ends on another strand, or begins there
+  bool two;                // it has two strokes
+  Spot spot[MOST_POINTS];  // the lines that it is drawn as
+  uint32_t spots;
+} Arc;
+typedef VEC(Arc) Arcs;
+
+typedef struct { // of two arcs
+  double x, y;
+  uint32_t a, b;
+  bool two; // one of them has two strokes
+} Meeting;
+typedef VEC(Meeting) Meetings;
+
+static double curve_room(double dy) {
+  if (dy < 0.5) return 0;
+  double x = 0.45 * dy;
+  return x < CURVE_LEAST ? CURVE_LEAST : x > CURVE_MOST ? CURVE_MOST : x;
+}
+
+// The curve as a chain of lines, level before it and behind it: as a picture is drawn and checked.
+static void arc_draw(Arc *b, double length) {
+  double dx = b->to - b->from, dy = b->y1 - b->y0;
+  double n = fmin(1 + sqrt(0.75 * hypot(dx / 2, dy) / 0.03), MOST_POINTS - 4);
+  b->spots = 0;
+  b->spot[b->spots++] = (Spot){-1, b->y0};
+  for (uint32_t i = 0; i <= (uint32_t)n; i++) {
+    double t = i / floor(n);
+    b->spot[b->spots++] =
+        (Spot){b->from + dx * t * (1.5 - 1.5 * t + t * t), b->y0 + dy * t * t * (3 - 2 * t)};
+  }
+  b->spot[b->spots++] = (Spot){length + 1, b->y1};
+}
+
+static double height_at(const Spot *p, double x) {
+  double dx = p[1].x - p[0].x;
+  return dx < 1e-9 ? p[1].y : p[0].y + (p[1].y - p[0].y) * (x - p[0].x) / dx;
+}
+
+static double degrees(const Spot *p) {
+  return atan2(p[1].y - p[0].y, p[1].x - p[0].x) * 57.29577951308232;
+}
+
+static bool is_apart(const Arc *a, const Arc *b) {
+  return fmax(a->y0, a->y1) < fmin(b->y0, b->y1) || fmax(b->y0, b->y1) < fmin(a->y0, a->y1);
+}
+
+// The least angle at which two cross; 90 if they do not, 0 if they cross and cross back, or cross
+// and then meet.
+static double crossing_angle(const Arc *a, const Arc *b, Spot *at) {
+  double least = 90, sides = (a->y0 - b->y0) * (a->y1 - b->y1), x = -1, last = a->y0 - b->y0;
+  if (is_apart(a, b)) return 90;
+  for (uint32_t i = 0, k = 0; i + 1 < a->spots && k + 1 < b->spots;) {
+    const Spot *p = &a->spot[i], *q = &b->spot[k];
+    double end = fmin(p[1].x, q[1].x), y = height_at(p, end), z = height_at(q, end);
+    if (fabs(y - z) > 1e-6 && last * (y - z) < 0) {
+      if (sides > -0.01) return 0;
+      double turn = fabs(degrees(p) - degrees(q)); // two that are steep are flat to each other
+      least = fmin(least, fmin(turn, 180 - turn));
+      at->x = x + (end - x) * last / (last - (y - z)), at->y = height_at(p, at->x);
+    }
+    if (fabs(y - z) > 1e-6) last = y - z;
+    x = end;
+    i += p[1].x <= end, k += q[1].x <= end;
+  }
+  return least;
+}
+
+// Is there a third one where two cross?
+static bool is_triple(const Meetings *all, const Meeting *m) {
+  for (uint32_t i = 0; i < all->n; i++) {
+    const Meeting *o = &all->at[i];
+    double apart = o->two || m->two ? APART_2 : APART;
+    if (fabs(o->x - m->x) < apart && fabs(o->y - m->y) < apart &&
+        (o->a == m->a || o->a == m->b || o->b == m->a || o->b == m->b))
+      return true;
+  }
+  return false;
+}
+
+// How flat the flattest crossing is.
+static double flattest(Arena *arena, Arcs *all, double length) {
+  double least = 90;
+  Meetings met = {0};
+  if (all->n > MOST_STRANDS) return least;
+  for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
+  for (uint32_t i = 0; i < all->n; i++)
+    for (uint32_t k = i + 1; k < all->n; k++) {
+      Meeting m = {.a = i, .b = k, .two = all->at[i].two || all->at[k].two};
+      Spot at = {0, 0};
+      double angle = crossing_angle(&all->at[i], &all->at[k], &at);
+      least = fmin(least, angle);
+      if (angle == 90) continue;
+      m.x = at.x, m.y = at.y;
+      if (is_triple(&met, &m)) least = fmin(least, TRIPLE);
+      vec_push(arena, &met, m);
+    }
+  return least;
+}
+
+// Ways to bend, from the plainest on. How long the whole is, comes back.
+enum {
+  WAY_TOGETHER,
+  WAY_FALL, // each strand a little behind the one above it
+  WAY_RISE,
+  WAY_OWN,
+  WAY_BUNDLES,
+  WAY_STRANDS = WAY_BUNDLES + 6,
+  WAY_TURNS = WAY_STRANDS + 6,
+  WAYS = WAY_TURNS + 6
+};
+
+// Does o bend before b? Both go the same way. If they keep their order, the one ahead goes first,
+// so that they do not cross and cross back; otherwise they cross where that is far from a level
+// end.
+static bool is_before(const Arc *o, const Arc *b) {
+  double sign = b->y1 > b->y0 ? 1 : -1, start = sign * (o->y0 - b->y0),
+         end = sign * (o->y1 - b->y1);
+  if (start * end >= 0) return start + end > 0;
+  return start < 0 ? -start > end : start < -end;
+}
+
+static uint32_t turn_of_arc(const Arcs *all, uint32_t i) {
+  const Arc *b = &all->at[i];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < all->n; k++) {
+    const Arc *o = &all->at[k];
+    if (fabs(o->y1 - o->y0) > 0.5 && (o->y1 > o->y0) == (b->y1 > b->y0)) n += is_before(o, b);
+  }
+  return n;
+}
+
+static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
+  static const double late[] = {0.4, 0.7, 1};
+  double most = length;
+  bool together = way >= WAY_TURNS && (way - WAY_TURNS) % 2; // they end so
+  for (uint32_t i = 0; i < all->n; i++) {
+    Arc *b = &all->at[i];
+    double own = fmin(length, fmax(24, 1.3 * fabs(b->y1 - b->y0)));
+    b->from = 0, b->to = length;
+    if (way == WAY_OWN && to_glyph) b->from = length - own;
+    if (way == WAY_OWN && !to_glyph) b->to = own;
+    if (way == WAY_FALL || way == WAY_RISE) {
+      b->from = STAGGER * (way == WAY_FALL ? i : all->n - 1 - i);
+      b->to = b->from + length;
+      most = fmax(most, b->to);
+    }
+    if (way < WAY_BUNDLES) continue;
+    uint32_t kind = (way - WAY_BUNDLES) % 6, last = all->n - 1, at = i;
+    if (way < WAY_STRANDS) last = all->at[last].bundle, at = b->bundle;
+    if (way >= WAY_TURNS) at = turn_of_arc(all, i);
+    bool back = kind % 2 && way < WAY_TURNS;
+    b->from = late[kind / 2] * length * (back ? last - at : at);
+    b->to = b->from + length;
+    most = fmax(most, b->to);
+  }
+  for (uint32_t i = 0; i < all->n; i++) { // and not beside it
+    Arc *b = &all->at[i];
+    if ((b->meets || together) && to_glyph) b->to = most;
+    if (b->meets && !to_glyph) b->from = 0;
+  }
+  return most;
+}
+
+// -- each by itself -------------------------------------------------------------------------------
+// By how many degrees the crossings of one with the others are too flat.
+static double flatness(const Arcs *all, uint32_t i) {
+  double sum = 0;
+  Meetings none = {0};
+  Meeting met[MOST_LOOSE];
+  for (uint32_t k = 0, n = 0; k < all->n; k++) {
+    Spot at = {0, 0};
+    double angle = k == i ? 90 : crossing_angle(&all->at[i], &all->at[k], &at);
+    sum += fmax(0, FLAT - angle);
+    if (angle == 90) continue;
+    met[n++] = (Meeting){at.x, at.y, i, k, all->at[i].two || all->at[k].two};
+    none.at = met, none.n = n - 1;
+    if (is_triple(&none, &met[n - 1])) sum += FLAT - TRIPLE;
+  }
+  return sum;
+}
+
+static double flatness_of(const Arcs *all, uint32_t first, uint32_t n) {
+  double sum = 0;
+  for (uint32_t i = first; i < first + n; i++) sum += flatness(all, i);
+  return sum;
+}
+
+static void bend_between(Arc *b, double from, double to, double length, bool to_glyph) {
+  b->from = b->meets && !to_glyph ? 0 : from;
+  b->to = b->meets && to_glyph ? length : to;
+  arc_draw(b, length);
+}
+
+// These bend, side by side, where they cross least flatly, the others as they are.
+static bool loosen(Arcs *all, uint32_t first, uint32_t n, double length, bool to_glyph) {
+  double least = flatness_of(all, first, n), from = -1, to = 0, shortest = SHORTEST;
+  Arc was[MOST_LOOSE];
+  if (least <= 0) return false;
+  for (uint32_t i = 0; i < n; i++) {
+    was[i] = all->at[first + i];
+    shortest = fmax(shortest, 0.35 * fabs(was[i].y1 - was[i].y0));
+  }
+  for (uint32_t p = 0; p <= STEPS; p++)
+    for (uint32_t q = p + 1; q <= STEPS; q++) {
+      double x0 = length * p / STEPS, x1 = length * q / STEPS;
+      if (x1 - x0 < shortest) continue;
+      for (uint32_t i = first; i < first + n; i++)
+        bend_between(&all->at[i], x0, x1, length, to_glyph);
+      double flat = flatness_of(all, first, n);
+      if (flat < least - 1e-6) least = flat, from = x0, to = x1;
+    }
+  for (uint32_t i = 0; i < n; i++) {
+    all->at[first + i] = was[i];
+    if (from >= 0) bend_between(&all->at[first + i], from, to, length, to_glyph);
+  }
+  return from >= 0;
+}
+
+// First bundle by bundle, then strand by strand. The sum of what is too flat comes back.
+static double bend_loose(Arcs *all, double length, bool to_glyph) {
+  bool better = true;
+  for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
+  for (uint32_t round = 0; better && round < ROUNDS; round++) {
+    better = false;
+    for (uint32_t i = 0, n; i < all->n; i += n) {
+      for (n = 1; i + n < all->n && all->at[i + n].bundle == all->at[i].bundle;) n++;
+      better |= loosen(all, i, n, length, to_glyph);
+    }
+    for (uint32_t i = 0; i < all->n && !better; i++) better = loosen(all, i, 1, length, to_glyph);
+  }
+  return flatness_of(all, 0, all->n);
+}
+
+// From each of the plain ways on, until nothing is too flat; or else as in the best of them.
+static double bend_freely(Arcs *all, double room, bool to_glyph) {
+  static const double lengths[] = {1, 1.5, 2.5};
+  double least = INFINITY, flat = INFINITY, length = 0;
+  uint32_t best = 0;
+  for (uint32_t k = 0; k < COUNT(lengths) * WAYS && least > 0; k++) {
+    length = bend(all, k / COUNT(lengths), room * lengths[k % COUNT(lengths)], to_glyph);
+    flat = length > MOST_ROOM * room ? INFINITY : bend_loose(all, length, to_glyph);
+    if (flat < least - 1e-6) least = flat, best = k;
+  }
+  if (flat <= least) return length;
+  length = bend(all, best / COUNT(lengths), room * lengths[best % COUNT(lengths)], to_glyph);
+  bend_loose(all, length, to_glyph);
+  return length;
+}
+
+static double bend_best(Arena *arena, Arcs *all, bool to_glyph) {
+  static const double lengths[LENGTHS] = {1, 1.25, 1.5, 2};
+  double most = 0, best = -1, length = 0;
+  uint32_t way = WAY_TOGETHER;
+  for (uint32_t i = 0; i < all->n; i++) most = fmax(most, fabs(all->at[i].y1 - all->at[i].y0));
+  most = length = curve_room(most);
+  for (uint32_t k = 0; k < LENGTHS * WAYS && best < FLAT && most > 0; k++) {
+    double longer = most * lengths[k % LENGTHS];
+    double angle = flattest(arena, all, bend(all, k / LENGTHS, longer, to_glyph));
+    if (angle > best + 1e-6) best = angle, way = k / LENGTHS, length = longer;
+  }
+  if (best < FLAT && most > 0 && all->n <= MOST_LOOSE) return bend_freely(all, most, to_glyph);
+  return bend(all, way, length, to_glyph);
+}
+
+static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) {
+  Arcs all = {0};
+  const Layout *l = y->l;
+  for (uint32_t i = 0; i < bundles->n; i++)
+    for (uint32_t k = 0; k < y->s->bundle.at[bundles->at[i]].n; k++) {
+      uint32_t x = strand_at(y->s, bundles->at[i], k), o = other[x];
+      Arc b = {.y0 = l->y[x], .y1 = o ? l->out[o] : l->in[x], .strand = x, .bundle = i};
+      b.meets = o > 0, b.two = y->s->strand.at[x].line == LINE_TANDEM;
+      if (!in) b.y0 = o ? l->y[o] : l->out[x], b.y1 = l->y[x];
+      vec_push(y->arena, &all, b);
+    }
+  return all;
+}
+
+void find_curves(Lay *y) {
+  Layout *l = y->l;
+  Arena *whole = y->arena;
+  uint32_t *merges = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n); // into which
+  uint32_t *begins = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n); // on which
+  for (uint32_t k = 0; k < y->s->stage.n; k++)
+    for (uint32_t i = 0; i < y->s->stage.at[k].link.n; i++) {
+      const Link *x = &y->s->stage.at[k].link.at[i];
+      if (x->kind == LINK_MERGE) merges[x->a] = x->to;
+      if (x->kind == LINK_COPY) begins[x->to] = x->a;
+    }
+  for (uint32_t k = 0; k < y->s->stage.n; k++) {
+    const Stage *t = &y->s->stage.at[k];
+    y->arena = arena_child(whole);
+    Arcs in = arcs_of(y, &t->in, true, merges), out = arcs_of(y, &t->out, false, begins);
+    l->gather[k] = bend_best(y->arena, &in, true);
+    l->spread[k] = bend_best(y->arena, &out, false);
+    for (uint32_t i = 0; i < in.n; i++)
+      l->bend_in[in.at[i].strand] =
+          (Bend){l->gather[k] - in.at[i].from, l->gather[k] - in.at[i].to};
+    for (uint32_t i = 0; i < out.n; i++)
+      l->bend_out[out.at[i].strand] = (Bend){out.at[i].from, out.at[i].to};
+    arena_free(y->arena);
+  }
+  y->arena = whole;
+}

@@ -1,0 +1,254 @@
+// Where dividers begin and end. A divider begins where the second of the two tensors that it
+// divides comes to stand beside the first: at the glyph or dot where that begins, or where its
+// curve has come past the divider's height. It ends where the first of them ends, or curves to the
+// divider's height. Heights come from lay_columns.c: there, everything that a divider passes keeps
+// its distance; what stands at its ends is looked for here.
+#include "show/layout/lay_own.h"
+
+#include <math.h>
+
+enum { LEAST = 26 }; // shorter ones divide nothing that can be seen
+enum { FAR = 45 };   // a bend to there would cross too much
+enum { CLEAR = 7 };  // a curve that comes nearer ends a divider
+enum { REACH = 3 };  // from a glyph that it would run through
+
+typedef struct { // of a strand
+  double x0, y0; // where it begins: its port, or dot
+  double x1, y1; // and ends
+  bool passes;   // it goes on behind the stage that takes it
+} Run;
+
+typedef struct {
+  Lay *y;
+  Run *run;           // [strand]
+  const Ids *section; // [section] glyphs placed there
+} Finder;
+
+// -- strands --------------------------------------------------------------------------------------
+static bool has_copies(const Stage *t) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].kind == LINK_COPY) return true;
+  return false;
+}
+
+static void plain_runs(const Lay *y, Run *run) {
+  const Layout *l = y->l;
+  for (uint32_t x = 1; x < y->s->strand.n; x++) {
+    uint32_t b = y->s->strand.at[x].bundle, maker = y->o->maker[b];
+    if (!l->there[b]) continue;
+    const Section *s = &l->section.at[l->dies[x]];
+    run[x] = (Run){l->section.at[0].data, l->y[x], s->glyph, l->in[x], false};
+    if (!y->o->taker[b]) run[x].x1 = l->section.at[l->section.n - 1].gather, run[x].y1 = l->y[x];
+    if (!maker) continue;
+    s = &l->section.at[l->born[x] - 1];
+    run[x].x0 = has_copies(&y->s->stage.at[maker - 1]) ? s->spread - 4 : s->glyph;
+    run[x].y0 = l->out[x];
+  }
+}
+
+static void find_runs(const Lay *y, Run *run) {
+  const Layout *l = y->l;
+  plain_runs(y, run);
+  for (uint32_t k = 0; k < y->s->stage.n; k++)
+    for (uint32_t i = 0; i < y->s->stage.at[k].link.n; i++) {
+      const Link *x = &y->s->stage.at[k].link.at[i];
+      if (x->kind == LINK_COPY) run[x->to].y0 = l->y[x->a];
+      if (x->kind == LINK_BEGIN) run[x->to].x0 = l->section.at[l->at[k]].spread - 4;
+      if (x->kind == LINK_MERGE) run[x->a].y1 = l->out[x->to];
+      if (x->kind == LINK_PASS) run[x->a].passes = true;
+    }
+  for (uint32_t i = 0; i < l->placed.n; i++) {
+    const Placed *p = &l->placed.at[i];
+    double half = glyph_port(p->glyph);
+    for (uint32_t k = 0; k < p->glyph->in.n; k++) run[p->glyph->in.at[k]].x1 = p->x - half;
+    for (uint32_t k = 0; k < p->glyph->out.n; k++) run[p->glyph->out.at[k]].x0 = p->x + half;
+  }
+}
+
+// Where the curve from one place to another is at this height, which lies between.
+static double curve_at(double x0, double y0, double x1, double y1, double height) {
+  double low = 0, high = 1;
+  for (int i = 0; i < 30; i++) {
+    double t = (low + high) / 2, y = y0 + (y1 - y0) * t * t * (3 - 2 * t);
+    if ((y < height) == (y0 < height))
+      low = t;
+    else
+      high = t;
+  }
+  return x0 + (x1 - x0) * (1.5 * low - 1.5 * low * low + low * low * low);
+}
+
+static bool is_beside(double y, double height, bool above) {
+  return above ? y <= height : y >= height;
+}
+
+// From where on, and up to where, a strand is above or below a divider.
+static double strand_begins(const Finder *k, uint32_t x, double height, bool above) {
+  const Layout *l = k->y->l;
+  const Run *r = &k->run[x];
+  double clear = height + (above ? -CLEAR : CLEAR);
+  if (!l->born[x] || is_beside(r->y0, clear, above)) return r->x0;
+  const Section *s = &l->section.at[l->born[x] - 1];
+  double from = fmax(r->x0, s->spread + l->bend_out[x].from), to = s->spread + l->bend_out[x].to;
+  return is_beside(l->y[x], clear, above) ? curve_at(from, r->y0, to, l->y[x], clear) : to;
+}
+
+static double strand_ends(const Finder *k, uint32_t x, double height, bool above) {
+  const Layout *l = k->y->l;
+  const Run *r = &k->run[x];
+  double clear = height + (above ? -CLEAR : CLEAR);
+  if (!k->y->o->taker[k->y->s->strand.at[x].bundle] || is_beside(r->y1, clear, above)) return r->x1;
+  const Section *s = &l->section.at[l->dies[x]];
+  double from = s->glyph - l->bend_in[x].from, to = s->glyph - l->bend_in[x].to;
+  return is_beside(l->y[x], clear, above) ? curve_at(from, l->y[x], to, r->y1, clear) : from;
+}
+
+// -- ends -----------------------------------------------------------------------------------------
+// Glyphs of a section that stand at this height are not run through: x is moved out of them.
+static double beside_glyphs(const Finder *k, uint32_t section, double height, double x,
+                            bool begin) {
+  const Layout *l = k->y->l;
+  for (uint32_t i = 0; i < k->section[section].n; i++) {
+    const Placed *p = &l->placed.at[k->section[section].at[i]];
+    double y0, y1, half = glyph_width(p->glyph) / 2;
+    glyph_extent(l, p, &y0, &y1);
+    if (height < y0 - REACH || height > y1 + REACH) continue;
+    x = begin ? fmax(x, p->x + half) : fmin(x, p->x - half);
+  }
+  return x;
+}
+
+// From where on a tensor is above or below a divider: from where the strand that is nearest to it
+// there begins, or where another one has come across.
+static double bundle_begins(const Finder *k, uint32_t bundle, double height, bool above) {
+  const Bundle *b = &k->y->s->bundle.at[bundle];
+  uint32_t nearest = b->first;
+  double x = -INFINITY;
+  for (uint32_t i = b->first; i < b->first + b->n; i++) {
+    double begin = strand_begins(k, i, height, above);
+    if (begin > k->run[i].x0) x = fmax(x, begin);
+    if (fabs(k->run[i].y0 - height) < fabs(k->run[nearest].y0 - height)) nearest = i;
+  }
+  return b->n ? fmax(x, strand_begins(k, nearest, height, above)) : x;
+}
+
+static double rule_begins(const Finder *k, const Rule *r, double height) {
+  const Layout *l = k->y->l;
+  const uint32_t bundle[2] = {r->upper, r->lower};
+  double x = -INFINITY;
+  if (!r->first) return l->section.at[0].data;
+  for (uint32_t side = 0; side < 2; side++)
+    if (bundle_born(k->y->o, bundle[side]) == r->first)
+      x = fmax(x, bundle_begins(k, bundle[side], height, side == 0));
+  if (x < 0) x = l->section.at[r->first - 1].glyph;
+  return beside_glyphs(k, r->first - 1, height, x, true);
+}
+
+// Up to where a tensor is above or below a divider: to the end of the strand that is nearest to it
+// there, or to where another one comes across.
+static double bundle_ends(const Finder *k, uint32_t bundle, double height, bool above) {
+  const Bundle *b = &k->y->s->bundle.at[bundle];
+  uint32_t nearest = b->first;
+  double x = INFINITY;
+  for (uint32_t i = b->first; i < b->first + b->n; i++) {
+    double end = strand_ends(k, i, height, above);
+    if (end < k->run[i].x1) x = fmin(x, end);
+    if (fabs(k->run[i].y1 - height) < fabs(k->run[nearest].y1 - height)) nearest = i;
+  }
+  return b->n ? fmin(x, strand_ends(k, nearest, height, above)) : x;
+}
+
+static double rule_ends(const Finder *k, const Rule *r, double height) {
+  const Layout *l = k->y->l;
+  const uint32_t bundle[2] = {r->upper, r->lower};
+  double x = INFINITY;
+  for (uint32_t side = 0; side < 2; side++)
+    if (bundle_dies(k->y->o, bundle[side]) == r->last)
+      x = fmin(x, bundle_ends(k, bundle[side], height, side == 0));
+  if (x == INFINITY) x = l->section.at[r->last].glyph;
+  return beside_glyphs(k, r->last, height, x, false);
+}
+
+// Two tensors become one, and what was beside the divider goes on as it is.
+static bool is_product(const Finder *k, const Rule *r, double x1) {
+  const Bundle *u = &k->y->s->bundle.at[r->upper], *v = &k->y->s->bundle.at[r->lower];
+  uint32_t taker = k->y->o->taker[r->upper];
+  if (!taker || taker != k->y->o->taker[r->lower] || !u->n || !v->n) return false;
+  return x1 >= k->y->l->section.at[r->last].glyph - 1 && k->run[u->first + u->n - 1].passes &&
+         k->run[v->first].passes;
+}
+
+// A constant that meets its neighbour at once is not divided from it.
+static bool is_brief(const Finder *k, const Rule *r) {
+  const Order *o = k->y->o;
+  const uint32_t bundle[2] = {r->upper, r->lower};
+  if (r->next || r->first != r->last || !r->first || o->taker[r->upper] != o->taker[r->lower])
+    return false;
+  for (uint32_t side = 0; side < 2; side++) {
+    uint32_t maker = o->maker[bundle[side]];
+    if (maker && o->at[maker - 1] + 1 == r->first && !k->y->s->stage.at[maker - 1].in.n)
+      return true;
+  }
+  return false;
+}
+
+// From where to where a divider goes up or down to its next piece. It does so on the side where its
+// neighbour stays, since nothing comes between the two: before the glyphs where something else
+// comes to its other side, behind them where that ends.
+static void jog(const Layout *l, const Rule *r, const Rule *next, double down, double *from,
+                double *to) {
+  double data = l->section.at[next->first].data, spread = l->section.at[r->last].spread;
+  bool early = down > 0 ? r->lower == next->lower : r->upper == next->upper;
+  bool late = down > 0 ? r->upper == next->upper : r->lower == next->lower;
+  double length = fabs(down);
+  *to = data, *from = fmax(data - length, spread - 6);
+  if (early && !late)
+    *from = fmax(spread - 6 - length, l->section.at[r->first].data), *to = *from + length;
+  if (late && !early) *from = spread, *to = fmin(spread + length, l->section.at[next->last].gather);
+}
+
+// Does it end at a stage and begin behind it anew, since it would run through a glyph there, or
+// across everything to a place far away?
+static bool is_broken(const Finder *k, const Rule *r, const Rule *next, const int64_t *place) {
+  double height = (double)place[r->var];
+  if (fabs((double)place[next->var] - height) > FAR) return true;
+  if (!next->within) return false;
+  return place[next->var] != place[r->var] ||
+         isfinite(beside_glyphs(k, r->last, height, INFINITY, false));
+}
+
+// Pieces up to the end; what it goes on as behind a stage that breaks it comes back.
+static const Rule *place_pieces(const Finder *k, const Rule *r, const int64_t *place) {
+  Layout *l = k->y->l;
+  uint32_t first = l->divider.n;
+  double x0 = rule_begins(k, r, (double)place[r->var]), begin = x0, x1 = x0;
+  for (;;) {
+    const Rule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL, *rest = next;
+    double height = (double)place[r->var], to = 0;
+    if (next && is_broken(k, r, next, place)) next = NULL;
+    if (next)
+      jog(l, r, next, (double)place[next->var] - height, &x1, &to);
+    else
+      x1 = rule_ends(k, r, height);
+    x1 = fmax(x0, x1);
+    Divider d = {.x0 = x0, .x1 = x1, .y = height, .follows = l->divider.n > first};
+    d.product = !next && is_product(k, r, x1);
+    vec_push(k->y->arena, &l->divider, d);
+    if (!next && x1 - begin < LEAST) l->divider.n = first;
+    if (!next) return rest;
+    r = next, x0 = fmax(x1, to);
+  }
+}
+
+void place_dividers(Lay *y, const int64_t *place) {
+  Arena *scratch = arena_child(y->arena);
+  Ids *section = NEW_ARRAY(scratch, Ids, y->o->sections + 1);
+  Finder k = {.y = y, .run = NEW_ARRAY(scratch, Run, y->s->strand.n), .section = section};
+  find_runs(y, k.run);
+  for (uint32_t i = 0; i < y->l->placed.n; i++)
+    vec_push(scratch, &section[y->l->at[y->l->placed.at[i].stage]], i);
+  for (uint32_t i = 0; i < y->rule.n && !y->s->strings; i++)
+    for (const Rule *r = y->rule.at[i].follows ? NULL : &y->rule.at[i]; r;)
+      r = is_brief(&k, r) ? NULL : place_pieces(&k, r, place);
+  arena_free(scratch);
+}

@@ -1,0 +1,136 @@
+// What each stage does, as items from top to bottom. Their order is the one with the fewest
+// crossings before and behind: first by the middle of where their strands are, then neighbours
+// change places while that helps.
+#include "show/layout/lay_own.h"
+
+#include <stdlib.h>
+
+bool is_merge(const Item *m) { return !m->glyph && m->out.n && m->in.n > 1; }
+
+Ids strands_of(const Lay *y, const Ids *bundles) {
+  Ids all = {0};
+  for (uint32_t i = 0; i < bundles->n; i++)
+    for (uint32_t k = 0; k < y->s->bundle.at[bundles->at[i]].n; k++)
+      vec_push(y->arena, &all, strand_at(y->s, bundles->at[i], k));
+  return all;
+}
+
+static Item *item_with_out(Items *items, uint32_t strand) {
+  for (uint32_t i = 0; i < items->n; i++)
+    if (ids_find(&items->at[i].out, strand) < items->at[i].out.n) return &items->at[i];
+  return NULL;
+}
+
+// Where whole tensors merge, the upper one goes straight on: it is the main path. Where a strand
+// merges with one of a tensor whose others pass or meet, the lower one does.
+static bool is_upper_straight(const Stage *t) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].kind == LINK_PASS || t->link.at[i].kind == LINK_CUP) return false;
+  return true;
+}
+
+static Items items_of(Lay *y, const Stage *t) {
+  Items items = {0};
+  Arena *a = y->arena;
+  bool upper = is_upper_straight(t);
+  for (uint32_t i = 0; i < t->glyph.n; i++) {
+    const Glyph *g = &t->glyph.at[i];
+    if (g->kind != GLYPH_WISE) vec_push(a, &items, (Item){.in = g->in, .out = g->out, .glyph = g});
+  }
+  for (uint32_t i = 0; i < t->link.n; i++) {
+    const Link *k = &t->link.at[i];
+    Item *made = k->kind == LINK_MERGE ? item_with_out(&items, k->to) : NULL;
+    Item item = {0};
+    if (k->kind == LINK_COPY) continue; // it begins on another strand
+    if (made) {
+      vec_push(a, &made->in, k->a);
+      continue;
+    }
+    bool turned = k->kind == LINK_CUP && y->where[k->a] > y->where[k->to];
+    if (turned) vec_push(a, &item.in, k->to);
+    if (k->kind != LINK_BEGIN) vec_push(a, &item.in, k->a);
+    if (k->kind == LINK_CUP && !turned) vec_push(a, &item.in, k->to);
+    if (k->kind != LINK_CUP && k->kind != LINK_END) vec_push(a, &item.out, k->to);
+    vec_push(a, &items, item);
+  }
+  for (uint32_t i = 0; i < items.n; i++) {
+    Item *m = &items.at[i];
+    if (!is_merge(m)) continue;
+    for (uint32_t k = 1; k < m->in.n; k++)
+      if ((y->where[m->in.at[k]] > y->where[m->in.at[m->straight]]) != upper) m->straight = k;
+  }
+  return items;
+}
+
+// Pairs of strands of two items that stand the other way round outside.
+static uint32_t pair_crossings(const Lay *y, const Ids *upper, const Ids *lower) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < upper->n; i++)
+    for (uint32_t k = 0; k < lower->n; k++) n += y->where[upper->at[i]] > y->where[lower->at[k]];
+  return n;
+}
+
+static uint32_t crossings(const Lay *y, const Item *upper, const Item *lower) {
+  return pair_crossings(y, &upper->in, &lower->in) + pair_crossings(y, &upper->out, &lower->out);
+}
+
+static double middle(const Lay *y, const Ids *own, uint32_t outside, double other) {
+  double sum = 0;
+  for (uint32_t i = 0; i < own->n; i++) sum += y->where[own->at[i]];
+  return own->n ? sum / own->n / (outside ? outside : 1) : other;
+}
+
+typedef struct {
+  double key;
+  uint32_t at;
+} Keyed;
+
+static int by_key(const void *a, const void *b) {
+  const Keyed *x = a, *z = b;
+  return x->key != z->key ? (x->key < z->key ? -1 : 1) : x->at < z->at ? -1 : 1;
+}
+
+// Does a stage only reorder? Then all of it is done before its place for glyphs, in one bend.
+static bool is_crossing(const Stage *t) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].kind != LINK_PASS) return false;
+  return !t->glyph.n;
+}
+
+static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, bool crosses) {
+  Keyed *key = NEW_ARRAY(y->arena, Keyed, items->n + 1);
+  Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;
+  for (uint32_t i = 0; i < items->n; i++) {
+    double in = middle(y, &old[i].in, before, -1), out = middle(y, &old[i].out, behind, in);
+    key[i] = (Keyed){in < 0 || crosses ? out : (in + out) / 2, i};
+  }
+  qsort(key, items->n, sizeof *key, by_key);
+  for (uint32_t i = 0; i < items->n; i++) items->at[i] = old[key[i].at];
+}
+
+static void swap_items(Lay *y, Items *items) {
+  bool moved = true;
+  for (uint32_t round = 0; moved && round < items->n; round++) {
+    moved = false;
+    for (uint32_t k = 1; k < items->n; k++) {
+      Item *u = &items->at[k - 1], *v = &items->at[k], item = *u;
+      if (crossings(y, v, u) >= crossings(y, u, v)) continue;
+      *u = *v, *v = item;
+      moved = true;
+    }
+  }
+}
+
+void find_items(Lay *y) {
+  const Sketch *s = y->s;
+  y->items = NEW_ARRAY(y->arena, Items, s->stage.n + 1);
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    const Stage *t = &s->stage.at[k];
+    Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
+    for (uint32_t i = 0; i < before.n; i++) y->where[before.at[i]] = i;
+    for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
+    y->items[k] = items_of(y, t);
+    sort_items(y, &y->items[k], before.n, behind.n, is_crossing(t));
+    swap_items(y, &y->items[k]);
+  }
+}

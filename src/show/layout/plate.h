@@ -1,0 +1,36 @@
+// Private to view: messages on plates beside a picture.
+#ifndef LIMN_PLATE_H
+#define LIMN_PLATE_H
+
+#include "show/canvas/canvas.h"
+
+typedef struct {
+  const char *head, *text; // text is broken into lines
+  uint32_t number;         // among all of a picture; 0: it is the only one
+  bool mild;               // a warning
+  bool tied;               // it is about a place of the picture:
+  double x, y0, y1;        // its middle, its top and its bottom
+} Message;
+typedef VEC(Message) Messages;
+
+typedef struct {
+  Message plate;
+  VEC(const char *) line; // of its text
+  bool above;             // it stands above the picture
+  double tail;            // x of its tail in the picture
+  double x, w, h;         // its left side, how wide and how high it is
+} MessagePlace;
+
+typedef struct {
+  VEC(MessagePlace) place;
+  double width, above, below; // of the whole; what is wanted above and below the picture
+} Plating;
+
+// plate.c
+// Where plates go beside what is on the canvas, whose height without them is this. They are to be
+// painted on the picture, moved down by `above`.
+Plating plates_plan(Arena *, const Canvas *, const Messages *, double height, bool below);
+void plates_size(Arena *, const Messages *, double *width, double *height); // as a row
+void plates_paint(Canvas *, const Plating *, double height);
+
+#endif

@@ -1,0 +1,232 @@
+// A settled sketch in order. From left to right: each stage has a section, as far left as what it
+// takes allows; stages that touch different bundles share one. From top to bottom: all bundles that
+// ever stand in the row have a rank, which agrees with every moment of it.
+//
+// Two lists go along with the stages: of all bundles so far, where what a stage makes follows the
+// first thing that it takes, and of those that are in the row just then.
+#include "show/layout/sketch.h"
+
+// A ring of bundles, from top to bottom, that begins and ends at 0.
+typedef struct {
+  uint32_t *next, *last;
+} Ring;
+
+static Ring ring_new(Arena *a, uint32_t n) {
+  return (Ring){NEW_ARRAY(a, uint32_t, n), NEW_ARRAY(a, uint32_t, n)};
+}
+
+static void insert(const Ring *r, uint32_t after, uint32_t bundle) {
+  r->next[bundle] = r->next[after];
+  r->last[bundle] = after;
+  r->last[r->next[after]] = bundle;
+  r->next[after] = bundle;
+}
+
+static void remove_from(const Ring *r, uint32_t bundle) {
+  r->next[r->last[bundle]] = r->next[bundle];
+  r->last[r->next[bundle]] = r->last[bundle];
+}
+
+typedef struct {
+  const Sketch *s;
+  Order *o;
+  Ring ever, row;
+  uint32_t *behind; // [bundle in the row] the first section behind what ended just below it
+  Ids *from;        // [block] stages outside that make what it takes
+  uint32_t *start;  // [block] a section before which it does not begin
+  bool *started;
+} Sorting;
+
+static void larger(uint32_t *x, uint32_t than) {
+  if (than > *x) *x = than;
+}
+
+static bool is_inside(const Sketch *s, uint32_t block, uint32_t of) {
+  while (block > of) block = s->block.at[block].parent; // parents come first
+  return block == of;
+}
+
+// A block begins when all that it takes is there: so one that follows another does not begin beside
+// it with what does not depend on that.
+static void find_needs(const Sorting *t, Arena *a) {
+  const Sketch *s = t->s;
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
+      uint32_t maker = t->o->maker[s->stage.at[k].in.at[i]];
+      uint32_t from = maker ? s->stage.at[maker - 1].block : 0;
+      for (uint32_t b = s->stage.at[k].block; maker && b && !is_inside(s, from, b);
+           b = s->block.at[b].parent)
+        vec_push(a, &t->from[b], maker - 1);
+    }
+}
+
+static uint32_t block_start(const Sorting *t, uint32_t b) {
+  if (!b || t->started[b]) return b ? t->start[b] : 0;
+  t->started[b] = true;
+  t->start[b] = block_start(t, t->s->block.at[b].parent);
+  for (uint32_t i = 0; i < t->from[b].n; i++) larger(&t->start[b], t->o->at[t->from[b].at[i]] + 1);
+  return t->start[b];
+}
+
+// As far left as what it takes allows, and behind what once stood between these things. What begins
+// in a block begins behind its start: so a frame does not begin where strands still bend towards
+// it.
+static uint32_t earliest(const Sorting *t, const Stage *stage) {
+  const Ids *in = &stage->in;
+  uint32_t at = block_start(t, stage->block);
+  for (uint32_t i = 0; i < in->n; i++) {
+    uint32_t maker = t->o->maker[in->at[i]];
+    const Stage *from = maker ? &t->s->stage.at[maker - 1] : NULL;
+    larger(&at, bundle_born(t->o, in->at[i]));
+    if (from && !from->in.n && from->block) larger(&at, block_start(t, from->block) + 1);
+    if (i + 1 < in->n) larger(&at, t->behind[in->at[i]]);
+  }
+  return at;
+}
+
+// One that takes nothing waits until what it stands beside is there, or comes with it.
+static uint32_t earliest_source(const Sorting *t, const Stage *stage) {
+  uint32_t maker = stage->beside ? t->o->maker[stage->beside] : 0;
+  if (!maker) return 0;
+  return t->o->at[maker - 1] + (t->s->stage.at[maker - 1].in.n > 0);
+}
+
+static void put(const Sorting *t, const Stage *stage, uint32_t at) {
+  const Ids *in = &stage->in, *out = &stage->out;
+  uint32_t first = in->n ? in->at[0] : stage->beside;
+  bool below = in->n || stage->below;
+  uint32_t ever = below ? first : t->ever.last[first];
+  uint32_t row = in->n ? t->row.last[first] : below ? first : t->row.last[first];
+  uint32_t behind = in->n ? t->behind[in->at[in->n - 1]] : below ? t->behind[first] : 0;
+  for (uint32_t i = 0; i < in->n; i++) {
+    if (!out->n) larger(&behind, t->behind[in->at[i]]);
+    remove_from(&t->row, in->at[i]);
+  }
+  for (uint32_t i = 0; i < out->n; ever = row = out->at[i++]) {
+    insert(&t->ever, ever, out->at[i]);
+    insert(&t->row, row, out->at[i]);
+  }
+  if (in->n && !out->n) larger(&behind, at + 1);
+  larger(&t->behind[row], behind);
+}
+
+// Does a string end where the last glyphs stand? Then what begins late has a section of its own.
+static bool ends_last(const Sketch *s, const Order *o) {
+  for (uint32_t k = 0; s->strings && k < s->stage.n; k++) {
+    const Stage *t = &s->stage.at[k];
+    if (o->at[k] + 1 == o->sections && !t->out.n && !t->glyph.n) return true;
+  }
+  return false;
+}
+
+// Copies and crossings do not matter for themselves.
+static bool is_late(const Stage *t) {
+  if (!t->in.n && t->early) return false;
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].kind != LINK_PASS && t->link.at[i].kind != LINK_COPY) return false;
+  return !t->in.n || !t->glyph.n;
+}
+
+// Where a use begins: a stage, or the outermost block around it that the other stage is not in.
+static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
+  uint32_t at = t->o->at[user];
+  for (uint32_t b = t->s->stage.at[user].block; b && !is_inside(t->s, block, b);
+       b = t->s->block.at[b].parent)
+    at = block_start(t, b) < at ? block_start(t, b) : at;
+  return at;
+}
+
+// What takes nothing, a copy and a crossing stand just before the first use of what they make, and
+// not behind what begins beside that: this must not come to stand between things that they take.
+static void move_late(const Sorting *sorting, Arena *a) {
+  const Sketch *s = sorting->s;
+  Order *o = sorting->o;
+  uint32_t *latest = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  memset(latest, 0xff, (s->stage.n + 1) * sizeof *latest);
+  for (uint32_t k = s->stage.n; k-- > 0;) {
+    const Stage *t = &s->stage.at[k];
+    uint32_t next = o->sections, late = o->at[k];
+    for (uint32_t i = 0; i < t->out.n; i++) {
+      uint32_t taker = o->taker[t->out.at[i]];
+      if (!taker) continue;
+      uint32_t at = use_begins(sorting, taker - 1, t->block);
+      if (at < next) next = at;
+    }
+    if (!t->in.n) late = next ? next - 1 : 0;
+    if (next) larger(&late, next - 1);
+    if (late > latest[k]) late = latest[k];
+    bool alone = s->apart && t->glyph.n > 0; // it keeps a section that no other glyph has
+    if (is_late(t) && t->out.n && !alone) o->at[k] = late;
+    uint32_t beside = !t->in.n && t->beside ? o->maker[t->beside] : 0;
+    uint32_t before = beside && s->stage.at[beside - 1].in.n > 0;
+    if (beside && o->at[k] >= before && o->at[k] - before < latest[beside - 1])
+      latest[beside - 1] = o->at[k] - before;
+  }
+}
+
+void order_ends(Order *o, const Sketch *s) {
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) o->taker[s->stage.at[k].in.at[i]] = k + 1;
+    for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) o->maker[s->stage.at[k].out.at[i]] = k + 1;
+  }
+}
+
+static uint32_t depth(const Sketch *s, uint32_t block) {
+  uint32_t n = 0;
+  for (; block; block = s->block.at[block].parent) n++;
+  return n;
+}
+
+uint32_t block_of_both(const Sketch *s, uint32_t a, uint32_t b) {
+  while (a != b) {
+    if (depth(s, a) >= depth(s, b))
+      a = s->block.at[a].parent;
+    else
+      b = s->block.at[b].parent;
+  }
+  return a;
+}
+
+static void find_blocks(Sketch *s, const Order *o) {
+  for (uint32_t b = 1; b < s->bundle.n; b++)
+    if (o->maker[b] && o->taker[b])
+      s->bundle.at[b].block =
+          block_of_both(s, s->stage.at[o->maker[b] - 1].block, s->stage.at[o->taker[b] - 1].block);
+}
+
+uint32_t bundle_born(const Order *o, uint32_t b) {
+  return o->maker[b] ? o->at[o->maker[b] - 1] + 1 : 0;
+}
+
+uint32_t bundle_dies(const Order *o, uint32_t b) {
+  return o->taker[b] ? o->at[o->taker[b] - 1] : o->sections;
+}
+
+Order *sketch_order(Arena *a, Sketch *s) {
+  Order *o = NEW(a, Order);
+  o->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  o->rank = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  o->maker = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  o->taker = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  order_ends(o, s);
+  Sorting t = {.s = s, .o = o, .ever = ring_new(a, s->bundle.n), .row = ring_new(a, s->bundle.n)};
+  t.behind = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  t.from = NEW_ARRAY(a, Ids, s->block.n);
+  t.start = NEW_ARRAY(a, uint32_t, s->block.n);
+  t.started = NEW_ARRAY(a, bool, s->block.n);
+  find_needs(&t, a);
+  for (uint32_t i = 0, after = 0; i < s->in.n; after = s->in.at[i++])
+    insert(&t.ever, after, s->in.at[i]), insert(&t.row, after, s->in.at[i]);
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    const Stage *stage = &s->stage.at[k];
+    o->at[k] = stage->in.n ? earliest(&t, stage) : earliest_source(&t, stage);
+    if (s->apart && stage->glyph.n) larger(&o->at[k], o->sections);
+    larger(&o->sections, o->at[k] + 1);
+    put(&t, stage, o->at[k]);
+  }
+  for (uint32_t b = t.ever.next[0], n = 0; b; b = t.ever.next[b]) o->rank[b] = ++n;
+  o->sections += ends_last(s, o);
+  move_late(&t, a);
+  find_blocks(s, o);
+  return o;
+}

@@ -1,0 +1,478 @@
+// A sketch is put together stage by stage, as a diagram is, where a wire may be read often or never
+// and in any order. To be drawn, every use must be seen: sketch_settle puts copies where something
+// is used again, ends where nobody uses it, and crossings where things that are used together do
+// not stand side by side. After it each bundle is made once and taken once, and a stage's bundles
+// are neighbours in the row.
+#include "show/layout/sketch.h"
+
+#include <stdlib.h>
+
+Sketch *sketch_new(Arena *a, const char *title) {
+  Sketch *s = NEW(a, Sketch);
+  *s = (Sketch){.arena = a, .title = title, .about = ""};
+  vec_push(a, &s->strand, (Strand){0}); // 0 is none
+  vec_push(a, &s->bundle, (Bundle){0});
+  vec_push(a, &s->block, (Block){0});
+  return s;
+}
+
+uint32_t ids_find(const Ids *ids, Id x) {
+  uint32_t i = 0;
+  while (i < ids->n && ids->at[i] != x) i++;
+  return i;
+}
+
+static uint32_t bundle_new(Sketch *s, const char *name, uint32_t n, uint32_t of) {
+  uint32_t id = s->bundle.n;
+  vec_push(s->arena, &s->bundle, (Bundle){.name = name, .first = s->strand.n, .n = n, .of = of});
+  for (uint32_t i = 0; i < n; i++) {
+    Strand like = of ? s->strand.at[s->bundle.at[of].first + i] : (Strand){0};
+    like.bundle = id;
+    vec_push(s->arena, &s->strand, like);
+  }
+  return id;
+}
+
+uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
+  vec_push(s->arena, &s->block, (Block){.title = title, .parent = parent, .ink = ink});
+  return s->block.n - 1;
+}
+
+uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
+  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words, .origin = s->origin});
+  return s->stage.n - 1;
+}
+
+uint32_t sketch_input(Sketch *s, const char *name, uint32_t n) {
+  uint32_t id = bundle_new(s, name, n, 0);
+  vec_push(s->arena, &s->in, id);
+  return id;
+}
+
+uint32_t sketch_make(Sketch *s, uint32_t stage, const char *name, uint32_t n) {
+  uint32_t id = bundle_new(s, name, n, 0);
+  vec_push(s->arena, &s->stage.at[stage].out, id);
+  return id;
+}
+
+uint32_t sketch_use(Sketch *s, uint32_t stage, uint32_t made) {
+  uint32_t id = bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+  vec_push(s->arena, &s->stage.at[stage].in, id);
+  return id;
+}
+
+void sketch_output(Sketch *s, uint32_t made) {
+  uint32_t id = bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+  vec_push(s->arena, &s->out, id);
+}
+
+uint32_t strand_at(const Sketch *s, uint32_t bundle, uint32_t i) {
+  return s->bundle.at[bundle].first + i;
+}
+
+Strand *strand_of(Sketch *s, uint32_t bundle, uint32_t i) {
+  return &s->strand.at[strand_at(s, bundle, i)];
+}
+
+void stage_link(Sketch *s, uint32_t stage, LinkKind kind, uint32_t a, uint32_t to) {
+  vec_push(s->arena, &s->stage.at[stage].link, (Link){kind, a, to});
+}
+
+Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) {
+  Stage *t = &s->stage.at[stage];
+  vec_push(s->arena, &t->glyph, (Glyph){.kind = kind, .text = text});
+  return &t->glyph.at[t->glyph.n - 1];
+}
+
+// -- settling -------------------------------------------------------------------------------------
+enum { LOOKS = 8 }; // so many uses ahead
+
+typedef struct {
+  Sketch *s;
+  Arena *arena;
+  VEC(Stage) stage;      // as settled
+  uint32_t uses;         // bundles before settling
+  uint32_t *left;        // [bundle made] uses to come
+  uint32_t *total;       // [bundle made] uses
+  uint32_t *seen, looks; // [bundle made] in which look at uses it was seen last
+  uint32_t *now;         // [bundle made] the bundle in the row that holds it
+  Ids holds;             // [bundle in the row] what it holds
+  Ids places;            // [bundle in the row] where it stands, as of the last look
+  uint32_t *place, placed;
+  bool *put;        // [stage] that takes nothing: it is in the row
+  uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
+  uint32_t *user;   // [bundle made] the first stage that uses it + 1, before settling; 0: none
+  uint32_t *home;   // [bundle made] the innermost block that holds all its uses
+  uint32_t *stands; // [use] the bundle that it turned out to be
+  Ids row;
+} Settle;
+
+static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t to) {
+  for (uint32_t i = 0; i < s->bundle.at[from].n; i++)
+    vec_push(s->arena, &t->link, (Link){kind, strand_at(s, from, i), strand_at(s, to, i)});
+}
+
+// In the row, `n` entries from `at` on give way to others.
+static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) {
+  uint32_t rest = row->n - at - n;
+  for (uint32_t i = n; i < by->n; i++) vec_push(a, row, 0);
+  if (rest) memmove(row->at + at + by->n, row->at + at + n, rest * sizeof *row->at);
+  for (uint32_t i = 0; i < by->n; i++) row->at[at + i] = by->at[i];
+  row->n = at + by->n + rest;
+}
+
+// This bundle of the row holds what was made under that number.
+static void hold(Settle *t, uint32_t bundle, uint32_t made) {
+  while (t->holds.n <= bundle) vec_push(t->arena, &t->holds, 0);
+  t->holds.at[bundle] = made;
+  t->now[made] = bundle;
+}
+
+static void put_stage(Settle *t, Stage stage, uint32_t at) {
+  replace(t->arena, &t->row, at, stage.in.n, &stage.out);
+  vec_push(t->arena, &t->stage, stage);
+}
+
+// What is used again: one copy is for now, the other for later, above it or below. The one for
+// later goes straight on if there are many to come, so that a row of boxes that all read it does
+// not drift away.
+static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
+  Sketch *s = t->s;
+  uint32_t from = t->now[made], to[2];
+  bool straight = above || t->total[made] > 2;
+  Stage copy = {.block = t->home[made], .words = "copy"};
+  vec_push(t->arena, &copy.in, from);
+  for (uint32_t k = 0; k < 2; k++) { // 0: above
+    bool later = (k == 0) == above;
+    to[later] = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    link_all(s, &copy, later == straight ? LINK_PASS : LINK_COPY, from, to[later]);
+    vec_push(t->arena, &copy.out, to[later]);
+  }
+  put_stage(t, copy, ids_find(&t->row, from));
+  t->stands[use] = to[0];
+  hold(t, to[1], made);
+}
+
+static void take(Settle *t, uint32_t use, bool above) {
+  uint32_t made = t->s->bundle.at[use].of;
+  if (--t->left[made] == 0)
+    t->stands[use] = t->now[made];
+  else
+    put_copy(t, made, above, use);
+}
+
+static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
+  Stage end = {.block = block, .words = "not used"};
+  vec_push(t->arena, &end.in, bundle);
+  for (uint32_t i = 0; i < t->s->bundle.at[bundle].n; i++)
+    vec_push(t->arena, &end.link, (Link){LINK_END, strand_at(t->s, bundle, i), 0});
+  put_stage(t, end, ids_find(&t->row, bundle));
+}
+
+// -- side by side ---------------------------------------------------------------------------------
+// How many others stand above `wanted`, so that the fewest strands cross: one that stands above
+// them now crosses what it gives way to, and so does one that comes to stand below.
+static uint32_t others_above(const Settle *t, const Ids *span, const bool *wanted,
+                             uint32_t others) {
+  const Sketch *s = t->s;
+  int64_t all = 0, before = 0, cost = 0, least = 0;
+  uint32_t best = 0, above = 0;
+  for (uint32_t i = 0; i < span->n; i++) all += wanted[i] ? s->bundle.at[span->at[i]].n : 0;
+  for (uint32_t i = 0; i < span->n && above < others; i++) {
+    int64_t n = s->bundle.at[span->at[i]].n;
+    if (wanted[i]) {
+      before += n;
+      continue;
+    }
+    above++;
+    cost += n * before - n * (all - before); // it stands above all of them, not below
+    if (cost < least) least = cost, best = above;
+  }
+  return best;
+}
+
+// The part of the row that holds all of `wanted`, with them side by side: the others above or
+// below, whichever crosses least.
+static Ids gathered(Settle *t, const Ids *span, const Ids *wanted, uint32_t low) {
+  Ids order = {0};
+  bool *is_wanted = NEW_ARRAY(t->arena, bool, span->n);
+  uint32_t others = span->n - wanted->n, seen = 0;
+  for (uint32_t i = 0; i < wanted->n; i++) is_wanted[t->place[wanted->at[i]] - low] = true;
+  uint32_t above = others_above(t, span, is_wanted, others);
+  for (uint32_t i = 0; i <= span->n; i++) {
+    if (seen == above && order.n == above)
+      for (uint32_t k = 0; k < wanted->n; k++) vec_push(t->arena, &order, wanted->at[k]);
+    if (i == span->n || is_wanted[i]) continue;
+    vec_push(t->arena, &order, span->at[i]);
+    seen++;
+  }
+  return order;
+}
+
+static bool same_ids(const Ids *a, const Ids *b) {
+  return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
+}
+
+// Where each bundle of the row stands, in t->place.
+static void find_places(Settle *t) {
+  for (uint32_t i = t->placed; i < t->s->bundle.n; i++) vec_push(t->arena, &t->places, 0);
+  t->placed = t->s->bundle.n;
+  t->place = t->places.at;
+  for (uint32_t i = 0; i < t->row.n; i++) t->place[t->row.at[i]] = i;
+}
+
+// Crossings, so that these stand side by side in this order.
+static void gather(Settle *t, Ids *wanted, uint32_t block) {
+  uint32_t low = UINT32_MAX, high = 0;
+  Sketch *s = t->s;
+  if (wanted->n < 2) return;
+  find_places(t);
+  for (uint32_t i = 0; i < wanted->n; i++) {
+    uint32_t at = t->place[wanted->at[i]];
+    if (at < low) low = at;
+    if (at > high) high = at;
+  }
+  Stage cross = {.block = block, .words = "reorder"};
+  for (uint32_t i = low; i <= high; i++) {
+    uint32_t made = t->row.at[i] < t->holds.n ? t->holds.at[t->row.at[i]] : 0;
+    if (made) cross.block = block_of_both(s, cross.block, t->home[made]);
+    vec_push(t->arena, &cross.in, t->row.at[i]);
+  }
+  Ids order = gathered(t, &cross.in, wanted, low);
+  if (same_ids(&cross.in, &order)) return;
+  uint32_t *renamed = NEW_ARRAY(t->arena, uint32_t, order.n);
+  for (uint32_t i = 0; i < order.n; i++) {
+    uint32_t from = order.at[i],
+             to = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    link_all(s, &cross, LINK_PASS, from, to);
+    vec_push(t->arena, &cross.out, to);
+    renamed[t->place[from] - low] = to;
+    hold(t, to, t->holds.at[from]);
+  }
+  for (uint32_t i = 0; i < wanted->n; i++) wanted->at[i] = renamed[t->place[wanted->at[i]] - low];
+  put_stage(t, cross, low);
+}
+
+// One of these, not the one at `which`, that stands in the row. *place: where.
+static uint32_t partner_among(const Settle *t, const Ids *uses, uint32_t which, uint32_t *place) {
+  for (uint32_t k = 0; k < uses->n; k++) {
+    *place = ids_find(&t->row, t->now[t->s->bundle.at[uses->at[k]].of]);
+    if (k != which && *place < t->row.n) return k;
+  }
+  return uses->n;
+}
+
+// What is made of nothing enters the row when it is used, beside what it is used with, or what that
+// is used with later.
+static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which) {
+  Stage stage = t->s->stage.at[maker];
+  uint32_t at = t->row.n, made = stage.out.n ? stage.out.at[0] : 0;
+  bool used = in->n > 0;
+  for (uint32_t look = 0; look < LOOKS && !stage.beside && in->n; look++) {
+    uint32_t place, k = partner_among(t, in, which, &place);
+    if (k < in->n) {
+      stage.beside = t->row.at[place];
+      stage.below = k < which;
+      at = place + stage.below;
+    }
+    uint32_t user = made ? t->user[made] : 0;
+    const Stage *next = user ? &t->s->stage.at[user - 1] : NULL;
+    made = next && next->out.n ? next->out.at[0] : 0;
+    user = made ? t->user[made] : 0;
+    if (!user) break;
+    in = &t->s->stage.at[user - 1].in;
+    for (which = 0; which < in->n && t->s->bundle.at[in->at[which]].of != made;) which++;
+  }
+  if (!stage.beside && at && used) stage.beside = t->row.at[at - 1], stage.below = true;
+  put_stage(t, stage, at);
+  t->put[maker] = true;
+  for (uint32_t i = 0; i < stage.out.n; i++)
+    if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
+}
+
+static void put_sources(Settle *t, const Ids *in) {
+  for (uint32_t i = 0; i < in->n; i++) {
+    uint32_t maker = t->maker[t->s->bundle.at[in->at[i]].of];
+    if (maker && !t->s->stage.at[maker - 1].in.n && !t->put[maker - 1])
+      put_source(t, maker - 1, in, i);
+  }
+}
+
+// Does a stage take nothing, and nobody what it makes?
+static bool is_idle(const Settle *t, uint32_t k) {
+  const Stage *stage = &t->s->stage.at[k];
+  bool idle = !stage->in.n && !t->put[k];
+  for (uint32_t i = 0; i < stage->out.n; i++) idle &= !t->left[stage->out.at[i]];
+  return idle;
+}
+
+typedef struct {
+  uint32_t place, at, use;
+} Standing;
+
+static int by_place(const void *a, const void *b) {
+  const Standing *x = a, *y = b;
+  return x->place != y->place ? (x->place < y->place ? -1 : 1) : x->at < y->at ? -1 : 1;
+}
+
+// In the order in which what they use stands.
+static void sort_by_row(Settle *t, Ids *uses) {
+  Standing *all = NEW_ARRAY(t->arena, Standing, uses->n + 1);
+  find_places(t);
+  for (uint32_t i = 0; i < uses->n; i++)
+    all[i] = (Standing){t->place[t->now[t->s->bundle.at[uses->at[i]].of]], i, uses->at[i]};
+  qsort(all, uses->n, sizeof *all, by_place);
+  for (uint32_t i = 0; i < uses->n; i++) uses->at[i] = all[i].use;
+}
+
+// What these are uses of, each once.
+static Ids things(Settle *t, const Ids *uses) {
+  Ids all = {0};
+  t->looks++;
+  for (uint32_t i = 0; i < uses->n; i++) {
+    uint32_t made = t->s->bundle.at[uses->at[i]].of;
+    if (t->seen[made] == t->looks) continue;
+    t->seen[made] = t->looks;
+    vec_push(t->arena, &all, t->now[made]);
+  }
+  return all;
+}
+
+// All that is used is brought side by side first and then copied: what crosses once is there for
+// later uses too. The copy of the first one that stays is left above the others.
+static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
+  Ids wanted = things(t, uses);
+  gather(t, &wanted, block);
+  bool above = wanted.n > 1 && uses->n == wanted.n;
+  for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], above && !i);
+  wanted.n = 0;
+  for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->stands[uses->at[i]]);
+  gather(t, &wanted, block);
+  for (uint32_t i = 0; i < uses->n; i++) t->stands[uses->at[i]] = wanted.at[i];
+  return wanted;
+}
+
+// A formula that is a sign alone has its operands from top to bottom. If they stand in another
+// order, it names them; otherwise they need no names.
+static void settle_formula(Sketch *s, const Stage *stage, const Ids *uses) {
+  bool turned = !same_ids(&stage->in, uses);
+  for (uint32_t g = 0; g < stage->glyph.n; g++) {
+    Glyph *glyph = &stage->glyph.at[g];
+    if (!glyph->turned) continue;
+    if (turned) glyph->text = glyph->turned;
+    for (uint32_t i = 0; !turned && i < uses->n; i++) s->bundle.at[uses->at[i]].as = NULL;
+  }
+}
+
+static void settle_stage(Settle *t, uint32_t k) {
+  Stage stage = t->s->stage.at[k];
+  if (!stage.in.n) return; // when it is used
+  put_sources(t, &stage.in);
+  Ids uses = {0};
+  for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &uses, stage.in.at[i]);
+  if (stage.free) sort_by_row(t, &uses);
+  settle_formula(t->s, &stage, &uses);
+  stage.in = take_all(t, &uses, stage.block);
+  put_stage(t, stage, ids_find(&t->row, stage.in.at[0]));
+  for (uint32_t i = 0; i < stage.out.n; i++)
+    if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
+}
+
+static uint32_t settled_strand(const Settle *t, uint32_t strand) {
+  const Strand *x = &t->s->strand.at[strand];
+  if (x->bundle >= t->uses || !t->stands[x->bundle]) return strand;
+  return strand - t->s->bundle.at[x->bundle].first + t->s->bundle.at[t->stands[x->bundle]].first;
+}
+
+static void settle_strands(Settle *t) {
+  for (uint32_t k = 0; k < t->stage.n; k++) {
+    Stage *stage = &t->stage.at[k];
+    for (uint32_t i = 0; i < stage->link.n; i++) {
+      stage->link.at[i].a = settled_strand(t, stage->link.at[i].a);
+      stage->link.at[i].to = settled_strand(t, stage->link.at[i].to);
+    }
+    for (uint32_t g = 0; g < stage->glyph.n; g++)
+      for (uint32_t i = 0; i < stage->glyph.at[g].in.n; i++)
+        stage->glyph.at[g].in.at[i] = settled_strand(t, stage->glyph.at[g].in.at[i]);
+    for (uint32_t g = 0; g < stage->glyph.n; g++)
+      for (uint32_t i = 0; i < stage->glyph.at[g].touch.n; i++)
+        stage->glyph.at[g].touch.at[i] = settled_strand(t, stage->glyph.at[g].touch.at[i]);
+  }
+}
+
+// A copy belongs to the block in which all that is copied is used, and so does a crossing.
+static void find_homes(Settle *t) {
+  Sketch *s = t->s;
+  t->home = NEW_ARRAY(t->arena, uint32_t, t->uses);
+  bool *used = NEW_ARRAY(t->arena, bool, t->uses);
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
+      uint32_t made = s->bundle.at[s->stage.at[k].in.at[i]].of, block = s->stage.at[k].block;
+      t->home[made] = used[made] ? block_of_both(s, t->home[made], block) : block;
+      used[made] = true;
+    }
+  for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
+}
+
+// What a use is called, the bundle is called that it turned out to be.
+static void settle_names(Settle *t) {
+  for (uint32_t u = 1; u < t->uses; u++)
+    if (t->stands[u]) t->s->bundle.at[t->stands[u]].as = t->s->bundle.at[u].as;
+}
+
+// A use that is at fault: where it stands is, and where that comes from without being changed.
+static void settle_alarms(Settle *t) {
+  Sketch *s = t->s;
+  for (uint32_t u = 1; u < t->uses; u++)
+    for (uint32_t i = 0; t->stands[u] && i < s->bundle.at[u].n; i++)
+      if (strand_of(s, u, i)->alarm) {
+        strand_of(s, t->stands[u], i)->alarm = true;
+        strand_of(s, t->stands[u], i)->label = strand_of(s, u, i)->label;
+      }
+  for (uint32_t k = t->stage.n; k-- > 0;) {
+    const Stage *stage = &t->stage.at[k];
+    bool crosses = !stage->glyph.n && stage->in.n > 1;
+    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
+      crosses = stage->link.at[i].kind == LINK_PASS;
+    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
+      s->strand.at[stage->link.at[i].a].alarm |= s->strand.at[stage->link.at[i].to].alarm;
+  }
+}
+
+void sketch_settle(Sketch *s) {
+  if (s->settled) return;
+  Arena *a = s->arena;
+  Settle t = {.s = s, .arena = a, .uses = s->bundle.n};
+  t.left = NEW_ARRAY(a, uint32_t, t.uses);
+  t.now = NEW_ARRAY(a, uint32_t, t.uses);
+  t.total = NEW_ARRAY(a, uint32_t, t.uses);
+  t.seen = NEW_ARRAY(a, uint32_t, t.uses);
+  t.stands = NEW_ARRAY(a, uint32_t, t.uses);
+  t.maker = NEW_ARRAY(a, uint32_t, t.uses);
+  t.user = NEW_ARRAY(a, uint32_t, t.uses);
+  t.put = NEW_ARRAY(a, bool, s->stage.n + 1);
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
+  for (uint32_t k = s->stage.n; k-- > 0;)
+    for (uint32_t i = 0; i < s->stage.at[k].in.n; i++)
+      t.user[s->bundle.at[s->stage.at[k].in.at[i]].of] = k + 1;
+  find_homes(&t);
+  for (uint32_t i = 1; i < t.uses; i++)
+    t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, hold(&t, i, i);
+  memcpy(t.total, t.left, t.uses * sizeof *t.left);
+  for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
+  for (uint32_t i = 0; i < s->in.n; i++)
+    if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
+  for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
+  Ids out = s->out, none = {0};
+  for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
+    if (is_idle(&t, k)) put_source(&t, k, &none, 0);
+  put_sources(&t, &out);
+  if (out.n) out = take_all(&t, &out, 0);
+  settle_strands(&t);
+  settle_alarms(&t);
+  settle_names(&t);
+  s->out = out;
+  s->settled = true;
+  s->stage.at = t.stage.at, s->stage.n = t.stage.n, s->stage.cap = t.stage.cap;
+}

@@ -1,0 +1,103 @@
+// The curves of a run: metrics.csv as goals and measures.
+//
+// A curve holds only the cells that are there, and its line goes on to the next one. run.json says
+// which columns are measures, and which of those should rise; without it, a column that is empty
+// more often than not is a measure. Numbers of paths, p[0], are no curves.
+#include "show/plot/plot_own.h"
+
+#include <math.h>
+
+enum { FIXED = 3, GOALS_LOG = 50 }; // step, epoch, time; goals so many times apart get a log scale
+
+static bool is_path(const char *name) {
+  size_t n = strlen(name);
+  return n && name[n - 1] == ']';
+}
+
+static Curve curve_of(Arena *a, const Rows *r, uint32_t column) {
+  Curve c = {.name = r->name.at[column]};
+  for (int64_t i = 0; i < r->rows; i++) c.n += r->known.at[i * r->name.n + column];
+  c.step = NEW_ARRAY(a, double, c.n + 1);
+  c.value = NEW_ARRAY(a, double, c.n + 1);
+  c.n = 0;
+  for (int64_t i = 0; i < r->rows; i++) {
+    if (!r->known.at[i * r->name.n + column]) continue;
+    c.step[c.n] = r->value.at[i * r->name.n];
+    c.value[c.n++] = r->value.at[i * r->name.n + column];
+  }
+  return c;
+}
+
+// -- what is a measure ----------------------------------------------------------------------------
+static const Json *find_measure(const Json *list, const char *name) {
+  const Json *item = json_first(list);
+  for (uint32_t i = 0; i < list->n; i++, item = json_next(item)) {
+    const Json *said = item->kind == JSON_OBJECT ? json_get(item, "name") : NULL;
+    if (said && said->kind == JSON_TEXT && strcmp(said->text, name) == 0) return item;
+  }
+  return NULL;
+}
+
+static void sort_out(Metrics *m, const Json *run) {
+  const Json *list = run && run->kind == JSON_OBJECT ? json_get(run, "measures") : NULL;
+  bool told = list && list->kind == JSON_LIST;
+  for (uint32_t i = 0; i < m->curves; i++) {
+    Curve *c = &m->curve[i];
+    const Json *item = told ? find_measure(list, c->name) : NULL;
+    const Json *up = item ? json_get(item, "up") : NULL, *on = item ? json_get(item, "on") : NULL;
+    c->on = on && on->kind == JSON_TEXT ? on->text : "";
+    c->measure = told ? item != NULL : c->n < (m->rows + 1) / 2;
+    c->up = up ? up->kind == JSON_TRUE : strstr(c->name, "hits") || strstr(c->name, "accuracy");
+  }
+}
+
+bool metrics_read(Arena *a, const char *path, const Json *run, Metrics *m, const char **error) {
+  Rows r;
+  *m = (Metrics){0};
+  if (!rows_read(a, path, &r, error)) return false;
+  m->rows = r.rows;
+  m->curve = NEW_ARRAY(a, Curve, r.name.n + 1);
+  for (uint32_t i = FIXED; i < r.name.n; i++)
+    if (!is_path(r.name.at[i])) m->curve[m->curves++] = curve_of(a, &r, i);
+  sort_out(m, run);
+  return true;
+}
+
+int64_t curve_best(const Curve *c) {
+  int64_t best = -1;
+  for (int64_t i = 0; i < c->n; i++)
+    if (is_seen(c->value[i]) &&
+        (best < 0 || (c->up ? c->value[i] > c->value[best] : c->value[i] < c->value[best])))
+      best = i;
+  return best;
+}
+
+// -- drawing --------------------------------------------------------------------------------------
+static const char *curve_label(Arena *a, const Curve *c) {
+  return arena_format(a, "%s %s", c->name, number_text(a, c->value[c->n - 1]));
+}
+
+Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
+  const char *error, *title = measures ? "Measures" : "Goals";
+  Shown none = {.text = title};
+  Plot p = {.arena = a, .s = &none, .error = &error};
+  VEC(Line) lines = {0};
+  int64_t longest = 0;
+  Buf about = buf_new(a);
+  for (uint32_t i = 0; i < m->curves; i++) {
+    const Curve *c = &m->curve[i];
+    if (c->measure != measures || !c->n) continue;
+    if (c->n > longest) longest = c->n;
+    Line line = {c->name, curve_label(a, c), c->step, c->value, c->n,
+                 1,       measures,          c->up,   !measures};
+    vec_push(a, &lines, line);
+    buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);
+  }
+  if (longest < 2) return NULL; // a single value is no curve
+  LinesWish wish = {.x_title = "step", .whole_x = true, .log_from = measures ? 0 : GOALS_LOG};
+  Canvas *c = canvas_new(a, PLOT_WIDTH, PLOT_HEIGHT, title,
+                         arena_format(a, "Curves over steps. At the end: %s", about.at));
+  double y = lines_draw(&p, c, 0, lines.at, lines.n, &wish);
+  canvas_resize(c, PLOT_WIDTH, plot_caption(&p, c, y));
+  return c;
+}

@@ -1,0 +1,272 @@
+// The page of a run of machines: what holds, how it is wired, each run with its pictures, the
+// program. What it says in words is in run.json; what it draws is in memory, just followed or read
+// back from the folder.
+#include "show/report/machines_own.h"
+
+#include <stdlib.h>
+
+enum { HAPPENED_MOST = 100 };
+
+typedef struct {
+  Page page;
+  const Results *r;
+  uint32_t pictures; // files in DIR/shown
+} Folder;
+
+// -- head -----------------------------------------------------------------------------------------
+static const char *count_text(Arena *a, double n, const char *one) {
+  return arena_format(a, "%s %s%s", number_text(a, n), one, n == 1 ? "" : "s");
+}
+
+static const char *claims_text(const Results *r) {
+  uint32_t holds = results_count(r, true), fails = results_count(r, false);
+  if (!fails)
+    return arena_format(r->arena, holds == 1 ? "%u claim holds" : "%u claims hold", holds);
+  if (!holds)
+    return arena_format(r->arena, fails == 1 ? "%u claim fails" : "%u claims fail", fails);
+  return arena_format(r->arena, "%u of %u claims fail", fails, holds + fails);
+}
+
+static void put_facts(Folder *f) {
+  Page *g = &f->page;
+  const Results *r = f->r;
+  bool finished = strcmp(r->state, "finished") == 0, bad = results_count(r, false) > 0;
+  double steps = 0;
+  for (uint32_t i = 0; i < r->run.n; i++) steps += (double)r->run.at[i].record.steps;
+  page_put(g, "<p class=\"facts\">");
+  if (!finished) page_fact(g, " class=\"bad\"", r->state);
+  if (bad || (finished && results_count(r, true)))
+    page_fact(g, bad ? " class=\"bad\"" : " class=\"good\"", claims_text(r));
+  else if (finished)
+    page_fact(g, " class=\"good\"", "finished");
+  if (r->run.n) page_fact(g, "", count_text(g->arena, r->run.n, "run"));
+  if (steps > 0) page_fact(g, "", count_text(g->arena, steps, "step"));
+  page_fact(g, "", time_text(g->arena, r->seconds));
+  page_fact(g, "", arena_format(g->arena, "seed %.0f", r->seed));
+  const char *set = page_fact_text(g, "set");
+  if (set && *set) page_fact(g, "", set);
+  page_put(g, "</p>\n</header>\n");
+}
+
+static void put_why(Folder *f) {
+  if (!f->r->why) return;
+  page_put(&f->page, "<section>\n<h2>Error</h2>\n<pre class=\"words alarm\">");
+  page_text(&f->page, f->r->why);
+  page_put(&f->page, "</pre>\n</section>\n");
+}
+
+// -- claims ---------------------------------------------------------------------------------------
+static void put_check(Page *g, const RanCheck *c, const char *of) {
+  const char *class = !c->done ? "none" : c->holds ? "yes" : "no";
+  const char *mark = !c->done ? "–" : c->holds ? "✓" : "✗";
+  const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
+  buf_printf(&g->out, "<tr><td class=\"%s\" title=\"%s\">%s</td>", class, words, mark);
+  if (of) {
+    page_put(g, "<td class=\"of\">");
+    page_text(g, of);
+    page_put(g, "</td>");
+  }
+  page_put(g, "<td><code>");
+  page_text(g, c->text);
+  page_put(g, "</code></td><td class=\"figure\">");
+  page_text(g, c->done ? c->figure : words);
+  page_put(g, "</td></tr>\n");
+}
+
+// Of which machine is said once for those that stand together, and not at all where there is one.
+static void put_checks(Folder *f) {
+  Page *g = &f->page;
+  const Results *r = f->r;
+  bool several = false;
+  if (!r->check.n) return;
+  for (uint32_t i = 1; i < r->check.n; i++)
+    several |= strcmp(r->check.at[i].of, r->check.at[0].of) != 0;
+  page_section(g, "Claims");
+  page_put(g, "<div class=\"wide\"><table class=\"claims\">\n<tbody>\n");
+  for (uint32_t i = 0; i < r->check.n; i++) {
+    const char *of = r->check.at[i].of;
+    bool again = i && strcmp(of, r->check.at[i - 1].of) == 0;
+    put_check(g, &r->check.at[i], !several ? NULL : again ? "" : of);
+  }
+  page_put(g, "</tbody></table></div>\n</section>\n");
+}
+
+// -- the wiring -----------------------------------------------------------------------------------
+typedef VEC(const System *) Systems;
+
+static void add_system(const Folder *f, const System *s, Systems *to) {
+  for (uint32_t i = 0; s && i < to->n; i++)
+    if (to->at[i]->name == s->name) return;
+  if (s) vec_push(f->r->arena, to, s);
+}
+
+static void put_system(Folder *f, const System *s) {
+  Page *g = &f->page;
+  const char *name = name_text(f->r->w->names, s->name);
+  Canvas *c = wiring_draw(f->r->w, g->arena, s, &(WiringHow){0});
+  if (!c) return;
+  page_put(g, "<figure>\n");
+  page_picture(g, c, name);
+  page_put(g, "</figure>\n");
+}
+
+// Each machine that is run, with what it stands on; where none is, those that claims speak of.
+static void put_systems(Folder *f) {
+  const Machines *ran = f->r->p->ran;
+  Systems all = {0};
+  for (uint32_t i = 0; i < f->r->run.n; i++) {
+    add_system(f, f->r->run.at[i].system, &all);
+    add_system(f, f->r->run.at[i].on, &all);
+  }
+  for (uint32_t i = 0; !f->r->run.n && i < ran->check.n; i++)
+    add_system(f, ran->check.at[i].system, &all);
+  if (!all.n) return;
+  page_section(&f->page, all.n > 1 ? "Machines" : all.at[0]->wiring ? "Wiring" : "Machine");
+  for (uint32_t i = 0; i < all.n; i++) put_system(f, all.at[i]);
+  page_put(&f->page, "</section>\n");
+}
+
+// -- a run ----------------------------------------------------------------------------------------
+static void put_link(Page *g, const char *file) {
+  if (!path_exists(page_path(g, file))) return;
+  page_put(g, "<span><a href=\"");
+  page_text(g, file);
+  page_put(g, "\">");
+  page_text(g, file);
+  page_put(g, "</a></span>");
+}
+
+static void put_run_facts(Page *g, const RanRun *run) {
+  const Record *record = &run->record;
+  const char *end = "";
+  if (record->time.n) end = number_text(g->arena, record->time.at[record->time.n - 1]);
+  page_put(g, "<p class=\"facts\">");
+  if (!run->done && !run->failed) page_fact(g, " class=\"bad\"", "not begun");
+  if (run->failed)
+    page_fact(
+        g, " class=\"bad\"",
+        *end ? arena_format(g->arena, "failed after %s %s", record->flows ? "time" : "tick", end)
+             : "failed");
+  if (run->stopped)
+    page_fact(g, " class=\"bad\"",
+              arena_format(g->arena, "stopped at %s %s", record->flows ? "time" : "tick", end));
+  if (run->done) {
+    if (record->steps)
+      page_fact(g, "",
+                count_text(g->arena, (double)record->steps, record->flows ? "step" : "tick"));
+    if (run->seconds >= 0.1) page_fact(g, "", time_text(g->arena, run->seconds));
+    if (record->flows || record->time.n < record->steps)
+      page_fact(g, "", count_text(g->arena, record->time.n, "moment"));
+    put_link(g, arena_format(g->arena, "%s.csv", run->file));
+    put_link(g, arena_format(g->arena, "%s.safetensors", run->file));
+  }
+  page_put(g, "</p>\n");
+}
+
+// Of a picture that is text already.
+static double svg_width(const Buf *svg) {
+  const char *at = strstr(svg->at, " width=\"");
+  double width = at ? strtod(at + strlen(" width=\""), NULL) : 0;
+  return width > 0 ? width : 320;
+}
+
+// A picture of far fewer moments than there were steps may miss what happens between them.
+static void put_hint(Page *g, const RanRun *run) {
+  const Record *r = &run->record;
+  if (!r->flows || r->time.n < 2 || r->steps < 10 * (uint64_t)r->time.n) return;
+  double apart = (r->time.at[r->time.n - 1] - r->time.at[0]) / (r->time.n - 1);
+  buf_printf(&g->out,
+             "<p class=\"hint\">Moments are %s apart; <code>every %s</code> at the end of "
+             "<code>run</code> keeps ten times as many.</p>\n",
+             number_text(g->arena, apart), number_text(g->arena, apart / 10));
+}
+
+static bool put_wiring(Folder *f, const RanShown *s) {
+  Page *g = &f->page;
+  Buf moving = buf_new(g->arena);
+  Canvas *strip = wiring_strip_draw(g->arena, s->strip);
+  wiring_animated(g->arena, s->moving, &(Look){0}, &moving);
+  const char *moves = arena_format(g->arena, "%s over time", s->shown.text);
+  page_put(g, "<figure>\n");
+  page_caption(g, s->shown.text, s->shown.view);
+  page_picture(g, strip, s->shown.text);
+  page_put(g, "</figure>\n<figure>\n");
+  page_caption(g, moves, NULL);
+  page_svg(g, &moving, svg_width(&moving), moves);
+  page_put(g, "</figure>\n");
+  return page_save(g, strip, ++f->pictures, s->shown.text) &&
+         page_save_svg(g, &moving, ++f->pictures, moves);
+}
+
+static bool put_one(Folder *f, const RanShown *s) {
+  Page *g = &f->page;
+  if (s->strip) return put_wiring(f, s);
+  if (!s->why) return page_shown(g, ++f->pictures, &s->shown);
+  page_put(g, "<figure>\n");
+  page_caption(g, s->shown.text, s->shown.view);
+  page_alarm(g, s->why);
+  page_put(g, "</figure>\n");
+  return true;
+}
+
+static void put_happened(Page *g, const RanRun *run) {
+  const Record *record = &run->record;
+  uint32_t n = record->happening.n, most = n > HAPPENED_MOST ? HAPPENED_MOST : n;
+  int digits = 8;
+  if (!n) return;
+  for (double t = record->happening.at[most - 1].time; t >= 10 && digits > 0; t /= 10) digits--;
+  buf_printf(&g->out, "<details>\n<summary>%u %s happened</summary>\n", n,
+             n == 1 ? "thing" : "things");
+  page_put(g, "<div class=\"wide\"><table>\n<thead><tr><th class=\"n\" scope=\"col\">time</th>"
+              "<th scope=\"col\">part</th><th scope=\"col\">what</th></tr></thead>\n<tbody>\n");
+  for (uint32_t i = 0; i < most; i++) {
+    const Happening *h = &record->happening.at[i];
+    buf_printf(&g->out, "<tr><td class=\"n time\">%.*f</td><td>", digits, h->time);
+    page_text(g, *h->path ? h->path : run->name);
+    page_put(g, "</td><td>");
+    page_text(g, h->what);
+    page_put(g, "</td></tr>\n");
+  }
+  page_put(g, "</tbody></table></div>\n");
+  if (n > most) {
+    buf_printf(&g->out, "<p class=\"facts\">and %u more, in ", n - most);
+    put_link(g, arena_format(g->arena, "%s.happened.csv", run->file));
+    page_put(g, "</p>\n");
+  }
+  page_put(g, "</details>\n");
+}
+
+static bool put_run(Folder *f, uint32_t i) {
+  Page *g = &f->page;
+  const RanRun *run = &f->r->run.at[i];
+  RanShows shows = {0};
+  page_put(g, "<section>\n<h2>");
+  page_text(g, run->name);
+  page_put(g, " <small>");
+  page_text(g, run->words);
+  page_put(g, "</small></h2>\n");
+  put_run_facts(g, run);
+  put_hint(g, run);
+  ran_shows(f->r, i, &shows);
+  for (uint32_t k = 0; k < shows.n; k++)
+    if (!put_one(f, &shows.at[k])) return false;
+  put_happened(g, run);
+  page_put(g, "</section>\n");
+  return true;
+}
+
+bool ran_page(Results *r, const char **error) {
+  Folder f = {.r = r};
+  f.page = (Page){.arena = r->arena, .dir = r->dir, .error = error, .out = buf_new(r->arena)};
+  if (!page_open(&f.page)) return false;
+  page_head(&f.page);
+  put_facts(&f);
+  put_why(&f);
+  put_checks(&f);
+  put_systems(&f);
+  for (uint32_t i = 0; i < r->run.n; i++)
+    if (!put_run(&f, i)) return false;
+  page_program(&f.page);
+  page_facts(&f.page);
+  return page_write(&f.page);
+}

@@ -1,0 +1,142 @@
+// A run folder as one page that a colleague can open: report.html, which needs nothing else.
+//
+// What comes in is the folder (run.json, metrics.csv, program.limn) and what was shown; out come
+// the page and each picture as a file of its own. Results stand first, then pictures, curves,
+// goals, the program and the facts. A picture that cannot be made leaves its reason in its place:
+// the rest of the page is as good as before. Every file is whole or absent.
+#include "show/report/report_own.h"
+
+static bool read_metrics(Page *g, Metrics *out) {
+  const char *path = page_path(g, "metrics.csv");
+  if (!path_exists(path)) return true;
+  return metrics_read(g->arena, path, g->run, out, g->error);
+}
+
+// -- head -----------------------------------------------------------------------------------------
+static void put_facts(Page *g) {
+  const char *state = page_fact_text(g, "state"), *set = page_fact_text(g, "set");
+  double x;
+  page_put(g, "<p class=\"facts\">");
+  if (state)
+    page_fact(g, strcmp(state, "finished") == 0 ? " class=\"good\"" : " class=\"bad\"", state);
+  if (page_fact_number(g, "steps", &x))
+    page_fact(g, "", arena_format(g->arena, "%.0f step%s", x, x == 1 ? "" : "s"));
+  if (page_fact_number(g, "seconds", &x)) page_fact(g, "", time_text(g->arena, x));
+  if (page_fact_number(g, "seed", &x)) page_fact(g, "", arena_format(g->arena, "seed %.0f", x));
+  if (set && *set) page_fact(g, "", set);
+  page_put(g, "</p>\n");
+}
+
+// -- results --------------------------------------------------------------------------------------
+static uint32_t count_curves(const Metrics *m, bool measures) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->curves; i++) n += m->curve[i].n && m->curve[i].measure == measures;
+  return n;
+}
+
+static void put_number_cell(Page *g, const char *class, double x) {
+  buf_printf(&g->out, "<td class=\"%s\">%s</td>", class, number_text(g->arena, x));
+}
+
+static void put_measure(Page *g, const Curve *c) {
+  int64_t best = curve_best(c);
+  page_put(g, "<tr><th scope=\"row\">");
+  page_text(g, c->name);
+  if (*c->on) {
+    page_put(g, " <small>on ");
+    page_text(g, c->on);
+    page_put(g, "</small>");
+  }
+  page_put(g, "</th>");
+  put_number_cell(g, "n", c->value[c->n - 1]);
+  if (best < 0) {
+    page_put(g, "<td class=\"n none\">none</td><td class=\"n\"></td></tr>\n");
+    return;
+  }
+  put_number_cell(g, "n best", c->value[best]);
+  put_number_cell(g, "n", c->step[best]);
+  page_put(g, "</tr>\n");
+}
+
+static void put_goal(Page *g, const Curve *c) {
+  page_put(g, "<tr><th scope=\"row\">");
+  page_text(g, c->name);
+  page_put(g, "</th>");
+  put_number_cell(g, "n", c->value[0]);
+  put_number_cell(g, "n best", c->value[c->n - 1]);
+  page_put(g, "</tr>\n");
+}
+
+// Measures, or where a program has none, what its goals came to.
+static void put_results(Page *g, const Metrics *m) {
+  bool measures = count_curves(m, true) > 0;
+  if (!measures && !count_curves(m, false)) return;
+  page_section(g, "Results");
+  page_put(g, "<div class=\"wide\"><table>\n<thead><tr>");
+  page_put(g,
+           measures
+               ? "<th scope=\"col\">measure</th><th class=\"n\" scope=\"col\">last</th>"
+                 "<th class=\"n\" scope=\"col\">best</th><th class=\"n\" scope=\"col\">at step</th>"
+               : "<th scope=\"col\">goal</th><th class=\"n\" scope=\"col\">first</th>"
+                 "<th class=\"n\" scope=\"col\">last</th>");
+  page_put(g, "</tr></thead>\n<tbody>\n");
+  for (uint32_t i = 0; i < m->curves; i++) {
+    const Curve *c = &m->curve[i];
+    if (!c->n || c->measure != measures) continue;
+    if (measures)
+      put_measure(g, c);
+    else
+      put_goal(g, c);
+  }
+  page_put(g, "</tbody></table></div>\n</section>\n");
+}
+
+// -- pictures -------------------------------------------------------------------------------------
+static bool put_all_shown(Page *g, const Shows *shown) {
+  if (!shown || !shown->n) return true;
+  page_section(g, "Shown");
+  for (uint32_t i = 0; i < shown->n; i++)
+    if (!page_shown(g, i + 1, &shown->at[i])) return false;
+  page_put(g, "</section>\n");
+  return true;
+}
+
+static void put_curves(Page *g, const Metrics *m) {
+  for (int measures = 0; measures < 2; measures++) {
+    Canvas *c = plot_metrics(g->arena, m, measures);
+    if (!c) continue;
+    page_section(g, measures ? "Measures while training" : "Goals while training");
+    page_put(g, "<figure>\n");
+    if (measures) page_put(g, "<figcaption>A ring marks the best.</figcaption>\n");
+    page_picture(g, c, measures ? "Measures while training" : "Goals while training");
+    page_put(g, "</figure>\n</section>\n");
+  }
+}
+
+static void put_goals(Page *g, const Report *r) {
+  if (!r->goals && !r->who) return;
+  page_section(g, "Goals");
+  if (r->goals) {
+    page_put(g, "<figure>\n");
+    page_picture(g, r->goals, "Goals");
+    page_put(g, "</figure>\n");
+  }
+  if (r->who) html_who(&g->out, r->who);
+  page_put(g, "</section>\n");
+}
+
+bool report_write(Arena *a, const Report *r, const char **error) {
+  Page g = {.arena = a, .dir = r->dir, .error = error, .out = buf_new(a)};
+  Metrics metrics = {0};
+  if (!page_open(&g) || !read_metrics(&g, &metrics)) return false;
+  page_head(&g);
+  put_facts(&g);
+  page_put(&g, "</header>\n");
+  put_results(&g, &metrics);
+  if (!put_all_shown(&g, r->shown)) return false;
+  put_curves(&g, &metrics);
+  put_goals(&g, r);
+  page_program(&g);
+  page_facts(&g);
+  return page_write(&g);
+}

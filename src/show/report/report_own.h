@@ -1,0 +1,43 @@
+// What the files of reports share: a page that grows, and text as HTML.
+#ifndef LIMN_REPORT_H
+#define LIMN_REPORT_H
+
+#include "show/plot/plot_own.h"
+
+// report_page.c
+typedef struct {
+  Arena *arena;
+  const char *dir; // the run folder
+  const char **error;
+  const Json *run; // run.json
+  Buf out;
+} Page;
+bool page_open(Page *);                                    // reads run.json; false: *error
+const char *page_path(Page *, const char *name);           // in the folder
+const char *page_fact_text(const Page *, const char *key); // of run.json; NULL: there is none
+bool page_fact_number(const Page *, const char *key, double *out);
+void page_put(Page *, const char *html);
+void page_text(Page *, const char *text);     // escaped
+void page_head(Page *);                       // until the title; the header stays open
+void page_section(Page *, const char *title); // it stays open
+void page_fact(Page *, const char *class, const char *text);
+void page_caption(Page *, const char *text, const char *view); // view: or NULL
+void page_alarm(Page *, const char *why);
+void page_picture(Page *, Canvas *, const char *label);
+void page_svg(Page *, const Buf *svg, double width, const char *label);
+// A picture as files, DIR/shown/NUMBER-TEXT.svg and .png; false: *error
+bool page_save(Page *, Canvas *, uint32_t number, const char *text);
+bool page_save_svg(Page *, const Buf *svg, uint32_t number, const char *text);
+bool page_shown(Page *, uint32_t number, const Shown *); // a figure, and its files
+void page_program(Page *);
+void page_facts(Page *);
+bool page_write(Page *); // DIR/report.html
+
+// report_text.c
+extern const char report_style[], report_style_runs[];
+void html_text(Buf *, const char *text, size_t n); // escaped; what is no UTF-8 is replaced
+void html_program(Buf *, const char *text, size_t n);
+void html_who(Buf *, const char *text); // the table of goals by learners
+const char *time_text(Arena *, double seconds);
+
+#endif

@@ -1,0 +1,214 @@
+// What every page of a run has: its head, sections, pictures with captions, the program, the facts
+// of run.json. A page is text that grows; what it says first stands first. Pictures are files of
+// their own too, in DIR/shown. Where one cannot be made, its reason stands in its place.
+#include "show/report/report_own.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+
+enum { TEXT_MOST = 1 << 24, NAME_MOST = 40, FACT_MOST = 2000 };
+
+void page_put(Page *g, const char *html) { buf_text(&g->out, html); }
+void page_text(Page *g, const char *text) { html_text(&g->out, text, strlen(text)); }
+
+const char *page_path(Page *g, const char *name) {
+  return arena_format(g->arena, "%s/%s", g->dir, name);
+}
+
+void page_section(Page *g, const char *title) {
+  buf_printf(&g->out, "<section>\n<h2>%s</h2>\n", title);
+}
+
+// -- run.json -------------------------------------------------------------------------------------
+const char *page_fact_text(const Page *g, const char *key) {
+  const Json *j = json_get(g->run, key);
+  return j && j->kind == JSON_TEXT ? j->text : NULL;
+}
+
+bool page_fact_number(const Page *g, const char *key, double *out) {
+  const Json *j = json_get(g->run, key);
+  if (!j || j->kind != JSON_NUMBER) return false;
+  *out = j->number;
+  return true;
+}
+
+bool page_open(Page *g) {
+  const char *path = page_path(g, "run.json"), *why;
+  FileText file = file_read(g->arena, path, TEXT_MOST);
+  if (!file.text)
+    return file_error(g->arena, g->error, "%s is no run folder: cannot read %s: %s", g->dir, path,
+                      file.error);
+  g->run = json_read(g->arena, file.text, file.n, &why);
+  if (!g->run) return file_error(g->arena, g->error, "%s: %s", path, why);
+  if (g->run->kind == JSON_OBJECT) return true;
+  return file_error(g->arena, g->error, "%s: found no object, wanted one", path);
+}
+
+// gan of examples/gan.limn
+static const char *page_name(Page *g) {
+  const char *path = page_fact_text(g, "program");
+  if (!path || !*path) path = g->dir;
+  const char *slash = strrchr(path, '/'), *base = slash && slash[1] ? slash + 1 : path;
+  const char *dot = strrchr(base, '.');
+  return dot && dot > base ? arena_text(g->arena, base, (size_t)(dot - base)) : base;
+}
+
+void page_fact(Page *g, const char *class, const char *text) {
+  buf_printf(&g->out, "<span%s>", class);
+  page_text(g, text);
+  page_put(g, "</span>");
+}
+
+void page_head(Page *g) {
+  const char *name = page_name(g);
+  page_put(g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+              "<meta name=\"color-scheme\" content=\"light dark\">\n"
+              "<link rel=\"icon\" href=\"data:,\">\n<title>");
+  page_text(g, name);
+  page_put(g, "</title>\n<style>\n");
+  page_put(g, report_style);
+  page_put(g, report_style_runs);
+  page_put(g, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
+  page_text(g, name);
+  page_put(g, "</h1>\n");
+}
+
+// On a small screen a picture shrinks until its texts are as small as they may be, then it scrolls.
+void page_svg(Page *g, const Buf *svg, double width, const char *label) {
+  page_put(g, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"");
+  page_text(g, label);
+  page_put(g, "\">\n<svg style=\"");
+  buf_printf(&g->out, "width:100%%;max-width:%.0fpx;min-width:%.0fpx\"", ceil(width),
+             floor(width <= 520 ? fmin(width, 340) : 0.75 * width));
+  page_put(g, svg->at + strlen("<svg"));
+  page_put(g, "</div>\n");
+}
+
+void page_picture(Page *g, Canvas *c, const char *label) {
+  Buf svg = buf_new(g->arena);
+  canvas_svg(c, &(Look){0}, &svg);
+  page_svg(g, &svg, canvas_width(c), label);
+}
+
+static const char *slug(Arena *a, const char *text) {
+  Buf b = buf_new(a);
+  for (; *text && b.n < NAME_MOST; text++) {
+    bool word = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                (*text >= '0' && *text <= '9') || *text == '_';
+    if (word)
+      buf_char(&b, *text);
+    else if (b.n && b.at[b.n - 1] != '-')
+      buf_char(&b, '-');
+  }
+  while (b.n && b.at[b.n - 1] == '-') b.at[--b.n] = 0;
+  return b.n ? b.at : "picture";
+}
+
+static const char *picture_base(Page *g, uint32_t number, const char *text) {
+  return arena_format(g->arena, "%s/shown/%02u-%s", g->dir, number, slug(g->arena, text));
+}
+
+static bool make_shown(Page *g) {
+  const char *dir = page_path(g, "shown");
+  if (mkdir(dir, 0777) == 0 || errno == EEXIST) return true;
+  return file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, strerror(errno));
+}
+
+bool page_save(Page *g, Canvas *c, uint32_t number, const char *text) {
+  if (!make_shown(g)) return false;
+  const char *base = picture_base(g, number, text);
+  return canvas_write(c, arena_format(g->arena, "%s.svg", base), &(Look){0}, g->error) &&
+         canvas_write(c, arena_format(g->arena, "%s.png", base), &(Look){0}, g->error);
+}
+
+bool page_save_svg(Page *g, const Buf *svg, uint32_t number, const char *text) {
+  if (!make_shown(g)) return false;
+  const char *path = arena_format(g->arena, "%s.svg", picture_base(g, number, text));
+  const char *why = file_write(g->arena, path, svg->at, svg->n);
+  return !why || file_error(g->arena, g->error, "cannot write %s: %s", path, why);
+}
+
+void page_caption(Page *g, const char *text, const char *view) {
+  page_put(g, "<figcaption><code>");
+  page_text(g, text);
+  page_put(g, "</code>");
+  if (view) {
+    page_put(g, " as ");
+    page_text(g, view);
+  }
+  page_put(g, "</figcaption>\n");
+}
+
+void page_alarm(Page *g, const char *why) {
+  page_put(g, "<p class=\"alarm\">");
+  page_text(g, why);
+  page_put(g, "</p>\n");
+}
+
+bool page_shown(Page *g, uint32_t number, const Shown *s) {
+  const char *why;
+  Canvas *c = plot_shown(g->arena, s, &why);
+  page_put(g, "<figure>\n");
+  page_caption(g, s->text, s->view);
+  if (c && !page_save(g, c, number, s->text)) return false;
+  const char *words = c ? plot_words(g->arena, s) : NULL;
+  if (words) {
+    page_put(g, "<pre class=\"words\">");
+    page_text(g, words);
+    page_put(g, "</pre>\n");
+  } else if (c) {
+    page_picture(g, c, s->text);
+  } else {
+    page_alarm(g, why);
+  }
+  page_put(g, "</figure>\n");
+  return true;
+}
+
+// -- program and facts ----------------------------------------------------------------------------
+void page_program(Page *g) {
+  FileText file = file_read(g->arena, page_path(g, "program.limn"), TEXT_MOST);
+  if (!file.text) return;
+  page_section(g, "Program");
+  page_put(g, "<pre tabindex=\"0\"><code>");
+  html_program(&g->out, file.text, file.n);
+  page_put(g, "</code></pre>\n</section>\n");
+}
+
+static void put_value(Page *g, const Json *j) {
+  switch (j->kind) {
+  case JSON_TEXT: html_text(&g->out, j->text, j->n < FACT_MOST ? j->n : FACT_MOST); break;
+  case JSON_NUMBER: buf_number(&g->out, j->number); break;
+  case JSON_TRUE: page_put(g, "yes"); break;
+  case JSON_FALSE: page_put(g, "no"); break;
+  default: break;
+  }
+}
+
+// Lists, empty texts and those of several lines say nothing here.
+void page_facts(Page *g) {
+  const Json *key = json_first(g->run);
+  page_section(g, "Run");
+  page_put(g, "<dl>\n");
+  for (uint32_t i = 0; i < g->run->n; i++, key = json_next(key + 1)) {
+    const Json *value = key + 1;
+    bool nothing = value->kind == JSON_NULL || value->kind >= JSON_LIST ||
+                   (value->kind == JSON_TEXT && (!value->n || memchr(value->text, '\n', value->n)));
+    if (nothing) continue;
+    page_put(g, "<dt>");
+    html_text(&g->out, key->text, key->n);
+    page_put(g, "</dt><dd>");
+    put_value(g, value);
+    page_put(g, "</dd>\n");
+  }
+  page_put(g, "</dl>\n</section>\n");
+}
+
+bool page_write(Page *g) {
+  page_put(g, "<footer>Made by limn.</footer>\n</main>\n</body>\n</html>\n");
+  const char *path = page_path(g, "report.html");
+  const char *why = file_write(g->arena, path, g->out.at, g->out.n);
+  return !why || file_error(g->arena, g->error, "cannot write %s: %s", path, why);
+}

@@ -1,0 +1,261 @@
+// Text as HTML: escaped, coloured as a program, or laid out as a table; and how the page looks.
+//
+// Nothing from outside reaches the page but through html_text, which lets no tag, no quote and no
+// broken character through.
+#include "show/report/report_own.h"
+
+#include "lang/syntax/syntax.h"
+
+#include <ctype.h>
+#include <math.h>
+
+// One accent, much paper. Colours are those of the pictures, so that they have no edges.
+const char report_style[] =
+    ":root{color-scheme:light dark;--paper:#fff;--text:#1f2328;--soft:#626a73;--grid:#e3e6e9;"
+    "--plate:#f4f5f7;--accent:#0065a8;--alarm:#c62828;--word:#0065a8;--remark:#5f6b76;"
+    "--number:#9a4a00;--string:#00684a}\n"
+    "@media (prefers-color-scheme:dark){:root{--paper:#1e1e1e;--text:#e6e6e6;--soft:#a0a6ad;"
+    "--grid:#383c42;--plate:#282828;--accent:#56b4e9;--alarm:#ff7b72;--word:#7cc4f0;"
+    "--remark:#98a1a9;--number:#f0a26a;--string:#5fcfa9}}\n"
+    "*{box-sizing:border-box}\n"
+    "html{-webkit-text-size-adjust:100%}\n"
+    "body{margin:0;background:var(--paper);color:var(--text);font:1rem/1.6 system-ui,-apple-system,"
+    "\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif}\n"
+    "main{max-width:44rem;margin:0 auto;padding:4rem 1.25rem 5rem}\n"
+    "h1{font-size:2.25rem;line-height:1.15;font-weight:650;letter-spacing:-.02em;margin:0;"
+    "overflow-wrap:anywhere}\n"
+    "h2{font-size:1.125rem;line-height:1.3;font-weight:600;letter-spacing:-.005em;"
+    "margin:4rem 0 1.25rem}\n"
+    "p{margin:0 0 1rem}\n"
+    ".facts{color:var(--soft);margin:.6rem 0 0}\n"
+    ".facts span+span::before{content:\"\\00b7\";margin:0 .5em;color:var(--soft)}\n"
+    ".facts .good{color:var(--accent);font-weight:550}\n"
+    ".facts .bad{color:var(--alarm);font-weight:550}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "th,td{padding:.4rem 1.5rem .4rem 0;text-align:left;vertical-align:baseline;"
+    "border-bottom:1px solid var(--grid)}\n"
+    "thead th{font-weight:400;font-size:.875rem;color:var(--soft)}\n"
+    "tbody th{font-weight:500}\n"
+    "th.n{white-space:nowrap}\n"
+    "small{font-size:.875rem;font-weight:400;color:var(--soft)}\n"
+    "td.n,th.n{text-align:right;padding-right:0;padding-left:1.5rem}\n"
+    "td.best{color:var(--accent);font-weight:600}\n"
+    "td.none{color:var(--soft)}\n"
+    "a{color:var(--accent);text-decoration-thickness:1px;text-underline-offset:.15em}\n"
+    ".wide{overflow-x:auto;overflow-y:hidden}\n"
+    ".wide:focus-visible,pre:focus-visible{outline:2px solid var(--accent);outline-offset:4px}\n"
+    "figure{margin:0 0 3rem}\n"
+    "figure:last-child{margin-bottom:0}\n"
+    "figcaption{margin-bottom:.75rem;font-size:.875rem;color:var(--soft);overflow-wrap:anywhere}\n"
+    "figcaption code{color:var(--text)}\n"
+    "svg{display:block;height:auto}\n"
+    "code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,\"DejaVu Sans Mono\","
+    "monospace;font-size:.8438rem}\n"
+    "pre{margin:0;padding:1.1rem 1.25rem;background:var(--plate);border-radius:6px;overflow-x:auto;"
+    "line-height:1.6;tab-size:4}\n"
+    "pre.words{white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    "pre b{font-weight:400;color:var(--word)}\n"
+    "pre i{font-style:normal;color:var(--remark)}\n"
+    "pre u{text-decoration:none;color:var(--number)}\n"
+    "pre q{quotes:none;color:var(--string)}\n"
+    "dl{display:grid;grid-template-columns:minmax(6rem,max-content) 1fr;gap:.3rem 2rem;margin:0;"
+    "font-size:.9375rem}\n"
+    "dt{color:var(--soft)}\n"
+    "dd{margin:0;overflow-wrap:anywhere;min-width:0}\n"
+    ".alarm{color:var(--alarm);overflow-wrap:anywhere}\n"
+    "footer{margin-top:4rem;font-size:.8125rem;color:var(--soft)}\n"
+    "@media (max-width:30rem){main{padding-top:2.25rem}h1{font-size:1.75rem}h2{margin-top:3rem}"
+    "th,td{padding-right:.9rem}td.n,th.n{padding-left:.9rem}dl{gap:.3rem 1.25rem}}\n"
+    "@media print{main{max-width:none;padding:0}h2{margin-top:2rem}figure,tr,dl{"
+    "break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap;background:none;padding:0}"
+    ".wide{overflow:visible}svg{max-width:100%!important;min-width:0!important}}\n";
+
+// Claims, and what else only runs of machines have.
+const char report_style_runs[] =
+    "td.yes{color:var(--accent);font-weight:600}\n"
+    "td.no{color:var(--alarm);font-weight:600}\n"
+    "td.time{padding-left:0;padding-right:1.5rem}\n"
+    "th.n:first-child{padding-left:0;padding-right:1.5rem}\n"
+    ".claims td{padding-right:1rem}\n"
+    ".claims td:last-child{padding-right:0}\n"
+    ".claims code{overflow-wrap:anywhere}\n"
+    ".claims{width:100%}\n"
+    ".claims td:first-child,td.of{width:1%;white-space:nowrap}\n"
+    "td.figure{font-size:.875rem;color:var(--soft);text-align:right;padding-left:1rem;width:1%;"
+    "min-width:11rem}\n"
+    "td.of{font-size:.875rem;color:var(--soft)}\n"
+    "summary{cursor:pointer;color:var(--soft);font-size:.875rem;margin-bottom:.75rem}\n"
+    "summary:focus-visible{outline:2px solid var(--accent);outline-offset:4px}\n"
+    "h2 small{font-size:1rem;margin-left:.35em}\n"
+    "h2+.facts{margin:-.9rem 0 1.5rem;font-size:.875rem}\n"
+    ".hint{margin:-.75rem 0 1.5rem;font-size:.875rem;color:var(--soft)}\n"
+    "@media (max-width:36rem){.claims tr{display:grid;grid-template-columns:1.6rem 1fr;"
+    "padding:.5rem 0;border-bottom:1px solid var(--grid)}.claims,.claims tbody{display:block}"
+    ".claims td{grid-column:2;width:auto;min-width:0;padding:0;border:0;text-align:left}"
+    ".claims td:first-child{grid-column:1;grid-row:1/4}td.of:empty{display:none}}\n";
+
+// -- escaping -------------------------------------------------------------------------------------
+static void html_char(Buf *b, const char *at, size_t n) {
+  switch (*at) {
+  case '&': buf_text(b, "&amp;"); return;
+  case '<': buf_text(b, "&lt;"); return;
+  case '>': buf_text(b, "&gt;"); return;
+  case '"': buf_text(b, "&quot;"); return;
+  case '\'': buf_text(b, "&#39;"); return;
+  default: break;
+  }
+  bool control = ((unsigned char)*at < 32 && *at != '\n' && *at != '\t') || *at == 127;
+  if (!control) buf_add(b, at, n);
+}
+
+void html_text(Buf *b, const char *text, size_t n) {
+  for (size_t i = 0; i < n;) {
+    size_t m = character_length(text + i, n - i);
+    if (m)
+      html_char(b, text + i, m);
+    else
+      buf_text(b, "\ufffd");
+    i += m ? m : 1;
+  }
+}
+
+// -- a program ------------------------------------------------------------------------------------
+static bool is_letter(char c) { return isalpha((unsigned char)c) || c == '_' || (c & 0x80); }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static size_t word_length(const char *at, size_t n) {
+  size_t i = 0;
+  while (i < n && (is_letter(at[i]) || is_digit(at[i]))) i++;
+  return i;
+}
+
+// 3, 0.5, 1e-3
+static size_t number_length(const char *at, size_t n) {
+  size_t i = 0;
+  while (i < n && is_digit(at[i])) i++;
+  if (i + 1 < n && at[i] == '.' && is_digit(at[i + 1]))
+    for (i++; i < n && is_digit(at[i]);) i++;
+  size_t e = i;
+  if (e < n && (at[e] == 'e' || at[e] == 'E')) {
+    e++;
+    if (e < n && (at[e] == '-' || at[e] == '+')) e++;
+    if (e < n && is_digit(at[e]))
+      for (i = e; i < n && is_digit(at[i]);) i++;
+  }
+  return i;
+}
+
+static size_t string_length(const char *at, size_t n) {
+  for (size_t i = 1; i < n && at[i] != '\n'; i++) {
+    if (at[i] == '"') return i + 1;
+    if (at[i] == '\\' && i + 1 < n) i++;
+  }
+  return 1;
+}
+
+static size_t line_length(const char *at, size_t n) {
+  const char *end = memchr(at, '\n', n);
+  return end ? (size_t)(end - at) : n;
+}
+
+static bool is_keyword(Arena *a, const char *at, size_t n) {
+  return n < 16 && is_reserved(arena_text(a, at, n));
+}
+
+// The piece of text at hand, and the element it is put in; NULL: none.
+static size_t next_piece(Arena *a, const char *at, size_t n, const char **element) {
+  *element = NULL;
+  if (*at == '#') return *element = "i", line_length(at, n);
+  if (*at == '"') {
+    size_t m = string_length(at, n);
+    if (m > 1) *element = "q";
+    return m;
+  }
+  if (is_digit(*at)) return *element = "u", number_length(at, n);
+  if (!is_letter(*at)) return 1;
+  size_t m = word_length(at, n);
+  if (is_keyword(a, at, m)) *element = "b";
+  return m;
+}
+
+void html_program(Buf *b, const char *text, size_t n) {
+  Arena *scratch = arena_child(b->arena);
+  for (size_t i = 0; i < n;) {
+    const char *element;
+    size_t m = next_piece(scratch, text + i, n - i, &element);
+    if (element) buf_printf(b, "<%s>", element);
+    html_text(b, text + i, m);
+    if (element) buf_printf(b, "</%s>", element);
+    i += m;
+  }
+  arena_free(scratch);
+}
+
+// -- who trains whom ------------------------------------------------------------------------------
+typedef struct {
+  const char *at;
+  size_t n;
+} Word;
+
+static bool next_word(const char **line, Word *w) {
+  const char *at = *line + strspn(*line, " \t");
+  w->at = at;
+  w->n = strcspn(at, " \t\n");
+  *line = at + w->n;
+  return w->n > 0;
+}
+
+static uint32_t count_words(const char *line) {
+  uint32_t n = 0;
+  for (Word w; next_word(&line, &w);) n++;
+  return n;
+}
+
+// Learners above, then lines of a goal and a word for each of them.
+static bool is_table(const char *text) {
+  uint32_t columns = count_words(text), rows = 0;
+  for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+    if (count_words(line + 1) != columns + 1) return false;
+    rows++;
+  }
+  return columns && rows;
+}
+
+static void who_row(Buf *b, const char *line, bool head) {
+  Word w;
+  buf_text(b, head ? "<thead><tr><td></td>" : "<tr>");
+  for (uint32_t i = 0; next_word(&line, &w); i++) {
+    bool name = head || i == 0, none = w.n == 2 && memcmp(w.at, "·", 2) == 0;
+    buf_text(b, head   ? "<th scope=\"col\">"
+                : name ? "<th scope=\"row\">"
+                : none ? "<td class=\"none\">"
+                       : "<td>");
+    html_text(b, w.at, w.n);
+    buf_text(b, name ? "</th>" : "</td>");
+  }
+  buf_text(b, head ? "</tr></thead><tbody>\n" : "</tr>\n");
+}
+
+void html_who(Buf *b, const char *text) {
+  if (!is_table(text)) {
+    buf_text(b, "<pre tabindex=\"0\">");
+    html_text(b, text, strlen(text));
+    buf_text(b, "</pre>\n");
+    return;
+  }
+  buf_text(b, "<div class=\"wide\"><table>");
+  who_row(b, text, true);
+  for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n'))
+    who_row(b, line + 1, false);
+  buf_text(b, "</tbody></table></div>\n");
+}
+
+// -- time -----------------------------------------------------------------------------------------
+const char *time_text(Arena *a, double s) {
+  if (!(s >= 0) || s > 1e12) return "?";
+  if (s < 60) return arena_format(a, s < 10 ? "%.1f s" : "%.0f s", s);
+  long long minutes = (long long)(s / 60);
+  if (minutes < 60)
+    return arena_format(a, "%lld min %.0f s", minutes, floor(s - 60.0 * (double)minutes));
+  return arena_format(a, "%lld h %lld min", minutes / 60, minutes % 60);
+}

@@ -1,0 +1,474 @@
+// A machine or a wiring as a picture. A system comes in, a canvas goes out.
+//
+// A wiring becomes a panel: a unit for each part, one for each port of its own, and cables. A value
+// that goes to several ports is one cable. What a wire computes is a unit of its own, a plate; so
+// is a guard, which is a label on the wire, and the place where guarded wires of one port come
+// together. Parts that are wirings are panels inside, as deep as is asked for; each is laid out
+// before what holds it.
+//
+// Shared variables are units too. They have no direction: parts and variables are put into levels
+// by their distance from one end of the wiring, and lines go from level to level.
+#include "show/wiring/wiring_own.h"
+
+#include <math.h>
+
+enum { READABLE = 60, LONGEST = 150, LONG_FORMULA = 260, DEEPEST = 16 };
+
+typedef struct {
+  World *w;
+  Arena *arena;
+  const System *s;
+  Panel *p;
+  uint32_t levels;  // that are still opened, with this one
+  uint32_t part;    // the unit of the first part
+  uint32_t *source; // [part + 1] where its sources begin in `cable`
+  uint32_t *cable;  // [source] its cable + 1
+  uint32_t *dial;   // [own] its cable + 1
+} Builder;
+
+static const char *cut(const Builder *b, Face face, double size, const char *text) {
+  return text_cut(b->arena, face, size, text, LONGEST);
+}
+
+static const char *name_cut(const Builder *b, Name name) {
+  return cut(b, FACE_SANS, KIND_SIZE, name_text(b->w->names, name));
+}
+
+// -- pins -----------------------------------------------------------------------------------------
+// The type is said where it is not a plain number; in a box only if it has axes.
+static const char *shown_type(const Builder *b, const Type *t, bool outer) {
+  bool plain = t->base == BASE_NONE || (t->base == BASE_R && !t->rank);
+  if (plain || (!outer && !t->rank)) return NULL;
+  return cut(b, FACE_SANS, TYPE_SIZE, type_text(b->w, t));
+}
+
+static bool is_partly_open(const System *s, const Port *p) {
+  uint64_t all = s->mode.n >= 64 ? UINT64_MAX : ((uint64_t)1 << s->mode.n) - 1;
+  return s->mode.n && (p->modes & all) != all;
+}
+
+static const char *port_words(const Builder *b, const System *s, const Port *p) {
+  Buf out = buf_new(b->arena);
+  buf_printf(&out, "%.80s", name_text(b->w->names, p->name));
+  if (p->type.base != BASE_NONE) buf_printf(&out, ": %.80s", type_text(b->w, &p->type));
+  for (uint32_t i = 0, n = 0; is_partly_open(s, p) && i < s->mode.n && i < 64; i++)
+    if (p->modes >> i & 1)
+      buf_printf(&out, "%s%.40s", n++ ? ", " : ", open in ", name_text(b->w->names, s->mode.at[i]));
+  return out.at;
+}
+
+static Pin pin_of(const Builder *b, const System *s, const Port *p, bool outer) {
+  return (Pin){.name = cut(b, FACE_ITALIC, PORT_SIZE, name_text(b->w->names, p->name)),
+               .type = shown_type(b, &p->type, outer),
+               .words = port_words(b, s, p),
+               .ring = is_partly_open(s, p)};
+}
+
+// -- units and cables -----------------------------------------------------------------------------
+static uint32_t unit_add(Builder *b, Unit u) {
+  u.owner = u.owner ? u.owner - 1 : b->p->unit.n;
+  vec_push(b->arena, &b->p->unit, u);
+  return b->p->unit.n - 1;
+}
+
+static uint32_t cable_new(Builder *b, const char *words) {
+  vec_push(b->arena, &b->p->cable, (Cable){.words = words});
+  return b->p->cable.n - 1;
+}
+
+static void tie(Builder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
+  CableEnd end = {unit, pin, right};
+  vec_push(b->arena, &b->p->cable.at[cable].end, end);
+  end_pin(b->p, &end)->cable = cable + 1;
+}
+
+static uint32_t cable_from(Builder *b, uint32_t unit, const char *words) {
+  uint32_t cable = cable_new(b, words);
+  tie(b, cable, unit, 0, true);
+  return cable;
+}
+
+static uint32_t source_unit(const Builder *b, const PortEnd *e) {
+  return e->part ? b->part + e->part - 1 : e->port;
+}
+
+static uint32_t source_cable(Builder *b, const PortEnd *e) {
+  uint32_t *cable = &b->cable[b->source[e->part] + e->port];
+  if (*cable) return *cable - 1;
+  uint32_t unit = source_unit(b, e), pin = e->part ? e->port : 0;
+  *cable = cable_new(b, end_pin(b->p, &(CableEnd){unit, pin, true})->words) + 1;
+  tie(b, *cable - 1, unit, pin, true);
+  return *cable - 1;
+}
+
+static uint32_t dial_cable(Builder *b, uint32_t own) {
+  if (!b->dial[own]) {
+    b->dial[own] = cable_new(b, b->p->dial.at[own].words) + 1;
+    b->p->cable.at[b->dial[own] - 1].dial = own + 1;
+    b->p->cable.at[b->dial[own] - 1].ink = INK_SERIES3;
+  }
+  return b->dial[own] - 1;
+}
+
+// -- routes ---------------------------------------------------------------------------------------
+static bool is_wire(const Route *r) {
+  return r->from.n + r->states.n == 1 && (r->plain || (!r->line && node_is_place(r->value)));
+}
+
+static bool was_before(const Route *r, uint32_t i) {
+  for (uint32_t k = 0; k < i; k++)
+    if (r->from.at[k].part == r->from.at[i].part && r->from.at[k].port == r->from.at[i].port)
+      return true;
+  return false;
+}
+
+static uint32_t plate_cable(Builder *b, const Route *r, uint32_t owner) {
+  const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
+  Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
+  u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
+  VEC(uint32_t) from = {0};
+  for (uint32_t i = 0; i < r->states.n; i++)
+    vec_push(b->arena, &from, dial_cable(b, r->states.at[i]));
+  for (uint32_t i = 0; i < r->from.n; i++)
+    if (!was_before(r, i)) vec_push(b->arena, &from, source_cable(b, &r->from.at[i]));
+  for (uint32_t i = 0; i < from.n; i++) vec_push(b->arena, &u.in, (Pin){0});
+  vec_push(b->arena, &u.out, (Pin){0});
+  uint32_t unit = unit_add(b, u);
+  for (uint32_t i = 0; i < from.n; i++) tie(b, from.at[i], unit, i, false);
+  return cable_from(b, unit, text);
+}
+
+// A label on a wire; states that it speaks of come in above the wire.
+static uint32_t label_cable(Builder *b, uint32_t cable, const char *text, const Route *guard,
+                            uint32_t owner) {
+  Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
+  uint32_t states = guard ? guard->asked.n : 0;
+  u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
+  for (uint32_t i = 0; i <= states; i++) vec_push(b->arena, &u.in, (Pin){0});
+  vec_push(b->arena, &u.out, (Pin){0});
+  uint32_t unit = unit_add(b, u);
+  for (uint32_t i = 0; i < states; i++) tie(b, dial_cable(b, guard->asked.at[i]), unit, i, false);
+  tie(b, cable, unit, states, false);
+  uint32_t out = cable_from(b, unit, text);
+  b->p->cable.at[out].dashed = u.dashed;
+  return out;
+}
+
+static uint32_t route_cable(Builder *b, const Route *r, uint32_t owner) {
+  uint32_t cable = !is_wire(r) ? plate_cable(b, r, owner)
+                   : r->from.n ? source_cable(b, &r->from.at[0])
+                               : dial_cable(b, r->states.at[0]);
+  const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL;
+  if (index) cable = label_cable(b, cable, index, NULL, owner);
+  if (!r->guard) return cable;
+  return label_cable(b, cable, node_text(b->w, b->arena, b->s, r->guard), r, owner);
+}
+
+static uint32_t choice_cable(Builder *b, const uint32_t *from, uint32_t n, uint32_t owner) {
+  Unit u = {.kind = UNIT_CHOICE, .owner = owner + 1};
+  for (uint32_t i = 0; i < n; i++) vec_push(b->arena, &u.in, (Pin){0});
+  vec_push(b->arena, &u.out, (Pin){0});
+  uint32_t unit = unit_add(b, u);
+  for (uint32_t i = 0; i < n; i++) tie(b, from[i], unit, i, false);
+  return cable_from(b, unit, "one of these");
+}
+
+static uint32_t target_unit(const Builder *b, const PortEnd *e) {
+  return e->part ? b->part + e->part - 1 : b->s->in.n + e->port;
+}
+
+static bool is_known(const Builder *b, const PortEnd *e, bool source) {
+  const System *s = e->part ? NULL : b->s;
+  if (e->part > b->s->part.n) return false;
+  if (e->part) s = b->s->part.at[e->part - 1].of;
+  return e->port < ((e->part != 0) == source ? s->out.n : s->in.n);
+}
+
+static bool route_is_sound(const Builder *b, const Route *r) {
+  bool sound = is_known(b, &r->to, false);
+  for (uint32_t i = 0; i < r->from.n; i++) sound &= is_known(b, &r->from.at[i], true);
+  for (uint32_t i = 0; i < r->states.n; i++) sound &= r->states.at[i] < b->s->own.n;
+  for (uint32_t i = 0; i < r->asked.n; i++) sound &= r->asked.at[i] < b->s->own.n;
+  return sound;
+}
+
+// Routes to one port come together at a choice.
+static void add_routes(Builder *b) {
+  const System *s = b->s;
+  Table *seen = table_new(b->arena);
+  VEC(Ids) group = {0};
+  for (uint32_t i = 0; i < s->route.n; i++) {
+    const PortEnd *to = &s->route.at[i].to;
+    uint32_t key[2] = {to->part, to->port};
+    if (!route_is_sound(b, &s->route.at[i])) continue;
+    uint32_t at = table_get(seen, key, sizeof key);
+    if (!at)
+      vec_push(b->arena, &group, (Ids){0}), at = group.n, table_put(seen, key, sizeof key, at);
+    vec_push(b->arena, &group.at[at - 1], i);
+  }
+  for (uint32_t g = 0; g < group.n; g++) {
+    const Ids *ids = &group.at[g];
+    const PortEnd *to = &s->route.at[ids->at[0]].to;
+    uint32_t unit = target_unit(b, to), *from = NEW_ARRAY(b->arena, uint32_t, ids->n);
+    for (uint32_t i = 0; i < ids->n; i++) from[i] = route_cable(b, &s->route.at[ids->at[i]], unit);
+    uint32_t cable = ids->n > 1 ? choice_cable(b, from, ids->n, unit) : from[0];
+    tie(b, cable, unit, to->part ? to->port : 0, false);
+  }
+}
+
+// -- parts ----------------------------------------------------------------------------------------
+static bool has_state(const System *s) { return s->state.n || s->own.n; }
+
+static const char *count_of(const Builder *b, const Part *part) {
+  if (!part->array) return NULL;
+  const char *size = part->axis.size ? size_text(b->w, part->axis.size) : "n";
+  return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, size, 60));
+}
+
+static const char *part_name(const Builder *b, const Part *part) {
+  const char *name = name_text(b->w->names, part->name);
+  return cut(b, FACE_ITALIC, WORD_SIZE, name);
+}
+
+static void shared_pins(const Builder *b, const System *s, Unit *u, const bool *right) {
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    Pin pin = pin_of(b, s, &s->in.at[i], false);
+    if (right && right[i])
+      vec_push(b->arena, &u->out, pin);
+    else
+      vec_push(b->arena, &u->in, pin);
+  }
+}
+
+static bool is_read(const System *s, uint32_t part, uint32_t port) {
+  for (uint32_t i = 0; i < s->route.n; i++)
+    for (uint32_t k = 0; k < s->route.at[i].from.n; k++) {
+      const PortEnd *e = &s->route.at[i].from.at[k];
+      if (e->part == part + 1 && e->port == port) return true;
+    }
+  return false;
+}
+
+// How many outputs are shown: `mode`, the last one, only if a wire comes from it.
+static uint32_t shown_outputs(const Builder *b, const Part *part) {
+  const System *s = part->of;
+  bool own = b->s->wiring && !s->wiring && s->mode.n && s->out.n;
+  if (!own || strcmp(name_text(b->w->names, s->out.at[s->out.n - 1].name), "mode")) return s->out.n;
+  return s->out.n - !is_read(b->s, (uint32_t)(part - b->s->part.at), s->out.n - 1);
+}
+
+static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint32_t depth,
+                           uint32_t levels, const bool *right);
+
+// right: [port] for shared variables, on which side each is
+static void add_part(Builder *b, const Part *part, const bool *right) {
+  const System *s = part->of;
+  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .of = name_cut(b, s->name)};
+  u.count = count_of(b, part);
+  u.state = has_state(s);
+  for (uint32_t i = 0; i < s->mode.n; i++) vec_push(b->arena, &u.mode, name_cut(b, s->mode.at[i]));
+  if (b->levels > 1 && s->wiring) {
+    u.kind = UNIT_PANEL;
+    u.inner = wiring_panel(b->w, b->arena, part, s, b->p->depth + 1, b->levels - 1, right);
+    u.inner->count = u.count;
+  }
+  if (s->shares) {
+    shared_pins(b, s, &u, right);
+  } else {
+    for (uint32_t i = 0; i < s->in.n; i++)
+      vec_push(b->arena, &u.in, pin_of(b, s, &s->in.at[i], false));
+    for (uint32_t i = 0; i < shown_outputs(b, part); i++)
+      vec_push(b->arena, &u.out, pin_of(b, s, &s->out.at[i], false));
+  }
+  u.words = unit_words(b->arena, &u);
+  unit_add(b, u);
+}
+
+static void add_ports(Builder *b) {
+  const System *s = b->s;
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    Unit u = {.kind = UNIT_IN};
+    vec_push(b->arena, &u.out, pin_of(b, s, &s->in.at[i], !b->p->depth));
+    unit_add(b, u);
+  }
+  for (uint32_t i = 0; i < s->out.n; i++) {
+    Unit u = {.kind = UNIT_OUT};
+    vec_push(b->arena, &u.in, pin_of(b, s, &s->out.at[i], !b->p->depth));
+    unit_add(b, u);
+  }
+}
+
+// Shared variables have no direction: each port is where it is nearest.
+static void add_shared_ports(Builder *b, const bool *right) {
+  const System *s = b->s;
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    bool out = right && right[i];
+    Unit u = {.kind = out ? UNIT_OUT : UNIT_IN};
+    Pin pin = pin_of(b, s, &s->in.at[i], !b->p->depth);
+    if (out)
+      vec_push(b->arena, &u.in, pin);
+    else
+      vec_push(b->arena, &u.out, pin);
+    unit_add(b, u);
+  }
+}
+
+// A cable at the left of each junction and one at its right
+static void tie_shared(Builder *b, uint32_t junction, uint32_t unit, uint32_t pin, bool right) {
+  Unit *u = &b->p->unit.at[junction];
+  uint32_t cable = (right ? &u->in : &u->out)->at[0].cable;
+  if (!cable) {
+    cable = cable_new(b, u->words) + 1;
+    b->p->cable.at[cable - 1].shared = true;
+    b->p->cable.at[cable - 1].ink = INK_SERIES1;
+    tie(b, cable - 1, junction, 0, !right);
+  }
+  tie(b, cable - 1, unit, pin, right);
+}
+
+static void tie_member(Builder *b, const Sides *sides, const PortEnd *e, uint32_t junction) {
+  if (!e->part || e->part > b->s->part.n || !sides->right[e->part - 1]) return;
+  const bool *right = sides->right[e->part - 1];
+  uint32_t pin = 0;
+  if (e->port >= b->s->part.at[e->part - 1].of->in.n) return;
+  for (uint32_t i = 0; i < e->port; i++) pin += right[i] == right[e->port];
+  tie_shared(b, junction, b->part + e->part - 1, pin, right[e->port]);
+}
+
+static void add_junctions(Builder *b, const Sides *sides) {
+  const System *s = b->s;
+  for (uint32_t j = 0; j < s->junction.n; j++) {
+    const Junction *k = &s->junction.at[j];
+    Unit u = {.kind = UNIT_SHARED, .name = name_cut(b, k->name)};
+    u.words = arena_format(b->arena, "shared variable %.80s", u.name);
+    vec_push(b->arena, &u.in, (Pin){0});
+    vec_push(b->arena, &u.out, (Pin){0});
+    uint32_t unit = unit_add(b, u);
+    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
+    for (uint32_t i = 0; s->shares && k->outer && i < s->in.n; i++)
+      if (s->in.at[i].name == k->name) tie_shared(b, unit, i, 0, !sides->out[i]);
+  }
+}
+
+static void add_dials(Builder *b) {
+  const System *s = b->s;
+  for (uint32_t i = 0; i < s->own.n; i++) {
+    const OwnState *o = &s->own.at[i];
+    Dial d = {.name = name_cut(b, o->name), .learns = o->learns};
+    Face face = d.learns ? FACE_BOLD : FACE_ITALIC;
+    d.type = shown_type(b, &o->type, true);
+    d.words = arena_format(b->arena, "state %.80s%s%.80s%s", d.name, d.type ? ": " : "",
+                           d.type ? d.type : "", d.learns ? ", learns" : "");
+    d.width = ceil(text_width(face, KIND_SIZE, d.name) + 14 + (d.learns ? 14 : 0) +
+                   (d.type ? text_width(FACE_SANS, TYPE_SIZE, d.type) + 4 : 0));
+    vec_push(b->arena, &b->p->dial, d);
+  }
+}
+
+static void index_sources(Builder *b) {
+  const System *s = b->s;
+  uint32_t n = s->in.n;
+  b->source = NEW_ARRAY(b->arena, uint32_t, s->part.n + 2);
+  for (uint32_t i = 0; i < s->part.n; i++) b->source[i + 1] = n, n += s->part.at[i].of->out.n;
+  b->cable = NEW_ARRAY(b->arena, uint32_t, n + 1);
+  b->dial = NEW_ARRAY(b->arena, uint32_t, s->own.n + 1);
+}
+
+// -- the panel ------------------------------------------------------------------------------------
+void panel_finish(Arena *a, Panel *p) {
+  panel_title(p);
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    Unit *u = &p->unit.at[i];
+    unit_measure(u, p->depth == 0);
+    p->boxes += u->kind == UNIT_BOX ? 1 : u->inner ? u->inner->boxes : 0;
+  }
+  panel_order(a, p);
+  panel_lay(a, p);
+}
+
+static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s, uint32_t depth,
+                           uint32_t levels, const bool *right) {
+  Builder b = {.w = w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
+  b.p->depth = depth;
+  b.p->shares = s->shares;
+  b.p->of = name_cut(&b, s->name);
+  b.p->name = part && part->name != s->name ? part_name(&b, part) : "";
+  b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
+  add_dials(&b);
+  Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
+  if (s->shares)
+    add_shared_ports(&b, sides.out);
+  else
+    add_ports(&b);
+  b.part = b.p->unit.n;
+  for (uint32_t i = 0; i < s->part.n; i++)
+    add_part(&b, &s->part.at[i], sides.right ? sides.right[i] : NULL);
+  index_sources(&b);
+  if (!s->shares) add_routes(&b);
+  add_junctions(&b, &sides);
+  panel_finish(a, b.p);
+  return b.p;
+}
+
+// A machine that is no wiring: its box, and its ports around it
+static Panel *machine_panel(World *w, Arena *a, const System *s) {
+  Builder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
+  Part part = {.of = NEW(a, System)};
+  Buf states = buf_new(a);
+  *part.of = *s;
+  b.p->bare = true;
+  b.p->shares = s->shares;
+  b.p->of = b.p->name = b.p->words = "";
+  if (s->shares)
+    add_shared_ports(&b, NULL);
+  else
+    add_ports(&b);
+  b.part = b.p->unit.n;
+  add_part(&b, &part, NULL);
+  for (uint32_t i = 0; i < s->own.n; i++) {
+    const char *name = name_text(w->names, s->own.at[i].name);
+    if (s->mode.n && !strcmp(name, "mode")) continue; // modes are said anyway
+    buf_printf(&states, "%s%.60s", states.n ? ", " : "", name);
+  }
+  Unit *box = &b.p->unit.at[b.part];
+  if (states.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
+  for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, ""), b.part, i, false);
+  for (uint32_t i = 0; i < box->out.n; i++) {
+    uint32_t cable = cable_new(&b, "");
+    tie(&b, cable, b.part, i, true);
+    tie(&b, cable, s->in.n + i, 0, false);
+  }
+  panel_finish(a, b.p);
+  return b.p;
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static uint32_t boxes_in(const System *s, uint32_t levels) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->part.n && n <= READABLE; i++) {
+    const System *of = s->part.at[i].of;
+    n += levels > 1 && of->wiring ? boxes_in(of, levels - 1) : 1;
+  }
+  return n;
+}
+
+// As many as keep the picture readable
+static uint32_t usual_levels(const System *s) {
+  uint32_t levels = 1;
+  while (levels < DEEPEST && boxes_in(s, levels + 1) <= READABLE) levels++;
+  return levels;
+}
+
+static const char *machine_words(const Panel *p) {
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    if (p->unit.at[i].kind == UNIT_BOX) return p->unit.at[i].words;
+  return "";
+}
+
+Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringHow *how) {
+  uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
+  Panel *p = s->wiring ? wiring_panel(w, a, NULL, s, 0, levels, NULL) : machine_panel(w, a, s);
+  const char *name = name_text(w->names, s->name);
+  const char *about = s->wiring ? panel_about(a, p) : machine_words(p);
+  return panel_draw(a, p, name, about);
+}

@@ -1,0 +1,477 @@
+// Panels on a canvas.
+//
+// What a thing is can be seen without colour: a machine with a state has a double left side, an
+// array is a stack of sheets, what a wire computes stands on a plate with sharp corners, a guarded
+// wire is dashed. A port is a dot, and a ring if it is open in some modes only. States of a wiring
+// stand in a row at its upper edge; one that learns is bold and has an arrow that goes round.
+#include "show/wiring/wiring_own.h"
+
+#include <math.h>
+
+enum { PAD = 8, EDGE = 14, CORNER = 5, ROW = 20, TURN = 14 };
+
+static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = INK_TEXT};
+static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
+
+// -- sizes ----------------------------------------------------------------------------------------
+static double width_of(const Text *how, const char *text) {
+  return text ? text_width(how->face, how->size, text) : 0;
+}
+
+static double pin_width(const Pin *p) {
+  double type = p->type ? width_of(&type_text_how, p->type) + 3 : 0;
+  return p->name ? ceil(width_of(&port_text, p->name) + type) : 0;
+}
+
+static double pins_width(const Pins *p) {
+  double w = 0;
+  for (uint32_t i = 0; i < p->n; i++) w = fmax(w, pin_width(&p->at[i]));
+  return w > 0 ? w + 6 : 0;
+}
+
+static void spread_pins(Pins *p, double height, double pitch, double from) {
+  for (uint32_t i = 0; i < p->n; i++)
+    p->at[i].y = from + floor((height - (p->n - 1) * pitch) / 2) + i * pitch;
+}
+
+static double modes_width(const Unit *u) {
+  double w = 0;
+  for (uint32_t i = 0; i < u->mode.n; i++)
+    w += text_width(FACE_SANS, WORD_SIZE, u->mode.at[i]) + (i ? 8 : 0);
+  return w;
+}
+
+// The second line of a box: its name in the wiring, and how many there are. The name is not said
+// again where it is that of its machine.
+static const char *second_line(const Unit *u) {
+  bool same = u->name && u->of && !strcmp(u->name, u->of);
+  return u->name && u->name[0] && !same ? u->name : NULL;
+}
+
+static double second_width(const Unit *u) {
+  double name = second_line(u) ? text_width(FACE_ITALIC, WORD_SIZE, u->name) : 0;
+  double count = u->count ? text_width(FACE_SERIF, WORD_SIZE, u->count) : 0;
+  return name + count + (name > 0 && count > 0 ? 4 : 0);
+}
+
+static double lines_height(const Unit *u) {
+  return 14 + (second_width(u) > 0 ? 13 : 0) + (u->mode.n ? 15 : 0);
+}
+
+static void measure_box(Unit *u) {
+  double lift = u->count ? LIFT : 0, most = u->in.n > u->out.n ? u->in.n : u->out.n;
+  double middle = fmax(text_width(FACE_SANS, KIND_SIZE, u->of ? u->of : ""), second_width(u));
+  double high = fmax(lines_height(u) + 12, most * PIN_PITCH + 8);
+  middle = fmax(middle, modes_width(u));
+  u->height = ceil(high) + lift;
+  u->width = ceil(fmax(44, PAD + pins_width(&u->in) + middle + pins_width(&u->out) + PAD)) + lift;
+  spread_pins(&u->in, ceil(high), PIN_PITCH, lift);
+  spread_pins(&u->out, ceil(high), PIN_PITCH, lift);
+}
+
+static void measure_panel(Unit *u) {
+  double lift = u->count ? LIFT : 0;
+  uint32_t in = 0, out = 0;
+  for (uint32_t i = 0; i < u->inner->unit.n; i++) {
+    const Unit *port = &u->inner->unit.at[i];
+    if (port->kind == UNIT_IN && in < u->in.n)
+      u->in.at[in++].y = port->y + port->out.at[0].y + lift;
+    if (port->kind == UNIT_OUT && out < u->out.n)
+      u->out.at[out++].y = port->y + port->in.at[0].y + lift;
+  }
+  u->width = u->inner->width + lift, u->height = u->inner->height + lift;
+}
+
+// A wire with its label above it; what comes in above it ends beside the label.
+static void measure_labelled(Unit *u, double label) {
+  double y = 15 + LANE * (u->in.n > 1 ? u->in.n - 2 : 0);
+  u->width = ceil(label + 12), u->height = y + 3;
+  for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
+  spread_pins(&u->out, 1, 0, y);
+}
+
+static void measure_port(Unit *u, bool outside) {
+  measure_labelled(u, pin_width(u->kind == UNIT_IN ? &u->out.at[0] : &u->in.at[0]));
+  if (!outside) return;
+  u->width = 6, u->height = 14;
+  spread_pins(&u->in, 1, 0, 7), spread_pins(&u->out, 1, 0, 7);
+}
+
+static void measure_shared(Unit *u) {
+  u->width = ceil(fmax(14, text_width(FACE_ITALIC, KIND_SIZE, u->name) + 6));
+  u->height = 28;
+  spread_pins(&u->in, 1, 0, 22), spread_pins(&u->out, 1, 0, 22);
+}
+
+static void measure_stack(Unit *u, double width, double least) {
+  uint32_t n = u->in.n > u->out.n ? u->in.n : u->out.n;
+  u->width = ceil(width), u->height = fmax(least, n * 14 + 8);
+  spread_pins(&u->in, u->height, 14, 0), spread_pins(&u->out, u->height, 14, 0);
+}
+
+void unit_measure(Unit *u, bool outside) {
+  switch (u->kind) {
+  case UNIT_BOX: measure_box(u); break;
+  case UNIT_PANEL: measure_panel(u); break;
+  case UNIT_PLATE:
+    measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24);
+    break;
+  case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
+  case UNIT_CHOICE: measure_stack(u, 12, 20); break;
+  case UNIT_SHARED: measure_shared(u); break;
+  case UNIT_IN:
+  case UNIT_OUT: measure_port(u, outside); break;
+  case UNIT_PASS: break;
+  }
+}
+
+// -- lines ----------------------------------------------------------------------------------------
+static Spot toward(const Spot *from, const Spot *to, double by) {
+  double n = hypot(to->x - from->x, to->y - from->y);
+  return (Spot){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
+}
+
+static void rounded(Canvas *c, const Spot *at, uint32_t n, double x, double y) {
+  path_move(c, at[0].x + x, at[0].y + y);
+  for (uint32_t i = 1; i + 1 < n; i++) {
+    double r = CORNER, before = hypot(at[i].x - at[i - 1].x, at[i].y - at[i - 1].y);
+    double after = hypot(at[i].x - at[i + 1].x, at[i].y - at[i + 1].y);
+    bool straight = (at[i].x == at[i - 1].x && at[i].x == at[i + 1].x) ||
+                    (at[i].y == at[i - 1].y && at[i].y == at[i + 1].y);
+    r = fmin(r, fmin(before, after) / 2);
+    if (straight) continue;
+    Spot a = toward(&at[i], &at[i - 1], r), b = toward(&at[i], &at[i + 1], r);
+    Spot p = toward(&at[i], &at[i - 1], r * 0.45), q = toward(&at[i], &at[i + 1], r * 0.45);
+    path_line(c, a.x + x, a.y + y);
+    path_cubic(c, p.x + x, p.y + y, q.x + x, q.y + y, b.x + x, b.y + y);
+  }
+  path_line(c, at[n - 1].x + x, at[n - 1].y + y);
+}
+
+static Paint wire_paint(Ink ink, bool dashed) {
+  return (Paint){
+      .stroke = ink ? ink : INK_LINE, .width = 1.1, .dash = {dashed ? 4 : 0, dashed ? 3 : 0}};
+}
+
+static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {
+  canvas_open(c, "", "arrow", "");
+  path_move(c, x + 4 * dx, y);
+  path_line(c, x - 3.5 * dx, y - 3.2), path_line(c, x - 1.6 * dx, y);
+  path_line(c, x - 3.5 * dx, y + 3.2), path_close(c);
+  canvas_paint(c, &(Paint){.fill = ink ? ink : INK_LINE});
+  canvas_close(c);
+}
+
+static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
+  Paint paint = wire_paint(k->ink, k->dashed);
+  if (k->shared) paint.width = 1.6;
+  canvas_open(c, "", "wire", k->words ? k->words : "");
+  for (uint32_t i = 0; i < k->line.n; i++) {
+    rounded(c, k->spot.at + k->line.at[i].first, k->line.at[i].n, x, y);
+    canvas_paint(c, &paint);
+  }
+  canvas_close(c);
+  for (uint32_t i = 0; i < k->dot.n && !k->shared; i++) {
+    canvas_open(c, "", "dot", "");
+    path_circle(c, k->dot.at[i].x + x, k->dot.at[i].y + y, 2.6);
+    canvas_paint(c, &(Paint){.fill = paint.stroke});
+    canvas_close(c);
+  }
+  for (uint32_t i = 0; i < k->back.n; i++)
+    small_arrow(c, k->back.at[i].x + x, k->back.at[i].y + y, -1, k->ink);
+}
+
+// -- ports ----------------------------------------------------------------------------------------
+static void port_mark(Canvas *c, const Pin *p, double x, double y) {
+  canvas_open(c, "", "touch", p->words ? p->words : "");
+  path_circle(c, x, y, p->ring ? 3.2 : 2.1);
+  canvas_paint(c, &(Paint){.fill = p->ring ? INK_PAPER : INK_LINE,
+                           .stroke = p->ring ? INK_LINE : INK_NONE,
+                           .width = 1.1});
+  canvas_close(c);
+}
+
+// Its right end is at x, or its left one.
+static void port_name(Canvas *c, const Pin *p, double x, double y, bool right) {
+  double at = right ? x - pin_width(p) : x;
+  if (!p->name) return;
+  canvas_text(c, at, y, &port_text, p->name);
+  if (p->type) canvas_text(c, at + width_of(&port_text, p->name) + 3, y, &type_text_how, p->type);
+}
+
+static void port_label(Canvas *c, const Pin *p, double x, double y, bool right) {
+  canvas_open(c, "", "label", "");
+  port_name(c, p, x, y, right);
+  canvas_close(c);
+}
+
+// A port of a panel, seen from inside. A wire that goes nowhere ends in a dot.
+static void inner_port(Canvas *c, const Pin *p, double x, double y, bool named, bool right) {
+  double sign = right ? -1 : 1, stub = 12 + (named ? pin_width(p) : 0);
+  if (named) port_label(c, p, x + sign * 6, y + p->y - 4, right);
+  if (p->cable) return;
+  canvas_open(c, "", "wire", p->words ? p->words : "");
+  double from = right ? x - stub : x; // wires run to the right
+  path_move(c, from, y + p->y), path_line(c, from + stub, y + p->y);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
+  canvas_close(c);
+  canvas_open(c, "", "dot", "");
+  path_circle(c, x + sign * stub, y + p->y, 2.6);
+  canvas_paint(c, &(Paint){.fill = INK_LINE});
+  canvas_close(c);
+}
+
+// -- units ----------------------------------------------------------------------------------------
+static void sheets(Canvas *c, double x, double y, double w, double h, double radius, Paint paint) {
+  for (int k = 2; k > 0; k--) {
+    path_rect(c, x + k * LIFT / 2.0, y - k * LIFT / 2.0, w, h, radius);
+    canvas_paint(c, &paint);
+  }
+}
+
+static void modes_paint(Canvas *c, const Unit *u, double middle, double y) {
+  double x = middle - modes_width(u) / 2;
+  for (uint32_t i = 0; i < u->mode.n; i++) {
+    double w = text_width(FACE_SANS, WORD_SIZE, u->mode.at[i]);
+    canvas_text(c, x, y, &(Text){.size = WORD_SIZE, .ink = INK_SOFT}, u->mode.at[i]);
+    if (!i) {
+      path_move(c, x, y + 2.5), path_line(c, x + w, y + 2.5);
+      canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
+    }
+    x += w + 8;
+  }
+}
+
+static void box_lines(Canvas *c, const Unit *u, double x, double y, double w, double h) {
+  double left = pins_width(&u->in), right = pins_width(&u->out);
+  double middle = x + PAD + left + (w - 2 * PAD - left - right) / 2;
+  double at = y + (h - lines_height(u)) / 2 + 11;
+  canvas_text(c, middle, at, &(Text){.size = KIND_SIZE, .anchor = ANCHOR_MIDDLE},
+              u->of ? u->of : "");
+  if (second_width(u) > 0) {
+    double from = middle - second_width(u) / 2;
+    at += 13;
+    if (second_line(u)) {
+      canvas_text(c, from, at, &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .ink = INK_SOFT},
+                  u->name);
+      from += text_width(FACE_ITALIC, WORD_SIZE, u->name) + 4;
+    }
+    if (u->count)
+      canvas_text(c, from, at, &(Text){.face = FACE_SERIF, .size = WORD_SIZE}, u->count);
+  }
+  if (u->mode.n) modes_paint(c, u, middle, at + 15);
+}
+
+static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *id) {
+  double lift = u->count ? LIFT : 0, w = u->width - lift, h = u->height - lift;
+  Paint paint = {.fill = u->ink ? u->ink : INK_FUNCTION, .stroke = INK_LINE, .width = 1.1};
+  if (u->dashed) paint.dash[0] = 4, paint.dash[1] = 3;
+  y += lift;
+  canvas_open(c, id, "glyph", u->words);
+  if (u->count) sheets(c, x, y, w, h, 4, paint);
+  path_rect(c, x, y, w, h, 4);
+  canvas_paint(c, &paint);
+  if (u->state) {
+    path_move(c, x + 3.5, y + 1), path_line(c, x + 3.5, y + h - 1);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
+  }
+  box_lines(c, u, x, y, w, h);
+  for (uint32_t i = 0; i < u->in.n; i++)
+    port_name(c, &u->in.at[i], x + PAD, y - lift + u->in.at[i].y + 3, false);
+  for (uint32_t i = 0; i < u->out.n; i++)
+    port_name(c, &u->out.at[i], x + w - PAD + 1, y - lift + u->out.at[i].y + 3, true);
+  canvas_close(c);
+}
+
+static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
+  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  path_rect(c, x, y, u->width, u->height, 0);
+  canvas_paint(c, &(Paint){.fill = INK_KEPT, .stroke = INK_LINE, .width = 0.8});
+  canvas_text(c, x + u->width / 2, y + u->height / 2 + 3.5,
+              &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
+  canvas_close(c);
+}
+
+// Its line runs through, below the label.
+static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
+  Paint paint = wire_paint(INK_NONE, u->dashed);
+  double at = y + u->out.at[0].y;
+  canvas_open(c, "", "wire", u->words ? u->words : u->text);
+  path_move(c, x, at), path_line(c, x + u->width, at);
+  canvas_paint(c, &paint);
+  canvas_close(c);
+  canvas_open(c, "", "label", "");
+  canvas_text(c, x + u->width / 2, at - 4,
+              &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
+  canvas_close(c);
+}
+
+// The sign of a switch in drawings of circuits: narrower where one wire leaves.
+static void choice_paint(Canvas *c, const Unit *u, double x, double y) {
+  canvas_open(c, "", "glyph", u->words ? u->words : "one of these");
+  path_move(c, x, y), path_line(c, x + u->width, y + 5);
+  path_line(c, x + u->width, y + u->height - 5), path_line(c, x, y + u->height), path_close(c);
+  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
+  canvas_close(c);
+}
+
+static void shared_paint(Canvas *c, const Unit *u, double x, double y) {
+  double middle = x + floor(u->width / 2);
+  canvas_open(c, "", "dot", u->words);
+  path_circle(c, middle, y + 22, 4.6);
+  canvas_paint(c, &(Paint){.fill = u->ink ? u->ink : INK_SERIES1});
+  canvas_close(c);
+  canvas_open(c, "", "label", "");
+  canvas_text(c, middle, y + 12,
+              &(Text){.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = ANCHOR_MIDDLE}, u->name);
+  canvas_close(c);
+}
+
+static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
+  double lift = u->count ? LIFT : 0;
+  for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
+  for (uint32_t i = 0; i < u->out.n; i++)
+    port_mark(c, &u->out.at[i], x + u->width - lift, y + u->out.at[i].y);
+}
+
+static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, double x, double y,
+                       const char *path) {
+  const char *id = arena_format(a, "%s%s%.60s", path, path[0] ? "." : "", u->name ? u->name : "");
+  x += u->x, y += u->y;
+  switch (u->kind) {
+  case UNIT_BOX: box_paint(c, u, x, y, id); break;
+  case UNIT_PANEL: {
+    double lift = u->count ? LIFT : 0;
+    if (u->count) {
+      canvas_open(c, "", "frame", "");
+      sheets(c, x, y + lift, u->inner->width, u->inner->height, 8,
+             (Paint){.fill = INK_PAPER, .stroke = INK_SERIES1, .width = 1});
+      canvas_close(c);
+    }
+    panel_paint(c, a, u->inner, x, y + lift, id);
+    break;
+  }
+  case UNIT_PLATE: plate_paint(c, u, x, y); break;
+  case UNIT_GUARD: guard_paint(c, u, x, y); break;
+  case UNIT_CHOICE: choice_paint(c, u, x, y); break;
+  case UNIT_SHARED: shared_paint(c, u, x, y); break;
+  case UNIT_IN: inner_port(c, &u->out.at[0], x, y, p->depth, false); break;
+  case UNIT_OUT: inner_port(c, &u->in.at[0], x + u->width, y, p->depth, true); break;
+  case UNIT_PASS: break;
+  }
+  if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL) marks_paint(c, u, x, y);
+}
+
+// -- the panel itself -----------------------------------------------------------------------------
+// Three quarters of a circle with a head
+static void learning_mark(Canvas *c, double x, double y) {
+  double r = 3.4, k = 0.5522847498 * r;
+  path_move(c, x, y - r);
+  path_cubic(c, x - k, y - r, x - r, y - k, x - r, y);
+  path_cubic(c, x - r, y + k, x - k, y + r, x, y + r);
+  path_cubic(c, x + k, y + r, x + r, y + k, x + r, y);
+  canvas_paint(c, &(Paint){.stroke = INK_SERIES3, .width = 1.3});
+  path_move(c, x + r, y - 3.6), path_line(c, x + r - 2.8, y + 0.6);
+  path_line(c, x + r + 2.8, y + 0.6), path_close(c);
+  canvas_paint(c, &(Paint){.fill = INK_SERIES3});
+}
+
+static void dial_paint(Canvas *c, const Dial *d, double x, double y) {
+  double at = x + d->x + 7;
+  Face face = d->learns ? FACE_BOLD : FACE_ITALIC;
+  canvas_open(c, "", "glyph", d->words);
+  path_rect(c, x + d->x, y + d->y, d->width, ROW, 3);
+  canvas_paint(c, &(Paint){.fill = INK_LEARNED, .stroke = INK_SERIES3, .width = 1.1});
+  if (d->learns) learning_mark(c, at + 4, y + d->y + ROW / 2.0), at += TURN;
+  canvas_text(c, at, y + d->y + 14, &(Text){.face = face, .size = KIND_SIZE}, d->name);
+  at += text_width(face, KIND_SIZE, d->name) + 4;
+  if (d->type) canvas_text(c, at, y + d->y + 14, &type_text_how, d->type);
+  canvas_close(c);
+}
+
+static Ink panel_fill(uint32_t depth) {
+  static const Ink fill[] = {INK_FRAME8, INK_FRAME4, INK_FRAME7, INK_FRAME3, INK_FRAME2};
+  return fill[depth < COUNT(fill) ? depth : 1 + (depth - 1) % (COUNT(fill) - 1)];
+}
+
+static void title_paint(Canvas *c, const Panel *p, double x, double y) {
+  if (p->title <= 0) return;
+  canvas_open(c, "", "title", "");
+  if (p->name && p->name[0]) {
+    canvas_text(c, x, y, &(Text){.face = FACE_ITALIC, .size = TITLE_SIZE}, p->name);
+    x += text_width(FACE_ITALIC, TITLE_SIZE, p->name) + 5;
+  }
+  if (p->of && p->of[0]) {
+    Face face = p->depth ? FACE_SANS : FACE_SANS_BOLD;
+    canvas_text(c, x, y, &(Text){.face = face, .size = TITLE_SIZE - 1}, p->of);
+    x += text_width(face, TITLE_SIZE - 1, p->of) + 5;
+  }
+  if (p->count) canvas_text(c, x, y, &(Text){.face = FACE_SERIF, .size = TITLE_SIZE}, p->count);
+  canvas_close(c);
+}
+
+void panel_title(Panel *p) {
+  Face face = p->depth ? FACE_SANS : FACE_SANS_BOLD;
+  bool name = p->name && p->name[0], of = p->of && p->of[0];
+  p->title = (name ? text_width(FACE_ITALIC, TITLE_SIZE, p->name) + 5 : 0) +
+             (of ? text_width(face, TITLE_SIZE - 1, p->of) + 5 : 0) +
+             (p->count ? text_width(FACE_SERIF, TITLE_SIZE, p->count) + 5 : 0);
+}
+
+void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const char *path) {
+  if (!p->bare) {
+    canvas_open(c, path, "frame", p->words);
+    path_rect(c, x, y, p->width, p->height, 8);
+    canvas_paint(c, &(Paint){.fill = p->ink ? p->ink : panel_fill(p->depth),
+                             .stroke = p->edge ? p->edge : INK_SERIES1,
+                             .width = p->depth ? 1 : 1.4});
+    canvas_close(c);
+  }
+  title_paint(c, p, x + 10, y + 16);
+  for (uint32_t i = 0; i < p->dial.n; i++) dial_paint(c, &p->dial.at[i], x, y);
+  for (uint32_t i = 0; i < p->cable.n; i++) cable_paint(c, &p->cable.at[i], x, y);
+  for (uint32_t i = 0; i < p->unit.n; i++) unit_paint(c, a, p, &p->unit.at[i], x, y, path);
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static double outer_width(const Panel *p, UnitKind kind) {
+  double w = 0;
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    const Unit *u = &p->unit.at[i];
+    if (u->kind == kind) w = fmax(w, pin_width(kind == UNIT_IN ? &u->out.at[0] : &u->in.at[0]));
+  }
+  return w > 0 ? w + STUB + 5 : 0;
+}
+
+double panel_left(const Panel *p) { return outer_width(p, UNIT_IN); }
+double panel_right(const Panel *p) { return outer_width(p, UNIT_OUT); }
+
+// What sticks out, with the names of ports beside it
+void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    const Unit *u = &p->unit.at[i];
+    bool in = u->kind == UNIT_IN;
+    if (!in && u->kind != UNIT_OUT) continue;
+    const Pin *pin = in ? &u->out.at[0] : &u->in.at[0];
+    double at = y + u->y + pin->y, from = in ? x - STUB : x + p->width;
+    canvas_open(c, "", "wire", pin->words ? pin->words : "");
+    path_move(c, from, at), path_line(c, from + STUB, at);
+    canvas_paint(c, &(Paint){.stroke = p->shares  ? INK_SERIES1
+                                       : pin->ink ? pin->ink
+                                                  : INK_LINE,
+                             .width = p->shares ? 1.6 : 1.1});
+    canvas_close(c);
+    if (!p->shares) small_arrow(c, from + STUB / 2.0, at, 1, pin->ink);
+    port_label(c, pin, in ? from - 5 : from + STUB + 5, at + 3.5, in);
+    if (!p->bare) port_mark(c, pin, in ? x : x + p->width, at);
+  }
+}
+
+Canvas *panel_draw(Arena *a, const Panel *p, const char *title, const char *about) {
+  double left = panel_left(p) + EDGE;
+  Canvas *c =
+      canvas_new(a, left + p->width + panel_right(p) + EDGE, p->height + 2 * EDGE, title, about);
+  panel_paint(c, a, p, left, EDGE, "");
+  panel_stubs(c, p, left, EDGE);
+  return c;
+}

@@ -1,0 +1,87 @@
+// On which side of its part a shared variable is. A wiring with junctions comes in, sides go out.
+//
+// Parts and junctions are a graph without directions. Each has a level: its distance from one end,
+// which is the part or junction that is furthest from another. A junction of a higher level stands
+// at the right of a part, so lines go from level to level and never along one: two parts, or two
+// junctions, are never tied to each other.
+#include "show/wiring/wiring_own.h"
+
+typedef struct {
+  Arena *arena;
+  const System *s;
+  uint32_t n;           // parts, then junctions
+  uint32_t *first, *at; // neighbours, side by side
+  uint32_t *level;      // from 1; 0: not known yet
+  bool *done;           // its level stays
+} Near;
+
+static bool is_part(const Near *g, const PortEnd *e) { return e->part && e->part <= g->s->part.n; }
+
+// In two rounds: how many each has, and which.
+static void find_neighbours(Near *g) {
+  const System *s = g->s;
+  uint32_t *count = NEW_ARRAY(g->arena, uint32_t, g->n + 2);
+  for (int round = 0; round < 2; round++) {
+    for (uint32_t j = 0; j < s->junction.n; j++)
+      for (uint32_t i = 0; i < s->junction.at[j].member.n; i++) {
+        const PortEnd *e = &s->junction.at[j].member.at[i];
+        if (!is_part(g, e)) continue;
+        uint32_t a = e->part - 1, b = s->part.n + j;
+        if (round) g->at[g->first[a] + count[a]] = b, g->at[g->first[b] + count[b]] = a;
+        count[a]++, count[b]++;
+      }
+    if (round) break;
+    g->first = NEW_ARRAY(g->arena, uint32_t, g->n + 2);
+    for (uint32_t i = 0; i < g->n; i++) g->first[i + 1] = g->first[i] + count[i], count[i] = 0;
+    g->at = NEW_ARRAY(g->arena, uint32_t, g->first[g->n] + 1);
+  }
+}
+
+// The last that is reached
+static uint32_t walk_from(Near *g, uint32_t from, uint32_t *level) {
+  uint32_t *queue = NEW_ARRAY(g->arena, uint32_t, g->n + 1), n = 0;
+  queue[n++] = from, level[from] = 1;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = g->first[queue[i]]; k < g->first[queue[i] + 1]; k++)
+      if (!level[g->at[k]]) level[g->at[k]] = level[queue[i]] + 1, queue[n++] = g->at[k];
+  return queue[n - 1];
+}
+
+// What is declared first is rather at the left.
+static void find_levels(Near *g, uint32_t first, uint32_t *once, uint32_t *most) {
+  uint32_t end = walk_from(g, first, once), last = walk_from(g, end, g->level);
+  uint32_t high = g->level[last];
+  if (high > *most) *most = high;
+  bool turn = 2 * g->level[first] > high + 1;
+  for (uint32_t i = 0; i < g->n; i++) {
+    if (turn && g->level[i] && !g->done[i]) g->level[i] = high + 1 - g->level[i];
+    g->done[i] = g->level[i] != 0;
+  }
+}
+
+Sides shared_sides(Arena *a, const System *s, const bool *asked) {
+  Near g = {.arena = a, .s = s, .n = s->part.n + s->junction.n};
+  uint32_t most = 0, *once = NEW_ARRAY(a, uint32_t, g.n + 1);
+  Sides out = {.right = NEW_ARRAY(a, bool *, s->part.n + 1),
+               .out = NEW_ARRAY(a, bool, s->in.n + 1)};
+  g.level = NEW_ARRAY(a, uint32_t, g.n + 1);
+  g.done = NEW_ARRAY(a, bool, g.n + 1);
+  find_neighbours(&g);
+  for (uint32_t i = 0; i < g.n; i++)
+    if (!g.level[i]) find_levels(&g, i, once, &most);
+  for (uint32_t i = 0; i < s->part.n; i++)
+    if (s->part.at[i].of->shares) out.right[i] = NEW_ARRAY(a, bool, s->part.at[i].of->in.n + 1);
+  for (uint32_t j = 0; j < s->junction.n; j++) {
+    const Junction *k = &s->junction.at[j];
+    uint32_t level = g.level[s->part.n + j];
+    for (uint32_t i = 0; i < k->member.n; i++) {
+      const PortEnd *e = &k->member.at[i];
+      if (!is_part(&g, e) || !out.right[e->part - 1]) continue;
+      if (e->port < s->part.at[e->part - 1].of->in.n)
+        out.right[e->part - 1][e->port] = level > g.level[e->part - 1];
+    }
+    for (uint32_t i = 0; k->outer && i < s->in.n; i++)
+      if (s->in.at[i].name == k->name) out.out[i] = asked ? asked[i] : 2 * level > most + 1;
+  }
+  return out;
+}

@@ -1,0 +1,261 @@
+// Texts of pictures of wirings: expressions as a program has them, texts that are cut to a width,
+// and sentences for those who cannot see the picture.
+#include "show/wiring/wiring_own.h"
+
+// -- texts that are cut ---------------------------------------------------------------------------
+static size_t letter_end(const char *text, size_t at) {
+  do at++;
+  while ((text[at] & 0xC0) == 0x80);
+  return at;
+}
+
+const char *text_cut(Arena *a, Face face, double size, const char *text, double width) {
+  double more = text_width(face, size, "…");
+  size_t cut = 0;
+  if (strlen(text) < 400 && text_width(face, size, text) <= width) return text;
+  for (size_t next = 0; text[next] && next < 400;) {
+    next = letter_end(text, next);
+    if (text_width(face, size, arena_text(a, text, next)) + more > width) break;
+    cut = next;
+  }
+  return arena_format(a, "%.*s…", (int)cut, text);
+}
+
+// -- expressions ----------------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  const System *s; // whose expression it is
+  Buf out;
+} Printer;
+
+enum { LONG = 400 }; // bytes: more is not read anyway
+
+static void put(Printer *p, const Node *n);
+
+static void put_name(Printer *p, Name name) { buf_text(&p->out, name_text(p->w->names, name)); }
+
+static void put_list(Printer *p, const Node *n, uint32_t first, const char *between) {
+  for (uint32_t i = first; i < n->nkid; i++) {
+    if (i > first) buf_text(&p->out, between);
+    put(p, n->kid[i]);
+  }
+}
+
+static void put_closed(Printer *p, const char *open, const Node *n, uint32_t first,
+                       const char *between, const char *close) {
+  buf_text(&p->out, open);
+  put_list(p, n, first, between);
+  buf_text(&p->out, close);
+}
+
+// a + b - c: the sign before kid i + 1 is op[i]
+static void put_chain(Printer *p, const Node *n) {
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    char op = i ? n->op[i - 1] : 0;
+    if (i)
+      buf_text(&p->out, op == '*'   ? " · "
+                        : op == '%' ? " // "
+                        : op == '/' ? " / "
+                        : op == '-' ? " − "
+                                    : " + ");
+    put(p, n->kid[i]);
+  }
+}
+
+static const char *compare_sign(char op) {
+  switch (op) {
+  case '!': return " ≠ ";
+  case 'l': return " ≤ ";
+  case 'g': return " ≥ ";
+  case '<': return " < ";
+  case '>': return " > ";
+  default: return " = ";
+  }
+}
+
+static void put_unary(Printer *p, const char *sign, const Node *n) {
+  buf_text(&p->out, sign);
+  put_list(p, n, 0, " ");
+}
+
+static void put_when(Printer *p, const Node *n) {
+  put(p, n->kid[0]);
+  buf_text(&p->out, " when ");
+  put(p, n->kid[1]);
+  if (n->nkid < 3 || !n->kid[2]) return;
+  buf_text(&p->out, " else ");
+  put(p, n->kid[2]);
+}
+
+static void put_call(Printer *p, const Node *n) {
+  put(p, n->kid[0]);
+  put_closed(p, "(", n, 1, ", ", ")");
+}
+
+// worker.say, where worker is an array of parts: the length of its name. 0: it is nothing such
+static size_t array_in(const Printer *p, const Node *n) {
+  const char *name = n->kind == N_NAME ? name_text(p->w->names, n->name) : "";
+  const char *dot = strchr(name, '.');
+  for (uint32_t i = 0; dot && i < p->s->part.n; i++) {
+    const char *part = name_text(p->w->names, p->s->part.at[i].name);
+    size_t length = (size_t)(dot - name);
+    if (p->s->part.at[i].array && strlen(part) == length && !memcmp(part, name, length))
+      return length;
+  }
+  return 0;
+}
+
+// The first index of a port of an array is that of the part: worker[j].say[i]
+static void put_at(Printer *p, const Node *n) {
+  size_t part = array_in(p, n->kid[0]);
+  const Node *at = n->kid[1], *items = at->nkid == 1 ? at->kid[0] : NULL;
+  if (!part || !items || items->kind != N_ITEMS || !items->nkid) {
+    put(p, n->kid[0]);
+    put(p, at);
+    return;
+  }
+  const char *name = name_text(p->w->names, n->kid[0]->name);
+  buf_add(&p->out, name, part);
+  buf_char(&p->out, '[');
+  put(p, items->kid[0]);
+  buf_printf(&p->out, "]%s", name + part);
+  if (items->nkid > 1) put_closed(p, "[", items, 1, " ", "]");
+}
+
+static void put_dot(Printer *p, const Node *n) {
+  put(p, n->kid[0]);
+  buf_char(&p->out, '.');
+  put_name(p, n->name);
+}
+
+static void put_named(Printer *p, const Node *n) {
+  put_name(p, n->name);
+  buf_text(&p->out, ": ");
+  put_list(p, n, 0, " ");
+}
+
+// What has no row of its own is shown as the program has it.
+static void put_source(Printer *p, const Node *n) {
+  const Sources *s = p->w->sources;
+  if (!s || !n->span.file || n->span.file >= s->file.n) {
+    buf_text(&p->out, "…");
+    return;
+  }
+  const Source *f = &s->file.at[n->span.file];
+  bool space = false;
+  for (uint32_t i = n->span.at; i < n->span.at + n->span.n && i < f->n; i++) {
+    bool blank = strchr(" \t\r\n", f->text[i]) != NULL;
+    if (blank && !space) buf_char(&p->out, ' ');
+    if (!blank) buf_char(&p->out, f->text[i]);
+    space = blank;
+  }
+}
+
+static void put(Printer *p, const Node *n) {
+  if (!n || p->out.n > LONG) return;
+  switch (n->kind) {
+  case N_NUM:
+    if (n->text)
+      buf_text(&p->out, n->text);
+    else
+      buf_number(&p->out, n->num);
+    break;
+  case N_NAME: put_name(p, n->name); break;
+  case N_NEXT: buf_text(&p->out, "next "), put_name(p, n->name); break;
+  case N_LIST: put_closed(p, "[", n, 0, ", ", "]"); break;
+  case N_PAREN:
+  case N_TUPLE: put_closed(p, "(", n, 0, ", ", ")"); break;
+  case N_CALL: put_call(p, n); break;
+  case N_ARG:
+  case N_SIZED: put_named(p, n); break;
+  case N_AT: put_at(p, n); break;
+  case N_DOT: put_dot(p, n); break;
+  case N_SUM:
+  case N_PROD: put_chain(p, n); break;
+  case N_RUN: put_list(p, n, 0, " "); break;
+  case N_POW: put_list(p, n, 0, "^"); break;
+  case N_NEG: put_unary(p, "−", n); break;
+  case N_NOT: put_unary(p, "not ", n); break;
+  case N_AND: put_list(p, n, 0, " and "); break;
+  case N_OR: put_list(p, n, 0, " or "); break;
+  case N_CMP: put_list(p, n, 0, compare_sign(n->op[0])); break;
+  case N_WHEN: put_when(p, n); break;
+  case N_PIPE: put_list(p, n, 0, " ; "); break;
+  case N_BRACKETS: put_closed(p, "[", n, 0, ", ", "]"); break;
+  case N_ITEMS: put_list(p, n, 0, " "); break;
+  case N_GROUP: put_closed(p, "(", n, 0, ", ", ")"); break;
+  case N_RANGE: put_list(p, n, 0, ".."); break;
+  default: put_source(p, n);
+  }
+}
+
+const char *node_text(World *w, Arena *a, const System *s, const Node *n) {
+  Printer p = {w, s, buf_new(a)};
+  put(&p, n);
+  return p.out.at ? p.out.at : "";
+}
+
+bool node_is_place(const Node *n) {
+  while (n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN) && n->nkid) n = n->kid[0];
+  return n && n->kind == N_NAME;
+}
+
+static bool has_number(const Node *n) {
+  if (!n) return false;
+  if (n->kind == N_NUM) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (has_number(n->kid[i])) return true;
+  return false;
+}
+
+const char *node_index(World *w, Arena *a, const System *s, const Node *n) {
+  for (; n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN); n = n->kid[0])
+    if (n->kind == N_AT && n->nkid > 1 && has_number(n->kid[1]))
+      return node_text(w, a, s, n->kid[1]);
+  return NULL;
+}
+
+// -- sentences ------------------------------------------------------------------------------------
+static void put_ports(Buf *b, const char *verb, const Pins *pins) {
+  uint32_t named = 0;
+  for (uint32_t i = 0; i < pins->n; i++) {
+    const Pin *p = &pins->at[i];
+    if (!p->name || !p->name[0]) continue;
+    buf_printf(b, "%s%.60s%s", named++ ? ", " : verb, p->name, p->ring ? " (in some modes)" : "");
+  }
+}
+
+const char *unit_words(Arena *a, const Unit *u) {
+  Buf b = buf_new(a);
+  buf_printf(&b, "%.80s", u->name ? u->name : "");
+  if (u->of && u->of[0]) buf_printf(&b, "%s%.80s", b.n ? ": " : "", u->of);
+  if (u->count) buf_printf(&b, " %s", u->count);
+  put_ports(&b, ", takes ", &u->in);
+  put_ports(&b, ", gives ", &u->out);
+  if (u->state) buf_text(&b, ", has a state");
+  for (uint32_t i = 0; i < u->mode.n; i++)
+    buf_printf(&b, "%s%.40s", i ? ", " : "; modes ", u->mode.at[i]);
+  return b.at;
+}
+
+const char *panel_about(Arena *a, const Panel *p) {
+  Buf b = buf_new(a);
+  uint32_t parts = 0, shared = 0;
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    const Unit *u = &p->unit.at[i];
+    parts += u->kind == UNIT_BOX || u->kind == UNIT_PANEL;
+    shared += u->kind == UNIT_SHARED;
+  }
+  buf_printf(&b, "%.80s is a wiring of %u part%s", p->of, parts, parts == 1 ? "" : "s");
+  for (uint32_t i = 0, n = 0; i < p->unit.n && b.n < 2000; i++) {
+    const Unit *u = &p->unit.at[i];
+    if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL)
+      buf_printf(&b, "%s%s", n++ ? "; " : ": ", unit_words(a, u));
+  }
+  if (shared) buf_printf(&b, ". %u variable%s shared", shared, shared == 1 ? " is" : "s are");
+  for (uint32_t i = 0; i < p->dial.n; i++)
+    buf_printf(&b, "%s%.60s%s", i ? ", " : ". Its own state: ", p->dial.at[i].name,
+               p->dial.at[i].learns ? " (learns)" : "");
+  buf_char(&b, '.');
+  return b.at;
+}

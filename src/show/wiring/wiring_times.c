@@ -1,0 +1,410 @@
+// A wiring that changes. Weights at several moments come in; a strip of pictures goes out, or one
+// picture that moves.
+//
+// Parts stand on a circle, at the same places at every moment. A wire is as wide and as dark as its
+// weight is large; one that is negative is dashed and has another colour; below a small share of
+// the largest weight of all moments there is none. Wires bend to the right of their way, so that
+// those of two parts that hear each other lie side by side. What a part holds is how full its disc
+// is.
+//
+// The picture that moves has every wire that is ever there. Its marks are those of the last moment;
+// style sheets change width and opacity from moment to moment. So a reader that knows nothing of
+// that shows the last moment, and so does one that is asked to keep still.
+#include "show/wiring/wiring_own.h"
+
+#include <math.h>
+
+enum {
+  EDGE = 14,
+  CAPTION = 20,
+  LEGEND = 26,
+  WIDTH = 900,
+  TINY = 24,
+  LETTERS = 11,
+  BAR = 22,
+  MANY = 60
+};
+#define SECONDS 0.9  // for a moment
+#define NOTHING 1e-4 // an opacity that is written as 0
+
+typedef struct {
+  const WiringTimes *t;
+  Arena *arena;
+  double least, most, most_value;
+  double ring, disc; // radii
+  double side, high; // the width and the height of the picture of a moment
+  double down;       // of the middle of the circle
+  const char *id;    // in front of all ids; "": they are not wanted
+  const char **name;
+} Clock;
+
+// -- numbers --------------------------------------------------------------------------------------
+static double weight_at(const Clock *c, uint32_t moment, uint32_t i, uint32_t j) {
+  size_t n = c->t->parts;
+  double w = c->t->weight[(moment * n + i) * n + j];
+  return isfinite(w) ? w : 0;
+}
+
+static double value_at(const Clock *c, uint32_t moment, uint32_t i) {
+  if (!c->t->value) return 0;
+  double v = c->t->value[(size_t)moment * c->t->parts + i];
+  return isfinite(v) ? v : 0;
+}
+
+static void find_largest(Clock *c) {
+  for (uint32_t m = 0; m < c->t->moments; m++)
+    for (uint32_t i = 0; i < c->t->parts; i++) {
+      c->most_value = fmax(c->most_value, fabs(value_at(c, m, i)));
+      for (uint32_t j = 0; j < c->t->parts; j++)
+        c->most = fmax(c->most, fabs(weight_at(c, m, i, j)));
+    }
+  c->least = (c->t->least > 0 ? c->t->least : 0.02) * c->most;
+}
+
+// How much of a wire of this sign there is, from 0 to 1
+static double share(const Clock *c, uint32_t moment, uint32_t i, uint32_t j, int sign) {
+  double w = weight_at(c, moment, i, j) * sign;
+  return c->most > 0 && w > 0 && w >= c->least ? w / c->most : 0;
+}
+
+static double share_width(double share) { return 0.8 + 3.2 * share; }
+static double share_opacity(double share) { return share > 0 ? 0.3 + 0.7 * share : NOTHING; }
+
+static double fullness(const Clock *c, uint32_t moment, uint32_t i) {
+  double v = fabs(value_at(c, moment, i));
+  return c->most_value > 0 && v > 0 ? 0.6 * v / c->most_value : NOTHING;
+}
+
+// -- places ---------------------------------------------------------------------------------------
+static Spot part_at(const Clock *c, uint32_t i) {
+  double turn =
+      6.283185307179586 * i / c->t->parts - (c->t->parts == 2 ? 3.14159265358979 : 1.5707963267949);
+  return (Spot){c->side / 2 + c->ring * cos(turn), c->down + c->ring * sin(turn)};
+}
+
+static Clock clock_of(Arena *a, const WiringTimes *t) {
+  Clock c = {.t = t, .arena = a, .id = ""};
+  double letters = 0;
+  uint32_t n = t->parts;
+  find_largest(&c);
+  c.name = NEW_ARRAY(a, const char *, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    c.name[i] = text_cut(a, FACE_ITALIC, LETTERS, t->name[i], 70);
+    letters = fmax(letters, text_width(FACE_ITALIC, LETTERS, c.name[i]));
+  }
+  c.disc = n > TINY ? 6 : fmax(12, ceil(letters / 2) + 4);
+  c.ring = n < 2 ? 0 : fmax(40, n * (2 * c.disc + 16) / 6.2831853);
+  c.side = ceil(2 * (c.ring + c.disc) + 28);
+  double top = 0, bottom = 0;
+  for (uint32_t i = 0; i < n; i++)
+    top = fmin(top, part_at(&c, i).y), bottom = fmax(bottom, part_at(&c, i).y);
+  c.down = ceil(c.disc + 14 - top), c.high = ceil(bottom - top + 2 * c.disc + 28);
+  return c;
+}
+
+// -- marks ----------------------------------------------------------------------------------------
+typedef struct {
+  Spot a, p, q, b; // a cubic
+  Spot head;       // the way it arrives, of length 1
+} Bow;
+
+static Spot unit_of(double x, double y) {
+  double n = hypot(x, y);
+  return n > 0 ? (Spot){x / n, y / n} : (Spot){1, 0};
+}
+
+// A part that hears itself has a loop on the outside.
+static Bow loop_of(const Clock *c, uint32_t i) {
+  Spot at = part_at(c, i), out = unit_of(at.x - c->side / 2, at.y - c->down);
+  if (c->t->parts < 2) out = (Spot){0, -1};
+  double r = c->disc, side = r * 0.6, up = r * 0.85, far = r + 18;
+  Spot across = {-out.y, out.x};
+  Bow w = {.a = {at.x + out.x * up - across.x * side, at.y + out.y * up - across.y * side},
+           .b = {at.x + out.x * up + across.x * side, at.y + out.y * up + across.y * side}};
+  w.p = (Spot){at.x + out.x * far - across.x * r, at.y + out.y * far - across.y * r};
+  w.q = (Spot){at.x + out.x * far + across.x * r, at.y + out.y * far + across.y * r};
+  w.head = unit_of(w.b.x - w.q.x, w.b.y - w.q.y);
+  return w;
+}
+
+static Bow bow_of(const Clock *c, uint32_t from, uint32_t to) {
+  if (from == to) return loop_of(c, from);
+  Spot a = part_at(c, from), b = part_at(c, to), way = unit_of(b.x - a.x, b.y - a.y);
+  double far = hypot(b.x - a.x, b.y - a.y), bend = 0.14 * far;
+  Spot side = {-way.y, way.x};
+  Spot p = {a.x + way.x * far * 0.35 + side.x * bend, a.y + way.y * far * 0.35 + side.y * bend};
+  Spot q = {a.x + way.x * far * 0.65 + side.x * bend, a.y + way.y * far * 0.65 + side.y * bend};
+  Spot out = unit_of(p.x - a.x, p.y - a.y), in = unit_of(b.x - q.x, b.y - q.y);
+  double r = c->disc + 1;
+  return (Bow){.a = {a.x + out.x * r, a.y + out.y * r},
+               .p = p,
+               .q = q,
+               .b = {b.x - in.x * (r + 5), b.y - in.y * (r + 5)},
+               .head = in};
+}
+
+static void wire_paint(Canvas *k, const Bow *w, double part, int sign, double x, double y,
+                       const char *id, const char *words) {
+  Ink ink = sign > 0 ? INK_SERIES1 : INK_SERIES2;
+  double opacity = share_opacity(part), s = 3.2 + 1.2 * part;
+  bool dashed = sign < 0;
+  canvas_open(k, id, "touch", words);
+  path_move(k, w->a.x + x, w->a.y + y);
+  path_cubic(k, w->p.x + x, w->p.y + y, w->q.x + x, w->q.y + y, w->b.x + x, w->b.y + y);
+  canvas_paint(k, &(Paint){.stroke = ink,
+                           .width = share_width(part),
+                           .opacity = opacity,
+                           .dash = {dashed ? 5 : 0, dashed ? 3 : 0}});
+  double hx = w->b.x + x, hy = w->b.y + y, dx = w->head.x, dy = w->head.y;
+  path_move(k, hx + 5 * dx, hy + 5 * dy);
+  path_line(k, hx - 4 * dx - s * dy, hy - 4 * dy + s * dx);
+  path_line(k, hx - 4 * dx + s * dy, hy - 4 * dy - s * dx), path_close(k);
+  canvas_paint(k, &(Paint){.fill = ink, .opacity = opacity});
+  canvas_close(k);
+}
+
+static const char *wire_words(const Clock *c, uint32_t moment, uint32_t i, uint32_t j) {
+  Buf b = buf_new(c->arena);
+  buf_printf(&b, "%s hears %s: %.3g", c->name[i], c->name[j], weight_at(c, moment, i, j));
+  return b.at;
+}
+
+static const char *id_of(const Clock *c, const char *kind, uint32_t i, uint32_t j) {
+  if (!c->id[0]) return "";
+  return arena_format(c->arena, "%s-%s-%u-%u", c->id, kind, i, j);
+}
+
+static void wires_paint(Canvas *k, const Clock *c, uint32_t moment, double x, double y) {
+  for (uint32_t i = 0; i < c->t->parts; i++)
+    for (uint32_t j = 0; j < c->t->parts; j++)
+      for (int sign = 1; sign >= -1; sign -= 2) {
+        double now = share(c, moment, i, j, sign), ever = now;
+        for (uint32_t m = 0; c->id[0] && m < c->t->moments; m++)
+          ever = fmax(ever, share(c, m, i, j, sign));
+        if (ever <= 0) continue;
+        Bow w = bow_of(c, j, i);
+        wire_paint(k, &w, now, sign, x, y, id_of(c, sign > 0 ? "w" : "v", i, j),
+                   c->id[0] ? "" : wire_words(c, moment, i, j));
+      }
+}
+
+static void part_paint(Canvas *k, const Clock *c, uint32_t moment, uint32_t i, double x, double y) {
+  Spot at = part_at(c, i);
+  x += at.x, y += at.y;
+  canvas_open(k, c->name[i], "glyph", c->t->name[i]);
+  path_circle(k, x, y, c->disc);
+  canvas_paint(k, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.2});
+  if (c->t->value) {
+    canvas_open(k, id_of(c, "n", i, 0), "", "");
+    path_circle(k, x, y, c->disc);
+    canvas_paint(k, &(Paint){.fill = INK_SERIES3, .opacity = fullness(c, moment, i)});
+    canvas_close(k);
+  }
+  if (c->t->parts <= TINY)
+    canvas_text(k, x, y + 3.6,
+                &(Text){.face = FACE_ITALIC, .size = LETTERS, .anchor = ANCHOR_MIDDLE}, c->name[i]);
+  canvas_close(k);
+}
+
+static const char *caption_of(const Clock *c, uint32_t moment) {
+  if (!c->t->when) return arena_format(c->arena, "%u", moment + 1);
+  return text_cut(c->arena, FACE_SANS, LETTERS, c->t->when[moment], c->side);
+}
+
+static void caption_paint(Canvas *k, const Clock *c, uint32_t moment, double x, double y) {
+  canvas_open(k, "", "label", "");
+  canvas_text(k, x + c->side / 2, y,
+              &(Text){.size = LETTERS, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT},
+              caption_of(c, moment));
+  canvas_close(k);
+}
+
+// What the widths mean: the largest weight, and half of it
+static void legend_paint(Canvas *k, const Clock *c, double x, double y) {
+  Text how = {.size = LETTERS, .ink = INK_SOFT};
+  for (int i = 0; i < 3; i++) {
+    double part = i == 1 ? 0.5 : 1;
+    bool minus = i == 2, any = false;
+    for (uint32_t n = 0; minus && n < c->t->moments * c->t->parts * c->t->parts; n++)
+      any |= isfinite(c->t->weight[n]) && c->t->weight[n] <= -c->least && c->least > 0;
+    if (minus && !any) break;
+    const char *text = minus ? "negative" : arena_format(c->arena, "weight %.3g", c->most * part);
+    canvas_open(k, "", "touch", "");
+    path_move(k, x, y), path_line(k, x + 26, y);
+    canvas_paint(k, &(Paint){.stroke = minus ? INK_SERIES2 : INK_SERIES1,
+                             .width = share_width(minus ? 0.5 : part),
+                             .opacity = share_opacity(minus ? 0.5 : part),
+                             .dash = {minus ? 5 : 0, minus ? 3 : 0}});
+    canvas_close(k);
+    canvas_open(k, "", "label", "");
+    canvas_text(k, x + 32, y + 4, &how, text);
+    canvas_close(k);
+    x += 32 + text_width(FACE_SANS, LETTERS, text) + 18;
+  }
+}
+
+static double legend_width(const Clock *c) {
+  double w = text_width(FACE_SANS, LETTERS, arena_format(c->arena, "weight %.3g", c->most)) +
+             text_width(FACE_SANS, LETTERS, arena_format(c->arena, "weight %.3g", c->most / 2));
+  return 3 * 50 + w + text_width(FACE_SANS, LETTERS, "negative");
+}
+
+// -- the strip ------------------------------------------------------------------------------------
+static const char *about(const Clock *c) {
+  return arena_format(c->arena,
+                      "Who hears whom among %u part%s at %u moment%s. The wider a wire, the larger "
+                      "its weight; the largest is %.3g.",
+                      c->t->parts, c->t->parts == 1 ? "" : "s", c->t->moments,
+                      c->t->moments == 1 ? "" : "s", c->most);
+}
+
+Canvas *wiring_strip_draw(Arena *a, const WiringTimes *t) {
+  Clock c = clock_of(a, t);
+  double each = c.side + 8, fit = floor(WIDTH / each);
+  uint32_t columns = fit < 1 ? 1 : fit > t->moments ? t->moments : (uint32_t)fit;
+  if (!columns) columns = 1;
+  uint32_t rows = (t->moments + columns - 1) / columns;
+  columns = rows ? (t->moments + rows - 1) / rows : columns; // rows of equal length
+  double width = fmax(columns * each, legend_width(&c)) + 2 * EDGE;
+  double height = rows * (c.high + CAPTION) + LEGEND + EDGE;
+  Canvas *k = canvas_new(a, width, height, t->title ? t->title : "", about(&c));
+  for (uint32_t m = 0; m < t->moments; m++) {
+    double x = EDGE + (m % columns) * each + 4, y = EDGE + (m / columns) * (c.high + CAPTION);
+    canvas_open(k, arena_format(a, "moment %u", m + 1), "", caption_of(&c, m));
+    wires_paint(k, &c, m, x, y);
+    for (uint32_t i = 0; i < t->parts; i++) part_paint(k, &c, m, i, x, y);
+    caption_paint(k, &c, m, x, y + c.high + 6);
+    canvas_close(k);
+  }
+  legend_paint(k, &c, EDGE + 4, height - EDGE);
+  return k;
+}
+
+// -- the picture that moves -----------------------------------------------------------------------
+static uint32_t hash_bytes(uint32_t h, const void *at, size_t n) { // FNV-1a
+  for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char *)at)[i]) * 16777619u;
+  return h;
+}
+
+// Several such pictures may stand in one page: their style sheets must not meet.
+static const char *own_id(const Clock *c) {
+  const WiringTimes *t = c->t;
+  uint32_t h = 2166136261u;
+  for (uint32_t i = 0; i < t->parts; i++) h = hash_bytes(h, t->name[i], strlen(t->name[i]) + 1);
+  for (uint32_t m = 0; m < t->moments; m++)
+    for (uint32_t i = 0; i < t->parts; i++)
+      for (uint32_t j = 0; j < t->parts; j++) {
+        double w = weight_at(c, m, i, j);
+        h = hash_bytes(h, &w, sizeof w);
+      }
+  return arena_format(c->arena, "a%08x", (unsigned)h);
+}
+
+static void put_percent(Buf *b, double part) { buf_printf(b, "%.4g%%", 100 * part); }
+
+static void put_frame(Buf *b, const Clock *c, uint32_t moment) {
+  put_percent(b, (double)moment / c->t->moments);
+  if (moment + 1 == c->t->moments) buf_text(b, ",100%");
+}
+
+static void put_rule(Buf *b, const char *id, const Clock *c, bool steps) {
+  buf_printf(b, "[data-id=\"%s\"]%s{animation:%s %.4gs %s infinite}\n@keyframes %s{", id,
+             steps ? "" : " path", id, SECONDS * c->t->moments, steps ? "step-end" : "linear", id);
+}
+
+static void put_wire(Buf *b, const Clock *c, uint32_t i, uint32_t j, int sign) {
+  put_rule(b, id_of(c, sign > 0 ? "w" : "v", i, j), c, false);
+  for (uint32_t m = 0; m < c->t->moments; m++) {
+    double part = share(c, m, i, j, sign), opacity = part > 0 ? share_opacity(part) : 0;
+    put_frame(b, c, m);
+    buf_printf(b, "{stroke-width:%.3g;stroke-opacity:%.3g;fill-opacity:%.3g}", share_width(part),
+               opacity, opacity);
+  }
+  buf_text(b, "}\n");
+}
+
+static void put_value(Buf *b, const Clock *c, uint32_t i) {
+  put_rule(b, id_of(c, "n", i, 0), c, false);
+  for (uint32_t m = 0; m < c->t->moments; m++) {
+    put_frame(b, c, m);
+    buf_printf(b, "{fill-opacity:%.3g}", fullness(c, m, i));
+  }
+  buf_text(b, "}\n");
+}
+
+// Each is seen in its own moment, and without movement only the last.
+static void put_caption(Buf *b, const Clock *c, uint32_t moment) {
+  const char *id = id_of(c, "t", moment, 0);
+  bool last = moment + 1 == c->t->moments;
+  if (!last) buf_printf(b, "[data-id=\"%s\"]{visibility:hidden}\n", id);
+  put_rule(b, id, c, true);
+  buf_printf(b, "0%%{visibility:%s}", moment ? "hidden" : "visible");
+  if (moment) put_percent(b, (double)moment / c->t->moments), buf_text(b, "{visibility:visible}");
+  if (!last) put_percent(b, (moment + 1.0) / c->t->moments), buf_text(b, "{visibility:hidden}");
+  buf_text(b, "}\n");
+}
+
+static void put_style(Buf *b, const Clock *c) {
+  buf_text(b, "<style>\n@media (prefers-reduced-motion:reduce){[data-id^=\"");
+  buf_printf(b, "%s\"],[data-id^=\"%s\"] path{animation:none!important}}\n", c->id, c->id);
+  for (uint32_t i = 0; i < c->t->parts; i++)
+    for (uint32_t j = 0; j < c->t->parts; j++)
+      for (int sign = 1; sign >= -1; sign -= 2) {
+        double ever = 0;
+        for (uint32_t m = 0; m < c->t->moments; m++) ever = fmax(ever, share(c, m, i, j, sign));
+        if (ever > 0) put_wire(b, c, i, j, sign);
+      }
+  for (uint32_t i = 0; c->t->value && i < c->t->parts; i++) put_value(b, c, i);
+  for (uint32_t m = 0; m < c->t->moments; m++) put_caption(b, c, m);
+  buf_text(b, "</style>\n");
+}
+
+static double tick_at(const Clock *c, uint32_t moment) {
+  double part = c->t->moments > 1 ? (double)moment / (c->t->moments - 1) : 1;
+  return 12 + (c->side - 24) * part;
+}
+
+// A line of time with a tick for each moment
+static void bar_paint(Canvas *k, const Clock *c, double x, double y) {
+  canvas_open(k, "", "touch", "");
+  path_move(k, x + 12, y), path_line(k, x + c->side - 12, y);
+  for (uint32_t m = 0; m < c->t->moments && c->t->moments <= MANY; m++) {
+    double at = x + tick_at(c, m);
+    path_move(k, at, y - 2.5), path_line(k, at, y + 2.5);
+  }
+  canvas_paint(k, &(Paint){.stroke = INK_SOFT, .width = 1});
+  canvas_close(k);
+}
+
+// What is seen in one moment only: its name, and a mark on the line of time
+static void moment_paint(Canvas *k, const Clock *c, uint32_t moment, double x, double y) {
+  canvas_open(k, id_of(c, "t", moment, 0), "", "");
+  caption_paint(k, c, moment, x, y);
+  canvas_open(k, "", "touch", "");
+  path_circle(k, x + tick_at(c, moment), y + CAPTION + 2, 4);
+  canvas_paint(k, &(Paint){.fill = INK_SERIES1});
+  canvas_close(k);
+  canvas_close(k);
+}
+
+void wiring_animated(Arena *a, const WiringTimes *t, const Look *look, Buf *out) {
+  Clock c = clock_of(a, t);
+  if (t->moments) c.id = own_id(&c);
+  double width = fmax(c.side, legend_width(&c)) + 2 * EDGE, x = floor((width - c.side) / 2);
+  double height = c.high + CAPTION + BAR + LEGEND + EDGE;
+  Canvas *k = canvas_new(a, width, height, t->title ? t->title : "", about(&c));
+  if (t->moments) {
+    wires_paint(k, &c, t->moments - 1, x, EDGE);
+    for (uint32_t i = 0; i < t->parts; i++) part_paint(k, &c, t->moments - 1, i, x, EDGE);
+    bar_paint(k, &c, x, EDGE + c.high + CAPTION + 8);
+    for (uint32_t m = 0; m < t->moments; m++) moment_paint(k, &c, m, x, EDGE + c.high + 6);
+    legend_paint(k, &c, EDGE, height - EDGE);
+  }
+  Buf svg = buf_new(a);
+  canvas_svg(k, look, &svg);
+  size_t end = t->moments > 1 ? svg.n - strlen("</svg>\n") : svg.n;
+  buf_add(out, svg.at, end);
+  if (t->moments < 2) return;
+  put_style(out, &c);
+  buf_text(out, "</svg>\n");
+}

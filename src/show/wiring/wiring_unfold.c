@@ -1,0 +1,542 @@
+// A network from left to right, and the same from inside to outside.
+//
+// What comes in is a wiring whose parts give values on and take back how these should change: a
+// port dy is the way back of the port y. A part that hears from another and answers to it is its
+// manager. So parts have layers, and each part unfolds into a box around those that it hears from:
+// its own value leaves at the right, what comes back to it enters at the left, and it passes that
+// on to the boxes inside. Parts of one layer that hear each other without an answer are peers:
+// their wires stay inside of the manager of both.
+//
+// A part with several managers is opened inside of the first; the others hold it closed, with a
+// dashed outline. A part has the same colours in both pictures.
+#include "show/wiring/wiring_own.h"
+
+#include <math.h>
+
+enum {
+  COLUMN = 96,
+  ROW = 50,
+  RADIUS = 15,
+  EDGE = 16,
+  MIDDLE = 96,   // between the pictures
+  EXPANDED = 12, // parts of an array: more are one
+  NEURONS = 400, // more are no picture
+  APART = 3      // from the middle of a double line to each of the two
+};
+
+typedef struct { // a part, or one of an array
+  const char *name;
+  uint32_t layer;
+  Ids source, input, peer; // neurons that it hears from, inputs, peers that it hears from
+  const char *out;         // the output that shows its value; NULL: none does
+  bool opened;
+  double x, y;
+} Neuron;
+
+typedef struct {
+  const char *name;
+  bool heard; // otherwise it is left out
+  double x, y;
+} Input;
+
+typedef struct {
+  uint32_t from, to; // parts
+} Arc;
+
+typedef struct {
+  World *w;
+  Arena *arena;
+  const System *s;
+  VEC(Neuron) neuron;
+  VEC(Input) input;
+  VEC(Arc) forth, back;
+  uint32_t *first, *count;             // [part] its neurons
+  uint32_t *first_input, *input_count; // [port]
+  uint32_t layers;
+  const char *y, *dy; // what the whole gives, and what comes back; dy NULL: nothing does
+} Net;
+
+// -- ways forth and back --------------------------------------------------------------------------
+// dy, where the other side has y
+static bool is_way_back(const Net *n, const System *s, const Port *p, bool out) {
+  const char *name = name_text(n->w->names, p->name);
+  if (name[0] != 'd' || !name[1]) return false;
+  for (uint32_t i = 0; i < (out ? s->in.n : s->out.n); i++)
+    if (!strcmp(name_text(n->w->names, (out ? s->in.at : s->out.at)[i].name), name + 1))
+      return true;
+  return false;
+}
+
+static bool end_is_back(const Net *n, const PortEnd *e, bool source) {
+  const System *s = e->part ? n->s->part.at[e->part - 1].of : n->s;
+  bool out = (e->part != 0) == source;
+  if (e->port >= (out ? s->out.n : s->in.n)) return true;
+  return is_way_back(n, s, &(out ? s->out.at : s->in.at)[e->port], out);
+}
+
+static bool has_arc(const Net *n, uint32_t from, uint32_t to, bool back) {
+  uint32_t count = back ? n->back.n : n->forth.n;
+  const Arc *at = back ? n->back.at : n->forth.at;
+  for (uint32_t i = 0; i < count; i++)
+    if (at[i].from == from && at[i].to == to) return true;
+  return false;
+}
+
+static void find_arcs(Net *n) {
+  for (uint32_t i = 0; i < n->s->route.n; i++) {
+    const Route *r = &n->s->route.at[i];
+    bool back = end_is_back(n, &r->to, false);
+    if (back && r->to.part) n->dy = "";
+    for (uint32_t k = 0; r->to.part && k < r->from.n; k++) {
+      const PortEnd *e = &r->from.at[k];
+      if (!e->part || e->part == r->to.part || end_is_back(n, e, true) != back) continue;
+      if (has_arc(n, e->part - 1, r->to.part - 1, back)) continue;
+      if (back)
+        vec_push(n->arena, &n->back, (Arc){e->part - 1, r->to.part - 1});
+      else
+        vec_push(n->arena, &n->forth, (Arc){e->part - 1, r->to.part - 1});
+    }
+  }
+}
+
+// One that is answered, or any where there are no answers at all
+static bool is_managed(const Net *n, const Arc *a) {
+  return !n->back.n || has_arc(n, a->to, a->from, true);
+}
+
+// -- neurons --------------------------------------------------------------------------------------
+static uint32_t count_of(const Net *n, Size size) {
+  int64_t k;
+  return size && size_value(n->w, size, &k) && k > 0 && k <= EXPANDED ? (uint32_t)k : 1;
+}
+
+static const char *numbered(const Net *n, const char *name, uint32_t i, uint32_t count) {
+  const char *short_name = text_cut(n->arena, FACE_ITALIC, KIND_SIZE, name, 40);
+  return count > 1 ? arena_format(n->arena, "%s%u", short_name, i + 1) : short_name;
+}
+
+static void add_neurons(Net *n) {
+  n->first = NEW_ARRAY(n->arena, uint32_t, n->s->part.n + 1);
+  n->count = NEW_ARRAY(n->arena, uint32_t, n->s->part.n + 1);
+  for (uint32_t p = 0; p < n->s->part.n; p++) {
+    const Part *part = &n->s->part.at[p];
+    Name name = part->name ? part->name : part->of->name;
+    n->first[p] = n->neuron.n;
+    n->count[p] = part->array ? count_of(n, part->axis.size) : 1;
+    for (uint32_t i = 0; i < n->count[p]; i++) {
+      Neuron u = {.name = numbered(n, name_text(n->w->names, name), i, n->count[p])};
+      vec_push(n->arena, &n->neuron, u);
+    }
+  }
+}
+
+static void add_inputs(Net *n) {
+  n->first_input = NEW_ARRAY(n->arena, uint32_t, n->s->in.n + 1);
+  n->input_count = NEW_ARRAY(n->arena, uint32_t, n->s->in.n + 1);
+  for (uint32_t p = 0; p < n->s->in.n; p++) {
+    const Port *port = &n->s->in.at[p];
+    n->first_input[p] = n->input.n;
+    if (is_way_back(n, n->s, port, false)) continue;
+    n->input_count[p] = port->type.rank == 1 ? count_of(n, port->type.axis[0].size) : 1;
+    for (uint32_t i = 0; i < n->input_count[p]; i++) {
+      const char *name = name_text(n->w->names, port->name);
+      vec_push(n->arena, &n->input, (Input){.name = numbered(n, name, i, n->input_count[p])});
+    }
+  }
+}
+
+static bool holds(const Ids *ids, uint32_t id) {
+  for (uint32_t i = 0; i < ids->n; i++)
+    if (ids->at[i] == id) return true;
+  return false;
+}
+
+static void add_once(const Net *n, Ids *ids, uint32_t id) {
+  if (!holds(ids, id)) vec_push(n->arena, ids, id);
+}
+
+// Every neuron of one part hears from every one of the other.
+static void tie_parts(Net *n, const Arc *a) {
+  bool managed = is_managed(n, a);
+  for (uint32_t i = 0; i < n->count[a->to]; i++)
+    for (uint32_t k = 0; k < n->count[a->from]; k++) {
+      Neuron *to = &n->neuron.at[n->first[a->to] + i];
+      add_once(n, managed ? &to->source : &to->peer, n->first[a->from] + k);
+    }
+}
+
+static void tie_input(Net *n, const Route *r, const PortEnd *e) {
+  uint32_t part = r->to.part - 1, inputs = n->input_count[e->port];
+  bool each = r->each && n->count[part] == inputs;
+  for (uint32_t i = 0; i < n->count[part]; i++)
+    for (uint32_t j = 0; j < inputs; j++) {
+      if (each && i != j) continue;
+      add_once(n, &n->neuron.at[n->first[part] + i].input, n->first_input[e->port] + j);
+      n->input.at[n->first_input[e->port] + j].heard = true;
+    }
+}
+
+// The first output that is made of a value shows it.
+static void tie_output(Net *n, const Route *r, const PortEnd *e) {
+  const char *name = name_text(n->w->names, n->s->out.at[r->to.port].name);
+  if (!n->y) n->y = name;
+  for (uint32_t i = 0; i < n->count[e->part - 1]; i++) {
+    Neuron *u = &n->neuron.at[n->first[e->part - 1] + i];
+    if (!u->out) u->out = text_cut(n->arena, FACE_ITALIC, KIND_SIZE, name, 60);
+  }
+}
+
+static void tie_route(Net *n, const Route *r) {
+  for (uint32_t k = 0; k < r->from.n; k++) {
+    const PortEnd *e = &r->from.at[k];
+    if (end_is_back(n, e, true) || end_is_back(n, &r->to, false)) continue;
+    if (!e->part && r->to.part) tie_input(n, r, e);
+    if (e->part && !r->to.part) tie_output(n, r, e);
+    if (e->part && e->part == r->to.part) // an array whose parts hear each other
+      for (uint32_t i = 0; i < n->count[e->part - 1]; i++)
+        for (uint32_t j = 0; j < n->count[e->part - 1]; j++)
+          if (i != j)
+            add_once(n, &n->neuron.at[n->first[e->part - 1] + i].peer, n->first[e->part - 1] + j);
+  }
+}
+
+// The longest way from the inputs. False: it goes round.
+static bool find_layers(Net *n) {
+  for (uint32_t round = 0, moved = 1; moved; round++) {
+    moved = 0;
+    for (uint32_t i = 0; i < n->neuron.n; i++)
+      for (uint32_t k = 0; k < n->neuron.at[i].source.n; k++) {
+        uint32_t least = n->neuron.at[n->neuron.at[i].source.at[k]].layer + 1;
+        if (n->neuron.at[i].layer < least) n->neuron.at[i].layer = least, moved = 1;
+      }
+    if (round > n->neuron.n) return false;
+  }
+  for (uint32_t i = 0; i < n->neuron.n; i++)
+    if (n->neuron.at[i].layer + 1 > n->layers) n->layers = n->neuron.at[i].layer + 1;
+  return true;
+}
+
+static Ink fill_of(uint32_t neuron) { return (Ink)(INK_FRAME1 + (neuron * 3 + 3) % 8); }
+static Ink edge_of(uint32_t neuron) { return (Ink)(INK_SERIES1 + neuron % 7); }
+
+// -- from inside to outside -----------------------------------------------------------------------
+typedef struct { // how many peers a neuron hears inside of a manager, and whether one hears it
+  uint32_t hears;
+  bool says;
+} Talk;
+
+static Talk talk_of(const Net *n, const Ids *siblings, uint32_t id) {
+  Talk t = {0};
+  for (uint32_t i = 0; i < siblings->n; i++) {
+    t.hears += holds(&n->neuron.at[id].peer, siblings->at[i]);
+    t.says |= holds(&n->neuron.at[siblings->at[i]].peer, id);
+  }
+  return t;
+}
+
+static uint32_t unit_add(Net *n, Panel *p, Unit u) {
+  u.owner = p->unit.n;
+  vec_push(n->arena, &p->unit, u);
+  return u.owner;
+}
+
+static void tie(Net *n, Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
+  CableEnd end = {unit, pin, right};
+  vec_push(n->arena, &p->cable.at[cable].end, end);
+  end_pin(p, &end)->cable = cable + 1;
+}
+
+// What comes back, if anything does, is above what peers say.
+static void add_pins(Net *n, Unit *u, Talk talk) {
+  for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u->in, (Pin){0});
+  for (uint32_t i = 0; i <= talk.says; i++) vec_push(n->arena, &u->out, (Pin){0});
+}
+
+static uint32_t add_port(Net *n, Panel *p, const char *name, bool right) {
+  Unit u = {.kind = right ? UNIT_OUT : UNIT_IN};
+  Pin pin = {.name = p->depth ? NULL : name, .words = name};
+  if (!right) pin.ink = INK_SERIES2;
+  if (right)
+    vec_push(n->arena, &u.in, pin);
+  else
+    vec_push(n->arena, &u.out, pin);
+  return unit_add(n, p, u);
+}
+
+// A port of the panel that is tied to a side of all units in it
+static void add_side(Net *n, Panel *p, const char *name, bool right, uint32_t units) {
+  uint32_t cable = p->cable.n, port = add_port(n, p, name, right);
+  vec_push(n->arena, &p->cable, (Cable){.words = name, .ink = right ? INK_NONE : INK_SERIES2});
+  tie(n, p, cable, port, 0, !right);
+  for (uint32_t i = 0; i < units; i++) tie(n, p, cable, i, 0, right);
+}
+
+// Peers stand one above the other in a panel: what one says goes to those that hear it.
+static void add_peers(Net *n, Panel *p, const Ids *ids) {
+  uint32_t *next = NEW_ARRAY(n->arena, uint32_t, ids->n + 1);
+  for (uint32_t i = 0; i < ids->n; i++) next[i] = n->dy != NULL;
+  for (uint32_t i = 0; i < ids->n; i++) {
+    const char *name = n->neuron.at[ids->at[i]].name;
+    if (!talk_of(n, ids, ids->at[i]).says) continue;
+    Cable cable = {.words = arena_format(n->arena, "what %s says to its peers", name)};
+    cable.ink = INK_SERIES3, cable.peer = true;
+    vec_push(n->arena, &p->cable, cable);
+    tie(n, p, p->cable.n - 1, i, 1, true);
+    for (uint32_t k = 0; k < ids->n; k++)
+      if (holds(&n->neuron.at[ids->at[k]].peer, ids->at[i]))
+        tie(n, p, p->cable.n - 1, k, next[k]++, false);
+  }
+}
+
+static Panel *managed_panel(Net *n, const char *name, const Ids *neurons, const Ids *inputs,
+                            Talk talk, uint32_t depth);
+
+static void add_neuron(Net *n, Panel *p, const Ids *siblings, uint32_t id) {
+  Neuron *v = &n->neuron.at[id];
+  Talk talk = talk_of(n, siblings, id);
+  Unit u = {.kind = UNIT_BOX, .name = "", .of = v->name, .words = v->name, .ink = fill_of(id)};
+  if (v->opened) {
+    u.dashed = true;
+    u.words = arena_format(n->arena, "%s, which is opened elsewhere", v->name);
+  } else if (v->source.n || v->input.n) {
+    v->opened = true;
+    u.kind = UNIT_PANEL;
+    u.inner = managed_panel(n, v->name, &v->source, &v->input, talk, p->depth + 1);
+    u.inner->ink = fill_of(id), u.inner->edge = edge_of(id);
+  }
+  add_pins(n, &u, talk);
+  unit_add(n, p, u);
+}
+
+static void add_input(Net *n, Panel *p, const Input *in) {
+  Unit u = {.kind = UNIT_BOX, .name = "", .of = in->name, .words = in->name, .ink = INK_PAPER};
+  add_pins(n, &u, (Talk){0});
+  unit_add(n, p, u);
+}
+
+static Panel *managed_panel(Net *n, const char *name, const Ids *neurons, const Ids *inputs,
+                            Talk talk, uint32_t depth) {
+  Panel *p = NEW(n->arena, Panel);
+  p->depth = depth;
+  p->name = name, p->of = "", p->words = arena_format(n->arena, "%s, a manager", name);
+  for (uint32_t i = 0; i < neurons->n; i++) add_neuron(n, p, neurons, neurons->at[i]);
+  for (uint32_t i = 0; i < inputs->n; i++) add_input(n, p, &n->input.at[inputs->at[i]]);
+  uint32_t units = p->unit.n;
+  add_peers(n, p, neurons);
+  add_side(n, p, n->y, true, units);
+  if (talk.says) add_port(n, p, "say", true);
+  if (n->dy) add_side(n, p, n->dy, false, units);
+  for (uint32_t i = 0; i < talk.hears; i++) add_port(n, p, "hear", false);
+  panel_finish(n->arena, p);
+  return p;
+}
+
+static Panel *nested_panel(Net *n) {
+  Ids out = {0};
+  for (uint32_t i = 0; i < n->neuron.n; i++)
+    if (n->neuron.at[i].out) vec_push(n->arena, &out, i);
+  if (out.n != 1)
+    return managed_panel(n, name_text(n->w->names, n->s->name), &out, &(Ids){0}, (Talk){0}, 0);
+  Neuron *top = &n->neuron.at[out.at[0]];
+  top->opened = true;
+  Panel *p = managed_panel(n, top->name, &top->source, &top->input, (Talk){0}, 0);
+  p->ink = fill_of(out.at[0]), p->edge = edge_of(out.at[0]);
+  return p;
+}
+
+// -- from left to right ---------------------------------------------------------------------------
+static void place_neurons(Net *n, double *width, double *height) {
+  uint32_t most = n->input.n, *count = NEW_ARRAY(n->arena, uint32_t, n->layers + 1);
+  for (uint32_t i = 0; i < n->neuron.n; i++) count[n->neuron.at[i].layer]++;
+  for (uint32_t l = 0; l < n->layers; l++)
+    if (count[l] > most) most = count[l];
+  double wide = 0;
+  for (uint32_t i = 0; i < n->input.n; i++)
+    wide = fmax(wide, text_width(FACE_ITALIC, KIND_SIZE, n->input.at[i].name));
+  double left = 2 * wide + 22, middle = most * ROW / 2.0;
+  for (uint32_t i = 0; i < n->input.n; i++)
+    n->input.at[i].x = left, n->input.at[i].y = middle + (i - (n->input.n - 1) / 2.0) * ROW;
+  uint32_t *next = NEW_ARRAY(n->arena, uint32_t, n->layers + 1);
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    Neuron *u = &n->neuron.at[i];
+    u->x = left + COLUMN * (u->layer + 1);
+    u->y = middle + (next[u->layer]++ - (count[u->layer] - 1) / 2.0) * ROW;
+  }
+  *width = left + COLUMN * n->layers + RADIUS + 62, *height = most * ROW;
+}
+
+static void head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
+  path_move(c, x + 4 * dx, y + 4 * dy);
+  path_line(c, x - 3.5 * dx - 3.2 * dy, y - 3.5 * dy + 3.2 * dx);
+  path_line(c, x - 1.6 * dx, y - 1.6 * dy);
+  path_line(c, x - 3.5 * dx + 3.2 * dy, y - 3.5 * dy - 3.2 * dx), path_close(c);
+  canvas_paint(c, &(Paint){.fill = ink});
+}
+
+// Forth above, back below; `less`: how far from the two ends it begins and ends
+static void double_line(Canvas *c, const Net *n, Spot a, Spot b, double less_a, double less_b,
+                        const char *words) {
+  double far = hypot(b.x - a.x, b.y - a.y), dx = (b.x - a.x) / far, dy = (b.y - a.y) / far;
+  canvas_open(c, "", "touch", words);
+  for (int back = 0; back < (n->dy ? 2 : 1); back++) {
+    double off = !n->dy ? 0 : back ? APART : -APART;
+    double x0 = a.x + dx * less_a - dy * off, y0 = a.y + dy * less_a + dx * off;
+    double x1 = b.x - dx * less_b - dy * off, y1 = b.y - dy * less_b + dx * off;
+    double at = back ? 0.28 : 0.72, sign = back ? -1 : 1;
+    Ink ink = back ? INK_SERIES2 : INK_LINE;
+    path_move(c, x0, y0), path_line(c, x1, y1);
+    canvas_paint(c, &(Paint){.stroke = ink, .width = 1});
+    head(c, x0 + (x1 - x0) * at, y0 + (y1 - y0) * at, sign * dx, sign * dy, ink);
+  }
+  canvas_close(c);
+}
+
+static void pair_label(Canvas *c, const Net *n, double x, double y, const char *name, bool left) {
+  Text how = {.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = left ? ANCHOR_END : ANCHOR_START};
+  canvas_open(c, "", "label", "");
+  canvas_text(c, x, y - (n->dy ? 3 : -4), &how, name);
+  how.ink = INK_SERIES2;
+  if (n->dy) canvas_text(c, x, y + 12, &how, arena_format(n->arena, "Δ%s", name));
+  canvas_close(c);
+}
+
+static double half_width(const Neuron *u) {
+  return fmax(RADIUS, text_width(FACE_ITALIC, KIND_SIZE, u->name) / 2 + 5);
+}
+
+static void peer_line(Canvas *c, const Neuron *a, const Neuron *b, double x, double y) {
+  double bow = 14 + fabs(b->y - a->y) * 0.22, sign = b->y > a->y ? 1 : -1;
+  double x0 = a->x + x + sign * (half_width(a) - RADIUS * 0.3),
+         y0 = a->y + y + sign * RADIUS * 0.72;
+  double x1 = b->x + x + sign * (half_width(b) - RADIUS * 0.3),
+         y1 = b->y + y - sign * RADIUS * 0.72;
+  canvas_open(c, "", "touch", "peers");
+  path_move(c, x0, y0);
+  path_cubic(c, x0 + sign * bow, y0 + (y1 - y0) * 0.3, x1 + sign * bow, y1 - (y1 - y0) * 0.3, x1,
+             y1);
+  canvas_paint(c, &(Paint){.stroke = INK_SERIES3, .width = 1.2});
+  double n = hypot(bow, 0.3 * (y1 - y0));
+  head(c, x1 + sign * bow / n * 4, y1 - (y1 - y0) * 0.3 / n * 4, -sign * bow / n,
+       0.3 * (y1 - y0) / n, INK_SERIES3);
+  canvas_close(c);
+}
+
+static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, double x, double y) {
+  double half = half_width(u);
+  canvas_open(c, u->name, "glyph", u->name);
+  path_rect(c, u->x + x - half, u->y + y - RADIUS, 2 * half, 2 * RADIUS, RADIUS);
+  canvas_paint(c, &(Paint){.fill = fill_of(id), .stroke = edge_of(id), .width = 1.6});
+  canvas_text(c, u->x + x, u->y + y + 4,
+              &(Text){.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = ANCHOR_MIDDLE}, u->name);
+  canvas_close(c);
+}
+
+static void input_paint(Canvas *c, const Net *n, const Input *in, double x, double y) {
+  canvas_open(c, in->name, "glyph", in->name);
+  path_circle(c, in->x + x, in->y + y, 4.5);
+  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
+  canvas_close(c);
+  pair_label(c, n, in->x + x - 10, in->y + y, in->name, true);
+}
+
+static void network_paint(Canvas *c, const Net *n, double x, double y) {
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    const Neuron *u = &n->neuron.at[i];
+    Spot to = {u->x + x, u->y + y};
+    for (uint32_t k = 0; k < u->input.n; k++) {
+      const Input *in = &n->input.at[u->input.at[k]];
+      double_line(c, n, (Spot){in->x + x, in->y + y}, to, 6, RADIUS + 1, "");
+    }
+    for (uint32_t k = 0; k < u->source.n; k++) {
+      const Neuron *from = &n->neuron.at[u->source.at[k]];
+      double_line(c, n, (Spot){from->x + x, from->y + y}, to, RADIUS + 1, RADIUS + 1, "");
+    }
+    for (uint32_t k = 0; k < u->peer.n; k++) peer_line(c, &n->neuron.at[u->peer.at[k]], u, x, y);
+    if (u->out) double_line(c, n, to, (Spot){to.x + RADIUS + 36, to.y}, RADIUS + 1, 0, "");
+    if (u->out) pair_label(c, n, to.x + RADIUS + 41, to.y, u->out, false);
+  }
+  for (uint32_t i = 0; i < n->input.n; i++) input_paint(c, n, &n->input.at[i], x, y);
+  for (uint32_t i = 0; i < n->neuron.n; i++) neuron_paint(c, &n->neuron.at[i], i, x, y);
+}
+
+// -- both -----------------------------------------------------------------------------------------
+static void unfolds_to(Canvas *c, double x, double y) {
+  canvas_open(c, "", "touch", "unfolds to");
+  path_move(c, x - 26, y), path_line(c, x + 20, y);
+  canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 3});
+  path_move(c, x + 28, y), path_line(c, x + 14, y - 8), path_line(c, x + 18, y);
+  path_line(c, x + 14, y + 8), path_close(c);
+  canvas_paint(c, &(Paint){.fill = INK_SOFT});
+  canvas_close(c);
+  canvas_open(c, "", "label", "");
+  canvas_text(c, x, y - 14, &(Text){.size = KIND_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT},
+              "unfold");
+  canvas_close(c);
+}
+
+static const char *about(const Net *n) {
+  Buf b = buf_new(n->arena);
+  buf_printf(&b, "The network %.80s, twice: its %u neuron%s in %u layer%s from left to right, and ",
+             name_text(n->w->names, n->s->name), n->neuron.n, n->neuron.n == 1 ? "" : "s",
+             n->layers, n->layers == 1 ? "" : "s");
+  buf_text(&b, "each as a box around those that it hears from.");
+  return b.at;
+}
+
+// Inputs that only say how values should change are not part of the network.
+static void drop_unheard(Net *n) {
+  uint32_t kept = 0, *at = NEW_ARRAY(n->arena, uint32_t, n->input.n + 1);
+  for (uint32_t i = 0; i < n->input.n; i++)
+    if (n->input.at[i].heard) at[i] = kept, n->input.at[kept++] = n->input.at[i];
+  n->input.n = kept;
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    Ids *ids = &n->neuron.at[i].input;
+    for (uint32_t k = 0; k < ids->n; k++) ids->at[k] = at[ids->at[k]];
+  }
+}
+
+// What leaves comes from the last layer, and from it only: a value that others are made of is
+// inside of these.
+static bool ends_well(const Net *n) {
+  bool any = false, inside = false;
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    const Neuron *u = &n->neuron.at[i];
+    any |= u->out != NULL;
+    inside |= u->out && u->layer + 1 < n->layers;
+  }
+  return any && !inside;
+}
+
+static bool read_network(Net *n) {
+  for (uint32_t i = 0; i < n->s->part.n; i++)
+    if (n->s->part.at[i].of->shares) return false;
+  for (uint32_t i = 0; i < n->s->in.n; i++)
+    if (is_way_back(n, n->s, &n->s->in.at[i], false)) n->dy = "";
+  find_arcs(n);
+  add_neurons(n);
+  add_inputs(n);
+  if (!n->neuron.n || n->neuron.n > NEURONS) return false;
+  for (uint32_t i = 0; i < n->forth.n; i++) tie_parts(n, &n->forth.at[i]);
+  for (uint32_t i = 0; i < n->s->route.n; i++) tie_route(n, &n->s->route.at[i]);
+  if (!n->y) return false;
+  if (n->back.n || n->dy) n->dy = arena_format(n->arena, "Δ%.60s", n->y);
+  drop_unheard(n);
+  return find_layers(n) && ends_well(n);
+}
+
+Canvas *wiring_unfold_draw(World *w, Arena *a, const System *s) {
+  Net n = {.w = w, .arena = a, .s = s};
+  double width, height;
+  if (!s->wiring || s->shares || !read_network(&n)) return NULL;
+  place_neurons(&n, &width, &height);
+  Panel *p = nested_panel(&n);
+  double high = fmax(height, p->height), left = EDGE + width + MIDDLE + panel_left(p);
+  Canvas *c = canvas_new(a, left + p->width + panel_right(p) + EDGE, high + 2 * EDGE,
+                         name_text(w->names, s->name), about(&n));
+  network_paint(c, &n, EDGE, EDGE + floor((high - height) / 2));
+  unfolds_to(c, EDGE + width + MIDDLE / 2.0, EDGE + floor(high / 2));
+  double top = EDGE + floor((high - p->height) / 2);
+  panel_paint(c, a, p, left, top, "nested");
+  panel_stubs(c, p, left, top);
+  return c;
+}

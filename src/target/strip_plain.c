@@ -1,4 +1,0 @@
-// The loops over strips for every CPU of this architecture.
-#define TABLE strip_plain
-#define CPU "plain"
-#include "target/strip_loops.inc"
