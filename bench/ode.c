@@ -24,7 +24,7 @@ static double alone(const Problem *p, uint64_t times) {
   return (clock_seconds() - begin) / (double)times + (x[0] == 0 ? 1 : 0);
 }
 
-static void measure(const char *name, SolveHow how, double end, int runs) {
+static void measure(const char *name, SolveOptions how, double end, int runs) {
   Problem p = {.n = 3, .rates = lorenz};
   const double start[] = {1, 1, 1};
   double best = INFINITY, rate = INFINITY;
@@ -47,8 +47,8 @@ static void measure(const char *name, SolveHow how, double end, int runs) {
 
 int main(int argc, char **argv) {
   int runs = argc > 1 ? atoi(argv[1]) : 5;
-  measure("Dormand-Prince", (SolveHow){.method = SOLVE_DORMAND}, 1000, runs);
-  measure("Runge-Kutta 4", (SolveHow){.method = SOLVE_RK4, .step = 1e-3}, 1000, runs);
-  measure("stiff", (SolveHow){.method = SOLVE_STIFF}, 100, runs);
+  measure("Dormand-Prince", (SolveOptions){.method = SOLVE_DORMAND}, 1000, runs);
+  measure("Runge-Kutta 4", (SolveOptions){.method = SOLVE_RK4, .step = 1e-3}, 1000, runs);
+  measure("stiff", (SolveOptions){.method = SOLVE_STIFF}, 100, runs);
   return 0;
 }

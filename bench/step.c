@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
   World *w;
-  Infer *in;
+  Elab *in;
   Program *p;
   Regime regime;
   Store *store;
@@ -133,10 +133,10 @@ static void print_losses(const Bench *b, const char *key) {
 // -- opening --------------------------------------------------------------------------------------
 static void read_program(Bench *b, Arena *a, const char *file) {
   *b = (Bench){.w = world_new(a)};
-  b->in = infer_new(b->w);
+  b->in = elab_new(b->w);
   FileText f = file_read(a, file, TEXT_LIMIT);
   if (!f.text) fail("cannot read %s: %s", file, f.error);
-  b->p = infer_program(b->in, file, f.text, f.n);
+  b->p = elab_program(b->in, file, f.text, f.n);
   if (b->w->diags->errors) fail_with_messages(b->w);
   if (!b->p->train.n) fail("%s has no `train`", file);
 }

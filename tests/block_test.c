@@ -3,8 +3,8 @@
 // for others; the scores are never in memory as a whole; threads do not change a bit.
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
-#include "run/plan/plan.h"
 #include "run/engine/engine.h"
+#include "run/plan/plan.h"
 
 #include <math.h>
 #include <setjmp.h>

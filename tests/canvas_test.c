@@ -138,7 +138,7 @@ static void unknown_letters_are_boxes(void **state) {
   }
   assert_true(text_width(FACE_SANS, 1000, "\x01\x7f\xe2\x80\x8b") == 0);
   assert_true(text_width(FACE_SANS, 1000, "a\nb") == text_width(FACE_SANS, 1000, "a b"));
-  Found x = glyph_find(FACE_SANS, 0x1d465), y = glyph_find(FACE_ITALIC, 'x'); // 𝑥
+  FoundGlyph x = glyph_find(FACE_SANS, 0x1d465), y = glyph_find(FACE_ITALIC, 'x'); // 𝑥
   assert_ptr_equal(x.glyph, y.glyph);
 }
 
@@ -153,7 +153,7 @@ static void every_outline_can_be_read(void **state) {
   Path path = {0};
   for (int face = 0; face < FACE_COUNT; face++)
     for (uint32_t rune = 0x20; rune < 0x20000; rune++) {
-      const Glyph *g = glyph_find((Face)face, rune).glyph;
+      const FontGlyph *g = glyph_find((Face)face, rune).glyph;
       if (g->code == RUNE_UNKNOWN && rune != RUNE_UNKNOWN) continue;
       glyph_path(*state, g, &path);
       assert_true(g->advance < 3000);

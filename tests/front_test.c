@@ -13,7 +13,7 @@
 typedef struct {
   Front front;
   uint32_t file;
-  Node *program;
+  Syntax *program;
 } Read;
 
 static Read read_with(Arena *a, Names *names, const char *text, size_t n) {

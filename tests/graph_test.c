@@ -619,7 +619,7 @@ static void rewriting(void **state) {
     graph_edge(l, (Edge){.name = "old", .what = 1, .from = 0, .to = 1});
     graph_edge(r, (Edge){.name = "in", .what = 7, .from = 0, .to = new});
     graph_edge(r, (Edge){.name = "out", .what = 8, .from = new, .to = 1});
-    Rule there = {.left = l, .right = r}, back = {.left = r, .right = l};
+    RewriteRule there = {.left = l, .right = r}, back = {.left = r, .right = l};
     for (uint32_t i = 0; i < 2; i++) {
       vec_push(a, &there.kept_vertex, (PartVertex){0, i});
       vec_push(a, &there.kept_vertex, (PartVertex){1, i});
@@ -630,7 +630,7 @@ static void rewriting(void **state) {
     for (uint32_t i = 0; i < m.n; i++) {
       Graph *out, *again;
       Inclusion kept;
-      Match made, home;
+      PatternMatch made, home;
       RewriteFault fault;
       assert_true(graph_rewrite(a, &there, g, &m.at[i], &out, &kept, &made, &fault));
       assert_int_equal(out->vertex.n, g->vertex.n + 1);
@@ -652,19 +652,19 @@ static void conditions_of_rewriting(void **state) {
   graph_vertex(l, (Vertex){.name = "a"}), graph_vertex(l, (Vertex){.name = "b"});
   graph_edge(l, (Edge){.name = "old", .from = 0, .to = 1});
   graph_vertex(r, (Vertex){.name = "a"});
-  Rule rule = {.left = l, .right = r}; // b goes
+  RewriteRule rule = {.left = l, .right = r}; // b goes
   vec_push(a, &rule.kept_vertex, (PartVertex){0, 0});
   vec_push(a, &rule.kept_vertex, (PartVertex){1, 0});
-  Match at = {(uint32_t[]){0, 1}, (uint32_t[]){0}}, made;
+  PatternMatch at = {(uint32_t[]){0, 1}, (uint32_t[]){0}}, made;
   Inclusion kept;
   RewriteFault fault;
   assert_false(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
   assert_true(!fault.shared && fault.vertex == 1 && fault.edge == 1); // v1 → v2 would dangle
-  at = (Match){(uint32_t[]){1, 2}, (uint32_t[]){1}};
+  at = (PatternMatch){(uint32_t[]){1, 2}, (uint32_t[]){1}};
   assert_true(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
   assert_int_equal(out->vertex.n, 2);
   graph_edge(g, (Edge){.name = "loop", .from = 0, .to = 0});
-  at = (Match){(uint32_t[]){0, 0}, (uint32_t[]){2}};
+  at = (PatternMatch){(uint32_t[]){0, 0}, (uint32_t[]){2}};
   assert_false(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
   assert_true(fault.shared && fault.vertex == 0);
   arena_free(a);

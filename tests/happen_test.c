@@ -42,11 +42,11 @@ static bool room_switches(void *c, double t, uint32_t which, const double *late,
 
 static void thermostat(void **state) {
   (void)state;
-  const SolveHow ways[] = {{.method = SOLVE_DORMAND, .relative = 1e-11},
-                           {.method = SOLVE_STIFF, .relative = 1e-11},
-                           {.method = SOLVE_RK4, .step = 0.05},
-                           {.method = SOLVE_DORMAND, .relative = 1e-6},
-                           {.method = SOLVE_DORMAND, .relative = 1e-9}};
+  const SolveOptions ways[] = {{.method = SOLVE_DORMAND, .relative = 1e-11},
+                               {.method = SOLVE_STIFF, .relative = 1e-11},
+                               {.method = SOLVE_RK4, .step = 0.05},
+                               {.method = SOLVE_DORMAND, .relative = 1e-6},
+                               {.method = SOLVE_DORMAND, .relative = 1e-9}};
   for (uint32_t k = 0; k < COUNT(ways); k++) {
     Log seen = {0};
     Problem p = {.context = &seen,
@@ -81,7 +81,7 @@ static void moments_are_as_exact_as_steps(void **state) {
                  .rates = room,
                  .guards = room_guards,
                  .happen = room_switches};
-    SolveHow how = {.method = ways[k], .step = 4, .relative = 1};
+    SolveOptions how = {.method = ways[k], .step = 4, .relative = 1};
     Run r = begin(p, how, (double[]){19, 1});
     while (solver_step(r.s, 20)) {
     }
@@ -99,10 +99,10 @@ static void moments_do_not_depend_on_the_grid(void **state) {
                .rates = room,
                .guards = room_guards,
                .happen = room_switches};
-  Run r = begin(p, (SolveHow){.relative = 1e-11}, (double[]){19, 1});
+  Run r = begin(p, (SolveOptions){.relative = 1e-11}, (double[]){19, 1});
   run_to(r.s, 20);
   p.context = &cut;
-  Run g = begin(p, (SolveHow){.relative = 1e-11}, (double[]){19, 1});
+  Run g = begin(p, (SolveOptions){.relative = 1e-11}, (double[]){19, 1});
   for (int i = 1; i <= 2000; i++) run_to(g.s, i / 100.0);
   assert_int_equal(whole.n, cut.n);
   for (uint32_t i = 0; i < cut.n; i++) near(cut.t[i], whole.t[i], 1e-9);
@@ -135,7 +135,7 @@ static const char *bounce_name(void *c, uint32_t i) {
 
 static void ball(void **state) {
   (void)state;
-  const SolveHow ways[] = {
+  const SolveOptions ways[] = {
       {.method = SOLVE_DORMAND}, {.method = SOLVE_STIFF}, {.method = SOLVE_RK4, .step = 0.01}};
   for (uint32_t k = 0; k < COUNT(ways); k++) {
     Log seen = {0};
@@ -170,7 +170,7 @@ static void storm_by_number(void **state) {
                .guards = below,
                .happen = bounce,
                .event_name = bounce_name};
-  Run r = begin(p, (SolveHow){.storm = 3}, (double[]){1, 0});
+  Run r = begin(p, (SolveOptions){.storm = 3}, (double[]){1, 0});
   while (solver_step(r.s, 10)) {
   }
   said(r.s, "`bounce` happened 4 times within");
@@ -208,7 +208,7 @@ static void run_clock(Clock *c, uint32_t events, double end) {
                .rates = ticking,
                .guards = clock_guards,
                .happen = clock_happens};
-  Run r = begin(p, (SolveHow){0}, (double[]){0, 0});
+  Run r = begin(p, (SolveOptions){0}, (double[]){0, 0});
   while (solver_step(r.s, end)) {
   }
   assert_null(solver_error(r.s));
@@ -279,7 +279,7 @@ static void sliding_is_a_storm(void **state) {
                  .rates = to_the_wall,
                  .guards = clock_guards,
                  .happen = clock_happens};
-    Run r = begin(p, (SolveHow){.method = ways[k], .step = 0.01}, (double[]){0.25, 1});
+    Run r = begin(p, (SolveOptions){.method = ways[k], .step = 0.01}, (double[]){0.25, 1});
     while (solver_step(r.s, 1)) {
     }
     said(r.s, "a storm of events: `event ");
@@ -322,9 +322,9 @@ static void methods_agree_on_moments(void **state) {
   for (int round = 0; round < 20; round++) {
     Swing w = {.stiffness = 0.5 + 9 * some(&seed), .damping = 0.3 * some(&seed)};
     w.high = 0.2 + 0.5 * some(&seed), w.low = -0.2 - 0.5 * some(&seed);
-    const SolveHow ways[] = {{.relative = 1e-11},
-                             {.method = SOLVE_STIFF, .relative = 1e-11},
-                             {.method = SOLVE_RK4, .step = 2e-3}};
+    const SolveOptions ways[] = {{.relative = 1e-11},
+                                 {.method = SOLVE_STIFF, .relative = 1e-11},
+                                 {.method = SOLVE_RK4, .step = 2e-3}};
     Swing seen[COUNT(ways)];
     for (uint32_t k = 0; k < COUNT(ways); k++) {
       seen[k] = w;
@@ -374,7 +374,7 @@ static void alarms_without_a_state(void **state) {
                .guards = alarm_guards,
                .happen = alarm_rings};
   Arena *arena = arena_new();
-  Solver *s = solver_new(arena, &p, &(SolveHow){0}, -3, (double[]){0});
+  Solver *s = solver_new(arena, &p, &(SolveOptions){0}, -3, (double[]){0});
   run_to(s, 100);
   assert_int_equal(seen.n, 2);
   near(seen.t[0], 0, 1e-15);
@@ -393,7 +393,7 @@ static void comes_back_after_it_was_down(void **state) {
                .rates = ticking,
                .guards = clock_guards,
                .happen = clock_happens};
-  Run r = begin(p, (SolveHow){.largest = 1}, (double[]){0.1, 0});
+  Run r = begin(p, (SolveOptions){.largest = 1}, (double[]){0.1, 0});
   while (solver_step(r.s, 100)) {
   }
   assert_null(solver_error(r.s));
@@ -419,7 +419,7 @@ static double steps_of_one(double t) { // x' = -x(t - 1), 1 before 0
 
 static void steps_of_a_delay(void **state) {
   (void)state;
-  const SolveHow ways[] = {
+  const SolveOptions ways[] = {
       {.method = SOLVE_DORMAND}, {.method = SOLVE_STIFF}, {.method = SOLVE_RK4, .step = 0.04}};
   for (uint32_t k = 0; k < COUNT(ways); k++) {
     Problem p = {.n = 1, .late = 1, .lag = &one_, .rates = minus_late, .lates = itself};
@@ -454,7 +454,7 @@ static void what_is_late_of_late(void **state) {
   (void)state;
   const double lag[] = {1, 1, 2}, start[] = {1, 1};
   Problem p = {.n = 2, .late = 3, .lag = lag, .rates = chain_rates, .lates = chain_values};
-  Run r = begin(p, (SolveHow){0}, start);
+  Run r = begin(p, (SolveOptions){0}, start);
   while (solver_step(r.s, 30)) near(solver_state(r.s)[0], solver_state(r.s)[1], 1e-7);
   assert_null(solver_error(r.s));
   end_run(&r);
@@ -483,7 +483,7 @@ static void many_delays(void **state) {
     for (uint32_t i = 0; i < LAGS; i++) lag[i] = 0.5 + sqrt(2) * (i % lags[k]) / lags[k];
     Problem p = {.n = 1, .late = LAGS, .lag = lag, .rates = mean_rates, .lates = mean_values};
     for (int fine = 0; fine < 2; fine++) {
-      SolveHow how = {.method = fine ? SOLVE_RK4 : SOLVE_DORMAND, .step = fine ? 5e-3 : 0};
+      SolveOptions how = {.method = fine ? SOLVE_RK4 : SOLVE_DORMAND, .step = fine ? 5e-3 : 0};
       Run r = begin(p, how, &one_);
       run_to(r.s, 6);
       found[fine] = *solver_state(r.s);
@@ -520,7 +520,7 @@ static bool echo_happens(void *c, double t, uint32_t which, const double *late, 
 
 static void a_jump_comes_back(void **state) {
   (void)state;
-  const SolveHow ways[] = {
+  const SolveOptions ways[] = {
       {.method = SOLVE_DORMAND}, {.method = SOLVE_STIFF}, {.method = SOLVE_RK4, .step = 0.3}};
   for (uint32_t k = 0; k < COUNT(ways); k++) {
     Log seen = {0};
@@ -567,7 +567,7 @@ static void a_jump_goes_through_a_chain(void **state) {
                .happen = echo_happens,
                .lag = lag,
                .lates = chain_values};
-  Run r = begin(p, (SolveHow){.method = SOLVE_RK4, .step = 0.3}, (double[]){0, 0});
+  Run r = begin(p, (SolveOptions){.method = SOLVE_RK4, .step = 0.3}, (double[]){0, 0});
   run_to(r.s, 5);
   near(solver_state(r.s)[1], 2.5, 1e-12);
   end_run(&r);

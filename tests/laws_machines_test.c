@@ -33,8 +33,8 @@ static const char *with_run(Arena *a, const char *text, const char *name, const 
 }
 
 // One number of the trace of a program, by its name in the nested or the flat one.
-static const Channel *traced(const Ran *r, const Traced *x, bool flat, uint32_t *cell) {
-  const Channel *c = ran_channel(r, 0, flat ? x->flat : x->nested);
+static const SimChannel *traced(const Ran *r, const Traced *x, bool flat, uint32_t *cell) {
+  const SimChannel *c = ran_channel(r, 0, flat ? x->flat : x->nested);
   *cell = flat ? x->flat_cell : x->cell;
   if (!flat) assert_int_equal(c->cells, x->cells);
   assert_int_equal(c->value.n, x->value.n * (uint64_t)c->cells);
@@ -48,7 +48,8 @@ static uint64_t same_trace(const Ran *r, const Traces *t, bool flat, const Ran *
   for (uint32_t i = 0; i < t->n; i++) {
     const Traced *x = &t->at[i];
     uint32_t cell, its = 0;
-    const Channel *c = traced(r, x, flat, &cell), *o = other ? traced(other, x, !flat, &its) : NULL;
+    const SimChannel *c = traced(r, x, flat, &cell),
+                     *o = other ? traced(other, x, !flat, &its) : NULL;
     for (uint32_t k = 0; k < x->value.n; k++, n++) {
       double found = c->value.at[k * (uint32_t)c->cells + cell],
              want = o ? o->value.at[k * (uint32_t)o->cells + its] : x->value.at[k];
@@ -109,10 +110,10 @@ static Ran run_whole(Arena *a, const Made *r, const Written *how, uint64_t seed)
 // by names of their own.
 static uint64_t same_inside(const Ran *inner, const Ran *outer, uint32_t run, const char *prefix,
                             const char *output) {
-  const Record *x = &inner->f[0].record;
+  const SimRecord *x = &inner->f[0].record;
   uint64_t n = 0;
   for (uint32_t i = 0; i < x->sights; i++) {
-    const Channel *c = &x->channel.at[i];
+    const SimChannel *c = &x->channel.at[i];
     if (c->name[0] == 'x') continue; // an input
     const char *name = c->name[0] == 'y' ? arena_format(outer->arena, "%s%s", output, c->name)
                                          : arena_format(outer->arena, "%s%s", prefix, c->name);
@@ -238,7 +239,7 @@ static uint64_t euler(Arena *a, const Made *r, uint64_t seed) {
   Ran seen = ran_text(arena_format(a, "%s%scheck last(y0) < 2\n", rates, run), false);
   Ran ticks = run_whole(a, r, &(Written){.step = BY_EULER}, seed);
   uint64_t n = same_runs(&flow, 0, &ticks, 0) + same_trace(&ticks, &trace, false, NULL);
-  const Channel *x = ran_channel(&seen, 0, "y0"), *y = ran_channel(&ticks, 0, "y0");
+  const SimChannel *x = ran_channel(&seen, 0, "y0"), *y = ran_channel(&ticks, 0, "y0");
   assert_int_equal(x->value.n, y->value.n);
   for (uint32_t i = 0; i < x->value.n; i++)
     assert_true(fabs(x->value.at[i] - y->value.at[i]) < 1e-12);
@@ -264,7 +265,7 @@ static uint64_t frozen(Arena *a, const Made *r, uint64_t seed) {
   Ran state = run_whole(a, r, &(Written){.frozen = true}, seed),
       number = run_whole(a, r, &(Written){.frozen = true, .numbers = true}, seed);
   uint64_t n = 0;
-  const Record *x = &number.f[0].record;
+  const SimRecord *x = &number.f[0].record;
   for (uint32_t i = 0; i < x->sights; i++)
     n += same_channel(&x->channel.at[i], ran_channel(&state, 0, x->channel.at[i].name));
   ran_free(&state);
@@ -280,7 +281,7 @@ static void frozen_when_compiled(void **state) {
                    "  next s = s + k * x when m = green else 7\n  y = s\n  z = k\n}\n"
                    "run Still(x: 2) for 10 ticks\n",
                    true);
-  const Channel *y = ran_channel(&r, 0, "y"), *z = ran_channel(&r, 0, "z");
+  const SimChannel *y = ran_channel(&r, 0, "y"), *z = ran_channel(&r, 0, "z");
   for (uint32_t i = 0; i < 10; i++) assert_true(y->value.at[i] == i && z->value.at[i] == 0.5);
   ran_free(&r);
 }
@@ -296,10 +297,10 @@ static void frozen_is_static(void **state) {
 static uint64_t mapped(Arena *a, const Made *r, uint64_t seed) {
   Ran one = run_whole(a, r, &(Written){0}, seed),
       four = run_whole(a, r, &(Written){.scaled = true}, seed);
-  const Record *x = &one.f[0].record;
+  const SimRecord *x = &one.f[0].record;
   uint64_t n = 0;
   for (uint32_t i = 0; i < x->sights; i++) {
-    const Channel *c = &x->channel.at[i], *d = ran_channel(&four, 0, c->name);
+    const SimChannel *c = &x->channel.at[i], *d = ran_channel(&four, 0, c->name);
     assert_int_equal(c->value.n, d->value.n);
     for (uint32_t k = 0; k < c->value.n; k++, n++)
       if (!same_bits(c->value.at[k], d->value.at[k]) &&
@@ -320,7 +321,7 @@ static const char *formatted(const char *text, Arena *a) {
   Front front = {.arena = a, .names = names_new(a), .sources = sources_new(a)};
   front.diags = diags_new(a, front.sources);
   uint32_t file = source_add(front.sources, "text.limn", text, strlen(text));
-  Node *tree = parse(&front, file);
+  Syntax *tree = parse(&front, file);
   assert_int_equal(front.diags->errors, 0);
   Buf b = buf_new(a);
   format_program(&front, file, tree, &b);

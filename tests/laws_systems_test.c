@@ -118,7 +118,7 @@ static double furthest(const Ran *x, const Ran *y) {
   for (uint32_t i = 0; i < VARIABLES; i++) {
     char name[8];
     snprintf(name, sizeof name, "v%u", i);
-    const Channel *c = ran_channel(x, 0, name), *d = ran_channel(y, 0, name);
+    const SimChannel *c = ran_channel(x, 0, name), *d = ran_channel(y, 0, name);
     assert_int_equal(c->value.n, d->value.n);
     for (uint32_t k = 0; k < c->value.n; k++)
       most = fmax(most, fabs(c->value.at[k] - d->value.at[k]) / (1 + fabs(c->value.at[k])));
@@ -225,7 +225,7 @@ static void one_variable_twice(void **state) {
   Ran r = ran_text("share S(a, b) {\n  a' = a^2\n  b' = 2 * a - b\n}\nwiring W(u) { S(u, u) }\n"
                    "run W(u: 5) to 0.1 by euler[0.1]\n",
                    false);
-  const Channel *u = ran_channel(&r, 0, "u");
+  const SimChannel *u = ran_channel(&r, 0, "u");
   assert_true(fabs(u->value.at[u->value.n - 1] - 8) < 1e-12);
   ran_free(&r);
 }
@@ -283,10 +283,10 @@ static void markets_nest(void **state) {
     Arena *a = arena_new();
     Chance d = {seed};
     Ran r = ran_text(market_text(a, &d), false);
-    const Channel *mu = ran_channel(&r, 0, "m.mu"), *nu = ran_channel(&r, 0, "nu"),
-                  *flat = ran_channel(&r, 1, "mu"), *p = ran_channel(&r, 0, "price"),
-                  *q = ran_channel(&r, 1, "price"), *loss = ran_channel(&r, 1, "loss"),
-                  *each = ran_channel(&r, 1, "each");
+    const SimChannel *mu = ran_channel(&r, 0, "m.mu"), *nu = ran_channel(&r, 0, "nu"),
+                     *flat = ran_channel(&r, 1, "mu"), *p = ran_channel(&r, 0, "price"),
+                     *q = ran_channel(&r, 1, "price"), *loss = ran_channel(&r, 1, "loss"),
+                     *each = ran_channel(&r, 1, "each");
     for (uint32_t t = 0; t < 200; t++) {
       double mean = 0, best = INFINITY;
       for (uint32_t k = 0; k < 6; k++) {
@@ -386,7 +386,7 @@ static void net_step(Net *n, const double *x, double t, double rate) {
 }
 
 typedef struct {
-  const Channel *w, *b, *v, *c, *x, *t, *y;
+  const SimChannel *w, *b, *v, *c, *x, *t, *y;
 } NetSeen;
 
 static void net_at(const NetSeen *s, uint32_t tick, Net *n) {
@@ -407,7 +407,7 @@ static void unfolded_is_flat(void **state) {
                ran_channel(&r, 0, "outer.u.w"), ran_channel(&r, 0, "outer.u.b"),
                ran_channel(&r, 0, "x"),         ran_channel(&r, 0, "t"),
                ran_channel(&r, 0, "y")};
-  const Channel *dx = ran_channel(&r, 0, "dx");
+  const SimChannel *dx = ran_channel(&r, 0, "dx");
   Net net = {0}, seen;
   net_at(&s, 0, &net);
   for (uint32_t t = 0; t < NET_TICKS; t++) {
@@ -611,7 +611,7 @@ static void a_still_mode_is_the_end(void **state) {
                                   "  mode stop { }\n}\nrun Counts for 40 ticks\n",
                                   n),
                      false);
-    const Channel *y = ran_channel(&r, 0, "y");
+    const SimChannel *y = ran_channel(&r, 0, "y");
     for (uint32_t t = 0; t < 40; t++) assert_true(y->value.at[t] == (t < n ? t : n));
     ran_free(&r);
     arena_free(a);
@@ -678,7 +678,7 @@ static void events_have_their_times(void **state) {
            high = 20 + chance_number(&d), heat = k * (25 + 10 * chance_number(&d)),
            top = 5 + heat / k;
     Ran r = ran_text(heater_text(a, k, heat, low, high), false);
-    const Record *first = &r.f[0].record;
+    const SimRecord *first = &r.f[0].record;
     assert_true(first->happening.n > 2);
     double t = 0;
     for (uint32_t i = 0; i < first->happening.n; i++, events++) {
@@ -734,7 +734,7 @@ typedef struct {
 
 // For each input and each output: how many states step to themselves and show it.
 static Steady steady_of(const Ran *r, const char *name) {
-  System *s = infer_system(r->in, r->p, name, NULL);
+  System *s = elab_system(r->in, r->p, name, NULL);
   assert_non_null(s);
   const Diagram *d = diagram_inline_all(r->w, s->d);
   Arena *a = arena_new();

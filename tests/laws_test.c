@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "derive_help.h"
 #include "core/pass/pass.h"
+#include "derive_help.h"
 #include "lang/elab/elab.h"
 #include "random_diagram.h"
 
@@ -135,7 +135,7 @@ static void chain_laws(Laws *l) {
 // -- reading them ---------------------------------------------------------------------------------
 typedef struct {
   T *t;
-  Infer *in;
+  Elab *in;
   Program *program;
 } Loaded;
 
@@ -147,14 +147,14 @@ static void fail_with(World *w, const char *text) {
 
 static Loaded load(const char *text, size_t n) {
   T *t = t_new(n);
-  Loaded l = {.t = t, .in = infer_new(t->w)};
-  l.program = infer_program(l.in, "chance.limn", text, n);
+  Loaded l = {.t = t, .in = elab_new(t->w)};
+  l.program = elab_program(l.in, "chance.limn", text, n);
   if (t->w->diags->errors) fail_with(t->w, text);
   return l;
 }
 
 static Diagram *box(Loaded *l, const char *text, const char *name) {
-  Diagram *d = infer_diagram(l->in, l->program, name, NULL);
+  Diagram *d = elab_diagram(l->in, l->program, name, NULL);
   if (!d) fail_with(l->t->w, text);
   return d;
 }
@@ -170,7 +170,7 @@ static const char *formatted(T *t, const char *text) {
   Front front = {w->arena, w->names, w->diags, w->sources};
   uint32_t file = source_add(w->sources, "chance.limn", text, strlen(text));
   Buf b = buf_new(t->arena);
-  Node *tree = parse(&front, file);
+  Syntax *tree = parse(&front, file);
   if (w->diags->errors) fail_with(w, text);
   format_program(&front, file, tree, &b);
   return b.at;

@@ -71,7 +71,7 @@ static void work_grows_evenly(void **state) {
   for (uint32_t k = 0; k < COUNT(shapes); k++) {
     uint64_t steps[2];
     for (uint32_t i = 0; i < 2; i++) {
-      Page *p = lay_page(*state, shapes[k](*state, i ? 2000 : 500), 0);
+      SketchPage *p = lay_page(*state, shapes[k](*state, i ? 2000 : 500), 0);
       assert_non_null(p);
       steps[i] = p->steps;
     }
@@ -86,7 +86,7 @@ static void rows_hold_everything(void **state) {
   enum { BOXES = 60 };
   for (double width = 300; width < 3000; width *= 1.7) {
     Sketch *s = two_of(*state, BOXES);
-    Page *p = lay_page(*state, s, width);
+    SketchPage *p = lay_page(*state, s, width);
     uint32_t boxes = 0;
     assert_non_null(p);
     for (uint32_t i = 0; i < p->row.n; i++) {
@@ -103,7 +103,7 @@ static void rows_hold_everything(void **state) {
 }
 
 static void one_row_if_asked(void **state) {
-  Page *p = lay_page(*state, pipe_of(*state, 100), -1);
+  SketchPage *p = lay_page(*state, pipe_of(*state, 100), -1);
   assert_int_equal(p->row.n, 1);
   assert_true(p->width > ROW_WIDTH);
 }

@@ -12,7 +12,7 @@
 typedef struct {
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *p;
   Loss loss;
   Tensor *input, *param;
@@ -35,8 +35,8 @@ static Tensor random_tensor(Arena *a, World *w, const Type *t, uint64_t *state) 
 static Setup setup(const char *text) {
   Setup s = {.arena = arena_new()};
   s.w = world_new(s.arena);
-  s.in = infer_new(s.w);
-  s.p = infer_program(s.in, "test.limn", text, strlen(text));
+  s.in = elab_new(s.w);
+  s.p = elab_program(s.in, "test.limn", text, strlen(text));
   if (s.w->diags->errors) {
     Buf b = buf_new(s.arena);
     diags_print(s.w->diags, &b);

@@ -41,7 +41,7 @@ static void every_box(void **state) {
   (void)state;
   Arena *a = arena_new();
   Count c = {.w = world_new(a)};
-  infer_library(infer_new(c.w), check_box, &c);
+  elab_library(elab_new(c.w), check_box, &c);
   assert_true(c.boxes > 60);
   assert_true(c.diagrams + 6 >=
               c.boxes); // id, swap, copy, add, residual and the like have no types of their own

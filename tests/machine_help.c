@@ -6,8 +6,8 @@
 Ran ran_read(const char *text) {
   Ran r = {.text = text, .arena = arena_new()};
   r.w = world_new(r.arena);
-  r.in = infer_new(r.w);
-  r.p = infer_program(r.in, "test.limn", text, strlen(text));
+  r.in = elab_new(r.w);
+  r.p = elab_program(r.in, "test.limn", text, strlen(text));
   return r;
 }
 
@@ -23,7 +23,7 @@ static void no_errors(const Ran *r, const char *text) {
 
 Ran ran_text(const char *text, bool compiled) {
   Ran r = ran_read(text);
-  TimeHow how = {.threads = 1, .reference = !compiled};
+  SimOptions how = {.threads = 1, .reference = !compiled};
   no_errors(&r, text);
   r.f = NEW_ARRAY(r.arena, Followed, r.p->ran->run.n + 1);
   for (uint32_t i = 0; i < r.p->ran->run.n; i++) {
@@ -36,8 +36,8 @@ Ran ran_text(const char *text, bool compiled) {
 
 void ran_free(Ran *r) { arena_free(r->arena); }
 
-const Channel *ran_channel(const Ran *r, uint32_t run, const char *name) {
-  const Record *record = &r->f[run].record;
+const SimChannel *ran_channel(const Ran *r, uint32_t run, const char *name) {
+  const SimRecord *record = &r->f[run].record;
   for (uint32_t i = 0; i < record->channel.n; i++)
     if (!strcmp(record->channel.at[i].name, name)) return &record->channel.at[i];
   fail_msg("nothing called %s is seen", name);
@@ -46,14 +46,14 @@ const Channel *ran_channel(const Ran *r, uint32_t run, const char *name) {
 
 Verdict ran_verdict(Ran *r, uint32_t check) {
   Verdict v = {0};
-  TimeHow how = {.threads = 1, .reference = true};
+  SimOptions how = {.threads = 1, .reference = true};
   if (!verify_check(r->in, r->p, check, r->f, &how, &v)) fail_msg("%s", ran_messages(r));
   return v;
 }
 
 bool same_bits(double a, double b) { return !memcmp(&a, &b, sizeof a); }
 
-uint64_t same_channel(const Channel *a, const Channel *b) {
+uint64_t same_channel(const SimChannel *a, const SimChannel *b) {
   assert_int_equal(a->value.n, b->value.n);
   for (uint32_t i = 0; i < a->value.n; i++)
     if (!same_bits(a->value.at[i], b->value.at[i]))
@@ -63,7 +63,7 @@ uint64_t same_channel(const Channel *a, const Channel *b) {
 }
 
 uint64_t same_runs(const Ran *a, uint32_t run, const Ran *b, uint32_t other) {
-  const Record *x = &a->f[run].record;
+  const SimRecord *x = &a->f[run].record;
   uint64_t n = 0;
   assert_int_equal(x->sights, b->f[other].record.sights);
   for (uint32_t i = 0; i < x->sights; i++)

@@ -19,7 +19,7 @@ typedef struct {
   const char *text;
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *p;
   Followed *f; // [run]
 } Ran;
@@ -31,12 +31,12 @@ Ran ran_text(const char *text, bool compiled);
 void ran_free(Ran *);
 const char *ran_messages(const Ran *);
 // What was seen in a run, by its name; the test fails where there is none.
-const Channel *ran_channel(const Ran *, uint32_t run, const char *name);
+const SimChannel *ran_channel(const Ran *, uint32_t run, const char *name);
 Verdict ran_verdict(Ran *, uint32_t check);
 
 bool same_bits(double, double);
 // Are all channels of these runs the same, bit by bit? How many numbers were compared.
 uint64_t same_runs(const Ran *, uint32_t run, const Ran *, uint32_t other);
-uint64_t same_channel(const Channel *, const Channel *);
+uint64_t same_channel(const SimChannel *, const SimChannel *);
 
 #endif

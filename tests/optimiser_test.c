@@ -18,7 +18,7 @@ enum { STEPS = 10 };
 typedef struct {
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *program;
   Diagram *d;
   Tensor p, look;
@@ -49,8 +49,8 @@ static void start_states(Run *r) {
 static Run run_new(const char *text) {
   Run r = {.arena = arena_new()};
   r.w = world_new(r.arena);
-  r.in = infer_new(r.w);
-  r.program = infer_program(r.in, "test.limn", text, strlen(text));
+  r.in = elab_new(r.w);
+  r.program = elab_program(r.in, "test.limn", text, strlen(text));
   assert_int_equal(r.w->diags->errors, 0);
   return r;
 }
@@ -79,7 +79,7 @@ static Tensor look_now(const Run *r) {
 
 static Run optimiser(const char *name, uint32_t rank, const int64_t *shape, const double *from) {
   Run r = run_new("const nothing = 0\n");
-  r.d = infer_optimiser(r.in, r.program, name, NULL, type_of_shape(r.w, rank, shape), false);
+  r.d = elab_optimiser(r.in, r.program, name, NULL, type_of_shape(r.w, rank, shape), false);
   Buf why = buf_new(r.arena);
   if (!r.d) diags_print(r.w->diags, &why);
   if (!r.d) fail_msg("%s: %s", name, why.at);
@@ -359,7 +359,7 @@ static void running_statistics(void **state) {
   enum { N = 10 };
   Run r = run_new("learn net : R[4] -> R[4] = batch_norm\n");
   Type type = type_of_shape(r.w, 2, (int64_t[]){N, 4});
-  r.d = infer_diagram(r.in, r.program, "net", &(Instance){.training = true, .nin = 1, .in = &type});
+  r.d = elab_diagram(r.in, r.program, "net", &(Instance){.training = true, .nin = 1, .in = &type});
   assert_non_null(r.d);
   start_states(&r);
   double plain[4] = {1, 1, 1, 1};

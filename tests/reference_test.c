@@ -12,7 +12,7 @@
 typedef struct {
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *p;
   Diagram *d;
   Store *store;
@@ -28,15 +28,15 @@ static void show_errors(Setup *s) {
 static Setup setup(void) {
   Setup s = {.arena = arena_new()};
   s.w = world_new(s.arena);
-  s.in = infer_new(s.w);
+  s.in = elab_new(s.w);
   return s;
 }
 
 static Setup from_program(const char *text, const char *name) {
   Setup s = setup();
-  s.p = infer_program(s.in, "test.limn", text, strlen(text));
+  s.p = elab_program(s.in, "test.limn", text, strlen(text));
   show_errors(&s);
-  s.d = infer_diagram(s.in, s.p, name, NULL);
+  s.d = elab_diagram(s.in, s.p, name, NULL);
   show_errors(&s);
   return s;
 }

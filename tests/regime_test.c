@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "run/step/step.h"
 #include "regime_numbers.h"
+#include "run/step/step.h"
 
 enum { STEPS = 10, SAMPLES = 6 };
 
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *p;
   Regime r;
   VEC(State) state;
@@ -113,8 +113,8 @@ static void start(Run *r) {
 static Run run_new(const char *text) {
   Run r = {.arena = arena_new(), .samples = SAMPLES};
   r.w = world_new(r.arena);
-  r.in = infer_new(r.w);
-  r.p = infer_program(r.in, "test.limn", text, strlen(text));
+  r.in = elab_new(r.w);
+  r.p = elab_program(r.in, "test.limn", text, strlen(text));
   bool good = !r.w->diags->errors && learn_regime(r.in, r.p, r.p->train.at[0], &r.r);
   if (!good) {
     Buf b = buf_new(r.arena);

@@ -33,14 +33,14 @@ static Drawn drawn_at(Arena *a, const char *text, Level level) {
   static const char *const closed[] = {"f", "g", "two", "half", "scaled", "cell", NULL};
   Drawn x = {.arena = a, .w = world_new(a)};
   const char *program = arena_format(a, "%s%s", BOXES, text);
-  Infer *in = infer_new(x.w);
-  Program *p = infer_program(in, "test.limn", program, strlen(program));
-  x.d = infer_diagram(in, p, "main", NULL);
+  Elab *in = elab_new(x.w);
+  Program *p = elab_program(in, "test.limn", program, strlen(program));
+  x.d = elab_diagram(in, p, "main", NULL);
   Buf b = buf_new(a);
   diags_print(x.w->diags, &b);
   if (!x.d) print_error("%s\n", b.n ? b.at : "");
   assert_non_null(x.d);
-  x.c = circuit_draw(x.w, a, x.d, &(CircuitHow){.level = level, .close = closed});
+  x.c = circuit_draw(x.w, a, x.d, &(CircuitOptions){.level = level, .close = closed});
   assert_non_null(x.c);
   return x;
 }

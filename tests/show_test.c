@@ -14,15 +14,15 @@
 typedef struct {
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *p;
 } Loaded;
 
 static Loaded load(const char *text) {
   Loaded l = {.arena = arena_new()};
   l.w = world_new(l.arena);
-  l.in = infer_new(l.w);
-  l.p = infer_program(l.in, "shown.limn", text, strlen(text));
+  l.in = elab_new(l.w);
+  l.p = elab_program(l.in, "shown.limn", text, strlen(text));
   return l;
 }
 
@@ -148,7 +148,7 @@ static void noise_is_made_again(void **state) {
 static void metrics_are_read(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Rows m;
+  MetricRows m;
   const char *error = NULL;
   const char good[] = "step,epoch,time,\"f(x, y)[0]\",hits\n1,0,0,2.5,\n2,0,0,nan,0.5\n3,0,1",
              bad[] = "step,epoch,time,a\n1,0,0,x\n";

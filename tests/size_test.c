@@ -94,7 +94,7 @@ static const char *messages(const char *text) {
   static char out[4096];
   Arena *a = arena_new();
   World *w = world_new(a);
-  infer_program(infer_new(w), "t.limn", text, strlen(text));
+  elab_program(elab_new(w), "t.limn", text, strlen(text));
   Buf b = buf_new(a);
   diags_sort(w->diags);
   diags_print(w->diags, &b);

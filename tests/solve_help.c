@@ -29,7 +29,7 @@ void run_to(Solver *s, double end) {
   assert_true(solver_time(s) == end);
 }
 
-Run begin(Problem p, SolveHow how, const double *x) {
+Run begin(Problem p, SolveOptions how, const double *x) {
   Arena *arena = arena_new();
   return (Run){arena, solver_new(arena, &p, &how, 0, x)};
 }

@@ -8,7 +8,7 @@ typedef struct {
   Arena *arena;
   Solver *s;
 } Run;
-Run begin(Problem, SolveHow, const double *x); // at 0
+Run begin(Problem, SolveOptions, const double *x); // at 0
 void end_run(Run *);
 void run_to(Solver *, double end);           // without an error
 void said(const Solver *, const char *part); // the error has this part

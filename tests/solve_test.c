@@ -1,6 +1,6 @@
 // Solving: orders of methods, numbers of known systems, and what is said when it cannot go on.
-#include "solve_help.h"
 #include "run/solve/solve_own.h"
+#include "solve_help.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -34,11 +34,11 @@ typedef struct {
 static Off bent_off(Method method, double step, bool jacobian) {
   Arena *arena = arena_new();
   Problem p = {.n = 2, .rates = bent, .jacobian = jacobian ? bent_jacobian : NULL};
-  SolveHow how = {
+  SolveOptions how = {
       .method = method, .relative = 1e6, .absolute = 1e6, .step = step, .largest = step};
   Solver *s = solver_new(arena, &p, &how, 0, bent_start);
   Solver *exact =
-      solver_new(arena, &p, &(SolveHow){.relative = 1e-14, .absolute = 1e-14}, 0, bent_start);
+      solver_new(arena, &p, &(SolveOptions){.relative = 1e-14, .absolute = 1e-14}, 0, bent_start);
   Off off = {0};
   while (solver_step(s, 2))
     for (int i = 1; i <= 7; i++) {
@@ -112,8 +112,8 @@ static double period(Solver *s, double level, double end) {
 
 static void lotka_volterra(void **state) {
   (void)state;
-  Run r =
-      begin((Problem){.n = 2, .rates = lotka}, (SolveHow){.relative = 1e-11}, (double[]){10, 100});
+  Run r = begin((Problem){.n = 2, .rates = lotka}, (SolveOptions){.relative = 1e-11},
+                (double[]){10, 100});
   double most[2] = {0}, level = 140.0 / 3, t, x[2];
   while (solver_step(r.s, 100)) {
     near(lotka_energy(solver_state(r.s)), -1.3433606209, 1e-9);
@@ -131,10 +131,10 @@ static void lotka_volterra(void **state) {
   near(most[0], 196.8778, 1e-4);
   near(most[1], 142.2722, 1e-4);
   end_run(&r);
-  r = begin((Problem){.n = 2, .rates = lotka}, (SolveHow){0}, (double[]){10, 100});
+  r = begin((Problem){.n = 2, .rates = lotka}, (SolveOptions){0}, (double[]){10, 100});
   near(period(r.s, level, 200), 20.914604775, 1e-6);
   end_run(&r);
-  r = begin((Problem){.n = 2, .rates = lotka}, (SolveHow){.relative = 1e-12},
+  r = begin((Problem){.n = 2, .rates = lotka}, (SolveOptions){.relative = 1e-12},
             (double[]){level, 20.01});
   near(period(r.s, level, 100), 13.711034, 1e-6);
   end_run(&r);
@@ -151,7 +151,7 @@ static bool lorenz(void *c, double t, const double *x, const double *late, doubl
 static void lorenz_at_five(void **state) {
   (void)state;
   for (int stiff = 0; stiff < 2; stiff++) {
-    SolveHow how = {
+    SolveOptions how = {
         .method = stiff ? SOLVE_STIFF : SOLVE_DORMAND, .relative = 1e-11, .absolute = 1e-12};
     Run r = begin((Problem){.n = 3, .rates = lorenz}, how, (double[]){1, 1, 1});
     run_to(r.s, 5);
@@ -171,7 +171,7 @@ static bool sir(void *c, double t, const double *x, const double *late, double *
 
 static void epidemic(void **state) {
   (void)state;
-  Run r = begin((Problem){.n = 3, .rates = sir}, (SolveHow){0}, (double[]){1 - 1e-6, 1e-6, 0});
+  Run r = begin((Problem){.n = 3, .rates = sir}, (SolveOptions){0}, (double[]){1 - 1e-6, 1e-6, 0});
   double half = 0.5, peak = 0, x[3], t = 0;
   while (solver_step(r.s, 1000)) {
     const double *y = solver_state(r.s);
@@ -218,7 +218,7 @@ static void malaria_both_ways(void **state) {
   double reach =
       ratio * bite * bite * to_people * to_mosquitos * exp(-death * hatch) / recover / death;
   near(reach, 2.731505, 1e-6);
-  Run r = begin((Problem){.n = 2, .rates = malaria}, (SolveHow){0}, (double[]){0.1, 0.3});
+  Run r = begin((Problem){.n = 2, .rates = malaria}, (SolveOptions){0}, (double[]){0.1, 0.3});
   run_to(r.s, 730);
   near(solver_state(r.s)[0], 0.072091624, 1e-9);
   near(solver_state(r.s)[1], 0.541757965, 1e-9);
@@ -227,7 +227,7 @@ static void malaria_both_ways(void **state) {
   near(solver_state(r.s)[1], 0.544240833, 1e-9);
   end_run(&r);
   Problem p = {.n = 3, .rates = malaria_late, .late = 1, .lag = &hatch, .lates = malaria_infected};
-  r = begin(p, (SolveHow){0}, (double[]){0.09, 0.01, 0.3});
+  r = begin(p, (SolveOptions){0}, (double[]){0.09, 0.01, 0.3});
   run_to(r.s, 8000);
   near(solver_state(r.s)[1], 0.072372199, 1e-9);
   near(solver_state(r.s)[2], 0.544240833, 1e-9);
@@ -245,12 +245,12 @@ static void hutchinson_cycle(void **state) {
   double rate = 1.4, low = INFINITY, high = 0;
   Problem p = {
       .context = &rate, .n = 1, .late = 1, .lag = &one_, .rates = hutchinson, .lates = itself};
-  Run r = begin(p, (SolveHow){0}, (double[]){0.5});
+  Run r = begin(p, (SolveOptions){0}, (double[]){0.5});
   run_to(r.s, 400);
   near(solver_state(r.s)[0], 1, 1e-9);
   end_run(&r);
   rate = 1.8;
-  r = begin(p, (SolveHow){0}, (double[]){0.5});
+  r = begin(p, (SolveOptions){0}, (double[]){0.5});
   run_to(r.s, 200);
   size_t used = arena_used(r.arena);
   while (solver_step(r.s, 260))
@@ -293,7 +293,7 @@ static void robertson_is_stiff(void **state) {
   const double start[] = {1, 0, 0}, wanted[] = {0.71582706872, 9.18553476456e-6, 0.28416374575};
   for (int differences = 0; differences < 2; differences++) {
     if (differences) p.jacobian = NULL;
-    Run r = begin(p, (SolveHow){.method = SOLVE_STIFF}, start);
+    Run r = begin(p, (SolveOptions){.method = SOLVE_STIFF}, start);
     run_to(r.s, 40);
     const double *y = solver_state(r.s);
     for (int i = 0; i < 3; i++) near(y[i], wanted[i], 1e-9 * wanted[i]);
@@ -301,7 +301,7 @@ static void robertson_is_stiff(void **state) {
     assert_true(solver_count(r.s, NULL, NULL) < 200);
     end_run(&r);
   }
-  Run r = begin(p, (SolveHow){.method = SOLVE_DORMAND}, start);
+  Run r = begin(p, (SolveOptions){.method = SOLVE_DORMAND}, start);
   while (solver_step(r.s, 40)) {
   }
   said(r.s, "stiff: at t = ");
@@ -321,7 +321,8 @@ static bool decay(void *c, double t, const double *x, const double *late, double
 static void a_little_stiff_is_no_error(void **state) {
   (void)state;
   double speed = 100;
-  Run r = begin((Problem){.context = &speed, .n = 1, .rates = decay}, (SolveHow){0}, (double[]){0});
+  Run r =
+      begin((Problem){.context = &speed, .n = 1, .rates = decay}, (SolveOptions){0}, (double[]){0});
   run_to(r.s, 20);
   near(solver_state(r.s)[0], 1, 1e-8);
   end_run(&r);
@@ -336,7 +337,8 @@ static bool pair(void *c, double t, const double *x, const double *late, double 
 
 static void kuramoto_pair(void **state) {
   (void)state;
-  Run r = begin((Problem){.n = 2, .rates = pair}, (SolveHow){.relative = 1e-11}, (double[]){0, 0});
+  Run r =
+      begin((Problem){.n = 2, .rates = pair}, (SolveOptions){.relative = 1e-11}, (double[]){0, 0});
   run_to(r.s, 60);
   near(solver_state(r.s)[0] - solver_state(r.s)[1], 0.523598776, 1e-9);
   end_run(&r);
@@ -387,7 +389,7 @@ static const char *level_name(void *c, uint32_t i) {
   return "tank/level";
 }
 
-static void fails(Problem p, SolveHow how, double x, const char *one, const char *two) {
+static void fails(Problem p, SolveOptions how, double x, const char *one, const char *two) {
   Run r = begin(p, how, &x);
   while (solver_step(r.s, 10)) {
   }
@@ -400,22 +402,22 @@ static void fails(Problem p, SolveHow how, double x, const char *one, const char
 static void messages(void **state) {
   (void)state;
   Problem p = {.n = 1, .rates = square, .name = level_name};
-  fails(p, (SolveHow){0}, 1, "at t = 0.9999999999 no step is small enough",
+  fails(p, (SolveOptions){0}, 1, "at t = 0.9999999999 no step is small enough",
         "`tank/level` changes too fast");
-  fails(p, (SolveHow){.method = SOLVE_STIFF}, 1, "at t = ", "`tank/level`");
-  fails(p, (SolveHow){.method = SOLVE_RK4, .step = 0.01}, 1, "rate of `tank/level` is not finite",
-        "smaller step");
-  fails(p, (SolveHow){.method = SOLVE_RK4}, 1, "Runge–Kutta 4 needs a step above 0", "it is 0");
-  fails(p, (SolveHow){.steps = 20}, 1, "20 steps were made", "of 10 is reached");
-  fails(p, (SolveHow){0}, NAN, "`tank/level` is not finite at the start", "");
+  fails(p, (SolveOptions){.method = SOLVE_STIFF}, 1, "at t = ", "`tank/level`");
+  fails(p, (SolveOptions){.method = SOLVE_RK4, .step = 0.01}, 1,
+        "rate of `tank/level` is not finite", "smaller step");
+  fails(p, (SolveOptions){.method = SOLVE_RK4}, 1, "Runge–Kutta 4 needs a step above 0", "it is 0");
+  fails(p, (SolveOptions){.steps = 20}, 1, "20 steps were made", "of 10 is reached");
+  fails(p, (SolveOptions){0}, NAN, "`tank/level` is not finite at the start", "");
   p.rates = root_of;
-  fails(p, (SolveHow){0}, 1, "rate of `tank/level` is not finite at t = 0.666666", "");
-  fails(p, (SolveHow){.method = SOLVE_STIFF}, 1, "`tank/level`", "at t = 0.666666");
-  fails(p, (SolveHow){0}, 0, "rate of `tank/level` is not finite at t = 0", "");
+  fails(p, (SolveOptions){0}, 1, "rate of `tank/level` is not finite at t = 0.666666", "");
+  fails(p, (SolveOptions){.method = SOLVE_STIFF}, 1, "`tank/level`", "at t = 0.666666");
+  fails(p, (SolveOptions){0}, 0, "rate of `tank/level` is not finite at t = 0", "");
   p.rates = refuse;
-  fails(p, (SolveHow){0}, 0, "the rates cannot be computed at t = ", "");
+  fails(p, (SolveOptions){0}, 0, "the rates cannot be computed at t = ", "");
   p.rates = square, p.lates = itself, p.late = 1, p.lag = (double[]){0};
-  fails(p, (SolveHow){0}, 0, "a delay of 0 was found", "above 0 is wanted");
+  fails(p, (SolveOptions){0}, 0, "a delay of 0 was found", "above 0 is wanted");
 }
 
 int main(void) {

@@ -2,10 +2,10 @@
 // large enough for strips to end in the middle. On each kind of CPU that this one can be.
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
-#include "run/plan/plan.h"
 #include "random_diagram.h"
-#include "run/engine/strip/strip.h"
 #include "run/engine/engine.h"
+#include "run/engine/strip/strip.h"
+#include "run/plan/plan.h"
 
 #include <math.h>
 #include <setjmp.h>

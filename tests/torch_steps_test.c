@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-#include "torch_steps/losses.h"
 #include "run/train/train_own.h"
+#include "torch_steps/losses.h"
 
 enum { STEPS = 10 };
 
@@ -56,10 +56,10 @@ static void start_weight(Run *r, const Member *m) {
 static Run run_new(const char *path, Precision precision, const Target *how) {
   Run r = {.arena = arena_new(), .store = store_new(precision)};
   r.w = world_new(r.arena);
-  Infer *in = infer_new(r.w);
+  Elab *in = elab_new(r.w);
   FileText f = file_read(r.arena, path, TEXT_LIMIT);
   if (!f.text) fail_msg("cannot read %s: %s", path, f.error);
-  Program *p = infer_program(in, path, f.text, f.n);
+  Program *p = elab_program(in, path, f.text, f.n);
   if (r.w->diags->errors || !learn_regime(in, p, p->train.at[0], &r.r)) fail_with_messages(r.w);
   assert_int_equal(r.r.step.n, 1);
   assert_int_equal(r.r.flat.n, 1);

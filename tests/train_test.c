@@ -162,8 +162,8 @@ typedef struct {
 static void inside(Inside *s, const char *text) {
   *s = (Inside){.arena = arena_new(), .how = {.reference = true, .quiet = true}};
   World *w = world_new(s->arena);
-  Infer *in = infer_new(w);
-  Program *p = infer_program(in, "test.limn", text, strlen(text));
+  Elab *in = elab_new(w);
+  Program *p = elab_program(in, "test.limn", text, strlen(text));
   s->t = (Trainer){
       .in = in, .w = w, .p = p, .arena = s->arena, .o = &s->how, .precision = PRECISION_64};
   s->t.data = data_new(in, p, s->arena);

@@ -1,4 +1,4 @@
-// Systems as infer_system makes them, written by hand: only what a picture reads is filled in.
+// Systems as elab_system makes them, written by hand: only what a picture reads is filled in.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static bool find_port(Kit *k, const System *s, const char *text, bool source, Po
 
 void kit_wire(Kit *k, System *s, const char *text) {
   const char *arrow = strstr(text, " -> ");
-  Route r = {.plain = true};
+  WireRoute r = {.plain = true};
   PortEnd from;
   assert_non_null(arrow);
   assert_true(find_port(k, s, arena_text(k->arena, text, (size_t)(arrow - text)), true, &from));
@@ -104,25 +104,25 @@ void kit_wires(Kit *k, System *s, const char *text) {
   }
 }
 
-const Node *kit_expression(Kit *k, const char *text) {
+const Syntax *kit_expression(Kit *k, const char *text) {
   const char *program = arena_format(k->arena, "box f = %s\n", text);
   uint32_t file = source_add(k->w->sources, "kit.limn", program, strlen(program));
   Front front = {k->arena, k->w->names, k->w->diags, k->w->sources};
-  const Node *n = parse(&front, file);
+  const Syntax *n = parse(&front, file);
   assert_true(n->nkid == 1 && n->kid[0]->kind == N_BOX);
   return n->kid[0]->kid[3];
 }
 
-const Node *kit_guard(Kit *k, const char *text) {
+const Syntax *kit_guard(Kit *k, const char *text) {
   return kit_expression(k, arena_format(k->arena, "1 when %s else 0", text))->kid[1];
 }
 
-static void add_names(Kit *k, const System *s, const Node *n, Route *r) {
+static void add_names(Kit *k, const System *s, const Syntax *n, WireRoute *r) {
   PortEnd end;
   const char *name;
   if (!n) return;
   if (n->kind == N_DOT) {
-    const Node *base = n->kid[0];
+    const Syntax *base = n->kid[0];
     while (base->kind == N_AT) base = base->kid[0];
     name = arena_format(k->arena, "%s.%s", name_text(k->w->names, base->name),
                         name_text(k->w->names, n->name));
@@ -139,8 +139,8 @@ static void add_names(Kit *k, const System *s, const Node *n, Route *r) {
   for (uint32_t i = 0; i < n->nkid; i++) add_names(k, s, n->kid[i], r);
 }
 
-Route *kit_route(Kit *k, System *s, const char *expression, const char *to) {
-  Route r = {.value = kit_expression(k, expression)};
+WireRoute *kit_route(Kit *k, System *s, const char *expression, const char *to) {
+  WireRoute r = {.value = kit_expression(k, expression)};
   assert_true(find_port(k, s, to, false, &r.to));
   add_names(k, s, r.value, &r);
   vec_push(k->arena, &s->route, r);
@@ -240,7 +240,7 @@ System *kit_house(Kit *k) {
 }
 
 static void guard_by_link(Kit *k, System *s, const char *text) {
-  Route *r = &s->route.at[s->route.n - 1];
+  WireRoute *r = &s->route.at[s->route.n - 1];
   r->guard = kit_guard(k, text);
   vec_push(k->arena, &r->asked, 0);
 }
@@ -303,21 +303,21 @@ System *kit_network(Kit *k, uint32_t inputs, const uint32_t *layer, uint32_t n, 
   uint32_t first = 0, before = 0;
   for (uint32_t l = 0; l < n; l++, before = first, first += layer[l - 1])
     for (uint32_t i = 0; i < layer[l]; i++) {
-      Route forth = {.to = {first + i + 1, 0}}, back;
+      WireRoute forth = {.to = {first + i + 1, 0}}, back;
       for (uint32_t j = 0; j < (l ? layer[l - 1] : inputs); j++)
         vec_push(k->arena, &forth.from, l ? (PortEnd){before + j + 1, 0} : (PortEnd){0, j});
       vec_push(k->arena, &s->route, forth);
-      back = (Route){.to = {first + i + 1, 1}};
+      back = (WireRoute){.to = {first + i + 1, 1}};
       for (uint32_t j = 0; l + 1 < n && j < layer[l + 1]; j++)
         vec_push(k->arena, &back.from, (PortEnd){first + layer[l] + j + 1, 1});
       if (l + 1 == n) vec_push(k->arena, &back.from, (PortEnd){0, inputs});
       vec_push(k->arena, &s->route, back);
-      Route hear = {.to = {first + i + 1, 2}};
+      WireRoute hear = {.to = {first + i + 1, 2}};
       for (uint32_t j = 0; peers && j < layer[l]; j++)
         if (j + 1 == i || j == i + 1) vec_push(k->arena, &hear.from, (PortEnd){first + j + 1, 2});
       if (hear.from.n) vec_push(k->arena, &s->route, hear);
       if (l + 1 < n) continue;
-      Route shown = {.to = {0, 0}, .plain = true};
+      WireRoute shown = {.to = {0, 0}, .plain = true};
       vec_push(k->arena, &shown.from, (PortEnd){first + i + 1, 0});
       vec_push(k->arena, &s->route, shown);
     }

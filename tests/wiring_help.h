@@ -1,4 +1,4 @@
-// Systems as infer_system makes them, written by hand.
+// Systems as elab_system makes them, written by hand.
 #ifndef LIMN_WIRING_HELP_H
 #define LIMN_WIRING_HELP_H
 
@@ -19,9 +19,9 @@ void kit_part(Kit *, System *, const char *name, System *of);
 void kit_wire(Kit *, System *, const char *text);
 void kit_wires(Kit *, System *, const char *text); // several, with commas
 // to gets the value of an expression, of ports and states that are named in it
-Route *kit_route(Kit *, System *, const char *expression, const char *to);
-const Node *kit_expression(Kit *, const char *text);
-const Node *kit_guard(Kit *, const char *text);
+WireRoute *kit_route(Kit *, System *, const char *expression, const char *to);
+const Syntax *kit_expression(Kit *, const char *text);
+const Syntax *kit_guard(Kit *, const char *text);
 void kit_state(Kit *, System *, const char *name, const char *axes, bool learns);
 System *kit_share(Kit *, const char *name, const char *ports);
 void kit_junction(Kit *, System *, const char *name, const char *members, bool outer);

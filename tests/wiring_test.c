@@ -45,7 +45,7 @@ static void has_no_faults(Kit *k, Canvas *c, const char *name) {
 }
 
 static void drawn_well(Kit *k, const System *s, uint32_t depth, const char *name) {
-  has_no_faults(k, wiring_draw(k->w, k->arena, s, &(WiringHow){.depth = depth}), name);
+  has_no_faults(k, wiring_draw(k->w, k->arena, s, &(WiringOptions){.depth = depth}), name);
 }
 
 static void draws_or(void **state) {
@@ -113,9 +113,9 @@ static void draws_times(void **state) {
 
 // -- from programs --------------------------------------------------------------------------------
 static System *from_text(Kit *k, const char *text, const char *name) {
-  Infer *in = infer_new(k->w);
-  Program *p = infer_program(in, "test.limn", text, strlen(text));
-  System *s = infer_system(in, p, name, NULL);
+  Elab *in = elab_new(k->w);
+  Program *p = elab_program(in, "test.limn", text, strlen(text));
+  System *s = elab_system(in, p, name, NULL);
   assert_int_equal(k->w->diags->errors, 0);
   assert_non_null(s);
   return s;
@@ -180,7 +180,7 @@ static System *random_wiring(Kit *k, uint64_t seed, uint32_t parts, uint32_t dep
   for (uint32_t i = 0; i <= parts; i++) {
     uint32_t takes = i < parts ? s->part.at[i].of->in.n : s->out.n;
     for (uint32_t j = 0; j < takes; j++) {
-      Route w = {.plain = true, .to = {i < parts ? i + 1 : 0, j}};
+      WireRoute w = {.plain = true, .to = {i < parts ? i + 1 : 0, j}};
       uint32_t far = next_random(&r) % 6 == 0 ? parts : i;
       uint32_t from = far ? (uint32_t)(next_random(&r) % (far + 1)) : 0;
       if (far && from + 5 < far && next_random(&r) % 3)
@@ -228,7 +228,7 @@ static void draws_many(void **state) {
              {"random", random_wiring(k, 1, 1000, 1), 1}};
   for (uint32_t i = 0; i < COUNT(all); i++) {
     double start = clock_seconds();
-    Canvas *c = wiring_draw(k->w, k->arena, all[i].s, &(WiringHow){.depth = all[i].depth});
+    Canvas *c = wiring_draw(k->w, k->arena, all[i].s, &(WiringOptions){.depth = all[i].depth});
     double took = clock_seconds() - start;
     if (getenv("RUNS"))
       print_message("%s: %.2f s, %.0f x %.0f\n", all[i].name, took, canvas_width(c),
@@ -275,7 +275,7 @@ static void cuts_hostile_names(void **state) {
   kit_state(k, s, name, "", true);
   Part part = {.name = name_from(k->w->names, "<&\">"), .of = of, .array = true};
   vec_push(k->arena, &s->part, part);
-  Route in = {.plain = true, .to = {1, 0}}, out = {.to = {0, 0}};
+  WireRoute in = {.plain = true, .to = {1, 0}}, out = {.to = {0, 0}};
   vec_push(k->arena, &in.from, (PortEnd){0, 0});
   vec_push(k->arena, &out.from, (PortEnd){1, 0});
   out.value = kit_expression(k, arena_format(k->arena, "%s + %s", name, name));
@@ -291,7 +291,7 @@ static void survives_nonsense(void **state) {
   Kit *k = *state;
   System *s = kit_or(k);
   for (uint32_t i = 0; i < 4; i++) {
-    Route r = {.plain = true, .to = {i * 7, 3}};
+    WireRoute r = {.plain = true, .to = {i * 7, 3}};
     vec_push(k->arena, &r.from, (PortEnd){i, 9});
     vec_push(k->arena, &r.states, 5);
     vec_push(k->arena, &s->route, r);

@@ -415,7 +415,7 @@ int main(int argc, char **argv) {
     if (FT_New_Face(library, path, 0, &face)) fail("cannot read", path);
     if (face->units_per_EM != 1000) fail("the em is not 1000 units in", path);
     reach(face, &up[i], &down[i]);
-    printf("static const Glyph glyphs_%s[] = {\n", faces[i].name);
+    printf("static const FontGlyph glyphs_%s[] = {\n", faces[i].name);
     for (uint32_t code = 0x20; code < 0x20000; code++) write_one(face, i, code);
     printf("};\n");
     write_kerns(face, faces[i].name);

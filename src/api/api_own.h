@@ -8,7 +8,7 @@
 struct Limn {
   Arena *arena;
   World *w;
-  Infer *in;
+  Elab *in;
   Program *program;
   bool drawn; // the last picture was made
   jmp_buf failure;

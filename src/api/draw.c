@@ -20,7 +20,7 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
   return false;
 }
 
-static Canvas *draw_box(Limn *l, const char *name, const CircuitHow *how) {
+static Canvas *draw_box(Limn *l, const char *name, const CircuitOptions *how) {
   Span use = {0};
   Diagram *d = find_diagram(l, name, &(Instance){.use = &use});
   if (d && use.file)
@@ -57,7 +57,7 @@ static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *ho
 // How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
 static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint32_t level) {
   static const uint32_t depth[] = {0, UINT32_MAX, 1};
-  WiringHow wiring = {.depth = depth[level], .unfold = how->unfold};
+  WiringOptions wiring = {.depth = depth[level], .unfold = how->unfold};
   const char *open = how->open ? how->open[0] : NULL;
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;
@@ -110,7 +110,7 @@ static Canvas *draw_lens(Limn *l, const char *name, Level level) {
   return c;
 }
 
-static Canvas *draw_grad(Limn *l, const char *name, const CircuitHow *how) {
+static Canvas *draw_grad(Limn *l, const char *name, const CircuitOptions *how) {
   if (!name) diag_error(l->w->diags, (Span){0}, "--grad wants the name of a box or a learner");
   Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
   if (!d || !is_small(l, d)) return NULL;
@@ -122,7 +122,7 @@ static Canvas *draw_grad(Limn *l, const char *name, const CircuitHow *how) {
 bool limn_drawn(const Limn *l) { return l->drawn; }
 
 // Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
-static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
+static Canvas *draw_broken(Limn *l, const char *name, const CircuitOptions *how) {
   if (!l->program) return NULL;
   const Learning *g = learning_named(l, name);
   if (g) return learning_draw(l->in, l->arena, l->program, g, true);
@@ -131,9 +131,9 @@ static Canvas *draw_broken(Limn *l, const char *name, const CircuitHow *how) {
     goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
   Canvas *c = goal ? goals_draw(l->in, l->arena, l->program) : NULL;
   if (c) return c;
-  if (!name) name = infer_first_broken(l->in, l->program);
+  if (!name) name = elab_first_broken(l->in, l->program);
   if (!name) return NULL;
-  Broken *k = infer_broken(l->in, l->program, name);
+  PartialDiagram *k = elab_broken(l->in, l->program, name);
   if (k) return is_small(l, k->diagram) ? broken_draw(l->w, l->arena, k, how) : NULL;
   return draw_box(l, name, how);
 }
@@ -150,12 +150,12 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
       !width_of(l, how->width, &width))
     return NULL;
   look->theme = (Theme)theme;
-  CircuitHow circuit = {.level = (Level)level,
-                        .open = how->open,
-                        .close = how->close,
-                        .no_legend = how->no_legend,
-                        .notes = how->notes,
-                        .width = width};
+  CircuitOptions circuit = {.level = (Level)level,
+                            .open = how->open,
+                            .close = how->close,
+                            .no_legend = how->no_legend,
+                            .notes = how->notes,
+                            .width = width};
   if (limn_errors(l)) return draw_broken(l, name, &circuit);
   name = name_or_machine(l, name, how);
   bool machine = is_machine(l, name);

@@ -13,7 +13,7 @@ const char *limn_version(void) { return "0.1"; }
 static bool limn_start(Limn *l) {
   GUARDED(l, false);
   l->w = world_new(l->arena);
-  l->in = infer_new(l->w);
+  l->in = elab_new(l->w);
   return true;
 }
 
@@ -32,7 +32,7 @@ void limn_free(Limn *l) {
   free(l);
 }
 
-void limn_set(Limn *l, const char *name, const char *value) { infer_set(l->in, name, value); }
+void limn_set(Limn *l, const char *name, const char *value) { elab_set(l->in, name, value); }
 uint32_t limn_errors(const Limn *l) { return l->w->diags->errors; }
 
 LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n) {
@@ -42,7 +42,7 @@ LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n)
                TEXT_LIMIT);
     return LIMN_WRONG;
   }
-  l->program = infer_program(l->in, name, text, n);
+  l->program = elab_program(l->in, name, text, n);
   diags_sort(l->w->diags);
   return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
 }
@@ -155,16 +155,16 @@ const char *limn_paths(Limn *l, const char *name, bool json) {
   }
   Buf b = buf_new(l->arena);
   if (json)
-    infer_paths_json(l->in, p, only, &b);
+    elab_paths_json(l->in, p, only, &b);
   else
-    infer_paths(l->in, p, only, &b);
+    elab_paths(l->in, p, only, &b);
   return b.at;
 }
 
 const char *limn_find(Limn *l, const char *pattern, bool json) {
   GUARDED(l, NULL);
   Buf b = buf_new(l->arena);
-  return infer_find(l->in, l->program, pattern, json, &b) ? b.at : NULL;
+  return elab_find(l->in, l->program, pattern, json, &b) ? b.at : NULL;
 }
 
 const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
@@ -172,7 +172,7 @@ const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
   World *w = l->w;
   Front front = {w->arena, w->names, w->diags, w->sources};
   uint32_t file = source_add(w->sources, path, text, n), errors = w->diags->errors;
-  Node *tree = parse(&front, file);
+  Syntax *tree = parse(&front, file);
   if (w->diags->errors > errors) return NULL;
   Buf b = buf_new(l->arena);
   format_program(&front, file, tree, &b);
@@ -271,9 +271,9 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
 // -- diagrams -------------------------------------------------------------------------------------
 Diagram *find_diagram(Limn *l, const char *name, const Instance *how) {
   uint32_t errors = limn_errors(l);
-  Diagram *d = infer_diagram(l->in, l->program, name, how);
+  Diagram *d = elab_diagram(l->in, l->program, name, how);
   if (d || limn_errors(l) > errors) return d;
-  const char *near = infer_names(l->in, l->program, name);
+  const char *near = elab_names(l->in, l->program, name);
   Id e = diag_error(l->w->diags, (Span){0},
                     "there is no box, learner, goal or measure `%s` in this program", name);
   if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
@@ -418,9 +418,9 @@ typedef struct {
   Diagram *d;
   Tensor *in, *param;
   bool disk; // what went wrong is not the user's fault
-} Run;
+} Evaluation;
 
-__attribute__((format(printf, 2, 3))) static bool wrong(Run *r, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool wrong(Evaluation *r, const char *format, ...) {
   Buf b = buf_new(r->l->arena);
   va_list args;
   va_start(args, format);
@@ -430,7 +430,7 @@ __attribute__((format(printf, 2, 3))) static bool wrong(Run *r, const char *form
   return false;
 }
 
-static bool read_array(Run *r, const char *value, Array *out) {
+static bool read_array(Evaluation *r, const char *value, Array *out) {
   const char *error;
   const char *end = strrchr(value, '.');
   bool good = end && strcmp(end, ".npy") == 0 ? npy_read(r->l->arena, value, out, &error)
@@ -447,7 +447,7 @@ static const LimnInput *input_named(const LimnEval *how, const char *name) {
 }
 
 // The inputs' arrays, found by name; where wires have no names, by order.
-static bool read_inputs(Run *r, const Diagram *d, Array *array) {
+static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
   World *w = r->l->w;
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
@@ -490,7 +490,7 @@ static bool has_samples(const Diagram *d) {
 }
 
 // A box is checked again with the sizes of the arrays; further axes in front pass over it.
-static bool with_sizes(Run *r, const char *name, const Array *array) {
+static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
   World *w = r->l->w;
   Type *types = NEW_ARRAY(w->arena, Type, r->d->in.n + 1);
   for (uint32_t i = 0; i < r->d->in.n; i++) {
@@ -504,12 +504,12 @@ static bool with_sizes(Run *r, const char *name, const Array *array) {
       types[i].axis[array[i].rank - 1 - k].label = formal->axis[formal->rank - 1 - k].label;
   }
   Instance how = {.training = r->how->training, .nin = r->d->in.n, .in = types};
-  Diagram *d = infer_diagram(r->l->in, r->l->program, name, &how);
+  Diagram *d = elab_diagram(r->l->in, r->l->program, name, &how);
   if (d) r->d = d;
   return d != NULL;
 }
 
-static bool read_weights(Run *r) {
+static bool read_weights(Evaluation *r) {
   World *w = r->l->w;
   Arrays given = {0};
   const char *error, *file = r->how->weights;
@@ -560,7 +560,7 @@ static void show_tensor(Buf *b, const Tensor *t, bool json) {
   array_print(b, &a, json);
 }
 
-static bool write_out(Run *r, const Tensor *out) {
+static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
   Array a = array_of(out, "");
   if (!r->how->out) return true;
@@ -568,7 +568,7 @@ static bool write_out(Run *r, const Tensor *out) {
   return r->disk ? wrong(r, "%s", error) : true;
 }
 
-static bool write_weights(Run *r) {
+static bool write_weights(Evaluation *r) {
   const char *error;
   Arrays all = {0};
   if (!r->how->save) return true;
@@ -580,7 +580,7 @@ static bool write_weights(Run *r) {
 }
 
 // Cotangents in, gradients out: the reverse derivative, run by the same interpreter.
-static bool gradients(Run *r, const Tensor *out, Buf *text) {
+static bool gradients(Evaluation *r, const Tensor *out, Buf *text) {
   World *w = r->l->w;
   Diagram *d = r->d;
   if (!r->how->dy && !r->how->grads) return true;
@@ -638,7 +638,7 @@ static bool gradients(Run *r, const Tensor *out, Buf *text) {
   return true;
 }
 
-static bool run(Run *r, const char *name, Buf *text) {
+static bool run(Evaluation *r, const char *name, Buf *text) {
   World *w = r->l->w;
   Array *array = NEW_ARRAY(w->arena, Array, r->d->in.n + 1);
   if (!read_inputs(r, r->d, array)) return false;
@@ -671,7 +671,7 @@ static bool run(Run *r, const char *name, Buf *text) {
 
 LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
-  Run r = {.l = l, .how = how};
+  Evaluation r = {.l = l, .how = how};
   Buf b = buf_new(l->arena);
   r.d = find_diagram(l, name, NULL);
   if (!r.d || !is_small(l, r.d) || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;

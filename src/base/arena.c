@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-typedef struct Block {
-  struct Block *before;
+typedef struct ArenaBlock {
+  struct ArenaBlock *before;
   size_t used, size;
   _Alignas(max_align_t) unsigned char bytes[];
-} Block;
+} ArenaBlock;
 
 typedef struct Drop {
   void (*call)(void *);
@@ -20,7 +20,7 @@ typedef struct Drop {
 } Drop;
 
 struct Arena {
-  Block *last;
+  ArenaBlock *last;
   size_t used;
   jmp_buf *on_failure;
   Drop *drop;
@@ -84,7 +84,7 @@ void arena_free(Arena *a) {
   while (a->child) arena_free(a->child);
   leave_parent(a);
   for (Drop *d = a->drop; d; d = d->before) d->call(d->what);
-  for (Block *b = a->last, *before; b; b = before) {
+  for (ArenaBlock *b = a->last, *before; b; b = before) {
     before = b->before;
     free(b);
   }
@@ -101,10 +101,10 @@ static _Noreturn void arena_fail(Arena *a) {
   abort();
 }
 
-static Block *block_new(Arena *a, size_t bytes) {
+static ArenaBlock *block_new(Arena *a, size_t bytes) {
   size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
   if (size > SIZE_MAX / 2) arena_fail(a);
-  Block *b = calloc(1, sizeof(Block) + size);
+  ArenaBlock *b = calloc(1, sizeof(ArenaBlock) + size);
   if (!b) arena_fail(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
@@ -123,7 +123,7 @@ void *arena_alloc(Arena *a, size_t bytes) {
   if (bytes > SIZE_MAX / 2 || fails_now()) arena_fail(a);
   size_t room = (bytes + align - 1) / align * align + GAP;
   a->used += room - GAP;
-  Block *b = a->last;
+  ArenaBlock *b = a->last;
   if (!b || b->size - b->used < room) b = block_new(a, room);
   void *p = b->bytes + b->used;
   b->used += room;
@@ -139,7 +139,7 @@ void arena_on_free(Arena *a, void (*drop)(void *), void *what) {
 
 #ifdef LIMN_GUARD
 struct ArenaCopy {
-  Block *last;
+  ArenaBlock *last;
   Drop *drop;
   size_t used, n;
   unsigned char *bytes[]; // of each block, from the last
@@ -147,10 +147,10 @@ struct ArenaCopy {
 
 ArenaCopy *arena_save(Arena *a) {
   size_t n = 0, i = 0;
-  for (Block *b = a->last; b; b = b->before) n++;
+  for (ArenaBlock *b = a->last; b; b = b->before) n++;
   ArenaCopy *c = calloc(1, sizeof *c + n * sizeof *c->bytes);
   *c = (ArenaCopy){.last = a->last, .drop = a->drop, .used = a->used, .n = n};
-  for (Block *b = a->last; b; b = b->before) {
+  for (ArenaBlock *b = a->last; b; b = b->before) {
     ASAN_UNPOISON_MEMORY_REGION(b->bytes,
                                 b->size); // from here on no overrun is seen in what is saved
     c->bytes[i] = malloc(b->used + 1);
@@ -164,12 +164,12 @@ void arena_restore(Arena *a, const ArenaCopy *c) {
   while (a->child) arena_free(a->child);
   for (; a->drop != c->drop; a->drop = a->drop->before) a->drop->call(a->drop->what);
   while (a->last != c->last) {
-    Block *b = a->last;
+    ArenaBlock *b = a->last;
     a->last = b->before;
     free(b);
   }
   size_t i = 0;
-  for (Block *b = a->last; b; b = b->before, i++) memcpy(b->bytes, c->bytes[i], b->used);
+  for (ArenaBlock *b = a->last; b; b = b->before, i++) memcpy(b->bytes, c->bytes[i], b->used);
   a->used = c->used;
   block_new(a, 0);
 }

@@ -7,11 +7,11 @@ typedef struct {
   size_t n;
   uint64_t hash;
   Id value;
-} Entry;
+} TableEntry;
 
 struct Table {
   Arena *arena;
-  VEC(Entry) entry;
+  VEC(TableEntry) entry;
   uint32_t *slot; // entry number + 1
   uint32_t mask;
 };
@@ -35,7 +35,7 @@ Table *table_new(Arena *a) {
 static uint32_t *table_slot(const Table *t, const void *key, size_t n, uint64_t hash) {
   for (uint32_t i = (uint32_t)(hash >> 32) & t->mask;; i = (i + 1) & t->mask) {
     if (!t->slot[i]) return &t->slot[i];
-    const Entry *e = &t->entry.at[t->slot[i] - 1];
+    const TableEntry *e = &t->entry.at[t->slot[i] - 1];
     if (e->hash == hash && e->n == n && (n == 0 || memcmp(e->key, key, n) == 0)) return &t->slot[i];
   }
 }
@@ -51,7 +51,7 @@ static void table_grow(Table *t) {
   t->slot = NEW_ARRAY(t->arena, uint32_t, (size_t)size * 2);
   for (uint32_t i = 0; i < size; i++) {
     if (!old[i]) continue;
-    const Entry *e = &t->entry.at[old[i] - 1];
+    const TableEntry *e = &t->entry.at[old[i] - 1];
     *table_slot(t, e->key, e->n, e->hash) = old[i];
   }
 }
@@ -63,7 +63,7 @@ void table_put(Table *t, const void *key, size_t n, Id value) {
     t->entry.at[*slot - 1].value = value;
     return;
   }
-  vec_push(t->arena, &t->entry, (Entry){arena_text(t->arena, key, n), n, hash, value});
+  vec_push(t->arena, &t->entry, (TableEntry){arena_text(t->arena, key, n), n, hash, value});
   *slot = t->entry.n;
   if (t->entry.n * 2 > t->mask) table_grow(t);
 }

@@ -505,11 +505,11 @@ typedef struct {
   OptionKind kind;
   size_t at;    // in Options
   size_t bytes; // COUNT
-} Option;
+} CliOption;
 #define AT(field) offsetof(Options, field)
 #define COUNTS(field) AT(field), sizeof((Options *)0)->field
 
-static const Option options[] = {
+static const CliOption options[] = {
     {"--json", FLAG, AT(json), 0},
     {"--with", TEXT, AT(with), 0},
     {"--has", TEXT, AT(has), 0},
@@ -559,7 +559,7 @@ static const Option options[] = {
     {"--set", SETTING, 0, 0},
 };
 
-static const Option *option_named(const char *name) {
+static const CliOption *option_named(const char *name) {
   for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
     if (!strcmp(options[i].name, name)) return &options[i];
   return NULL;
@@ -567,7 +567,7 @@ static const Option *option_named(const char *name) {
 
 static void *place(Options *o, size_t at) { return (char *)o + at; }
 
-static int take_count(const Command *c, Options *o, const Option *option, const char *value) {
+static int take_count(const Command *c, Options *o, const CliOption *option, const char *value) {
   char *end;
   unsigned long long x = strtoull(value, &end, 10);
   bool small = option->bytes == 8 ? x <= INT64_MAX || option->at == AT(eval.seed) : x <= UINT32_MAX;
@@ -583,7 +583,7 @@ static int take_count(const Command *c, Options *o, const Option *option, const 
   return 0;
 }
 
-static int take_real(const Command *c, Options *o, const Option *option, const char *value) {
+static int take_real(const Command *c, Options *o, const CliOption *option, const char *value) {
   char *end;
   double x = strtod(value, &end);
   if (!*value || *end || !(x > 0 && x < 1e15)) {
@@ -594,7 +594,7 @@ static int take_real(const Command *c, Options *o, const Option *option, const c
   return 0;
 }
 
-static int take_pair(const Command *c, Options *o, const Option *option, char *value) {
+static int take_pair(const Command *c, Options *o, const CliOption *option, char *value) {
   char *right, *left = split(value, &right);
   if (option->kind == INPUT) {
     if (o->eval.nin == 64) return usage(c, "too many inputs", NULL);
@@ -607,7 +607,7 @@ static int take_pair(const Command *c, Options *o, const Option *option, char *v
   return 0;
 }
 
-static int take_option(const Command *c, Options *o, const Option *option, char *value) {
+static int take_option(const Command *c, Options *o, const CliOption *option, char *value) {
   if (option->kind == FLAG) return *(bool *)place(o, option->at) = true, 0;
   if (!value) return usage(c, "a value is missing after", option->name);
   switch (option->kind) {
@@ -634,7 +634,7 @@ static int read_options(const Command *c, int argc, char **argv, Options *o) {
         return usage(c, "one thing too many:", arg);
       continue;
     }
-    const Option *option = option_named(arg);
+    const CliOption *option = option_named(arg);
     if (!option) return usage(c, "there is no option", arg);
     int r = take_option(c, o, option, i + 1 < argc ? argv[i + 1] : NULL);
     if (r) return r;

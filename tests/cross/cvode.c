@@ -56,7 +56,7 @@ static bool with_limn(System *s, Method method, double end) {
   Arena *arena = arena_new();
   Problem p = {.context = s, .n = s->n, .rates = s->rates};
   if (s->guards) p.events = 1, p.guards = s->guards, p.happen = room_switches;
-  SolveHow how = {.method = method, .relative = 1e-11, .absolute = s->absolute};
+  SolveOptions how = {.method = method, .relative = 1e-11, .absolute = s->absolute};
   Solver *r = solver_new(arena, &p, &how, 0, s->x);
   while (solver_step(r, end)) {
   }

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static Arena *arena;
 static World *world;
-static Infer *infer;
+static Elab *infer;
 static jmp_buf failure;
 
 // The word after the first `box` or `learn` at the start of a line.
@@ -64,10 +64,10 @@ static void look_at(Canvas *c, Buf *out) {
 }
 
 static void pictures(Program *p, Buf *out) {
-  const char *name = infer_first_broken(infer, p);
-  Broken *k = name ? infer_broken(infer, p, name) : NULL;
+  const char *name = elab_first_broken(infer, p);
+  PartialDiagram *k = name ? elab_broken(infer, p, name) : NULL;
   if (k && diagram_boxes(world, k->diagram) < 60)
-    look_at(broken_draw(world, arena, k, &(CircuitHow){0}), out);
+    look_at(broken_draw(world, arena, k, &(CircuitOptions){0}), out);
   if (p->goal.n < 5) look_at(goals_draw(infer, arena, p), out);
 }
 
@@ -82,7 +82,7 @@ static bool is_short(const Run *r) {
 }
 
 static void runs(Program *p, Buf *out) {
-  TimeHow how = {.threads = 1, .reference = true};
+  SimOptions how = {.threads = 1, .reference = true};
   for (uint32_t i = 0; i < p->ran->run.n && i < 4; i++) {
     const Run *r = &p->ran->run.at[i];
     Followed f;
@@ -94,12 +94,11 @@ static void runs(Program *p, Buf *out) {
 static void work(const char *text, size_t n) {
   char name[64];
   Buf out = buf_new(arena);
-  Program *p = infer_program(infer, "fuzz.limn", text, n);
+  Program *p = elab_program(infer, "fuzz.limn", text, n);
   diags_sort(world->diags);
   if (!world->diags->errors) {
     learn_who(infer, p, &out);
-    Diagram *d =
-        first_name(text, n, name, sizeof name) ? infer_diagram(infer, p, name, NULL) : NULL;
+    Diagram *d = first_name(text, n, name, sizeof name) ? elab_diagram(infer, p, name, NULL) : NULL;
     if (is_small(d)) passes(d, &out);
     Loss loss = learn_loss(infer, p);
     if (is_small(loss.diagram))
@@ -121,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   if (!begin) {
     arena = arena_new();
     world = world_new(arena);
-    infer = infer_new(world);
+    infer = elab_new(world);
     begin = arena_save(arena);
   }
   arena_on_failure(arena, &failure);

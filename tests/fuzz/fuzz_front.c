@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static Node *read_text(Front *front, const char *text, size_t n, uint32_t *file) {
+static Syntax *read_text(Front *front, const char *text, size_t n, uint32_t *file) {
   front->sources = sources_new(front->arena);
   front->diags = diags_new(front->arena, front->sources);
   *file = source_add(front->sources, "fuzz.limn", text, n);
@@ -22,14 +22,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   Arena *a = arena_new();
   Front front = {.arena = a, .names = names_new(a)};
   uint32_t file;
-  Node *first = read_text(&front, (const char *)data, n, &file);
+  Syntax *first = read_text(&front, (const char *)data, n, &file);
   Buf messages = buf_new(a), once = buf_new(a), twice = buf_new(a), print = buf_new(a);
   diags_sort(front.diags);
   diags_print(front.diags, &messages);
   tree_print(front.names, first, &print);
   if (!front.diags->errors) {
     format_program(&front, file, first, &once);
-    Node *second = read_text(&front, once.at, once.n, &file);
+    Syntax *second = read_text(&front, once.at, once.n, &file);
     if (front.diags->errors || !tree_equal(first, second)) abort();
     format_program(&front, file, second, &twice);
     if (once.n != twice.n || memcmp(once.at, twice.at, once.n)) abort();

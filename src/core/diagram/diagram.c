@@ -306,7 +306,7 @@ static void zonk_loop(World *w, Loop *loop) {
     if (loop->scalar[i].fn == FN_SIZE) loop->scalar[i].ref = size_now(w, loop->scalar[i].ref);
 }
 
-void diagram_zonk(World *w, Diagram *d) {
+void diagram_resolve(World *w, Diagram *d) {
   for (uint32_t i = 1; i < d->wire.n; i++) {
     Type *t = &d->wire.at[i].type;
     t->count = size_now(w, t->count);

@@ -366,8 +366,8 @@ uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b,
 uint32_t call_outputs(const Diagram *callee);           // results and next values
 bool diagram_valid(World *, const Diagram *, Buf *why); // one producer, order, types, ranks, bases
 bool diagram_equal(World *, const Diagram *,
-                   const Diagram *);   // up to names of unbound variables' ids and origins
-void diagram_zonk(World *, Diagram *); // every bound size variable replaced, in place
+                   const Diagram *);      // up to names of unbound variables' ids and origins
+void diagram_resolve(World *, Diagram *); // every bound size variable replaced, in place
 
 // print.c, read.c
 // ----------------------------------------------------------------------------------

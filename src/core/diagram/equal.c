@@ -14,12 +14,12 @@ typedef struct {
   const Cast *cast;
   const Diagram *d;
   uint32_t *place; // [wire] its position + 1
-} Side;
+} EqualSide;
 
 typedef struct {
   World *w;
   Table *pairs; // of diagrams, compared or being compared
-  Side a, b;
+  EqualSide a, b;
 } Compare;
 
 static bool diagrams_equal(Compare *c, const Diagram *a, const Diagram *b);
@@ -148,8 +148,8 @@ static bool same_param(Compare *c, const Param *x, const Param *y) {
 }
 
 // -- diagrams -------------------------------------------------------------------------------------
-static Side side_of(Compare *c, const Side *from, const Diagram *d, Ids *wire) {
-  Side s = {.cast = from->cast, .d = d, .place = NEW_ARRAY(c->w->arena, uint32_t, d->wire.n)};
+static EqualSide side_of(Compare *c, const EqualSide *from, const Diagram *d, Ids *wire) {
+  EqualSide s = {.cast = from->cast, .d = d, .place = NEW_ARRAY(c->w->arena, uint32_t, d->wire.n)};
   *wire = wires_in_order(c->w, d);
   for (uint32_t i = 0; i < wire->n; i++) s.place[wire->at[i]] = i + 1;
   return s;

@@ -20,22 +20,22 @@
 #define ELEMENTS_LIMIT ((double)(1u << 30)) // numbers alive at once: 8 GiB
 #define POINTS_LIMIT 1e12                   // in the box of one loop
 
-typedef struct Frame Frame;
+typedef struct EvalFrame EvalFrame;
 
 typedef struct {
   World *w;
   Eval *e;
-  Frame *top;
+  EvalFrame *top;
   Arena *opening;        // of a frame that is not yet on top
   double elements;       // alive now
   VEC(int64_t) position; // of the scans around, outermost first
   uint64_t path;         // of the calls around
   jmp_buf failed;
-} Run;
+} EvalRun;
 
-struct Frame {
-  Run *run;
-  Frame *caller;
+struct EvalFrame {
+  EvalRun *run;
+  EvalFrame *caller;
   const Diagram *d;
   Arena *arena;
   double elements; // those of this frame
@@ -43,7 +43,7 @@ struct Frame {
   Tensor *wire;    // [wire]
 };
 
-__attribute__((format(printf, 2, 3), noreturn)) static void fail(Run *run, const char *format,
+__attribute__((format(printf, 2, 3), noreturn)) static void fail(EvalRun *run, const char *format,
                                                                  ...) {
   va_list args;
   Buf b = buf_new(run->e->arena);
@@ -76,7 +76,7 @@ Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
   return t;
 }
 
-static Tensor frame_tensor(Frame *f, uint32_t rank, const int64_t *shape) {
+static Tensor frame_tensor(EvalFrame *f, uint32_t rank, const int64_t *shape) {
   int64_t count = shape_count(rank, shape);
   if (f->run->elements + (double)count > ELEMENTS_LIMIT)
     fail(f->run, "%s needs more memory than the interpreter grants: a tensor of %lld numbers",
@@ -91,12 +91,12 @@ static void copy_data(Tensor *to, const Tensor *from) {
 }
 
 // -- frames ---------------------------------------------------------------------------------------
-static Frame *frame_open(Run *run, Frame *caller, const Diagram *d) {
+static EvalFrame *frame_open(EvalRun *run, EvalFrame *caller, const Diagram *d) {
   Arena *a = arena_child(run->e->arena);
   run->opening = a;
   arena_on_failure(a, &run->failed);
-  Frame *f = NEW(a, Frame);
-  *f = (Frame){.run = run, .caller = caller, .d = d, .arena = a};
+  EvalFrame *f = NEW(a, EvalFrame);
+  *f = (EvalFrame){.run = run, .caller = caller, .d = d, .arena = a};
   run->top = f;
   run->opening = NULL;
   f->wire = NEW_ARRAY(a, Tensor, d->wire.n);
@@ -106,13 +106,13 @@ static Frame *frame_open(Run *run, Frame *caller, const Diagram *d) {
   return f;
 }
 
-static void frame_close(Frame *f) {
+static void frame_close(EvalFrame *f) {
   f->run->top = f->caller;
   f->run->elements -= f->elements;
   arena_free(f->arena);
 }
 
-static const char *wire_text(Frame *f, Id wire) {
+static const char *wire_text(EvalFrame *f, Id wire) {
   const char *name = name_text(f->run->w->names, f->d->wire.at[wire].name);
   const char *in = name_text(f->run->w->names, f->d->name);
   if (!*name)
@@ -121,7 +121,7 @@ static const char *wire_text(Frame *f, Id wire) {
 }
 
 // -- sizes ----------------------------------------------------------------------------------------
-static bool length_of(Frame *f, Size size, int64_t *out) {
+static bool length_of(EvalFrame *f, Size size, int64_t *out) {
   double x;
   if (size_value(f->run->w, size, out)) return true;
   if (!size_at(f->run->w, size, f->var, &x) || !(fabs(x) < 9e15) || x != floor(x)) return false;
@@ -129,7 +129,7 @@ static bool length_of(Frame *f, Size size, int64_t *out) {
   return true;
 }
 
-static int64_t want_length(Frame *f, Size size, const char *what) {
+static int64_t want_length(EvalFrame *f, Size size, const char *what) {
   int64_t n;
   if (!length_of(f, size, &n))
     fail(f->run, "%s: the number of %s, %s, is not known", name_text(f->run->w->names, f->d->name),
@@ -137,7 +137,7 @@ static int64_t want_length(Frame *f, Size size, const char *what) {
   return n;
 }
 
-static int64_t want_positive(Frame *f, Size size, const char *what) {
+static int64_t want_positive(EvalFrame *f, Size size, const char *what) {
   int64_t n = want_length(f, size, what);
   if (n < 0)
     fail(f->run, "%s: the number of %s, %s, is negative", name_text(f->run->w->names, f->d->name),
@@ -147,7 +147,7 @@ static int64_t want_positive(Frame *f, Size size, const char *what) {
 
 // The one variable of `size` without a number gets the number that makes the size `length`, if it
 // can be found by a straight line through 0 and 1.
-static bool solve_length(Frame *f, Size size, int64_t length) {
+static bool solve_length(EvalFrame *f, Size size, int64_t length) {
   World *w = f->run->w;
   Ids vars = {0};
   Id unknown = 0;
@@ -171,7 +171,7 @@ static bool solve_length(Frame *f, Size size, int64_t length) {
   return ok;
 }
 
-static bool solve_wire(Frame *f, Id wire, bool lone) {
+static bool solve_wire(EvalFrame *f, Id wire, bool lone) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t n;
   bool found = false;
@@ -182,7 +182,7 @@ static bool solve_wire(Frame *f, Id wire, bool lone) {
   return found;
 }
 
-static void check_labels(Frame *f, Id wire) {
+static void check_labels(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t count = 2;
   if (t->base == BASE_R || (t->base == BASE_LABEL && !length_of(f, t->count, &count))) return;
@@ -194,7 +194,7 @@ static void check_labels(Frame *f, Id wire) {
   }
 }
 
-static void check_shape(Frame *f, Id wire) {
+static void check_shape(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   const Tensor *x = &f->wire[wire];
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -207,7 +207,7 @@ static void check_shape(Frame *f, Id wire) {
   }
 }
 
-static void check_rank(Frame *f, Id wire, const Tensor *x) {
+static void check_rank(EvalFrame *f, Id wire, const Tensor *x) {
   if (x->rank != f->d->wire.at[wire].type.rank || x->count != shape_count(x->rank, x->shape))
     fail(f->run, "%s has %u axes, but the tensor for it has %u", wire_text(f, wire),
          f->d->wire.at[wire].type.rank, x->rank);
@@ -218,7 +218,7 @@ static Id boundary(const Diagram *d, uint32_t i) {
 }
 
 // Arguments, then params, onto their wires; numbers for the variables in their types.
-static void frame_bind(Frame *f, const Tensor *in) {
+static void frame_bind(EvalFrame *f, const Tensor *in) {
   uint32_t n = f->d->in.n + f->d->param.n;
   for (uint32_t i = 0; i < n; i++) {
     check_rank(f, boundary(f->d, i), &in[i]);
@@ -239,7 +239,7 @@ static void frame_bind(Frame *f, const Tensor *in) {
   }
 }
 
-static Tensor *make_wire(Frame *f, Id wire) {
+static Tensor *make_wire(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t *shape = NEW_ARRAY(f->arena, int64_t, t->rank);
   for (uint32_t i = 0; i < t->rank; i++)
@@ -254,20 +254,20 @@ typedef struct {
   double *index;   // [index] coefficients
   double *operand; // [operand] coefficients, or NULL if all are 0
   double length;
-} Line; // one coordinate
+} AffineLine; // one coordinate
 
 typedef struct {
   const Tensor *tensor;
   uint32_t rank;
-  Line *line;
+  AffineLine *line;
   bool padded;
   double pad;
-} Reach; // one access
+} CoordReach; // one access
 
 typedef struct {
-  Frame *f;
+  EvalFrame *f;
   const Loop *loop;
-  Reach out, *in;
+  CoordReach out, *in;
   int64_t *length;        // [index]
   double *at;             // [index] the point
   double *value;          // [operand] what was read there
@@ -276,10 +276,10 @@ typedef struct {
   unsigned char *touched; // [out]
   Tensor **winner;        // [index] NULL, or where its winners go
   bool bits;
-} Walk;
+} EvalWalk;
 
-static Line line_of(Frame *f, const Loop *loop, const Coord *c, int64_t length) {
-  Line line = {.length = (double)length, .index = NEW_ARRAY(f->arena, double, loop->nindex)};
+static AffineLine line_of(EvalFrame *f, const Loop *loop, const Coord *c, int64_t length) {
+  AffineLine line = {.length = (double)length, .index = NEW_ARRAY(f->arena, double, loop->nindex)};
   line.c = c->c ? (double)want_length(f, c->c, "an offset") : 0;
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *term = &c->term[i];
@@ -293,17 +293,17 @@ static Line line_of(Frame *f, const Loop *loop, const Coord *c, int64_t length) 
   return line;
 }
 
-static Reach reach_of(Frame *f, const Loop *loop, const Access *a, const Tensor *t) {
-  Reach r = {.tensor = t, .rank = a->rank, .padded = a->padded, .pad = a->pad};
-  r.line = NEW_ARRAY(f->arena, Line, a->rank);
+static CoordReach reach_of(EvalFrame *f, const Loop *loop, const Access *a, const Tensor *t) {
+  CoordReach r = {.tensor = t, .rank = a->rank, .padded = a->padded, .pad = a->pad};
+  r.line = NEW_ARRAY(f->arena, AffineLine, a->rank);
   for (uint32_t i = 0; i < a->rank; i++) r.line[i] = line_of(f, loop, &a->coord[i], t->shape[i]);
   return r;
 }
 
-static bool find(const Walk *k, const Reach *r, int64_t *offset) {
+static bool find(const EvalWalk *k, const CoordReach *r, int64_t *offset) {
   int64_t at = 0;
   for (uint32_t i = 0; i < r->rank; i++) {
-    const Line *line = &r->line[i];
+    const AffineLine *line = &r->line[i];
     double x = line->c;
     for (uint32_t j = 0; j < k->loop->nindex; j++) x += line->index[j] * k->at[j];
     if (line->operand)
@@ -316,7 +316,7 @@ static bool find(const Walk *k, const Reach *r, int64_t *offset) {
   return true;
 }
 
-static bool read_operands(Walk *k) {
+static bool read_operands(EvalWalk *k) {
   int64_t offset;
   for (uint32_t i = 0; i < k->loop->nin; i++) {
     if (find(k, &k->in[i], &offset))
@@ -329,7 +329,7 @@ static bool read_operands(Walk *k) {
   return true;
 }
 
-static double body_value(Walk *k) {
+static double body_value(EvalWalk *k) {
   for (uint32_t i = 0; i < k->loop->nscalar; i++) {
     const Scalar *s = &k->loop->scalar[i];
     switch (s->fn) {
@@ -351,7 +351,7 @@ static bool wins(Combine combine, double x, double old) {
   return isnan(x) || (combine == MAX ? x > old : x < old);
 }
 
-static void combine_into(Walk *k, int64_t offset, double x) {
+static void combine_into(EvalWalk *k, int64_t offset, double x) {
   double *cell = &k->out.tensor->data[offset];
   Combine how = k->loop->combine;
   bool first = !k->touched[offset], extreme = how == MAX || how == MIN;
@@ -367,7 +367,7 @@ static void combine_into(Walk *k, int64_t offset, double x) {
     if (k->winner[i]) k->winner[i]->data[offset] = k->at[i];
 }
 
-static bool next_point(Walk *k) {
+static bool next_point(EvalWalk *k) {
   for (uint32_t i = k->loop->nindex; i-- > 0;) {
     if (++k->at[i] < (double)k->length[i]) return true;
     k->at[i] = 0;
@@ -375,7 +375,7 @@ static bool next_point(Walk *k) {
   return false;
 }
 
-static double identity(Frame *f, const Loop *loop, const Type *t) {
+static double identity(EvalFrame *f, const Loop *loop, const Type *t) {
   int64_t count = 1;
   bool real = t->base == BASE_R;
   if (t->base == BASE_BIT) count = 2;
@@ -389,7 +389,7 @@ static double identity(Frame *f, const Loop *loop, const Type *t) {
   return 0;
 }
 
-static void count_work(Walk *k) {
+static void count_work(EvalWalk *k) {
   double points = 1;
   uint64_t each = 0;
   for (uint32_t i = 0; i < k->loop->nindex; i++) points *= (double)k->length[i];
@@ -400,8 +400,8 @@ static void count_work(Walk *k) {
   k->f->run->e->multiplications += each * (uint64_t)points;
 }
 
-static void loop_prepare(Walk *k, const Box *b) {
-  Frame *f = k->f;
+static void loop_prepare(EvalWalk *k, const Box *b) {
+  EvalFrame *f = k->f;
   const Loop *loop = k->loop;
   uint32_t port = 1;
   k->length = NEW_ARRAY(f->arena, int64_t, loop->nindex);
@@ -410,7 +410,7 @@ static void loop_prepare(Walk *k, const Box *b) {
   k->scalar = NEW_ARRAY(f->arena, double, loop->nscalar);
   k->size = NEW_ARRAY(f->arena, double, loop->nscalar);
   k->winner = NEW_ARRAY(f->arena, Tensor *, loop->nindex);
-  k->in = NEW_ARRAY(f->arena, Reach, loop->nin);
+  k->in = NEW_ARRAY(f->arena, CoordReach, loop->nin);
   for (uint32_t i = 0; i < b->nout; i++) make_wire(f, b->out[i]);
   for (uint32_t i = 0; i < loop->nindex; i++) {
     k->length[i] = want_positive(f, loop->index[i].size, "values of an index");
@@ -426,11 +426,11 @@ static void loop_prepare(Walk *k, const Box *b) {
       fail(f->run, "the size %s is not known", size_text(f->run->w, loop->scalar[i].ref));
 }
 
-static void eval_loop(Frame *f, const Box *b) {
-  Walk *k = NEW(f->arena, Walk);
+static void eval_loop(EvalFrame *f, const Box *b) {
+  EvalWalk *k = NEW(f->arena, EvalWalk);
   const Type *type = &f->d->wire.at[b->out[0]].type;
   int64_t offset;
-  *k = (Walk){.f = f, .loop = b->loop, .bits = type->base == BASE_BIT};
+  *k = (EvalWalk){.f = f, .loop = b->loop, .bits = type->base == BASE_BIT};
   loop_prepare(k, b);
   count_work(k);
   Tensor *out = &f->wire[b->out[0]];
@@ -451,7 +451,7 @@ static int64_t count_from(const Tensor *t, uint32_t first, uint32_t last) {
   return n;
 }
 
-static void eval_join(Frame *f, const Box *b) {
+static void eval_join(EvalFrame *f, const Box *b) {
   Tensor *out = make_wire(f, b->out[0]);
   int64_t before = count_from(out, 0, b->axis), row = count_from(out, b->axis, out->rank), at = 0;
   for (uint32_t i = 0; i < b->nin; i++) {
@@ -491,7 +491,7 @@ static void sort_positions(const double *key, int64_t step, int64_t *position, i
   }
 }
 
-static void eval_order(Frame *f, const Box *b) {
+static void eval_order(EvalFrame *f, const Box *b) {
   const Tensor *in = &f->wire[b->in[0]];
   Tensor *out = make_wire(f, b->out[0]);
   for (uint32_t i = 0; i < in->rank; i++)
@@ -506,7 +506,7 @@ static void eval_order(Frame *f, const Box *b) {
   }
 }
 
-static void eval_random(Frame *f, const Box *b) {
+static void eval_random(EvalFrame *f, const Box *b) {
   Tensor *out = make_wire(f, b->out[0]);
   const Eval *e = f->run->e;
   uint64_t site = site_join(f->run->path, b->random->site);
@@ -519,9 +519,9 @@ static void eval_random(Frame *f, const Box *b) {
 }
 
 // -- calls ----------------------------------------------------------------------------------------
-static void eval_box(Frame *f, const Box *b);
+static void eval_box(EvalFrame *f, const Box *b);
 
-static void give_result(Frame *inner, Frame *outer, Id wire, Tensor *to) {
+static void give_result(EvalFrame *inner, EvalFrame *outer, Id wire, Tensor *to) {
   const Tensor *x = &inner->wire[wire];
   if (!to->data) {
     *to = outer ? frame_tensor(outer, x->rank, x->shape)
@@ -536,8 +536,9 @@ static void give_result(Frame *inner, Frame *outer, Id wire, Tensor *to) {
 
 // Runs a diagram. in: arguments, then params. out: results, then next values; those without data
 // are made.
-static void eval_diagram(Run *run, Frame *caller, const Diagram *d, const Tensor *in, Tensor *out) {
-  Frame *f = frame_open(run, caller, d);
+static void eval_diagram(EvalRun *run, EvalFrame *caller, const Diagram *d, const Tensor *in,
+                         Tensor *out) {
+  EvalFrame *f = frame_open(run, caller, d);
   frame_bind(f, in);
   for (uint32_t i = 1; i < d->box.n; i++) eval_box(f, &d->box.at[i]);
   for (uint32_t i = 0; i < d->out.n; i++) give_result(f, caller, d->out.at[i], out++);
@@ -546,7 +547,7 @@ static void eval_diagram(Run *run, Frame *caller, const Diagram *d, const Tensor
   frame_close(f);
 }
 
-static void eval_call(Frame *f, const Box *b) {
+static void eval_call(EvalFrame *f, const Box *b) {
   Tensor *in = NEW_ARRAY(f->arena, Tensor, b->nin), *out = NEW_ARRAY(f->arena, Tensor, b->nout);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = f->wire[b->in[i]];
   uint64_t path = f->run->path;
@@ -567,8 +568,8 @@ static Tensor slice(const Tensor *t, int64_t position) {
   return s;
 }
 
-static void scan_step(Frame *f, const Box *b, int64_t t, Tensor *carry, Tensor *next, Tensor *in,
-                      Tensor *out) {
+static void scan_step(EvalFrame *f, const Box *b, int64_t t, Tensor *carry, Tensor *next,
+                      Tensor *in, Tensor *out) {
   const Scan *s = b->scan;
   for (uint32_t i = 0; i < b->nin; i++) {
     const Tensor *x = &f->wire[b->in[i]];
@@ -581,7 +582,7 @@ static void scan_step(Frame *f, const Box *b, int64_t t, Tensor *carry, Tensor *
   f->run->position.n--;
 }
 
-static void eval_scan(Frame *f, const Box *b) {
+static void eval_scan(EvalFrame *f, const Box *b) {
   const Scan *s = b->scan;
   int64_t length = want_positive(f, s->axis.size, "steps of a scan");
   Tensor *in = NEW_ARRAY(f->arena, Tensor, b->nin);
@@ -611,7 +612,7 @@ static void eval_scan(Frame *f, const Box *b) {
   }
 }
 
-static void eval_box(Frame *f, const Box *b) {
+static void eval_box(EvalFrame *f, const Box *b) {
   switch (b->op) {
   case OP_loop: eval_loop(f, b); break;
   case OP_join: eval_join(f, b); break;
@@ -624,7 +625,7 @@ static void eval_box(Frame *f, const Box *b) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-static void run_whole(Run *run, const Diagram *d) {
+static void run_whole(EvalRun *run, const Diagram *d) {
   Eval *e = run->e;
   Tensor *in = NEW_ARRAY(e->arena, Tensor, d->in.n + d->param.n),
          *out = NEW_ARRAY(e->arena, Tensor, call_outputs(d));
@@ -641,8 +642,8 @@ static void run_whole(Run *run, const Diagram *d) {
 }
 
 bool diagram_eval(World *w, const Diagram *d, Eval *e) {
-  Run *run = NEW(e->arena, Run);
-  *run = (Run){.w = w, .e = e};
+  EvalRun *run = NEW(e->arena, EvalRun);
+  *run = (EvalRun){.w = w, .e = e};
   e->error = NULL;
   if (setjmp(run->failed) == 0)
     run_whole(run, d);

@@ -14,9 +14,9 @@
 
 typedef struct {
   uint32_t word[4];
-} Block;
+} PhiloxBlock;
 
-static Block philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t key) {
+static PhiloxBlock philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t key) {
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {
     uint64_t p = (uint64_t)0xD2511F53u * c0, q = (uint64_t)0xCD9E8D57u * c2;
@@ -27,10 +27,10 @@ static Block philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  return (Block){{c0, c1, c2, c3}};
+  return (PhiloxBlock){{c0, c1, c2, c3}};
 }
 
-static Block block_of(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
+static PhiloxBlock block_of(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
   uint64_t rest =
       site ^ (step >> 32) << 16 ^ (element >> 34) << 40; // what the first two words cannot hold
   return philox((uint32_t)(element >> 2), (uint32_t)step, (uint32_t)rest, (uint32_t)(rest >> 32),
@@ -44,7 +44,7 @@ double noise_uniform(uint64_t seed, uint64_t step, uint64_t site, uint64_t eleme
 }
 
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
-  Block b = block_of(seed, step, site, element);
+  PhiloxBlock b = block_of(seed, step, site, element);
   uint64_t pair = element & 2;
   double radius = sqrt(-2 * log(unit(b.word[pair]))),
          angle = 6.283185307179586 * unit(b.word[pair + 1]);

@@ -17,12 +17,12 @@ typedef struct {
 
 typedef struct {
   uint32_t atom, power;
-} Factor;
+} SizeFactor;
 
 typedef struct {
   int64_t num, den; // den > 0, lowest terms
   uint32_t n;
-  Factor *factor; // sorted by atom
+  SizeFactor *factor; // sorted by atom
 } Mono;
 
 typedef struct {
@@ -164,7 +164,7 @@ static Size size_atom(World *w, AtomKind kind, uint32_t a, uint32_t b) {
   }
   Monos m = {0};
   vec_push(w->arena, &m,
-           (Mono){1, 1, 1, arena_copy(w->arena, &(Factor){id - 1, 1}, sizeof(Factor))});
+           (Mono){1, 1, 1, arena_copy(w->arena, &(SizeFactor){id - 1, 1}, sizeof(SizeFactor))});
   return poly_intern(w, &m);
 }
 
@@ -221,8 +221,8 @@ static Size combine(World *w, Size a, Size b, int64_t sign) {
 Size size_add(World *w, Size a, Size b) { return combine(w, a, b, 1); }
 Size size_sub(World *w, Size a, Size b) { return combine(w, a, b, -1); }
 
-static Factor *merge_factors(World *w, const Mono *a, const Mono *b, uint32_t *count) {
-  Factor *f = NEW_ARRAY(w->arena, Factor, a->n + b->n);
+static SizeFactor *merge_factors(World *w, const Mono *a, const Mono *b, uint32_t *count) {
+  SizeFactor *f = NEW_ARRAY(w->arena, SizeFactor, a->n + b->n);
   uint32_t n = 0, i = 0, j = 0;
   while (i < a->n || j < b->n) {
     if (j == b->n || (i < a->n && a->factor[i].atom < b->factor[j].atom))
@@ -262,12 +262,12 @@ static Size divide_by_monomial(World *w, Size a, const Mono *b) {
   const Poly p = w->sizes->poly.at[a];
   Monos m = {0};
   for (uint32_t i = 0; i < p.n; i++) {
-    Mono c = {.factor = NEW_ARRAY(w->arena, Factor, p.mono[i].n)};
+    Mono c = {.factor = NEW_ARRAY(w->arena, SizeFactor, p.mono[i].n)};
     if (!reduce((Wide)p.mono[i].num * b->den, (Wide)p.mono[i].den * b->num, &c.num, &c.den))
       return HUGE_SIZE;
     uint32_t j = 0;
     for (uint32_t f = 0; f < p.mono[i].n; f++) {
-      Factor x = p.mono[i].factor[f];
+      SizeFactor x = p.mono[i].factor[f];
       if (j < b->n && b->factor[j].atom == x.atom) {
         if (b->factor[j].power > x.power) return 0;
         x.power -= b->factor[j++].power;
@@ -389,11 +389,11 @@ Size size_now(World *w, Size a) {
 typedef struct {
   Id var;
   Size value;
-} Binding;
+} SizeBinding;
 
 static Size atom_subst(World *w, uint32_t atom, const void *context) {
   const Atom a = w->sizes->atom.at[atom];
-  const Binding *b = context;
+  const SizeBinding *b = context;
   switch (a.kind) {
   case ATOM_VAR: return a.a == b->var ? b->value : size_atom(w, ATOM_VAR, a.a, 0);
   case ATOM_FLOOR:
@@ -411,7 +411,7 @@ static Size atom_subst(World *w, uint32_t atom, const void *context) {
 
 Size size_subst(World *w, Size a, Id var, Size value) {
   if (!a || a == HUGE_SIZE || !sizes_of(w)->poly.at[a].open) return a;
-  return rebuild(w, a, atom_subst, &(Binding){var, value});
+  return rebuild(w, a, atom_subst, &(SizeBinding){var, value});
 }
 
 static void add_vars(World *w, Size a, Ids *out) {

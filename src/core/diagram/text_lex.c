@@ -11,7 +11,7 @@
 
 enum { DEPTH_LIMIT = 200 };
 
-void text_error(Text *t, const char *format, ...) {
+void text_error(DiagramText *t, const char *format, ...) {
   if (t->failed) return;
   t->failed = true;
   if (!t->quiet) {
@@ -25,7 +25,7 @@ void text_error(Text *t, const char *format, ...) {
   t->tok.kind = T_END;
 }
 
-bool text_deeper(Text *t) {
+bool text_deeper(DiagramText *t) {
   if (++t->depth <= DEPTH_LIMIT) return true;
   text_error(t, "this is nested too deeply");
   return false;
@@ -35,12 +35,12 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
 }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static char peek(const Text *t, uint32_t ahead) {
+static char peek(const DiagramText *t, uint32_t ahead) {
   return t->at < t->n && t->n - t->at > ahead ? t->text[t->at + ahead] : 0;
 }
 
 // -- tokens ---------------------------------------------------------------------------------------
-static void skip_space(Text *t) {
+static void skip_space(DiagramText *t) {
   uint32_t before = t->at;
   for (; t->at < t->n; t->at++) {
     char c = t->text[t->at];
@@ -52,7 +52,7 @@ static void skip_space(Text *t) {
   t->tok.spaced = t->at > before;
 }
 
-static uint64_t lex_digits(Text *t, bool *fits) {
+static uint64_t lex_digits(DiagramText *t, bool *fits) {
   uint64_t x = 0;
   *fits = true;
   for (; is_digit(peek(t, 0)); t->at++)
@@ -69,7 +69,7 @@ static int hex_digit(char c) {
   return -1;
 }
 
-static void lex_hex(Text *t) {
+static void lex_hex(DiagramText *t) {
   uint32_t digits = 0;
   t->at += 2;
   for (; hex_digit(peek(t, 0)) >= 0; t->at++, digits++)
@@ -79,7 +79,7 @@ static void lex_hex(Text *t) {
   if (!digits || digits > 16) text_error(t, "this is no 64-bit number");
 }
 
-static void lex_number(Text *t) {
+static void lex_number(DiagramText *t) {
   uint32_t first = t->at;
   t->tok.kind = T_NUMBER;
   if (peek(t, 0) == '0' && peek(t, 1) == 'x') {
@@ -109,7 +109,7 @@ static void add_utf8(Buf *b, uint32_t code) {
   }
 }
 
-static void lex_escape(Text *t, Buf *b) {
+static void lex_escape(DiagramText *t, Buf *b) {
   char c = peek(t, 0);
   t->at++;
   if (c == 'n') {
@@ -131,7 +131,7 @@ static void lex_escape(Text *t, Buf *b) {
   }
 }
 
-static void lex_quoted(Text *t) {
+static void lex_quoted(DiagramText *t) {
   Buf b = buf_new(t->arena);
   t->at++;
   t->tok.kind = T_NAME;
@@ -154,7 +154,7 @@ static void lex_quoted(Text *t) {
   t->tok.n = (uint32_t)b.n;
 }
 
-static void lex_word(Text *t) {
+static void lex_word(DiagramText *t) {
   uint32_t first = t->at;
   t->tok.kind = T_NAME;
   if (peek(t, 0) == '%') {
@@ -167,7 +167,7 @@ static void lex_word(Text *t) {
   t->tok.n = t->at - first;
 }
 
-static void lex_suffix(Text *t) {
+static void lex_suffix(DiagramText *t) {
   bool fits;
   if (t->failed || peek(t, 0) != '.' || !is_digit(peek(t, 1))) return;
   t->at++;
@@ -176,7 +176,7 @@ static void lex_suffix(Text *t) {
   t->tok.suffix = (uint32_t)k;
 }
 
-static void lex_symbol(Text *t) {
+static void lex_symbol(DiagramText *t) {
   static const struct {
     char text[3], symbol;
   } pair[] = {{"//", SYM_FLOOR}, {"<=", SYM_LE},   {">=", SYM_GE},
@@ -194,7 +194,7 @@ static void lex_symbol(Text *t) {
   if (!strchr("()[]{},;:=+-*/^<>~?", c) || !c) text_error(t, "this character has no meaning here");
 }
 
-void text_next(Text *t) {
+void text_next(DiagramText *t) {
   if (t->failed) return;
   t->tok = (Tok){0};
   skip_space(t);
@@ -223,45 +223,47 @@ void text_next(Text *t) {
   t->tok.span.n = t->at - first;
 }
 
-void text_start(Text *t) {
+void text_start(DiagramText *t) {
   t->at = 0;
   text_next(t);
 }
 
 // -- looking and eating ---------------------------------------------------------------------------
-bool is_symbol(const Text *t, char symbol) {
+bool is_symbol(const DiagramText *t, char symbol) {
   return t->tok.kind == T_SYMBOL && t->tok.symbol == symbol;
 }
 
-bool is_word(const Text *t, const char *word) {
+bool is_word(const DiagramText *t, const char *word) {
   return t->tok.kind == T_NAME && !t->tok.quoted && !t->tok.suffix && t->tok.n == strlen(word) &&
          memcmp(t->tok.at, word, t->tok.n) == 0;
 }
 
-bool take_symbol(Text *t, char symbol) {
+bool take_symbol(DiagramText *t, char symbol) {
   bool here = is_symbol(t, symbol);
   if (here) text_next(t);
   return here;
 }
 
-bool take_word(Text *t, const char *word) {
+bool take_word(DiagramText *t, const char *word) {
   bool here = is_word(t, word);
   if (here) text_next(t);
   return here;
 }
 
-void want_symbol(Text *t, char symbol) {
+void want_symbol(DiagramText *t, char symbol) {
   const char *text = symbol == SYM_BIND ? ":=" : (char[]){symbol, 0};
   if (!take_symbol(t, symbol)) text_error(t, "a `%s` is wanted here", text);
 }
 
-void want_word(Text *t, const char *word) {
+void want_word(DiagramText *t, const char *word) {
   if (!take_word(t, word)) text_error(t, "`%s` is wanted here", word);
 }
 
-Name tok_name(const Text *t) { return t->tok.n ? name_of(t->w->names, t->tok.at, t->tok.n) : 0; }
+Name tok_name(const DiagramText *t) {
+  return t->tok.n ? name_of(t->w->names, t->tok.at, t->tok.n) : 0;
+}
 
-const char *tok_key(const Text *t, size_t *n) {
+const char *tok_key(const DiagramText *t, size_t *n) {
   uint32_t suffix = t->tok.suffix > 1 ? t->tok.suffix : 1;
   char *key = arena_alloc(t->arena, t->tok.n + sizeof suffix);
   if (t->tok.n) memcpy(key, t->tok.at, t->tok.n);
@@ -271,19 +273,19 @@ const char *tok_key(const Text *t, size_t *n) {
 }
 
 // -- sizes ----------------------------------------------------------------------------------------
-static Size size_sum(Text *t, bool glued);
+static Size size_sum(DiagramText *t, bool glued);
 
-static bool take_operator(Text *t, char symbol, bool glued) {
+static bool take_operator(DiagramText *t, char symbol, bool glued) {
   if (glued && t->tok.spaced) return false;
   return take_symbol(t, symbol);
 }
 
-static Size size_or_error(Text *t, Size s) {
+static Size size_or_error(DiagramText *t, Size s) {
   if (!s) text_error(t, "this divides by zero");
   return s ? s : size_of(t->w, 1);
 }
 
-static Size size_name(Text *t) {
+static Size size_name(DiagramText *t) {
   size_t n;
   const char *key = tok_key(t, &n);
   Size s = t->var ? table_get(t->var, key, n) : 0;
@@ -293,7 +295,7 @@ static Size size_name(Text *t) {
   return s ? s : size_of(t->w, 1);
 }
 
-static Size size_primary(Text *t) {
+static Size size_primary(DiagramText *t) {
   Size s = 0;
   if (t->tok.kind == T_NAME) return size_name(t);
   if (t->tok.kind == T_NUMBER && t->tok.is_whole && t->tok.whole <= INT64_MAX) {
@@ -308,13 +310,13 @@ static Size size_primary(Text *t) {
   return s ? s : size_of(t->w, 1);
 }
 
-static Size size_with_power(Text *t, bool glued) {
+static Size size_with_power(DiagramText *t, bool glued) {
   Size s = size_primary(t);
   while (take_operator(t, '^', glued)) s = size_or_error(t, size_power(t->w, s, size_primary(t)));
   return s;
 }
 
-static Size size_product(Text *t, bool glued) {
+static Size size_product(DiagramText *t, bool glued) {
   Size s = size_with_power(t, glued);
   for (;;) {
     if (take_operator(t, '*', glued))
@@ -328,7 +330,7 @@ static Size size_product(Text *t, bool glued) {
   }
 }
 
-static Size size_sum(Text *t, bool glued) {
+static Size size_sum(DiagramText *t, bool glued) {
   if (!text_deeper(t)) return size_of(t->w, 1);
   bool minus = take_symbol(t, '-');
   Size s = size_product(t, glued);
@@ -345,4 +347,4 @@ static Size size_sum(Text *t, bool glued) {
   return s;
 }
 
-Size read_size(Text *t, bool glued) { return size_sum(t, glued); }
+Size read_size(DiagramText *t, bool glued) { return size_sum(t, glued); }

@@ -13,7 +13,7 @@ typedef struct {
   bool *seen;       // [diagram]
   bool *var_seen;   // [variable]
   bool *names_seen; // [list of names]
-} Search;
+} NameSearch;
 
 // -- names ----------------------------------------------------------------------------------------
 bool is_plain_name(const char *text) {
@@ -57,7 +57,7 @@ Ids wires_in_order(World *w, const Diagram *d) {
 }
 
 // -- everything a diagram mentions ----------------------------------------------------------------
-static void see_size(Search *s, Size size) {
+static void see_size(NameSearch *s, Size size) {
   Ids vars = {0};
   int64_t n;
   if (!size || size_value(s->w, size, &n)) return;
@@ -65,14 +65,14 @@ static void see_size(Search *s, Size size) {
   for (uint32_t i = 0; i < vars.n; i++) s->var_seen[vars.at[i]] = true;
 }
 
-static void see_access(Search *s, const Access *a) {
+static void see_access(NameSearch *s, const Access *a) {
   for (uint32_t i = 0; i < a->rank; i++) {
     see_size(s, a->coord[i].c);
     for (uint32_t k = 0; k < a->coord[i].n; k++) see_size(s, a->coord[i].term[k].coef);
   }
 }
 
-static void see_loop(Search *s, const Loop *loop) {
+static void see_loop(NameSearch *s, const Loop *loop) {
   for (uint32_t i = 0; i < loop->nindex; i++) see_size(s, loop->index[i].size);
   for (uint32_t i = 0; i < loop->nin; i++) see_access(s, &loop->in[i]);
   see_access(s, &loop->out);
@@ -80,7 +80,7 @@ static void see_loop(Search *s, const Loop *loop) {
     if (loop->scalar[i].fn == FN_SIZE) see_size(s, loop->scalar[i].ref);
 }
 
-static void see_type(Search *s, const Type *t) {
+static void see_type(NameSearch *s, const Type *t) {
   if (t->base == BASE_LABEL) see_size(s, t->count);
   for (uint32_t i = 0; i < t->rank; i++) see_size(s, t->axis[i].size);
   if (t->base != BASE_LABEL || !t->names || s->names_seen[t->names]) return;
@@ -88,16 +88,16 @@ static void see_type(Search *s, const Type *t) {
   vec_push(s->w->arena, &s->cast->label_names, t->names);
 }
 
-static void see_diagram(Search *s, const Diagram *d);
+static void see_diagram(NameSearch *s, const Diagram *d);
 
-static void see_init(Search *s, const Init *init) {
+static void see_init(NameSearch *s, const Init *init) {
   if (init->kind == INIT_DIAGRAM) see_diagram(s, init->diagram);
   if (init->kind != INIT_GLOROT && init->kind != INIT_HE) return;
   see_size(s, init->fan_in);
   see_size(s, init->fan_out);
 }
 
-static void see_diagram(Search *s, const Diagram *d) {
+static void see_diagram(NameSearch *s, const Diagram *d) {
   if (s->seen[d->id]) return;
   s->seen[d->id] = true;
   for (uint32_t i = 0; i < d->param.n; i++) see_init(s, &d->param.at[i].init);
@@ -114,7 +114,8 @@ static void see_diagram(Search *s, const Diagram *d) {
 }
 
 Cast *cast_of(World *w, const Diagram *root) {
-  Search s = {.w = w, .cast = NEW(w->arena, Cast), .seen = NEW_ARRAY(w->arena, bool, w->diagram.n)};
+  NameSearch s = {
+      .w = w, .cast = NEW(w->arena, Cast), .seen = NEW_ARRAY(w->arena, bool, w->diagram.n)};
   Cast *cast = s.cast;
   s.var_seen = NEW_ARRAY(w->arena, bool, size_var_count(w));
   s.names_seen = NEW_ARRAY(w->arena, bool, w->label_names.n);

@@ -80,20 +80,20 @@ typedef struct {
   uint32_t depth;
   Tok tok;          // the present one
   const Table *var; // names of size variables, by tok_key; NULL = there are none
-} Text;
-void text_start(Text *);
-void text_next(Text *);
-__attribute__((format(printf, 2, 3))) void text_error(Text *, const char *format, ...);
-bool is_symbol(const Text *, char);
-bool is_word(const Text *, const char *); // this word, not in quotes
-bool take_symbol(Text *, char);           // eats it, if it stands there
-bool take_word(Text *, const char *);
-void want_symbol(Text *, char); // eats it, or fails
-void want_word(Text *, const char *);
-Name tok_name(const Text *);                  // without the number
-const char *tok_key(const Text *, size_t *n); // what tells it apart: text and number
-bool text_deeper(Text *);                     // one level down; false, with an error, when too deep
-Size read_size(Text *, bool glued);           // glued: operators must follow without space
+} DiagramText;
+void text_start(DiagramText *);
+void text_next(DiagramText *);
+__attribute__((format(printf, 2, 3))) void text_error(DiagramText *, const char *format, ...);
+bool is_symbol(const DiagramText *, char);
+bool is_word(const DiagramText *, const char *); // this word, not in quotes
+bool take_symbol(DiagramText *, char);           // eats it, if it stands there
+bool take_word(DiagramText *, const char *);
+void want_symbol(DiagramText *, char); // eats it, or fails
+void want_word(DiagramText *, const char *);
+Name tok_name(const DiagramText *);                  // without the number
+const char *tok_key(const DiagramText *, size_t *n); // what tells it apart: text and number
+bool text_deeper(DiagramText *);           // one level down; false, with an error, when too deep
+Size read_size(DiagramText *, bool glued); // glued: operators must follow without space
 
 // read_scalar.c
 typedef struct {
@@ -103,6 +103,6 @@ typedef struct {
   uint32_t n;
   uint8_t base; // of the result; BASE_NONE = any
 } ScalarScope;
-bool read_scalar(Text *, Loop *, const ScalarScope *, uint32_t *out);
+bool read_scalar(DiagramText *, Loop *, const ScalarScope *, uint32_t *out);
 
 #endif

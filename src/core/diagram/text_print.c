@@ -131,20 +131,20 @@ typedef struct {
   uint32_t *uses;  // [scalar] by how many others it is read
   uint32_t *level; // [scalar] how deep its text is
   uint32_t *name;  // [scalar] the number of its name + 1, or 0
-} Body;
+} PrintBody;
 
 static uint32_t arity_of(const Scalar *s) { return s->fn <= FN_SIZE ? 0 : fn_rows[s->fn].arity; }
 
-static Body body_study(Print *p, const Loop *loop, const char *const *index) {
+static PrintBody body_study(Print *p, const Loop *loop, const char *const *index) {
   Arena *a = p->w->arena;
   uint32_t n = loop->nscalar, *number = scalar_numbers(p->w, p->cast, loop, table_new(a)),
            named = 0;
   uint32_t *seen = NEW_ARRAY(a, uint32_t, n + 1);
-  Body b = {.p = p,
-            .loop = loop,
-            .index = index,
-            .first = NEW_ARRAY(a, uint32_t, n),
-            .uses = NEW_ARRAY(a, uint32_t, n)};
+  PrintBody b = {.p = p,
+                 .loop = loop,
+                 .index = index,
+                 .first = NEW_ARRAY(a, uint32_t, n),
+                 .uses = NEW_ARRAY(a, uint32_t, n)};
   b.level = NEW_ARRAY(a, uint32_t, n);
   b.name = NEW_ARRAY(a, uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -172,7 +172,7 @@ static void base_out(Print *p, const Scalar *s) {
   if (s->base == BASE_LABEL) text(p, ":L");
 }
 
-static void leaf_out(const Body *b, const Scalar *s, int level) {
+static void leaf_out(const PrintBody *b, const Scalar *s, int level) {
   Print *p = b->p;
   bool guarded = s->fn == FN_CONST && signbit(s->k) && !isnan(s->k) && level > 4;
   if (guarded) text(p, "(");
@@ -196,9 +196,9 @@ static const Infix infix[] = {
     {FN_div, 3, 3, 4, " / "}, {FN_pow, 5, 6, 4, "^"},   {FN_lt, 1, 2, 2, " < "},
     {FN_le, 1, 2, 2, " <= "}, {FN_eq, 1, 2, 2, " = "},  {FN_ne, 1, 2, 2, " != "}};
 
-static void scalar_out(const Body *b, uint32_t i, int level);
+static void scalar_out(const PrintBody *b, uint32_t i, int level);
 
-static void function_out(const Body *b, const Scalar *s) {
+static void function_out(const PrintBody *b, const Scalar *s) {
   const FnRow *row = &fn_rows[s->fn];
   buf_printf(b->p->out, "%s(", row->name);
   for (uint32_t k = 0; k < row->arity; k++) {
@@ -208,7 +208,7 @@ static void function_out(const Body *b, const Scalar *s) {
   text(b->p, ")");
 }
 
-static void expression_out(const Body *b, const Scalar *s, int level) {
+static void expression_out(const PrintBody *b, const Scalar *s, int level) {
   Print *p = b->p;
   const Infix *op = NULL;
   for (uint32_t i = 0; i < COUNT(infix); i++)
@@ -226,7 +226,7 @@ static void expression_out(const Body *b, const Scalar *s, int level) {
   if (own < level) text(p, ")");
 }
 
-static void scalar_out(const Body *b, uint32_t i, int level) {
+static void scalar_out(const PrintBody *b, uint32_t i, int level) {
   i = b->first[i];
   const Scalar *s = &b->loop->scalar[i];
   if (b->name[i])
@@ -239,7 +239,7 @@ static void scalar_out(const Body *b, uint32_t i, int level) {
 
 static void body_out(Print *p, const Loop *loop, const char *const *index) {
   if (!loop->nscalar) return;
-  Body b = body_study(p, loop, index);
+  PrintBody b = body_study(p, loop, index);
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     if (!b.name[i]) continue;
     buf_printf(p->out, "t%u := ", b.name[i]);

@@ -12,7 +12,7 @@
 enum { RANK_LIMIT = 64 };
 
 typedef struct {
-  Text t;
+  DiagramText t;
   World *w;
   Table *var;     // tok_key to Size
   Table *names;   // the number of a list to its Id
@@ -20,7 +20,7 @@ typedef struct {
   Table *wire;    // tok_key to wire, in the diagram being read
   Diagram *d;
   Diagram *last, *main;
-} Read;
+} TextRead;
 
 typedef struct {
   Name name;
@@ -30,14 +30,14 @@ typedef struct {
   Span span;
 } Result;
 
-typedef VEC(Result) Results;
+typedef VEC(Result) ReadResults;
 
 // -- names and numbers ----------------------------------------------------------------------------
-static void want_name(Read *r) {
+static void want_name(TextRead *r) {
   if (r->t.tok.kind != T_NAME) text_error(&r->t, "a name is wanted here");
 }
 
-static Id known(Read *r, const Table *table, const char *what) {
+static Id known(TextRead *r, const Table *table, const char *what) {
   size_t n;
   want_name(r);
   if (r->t.failed) return 0;
@@ -48,7 +48,7 @@ static Id known(Read *r, const Table *table, const char *what) {
   return r->t.failed ? 0 : id;
 }
 
-static uint32_t want_whole(Read *r, uint32_t limit) {
+static uint32_t want_whole(TextRead *r, uint32_t limit) {
   uint32_t n = (uint32_t)r->t.tok.whole;
   if (r->t.tok.kind != T_NUMBER || !r->t.tok.is_whole || r->t.tok.whole > limit)
     text_error(&r->t, "a number up to %u is wanted here", limit);
@@ -56,8 +56,8 @@ static uint32_t want_whole(Read *r, uint32_t limit) {
   return n;
 }
 
-static double want_number(Read *r) {
-  Text *t = &r->t;
+static double want_number(TextRead *r) {
+  DiagramText *t = &r->t;
   double x = 0;
   bool minus = take_symbol(t, '-');
   if (t->tok.kind == T_NUMBER)
@@ -73,14 +73,14 @@ static double want_number(Read *r) {
 }
 
 // -- types ----------------------------------------------------------------------------------------
-static bool operator_follows(const Text *t) {
+static bool operator_follows(const DiagramText *t) {
   static const char sign[] = {'+', '-', '*', '/', '^', SYM_FLOOR};
   return t->tok.kind == T_SYMBOL && !t->tok.spaced && memchr(sign, t->tok.symbol, sizeof sign);
 }
 
 // `k:8`, `k` (the size of that name), `:n`, `8`, `2*n+1`
-static Axis read_axis(Read *r) {
-  Text *t = &r->t, name = r->t;
+static Axis read_axis(TextRead *r) {
+  DiagramText *t = &r->t, name = r->t;
   Axis a = {0};
   if (t->tok.kind == T_NAME) text_next(t);
   if (name.tok.kind != T_NAME || operator_follows(t)) {
@@ -99,8 +99,8 @@ static Axis read_axis(Read *r) {
   return a;
 }
 
-static void read_label_base(Read *r, Type *type) {
-  Text *t = &r->t;
+static void read_label_base(TextRead *r, Type *type) {
+  DiagramText *t = &r->t;
   type->base = BASE_LABEL;
   type->count = read_size(t, false);
   if (take_word(t, "of")) {
@@ -111,8 +111,8 @@ static void read_label_base(Read *r, Type *type) {
   want_symbol(t, '}');
 }
 
-static Type read_type(Read *r) {
-  Text *t = &r->t;
+static Type read_type(TextRead *r) {
+  DiagramText *t = &r->t;
   Type type = {0};
   if (take_word(t, "R"))
     type.base = BASE_R;
@@ -135,7 +135,7 @@ static Type read_type(Read *r) {
 }
 
 // A name with its type: `x: R[3]`. What lies between them is left to the caller.
-static Result read_new_name(Read *r) {
+static Result read_new_name(TextRead *r) {
   Result x = {.span = r->t.tok.span};
   want_name(r);
   if (r->t.failed) return x;
@@ -146,7 +146,7 @@ static Result read_new_name(Read *r) {
   return x;
 }
 
-static void declare(Read *r, const Result *x, Id wire) {
+static void declare(TextRead *r, const Result *x, Id wire) {
   if (r->t.failed) return;
   if (table_get(r->wire, x->key, x->nkey)) {
     r->t.tok.span = x->span;
@@ -156,16 +156,16 @@ static void declare(Read *r, const Result *x, Id wire) {
   table_put(r->wire, x->key, x->nkey, wire);
 }
 
-static bool is_keyword(const Text *t) {
+static bool is_keyword(const DiagramText *t) {
   return t->tok.kind == T_NAME && t->tok.n && !t->tok.quoted &&
          !is_plain_name(arena_text(t->arena, t->tok.at, t->tok.n));
 }
 
 // As many wires as there are. A name that is new and looks like a result begins the next box.
-static Ids read_wires(Read *r) {
+static Ids read_wires(TextRead *r) {
   Ids in = {0};
   while (r->t.tok.kind == T_NAME && !is_keyword(&r->t)) {
-    Text behind = r->t;
+    DiagramText behind = r->t;
     size_t n;
     const char *key = tok_key(&r->t, &n);
     behind.quiet = true;
@@ -180,15 +180,15 @@ static Ids read_wires(Read *r) {
 // -- loops ----------------------------------------------------------------------------------------
 // Indices are written behind the accesses that use them, so accesses are skipped first and read
 // later.
-static Text skip_access(Read *r) {
-  Text here = r->t;
+static DiagramText skip_access(TextRead *r) {
+  DiagramText here = r->t;
   if (!is_symbol(&r->t, '[')) return here;
   while (!r->t.failed && r->t.tok.kind != T_END && !is_symbol(&r->t, ']')) text_next(&r->t);
   want_symbol(&r->t, ']');
   return here;
 }
 
-static bool find_index(const Text *t, const Loop *loop, uint32_t *out) {
+static bool find_index(const DiagramText *t, const Loop *loop, uint32_t *out) {
   Name name = tok_name(t);
   uint32_t which = t->tok.suffix > 1 ? t->tok.suffix : 1;
   for (*out = 0; *out < loop->nindex; ++*out)
@@ -197,8 +197,8 @@ static bool find_index(const Text *t, const Loop *loop, uint32_t *out) {
 }
 
 // [number | {size}] [*] [index | operand], with the sign in front already taken
-static void read_term(Read *r, const Loop *loop, uint32_t before, Size sign, Coord *c) {
-  Text *t = &r->t;
+static void read_term(TextRead *r, const Loop *loop, uint32_t before, Size sign, Coord *c) {
+  DiagramText *t = &r->t;
   Size coef = sign;
   bool alone = false;
   uint32_t var = 0;
@@ -228,8 +228,8 @@ static void read_term(Read *r, const Loop *loop, uint32_t before, Size sign, Coo
   }
 }
 
-static Coord read_coord(Read *r, const Loop *loop, uint32_t before) {
-  Text *t = &r->t;
+static Coord read_coord(TextRead *r, const Loop *loop, uint32_t before) {
+  DiagramText *t = &r->t;
   Coord c = coord_const(r->w, size_of(r->w, 0));
   Size plus = size_of(r->w, 1), minus = size_of(r->w, -1);
   read_term(r, loop, before, take_symbol(t, '-') ? minus : plus, &c);
@@ -241,7 +241,7 @@ static Coord read_coord(Read *r, const Loop *loop, uint32_t before) {
   return c;
 }
 
-static Access read_access(Read *r, const Loop *loop, uint32_t before) {
+static Access read_access(TextRead *r, const Loop *loop, uint32_t before) {
   VEC(Coord) coord = {0};
   Access a = {0};
   if (!take_symbol(&r->t, '[')) return a;
@@ -254,8 +254,8 @@ static Access read_access(Read *r, const Loop *loop, uint32_t before) {
 }
 
 // Reads an access that was skipped. Its error, if any, becomes ours.
-static Access read_skipped(Read *r, Text there, const Loop *loop, uint32_t before) {
-  Text here = r->t;
+static Access read_skipped(TextRead *r, DiagramText there, const Loop *loop, uint32_t before) {
+  DiagramText here = r->t;
   if (here.failed) return (Access){0};
   r->t = there;
   Access a = read_access(r, loop, before);
@@ -265,16 +265,16 @@ static Access read_skipped(Read *r, Text there, const Loop *loop, uint32_t befor
 
 typedef struct {
   Id wire;
-  Text access;
+  DiagramText access;
   bool padded;
   double pad;
-} Operand;
-typedef VEC(Operand) Operands;
+} ReadOperand;
+typedef VEC(ReadOperand) ReadOperands;
 
-static Operands read_operands(Read *r) {
-  Operands all = {0};
+static ReadOperands read_operands(TextRead *r) {
+  ReadOperands all = {0};
   while (!r->t.failed && r->t.tok.kind == T_NAME && !is_word(&r->t, "over")) {
-    Operand o = {.wire = known(r, r->wire, "wire")};
+    ReadOperand o = {.wire = known(r, r->wire, "wire")};
     o.access = skip_access(r);
     o.padded = take_word(&r->t, "else");
     if (o.padded) o.pad = want_number(r);
@@ -283,7 +283,7 @@ static Operands read_operands(Read *r) {
   return all;
 }
 
-static void read_indices(Read *r, Loop *loop) {
+static void read_indices(TextRead *r, Loop *loop) {
   VEC(Index) index = {0};
   while (!r->t.failed && r->t.tok.kind == T_NAME) {
     Name name = tok_name(&r->t);
@@ -296,7 +296,7 @@ static void read_indices(Read *r, Loop *loop) {
   loop->nindex = index.n;
 }
 
-static void read_body(Read *r, Loop *loop, const Id *wire, uint8_t base) {
+static void read_body(TextRead *r, Loop *loop, const Id *wire, uint8_t base) {
   uint8_t *bases = NEW_ARRAY(r->t.arena, uint8_t, loop->nin);
   uint32_t last;
   for (uint32_t i = 0; !r->t.failed && i < loop->nin; i++)
@@ -306,9 +306,10 @@ static void read_body(Read *r, Loop *loop, const Id *wire, uint8_t base) {
     loop->nscalar = last + 1; // what comes later is not read by it
 }
 
-static Id read_loop(Read *r, Combine combine, const Results *result, Text out_access) {
+static Id read_loop(TextRead *r, Combine combine, const ReadResults *result,
+                    DiagramText out_access) {
   Loop loop = {.combine = combine};
-  Operands operand = read_operands(r);
+  ReadOperands operand = read_operands(r);
   Id *wire = NEW_ARRAY(r->t.arena, Id, operand.n);
   want_word(&r->t, "over");
   read_indices(r, &loop);
@@ -327,7 +328,7 @@ static Id read_loop(Read *r, Combine combine, const Results *result, Text out_ac
 }
 
 // -- other boxes ----------------------------------------------------------------------------------
-static Id read_join(Read *r) {
+static Id read_join(TextRead *r) {
   uint32_t axis = want_whole(r, RANK_LIMIT);
   Ids in = read_wires(r);
   if (!in.n) text_error(&r->t, "there is nothing to join");
@@ -339,7 +340,7 @@ static Id read_join(Read *r) {
   return r->t.failed ? 0 : box_join(r->w, r->d, axis, in.at, in.n, 0);
 }
 
-static Id read_order(Read *r) {
+static Id read_order(TextRead *r) {
   uint32_t axis = want_whole(r, RANK_LIMIT);
   Id in = known(r, r->wire, "wire");
   if (!r->t.failed && axis >= r->d->wire.at[in].type.rank)
@@ -347,7 +348,7 @@ static Id read_order(Read *r) {
   return r->t.failed ? 0 : box_order(r->w, r->d, axis, in, 0);
 }
 
-static uint64_t read_site(Read *r) {
+static uint64_t read_site(TextRead *r) {
   uint64_t site = r->t.tok.whole;
   if (r->t.tok.kind != T_NUMBER || !r->t.tok.is_whole)
     text_error(&r->t, "the number of a site is wanted here");
@@ -355,7 +356,7 @@ static uint64_t read_site(Read *r) {
   return site;
 }
 
-static Id read_random(Read *r, const Results *result) {
+static Id read_random(TextRead *r, const ReadResults *result) {
   Noise noise = NOISE_NORMAL;
   if (take_word(&r->t, "uniform"))
     noise = NOISE_UNIFORM;
@@ -366,22 +367,22 @@ static Id read_random(Read *r, const Results *result) {
   return r->t.failed ? 0 : box_random(r->w, r->d, noise, site, result->at[0].type, 0);
 }
 
-static Diagram *known_diagram(Read *r) {
+static Diagram *known_diagram(TextRead *r) {
   Id id = known(r, r->diagram, "diagram");
   return id ? r->w->diagram.at[id] : NULL;
 }
 
-static Ids read_group(Read *r, char end) {
+static Ids read_group(TextRead *r, char end) {
   Ids in = read_wires(r);
   want_symbol(&r->t, end);
   return in;
 }
 
-static void append(Read *r, Ids *all, Ids more) {
+static void append(TextRead *r, Ids *all, Ids more) {
   for (uint32_t i = 0; i < more.n; i++) vec_push(r->t.arena, all, more.at[i]);
 }
 
-static Id read_call(Read *r) {
+static Id read_call(TextRead *r) {
   Diagram *f = known_diagram(r);
   want_symbol(&r->t, '(');
   Ids in = read_wires(r);
@@ -396,7 +397,7 @@ static Id read_call(Read *r) {
   return first;
 }
 
-static Id read_scan(Read *r) {
+static Id read_scan(TextRead *r) {
   Scan s = {.body = known_diagram(r)};
   want_word(&r->t, "over");
   want_name(r);
@@ -420,9 +421,9 @@ static Id read_scan(Read *r) {
 }
 
 // -- a box and its results ------------------------------------------------------------------------
-static Id read_operation(Read *r, const Results *result, Text access) {
+static Id read_operation(TextRead *r, const ReadResults *result, DiagramText access) {
   static const char *const combine[] = {"sum", "prod", "max", "min"};
-  Text *t = &r->t;
+  DiagramText *t = &r->t;
   for (int i = 0; i < 4; i++)
     if (take_word(t, combine[i])) return read_loop(r, (Combine)i, result, access);
   if (take_word(t, "map")) return read_loop(r, SUM, result, access);
@@ -437,7 +438,7 @@ static Id read_operation(Read *r, const Results *result, Text access) {
   return 0;
 }
 
-static void take_results(Read *r, const Results *result, Id box) {
+static void take_results(TextRead *r, const ReadResults *result, Id box) {
   const Box *b = &r->d->box.at[box];
   if (b->nout != result->n) {
     r->t.tok.span = result->at[0].span;
@@ -456,9 +457,9 @@ static void take_results(Read *r, const Results *result, Id box) {
   }
 }
 
-static void read_box(Read *r) {
-  Results result = {0};
-  Text access = r->t;
+static void read_box(TextRead *r) {
+  ReadResults result = {0};
+  DiagramText access = r->t;
   do {
     Result x = read_new_name(r);
     if (!result.n) access = skip_access(r);
@@ -474,9 +475,9 @@ static void read_box(Read *r) {
 }
 
 // -- params ---------------------------------------------------------------------------------------
-static Size read_fan(Read *r) { return take_symbol(&r->t, '?') ? 0 : read_size(&r->t, true); }
+static Size read_fan(TextRead *r) { return take_symbol(&r->t, '?') ? 0 : read_size(&r->t, true); }
 
-static void read_data(Read *r, Init *init, const Type *type) {
+static void read_data(TextRead *r, Init *init, const Type *type) {
   VEC(double) number = {0};
   int64_t count;
   want_symbol(&r->t, '[');
@@ -487,7 +488,7 @@ static void read_data(Read *r, Init *init, const Type *type) {
   init->data = arena_copy(r->w->arena, number.at, number.n * sizeof(double));
 }
 
-static Init read_init(Read *r, const Type *type) {
+static Init read_init(TextRead *r, const Type *type) {
   static const char *const word[] = {"const", "normal",     "uniform", "glorot",
                                      "he",    "orthogonal", "diagram", "data"};
   Init init = {0};
@@ -512,7 +513,7 @@ static Init read_init(Read *r, const Type *type) {
   return init;
 }
 
-static void read_param(Read *r, Role role) {
+static void read_param(TextRead *r, Role role) {
   Param p = {.role = role, .path = ""};
   Result x = read_new_name(r);
   want_symbol(&r->t, ':');
@@ -532,7 +533,7 @@ static void read_param(Read *r, Role role) {
     declare(r, &x, r->d->param.at[number].wire);
 }
 
-static void read_next(Read *r) {
+static void read_next(TextRead *r) {
   Id wire = known(r, r->wire, "wire");
   want_symbol(&r->t, '=');
   Id next = known(r, r->wire, "wire");
@@ -548,7 +549,7 @@ static void read_next(Read *r) {
 }
 
 // -- diagrams and the file ------------------------------------------------------------------------
-static void read_inputs(Read *r) {
+static void read_inputs(TextRead *r) {
   want_symbol(&r->t, '(');
   while (!r->t.failed && !is_symbol(&r->t, ')')) {
     Result x = read_new_name(r);
@@ -561,9 +562,9 @@ static void read_inputs(Read *r) {
   want_symbol(&r->t, ')');
 }
 
-static void read_contents(Read *r) {
+static void read_contents(TextRead *r) {
   static const char *const role[] = {"weight", "buffer", "clock", "const"};
-  Text *t = &r->t;
+  DiagramText *t = &r->t;
   for (bool more = true; more && !t->failed;) {
     more = false;
     for (int i = 0; i < 4 && !more; i++) {
@@ -578,7 +579,7 @@ static void read_contents(Read *r) {
   while (take_word(t, "next")) read_next(r);
 }
 
-static void read_diagram(Read *r) {
+static void read_diagram(TextRead *r) {
   Span span = r->t.tok.span;
   want_name(r);
   if (r->t.failed) return;
@@ -600,9 +601,9 @@ static void read_diagram(Read *r) {
   r->last = r->d;
 }
 
-static void read_sizes(Read *r) {
+static void read_sizes(TextRead *r) {
   static const char *const kind[] = {"axis", "local", "index", "sample"};
-  Text *t = &r->t;
+  DiagramText *t = &r->t;
   while (!t->failed && t->tok.kind == T_NAME && !is_word(t, "names") && !is_word(t, "diagram")) {
     size_t n;
     const char *key = tok_key(t, &n);
@@ -621,8 +622,8 @@ static void read_sizes(Read *r) {
   }
 }
 
-static void read_names(Read *r) {
-  Text *t = &r->t;
+static void read_names(TextRead *r) {
+  DiagramText *t = &r->t;
   uint32_t number = want_whole(r, UINT32_MAX);
   Ids list = {0};
   want_symbol(t, '=');
@@ -634,15 +635,15 @@ static void read_names(Read *r) {
   table_put(r->names, &number, sizeof number, r->w->label_names.n - 1);
 }
 
-static void read_reverse(Read *r) {
+static void read_reverse(TextRead *r) {
   Diagram *d = known_diagram(r);
   want_symbol(&r->t, '=');
   Diagram *reverse = known_diagram(r);
   if (!r->t.failed) d->reverse = reverse;
 }
 
-static void read_file(Read *r) {
-  Text *t = &r->t;
+static void read_file(TextRead *r) {
+  DiagramText *t = &r->t;
   while (!t->failed && t->tok.kind != T_END) {
     if (take_word(t, "sizes"))
       read_sizes(r);
@@ -663,8 +664,8 @@ static void read_file(Read *r) {
 Diagram *diagram_read(World *w, uint32_t file) {
   Arena *scratch = arena_child(w->arena);
   const Source *source = &w->sources->file.at[file];
-  Read r = {.w = w,
-            .t = {.w = w, .arena = scratch, .text = source->text, .n = source->n, .file = file}};
+  TextRead r = {
+      .w = w, .t = {.w = w, .arena = scratch, .text = source->text, .n = source->n, .file = file}};
   r.var = table_new(scratch);
   r.names = table_new(scratch);
   r.diagram = table_new(scratch);

@@ -19,13 +19,13 @@ typedef struct {
   bool given;    // ref is a scalar the loop has already
   uint32_t same; // united with that one; itself = it speaks for all
   Span span;
-} Node;
+} ScalarNode;
 
 typedef struct {
-  Text *t;
+  DiagramText *t;
   Loop *loop;
   const ScalarScope *scope;
-  VEC(Node) node;
+  VEC(ScalarNode) node;
   Table *bound; // names bound by := to nodes + 1
 } Parse;
 
@@ -33,7 +33,7 @@ static uint32_t scalar(Parse *p);
 
 static uint32_t node_add(Parse *p, Scalar s, Span span) {
   uint32_t number = p->node.n;
-  vec_push(p->t->arena, &p->node, (Node){.s = s, .same = number, .span = span});
+  vec_push(p->t->arena, &p->node, (ScalarNode){.s = s, .same = number, .span = span});
   return number;
 }
 
@@ -43,7 +43,7 @@ static uint32_t node_fn(Parse *p, Fn fn, uint32_t a, uint32_t b, Span span) {
 
 // -- leaves ---------------------------------------------------------------------------------------
 static uint32_t node_leaf(Parse *p, Scalar s, Span span) {
-  Text *t = p->t;
+  DiagramText *t = p->t;
   if (is_symbol(t, ':') && !t->tok.spaced) {
     text_next(t);
     if (take_word(t, "R"))
@@ -69,7 +69,7 @@ static uint32_t operand(Parse *p) {
   return node_add(p, s, span);
 }
 
-static bool number_follows(const Text *t, double *out) {
+static bool number_follows(const DiagramText *t, double *out) {
   if (t->tok.kind == T_NUMBER)
     *out = t->tok.number;
   else if (is_word(t, "inf"))
@@ -82,7 +82,7 @@ static bool number_follows(const Text *t, double *out) {
 }
 
 static uint32_t position(Parse *p, Span span) {
-  Text *t = p->t;
+  DiagramText *t = p->t;
   Scalar s = {.fn = FN_AT};
   Name name = tok_name(t);
   uint32_t which = t->tok.suffix > 1 ? t->tok.suffix : 1;
@@ -132,7 +132,7 @@ static uint32_t plain_name(Parse *p, const char *name, Span span) {
 }
 
 static uint32_t primary(Parse *p) {
-  Text *t = p->t;
+  DiagramText *t = p->t;
   Scalar s = {.fn = FN_CONST};
   Span span = t->tok.span;
   if (number_follows(t, &s.k)) {
@@ -168,13 +168,13 @@ static uint32_t power(Parse *p) {
 
 // A minus before a number belongs to the number, unless the number is raised to a power.
 static uint32_t unary(Parse *p) {
-  Text *t = p->t;
+  DiagramText *t = p->t;
   Span span = t->tok.span;
   if (!take_symbol(t, '-')) return power(p);
   if (!text_deeper(t)) return 0;
   Scalar s = {.fn = FN_CONST};
   uint32_t node;
-  Text behind = *t;
+  DiagramText behind = *t;
   behind.quiet = true;
   if (number_follows(t, &s.k) && (text_next(&behind), !is_symbol(&behind, '^'))) {
     text_next(t);
@@ -234,8 +234,8 @@ static uint32_t scalar(Parse *p) {
   return a;
 }
 
-static bool binding_follows(const Text *t) {
-  Text behind = *t;
+static bool binding_follows(const DiagramText *t) {
+  DiagramText behind = *t;
   behind.quiet = true;
   if (t->tok.kind != T_NAME) return false;
   text_next(&behind);
@@ -243,7 +243,7 @@ static bool binding_follows(const Text *t) {
 }
 
 static uint32_t with_bindings(Parse *p) {
-  Text *t = p->t;
+  DiagramText *t = p->t;
   while (!t->failed && binding_follows(t)) {
     const char *name = arena_text(t->arena, t->tok.at, t->tok.n);
     text_next(t);
@@ -280,8 +280,8 @@ static void unite(Parse *p, uint32_t a, uint32_t b, uint32_t at) {
   p->node.at[b].same = a;
 }
 
-static void infer_node(Parse *p, uint32_t i) {
-  const Node *node = &p->node.at[i];
+static void elab_node(Parse *p, uint32_t i) {
+  const ScalarNode *node = &p->node.at[i];
   if (node->given || node->s.fn <= FN_SIZE) return;
   const FnRow *row = &fn_rows[node->s.fn];
   uint32_t star = UINT32_MAX;
@@ -303,7 +303,7 @@ static void emit(Parse *p, uint32_t root, uint32_t *out) {
   Table *seen = table_new(p->t->arena);
   uint32_t *place = NEW_ARRAY(p->t->arena, uint32_t, p->node.n);
   for (uint32_t i = 0; i <= root; i++) {
-    const Node *node = &p->node.at[i];
+    const ScalarNode *node = &p->node.at[i];
     if (node->given) {
       place[i] = node->s.ref;
       continue;
@@ -326,11 +326,11 @@ static void emit(Parse *p, uint32_t root, uint32_t *out) {
   *out = place[root];
 }
 
-bool read_scalar(Text *t, Loop *loop, const ScalarScope *scope, uint32_t *out) {
+bool read_scalar(DiagramText *t, Loop *loop, const ScalarScope *scope, uint32_t *out) {
   Parse p = {.t = t, .loop = loop, .scope = scope, .bound = table_new(t->arena)};
   uint32_t root = with_bindings(&p);
   if (t->failed) return false;
-  for (uint32_t i = 0; i < p.node.n; i++) infer_node(&p, i);
+  for (uint32_t i = 0; i < p.node.n; i++) elab_node(&p, i);
   fix_base(&p, root, scope->base, root);
   if (t->failed) return false;
   emit(&p, root, out);
@@ -340,7 +340,8 @@ bool read_scalar(Text *t, Loop *loop, const ScalarScope *scope, uint32_t *out) {
 bool scalar_read(World *w, Loop *loop, const char *text, const char *const *name,
                  const uint32_t *value, uint32_t n, uint32_t *out) {
   Arena *scratch = arena_child(w->arena);
-  Text t = {.w = w, .arena = scratch, .text = text, .n = (uint32_t)strlen(text), .quiet = true};
+  DiagramText t = {
+      .w = w, .arena = scratch, .text = text, .n = (uint32_t)strlen(text), .quiet = true};
   text_start(&t);
   bool ok = read_scalar(&t, loop, &(ScalarScope){.name = name, .value = value, .n = n}, out) &&
             t.tok.kind == T_END;

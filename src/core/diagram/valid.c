@@ -8,10 +8,10 @@ typedef struct {
   World *w;
   const Diagram *d;
   Buf *why;
-} Check;
+} ValidCheck;
 
-__attribute__((format(printf, 3, 4))) static bool fault(const Check *c, Id box, const char *format,
-                                                        ...) {
+__attribute__((format(printf, 3, 4))) static bool fault(const ValidCheck *c, Id box,
+                                                        const char *format, ...) {
   va_list args;
   buf_printf(c->why, "%s, box %u: ", name_text(c->w->names, c->d->name), box);
   va_start(args, format);
@@ -33,8 +33,8 @@ static bool types_may_agree(World *w, const Type *a, const Type *b) {
   return true;
 }
 
-static bool access_valid(const Check *c, Id box, const Access *a, const Loop *loop, const Type *t,
-                         uint32_t before) {
+static bool access_valid(const ValidCheck *c, Id box, const Access *a, const Loop *loop,
+                         const Type *t, uint32_t before) {
   if (a->rank != t->rank)
     return fault(c, box, "an access of %u coordinates into %s", a->rank, type_text(c->w, t));
   for (uint32_t i = 0; i < a->rank; i++)
@@ -46,7 +46,7 @@ static bool access_valid(const Check *c, Id box, const Access *a, const Loop *lo
   return true;
 }
 
-static bool scalars_valid(const Check *c, Id id, const Box *b) {
+static bool scalars_valid(const ValidCheck *c, Id id, const Box *b) {
   const Loop *loop = b->loop;
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     const Scalar *s = &loop->scalar[i];
@@ -69,7 +69,7 @@ static bool scalars_valid(const Check *c, Id id, const Box *b) {
   return true;
 }
 
-static bool loop_valid(const Check *c, Id id, const Box *b) {
+static bool loop_valid(const ValidCheck *c, Id id, const Box *b) {
   const Loop *loop = b->loop;
   if (loop->nin != b->nin) return fault(c, id, "%u accesses for %u inputs", loop->nin, b->nin);
   for (uint32_t i = 0; i < b->nin; i++)
@@ -83,7 +83,7 @@ static bool loop_valid(const Check *c, Id id, const Box *b) {
   return scalars_valid(c, id, b);
 }
 
-static bool call_valid(const Check *c, Id id, const Box *b) {
+static bool call_valid(const ValidCheck *c, Id id, const Box *b) {
   const Diagram *f = b->callee;
   if (b->nin != f->in.n + f->param.n || b->nout != call_outputs(f))
     return fault(c, id, "%u inputs and %u outputs for %s", b->nin, b->nout,
@@ -98,7 +98,7 @@ static bool call_valid(const Check *c, Id id, const Box *b) {
   return true;
 }
 
-static bool scan_valid(const Check *c, Id id, const Box *b) {
+static bool scan_valid(const ValidCheck *c, Id id, const Box *b) {
   const Scan *s = b->scan;
   uint32_t own = s->slice + s->carry + s->hold;
   if (own != s->body->in.n || b->nin != own + s->body->param.n || b->nout != s->body->out.n ||
@@ -116,7 +116,7 @@ static bool scan_valid(const Check *c, Id id, const Box *b) {
   return true;
 }
 
-static bool box_valid(const Check *c, Id id) {
+static bool box_valid(const ValidCheck *c, Id id) {
   const Box *b = &c->d->box.at[id];
   for (uint32_t i = 0; i < b->nin; i++) {
     if (!b->in[i] || b->in[i] >= c->d->wire.n) return fault(c, id, "input %u is no wire", i);
@@ -139,7 +139,7 @@ static bool box_valid(const Check *c, Id id) {
 }
 
 bool diagram_valid(World *w, const Diagram *d, Buf *why) {
-  Check c = {w, d, why};
+  ValidCheck c = {w, d, why};
   for (Id i = 1; i < d->box.n; i++)
     if (!box_valid(&c, i)) return false;
   for (uint32_t i = 0; i < d->out.n; i++)

@@ -29,15 +29,15 @@ void graph_order(Graph *g, Route left, Route right, double times) {
 typedef struct {
   const char *name;
   uint32_t at;
-} Named;
+} NamedVertex;
 
 static int by_name(const void *a, const void *b) {
-  const Named *x = a, *y = b;
+  const NamedVertex *x = a, *y = b;
   int order = strcmp(x->name, y->name);
   return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static uint32_t *in_order(Arena *a, Named *all, uint32_t n) {
+static uint32_t *in_order(Arena *a, NamedVertex *all, uint32_t n) {
   uint32_t *at = NEW_ARRAY(a, uint32_t, n + 1);
   if (n) qsort(all, n, sizeof *all, by_name);
   for (uint32_t i = 0; i < n; i++) at[i] = all[i].at;
@@ -45,14 +45,14 @@ static uint32_t *in_order(Arena *a, Named *all, uint32_t n) {
 }
 
 uint32_t *vertices_by_name(Arena *a, const Graph *g) {
-  Named *all = NEW_ARRAY(a, Named, g->vertex.n + 1);
-  for (uint32_t i = 0; i < g->vertex.n; i++) all[i] = (Named){g->vertex.at[i].name, i};
+  NamedVertex *all = NEW_ARRAY(a, NamedVertex, g->vertex.n + 1);
+  for (uint32_t i = 0; i < g->vertex.n; i++) all[i] = (NamedVertex){g->vertex.at[i].name, i};
   return in_order(a, all, g->vertex.n);
 }
 
 uint32_t *edges_by_name(Arena *a, const Graph *g) {
-  Named *all = NEW_ARRAY(a, Named, g->edge.n + 1);
-  for (uint32_t i = 0; i < g->edge.n; i++) all[i] = (Named){g->edge.at[i].name, i};
+  NamedVertex *all = NEW_ARRAY(a, NamedVertex, g->edge.n + 1);
+  for (uint32_t i = 0; i < g->edge.n; i++) all[i] = (NamedVertex){g->edge.at[i].name, i};
   return in_order(a, all, g->edge.n);
 }
 

@@ -117,8 +117,8 @@ bool graph_glue(Arena *, const Graph *const *part, const char *const *name, uint
 // `what` (0: any) and ends that fit
 typedef struct {
   uint32_t *vertex, *edge; // [of the pattern] where it is
-} Match;
-typedef VEC(Match) Matches;
+} PatternMatch;
+typedef VEC(PatternMatch) Matches;
 // All of them in a fixed order; monic: different things go to different places. False: more than
 // `limit`, which is how many there are then.
 bool graph_find(Arena *, const Graph *pattern, const Graph *, bool monic, uint32_t limit,
@@ -129,14 +129,14 @@ typedef struct {
   const Graph *left, *right;
   VEC(PartVertex) kept_vertex; // pairs: {0, in left}, {1, in right}
   VEC(PartEdge) kept_edge;
-} Rule;
+} RewriteRule;
 typedef struct {
   bool shared;           // two things, one of which goes, were found at one place
   uint32_t vertex, edge; // `edge` would be left without its end `vertex`
 } RewriteFault;
 // kept.vertex, kept.edge: [of the graph] its number in the result, or UINT32_MAX;
 // made: where `right` is in it.
-bool graph_rewrite(Arena *, const Rule *, const Graph *, const Match *at, Graph **result,
-                   Inclusion *kept, Match *made, RewriteFault *);
+bool graph_rewrite(Arena *, const RewriteRule *, const Graph *, const PatternMatch *at,
+                   Graph **result, Inclusion *kept, PatternMatch *made, RewriteFault *);
 
 #endif

@@ -13,14 +13,14 @@ typedef struct {
   uint32_t limit;
   uint32_t *vertex_by_name, *edge_by_name;
   uint32_t *step; // edges of the pattern in the order in which they are placed
-  Match now;
+  PatternMatch now;
   uint32_t *vertex_taken, *edge_taken; // [of the graph] how often it is a place
   Matches *out;
-} Search;
+} MatchSearch;
 
 // -- order ----------------------------------------------------------------------------------------
 // Each edge after one that shares a vertex with it, where there is one.
-static void plan_steps(Search *s) {
+static void plan_steps(MatchSearch *s) {
   const Graph *p = s->pattern;
   bool *placed = NEW_ARRAY(s->arena, bool, p->edge.n + 1);
   bool *known = NEW_ARRAY(s->arena, bool, p->vertex.n + 1);
@@ -44,33 +44,34 @@ static void plan_steps(Search *s) {
 // -- search ---------------------------------------------------------------------------------------
 static bool fits(Id wanted, Id what) { return !wanted || wanted == what; }
 
-static bool vertex_fits(const Search *s, uint32_t own, uint32_t place) {
+static bool vertex_fits(const MatchSearch *s, uint32_t own, uint32_t place) {
   if (s->now.vertex[own] != NOWHERE) return s->now.vertex[own] == place;
   if (s->monic && s->vertex_taken[place]) return false;
   return fits(s->pattern->vertex.at[own].what, s->g->vertex.at[place].what);
 }
 
-static void keep(Search *s) {
-  Match m = {arena_copy(s->arena, s->now.vertex, (s->pattern->vertex.n + 1) * sizeof(uint32_t)),
-             arena_copy(s->arena, s->now.edge, (s->pattern->edge.n + 1) * sizeof(uint32_t))};
+static void keep(MatchSearch *s) {
+  PatternMatch m = {
+      arena_copy(s->arena, s->now.vertex, (s->pattern->vertex.n + 1) * sizeof(uint32_t)),
+      arena_copy(s->arena, s->now.edge, (s->pattern->edge.n + 1) * sizeof(uint32_t))};
   vec_push(s->arena, s->out, m);
 }
 
 // Puts a vertex at its place; false: it was there already.
-static bool put(Search *s, uint32_t own, uint32_t place) {
+static bool put(MatchSearch *s, uint32_t own, uint32_t place) {
   if (s->now.vertex[own] != NOWHERE) return false;
   s->now.vertex[own] = place;
   s->vertex_taken[place]++;
   return true;
 }
 
-static void take_back(Search *s, uint32_t own, bool was_put) {
+static void take_back(MatchSearch *s, uint32_t own, bool was_put) {
   if (!was_put) return;
   s->vertex_taken[s->now.vertex[own]]--;
   s->now.vertex[own] = NOWHERE;
 }
 
-static bool place_vertices(Search *s, uint32_t own) {
+static bool place_vertices(MatchSearch *s, uint32_t own) {
   while (own < s->pattern->vertex.n && s->now.vertex[own] != NOWHERE) own++;
   if (own == s->pattern->vertex.n) {
     if (s->out->n == s->limit) return false;
@@ -88,9 +89,9 @@ static bool place_vertices(Search *s, uint32_t own) {
   return all;
 }
 
-static bool place_edges(Search *s, uint32_t step);
+static bool place_edges(MatchSearch *s, uint32_t step);
 
-static bool try_edge(Search *s, uint32_t step, uint32_t place) {
+static bool try_edge(MatchSearch *s, uint32_t step, uint32_t place) {
   uint32_t own = s->step[step];
   const Edge *e = &s->pattern->edge.at[own], *f = &s->g->edge.at[place];
   if ((s->monic && s->edge_taken[place]) || !fits(e->what, f->what)) return true;
@@ -108,7 +109,7 @@ static bool try_edge(Search *s, uint32_t step, uint32_t place) {
   return all;
 }
 
-static bool place_edges(Search *s, uint32_t step) {
+static bool place_edges(MatchSearch *s, uint32_t step) {
   if (step == s->pattern->edge.n) return place_vertices(s, 0);
   const Edge *e = &s->pattern->edge.at[s->step[step]];
   uint32_t from = s->now.vertex[e->from], to = s->now.vertex[e->to];
@@ -125,7 +126,8 @@ static bool place_edges(Search *s, uint32_t step) {
 
 bool graph_find(Arena *a, const Graph *pattern, const Graph *g, bool monic, uint32_t limit,
                 Matches *out) {
-  Search s = {.arena = a, .pattern = pattern, .g = g, .monic = monic, .limit = limit, .out = out};
+  MatchSearch s = {
+      .arena = a, .pattern = pattern, .g = g, .monic = monic, .limit = limit, .out = out};
   s.net = net_new(a, g);
   s.now.vertex = NEW_ARRAY(a, uint32_t, pattern->vertex.n + 1);
   s.now.edge = NEW_ARRAY(a, uint32_t, pattern->edge.n + 1);

@@ -24,7 +24,7 @@ typedef struct {
   uint32_t start, wave; // that path + 1; how many steps away
   double times;
   uint32_t order;
-} Path;
+} EdgePath;
 
 typedef struct {
   Arena *arena;
@@ -33,17 +33,17 @@ typedef struct {
   uint64_t limit, steps;
   bool *index, *distance; // [vertex]
   Table *known;           // a route's edges to path + 1
-  VEC(Path) path;
+  VEC(EdgePath) path;
   Pairs *out;
   PairsFault *fault;
-} Work;
+} PairsWork;
 
-static bool too_many(Work *w, uint64_t count) {
+static bool too_many(PairsWork *w, uint64_t count) {
   *w->fault = (PairsFault){.kind = PAIRS_MANY, .count = count};
   return false;
 }
 
-static bool goes_round(Work *w, const Route *trip) {
+static bool goes_round(PairsWork *w, const Route *trip) {
   *w->fault = (PairsFault){.kind = PAIRS_CYCLE, .route = *trip};
   return false;
 }
@@ -52,13 +52,13 @@ static bool goes_round(Work *w, const Route *trip) {
 static uint32_t route_from(const Graph *g, const Route *r) { return g->edge.at[r->at[0]].from; }
 static uint32_t route_to(const Graph *g, const Route *r) { return g->edge.at[r->at[r->n - 1]].to; }
 
-static bool *both(const Work *w, const bool *a, const bool *b) {
+static bool *both(const PairsWork *w, const bool *a, const bool *b) {
   bool *all = NEW_ARRAY(w->arena, bool, w->g->vertex.n + 1);
   for (uint32_t v = 0; v < w->g->vertex.n; v++) all[v] = a[v] && b[v];
   return all;
 }
 
-static bool *only(const Work *w, uint32_t vertex) {
+static bool *only(const PairsWork *w, uint32_t vertex) {
   bool *one = NEW_ARRAY(w->arena, bool, w->g->vertex.n + 1);
   one[vertex] = true;
   return one;
@@ -66,7 +66,7 @@ static bool *only(const Work *w, uint32_t vertex) {
 
 // All paths from one of these vertices to one of those. Their number is found first, so that what
 // would be too much is not begun.
-static bool all_paths(Work *w, const bool *from, const bool *to, Routes *out, Ids *starts) {
+static bool all_paths(PairsWork *w, const bool *from, const bool *to, Routes *out, Ids *starts) {
   const bool *among = both(w, net_reach(&w->net, from, false), net_reach(&w->net, to, true));
   Route trip;
   if (net_cycle(&w->net, among, &trip)) return goes_round(w, &trip);
@@ -85,7 +85,7 @@ static bool all_paths(Work *w, const bool *from, const bool *to, Routes *out, Id
   return true;
 }
 
-static Route joined(Work *w, const Route *a, const Route *b, const Route *c) {
+static Route joined(PairsWork *w, const Route *a, const Route *b, const Route *c) {
   const Route *part[] = {a, b, c};
   Route r = {0};
   for (uint32_t k = 0; k < 3; k++)
@@ -93,7 +93,7 @@ static Route joined(Work *w, const Route *a, const Route *b, const Route *c) {
   return r;
 }
 
-static bool is_allowed(const Work *w, const Route *r) {
+static bool is_allowed(const PairsWork *w, const Route *r) {
   for (uint32_t i = 0; i < r->n; i++) {
     uint32_t most = w->g->edge.at[r->at[i]].most, n = 0;
     for (uint32_t k = 0; most && k < r->n; k++) n += r->at[k] == r->at[i];
@@ -102,16 +102,16 @@ static bool is_allowed(const Work *w, const Route *r) {
   return true;
 }
 
-static uint32_t path_of(Work *w, const Route *r, uint32_t from, uint32_t to) {
+static uint32_t path_of(PairsWork *w, const Route *r, uint32_t from, uint32_t to) {
   Id id = table_get(w->known, r->at, r->n * sizeof *r->at);
   if (id) return id - 1;
-  vec_push(w->arena, &w->path, (Path){.route = *r, .from = from, .to = to});
+  vec_push(w->arena, &w->path, (EdgePath){.route = *r, .from = from, .to = to});
   table_put(w->known, r->at, r->n * sizeof *r->at, w->path.n);
   return w->path.n - 1;
 }
 
 // A statement with everything that may stand before and behind it.
-static bool add_steps(Work *w, uint32_t order) {
+static bool add_steps(PairsWork *w, uint32_t order) {
   const PathOrder *o = &w->g->order.at[order];
   Routes before = {0}, behind = {0};
   Ids starts = {0}, ends = {0};
@@ -144,7 +144,7 @@ static int by_words(const void *a, const void *b) {
   return order ? order : (x->times < y->times) - (x->times > y->times);
 }
 
-static Stated *stated(Work *w) {
+static Stated *stated(PairsWork *w) {
   const Graph *g = w->g;
   Stated *s = NEW_ARRAY(w->arena, Stated, g->order.n + 1);
   for (uint32_t i = 0; i < g->order.n; i++)
@@ -156,16 +156,16 @@ static Stated *stated(Work *w) {
 
 // Everything that can be reached from a path, in waves: the first wave that comes to a path gives
 // the factor, the largest of those that come at once.
-static bool follow(Work *w, uint32_t start) {
+static bool follow(PairsWork *w, uint32_t start) {
   Ids todo = {0};
   vec_push(w->arena, &todo, start);
-  Path *path = w->path.at;
+  EdgePath *path = w->path.at;
   path[start].start = start + 1, path[start].wave = 0, path[start].times = 1;
   for (uint32_t i = 0; i < todo.n; i++) {
-    const Path *from = &path[todo.at[i]];
+    const EdgePath *from = &path[todo.at[i]];
     for (uint32_t k = 0; k < from->hop.n; k++) {
       const Hop *h = &from->hop.at[k];
-      Path *to = &path[h->to];
+      EdgePath *to = &path[h->to];
       double times = from->times * h->times;
       bool first = to->start != start + 1;
       if (!first && (to->wave != from->wave + 1 || to->times >= times)) continue;
@@ -175,7 +175,7 @@ static bool follow(Work *w, uint32_t start) {
     }
   }
   for (uint32_t i = 1; i < todo.n; i++) {
-    const Path *l = &path[start], *r = &path[todo.at[i]];
+    const EdgePath *l = &path[start], *r = &path[todo.at[i]];
     Pair pair = {l->route, r->route, l->from, l->to, r->times, false, r->order + 1};
     vec_push(w->arena, w->out, pair);
     if (w->out->n > 2 * w->limit) return too_many(w, UINT64_MAX);
@@ -183,7 +183,7 @@ static bool follow(Work *w, uint32_t start) {
   return true;
 }
 
-static bool stated_pairs(Work *w) {
+static bool stated_pairs(PairsWork *w) {
   const Stated *s = stated(w);
   for (uint32_t i = 0; i < w->g->order.n; i++)
     if (!add_steps(w, s[i].order)) return false;
@@ -193,14 +193,14 @@ static bool stated_pairs(Work *w) {
 }
 
 // -- nothing is stated ----------------------------------------------------------------------------
-static bool is_unordered(Work *w, const Routes *r, uint32_t from, uint32_t to) {
+static bool is_unordered(PairsWork *w, const Routes *r, uint32_t from, uint32_t to) {
   if (w->g->vertex.at[to].symmetric) return true;
   *w->fault = (PairsFault){
       .kind = PAIRS_UNORDERED, .route = r->at[0], .other = r->at[1], .from = from, .to = to};
   return false;
 }
 
-static bool pairs_between(Work *w, uint32_t from, uint32_t to) {
+static bool pairs_between(PairsWork *w, uint32_t from, uint32_t to) {
   Routes r = {0};
   const bool *among = net_reach(&w->net, only(w, to), true);
   if (!net_walk(&w->net, from, among, only(w, to), w->limit, &r)) return too_many(w, UINT64_MAX);
@@ -212,7 +212,7 @@ static bool pairs_between(Work *w, uint32_t from, uint32_t to) {
   return w->out->n > w->limit ? too_many(w, w->out->n) : true;
 }
 
-static bool all_pairs(Work *w) {
+static bool all_pairs(PairsWork *w) {
   const bool *among =
       both(w, net_reach(&w->net, w->index, false), net_reach(&w->net, w->distance, true));
   Route trip;
@@ -240,23 +240,24 @@ static bool all_pairs(Work *w) {
 typedef struct {
   const char *from, *to, *left, *right;
   Pair pair;
-} Sorted;
+} SortedPaths;
 
 static int by_names(const void *a, const void *b) {
-  const Sorted *x = a, *y = b;
+  const SortedPaths *x = a, *y = b;
   int order = strcmp(x->from, y->from);
   if (!order) order = strcmp(x->to, y->to);
   if (!order) order = strcmp(x->left, y->left);
   return order ? order : strcmp(x->right, y->right);
 }
 
-static Sorted sorted_of(Work *w, const Pair *p) {
-  return (Sorted){w->g->vertex.at[p->from].name, w->g->vertex.at[p->to].name,
-                  route_text(w->arena, w->g, &p->left), route_text(w->arena, w->g, &p->right), *p};
+static SortedPaths sorted_of(PairsWork *w, const Pair *p) {
+  return (SortedPaths){w->g->vertex.at[p->from].name, w->g->vertex.at[p->to].name,
+                       route_text(w->arena, w->g, &p->left), route_text(w->arena, w->g, &p->right),
+                       *p};
 }
 
 // Two pairs that are each other turned round are one, where it does not matter which way.
-static void fold(Work *w) {
+static void fold(PairsWork *w) {
   Pairs once = {0};
   Table *seen = table_new(w->arena);
   for (uint32_t i = 0; i < w->out->n; i++) {
@@ -275,15 +276,16 @@ static void fold(Work *w) {
   *w->out = once;
 }
 
-static void sort(Work *w) {
-  Sorted *s = NEW_ARRAY(w->arena, Sorted, w->out->n + 1);
+static void sort(PairsWork *w) {
+  SortedPaths *s = NEW_ARRAY(w->arena, SortedPaths, w->out->n + 1);
   for (uint32_t i = 0; i < w->out->n; i++) s[i] = sorted_of(w, &w->out->at[i]);
   if (w->out->n) qsort(s, w->out->n, sizeof *s, by_names);
   for (uint32_t i = 0; i < w->out->n; i++) w->out->at[i] = s[i].pair;
 }
 
 bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Pairs *out, PairsFault *fault) {
-  Work w = {.arena = a, .g = g, .net = net_new(a, g), .limit = limit, .out = out, .fault = fault};
+  PairsWork w = {
+      .arena = a, .g = g, .net = net_new(a, g), .limit = limit, .out = out, .fault = fault};
   w.known = table_new(a);
   w.index = NEW_ARRAY(a, bool, g->vertex.n + 1);
   w.distance = NEW_ARRAY(a, bool, g->vertex.n + 1);

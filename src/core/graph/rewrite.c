@@ -7,15 +7,15 @@
 
 typedef struct {
   Arena *arena;
-  const Rule *rule;
+  const RewriteRule *rule;
   const Graph *g;
-  const Match *at;
+  const PatternMatch *at;
   bool *vertex_goes, *edge_goes; // [of the graph]
   uint32_t *vertex_right,
       *edge_right; // [of the right side] its place in the graph; GONE: it is new
 } Rewriting;
 
-static bool is_kept(const Rule *r, bool edge, uint32_t left) {
+static bool is_kept(const RewriteRule *r, bool edge, uint32_t left) {
   for (uint32_t i = 0; !edge && i + 1 < r->kept_vertex.n; i += 2)
     if (r->kept_vertex.at[i].vertex == left) return true;
   for (uint32_t i = 0; edge && i + 1 < r->kept_edge.n; i += 2)
@@ -24,7 +24,7 @@ static bool is_kept(const Rule *r, bool edge, uint32_t left) {
 }
 
 // Two things of the left side at one place, one of which goes.
-static bool places_differ(const Rule *r, bool edge, const uint32_t *place, uint32_t n,
+static bool places_differ(const RewriteRule *r, bool edge, const uint32_t *place, uint32_t n,
                           RewriteFault *fault) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = i + 1; k < n; k++) {
@@ -85,7 +85,7 @@ static void copy_rest(Rewriting *w, Graph *out, Inclusion *kept) {
   }
 }
 
-static void put_right(Rewriting *w, Graph *out, const Inclusion *kept, Match *made) {
+static void put_right(Rewriting *w, Graph *out, const Inclusion *kept, PatternMatch *made) {
   const Graph *right = w->rule->right;
   for (uint32_t v = 0; v < right->vertex.n; v++)
     made->vertex[v] = w->vertex_right[v] == GONE ? graph_vertex(out, right->vertex.at[v])
@@ -116,8 +116,8 @@ static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph
   }
 }
 
-bool graph_rewrite(Arena *a, const Rule *rule, const Graph *g, const Match *at, Graph **result,
-                   Inclusion *kept, Match *made, RewriteFault *fault) {
+bool graph_rewrite(Arena *a, const RewriteRule *rule, const Graph *g, const PatternMatch *at,
+                   Graph **result, Inclusion *kept, PatternMatch *made, RewriteFault *fault) {
   Rewriting w = {.arena = a, .rule = rule, .g = g, .at = at};
   w.vertex_goes = NEW_ARRAY(a, bool, g->vertex.n + 1);
   w.edge_goes = NEW_ARRAY(a, bool, g->edge.n + 1);
@@ -126,8 +126,8 @@ bool graph_rewrite(Arena *a, const Rule *rule, const Graph *g, const Match *at, 
   *result = graph_new(a);
   *kept =
       (Inclusion){NEW_ARRAY(a, uint32_t, g->vertex.n + 1), NEW_ARRAY(a, uint32_t, g->edge.n + 1)};
-  *made = (Match){NEW_ARRAY(a, uint32_t, rule->right->vertex.n + 1),
-                  NEW_ARRAY(a, uint32_t, rule->right->edge.n + 1)};
+  *made = (PatternMatch){NEW_ARRAY(a, uint32_t, rule->right->vertex.n + 1),
+                         NEW_ARRAY(a, uint32_t, rule->right->edge.n + 1)};
   copy_rest(&w, *result, kept);
   put_right(&w, *result, kept, made);
   copy_orders(a, g, kept->edge, *result);

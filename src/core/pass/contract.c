@@ -20,7 +20,7 @@ enum { FACTORS = 8, INDICES = 64, SAMPLES = 64 };
 typedef struct {
   uint32_t operand; // of the loop
   uint64_t index;   // set of the indices it has
-} Factor;
+} ProductFactor;
 
 typedef struct {
   World *w;
@@ -29,18 +29,18 @@ typedef struct {
   const Box *b;
   Id *map;
   uint32_t n;
-  Factor factor[FACTORS];
+  ProductFactor factor[FACTORS];
   double by; // a number that multiplies all
   double size[INDICES];
   uint64_t out;                 // indices of the output
   uint64_t index[1 << FACTORS]; // [set of factors] of what it becomes
   double cost[1 << FACTORS];
   uint32_t cut[1 << FACTORS]; // one half; 0 for single factors
-} Product;
+} ContractProduct;
 
 // -- reading a loop -------------------------------------------------------------------------------
 // The factors below a scalar; false if it is anything but a product.
-static bool read_factors(Product *p, uint32_t scalar) {
+static bool read_factors(ContractProduct *p, uint32_t scalar) {
   const Scalar *s = &p->b->loop->scalar[scalar];
   switch (s->fn) {
   case FN_ARG:
@@ -55,7 +55,7 @@ static bool read_factors(Product *p, uint32_t scalar) {
   }
 }
 
-static bool access_indices(Product *p, const Access *a, const Type *t, uint64_t *out) {
+static bool access_indices(ContractProduct *p, const Access *a, const Type *t, uint64_t *out) {
   *out = 0;
   if (a->padded || !access_in_bounds(p->w, p->b->loop, a, t)) return false;
   for (uint32_t i = 0; i < a->rank; i++)
@@ -64,7 +64,7 @@ static bool access_indices(Product *p, const Access *a, const Type *t, uint64_t 
 }
 
 // Whether every axis of the result is an index of its own, as long as it.
-static bool writes_plainly(Product *p, const Access *a, const Type *t) {
+static bool writes_plainly(ContractProduct *p, const Access *a, const Type *t) {
   uint32_t index;
   for (uint32_t i = 0; i < t->rank; i++)
     if (!coord_is_plain(p->w, &a->coord[i], &index) ||
@@ -91,7 +91,7 @@ static uint32_t bits_in(uint64_t set) {
   return n;
 }
 
-static bool read_product(Product *p) {
+static bool read_product(ContractProduct *p) {
   const Loop *loop = p->b->loop;
   if (loop->combine != SUM || loop->nindex > INDICES || loop->nin < 2) return false;
   p->by = 1;
@@ -115,14 +115,14 @@ static bool read_product(Product *p) {
 }
 
 // -- the order ------------------------------------------------------------------------------------
-static double points(const Product *p, uint64_t set) {
+static double points(const ContractProduct *p, uint64_t set) {
   double n = 1;
   for (uint32_t i = 0; i < INDICES; i++)
     if (set >> i & 1) n *= p->size[i];
   return n;
 }
 
-static uint64_t indices_of(const Product *p, uint32_t set) {
+static uint64_t indices_of(const ContractProduct *p, uint32_t set) {
   uint64_t all = 0;
   for (uint32_t k = 0; k < p->n; k++)
     if (set >> k & 1) all |= p->factor[k].index;
@@ -130,7 +130,7 @@ static uint64_t indices_of(const Product *p, uint32_t set) {
 }
 
 // Whether the cheapest order is cheaper than all at once.
-static bool find_order(Product *p) {
+static bool find_order(ContractProduct *p) {
   uint32_t whole = (1u << p->n) - 1;
   uint64_t loop = p->b->loop->nindex == 64 ? ~(uint64_t)0 : ((uint64_t)1 << p->b->loop->nindex) - 1;
   for (uint32_t set = 1; set <= whole; set++) {
@@ -152,9 +152,9 @@ static bool find_order(Product *p) {
 typedef struct {
   Id wire;
   Access access;
-} Made;
+} MadeProduct;
 
-static Axis axis_of(const Product *p, uint32_t index) {
+static Axis axis_of(const ContractProduct *p, uint32_t index) {
   const Loop *loop = p->b->loop;
   Axis axis = {.label = loop->index[index].name, .size = loop->index[index].size};
   for (uint32_t k = 0; k < p->n; k++) { // whether it passes over
@@ -181,8 +181,8 @@ static Access access_by(World *w, const Access *old, const uint32_t *now) {
 }
 
 // The product of one or two wires over a set of indices, summed to those of `out`.
-static Id emit(const Product *p, const Made *in, uint32_t n, uint64_t over, const Access *out,
-               Type type, double by) {
+static Id emit(const ContractProduct *p, const MadeProduct *in, uint32_t n, uint64_t over,
+               const Access *out, Type type, double by) {
   World *w = p->w;
   const Loop *old = p->b->loop;
   uint32_t now[INDICES] = {0}, body = 0;
@@ -208,7 +208,7 @@ static Id emit(const Product *p, const Made *in, uint32_t n, uint64_t over, cons
 }
 
 // A wire with these indices as its axes.
-static Access plain_with(const Product *p, uint64_t index, Type *type) {
+static Access plain_with(const ContractProduct *p, uint64_t index, Type *type) {
   uint32_t plain[INDICES], n = 0;
   Axis axis[INDICES];
   for (uint32_t i = 0; i < p->b->loop->nindex; i++)
@@ -217,25 +217,25 @@ static Access plain_with(const Product *p, uint64_t index, Type *type) {
   return access_plain(p->w, n, plain);
 }
 
-static Made make_single(const Product *p, uint32_t set) {
+static MadeProduct make_single(const ContractProduct *p, uint32_t set) {
   uint32_t k = 0;
   Type type;
   while (!(set >> k & 1)) k++;
   uint32_t operand = p->factor[k].operand;
-  Made have = {p->map[p->b->in[operand]], p->b->loop->in[operand]};
+  MadeProduct have = {p->map[p->b->in[operand]], p->b->loop->in[operand]};
   if (p->index[set] == p->factor[k].index) return have;
-  Made sum = {.access = plain_with(p, p->index[set], &type)};
+  MadeProduct sum = {.access = plain_with(p, p->index[set], &type)};
   sum.wire = emit(p, &have, 1, p->factor[k].index, &sum.access, type, 1);
   return sum;
 }
 
-static Made make_set(const Product *p, uint32_t set) {
+static MadeProduct make_set(const ContractProduct *p, uint32_t set) {
   if (!p->cut[set]) return make_single(p, set);
   Type type;
   uint32_t half = p->cut[set], rest = set & ~half;
   bool whole = set == (1u << p->n) - 1; // then as the old loop writes it
-  Made in[2] = {make_set(p, half), make_set(p, rest)},
-       out = {.access = plain_with(p, p->index[set], &type)};
+  MadeProduct in[2] = {make_set(p, half), make_set(p, rest)},
+              out = {.access = plain_with(p, p->index[set], &type)};
   if (whole) out.access = p->b->loop->out, type = p->from->wire.at[p->b->out[0]].type;
   uint64_t over = p->index[half] | p->index[rest] | (whole ? p->out : 0);
   out.wire = emit(p, in, 2, over, &out.access, type, whole ? p->by : 1);
@@ -243,7 +243,7 @@ static Made make_set(const Product *p, uint32_t set) {
 }
 
 static bool split_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
-  Product p = {.w = w, .from = from, .to = to, .b = b, .map = map};
+  ContractProduct p = {.w = w, .from = from, .to = to, .b = b, .map = map};
   if (b->op != OP_loop || !read_product(&p) || !find_order(&p)) return false;
   Id wire = make_set(&p, (1u << p.n) - 1).wire;
   to->wire.at[wire].name = from->wire.at[b->out[0]].name;

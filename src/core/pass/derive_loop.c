@@ -30,7 +30,7 @@ typedef struct {
   Draft draft;     // its body is the old body, at the place
   uint32_t first;  // number of the old first operand
   uint32_t factor; // operand that multiplies every derivative, or NONE
-} Place;
+} DerivePlace;
 
 static uint32_t push_leaf(World *w, Loop *loop, Fn fn, uint8_t base, uint32_t ref, double k) {
   return scalar_push(w, loop, (Scalar){.fn = (uint8_t)fn, .base = base, .ref = ref, .k = k});
@@ -72,32 +72,32 @@ static uint32_t push_slope(World *w, Loop *loop, uint32_t y, uint32_t argument, 
 typedef struct {
   uint32_t value; // NONE = zero
   uint32_t only;  // it flows only where this bit holds; NONE = everywhere
-} Flow;
+} GradientFlow;
 
-static uint32_t flow_value(World *w, Loop *loop, Flow f) {
+static uint32_t flow_value(World *w, Loop *loop, GradientFlow f) {
   if (f.only == NONE) return f.value;
   uint32_t zero = push_leaf(w, loop, FN_CONST, loop->scalar[f.value].base, 0, 0);
   return scalar_fn(w, loop, FN_select, f.only, f.value, zero);
 }
 
-static void flow_add(World *w, Loop *loop, Flow *to, Flow more) {
+static void flow_add(World *w, Loop *loop, GradientFlow *to, GradientFlow more) {
   if (to->value == NONE) {
     *to = more;
   } else if (to->only == more.only) {
     to->value = push_plus(w, loop, to->value, more.value);
   } else {
     uint32_t a = flow_value(w, loop, *to), b = flow_value(w, loop, more);
-    *to = (Flow){push_plus(w, loop, a, b), NONE};
+    *to = (GradientFlow){push_plus(w, loop, a, b), NONE};
   }
 }
 
 // The flow from result `y` back to one of its arguments.
-static Flow flow_back(World *w, Loop *loop, uint32_t y, uint32_t argument, Flow g) {
+static GradientFlow flow_back(World *w, Loop *loop, uint32_t y, uint32_t argument, GradientFlow g) {
   const Scalar s = loop->scalar[y];
-  if (s.fn != FN_select) return (Flow){push_slope(w, loop, y, argument, g.value), g.only};
+  if (s.fn != FN_select) return (GradientFlow){push_slope(w, loop, y, argument, g.value), g.only};
   uint32_t taken = argument == 1 ? s.arg[0] : scalar_fn(w, loop, FN_not, s.arg[0], 0, 0);
   if (g.only != NONE) taken = scalar_fn(w, loop, FN_and, g.only, taken, 0);
-  return (Flow){g.value, taken};
+  return (GradientFlow){g.value, taken};
 }
 
 // Which of the first n scalars move with operand k.
@@ -116,8 +116,8 @@ static bool *scalars_moved(World *w, const Loop *loop, uint32_t n, uint32_t k) {
 // there is none.
 static uint32_t push_adjoint(World *w, Loop *loop, uint32_t n, uint32_t k, uint32_t seed) {
   const bool *moved = scalars_moved(w, loop, n, k);
-  Flow *flow = NEW_ARRAY(w->arena, Flow, n), total = {NONE, NONE};
-  for (uint32_t i = 0; i < n; i++) flow[i] = (Flow){NONE, NONE};
+  GradientFlow *flow = NEW_ARRAY(w->arena, GradientFlow, n), total = {NONE, NONE};
+  for (uint32_t i = 0; i < n; i++) flow[i] = (GradientFlow){NONE, NONE};
   flow[n - 1].value = seed;
   for (uint32_t i = n; i-- > 0;) {
     if (flow[i].value == NONE || !moved[i]) continue;
@@ -149,8 +149,8 @@ static uint32_t push_tangent(World *w, Loop *loop, uint32_t n, const uint32_t *t
 }
 
 // -- places ---------------------------------------------------------------------------------------
-static Place place_plain(const Derive *e, const Box *b) {
-  return (Place){{loop_copy(e->w, b->loop), mapped(e, b->in, b->nin)}, 0, NONE};
+static DerivePlace place_plain(const Derive *e, const Box *b) {
+  return (DerivePlace){{loop_copy(e->w, b->loop), mapped(e, b->in, b->nin)}, 0, NONE};
 }
 
 // Indices are renumbered by `now`; those with an operand standing for them become terms of that
@@ -192,12 +192,12 @@ static void scalars_moved_to(World *w, Loop *to, const Loop *old, const uint32_t
   }
 }
 
-static Place place_winner(const Derive *e, const Box *b) {
+static DerivePlace place_winner(const Derive *e, const Box *b) {
   World *w = e->w;
   const Loop *old = b->loop;
   uint32_t *now = NEW_ARRAY(w->arena, uint32_t, old->nindex), winners = 0;
   bool *stands = NEW_ARRAY(w->arena, bool, old->nindex);
-  Place p = {{NEW(w->arena, Loop), {0}}, loop_winners(w, old), NONE};
+  DerivePlace p = {{NEW(w->arena, Loop), {0}}, loop_winners(w, old), NONE};
   Loop *loop = p.draft.loop;
   loop->index = NEW_ARRAY(w->arena, Index, old->nindex);
   for (uint32_t i = 0; i < old->nindex; i++) {
@@ -263,14 +263,14 @@ static Id wire_of_others(const Derive *e, const Box *b) {
   return box_loop_shared(w, e->to, f.loop, f.in.at, f.in.n, type, origin_of_derived(e, b->origin));
 }
 
-static Place place_of(const Derive *e, const Box *b) {
+static DerivePlace place_of(const Derive *e, const Box *b) {
   const Loop *loop = b->loop;
   uint32_t reduced = 0;
   for (uint32_t i = 0; i < loop->nindex; i++) reduced += loop_is_reduced(e->w, loop, i);
   if (loop->combine == SUM || !reduced) return place_plain(e, b);
   bool bits = loop->scalar[loop->nscalar - 1].base == BASE_BIT;
   if (!bits && loop->combine != PROD) return place_winner(e, b);
-  Place p = place_plain(e, b);
+  DerivePlace p = place_plain(e, b);
   uint32_t *plain = NEW_ARRAY(e->w->arena, uint32_t, loop->nindex);
   for (uint32_t i = 0; i < loop->nindex; i++) plain[i] = i;
   p.factor =
@@ -320,7 +320,7 @@ static Id draft_emit(const Derive *e, const Box *b, Draft *f, uint32_t result, c
                          origin_of_derived(e, b->origin));
 }
 
-static Id reverse_operand(const Derive *e, const Box *b, const Place *p, uint32_t k, Id g) {
+static Id reverse_operand(const Derive *e, const Box *b, const DerivePlace *p, uint32_t k, Id g) {
   World *w = e->w;
   Draft f = draft_copy(w, &p->draft);
   Loop *loop = f.loop;
@@ -355,7 +355,7 @@ bool *loop_moving(World *w, const Loop *loop) {
 }
 
 void reverse_loop(const Derive *e, const Box *b, Id g, const bool *want, Id *d_in) {
-  Place p = {{0}, 0, NONE};
+  DerivePlace p = {{0}, 0, NONE};
   const bool *moving = loop_moving(e->w, b->loop);
   for (uint32_t k = 0; k < b->nin; k++) {
     d_in[k] = 0;
@@ -371,7 +371,7 @@ Id forward_loop(const Derive *e, const Box *b, const Id *d_in) {
   bool any = false;
   for (uint32_t k = 0; k < b->nin; k++) any |= d_in[k] && moving[k];
   if (!any) return 0;
-  Place p = place_of(e, b);
+  DerivePlace p = place_of(e, b);
   Draft f = draft_copy(w, &p.draft);
   uint32_t body = f.loop->nscalar, old = f.loop->nin, written = push_written(e, b, &f);
   uint32_t *tangent = NEW_ARRAY(w->arena, uint32_t, old);

@@ -22,7 +22,7 @@ typedef enum {
   INSIDE,
   ROWS,
   FIXED
-} Place; // ROWS: outside, one for each position; FIXED: one for all
+} BoxPlace; // ROWS: outside, one for each position; FIXED: one for all
 
 typedef struct {
   World *w;
@@ -282,7 +282,7 @@ static Ids emitted_wires(Widen *k) {
 }
 
 // Inputs of the new body that stand for values from outside.
-static void inputs_from_outside(Widen *k, Diagram *body, Place place, Ids *in, Id *map,
+static void inputs_from_outside(Widen *k, Diagram *body, BoxPlace place, Ids *in, Id *map,
                                 uint32_t *count) {
   for (Id i = 1; i < k->body->wire.n; i++) {
     const Wire *x = &k->body->wire.at[i];

@@ -18,7 +18,7 @@ typedef struct {
   const char *at;
   size_t n;
   bool quoted; // its quotes are doubled
-} Cell;
+} CsvCell;
 
 typedef struct {
   Arena *arena;
@@ -29,13 +29,13 @@ typedef struct {
 } Cursor;
 
 typedef struct {
-  Cell first; // of the first row
+  CsvCell first; // of the first row
   bool first_number;
   bool word;            // below the first row there is something that is no number
   bool again;           // the first cell occurs again
   int64_t missing_line; // of the first NA or the like, 0 = none
-  Cell missing;
-} Found;
+  CsvCell missing;
+} FoundCell;
 
 // -- cells ----------------------------------------------------------------------------------------
 static bool at_line_end(const Cursor *c) {
@@ -57,9 +57,9 @@ static void skip_blanks(Cursor *c) {
 }
 
 // cell = '"' ([^"] | '""')* '"'
-static bool read_quoted(Cursor *c, Cell *cell) {
+static bool read_quoted(Cursor *c, CsvCell *cell) {
   int64_t line = c->line;
-  *cell = (Cell){.at = ++c->at, .quoted = true};
+  *cell = (CsvCell){.at = ++c->at, .quoted = true};
   for (; c->at < c->end; c->at++) {
     if (*c->at == '\n') c->line++;
     if (*c->at != '"') continue;
@@ -76,12 +76,12 @@ static bool read_quoted(Cursor *c, Cell *cell) {
   return file_error(c->arena, c->error, "line %lld: a quote is never closed", (long long)line);
 }
 
-static bool read_cell(Cursor *c, Cell *cell) {
+static bool read_cell(Cursor *c, CsvCell *cell) {
   skip_blanks(c);
   if (c->at < c->end && *c->at == '"') return read_quoted(c, cell);
   const char *from = c->at;
   while (!at_line_end(c) && *c->at != c->separator) c->at++;
-  *cell = (Cell){.at = from, .n = (size_t)(c->at - from)};
+  *cell = (CsvCell){.at = from, .n = (size_t)(c->at - from)};
   while (cell->n && is_blank(c, cell->at[cell->n - 1])) cell->n--;
   return true;
 }
@@ -109,7 +109,7 @@ static Cursor cursor_at_start(const Cursor *c, const char *text) {
   return start;
 }
 
-static const char *cell_text(Arena *a, const Cell *cell, size_t *n) {
+static const char *cell_text(Arena *a, const CsvCell *cell, size_t *n) {
   char *text = arena_text(a, cell->at, cell->n);
   size_t to = 0;
   for (size_t i = 0; i < cell->n; i++) {
@@ -121,20 +121,22 @@ static const char *cell_text(Arena *a, const Cell *cell, size_t *n) {
   return text;
 }
 
-static bool same_cell(const Cell *a, const Cell *b) {
+static bool same_cell(const CsvCell *a, const CsvCell *b) {
   return a->n == b->n && a->quoted == b->quoted && memcmp(a->at, b->at, a->n) == 0;
 }
 
-static bool is_word_of(const Cell *cell, const char *const *words, uint32_t n) {
+static bool is_word_of(const CsvCell *cell, const char *const *words, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     if (cell->n == strlen(words[i]) && memcmp(cell->at, words[i], cell->n) == 0) return true;
   return false;
 }
 
-static bool is_missing(const Cell *cell) { return !cell->n || (cell->n == 1 && *cell->at == '?'); }
+static bool is_missing(const CsvCell *cell) {
+  return !cell->n || (cell->n == 1 && *cell->at == '?');
+}
 
 // What stands for "no number" among numbers; among words it is one of them.
-static bool seems_missing(const Cell *cell) {
+static bool seems_missing(const CsvCell *cell) {
   static const char *const words[] = {"NA",   "N/A",  "na",   "nan", "NaN",  "NAN",
                                       "null", "NULL", "None", "inf", "-inf", "Infinity"};
   return is_word_of(cell, words, COUNT(words));
@@ -151,7 +153,7 @@ static const char *scan_digits(const char *p, const char *end, uint64_t *value, 
 // number = [+-]? (digits ("." digits?)? | "." digits) ([eE] [+-]? digits)?
 // Up to 15 digits and powers of ten up to 22 are exact, so one rounding is all there is; what is
 // longer goes the long way.
-static bool cell_number(const Cell *cell, double *out) {
+static bool cell_number(const CsvCell *cell, double *out) {
   static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -193,7 +195,7 @@ static bool cell_number(const Cell *cell, double *out) {
 // -- what is there --------------------------------------------------------------------------------
 static uint32_t count_cells(Cursor *c) {
   uint32_t n = 0;
-  Cell cell;
+  CsvCell cell;
   do
     if (!read_cell(c, &cell)) return 0;
   while (n++ < CSV_COLUMNS_LIMIT && next_cell(c));
@@ -223,11 +225,11 @@ static char find_separator(const Cursor *c) {
   return best;
 }
 
-static bool first_row(Cursor *c, Found **found, uint32_t *columns) {
-  VEC(Found) all = {0};
+static bool first_row(Cursor *c, FoundCell **found, uint32_t *columns) {
+  VEC(FoundCell) all = {0};
   if (!next_row(c)) return file_error(c->arena, c->error, "the table is empty");
   do {
-    Found f = {0};
+    FoundCell f = {0};
     double number;
     if (!read_cell(c, &f.first)) return false;
     f.first_number = cell_number(&f.first, &number);
@@ -241,7 +243,7 @@ static bool first_row(Cursor *c, Found **found, uint32_t *columns) {
   return true;
 }
 
-static bool missing(const Cursor *c, int64_t line, uint32_t column, const Cell *cell) {
+static bool missing(const Cursor *c, int64_t line, uint32_t column, const CsvCell *cell) {
   if (!cell->n)
     return file_error(c->arena, c->error, "line %lld, column %u: a value is missing",
                       (long long)line, column + 1);
@@ -250,7 +252,8 @@ static bool missing(const Cursor *c, int64_t line, uint32_t column, const Cell *
                     (long long)line, column + 1, text_shown(c->arena, cell->at, cell->n));
 }
 
-static bool look_at_cell(const Cursor *c, int64_t line, uint32_t k, Found *f, const Cell *cell) {
+static bool look_at_cell(const Cursor *c, int64_t line, uint32_t k, FoundCell *f,
+                         const CsvCell *cell) {
   double number;
   if (is_missing(cell)) return missing(c, line, k, cell);
   if (cell_number(cell, &number)) return true;
@@ -270,13 +273,13 @@ static bool row_length(const Cursor *c, int64_t line, uint32_t cells, uint32_t w
 }
 
 // Every row but the first.
-static bool look_at_rows(Cursor *c, Found *found, uint32_t columns, int64_t *rows) {
+static bool look_at_rows(Cursor *c, FoundCell *found, uint32_t columns, int64_t *rows) {
   for (*rows = 0; next_row(c); ++*rows) {
     int64_t line = c->line;
     uint32_t k = 0;
     bool more = true;
     for (; more && k < columns; k++) {
-      Cell cell;
+      CsvCell cell;
       int64_t here = c->line;
       if (!read_cell(c, &cell) || !look_at_cell(c, here, k, &found[k], &cell)) return false;
       more = next_cell(c);
@@ -287,13 +290,13 @@ static bool look_at_rows(Cursor *c, Found *found, uint32_t columns, int64_t *row
 }
 
 static int compare_cells(const void *a, const void *b) {
-  const Cell *x = a, *y = b;
+  const CsvCell *x = a, *y = b;
   int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
   return order ? order : x->n < y->n ? -1 : x->n > y->n;
 }
 
-static bool all_different(Arena *a, const Found *found, uint32_t columns) {
-  Cell *sorted = NEW_ARRAY(a, Cell, columns);
+static bool all_different(Arena *a, const FoundCell *found, uint32_t columns) {
+  CsvCell *sorted = NEW_ARRAY(a, CsvCell, columns);
   for (uint32_t i = 0; i < columns; i++) sorted[i] = found[i].first;
   qsort(sorted, columns, sizeof *sorted, compare_cells);
   for (uint32_t i = 1; i < columns; i++)
@@ -301,7 +304,7 @@ static bool all_different(Arena *a, const Found *found, uint32_t columns) {
   return true;
 }
 
-static bool first_is_header(Arena *a, const Found *found, uint32_t columns, int64_t below) {
+static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, int64_t below) {
   bool words = true;
   for (uint32_t i = 0; i < columns; i++) {
     if (below && !found[i].first_number && !found[i].word) return true;
@@ -311,7 +314,7 @@ static bool first_is_header(Arena *a, const Found *found, uint32_t columns, int6
 }
 
 // -- columns --------------------------------------------------------------------------------------
-static const char *column_name(Arena *a, Table *taken, const Cell *cell, uint32_t k) {
+static const char *column_name(Arena *a, Table *taken, const CsvCell *cell, uint32_t k) {
   size_t n = 0;
   const char *text = cell && cell->n ? cell_text(a, cell, &n) : arena_format(a, "c%u", k + 1);
   const char *name = text;
@@ -322,10 +325,10 @@ static const char *column_name(Arena *a, Table *taken, const Cell *cell, uint32_
 }
 
 // Numbers or words? A column of words may have NA among them, one of numbers may not.
-static bool column_kinds(const Cursor *c, Csv *t, const Found *found) {
+static bool column_kinds(const Cursor *c, Csv *t, const FoundCell *found) {
   Table *taken = table_new(c->arena);
   for (uint32_t k = 0; k < t->columns; k++) {
-    const Found *f = &found[k];
+    const FoundCell *f = &found[k];
     CsvColumn *x = &t->column[k];
     x->name = column_name(c->arena, taken, t->header ? &f->first : NULL, k);
     x->number = !f->word && (t->header || f->first_number);
@@ -339,7 +342,7 @@ static bool column_kinds(const Cursor *c, Csv *t, const Found *found) {
   return true;
 }
 
-static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const Cell *cell) {
+static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const CsvCell *cell) {
   size_t n = cell->n;
   const char *plain = cell->at;
   if (!x->label) return;
@@ -356,7 +359,7 @@ static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const C
 static void read_rows(Cursor *c, Csv *t, Table **words) {
   for (int64_t row = 0; row < t->rows && next_row(c); row++) {
     for (uint32_t k = 0; k < t->columns; k++, next_cell(c)) {
-      Cell cell;
+      CsvCell cell;
       CsvColumn *x = &t->column[k];
       bool good = read_cell(c, &cell);
       if (x->number)
@@ -371,22 +374,22 @@ static void read_rows(Cursor *c, Csv *t, Table **words) {
 typedef struct {
   const char *text;
   uint32_t was;
-} Word;
+} CsvWord;
 
 static int compare_words(const void *a, const void *b) {
-  return strcmp(((const Word *)a)->text, ((const Word *)b)->text);
+  return strcmp(((const CsvWord *)a)->text, ((const CsvWord *)b)->text);
 }
 
 // Words in the order of the alphabet, so that a label does not depend on the order of the rows.
 static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows) {
   uint32_t n = table_count(words);
-  Word *sorted = NEW_ARRAY(a, Word, n);
+  CsvWord *sorted = NEW_ARRAY(a, CsvWord, n);
   uint32_t *place = NEW_ARRAY(a, uint32_t, n);
   const char **text = NEW_ARRAY(a, const char *, n);
   for (uint32_t i = 0; i < n; i++) {
     size_t length;
     const char *key = table_key(words, i, &length);
-    sorted[i] = (Word){arena_text(a, key, length), i};
+    sorted[i] = (CsvWord){arena_text(a, key, length), i};
   }
   qsort(sorted, n, sizeof *sorted, compare_words);
   for (uint32_t i = 0; i < n; i++) place[sorted[i].was] = i, text[i] = sorted[i].text;
@@ -395,7 +398,7 @@ static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows)
   x->words = text;
 }
 
-static bool read_columns(Cursor *c, Csv *t, const Found *found) {
+static bool read_columns(Cursor *c, Csv *t, const FoundCell *found) {
   Table **words = NEW_ARRAY(c->arena, Table *, t->columns);
   t->column = NEW_ARRAY(c->arena, CsvColumn, t->columns);
   next_row(c);
@@ -415,7 +418,7 @@ bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char *
   if (zero) return file_error(a, error, "byte %zu is zero: this is no text", (size_t)(zero - text));
   Cursor c = {.arena = a, .error = error, .at = text + mark, .end = text + n, .line = 1};
   Csv t = {0};
-  Found *found = NULL;
+  FoundCell *found = NULL;
   c.separator = t.separator = find_separator(&c);
   Cursor start = cursor_at_start(&c, text + mark);
   if (!first_row(&c, &found, &t.columns)) return false;

@@ -29,7 +29,7 @@ typedef struct {
   char *pool; // NULL while counting
   size_t used;
   const char **error;
-} Reader;
+} JsonReader;
 
 size_t character_length(const char *text, size_t n) {
   const unsigned char *p = (const unsigned char *)text;
@@ -76,9 +76,9 @@ const char *text_shown(Arena *a, const char *text, size_t n) {
   return b.at;
 }
 
-static int peek(const Reader *r) { return r->at < r->n ? (unsigned char)r->text[r->at] : -1; }
+static int peek(const JsonReader *r) { return r->at < r->n ? (unsigned char)r->text[r->at] : -1; }
 
-static bool wanted(Reader *r, const char *what) {
+static bool wanted(JsonReader *r, const char *what) {
   if (r->at >= r->n)
     return file_error(r->arena, r->error, "the text ends after %zu bytes, where %s was wanted",
                       r->n, what);
@@ -91,17 +91,17 @@ static bool wanted(Reader *r, const char *what) {
 static bool is_space(int c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 
-static void skip_space(Reader *r) {
+static void skip_space(JsonReader *r) {
   while (is_space(peek(r))) r->at++;
 }
 
-static bool take(Reader *r, char c) {
+static bool take(JsonReader *r, char c) {
   if (peek(r) != (unsigned char)c) return false;
   r->at++;
   return true;
 }
 
-static Json *node_new(Reader *r, JsonKind kind) {
+static Json *node_new(JsonReader *r, JsonKind kind) {
   Json *node = r->node ? &r->node[r->count] : &r->spare;
   r->count++;
   *node = (Json){.kind = (uint8_t)kind};
@@ -118,14 +118,14 @@ bool number_value(const char *text, size_t n, double *out) {
   return n && end == copy + n && !isinf(*out);
 }
 
-static bool skip_digits(Reader *r) {
+static bool skip_digits(JsonReader *r) {
   if (!is_digit(peek(r))) return wanted(r, "a digit");
   while (is_digit(peek(r))) r->at++;
   return true;
 }
 
 // number = "-"? ("0" | [1-9] digits) ("." digits)? ([eE] [+-]? digits)?
-static bool read_number(Reader *r) {
+static bool read_number(JsonReader *r) {
   size_t from = r->at;
   Json *node = node_new(r, JSON_NUMBER);
   node->natural = peek(r) != '-';
@@ -145,12 +145,12 @@ static bool read_number(Reader *r) {
                     text_shown(r->arena, r->text + from, r->at - from));
 }
 
-static void put_byte(Reader *r, uint32_t byte) {
+static void put_byte(JsonReader *r, uint32_t byte) {
   if (r->pool) r->pool[r->used] = (char)(unsigned char)byte;
   r->used++;
 }
 
-static void put_character(Reader *r, uint32_t c) {
+static void put_character(JsonReader *r, uint32_t c) {
   if (c < 0x80) {
     put_byte(r, c);
   } else if (c < 0x800) {
@@ -168,7 +168,7 @@ static void put_character(Reader *r, uint32_t c) {
   }
 }
 
-static bool read_hex4(Reader *r, uint32_t *out) {
+static bool read_hex4(JsonReader *r, uint32_t *out) {
   *out = 0;
   for (int i = 0; i < 4; i++, r->at++) {
     int c = peek(r), low = c | 0x20;
@@ -183,7 +183,7 @@ static bool read_hex4(Reader *r, uint32_t *out) {
 }
 
 // After "\u": one unit, or the two halves of a character beyond U+FFFF.
-static bool read_unicode(Reader *r) {
+static bool read_unicode(JsonReader *r) {
   uint32_t high, low;
   size_t from = r->at - 2;
   if (!read_hex4(r, &high)) return false;
@@ -200,7 +200,7 @@ static bool read_unicode(Reader *r) {
   return true;
 }
 
-static bool read_escape(Reader *r) {
+static bool read_escape(JsonReader *r) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
   if (take(r, 'u')) return read_unicode(r);
   int c = peek(r);
@@ -211,7 +211,7 @@ static bool read_escape(Reader *r) {
   return true;
 }
 
-static bool read_text(Reader *r) {
+static bool read_text(JsonReader *r) {
   Json *node = node_new(r, JSON_TEXT);
   size_t from = r->used;
   if (!take(r, '"')) return wanted(r, "a key in quotes");
@@ -231,9 +231,9 @@ static bool read_text(Reader *r) {
   return true;
 }
 
-static bool read_value(Reader *r);
+static bool read_value(JsonReader *r);
 
-static bool read_pair(Reader *r) {
+static bool read_pair(JsonReader *r) {
   skip_space(r);
   if (!read_text(r)) return false;
   skip_space(r);
@@ -242,7 +242,7 @@ static bool read_pair(Reader *r) {
 }
 
 // list = "[" (value ("," value)*)? "]"    object = "{" (text ":" value ("," …)*)? "}"
-static bool read_items(Reader *r, JsonKind kind) {
+static bool read_items(JsonReader *r, JsonKind kind) {
   char close = kind == JSON_LIST ? ']' : '}';
   uint32_t from = r->count;
   Json *node = node_new(r, kind);
@@ -264,7 +264,7 @@ static bool read_items(Reader *r, JsonKind kind) {
   return true;
 }
 
-static bool read_word(Reader *r) {
+static bool read_word(JsonReader *r) {
   static const struct {
     const char *text;
     JsonKind kind;
@@ -279,7 +279,7 @@ static bool read_word(Reader *r) {
   return wanted(r, "a value");
 }
 
-static bool read_value(Reader *r) {
+static bool read_value(JsonReader *r) {
   skip_space(r);
   int c = peek(r);
   if (c == '{') return read_items(r, JSON_OBJECT);
@@ -289,7 +289,7 @@ static bool read_value(Reader *r) {
   return read_word(r);
 }
 
-static bool read_all(Reader *r) {
+static bool read_all(JsonReader *r) {
   r->at = r->used = r->count = r->depth = 0;
   if (!read_value(r)) return false;
   skip_space(r);
@@ -302,7 +302,7 @@ static int key_order(const void *left, const void *right) {
   return memcmp(a->text, b->text, a->n);
 }
 
-static bool keys_differ(Reader *r, const Json *object, const Json **keys) {
+static bool keys_differ(JsonReader *r, const Json *object, const Json **keys) {
   const Json *key = json_first(object);
   for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1)) keys[i] = key;
   qsort(keys, object->n, sizeof *keys, key_order);
@@ -313,7 +313,7 @@ static bool keys_differ(Reader *r, const Json *object, const Json **keys) {
   return true;
 }
 
-static bool all_keys_differ(Reader *r) {
+static bool all_keys_differ(JsonReader *r) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < r->count; i++)
     if (r->node[i].kind == JSON_OBJECT && r->node[i].n > most) most = r->node[i].n;
@@ -325,7 +325,7 @@ static bool all_keys_differ(Reader *r) {
 }
 
 const Json *json_read(Arena *a, const char *text, size_t n, const char **error) {
-  Reader r = {.arena = a, .text = text, .n = n, .error = error};
+  JsonReader r = {.arena = a, .text = text, .n = n, .error = error};
   if (n > UINT32_MAX) {
     file_error(a, error, "the text has %zu bytes, more than JSON of 4 GB", n);
     return NULL;
@@ -365,13 +365,13 @@ typedef struct {
   double *data;
   int64_t count;
   const char **error;
-} Rows;
+} JsonRows;
 
-static void rows_space(Rows *r) {
+static void rows_space(JsonRows *r) {
   while (is_space(r->text[r->at])) r->at++;
 }
 
-static bool rows_wanted(Rows *r, const char *what) {
+static bool rows_wanted(JsonRows *r, const char *what) {
   const char *rest = r->text + r->at;
   if (!*rest) return file_error(r->arena, r->error, "the array ends where %s was wanted", what);
   size_t n = strcspn(rest, " \t\r\n,[]");
@@ -381,14 +381,14 @@ static bool rows_wanted(Rows *r, const char *what) {
 }
 
 // "2.1": the first part of the second row, counted from 1
-static const char *row_name(Rows *r, uint32_t depth, bool first) {
+static const char *row_name(JsonRows *r, uint32_t depth, bool first) {
   Buf b = buf_new(r->arena);
   for (uint32_t i = 0; i < depth; i++)
     buf_printf(&b, "%s%lld", i ? "." : "", first ? 1LL : (long long)r->index[i] + 1);
   return b.at;
 }
 
-static bool row_end(Rows *r, uint32_t depth, int64_t n) {
+static bool row_end(JsonRows *r, uint32_t depth, int64_t n) {
   if (r->shape[depth] < 0) r->shape[depth] = n;
   if (r->shape[depth] == n) return true;
   return file_error(r->arena, r->error, "row %s has length %lld, but row %s has length %lld",
@@ -396,14 +396,14 @@ static bool row_end(Rows *r, uint32_t depth, int64_t n) {
                     (long long)r->shape[depth]);
 }
 
-static bool rank_is(Rows *r, uint32_t rank) {
+static bool rank_is(JsonRows *r, uint32_t rank) {
   if (!r->ranked) r->rank = rank;
   r->ranked = true;
   return r->rank == rank;
 }
 
 // entry = "nan" | [+-]? ("inf" | decimal)
-static bool read_entry(Rows *r, uint32_t depth) {
+static bool read_entry(JsonRows *r, uint32_t depth) {
   const char *text = r->text + r->at;
   size_t sign = *text == '-' || *text == '+';
   size_t n = strcspn(text, " \t\r\n,[]");
@@ -421,7 +421,7 @@ static bool read_entry(Rows *r, uint32_t depth) {
 }
 
 // rows = entry | "[" (rows ("," rows)*)? "]"
-static bool read_rows(Rows *r, uint32_t depth) {
+static bool read_rows(JsonRows *r, uint32_t depth) {
   rows_space(r);
   if (r->text[r->at] != '[') return read_entry(r, depth);
   if (r->ranked && depth == r->rank) return rows_wanted(r, "a number");
@@ -446,7 +446,7 @@ static bool read_rows(Rows *r, uint32_t depth) {
 }
 
 bool array_parse(Arena *a, const char *text, Array *out, const char **error) {
-  Rows r = {.arena = a, .text = text, .error = error};
+  JsonRows r = {.arena = a, .text = text, .error = error};
   size_t most = 1;
   for (const char *p = text; *p; p++) most += *p == ',';
   for (uint32_t i = 0; i < ARRAY_RANK_LIMIT; i++) r.shape[i] = -1;

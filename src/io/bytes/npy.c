@@ -177,18 +177,18 @@ static bool element_bits(ElementKind kind, double x, uint64_t *bits) {
 typedef struct {
   int64_t index[ARRAY_RANK_LIMIT], stride[ARRAY_RANK_LIMIT];
   size_t at;
-} Walk;
+} ArrayWalk;
 
-static void walk_begin(Walk *w, const Array *x) {
+static void walk_begin(ArrayWalk *w, const Array *x) {
   int64_t stride = 1;
-  *w = (Walk){0};
+  *w = (ArrayWalk){0};
   for (uint32_t i = 0; i < x->rank; i++) {
     w->stride[i] = stride;
     stride *= x->shape[i];
   }
 }
 
-static void walk_next(Walk *w, const Array *x) {
+static void walk_next(ArrayWalk *w, const Array *x) {
   for (uint32_t i = x->rank; i-- > 0;) {
     w->at += (size_t)w->stride[i];
     if (++w->index[i] < x->shape[i]) return;
@@ -212,7 +212,7 @@ static bool load_error(Arena *a, const Array *x, int64_t i, const uint8_t *from,
 
 bool array_load(Arena *a, Array *x, const uint8_t *bytes, bool big_endian, bool fortran_order,
                 const char **error) {
-  Walk walk;
+  ArrayWalk walk;
   size_t size = element_info[x->kind].bytes;
   walk_begin(&walk, x);
   x->data = NEW_ARRAY(a, double, x->count);
@@ -246,35 +246,35 @@ typedef struct {
   Arena *arena;
   const char *at, *end;
   const char **error;
-} Header;
+} NpyHeader;
 
 typedef struct {
   ElementKind kind;
   bool big_endian, fortran_order;
   uint32_t rank;
   int64_t shape[ARRAY_RANK_LIMIT];
-} Layout;
+} NpyLayout;
 
-static bool header_wanted(Header *h, const char *what) {
+static bool header_wanted(NpyHeader *h, const char *what) {
   size_t left = (size_t)(h->end - h->at);
   if (!left) return file_error(h->arena, h->error, "the npy header ends where %s was wanted", what);
   return file_error(h->arena, h->error, "the npy header has `%s` where %s was wanted",
                     text_shown(h->arena, h->at, left), what);
 }
 
-static void header_space(Header *h) {
+static void header_space(NpyHeader *h) {
   while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' || *h->at == '\t' || *h->at == '\r'))
     h->at++;
 }
 
-static bool header_take(Header *h, char c) {
+static bool header_take(NpyHeader *h, char c) {
   header_space(h);
   if (h->at == h->end || *h->at != c) return false;
   h->at++;
   return true;
 }
 
-static bool header_word(Header *h, const char *word) {
+static bool header_word(NpyHeader *h, const char *word) {
   size_t n = strlen(word);
   header_space(h);
   if ((size_t)(h->end - h->at) < n || memcmp(h->at, word, n) != 0) return false;
@@ -283,7 +283,7 @@ static bool header_word(Header *h, const char *word) {
 }
 
 // text = "'" … "'", or the same in double quotes; escapes are not needed here
-static bool read_text(Header *h, const char **text, size_t *n, const char *what) {
+static bool read_text(NpyHeader *h, const char **text, size_t *n, const char *what) {
   header_space(h);
   if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return header_wanted(h, what);
   const char *from = h->at + 1, *close = memchr(from, *h->at, (size_t)(h->end - from));
@@ -295,7 +295,7 @@ static bool read_text(Header *h, const char **text, size_t *n, const char *what)
 }
 
 // descr = order kind size, as in '<f8'
-static bool read_descr(Header *h, Layout *l) {
+static bool read_descr(NpyHeader *h, NpyLayout *l) {
   const char *text;
   size_t n;
   if (!read_text(h, &text, &n, "a simple type such as '<f8'")) return false;
@@ -314,12 +314,12 @@ static bool read_descr(Header *h, Layout *l) {
       text_shown(h->arena, text, n));
 }
 
-static bool read_order(Header *h, Layout *l) {
+static bool read_order(NpyHeader *h, NpyLayout *l) {
   l->fortran_order = header_word(h, "True");
   return l->fortran_order || header_word(h, "False") || header_wanted(h, "True or False");
 }
 
-static bool read_length(Header *h, int64_t *out) {
+static bool read_length(NpyHeader *h, int64_t *out) {
   header_space(h);
   const char *from = h->at;
   if (h->at < h->end && *h->at == '-') return header_wanted(h, "a length of 0 or more");
@@ -337,7 +337,7 @@ static bool read_length(Header *h, int64_t *out) {
 }
 
 // shape = "(" (length ("," length)* ","?)? ")"
-static bool read_shape(Header *h, Layout *l) {
+static bool read_shape(NpyHeader *h, NpyLayout *l) {
   if (!header_take(h, '(')) return header_wanted(h, "a shape such as (3, 4)");
   bool comma = false;
   for (l->rank = 0; !header_take(h, ')'); l->rank++) {
@@ -353,7 +353,7 @@ static bool read_shape(Header *h, Layout *l) {
                     length);
 }
 
-static bool read_entry(Header *h, Layout *l, bool seen[3]) {
+static bool read_entry(NpyHeader *h, NpyLayout *l, bool seen[3]) {
   static const char *const keys[] = {"descr", "fortran_order", "shape"};
   const char *text;
   size_t n;
@@ -373,7 +373,7 @@ static bool read_entry(Header *h, Layout *l, bool seen[3]) {
 }
 
 // header = "{" (entry ("," entry)* ","?)? "}"
-static bool read_header(Header *h, Layout *l) {
+static bool read_header(NpyHeader *h, NpyLayout *l) {
   bool seen[3] = {0}, comma = true;
   if (!header_take(h, '{')) return header_wanted(h, "`{`");
   while (!header_take(h, '}')) {
@@ -413,10 +413,10 @@ static bool read_preamble(Arena *a, const uint8_t *bytes, size_t n, size_t *from
 bool npy_look(Arena *a, const void *bytes, size_t n, Raw *out, const char **error) {
   const uint8_t *file = bytes;
   size_t from = 0, length = 0;
-  Layout l = {0};
+  NpyLayout l = {0};
   if (!read_preamble(a, file, n, &from, &length, error)) return false;
   const char *text = (const char *)file + from;
-  if (!read_header(&(Header){a, text, text + length, error}, &l)) return false;
+  if (!read_header(&(NpyHeader){a, text, text + length, error}, &l)) return false;
   Raw x = {.name = "", .rank = l.rank, .kind = l.kind};
   x.big_endian = l.big_endian;
   x.fortran_order = l.fortran_order;

@@ -34,7 +34,7 @@ typedef struct {
   const char *name;
   uint32_t method, crc;
   uint64_t packed, size, local;
-} Entry;
+} ZipEntry;
 
 static uint64_t number(const uint8_t *p, uint32_t bytes) {
   uint64_t x = 0;
@@ -98,7 +98,7 @@ static bool read_end(Zip *z) {
 }
 
 // Sizes and places that do not fit 32 bits are in an extra field, in this order.
-static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, Entry *e) {
+static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, ZipEntry *e) {
   uint64_t *wide[] = {&e->size, &e->packed, &e->local};
   bool wanted = false;
   for (uint32_t i = 0; i < 3; i++) wanted |= *wide[i] == 0xffffffff;
@@ -120,7 +120,7 @@ static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, Entry *e) {
   return !wanted || wrong(z, "the size of an entry is missing");
 }
 
-static bool good_name(const Zip *z, const uint8_t *text, size_t n, Entry *e) {
+static bool good_name(const Zip *z, const uint8_t *text, size_t n, ZipEntry *e) {
   const char *shown = text_shown(z->arena, (const char *)text, n);
   if (!n || memchr(text, 0, n) || memchr(text, '/', n) || memchr(text, '\\', n))
     return file_error(z->arena, z->error, "entry `%s` of the archive is no plain name", shown);
@@ -130,7 +130,7 @@ static bool good_name(const Zip *z, const uint8_t *text, size_t n, Entry *e) {
   return true;
 }
 
-static bool read_entry(const Zip *z, uint64_t *at, Entry *e) {
+static bool read_entry(const Zip *z, uint64_t *at, ZipEntry *e) {
   uint64_t end = z->directory + z->directory_bytes;
   if (end - *at < DIRECTORY_BYTES || memcmp(z->at + *at, "PK\1\2", 4) != 0)
     return wrong(z, "its directory has something else where an entry was wanted");
@@ -139,7 +139,7 @@ static bool read_entry(const Zip *z, uint64_t *at, Entry *e) {
          comment = (size_t)number(p + 32, 2);
   if (name + extra + comment > end - *at - DIRECTORY_BYTES)
     return wrong(z, "an entry of its directory is too long");
-  *e = (Entry){.method = (uint32_t)number(p + 10, 2), .crc = (uint32_t)number(p + 16, 4)};
+  *e = (ZipEntry){.method = (uint32_t)number(p + 10, 2), .crc = (uint32_t)number(p + 16, 4)};
   e->packed = number(p + 20, 4);
   e->size = number(p + 24, 4);
   e->local = number(p + 42, 4);
@@ -150,12 +150,12 @@ static bool read_entry(const Zip *z, uint64_t *at, Entry *e) {
          read_extra64(z, p + DIRECTORY_BYTES + name, extra, e);
 }
 
-static bool entry_wrong(const Zip *z, const Entry *e, const char *what) {
+static bool entry_wrong(const Zip *z, const ZipEntry *e, const char *what) {
   return file_error(z->arena, z->error, "%s.npy: %s",
                     text_shown(z->arena, e->name, strlen(e->name)), what);
 }
 
-static bool packed_bytes(Zip *z, const Entry *e, const uint8_t **out) {
+static bool packed_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
   if (!inside(z, e->local, LOCAL_BYTES) || memcmp(z->at + e->local, "PK\3\4", 4) != 0)
     return entry_wrong(z, e, "it is not where the directory says");
   const uint8_t *p = z->at + e->local;
@@ -168,7 +168,7 @@ static bool packed_bytes(Zip *z, const Entry *e, const uint8_t **out) {
   return true;
 }
 
-static bool unpack(Zip *z, const Entry *e, const uint8_t *from, const uint8_t **out) {
+static bool unpack(Zip *z, const ZipEntry *e, const uint8_t *from, const uint8_t **out) {
   if (e->size > z->room || e->size / 1032 > e->packed)
     return entry_wrong(z, e, "it unpacks to more than is allowed here: save it without packing");
   uint8_t *to = arena_alloc(z->arena, (size_t)e->size);
@@ -188,7 +188,7 @@ static uint32_t check_sum(const uint8_t *p, size_t n) {
   return (uint32_t)sum;
 }
 
-static bool read_array(Zip *z, const Entry *e, Raw *out) {
+static bool read_array(Zip *z, const ZipEntry *e, Raw *out) {
   const uint8_t *from = NULL, *bytes;
   const char *why;
   if (!packed_bytes(z, e, &from)) return false;
@@ -218,7 +218,7 @@ bool npz_look(Arena *a, const void *bytes, size_t n, Raws *out, const char **err
   if (!read_end(&z)) return false;
   uint64_t at = z.directory;
   for (uint64_t i = 0; i < z.entries; i++) {
-    Entry e;
+    ZipEntry e;
     Raw x;
     if (!read_entry(&z, &at, &e)) return false;
     if (table_get(names, e.name, strlen(e.name))) return entry_wrong(&z, &e, "it is there twice");

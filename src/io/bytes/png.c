@@ -18,7 +18,7 @@ typedef struct {
   Buf out;
   png_structp png;
   png_infop info;
-} Job;
+} PngJob;
 
 static void *take(png_structp png, png_alloc_size_t n) {
   return arena_alloc(png_get_mem_ptr(png), n);
@@ -26,7 +26,7 @@ static void *take(png_structp png, png_alloc_size_t n) {
 static void give(png_structp png, void *at) { (void)png, (void)at; }
 
 static void on_error(png_structp png, const char *why) {
-  Job *j = png_get_error_ptr(png);
+  PngJob *j = png_get_error_ptr(png);
   file_error(j->arena, j->error, "the png is damaged: %s", why);
   png_longjmp(png, 1);
 }
@@ -34,7 +34,7 @@ static void on_error(png_structp png, const char *why) {
 static void on_warning(png_structp png, const char *why) { (void)png, (void)why; }
 
 static void read_some(png_structp png, uint8_t *to, size_t n) {
-  Job *j = png_get_io_ptr(png);
+  PngJob *j = png_get_io_ptr(png);
   if (n > j->n) png_error(png, "it ends in the middle");
   memcpy(to, j->at, n);
   j->at += n;
@@ -42,7 +42,7 @@ static void read_some(png_structp png, uint8_t *to, size_t n) {
 }
 
 static void write_some(png_structp png, uint8_t *from, size_t n) {
-  Job *j = png_get_io_ptr(png);
+  PngJob *j = png_get_io_ptr(png);
   buf_add(&j->out, (const char *)from, n);
 }
 
@@ -66,7 +66,7 @@ bool png_size(const void *bytes, size_t n, Picture *out) {
 }
 
 // Pixels as they are wanted: 8 bits, and alpha if there is any, in its own channel.
-static void choose_form(Job *j) {
+static void choose_form(PngJob *j) {
   int colour = png_get_color_type(j->png, j->info);
   png_set_expand(j->png);
   png_set_scale_16(j->png);
@@ -84,7 +84,7 @@ static void put_on_white(const uint8_t *from, uint8_t *to, size_t pixels, uint32
   }
 }
 
-static bool read_pixels(Job *j, Picture *out) {
+static bool read_pixels(PngJob *j, Picture *out) {
   png_read_info(j->png, j->info);
   choose_form(j);
   uint32_t channels = png_get_channels(j->png, j->info);
@@ -112,7 +112,7 @@ static bool read_pixels(Job *j, Picture *out) {
   return true;
 }
 
-static bool job_read(Job *j, Picture *out) {
+static bool job_read(PngJob *j, Picture *out) {
   j->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, j, on_error, on_warning, j->scratch,
                                     take, give);
   j->info = j->png ? png_create_info_struct(j->png) : NULL;
@@ -132,15 +132,15 @@ bool png_read_bytes(Arena *a, const void *bytes, size_t n, Picture *out, const c
     return file_error(a, error,
                       "it begins with `%s`, where a png begins with \\x89PNG and its size",
                       text_shown(a, bytes, n < 8 ? n : 8));
-  Job *j = NEW(a, Job);
-  *j = (Job){.arena = a, .scratch = arena_child(a), .error = error, .at = bytes, .n = n};
+  PngJob *j = NEW(a, PngJob);
+  *j = (PngJob){.arena = a, .scratch = arena_child(a), .error = error, .at = bytes, .n = n};
   j->limit = unpack_limit(n);
   bool good = job_read(j, out);
   arena_free(j->scratch);
   return good;
 }
 
-static bool job_write(Job *j, const Picture *p) {
+static bool job_write(PngJob *j, const Picture *p) {
   j->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, j, on_error, on_warning, j->scratch,
                                      take, give);
   j->info = j->png ? png_create_info_struct(j->png) : NULL;
@@ -158,8 +158,8 @@ static bool job_write(Job *j, const Picture *p) {
 }
 
 bool png_bytes(Arena *a, const Picture *p, Bytes *out, const char **error) {
-  Job *j = NEW(a, Job);
-  *j = (Job){.arena = a, .scratch = arena_child(a), .error = error, .out = buf_new(a)};
+  PngJob *j = NEW(a, PngJob);
+  *j = (PngJob){.arena = a, .scratch = arena_child(a), .error = error, .out = buf_new(a)};
   bool good = job_write(j, p);
   arena_free(j->scratch);
   *out = (Bytes){(uint8_t *)j->out.at, j->out.n};

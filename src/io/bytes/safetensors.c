@@ -22,23 +22,23 @@
 typedef struct {
   Array array;
   uint64_t begin, end;
-} Tensor;
+} FileTensor;
 
 typedef struct {
   Arena *arena;
   const char **error;
   uint64_t data_bytes;
-  Tensor *tensor; // in the order of the header
+  FileTensor *tensor; // in the order of the header
   uint32_t n;
-} Reader;
+} SafetensorsReader;
 
-static const char *shown(Reader *r, const char *name) {
+static const char *shown(SafetensorsReader *r, const char *name) {
   return text_shown(r->arena, name, strlen(name));
 }
 
 static bool has_zero(const Json *text) { return memchr(text->text, 0, text->n) != NULL; }
 
-static bool tensor_wrong(Reader *r, const char *name, const char *what) {
+static bool tensor_wrong(SafetensorsReader *r, const char *name, const char *what) {
   return file_error(r->arena, r->error, "tensor `%s`: %s", shown(r, name), what);
 }
 
@@ -49,7 +49,7 @@ static bool json_natural(const Json *v, uint64_t *out) {
   return true;
 }
 
-static bool read_dtype(Reader *r, Array *x, const Json *v) {
+static bool read_dtype(SafetensorsReader *r, Array *x, const Json *v) {
   if (!v || v->kind != JSON_TEXT) return tensor_wrong(r, x->name, "it has no dtype in quotes");
   for (uint32_t k = 0; k < EL_COUNT; k++) {
     if (strcmp(v->text, element_info[k].safetensors) != 0 || has_zero(v)) continue;
@@ -63,7 +63,7 @@ static bool read_dtype(Reader *r, Array *x, const Json *v) {
       shown(r, x->name), text_shown(r->arena, v->text, v->n));
 }
 
-static bool read_shape(Reader *r, Array *x, const Json *v) {
+static bool read_shape(SafetensorsReader *r, Array *x, const Json *v) {
   if (!v || v->kind != JSON_LIST) return tensor_wrong(r, x->name, "it has no shape in brackets");
   if (v->n > ARRAY_RANK_LIMIT)
     return file_error(r->arena, r->error, "tensor `%s`: its shape has %u axes, more than %d",
@@ -82,7 +82,7 @@ static bool read_shape(Reader *r, Array *x, const Json *v) {
                     shown(r, x->name), array_type(r->arena, x));
 }
 
-static bool read_offsets(Reader *r, Tensor *t, const Json *v) {
+static bool read_offsets(SafetensorsReader *r, FileTensor *t, const Json *v) {
   const char *name = t->array.name;
   if (!v || v->kind != JSON_LIST || v->n != 2 || !json_natural(v + 1, &t->begin) ||
       !json_natural(v + 2, &t->end))
@@ -101,7 +101,7 @@ static bool read_offsets(Reader *r, Tensor *t, const Json *v) {
                     (unsigned long long)(t->end - t->begin));
 }
 
-static bool read_tensor(Reader *r, const Json *key, Tensor *t) {
+static bool read_tensor(SafetensorsReader *r, const Json *key, FileTensor *t) {
   const Json *v = key + 1;
   t->array.name = key->text;
   if (has_zero(key)) return tensor_wrong(r, key->text, "its name holds a zero character");
@@ -113,7 +113,7 @@ static bool read_tensor(Reader *r, const Json *key, Tensor *t) {
          tensor_wrong(r, key->text, "it has keys beside dtype, shape and data_offsets");
 }
 
-static bool read_metadata(Reader *r, const Json *v, Arrays *out) {
+static bool read_metadata(SafetensorsReader *r, const Json *v, Arrays *out) {
   if (!v) return true;
   if (v->kind != JSON_OBJECT)
     return file_error(r->arena, r->error, METADATA_KEY " is not an object of texts");
@@ -131,15 +131,15 @@ static bool read_metadata(Reader *r, const Json *v, Arrays *out) {
 }
 
 static int span_order(const void *left, const void *right) {
-  const Tensor *a = *(const Tensor *const *)left, *b = *(const Tensor *const *)right;
+  const FileTensor *a = *(const FileTensor *const *)left, *b = *(const FileTensor *const *)right;
   if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
   if (a->end != b->end) return a->end < b->end ? -1 : 1;
   return (a > b) - (a < b); // the order of the header
 }
 
 // The spans, sorted, follow each other from the first byte of data to the last.
-static bool spans_cover(Reader *r) {
-  const Tensor **sorted = NEW_ARRAY(r->arena, const Tensor *, r->n);
+static bool spans_cover(SafetensorsReader *r) {
+  const FileTensor **sorted = NEW_ARRAY(r->arena, const FileTensor *, r->n);
   uint64_t at = 0;
   for (uint32_t i = 0; i < r->n; i++) sorted[i] = &r->tensor[i];
   if (r->n) qsort(sorted, r->n, sizeof *sorted, span_order);
@@ -161,8 +161,8 @@ static bool spans_cover(Reader *r) {
                     (unsigned long long)at, (unsigned long long)r->data_bytes);
 }
 
-static bool read_tensors(Reader *r, const Json *header) {
-  r->tensor = NEW_ARRAY(r->arena, Tensor, header->n);
+static bool read_tensors(SafetensorsReader *r, const Json *header) {
+  r->tensor = NEW_ARRAY(r->arena, FileTensor, header->n);
   const Json *key = json_first(header);
   for (uint32_t i = 0; i < header->n; i++, key = json_next(key + 1)) {
     if (strcmp(key->text, METADATA_KEY) == 0 && !has_zero(key)) continue;
@@ -171,11 +171,11 @@ static bool read_tensors(Reader *r, const Json *header) {
   return spans_cover(r);
 }
 
-static bool load_tensors(Reader *r, const uint8_t *data, Arrays *out) {
+static bool load_tensors(SafetensorsReader *r, const uint8_t *data, Arrays *out) {
   out->array.at = NEW_ARRAY(r->arena, Array, r->n);
   out->array.n = out->array.cap = r->n;
   for (uint32_t i = 0; i < r->n; i++) {
-    Tensor *t = &r->tensor[i];
+    FileTensor *t = &r->tensor[i];
     if (!array_load(r->arena, &t->array, data + t->begin, false, false, r->error))
       return tensor_wrong(r, t->array.name, *r->error);
     out->array.at[i] = t->array;
@@ -205,7 +205,7 @@ bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
   if (!header_length(a, file, n, &length, error)) return false;
   const Json *header = json_read(a, (const char *)file + 8, (size_t)length, error);
   if (!header) return file_error(a, error, "its header is not good JSON: %s", *error);
-  Reader r = {.arena = a, .error = error, .data_bytes = n - 8 - length};
+  SafetensorsReader r = {.arena = a, .error = error, .data_bytes = n - 8 - length};
   if (!read_metadata(&r, json_get(header, METADATA_KEY), &found)) return false;
   if (!read_tensors(&r, header)) return false;
   if (!load_tensors(&r, file + 8 + length, &found)) return false;

@@ -106,7 +106,7 @@ bool set_to_bits(Set *s, const char **why) {
   for (uint32_t i = 0; i < 2 * n; i++)
     if (label[i % n] == (i >= n) && !make_bits(s, i % n, wide, at, why)) return false;
   for (Split split = 0; split < SPLITS; split++)
-    s->part[split] = (Part){.block = split, .rows = s->part[split].rows};
+    s->part[split] = (SetPart){.block = split, .rows = s->part[split].rows};
   s->lazy = (Lazy){0};
   s->window = window;
   return true;

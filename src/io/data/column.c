@@ -23,10 +23,10 @@ typedef struct {
   int64_t step;
   const int64_t *row;
   int64_t n, count;
-} Cells;
+} ColumnCells;
 
 // Rows of a shuffle are anywhere in memory: the next one is on its way while this one is converted.
-static inline void fetch_row(const Cells *c, int64_t row) {
+static inline void fetch_row(const ColumnCells *c, int64_t row) {
   const uint8_t *from = c->at + row * c->step;
   if (c->step < 128) return;
   for (int64_t k = 0; k < c->step && k < FETCH; k += 64) __builtin_prefetch(from + k);
@@ -34,7 +34,7 @@ static inline void fetch_row(const Cells *c, int64_t row) {
 
 // Every number x of the rows, as `becomes`.
 #define LOOP(Function, From, To, becomes)                                                          \
-  static void Function(const Cells *c, To *restrict out) {                                         \
+  static void Function(const ColumnCells *c, To *restrict out) {                                   \
     for (int64_t i = 0; i < c->n; i++, out += c->count) {                                          \
       const uint8_t *restrict from = c->at + c->row[i] * c->step;                                  \
       if (i + 1 < c->n) fetch_row(c, c->row[i + 1]);                                               \
@@ -50,11 +50,12 @@ static inline void fetch_row(const Cells *c, int64_t row) {
 LOOP(picture_plain, uint8_t, float, PICTURE)
 #ifdef __x86_64__ // twice as fast where the machine has it
 __attribute__((target("avx2")))
-LOOP(picture_wide, uint8_t, float, PICTURE) static void picture_f32(const Cells *c, float *out) {
+LOOP(picture_wide, uint8_t, float, PICTURE) static void picture_f32(const ColumnCells *c,
+                                                                    float *out) {
   (__builtin_cpu_supports("avx2") ? picture_wide : picture_plain)(c, out);
 }
 #else
-static void picture_f32(const Cells *c, float *out) { picture_plain(c, out); }
+static void picture_f32(const ColumnCells *c, float *out) { picture_plain(c, out); }
 #endif
 LOOP(picture_f64, uint8_t, double, (double)x / 255)
 LOOP(u8_f32, uint8_t, float, (float)x)
@@ -67,7 +68,7 @@ LOOP(f32_f64, float, double, (double)x)
 LOOP(f64_f32, double, float, (float)x)
 LOOP(f64_f64, double, double, x)
 
-static void label_i32(const Cells *c, const uint8_t *label_of, int32_t *out) {
+static void label_i32(const ColumnCells *c, const uint8_t *label_of, int32_t *out) {
   for (int64_t i = 0; i < c->n; i++, out += c->count) {
     const uint8_t *from = c->at + c->row[i] * c->step;
     for (int64_t k = 0; k < c->count; k++) out[k] = label_of[from[k]];
@@ -94,7 +95,7 @@ static void store(Number number, void *out, int64_t at, double x) {
   }
 }
 
-static void any_any(const Column *c, const Cells *cells, Number number, void *out) {
+static void any_any(const Column *c, const ColumnCells *cells, Number number, void *out) {
   int64_t at = 0;
   for (int64_t i = 0; i < cells->n; i++) {
     const uint8_t *from = cells->at + cells->row[i] * cells->step;
@@ -105,7 +106,7 @@ static void any_any(const Column *c, const Cells *cells, Number number, void *ou
 
 void column_read(const Column *c, const int64_t *row, int64_t n, int64_t count, Number number,
                  void *out) {
-  Cells cells = {c->at, c->step, row, n, count};
+  ColumnCells cells = {c->at, c->step, row, n, count};
   bool swapped = c->big_endian && element_info[c->kind].bytes > 1;
   bool rare = swapped || (c->label_of && number != NUMBER_I32);
 #define PAIR(kind, number) ((int)(kind)*4 + (int)(number))

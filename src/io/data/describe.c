@@ -83,12 +83,12 @@ static int64_t some_row(const Set *s, int64_t n, int64_t i) {
 
 typedef struct {
   double low, high, mean, deviation;
-} Range;
+} ColumnRange;
 
-static bool find_range(Arena *a, Set *s, uint32_t field, Range *out, const char **why) {
+static bool find_range(Arena *a, Set *s, uint32_t field, ColumnRange *out, const char **why) {
   int64_t n = some_rows(s, LOOK), count = field_count(set_field(s, field));
   double *x = NEW_ARRAY(a, double, count), sum = 0, squares = 0, all = (double)n * (double)count;
-  *out = (Range){INFINITY, -INFINITY, 0, 0};
+  *out = (ColumnRange){INFINITY, -INFINITY, 0, 0};
   for (int64_t i = 0; i < n; i++) {
     int64_t row = some_row(s, n, i);
     if (!set_read(s, SPLIT_TRAIN, field, &row, 1, NUMBER_F64, x, why)) return false;
@@ -141,7 +141,7 @@ static bool show_labels(Arena *a, Buf *out, Set *s, uint32_t field, bool json, c
 }
 
 static bool show_range(Arena *a, Buf *out, Set *s, uint32_t field, bool json, const char **why) {
-  Range r;
+  ColumnRange r;
   if (!find_range(a, s, field, &r, why)) return false;
   buf_printf(out,
              json ? ", \"low\": %.6g, \"high\": %.6g, \"mean\": %.6g, \"deviation\": %.6g"
@@ -195,7 +195,7 @@ static bool draw_points(Arena *a, Set *s, uint32_t field, uint32_t label, Pictur
   static const uint8_t colour[4][3] = {
       {200, 60, 50}, {50, 100, 200}, {60, 150, 70}, {150, 90, 170}};
   enum { SIDE = 512 };
-  Range range;
+  ColumnRange range;
   if (!find_range(a, s, field, &range, why)) return false;
   double scale = (SIDE - 40) / fmax(range.high - range.low, 1e-9);
   *p = (Picture){SIDE, SIDE, 3, arena_alloc(a, SIDE * SIDE * 3)};

@@ -79,7 +79,7 @@ static bool has_enough(Set *s, const char **why) {
   const Episodes *e = &s->tasks->e;
   for (Split split = 0; split < SPLITS; split++) {
     if (s->tasks->of[split].how_many < e->way) continue;
-    s->part[split] = (Part){.rows = e->count};
+    s->part[split] = (SetPart){.rows = e->count};
     any = true;
   }
   return any || file_error(s->arena, why,

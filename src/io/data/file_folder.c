@@ -25,11 +25,11 @@ typedef struct {
   int32_t label;
 } File;
 
-typedef VEC(const char *) Texts;
+typedef VEC(const char *) FolderTexts;
 
 typedef struct {
   VEC(File) file[SPLITS];
-  Texts label;
+  FolderTexts label;
   bool labelled; // there are sub-folders
   Picture like;  // the size of all
   size_t bytes;  // of one
@@ -37,7 +37,7 @@ typedef struct {
   int64_t places, *row; // [places]: which row is there, counted over all splits; -1 = none
   uint8_t *pixels;      // [places bytes]
   char message[512];
-} Folder;
+} ImageFolder;
 
 // -- what is there --------------------------------------------------------------------------------
 static int compare_names(const void *a, const void *b) {
@@ -50,11 +50,11 @@ static void close_folder(void *what) {
 }
 
 // The names in a folder, sorted; what begins with a dot is passed over.
-static bool list_folder(Arena *a, const char *path, Texts *out, const char **why) {
+static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char **why) {
   Arena *scratch = arena_child(a);
   DIR **d = NEW(scratch, DIR *);
   arena_on_free(scratch, close_folder, d);
-  *out = (Texts){0};
+  *out = (FolderTexts){0};
   *d = opendir(path);
   bool good = *d;
   if (!good) file_error(a, why, "cannot read %s: %s", path, strerror(errno));
@@ -77,12 +77,12 @@ static bool has_end(const char *name, const char *const *ends, uint32_t n) {
   return false;
 }
 
-static bool add_files(Set *s, Folder *f, Split split, const char *path, int32_t label,
+static bool add_files(Set *s, ImageFolder *f, Split split, const char *path, int32_t label,
                       const char **why) {
   static const char *const read[] = {".png", ".PNG"};
   static const char *const other[] = {".jpg", ".jpeg", ".JPG",  ".JPEG",
                                       ".gif", ".bmp",  ".webp", ".tif"};
-  Texts names;
+  FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   for (uint32_t i = 0; i < names.n; i++) {
     const char *file = arena_format(s->arena, "%s/%s", path, names.at[i]);
@@ -93,15 +93,15 @@ static bool add_files(Set *s, Folder *f, Split split, const char *path, int32_t 
   return true;
 }
 
-static int32_t label_number(const Folder *f, const char *name) {
+static int32_t label_number(const ImageFolder *f, const char *name) {
   for (uint32_t i = 0; i < f->label.n; i++)
     if (strcmp(f->label.at[i], name) == 0) return (int32_t)i;
   return -1;
 }
 
 // Pictures of one split: in sub-folders, whose names are labels, or here.
-static bool add_split(Set *s, Folder *f, Split split, const char *path, const char **why) {
-  Texts names;
+static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, const char **why) {
+  FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   bool first = split == SPLIT_TRAIN, any = false;
   for (uint32_t i = 0; i < names.n; i++) {
@@ -121,7 +121,7 @@ static bool add_split(Set *s, Folder *f, Split split, const char *path, const ch
 }
 
 // Are all sub-folders called train, valid or test, and is there one for training?
-static bool brings_splits(Set *s, const char *path, const Texts *names) {
+static bool brings_splits(Set *s, const char *path, const FolderTexts *names) {
   bool train = false;
   for (uint32_t i = 0; i < names->n; i++) {
     const char *name = names->at[i];
@@ -132,9 +132,9 @@ static bool brings_splits(Set *s, const char *path, const Texts *names) {
   return train;
 }
 
-static bool find_files(Set *s, Folder *f, const char *path, bool *given, const char **why) {
+static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, const char **why) {
   static const char *const word[] = {"train", "valid", "test"};
-  Texts names;
+  FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   *given = brings_splits(s, path, &names);
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
@@ -156,7 +156,7 @@ static bool look_at_picture(Arena *a, const char *path, Picture *p, const char *
   return png_size(head, (size_t)n, p) || file_error(a, why, "%s is no png picture", path);
 }
 
-static bool check_sizes(Set *s, Folder *f, const char **why) {
+static bool check_sizes(Set *s, ImageFolder *f, const char **why) {
   const char *first = NULL;
   for (Split split = 0; split < SPLITS; split++)
     for (uint32_t i = 0; i < f->file[split].n; i++) {
@@ -176,7 +176,7 @@ static bool check_sizes(Set *s, Folder *f, const char **why) {
 }
 
 // -- reading --------------------------------------------------------------------------------------
-static bool read_picture(Arena *a, const Folder *f, const char *path, const uint8_t **out,
+static bool read_picture(Arena *a, const ImageFolder *f, const char *path, const uint8_t **out,
                          const char **why) {
   View v;
   Picture p;
@@ -192,7 +192,7 @@ static bool read_picture(Arena *a, const Folder *f, const char *path, const uint
   return true;
 }
 
-static bool from_memory(Folder *f, const Column *c, int64_t row, Number number, void *out) {
+static bool from_memory(ImageFolder *f, const Column *c, int64_t row, Number number, void *out) {
   int64_t place = row % f->places;
   pthread_mutex_lock(&f->lock);
   bool there = f->row[place] == row;
@@ -201,14 +201,14 @@ static bool from_memory(Folder *f, const Column *c, int64_t row, Number number, 
   return there;
 }
 
-static void keep(Folder *f, int64_t row, const uint8_t *pixels) {
+static void keep(ImageFolder *f, int64_t row, const uint8_t *pixels) {
   pthread_mutex_lock(&f->lock);
   memcpy(f->pixels + (size_t)(row % f->places) * f->bytes, pixels, f->bytes);
   f->row[row % f->places] = row;
   pthread_mutex_unlock(&f->lock);
 }
 
-static bool failed(Folder *f, const char *what, const char **why) {
+static bool failed(ImageFolder *f, const char *what, const char **why) {
   pthread_mutex_lock(&f->lock);
   snprintf(f->message, sizeof f->message, "%s", what);
   pthread_mutex_unlock(&f->lock);
@@ -217,7 +217,7 @@ static bool failed(Folder *f, const char *what, const char **why) {
 }
 
 // Not a part of the function below: what it remembers would be in doubt after a jump there.
-__attribute__((noinline)) static bool read_and_keep(Arena *a, Folder *f, const Column *c,
+__attribute__((noinline)) static bool read_and_keep(Arena *a, ImageFolder *f, const Column *c,
                                                     const char *path, int64_t row, Number number,
                                                     void *out, const char **why) {
   const uint8_t *pixels = NULL;
@@ -231,7 +231,7 @@ __attribute__((noinline)) static bool read_and_keep(Arena *a, Folder *f, const C
 }
 
 // May run in any thread, so memory that runs out is met here and not where the set was opened.
-static bool from_file(Folder *f, const Column *c, const char *path, int64_t row, Number number,
+static bool from_file(ImageFolder *f, const Column *c, const char *path, int64_t row, Number number,
                       void *out, const char **why) {
   jmp_buf failure;
   Arena *a = arena_new();
@@ -248,7 +248,7 @@ static bool from_file(Folder *f, const Column *c, const char *path, int64_t row,
 
 static bool read_late(Set *s, uint32_t block, int64_t row, Number number, void *out,
                       const char **why) {
-  Folder *f = s->lazy.state;
+  ImageFolder *f = s->lazy.state;
   const Column *c = &s->column[block].at[s->late];
   int64_t all = row;
   for (uint32_t b = 0; b < block; b++) all += f->file[b].n;
@@ -257,7 +257,7 @@ static bool read_late(Set *s, uint32_t block, int64_t row, Number number, void *
 }
 
 // -- opening --------------------------------------------------------------------------------------
-static void add_pictures(Set *s, Folder *f, int64_t files) {
+static void add_pictures(Set *s, ImageFolder *f, int64_t files) {
   Field image = {.name = "image", .rank = f->like.channels == 3 ? 3 : 2};
   image.shape[0] = f->like.height, image.shape[1] = f->like.width,
   image.shape[2] = f->like.channels;
@@ -273,7 +273,7 @@ static void add_pictures(Set *s, Folder *f, int64_t files) {
   set_add(s, &image, (Column[]){c, c, c});
 }
 
-static void add_labels(Set *s, Folder *f) {
+static void add_labels(Set *s, ImageFolder *f) {
   Column c[SPLITS];
   for (Split split = 0; split < SPLITS; split++) {
     int32_t *label = NEW_ARRAY(s->arena, int32_t, f->file[split].n);
@@ -286,7 +286,7 @@ static void add_labels(Set *s, Folder *f) {
 }
 
 bool open_folder(Set *s, const char *path, const char **why) {
-  Folder *f = NEW(s->arena, Folder);
+  ImageFolder *f = NEW(s->arena, ImageFolder);
   bool given;
   int64_t files = 0;
   if (!find_files(s, f, path, &given, why)) return false;

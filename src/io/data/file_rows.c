@@ -219,9 +219,9 @@ static int64_t whole_labels(const CsvColumn *x, int64_t rows) {
 typedef struct {
   double *number; // [rows wide]
   int64_t wide, next;
-} Numbers;
+} NumberRows;
 
-static Column number_column(Numbers *n, const Csv *t, const CsvColumn *x, const int64_t *order) {
+static Column number_column(NumberRows *n, const Csv *t, const CsvColumn *x, const int64_t *order) {
   double *at = n->number + n->next++;
   for (int64_t r = 0; r < t->rows; r++) at[r * n->wide] = x->value[order[r]];
   Column c = column_new(at, 1, EL_F64);
@@ -261,7 +261,7 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
     return file_error(s->arena, why, "%s: %s", path, *why);
   set_cut_hash(s, t.rows, 10, true);
   int64_t *order = set_order(s, t.rows);
-  Numbers n = {0};
+  NumberRows n = {0};
   for (uint32_t k = 0; k < t.columns; k++) n.wide += t.column[k].number;
   n.number = NEW_ARRAY(s->arena, double, n.wide *t.rows);
   Table *taken = table_new(scratch);

@@ -12,7 +12,7 @@ typedef struct {
   Field field[3];
   int64_t rows[SPLITS]; // when no split for validation is asked for
   const char *get;      // how to get it
-} Known;
+} KnownSet;
 
 #define REAL(name_, ...)                                                                           \
   {                                                                                                \
@@ -23,7 +23,7 @@ typedef struct {
 #define LABEL(name_, n)                                                                            \
   { .name = name_, .kind = FIELD_LABEL, .labels = n }
 
-static const Known known[] = {
+static const KnownSet known[] = {
     {"iris", open_iris, {REAL("x", 4), LABEL("label", 3)}, {100, 0, 50}, NULL},
     {"moons", open_points, {REAL("x", 2), LABEL("label", 2)}, {2000, 0, 1000}, NULL},
     {"spirals", open_points, {REAL("x", 2), LABEL("label", 2)}, {2000, 0, 1000}, NULL},
@@ -82,7 +82,7 @@ static const Known known[] = {
      "put input.txt, the works as one text of 1115394 characters, into data/shakespeare"},
 };
 
-static const Known *find_known(const char *name) {
+static const KnownSet *find_known(const char *name) {
   for (uint32_t i = 0; i < COUNT(known); i++)
     if (strcmp(known[i].name, name) == 0) return &known[i];
   return NULL;
@@ -92,7 +92,7 @@ bool set_is_known(const char *name) { return find_known(name) != NULL; }
 const char *set_known(uint32_t k) { return k < COUNT(known) ? known[k].name : NULL; }
 
 bool set_known_field(const char *set, uint32_t k, Field *out) {
-  const Known *s = find_known(set);
+  const KnownSet *s = find_known(set);
   if (!s || k >= COUNT(s->field) || !s->field[k].name) return false;
   *out = s->field[k];
   return true;
@@ -187,7 +187,7 @@ static bool not_found(Set *s, const char **why) {
 }
 
 bool open_known(Set *s, const char **why) {
-  const Known *k = find_known(s->name);
+  const KnownSet *k = find_known(s->name);
   if (k->make) {
     k->make(s);
     return true;

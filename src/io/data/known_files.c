@@ -57,10 +57,10 @@ static bool labels_in(Set *s, const char *folder, const char *file, int64_t rows
 
 typedef struct {
   const char *images, *labels; // files
-} Pair;
+} FilePair;
 
 // Pairs of files for training and for testing, or one for both.
-static bool open_pairs(Set *s, const char *folder, const Pair pair[2], const char **why) {
+static bool open_pairs(Set *s, const char *folder, const FilePair pair[2], const char **why) {
   Field image, label;
   Column pixel[SPLITS] = {{0}}, name[SPLITS] = {{0}};
   int64_t rows[2] = {0};
@@ -228,10 +228,10 @@ static bool open_shakespeare(Set *s, const char *folder, const char **why) {
 }
 
 bool open_named(Set *s, const char *folder, const char **why) {
-  static const Pair mnist[2] = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
-                                {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}};
-  static const Pair smiles[2] = {{"smiles32-images-idx3-ubyte", "smiles32-labels-idx1-ubyte"}};
-  static const Pair omniglot[2] = {
+  static const FilePair mnist[2] = {{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+                                    {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}};
+  static const FilePair smiles[2] = {{"smiles32-images-idx3-ubyte", "smiles32-labels-idx1-ubyte"}};
+  static const FilePair omniglot[2] = {
       {"omniglot28-background-images-idx3-ubyte", "omniglot28-background-labels-idx1-ushort"},
       {"omniglot28-evaluation-images-idx3-ubyte", "omniglot28-evaluation-labels-idx1-ushort"}};
   if (strcmp(s->name, "cifar10") == 0) return open_cifar(s, folder, why);

@@ -20,28 +20,28 @@ void set_add(Set *s, const Field *f, const Column block[SPLITS]) {
 // Of a window over all rows there is one, for training.
 static bool cut_whole(Set *s, int64_t rows) {
   if (s->options.window >= 0 && s->options.window != rows) return false;
-  s->part[SPLIT_TRAIN] = (Part){.rows = rows};
+  s->part[SPLIT_TRAIN] = (SetPart){.rows = rows};
   s->window = rows;
   return true;
 }
 
 void set_cut_given(Set *s, int64_t train, int64_t valid, int64_t test) {
   if (cut_whole(s, train)) return;
-  s->part[SPLIT_TRAIN] = (Part){.block = SPLIT_TRAIN, .rows = train};
-  s->part[SPLIT_VALID] = (Part){.block = SPLIT_VALID, .rows = valid};
-  s->part[SPLIT_TEST] = (Part){.block = SPLIT_TEST, .rows = test};
+  s->part[SPLIT_TRAIN] = (SetPart){.block = SPLIT_TRAIN, .rows = train};
+  s->part[SPLIT_VALID] = (SetPart){.block = SPLIT_VALID, .rows = valid};
+  s->part[SPLIT_TEST] = (SetPart){.block = SPLIT_TEST, .rows = test};
   if (valid || !s->options.valid) return;
   int64_t held = train / 12;
   s->part[SPLIT_TRAIN].rows = train - held;
-  s->part[SPLIT_VALID] = (Part){.block = SPLIT_TRAIN, .first = train - held, .rows = held};
+  s->part[SPLIT_VALID] = (SetPart){.block = SPLIT_TRAIN, .first = train - held, .rows = held};
 }
 
 void set_cut_shares(Set *s, int64_t rows, double train, double valid) {
   if (cut_whole(s, rows)) return;
   int64_t a = (int64_t)((double)rows * train), b = (int64_t)((double)rows * (train + valid));
-  s->part[SPLIT_TRAIN] = (Part){.rows = a};
-  s->part[SPLIT_VALID] = (Part){.first = a, .rows = b - a};
-  s->part[SPLIT_TEST] = (Part){.first = b, .rows = rows - b};
+  s->part[SPLIT_TRAIN] = (SetPart){.rows = a};
+  s->part[SPLIT_VALID] = (SetPart){.first = a, .rows = b - a};
+  s->part[SPLIT_TEST] = (SetPart){.first = b, .rows = rows - b};
 }
 
 void set_cut_hash(Set *s, int64_t rows, uint32_t of, bool valid) {
@@ -52,15 +52,15 @@ void set_cut_hash(Set *s, int64_t rows, uint32_t of, bool valid) {
   }
   int64_t groups = rows / of;
   uint32_t take = of - 1 - valid;
-  s->part[SPLIT_TRAIN] = (Part){.rows = rows - groups * (of - take), .of = of, .take = take};
-  s->part[SPLIT_VALID] = (Part){.rows = valid ? groups : 0, .of = of, .take = 1};
-  s->part[SPLIT_TEST] = (Part){.rows = groups, .of = of, .take = 1};
+  s->part[SPLIT_TRAIN] = (SetPart){.rows = rows - groups * (of - take), .of = of, .take = take};
+  s->part[SPLIT_VALID] = (SetPart){.rows = valid ? groups : 0, .of = of, .take = 1};
+  s->part[SPLIT_TEST] = (SetPart){.rows = groups, .of = of, .take = 1};
 }
 
 // Of the rows of a group, one is for testing and perhaps one for validation; the others keep their
 // order.
 static int64_t hash_place(const Set *s, Split split, int64_t row) {
-  const Part *p = &s->part[split], *train = &s->part[SPLIT_TRAIN];
+  const SetPart *p = &s->part[split], *train = &s->part[SPLIT_TRAIN];
   int64_t group = row / p->take, k = row % p->take;
   bool valid = train->take + 2 == p->of;
   uint64_t h = mix_bits(mix_bits(s->options.seed) + (uint64_t)group);
@@ -240,7 +240,7 @@ static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *p
 
 bool set_read(Set *s, Split split, uint32_t field, const int64_t *row, int64_t n, Number number,
               void *out, const char **why) {
-  const Part *p = &s->part[split];
+  const SetPart *p = &s->part[split];
   int64_t rows = set_rows(s, split);
   for (int64_t i = 0; i < n; i++)
     if ((uint64_t)row[i] >= (uint64_t)rows) return *why = "a row is not there", false;

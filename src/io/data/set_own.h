@@ -25,7 +25,7 @@ typedef struct {
   uint32_t block;
   int64_t first, rows;
   uint32_t of, take; // take of `of`
-} Part;
+} SetPart;
 
 // One field may have rows that lie nowhere: `read` gets one when it is wanted.
 typedef struct Lazy {
@@ -39,7 +39,7 @@ struct Set {
   SetOptions options;
   VEC(Field) field;           // of one sample: a window stands in front
   VEC(Column) column[SPLITS]; // [block][field]
-  Part part[SPLITS];
+  SetPart part[SPLITS];
   int64_t window; // 1 or more
   bool table;
   struct Tasks *tasks; // a set of episodes, or NULL
@@ -108,19 +108,19 @@ typedef struct {
   uint32_t size, channels; // size: 32 at most
   double a, b, x, y; // where (u, v) of the drawing is: x + a·u - b·v, y + b·u + a·v, in pixels
   double unit;       // pixels to a length of 1
-} Canvas;
+} Sprite;
 // Cover of a pixel at distance d from an edge (inside is negative): 1 inside, 0 outside, soft
 // between.
-void canvas_place(Canvas *, double x, double y, double scale, double turn); // turn: of a full one
-void canvas_ellipse(Canvas *, double u, double v, double ru, double rv, const double *paint,
+void canvas_place(Sprite *, double x, double y, double scale, double turn); // turn: of a full one
+void canvas_ellipse(Sprite *, double u, double v, double ru, double rv, const double *paint,
                     double alpha, double soft);
-void canvas_stroke(Canvas *, const double (*point)[2], uint32_t n, double width,
+void canvas_stroke(Sprite *, const double (*point)[2], uint32_t n, double width,
                    const double *paint,
                    double alpha); // n points
-void canvas_polygon(Canvas *, const double (*point)[2], uint32_t n, const double *paint,
+void canvas_polygon(Sprite *, const double (*point)[2], uint32_t n, const double *paint,
                     double alpha); // convex, n points
-void canvas_noise(Canvas *, Dice *, double amount);
-void canvas_bytes(const Canvas *, uint8_t *to);
+void canvas_noise(Sprite *, Dice *, double amount);
+void canvas_bytes(const Sprite *, uint8_t *to);
 
 // The sets that are made by code: points.c glyphs.c faces.c scenes.c
 void open_iris(Set *);

@@ -2,7 +2,7 @@
 #include "lang/elab/call_own.h"
 #include "lang/elab/partial_own.h"
 
-static bool is_number_of_times(Body *b, Env *env, const Node *n, int64_t *times) {
+static bool is_number_of_times(Body *b, Env *env, const Syntax *n, int64_t *times) {
   Size s = size_eval(b, env, n, false);
   if (!s) return false;
   if (size_value(b->w, s, times) && *times >= 0 && *times <= 100000) return true;
@@ -12,7 +12,7 @@ static bool is_number_of_times(Body *b, Env *env, const Node *n, int64_t *times)
   return false;
 }
 
-static Value apply_power(Body *b, Env *env, const Node *n, Value args, Span span) {
+static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   int64_t times;
   if (!is_number_of_times(b, env, n->kid[1], &times)) return value_error(b, span);
   const char *suffix = b->suffix;
@@ -30,7 +30,7 @@ static Value apply_power(Body *b, Env *env, const Node *n, Value args, Span span
 }
 
 // (f, g): side by side, each takes as many wires as it has inputs.
-static Value apply_tuple(Body *b, Env *env, const Node *n, Value args, Span span) {
+static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   Value all = {0};
   uint32_t at = 0;
   for (uint32_t i = 0; i < n->nkid; i++) {
@@ -56,7 +56,7 @@ static Value apply_tuple(Body *b, Env *env, const Node *n, Value args, Span span
   return value_error(b, span);
 }
 
-static Value apply_fan(Body *b, Env *env, const Node *n, Value args, Span span) {
+static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   Value all = {0};
   for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
   for (uint32_t i = 0; i < n->nkid; i++) {
@@ -66,7 +66,7 @@ static Value apply_fan(Body *b, Env *env, const Node *n, Value args, Span span) 
   return all;
 }
 
-static Value apply_pipe(Body *b, Env *env, const Node *n, Value args, Span span) {
+static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     args = apply(b, env, n->kid[i], args, NULL, span);
     for (uint32_t k = 0; k < args.n; k++)
@@ -113,7 +113,7 @@ static void relabel(Body *b, Env *env, Value *v, Name (*word)(Env *, Name)) {
   }
 }
 
-static bool names_in_brackets(const Node *n, bool inside) {
+static bool names_in_brackets(const Syntax *n, bool inside) {
   if (!n) return false;
   if (inside && (n->kind == N_NAME || n->kind == N_SIZED)) return true;
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -127,7 +127,7 @@ static bool speaks_of_axes(const Closure *box) {
   return bind && bind->kind == BIND_OPTION && bind->box.node && speaks_of_axes(&bind->box);
 }
 
-static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, const Node *over,
+static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, const Syntax *over,
                           Span span) {
   Closure box = bind->box;
   if (box.env == env || over || !speaks_of_axes(&box))
@@ -141,8 +141,8 @@ static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, co
   return v;
 }
 
-static Value apply_name(Body *b, Env *env, const Node *name, const Node *config, Value args,
-                        const Node *over, Span span, const Node *use) {
+static Value apply_name(Body *b, Env *env, const Syntax *name, const Syntax *config, Value args,
+                        const Syntax *over, Span span, const Syntax *use) {
   World *w = b->w;
   const char *text = name_text(w->names, name->name);
   Binding *bind = env_find(env, name->name);
@@ -220,7 +220,8 @@ static Value apply_name(Body *b, Env *env, const Node *name, const Node *config,
   return value_error(b, span);
 }
 
-static Value apply_node(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
+                        Span span) {
   if (!work_on(b, 1 + args.n, n->span)) return value_error(b, span);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) return value_error(b, span);
@@ -254,7 +255,7 @@ static Value apply_node(Body *b, Env *env, const Node *n, Value args, const Node
   default: break;
   }
   Id e = diag_error(b->w->diags, n->span, "a box is wanted here, and this is a value");
-  const Node *name = n->kind == N_CALL ? n->kid[0] : n;
+  const Syntax *name = n->kind == N_CALL ? n->kid[0] : n;
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   if (n->kind == N_CALL && d && d->kind == DEF_BOX && d->node->kid[0])
     diag_help(b->w->diags, e, "options stand in brackets: `%s[…]`",
@@ -264,7 +265,7 @@ static Value apply_node(Body *b, Env *env, const Node *n, Value args, const Node
   return value_error(b, span);
 }
 
-Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span span) {
+Value apply(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over, Span span) {
   if (!b->trace) return apply_node(b, env, n, args, over, span);
   while (n->kind == N_PAREN) n = n->kid[0];
   if (n->kind == N_PIPE && trace_follows(&args)) return apply_pipe(b, env, n, args, span);
@@ -274,12 +275,12 @@ Value apply(Body *b, Env *env, const Node *n, Value args, const Node *over, Span
 }
 
 // f(a, b: x): arguments by name go where the header has them.
-static bool order_args(Body *b, Env *env, const Node *callee, const Node *call, Value *out) {
+static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *call, Value *out) {
   World *w = b->w;
   bool named = false;
   for (uint32_t i = 1; i < call->nkid; i++) named |= call->kid[i]->kind == N_ARG;
   if (!named) return true;
-  const Node *name = callee->kind == N_AT ? callee->kid[0] : callee;
+  const Syntax *name = callee->kind == N_AT ? callee->kid[0] : callee;
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   Header h = d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? header_of(d) : (Header){0};
   if (!h.params || h.params->nkid != call->nkid - 1) {
@@ -314,7 +315,7 @@ static bool order_args(Body *b, Env *env, const Node *callee, const Node *call, 
   return true;
 }
 
-Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const Node *over) {
+Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, const Syntax *over) {
   Value args = eval_args(b, env, call);
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) {
@@ -334,7 +335,7 @@ Value apply_call(Body *b, Env *env, const Node *callee, const Node *call, const 
   if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);
   bool simple = callee->kind == N_NAME || callee->kind == N_AT;
   if (simple) {
-    const Node *name = callee->kind == N_AT ? callee->kid[0] : callee;
+    const Syntax *name = callee->kind == N_AT ? callee->kid[0] : callee;
     if (name->kind == N_NAME)
       return apply_name(b, env, name, callee->kind == N_AT ? callee->kid[1] : NULL, args, over,
                         call->span, call);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-Body *body_new(Infer *in, Name name) {
+Body *body_new(Elab *in, Name name) {
   Body *b = NEW(in->w->arena, Body);
   b->in = in;
   b->w = in->w;
@@ -21,7 +21,7 @@ void body_pass(Body *b, uint32_t number, Axis axis) {
 }
 
 bool work_on(Body *b, uint32_t steps, Span span) {
-  Infer *in = b->in;
+  Elab *in = b->in;
   if (in->work > in->work_limit) return false;
   in->work += steps;
   if (in->work <= in->work_limit) return true;
@@ -44,7 +44,7 @@ uint64_t noise_site(Body *b) {
 }
 
 // -- statements -----------------------------------------------------------------------------------
-static bool redefines(Body *b, Env *env, const Node *lhs) {
+static bool redefines(Body *b, Env *env, const Syntax *lhs) {
   Binding *old = env_find(env, lhs->name);
   if (old && old->fixed) {
     const char *text = name_text(b->w->names, lhs->name);
@@ -73,7 +73,7 @@ static void learn_labels(Body *b, const Value *v) {
     }
 }
 
-static void bind_wire(Body *b, Env *env, const Node *lhs, Value v) {
+static void bind_wire(Body *b, Env *env, const Syntax *lhs, Value v) {
   if (redefines(b, env, lhs)) return;
   learn_labels(b, &v);
   for (uint32_t i = 0; i < v.n; i++)
@@ -82,10 +82,10 @@ static void bind_wire(Body *b, Env *env, const Node *lhs, Value v) {
 }
 
 // C[l] = X inside a loop, with nothing but numbers and loop variables in the brackets.
-static bool is_kept(Body *b, Env *env, const Node *lhs, int64_t *which) {
-  const Node *items = lhs->kid[0]->nkid == 1 ? lhs->kid[0]->kid[0] : NULL;
+static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
+  const Syntax *items = lhs->kid[0]->nkid == 1 ? lhs->kid[0]->kid[0] : NULL;
   if (!items || items->kind != N_ITEMS || items->nkid != 1) return false;
-  const Node *n = items->kid[0];
+  const Syntax *n = items->kid[0];
   if (n->kind == N_NAME) {
     Binding *bind = env_find(env, n->name);
     if (!bind || bind->kind != BIND_LOOP ||
@@ -98,7 +98,7 @@ static bool is_kept(Body *b, Env *env, const Node *lhs, int64_t *which) {
   return s && size_value(b->w, s, which);
 }
 
-static void keep(Body *b, Env *env, const Node *lhs, int64_t which, Value v) {
+static void keep(Body *b, Env *env, const Syntax *lhs, int64_t which, Value v) {
   Binding *bind = env_find(env, lhs->name);
   if (!bind || bind->kind != BIND_KEPT) {
     if (redefines(b, env, lhs)) return;
@@ -114,16 +114,16 @@ static void keep(Body *b, Env *env, const Node *lhs, int64_t which, Value v) {
   table_put(bind->kept, &which, sizeof which, bind->kept_value.n);
 }
 
-static void equation(Body *b, Env *env, const Node *n) {
+static void equation(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  const Node *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2],
-             *guard = n->nkid > 3 ? n->kid[3] : NULL;
+  const Syntax *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2],
+               *guard = n->nkid > 3 ? n->kid[3] : NULL;
   if (guard)
     diag_error(w->diags, guard->span,
                "a guard belongs to machines; in a box write `… when … else …`");
   if (lhss->nkid == 1) {
-    const Node *lhs = lhss->kid[0];
-    const Node *brackets = lhs->nkid ? lhs->kid[0] : NULL;
+    const Syntax *lhs = lhss->kid[0];
+    const Syntax *brackets = lhs->nkid ? lhs->kid[0] : NULL;
     int64_t which;
     bool kept = brackets && is_kept(b, env, lhs, &which);
     Value v = eval_equation(b, env, kept ? NULL : brackets, expr, pad, NULL, n->span);
@@ -146,9 +146,9 @@ static void equation(Body *b, Env *env, const Node *n) {
   }
 }
 
-static void local_learner(Body *b, Env *env, const Node *n) {
+static void local_learner(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  const Node *names = n->kid[0];
+  const Syntax *names = n->kid[0];
   for (uint32_t i = 0; i < names->nkid; i++) {
     Name name = names->kid[i]->name;
     Binding *old = env_find(env, name);
@@ -160,7 +160,7 @@ static void local_learner(Body *b, Env *env, const Node *n) {
       continue;
     }
     if (!(old && old->fixed) &&
-        redefines(b, env, &(Node){.name = name, .name_span = names->kid[i]->span}))
+        redefines(b, env, &(Syntax){.name = name, .name_span = names->kid[i]->span}))
       continue;
     Def *d = NEW(w->arena, Def);
     *d = (Def){.kind = DEF_LEARNER,
@@ -185,10 +185,10 @@ static void local_learner(Body *b, Env *env, const Node *n) {
   }
 }
 
-static void local_states(Body *b, Env *env, const Node *n) {
+static void local_states(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *typed = n->kid[i];
+    const Syntax *typed = n->kid[i];
     Types t = {0};
     if (!typed->kid[1])
       diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
@@ -212,7 +212,7 @@ static void local_states(Body *b, Env *env, const Node *n) {
   }
 }
 
-static void next_state(Body *b, Env *env, const Node *n) {
+static void next_state(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
   Binding *bind = env_find(env, n->name);
   if (!bind || bind->kind != BIND_STATE) {
@@ -262,9 +262,9 @@ static void next_state(Body *b, Env *env, const Node *n) {
   if (wire && b->in->training) vec_push(w->arena, &b->proposal, (Proposal){param, wire});
 }
 
-static void local_consts(Body *b, Env *env, const Node *n) {
+static void local_consts(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *typed = n->kid[i];
+    const Syntax *typed = n->kid[i];
     double k;
     if (!typed->kid[2]) {
       diag_error(b->w->diags, typed->span, "constant `%s` has no value",
@@ -294,9 +294,9 @@ static void local_consts(Body *b, Env *env, const Node *n) {
   }
 }
 
-static void local_axes(Body *b, Env *env, const Node *n) {
+static void local_axes(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *axis = n->kid[i];
+    const Syntax *axis = n->kid[i];
     Size s = axis->nkid && axis->kid[0] ? size_eval(b, env, axis->kid[0], false)
                                         : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
     if (s)
@@ -311,12 +311,12 @@ typedef struct {
   bool done;
 } Outcome;
 
-static void statements(Body *, Env *, const Node *, Outcome *);
+static void statements(Body *, Env *, const Syntax *, Outcome *);
 
 typedef VEC(int64_t) Longs;
 
 // The numbers a `for` runs over; false after an error or when they are not known yet.
-static bool loop_numbers(Body *b, Env *env, const Node *range, Longs *out) {
+static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
   World *w = b->w;
   if (range->kind == N_LIST) {
     for (uint32_t i = 0; i < range->nkid; i++) {
@@ -348,18 +348,18 @@ static bool loop_numbers(Body *b, Env *env, const Node *range, Longs *out) {
 }
 
 static void blur(Body *b, Env *env,
-                 const Node *block) { // what a loop of unknown length would assign is unknown
+                 const Syntax *block) { // what a loop of unknown length would assign is unknown
   for (uint32_t i = 0; i < block->nkid; i++)
     if (block->kid[i]->kind == N_EQUATION)
       for (uint32_t k = 0; k < block->kid[i]->kid[0]->nkid; k++) {
-        const Node *lhs = block->kid[i]->kid[0]->kid[k];
+        const Syntax *lhs = block->kid[i]->kid[0]->kid[k];
         env_bind(
             env, lhs->name,
             (Binding){.kind = BIND_VALUE, .value = value_error(b, lhs->span), .span = lhs->span});
       }
 }
 
-static void for_loop(Body *b, Env *env, const Node *n, Outcome *out) {
+static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
   Longs numbers = {0};
   if (!loop_numbers(b, env, n->kid[0], &numbers)) {
     blur(b, env, n->kid[1]);
@@ -382,11 +382,11 @@ static void for_loop(Body *b, Env *env, const Node *n, Outcome *out) {
   b->d->turn = outer;
 }
 
-static Value returned(Body *b, Env *env, const Node *n) {
-  const Node *what = n->kid[0], *pad = n->nkid > 1 ? n->kid[1] : NULL;
+static Value returned(Body *b, Env *env, const Syntax *n) {
+  const Syntax *what = n->kid[0], *pad = n->nkid > 1 ? n->kid[1] : NULL;
   const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
   if (what->kind != N_EQUATION) return eval_equation(b, env, NULL, what, pad, want, what->span);
-  const Node *lhss = what->kid[0];
+  const Syntax *lhss = what->kid[0];
   if (lhss->nkid != 1) {
     diag_error(b->w->diags, what->span, "`return` takes one equation, or several values");
     return value_error(b, what->span);
@@ -395,7 +395,7 @@ static Value returned(Body *b, Env *env, const Node *n) {
                        what->kid[2], want, what->span);
 }
 
-static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
+static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
   switch (n->kind) {
   case N_EQUATION: equation(b, env, n); break;
   case N_LEARN:
@@ -425,12 +425,12 @@ static void statement(Body *b, Env *env, const Node *n, Outcome *out) {
   }
 }
 
-void body_statement(Body *b, Env *env, const Node *n) {
+void body_statement(Body *b, Env *env, const Syntax *n) {
   Outcome none = {0};
   statement(b, env, n, &none);
 }
 
-static void statements(Body *b, Env *env, const Node *block, Outcome *out) {
+static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
   for (uint32_t i = 0; i < block->nkid; i++) {
     if (out->done) {
       diag_error(b->w->diags, block->kid[i]->span, "nothing comes after `return`");
@@ -530,10 +530,10 @@ static bool outputs(Body *b, Value v, Span span) {
   return true;
 }
 
-static uint32_t wires_of_type(Body *b, Env *env, const Node *type) {
+static uint32_t wires_of_type(Body *b, Env *env, const Syntax *type) {
   Types t = {0};
   if (!type) return 1;
-  const Node *base = type->kind == N_TYPE ? type->kid[0] : NULL;
+  const Syntax *base = type->kind == N_TYPE ? type->kid[0] : NULL;
   Def *d = base && base->kind == N_NAME ? scope_find(env->scope, base->name) : NULL;
   if (base && base->kind != N_TYPES && !(d && d->kind == DEF_SPACE)) return 1;
   b->w->diags->muted++;
@@ -543,19 +543,19 @@ static uint32_t wires_of_type(Body *b, Env *env, const Node *type) {
 }
 
 // Names for the inputs. A parameter whose type is a tuple is as many wires.
-static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, Value args) {
+static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params, Value args) {
   const Def *real = def && def->kind == DEF_STALE ? def->of : def;
-  const Node *refine =
+  const Syntax *refine =
       real && real->kind == DEF_LEARNER && real->refined ? real->refined->kid[0] : NULL;
-  const Node *sig = real && real->kind == DEF_LEARNER ? real->node->kid[3] : NULL;
-  const Node *declared = real && real->kind == DEF_LEARNER ? real->node->kid[2] : params;
-  const Node *names = refine ? refine : params;
+  const Syntax *sig = real && real->kind == DEF_LEARNER ? real->node->kid[3] : NULL;
+  const Syntax *declared = real && real->kind == DEF_LEARNER ? real->node->kid[2] : params;
+  const Syntax *names = refine ? refine : params;
   uint32_t at = 0;
   for (uint32_t i = 0; names && i < names->nkid; i++) {
-    const Node *type = declared && i < declared->nkid
-                           ? (declared->kid[i]->nkid ? declared->kid[i]->kid[0] : NULL)
-                       : sig && sig->kind == N_SIG && i < sig->kid[0]->nkid ? sig->kid[0]->kid[i]
-                                                                            : NULL;
+    const Syntax *type = declared && i < declared->nkid
+                             ? (declared->kid[i]->nkid ? declared->kid[i]->kid[0] : NULL)
+                         : sig && sig->kind == N_SIG && i < sig->kid[0]->nkid ? sig->kid[0]->kid[i]
+                                                                              : NULL;
     uint32_t n = wires_of_type(b, env, type);
     if (refine && names->nkid == args.n) n = 1;
     if (at + n > args.n) n = args.n - at;
@@ -592,8 +592,8 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Node *params, V
   return true;
 }
 
-bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node *result,
-               const Node *body, Value args) {
+bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Syntax *result,
+               const Syntax *body, Value args) {
   World *w = b->w;
   const Def *real = def->kind == DEF_STALE ? def->of : def;
   Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
@@ -635,7 +635,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Node *params, const Node
     if (!out.done) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
     const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
-    const Node *expr = body->kind == N_PADDED ? body->kid[0] : body;
+    const Syntax *expr = body->kind == N_PADDED ? body->kid[0] : body;
     out.value = eval_equation(b, inner, NULL, expr, body->kind == N_PADDED ? body->kid[1] : NULL,
                               want, expr->span);
   } else {

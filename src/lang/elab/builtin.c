@@ -5,7 +5,7 @@
 #include <math.h>
 
 // -- reductions -----------------------------------------------------------------------------------
-static bool stands_in_brackets(const Node *n, Name name, bool inside) {
+static bool stands_in_brackets(const Syntax *n, Name name, bool inside) {
   if (!n) return false;
   if (inside && (n->kind == N_NAME || n->kind == N_SIZED) && n->name == name) return true;
   if (n->kind == N_CALL && n->kid[0]->kind == N_AT) { // options of a box are not indices
@@ -24,17 +24,18 @@ typedef struct {
   Span span[RANK_LIMIT];
   uint32_t index[RANK_LIMIT]; // of the equation, or UINT32_MAX: a label
   bool batch;
-} Along;
+} JoinAlong;
 
-static bool read_along(Body *b, Env *env, const Node *config, const Node *inner, Eq *eq, Along *a) {
+static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *inner, Eq *eq,
+                       JoinAlong *a) {
   World *w = b->w;
   if (config && config->nkid > 1) {
     diag_error(w->diags, config->span, "axes are separated by spaces: `sum[p q](…)`");
     return false;
   }
-  const Node *items = config && config->nkid ? config->kid[0] : NULL;
+  const Syntax *items = config && config->nkid ? config->kid[0] : NULL;
   for (uint32_t i = 0; items && i < items->nkid && a->n < RANK_LIMIT; i++) {
-    const Node *n = items->kid[i];
+    const Syntax *n = items->kid[i];
     if (n->kind == N_SPREAD) {
       Binding *s = env_find(env, n->name);
       for (uint32_t k = 0; s && s->kind == BIND_SPREAD && k < s->naxis; k++) {
@@ -78,7 +79,7 @@ static bool read_along(Body *b, Env *env, const Node *config, const Node *inner,
   return true;
 }
 
-static bool mark_along(Body *b, const Val *v, const Along *a, bool all, bool *axes,
+static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool *axes,
                        const char *word) {
   World *w = b->w;
   for (uint32_t i = 0; i < v->type.rank; i++)
@@ -114,11 +115,11 @@ static void skip_padding(Body *b, Val *v, Combine combine) {
   v->x->padded = false;
 }
 
-static const Node *argument(const Node *use) {
+static const Syntax *argument(const Syntax *use) {
   return use->kind == N_CALL && use->nkid == 2 ? use->kid[1] : NULL;
 }
 
-static Value two_way(Body *b, Env *env, const Node *use, Value args, Fn fn, Span span, Eq *eq) {
+static Value two_way(Body *b, Env *env, const Syntax *use, Value args, Fn fn, Span span, Eq *eq) {
   Val pair[2];
   if (args.n == 2) {
     pair[0] = args.at[0];
@@ -132,7 +133,7 @@ static Value two_way(Body *b, Env *env, const Node *use, Value args, Fn fn, Span
   return value_one(b, val_fn(b, fn, pair, 2, span, eq));
 }
 
-static Val operand(Body *b, Env *env, const Node *use, Value args, Span span, Eq *eq,
+static Val operand(Body *b, Env *env, const Syntax *use, Value args, Span span, Eq *eq,
                    const char *word) {
   if (args.n == 1) return args.at[0];
   if (!args.n && argument(use)) {
@@ -146,9 +147,9 @@ static Val operand(Body *b, Env *env, const Node *use, Value args, Span span, Eq
   return val_error(span);
 }
 
-static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq, Combine combine, bool mean, const char *word) {
-  Along along = {0};
+static Value reduce(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq, Combine combine, bool mean, const char *word) {
+  JoinAlong along = {0};
   bool axes[RANK_LIMIT] = {false};
   if (!read_along(b, env, config, args.n ? NULL : argument(use), eq, &along))
     return value_error(b, span);
@@ -176,36 +177,36 @@ static Value reduce(Body *b, Env *env, const Node *use, const Node *config, Valu
   return value_one(b, val_fn(b, FN_div, pair, 2, span, eq));
 }
 
-static Value do_sum(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+static Value do_sum(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   return reduce(b, env, use, config, args, span, eq, SUM, false, "sum");
 }
-static Value do_mean(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                     Eq *eq) {
+static Value do_mean(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                     Span span, Eq *eq) {
   return reduce(b, env, use, config, args, span, eq, SUM, true, "mean");
 }
-static Value do_prod(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                     Eq *eq) {
+static Value do_prod(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                     Span span, Eq *eq) {
   return reduce(b, env, use, config, args, span, eq, PROD, false, "prod");
 }
-static bool is_two_way(const Node *use, const Node *config, const Value *args) {
+static bool is_two_way(const Syntax *use, const Syntax *config, const Value *args) {
   return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && use->nkid == 3));
 }
-static Value do_max(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+static Value do_max(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_maximum, span, eq);
   return reduce(b, env, use, config, args, span, eq, MAX, false, "max");
 }
-static Value do_min(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+static Value do_min(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_minimum, span, eq);
   return reduce(b, env, use, config, args, span, eq, MIN, false, "min");
 }
 
 // The place of the largest: the winner of a maximum.
-static Value winner(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Combine combine, const char *word) {
-  Along along = {0};
+static Value winner(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Combine combine, const char *word) {
+  JoinAlong along = {0};
   Eq eq = {0};
   bool axes[RANK_LIMIT] = {false};
   uint32_t own[RANK_LIMIT], count = 0;
@@ -244,19 +245,19 @@ static Value winner(Body *b, Env *env, const Node *use, const Node *config, Valu
   val_settle(b, &r);
   return value_one(b, val_wire(b, r.x->wire + 1, span)); // the winner follows the value
 }
-static Value do_argmax(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value do_argmax(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                        Span span, Eq *eq) {
   (void)eq;
   return winner(b, env, use, config, args, span, MAX, "argmax");
 }
-static Value do_argmin(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value do_argmin(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                        Span span, Eq *eq) {
   (void)eq;
   return winner(b, env, use, config, args, span, MIN, "argmin");
 }
 
 // -- noise and positions --------------------------------------------------------------------------
-static Value noise(Body *b, Env *env, const Node *config, Span span, Noise kind) {
+static Value noise(Body *b, Env *env, const Syntax *config, Span span, Noise kind) {
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
   for (uint32_t i = 0; i < b->npass; i++)
@@ -270,19 +271,19 @@ static Value noise(Body *b, Env *env, const Node *config, Span span, Noise kind)
   return value_one(
       b, val_wire(b, box_random(b->w, b->d, kind, noise_site(b), t, origin_at(b, span)), span));
 }
-static Value do_normal(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value do_normal(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                        Span span, Eq *eq) {
   (void)eq, (void)args, (void)use;
   return noise(b, env, config, span, NOISE_NORMAL);
 }
-static Value do_uniform(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value do_uniform(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                         Span span, Eq *eq) {
   (void)eq, (void)args, (void)use;
   return noise(b, env, config, span, NOISE_UNIFORM);
 }
 
 // positions[n]: the labels 0, 1, …, in a row
-static Value do_positions(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value do_positions(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                           Span span, Eq *eq) {
   Axis axis[RANK_LIMIT];
   (void)use, (void)args, (void)eq;
@@ -290,8 +291,8 @@ static Value do_positions(Body *b, Env *env, const Node *use, const Node *config
     diag_error(b->w->diags, span, "`positions` wants one size: `positions[8]`");
     return value_error(b, span);
   }
-  X *x = NEW(b->w->arena, X);
-  *x = (X){.kind = X_AT, .base = BASE_LABEL, .rank = 1, .turn = b->d->turn};
+  Expr *x = NEW(b->w->arena, Expr);
+  *x = (Expr){.kind = X_AT, .base = BASE_LABEL, .rank = 1, .turn = b->d->turn};
   return value_one(b, (Val){.x = x, .type = type_label(b->w, axis[0].size, 1, axis), .span = span});
 }
 
@@ -332,9 +333,9 @@ uint32_t all_passing(const Value *args, Axis *pass) {
   return n;
 }
 
-static bool join_place(Body *b, const Value *args, const Node *config, uint32_t *at, Span span) {
+static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_t *at, Span span) {
   World *w = b->w;
-  const Node *items = config && config->nkid ? config->kid[0] : NULL;
+  const Syntax *items = config && config->nkid ? config->kid[0] : NULL;
   uint32_t own[RANK_LIMIT], n = own_axes(&args->at[0].type, own);
   if (!n) {
     diag_error(w->diags, span, "`concat` joins along an axis, but this is one number");
@@ -359,7 +360,7 @@ static bool join_place(Body *b, const Value *args, const Node *config, uint32_t 
   return false;
 }
 
-static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value do_concat(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                        Span span, Eq *eq) {
   World *w = b->w;
   (void)eq;
@@ -403,9 +404,9 @@ static Value do_concat(Body *b, Env *env, const Node *use, const Node *config, V
   return value_one(b, val_wire(b, out, span));
 }
 
-static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                      Eq *eq) {
-  Along along = {0};
+static Value do_order(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                      Span span, Eq *eq) {
+  JoinAlong along = {0};
   bool axes[RANK_LIMIT] = {false};
   uint32_t own[RANK_LIMIT];
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
@@ -428,7 +429,7 @@ static Value do_order(Body *b, Env *env, const Node *use, const Node *config, Va
 
 // -- a box inside a box ---------------------------------------------------------------------------
 // The box applied to wires of these types, as a diagram of its own.
-Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *types, Span span) {
+Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *types, Span span) {
   World *w = b->w;
   Body *sub = body_new(b->in, b->d->name);
   sub->generic = b->generic;
@@ -452,8 +453,9 @@ Body *box_alone(Body *b, Env *env, const Node *box, uint32_t n, const Type *type
   return sub;
 }
 
-const Node *boxed_option(Body *b, const Node *config, uint32_t at, Span span, const char *word) {
-  const Node *n = config && at < config->nkid ? config->kid[at] : NULL;
+const Syntax *boxed_option(Body *b, const Syntax *config, uint32_t at, Span span,
+                           const char *word) {
+  const Syntax *n = config && at < config->nkid ? config->kid[at] : NULL;
   if (n && n->kind == N_ITEMS && n->nkid == 1) return n->kid[0];
   if (n && n->kind != N_ITEMS) return n;
   bool scan = strcmp(word, "scan") == 0;
@@ -495,11 +497,11 @@ static Id change_wire(Body *b, Val v, const Type *want, Span span) {
   return 0;
 }
 
-static Value derivative(Body *b, Env *env, const Node *use, const Node *config, Value args,
+static Value derivative(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                         Span span, bool back) {
   World *w = b->w;
   const char *word = back ? "rev" : "fwd";
-  const Node *box = boxed_option(b, config, 0, span, word);
+  const Syntax *box = boxed_option(b, config, 0, span, word);
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   if (!box) return value_error(b, span);
   for (uint32_t i = 0; i < args.n; i++)
@@ -534,7 +536,7 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
   }
   bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
   Wanted wanted = {.want_param = none};
-  diagram_zonk(w, sub->d);
+  diagram_resolve(w, sub->d);
   Diagram *d = back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
   d->name = name_from(w->names, word);
   if (!back) { // only the change of the outputs
@@ -554,13 +556,13 @@ static Value derivative(Body *b, Env *env, const Node *use, const Node *config, 
   }
   return out;
 }
-static Value do_rev(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+static Value do_rev(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   (void)eq;
   return derivative(b, env, use, config, args, span, true);
 }
-static Value do_fwd(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+static Value do_fwd(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   (void)eq;
   return derivative(b, env, use, config, args, span, false);
 }

@@ -7,20 +7,20 @@
 // builtin.c
 Val widen(Body *, Val, const Axis *pass, uint32_t npass,
           Span); // the same along axes that it does not have yet
-const Node *boxed_option(Body *, const Node *config, uint32_t at, Span, const char *word);
+const Syntax *boxed_option(Body *, const Syntax *config, uint32_t at, Span, const char *word);
 Def *box_called(Body *, const char *name);
 uint32_t all_passing(const Value *args, Axis *pass); // axes that pass over any of them
 
 // scan.c
-Value builtin_scan(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+Value builtin_scan(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
 
 // refit.c
-Value builtin_refit(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+Value builtin_refit(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
 
 // machine_flow.c
-Value builtin_flow(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+Value builtin_flow(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
 
 // machine.c
-Value builtin_delay(Body *, Env *, const Node *use, const Node *config, Value args, Span, Eq *);
+Value builtin_delay(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
 
 #endif

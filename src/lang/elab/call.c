@@ -49,7 +49,7 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
     if (!args->at[i].literal || i >= f->n) continue;
     Types t = {0};
     uint32_t count;
-    const Node *items = formal_items(&f->at[i], &count);
+    const Syntax *items = formal_items(&f->at[i], &count);
     for (uint32_t k = 0; k < count; k++) // ...s of a bare number is no axes at all
       if (items->kid[k]->kind == N_SPREAD && !env_find(c->to, items->kid[k]->name))
         bind_spread(c->to, c->b->w, items->kid[k]->name,
@@ -145,7 +145,7 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
       if (args->at[i].literal || args->at[i].error || !f.at[i].type) continue;
       fits = args->at[i].type.base == wanted_base(b->w, &f.at[i]);
       uint32_t count, own[RANK_LIMIT];
-      const Node *items = formal_items(&f.at[i], &count);
+      const Syntax *items = formal_items(&f.at[i], &count);
       if (fits && count && items->kid[0]->kind != N_SPREAD)
         fits = own_axes(&args->at[i].type, own) >= count;
     }
@@ -213,7 +213,7 @@ static bool match_args(const Call *c, const Formals *formals, Value *args, Match
 
 static bool over_something(const Call *c, const Value *args, const Match *m) {
   for (uint32_t i = 1; c->over && i < c->over->nkid; i++) {
-    const Node *name = c->over->kid[i];
+    const Syntax *name = c->over->kid[i];
     bool met = false;
     for (uint32_t a = 0; a < args->n; a++)
       for (uint32_t k = 0; k < m[a].nrest; k++)
@@ -262,7 +262,7 @@ static uint32_t old_places(const Type *t, const Match *m, uint32_t *stay) {
 
 static Body *callee_body(const Call *c, Body *home, const char *family, const Formals *formals,
                          const Inputs *in) {
-  Infer *infer = c->b->in;
+  Elab *infer = c->b->in;
   bool training = infer->training;
   if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
   Body *callee = instance_renamed(c, home, in);
@@ -271,8 +271,8 @@ static Body *callee_body(const Call *c, Body *home, const char *family, const Fo
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
 
-Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const Node *config,
-               Value args, const Node *over, Span span, const Node *use, Name site_name) {
+Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const Syntax *config,
+               Value args, const Syntax *over, Span span, const Syntax *use, Name site_name) {
   World *w = b->w;
   Value out;
   d->used = true;
@@ -294,7 +294,7 @@ Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const 
   Body *callee = callee_body(&c, home, family, &formals, &in);
   if (!callee) return out;
   uint32_t stay[RANK_LIMIT], nstay = 0;
-  const Node *result = result_types(&h);
+  const Syntax *result = result_types(&h);
   if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
     nstay = old_places(&args.at[0].type, &m[0], stay);
   Id first = body_call(b, callee, wires, d, home, family, use, site_name, span);

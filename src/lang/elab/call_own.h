@@ -6,8 +6,8 @@
 
 // An input as its header writes it.
 typedef struct {
-  const Node *type; // N_TYPE with its axes as written; NULL: no type was written
-  Type known;       // of a space: fixed
+  const Syntax *type; // N_TYPE with its axes as written; NULL: no type was written
+  Type known;         // of a space: fixed
   bool fixed;
   Name name;
   Span span;
@@ -16,7 +16,7 @@ typedef struct {
 typedef VEC(Formal) Formals;
 
 typedef struct {
-  const Node *cfg, *params, *result, *body, *reverse;
+  const Syntax *cfg, *params, *result, *body, *reverse;
   Scope *scope;
 } Header;
 
@@ -34,9 +34,9 @@ typedef struct {
   Env *to;  // of the callee
   Def *def;
   const Header *h;
-  const Node *over;
+  const Syntax *over;
   Span span;
-  Trace *trace; // of the callee's body, or NULL
+  PartialTrace *trace; // of the callee's body, or NULL
 } Call;
 
 // The axes that pass over the box, for all arguments together.
@@ -58,26 +58,26 @@ typedef struct {
 bool is_learner(const Def *d);
 Header header_of(const Def *d);
 bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good);
-const Node *result_types(const Header *h);
+const Syntax *result_types(const Header *h);
 
 // option.c
 void bind_spread(Env *env, World *w, Name name, Binding s);
-const Node *cfg_named(const Node *cfg, Name name, uint32_t *at);
-bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node *config, Env *to,
+const Syntax *cfg_named(const Syntax *cfg, Name name, uint32_t *at);
+bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Syntax *config, Env *to,
                   bool generic, Span span);
 
 // match.c
 Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is no type
 const char *call_name(const Call *c);
 bool inside(Span s, Span whole);
-const Node *formal_items(const Formal *f, uint32_t *n);
+const Syntax *formal_items(const Formal *f, uint32_t *n);
 bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m);
 bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p);
 
 // instance.c
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);
-const Node *only_type(const Node *types);
-bool keeps_places(const Formals *f, const Node *result);
+const Syntax *only_type(const Syntax *types);
+bool keeps_places(const Formals *f, const Syntax *result);
 Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good);
 Body *instance_renamed(const Call *c, const Body *home, const Inputs *in);
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,

@@ -1,22 +1,22 @@
 // infer: a program's text gets its meaning: names are resolved, sizes solved, axes matched, and
 // every box, learner and goal becomes a typed diagram.
 //
-//   Infer *in = infer_new(world);
-//   Program *p = infer_program(in, "net.limn", text, n);      // all errors are in world->diags
-//   Diagram *d = infer_diagram(in, p, name, NULL);            // a box or learner as a diagram
+//   Elab *in = elab_new(world);
+//   Program *p = elab_program(in, "net.limn", text, n);      // all errors are in world->diags
+//   Diagram *d = elab_diagram(in, p, name, NULL);            // a box or learner as a diagram
 //
 // A box is a pattern: each use with new sizes is checked again (an instance), the same sizes share
 // one diagram.
 #ifndef LIMN_INFER_H
 #define LIMN_INFER_H
 
-#include "io/data/data.h"
 #include "core/diagram/diagram.h"
+#include "io/data/data.h"
 #include "lang/syntax/syntax.h"
 
 enum { TEXT_LIMIT = 8 << 20 }; // bytes of a file: a hundred thousand boxes are half of it
 
-typedef struct Infer Infer;
+typedef struct Elab Elab;
 typedef struct Scope Scope;
 typedef struct Def Def;
 typedef struct Program Program;
@@ -41,18 +41,18 @@ struct Def {
   Name name;
   Span span; // where the name is declared
   Scope *scope;
-  const Node *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE,
-                    // N_OPTIMISER, N_PARAM, N_DIAGRAM, N_MACHINE)
-  Def *overload;    // library boxes may have several headers
-  bool broken;      // already reported: its uses are silent
-  bool busy;        // being worked on: meeting it again is a cycle
+  const Syntax *node; // the declaration (N_AXIS, N_TYPED, N_SPACE, N_BOX, N_LEARNER, N_STALE,
+                      // N_OPTIMISER, N_PARAM, N_DIAGRAM, N_MACHINE)
+  Def *overload;      // library boxes may have several headers
+  bool broken;        // already reported: its uses are silent
+  bool busy;          // being worked on: meeting it again is a cycle
   bool used;
   uint32_t visited;      // the last search for learners that came here
   Size size;             // DEF_AXIS
   bool has_number;       // DEF_CONST: its number was found
   double number;         // also of DEF_STALE: `every` or `by` this
   const Array *file;     // DEF_CONST: what was read
-  const Node *refined;   // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
+  const Syntax *refined; // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
   Scope *refined_in;     // the file of that: its body speaks of the names there
   bool frozen;           // DEF_LEARNER: `freeze`
   bool refitted;         // DEF_LEARNER: it is trained inside a diagram
@@ -69,7 +69,7 @@ struct Def {
 // inputs.
 typedef struct {
   Name name; // 0 = none was written
-  const Node *node;
+  const Syntax *node;
   Span span;
   Diagram *diagram; // inputs: sources; outputs: one scalar, the mean over the samples. NULL when it
                     // has errors
@@ -88,7 +88,7 @@ typedef struct {
 
 typedef struct {
   Name name;
-  const Node *node;
+  const Syntax *node;
   Span span;
   Diagram *diagram;
   Ids fields;
@@ -105,7 +105,7 @@ typedef struct { // images[8, 8]
 } ShowAs;
 
 typedef struct {
-  const Node *node;
+  const Syntax *node;
   enum { SHOW_VALUES, SHOW_CONFUSION, SHOW_TEXT } kind; // confusion(f(x), y); generate[f]("to")
   Diagram
       *diagram; // inputs: sources; an output for each value. NULL when it has errors, or is text
@@ -128,7 +128,7 @@ typedef struct {
   bool bits;          // [bits: 1]
   Episodes episodes;  // [way: 5, shot: 1]
   Size window;        // how many rows make one sample; 0 = one row, without an axis for it
-  const Node *node;
+  const Syntax *node;
   VEC(Def *) field;
   VEC(Type) type;
   VEC(Name) column; // the set's own name for each field; "a..b" is a run of columns of a table
@@ -137,11 +137,11 @@ typedef struct {
 struct Program {
   Scope *scope;
   Scope *acting; // the file whose goals are being read
-  const Node *tree;
+  const Syntax *tree;
   VEC(Goal) goal;
   VEC(Measure) measure;
   VEC(Given) given;
-  VEC(const Node *) train;
+  VEC(const Syntax *) train;
   VEC(Show) show;
   VEC(Learning *) learning; // in the order of the text, used files first
   VEC(Def *) learner, box;  // in the order of the text
@@ -149,15 +149,15 @@ struct Program {
   struct Machines *ran;     // what is run and checked (machines.h)
 };
 
-Infer *infer_new(World *);
-World *infer_world(Infer *);
+Elab *elab_new(World *);
+World *elab_world(Elab *);
 // `set` holds "name=value" pairs that replace the right side of an axis or const.
-void infer_set(Infer *, const char *name, const char *value);
-void infer_settings(Infer *, Buf *); // all of them: "n=3 m=4"
+void elab_set(Elab *, const char *name, const char *value);
+void elab_settings(Elab *, Buf *); // all of them: "n=3 m=4"
 // Checks every box of the library for itself, with symbols for sizes, and calls back with each that
 // could be made a diagram.
-void infer_library(Infer *, void (*each)(void *context, const Def *, Diagram *), void *context);
-Program *infer_program(Infer *, const char *path, const char *text, size_t n);
+void elab_library(Elab *, void (*each)(void *context, const Def *, Diagram *), void *context);
+Program *elab_program(Elab *, const char *path, const char *text, size_t n);
 
 typedef struct {
   bool training;
@@ -167,33 +167,33 @@ typedef struct {
 } Instance;
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a
 // diagnostic.
-Diagram *infer_diagram(Infer *, Program *, const char *name, const Instance *);
+Diagram *elab_diagram(Elab *, Program *, const char *name, const Instance *);
 // A goal as it is outside of training (no dropout), weighted as in the loss; its distance on other
 // data. False when it cannot be said again; nothing is reported.
-bool infer_outside(Infer *, Program *, const Goal *, Measure *out);
+bool elab_outside(Elab *, Program *, const Goal *, Measure *out);
 // The two sides of a goal, each with an output for each wire; the second is NULL where a number is
 // made large or small. A bare number has the type of the other side. False: it has errors, which
 // were reported with the goal.
-bool infer_sides(Infer *, Program *, const Goal *, Diagram *side[2], Ids fields[2]);
-Axis infer_samples(Infer *); // the axis in front of everything
-const char *infer_names(Infer *, Program *,
-                        const char *near); // the nearest name that infer_diagram knows, or NULL
+bool elab_sides(Elab *, Program *, const Goal *, Diagram *side[2], Ids fields[2]);
+Axis elab_samples(Elab *); // the axis in front of everything
+const char *elab_names(Elab *, Program *,
+                       const char *near); // the nearest name that elab_diagram knows, or NULL
 
 // optimiser.c
 // An optimiser for weights of one type. Inputs: p, grad. Outputs: what the model sees of p (look),
 // and the next p. Its states are params with their next values; `step` and `steps` are clocks.
 // `call` has its settings, as in `adam(0.1, b1: 0.8)`; NULL: the usual ones. With `quiet` nothing
 // is said when it cannot be made for this type.
-Diagram *infer_optimiser(Infer *, Program *, const char *name, const Node *call, Type, bool quiet);
+Diagram *elab_optimiser(Elab *, Program *, const char *name, const Syntax *call, Type, bool quiet);
 // What steps the weights that an optimiser of matrices cannot: `adam` with a twentieth of its rate.
 // NULL: with its usual one.
-const Node *infer_stand_in(Infer *, Program *, const char *name, const Node *call);
+const Syntax *elab_stand_in(Elab *, Program *, const char *name, const Syntax *call);
 
 // train.c: a `train` statement, read
 typedef struct {
-  Def *learner;     // NULL: for all that have none of their own
-  const Node *call; // adam(0.001)
-  const char *name; // adam
+  Def *learner;       // NULL: for all that have none of their own
+  const Syntax *call; // adam(0.001)
+  const char *name;   // adam
   Span span;
 } Stepper;
 typedef struct {
@@ -212,11 +212,11 @@ typedef struct {
   VEC(Stepper) stepper;
   VEC(LearnerTurn) turn; // empty: all step together
 } Training;
-bool infer_training(Infer *, Program *, const Node *train, Training *); // false with diagnostics
+bool elab_training(Elab *, Program *, const Syntax *train, Training *); // false with diagnostics
 // Who steps this weight: the optimiser of its learner, else of a learner that has it inside, else
 // the one for all.
-const Stepper *training_stepper(Infer *, const Training *, const Param *); // NULL = nobody
-bool learner_holds(Infer *, Def *, const Param *); // is it the learner's, or of one inside it?
+const Stepper *training_stepper(Elab *, const Training *, const Param *); // NULL = nobody
+bool learner_holds(Elab *, Def *, const Param *); // is it the learner's, or of one inside it?
 
 // partial.c: what can be shown of a program with errors. Its diagrams hold boxes that stand for
 // what could not be done: they are for pictures, and nothing may be done with them.
@@ -230,26 +230,27 @@ typedef struct {
   Id box;           // what could not be done; 0: the diagram has no such box
   VEC(FaultyWire) wire;
   bool end; // it is about what comes out
-} Slip;
+} ErrorMark;
 typedef struct {
   Diagram *diagram; // a wire without a base is of unknown type
   Ids unknown;      // boxes of it that stand for something, with its name
-  VEC(Slip) slip;
+  VEC(ErrorMark) slip;
   VEC(const char *) end; // the types of what comes out, in words
   bool ends;             // they are at fault
-} Broken;
+} PartialDiagram;
 typedef struct {
-  Broken *left, *right; // right: NULL where there is one side
-  Ids fields[2];        // the given fields behind their inputs
-  VEC(Slip) slip;       // of the two together
+  PartialDiagram *left, *right; // right: NULL where there is one side
+  Ids fields[2];                // the given fields behind their inputs
+  VEC(ErrorMark) slip;          // of the two together
 } BrokenGoal;
-Broken *infer_broken(Infer *, Program *, const char *name); // a box or learner; NULL: it is well
-BrokenGoal infer_broken_goal(Infer *, Program *, const Goal *);
-const char *infer_first_broken(Infer *, Program *); // the first box that is not well, or NULL
+PartialDiagram *elab_broken(Elab *, Program *,
+                            const char *name); // a box or learner; NULL: it is well
+BrokenGoal elab_broken_goal(Elab *, Program *, const Goal *);
+const char *elab_first_broken(Elab *, Program *); // the first box that is not well, or NULL
 
-Def *def_of(Infer *, Id);
+Def *def_of(Elab *, Id);
 // Does this param belong to the learner, or to this member (".2") of the family?
 bool def_owns(World *, const Param *, const Def *, const char *member);
-void def_closure(Infer *, Def *, Ids *); // a learner, and every learner in its body or refinement
+void def_closure(Elab *, Def *, Ids *); // a learner, and every learner in its body or refinement
 
 #endif

@@ -21,13 +21,13 @@ enum {
 };
 
 typedef struct Env Env;
-typedef struct Trace Trace;
+typedef struct PartialTrace PartialTrace;
 
 struct Scope {
-  Infer *in;
+  Elab *in;
   const char *path;
   uint32_t file;
-  const Node *tree;
+  const Syntax *tree;
   Table *names;      // Name to Def id
   VEC(Scope *) uses; // in the order written
   Scope *library;    // NULL in the library itself
@@ -39,14 +39,14 @@ typedef struct {
   Size left, right;
   Span span, other;
   const char *what;
-} Open; // an equation between sizes that could not be solved yet
+} OpenEquation; // an equation between sizes that could not be solved yet
 
-struct Infer {
+struct Elab {
   World *w;
   Front front;
   Scope *library;
   VEC(Def *) def;
-  VEC(Open) open;
+  VEC(OpenEquation) open;
   Table *instances; // what was called with what, to an index into made_body
   Table *working;   // instances that are being worked off
   VEC(struct Body *) made_body;
@@ -67,16 +67,16 @@ struct Infer {
       work_limit;   // statements, boxes and weights written out so far; how many there may be
   VEC(Def *) stack; // the boxes that are being worked off, the outermost first
   uint32_t freezes; // the learning diagram whose frozen learners do not train; 0 = none
-  VEC(const Node *) extra; // `set` statements of the command line
-  Table *same;             // spaces and maps of learning diagrams, as text, to a number
-  Size sample;             // how many samples there are: known only when running
-  bool training;           // the mode that is being expanded
+  VEC(const Syntax *) extra; // `set` statements of the command line
+  Table *same;               // spaces and maps of learning diagrams, as text, to a number
+  Size sample;               // how many samples there are: known only when running
+  bool training;             // the mode that is being expanded
 };
 
 // -- values ---------------------------------------------------------------------------------------
 typedef enum { X_WIRE, X_FN, X_AT, X_CONST, X_SIZE } XKind;
-typedef struct X X;
-struct X { // a scalar expression with axes; axis i of an argument is axis map[i] of the whole
+typedef struct Expr Expr;
+struct Expr { // a scalar expression with axes; axis i of an argument is axis map[i] of the whole
   XKind kind;
   uint8_t base;
   uint32_t rank;
@@ -85,18 +85,18 @@ struct X { // a scalar expression with axes; axis i of an argument is axis map[i
   Id wire; // X_WIRE: read at `coord`, whose terms are own axes, or (operand) entries of `label`
   Coord *coord;
   uint32_t nlabel;
-  X **label; // X_WIRE without labels of their own, over the same axes
+  Expr **label; // X_WIRE without labels of their own, over the same axes
   bool padded;
   double pad;
   Fn fn; // X_FN
-  X *arg[3];
+  Expr *arg[3];
   uint32_t *map[3];
   double k;  // X_CONST
   Size size; // X_SIZE
 };
 
 typedef struct {
-  X *x;
+  Expr *x;
   Type type; // the axes of x, those still to be reduced included
   Span span;
   bool literal; // a number without a type: it fills whatever place it stands in
@@ -119,7 +119,7 @@ typedef struct {
 typedef struct Body Body;
 
 typedef struct {
-  const Node *node; // an expression that is a box
+  const Syntax *node; // an expression that is a box
   Env *env;
 } Closure;
 
@@ -167,7 +167,7 @@ struct Env {
 };
 
 typedef struct {
-  const Node *use; // the place in the text
+  const Syntax *use; // the place in the text
   Name name;
   const char *suffix; // .2 in a loop
   bool weighty;       // something learned is behind it
@@ -181,7 +181,7 @@ typedef struct {
 } Proposal;
 
 struct Body {
-  Infer *in;
+  Elab *in;
   World *w;
   Diagram *d;
   Env *env;
@@ -193,7 +193,7 @@ struct Body {
   const char *suffix; // of the loops we are in
   VEC(Site) site;
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
-  const Node *header_result;
+  const Syntax *header_result;
   const Def *def;
   Table *labels;      // names that label an axis somewhere in this body's text
   uint32_t noises;    // uses of noise so far
@@ -202,10 +202,10 @@ struct Body {
   Types out_type;     // results, in the words of this body
   Types want;         // results as declared
   VEC(Proposal) proposal;
-  const Def *space;    // the space of its results, if they were declared so
-  struct Maker *maker; // the lens of a machine; NULL: of anything else
-  bool timed;          // it is looked at while time goes on: `time` is a value
-  Trace *trace;        // partial.c: it is worked off for a picture only; otherwise NULL
+  const Def *space;             // the space of its results, if they were declared so
+  struct MachineBuilder *maker; // the lens of a machine; NULL: of anything else
+  bool timed;                   // it is looked at while time goes on: `time` is a value
+  PartialTrace *trace;          // partial.c: it is worked off for a picture only; otherwise NULL
 };
 
 // -- index equations ------------------------------------------------------------------------------
@@ -229,12 +229,12 @@ typedef struct {
   bool padded, write;
   bool group; // (h w): the size is the product
   bool range; // 2..5
-} Reach;
+} IndexReach;
 
 typedef struct {
   bool left; // there is a left side
   VEC(EqIndex) index;
-  VEC(Reach) reach;
+  VEC(IndexReach) reach;
   VEC(uint32_t) summed;  // log of summed indices
   VEC(uint32_t) mention; // log of indices as they are written in factors
   bool padded;
@@ -244,29 +244,29 @@ typedef struct {
 
 // scope.c
 Def *scope_find(Scope *, Name);
-Def *scope_add(Scope *, DefKind, Name key, Name name, Span, const Node *);
-Def *def_new(Infer *, DefKind, Name, Span, Scope *, const Node *);
+Def *scope_add(Scope *, DefKind, Name key, Name name, Span, const Syntax *);
+Def *def_new(Elab *, DefKind, Name, Span, Scope *, const Syntax *);
 void scope_alias(Scope *, Name key, const Def *); // unless the key means something there already
 void scope_put(Scope *, Name key, const Def *);   // whatever it meant
-void scope_fill(Scope *, const Node *tree);
-Scope *scope_load(Infer *, const char *path, const char *text, size_t n, Scope *library);
-Env *env_new(Infer *, Env *outer, Scope *, Body *);
+void scope_fill(Scope *, const Syntax *tree);
+Scope *scope_load(Elab *, const char *path, const char *text, size_t n, Scope *library);
+Env *env_new(Elab *, Env *outer, Scope *, Body *);
 Env *scope_env(Scope *);
 Binding *env_find(Env *, Name);
 Binding *env_bind(Env *, Name, Binding);
-void unknown_name(Body *, Env *, const Node *, const char *wanted);
+void unknown_name(Body *, Env *, const Syntax *, const char *wanted);
 
 // size_expr.c
-Size size_eval(Body *, Env *, const Node *, bool declare); // 0 after an error
-uint32_t axes_eval(Body *, Env *, const Node *brackets, bool declare,
+Size size_eval(Body *, Env *, const Syntax *, bool declare); // 0 after an error
+uint32_t axes_eval(Body *, Env *, const Syntax *brackets, bool declare,
                    Axis *out); // RANK_LIMIT entries of room
-bool types_eval(Body *, Env *, const Node *, bool declare, Types *, const Def **space);
-bool static_number(Body *, Env *, const Node *, double *); // decided before anything runs?
+bool types_eval(Body *, Env *, const Syntax *, bool declare, Types *, const Def **space);
+bool static_number(Body *, Env *, const Syntax *, double *); // decided before anything runs?
 typedef enum { IS_FALSE, IS_TRUE, IS_OPEN, IS_DYNAMIC } Truth;
-Truth static_truth(Body *, Env *, const Node *);
+Truth static_truth(Body *, Env *, const Syntax *);
 bool sizes_agree(Body *, Size, Size, Span, Span other,
                  const char *what); // false = a definite contradiction (not reported)
-Size axis_size(Infer *, Def *);
+Size axis_size(Elab *, Def *);
 
 // value.c
 Val val_error(Span);
@@ -296,67 +296,67 @@ const char *nearest_label(World *, const Type *, Name label); // among its axes,
 Id origin_at(Body *, Span);
 
 // index.c
-Val index_value(Body *, Env *, Val base, const Node *brackets, Span, Eq *);
+Val index_value(Body *, Env *, Val base, const Syntax *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
 void eq_finish(Body *, Env *, Eq *, bool quiet);
-Value eval_equation(Body *, Env *, const Node *lhs_brackets, const Node *expr, const Node *pad,
-                    const Type *want, Span);
+Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *expr,
+                    const Syntax *pad, const Type *want, Span);
 bool eq_has(const Eq *, Name, uint32_t *);
-bool is_access(Env *, const Node *); // an indexed read, not a box with options
-Val eval_product(Body *, Env *, const Node *, Eq *);
+bool is_access(Env *, const Syntax *); // an indexed read, not a box with options
+Val eval_product(Body *, Env *, const Syntax *, Eq *);
 
 // expr.c
-Value eval(Body *, Env *, const Node *, Eq *);
-Val eval_one(Body *, Env *, const Node *, Eq *);
-Value eval_alone(Body *, Env *, const Node *); // its own index scope
-bool is_box(Body *, Env *, const Node *);
-Value eval_access(Body *, Env *, const Node *, Eq *); // something with brackets, nothing summed
-Value eval_args(Body *, Env *, const Node *call);
-Value list_value(Body *, Env *, const Node *, const char *path, bool rooted, const Type *want,
+Value eval(Body *, Env *, const Syntax *, Eq *);
+Val eval_one(Body *, Env *, const Syntax *, Eq *);
+Value eval_alone(Body *, Env *, const Syntax *); // its own index scope
+bool is_box(Body *, Env *, const Syntax *);
+Value eval_access(Body *, Env *, const Syntax *, Eq *); // something with brackets, nothing summed
+Value eval_args(Body *, Env *, const Syntax *call);
+Value list_value(Body *, Env *, const Syntax *, const char *path, bool rooted, const Type *want,
                  Span);
-const char *family_member(Body *, Env *, const Node *learner,
-                          const Node *brackets); // ".2"; NULL after an error
+const char *family_member(Body *, Env *, const Syntax *learner,
+                          const Syntax *brackets); // ".2"; NULL after an error
 
 // call.c
-Value apply(Body *, Env *, const Node *box, Value args, const Node *over, Span);
-Value apply_call(Body *, Env *, const Node *callee, const Node *call, const Node *over);
+Value apply(Body *, Env *, const Syntax *box, Value args, const Syntax *over, Span);
+Value apply_call(Body *, Env *, const Syntax *callee, const Syntax *call, const Syntax *over);
 bool learner_has_input(const Def *);
-Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Node *config, Value args,
-               const Node *over, Span, const Node *use, Name site_name);
-int arity_of(Body *, Env *, const Node *box); // -1 when unknown
-bool box_formals(Body *, Env *, const Node *box,
+Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Syntax *config,
+               Value args, const Syntax *over, Span, const Syntax *use, Name site_name);
+int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
+bool box_formals(Body *, Env *, const Syntax *box,
                  Types *); // the declared types of its inputs, sizes as variables
 
-Body *instance_alone(Infer *, Def *, const char *family, const Node *config,
+Body *instance_alone(Elab *, Def *, const char *family, const Syntax *config,
                      const Instance *); // NULL when it cannot be checked for itself
 
 // body.c
-Body *body_new(Infer *, Name);
+Body *body_new(Elab *, Name);
 void body_pass(Body *, uint32_t number, Axis); // an axis passes over it
 // Loops, powers and boxes in boxes are written out, which may be far more than the text: false,
 // said once, beyond any reason.
 bool work_on(Body *, uint32_t steps, Span);
 // Works a body off: statements or an expression, against the declared results. False after an
 // error.
-bool body_work(Body *, Env *, const Def *, const Node *params, const Node *result, const Node *body,
-               Value args);
+bool body_work(Body *, Env *, const Def *, const Syntax *params, const Syntax *result,
+               const Syntax *body, Value args);
 void body_finish(Body *); // names of weights, mean of proposed states
 // The callee's diagram as a box of this one; its weights become weights of this one. The first
 // output wire.
 Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, const char *family,
-             const Node *use, Name site_name, Span);
-void body_params(Body *, Body *callee, const Def *, Body *home, const char *family, const Node *use,
-                 Name site_name, Span, Ids *in, Ids *number);
+             const Syntax *use, Name site_name, Span);
+void body_params(Body *, Body *callee, const Def *, Body *home, const char *family,
+                 const Syntax *use, Name site_name, Span, Ids *in, Ids *number);
 Value learner_weight(Body *, Def *, Body *home, const char *family, Span);
 Value const_value(Body *, Def *, Span);
 uint64_t noise_site(Body *);
 
 // builtin.c
-typedef Value (*Builtin)(Body *, Env *, const Node *use, const Node *config, Value args, Span,
+typedef Value (*Builtin)(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span,
                          Eq *);
 Builtin builtin_find(Name, World *, bool *nodes);
 const char *const *builtin_names(uint32_t *n);
-Body *box_alone(Body *, Env *, const Node *box, uint32_t n, const Type *,
+Body *box_alone(Body *, Env *, const Syntax *box, uint32_t n, const Type *,
                 Span); // applied to wires of these types, as a diagram of its own
 
 #endif

@@ -4,11 +4,11 @@
 
 #include <math.h>
 
-Value eval_alone(Body *b, Env *env, const Node *n) {
+Value eval_alone(Body *b, Env *env, const Syntax *n) {
   return eval_equation(b, env, NULL, n, NULL, NULL, n->span);
 }
 
-Val eval_one(Body *b, Env *env, const Node *n, Eq *eq) {
+Val eval_one(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Value v = eval(b, env, n, eq);
   if (v.n == 1) return v.at[0];
   for (uint32_t i = 0; i < v.n; i++)
@@ -21,14 +21,14 @@ Val eval_one(Body *b, Env *env, const Node *n, Eq *eq) {
 
 // -- names ----------------------------------------------------------------------------------------
 static Val index_position(Body *b, Eq *eq, uint32_t i, Span span) {
-  X *x = NEW(b->w->arena, X);
-  *x = (X){.kind = X_AT, .base = BASE_R, .rank = 1, .turn = b->d->turn};
+  Expr *x = NEW(b->w->arena, Expr);
+  *x = (Expr){.kind = X_AT, .base = BASE_R, .rank = 1, .turn = b->d->turn};
   EqIndex *index = &eq->index.at[i];
   Axis axis = {.label = index->name, .size = index->size};
   return (Val){.x = x, .type = type_make(b->w, BASE_R, 1, &axis), .span = span, .indexed = true};
 }
 
-static Value no_value(Body *b, const Node *n, const char *what, Span declared) {
+static Value no_value(Body *b, const Syntax *n, const char *what, Span declared) {
   World *w = b->w;
   const char *name = name_text(w->names, n->name);
   Id e = diag_error(w->diags, n->span, "`%s` is %s; a value is wanted here", name, what);
@@ -36,7 +36,7 @@ static Value no_value(Body *b, const Node *n, const char *what, Span declared) {
   return value_error(b, n->span);
 }
 
-static Value bound_value(Body *b, Env *env, const Node *n, Binding *bind) {
+static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
   Value v;
   switch (bind->kind) {
   case BIND_VALUE:
@@ -80,7 +80,7 @@ static Value clock_value(Body *b, const char *name, Span span) {
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
 }
 
-static Value free_name(Body *b, Env *env, const Node *n) {
+static Value free_name(Body *b, Env *env, const Syntax *n) {
   const char *text = name_text(b->w->names, n->name);
   if (strcmp(text, "inf") == 0) return value_one(b, val_literal(b, INFINITY, n->span));
   if ((b->maker || b->timed) && strcmp(text, "time") == 0) return clock_value(b, text, n->span);
@@ -103,7 +103,7 @@ static Value free_name(Body *b, Env *env, const Node *n) {
   return value_error(b, n->span);
 }
 
-static Value given_value(Body *b, Def *d, const Node *n) {
+static Value given_value(Body *b, Def *d, const Syntax *n) {
   Id wire = b->fields ? table_get(b->fields, &d->id, sizeof d->id) : 0;
   if (wire) return value_one(b, val_wire(b, wire, n->span));
   if (d->broken || (b->fields && b->in->program->given.at[d->given].type.n <= d->field))
@@ -130,7 +130,7 @@ static Value given_value(Body *b, Def *d, const Node *n) {
   return value_one(b, val_wire(b, wire, n->span));
 }
 
-static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
+static Value def_value(Body *b, Env *env, Def *d, const Syntax *n) {
   if (d->broken) return value_error(b, n->span);
   d->used = true;
   switch (d->kind) {
@@ -149,7 +149,7 @@ static Value def_value(Body *b, Env *env, Def *d, const Node *n) {
   return value_error(b, n->span);
 }
 
-static Value name_value(Body *b, Env *env, const Node *n, Eq *eq) {
+static Value name_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   uint32_t i;
   if (eq_has(eq, n->name, &i)) return value_one(b, index_position(b, eq, i, n->span));
   Binding *bind = env_find(env, n->name);
@@ -159,7 +159,7 @@ static Value name_value(Body *b, Env *env, const Node *n, Eq *eq) {
   return free_name(b, env, n);
 }
 
-static Value next_value(Body *b, Env *env, const Node *n) {
+static Value next_value(Body *b, Env *env, const Syntax *n) {
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE && bind->next.n) return bind->next;
   Id e = diag_error(b->w->diags, n->span, "there is no `next %s` before this line",
@@ -171,7 +171,7 @@ static Value next_value(Body *b, Env *env, const Node *n) {
 }
 
 // -- arithmetic -----------------------------------------------------------------------------------
-static Val sum_value(Body *b, Env *env, const Node *n, Eq *eq) {
+static Val sum_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Val v = eval_one(b, env, n->kid[0], eq);
   for (uint32_t i = 1; i < n->nkid; i++) {
     Val pair[2] = {v, eval_one(b, env, n->kid[i], eq)};
@@ -181,7 +181,7 @@ static Val sum_value(Body *b, Env *env, const Node *n, Eq *eq) {
   return v;
 }
 
-static Val power_value(Body *b, Env *env, const Node *n, Eq *eq) {
+static Val power_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (is_box(b, env, n->kid[0])) {
     diag_error(b->w->diags, n->span, "a repeated box; a value is wanted here");
     return val_error(n->span);
@@ -198,7 +198,7 @@ static Val power_value(Body *b, Env *env, const Node *n, Eq *eq) {
   return val_fn(b, FN_pow, pair, 2, n->span, eq);
 }
 
-static Val negative(Body *b, Env *env, const Node *n, Eq *eq) {
+static Val negative(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Val v = eval_one(b, env, n->kid[0], eq);
   if (!v.error && !v.literal && v.type.base == BASE_BIT) return v;
   return val_fn(b, FN_neg, &v, 1, n->span, eq);
@@ -208,7 +208,7 @@ static Val as_bit(Body *b, Val v) {
   return v.literal ? val_fill(b, v, (Type){.base = BASE_BIT}) : v;
 }
 
-static Val logic(Body *b, Env *env, const Node *n, Eq *eq) {
+static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Val v = as_bit(b, eval_one(b, env, n->kid[0], eq));
   if (n->kind == N_NOT) return val_fn(b, FN_not, &v, 1, n->span, eq);
   for (uint32_t i = 1; i < n->nkid; i++) {
@@ -219,7 +219,7 @@ static Val logic(Body *b, Env *env, const Node *n, Eq *eq) {
 }
 
 // A name of a label, where the other side says of which set.
-static bool named_label(Body *b, Env *env, const Node *n, const Type *like, Val *out) {
+static bool named_label(Body *b, Env *env, const Syntax *n, const Type *like, Val *out) {
   if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name))
     return false;
   const Ids *names = &b->w->label_names.at[like->names];
@@ -232,7 +232,7 @@ static bool named_label(Body *b, Env *env, const Node *n, const Type *like, Val 
   return false;
 }
 
-static bool no_such_label(Body *b, Env *env, const Node *n, const Type *like) {
+static bool no_such_label(Body *b, Env *env, const Syntax *n, const Type *like) {
   World *w = b->w;
   if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name) ||
       scope_find(env->scope, n->name))
@@ -248,7 +248,7 @@ static bool no_such_label(Body *b, Env *env, const Node *n, const Type *like) {
   return true;
 }
 
-static Val comparison(Body *b, Env *env, const Node *n, Eq *eq) {
+static Val comparison(Body *b, Env *env, const Syntax *n, Eq *eq) {
   char op = n->op[0];
   eq->inside++;
   Val left = eval_one(b, env, n->kid[0], eq), right;
@@ -266,7 +266,7 @@ static Val comparison(Body *b, Env *env, const Node *n, Eq *eq) {
   return val_fn(b, fn, pair, 2, n->span, eq);
 }
 
-static bool mentions_index(const Node *n, const Eq *eq) {
+static bool mentions_index(const Syntax *n, const Eq *eq) {
   if (!n) return false;
   if (n->kind == N_NAME) return eq_has(eq, n->name, NULL);
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -274,8 +274,8 @@ static bool mentions_index(const Node *n, const Eq *eq) {
   return false;
 }
 
-static Value choice(Body *b, Env *env, const Node *n, Eq *eq) {
-  const Node *yes = n->kid[0], *cond = n->kid[1], *no = n->kid[2];
+static Value choice(Body *b, Env *env, const Syntax *n, Eq *eq) {
+  const Syntax *yes = n->kid[0], *cond = n->kid[1], *no = n->kid[2];
   if (!mentions_index(cond, eq)) {
     Truth t = static_truth(b, env, cond);
     if (t == IS_TRUE) return eval(b, env, yes, eq);
@@ -297,7 +297,7 @@ static Value choice(Body *b, Env *env, const Node *n, Eq *eq) {
 // -- literal arrays -------------------------------------------------------------------------------
 typedef VEC(double) Doubles;
 
-static bool list_entry(Body *b, Env *env, const Node *n, Doubles *out) {
+static bool list_entry(Body *b, Env *env, const Syntax *n, Doubles *out) {
   double k;
   if (!static_number(b, env, n, &k)) {
     Id e =
@@ -309,7 +309,7 @@ static bool list_entry(Body *b, Env *env, const Node *n, Doubles *out) {
   return true;
 }
 
-static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t *shape,
+static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, int64_t *shape,
                       uint32_t *rank, Doubles *out) {
   if (depth >= RANK_LIMIT) return false;
   if (depth >= *rank) {
@@ -322,7 +322,7 @@ static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t 
     return false;
   }
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *entry = n->kid[i];
+    const Syntax *entry = n->kid[i];
     bool list = entry->kind == N_LIST;
     if (i && list != (n->kid[0]->kind == N_LIST)) {
       diag_error(b->w->diags, entry->span, "rows and numbers cannot stand side by side in a list");
@@ -335,8 +335,8 @@ static bool list_read(Body *b, Env *env, const Node *n, uint32_t depth, int64_t 
   return true;
 }
 
-Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted, const Type *want,
-                 Span span) {
+Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool rooted,
+                 const Type *want, Span span) {
   World *w = b->w;
   int64_t shape[RANK_LIMIT];
   uint32_t rank = 0;
@@ -378,10 +378,10 @@ Value list_value(Body *b, Env *env, const Node *n, const char *path, bool rooted
 }
 
 // -- brackets after something ---------------------------------------------------------------------
-static Value kept_value(Body *b, Env *env, Binding *bind, const Node *n) {
+static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   World *w = b->w;
   int64_t k;
-  const Node *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
+  const Syntax *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
   Size s = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
   if (!s || !size_value(w, s, &k)) {
     if (!s && !b->w->diags->errors)
@@ -399,12 +399,12 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Node *n) {
 }
 
 // learn p[3]: p[0] is the first of the family.
-const char *family_member(Body *b, Env *env, const Node *learner, const Node *brackets) {
+const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax *brackets) {
   World *w = b->w;
   int64_t k, n;
-  const Node *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
+  const Syntax *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
   Size which = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
-  const Node *count = learner->kid[1]->nkid ? learner->kid[1]->kid[0] : NULL;
+  const Syntax *count = learner->kid[1]->nkid ? learner->kid[1]->kid[0] : NULL;
   Size size = count ? size_eval(b, env, count, false) : 0;
   if (!which || !size) return NULL;
   if (!size_value(w, which, &k)) {
@@ -420,14 +420,14 @@ const char *family_member(Body *b, Env *env, const Node *learner, const Node *br
   return arena_format(w->arena, ".%lld", (long long)k);
 }
 
-static Value family_value(Body *b, Env *env, Def *d, Body *home, const Node *n) {
+static Value family_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
   const char *member = family_member(b, env, d->node, n->kid[1]);
   if (!member) return value_error(b, n->span);
   return call_def(b, env, d, home, member, NULL, (Value){0}, NULL, n->span, n, n->kid[0]->name);
 }
 
-Value eval_access(Body *b, Env *env, const Node *n, Eq *eq) {
-  const Node *base = n->kid[0];
+Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
+  const Syntax *base = n->kid[0];
   if (base->kind == N_NAME) {
     Binding *bind = env_find(env, base->name);
     Def *d = bind ? NULL : scope_find(env->scope, base->name);
@@ -465,7 +465,7 @@ Value eval_access(Body *b, Env *env, const Node *n, Eq *eq) {
 }
 
 // -- calls ----------------------------------------------------------------------------------------
-static Value fn_call(Body *b, Env *env, const Node *n, Fn fn, Eq *eq) {
+static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
   const FnRow *row = &fn_rows[fn];
   Val arg[3];
   if (n->nkid - 1 != row->arity) {
@@ -483,10 +483,10 @@ static Value fn_call(Body *b, Env *env, const Node *n, Fn fn, Eq *eq) {
   return value_one(b, val_fn(b, fn, arg, row->arity, n->span, eq));
 }
 
-Value eval_args(Body *b, Env *env, const Node *call) {
+Value eval_args(Body *b, Env *env, const Syntax *call) {
   Value all = {0};
   for (uint32_t i = 1; i < call->nkid; i++) {
-    const Node *arg = call->kid[i]->kind == N_ARG ? call->kid[i]->kid[0] : call->kid[i];
+    const Syntax *arg = call->kid[i]->kind == N_ARG ? call->kid[i]->kid[0] : call->kid[i];
     Value v = eval_alone(b, env, arg);
     all = all.n ? value_concat(b, all, v) : v;
   }
@@ -494,7 +494,7 @@ Value eval_args(Body *b, Env *env, const Node *call) {
   return all;
 }
 
-static const Node *strip(const Node *n) {
+static const Syntax *strip(const Syntax *n) {
   while (n->kind == N_PAREN) n = n->kid[0];
   return n;
 }
@@ -503,9 +503,9 @@ static bool name_is_free(Env *env, Name name) {
   return !env_find(env, name) && !scope_find(env->scope, name);
 }
 
-static Value call_value(Body *b, Env *env, const Node *n, const Node *over, Eq *eq) {
-  const Node *callee = strip(n->kid[0]);
-  const Node *named = callee->kind == N_AT ? callee->kid[0] : callee;
+static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, Eq *eq) {
+  const Syntax *callee = strip(n->kid[0]);
+  const Syntax *named = callee->kind == N_AT ? callee->kid[0] : callee;
   if (named->kind == N_NAME && name_is_free(env, named->name)) {
     bool nodes;
     Builtin f = builtin_find(named->name, b->w, &nodes);
@@ -520,20 +520,20 @@ static Value call_value(Body *b, Env *env, const Node *n, const Node *over, Eq *
   return apply_call(b, env, callee, n, over);
 }
 
-static Value over_value(Body *b, Env *env, const Node *n, Eq *eq) {
-  const Node *call = strip(n->kid[0]);
+static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
+  const Syntax *call = strip(n->kid[0]);
   if (call->kind == N_CALL) return call_value(b, env, call, n, eq);
   diag_error(b->w->diags, n->span, "`over` stands after a call: `f(x) over h`");
   return value_error(b, n->span);
 }
 
-static Value tuple_value(Body *b, Env *env, const Node *n, Eq *eq) {
+static Value tuple_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Value all = {0};
   for (uint32_t i = 0; i < n->nkid; i++) all = value_concat(b, all, eval(b, env, n->kid[i], eq));
   return all;
 }
 
-bool is_box(Body *b, Env *env, const Node *n) {
+bool is_box(Body *b, Env *env, const Syntax *n) {
   switch (n->kind) {
   case N_PIPE:
   case N_FAN: return true;
@@ -563,7 +563,7 @@ bool is_box(Body *b, Env *env, const Node *n) {
          fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
-static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
+static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
   switch (n->kind) {
   case N_NUM: return value_one(b, val_literal(b, n->num, n->span));
   case N_NAME: return name_value(b, env, n, eq);
@@ -613,7 +613,7 @@ static Value eval_node(Body *b, Env *env, const Node *n, Eq *eq) {
   }
 }
 
-Value eval(Body *b, Env *env, const Node *n, Eq *eq) {
+Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (b->in->nest >= NEST_LIMIT) {
     diag_error(b->w->diags, n->span, "boxes in boxes and calls in calls are nested too deep here");
     b->in->work = b->in->work_limit + 1;

@@ -11,7 +11,7 @@ Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
   if (d->kind == DEF_STALE) d = d->of;
   if (!d) return h;
-  const Node *n = d->node;
+  const Syntax *n = d->node;
   if (d->kind == DEF_BOX || d->kind == DEF_MACHINE) {
     h = (Header){n->kid[0], n->kid[1], n->kid[2], n->kid[3], n->nkid > 4 ? n->kid[4] : NULL,
                  d->scope};
@@ -32,13 +32,13 @@ Header header_of(const Def *d) {
 bool learner_has_input(const Def *d) {
   if (d->kind == DEF_STALE) d = d->of;
   if (!d || d->kind != DEF_LEARNER) return false;
-  const Node *n = d->node;
+  const Syntax *n = d->node;
   if (n->kid[2]) return true;
   if (n->kid[3] && n->kid[3]->kind == N_SIG) return n->kid[3]->nkid > 1 && n->kid[3]->kid[1];
   return !n->kid[3] && n->kid[4]; // learn norm = layer_norm
 }
 
-static bool space_named(Env *env, const Node *type, Def **out) {
+static bool space_named(Env *env, const Syntax *type, Def **out) {
   if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME) return false;
   Def *d = scope_find(env->scope, type->kid[0]->name);
   *out = d;
@@ -46,7 +46,7 @@ static bool space_named(Env *env, const Node *type, Def **out) {
 }
 
 // Parameters as wires: a space that is a tuple is as many.
-static bool add_formals(Body *b, Env *env, const Node *type, Name name, Span span, Formals *out) {
+static bool add_formals(Body *b, Env *env, const Syntax *type, Name name, Span span, Formals *out) {
   Def *space;
   if (!type) {
     vec_push(b->w->arena, out, (Formal){.name = name, .span = span});
@@ -74,24 +74,24 @@ bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good
   *good = true;
   if (h->params) {
     for (uint32_t i = 0; i < h->params->nkid; i++) {
-      const Node *p = h->params->kid[i];
+      const Syntax *p = h->params->kid[i];
       *good &= add_formals(b, env, p->nkid ? p->kid[0] : NULL, p->name, p->name_span, out);
     }
     return true;
   }
   if (!h->result || h->result->kind != N_SIG) return false;
-  const Node *types = h->result->nkid > 1 && h->result->kid[1] ? h->result->kid[0] : NULL;
+  const Syntax *types = h->result->nkid > 1 && h->result->kid[1] ? h->result->kid[0] : NULL;
   for (uint32_t i = 0; types && i < types->nkid; i++)
     *good &= add_formals(b, env, types->kid[i], 0, types->kid[i]->span, out);
   return true;
 }
 
-const Node *result_types(const Header *h) {
+const Syntax *result_types(const Header *h) {
   if (!h->result || h->result->kind != N_SIG) return h->result;
   return h->result->nkid > 1 && h->result->kid[1] ? h->result->kid[1] : h->result->kid[0];
 }
 
-static int arity_in_chain(Body *b, Env *env, const Node *n) {
+static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
   switch (n->kind) {
   case N_PAREN:
   case N_PIPE:
@@ -139,7 +139,7 @@ static int arity_in_chain(Body *b, Env *env, const Node *n) {
 
 // A box without a header takes what the first box in it takes, which may have none either, and so
 // on.
-int arity_of(Body *b, Env *env, const Node *n) {
+int arity_of(Body *b, Env *env, const Syntax *n) {
   if (b->in->chain >= CHAIN_LIMIT || !work_on(b, 1, n->span)) return -1;
   b->in->chain++;
   int n_in = arity_in_chain(b, env, n);
@@ -149,7 +149,7 @@ int arity_of(Body *b, Env *env, const Node *n) {
 
 // -- a box or learner for itself ------------------------------------------------------------------
 // The declared types of a box's inputs. A box without a header has those of the first box in it.
-static bool formals_in_chain(Body *b, Env *env, const Node *n, Types *out) {
+static bool formals_in_chain(Body *b, Env *env, const Syntax *n, Types *out) {
   if (n->kind == N_TUPLE) {
     for (uint32_t i = 0; i < n->nkid; i++)
       if (!box_formals(b, env, n->kid[i], out)) return false;
@@ -157,7 +157,7 @@ static bool formals_in_chain(Body *b, Env *env, const Node *n, Types *out) {
   }
   while (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW)
     n = n->kid[0];
-  const Node *config = n->kind == N_AT ? n->kid[1] : NULL;
+  const Syntax *config = n->kind == N_AT ? n->kid[1] : NULL;
   if (n->kind == N_AT) n = n->kid[0];
   if (n->kind != N_NAME) return false;
   Binding *bind = env_find(env, n->name);
@@ -184,7 +184,7 @@ static bool formals_in_chain(Body *b, Env *env, const Node *n, Types *out) {
   return good;
 }
 
-bool box_formals(Body *b, Env *env, const Node *n, Types *out) {
+bool box_formals(Body *b, Env *env, const Syntax *n, Types *out) {
   if (b->in->chain >= CHAIN_LIMIT) return false;
   b->in->chain++;
   bool good = formals_in_chain(b, env, n, out);

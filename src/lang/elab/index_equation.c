@@ -14,7 +14,7 @@ static bool unsolved(World *w, const EqIndex *index) {
 static void solve_groups(Body *b, Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->reach.n; i++) {
-    Reach *r = &eq->reach.at[i];
+    IndexReach *r = &eq->reach.at[i];
     if (!r->group) continue;
     Size product = size_of(w, 1);
     for (uint32_t k = 0; k < r->coord.n; k++)
@@ -56,7 +56,7 @@ static void solve_by_reach(Body *b, Eq *eq) {
     if (!unsolved(w, &eq->index.at[i])) continue;
     Size best = 0;
     for (uint32_t r = 0; r < eq->reach.n; r++) {
-      const Reach *reach = &eq->reach.at[r];
+      const IndexReach *reach = &eq->reach.at[r];
       Size coef = 0, rest = size_sub(w, size_sub(w, reach->size, one), reach->coord.c),
            low = reach->coord.c;
       double sign;
@@ -87,7 +87,7 @@ static void solve_by_reach(Body *b, Eq *eq) {
   }
 }
 
-static void check_reach(Body *b, const Eq *eq, const Reach *r) {
+static void check_reach(Body *b, const Eq *eq, const IndexReach *r) {
   World *w = b->w;
   Size low = r->coord.c, high = r->coord.c, one = size_of(w, 1);
   if (r->padded || r->group) return;
@@ -130,7 +130,7 @@ static void check_reach(Body *b, const Eq *eq, const Reach *r) {
 static void check_groups(Body *b, Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->reach.n; i++) {
-    const Reach *r = &eq->reach.at[i];
+    const IndexReach *r = &eq->reach.at[i];
     Buf names = buf_new(w->arena);
     uint32_t n = 0;
     Name first = 0;
@@ -194,7 +194,7 @@ void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
 }
 
 // -- equations ------------------------------------------------------------------------------------
-static void eq_pad(Body *b, Env *env, Eq *eq, const Node *pad) {
+static void eq_pad(Body *b, Env *env, Eq *eq, const Syntax *pad) {
   if (!pad) return;
   bool known = static_number(b, env, pad, &eq->pad);
   eq->padded = true;
@@ -225,7 +225,7 @@ static Axis left_axis(Body *b, Eq *eq, const Affine *a, const Axis *want, Span s
   if (want && a->group) sizes_agree(b, axis.size, want->size, span, span, "a group");
   if (!axis.size) return axis;
   if (!a->group) {
-    Reach reach = {
+    IndexReach reach = {
         .size = axis.size, .coord = {.c = a->c}, .span = span, .padded = eq->padded, .write = true};
     for (uint32_t k = 0; k < a->n; k++)
       if (!a->label[k]) reach.coord = coord_add(w, reach.coord, a->coef[k], a->var[k], false);
@@ -235,13 +235,13 @@ static Axis left_axis(Body *b, Eq *eq, const Affine *a, const Axis *want, Span s
 }
 
 typedef struct {
-  Places p;
+  IndexPlaces p;
   Eq eq;
 } Left;
 
-static bool read_left(Left *l, Body *b, Env *env, const Node *brackets, const Type *want) {
+static bool read_left(Left *l, Body *b, Env *env, const Syntax *brackets, const Type *want) {
   World *w = b->w;
-  l->p.r = (Reader){.b = b, .env = env, .eq = &l->eq};
+  l->p.r = (PlaceReader){.b = b, .env = env, .eq = &l->eq};
   if (!read_places(&l->p, brackets, NULL, NULL, 0)) return false;
   for (uint32_t i = 0; i < l->eq.index.n; i++) l->eq.index.at[i].left = true;
   l->eq.left = true;
@@ -341,7 +341,7 @@ static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
   val_settle(b, &v);
   AxisList list = {0};
   for (uint32_t i = 0; i < v.type.rank; i++) axis_for(&list, &v.type.axis[i]);
-  X **leaf = NEW_ARRAY(w->arena, X *, l->p.r.label.n);
+  Expr **leaf = NEW_ARRAY(w->arena, Expr *, l->p.r.label.n);
   for (uint32_t i = 0; i < l->p.r.label.n; i++) leaf[i] = label_leaf(b, &list, &l->p.r.label.at[i]);
   Id wire = val_to_wire(b, &v, 0);
   if (!wire) return val_error(span);
@@ -406,8 +406,8 @@ static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
   return false;
 }
 
-static Val equation_with_left(Body *b, Env *env, const Node *brackets, const Node *expr,
-                              const Node *pad, const Type *want, Span span) {
+static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
+                              const Syntax *pad, const Type *want, Span span) {
   Left l = {0};
   uint32_t errors = b->w->diags->errors;
   eq_pad(b, env, &l.eq, pad);
@@ -456,8 +456,8 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
       v->type.axis[i].label = 0;
 }
 
-static Value equation_value(Body *b, Env *env, const Node *brackets, const Node *expr,
-                            const Node *pad, const Type *want, Span span) {
+static Value equation_value(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
+                            const Syntax *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   if (expr->kind == N_TUPLE) { // each part has its own indices
     Value all = {0};
@@ -484,8 +484,8 @@ static Value equation_value(Body *b, Env *env, const Node *brackets, const Node 
   return v;
 }
 
-Value eval_equation(Body *b, Env *env, const Node *brackets, const Node *expr, const Node *pad,
-                    const Type *want, Span span) {
+Value eval_equation(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
+                    const Syntax *pad, const Type *want, Span span) {
   if (!b->trace) return equation_value(b, env, brackets, expr, pad, want, span);
   uint32_t mark = trace_begin(b);
   return trace_value(b, env, expr, mark, equation_value(b, env, brackets, expr, pad, want, span),

@@ -20,17 +20,17 @@ typedef struct {
   Eq *eq;
   VEC(Val) label; // labels met
   bool named;     // an index was met
-} Reader;
+} PlaceReader;
 
 // All places between one pair of brackets.
 typedef struct {
-  Reader r;
+  PlaceReader r;
   uint32_t room; // for so many places
   Affine *place; // one for each own axis
   Span *span;
   Name *range; // the axis kept by a range, or 0
   uint32_t n;
-} Places;
+} IndexPlaces;
 
 typedef struct {
   uint32_t n;
@@ -38,14 +38,14 @@ typedef struct {
 } AxisList;
 
 // place.c
-bool read_places(Places *p, const Node *brackets, const Axis *axis, const uint32_t *own,
+bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown);
 uint32_t axis_for(AxisList *list, const Axis *axis);
 Axis index_axis(const Eq *eq, uint32_t i);
-X *label_leaf(Body *b, AxisList *list, const Val *v);
+Expr *label_leaf(Body *b, AxisList *list, const Val *v);
 
 // product.c
-X *without_padding(Body *b, X *x, double pad);
+Expr *without_padding(Body *b, Expr *x, double pad);
 Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
 
 #endif

@@ -22,9 +22,9 @@ uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {
 
 // -- coordinates ----------------------------------------------------------------------------------
 
-static bool affine(Reader *, const Node *, Affine *);
+static bool affine(PlaceReader *, const Syntax *, Affine *);
 
-static bool add_term(Reader *r, Affine *a, Size coef, uint32_t var, bool label, Span span) {
+static bool add_term(PlaceReader *r, Affine *a, Size coef, uint32_t var, bool label, Span span) {
   for (uint32_t i = 0; i < a->n; i++)
     if (a->var[i] == var && a->label[i] == label) {
       a->coef[i] = size_add(r->b->w, a->coef[i], coef);
@@ -40,14 +40,14 @@ static bool add_term(Reader *r, Affine *a, Size coef, uint32_t var, bool label, 
   return true;
 }
 
-static bool index_term(Reader *r, Affine *a, Name name, Span span) {
+static bool index_term(PlaceReader *r, Affine *a, Name name, Span span) {
   uint32_t i = eq_index(r->b, r->eq, name, span);
   vec_push(r->b->w->arena, &r->eq->mention, i);
   r->named = true;
   return add_term(r, a, size_of(r->b->w, 1), i, false, span);
 }
 
-static bool label_term(Reader *r, Affine *a, Val v, Span span) {
+static bool label_term(PlaceReader *r, Affine *a, Val v, Span span) {
   World *w = r->b->w;
   if (v.error) return false;
   if (v.type.base != BASE_LABEL) {
@@ -68,7 +68,7 @@ static bool label_term(Reader *r, Affine *a, Val v, Span span) {
 
 // An index if it is one already, or if it labels an axis; a number if it is an option or loop
 // variable that labels none.
-static bool name_term(Reader *r, const Node *n, Affine *a) {
+static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
   Binding *bind = env_find(r->env, n->name);
   if (eq_has(r->eq, n->name, NULL)) return index_term(r, a, n->name, n->span);
   if (bind && (bind->kind == BIND_LOOP || bind->kind == BIND_OPTION) &&
@@ -102,14 +102,14 @@ static bool name_term(Reader *r, const Node *n, Affine *a) {
   return index_term(r, a, n->name, n->span);
 }
 
-static bool scale(Reader *r, Affine *a, Size by) {
+static bool scale(PlaceReader *r, Affine *a, Size by) {
   World *w = r->b->w;
   a->c = size_mul(w, a->c, by);
   for (uint32_t i = 0; i < a->n; i++) a->coef[i] = size_mul(w, a->coef[i], by);
   return true;
 }
 
-static bool add_affine(Reader *r, Affine *a, const Affine *more, bool minus, Span span) {
+static bool add_affine(PlaceReader *r, Affine *a, const Affine *more, bool minus, Span span) {
   World *w = r->b->w;
   Size zero = size_of(w, 0);
   a->c = minus ? size_sub(w, a->c, more->c) : size_add(w, a->c, more->c);
@@ -120,7 +120,7 @@ static bool add_affine(Reader *r, Affine *a, const Affine *more, bool minus, Spa
   return true;
 }
 
-static bool sum_affine(Reader *r, const Node *n, Affine *a) {
+static bool sum_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   if (!affine(r, n->kid[0], a)) return false;
   for (uint32_t i = 1; i < n->nkid; i++) {
     Affine more;
@@ -130,7 +130,7 @@ static bool sum_affine(Reader *r, const Node *n, Affine *a) {
   return true;
 }
 
-static bool product_affine(Reader *r, const Node *n, Affine *a) {
+static bool product_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
   if (!affine(r, n->kid[0], a)) return false;
   for (uint32_t i = 1; i < n->nkid; i++) {
@@ -166,13 +166,13 @@ static bool product_affine(Reader *r, const Node *n, Affine *a) {
 }
 
 // (h w): row-major, plain indices.
-static bool group_affine(Reader *r, const Node *n, Affine *a) {
+static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
   Size all = size_of(w, 1);
   VEC(Affine) part = {0};
   for (uint32_t i = 0; i < n->nkid; i++)
     for (uint32_t k = 0; k < n->kid[i]->nkid; k++) {
-      const Node *item = n->kid[i]->kid[k];
+      const Syntax *item = n->kid[i]->kid[k];
       if (item->kind == N_SPREAD) {
         Binding *s = env_find(r->env, item->name);
         for (uint32_t j = 0; s && s->kind == BIND_SPREAD && j < s->naxis; j++) {
@@ -202,12 +202,12 @@ static bool group_affine(Reader *r, const Node *n, Affine *a) {
   return true;
 }
 
-static Val access_one(Reader *r, const Node *n) {
+static Val access_one(PlaceReader *r, const Syntax *n) {
   Value v = eval_access(r->b, r->env, n, r->eq);
   return v.n == 1 ? v.at[0] : val_error(n->span);
 }
 
-static bool affine(Reader *r, const Node *n, Affine *a) {
+static bool affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
   memset(a, 0, sizeof *a);
   a->c = size_of(w, 0);
@@ -247,14 +247,14 @@ static bool affine(Reader *r, const Node *n, Affine *a) {
 
 // -- an access ------------------------------------------------------------------------------------
 
-static void add_place(Places *p, const Affine *a, Span span) {
+static void add_place(IndexPlaces *p, const Affine *a, Span span) {
   if (p->n == p->room) return;
   p->span[p->n] = span;
   p->place[p->n++] = *a;
 }
 
 // x[2..5]: the axis stays, shorter.
-static bool range_place(Places *p, const Node *n, const Axis *axis) {
+static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   Body *b = p->r.b;
   World *w = b->w;
   Size from = size_eval(b, p->r.env, n->kid[0], false),
@@ -284,7 +284,7 @@ static bool range_place(Places *p, const Node *n, const Axis *axis) {
   return true;
 }
 
-static bool spread_places(Places *p, const Node *n) {
+static bool spread_places(IndexPlaces *p, const Syntax *n) {
   World *w = p->r.b->w;
   Binding *s = env_find(p->r.env, n->name);
   if (!s || s->kind != BIND_SPREAD) {
@@ -307,10 +307,10 @@ static bool spread_places(Places *p, const Node *n) {
   return true;
 }
 
-bool read_places(Places *p, const Node *brackets, const Axis *axis, const uint32_t *own,
+bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown) {
   World *w = p->r.b->w;
-  const Node *written = brackets->nkid ? brackets->kid[0] : NULL;
+  const Syntax *written = brackets->nkid ? brackets->kid[0] : NULL;
   p->room = written && written->nkid < RANK_LIMIT ? written->nkid : RANK_LIMIT;
   for (uint32_t i = 0; written && i < written->nkid; i++)
     if (written->kid[i]->kind == N_SPREAD) p->room = RANK_LIMIT; // may be any number of places
@@ -322,13 +322,13 @@ bool read_places(Places *p, const Node *brackets, const Axis *axis, const uint32
     diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
     return false;
   }
-  const Node *items = brackets->nkid ? brackets->kid[0] : NULL;
+  const Syntax *items = brackets->nkid ? brackets->kid[0] : NULL;
   if (items && items->kind != N_ITEMS) {
     diag_error(w->diags, items->span, "indices are wanted here, not a box");
     return false;
   }
   for (uint32_t i = 0; items && i < items->nkid; i++) {
-    const Node *item = items->kid[i];
+    const Syntax *item = items->kid[i];
     Affine a;
     bool good;
     if (item->kind == N_RANGE)
@@ -360,7 +360,7 @@ static bool is_label(World *w, const Affine *a) {
   return a->n == 1 && a->label[0] && a->coef[0] == size_of(w, 1) && a->c == size_of(w, 0);
 }
 
-static bool label_fits(Places *p, const Affine *a, const Axis *axis, Span span) {
+static bool label_fits(IndexPlaces *p, const Affine *a, const Axis *axis, Span span) {
   World *w = p->r.b->w;
   const Val *v = &p->r.label.at[a->var[0]];
   if (sizes_agree(p->r.b, v->type.count, axis->size, span, span, "a label and its axis"))
@@ -379,7 +379,7 @@ static uint32_t label_range(Body *b, Eq *eq, const Val *v, Span span) {
 
 // The size rule of a plain place, and a note of every other place, to be looked at when all sizes
 // are known.
-static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Span span) {
+static bool note_place(IndexPlaces *p, Eq *eq, const Affine *a, const Axis *axis, Span span) {
   Body *b = p->r.b;
   World *w = b->w;
   if (is_label(w, a)) return label_fits(p, a, axis, span);
@@ -396,12 +396,12 @@ static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Spa
               size_text(w, index->size));
     return false;
   }
-  Reach reach = {.size = axis->size,
-                 .coord = {.c = a->c},
-                 .span = span,
-                 .padded = eq->padded,
-                 .group = a->group,
-                 .range = a->range};
+  IndexReach reach = {.size = axis->size,
+                      .coord = {.c = a->c},
+                      .span = span,
+                      .padded = eq->padded,
+                      .group = a->group,
+                      .range = a->range};
   for (uint32_t i = 0; i < a->n; i++) {
     uint32_t var = a->label[i] ? label_range(b, eq, &p->r.label.at[a->var[i]], span) : a->var[i];
     reach.coord = coord_add(w, reach.coord, a->coef[i], var, false);
@@ -410,8 +410,8 @@ static bool note_place(Places *p, Eq *eq, const Affine *a, const Axis *axis, Spa
   return true;
 }
 
-X *label_leaf(Body *b, AxisList *list, const Val *v) {
-  X *x = arena_copy(b->w->arena, v->x, sizeof *v->x);
+Expr *label_leaf(Body *b, AxisList *list, const Val *v) {
+  Expr *x = arena_copy(b->w->arena, v->x, sizeof *v->x);
   uint32_t rank = b->d->wire.at[x->wire].type.rank, where[RANK_LIMIT];
   for (uint32_t i = 0; i < v->type.rank; i++) where[i] = axis_for(list, &v->type.axis[i]);
   x->coord = NEW_ARRAY(b->w->arena, Coord, rank);
@@ -433,26 +433,26 @@ static bool wrong_count(Body *b, const Val *base, uint32_t have, Span span) {
   return true;
 }
 
-Val index_value(Body *b, Env *env, Val base, const Node *brackets, Span span, Eq *eq) {
+Val index_value(Body *b, Env *env, Val base, const Syntax *brackets, Span span, Eq *eq) {
   World *w = b->w;
   if (base.error) return val_error(span);
   Id wire = val_to_wire(b, &base, 0);
   if (!wire) return val_error(span);
   uint32_t own[RANK_LIMIT], nown = own_axes(&base.type, own);
-  Places p = {.r = {.b = b, .env = env, .eq = eq}};
+  IndexPlaces p = {.r = {.b = b, .env = env, .eq = eq}};
   if (!read_places(&p, brackets, base.type.axis, own, nown) || wrong_count(b, &base, p.n, span))
     return val_error(span);
   AxisList list = {0};
-  X *x = NEW(w->arena, X);
-  *x = (X){.kind = X_WIRE,
-           .base = base.type.base,
-           .wire = wire,
-           .turn = b->d->turn,
-           .coord = NEW_ARRAY(w->arena, Coord, base.type.rank)};
+  Expr *x = NEW(w->arena, Expr);
+  *x = (Expr){.kind = X_WIRE,
+              .base = base.type.base,
+              .wire = wire,
+              .turn = b->d->turn,
+              .coord = NEW_ARRAY(w->arena, Coord, base.type.rank)};
   for (uint32_t i = 0; i < base.type.rank; i++) // what passes over stays
     if (base.type.axis[i].pass) x->coord[i] = coord_index(w, axis_for(&list, &base.type.axis[i]));
   x->nlabel = p.r.label.n;
-  x->label = NEW_ARRAY(w->arena, X *, x->nlabel);
+  x->label = NEW_ARRAY(w->arena, Expr *, x->nlabel);
   bool skewed = false;
   for (uint32_t k = 0; k < p.n; k++) {
     const Affine *a = &p.place[k];

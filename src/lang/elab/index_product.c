@@ -2,14 +2,14 @@
 #include "lang/elab/index_own.h"
 
 typedef struct {
-  const Node *node;
+  const Syntax *node;
   bool divides;
 } FactorNode;
 typedef VEC(FactorNode) FactorNodes;
 
-bool is_access(Env *env, const Node *n) {
+bool is_access(Env *env, const Syntax *n) {
   if (n->kind != N_AT) return false;
-  const Node *base = n->kid[0];
+  const Syntax *base = n->kid[0];
   if (base->kind != N_NAME)
     return base->kind == N_AT || base->kind == N_CALL || base->kind == N_DOT ||
            base->kind == N_PAREN;
@@ -22,12 +22,13 @@ bool is_access(Env *env, const Node *n) {
                (d->kind == DEF_LEARNER && !d->node->kid[1]));
 }
 
-static bool is_product(Env *env, const Node *n) {
+static bool is_product(Env *env, const Syntax *n) {
   if (n->kind == N_PAREN || n->kind == N_NEG) return is_product(env, n->kid[0]);
   return n->kind == N_RUN || n->kind == N_PROD || is_access(env, n);
 }
 
-static void flatten(Body *b, Env *env, const Node *n, bool divides, FactorNodes *out, bool *minus) {
+static void flatten(Body *b, Env *env, const Syntax *n, bool divides, FactorNodes *out,
+                    bool *minus) {
   if (n->kind == N_RUN) {
     for (uint32_t i = 0; i < n->nkid; i++) flatten(b, env, n->kid[i], divides, out, minus);
   } else if (n->kind == N_PROD && !divides) {
@@ -98,7 +99,7 @@ static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, b
 }
 
 // In a sum of products a place outside counts as 0 by being skipped.
-X *without_padding(Body *b, X *x, double pad) {
+Expr *without_padding(Body *b, Expr *x, double pad) {
   if (x->kind == X_WIRE && x->padded && x->pad == pad) {
     x = arena_copy(b->w->arena, x, sizeof *x);
     x->padded = false;
@@ -145,7 +146,7 @@ static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, 
   *found = false;
   uint32_t first = eq->mention.n;
   for (uint32_t i = 0; i < f->n; i++) {
-    const Node *n = f->at[i].node;
+    const Syntax *n = f->at[i].node;
     if (f->at[i].divides || !is_access(env, n)) continue;
     Value access = eval_access(b, env, n, eq);
     Val factor = access.n == 1 ? access.at[0] : val_error(n->span);
@@ -166,7 +167,7 @@ static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, 
   return v;
 }
 
-Val eval_product(Body *b, Env *env, const Node *n, Eq *eq) {
+Val eval_product(Body *b, Env *env, const Syntax *n, Eq *eq) {
   FactorNodes f = {0};
   bool minus = false, found;
   flatten(b, env, n, false, &f, &minus);
@@ -177,7 +178,7 @@ Val eval_product(Body *b, Env *env, const Node *n, Eq *eq) {
   if (found && f.n == 1 && !minus) return v;
   summed = eq->summed.n;
   for (uint32_t i = 0; i < f.n; i++) {
-    const Node *node = f.at[i].node;
+    const Syntax *node = f.at[i].node;
     if (!f.at[i].divides && is_access(env, node)) continue;
     Val factor = factors[i] = eval_one(b, env, node, eq);
     if (!factor.error && index_summed_elsewhere(b, eq, summed, mentions, node->span))

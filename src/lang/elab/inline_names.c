@@ -2,7 +2,7 @@
 // that several uses propose, noise that is fresh at each use.
 #include "lang/elab/body_own.h"
 
-static uint32_t site_find(Body *b, const Node *use, Name name) {
+static uint32_t site_find(Body *b, const Syntax *use, Name name) {
   for (uint32_t i = b->site.n; i-- > 0;) {
     const Site *s = &b->site.at[i];
     if (s->use == use && s->suffix == b->suffix && s->name == name) return i;
@@ -18,7 +18,7 @@ static void number_sites(Body *b) {
   for (uint32_t i = 0; i < b->site.n; i++) {
     Site *s = &b->site.at[i];
     struct {
-      const Node *use;
+      const Syntax *use;
       uint64_t name;
     } key = {s->use, s->name};
     if (!s->weighty) continue;
@@ -97,7 +97,7 @@ static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, 
 // The callee's weights and states as inputs of this diagram, in order; number gets their positions
 // among our params.
 void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *family,
-                 const Node *use, Name site_name, Span span, Ids *in, Ids *number) {
+                 const Syntax *use, Name site_name, Span span, Ids *in, Ids *number) {
   World *w = b->w;
   Diagram *f = callee->d;
   uint32_t site = f->param.n ? site_find(b, use, site_name) : 0;
@@ -129,7 +129,7 @@ void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *fa
 }
 
 Id body_call(Body *b, Body *callee, const Id *args, const Def *d, Body *home, const char *family,
-             const Node *use, Name site_name, Span span) {
+             const Syntax *use, Name site_name, Span span) {
   World *w = b->w;
   Diagram *f = callee->d;
   Ids in = {0}, number = {0};

@@ -62,17 +62,17 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
   return key;
 }
 
-static void collect_labels(Body *b, const Node *n) {
+static void collect_labels(Body *b, const Syntax *n) {
   if (!n) return;
   if (n->kind == N_TYPE && n->nkid > 1 && n->kid[1] && n->kid[1]->nkid) {
-    const Node *items = n->kid[1]->kid[0];
+    const Syntax *items = n->kid[1]->kid[0];
     for (uint32_t i = 0; i < items->nkid; i++)
       if (items->kid[i]->kind == N_NAME || items->kid[i]->kind == N_SIZED)
         table_put(b->labels, &items->kid[i]->name, sizeof(Name), 1);
   }
   if (n->kind == N_LHS && n->nkid && n->kid[0] && n->kid[0]->nkid &&
       n->kid[0]->kid[0]->kind == N_ITEMS) {
-    const Node *items = n->kid[0]->kid[0];
+    const Syntax *items = n->kid[0]->kid[0];
     for (uint32_t i = 0; i < items->nkid && items->nkid > 1; i++)
       if (items->kid[i]->kind == N_SIZED)
         table_put(b->labels, &items->kid[i]->name, sizeof(Name), 1);
@@ -91,7 +91,7 @@ Axis outer_axis(Env *inner, const Axis *axis, bool flows) {
   return a;
 }
 
-const Node *only_type(const Node *types) {
+const Syntax *only_type(const Syntax *types) {
   if (!types) return NULL;
   if (types->kind == N_TYPE) return types;
   if (types->nkid != 1) return NULL;
@@ -101,14 +101,14 @@ const Node *only_type(const Node *types) {
 
 // The result names the axes of the first parameter, in the same order: every axis stays where it
 // was.
-bool keeps_places(const Formals *f, const Node *result) {
+bool keeps_places(const Formals *f, const Syntax *result) {
   if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || result->nkid < 2 ||
       !result->kid[1])
     return false;
-  const Node *a = f->at[0].type->nkid > 1 ? f->at[0].type->kid[1] : NULL, *z = result->kid[1];
+  const Syntax *a = f->at[0].type->nkid > 1 ? f->at[0].type->kid[1] : NULL, *z = result->kid[1];
   if (!a || a->nkid != z->nkid || a->nkid != 1 || a->kid[0]->nkid != z->kid[0]->nkid) return false;
   for (uint32_t i = 0; i < a->kid[0]->nkid; i++) {
-    const Node *x = a->kid[0]->kid[i], *y = z->kid[0]->kid[i];
+    const Syntax *x = a->kid[0]->kid[i], *y = z->kid[0]->kid[i];
     if (x->kind != y->kind || x->name != y->name || (x->kind != N_NAME && x->kind != N_SPREAD))
       return false;
   }
@@ -148,7 +148,7 @@ static void keep_options(const Call *c, Diagram *d) {
 
 // An input without a type is an error that stands on its wire.
 Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
-  Infer *infer = c->b->in;
+  Elab *infer = c->b->in;
   World *w = c->b->w;
   Body *body = body_new(infer, c->def->name);
   body->generic = c->b->generic;
@@ -176,7 +176,7 @@ Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, boo
   return body;
 }
 
-static void note_call(Infer *in, const Call *c, uint32_t before) {
+static void note_call(Elab *in, const Call *c, uint32_t before) {
   Diags *d = in->w->diags;
   uint32_t library = in->library->file;
   for (uint32_t i = before; i < d->list.n;
@@ -196,7 +196,7 @@ static void note_call(Infer *in, const Call *c, uint32_t before) {
 // for each input.
 static bool own_reverse(const Call *c, Body *body) {
   World *w = body->w;
-  const Node *g = c->h->reverse;
+  const Syntax *g = c->h->reverse;
   Diagram *d = body->d;
   uint32_t n = d->in.n + d->out.n;
   Type *types = NEW_ARRAY(w->arena, Type, n);
@@ -316,7 +316,7 @@ static bool is_open(const Call *c, const Inputs *in, const Body *body) {
 
 Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
                const Inputs *in) {
-  Infer *infer = c->b->in;
+  Elab *infer = c->b->in;
   Buf key = instance_key(c, home, family, in, true);
   Id known = table_get(infer->instances, key.at, key.n);
   if (known) {
@@ -360,7 +360,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   return body;
 }
 
-Body *instance_alone(Infer *in, Def *d, const char *family, const Node *config,
+Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
                      const Instance *how) {
   World *w = in->w;
   Body *b = NEW(w->arena, Body);

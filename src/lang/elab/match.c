@@ -14,7 +14,7 @@ static bool is_over(const Call *c, Name label) {
   return false;
 }
 
-static Name along_label(const Call *c, const Node *item) {
+static Name along_label(const Call *c, const Syntax *item) {
   if (item->kind != N_NAME) return 0;
   uint32_t at;
   if (!cfg_named(c->h->cfg, item->name, &at)) return 0;
@@ -33,7 +33,7 @@ static Span place_of(const Call *c, const Val *arg) {
 }
 
 // The formal axis meets an actual one: its name is bound, or must agree with what it is bound to.
-static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const Val *arg,
+static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, const Val *arg,
                       Axis *inner) {
   World *w = c->b->w;
   Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
@@ -51,8 +51,10 @@ static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const
     }
   }
   Axis formal[RANK_LIMIT];
-  Node items = {.kind = N_ITEMS, .nkid = 1, .kid = (Node *[]){(Node *)item}, .span = item->span};
-  Node brackets = {.kind = N_BRACKETS, .nkid = 1, .kid = (Node *[]){&items}, .span = item->span};
+  Syntax items = {
+      .kind = N_ITEMS, .nkid = 1, .kid = (Syntax *[]){(Syntax *)item}, .span = item->span};
+  Syntax brackets = {
+      .kind = N_BRACKETS, .nkid = 1, .kid = (Syntax *[]){&items}, .span = item->span};
   if (axes_eval(c->b, c->to, &brackets, true, formal) != 1) return false;
   *inner = formal[0];
   if (bind && bind->kind == BIND_OPTION && !bind->label) bind->label = actual->label;
@@ -98,9 +100,9 @@ static bool bind_axis(const Call *c, const Node *item, const Axis *actual, const
   return false;
 }
 
-const Node *formal_items(const Formal *f, uint32_t *n) {
-  const Node *brackets = f->type && f->type->nkid > 1 ? f->type->kid[1] : NULL;
-  const Node *items = brackets && brackets->nkid ? brackets->kid[0] : NULL;
+const Syntax *formal_items(const Formal *f, uint32_t *n) {
+  const Syntax *brackets = f->type && f->type->nkid > 1 ? f->type->kid[1] : NULL;
+  const Syntax *items = brackets && brackets->nkid ? brackets->kid[0] : NULL;
   *n = items ? items->nkid : 0;
   return items;
 }
@@ -119,7 +121,7 @@ static bool wrong_base(const Call *c, const Formal *f, const Val *arg, Base want
   return true;
 }
 
-static bool take_spread(const Call *c, const Node *item, const Val *arg, const uint32_t *own,
+static bool take_spread(const Call *c, const Syntax *item, const Val *arg, const uint32_t *own,
                         uint32_t n, Match *m, Axis *inner) {
   World *w = c->b->w;
   Binding *s = env_find(c->to, item->name);
@@ -170,7 +172,7 @@ typedef struct {
   const Formal *f;
   const Val *arg;
   Match *m;
-  const Node *items;              // the parameter's axes as written, `count` of them
+  const Syntax *items;            // the parameter's axes as written, `count` of them
   uint32_t count, spread;         // spread: how many of them are rows, ...s
   uint32_t own[RANK_LIMIT], nown; // the argument's own axes; UINT32_MAX = chosen already
   uint32_t chosen[RANK_LIMIT];    // for each item: the axis an option selects, or UINT32_MAX
@@ -179,7 +181,7 @@ typedef struct {
 
 Base wanted_base(World *w, const Formal *f) {
   if (f->fixed) return (Base)f->known.base;
-  const Node *base = f->type->kid[0];
+  const Syntax *base = f->type->kid[0];
   if (base->kind == N_LABELS) return BASE_LABEL;
   const char *name = name_text(w->names, base->name);
   return strcmp(name, "B") == 0 ? BASE_BIT : strcmp(name, "R") == 0 ? BASE_R : BASE_NONE;

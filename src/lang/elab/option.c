@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static bool is_size_like(Body *b, Env *env, const Node *n) {
+static bool is_size_like(Body *b, Env *env, const Syntax *n) {
   switch (n->kind) {
   case N_NUM: return true;
   case N_NAME: {
@@ -32,7 +32,7 @@ static bool is_size_like(Body *b, Env *env, const Node *n) {
   }
 }
 
-static void option_size(Body *b, Env *env, const Node *n, Binding *out) {
+static void option_size(Body *b, Env *env, const Syntax *n, Binding *out) {
   double k;
   out->has_number = static_number(b, env, n, &k);
   if (out->has_number) out->number = k;
@@ -41,7 +41,7 @@ static void option_size(Body *b, Env *env, const Node *n, Binding *out) {
   out->size = size_eval(b, env, n, false);
 }
 
-static bool option_item(Body *b, Env *env, const Node *n, Binding *out) {
+static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
   *out = (Binding){.kind = BIND_OPTION, .span = n->span};
   if (n->kind == N_STR) {
     out->text = n->text;
@@ -83,13 +83,13 @@ static bool option_item(Body *b, Env *env, const Node *n, Binding *out) {
 }
 
 // conv[...o]: a row of axes, each with an inner label of its own.
-static bool option_spread(Body *b, Env *env, const Node *items, Binding *out) {
+static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) {
   World *w = b->w;
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
   *out = (Binding){.kind = BIND_SPREAD, .span = items->span};
   for (uint32_t i = 0; i < items->nkid; i++) {
-    const Node *item = items->kid[i];
+    const Syntax *item = items->kid[i];
     if (item->kind == N_SPREAD) {
       Binding *s = env_find(env, item->name);
       if (!s || s->kind != BIND_SPREAD) {
@@ -157,7 +157,7 @@ void bind_spread(Env *env, World *w, Name name, Binding s) {
   env_bind(env, name, s);
 }
 
-const Node *cfg_named(const Node *cfg, Name name, uint32_t *at) {
+const Syntax *cfg_named(const Syntax *cfg, Name name, uint32_t *at) {
   for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
     if (cfg->kid[i]->name == name) {
       *at = i;
@@ -168,8 +168,8 @@ const Node *cfg_named(const Node *cfg, Name name, uint32_t *at) {
 
 static bool along_an_axis(const Header *h, Name name) { // the option names an axis of a parameter
   for (uint32_t i = 0; h->params && i < h->params->nkid; i++) {
-    const Node *type = h->params->kid[i]->nkid ? h->params->kid[i]->kid[0] : NULL;
-    const Node *items =
+    const Syntax *type = h->params->kid[i]->nkid ? h->params->kid[i]->kid[0] : NULL;
+    const Syntax *items =
         type && type->nkid > 1 && type->kid[1] && type->kid[1]->nkid ? type->kid[1]->kid[0] : NULL;
     for (uint32_t k = 0; items && k < items->nkid; k++)
       if (items->kid[k]->kind == N_NAME && items->kid[k]->name == name) return true;
@@ -177,7 +177,7 @@ static bool along_an_axis(const Header *h, Name name) { // the option names an a
   return false;
 }
 
-static void say_options(Body *b, const Def *d, const Node *cfg, Name wrong, Id e) {
+static void say_options(Body *b, const Def *d, const Syntax *cfg, Name wrong, Id e) {
   Buf text = buf_new(b->w->arena);
   VEC(const char *) names = {0};
   for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
@@ -198,13 +198,13 @@ static void say_options(Body *b, const Def *d, const Node *cfg, Name wrong, Id e
 }
 
 // Which of the written options goes to which parameter.
-static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *config,
-                          const Node **given) {
+static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax *config,
+                          const Syntax **given) {
   World *w = b->w;
   const char *name = name_text(w->names, d->name);
   uint32_t next = 0, count = cfg ? cfg->nkid : 0;
   for (uint32_t i = 0; config && i < config->nkid; i++) {
-    const Node *items = config->kid[i];
+    const Syntax *items = config->kid[i];
     uint32_t at = next;
     bool named = items->kind == N_ITEMS && items->nkid == 1 && items->kid[0]->kind == N_SIZED &&
                  cfg_named(cfg, items->kid[0]->name, &at);
@@ -242,10 +242,10 @@ static bool match_options(Body *b, const Def *d, const Node *cfg, const Node *co
   return true;
 }
 
-bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node *config, Env *to,
+bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Syntax *config, Env *to,
                   bool generic, Span span) {
   World *w = b->w;
-  const Node *given[OPTIONS_LIMIT] = {NULL};
+  const Syntax *given[OPTIONS_LIMIT] = {NULL};
   uint32_t n = h->cfg ? h->cfg->nkid : 0;
   if (n > OPTIONS_LIMIT) {
     diag_error(w->diags, h->cfg->span, "more than %d options", OPTIONS_LIMIT);
@@ -253,7 +253,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
   }
   if (!match_options(b, d, h->cfg, config, given)) return false;
   for (uint32_t i = 0; i < n; i++) {
-    const Node *par = h->cfg->kid[i], *fallback = par->nkid ? par->kid[0] : NULL;
+    const Syntax *par = h->cfg->kid[i], *fallback = par->nkid ? par->kid[0] : NULL;
     for (uint32_t k = 0; k < i; k++)
       if (h->cfg->kid[k]->name == par->name) {
         Id e = diag_error(w->diags, par->name_span, "there are two options `%s`",
@@ -261,7 +261,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
         diag_note(w->diags, e, h->cfg->kid[k]->name_span, "the other one");
         return false;
       }
-    const Node *text = given[i] ? given[i] : fallback;
+    const Syntax *text = given[i] ? given[i] : fallback;
     Env *env = given[i] ? from : to;
     Binding bind = {.kind = BIND_OPTION, .span = par->span};
     bool spread = par->op && par->op[0] == '.';
@@ -295,11 +295,11 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Node 
       return false;
     } else if (spread) {
       if (text->kind != N_ITEMS) {
-        Node *items = NEW(w->arena, Node);
-        *items = (Node){.kind = N_ITEMS,
-                        .nkid = 1,
-                        .span = text->span,
-                        .kid = arena_copy(w->arena, &text, sizeof text)};
+        Syntax *items = NEW(w->arena, Syntax);
+        *items = (Syntax){.kind = N_ITEMS,
+                          .nkid = 1,
+                          .span = text->span,
+                          .kid = arena_copy(w->arena, &text, sizeof text)};
         text = items;
       }
       if (!option_spread(b, env, text, &bind)) return false;

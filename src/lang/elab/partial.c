@@ -9,21 +9,21 @@
 //
 // Invariant: a body has a trace only here, so right programs never come this way, and a diagram
 // made here is in no Program: only a picture sees it.
-#include "lang/elab/partial_own.h"
 #include "lang/elab/body_own.h"
+#include "lang/elab/partial_own.h"
 #include "lang/program/program_own.h"
 
 typedef struct {
   Span span; // where it is written
   Value value;
-} Seen;
+} SeenWire;
 
-struct Trace {
-  Broken *out;
-  const Diags *said; // the messages of the program, as they were
-  VEC(Seen) seen;    // the parts of what is being worked off
-  uint32_t told;     // messages of this trace that have a slip
-  Axis clash[2];     // the last two that could not be equal
+struct PartialTrace {
+  PartialDiagram *out;
+  const Diags *said;  // the messages of the program, as they were
+  VEC(SeenWire) seen; // the parts of what is being worked off
+  uint32_t told;      // messages of this trace that have a slip
+  Axis clash[2];      // the last two that could not be equal
 };
 
 // -- messages -------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ static bool meets(Span a, Span b) {
 
 static bool same_place(Span a, Span b) { return a.file == b.file && a.at == b.at && a.n == b.n; }
 
-static bool has_slip(const Broken *k, Span span) {
+static bool has_slip(const PartialDiagram *k, Span span) {
   for (uint32_t i = 0; i < k->slip.n; i++)
     if (same_place(k->slip.at[i].span, span)) return true;
   return false;
@@ -49,8 +49,8 @@ static bool has_news(const Body *b) {
 typedef struct {
   Id wire;
   Span span;
-} Operand;
-typedef VEC(Operand) Operands;
+} ShownOperand;
+typedef VEC(ShownOperand) ShownOperands;
 
 void trace_clash(Body *b, Axis left, Axis right) {
   b->trace->clash[0] = left, b->trace->clash[1] = right;
@@ -62,7 +62,7 @@ static bool is_clash(Body *b, const Axis *axis, const Axis *clash) {
 }
 
 // The axes that clashed; all of the wire if that is not known.
-static void add_faulty(Body *b, Slip *s, Id wire, bool left, bool right) {
+static void add_faulty(Body *b, ErrorMark *s, Id wire, bool left, bool right) {
   const Type *t = &b->d->wire.at[wire].type;
   uint32_t before = s->wire.n;
   for (uint32_t i = 0; i < t->rank; i++)
@@ -73,8 +73,8 @@ static void add_faulty(Body *b, Slip *s, Id wire, bool left, bool right) {
 }
 
 // What is written where the message points, or its note, is at fault.
-static void add_slip(Body *b, const Diag *e, Id box, const Operands *given) {
-  Slip s = {.span = e->span, .text = e->text, .box = box};
+static void add_slip(Body *b, const Diag *e, Id box, const ShownOperands *given) {
+  ErrorMark s = {.span = e->span, .text = e->text, .box = box};
   bool two = false;
   for (uint32_t i = 0; given && i < given->n && e->note; i++)
     two |= meets(given->at[i].span, e->note_span);
@@ -87,7 +87,7 @@ static void add_slip(Body *b, const Diag *e, Id box, const Operands *given) {
 }
 
 // Everything said since the last time is about this box; 0: about nothing that is drawn.
-static void tell(Body *b, Id box, const Operands *given) {
+static void tell(Body *b, Id box, const ShownOperands *given) {
   const Diags *d = b->w->diags;
   for (; b->trace->told < d->list.n; b->trace->told++)
     if (d->list.at[b->trace->told].kind == DIAG_ERROR)
@@ -95,8 +95,8 @@ static void tell(Body *b, Id box, const Operands *given) {
   memset(b->trace->clash, 0, sizeof b->trace->clash);
 }
 
-static Span broken_part(Body *b, const Node *n) {
-  const Node *name = n->kind == N_CALL ? n->kid[0] : n;
+static Span broken_part(Body *b, const Syntax *n) {
+  const Syntax *name = n->kind == N_CALL ? n->kid[0] : n;
   if (name->kind == N_AT) name = name->kid[0];
   const Def *d = name->kind == N_NAME ? scope_find(b->env->scope, name->name) : NULL;
   if (!d) return (Span){0};
@@ -106,7 +106,7 @@ static Span broken_part(Body *b, const Node *n) {
 
 // An error that is silent here was said elsewhere: in this part, in a use of it, or where what it
 // names is declared.
-static void tell_old(Body *b, const Node *n, Id box, const Operands *given) {
+static void tell_old(Body *b, const Syntax *n, Id box, const ShownOperands *given) {
   const Diags *d = b->trace->said;
   Span declared = broken_part(b, n);
   for (uint32_t i = 1; i < d->list.n; i++) {
@@ -123,14 +123,14 @@ static void tell_old(Body *b, const Node *n, Id box, const Operands *given) {
 // -- boxes for what could not be done -------------------------------------------------------------
 enum { MOST = 64 }; // wires that one part of a text is seen to be given
 
-static void add_operand(Body *b, Operands *o, Id wire, Span span) {
+static void add_operand(Body *b, ShownOperands *o, Id wire, Span span) {
   if (o->n == MOST) return;
   for (uint32_t i = 0; i < o->n; i++)
     if (o->at[i].wire == wire && same_place(o->at[i].span, span)) return;
-  if (wire) vec_push(b->w->arena, o, (Operand){wire, span});
+  if (wire) vec_push(b->w->arena, o, (ShownOperand){wire, span});
 }
 
-static void add_leaves(Body *b, Operands *o, const X *x, Span span) {
+static void add_leaves(Body *b, ShownOperands *o, const Expr *x, Span span) {
   if (!x) return;
   if (x->kind == X_WIRE) add_operand(b, o, x->wire, span);
   for (uint32_t i = 0; x->kind == X_WIRE && i < x->nlabel; i++) add_leaves(b, o, x->label[i], span);
@@ -140,7 +140,7 @@ static void add_leaves(Body *b, Operands *o, const X *x, Span span) {
 
 // Indices of an equation have no sizes before it is complete: then the wires that are read stand
 // for the value.
-static void add_value(Body *b, Operands *o, const Value *v, Span span) {
+static void add_value(Body *b, ShownOperands *o, const Value *v, Span span) {
   for (uint32_t i = 0; i < v->n; i++) {
     Val one = v->at[i];
     if (one.error)
@@ -152,7 +152,8 @@ static void add_value(Body *b, Operands *o, const Value *v, Span span) {
   }
 }
 
-static Id unknown_box(Body *b, const char *word, const Operands *o, const Type *out, Span span) {
+static Id unknown_box(Body *b, const char *word, const ShownOperands *o, const Type *out,
+                      Span span) {
   World *w = b->w;
   Diagram *callee = diagram_new(w, name_from(w->names, word));
   Ids in = {0};
@@ -168,7 +169,7 @@ static Id unknown_box(Body *b, const char *word, const Operands *o, const Type *
 }
 
 // How a part is written, in a word.
-static const char *word_of(Body *b, const Node *n) {
+static const char *word_of(Body *b, const Syntax *n) {
   World *w = b->w;
   switch (n->kind) {
   case N_NAME:
@@ -211,7 +212,7 @@ static Id put_in_place(Body *b, Id old) {
 }
 
 // A value with a type, of which something was said: it comes out of the box all the same.
-static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, Span span) {
+static bool typed_again(Body *b, Value *v, const char *word, const ShownOperands *o, Span span) {
   if (v->n != 1 || v->at[0].error || v->at[0].literal || v->at[0].indexed) return false;
   val_settle(b, &v->at[0]);
   Id made = val_is_plain(b, &v->at[0]) ? b->d->wire.at[v->at[0].x->wire].box : 0;
@@ -231,7 +232,8 @@ static bool typed_again(Body *b, Value *v, const char *word, const Operands *o, 
   return true;
 }
 
-static Value mended(Body *b, const Node *n, const char *word, Operands *o, Value v, Span span) {
+static Value mended(Body *b, const Syntax *n, const char *word, ShownOperands *o, Value v,
+                    Span span) {
   bool news = has_news(b);
   if (wants_ghost(&v)) {
     Id wire = unknown_box(b, word, o, NULL, span), box = b->d->wire.at[wire].box;
@@ -251,7 +253,7 @@ static Value mended(Body *b, const Node *n, const char *word, Operands *o, Value
 }
 
 // x[i j] is read where it is written with its brackets.
-static Span whole_read(const Node *n, Span name) {
+static Span whole_read(const Syntax *n, Span name) {
   if (n->kind == N_AT && same_place(n->kid[0]->span, name)) return n->span;
   for (uint32_t i = 0; i < n->nkid; i++) {
     Span s = n->kid[i] ? whole_read(n->kid[i], name) : name;
@@ -261,7 +263,7 @@ static Span whole_read(const Node *n, Span name) {
 }
 
 // What failed before it looked at its parts was given the wires that its text names.
-static void add_text(Body *b, Env *env, const Node *n, Operands *o) {
+static void add_text(Body *b, Env *env, const Syntax *n, ShownOperands *o) {
   Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
   if (bind && bind->kind == BIND_VALUE) add_value(b, o, &bind->value, n->span);
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -271,15 +273,15 @@ static void add_text(Body *b, Env *env, const Node *n, Operands *o) {
 // -- the hooks ------------------------------------------------------------------------------------
 uint32_t trace_begin(Body *b) { return b->trace->seen.n; }
 
-Value trace_value(Body *b, Env *env, const Node *n, uint32_t mark, Value v, bool whole) {
+Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bool whole) {
   const char *word = whole ? "" : word_of(b, n);
-  Trace *t = b->trace;
+  PartialTrace *t = b->trace;
   const Value *only = t->seen.n == mark + 1 ? &t->seen.at[mark].value : NULL;
   bool news = has_news(b);
   if (only && whole && !news && wants_ghost(&v) && only->n == 1 && only->at[0].ghost) {
     v = *only; // an equation is nothing in itself
   } else if (wants_ghost(&v) || news) {
-    Operands o = {0};
+    ShownOperands o = {0};
     for (uint32_t i = mark; i < t->seen.n && o.n < MOST; i++)
       add_value(b, &o, &t->seen.at[i].value, whole_read(n, t->seen.at[i].span));
     if (mark == t->seen.n) add_value(b, &o, &v, n->span);
@@ -287,7 +289,7 @@ Value trace_value(Body *b, Env *env, const Node *n, uint32_t mark, Value v, bool
     v = mended(b, n, word, &o, v, n->span);
   }
   t->seen.n = mark;
-  vec_push(b->w->arena, &t->seen, (Seen){n->span, v});
+  vec_push(b->w->arena, &t->seen, (SeenWire){n->span, v});
   Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
   if (bind && bind->kind == BIND_VALUE && wants_ghost(&bind->value)) bind->value = v; // said once
   return v;
@@ -299,10 +301,10 @@ bool trace_follows(const Value *args) {
   return false;
 }
 
-Value trace_apply(Body *b, const Node *box, uint32_t mark, Value args, Value v) {
+Value trace_apply(Body *b, const Syntax *box, uint32_t mark, Value args, Value v) {
   b->trace->seen.n = mark;
   if (!wants_ghost(&v) && !has_news(b)) return v;
-  Operands o = {0};
+  ShownOperands o = {0};
   for (uint32_t i = 0; i < args.n; i++)
     add_value(b, &o, &(Value){1, &args.at[i], NULL}, args.at[i].span);
   return mended(b, box, word_of(b, box), &o, v, box->span);
@@ -312,7 +314,7 @@ Value trace_apply(Body *b, const Node *box, uint32_t mark, Value args, Value v) 
 Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
   World *w = b->w;
   Value out = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
-  Operands o = {0};
+  ShownOperands o = {0};
   add_value(b, &o, &v, span);
   Id first = v.n == 1 && v.at[0].error ? v.at[0].ghost : 0;
   if (!first || !b->d->wire.at[first].box) { // an input has no parts
@@ -340,7 +342,7 @@ void trace_statement(Body *b) {
 }
 
 // Everything said since the last time is about what comes out.
-static void tell_end(Body *b, const Operands *o) {
+static void tell_end(Body *b, const ShownOperands *o) {
   uint32_t before = b->trace->out->slip.n;
   tell(b, 0, o);
   for (uint32_t i = before; i < b->trace->out->slip.n; i++) b->trace->out->slip.at[i].end = true;
@@ -352,7 +354,7 @@ void trace_result_types(Body *b) {
 }
 
 void trace_results(Body *b, Value v, bool fits) {
-  Operands o = {0};
+  ShownOperands o = {0};
   if (!fits) b->d->out.n = 0;
   for (uint32_t i = 0; i < v.n; i++) {
     Span span = v.at[i].span;
@@ -367,7 +369,7 @@ void trace_results(Body *b, Value v, bool fits) {
 }
 
 Value trace_nothing(Body *b, Value args, Span span) {
-  Operands o = {0};
+  ShownOperands o = {0};
   add_value(b, &o, &args, span);
   Id wire = unknown_box(b, name_text(b->w->names, b->d->name), &o, NULL, span);
   tell(b, b->d->wire.at[wire].box, &o);
@@ -375,7 +377,7 @@ Value trace_nothing(Body *b, Value args, Span span) {
 }
 
 void trace_no_result(Body *b) {
-  Operands none = {0};
+  ShownOperands none = {0};
   Id wire = unknown_box(b, "return", &none, NULL, (Span){0});
   tell(b, b->d->wire.at[wire].box, &none);
   diagram_output(b->w, b->d, wire);
@@ -389,10 +391,10 @@ typedef struct { // what is put aside while a trace is made
   bool training;
 } Aside;
 
-static Trace *trace_new(Infer *in, Aside *aside) {
+static PartialTrace *trace_new(Elab *in, Aside *aside) {
   World *w = in->w;
-  Trace *t = NEW(w->arena, Trace);
-  t->out = NEW(w->arena, Broken);
+  PartialTrace *t = NEW(w->arena, PartialTrace);
+  t->out = NEW(w->arena, PartialDiagram);
   t->said = w->diags;
   t->told = 1;
   *aside = (Aside){w->diags, in->open.n, w->diagram.n, in->training};
@@ -401,10 +403,10 @@ static Trace *trace_new(Infer *in, Aside *aside) {
 }
 
 // What the program was not told when it was checked, nobody is told.
-static void drop_unsaid(Trace *t) {
+static void drop_unsaid(PartialTrace *t) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->out->slip.n; i++) {
-    const Slip *s = &t->out->slip.at[i];
+    const ErrorMark *s = &t->out->slip.at[i];
     bool said = false;
     for (uint32_t k = 1; k < t->said->list.n && !said; k++)
       said = same_place(t->said->list.at[k].span, s->span) ||
@@ -414,7 +416,7 @@ static void drop_unsaid(Trace *t) {
   t->out->slip.n = n;
 }
 
-static Broken *trace_end(Infer *in, Trace *t, Body *b, const Aside *aside) {
+static PartialDiagram *trace_end(Elab *in, PartialTrace *t, Body *b, const Aside *aside) {
   World *w = in->w;
   if (b) tell(b, 0, NULL);
   t->out->diagram = b ? b->d : NULL;
@@ -422,17 +424,17 @@ static Broken *trace_end(Infer *in, Trace *t, Body *b, const Aside *aside) {
   in->open.n = aside->open;
   in->training = aside->training;
   drop_unsaid(t);
-  for (Id i = aside->diagrams; i < w->diagram.n; i++) diagram_zonk(w, w->diagram.at[i]);
+  for (Id i = aside->diagrams; i < w->diagram.n; i++) diagram_resolve(w, w->diagram.at[i]);
   return t->out;
 }
 
 // What was said of this part of the text and has no slip yet.
-static void add_rest(Infer *in, Broken *k, Span span) {
+static void add_rest(Elab *in, PartialDiagram *k, Span span) {
   const Diags *d = in->w->diags;
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
     if (e->kind == DIAG_ERROR && meets(e->span, span) && !has_slip(k, e->span))
-      vec_push(in->w->arena, &k->slip, (Slip){.span = e->span, .text = e->text});
+      vec_push(in->w->arena, &k->slip, (ErrorMark){.span = e->span, .text = e->text});
   }
 }
 
@@ -451,8 +453,8 @@ static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
 }
 
 // From a declaration to the next one: what could not be read at its end belongs to it.
-static Span whole_text(Infer *in, const Def *d) {
-  const Node *tree = d->scope->tree;
+static Span whole_text(Elab *in, const Def *d) {
+  const Syntax *tree = d->scope->tree;
   Span s = d->node->span;
   uint32_t end = in->w->sources->file.at[s.file].n;
   for (uint32_t i = 0; i < tree->nkid; i++) {
@@ -464,9 +466,9 @@ static Span whole_text(Infer *in, const Def *d) {
 }
 
 // All that is known is its name.
-static Broken *broken_name(Infer *in, Def *d) {
+static PartialDiagram *broken_name(Elab *in, Def *d) {
   Aside aside;
-  Trace *t = trace_new(in, &aside);
+  PartialTrace *t = trace_new(in, &aside);
   Body *b = body_new(in, d->name);
   b->trace = t;
   Value v = trace_nothing(b, (Value){0}, d->span);
@@ -475,7 +477,7 @@ static Broken *broken_name(Infer *in, Def *d) {
 }
 
 // What is wrong with the header is wrong with the input that it speaks of.
-static void blame_inputs(Broken *k, Body *b, const Formals *formals) {
+static void blame_inputs(PartialDiagram *k, Body *b, const Formals *formals) {
   for (uint32_t i = 0; i < k->slip.n; i++)
     for (uint32_t f = 0; f < formals->n && f < b->d->in.n && !k->slip.at[i].box; f++) {
       const Formal *x = &formals->at[f];
@@ -485,9 +487,9 @@ static void blame_inputs(Broken *k, Body *b, const Formals *formals) {
     }
 }
 
-static Broken *broken_def(Infer *in, Def *d) {
+static PartialDiagram *broken_def(Elab *in, Def *d) {
   Aside aside;
-  Trace *t = trace_new(in, &aside);
+  PartialTrace *t = trace_new(in, &aside);
   Body *b = NEW(in->w->arena, Body);
   *b = (Body){.in = in, .w = in->w, .generic = true};
   Header h = header_of(d);
@@ -506,7 +508,7 @@ static Broken *broken_def(Infer *in, Def *d) {
   if (!good && h.params) { // each for itself
     formals.n = 0;
     for (uint32_t i = 0; i < h.params->nkid; i++) {
-      const Node *p = h.params->kid[i];
+      const Syntax *p = h.params->kid[i];
       vec_push(in->w->arena, &formals,
                (Formal){.type = p->nkid ? p->kid[0] : NULL, .name = p->name, .span = p->name_span});
     }
@@ -525,16 +527,16 @@ static Broken *broken_def(Infer *in, Def *d) {
   return trace_end(in, t, made, &aside);
 }
 
-static Def *def_named(Infer *in, Program *p, const char *name) {
+static Def *def_named(Elab *in, Program *p, const char *name) {
   Def *d = scope_find(p->scope, name_from(in->w->names, name));
   return d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? d : NULL;
 }
 
-Broken *infer_broken(Infer *in, Program *p, const char *name) {
+PartialDiagram *elab_broken(Elab *in, Program *p, const char *name) {
   Def *d = def_named(in, p, name);
   if (!d || !d->node) return NULL;
   bool weight = d->kind == DEF_LEARNER && !learner_has_input(d);
-  Broken *k = weight ? NULL : broken_def(in, d);
+  PartialDiagram *k = weight ? NULL : broken_def(in, d);
   if (!k || (!k->diagram->in.n && k->diagram->box.n < 2)) k = broken_name(in, d);
   uint32_t before = k->slip.n;
   add_rest(in, k, whole_text(in, d));
@@ -545,7 +547,7 @@ Broken *infer_broken(Infer *in, Program *p, const char *name) {
 }
 
 // The last declaration that begins before this place.
-static Def *def_before(Infer *in, Program *p, Span span) {
+static Def *def_before(Elab *in, Program *p, Span span) {
   Def *best = NULL;
   for (uint32_t i = 1; i < in->def.n; i++) {
     Def *d = in->def.at[i];
@@ -556,14 +558,14 @@ static Def *def_before(Infer *in, Program *p, Span span) {
   return best;
 }
 
-static bool is_broken(Infer *in, Program *p, const Def *d) {
+static bool is_broken(Elab *in, Program *p, const Def *d) {
   const char *name = name_text(in->w->names, d->name);
   if (d->scope != p->scope || def_named(in, p, name) != d) return false;
-  Broken *k = infer_broken(in, p, name);
+  PartialDiagram *k = elab_broken(in, p, name);
   return k && k->slip.n;
 }
 
-const char *infer_first_broken(Infer *in, Program *p) {
+const char *elab_first_broken(Elab *in, Program *p) {
   enum { TRIED = 100 };
   const Diags *d = in->w->diags;
   for (uint32_t i = 1; i < d->list.n; i++) {
@@ -578,15 +580,15 @@ const char *infer_first_broken(Infer *in, Program *p) {
   return NULL;
 }
 
-static Broken *broken_side(Infer *in, Program *p, const Node *expr, Ids *fields) {
+static PartialDiagram *broken_side(Elab *in, Program *p, const Syntax *expr, Ids *fields) {
   Aside aside;
-  Trace *t = trace_new(in, &aside);
+  PartialTrace *t = trace_new(in, &aside);
   Body *b = goal_body(in, p, name_from(in->w->names, "side"));
   b->trace = t;
   Value v = eval_alone(b, b->env, expr);
   goal_outputs(b, v, fields);
   trace_results(b, v, false);
-  Broken *k = trace_end(in, t, b, &aside);
+  PartialDiagram *k = trace_end(in, t, b, &aside);
   for (uint32_t i = 0; i < b->d->out.n; i++) {
     const Type *type = &b->d->wire.at[b->d->out.at[i]].type;
     vec_push(in->w->arena, &k->end, type->base ? own_text(in->w, type) : "?");
@@ -594,9 +596,9 @@ static Broken *broken_side(Infer *in, Program *p, const Node *expr, Ids *fields)
   return k;
 }
 
-BrokenGoal infer_broken_goal(Infer *in, Program *p, const Goal *goal) {
+BrokenGoal elab_broken_goal(Elab *in, Program *p, const Goal *goal) {
   const Diags *d = in->w->diags;
-  const Node *claim = goal->node->kid[0];
+  const Syntax *claim = goal->node->kid[0];
   bool two = claim->kind == N_EQUAL, one = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE;
   BrokenGoal g = {0};
   g.left = broken_side(in, p, two || one ? claim->kid[0] : claim, &g.fields[0]);
@@ -606,7 +608,7 @@ BrokenGoal infer_broken_goal(Infer *in, Program *p, const Goal *goal) {
     if (e->kind != DIAG_ERROR || !meets(e->span, goal->node->span) || has_slip(g.left, e->span) ||
         (two && has_slip(g.right, e->span)))
       continue;
-    vec_push(in->w->arena, &g.slip, (Slip){.span = e->span, .text = e->text});
+    vec_push(in->w->arena, &g.slip, (ErrorMark){.span = e->span, .text = e->text});
     if (!meets(e->span, claim->span)) continue;
     g.left->ends = true;
     if (two) g.right->ends = true;

@@ -8,10 +8,10 @@
 uint32_t trace_begin(Body *);
 // A part of the text is done: its value, in which every error has a wire that stands for it. whole:
 // it is all of an equation.
-Value trace_value(Body *, Env *, const Node *, uint32_t mark, Value, bool whole);
+Value trace_value(Body *, Env *, const Syntax *, uint32_t mark, Value, bool whole);
 void trace_clash(Body *, Axis left, Axis right); // these should be equal, and are not
 bool trace_follows(const Value *args);           // there is an error among them
-Value trace_apply(Body *, const Node *box, uint32_t mark, Value args, Value);
+Value trace_apply(Body *, const Syntax *box, uint32_t mark, Value args, Value);
 Value trace_parts(Body *, Value, uint32_t n, Span); // n values of one that failed
 void trace_statement(Body *);
 void trace_result_types(Body *); // those that are declared are wrong

@@ -15,12 +15,12 @@
 typedef struct {
   Body *b;
   Env *env;
-  const Node *use, *head;
+  const Syntax *use, *head;
   Span span;
   Size steps;
   const char *optimiser;
-  const Node *call; // its settings
-  const Node *by;
+  const Syntax *call; // its settings
+  const Syntax *by;
   Type type[3];     // of x, y, q, without what passes
   Body *loss, *ask; // x, y → a number; q → h(q)
   bool *moved;      // [param of the loss] it is a weight that may move
@@ -33,13 +33,14 @@ typedef struct {  // a weight of the head, and how it moves
   Diagram *optimiser;
 } Moved;
 typedef VEC(Moved) Moves;
-typedef VEC(Node *) Nodes;
+typedef VEC(Syntax *) RefitNodes;
 
 // -- what is written ------------------------------------------------------------------------------
-static Node *node_new(World *w, NodeKind kind, Span span, Name name, uint32_t n, Node *const *kid) {
-  Node *node = NEW(w->arena, Node);
-  *node = (Node){.kind = (uint8_t)kind, .span = span, .name = name, .nkid = n, .name_span = span};
-  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Node *));
+static Syntax *node_new(World *w, SyntaxKind kind, Span span, Name name, uint32_t n,
+                        Syntax *const *kid) {
+  Syntax *node = NEW(w->arena, Syntax);
+  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .name = name, .nkid = n, .name_span = span};
+  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Syntax *));
   return node;
 }
 
@@ -50,26 +51,26 @@ static bool wrong(const Refit *r, const char *what) {
 }
 
 // A named option: `steps` and `by` are ours, the others are settings of the optimiser.
-static bool read_named(Refit *r, const Node *sized, Nodes *settings) {
+static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
   World *w = r->b->w;
   const char *word = name_text(w->names, sized->name);
-  Node *value = sized->kid[0];
+  Syntax *value = sized->kid[0];
   if (strcmp(word, "steps") == 0) return (r->steps = size_eval(r->b, r->env, value, false)) != 0;
   if (strcmp(word, "by") == 0) return r->by = value, true;
   double k;
   if (!static_number(r->b, r->env, value, &k)) return wrong(r, "a setting is a number");
-  Node *number = node_new(w, N_NUM, value->span, 0, 0, NULL);
+  Syntax *number = node_new(w, N_NUM, value->span, 0, 0, NULL);
   number->num = k;
   number->text = arena_format(w->arena, "%.17g", k);
-  Node *arg = node_new(w, N_ARG, sized->span, sized->name, 1, &number);
+  Syntax *arg = node_new(w, N_ARG, sized->span, sized->name, 1, &number);
   arg->name_span = sized->name_span;
   vec_push(w->arena, settings, arg);
   return true;
 }
 
-static bool read_options(Refit *r, const Node *config) {
+static bool read_options(Refit *r, const Syntax *config) {
   World *w = r->b->w;
-  Nodes call = {0};
+  RefitNodes call = {0};
   Name optimiser = name_from(w->names, "adam");
   r->head = boxed_option(r->b, config, 0, r->span, "refit");
   if (!r->head) return false;
@@ -77,8 +78,8 @@ static bool read_options(Refit *r, const Node *config) {
   if (head) head->refitted = true;
   vec_push(w->arena, &call, NULL);
   for (uint32_t i = 1; i < config->nkid; i++) {
-    const Node *items = config->kid[i],
-               *one = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
+    const Syntax *items = config->kid[i],
+                 *one = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
     if (one->kind == N_NAME)
       optimiser = one->name;
     else if (one->kind == N_CALL && one->kid[0]->kind == N_NAME)
@@ -120,7 +121,7 @@ static bool finish(Body *part, Val v) {
   diagram_output(part->w, part->d, wire);
   vec_push(part->w->arena, &part->out_type, part->d->wire.at[wire].type);
   body_finish(part);
-  diagram_zonk(part->w, part->d);
+  diagram_resolve(part->w, part->d);
   return true;
 }
 
@@ -132,7 +133,7 @@ static bool make_loss(Refit *r) {
   Value guess = apply(part, r->env, r->head, x, NULL, r->span);
   if (guess.n != 1 || guess.at[0].error) return false;
   const char *usual = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
-  const Node *by =
+  const Syntax *by =
       r->by ? r->by : node_new(w, N_NAME, r->span, name_from(w->names, usual), 0, NULL);
   Value far = apply(part, r->env, by, value_concat(part, guess, y), NULL, r->span);
   return far.n == 1 && !far.at[0].error && finish(part, mean_of_all(part, far.at[0], r->span));
@@ -141,7 +142,7 @@ static bool make_loss(Refit *r) {
 static bool make_ask(Refit *r) {
   r->ask = box_alone(r->b, r->env, r->head, 1, &r->type[2], r->span);
   if (!r->ask) return false;
-  diagram_zonk(r->b->w, r->ask->d);
+  diagram_resolve(r->b->w, r->ask->d);
   return r->ask->d->out.n == 1 || wrong(r, "what is refitted gives one value");
 }
 
@@ -154,7 +155,7 @@ static bool find_moves(Refit *r, Moves *moves) {
     if (p->next) return wrong(r, "what is refitted cannot have a `state` of its own");
     if (p->role != ROLE_WEIGHT || is_frozen(r->b->in, r->b->in->program, p)) continue;
     Type t = d->wire.at[p->wire].type;
-    Diagram *o = infer_optimiser(r->b->in, r->b->in->program, r->optimiser, r->call, t, false);
+    Diagram *o = elab_optimiser(r->b->in, r->b->in->program, r->optimiser, r->call, t, false);
     if (!o)
       return wrong(r, arena_format(w->arena, "optimiser `%s` cannot step %s", r->optimiser,
                                    own_text(w, &t)));
@@ -269,8 +270,8 @@ static Body *make_step(Refit *r, const Moves *moves, Stepping *s) {
 // -- one task -------------------------------------------------------------------------------------
 static Id ticks(const Refit *r, Body *part) {
   World *w = r->b->w;
-  X *x = NEW(w->arena, X);
-  *x = (X){.kind = X_AT, .base = BASE_LABEL, .rank = 1};
+  Expr *x = NEW(w->arena, Expr);
+  *x = (Expr){.kind = X_AT, .base = BASE_LABEL, .rank = 1};
   Axis axis = {.size = r->steps};
   Val v = {.x = x, .type = type_label(w, r->steps, 1, &axis), .span = r->span};
   v = val_fn(part, FN_number, &v, 1, r->span, NULL);
@@ -368,8 +369,8 @@ static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uin
   return value_one(r->b, val_wire(r->b, out, r->span));
 }
 
-Value builtin_refit(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+Value builtin_refit(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   Refit r = {.b = b, .env = env, .use = use, .span = span};
   Axis pass[RANK_LIMIT];
   Moves moves = {0};

@@ -6,7 +6,7 @@
 typedef struct {
   Body *b;
   Env *env;
-  const Node *cell;
+  const Syntax *cell;
   Name axis;
   Value args;
   Span span;
@@ -15,7 +15,7 @@ typedef struct {
   uint32_t at[RANK_LIMIT]; // which axis of each row is the one that is scanned
   Type *types;             // of the inputs of one step
   Body *body;              // one step
-} Plan;
+} ScanPlan;
 
 // Which axis of an argument is the one to scan: the labelled one, or the first.
 static uint32_t scan_axis(const Val *v, Name label, bool must) {
@@ -81,9 +81,9 @@ static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Spa
   return val_to_wire(b, &v, 0);
 }
 
-static bool read_plan(Plan *p, const Node *config) {
+static bool read_plan(ScanPlan *p, const Syntax *config) {
   World *w = p->b->w;
-  const Node *axis = boxed_option(p->b, config, 0, p->span, "scan");
+  const Syntax *axis = boxed_option(p->b, config, 0, p->span, "scan");
   p->cell = axis ? boxed_option(p->b, config, 1, p->span, "scan") : NULL;
   if (!p->cell) return false;
   if (axis->kind != N_NAME || !p->args.n) {
@@ -106,7 +106,7 @@ static bool read_plan(Plan *p, const Node *config) {
 
 // The first arguments, as long as they have the axis, are rows; what the cell takes beyond them is
 // carried.
-static bool find_rows(Plan *p) {
+static bool find_rows(ScanPlan *p) {
   World *w = p->b->w;
   Value *args = &p->args;
   bool nowhere = true;
@@ -133,7 +133,7 @@ static bool find_rows(Plan *p) {
   return false;
 }
 
-static bool step_types(Plan *p) {
+static bool step_types(ScanPlan *p) {
   World *w = p->b->w;
   p->types = NEW_ARRAY(w->arena, Type, p->formal.n);
   for (uint32_t i = 0; i < p->scan.slice; i++) {
@@ -151,7 +151,7 @@ static bool step_types(Plan *p) {
   return true;
 }
 
-static bool carry_stays(Plan *p, const Type *in, const Type *out) {
+static bool carry_stays(ScanPlan *p, const Type *in, const Type *out) {
   bool equal = in->rank == out->rank;
   for (uint32_t k = 0; equal && k < in->rank; k++)
     equal = sizes_agree(p->b, in->axis[k].size, out->axis[k].size, p->span, p->span, "a carry");
@@ -160,7 +160,7 @@ static bool carry_stays(Plan *p, const Type *in, const Type *out) {
 
 // One step as a diagram. Carries may take up axes of the rows that pass over the cell: it is tried
 // until they come out as they go in.
-static bool work_off_step(Plan *p) {
+static bool work_off_step(ScanPlan *p) {
   World *w = p->b->w;
   const char *changed = NULL;
   for (int turn = 0; turn < 3; turn++) {
@@ -190,7 +190,7 @@ static bool work_off_step(Plan *p) {
   return false;
 }
 
-static bool has_no_state(const Plan *p) {
+static bool has_no_state(const ScanPlan *p) {
   for (uint32_t i = 0; i < p->body->d->param.n; i++)
     if (p->body->d->param.at[i].next) {
       diag_error(p->b->w->diags, p->cell->span,
@@ -200,7 +200,7 @@ static bool has_no_state(const Plan *p) {
   return true;
 }
 
-static bool scan_inputs(Plan *p, const Node *use, Ids *in) {
+static bool scan_inputs(ScanPlan *p, const Syntax *use, Ids *in) {
   World *w = p->b->w;
   for (uint32_t i = 0; i < p->scan.slice; i++) {
     Val v = first_axis(p->b, p->args.at[i], p->at[i]);
@@ -216,7 +216,7 @@ static bool scan_inputs(Plan *p, const Node *use, Ids *in) {
 }
 
 // The scanned axis goes back to where it stood in the first row.
-static Val axis_back(const Plan *p, Id wire) {
+static Val axis_back(const ScanPlan *p, Id wire) {
   World *w = p->b->w;
   Val v = val_wire(p->b, wire, p->span);
   uint32_t order[RANK_LIMIT], n = 0, own = 0, place = 0;
@@ -233,13 +233,13 @@ static Val axis_back(const Plan *p, Id wire) {
   return val_permute(p->b, v, order, n);
 }
 
-Value builtin_scan(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                   Eq *eq) {
+Value builtin_scan(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                   Span span, Eq *eq) {
   World *w = b->w;
   Ids in = {0};
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  Plan p = {.b = b, .env = env, .args = args, .span = span};
+  ScanPlan p = {.b = b, .env = env, .args = args, .span = span};
   if (!read_plan(&p, config) || !find_rows(&p) || !step_types(&p) || !work_off_step(&p) ||
       !has_no_state(&p) || !scan_inputs(&p, use, &in))
     return value_error(b, span);

@@ -27,7 +27,7 @@ static const char *kind_word(DefKind kind) {
   return word[kind];
 }
 
-Def *def_new(Infer *in, DefKind kind, Name name, Span span, Scope *s, const Node *node) {
+Def *def_new(Elab *in, DefKind kind, Name name, Span span, Scope *s, const Syntax *node) {
   Def *d = NEW(in->w->arena, Def);
   *d = (Def){.kind = kind, .name = name, .span = span, .scope = s, .node = node, .id = in->def.n};
   vec_push(in->w->arena, &in->def, d);
@@ -35,8 +35,8 @@ Def *def_new(Infer *in, DefKind kind, Name name, Span span, Scope *s, const Node
 }
 
 // `key` is what it is called in this scope, `name` what it is called elsewhere.
-Def *scope_add(Scope *s, DefKind kind, Name key, Name name, Span span, const Node *node) {
-  Infer *in = s->in;
+Def *scope_add(Scope *s, DefKind kind, Name key, Name name, Span span, const Syntax *node) {
+  Elab *in = s->in;
   if (!key) return NULL;
   Def *old = scope_own(s, key), *d = def_new(in, kind, name, span, s, node);
   if (old && !s->library && kind == DEF_BOX &&
@@ -62,25 +62,25 @@ void scope_alias(Scope *s, Name key, const Def *d) {
   if (!scope_own(s, key)) scope_put(s, key, d);
 }
 
-static Def *add(Scope *s, DefKind kind, Name name, Span span, const Node *node) {
+static Def *add(Scope *s, DefKind kind, Name name, Span span, const Syntax *node) {
   return scope_add(s, kind, name, name, span, node);
 }
 
-static void add_each(Scope *s, const Node *n, DefKind kind) {
+static void add_each(Scope *s, const Syntax *n, DefKind kind) {
   for (uint32_t i = 0; i < n->nkid; i++)
     add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
 }
 
-static void add_learners(Scope *s, const Node *n) {
+static void add_learners(Scope *s, const Syntax *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *names = n->kid[i]->kid[0];
+    const Syntax *names = n->kid[i]->kid[0];
     for (uint32_t k = 0; k < names->nkid; k++)
       add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
   }
 }
 
-static void use_file(Scope *s, const Node *n) {
-  Infer *in = s->in;
+static void use_file(Scope *s, const Syntax *n) {
+  Elab *in = s->in;
   const char *path = path_join(in->w->arena, s->path, n->text);
   if (strlen(path) > PATH_LIMIT) {
     diag_error(in->w->diags, n->span, "this path is longer than %d bytes", PATH_LIMIT);
@@ -102,7 +102,7 @@ static void use_file(Scope *s, const Node *n) {
   vec_push(in->w->arena, &s->uses, used);
 }
 
-static void scope_declare(Scope *s, const Node *n) {
+static void scope_declare(Scope *s, const Syntax *n) {
   switch (n->kind) {
   case N_USE: use_file(s, n); break;
   case N_AXES: add_each(s, n, DEF_AXIS); break;
@@ -118,9 +118,11 @@ static void scope_declare(Scope *s, const Node *n) {
   case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
     for (uint32_t i = 0; i < n->nkid; i++) {
       if (scope_own(s, n->kid[i]->name)) continue;
-      Node *empty = NEW(s->in->w->arena, Node); // a box without anything
-      *empty = (Node){
-          .kind = N_BOX, .span = n->span, .nkid = 4, .kid = NEW_ARRAY(s->in->w->arena, Node *, 4)};
+      Syntax *empty = NEW(s->in->w->arena, Syntax); // a box without anything
+      *empty = (Syntax){.kind = N_BOX,
+                        .span = n->span,
+                        .nkid = 4,
+                        .kid = NEW_ARRAY(s->in->w->arena, Syntax *, 4)};
       Def *d = add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
       if (d) d->broken = true;
     }
@@ -129,11 +131,11 @@ static void scope_declare(Scope *s, const Node *n) {
   }
 }
 
-void scope_fill(Scope *s, const Node *tree) {
+void scope_fill(Scope *s, const Syntax *tree) {
   for (uint32_t i = 0; i < tree->nkid; i++) scope_declare(s, tree->kid[i]);
 }
 
-Scope *scope_load(Infer *in, const char *path, const char *text, size_t n, Scope *library) {
+Scope *scope_load(Elab *in, const char *path, const char *text, size_t n, Scope *library) {
   Scope *s = NEW(in->w->arena, Scope);
   s->in = in;
   s->path = path;
@@ -149,7 +151,7 @@ Scope *scope_load(Infer *in, const char *path, const char *text, size_t n, Scope
 }
 
 // -- environments ---------------------------------------------------------------------------------
-Env *env_new(Infer *in, Env *outer, Scope *scope, Body *body) {
+Env *env_new(Elab *in, Env *outer, Scope *scope, Body *body) {
   Env *e = NEW(in->w->arena, Env);
   e->outer = outer;
   e->scope = scope;
@@ -188,7 +190,7 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
 // -- names that are not there ---------------------------------------------------------------------
 enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
 
-typedef VEC(const char *) Texts;
+typedef VEC(const char *) ScopeTexts;
 
 // Which declarations could have been meant where such a thing is wanted.
 static uint32_t kinds_for(const char *wanted) {
@@ -211,7 +213,7 @@ static bool binding_fits(const Binding *bind, uint32_t kinds) {
          bind->kind != BIND_STATE;
 }
 
-static void collect_names(const Scope *s, uint32_t kinds, Texts *out) {
+static void collect_names(const Scope *s, uint32_t kinds, ScopeTexts *out) {
   World *w = s->in->w;
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     const Def *d = s->in->def.at[table_value(s->names, i)];
@@ -219,9 +221,9 @@ static void collect_names(const Scope *s, uint32_t kinds, Texts *out) {
   }
 }
 
-void unknown_name(Body *b, Env *env, const Node *n, const char *wanted) {
+void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   World *w = b->w;
-  Texts all = {0};
+  ScopeTexts all = {0};
   Scope *s = env->scope;
   uint32_t kinds = kinds_for(wanted);
   if (s->lost) return; // it may stand in a file that could not be read

@@ -1,6 +1,6 @@
 // Sizes, axes and types from their text, and what can be decided before anything runs.
-#include "lang/learning/learning_own.h"
 #include "lang/elab/partial_own.h"
+#include "lang/learning/learning_own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,31 +14,31 @@ bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const ch
     return false;
   }
   if (answer == SIZES_OPEN && !b->generic)
-    vec_push(b->w->arena, &b->in->open, (Open){left, right, span, other, what});
+    vec_push(b->w->arena, &b->in->open, (OpenEquation){left, right, span, other, what});
   return true;
 }
 
 // -- axes declared in the file --------------------------------------------------------------------
-static const char *set_value(Infer *in, Name name) {
+static const char *set_value(Elab *in, Name name) {
   const char *text = name_text(in->w->names, name);
   Id id = table_get(in->sets, text, strlen(text));
   return id ? in->set_value.at[id - 1] : NULL;
 }
 
-static Size size_from_text(Infer *in, const char *text) {
+static Size size_from_text(Elab *in, const char *text) {
   char *end;
   long long v = strtoll(text, &end, 10);
   return *end || v <= 0 ? 0 : size_of(in->w, v);
 }
 
-static Body *body_for_sizes(Infer *in) {
+static Body *body_for_sizes(Elab *in) {
   Body *b = NEW(in->w->arena, Body);
   b->in = in;
   b->w = in->w;
   return b;
 }
 
-Size axis_size(Infer *in, Def *d) {
+Size axis_size(Elab *in, Def *d) {
   World *w = in->w;
   if (d->size) return d->size;
   const char *set = d->scope->library && d->scope == in->scope.at[in->scope.n > 1 ? 1 : 0]
@@ -81,7 +81,7 @@ Size axis_size(Infer *in, Def *d) {
 
 // -- sizes ----------------------------------------------------------------------------------------
 static Size const_size(Body *b, Def *d) {
-  const Node *value = d->node->kid[2];
+  const Syntax *value = d->node->kid[2];
   const char *set = set_value(b->in, d->name);
   double k;
   if (set) return size_from_text(b->in, set);
@@ -97,7 +97,7 @@ static Size const_size(Body *b, Def *d) {
   return good ? size_of(b->w, (int64_t)k) : 0;
 }
 
-static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
+static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
   World *w = b->w;
   Binding *bind = env_find(env, n->name);
   if (bind) {
@@ -141,7 +141,7 @@ static Size name_size(Body *b, Env *env, const Node *n, bool declare) {
   return 0;
 }
 
-static Size chain_size(Body *b, Env *env, const Node *n, bool declare) {
+static Size chain_size(Body *b, Env *env, const Syntax *n, bool declare) {
   World *w = b->w;
   Size s = size_eval(b, env, n->kid[0], declare);
   for (uint32_t i = 1; s && i < n->nkid; i++) {
@@ -160,8 +160,8 @@ static Size chain_size(Body *b, Env *env, const Node *n, bool declare) {
 }
 
 // size[k]: the length of an axis, where the bare name would be an index
-static Size sized_size(Body *b, Env *env, const Node *n, bool declare) {
-  const Node *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
+static Size sized_size(Body *b, Env *env, const Syntax *n, bool declare) {
+  const Syntax *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
   if (n->kid[0]->kind == N_NAME && n->kid[0]->name == name_from(b->w->names, "size") && items &&
       items->nkid == 1)
     return size_eval(b, env, items->kid[0], declare);
@@ -169,7 +169,7 @@ static Size sized_size(Body *b, Env *env, const Node *n, bool declare) {
   return 0;
 }
 
-Size size_eval(Body *b, Env *env, const Node *n, bool declare) {
+Size size_eval(Body *b, Env *env, const Syntax *n, bool declare) {
   World *w = b->w;
   Size left, right;
   switch (n->kind) {
@@ -236,7 +236,8 @@ static Id axis_decl(Env *env, Name name) {
 }
 
 // One item of a type's brackets: an axis, or several for ...s.
-static bool item_axes(Body *b, Env *env, const Node *n, bool declare, Axis *out, uint32_t *count) {
+static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *out,
+                      uint32_t *count) {
   World *w = b->w;
   if (n->kind == N_SPREAD) {
     Binding *s = env_find(env, n->name);
@@ -282,7 +283,7 @@ static bool item_axes(Body *b, Env *env, const Node *n, bool declare, Axis *out,
   return true;
 }
 
-uint32_t axes_eval(Body *b, Env *env, const Node *brackets, bool declare, Axis *out) {
+uint32_t axes_eval(Body *b, Env *env, const Syntax *brackets, bool declare, Axis *out) {
   uint32_t n = 0;
   bool good = true;
   for (uint32_t i = 0; brackets && i < brackets->nkid; i++) {
@@ -291,7 +292,7 @@ uint32_t axes_eval(Body *b, Env *env, const Node *brackets, bool declare, Axis *
       diag_help(b->w->diags, e, "`R[28 28]`, not `R[28, 28]`");
       return UINT32_MAX;
     }
-    const Node *items = brackets->kid[i];
+    const Syntax *items = brackets->kid[i];
     if (items->kind != N_ITEMS) {
       diag_error(b->w->diags, items->span, "axes are wanted here");
       return UINT32_MAX;
@@ -302,7 +303,7 @@ uint32_t axes_eval(Body *b, Env *env, const Node *brackets, bool declare, Axis *
   return good ? n : UINT32_MAX;
 }
 
-static bool label_type(Body *b, Env *env, const Node *base, bool declare, Type *t) {
+static bool label_type(Body *b, Env *env, const Syntax *base, bool declare, Type *t) {
   World *w = b->w;
   t->base = BASE_LABEL;
   if (base->nkid == 1) {
@@ -357,10 +358,10 @@ static bool space_types(Body *b, Def *d, Types *out) {
   return good;
 }
 
-static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *out,
+static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *out,
                        const Def **space) {
   World *w = b->w;
-  const Node *base = n->kid[0];
+  const Syntax *base = n->kid[0];
   const char *name = name_text(w->names, base->name);
   Def *d = scope_find(env->scope, base->name);
   if (d && d->kind == DEF_SPACE) {
@@ -398,9 +399,9 @@ static bool named_type(Body *b, Env *env, const Node *n, bool declare, Types *ou
   return true;
 }
 
-static bool type_eval(Body *b, Env *env, const Node *n, bool declare, Types *out,
+static bool type_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out,
                       const Def **space) {
-  const Node *base = n->kid[0];
+  const Syntax *base = n->kid[0];
   if (base->kind == N_TYPES) return types_eval(b, env, base, declare, out, NULL);
   if (base->kind == N_NAME) return named_type(b, env, n, declare, out, space);
   if (base->kind == N_LABELS) {
@@ -419,13 +420,13 @@ static bool type_eval(Body *b, Env *env, const Node *n, bool declare, Types *out
   return false;
 }
 
-bool types_eval(Body *b, Env *env, const Node *n, bool declare, Types *out, const Def **space) {
+bool types_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out, const Def **space) {
   if (space) *space = NULL;
   if (n->kind == N_TYPE) return type_eval(b, env, n, declare, out, space);
   bool good = true;
   const Def *only = NULL;
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *type = n->kid[i]->kind == N_PARAM ? n->kid[i]->kid[0] : n->kid[i];
+    const Syntax *type = n->kid[i]->kind == N_PARAM ? n->kid[i]->kid[0] : n->kid[i];
     if (!type || type->kind == N_ERROR) return false;
     good &= type_eval(b, env, type, declare, out, n->nkid == 1 ? &only : NULL);
   }
@@ -434,7 +435,7 @@ bool types_eval(Body *b, Env *env, const Node *n, bool declare, Types *out, cons
 }
 
 // -- before anything runs -------------------------------------------------------------------------
-static bool static_name(Body *b, Env *env, const Node *n, double *out) {
+static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
   Binding *bind = env_find(env, n->name);
   const char *text = name_text(b->w->names, n->name);
   if (bind) {
@@ -472,7 +473,7 @@ static bool static_name(Body *b, Env *env, const Node *n, double *out) {
   return false;
 }
 
-static bool static_chain(Body *b, Env *env, const Node *n, double *out) {
+static bool static_chain(Body *b, Env *env, const Syntax *n, double *out) {
   if (!static_number(b, env, n->kid[0], out)) return false;
   for (uint32_t i = 1; i < n->nkid; i++) {
     double k;
@@ -488,7 +489,7 @@ static bool static_chain(Body *b, Env *env, const Node *n, double *out) {
   return true;
 }
 
-bool static_number(Body *b, Env *env, const Node *n, double *out) {
+bool static_number(Body *b, Env *env, const Syntax *n, double *out) {
   double k;
   switch (n->kind) {
   case N_NUM: *out = n->num; return true;
@@ -522,7 +523,7 @@ bool static_number(Body *b, Env *env, const Node *n, double *out) {
 }
 
 // A size whose value is not known while a box is checked for itself.
-static bool is_open_number(Body *b, Env *env, const Node *n) {
+static bool is_open_number(Body *b, Env *env, const Syntax *n) {
   if (n->kind == N_NAME) {
     Binding *bind = env_find(env, n->name);
     if (bind) return bind->open || (bind->size && bind->kind != BIND_VALUE);
@@ -538,14 +539,14 @@ static bool is_open_number(Body *b, Env *env, const Node *n) {
   return true;
 }
 
-static const char *static_text(Env *env, const Node *n) {
+static const char *static_text(Env *env, const Syntax *n) {
   if (n->kind == N_STR) return n->text;
   if (n->kind != N_NAME) return NULL;
   Binding *bind = env_find(env, n->name);
   return bind ? bind->text : NULL;
 }
 
-static Truth compare_static(Body *b, Env *env, const Node *n) {
+static Truth compare_static(Body *b, Env *env, const Syntax *n) {
   double x, y;
   const char *s = static_text(env, n->kid[0]), *t = static_text(env, n->kid[1]);
   if (s && t && (n->op[0] == '=' || n->op[0] == '!'))
@@ -563,7 +564,7 @@ static Truth compare_static(Body *b, Env *env, const Node *n) {
   return IS_DYNAMIC;
 }
 
-Truth static_truth(Body *b, Env *env, const Node *n) {
+Truth static_truth(Body *b, Env *env, const Syntax *n) {
   Truth t, other;
   switch (n->kind) {
   case N_PAREN: return static_truth(b, env, n->kid[0]);

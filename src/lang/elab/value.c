@@ -20,8 +20,8 @@ Value value_concat(Body *b, Value left, Value right) {
   return all;
 }
 
-static X *x_new(Body *b, XKind kind, Base base, uint32_t rank) {
-  X *x = NEW(b->w->arena, X);
+static Expr *x_new(Body *b, XKind kind, Base base, uint32_t rank) {
+  Expr *x = NEW(b->w->arena, Expr);
   x->kind = kind;
   x->base = (uint8_t)base;
   x->rank = rank;
@@ -36,20 +36,20 @@ Val val_literal(Body *b, double k, Span span) {
 }
 
 Val val_number(Body *b, double k, Span span) {
-  X *x = x_new(b, X_CONST, BASE_R, 0);
+  Expr *x = x_new(b, X_CONST, BASE_R, 0);
   x->k = k;
   return (Val){.x = x, .type = {.base = BASE_R}, .span = span};
 }
 
 Val val_size(Body *b, Size size, Span span) {
-  X *x = x_new(b, X_SIZE, BASE_R, 0);
+  Expr *x = x_new(b, X_SIZE, BASE_R, 0);
   x->size = size;
   return (Val){.x = x, .type = {.base = BASE_R}, .span = span};
 }
 
 Val val_wire(Body *b, Id wire, Span span) {
   Type t = b->d->wire.at[wire].type;
-  X *x = x_new(b, X_WIRE, t.base, t.rank);
+  Expr *x = x_new(b, X_WIRE, t.base, t.rank);
   x->wire = wire;
   x->coord = NEW_ARRAY(b->w->arena, Coord, t.rank);
   for (uint32_t i = 0; i < t.rank; i++) x->coord[i] = coord_index(b->w, i);
@@ -60,7 +60,7 @@ Val val_wire(Body *b, Id wire, Span span) {
 Val val_fill(Body *b, Val v, Type type) {
   if (!v.literal || v.error) return v;
   double k = v.x->k;
-  X *x = x_new(b, X_CONST, type.base, type.rank);
+  Expr *x = x_new(b, X_CONST, type.base, type.rank);
   x->k = k;
   return (Val){.x = x, .type = type, .span = v.span};
 }
@@ -449,7 +449,7 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
   }
   if (!bases_fit(b, fn, as, arg, n, span)) return val_error(span);
   Joined j = {.b = b, .span = span, .eq = eq};
-  X *x = x_new(b, X_FN, BASE_R, 0);
+  Expr *x = x_new(b, X_FN, BASE_R, 0);
   bool indexed;
   x->fn = fn;
   if (!join(&j, arg, n, x->map, &indexed)) return val_error(span);
@@ -489,7 +489,7 @@ typedef struct {
   Loop loop;
   VEC(Access) access;
   Ids wire;
-} Builder;
+} ValueBuilder;
 
 static bool coords_equal(const Access *a, const Access *c) {
   if (a->rank != c->rank || a->padded != c->padded || (a->padded && a->pad != c->pad)) return false;
@@ -503,7 +503,7 @@ static bool coords_equal(const Access *a, const Access *c) {
   return true;
 }
 
-static uint32_t add_operand(Builder *u, const X *x, const uint32_t *index) {
+static uint32_t add_operand(ValueBuilder *u, const Expr *x, const uint32_t *index) {
   World *w = u->b->w;
   uint32_t label[RANK_LIMIT];
   for (uint32_t i = 0; i < x->nlabel; i++) label[i] = add_operand(u, x->label[i], index);
@@ -525,7 +525,7 @@ static uint32_t add_operand(Builder *u, const X *x, const uint32_t *index) {
   return u->wire.n - 1;
 }
 
-static uint32_t add_scalar(Builder *u, const X *x, const uint32_t *index) {
+static uint32_t add_scalar(ValueBuilder *u, const Expr *x, const uint32_t *index) {
   World *w = u->b->w;
   Scalar s = {.base = x->base};
   switch (x->kind) {
@@ -556,7 +556,7 @@ static Name index_name(Body *b, const Val *v, uint32_t i) {
 
 Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   World *w = b->w;
-  Builder u = {.b = b};
+  ValueBuilder u = {.b = b};
   uint32_t rank = v->type.rank, index[RANK_LIMIT], plain[RANK_LIMIT], n = 0;
   u.loop.combine = v->nreduce ? v->combine : SUM;
   u.loop.nindex = rank;
@@ -606,7 +606,7 @@ static bool whole_axis(Body *b, const Val *v, uint32_t i) {
 
 // A read of a whole wire, axis for axis.
 bool val_is_plain(Body *b, const Val *v) {
-  const X *x = v->x;
+  const Expr *x = v->x;
   uint32_t at;
   if (v->error || v->nreduce || !x || x->kind != X_WIRE || x->nlabel || x->padded) return false;
   if (b->d->wire.at[x->wire].type.rank != x->rank) return false;
@@ -647,7 +647,7 @@ Val val_permute(Body *b, Val v, const uint32_t *order, uint32_t n) {
   if (v.error || same) return v;
   val_settle(b, &v);
   if (v.x->kind != X_WIRE || v.x->nlabel) val_to_wire(b, &v, 0);
-  X *x = arena_copy(b->w->arena, v.x, sizeof *v.x);
+  Expr *x = arena_copy(b->w->arena, v.x, sizeof *v.x);
   uint32_t where[RANK_LIMIT] = {0}, rank = b->d->wire.at[x->wire].type.rank;
   Axis axis[RANK_LIMIT];
   for (uint32_t i = 0; i < n; i++) where[order[i]] = i, axis[i] = v.type.axis[order[i]];

@@ -40,7 +40,7 @@ static InitKind init_word(const char *text) {
 }
 
 // A name in the text that is a wire of the body, or NULL.
-static const Node *wire_in(Env *env, const Node *n) {
+static const Syntax *wire_in(Env *env, const Syntax *n) {
   if (!n) return NULL;
   if (n->kind == N_NAME) {
     const Binding *bind = env_find(env, n->name);
@@ -51,13 +51,13 @@ static const Node *wire_in(Env *env, const Node *n) {
                : NULL;
   }
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *found = wire_in(env, n->kid[i]);
+    const Syntax *found = wire_in(env, n->kid[i]);
     if (found) return found;
   }
   return NULL;
 }
 
-Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
+Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   World *w = b->w;
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
   double k;
@@ -78,7 +78,7 @@ Init init_from(Body *b, Env *env, const Node *n, const Type *t) {
     init.k = k;
     return init;
   }
-  const Node *wire_name = wire_in(env, n);
+  const Syntax *wire_name = wire_in(env, n);
   if (wire_name) {
     diag_error(w->diags, wire_name->span,
                "a weight starts as something known beforehand, and `%s` is a wire",
@@ -122,7 +122,7 @@ Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id hom
 }
 
 // learn p : simplex[a]: a box makes a free weight into what is wanted.
-static bool constraint(Env *env, const Node *type, Def **out) {
+static bool constraint(Env *env, const Syntax *type, Def **out) {
   if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME || env_find(env, type->kid[0]->name))
     return false;
   Def *d = scope_find(env->scope, type->kid[0]->name);
@@ -130,32 +130,32 @@ static bool constraint(Env *env, const Node *type, Def **out) {
   return d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 1;
 }
 
-static const Node *start_of(Body *b, const Node *init,
-                            const Def *box) { // how a wanted start value is reached
+static const Syntax *start_of(Body *b, const Syntax *init,
+                              const Def *box) { // how a wanted start value is reached
   World *w = b->w;
   Name from =
       name_from(w->names, arena_format(w->arena, "%s_from", name_text(w->names, box->name)));
   Def *inverse = init ? scope_find(box->scope, from) : NULL;
   if (!inverse) return init;
-  Node *name = NEW(w->arena, Node), *call = NEW(w->arena, Node);
-  *name = (Node){.kind = N_NAME, .name = from, .span = init->span, .name_span = init->span};
-  const Node *kid[2] = {name, init};
-  *call = (Node){
+  Syntax *name = NEW(w->arena, Syntax), *call = NEW(w->arena, Syntax);
+  *name = (Syntax){.kind = N_NAME, .name = from, .span = init->span, .name_span = init->span};
+  const Syntax *kid[2] = {name, init};
+  *call = (Syntax){
       .kind = N_CALL, .nkid = 2, .span = init->span, .kid = arena_copy(w->arena, kid, sizeof kid)};
   return call;
 }
 
-static Value constrained_weight(Body *b, Env *env, Def *box, const Node *type, const Node *init,
+static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type, const Syntax *init,
                                 const char *path, bool rooted, Id home, Role role, Name name,
                                 Span span) {
   World *w = b->w;
-  const Node *config = type->nkid > 1 ? type->kid[1] : NULL, *cfg = box->node->kid[0];
+  const Syntax *config = type->nkid > 1 ? type->kid[1] : NULL, *cfg = box->node->kid[0];
   Env *inner = env_new(b->in, NULL, box->scope, b);
   for (uint32_t i = 0; cfg && i < cfg->nkid; i++) {
-    const Node *items = config && i < config->nkid ? config->kid[i] : NULL;
+    const Syntax *items = config && i < config->nkid ? config->kid[i] : NULL;
     Axis axis[RANK_LIMIT];
-    Node row = {
-        .kind = N_BRACKETS, .nkid = 1, .kid = (Node *[]){(Node *)items}, .span = type->span};
+    Syntax row = {
+        .kind = N_BRACKETS, .nkid = 1, .kid = (Syntax *[]){(Syntax *)items}, .span = type->span};
     if (!items || axes_eval(b, env, &row, false, axis) != 1) {
       diag_error(w->diags, type->span, "`%s` wants its size, as in `%s[3]`",
                  name_text(w->names, box->name), name_text(w->names, box->name));
@@ -169,7 +169,7 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Node *type, c
                        .span = items->span});
   }
   Types t = {0};
-  const Node *formal = box->node->kid[1]->kid[0]->kid[0];
+  const Syntax *formal = box->node->kid[1]->kid[0]->kid[0];
   if (formal->nkid > 1 && formal->kid[1] && formal->kid[1]->nkid == 1 &&
       formal->kid[1]->kid[0]->kid[0]->kind == N_SPREAD) {
     Axis axis[RANK_LIMIT];
@@ -190,9 +190,9 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Node *type, c
   return call_def(b, env, box, NULL, NULL, NULL, value_one(b, free), NULL, span, type, box->name);
 }
 
-Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const char *path,
+Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, const char *path,
                    bool rooted, Id home, Role role, Name name, Span span) {
-  const Node *types = sig && sig->kind == N_SIG ? sig->kid[0] : sig;
+  const Syntax *types = sig && sig->kind == N_SIG ? sig->kid[0] : sig;
   if (!types) {
     Id e = diag_error(b->w->diags, span, "a weight wants its type");
     diag_help(b->w->diags, e, "as in `learn W : R[3 4]`");
@@ -222,7 +222,7 @@ Value typed_weight(Body *b, Env *env, const Node *sig, const Node *init, const c
 
 Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
   const Def *real = d->kind == DEF_STALE ? d->of : d;
-  const Node *n = real->node;
+  const Syntax *n = real->node;
   if (n->kid[1] && !family) {
     const char *text = name_text(b->w->names, d->name);
     diag_error(b->w->diags, span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
@@ -231,15 +231,15 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
   const char *path =
       arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
   Env *scope = home ? home->env : env_new(b->in, NULL, d->scope, b);
-  const Node *init = real->refined ? real->refined->kid[1] : n->kid[4];
+  const Syntax *init = real->refined ? real->refined->kid[1] : n->kid[4];
   return typed_weight(b, scope, n->kid[3], init, path, !home, home && home != b ? home->id : 0,
                       d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT, d->name, span);
 }
 
 Value const_value(Body *b, Def *d, Span span) {
   World *w = b->w;
-  const Node *n = d->node, *value = n->kid[2];
-  Node name = {.kind = N_NAME, .name = d->name, .span = span};
+  const Syntax *n = d->node, *value = n->kid[2];
+  Syntax name = {.kind = N_NAME, .name = d->name, .span = span};
   double k;
   Env *env = env_new(b->in, NULL, d->scope, b);
   if (!n->kid[1] && static_number(b, env, &name, &k)) return value_one(b, val_literal(b, k, span));

@@ -11,7 +11,7 @@ enum { MATCHES_LIMIT = 10000 };
 
 typedef struct {
   Drawing *r;
-  const Node *node;
+  const Syntax *node;
   Scope *s;
   const Graph *pattern;
   const Learning *shape; // the pattern, if it is a diagram
@@ -20,19 +20,19 @@ typedef struct {
 } Finding;
 
 // -- patterns -------------------------------------------------------------------------------------
-static const Learning *shape_of(Finding *f, const Node *n) {
+static const Learning *shape_of(Finding *f, const Syntax *n) {
   Def *d = n->kind == N_NAME ? scope_find(f->s, n->name) : NULL;
   if (!d || d->kind != DEF_DIAGRAM || d->busy) return NULL;
   return learning_of(f->r->in, f->r->p, d);
 }
 
 // A box or learner that is known, perhaps with brackets.
-static bool is_map(Drawing *r, const Node *n) {
+static bool is_map(Drawing *r, const Syntax *n) {
   Body b = {.in = r->in, .w = r->w};
   return is_box(&b, env_new(r->in, NULL, r->g->inside, &b), n);
 }
 
-static bool read_step(Finding *f, const Node *n, Edge *e) {
+static bool read_step(Finding *f, const Syntax *n, Edge *e) {
   Drawing *r = f->r;
   const char *path = path_text(r->in, n);
   uint32_t edge = path ? edge_at(r->g, path) : NOWHERE;
@@ -55,7 +55,7 @@ static bool read_step(Finding *f, const Node *n, Edge *e) {
 
 static bool read_pattern(Finding *f) {
   Drawing *r = f->r;
-  const Node *n = f->node->kid[0];
+  const Syntax *n = f->node->kid[0];
   f->shape = shape_of(f, n);
   if (f->shape) {
     f->pattern = f->shape->graph;
@@ -76,7 +76,7 @@ static bool read_pattern(Finding *f) {
   return true;
 }
 
-static bool is_at_pins(const Finding *f, const Match *m) {
+static bool is_at_pins(const Finding *f, const PatternMatch *m) {
   for (uint32_t i = 0; i < f->pinned.n; i++)
     if (f->pinned.at[i] != NOWHERE && f->pinned.at[i] != m->edge[i]) return false;
   return true;
@@ -98,7 +98,7 @@ static bool find_all(Finding *f) {
   return f->match.n > 0;
 }
 
-static Route edges_at(Finding *f, const Match *m) {
+static Route edges_at(Finding *f, const PatternMatch *m) {
   Route at = {0};
   for (uint32_t i = 0; i < f->pattern->edge.n; i++) vec_push(f->r->w->arena, &at, m->edge[i]);
   return at;
@@ -129,20 +129,20 @@ static void set_all(Finding *f) {
 
 // -- replace --------------------------------------------------------------------------------------
 typedef struct {
-  Rule rule;
+  RewriteRule rule;
   const Learning *to; // what comes, if it is a diagram
-} Change;
+} FindChange;
 
-static void keep_vertex(Drawing *r, Rule *rule, uint32_t left, uint32_t right) {
+static void keep_vertex(Drawing *r, RewriteRule *rule, uint32_t left, uint32_t right) {
   vec_push(r->w->arena, &rule->kept_vertex, (PartVertex){0, left});
   vec_push(r->w->arena, &rule->kept_vertex, (PartVertex){1, right});
 }
 
 // What both diagrams call by the same name stays.
-static bool change_to_shape(Finding *f, Change *c) {
+static bool change_to_shape(Finding *f, FindChange *c) {
   Drawing *r = f->r;
   const Learning *left = f->shape, *right = c->to;
-  c->rule = (Rule){.left = left->graph, .right = right->graph};
+  c->rule = (RewriteRule){.left = left->graph, .right = right->graph};
   for (uint32_t v = 0; v < right->space.n; v++) {
     uint32_t old = vertex_at(left, right->graph->vertex.at[v].name);
     if (old != NOWHERE)
@@ -171,7 +171,7 @@ static bool change_to_shape(Finding *f, Change *c) {
   return true;
 }
 
-static bool read_change(Finding *f, Change *c) {
+static bool read_change(Finding *f, FindChange *c) {
   Drawing *r = f->r;
   c->to = f->shape ? shape_of(f, f->node->kid[2]) : NULL;
   if (f->shape && !c->to) {
@@ -184,7 +184,7 @@ static bool read_change(Finding *f, Change *c) {
   graph_vertex(one, (Vertex){.name = "from"});
   graph_vertex(one, (Vertex){.name = "to"});
   graph_edge(one, (Edge){.name = "new", .from = 0, .to = 1});
-  c->rule = (Rule){.left = f->pattern, .right = one};
+  c->rule = (RewriteRule){.left = f->pattern, .right = one};
   keep_vertex(r, &c->rule, 0, 0);
   keep_vertex(r, &c->rule, f->pattern->vertex.n - 1, 1);
   return true;
@@ -227,7 +227,7 @@ static void follow(Drawing *r, const Graph *old, Graph *now, const Inclusion *ke
 }
 
 // What is new: spaces, then edges with their maps.
-static void put_new(Finding *f, const Change *c, const Match *made, const char *name) {
+static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, const char *name) {
   Drawing *r = f->r;
   Learning *g = r->g;
   const Graph *right = c->rule.right;
@@ -246,10 +246,10 @@ static void put_new(Finding *f, const Change *c, const Match *made, const char *
     Edge *e = &g->graph->edge.at[at];
     e->name = free_name(r, g->edge_of, name ? name : e->name);
     table_put(g->edge_of, e->name, strlen(e->name), at + 1);
-    const Node *body = c->to ? c->to->edge.at[k].body : f->node->kid[2];
+    const Syntax *body = c->to ? c->to->edge.at[k].body : f->node->kid[2];
     Span span = c->to ? c->to->edge.at[k].span : f->node->kid[2]->span;
     Name key = name_from(r->w->names, e->name);
-    Node *box = name_node(r->in, key, span);
+    Syntax *box = name_node(r->in, key, span);
     g->edge.at[at].node = box;
     g->edge.at[at].span = span;
     g->edge.at[at].def = scope_find(g->inside, key); // of an edge that has gone
@@ -319,10 +319,10 @@ static void say_dangling(Finding *f, const RewriteFault *fault) {
   r->g->broken = true;
 }
 
-static bool replace_at(Finding *f, const Change *c, const Match *m, Inclusion *kept) {
+static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, Inclusion *kept) {
   Drawing *r = f->r;
   Graph *old = r->g->graph, *now;
-  Match made;
+  PatternMatch made;
   RewriteFault fault;
   Route went = edges_at(f, m);
   if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, kept, &made, &fault)) {
@@ -341,7 +341,7 @@ static bool replace_at(Finding *f, const Change *c, const Match *m, Inclusion *k
 // are left out.
 static void replace_all(Finding *f) {
   Drawing *r = f->r;
-  Change c = {0};
+  FindChange c = {0};
   if (!read_change(f, &c)) {
     r->g->broken = true;
     return;
@@ -349,13 +349,13 @@ static void replace_all(Finding *f) {
   for (uint32_t i = 0; i < f->match.n; i++) {
     Inclusion kept;
     bool whole = true;
-    Match *m = &f->match.at[i];
+    PatternMatch *m = &f->match.at[i];
     for (uint32_t k = 0; k < f->pattern->edge.n; k++) whole &= m->edge[k] != NOWHERE;
     for (uint32_t k = 0; k < f->pattern->vertex.n; k++) whole &= m->vertex[k] != NOWHERE;
     if (!whole) continue;
     if (!replace_at(f, &c, m, &kept)) return;
     for (uint32_t j = i + 1; j < f->match.n; j++) {
-      Match *other = &f->match.at[j];
+      PatternMatch *other = &f->match.at[j];
       for (uint32_t k = 0; k < f->pattern->edge.n; k++)
         if (other->edge[k] != NOWHERE) other->edge[k] = kept.edge[other->edge[k]];
       for (uint32_t k = 0; k < f->pattern->vertex.n; k++)
@@ -364,7 +364,7 @@ static void replace_all(Finding *f) {
   }
 }
 
-void learning_find(Drawing *r, const Node *n, Scope *s) {
+void learning_find(Drawing *r, const Syntax *n, Scope *s) {
   Finding f = {.r = r, .node = n, .s = s};
   if (r->g->broken || !read_pattern(&f) || !find_all(&f)) return;
   for (uint32_t i = 0; i < f.match.n; i++) {

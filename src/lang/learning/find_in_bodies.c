@@ -14,19 +14,19 @@ enum { FOUND_LIMIT = 10000 };
 typedef Ids Wires; // vertices
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Scope *s;
   Graph *g;
-  VEC(const Node *) call; // [edge]
-  Table *name;            // of a wire to an index into `value`
+  VEC(const Syntax *) call; // [edge]
+  Table *name;              // of a wire to an index into `value`
   VEC(Wires) value;
 } Sketching;
 
 // -- a body as a graph ----------------------------------------------------------------------------
-static Wires walk_value(Sketching *k, const Node *);
-static Wires walk_box(Sketching *k, const Node *, Wires);
-static void walk_body(Sketching *k, const Node *params, const Node *body);
+static Wires walk_value(Sketching *k, const Syntax *);
+static Wires walk_box(Sketching *k, const Syntax *, Wires);
+static void walk_body(Sketching *k, const Syntax *params, const Syntax *body);
 
 static uint32_t new_wire(Sketching *k) {
   return graph_vertex(k->g, (Vertex){.name = arena_format(k->w->arena, "%06u", k->g->vertex.n)});
@@ -42,19 +42,19 @@ static void add_wires(Sketching *k, Wires *to, Wires more) {
   for (uint32_t i = 0; i < more.n; i++) vec_push(k->w->arena, to, more.at[i]);
 }
 
-static const Node *without_brackets(const Node *n) { return n->kind == N_AT ? n->kid[0] : n; }
+static const Syntax *without_brackets(const Syntax *n) { return n->kind == N_AT ? n->kid[0] : n; }
 
 // Boxes in brackets: residual[dense[64] ; relu]
-static void walk_options(Sketching *k, const Node *brackets) {
+static void walk_options(Sketching *k, const Syntax *brackets) {
   for (uint32_t i = 0; i < brackets->nkid; i++) {
-    const Node *item = brackets->kid[i];
+    const Syntax *item = brackets->kid[i];
     while (item->kind == N_ITEMS && item->nkid == 1) item = item->kid[0];
     if (item->kind == N_PIPE || item->kind == N_FAN || item->kind == N_AT)
       walk_box(k, item, one_wire(k));
   }
 }
 
-static Wires call_of(Sketching *k, const Node *box, Wires in) {
+static Wires call_of(Sketching *k, const Syntax *box, Wires in) {
   Wires out = one_wire(k);
   Id what = same_map(k->in, k->s, without_brackets(box));
   for (uint32_t i = 0; i < in.n; i++) {
@@ -66,7 +66,7 @@ static Wires call_of(Sketching *k, const Node *box, Wires in) {
   return out;
 }
 
-static Wires walk_each(Sketching *k, const Node *n, Wires in, bool beside) {
+static Wires walk_each(Sketching *k, const Syntax *n, Wires in, bool beside) {
   Wires out = {0};
   for (uint32_t i = 0; i < n->nkid; i++) {
     Wires own = in;
@@ -76,8 +76,8 @@ static Wires walk_each(Sketching *k, const Node *n, Wires in, bool beside) {
   return out;
 }
 
-static Wires walk_box(Sketching *k, const Node *n, Wires in) {
-  switch ((NodeKind)n->kind) {
+static Wires walk_box(Sketching *k, const Syntax *n, Wires in) {
+  switch ((SyntaxKind)n->kind) {
   case N_PAREN:
   case N_OVER:
   case N_POW:
@@ -99,7 +99,7 @@ static Wires walk_box(Sketching *k, const Node *n, Wires in) {
   }
 }
 
-static Wires walk_value(Sketching *k, const Node *n) {
+static Wires walk_value(Sketching *k, const Syntax *n) {
   if (!n) return (Wires){0};
   if (n->kind == N_NAME) {
     Id id = table_get(k->name, &n->name, sizeof n->name);
@@ -118,18 +118,18 @@ static void bind_wires(Sketching *k, Name name, Wires w) {
   table_put(k->name, &name, sizeof name, k->value.n);
 }
 
-static void walk_equation(Sketching *k, const Node *n) {
+static void walk_equation(Sketching *k, const Syntax *n) {
   Wires v = walk_value(k, n->kid[1]);
-  const Node *left = n->kid[0];
+  const Syntax *left = n->kid[0];
   for (uint32_t i = 0; i < left->nkid; i++) {
     Wires own = v.n == left->nkid ? (Wires){.at = v.at + i, .n = 1} : v;
     bind_wires(k, left->kid[i]->name, own);
   }
 }
 
-static void walk_statements(Sketching *k, const Node *block) {
+static void walk_statements(Sketching *k, const Syntax *block) {
   for (uint32_t i = 0; i < block->nkid; i++) {
-    const Node *n = block->kid[i];
+    const Syntax *n = block->kid[i];
     if (n->kind == N_EQUATION) walk_equation(k, n);
     if (n->kind == N_FOR) walk_statements(k, n->kid[1]);
     if (n->kind == N_RETURN && n->kid[0]->kind == N_EQUATION) walk_equation(k, n->kid[0]);
@@ -139,7 +139,7 @@ static void walk_statements(Sketching *k, const Node *block) {
   }
 }
 
-static void walk_body(Sketching *k, const Node *params, const Node *body) {
+static void walk_body(Sketching *k, const Syntax *params, const Syntax *body) {
   for (uint32_t i = 0; params && i < params->nkid; i++)
     bind_wires(k, params->kid[i]->name, one_wire(k));
   if (body->kind == N_BLOCK)
@@ -152,15 +152,15 @@ static void walk_body(Sketching *k, const Node *params, const Node *body) {
 
 // -- patterns -------------------------------------------------------------------------------------
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
-  VEC(const Node *) step;
+  VEC(const Syntax *) step;
   Buf *out;
   bool json;
   uint32_t found;
 } Seeking;
 
-static bool is_any(const Seeking *k, const Node *step) {
+static bool is_any(const Seeking *k, const Syntax *step) {
   return step->kind == N_NAME && !strcmp(name_text(k->w->names, step->name), "_");
 }
 
@@ -169,9 +169,9 @@ static bool read_steps(Seeking *k, const char *text) {
   const char *program = arena_format(w->arena, "find %s in _ => freeze\n", text);
   uint32_t errors = w->diags->errors;
   uint32_t file = source_add(w->sources, "PATTERN", program, strlen(program));
-  const Node *tree = parse(&k->in->front, file);
+  const Syntax *tree = parse(&k->in->front, file);
   if (w->diags->errors > errors) return false;
-  const Node *n = tree->nkid == 1 && tree->kid[0]->kind == N_FIND ? tree->kid[0]->kid[0] : NULL;
+  const Syntax *n = tree->nkid == 1 && tree->kid[0]->kind == N_FIND ? tree->kid[0]->kid[0] : NULL;
   if (!n) {
     diag_error(w->diags, (Span){0}, "a pattern is a route of boxes, as in 'dense ; relu'");
     return false;
@@ -186,7 +186,7 @@ static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinn
   Graph *p = graph_new(k->w->arena);
   graph_vertex(p, (Vertex){.name = "0"});
   for (uint32_t i = 0; i < k->step.n; i++) {
-    const Node *step = k->step.at[i];
+    const Syntax *step = k->step.at[i];
     const char *path = path_text(k->in, step);
     pinned[i] = g && path ? edge_at(g, path) : NOWHERE;
     Edge e = {.name = "", .from = i};
@@ -198,8 +198,8 @@ static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinn
   return p;
 }
 
-static bool fits(const Seeking *k, uint32_t i, const Node *call) {
-  const Node *step = k->step.at[i];
+static bool fits(const Seeking *k, uint32_t i, const Syntax *call) {
+  const Syntax *step = k->step.at[i];
   return step->kind != N_AT || (call->kind == N_AT && tree_equal(step->kid[1], call->kid[1]));
 }
 
@@ -235,9 +235,9 @@ static const char *written(const Seeking *k, Span span) {
 }
 
 static void seek_body(Seeking *k, const Def *d) {
-  const Node *n = d->node;
+  const Syntax *n = d->node;
   bool learner = d->kind == DEF_LEARNER;
-  const Node *params = n->kid[learner ? 2 : 1], *body = n->kid[learner ? 4 : 3];
+  const Syntax *params = n->kid[learner ? 2 : 1], *body = n->kid[learner ? 4 : 3];
   if (learner && d->refined) {
     body = d->refined->kid[1];
     if (d->refined->kid[0]) params = d->refined->kid[0];
@@ -253,7 +253,7 @@ static void seek_body(Seeking *k, const Def *d) {
     Buf text = buf_new(k->w->arena);
     bool good = true;
     for (uint32_t j = 0; j < k->step.n; j++) {
-      const Node *call = s.call.at[all.at[i].edge[j]];
+      const Syntax *call = s.call.at[all.at[i].edge[j]];
       good &= fits(k, j, call);
       buf_printf(&text, "%s%s", j ? " ; " : "", written(k, call->span));
     }
@@ -291,7 +291,7 @@ static void seek_learning(Seeking *k, const Learning *g) {
   }
 }
 
-bool infer_find(Infer *in, const Program *p, const char *pattern, bool json, Buf *out) {
+bool elab_find(Elab *in, const Program *p, const char *pattern, bool json, Buf *out) {
   Seeking k = {.in = in, .w = in->w, .out = out, .json = json};
   uint32_t errors = in->w->diags->errors;
   if (!read_steps(&k, pattern)) return false;

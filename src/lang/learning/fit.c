@@ -11,7 +11,7 @@
 
 #define PROBE UINT32_MAX // instances made to try something are nobody else's
 
-static bool space_wires(Infer *in, const GraphSpace *s, Types *out) {
+static bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
   Body b = {.in = in, .w = in->w};
   if (!s->def || s->def->broken) return false;
   return types_eval(&b, env_new(in, NULL, s->def->scope, &b), s->def->node->kid[0], false, out,
@@ -19,7 +19,7 @@ static bool space_wires(Infer *in, const GraphSpace *s, Types *out) {
 }
 
 // The distance on wires of these types, as a diagram; NULL: it does not take them.
-static Diagram *distance_on(Infer *in, const GraphSpace *s, const Types *left, const Types *right) {
+static Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, const Types *right) {
   World *w = in->w;
   Types both = {0};
   const Def *d = s->def;
@@ -37,7 +37,7 @@ static Diagram *distance_on(Infer *in, const GraphSpace *s, const Types *left, c
   w->diags->muted--;
   bool good = made && w->diags->errors == errors && made->d->out.n == 1;
   w->diags->errors = errors;
-  if (good) diagram_zonk(w, made->d);
+  if (good) diagram_resolve(w, made->d);
   return good ? made->d : NULL;
 }
 
@@ -65,7 +65,7 @@ static bool distance_at(World *w, const Diagram *d, const Tensor *in, double *ou
   return true;
 }
 
-bool is_symmetric(Infer *in, const GraphSpace *s) {
+bool is_symmetric(Elab *in, const GraphSpace *s) {
   enum { TRIES = 3, COUNT_LIMIT = 1 << 16 };
   World *w = in->w;
   Types t = {0};
@@ -102,7 +102,7 @@ static Type own_type(World *w, const Type *t) { // without the axis of samples
   return own;
 }
 
-static bool is_same_type(Infer *in, const Type *a, const Type *b, Span span) {
+static bool is_same_type(Elab *in, const Type *a, const Type *b, Span span) {
   Body body = {.in = in, .w = in->w};
   if (a->base != b->base || a->rank != b->rank) return false;
   if (a->base == BASE_LABEL && !sizes_agree(&body, a->count, b->count, span, span, "a space"))
@@ -112,7 +112,7 @@ static bool is_same_type(Infer *in, const Type *a, const Type *b, Span span) {
   return true;
 }
 
-static const char *types_text(Infer *in, const Types *t) {
+static const char *types_text(Elab *in, const Types *t) {
   Buf b = buf_new(in->w->arena);
   for (uint32_t i = 0; i < t->n; i++)
     buf_printf(&b, "%s%s", i ? ", " : "", own_text(in->w, &t->at[i]));
@@ -129,7 +129,7 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
   bool same = have.n == want.n;
   for (uint32_t i = 0; same && i < have.n; i++)
     same = is_same_type(r->in, &have.at[i], &want.at[i], span);
-  const Node *by = s->def->node->kid[1];
+  const Syntax *by = s->def->node->kid[1];
   if (same || (by && (distance_on(r->in, s, &have, &want) || distance_on(r->in, s, &want, &have))))
     return true;
   Id e = diag_error(r->w->diags, span, "this gives %s, but space `%s` is %s%s",
@@ -143,8 +143,8 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
 // What a message says of the type that was wanted: it is the space's.
 static void note_space(Drawing *r, uint32_t edge, uint32_t first) {
   const Edge *e = &r->g->graph->edge.at[edge];
-  const Node *header = r->g->edge.at[edge].def->node;
-  const Node *sig = header->kid[header->kind == N_LEARNER ? 3 : 2];
+  const Syntax *header = r->g->edge.at[edge].def->node;
+  const Syntax *sig = header->kid[header->kind == N_LEARNER ? 3 : 2];
   const Diags *d = r->w->diags;
   for (uint32_t i = first; sig && sig->kind == N_SIG && i < d->list.n; i++)
     for (uint32_t k = 0; k < 2; k++) {
@@ -178,7 +178,7 @@ static void add_learners(Program *p, Learning *g, Arena *a) {
   }
 }
 
-void learnings_check(Infer *in, Program *p) {
+void learnings_check(Elab *in, Program *p) {
   for (uint32_t i = 0; i < p->learning.n; i++) {
     Learning *g = p->learning.at[i];
     Drawing r = {in, p, in->w, g};

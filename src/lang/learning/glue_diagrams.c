@@ -13,7 +13,7 @@ typedef struct {
 } Parts;
 
 // -- the parts ------------------------------------------------------------------------------------
-static Def *part_def(Drawing *r, const Node *path) {
+static Def *part_def(Drawing *r, const Syntax *path) {
   Scope *s = r->g->def->scope;
   Def *d = path->kind == N_NAME ? scope_find(s, path->name) : NULL;
   Body b = {.in = r->in, .w = r->w};
@@ -30,7 +30,7 @@ static Def *part_def(Drawing *r, const Node *path) {
   return NULL;
 }
 
-static bool is_new_name(Parts *p, const Node *n, const char *name) {
+static bool is_new_name(Parts *p, const Syntax *n, const char *name) {
   World *w = p->r->w;
   for (uint32_t i = 0; i < p->name.n; i++) {
     if (strcmp(p->name.at[i], name) != 0) continue;
@@ -42,9 +42,9 @@ static bool is_new_name(Parts *p, const Node *n, const char *name) {
   return true;
 }
 
-static void read_part(Parts *p, const Node *n) {
+static void read_part(Parts *p, const Syntax *n) {
   Drawing *r = p->r;
-  const Node *path = n->kind == N_ARG ? n->kid[0] : n;
+  const Syntax *path = n->kind == N_ARG ? n->kid[0] : n;
   Def *d = part_def(r, path);
   if (!d) return;
   const char *name = name_text(r->w->names, n->kind == N_ARG ? n->name : d->name);
@@ -59,7 +59,7 @@ static void read_part(Parts *p, const Node *n) {
 }
 
 // -- along ----------------------------------------------------------------------------------------
-static void read_along(Parts *p, const Node *path) {
+static void read_along(Parts *p, const Syntax *path) {
   Drawing *r = p->r;
   Arena *a = r->w->arena;
   const char *name = path_text(r->in, path);
@@ -90,9 +90,9 @@ static void read_along(Parts *p, const Node *path) {
   r->g->broken = true;
 }
 
-static const char *space_text(Infer *in, const GraphSpace *s) {
+static const char *space_text(Elab *in, const GraphSpace *s) {
   World *w = in->w;
-  const Node *n = s->def ? s->def->node : NULL;
+  const Syntax *n = s->def ? s->def->node : NULL;
   const Source *file = &w->sources->file.at[n ? n->span.file : s->source->span.file];
   Span span = n ? n->kid[0]->span : s->source->span;
   if (n && n->kid[1]) span = span_join(span, n->kid[1]->span);
@@ -103,7 +103,7 @@ static void say_fault(Parts *p, const GlueFault *f) {
   Drawing *r = p->r;
   Learning *a = r->g->part.at[f->part[0]].of, *b = r->g->part.at[f->part[1]].of;
   const char *one = p->name.at[f->part[0]], *two = p->name.at[f->part[1]];
-  const Node *place = r->g->node->kid[1] ? r->g->node->kid[1] : r->g->node;
+  const Syntax *place = r->g->node->kid[1] ? r->g->node->kid[1] : r->g->node;
   r->g->broken = true;
   if (f->edge) {
     Id e = diag_error(r->w->diags, b->edge.at[f->at[1]].span,
@@ -181,7 +181,7 @@ static Span order_place(const Learning *g, const PathOrder *o) {
 
 void read_glued(Drawing *r) {
   Learning *g = r->g;
-  const Node *parts = g->node->kid[0], *along = g->node->kid[1];
+  const Syntax *parts = g->node->kid[0], *along = g->node->kid[1];
   Parts p = {.r = r};
   GlueFault fault;
   for (uint32_t i = 0; i < parts->nkid; i++) read_part(&p, parts->kid[i]);

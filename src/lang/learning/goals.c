@@ -33,7 +33,7 @@ static void say_unordered(Drawing *r, const PairsFault *f) {
   const Route *left = turn ? &f->other : &f->route, *right = turn ? &f->route : &f->other;
   const char *l = route_text(r->w->arena, g, left), *m = route_text(r->w->arena, g, right);
   uint32_t last = left->at[left->n - 1];
-  const Node *by = r->g->space.at[f->to].def->node->kid[1];
+  const Syntax *by = r->g->space.at[f->to].def->node->kid[1];
   Id e = diag_error(r->w->diags, r->g->edge.at[last].span,
                     "`%s` and `%s` both end in `%s`, whose distance has a left and a right side: "
                     "say which is compared with which",
@@ -43,7 +43,7 @@ static void say_unordered(Drawing *r, const PairsFault *f) {
 }
 
 static void say_many(Drawing *r, const PairsFault *f) {
-  const Node *n = r->g->node;
+  const Syntax *n = r->g->node;
   if (f->count == UINT64_MAX)
     diag_error(r->w->diags, n->name_span,
                "`%s` has more paths than can be counted; at most %d pairs of them make sense",
@@ -86,7 +86,7 @@ static void find_symmetric(Drawing *r) {
   }
 }
 
-void learning_pairs(Infer *in, Program *p, Learning *g) {
+void learning_pairs(Elab *in, Program *p, Learning *g) {
   Drawing r = {in, p, in->w, g};
   PairsFault fault;
   if (g->counted || g->pattern || g->broken) return;
@@ -163,17 +163,18 @@ static void nothing_asked(Drawing *r) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
-static Node *call_node(Infer *in, Node *callee, Node *arg, Span span) {
-  Node *n = NEW(in->w->arena, Node);
-  *n = (Node){.kind = N_CALL, .span = span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Node *, 2)};
+static Syntax *call_node(Elab *in, Syntax *callee, Syntax *arg, Span span) {
+  Syntax *n = NEW(in->w->arena, Syntax);
+  *n = (Syntax){
+      .kind = N_CALL, .span = span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Syntax *, 2)};
   n->kid[0] = callee;
   n->kid[1] = arg;
   return n;
 }
 
 // guess(image): the edges of a route, one around the other.
-Node *route_value(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
-  Node *value = index_read(r, edge[0], asked);
+Syntax *route_value(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
+  Syntax *value = index_read(r, edge[0], asked);
   for (uint32_t i = 1; i < n; i++) {
     Name name = name_from(r->w->names, r->g->graph->edge.at[edge[i]].name);
     value = call_node(r->in, name_node(r->in, name, span), value, span);
@@ -181,33 +182,33 @@ Node *route_value(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span
   return value;
 }
 
-static Node *clause_node(Infer *in, NodeKind kind, Node *what) {
-  Node *n = NEW(in->w->arena, Node);
-  *n = (Node){.kind = (uint8_t)kind,
-              .span = what->span,
-              .nkid = 1,
-              .kid = NEW_ARRAY(in->w->arena, Node *, 1)};
+static Syntax *clause_node(Elab *in, SyntaxKind kind, Syntax *what) {
+  Syntax *n = NEW(in->w->arena, Syntax);
+  *n = (Syntax){.kind = (uint8_t)kind,
+                .span = what->span,
+                .nkid = 1,
+                .kid = NEW_ARRAY(in->w->arena, Syntax *, 1)};
   n->kid[0] = what;
   return n;
 }
 
-Node *space_distance(Drawing *r, uint32_t vertex) {
+Syntax *space_distance(Drawing *r, uint32_t vertex) {
   const Def *space = r->g->space.at[vertex].def;
   return copy_resolved(r->in, space->scope, r->g->inside, space->node->kid[1]);
 }
 
-static Node *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
-                       Name name) {
-  Infer *in = r->in;
+static Syntax *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
+                         Name name) {
+  Elab *in = r->in;
   Arena *a = r->w->arena;
   Span span = pair->order ? r->g->order.at[pair->order - 1] : r->g->node->name_span;
-  Node *goal = NEW(a, Node), *equal = NEW(a, Node), *times = NEW(a, Node);
-  *times = (Node){.kind = N_NUM, .span = span, .num = pair->times};
-  *equal = (Node){.kind = N_EQUAL, .span = span, .nkid = 2, .kid = NEW_ARRAY(a, Node *, 2)};
+  Syntax *goal = NEW(a, Syntax), *equal = NEW(a, Syntax), *times = NEW(a, Syntax);
+  *times = (Syntax){.kind = N_NUM, .span = span, .num = pair->times};
+  *equal = (Syntax){.kind = N_EQUAL, .span = span, .nkid = 2, .kid = NEW_ARRAY(a, Syntax *, 2)};
   equal->kid[0] = route_value(r, left->at, left->n, false, span);
   equal->kid[1] = route_value(r, right->at, right->n, false, span);
-  *goal = (Node){.kind = N_GOAL, .span = span, .name = name, .name_span = span};
-  goal->kid = NEW_ARRAY(a, Node *, 3);
+  *goal = (Syntax){.kind = N_GOAL, .span = span, .name = name, .name_span = span};
+  goal->kid = NEW_ARRAY(a, Syntax *, 3);
   goal->kid[goal->nkid++] = equal;
   goal->kid[goal->nkid++] = clause_node(in, N_BY, space_distance(r, pair->to));
   if (pair->times != 1) goal->kid[goal->nkid++] = clause_node(in, N_TIMES, times);
@@ -259,7 +260,7 @@ static void check_index_edge(Drawing *r, uint32_t edge) {
     fits_space(r, &types, r->g->graph->edge.at[edge].to, e->body->span);
 }
 
-bool *learning_freeze(Infer *in, Learning *g) {
+bool *learning_freeze(Elab *in, Learning *g) {
   bool *was = NEW_ARRAY(in->w->arena, bool, g->frozen.n + 1);
   for (uint32_t i = 0; i < g->frozen.n; i++) {
     Def *d = def_of(in, g->frozen.at[i]);
@@ -270,7 +271,7 @@ bool *learning_freeze(Infer *in, Learning *g) {
   return was;
 }
 
-void learning_thaw(Infer *in, Learning *g, const bool *was) {
+void learning_thaw(Elab *in, Learning *g, const bool *was) {
   for (uint32_t i = g->frozen.n; i-- > 0;) def_of(in, g->frozen.at[i])->frozen = was[i];
   in->freezes = 0;
 }
@@ -290,7 +291,7 @@ static void make_goals(Drawing *r) {
   r->p->acting = acting;
 }
 
-static void learning_goals(Infer *in, Program *p, Learning *g) {
+static void learning_goals(Elab *in, Program *p, Learning *g) {
   Drawing r = {in, p, in->w, g};
   if (g->broken || g->pattern) return;
   for (uint32_t v = 0; v < g->graph->vertex.n; v++)
@@ -310,7 +311,7 @@ static void learning_goals(Infer *in, Program *p, Learning *g) {
 // train distill …, measure distill.Y …
 static bool is_wanted(const Program *p, const Learning *g) {
   for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Node *n = p->tree->kid[i], *root = n->nkid ? n->kid[0] : NULL;
+    const Syntax *n = p->tree->kid[i], *root = n->nkid ? n->kid[0] : NULL;
     while (n->kind == N_MEASURE && root->kind == N_DOT) root = root->kid[0];
     if ((n->kind == N_TRAIN || n->kind == N_MEASURE) && root && root->kind == N_NAME &&
         scope_find(p->scope, root->name) == g->def)
@@ -319,7 +320,7 @@ static bool is_wanted(const Program *p, const Learning *g) {
   return false;
 }
 
-void learnings_goals(Infer *in, Program *p, Scope *s) {
+void learnings_goals(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < p->learning.n; i++) {
     Learning *g = p->learning.at[i];
     if (g->def->scope != s) continue;

@@ -13,17 +13,17 @@
 typedef struct {
   Span span;                 // where it is declared
   const Def *def;            // its type and distance; NULL: an index, or in a pattern anything
-  const Node *source;        // of an index: mnist, "t.csv", normal[64]
+  const Syntax *source;      // of an index: mnist, "t.csv", normal[64]
   Name task[EPISODE_FIELDS]; // of an index whose samples are small tasks: their fields, when known
   Scope *home;               // where the words of `source` are found
 } GraphSpace;
 typedef struct {
   Span span;
-  const Node *node; // N_BOX or N_LEARNER
-  Def *def;         // its map, a box or learner; NULL: it begins in an index, or has no body
-  const Node *body; // as it is written; NULL: none
-  Scope *home;      // where the words of `body` are found
-  bool loose;       // what the map gives need only be comparable with points of its end
+  const Syntax *node; // N_BOX or N_LEARNER
+  Def *def;           // its map, a box or learner; NULL: it begins in an index, or has no body
+  const Syntax *body; // as it is written; NULL: none
+  Scope *home;        // where the words of `body` are found
+  bool loose;         // what the map gives need only be comparable with points of its end
 } GraphEdge;
 typedef struct {
   Name name; // in the whole
@@ -31,12 +31,12 @@ typedef struct {
   Inclusion in;
 } GraphPart;
 typedef struct { // what a `find` found
-  const Node *node;
+  const Syntax *node;
   const char *text; // student ; divide at image ; student
 } GraphFound;
 struct Learning {
   Name name;
-  const Node *node;
+  const Syntax *node;
   Def *def;
   Scope *inside; // its names: spaces, edges, learners; then those of the file
   Graph *graph;
@@ -56,16 +56,16 @@ struct Learning {
 
 // graph_show.c: the pairs of learning diagrams with their routes, distances, factors and learners;
 // of one, or of all (NULL)
-void infer_paths(Infer *, const Program *, const Learning *, Buf *);
-void infer_paths_json(Infer *, const Program *, const Learning *, Buf *);
-const char *learning_distance(Infer *, const Def *space); // as it is written
-bool learning_freezes(Infer *, const Learning *, Id learner);
+void elab_paths(Elab *, const Program *, const Learning *, Buf *);
+void elab_paths_json(Elab *, const Program *, const Learning *, Buf *);
+const char *learning_distance(Elab *, const Def *space); // as it is written
+bool learning_freezes(Elab *, const Learning *, Id learner);
 // What the goal of a pair is called; NULL: it has none
-const char *learning_goal(Infer *, const Program *, const Learning *, uint32_t pair);
-void edge_learners(Infer *, const GraphEdge *, Ids *); // graph_read.c: DEF ids, some twice
+const char *learning_goal(Elab *, const Program *, const Learning *, uint32_t pair);
+void edge_learners(Elab *, const GraphEdge *, Ids *); // graph_read.c: DEF ids, some twice
 
 // graph_body.c: every place where a route of boxes is, in bodies and learning diagrams. False with
 // a diagnostic.
-bool infer_find(Infer *, const Program *, const char *pattern, bool json, Buf *);
+bool elab_find(Elab *, const Program *, const char *pattern, bool json, Buf *);
 
 #endif

@@ -12,69 +12,69 @@
 #define NOWHERE UINT32_MAX
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   Program *p;
   World *w;
   Learning *g;
 } Drawing; // a learning diagram that is being read
 
 // graph_read.c
-Learning *learning_of(Infer *, Program *, Def *);        // read once
+Learning *learning_of(Elab *, Program *, Def *);         // read once
 void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"
-void learnings_read(Infer *, Program *, Scope *);        // all of a file, and what is done to them
-void learnings_name(Scope *);                 // distill.guess, in the expressions of a file
-const char *path_text(Infer *, const Node *); // one.h; NULL: it is no path
+void learnings_read(Elab *, Program *, Scope *);         // all of a file, and what is done to them
+void learnings_name(Scope *);                  // distill.guess, in the expressions of a file
+const char *path_text(Elab *, const Syntax *); // one.h; NULL: it is no path
 uint32_t vertex_at(const Learning *, const char *path); // NOWHERE: there is none
 uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
 void edge_map(Drawing *,
               uint32_t edge); // a box or learner for its body, with the types of its ends
-void space_set(Drawing *, uint32_t vertex, const Node *types, const Node *by, Span);
+void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by, Span);
 
 // graph_same.c: when are two things the same?
-Id same_space(Infer *, const GraphSpace *);
-Id same_map(Infer *, Scope *, const Node *);
-bool space_is_index(Infer *, Scope *, const Node *types); // does it name data?
-const Node *index_source(Infer *, const Node *types);
-Node *copy_node(Infer *, const Node *);
-Node *name_node(Infer *, Name, Span);
+Id same_space(Elab *, const GraphSpace *);
+Id same_map(Elab *, Scope *, const Syntax *);
+bool space_is_index(Elab *, Scope *, const Syntax *types); // does it name data?
+const Syntax *index_source(Elab *, const Syntax *types);
+Syntax *copy_node(Elab *, const Syntax *);
+Syntax *name_node(Elab *, Name, Span);
 // A copy whose names mean in `to` what they mean in `from`.
-Node *copy_resolved(Infer *, Scope *from, Scope *to, const Node *);
+Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
 
 // graph_glue.c
 void read_glued(Drawing *);
 
 // graph_edit.c
-void sets_read(Infer *, Program *); // those of the command line that are no numbers
-void learner_set(Infer *, Scope *, Def *, const Node *body);
-void learning_set(Drawing *, const Node *set, const char *path);
-void edge_set(Drawing *, uint32_t edge, const Node *body, Scope *);
+void sets_read(Elab *, Program *); // those of the command line that are no numbers
+void learner_set(Elab *, Scope *, Def *, const Syntax *body);
+void learning_set(Drawing *, const Syntax *set, const char *path);
+void edge_set(Drawing *, uint32_t edge, const Syntax *body, Scope *);
 
 // graph_find.c
-void learning_find(Drawing *, const Node *find, Scope *);
+void learning_find(Drawing *, const Syntax *find, Scope *);
 
 // graph_fit.c: do maps fit their spaces?
-void learnings_check(Infer *, Program *);
+void learnings_check(Elab *, Program *);
 bool fits_space(Drawing *, const Types *, uint32_t vertex, Span);
-bool is_symmetric(Infer *, const GraphSpace *);
+bool is_symmetric(Elab *, const GraphSpace *);
 
 // graph_given.c: the samples of an index
 void index_given(Drawing *, uint32_t vertex);
 bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small tasks
 // What an edge from an index reads, for a goal; of small tasks: of what is learned from, or of what
 // is asked.
-Node *index_read(Drawing *, uint32_t edge, bool asked);
+Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
 // graph_refit.c: what is measured of a diagram that is trained on each small task by itself: a
 // claim over the fields of one. NULL with a diagnostic.
-const Node *learning_refit(Infer *, Program *, Learning *, const Node *clause);
+const Syntax *learning_refit(Elab *, Program *, Learning *, const Syntax *clause);
 
 // graph_goals.c
-void learning_pairs(Infer *, Program *, Learning *);
-Node *route_value(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
-Node *space_distance(Drawing *, uint32_t vertex);         // as it is called inside
-bool *learning_freeze(Infer *, Learning *);               // what it freezes is frozen …
-void learning_thaw(Infer *, Learning *, const bool *was); // … until here
-void learnings_goals(Infer *, Program *, Scope *);
+void learning_pairs(Elab *, Program *, Learning *);
+Syntax *route_value(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
+Syntax *space_distance(Drawing *, uint32_t vertex);      // as it is called inside
+bool *learning_freeze(Elab *, Learning *);               // what it freezes is frozen …
+void learning_thaw(Elab *, Learning *, const bool *was); // … until here
+void learnings_goals(Elab *, Program *, Scope *);
 
 #endif

@@ -1,20 +1,20 @@
 // The pairs of learning diagrams for people: `limn check --paths`.
 #include "lang/learning/learning_own.h"
 
-const char *learning_distance(Infer *in, const Def *space) {
-  const Node *by = space->node->kid[1];
+const char *learning_distance(Elab *in, const Def *space) {
+  const Syntax *by = space->node->kid[1];
   const Source *file = &in->w->sources->file.at[by->span.file];
   return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
 }
 
-bool learning_freezes(Infer *in, const Learning *g, Id learner) {
+bool learning_freezes(Elab *in, const Learning *g, Id learner) {
   for (uint32_t i = 0; i < g->frozen.n; i++)
     if (g->frozen.at[i] == learner) return true;
   return def_of(in, learner)->frozen;
 }
 
 // The learners on its two routes that are not frozen.
-static Ids moved_by(Infer *in, const Learning *g, const Pair *p) {
+static Ids moved_by(Elab *in, const Learning *g, const Pair *p) {
   Ids all = {0}, moved = {0};
   const Route *side[] = {&p->left, &p->right};
   for (uint32_t k = 0; k < 2; k++)
@@ -27,7 +27,7 @@ static Ids moved_by(Infer *in, const Learning *g, const Pair *p) {
   return moved;
 }
 
-const char *learning_goal(Infer *in, const Program *p, const Learning *g, uint32_t number) {
+const char *learning_goal(Elab *in, const Program *p, const Learning *g, uint32_t number) {
   uint32_t k = 0;
   for (uint32_t i = 0; i < p->goal.n; i++)
     if (p->goal.at[i].learning == g && k++ == number)
@@ -39,11 +39,11 @@ static void count(Buf *b, uint32_t n, const char *one, const char *many, const c
   buf_printf(b, "%u %s%s", n, n == 1 ? one : many, end);
 }
 
-static const char *action_word(const Node *find) {
+static const char *action_word(const Syntax *find) {
   return find->op[0] == 'f' ? "frozen" : find->op[0] == 's' ? "set" : "replaced";
 }
 
-static void show_pair(Infer *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
+static void show_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
   const Pair *pair = &g->pairs.at[i];
   const Graph *graph = g->graph;
   const char *name = learning_goal(in, p, g, i);
@@ -63,7 +63,7 @@ static void show_pair(Infer *in, const Program *p, const Learning *g, uint32_t i
   buf_char(b, '\n');
 }
 
-static void show_one(Infer *in, const Program *p, const Learning *g, Buf *b) {
+static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
   buf_printf(b, "%s: ", name_text(in->w->names, g->name));
   count(b, g->graph->vertex.n, "space", "spaces", ", ");
   count(b, g->graph->edge.n, "edge", "edges", ", ");
@@ -72,7 +72,7 @@ static void show_one(Infer *in, const Program *p, const Learning *g, Buf *b) {
   else
     count(b, g->pairs.n, "pair", "pairs", "\n");
   for (uint32_t i = 0; i < g->found.n; i++) {
-    const Node *pattern = g->found.at[i].node->kid[0];
+    const Syntax *pattern = g->found.at[i].node->kid[0];
     const Source *file = &in->w->sources->file.at[pattern->span.file];
     buf_printf(b, "  found %.*s: %s, %s\n", (int)pattern->span.n, file->text + pattern->span.at,
                g->found.at[i].text, action_word(g->found.at[i].node));
@@ -80,7 +80,7 @@ static void show_one(Infer *in, const Program *p, const Learning *g, Buf *b) {
   for (uint32_t i = 0; i < g->pairs.n; i++) show_pair(in, p, g, i, b);
 }
 
-void infer_paths(Infer *in, const Program *p, const Learning *only, Buf *b) {
+void elab_paths(Elab *in, const Program *p, const Learning *only, Buf *b) {
   for (uint32_t i = 0; i < p->learning.n; i++)
     if (!only || p->learning.at[i] == only) show_one(in, p, p->learning.at[i], b);
   if (!p->learning.n) buf_text(b, "there are no learning diagrams here\n");
@@ -103,7 +103,7 @@ static void json_route(const Learning *g, const char *key, const Route *r, Buf *
   buf_text(b, "], ");
 }
 
-static void json_pair(Infer *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
+static void json_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
   const Pair *pair = &g->pairs.at[i];
   const char *name = learning_goal(in, p, g, i);
   Ids moved = moved_by(in, g, pair);
@@ -125,7 +125,7 @@ static void json_pair(Infer *in, const Program *p, const Learning *g, uint32_t i
   buf_text(b, "]}");
 }
 
-void infer_paths_json(Infer *in, const Program *p, const Learning *only, Buf *b) {
+void elab_paths_json(Elab *in, const Program *p, const Learning *only, Buf *b) {
   bool any = false;
   buf_char(b, '{');
   for (uint32_t i = 0; i < p->learning.n; i++) {

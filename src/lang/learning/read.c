@@ -10,7 +10,7 @@
 #include "io/data/data.h"
 
 // -- names ----------------------------------------------------------------------------------------
-const char *path_text(Infer *in, const Node *n) {
+const char *path_text(Elab *in, const Syntax *n) {
   if (n->kind == N_NAME) return name_text(in->w->names, n->name);
   if (n->kind != N_DOT) return NULL;
   const char *base = path_text(in, n->kid[0]);
@@ -35,7 +35,7 @@ static uint32_t thing_at(const Learning *g, const char *path, bool edge) {
 uint32_t vertex_at(const Learning *g, const char *path) { return thing_at(g, path, false); }
 uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path, true); }
 
-static void no_such(Drawing *r, const Node *n, const char *path, bool edge) {
+static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
   VEC(const char *) names = {0};
   const Graph *graph = r->g->graph;
   for (uint32_t i = 0; !edge && i < graph->vertex.n; i++)
@@ -54,7 +54,7 @@ Name learning_key(Drawing *r, const char *name) {
                    arena_format(r->w->arena, "%s.%s", name_text(r->w->names, r->g->name), name));
 }
 
-static Scope *inside_new(Infer *in, Scope *around) {
+static Scope *inside_new(Elab *in, Scope *around) {
   Scope *s = NEW(in->w->arena, Scope);
   *s = (Scope){.in = in,
                .path = around->path,
@@ -82,9 +82,9 @@ static uint32_t put_space(Drawing *r, Name name, Vertex v, GraphSpace space) {
 }
 
 // A name that is neither a type nor a space nor a set of data.
-static bool is_unknown(Drawing *r, const Node *types) {
-  const Node *type = types->nkid == 1 ? types->kid[0] : NULL,
-             *name = type && type->kind == N_TYPE && !type->kid[1] ? type->kid[0] : NULL;
+static bool is_unknown(Drawing *r, const Syntax *types) {
+  const Syntax *type = types->nkid == 1 ? types->kid[0] : NULL,
+               *name = type && type->kind == N_TYPE && !type->kid[1] ? type->kid[0] : NULL;
   while (name && name->kind == N_DOT) name = name->kid[0];
   if (!name || name->kind != N_NAME || scope_find(r->g->inside, name->name)) return false;
   const char *text = name_text(r->w->names, name->name), *near = set_nearest(text);
@@ -94,7 +94,7 @@ static bool is_unknown(Drawing *r, const Node *types) {
   return true;
 }
 
-static void read_space(Drawing *r, const Node *n) {
+static void read_space(Drawing *r, const Syntax *n) {
   GraphSpace space = {.span = n->name_span, .home = r->g->inside};
   const char *name = name_text(r->w->names, n->name);
   if (!n->name) return;
@@ -123,7 +123,7 @@ static void read_space(Drawing *r, const Node *n) {
 }
 
 // A space of the file becomes a vertex when an edge runs to it.
-static uint32_t outer_space(Drawing *r, const Node *path) {
+static uint32_t outer_space(Drawing *r, const Syntax *path) {
   Def *d = path->kind == N_NAME ? scope_find(r->g->inside, path->name) : NULL;
   if (!d || d->kind != DEF_SPACE) return NOWHERE;
   GraphSpace space = {.span = d->span, .home = d->scope};
@@ -136,8 +136,8 @@ static uint32_t outer_space(Drawing *r, const Node *path) {
 }
 
 // One end of an edge: the name of a space.
-static uint32_t read_end(Drawing *r, const Node *types, Span span) {
-  const Node *type = types && types->kind == N_TYPES && types->nkid == 1 ? types->kid[0] : types;
+static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
+  const Syntax *type = types && types->kind == N_TYPES && types->nkid == 1 ? types->kid[0] : types;
   const char *path = type && type->kind == N_TYPE && !type->kid[1] && type->kid[0]->kind != N_TYPES
                          ? path_text(r->in, type->kid[0])
                          : NULL;
@@ -172,17 +172,17 @@ static bool is_new_edge(Drawing *r, Name name, Span span) {
   return false;
 }
 
-static Node *node_with(Infer *in, NodeKind kind, Span span, uint32_t n) {
-  Node *node = NEW(in->w->arena, Node);
-  *node = (Node){.kind = (uint8_t)kind,
-                 .span = span,
-                 .nkid = n,
-                 .kid = NEW_ARRAY(in->w->arena, Node *, n + 1)};
+static Syntax *node_with(Elab *in, SyntaxKind kind, Span span, uint32_t n) {
+  Syntax *node = NEW(in->w->arena, Syntax);
+  *node = (Syntax){.kind = (uint8_t)kind,
+                   .span = span,
+                   .nkid = n,
+                   .kid = NEW_ARRAY(in->w->arena, Syntax *, n + 1)};
   return node;
 }
 
-static Node *types_of(Drawing *r, uint32_t vertex, Span span) {
-  Node *types = node_with(r->in, N_TYPES, span, 1);
+static Syntax *types_of(Drawing *r, uint32_t vertex, Span span) {
+  Syntax *types = node_with(r->in, N_TYPES, span, 1);
   types->kid[0] = node_with(r->in, N_TYPE, span, 2);
   types->kid[0]->kid[0] =
       name_node(r->in, name_from(r->w->names, r->g->graph->vertex.at[vertex].name), span);
@@ -190,19 +190,20 @@ static Node *types_of(Drawing *r, uint32_t vertex, Span span) {
 }
 
 // X -> Y; or X -> whatever comes, where the end has a distance
-static Node *signature(Drawing *r, const Edge *e, bool loose, const Node *n, const Node *written) {
+static Syntax *signature(Drawing *r, const Edge *e, bool loose, const Syntax *n,
+                         const Syntax *written) {
   bool ends = written && written->kind == N_SIG && written->nkid > 1;
   Span from = ends ? written->kid[0]->span : n->span, to = ends ? written->kid[1]->span : n->span;
-  Node *sig = node_with(r->in, N_SIG, written ? written->span : n->span, 2);
+  Syntax *sig = node_with(r->in, N_SIG, written ? written->span : n->span, 2);
   sig->kid[0] = types_of(r, e->from, from);
   sig->kid[1] = loose ? node_with(r->in, N_TYPES, to, 0) : types_of(r, e->to, to);
   return sig;
 }
 
 // The header of a map: what is written stays, but for the types of its ends.
-static Node *with_header(Drawing *r, const Node *n, const Edge *e, uint32_t params, uint32_t result,
-                         bool loose) {
-  Node *copy = copy_node(r->in, n);
+static Syntax *with_header(Drawing *r, const Syntax *n, const Edge *e, uint32_t params,
+                           uint32_t result, bool loose) {
+  Syntax *copy = copy_node(r->in, n);
   if (!n->kid[params])
     copy->kid[result] = signature(r, e, loose, n, n->kid[result]);
   else if (loose)
@@ -213,11 +214,11 @@ static Node *with_header(Drawing *r, const Node *n, const Edge *e, uint32_t para
 void edge_map(Drawing *r, uint32_t number) {
   Edge *e = &r->g->graph->edge.at[number];
   GraphEdge *edge = &r->g->edge.at[number];
-  const Node *n = edge->node;
+  const Syntax *n = edge->node;
   bool learner = n->kind == N_LEARNER;
   bool loose = r->g->graph->vertex.at[e->to].distance && edge->body;
   Name key = name_from(r->w->names, e->name);
-  const Node *header =
+  const Syntax *header =
       learner ? with_header(r, n, e, 2, 3, loose) : with_header(r, n, e, 1, 2, loose);
   DefKind kind = learner ? DEF_LEARNER : DEF_BOX;
   Name outer = learning_key(r, e->name);
@@ -238,7 +239,7 @@ void edge_map(Drawing *r, uint32_t number) {
 static void own_map(Drawing *r, uint32_t number) {
   GraphEdge *edge = &r->g->edge.at[number];
   uint32_t at = edge->node->kind == N_LEARNER ? 4 : 3;
-  Node *own = copy_node(r->in, edge->node);
+  Syntax *own = copy_node(r->in, edge->node);
   own->kid[at] = copy_resolved(r->in, edge->home, r->g->inside, edge->body);
   edge->node = own;
   edge->body = own->kid[at];
@@ -246,14 +247,14 @@ static void own_map(Drawing *r, uint32_t number) {
   edge_map(r, number);
 }
 
-void space_set(Drawing *r, uint32_t vertex, const Node *types, const Node *by, Span span) {
+void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *by, Span span) {
   Vertex *v = &r->g->graph->vertex.at[vertex];
   GraphSpace *space = &r->g->space.at[vertex];
-  Node *n = node_with(r->in, N_SPACE, span, 2);
+  Syntax *n = node_with(r->in, N_SPACE, span, 2);
   n->name = name_from(r->w->names, v->name);
   n->name_span = span;
-  n->kid[0] = (Node *)types;
-  n->kid[1] = (Node *)by;
+  n->kid[0] = (Syntax *)types;
+  n->kid[1] = (Syntax *)by;
   uint32_t errors = r->w->diags->errors;
   Def *own = NULL;
   *space = (GraphSpace){.span = span, .home = r->g->inside};
@@ -277,9 +278,9 @@ void space_set(Drawing *r, uint32_t vertex, const Node *types, const Node *by, S
   }
 }
 
-static void ends_of(const Node *n, uint32_t params, uint32_t result, const Node **from,
-                    const Node **to) {
-  const Node *p = n->kid[params], *sig = n->kid[result];
+static void ends_of(const Syntax *n, uint32_t params, uint32_t result, const Syntax **from,
+                    const Syntax **to) {
+  const Syntax *p = n->kid[params], *sig = n->kid[result];
   *from = *to = NULL;
   if (p) {
     *from = p->nkid == 1 ? p->kid[0]->kid[0] : NULL;
@@ -290,7 +291,7 @@ static void ends_of(const Node *n, uint32_t params, uint32_t result, const Node 
   }
 }
 
-static uint32_t read_most(Drawing *r, const Node *most) {
+static uint32_t read_most(Drawing *r, const Syntax *most) {
   if (!most) return 0;
   double n = most->num;
   if (n >= 1 && n <= 1000 && n == (double)(uint32_t)n) return (uint32_t)n;
@@ -300,14 +301,14 @@ static uint32_t read_most(Drawing *r, const Node *most) {
 }
 
 // n: N_BOX or N_LEARNER
-static void read_edge(Drawing *r, const Node *n, Name name, Span span, const Node *most) {
+static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const Syntax *most) {
   bool learner = n->kind == N_LEARNER;
-  const Node *from, *to, *body = n->kid[learner ? 4 : 3];
+  const Syntax *from, *to, *body = n->kid[learner ? 4 : 3];
   ends_of(n, learner ? 2 : 1, learner ? 3 : 2, &from, &to);
   Edge e = {.name = name_text(r->w->names, name), .most = read_most(r, most)};
   if (!name || !is_new_edge(r, name, span)) return;
   if ((!learner && n->kid[0]) || (learner && n->kid[1])) {
-    const Node *brackets = n->kid[learner ? 1 : 0];
+    const Syntax *brackets = n->kid[learner ? 1 : 0];
     diag_error(r->w->diags, brackets->span, "an edge is one map: it has no brackets");
     r->g->broken = true;
     return;
@@ -342,23 +343,23 @@ static void read_edge(Drawing *r, const Node *n, Name name, Span span, const Nod
   if (!index && !r->g->pattern && known) edge_map(r, number);
 }
 
-static void read_edges(Drawing *r, const Node *n) {
-  const Node *most = n->kind == N_MOST ? n->kid[1] : NULL;
+static void read_edges(Drawing *r, const Syntax *n) {
+  const Syntax *most = n->kind == N_MOST ? n->kid[1] : NULL;
   if (most) n = n->kid[0];
   if (n->kind == N_BOX) read_edge(r, n, n->name, n->name_span, most);
   for (uint32_t i = 0; n->kind == N_LEARN && i < n->nkid; i++) {
-    const Node *names = n->kid[i]->kid[0];
+    const Syntax *names = n->kid[i]->kid[0];
     for (uint32_t k = 0; k < names->nkid; k++)
       read_edge(r, n->kid[i], names->kid[k]->name, names->kid[k]->span, most);
   }
 }
 
 // -- order ----------------------------------------------------------------------------------------
-static bool read_route(Drawing *r, const Node *n, Route *out) {
+static bool read_route(Drawing *r, const Syntax *n, Route *out) {
   const Graph *graph = r->g->graph;
   uint32_t steps = n->kind == N_PIPE ? n->nkid : 1;
   for (uint32_t i = 0; i < steps; i++) {
-    const Node *step = n->kind == N_PIPE ? n->kid[i] : n;
+    const Syntax *step = n->kind == N_PIPE ? n->kid[i] : n;
     const char *path = path_text(r->in, step);
     uint32_t e = path ? edge_at(r->g, path) : NOWHERE;
     if (e == NOWHERE) {
@@ -379,7 +380,7 @@ static bool read_route(Drawing *r, const Node *n, Route *out) {
   return true;
 }
 
-static bool are_parallel(Drawing *r, const Node *n, const Route *a, const Route *b) {
+static bool are_parallel(Drawing *r, const Syntax *n, const Route *a, const Route *b) {
   const Graph *g = r->g->graph;
   uint32_t from[2] = {g->edge.at[a->at[0]].from, g->edge.at[b->at[0]].from},
            to[2] = {g->edge.at[a->at[a->n - 1]].to, g->edge.at[b->at[b->n - 1]].to};
@@ -394,7 +395,7 @@ static bool are_parallel(Drawing *r, const Node *n, const Route *a, const Route 
   return false;
 }
 
-static void read_order(Drawing *r, const Node *n) {
+static void read_order(Drawing *r, const Syntax *n) {
   Route left = {0}, right = {0};
   double times = 1;
   Body b = {.in = r->in, .w = r->w};
@@ -409,7 +410,7 @@ static void read_order(Drawing *r, const Node *n) {
 }
 
 // -- freeze ---------------------------------------------------------------------------------------
-void edge_learners(Infer *in, const GraphEdge *e, Ids *out) {
+void edge_learners(Elab *in, const GraphEdge *e, Ids *out) {
   in->closure++;
   if (e->def && e->def->kind == DEF_LEARNER)
     add_learner(in, e->def, out);
@@ -429,7 +430,7 @@ void near_edge(Drawing *r, Id message, const char *path) {
   if (near) diag_help(r->w->diags, message, "did you mean `%s`?", near);
 }
 
-static void freeze_in(Drawing *r, const Node *n, const char *path) {
+static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
   uint32_t e = edge_at(r->g, path);
   if (e != NOWHERE) {
     uint32_t before = r->g->frozen.n;
@@ -450,7 +451,7 @@ static void freeze_in(Drawing *r, const Node *n, const char *path) {
   near_edge(r, m, path);
 }
 
-static void read_freeze(Drawing *r, const Node *n) {
+static void read_freeze(Drawing *r, const Syntax *n) {
   if (n->kid[1])
     diag_error(r->w->diags, n->kid[1]->span, "inside a learning diagram `freeze` is of this one");
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
@@ -461,9 +462,9 @@ static void read_freeze(Drawing *r, const Node *n) {
 
 // -- the whole ------------------------------------------------------------------------------------
 // Spaces first, then edges, then what speaks of them: the order of the text does not matter.
-static void read_block(Drawing *r, const Node *block) {
+static void read_block(Drawing *r, const Syntax *block) {
   for (uint32_t i = 0; i < block->nkid; i++) {
-    const Node *n = block->kid[i];
+    const Syntax *n = block->kid[i];
     if (n->kind == N_ERROR) r->g->broken = true;
     if (n->kind == N_SPACE) read_space(r, n);
   }
@@ -474,18 +475,18 @@ static void read_block(Drawing *r, const Node *block) {
   }
 }
 
-static bool is_pattern(const Node *block) {
+static bool is_pattern(const Syntax *block) {
   for (uint32_t i = 0; block && i < block->nkid; i++) {
-    const Node *n = block->kid[i];
+    const Syntax *n = block->kid[i];
     if (n->kind == N_MOST) n = n->kid[0];
     if ((n->kind == N_SPACE && !n->kid[0]) || (n->kind == N_BOX && !n->kid[3])) return true;
   }
   return false;
 }
 
-static void edit(Infer *in, Program *p, Scope *s, Learning *g);
+static void edit(Elab *in, Program *p, Scope *s, Learning *g);
 
-Learning *learning_of(Infer *in, Program *p, Def *d) {
+Learning *learning_of(Elab *in, Program *p, Def *d) {
   if (d->learning) return d->learning;
   World *w = in->w;
   Learning *g = NEW(w->arena, Learning);
@@ -510,15 +511,15 @@ Learning *learning_of(Infer *in, Program *p, Def *d) {
 }
 
 // -- what is done to them -------------------------------------------------------------------------
-static bool is_of(Scope *s, const Node *path, const Learning *g) {
-  const Node *root = path;
+static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
+  const Syntax *root = path;
   while (root && root->kind == N_DOT) root = root->kid[0];
   return root && root->kind == N_NAME && scope_find(s, root->name) == g->def;
 }
 
-static void edit_freeze(Drawing *r, Scope *s, const Node *n) {
+static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const Node *path = n->kid[0]->kid[i];
+    const Syntax *path = n->kid[0]->kid[i];
     const char *text = path_text(r->in, path), *dot = text ? strchr(text, '.') : NULL;
     if (!text) continue;
     if (n->kid[1] && is_of(s, n->kid[1], r->g))
@@ -528,7 +529,7 @@ static void edit_freeze(Drawing *r, Scope *s, const Node *n) {
   }
 }
 
-static void edit_by(Drawing *r, Scope *s, const Node *n) {
+static void edit_by(Drawing *r, Scope *s, const Syntax *n) {
   if (n->kind == N_FREEZE) edit_freeze(r, s, n);
   if (n->kind == N_SET && n->kid[0]->kind == N_DOT && is_of(s, n->kid[0], r->g))
     learning_set(r, n, strchr(path_text(r->in, n->kid[0]), '.') + 1);
@@ -537,7 +538,7 @@ static void edit_by(Drawing *r, Scope *s, const Node *n) {
 
 // The statements that speak of a diagram, in their order, before it is glued to others: those of
 // its file, of the program, and of the command line.
-static void edit(Infer *in, Program *p, Scope *s, Learning *g) {
+static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
   Drawing r = {in, p, in->w, g};
   for (uint32_t i = 0; i < s->tree->nkid; i++) edit_by(&r, s, s->tree->kid[i]);
   for (uint32_t i = 0; s != p->scope && i < p->tree->nkid; i++)
@@ -546,7 +547,7 @@ static void edit(Infer *in, Program *p, Scope *s, Learning *g) {
 }
 
 // distill.guess in an expression is the map of that edge, which the file knows by this name.
-static void name_paths(Scope *s, Node *n) {
+static void name_paths(Scope *s, Syntax *n) {
   const char *path = n->kind == N_DOT ? path_text(s->in, n) : NULL;
   Def *d = path ? scope_find(s, name_from(s->in->w->names, path)) : NULL;
   if (d) {
@@ -561,7 +562,7 @@ static void name_paths(Scope *s, Node *n) {
 
 void learnings_name(Scope *s) {
   for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    Node *n = s->tree->kid[i];
+    Syntax *n = s->tree->kid[i];
     bool about = n->kind == N_FREEZE || n->kind == N_SET || n->kind == N_FIND ||
                  n->kind == N_DIAGRAM || n->kind == N_TRAIN;
     if (!about) name_paths(s, n);
@@ -569,8 +570,8 @@ void learnings_name(Scope *s) {
 }
 
 // Is there a diagram that the statement speaks of? A learner of the file is set at once.
-static void check_target(Infer *in, Scope *s, const Node *n) {
-  const Node *path = n->kid[n->kind == N_FIND ? 1 : 0], *root = path;
+static void check_target(Elab *in, Scope *s, const Syntax *n) {
+  const Syntax *path = n->kid[n->kind == N_FIND ? 1 : 0], *root = path;
   while (root->kind == N_DOT) root = root->kid[0];
   const Def *d = scope_find(s, root->name);
   Body b = {.in = in, .w = in->w};
@@ -586,14 +587,14 @@ static void check_target(Infer *in, Scope *s, const Node *n) {
   }
 }
 
-void learnings_read(Infer *in, Program *p, Scope *s) {
+void learnings_read(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    const Node *n = s->tree->kid[i];
+    const Syntax *n = s->tree->kid[i];
     if (n->kind == N_SET || n->kind == N_FIND) check_target(in, s, n);
   }
   for (uint32_t i = 0; s == p->scope && i < in->extra.n; i++) check_target(in, s, in->extra.at[i]);
   for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    const Node *n = s->tree->kid[i];
+    const Syntax *n = s->tree->kid[i];
     Def *d = n->kind == N_DIAGRAM && n->name ? scope_find(s, n->name) : NULL;
     if (d && d->kind == DEF_DIAGRAM && d->node == n) learning_of(in, p, d);
   }

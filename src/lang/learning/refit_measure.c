@@ -17,8 +17,8 @@
 typedef struct {
   Drawing draw;
   const Pair *pair;
-  const Node *clause; // N_REFIT
-  uint32_t cut;       // how many edges of the left route stand before what is trained
+  const Syntax *clause; // N_REFIT
+  uint32_t cut;         // how many edges of the left route stand before what is trained
 } Refitting;
 
 // -- may it be? -----------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ static bool can_be_cut(Refitting *x) {
 }
 
 static bool is_in_steps(Refitting *x) {
-  const Node *n = x->clause->kid[0];
+  const Syntax *n = x->clause->kid[0];
   if (strcmp(name_text(x->draw.w->names, x->clause->name), "steps") == 0 && n->num >= 1)
     return true;
   diag_error(x->draw.w->diags, x->clause->span,
@@ -90,22 +90,22 @@ static bool is_in_steps(Refitting *x) {
 }
 
 // -- the claim ------------------------------------------------------------------------------------
-static Node *node_of(Refitting *x, NodeKind kind, Name name, uint32_t n, Node *const *kid) {
+static Syntax *node_of(Refitting *x, SyntaxKind kind, Name name, uint32_t n, Syntax *const *kid) {
   Span span = x->clause->span;
-  Node *node = NEW(x->draw.w->arena, Node);
-  *node = (Node){.kind = (uint8_t)kind, .span = span, .name = name, .name_span = span, .nkid = n};
+  Syntax *node = NEW(x->draw.w->arena, Syntax);
+  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .name = name, .name_span = span, .nkid = n};
   if (n) node->kid = arena_copy(x->draw.w->arena, kid, n * sizeof *kid);
   return node;
 }
 
-static Node *named(Refitting *x, const char *name, Node *value) {
+static Syntax *named(Refitting *x, const char *name, Syntax *value) {
   return node_of(x, N_SIZED, name_from(x->draw.w->names, name), 1, &value);
 }
 
 // behind, as a box: h, or h ; out
-static Node *trained_box(Refitting *x) {
+static Syntax *trained_box(Refitting *x) {
   const Route *left = &x->pair->left;
-  VEC(Node *) step = {0};
+  VEC(Syntax *) step = {0};
   for (uint32_t i = x->cut; i < left->n; i++) {
     Name name = name_from(x->draw.w->names, x->draw.g->graph->edge.at[left->at[i]].name);
     vec_push(x->draw.w->arena, &step, name_node(x->draw.in, name, x->clause->span));
@@ -114,10 +114,10 @@ static Node *trained_box(Refitting *x) {
 }
 
 // The one option that `refit` has: an optimiser.
-static bool read_optimiser(Refitting *x, Node **out) {
+static bool read_optimiser(Refitting *x, Syntax **out) {
   *out = NULL;
   for (uint32_t i = 1; i < x->clause->nkid; i++) {
-    const Node *o = x->clause->kid[i];
+    const Syntax *o = x->clause->kid[i];
     bool good = !*out && o->kind == N_OPTION && !o->kid[1] &&
                 (o->kid[0]->kind == N_NAME || o->kid[0]->kind == N_CALL);
     if (!good) {
@@ -129,24 +129,25 @@ static bool read_optimiser(Refitting *x, Node **out) {
   return true;
 }
 
-static Node *claim_of(Refitting *x, Node *optimiser) {
+static Syntax *claim_of(Refitting *x, Syntax *optimiser) {
   Drawing *r = &x->draw;
   const Route *left = &x->pair->left, *right = &x->pair->right;
   Span span = x->clause->span;
-  Node *option[4] = {trained_box(x), named(x, "steps", x->clause->kid[0]),
-                     named(x, "by", space_distance(r, x->pair->to)), optimiser};
-  Node *at[2] = {name_node(r->in, name_from(r->w->names, "refit"), span),
-                 node_of(x, N_BRACKETS, 0, optimiser ? 4 : 3, option)};
-  Node *call[4] = {node_of(x, N_AT, 0, 2, at), route_value(r, left->at, x->cut, false, span),
-                   route_value(r, right->at, right->n, false, span),
-                   route_value(r, left->at, x->cut, true, span)};
-  Node *side[2] = {node_of(x, N_CALL, 0, 4, call), route_value(r, right->at, right->n, true, span)};
+  Syntax *option[4] = {trained_box(x), named(x, "steps", x->clause->kid[0]),
+                       named(x, "by", space_distance(r, x->pair->to)), optimiser};
+  Syntax *at[2] = {name_node(r->in, name_from(r->w->names, "refit"), span),
+                   node_of(x, N_BRACKETS, 0, optimiser ? 4 : 3, option)};
+  Syntax *call[4] = {node_of(x, N_AT, 0, 2, at), route_value(r, left->at, x->cut, false, span),
+                     route_value(r, right->at, right->n, false, span),
+                     route_value(r, left->at, x->cut, true, span)};
+  Syntax *side[2] = {node_of(x, N_CALL, 0, 4, call),
+                     route_value(r, right->at, right->n, true, span)};
   return node_of(x, N_EQUAL, 0, 2, side);
 }
 
-const Node *learning_refit(Infer *in, Program *p, Learning *g, const Node *clause) {
+const Syntax *learning_refit(Elab *in, Program *p, Learning *g, const Syntax *clause) {
   Refitting x = {.draw = {in, p, in->w, g}, .clause = clause};
-  Node *optimiser;
+  Syntax *optimiser;
   if (g->broken || !is_one_pair(&x)) return NULL;
   x.pair = &g->pairs.at[0];
   if (!has_tasks(&x) || !can_be_cut(&x) || !is_in_steps(&x) || !read_optimiser(&x, &optimiser))

@@ -7,7 +7,7 @@
 
 #include "io/data/data.h"
 
-static Id number_of(Infer *in, const char *text) {
+static Id number_of(Elab *in, const char *text) {
   if (!in->same) in->same = table_new(in->w->arena);
   Id id = table_get(in->same, text, strlen(text));
   if (id) return id;
@@ -16,7 +16,7 @@ static Id number_of(Infer *in, const char *text) {
   return id;
 }
 
-static void resolved_text(Infer *in, Scope *s, const Node *n, Buf *out) {
+static void resolved_text(Elab *in, Scope *s, const Syntax *n, Buf *out) {
   if (!n) {
     buf_char(out, '_');
     return;
@@ -41,13 +41,13 @@ static void resolved_text(Infer *in, Scope *s, const Node *n, Buf *out) {
   buf_char(out, ')');
 }
 
-Id same_map(Infer *in, Scope *s, const Node *n) {
+Id same_map(Elab *in, Scope *s, const Syntax *n) {
   Buf b = buf_new(in->w->arena);
   resolved_text(in, s, n, &b);
   return number_of(in, b.at);
 }
 
-Id same_space(Infer *in, const GraphSpace *space) {
+Id same_space(Elab *in, const GraphSpace *space) {
   Buf b = buf_new(in->w->arena);
   if (space->source) {
     buf_text(&b, "index ");
@@ -57,7 +57,7 @@ Id same_space(Infer *in, const GraphSpace *space) {
   if (!space->def) return 0;
   Body body = {.in = in, .w = in->w};
   Types types = {0};
-  const Node *n = space->def->node;
+  const Syntax *n = space->def->node;
   Scope *s = space->def->scope;
   buf_text(&b, "space");
   if (!types_eval(&body, env_new(in, NULL, s, &body), n->kid[0], false, &types, NULL)) return 0;
@@ -70,15 +70,15 @@ Id same_space(Infer *in, const GraphSpace *space) {
 }
 
 // -- data -----------------------------------------------------------------------------------------
-static const Node *root_of(const Node *n) {
+static const Syntax *root_of(const Syntax *n) {
   while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
   return n;
 }
 
 // space N = mnist, mnist.train, "t.csv", normal[64]
-bool space_is_index(Infer *in, Scope *s, const Node *types) {
+bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
   if (!types || types->nkid != 1 || types->kid[0]->kind != N_TYPE) return false;
-  const Node *type = types->kid[0], *root = root_of(type->kid[0]);
+  const Syntax *type = types->kid[0], *root = root_of(type->kid[0]);
   if (root->kind == N_STR) return true;
   if (root->kind != N_NAME || scope_find(s, root->name)) return false;
   const char *text = name_text(in->w->names, root->name);
@@ -87,32 +87,32 @@ bool space_is_index(Infer *in, Scope *s, const Node *types) {
 }
 
 // The type as the source of data that it is.
-const Node *index_source(Infer *in, const Node *types) {
-  const Node *type = types->kid[0];
+const Syntax *index_source(Elab *in, const Syntax *types) {
+  const Syntax *type = types->kid[0];
   if (!type->kid[1]) return type->kid[0];
-  Node *at = NEW(in->w->arena, Node);
-  *at = (Node){
-      .kind = N_AT, .span = type->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Node *, 2)};
+  Syntax *at = NEW(in->w->arena, Syntax);
+  *at = (Syntax){
+      .kind = N_AT, .span = type->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Syntax *, 2)};
   at->kid[0] = type->kid[0];
   at->kid[1] = type->kid[1];
   return at;
 }
 
 // -- copies ---------------------------------------------------------------------------------------
-Node *copy_node(Infer *in, const Node *n) {
-  Node *copy = arena_copy(in->w->arena, n, sizeof *n);
-  copy->kid = NEW_ARRAY(in->w->arena, Node *, n->nkid + 1);
+Syntax *copy_node(Elab *in, const Syntax *n) {
+  Syntax *copy = arena_copy(in->w->arena, n, sizeof *n);
+  copy->kid = NEW_ARRAY(in->w->arena, Syntax *, n->nkid + 1);
   for (uint32_t i = 0; i < n->nkid; i++) copy->kid[i] = n->kid[i];
   return copy;
 }
 
-Node *name_node(Infer *in, Name name, Span span) {
-  Node *n = NEW(in->w->arena, Node);
-  *n = (Node){.kind = N_NAME, .name = name, .span = span, .name_span = span};
+Syntax *name_node(Elab *in, Name name, Span span) {
+  Syntax *n = NEW(in->w->arena, Syntax);
+  *n = (Syntax){.kind = N_NAME, .name = name, .span = span, .name_span = span};
   return n;
 }
 
-static Name name_in(Infer *in, Scope *from, Scope *to, Name name) {
+static Name name_in(Elab *in, Scope *from, Scope *to, Name name) {
   const Def *d = scope_find(from, name);
   if (!d || scope_find(to, name) == d) return name;
   Name key = name_from(in->w->names,
@@ -121,9 +121,9 @@ static Name name_in(Infer *in, Scope *from, Scope *to, Name name) {
   return key;
 }
 
-Node *copy_resolved(Infer *in, Scope *from, Scope *to, const Node *n) {
+Syntax *copy_resolved(Elab *in, Scope *from, Scope *to, const Syntax *n) {
   if (!n) return NULL;
-  Node *copy = copy_node(in, n);
+  Syntax *copy = copy_node(in, n);
   if (n->kind == N_NAME) copy->name = name_in(in, from, to, n->name);
   for (uint32_t i = 0; i < n->nkid; i++) copy->kid[i] = copy_resolved(in, from, to, n->kid[i]);
   return copy;

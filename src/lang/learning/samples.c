@@ -4,8 +4,8 @@
 // A field that an edge reads as it is takes the shape of the space the edge ends in. Fields stand
 // in the order in which the set has them, so the text's order does not matter; and they are called
 // what the set calls them, so that a `given` written by hand draws the same.
-#include "lang/program/fields_own.h"
 #include "lang/learning/learning_own.h"
+#include "lang/program/fields_own.h"
 
 #include <stdlib.h>
 
@@ -38,21 +38,21 @@ static bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
 }
 
-static const Node *without_options(const Node *n) { return n->kind == N_AT ? n->kid[0] : n; }
+static const Syntax *without_options(const Syntax *n) { return n->kind == N_AT ? n->kid[0] : n; }
 
 // Does this stand for the whole sample: N, mnist, mnist.train, "t.csv"?
-static bool is_sample(const Drawing *r, uint32_t vertex, const Node *n) {
-  const Node *source = r->g->space.at[vertex].source;
+static bool is_sample(const Drawing *r, uint32_t vertex, const Syntax *n) {
+  const Syntax *source = r->g->space.at[vertex].source;
   const char *own = last_name(r->g->graph->vertex.at[vertex].name);
   if (n->kind == N_NAME && !strcmp(name_text(r->w->names, n->name), own)) return true;
   if (tree_equal(n, source) || tree_equal(n, without_options(source))) return true;
-  const Node *root = without_options(source);
+  const Syntax *root = without_options(source);
   if (root->kind == N_DOT && is_split(name_text(r->w->names, root->name))) root = root->kid[0];
   return tree_equal(n, root);
 }
 
 // The field that is mentioned here; false: none is.
-static bool mentions(const Drawing *r, uint32_t vertex, const Node *n, Name *column) {
+static bool mentions(const Drawing *r, uint32_t vertex, const Syntax *n, Name *column) {
   if (n->kind == N_DOT && is_sample(r, vertex, n->kid[0]) &&
       !is_split(name_text(r->w->names, n->name))) {
     *column = n->name;
@@ -127,7 +127,7 @@ static void add_asked(Sampling *x, GraphSpace *space) {
       add_field(x, space->task[x->field.at[i].at + ASKED], 0, x->field.at[i].span);
 }
 
-static void foreign_data(Sampling *x, const Node *n, const Def *d) {
+static void foreign_data(Sampling *x, const Syntax *n, const Def *d) {
   Drawing *r = x->r;
   Id e = diag_error(r->w->diags, n->span, "`%s` is another draw than `%s`",
                     name_text(r->w->names, n->name), r->g->graph->vertex.at[x->vertex].name);
@@ -138,14 +138,14 @@ static void foreign_data(Sampling *x, const Node *n, const Def *d) {
 }
 
 // Does it read a set of data, and not the one that this index is?
-static bool is_other_set(const Sampling *x, uint32_t edge, const Node *n) {
+static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
   if (n->kind != N_DOT) return false;
   while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
   return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
          set_is_known(name_text(x->r->w->names, n->name));
 }
 
-static void other_set(Sampling *x, const Node *n) {
+static void other_set(Sampling *x, const Syntax *n) {
   Drawing *r = x->r;
   const char *index = last_name(r->g->graph->vertex.at[x->vertex].name);
   Id e = diag_error(r->w->diags, n->span, "this is read of a sample of `%s`, which is another set",
@@ -156,7 +156,7 @@ static void other_set(Sampling *x, const Node *n) {
   x->good = false;
 }
 
-static void bare_sample(Sampling *x, const Node *n) {
+static void bare_sample(Sampling *x, const Syntax *n) {
   Drawing *r = x->r;
   Buf all = buf_new(r->w->arena);
   for (uint32_t i = 0; i < x->data.field.n && i < 8; i++)
@@ -167,7 +167,7 @@ static void bare_sample(Sampling *x, const Node *n) {
   x->good = false;
 }
 
-static void collect(Sampling *x, uint32_t edge, const Node *n, bool direct) {
+static void collect(Sampling *x, uint32_t edge, const Syntax *n, bool direct) {
   Drawing *r = x->r;
   Name column;
   if (!n) return;
@@ -207,17 +207,17 @@ static bool is_second(const Sampling *x) {
   return false;
 }
 
-static Node *param_of(Sampling *x, const SampleField *f, bool second) {
-  Infer *in = x->r->in;
+static Syntax *param_of(Sampling *x, const SampleField *f, bool second) {
+  Elab *in = x->r->in;
   Names *names = x->r->w->names;
-  Node *param = NEW(in->w->arena, Node);
+  Syntax *param = NEW(in->w->arena, Syntax);
   *param =
-      (Node){.kind = N_PARAM, .name = f->key, .span = f->span, .name_span = f->span, .nkid = 1};
-  param->kid = NEW_ARRAY(in->w->arena, Node *, 1);
+      (Syntax){.kind = N_PARAM, .name = f->key, .span = f->span, .name_span = f->span, .nkid = 1};
+  param->kid = NEW_ARRAY(in->w->arena, Syntax *, 1);
   if (f->space) {
-    Node *type = NEW(in->w->arena, Node);
-    *type = (Node){
-        .kind = N_TYPE, .span = f->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Node *, 2)};
+    Syntax *type = NEW(in->w->arena, Syntax);
+    *type = (Syntax){
+        .kind = N_TYPE, .span = f->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Syntax *, 2)};
     type->kid[0] = name_node(in, f->space, f->span);
     param->kid[0] = type;
   }
@@ -236,26 +236,26 @@ static void make_given(Sampling *x) {
   Arena *a = r->w->arena;
   if (!x->field.n) return;
   qsort(x->field.at, x->field.n, sizeof *x->field.at, by_place);
-  Node *params = NEW(a, Node), *given = NEW(a, Node);
+  Syntax *params = NEW(a, Syntax), *given = NEW(a, Syntax);
   Name *column = NEW_ARRAY(a, Name, x->field.n);
   bool second = is_second(x);
-  *params = (Node){.kind = N_PARAMS, .span = x->space->span, .nkid = x->field.n};
-  params->kid = NEW_ARRAY(a, Node *, x->field.n);
+  *params = (Syntax){.kind = N_PARAMS, .span = x->space->span, .nkid = x->field.n};
+  params->kid = NEW_ARRAY(a, Syntax *, x->field.n);
   for (uint32_t i = 0; i < x->field.n; i++) {
     params->kid[i] = param_of(x, &x->field.at[i], second);
     column[i] = takes_columns(x, &x->field.at[i]) ? 0 : x->field.at[i].column;
   }
-  *given =
-      (Node){.kind = N_GIVEN, .span = x->space->span, .nkid = 2, .kid = NEW_ARRAY(a, Node *, 2)};
+  *given = (Syntax){
+      .kind = N_GIVEN, .span = x->space->span, .nkid = 2, .kid = NEW_ARRAY(a, Syntax *, 2)};
   given->kid[0] = params;
-  given->kid[1] = (Node *)x->space->source;
+  given->kid[1] = (Syntax *)x->space->source;
   do_given_columns(r->in, r->p, r->g->inside, given, column);
 }
 
 void index_given(Drawing *r, uint32_t vertex) {
   GraphSpace *space = &r->g->space.at[vertex];
   Sampling x = {.r = r, .vertex = vertex, .space = space, .good = true};
-  const Node *config = NULL;
+  const Syntax *config = NULL;
   Name field;
   if (!read_source(r->in, x.space->home, x.space->source, &x.given, &field, &config) || field) {
     if (field)
@@ -292,7 +292,7 @@ static Name asked_for(const GraphSpace *space, Name column) {
   return column;
 }
 
-static Node *with_fields(Drawing *r, uint32_t edge, const Node *n, bool direct, bool asked) {
+static Syntax *with_fields(Drawing *r, uint32_t edge, const Syntax *n, bool direct, bool asked) {
   uint32_t vertex = r->g->graph->edge.at[edge].from;
   Scope *home = r->g->edge.at[edge].home;
   Name column;
@@ -306,12 +306,12 @@ static Node *with_fields(Drawing *r, uint32_t edge, const Node *n, bool direct, 
     return name_node(r->in, shaped ? key : key_of(r, vertex, column, 0), n->span);
   }
   if (n->kind == N_NAME) return copy_resolved(r->in, home, r->g->inside, n);
-  Node *copy = copy_node(r->in, n);
+  Syntax *copy = copy_node(r->in, n);
   for (uint32_t i = 0; i < n->nkid; i++)
     copy->kid[i] = with_fields(r, edge, n->kid[i], direct && n->kind == N_PAREN, asked);
   return copy;
 }
 
-Node *index_read(Drawing *r, uint32_t edge, bool asked) {
+Syntax *index_read(Drawing *r, uint32_t edge, bool asked) {
   return with_fields(r, edge, r->g->edge.at[edge].body, true, asked);
 }

@@ -8,39 +8,40 @@
 
 // -- learners -------------------------------------------------------------------------------------
 // f[…] applied to the learner's named inputs.
-static Node *applied(Infer *in, Node *body, const Node *params) {
-  Node *call = NEW(in->w->arena, Node);
-  *call = (Node){.kind = N_CALL, .span = body->span, .nkid = params->nkid + 1};
-  call->kid = NEW_ARRAY(in->w->arena, Node *, call->nkid);
+static Syntax *applied(Elab *in, Syntax *body, const Syntax *params) {
+  Syntax *call = NEW(in->w->arena, Syntax);
+  *call = (Syntax){.kind = N_CALL, .span = body->span, .nkid = params->nkid + 1};
+  call->kid = NEW_ARRAY(in->w->arena, Syntax *, call->nkid);
   call->kid[0] = body;
   for (uint32_t i = 0; i < params->nkid; i++)
     call->kid[i + 1] = name_node(in, params->kid[i]->name, body->span);
   return call;
 }
 
-void learner_set(Infer *in, Scope *s, Def *d, const Node *body) {
-  Node *refine = NEW(in->w->arena, Node), *own = copy_resolved(in, s, d->scope, body);
+void learner_set(Elab *in, Scope *s, Def *d, const Syntax *body) {
+  Syntax *refine = NEW(in->w->arena, Syntax), *own = copy_resolved(in, s, d->scope, body);
   if (d->node->kid[2]) own = applied(in, own, d->node->kid[2]);
-  *refine = (Node){.kind = N_REFINE, .name = d->name, .span = body->span, .name_span = body->span};
+  *refine =
+      (Syntax){.kind = N_REFINE, .name = d->name, .span = body->span, .name_span = body->span};
   refine->nkid = 2;
-  refine->kid = NEW_ARRAY(in->w->arena, Node *, 2);
+  refine->kid = NEW_ARRAY(in->w->arena, Syntax *, 2);
   refine->kid[1] = own;
   d->refined = refine;
   d->refined_in = d->scope;
 }
 
 // -- edges ----------------------------------------------------------------------------------------
-void edge_set(Drawing *r, uint32_t number, const Node *body, Scope *home) {
+void edge_set(Drawing *r, uint32_t number, const Syntax *body, Scope *home) {
   GraphEdge *e = &r->g->edge.at[number];
   Edge *edge = &r->g->graph->edge.at[number];
   if (e->def && e->def->kind == DEF_LEARNER && e->node->kind == N_LEARNER) {
     learner_set(r->in, home, e->def, body);
     return;
   }
-  Node *box = NEW(r->w->arena, Node);
-  *box = (Node){.kind = N_BOX, .name = e->node->name, .span = body->span, .nkid = 5};
-  box->kid = NEW_ARRAY(r->w->arena, Node *, 5);
-  box->kid[3] = (Node *)body;
+  Syntax *box = NEW(r->w->arena, Syntax);
+  *box = (Syntax){.kind = N_BOX, .name = e->node->name, .span = body->span, .nkid = 5};
+  box->kid = NEW_ARRAY(r->w->arena, Syntax *, 5);
+  box->kid[3] = (Syntax *)body;
   e->node = box;
   e->body = body;
   e->home = home;
@@ -52,23 +53,23 @@ void edge_set(Drawing *r, uint32_t number, const Node *body, Scope *home) {
 
 // -- spaces ---------------------------------------------------------------------------------------
 // mnist, mnist.test, omniglot[way: 5], "t.csv", Image: what is written as an expression, as a type
-static const Node *as_types(Infer *in, const Node *n) {
+static const Syntax *as_types(Elab *in, const Syntax *n) {
   if (n->kind == N_TYPES) return n;
-  const Node *base = n->kind == N_AT ? n->kid[0] : n;
+  const Syntax *base = n->kind == N_AT ? n->kid[0] : n;
   if (base->kind != N_NAME && base->kind != N_DOT && base->kind != N_STR) return NULL;
-  Node *types = copy_node(in, n), *type = NEW(in->w->arena, Node);
-  *type = (Node){.kind = N_TYPE, .span = n->span, .nkid = 2};
-  type->kid = NEW_ARRAY(in->w->arena, Node *, 2);
-  type->kid[0] = (Node *)base;
+  Syntax *types = copy_node(in, n), *type = NEW(in->w->arena, Syntax);
+  *type = (Syntax){.kind = N_TYPE, .span = n->span, .nkid = 2};
+  type->kid = NEW_ARRAY(in->w->arena, Syntax *, 2);
+  type->kid[0] = (Syntax *)base;
   if (n->kind == N_AT) type->kid[1] = n->kid[1];
-  *types = (Node){.kind = N_TYPES, .span = n->span, .nkid = 1};
-  types->kid = NEW_ARRAY(in->w->arena, Node *, 1);
+  *types = (Syntax){.kind = N_TYPES, .span = n->span, .nkid = 1};
+  types->kid = NEW_ARRAY(in->w->arena, Syntax *, 1);
   types->kid[0] = type;
   return types;
 }
 
-static void set_of_space(Drawing *r, const Node *n, uint32_t vertex) {
-  const Node *types = as_types(r->in, n->kid[1]);
+static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
+  const Syntax *types = as_types(r->in, n->kid[1]);
   const Vertex *v = &r->g->graph->vertex.at[vertex];
   bool index = types && space_is_index(r->in, r->g->inside, types);
   if (types && index == v->index) {
@@ -83,7 +84,7 @@ static void set_of_space(Drawing *r, const Node *n, uint32_t vertex) {
   r->g->broken = true;
 }
 
-static void no_map(Drawing *r, const Node *n, uint32_t edge) {
+static void no_map(Drawing *r, const Syntax *n, uint32_t edge) {
   Id m = diag_error(r->w->diags, n->kid[1]->span,
                     "`%s` is an edge: it wants a map, and this is a type",
                     r->g->graph->edge.at[edge].name);
@@ -99,7 +100,7 @@ static bool occurs(Drawing *r, const Def *d) {
   return false;
 }
 
-void learning_set(Drawing *r, const Node *n, const char *path) {
+void learning_set(Drawing *r, const Syntax *n, const char *path) {
   uint32_t e = edge_at(r->g, path), v = vertex_at(r->g, path);
   bool types = n->kid[1]->kind == N_TYPES;
   if (r->g->broken) return;
@@ -135,7 +136,7 @@ void learning_set(Drawing *r, const Node *n, const char *path) {
 
 // -- the command line -----------------------------------------------------------------------------
 // A setting that speaks of a learner or of something in a learning diagram is a `set` statement.
-void sets_read(Infer *in, Program *p) {
+void sets_read(Elab *in, Program *p) {
   World *w = in->w;
   for (uint32_t i = 0; i < table_count(in->sets); i++) {
     const char *key = table_key(in->sets, i, NULL),
@@ -143,7 +144,7 @@ void sets_read(Infer *in, Program *p) {
     const Def *d = scope_find(p->scope, name_from(w->names, key));
     if (!strchr(key, '.') && !(d && d->kind == DEF_LEARNER)) continue;
     const char *text = arena_format(w->arena, "set %s = %s\n", key, value);
-    const Node *tree = parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
+    const Syntax *tree = parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
     for (uint32_t k = 0; k < tree->nkid; k++)
       if (tree->kid[k]->kind == N_SET) vec_push(w->arena, &in->extra, tree->kid[k]);
   }

@@ -36,48 +36,48 @@ static Type without_pass(World *w, Type t) {
 }
 
 // p.q.y as one name; NULL: it is something else
-static const char *dotted(World *w, const Node *n) {
+static const char *dotted(World *w, const Syntax *n) {
   if (n->kind == N_NAME) return name_text(w->names, n->name);
   const char *base = n->kind == N_DOT ? dotted(w, n->kid[0]) : NULL;
   return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
 }
 
 // p.y is seen under one name.
-static const Node *dotted_names(World *w, const Sights *sights, const Node *n) {
+static const Syntax *dotted_names(World *w, const Sights *sights, const Syntax *n) {
   const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
   if (path) {
     Name name = name_from(w->names, path);
     for (uint32_t i = 0; i < sights->n; i++)
       if (sights->at[i].name == name) return tree_name(w, name, n->span);
   }
-  Node *copy = NULL;
+  Syntax *copy = NULL;
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *kid = n->kid[i] ? dotted_names(w, sights, n->kid[i]) : NULL;
+    const Syntax *kid = n->kid[i] ? dotted_names(w, sights, n->kid[i]) : NULL;
     if (kid == n->kid[i]) continue;
     if (!copy) {
       copy = arena_copy(w->arena, n, sizeof *n);
-      copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Node *));
+      copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Syntax *));
     }
-    copy->kid[i] = (Node *)kid;
+    copy->kid[i] = (Syntax *)kid;
   }
   return copy ? copy : n;
 }
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   Program *p;
   const System *s;
   Sights sights;
 } Looker;
 
-static Looker looker_new(Infer *in, Program *p, const System *s) {
+static Looker looker_new(Elab *in, Program *p, const System *s) {
   Looker l = {.in = in, .p = p, .s = s};
   if (s) system_sights(in->w, s, &l.sights);
   return l;
 }
 
 // An expression at one moment; those inputs that nobody reads are dropped.
-static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
+static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));
   b->timed = true;
@@ -101,7 +101,7 @@ static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
   if (type) *type = b->d->wire.at[wire].type;
   diagram_output(w, b->d, wire);
   body_finish(b);
-  diagram_zonk(w, b->d);
+  diagram_resolve(w, b->d);
   Diagram *flat = diagram_simplify(w, diagram_inline_all(w, b->d));
   bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
   for (Id i = 1; i < flat->box.n; i++)
@@ -119,14 +119,14 @@ static bool look_at(const Looker *l, const Node *expr, Seen *out, Type *type) {
 }
 
 // -- run ------------------------------------------------------------------------------------------
-static bool number_of_node(Infer *in, Program *p, const Node *n, double *out) {
+static bool number_of_node(Elab *in, Program *p, const Syntax *n, double *out) {
   Body b = {.in = in, .w = in->w};
   Env *env = env_new(in, NULL, p->scope, &b);
   return static_number(&b, env, n, out);
 }
 
 // A label by its name, which means nothing outside of its type.
-static Value label_value(Body *b, const Node *n, const Type *own) {
+static Value label_value(Body *b, const Syntax *n, const Type *own) {
   World *w = b->w;
   const Ids *names = &w->label_names.at[own->names];
   for (uint32_t i = 0; i < names->n; i++)
@@ -136,7 +136,7 @@ static Value label_value(Body *b, const Node *n, const Type *own) {
   return value_error(b, n->span);
 }
 
-static Diagram *value_alone(Infer *in, Program *p, const Node *n, const Type *want) {
+static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "start"));
   b->env = env_new(in, NULL, p->scope, b);
@@ -164,7 +164,7 @@ static Diagram *value_alone(Infer *in, Program *p, const Node *n, const Type *wa
   }
   diagram_output(w, b->d, val_to_wire(b, &one, 0));
   body_finish(b);
-  diagram_zonk(w, b->d);
+  diagram_resolve(w, b->d);
   return diagram_simplify(w, diagram_inline_all(w, b->d));
 }
 
@@ -178,10 +178,10 @@ static void tell_no_sight(const Looker *l, Name name, Span span) {
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }
 
-static bool read_start(const Looker *l, const Node *arg, uint32_t number, RunStart *out) {
+static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
   World *w = l->in->w;
   Name name = arg->kind == N_ARG ? arg->name : 0;
-  const Node *value = arg->kind == N_ARG ? arg->kid[0] : arg;
+  const Syntax *value = arg->kind == N_ARG ? arg->kid[0] : arg;
   int found = -1;
   for (uint32_t i = 0; i < l->sights.n; i++) {
     const Sight *x = &l->sights.at[i];
@@ -209,11 +209,11 @@ static bool is_given(const Run *r, SightKind kind, uint32_t at) {
   return false;
 }
 
-static void read_starts(const Looker *l, const Node *call, Run *r) {
+static void read_starts(const Looker *l, const Syntax *call, Run *r) {
   uint32_t plain = 0;
   for (uint32_t i = 1; i < call->nkid; i++) {
     RunStart s;
-    const Node *arg = call->kid[i];
+    const Syntax *arg = call->kid[i];
     if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
     if (is_given(r, s.kind, s.at))
       diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
@@ -223,7 +223,7 @@ static void read_starts(const Looker *l, const Node *call, Run *r) {
 }
 
 // Every input has a value, or a table that may have a column for it.
-static void check_given(Infer *in, const Run *r) {
+static void check_given(Elab *in, const Run *r) {
   World *w = in->w;
   const System *s = r->system;
   for (uint32_t i = 0; !r->path && !r->set && i < s->in.n; i++) {
@@ -237,7 +237,7 @@ static void check_given(Infer *in, const Run *r) {
 }
 
 // The time it takes, and how it is followed.
-static void read_by(Infer *in, Program *p, const Node *by, Run *r) {
+static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
   static const struct {
     const char *word;
     Follow follow;
@@ -245,7 +245,7 @@ static void read_by(Infer *in, Program *p, const Node *by, Run *r) {
                {"rk4", FOLLOW_RK4},
                {"euler", FOLLOW_EULER},
                {"stiff", FOLLOW_STIFF}};
-  const Node *name = by->kind == N_AT ? by->kid[0] : by;
+  const Syntax *name = by->kind == N_AT ? by->kid[0] : by;
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
   uint32_t i = 0;
   while (i < COUNT(words) && strcmp(words[i].word, text)) i++;
@@ -268,11 +268,11 @@ static void read_by(Infer *in, Program *p, const Node *by, Run *r) {
     r->tolerance = k;
 }
 
-static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
+static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
   World *w = in->w;
   bool said = false;
   for (uint32_t i = 1; i < n->nkid; i++) {
-    const Node *c = n->kid[i];
+    const Syntax *c = n->kid[i];
     double k = 0;
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
@@ -304,9 +304,9 @@ static void read_length(Infer *in, Program *p, const Node *n, Run *r) {
 }
 
 // on World: what World shows goes into the ports of the same names.
-static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *r) {
+static System *on_source(Elab *in, Program *p, System *s, const Syntax *on, Run *r) {
   World *w = in->w;
-  const Node *n = on->kid[0], *name = n->kind == N_AT ? n->kid[0] : n;
+  const Syntax *n = on->kid[0], *name = n->kind == N_AT ? n->kid[0] : n;
   if (n->kind == N_STR) {
     r->path = data_file(w->arena, p->scope->path, n->text);
     return s;
@@ -321,15 +321,15 @@ static System *on_source(Infer *in, Program *p, System *s, const Node *on, Run *
                "a run stands on a machine, on a set of data, or on a table in quotes");
     return NULL;
   }
-  System *source = infer_system(in, p, name_text(w->names, d->name), n);
+  System *source = elab_system(in, p, name_text(w->names, d->name), n);
   return source ? system_on(in, s, source, n->span) : NULL;
 }
 
-static void do_run(Infer *in, Program *p, const Node *n) {
+static void do_run(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
-  const Node *call = n->kid[0], *use = call->kind == N_CALL ? call->kid[0] : call;
-  const Node *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON),
-             *by = clause(n, N_BY);
+  const Syntax *call = n->kid[0], *use = call->kind == N_CALL ? call->kid[0] : call;
+  const Syntax *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON),
+               *by = clause(n, N_BY);
   Run r = {.node = n, .span = n->span, .name = n->name};
   uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
@@ -339,7 +339,7 @@ static void do_run(Infer *in, Program *p, const Node *n) {
   if (!r.name) r.name = name->name;
   Def *d = scope_find(p->scope, name->name);
   if (d && d->kind == DEF_MACHINE) {
-    r.system = d->broken ? NULL : infer_system(in, p, name_text(w->names, name->name), use);
+    r.system = d->broken ? NULL : elab_system(in, p, name_text(w->names, name->name), use);
   } else {
     Body b = {.in = in, .w = w};
     unknown_name(&b, env_new(in, NULL, p->scope, &b), name, "machine");
@@ -361,21 +361,21 @@ static void do_run(Infer *in, Program *p, const Node *n) {
 }
 
 // -- check ----------------------------------------------------------------------------------------
-static int watch_kind(Infer *in, const Node *n) {
+static int watch_kind(Elab *in, const Syntax *n) {
   static const char *const word[] = {
 #define WATCH(name, text) text,
 #include "lang/machine/watches.def"
 #undef WATCH
   };
   if (n->kind != N_CALL) return -1;
-  const Node *name = n->kid[0]->kind == N_AT ? n->kid[0]->kid[0] : n->kid[0];
+  const Syntax *name = n->kid[0]->kind == N_AT ? n->kid[0]->kid[0] : n->kid[0];
   if (name->kind != N_NAME) return -1;
   for (int i = 0; i < WATCH_KINDS; i++)
     if (!strcmp(word[i], name_text(in->w->names, name->name))) return i;
   return -1;
 }
 
-static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
+static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
   World *w = l->in->w;
   Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
   bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
@@ -408,7 +408,7 @@ static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
           name_text(w->names, n->kid[0]->kind == N_AT ? n->kid[0]->kid[0]->name : n->kid[0]->name));
       return;
     }
-    const Node *what = root ? as_root(w, n->kid[1]) : n->kid[1];
+    const Syntax *what = root ? as_root(w, n->kid[1]) : n->kid[1];
     if (!look_at(l, what, &x.seen, &t)) return;
     if (kind != WATCH_SETTLED && (t.rank || t.base == BASE_LABEL))
       diag_error(w->diags, n->kid[1]->span, "one number is wanted here, but this is %s",
@@ -417,7 +417,7 @@ static void read_watch(const Looker *l, const Node *n, int kind, Check *c) {
   vec_push(w->arena, &c->watch, x);
 }
 
-static void read_watches(const Looker *l, const Node *n, Check *c) {
+static void read_watches(const Looker *l, const Syntax *n, Check *c) {
   if (!n) return;
   int kind = watch_kind(l->in, n);
   if (kind >= 0) {
@@ -427,30 +427,30 @@ static void read_watches(const Looker *l, const Node *n, Check *c) {
   for (uint32_t i = 0; i < n->nkid; i++) read_watches(l, n->kid[i], c);
 }
 
-static bool has_watch(Infer *in, const Node *n) {
+static bool has_watch(Elab *in, const Syntax *n) {
   if (!n) return false;
   bool any = watch_kind(in, n) >= 0;
   for (uint32_t i = 0; i < n->nkid; i++) any |= has_watch(in, n->kid[i]);
   return any;
 }
 
-static bool is_word(Infer *in, const Node *n, const char *word) {
+static bool is_word(Elab *in, const Syntax *n, const char *word) {
   return n && n->kind == N_NAME && !strcmp(name_text(in->w->names, n->name), word);
 }
 
 // y = a or b, for all inputs
-static void read_truth(const Looker *l, const Node *n, Check *c) {
+static void read_truth(const Looker *l, const Syntax *n, Check *c) {
   World *w = l->in->w;
-  Node *claim = (Node *)n->kid[1];
+  Syntax *claim = (Syntax *)n->kid[1];
   if (n->kid[2]) {
     claim = tree_node(w, N_CMP, span_join(n->kid[1]->span, n->kid[2]->span), 2,
-                      (Node *[]){n->kid[1], n->kid[2]});
+                      (Syntax *[]){n->kid[1], n->kid[2]});
     claim->op = "=";
     Type t = {0};
     Seen left = {0};
     if (!look_at(l, n->kid[1], &left, &t)) return;
     if (t.base == BASE_R) {
-      Node *sum = tree_node(w, N_SUM, claim->span, 2, (Node *[]){n->kid[1], n->kid[2]});
+      Syntax *sum = tree_node(w, N_SUM, claim->span, 2, (Syntax *[]){n->kid[1], n->kid[2]});
       sum->op = "-";
       claim = sum;
     }
@@ -466,23 +466,23 @@ static const char *source_text(World *w, Span a, Span b) {
 }
 
 // Adder : of a run of that name; Adder[Slow] : of a run of just this.
-static bool speaks_of(World *w, const Run *r, const Node *use, const Node *name) {
+static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *name) {
   if (name->kind != N_NAME || r->name != name->name) return false;
   if (use == name) return true;
-  const Node *ran = r->node->kid[0];
+  const Syntax *ran = r->node->kid[0];
   if (ran->kind == N_CALL) ran = ran->kid[0];
   return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
 }
 
 // What is run, without what it is run on.
-static System *run_alone(Infer *in, Program *p, const Run *r) {
-  const Node *use = r->node->kid[0];
+static System *run_alone(Elab *in, Program *p, const Run *r) {
+  const Syntax *use = r->node->kid[0];
   if (use->kind == N_CALL) use = use->kid[0];
-  const Node *name = use->kind == N_AT ? use->kid[0] : use;
-  return infer_system(in, p, name_text(in->w->names, name->name), use);
+  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
+  return elab_system(in, p, name_text(in->w->names, name->name), use);
 }
 
-static void no_run(Infer *in, Program *p, const Node *name) {
+static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
   const char **all = NEW_ARRAY(w->arena, const char *, p->ran->run.n + in->def.n + 1);
@@ -497,11 +497,11 @@ static void no_run(Infer *in, Program *p, const Node *name) {
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }
 
-static void do_check(Infer *in, Program *p, const Node *n) {
+static void do_check(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
-  const Node *use = n->kid[0], *name = use && use->kind == N_AT ? use->kid[0] : use;
-  const Node *last = n->kid[2] ? n->kid[2] : n->kid[1];
+  const Syntax *use = n->kid[0], *name = use && use->kind == N_AT ? use->kid[0] : use;
+  const Syntax *last = n->kid[2] ? n->kid[2] : n->kid[1];
   c.text = source_text(w, n->kid[1]->span, last->span);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
     if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
@@ -521,7 +521,7 @@ static void do_check(Infer *in, Program *p, const Node *n) {
   c.system = c.run && law ? p->ran->run.at[c.run - 1].own
              : c.run      ? p->ran->run.at[c.run - 1].system
              : d->broken  ? NULL
-                          : infer_system(in, p, name_text(w->names, d->name), use);
+                          : elab_system(in, p, name_text(w->names, d->name), use);
   bool nested = is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
@@ -547,23 +547,23 @@ static void do_check(Infer *in, Program *p, const Node *n) {
 }
 
 // The claim with numbers in the place of watches.
-static Node *with_numbers(World *w, const Node *n, const Check *c, const double *watch) {
+static Syntax *with_numbers(World *w, const Syntax *n, const Check *c, const double *watch) {
   for (uint32_t i = 0; i < c->watch.n; i++)
     if (c->watch.at[i].node == n) {
-      Node *number = tree_node(w, N_NUM, n->span, 0, NULL);
+      Syntax *number = tree_node(w, N_NUM, n->span, 0, NULL);
       number->num = watch[i];
       number->text = "";
       return number;
     }
-  if (!n->nkid) return (Node *)n;
-  Node *copy = arena_copy(w->arena, n, sizeof *n);
-  copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Node *));
+  if (!n->nkid) return (Syntax *)n;
+  Syntax *copy = arena_copy(w->arena, n, sizeof *n);
+  copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Syntax *));
   for (uint32_t i = 0; i < n->nkid; i++)
     if (n->kid[i]) copy->kid[i] = with_numbers(w, n->kid[i], c, watch);
   return copy;
 }
 
-static bool number_now(Infer *in, Program *p, const Node *n, double *out) {
+static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "claim"));
   b->env = env_new(in, NULL, p->scope, b);
@@ -588,8 +588,8 @@ static bool number_now(Infer *in, Program *p, const Node *n, double *out) {
   return good;
 }
 
-bool claim_sides(Infer *in, Program *p, const Check *c, const double *watch, double side[2]) {
-  const Node *n = c->node;
+bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch, double side[2]) {
+  const Syntax *n = c->node;
   side[1] = 0;
   if (!number_now(in, p, with_numbers(in->w, n->kid[1], c, watch), &side[0])) return false;
   if (n->kid[2]) return number_now(in, p, with_numbers(in->w, n->kid[2], c, watch), &side[1]);
@@ -600,9 +600,9 @@ bool claim_sides(Infer *in, Program *p, const Check *c, const double *watch, dou
 }
 
 // -- show -----------------------------------------------------------------------------------------
-static bool names_sight(const Sights *sights, World *w, const Node *n) {
+static bool names_sight(const Sights *sights, World *w, const Syntax *n) {
   if (!n) return false;
-  const Node *seen = dotted_names(w, sights, n);
+  const Syntax *seen = dotted_names(w, sights, n);
   if (seen->kind == N_NAME)
     for (uint32_t i = 0; i < sights->n; i++)
       if (sights->at[i].name == seen->name) return true;
@@ -611,7 +611,7 @@ static bool names_sight(const Sights *sights, World *w, const Node *n) {
   return false;
 }
 
-static bool do_run_show(Infer *in, Program *p, const Node *n) {
+static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   if (!p->ran->run.n) return false;
   uint32_t at = p->ran->run.n - 1;
@@ -620,7 +620,7 @@ static bool do_run_show(Infer *in, Program *p, const Node *n) {
   Looker l = looker_new(in, p, s);
   if (!names_sight(&l.sights, w, n->kid[0])) return false;
   RunShow show = {.node = n, .run = at};
-  const Node *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = n->kid[0];
+  const Syntax *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = n->kid[0];
   Show views = {0};
   Body *b = goal_body(in, p, name_from(w->names, "shown"));
   if (as) read_views(b, as, &views);
@@ -630,7 +630,7 @@ static bool do_run_show(Infer *in, Program *p, const Node *n) {
     diag_error(w->diags, every->span, "`every` wants a number above 0");
   bool tuple = what->kind == N_TUPLE;
   for (uint32_t i = 0; i < (tuple ? what->nkid : 1); i++) {
-    const Node *e = tuple ? what->kid[i] : what;
+    const Syntax *e = tuple ? what->kid[i] : what;
     Seen seen = {0};
     if (!look_at(&l, e, &seen, NULL)) continue;
     vec_push(w->arena, &show.seen, seen);
@@ -640,16 +640,16 @@ static bool do_run_show(Infer *in, Program *p, const Node *n) {
   return true;
 }
 
-bool has_machine(Infer *in, const Program *p, const char *name) {
+bool has_machine(Elab *in, const Program *p, const char *name) {
   const Def *d = scope_find(p->scope, name_from(in->w->names, name));
   return d && d->kind == DEF_MACHINE;
 }
 
 // In the order of the text: a check or show speaks of the run before it.
-void do_machines(Infer *in, Program *p) {
+void do_machines(Elab *in, Program *p) {
   p->ran = NEW(in->w->arena, Machines);
   for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Node *n = p->tree->kid[i];
+    const Syntax *n = p->tree->kid[i];
     if (n->kind == N_SIMULATE) do_run(in, p, n);
     if (n->kind == N_CHECK) do_check(in, p, n);
     if (n->kind == N_SHOW && !do_run_show(in, p, n)) do_show(in, p, n);

@@ -30,9 +30,9 @@ static const char *state_words(const FlowCall *f) {
   return b.at;
 }
 
-static bool read_options(FlowCall *f, Env *env, const Node *config) {
+static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
   for (uint32_t i = 1; i < config->nkid; i++) {
-    const Node *item = config->kid[i]->nkid == 1 ? config->kid[i]->kid[0] : NULL;
+    const Syntax *item = config->kid[i]->nkid == 1 ? config->kid[i]->kid[0] : NULL;
     double k = 0;
     bool steps =
         item && item->kind == N_SIZED && !strcmp(name_text(f->w->names, item->name), "steps");
@@ -47,10 +47,10 @@ static bool read_options(FlowCall *f, Env *env, const Node *config) {
   return true;
 }
 
-static bool find_system(FlowCall *f, Env *env, const Node *config) {
-  const Node *use = boxed_option(f->b, config, 0, f->span, "flow");
+static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
+  const Syntax *use = boxed_option(f->b, config, 0, f->span, "flow");
   if (!use) return false;
-  const Node *name = use->kind == N_AT ? use->kid[0] : use;
+  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   if (!d || d->kind != DEF_MACHINE) {
     if (name->kind == N_NAME && !d)
@@ -189,7 +189,7 @@ static Body *body_of(Body *b, Diagram *d) {
 }
 
 // The whole as a diagram, on arguments that are wires of its own.
-static bool flow_body(FlowCall *f, const Node *use, const Value *args) {
+static bool flow_body(FlowCall *f, const Syntax *use, const Value *args) {
   Body *b = f->b;
   Id times, step;
   Type length;
@@ -245,8 +245,8 @@ static bool takes_these(const FlowCall *f, const Value *args) {
   return !f->s->time;
 }
 
-Value builtin_flow(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                   Eq *eq) {
+Value builtin_flow(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                   Span span, Eq *eq) {
   World *w = b->w;
   FlowCall f = {.b = b, .w = w, .span = span, .steps = STEPS_USUAL};
   (void)eq;

@@ -31,13 +31,13 @@ static uint32_t param_at(const Diagram *d, const char *path) {
   return UINT32_MAX;
 }
 
-static Id gradient_wire(Maker *m, const Learned *l, uint32_t param) {
+static Id gradient_wire(MachineBuilder *m, const Learned *l, uint32_t param) {
   World *w = m->w;
   Diagram *d = m->s->d, *e = only_loss(w, d, l->loss);
   bool *want = NEW_ARRAY(w->arena, bool, e->param.n + 1),
        *none = NEW_ARRAY(w->arena, bool, e->in.n + 1);
   want[param] = true;
-  diagram_zonk(w, e);
+  diagram_resolve(w, e);
   Diagram *back = diagram_reverse(w, e, &(Wanted){.want_in = none, .want_param = want});
   Ids in = {0};
   for (uint32_t i = 0; i < d->in.n; i++) vec_push(w->arena, &in, d->in.at[i]);
@@ -61,13 +61,13 @@ static bool depends(World *w, const Diagram *d, Id wire, Id on) {
   return needs[wire];
 }
 
-static const char *optimiser_word(World *w, const Node *n) {
+static const char *optimiser_word(World *w, const Syntax *n) {
   if (n->kind == N_CALL) n = n->kid[0];
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 
 // `next` where the condition holds, `old` elsewhere; the condition has the axes of arrays only.
-static Id only_when(Maker *m, Id when, Id next, Id old) {
+static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
   World *w = m->w;
   Diagram *d = m->s->d;
   if (!when) return next;
@@ -90,7 +90,7 @@ static Id only_when(Maker *m, Id when, Id next, Id old) {
   return box_loop(w, d, &loop, (Id[]){when, next, old}, 3, t, 0);
 }
 
-static bool step_state(Maker *m, Program *p, const Learned *l) {
+static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
   World *w = m->w;
   System *s = m->s;
   SystemState *state = &s->state.at[l->at];
@@ -117,8 +117,8 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
     diag_error(w->diags, l->span, "what shall become small does not depend on `%s`", name);
     return false;
   }
-  const Node *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;
-  Diagram *o = infer_optimiser(m->in, p, word, call, full_type(m, &own), false);
+  const Syntax *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;
+  Diagram *o = elab_optimiser(m->in, p, word, call, full_type(m, &own), false);
   if (!o) return false;
   uint32_t param = state->param;
   Id grad = gradient_wire(m, l, param);
@@ -145,7 +145,7 @@ static bool step_state(Maker *m, Program *p, const Learned *l) {
   return true;
 }
 
-bool learn_states(Maker *m, Program *p) {
+bool learn_states(MachineBuilder *m, Program *p) {
   m->s->learnt_from = m->s->state.n;
   for (uint32_t i = 0; i < m->learned.n; i++)
     if (!step_state(m, p, &m->learned.at[i])) return false;

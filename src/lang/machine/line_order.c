@@ -5,39 +5,39 @@
 #include "lang/machine/machine_own.h"
 
 typedef struct {
-  Maker *m;
-  const Nodes *node;
+  MachineBuilder *m;
+  const LineNodes *node;
   Table *made;       // Name to the number of the line that makes it + 1
   uint8_t *state;    // [line] 0 new, 1 being done, 2 done
   Ids *needs;        // [line] the lines that it reads from
   VEC(uint32_t) way; // lines that are being done
   uint32_t *next;    // [line] which of them is looked at next
-  Nodes *out;
+  LineNodes *out;
   bool wrong;
-} Order;
+} LineOrder;
 
 static Name next_name(World *w, Name name) {
   return name_from(w->names, arena_format(w->arena, "next %s", name_text(w->names, name)));
 }
 
 // Equations hold all at once, so a name has one.
-static void told_twice(Order *o, const Node *lhs, Id other) {
+static void told_twice(LineOrder *o, const Syntax *lhs, Id other) {
   World *w = o->m->w;
   Id e = diag_error(w->diags, lhs->name_span, "`%s` is said twice", name_text(w->names, lhs->name));
   diag_note(w->diags, e, o->node->at[other - 1]->span, "the other one");
   o->wrong = true;
 }
 
-static void note_made(Order *o, uint32_t line) {
+static void note_made(LineOrder *o, uint32_t line) {
   World *w = o->m->w;
-  const Node *n = o->node->at[line];
+  const Syntax *n = o->node->at[line];
   if (n->kind == N_STEP || n->kind == N_STEPBY) {
     Name name = next_name(w, n->name);
     table_put(o->made, &name, sizeof name, line + 1);
   }
   if (n->kind != N_EQUATION) return;
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const Node *lhs = n->kid[0]->kid[i];
+    const Syntax *lhs = n->kid[0]->kid[i];
     if (lhs->op) continue;
     Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
     if (other) told_twice(o, lhs, other);
@@ -45,14 +45,14 @@ static void note_made(Order *o, uint32_t line) {
   }
 }
 
-static void tell(Order *o, uint32_t line) {
+static void tell(LineOrder *o, uint32_t line) {
   World *w = o->m->w;
   Buf names = buf_new(w->arena);
   uint32_t first = o->way.n;
   while (first && o->way.at[first - 1] != line) first--;
   for (uint32_t i = first ? first - 1 : 0; i < o->way.n; i++) {
-    const Node *n = o->node->at[o->way.at[i]];
-    const Node *lhs = n->kind == N_EQUATION ? n->kid[0]->kid[0] : n;
+    const Syntax *n = o->node->at[o->way.at[i]];
+    const Syntax *lhs = n->kind == N_EQUATION ? n->kid[0]->kid[0] : n;
     buf_printf(&names, "%s`%s`", i + 1 > first && names.n ? " → " : "",
                name_text(w->names, lhs->name));
   }
@@ -62,7 +62,7 @@ static void tell(Order *o, uint32_t line) {
   o->wrong = true;
 }
 
-static void find_needs(Order *o, const Node *n, Ids *out) {
+static void find_needs(LineOrder *o, const Syntax *n, Ids *out) {
   if (!n) return;
   Name name = n->kind == N_NAME ? n->name : n->kind == N_NEXT ? next_name(o->m->w, n->name) : 0;
   Id line = name ? table_get(o->made, &name, sizeof name) : 0;
@@ -70,8 +70,8 @@ static void find_needs(Order *o, const Node *n, Ids *out) {
   for (uint32_t i = 0; i < n->nkid; i++) find_needs(o, n->kid[i], out);
 }
 
-static void begin_line(Order *o, uint32_t line) {
-  const Node *n = o->node->at[line];
+static void begin_line(LineOrder *o, uint32_t line) {
+  const Syntax *n = o->node->at[line];
   if (o->state[line] == 1) tell(o, line);
   if (o->state[line]) return;
   o->state[line] = 1;
@@ -80,7 +80,7 @@ static void begin_line(Order *o, uint32_t line) {
     find_needs(o, n->kid[i], &o->needs[line]);
 }
 
-static void do_line(Order *o, uint32_t line) {
+static void do_line(LineOrder *o, uint32_t line) {
   if (o->wrong) return;
   uint32_t *next = o->next;
   begin_line(o, line);
@@ -96,8 +96,8 @@ static void do_line(Order *o, uint32_t line) {
   }
 }
 
-bool order_statements(Maker *m, const Nodes *nodes, Nodes *out) {
-  Order o = {.m = m, .node = nodes, .made = table_new(m->w->arena), .out = out};
+bool order_statements(MachineBuilder *m, const LineNodes *nodes, LineNodes *out) {
+  LineOrder o = {.m = m, .node = nodes, .made = table_new(m->w->arena), .out = out};
   o.state = NEW_ARRAY(m->w->arena, uint8_t, nodes->n + 1);
   o.next = NEW_ARRAY(m->w->arena, uint32_t, nodes->n + 1);
   o.needs = NEW_ARRAY(m->w->arena, Ids, nodes->n + 1);

@@ -14,22 +14,22 @@
 #include <math.h>
 
 // -- small things ---------------------------------------------------------------------------------
-Node *tree_node(World *w, NodeKind kind, Span span, uint32_t n, Node *const *kid) {
-  Node *node = NEW(w->arena, Node);
-  *node = (Node){.kind = (uint8_t)kind, .span = span, .nkid = n};
-  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Node *));
+Syntax *tree_node(World *w, SyntaxKind kind, Span span, uint32_t n, Syntax *const *kid) {
+  Syntax *node = NEW(w->arena, Syntax);
+  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = n};
+  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Syntax *));
   return node;
 }
 
-Node *tree_name(World *w, Name name, Span span) {
-  Node *node = tree_node(w, N_NAME, span, 0, NULL);
+Syntax *tree_name(World *w, Name name, Span span) {
+  Syntax *node = tree_node(w, N_NAME, span, 0, NULL);
   node->name = name;
   node->name_span = span;
   return node;
 }
 
-static Node *tree_number(World *w, double k, Span span) {
-  Node *node = tree_node(w, N_NUM, span, 0, NULL);
+static Syntax *tree_number(World *w, double k, Span span) {
+  Syntax *node = tree_node(w, N_NUM, span, 0, NULL);
   node->num = k;
   node->text = arena_format(w->arena, "%g", k);
   return node;
@@ -41,24 +41,24 @@ int port_named(const Port *port, uint32_t n, Name name) {
   return -1;
 }
 
-int own_state(const Maker *m, Name name) {
+int own_state(const MachineBuilder *m, Name name) {
   for (uint32_t i = 0; i < m->s->own.n; i++)
     if (m->s->own.at[i].name == name) return (int)i;
   return -1;
 }
 
-uint32_t last_change(const Maker *m, ChangeKind kind, uint32_t at) {
+uint32_t last_change(const MachineBuilder *m, ChangeKind kind, uint32_t at) {
   return table_get(m->changed, (uint32_t[2]){kind, at}, 2 * sizeof(uint32_t));
 }
 
-void add_change(Maker *m, Change c) {
+void add_change(MachineBuilder *m, Change c) {
   if (!c.value) return;
   c.before = last_change(m, c.kind, c.at);
   vec_push(m->w->arena, &m->change, c);
   table_put(m->changed, (uint32_t[2]){c.kind, c.at}, 2 * sizeof(uint32_t), m->change.n);
 }
 
-Type full_type(Maker *m, const Type *own) {
+Type full_type(MachineBuilder *m, const Type *own) {
   Axis axis[RANK_LIMIT * 2];
   for (uint32_t i = 0; i < m->npass; i++) axis[i] = m->pass[i];
   if (own->rank) memcpy(axis + m->npass, own->axis, own->rank * sizeof(Axis));
@@ -69,7 +69,7 @@ Type full_type(Maker *m, const Type *own) {
 }
 
 // Along the first axis of `own`, which the value does not have, it is the same everywhere.
-static Val along_array(Maker *m, Val v, const Type *own, Span span) {
+static Val along_array(MachineBuilder *m, Val v, const Type *own, Span span) {
   Axis array = own->axis[0];
   array.pass = RANK_LIMIT - 1;
   v = widen(m->b, v, &array, 1, span);
@@ -86,7 +86,7 @@ static Val along_array(Maker *m, Val v, const Type *own, Span span) {
   return val_permute(m->b, val_wire(m->b, wire, span), order, v.type.rank);
 }
 
-Id fit_value(Maker *m, Val v, const Type *own, Span span, const char *what) {
+Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *what) {
   World *w = m->w;
   if (v.error) return 0;
   if (v.literal) {
@@ -112,7 +112,7 @@ Id fit_value(Maker *m, Val v, const Type *own, Span span, const char *what) {
 }
 
 // -- ports ----------------------------------------------------------------------------------------
-static bool port_type(Maker *m, Env *env, const Node *type, Type *out) {
+static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out) {
   Types t = {0};
   *out = (Type){.base = BASE_R};
   if (!type) return true;
@@ -130,7 +130,7 @@ static bool port_type(Maker *m, Env *env, const Node *type, Type *out) {
   return t.n == 1;
 }
 
-static bool name_is_free(Maker *m, Name name, Span span) {
+static bool name_is_free(MachineBuilder *m, Name name, Span span) {
   const Port *other = NULL;
   int k = port_named(m->s->in.at, m->s->in.n, name);
   if (k >= 0) other = &m->s->in.at[k];
@@ -143,10 +143,10 @@ static bool name_is_free(Maker *m, Name name, Span span) {
   return false;
 }
 
-void add_in_ports(Maker *m, Env *env, const Node *params, uint64_t modes) {
+void add_in_ports(MachineBuilder *m, Env *env, const Syntax *params, uint64_t modes) {
   World *w = m->w;
   for (uint32_t i = 0; params && i < params->nkid; i++) {
-    const Node *p = params->kid[i];
+    const Syntax *p = params->kid[i];
     Port port = {.name = p->name, .modes = modes, .span = p->name_span};
     if (!name_is_free(m, p->name, p->name_span)) continue;
     if (!port_type(m, env, p->nkid ? p->kid[0] : NULL, &port.type)) continue;
@@ -161,10 +161,10 @@ void add_in_ports(Maker *m, Env *env, const Node *params, uint64_t modes) {
   }
 }
 
-void add_out_ports(Maker *m, Env *env, const Node *result, uint64_t modes) {
+void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t modes) {
   World *w = m->w;
   for (uint32_t i = 0; result && i < result->nkid; i++) {
-    const Node *p = result->kid[i];
+    const Syntax *p = result->kid[i];
     bool named = p->kind == N_PARAM;
     Port port = {.modes = modes, .span = named ? p->name_span : p->span};
     port.name = named               ? p->name
@@ -178,9 +178,9 @@ void add_out_ports(Maker *m, Env *env, const Node *result, uint64_t modes) {
 
 // -- states ---------------------------------------------------------------------------------------
 // Where a state starts: a label by its name, a simplex in its middle, the rest as weights do.
-static Init state_start(Maker *m, Env *env, const Node *typed, const Type *own) {
+static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
   World *w = m->w;
-  const Node *start = typed->kid[2], *type = typed->kid[1];
+  const Syntax *start = typed->kid[2], *type = typed->kid[1];
   if (own->base == BASE_LABEL && own->names && start && start->kind == N_NAME) {
     const Ids *names = &w->label_names.at[own->names];
     for (uint32_t i = 0; i < names->n; i++)
@@ -196,7 +196,7 @@ static Init state_start(Maker *m, Env *env, const Node *typed, const Type *own) 
 }
 
 // The same start for every member.
-static Init start_for_all(Maker *m, Init init, const Type *own) {
+static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   World *w = m->w;
   if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
   if (init.kind == INIT_DATA) return init;
@@ -220,7 +220,7 @@ static Init start_for_all(Maker *m, Init init, const Type *own) {
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
-static Val new_state(Maker *m, Name name, Type own, Init init, Span span) {
+static Val new_state(MachineBuilder *m, Name name, Type own, Init init, Span span) {
   World *w = m->w;
   Type full = full_type(m, &own);
   Param p = {
@@ -233,9 +233,9 @@ static Val new_state(Maker *m, Name name, Type own, Init init, Span span) {
   return val_wire(m->b, wire, span);
 }
 
-void add_states(Maker *m, Env *env, const Node *n) {
+void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *typed = n->kid[i];
+    const Syntax *typed = n->kid[i];
     Type own;
     if (own_state(m, typed->name) >= 0 || port_named(m->s->in.at, m->s->in.n, typed->name) >= 0) {
       diag_error(m->w->diags, typed->name_span, "there are two things called `%s` here",
@@ -254,11 +254,11 @@ void add_states(Maker *m, Env *env, const Node *n) {
 }
 
 // -- modes ----------------------------------------------------------------------------------------
-bool add_modes(Maker *m, const Node *block) {
+bool add_modes(MachineBuilder *m, const Syntax *block) {
   World *w = m->w;
   Ids names = {0};
   for (uint32_t i = 0; i < block->nkid; i++) {
-    const Node *n = block->kid[i];
+    const Syntax *n = block->kid[i];
     if (n->kind != N_MODE) continue;
     if (m->s->mode.n == MODES_LIMIT) {
       diag_error(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
@@ -288,11 +288,11 @@ bool add_modes(Maker *m, const Node *block) {
   return true;
 }
 
-static Val label_constant(Maker *m, const Type *own, uint32_t k, Span span) {
+static Val label_constant(MachineBuilder *m, const Type *own, uint32_t k, Span span) {
   return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
 }
 
-Val in_mode(Maker *m, int mode, Span span) {
+Val in_mode(MachineBuilder *m, int mode, Span span) {
   int at = own_state(m, name_from(m->w->names, "mode"));
   const Held *held = &m->held.at[at];
   Val pair[2] = {val_wire(m->b, held->wire, span),
@@ -301,43 +301,43 @@ Val in_mode(Maker *m, int mode, Span span) {
 }
 
 // -- conditions -----------------------------------------------------------------------------------
-static Node *tree_call(World *w, const char *box, Node *a, Node *b, Span span) {
+static Syntax *tree_call(World *w, const char *box, Syntax *a, Syntax *b, Span span) {
   return tree_node(w, N_CALL, span, 3,
-                   (Node *[]){tree_name(w, name_from(w->names, box), span), a, b});
+                   (Syntax *[]){tree_name(w, name_from(w->names, box), span), a, b});
 }
 
 // A condition as a number that grows through 0 when it comes true.
-Node *as_root(World *w, const Node *c) {
+Syntax *as_root(World *w, const Syntax *c) {
   Span span = c->span;
   if (c->kind == N_PAREN) return as_root(w, c->kid[0]);
   if (c->kind == N_AND || c->kind == N_OR) {
-    Node *root = as_root(w, c->kid[0]);
+    Syntax *root = as_root(w, c->kid[0]);
     for (uint32_t i = 1; i < c->nkid; i++)
       root =
           tree_call(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, c->kid[i]), span);
     return root;
   }
   if (c->kind == N_NOT) {
-    Node *root = as_root(w, c->kid[0]);
+    Syntax *root = as_root(w, c->kid[0]);
     return tree_node(w, N_NEG, span, 1, &root);
   }
   if (c->kind == N_CMP && strchr("<>lg", c->op[0])) {
     bool more = c->op[0] == '>' || c->op[0] == 'g';
-    Node *sum = tree_node(w, N_SUM, span, 2, (Node *[]){c->kid[!more], c->kid[more]});
+    Syntax *sum = tree_node(w, N_SUM, span, 2, (Syntax *[]){c->kid[!more], c->kid[more]});
     sum->op = "-";
     return sum;
   }
-  Node *yes = tree_number(w, 1, span), *no = tree_number(w, -1, span);
-  return tree_node(w, N_WHEN, span, 3, (Node *[]){yes, (Node *)c, no});
+  Syntax *yes = tree_number(w, 1, span), *no = tree_number(w, -1, span);
+  return tree_node(w, N_WHEN, span, 3, (Syntax *[]){yes, (Syntax *)c, no});
 }
 
-static Id condition_wire(Maker *m, Env *env, const Node *cond) {
+static Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
   Value v = eval_alone(m->b, env, cond);
   Type bit = {.base = BASE_BIT};
   return v.n == 1 ? fit_value(m, v.at[0], &bit, cond->span, "a condition") : 0;
 }
 
-static Id guard_wire(Maker *m, Env *env, const Node *cond, int mode) {
+static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
   Value v = eval_alone(m->b, env, as_root(m->w, cond));
   Type number = {.base = BASE_R};
   Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "what is compared") : 0;
@@ -350,7 +350,7 @@ static Id guard_wire(Maker *m, Env *env, const Node *cond, int mode) {
 // -- values of a known type
 // ------------------------------------------------------------------------ A label is said by its
 // name, where its type is known: `next link = B when far > 1 else A`.
-static bool label_value(Maker *m, Env *env, const Node *n, const Type *own, Val *out) {
+static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, n->kid[0], own, out);
   if (n->kind == N_NAME && !env_find(env, n->name)) {
     const Ids *names = &m->w->label_names.at[own->names];
@@ -364,7 +364,7 @@ static bool label_value(Maker *m, Env *env, const Node *n, const Type *own, Val 
   Val side[2];
   if (n->kind != N_WHEN) return false;
   for (int i = 0; i < 2; i++) {
-    const Node *x = n->kid[2 * i];
+    const Syntax *x = n->kid[2 * i];
     if (label_value(m, env, x, own, &side[i])) continue;
     Value v = eval_alone(m->b, env, x);
     if (v.n != 1) return false;
@@ -379,8 +379,8 @@ static bool label_value(Maker *m, Env *env, const Node *n, const Type *own, Val 
   return true;
 }
 
-Value eval_typed(Maker *m, Env *env, const Node *brackets, const Node *expr, const Node *pad,
-                 const Type *own, Span span) {
+Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Syntax *expr,
+                 const Syntax *pad, const Type *own, Span span) {
   Val v;
   if (!brackets && own->base == BASE_LABEL && own->names && label_value(m, env, expr, own, &v))
     return value_one(m->b, v);
@@ -388,7 +388,7 @@ Value eval_typed(Maker *m, Env *env, const Node *brackets, const Node *expr, con
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static void no_state(Maker *m, Name name, Span span) {
+static void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
@@ -405,9 +405,9 @@ static void no_state(Maker *m, Name name, Span span) {
     diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
 }
 
-static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
+static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   World *w = m->w;
-  const Node *lhs = n->kid[0]->kid[0];
+  const Syntax *lhs = n->kid[0]->kid[0];
   const char *name = name_text(w->names, lhs->name);
   int at = own_state(m, lhs->name), port = port_named(m->s->in.at, m->s->in.n, lhs->name);
   const Type *own = at >= 0                     ? &m->held.at[at].own
@@ -445,7 +445,7 @@ static void do_rate(Maker *m, Env *env, const Node *n, int mode) {
 }
 
 // What only waits for conditions may be a part of something that flows, or not: it gets both.
-static void add_event(Maker *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
+static void add_event(MachineBuilder *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
   SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
   if (!guard || !value) return;
   vec_push(m->w->arena, &e.state, state);
@@ -453,7 +453,7 @@ static void add_event(Maker *m, Id guard, uint32_t state, Id value, Name jump, S
   vec_push(m->w->arena, &m->s->event, e);
 }
 
-static void do_step(Maker *m, Env *env, const Node *n, int mode) {
+static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   World *w = m->w;
   const char *name = name_text(w->names, n->name);
   int at = own_state(m, n->name), port = port_named(m->s->in.at, m->s->in.n, n->name);
@@ -488,7 +488,7 @@ static void do_step(Maker *m, Env *env, const Node *n, int mode) {
                          .span = n->span});
 }
 
-static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
+static void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   World *w = m->w;
   int at = own_state(m, name_from(w->names, "mode"));
   uint32_t k = 0;
@@ -521,12 +521,12 @@ static void do_jump(Maker *m, Env *env, const Node *n, int mode) {
 }
 
 // Names in brackets of reads that mean nothing here are indices.
-static void free_indices(Maker *m, Env *env, const Node *n, Ids *out) {
+static void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_AT && n->kid[0]->kind == N_NAME && n->kid[1]->nkid == 1) {
-    const Node *items = n->kid[1]->kid[0];
+    const Syntax *items = n->kid[1]->kid[0];
     for (uint32_t i = 0; i < items->nkid; i++) {
-      const Node *x = items->kid[i];
+      const Syntax *x = items->kid[i];
       if (x->kind != N_NAME || env_find(env, x->name) || scope_find(env->scope, x->name)) continue;
       bool known = false;
       for (uint32_t k = 0; k < out->n; k++) known |= out->at[k] == x->name;
@@ -537,21 +537,22 @@ static void free_indices(Maker *m, Env *env, const Node *n, Ids *out) {
 }
 
 // An index that stands free means "for each": they are added up.
-static const Node *over_all(Maker *m, Env *env, const Node *e) {
+static const Syntax *over_all(MachineBuilder *m, Env *env, const Syntax *e) {
   World *w = m->w;
   Ids index = {0};
   free_indices(m, env, e, &index);
   if (!index.n) return e;
-  Node **kid = NEW_ARRAY(w->arena, Node *, index.n);
+  Syntax **kid = NEW_ARRAY(w->arena, Syntax *, index.n);
   for (uint32_t i = 0; i < index.n; i++) kid[i] = tree_name(w, index.at[i], e->span);
-  Node *items = tree_node(w, N_ITEMS, e->span, index.n, kid);
-  Node *brackets = tree_node(w, N_BRACKETS, e->span, 1, &items);
-  Node *sum = tree_node(w, N_AT, e->span, 2,
-                        (Node *[]){tree_name(w, name_from(w->names, "sum"), e->span), brackets});
-  return tree_node(w, N_CALL, e->span, 2, (Node *[]){sum, (Node *)e});
+  Syntax *items = tree_node(w, N_ITEMS, e->span, index.n, kid);
+  Syntax *brackets = tree_node(w, N_BRACKETS, e->span, 1, &items);
+  Syntax *sum =
+      tree_node(w, N_AT, e->span, 2,
+                (Syntax *[]){tree_name(w, name_from(w->names, "sum"), e->span), brackets});
+  return tree_node(w, N_CALL, e->span, 2, (Syntax *[]){sum, (Syntax *)e});
 }
 
-static void do_learn(Maker *m, Env *env, const Node *n) {
+static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   World *w = m->w;
   int at = own_state(m, n->name);
   if (at < 0) {
@@ -577,8 +578,8 @@ static void do_learn(Maker *m, Env *env, const Node *n) {
   vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, when, n->kid[1], n->span});
 }
 
-static void do_equation(Maker *m, Env *env, const Node *n) {
-  const Node *lhs = n->kid[0]->kid[0];
+static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
+  const Syntax *lhs = n->kid[0]->kid[0];
   int port = n->kid[0]->nkid == 1 ? port_named(m->s->out.at, m->s->out.n, lhs->name) : -1;
   if (n->kid[0]->nkid == 1 && port_named(m->s->in.at, m->s->in.n, lhs->name) >= 0) {
     diag_error(m->w->diags, lhs->name_span, "`%s` comes from outside and cannot be said here",
@@ -598,7 +599,7 @@ static void do_equation(Maker *m, Env *env, const Node *n) {
   env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
 }
 
-static void do_line(Maker *m, Env *env, const Node *n, int mode) {
+static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   switch (n->kind) {
   case N_EQUATION:
     if (n->kid[0]->kid[0]->op)
@@ -619,7 +620,7 @@ static void do_line(Maker *m, Env *env, const Node *n, int mode) {
 }
 
 // Out-ports that a block says are known by their names behind it.
-static void take_ports(Maker *m, Env *env, int mode) {
+static void take_ports(MachineBuilder *m, Env *env, int mode) {
   for (uint32_t i = 0; i < m->s->out.n && !m->s->shares; i++) {
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
@@ -635,10 +636,10 @@ static void take_ports(Maker *m, Env *env, int mode) {
   }
 }
 
-void make_block(Maker *m, Env *env, const Node *block, int mode) {
-  Nodes lines = {0}, sorted = {0};
+void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
+  LineNodes lines = {0}, sorted = {0};
   for (uint32_t i = 0; i < block->nkid; i++) {
-    const Node *n = block->kid[i];
+    const Syntax *n = block->kid[i];
     switch (n->kind) {
     case N_MODE:
       if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "a mode has no modes in it");
@@ -669,7 +670,7 @@ void make_block(Maker *m, Env *env, const Node *block, int mode) {
 // -- delays ---------------------------------------------------------------------------------------
 // In time that flows, the late value comes in from outside: whoever follows the system keeps what
 // was. Before the beginning it was what it is at the beginning.
-static Val late_value(Maker *m, Val v, const Type *own, double time, Span span) {
+static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
   World *w = m->w;
   Id wire = fit_value(m, v, own, span, "what is late");
   const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
@@ -683,7 +684,7 @@ static Val late_value(Maker *m, Val v, const Type *own, double time, Span span) 
 }
 
 // By ticks: a row of states, each of which takes the one before it.
-static Val ticks_late(Maker *m, Val v, const Type *own, uint32_t ticks, Span span) {
+static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks, Span span) {
   World *w = m->w;
   Id before = fit_value(m, v, own, span, "what is late");
   for (uint32_t i = 0; i < ticks; i++) {
@@ -699,10 +700,10 @@ static Val ticks_late(Maker *m, Val v, const Type *own, uint32_t ticks, Span spa
   return val_wire(m->b, before, span);
 }
 
-Value builtin_delay(Body *b, Env *env, const Node *use, const Node *config, Value args, Span span,
-                    Eq *eq) {
+Value builtin_delay(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                    Span span, Eq *eq) {
   World *w = b->w;
-  Maker *m = b->maker;
+  MachineBuilder *m = b->maker;
   double by = 1;
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
@@ -710,7 +711,7 @@ Value builtin_delay(Body *b, Env *env, const Node *use, const Node *config, Valu
     diag_error(w->diags, span, "`delay` stands in machines: a box has no time");
     return value_error(b, span);
   }
-  const Node *option = config && config->nkid ? config->kid[0] : NULL;
+  const Syntax *option = config && config->nkid ? config->kid[0] : NULL;
   bool known = !option || static_number(b, env, option, &by);
   if (args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000))) {
     diag_error(w->diags, span,

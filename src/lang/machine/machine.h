@@ -1,6 +1,6 @@
 // Machines: systems with a state of their own, alone or wired together.
 //
-//   System *s = infer_system(in, program, "Ecosystem", NULL);
+//   System *s = elab_system(in, program, "Ecosystem", NULL);
 //
 // A system is one flat diagram, whatever it was put together from. Its inputs and outputs are the
 // ports, its states are params. A wiring is first a lens: from what its parts show (and what comes
@@ -67,12 +67,12 @@ typedef struct {        // what one port gets
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
   VEC(uint32_t) asked;  // the states that the guard speaks of
   PortEnd to;
-  const Node *value; // the expression
-  const Node *guard; // when …; NULL: always
-  bool plain;        // nothing but a wire: the value is the port, or (NULL) the state
-  bool each;         // x[i] -> p[i].x: each of an array has its own
-  bool line;         // it speaks of lines that compute something
-} Route;
+  const Syntax *value; // the expression
+  const Syntax *guard; // when …; NULL: always
+  bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
+  bool each;           // x[i] -> p[i].x: each of an array has its own
+  bool line;           // it speaks of lines that compute something
+} WireRoute;
 
 typedef struct {
   Name name;
@@ -104,7 +104,7 @@ struct System {
                // (rates, or differences)
   bool wiring; // put together from what follows
   VEC(Part) part;
-  VEC(Route) route;
+  VEC(WireRoute) route;
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
   uint32_t learnt_from, learnt_to;   // states that only optimisers have
@@ -140,7 +140,7 @@ typedef struct {
 
 typedef struct {
   Name name; // as written, or the machine's
-  const Node *node;
+  const Syntax *node;
   Span span;
   System *system; // NULL after an error
   System *own;    // without what it stands on
@@ -161,7 +161,7 @@ typedef enum {
 } WatchKind;
 typedef struct { // a number that a whole run gives
   WatchKind kind;
-  const Node *node;    // the call, as period(foxes)
+  const Syntax *node;  // the call, as period(foxes)
   double number;       // at[5](x): 5
   Seen seen;           // what is watched; for `when` and `count` a number that grows through 0
   VEC(RunStart) point; // fixed(x: 1, y: 2)
@@ -170,7 +170,7 @@ typedef struct { // a number that a whole run gives
 typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED } CheckKind;
 typedef struct {
   CheckKind kind;
-  const Node *node;
+  const Syntax *node;
   Span span;
   const char *text; // the claim, as written
   const char *of;   // the machine or run it speaks of, as written
@@ -182,7 +182,7 @@ typedef struct {
 } Check;
 
 typedef struct {
-  const Node *node;
+  const Syntax *node;
   uint32_t run; // its number
   VEC(Seen) seen;
   VEC(const char *) text;
@@ -198,7 +198,7 @@ typedef struct Machines {
 } Machines;
 
 // Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
-bool claim_sides(Infer *, Program *, const Check *, const double *watch, double side[2]);
+bool claim_sides(Elab *, Program *, const Check *, const double *watch, double side[2]);
 
 // rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
 Diagram *system_rates(World *, const System *);
@@ -207,7 +207,7 @@ Diagram *system_rates(World *, const System *);
 Diagram *system_step(World *, const System *, bool euler, const Type *length);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
-System *infer_system(Infer *, Program *, const char *name, const Node *call);
-bool has_machine(Infer *, const Program *, const char *name);
+System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
+bool has_machine(Elab *, const Program *, const char *name);
 
 #endif

@@ -22,16 +22,16 @@ typedef struct {
   uint32_t at; // of its own states
   Id loss;     // a number
   Id when;     // a condition; 0: always
-  const Node *optimiser;
+  const Syntax *optimiser;
   Span span;
 } Learned; // next w by gd(0.1) on … when …
 
 typedef struct {
-  Name name;               // p.y, or y
-  uint32_t part, port;     // part: its number + 1; 0: a port of the wiring itself
-  VEC(const Node *) route; // N_ROUTE, with parts' ports as names
-  Id wire;                 // what it gets
-} Target;
+  Name name;                 // p.y, or y
+  uint32_t part, port;       // part: its number + 1; 0: a port of the wiring itself
+  VEC(const Syntax *) route; // N_ROUTE, with parts' ports as names
+  Id wire;                   // what it gets
+} LineTarget;
 
 typedef struct {
   Id wire;        // of the state, as a value
@@ -40,8 +40,8 @@ typedef struct {
   bool flows;
 } Held; // beside each OwnState
 
-typedef struct Maker {
-  Infer *in;
+typedef struct MachineBuilder {
+  Elab *in;
   World *w;
   Body *b; // the lens
   Env *env;
@@ -57,55 +57,58 @@ typedef struct Maker {
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
-  VEC(Target) target;
+  VEC(LineTarget) target;
   Table *parts; // Name to its number + 1
   bool broken;  // something that it is made of has errors of its own: nothing more is said of this
   Table *targets;
   uint32_t lags;
-} Maker;
+} MachineBuilder;
 
 // machine.c
-Type full_type(Maker *, const Type *own); // with the axes that pass in front
+Type full_type(MachineBuilder *, const Type *own); // with the axes that pass in front
 // The value as a wire of that type, the same for all members of arrays if need be; 0 after an
 // error. `what`: for the message.
-Id fit_value(Maker *, Val, const Type *own, Span, const char *what);
-Node *tree_node(World *, NodeKind, Span, uint32_t nkid, Node *const *kid);
-Node *tree_name(World *, Name, Span);
-Node *as_root(World *, const Node *cond);       // a number that grows through 0 when it comes true
-int own_state(const Maker *, Name);             // its number; -1: none
+Id fit_value(MachineBuilder *, Val, const Type *own, Span, const char *what);
+Syntax *tree_node(World *, SyntaxKind, Span, uint32_t nkid, Syntax *const *kid);
+Syntax *tree_name(World *, Name, Span);
+Syntax *as_root(World *, const Syntax *cond);   // a number that grows through 0 when it comes true
+int own_state(const MachineBuilder *, Name);    // its number; -1: none
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none
-void add_change(Maker *, Change);
-uint32_t last_change(const Maker *, ChangeKind, uint32_t at); // its number + 1; 0: none
-Value eval_typed(Maker *, Env *, const Node *brackets, const Node *expr, const Node *pad,
-                 const Type *own, Span); // like eval_equation; labels by their names
-void add_in_ports(Maker *, Env *, const Node *params, uint64_t modes);
-void add_out_ports(Maker *, Env *, const Node *result, uint64_t modes);
-void add_states(Maker *, Env *, const Node *states);
-bool add_modes(Maker *, const Node *block); // false: there are too many
-Val in_mode(Maker *, int mode, Span); // a bit
-void make_block(Maker *, Env *, const Node *block, int mode);
+void add_change(MachineBuilder *, Change);
+uint32_t last_change(const MachineBuilder *, ChangeKind, uint32_t at); // its number + 1; 0: none
+Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *expr,
+                 const Syntax *pad, const Type *own,
+                 Span); // like eval_equation; labels by their names
+void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
+void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
+void add_states(MachineBuilder *, Env *, const Syntax *states);
+bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
+Val in_mode(MachineBuilder *, int mode, Span);         // a bit
+void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
 // machine_order.c: the statements of a block, what is read behind what makes it
-typedef VEC(const Node *) Nodes;
-bool order_statements(Maker *, const Nodes *, Nodes *out); // false: they need each other
+typedef VEC(const Syntax *) LineNodes;
+bool order_statements(MachineBuilder *, const LineNodes *,
+                      LineNodes *out); // false: they need each other
 
 // machine_parts.c
-void make_parts(Maker *, const Node *block);                // N_PART, and shares that are called
-Node *with_ports(Maker *, const Node *);                    // p.y and p[i].y as names
-void gather_routes(Maker *, const Node *block, Nodes *out); // equations in their place, to `out`
-void take_routes(Maker *, Env *);                           // what the parts' ports get
-void check_targets(Maker *);                                // every port has one source
-Id joined(Maker *, uint32_t junction); // the sum of what its members add; 0: none
+void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
+Syntax *with_ports(MachineBuilder *, const Syntax *);   // p.y and p[i].y as names
+void gather_routes(MachineBuilder *, const Syntax *block,
+                   LineNodes *out);             // equations in their place, to `out`
+void take_routes(MachineBuilder *, Env *);      // what the parts' ports get
+void check_targets(MachineBuilder *);           // every port has one source
+Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
 
 // machine_learn.c: states that learn, once everything is woven together
-bool learn_states(Maker *, Program *);
+bool learn_states(MachineBuilder *, Program *);
 
 // system.c
-System *system_of(Infer *, Def *, Env *from, const Node *config, const Axis *pass, uint32_t npass,
+System *system_of(Elab *, Def *, Env *from, const Syntax *config, const Axis *pass, uint32_t npass,
                   bool generic, Span);
-bool weave_system(Maker *);               // lens and parts into one
-System *system_closed(Infer *, System *); // with its shared variables as states of its own
-System *system_on(Infer *, System *, System *source,
+bool weave_system(MachineBuilder *);     // lens and parts into one
+System *system_closed(Elab *, System *); // with its shared variables as states of its own
+System *system_on(Elab *, System *, System *source,
                   Span); // its ports wired to what a source shows
 
 #endif

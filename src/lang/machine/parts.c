@@ -15,17 +15,17 @@ static Name dotted(World *w, Name part, Name port) {
 // -- parts ----------------------------------------------------------------------------------------
 typedef struct {
   Def *def;
-  const Node *config; // its brackets
-  Env *env;           // in which they are read
+  const Syntax *config; // its brackets
+  Env *env;             // in which they are read
 } Called;
 
 // p : Name, p : Name[8], p : gate, where `gate` is an option and stands for one of these.
-static Called machine_called(Maker *m, const Node *n) {
+static Called machine_called(MachineBuilder *m, const Syntax *n) {
   Called c = {.env = m->env};
   Binding *bind = NULL;
   for (;;) {
     c.config = n->kind == N_AT ? n->kid[1] : NULL;
-    const Node *name = n->kind == N_AT ? n->kid[0] : n;
+    const Syntax *name = n->kind == N_AT ? n->kid[0] : n;
     bind = name->kind == N_NAME ? env_find(c.env, name->name) : NULL;
     if (!bind || bind->kind != BIND_OPTION || !bind->box.node || c.config) {
       n = name;
@@ -51,7 +51,7 @@ static Called machine_called(Maker *m, const Node *n) {
 }
 
 // What the lens sees of a port: the axis of an array is its own.
-static Type seen_type(Maker *m, const Part *p, const Type *own) {
+static Type seen_type(MachineBuilder *m, const Part *p, const Type *own) {
   Axis axis[RANK_LIMIT * 2];
   uint32_t n = 0;
   if (p->array) axis[n++] = p->axis;
@@ -66,7 +66,7 @@ static Type seen_type(Maker *m, const Part *p, const Type *own) {
 }
 
 // Its out-ports are wires here.
-static void show_part(Maker *m, const Part *p) {
+static void show_part(MachineBuilder *m, const Part *p) {
   World *w = m->w;
   for (uint32_t i = 0; i < p->of->out.n; i++) {
     Type own = seen_type(m, p, &p->of->out.at[i].type), full = full_type(m, &own);
@@ -80,8 +80,8 @@ static void show_part(Maker *m, const Part *p) {
   }
 }
 
-static bool array_axis(Maker *m, const Node *brackets, Axis *axis) {
-  const Node *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
+static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
+  const Syntax *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
   if (!items || items->nkid != 1) {
     diag_error(m->w->diags, brackets->span, "an array of parts has one size: `p[n] : Name`");
     return false;
@@ -97,7 +97,7 @@ static bool array_axis(Maker *m, const Node *brackets, Axis *axis) {
   return axis->size != 0;
 }
 
-static System *part_system(Maker *m, const Called *c, const Axis *array, Span span) {
+static System *part_system(MachineBuilder *m, const Called *c, const Axis *array, Span span) {
   Axis pass[RANK_LIMIT];
   uint32_t n = m->npass;
   memcpy(pass, m->pass, sizeof pass);
@@ -109,7 +109,7 @@ static System *part_system(Maker *m, const Called *c, const Axis *array, Span sp
   return system_of(m->in, c->def, c->env, c->config, pass, n, m->b->generic, span);
 }
 
-static void add_part(Maker *m, Part part) {
+static void add_part(MachineBuilder *m, Part part) {
   World *w = m->w;
   Id other = table_get(m->parts, &part.name, sizeof part.name);
   if (other) {
@@ -123,14 +123,14 @@ static void add_part(Maker *m, Part part) {
   table_put(m->parts, &part.name, sizeof part.name, m->s->part.n);
   show_part(m, &m->s->part.at[m->s->part.n - 1]);
   for (uint32_t i = 0; i < part.of->in.n; i++) {
-    Target t = {
+    LineTarget t = {
         .name = dotted(w, part.name, part.of->in.at[i].name), .part = m->s->part.n, .port = i};
     vec_push(w->arena, &m->target, t);
     table_put(m->targets, &t.name, sizeof t.name, m->target.n);
   }
 }
 
-static void named_parts(Maker *m, const Node *n) {
+static void named_parts(MachineBuilder *m, const Syntax *n) {
   Called c = machine_called(m, n->kid[1]);
   Def *d = c.def;
   double every = 1;
@@ -139,7 +139,7 @@ static void named_parts(Maker *m, const Node *n) {
     diag_error(m->w->diags, n->kid[2]->span,
                "every how many ticks it steps is a whole number from 1 on");
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const Node *lhs = n->kid[0]->kid[i];
+    const Syntax *lhs = n->kid[0]->kid[i];
     Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
     part.array = lhs->nkid && lhs->kid[0];
     bool good = d && (!part.array || array_axis(m, lhs->kid[0], &part.axis));
@@ -159,7 +159,7 @@ static void named_parts(Maker *m, const Node *n) {
   }
 }
 
-static Junction *junction_named(Maker *m, Name name) {
+static Junction *junction_named(MachineBuilder *m, Name name) {
   for (uint32_t i = 0; i < m->s->junction.n; i++)
     if (m->s->junction.at[i].name == name) return &m->s->junction.at[i];
   Junction j = {.name = name, .outer = port_named(m->s->in.at, m->s->in.n, name) >= 0};
@@ -168,7 +168,7 @@ static Junction *junction_named(Maker *m, Name name) {
 }
 
 // Growth(rabbits): its ports are these variables.
-static void sharing_part(Maker *m, const Node *n) {
+static void sharing_part(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
   Called c = machine_called(m, n->kid[0]);
   Def *d = c.def;
@@ -194,7 +194,7 @@ static void sharing_part(Maker *m, const Node *n) {
     part.name = name_from(w->names, arena_format(w->arena, "%s.%u", name, k));
   add_part(m, part);
   for (uint32_t i = 0; i < of->in.n; i++) {
-    const Node *x = n->kid[i + 1];
+    const Syntax *x = n->kid[i + 1];
     bool known =
         x->kind == N_NAME && ((m->s->shares && port_named(m->s->in.at, m->s->in.n, x->name) >= 0) ||
                               own_state(m, x->name) >= 0);
@@ -203,15 +203,15 @@ static void sharing_part(Maker *m, const Node *n) {
       diag_help(w->diags, e, "a shared variable is a port of this wiring, or a `state` in it");
       continue;
     }
-    Target *t = &m->target.at[m->target.n - of->in.n + i];
+    LineTarget *t = &m->target.at[m->target.n - of->in.n + i];
     vec_push(w->arena, &t->route,
              tree_node(w, N_ROUTE, x->span, 4,
-                       (Node *[]){(Node *)x, tree_name(w, t->name, x->span), NULL, NULL}));
+                       (Syntax *[]){(Syntax *)x, tree_name(w, t->name, x->span), NULL, NULL}));
     vec_push(w->arena, &junction_named(m, x->name)->member, (PortEnd){m->s->part.n, i});
   }
 }
 
-void make_parts(Maker *m, const Node *block) {
+void make_parts(MachineBuilder *m, const Syntax *block) {
   for (uint32_t i = 0; i < block->nkid; i++) {
     if (block->kid[i]->kind == N_PART) named_parts(m, block->kid[i]);
     if (block->kid[i]->kind == N_CALL) sharing_part(m, block->kid[i]);
@@ -219,7 +219,7 @@ void make_parts(Maker *m, const Node *block) {
 }
 
 // What its members add to a variable, in the order of the text.
-Id joined(Maker *m, uint32_t junction) {
+Id joined(MachineBuilder *m, uint32_t junction) {
   const Junction *j = &m->s->junction.at[junction];
   Val sum = {0};
   for (uint32_t i = 0; i < j->member.n; i++) {
@@ -233,13 +233,13 @@ Id joined(Maker *m, uint32_t junction) {
 }
 
 // -- ports as names -------------------------------------------------------------------------------
-static const Part *part_named(const Maker *m, const Node *n, bool *broken) {
+static const Part *part_named(const MachineBuilder *m, const Syntax *n, bool *broken) {
   Id k = n->kind == N_NAME ? table_get(m->parts, &n->name, sizeof n->name) : 0;
   *broken = k == UINT32_MAX;
   return k && !*broken ? &m->s->part.at[k - 1] : NULL;
 }
 
-static bool has_port(Maker *m, const Part *p, const Node *dot) {
+static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
   if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
       port_named(p->of->in.at, p->of->in.n, dot->name) >= 0)
@@ -259,20 +259,20 @@ static bool has_port(Maker *m, const Part *p, const Node *dot) {
   return false;
 }
 
-static Node *joined_brackets(World *w, const Node *a, const Node *b) {
-  if (a->nkid != 1 || b->nkid != 1) return (Node *)b;
+static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
+  if (a->nkid != 1 || b->nkid != 1) return (Syntax *)b;
   uint32_t n = a->kid[0]->nkid + b->kid[0]->nkid;
-  Node **kid = NEW_ARRAY(w->arena, Node *, n);
+  Syntax **kid = NEW_ARRAY(w->arena, Syntax *, n);
   for (uint32_t i = 0; i < a->kid[0]->nkid; i++) kid[i] = a->kid[0]->kid[i];
   for (uint32_t i = 0; i < b->kid[0]->nkid; i++) kid[a->kid[0]->nkid + i] = b->kid[0]->kid[i];
-  Node *items = tree_node(w, N_ITEMS, span_join(a->span, b->span), n, kid);
+  Syntax *items = tree_node(w, N_ITEMS, span_join(a->span, b->span), n, kid);
   return tree_node(w, N_BRACKETS, items->span, 1, &items);
 }
 
 // p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is no port.
-static Node *port_name(Maker *m, const Node *n) {
+static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_DOT) return NULL;
-  const Node *base = n->kid[0], *brackets = NULL;
+  const Syntax *base = n->kid[0], *brackets = NULL;
   if (base->kind == N_AT) brackets = base->kid[1], base = base->kid[0];
   bool broken;
   const Part *p = part_named(m, base, &broken);
@@ -285,36 +285,37 @@ static Node *port_name(Maker *m, const Node *n) {
     diag_note(m->w->diags, e, p->span, "an array is `%s[3] : …`", name_text(m->w->names, p->name));
     return tree_node(m->w, N_ERROR, n->span, 0, NULL);
   }
-  Node *name = tree_name(m->w, dotted(m->w, p->name, n->name), n->span);
-  return brackets ? tree_node(m->w, N_AT, n->span, 2, (Node *[]){name, (Node *)brackets}) : name;
+  Syntax *name = tree_name(m->w, dotted(m->w, p->name, n->name), n->span);
+  return brackets ? tree_node(m->w, N_AT, n->span, 2, (Syntax *[]){name, (Syntax *)brackets})
+                  : name;
 }
 
-Node *with_ports(Maker *m, const Node *n) {
-  Node *port = port_name(m, n);
+Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
+  Syntax *port = port_name(m, n);
   if (port) return port;
   if (n->kind == N_AT && n->kid[0]->kind == N_DOT) { // p[i].y[j]
     port = port_name(m, n->kid[0]);
     if (port && port->kind == N_AT)
-      return tree_node(
-          m->w, N_AT, n->span, 2,
-          (Node *[]){port->kid[0], joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
+      return tree_node(m->w, N_AT, n->span, 2,
+                       (Syntax *[]){port->kid[0],
+                                    joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
   }
-  Node *copy = NULL;
+  Syntax *copy = NULL;
   for (uint32_t i = 0; i < n->nkid; i++) {
     if (!n->kid[i]) continue;
-    Node *kid = with_ports(m, n->kid[i]);
+    Syntax *kid = with_ports(m, n->kid[i]);
     if (kid == n->kid[i]) continue;
     if (!copy) {
       copy = arena_copy(m->w->arena, n, sizeof *n);
-      copy->kid = arena_copy(m->w->arena, n->kid, n->nkid * sizeof(Node *));
+      copy->kid = arena_copy(m->w->arena, n->kid, n->nkid * sizeof(Syntax *));
     }
     copy->kid[i] = kid;
   }
-  return copy ? copy : (Node *)n;
+  return copy ? copy : (Syntax *)n;
 }
 
 // -- wires ----------------------------------------------------------------------------------------
-static void no_part(Maker *m, const Node *name) {
+static void no_part(MachineBuilder *m, const Syntax *name) {
   World *w = m->w;
   const char *text = name_text(w->names, name->name);
   const char **all = NEW_ARRAY(w->arena, const char *, m->s->part.n + 1);
@@ -327,7 +328,7 @@ static void no_part(Maker *m, const Node *name) {
     diag_help(w->diags, e, "`%s : Name` declares one", text);
 }
 
-static void no_target(Maker *m, const Node *to) {
+static void no_target(MachineBuilder *m, const Syntax *to) {
   World *w = m->w;
   const char **all = NEW_ARRAY(w->arena, const char *, m->target.n + m->s->out.n + 1);
   uint32_t n = 0;
@@ -347,24 +348,25 @@ static void no_target(Maker *m, const Node *to) {
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
 }
 
-static Node *as_equation(Maker *m, const Target *t, Node *value, Node *brackets, Node *pad) {
+static Syntax *as_equation(MachineBuilder *m, const LineTarget *t, Syntax *value, Syntax *brackets,
+                           Syntax *pad) {
   World *w = m->w;
   Span span = t->route.at[0]->span, name = t->route.at[0]->kid[1]->span;
-  Node *lhs = tree_node(w, N_LHS, name, 1, &brackets);
+  Syntax *lhs = tree_node(w, N_LHS, name, 1, &brackets);
   lhs->name = t->name;
   lhs->name_span = name;
-  Node *lhss = tree_node(w, N_LHSS, name, 1, &lhs);
-  return tree_node(w, N_EQUATION, span, 4, (Node *[]){lhss, value, pad, NULL});
+  Syntax *lhss = tree_node(w, N_LHSS, name, 1, &lhs);
+  return tree_node(w, N_EQUATION, span, 4, (Syntax *[]){lhss, value, pad, NULL});
 }
 
-static void add_route(Maker *m, const Node *n) {
+static void add_route(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
-  const Node *route = with_ports(m, n), *to = route->kid[1];
+  const Syntax *route = with_ports(m, n), *to = route->kid[1];
   if (to->kind == N_AT) to = to->kid[0];
   int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
   Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
   if (own >= 0 && !known) {
-    Target t = {.name = to->name, .port = (uint32_t)own};
+    LineTarget t = {.name = to->name, .port = (uint32_t)own};
     vec_push(w->arena, &m->target, t);
     table_put(m->targets, &t.name, sizeof t.name, known = m->target.n);
   }
@@ -375,72 +377,73 @@ static void add_route(Maker *m, const Node *n) {
   vec_push(w->arena, &m->target.at[known - 1].route, route);
 }
 
-static const Node *route_brackets(const Node *route) {
+static const Syntax *route_brackets(const Syntax *route) {
   return route->kid[1]->kind == N_AT ? route->kid[1]->kid[1] : NULL;
 }
 
-static bool is_number_item(const Node *n) { return n->kind == N_NUM; }
+static bool is_number_item(const Syntax *n) { return n->kind == N_NUM; }
 
 // x -> p.a[0], y -> p.a[1]: as one equation over an index, with a condition on it.
-static Node *over_numbers(Maker *m, const Target *t, const Node *brackets, Node **condition) {
+static Syntax *over_numbers(MachineBuilder *m, const LineTarget *t, const Syntax *brackets,
+                            Syntax **condition) {
   World *w = m->w;
   *condition = NULL;
-  if (!brackets || brackets->nkid != 1) return (Node *)brackets;
-  const Node *items = brackets->kid[0];
-  Node **kid = NEW_ARRAY(w->arena, Node *, items->nkid + 1);
+  if (!brackets || brackets->nkid != 1) return (Syntax *)brackets;
+  const Syntax *items = brackets->kid[0];
+  Syntax **kid = NEW_ARRAY(w->arena, Syntax *, items->nkid + 1);
   bool any = false;
   for (uint32_t i = 0; i < items->nkid; i++) {
     kid[i] = items->kid[i];
     bool number = false;
     for (uint32_t r = 0; r < t->route.n; r++) {
-      const Node *other = route_brackets(t->route.at[r]);
+      const Syntax *other = route_brackets(t->route.at[r]);
       number |= other && other->nkid == 1 && i < other->kid[0]->nkid &&
                 is_number_item(other->kid[0]->kid[i]);
     }
     if (!number) continue;
     any = true;
     Name index = name_from(w->names, arena_format(w->arena, "index %u", i));
-    Node *name = tree_name(w, index, items->kid[i]->span);
-    Node *test = tree_node(w, N_CMP, name->span, 2, (Node *[]){name, items->kid[i]});
+    Syntax *name = tree_name(w, index, items->kid[i]->span);
+    Syntax *test = tree_node(w, N_CMP, name->span, 2, (Syntax *[]){name, items->kid[i]});
     test->op = "=";
     if (is_number_item(items->kid[i]))
       *condition =
-          *condition ? tree_node(w, N_AND, test->span, 2, (Node *[]){*condition, test}) : test;
+          *condition ? tree_node(w, N_AND, test->span, 2, (Syntax *[]){*condition, test}) : test;
     kid[i] = name;
   }
-  if (!any) return (Node *)brackets;
-  Node *all = tree_node(w, N_ITEMS, items->span, items->nkid, kid);
+  if (!any) return (Syntax *)brackets;
+  Syntax *all = tree_node(w, N_ITEMS, items->span, items->nkid, kid);
   return tree_node(w, N_BRACKETS, brackets->span, 1, &all);
 }
 
 // All wires of a port as one value.
-static Node *joined_routes(Maker *m, const Target *t, Node **brackets) {
+static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **brackets) {
   World *w = m->w;
-  Node *value = NULL;
+  Syntax *value = NULL;
   for (uint32_t i = t->route.n; i-- > 0;) {
-    const Node *r = t->route.at[i];
-    Node *condition;
+    const Syntax *r = t->route.at[i];
+    Syntax *condition;
     *brackets = over_numbers(m, t, route_brackets(r), &condition);
-    Node *guard = r->kid[2];
+    Syntax *guard = r->kid[2];
     if (condition && guard)
-      guard = tree_node(w, N_AND, guard->span, 2, (Node *[]){condition, guard});
+      guard = tree_node(w, N_AND, guard->span, 2, (Syntax *[]){condition, guard});
     else if (condition)
       guard = condition;
     if (!value && guard) {
       value = tree_node(w, N_NUM, r->span, 0, NULL);
       value->text = "0";
     }
-    value = value && guard ? tree_node(w, N_WHEN, r->span, 3, (Node *[]){r->kid[0], guard, value})
+    value = value && guard ? tree_node(w, N_WHEN, r->span, 3, (Syntax *[]){r->kid[0], guard, value})
                            : r->kid[0];
   }
   return value;
 }
 
 // What is read outside is the same for all wires of a port, since they are one value.
-static Node *route_pad(Maker *m, const Target *t) {
-  Node *pad = t->route.n ? t->route.at[0]->kid[3] : NULL;
+static Syntax *route_pad(MachineBuilder *m, const LineTarget *t) {
+  Syntax *pad = t->route.n ? t->route.at[0]->kid[3] : NULL;
   for (uint32_t i = 1; i < t->route.n; i++) {
-    Node *other = t->route.at[i]->kid[3];
+    Syntax *other = t->route.at[i]->kid[3];
     bool same = pad && other ? pad->kind == N_NUM && other->kind == N_NUM && pad->num == other->num
                              : pad == other;
     if (same) continue;
@@ -453,11 +456,11 @@ static Node *route_pad(Maker *m, const Target *t) {
   return pad;
 }
 
-static void take_target(Maker *m, Env *env, Target *t) {
+static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   if (!t->route.n || !t->part) return;
   const Part *part = &m->s->part.at[t->part - 1];
   Type own = seen_type(m, part, &part->of->in.at[t->port].type);
-  Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
+  Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
   Span span = t->route.at[0]->span;
   Value v = eval_typed(m, env, brackets, value, route_pad(m, t), &own, span);
   if (v.n == 1)
@@ -466,18 +469,18 @@ static void take_target(Maker *m, Env *env, Target *t) {
 }
 
 // Wires to ports of the wiring itself are equations beside the others.
-void gather_routes(Maker *m, const Node *block, Nodes *lines) {
+void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   for (uint32_t i = 0; i < block->nkid; i++)
     if (block->kid[i]->kind == N_ROUTE) add_route(m, block->kid[i]);
   for (uint32_t i = 0; i < m->target.n; i++) {
-    const Target *t = &m->target.at[i];
+    const LineTarget *t = &m->target.at[i];
     if (t->part) continue;
-    Node *brackets = NULL, *value = joined_routes(m, t, &brackets);
+    Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
     vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, route_pad(m, t)));
   }
 }
 
-void take_routes(Maker *m, Env *env) {
+void take_routes(MachineBuilder *m, Env *env) {
   for (uint32_t i = 0; i < m->target.n; i++) take_target(m, env, &m->target.at[i]);
 }
 
@@ -492,11 +495,11 @@ typedef struct {
 } Tag;
 
 typedef struct {
-  Maker *m;
+  MachineBuilder *m;
   VEC(Tag) tag;
 } Tags;
 
-static const Ids *labels_of(Maker *m, Name name) {
+static const Ids *labels_of(MachineBuilder *m, Name name) {
   const Binding *bind = env_find(m->env, name);
   if (!bind || !bind->value.n || bind->value.at[0].error) return NULL;
   const Type *t = &bind->value.at[0].type;
@@ -512,14 +515,14 @@ static Tag *tag_named(Tags *t, Name name) {
   return &t->tag.at[t->tag.n - 1];
 }
 
-static void find_tags(Tags *t, const Node *n) {
+static void find_tags(Tags *t, const Syntax *n) {
   if (!n) return;
   if (n->kind == N_CMP && n->kid[0]->kind == N_NAME && n->kid[1]->kind == N_NAME)
     tag_named(t, n->kid[0]->name);
   for (uint32_t i = 0; i < n->nkid; i++) find_tags(t, n->kid[i]);
 }
 
-static Holds holds(Tags *t, const Node *n) {
+static Holds holds(Tags *t, const Syntax *n) {
   if (!n) return YES;
   switch (n->kind) {
   case N_PAREN: return holds(t, n->kid[0]);
@@ -573,7 +576,7 @@ static bool too_many(const Tags *t) {
 }
 
 // The mode of a part, or of the wiring itself.
-static Name mode_of(Maker *m, const Part *part) {
+static Name mode_of(MachineBuilder *m, const Part *part) {
   Name mode = name_from(m->w->names, "mode");
   return part ? dotted(m->w, part->name, mode) : mode;
 }
@@ -585,7 +588,7 @@ static bool port_is_open(Tags *t, const Part *part, const Port *port) {
 }
 
 // One situation after the other; the first that is wrong is told.
-static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part,
+static void check_guards(MachineBuilder *m, Tags *tags, const LineTarget *t, const Part *part,
                          const Port *port) {
   World *w = m->w;
   const char *name = name_text(w->names, t->name);
@@ -596,7 +599,7 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
   }
   do {
     uint32_t sources = 0;
-    const Node *first = NULL;
+    const Syntax *first = NULL;
     for (uint32_t i = 0; i < t->route.n; i++) {
       Holds h = holds(tags, t->route.at[i]->kid[2]);
       if (h == MAYBE) {
@@ -634,16 +637,17 @@ static void check_guards(Maker *m, Tags *tags, const Target *t, const Part *part
 }
 
 // Ports whose elements are wired one by one: each exactly once.
-static bool wired_by_numbers(Maker *m, const Target *t, const Part *part, const Port *port) {
+static bool wired_by_numbers(MachineBuilder *m, const LineTarget *t, const Part *part,
+                             const Port *port) {
   World *w = m->w;
   uint32_t numbers = 0;
   for (uint32_t i = 0; i < t->route.n; i++) {
-    const Node *b = route_brackets(t->route.at[i]);
+    const Syntax *b = route_brackets(t->route.at[i]);
     for (uint32_t k = 0; b && b->nkid == 1 && k < b->kid[0]->nkid; k++)
       numbers += is_number_item(b->kid[0]->kid[k]);
   }
   if (!numbers) return false;
-  const Node *b = route_brackets(t->route.at[0]);
+  const Syntax *b = route_brackets(t->route.at[0]);
   Type own = part ? seen_type(m, part, &port->type) : port->type;
   int64_t n = 0;
   if (numbers != t->route.n || b->kid[0]->nkid != 1 || own.rank != 1 ||
@@ -672,7 +676,7 @@ static bool wired_by_numbers(Maker *m, const Target *t, const Part *part, const 
 
 // -- what is read is open -------------------------------------------------------------------------
 // The part and port of `p.y`; false: it is another name.
-static bool shown_port(Maker *m, Name name, const Part **part, const Port **port) {
+static bool shown_port(MachineBuilder *m, Name name, const Part **part, const Port **port) {
   const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
   if (!dot) return false;
   Name of = name_of(m->w->names, text, (size_t)(dot - text)), y = name_from(m->w->names, dot + 1);
@@ -684,7 +688,7 @@ static bool shown_port(Maker *m, Name name, const Part **part, const Port **port
   return at >= 0;
 }
 
-static void find_read_tags(Tags *t, const Node *n) {
+static void find_read_tags(Tags *t, const Syntax *n) {
   const Part *part;
   const Port *port;
   if (!n) return;
@@ -694,7 +698,7 @@ static void find_read_tags(Tags *t, const Node *n) {
 }
 
 // The name of a closed port that is read in this situation; NULL: none.
-static const Node *closed_read(Tags *t, const Node *n) {
+static const Syntax *closed_read(Tags *t, const Syntax *n) {
   const Part *part;
   const Port *port;
   if (!n) return NULL;
@@ -703,13 +707,13 @@ static const Node *closed_read(Tags *t, const Node *n) {
   Holds first = n->kind == N_WHEN ? holds(t, n->kid[1]) : MAYBE;
   for (uint32_t i = 0; i < n->nkid; i++) {
     if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
-    const Node *found = closed_read(t, n->kid[i]);
+    const Syntax *found = closed_read(t, n->kid[i]);
     if (found) return found;
   }
   return NULL;
 }
 
-static void check_read(Maker *m, const Node *value, const Node *guard) {
+static void check_read(MachineBuilder *m, const Syntax *value, const Syntax *guard) {
   World *w = m->w;
   Tags tags = {.m = m};
   find_read_tags(&tags, value);
@@ -721,7 +725,7 @@ static void check_read(Maker *m, const Node *value, const Node *guard) {
     return;
   }
   do {
-    const Node *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
+    const Syntax *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
     if (!n) continue;
     const char *name = name_text(w->names, n->name);
     const Part *part;
@@ -736,19 +740,19 @@ static void check_read(Maker *m, const Node *value, const Node *guard) {
   } while (next_situation(&tags));
 }
 
-static void check_reads(Maker *m) {
-  const Node *body = m->h.body;
+static void check_reads(MachineBuilder *m) {
+  const Syntax *body = m->h.body;
   for (uint32_t i = 0; m->s->part.n && i < body->nkid; i++) {
-    const Node *n = body->kid[i];
+    const Syntax *n = body->kid[i];
     if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
     n = with_ports(m, n);
     check_read(m, n->kid[n->kind != N_ROUTE], n->kind == N_EQUATION ? NULL : n->kid[2]);
   }
 }
 
-void check_targets(Maker *m) {
+void check_targets(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->target.n; i++) {
-    const Target *t = &m->target.at[i];
+    const LineTarget *t = &m->target.at[i];
     const Part *part = t->part ? &m->s->part.at[t->part - 1] : NULL;
     const Port *port = part ? &part->of->in.at[t->port] : &m->s->out.at[t->port];
     if (wired_by_numbers(m, t, part, port)) continue;

@@ -63,7 +63,7 @@ Diagram *system_rates(World *w, const System *s) {
   copy_boxes(w, to, d, map);
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].rate) diagram_output(w, to, map[s->state.at[i].rate]);
-  diagram_zonk(w, to);
+  diagram_resolve(w, to);
   return diagram_simplify(w, diagram_inline_all(w, to));
 }
 

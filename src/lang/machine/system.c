@@ -4,13 +4,13 @@
 #include "lang/program/program_own.h"
 
 // -- what a thing becomes, from all that is said of it --------------------------------------------
-static const char *mode_words(Maker *m, int mode) {
+static const char *mode_words(MachineBuilder *m, int mode) {
   return mode == ANY_MODE ? ""
                           : arena_format(m->w->arena, " in mode `%s`",
                                          name_text(m->w->names, m->s->mode.at[mode]));
 }
 
-static void told_twice(Maker *m, const Change *a, const Change *b, const char *what) {
+static void told_twice(MachineBuilder *m, const Change *a, const Change *b, const char *what) {
   if (a->when || b->when || a->span.at == b->span.at) return;
   if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
   Id e = diag_error(m->w->diags, b->span, "%s is said twice%s", what,
@@ -19,7 +19,8 @@ static void told_twice(Maker *m, const Change *a, const Change *b, const char *w
 }
 
 // The first change that holds; else `base`, else 0.
-static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own, const char *what) {
+static Id fold(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const Type *own,
+               const char *what) {
   Id all = base;
   const Change *behind = NULL;
   for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
@@ -45,7 +46,7 @@ static Id fold(Maker *m, ChangeKind kind, uint32_t at, Id base, const Type *own,
 }
 
 // Is it said in every mode in which it is open?
-static void check_port(Maker *m, uint32_t at) {
+static void check_port(MachineBuilder *m, uint32_t at) {
   World *w = m->w;
   const Port *port = &m->s->out.at[at];
   uint64_t said = 0;
@@ -73,7 +74,7 @@ static void check_port(Maker *m, uint32_t at) {
   }
 }
 
-static void settle_ports(Maker *m) {
+static void settle_ports(MachineBuilder *m) {
   World *w = m->w;
   for (uint32_t i = 0; i < m->s->out.n; i++) {
     const Port *port = &m->s->out.at[i];
@@ -87,12 +88,12 @@ static void settle_ports(Maker *m) {
     diagram_output(w, m->b->d, wire);
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
-    Target *t = &m->target.at[i];
+    LineTarget *t = &m->target.at[i];
     if (t->part) diagram_output(w, m->b->d, t->wire);
   }
 }
 
-static void settle_states(Maker *m) {
+static void settle_states(MachineBuilder *m) {
   World *w = m->w;
   for (uint32_t i = 0; i < m->s->own.n; i++) {
     const Held *held = &m->held.at[i];
@@ -112,7 +113,7 @@ static void settle_states(Maker *m) {
 }
 
 // Variables that several parts share: what they add is added up.
-static void settle_junctions(Maker *m) {
+static void settle_junctions(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->s->junction.n; i++) {
     const Junction *j = &m->s->junction.at[i];
     bool flows = false;
@@ -143,9 +144,9 @@ static void settle_junctions(Maker *m) {
 }
 
 // -- flat -----------------------------------------------------------------------------------------
-typedef VEC(Id *) Places;
+typedef VEC(Id *) WirePlaces;
 
-static void wires_of(Maker *m, Places *p) {
+static void wires_of(MachineBuilder *m, WirePlaces *p) {
   System *s = m->s;
   Arena *a = m->w->arena;
   for (uint32_t i = 0; i < s->state.n; i++) {
@@ -165,7 +166,7 @@ static void wires_of(Maker *m, Places *p) {
 }
 
 // Calls of boxes are opened, so that only what really needs itself is a loop.
-static void flatten_lens(Maker *m) {
+static void flatten_lens(MachineBuilder *m) {
   World *w = m->w;
   Diagram *d = m->b->d;
   bool calls = false;
@@ -174,11 +175,11 @@ static void flatten_lens(Maker *m) {
     m->s->lens = d;
     return;
   }
-  Places places = {0};
+  WirePlaces places = {0};
   wires_of(m, &places);
   uint32_t outs = d->out.n;
   for (uint32_t i = 0; i < places.n; i++) diagram_output(w, d, *places.at[i]);
-  diagram_zonk(w, d);
+  diagram_resolve(w, d);
   Diagram *flat = diagram_inline(w, d);
   for (uint32_t i = 0; i < places.n; i++) *places.at[i] = flat->out.at[outs + i];
   d->out.n = flat->out.n = outs;
@@ -240,9 +241,9 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   to->flows |= of->flows;
 }
 
-static void take_lens(Maker *m, const Id *map, const uint32_t *param) {
+static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
   System *s = m->s;
-  Places places = {0};
+  WirePlaces places = {0};
   for (uint32_t i = 0; i < s->state.n; i++) {
     vec_push(m->w->arena, &s->own_param, s->state.at[i].param);
     vec_push(m->w->arena, &s->own_rate, s->state.at[i].rate);
@@ -256,7 +257,7 @@ static void take_lens(Maker *m, const Id *map, const uint32_t *param) {
     s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
 }
 
-static void tell_loop(Maker *m, const Ids *loop) {
+static void tell_loop(MachineBuilder *m, const Ids *loop) {
   World *w = m->w;
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
@@ -289,7 +290,7 @@ static void forget_passing(World *w, Diagram *d) {
 }
 
 // Flat, a wiring is as large as all that it is made of.
-static bool is_too_large(Maker *m) {
+static bool is_too_large(MachineBuilder *m) {
   uint64_t wires = m->s->lens->wire.n;
   for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
   if (wires <= FLAT_LIMIT) return false;
@@ -300,7 +301,7 @@ static bool is_too_large(Maker *m) {
   return true;
 }
 
-bool weave_system(Maker *m) {
+bool weave_system(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
   if (is_too_large(m)) return false;
@@ -339,7 +340,7 @@ bool weave_system(Maker *m) {
 }
 
 // -- from a definition ----------------------------------------------------------------------------
-static bool has_errors(const Node *n) {
+static bool has_errors(const Syntax *n) {
   if (!n) return false;
   if (n->kind == N_ERROR) return true;
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -347,7 +348,7 @@ static bool has_errors(const Node *n) {
   return false;
 }
 
-static bool has_rates(const Node *n) {
+static bool has_rates(const Syntax *n) {
   if (!n) return false;
   if (n->kind == N_LHS && n->op) return true;
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -356,7 +357,7 @@ static bool has_rates(const Node *n) {
 }
 
 // next x = … without a condition, or by an optimiser
-static bool has_ticks(const Node *n) {
+static bool has_ticks(const Syntax *n) {
   if (!n) return false;
   if (n->kind == N_STEPBY || (n->kind == N_STEP && !n->kid[2])) return true;
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -373,7 +374,7 @@ static bool is_sharing(const Def *d, const Header *h) {
 }
 
 // machine Nand(a, b: B[]) -> (y: B[]) = 1 + a * b
-static void one_expression(Maker *m, const Node *expr) {
+static void one_expression(MachineBuilder *m, const Syntax *expr) {
   World *w = m->w;
   const Type *want = m->s->out.n == 1 ? &m->s->out.at[0].type : NULL;
   Value v = eval_equation(m->b, m->env, NULL, expr, NULL, want, expr->span);
@@ -394,7 +395,7 @@ static void one_expression(Maker *m, const Node *expr) {
 }
 
 // A box or learner as a part: it shows what it gives, at once.
-static void call_it(Maker *m) {
+static void call_it(MachineBuilder *m) {
   Value args = {.n = m->s->in.n, .at = NEW_ARRAY(m->w->arena, Val, m->s->in.n + 1)};
   for (uint32_t i = 0; i < args.n; i++)
     args.at[i] = val_wire(m->b, m->b->d->in.at[i], m->def->span);
@@ -410,7 +411,7 @@ static void call_it(Maker *m) {
     port.type = type_make(m->w, (Base)v.at[i].type.base, n, axis);
     port.type.count = v.at[i].type.count;
     port.type.names = v.at[i].type.names;
-    const Node *result = m->h.result;
+    const Syntax *result = m->h.result;
     bool named = result && result->kind == N_PARAMS && i < result->nkid;
     port.name = named      ? result->kid[i]->name
                 : v.n == 1 ? name_from(m->w->names, "out")
@@ -425,10 +426,10 @@ static void call_it(Maker *m) {
   }
 }
 
-static void work_off(Maker *m) {
-  const Node *body = m->h.body;
+static void work_off(MachineBuilder *m) {
+  const Syntax *body = m->h.body;
   for (uint32_t i = 0; i < body->nkid; i++) {
-    NodeKind k = (NodeKind)body->kid[i]->kind;
+    SyntaxKind k = (SyntaxKind)body->kid[i]->kind;
     if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, body->kid[i]);
     if (k == N_STATES) add_states(m, m->env, body->kid[i]);
     if (k == N_FOR)
@@ -445,7 +446,7 @@ static void work_off(Maker *m) {
   take_routes(m, m->env);
 }
 
-static void make_ports(Maker *m) {
+static void make_ports(MachineBuilder *m) {
   World *w = m->w;
   if (m->def->kind != DEF_MACHINE) {
     Formals formals = {0};
@@ -480,9 +481,9 @@ static void make_ports(Maker *m) {
     add_out_ports(m, m->env, m->h.result, ~(uint64_t)0);
 }
 
-static void describe_routes(Maker *m);
+static void describe_routes(MachineBuilder *m);
 
-static System *make_system(Maker *m) {
+static System *make_system(MachineBuilder *m) {
   uint32_t errors = m->w->diags->errors;
   make_ports(m);
   if (m->w->diags->errors == errors) {
@@ -521,7 +522,7 @@ static bool is_closed(World *w, const Diagram *d) {
   return !vars.n;
 }
 
-System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *pass,
+System *system_of(Elab *in, Def *d, Env *from, const Syntax *config, const Axis *pass,
                   uint32_t npass, bool generic, Span span) {
   World *w = in->w;
   bool plain = !config && !npass;
@@ -541,7 +542,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
     diag_error(w->diags, span, "arrays of parts are nested more than 8 deep here");
     return NULL;
   }
-  Maker m = {.in = in, .w = w, .def = d, .npass = npass, .h = header_of(d)};
+  MachineBuilder m = {.in = in, .w = w, .def = d, .npass = npass, .h = header_of(d)};
   m.b = body_new(in, d->name);
   m.b->generic = generic;
   m.b->maker = &m;
@@ -580,7 +581,7 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
     return NULL;
   }
   keep_nexts(made);
-  diagram_zonk(w, made->d);
+  diagram_resolve(w, made->d);
   if (plain && is_closed(w, made->d)) d->system = made;
   return made;
 }
@@ -589,16 +590,16 @@ System *system_of(Infer *in, Def *d, Env *from, const Node *config, const Axis *
 enum { FOLLOWED = 500 }; // lines that one value is followed through: enough for a picture
 
 typedef struct {
-  Maker *m;
-  Table *line;            // [name] the number of the line that makes it + 1
-  Table *seen;            // names, while one route is described
-  VEC(const Node *) todo; // values of lines that are still to be looked at
+  MachineBuilder *m;
+  Table *line;              // [name] the number of the line that makes it + 1
+  Table *seen;              // names, while one route is described
+  VEC(const Syntax *) todo; // values of lines that are still to be looked at
 } Describer;
 
 static void find_lines(Describer *d) {
-  const Node *body = d->m->h.body;
+  const Syntax *body = d->m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
-    const Node *to = body->kid[i]->kind == N_EQUATION ? body->kid[i]->kid[0] : NULL;
+    const Syntax *to = body->kid[i]->kind == N_EQUATION ? body->kid[i]->kid[0] : NULL;
     for (uint32_t k = 0; to && k < to->nkid; k++)
       if (!to->kid[k]->op && !table_get(d->line, &to->kid[k]->name, sizeof(Name)))
         table_put(d->line, &to->kid[k]->name, sizeof(Name), i + 1);
@@ -606,12 +607,12 @@ static void find_lines(Describer *d) {
 }
 
 // The line that makes this name: a, b = f(x). NULL: there is none.
-static const Node *line_of(const Describer *d, Name name) {
+static const Syntax *line_of(const Describer *d, Name name) {
   uint32_t at = table_get(d->line, &name, sizeof name);
   return at ? with_ports(d->m, d->m->h.body->kid[at - 1]) : NULL;
 }
 
-static bool port_of_part(Maker *m, Name name, PortEnd *out) {
+static bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
   const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
   if (!dot) return false;
   Name part = name_of(m->w->names, text, (size_t)(dot - text)),
@@ -624,8 +625,8 @@ static bool port_of_part(Maker *m, Name name, PortEnd *out) {
 }
 
 // Which ports and states a value is made of, each once. Lines are what they stand for.
-static void ends_in(Describer *d, const Node *n, Route *r) {
-  Maker *m = d->m;
+static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
+  MachineBuilder *m = d->m;
   if (!n) return;
   if (n->kind == N_NAME && !table_get(d->seen, &n->name, sizeof n->name)) {
     int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
@@ -634,13 +635,13 @@ static void ends_in(Describer *d, const Node *n, Route *r) {
     bool port = own >= 0 || port_of_part(m, n->name, &end);
     if (port) vec_push(m->w->arena, &r->from, end);
     if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
-    const Node *line = port || state >= 0 ? NULL : line_of(d, n->name);
+    const Syntax *line = port || state >= 0 ? NULL : line_of(d, n->name);
     if (line) r->line = true, vec_push(m->w->arena, &d->todo, line->kid[1]);
   }
   for (uint32_t i = 0; i < n->nkid; i++) ends_in(d, n->kid[i], r);
 }
 
-static void all_ends(Describer *d, const Node *value, Route *r) {
+static void all_ends(Describer *d, const Syntax *value, WireRoute *r) {
   d->seen = table_new(d->m->w->arena);
   d->todo.n = 0;
   ends_in(d, value, r);
@@ -648,10 +649,10 @@ static void all_ends(Describer *d, const Node *value, Route *r) {
 }
 
 // What a name stands for, if it is that of a line of its own
-static const Node *written_out(const Describer *d, const Node *value) {
+static const Syntax *written_out(const Describer *d, const Syntax *value) {
   enum { AS_OFTEN = 16 };
   for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
-    const Node *line = line_of(d, value->name);
+    const Syntax *line = line_of(d, value->name);
     if (!line || line->kid[0]->nkid != 1) break;
     value = line->kid[1];
   }
@@ -659,23 +660,23 @@ static const Node *written_out(const Describer *d, const Node *value) {
 }
 
 // i of x[i j]; 0: there is none
-static Name first_index(const Node *n) {
+static Name first_index(const Syntax *n) {
   if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid)
     return 0;
-  const Node *i = n->kid[1]->kid[0]->kid[0];
+  const Syntax *i = n->kid[1]->kid[0]->kid[0];
   return i->kind == N_NAME ? i->name : 0;
 }
 
-static void describe(Describer *d, PortEnd to, const Node *place, const Node *value,
-                     const Node *guard) {
-  Maker *m = d->m;
+static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
+                     const Syntax *guard) {
+  MachineBuilder *m = d->m;
   value = written_out(d, value);
-  Route r = {.to = to, .value = value, .guard = guard};
+  WireRoute r = {.to = to, .value = value, .guard = guard};
   r.each = first_index(place) && first_index(place) == first_index(value);
   all_ends(d, value, &r);
-  const Node *base = value->kind == N_AT ? value->kid[0] : value;
+  const Syntax *base = value->kind == N_AT ? value->kid[0] : value;
   r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
-  Route guarded = {0};
+  WireRoute guarded = {0};
   all_ends(d, guard, &guarded);
   for (uint32_t i = 0; i < guarded.states.n; i++)
     vec_push(m->w->arena, &r.asked, guarded.states.at[i]);
@@ -683,31 +684,31 @@ static void describe(Describer *d, PortEnd to, const Node *place, const Node *va
 }
 
 // A state that is a port of the wiring too has no line of its own for that.
-static void describe_states(Maker *m) {
+static void describe_states(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->s->out.n; i++) {
     int state = own_state(m, m->s->out.at[i].name);
-    Route r = {.to = {0, i}, .plain = true};
+    WireRoute r = {.to = {0, i}, .plain = true};
     if (state < 0) continue;
     vec_push(m->w->arena, &r.states, (uint32_t)state);
     vec_push(m->w->arena, &m->s->route, r);
   }
 }
 
-static void describe_routes(Maker *m) {
+static void describe_routes(MachineBuilder *m) {
   if (!m->s->wiring) return;
   Describer d = {.m = m, .line = table_new(m->w->arena)};
   find_lines(&d);
   for (uint32_t i = 0; i < m->target.n; i++) {
-    const Target *t = &m->target.at[i];
+    const LineTarget *t = &m->target.at[i];
     if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
       describe(&d, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
                t->route.at[k]->kid[2]);
   }
-  const Node *body = m->h.body;
+  const Syntax *body = m->h.body;
   for (uint32_t i = 0; body && i < body->nkid; i++) {
     if (body->kid[i]->kind != N_EQUATION) continue;
-    const Node *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
+    const Syntax *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
     int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
     if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
   }
@@ -723,7 +724,7 @@ static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
   return each_make(w, d, &e);
 }
 
-System *system_closed(Infer *in, System *s) {
+System *system_closed(Elab *in, System *s) {
   World *w = in->w;
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
@@ -770,7 +771,7 @@ System *system_closed(Infer *in, System *s) {
 }
 
 // Ports without a source of that name stay open.
-System *system_on(Infer *in, System *s, System *source, Span span) {
+System *system_on(Elab *in, System *s, System *source, Span span) {
   World *w = in->w;
   uint32_t used = 0, open = 0;
   System *both = NEW(w->arena, System);
@@ -842,7 +843,7 @@ System *system_on(Infer *in, System *s, System *source, Span span) {
 }
 
 // -- for others -----------------------------------------------------------------------------------
-void check_machines(Infer *in, Scope *s) {
+void check_machines(Elab *in, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
@@ -852,13 +853,13 @@ void check_machines(Infer *in, Scope *s) {
   }
 }
 
-Diagram *machine_diagram(Infer *in, Def *d) {
+Diagram *machine_diagram(Elab *in, Def *d) {
   System *s = system_of(in, d, scope_env(d->scope), NULL, NULL, 0, true, d->span);
   return s ? s->d : NULL;
 }
 
-System *infer_system(Infer *in, Program *p, const char *name, const Node *call) {
-  const Node *config = call && call->kind == N_AT ? call->kid[1] : NULL;
+System *elab_system(Elab *in, Program *p, const char *name, const Syntax *call) {
+  const Syntax *config = call && call->kind == N_AT ? call->kid[1] : NULL;
   Def *d = scope_find(p->scope, name_from(in->w->names, name));
   if (!d || d->kind != DEF_MACHINE) {
     diag_error(in->w->diags, call ? call->span : (Span){0}, "there is no machine `%s` here", name);

@@ -4,21 +4,23 @@
 // its shape, a csv file is a table of rows and columns. A type with as many axes settles or checks
 // their sizes one by one; a type with another number of axes reshapes, so that the number of
 // elements stays. The file is read once, however often the constant is used.
-#include "lang/elab/body_own.h"
 #include "io/data/data.h"
+#include "lang/elab/body_own.h"
 
 #include <math.h>
 
 typedef struct {
   Body *b;
   Def *d;
-  const Node *file; // its name in quotes
+  const Syntax *file; // its name in quotes
   const char *path;
-} Reading;
+} ConstReading;
 
-static const char *const_name(const Reading *r) { return name_text(r->b->w->names, r->d->name); }
+static const char *const_name(const ConstReading *r) {
+  return name_text(r->b->w->names, r->d->name);
+}
 
-static bool refuse(Reading *r, const char *why) {
+static bool refuse(ConstReading *r, const char *why) {
   diag_error(r->b->w->diags, r->file->span, "%s", why);
   r->d->broken = true;
   return false;
@@ -56,7 +58,7 @@ static bool from_npz(Arena *a, const View *view, const char *name, Array *out, c
   return array_load(a, out, x->bytes, x->big_endian, x->fortran_order, why);
 }
 
-static bool read_file(Reading *r, Array *out) {
+static bool read_file(ConstReading *r, Array *out) {
   Arena *a = r->b->w->arena;
   const char *why = "", *end = strrchr(r->path, '.');
   View view;
@@ -72,14 +74,14 @@ static bool read_file(Reading *r, Array *out) {
 }
 
 // -- does it fit? ---------------------------------------------------------------------------------
-static bool misfit(Reading *r, const Array *x, const Type *want) {
+static bool misfit(ConstReading *r, const Array *x, const Type *want) {
   World *w = r->b->w;
   return refuse(r, arena_format(w->arena, "`%s` is %s, but %s holds %s", const_name(r),
                                 own_text(w, want), r->path, array_type(w->arena, x)));
 }
 
 // The numbers are bits or labels where the type says so.
-static bool numbers_fit(Reading *r, const Array *x, const Type *t) {
+static bool numbers_fit(ConstReading *r, const Array *x, const Type *t) {
   int64_t labels = 2;
   if (t->base == BASE_R) return true;
   if (t->base == BASE_LABEL && !size_value(r->b->w, t->count, &labels)) return true;
@@ -91,7 +93,7 @@ static bool numbers_fit(Reading *r, const Array *x, const Type *t) {
   return true;
 }
 
-static bool type_of_file(Reading *r, const Array *x, const Type *want, Type *out) {
+static bool type_of_file(ConstReading *r, const Array *x, const Type *want, Type *out) {
   World *w = r->b->w;
   Axis axis[RANK_LIMIT];
   int64_t count;
@@ -115,9 +117,9 @@ static bool type_of_file(Reading *r, const Array *x, const Type *want, Type *out
   return true;
 }
 
-Value const_from_file(Body *b, Def *d, const Node *file, const Type *want, Span span) {
+Value const_from_file(Body *b, Def *d, const Syntax *file, const Type *want, Span span) {
   World *w = b->w;
-  Reading r = {b, d, file, data_file(w->arena, d->scope->path, file->text)};
+  ConstReading r = {b, d, file, data_file(w->arena, d->scope->path, file->text)};
   Type t;
   if (!d->file) {
     Array *x = NEW(w->arena, Array);

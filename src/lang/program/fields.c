@@ -14,7 +14,7 @@ static void add_field(World *w, DataFields *d, const Field *f) {
   vec_push(w->arena, &d->field, copy);
 }
 
-static bool file_fields(Infer *in, const Given *g, DataFields *out) {
+static bool file_fields(Elab *in, const Given *g, DataFields *out) {
   World *w = in->w;
   const char *why, *path = data_file(w->arena, g->beside, g->path);
   if (!path_exists(path)) {
@@ -33,7 +33,7 @@ static bool file_fields(Infer *in, const Given *g, DataFields *out) {
   return true;
 }
 
-static bool as_episodes(Infer *in, const Given *g, DataFields *out) {
+static bool as_episodes(Elab *in, const Given *g, DataFields *out) {
   Field field[EPISODE_FIELDS];
   if (!episode_fields(&g->episodes, out->field.at, out->field.n, field)) {
     diag_error(in->w->diags, g->node->span,
@@ -47,7 +47,7 @@ static bool as_episodes(Infer *in, const Given *g, DataFields *out) {
   return true;
 }
 
-bool data_fields(Infer *in, const Given *g, DataFields *out) {
+bool data_fields(Elab *in, const Given *g, DataFields *out) {
   Field f;
   *out = (DataFields){0};
   if (g->path && !file_fields(in, g, out)) return false;

@@ -14,7 +14,7 @@ typedef struct {
 
 // Of a set with a name, or of a file. False with a diagnostic: the file is there and cannot be
 // read.
-bool data_fields(Infer *, const Given *, DataFields *);
+bool data_fields(Elab *, const Given *, DataFields *);
 const Field *data_find(const DataFields *, const char *name); // or but for capitals; NULL = none
 Type data_type(World *, const Field *);
 const char *data_title(World *, const Given *); // "set mnist", "table.csv"

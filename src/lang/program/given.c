@@ -7,7 +7,7 @@
 #include "lang/program/fields_own.h"
 #include "lang/program/program_own.h"
 
-static bool source_parts(const Node *n, Name *part, uint32_t *count, const Node **config) {
+static bool source_parts(const Syntax *n, Name *part, uint32_t *count, const Syntax **config) {
   if (n->kind == N_DOT)
     return source_parts(n->kid[0], part, count, config) && *count < 3 &&
            (part[(*count)++] = n->name);
@@ -24,7 +24,7 @@ static bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
 }
 
-static void no_such_set(Infer *in, const Node *n, const char *set) {
+static void no_such_set(Elab *in, const Syntax *n, const char *set) {
   const char *near = set_nearest(set);
   Id e = diag_error(in->w->diags, n->span, "there is no data set `%s`", set);
   if (near)
@@ -34,7 +34,8 @@ static void no_such_set(Infer *in, const Node *n, const char *set) {
 }
 
 // A source: set, split, a field of it, or noise.
-bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, const Node **config) {
+bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
+                 const Syntax **config) {
   World *w = in->w;
   Name part[4];
   uint32_t count = 0;
@@ -77,14 +78,14 @@ bool read_source(Infer *in, Scope *s, const Node *n, Given *g, Name *field, cons
       *field = part[i];
   }
   if (set_is_known(set)) return true;
-  const Node *base = n;
+  const Syntax *base = n;
   while (base->kind == N_DOT || base->kind == N_AT) base = base->kid[0];
   no_such_set(in, base, set);
   return false;
 }
 
 // A field or split that the source does not have, at the place where it is written.
-void no_such_field(Infer *in, const Given *g, Name name, const Node *source, Span span,
+void no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Span span,
                    bool split) {
   World *w = in->w;
   DataFields d;
@@ -133,7 +134,7 @@ static int64_t *episode_option(Episodes *e, const char *word) {
                                      : NULL;
 }
 
-static void read_episode_option(Infer *in, Scope *s, const Node *sized, int64_t *out) {
+static void read_episode_option(Elab *in, Scope *s, const Syntax *sized, int64_t *out) {
   Body b = {.in = in, .w = in->w};
   Size size = size_eval(&b, env_new(in, NULL, s, &b), sized->kid[0], false);
   if (!size) return;
@@ -142,7 +143,7 @@ static void read_episode_option(Infer *in, Scope *s, const Node *sized, int64_t 
                name_text(in->w->names, sized->name));
 }
 
-static void check_episodes(Infer *in, const Node *config, Episodes *e) {
+static void check_episodes(Elab *in, const Syntax *config, Episodes *e) {
   if (!e->way && !e->shot && !e->ask && !e->count) return;
   if (!e->shot) e->shot = 1;
   if (!e->ask) e->ask = 5;
@@ -155,10 +156,10 @@ static void check_episodes(Infer *in, const Node *config, Episodes *e) {
     diag_error(in->w->diags, config->span, "an episode has at most %d samples", EPISODE_LIMIT);
 }
 
-static void given_options(Infer *in, Scope *s, const Node *config, GivenOptions *o) {
+static void given_options(Elab *in, Scope *s, const Syntax *config, GivenOptions *o) {
   World *w = in->w;
   for (uint32_t i = 0; config && i < config->nkid; i++) {
-    const Node *items = config->kid[i], *first = items->nkid ? items->kid[0] : NULL;
+    const Syntax *items = config->kid[i], *first = items->nkid ? items->kid[0] : NULL;
     const char *word = first && first->kind == N_SIZED ? name_text(w->names, first->name) : "";
     int64_t *number = episode_option(&o->episodes, word);
     if (strcmp(word, "bits") == 0) {
@@ -177,7 +178,7 @@ static void given_options(Infer *in, Scope *s, const Node *config, GivenOptions 
   check_episodes(in, config, &o->episodes);
 }
 
-void source_options(Infer *in, Scope *s, const Node *config, Given *g) {
+void source_options(Elab *in, Scope *s, const Syntax *config, Given *g) {
   GivenOptions o = {0};
   if (!g->noise) given_options(in, s, config, &o);
   g->bits = o.bits;
@@ -186,7 +187,7 @@ void source_options(Infer *in, Scope *s, const Node *config, Given *g) {
 
 // -- one given ------------------------------------------------------------------------------------
 typedef struct {
-  Infer *in;
+  Elab *in;
   Scope *s;
   Given *g;
   DataFields data;
@@ -196,9 +197,9 @@ typedef struct {
   bool *taken;  // of a table: columns that a name stands for already
   bool one_row; // a field was read without rows
   Env *env;     // of the types: a size that two fields name is one size
-} Reading;
+} GivenReading;
 
-static bool seems_misspelt(const Reading *r, const char *name) {
+static bool seems_misspelt(const GivenReading *r, const char *name) {
   const char *names[64];
   uint32_t n = 0;
   for (; n < r->data.field.n && n < COUNT(names); n++) names[n] = r->data.field.at[n].name;
@@ -206,7 +207,7 @@ static bool seems_misspelt(const Reading *r, const char *name) {
 }
 
 // By name if all of them are, or if one is that does not stand in its own place.
-static void choose_manner(Reading *r, const Node *params) {
+static void choose_manner(GivenReading *r, const Syntax *params) {
   bool all = true, elsewhere = false;
   r->some = false;
   for (uint32_t i = 0; i < params->nkid; i++) {
@@ -218,19 +219,19 @@ static void choose_manner(Reading *r, const Node *params) {
   r->named = all || elsewhere;
 }
 
-static Field *field_number(Reading *r, uint32_t k) {
+static Field *field_number(GivenReading *r, uint32_t k) {
   return k < r->data.field.n ? &r->data.field.at[k] : NULL;
 }
 
 // -- columns of a table ---------------------------------------------------------------------------
-static uint32_t free_columns(const Reading *r, FieldKind kind) {
+static uint32_t free_columns(const GivenReading *r, FieldKind kind) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < r->data.field.n; k++)
     n += !r->taken[k] && r->data.field.at[k].kind == kind;
   return n;
 }
 
-static uint32_t first_column(const Reading *r, FieldKind kind) {
+static uint32_t first_column(const GivenReading *r, FieldKind kind) {
   uint32_t k = 0;
   while (k < r->data.field.n && (r->taken[k] || r->data.field.at[k].kind != kind)) k++;
   return k;
@@ -238,7 +239,7 @@ static uint32_t first_column(const Reading *r, FieldKind kind) {
 
 // How many columns a type asks for: all its numbers; or, if it has several axes and there are not
 // so many, those of all axes but the first, which is rows then.
-static uint32_t columns_wanted(Reading *r, const Type *t, uint32_t there) {
+static uint32_t columns_wanted(GivenReading *r, const Type *t, uint32_t there) {
   int64_t all, row;
   Type inner = *t;
   if (!t->base) return there;
@@ -250,7 +251,7 @@ static uint32_t columns_wanted(Reading *r, const Type *t, uint32_t there) {
 }
 
 // The next n columns of numbers that are free, as one field.
-static bool take_numbers(Reading *r, uint32_t n, Field *own, Name *column) {
+static bool take_numbers(GivenReading *r, uint32_t n, Field *own, Name *column) {
   World *w = r->in->w;
   uint32_t k = first_column(r, FIELD_REAL), last = k, count = 0;
   if (!n || n > free_columns(r, FIELD_REAL)) return false;
@@ -276,7 +277,7 @@ static bool take_numbers(Reading *r, uint32_t n, Field *own, Name *column) {
 
 // A name that is no column: numbers for a type of numbers, a column of words for a label; without a
 // type, all numbers first and words after them.
-static bool take_columns(Reading *r, const Type *t, Field *own, Name *column) {
+static bool take_columns(GivenReading *r, const Type *t, Field *own, Name *column) {
   uint32_t numbers = free_columns(r, FIELD_REAL), word = first_column(r, FIELD_LABEL);
   bool wants_word = t->base == BASE_LABEL || (!t->base && !numbers);
   if (wants_word && word < r->data.field.n) {
@@ -288,7 +289,7 @@ static bool take_columns(Reading *r, const Type *t, Field *own, Name *column) {
   return take_numbers(r, columns_wanted(r, t, numbers), own, column);
 }
 
-static void no_column_left(Reading *r, const Node *param, const Type *t) {
+static void no_column_left(GivenReading *r, const Syntax *param, const Type *t) {
   World *w = r->in->w;
   Buf all = buf_new(w->arena);
   uint32_t n = r->data.field.n;
@@ -302,8 +303,8 @@ static void no_column_left(Reading *r, const Node *param, const Type *t) {
 }
 
 // -- which field ----------------------------------------------------------------------------------
-static bool find_field(Reading *r, uint32_t at, const Node *param, Name wanted, const Type *t,
-                       Field *own, Name *column, bool *by_name) {
+static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted,
+                       const Type *t, Field *own, Name *column, bool *by_name) {
   World *w = r->in->w;
   Name name = wanted ? wanted : param->name;
   const char *text = name_text(w->names, name);
@@ -327,7 +328,7 @@ static bool find_field(Reading *r, uint32_t at, const Node *param, Name wanted, 
 }
 
 // -- does the written type fit? -------------------------------------------------------------------
-static int64_t elements(Infer *in, const Type *t) {
+static int64_t elements(Elab *in, const Type *t) {
   int64_t n;
   return type_count(in->w, t, &n) ? n : -1;
 }
@@ -362,14 +363,15 @@ static Size product(World *w, const Axis *axis, uint32_t n) {
   return s;
 }
 
-static void rows_differ(Reading *r, const Node *param, Span span) {
+static void rows_differ(GivenReading *r, const Syntax *param, Span span) {
   diag_error(r->in->w->diags, span,
              "the fields of one `given` are read over the same rows, but `%s` is not",
              name_text(r->in->w->names, param->name));
 }
 
 // One sample is several rows: their number is the axis, or axes, in front.
-static bool take_rows(Reading *r, Body *b, const Node *param, const Type *own, const Type *t) {
+static bool take_rows(GivenReading *r, Body *b, const Syntax *param, const Type *own,
+                      const Type *t) {
   World *w = r->in->w;
   uint32_t front = t->rank - own->rank;
   Span span = param->kid[0]->span;
@@ -389,7 +391,7 @@ static bool take_rows(Reading *r, Body *b, const Node *param, const Type *own, c
   return true;
 }
 
-static bool does_not_fit(Reading *r, const Node *param, const Field *f, const Type *own,
+static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, const Type *own,
                          const Type *t) {
   World *w = r->in->w;
   Id e = diag_error(w->diags, param->kid[0]->span, "field `%s` is %s, and cannot be read as %s",
@@ -406,13 +408,13 @@ static bool does_not_fit(Reading *r, const Node *param, const Field *f, const Ty
   return false;
 }
 
-static void one_row(Reading *r, const Node *param, Span span) {
+static void one_row(GivenReading *r, const Syntax *param, Span span) {
   if (r->g->window) rows_differ(r, param, span);
   r->one_row = true;
 }
 
 // A written type reshapes a field, or says how many rows make a sample.
-static bool fit(Reading *r, const Node *param, const Field *f, const Type *own, Type *t) {
+static bool fit(GivenReading *r, const Syntax *param, const Field *f, const Type *own, Type *t) {
   World *w = r->in->w;
   Body b = {.in = r->in, .w = w};
   if (!t->base) {
@@ -433,10 +435,10 @@ static bool fit(Reading *r, const Node *param, const Field *f, const Type *own, 
   return true;
 }
 
-static bool written_type(Reading *r, const Node *param, Type *t) {
+static bool written_type(GivenReading *r, const Syntax *param, Type *t) {
   Body b = {.in = r->in, .w = r->in->w};
   Types types = {0};
-  const Node *type = param->nkid ? param->kid[0] : NULL;
+  const Syntax *type = param->nkid ? param->kid[0] : NULL;
   *t = (Type){0};
   if (!type) return true;
   bool later = r->g->path; // of a file: sizes that are not declared are found when it is read
@@ -450,7 +452,7 @@ static bool written_type(Reading *r, const Node *param, Type *t) {
   return true;
 }
 
-static void type_is_missing(Reading *r, const Node *param, bool index) {
+static void type_is_missing(GivenReading *r, const Syntax *param, bool index) {
   World *w = r->in->w;
   if (index) {
     diag_error(w->diags, param->span,
@@ -465,7 +467,7 @@ static void type_is_missing(Reading *r, const Node *param, bool index) {
 }
 
 // -- do it ----------------------------------------------------------------------------------------
-static bool given_field(Reading *r, uint32_t at, const Node *param, Name wanted, Type *out,
+static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted, Type *out,
                         Name *column) {
   World *w = r->in->w;
   Field f = {0};
@@ -489,8 +491,8 @@ static bool given_field(Reading *r, uint32_t at, const Node *param, Name wanted,
   return out->base;
 }
 
-static void bind_field(Reading *r, Program *p, uint32_t at, const Node *param, bool fine, Type t,
-                       Name column) {
+static void bind_field(GivenReading *r, Program *p, uint32_t at, const Syntax *param, bool fine,
+                       Type t, Name column) {
   World *w = r->in->w;
   Def *d = scope_find(r->s, param->name);
   if (d && d->kind == DEF_GIVEN && d->node == param) {
@@ -503,16 +505,16 @@ static void bind_field(Reading *r, Program *p, uint32_t at, const Node *param, b
   vec_push(w->arena, &r->g->column, column);
 }
 
-void do_given(Infer *in, Program *p, Scope *s, const Node *n) {
+void do_given(Elab *in, Program *p, Scope *s, const Syntax *n) {
   do_given_columns(in, p, s, n, NULL);
 }
 
-void do_given_columns(Infer *in, Program *p, Scope *s, const Node *n, const Name *columns) {
+void do_given_columns(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *columns) {
   World *w = in->w;
   Given g = {0};
   Name field;
-  const Node *config = NULL, *params = n->kid[0];
-  Reading r = {.in = in, .s = s, .g = &g};
+  const Syntax *config = NULL, *params = n->kid[0];
+  GivenReading r = {.in = in, .s = s, .g = &g};
   bool good = read_source(in, s, n->kid[1], &g, &field, &config);
   if (!g.noise) given_options(in, s, config, &r.o);
   g.bits = r.o.bits;
@@ -521,7 +523,7 @@ void do_given_columns(Infer *in, Program *p, Scope *s, const Node *n, const Name
   r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);
   choose_manner(&r, params);
   for (uint32_t i = 0; i < params->nkid; i++) {
-    const Node *param = params->kid[i];
+    const Syntax *param = params->kid[i];
     Type t = {0};
     Name column = param->name, wanted = params->nkid == 1 ? field : 0;
     if (!wanted && i < r.o.n) wanted = r.o.column[i];

@@ -1,10 +1,10 @@
 // Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
 // each goal may move.
-#include "lang/program/fields_own.h"
 #include "lang/learning/learning_own.h"
+#include "lang/program/fields_own.h"
 
 // -- goals and measures ---------------------------------------------------------------------------
-Body *goal_body(Infer *in, Program *p, Name name) {
+Body *goal_body(Elab *in, Program *p, Name name) {
   World *w = in->w;
   Body *b = body_new(in, name);
   b->env = env_new(in, NULL, p->acting, b);
@@ -13,7 +13,7 @@ Body *goal_body(Infer *in, Program *p, Name name) {
   return b;
 }
 
-const Node *clause(const Node *n, NodeKind kind) {
+const Syntax *clause(const Syntax *n, SyntaxKind kind) {
   for (uint32_t i = 1; i < n->nkid; i++)
     if (n->kid[i] && n->kid[i]->kind == kind) return n->kid[i];
   return NULL;
@@ -48,7 +48,7 @@ static bool balance(Body *b, Value *left, Value *right, Span span) {
   return true;
 }
 
-static Value one_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+static Value one_distance(Body *b, Env *env, const Syntax *distance, Value left, Value right,
                           Span span) {
   Value both = value_concat(b, left, right);
   both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
@@ -61,7 +61,7 @@ static Value one_distance(Body *b, Env *env, const Node *distance, Value left, V
 }
 
 // Several wires on both sides, and a distance of two: the distances of the pairs are added.
-static Value by_distance(Body *b, Env *env, const Node *distance, Value left, Value right,
+static Value by_distance(Body *b, Env *env, const Syntax *distance, Value left, Value right,
                          Span span) {
   if (left.n < 2 || left.n != right.n || arity_of(b, env, distance) != 2)
     return one_distance(b, env, distance, left, right, span);
@@ -93,11 +93,11 @@ static void no_distance(Body *b, const Value *left, const Value *right, Span spa
             usual, types.at, usual);
 }
 
-static Value distance_value(Body *b, const Node *by, Value left, Value right, Span span,
+static Value distance_value(Body *b, const Syntax *by, Value left, Value right, Span span,
                             const char **name) {
   World *w = b->w;
   if (by) {
-    const Node *base = by->kid[0]->kind == N_AT ? by->kid[0]->kid[0] : by->kid[0];
+    const Syntax *base = by->kid[0]->kind == N_AT ? by->kid[0]->kid[0] : by->kid[0];
     *name = name_text(w->names, base->name);
     return by_distance(b, b->env, by->kid[0], left, right, span);
   }
@@ -108,7 +108,7 @@ static Value distance_value(Body *b, const Node *by, Value left, Value right, Sp
     no_distance(b, &left, &right, span);
     return value_error(b, span);
   }
-  const Node *d = space->node->kid[1];
+  const Syntax *d = space->node->kid[1];
   *name = name_text(w->names, d->kind == N_AT ? d->kid[0]->name : d->name);
   return by_distance(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
 }
@@ -184,10 +184,11 @@ static Ids goal_fields(Body *b) {
   return fields;
 }
 
-static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, const char **distance,
-                       Value *out) {
+static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span,
+                       const char **distance, Value *out) {
   if (claim->kind != N_EQUAL) {
-    const Node *e = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE ? claim->kid[0] : claim;
+    const Syntax *e =
+        claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE ? claim->kid[0] : claim;
     *out = eval_alone(b, b->env, e);
     if (by)
       diag_error(b->w->diags, by->span, "`by` compares two sides, and there is only one here");
@@ -201,7 +202,7 @@ static bool goal_value(Body *b, const Node *claim, const Node *by, Span span, co
 }
 
 // -- who is trained -------------------------------------------------------------------------------
-void add_learner(Infer *in, Def *d, Ids *out) {
+void add_learner(Elab *in, Def *d, Ids *out) {
   for (uint32_t i = 0; i < out->n; i++)
     if (out->at[i] == d->id) return;
   vec_push(in->w->arena, out, d->id);
@@ -211,7 +212,7 @@ void add_learner(Infer *in, Def *d, Ids *out) {
 }
 
 // Every learner that a text mentions, through boxes and other learners.
-void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
+void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_NAME) {
     Def *d = scope_find(s, n->name);
@@ -225,7 +226,7 @@ void add_closure(Infer *in, Scope *s, const Node *n, Ids *out) {
 }
 
 // A learner, and every other one that its text mentions.
-void add_whole_learner(Infer *in, Def *d, Ids *out) {
+void add_whole_learner(Elab *in, Def *d, Ids *out) {
   in->closure++;
   add_learner(in, d, out);
 }
@@ -240,34 +241,34 @@ bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   return end == 0 || end == '/' || (end == '.' && d->node->kid[1] && !m);
 }
 
-static bool among(Infer *in, const Param *p, const Ids *learners) {
+static bool among(Elab *in, const Param *p, const Ids *learners) {
   for (uint32_t i = 0; i < learners->n; i++)
     if (def_owns(in->w, p, in->def.at[learners->at[i]], NULL)) return true;
   return false;
 }
 
-static Ids frozen_learners(Infer *in, const Program *p) {
+static Ids frozen_learners(Elab *in, const Program *p) {
   Ids frozen = {0};
   for (uint32_t i = 0; i < p->learner.n; i++)
     if (p->learner.at[i]->frozen) add_whole_learner(in, p->learner.at[i], &frozen);
   return frozen;
 }
 
-bool is_frozen(Infer *in, const Program *p, const Param *param) {
+bool is_frozen(Elab *in, const Program *p, const Param *param) {
   Ids frozen = frozen_learners(in, p);
   return among(in, param, &frozen);
 }
 
-static const char *target_member(Infer *in, Body *b, const Node *target, const Def *d) {
+static const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
   if (target->kind != N_AT) return NULL;
   if (d->node->kid[1]) return family_member(b, b->env, d->node, target->kid[1]);
   diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));
   return NULL;
 }
 
-static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) {
+static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
   World *w = in->w;
-  const Node *trains = clause(g->node, N_TRAINS);
+  const Syntax *trains = clause(g->node, N_TRAINS);
   uint32_t n = b->d->param.n;
   g->trains = NEW_ARRAY(w->arena, bool, n + 1);
   for (uint32_t i = 0; i < n && !trains; i++) g->trains[i] = b->d->param.at[i].role == ROLE_WEIGHT;
@@ -305,7 +306,7 @@ static void who_trains(Infer *in, Program *p, Body *b, Goal *g, bool *doubtful) 
     if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
 }
 
-void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix) {
+void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix) {
   World *w = in->w;
   Goal g = {.name = n->name,
             .node = n,
@@ -319,7 +320,7 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
   if (suffix)
     name = name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), suffix));
   g.name = name;
-  const Node *times = clause(n, N_TIMES), *by = clause(n, N_BY);
+  const Syntax *times = clause(n, N_TIMES), *by = clause(n, N_BY);
   in->training = true;
   Body *b = goal_body(in, p, name);
   if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
@@ -350,7 +351,7 @@ void do_goal(Infer *in, Program *p, const Node *n, Env *loop, const char *suffix
 }
 
 // A goal's name is a name or, of a learning diagram, a path.
-static const Goal *goal_named(Infer *in, const Program *p, const Node *n) {
+static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
   const char *path = path_text(in, n);
   Name name = path ? name_from(in->w->names, path) : 0;
   for (uint32_t i = 0; i < p->goal.n; i++)
@@ -358,8 +359,8 @@ static const Goal *goal_named(Infer *in, const Program *p, const Node *n) {
   return NULL;
 }
 
-static void measure_value(Infer *in, Program *p, const Node *claim, const Node *by, double factor,
-                          Measure *m) {
+static void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by,
+                          double factor, Measure *m) {
   Body *b = goal_body(in, p, m->name);
   Value v;
   Id shown;
@@ -369,7 +370,7 @@ static void measure_value(Infer *in, Program *p, const Node *claim, const Node *
   if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = goal_fields(b);
 }
 
-void goal_outside(Infer *in, Program *p, const Goal *g, Measure *m) {
+void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m) {
   Scope *acting = p->acting;
   *m = (Measure){.name = g->name, .node = g->node, .span = g->span};
   p->acting = g->scope;
@@ -396,8 +397,8 @@ static void fill_side(Body *b, Value *v, const Value *other) {
       v->at[i] = val_fill(b, v->at[i], other->at[i].type);
 }
 
-void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
-  const Node *claim = g->node->kid[0];
+void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
+  const Syntax *claim = g->node->kid[0];
   uint32_t n = claim->kind == N_EQUAL ? 2 : 1;
   Body *b[2];
   Value v[2];
@@ -417,9 +418,9 @@ void goal_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fiel
   }
 }
 
-void read_on(Infer *in, Program *p, const Node *on, Given *g) {
+void read_on(Elab *in, Program *p, const Syntax *on, Given *g) {
   Name field;
-  const Node *config = NULL;
+  const Syntax *config = NULL;
   DataFields d;
   if (read_source(in, p->acting, on->kid[0], g, &field, &config) && field && g->set &&
       data_fields(in, g, &d) && !data_find(&d, name_text(in->w->names, field)))
@@ -427,14 +428,14 @@ void read_on(Infer *in, Program *p, const Node *on, Given *g) {
 }
 
 // Of a learning diagram with errors, which were said.
-static bool is_of_broken(const Program *p, const Node *path) {
+static bool is_of_broken(const Program *p, const Syntax *path) {
   while (path->kind == N_DOT) path = path->kid[0];
   const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
   return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
 }
 
 // measure task.Y … refit 100 steps: NULL with a diagnostic
-static const Node *refit_claim(Infer *in, Program *p, Learning *g, const Node *refit) {
+static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax *refit) {
   if (g) return learning_refit(in, p, g, refit);
   Id e = diag_error(in->w->diags, refit->span,
                     "`refit` trains a learning diagram, and this measures no pair of one");
@@ -442,11 +443,11 @@ static const Node *refit_claim(Infer *in, Program *p, Learning *g, const Node *r
   return NULL;
 }
 
-void do_measure(Infer *in, Program *p, const Node *n) {
+void do_measure(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
-  const Node *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
-  const Node *refit = clause(n, N_REFIT);
+  const Syntax *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
   if (claim->kind == N_NAME || claim->kind == N_DOT) {

@@ -16,7 +16,7 @@ typedef struct {
   Type type;       // of the weight
   NameList shaped; // p, grad, and states that are as large as they are
   Id look, next;
-  const Node *look_node;
+  const Syntax *look_node;
 } Making;
 
 // -- which states are as large as the weight ------------------------------------------------------
@@ -26,7 +26,7 @@ static bool name_among(const NameList *list, Name name) {
   return false;
 }
 
-static bool mentions(const Node *n, const NameList *list) {
+static bool mentions(const Syntax *n, const NameList *list) {
   if (!n) return false;
   if ((n->kind == N_NAME || n->kind == N_NEXT) && name_among(list, n->name)) return true;
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -34,14 +34,14 @@ static bool mentions(const Node *n, const NameList *list) {
   return false;
 }
 
-static NameList shaped_names(World *w, const Node *block) {
+static NameList shaped_names(World *w, const Syntax *block) {
   NameList list = {0};
   vec_push(w->arena, &list, name_from(w->names, "p"));
   vec_push(w->arena, &list, name_from(w->names, "grad"));
   for (uint32_t before = 0; before != list.n;) {
     before = list.n;
     for (uint32_t i = 0; i < block->nkid; i++) {
-      const Node *n = block->kid[i];
+      const Syntax *n = block->kid[i];
       if (n->kind == N_STEP && !name_among(&list, n->name) && mentions(n, &list))
         vec_push(w->arena, &list, n->name);
     }
@@ -54,10 +54,10 @@ static Type state_type(const Making *m, Name name) {
 }
 
 // -- the parts of the block -----------------------------------------------------------------------
-static void make_states(Making *m, const Node *n) {
+static void make_states(Making *m, const Syntax *n) {
   Body *b = m->b;
   for (uint32_t i = 0; i < n->nkid; i++) {
-    const Node *typed = n->kid[i];
+    const Syntax *typed = n->kid[i];
     double k = 0;
     if (typed->kid[2] && !static_number(b, m->env, typed->kid[2], &k))
       diag_error(b->w->diags, typed->kid[2]->span, "a state of an optimiser starts as a number");
@@ -94,7 +94,7 @@ static Id wire_of_type(Body *b, Val *v, const Type *t, const char *what, Span sp
   return 0;
 }
 
-static void no_state(Making *m, const Node *n, const Binding *bind) {
+static void no_state(Making *m, const Syntax *n, const Binding *bind) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
   if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
@@ -105,7 +105,7 @@ static void no_state(Making *m, const Node *n, const Binding *bind) {
              (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
 }
 
-static void make_next(Making *m, const Node *n) {
+static void make_next(Making *m, const Syntax *n) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
   Binding *bind = env_find(m->env, n->name);
@@ -129,7 +129,7 @@ static void make_next(Making *m, const Node *n) {
     b->d->param.at[bind->param].next = wire;
 }
 
-static void make_look(Making *m, const Node *n) {
+static void make_look(Making *m, const Syntax *n) {
   Value v = eval_alone(m->b, m->env, n->kid[0]);
   m->look_node = n;
   if (v.n != 1 || v.at[0].error) return;
@@ -153,10 +153,10 @@ static void check_look(const Making *m) {
                "`look` says where the gradient is taken, so it cannot depend on `grad`");
 }
 
-static void make_block(Making *m, const Node *block) {
+static void make_block(Making *m, const Syntax *block) {
   Body *b = m->b;
   for (uint32_t i = 0; i < block->nkid; i++) {
-    const Node *n = block->kid[i];
+    const Syntax *n = block->kid[i];
     for (uint32_t k = 0; n->kind == N_ERROR && k < n->nkid; k++)
       env_bind(m->env, n->kid[k]->name,
                (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
@@ -169,21 +169,21 @@ static void make_block(Making *m, const Node *block) {
 
 // -- settings -------------------------------------------------------------------------------------
 // The setting with this number, as `train` writes it; NULL = it is not written.
-static const Node *written_setting(const Node *call, uint32_t number, Name name) {
+static const Syntax *written_setting(const Syntax *call, uint32_t number, Name name) {
   if (!call || call->kind != N_CALL) return NULL;
   for (uint32_t i = 1; i < call->nkid; i++) {
-    const Node *n = call->kid[i];
+    const Syntax *n = call->kid[i];
     if (n->kind == N_ARG ? n->name == name : i - 1 == number)
       return n->kind == N_ARG ? n->kid[0] : n;
   }
   return NULL;
 }
 
-static void bind_settings(Making *m, const Program *p, const Def *d, const Node *call) {
+static void bind_settings(Making *m, const Program *p, const Def *d, const Syntax *call) {
   Body *b = m->b;
-  const Node *params = d->node->kid[0];
+  const Syntax *params = d->node->kid[0];
   for (uint32_t i = 0; params && i < params->nkid; i++) {
-    const Node *usual = params->kid[i], *written = written_setting(call, i, usual->name);
+    const Syntax *usual = params->kid[i], *written = written_setting(call, i, usual->name);
     Env *env = written ? env_new(b->in, NULL, p->scope, b) : m->env;
     Value v = eval_alone(b, env, written ? written : usual->kid[0]);
     for (uint32_t k = 0; k < v.n; k++)
@@ -192,14 +192,14 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Node 
   }
 }
 
-Def *optimiser_named(Infer *in, Program *p, const char *name) {
+Def *optimiser_named(Elab *in, Program *p, const char *name) {
   Name id = name_from(in->w->names, name);
   Def *d = scope_find(p->scope, id);
   if (!d || d->kind != DEF_OPTIMISER) d = scope_find(in->library, id);
   return d && d->kind == DEF_OPTIMISER ? d : NULL;
 }
 
-static Diagram *make_optimiser(Infer *in, Program *p, Def *d, const Node *call, Type t) {
+static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call, Type t) {
   World *w = in->w;
   Body *b = body_new(in, d->name);
   Making m = {.b = b, .env = env_new(in, NULL, d->scope, b), .type = t};
@@ -221,12 +221,12 @@ static Diagram *make_optimiser(Infer *in, Program *p, Def *d, const Node *call, 
   diagram_output(w, b->d, m.look);
   diagram_output(w, b->d, m.next);
   body_finish(b);
-  diagram_zonk(w, b->d);
+  diagram_resolve(w, b->d);
   return w->diags->errors == errors ? b->d : NULL;
 }
 
-Diagram *infer_optimiser(Infer *in, Program *p, const char *name, const Node *call, Type t,
-                         bool quiet) {
+Diagram *elab_optimiser(Elab *in, Program *p, const char *name, const Syntax *call, Type t,
+                        bool quiet) {
   Diags *diags = in->w->diags;
   Def *d = optimiser_named(in, p, name);
   if (!d) return NULL;
@@ -237,19 +237,19 @@ Diagram *infer_optimiser(Infer *in, Program *p, const char *name, const Node *ca
 }
 
 // -- what stands in for an optimiser --------------------------------------------------------------
-static Node *node_of(World *w, NodeKind kind, Span span, uint32_t n, Node *const *kid) {
-  Node *node = NEW(w->arena, Node);
-  *node = (Node){.kind = (uint8_t)kind, .span = span, .nkid = n};
-  node->kid = arena_copy(w->arena, kid, n * sizeof(Node *));
+static Syntax *node_of(World *w, SyntaxKind kind, Span span, uint32_t n, Syntax *const *kid) {
+  Syntax *node = NEW(w->arena, Syntax);
+  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = n};
+  node->kid = arena_copy(w->arena, kid, n * sizeof(Syntax *));
   return node;
 }
 
 // adam(rate: 0.05 * r), r being the rate of the other one
-const Node *infer_stand_in(Infer *in, Program *p, const char *name, const Node *call) {
+const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax *call) {
   World *w = in->w;
   const Def *d = optimiser_named(in, p, name), *adam = optimiser_named(in, p, "adam");
   Name rate = name_from(w->names, "rate");
-  const Node *params = d ? d->node->kid[0] : NULL, *found = NULL;
+  const Syntax *params = d ? d->node->kid[0] : NULL, *found = NULL;
   bool takes = false;
   for (uint32_t i = 0; params && i < params->nkid; i++) {
     if (params->kid[i]->name != rate) continue;
@@ -260,13 +260,13 @@ const Node *infer_stand_in(Infer *in, Program *p, const char *name, const Node *
   for (uint32_t i = 0; params && i < params->nkid; i++) takes |= params->kid[i]->name == rate;
   if (!found || !takes) return NULL;
   Span span = found->span;
-  Node *share = node_of(w, N_NUM, span, 0, NULL), *callee = node_of(w, N_NAME, span, 0, NULL);
+  Syntax *share = node_of(w, N_NUM, span, 0, NULL), *callee = node_of(w, N_NAME, span, 0, NULL);
   share->num = 0.05;
   share->text = "0.05";
   callee->name = name_from(w->names, "adam");
-  Node *product = node_of(w, N_PROD, span, 2, (Node *[]){share, (Node *)found});
+  Syntax *product = node_of(w, N_PROD, span, 2, (Syntax *[]){share, (Syntax *)found});
   product->op = "*";
-  Node *arg = node_of(w, N_ARG, span, 1, &product);
+  Syntax *arg = node_of(w, N_ARG, span, 1, &product);
   arg->name = rate;
-  return node_of(w, N_CALL, span, 2, (Node *[]){callee, arg});
+  return node_of(w, N_CALL, span, 2, (Syntax *[]){callee, arg});
 }

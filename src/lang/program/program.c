@@ -1,12 +1,12 @@
 // A whole program: the library and the used files, every box and learner checked, goals and
 // measures made, sizes settled.
-#include "lang/learning/learning_own.h"
 #include "lang/elab/library.h"
+#include "lang/learning/learning_own.h"
 
 #include <math.h>
 
-Infer *infer_new(World *w) {
-  Infer *in = NEW(w->arena, Infer);
+Elab *elab_new(World *w) {
+  Elab *in = NEW(w->arena, Elab);
   in->w = w;
   in->front = (Front){w->arena, w->names, w->diags, w->sources};
   in->instances = table_new(w->arena);
@@ -19,27 +19,27 @@ Infer *infer_new(World *w) {
   return in;
 }
 
-void infer_set(Infer *in, const char *name, const char *value) {
+void elab_set(Elab *in, const char *name, const char *value) {
   vec_push(in->w->arena, &in->set_value, value);
   table_put(in->sets, name, strlen(name), in->set_value.n);
 }
 
-void infer_settings(Infer *in, Buf *b) {
+void elab_settings(Elab *in, Buf *b) {
   for (uint32_t i = 0; i < table_count(in->sets); i++)
     buf_printf(b, "%s%s=%s", i ? " " : "", table_key(in->sets, i, NULL),
                in->set_value.at[table_value(in->sets, i) - 1]);
 }
 
-Axis infer_samples(Infer *in) {
+Axis elab_samples(Elab *in) {
   return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
 }
 
-World *infer_world(Infer *in) { return in->w; }
-Def *def_of(Infer *in, Id id) { return in->def.at[id]; }
+World *elab_world(Elab *in) { return in->w; }
+Def *def_of(Elab *in, Id id) { return in->def.at[id]; }
 
 // -- declarations that change others --------------------------------------------------------------
-Def *learner_named(Infer *in, Scope *s, const Node *n) {
-  const Node *base = n;
+Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
+  const Syntax *base = n;
   while (base->kind == N_AT || base->kind == N_DOT) base = base->kid[0];
   Def *d = base->kind == N_NAME ? scope_find(s, base->name) : NULL;
   if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
@@ -54,11 +54,11 @@ Def *learner_named(Infer *in, Scope *s, const Node *n) {
   return NULL;
 }
 
-void def_closure(Infer *in, Def *d, Ids *out) { add_learner(in, d, out); }
+void def_closure(Elab *in, Def *d, Ids *out) { add_learner(in, d, out); }
 
-static void do_refine(Infer *in, Scope *s, const Node *n) {
+static void do_refine(Elab *in, Scope *s, const Syntax *n) {
   World *w = in->w;
-  Node name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
+  Syntax name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
   Def *d = learner_named(in, s, &name);
   if (!d || d->kind != DEF_LEARNER) return;
   if (d->node->kid[4] || d->refined) {
@@ -71,14 +71,14 @@ static void do_refine(Infer *in, Scope *s, const Node *n) {
   d->refined_in = s;
 }
 
-static void do_stale(Infer *in, Scope *s, const Node *n) {
+static void do_stale(Elab *in, Scope *s, const Syntax *n) {
   Def *d = scope_find(s, n->name), *of = learner_named(in, s, n->kid[0]);
   if (!d || d->kind != DEF_STALE) return;
   d->of = of;
   if (!of) d->broken = true;
   Body b = {.in = in, .w = in->w};
   bool every = n->op[0] == 'e';
-  const Node *number = n->kid[1];
+  const Syntax *number = n->kid[1];
   d->has_number = static_number(&b, env_new(in, NULL, s, &b), number, &d->number);
   if (!d->has_number)
     diag_error(in->w->diags, number->span, "`%s` wants a number that is known beforehand",
@@ -93,11 +93,11 @@ static void do_stale(Infer *in, Scope *s, const Node *n) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-static void do_loop(Infer *in, Program *p, const Node *n) {
+static void do_loop(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Body b = {.in = in, .w = w};
   Env *env = env_new(in, NULL, p->acting, &b);
-  const Node *range = n->kid[0];
+  const Syntax *range = n->kid[0];
   if (range->kind != N_RANGE) {
     diag_error(w->diags, range->span, "a loop over goals runs over a range, `0..3`");
     return;
@@ -124,17 +124,17 @@ static void do_loop(Infer *in, Program *p, const Node *n) {
 }
 
 // `freeze` of a learning diagram, or in one, is read with the diagram.
-static bool speaks_of_learning(Scope *s, const Node *path) {
-  const Node *root = path;
+static bool speaks_of_learning(Scope *s, const Syntax *path) {
+  const Syntax *root = path;
   while (root->kind == N_DOT) root = root->kid[0];
   const Def *d = root->kind == N_NAME ? scope_find(s, root->name) : NULL;
   return d && d->kind == DEF_DIAGRAM;
 }
 
-static void do_freeze(Infer *in, Scope *s, const Node *n) {
+static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
   if (n->kid[1]) {
     Body b = {.in = in, .w = in->w};
-    const Node *root = n->kid[1];
+    const Syntax *root = n->kid[1];
     while (root->kind == N_DOT) root = root->kid[0];
     if (!speaks_of_learning(s, n->kid[1]))
       unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
@@ -147,9 +147,9 @@ static void do_freeze(Infer *in, Scope *s, const Node *n) {
   }
 }
 
-static void prepare(Infer *in, Program *p, Scope *s) {
+static void prepare(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    const Node *n = s->tree->kid[i];
+    const Syntax *n = s->tree->kid[i];
     switch (n->kind) {
     case N_REFINE: do_refine(in, s, n); break;
     case N_FREEZE: do_freeze(in, s, n); break;
@@ -162,7 +162,7 @@ static void prepare(Infer *in, Program *p, Scope *s) {
 }
 
 // The names in a sum of constants, which is worked out only where it is used.
-static void check_names(Infer *in, Scope *s, const Node *n) {
+static void check_names(Elab *in, Scope *s, const Syntax *n) {
   Body b = {.in = in, .w = in->w};
   if (n->kind == N_NAME && !scope_find(s, n->name) &&
       strcmp(name_text(in->w->names, n->name), "inf") && !is_box(&b, env_new(in, NULL, s, &b), n))
@@ -173,7 +173,7 @@ static void check_names(Infer *in, Scope *s, const Node *n) {
 }
 
 // On weights with two axes: of numbers, or else of bits.
-static void check_optimiser(Infer *in, Program *p, const Def *d) {
+static void check_optimiser(Elab *in, Program *p, const Def *d) {
   World *w = in->w;
   const char *name = name_text(w->names, d->name);
   Axis axis[2];
@@ -182,12 +182,12 @@ static void check_optimiser(Infer *in, Program *p, const Def *d) {
     axis[k] = (Axis){.label = label, .size = size_var(w, label, VAR_LOCAL, d->span)};
   }
   Type numbers = type_make(w, BASE_R, 2, axis), bits = type_make(w, BASE_BIT, 2, axis);
-  if (!infer_optimiser(in, p, name, NULL, numbers, true) &&
-      !infer_optimiser(in, p, name, NULL, bits, true))
-    infer_optimiser(in, p, name, NULL, numbers, false);
+  if (!elab_optimiser(in, p, name, NULL, numbers, true) &&
+      !elab_optimiser(in, p, name, NULL, bits, true))
+    elab_optimiser(in, p, name, NULL, numbers, false);
 }
 
-static void check_boxes(Infer *in, Program *p, Scope *s) {
+static void check_boxes(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->scope != s) continue; // of a learning diagram
@@ -215,17 +215,17 @@ static void check_boxes(Infer *in, Program *p, Scope *s) {
   }
 }
 
-void infer_library(Infer *in, void (*each)(void *, const Def *, Diagram *), void *context) {
+void elab_library(Elab *in, void (*each)(void *, const Def *, Diagram *), void *context) {
   for (uint32_t i = 1; i < in->def.n; i++) {
     Def *d = in->def.at[i];
     if (d->kind != DEF_BOX || d->scope != in->library) continue;
     Body *b = instance_alone(in, d, NULL, NULL, NULL);
-    if (b) diagram_zonk(in->w, b->d);
+    if (b) diagram_resolve(in->w, b->d);
     each(context, d, b ? b->d : NULL);
   }
 }
 
-static void check_learners(Infer *in, Program *p) {
+static void check_learners(Elab *in, Program *p) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     Def *d = p->learner.at[i];
     if (d->broken || d->kind == DEF_STALE) continue;
@@ -242,7 +242,8 @@ static void check_learners(Infer *in, Program *p) {
   }
 }
 
-static bool hidden(const Program *p, const Node *goal) { // the file itself has a goal of that name
+static bool hidden(const Program *p,
+                   const Syntax *goal) { // the file itself has a goal of that name
   for (uint32_t i = 0; i < p->tree->nkid; i++)
     if (goal->name && p->tree->kid[i]->kind == goal->kind && p->tree->kid[i]->name == goal->name &&
         p->tree->kid[i] != goal)
@@ -252,10 +253,10 @@ static bool hidden(const Program *p, const Node *goal) { // the file itself has 
 
 // The goals and measures of used files count too: a file that uses another and refines a learner of
 // it trains by its goals.
-static void act(Infer *in, Program *p, uint32_t first) {
+static void act(Elab *in, Program *p, uint32_t first) {
   for (uint32_t k = in->scope.n; k-- > first;) {
     p->acting = in->scope.at[k];
-    const Node *tree = p->acting->tree;
+    const Syntax *tree = p->acting->tree;
     for (uint32_t i = 0; i < tree->nkid; i++) {
       if (tree->kid[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, tree->kid[i])))
         do_goal(in, p, tree->kid[i], NULL, NULL);
@@ -272,13 +273,13 @@ static void act(Infer *in, Program *p, uint32_t first) {
 }
 
 // Equations between sizes that waited for others.
-static void settle_sizes(Infer *in) {
+static void settle_sizes(Elab *in) {
   World *w = in->w;
   bool moved = true;
   while (moved) {
     moved = false;
     for (uint32_t i = 0; i < in->open.n; i++) {
-      Open *o = &in->open.at[i];
+      OpenEquation *o = &in->open.at[i];
       if (!o->what) continue;
       SizeAnswer a = size_equate(w, o->left, o->right, false);
       if (a == SIZES_OPEN) continue;
@@ -292,7 +293,7 @@ static void settle_sizes(Infer *in) {
     }
   }
   for (uint32_t i = 0; i < in->open.n; i++) {
-    const Open *o = &in->open.at[i];
+    const OpenEquation *o = &in->open.at[i];
     Ids vars = {0};
     if (!o->what) continue;
     size_vars(w, o->left, &vars);
@@ -312,7 +313,7 @@ static void settle_sizes(Infer *in) {
 
 // A weight of a learner whose size depends on something that is neither a number nor a size of the
 // learner's inputs.
-static bool unsettled_weight(Infer *in, const Diagram *d, Span span) {
+static bool unsettled_weight(Elab *in, const Diagram *d, Span span) {
   World *w = in->w;
   Ids known = {0};
   for (uint32_t i = 0; i < d->in.n; i++) {
@@ -338,7 +339,7 @@ static bool unsettled_weight(Infer *in, const Diagram *d, Span span) {
   return false;
 }
 
-static void unsolved_sizes(Infer *in, const Program *p) {
+static void unsolved_sizes(Elab *in, const Program *p) {
   for (uint32_t g = 0; g < p->goal.n; g++) {
     const Goal *goal = &p->goal.at[g];
     Span span = goal->node->name ? goal->node->name_span : goal->span;
@@ -357,7 +358,7 @@ static bool is_frozen_somewhere(const Program *p, const Def *d) {
   return false;
 }
 
-static void idle_learners(Infer *in, const Program *p) {
+static void idle_learners(Elab *in, const Program *p) {
   World *w = in->w;
   if (!p->goal.n) return;
   for (uint32_t i = 0; i < p->learner.n; i++) {
@@ -382,10 +383,10 @@ static void idle_learners(Infer *in, const Program *p) {
 }
 
 static void zonk_all(World *w) {
-  for (Id i = 1; i < w->diagram.n; i++) diagram_zonk(w, w->diagram.at[i]);
+  for (Id i = 1; i < w->diagram.n; i++) diagram_resolve(w, w->diagram.at[i]);
 }
 
-Program *infer_program(Infer *in, const char *path, const char *text, size_t n) {
+Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   World *w = in->w;
   Program *p = NEW(w->arena, Program);
   in->program = p;
@@ -411,7 +412,7 @@ Program *infer_program(Infer *in, const char *path, const char *text, size_t n) 
 }
 
 // -- one thing of it ------------------------------------------------------------------------------
-const char *infer_names(Infer *in, Program *p, const char *near) {
+const char *elab_names(Elab *in, Program *p, const char *near) {
   World *w = in->w;
   VEC(const char *) all = {0};
   for (uint32_t i = 1; i < in->def.n; i++)
@@ -439,7 +440,7 @@ static uint32_t use_rank(World *w, const Diagram *d) {
 }
 
 // The first of the best uses of a box in the program, and where it is; NULL: there is none.
-static Body *first_use(Infer *in, const Def *d, Span *where) {
+static Body *first_use(Elab *in, const Def *d, Span *where) {
   Body *b = NULL;
   uint32_t best = 0;
   for (uint32_t i = 0; i < in->made_body.n; i++) {
@@ -459,9 +460,9 @@ static Body *first_use(Infer *in, const Def *d, Span *where) {
 }
 
 // One whose inputs have no types, on rows of some length; NULL: rows do not fit, or it has options.
-static Body *on_rows(Infer *in, Def *d) {
+static Body *on_rows(Elab *in, Def *d) {
   World *w = in->w;
-  const Node *params = d->kind == DEF_BOX ? d->node->kid[1] : NULL;
+  const Syntax *params = d->kind == DEF_BOX ? d->node->kid[1] : NULL;
   if (!params || !params->nkid || d->node->kid[0]) return NULL;
   Axis row = {.label = name_from(w->names, "n")};
   row.size = size_var(w, row.label, VAR_LOCAL, d->span);
@@ -473,7 +474,7 @@ static Body *on_rows(Infer *in, Def *d) {
   return b;
 }
 
-Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *how) {
+Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *how) {
   World *w = in->w;
   Name id = name_from(w->names, name);
   for (uint32_t i = 0; i < p->goal.n; i++)
@@ -518,7 +519,7 @@ Diagram *infer_diagram(Infer *in, Program *p, const char *name, const Instance *
   return b && w->diags->errors == errors ? b->d : NULL;
 }
 
-bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
+bool elab_outside(Elab *in, Program *p, const Goal *g, Measure *out) {
   uint32_t errors = in->w->diags->errors;
   in->w->diags->muted++;
   goal_outside(in, p, g, out);
@@ -528,7 +529,7 @@ bool infer_outside(Infer *in, Program *p, const Goal *g, Measure *out) {
   return out->diagram && in->w->diags->errors == errors;
 }
 
-bool infer_sides(Infer *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
+bool elab_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
   uint32_t errors = in->w->diags->errors;
   Scope *acting = p->acting;
   in->w->diags->muted++;

@@ -9,7 +9,7 @@
 #include <math.h>
 
 // -- as -------------------------------------------------------------------------------------------
-static bool is_view(Infer *in, const Node *name) {
+static bool is_view(Elab *in, const Syntax *name) {
   static const char *const views[] = {"images", "strip",     "scatter", "curves", "paths",
                                       "table",  "text",      "phase",   "wiring", "latent",
                                       "matrix", "spacetime", "bands"};
@@ -22,9 +22,9 @@ static bool is_view(Infer *in, const Node *name) {
   return false;
 }
 
-static void read_options(Body *b, const Node *brackets, ShowAs *v) {
+static void read_options(Body *b, const Syntax *brackets, ShowAs *v) {
   for (uint32_t i = 0; i < brackets->nkid; i++) {
-    const Node *item = brackets->kid[i]->nkid == 1 ? brackets->kid[i]->kid[0] : NULL;
+    const Syntax *item = brackets->kid[i]->nkid == 1 ? brackets->kid[i]->kid[0] : NULL;
     double k = 0;
     if (v->options < VIEW_OPTIONS && item && static_number(b, b->env, item, &k) && k >= 1 &&
         k <= 10000 && k == floor(k))
@@ -35,11 +35,11 @@ static void read_options(Body *b, const Node *brackets, ShowAs *v) {
   }
 }
 
-void read_views(Body *b, const Node *as, Show *s) {
+void read_views(Body *b, const Syntax *as, Show *s) {
   if (as->nkid > VIEWS)
     diag_error(b->w->diags, as->span, "at most %d ways to show one thing", VIEWS);
   for (uint32_t i = 0; i < as->nkid && i < VIEWS; i++) {
-    const Node *view = as->kid[i], *name = view->kind == N_AT ? view->kid[0] : view;
+    const Syntax *view = as->kid[i], *name = view->kind == N_AT ? view->kid[0] : view;
     if (!is_view(b->in, name)) continue;
     ShowAs *v = &s->view[s->views++];
     v->name = name_text(b->w->names, name->name);
@@ -49,7 +49,7 @@ void read_views(Body *b, const Node *as, Show *s) {
 
 // -- for ------------------------------------------------------------------------------------------
 // The numbers as a list: those of a range are written out.
-static const Node *listed(Body *b, const Node *range) {
+static const Syntax *listed(Body *b, const Syntax *range) {
   if (range->kind == N_LIST) return range;
   double low, high;
   if (!static_number(b, b->env, range->kid[0], &low) ||
@@ -58,19 +58,19 @@ static const Node *listed(Body *b, const Node *range) {
                "this runs over a list, or a range of at most 1000 numbers");
     return NULL;
   }
-  Node *list = NEW(b->w->arena, Node);
-  *list = (Node){.kind = N_LIST, .span = range->span, .nkid = (uint32_t)(high - low) + 1};
-  list->kid = NEW_ARRAY(b->w->arena, Node *, list->nkid);
+  Syntax *list = NEW(b->w->arena, Syntax);
+  *list = (Syntax){.kind = N_LIST, .span = range->span, .nkid = (uint32_t)(high - low) + 1};
+  list->kid = NEW_ARRAY(b->w->arena, Syntax *, list->nkid);
   for (uint32_t i = 0; i < list->nkid; i++) {
-    list->kid[i] = NEW(b->w->arena, Node);
-    *list->kid[i] = (Node){.kind = N_NUM, .num = low + i, .span = range->span};
+    list->kid[i] = NEW(b->w->arena, Syntax);
+    *list->kid[i] = (Syntax){.kind = N_NUM, .num = low + i, .span = range->span};
   }
   return list;
 }
 
-static void read_moments(Body *b, const Node *forin, Show *s) {
+static void read_moments(Body *b, const Syntax *forin, Show *s) {
   World *w = b->w;
-  const Node *list = listed(b, forin->kid[0]);
+  const Syntax *list = listed(b, forin->kid[0]);
   double *moment = list ? NEW_ARRAY(w->arena, double, list->nkid + 1) : NULL;
   s->over = forin->name;
   for (uint32_t i = 0; list && i < list->nkid; i++)
@@ -88,21 +88,22 @@ static void read_moments(Body *b, const Node *forin, Show *s) {
 }
 
 // -- what -----------------------------------------------------------------------------------------
-static bool is_word(Infer *in, const Node *n, const char *word) {
+static bool is_word(Elab *in, const Syntax *n, const char *word) {
   return n->kind == N_NAME && strcmp(name_text(in->w->names, n->name), word) == 0;
 }
 
 // confusion(a, b) becomes the tuple a, b.
-static const Node *find_kind(Infer *in, const Node *expr, Show *s) {
-  const Node *called = expr->kind == N_CALL ? expr->kid[0] : expr;
+static const Syntax *find_kind(Elab *in, const Syntax *expr, Show *s) {
+  const Syntax *called = expr->kind == N_CALL ? expr->kid[0] : expr;
   if (is_word(in, called->kind == N_AT ? called->kid[0] : called, "generate")) s->kind = SHOW_TEXT;
   if (expr->kind != N_CALL || !is_word(in, called, "confusion")) return expr;
   s->kind = SHOW_CONFUSION;
   if (expr->nkid != 3)
     diag_error(in->w->diags, expr->span,
                "`confusion` wants two things, what is said and what is true: `confusion(f(x), y)`");
-  Node *both = NEW(in->w->arena, Node);
-  *both = (Node){.kind = N_TUPLE, .span = expr->span, .nkid = expr->nkid - 1, .kid = expr->kid + 1};
+  Syntax *both = NEW(in->w->arena, Syntax);
+  *both =
+      (Syntax){.kind = N_TUPLE, .span = expr->span, .nkid = expr->nkid - 1, .kid = expr->kid + 1};
   return both;
 }
 
@@ -118,7 +119,7 @@ static void check_confusion(Body *b, const Value *v, Span span) {
     diag_error(w->diags, span, "`confusion` compares scores R[n], or a label, with a label {n}");
 }
 
-static void read_values(Body *b, const Node *expr, Show *s) {
+static void read_values(Body *b, const Syntax *expr, Show *s) {
   uint32_t errors = b->w->diags->errors;
   Value v = eval_alone(b, b->env, expr);
   if (s->kind == SHOW_CONFUSION) check_confusion(b, &v, expr->span);
@@ -126,11 +127,11 @@ static void read_values(Body *b, const Node *expr, Show *s) {
   if (b->w->diags->errors == errors && b->d->out.n) s->diagram = b->d;
 }
 
-void do_show(Infer *in, Program *p, const Node *n) {
+void do_show(Elab *in, Program *p, const Syntax *n) {
   Show s = {.node = n};
   Body *b = goal_body(in, p, name_from(in->w->names, "shown"));
-  const Node *as = clause(n, N_AS), *on = clause(n, N_ON), *forin = clause(n, N_FORIN),
-             *every = clause(n, N_EVERY), *expr = find_kind(in, n->kid[0], &s);
+  const Syntax *as = clause(n, N_AS), *on = clause(n, N_ON), *forin = clause(n, N_FORIN),
+               *every = clause(n, N_EVERY), *expr = find_kind(in, n->kid[0], &s);
   double steps = 0;
   if (as) read_views(b, as, &s);
   if (forin) read_moments(b, forin, &s);

@@ -9,18 +9,20 @@
 #include <math.h>
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   Program *p;
   World *w;
   Training *out;
   Table *seen; // words, and learners with an optimiser, to where they stand
   VEC(Span) place;
-} Reading;
+} TrainReading;
 
-static const char *text_of(const Reading *r, Name name) { return name_text(r->w->names, name); }
+static const char *text_of(const TrainReading *r, Name name) {
+  return name_text(r->w->names, name);
+}
 
 // Whether this is the first of its kind; if not, says so.
-static bool first_time(Reading *r, const char *key, Span span, const char *message) {
+static bool first_time(TrainReading *r, const char *key, Span span, const char *message) {
   Id old = table_get(r->seen, key, strlen(key));
   if (!old) {
     vec_push(r->w->arena, &r->place, span);
@@ -34,7 +36,7 @@ static bool first_time(Reading *r, const char *key, Span span, const char *messa
 
 // -- settings of optimisers -----------------------------------------------------------------------
 // A setting of an optimiser is one number, perhaps one that changes with the step.
-static void check_setting(Reading *r, const Node *n) {
+static void check_setting(TrainReading *r, const Syntax *n) {
   if (n->kind == N_CMP && n->op[0] == '=' && n->kid[0]->kind == N_NAME) {
     diag_error(r->w->diags, n->span, "a setting is given with a colon: `%s: …`",
                text_of(r, n->kid[0]->name));
@@ -48,9 +50,9 @@ static void check_setting(Reading *r, const Node *n) {
                own_text(r->w, &v.at[0].type));
 }
 
-static void no_such_setting(Reading *r, const Def *d, const Node *arg) {
+static void no_such_setting(TrainReading *r, const Def *d, const Syntax *arg) {
   World *w = r->w;
-  const Node *params = d->node->kid[0];
+  const Syntax *params = d->node->kid[0];
   const char *text = text_of(r, d->name);
   VEC(const char *) names = {0};
   Buf all = buf_new(w->arena);
@@ -74,12 +76,12 @@ static void no_such_setting(Reading *r, const Def *d, const Node *arg) {
   diag_note(w->diags, e, d->span, "declared here");
 }
 
-static void check_settings(Reading *r, const Def *d, const Node *call) {
-  const Node *params = d->node->kid[0];
+static void check_settings(TrainReading *r, const Def *d, const Syntax *call) {
+  const Syntax *params = d->node->kid[0];
   uint32_t n = params ? params->nkid : 0;
   bool *given = NEW_ARRAY(r->w->arena, bool, n + 1), by_name = false;
   for (uint32_t i = 1; i < call->nkid; i++) {
-    const Node *arg = call->kid[i];
+    const Syntax *arg = call->kid[i];
     uint32_t k = arg->kind == N_ARG ? 0 : i - 1;
     while (arg->kind == N_ARG && k < n && params->kid[k]->name != arg->name) k++;
     if (k >= n) {
@@ -98,8 +100,8 @@ static void check_settings(Reading *r, const Def *d, const Node *call) {
   }
 }
 
-void check_optimiser_call(Infer *in, Program *p, const Def *d, const Node *call) {
-  Reading r = {.in = in, .p = p, .w = in->w};
+void check_optimiser_call(Elab *in, Program *p, const Def *d, const Syntax *call) {
+  TrainReading r = {.in = in, .p = p, .w = in->w};
   check_settings(&r, d, call);
 }
 
@@ -123,8 +125,8 @@ static uint32_t word_number(const char *text) {
   return i;
 }
 
-static bool read_number(Reading *r, uint32_t word, const Node *option, double *out) {
-  const Node *value = option->kid[1];
+static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, double *out) {
+  const Syntax *value = option->kid[1];
   Body b = {.in = r->in, .w = r->w};
   const char *text = words[word].word;
   if (option->kid[0]->kind != N_NAME || !value) {
@@ -146,8 +148,8 @@ static bool read_number(Reading *r, uint32_t word, const Node *option, double *o
 }
 
 // -- turns ----------------------------------------------------------------------------------------
-static Def *turn_learner(Reading *r, const Node *n) {
-  Node name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
+static Def *turn_learner(TrainReading *r, const Syntax *n) {
+  Syntax name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
   Def *d = learner_named(r->in, r->p->scope, &name);
   if (!d || d->kind != DEF_STALE) return d;
   diag_error(r->w->diags, n->name_span, "`%s` is a stale copy: nothing trains it",
@@ -155,9 +157,9 @@ static Def *turn_learner(Reading *r, const Node *n) {
   return NULL;
 }
 
-static void read_turns(Reading *r, const Node *option) {
+static void read_turns(TrainReading *r, const Syntax *option) {
   enum { TIMES_LIMIT = 1000, TURNS_LIMIT = 64 };
-  const Node *at = option->kid[0], *brackets = at->kind == N_AT ? at->kid[1] : NULL;
+  const Syntax *at = option->kid[0], *brackets = at->kind == N_AT ? at->kid[1] : NULL;
   Body b = {.in = r->in, .w = r->w};
   Env *env = env_new(r->in, NULL, r->p->scope, &b);
   bool good = brackets && brackets->nkid && !option->kid[1];
@@ -167,8 +169,8 @@ static void read_turns(Reading *r, const Node *option) {
     return;
   }
   for (uint32_t i = 0; good && i < brackets->nkid; i++) {
-    const Node *items = brackets->kid[i],
-               *n = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
+    const Syntax *items = brackets->kid[i],
+                 *n = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
     good = n->kind == N_SIZED;
     if (!good) break;
     Def *d = turn_learner(r, n);
@@ -188,7 +190,7 @@ static void read_turns(Reading *r, const Node *option) {
 }
 
 // -- options --------------------------------------------------------------------------------------
-static void read_word(Reading *r, uint32_t word, const Node *option) {
+static void read_word(TrainReading *r, uint32_t word, const Syntax *option) {
   Training *t = r->out;
   double k = 0;
   if (!first_time(r, words[word].word, option->span,
@@ -213,15 +215,15 @@ static void read_word(Reading *r, uint32_t word, const Node *option) {
   }
 }
 
-static const Node *base_of(const Node *n) {
+static const Syntax *base_of(const Syntax *n) {
   while (n->kind == N_CALL || n->kind == N_AT) n = n->kid[0];
   return n;
 }
 
 // The optimiser that a call names; NULL after an error.
-static Def *optimiser_of(Reading *r, const Node *call, Def *learner) {
+static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
   World *w = r->w;
-  const Node *base = base_of(call);
+  const Syntax *base = base_of(call);
   if (base->kind != N_NAME) {
     diag_error(w->diags, call->span, "an optimiser is wanted here, as in `adam(0.001)`");
     return NULL;
@@ -250,7 +252,7 @@ static Def *optimiser_of(Reading *r, const Node *call, Def *learner) {
   return NULL;
 }
 
-static void read_optimiser(Reading *r, const Node *call, Def *learner, Span span) {
+static void read_optimiser(TrainReading *r, const Syntax *call, Def *learner, Span span) {
   Def *d = optimiser_of(r, call, learner);
   if (!d || d->broken) return;
   if (call->kind == N_CALL) check_settings(r, d, call);
@@ -263,9 +265,10 @@ static void read_optimiser(Reading *r, const Node *call, Def *learner, Span span
              (Stepper){learner, call, text_of(r, d->name), call->span});
 }
 
-static void read_option(Reading *r, const Node *o) {
+static void read_option(TrainReading *r, const Syntax *o) {
   if (o->kind == N_ARG) {
-    Node name = {.kind = N_NAME, .name = o->name, .span = o->name_span, .name_span = o->name_span};
+    Syntax name = {
+        .kind = N_NAME, .name = o->name, .span = o->name_span, .name_span = o->name_span};
     Def *d = learner_named(r->in, r->p->scope, &name);
     if (d && d->kind == DEF_STALE) {
       diag_error(r->w->diags, o->name_span, "`%s` is a stale copy: nothing trains it",
@@ -282,7 +285,7 @@ static void read_option(Reading *r, const Node *o) {
     return;
   }
   if (o->kind != N_OPTION) return;
-  const Node *base = base_of(o->kid[0]);
+  const Syntax *base = base_of(o->kid[0]);
   uint32_t word = base->kind == N_NAME ? word_number(text_of(r, base->name)) : COUNT(words);
   if (word < COUNT(words)) {
     read_word(r, word, o);
@@ -296,7 +299,7 @@ static void read_option(Reading *r, const Node *o) {
 }
 
 // -- how long -------------------------------------------------------------------------------------
-static void read_length(Reading *r, const Node *n) {
+static void read_length(TrainReading *r, const Syntax *n) {
   World *w = r->w;
   const char *unit = text_of(r, n->name);
   bool epochs = !strcmp(unit, "epochs") || !strcmp(unit, "epoch") || !strcmp(unit, "pass") ||
@@ -316,7 +319,7 @@ static void read_length(Reading *r, const Node *n) {
 }
 
 // -- against the goals ----------------------------------------------------------------------------
-const Stepper *training_stepper(Infer *in, const Training *t, const Param *p) {
+const Stepper *training_stepper(Elab *in, const Training *t, const Param *p) {
   const Stepper *rest = NULL, *inside = NULL;
   for (uint32_t i = 0; i < t->stepper.n; i++) {
     const Stepper *s = &t->stepper.at[i];
@@ -330,7 +333,7 @@ const Stepper *training_stepper(Infer *in, const Training *t, const Param *p) {
   return inside ? inside : rest;
 }
 
-bool learner_holds(Infer *in, Def *d, const Param *p) {
+bool learner_holds(Elab *in, Def *d, const Param *p) {
   Ids closure = {0};
   add_whole_learner(in, d, &closure);
   for (uint32_t i = 0; i < closure.n; i++)
@@ -338,7 +341,7 @@ bool learner_holds(Infer *in, Def *d, const Param *p) {
   return false;
 }
 
-static void check_turn(Reading *r, const Node *n, const Goal *g, const Param *param) {
+static void check_turn(TrainReading *r, const Syntax *n, const Goal *g, const Param *param) {
   for (uint32_t i = 0; i < r->out->turn.n; i++)
     if (learner_holds(r->in, r->out->turn.at[i].learner, param)) return;
   size_t length = strcspn(param->path, "/.");
@@ -348,7 +351,7 @@ static void check_turn(Reading *r, const Node *n, const Goal *g, const Param *pa
   diag_note(r->w->diags, e, g->span, "the goal");
 }
 
-static void check_idle_turns(Reading *r) {
+static void check_idle_turns(TrainReading *r) {
   for (uint32_t i = 0; i < r->out->turn.n; i++) {
     const LearnerTurn *turn = &r->out->turn.at[i];
     bool trained = false;
@@ -364,9 +367,9 @@ static void check_idle_turns(Reading *r) {
   }
 }
 
-static const Node *turns_node(const Reading *r, const Node *train) {
+static const Syntax *turns_node(const TrainReading *r, const Syntax *train) {
   for (uint32_t i = 2; i < train->nkid; i++) {
-    const Node *base = train->kid[i]->kind == N_OPTION ? base_of(train->kid[i]->kid[0]) : NULL;
+    const Syntax *base = train->kid[i]->kind == N_OPTION ? base_of(train->kid[i]->kid[0]) : NULL;
     if (base && base->kind == N_NAME && !strcmp(text_of(r, base->name), "turns"))
       return train->kid[i];
   }
@@ -374,19 +377,19 @@ static const Node *turns_node(const Reading *r, const Node *train) {
 }
 
 // Whether the optimiser can step rows of numbers or bits, or at least matrices of them.
-static bool steps_base(Reading *r, const Stepper *s, Base base) {
+static bool steps_base(TrainReading *r, const Stepper *s, Base base) {
   Axis axis[2];
   for (uint32_t k = 0; k < 2; k++) {
     Name name = name_from(r->w->names, k ? "b" : "a");
     axis[k] = (Axis){.label = name, .size = size_var(r->w, name, VAR_LOCAL, s->span)};
   }
   for (uint32_t rank = 1; rank <= 2; rank++)
-    if (infer_optimiser(r->in, r->p, s->name, s->call, type_make(r->w, base, rank, axis), true))
+    if (elab_optimiser(r->in, r->p, s->name, s->call, type_make(r->w, base, rank, axis), true))
       return true;
   return false;
 }
 
-static void check_base(Reading *r, const Param *param, Base base) {
+static void check_base(TrainReading *r, const Param *param, Base base) {
   const Stepper *s = training_stepper(r->in, r->out, param);
   if (!s) return;
   const char *key = arena_format(r->w->arena, "%p %d", (const void *)s, base);
@@ -398,7 +401,7 @@ static void check_base(Reading *r, const Param *param, Base base) {
   diag_help(r->w->diags, e, base == BASE_BIT ? "`rda` steps bits" : "`adam(0.001)` steps numbers");
 }
 
-static void check_goals(Reading *r, const Node *n) {
+static void check_goals(TrainReading *r, const Syntax *n) {
   for (uint32_t g = 0; g < r->out->goals.n; g++) {
     const Goal *goal = &r->p->goal.at[r->out->goals.at[g]];
     for (uint32_t i = 0; goal->diagram && i < goal->diagram->param.n; i++) {
@@ -412,12 +415,12 @@ static void check_goals(Reading *r, const Node *n) {
 }
 
 // -- of what --------------------------------------------------------------------------------------
-static void add_goals(Reading *r, const Learning *g) {
+static void add_goals(TrainReading *r, const Learning *g) {
   for (uint32_t i = 0; i < r->p->goal.n; i++)
     if (r->p->goal.at[i].learning == g) vec_push(r->w->arena, &r->out->goals, i);
 }
 
-static void no_learning(Reading *r, const Node *path) {
+static void no_learning(TrainReading *r, const Syntax *path) {
   Body b = {.in = r->in, .w = r->w};
   if (path->kind == N_NAME && !scope_find(r->p->scope, path->name))
     unknown_name(&b, env_new(r->in, NULL, r->p->scope, &b), path, "learning diagram");
@@ -428,7 +431,7 @@ static void no_learning(Reading *r, const Node *path) {
 
 // `train` without a name: the goals; where there are none, the one learning diagram that is no part
 // of another.
-static void read_whole(Reading *r, const Node *n) {
+static void read_whole(TrainReading *r, const Syntax *n) {
   const Learning *only = NULL;
   uint32_t several = 0;
   add_goals(r, NULL);
@@ -447,8 +450,8 @@ static void read_whole(Reading *r, const Node *n) {
             text_of(r, n->name));
 }
 
-static void read_what(Reading *r, const Node *n) {
-  const Node *path = n->kid[0];
+static void read_what(TrainReading *r, const Syntax *n) {
+  const Syntax *path = n->kid[0];
   if (!path) {
     read_whole(r, n);
     return;
@@ -465,11 +468,11 @@ static void read_what(Reading *r, const Node *n) {
   }
 }
 
-bool infer_training(Infer *in, Program *p, const Node *n, Training *out) {
+bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   World *w = in->w;
   uint32_t errors = w->diags->errors;
   *out = (Training){.accumulate = 1};
-  Reading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
+  TrainReading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
   read_length(&r, n);
   read_what(&r, n);
   for (uint32_t i = 2; i < n->nkid; i++) read_option(&r, n->kid[i]);
@@ -477,8 +480,8 @@ bool infer_training(Infer *in, Program *p, const Node *n, Training *out) {
   return w->diags->errors == errors;
 }
 
-void do_train(Infer *in, Program *p, const Node *n) {
+void do_train(Elab *in, Program *p, const Syntax *n) {
   Training training;
-  infer_training(in, p, n, &training);
+  elab_training(in, p, n, &training);
   vec_push(in->w->arena, &p->train, n);
 }

@@ -37,14 +37,14 @@ typedef struct {
   uint32_t indent;    // at the start of a line
   uint32_t above;     // 1 + the piece that stood in this column on the line before, or 0
   bool has_below;     // one stood so on the line after
-} Piece;
+} FormatPiece;
 
 typedef struct {
   const Front *front;
   uint32_t file;
   const char *text;
   Tokens tokens;
-  VEC(Piece) piece;
+  VEC(FormatPiece) piece;
 } Format;
 
 // -- pieces
@@ -58,9 +58,9 @@ static uint32_t characters(const char *text, uint32_t from, uint32_t to) {
 // Where the text has been read to.
 typedef struct {
   uint32_t at, column, breaks, space;
-} Place;
+} FormatPlace;
 
-static void push_piece(Format *f, Place *here, Piece piece) {
+static void push_piece(Format *f, FormatPlace *here, FormatPiece piece) {
   piece.breaks = here->breaks > 2 ? 2 : here->breaks;
   piece.column = here->column;
   piece.space = here->space;
@@ -77,19 +77,19 @@ static void push_piece(Format *f, Place *here, Piece piece) {
   here->breaks = here->space = 0;
 }
 
-static void push_comment(Format *f, Place *here, uint32_t limit) {
+static void push_comment(Format *f, FormatPlace *here, uint32_t limit) {
   uint32_t end = here->at;
   while (end < limit && f->text[end] != '\n') end++;
   uint32_t trimmed = end;
   while (strchr(" \t\r", f->text[trimmed - 1])) trimmed--;
   Span span = {f->file, here->at, trimmed - here->at};
   push_piece(f, here,
-             (Piece){.kind = P_COMMENT, .span = span, .trails = !here->breaks && f->piece.n});
+             (FormatPiece){.kind = P_COMMENT, .span = span, .trails = !here->breaks && f->piece.n});
   here->at = end;
 }
 
 // White space and comments up to `limit`.
-static void cross_gap(Format *f, Place *here, uint32_t limit) {
+static void cross_gap(Format *f, FormatPlace *here, uint32_t limit) {
   while (here->at < limit) {
     char c = f->text[here->at];
     if (c == '#') {
@@ -105,14 +105,14 @@ static void cross_gap(Format *f, Place *here, uint32_t limit) {
 }
 
 static void cut(Format *f) {
-  Place here = {0};
+  FormatPlace here = {0};
   if (strncmp(f->text, "\xEF\xBB\xBF", 3) == 0) here.at = 3;
   for (uint32_t i = 0; i < f->tokens.n; i++) {
     const Token *t = &f->tokens.at[i];
     if (t->kind == TK_LINE) continue;
     cross_gap(f, &here, t->span.at);
     if (t->kind == TK_END) break;
-    push_piece(f, &here, (Piece){.kind = P_TOKEN, .span = t->span, .token = i});
+    push_piece(f, &here, (FormatPiece){.kind = P_TOKEN, .span = t->span, .token = i});
   }
 }
 
@@ -135,9 +135,9 @@ static uint32_t gap_of(const Token *left, const Token *right) {
 }
 
 static void set_gaps(Format *f) {
-  const Piece *last = NULL;
+  const FormatPiece *last = NULL;
   for (uint32_t i = 0; i < f->piece.n; i++) {
-    Piece *piece = &f->piece.at[i];
+    FormatPiece *piece = &f->piece.at[i];
     if (piece->kind == P_COMMENT) continue;
     piece->gap = last && last->kind == P_TOKEN && piece->kind == P_TOKEN
                      ? gap_of(&f->tokens.at[last->token], &f->tokens.at[piece->token])
@@ -149,7 +149,7 @@ static void set_gaps(Format *f) {
 // -- spaces by the tree
 
 // The first token at or behind a place in the text.
-static Piece *piece_at(Format *f, uint32_t at) {
+static FormatPiece *piece_at(Format *f, uint32_t at) {
   uint32_t low = 0, high = f->piece.n;
   while (low < high) {
     uint32_t mid = (low + high) / 2;
@@ -164,87 +164,87 @@ static Piece *piece_at(Format *f, uint32_t at) {
 
 static uint32_t end_of(Span span) { return span.at + span.n; }
 
-static Piece *piece_behind(Format *f, Span span) { return piece_at(f, end_of(span)); }
+static FormatPiece *piece_behind(Format *f, Span span) { return piece_at(f, end_of(span)); }
 
 // The token before a node, which is known to be there.
-static Piece *piece_before(Format *f, Span span) {
-  Piece *piece = piece_at(f, span.at) - 1;
+static FormatPiece *piece_before(Format *f, Span span) {
+  FormatPiece *piece = piece_at(f, span.at) - 1;
   while (piece > f->piece.at && piece->kind == P_COMMENT) piece--;
   return piece;
 }
 
-static void set_operator(Format *f, const Node *left, uint32_t gap) {
-  Piece *op = piece_behind(f, left->span);
+static void set_operator(Format *f, const Syntax *left, uint32_t gap) {
+  FormatPiece *op = piece_behind(f, left->span);
   op->gap = gap;
   piece_behind(f, op->span)->gap = gap;
 }
 
-static void lay(Format *f, const Node *node, bool tight);
+static void lay(Format *f, const Syntax *node, bool tight);
 
-static void lay_kids(Format *f, const Node *node, bool tight) {
+static void lay_kids(Format *f, const Syntax *node, bool tight) {
   for (uint32_t i = 0; i < node->nkid; i++)
     if (node->kid[i]) lay(f, node->kid[i], tight);
 }
 
 // `h:28 w:28` beside others, `stride: 2` among arguments; the first, which may be either, stays as
 // it is written.
-static void lay_items(Format *f, const Node *items, bool arguments) {
+static void lay_items(Format *f, const Syntax *items, bool arguments) {
   for (uint32_t i = 0; i < items->nkid; i++) {
-    const Node *item = items->kid[i];
+    const Syntax *item = items->kid[i];
     if (i) piece_at(f, item->span.at)->gap = 1;
     if (item->kind != N_SIZED) continue;
-    Piece *value = piece_at(f, item->kid[0]->span.at);
+    FormatPiece *value = piece_at(f, item->kid[0]->span.at);
     value->gap = i ? 0 : arguments && items->nkid == 1 ? 1 : value->spaced;
   }
 }
 
-static void lay_block(Format *f, const Node *block) {
-  Piece *open = piece_at(f, block->span.at), *close = piece_at(f, end_of(block->span) - 1);
+static void lay_block(Format *f, const Syntax *block) {
+  FormatPiece *open = piece_at(f, block->span.at), *close = piece_at(f, end_of(block->span) - 1);
   open->opens = close->closes = true;
   bool several = memchr(f->text + block->span.at, '\n', block->span.n) != NULL;
   for (uint32_t i = 0; i < block->nkid; i++) {
-    Piece *first = piece_at(f, block->kid[i]->span.at);
+    FormatPiece *first = piece_at(f, block->kid[i]->span.at);
     first->starts = true;
     if (several && i == 0 && !first->breaks) first->breaks = 1;
   }
   if (several && !close->breaks) close->breaks = 1;
 }
 
-static void lay_clauses(Format *f, const Node *node) {
+static void lay_clauses(Format *f, const Syntax *node) {
   bool claim = node->kid[0]->kind >= N_EQUAL && node->kid[0]->kind <= N_MINIMISE;
   for (uint32_t i = 1; i < node->nkid && claim; i++) piece_at(f, node->kid[i]->span.at)->gap = 3;
 }
 
-static void widen_colon(Format *f, const Node *type) {
+static void widen_colon(Format *f, const Syntax *type) {
   if (type) piece_before(f, type->span)->gap = 1;
 }
 
-static void lay_pad(Format *f, const Node *pad) {
+static void lay_pad(Format *f, const Syntax *pad) {
   if (pad) piece_before(f, pad->span)->gap = 3;
 }
 
-static void lay_given(Format *f, const Node *params) {
+static void lay_given(Format *f, const Syntax *params) {
   for (uint32_t i = 0; i < params->nkid; i++) {
-    const Node *type = params->kid[i]->kid[0];
+    const Syntax *type = params->kid[i]->kid[0];
     bool shared = i + 1 < params->nkid && type == params->kid[i + 1]->kid[0];
     if (!shared) widen_colon(f, type);
   }
 }
 
-static void lay_labels(Format *f, const Node *labels) {
+static void lay_labels(Format *f, const Syntax *labels) {
   piece_at(f, labels->kid[0]->span.at)->gap = 0;
   piece_at(f, end_of(labels->span) - 1)->gap = 0;
 }
 
-static void lay_power(Format *f, const Node *power, bool tight) {
+static void lay_power(Format *f, const Syntax *power, bool tight) {
   set_operator(f, power->kid[0], piece_behind(f, power->kid[0]->span)->spaced);
   lay(f, power->kid[0], tight);
   lay(f, power->kid[1], true);
 }
 
 // What the kind of the node asks for; then its kids. `tight`: no spaces round + - * /.
-static void lay(Format *f, const Node *node, bool tight) {
-  switch ((NodeKind)node->kind) {
+static void lay(Format *f, const Syntax *node, bool tight) {
+  switch ((SyntaxKind)node->kind) {
   case N_SUM:
   case N_PROD:
     for (uint32_t i = 0; i + 1 < node->nkid; i++) set_operator(f, node->kid[i], !tight);
@@ -304,11 +304,11 @@ static void lay(Format *f, const Node *node, bool tight) {
 
 // -- lines
 
-static bool is_symbol(const Format *f, const Piece *piece, const char *symbol) {
+static bool is_symbol(const Format *f, const FormatPiece *piece, const char *symbol) {
   return piece->kind == P_TOKEN && strcmp(f->tokens.at[piece->token].symbol, symbol) == 0;
 }
 
-static uint32_t width_of(const Format *f, const Piece *piece) {
+static uint32_t width_of(const Format *f, const FormatPiece *piece) {
   uint32_t from = piece->span.at, end = end_of(piece->span);
   return characters(f->text, from, end);
 }
@@ -317,14 +317,14 @@ static uint32_t width_of(const Format *f, const Piece *piece) {
 static void set_lines(Format *f) {
   bool free = true;
   for (uint32_t i = f->piece.n; i-- > 0;) {
-    Piece *piece = &f->piece.at[i];
+    FormatPiece *piece = &f->piece.at[i];
     if (piece->kind != P_COMMENT) free = piece->starts || piece->closes;
     piece->free = free;
   }
   uint32_t depth = 0;
   bool block_begins = true;
   for (uint32_t i = 0; i < f->piece.n; i++) {
-    Piece *piece = &f->piece.at[i];
+    FormatPiece *piece = &f->piece.at[i];
     if (piece->closes) depth--;
     piece->indent = INDENT * (depth + !piece->free);
     if (piece->breaks > 1 && (!piece->free || piece->closes || block_begins)) piece->breaks = 1;
@@ -344,7 +344,7 @@ static uint32_t line_end(const Format *f, uint32_t from) { // the first piece of
 static uint32_t pipe_segment(const Format *f, uint32_t from, uint32_t to, uint32_t *width) {
   uint32_t i = from, open = 0;
   for (*width = 0; i < to && f->piece.at[i].kind != P_COMMENT; i++) {
-    const Piece *piece = &f->piece.at[i];
+    const FormatPiece *piece = &f->piece.at[i];
     if (piece->kind == P_TOKEN) {
       char c = f->tokens.at[piece->token].symbol[0];
       if (i > from && c == ';' && !open) break;
@@ -362,7 +362,7 @@ static void break_pipes(Format *f) {
     uint32_t column = f->piece.at[from].indent, width, indent = column;
     if (f->piece.at[from].starts) indent += INDENT;
     for (uint32_t i = from, next; i < to && f->piece.at[i].kind != P_COMMENT; i = next) {
-      Piece *piece = &f->piece.at[i];
+      FormatPiece *piece = &f->piece.at[i];
       next = pipe_segment(f, i, to, &width);
       if (next == i) break;
       if (i > from && column + piece->gap + width > WIDTH && is_symbol(f, piece, ";")) {
@@ -378,7 +378,7 @@ static void break_pipes(Format *f) {
 
 // -- columns
 
-static bool may_align(const Format *f, const Piece *piece) {
+static bool may_align(const Format *f, const FormatPiece *piece) {
   if (piece->kind != P_TOKEN || piece->column > 2 * WIDTH || !piece->gap) return false;
   const Token *t = &f->tokens.at[piece->token];
   if (t->kind == TK_SYMBOL) return is_one(t->symbol, "= : ~ ->");
@@ -386,13 +386,13 @@ static bool may_align(const Format *f, const Piece *piece) {
                                       "when else by from on trains times as pad every for");
 }
 
-static bool same_text(const Format *f, const Piece *a, const Piece *b) {
+static bool same_text(const Format *f, const FormatPiece *a, const FormatPiece *b) {
   return a->span.n == b->span.n &&
          memcmp(f->text + a->span.at, f->text + b->span.at, a->span.n) == 0;
 }
 
 static bool aligns(const Format *f, uint32_t from) { // a line that takes part
-  const Piece *first = &f->piece.at[from];
+  const FormatPiece *first = &f->piece.at[from];
   return first->kind == P_TOKEN && first->starts;
 }
 
@@ -400,10 +400,10 @@ static bool aligns(const Format *f, uint32_t from) { // a line that takes part
 static void tie_lines(Format *f, uint32_t before, uint32_t from, uint32_t to) {
   uint32_t j = before + 1;
   for (uint32_t i = from + 1; i < to; i++) {
-    Piece *piece = &f->piece.at[i];
+    FormatPiece *piece = &f->piece.at[i];
     if (!may_align(f, piece)) continue;
     while (j < from && f->piece.at[j].column < piece->column) j++;
-    Piece *other = &f->piece.at[j];
+    FormatPiece *other = &f->piece.at[j];
     if (j >= from || other->column != piece->column || !may_align(f, other)) continue;
     if (!same_text(f, other, piece)) continue;
     piece->above = j + 1;
@@ -467,7 +467,7 @@ static void align_comments(Format *f) {
     uint32_t column = 0, furthest = 0;
     for (to = from; to < f->piece.n;) {
       uint32_t end = line_end(f, to);
-      Piece *last = &f->piece.at[end - 1];
+      FormatPiece *last = &f->piece.at[end - 1];
       if (last->kind != P_COMMENT || !last->trails) break;
       if (group.n && (last->column != column || f->piece.at[to].breaks > 1)) break;
       last->gap = 2;
@@ -488,7 +488,7 @@ static void align_comments(Format *f) {
 
 static void write_pieces(const Format *f, Buf *out) {
   for (uint32_t i = 0; i < f->piece.n; i++) {
-    const Piece *piece = &f->piece.at[i];
+    const FormatPiece *piece = &f->piece.at[i];
     for (uint32_t k = 0; k < piece->breaks; k++) buf_char(out, '\n');
     bool first = i == 0 || piece->breaks;
     for (uint32_t k = first ? piece->indent : piece->gap; k; k--) buf_char(out, ' ');
@@ -497,7 +497,7 @@ static void write_pieces(const Format *f, Buf *out) {
   if (f->piece.n) buf_char(out, '\n');
 }
 
-void format_program(const Front *front, uint32_t file, const Node *program, Buf *out) {
+void format_program(const Front *front, uint32_t file, const Syntax *program, Buf *out) {
   Format f = {.front = front, .file = file, .text = front->sources->file.at[file].text};
   front->diags->muted++;
   f.tokens = lex(front, file);

@@ -23,7 +23,7 @@ enum { ENOUGH = 20 }; // messages of one sort
 typedef struct {
   uint32_t token;
   char symbol;
-} Open;
+} OpenBracket;
 
 typedef struct {
   const Front *front;
@@ -36,7 +36,7 @@ typedef struct {
   uint32_t unclosed;   // brackets reported
   uint32_t orphans;    // how many } may still come for { that were closed by a declaration
   VEC(Token) out;
-  VEC(Open) open;
+  VEC(OpenBracket) open;
   uint32_t open_count[128]; // of each kind of bracket
 } Lexer;
 
@@ -211,7 +211,7 @@ static char innermost(const Lexer *x) { return x->open.n ? x->open.at[x->open.n 
 
 // Closes the innermost bracket for the user, with a token of no length.
 static void close_for_user(Lexer *x) {
-  Open open = x->open.at[--x->open.n];
+  OpenBracket open = x->open.at[--x->open.n];
   x->open_count[(int)open.symbol]--;
   if (x->unclosed++ < ENOUGH)
     diag_error(x->front->diags, x->out.at[open.token].span, "`%c` is never closed", open.symbol);
@@ -252,7 +252,7 @@ static void add(Lexer *x, Token t, uint32_t from, bool spaced) {
 
 static void lex_opening(Lexer *x, Token t, uint32_t from, bool spaced) {
   add(x, t, from, spaced);
-  vec_push(x->front->arena, &x->open, (Open){x->out.n - 1, t.symbol[0]});
+  vec_push(x->front->arena, &x->open, (OpenBracket){x->out.n - 1, t.symbol[0]});
   x->open_count[(int)t.symbol[0]]++;
 }
 
@@ -264,7 +264,7 @@ static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
       return;
     }
     if (x->open.n && innermost(x) != '{') { // [x): the other one was meant
-      Open wrong = x->open.at[--x->open.n];
+      OpenBracket wrong = x->open.at[--x->open.n];
       x->open_count[(int)wrong.symbol]--;
       Id e = diag_error(x->front->diags, span_from(x, from), "found `%c`, wanted `%c`", t.symbol[0],
                         closer_of(wrong.symbol));

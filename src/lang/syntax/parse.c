@@ -9,23 +9,23 @@
 // passes do not complain about them.
 #include "lang/syntax/parse_own.h"
 
-static Node *parse_declaration(Parser *);
+static Syntax *parse_declaration(Parser *);
 
 // -- lists
 
-Node *list_of(Parser *p, NodeKind kind, Node *(*item)(Parser *)) { // item { "," item }
+Syntax *list_of(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) { // item { "," item }
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, kind);
+  Syntax *node = node_new(p, kind);
   do kid_push(p, item(p));
   while (eat(p, ","));
   return kids_end(p, node, mark);
 }
 
 // word item { "," item }
-Node *worded_list(Parser *p, NodeKind kind, Node *(*item)(Parser *)) {
+Syntax *worded_list(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
   Span word = peek(p, 0)->span;
   p->at++;
-  Node *node = list_of(p, kind, item);
+  Syntax *node = list_of(p, kind, item);
   node->span = span_join(word, node->span);
   return node;
 }
@@ -33,18 +33,18 @@ Node *worded_list(Parser *p, NodeKind kind, Node *(*item)(Parser *)) {
 // -- small declarations
 
 // use = "use" STRING
-static Node *parse_use(Parser *p) {
-  Node *node = node_new(p, N_USE);
+static Syntax *parse_use(Parser *p) {
+  Syntax *node = node_new(p, N_USE);
   p->at++;
-  Node *path = node_string(p, "a file name in quotes");
+  Syntax *path = node_string(p, "a file name in quotes");
   node->text = path->text;
   node->name_span = path->span;
   return node_end(p, node);
 }
 
 // NAME [ "=" size ]
-static Node *parse_axis(Parser *p) {
-  Node *node = node_fixed(p, N_AXIS, 1);
+static Syntax *parse_axis(Parser *p) {
+  Syntax *node = node_fixed(p, N_AXIS, 1);
   want_new_name(p, node);
   if (sees(p, 0, ":")) fail(p, "`=` before the size of an axis");
   if (eat(p, "=")) node->kid[0] = parse_size(p);
@@ -52,8 +52,8 @@ static Node *parse_axis(Parser *p) {
 }
 
 // typed = NAME [ brackets ] [ ":" type ] [ "=" expr ]
-static Node *parse_typed(Parser *p) {
-  Node *node = node_fixed(p, N_TYPED, 3);
+static Syntax *parse_typed(Parser *p) {
+  Syntax *node = node_fixed(p, N_TYPED, 3);
   want_new_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
   if (eat(p, ":")) node->kid[1] = parse_type(p);
@@ -62,16 +62,16 @@ static Node *parse_typed(Parser *p) {
 }
 
 // const = typed | NAME [ ":" type ] "from" STRING
-static Node *parse_const(Parser *p) {
-  Node *node = parse_typed(p);
+static Syntax *parse_const(Parser *p) {
+  Syntax *node = parse_typed(p);
   if (!node->kid[2] && eat(p, "from"))
     node->kid[2] = node_string(p, "a file of numbers, in quotes");
   return node_end(p, node);
 }
 
 // space = "space" NAME "=" types [ "by" distance ]
-static Node *parse_space(Parser *p) {
-  Node *node = node_fixed(p, N_SPACE, 2);
+static Syntax *parse_space(Parser *p) {
+  Syntax *node = node_fixed(p, N_SPACE, 2);
   p->at++;
   want_new_name(p, node);
   need(p, "=");
@@ -83,8 +83,8 @@ static Node *parse_space(Parser *p) {
 // -- boxes
 
 // cfgpar = [ "..." ] NAME [ ":" expr ]
-static Node *parse_cfgpar(Parser *p) {
-  Node *node = node_fixed(p, N_CFGPAR, 1);
+static Syntax *parse_cfgpar(Parser *p) {
+  Syntax *node = node_fixed(p, N_CFGPAR, 1);
   if (eat(p, "...")) node->op = ".";
   want_new_name(p, node);
   if (eat(p, ":")) node->kid[0] = parse_expr(p, false);
@@ -92,16 +92,16 @@ static Node *parse_cfgpar(Parser *p) {
 }
 
 // cfg = "[" cfgpar { "," cfgpar } "]"
-static Node *parse_cfg(Parser *p) {
+static Syntax *parse_cfg(Parser *p) {
   uint32_t open = p->at;
-  Node *node = worded_list(p, N_CFG, parse_cfgpar);
+  Syntax *node = worded_list(p, N_CFG, parse_cfgpar);
   close_bracket(p, open, "`,` or ");
   return node_end(p, node);
 }
 
 // param = NAME [ ":" type ]
-static Node *parse_param(Parser *p) {
-  Node *node = node_fixed(p, N_PARAM, 1);
+static Syntax *parse_param(Parser *p) {
+  Syntax *node = node_fixed(p, N_PARAM, 1);
   want_new_name(p, node);
   if (sees_name(p, 0) || sees(p, 0, "{")) fail(p, "`:` before the type");
   if (eat(p, ":")) node->kid[0] = parse_type(p);
@@ -109,16 +109,16 @@ static Node *parse_param(Parser *p) {
 }
 
 // (a, b: R[n]) types both: the node of the type is the same.
-static Node *share_types(Node *params) {
+static Syntax *share_types(Syntax *params) {
   for (uint32_t i = params->nkid; i-- > 1;)
     if (!params->kid[i - 1]->kid[0]) params->kid[i - 1]->kid[0] = params->kid[i]->kid[0];
   return params;
 }
 
 // params = "(" [ param { "," param } ] ")"
-static Node *parse_params(Parser *p) {
+static Syntax *parse_params(Parser *p) {
   uint32_t open = p->at;
-  Node *node;
+  Syntax *node;
   if (sees(p, 1, ")")) {
     node = node_new(p, N_PARAMS);
     p->at++;
@@ -130,22 +130,22 @@ static Node *parse_params(Parser *p) {
 }
 
 // result = types | "(" param { "," param } ")"     ◆ names up to ":" decide
-static Node *parse_result(Parser *p) {
+static Syntax *parse_result(Parser *p) {
   if (sees(p, 0, "(") && names_lead_to(p, 1, ":")) return parse_params(p);
   return parse_types(p);
 }
 
 // body = "=" expr [ "pad" sum ] | "{" { statement } "}"
-Node *parse_body(Parser *p, const char *wanted) {
+Syntax *parse_body(Parser *p, const char *wanted) {
   if (sees(p, 0, "{")) return parse_block(p, parse_statement);
   if (!eat(p, "=")) {
-    Node *error = node_new(p, N_ERROR);
+    Syntax *error = node_new(p, N_ERROR);
     fail(p, wanted);
     return error;
   }
-  Node *e = parse_expr(p, false);
+  Syntax *e = parse_expr(p, false);
   if (!sees(p, 0, "pad")) return e;
-  Node *node = node_fixed(p, N_PADDED, 2);
+  Syntax *node = node_fixed(p, N_PADDED, 2);
   node->span = e->span;
   p->at++;
   node->kid[0] = e;
@@ -158,7 +158,7 @@ static bool sees_reverse(const Parser *p) {
 }
 
 // [ params ] [ "->" result ]
-void parse_ports(Parser *p, Node *node, uint32_t kid) {
+void parse_ports(Parser *p, Syntax *node, uint32_t kid) {
   if (sees(p, 0, "(")) node->kid[kid] = parse_params(p);
   if (node->kid[kid] && sees(p, 0, ":")) fail(p, "`->` before the result of a box");
   if (eat(p, "->")) node->kid[kid + 1] = parse_result(p);
@@ -166,7 +166,7 @@ void parse_ports(Parser *p, Node *node, uint32_t kid) {
 
 // box    = "box" header body [ "reverse" NAME ]
 // header = NAME [ cfg ] ( ":" sig | [ params ] [ "->" result ] )
-void parse_box_header(Parser *p, Node *node) {
+void parse_box_header(Parser *p, Syntax *node) {
   p->at++;
   want_new_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_cfg(p);
@@ -177,8 +177,8 @@ void parse_box_header(Parser *p, Node *node) {
   }
 }
 
-static Node *parse_box(Parser *p) {
-  Node *node = node_fixed(p, N_BOX, 5);
+static Syntax *parse_box(Parser *p) {
+  Syntax *node = node_fixed(p, N_BOX, 5);
   parse_box_header(p, node);
   node->kid[3] = parse_body(p, "`=` or `{`, the body of the box");
   if (sees_reverse(p)) {
@@ -191,7 +191,7 @@ static Node *parse_box(Parser *p) {
 // -- learners
 
 // A family has a number; brackets before a header are a habit from boxes.
-static void check_family(Parser *p, const Node *brackets) {
+static void check_family(Parser *p, const Syntax *brackets) {
   if (p->panic || sees(p, 0, ":")) return;
   Id id = diag_error(
       p->front->diags, brackets->span,
@@ -199,16 +199,16 @@ static void check_family(Parser *p, const Node *brackets) {
   diag_help(p->front->diags, id, "a family of learners has a `:`, as in `learn f[3] : A -> B`");
 }
 
-static Node *parse_new_name(Parser *p) {
-  Node *node = node_new(p, N_NAME);
+static Syntax *parse_new_name(Parser *p) {
+  Syntax *node = node_new(p, N_NAME);
   want_new_name(p, node);
   return node_end(p, node);
 }
 
 // learner = NAME { "," NAME } [ "[" size "]" ] [ params "->" result | ":" sig ] [ body ] [ "from"
 // STRING ]
-Node *parse_learner(Parser *p) {
-  Node *node = node_fixed(p, N_LEARNER, 6);
+Syntax *parse_learner(Parser *p) {
+  Syntax *node = node_fixed(p, N_LEARNER, 6);
   node->kid[0] = list_of(p, N_NAMES, parse_new_name);
   if (sees(p, 0, "[")) {
     node->kid[1] = parse_brackets(p);
@@ -229,8 +229,8 @@ Node *parse_learner(Parser *p) {
 }
 
 // refine = "refine" NAME [ params ] body
-static Node *parse_refine(Parser *p) {
-  Node *node = node_fixed(p, N_REFINE, 2);
+static Syntax *parse_refine(Parser *p) {
+  Syntax *node = node_fixed(p, N_REFINE, 2);
   p->at++;
   want_name(p, node);
   if (sees(p, 0, "(")) node->kid[0] = parse_params(p);
@@ -239,8 +239,8 @@ static Node *parse_refine(Parser *p) {
 }
 
 // freeze = "freeze" path { "," path } [ "in" path ]
-Node *parse_freeze(Parser *p) {
-  Node *node = node_fixed(p, N_FREEZE, 2);
+Syntax *parse_freeze(Parser *p) {
+  Syntax *node = node_fixed(p, N_FREEZE, 2);
   p->at++;
   node->kid[0] = list_of(p, N_NAMES, parse_path);
   if (eat(p, "in")) node->kid[1] = parse_path(p);
@@ -248,8 +248,8 @@ Node *parse_freeze(Parser *p) {
 }
 
 // stale = "stale" NAME "=" path ( "every" sum | "by" sum )
-static Node *parse_stale(Parser *p) {
-  Node *node = node_fixed(p, N_STALE, 2);
+static Syntax *parse_stale(Parser *p) {
+  Syntax *node = node_fixed(p, N_STALE, 2);
   p->at++;
   want_new_name(p, node);
   need(p, "=");
@@ -263,8 +263,8 @@ static Node *parse_stale(Parser *p) {
 // -- data, goals, training
 
 // given = "given" param { "," param } "from" source
-static Node *parse_given(Parser *p) {
-  Node *node = node_fixed(p, N_GIVEN, 2);
+static Syntax *parse_given(Parser *p) {
+  Syntax *node = node_fixed(p, N_GIVEN, 2);
   p->at++;
   node->kid[0] = share_types(list_of(p, N_PARAMS, parse_param));
   need(p, "from");
@@ -272,9 +272,9 @@ static Node *parse_given(Parser *p) {
   return node_end(p, node);
 }
 
-static Node *with_brackets(Parser *p, Node *base) { // base [ brackets ]
+static Syntax *with_brackets(Parser *p, Syntax *base) { // base [ brackets ]
   if (!sees(p, 0, "[")) return base;
-  Node *node = node_fixed(p, N_AT, 2);
+  Syntax *node = node_fixed(p, N_AT, 2);
   node->span = base->span;
   node->kid[0] = base;
   node->kid[1] = parse_brackets(p);
@@ -282,17 +282,17 @@ static Node *with_brackets(Parser *p, Node *base) { // base [ brackets ]
 }
 
 // target = path [ brackets ]
-static Node *parse_target(Parser *p) { return with_brackets(p, parse_path(p)); }
+static Syntax *parse_target(Parser *p) { return with_brackets(p, parse_path(p)); }
 
 // view = NAME [ brackets ]
-static Node *parse_view(Parser *p) {
+static Syntax *parse_view(Parser *p) {
   if (!p->panic && p->token[p->at].kind == TK_WORD) p->token[p->at].kind = TK_NAME;
   return with_brackets(p, node_name(p));
 }
 
 // "for" NAME "in" range
-static Node *parse_forin(Parser *p) {
-  Node *node = node_fixed(p, N_FORIN, 1);
+static Syntax *parse_forin(Parser *p) {
+  Syntax *node = node_fixed(p, N_FORIN, 1);
   p->at++;
   want_new_name(p, node);
   need(p, "in");
@@ -300,8 +300,8 @@ static Node *parse_forin(Parser *p) {
   return node_end(p, node);
 }
 
-Node *clause_of(Parser *p, NodeKind kind, Node *(*value)(Parser *)) {
-  Node *node = node_fixed(p, kind, 1);
+Syntax *clause_of(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
+  Syntax *node = node_fixed(p, kind, 1);
   p->at++;
   node->kid[0] = value(p);
   return node_end(p, node);
@@ -309,18 +309,18 @@ Node *clause_of(Parser *p, NodeKind kind, Node *(*value)(Parser *)) {
 
 typedef struct {
   const char *word;
-  NodeKind kind;
+  SyntaxKind kind;
 } Clause;
 static const Clause clause_words[] = {{"by", N_BY},     {"trains", N_TRAINS}, {"times", N_TIMES},
                                       {"on", N_ON},     {"every", N_EVERY},   {"as", N_AS},
                                       {"for", N_FORIN}, {"refit", N_REFIT}};
 
-static Node *parse_trainopt(Parser *);
+static Syntax *parse_trainopt(Parser *);
 
 // "refit" NUMBER NAME { "," trainopt }
-static Node *parse_refit(Parser *p) {
+static Syntax *parse_refit(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_REFIT);
+  Syntax *node = node_new(p, N_REFIT);
   p->at++;
   kid_push(p, node_number(p, "how long, as in `refit 100 steps`"));
   if (sees_name(p, 0))
@@ -331,7 +331,7 @@ static Node *parse_refit(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-static Node *parse_clause(Parser *p, NodeKind kind) {
+static Syntax *parse_clause(Parser *p, SyntaxKind kind) {
   switch (kind) {
   case N_BY: return clause_of(p, kind, parse_soft_postfix);
   case N_ON: return clause_of(p, kind, parse_postfix);
@@ -355,7 +355,7 @@ static void parse_clauses(Parser *p, const char *what, const char *allowed) {
     const char *word = clause_words[i].word;
     Span span = peek(p, 0)->span;
     bool fits = strstr(allowed, arena_format(p->arena, "`%s`", word)) != NULL;
-    Node *clause = parse_clause(p, clause_words[i].kind);
+    Syntax *clause = parse_clause(p, clause_words[i].kind);
     if (fits && !said[i])
       kid_push(p, clause);
     else if (!told && fits)
@@ -368,38 +368,38 @@ static void parse_clauses(Parser *p, const char *what, const char *allowed) {
 }
 
 // claim = ( "maximise" | "minimise" ) expr | expr "~" expr          or only an expr
-static Node *parse_claim(Parser *p) {
+static Syntax *parse_claim(Parser *p) {
   if (sees(p, 0, "maximise") || sees(p, 0, "minimise")) {
-    Node *node = node_fixed(p, sees(p, 0, "maximise") ? N_MAXIMISE : N_MINIMISE, 1);
+    Syntax *node = node_fixed(p, sees(p, 0, "maximise") ? N_MAXIMISE : N_MINIMISE, 1);
     p->at++;
     node->kid[0] = parse_expr(p, false);
     return node_end(p, node);
   }
-  Node *left = parse_expr(p, false);
+  Syntax *left = parse_expr(p, false);
   if (sees(p, 0, "="))
     diag_error(p->front->diags, peek(p, 0)->span,
                "found `=`, wanted `~`: that is how a goal says \"equal\"");
   if (!eat(p, "~") && !eat(p, "=")) return left;
-  Node *node = node_fixed(p, N_EQUAL, 2);
+  Syntax *node = node_fixed(p, N_EQUAL, 2);
   node->span = left->span;
   node->kid[0] = left;
   node->kid[1] = parse_expr(p, false);
   return node_end(p, node);
 }
 
-static void parse_label(Parser *p, Node *node) { // [ NAME ":" ]
+static void parse_label(Parser *p, Syntax *node) { // [ NAME ":" ]
   if (!sees_label(p)) return;
   want_any_name(p, node);
   p->at++;
 }
 
 // goal = "goal" [ NAME ":" ] claim { "by" distance | "trains" target { "," target } | "times" sum }
-static Node *parse_goal(Parser *p) {
+static Syntax *parse_goal(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_GOAL);
+  Syntax *node = node_new(p, N_GOAL);
   p->at++;
   parse_label(p, node);
-  Node *claim = parse_claim(p);
+  Syntax *claim = parse_claim(p);
   if (claim->kind < N_EQUAL || claim->kind > N_MINIMISE)
     fail_after_term(p, "`~` (a goal is an equation, or `maximise`, or `minimise`)");
   kid_push(p, claim);
@@ -408,9 +408,9 @@ static Node *parse_goal(Parser *p) {
 }
 
 // measure = "measure" [ NAME ":" ] ( claim | expr ) { "by" distance | "on" source | refit }
-static Node *parse_measure(Parser *p) {
+static Syntax *parse_measure(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_MEASURE);
+  Syntax *node = node_new(p, N_MEASURE);
   p->at++;
   parse_label(p, node);
   kid_push(p, parse_claim(p));
@@ -419,15 +419,15 @@ static Node *parse_measure(Parser *p) {
 }
 
 // trainopt = NAME ":" postfix | postfix [ sum ]
-static Node *parse_trainopt(Parser *p) {
+static Syntax *parse_trainopt(Parser *p) {
   if (sees_label(p)) {
-    Node *node = node_fixed(p, N_ARG, 1);
+    Syntax *node = node_fixed(p, N_ARG, 1);
     want_any_name(p, node);
     p->at++;
     node->kid[0] = parse_postfix(p);
     return node_end(p, node);
   }
-  Node *node = node_fixed(p, N_OPTION, 2);
+  Syntax *node = node_fixed(p, N_OPTION, 2);
   node->kid[0] = parse_postfix(p);
   TokenKind next = (TokenKind)peek(p, 0)->kind;
   if (next == TK_NUM || next == TK_NAME || next == TK_STR || sees(p, 0, "-"))
@@ -436,9 +436,9 @@ static Node *parse_trainopt(Parser *p) {
 }
 
 // train = "train" [ path ] NUMBER NAME { "," trainopt }
-static Node *parse_train(Parser *p) {
+static Syntax *parse_train(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_TRAIN);
+  Syntax *node = node_new(p, N_TRAIN);
   p->at++;
   kid_push(p, sees_name(p, 0) ? parse_path(p) : NULL);
   kid_push(p, node_number(p, "how long, as in `train 5 epochs`"));
@@ -450,18 +450,18 @@ static Node *parse_train(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-static Node *parse_plain_expr(Parser *p) { return parse_expr(p, false); }
+static Syntax *parse_plain_expr(Parser *p) { return parse_expr(p, false); }
 
-static Node *tuple_or_expr(Parser *p) { // expr { "," expr }
-  Node *tuple = list_of(p, N_TUPLE, parse_plain_expr);
+static Syntax *tuple_or_expr(Parser *p) { // expr { "," expr }
+  Syntax *tuple = list_of(p, N_TUPLE, parse_plain_expr);
   return tuple->nkid == 1 ? tuple->kid[0] : tuple;
 }
 
 // show = "show" expr { "," expr } { "for" NAME "in" range | "on" source | "every" sum | "as" view …
 // }
-static Node *parse_show(Parser *p) {
+static Syntax *parse_show(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_SHOW);
+  Syntax *node = node_new(p, N_SHOW);
   p->at++;
   kid_push(p, tuple_or_expr(p));
   parse_clauses(p, "show", "`for`, `on`, `every`, `as`");
@@ -471,20 +471,20 @@ static Node *parse_show(Parser *p) {
 // -- optimisers
 
 // NAME ":" expr
-static Node *parse_default(Parser *p) {
-  Node *node = node_fixed(p, N_ARG, 1);
+static Syntax *parse_default(Parser *p) {
+  Syntax *node = node_fixed(p, N_ARG, 1);
   want_new_name(p, node);
   if (!eat(p, ":")) fail(p, "`:` and the usual value of this setting");
   node->kid[0] = parse_expr(p, false);
   return node_end(p, node);
 }
 
-static Node *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
+static Syntax *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
 
 // next = "next" NAME [ brackets ] ( "=" expr | "by" postfix "on" expr ) [ "when" cond ]
-static Node *parse_next(Parser *p) {
+static Syntax *parse_next(Parser *p) {
   uint32_t start = p->at;
-  Node *node = node_fixed(p, N_STEP, 4);
+  Syntax *node = node_fixed(p, N_STEP, 4);
   if (sees(p, 1, "=")) { // next = …: a word taken for a name
     fail(p, "a name");
     vec_push(p->arena, &p->misused, p->token[start].name);
@@ -507,21 +507,21 @@ static Node *parse_next(Parser *p) {
   return node_end(p, node);
 }
 
-static Node *parse_states(Parser *p) { return worded_list(p, N_STATES, parse_typed); }
+static Syntax *parse_states(Parser *p) { return worded_list(p, N_STATES, parse_typed); }
 
 // state | look | next
-static Node *parse_optimiser_part(Parser *p) {
+static Syntax *parse_optimiser_part(Parser *p) {
   if (sees(p, 0, "state")) return parse_states(p);
   if (sees(p, 0, "look")) return clause_of(p, N_LOOK, parse_plain_expr);
   if (sees(p, 0, "next")) return parse_next(p);
-  Node *error = node_new(p, N_ERROR);
+  Syntax *error = node_new(p, N_ERROR);
   fail(p, "`state`, `look` or `next`");
   return error;
 }
 
 // optimiser = "optimiser" NAME [ "(" NAME ":" expr { "," NAME ":" expr } ")" ] "{" { part } "}"
-static Node *parse_optimiser(Parser *p) {
-  Node *node = node_fixed(p, N_OPTIMISER, 2);
+static Syntax *parse_optimiser(Parser *p) {
+  Syntax *node = node_fixed(p, N_OPTIMISER, 2);
   p->at++;
   want_new_name(p, node);
   if (sees(p, 0, "(")) {
@@ -537,8 +537,8 @@ static Node *parse_optimiser(Parser *p) {
 // -- statements
 
 // lhs = NAME [ "'" ] [ brackets ]
-Node *parse_lhs(Parser *p) {
-  Node *node = node_fixed(p, N_LHS, 1);
+Syntax *parse_lhs(Parser *p) {
+  Syntax *node = node_fixed(p, N_LHS, 1);
   want_new_name(p, node);
   if (sees(p, 0, "'")) {
     if (!p->rates)
@@ -552,12 +552,12 @@ Node *parse_lhs(Parser *p) {
 }
 
 // a, b = x, y: the right side was meant as a tuple unless a statement follows
-static Node *loose_tuple(Parser *p, Node *first) {
+static Syntax *loose_tuple(Parser *p, Syntax *first) {
   if (!sees(p, 0, ",") || !(sees_name(p, 1) || peek(p, 1)->kind == TK_NUM || sees(p, 1, "(")))
     return first;
   if (names_lead_to(p, 1, "=")) return first;
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_TUPLE);
+  Syntax *node = node_new(p, N_TUPLE);
   node->span = first->span;
   kid_push(p, first);
   while (eat(p, ",")) kid_push(p, parse_expr(p, false));
@@ -568,8 +568,8 @@ static Node *loose_tuple(Parser *p, Node *first) {
 }
 
 // equation = lhs { "," lhs } "=" expr [ "pad" sum ] [ "when" cond ]
-Node *parse_equation(Parser *p) {
-  Node *node = node_fixed(p, N_EQUATION, 4);
+Syntax *parse_equation(Parser *p) {
+  Syntax *node = node_fixed(p, N_EQUATION, 4);
   node->kid[0] = list_of(p, N_LHSS, parse_lhs);
   need(p, "=");
   node->kid[1] = parse_expr(p, false);
@@ -584,8 +584,8 @@ Node *parse_equation(Parser *p) {
 }
 
 // "return" ( equation | expr { "," expr } [ "pad" sum ] )          ◆ names up to "=" decide
-static Node *parse_return(Parser *p) {
-  Node *node = node_fixed(p, N_RETURN, 2);
+static Syntax *parse_return(Parser *p) {
+  Syntax *node = node_fixed(p, N_RETURN, 2);
   p->at++;
   if (names_lead_to(p, 0, "=")) {
     node->kid[0] = parse_equation(p);
@@ -606,8 +606,8 @@ static bool eat_down(Parser *p) { // a word here only
 }
 
 // "for" NAME "in" range [ "down" ] "{" { item } "}"
-Node *parse_for(Parser *p, Node *(*item)(Parser *)) {
-  Node *node = node_fixed(p, N_FOR, 2);
+Syntax *parse_for(Parser *p, Syntax *(*item)(Parser *)) {
+  Syntax *node = node_fixed(p, N_FOR, 2);
   p->at++;
   want_new_name(p, node);
   need(p, "in");
@@ -673,8 +673,8 @@ static const char *our_word(const char *word) {
   return NULL;
 }
 
-static Node *fail_statement(Parser *p) {
-  Node *error = node_new(p, N_ERROR);
+static Syntax *fail_statement(Parser *p) {
+  Syntax *error = node_new(p, N_ERROR);
   const char *word = token_text(p, peek(p, 0)), *ours = our_word(word);
   bool bare = sees_name(p, 0) && !sees_name(p, 1);
   if (sees_name(p, 0) && sees(p, 1, ":")) {
@@ -697,7 +697,7 @@ static Node *fail_statement(Parser *p) {
 }
 
 // statement = learn | state | next | const | axis | stale | for | return | equation
-Node *parse_statement(Parser *p) {
+Syntax *parse_statement(Parser *p) {
   if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
   if (sees(p, 0, "state")) return parse_states(p);
   if (sees(p, 0, "next")) return parse_next(p);
@@ -714,8 +714,8 @@ Node *parse_statement(Parser *p) {
 // -- declarations
 
 // An unknown word; in a run of such lines only the first is reported, and those with advice.
-static Node *fail_declaration(Parser *p) {
-  Node *error = node_new(p, N_ERROR);
+static Syntax *fail_declaration(Parser *p) {
+  Syntax *error = node_new(p, N_ERROR);
   const Token *t = peek(p, 0);
   const char *word = t->kind == TK_NAME || t->kind == TK_WORD ? token_text(p, t) : "";
   const char *ours = our_word(word);
@@ -740,10 +740,10 @@ static Node *fail_declaration(Parser *p) {
 
 // declaration = use | axis | const | space | box | learn | refine | given | goal | measure | train
 // | …
-static Node *parse_declaration(Parser *p) {
+static Syntax *parse_declaration(Parser *p) {
   static const struct {
     const char *word;
-    Node *(*rule)(Parser *);
+    Syntax *(*rule)(Parser *);
   } rules[] = {{"use", parse_use},         {"space", parse_space},   {"box", parse_box},
                {"refine", parse_refine},   {"given", parse_given},   {"goal", parse_goal},
                {"measure", parse_measure}, {"train", parse_train},   {"show", parse_show},
@@ -765,9 +765,9 @@ static Node *parse_declaration(Parser *p) {
 
 // -- sequences, with recovery
 
-static void push_name(Parser *p, const Node *from) {
+static void push_name(Parser *p, const Syntax *from) {
   if (!from->name) return;
-  Node *node = node_new(p, N_NAME);
+  Syntax *node = node_new(p, N_NAME);
   node->name = from->name;
   node->span = node->name_span = from->name_span;
   kid_push(p, node);
@@ -778,7 +778,7 @@ static void salvage_equations(Parser *p, uint32_t from, uint32_t mark) {
   for (uint32_t i = from; i < p->at; i++) {
     const Token *t = &p->token[i], *behind = &p->token[i + 1];
     if (t->kind != TK_NAME || behind->kind != TK_SYMBOL || strcmp(behind->symbol, "=")) continue;
-    Node node = {.name = t->name, .name_span = t->span};
+    Syntax node = {.name = t->name, .name_span = t->span};
     bool known = false;
     for (uint32_t k = mark; k < p->stack.n; k++) known |= p->stack.at[k]->name == t->name;
     if (!known) push_name(p, &node);
@@ -786,13 +786,13 @@ static void salvage_equations(Parser *p, uint32_t from, uint32_t mark) {
 }
 
 // What a broken statement would have declared.
-static Node *salvage(Parser *p, const Node *broken, uint32_t from) {
+static Syntax *salvage(Parser *p, const Syntax *broken, uint32_t from) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_ERROR);
+  Syntax *node = node_new(p, N_ERROR);
   node->span = broken->span;
   push_name(p, broken);
   for (uint32_t i = 0; i < broken->nkid; i++) {
-    const Node *kid = broken->kid[i];
+    const Syntax *kid = broken->kid[i];
     if (!kid) continue;
     if (kid->kind == N_LEARNER) kid = kid->kid[0];
     if (kid->kind == N_AXIS || kid->kind == N_TYPED) push_name(p, kid);
@@ -840,12 +840,12 @@ static void end_statement(Parser *p, bool block) {
 }
 
 // Pushes one item, whole or salvaged.
-static void parse_one(Parser *p, Node *(*item)(Parser *), bool block) {
+static void parse_one(Parser *p, Syntax *(*item)(Parser *), bool block) {
   uint32_t start = p->at, depth = p->depth, mark = p->stack.n;
   bool spoilt = p->spoilt;
   p->spoilt = false;
   mute_after_many(p->front, &p->limit);
-  Node *node = item(p);
+  Syntax *node = item(p);
   end_statement(p, block);
   if (p->panic) {
     p->stack.n = mark;
@@ -873,9 +873,9 @@ static void check_indented(Parser *p, bool *told) {
 }
 
 // "{" { item } "}", the items on lines of their own or separated by ","
-Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
+Syntax *parse_block(Parser *p, Syntax *(*item)(Parser *)) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_BLOCK);
+  Syntax *node = node_new(p, N_BLOCK);
   need(p, "{");
   if (p->panic || !deeper(p)) return node;
   for (bool told = false; !sees(p, 0, "}") && peek(p, 0)->kind != TK_END;) {
@@ -893,9 +893,9 @@ Node *parse_block(Parser *p, Node *(*item)(Parser *)) {
 }
 
 // program = { declaration }
-static Node *parse_program(Parser *p) {
+static Syntax *parse_program(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_PROGRAM);
+  Syntax *node = node_new(p, N_PROGRAM);
   while (peek(p, 0)->kind != TK_END) {
     if (peek(p, 0)->kind == TK_LINE)
       p->at++;
@@ -921,7 +921,7 @@ static uint32_t *find_partners(Arena *a, Tokens tokens) {
   return partner;
 }
 
-Node *parse(const Front *front, uint32_t file) {
+Syntax *parse(const Front *front, uint32_t file) {
   Parser p = {.front = front, .arena = front->arena};
   p.limit = error_limit(front);
   Arena *scratch = arena_child(front->arena); // tokens go when the tree stands
@@ -929,7 +929,7 @@ Node *parse(const Front *front, uint32_t file) {
   p.token = tokens.at;
   p.partner = find_partners(scratch, tokens);
   p.stop = tokens.at[tokens.n - 1];
-  Node *program = parse_program(&p);
+  Syntax *program = parse_program(&p);
   unmute(front, &p.limit);
   arena_free(scratch);
   return program;

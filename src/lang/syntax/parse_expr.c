@@ -201,56 +201,57 @@ void need_after_term(Parser *p, const char *wanted) {
 
 static Span here(const Parser *p) { return p->token[p->at].span; }
 
-Node *node_new(Parser *p, NodeKind kind) {
-  Node *node = NEW(p->arena, Node);
+Syntax *node_new(Parser *p, SyntaxKind kind) {
+  Syntax *node = NEW(p->arena, Syntax);
   node->kind = (uint8_t)kind;
   node->span = here(p);
   return node;
 }
 
-Node *node_end(Parser *p, Node *node) {
+Syntax *node_end(Parser *p, Syntax *node) {
   if (p->at) node->span = span_join(node->span, p->token[p->at - 1].span);
   return node;
 }
 
-Node *node_fixed(Parser *p, NodeKind kind, uint32_t kids) {
-  Node *node = node_new(p, kind);
+Syntax *node_fixed(Parser *p, SyntaxKind kind, uint32_t kids) {
+  Syntax *node = node_new(p, kind);
   node->nkid = kids;
-  node->kid = NEW_ARRAY(p->arena, Node *, kids);
+  node->kid = NEW_ARRAY(p->arena, Syntax *, kids);
   return node;
 }
 
-void kid_push(Parser *p, Node *kid) { vec_push(p->arena, &p->stack, kid); }
+void kid_push(Parser *p, Syntax *kid) { vec_push(p->arena, &p->stack, kid); }
 
-Node *kids_end(Parser *p, Node *node, uint32_t mark) {
+Syntax *kids_end(Parser *p, Syntax *node, uint32_t mark) {
   node->nkid = p->stack.n - mark;
-  if (node->nkid) node->kid = arena_copy(p->arena, p->stack.at + mark, sizeof(Node *) * node->nkid);
+  if (node->nkid)
+    node->kid = arena_copy(p->arena, p->stack.at + mark, sizeof(Syntax *) * node->nkid);
   p->stack.n = mark;
   return node_end(p, node);
 }
 
-static Node *error_node(Parser *p, const char *wanted) {
+static Syntax *error_node(Parser *p, const char *wanted) {
   fail(p, wanted);
   return node_new(p, N_ERROR);
 }
 
 // A node around one that is already parsed.
-static Node *node_around(Parser *p, NodeKind kind, Node *base, Node *other) {
-  Node *node = node_fixed(p, kind, other ? 2 : 1);
+static Syntax *node_around(Parser *p, SyntaxKind kind, Syntax *base, Syntax *other) {
+  Syntax *node = node_fixed(p, kind, other ? 2 : 1);
   node->span = base->span;
   node->kid[0] = base;
   if (other) node->kid[1] = other;
   return node_end(p, node);
 }
 
-static void take_name(Parser *p, Node *node) {
+static void take_name(Parser *p, Syntax *node) {
   node->name = peek(p, 0)->name;
   node->name_span = here(p);
   p->at++;
 }
 
 // A word where a name is wanted is taken for one if what follows fits: that is one message only.
-void want_name(Parser *p, Node *node) {
+void want_name(Parser *p, Syntax *node) {
   static const char *const behind[] = {":", "=", "(", "[", ","};
   if (sees_name(p, 0)) {
     take_name(p, node);
@@ -267,7 +268,7 @@ void want_name(Parser *p, Node *node) {
 }
 
 // A name that is being given to something.
-void want_new_name(Parser *p, Node *node) {
+void want_new_name(Parser *p, Syntax *node) {
   const Token *t = peek(p, 0);
   const char *text = t->kind == TK_NAME ? name_text(p->front->names, t->name) : "";
   if (strcmp(text, "R") == 0 || strcmp(text, "B") == 0)
@@ -276,38 +277,38 @@ void want_new_name(Parser *p, Node *node) {
   want_name(p, node);
 }
 
-void want_any_name(Parser *p, Node *node) {
+void want_any_name(Parser *p, Syntax *node) {
   if (peek(p, 0)->kind == TK_WORD)
     take_name(p, node);
   else
     want_name(p, node);
 }
 
-Node *node_name(Parser *p) {
-  Node *node = node_new(p, N_NAME);
+Syntax *node_name(Parser *p) {
+  Syntax *node = node_new(p, N_NAME);
   want_name(p, node);
   return node_end(p, node);
 }
 
-Node *node_string(Parser *p, const char *wanted) {
+Syntax *node_string(Parser *p, const char *wanted) {
   if (peek(p, 0)->kind != TK_STR) return error_node(p, wanted);
-  Node *node = node_new(p, N_STR);
+  Syntax *node = node_new(p, N_STR);
   node->text = name_text(p->front->names, peek(p, 0)->name);
   p->at++;
   return node_end(p, node);
 }
 
-Node *node_number(Parser *p, const char *wanted) {
+Syntax *node_number(Parser *p, const char *wanted) {
   if (peek(p, 0)->kind != TK_NUM) return error_node(p, wanted);
-  Node *node = node_new(p, N_NUM);
+  Syntax *node = node_new(p, N_NUM);
   node->num = peek(p, 0)->num;
   node->text = name_text(p->front->names, peek(p, 0)->name);
   p->at++;
   return node_end(p, node);
 }
 
-static Node *labelled(Parser *p, NodeKind kind, Node *(*value)(Parser *)) { // NAME ":" value
-  Node *node = node_fixed(p, kind, 1);
+static Syntax *labelled(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) { // NAME ":" value
+  Syntax *node = node_fixed(p, kind, 1);
   want_any_name(p, node);
   need(p, ":");
   node->kid[0] = value(p);
@@ -316,23 +317,23 @@ static Node *labelled(Parser *p, NodeKind kind, Node *(*value)(Parser *)) { // N
 
 // -- chains of operators
 
-typedef Node *Rule(Parser *, bool equal);
+typedef Syntax *Rule(Parser *, bool equal);
 
 // sub { op sub }
-static Node *chain(Parser *p, NodeKind kind, const char *op, Rule *sub, bool equal) {
+static Syntax *chain(Parser *p, SyntaxKind kind, const char *op, Rule *sub, bool equal) {
   uint32_t mark = p->stack.n;
-  Node *first = sub(p, equal);
+  Syntax *first = sub(p, equal);
   if (!sees(p, 0, op)) return first;
   kid_push(p, first);
   while (eat(p, op)) kid_push(p, sub(p, equal));
-  Node *node = node_new(p, kind);
+  Syntax *node = node_new(p, kind);
   node->span = first->span;
   return kids_end(p, node, mark);
 }
 
 // sub { one of ops, sub }: which operator is noted, the i-th letter of `letters` for the i-th
-static Node *mixed_chain(Parser *p, NodeKind kind, const char *const *ops, const char *letters,
-                         Node *(*sub)(Parser *), Node *first) {
+static Syntax *mixed_chain(Parser *p, SyntaxKind kind, const char *const *ops, const char *letters,
+                           Syntax *(*sub)(Parser *), Syntax *first) {
   uint32_t mark = p->stack.n;
   VEC(char) op = {0};
   for (;;) {
@@ -346,7 +347,7 @@ static Node *mixed_chain(Parser *p, NodeKind kind, const char *const *ops, const
   }
   if (p->stack.n == mark) return first;
   vec_push(p->arena, &op, 0);
-  Node *node = node_new(p, kind);
+  Syntax *node = node_new(p, kind);
   node->span = first->span;
   node->op = op.at;
   return kids_end(p, node, mark);
@@ -359,9 +360,9 @@ static const char *const size_ops[] = {"*", "/", "//", NULL};
 // -- primaries
 
 // list = "[" [ entry { "," entry } ] "]"          entry = sum | list
-static Node *parse_list(Parser *p) {
+static Syntax *parse_list(Parser *p) {
   uint32_t open = p->at, mark = p->stack.n;
-  Node *node = node_new(p, N_LIST);
+  Syntax *node = node_new(p, N_LIST);
   if (!deeper(p)) return node;
   p->at++;
   for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) {
@@ -382,9 +383,9 @@ static Node *parse_list(Parser *p) {
 }
 
 // "(" expr { "," expr } ")"                        one: grouping; several: side by side
-static Node *parse_paren(Parser *p) {
+static Syntax *parse_paren(Parser *p) {
   uint32_t open = p->at, mark = p->stack.n;
-  Node *node = node_new(p, N_PAREN);
+  Syntax *node = node_new(p, N_PAREN);
   p->at++;
   do kid_push(p, parse_expr(p, true));
   while (eat(p, ","));
@@ -404,7 +405,7 @@ static bool sees_mode_name(const Parser *p) {
 }
 
 // primary = NUMBER | STRING | NAME | "next" NAME | list | "(" expr { "," expr } ")"
-static Node *parse_primary(Parser *p) {
+static Syntax *parse_primary(Parser *p) {
   switch ((TokenKind)peek(p, 0)->kind) {
   case TK_NUM: return node_number(p, "");
   case TK_STR: return node_string(p, "");
@@ -412,7 +413,7 @@ static Node *parse_primary(Parser *p) {
   default: break;
   }
   if (sees(p, 0, "next") && !is_misused(p, peek(p, 0))) {
-    Node *node = node_new(p, N_NEXT);
+    Syntax *node = node_new(p, N_NEXT);
     p->at++;
     want_name(p, node);
     return node_end(p, node);
@@ -426,7 +427,7 @@ static Node *parse_primary(Parser *p) {
   return error_node(p, "an expression");
 }
 
-static Node *parse_compared(Parser *p) { return parse_expr(p, true); }
+static Syntax *parse_compared(Parser *p) { return parse_expr(p, true); }
 
 static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
   uint32_t i = 0;
@@ -435,9 +436,9 @@ static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
 }
 
 // A state of a part has one name with dots in it: bend.z.
-static Node *parse_arg(Parser *p) {
+static Syntax *parse_arg(Parser *p) {
   if (!sees_arg_label(p)) return parse_expr(p, true);
-  Node *node = node_fixed(p, N_ARG, 1);
+  Syntax *node = node_fixed(p, N_ARG, 1);
   want_any_name(p, node);
   while (eat(p, ".")) {
     const Token *t = peek(p, 0);
@@ -453,9 +454,9 @@ static Node *parse_arg(Parser *p) {
 }
 
 // "(" [ arg { "," arg } ] ")"                      arg = [ NAME { "." NAME } ":" ] expr
-static Node *parse_call(Parser *p, Node *callee) {
+static Syntax *parse_call(Parser *p, Syntax *callee) {
   uint32_t open = p->at, mark = p->stack.n;
-  Node *node = node_new(p, N_CALL);
+  Syntax *node = node_new(p, N_CALL);
   node->span = callee->span;
   kid_push(p, callee);
   p->at++;
@@ -465,9 +466,9 @@ static Node *parse_call(Parser *p, Node *callee) {
 }
 
 // "over" ( NAME | "(" NAME { NAME } ")" )
-static Node *parse_over(Parser *p, Node *base) {
+static Syntax *parse_over(Parser *p, Syntax *base) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_OVER);
+  Syntax *node = node_new(p, N_OVER);
   node->span = base->span;
   p->at++;
   kid_push(p, base);
@@ -479,17 +480,17 @@ static Node *parse_over(Parser *p, Node *base) {
   return kids_end(p, node, mark);
 }
 
-static Node *parse_dot(Parser *p, Node *base) {
-  Node *node = node_around(p, N_DOT, base, NULL);
+static Syntax *parse_dot(Parser *p, Syntax *base) {
+  Syntax *node = node_around(p, N_DOT, base, NULL);
   p->at++;
   want_any_name(p, node);
   return node_end(p, node);
 }
 
 // postfix = primary { "(" args ")" | brackets | "." NAME | "over" … }
-Node *parse_postfix(Parser *p) {
+Syntax *parse_postfix(Parser *p) {
   enum { LINKS = 32 }; // they nest in the tree
-  Node *e = parse_primary(p);
+  Syntax *e = parse_primary(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
     if (sees(p, 0, "("))
@@ -505,14 +506,14 @@ Node *parse_postfix(Parser *p) {
   }
 }
 
-Node *parse_soft_postfix(Parser *p) {
+Syntax *parse_soft_postfix(Parser *p) {
   if (!p->panic && p->token[p->at].kind == TK_WORD) p->token[p->at].kind = TK_NAME;
   return parse_postfix(p);
 }
 
 // path = NAME { "." NAME }
-Node *parse_path(Parser *p) {
-  Node *path = node_name(p);
+Syntax *parse_path(Parser *p) {
+  Syntax *path = node_name(p);
   for (uint32_t links = 0; sees(p, 0, "."); links++)
     if (links < MAX_DEPTH)
       path = parse_dot(p, path);
@@ -524,13 +525,13 @@ Node *parse_path(Parser *p) {
 // -- expressions, tightest first
 
 // power = postfix [ "^" [ "-" ] power ]
-static Node *parse_power(Parser *p) {
-  Node *base = parse_postfix(p);
+static Syntax *parse_power(Parser *p) {
+  Syntax *base = parse_postfix(p);
   if (!sees(p, 0, "^") || !deeper(p)) return base;
   p->at++;
-  Node *minus = sees(p, 0, "-") ? node_fixed(p, N_NEG, 1) : NULL;
+  Syntax *minus = sees(p, 0, "-") ? node_fixed(p, N_NEG, 1) : NULL;
   if (minus) p->at++;
-  Node *exponent = parse_power(p);
+  Syntax *exponent = parse_power(p);
   if (minus) {
     minus->kid[0] = exponent;
     exponent = node_end(p, minus);
@@ -539,15 +540,15 @@ static Node *parse_power(Parser *p) {
   return node_around(p, N_POW, base, exponent);
 }
 
-static bool is_indexed(const Node *e) {
+static bool is_indexed(const Syntax *e) {
   while (e->kind == N_POW || e->kind == N_DOT) e = e->kid[0];
   return e->kind == N_AT;
 }
 
 // run = power { power }          goes on only behind an indexed term, before a NAME with "[" or "."
-static Node *parse_run(Parser *p) {
+static Syntax *parse_run(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *first = parse_power(p), *last = first;
+  Syntax *first = parse_power(p), *last = first;
   while (is_indexed(last) && sees_name(p, 0) && (sees(p, 1, "[") || sees(p, 1, "."))) {
     if (p->stack.n == mark) kid_push(p, first);
     last = parse_power(p);
@@ -562,15 +563,15 @@ static Node *parse_run(Parser *p) {
     kid_push(p, last);
   }
   if (p->stack.n == mark) return first;
-  Node *node = node_new(p, N_RUN);
+  Syntax *node = node_new(p, N_RUN);
   node->span = first->span;
   return kids_end(p, node, mark);
 }
 
 // unary = "-" unary | run
-static Node *parse_unary(Parser *p) {
+static Syntax *parse_unary(Parser *p) {
   if (!sees(p, 0, "-")) return parse_run(p);
-  Node *node = node_fixed(p, N_NEG, 1);
+  Syntax *node = node_fixed(p, N_NEG, 1);
   if (!deeper(p)) return node_new(p, N_ERROR);
   p->at++;
   node->kid[0] = parse_unary(p);
@@ -579,9 +580,9 @@ static Node *parse_unary(Parser *p) {
 }
 
 // a / b[i] c[i] is (a/b)c to some and a/(bc) to others.
-static void check_division(Parser *p, const Node *prod) {
+static void check_division(Parser *p, const Syntax *prod) {
   for (uint32_t i = 1; i < prod->nkid; i++) {
-    const Node *by = prod->kid[i];
+    const Syntax *by = prod->kid[i];
     if (by->kind == N_NEG) by = by->kid[0];
     if (prod->op[i - 1] != '/' || by->kind != N_RUN) continue;
     Id id = diag_error(p->front->diags, by->span,
@@ -592,14 +593,14 @@ static void check_division(Parser *p, const Node *prod) {
 }
 
 // prod = unary { ("*"|"/") unary }
-static Node *parse_prod(Parser *p) {
-  Node *node = mixed_chain(p, N_PROD, prod_ops, "*/", parse_unary, parse_unary(p));
+static Syntax *parse_prod(Parser *p) {
+  Syntax *node = mixed_chain(p, N_PROD, prod_ops, "*/", parse_unary, parse_unary(p));
   if (node->kind == N_PROD && !p->panic) check_division(p, node);
   return node;
 }
 
 // sum = prod { ("+"|"-") prod }
-Node *parse_sum(Parser *p) {
+Syntax *parse_sum(Parser *p) {
   return mixed_chain(p, N_SUM, sum_ops, "+-", parse_prod, parse_prod(p));
 }
 
@@ -611,22 +612,22 @@ static char comparison(const Parser *p, bool equal) {
 }
 
 // cmp = sum [ op sum ]
-static Node *parse_cmp(Parser *p, bool equal) {
-  Node *left = parse_sum(p);
+static Syntax *parse_cmp(Parser *p, bool equal) {
+  Syntax *left = parse_sum(p);
   char op = comparison(p, equal);
   if (!op) return left;
   p->at++;
-  Node *right = parse_sum(p);
-  Node *node = node_around(p, N_CMP, left, right);
+  Syntax *right = parse_sum(p);
+  Syntax *node = node_around(p, N_CMP, left, right);
   node->op = arena_text(p->arena, &op, 1);
   if (comparison(p, equal)) fail(p, "one comparison (join two with `and`)");
   return node;
 }
 
 // not = "not" not | cmp
-static Node *parse_not(Parser *p, bool equal) {
+static Syntax *parse_not(Parser *p, bool equal) {
   if (!sees(p, 0, "not")) return parse_cmp(p, equal);
-  Node *node = node_fixed(p, N_NOT, 1);
+  Syntax *node = node_fixed(p, N_NOT, 1);
   if (!deeper(p)) return node_new(p, N_ERROR);
   p->at++;
   node->kid[0] = parse_not(p, equal);
@@ -635,13 +636,13 @@ static Node *parse_not(Parser *p, bool equal) {
 }
 
 // or = and { "or" and }      and = not { "and" not }
-static Node *parse_and(Parser *p, bool equal) { return chain(p, N_AND, "and", parse_not, equal); }
-static Node *parse_or(Parser *p, bool equal) { return chain(p, N_OR, "or", parse_and, equal); }
+static Syntax *parse_and(Parser *p, bool equal) { return chain(p, N_AND, "and", parse_not, equal); }
+static Syntax *parse_or(Parser *p, bool equal) { return chain(p, N_OR, "or", parse_and, equal); }
 // pipe = fan { ";" fan }     fan = or { "&" or }
-static Node *parse_fan(Parser *p, bool equal) { return chain(p, N_FAN, "&", parse_or, equal); }
-static Node *parse_pipe(Parser *p, bool equal) { return chain(p, N_PIPE, ";", parse_fan, equal); }
+static Syntax *parse_fan(Parser *p, bool equal) { return chain(p, N_FAN, "&", parse_or, equal); }
+static Syntax *parse_pipe(Parser *p, bool equal) { return chain(p, N_PIPE, ";", parse_fan, equal); }
 
-Node *parse_cond(Parser *p) { return parse_or(p, true); }
+Syntax *parse_cond(Parser *p) { return parse_or(p, true); }
 
 // ◆ A `when` makes an expression only if an `else` follows on the line, at the same depth.
 static bool else_follows(const Parser *p) {
@@ -658,11 +659,11 @@ static bool else_follows(const Parser *p) {
 }
 
 // expr = pipe [ "when" cond "else" expr ]
-Node *parse_expr(Parser *p, bool equal) {
+Syntax *parse_expr(Parser *p, bool equal) {
   if (!deeper(p)) return node_new(p, N_ERROR);
-  Node *e = parse_pipe(p, equal);
+  Syntax *e = parse_pipe(p, equal);
   if (sees(p, 0, "when") && else_follows(p)) {
-    Node *node = node_fixed(p, N_WHEN, 3);
+    Syntax *node = node_fixed(p, N_WHEN, 3);
     node->span = e->span;
     p->at++;
     node->kid[0] = e;
@@ -677,19 +678,19 @@ Node *parse_expr(Parser *p, bool equal) {
 
 // -- brackets
 
-static Node *parse_items(Parser *p, const char *closer);
+static Syntax *parse_items(Parser *p, const char *closer);
 
 // "(" [ bitem { "," bitem } ] ")"                  one item: grouping; more: an axis group or a box
-static Node *parse_group(Parser *p) {
+static Syntax *parse_group(Parser *p) {
   uint32_t open = p->at, mark = p->stack.n;
-  Node *node = node_new(p, N_GROUP);
+  Syntax *node = node_new(p, N_GROUP);
   if (!deeper(p)) return node_new(p, N_ERROR);
   p->at++;
   for (bool more = !sees(p, 0, ")"); more; more = eat(p, ",")) kid_push(p, parse_items(p, ")"));
   close_bracket(p, open, "`,` or ");
   p->depth--;
   kids_end(p, node, mark);
-  Node *only = node->nkid == 1 && node->kid[0]->nkid == 1 ? node->kid[0]->kid[0] : NULL;
+  Syntax *only = node->nkid == 1 && node->kid[0]->nkid == 1 ? node->kid[0]->kid[0] : NULL;
   if (only && only->kind != N_SPREAD) {
     node->kind = N_PAREN;
     node->kid[0] = only;
@@ -698,7 +699,7 @@ static Node *parse_group(Parser *p) {
 }
 
 // satom = NUMBER | STRING | NAME { "." NAME | brackets } | "(" … ")"
-static Node *parse_satom(Parser *p) {
+static Syntax *parse_satom(Parser *p) {
   enum { LINKS = 32 };
   const Token *t = peek(p, 0);
   if (t->kind == TK_NUM) return node_number(p, "");
@@ -708,7 +709,7 @@ static Node *parse_satom(Parser *p) {
     return error_node(p, sees(p, 0, "=")   ? "`:` (an option is given as `name: value`)"
                          : sees(p, 0, ":") ? "`..` (a range is written `0..3`)"
                                            : "a size, an index or an axis");
-  Node *e = node_name(p);
+  Syntax *e = node_name(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
     if (sees(p, 0, "."))
@@ -721,22 +722,22 @@ static Node *parse_satom(Parser *p) {
 }
 
 // sfact = satom [ "^" sfact ]
-static Node *parse_sfact(Parser *p) {
-  Node *base = parse_satom(p);
+static Syntax *parse_sfact(Parser *p) {
+  Syntax *base = parse_satom(p);
   if (!sees(p, 0, "^") || !deeper(p)) return base;
   p->at++;
-  Node *exponent = parse_sfact(p);
+  Syntax *exponent = parse_sfact(p);
   p->depth--;
   return node_around(p, N_POW, base, exponent);
 }
 
 // sterm = sfact { ("*"|"/"|"//") sfact }
-static Node *parse_sterm(Parser *p) {
+static Syntax *parse_sterm(Parser *p) {
   return mixed_chain(p, N_PROD, size_ops, "*/%", parse_sfact, parse_sfact(p));
 }
 
 // In [0 -1] the minus is an operator; the spaces say that two entries were meant.
-static Node *parse_sterm_after_sign(Parser *p) {
+static Syntax *parse_sterm_after_sign(Parser *p) {
   const Token *sign = &p->token[p->at - 1], *t = peek(p, 0);
   if (t->kind == TK_NUM && sign->spaced && !t->spaced)
     diag_warning(p->front->diags, sign->span,
@@ -745,8 +746,8 @@ static Node *parse_sterm_after_sign(Parser *p) {
 }
 
 // size = [ "-" ] sterm { ("+"|"-") sterm }
-static Node *parse_signed_size(Parser *p, bool may_be_negative) {
-  Node *first;
+static Syntax *parse_signed_size(Parser *p, bool may_be_negative) {
+  Syntax *first;
   if (may_be_negative && sees(p, 0, "-")) {
     first = node_fixed(p, N_NEG, 1);
     p->at++;
@@ -758,14 +759,14 @@ static Node *parse_signed_size(Parser *p, bool may_be_negative) {
   return mixed_chain(p, N_SUM, sum_ops, "+-", parse_sterm_after_sign, first);
 }
 
-static Node *parse_named_size(Parser *p) { return parse_signed_size(p, true); }
+static Syntax *parse_named_size(Parser *p) { return parse_signed_size(p, true); }
 
-Node *parse_size(Parser *p) { return parse_signed_size(p, false); }
+Syntax *parse_size(Parser *p) { return parse_signed_size(p, false); }
 
 // item = "..." NAME | NAME ":" size | size [ ".." size ]
-static Node *parse_item(Parser *p, bool first) {
+static Syntax *parse_item(Parser *p, bool first) {
   if (sees(p, 0, "...")) {
-    Node *node = node_new(p, N_SPREAD);
+    Syntax *node = node_new(p, N_SPREAD);
     p->at++;
     if (peek(p, 0)->kind == TK_NUM)
       fail(p, "a name (a range has two dots, `0..3`)");
@@ -774,18 +775,18 @@ static Node *parse_item(Parser *p, bool first) {
     return node_end(p, node);
   }
   if (sees_label(p)) return labelled(p, N_SIZED, parse_named_size);
-  Node *e = parse_signed_size(p, first);
+  Syntax *e = parse_signed_size(p, first);
   return eat(p, "..") ? node_around(p, N_RANGE, e, parse_size(p)) : e;
 }
 
 // item { (";"|"&") item }                          a box made on the spot; & binds tighter
-static Node *parse_item_pipe(Parser *p, Node *item) {
+static Syntax *parse_item_pipe(Parser *p, Syntax *item) {
   uint32_t mark = p->stack.n;
-  Node *pipe = node_new(p, N_PIPE);
+  Syntax *pipe = node_new(p, N_PIPE);
   pipe->span = item->span;
   for (;;) {
     uint32_t fan_mark = p->stack.n;
-    Node *fan = node_new(p, N_FAN);
+    Syntax *fan = node_new(p, N_FAN);
     fan->span = item->span;
     kid_push(p, item);
     while (eat(p, "&")) kid_push(p, parse_item(p, false));
@@ -799,10 +800,10 @@ static Node *parse_item_pipe(Parser *p, Node *item) {
 }
 
 // bitem = item { item } | item { (";"|"&") item }
-static Node *parse_items(Parser *p, const char *closer) {
+static Syntax *parse_items(Parser *p, const char *closer) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_ITEMS);
-  Node *item = parse_item(p, true);
+  Syntax *node = node_new(p, N_ITEMS);
+  Syntax *item = parse_item(p, true);
   if (sees(p, 0, ";") || sees(p, 0, "&")) {
     kid_push(p, parse_item_pipe(p, item));
   } else {
@@ -813,9 +814,9 @@ static Node *parse_items(Parser *p, const char *closer) {
 }
 
 // brackets = "[" [ bitem { "," bitem } ] "]"
-Node *parse_brackets(Parser *p) {
+Syntax *parse_brackets(Parser *p) {
   uint32_t open = p->at, mark = p->stack.n;
-  Node *node = node_new(p, N_BRACKETS);
+  Syntax *node = node_new(p, N_BRACKETS);
   if (!deeper(p)) return node;
   p->at++;
   for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) kid_push(p, parse_items(p, "]"));
@@ -825,9 +826,9 @@ Node *parse_brackets(Parser *p) {
 }
 
 // range = size ".." size | list
-Node *parse_range(Parser *p) {
+Syntax *parse_range(Parser *p) {
   if (sees(p, 0, "[")) return parse_list(p);
-  Node *first = parse_size(p);
+  Syntax *first = parse_size(p);
   if (!eat(p, "..")) return fail(p, "`..` (a range is written `1..4`)"), first;
   return node_around(p, N_RANGE, first, parse_size(p));
 }
@@ -835,9 +836,9 @@ Node *parse_range(Parser *p) {
 // -- types
 
 // "{" size { "," size } "}"
-static Node *parse_labels(Parser *p) {
+static Syntax *parse_labels(Parser *p) {
   uint32_t open = p->at, mark = p->stack.n;
-  Node *node = node_new(p, N_LABELS);
+  Syntax *node = node_new(p, N_LABELS);
   p->at++;
   do kid_push(p, parse_size(p));
   while (eat(p, ","));
@@ -845,21 +846,21 @@ static Node *parse_labels(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-static Node *parse_type_base(Parser *p) {
+static Syntax *parse_type_base(Parser *p) {
   if (sees(p, 0, "{")) return parse_labels(p);
   if (peek(p, 0)->kind == TK_STR) return node_string(p, "");
   if (peek(p, 0)->kind == TK_NAME) return parse_path(p);
   if (!sees(p, 0, "(")) return error_node(p, "a type");
   uint32_t open = p->at++;
-  Node *types = parse_types(p);
+  Syntax *types = parse_types(p);
   close_bracket(p, open, "`,` or ");
   types->span.at = p->token[open].span.at;
   return node_end(p, types);
 }
 
 // type = ( NAME { "." NAME } | STRING | labels | "(" types ")" ) [ brackets ]
-Node *parse_type(Parser *p) {
-  Node *node = node_fixed(p, N_TYPE, 2);
+Syntax *parse_type(Parser *p) {
+  Syntax *node = node_fixed(p, N_TYPE, 2);
   if (!deeper(p)) {
     node->kid[0] = node_new(p, N_ERROR);
     return node;
@@ -871,9 +872,9 @@ Node *parse_type(Parser *p) {
 }
 
 // types = type { "," type }                        ◆ `, b :` is no type: the comma is not ours
-Node *parse_types(Parser *p) {
+Syntax *parse_types(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_TYPES);
+  Syntax *node = node_new(p, N_TYPES);
   kid_push(p, parse_type(p));
   while (sees(p, 0, ",") && !names_lead_to(p, 1, ":")) {
     p->at++;
@@ -883,8 +884,8 @@ Node *parse_types(Parser *p) {
 }
 
 // sig = types [ "->" types ]
-Node *parse_sig(Parser *p) {
-  Node *node = node_fixed(p, N_SIG, 2);
+Syntax *parse_sig(Parser *p) {
+  Syntax *node = node_fixed(p, N_SIG, 2);
   node->kid[0] = parse_types(p);
   if (eat(p, "->")) node->kid[1] = parse_types(p);
   return node_end(p, node);

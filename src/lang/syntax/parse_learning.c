@@ -4,11 +4,11 @@
 // `at`, `most` and `replace` are words here only.
 #include "lang/syntax/parse_own.h"
 
-static Node *route_of_steps(Parser *p, Node *(*step)(Parser *)) { // step { ";" step }
-  Node *first = step(p);
+static Syntax *route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { ";" step }
+  Syntax *first = step(p);
   if (!sees(p, 0, ";")) return first;
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_PIPE);
+  Syntax *node = node_new(p, N_PIPE);
   node->span = first->span;
   kid_push(p, first);
   while (eat(p, ";")) kid_push(p, step(p));
@@ -18,8 +18,8 @@ static Node *route_of_steps(Parser *p, Node *(*step)(Parser *)) { // step { ";" 
 // -- what stands in the braces
 
 // space = "space" NAME [ "=" types [ "by" distance ] ]
-static Node *parse_graph_space(Parser *p) {
-  Node *node = node_fixed(p, N_SPACE, 2);
+static Syntax *parse_graph_space(Parser *p) {
+  Syntax *node = node_fixed(p, N_SPACE, 2);
   p->at++;
   want_new_name(p, node);
   if (!eat(p, "=")) return node_end(p, node);
@@ -29,9 +29,9 @@ static Node *parse_graph_space(Parser *p) {
 }
 
 // [ "at" "most" NUMBER "times" ]
-static Node *parse_most(Parser *p, Node *edge) {
+static Syntax *parse_most(Parser *p, Syntax *edge) {
   if (!sees_word(p, 0, "at") || !sees_word(p, 1, "most")) return edge;
-  Node *node = node_fixed(p, N_MOST, 2);
+  Syntax *node = node_fixed(p, N_MOST, 2);
   node->span = edge->span;
   p->at += 2;
   node->kid[0] = edge;
@@ -41,17 +41,17 @@ static Node *parse_most(Parser *p, Node *edge) {
 }
 
 // edge = "box" header [ body ] | "learn" learner
-static Node *parse_edge(Parser *p) {
+static Syntax *parse_edge(Parser *p) {
   if (sees(p, 0, "learn")) return parse_most(p, worded_list(p, N_LEARN, parse_learner));
-  Node *node = node_fixed(p, N_BOX, 5);
+  Syntax *node = node_fixed(p, N_BOX, 5);
   parse_box_header(p, node);
   if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[3] = parse_body(p, "");
   return parse_most(p, node_end(p, node));
 }
 
 // order = route "<=" route [ "times" sum ]          route = path { ";" path }
-static Node *parse_order(Parser *p) {
-  Node *node = node_fixed(p, N_ORDER, 3);
+static Syntax *parse_order(Parser *p) {
+  Syntax *node = node_fixed(p, N_ORDER, 3);
   node->kid[0] = route_of_steps(p, parse_path);
   if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
   node->kid[1] = route_of_steps(p, parse_path);
@@ -60,12 +60,12 @@ static Node *parse_order(Parser *p) {
 }
 
 // part = space | edge | freeze | order
-static Node *parse_graph_part(Parser *p) {
+static Syntax *parse_graph_part(Parser *p) {
   if (sees(p, 0, "space")) return parse_graph_space(p);
   if (sees(p, 0, "box") || sees(p, 0, "learn")) return parse_edge(p);
   if (sees(p, 0, "freeze")) return parse_freeze(p);
   if (sees_name(p, 0)) return parse_order(p);
-  Node *error = node_new(p, N_ERROR);
+  Syntax *error = node_new(p, N_ERROR);
   fail(p, "`space`, `box`, `learn`, `freeze`, or an order between routes, `f ; g <= h`");
   return error;
 }
@@ -73,19 +73,19 @@ static Node *parse_graph_part(Parser *p) {
 // -- declarations
 
 // path [ "as" NAME ]
-static Node *parse_glued(Parser *p) {
-  Node *path = parse_path(p);
+static Syntax *parse_glued(Parser *p) {
+  Syntax *path = parse_path(p);
   if (!eat(p, "as")) return path;
-  Node *node = node_fixed(p, N_ARG, 1);
+  Syntax *node = node_fixed(p, N_ARG, 1);
   node->span = path->span;
   want_new_name(p, node);
   node->kid[0] = path;
   return node_end(p, node);
 }
 
-static Node *parse_parts(Parser *p) { // part { "+" part }
+static Syntax *parse_parts(Parser *p) { // part { "+" part }
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_NAMES);
+  Syntax *node = node_new(p, N_NAMES);
   do kid_push(p, parse_glued(p));
   while (eat(p, "+"));
   return kids_end(p, node, mark);
@@ -93,8 +93,8 @@ static Node *parse_parts(Parser *p) { // part { "+" part }
 
 // diagram = "diagram" NAME ( block | "=" part { "+" part } [ "along" path { "," path } ] [ block ]
 // )
-Node *parse_diagram(Parser *p) {
-  Node *node = node_fixed(p, N_DIAGRAM, 3);
+Syntax *parse_diagram(Parser *p) {
+  Syntax *node = node_fixed(p, N_DIAGRAM, 3);
   p->at++;
   want_new_name(p, node);
   if (eat(p, "=")) {
@@ -108,8 +108,8 @@ Node *parse_diagram(Parser *p) {
 }
 
 // find = "find" route "in" path "=>" ( "freeze" | "set" expr | "replace" expr )
-Node *parse_find(Parser *p) {
-  Node *node = node_fixed(p, N_FIND, 3);
+Syntax *parse_find(Parser *p) {
+  Syntax *node = node_fixed(p, N_FIND, 3);
   p->at++;
   node->kid[0] = route_of_steps(p, parse_postfix);
   need(p, "in");
@@ -138,8 +138,8 @@ static bool sees_types(const Parser *p) {
 }
 
 // set = "set" path "=" ( expr | types [ "by" distance ] )
-Node *parse_set(Parser *p) {
-  Node *node = node_fixed(p, N_SET, 3);
+Syntax *parse_set(Parser *p) {
+  Syntax *node = node_fixed(p, N_SET, 3);
   p->at++;
   node->kid[0] = parse_path(p);
   need(p, "=");

@@ -3,13 +3,13 @@
 // it; recovery is that of parse.c.
 #include "lang/syntax/parse_own.h"
 
-static Node *parse_part(Parser *);
+static Syntax *parse_part(Parser *);
 
 // -- what stands in the braces
 
 // "mode" NAME [ params ] [ "->" result ] "{" { part } "}"
-static Node *parse_mode(Parser *p) {
-  Node *node = node_fixed(p, N_MODE, 3);
+static Syntax *parse_mode(Parser *p) {
+  Syntax *node = node_fixed(p, N_MODE, 3);
   p->at++;
   want_any_name(p, node);
   parse_ports(p, node, 0);
@@ -18,8 +18,8 @@ static Node *parse_mode(Parser *p) {
 }
 
 // "jump" NAME "when" cond
-static Node *parse_jump(Parser *p) {
-  Node *node = node_fixed(p, N_JUMP, 1);
+static Syntax *parse_jump(Parser *p) {
+  Syntax *node = node_fixed(p, N_JUMP, 1);
   p->at++;
   want_any_name(p, node);
   if (!eat(p, "when")) fail(p, "`when` and what makes it jump");
@@ -28,8 +28,8 @@ static Node *parse_jump(Parser *p) {
 }
 
 // lhs { "," lhs } ":" postfix [ "every" sum ]
-static Node *parse_parts(Parser *p) {
-  Node *node = node_fixed(p, N_PART, 3);
+static Syntax *parse_parts(Parser *p) {
+  Syntax *node = node_fixed(p, N_PART, 3);
   node->kid[0] = list_of(p, N_LHSS, parse_lhs);
   need(p, ":");
   node->kid[1] = parse_postfix(p);
@@ -38,10 +38,10 @@ static Node *parse_parts(Parser *p) {
 }
 
 // expr "->" postfix [ "pad" sum ] [ "when" cond ] | call
-static Node *parse_route(Parser *p) {
-  Node *value = parse_expr(p, false);
+static Syntax *parse_route(Parser *p) {
+  Syntax *value = parse_expr(p, false);
   if (value->kind == N_CALL && !sees(p, 0, "->")) return value;
-  Node *node = node_fixed(p, N_ROUTE, 4);
+  Syntax *node = node_fixed(p, N_ROUTE, 4);
   node->span = value->span;
   node->kid[0] = value;
   if (!eat(p, "->"))
@@ -53,12 +53,12 @@ static Node *parse_route(Parser *p) {
 }
 
 // part = state | next | const | axis | for | mode | jump | parts | equation | route
-static Node *parse_part(Parser *p) {
+static Syntax *parse_part(Parser *p) {
   if (sees(p, 0, "mode")) return parse_mode(p);
   if (sees(p, 0, "jump")) return parse_jump(p);
   if (sees(p, 0, "for")) return parse_for(p, parse_part);
   if (sees(p, 0, "return")) {
-    Node *error = node_new(p, N_ERROR);
+    Syntax *error = node_new(p, N_ERROR);
     fail(p, "`name = …`: what a machine shows has names");
     return error;
   }
@@ -71,8 +71,8 @@ static Node *parse_part(Parser *p) {
 }
 
 // machine = ( "machine" | "share" | "wiring" ) header ( "=" expr | "{" { part } "}" )
-Node *parse_machine(Parser *p) {
-  Node *node = node_fixed(p, N_MACHINE, 4);
+Syntax *parse_machine(Parser *p) {
+  Syntax *node = node_fixed(p, N_MACHINE, 4);
   node->op = sees(p, 0, "machine") ? "m" : sees(p, 0, "share") ? "s" : "w";
   parse_box_header(p, node);
   p->rates = true;
@@ -89,8 +89,8 @@ Node *parse_machine(Parser *p) {
 // -- what is done with them
 
 // "for" NUMBER NAME
-static Node *parse_duration(Parser *p) {
-  Node *node = node_fixed(p, N_LASTS, 1);
+static Syntax *parse_duration(Parser *p) {
+  Syntax *node = node_fixed(p, N_LASTS, 1);
   p->at++;
   node->kid[0] = parse_sum(p);
   want_name(p, node);
@@ -99,9 +99,9 @@ static Node *parse_duration(Parser *p) {
 
 // run = "run" [ NAME ":" ] postfix { "for" sum NAME | "to" sum | "on" postfix | "every" sum
 //                                  | "by" postfix }
-Node *parse_simulate(Parser *p) {
+Syntax *parse_simulate(Parser *p) {
   uint32_t mark = p->stack.n;
-  Node *node = node_new(p, N_SIMULATE);
+  Syntax *node = node_new(p, N_SIMULATE);
   p->at++;
   if (sees_label(p)) {
     want_any_name(p, node);
@@ -126,8 +126,8 @@ Node *parse_simulate(Parser *p) {
 }
 
 // check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "within" sum ]
-Node *parse_check(Parser *p) {
-  Node *node = node_fixed(p, N_CHECK, 4);
+Syntax *parse_check(Parser *p) {
+  Syntax *node = node_fixed(p, N_CHECK, 4);
   p->at++;
   if (names_lead_to(p, 0, ":")) {
     node->kid[0] = parse_postfix(p);

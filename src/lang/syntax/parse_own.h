@@ -30,7 +30,7 @@ typedef struct Parser {
   ErrorLimit limit;
   Token stop;          // what is seen in panic
   VEC(Name) misused;   // words of the language that were taken for names: said once
-  VEC(Node *) stack;   // kids of the nodes under construction
+  VEC(Syntax *) stack; // kids of the nodes under construction
   struct {             // the last list of names looked over by names_lead_to
     uint32_t from, to; // tokens
   } names;
@@ -58,60 +58,60 @@ void need_after_term(Parser *, const char *text); // like need, where an operato
 void close_bracket(Parser *, uint32_t open, const char *wanted); // recovers; wanted: besides it
 void fail(Parser *, const char *wanted); // "found …, wanted …", and panic
 void fail_after_term(Parser *, const char *wanted);
-void want_name(Parser *, Node *); // into name and name_span
-void want_new_name(Parser *, Node *);
-void want_any_name(Parser *, Node *); // a word of the language will do
-bool deeper(Parser *);                // false, and panic, when nested too deeply
+void want_name(Parser *, Syntax *); // into name and name_span
+void want_new_name(Parser *, Syntax *);
+void want_any_name(Parser *, Syntax *); // a word of the language will do
+bool deeper(Parser *);                  // false, and panic, when nested too deeply
 bool starts_line(const Parser *, const Token *);
 
 // parse_expr.c: nodes
-Node *node_new(Parser *, NodeKind);
-Node *node_end(Parser *, Node *);                    // its span ends at the last token
-Node *node_fixed(Parser *, NodeKind, uint32_t kids); // with room for that many kids
-Node *node_name(Parser *);                           // N_NAME
-Node *node_string(Parser *, const char *wanted);     // N_STR
-Node *node_number(Parser *, const char *wanted);     // N_NUM
-void kid_push(Parser *, Node *);
-Node *kids_end(Parser *, Node *, uint32_t mark); // takes the kids from the stack
+Syntax *node_new(Parser *, SyntaxKind);
+Syntax *node_end(Parser *, Syntax *);                    // its span ends at the last token
+Syntax *node_fixed(Parser *, SyntaxKind, uint32_t kids); // with room for that many kids
+Syntax *node_name(Parser *);                             // N_NAME
+Syntax *node_string(Parser *, const char *wanted);       // N_STR
+Syntax *node_number(Parser *, const char *wanted);       // N_NUM
+void kid_push(Parser *, Syntax *);
+Syntax *kids_end(Parser *, Syntax *, uint32_t mark); // takes the kids from the stack
 
 // parse_expr.c: rules
-Node *parse_expr(Parser *, bool equal); // equal: `=` and `<=` compare
-Node *parse_cond(Parser *);
-Node *parse_sum(Parser *);
-Node *parse_postfix(Parser *);
-Node *parse_soft_postfix(Parser *); // may begin with a word of the language
-Node *parse_path(Parser *);
-Node *parse_brackets(Parser *);
-Node *parse_size(Parser *);
-Node *parse_range(Parser *);
-Node *parse_type(Parser *);
-Node *parse_types(Parser *);
-Node *parse_sig(Parser *);
+Syntax *parse_expr(Parser *, bool equal); // equal: `=` and `<=` compare
+Syntax *parse_cond(Parser *);
+Syntax *parse_sum(Parser *);
+Syntax *parse_postfix(Parser *);
+Syntax *parse_soft_postfix(Parser *); // may begin with a word of the language
+Syntax *parse_path(Parser *);
+Syntax *parse_brackets(Parser *);
+Syntax *parse_size(Parser *);
+Syntax *parse_range(Parser *);
+Syntax *parse_type(Parser *);
+Syntax *parse_types(Parser *);
+Syntax *parse_sig(Parser *);
 bool names_lead_to(Parser *, uint32_t ahead, const char *symbol);
 
 // parse.c: what the rules of learning diagrams share with others
-Node *list_of(Parser *, NodeKind, Node *(*item)(Parser *));     // item { "," item }
-Node *worded_list(Parser *, NodeKind, Node *(*item)(Parser *)); // word item { "," item }
-Node *parse_block(Parser *, Node *(*statement)(Parser *));
-void parse_box_header(Parser *, Node *);
-Node *parse_body(Parser *, const char *wanted);
-Node *parse_learner(Parser *);
-Node *parse_freeze(Parser *);
-Node *clause_of(Parser *, NodeKind, Node *(*value)(Parser *)); // word value
-Node *parse_statement(Parser *);
-Node *parse_equation(Parser *);
-Node *parse_lhs(Parser *);
-Node *parse_for(Parser *, Node *(*item)(Parser *));
-void parse_ports(Parser *, Node *, uint32_t kid); // [ params ] [ "->" result ] into two kids
+Syntax *list_of(Parser *, SyntaxKind, Syntax *(*item)(Parser *));     // item { "," item }
+Syntax *worded_list(Parser *, SyntaxKind, Syntax *(*item)(Parser *)); // word item { "," item }
+Syntax *parse_block(Parser *, Syntax *(*statement)(Parser *));
+void parse_box_header(Parser *, Syntax *);
+Syntax *parse_body(Parser *, const char *wanted);
+Syntax *parse_learner(Parser *);
+Syntax *parse_freeze(Parser *);
+Syntax *clause_of(Parser *, SyntaxKind, Syntax *(*value)(Parser *)); // word value
+Syntax *parse_statement(Parser *);
+Syntax *parse_equation(Parser *);
+Syntax *parse_lhs(Parser *);
+Syntax *parse_for(Parser *, Syntax *(*item)(Parser *));
+void parse_ports(Parser *, Syntax *, uint32_t kid); // [ params ] [ "->" result ] into two kids
 
 // parse_graph.c: learning diagrams
-Node *parse_diagram(Parser *);
-Node *parse_find(Parser *);
-Node *parse_set(Parser *);
+Syntax *parse_diagram(Parser *);
+Syntax *parse_find(Parser *);
+Syntax *parse_set(Parser *);
 
 // parse_machine.c: machines
-Node *parse_machine(Parser *);
-Node *parse_simulate(Parser *);
-Node *parse_check(Parser *);
+Syntax *parse_machine(Parser *);
+Syntax *parse_simulate(Parser *);
+Syntax *parse_check(Parser *);
 
 #endif

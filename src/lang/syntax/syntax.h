@@ -1,6 +1,6 @@
 // front: text to syntax tree, and back. Knows words, not meanings.
 //
-//   Node *program = parse(&(Front){arena, names, diags, sources}, file);
+//   Syntax *program = parse(&(Front){arena, names, diags, sources}, file);
 //   format_program(...)
 //
 // The tree is uniform: a kind, a span, an atom and kids. The table below is its grammar; a kid
@@ -124,9 +124,9 @@ typedef enum {
   N_TO,       // clause: expr
   N_CHECK,    // target? expr expr? within?
   N_KINDS
-} NodeKind;
+} SyntaxKind;
 
-typedef struct Node {
+typedef struct Syntax {
   uint8_t kind;
   uint32_t nkid;
   Span span;      // the whole construct
@@ -135,8 +135,8 @@ typedef struct Node {
   double num;
   const char *text; // N_NUM, N_STR, N_USE
   const char *op;   // one character for each operator
-  struct Node **kid;
-} Node;
+  struct Syntax **kid;
+} Syntax;
 
 typedef struct {
   Arena *arena;
@@ -164,14 +164,15 @@ Tokens lex(const Front *, uint32_t file);
 bool is_reserved(const char *word);
 
 // parse.c
-Node *parse(const Front *, uint32_t file); // N_PROGRAM, always; errors are in diags
+Syntax *parse(const Front *, uint32_t file); // N_PROGRAM, always; errors are in diags
 
 // tree.c
-const char *node_kind_name(NodeKind);
-void tree_print(const Names *, const Node *, Buf *); // as an S-expression, for tests
-bool tree_equal(const Node *, const Node *);         // up to spans
+const char *node_kind_name(SyntaxKind);
+void tree_print(const Names *, const Syntax *, Buf *); // as an S-expression, for tests
+bool tree_equal(const Syntax *, const Syntax *);       // up to spans
 
 // format.c
-void format_program(const Front *, uint32_t file, const Node *program, Buf *out); // keeps comments
+void format_program(const Front *, uint32_t file, const Syntax *program,
+                    Buf *out); // keeps comments
 
 #endif

@@ -102,14 +102,14 @@ static const char *const kind_names[] = {[N_ERROR] = "error",
                                          [N_CHECK] = "check"};
 _Static_assert(sizeof kind_names / sizeof kind_names[0] == N_KINDS, "a kind has no name");
 
-const char *node_kind_name(NodeKind kind) { return kind < N_KINDS ? kind_names[kind] : "?"; }
+const char *node_kind_name(SyntaxKind kind) { return kind < N_KINDS ? kind_names[kind] : "?"; }
 
-void tree_print(const Names *names, const Node *node, Buf *out) {
+void tree_print(const Names *names, const Syntax *node, Buf *out) {
   if (!node) {
     buf_char(out, '_');
     return;
   }
-  buf_printf(out, "(%s", node_kind_name((NodeKind)node->kind));
+  buf_printf(out, "(%s", node_kind_name((SyntaxKind)node->kind));
   if (node->name) buf_printf(out, " %s", name_text(names, node->name));
   if (node->text && node->kind == N_NUM)
     buf_printf(out, " %s", node->text);
@@ -129,7 +129,7 @@ static bool text_equal(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-bool tree_equal(const Node *a, const Node *b) {
+bool tree_equal(const Syntax *a, const Syntax *b) {
   if (!a || !b) return a == b;
   if (a->kind != b->kind || a->nkid != b->nkid || a->name != b->name) return false;
   if (!text_equal(a->text, b->text) || !text_equal(a->op, b->op)) return false;

@@ -11,7 +11,7 @@ typedef struct {
   Arena *arena;
   const Diagram *d;
   Tensor *wire; // [wire]; those on the boundary are filled in too
-} Trace;
+} BlameTrace;
 
 static bool has_nan(const Tensor *t) {
   for (int64_t i = 0; i < t->count; i++)
@@ -35,7 +35,7 @@ static bool means_infinity(const Box *b) {
   return b->loop->combine == MAX || b->loop->combine == MIN;
 }
 
-static Id bad_operand(const Trace *t, const Box *b) {
+static Id bad_operand(const BlameTrace *t, const Box *b) {
   for (uint32_t i = 0; i < b->nin; i++)
     if (has_nan(&t->wire[b->in[i]])) return b->in[i];
   for (uint32_t i = 0; i < b->nin; i++) {
@@ -46,7 +46,7 @@ static Id bad_operand(const Trace *t, const Box *b) {
   return 0;
 }
 
-static Id culprit(const Trace *t, Id wire) {
+static Id culprit(const BlameTrace *t, Id wire) {
   for (;;) {
     Id box = t->d->wire.at[wire].box, up = box ? bad_operand(t, &t->d->box.at[box]) : 0;
     if (!up) return wire;
@@ -84,7 +84,7 @@ static void say_functions(Buf *b, const Box *box) {
   }
 }
 
-static void say_operands(Buf *b, const Trace *t, const Box *box) {
+static void say_operands(Buf *b, const BlameTrace *t, const Box *box) {
   for (uint32_t i = 0; i < box->nin; i++) {
     const Tensor *x = &t->wire[box->in[i]];
     const char *name = name_text(t->e->w->names, t->d->wire.at[box->in[i]].name);
@@ -97,7 +97,7 @@ static void say_operands(Buf *b, const Trace *t, const Box *box) {
   }
 }
 
-static const char *boundary_text(const Trace *t, Id wire) {
+static const char *boundary_text(const BlameTrace *t, Id wire) {
   for (uint32_t i = 0; i < t->d->param.n; i++)
     if (t->d->param.at[i].wire == wire)
       return arena_format(t->e->arena, "%s is not finite any more: an earlier step overflowed",
@@ -110,7 +110,7 @@ static const char *boundary_text(const Trace *t, Id wire) {
   return b.at;
 }
 
-static const char *box_text(const Trace *t, Id wire) {
+static const char *box_text(const BlameTrace *t, Id wire) {
   const Wire *x = &t->d->wire.at[wire];
   const Box *box = &t->d->box.at[x->box];
   const Tensor *value = &t->wire[wire];
@@ -128,7 +128,7 @@ static const char *box_text(const Trace *t, Id wire) {
 
 // -- running it again -----------------------------------------------------------------------------
 // The same diagram, with every wire that a box makes as a result.
-static Diagram with_all_wires(const Trace *t) {
+static Diagram with_all_wires(const BlameTrace *t) {
   Diagram d = *t->d;
   d.out = (Ids){0};
   for (Id i = 1; i < t->d->wire.n; i++)
@@ -138,7 +138,7 @@ static Diagram with_all_wires(const Trace *t) {
   return d;
 }
 
-static void fill_boundary(Trace *t, int64_t n, uint64_t step) {
+static void fill_boundary(BlameTrace *t, int64_t n, uint64_t step) {
   const Diagram *d = t->d;
   for (uint32_t i = 0; i < d->in.n; i++)
     t->wire[d->in.at[i]] = reference_input(t->e, t->arena, i, n);
@@ -146,7 +146,7 @@ static void fill_boundary(Trace *t, int64_t n, uint64_t step) {
     t->wire[d->param.at[i].wire] = reference_param(t->e, t->arena, i, step);
 }
 
-static const char *trace_run(Trace *t, int64_t n, uint64_t step, Span *span) {
+static const char *trace_run(BlameTrace *t, int64_t n, uint64_t step, Span *span) {
   const Diagram all = with_all_wires(t);
   Tensor *out = NEW_ARRAY(t->arena, Tensor, all.out.n + 1);
   t->wire = NEW_ARRAY(t->arena, Tensor, t->d->wire.n + 1);
@@ -166,7 +166,7 @@ static const char *trace_run(Trace *t, int64_t n, uint64_t step, Span *span) {
 }
 
 const char *reference_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
-  Trace t = {.e = e, .arena = arena_child(e->arena), .d = diagram_inline(e->w, e->d)};
+  BlameTrace t = {.e = e, .arena = arena_child(e->arena), .d = diagram_inline(e->w, e->d)};
   *span = (Span){0};
   const char *text = trace_run(&t, n, step, span);
   arena_free(t.arena);

@@ -26,16 +26,16 @@ typedef struct {
   char **table;
   int64_t grain;
   GemmPlan gemm; // KERNEL_PRODUCT
-  const Node *node;
-} Call;
+  const PlanNode *node;
+} KernelCall;
 
 typedef struct {
   KernelContext context; // first, so that a kernel's context leads back here
   Plan *plan;
   Compiled code;
-  StepFn *step; // the whole step on one thread, or NULL
-  StepFn *full; // the same for the largest number of samples
-  Call *call;   // [kernel]
+  StepFn *step;     // the whole step on one thread, or NULL
+  StepFn *full;     // the same for the largest number of samples
+  KernelCall *call; // [kernel]
   Pool *pool;
   char *memory, *arena; // memory as it was taken; arena is aligned
   char *scratch;        // [thread]
@@ -50,19 +50,19 @@ typedef struct {
   double *seconds;      // [kernel] while profiling
   uint64_t runs;
   const char *says;
-} Own;
+} CompiledEngine;
 
 // -- products -------------------------------------------------------------------------------------
-static Line line_of(Engine *e, const Own *o, const Node *x, const Operand *at,
-                    const uint32_t *group, uint32_t n) {
+static GemmLine line_of(Engine *e, const CompiledEngine *o, const PlanNode *x, const Operand *at,
+                        const uint32_t *group, uint32_t n) {
   const Plan *p = o->plan;
   int64_t count = 1;
   bool straight = true;
-  if (!n) return (Line){0};
+  if (!n) return (GemmLine){0};
   for (uint32_t i = 0; i + 1 < n; i++)
     straight &= operand_step(p, at, group[i]) ==
                 operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]);
-  if (straight) return (Line){.step = operand_step(p, at, group[n - 1])};
+  if (straight) return (GemmLine){.step = operand_step(p, at, group[n - 1])};
   for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
   int32_t *table = NEW_ARRAY(e->arena, int32_t, count);
   for (int64_t c = 0; c < count; c++) {
@@ -74,16 +74,16 @@ static Line line_of(Engine *e, const Own *o, const Node *x, const Operand *at,
     }
     table[c] = (int32_t)offset;
   }
-  return (Line){.at = table};
+  return (GemmLine){.at = table};
 }
 
-static int64_t group_at(const Node *x, const uint32_t *group, uint32_t n, int64_t samples) {
+static int64_t group_at(const PlanNode *x, const uint32_t *group, uint32_t n, int64_t samples) {
   int64_t size = 1;
   for (uint32_t i = 0; i < n; i++) size *= extent_at(x->index[group[i]], samples);
   return size;
 }
 
-static Gemm gemm_of(Engine *e, const Own *o, const Node *x) {
+static Gemm gemm_of(Engine *e, const CompiledEngine *o, const PlanNode *x) {
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
   return (Gemm){.m = group_at(x, q->m, q->nm, o->plan->samples),
@@ -106,7 +106,7 @@ static void small_product(const void *gemm, const void *a, const void *b, void *
 // -- memory ---------------------------------------------------------------------------------------
 static size_t cell_bytes(Number n) { return number_bytes(n); }
 
-static void *wire_memory(Own *o, uint32_t wire) {
+static void *wire_memory(CompiledEngine *o, uint32_t wire) {
   const Plan *p = o->plan;
   int64_t offset = 0;
   size_t cell = cell_bytes(p->wire.at[wire].number);
@@ -130,20 +130,20 @@ static bool is_brought(const Engine *e, uint32_t i) {
   return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
 }
 
-static void run_copy(Own *o, const Kernel *k) {
+static void run_copy(CompiledEngine *o, const Kernel *k) {
   const PlanWire *to = &o->plan->wire.at[k->to];
   memcpy(wire_memory(o, k->to), wire_memory(o, k->from),
          (size_t)to->count * cell_bytes(to->number));
 }
 
 static void copy_state(KernelContext *c, uint32_t kernel) {
-  Own *o = (Own *)c;
+  CompiledEngine *o = (CompiledEngine *)c;
   run_copy(o, &o->plan->kernel.at[kernel]);
 }
 
 static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 
-static bool take_memory(Engine *e, Own *o) {
+static bool take_memory(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
   size_t at = aligned((size_t)p->arena_bytes), shared = 0;
   uint32_t threads = pool_threads(o->pool);
@@ -179,7 +179,7 @@ static bool take_memory(Engine *e, Own *o) {
 }
 
 // -- opening --------------------------------------------------------------------------------------
-static void plan_products_of(Engine *e, Own *o) {
+static void plan_products_of(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
@@ -192,7 +192,7 @@ static void plan_products_of(Engine *e, Own *o) {
       scratch = o->call[i].gemm.thread_bytes;
     }
     if (k->kind == KERNEL_ORDER) {
-      const Node *x = &p->node.at[k->node.at[0]];
+      const PlanNode *x = &p->node.at[k->node.at[0]];
       scratch = 8 * (size_t)extent_most(p, p->wire.at[x->in[0].wire].shape[x->axis]) + 64;
     }
     for (uint32_t s = 0; s < k->nest.n; s++)
@@ -206,7 +206,7 @@ static void plan_products_of(Engine *e, Own *o) {
     Kernel *k = &p->kernel.at[i];
     for (uint32_t s = 0; s < k->nest.n; s++)
       for (uint32_t j = 0; j < k->nest.at[s].node.n; j++) {
-        const Node *x = &p->node.at[k->nest.at[s].node.at[j]];
+        const PlanNode *x = &p->node.at[k->nest.at[s].node.at[j]];
         if (x->kind != NODE_PRODUCT) continue;
         Gemm g = gemm_of(e, o, x);
         gemm_plan(&g, &all[n]);
@@ -218,7 +218,7 @@ static void plan_products_of(Engine *e, Own *o) {
 }
 
 // The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself.
-static char **pointers_of(Engine *e, Own *o, const Ids *slot) {
+static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
   char **table = NEW_ARRAY(e->arena, char *, slot->n + 1);
   for (uint32_t i = 0; i < slot->n; i++) {
     uint32_t wire = slot->at[i];
@@ -230,14 +230,14 @@ static char **pointers_of(Engine *e, Own *o, const Ids *slot) {
   return table;
 }
 
-static void find_writes(Own *o) {
+static void find_writes(CompiledEngine *o) {
   const Plan *p = o->plan;
   o->first_write = p->kernel.n;
   for (uint32_t i = p->kernel.n; i-- > 0;) {
     const Kernel *k = &p->kernel.at[i];
     bool writes = k->kind == KERNEL_COPY;
     for (uint32_t j = 0; j < k->node.n; j++) {
-      const Node *x = &p->node.at[k->node.at[j]];
+      const PlanNode *x = &p->node.at[k->node.at[j]];
       if (x->kind != NODE_SCAN && x->kind != NODE_SCAN_END)
         writes |= p->wire.at[x->out.wire].place == AT_STATE;
     }
@@ -263,7 +263,7 @@ static bool has_calls(const Diagram *d) {
 }
 
 // The kernels as compiled functions.
-static bool open_code(Engine *e, Own *o, const char **why) {
+static bool open_code(Engine *e, CompiledEngine *o, const char **why) {
   Plan *p = o->plan;
   bool tiny = p->tiny;
   Buf text = buf_new(e->arena);
@@ -297,7 +297,7 @@ static bool open_code(Engine *e, Own *o, const char **why) {
 }
 
 // The kernels as programs of prebuilt loops.
-static bool open_strips(Engine *e, Own *o, const char **why) {
+static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
   Plan *p = o->plan;
   const Ids *slot = kernel_slots(p);
   uint32_t threads = pool_threads(o->pool);
@@ -324,7 +324,7 @@ static bool open_strips(Engine *e, Own *o, const char **why) {
 }
 
 bool compiled_open(Engine *e, const char **why) {
-  Own *o = NEW(e->arena, Own);
+  CompiledEngine *o = NEW(e->arena, CompiledEngine);
   bool wide = store_precision(e->store) == PRECISION_64;
   const Diagram *d =
       has_calls(e->d) ? diagram_simplify(e->w, inline_calls(e->w, e->d, false)) : e->d;
@@ -342,7 +342,7 @@ bool compiled_open(Engine *e, const char **why) {
   }
   e->own = o;
   e->kind = &compiled_kind;
-  o->call = NEW_ARRAY(e->arena, Call, p->kernel.n + 1);
+  o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
   o->in = NEW_ARRAY(e->arena, void *, p->in.n + 1);
@@ -359,14 +359,15 @@ bool compiled_open(Engine *e, const char **why) {
 
 // -- running --------------------------------------------------------------------------------------
 typedef struct {
-  const Own *o;
-  const Call *call;
+  const CompiledEngine *o;
+  const KernelCall *call;
   int64_t points;
   const GemmRun *run;
   int phase;
-} Job;
+} KernelJob;
 
-static void run_points(const Own *o, const Call *call, int64_t low, int64_t high, uint32_t thread) {
+static void run_points(const CompiledEngine *o, const KernelCall *call, int64_t low, int64_t high,
+                       uint32_t thread) {
   char *scratch = o->scratch + thread * o->scratch_bytes;
   if (call->strip)
     strip_run(call->strip, &o->context, call->table, low, high, scratch,
@@ -376,13 +377,13 @@ static void run_points(const Own *o, const Call *call, int64_t low, int64_t high
 }
 
 static void loops_task(void *context, int64_t task, uint32_t thread) {
-  const Job *j = context;
+  const KernelJob *j = context;
   int64_t low = task * j->call->grain, high = low + j->call->grain;
   run_points(j->o, j->call, low, high > j->points ? j->points : high, thread);
 }
 
 static void product_task(void *context, int64_t task, uint32_t thread) {
-  const Job *j = context;
+  const KernelJob *j = context;
   GemmRun run = *j->run;
   run.thread = j->o->scratch + thread * j->o->scratch_bytes;
   gemm_task(&j->call->gemm, &run, j->phase, task);
@@ -395,18 +396,18 @@ static int64_t kernel_points(const Kernel *k, int64_t n) {
   return points;
 }
 
-static void run_loops(Own *o, uint32_t i) {
+static void run_loops(CompiledEngine *o, uint32_t i) {
   const Kernel *k = &o->plan->kernel.at[i];
-  Job j = {.o = o, .call = &o->call[i], .points = kernel_points(k, o->context.n)};
+  KernelJob j = {.o = o, .call = &o->call[i], .points = kernel_points(k, o->context.n)};
   if (k->work < INLINE_WORK || pool_threads(o->pool) == 1 || k->kind == KERNEL_ORDER)
     run_points(o, j.call, 0, j.points, 0);
   else
     pool_run(o->pool, loops_task, &j, (j.points + j.call->grain - 1) / j.call->grain);
 }
 
-static void run_product(Own *o, uint32_t i) {
-  const Call *call = &o->call[i];
-  const Node *x = call->node;
+static void run_product(CompiledEngine *o, uint32_t i) {
+  const KernelCall *call = &o->call[i];
+  const PlanNode *x = call->node;
   const Product *q = x->product;
   int64_t n = o->context.n;
   const Plan *p = o->plan;
@@ -421,17 +422,17 @@ static void run_product(Own *o, uint32_t i) {
       .n = group_at(x, q->n, q->nn, n),
       .k = group_at(x, q->k, q->nk, n),
       .shared = o->arena + o->shared_at};
-  Job j = {.o = o, .call = call, .run = &run};
+  KernelJob j = {.o = o, .call = call, .run = &run};
   for (j.phase = 0; j.phase < 3; j.phase++)
     if (call->gemm.tasks[j.phase]) pool_run(o->pool, product_task, &j, call->gemm.tasks[j.phase]);
 }
 
-static uint32_t run_kernels(Own *o, uint32_t from, uint32_t to);
+static uint32_t run_kernels(CompiledEngine *o, uint32_t from, uint32_t to);
 
 // A scan: its body again and again. Gives the kernel after its end.
-static uint32_t run_scan(Own *o, uint32_t i) {
+static uint32_t run_scan(CompiledEngine *o, uint32_t i) {
   const Plan *p = o->plan;
-  const Node *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
   int64_t times = extent_at(x->times, o->context.n);
   uint32_t end = i + 1;
   for (uint32_t depth = 1; depth; end++) {
@@ -445,7 +446,7 @@ static uint32_t run_scan(Own *o, uint32_t i) {
   return end;
 }
 
-static uint32_t run_kernels(Own *o, uint32_t from, uint32_t to) {
+static uint32_t run_kernels(CompiledEngine *o, uint32_t from, uint32_t to) {
   double start = o->seconds ? clock_seconds() : 0;
   for (uint32_t i = from; i < to;) {
     const Kernel *k = &o->plan->kernel.at[i];
@@ -466,7 +467,7 @@ static uint32_t run_kernels(Own *o, uint32_t from, uint32_t to) {
   return to;
 }
 
-static bool is_finite(const Own *o) {
+static bool is_finite(const CompiledEngine *o) {
   for (uint32_t i = 0; i < o->plan->out.n; i++) {
     const PlanWire *w = &o->plan->wire.at[o->plan->out.at[i]];
     if (!w->rank && w->base == BASE_R && !isfinite(*(const double *)o->out[i])) return false;
@@ -474,7 +475,7 @@ static bool is_finite(const Own *o) {
   return true;
 }
 
-static void set_clocks(Engine *e, Own *o, uint64_t step) {
+static void set_clocks(Engine *e, CompiledEngine *o, uint64_t step) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     const Param *p = &e->d->param.at[i];
     if (is_brought(e, i)) state_get(e->state[i], &o->clock[i]);
@@ -484,12 +485,12 @@ static void set_clocks(Engine *e, Own *o, uint64_t step) {
   }
 }
 
-static void take_back(Engine *e, const Own *o) {
+static void take_back(Engine *e, const CompiledEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++)
     if (e->d->param.at[i].next && is_brought(e, i)) state_set(e->state[i], &o->clock[i]);
 }
 
-static RunStatus run_step(Own *o) {
+static RunStatus run_step(CompiledEngine *o) {
   StepFn *step = o->context.n == o->plan->samples ? o->full : o->step;
   if (step && !o->seconds) return step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
   run_kernels(o, 0, o->first_write);
@@ -499,7 +500,7 @@ static RunStatus run_step(Own *o) {
 }
 
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
-  Own *o = e->own;
+  CompiledEngine *o = e->own;
   if (o->plan->whole && n != e->samples) {
     e->error = arena_format(
         e->arena,
@@ -519,19 +520,19 @@ static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   return status;
 }
 
-static void *compiled_in(Engine *e, uint32_t i) { return ((Own *)e->own)->in[i]; }
+static void *compiled_in(Engine *e, uint32_t i) { return ((CompiledEngine *)e->own)->in[i]; }
 static const void *compiled_out(const Engine *e, uint32_t i) {
-  return ((const Own *)e->own)->out[i];
+  return ((const CompiledEngine *)e->own)->out[i];
 }
 static void compiled_plan(const Engine *e, Buf *b) {
-  const Own *o = e->own;
+  const CompiledEngine *o = e->own;
   plan_print(o->plan, o->seconds, o->runs, b);
 }
-static const char *compiled_says(const Engine *e) { return ((const Own *)e->own)->says; }
-static int64_t compiled_bytes(const Engine *e) { return ((const Own *)e->own)->bytes; }
+static const char *compiled_says(const Engine *e) { return ((const CompiledEngine *)e->own)->says; }
+static int64_t compiled_bytes(const Engine *e) { return ((const CompiledEngine *)e->own)->bytes; }
 
 static void compiled_free(Engine *e) {
-  Own *o = e->own;
+  CompiledEngine *o = e->own;
   compile_close(&o->code);
   pool_free(o->pool);
   free(o->memory);

@@ -14,8 +14,8 @@
 #ifndef LIMN_TARGET_H
 #define LIMN_TARGET_H
 
-#include "io/data/data.h"
 #include "core/diagram/diagram.h"
+#include "io/data/data.h"
 
 typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16 } Precision;
 

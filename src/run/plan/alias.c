@@ -10,7 +10,7 @@ uint32_t wire_root(const Plan *p, uint32_t wire) {
   return wire;
 }
 
-static bool is_plain_copy(const Plan *p, const Node *x) {
+static bool is_plain_copy(const Plan *p, const PlanNode *x) {
   if (x->kind != NODE_NEST || x->nin != 1 || x->nscalar != 1 || x->scalar[0].fn != FN_ARG ||
       x->combine != SUM || x->noise || x->pinned || x->scatter || x->in[0].padded ||
       p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number)
@@ -29,7 +29,7 @@ static bool is_plain_copy(const Plan *p, const Node *x) {
   return true;
 }
 
-static int64_t points(const Plan *p, const Node *x) {
+static int64_t points(const Plan *p, const PlanNode *x) {
   int64_t n = 1;
   for (uint32_t i = 0; i < x->nindex; i++) n *= extent_most(p, x->index[i]);
   return n;
@@ -47,7 +47,7 @@ void plan_aliases(Plan *p) {
        *next = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
   for (uint32_t i = 0; i < p->wire.n; i++) maker[i] = PLAN_NONE;
   for (uint32_t i = 0; i < p->node.n; i++) {
-    Node *x = &p->node.at[i];
+    PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
     if (x->pinned) pinned[x->out.wire] = true;
     maker[x->out.wire] = i;
@@ -56,7 +56,7 @@ void plan_aliases(Plan *p) {
     if (p->next.at[i] != PLAN_NONE) next[p->next.at[i]] = true;
   for (uint32_t i = 0; i < p->out.n; i++) next[p->out.at[i]] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
-    Node *x = &p->node.at[i];
+    PlanNode *x = &p->node.at[i];
     if (!is_plain_copy(p, x)) continue;
     uint32_t from = x->in[0].wire, to = x->out.wire, root = wire_root(p, from);
     int64_t start = operand_start(p, &x->in[0]), end = operand_start(p, &x->out);

@@ -18,7 +18,7 @@ enum { FEWEST_ROWS = 8 };
 
 // -- cutting one node -----------------------------------------------------------------------------
 // Positions along the index are block · number of the block + row.
-static void cut_positions(Plan *p, Node *x, uint32_t index, uint32_t outer, int64_t block) {
+static void cut_positions(Plan *p, PlanNode *x, uint32_t index, uint32_t outer, int64_t block) {
   uint32_t *now = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1), n = 0;
   Scalar *scalar = NEW_ARRAY(p->arena, Scalar, 5 * (size_t)x->nscalar + 1);
   for (uint32_t i = 0; i < x->nscalar; i++) {
@@ -55,7 +55,7 @@ static void cut_operand(Plan *p, Operand *o, uint32_t index, uint32_t outer, int
   o->coord = coord;
 }
 
-uint32_t node_cut(Plan *p, Node *x, uint32_t index, int64_t block) {
+uint32_t node_cut(Plan *p, PlanNode *x, uint32_t index, int64_t block) {
   int64_t n = x->index[index].c;
   Extent *more = NEW_ARRAY(p->arena, Extent, x->nindex + 1);
   bool *reduced = NEW_ARRAY(p->arena, bool, x->nindex + 2);
@@ -73,7 +73,7 @@ uint32_t node_cut(Plan *p, Node *x, uint32_t index, int64_t block) {
   return outer;
 }
 
-bool node_owns(const Plan *p, const Node *x, uint32_t index) {
+bool node_owns(const Plan *p, const PlanNode *x, uint32_t index) {
   uint32_t uses = 0, at;
   bool whole = false;
   for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
@@ -85,7 +85,7 @@ bool node_owns(const Plan *p, const Node *x, uint32_t index) {
   return whole && uses == 1;
 }
 
-const PlanTerm *operand_block(const Plan *p, const Kernel *k, const Node *x, const Operand *o,
+const PlanTerm *operand_block(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
                               uint32_t axis, Extent *rows) {
   const PlanCoord *c = &o->coord[axis];
   uint32_t index;
@@ -110,20 +110,20 @@ typedef struct {
   uint32_t *walk; // of each node: its walked index, PLAN_NONE if nothing tells it yet
   Extent length;
   bool changed;
-} Walk;
+} BlockWalk;
 
-static const Node *node_of(const Walk *w, uint32_t i) { return &w->p->node.at[w->id[i]]; }
+static const PlanNode *node_of(const BlockWalk *w, uint32_t i) { return &w->p->node.at[w->id[i]]; }
 
 // The slowest index of a group, but for those of length one: fewer of it means a shorter table.
-static bool is_slowest(const Plan *p, const Node *x, const uint32_t *group, uint32_t n,
+static bool is_slowest(const Plan *p, const PlanNode *x, const uint32_t *group, uint32_t n,
                        uint32_t index) {
   uint32_t i = 0;
   while (i < n && extent_most(p, x->index[group[i]]) == 1) i++;
   return i < n && group[i] == index;
 }
 
-static bool may_walk(const Walk *w, uint32_t i, uint32_t index) {
-  const Node *x = node_of(w, i);
+static bool may_walk(const BlockWalk *w, uint32_t i, uint32_t index) {
+  const PlanNode *x = node_of(w, i);
   const Product *q = x->kind == NODE_PRODUCT ? x->product : NULL;
   if (w->loop_of[i][index] != PLAN_NONE || x->index[index].per || x->scatter || x->noise ||
       !extent_same(x->index[index], w->length))
@@ -139,7 +139,7 @@ static bool may_walk(const Walk *w, uint32_t i, uint32_t index) {
   return node_owns(w->p, x, index);
 }
 
-static bool settle(Walk *w, uint32_t i, uint32_t index) {
+static bool settle(BlockWalk *w, uint32_t i, uint32_t index) {
   if (w->walk[i] == index) return true;
   if (w->walk[i] != PLAN_NONE || !may_walk(w, i, index)) return false;
   w->walk[i] = index;
@@ -148,7 +148,7 @@ static bool settle(Walk *w, uint32_t i, uint32_t index) {
 }
 
 // Node i reads what node m makes: along the axis that one of them walks, both do.
-static bool settle_both(Walk *w, uint32_t m, uint32_t i, const Operand *o) {
+static bool settle_both(BlockWalk *w, uint32_t m, uint32_t i, const Operand *o) {
   for (uint32_t axis = 0; axis < w->p->wire.at[o->wire].rank; axis++) {
     uint32_t made, read;
     bool a = operand_plain(w->p, &node_of(w, m)->out, axis, &made);
@@ -159,14 +159,14 @@ static bool settle_both(Walk *w, uint32_t m, uint32_t i, const Operand *o) {
   return true;
 }
 
-static uint32_t place_of(const Walk *w, uint32_t node) {
+static uint32_t place_of(const BlockWalk *w, uint32_t node) {
   for (uint32_t i = 0; i < w->n; i++)
     if (w->id[i] == node) return i;
   return PLAN_NONE;
 }
 
 // Follows all reads inside the kernel until nothing changes.
-static bool follow(Walk *w) {
+static bool follow(BlockWalk *w) {
   do {
     w->changed = false;
     for (uint32_t i = 0; i < w->n; i++)
@@ -180,7 +180,7 @@ static bool follow(Walk *w) {
 }
 
 // What sums over the rows is whole only after the last block.
-static bool sums_are_last(const Walk *w) {
+static bool sums_are_last(const BlockWalk *w) {
   for (uint32_t i = 0; i < w->n; i++)
     for (uint32_t k = 0; k < node_of(w, i)->nin; k++) {
       uint32_t maker = w->maker[node_of(w, i)->in[k].wire];
@@ -192,7 +192,7 @@ static bool sums_are_last(const Walk *w) {
 
 // Settles the first node that nothing tells about, one way or another, and then the others. Nodes
 // that read nothing of each other are told apart from each other.
-static bool settle_rest(Walk *w) {
+static bool settle_rest(BlockWalk *w) {
   uint32_t i = 0, *before = arena_copy(w->p->arena, w->walk, w->n * sizeof *before);
   while (i < w->n && w->walk[i] != PLAN_NONE) i++;
   if (i == w->n) return sums_are_last(w);
@@ -211,7 +211,7 @@ bool kernel_walks(Plan *p, const uint32_t *maker, Kernel *k, uint32_t node,
                   const uint32_t *loop_of) {
   uint32_t n = k->node.n + 1, *id = NEW_ARRAY(p->arena, uint32_t, n);
   const uint32_t **loops = NEW_ARRAY(p->arena, const uint32_t *, n);
-  Walk w = {.p = p, .maker = maker, .n = n, .id = id, .loop_of = loops};
+  BlockWalk w = {.p = p, .maker = maker, .n = n, .id = id, .loop_of = loops};
   w.walk = NEW_ARRAY(p->arena, uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
     id[i] = i + 1 < n ? k->node.at[i] : node;
@@ -229,7 +229,7 @@ bool kernel_walks(Plan *p, const uint32_t *maker, Kernel *k, uint32_t node,
 static int64_t row_cells(const Plan *p, const Kernel *k) {
   int64_t most = 1;
   for (uint32_t i = 0; i < k->node.n; i++) {
-    const Node *x = &p->node.at[k->node.at[i]];
+    const PlanNode *x = &p->node.at[k->node.at[i]];
     int64_t cells = p->wire.at[x->out.wire].count / k->walk.c;
     if (x->reduced[x->walk]) continue;
     for (uint32_t v = 0; v < x->nindex; v++)
@@ -253,7 +253,7 @@ void kernel_cut(Plan *p, Kernel *k) {
   if (!k->walk.c) return;
   k->block = block_rows(p, k);
   for (uint32_t i = 0; i < k->node.n; i++) {
-    Node *x = &p->node.at[k->node.at[i]];
+    PlanNode *x = &p->node.at[k->node.at[i]];
     uint32_t *var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 2);
     k->ordered |= x->reduced[x->walk];
     memcpy(var, x->var, x->nindex * sizeof *var);

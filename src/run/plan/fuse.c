@@ -28,15 +28,15 @@ typedef struct {
   uint32_t *maker;   // of each wire: the node that makes all of it, or PLAN_NONE
   bool *made;        // of each wire: some node has made it, or a piece of it
   uint32_t floor;    // kernels before this one are closed
-} Groups;
+} KernelGroups;
 
-static int64_t node_points(const Plan *p, const Node *x) {
+static int64_t node_points(const Plan *p, const PlanNode *x) {
   int64_t n = 1;
   for (uint32_t i = 0; i < x->nindex; i++) n *= extent_most(p, x->index[i]);
   return n;
 }
 
-static int64_t node_work(const Plan *p, const Node *x) {
+static int64_t node_work(const Plan *p, const PlanNode *x) {
   int64_t flops = 1;
   for (uint32_t i = 0; i < x->nscalar; i++) flops += fn_rows[x->scalar[i].fn].flops;
   if (x->noise) flops = 30;
@@ -47,7 +47,7 @@ static int64_t node_work(const Plan *p, const Node *x) {
 // What the innermost loop over an index costs, in vector operations: steps of 0 are free, steps of
 // 1 one load, others one load for each lane. The output of a sum is only touched when the sum is
 // done; a sum over the innermost loop ends with adding up lanes.
-static double loop_cost(const Plan *p, const Node *x, uint32_t index) {
+static double loop_cost(const Plan *p, const PlanNode *x, uint32_t index) {
   enum { LANES = 16, ADD_UP = 8 };
   double points = 1, kept = 1, lanes = (double)extent_most(p, x->index[index]);
   for (uint32_t i = 0; i < x->nindex; i++) {
@@ -67,7 +67,7 @@ static double loop_cost(const Plan *p, const Node *x, uint32_t index) {
   return cost + turns * (x->scatter ? 1 : kept / points) * (step == 1 ? 1 : lanes);
 }
 
-static uint32_t fastest_index(const Plan *p, const Node *x) {
+static uint32_t fastest_index(const Plan *p, const PlanNode *x) {
   uint32_t best = PLAN_NONE;
   double least = 0;
   for (uint32_t i = 0; i < x->nindex; i++) {
@@ -77,7 +77,7 @@ static uint32_t fastest_index(const Plan *p, const Node *x) {
   return best;
 }
 
-static bool sums(const Node *x) {
+static bool sums(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i]) return true;
   return false;
@@ -90,7 +90,7 @@ static bool in_batch(const Product *q, uint32_t index) {
 }
 
 // May this index be a parallel loop of the node? It must be an axis of the output by itself.
-static bool may_be_parallel(const Plan *p, const Node *x, uint32_t index) {
+static bool may_be_parallel(const Plan *p, const PlanNode *x, uint32_t index) {
   if (x->reduced[index] || (x->scatter && !node_owns(p, x, index))) return false;
   return x->kind != NODE_PRODUCT || in_batch(x->product, index);
 }
@@ -98,7 +98,7 @@ static bool may_be_parallel(const Plan *p, const Node *x, uint32_t index) {
 // A column sum or a scatter whose fastest axis is the output's: that axis is cut into blocks, so
 // that blocks can run in parallel. Gives the index that counts the blocks, PLAN_NONE if it cannot
 // be cut.
-static uint32_t cut_blocks(Plan *p, Node *x, uint32_t index) {
+static uint32_t cut_blocks(Plan *p, PlanNode *x, uint32_t index) {
   int64_t n = extent_most(p, x->index[index]), block = BLOCK;
   if (x->index[index].per || n < 2 * 16) return PLAN_NONE;
   while (block > 16 && (n % block || n / block < 4)) block /= 2;
@@ -109,7 +109,7 @@ static uint32_t cut_blocks(Plan *p, Node *x, uint32_t index) {
 }
 
 // The parallel loops that a node would have alone: into `index`, slowest first.
-static uint32_t own_parallel(Plan *p, Node *x, uint32_t *index) {
+static uint32_t own_parallel(Plan *p, PlanNode *x, uint32_t *index) {
   if (p->tiny) return 0;
   uint32_t n = 0, rank = p->wire.at[x->out.wire].rank, at;
   if (x->kind != NODE_PRODUCT && (sums(x) || x->scatter)) {
@@ -128,9 +128,9 @@ static uint32_t own_parallel(Plan *p, Node *x, uint32_t *index) {
   return n;
 }
 
-static void open_kernel(Groups *g, uint32_t node) {
+static void open_kernel(KernelGroups *g, uint32_t node) {
   Plan *p = g->p;
-  Node *x = &p->node.at[node];
+  PlanNode *x = &p->node.at[node];
   Kernel k = {.kind = KERNEL_LOOPS, .depth = x->depth};
   uint32_t index[64], n = 0;
   if (x->nindex <= 62) n = own_parallel(p, x, index);
@@ -151,7 +151,7 @@ static void open_kernel(Groups *g, uint32_t node) {
 // -- joining --------------------------------------------------------------------------------------
 // Which index of x goes with each parallel loop of the kernel, by what x reads of it. PLAN_NONE:
 // none, the loop must be dropped.
-static bool match_loops(const Groups *g, const Kernel *k, uint32_t kernel, const Node *x,
+static bool match_loops(const KernelGroups *g, const Kernel *k, uint32_t kernel, const PlanNode *x,
                         uint32_t *with) {
   const Plan *p = g->p;
   bool *bad = NEW_ARRAY(p->arena, bool, k->np + 1);
@@ -161,7 +161,7 @@ static bool match_loops(const Groups *g, const Kernel *k, uint32_t kernel, const
     if (g->written[root] != kernel) continue;
     if (root != w || g->maker[w] == PLAN_NONE)
       return false; // under another shape, or made in pieces
-    const Node *y = &p->node.at[g->maker[w]];
+    const PlanNode *y = &p->node.at[g->maker[w]];
     for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
       if (!operand_plain(p, &y->out, axis, &index)) {
         for (uint32_t t = 0; t < y->out.coord[axis].n; t++) {
@@ -191,7 +191,7 @@ static bool match_loops(const Groups *g, const Kernel *k, uint32_t kernel, const
 
 // The parallel axes of the output must be plain and stand in front of the others, so that each
 // point owns a piece of memory; products write wherever they must.
-static bool in_front(const Plan *p, const Node *x, const uint32_t *loop_of, const bool *kept) {
+static bool in_front(const Plan *p, const PlanNode *x, const uint32_t *loop_of, const bool *kept) {
   uint32_t index, n = 0, want = 0;
   bool ended = false;
   for (uint32_t i = 0; i < x->nindex; i++) want += loop_of[i] != PLAN_NONE && kept[loop_of[i]];
@@ -205,7 +205,7 @@ static bool in_front(const Plan *p, const Node *x, const uint32_t *loop_of, cons
   return n == want;
 }
 
-static int64_t inner_cells(const Plan *p, const Node *x, const uint32_t *loop_of,
+static int64_t inner_cells(const Plan *p, const PlanNode *x, const uint32_t *loop_of,
                            const bool *kept) {
   int64_t cells = p->wire.at[x->out.wire].count;
   for (uint32_t i = 0; i < x->nindex; i++)
@@ -215,7 +215,7 @@ static int64_t inner_cells(const Plan *p, const Node *x, const uint32_t *loop_of
 }
 
 // A product inside is what makes points large: other nodes have all their loops in P.
-static bool may_take_blocks(const Groups *g, Kernel *k, uint32_t np, uint32_t node,
+static bool may_take_blocks(const KernelGroups *g, Kernel *k, uint32_t np, uint32_t node,
                             const uint32_t *loop_of) {
   bool products = false;
   for (uint32_t i = 0; i < k->node.n; i++)
@@ -223,10 +223,10 @@ static bool may_take_blocks(const Groups *g, Kernel *k, uint32_t np, uint32_t no
   return products && np == k->np && kernel_walks(g->p, g->maker, k, node, loop_of);
 }
 
-static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
+static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   Plan *p = g->p;
   Kernel *k = &p->kernel.at[kernel];
-  Node *x = &p->node.at[node];
+  PlanNode *x = &p->node.at[node];
   if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60) return false;
   uint32_t *with = NEW_ARRAY(p->arena, uint32_t, k->np + 1),
            *loop_of = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
@@ -263,7 +263,7 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
     if (!n || (points < ENOUGH_POINTS && points < before && k->work + work > SMALL_WORK))
       return false;
     for (uint32_t i = 0; i < k->node.n; i++) {
-      const Node *y = &p->node.at[k->node.at[i]];
+      const PlanNode *y = &p->node.at[k->node.at[i]];
       int64_t c = inner_cells(p, y, y->var, kept);
       if (c > TILE_CELLS) return false;
       cells += c;
@@ -280,7 +280,7 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
     if (kept[d]) loops[m++] = k->p[d];
   }
   for (uint32_t i = 0; i < k->node.n; i++) {
-    Node *y = &p->node.at[k->node.at[i]];
+    PlanNode *y = &p->node.at[k->node.at[i]];
     for (uint32_t v = 0; v < y->nindex; v++)
       if (y->var[v] != PLAN_NONE) y->var[v] = now[y->var[v]];
   }
@@ -295,9 +295,9 @@ static bool join_kernel(Groups *g, uint32_t kernel, uint32_t node) {
   return true;
 }
 
-static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
+static bool shares_input(const Plan *p, const Kernel *k, const PlanNode *x) {
   for (uint32_t i = 0; i < k->node.n; i++) {
-    const Node *y = &p->node.at[k->node.at[i]];
+    const PlanNode *y = &p->node.at[k->node.at[i]];
     for (uint32_t a = 0; a < y->nin; a++)
       for (uint32_t b = 0; b < x->nin; b++)
         if (y->in[a].wire == x->in[b].wire && p->wire.at[x->in[b].wire].rank) return true;
@@ -306,7 +306,7 @@ static bool shares_input(const Plan *p, const Kernel *k, const Node *x) {
 }
 
 // Some node reads both what x makes and what the last node of the kernel makes.
-static bool shares_reader(const Plan *p, const Kernel *k, const Node *x) {
+static bool shares_reader(const Plan *p, const Kernel *k, const PlanNode *x) {
   uint32_t last = p->node.at[k->node.at[k->node.n - 1]].out.wire;
   for (uint32_t i = 0; i < p->node.n; i++) {
     bool both[2] = {false, false};
@@ -322,9 +322,9 @@ static bool shares_reader(const Plan *p, const Kernel *k, const Node *x) {
 // Nodes over the same points belong together though neither reads the other: the moments of an
 // optimiser, which read one gradient; the parts of a sum; the products of attention's heads,
 // backward.
-static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
+static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   Plan *p = g->p;
-  Node *x = &p->node.at[node];
+  PlanNode *x = &p->node.at[node];
   uint32_t last = p->kernel.n - 1, index[64], n;
   if (!p->kernel.n || x->nindex > 60 || x->pinned || last < g->floor ||
       (latest != PLAN_NONE && last <= latest))
@@ -350,9 +350,9 @@ static bool join_sibling(Groups *g, uint32_t latest, uint32_t node) {
   return true;
 }
 
-static void place_node(Groups *g, uint32_t node) {
+static void place_node(KernelGroups *g, uint32_t node) {
   Plan *p = g->p;
-  Node *x = &p->node.at[node];
+  PlanNode *x = &p->node.at[node];
   uint32_t latest = PLAN_NONE;
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t k = g->written[wire_root(p, x->in[i].wire)];
@@ -382,9 +382,9 @@ static void place_node(Groups *g, uint32_t node) {
     }
 }
 
-static void place_bracket(Groups *g, uint32_t node) {
+static void place_bracket(KernelGroups *g, uint32_t node) {
   Plan *p = g->p;
-  Node *x = &p->node.at[node];
+  PlanNode *x = &p->node.at[node];
   Kernel k = {.kind = x->kind == NODE_SCAN ? KERNEL_SCAN : KERNEL_SCAN_END, .depth = x->depth};
   vec_push(p->arena, &k.node, node);
   x->kernel = p->kernel.n;
@@ -400,7 +400,7 @@ static uint32_t axis_at(const PlanWire *w, uint32_t at) {
 }
 
 // The loops of a node inside its kernel, slowest first.
-static uint32_t inner_order(const Plan *p, const Node *x, uint32_t *order) {
+static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   uint32_t n = 0, fast = PLAN_NONE;
   bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1);
   if (sums(x) && !x->scatter) {
@@ -426,7 +426,7 @@ static uint32_t inner_order(const Plan *p, const Node *x, uint32_t *order) {
   return n;
 }
 
-static bool uses_winners(const Node *x) {
+static bool uses_winners(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nwinner; i++)
     if (x->winner[i] != PLAN_NONE) return true;
   return false;
@@ -434,7 +434,7 @@ static bool uses_winners(const Node *x) {
 
 // Sums over these loops can be kept while the nest runs: they are the last ones, or they leave out
 // the last one.
-static bool sums_fit(const Node *x, const uint32_t *index_of, uint32_t ndim) {
+static bool sums_fit(const PlanNode *x, const uint32_t *index_of, uint32_t ndim) {
   uint32_t first = ndim;
   if (!ndim) return true;
   while (first > 0 && x->reduced[index_of[first - 1]]) first--;
@@ -445,7 +445,7 @@ static bool sums_fit(const Node *x, const uint32_t *index_of, uint32_t ndim) {
 }
 
 // A coordinate that is an index, or a row of the block at hand.
-static bool inner_index(const Plan *p, const Kernel *k, const Node *x, const Operand *o,
+static bool inner_index(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
                         uint32_t axis, uint32_t *index) {
   const PlanCoord *c = &o->coord[axis];
   if (operand_plain(p, o, axis, index)) return true;
@@ -461,7 +461,7 @@ static bool inner_index(const Plan *p, const Kernel *k, const Node *x, const Ope
 }
 
 // Which index of x goes with each loop of the nest; false when x cannot join.
-static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const Node *x,
+static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, const PlanNode *x,
                        uint32_t *index_of) {
   const Plan *p = g->p;
   const Nest *s = &k->nest.at[nest];
@@ -472,7 +472,7 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t w = x->in[i].wire;
     if (wire_root(p, w) != w || g->maker[w] == PLAN_NONE) continue;
-    const Node *y = &p->node.at[g->maker[w]];
+    const PlanNode *y = &p->node.at[g->maker[w]];
     if (y->kernel != x->kernel || y->nest != nest) continue;
     if (sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
     reads = true;
@@ -505,14 +505,14 @@ static bool match_nest(const Groups *g, const Kernel *k, uint32_t nest, const No
   return sums_fit(x, index_of, n);
 }
 
-static void place_in_nest(const Groups *g, Kernel *k, uint32_t node) {
+static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
   Plan *p = g->p;
-  Node *x = &p->node.at[node];
+  PlanNode *x = &p->node.at[node];
   uint32_t first = 0, index_of[64];
   for (uint32_t i = 0; i < x->nin; i++) { // after what makes its operands
     uint32_t w = x->in[i].wire, root = wire_root(p, w);
     for (uint32_t j = 0; j < k->node.n && k->node.at[j] != node; j++) {
-      const Node *y = &p->node.at[k->node.at[j]];
+      const PlanNode *y = &p->node.at[k->node.at[j]];
       bool makes = wire_root(p, y->out.wire) == root;
       for (uint32_t v = 0; v < y->nwinner; v++) makes |= y->winner[v] == w;
       uint32_t from =
@@ -565,13 +565,13 @@ static void divide(Plan *p, Kernel *k) {
 }
 
 // -- merged loops ---------------------------------------------------------------------------------
-static uint32_t index_at(const Node *x, uint32_t var) {
+static uint32_t index_at(const PlanNode *x, uint32_t var) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] == var) return i;
   return PLAN_NONE;
 }
 
-static bool reads_position(const Node *x, uint32_t index) {
+static bool reads_position(const PlanNode *x, uint32_t index) {
   for (uint32_t i = 0; i < x->nscalar; i++)
     if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return true;
   return false;
@@ -591,7 +591,7 @@ static bool runs_on(const Plan *p, const Operand *o, uint32_t outer, uint32_t in
 static bool may_merge(const Plan *p, const Kernel *k, const Nest *s, uint32_t d) {
   if (s->dim[d + 1].per || s->dim[d].part || s->dim[d + 1].part) return false;
   for (uint32_t j = 0; j < s->node.n; j++) {
-    const Node *x = &p->node.at[s->node.at[j]];
+    const PlanNode *x = &p->node.at[s->node.at[j]];
     uint32_t outer = index_at(x, k->np + d), inner = index_at(x, k->np + d + 1);
     if (x->kind != NODE_NEST || x->noise || x->nwinner || outer == PLAN_NONE ||
         inner == PLAN_NONE || x->reduced[outer] != x->reduced[inner] || reads_position(x, outer) ||
@@ -620,7 +620,7 @@ static void drop_terms(Plan *p, Operand *o, uint32_t index) {
   }
 }
 
-static void drop_index(Plan *p, Node *x, uint32_t index) {
+static void drop_index(Plan *p, PlanNode *x, uint32_t index) {
   Scalar *scalar = arena_copy(p->arena, x->scalar, x->nscalar * sizeof *scalar);
   for (uint32_t i = 0; i < x->nscalar; i++)
     if (scalar[i].fn == FN_AT && scalar[i].ref > index) scalar[i].ref--;
@@ -641,7 +641,7 @@ static void merge_loops(Plan *p, Kernel *k, Nest *s, uint32_t d) {
   int64_t length = s->dim[d + 1].c;
   Extent both = {.c = s->dim[d].c * length, .per = s->dim[d].per * length};
   for (uint32_t j = 0; j < s->node.n; j++) {
-    Node *x = &p->node.at[s->node.at[j]];
+    PlanNode *x = &p->node.at[s->node.at[j]];
     uint32_t outer = index_at(x, k->np + d);
     x->index[index_at(x, k->np + d + 1)] = both;
     for (uint32_t i = 0; i < x->nindex; i++)
@@ -667,7 +667,7 @@ static bool is_tiny(const Plan *p) {
   int64_t work = 0;
   if (p->node.n > TINY_NODES) return false;
   for (uint32_t i = 0; i < p->node.n; i++) {
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_PRODUCT && !x->product->nbatch) return false;
     if (x->kind == NODE_NEST || x->kind == NODE_PRODUCT)
       work += node_work(p, x) * (x->depth ? 64 : 1);
@@ -676,15 +676,15 @@ static bool is_tiny(const Plan *p) {
 }
 
 void plan_kernels(Plan *p) {
-  Groups g = {.p = p,
-              .written = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
-              .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
-              .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
+  KernelGroups g = {.p = p,
+                    .written = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+                    .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+                    .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
   for (uint32_t i = 0; i < p->wire.n; i++) g.written[i] = g.maker[i] = PLAN_NONE;
   p->tiny = p->fuse && is_tiny(p);
   if (p->tiny) plan_turn(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
-    NodeKind kind = p->node.at[i].kind;
+    PlanNodeKind kind = p->node.at[i].kind;
     if (kind == NODE_SCAN || kind == NODE_SCAN_END)
       place_bracket(&g, i);
     else if (kind != NODE_GONE)

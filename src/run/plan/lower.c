@@ -16,7 +16,7 @@ typedef struct {
   uint32_t *wire;  // plan wire of each diagram wire
   uint32_t depth;  // scans around
   uint32_t *parts; // how many readers each diagram wire has
-} Nodes;
+} PlanNodes;
 
 static void fail(Plan *p, Id origin, const char *why) {
   if (p->error) return;
@@ -91,13 +91,13 @@ static uint32_t new_wire(Plan *p, const Type *t, Name name, Id origin) {
   return p->wire.n - 1;
 }
 
-static uint32_t wire_like(Nodes *n, Id wire) {
+static uint32_t wire_like(PlanNodes *n, Id wire) {
   const Wire *x = &n->d->wire.at[wire];
   return new_wire(n->p, &x->type, x->name, x->origin);
 }
 
 // -- accesses -------------------------------------------------------------------------------------
-static PlanCoord coord_of(Nodes *n, const Node *node, const uint32_t *in, const Coord *c,
+static PlanCoord coord_of(PlanNodes *n, const PlanNode *node, const uint32_t *in, const Coord *c,
                           Extent dim) {
   Plan *p = n->p;
   PlanCoord x = {.c = constant_of(p, c->c, node->origin),
@@ -120,7 +120,7 @@ static PlanCoord coord_of(Nodes *n, const Node *node, const uint32_t *in, const 
   return x;
 }
 
-static Operand operand_of(Nodes *n, const Node *node, const uint32_t *in, uint32_t wire,
+static Operand operand_of(PlanNodes *n, const PlanNode *node, const uint32_t *in, uint32_t wire,
                           const Access *a) {
   Plan *p = n->p;
   Operand o = {.wire = wire,
@@ -134,7 +134,7 @@ static Operand operand_of(Nodes *n, const Node *node, const uint32_t *in, uint32
 
 // Each output coordinate is a plain index or the digits of a merge, each index once, and all cells
 // are hit.
-static bool output_is_simple(const Plan *p, const Node *node) {
+static bool output_is_simple(const Plan *p, const PlanNode *node) {
   const PlanWire *w = &p->wire.at[node->out.wire];
   bool *seen = NEW_ARRAY(p->arena, bool, node->nindex + 1);
   for (uint32_t i = 0; i < w->rank; i++) {
@@ -160,7 +160,7 @@ static bool output_is_simple(const Plan *p, const Node *node) {
   return true;
 }
 
-static void mark_reduced(Plan *p, Node *node) {
+static void mark_reduced(Plan *p, PlanNode *node) {
   node->reduced = NEW_ARRAY(p->arena, bool, node->nindex + 1);
   for (uint32_t i = 0; i < node->nindex; i++) node->reduced[i] = true;
   for (uint32_t i = 0; i < p->wire.at[node->out.wire].rank; i++)
@@ -169,7 +169,7 @@ static void mark_reduced(Plan *p, Node *node) {
         node->reduced[node->out.coord[i].term[k].var] = false;
 }
 
-static void push_node(Nodes *n, Node node) {
+static void push_node(PlanNodes *n, PlanNode node) {
   node.depth = n->depth;
   node.kernel = PLAN_NONE;
   vec_push(n->p->arena, &n->p->node, node);
@@ -180,7 +180,7 @@ static bool is_root(const Scalar *s, uint32_t i, double power) {
   return s[i].fn == FN_pow && s[s[i].arg[1]].fn == FN_CONST && s[s[i].arg[1]].k == power;
 }
 
-static void write_roots(Plan *p, Node *x) {
+static void write_roots(Plan *p, PlanNode *x) {
   uint32_t n = 0, *now = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1);
   Scalar *to = NEW_ARRAY(p->arena, Scalar, 3 * x->nscalar + 1);
   for (uint32_t i = 0; i < x->nscalar; i++) {
@@ -200,16 +200,16 @@ static void write_roots(Plan *p, Node *x) {
   x->nscalar = n;
 }
 
-static void node_loop(Nodes *n, const Box *b) {
+static void node_loop(PlanNodes *n, const Box *b) {
   Plan *p = n->p;
   const Loop *loop = b->loop;
-  Node x = {.kind = NODE_NEST,
-            .origin = b->origin,
-            .combine = loop->combine,
-            .nindex = loop->nindex,
-            .nin = loop->nin,
-            .nscalar = loop->nscalar,
-            .scalar = loop->scalar};
+  PlanNode x = {.kind = NODE_NEST,
+                .origin = b->origin,
+                .combine = loop->combine,
+                .nindex = loop->nindex,
+                .nin = loop->nin,
+                .nscalar = loop->nscalar,
+                .scalar = loop->scalar};
   x.index = NEW_ARRAY(p->arena, Extent, loop->nindex);
   x.in = NEW_ARRAY(p->arena, Operand, loop->nin);
   uint32_t *in = NEW_ARRAY(p->arena, uint32_t, loop->nin + 1);
@@ -234,11 +234,11 @@ static void node_loop(Nodes *n, const Box *b) {
 }
 
 // A copy between two wires of the same shape, at an offset along one axis of the result.
-static Node *node_copy(Nodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
-                       Id origin) {
+static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
+                           Id origin) {
   Plan *p = n->p;
   uint32_t rank = p->wire.at[from].rank;
-  Node x = {.kind = NODE_NEST, .origin = origin, .nindex = rank, .nin = 1, .nscalar = 1};
+  PlanNode x = {.kind = NODE_NEST, .origin = origin, .nindex = rank, .nin = 1, .nscalar = 1};
   x.index = NEW_ARRAY(p->arena, Extent, rank);
   x.in = NEW_ARRAY(p->arena, Operand, 1);
   x.in[0] = (Operand){.wire = from, .used = true, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
@@ -257,7 +257,7 @@ static Node *node_copy(Nodes *n, uint32_t from, uint32_t to, uint32_t axis, int6
   return &p->node.at[p->node.n - 1];
 }
 
-static void node_join(Nodes *n, const Box *b) {
+static void node_join(PlanNodes *n, const Box *b) {
   Plan *p = n->p;
   uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]);
   int64_t offset = 0;
@@ -270,10 +270,10 @@ static void node_join(Nodes *n, const Box *b) {
   }
 }
 
-static void node_random(Nodes *n, const Box *b) {
+static void node_random(PlanNodes *n, const Box *b) {
   Plan *p = n->p;
   uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]), rank = p->wire.at[to].rank;
-  Node x = {.kind = NODE_NEST, .origin = b->origin, .nindex = rank, .noise = b->random};
+  PlanNode x = {.kind = NODE_NEST, .origin = b->origin, .nindex = rank, .noise = b->random};
   x.index = NEW_ARRAY(p->arena, Extent, rank);
   x.out = (Operand){.wire = to, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
   for (uint32_t i = 0; i < rank; i++) {
@@ -286,9 +286,9 @@ static void node_random(Nodes *n, const Box *b) {
   push_node(n, x);
 }
 
-static void node_order(Nodes *n, const Box *b) {
+static void node_order(PlanNodes *n, const Box *b) {
   uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]), from = n->wire[b->in[0]];
-  Node x = {.kind = NODE_ORDER, .origin = b->origin, .nin = 1, .axis = b->axis};
+  PlanNode x = {.kind = NODE_ORDER, .origin = b->origin, .nin = 1, .axis = b->axis};
   x.in = NEW_ARRAY(n->p->arena, Operand, 1);
   x.in[0].wire = from;
   x.out.wire = to;
@@ -321,7 +321,7 @@ bool operand_has(const Plan *p, const Operand *o, uint32_t index) {
   return false;
 }
 
-int64_t operand_packs(const Plan *p, const Node *x, const Operand *o, uint32_t index) {
+int64_t operand_packs(const Plan *p, const PlanNode *x, const Operand *o, uint32_t index) {
   enum { CELLS = 512, TIMES = 4 };
   int64_t step = operand_step(p, o, index), cells = 1;
   bool again = false;
@@ -352,10 +352,10 @@ bool operand_plain(const Plan *p, const Operand *o, uint32_t axis, uint32_t *ind
 }
 
 // -- scans ----------------------------------------------------------------------------------------
-static void node_boxes(Nodes *n);
+static void node_boxes(PlanNodes *n);
 
 // The part of `whole` at the position of a scan: its first axis is gone.
-static uint32_t moving_part(Nodes *n, uint32_t whole, Id inner, uint32_t depth) {
+static uint32_t moving_part(PlanNodes *n, uint32_t whole, Id inner, uint32_t depth) {
   Plan *p = n->p;
   uint32_t part = wire_like(n, inner);
   PlanWire *x = &p->wire.at[part], *w = &p->wire.at[whole];
@@ -368,11 +368,11 @@ static uint32_t moving_part(Nodes *n, uint32_t whole, Id inner, uint32_t depth) 
   return part;
 }
 
-static void node_scan(Nodes *n, const Box *b) {
+static void node_scan(PlanNodes *n, const Box *b) {
   Plan *p = n->p;
   const Scan *s = b->scan;
   const Diagram *body = s->body;
-  Nodes inner = {.p = p, .d = body, .depth = n->depth + 1};
+  PlanNodes inner = {.p = p, .d = body, .depth = n->depth + 1};
   inner.wire = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
   inner.parts = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
   uint32_t *carry = NEW_ARRAY(p->arena, uint32_t, s->carry + 1), first_hold = s->slice + s->carry;
@@ -387,7 +387,7 @@ static void node_scan(Nodes *n, const Box *b) {
     p->wire.at[n->wire[b->out[i]]].kept = true;
   }
   Extent times = extent_of(p, s->axis.size, b->origin);
-  push_node(n, (Node){.kind = NODE_SCAN, .origin = b->origin, .times = times, .back = s->back});
+  push_node(n, (PlanNode){.kind = NODE_SCAN, .origin = b->origin, .times = times, .back = s->back});
   for (uint32_t i = 0; i < s->slice; i++)
     inner.wire[body->in.at[i]] = moving_part(&inner, n->wire[b->in[i]], body->in.at[i], n->depth);
   for (uint32_t i = first_hold; i < body->in.n; i++) inner.wire[body->in.at[i]] = n->wire[b->in[i]];
@@ -416,11 +416,11 @@ static void node_scan(Nodes *n, const Box *b) {
     p->wire.at[now[i]].kept = true;
     node_copy(&inner, now[i], carry[i], PLAN_NONE, 0, b->origin)->pinned = true;
   }
-  push_node(n, (Node){.kind = NODE_SCAN_END, .origin = b->origin});
+  push_node(n, (PlanNode){.kind = NODE_SCAN_END, .origin = b->origin});
 }
 
 // -- a diagram ------------------------------------------------------------------------------------
-static void count_readers(Nodes *n) {
+static void count_readers(PlanNodes *n) {
   const Diagram *d = n->d;
   for (Id i = 1; i < d->box.n; i++)
     for (uint32_t k = 0; k < d->box.at[i].nin; k++) n->parts[d->box.at[i].in[k]]++;
@@ -428,7 +428,7 @@ static void count_readers(Nodes *n) {
   for (uint32_t i = 0; i < d->param.n; i++) n->parts[d->param.at[i].next]++;
 }
 
-static void node_boxes(Nodes *n) {
+static void node_boxes(PlanNodes *n) {
   count_readers(n);
   for (Id i = 1; i < n->d->box.n && !n->p->error; i++) {
     const Box *b = &n->d->box.at[i];
@@ -444,7 +444,7 @@ static void node_boxes(Nodes *n) {
 }
 
 // A result has memory of its own: an input or state that is handed on is copied.
-static uint32_t own_result(Nodes *n, Id wire) {
+static uint32_t own_result(PlanNodes *n, Id wire) {
   uint32_t x = n->wire[wire];
   if (n->p->wire.at[x].place != AT_NOWHERE) {
     uint32_t copy = wire_like(n, wire);
@@ -456,7 +456,7 @@ static uint32_t own_result(Nodes *n, Id wire) {
 }
 
 void plan_nodes(Plan *p, const Diagram *d) {
-  Nodes n = {.p = p, .d = d};
+  PlanNodes n = {.p = p, .d = d};
   n.wire = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
   n.parts = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
   for (uint32_t i = 0; i < d->in.n; i++) {

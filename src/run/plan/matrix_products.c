@@ -11,7 +11,7 @@
 
 enum { ALONE_WORK = 48 * 1024, INNER_WORK = 4096 };
 
-static bool is_product_body(const Node *x) {
+static bool is_product_body(const PlanNode *x) {
   const Scalar *s = x->scalar;
   return x->kind == NODE_NEST && x->combine == SUM && !x->noise && x->nin == 2 && x->nscalar == 3 &&
          s[2].fn == FN_mul && s[2].base == BASE_R && s[0].fn == FN_ARG && s[1].fn == FN_ARG &&
@@ -28,7 +28,8 @@ static bool is_free(const Plan *p, const Operand *o) {
 }
 
 // Slowest first: what grows with the samples, then by the step in `by`.
-static void sort_group(const Plan *p, const Node *x, const Operand *by, uint32_t *at, uint32_t n) {
+static void sort_group(const Plan *p, const PlanNode *x, const Operand *by, uint32_t *at,
+                       uint32_t n) {
   for (uint32_t i = 1; i < n; i++)
     for (uint32_t k = i; k > 0; k--) {
       bool grows = x->index[at[k]].per && !x->index[at[k - 1]].per;
@@ -40,20 +41,20 @@ static void sort_group(const Plan *p, const Node *x, const Operand *by, uint32_t
     }
 }
 
-static int64_t group_size(const Plan *p, const Node *x, const uint32_t *at, uint32_t n) {
+static int64_t group_size(const Plan *p, const PlanNode *x, const uint32_t *at, uint32_t n) {
   int64_t size = 1;
   for (uint32_t i = 0; i < n; i++) size *= extent_most(p, x->index[at[i]]);
   return size;
 }
 
 // Only one index of a group may grow with the samples, so that fewer samples mean a shorter table.
-static bool grows_once(const Node *x, const uint32_t *at, uint32_t n) {
+static bool grows_once(const PlanNode *x, const uint32_t *at, uint32_t n) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < n; i++) count += x->index[at[i]].per != 0;
   return count <= 1;
 }
 
-static Product *match(Plan *p, const Node *x) {
+static Product *match(Plan *p, const PlanNode *x) {
   if (!is_product_body(x) || x->scatter || !is_free(p, &x->in[0]) || !is_free(p, &x->in[1]) ||
       !is_free(p, &x->out))
     return NULL;
@@ -107,7 +108,7 @@ static Product *match(Plan *p, const Node *x) {
 
 void plan_products(Plan *p) {
   for (uint32_t i = 0; i < p->node.n; i++) {
-    Node *x = &p->node.at[i];
+    PlanNode *x = &p->node.at[i];
     Product *q = match(p, x);
     if (!q) continue;
     int64_t m = group_size(p, x, q->m, q->nm), n = group_size(p, x, q->n, q->nn),

@@ -43,7 +43,7 @@ static void live_through_scans(Plan *p) {
 static void find_lives(Plan *p) {
   for (uint32_t i = 0; i < p->wire.n; i++) p->wire.at[i].first = p->wire.at[i].last = PLAN_NONE;
   for (uint32_t i = 0; i < p->node.n; i++) {
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     if (x->kernel == PLAN_NONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END ||
         x->kind == NODE_GONE)
       continue;
@@ -59,7 +59,7 @@ static void find_lives(Plan *p) {
 }
 
 // -- registers and tiles --------------------------------------------------------------------------
-static bool plain_nest(const Node *x) {
+static bool plain_nest(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i]) return false;
   return x->kind == NODE_NEST && !x->scatter;
@@ -72,7 +72,7 @@ static void find_local(Plan *p) {
        *held = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
        *several = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // made in pieces, by several kernels
   for (uint32_t i = 0; i < p->node.n; i++) {
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_GONE || x->kernel == PLAN_NONE ||
         p->kernel.at[x->kernel].kind != KERNEL_LOOPS)
       continue;
@@ -91,7 +91,7 @@ static void find_local(Plan *p) {
   for (uint32_t i = 0; i < p->wire.n; i++) // a part of it lies in memory: so does it
     if (p->wire.at[i].of != PLAN_NONE) local[p->wire.at[i].of] = false;
   for (uint32_t i = 0; i < p->node.n; i++) {
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_GONE || x->kernel == PLAN_NONE) continue;
     for (uint32_t k = 0; k < x->nin; k++) {
       uint32_t w = x->in[k].wire;
@@ -103,7 +103,7 @@ static void find_local(Plan *p) {
     if (local[i] && !several[i]) p->wire.at[i].place = held[i] ? AT_REGISTER : AT_TILE;
 }
 
-static void drop_blocks(Plan *p, const Kernel *k, const Node *x, PlanCoord *c) {
+static void drop_blocks(Plan *p, const Kernel *k, const PlanNode *x, PlanCoord *c) {
   PlanTerm *term = NEW_ARRAY(p->arena, PlanTerm, c->n + 1);
   uint32_t n = 0;
   for (uint32_t i = 0; i < c->n; i++)
@@ -114,14 +114,14 @@ static void drop_blocks(Plan *p, const Kernel *k, const Node *x, PlanCoord *c) {
 
 // A wire inside a kernel that takes a loop in blocks holds one block: places along that axis are
 // those in the block, in every access.
-static void hold_block(Plan *p, const Kernel *k, const Node *x, uint32_t wire) {
+static void hold_block(Plan *p, const Kernel *k, const PlanNode *x, uint32_t wire) {
   PlanWire *w = &p->wire.at[wire];
   Extent rows;
   for (uint32_t axis = 0; axis < w->rank; axis++) {
     if (!operand_block(p, k, x, &x->out, axis, &rows)) continue;
     w->shape[axis] = rows;
     for (uint32_t i = 0; i < k->node.n; i++) {
-      Node *y = &p->node.at[k->node.at[i]];
+      PlanNode *y = &p->node.at[k->node.at[i]];
       for (uint32_t v = 0; v < y->nin; v++)
         if (y->in[v].wire == wire) drop_blocks(p, k, y, &y->in[v].coord[axis]);
       if (y->out.wire == wire) drop_blocks(p, k, y, &y->out.coord[axis]);
@@ -130,7 +130,7 @@ static void hold_block(Plan *p, const Kernel *k, const Node *x, uint32_t wire) {
 }
 
 // Axes that are parallel loops are the same cell at every point: step 0.
-static void lay_tile(Plan *p, const Node *x, uint32_t wire, Kernel *k) {
+static void lay_tile(Plan *p, const PlanNode *x, uint32_t wire, Kernel *k) {
   PlanWire *w = &p->wire.at[wire];
   uint32_t index;
   w->at = k->tile_bytes;
@@ -148,7 +148,7 @@ static void lay_tiles(Plan *p) {
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
     for (uint32_t j = 0; k->kind == KERNEL_LOOPS && j < k->node.n; j++) {
-      const Node *x = &p->node.at[k->node.at[j]];
+      const PlanNode *x = &p->node.at[k->node.at[j]];
       if (p->wire.at[x->out.wire].place == AT_TILE) lay_tile(p, x, x->out.wire, k);
       for (uint32_t v = 0; v < x->nwinner; v++)
         if (x->winner[v] != PLAN_NONE && p->wire.at[x->winner[v]].place == AT_TILE)
@@ -159,7 +159,7 @@ static void lay_tiles(Plan *p) {
 }
 
 // -- states in place ------------------------------------------------------------------------------
-static bool same_place(const Plan *p, const Node *x, const Operand *a, const Node *y,
+static bool same_place(const Plan *p, const PlanNode *x, const Operand *a, const PlanNode *y,
                        const Operand *b, uint32_t nvar) {
   if (operand_start(p, a) != operand_start(p, b)) return false;
   for (uint32_t v = 0; v < nvar; v++) {
@@ -185,9 +185,9 @@ typedef struct {
   uint32_t *reader; // nodes, in their order
 } Uses;
 
-static bool is_placed(const Node *x) { return x->kind != NODE_GONE && x->kernel != PLAN_NONE; }
+static bool is_placed(const PlanNode *x) { return x->kind != NODE_GONE && x->kernel != PLAN_NONE; }
 
-static bool is_reading(const Node *x) {
+static bool is_reading(const PlanNode *x) {
   return is_placed(x) && x->kind != NODE_SCAN && x->kind != NODE_SCAN_END;
 }
 
@@ -201,7 +201,7 @@ static Uses find_uses(const Plan *p) {
   for (uint32_t i = 0; i < n; i++)
     if (p->wire.at[i].of != PLAN_NONE) u.whole[p->wire.at[i].of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     if (!is_placed(x)) continue;
     if (x->out.wire < n) {
       u.several[x->out.wire] |= u.maker[x->out.wire] != PLAN_NONE;
@@ -214,7 +214,7 @@ static Uses find_uses(const Plan *p) {
   uint32_t *next = arena_copy(p->arena, u.first, (n + 1) * sizeof *next);
   u.reader = NEW_ARRAY(p->arena, uint32_t, all + 1);
   for (uint32_t i = 0; i < p->node.n; i++) {
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     for (uint32_t k = 0; is_reading(x) && k < x->nin; k++)
       u.reader[next[wire_root(p, x->in[k].wire)]++] = i;
   }
@@ -230,11 +230,11 @@ static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, uint32_t
     return false;
   uint32_t maker = u->maker[next];
   if (maker == PLAN_NONE || u->several[next]) return false;
-  const Node *y = &p->node.at[maker];
+  const PlanNode *y = &p->node.at[maker];
   if (y->depth || y->kind != NODE_NEST || y->scatter) return false;
   for (uint32_t r = u->first[state]; r < u->first[state + 1]; r++) {
     uint32_t i = u->reader[r];
-    const Node *x = &p->node.at[i];
+    const PlanNode *x = &p->node.at[i];
     for (uint32_t k = 0; k < x->nin; k++) {
       if (wire_root(p, x->in[k].wire) != state || x->kernel < y->kernel) continue;
       if (x->kernel > y->kernel || x->nest != y->nest || i > maker || x->in[k].wire != state ||
@@ -272,14 +272,14 @@ static void place_states(Plan *p) {
 typedef struct {
   uint32_t wire;
   int64_t bytes;
-} Piece;
+} MemoryPiece;
 
 typedef struct {
   uint32_t wire, first, last, place;
 } Life;
 
 static int larger_first(const void *a, const void *b) {
-  const Piece *x = a, *y = b;
+  const MemoryPiece *x = a, *y = b;
   if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
   return x->wire < y->wire ? -1 : 1;
 }
@@ -309,7 +309,7 @@ static void heap_push(Life *heap, uint32_t n, Life x) {
   heap[i] = x;
 }
 
-static void lay_alike(Plan *p, const Piece *piece, uint32_t n) {
+static void lay_alike(Plan *p, const MemoryPiece *piece, uint32_t n) {
   Life *life = NEW_ARRAY(p->arena, Life, n), *heap = NEW_ARRAY(p->arena, Life, n);
   uint32_t live = 0, places = 0;
   int64_t bytes = piece[0].bytes, base = p->arena_bytes;
@@ -339,7 +339,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 // Each where the first gap is that is wide enough, among those that live at the same time.
-static void lay_first_fit(Plan *p, const Piece *piece, uint32_t n) {
+static void lay_first_fit(Plan *p, const MemoryPiece *piece, uint32_t n) {
   int64_t(*taken)[2] = (void *)NEW_ARRAY(p->arena, int64_t, 2 * (size_t)n + 2);
   for (uint32_t i = 0; i < n; i++) {
     PlanWire *w = &p->wire.at[piece[i].wire];
@@ -362,14 +362,14 @@ static void lay_first_fit(Plan *p, const Piece *piece, uint32_t n) {
 // First fit looks at all pairs; where there are very many wires, the small ones behind are laid by
 // their sizes.
 static void lay_arena(Plan *p) {
-  VEC(Piece) piece = {0};
+  VEC(MemoryPiece) piece = {0};
   for (uint32_t i = 0; i < p->wire.n; i++) {
     PlanWire *w = &p->wire.at[i];
     if (w->place != AT_NOWHERE || w->of != PLAN_NONE || w->first == PLAN_NONE) continue;
     w->place = AT_ARENA;
-    vec_push(p->arena, &piece, (Piece){i, bytes_of(w)});
+    vec_push(p->arena, &piece, (MemoryPiece){i, bytes_of(w)});
   }
-  if (piece.n) qsort(piece.at, piece.n, sizeof(Piece), larger_first);
+  if (piece.n) qsort(piece.at, piece.n, sizeof(MemoryPiece), larger_first);
   uint32_t fitted = piece.n < FIT_LIMIT ? piece.n : FIT_LIMIT;
   lay_first_fit(p, piece.at, fitted);
   for (uint32_t i = fitted, end; i < piece.n; i = end) {

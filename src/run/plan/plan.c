@@ -48,7 +48,7 @@ static void print_wire(const Plan *p, uint32_t wire, Buf *b) {
   if (w->of != PLAN_NONE) buf_printf(b, " in .%u", w->of);
 }
 
-static void print_node(const Plan *p, const Node *x, Buf *b) {
+static void print_node(const Plan *p, const PlanNode *x, Buf *b) {
   buf_text(b, "      ");
   print_wire(p, x->out.wire, b);
   buf_text(b, x->kind == NODE_PRODUCT ? " = product"

@@ -12,8 +12,8 @@
 #ifndef LIMN_PLAN_H
 #define LIMN_PLAN_H
 
-#include "io/data/data.h"
 #include "core/diagram/diagram.h"
+#include "io/data/data.h"
 
 #define PLAN_NONE UINT32_MAX
 
@@ -42,7 +42,14 @@ typedef struct {
   double pad;
 } Operand;
 
-typedef enum { NODE_NEST, NODE_PRODUCT, NODE_ORDER, NODE_SCAN, NODE_SCAN_END, NODE_GONE } NodeKind;
+typedef enum {
+  NODE_NEST,
+  NODE_PRODUCT,
+  NODE_ORDER,
+  NODE_SCAN,
+  NODE_SCAN_END,
+  NODE_GONE
+} PlanNodeKind;
 
 // A product: C[m n] = Σ_k A[m k] B[k n] for each point of the batch indices. Groups of indices,
 // slowest first.
@@ -53,7 +60,7 @@ typedef struct {
 } Product;
 
 typedef struct {
-  NodeKind kind;
+  PlanNodeKind kind;
   Id origin;
   Combine combine;
   uint32_t nindex, nin, nscalar;
@@ -78,7 +85,7 @@ typedef struct {
   uint32_t kernel, nest;
   uint32_t walk; // the index that its kernel takes in blocks, if it does
   uint32_t *var; // of each index: the kernel's parallel loops first, then the nest's loops
-} Node;
+} PlanNode;
 
 typedef enum { AT_NOWHERE, AT_ARENA, AT_STATE, AT_INPUT, AT_OUTPUT, AT_TILE, AT_REGISTER } Place;
 
@@ -147,7 +154,7 @@ typedef struct {
   const char *error;
   Span error_at;
   VEC(PlanWire) wire;
-  VEC(Node) node;
+  VEC(PlanNode) node;
   VEC(Kernel) kernel;
   Ids in, out, param,
       next; // wires: inputs, outputs, each param's, and each param's next value (PLAN_NONE: none)
@@ -181,7 +188,7 @@ int64_t operand_start(const Plan *, const Operand *); // where it is when all in
 bool operand_has(const Plan *, const Operand *, uint32_t index);
 // Small, not along memory when `index` is the innermost loop, and read again and again by a loop
 // that it does not depend on: worth a copy that is along it. How many cells; 0 if not.
-int64_t operand_packs(const Plan *, const Node *, const Operand *, uint32_t index);
+int64_t operand_packs(const Plan *, const PlanNode *, const Operand *, uint32_t index);
 bool operand_plain(const Plan *, const Operand *, uint32_t axis,
                    uint32_t *index); // this coordinate is an index itself
 // alias.c
@@ -192,16 +199,17 @@ void plan_products(Plan *);
 // turn.c
 void plan_turn(Plan *);
 // block.c
-bool node_owns(const Plan *, const Node *, uint32_t index); // each value of the index stands for a
-                                                            // slice of the output of its own
-uint32_t node_cut(Plan *, Node *, uint32_t index,
+bool node_owns(const Plan *, const PlanNode *,
+               uint32_t index); // each value of the index stands for a
+                                // slice of the output of its own
+uint32_t node_cut(Plan *, PlanNode *, uint32_t index,
                   int64_t block); // into blocks: gives the index that counts them
 // Can all nodes of a kernel, and one that would join it under these parallel loops, walk along one
 // loop? Then they will.
 bool kernel_walks(Plan *, const uint32_t *maker, Kernel *, uint32_t node, const uint32_t *loop_of);
 void kernel_cut(Plan *, Kernel *); // along that loop
 // The term of an output's coordinate that counts blocks of so many rows, or NULL.
-const PlanTerm *operand_block(const Plan *, const Kernel *, const Node *, const Operand *,
+const PlanTerm *operand_block(const Plan *, const Kernel *, const PlanNode *, const Operand *,
                               uint32_t axis, Extent *rows);
 // group.c
 enum { TILE_CELLS = 32 * 1024 }; // what may live between the nodes of a kernel at one point

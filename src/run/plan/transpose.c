@@ -14,7 +14,7 @@ static void keep(bool *fixed, const Ids *wires) {
     if (wires->at[i] != PLAN_NONE) fixed[wires->at[i]] = true;
 }
 
-static void keep_touched(bool *fixed, const Node *x) {
+static void keep_touched(bool *fixed, const PlanNode *x) {
   fixed[x->out.wire] = true;
   for (uint32_t k = 0; k < x->nin; k++) fixed[x->in[k].wire] = true;
   for (uint32_t k = 0; k < x->nwinner; k++)

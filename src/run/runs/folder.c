@@ -184,7 +184,7 @@ void folder_note(Trainer *t, const char *how) {
   buf_json(&b, limn_version(), strlen(limn_version()));
   pair_text(&b, "program", t->path);
   Buf settings = buf_new(t->arena);
-  infer_settings(t->in, &settings);
+  elab_settings(t->in, &settings);
   pair_text(&b, "set", settings.at);
   pair_number(&b, "seed", (double)t->seed);
   pair_number(&b, "batch", (double)t->batch);

@@ -25,7 +25,7 @@ static double number_at(const Json *object, const char *key) {
 static void read_measures(Arena *a, const Json *info, RunInfo *r) {
   const Json *list = json_get(info, "measures");
   const char *error;
-  Rows rows = {0};
+  MetricRows rows = {0};
   bool good = rows_read(a, arena_format(a, "%s/metrics.csv", r->dir), &rows, &error);
   if (!list || list->kind != JSON_LIST) return;
   const Json *one = json_first(list);

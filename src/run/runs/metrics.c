@@ -11,30 +11,30 @@ enum { FIXED = 3, CELL_LIMIT = 64 };
 
 typedef struct {
   const char *at, *end;
-} Piece;
+} CsvPiece;
 
-static bool next_line(Piece *text, Piece *line) {
+static bool next_line(CsvPiece *text, CsvPiece *line) {
   const char *end = memchr(text->at, '\n', (size_t)(text->end - text->at));
   if (!end) return false;
-  *line = (Piece){text->at, end > text->at && end[-1] == '\r' ? end - 1 : end};
+  *line = (CsvPiece){text->at, end > text->at && end[-1] == '\r' ? end - 1 : end};
   text->at = end + 1;
   return true;
 }
 
 // The next cell of a line; what stands behind it is left in `line`.
-static bool next_cell(Piece *line, Piece *cell) {
+static bool next_cell(CsvPiece *line, CsvPiece *cell) {
   if (!line->at) return false;
   size_t left = (size_t)(line->end - line->at);
   const char *quote = left && *line->at == '"' ? memchr(line->at + 1, '"', left - 1) : NULL;
   const char *from = quote ? quote : line->at;
   const char *comma = memchr(from, ',', (size_t)(line->end - from));
-  *cell = (Piece){line->at, comma ? comma : line->end};
-  if (quote) *cell = (Piece){line->at + 1, quote};
+  *cell = (CsvPiece){line->at, comma ? comma : line->end};
+  if (quote) *cell = (CsvPiece){line->at + 1, quote};
   line->at = comma ? comma + 1 : NULL;
   return true;
 }
 
-static bool cell_value(Piece cell, double *out) {
+static bool cell_value(CsvPiece cell, double *out) {
   char text[CELL_LIMIT + 1], *end;
   size_t n = (size_t)(cell.end - cell.at);
   if (!n || n > CELL_LIMIT) return false;
@@ -44,13 +44,14 @@ static bool cell_value(Piece cell, double *out) {
   return *end == 0;
 }
 
-static const char *cell_shown(Arena *a, Piece cell) {
+static const char *cell_shown(Arena *a, CsvPiece cell) {
   return text_shown(a, cell.at, (size_t)(cell.end - cell.at));
 }
 
-static bool read_header(Arena *a, const char *path, Piece line, Rows *r, const char **error) {
+static bool read_header(Arena *a, const char *path, CsvPiece line, MetricRows *r,
+                        const char **error) {
   static const char *const fixed[FIXED] = {"step", "epoch", "time"};
-  Piece cell;
+  CsvPiece cell;
   while (next_cell(&line, &cell)) {
     const char *name = arena_text(a, cell.at, (size_t)(cell.end - cell.at));
     if (r->name.n < FIXED && strcmp(name, fixed[r->name.n]) != 0)
@@ -63,8 +64,8 @@ static bool read_header(Arena *a, const char *path, Piece line, Rows *r, const c
 }
 
 // Missing cells at the end are empty ones; there is no row without a step.
-static bool read_row(Arena *a, const char *path, Piece line, Rows *r, const char **error) {
-  Piece cell;
+static bool read_row(Arena *a, const char *path, CsvPiece line, MetricRows *r, const char **error) {
+  CsvPiece cell;
   for (uint32_t i = 0; i < r->name.n; i++) {
     double value = (double)NAN;
     bool there = next_cell(&line, &cell), known = there && cell_value(cell, &value);
@@ -78,11 +79,11 @@ static bool read_row(Arena *a, const char *path, Piece line, Rows *r, const char
   return true;
 }
 
-bool rows_read(Arena *a, const char *path, Rows *r, const char **error) {
-  *r = (Rows){0};
+bool rows_read(Arena *a, const char *path, MetricRows *r, const char **error) {
+  *r = (MetricRows){0};
   View file;
   if (!file_view(a, path, &file, error)) return false;
-  Piece text = {(const char *)file.at, (const char *)file.at + file.n}, line;
+  CsvPiece text = {(const char *)file.at, (const char *)file.at + file.n}, line;
   if (!next_line(&text, &line)) return true; // a run that has not begun
   if (!read_header(a, path, line, r, error)) return false;
   while (next_line(&text, &line))
@@ -90,7 +91,7 @@ bool rows_read(Arena *a, const char *path, Rows *r, const char **error) {
   return true;
 }
 
-bool rows_find(const Rows *r, const char *name, uint32_t *column) {
+bool rows_find(const MetricRows *r, const char *name, uint32_t *column) {
   for (*column = 0; *column < r->name.n; ++*column)
     if (strcmp(r->name.at[*column], name) == 0) return true;
   return false;

@@ -10,8 +10,8 @@ typedef struct {
   uint32_t source;  // in World.sources
   const char *name; // in the folder: program.limn, used/attention.limn
   Tokens token;
-} Text;
-typedef VEC(Text) Texts;
+} ProgramText;
+typedef VEC(ProgramText) ProgramTexts;
 
 static Tokens tokens_of(World *w, uint32_t source) {
   Front front = {w->arena, w->names, w->diags, w->sources};
@@ -43,19 +43,19 @@ static uint32_t source_read(World *w, const char *path) {
   return f.text ? source_add(w->sources, path, f.text, f.n) : 0;
 }
 
-static uint32_t text_of(const Texts *all, uint32_t source) {
+static uint32_t text_of(const ProgramTexts *all, uint32_t source) {
   uint32_t i = 0;
   while (i < all->n && all->at[i].source != source) i++;
   return i;
 }
 
-static bool name_taken(const Texts *all, const char *name) {
+static bool name_taken(const ProgramTexts *all, const char *name) {
   for (uint32_t i = 0; i < all->n; i++)
     if (strcmp(all->at[i].name, name) == 0) return true;
   return false;
 }
 
-static const char *name_for(World *w, const Texts *all, const char *path) {
+static const char *name_for(World *w, const ProgramTexts *all, const char *path) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
   int n = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
@@ -66,8 +66,8 @@ static const char *name_for(World *w, const Texts *all, const char *path) {
 }
 
 // A program and all that it uses, in order of first mention. False when a file is not there.
-static bool collect(World *w, uint32_t main, Texts *all) {
-  vec_push(w->arena, all, (Text){main, "program.limn", tokens_of(w, main)});
+static bool collect(World *w, uint32_t main, ProgramTexts *all) {
+  vec_push(w->arena, all, (ProgramText){main, "program.limn", tokens_of(w, main)});
   for (uint32_t k = 0; k < all->n; k++) {
     const char *from = w->sources->file.at[all->at[k].source].path;
     Tokens t = all->at[k].token;
@@ -77,7 +77,7 @@ static bool collect(World *w, uint32_t main, Texts *all) {
       uint32_t source = source_read(w, path);
       if (!source) return false;
       if (text_of(all, source) < all->n) continue;
-      Text text = {source, name_for(w, all, path), tokens_of(w, source)};
+      ProgramText text = {source, name_for(w, all, path), tokens_of(w, source)};
       vec_push(w->arena, all, text);
     }
   }
@@ -85,7 +85,7 @@ static bool collect(World *w, uint32_t main, Texts *all) {
 }
 
 // -- copying --------------------------------------------------------------------------------------
-static void copy_text(World *w, const Texts *all, uint32_t k, Buf *b) {
+static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
   const Source *s = &w->sources->file.at[all->at[k].source];
   const Tokens *t = &all->at[k].token;
   uint32_t at = 0;
@@ -102,7 +102,7 @@ static void copy_text(World *w, const Texts *all, uint32_t k, Buf *b) {
 }
 
 const char *program_copy(World *w, const Program *p, const char *dir) {
-  Texts all = {0};
+  ProgramTexts all = {0};
   if (!collect(w, p->tree->span.file, &all)) return "a file it uses is not there any more";
   if (all.n > 1) {
     const char *why = folder_make(w->arena, arena_format(w->arena, "%s/used", dir));
@@ -131,7 +131,7 @@ static const char *token_text(World *w, const Tokens *t, uint32_t i, bool *lengt
 }
 
 uint64_t program_hash(World *w, const Program *p) {
-  Texts all = {0};
+  ProgramTexts all = {0};
   collect(w, p->tree->span.file, &all);
   uint64_t h = 0;
   for (uint32_t k = 0; k < all.n; k++) {
@@ -168,7 +168,7 @@ static const char *tokens_differ(World *w, const Tokens *old, const Tokens *now)
 }
 
 const char *program_differs(World *w, const Program *p, const char *dir) {
-  Texts now = {0}, old = {0};
+  ProgramTexts now = {0}, old = {0};
   uint32_t main = source_read(w, arena_format(w->arena, "%s/program.limn", dir));
   if (!main || !collect(w, main, &old) || !collect(w, p->tree->span.file, &now))
     return "its copy in the folder cannot be read";

@@ -15,7 +15,7 @@ typedef struct {
 
 struct Flow {
   Sim *m;
-  Record *record; // where events are noted; or NULL
+  SimRecord *record; // where events are noted; or NULL
   Problem problem;
   uint32_t n;
   VEC(Flowing) flowing, lag;

@@ -58,13 +58,13 @@ static double watched(const Following *g, uint32_t i) {
   return x;
 }
 
-static void keep_channel(Following *g, uint32_t out, Channel *c) {
+static void keep_channel(Following *g, uint32_t out, SimChannel *c) {
   numbers_get(engine_out_number(g->look, out), engine_out(g->look, out), g->row, c->cells);
   for (int64_t k = 0; k < c->cells; k++) vec_push(g->m->arena, &c->value, g->row[k]);
 }
 
 static bool keep_moment(Following *g, double t, const double *x) {
-  Record *r = &g->f->record;
+  SimRecord *r = &g->f->record;
   if (!g->keeps) return true;
   if (!look(g, t, x)) return false;
   vec_push(g->m->arena, &r->time, t);
@@ -155,7 +155,7 @@ static bool follow_all(Following *g, double *start) {
   static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
                                   SOLVE_STIFF};
   double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
-  SolveHow how = {.method = method[r->follow], .step = r->step, .relative = tolerance};
+  SolveOptions how = {.method = method[r->follow], .step = r->step, .relative = tolerance};
   how.absolute = tolerance * 1e-3;
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
   if (failed(g)) return false;
@@ -214,7 +214,7 @@ static bool is_finite(const Following *g, double t) {
 }
 
 static bool plain_steps(Following *g, int64_t steps, int64_t times) {
-  const TimeHow *how = g->m->how;
+  const SimOptions *how = g->m->how;
   double t = 0;
   Engine *e = times ? steps_engine(g, steps) : NULL;
   if (times && !e) return false;
@@ -248,7 +248,7 @@ static bool follow_plain(Following *g, double *start) {
 // -- opening --------------------------------------------------------------------------------------
 static bool open_look(Following *g, uint32_t number) {
   Sim *m = g->m;
-  Record *r = &g->f->record;
+  SimRecord *r = &g->f->record;
   g->sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
   g->sights = record_wanted(r, g->sight);
   g->shows = r->channel.n - r->sights;
@@ -304,7 +304,7 @@ bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   return true;
 }
 
-bool follow_run(Infer *in, Program *p, uint32_t number, const TimeHow *how, Followed *f) {
+bool follow_run(Elab *in, Program *p, uint32_t number, const SimOptions *how, Followed *f) {
   const Run *run = &p->ran->run.at[number];
   Sim m;
   *f = (Followed){0};

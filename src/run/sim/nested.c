@@ -14,15 +14,15 @@
 enum { TICKS = 64 };
 static const double euler_step = 1.0 / 64;
 
-typedef struct Inside Inside;
-struct Inside { // one system in its place
+typedef struct NestedInside NestedInside;
+struct NestedInside { // one system in its place
   const System *s;
   const char *path; // with its `/`
-  Inside *around;
-  uint32_t part;  // of the one around
-  Inside **inner; // [part]
-  Tensor *param;  // [param of the lens]
-  Tensor *more;   // [param of the diagram] those that only learning has
+  NestedInside *around;
+  uint32_t part;        // of the one around
+  NestedInside **inner; // [part]
+  Tensor *param;        // [param of the lens]
+  Tensor *more;         // [param of the diagram] those that only learning has
   Tensor *in, *out;
   bool *has_in, *has_out;
 };
@@ -34,7 +34,7 @@ typedef struct {
   const char *error;
 } Nested;
 
-static Tensor ask_out(Nested *, Inside *, uint32_t port);
+static Tensor ask_out(Nested *, NestedInside *, uint32_t port);
 
 static Tensor start_of(Nested *n, const Diagram *d, uint32_t i, const char *path) {
   Tensor t = {0};
@@ -50,9 +50,9 @@ static Tensor start_of(Nested *n, const Diagram *d, uint32_t i, const char *path
   return t;
 }
 
-static Inside *inside_new(Nested *n, const System *s, Inside *around, uint32_t part) {
-  Inside *x = NEW(n->arena, Inside);
-  *x = (Inside){.s = s, .around = around, .part = part, .path = ""};
+static NestedInside *inside_new(Nested *n, const System *s, NestedInside *around, uint32_t part) {
+  NestedInside *x = NEW(n->arena, NestedInside);
+  *x = (NestedInside){.s = s, .around = around, .part = part, .path = ""};
   if (around)
     x->path = arena_format(n->arena, "%s%s/", around->path,
                            name_text(n->w->names, around->s->part.at[part].name));
@@ -63,12 +63,12 @@ static Inside *inside_new(Nested *n, const System *s, Inside *around, uint32_t p
   x->out = NEW_ARRAY(n->arena, Tensor, s->out.n + 1);
   x->has_in = NEW_ARRAY(n->arena, bool, s->in.n + 1);
   x->has_out = NEW_ARRAY(n->arena, bool, s->out.n + 1);
-  x->inner = NEW_ARRAY(n->arena, Inside *, s->part.n + 1);
+  x->inner = NEW_ARRAY(n->arena, NestedInside *, s->part.n + 1);
   for (uint32_t i = 0; i < s->part.n; i++) x->inner[i] = inside_new(n, s->part.at[i].of, x, i);
   return x;
 }
 
-static void forget_ports(Inside *x) {
+static void forget_ports(NestedInside *x) {
   memset(x->has_in, 0, x->s->in.n * sizeof(bool));
   memset(x->has_out, 0, x->s->out.n * sizeof(bool));
   for (uint32_t i = 0; i < x->s->part.n; i++) forget_ports(x->inner[i]);
@@ -97,9 +97,9 @@ static Diagram *only_wire(World *w, const Diagram *d, Id wire, Ids *inputs) {
   return to;
 }
 
-static Tensor ask_in(Nested *, Inside *, uint32_t port);
+static Tensor ask_in(Nested *, NestedInside *, uint32_t port);
 
-static Tensor ask_lens_input(Nested *n, Inside *x, uint32_t i) {
+static Tensor ask_lens_input(Nested *n, NestedInside *x, uint32_t i) {
   if (i < x->s->in.n) return ask_in(n, x, i);
   i -= x->s->in.n;
   for (uint32_t p = 0; p < x->s->part.n; p++) {
@@ -122,7 +122,7 @@ static Tensor eval_one(Nested *n, const Diagram *d, const Tensor *in, const Tens
   return out;
 }
 
-static Tensor *params_for(Nested *n, const Inside *x, const Diagram *d) {
+static Tensor *params_for(Nested *n, const NestedInside *x, const Diagram *d) {
   Tensor *param = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
   for (uint32_t i = 0; i < d->param.n; i++)
     for (uint32_t k = 0; k < x->s->lens->param.n; k++)
@@ -130,7 +130,7 @@ static Tensor *params_for(Nested *n, const Inside *x, const Diagram *d) {
   return param;
 }
 
-static Tensor ask_wire(Nested *n, Inside *x, Id wire) {
+static Tensor ask_wire(Nested *n, NestedInside *x, Id wire) {
   Ids inputs = {0};
   Diagram *d = only_wire(n->w, x->s->lens, wire, &inputs);
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, inputs.n + 1);
@@ -138,13 +138,13 @@ static Tensor ask_wire(Nested *n, Inside *x, Id wire) {
   return eval_one(n, d, in, params_for(n, x, d));
 }
 
-static Tensor ask_out(Nested *n, Inside *x, uint32_t port) {
+static Tensor ask_out(Nested *n, NestedInside *x, uint32_t port) {
   if (!x->has_out[port]) x->out[port] = ask_wire(n, x, x->s->lens->out.at[port]);
   x->has_out[port] = true;
   return x->out[port];
 }
 
-static Tensor ask_in(Nested *n, Inside *x, uint32_t port) {
+static Tensor ask_in(Nested *n, NestedInside *x, uint32_t port) {
   if (x->has_in[port]) return x->in[port];
   uint32_t at = x->around->s->out.n + port;
   for (uint32_t p = 0; p < x->part; p++) at += x->around->s->part.at[p].of->in.n;
@@ -155,7 +155,7 @@ static Tensor ask_in(Nested *n, Inside *x, uint32_t port) {
 
 // -- steps ----------------------------------------------------------------------------------------
 // A state by its path, wherever in the nest it is kept.
-static Tensor *find_param(Inside *x, const World *w, const char *path) {
+static Tensor *find_param(NestedInside *x, const World *w, const char *path) {
   for (uint32_t i = 0; i < x->s->lens->param.n; i++)
     if (!strcmp(path, x->s->lens->param.at[i].path)) return &x->param[i];
   for (uint32_t p = 0; p < x->s->part.n; p++) {
@@ -170,7 +170,7 @@ static Tensor *find_param(Inside *x, const World *w, const char *path) {
   return NULL;
 }
 
-static Tensor learned_next(Nested *n, Inside *x, Id wire) {
+static Tensor learned_next(Nested *n, NestedInside *x, Id wire) {
   const Diagram *whole = x->s->d;
   Ids inputs = {0};
   Diagram *d = diagram_inline_all(n->w, only_wire(n->w, whole, wire, &inputs));
@@ -211,7 +211,7 @@ static bool is_due(const Nested *n, double every) {
 }
 
 // All next values from the old ones, then all are put; `every` is that of the parts around.
-static void next_states(Nested *n, Inside *x, double every, Puts *puts) {
+static void next_states(Nested *n, NestedInside *x, double every, Puts *puts) {
   const System *s = x->s;
   for (uint32_t i = 0; i < s->own.n; i++) {
     Tensor *state = &x->param[s->own_param.at[i]];
@@ -281,7 +281,7 @@ static int64_t differ(const Tensor *a, const Tensor *b) {
 }
 
 // Where the two come apart first; NULL: nowhere.
-static const char *one_tick(Nested *n, Inside *x, const Diagram *flat, Tensor *param,
+static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Tensor *param,
                             int64_t *compared) {
   const System *s = x->s;
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, s->in.n + 1),
@@ -311,7 +311,8 @@ static const char *one_tick(Nested *n, Inside *x, const Diagram *flat, Tensor *p
 }
 
 // States begin as the run says, where the check speaks of one.
-static void take_starts(Nested *n, Inside *x, const Run *run, const Diagram *flat, Tensor *param) {
+static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagram *flat,
+                        Tensor *param) {
   for (uint32_t i = 0; i < run->start.n && !n->error; i++) {
     const RunStart *start = &run->start.at[i];
     if (start->kind != SEES_STATE) continue;
@@ -329,8 +330,8 @@ static void take_starts(Nested *n, Inside *x, const Run *run, const Diagram *fla
   }
 }
 
-bool verify_nested(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
-  World *w = infer_world(in);
+bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
+  World *w = elab_world(in);
   const System *s = c->system;
   Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed};
   if (s->d->noisy) {
@@ -338,7 +339,7 @@ bool verify_nested(Infer *in, Program *p, const Check *c, const TimeHow *how, Ve
                name_text(w->names, s->name));
     return false;
   }
-  Inside *x = inside_new(&n, s, NULL, 0);
+  NestedInside *x = inside_new(&n, s, NULL, 0);
   Diagram *flat = diagram_inline_all(w, s->d);
   Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);
   for (uint32_t i = 0; i < flat->param.n; i++) param[i] = start_of(&n, flat, i, "");

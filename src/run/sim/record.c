@@ -12,19 +12,20 @@ void run_shows(const Program *p, uint32_t number, SeenList *out) {
   }
 }
 
-static Channel channel_of(World *w, const char *name, const Type *t) {
-  Channel c = {.name = name, .base = (Base)t->base, .names = t->names, .rank = t->rank, .cells = 1};
+static SimChannel channel_of(World *w, const char *name, const Type *t) {
+  SimChannel c = {
+      .name = name, .base = (Base)t->base, .names = t->names, .rank = t->rank, .cells = 1};
   c.shape = NEW_ARRAY(w->arena, int64_t, t->rank + 1);
   if (!type_count(w, t, &c.cells)) c.cells = 1;
   for (uint32_t i = 0; i < t->rank; i++) size_value(w, t->axis[i].size, &c.shape[i]);
   return c;
 }
 
-void record_channels(World *w, const Program *p, uint32_t number, Record *r) {
+void record_channels(World *w, const Program *p, uint32_t number, SimRecord *r) {
   const System *s = p->ran->run.at[number].system;
   Sights sights = {0};
   system_sights(w, s, &sights);
-  *r = (Record){.system = s, .flows = s->flows, .sights = sights.n};
+  *r = (SimRecord){.system = s, .flows = s->flows, .sights = sights.n};
   for (uint32_t i = 0; i < sights.n; i++)
     vec_push(w->arena, &r->channel,
              channel_of(w, name_text(w->names, sights.at[i].name), &sights.at[i].type));
@@ -38,9 +39,9 @@ void record_channels(World *w, const Program *p, uint32_t number, Record *r) {
   }
 }
 
-void record_begin(Sim *m, uint32_t number, Record *r) { record_channels(m->w, m->p, number, r); }
+void record_begin(Sim *m, uint32_t number, SimRecord *r) { record_channels(m->w, m->p, number, r); }
 
-uint32_t record_wanted(const Record *r, uint32_t *sight) {
+uint32_t record_wanted(const SimRecord *r, uint32_t *sight) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->sights; i++)
     if (r->channel.at[i].cells <= CELLS_KEPT) sight[n++] = i;

@@ -56,8 +56,9 @@ State *sim_state(const Sim *m, uint32_t state) {
 
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
-bool sim_open(Sim *m, Infer *in, Program *p, const System *s, const Run *run, const TimeHow *how) {
-  World *w = infer_world(in);
+bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
+              const SimOptions *how) {
+  World *w = elab_world(in);
   *m = (Sim){.in = in, .p = p, .w = w, .arena = w->arena, .s = s, .run = run, .how = how};
   system_sights(w, s, &m->sights);
   m->store = store_new(PRECISION_64);

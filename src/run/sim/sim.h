@@ -20,7 +20,7 @@ typedef struct {
   uint32_t rank;
   int64_t *shape, cells; // of one moment
   VEC(double) value;     // [moments cells]
-} Channel;
+} SimChannel;
 
 typedef struct {
   double time;
@@ -30,16 +30,16 @@ typedef struct {
 
 typedef struct {
   const System *system;
-  bool flows;           // in continuous time; otherwise the times are ticks
-  VEC(double) time;     // [moments]
-  VEC(Channel) channel; // what can be seen, in the order of system_sights; then what is shown
-  uint32_t sights;      // how many are the former; those that are too large have no values
+  bool flows;              // in continuous time; otherwise the times are ticks
+  VEC(double) time;        // [moments]
+  VEC(SimChannel) channel; // what can be seen, in the order of system_sights; then what is shown
+  uint32_t sights;         // how many are the former; those that are too large have no values
   VEC(Happening) happening;
   uint64_t steps; // ticks, or steps of the solver
-} Record;
+} SimRecord;
 
 // What a run of the program would keep, without any moment yet.
-void record_channels(World *, const Program *, uint32_t run, Record *);
+void record_channels(World *, const Program *, uint32_t run, SimRecord *);
 
 typedef struct {
   uint64_t seed;
@@ -49,23 +49,23 @@ typedef struct {
   void *context;
   void (*progress)(void *context, double part); // 0 to 1; or NULL
   const volatile int *stop;                     // not 0: come back; or NULL
-} TimeHow;
+} SimOptions;
 
 typedef struct {
-  Record record;
+  SimRecord record;
   double **watch; // [check][watch] the numbers, for the checks that speak of this run
   bool stopped;
 } Followed;
 
 // False with a diagnostic. `number` is the run's, among those of the program.
-bool follow_run(Infer *, Program *, uint32_t number, const TimeHow *, Followed *);
+bool follow_run(Elab *, Program *, uint32_t number, const SimOptions *, Followed *);
 
 typedef struct {
   bool holds;
   const char *figure; // what was found, in words: "20.9146048 (off by 3e-10)"
 } Verdict;
 // `followed`: [run], for those that speak of a run. False with a diagnostic.
-bool verify_check(Infer *, Program *, uint32_t number, const Followed *followed, const TimeHow *,
+bool verify_check(Elab *, Program *, uint32_t number, const Followed *followed, const SimOptions *,
                   Verdict *);
 
 #endif

@@ -59,7 +59,7 @@ static Id paste_seen(World *w, Diagram *to, const System *s, const Id *map, Id t
 }
 
 static Diagram *flat(World *w, Diagram *d) {
-  diagram_zonk(w, d);
+  diagram_resolve(w, d);
   return diagram_simplify(w, diagram_inline_all(w, d));
 }
 
@@ -112,7 +112,7 @@ typedef struct {
   Ids outside; // what the scan reads
   Id time;     // in the body
   bool *carry; // [param]
-} Rows;
+} TickRows;
 
 static Type row_type(World *w, const Type *t, int64_t n) {
   Axis axis[64];
@@ -124,7 +124,7 @@ static Type row_type(World *w, const Type *t, int64_t n) {
   return row;
 }
 
-static void add_ports(Rows *r, Scan *scan, const bool *rows, const Id *port, bool slices) {
+static void add_ports(TickRows *r, Scan *scan, const bool *rows, const Id *port, bool slices) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < d->in.n; i++) {
     if (rows[i] != slices) continue;
@@ -138,9 +138,9 @@ static void add_ports(Rows *r, Scan *scan, const bool *rows, const Id *port, boo
   }
 }
 
-static Id outer_param(Rows *r, uint32_t i) { return add_param(r->w, r->to, r->s->d, i); }
+static Id outer_param(TickRows *r, uint32_t i) { return add_param(r->w, r->to, r->s->d, i); }
 
-static void add_clock(Rows *r, Scan *scan) {
+static void add_clock(TickRows *r, Scan *scan) {
   Param clock = {.path = "time", .rooted = true, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
   Type number = {.base = BASE_R};
   Name name = name_from(r->w->names, "time");
@@ -151,7 +151,7 @@ static void add_clock(Rows *r, Scan *scan) {
   scan->carry++;
 }
 
-static void add_carries(Rows *r, Scan *scan) {
+static void add_carries(TickRows *r, Scan *scan) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < r->s->state.n; i++) {
     const SystemState *x = &r->s->state.at[i];
@@ -167,7 +167,7 @@ static void add_carries(Rows *r, Scan *scan) {
 }
 
 // What stays the same is a param of the body too.
-static void add_rest(Rows *r) {
+static void add_rest(TickRows *r) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < d->param.n; i++) {
     if (r->map[d->param.at[i].wire]) continue;
@@ -175,7 +175,7 @@ static void add_rest(Rows *r) {
   }
 }
 
-static void next_of_start(Rows *r, uint32_t carries, uint32_t slices, Id first) {
+static void next_of_start(TickRows *r, uint32_t carries, uint32_t slices, Id first) {
   Id *next = NEW_ARRAY(r->w->arena, Id, r->to->wire.n);
   for (uint32_t i = 0; i < carries; i++) next[r->outside.at[slices + i]] = first + i;
   for (uint32_t k = 0; k < r->to->param.n; k++)
@@ -183,7 +183,7 @@ static void next_of_start(Rows *r, uint32_t carries, uint32_t slices, Id first) 
 }
 
 // Params of the body are those of the whole.
-static void lift_params(Rows *r) {
+static void lift_params(TickRows *r) {
   for (uint32_t i = 0; i < r->body->param.n; i++) {
     Param p = r->body->param.at[i];
     const Wire *x = &r->body->wire.at[p.wire];
@@ -196,7 +196,7 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
                     const Sights *sights, const uint32_t *sight, uint32_t n,
                     const Seen *const *seen, uint32_t nseen) {
   const Diagram *d = s->d;
-  Rows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
+  TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "tick"), size_of(w, ticks)}};
   Id *port = NEW_ARRAY(w->arena, Id, d->in.n + 1);
   r.map = new_map(w, d);
@@ -246,7 +246,7 @@ Diagram *pick_tangent(World *w, const System *s) {
 }
 
 // What flows and the clock, as carries of a scan.
-static void add_flowing(Rows *r, Scan *scan, Ids *moved) {
+static void add_flowing(TickRows *r, Scan *scan, Ids *moved) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < r->s->state.n; i++) {
     const SystemState *x = &r->s->state.at[i];
@@ -268,7 +268,7 @@ static Id number_wire(World *w, Diagram *d, double k) {
 Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool euler) {
   Type number = {.base = BASE_R};
   Diagram *f = system_step(w, s, euler, &number);
-  Rows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
+  TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "step"), size_of(w, steps)}};
   Ids x = {0}, in = {0};
   uint32_t ports = s->d->in.n;

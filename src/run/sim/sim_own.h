@@ -6,20 +6,20 @@
 #include "run/sim/sim.h"
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   Program *p;
   World *w;
   Arena *arena;
   const System *s;
   const Run *run; // NULL: none, only points are looked at
-  const TimeHow *how;
+  const SimOptions *how;
   Store *store;
   Sights sights;
   double **input; // [in-port] its number or numbers
 } Sim;
 
 // sim.c
-bool sim_open(Sim *, Infer *, Program *, const System *, const Run *, const TimeHow *);
+bool sim_open(Sim *, Elab *, Program *, const System *, const Run *, const SimOptions *);
 void sim_close(Sim *);
 State *sim_state(const Sim *, uint32_t state);
 State *sim_clock(const Sim *, const char *path); // `time`, a lag; NULL: nobody reads it
@@ -49,8 +49,8 @@ bool follow_ticks(Sim *, uint32_t number, Followed *);
 bool follow_flow(Sim *, uint32_t number, Followed *);
 
 // record.c
-void record_begin(Sim *, uint32_t number, Record *);
-uint32_t record_wanted(const Record *, uint32_t *sight); // those that are kept
+void record_begin(Sim *, uint32_t number, SimRecord *);
+uint32_t record_wanted(const SimRecord *, uint32_t *sight); // those that are kept
 typedef VEC(const Seen *) SeenList;
 void run_shows(const Program *, uint32_t number, SeenList *); // what is shown of it
 

@@ -10,7 +10,7 @@ enum {
   WORK_AT_ONCE = 1 << 28
 };
 
-typedef VEC(double) History;
+typedef VEC(double) TickHistory;
 
 typedef struct {
   Sim *m;
@@ -21,8 +21,8 @@ typedef struct {
   const Seen **seen;
   uint32_t shows, seens; // those that are shown come first, then those that checks watch
   uint64_t done, ticks, every;
-  History *history; // [watcher] what it saw, for periods
-  bool bad;         // a number that was looked at is not finite
+  TickHistory *history; // [watcher] what it saw, for periods
+  bool bad;             // a number that was looked at is not finite
 } Ticking;
 
 // -- what is watched ------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ static bool is_kept(const Ticking *t, uint64_t tick) {
 }
 
 // The numbers of one tick; are they finite?
-static bool get_tick(Engine *e, uint32_t out, const Channel *c, uint64_t i, double *row) {
+static bool get_tick(Engine *e, uint32_t out, const SimChannel *c, uint64_t i, double *row) {
   Number number = engine_out_number(e, out);
   const char *from = engine_out(e, out);
   numbers_get(number, from + i * (size_t)c->cells * number_bytes(number), row, c->cells);
@@ -62,13 +62,13 @@ static bool get_tick(Engine *e, uint32_t out, const Channel *c, uint64_t i, doub
   return true;
 }
 
-static void keep_tick(Ticking *t, Engine *e, uint32_t out, Channel *c, uint64_t i, double *row) {
+static void keep_tick(Ticking *t, Engine *e, uint32_t out, SimChannel *c, uint64_t i, double *row) {
   t->bad |= !get_tick(e, out, c, i, row);
   for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
 }
 
 // Only those that are kept are looked at.
-static void keep(Ticking *t, Engine *e, uint32_t out, Channel *c, int64_t ticks, double *row) {
+static void keep(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t ticks, double *row) {
   uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
   for (uint64_t i = first; i < end; i += t->every) keep_tick(t, e, out, c, i, row);
   uint64_t last = t->ticks - 1;
@@ -97,7 +97,7 @@ static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) 
 
 // The first tick of the row that has one, and whose it is; a state had it made one tick before.
 static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row, uint64_t *tick) {
-  const Record *r = &t->f->record;
+  const SimRecord *r = &t->f->record;
   for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
     for (uint32_t i = t->sights + t->shows; i-- > 0;) {
       uint32_t c = i < t->sights ? t->sight[i] : r->sights + i - t->sights;
@@ -117,7 +117,7 @@ static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
   for (uint32_t i = 0; i < m->s->out.n; i++) vec_push(m->arena, &wire, m->s->d->out.at[i]);
   for (uint32_t i = 0; i < m->s->state.n; i++)
     if (m->s->state.at[i].next) vec_push(m->arena, &wire, m->s->state.at[i].next);
-  TimeHow how = *m->how;
+  SimOptions how = *m->how;
   Sim again = *m;
   how.reference = true;
   again.how = &how;
@@ -134,7 +134,7 @@ static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
 
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
                     double *row) {
-  Record *r = &t->f->record;
+  SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
     const Type *type = &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type;
     int64_t cells = sim_cells(t->m, type);
@@ -177,7 +177,7 @@ static Engine *rows_engine(Ticking *t, int64_t ticks) {
 static int64_t largest(const Ticking *t, const Watchers *watchers, int64_t *all) {
   int64_t most = 1;
   *all = 0;
-  const Record *r = &t->f->record;
+  const SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->sights + t->shows; i++) {
     int64_t n = r->channel.at[i < t->sights ? t->sight[i] : r->sights + i - t->sights].cells;
     *all += n;
@@ -214,7 +214,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
   t.sights = record_wanted(&f->record, t.sight);
   watchers_find(m, number, f, &watchers);
-  t.history = NEW_ARRAY(m->arena, History, watchers.n + 1);
+  t.history = NEW_ARRAY(m->arena, TickHistory, watchers.n + 1);
   t.shows = f->record.channel.n - f->record.sights;
   t.seens = t.shows + watchers.n;
   SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, t.seens + 1)};

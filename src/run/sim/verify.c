@@ -1,13 +1,13 @@
 // What is claimed of a system, looked at: claims about runs, truths for all inputs, points.
-#include "run/sim/verify_own.h"
 #include "run/sim/flow_own.h"
+#include "run/sim/verify_own.h"
 
 #include <math.h>
 
 enum { CASES_LIMIT = 1 << 20, STARTS_LIMIT = 1 << 14, SAMPLES = 1000, SETTLE_LIMIT = 4096 };
 
 // -- points and exponents -------------------------------------------------------------------------
-static bool at_point(Infer *in, Program *p, const Check *c, const Watch *x, const TimeHow *how,
+static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const SimOptions *how,
                      double *out) {
   Sim m;
   bool good = sim_open(&m, in, p, c->system, NULL, how);
@@ -47,7 +47,7 @@ static bool twin_rates(void *context, double t, const double *x, const double *l
 
 // How fast a small change grows: it is carried along, and made small again at each unit of time.
 // The first tenth does not count.
-static bool exponent(Infer *in, Program *p, const Check *c, const TimeHow *how, double *out) {
+static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how, double *out) {
   const Run *run = &p->ran->run.at[c->run - 1];
   Sim m;
   Flow *f = sim_open(&m, in, p, c->system, run, how) ? flow_open(&m) : NULL;
@@ -59,7 +59,7 @@ static bool exponent(Infer *in, Program *p, const Check *c, const TimeHow *how, 
     Twin twin = {f, n};
     double *x = NEW_ARRAY(m.arena, double, 2 * (size_t)n + 1), sum = 0, begin = run->end / 10;
     Problem problem = {.context = &twin, .n = 2 * n, .rates = twin_rates};
-    SolveHow solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
+    SolveOptions solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
     flow_start(f, x);
     for (uint32_t i = 0; i < n; i++) x[n + i] = 1 / sqrt(n);
     double counted = 0;
@@ -81,7 +81,7 @@ static bool exponent(Infer *in, Program *p, const Check *c, const TimeHow *how, 
 }
 
 // -- claims ---------------------------------------------------------------------------------------
-static bool is_comparison(const Node *n) {
+static bool is_comparison(const Syntax *n) {
   while (n->kind == N_PAREN) n = n->kid[0];
   return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
 }
@@ -94,9 +94,9 @@ static void say_numbers(Arena *a, const Check *c, const double *watch, Buf *b) {
   (void)a;
 }
 
-static bool verify_claim(Infer *in, Program *p, const Check *c, const double *seen,
-                         const TimeHow *how, Verdict *v) {
-  World *w = infer_world(in);
+static bool verify_claim(Elab *in, Program *p, const Check *c, const double *seen,
+                         const SimOptions *how, Verdict *v) {
+  World *w = elab_world(in);
   double *watch = NEW_ARRAY(w->arena, double, c->watch.n + 1), side[2];
   for (uint32_t i = 0; i < c->watch.n; i++) {
     const Watch *x = &c->watch.at[i];
@@ -236,7 +236,7 @@ static const char *case_text(const Truths *t) {
   return b.n ? b.at : "without inputs";
 }
 
-static bool open_truths(Truths *t, Infer *in, Program *p, const Check *c, const TimeHow *how) {
+static bool open_truths(Truths *t, Elab *in, Program *p, const Check *c, const SimOptions *how) {
   if (!sim_open(&t->m, in, p, c->system, NULL, how)) return false;
   const Seen *seen = &c->truth;
   t->cases = count_cases(t);
@@ -289,12 +289,12 @@ static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t righ
   return b.at;
 }
 
-static bool verify_truth(Infer *in, Program *p, const Check *c, const TimeHow *how, Verdict *v) {
+static bool verify_truth(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   Truths t = {0};
   if (c->system->flows) {
-    diag_error(infer_world(in)->diags, c->span,
+    diag_error(elab_world(in)->diags, c->span,
                "what holds for all inputs holds at once; `%s` flows",
-               name_text(infer_world(in)->names, c->system->name));
+               name_text(elab_world(in)->names, c->system->name));
     return false;
   }
   bool good = open_truths(&t, in, p, c, how);
@@ -316,8 +316,8 @@ static bool verify_truth(Infer *in, Program *p, const Check *c, const TimeHow *h
   return good;
 }
 
-bool verify_check(Infer *in, Program *p, uint32_t number, const Followed *followed,
-                  const TimeHow *how, Verdict *v) {
+bool verify_check(Elab *in, Program *p, uint32_t number, const Followed *followed,
+                  const SimOptions *how, Verdict *v) {
   const Check *c = &p->ran->check.at[number];
   switch (c->kind) {
   case CHECK_TRUTH: return verify_truth(in, p, c, how, v);

@@ -5,6 +5,6 @@
 #include "run/sim/sim.h"
 
 // nested.c: the system as it is nested, part by part, against the flat one
-bool verify_nested(Infer *, Program *, const Check *, const TimeHow *, Verdict *);
+bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict *);
 
 #endif

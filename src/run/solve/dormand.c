@@ -108,10 +108,10 @@ static bool watch(Solver *s, double h, double end) {
       s->t, solver_name(s, which), h / reach, s->stepper->name, h, left);
 }
 
-const Stepper dormand_stepper = {.name = "Dormand–Prince",
-                                 .stages = 6,
-                                 .gives_rate = true,
-                                 .exponent = 1.0 / 5,
-                                 .try = try,
-                                 .dense = dense,
-                                 .accepted = watch};
+const SolverStepper dormand_stepper = {.name = "Dormand–Prince",
+                                       .stages = 6,
+                                       .gives_rate = true,
+                                       .exponent = 1.0 / 5,
+                                       .try = try,
+                                       .dense = dense,
+                                       .accepted = watch};

@@ -38,16 +38,16 @@ static void dense(Solver *s, double h) {
   dense_hermite(&s->dense, s->n, s->t, h, s->x, s->next, s->rate, s->next_rate);
 }
 
-const Stepper euler_stepper = {.name = "Euler",
-                               .fixed = true,
-                               .gives_rate = true,
-                               .exponent = 1,
-                               .try = euler,
-                               .dense = dense};
-const Stepper rk4_stepper = {.name = "Runge–Kutta 4",
-                             .stages = 3,
-                             .fixed = true,
-                             .gives_rate = true,
-                             .exponent = 1,
-                             .try = rk4,
-                             .dense = dense};
+const SolverStepper euler_stepper = {.name = "Euler",
+                                     .fixed = true,
+                                     .gives_rate = true,
+                                     .exponent = 1,
+                                     .try = euler,
+                                     .dense = dense};
+const SolverStepper rk4_stepper = {.name = "Runge–Kutta 4",
+                                   .stages = 3,
+                                   .fixed = true,
+                                   .gives_rate = true,
+                                   .exponent = 1,
+                                   .try = rk4,
+                                   .dense = dense};

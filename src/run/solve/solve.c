@@ -68,7 +68,7 @@ static bool fail_odd(Solver *s) {
 
 // --- beginning ---
 
-static const Stepper *stepper_of(Method m) {
+static const SolverStepper *stepper_of(Method m) {
   switch (m) {
   case SOLVE_RK4: return &rk4_stepper;
   case SOLVE_EULER: return &euler_stepper;
@@ -78,7 +78,7 @@ static const Stepper *stepper_of(Method m) {
   return &dormand_stepper;
 }
 
-static void fill_in(SolveHow *how) {
+static void fill_in(SolveOptions *how) {
   if (!(how->relative > 0)) how->relative = defaults[0];
   if (!(how->absolute > 0)) how->absolute = defaults[1];
   if (!(how->largest > 0)) how->largest = INFINITY;
@@ -108,7 +108,8 @@ static bool accept_problem(Solver *s) {
   return true;
 }
 
-Solver *solver_new(Arena *arena, const Problem *p, const SolveHow *how, double t, const double *x) {
+Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, double t,
+                   const double *x) {
   Solver *s = NEW(arena, Solver);
   *s = (Solver){.arena = arena, .problem = *p, .how = *how, .n = p->n, .t = t, .from = t};
   s->stepper = stepper_of(how->method);
@@ -338,10 +339,10 @@ typedef struct {
   double (*f)(void *, double t, const double *x);
   void *context;
   double sign;
-} Crossing;
+} GuardCrossing;
 
 static bool crossing_at(void *context, double t, double *g) {
-  Crossing *c = context;
+  GuardCrossing *c = context;
   solver_at(c->solver, t, c->solver->look);
   *g = c->sign * c->f(c->context, t, c->solver->look);
   return !isnan(*g);
@@ -349,7 +350,7 @@ static bool crossing_at(void *context, double t, double *g) {
 
 bool solver_crossing(const Solver *s, double (*f)(void *, double t, const double *x), void *context,
                      bool up, double *t) {
-  Crossing c = {s, f, context, up ? 1 : -1};
+  GuardCrossing c = {s, f, context, up ? 1 : -1};
   double row[4];
   uint8_t live = 0;
   Root r = {1, crossing_at, &c, &live, {row, row + 1, row + 2, row + 3}};

@@ -45,10 +45,10 @@ typedef struct {
   double largest;            // step; 0: no limit
   uint64_t steps;            // at most, with the rejected ones; 0: 10 million
   uint32_t storm;            // one event more often than this in a unit of time: an error; 0: 10000
-} SolveHow;
+} SolveOptions;
 
 typedef struct Solver Solver;
-Solver *solver_new(Arena *, const Problem *, const SolveHow *, double t, const double *x);
+Solver *solver_new(Arena *, const Problem *, const SolveOptions *, double t, const double *x);
 // One step, at most to `end` (exactly to it if it comes that far), which ends early at an event:
 // then the event has happened (all that fall on that moment, in order; then those whose guards
 // these have lifted above 0) and the state is the one after it. False at `end`, or after an error.

@@ -54,13 +54,13 @@ typedef struct {
   VEC(Kink) kink;   // moments that a step must end at, the next one last
 } History;
 
-typedef struct Stepper Stepper;
+typedef struct SolverStepper SolverStepper;
 typedef struct Stiff Stiff;
 struct Solver {
   Arena *arena;
   Problem problem;
-  SolveHow how;
-  const Stepper *stepper;
+  SolveOptions how;
+  const SolverStepper *stepper;
   uint32_t n;
   double t, from;
   double *x;                // [n] at t
@@ -98,7 +98,7 @@ struct Solver {
 };
 
 // One way to make a step.
-struct Stepper {
+struct SolverStepper {
   const char *name;
   uint32_t stages;                                  // rows of `k` it needs
   bool fixed;                                       // its step is given, and no error is known
@@ -108,7 +108,7 @@ struct Stepper {
   void (*dense)(Solver *, double h);                // of the step just tried
   bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
 };
-extern const Stepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper;
+extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper;
 
 // solve.c: for the steppers
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));

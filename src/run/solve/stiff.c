@@ -183,5 +183,5 @@ static void dense(Solver *s, double h) {
   }
 }
 
-const Stepper stiff_stepper = {
+const SolverStepper stiff_stepper = {
     .name = "the stiff method", .stages = STAGES, .exponent = 1.0 / 5, .try = try, .dense = dense};

@@ -13,18 +13,18 @@ static Id field_wire(World *w, Diagram *d, Ids *fields, Id field, const Wire *li
   return diagram_input(w, d, like->type, like->name, like->origin);
 }
 
-typedef VEC(uint32_t) Numbers;
+typedef VEC(uint32_t) GoalNumbers;
 typedef VEC(Ids) Proposals; // [param] wires
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Diagram *d;
   Ids fields;
   Proposals proposal;
-} Joining;
+} LossJoining;
 
-static bool moves_states(Infer *in, const Goal *g, const Param *p) {
+static bool moves_states(Elab *in, const Goal *g, const Param *p) {
   for (uint32_t i = 0; i < g->targets.n; i++)
     if (learner_holds(in, def_of(in, g->targets.at[i]), p)) return true;
   return !g->targets.n;
@@ -43,7 +43,7 @@ static Diagram *with_shown(World *w, const Goal *g) {
 }
 
 // Gives the first output: the loss, then perhaps what is shown.
-static Id call_goal(Joining *j, const Goal *g, Diagram *f, Numbers *number) {
+static Id call_goal(LossJoining *j, const Goal *g, Diagram *f, GoalNumbers *number) {
   World *w = j->w;
   Diagram *d = j->d;
   Ids in = {0};
@@ -71,7 +71,7 @@ static Id call_goal(Joining *j, const Goal *g, Diagram *f, Numbers *number) {
   return out;
 }
 
-static void settle_states(Joining *j) {
+static void settle_states(LossJoining *j) {
   World *w = j->w;
   for (uint32_t i = 0; i < j->proposal.n; i++) {
     const Ids *all = &j->proposal.at[i];
@@ -87,10 +87,10 @@ static void settle_states(Joining *j) {
   }
 }
 
-static Loss join_goals(Infer *in, const Program *p, const Ids *goals, bool shown) {
-  World *w = infer_world(in);
-  Joining j = {.in = in, .w = w, .d = diagram_new(w, name_from(w->names, "loss"))};
-  Numbers *number = NEW_ARRAY(w->arena, Numbers, goals->n);
+static Loss join_goals(Elab *in, const Program *p, const Ids *goals, bool shown) {
+  World *w = elab_world(in);
+  LossJoining j = {.in = in, .w = w, .d = diagram_new(w, name_from(w->names, "loss"))};
+  GoalNumbers *number = NEW_ARRAY(w->arena, GoalNumbers, goals->n);
   Ids show = {0};
   for (uint32_t g = 0; g < goals->n; g++) {
     const Goal *goal = &p->goal.at[goals->at[g]];
@@ -111,12 +111,12 @@ static Loss join_goals(Infer *in, const Program *p, const Ids *goals, bool shown
   return (Loss){.diagram = j.d, .fields = j.fields, .mask = mask};
 }
 
-Loss loss_of(Infer *in, const Program *p, const Ids *goals) {
+Loss loss_of(Elab *in, const Program *p, const Ids *goals) {
   return join_goals(in, p, goals, true);
 }
 
-Loss learn_loss(Infer *in, const Program *p) {
+Loss learn_loss(Elab *in, const Program *p) {
   Ids all = {0};
-  for (uint32_t g = 0; g < p->goal.n; g++) vec_push(infer_world(in)->arena, &all, g);
+  for (uint32_t g = 0; g < p->goal.n; g++) vec_push(elab_world(in)->arena, &all, g);
   return all.n ? join_goals(in, p, &all, false) : (Loss){0};
 }

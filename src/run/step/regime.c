@@ -14,7 +14,7 @@ static bool reads_step(const Diagram *d) {
   return false;
 }
 
-static Def *stale_owner(const Plan *plan, const Param *p) {
+static Def *stale_owner(const Regimen *plan, const Param *p) {
   for (uint32_t i = 0; i < plan->p->learner.n; i++) {
     Def *d = plan->p->learner.at[i];
     if (d->kind == DEF_STALE && d->of && def_owns(plan->w, p, d, NULL)) return d;
@@ -22,7 +22,7 @@ static Def *stale_owner(const Plan *plan, const Param *p) {
   return NULL;
 }
 
-static bool is_in_goals(const Plan *plan, const char *path) {
+static bool is_in_goals(const Regimen *plan, const char *path) {
   const Ids *goals = &plan->training.goals;
   for (uint32_t g = 0; g < goals->n; g++) {
     const Diagram *d = plan->p->goal.at[goals->at[g]].diagram;
@@ -32,7 +32,7 @@ static bool is_in_goals(const Plan *plan, const char *path) {
   return false;
 }
 
-static bool add_copy(Plan *plan, const Diagram *d, const Param *p) {
+static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   World *w = plan->w;
   const Wire *x = &d->wire.at[p->wire];
   const Def *stale = stale_owner(plan, p);
@@ -55,7 +55,7 @@ static bool add_copy(Plan *plan, const Diagram *d, const Param *p) {
   return true;
 }
 
-static bool read_goals(Plan *plan) {
+static bool read_goals(Regimen *plan) {
   World *w = plan->w;
   const Program *p = plan->p;
   const Ids *goals = &plan->training.goals;
@@ -83,11 +83,11 @@ static bool read_goals(Plan *plan) {
 
 // -- rounds ---------------------------------------------------------------------------------------
 typedef struct {
-  Plan *plan;
+  Regimen *plan;
   Table *made; // StepHow to number + 1
 } Rounds;
 
-static uint32_t step_number(Rounds *r, StepHow how) {
+static uint32_t step_number(Rounds *r, StepOptions how) {
   Regime *out = r->plan->out;
   how.last &= r->plan->counts || r->plan->copy.n;
   uint64_t key[2] = {how.turn, (uint64_t)how.kind << 1 | how.last};
@@ -99,7 +99,7 @@ static uint32_t step_number(Rounds *r, StepHow how) {
   return out->step.n - 1;
 }
 
-static void add_turn(Rounds *r, StepHow how, uint32_t times) {
+static void add_turn(Rounds *r, StepOptions how, uint32_t times) {
   Regime *out = r->plan->out;
   if (!times) return;
   uint32_t step = step_number(r, how);
@@ -115,12 +115,12 @@ static void add_steps(Rounds *r, uint64_t turn, uint32_t times, bool last) {
   uint32_t batches = (uint32_t)r->plan->training.accumulate;
   StepKind ends = batches > 1 ? STEP_ENDS : STEP_PLAIN;
   for (uint32_t i = 0; i < times; i++) {
-    add_turn(r, (StepHow){turn, STEP_GATHERS, false}, batches - 1);
-    add_turn(r, (StepHow){turn, ends, last && i + 1 == times}, 1);
+    add_turn(r, (StepOptions){turn, STEP_GATHERS, false}, batches - 1);
+    add_turn(r, (StepOptions){turn, ends, last && i + 1 == times}, 1);
   }
 }
 
-static void make_rounds(Plan *plan) {
+static void make_rounds(Regimen *plan) {
   Rounds r = {plan, table_new(plan->w->arena)};
   const Training *t = &plan->training;
   if (!t->turn.n) add_steps(&r, ALL_TURNS, 1, true);
@@ -131,11 +131,11 @@ static void make_rounds(Plan *plan) {
   }
 }
 
-bool learn_regime(Infer *in, Program *p, const Node *train, Regime *out) {
-  World *w = infer_world(in);
-  Plan plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
+bool learn_regime(Elab *in, Program *p, const Syntax *train, Regime *out) {
+  World *w = elab_world(in);
+  Regimen plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
   *out = (Regime){.node = train, .says = ""};
-  if (!infer_training(in, p, train, &plan.training)) return false;
+  if (!elab_training(in, p, train, &plan.training)) return false;
   plan.origin = origin_new(w, train->span, 0, WHY_SOURCE);
   plan.paths = table_new(w->arena);
   plan.made = table_new(w->arena);

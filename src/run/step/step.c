@@ -14,23 +14,23 @@
 #include "run/step/step_own.h"
 
 typedef struct {
-  Plan *plan;
+  Regimen *plan;
   World *w;
   Diagram *d;
-  const StepHow *how;
+  const StepOptions *how;
   Id *seen; // [group] what the model sees; 0 = not asked for yet
   Id *grad; // [group] 0 = it is not stepped
   Id *next; // [group]
-} Build;
+} StepBuild;
 
 // -- params ---------------------------------------------------------------------------------------
-static uint32_t add_param(Build *b, const char *path, bool rooted, Role role, Init init, Type t,
+static uint32_t add_param(StepBuild *b, const char *path, bool rooted, Role role, Init init, Type t,
                           Name name, Id origin) {
   Param p = {.path = path, .rooted = rooted, .role = role, .init = init};
   return diagram_param(b->w, b->d, p, t, name, origin);
 }
 
-static uint32_t copy_param(Build *b, const Diagram *from, const Param *p, const char *path) {
+static uint32_t copy_param(StepBuild *b, const Diagram *from, const Param *p, const char *path) {
   Param copy = *p;
   const Wire *x = &from->wire.at[p->wire];
   copy.path = path;
@@ -38,10 +38,10 @@ static uint32_t copy_param(Build *b, const Diagram *from, const Param *p, const 
   return diagram_param(b->w, b->d, copy, x->type, x->name, x->origin);
 }
 
-static Id param_wire(const Build *b, uint32_t number) { return b->d->param.at[number].wire; }
+static Id param_wire(const StepBuild *b, uint32_t number) { return b->d->param.at[number].wire; }
 
-static uint32_t group_param(Build *b, uint32_t group) {
-  const Group *g = &b->plan->group.at[group];
+static uint32_t group_param(StepBuild *b, uint32_t group) {
+  const WeightGroup *g = &b->plan->group.at[group];
   const Weight *first = &b->plan->weight.at[g->weight.at[0]];
   Init zero = {.kind = INIT_CONST};
   return g->flat ? add_param(b, g->path, false, ROLE_WEIGHT, zero, g->type,
@@ -50,7 +50,7 @@ static uint32_t group_param(Build *b, uint32_t group) {
                              first->name, first->origin);
 }
 
-static uint32_t clock_param(Build *b) {
+static uint32_t clock_param(StepBuild *b) {
   Name name = name_from(b->w->names, "step");
   return add_param(b, "step", true, ROLE_CLOCK, (Init){.kind = INIT_CONST}, (Type){.base = BASE_R},
                    name, b->plan->origin);
@@ -59,10 +59,10 @@ static uint32_t clock_param(Build *b) {
 // -- optimisers -----------------------------------------------------------------------------------
 // The group's optimiser on p and grad, which have the group's type. Gives what the model sees and
 // the next p; `states`: whether its states move.
-static void call_optimiser(Build *b, uint32_t group, Id p, Id grad, bool states, Id *look,
+static void call_optimiser(StepBuild *b, uint32_t group, Id p, Id grad, bool states, Id *look,
                            Id *next) {
   World *w = b->w;
-  const Group *g = &b->plan->group.at[group];
+  const WeightGroup *g = &b->plan->group.at[group];
   Diagram *f = g->diagram;
   Id origin = b->plan->origin;
   Ids in = {0}, number = {0};
@@ -86,8 +86,8 @@ static void call_optimiser(Build *b, uint32_t group, Id p, Id grad, bool states,
   *next = g->matrix ? wire_from_matrix(w, b->d, out + 1, g->type, origin) : out + 1;
 }
 
-static Id group_seen(Build *b, uint32_t group) {
-  const Group *g = &b->plan->group.at[group];
+static Id group_seen(StepBuild *b, uint32_t group) {
+  const WeightGroup *g = &b->plan->group.at[group];
   Id p = param_wire(b, group_param(b, group)), next;
   if (b->seen[group]) return b->seen[group];
   b->seen[group] = p;
@@ -98,17 +98,17 @@ static Id group_seen(Build *b, uint32_t group) {
 }
 
 // A weight inside its group's row, or the row itself if it is alone.
-static Id weight_in(Build *b, const Weight *x, Id row) {
+static Id weight_in(StepBuild *b, const Weight *x, Id row) {
   if (!b->plan->group.at[x->group].flat) return row;
   return wire_part(b->w, b->d, row, x->offset, x->type, x->name, x->origin);
 }
 
 // -- goals and their gradient ---------------------------------------------------------------------
-static bool is_moved(const Build *b, const Weight *x) {
+static bool is_moved(const StepBuild *b, const Weight *x) {
   return !b->how->turn || b->plan->group.at[x->group].turns & b->how->turn;
 }
 
-static Ids goals_of(const Build *b) {
+static Ids goals_of(const StepBuild *b) {
   Ids goals = {0};
   for (uint32_t k = 0; k < b->plan->training.goals.n; k++) {
     uint32_t g = b->plan->training.goals.at[k];
@@ -121,7 +121,7 @@ static Ids goals_of(const Build *b) {
   return goals;
 }
 
-static const bool *const *masks_of(const Build *b, const Loss *loss) {
+static const bool *const *masks_of(const StepBuild *b, const Loss *loss) {
   const Diagram *d = loss->diagram;
   const bool **mask = NEW_ARRAY(b->w->arena, const bool *, d->out.n);
   for (uint32_t o = 0; o < d->out.n; o++) {
@@ -136,7 +136,7 @@ static const bool *const *masks_of(const Build *b, const Loss *loss) {
 }
 
 // The gradient of one group, as large as its weights. d[weight] are wires, 0 = nothing.
-static Id group_gradient(Build *b, const Group *g, const Id *d) {
+static Id group_gradient(StepBuild *b, const WeightGroup *g, const Id *d) {
   World *w = b->w;
   Id origin = b->plan->origin;
   Ids piece = {0};
@@ -159,9 +159,9 @@ static Id group_gradient(Build *b, const Group *g, const Id *d) {
 }
 
 // Calls the gradient of the goals; its outputs become those of the step, and gradients of groups.
-static void run_goals(Build *b, const Loss *loss, uint32_t ngoal) {
+static void run_goals(StepBuild *b, const Loss *loss, uint32_t ngoal) {
   World *w = b->w;
-  Plan *plan = b->plan;
+  Regimen *plan = b->plan;
   const bool *const *mask = masks_of(b, loss);
   // what several goals have in common is one wire before the gradient, so that its reverse is taken
   // once
@@ -200,9 +200,9 @@ static void run_goals(Build *b, const Loss *loss, uint32_t ngoal) {
 
 // -- from gradients to next weights ---------------------------------------------------------------
 // Adds this batch's share to what was gathered; only the last batch of several goes on.
-static void accumulate(Build *b, uint32_t group) {
+static void accumulate(StepBuild *b, uint32_t group) {
   World *w = b->w;
-  const Group *g = &b->plan->group.at[group];
+  const WeightGroup *g = &b->plan->group.at[group];
   Id origin = b->plan->origin;
   uint32_t k =
       add_param(b, arena_format(w->arena, "%s/gathered", g->states), false, ROLE_BUFFER,
@@ -216,7 +216,7 @@ static void accumulate(Build *b, uint32_t group) {
   b->grad[group] = ends ? sum : 0;
 }
 
-static void clip(Build *b) {
+static void clip(StepBuild *b) {
   World *w = b->w;
   Id total = 0, origin = b->plan->origin;
   Type number = {.base = BASE_R};
@@ -235,9 +235,9 @@ static void clip(Build *b) {
                             2, origin);
 }
 
-static void step_groups(Build *b) {
+static void step_groups(StepBuild *b) {
   World *w = b->w;
-  Plan *plan = b->plan;
+  Regimen *plan = b->plan;
   const Training *t = &plan->training;
   for (uint32_t g = 0; b->how->kind != STEP_PLAIN && g < plan->group.n; g++)
     if (b->grad[g]) accumulate(b, g);
@@ -257,7 +257,7 @@ static void step_groups(Build *b) {
 
 // -- stale copies and the clock -------------------------------------------------------------------
 // What a param will be after this step.
-static Id value_after(Build *b, const Copy *c) {
+static Id value_after(StepBuild *b, const Copy *c) {
   Param named = {.path = c->of, .rooted = c->rooted, .role = ROLE_WEIGHT};
   const Weight *x = plan_weight(b->plan, &named);
   if (x) {
@@ -271,7 +271,7 @@ static Id value_after(Build *b, const Copy *c) {
   return 0;
 }
 
-static void follow(Build *b, const Copy *c) {
+static void follow(StepBuild *b, const Copy *c) {
   World *w = b->w;
   Id origin = b->plan->origin, after = value_after(b, c);
   if (!after) return;
@@ -289,7 +289,7 @@ static void follow(Build *b, const Copy *c) {
   }
 }
 
-static void end_round(Build *b) {
+static void end_round(StepBuild *b) {
   for (uint32_t i = 0; i < b->plan->copy.n; i++) follow(b, &b->plan->copy.at[i]);
   if (!b->plan->counts) return;
   uint32_t k = clock_param(b);
@@ -298,9 +298,9 @@ static void end_round(Build *b) {
       map_text(b->w, b->d, (Type){.base = BASE_R}, "a + 1", &now, 1, b->plan->origin);
 }
 
-Step plan_step(Plan *plan, const StepHow *how) {
+Step plan_step(Regimen *plan, const StepOptions *how) {
   World *w = plan->w;
-  Build b = {.plan = plan, .w = w, .how = how};
+  StepBuild b = {.plan = plan, .w = w, .how = how};
   b.d = diagram_new(w, name_from(w->names, "step"));
   b.seen = NEW_ARRAY(w->arena, Id, plan->group.n);
   b.grad = NEW_ARRAY(w->arena, Id, plan->group.n);

@@ -19,10 +19,10 @@ typedef struct {
 } Loss;
 
 // loss.c
-Loss learn_loss(Infer *, const Program *);
+Loss learn_loss(Elab *, const Program *);
 
 // exploit.c: what players who are points of a simplex could gain, each alone; NULL: there are none
-Diagram *learn_exploitability(Infer *, const Program *, Ids *fields);
+Diagram *learn_exploitability(Elab *, const Program *, Ids *fields);
 
 // regime.c: a `train` statement as diagrams.
 //
@@ -60,7 +60,7 @@ typedef struct {
   const char *path, *as; // starts with the value of another state or member: stale copies
 } Start;
 typedef struct {
-  const Node *node;
+  const Syntax *node;
   Ids goals; // which of the program's it trains, as numbers from 0
   VEC(Step) step;
   VEC(Turn) turn; // one round: these steps, in order, that often
@@ -72,7 +72,7 @@ typedef struct {
   bool has_seed;
   const char *says; // what was chosen without being asked for, a line each; "" = nothing
 } Regime;
-bool learn_regime(Infer *, Program *, const Node *train, Regime *out); // false with diagnostics
+bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false with diagnostics
 
 // who.c
 typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
@@ -82,8 +82,8 @@ typedef struct {
   const Def **def;              // [learner]
   Effect *effect;               // [goal][learner]
 } WhoTable;
-WhoTable learn_who_table(Infer *, const Program *);
-void learn_who(Infer *, const Program *, Buf *); // goals × learners, as a table
-void learn_who_json(Infer *, const Program *, Buf *);
+WhoTable learn_who_table(Elab *, const Program *);
+void learn_who(Elab *, const Program *, Buf *); // goals × learners, as a table
+void learn_who_json(Elab *, const Program *, Buf *);
 
 #endif

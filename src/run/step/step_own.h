@@ -5,7 +5,7 @@
 #include "run/step/step.h"
 
 // loss.c: some of the goals. Outputs: a loss for each, then what each shows, which moves nothing.
-Loss loss_of(Infer *, const Program *, const Ids *goals);
+Loss loss_of(Elab *, const Program *, const Ids *goals);
 
 // map.c: small loops
 // Number by number, `a` being the first operand, `b` the second, …; operands without axes are the
@@ -30,7 +30,7 @@ typedef struct {
 } Weight;
 typedef struct {
   const char *optimiser; // adam
-  const Node *call;      // its settings; NULL: the usual ones
+  const Syntax *call;    // its settings; NULL: the usual ones
   Base base;
   uint64_t turns;     // in which turns it is stepped
   bool flat;          // its weights lie in a row
@@ -42,7 +42,7 @@ typedef struct {
   Type type;          // of that param
   int64_t count;
   VEC(uint32_t) weight;
-} Group;
+} WeightGroup;
 typedef struct {
   const char *path, *of; // a param of a stale copy, and what it follows
   const Def *def;
@@ -54,10 +54,10 @@ typedef struct {
 } Copy;
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Program *p;
-  const Node *node;
+  const Syntax *node;
   Id origin; // of what the statement asks for
   Training training;
   Regime *out;
@@ -66,15 +66,15 @@ typedef struct {
   VEC(Diagram *) optimiser;
   VEC(Weight) weight;
   Table *weight_of; // path to number + 1
-  VEC(Group) group;
+  VEC(WeightGroup) group;
   VEC(Copy) copy;
   bool counts; // something reads the clock `step`
   Ids unasked; // names of learners that were given an optimiser
   Buf says;
-} Plan;
-bool plan_groups(Plan *);                               // false with diagnostics
-const Weight *plan_weight(const Plan *, const Param *); // NULL: it is not trained
-const char *plan_path(Plan *, const char *wanted);      // nobody else's
+} Regimen;
+bool plan_groups(Regimen *);                               // false with diagnostics
+const Weight *plan_weight(const Regimen *, const Param *); // NULL: it is not trained
+const char *plan_path(Regimen *, const char *wanted);      // nobody else's
 
 // step.c
 enum { ALL_TURNS = 0 };
@@ -87,7 +87,7 @@ typedef struct {
   uint64_t turn; // a bit; all if 0
   StepKind kind;
   bool last; // of the round
-} StepHow;
-Step plan_step(Plan *, const StepHow *);
+} StepOptions;
+Step plan_step(Regimen *, const StepOptions *);
 
 #endif

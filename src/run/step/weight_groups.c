@@ -14,10 +14,10 @@ enum { ALIGN = 16 };
 // -- optimisers -----------------------------------------------------------------------------------
 typedef struct {
   const char *name;
-  const Node *call;
+  const Syntax *call;
 } Choice;
 
-static bool same_choice(const Choice *a, const char *name, const Node *call) {
+static bool same_choice(const Choice *a, const char *name, const Syntax *call) {
   if (strcmp(a->name, name)) return false;
   return a->call == call || (a->call && call && tree_equal(a->call, call));
 }
@@ -32,14 +32,14 @@ static Type symbolic_type(World *w, Base base, uint32_t rank) {
 }
 
 // The optimiser on tensors of some rank, flat; NULL if it does not work on these.
-static Diagram *optimiser_for(Plan *plan, const Choice *c, Base base, uint32_t rank) {
+static Diagram *optimiser_for(Regimen *plan, const Choice *c, Base base, uint32_t rank) {
   World *w = plan->w;
   const char *key =
       arena_format(w->arena, "%s %p %d %u", c->name, (const void *)c->call, base, rank);
   Id old = table_get(plan->made, key, strlen(key));
   if (old) return plan->optimiser.at[old - 1];
   Diagram *d =
-      infer_optimiser(plan->in, plan->p, c->name, c->call, symbolic_type(w, base, rank), true);
+      elab_optimiser(plan->in, plan->p, c->name, c->call, symbolic_type(w, base, rank), true);
   if (d) d = diagram_simplify(w, diagram_inline_all(w, d));
   vec_push(w->arena, &plan->optimiser, d);
   table_put(plan->made, key, strlen(key), plan->optimiser.n);
@@ -73,9 +73,9 @@ static bool is_by_number(World *w, const Diagram *d) {
 }
 
 // How a choice steps a weight of this type; false if it cannot.
-static bool find_way(Plan *plan, const Choice *c, const Type *t, Group *g) {
+static bool find_way(Regimen *plan, const Choice *c, const Type *t, WeightGroup *g) {
   Base base = (Base)t->base;
-  *g = (Group){.optimiser = c->name, .call = c->call, .base = base};
+  *g = (WeightGroup){.optimiser = c->name, .call = c->call, .base = base};
   g->diagram = optimiser_for(plan, c, base, 1);
   g->flat = g->diagram && is_by_number(plan->w, g->diagram);
   if (!g->flat && t->rank != 1) {
@@ -87,7 +87,7 @@ static bool find_way(Plan *plan, const Choice *c, const Type *t, Group *g) {
 }
 
 // -- who steps whom -------------------------------------------------------------------------------
-static void note_unasked(Plan *plan, const Param *p) {
+static void note_unasked(Regimen *plan, const Param *p) {
   World *w = plan->w;
   Name name = name_of(w->names, p->path, strcspn(p->path, "/."));
   for (uint32_t i = 0; i < plan->unasked.n; i++)
@@ -95,7 +95,8 @@ static void note_unasked(Plan *plan, const Param *p) {
   vec_push(w->arena, &plan->unasked, name);
 }
 
-static bool way_of(Plan *plan, const Param *p, const Type *t, Group *g, uint32_t *stand_ins) {
+static bool way_of(Regimen *plan, const Param *p, const Type *t, WeightGroup *g,
+                   uint32_t *stand_ins) {
   World *w = plan->w;
   const Stepper *s = training_stepper(plan->in, &plan->training, p);
   Choice c = {t->base == BASE_BIT ? "rda" : "adam", NULL};
@@ -104,7 +105,7 @@ static bool way_of(Plan *plan, const Param *p, const Type *t, Group *g, uint32_t
   else
     note_unasked(plan, p);
   if (find_way(plan, &c, t, g)) return true;
-  Choice other = {"adam", infer_stand_in(plan->in, plan->p, c.name, c.call)};
+  Choice other = {"adam", elab_stand_in(plan->in, plan->p, c.name, c.call)};
   if (t->base == BASE_R && find_way(plan, &other, t, g)) {
     if (!(*stand_ins)++)
       buf_printf(&plan->says, "%s steps weights with two axes or more; adam%s steps the others\n",
@@ -117,23 +118,23 @@ static bool way_of(Plan *plan, const Param *p, const Type *t, Group *g, uint32_t
 }
 
 // Settings are compared as they are written: two texts that mean the same are two groups.
-static bool joins(const Group *old, const Group *g) {
+static bool joins(const WeightGroup *old, const WeightGroup *g) {
   Choice c = {old->optimiser, old->call};
   return old->flat && g->flat && old->base == g->base && old->turns == g->turns &&
          same_choice(&c, g->optimiser, g->call);
 }
 
-static uint64_t turns_of(Plan *plan, const Param *p) {
+static uint64_t turns_of(Regimen *plan, const Param *p) {
   uint64_t turns = 0;
   for (uint32_t i = 0; i < plan->training.turn.n; i++)
     if (learner_holds(plan->in, plan->training.turn.at[i].learner, p)) turns |= (uint64_t)1 << i;
   return turns;
 }
 
-static bool add_weight(Plan *plan, const Diagram *d, const Param *p, uint32_t *stand_ins) {
+static bool add_weight(Regimen *plan, const Diagram *d, const Param *p, uint32_t *stand_ins) {
   World *w = plan->w;
   const Wire *x = &d->wire.at[p->wire];
-  Group g;
+  WeightGroup g;
   int64_t count;
   if (table_get(plan->weight_of, p->path, strlen(p->path))) return true;
   if (!type_count(w, &x->type, &count)) {
@@ -153,14 +154,14 @@ static bool add_weight(Plan *plan, const Diagram *d, const Param *p, uint32_t *s
   return true;
 }
 
-const Weight *plan_weight(const Plan *plan, const Param *p) {
+const Weight *plan_weight(const Regimen *plan, const Param *p) {
   Id k = p->role == ROLE_WEIGHT && p->rooted ? table_get(plan->weight_of, p->path, strlen(p->path))
                                              : 0;
   return k ? &plan->weight.at[k - 1] : NULL;
 }
 
 // -- names and places -----------------------------------------------------------------------------
-const char *plan_path(Plan *plan, const char *wanted) {
+const char *plan_path(Regimen *plan, const char *wanted) {
   const char *path = wanted;
   for (uint32_t k = 2; table_get(plan->paths, path, strlen(path)); k++)
     path = arena_format(plan->w->arena, "%s.%u", wanted, k);
@@ -168,7 +169,7 @@ const char *plan_path(Plan *plan, const char *wanted) {
   return path;
 }
 
-static void lay_out(Plan *plan, Group *g) {
+static void lay_out(Regimen *plan, WeightGroup *g) {
   World *w = plan->w;
   Weight *first = &plan->weight.at[g->weight.at[0]];
   if (!g->flat) {
@@ -194,14 +195,14 @@ static void lay_out(Plan *plan, Group *g) {
   vec_push(w->arena, &plan->out->flat, flat);
 }
 
-static void say_unasked(Plan *plan) {
+static void say_unasked(Regimen *plan) {
   if (!plan->unasked.n) return;
   buf_text(&plan->says, "no optimiser is given for ");
   for (uint32_t i = 0; i < plan->unasked.n; i++)
     buf_printf(&plan->says, "%s%s", i ? ", " : "", name_text(plan->w->names, plan->unasked.at[i]));
   bool bits = false, numbers = false;
   for (uint32_t i = 0; i < plan->group.n; i++) {
-    const Group *g = &plan->group.at[i];
+    const WeightGroup *g = &plan->group.at[i];
     bits |= !g->call && g->base == BASE_BIT;
     numbers |= !g->call && g->base == BASE_R;
   }
@@ -211,7 +212,7 @@ static void say_unasked(Plan *plan) {
                              : "adam(0.001)");
 }
 
-bool plan_groups(Plan *plan) {
+bool plan_groups(Regimen *plan) {
   uint32_t stand_ins = 0;
   for (uint32_t g = 0; g < plan->training.goals.n; g++) {
     const Goal *goal = &plan->p->goal.at[plan->training.goals.at[g]];

@@ -8,16 +8,16 @@ typedef struct {
   Ids parts;          // a learner is moved with its parts (DEF ids)
   const char *member; // ".2" of a family, or NULL
   const char *title;
-} Column;
-typedef VEC(Column) Columns;
+} WhoColumn;
+typedef VEC(WhoColumn) WhoColumns;
 
-static Effect effect(Infer *in, const Goal *g, const Column *c) {
+static Effect effect(Elab *in, const Goal *g, const WhoColumn *c) {
   Effect e = WHO_ABSENT;
   for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
     const Param *p = &g->diagram->param.at[i];
     bool mine = false;
     for (uint32_t k = 0; k < c->parts.n; k++)
-      mine |= def_owns(infer_world(in), p, def_of(in, c->parts.at[k]), k ? NULL : c->member);
+      mine |= def_owns(elab_world(in), p, def_of(in, c->parts.at[k]), k ? NULL : c->member);
     if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !mine) continue;
     if (g->trains[i]) return WHO_MOVES;
     e = WHO_THROUGH;
@@ -26,7 +26,8 @@ static Effect effect(Infer *in, const Goal *g, const Column *c) {
 }
 
 // The members of a family that occur in some goal, in the order of their numbers.
-static void add_members(World *w, const Program *p, const Def *d, const Ids *parts, Columns *out) {
+static void add_members(World *w, const Program *p, const Def *d, const Ids *parts,
+                        WhoColumns *out) {
   const char *name = name_text(w->names, d->name);
   for (uint32_t k = 0, missing = 0; missing < 1; k++) {
     const char *member = arena_format(w->arena, ".%u", k);
@@ -37,15 +38,15 @@ static void add_members(World *w, const Program *p, const Def *d, const Ids *par
         found = def_owns(w, &p->goal.at[g].diagram->param.at[i], d, member);
     if (found)
       vec_push(w->arena, out,
-               (Column){d, *parts, member, arena_format(w->arena, "%s[%u]", name, k)});
+               (WhoColumn){d, *parts, member, arena_format(w->arena, "%s[%u]", name, k)});
     else
       missing++;
   }
 }
 
-static Columns columns(Infer *in, const Program *p) {
-  World *w = infer_world(in);
-  Columns out = {0};
+static WhoColumns columns(Elab *in, const Program *p) {
+  World *w = elab_world(in);
+  WhoColumns out = {0};
   for (uint32_t i = 0; i < p->learner.n; i++) {
     Def *d = p->learner.at[i];
     Ids parts = {0};
@@ -53,14 +54,14 @@ static Columns columns(Infer *in, const Program *p) {
     uint32_t before = out.n;
     if (d->kind == DEF_LEARNER && d->node->kid[1]) add_members(w, p, d, &parts, &out);
     if (out.n == before)
-      vec_push(w->arena, &out, (Column){d, parts, NULL, name_text(w->names, d->name)});
+      vec_push(w->arena, &out, (WhoColumn){d, parts, NULL, name_text(w->names, d->name)});
   }
   return out;
 }
 
-WhoTable learn_who_table(Infer *in, const Program *p) {
-  World *w = infer_world(in);
-  Columns c = columns(in, p);
+WhoTable learn_who_table(Elab *in, const Program *p) {
+  World *w = elab_world(in);
+  WhoColumns c = columns(in, p);
   WhoTable t = {.goals = p->goal.n, .learners = c.n};
   t.goal = NEW_ARRAY(w->arena, const char *, t.goals + 1);
   t.learner = NEW_ARRAY(w->arena, const char *, t.learners + 1);
@@ -87,7 +88,7 @@ static void end_line(Buf *out) {
 
 static uint32_t length(const char *text) { return (uint32_t)strlen(text); }
 
-void learn_who(Infer *in, const Program *p, Buf *out) {
+void learn_who(Elab *in, const Program *p, Buf *out) {
   static const char *const word[] = {"·", "through", "moves"};
   static const uint32_t shown[] = {1, 7, 5};
   WhoTable t = learn_who_table(in, p);
@@ -112,7 +113,7 @@ void learn_who(Infer *in, const Program *p, Buf *out) {
   }
 }
 
-void learn_who_json(Infer *in, const Program *p, Buf *out) {
+void learn_who_json(Elab *in, const Program *p, Buf *out) {
   static const char *const word[] = {"absent", "through", "moves"};
   WhoTable t = learn_who_table(in, p);
   buf_char(out, '{');

@@ -16,7 +16,7 @@ bool has_sample_axis(World *w, const Diagram *d) {
   return false;
 }
 
-static const Given *given_of(Infer *in, const Program *p, Id field) {
+static const Given *given_of(Elab *in, const Program *p, Id field) {
   return &p->given.at[def_of(in, field)->given];
 }
 
@@ -63,14 +63,14 @@ static bool mentions_samples(World *w, const Diagram *d, Table *seen) {
   return false;
 }
 
-static bool has_noise(Infer *in, const Program *p, const Ids *fields) {
+static bool has_noise(Elab *in, const Program *p, const Ids *fields) {
   for (uint32_t i = 0; i < fields->n; i++)
     if (given_of(in, p, fields->at[i])->noise) return true;
   return false;
 }
 
-Diagram *compose_noise(Infer *in, const Program *p, Diagram *inner, Ids *fields) {
-  World *w = infer_world(in);
+Diagram *compose_noise(Elab *in, const Program *p, Diagram *inner, Ids *fields) {
+  World *w = elab_world(in);
   bool silent = !has_sample_axis(w, inner) && mentions_samples(w, inner, table_new(w->arena));
   if (!silent && !has_noise(in, p, fields)) return inner;
   Diagram *d = diagram_new(w, inner->name);
@@ -85,7 +85,7 @@ Diagram *compose_noise(Infer *in, const Program *p, Diagram *inner, Ids *fields)
     vec_push(w->arena, &wires, wire);
   }
   if (!has_sample_axis(w, d)) {
-    Axis axis = infer_samples(in);
+    Axis axis = elab_samples(in);
     diagram_input(w, d, type_make(w, BASE_BIT, 1, &axis), name_from(w->names, "samples"), 0);
     vec_push(w->arena, &left, 0);
   }

@@ -11,9 +11,9 @@ static const char *given_name(const Data *d, const Given *g) {
   return g->path ? g->path : name_text(d->w->names, g->set);
 }
 
-Data *data_new(Infer *in, Program *p, Arena *a) {
+Data *data_new(Elab *in, Program *p, Arena *a) {
   Data *d = NEW(a, Data);
-  World *w = infer_world(in);
+  World *w = elab_world(in);
   *d = (Data){.in = in, .w = w, .p = p, .arena = a};
   d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
   return d;
@@ -96,7 +96,7 @@ static bool wants_validation(Data *d) {
     if (p->measure.at[i].split == valid) return true;
   for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
     Training training = {0};
-    if (infer_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
+    if (elab_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
   }
   return false;
 }

@@ -122,7 +122,7 @@ static bool valid_open(Trainer *t) {
   bool good = true;
   for (uint32_t i = 0; good && i < t->regime.goals.n; i++) {
     Measure m;
-    if (!infer_outside(t->in, t->p, &t->p->goal.at[t->regime.goals.at[i]], &m)) continue;
+    if (!elab_outside(t->in, t->p, &t->p->goal.at[t->regime.goals.at[i]], &m)) continue;
     good = part_open(t, &g, m.diagram, m.fields, &instead);
   }
   g.label = label_taken(t, "valid") ? "valid.loss" : "valid";

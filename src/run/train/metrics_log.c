@@ -67,7 +67,7 @@ static void header_row(Trainer *t) {
 }
 
 static bool csv_open(Trainer *t, int64_t bytes) {
-  Record *r = &t->record;
+  MetricsLog *r = &t->record;
   const char *path = folder_path(t, "metrics.csv");
   if (!cut(t, path, bytes)) return false;
   r->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -87,7 +87,7 @@ static const char *new_events(const Trainer *t) {
 
 // Curves that cannot be continued stay as they are; new ones begin beside them.
 static bool events_start(Trainer *t, const Arrays *state) {
-  Record *r = &t->record;
+  MetricsLog *r = &t->record;
   const char *error, *name = state ? arrays_metadata(state, "events") : NULL;
   bool ours = name && strncmp(name, "events.out.tfevents.", 20) == 0 && !strchr(name, '/');
   if (!ours) name = new_events(t);
@@ -115,7 +115,7 @@ void record_close(Trainer *t) {
 }
 
 // -- writing --------------------------------------------------------------------------------------
-static bool append(Record *r) {
+static bool append(MetricsLog *r) {
   size_t at = 0;
   while (at < r->waiting.n) {
     ssize_t put = write(r->fd, r->waiting.at + at, r->waiting.n - at);

@@ -90,7 +90,7 @@ static void put_gauges(const Trainer *t, Buf *b, const char *between) {
 typedef struct {
   Buf text;
   uint32_t rank; // the highest goes first when there is no room
-} Piece;
+} LinePiece;
 enum { PIECES = 7 };
 
 static uint32_t columns(const Buf *b) { // of UTF-8
@@ -99,9 +99,9 @@ static uint32_t columns(const Buf *b) { // of UTF-8
   return n;
 }
 
-static void make_pieces(const Trainer *t, Arena *a, Piece *piece) {
+static void make_pieces(const Trainer *t, Arena *a, LinePiece *piece) {
   static const uint32_t rank[PIECES] = {3, 2, 6, 4, 0, 1, 5};
-  for (uint32_t i = 0; i < PIECES; i++) piece[i] = (Piece){buf_new(a), rank[i]};
+  for (uint32_t i = 0; i < PIECES; i++) piece[i] = (LinePiece){buf_new(a), rank[i]};
   if (by_epochs(t)) put_epoch(t, &piece[0].text);
   put_step(t, &piece[1].text);
   if (t->rate > 0) {
@@ -114,7 +114,7 @@ static void make_pieces(const Trainer *t, Arena *a, Piece *piece) {
   if (waiting(t) > 0.01) buf_printf(&piece[6].text, "%.0f %% waiting for data", 100 * waiting(t));
 }
 
-static void leave_out(Piece *piece, uint32_t width) {
+static void leave_out(LinePiece *piece, uint32_t width) {
   for (;;) {
     uint32_t used = 0, worst = PIECES;
     for (uint32_t i = 0; i < PIECES; i++) {
@@ -130,7 +130,7 @@ static void leave_out(Piece *piece, uint32_t width) {
 static void draw(Trainer *t) {
   const LimnTell *to = &t->o->tell;
   Arena *a = arena_child(t->arena);
-  Piece piece[PIECES];
+  LinePiece piece[PIECES];
   Buf line = buf_new(a);
   uint32_t width = to->width ? to->width(to->context) : 80;
   make_pieces(t, a, piece);
@@ -338,7 +338,7 @@ void tell_start(Trainer *t) {
 
 static void put_command(const Trainer *t, Buf *b) {
   Buf settings = buf_new(b->arena);
-  infer_settings(t->in, &settings);
+  elab_settings(t->in, &settings);
   buf_printf(b, "limn train %s", t->path);
   for (const char *s = settings.at; *s; s += strspn(s, " ")) {
     int n = (int)strcspn(s, " ");

@@ -43,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char 
 static bool same_program(Trainer *t, const Arrays *state) {
   const char *program = arena_format(t->arena, "%016llx", (unsigned long long)t->program);
   Buf settings = buf_new(t->arena);
-  infer_settings(t->in, &settings);
+  elab_settings(t->in, &settings);
   if (strcmp(noted(state, "program"), program) != 0)
     return refuse(t, "the program has changed: %s", program_differs(t->w, t->p, t->dir));
   if (strcmp(noted(state, "set"), settings.at) != 0)

@@ -23,7 +23,7 @@
 typedef struct {
   const char *path;
   Bytes bytes;
-} Piece;
+} SavePiece;
 
 struct Saver {
   Arena *arena;       // of what is being written
@@ -31,7 +31,7 @@ struct Saver {
   Bytes best_bytes;   // none: n is 0
   int fd;             // of metrics.csv, to be on disk before the state
   const char *events; // and so is this
-  Piece piece[3];
+  SavePiece piece[3];
   uint32_t pieces;
   pthread_t thread;
   bool busy, failed;
@@ -84,7 +84,7 @@ static void note_number(Arena *a, Arrays *all, const char *key, double x) {
 
 static void note_run(Trainer *t, Arena *a, Arrays *all) {
   Buf settings = buf_new(a);
-  infer_settings(t->in, &settings);
+  elab_settings(t->in, &settings);
   note(a, all, "limn", "%s", limn_version());
   note(a, all, "program", "%016llx", (unsigned long long)t->program);
   note(a, all, "set", "%s", settings.at);
@@ -235,8 +235,8 @@ static bool collect_pieces(Trainer *t) {
   s->pieces = 0;
   if (s->best_bytes.n)
     s->piece[s->pieces++] =
-        (Piece){arena_format(s->arena, "%s/best.safetensors", t->dir), s->best_bytes};
-  Piece *model = &s->piece[s->pieces++], *state = &s->piece[s->pieces++];
+        (SavePiece){arena_format(s->arena, "%s/best.safetensors", t->dir), s->best_bytes};
+  SavePiece *model = &s->piece[s->pieces++], *state = &s->piece[s->pieces++];
   model->path = arena_format(s->arena, "%s/model.safetensors", t->dir);
   state->path = arena_format(s->arena, "%s/state.safetensors", t->dir);
   s->events = arena_format(s->arena, "%s", t->record.events_path);

@@ -9,8 +9,8 @@ bool traces_open(Trainer *t) {
   for (uint32_t i = 0; i < t->p->show.n; i++) {
     const Show *s = &t->p->show.at[i];
     if (!is_traced(s)) continue;
-    vec_push(t->arena, &t->trace, (Trace){.show = i});
-    Trace *trace = &t->trace.at[t->trace.n - 1];
+    vec_push(t->arena, &t->trace, (ShowLog){.show = i});
+    ShowLog *trace = &t->trace.at[t->trace.n - 1];
     if (!sight_open(t->data, t->store, s, 0, &how, &trace->sight)) return false;
     if (!is_path(s) || !(trace->sight.samples || trace->sight.again)) continue;
     diag_error(t->w->diags, s->node->span, "a path is of what is learned, not of samples");
@@ -25,7 +25,7 @@ void traces_close(Trainer *t) {
 }
 
 // The values of a trace, in memory that goes with the arena.
-static Tensor *values(Trainer *t, Trace *trace, Arena *a) {
+static Tensor *values(Trainer *t, ShowLog *trace, Arena *a) {
   Data data = *t->data;
   Tensor *out = NEW_ARRAY(a, Tensor, trace->sight.d->out.n + 1);
   data.arena = a;
@@ -33,7 +33,7 @@ static Tensor *values(Trainer *t, Trace *trace, Arena *a) {
 }
 
 // -- paths ----------------------------------------------------------------------------------------
-static bool path_cells(Trainer *t, Trace *trace, Arena *a, const TraceCells *c) {
+static bool path_cells(Trainer *t, ShowLog *trace, Arena *a, const TraceCells *c) {
   const Diagram *d = trace->sight.d;
   const Tensor *value = c->values ? values(t, trace, a) : NULL;
   if (c->values && !value) return false;
@@ -57,7 +57,7 @@ bool traces_cells(Trainer *t, const TraceCells *c) {
 }
 
 // -- frames ---------------------------------------------------------------------------------------
-static uint64_t every_of(const Trainer *t, const Trace *trace) {
+static uint64_t every_of(const Trainer *t, const ShowLog *trace) {
   const Show *s = &t->p->show.at[trace->show];
   return is_path(s) ? 0 : s->every;
 }
@@ -71,7 +71,7 @@ uint64_t traces_due(const Trainer *t) {
   return due == UINT64_MAX ? due : due - t->base;
 }
 
-static const char *write_frame(Trainer *t, Trace *trace, Arena *a) {
+static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
   const Diagram *d = trace->sight.d;
   const Tensor *value = values(t, trace, a);
   const char *error = NULL, *path = folder_path(t, frame_name(a, trace->show, t->base + t->step));

@@ -70,8 +70,8 @@ bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
 }
 
 // Weights of one learner, under their own paths or under what follows its name.
-static bool learner_from(Infer *in, Store *s, const Def *d, const char *text) {
-  World *w = infer_world(in);
+static bool learner_from(Elab *in, Store *s, const Def *d, const char *text) {
+  World *w = elab_world(in);
   const char *path = path_join(w->arena, w->sources->file.at[d->span.file].path, text), *error;
   const char *file = train_weights(w->arena, path);
   Arena *a = arena_child(w->arena);
@@ -93,11 +93,11 @@ static bool learner_from(Infer *in, Store *s, const Def *d, const char *text) {
 }
 
 static const char *source_of(const Def *d) {
-  const Node *n = d->kind == DEF_LEARNER ? d->node : NULL;
+  const Syntax *n = d->kind == DEF_LEARNER ? d->node : NULL;
   return n && n->nkid > 5 && n->kid[5] ? n->kid[5]->text : NULL;
 }
 
-bool store_add_sources(Infer *in, Program *p, Store *s) {
+bool store_add_sources(Elab *in, Program *p, Store *s) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const char *text = source_of(p->learner.at[i]);
     if (text && !learner_from(in, s, p->learner.at[i], text)) return false;
@@ -105,10 +105,10 @@ bool store_add_sources(Infer *in, Program *p, Store *s) {
   return true;
 }
 
-bool has_source(Infer *in, const Program *p, const char *path) {
+bool has_source(Elab *in, const Program *p, const char *path) {
   Param q = {.path = path, .rooted = true};
   for (uint32_t i = 0; i < p->learner.n; i++)
-    if (source_of(p->learner.at[i]) && def_owns(infer_world(in), &q, p->learner.at[i], NULL))
+    if (source_of(p->learner.at[i]) && def_owns(elab_world(in), &q, p->learner.at[i], NULL))
       return true;
   return false;
 }

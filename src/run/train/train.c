@@ -71,7 +71,7 @@ static uint64_t seed_of(Trainer *t) {
   if (t->o->has_seed) return t->o->seed;
   for (uint32_t i = 0; i < t->p->train.n; i++) {
     Training training = {0};
-    if (infer_training(t->in, t->p, t->p->train.at[i], &training) && training.has_seed)
+    if (elab_training(t->in, t->p, t->p->train.at[i], &training) && training.has_seed)
       return training.seed;
   }
   return 0;
@@ -308,8 +308,8 @@ static void close_all(Trainer *t) {
   arena_free(t->arena);
 }
 
-LimnStatus train_run(Infer *in, Program *p, const LimnTrain *o, const char **dir) {
-  World *w = infer_world(in);
+LimnStatus train_run(Elab *in, Program *p, const LimnTrain *o, const char **dir) {
+  World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   if (dir) *dir = NULL;
   *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .lock = -1, .record = {.fd = -1}};

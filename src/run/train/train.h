@@ -8,13 +8,13 @@
 #ifndef LIMN_TRAIN_H
 #define LIMN_TRAIN_H
 
-#include "run/step/step.h"
 #include "limn.h" // what a caller may ask for
 #include "run/engine/engine.h"
+#include "run/step/step.h"
 
 // train.c
 // *dir: the run folder, NULL if there was none yet; dir itself may be NULL
-LimnStatus train_run(Infer *, Program *, const LimnTrain *, const char **dir);
+LimnStatus train_run(Elab *, Program *, const LimnTrain *, const char **dir);
 
 const char *train_weights(Arena *,
                           const char *from); // the model of a run folder, or the file itself
@@ -27,9 +27,9 @@ void note_machine(Buf *);                                                // pair
 const char *program_copy(World *, const Program *, const char *dir);
 
 // What was trained, used; the answer goes to the Buf.
-LimnStatus train_measure(Infer *, Program *, const LimnUse *, Buf *);                   // measure.c
-LimnStatus train_predict(Infer *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
-LimnStatus train_sample(Infer *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
+LimnStatus train_measure(Elab *, Program *, const LimnUse *, Buf *);                   // measure.c
+LimnStatus train_predict(Elab *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
+LimnStatus train_sample(Elab *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
 
 // metrics.c: metrics.csv of a run, read back
 typedef struct {
@@ -37,9 +37,9 @@ typedef struct {
   VEC(double) value;      // [rows columns]
   VEC(bool) known;        // [rows columns] false: the cell is empty
   int64_t rows;
-} Rows;
-bool rows_read(Arena *, const char *path, Rows *, const char **error);
-bool rows_find(const Rows *, const char *name, uint32_t *column);
+} MetricRows;
+bool rows_read(Arena *, const char *path, MetricRows *, const char **error);
+bool rows_find(const MetricRows *, const char *name, uint32_t *column);
 
 // runs.c: the runs in a folder, or the one that it is
 typedef struct {
@@ -87,6 +87,6 @@ typedef struct {
 } Shown;
 typedef VEC(Shown) Shows;
 // All of a program, computed with what a run folder holds.
-LimnStatus train_shows(Infer *, Program *, const LimnUse *, Shows *);
+LimnStatus train_shows(Elab *, Program *, const LimnUse *, Shows *);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct {
 } Opened;
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Program *p;
   Arena *arena;
@@ -52,7 +52,7 @@ typedef struct {
 } Inlet;
 typedef VEC(Inlet) Inlets;
 
-Data *data_new(Infer *, Program *, Arena *);
+Data *data_new(Elab *, Program *, Arena *);
 // Opens the sets behind these fields. False with a diagnostic.
 bool data_need(Data *, const Ids *fields);
 bool data_open_all(Data *);                                          // of goals and measures
@@ -70,7 +70,7 @@ bool split_from(const char *name, Split *);
 
 // compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.
-Diagram *compose_noise(Infer *, const Program *, Diagram *, Ids *fields);
+Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
 bool is_sample_axis(World *, const Type *); // samples stand in front
 bool has_sample_axis(World *, const Diagram *);
 
@@ -78,9 +78,9 @@ bool has_sample_axis(World *, const Diagram *);
 // --------------------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
-                const char *as);                             // starts with the value of another
-bool store_add_sources(Infer *, Program *, Store *);         // `learn f … from "f.safetensors"`
-bool has_source(Infer *, const Program *, const char *path); // `learn f … from` gives this weight
+                const char *as);                            // starts with the value of another
+bool store_add_sources(Elab *, Program *, Store *);         // `learn f … from "f.safetensors"`
+bool has_source(Elab *, const Program *, const char *path); // `learn f … from` gives this weight
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);
 bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
@@ -123,7 +123,7 @@ void gauges_close(Trainer *);
 
 // whole.c: a measure of a whole set. False: it is a mean over batches.
 bool whole_split(World *, const Diagram *, Diagram **each, Diagram **rest);
-void whole_add_count(Infer *, Diagram *rest);
+void whole_add_count(Elab *, Diagram *rest);
 // sum: one for each input, and room for the last
 bool whole_value(World *, Arena *, const Diagram *rest, Tensor *sum, int64_t samples, double *value,
                  const char **why);
@@ -138,18 +138,18 @@ typedef struct {
   int64_t wanted, batch;
   bool samples; // values have samples in front
   bool again;   // it is of noise alone: run as often as there are samples wanted
-} Sight;
+} Probe;
 // n: how many samples, 0 as many as the view has room for. False with a diagnostic.
-bool sight_open(Data *, Store *, const Show *, int64_t n, const Target *, Sight *);
-bool sight_take(Data *, Sight *, Tensor *out); // [out of the diagram]
-void sight_close(Sight *);
+bool sight_open(Data *, Store *, const Show *, int64_t n, const Target *, Probe *);
+bool sight_take(Data *, Probe *, Tensor *out); // [out of the diagram]
+void sight_close(Probe *);
 
 // trace.c: shows during training
 typedef struct {
   uint32_t show; // of the program
-  Sight sight;
-} Trace;
-typedef VEC(Trace) Traces;
+  Probe sight;
+} ShowLog;
+typedef VEC(ShowLog) Traces;
 typedef struct {
   void (*cell)(Trainer *, const char *name, double value);
   bool values; // they are computed; otherwise only the names are good
@@ -180,7 +180,7 @@ typedef struct {
   Events *events;
   const char *events_path;
   bool failed; // said already
-} Record;
+} MetricsLog;
 bool record_open(Trainer *, const Arrays *state); // NULL: a new run
 void record_close(Trainer *);
 void record_row(Trainer *);
@@ -222,7 +222,7 @@ typedef enum { LOOP_DONE, LOOP_STOPPED, LOOP_PATIENT, LOOP_NOT_FINITE, LOOP_FAIL
 LoopEnd loop_run(Trainer *);
 
 struct Trainer {
-  Infer *in;
+  Elab *in;
   World *w;
   Program *p;
   const LimnTrain *o;
@@ -268,7 +268,7 @@ struct Trainer {
   Mean shown; // the window before `row`, so that what is shown is steady
   const char *dir;
   int lock;
-  Record record;
+  MetricsLog record;
   Saver *saver;
   LimnStatus status;
   jmp_buf no_memory;

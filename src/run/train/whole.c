@@ -55,9 +55,9 @@ bool whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
 }
 
 // One more input, of nothing, says how many samples there were.
-void whole_add_count(Infer *in, Diagram *rest) {
-  Axis axis = infer_samples(in);
-  World *w = infer_world(in);
+void whole_add_count(Elab *in, Diagram *rest) {
+  Axis axis = elab_samples(in);
+  World *w = elab_world(in);
   diagram_input(w, rest, type_make(w, BASE_R, 1, &axis), 0, 0);
 }
 

@@ -45,6 +45,6 @@ static bool measure(Use *u, void *text) {
   return good;
 }
 
-LimnStatus train_measure(Infer *in, Program *p, const LimnUse *how, Buf *text) {
+LimnStatus train_measure(Elab *in, Program *p, const LimnUse *how, Buf *text) {
   return use_guarded(in, p, how, measure, text);
 }

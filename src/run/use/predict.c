@@ -10,9 +10,9 @@ typedef struct {
 
 const Diagram *use_find(Use *u, const char *name, const Instance *how) {
   uint32_t errors = u->w->diags->errors;
-  const Diagram *d = infer_diagram(u->in, u->p, name, how);
+  const Diagram *d = elab_diagram(u->in, u->p, name, how);
   if (d || u->w->diags->errors > errors) return d;
-  const char *near = infer_names(u->in, u->p, name);
+  const char *near = elab_names(u->in, u->p, name);
   use_wrong(u, LIMN_WRONG, "there is no box, learner, goal or measure `%s` in this program", name);
   if (near) diag_help(u->w->diags, u->w->diags->list.n - 1, "did you mean `%s`?", near);
   return NULL;
@@ -50,7 +50,7 @@ static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
     if ((!sliced || i) && own < t->rank)
       axis[i].label = t->axis[own].label, axis[i].decl = t->axis[own].decl;
   }
-  if (sliced) axis[0] = infer_samples(u->in);
+  if (sliced) axis[0] = elab_samples(u->in);
   Type made = type_make(u->w, t->base, x->rank, axis);
   made.count = t->count;
   made.names = t->names;
@@ -128,6 +128,6 @@ static bool predict(Use *u, void *context) {
   return arrays_put(u, &all, p->text);
 }
 
-LimnStatus train_predict(Infer *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+LimnStatus train_predict(Elab *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
   return use_guarded(in, p, how, predict, &(Predict){name, text});
 }

@@ -20,9 +20,9 @@ static int64_t samples_wanted(const Show *s) {
   return n ? n : ALONE;
 }
 
-bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Sight *out) {
+bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Probe *out) {
   Ids fields = s->fields;
-  *out = (Sight){.show = s, .wanted = n ? n : samples_wanted(s)};
+  *out = (Probe){.show = s, .wanted = n ? n : samples_wanted(s)};
   if (!data_need(d, &fields)) return false;
   out->d = compose_noise(d->in, d->p, s->diagram, &fields);
   if (!out->d || !store_add_params(d->w, store, out->d, how->seed)) return false;
@@ -35,19 +35,19 @@ bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
 }
 
-void sight_close(Sight *s) {
+void sight_close(Probe *s) {
   feed_stop(&s->feed);
   engine_free(s->engine);
   s->engine = NULL;
 }
 
 // -- taking ---------------------------------------------------------------------------------------
-static const Type *out_type(const Sight *s, uint32_t i) {
+static const Type *out_type(const Probe *s, uint32_t i) {
   return &s->d->wire.at[s->d->out.at[i]].type;
 }
 
 // Room for n samples in each output that has them; one made again and again gets them in front.
-static void make_room(Data *d, const Sight *s, int64_t n, Tensor *out) {
+static void make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     const Type *t = out_type(s, i);
     int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
@@ -56,7 +56,7 @@ static void make_room(Data *d, const Sight *s, int64_t n, Tensor *out) {
   }
 }
 
-static void take(Data *d, const Sight *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
+static void take(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     bool sliced = s->again || is_sample_axis(d->w, out_type(s, i));
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
@@ -65,14 +65,14 @@ static void take(Data *d, const Sight *s, int64_t first, int64_t n, int64_t all,
   }
 }
 
-static bool run(Data *d, Sight *s, int64_t n, uint64_t k, const char *why) {
+static bool run(Data *d, Probe *s, int64_t n, uint64_t k, const char *why) {
   if (n >= 0 && engine_run(s->engine, s->samples ? n : 0, k) != RUN_FAILED) return true;
   diag_error(d->w->diags, s->show->node->span, "this cannot be shown: %s",
              why ? why : engine_error(s->engine));
   return false;
 }
 
-static bool take_batches(Data *d, Sight *s, int64_t all, Tensor *out) {
+static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
   if (!feed_start(d, &s->feed, s->batch, 0, 0)) return false;
   bool good = true;
   uint64_t k = 0;
@@ -88,7 +88,7 @@ static bool take_batches(Data *d, Sight *s, int64_t all, Tensor *out) {
   return good;
 }
 
-bool sight_take(Data *d, Sight *s, Tensor *out) {
+bool sight_take(Data *d, Probe *s, Tensor *out) {
   int64_t n = s->samples || s->again ? s->wanted : 0;
   if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;
   if (n == INT64_MAX) n = POINTS; // of an endless source

@@ -74,10 +74,10 @@ static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
 typedef struct {
   const char *const *label;
   int64_t labels, window;
-} Letters;
+} TextLetters;
 
 // {v}[t] -> R[t v]
-static bool is_text_model(World *w, const Diagram *d, Letters *l) {
+static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
   int64_t t, v;
   if (d->in.n != 1 || d->out.n != 1) return false;
   const Type *in = &d->wire.at[d->in.at[0]].type, *out = &d->wire.at[d->out.at[0]].type;
@@ -87,7 +87,7 @@ static bool is_text_model(World *w, const Diagram *d, Letters *l) {
          t == l->window && v == l->labels;
 }
 
-static bool find_letters(Use *u, Letters *l) {
+static bool find_letters(Use *u, TextLetters *l) {
   Data *data = data_new(u->in, u->p, u->arena);
   data->seed = u->seed;
   l->label = data_labels(data, size_of(u->w, l->labels));
@@ -97,7 +97,7 @@ static bool find_letters(Use *u, Letters *l) {
 }
 
 // The longest label that the text begins with.
-static int64_t letter_at(const Letters *l, const char *text, size_t *n) {
+static int64_t letter_at(const TextLetters *l, const char *text, size_t *n) {
   int64_t best = -1;
   *n = 0;
   for (int64_t i = 0; i < l->labels; i++) {
@@ -124,7 +124,7 @@ static int64_t pick(const double *logit, int64_t n, double temperature, double u
 typedef VEC(double) Letter; // the numbers of labels
 
 // One more label for each of n texts, all of one length.
-static bool write_more(Use *u, const Letters *l, Letter *text, int64_t n) {
+static bool write_more(Use *u, const TextLetters *l, Letter *text, int64_t n) {
   int64_t length = text[0].n, seen = length < l->window ? length : l->window,
           shape[2] = {n, l->window};
   Arena *keep = u->arena, *a = arena_child(keep);
@@ -144,7 +144,7 @@ static bool write_more(Use *u, const Letters *l, Letter *text, int64_t n) {
   return good;
 }
 
-static bool read_prompt(Use *u, const Letters *l, const char *prompt, Letter *out) {
+static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter *out) {
   size_t n;
   for (const char *p = prompt; *p; p += n) {
     int64_t letter = letter_at(l, p, &n);
@@ -157,7 +157,7 @@ static bool read_prompt(Use *u, const Letters *l, const char *prompt, Letter *ou
   return true;
 }
 
-static bool put_texts(Use *u, const Letters *l, const Letter *text, int64_t n, Buf *out) {
+static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t n, Buf *out) {
   Buf b = buf_new(u->arena);
   bool json = u->how->json && !u->how->out;
   for (int64_t k = 0; k < n; k++) {
@@ -177,7 +177,7 @@ static bool put_texts(Use *u, const Letters *l, const Letter *text, int64_t n, B
 }
 
 // n texts, of `length` letters after the prompt.
-static bool write_texts(Use *u, const char *name, const Diagram *formal, Letters *l,
+static bool write_texts(Use *u, const char *name, const Diagram *formal, TextLetters *l,
                         const char *prompt, int64_t length, int64_t n, Letter *text) {
   int64_t rows;
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
@@ -194,7 +194,7 @@ static bool write_texts(Use *u, const char *name, const Diagram *formal, Letters
 // -- what to make ---------------------------------------------------------------------------------
 static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t length) {
   const Diagram *formal = use_find(u, s->name, NULL);
-  Letters l = {0};
+  TextLetters l = {0};
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l)) return from_noise(u, s, formal);
   int64_t n = how_many(u, 1);
@@ -206,25 +206,25 @@ static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t le
 }
 
 // generate[model, length: 500]("\n")
-static bool is_generate(Use *u, const Node *n, const char **model, const char **prompt,
+static bool is_generate(Use *u, const Syntax *n, const char **model, const char **prompt,
                         int64_t *length) {
-  const Node *at = n->kind == N_CALL ? n->kid[0] : n;
+  const Syntax *at = n->kind == N_CALL ? n->kid[0] : n;
   if (at->kind != N_AT || at->kid[0]->kind != N_NAME ||
       strcmp(name_text(u->w->names, at->kid[0]->name), "generate") != 0)
     return false;
   if (n->kind == N_CALL && n->nkid > 1 && n->kid[1]->kind == N_STR) *prompt = n->kid[1]->text;
   for (uint32_t i = 0; i < at->kid[1]->nkid; i++) {
-    const Node *item = at->kid[1]->kid[i]->kid[0];
+    const Syntax *item = at->kid[1]->kid[i]->kid[0];
     if (item->kind == N_NAME) *model = name_text(u->w->names, item->name);
     if (item->kind == N_SIZED && item->kid[0]->kind == N_NUM) *length = (int64_t)item->kid[0]->num;
   }
   return *model != NULL;
 }
 
-bool sample_text(Use *u, const Node *expr, Shown *out) {
+bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   const char *name = NULL, *prompt = "\n";
   int64_t length = LENGTH;
-  Letters l = {0};
+  TextLetters l = {0};
   Letter text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
     return use_wrong(u, LIMN_WRONG, "`generate` wants a model of text: `generate[f]`");
@@ -264,6 +264,6 @@ static bool sample(Use *u, void *context) {
   return sample_shown(u, s, show);
 }
 
-LimnStatus train_sample(Infer *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+LimnStatus train_sample(Elab *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
   return use_guarded(in, p, how, sample, &(Sample){name, text});
 }

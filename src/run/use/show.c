@@ -10,7 +10,7 @@
 enum { FRAMES = 12 }; // of those that were taken during training
 
 // -- texts ----------------------------------------------------------------------------------------
-static const char *source_text(World *w, Arena *a, const Node *from, const Node *to) {
+static const char *source_text(World *w, Arena *a, const Syntax *from, const Syntax *to) {
   const Source *file = &w->sources->file.at[from->span.file];
   uint32_t end = to->span.at + to->span.n;
   return arena_format(a, "%.*s", (int)(end - from->span.at), file->text + from->span.at);
@@ -18,7 +18,7 @@ static const char *source_text(World *w, Arena *a, const Node *from, const Node 
 
 // What is shown, as it is written, up to `as`.
 static const char *show_text(World *w, Arena *a, const Show *s) {
-  const Node *last = s->node->kid[0];
+  const Syntax *last = s->node->kid[0];
   for (uint32_t i = 1; i < s->node->nkid; i++)
     if (s->node->kid[i]->kind != N_AS && s->node->kid[i]->kind != N_EVERY) last = s->node->kid[i];
   return source_text(w, a, s->node->kid[0], last);
@@ -26,9 +26,9 @@ static const char *show_text(World *w, Arena *a, const Show *s) {
 
 // Each value by its own text, if each expression has one value.
 const char *shown_name(World *w, Arena *a, const Show *s, uint32_t i, uint32_t values) {
-  const Node *expr = s->node->kid[0];
+  const Syntax *expr = s->node->kid[0];
   bool tuple = expr->kind == N_TUPLE && expr->nkid == values;
-  const Node *own = tuple ? expr->kid[i] : expr;
+  const Syntax *own = tuple ? expr->kid[i] : expr;
   const char *text = source_text(w, a, own, own);
   return tuple || values == 1 ? text : arena_format(a, "%s.%u", text, i + 1);
 }
@@ -50,7 +50,7 @@ static Array array_of(const Tensor *t, const char *name) {
 }
 
 // The columns NAME[0], NAME[1], … of metrics.csv.
-static bool read_path(Use *u, const Rows *m, const char *name, int64_t n, Tensor *out) {
+static bool read_path(Use *u, const MetricRows *m, const char *name, int64_t n, Tensor *out) {
   *out = tensor_new(u->arena, 2, (int64_t[]){m->rows, n});
   for (int64_t k = 0; k < n; k++) {
     const char *wanted = arena_format(u->arena, "%s[%lld]", name, (long long)k);
@@ -66,7 +66,7 @@ static bool read_path(Use *u, const Rows *m, const char *name, int64_t n, Tensor
 
 static bool read_paths(Use *u, const Show *show, Shown *s) {
   const char *error = "";
-  Rows m;
+  MetricRows m;
   if (!rows_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
     return use_wrong(u, LIMN_WRONG, "%s", error);
   int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
@@ -111,7 +111,7 @@ static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
   return true;
 }
 
-static void put_values(Use *u, Data *data, const Sight *sight, const Tensor *out, Shown *s) {
+static void put_values(Use *u, Data *data, const Probe *sight, const Tensor *out, Shown *s) {
   Arena *a = u->arena;
   bool pairs = sight->show->kind == SHOW_CONFUSION;
   uint32_t n = pairs ? 1 : sight->d->out.n;
@@ -130,7 +130,7 @@ bool use_show(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
   Table *model = table_new(u->arena);
-  Sight *sight = u->sight = NEW(u->arena, Sight);
+  Probe *sight = u->sight = NEW(u->arena, Probe);
   u->store = store_new(u->precision);
   bool good = u->store && sight_open(data, u->store, show, n, &how, sight);
   for (uint32_t i = 0; good && i < sight->d->param.n; i++)
@@ -156,9 +156,9 @@ static int by_number(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-typedef VEC(uint64_t) Frames;
+typedef VEC(uint64_t) ShownFrames;
 
-static void find_frames(Use *u, uint32_t show, Frames *out) {
+static void find_frames(Use *u, uint32_t show, ShownFrames *out) {
   DIR *dir = opendir(run_file(u, "shown"));
   for (const struct dirent *e; dir && (e = readdir(dir));) {
     char *end;
@@ -173,7 +173,7 @@ static void find_frames(Use *u, uint32_t show, Frames *out) {
 
 // A few of them, evenly apart; the last one is what is shown anyway.
 static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
-  Frames frames = {0};
+  ShownFrames frames = {0};
   find_frames(u, show, &frames);
   uint32_t n = frames.n > FRAMES ? FRAMES : frames.n;
   for (uint32_t i = 0; i < n; i++) {
@@ -224,6 +224,6 @@ static bool show_all(Use *u, void *context) {
   return good;
 }
 
-LimnStatus train_shows(Infer *in, Program *p, const LimnUse *how, Shows *out) {
+LimnStatus train_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {
   return use_guarded(in, p, how, show_all, out);
 }

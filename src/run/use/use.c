@@ -19,9 +19,9 @@ bool use_wrong(Use *u, LimnStatus status, const char *format, ...) {
   return false;
 }
 
-LimnStatus use_guarded(Infer *in, Program *p, const LimnUse *how, bool (*work)(Use *, void *),
+LimnStatus use_guarded(Elab *in, Program *p, const LimnUse *how, bool (*work)(Use *, void *),
                        void *context) {
-  World *w = infer_world(in);
+  World *w = elab_world(in);
   Use *u = NEW(w->arena, Use);
   *u = (Use){.in = in, .w = w, .p = p, .how = how};
   arena_on_failure(w->arena, &u->no_memory);

@@ -6,7 +6,7 @@
 #include "run/train/train_own.h"
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Program *p;
   Arena *arena; // where things are made
@@ -20,7 +20,7 @@ typedef struct {
   Store *store;
   const Diagram *d;
   Engine *engine;
-  Sight *sight;    // what is being shown
+  Probe *sight;    // what is being shown
   int64_t samples; // the most in one run
   bool many;       // results have samples in front
   LimnStatus status;
@@ -36,7 +36,7 @@ bool use_run(Use *, const Tensor *in, int64_t n,
              Tensor *out); // in batches. Those with samples have n in front
 void use_close(Use *);
 bool use_wrong(Use *, LimnStatus, const char *format, ...) __attribute__((format(printf, 3, 4)));
-LimnStatus use_guarded(Infer *, Program *, const LimnUse *, bool (*work)(Use *, void *),
+LimnStatus use_guarded(Elab *, Program *, const LimnUse *, bool (*work)(Use *, void *),
                        void *context);
 
 // predict.c
@@ -49,7 +49,7 @@ void use_results(Use *, const Tensor *out, Arrays *);
 bool use_show(Use *, Data *, const Show *, int64_t n, Shown *);
 
 // sample.c: generate[f, length: 500]("to")
-bool sample_text(Use *, const Node *expr, Shown *);
+bool sample_text(Use *, const Syntax *expr, Shown *);
 
 // put.c
 bool array_from(Use *, const char *value, const Type *,

@@ -108,34 +108,34 @@ typedef struct {
   bool no_legend;
   bool notes; // comments at the ends of lines, beside what the lines make
   bool grad;  // it is a derivative: cotangents have an ink of their own
-} CircuitHow;
-Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitHow *);
+} CircuitOptions;
+Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 
 // broken.c: a box with errors, as far as it is known, with the messages; NULL: it is too large
-Canvas *broken_draw(World *, Arena *, const Broken *, const CircuitHow *);
+Canvas *broken_draw(World *, Arena *, const PartialDiagram *, const CircuitOptions *);
 
 // equation.c: the goals of a program, each as two pictures that should be equal
-Canvas *goals_draw(Infer *, Arena *, Program *);
+Canvas *goals_draw(Elab *, Arena *, Program *);
 
 // graph.c: a learning diagram: spaces, maps, pairs; parts: one that is glued is shown with them
-Canvas *learning_draw(Infer *, Arena *, const Program *, const Learning *, bool parts);
+Canvas *learning_draw(Elab *, Arena *, const Program *, const Learning *, bool parts);
 
 // lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
-Canvas *lens_draw(Infer *, Arena *, Program *, const char *name, Level);
+Canvas *lens_draw(Elab *, Arena *, Program *, const char *name, Level);
 
 // grad.c: the reverse derivative of a box as a circuit
-Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitHow *);
+Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 
 // who.c: which goals move which learners
-Canvas *who_draw(Infer *, Arena *, Program *);
+Canvas *who_draw(Elab *, Arena *, Program *);
 
 // wiring.c: a machine, or a wiring with its parts
 typedef struct {
   uint32_t depth; // levels that are opened; 1: its own; 0: as many as can be read
   bool unfold;    // as a network, and unfolded
-} WiringHow;
+} WiringOptions;
 typedef struct System System; // infer/machines.h
-Canvas *wiring_draw(World *, Arena *, const System *, const WiringHow *);
+Canvas *wiring_draw(World *, Arena *, const System *, const WiringOptions *);
 // A network from left to right, and the same from inside to outside. NULL: it is none, since parts
 // hear each other in a circle, or nothing leaves it.
 Canvas *wiring_unfold_draw(World *, Arena *, const System *);
@@ -177,13 +177,13 @@ void faults_print(const Faults *, Buf *); // a line for each, and how many of ea
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
 // ran.c: runs and checks of machines
-LimnStatus machines_run(Infer *, Program *, const LimnRun *, Buf *json);
-bool machines_ran(Arena *, const char *dir);                     // the folder is of such a run
-LimnStatus machines_report(Infer *, Program *, const char *dir); // its page, made anew
+LimnStatus machines_run(Elab *, Program *, const LimnRun *, Buf *json);
+bool machines_ran(Arena *, const char *dir);                    // the folder is of such a run
+LimnStatus machines_report(Elab *, Program *, const char *dir); // its page, made anew
 
 // ran_draw.c: a machine or a wiring of a program
-Canvas *machine_draw(Infer *, Arena *, Program *, const char *name, const WiringHow *);
-bool machine_known(Infer *, const Program *, const char *name);
+Canvas *machine_draw(Elab *, Arena *, Program *, const char *name, const WiringOptions *);
+bool machine_known(Elab *, const Program *, const char *name);
 const char *machine_last(World *, const Program *); // the last wiring, or machine; NULL: none
 
 // report.c: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown

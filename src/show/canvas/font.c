@@ -15,7 +15,7 @@
 #include "show/canvas/marks.h"
 
 typedef struct {
-  const Glyph *at;
+  const FontGlyph *at;
   uint32_t n;
   const char
       *kern; // pairs of ASCII characters, sorted: left, right, 45 + a quarter of the difference
@@ -57,7 +57,7 @@ void rune_put(Buf *b, uint32_t rune) {
   for (uint32_t i = n - 1; i-- > 0;) buf_char(b, (char)(0x80 | (rune >> 6 * i & 0x3f)));
 }
 
-static const Glyph *glyph_in(Face face, uint32_t rune) {
+static const FontGlyph *glyph_in(Face face, uint32_t rune) {
   uint32_t low = 0, high = letters[face].n;
   while (low < high) {
     uint32_t mid = (low + high) / 2;
@@ -66,7 +66,7 @@ static const Glyph *glyph_in(Face face, uint32_t rune) {
     else
       high = mid;
   }
-  const Glyph *g = letters[face].at + low;
+  const FontGlyph *g = letters[face].at + low;
   return low < letters[face].n && g->code == rune ? g : NULL;
 }
 
@@ -90,14 +90,14 @@ static uint32_t plain_letter(uint32_t rune, Face *face) {
   return rune;
 }
 
-Found glyph_find(Face face, uint32_t rune) {
+FoundGlyph glyph_find(Face face, uint32_t rune) {
   rune = plain_letter(rune, &face);
   const Face turn[] = {face, FACE_MATH, FACE_SERIF, FACE_SANS};
   for (uint32_t i = 0; i < COUNT(turn); i++) {
-    const Glyph *g = glyph_in(turn[i], rune);
-    if (g) return (Found){turn[i], g};
+    const FontGlyph *g = glyph_in(turn[i], rune);
+    if (g) return (FoundGlyph){turn[i], g};
   }
-  return (Found){FACE_SANS, glyph_in(FACE_SANS, RUNE_UNKNOWN)};
+  return (FoundGlyph){FACE_SANS, glyph_in(FACE_SANS, RUNE_UNKNOWN)};
 }
 
 static int digit(const char **at) {
@@ -128,7 +128,7 @@ static void step_read(char kind, const char **at, int d[6]) {
       for (uint32_t i = 0; i < rows[r].n; i++) d[rows[r].place[i]] = number(at);
 }
 
-void glyph_path(Arena *a, const Glyph *g, Path *path) {
+void glyph_path(Arena *a, const FontGlyph *g, Path *path) {
   int x = 0, y = 0, x0 = 0, y0 = 0, d[6];
   path->n = 0;
   for (const char *at = g->outline; *at;) {
@@ -145,7 +145,7 @@ void glyph_path(Arena *a, const Glyph *g, Path *path) {
 }
 
 // By how much a letter moves nearer to the one before it, in 1/1000 em
-static int kern_of(Found left, Found right) {
+static int kern_of(FoundGlyph left, FoundGlyph right) {
   if (!left.glyph || left.face != right.face) return 0;
   uint32_t low = 0, high = letters[right.face].kerns;
   uint32_t want = left.glyph->code << 8 | right.glyph->code;
@@ -163,10 +163,10 @@ static int kern_of(Found left, Found right) {
   return 0;
 }
 
-bool run_next(Run *r) {
+bool run_next(GlyphRun *r) {
   uint32_t rune = rune_next(&r->rest);
   if (!rune) return false;
-  Found f = glyph_find(r->face, rune);
+  FoundGlyph f = glyph_find(r->face, rune);
   r->kern = kern_of(r->found, f);
   r->x = r->end + r->kern;
   r->end = r->x + f.glyph->advance;
@@ -175,7 +175,7 @@ bool run_next(Run *r) {
 }
 
 double text_width(Face face, double size, const char *utf8) {
-  Run run = {.face = face, .rest = utf8};
+  GlyphRun run = {.face = face, .rest = utf8};
   while (run_next(&run)) continue;
   return (double)run.end * size / EM;
 }

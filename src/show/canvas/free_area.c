@@ -8,15 +8,15 @@
 typedef struct {
   const Area *area;
   double least;
-} Nearest;
+} NearestMark;
 
-static void look_at(Nearest *n, double x0, double y0, double x1, double y1) {
+static void look_at(NearestMark *n, double x0, double y0, double x1, double y1) {
   const Area *a = n->area;
   double dx = fmax(0, fmax(x0 - a->x1, a->x0 - x1)), dy = fmax(0, fmax(y0 - a->y1, a->y0 - y1));
   n->least = fmin(n->least, fmax(dx, dy));
 }
 
-static void look_at_text(Nearest *n, const Mark *m) {
+static void look_at_text(NearestMark *n, const Mark *m) {
   const Text *how = &m->text.how;
   double x = m->text.x + m->text.start;
   look_at(n, x, m->text.y - text_ascent(how->face, how->size),
@@ -24,8 +24,8 @@ static void look_at_text(Nearest *n, const Mark *m) {
           m->text.y + text_descent(how->face, how->size));
 }
 
-static void look_at_path(Nearest *n, Arena *a, const Canvas *c, const Mark *m) {
-  const Affine same = {1, 0, 0, 1, 0, 0};
+static void look_at_path(NearestMark *n, Arena *a, const Canvas *c, const Mark *m) {
+  const Transform same = {1, 0, 0, 1, 0, 0};
   Lines lines = {0};
   double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY;
   path_flatten(a, c->path.at + m->path.first, m->path.n, &same, &lines);
@@ -44,7 +44,7 @@ double canvas_room(const Canvas *c, const Area *area, const char *only, const ch
   Arena *scratch = arena_child(c->arena);
   Area at = {area->x0 + c->shift[0], area->y0 + c->shift[1], area->x1 + c->shift[0],
              area->y1 + c->shift[1]};
-  Nearest n = {&at, INFINITY};
+  NearestMark n = {&at, INFINITY};
   const char *now = "";
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];

@@ -67,26 +67,26 @@ typedef struct {
   uint32_t code;
   uint16_t advance;    // in 1/1000 em
   const char *outline; // see font.c
-} Glyph;
+} FontGlyph;
 typedef struct {
   Face face; // whose table it is in
-  const Glyph *glyph;
-} Found;
+  const FontGlyph *glyph;
+} FoundGlyph;
 enum { EM = 1000, RUNE_UNKNOWN = 0xfffd };
 // The next character, past control characters. 0 at the end; RUNE_UNKNOWN for what is no UTF-8.
 uint32_t rune_next(const char **utf8);
 void rune_put(Buf *, uint32_t);
-Found glyph_find(Face, uint32_t rune);           // never without a glyph
-void glyph_path(Arena *, const Glyph *, Path *); // replaces the path; in 1/1000 em, y upwards
+FoundGlyph glyph_find(Face, uint32_t rune);          // never without a glyph
+void glyph_path(Arena *, const FontGlyph *, Path *); // replaces the path; in 1/1000 em, y upwards
 // The letters of a line, one after the other: for (Run r = {.face = …, .rest = …}; run_next(&r);) …
 typedef struct {
   Face face;
   const char *rest; // what is to come
-  Found found;      // the letter,
+  FoundGlyph found; // the letter,
   int64_t x, end;   // where it begins and ends, in 1/1000 em,
   int kern;         // and how much of x is nearness to the letter before
-} Run;
-bool run_next(Run *);
+} GlyphRun;
+bool run_next(GlyphRun *);
 
 // stroke.c: paths as straight lines, and the areas that strokes cover
 typedef struct {
@@ -95,17 +95,18 @@ typedef struct {
 typedef struct {
   uint32_t first, n; // of Lines.point
   bool closed;
-} Piece;
+} PathPiece;
 typedef struct {
   VEC(Point) point;
-  VEC(Piece) piece;
+  VEC(PathPiece) piece;
 } Lines;
 typedef struct {
   double a, b, c, d, e, f; // x' = a x + c y + e, y' = b x + d y + f
-} Affine;
+} Transform;
 // A side of an area. Areas are what the sides wind around, in either direction, at least once.
 typedef void SideAdd(void *to, Point from, Point until);
-void path_flatten(Arena *, const PathStep *, uint32_t n, const Affine *, Lines *); // replaces Lines
+void path_flatten(Arena *, const PathStep *, uint32_t n, const Transform *,
+                  Lines *); // replaces Lines
 void lines_fill(const Lines *, SideAdd *, void *to);
 // Width and dash of the paint are in the units of the lines, times `scale`.
 void lines_stroke(Arena *, const Lines *, const Paint *, double scale, SideAdd *, void *to);

@@ -15,7 +15,7 @@ enum { FONT_LETTERS = 255, DECIMALS = 3 };
 
 typedef struct {
   Face face;
-  VEC(const Glyph *) glyph; // character 1, 2, … of the font
+  VEC(const FontGlyph *) glyph; // character 1, 2, … of the font
 } Font;
 
 typedef struct {
@@ -152,7 +152,7 @@ static uint32_t font_open(Pdf *p, Face face) {
 }
 
 // The number of the font × 256 + the character in it
-static uint32_t letter_of(Pdf *p, Found f) {
+static uint32_t letter_of(Pdf *p, FoundGlyph f) {
   uint32_t key[2] = {f.face, f.glyph->code}, known = table_get(p->letters, key, sizeof key);
   if (known) return known;
   uint32_t i = font_open(p, f.face);
@@ -172,7 +172,7 @@ static void put_words(Pdf *p, const Mark *m) {
   buf_text(b, "BT\n");
   PUT(b, "Tm", c, s, s, -c, m->text.x + c * m->text.start, m->text.y + s * m->text.start);
   uint32_t font = UINT32_MAX;
-  for (Run r = {.face = m->text.how.face, .rest = m->text.words}; run_next(&r);) {
+  for (GlyphRun r = {.face = m->text.how.face, .rest = m->text.words}; run_next(&r);) {
     uint32_t letter = letter_of(p, r.found);
     if (letter >> 8 != font) {
       if (font != UINT32_MAX) buf_text(b, ">]TJ\n");
@@ -233,7 +233,7 @@ static void box_of(const Path *path, double box[4]) {
   }
 }
 
-static uint32_t object_glyph(Pdf *p, const Glyph *g, double all[4]) {
+static uint32_t object_glyph(Pdf *p, const FontGlyph *g, double all[4]) {
   Path path = {0};
   Buf b = buf_new(p->arena);
   double box[4];

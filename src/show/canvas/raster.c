@@ -19,22 +19,22 @@ typedef struct {
   int64_t x, step; // where the line crosses it, and how far to the next: in pixels / GRID / FINE
   int32_t end;     // the line after the last that crosses it
   int32_t wind;    // +1 downwards, −1 upwards
-} Crossing;
+} ScanCrossing;
 
 typedef struct {
-  Crossing at; // on the first line
+  ScanCrossing at; // on the first line
   int32_t first;
   int32_t next; // the next side that starts at the same line
-} Side;
+} AreaSide;
 
 typedef struct {
   Arena *arena; // scratch
   Picture *out;
-  Affine view;
+  Transform view;
   Theme theme;
   int32_t lines; // sampling lines, ROWS a pixel
-  VEC(Side) side;
-  VEC(Crossing) active, fresh;
+  VEC(AreaSide) side;
+  VEC(ScanCrossing) active, fresh;
   int32_t *starts; // [lines] the first side that starts there, or NONE
   int32_t top, bottom;
   int64_t crossings; // of all sides with all lines
@@ -66,9 +66,9 @@ static void side_add(void *to, Point p, Point q) {
   int32_t first = line_at(r, down ? py : qy), end = line_at(r, down ? qy : py);
   if (first >= end) return;
   double slope = (qx - px) / (qy - py), x = px + (first * GAP + GAP / 2 - py) * slope;
-  Crossing c = {.x = (int64_t)nearbyint(x * FINE), .end = end, .wind = down ? 1 : -1};
+  ScanCrossing c = {.x = (int64_t)nearbyint(x * FINE), .end = end, .wind = down ? 1 : -1};
   if (end - first > 1) c.step = (int64_t)nearbyint(slope * GAP * FINE);
-  vec_push(r->arena, &r->side, (Side){c, first, r->starts[first]});
+  vec_push(r->arena, &r->side, (AreaSide){c, first, r->starts[first]});
   r->starts[first] = (int32_t)r->side.n - 1;
   r->crossings += end - first;
   if (first < r->top) r->top = first;
@@ -76,10 +76,10 @@ static void side_add(void *to, Point p, Point q) {
 }
 
 // Gaps that shrink to 1: fast in any order
-static void crossings_sort(Crossing *at, uint32_t n) {
+static void crossings_sort(ScanCrossing *at, uint32_t n) {
   for (uint32_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
     for (uint32_t i = gap, k; i < n; i++) {
-      Crossing c = at[i];
+      ScanCrossing c = at[i];
       for (k = i; k >= gap && at[k - gap].x > c.x; k -= gap) at[k] = at[k - gap];
       at[k] = c;
     }
@@ -96,7 +96,7 @@ static void line_enter(Raster *r, int32_t line) {
   r->starts[line] = NONE;
   crossings_sort(r->fresh.at, r->fresh.n);
   for (uint32_t n = r->fresh.n; n; n--) { // from the last place down
-    Crossing c = r->fresh.at[n - 1];
+    ScanCrossing c = r->fresh.at[n - 1];
     for (; old && r->active.at[old - 1].x > c.x; old--)
       r->active.at[old + n - 1] = r->active.at[old - 1];
     r->active.at[old + n - 1] = c;
@@ -107,7 +107,7 @@ static void line_enter(Raster *r, int32_t line) {
 static void line_leave(Raster *r, int32_t next) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->active.n; i++) {
-    Crossing c = r->active.at[i];
+    ScanCrossing c = r->active.at[i];
     if (c.end <= next) continue;
     c.x += c.step;
     uint32_t k = n++;
@@ -141,7 +141,7 @@ static void line_add(Raster *r) {
   int32_t wind = 0;
   int64_t from = 0;
   for (uint32_t i = 0; i < r->active.n; i++) {
-    const Crossing *c = &r->active.at[i];
+    const ScanCrossing *c = &r->active.at[i];
     if (!wind) from = c->x;
     wind += c->wind;
     if (!wind) span_add(r, on_sheet(r, from), on_sheet(r, c->x));
@@ -171,7 +171,7 @@ static void row_paint(Raster *r, int32_t y, uint32_t rgb, uint32_t opacity) {
 static void lines_thin(Raster *r) {
   for (int32_t i = r->top; i < r->bottom; i++) r->starts[i] = NONE;
   for (uint32_t i = 0; i < r->side.n; i++) {
-    Side *s = &r->side.at[i];
+    AreaSide *s = &r->side.at[i];
     int32_t line = (s->first + STRIDE / 2 - 1) / STRIDE * STRIDE + STRIDE / 2;
     if (line >= s->at.end) continue;
     s->at.x += (line - s->first) * s->at.step;
@@ -219,9 +219,9 @@ static void text_draw(Raster *r, const Mark *m) {
   double c, s, scale = r->view.a, k = m->text.how.size / EM * scale;
   Path glyph = {0};
   turn_of(m->text.how.turn, &c, &s);
-  for (Run run = {.face = m->text.how.face, .rest = m->text.words}; run_next(&run);) {
+  for (GlyphRun run = {.face = m->text.how.face, .rest = m->text.words}; run_next(&run);) {
     double along = m->text.start * scale + (double)run.x * k;
-    Affine place = {.a = k * c, .b = k * s, .c = k * s, .d = -k * c};
+    Transform place = {.a = k * c, .b = k * s, .c = k * s, .d = -k * c};
     place.e = m->text.x * scale + c * along, place.f = m->text.y * scale + s * along;
     glyph_path(r->arena, run.found.glyph, &glyph);
     path_flatten(r->arena, glyph.at, glyph.n, &place, &r->shape);
@@ -235,17 +235,17 @@ static void text_draw(Raster *r, const Mark *m) {
 typedef struct {
   double from, ratio, size;
   int32_t first, end;
-} Extent;
+} PixelExtent;
 
-static Extent extent(double from, double length, uint32_t size, uint32_t pixels) {
-  Extent e = {from, size / length, size, 0, 0};
+static PixelExtent extent(double from, double length, uint32_t size, uint32_t pixels) {
+  PixelExtent e = {from, size / length, size, 0, 0};
   e.first = (int32_t)fmin(fmax(floor(from), 0), pixels);
   e.end = (int32_t)fmin(fmax(ceil(from + length), 0), pixels);
   return e;
 }
 
 // What of the image lies on a pixel
-static void extent_at(const Extent *e, int32_t pixel, double *low, double *high) {
+static void extent_at(const PixelExtent *e, int32_t pixel, double *low, double *high) {
   *low = fmin(fmax((pixel - e->from) * e->ratio, 0), e->size);
   *high = fmin(fmax((pixel + 1 - e->from) * e->ratio, 0), e->size);
 }
@@ -272,8 +272,8 @@ static uint32_t image_mean(const Picture *p, double x0, double x1, double y0, do
 static void image_draw(Raster *r, const Mark *m) {
   const Picture *p = &m->image.picture;
   double k = r->view.a, x0, x1, y0, y1;
-  Extent across = extent(m->image.x * k, m->image.w * k, p->width, r->out->width);
-  Extent down = extent(m->image.y * k, m->image.h * k, p->height, r->out->height);
+  PixelExtent across = extent(m->image.x * k, m->image.w * k, p->width, r->out->width);
+  PixelExtent down = extent(m->image.y * k, m->image.h * k, p->height, r->out->height);
   for (int32_t y = down.first; y < down.end; y++) {
     extent_at(&down, y, &y0, &y1);
     for (int32_t x = across.first; x < across.end; x++) {

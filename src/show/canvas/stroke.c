@@ -13,7 +13,7 @@
 static const double TOLERANCE = 0.03; // of curves
 static const double MITRE_LIMIT = 4;  // beyond it a corner is cut off, as in SVG
 
-static Point point_map(const Affine *m, double x, double y) {
+static Point point_map(const Transform *m, double x, double y) {
   return (Point){m->a * x + m->c * y + m->e, m->b * x + m->d * y + m->f};
 }
 
@@ -34,13 +34,13 @@ static void flatten_cubic(Arena *arena, Lines *l, Point p, Point a, Point b, Poi
   }
 }
 
-void path_flatten(Arena *arena, const PathStep *step, uint32_t n, const Affine *m, Lines *l) {
+void path_flatten(Arena *arena, const PathStep *step, uint32_t n, const Transform *m, Lines *l) {
   l->point.n = l->piece.n = 0;
   for (uint32_t i = 0; i < n; i++) {
     const PathStep *s = &step[i];
     Point to = point_map(m, s->x, s->y);
-    if (s->kind == STEP_MOVE) vec_push(arena, &l->piece, (Piece){.first = l->point.n});
-    Piece *piece = &l->piece.at[l->piece.n - 1];
+    if (s->kind == STEP_MOVE) vec_push(arena, &l->piece, (PathPiece){.first = l->point.n});
+    PathPiece *piece = &l->piece.at[l->piece.n - 1];
     if (s->kind == STEP_CLOSE)
       piece->closed = true;
     else if (s->kind == STEP_CUBIC)
@@ -66,7 +66,7 @@ typedef struct {
   bool round;
   SideAdd *add;
   void *to;
-} Pen;
+} StrokePen;
 
 static Point sum(Point a, Point b) { return (Point){a.x + b.x, a.y + b.y}; }
 static Point times(Point a, double s) { return (Point){a.x * s, a.y * s}; }
@@ -75,7 +75,7 @@ static double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 static Point left_of(Point d) { return (Point){-d.y, d.x}; }
 
 // From p + a to p + b on a circle: the angle is halved until lines are within 0.02 of it.
-static void add_arc(const Pen *pen, Point p, Point a, Point b) {
+static void add_arc(const StrokePen *pen, Point p, Point a, Point b) {
   Point middle = sum(a, b), apart = {a.x - b.x, a.y - b.y};
   double chord = dot(apart, apart), size = sqrt(dot(middle, middle));
   if (chord < pen->half * 0.15 || chord < 1e-6 || size < pen->half * 0.1) {
@@ -88,21 +88,21 @@ static void add_arc(const Pen *pen, Point p, Point a, Point b) {
 }
 
 // Half a disc at p, bulging in the direction d, which has length 1
-static void add_end(const Pen *pen, Point p, Point d) {
+static void add_end(const StrokePen *pen, Point p, Point d) {
   Point side = times(left_of(d), pen->half), front = times(d, pen->half), back = times(side, -1);
   add_arc(pen, p, side, front);
   add_arc(pen, p, front, back);
   pen->add(pen->to, sum(p, back), sum(p, side));
 }
 
-static void add_box(const Pen *pen, Point p, Point q, Point d) {
+static void add_box(const StrokePen *pen, Point p, Point q, Point d) {
   Point n = times(left_of(d), pen->half), m = times(n, -1);
   Point corner[4] = {sum(p, n), sum(q, n), sum(q, m), sum(p, m)};
   add_polygon(corner, 4, pen->add, pen->to);
 }
 
 // The wedge outside of a corner at p, where direction d turns into e
-static void add_corner(const Pen *pen, Point p, Point d, Point e) {
+static void add_corner(const StrokePen *pen, Point p, Point d, Point e) {
   double turn = cross(d, e), along = 1 + dot(d, e); // along: 2 straight on, 0 back
   if (along < 1e-9) {
     if (pen->round) add_end(pen, p, d);
@@ -136,13 +136,13 @@ static bool direction(Point p, Point q, Point *d) {
 }
 
 // A line on the spot is a disc, when ends are round.
-static void add_dot(const Pen *pen, Point p) {
+static void add_dot(const StrokePen *pen, Point p) {
   if (!pen->round) return;
   add_end(pen, p, (Point){1, 0});
   add_end(pen, p, (Point){-1, 0});
 }
 
-static void stroke_piece(const Pen *pen, const Point *p, uint32_t n, bool closed) {
+static void stroke_piece(const StrokePen *pen, const Point *p, uint32_t n, bool closed) {
   Point first = {0}, last = {0}, start = p[0], at = p[0], d;
   bool any = false;
   for (uint32_t i = 1; i < n + closed; i++) {
@@ -166,8 +166,8 @@ static void stroke_piece(const Pen *pen, const Point *p, uint32_t n, bool closed
 }
 
 // Walks along a piece and strokes what lies under the dashes.
-static void stroke_dashes(Arena *arena, const Pen *pen, const Point *p, uint32_t n, bool closed,
-                          const double dash[2]) {
+static void stroke_dashes(Arena *arena, const StrokePen *pen, const Point *p, uint32_t n,
+                          bool closed, const double dash[2]) {
   VEC(Point) run = {0};
   bool on = true;
   double left = dash[0];
@@ -199,10 +199,10 @@ static void stroke_dashes(Arena *arena, const Pen *pen, const Point *p, uint32_t
 
 void lines_stroke(Arena *arena, const Lines *l, const Paint *paint, double scale, SideAdd *add,
                   void *to) {
-  Pen pen = {paint->width * scale / 2, paint->round, add, to};
+  StrokePen pen = {paint->width * scale / 2, paint->round, add, to};
   double dash[2] = {paint->dash[0] * scale, paint->dash[1] * scale};
   for (uint32_t i = 0; i < l->piece.n; i++) {
-    const Piece *piece = &l->piece.at[i];
+    const PathPiece *piece = &l->piece.at[i];
     const Point *p = l->point.at + piece->first;
     if (dash[1] > 0)
       stroke_dashes(arena, &pen, p, piece->n, piece->closed, dash);

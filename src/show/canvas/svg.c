@@ -75,11 +75,11 @@ typedef struct {
   int decimals;
   int64_t x, y; // the pen
   char last;    // the letter of the last step
-} Pen;
+} SvgPen;
 
-static int64_t on_grid(const Pen *p, double x) { return llround(x * p->grid); }
+static int64_t on_grid(const SvgPen *p, double x) { return llround(x * p->grid); }
 
-static void pen_numbers(Pen *p, char letter, const int64_t *d, int n) {
+static void pen_numbers(SvgPen *p, char letter, const int64_t *d, int n) {
   bool same = letter == p->last && letter != 'm';
   if (!same) buf_char(p->out, letter);
   for (int i = 0; i < n; i++) {
@@ -89,7 +89,7 @@ static void pen_numbers(Pen *p, char letter, const int64_t *d, int n) {
   p->last = letter;
 }
 
-static void pen_step(Pen *p, const PathStep *s) {
+static void pen_step(SvgPen *p, const PathStep *s) {
   int64_t x = on_grid(p, s->x), y = on_grid(p, s->y), dx = x - p->x, dy = y - p->y;
   int64_t ax = on_grid(p, s->ax) - p->x, ay = on_grid(p, s->ay) - p->y;
   int64_t bx = on_grid(p, s->bx) - p->x, by = on_grid(p, s->by) - p->y;
@@ -110,7 +110,7 @@ static void pen_step(Pen *p, const PathStep *s) {
 }
 
 static void put_path(Buf *b, const PathStep *step, uint32_t n, int decimals) {
-  Pen pen = {.out = b, .grid = (double)ten_to(decimals), .decimals = decimals};
+  SvgPen pen = {.out = b, .grid = (double)ten_to(decimals), .decimals = decimals};
   buf_text(b, " d=\"");
   for (uint32_t i = 0; i < n; i++) pen_step(&pen, &step[i]);
   buf_char(b, '"');
@@ -158,7 +158,7 @@ static void put_drawn(Svg *s, const Mark *m) {
   buf_text(b, "/>\n");
 }
 
-static void put_glyph_id(Buf *b, Found f) {
+static void put_glyph_id(Buf *b, FoundGlyph f) {
   buf_char(b, HASH);
   buf_printf(b, "-%c%x", "abcdef"[f.face], (unsigned)f.glyph->code);
 }
@@ -184,7 +184,7 @@ static void put_words(Svg *s, const Mark *m) {
   buf_text(b, " role=\"img\"");
   put_label(b, "aria-label", m->text.words);
   buf_char(b, '>');
-  for (Run r = {.face = m->text.how.face, .rest = m->text.words}; run_next(&r);) {
+  for (GlyphRun r = {.face = m->text.how.face, .rest = m->text.words}; run_next(&r);) {
     uint32_t key[2] = {r.found.face, r.found.glyph->code};
     if (!r.found.glyph->outline[0]) continue;
     table_put(s->glyphs, key, sizeof key, 1);
@@ -265,7 +265,7 @@ static void put_glyphs(Svg *s) {
     size_t size;
     uint32_t key[2]; // face, rune
     memcpy(key, table_key(s->glyphs, i, &size), sizeof key);
-    Found f = glyph_find((Face)key[0], key[1]);
+    FoundGlyph f = glyph_find((Face)key[0], key[1]);
     glyph_path(s->arena, f.glyph, &path);
     for (uint32_t k = 0; k < path.n; k++) {
       PathStep *step = &path.at[k];

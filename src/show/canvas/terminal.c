@@ -22,7 +22,7 @@ typedef struct {
   bool solid, dashed, heavy;
   bool word; // the cell belongs to words
   uint32_t rune;
-} Cell;
+} TextCell;
 
 typedef struct {
   double y;
@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
   double x0, y0, x1, y1;
-} Extent;
+} CellExtent;
 
 typedef struct {
   Arena *arena; // scratch
@@ -41,9 +41,9 @@ typedef struct {
   double coarse; // 1 unless the page is too large
   VEC(Tier) tier;
   int columns, rows;
-  Cell *cell;
-  Lines lines; // the path under work
-  Extent box;  // of the last filled shape of the group
+  TextCell *cell;
+  Lines lines;    // the path under work
+  CellExtent box; // of the last filled shape of the group
   bool boxed;
 } Art;
 
@@ -68,13 +68,13 @@ static int row_of(const Art *a, double y) {
   return at[i].row + off;
 }
 
-static Cell *cell_at(Art *a, int column, int row) {
+static TextCell *cell_at(Art *a, int column, int row) {
   bool inside = column >= 0 && column < a->columns && row >= 0 && row < a->rows;
   return inside ? &a->cell[(size_t)row * (size_t)a->columns + (size_t)column] : NULL;
 }
 
 static void put_sign(Art *a, double x, double y, uint32_t rune) {
-  Cell *c = cell_at(a, column_of(a, x), row_of(a, y));
+  TextCell *c = cell_at(a, column_of(a, x), row_of(a, y));
   if (c) c->rune = rune;
 }
 
@@ -134,12 +134,12 @@ static void make_grid(Art *a) {
   find_tiers(a);
   a->columns = column_of(a, c->width) + MARGIN;
   a->rows = row_of(a, c->height) + MARGIN;
-  a->cell = NEW_ARRAY(a->arena, Cell, (size_t)a->columns * (size_t)a->rows);
+  a->cell = NEW_ARRAY(a->arena, TextCell, (size_t)a->columns * (size_t)a->rows);
 }
 
 // -- lines ----------------------------------------------------------------------------------------
 static void join(Art *a, int column, int row, uint8_t direction, bool dashed) {
-  Cell *c = cell_at(a, column, row);
+  TextCell *c = cell_at(a, column, row);
   if (!c) return;
   c->line |= direction;
   c->solid |= !dashed;
@@ -149,9 +149,9 @@ static void join(Art *a, int column, int row, uint8_t direction, bool dashed) {
 
 typedef struct {
   int column, row;
-} Place;
+} TextPlace;
 
-static void go(Art *a, Place *at, Place to, bool dashed) {
+static void go(Art *a, TextPlace *at, TextPlace to, bool dashed) {
   while (at->column != to.column) {
     int by = to.column > at->column ? 1 : -1;
     join(a, at->column, at->row, by > 0 ? EAST : WEST, dashed);
@@ -166,7 +166,9 @@ static void go(Art *a, Place *at, Place to, bool dashed) {
   }
 }
 
-static Place place_of(const Art *a, Point p) { return (Place){column_of(a, p.x), row_of(a, p.y)}; }
+static TextPlace place_of(const Art *a, Point p) {
+  return (TextPlace){column_of(a, p.x), row_of(a, p.y)};
+}
 
 // The part of a line that is on the page; false if there is none
 static bool clip(const Art *a, Point *p, Point *q) {
@@ -186,7 +188,7 @@ static bool clip(const Art *a, Point *p, Point *q) {
 
 static void walk(Art *a, Point p, Point q, bool dashed) {
   if (!clip(a, &p, &q)) return;
-  Place at = place_of(a, p);
+  TextPlace at = place_of(a, p);
   int n = 1 + (int)(fmax(fabs(q.x - p.x), fabs(q.y - p.y)) / a->coarse);
   for (int i = 1; i <= n; i++) {
     double t = (double)i / n;
@@ -196,7 +198,7 @@ static void walk(Art *a, Point p, Point q, bool dashed) {
 
 static void walk_lines(Art *a, bool closed, bool dashed) {
   for (uint32_t i = 0; i < a->lines.piece.n; i++) {
-    const Piece *piece = &a->lines.piece.at[i];
+    const PathPiece *piece = &a->lines.piece.at[i];
     const Point *p = a->lines.point.at + piece->first;
     for (uint32_t k = 1; k < piece->n; k++) walk(a, p[k - 1], p[k], dashed);
     if (closed || piece->closed) walk(a, p[piece->n - 1], p[0], dashed);
@@ -204,7 +206,7 @@ static void walk_lines(Art *a, bool closed, bool dashed) {
 }
 
 // Calls for each direction in which a line leaves a cell, with the cell that it leads to.
-static void each_way(Art *a, void (*call)(Cell *from, uint8_t out, Cell *to, uint8_t in)) {
+static void each_way(Art *a, void (*call)(TextCell *from, uint8_t out, TextCell *to, uint8_t in)) {
   static const struct {
     uint8_t out, in;
     int column, row;
@@ -212,27 +214,27 @@ static void each_way(Art *a, void (*call)(Cell *from, uint8_t out, Cell *to, uin
   for (int row = 0; row < a->rows; row++)
     for (int column = 0; column < a->columns; column++)
       for (uint32_t k = 0; k < COUNT(ways); k++) {
-        Cell *from = cell_at(a, column, row);
-        Cell *to = cell_at(a, column + ways[k].column, row + ways[k].row);
+        TextCell *from = cell_at(a, column, row);
+        TextCell *to = cell_at(a, column + ways[k].column, row + ways[k].row);
         if (to && (from->line & ways[k].out)) call(from, ways[k].out, to, ways[k].in);
       }
 }
 
-static void end_line(Cell *from, uint8_t out, Cell *to, uint8_t in) {
+static void end_line(TextCell *from, uint8_t out, TextCell *to, uint8_t in) {
   (void)in;
   if (!to->line && !to->rune) from->line &= (uint8_t)~out;
 }
 
-static void lead_up(Cell *from, uint8_t out, Cell *to, uint8_t in) {
+static void lead_up(TextCell *from, uint8_t out, TextCell *to, uint8_t in) {
   (void)from, (void)out;
   if (to->line) to->line |= in;
 }
 
 // Two lines that cross between two rows meet in two cells, which look like > <.
 static void cross(Art *a, int column, int row) {
-  Cell *left = cell_at(a, column, row), *right = cell_at(a, column + 1, row);
+  TextCell *left = cell_at(a, column, row), *right = cell_at(a, column + 1, row);
   for (int up = -1; up <= 1; up += 2) {
-    const Cell *l = cell_at(a, column, row + up), *r = cell_at(a, column + 1, row + up);
+    const TextCell *l = cell_at(a, column, row + up), *r = cell_at(a, column + 1, row + up);
     uint8_t beyond = up < 0 ? NORTH : SOUTH;
     if (!l || !r || !(l->line & WEST) || !(r->line & EAST) || (l->line | r->line) & beyond) return;
   }
@@ -249,8 +251,8 @@ static void mend(Art *a) {
 }
 
 // -- shapes ---------------------------------------------------------------------------------------
-static Extent extent_of(const Lines *l) {
-  Extent b = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+static CellExtent extent_of(const Lines *l) {
+  CellExtent b = {INFINITY, INFINITY, -INFINITY, -INFINITY};
   for (uint32_t i = 0; i < l->point.n; i++) {
     Point p = l->point.at[i];
     b.x0 = fmin(b.x0, p.x), b.y0 = fmin(b.y0, p.y), b.x1 = fmax(b.x1, p.x), b.y1 = fmax(b.y1, p.y);
@@ -258,11 +260,11 @@ static Extent extent_of(const Lines *l) {
   return b;
 }
 
-static bool holds(const Extent *b, double x, double y) {
+static bool holds(const CellExtent *b, double x, double y) {
   return x >= b->x0 - 0.1 && x <= b->x1 + 0.1 && y >= b->y0 - 0.1 && y <= b->y1 + 0.1;
 }
 
-static bool has_words(const Canvas *c, const Extent *b) {
+static bool has_words(const Canvas *c, const CellExtent *b) {
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];
     if (m->kind == MARK_TEXT && holds(b, m->text.x, m->text.y)) return true;
@@ -292,17 +294,18 @@ static bool is_inside(const Lines *l, double x, double y) {
   return inside;
 }
 
-static void hide(Art *a, const Extent *b) {
+static void hide(Art *a, const CellExtent *b) {
   if (a->lines.point.n > SIDES) return;
-  Place from = place_of(a, (Point){fmax(b->x0, 0), fmax(b->y0, 0)});
-  Place to = place_of(a, (Point){fmin(b->x1, a->canvas->width), fmin(b->y1, a->canvas->height)});
+  TextPlace from = place_of(a, (Point){fmax(b->x0, 0), fmax(b->y0, 0)});
+  TextPlace to =
+      place_of(a, (Point){fmin(b->x1, a->canvas->width), fmin(b->y1, a->canvas->height)});
   for (int row = from.row; row <= to.row; row++)
     for (int column = from.column; column <= to.column; column++) {
-      Cell *c = cell_at(a, column, row);
+      TextCell *c = cell_at(a, column, row);
       double x = (column - MARGIN + 0.5) * COLUMN * a->coarse;
       double t = to.row > from.row ? (double)(row - from.row) / (to.row - from.row) : 0.5;
       double y = b->y0 + fmin(fmax(t, 0.05), 0.95) * (b->y1 - b->y0);
-      if (c && is_inside(&a->lines, x, y)) *c = (Cell){0};
+      if (c && is_inside(&a->lines, x, y)) *c = (TextCell){0};
     }
 }
 
@@ -325,7 +328,7 @@ static Point tip_of(const Lines *l) {
   return tip;
 }
 
-static uint32_t arrow_of(const Lines *l, const Extent *b, bool full) {
+static uint32_t arrow_of(const Lines *l, const CellExtent *b, bool full) {
   static const uint32_t signs[2][4] = {{0x25b7, 0x25c1, 0x25bd, 0x25b3},
                                        {0x25b6, 0x25c0, 0x25bc, 0x25b2}}; // ▷◁▽△ ▶◀▼▲
   Point tip = tip_of(l);
@@ -334,7 +337,7 @@ static uint32_t arrow_of(const Lines *l, const Extent *b, bool full) {
 }
 
 // ◣ ◤ ◥ ◢, by the corner of a triangle that is a right angle between upright and level; 0: none is
-static uint32_t corner_of(const Lines *l, const Extent *b) {
+static uint32_t corner_of(const Lines *l, const CellExtent *b) {
   for (uint32_t i = 0; i < 3; i++) {
     Point p = l->point.at[i], q = l->point.at[(i + 1) % 3], r = l->point.at[(i + 2) % 3];
     bool right = (p.x == q.x && p.y == r.y) || (p.x == r.x && p.y == q.y);
@@ -352,7 +355,7 @@ static bool is_curved(const Art *a, const Mark *m) {
 }
 
 // The character that stands for a small shape; 0: it has room for its outline
-static uint32_t sign_of(const Art *a, const Mark *m, const Extent *b) {
+static uint32_t sign_of(const Art *a, const Mark *m, const CellExtent *b) {
   const Lines *l = &a->lines;
   double w = b->x1 - b->x0, h = b->y1 - b->y0, size = fmax(w, h) / a->coarse;
   bool curved = is_curved(a, m), block = area_of(l) >= 0.8 * w * h;
@@ -366,29 +369,29 @@ static uint32_t sign_of(const Art *a, const Mark *m, const Extent *b) {
 }
 
 // A sign is smaller than its shape: a line that ends at the shape goes on to the sign.
-static void put_small(Art *a, const Extent *b, uint32_t sign) {
+static void put_small(Art *a, const CellExtent *b, uint32_t sign) {
   double x = (b->x0 + b->x1) / 2, y = (b->y0 + b->y1) / 2, side[2] = {b->x0, b->x1};
   for (int i = 0; i < 2; i++) {
-    const Cell *c = cell_at(a, column_of(a, side[i]), row_of(a, y));
+    const TextCell *c = cell_at(a, column_of(a, side[i]), row_of(a, y));
     if (c && c->line) walk(a, (Point){side[i], y}, (Point){x, y}, false);
   }
   put_sign(a, x, y, sign);
 }
 
-static void put_bar(Art *a, const Extent *b) {
+static void put_bar(Art *a, const CellExtent *b) {
   int last = row_of(a, b->y1 - 1);
   for (int row = row_of(a, b->y0 + 1); row <= last; row++) {
-    Cell *c = cell_at(a, column_of(a, (b->x0 + b->x1) / 2), row);
-    if (c) *c = (Cell){.rune = 0x2503, .line = c->line}; // ┃
+    TextCell *c = cell_at(a, column_of(a, (b->x0 + b->x1) / 2), row);
+    if (c) *c = (TextCell){.rune = 0x2503, .line = c->line}; // ┃
   }
 }
 
-static void put_rectangle(Art *a, const Extent *b, bool dashed) {
+static void put_rectangle(Art *a, const CellExtent *b, bool dashed) {
   Point p[] = {{b->x0, b->y0}, {b->x1, b->y0}, {b->x1, b->y1}, {b->x0, b->y1}};
   for (int i = 0; i < 4; i++) walk(a, p[i], p[(i + 1) % 4], dashed);
 }
 
-static void put_area(Art *a, const Mark *m, const Extent *b) {
+static void put_area(Art *a, const Mark *m, const CellExtent *b) {
   const Paint *p = &m->path.paint;
   double w = b->x1 - b->x0, h = b->y1 - b->y0;
   uint32_t sign = sign_of(a, m, b);
@@ -410,16 +413,16 @@ static void put_area(Art *a, const Mark *m, const Extent *b) {
 }
 
 // Lines inside a filled shape of their group are its ornament, which there is no room for.
-static bool is_ornament(const Art *a, const Extent *b) {
+static bool is_ornament(const Art *a, const CellExtent *b) {
   return a->boxed && holds(&a->box, b->x0, b->y0) && holds(&a->box, b->x1, b->y1);
 }
 
 static void put_path(Art *a, const Mark *m) {
-  static const Affine same = {.a = 1, .d = 1};
+  static const Transform same = {.a = 1, .d = 1};
   const PathStep *step = a->canvas->path.at + m->path.first;
   const Paint *p = &m->path.paint;
   path_flatten(a->arena, step, m->path.n, &same, &a->lines);
-  Extent b = extent_of(&a->lines);
+  CellExtent b = extent_of(&a->lines);
   bool whole = p->fill || (step[m->path.n - 1].kind == STEP_CLOSE && a->lines.piece.n == 1);
   if (p->stroke == INK_GRID || (p->fill && !p->stroke && p->opacity < 0.9)) return;
   if (whole)
@@ -444,8 +447,8 @@ static void put_image(Art *a, const Mark *m) {
       uint32_t y = (uint32_t)((row - row0 + 0.5) / (row1 - row0) * p->height), sum = 0;
       const uint8_t *at = p->at + ((size_t)y * p->width + x) * p->channels;
       for (uint32_t k = 0; k < p->channels; k++) sum += at[k];
-      Cell *c = cell_at(a, column, row);
-      if (c) *c = (Cell){.rune = shade[sum * 5 / (256 * p->channels)]};
+      TextCell *c = cell_at(a, column, row);
+      if (c) *c = (TextCell){.rune = shade[sum * 5 / (256 * p->channels)]};
     }
 }
 
@@ -542,10 +545,10 @@ static bool phrase_joins(Art *a, Phrase *p, const Mark *m) {
 
 // What it costs that words begin here: lines that are hidden, words that are near. Negative: they
 // do not go there.
-static int cost_at(Art *a, const Phrase *p, Place at) {
+static int cost_at(Art *a, const Phrase *p, TextPlace at) {
   int n = (int)p->rune.n, cost = 0;
   for (int i = -1; i <= n; i++) {
-    const Cell *c =
+    const TextCell *c =
         p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
     bool end = i < 0 || i == n;
     if (!c && !end) return -1;
@@ -557,49 +560,51 @@ static int cost_at(Art *a, const Phrase *p, Place at) {
 }
 
 // Where its first letter would be if there were nothing else
-static Place phrase_place(const Art *a, const Phrase *p) {
+static TextPlace phrase_place(const Art *a, const Phrase *p) {
   int n = (int)p->rune.n;
-  if (p->upright) return (Place){column_of(a, p->x0), row_of(a, p->y) - n / 2};
+  if (p->upright) return (TextPlace){column_of(a, p->x0), row_of(a, p->y) - n / 2};
   int row = row_of(a, p->y - p->size / 3);
   switch (p->anchor) {
-  case ANCHOR_START: return (Place){column_of(a, p->x0), row};
-  case ANCHOR_END: return (Place){column_of(a, p->x1) - n, row};
+  case ANCHOR_START: return (TextPlace){column_of(a, p->x0), row};
+  case ANCHOR_END: return (TextPlace){column_of(a, p->x1) - n, row};
   case ANCHOR_MIDDLE: break;
   }
-  return (Place){column_of(a, (p->x0 + p->x1) / 2) - n / 2, row};
+  return (TextPlace){column_of(a, (p->x0 + p->x1) / 2) - n / 2, row};
 }
 
 static void phrase_put(Art *a, const Phrase *p) {
   enum { UP = 3, ASIDE = 12 };
   int n = (int)p->rune.n, best = INT32_MAX;
-  Place from = phrase_place(a, p), at = from;
+  TextPlace from = phrase_place(a, p), at = from;
   from.column = (int)fmax(0, fmin(from.column, a->columns - (p->upright ? 1 : n)));
   from.row = (int)fmax(0, fmin(from.row, a->rows - (p->upright ? n : 1)));
   for (int up = -UP; up <= UP; up++)
     for (int aside = -ASIDE; aside <= ASIDE; aside++) {
-      Place to = {from.column + aside, from.row + up};
+      TextPlace to = {from.column + aside, from.row + up};
       int cost = cost_at(a, p, to), way = 5 * abs(up) + 2 * abs(aside);
       if (cost >= 0 && cost + way < best) best = cost + way, at = to;
     }
   if (best == INT32_MAX) return;
   for (int i = 0; i < n; i++) {
-    Cell *c = p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
-    *c = (Cell){.word = true, .rune = p->rune.at[i]};
+    TextCell *c =
+        p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
+    *c = (TextCell){.word = true, .rune = p->rune.at[i]};
   }
 }
 
 // A drawn character, in the middle of the marks of its group
 static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
-  static const Affine same = {.a = 1, .d = 1};
+  static const Transform same = {.a = 1, .d = 1};
   const Canvas *c = a->canvas;
-  Extent all = {0};
+  CellExtent all = {0};
   for (uint32_t i = from, n = 0; i < end; i++) {
     const Mark *m = &c->mark.at[i];
     if (m->kind != MARK_PATH) continue;
     path_flatten(a->arena, c->path.at + m->path.first, m->path.n, &same, &a->lines);
-    Extent b = extent_of(&a->lines);
+    CellExtent b = extent_of(&a->lines);
     if (n++)
-      b = (Extent){fmin(all.x0, b.x0), fmin(all.y0, b.y0), fmax(all.x1, b.x1), fmax(all.y1, b.y1)};
+      b = (CellExtent){fmin(all.x0, b.x0), fmin(all.y0, b.y0), fmax(all.x1, b.x1),
+                       fmax(all.y1, b.y1)};
     all = b;
   }
   Phrase p = {.x0 = all.x0, .base = all.x1, .x1 = all.x1, .y = (all.y0 + all.y1) / 2};
@@ -646,7 +651,7 @@ static uint32_t sign_shown(uint32_t rune) {
   return '%';
 }
 
-static uint32_t shown(const Art *a, const Cell *c) {
+static uint32_t shown(const Art *a, const TextCell *c) {
   static const uint32_t lines[] = {' ',    0x2502, 0x2500, 0x2570, 0x2502, 0x2502, 0x256d, 0x251c,
                                    0x2500, 0x256f, 0x2500, 0x2534, 0x256e, 0x2524, 0x252c, 0x253c};
   bool level = c->line && !(c->line & ~(EAST | WEST)), upright = !(c->line & ~(NORTH | SOUTH));
@@ -666,8 +671,8 @@ static bool is_blank(Art *a, int column, int row) {
 }
 
 // The part of the grid in which there is something
-static bool used_part(Art *a, Place *from, Place *to) {
-  *from = (Place){a->columns, a->rows}, *to = (Place){-1, -1};
+static bool used_part(Art *a, TextPlace *from, TextPlace *to) {
+  *from = (TextPlace){a->columns, a->rows}, *to = (TextPlace){-1, -1};
   for (int row = 0; row < a->rows; row++)
     for (int column = 0; column < a->columns; column++) {
       if (is_blank(a, column, row)) continue;
@@ -679,7 +684,7 @@ static bool used_part(Art *a, Place *from, Place *to) {
 }
 
 static void put_rows(Art *a, Buf *out) {
-  Place from, to;
+  TextPlace from, to;
   if (!used_part(a, &from, &to)) return;
   for (int row = from.row; row <= to.row; row++) {
     int end = a->columns;

@@ -127,10 +127,10 @@ static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
   if (!t->rank && t->base != BASE_R) strand_of(c->s, bundle, 0)->line = LINE_THICK;
 }
 
-static const Type *wire_type(const Part *p, Id wire) { return &p->d->wire.at[wire].type; }
+static const Type *wire_type(const CircuitPart *p, Id wire) { return &p->d->wire.at[wire].type; }
 
 // In a derivative, what goes back has another ink, and its axes a ∂.
-static void mark_cotangent(Part *p, uint32_t bundle, Id wire) {
+static void mark_cotangent(CircuitPart *p, uint32_t bundle, Id wire) {
   if (!p->c->how->grad || !origin_is_reverse(p->c->w, p->d->wire.at[wire].origin)) return;
   for (uint32_t i = 0; i < p->c->s->bundle.at[bundle].n; i++) {
     Strand *x = strand_of(p->c->s, bundle, i);
@@ -139,7 +139,7 @@ static void mark_cotangent(Part *p, uint32_t bundle, Id wire) {
   }
 }
 
-uint32_t part_make(Part *p, uint32_t stage, Id wire) {
+uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
   const Type *t = wire_type(p, wire);
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
@@ -150,7 +150,7 @@ uint32_t part_make(Part *p, uint32_t stage, Id wire) {
   return b;
 }
 
-void label_wire(Part *p, Id wire) {
+void label_wire(CircuitPart *p, Id wire) {
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
@@ -158,7 +158,7 @@ void label_wire(Part *p, Id wire) {
   mark_cotangent(p, p->made[wire], wire);
 }
 
-const char *param_name(const Part *p, Id wire) {
+const char *param_name(const CircuitPart *p, Id wire) {
   for (uint32_t i = 0; i < p->d->param.n; i++) {
     if (p->d->param.at[i].wire != wire) continue;
     const char *path = p->d->param.at[i].path, *slash = strrchr(path, '/');
@@ -168,7 +168,7 @@ const char *param_name(const Part *p, Id wire) {
 }
 
 // A weight or constant is there where it is first used.
-uint32_t bundle_of(Part *p, Id wire) {
+uint32_t bundle_of(CircuitPart *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
   uint32_t kept = kept_bundle(p, wire);
   if (kept) return kept;
@@ -190,7 +190,7 @@ uint32_t reads(const Diagram *d, Id wire) {
   return n;
 }
 
-void all_ports(Part *p, const Box *box, GlyphKind kind, const char *text) {
+void all_ports(CircuitPart *p, const Box *box, GlyphKind kind, const char *text) {
   Sketch *s = p->c->s;
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
@@ -214,7 +214,7 @@ void all_ports(Part *p, const Box *box, GlyphKind kind, const char *text) {
 static uint32_t axis_strand(const Sketch *s, const Box *box) { return s->strings ? 0 : box->axis; }
 
 // Side by side along one axis: a bar on that axis, dots on the others.
-static void draw_join(Part *p, const Box *box) {
+static void draw_join(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t axis = axis_strand(s, box);
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
@@ -237,7 +237,7 @@ static void draw_join(Part *p, const Box *box) {
 }
 
 // Sorted along one axis; the others pass.
-static void draw_order(Part *p, const Box *box) {
+static void draw_order(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t axis = axis_strand(s, box);
   uint32_t from = bundle_of(p, box->in[0]);
@@ -256,7 +256,7 @@ static void draw_order(Part *p, const Box *box) {
 }
 
 // As a string, a loop is a box with a sign; one that only rearranges is a wire.
-static void string_loop(Part *p, const Box *box) {
+static void string_loop(CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   const char *text = body_text(p, box);
   bool bare = !text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank;
@@ -276,7 +276,7 @@ static void string_loop(Part *p, const Box *box) {
   for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
 }
 
-void draw_box(Part *p, const Box *box) {
+void draw_box(CircuitPart *p, const Box *box) {
   bool string = is_string(p->c);
   if (p->c->broken && draw_unknown(p, box)) return;
   switch (box->op) {
@@ -299,7 +299,7 @@ void draw_box(Part *p, const Box *box) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-void inputs_from_left(Part *p) {
+void inputs_from_left(CircuitPart *p) {
   Circuit *c = p->c;
   for (uint32_t i = 0; i < p->d->in.n; i++) {
     const Wire *x = &p->d->wire.at[p->d->in.at[i]];
@@ -312,7 +312,7 @@ void inputs_from_left(Part *p) {
 }
 
 // Each source is a bar; all that comes from it leaves it.
-static void inputs_from_sources(Part *p, const Supply *supply) {
+static void inputs_from_sources(CircuitPart *p, const Supply *supply) {
   Sketch *s = p->c->s;
   for (uint32_t i = 0; i < p->d->in.n; i++) {
     if (p->made[p->d->in.at[i]]) continue;
@@ -349,7 +349,7 @@ const Diagram *part_diagram(Circuit *c, const Diagram *d) {
 static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *supply) {
   c->s = sketch_new(a, title_of(c, d));
   c->series.n = 0;
-  Part p = {.c = c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
+  CircuitPart p = {.c = c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c->s->strings = is_string(c);
   if (supply)
     inputs_from_sources(&p, supply);
@@ -367,8 +367,8 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
 }
 
 // What is opened twice is known when all has been drawn once.
-static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
-                        const Supply *supply, const Broken *broken) {
+static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitOptions *how,
+                        const Supply *supply, const PartialDiagram *broken) {
   Circuit c = {
       .w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a), .broken = broken};
   c.s = sketch_new(a, ""); // its arena
@@ -379,21 +379,21 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitH
   return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;
 }
 
-Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitHow *how,
+Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitOptions *how,
                    const Supply *supply) {
   return whole_of(w, a, whole, how, supply, NULL);
 }
 
-Sketch *circuit_broken(World *w, Arena *a, const Broken *k, const CircuitHow *how,
+Sketch *circuit_broken(World *w, Arena *a, const PartialDiagram *k, const CircuitOptions *how,
                        const Supply *supply) {
   return whole_of(w, a, k->diagram, how, supply, k);
 }
 
 // With notes, it is one row unless a width is asked for.
-Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
+Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitOptions *how) {
   Sketch *s = circuit_of(w, a, d, how, NULL);
   bool limited = how->width > 0;
-  Page *p = lay_page(a, s, how->notes && !limited ? -1 : how->width);
+  SketchPage *p = lay_page(a, s, how->notes && !limited ? -1 : how->width);
   if (!p) return NULL;
   Canvas *c =
       how->notes ? notes_paint(w, a, p, origin_span(w, s->origin).file) : page_paint(a, p, s);

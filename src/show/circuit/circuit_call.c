@@ -11,8 +11,8 @@ typedef struct {
   const char *text, *then, *below; // then: what it does to each number afterwards
   Ink ink;                         // of the block, and of the frame when it is opened
   bool across;                     // it measures along axes that pass
-} Known;
-static const Known rows[] = {
+} KnownGlyph;
+static const KnownGlyph rows[] = {
     {"linear", AS_GLYPH, GLYPH_LEARNED, "L", NULL, NULL, INK_FRAME8, false},
     {"dense", AS_GLYPH, GLYPH_LEARNED, "L", NULL, "+", INK_FRAME8, false},
     {"embed", AS_GLYPH, GLYPH_LEARNED, "E", NULL, NULL, INK_FRAME8, false},
@@ -33,7 +33,7 @@ static const Known rows[] = {
     {"self_attention", AS_BLOCK, GLYPH_BLOCK, NULL, NULL, NULL, INK_FRAME6, false},
 };
 
-static const Known *known_box(const char *name) {
+static const KnownGlyph *known_box(const char *name) {
   for (uint32_t i = 0; i < COUNT(rows); i++)
     if (strcmp(rows[i].name, name) == 0) return &rows[i];
   return NULL;
@@ -43,7 +43,7 @@ static const Known *known_box(const char *name) {
 Ink ink_of(const char *name) {
   static const Ink inks[] = {INK_BLOCK,  INK_FRAME4, INK_FRAME3, INK_FRAME6,
                              INK_FRAME2, INK_FRAME7, INK_FRAME1};
-  const Known *k = known_box(name);
+  const KnownGlyph *k = known_box(name);
   uint32_t hash = 2166136261u;
   for (const char *at = name; *at; at++) hash = (hash ^ (uint8_t)*at) * 16777619u;
   return k ? k->ink : inks[(hash >> 16) % COUNT(inks)];
@@ -55,20 +55,20 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
-bool call_is_open(const CircuitHow *how, const char *name) {
+bool call_is_open(const CircuitOptions *how, const char *name) {
   if (is_named(how->close, name)) return false;
   return how->level == LEVEL_LAYER || is_named(how->open, name);
 }
 
 bool call_has_glyph(const char *name) {
-  const Known *k = known_box(name);
+  const KnownGlyph *k = known_box(name);
   return k && k->as == AS_GLYPH;
 }
 
 // -- what it was configured with ------------------------------------------------------------------
 typedef struct { // of a diagram for itself, or of a call
   Circuit *c;
-  Part *p;
+  CircuitPart *p;
   const Box *call;
   const Diagram *d;
 } Configured;
@@ -218,8 +218,8 @@ static const Diagram *only_call(const Diagram *d) {
 }
 
 // The library's glyph for a box, or for the one that it is another name of.
-static const Known *known_as(Circuit *c, const Diagram *d, const char **as) {
-  const Known *k = known_box(name_text(c->w->names, d->name));
+static const KnownGlyph *known_as(Circuit *c, const Diagram *d, const char **as) {
+  const KnownGlyph *k = known_box(name_text(c->w->names, d->name));
   *as = NULL;
   for (const Diagram *f = only_call(d); f && !k; f = only_call(f)) {
     k = known_box(name_text(c->w->names, f->name));
@@ -247,17 +247,17 @@ static uint32_t passers(const Diagram *callee, uint32_t nin, uint32_t pass) {
 }
 
 typedef struct {
-  Part *p;
+  CircuitPart *p;
   const Box *box;
   const Diagram *callee;
   uint32_t stage;
   uint32_t *use; // [argument]
   bool across;   // it measures along axes that pass
   bool whole;    // labels become numbers: no axis passes, since its line changes
-} Closed;
+} ClosedCall;
 
 // Where an axis of an argument goes on; 0: it ends at the glyph.
-static uint32_t goes_on(const Closed *x, uint32_t pass) {
+static uint32_t goes_on(const ClosedCall *x, uint32_t pass) {
   for (uint32_t o = 0; pass && !x->whole && o < x->callee->out.n; o++) {
     const Type *out = &x->callee->wire.at[x->callee->out.at[o]].type;
     uint32_t at = passing(out, pass);
@@ -266,7 +266,7 @@ static uint32_t goes_on(const Closed *x, uint32_t pass) {
   return 0;
 }
 
-static void closed_outs(Closed *x, Glyph *g) {
+static void closed_outs(ClosedCall *x, Glyph *g) {
   Sketch *s = x->p->c->s;
   for (uint32_t o = 0; o < x->callee->out.n; o++) {
     const Type *t = &x->callee->wire.at[x->callee->out.at[o]].type;
@@ -278,7 +278,7 @@ static void closed_outs(Closed *x, Glyph *g) {
   }
 }
 
-static void closed_ins(Closed *x, Glyph *g) {
+static void closed_ins(ClosedCall *x, Glyph *g) {
   Sketch *s = x->p->c->s;
   for (uint32_t a = 0; a < x->callee->in.n; a++) {
     const Type *t = &x->callee->wire.at[x->callee->in.at[a]].type;
@@ -295,7 +295,7 @@ static void closed_ins(Closed *x, Glyph *g) {
   }
 }
 
-static void mark_pairs(Closed *x) {
+static void mark_pairs(ClosedCall *x) {
   Sketch *s = x->p->c->s;
   const uint32_t *pair = diagram_pairs(x->p->c, x->callee);
   for (uint32_t k = 0; k < x->callee->in.n + x->callee->out.n; k++) {
@@ -307,7 +307,7 @@ static void mark_pairs(Closed *x) {
 }
 
 // All axes of one that works on single numbers pass, and it stands above them.
-static void put_above(Closed *x, Glyph *g) {
+static void put_above(ClosedCall *x, Glyph *g) {
   Sketch *s = x->p->c->s;
   for (uint32_t i = 0; i < g->in.n && i < g->out.n; i++)
     stage_link(s, x->stage, LINK_PASS, g->in.at[i], g->out.at[i]);
@@ -316,7 +316,7 @@ static void put_above(Closed *x, Glyph *g) {
 }
 
 // A norm works along the last axis; the others pass, even where its type does not say so.
-static void pass_rest(Closed *x, Glyph *g) {
+static void pass_rest(ClosedCall *x, Glyph *g) {
   uint32_t n = g->in.n;
   if (n < 2 || g->out.n != n) return;
   for (uint32_t i = 0; i + 1 < n; i++)
@@ -330,9 +330,9 @@ static bool is_of_labels(const Diagram *callee) {
          callee->wire.at[callee->in.at[0]].type.base == BASE_LABEL;
 }
 
-static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
+static void closed_call(CircuitPart *p, const Box *box, Glyph g, const KnownGlyph *k) {
   Sketch *s = p->c->s;
-  Closed x = {.p = p, .box = box, .callee = box->callee, .across = k && k->across};
+  ClosedCall x = {.p = p, .box = box, .callee = box->callee, .across = k && k->across};
   uint32_t args = x.callee->in.n;
   x.whole = g.kind == GLYPH_LEARNED && is_of_labels(x.callee);
   x.use = NEW_ARRAY(s->arena, uint32_t, args + 1);
@@ -352,7 +352,7 @@ static void closed_call(Part *p, const Box *box, Glyph g, const Known *k) {
 }
 
 // -- opened calls ---------------------------------------------------------------------------------
-static void open_call(Part *p, const Box *box, bool frame) {
+static void open_call(CircuitPart *p, const Box *box, bool frame) {
   Circuit *c = p->c;
   bool alone = frame && !p->fold; // in a turn, its labels may be others each time
   if (alone) same_count(c->same, c->w, box->callee);
@@ -362,7 +362,7 @@ static void open_call(Part *p, const Box *box, bool frame) {
   if (frame)
     block = sketch_block(c->s, p->block, title(&(Configured){c, p, box, box->callee}),
                          ink_of(name_text(c->w->names, box->callee->name)));
-  Part inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
+  CircuitPart inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_of(p, box->in[i]);
@@ -374,7 +374,7 @@ static void open_call(Part *p, const Box *box, bool frame) {
 }
 
 // As a string, a call is a box on all its wires; one without any is where they begin.
-static void string_call(Part *p, const Box *box) {
+static void string_call(CircuitPart *p, const Box *box) {
   Box args = *box;
   args.nin = box->callee->in.n;
   args.nout = box->callee->out.n;
@@ -385,7 +385,8 @@ static void string_call(Part *p, const Box *box) {
 }
 
 // Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
-static const char *own_axes(Part *p, const Diagram *callee, const Ids *inner, const Id *outer) {
+static const char *own_axes(CircuitPart *p, const Diagram *callee, const Ids *inner,
+                            const Id *outer) {
   Circuit *c = p->c;
   Buf b = buf_new(c->s->arena);
   for (uint32_t i = 0; i < inner->n; i++) {
@@ -400,7 +401,7 @@ static const char *own_axes(Part *p, const Diagram *callee, const Ids *inner, co
 }
 
 // "linear Q: m to h by k", "softmax over x", "relu"
-static const char *call_words(Part *p, const Box *box, const char *as, bool known) {
+static const char *call_words(CircuitPart *p, const Box *box, const char *as, bool known) {
   Circuit *c = p->c;
   const Diagram *d = box->callee;
   const char *in = own_axes(p, d, &d->in, box->in), *out = own_axes(p, d, &d->out, box->out);
@@ -413,13 +414,13 @@ static const char *call_words(Part *p, const Box *box, const char *as, bool know
 }
 
 // Q = linear[h k](X) is the linear map Q.
-static const char *given_name(const Part *p, const Box *box) {
+static const char *given_name(const CircuitPart *p, const Box *box) {
   const char *name =
       box->callee->out.n == 1 ? name_text(p->c->w->names, p->d->wire.at[box->out[0]].name) : "";
   return *name && strlen(name) <= 3 ? name : NULL;
 }
 
-static Glyph glyph_of(Part *p, const Box *box, const Known *k, const char *as) {
+static Glyph glyph_of(CircuitPart *p, const Box *box, const KnownGlyph *k, const char *as) {
   const char *name = name_text(p->c->w->names, box->callee->name);
   Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
   if (k && k->as == AS_GLYPH) {
@@ -435,15 +436,15 @@ static Glyph glyph_of(Part *p, const Box *box, const Known *k, const char *as) {
   return g;
 }
 
-void draw_call(Part *p, const Box *box) {
+void draw_call(CircuitPart *p, const Box *box) {
   if (is_string(p->c)) {
     string_call(p, box);
     return;
   }
-  const CircuitHow *how = p->c->how;
+  const CircuitOptions *how = p->c->how;
   const char *name = name_text(p->c->w->names, box->callee->name);
   const char *as;
-  const Known *k = known_as(p->c, box->callee, &as);
+  const KnownGlyph *k = known_as(p->c, box->callee, &as);
   Window window;
   bool open = call_is_open(how, name) && !how->grad;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);

@@ -47,7 +47,7 @@ bool same_counted(Same *k) {
   return k->drawn;
 }
 
-static double most_width(const CircuitHow *how) {
+static double most_width(const CircuitOptions *how) {
   return how->width < 0 ? 1e9 : INSET_MOST * (how->width > 0 ? how->width : ROW_WIDTH);
 }
 
@@ -62,7 +62,7 @@ static Sketch *draw_alone(Circuit *c, const Diagram *called) {
   Arena *a = c->s->arena;
   Sketch *outer = c->s, *s = c->s = sketch_new(a, title_of(c, called));
   const Diagram *callee = part_diagram(c, called);
-  Part p = {.c = c, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
+  CircuitPart p = {.c = c, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
   p.block = sketch_block(s, 0, s->title, ink_of(name_text(c->w->names, called->name)));
   inputs_from_left(&p);
   draw_part(&p);
@@ -95,7 +95,7 @@ static Layout *picture_of(Circuit *c, const Diagram *callee) {
   return l;
 }
 
-bool draw_inset(Part *p, const Box *box) {
+bool draw_inset(CircuitPart *p, const Box *box) {
   Layout *l =
       p->c->same->drawn ? picture_of(p->c, first_alike(p->c->same, p->c->w, box->callee)) : NULL;
   if (!l) return false;

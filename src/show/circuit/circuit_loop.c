@@ -40,7 +40,7 @@ static bool is_whole_read(World *w, const Access *a, const Access *out) {
 }
 
 // Does this box turn a sum that nobody else reads into a mean?
-static bool ends_mean(const Part *p, const Box *box) {
+static bool ends_mean(const CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   if (l->nin != 1 || l->nscalar != 3 || box->nout != 1) return false;
   const Scalar *x = &l->scalar[2];
@@ -51,7 +51,7 @@ static bool ends_mean(const Part *p, const Box *box) {
          is_whole_read(p->c->w, &l->in[0], &l->out);
 }
 
-static bool begins_mean(const Part *p, const Box *box) {
+static bool begins_mean(const CircuitPart *p, const Box *box) {
   if (box->loop->combine != SUM) return false;
   for (Id i = 1; i < p->d->box.n; i++) {
     const Box *next = &p->d->box.at[i];
@@ -79,7 +79,7 @@ bool loop_is_mask(const Loop *l) {
   return is_mask(l, &a, &b);
 }
 
-const char *body_text(Part *p, const Box *box) {
+const char *body_text(CircuitPart *p, const Box *box) {
   FormulaOf of = {p->c->w, p->d, box->loop, box->in};
   const char *text = formula_text(&of, p->c->s->arena);
   return text && formula_letters(text) > LETTERS ? "f" : text;
@@ -87,26 +87,26 @@ const char *body_text(Part *p, const Box *box) {
 
 // -- loops ----------------------------------------------------------------------------------------
 typedef struct {
-  Part *p;
+  CircuitPart *p;
   const Box *box;
   const Loop *l;
   uint32_t *bundle; // [operand] with a strand for each of its indices
   Ids *index;       // [operand] index of each of these strands + 1; 0: a number without axes
   bool *gone;       // [operand] a label that another operand was read at: nothing is left of it
-} Reading;
+} LoopReading;
 
-static bool plain_index(const Reading *r, const Coord *k, uint32_t *index) {
+static bool plain_index(const LoopReading *r, const Coord *k, uint32_t *index) {
   return coord_is_plain(r->p->c->w, k, index);
 }
 
-static bool is_plain_access(const Reading *r, const Access *a) {
+static bool is_plain_access(const LoopReading *r, const Access *a) {
   uint32_t index;
   for (uint32_t i = 0; i < a->rank; i++)
     if (!plain_index(r, &a->coord[i], &index)) return false;
   return true;
 }
 
-static const char *index_label(const Reading *r, uint32_t index) {
+static const char *index_label(const LoopReading *r, uint32_t index) {
   Axis a = {.label = r->l->index[index].name, .size = r->l->index[index].size};
   return axis_label(r->p->c, &a);
 }
@@ -114,7 +114,7 @@ static const char *index_label(const Reading *r, uint32_t index) {
 // Is this coordinate a row of indices side by side, (h w)? Then it is a view and not a window:
 // there is an index that counts by one, another that counts by the size of it, and so on. Their
 // terms go out, the slowest first.
-static bool is_view(const Reading *r, const Coord *k, Ids *slowest) {
+static bool is_view(const LoopReading *r, const Coord *k, Ids *slowest) {
   World *w = r->p->c->w;
   Size each = size_of(w, 1);
   if (k->c && size_now(w, k->c) != size_of(w, 0)) return false;
@@ -131,12 +131,12 @@ static bool is_view(const Reading *r, const Coord *k, Ids *slowest) {
   return k->n > 1;
 }
 
-static const char *wire_text(const Reading *r, uint32_t operand) {
+static const char *wire_text(const LoopReading *r, uint32_t operand) {
   const char *name = name_text(r->p->c->w->names, r->p->d->wire.at[r->box->in[operand]].name);
   return *name ? name : NULL;
 }
 
-static const char *coord_text(const Reading *r, const Coord *k) {
+static const char *coord_text(const LoopReading *r, const Coord *k) {
   if (!k->n) return size_label(r->p->c->w, r->p->c->s->arena, k->c);
   return k->term[0].operand ? wire_text(r, k->term[0].var) : NULL;
 }
@@ -149,7 +149,7 @@ static bool is_in_result(const Loop *l, uint32_t index) {
 }
 
 // Is this index only in one place, so that what it counts is summed up there?
-static bool is_alone(const Reading *r, uint32_t index) {
+static bool is_alone(const LoopReading *r, uint32_t index) {
   uint32_t n = 0;
   if (is_in_result(r->l, index)) return false;
   for (uint32_t i = 0; i < r->l->nin; i++)
@@ -161,7 +161,7 @@ static bool is_alone(const Reading *r, uint32_t index) {
 
 // Axes side by side, or a window? A window is moved along the axis: one index counts its places,
 // another one what is in it.
-static bool is_window(const Reading *r, const Coord *k) {
+static bool is_window(const LoopReading *r, const Coord *k) {
   for (uint32_t i = 0; i < k->n; i++)
     if (k->n > 1 && !k->term[i].operand && is_alone(r, k->term[i].var)) return true;
   return !is_view(r, k, NULL);
@@ -169,7 +169,7 @@ static bool is_window(const Reading *r, const Coord *k) {
 
 // What counts the places of a window stands in the result, and for one that is written, in the
 // first operand.
-static bool is_place(const Reading *r, uint32_t index) {
+static bool is_place(const LoopReading *r, uint32_t index) {
   uint32_t plain;
   bool read = false, written = false;
   for (uint32_t i = 0; i < r->l->out.rank; i++)
@@ -180,7 +180,7 @@ static bool is_place(const Reading *r, uint32_t index) {
 }
 
 // The terms of a window: places first. Those of a view: the slowest first.
-static void order_terms(const Reading *r, const Coord *k, bool window, Ids *out) {
+static void order_terms(const LoopReading *r, const Coord *k, bool window, Ids *out) {
   if (!window && is_view(r, k, out)) return;
   out->n = 0;
   for (uint32_t pass = 0; pass < 2; pass++)
@@ -189,12 +189,12 @@ static void order_terms(const Reading *r, const Coord *k, bool window, Ids *out)
         vec_push(r->p->c->s->arena, out, i);
 }
 
-static const char *factor(const Reading *r, const Coord *k, uint32_t term) {
+static const char *factor(const LoopReading *r, const Coord *k, uint32_t term) {
   Size one = size_of(r->p->c->w, 1), coef = size_now(r->p->c->w, k->term[term].coef);
   return coef == one ? NULL : size_label(r->p->c->w, r->p->c->s->arena, coef);
 }
 
-static const char *window_words(const Reading *r, const Glyph *g, const char *axis) {
+static const char *window_words(const LoopReading *r, const Glyph *g, const char *axis) {
   Arena *a = r->p->c->s->arena;
   return arena_format(a, "windows along %s%s%s%s%s%s", axis ? axis : "an axis",
                       g->above ? ", stride " : "", g->above ? g->above : "",
@@ -203,8 +203,8 @@ static const char *window_words(const Reading *r, const Glyph *g, const char *ax
 }
 
 // One coordinate that is not plain: an axis on one side, indices on the other.
-static void coord_glyph(Reading *r, uint32_t stage, const Coord *k, uint32_t axis, uint32_t bundle,
-                        Ids *index, uint32_t *at, bool out) {
+static void coord_glyph(LoopReading *r, uint32_t stage, const Coord *k, uint32_t axis,
+                        uint32_t bundle, Ids *index, uint32_t *at, bool out) {
   Sketch *s = r->p->c->s;
   uint32_t plain;
   if (plain_index(r, k, &plain)) {
@@ -240,7 +240,7 @@ static void coord_glyph(Reading *r, uint32_t stage, const Coord *k, uint32_t axi
 }
 
 // Two neighbouring axes that windows move along are places of one picture.
-static void mark_tandem(Reading *r, const Access *a, uint32_t bundle) {
+static void mark_tandem(LoopReading *r, const Access *a, uint32_t bundle) {
   for (uint32_t i = 0; i + 1 < a->rank; i++)
     if (is_moved(r->p->c->w, &a->coord[i], &a->coord[i + 1]))
       strand_of(r->p->c->s, bundle, i)->pair = true;
@@ -253,7 +253,7 @@ static uint32_t terms_of(const Access *a) {
   return n;
 }
 
-static void label_indices(Reading *r, uint32_t bundle, const Ids *index) {
+static void label_indices(LoopReading *r, uint32_t bundle, const Ids *index) {
   for (uint32_t i = 0; i < index->n; i++) {
     if (!index->at[i]) continue;
     const Index *at = &r->l->index[index->at[i] - 1];
@@ -275,7 +275,7 @@ static uint32_t gather_axis(const Access *a) {
 }
 
 // Is the operand a weight of its own?
-static bool is_weight(const Part *p, Id wire) {
+static bool is_weight(const CircuitPart *p, Id wire) {
   for (uint32_t i = 0; i < p->d->param.n; i++)
     if (p->d->param.at[i].wire == wire) return p->d->param.at[i].role == ROLE_WEIGHT;
   return false;
@@ -289,8 +289,8 @@ static bool is_in_body(const Loop *l, uint32_t operand) {
 
 // A row of a table, chosen by a label. A learned table is an embedding: the label goes in, the row
 // comes out. Otherwise the label goes into the pentagon on which the table's axis ends.
-static void gather_operand(Reading *r, uint32_t i, uint32_t axis) {
-  Part *p = r->p;
+static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
+  CircuitPart *p = r->p;
   Sketch *s = p->c->s;
   const Access *a = &r->l->in[i];
   uint32_t label = label_at(&a->coord[axis]), at = 0, use = 0;
@@ -330,7 +330,7 @@ static void gather_operand(Reading *r, uint32_t i, uint32_t axis) {
 }
 
 // Operands get a strand for each index that reads them.
-static void read_operand(Reading *r, uint32_t i) {
+static void read_operand(LoopReading *r, uint32_t i) {
   Sketch *s = r->p->c->s;
   const Access *a = &r->l->in[i];
   uint32_t gather = gather_axis(a), index, at = 0;
@@ -371,9 +371,9 @@ typedef struct {
   uint32_t *use;          // [operand]
   Ids order;
   bool mean; // the sum is divided by the number of its terms
-} Joining;
+} AxisJoining;
 
-static uint32_t uses_of(const Reading *r, const Joining *j, uint32_t index, Ids *out) {
+static uint32_t uses_of(const LoopReading *r, const AxisJoining *j, uint32_t index, Ids *out) {
   const Sketch *s = r->p->c->s;
   for (uint32_t i = 0; i < r->l->nin; i++)
     for (uint32_t k = 0; !r->gone[i] && k < r->index[i].n; k++)
@@ -381,11 +381,11 @@ static uint32_t uses_of(const Reading *r, const Joining *j, uint32_t index, Ids 
   return out->n;
 }
 
-static bool begins_twice(const Joining *j, uint32_t at) {
+static bool begins_twice(const AxisJoining *j, uint32_t at) {
   return at + 1 < j->order.n && j->order.at[at] == j->order.at[at + 1];
 }
 
-static void join_index(Reading *r, Joining *j, uint32_t index, bool product) {
+static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool product) {
   static const char *const word[] = {[SUM] = "Σ", [PROD] = "Π", [MAX] = "Max", [MIN] = "Min"};
   static const char *const said[] = {
       [SUM] = "sum", [PROD] = "product", [MAX] = "largest", [MIN] = "smallest"};
@@ -418,7 +418,7 @@ static void join_index(Reading *r, Joining *j, uint32_t index, bool product) {
 }
 
 // Numbers without axes end where they are used.
-static void join_scalars(Reading *r, Joining *j) {
+static void join_scalars(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
   for (uint32_t i = 0; i < r->l->nin; i++) {
     if (r->gone[i] || r->index[i].n != 1 || r->index[i].at[0]) continue;
@@ -431,7 +431,7 @@ static void join_scalars(Reading *r, Joining *j) {
 }
 
 // A result without axes begins where the last sum ends.
-static void begin_scalar(Reading *r, Joining *j) {
+static void begin_scalar(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
   Stage *t = &s->stage.at[j->stage];
   uint32_t x = strand_at(s, j->result, 0);
@@ -445,7 +445,7 @@ static void begin_scalar(Reading *r, Joining *j) {
 }
 
 // The indices of the result, in order.
-static Ids result_order(Reading *r) {
+static Ids result_order(LoopReading *r) {
   Ids order = {0};
   for (uint32_t i = 0; i < r->l->out.rank; i++) {
     const Coord *k = &r->l->out.coord[i];
@@ -463,14 +463,14 @@ static uint32_t times_in(const Ids *ids, uint32_t end, Id x) {
   return n;
 }
 
-static bool is_read(const Reading *r, Id index) {
+static bool is_read(const LoopReading *r, Id index) {
   for (uint32_t i = 0; i < r->l->nin; i++)
     if (!r->gone[i] && ids_find(&r->index[i], index) < r->index[i].n) return true;
   return false;
 }
 
 // Each index of the result once; one that no operand has and the result has twice begins as both.
-static Ids joined_order(const Reading *r, const Ids *whole) {
+static Ids joined_order(const LoopReading *r, const Ids *whole) {
   Ids order = {0};
   Arena *a = r->p->c->s->arena;
   for (uint32_t i = 0; i < whole->n; i++) {
@@ -483,7 +483,7 @@ static Ids joined_order(const Reading *r, const Ids *whole) {
 }
 
 // What the loop writes, a strand for each index of the result.
-static uint32_t make_result(Reading *r, uint32_t stage, const Ids *order) {
+static uint32_t make_result(LoopReading *r, uint32_t stage, const Ids *order) {
   Sketch *s = r->p->c->s;
   if (is_plain_access(r, &r->l->out)) return part_make(r->p, stage, r->box->out[0]);
   uint32_t b = sketch_make(s, stage, NULL, order->n ? order->n : 1);
@@ -492,7 +492,7 @@ static uint32_t make_result(Reading *r, uint32_t stage, const Ids *order) {
 }
 
 // An index that the result has more often than there are strands of it goes on as all of them.
-static uint32_t spread_indices(Reading *r, const Joining *j, const Ids *whole) {
+static uint32_t spread_indices(LoopReading *r, const AxisJoining *j, const Ids *whole) {
   Sketch *s = r->p->c->s;
   uint32_t stage = sketch_stage(s, r->p->block, "diagonal");
   uint32_t use = sketch_use(s, stage, j->result), b = make_result(r, stage, whole);
@@ -506,7 +506,7 @@ static uint32_t spread_indices(Reading *r, const Joining *j, const Ids *whole) {
   return b;
 }
 
-static void write_result(Reading *r, uint32_t joined) {
+static void write_result(LoopReading *r, uint32_t joined) {
   Sketch *s = r->p->c->s;
   uint32_t stage = sketch_stage(s, r->p->block, "write"), at = 0;
   uint32_t use = sketch_use(s, stage, joined), b = part_make(r->p, stage, r->box->out[0]);
@@ -516,7 +516,7 @@ static void write_result(Reading *r, uint32_t joined) {
 }
 
 // Where the largest is: it begins beside the result.
-void make_winner(Part *p, uint32_t stage, Id wire) {
+void make_winner(CircuitPart *p, uint32_t stage, Id wire) {
   Sketch *s = p->c->s;
   uint32_t b = part_make(p, stage, wire);
   for (uint32_t i = 0; i < s->bundle.at[b].n; i++)
@@ -524,7 +524,7 @@ void make_winner(Part *p, uint32_t stage, Id wire) {
 }
 
 // Places after others are shut out: a square on the two axes, the rest passes.
-static bool draw_mask(Part *p, const Box *box) {
+static bool draw_mask(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   World *w = p->c->w;
   uint32_t small, large, index;
@@ -571,7 +571,7 @@ static uint32_t place_of(World *w, const Access *a, uint32_t index) {
   return i;
 }
 
-static bool draw_unit(Part *p, const Box *box, uint32_t i, uint32_t j) {
+static bool draw_unit(CircuitPart *p, const Box *box, uint32_t i, uint32_t j) {
   Sketch *s = p->c->s;
   World *w = p->c->w;
   uint32_t a = place_of(w, &box->loop->out, i), b = place_of(w, &box->loop->out, j);
@@ -584,7 +584,7 @@ static bool draw_unit(Part *p, const Box *box, uint32_t i, uint32_t j) {
   return true;
 }
 
-static bool draw_diagonal(Part *p, const Box *box) {
+static bool draw_diagonal(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   World *w = p->c->w;
   const Loop *l = box->loop;
@@ -612,11 +612,11 @@ static bool same_order(const Ids *a, const Ids *b) {
 }
 
 // The stage in which operands meet, and what comes out of it.
-static Joining join_operands(Reading *r, const char *text, const Ids *whole) {
-  Part *p = r->p;
+static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *whole) {
+  CircuitPart *p = r->p;
   Sketch *s = p->c->s;
   const Loop *l = r->l;
-  Joining j = {.order = joined_order(r, whole), .mean = begins_mean(p, r->box)};
+  AxisJoining j = {.order = joined_order(r, whole), .mean = begins_mean(p, r->box)};
   j.stage = sketch_stage(s, p->block, text ? text : "combine");
   s->stage.at[j.stage].free = true;
   j.use = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
@@ -632,7 +632,7 @@ static Joining join_operands(Reading *r, const char *text, const Ids *whole) {
 }
 
 // A row of a learned table and nothing else: the embedding is all.
-static bool is_only_read(const Reading *r, const char *text) {
+static bool is_only_read(const LoopReading *r, const char *text) {
   uint32_t left = 0, last = 0;
   if (text || !r->l->nin || !is_plain_access(r, &r->l->out)) return false;
   for (uint32_t i = 0; i < r->l->nin; i++)
@@ -647,7 +647,7 @@ static bool is_only_read(const Reading *r, const char *text) {
 }
 
 // The formula above what comes out, and what it calls that which goes in.
-static void put_formula(const Reading *r, const Joining *j, const char *text) {
+static void put_formula(const LoopReading *r, const AxisJoining *j, const char *text) {
   Sketch *s = r->p->c->s;
   FormulaOf of = {r->p->c->w, r->p->d, r->l, r->box->in};
   Glyph *g = stage_glyph(s, j->stage, GLYPH_WISE, text);
@@ -658,10 +658,10 @@ static void put_formula(const Reading *r, const Joining *j, const char *text) {
       s->bundle.at[j->use[i]].as = formula_operand(&of, i);
 }
 
-void draw_loop(Part *p, const Box *box) {
+void draw_loop(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   const Loop *l = box->loop;
-  Reading r = {.p = p, .box = box, .l = l};
+  LoopReading r = {.p = p, .box = box, .l = l};
   if (ends_mean(p, box)) {
     p->made[box->out[0]] = p->made[box->in[0]];
     label_wire(p, box->out[0]);
@@ -682,7 +682,7 @@ void draw_loop(Part *p, const Box *box) {
     return;
   }
   Ids whole = result_order(&r);
-  Joining j = join_operands(&r, text, &whole);
+  AxisJoining j = join_operands(&r, text, &whole);
   for (uint32_t i = 0; i < l->nindex; i++) join_index(&r, &j, i, product);
   join_scalars(&r, &j);
   begin_scalar(&r, &j);

@@ -34,14 +34,14 @@ typedef struct { // a size for each turn: o_1, o_2, …
 typedef struct {
   World *w;
   Sketch *s;
-  const CircuitHow *how;
+  const CircuitOptions *how;
   Table *compared; // pairs of diagrams
   VEC(Series) series;
   Table *steps;    // diagrams to what is drawn of them
   Table *pairs_of; // diagrams to entries of `pairs`
   VEC(const uint32_t *) pairs;
   Same *same;
-  const Broken *broken; // the whole has errors; otherwise NULL
+  const PartialDiagram *broken; // the whole has errors; otherwise NULL
 } Circuit;
 
 // Turns of a loop that are drawn as one: in all of them the boxes are the same, but for sizes.
@@ -69,28 +69,28 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
   bool *done;           // [box] it is drawn
   VEC(Repeat *) repeat; // those that are drawn
   Table *tried;         // loops that cannot be drawn as one
-} Part;
+} CircuitPart;
 
 // circuit.c
 const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
-const char *param_name(const Part *, Id wire);
-void label_wire(Part *, Id wire);                        // its bundle gets its name and labels
-const Diagram *part_diagram(Circuit *, const Diagram *); // as it is drawn
-const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
-bool is_string(const Circuit *);                         // a wire is one line
-uint32_t part_make(Part *, uint32_t stage, Id wire);     // a bundle for a wire
-uint32_t bundle_of(Part *, Id wire);                     // of a weight or constant, it begins here
-const char *axis_value(Circuit *, const Axis *);         // its size, if the label does not say it
-void all_ports(Part *, const Box *, GlyphKind, const char *text);
-void draw_box(Part *, const Box *);
-void inputs_from_left(Part *);
+const char *param_name(const CircuitPart *, Id wire);
+void label_wire(CircuitPart *, Id wire);                    // its bundle gets its name and labels
+const Diagram *part_diagram(Circuit *, const Diagram *);    // as it is drawn
+const char *string_type(World *, Arena *, const Type *);    // of a whole tensor, in words
+bool is_string(const Circuit *);                            // a wire is one line
+uint32_t part_make(CircuitPart *, uint32_t stage, Id wire); // a bundle for a wire
+uint32_t bundle_of(CircuitPart *, Id wire);      // of a weight or constant, it begins here
+const char *axis_value(Circuit *, const Axis *); // its size, if the label does not say it
+void all_ports(CircuitPart *, const Box *, GlyphKind, const char *text);
+void draw_box(CircuitPart *, const Box *);
+void inputs_from_left(CircuitPart *);
 uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // broken.c
-bool draw_unknown(Part *, const Box *); // false: it is a box like any other
-void mark_inputs(Part *);               // what comes in and is wrong
-void mark_ends(Part *);                 // what comes out and should not
+bool draw_unknown(CircuitPart *, const Box *); // false: it is a box like any other
+void mark_inputs(CircuitPart *);               // what comes in and is wrong
+void mark_ends(CircuitPart *);                 // what comes out and should not
 
 // formula.c: what a loop does to numbers; NULL: the wires say it all
 typedef struct {
@@ -115,9 +115,9 @@ const Diagram *diagram_steps(World *, const Diagram *); // as it is read
 bool is_count(World *, const Loop *sum, const Loop *,
               uint32_t scalar); // is it how many things are summed?
 bool loop_is_mask(const Loop *);
-const char *body_text(Part *, const Box *);        // its formula, if it is not too long
-void make_winner(Part *, uint32_t stage, Id wire); // where the largest is: it begins there
-void draw_loop(Part *, const Box *);
+const char *body_text(CircuitPart *, const Box *);        // its formula, if it is not too long
+void make_winner(CircuitPart *, uint32_t stage, Id wire); // where the largest is: it begins there
+void draw_loop(CircuitPart *, const Box *);
 
 // circuit_stop.c
 bool loop_is_stop(const Loop *);                 // does nothing else
@@ -125,20 +125,20 @@ bool loop_stops(const Loop *, uint32_t operand); // which is read in no other wa
 void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not
 // The box without the stops of its operands, which are marks on their wires: these have other
 // bundles until the pairs in `wires` (wire, its bundle) are put back.
-Box stop_operands(Part *, const Box *, Ids *wires);
+Box stop_operands(CircuitPart *, const Box *, Ids *wires);
 
 // circuit_call.c
 const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
 Ink ink_of(const char *name);                     // of a box, by its name
-void draw_call(Part *, const Box *);
+void draw_call(CircuitPart *, const Box *);
 
 // circuit_inset.c
 Same *same_new(Arena *);
 void same_count(Same *, World *, const Diagram *callee); // it is opened
 bool same_counted(Same *);                               // all are; is any opened twice?
-bool draw_inset(Part *, const Box *); // false: it is to be drawn as part of the whole
+bool draw_inset(CircuitPart *, const Box *); // false: it is to be drawn as part of the whole
 
-bool call_is_open(const CircuitHow *, const char *name);
+bool call_is_open(const CircuitOptions *, const char *name);
 bool call_has_glyph(const char *name); // the library's box has one
 
 // words.c
@@ -148,16 +148,17 @@ bool same_boxes(Circuit *, const Diagram *, const Box *, const Diagram *, const 
 bool same_diagrams(Circuit *, const Diagram *, const Diagram *);
 
 // circuit_turn.c
-Fold *fold_inside(Part *, const Box *call);         // the same turns in what it calls
-bool fold_varies(Circuit *, const Fold *, Id wire); // its sizes differ
-void turn_labels(Part *, uint32_t bundle, Id wire); // the index for those that differ
-void turn_label(Part *, const Box *loop, uint32_t index, Strand *);
-void turn_label_sizes(Circuit *, const Fold *, const Axis *each, Strand *);    // [turn]
-const char *turn_option(Part *, const Box *call, uint32_t option, uint32_t i); // one of its sizes
-void series_rows(Circuit *);                                                   // for the legend
+Fold *fold_inside(CircuitPart *, const Box *call);         // the same turns in what it calls
+bool fold_varies(Circuit *, const Fold *, Id wire);        // its sizes differ
+void turn_labels(CircuitPart *, uint32_t bundle, Id wire); // the index for those that differ
+void turn_label(CircuitPart *, const Box *loop, uint32_t index, Strand *);
+void turn_label_sizes(Circuit *, const Fold *, const Axis *each, Strand *); // [turn]
+const char *turn_option(CircuitPart *, const Box *call, uint32_t option,
+                        uint32_t i); // one of its sizes
+void series_rows(Circuit *);         // for the legend
 
 // circuit_scan.c
-void draw_scan(Part *, const Box *);
+void draw_scan(CircuitPart *, const Box *);
 
 // tandem.c
 // For each input and then each output a mask: bit i says that windows move along axes i and i + 1.
@@ -166,10 +167,11 @@ const uint32_t *diagram_pairs(Circuit *, const Diagram *);
 void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 
 // circuit_repeat.c
-void draw_part(Part *);
+void draw_part(CircuitPart *);
 uint32_t box_args(const Box *); // what it takes that is drawn: without weights
-uint32_t pass_stage(Part *, uint32_t block, uint32_t from, const char *words); // a bundle goes on
-uint32_t kept_bundle(Part *, Id wire); // made in a turn that is not drawn; 0: it is not
-const char *weight_label(Part *, const char *name);
+uint32_t pass_stage(CircuitPart *, uint32_t block, uint32_t from,
+                    const char *words);       // a bundle goes on
+uint32_t kept_bundle(CircuitPart *, Id wire); // made in a turn that is not drawn; 0: it is not
+const char *weight_label(CircuitPart *, const char *name);
 
 #endif

@@ -47,7 +47,7 @@ static Where box_where(const Repeat *r, Id box) {
   return (Where){.inside = true, .turn = (at - 1) / r->size, .place = (at - 1) % r->size};
 }
 
-static Where wire_where(const Part *p, const Repeat *r, Id wire) {
+static Where wire_where(const CircuitPart *p, const Repeat *r, Id wire) {
   Where at = box_where(r, p->d->wire.at[wire].box);
   at.port = p->d->wire.at[wire].port;
   return at;
@@ -55,17 +55,19 @@ static Where wire_where(const Part *p, const Repeat *r, Id wire) {
 
 static Id box_at(const Repeat *r, uint32_t turn, uint32_t place) { return r->box[turn].at[place]; }
 
-static Id wire_at(const Part *p, const Repeat *r, uint32_t turn, uint32_t place, uint32_t port) {
+static Id wire_at(const CircuitPart *p, const Repeat *r, uint32_t turn, uint32_t place,
+                  uint32_t port) {
   return p->d->box.at[box_at(r, turn, place)].out[port];
 }
 
-static Id input_at(const Part *p, const Repeat *r, uint32_t turn, uint32_t place, uint32_t k) {
+static Id input_at(const CircuitPart *p, const Repeat *r, uint32_t turn, uint32_t place,
+                   uint32_t k) {
   return p->d->box.at[box_at(r, turn, place)].in[k];
 }
 
 // Everywhere from the same place, so many turns before?
-static bool is_from_turn(const Part *p, const Repeat *r, uint32_t place, uint32_t k, From *out,
-                         uint32_t before) {
+static bool is_from_turn(const CircuitPart *p, const Repeat *r, uint32_t place, uint32_t k,
+                         From *out, uint32_t before) {
   Where at = wire_where(p, r, input_at(p, r, before, place, k));
   *out = (From){.kind = before ? FROM_BEFORE : FROM_TURN, .place = at.place, .port = at.port};
   if (before && wire_where(p, r, input_at(p, r, 0, place, k)).inside) return false;
@@ -77,13 +79,14 @@ static bool is_from_turn(const Part *p, const Repeat *r, uint32_t place, uint32_
   return true;
 }
 
-static bool is_weight(const Part *p, Id wire) {
+static bool is_weight(const CircuitPart *p, Id wire) {
   if (p->d->wire.at[wire].box) return false;
   return ids_find(&p->d->in, wire) == p->d->in.n;
 }
 
 // The same wire for all, or a weight of each.
-static bool is_from_outside(const Part *p, const Repeat *r, uint32_t place, uint32_t k, From *out) {
+static bool is_from_outside(const CircuitPart *p, const Repeat *r, uint32_t place, uint32_t k,
+                            From *out) {
   Id first = input_at(p, r, 0, place, k);
   *out = (From){.kind = FROM_OUTSIDE};
   if (wire_where(p, r, first).inside) return false;
@@ -94,7 +97,7 @@ static bool is_from_outside(const Part *p, const Repeat *r, uint32_t place, uint
   return true;
 }
 
-static bool is_from_kept(const Part *p, const Repeat *r, const Repeat *other, uint32_t place,
+static bool is_from_kept(const CircuitPart *p, const Repeat *r, const Repeat *other, uint32_t place,
                          uint32_t k, From *out) {
   Where a = wire_where(p, other, input_at(p, r, 0, place, k)),
         b = wire_where(p, other, input_at(p, r, 1, place, k));
@@ -112,7 +115,8 @@ static bool is_from_kept(const Part *p, const Repeat *r, const Repeat *other, ui
   return true;
 }
 
-static bool find_from(const Part *p, const Repeat *r, uint32_t place, uint32_t k, From *out) {
+static bool find_from(const CircuitPart *p, const Repeat *r, uint32_t place, uint32_t k,
+                      From *out) {
   if (is_from_turn(p, r, place, k, out, 0) || is_from_turn(p, r, place, k, out, 1) ||
       is_from_outside(p, r, place, k, out))
     return true;
@@ -130,7 +134,7 @@ static Id turn_under(const World *w, Id turn, Id within) {
 }
 
 // A loop with all its turns.
-static Repeat *repeat_read(Part *p, Id within, Id first) {
+static Repeat *repeat_read(CircuitPart *p, Id within, Id first) {
   World *w = p->c->w;
   Arena *a = p->c->s->arena;
   Repeat *r = NEW(a, Repeat);
@@ -162,7 +166,7 @@ static Repeat *repeat_read(Part *p, Id within, Id first) {
 }
 
 // Loops inside: the same turns of loops of the same shape.
-static bool same_inner_turns(Part *p, const Repeat *r, uint32_t t) {
+static bool same_inner_turns(CircuitPart *p, const Repeat *r, uint32_t t) {
   const World *w = p->c->w;
   Table *map = table_new(p->c->s->arena);
   for (uint32_t i = 0; i < r->size; i++) {
@@ -179,7 +183,7 @@ static bool same_inner_turns(Part *p, const Repeat *r, uint32_t t) {
   return true;
 }
 
-static bool same_turns(Part *p, const Repeat *r) {
+static bool same_turns(CircuitPart *p, const Repeat *r) {
   if (r->n < 2) return false;
   for (uint32_t t = 1; t < r->n; t++) {
     if (r->box[t].n != r->size || !same_inner_turns(p, r, t)) return false;
@@ -191,7 +195,7 @@ static bool same_turns(Part *p, const Repeat *r) {
   return true;
 }
 
-static bool same_wiring(Part *p, Repeat *r) {
+static bool same_wiring(CircuitPart *p, Repeat *r) {
   Arena *a = p->c->s->arena;
   r->from = NEW_ARRAY(a, From *, r->size);
   for (uint32_t i = 0; i < r->size; i++) {
@@ -205,7 +209,7 @@ static bool same_wiring(Part *p, Repeat *r) {
 
 // Boxes among the loop's that do not belong to it: those that need nothing of it are drawn before
 // it. None that needs something of it may give it something.
-static bool find_others(Part *p, const Repeat *r, Ids *before) {
+static bool find_others(CircuitPart *p, const Repeat *r, Ids *before) {
   Arena *a = p->c->s->arena;
   const Diagram *d = p->d;
   Id low = box_at(r, 0, 0), high = 0;
@@ -235,12 +239,13 @@ typedef struct {
   bool kept;    // some turn but the last, from outside
   bool result;  // the last turn
   bool carried; // the next turn
-} Read;
+} WireRead;
 
-static void read_outside(const Part *p, const Repeat *r, Id wire, bool looping, Read **read) {
+static void read_outside(const CircuitPart *p, const Repeat *r, Id wire, bool looping,
+                         WireRead **read) {
   Where at = wire_where(p, r, wire);
   if (!at.inside) return;
-  Read *x = &read[at.place][at.port];
+  WireRead *x = &read[at.place][at.port];
   if (at.turn + 1 < r->n)
     x->kept = true;
   else if (!looping)
@@ -248,12 +253,12 @@ static void read_outside(const Part *p, const Repeat *r, Id wire, bool looping, 
 }
 
 // What another loop takes of the last turn is a result, unless it takes others too.
-static Read **find_reads(const Part *p, const Repeat *r, Id within) {
+static WireRead **find_reads(const CircuitPart *p, const Repeat *r, Id within) {
   Arena *a = p->c->s->arena;
   const Diagram *d = p->d;
-  Read **read = NEW_ARRAY(a, Read *, r->size);
+  WireRead **read = NEW_ARRAY(a, WireRead *, r->size);
   for (uint32_t i = 0; i < r->size; i++)
-    read[i] = NEW_ARRAY(a, Read, d->box.at[box_at(r, 0, i)].nout + 1);
+    read[i] = NEW_ARRAY(a, WireRead, d->box.at[box_at(r, 0, i)].nout + 1);
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < box_args(&d->box.at[box_at(r, 0, i)]); k++)
       if (r->from[i][k].kind == FROM_BEFORE)
@@ -274,7 +279,7 @@ static Read **find_reads(const Part *p, const Repeat *r, Id within) {
 }
 
 // -- drawing --------------------------------------------------------------------------------------
-uint32_t pass_stage(Part *p, uint32_t block, uint32_t from, const char *words) {
+uint32_t pass_stage(CircuitPart *p, uint32_t block, uint32_t from, const char *words) {
   Sketch *s = p->c->s;
   uint32_t stage = sketch_stage(s, block, words), use = sketch_use(s, stage, from);
   uint32_t b = sketch_make(s, stage, NULL, s->bundle.at[from].n);
@@ -294,7 +299,7 @@ static bool begins_here(const Sketch *s, uint32_t bundle) {
 }
 
 // What is carried comes in, in the words of all turns.
-static uint32_t enter(Part *p, const Repeat *r, const Fold *f, uint32_t block, Id from,
+static uint32_t enter(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t block, Id from,
                       const From *x) {
   Circuit *c = p->c;
   Sketch *s = c->s;
@@ -327,7 +332,7 @@ typedef struct {
 typedef VEC(Carry) Carries;
 
 // A wire like another, that comes into a loop.
-static Id more_wire(Part *p, Id like) {
+static Id more_wire(CircuitPart *p, Id like) {
   Wire x = p->own->wire.at[like];
   x.box = 0;
   vec_push(p->c->s->arena, &p->own->wire, x);
@@ -335,7 +340,7 @@ static Id more_wire(Part *p, Id like) {
 }
 
 // What goes round gets its index from where it comes out: o_{l}, and so o_{l−1} where it goes in.
-static void name_carries(Part *p, const Fold *f, const Repeat *r, Read *const *read) {
+static void name_carries(CircuitPart *p, const Fold *f, const Repeat *r, WireRead *const *read) {
   Axis *each = NEW_ARRAY(p->c->s->arena, Axis, r->n);
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < p->d->box.at[box_at(r, 0, i)].nout; k++) {
@@ -348,7 +353,7 @@ static void name_carries(Part *p, const Fold *f, const Repeat *r, Read *const *r
     }
 }
 
-static void enter_carries(Part *p, const Repeat *r, const Fold *f, uint32_t block) {
+static void enter_carries(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t block) {
   Carries all = {0};
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < box_args(&p->d->box.at[box_at(r, 0, i)]); k++) {
@@ -368,13 +373,13 @@ static void enter_carries(Part *p, const Repeat *r, const Fold *f, uint32_t bloc
     }
 }
 
-static const char *kept_name(const Part *p, const Repeat *r, uint32_t place, uint32_t port) {
+static const char *kept_name(const CircuitPart *p, const Repeat *r, uint32_t place, uint32_t port) {
   const Wire *x = &p->d->wire.at[wire_at(p, r, 0, place, port)];
   const char *name = name_text(p->c->w->names, x->kept ? x->kept : x->name);
   return *name ? name : "K";
 }
 
-static const char *index_text(Part *p, const char *name, int64_t sign, int64_t plus) {
+static const char *index_text(CircuitPart *p, const char *name, int64_t sign, int64_t plus) {
   Arena *a = p->c->s->arena;
   long long n = (long long)plus;
   if (sign < 0) return arena_format(a, "%lld−%s", n, name);
@@ -388,7 +393,7 @@ static void plate_ports(Sketch *s, Glyph *g, uint32_t bundle, bool in) {
 }
 
 // A plate from which a wire begins that was made in a turn of another loop.
-static uint32_t load(Part *p, const char *name, const char *index, Id like) {
+static uint32_t load(CircuitPart *p, const char *name, const char *index, Id like) {
   Sketch *s = p->c->s;
   const char *text = arena_format(s->arena, "%s_{%s} →", name, index);
   uint32_t stage = sketch_stage(s, p->block, text), was = p->made[like];
@@ -398,7 +403,7 @@ static uint32_t load(Part *p, const char *name, const char *index, Id like) {
   return b;
 }
 
-static void save(Part *p, const Repeat *r, uint32_t place, uint32_t port) {
+static void save(CircuitPart *p, const Repeat *r, uint32_t place, uint32_t port) {
   Sketch *s = p->c->s;
   const char *text = arena_format(s->arena, "→ %s_{%s}", kept_name(p, r, place, port), r->name);
   uint32_t made = bundle_of(p, wire_at(p, r, 0, place, port));
@@ -406,7 +411,7 @@ static void save(Part *p, const Repeat *r, uint32_t place, uint32_t port) {
   plate_ports(s, stage_glyph(s, stage, GLYPH_KEPT, text), use, true);
 }
 
-uint32_t kept_bundle(Part *p, Id wire) {
+uint32_t kept_bundle(CircuitPart *p, Id wire) {
   Arena *a = p->c->s->arena;
   for (uint32_t i = 0; i < p->repeat.n; i++) {
     const Repeat *r = p->repeat.at[i];
@@ -419,7 +424,7 @@ uint32_t kept_bundle(Part *p, Id wire) {
 }
 
 // What each turn takes of the other loop may differ in size.
-static void label_kept(Part *p, const Repeat *r, const Fold *f, uint32_t place, uint32_t k,
+static void label_kept(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t place, uint32_t k,
                        uint32_t bundle) {
   Sketch *s = p->c->s;
   Axis *each = NEW_ARRAY(s->arena, Axis, r->n);
@@ -431,7 +436,7 @@ static void label_kept(Part *p, const Repeat *r, const Fold *f, uint32_t place, 
   }
 }
 
-static void load_kept(Part *p, const Repeat *r, const Fold *f) {
+static void load_kept(CircuitPart *p, const Repeat *r, const Fold *f) {
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < box_args(&p->d->box.at[box_at(r, 0, i)]); k++) {
       const From *x = &r->from[i][k];
@@ -446,7 +451,7 @@ static void load_kept(Part *p, const Repeat *r, const Fold *f) {
 }
 
 // Sizes that went from turn to turn are numbers again.
-static void label_last(Part *p, const Fold *f, Id first, Id last, uint32_t bundle) {
+static void label_last(CircuitPart *p, const Fold *f, Id first, Id last, uint32_t bundle) {
   Circuit *c = p->c;
   const Type *a = &p->d->wire.at[first].type, *b = &p->d->wire.at[last].type;
   Strand *x;
@@ -460,11 +465,11 @@ static void label_last(Part *p, const Fold *f, Id first, Id last, uint32_t bundl
 }
 
 // What comes out is what the last turn makes, in its own words.
-static void leave(Part *p, const Repeat *r, const Fold *f, Read *const *read) {
+static void leave(CircuitPart *p, const Repeat *r, const Fold *f, WireRead *const *read) {
   Sketch *s = p->c->s;
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < p->d->box.at[box_at(r, 0, i)].nout; k++) {
-      const Read *x = &read[i][k];
+      const WireRead *x = &read[i][k];
       Id first = wire_at(p, r, 0, i, k), last = wire_at(p, r, r->n - 1, i, k);
       if (!x->result && !x->carried) continue;
       uint32_t from = bundle_of(p, first);
@@ -481,10 +486,10 @@ static void leave(Part *p, const Repeat *r, const Fold *f, Read *const *read) {
     }
 }
 
-static void draw_boxes(Part *, const Ids *, Id within);
+static void draw_boxes(CircuitPart *, const Ids *, Id within);
 
 // A name for what the turns are: from the first to the last.
-static void name_turns(Part *p, const Repeat *r, uint32_t block) {
+static void name_turns(CircuitPart *p, const Repeat *r, uint32_t block) {
   Arena *a = p->c->s->arena;
   Block *b = &p->c->s->block.at[block];
   bool steps = true;
@@ -497,7 +502,7 @@ static void name_turns(Part *p, const Repeat *r, uint32_t block) {
   b->from = from.at;
 }
 
-static Fold *fold_of(Part *p, const Repeat *r) {
+static Fold *fold_of(CircuitPart *p, const Repeat *r) {
   Arena *a = p->c->s->arena;
   Fold *f = NEW(a, Fold);
   const Diagram **d = NEW_ARRAY(a, const Diagram *, r->n);
@@ -508,11 +513,11 @@ static Fold *fold_of(Part *p, const Repeat *r) {
   return f;
 }
 
-static void draw_repeat(Part *p, Repeat *r, Id within) {
+static void draw_repeat(CircuitPart *p, Repeat *r, Id within) {
   Arena *a = p->c->s->arena;
   const Fold *outer = p->fold;
   uint32_t block = p->block;
-  Read **read = find_reads(p, r, within);
+  WireRead **read = find_reads(p, r, within);
   Fold *f = fold_of(p, r);
   p->c->s->origin = 0;
   p->block = sketch_block(p->c->s, block, NULL, INK_NONE);
@@ -535,7 +540,7 @@ static void draw_repeat(Part *p, Repeat *r, Id within) {
 }
 
 // The loop in which this box stands, if it can be drawn once; and drawn it is.
-static bool drawn_as_repeat(Part *p, Id turn, Id within) {
+static bool drawn_as_repeat(CircuitPart *p, Id turn, Id within) {
   Id first = p->c->w->turn.at[turn].first;
   Ids before = {0};
   if (table_get(p->tried, &first, sizeof first)) return false;
@@ -549,7 +554,7 @@ static bool drawn_as_repeat(Part *p, Id turn, Id within) {
   return true;
 }
 
-static void draw_boxes(Part *p, const Ids *boxes, Id within) {
+static void draw_boxes(CircuitPart *p, const Ids *boxes, Id within) {
   for (uint32_t i = 0; i < boxes->n; i++) {
     Box box = p->d->box.at[boxes->at[i]];
     Id around = within, turn;
@@ -567,7 +572,7 @@ static void draw_boxes(Part *p, const Ids *boxes, Id within) {
 }
 
 // A weight of each turn has the turn as its index.
-const char *weight_label(Part *p, const char *name) {
+const char *weight_label(CircuitPart *p, const char *name) {
   const char *dot = strrchr(name, '.');
   if (!p->fold || !dot || strtoll(dot + 1, NULL, 10) != p->fold->value[0]) return name;
   return arena_format(p->c->s->arena, "%.*s_{%s}", (int)(dot - name), name, p->fold->name);
@@ -582,7 +587,7 @@ static Diagram *own_copy(Arena *a, const Diagram *d) {
   return own;
 }
 
-void draw_part(Part *p) {
+void draw_part(CircuitPart *p) {
   Arena *a = p->c->s->arena;
   const Diagram *d = p->d;
   Ids boxes = {0};

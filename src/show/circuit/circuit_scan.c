@@ -27,7 +27,7 @@ static void name_steps(Circuit *c, const Scan *x, uint32_t block) {
 }
 
 // What comes in comes in together: a row without its axis, one step at a time, and what is carried.
-static void come_in(Part *p, Part *inner, const Box *box) {
+static void come_in(CircuitPart *p, CircuitPart *inner, const Box *box) {
   Sketch *s = p->c->s;
   const Scan *x = box->scan;
   uint32_t n = x->slice + x->carry, *from = NEW_ARRAY(s->arena, uint32_t, n + 1);
@@ -59,7 +59,7 @@ static void come_in(Part *p, Part *inner, const Box *box) {
 }
 
 // What is carried and given by each step stands side by side.
-static void add_out(Part *p, const Box *box, uint32_t i, Ids *to) {
+static void add_out(CircuitPart *p, const Box *box, uint32_t i, Ids *to) {
   const Scan *x = box->scan;
   bool read = i < x->carry || reads(p->d, box->out[i]);
   if (!read || ids_find(to, i) < to->n) return;
@@ -69,7 +69,7 @@ static void add_out(Part *p, const Box *box, uint32_t i, Ids *to) {
 }
 
 // What is carried goes out, and what all steps give, side by side along the axis.
-static void go_out(Part *p, Part *inner, const Box *box) {
+static void go_out(CircuitPart *p, CircuitPart *inner, const Box *box) {
   Sketch *s = p->c->s;
   const Scan *x = box->scan;
   Ids from = {0}, to = {0};
@@ -93,12 +93,12 @@ static void go_out(Part *p, Part *inner, const Box *box) {
     if (!reads(p->d, box->out[i])) pass_stage(p, p->block, p->made[box->out[i]], "last step");
 }
 
-static void open_scan(Part *p, const Box *box) {
+static void open_scan(CircuitPart *p, const Box *box) {
   Circuit *c = p->c;
   const Scan *x = box->scan;
   uint32_t block = sketch_block(c->s, p->block, NULL, INK_NONE);
   name_steps(c, x, block);
-  Part inner = {.c = c, .d = x->body, .block = block, .fold = fold_inside(p, box)};
+  CircuitPart inner = {.c = c, .d = x->body, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, x->body->wire.n + 1);
   come_in(p, &inner, box);
   for (uint32_t i = x->slice + x->carry; i < x->body->in.n; i++)
@@ -107,7 +107,7 @@ static void open_scan(Part *p, const Box *box) {
   go_out(p, &inner, box);
 }
 
-void draw_scan(Part *p, const Box *box) {
+void draw_scan(CircuitPart *p, const Box *box) {
   if (!is_string(p->c)) {
     open_scan(p, box);
     return;

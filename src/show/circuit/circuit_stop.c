@@ -33,7 +33,7 @@ void loop_skip_stops(Loop *l, uint32_t operand) {
     }
 }
 
-static uint32_t put_stop(Part *p, Id wire) {
+static uint32_t put_stop(CircuitPart *p, Id wire) {
   Sketch *s = p->c->s;
   uint32_t from = bundle_of(p, wire), stage = sketch_stage(s, p->block, "stop");
   uint32_t use = sketch_use(s, stage, from), made = sketch_make(s, stage, NULL, 1);
@@ -44,7 +44,7 @@ static uint32_t put_stop(Part *p, Id wire) {
   return made;
 }
 
-Box stop_operands(Part *p, const Box *box, Ids *wires) {
+Box stop_operands(CircuitPart *p, const Box *box, Ids *wires) {
   Box plain = *box;
   for (uint32_t i = 0; i < box->nin; i++) {
     if (!loop_stops(box->loop, i)) continue;

@@ -30,7 +30,7 @@ static Id wire_in(const Fold *f, uint32_t turn, Id wire) {
   return f->box ? wire : boundary_wire(f->d[0], wire, f->d[turn]);
 }
 
-Fold *fold_inside(Part *p, const Box *call) {
+Fold *fold_inside(CircuitPart *p, const Box *call) {
   Arena *a = p->c->s->arena;
   Fold *first = NULL, **last = &first;
   Id id = p->d->wire.at[call->out[0]].box;
@@ -170,7 +170,7 @@ bool fold_varies(Circuit *c, const Fold *f, Id wire) {
 }
 
 // In nested loops, the innermost one that matters gives the index.
-void turn_labels(Part *p, uint32_t bundle, Id wire) {
+void turn_labels(CircuitPart *p, uint32_t bundle, Id wire) {
   Circuit *c = p->c;
   const Type *type = &p->d->wire.at[wire].type;
   for (const Fold *f = p->fold; f && !is_string(c); f = f->outer) {
@@ -185,7 +185,7 @@ void turn_labels(Part *p, uint32_t bundle, Id wire) {
   }
 }
 
-void turn_label(Part *p, const Box *loop, uint32_t index, Strand *x) {
+void turn_label(CircuitPart *p, const Box *loop, uint32_t index, Strand *x) {
   Circuit *c = p->c;
   Id id = p->d->wire.at[loop->out[0]].box;
   for (const Fold *f = p->fold; f; f = f->outer) {
@@ -201,7 +201,7 @@ void turn_label(Part *p, const Box *loop, uint32_t index, Strand *x) {
   }
 }
 
-const char *turn_option(Part *p, const Box *call, uint32_t option, uint32_t i) {
+const char *turn_option(CircuitPart *p, const Box *call, uint32_t option, uint32_t i) {
   Circuit *c = p->c;
   Id id = p->d->wire.at[call->out[0]].box;
   const Option *own = &call->callee->option.at[option];

@@ -6,7 +6,7 @@
 
 typedef struct {
   World *w;
-  const CircuitHow *how;
+  const CircuitOptions *how;
   Table *closed; // diagrams to diagrams
 } Grad;
 
@@ -230,10 +230,10 @@ static void end_weights(World *w, const Diagram *f, const Diagram *r, Sketch *s)
   drop_unused(s);
 }
 
-Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
+Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitOptions *how) {
   Grad g = {w, how, table_new(a)};
   const Diagram *f = with_calls(&g, circuit_unwrapped(d));
-  CircuitHow back = *how;
+  CircuitOptions back = *how;
   back.grad = true;
   Diagram *r = diagram_simplify(w, diagram_reverse(w, f, &(Wanted){0}));
   if (!r->out.n) return NULL;
@@ -243,6 +243,6 @@ Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitHow *how) {
   end_weights(w, f, r, s);
   s->title = arena_format(a, "∂%s", name_text(w->names, f->name));
   s->about = "The reverse derivative, as a circuit";
-  Page *p = lay_page(a, s, how->width);
+  SketchPage *p = lay_page(a, s, how->width);
   return p ? page_paint(a, p, s) : NULL;
 }

@@ -52,7 +52,7 @@ static bool is_written(const Layout *l, const char *label) {
   return false;
 }
 
-static bool is_on_page(const Page *p, const char *label) {
+static bool is_on_page(const SketchPage *p, const char *label) {
   for (uint32_t i = 0; i < p->row.n; i++)
     if (is_written(p->row.at[i], label)) return true;
   return false;
@@ -68,7 +68,7 @@ static void add_sizes(Arena *a, RowList *rows, const Layout *l) {
 }
 
 // Only what is written somewhere in the picture needs to be said.
-static RowList rows_of(Arena *a, const Page *p) {
+static RowList rows_of(Arena *a, const SketchPage *p) {
   RowList rows = {0};
   const Sketch *s = p->row.at[0]->s;
   for (uint32_t i = 0; i < p->row.n; i++) add_sizes(a, &rows, p->row.at[i]);
@@ -138,7 +138,7 @@ static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   *y = fmax(low, h - EDGE - p->height);
 }
 
-void legend_paint(Canvas *c, Arena *a, const Page *page) {
+void legend_paint(Canvas *c, Arena *a, const SketchPage *page) {
   RowList rows = rows_of(a, page);
   double x = EDGE, y = canvas_height(c); // below several rows
   if (!rows.n) return;

@@ -21,12 +21,12 @@ enum {
   FARTHEST = 40
 };
 
-typedef VEC(const char *) Words;
+typedef VEC(const char *) NoteWords;
 
 typedef struct {
   uint32_t file, line;
   const char *text;
-  Words words;      // wrapped
+  NoteWords words;  // wrapped
   double w, h;      // of its plate
   double x, y0, y1; // what it speaks of: the middle, from top to bottom
   double left;      // of its plate
@@ -123,16 +123,16 @@ typedef struct {
   double row[2]; // heights of the plates above and below
   Notes *notes;
   uint32_t placed; // so many are
-} Places;
+} NotePlaces;
 
 // Where a plate begins to have its tail, and where the tail ends.
-static void tail_of(const Places *p, const Note *n, double *x, double *y, double *to) {
+static void tail_of(const NotePlaces *p, const Note *n, double *x, double *y, double *to) {
   *x = fmin(fmax(n->x, n->left + 10), n->left + n->w - 10);
   *y = n->below ? p->height : 0;
   *to = n->below ? n->y1 + 2 : n->y0 - 2;
 }
 
-static bool tail_is_free(const Places *p, const Note *n) {
+static bool tail_is_free(const NotePlaces *p, const Note *n) {
   double x, y, to;
   tail_of(p, n, &x, &y, &to);
   for (int k = 0; k <= STEPS; k++) {
@@ -146,7 +146,7 @@ static bool tail_is_free(const Places *p, const Note *n) {
   return true;
 }
 
-static bool plate_is_free(const Places *p, const Note *n) {
+static bool plate_is_free(const NotePlaces *p, const Note *n) {
   for (uint32_t i = 0; i < p->placed; i++) {
     const Note *other = &p->notes->at[i];
     if (other->below == n->below && n->left < other->left + other->w + AWAY &&
@@ -158,7 +158,7 @@ static bool plate_is_free(const Places *p, const Note *n) {
 
 // As near as its tail is free, above first; else as near as its plate is; inside the page, if there
 // is room.
-static void place_note(Places *p, Note *n) {
+static void place_note(NotePlaces *p, Note *n) {
   for (int strict = 3; strict >= 0; strict--)
     for (int k = 0; k < 4 * FARTHEST; k++) {
       double by = (k / 4 + 1) / 2 * 20.0 * (k / 4 % 2 ? 1 : -1);
@@ -170,7 +170,7 @@ static void place_note(Places *p, Note *n) {
     }
 }
 
-static void place_all(Places *p) {
+static void place_all(NotePlaces *p) {
   for (uint32_t i = 0; i < p->notes->n; i++) {
     Note *n = &p->notes->at[i];
     place_note(p, n);
@@ -180,7 +180,7 @@ static void place_all(Places *p) {
 }
 
 // -- painting -------------------------------------------------------------------------------------
-static void note_paint(Canvas *c, const Places *p, const Note *n) {
+static void note_paint(Canvas *c, const NotePlaces *p, const Note *n) {
   double x, y, to, top = n->below ? p->row[0] + p->height : p->row[0] - AWAY - n->h;
   tail_of(p, n, &x, &y, &to);
   y = n->below ? top + 1 : top + n->h - 1;
@@ -198,21 +198,21 @@ static void note_paint(Canvas *c, const Places *p, const Note *n) {
   canvas_close(c);
 }
 
-static Places place_row(World *w, Arena *a, const Page *page, uint32_t row, uint32_t file,
-                        Notes *later) {
+static NotePlaces place_row(World *w, Arena *a, const SketchPage *page, uint32_t row, uint32_t file,
+                            Notes *later) {
   const Layout *l = page->row.at[row];
   Canvas *trial = canvas_new(a, l->width, l->height, "", "");
   Notes *notes = NEW(a, Notes);
   *notes = find_notes(w, a, l, file, later);
-  Places p = {.trial = trial, .width = page->width, .height = l->height, .notes = notes};
+  NotePlaces p = {.trial = trial, .width = page->width, .height = l->height, .notes = notes};
   paint(trial, a, l);
   place_all(&p);
   return p;
 }
 
-Canvas *notes_paint(World *w, Arena *a, const Page *page, uint32_t file) {
+Canvas *notes_paint(World *w, Arena *a, const SketchPage *page, uint32_t file) {
   uint32_t rows = page->row.n;
-  Places *p = NEW_ARRAY(a, Places, rows);
+  NotePlaces *p = NEW_ARRAY(a, NotePlaces, rows);
   Notes later = {0};
   for (uint32_t i = rows; i-- > 0;) p[i] = place_row(w, a, page, i, file, &later);
   double width = page->width, height = (rows - 1) * (double)ROW_GAP, down = 0;

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-static uint32_t first_slip(const Broken *k, Id box) {
+static uint32_t first_slip(const PartialDiagram *k, Id box) {
   uint32_t i = 0;
   while (i < k->slip.n && k->slip.at[i].box != box) i++;
   return i;
 }
 
 // The strands of a use of this wire that are at fault.
-static void alarm(Sketch *s, uint32_t bundle, const Slip *slip, Id wire) {
+static void alarm(Sketch *s, uint32_t bundle, const ErrorMark *slip, Id wire) {
   uint32_t n = s->bundle.at[bundle].n;
   for (uint32_t i = 0; slip->end && !slip->wire.n && i < n; i++)
     strand_of(s, bundle, i)->alarm = true;
@@ -24,7 +24,7 @@ static void alarm(Sketch *s, uint32_t bundle, const Slip *slip, Id wire) {
 }
 
 // What nobody takes and nothing goes into would not be seen.
-static void end_here(Part *p, uint32_t bundle) {
+static void end_here(CircuitPart *p, uint32_t bundle) {
   Sketch *s = p->c->s;
   uint32_t stage = sketch_stage(s, p->block, "not used"), use = sketch_use(s, stage, bundle);
   for (uint32_t i = 0; i < s->bundle.at[use].n; i++)
@@ -32,14 +32,14 @@ static void end_here(Part *p, uint32_t bundle) {
 }
 
 // The box may be a copy: it is known by the wire that comes out.
-static Id unknown_at(const Broken *k, const Box *box) {
+static Id unknown_at(const PartialDiagram *k, const Box *box) {
   for (uint32_t i = 0; i < k->unknown.n && box->nout; i++)
     if (k->diagram->box.at[k->unknown.at[i]].out[0] == box->out[0]) return k->unknown.at[i];
   return 0;
 }
 
-bool draw_unknown(Part *p, const Box *box) {
-  const Broken *k = p->c->broken;
+bool draw_unknown(CircuitPart *p, const Box *box) {
+  const PartialDiagram *k = p->c->broken;
   Sketch *s = p->c->s;
   Id id = p->d->id == k->diagram->id ? unknown_at(k, box) : 0;
   if (!id) return false;
@@ -69,8 +69,8 @@ bool draw_unknown(Part *p, const Box *box) {
   return true;
 }
 
-void mark_inputs(Part *p) {
-  const Broken *k = p->c->broken;
+void mark_inputs(CircuitPart *p) {
+  const PartialDiagram *k = p->c->broken;
   for (uint32_t i = 0; i < k->slip.n; i++)
     for (uint32_t n = 0; !k->slip.at[i].box && !k->slip.at[i].end && n < p->d->in.n; n++)
       alarm(p->c->s, p->made[p->d->in.at[n]], &k->slip.at[i], p->d->in.at[n]);
@@ -85,8 +85,8 @@ static void mark_type(Sketch *s, uint32_t bundle, const char *type) {
                  : type;
 }
 
-void mark_ends(Part *p) {
-  const Broken *k = p->c->broken;
+void mark_ends(CircuitPart *p) {
+  const PartialDiagram *k = p->c->broken;
   for (uint32_t o = 0; k->ends && o < p->d->out.n && o < k->end.n; o++)
     mark_type(p->c->s, p->c->s->out.at[o], k->end.at[o]);
   for (uint32_t i = 0; i < k->slip.n; i++)
@@ -106,7 +106,8 @@ static bool find_glyph(const Layout *l, Id box, Message *out) {
 }
 
 // The input that a message is about.
-static bool find_input(const Layout *l, const Broken *k, const Slip *slip, Message *out) {
+static bool find_input(const Layout *l, const PartialDiagram *k, const ErrorMark *slip,
+                       Message *out) {
   for (uint32_t i = 0; i < k->diagram->in.n && slip->wire.n && !slip->box && !slip->end; i++) {
     if (k->diagram->in.at[i] != slip->wire.at[0].wire) continue;
     double y = l->y[l->s->bundle.at[l->s->in.at[i]].first];
@@ -137,9 +138,9 @@ Message message_plate(World *w, Arena *a, Span span, const char *text) {
   return p;
 }
 
-void broken_plates(World *w, Arena *a, const Broken *k, const Layout *l, Messages *out) {
+void broken_plates(World *w, Arena *a, const PartialDiagram *k, const Layout *l, Messages *out) {
   for (uint32_t i = 0; i < k->slip.n; i++) {
-    const Slip *s = &k->slip.at[i];
+    const ErrorMark *s = &k->slip.at[i];
     Message p = message_plate(w, a, s->span, s->text);
     p.tied = find_glyph(l, s->box, &p) || (s->end && find_end(l, &p)) || find_input(l, k, s, &p);
     vec_push(a, out, p);
@@ -154,12 +155,12 @@ const char *plates_about(Arena *a, const Messages *p) {
   return b.at;
 }
 
-bool broken_is_small(const Broken *k) {
+bool broken_is_small(const PartialDiagram *k) {
   enum { BOXES = 200 };
   return k->diagram->box.n <= BOXES;
 }
 
-Canvas *broken_draw(World *w, Arena *a, const Broken *k, const CircuitHow *how) {
+Canvas *broken_draw(World *w, Arena *a, const PartialDiagram *k, const CircuitOptions *how) {
   if (!broken_is_small(k)) return NULL;
   Sketch *s = circuit_broken(w, a, k, how, NULL);
   Layout *l = lay_out(a, s);

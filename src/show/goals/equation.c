@@ -129,7 +129,7 @@ static void split_constants(Goals *g, Sketch *s) {
   }
 }
 
-static const CircuitHow strings = {.level = LEVEL_LEARNER};
+static const CircuitOptions strings = {.level = LEVEL_LEARNER};
 
 static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
   Sketch *s = circuit_of(g->w, g->arena, d, &strings, supply);
@@ -238,7 +238,7 @@ static void find_extent(Equation *e) {
   e->below = fmax(e->below, *e->moved ? 38 : 0);
 }
 
-static Layout *broken_side(Goals *g, const Broken *k, const Ids *fields) {
+static Layout *broken_side(Goals *g, const PartialDiagram *k, const Ids *fields) {
   Sketch *s = circuit_broken(g->w, g->arena, k, &strings, supplies(g, fields));
   goals_freeze(g, s);
   goals_tint(g, s);
@@ -246,7 +246,7 @@ static Layout *broken_side(Goals *g, const Broken *k, const Ids *fields) {
 }
 
 static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
-  const Node *claim = goal->node->kid[0];
+  const Syntax *claim = goal->node->kid[0];
   Diagram *side[2];
   Ids has[2] = {{0}};
   if (claim->kind != N_EQUAL) out->sign = claim->kind == N_MINIMISE ? "min" : "max";
@@ -254,7 +254,7 @@ static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
     const BrokenGoal *k = &out->said.wrong;
     out->left = broken_side(g, k->left, &k->fields[0]);
     if (k->right) out->right = broken_side(g, k->right, &k->fields[1]);
-  } else if (infer_sides(g->in, g->p, goal, side, has)) {
+  } else if (elab_sides(g->in, g->p, goal, side, has)) {
     Ids fields = all_fields(g, &has[0], &has[1]);
     out->left = side_layout(g, side[0], &has[0], &fields);
     if (side[1]) out->right = side_layout(g, side[1], &has[1], &fields);
@@ -313,7 +313,7 @@ static void match_border(Sketch *box, Sketch *body) {
 static bool refinement_of(Goals *g, const Def *d, Equation *out) {
   const char *name = name_text(g->w->names, d->name);
   g->w->diags->muted++;
-  Diagram *body = infer_diagram(g->in, g->p, name, NULL);
+  Diagram *body = elab_diagram(g->in, g->p, name, NULL);
   g->w->diags->muted--;
   if (!body || !body->out.n) return false;
   Sketch *inner = strings_of(g, body, NULL), *box = closed_box(g, body, name);
@@ -445,13 +445,13 @@ static Equations all_equations(Goals *g, uint32_t *goals) {
 }
 
 // What the messages of a goal as a whole are tied to.
-static Place sign_place(const Equation *e, double x, double y) {
+static GoalPlace sign_place(const Equation *e, double x, double y) {
   bool triangle = !e->right;
-  return (Place){x, y - 12, y + (*e->moved ? (triangle ? 42 : 32) : triangle ? 21 : 12)};
+  return (GoalPlace){x, y - 12, y + (*e->moved ? (triangle ? 42 : 32) : triangle ? 21 : 12)};
 }
 
-Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
-  Goals g = {.in = in, .w = infer_world(in), .arena = a, .p = p};
+Canvas *goals_draw(Elab *in, Arena *a, Program *p) {
+  Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
   uint32_t goals;
   Equations all = all_equations(&g, &goals);
   double left = 0, right = 0, height = ROW, tag = 0, wide = SIGN, braced = 0;
@@ -483,7 +483,7 @@ Canvas *goals_draw(Infer *in, Arena *a, Program *p) {
       words(c, width - 8, y + e->above + 5,
             &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_END, .ink = INK_SOFT},
             arena_format(a, "(%s)", e->tag));
-    Place place = sign_place(e, sign, y + e->above);
+    GoalPlace place = sign_place(e, sign, y + e->above);
     said_paint(c, &g, &e->said, e->left, e->right, &place, y + e->above + e->below - e->said.high);
     y += e->above + e->below + ROW;
   }

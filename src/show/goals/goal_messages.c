@@ -6,7 +6,7 @@
 bool said_wrong(Goals *g, const Goal *goal, Said *out) {
   out->goal = goal;
   if (!g->w->diags->errors) return false;
-  BrokenGoal k = infer_broken_goal(g->in, g->p, goal);
+  BrokenGoal k = elab_broken_goal(g->in, g->p, goal);
   if (goal->diagram && !k.slip.n) return false;
   if (!broken_is_small(k.left) || (k.right && !broken_is_small(k.right))) return false;
   out->wrong = k;
@@ -34,7 +34,7 @@ static bool lies_in(Span s, Span whole) {
   return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n;
 }
 
-static void add_tied(Goals *g, Messages *to, const Place *sign, Span span, const char *text,
+static void add_tied(Goals *g, Messages *to, const GoalPlace *sign, Span span, const char *text,
                      bool mild) {
   Message p = message_plate(g->w, g->arena, span, text);
   p.mild = mild, p.tied = true;
@@ -44,7 +44,7 @@ static void add_tied(Goals *g, Messages *to, const Place *sign, Span span, const
 
 // Where they belong is known when the sides have their places; before, only what they say.
 static void find_plates(Goals *g, Said *s, const Layout *left, const Layout *right,
-                        const Place *sign) {
+                        const GoalPlace *sign) {
   const BrokenGoal *k = &s->wrong;
   const Diags *d = g->w->diags;
   Messages all = {0};
@@ -61,12 +61,12 @@ static void find_plates(Goals *g, Said *s, const Layout *left, const Layout *rig
 }
 
 void said_measure(Goals *g, Said *s, const Layout *left, const Layout *right) {
-  find_plates(g, s, left, right, &(Place){0});
+  find_plates(g, s, left, right, &(GoalPlace){0});
   plates_size(g->arena, &s->plate, &s->wide, &s->high);
 }
 
 void said_paint(Canvas *c, Goals *g, Said *s, const Layout *left, const Layout *right,
-                const Place *sign, double bottom) {
+                const GoalPlace *sign, double bottom) {
   if (!s->plate.n) return;
   Messages numbered = s->plate;
   find_plates(g, s, left, right, sign);

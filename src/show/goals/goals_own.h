@@ -8,7 +8,7 @@
 #include "show/layout/sketch.h"
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Arena *arena;
   Program *p;
@@ -18,7 +18,7 @@ typedef struct {
 // said.c: what is said of a goal
 typedef struct {
   double x, y0, y1; // a place in the picture: its middle, its top and its bottom
-} Place;
+} GoalPlace;
 typedef struct {
   const Goal *goal;
   BrokenGoal wrong; // both NULL: its sides are well
@@ -28,7 +28,7 @@ typedef struct {
 bool said_wrong(Goals *, const Goal *, Said *); // false: it is well
 void said_measure(Goals *, Said *, const Layout *left, const Layout *right);
 void said_paint(Canvas *, Goals *, Said *, const Layout *left, const Layout *right,
-                const Place *sign, double bottom);
+                const GoalPlace *sign, double bottom);
 void said_others(Goals *, Said *const *all, uint32_t n, Said *out); // what is about none of them
 // All of it in words, and numbered if there is more than one; NULL: nothing was said.
 const char *said_about(Goals *, Said *const *all, uint32_t n);

@@ -6,8 +6,8 @@
 // way back.
 //
 // Three levels: every learner one box; the boxes of its body; each of these opened.
-#include "show/goals/lens_own.h"
 #include "show/circuit/circuit_own.h"
+#include "show/goals/lens_own.h"
 
 enum { LETTERS = 28 }; // that a formula may have
 
@@ -17,7 +17,7 @@ typedef struct { // a diagram that is being read, perhaps inside another
   uint32_t block;
   uint32_t *made;    // [wire] its bundle
   uint32_t *weights; // [wire] the number of the weight + 1; 0: it is none
-} Walk;
+} LensWalk;
 
 static Arena *arena_of(const Lens *k) { return k->g->arena; }
 
@@ -32,7 +32,7 @@ static void set_strands(const Lens *k, uint32_t bundle, const Type *t) {
   }
 }
 
-static uint32_t make(Walk *v, uint32_t stage, Id wire, bool pair) {
+static uint32_t make(LensWalk *v, uint32_t stage, Id wire, bool pair) {
   const Type *t = &v->d->wire.at[wire].type;
   uint32_t b = sketch_make(v->k->s, stage, NULL, pair && has_slope(t) ? 2 : 1);
   set_strands(v->k, b, t);
@@ -57,9 +57,9 @@ static const Param *goal_param(const Goal *g, const char *path, bool *trains) {
 
 // The text of a setting of an optimiser: its first one, or the one called rate.
 static const char *rate_text(const Lens *k, const Stepper *s) {
-  const Node *call = s ? s->call : NULL;
+  const Syntax *call = s ? s->call : NULL;
   for (uint32_t i = 1; call && call->kind == N_CALL && i < call->nkid; i++) {
-    const Node *arg = call->kid[i];
+    const Syntax *arg = call->kid[i];
     if (arg->kind == N_ARG && strcmp(name_text(k->g->w->names, arg->name), "rate") != 0) continue;
     Span at = arg->kind == N_ARG ? arg->kid[0]->span : arg->span;
     return arena_text(arena_of(k), k->g->w->sources->file.at[at.file].text + at.at, at.n);
@@ -97,7 +97,7 @@ static bool is_stepped(const Lens *k, const Param *p) {
   return true;
 }
 
-static void number_weights(Walk *v) {
+static void number_weights(LensWalk *v) {
   Lens *k = v->k;
   for (uint32_t i = 0; i < v->d->param.n; i++) {
     const Param *p = &v->d->param.at[i];
@@ -119,7 +119,7 @@ static const Param *param_named(const Lens *k, const Diagram *d, uint32_t number
 }
 
 // What is learned in a box comes from above it. The outermost diagram knows whose it is.
-static void add_weighted(Walk *v, const Diagram *top, uint32_t stage, const Ids *numbers) {
+static void add_weighted(LensWalk *v, const Diagram *top, uint32_t stage, const Ids *numbers) {
   Weighted x = {.stage = stage, .weights = *numbers};
   for (uint32_t i = 0; i < numbers->n && !x.optimiser; i++) {
     const Param *p = param_named(v->k, top, numbers->at[i]);
@@ -138,17 +138,17 @@ static const char *last_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static const char *name_above(const Walk *v, Id wire) {
+static const char *name_above(const LensWalk *v, Id wire) {
   for (uint32_t i = 0; i < v->d->param.n; i++)
     if (v->d->param.at[i].wire == wire) return last_name(v->d->param.at[i].path);
   return "?";
 }
 
-static void put_box(Walk *v, const Diagram *top, const Box *box, GlyphKind kind, const char *text,
-                    const Ids *weights);
+static void put_box(LensWalk *v, const Diagram *top, const Box *box, GlyphKind kind,
+                    const char *text, const Ids *weights);
 
 // A weight that is read as it is, or a constant of the program.
-static uint32_t bundle_for(Walk *v, const Diagram *top, Id wire) {
+static uint32_t bundle_for(LensWalk *v, const Diagram *top, Id wire) {
   if (v->made[wire]) return v->made[wire];
   Id out[1] = {wire};
   Ids weights = {0};
@@ -158,8 +158,8 @@ static uint32_t bundle_for(Walk *v, const Diagram *top, Id wire) {
   return v->made[wire];
 }
 
-static void put_box(Walk *v, const Diagram *top, const Box *box, GlyphKind kind, const char *text,
-                    const Ids *weights) {
+static void put_box(LensWalk *v, const Diagram *top, const Box *box, GlyphKind kind,
+                    const char *text, const Ids *weights) {
   Lens *k = v->k;
   Sketch *s = k->s;
   uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
@@ -176,7 +176,7 @@ static void put_box(Walk *v, const Diagram *top, const Box *box, GlyphKind kind,
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
-static void walk(Walk *v, const Diagram *top);
+static void walk(LensWalk *v, const Diagram *top);
 
 static bool is_learner(const Lens *k, const Diagram *d) {
   for (uint32_t i = 0; i < k->g->p->learner.n; i++)
@@ -185,10 +185,10 @@ static bool is_learner(const Lens *k, const Diagram *d) {
 }
 
 // A learner of a goal is shown by the boxes of its body.
-static void open_learner(Walk *v, const Diagram *top, const Box *box) {
+static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
   const Diagram *callee = box->callee;
   Lens *k = v->k;
-  Walk inner = {.k = k, .d = callee};
+  LensWalk inner = {.k = k, .d = callee};
   inner.block = sketch_block(k->s, v->block, NULL, INK_NONE);
   inner.made = NEW_ARRAY(arena_of(k), uint32_t, callee->wire.n + 1);
   inner.weights = NEW_ARRAY(arena_of(k), uint32_t, callee->wire.n + 1);
@@ -196,19 +196,20 @@ static void open_learner(Walk *v, const Diagram *top, const Box *box) {
     inner.made[callee->in.at[i]] = bundle_for(v, top, box->in[i]);
   for (uint32_t i = 0; i < callee->param.n; i++)
     inner.weights[callee->param.at[i].wire] = v->weights[box->in[callee->in.n + i]];
-  vec_push(arena_of(k), &k->group, (Group){inner.block, name_text(k->g->w->names, callee->name)});
+  vec_push(arena_of(k), &k->group,
+           (LensGroup){inner.block, name_text(k->g->w->names, callee->name)});
   walk(&inner, top);
   for (uint32_t i = 0; i < callee->out.n; i++)
     v->made[box->out[i]] = bundle_for(&inner, top, callee->out.at[i]);
 }
 
-static void add_weights_of(Walk *v, const Box *box, Ids *out) {
+static void add_weights_of(LensWalk *v, const Box *box, Ids *out) {
   for (uint32_t i = box->callee->in.n; i < box->nin; i++)
     if (v->weights[box->in[i]] && ids_find(out, v->weights[box->in[i]]) == out->n)
       vec_push(arena_of(v->k), out, v->weights[box->in[i]]);
 }
 
-static void walk_call(Walk *v, const Diagram *top, const Box *box, const Ids *weights) {
+static void walk_call(LensWalk *v, const Diagram *top, const Box *box, const Ids *weights) {
   Lens *k = v->k;
   if (k->level != LEVEL_LEARNER && v->d == top && k->goal && is_learner(k, box->callee)) {
     open_learner(v, top, box);
@@ -222,7 +223,7 @@ static void walk_call(Walk *v, const Diagram *top, const Box *box, const Ids *we
 }
 
 // The value goes on, its change ends.
-static uint32_t put_stop(Walk *v, const Diagram *top, Id wire) {
+static uint32_t put_stop(LensWalk *v, const Diagram *top, Id wire) {
   Sketch *s = v->k->s;
   uint32_t from = bundle_for(v, top, wire), stage = sketch_stage(s, v->block, "stop");
   uint32_t use = sketch_use(s, stage, from), made = sketch_make(s, stage, NULL, 1);
@@ -236,7 +237,7 @@ static uint32_t put_stop(Walk *v, const Diagram *top, Id wire) {
   return made;
 }
 
-static void walk_plain_loop(Walk *v, const Diagram *top, const Box *box) {
+static void walk_plain_loop(LensWalk *v, const Diagram *top, const Box *box) {
   const Loop *l = box->loop;
   FormulaOf words = {.w = v->k->g->w, .l = l, .in = box->in};
   const char *text = formula_text(&words, arena_of(v->k));
@@ -250,7 +251,7 @@ static void walk_plain_loop(Walk *v, const Diagram *top, const Box *box) {
 }
 
 // Operands that are stopped have other bundles while the loop is drawn.
-static void walk_loop(Walk *v, const Diagram *top, const Box *box) {
+static void walk_loop(LensWalk *v, const Diagram *top, const Box *box) {
   Box plain = *box;
   uint32_t *before = NEW_ARRAY(arena_of(v->k), uint32_t, box->nin + 1);
   if (loop_is_stop(box->loop)) {
@@ -270,7 +271,7 @@ static void walk_loop(Walk *v, const Diagram *top, const Box *box) {
     if (before[i]) v->made[box->in[i]] = before[i];
 }
 
-static void walk_box(Walk *v, const Diagram *top, const Box *box, const Ids *weights) {
+static void walk_box(LensWalk *v, const Diagram *top, const Box *box, const Ids *weights) {
   switch (box->op) {
   case OP_call: walk_call(v, top, box, weights); break;
   case OP_loop: walk_loop(v, top, box); break;
@@ -288,7 +289,7 @@ static bool goes_on(const Diagram *d, const Box *before, const Box *box) {
 }
 
 // What is done several times, each time with weights of its own, is drawn once.
-static void walk(Walk *v, const Diagram *top) {
+static void walk(LensWalk *v, const Diagram *top) {
   for (Id i = 1; i < v->d->box.n; i++) {
     const Box *box = &v->d->box.at[i];
     uint32_t times = 1, block = v->block;
@@ -309,8 +310,8 @@ static void walk(Walk *v, const Diagram *top) {
 }
 
 // -- wholes ---------------------------------------------------------------------------------------
-static Walk walk_new(Lens *k, const Diagram *d) {
-  Walk v = {.k = k, .d = d};
+static LensWalk walk_new(Lens *k, const Diagram *d) {
+  LensWalk v = {.k = k, .d = d};
   v.made = NEW_ARRAY(arena_of(k), uint32_t, d->wire.n + 1);
   v.weights = NEW_ARRAY(arena_of(k), uint32_t, d->wire.n + 1);
   number_weights(&v);
@@ -324,7 +325,7 @@ static uint32_t input_bundle(Lens *k, const Type *t, const char *name) {
 }
 
 // Fields of both sides come in once.
-static void side_inputs(Walk *v, const Ids *fields, const Ids *known, const uint32_t *bundle) {
+static void side_inputs(LensWalk *v, const Ids *fields, const Ids *known, const uint32_t *bundle) {
   Lens *k = v->k;
   for (uint32_t i = 0; i < fields->n; i++) {
     uint32_t at = ids_find(known, fields->at[i]);
@@ -384,8 +385,8 @@ static bool lens_of_goal(Lens *k) {
   Diagram *side[2];
   Ids fields[2] = {{0}};
   World *w = k->g->w;
-  if (!infer_sides(k->g->in, k->g->p, k->goal, side, fields)) return false;
-  Walk left = walk_new(k, diagram_simplify(w, side[0]));
+  if (!elab_sides(k->g->in, k->g->p, k->goal, side, fields)) return false;
+  LensWalk left = walk_new(k, diagram_simplify(w, side[0]));
   Ids none = {0};
   VEC(uint32_t) from = {0};
   side_inputs(&left, &fields[0], &none, NULL);
@@ -394,7 +395,7 @@ static bool lens_of_goal(Lens *k) {
     vec_push(arena_of(k), &from, bundle_for(&left, left.d, left.d->out.at[i]));
   if (side[1] && !is_plain(k, diagram_simplify(w, side[1]), &fields[1], k)) {
     k->label.n = 0;
-    Walk right = walk_new(k, diagram_simplify(w, side[1]));
+    LensWalk right = walk_new(k, diagram_simplify(w, side[1]));
     uint32_t *known = NEW_ARRAY(arena_of(k), uint32_t, fields[0].n + 1);
     for (uint32_t i = 0; i < fields[0].n; i++) known[i] = left.made[left.d->in.at[i]];
     side_inputs(&right, &fields[1], &fields[0], known);
@@ -416,7 +417,7 @@ static bool lens_of_learner(Lens *k, const Diagram *d) {
   while (k->level != LEVEL_LEARNER && d->box.n == 2 && d->box.at[1].op == OP_call &&
          d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
-  Walk v = walk_new(k, d == whole ? diagram_simplify(k->g->w, d) : d);
+  LensWalk v = walk_new(k, d == whole ? diagram_simplify(k->g->w, d) : d);
   for (uint32_t i = 0; i < v.d->in.n; i++) {
     const Wire *x = &v.d->wire.at[v.d->in.at[i]];
     v.made[v.d->in.at[i]] = input_bundle(k, &x->type, name_text(k->g->w->names, x->name));
@@ -468,12 +469,12 @@ static Canvas *paint_all(Goals *g, Lenses *all) {
   return c;
 }
 
-Canvas *lens_draw(Infer *in, Arena *a, Program *p, const char *name, Level level) {
-  Goals g = {.in = in, .w = infer_world(in), .arena = a, .p = p};
+Canvas *lens_draw(Elab *in, Arena *a, Program *p, const char *name, Level level) {
+  Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
   Training training = {0};
   Lenses all = {0};
   g.w->diags->muted++;
-  bool known = p->train.n && infer_training(in, p, p->train.at[0], &training);
+  bool known = p->train.n && elab_training(in, p, p->train.at[0], &training);
   g.w->diags->muted--;
   const Training *t = known ? &training : NULL;
   for (uint32_t i = 0; i < p->goal.n; i++) {
@@ -484,7 +485,7 @@ Canvas *lens_draw(Infer *in, Arena *a, Program *p, const char *name, Level level
     if (lens_of_goal(&k) && lay(&k)) vec_push(a, &all, k);
   }
   if (!all.n && name) {
-    const Diagram *d = infer_diagram(in, p, name, NULL);
+    const Diagram *d = elab_diagram(in, p, name, NULL);
     Lens k = lens_new(&g, t, name, level);
     if (d && lens_of_learner(&k, d) && lay(&k)) vec_push(a, &all, k);
   }

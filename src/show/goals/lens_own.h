@@ -17,7 +17,7 @@ typedef struct { // a box with weights
 typedef struct { // the boxes of a learner
   uint32_t block;
   const char *name;
-} Group;
+} LensGroup;
 
 typedef struct { // one picture of lenses
   Goals *g;
@@ -29,7 +29,7 @@ typedef struct { // one picture of lenses
   const char *name;
   Table *weight; // by path
   VEC(Weighted) weighted;
-  VEC(Group) group;
+  VEC(LensGroup) group;
   VEC(const char *) label; // what comes into the loss from above
   uint32_t loss;           // its stage + 1; 0: none
   const char *rate;        // of all that move; "": they differ; NULL: none moves

@@ -10,7 +10,7 @@ enum { EDGE = 12, BOX = 24, WIRE = 26, LANE = 12, APART = 8, SIZE = 13, BELOW = 
 
 typedef struct {
   double x, y;
-} Spot;
+} LensSpot;
 
 typedef struct {
   Canvas *c;
@@ -75,8 +75,8 @@ double lens_below(const Lens *k) {
 }
 
 // The middle of the top of a box. Settling puts stages in another order: a box is known by its tag.
-static Spot spot(const Lens *k, uint32_t stage) {
-  Spot s = {0};
+static LensSpot spot(const Lens *k, uint32_t stage) {
+  LensSpot s = {0};
   for (uint32_t i = 0; i < k->l->placed.n; i++) {
     const Placed *p = &k->l->placed.at[i];
     double bottom;
@@ -88,18 +88,18 @@ static Spot spot(const Lens *k, uint32_t stage) {
 }
 
 // From `at` towards another place, so far.
-static Spot towards(Spot at, Spot to, double far) {
+static LensSpot towards(LensSpot at, LensSpot to, double far) {
   double dx = to.x - at.x, dy = to.y - at.y, n = hypot(dx, dy);
-  return n > far ? (Spot){at.x + dx / n * far, at.y + dy / n * far} : at;
+  return n > far ? (LensSpot){at.x + dx / n * far, at.y + dy / n * far} : at;
 }
 
 // What it crosses has a gap, but not what it meets at its ends.
-static void line(Canvas *c, const Spot *at, uint32_t n) {
+static void line(Canvas *c, const LensSpot *at, uint32_t n) {
   for (uint32_t wire = 0; wire < 2; wire++) {
     canvas_open(c, "", wire ? "wire" : "gap", "");
     for (uint32_t i = 0; i < n; i++) {
       bool end = !i || i + 1 == n;
-      Spot s = end && !wire ? towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
+      LensSpot s = end && !wire ? towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
       (i ? path_line : path_move)(c, s.x, s.y);
     }
     canvas_paint(c, &(Paint){.stroke = wire ? INK_LINE : INK_PAPER, .width = wire ? 1 : 5});
@@ -125,10 +125,10 @@ static void optimiser(const Above *a, const Weighted *w, double x) {
 
 // Weights that stay: their change ends.
 static void pair(const Above *a, const Weighted *w) {
-  Spot s = spot(a->k, w->stage);
+  LensSpot s = spot(a->k, w->stage);
   double from = w->optimiser ? a->top + BOX : s.y - 26, up = w->optimiser ? from : s.y - 20;
-  line(a->c, (Spot[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2);
-  line(a->c, (Spot[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2);
+  line(a->c, (LensSpot[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2);
+  line(a->c, (LensSpot[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2);
   arrowhead(a->c, s.x - APART, s.y - 11, false, true, INK_LINE);
   arrowhead(a->c, s.x + APART, s.y - 11, true, true, INK_LINE);
   if (w->optimiser)
@@ -140,15 +140,15 @@ static void pair(const Above *a, const Weighted *w) {
 // A box that shares the weights of another one.
 static void tie(const Above *a, const Weighted *w, const Weighted *first, uint32_t lane) {
   double down = a->top + BOX + LANE + 2 * LANE * lane, up = down + LANE;
-  Spot s = spot(a->k, w->stage), from = spot(a->k, first->stage);
+  LensSpot s = spot(a->k, w->stage), from = spot(a->k, first->stage);
   double in = s.x - APART, out = s.x + APART;
-  line(a->c, (Spot[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3);
+  line(a->c, (LensSpot[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3);
   dot(a->c, from.x - APART, down);
   if (first->optimiser) {
-    line(a->c, (Spot[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3);
+    line(a->c, (LensSpot[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3);
     plus_circle(a->c, from.x + APART, up);
   } else {
-    line(a->c, (Spot[]){{out, s.y}, {out, s.y - 20}}, 2);
+    line(a->c, (LensSpot[]){{out, s.y}, {out, s.y - 20}}, 2);
     dot(a->c, out, s.y - 20);
   }
   arrowhead(a->c, in, s.y - 11, false, true, INK_LINE);
@@ -161,11 +161,11 @@ static void label_wires(const Above *a) {
   const Lens *k = a->k;
   uint32_t n = k->label.n;
   if (!n) return;
-  Spot s = spot(k, k->loss - 1);
+  LensSpot s = spot(k, k->loss - 1);
   Buf row = buf_new(k->g->arena);
   for (uint32_t i = 0; i < n; i++) {
     double x = s.x + (i - (n - 1) / 2.0) * 18;
-    line(a->c, (Spot[]){{x, s.y - 24}, {x, s.y}}, 2);
+    line(a->c, (LensSpot[]){{x, s.y - 24}, {x, s.y}}, 2);
     arrowhead(a->c, x, s.y - 11, false, true, INK_LINE);
     buf_printf(&row, "%s%s", i ? ", " : "", k->label.at[i]);
   }

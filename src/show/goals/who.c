@@ -114,7 +114,7 @@ static void legend(Who *k, double y) {
   say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, "is used, stays");
 }
 
-Canvas *who_draw(Infer *in, Arena *a, Program *p) {
+Canvas *who_draw(Elab *in, Arena *a, Program *p) {
   Who k = {.arena = a, .p = p, .t = learn_who_table(in, p)};
   if (!k.t.goals || !k.t.learners) return NULL;
   double head = widest(k.t.learner, k.t.learners), name = widest(k.t.goal, k.t.goals);

@@ -20,7 +20,7 @@
 enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14, LABEL_TOP = 18 };
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   World *w;
   Arena *arena;
   const Program *p;
@@ -118,7 +118,7 @@ static const char *cut(const Teller *s, const char *text, size_t most) {
 }
 
 static const char *kind_text(const Teller *s, const GraphSpace *g) {
-  const Node *n = g->source ? g->source : g->def ? g->def->node->kid[0] : NULL;
+  const Syntax *n = g->source ? g->source : g->def ? g->def->node->kid[0] : NULL;
   const char *text = n ? source_text(s, n->span) : NULL;
   return text ? cut(s, text, 28) : NULL;
 }
@@ -376,7 +376,7 @@ static const char *about(const Teller *s, const Learning *g) {
 
 static const char *title_of(const Teller *s, const Learning *g) {
   const char *name = name_text(s->w->names, g->name);
-  const Node *parts = g->node->kid[0], *along = g->node->kid[1];
+  const Syntax *parts = g->node->kid[0], *along = g->node->kid[1];
   if (!g->part.n || !parts) return name;
   Buf b = buf_new(s->arena);
   buf_printf(&b, "%s = ", name);
@@ -467,9 +467,9 @@ typedef struct { // a picture without messages
   bool glued;
   const char *title;
   double top, x, width, height; // where the whole begins, and how large all is
-} Sheet;
+} GraphSheet;
 
-static void sheet_paint(const Teller *s, const Sheet *t, Canvas *c, double down) {
+static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double down) {
   double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top + down;
   say(c, EDGE, EDGE + TITLE + down, "title", &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
       t->title);
@@ -478,9 +478,9 @@ static void sheet_paint(const Teller *s, const Sheet *t, Canvas *c, double down)
   key_rows(s, t->g, c, top + height + 14 + 22);
 }
 
-static bool sheet_of(const Teller *s, const Learning *g, bool with_parts, Sheet *t) {
+static bool sheet_of(const Teller *s, const Learning *g, bool with_parts, GraphSheet *t) {
   uint32_t *layer = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
-  *t = (Sheet){.g = g, .title = title_of(s, g), .top = EDGE + TITLE + 18};
+  *t = (GraphSheet){.g = g, .title = title_of(s, g), .top = EDGE + TITLE + 18};
   find_layers(s->arena, g->graph, layer);
   t->glued = with_parts && has_parts(g) && parts_scheme(s, g, layer, &t->parts);
   if (!whole_scheme(s, g, layer, t->glued, &t->whole)) return false;
@@ -491,9 +491,9 @@ static bool sheet_of(const Teller *s, const Learning *g, bool with_parts, Sheet 
   return true;
 }
 
-Canvas *learning_draw(Infer *in, Arena *a, const Program *p, const Learning *g, bool with_parts) {
-  Teller s = {.in = in, .w = infer_world(in), .arena = a, .p = p};
-  Sheet t;
+Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, bool with_parts) {
+  Teller s = {.in = in, .w = elab_world(in), .arena = a, .p = p};
+  GraphSheet t;
   if (!sheet_of(&s, g, with_parts, &t)) return NULL;
   double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;
   Messages said = messages(&s, g, &t.whole, t.x, y);

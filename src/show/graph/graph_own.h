@@ -54,23 +54,23 @@ typedef struct {
 typedef struct { // a spot, or a place in a layer that an arrow passes
   uint32_t layer, block, rank;
   uint32_t spot, arrow; // spot: NO_SPOT where an arrow passes
-} Cell;
+} LayerCell;
 
 typedef struct { // of an arrow, from a layer to the next one; or of a link, in one layer
   uint32_t a, b; // cells
   uint32_t arrow;
-} Piece;
+} GraphPiece;
 
 typedef struct {
   Arena *arena;
   uint32_t layers;
-  VEC(Cell) cell; // first the spots
-  VEC(Piece) piece;
+  VEC(LayerCell) cell; // first the spots
+  VEC(GraphPiece) piece;
   VEC(Ids) layer; // cells, from above
-} Cells;
+} LayerCells;
 
 // graph_order.c
-void cells_of(Cells *, const Scheme *); // with their order
+void cells_of(LayerCells *, const Scheme *); // with their order
 
 // graph_place.c
 bool scheme_place(Scheme *); // false: there is no such place

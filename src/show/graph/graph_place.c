@@ -40,20 +40,20 @@ typedef struct { // where an arrow meets a side of a spot, or passes a layer
   uint32_t cell, arrow;
   bool right;
   double key; // pins of a side by the place of what they go to
-} Pin;
+} SpotPin;
 
 typedef struct {
   uint32_t piece;
   double y[2];   // of its ends; for a link both are on the left
   double from_x; // of its track
   bool link, bent;
-} Run;
+} LineRun;
 
 typedef struct {
   Scheme *s;
   Arena *arena;
-  Cells cells;
-  VEC(Pin) pin;
+  LayerCells cells;
+  VEC(SpotPin) pin;
   uint32_t *left, *right; // [piece] its pins
   VEC(Ids) side;          // [2 * cell + right] pins from above
   Places places;
@@ -63,7 +63,7 @@ typedef struct {
   double *loops, *labels, *tracks; // [layer] widths in the channel after it
 } Placer;
 
-static const Cell *cell_of(const Placer *p, uint32_t pin) {
+static const LayerCell *cell_of(const Placer *p, uint32_t pin) {
   return &p->cells.cell.at[p->pin.at[pin].cell];
 }
 static double under(const Placer *p, uint32_t pin) {
@@ -79,14 +79,14 @@ static uint32_t block_var(const Placer *p, uint32_t b) {
   return 2 * p->cells.cell.n + p->pin.n + b;
 }
 static double pin_y(const Placer *p, uint32_t pin) { return (double)p->y[pin_var(p, pin)]; }
-static bool is_link(const Placer *p, const Piece *e) {
+static bool is_link(const Placer *p, const GraphPiece *e) {
   return p->cells.cell.at[e->a].layer == p->cells.cell.at[e->b].layer;
 }
 
 // -- pins -----------------------------------------------------------------------------------------
 static uint32_t pin_add(Placer *p, uint32_t cell, uint32_t arrow, bool right, double key) {
   Ids *side = &p->side.at[2 * cell + right];
-  vec_push(p->arena, &p->pin, (Pin){cell, arrow, right, key});
+  vec_push(p->arena, &p->pin, (SpotPin){cell, arrow, right, key});
   uint32_t own = p->pin.n - 1;
   vec_push(p->arena, side, own);
   for (uint32_t k = side->n - 1; k && p->pin.at[side->at[k - 1]].key > key; k--)
@@ -107,8 +107,8 @@ static void find_pins(Placer *p) {
   p->right = NEW_ARRAY(p->arena, uint32_t, n + 1);
   for (uint32_t i = 0; i < 2 * p->cells.cell.n; i++) vec_push(p->arena, &p->side, (Ids){0});
   for (uint32_t i = 0; i < n; i++) {
-    const Piece *e = &p->cells.piece.at[i];
-    const Cell *a = &p->cells.cell.at[e->a], *b = &p->cells.cell.at[e->b];
+    const GraphPiece *e = &p->cells.piece.at[i];
+    const LayerCell *a = &p->cells.cell.at[e->a], *b = &p->cells.cell.at[e->b];
     bool link = is_link(p, e), down = a->rank <= b->rank;
     p->left[i] = pin_at(p, e->a, e->arrow, true, link ? down ? 1e6 : -1 : b->rank);
     p->right[i] =
@@ -141,7 +141,7 @@ static void pins_in_spot(Placer *p, uint32_t cell) {
 
 // At least as high as it must be, and only for good reasons higher.
 static void cell_height(Placer *p, uint32_t cell) {
-  const Cell *c = &p->cells.cell.at[cell];
+  const LayerCell *c = &p->cells.cell.at[cell];
   double least =
       ceil(c->spot == NO_SPOT ? p->s->arrow.at[c->arrow].under : p->s->spot.at[c->spot].height);
   gap(p, cell, low_var(p, cell), least);
@@ -150,7 +150,7 @@ static void cell_height(Placer *p, uint32_t cell) {
 
 // Labels stand only where arrows end, so lines that pass may be nearer to what is above and below.
 static double apart(const Placer *p, uint32_t above, uint32_t below) {
-  const Cell *a = &p->cells.cell.at[above], *b = &p->cells.cell.at[below];
+  const LayerCell *a = &p->cells.cell.at[above], *b = &p->cells.cell.at[below];
   bool passes[2] = {a->spot == NO_SPOT, b->spot == NO_SPOT};
   double sheets = !passes[0] && p->s->spot.at[a->spot].index ? 6 : 0;
   return sheets + (passes[0] && passes[1] ? LANES : passes[0] || passes[1] ? BESIDE : SEP);
@@ -168,7 +168,7 @@ static void cells_apart(Placer *p) {
   }
 }
 
-static int64_t weight_of(const Placer *p, const Piece *e) {
+static int64_t weight_of(const Placer *p, const GraphPiece *e) {
   int passes = (p->cells.cell.at[e->a].spot == NO_SPOT) + (p->cells.cell.at[e->b].spot == NO_SPOT);
   return passes == 2 ? 96 : passes ? 24 : 12;
 }
@@ -190,37 +190,38 @@ static void find_forces(Placer *p) {
 }
 
 // -- channels -------------------------------------------------------------------------------------
-typedef VEC(Run) Runs;
+typedef VEC(LineRun) Runs;
 
 static Runs runs_of(const Placer *p, uint32_t layer) {
   Runs runs = {0};
   for (uint32_t i = 0; i < p->cells.piece.n; i++) {
-    const Piece *e = &p->cells.piece.at[i];
+    const GraphPiece *e = &p->cells.piece.at[i];
     if (p->cells.cell.at[e->a].layer != layer) continue;
-    Run r = {.piece = i, .y = {pin_y(p, p->left[i]), pin_y(p, p->right[i])}, .link = is_link(p, e)};
+    LineRun r = {
+        .piece = i, .y = {pin_y(p, p->left[i]), pin_y(p, p->right[i])}, .link = is_link(p, e)};
     r.bent = r.link || fabs(r.y[0] - r.y[1]) > 0.5;
     if (r.bent) vec_push(p->arena, &runs, r);
   }
   return runs;
 }
 
-static double reach(const Placer *p, const Run *r) {
+static double reach(const Placer *p, const LineRun *r) {
   return p->s->arrow.at[p->cells.piece.at[r->piece].arrow].under;
 }
 
 // Must the track of a stand before that of b?
-static bool is_before(const Placer *p, const Run *a, const Run *b) {
+static bool is_before(const Placer *p, const LineRun *a, const LineRun *b) {
   double near = NEAR + fmax(reach(p, a), reach(p, b));
   if (a->piece == b->piece || b->link) return false;
   return fabs(a->y[0] - b->y[1]) < near || (a->link && fabs(a->y[1] - b->y[1]) < near);
 }
 
-static bool is_between(double y, const Run *r) {
+static bool is_between(double y, const LineRun *r) {
   return y > fmin(r->y[0], r->y[1]) && y < fmax(r->y[0], r->y[1]);
 }
 
 // How often two runs cross if the track of a stands before that of b.
-static uint32_t crossings(const Run *a, const Run *b) {
+static uint32_t crossings(const LineRun *a, const LineRun *b) {
   return (uint32_t)is_between(b->y[0], a) + (b->link && is_between(b->y[1], a)) +
          (!a->link && is_between(a->y[1], b));
 }
@@ -239,7 +240,7 @@ static uint32_t next_run(const Placer *p, const Runs *r, const bool *done) {
 static void fewer_crossings(const Placer *p, Runs *r) {
   for (uint32_t round = 0; round < r->n; round++)
     for (uint32_t i = 0; i + 1 < r->n; i++) {
-      Run a = r->at[i], b = r->at[i + 1];
+      LineRun a = r->at[i], b = r->at[i + 1];
       if (is_before(p, &a, &b) || crossings(&b, &a) >= crossings(&a, &b)) continue;
       r->at[i] = b, r->at[i + 1] = a;
     }
@@ -286,9 +287,9 @@ static bool straighten(Placer *p) {
 // Moves an end of a run and that of another, which it is near to, away from each other.
 static bool part_pins(Placer *p, const Runs *r, uint32_t stuck) {
   for (uint32_t i = 0; i < r->n; i++) {
-    const Run *a = &r->at[(stuck + i) % r->n];
+    const LineRun *a = &r->at[(stuck + i) % r->n];
     for (uint32_t k = 0; k < r->n; k++) {
-      const Run *b = &r->at[k];
+      const LineRun *b = &r->at[k];
       if (!is_before(p, a, b) || a->link) continue;
       uint32_t pin[2] = {pin_var(p, p->left[a->piece]), pin_var(p, p->right[b->piece])};
       double least = NEAR + fmax(reach(p, a), reach(p, b)) + 1;
@@ -325,8 +326,8 @@ static void channel_widths(Placer *p) {
     p->width[s->layer] = fmax(p->width[s->layer], s->width);
   }
   for (uint32_t i = 0; i < p->cells.piece.n; i++) {
-    const Piece *e = &p->cells.piece.at[i];
-    const Cell *a = &p->cells.cell.at[e->a], *b = &p->cells.cell.at[e->b];
+    const GraphPiece *e = &p->cells.piece.at[i];
+    const LayerCell *a = &p->cells.cell.at[e->a], *b = &p->cells.cell.at[e->b];
     double label = p->s->arrow.at[e->arrow].label;
     double *room = is_link(p, e) ? &p->loops[a->layer] : &p->labels[a->layer];
     if (b->spot != NO_SPOT && label > 0) *room = fmax(*room, label + 12);
@@ -387,9 +388,9 @@ static void find_tracks(Placer *p, double *track) {
 }
 
 static void piece_path(Placer *p, uint32_t i, double track) {
-  const Piece *e = &p->cells.piece.at[i];
+  const GraphPiece *e = &p->cells.piece.at[i];
   Arrow *w = &p->s->arrow.at[e->arrow];
-  const Cell *a = &p->cells.cell.at[e->a], *b = &p->cells.cell.at[e->b];
+  const LayerCell *a = &p->cells.cell.at[e->a], *b = &p->cells.cell.at[e->b];
   double from = pin_y(p, p->left[i]), to = pin_y(p, p->right[i]);
   bool link = is_link(p, e);
   if (a->spot != NO_SPOT) knee(p, w, p->s->spot.at[a->spot].x + p->s->spot.at[a->spot].width, from);

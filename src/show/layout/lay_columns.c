@@ -16,29 +16,29 @@ typedef struct { // a thing in a column: strands, glyphs that float, dividers
   uint32_t upper, lower; // ranks of what it belongs to; of a divider, of what it divides
   bool label;            // one may stand on it
   uint32_t bundle;       // if it is one; 0: it is none
-} Entry;
-typedef VEC(Entry) Column;
+} ColumnEntry;
+typedef VEC(ColumnEntry) CutColumn;
 
 typedef struct { // what stands in one place of a section's glyphs: a stage, or a bundle that passes
   uint32_t stage, bundle, rank; // stage + 1
-} Group;
-typedef VEC(Group) Groups;
+} ColumnGroup;
+typedef VEC(ColumnGroup) ColumnGroups;
 
 typedef struct {         // a frame: a closed part of the plane
   uint32_t top, bottom;  // variables
   uint32_t first, last;  // sections; none: first > last
   uint32_t upper, lower; // ranks of what is in it, comes in or goes out
-} Closed;
+} ClosedSpan;
 
 typedef struct {
-  Ids *row;        // [section] bundles from top to bottom
-  Groups *group;   // [section]
-  uint32_t *in;    // [bundle] its group in the section at hand
-  uint32_t *place; // [bundle] its place in the next row + 1, if it is there
-  Table *carried;  // two neighbours of the next row: the rule between them + 1
-  Closed *frame;   // [block]
-  VEC(Gap) wish;   // around frames; those that agree with all else are kept
-} Grid;
+  Ids *row;            // [section] bundles from top to bottom
+  ColumnGroups *group; // [section]
+  uint32_t *in;        // [bundle] its group in the section at hand
+  uint32_t *place;     // [bundle] its place in the next row + 1, if it is there
+  Table *carried;      // two neighbours of the next row: the rule between them + 1
+  ClosedSpan *frame;   // [block]
+  VEC(Gap) wish;       // around frames; those that agree with all else are kept
+} ColumnGrid;
 
 // -- distances ------------------------------------------------------------------------------------
 double title_room(const Sketch *s, uint32_t block) {
@@ -60,7 +60,7 @@ static double frames_between(const Sketch *s, uint32_t upper, uint32_t lower) {
   return sum;
 }
 
-static void keep_apart(Lay *y, const Entry *upper, const Entry *lower) {
+static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lower) {
   double base = upper->divider ? BELOW_DIVIDER : lower->divider ? ABOVE_DIVIDER : PITCH;
   double reach = upper->under + NEAR + lower->over;
   double frames = frames_between(y->s, upper->block, lower->block);
@@ -77,21 +77,21 @@ static void keep_apart(Lay *y, const Entry *upper, const Entry *lower) {
   pull(y, upper->var, lower->var, (double)least, CLOSE);
 }
 
-static void column_apart(Lay *y, const Column *c) {
+static void column_apart(Lay *y, const CutColumn *c) {
   for (uint32_t i = 1; i < c->n; i++) keep_apart(y, &c->at[i - 1], &c->at[i]);
 }
 
 // -- what stands in a column ----------------------------------------------------------------------
-static void put_bundle(Lay *y, Column *c, uint32_t b) {
+static void put_bundle(Lay *y, CutColumn *c, uint32_t b) {
   const Bundle *k = &y->s->bundle.at[b];
   for (uint32_t i = 0; i < k->n; i++)
     vec_push(y->arena, c,
-             (Entry){.var = y->level[k->first + i],
-                     .block = k->block,
-                     .upper = y->o->rank[b],
-                     .lower = y->o->rank[b],
-                     .label = true,
-                     .bundle = b});
+             (ColumnEntry){.var = y->level[k->first + i],
+                           .block = k->block,
+                           .upper = y->o->rank[b],
+                           .lower = y->o->rank[b],
+                           .label = true,
+                           .bundle = b});
 }
 
 // How far a glyph reaches beyond its first and last port.
@@ -127,16 +127,16 @@ static void stage_ranks(const Lay *y, uint32_t k, uint32_t *upper, uint32_t *low
   }
 }
 
-static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out) {
+static void put_item(Lay *y, CutColumn *c, const Item *m, uint32_t block, bool out) {
   const Ids *ids = out ? &m->out : &m->in;
   double over = 0, under = 0;
   if (!out && is_merge(m)) {
-    vec_push(y->arena, c, (Entry){.var = y->mid_in[m->in.at[m->straight]], .block = block});
+    vec_push(y->arena, c, (ColumnEntry){.var = y->mid_in[m->in.at[m->straight]], .block = block});
     return;
   }
   if (m->glyph && ids->n) reach(m->glyph, ids->n, out, &over, &under);
   for (uint32_t i = 0; i < ids->n; i++) {
-    Entry e = {.var = out ? y->mid_out[ids->at[i]] : y->mid_in[ids->at[i]], .block = block};
+    ColumnEntry e = {.var = out ? y->mid_out[ids->at[i]] : y->mid_in[ids->at[i]], .block = block};
     if (i == 0) e.over = over;
     if (i + 1 == ids->n) e.under = under;
     vec_push(y->arena, c, e);
@@ -144,7 +144,7 @@ static void put_item(Lay *y, Column *c, const Item *m, uint32_t block, bool out)
 }
 
 // A glyph that floats stands above the first strand of the bundle that comes out.
-static void put_floats(Lay *y, Column *c, uint32_t k, uint32_t strand) {
+static void put_floats(Lay *y, CutColumn *c, uint32_t k, uint32_t strand) {
   const Stage *t = &y->s->stage.at[k];
   for (uint32_t g = 0, n = 0; g < t->glyph.n; g++) {
     const Glyph *glyph = &t->glyph.at[g];
@@ -152,12 +152,13 @@ static void put_floats(Lay *y, Column *c, uint32_t k, uint32_t strand) {
     uint32_t var = y->floats[k] + n++;
     if (strand != strand_at(y->s, glyph->over, 0)) continue;
     double half = glyph_height(glyph) / 2;
-    vec_push(y->arena, c, (Entry){.var = var, .over = half, .under = half, .block = t->block});
+    vec_push(y->arena, c,
+             (ColumnEntry){.var = var, .over = half, .under = half, .block = t->block});
     pull(y, var, y->mid_out[strand], half + NEAR, HANG);
   }
 }
 
-static void put_group(Lay *y, Column *c, const Group *g, bool out) {
+static void put_group(Lay *y, CutColumn *c, const ColumnGroup *g, bool out) {
   if (!g->stage) {
     put_bundle(y, c, g->bundle);
     return;
@@ -174,14 +175,14 @@ static void put_group(Lay *y, Column *c, const Group *g, bool out) {
 }
 
 // A divider belongs to what both of what it divides are in.
-static Entry rule_entry(const Lay *y, const Rule *r) {
+static ColumnEntry rule_entry(const Lay *y, const LayRule *r) {
   uint32_t block =
       block_of_both(y->s, y->s->bundle.at[r->upper].block, y->s->bundle.at[r->lower].block);
-  return (Entry){.var = r->var,
-                 .block = block,
-                 .divider = true,
-                 .upper = y->o->rank[r->upper],
-                 .lower = y->o->rank[r->lower]};
+  return (ColumnEntry){.var = r->var,
+                       .block = block,
+                       .divider = true,
+                       .upper = y->o->rank[r->upper],
+                       .lower = y->o->rank[r->lower]};
 }
 
 // -- frames ---------------------------------------------------------------------------------------
@@ -194,13 +195,13 @@ static void gap(Lay *y, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &y->p.gap, (Gap){above, below, (int64_t)ceil(least)});
 }
 
-static void wish(Lay *y, Grid *r, uint32_t above, uint32_t below, double least) {
+static void wish(Lay *y, ColumnGrid *r, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &r->wish, (Gap){above, below, (int64_t)ceil(least)});
 }
 
 // What enters a frame or leaves it runs inside of it there, up to where what leaves is level.
-static bool runs_inside(const Lay *y, const Entry *e, uint32_t b, const Closed *f, uint32_t section,
-                        bool data) {
+static bool runs_inside(const Lay *y, const ColumnEntry *e, uint32_t b, const ClosedSpan *f,
+                        uint32_t section, bool data) {
   if (is_inside(y->s, e->block, b)) return true;
   uint32_t maker = e->bundle ? y->o->maker[e->bundle] : 0;
   uint32_t taker = e->bundle ? y->o->taker[e->bundle] : 0;
@@ -212,13 +213,14 @@ static bool runs_inside(const Lay *y, const Entry *e, uint32_t b, const Closed *
 
 // What is in a frame keeps to its inside, with the title above. What stands above all of it or
 // below stays outside; what stands between things of the frame runs through it.
-static void frame_apart(Lay *y, Grid *r, const Column *c, uint32_t b, uint32_t section, bool data) {
-  const Closed *f = &r->frame[b];
-  const Entry *above = NULL, *below = NULL;
+static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, uint32_t section,
+                        bool data) {
+  const ClosedSpan *f = &r->frame[b];
+  const ColumnEntry *above = NULL, *below = NULL;
   bool own = false;
   for (uint32_t i = 0; i < c->n; i++) own |= runs_inside(y, &c->at[i], b, f, section, data);
   for (uint32_t i = 0, before = own; i < c->n; i++) {
-    const Entry *e = &c->at[i];
+    const ColumnEntry *e = &c->at[i];
     if (runs_inside(y, e, b, f, section, data)) {
       double over = fmax(e->over, e->label ? LETTERS : NEAR);
       gap(y, f->top, e->var, over + title_room(y->s, b));
@@ -235,22 +237,22 @@ static void frame_apart(Lay *y, Grid *r, const Column *c, uint32_t b, uint32_t s
     wish(y, r, f->bottom, below->var, fmax(below->over, below->label ? LETTERS : NEAR) + EDGE);
 }
 
-static void frames_apart(Lay *y, Grid *r, const Column *c, uint32_t section, bool data) {
+static void frames_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {
   for (uint32_t b = 1; b < y->s->block.n; b++) {
-    const Closed *f = &r->frame[b];
+    const ClosedSpan *f = &r->frame[b];
     if (f->first <= section && section <= f->last + data) frame_apart(y, r, c, b, section, data);
   }
 }
 
-static void find_closed(Lay *y, Grid *r) {
+static void find_closed(Lay *y, ColumnGrid *r) {
   const Sketch *s = y->s;
   for (uint32_t b = 0; b < s->block.n; b++)
-    r->frame[b] = (Closed){var_new(y), var_new(y), UINT32_MAX, 0, UINT32_MAX, 0};
+    r->frame[b] = (ClosedSpan){var_new(y), var_new(y), UINT32_MAX, 0, UINT32_MAX, 0};
   for (uint32_t k = 0; k < s->stage.n; k++) {
     uint32_t at = y->o->at[k], upper, lower;
     stage_ranks(y, k, &upper, &lower);
     for (uint32_t b = s->stage.at[k].block; b; b = s->block.at[b].parent) {
-      Closed *f = &r->frame[b];
+      ClosedSpan *f = &r->frame[b];
       if (at < f->first) f->first = at;
       if (at > f->last) f->last = at;
       if (upper < f->upper) f->upper = upper;
@@ -260,7 +262,7 @@ static void find_closed(Lay *y, Grid *r) {
 }
 
 // What merges into another comes in at the height where it is level.
-static void merges_inside(Lay *y, const Grid *r) {
+static void merges_inside(Lay *y, const ColumnGrid *r) {
   for (uint32_t k = 0; k < y->s->stage.n; k++) {
     const Stage *t = &y->s->stage.at[k];
     for (uint32_t i = 0; i < t->link.n && t->block; i++) {
@@ -273,15 +275,15 @@ static void merges_inside(Lay *y, const Grid *r) {
 }
 
 // Frames that share a section, one above the other or one in the other.
-static void pairs_apart(Lay *y, Grid *r) {
+static void pairs_apart(Lay *y, ColumnGrid *r) {
   for (uint32_t b = 1; b < y->s->block.n; b++) {
-    const Closed *f = &r->frame[b];
+    const ClosedSpan *f = &r->frame[b];
     uint32_t parent = y->s->block.at[b].parent;
     if (f->first > f->last) continue;
     if (parent) gap(y, r->frame[parent].top, f->top, title_room(y->s, parent));
     if (parent) gap(y, f->bottom, r->frame[parent].bottom, foot_room(y->s, parent));
     for (uint32_t o = 1; o < y->s->block.n; o++) {
-      const Closed *g = &r->frame[o];
+      const ClosedSpan *g = &r->frame[o];
       bool share = g->first <= f->last && f->first <= g->last;
       if (share && f->lower < g->upper) wish(y, r, f->bottom, g->top, EDGE);
     }
@@ -290,16 +292,16 @@ static void pairs_apart(Lay *y, Grid *r) {
 
 // -- rows and groups ------------------------------------------------------------------------------
 static int by_rank(const void *a, const void *b) {
-  uint32_t x = ((const Group *)a)->rank, z = ((const Group *)b)->rank;
+  uint32_t x = ((const ColumnGroup *)a)->rank, z = ((const ColumnGroup *)b)->rank;
   return x < z ? -1 : x > z;
 }
 
-static void find_rows(Lay *y, Grid *r) {
+static void find_rows(Lay *y, ColumnGrid *r) {
   const Sketch *s = y->s;
   const Order *o = y->o;
-  Groups all = {0};
+  ColumnGroups all = {0};
   for (uint32_t b = 1; b < s->bundle.n; b++)
-    if (o->rank[b]) vec_push(y->arena, &all, (Group){.bundle = b, .rank = o->rank[b]});
+    if (o->rank[b]) vec_push(y->arena, &all, (ColumnGroup){.bundle = b, .rank = o->rank[b]});
   if (all.n) qsort(all.at, all.n, sizeof *all.at, by_rank);
   for (uint32_t i = 0; i < all.n; i++) {
     uint32_t b = all.at[i].bundle, born = bundle_born(o, b), dies = bundle_dies(o, b);
@@ -309,16 +311,16 @@ static void find_rows(Lay *y, Grid *r) {
   for (uint32_t k = 0; k < s->stage.n; k++) {
     const Stage *t = &s->stage.at[k];
     uint32_t first = t->in.n ? t->in.at[0] : t->out.n ? t->out.at[0] : 0;
-    vec_push(y->arena, &r->group[o->at[k]], (Group){.stage = k + 1, .rank = o->rank[first]});
+    vec_push(y->arena, &r->group[o->at[k]], (ColumnGroup){.stage = k + 1, .rank = o->rank[first]});
   }
   for (uint32_t k = 0; k < o->sections; k++)
-    if (r->group[k].n) qsort(r->group[k].at, r->group[k].n, sizeof(Group), by_rank);
+    if (r->group[k].n) qsort(r->group[k].at, r->group[k].n, sizeof(ColumnGroup), by_rank);
 }
 
-static void find_groups(const Lay *y, Grid *r, uint32_t section) {
-  const Groups *groups = &r->group[section];
+static void find_groups(const Lay *y, ColumnGrid *r, uint32_t section) {
+  const ColumnGroups *groups = &r->group[section];
   for (uint32_t i = 0; i < groups->n; i++) {
-    const Group *g = &groups->at[i];
+    const ColumnGroup *g = &groups->at[i];
     if (!g->stage) r->in[g->bundle] = i;
     for (uint32_t k = 0; g->stage && k < y->s->stage.at[g->stage - 1].in.n; k++)
       r->in[y->s->stage.at[g->stage - 1].in.at[k]] = i;
@@ -328,15 +330,15 @@ static void find_groups(const Lay *y, Grid *r, uint32_t section) {
 }
 
 // -- dividers -------------------------------------------------------------------------------------
-static uint32_t rule_between(Lay *y, Grid *r, uint32_t section, uint32_t a, uint32_t b) {
+static uint32_t rule_between(Lay *y, ColumnGrid *r, uint32_t section, uint32_t a, uint32_t b) {
   uint32_t key[2] = {a, b}, at = section ? table_get(r->carried, key, sizeof key) : 0;
   if (at) return at - 1;
-  vec_push(y->arena, &y->rule, (Rule){.var = var_new(y), .first = section, .last = section});
+  vec_push(y->arena, &y->rule, (LayRule){.var = var_new(y), .first = section, .last = section});
   return y->rule.n - 1;
 }
 
 // What comes out of a group, at its top or bottom; 0: nothing.
-static uint32_t comes_out(const Lay *y, const Group *g, bool last) {
+static uint32_t comes_out(const Lay *y, const ColumnGroup *g, bool last) {
   if (!g->stage) return g->bundle;
   const Ids *out = &y->s->stage.at[g->stage - 1].out;
   return out->n ? out->at[last ? out->n - 1 : 0] : 0;
@@ -344,8 +346,8 @@ static uint32_t comes_out(const Lay *y, const Group *g, bool last) {
 
 // The data of a section: bundles with rules between them. Rules go on to the next row if what they
 // divide does; others end at the glyphs.
-static void data_column(Lay *y, Grid *r, uint32_t section, Ids *rules) {
-  Column c = {0};
+static void data_column(Lay *y, ColumnGrid *r, uint32_t section, Ids *rules) {
+  CutColumn c = {0};
   const Ids *row = &r->row[section];
   for (uint32_t i = 0; i < row->n; i++) {
     if (i) {
@@ -366,7 +368,7 @@ static void data_column(Lay *y, Grid *r, uint32_t section, Ids *rules) {
 static uint32_t rule_goes_on(Lay *y, uint32_t rule, uint32_t section) {
   uint32_t var = var_new(y);
   vec_push(y->arena, &y->rule,
-           (Rule){.var = var, .first = section + 1, .last = section + 1, .follows = true});
+           (LayRule){.var = var, .first = section + 1, .last = section + 1, .follows = true});
   pull(y, y->rule.at[rule].var, var, 0, DIVIDER);
   return y->rule.at[rule].next = y->rule.n;
 }
@@ -385,7 +387,8 @@ static bool share_block(const Sketch *s, uint32_t a, uint32_t b, uint32_t c) {
 // since something came between or ended, it goes along with the upper one, or else the lower one;
 // with the lower one too, if what came between is taken together with the upper one or stands in a
 // block with it.
-static bool pair_after(const Lay *y, const Grid *r, uint32_t section, bool near, uint32_t key[2]) {
+static bool pair_after(const Lay *y, const ColumnGrid *r, uint32_t section, bool near,
+                       uint32_t key[2]) {
   const Ids *row = &r->row[section + 1];
   uint32_t upper = key[0] ? r->place[key[0]] : 0, lower = key[1] ? r->place[key[1]] : 0;
   if (upper && lower == upper + 1) return near;
@@ -410,8 +413,8 @@ static uint32_t goes_on_as(const Lay *y, const Stage *t, uint32_t bundle) {
 }
 
 // A stage that takes both may leave them as they are, side by side.
-static void carry_within(Lay *y, Grid *r, uint32_t section, uint32_t rule, const Group *g,
-                         const uint32_t pair[2]) {
+static void carry_within(Lay *y, ColumnGrid *r, uint32_t section, uint32_t rule,
+                         const ColumnGroup *g, const uint32_t pair[2]) {
   const Stage *t = &y->s->stage.at[g->stage - 1];
   uint32_t key[2] = {goes_on_as(y, t, pair[0]), goes_on_as(y, t, pair[1])};
   if (!key[0] || !key[1] || r->place[key[1]] != r->place[key[0]] + 1) return;
@@ -422,8 +425,8 @@ static void carry_within(Lay *y, Grid *r, uint32_t section, uint32_t rule, const
 
 // Groups a and b stand on both sides of a rule that goes on below `upper`. What begins between them
 // may have come to stand above it: the last of these, or else a.
-static uint32_t group_above(const Lay *y, const Grid *r, const Groups *groups, uint32_t a,
-                            uint32_t b, uint32_t upper) {
+static uint32_t group_above(const Lay *y, const ColumnGrid *r, const ColumnGroups *groups,
+                            uint32_t a, uint32_t b, uint32_t upper) {
   while (--b > a) {
     uint32_t out = comes_out(y, &groups->at[b], true);
     if (out && r->place[out] && r->place[out] <= r->place[upper]) break;
@@ -431,9 +434,9 @@ static uint32_t group_above(const Lay *y, const Grid *r, const Groups *groups, u
   return b;
 }
 
-static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids *under) {
+static void carry_rules(Lay *y, ColumnGrid *r, uint32_t section, const Ids *rules, Ids *under) {
   const Ids *row = &r->row[section];
-  const Groups *groups = &r->group[section];
+  const ColumnGroups *groups = &r->group[section];
   for (uint32_t pass = 0; pass < 2; pass++)
     for (uint32_t i = 1; i < row->n; i++) {
       uint32_t a = r->in[row->at[i - 1]], b = r->in[row->at[i]], rule = rules->at[i - 1];
@@ -451,14 +454,14 @@ static void carry_rules(Lay *y, Grid *r, uint32_t section, const Ids *rules, Ids
 
 // -- columns --------------------------------------------------------------------------------------
 // Rules stand below the groups that they follow, also below one that ends there if they go on.
-static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bool out) {
-  Column c = {0};
-  const Groups *groups = &r->group[section];
+static void glyph_column(Lay *y, ColumnGrid *r, uint32_t section, const Ids *under, bool out) {
+  CutColumn c = {0};
+  const ColumnGroups *groups = &r->group[section];
   for (uint32_t i = 0; i < groups->n; i++) {
     uint32_t before = c.n;
     put_group(y, &c, &groups->at[i], out);
     bool source = groups->at[i].stage && !y->s->stage.at[groups->at[i].stage - 1].in.n;
-    const Rule *rule = under->at[i] ? &y->rule.at[under->at[i] - 1] : NULL;
+    const LayRule *rule = under->at[i] ? &y->rule.at[under->at[i] - 1] : NULL;
     if (rule && (c.n > before || source || rule->next)) vec_push(y->arena, &c, rule_entry(y, rule));
   }
   column_apart(y, &c);
@@ -467,11 +470,11 @@ static void glyph_column(Lay *y, Grid *r, uint32_t section, const Ids *under, bo
 
 // Glyphs one above the other: what goes into one and what comes out of the other keep their
 // distance too.
-static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
+static void glyphs_apart(Lay *y, ColumnGrid *r, uint32_t section) {
   const Item *above = NULL;
   uint32_t block = 0;
   for (uint32_t i = 0; i < r->group[section].n; i++) {
-    const Group *g = &r->group[section].at[i];
+    const ColumnGroup *g = &r->group[section].at[i];
     const Items *items = g->stage ? &y->items[g->stage - 1] : NULL;
     if (!items) above = NULL;
     for (uint32_t k = 0; items && k < items->n; k++) {
@@ -485,8 +488,8 @@ static void glyphs_apart(Lay *y, Grid *r, uint32_t section) {
         reach(above->glyph, upper->n, out, &none, &under);
         reach(m->glyph, lower->n, !out, &over, &none);
         uint32_t var[2] = {out ? y->mid_out[a] : y->mid_in[a], out ? y->mid_in[b] : y->mid_out[b]};
-        keep_apart(y, &(Entry){.var = var[0], .under = under, .block = block},
-                   &(Entry){.var = var[1], .over = over, .block = own});
+        keep_apart(y, &(ColumnEntry){.var = var[0], .under = under, .block = block},
+                   &(ColumnEntry){.var = var[1], .over = over, .block = own});
       }
       above = m->glyph ? m : NULL;
       block = own;
@@ -518,7 +521,7 @@ static bool leads_to(Lay *y, Web *w, uint32_t from, uint32_t to, uint32_t number
 }
 
 // Where strands cross, a frame cannot keep out what is above it here and below it there.
-static void grant_wishes(Lay *y, const Grid *r) {
+static void grant_wishes(Lay *y, const ColumnGrid *r) {
   Web w = {NEW_ARRAY(y->arena, Ids, y->p.n), NEW_ARRAY(y->arena, uint32_t, y->p.n), {0}};
   for (uint32_t i = 0; i < y->p.gap.n; i++)
     vec_push(y->arena, &w.to[y->p.gap.at[i].above], y->p.gap.at[i].below);
@@ -536,12 +539,12 @@ static void grant_wishes(Lay *y, const Grid *r) {
 
 void constrain(Lay *y) {
   Arena *a = y->arena;
-  Grid r = {.carried = table_new(a)};
+  ColumnGrid r = {.carried = table_new(a)};
   r.row = NEW_ARRAY(a, Ids, y->o->sections + 1);
-  r.group = NEW_ARRAY(a, Groups, y->o->sections + 1);
+  r.group = NEW_ARRAY(a, ColumnGroups, y->o->sections + 1);
   r.in = NEW_ARRAY(a, uint32_t, y->s->bundle.n);
   r.place = NEW_ARRAY(a, uint32_t, y->s->bundle.n);
-  r.frame = NEW_ARRAY(a, Closed, y->s->block.n);
+  r.frame = NEW_ARRAY(a, ClosedSpan, y->s->block.n);
   find_rows(y, &r);
   find_closed(y, &r);
   pairs_apart(y, &r);

@@ -17,18 +17,18 @@ enum { MOST_LOOSE = 16, STEPS = 12, ROUNDS = 8, SHORTEST = 24, MOST_ROOM = 4 };
 
 typedef struct {
   double x, y;
-} Spot;
+} CurveSpot;
 
 typedef struct {
   double y0, y1, from,
       to; // it goes from y0 to y1 between these, from where the stage's curves begin
-  uint32_t strand, bundle; // the bundle by its number in the stage
-  bool meets;              // it ends on another strand, or begins there
-  bool two;                // it has two strokes
-  Spot spot[MOST_POINTS];  // the lines that it is drawn as
+  uint32_t strand, bundle;     // the bundle by its number in the stage
+  bool meets;                  // it ends on another strand, or begins there
+  bool two;                    // it has two strokes
+  CurveSpot spot[MOST_POINTS]; // the lines that it is drawn as
   uint32_t spots;
-} Arc;
-typedef VEC(Arc) Arcs;
+} CurveArc;
+typedef VEC(CurveArc) Arcs;
 
 typedef struct { // of two arcs
   double x, y;
@@ -44,39 +44,39 @@ static double curve_room(double dy) {
 }
 
 // The curve as a chain of lines, level before it and behind it: as a picture is drawn and checked.
-static void arc_draw(Arc *b, double length) {
+static void arc_draw(CurveArc *b, double length) {
   double dx = b->to - b->from, dy = b->y1 - b->y0;
   double n = fmin(1 + sqrt(0.75 * hypot(dx / 2, dy) / 0.03), MOST_POINTS - 4);
   b->spots = 0;
-  b->spot[b->spots++] = (Spot){-1, b->y0};
+  b->spot[b->spots++] = (CurveSpot){-1, b->y0};
   for (uint32_t i = 0; i <= (uint32_t)n; i++) {
     double t = i / floor(n);
     b->spot[b->spots++] =
-        (Spot){b->from + dx * t * (1.5 - 1.5 * t + t * t), b->y0 + dy * t * t * (3 - 2 * t)};
+        (CurveSpot){b->from + dx * t * (1.5 - 1.5 * t + t * t), b->y0 + dy * t * t * (3 - 2 * t)};
   }
-  b->spot[b->spots++] = (Spot){length + 1, b->y1};
+  b->spot[b->spots++] = (CurveSpot){length + 1, b->y1};
 }
 
-static double height_at(const Spot *p, double x) {
+static double height_at(const CurveSpot *p, double x) {
   double dx = p[1].x - p[0].x;
   return dx < 1e-9 ? p[1].y : p[0].y + (p[1].y - p[0].y) * (x - p[0].x) / dx;
 }
 
-static double degrees(const Spot *p) {
+static double degrees(const CurveSpot *p) {
   return atan2(p[1].y - p[0].y, p[1].x - p[0].x) * 57.29577951308232;
 }
 
-static bool is_apart(const Arc *a, const Arc *b) {
+static bool is_apart(const CurveArc *a, const CurveArc *b) {
   return fmax(a->y0, a->y1) < fmin(b->y0, b->y1) || fmax(b->y0, b->y1) < fmin(a->y0, a->y1);
 }
 
 // The least angle at which two cross; 90 if they do not, 0 if they cross and cross back, or cross
 // and then meet.
-static double crossing_angle(const Arc *a, const Arc *b, Spot *at) {
+static double crossing_angle(const CurveArc *a, const CurveArc *b, CurveSpot *at) {
   double least = 90, sides = (a->y0 - b->y0) * (a->y1 - b->y1), x = -1, last = a->y0 - b->y0;
   if (is_apart(a, b)) return 90;
   for (uint32_t i = 0, k = 0; i + 1 < a->spots && k + 1 < b->spots;) {
-    const Spot *p = &a->spot[i], *q = &b->spot[k];
+    const CurveSpot *p = &a->spot[i], *q = &b->spot[k];
     double end = fmin(p[1].x, q[1].x), y = height_at(p, end), z = height_at(q, end);
     if (fabs(y - z) > 1e-6 && last * (y - z) < 0) {
       if (sides > -0.01) return 0;
@@ -112,7 +112,7 @@ static double flattest(Arena *arena, Arcs *all, double length) {
   for (uint32_t i = 0; i < all->n; i++)
     for (uint32_t k = i + 1; k < all->n; k++) {
       Meeting m = {.a = i, .b = k, .two = all->at[i].two || all->at[k].two};
-      Spot at = {0, 0};
+      CurveSpot at = {0, 0};
       double angle = crossing_angle(&all->at[i], &all->at[k], &at);
       least = fmin(least, angle);
       if (angle == 90) continue;
@@ -138,7 +138,7 @@ enum {
 // Does o bend before b? Both go the same way. If they keep their order, the one ahead goes first,
 // so that they do not cross and cross back; otherwise they cross where that is far from a level
 // end.
-static bool is_before(const Arc *o, const Arc *b) {
+static bool is_before(const CurveArc *o, const CurveArc *b) {
   double sign = b->y1 > b->y0 ? 1 : -1, start = sign * (o->y0 - b->y0),
          end = sign * (o->y1 - b->y1);
   if (start * end >= 0) return start + end > 0;
@@ -146,10 +146,10 @@ static bool is_before(const Arc *o, const Arc *b) {
 }
 
 static uint32_t turn_of_arc(const Arcs *all, uint32_t i) {
-  const Arc *b = &all->at[i];
+  const CurveArc *b = &all->at[i];
   uint32_t n = 0;
   for (uint32_t k = 0; k < all->n; k++) {
-    const Arc *o = &all->at[k];
+    const CurveArc *o = &all->at[k];
     if (fabs(o->y1 - o->y0) > 0.5 && (o->y1 > o->y0) == (b->y1 > b->y0)) n += is_before(o, b);
   }
   return n;
@@ -160,7 +160,7 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   double most = length;
   bool together = way >= WAY_TURNS && (way - WAY_TURNS) % 2; // they end so
   for (uint32_t i = 0; i < all->n; i++) {
-    Arc *b = &all->at[i];
+    CurveArc *b = &all->at[i];
     double own = fmin(length, fmax(24, 1.3 * fabs(b->y1 - b->y0)));
     b->from = 0, b->to = length;
     if (way == WAY_OWN && to_glyph) b->from = length - own;
@@ -180,7 +180,7 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
     most = fmax(most, b->to);
   }
   for (uint32_t i = 0; i < all->n; i++) { // and not beside it
-    Arc *b = &all->at[i];
+    CurveArc *b = &all->at[i];
     if ((b->meets || together) && to_glyph) b->to = most;
     if (b->meets && !to_glyph) b->from = 0;
   }
@@ -194,7 +194,7 @@ static double flatness(const Arcs *all, uint32_t i) {
   Meetings none = {0};
   Meeting met[MOST_LOOSE];
   for (uint32_t k = 0, n = 0; k < all->n; k++) {
-    Spot at = {0, 0};
+    CurveSpot at = {0, 0};
     double angle = k == i ? 90 : crossing_angle(&all->at[i], &all->at[k], &at);
     sum += fmax(0, FLAT - angle);
     if (angle == 90) continue;
@@ -211,7 +211,7 @@ static double flatness_of(const Arcs *all, uint32_t first, uint32_t n) {
   return sum;
 }
 
-static void bend_between(Arc *b, double from, double to, double length, bool to_glyph) {
+static void bend_between(CurveArc *b, double from, double to, double length, bool to_glyph) {
   b->from = b->meets && !to_glyph ? 0 : from;
   b->to = b->meets && to_glyph ? length : to;
   arc_draw(b, length);
@@ -220,7 +220,7 @@ static void bend_between(Arc *b, double from, double to, double length, bool to_
 // These bend, side by side, where they cross least flatly, the others as they are.
 static bool loosen(Arcs *all, uint32_t first, uint32_t n, double length, bool to_glyph) {
   double least = flatness_of(all, first, n), from = -1, to = 0, shortest = SHORTEST;
-  Arc was[MOST_LOOSE];
+  CurveArc was[MOST_LOOSE];
   if (least <= 0) return false;
   for (uint32_t i = 0; i < n; i++) {
     was[i] = all->at[first + i];
@@ -294,7 +294,7 @@ static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) 
   for (uint32_t i = 0; i < bundles->n; i++)
     for (uint32_t k = 0; k < y->s->bundle.at[bundles->at[i]].n; k++) {
       uint32_t x = strand_at(y->s, bundles->at[i], k), o = other[x];
-      Arc b = {.y0 = l->y[x], .y1 = o ? l->out[o] : l->in[x], .strand = x, .bundle = i};
+      CurveArc b = {.y0 = l->y[x], .y1 = o ? l->out[o] : l->in[x], .strand = x, .bundle = i};
       b.meets = o > 0, b.two = y->s->strand.at[x].line == LINE_TANDEM;
       if (!in) b.y0 = o ? l->y[o] : l->out[x], b.y1 = l->y[x];
       vec_push(y->arena, &all, b);

@@ -16,11 +16,11 @@ typedef struct { // of a strand
   double x0, y0; // where it begins: its port, or dot
   double x1, y1; // and ends
   bool passes;   // it goes on behind the stage that takes it
-} Run;
+} DividerRun;
 
 typedef struct {
   Lay *y;
-  Run *run;           // [strand]
+  DividerRun *run;    // [strand]
   const Ids *section; // [section] glyphs placed there
 } Finder;
 
@@ -31,13 +31,13 @@ static bool has_copies(const Stage *t) {
   return false;
 }
 
-static void plain_runs(const Lay *y, Run *run) {
+static void plain_runs(const Lay *y, DividerRun *run) {
   const Layout *l = y->l;
   for (uint32_t x = 1; x < y->s->strand.n; x++) {
     uint32_t b = y->s->strand.at[x].bundle, maker = y->o->maker[b];
     if (!l->there[b]) continue;
     const Section *s = &l->section.at[l->dies[x]];
-    run[x] = (Run){l->section.at[0].data, l->y[x], s->glyph, l->in[x], false};
+    run[x] = (DividerRun){l->section.at[0].data, l->y[x], s->glyph, l->in[x], false};
     if (!y->o->taker[b]) run[x].x1 = l->section.at[l->section.n - 1].gather, run[x].y1 = l->y[x];
     if (!maker) continue;
     s = &l->section.at[l->born[x] - 1];
@@ -46,7 +46,7 @@ static void plain_runs(const Lay *y, Run *run) {
   }
 }
 
-static void find_runs(const Lay *y, Run *run) {
+static void find_runs(const Lay *y, DividerRun *run) {
   const Layout *l = y->l;
   plain_runs(y, run);
   for (uint32_t k = 0; k < y->s->stage.n; k++)
@@ -85,7 +85,7 @@ static bool is_beside(double y, double height, bool above) {
 // From where on, and up to where, a strand is above or below a divider.
 static double strand_begins(const Finder *k, uint32_t x, double height, bool above) {
   const Layout *l = k->y->l;
-  const Run *r = &k->run[x];
+  const DividerRun *r = &k->run[x];
   double clear = height + (above ? -CLEAR : CLEAR);
   if (!l->born[x] || is_beside(r->y0, clear, above)) return r->x0;
   const Section *s = &l->section.at[l->born[x] - 1];
@@ -95,7 +95,7 @@ static double strand_begins(const Finder *k, uint32_t x, double height, bool abo
 
 static double strand_ends(const Finder *k, uint32_t x, double height, bool above) {
   const Layout *l = k->y->l;
-  const Run *r = &k->run[x];
+  const DividerRun *r = &k->run[x];
   double clear = height + (above ? -CLEAR : CLEAR);
   if (!k->y->o->taker[k->y->s->strand.at[x].bundle] || is_beside(r->y1, clear, above)) return r->x1;
   const Section *s = &l->section.at[l->dies[x]];
@@ -132,7 +132,7 @@ static double bundle_begins(const Finder *k, uint32_t bundle, double height, boo
   return b->n ? fmax(x, strand_begins(k, nearest, height, above)) : x;
 }
 
-static double rule_begins(const Finder *k, const Rule *r, double height) {
+static double rule_begins(const Finder *k, const LayRule *r, double height) {
   const Layout *l = k->y->l;
   const uint32_t bundle[2] = {r->upper, r->lower};
   double x = -INFINITY;
@@ -158,7 +158,7 @@ static double bundle_ends(const Finder *k, uint32_t bundle, double height, bool 
   return b->n ? fmin(x, strand_ends(k, nearest, height, above)) : x;
 }
 
-static double rule_ends(const Finder *k, const Rule *r, double height) {
+static double rule_ends(const Finder *k, const LayRule *r, double height) {
   const Layout *l = k->y->l;
   const uint32_t bundle[2] = {r->upper, r->lower};
   double x = INFINITY;
@@ -170,7 +170,7 @@ static double rule_ends(const Finder *k, const Rule *r, double height) {
 }
 
 // Two tensors become one, and what was beside the divider goes on as it is.
-static bool is_product(const Finder *k, const Rule *r, double x1) {
+static bool is_product(const Finder *k, const LayRule *r, double x1) {
   const Bundle *u = &k->y->s->bundle.at[r->upper], *v = &k->y->s->bundle.at[r->lower];
   uint32_t taker = k->y->o->taker[r->upper];
   if (!taker || taker != k->y->o->taker[r->lower] || !u->n || !v->n) return false;
@@ -179,7 +179,7 @@ static bool is_product(const Finder *k, const Rule *r, double x1) {
 }
 
 // A constant that meets its neighbour at once is not divided from it.
-static bool is_brief(const Finder *k, const Rule *r) {
+static bool is_brief(const Finder *k, const LayRule *r) {
   const Order *o = k->y->o;
   const uint32_t bundle[2] = {r->upper, r->lower};
   if (r->next || r->first != r->last || !r->first || o->taker[r->upper] != o->taker[r->lower])
@@ -195,7 +195,7 @@ static bool is_brief(const Finder *k, const Rule *r) {
 // From where to where a divider goes up or down to its next piece. It does so on the side where its
 // neighbour stays, since nothing comes between the two: before the glyphs where something else
 // comes to its other side, behind them where that ends.
-static void jog(const Layout *l, const Rule *r, const Rule *next, double down, double *from,
+static void jog(const Layout *l, const LayRule *r, const LayRule *next, double down, double *from,
                 double *to) {
   double data = l->section.at[next->first].data, spread = l->section.at[r->last].spread;
   bool early = down > 0 ? r->lower == next->lower : r->upper == next->upper;
@@ -209,7 +209,8 @@ static void jog(const Layout *l, const Rule *r, const Rule *next, double down, d
 
 // Does it end at a stage and begin behind it anew, since it would run through a glyph there, or
 // across everything to a place far away?
-static bool is_broken(const Finder *k, const Rule *r, const Rule *next, const int64_t *place) {
+static bool is_broken(const Finder *k, const LayRule *r, const LayRule *next,
+                      const int64_t *place) {
   double height = (double)place[r->var];
   if (fabs((double)place[next->var] - height) > FAR) return true;
   if (!next->within) return false;
@@ -218,12 +219,12 @@ static bool is_broken(const Finder *k, const Rule *r, const Rule *next, const in
 }
 
 // Pieces up to the end; what it goes on as behind a stage that breaks it comes back.
-static const Rule *place_pieces(const Finder *k, const Rule *r, const int64_t *place) {
+static const LayRule *place_pieces(const Finder *k, const LayRule *r, const int64_t *place) {
   Layout *l = k->y->l;
   uint32_t first = l->divider.n;
   double x0 = rule_begins(k, r, (double)place[r->var]), begin = x0, x1 = x0;
   for (;;) {
-    const Rule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL, *rest = next;
+    const LayRule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL, *rest = next;
     double height = (double)place[r->var], to = 0;
     if (next && is_broken(k, r, next, place)) next = NULL;
     if (next)
@@ -243,12 +244,12 @@ static const Rule *place_pieces(const Finder *k, const Rule *r, const int64_t *p
 void place_dividers(Lay *y, const int64_t *place) {
   Arena *scratch = arena_child(y->arena);
   Ids *section = NEW_ARRAY(scratch, Ids, y->o->sections + 1);
-  Finder k = {.y = y, .run = NEW_ARRAY(scratch, Run, y->s->strand.n), .section = section};
+  Finder k = {.y = y, .run = NEW_ARRAY(scratch, DividerRun, y->s->strand.n), .section = section};
   find_runs(y, k.run);
   for (uint32_t i = 0; i < y->l->placed.n; i++)
     vec_push(scratch, &section[y->l->at[y->l->placed.at[i].stage]], i);
   for (uint32_t i = 0; i < y->rule.n && !y->s->strings; i++)
-    for (const Rule *r = y->rule.at[i].follows ? NULL : &y->rule.at[i]; r;)
+    for (const LayRule *r = y->rule.at[i].follows ? NULL : &y->rule.at[i]; r;)
       r = is_brief(&k, r) ? NULL : place_pieces(&k, r, place);
   arena_free(scratch);
 }

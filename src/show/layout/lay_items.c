@@ -83,10 +83,10 @@ static double middle(const Lay *y, const Ids *own, uint32_t outside, double othe
 typedef struct {
   double key;
   uint32_t at;
-} Keyed;
+} KeyedItem;
 
 static int by_key(const void *a, const void *b) {
-  const Keyed *x = a, *z = b;
+  const KeyedItem *x = a, *z = b;
   return x->key != z->key ? (x->key < z->key ? -1 : 1) : x->at < z->at ? -1 : 1;
 }
 
@@ -98,11 +98,11 @@ static bool is_crossing(const Stage *t) {
 }
 
 static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, bool crosses) {
-  Keyed *key = NEW_ARRAY(y->arena, Keyed, items->n + 1);
+  KeyedItem *key = NEW_ARRAY(y->arena, KeyedItem, items->n + 1);
   Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;
   for (uint32_t i = 0; i < items->n; i++) {
     double in = middle(y, &old[i].in, before, -1), out = middle(y, &old[i].out, behind, in);
-    key[i] = (Keyed){in < 0 || crosses ? out : (in + out) / 2, i};
+    key[i] = (KeyedItem){in < 0 || crosses ? out : (in + out) / 2, i};
   }
   qsort(key, items->n, sizeof *key, by_key);
   for (uint32_t i = 0; i < items->n; i++) items->at[i] = old[key[i].at];

@@ -35,7 +35,7 @@ typedef struct { // a divider, while it lasts between two things
   uint32_t next;         // how it goes on, with something else above or below, + 1; 0: it ends
   bool follows;          // it goes on from another
   bool within;           // and that through a stage that takes what is above and below it
-} Rule;
+} LayRule;
 
 typedef struct {
   Arena *arena;
@@ -49,7 +49,7 @@ typedef struct {
   uint32_t *floats; // [stage] first variable of its glyphs that float
   uint32_t *where;  // [strand] scratch: its place in a row
   Table *gaps;
-  VEC(Rule) rule;
+  VEC(LayRule) rule;
 } Lay;
 
 // lay_items.c

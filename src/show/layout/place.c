@@ -20,7 +20,7 @@ typedef struct {
   uint32_t from, to;
   int64_t least, weight;
   bool tree;
-} Edge;
+} PlaceEdge;
 
 typedef struct {
   uint32_t parent;            // the edge to it; 0 at the root
@@ -29,38 +29,40 @@ typedef struct {
   uint32_t seen;              // the walk in which it was met last
   int64_t place;
   int64_t out; // weight of edges that leave its subtree, less of those that enter it
-} Node;
+} PlaceNode;
 
 typedef struct {
   uint32_t nodes, edges;
-  Node *node;
-  Edge *edge;        // [edges + 1]; edge[0] is none
+  PlaceNode *node;
+  PlaceEdge *edge;   // [edges + 1]; edge[0] is none
   uint32_t *at;      // edges of each node, side by side
   uint32_t *walk[2]; // nodes below the edge that leaves, and the others
   uint32_t seen;     // the number of the last walk
   uint32_t next;     // where the search for an edge that leaves goes on
   uint64_t steps;
-} Net;
+} PlaceNet;
 
 static const uint32_t NONE = UINT32_MAX; // no node
 
-static uint32_t other_end(const Net *n, uint32_t e, uint32_t v) {
+static uint32_t other_end(const PlaceNet *n, uint32_t e, uint32_t v) {
   return n->edge[e].from == v ? n->edge[e].to : n->edge[e].from;
 }
 
-static uint32_t parent_of(const Net *n, uint32_t v) { return other_end(n, n->node[v].parent, v); }
+static uint32_t parent_of(const PlaceNet *n, uint32_t v) {
+  return other_end(n, n->node[v].parent, v);
+}
 
-static int64_t slack(const Net *n, uint32_t e) {
-  const Edge *g = &n->edge[e];
+static int64_t slack(const PlaceNet *n, uint32_t e) {
+  const PlaceEdge *g = &n->edge[e];
   return n->node[g->to].place - n->node[g->from].place - g->least;
 }
 
 // -- the graph ------------------------------------------------------------------------------------
-static void edge_add(Net *n, uint32_t from, uint32_t to, int64_t least, int64_t weight) {
-  n->edge[++n->edges] = (Edge){.from = from, .to = to, .least = least, .weight = weight};
+static void edge_add(PlaceNet *n, uint32_t from, uint32_t to, int64_t least, int64_t weight) {
+  n->edge[++n->edges] = (PlaceEdge){.from = from, .to = to, .least = least, .weight = weight};
 }
 
-static void list_edges(Net *n) {
+static void list_edges(PlaceNet *n) {
   uint32_t at = 0;
   for (uint32_t e = 1; e <= n->edges; e++)
     n->node[n->edge[e].from].count++, n->node[n->edge[e].to].count++;
@@ -70,18 +72,18 @@ static void list_edges(Net *n) {
     n->node[v].count = 0;
   }
   for (uint32_t e = 1; e <= n->edges; e++) {
-    Node *from = &n->node[n->edge[e].from], *to = &n->node[n->edge[e].to];
+    PlaceNode *from = &n->node[n->edge[e].from], *to = &n->node[n->edge[e].to];
     n->at[from->first + from->count++] = e;
     n->at[to->first + to->count++] = e;
   }
 }
 
 // Nodes: the things, one for each pull, and a root above everything, so that the graph is whole.
-static Net net_new(Arena *a, const Places *p) {
+static PlaceNet net_new(Arena *a, const Places *p) {
   uint32_t root = p->n + p->pull.n;
-  Net n = {.nodes = root + 1, .next = 1};
-  n.node = NEW_ARRAY(a, Node, n.nodes);
-  n.edge = NEW_ARRAY(a, Edge, p->gap.n + 2 * p->pull.n + root + 1);
+  PlaceNet n = {.nodes = root + 1, .next = 1};
+  n.node = NEW_ARRAY(a, PlaceNode, n.nodes);
+  n.edge = NEW_ARRAY(a, PlaceEdge, p->gap.n + 2 * p->pull.n + root + 1);
   for (uint32_t i = 0; i < p->gap.n; i++)
     edge_add(&n, p->gap.at[i].above, p->gap.at[i].below, p->gap.at[i].least, 0);
   for (uint32_t i = 0; i < p->pull.n; i++) {
@@ -98,7 +100,7 @@ static Net net_new(Arena *a, const Places *p) {
 }
 
 // As far up as the gaps allow. False: they go round in a circle.
-static bool first_places(Net *n, Arena *a) {
+static bool first_places(PlaceNet *n, Arena *a) {
   uint32_t *waiting = NEW_ARRAY(a, uint32_t, n->nodes), top = 0, done = 0;
   for (uint32_t e = 1; e <= n->edges; e++) waiting[n->edge[e].to]++;
   for (uint32_t v = n->nodes; v-- > 0;)
@@ -117,9 +119,9 @@ static bool first_places(Net *n, Arena *a) {
 }
 
 // -- the tree -------------------------------------------------------------------------------------
-static void hang(Net *n, uint32_t v, uint32_t edge) { // v below the other end of the edge
+static void hang(PlaceNet *n, uint32_t v, uint32_t edge) { // v below the other end of the edge
   uint32_t top = other_end(n, edge, v);
-  Node *u = &n->node[v];
+  PlaceNode *u = &n->node[v];
   u->parent = edge;
   u->last = NONE, u->next = n->node[top].child;
   if (u->next != NONE) n->node[u->next].last = v;
@@ -127,8 +129,8 @@ static void hang(Net *n, uint32_t v, uint32_t edge) { // v below the other end o
   n->edge[edge].tree = true;
 }
 
-static void take_off(Net *n, uint32_t v) {
-  Node *u = &n->node[v];
+static void take_off(PlaceNet *n, uint32_t v) {
+  PlaceNode *u = &n->node[v];
   if (u->last == NONE)
     n->node[parent_of(n, v)].child = u->next;
   else
@@ -138,7 +140,7 @@ static void take_off(Net *n, uint32_t v) {
 }
 
 // Everything stands as far up as it can, so from each node tight edges lead up to the root.
-static void first_tree(Net *n) {
+static void first_tree(PlaceNet *n) {
   uint32_t root = n->nodes - 1;
   for (uint32_t v = 0; v < n->nodes; v++) n->node[v].child = NONE;
   for (uint32_t v = 0; v < root; v++) {
@@ -148,7 +150,7 @@ static void first_tree(Net *n) {
   }
 }
 
-static void sum_subtrees(Net *n) {
+static void sum_subtrees(PlaceNet *n) {
   uint32_t *walk = n->walk[0], count = 0;
   for (uint32_t e = 1; e <= n->edges; e++) {
     n->node[n->edge[e].from].out += n->edge[e].weight;
@@ -162,18 +164,18 @@ static void sum_subtrees(Net *n) {
 
 // -- better trees ---------------------------------------------------------------------------------
 // The lower end of an edge of the tree.
-static uint32_t lower_end(const Net *n, uint32_t e) {
+static uint32_t lower_end(const PlaceNet *n, uint32_t e) {
   uint32_t to = n->edge[e].to;
   return n->node[to].parent == e ? to : n->edge[e].from;
 }
 
 // Does the sum grow smaller when what hangs below this edge moves away from the other side?
-static bool is_better_without(const Net *n, uint32_t e) {
+static bool is_better_without(const PlaceNet *n, uint32_t e) {
   uint32_t v = lower_end(n, e);
   return n->edge[e].from == v ? n->node[v].out < 0 : n->node[v].out > 0;
 }
 
-static uint32_t leaving_edge(Net *n) {
+static uint32_t leaving_edge(PlaceNet *n) {
   for (uint32_t k = 0; k < n->edges; k++) {
     uint32_t e = n->next;
     n->next = e == n->edges ? 1 : e + 1;
@@ -183,8 +185,9 @@ static uint32_t leaving_edge(Net *n) {
 }
 
 // One more node of a walk: its neighbours in the tree are added, but for those beyond the cut.
-static void walk_on(Net *n, uint32_t *walk, uint32_t i, uint32_t *count, uint32_t cut, bool up) {
-  const Node *u = &n->node[walk[i]];
+static void walk_on(PlaceNet *n, uint32_t *walk, uint32_t i, uint32_t *count, uint32_t cut,
+                    bool up) {
+  const PlaceNode *u = &n->node[walk[i]];
   for (uint32_t v = u->child; v != NONE; v = n->node[v].next)
     if (v != cut && n->node[v].seen != n->seen) walk[(*count)++] = v, n->node[v].seen = n->seen;
   if (!up || !u->parent) return;
@@ -193,7 +196,7 @@ static void walk_on(Net *n, uint32_t *walk, uint32_t i, uint32_t *count, uint32_
 }
 
 // What hangs below v, or everything else, whichever is less: which of them, and how many.
-static uint32_t smaller_side(Net *n, uint32_t v, uint32_t *count) {
+static uint32_t smaller_side(PlaceNet *n, uint32_t v, uint32_t *count) {
   uint32_t number[2] = {1, 1}, first = n->seen + 1;
   n->walk[0][0] = v, n->walk[1][0] = parent_of(n, v);
   n->node[v].seen = first, n->node[n->walk[1][0]].seen = first + 1;
@@ -212,14 +215,14 @@ static uint32_t smaller_side(Net *n, uint32_t v, uint32_t *count) {
 
 // The edge with the least slack that holds the subtree where it is going: those that enter it if it
 // moves up, those that leave it if it moves down. `below`: the walk has the subtree.
-static uint32_t entering_edge(const Net *n, const uint32_t *walk, uint32_t count, bool below,
+static uint32_t entering_edge(const PlaceNet *n, const uint32_t *walk, uint32_t count, bool below,
                               bool up) {
   uint32_t best = 0, seen = n->node[walk[0]].seen;
   for (uint32_t i = 0; i < count; i++) {
-    const Node *u = &n->node[walk[i]];
+    const PlaceNode *u = &n->node[walk[i]];
     for (uint32_t k = 0; k < u->count; k++) {
       uint32_t e = n->at[u->first + k];
-      const Edge *g = &n->edge[e];
+      const PlaceEdge *g = &n->edge[e];
       bool to = (n->node[g->to].seen == seen) == below;
       if (g->tree || to != up || n->node[other_end(n, e, walk[i])].seen == seen) continue;
       int64_t more = best ? slack(n, e) - slack(n, best) : -1;
@@ -231,7 +234,7 @@ static uint32_t entering_edge(const Net *n, const uint32_t *walk, uint32_t count
 
 // The subtree of v hangs on `in`, which is inside it, instead: parents and sums on the way are
 // turned round.
-static void turn(Net *n, uint32_t v, uint32_t in, uint32_t entering) {
+static void turn(PlaceNet *n, uint32_t v, uint32_t in, uint32_t entering) {
   int64_t whole = n->node[v].out, child = 0;
   for (uint32_t u = in, edge = entering;;) {
     uint32_t up = parent_of(n, u), old = n->node[u].parent;
@@ -246,7 +249,7 @@ static void turn(Net *n, uint32_t v, uint32_t in, uint32_t entering) {
 }
 
 // Sums change from the old parent up to the first node above the new one too, and from there down.
-static void move_sum(Net *n, uint32_t old, uint32_t new, int64_t out) {
+static void move_sum(PlaceNet *n, uint32_t old, uint32_t new, int64_t out) {
   uint32_t seen = n->seen += 2, u = old, w = new, root = n->nodes - 1;
   while (u != w) { // both climb in turns until one meets the other's way
     n->node[u].seen = seen, n->node[w].seen = seen + 1;
@@ -262,7 +265,7 @@ static void move_sum(Net *n, uint32_t old, uint32_t new, int64_t out) {
   for (w = new; w != top; w = parent_of(n, w)) n->node[w].out += out;
 }
 
-static bool improve(Net *n) {
+static bool improve(PlaceNet *n) {
   uint32_t leaving = leaving_edge(n), count;
   if (!leaving) return false;
   uint32_t v = lower_end(n, leaving), old = parent_of(n, v);
@@ -281,7 +284,7 @@ static bool improve(Net *n) {
 }
 
 static bool solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
-  Net n = net_new(a, p);
+  PlaceNet n = net_new(a, p);
   if (!first_places(&n, a)) return false;
   first_tree(&n);
   sum_subtrees(&n);
@@ -297,9 +300,9 @@ static bool solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
 typedef struct {
   uint32_t *up;    // [thing] towards the one that stands for it
   int64_t *offset; // [thing] from that one
-} Tied;
+} TiedNode;
 
-static uint32_t head(const Tied *t, uint32_t v) {
+static uint32_t head(const TiedNode *t, uint32_t v) {
   uint32_t top = v;
   int64_t sum = 0;
   while (t->up[top] != top) sum += t->offset[top], top = t->up[top];
@@ -312,7 +315,7 @@ static uint32_t head(const Tied *t, uint32_t v) {
   return top;
 }
 
-static bool tie_all(const Tied *t, const Places *p) {
+static bool tie_all(const TiedNode *t, const Places *p) {
   for (uint32_t v = 0; v < p->n; v++) t->up[v] = v;
   for (uint32_t i = 0; i < p->tie.n; i++) {
     const Tie *k = &p->tie.at[i];
@@ -325,7 +328,7 @@ static bool tie_all(const Tied *t, const Places *p) {
 }
 
 // The same problem with one thing for all that are tied. False: ties do not agree with gaps.
-static bool contract(Arena *a, const Places *p, const Tied *t, uint32_t *number, Places *out) {
+static bool contract(Arena *a, const Places *p, const TiedNode *t, uint32_t *number, Places *out) {
   for (uint32_t v = 0; v < p->n; v++)
     if (head(t, v) == v) number[v] = out->n++;
   for (uint32_t i = 0; i < p->gap.n; i++) {
@@ -346,7 +349,7 @@ static bool contract(Arena *a, const Places *p, const Tied *t, uint32_t *number,
 
 bool places_solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
   Arena *scratch = arena_child(a);
-  Tied t = {NEW_ARRAY(scratch, uint32_t, p->n + 1), NEW_ARRAY(scratch, int64_t, p->n + 1)};
+  TiedNode t = {NEW_ARRAY(scratch, uint32_t, p->n + 1), NEW_ARRAY(scratch, int64_t, p->n + 1)};
   uint32_t *number = NEW_ARRAY(scratch, uint32_t, p->n + 1);
   Places small = {0};
   bool good = tie_all(&t, p) && contract(scratch, p, &t, number, &small);

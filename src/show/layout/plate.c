@@ -70,18 +70,18 @@ static void measure(MessagePlace *p) {
 // -- tails ----------------------------------------------------------------------------------------
 typedef struct {
   double x0, y0, x1, y1;
-} Area;
-typedef VEC(Area) Areas;
+} PlateArea;
+typedef VEC(PlateArea) Areas;
 
-static void area_add(Area *a, double x, double y) {
+static void area_add(PlateArea *a, double x, double y) {
   a->x0 = fmin(a->x0, x), a->x1 = fmax(a->x1, x);
   a->y0 = fmin(a->y0, y), a->y1 = fmax(a->y1, y);
 }
 
-static const Area nothing = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+static const PlateArea nothing = {INFINITY, INFINITY, -INFINITY, -INFINITY};
 
 static void add_words(Arena *a, const Mark *m, Areas *out) {
-  Area x = nothing;
+  PlateArea x = nothing;
   double left = m->text.x + m->text.start;
   area_add(&x, left, m->text.y - text_ascent(m->text.how.face, m->text.how.size));
   area_add(&x, left + text_width(m->text.how.face, m->text.how.size, m->text.words),
@@ -98,7 +98,7 @@ static Areas obstacles(Arena *a, const Canvas *c) {
     if (m->kind == MARK_OPEN) glyph = strcmp(m->group.class, "glyph") == 0;
     if (m->kind == MARK_TEXT) add_words(a, m, &out);
     if (m->kind != MARK_PATH || !glyph) continue;
-    Area x = nothing;
+    PlateArea x = nothing;
     for (uint32_t k = m->path.first; k < m->path.first + m->path.n; k++)
       area_add(&x, c->path.at[k].x, c->path.at[k].y);
     vec_push(a, &out, x);
@@ -109,7 +109,7 @@ static Areas obstacles(Arena *a, const Canvas *c) {
 static uint32_t hits(const Areas *o, double x, double y0, double y1) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < o->n; i++) {
-    const Area *a = &o->at[i];
+    const PlateArea *a = &o->at[i];
     n += a->x0 - 3 < x && x < a->x1 + 3 && a->y0 < y1 && y0 < a->y1;
   }
   return n;

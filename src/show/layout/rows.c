@@ -26,7 +26,7 @@ enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
 
 typedef struct {
   uint32_t first, last; // sections that a block has something in
-} Reach;
+} RowReach;
 
 typedef struct {
   Arena *arena;
@@ -36,7 +36,7 @@ typedef struct {
   double aim;         // the width that is planned
   double *wide;       // [section] its width
   double *upto;       // [section] sum of those before it
-  Reach *span;        // [block]
+  RowReach *span;     // [block]
   uint32_t *strands;  // [section] that are alive where it begins
   Ids *cut;           // [section] blocks that a cut before it would go through, outermost first
   Ids at;             // where rows begin; then the number of sections
@@ -94,14 +94,14 @@ static double row_width(const Breaking *r, uint32_t i, uint32_t j) {
 // -- what is cut ----------------------------------------------------------------------------------
 static void find_spans(Breaking *r) {
   const Sketch *s = r->s;
-  for (uint32_t b = 0; b < s->block.n; b++) r->span[b] = (Reach){UINT32_MAX, 0};
+  for (uint32_t b = 0; b < s->block.n; b++) r->span[b] = (RowReach){UINT32_MAX, 0};
   for (uint32_t k = 0; k < s->stage.n; k++) {
-    Reach *x = &r->span[s->stage.at[k].block];
+    RowReach *x = &r->span[s->stage.at[k].block];
     if (r->o->at[k] < x->first) x->first = r->o->at[k];
     if (r->o->at[k] > x->last) x->last = r->o->at[k];
   }
   for (uint32_t b = s->block.n; b-- > 1;) {
-    Reach *x = &r->span[s->block.at[b].parent];
+    RowReach *x = &r->span[s->block.at[b].parent];
     if (r->span[b].first < x->first) x->first = r->span[b].first;
     if (r->span[b].first != UINT32_MAX && r->span[b].last > x->last) x->last = r->span[b].last;
   }
@@ -141,7 +141,7 @@ static double badness_of_pieces(const Breaking *r, uint32_t i, uint32_t j) {
   for (uint32_t end = 0; end < 2; end++) {
     const Ids *cut = &r->cut[end ? j : i];
     if (!cut->n) continue;
-    const Reach *x = &r->span[cut->at[0]];
+    const RowReach *x = &r->span[cut->at[0]];
     uint32_t from = x->first > i ? x->first : i, to = x->last + 1 < j ? x->last + 1 : j;
     if (r->upto[to] - r->upto[from] < r->width / 3) sum += BAD_SHORT;
   }
@@ -317,16 +317,16 @@ static void cut_row(Cutting *c) {
 }
 
 // -- the page -------------------------------------------------------------------------------------
-static Page *page_new(Arena *a) { return NEW(a, Page); }
+static SketchPage *page_new(Arena *a) { return NEW(a, SketchPage); }
 
-static void page_add(Arena *a, Page *p, Layout *l) {
+static void page_add(Arena *a, SketchPage *p, Layout *l) {
   p->width = fmax(p->width, l->width);
   p->height += l->height + (p->row.n ? ROW_GAP : 0);
   p->steps += l->steps;
   vec_push(a, &p->row, l);
 }
 
-static Page *lay_rows(Breaking *r) {
+static SketchPage *lay_rows(Breaking *r) {
   Arena *a = r->arena;
   uint32_t rows = r->at.n - 1;
   Cutting c = {.r = r, .arena = a};
@@ -337,7 +337,7 @@ static Page *lay_rows(Breaking *r) {
   c.known = NEW_ARRAY(a, uint32_t, r->s->block.n);
   for (uint32_t k = 0; k < r->s->stage.n; k++) vec_push(a, &c.stages[row_of(r, r->o->at[k])], k);
   find_alive(&c);
-  Page *p = page_new(a);
+  SketchPage *p = page_new(a);
   for (; c.row < rows; c.row++) {
     cut_row(&c);
     Layout *l = lay_ordered(a, c.s, c.o);
@@ -349,29 +349,29 @@ static Page *lay_rows(Breaking *r) {
   return p;
 }
 
-static bool is_too_wide(const Breaking *r, const Page *p) {
+static bool is_too_wide(const Breaking *r, const SketchPage *p) {
   for (uint32_t i = 0; i < p->row.n; i++)
     if (p->row.at[i]->width > r->width * (1 + r->over) && p->row.at[i]->section.n > 2) return true;
   return false;
 }
 
-static Page *break_rows(Arena *a, Sketch *s, Order *o, double width, double over) {
+static SketchPage *break_rows(Arena *a, Sketch *s, Order *o, double width, double over) {
   Breaking r = {.arena = a, .s = s, .o = o, .width = width, .over = over};
   r.wide = NEW_ARRAY(a, double, o->sections + 1);
   r.upto = NEW_ARRAY(a, double, o->sections + 2);
-  r.span = NEW_ARRAY(a, Reach, s->block.n);
+  r.span = NEW_ARRAY(a, RowReach, s->block.n);
   r.strands = NEW_ARRAY(a, uint32_t, o->sections + 1);
   r.cut = NEW_ARRAY(a, Ids, o->sections + 1);
   guess_widths(&r);
   find_spans(&r);
   count_strands(&r);
-  Page *best = NULL;
+  SketchPage *best = NULL;
   uint64_t steps = 0;
   for (uint32_t round = 0; round < ROUNDS && (!best || is_too_wide(&r, best)); round++) {
     r.aim = width * (1 - LESS * round);
     add_up(&r);
     choose_cuts(&r);
-    Page *p = lay_rows(&r);
+    SketchPage *p = lay_rows(&r);
     if (!p) return NULL;
     steps += p->steps;
     if (!best || p->width < best->width) best = p;
@@ -380,25 +380,25 @@ static Page *break_rows(Arena *a, Sketch *s, Order *o, double width, double over
   return best;
 }
 
-Page *lay_page(Arena *a, Sketch *s, double width) {
+SketchPage *lay_page(Arena *a, Sketch *s, double width) {
   sketch_settle(s);
   Order *o = sketch_order(a, s);
   if (width > 0 && o->sections > 1) return break_rows(a, s, o, width, 0);
   if (width >= 0 && o->sections > 1) return break_rows(a, s, o, ROW_WIDTH, OVERRUN);
   Layout *l = lay_ordered(a, s, o);
-  Page *p = page_new(a);
+  SketchPage *p = page_new(a);
   if (l) page_add(a, p, l);
   return l ? p : NULL;
 }
 
-void page_row_paint(Canvas *c, Arena *a, const Page *p, uint32_t row) {
+void page_row_paint(Canvas *c, Arena *a, const SketchPage *p, uint32_t row) {
   paint(c, a, p->row.at[row]);
   if (p->row.n > NUMBERED)
     canvas_text(c, 3, NUMBER + 3, &(Text){.face = FACE_SANS, .size = NUMBER, .ink = INK_SOFT},
                 arena_format(a, "%u", row + 1));
 }
 
-Canvas *page_paint(Arena *a, const Page *p, const Sketch *s) {
+Canvas *page_paint(Arena *a, const SketchPage *p, const Sketch *s) {
   Canvas *c = canvas_new(a, p->width, p->height, s->title, s->about);
   double down = 0;
   for (uint32_t i = 0; i < p->row.n; i++) {

@@ -253,13 +253,13 @@ typedef struct {
   VEC(Layout *) row;
   double width, height;
   uint64_t steps;
-} Page;
-Page *lay_page(Arena *, Sketch *,
-               double width); // settles the sketch; 0: as usual; negative: one row
+} SketchPage;
+SketchPage *lay_page(Arena *, Sketch *,
+                     double width); // settles the sketch; 0: as usual; negative: one row
 enum { ROW_GAP = 6 };
-void page_row_paint(Canvas *, Arena *, const Page *,
+void page_row_paint(Canvas *, Arena *, const SketchPage *,
                     uint32_t row); // with its number, if there are many
-Canvas *page_paint(Arena *, const Page *, const Sketch *);
+Canvas *page_paint(Arena *, const SketchPage *, const Sketch *);
 
 // circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
 // come in from the left.
@@ -268,21 +268,22 @@ typedef struct {
   const char *field; // what the program calls it
   uint32_t number;
 } Supply;
-Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitHow *, const Supply *);
-Sketch *circuit_broken(World *, Arena *, const Broken *, const CircuitHow *, const Supply *);
+Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitOptions *, const Supply *);
+Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOptions *,
+                       const Supply *);
 
 // broken.c
-bool broken_is_small(const Broken *); // enough for a picture that somebody could read
+bool broken_is_small(const PartialDiagram *); // enough for a picture that somebody could read
 Message message_plate(World *, Arena *, Span, const char *text);
-void broken_plates(World *, Arena *, const Broken *, const Layout *,
+void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *,
                    Messages *);                      // adds its messages
 const char *plates_about(Arena *, const Messages *); // all of them as a sentence
 
 // legend.c: the sizes that its labels have
-void legend_paint(Canvas *, Arena *, const Page *);
+void legend_paint(Canvas *, Arena *, const SketchPage *);
 
 // notes.c: the picture with the comments of a file, where they speak of what is in it
-Canvas *notes_paint(World *, Arena *, const Page *, uint32_t file);
+Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);

@@ -139,18 +139,18 @@ typedef struct { // where a strand is at a stage
   const Glyph *glyph;
   uint32_t port;
   bool out;
-} Spot;
+} TandemSpot;
 
-static Spot spot_of(const Stage *t, uint32_t x) {
+static TandemSpot spot_of(const Stage *t, uint32_t x) {
   for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].a == x || t->link.at[i].to == x) return (Spot){.link = &t->link.at[i]};
+    if (t->link.at[i].a == x || t->link.at[i].to == x) return (TandemSpot){.link = &t->link.at[i]};
   for (uint32_t g = 0; g < t->glyph.n; g++) {
     const Glyph *k = &t->glyph.at[g];
     uint32_t in = ids_find(&k->in, x), out = ids_find(&k->out, x);
-    if (in < k->in.n) return (Spot){.glyph = k, .port = in};
-    if (out < k->out.n) return (Spot){.glyph = k, .port = out, .out = true};
+    if (in < k->in.n) return (TandemSpot){.glyph = k, .port = in};
+    if (out < k->out.n) return (TandemSpot){.glyph = k, .port = out, .out = true};
   }
-  return (Spot){0};
+  return (TandemSpot){0};
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -198,7 +198,7 @@ static bool merges_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) 
 
 // Do two strands of one bundle do the same at a stage?
 static bool does_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) {
-  Spot a = spot_of(stage, x), b = spot_of(stage, y);
+  TandemSpot a = spot_of(stage, x), b = spot_of(stage, y);
   if (a.link && b.link) return links_alike(t, a.link, b.link, x, y) && merges_alike(t, stage, x, y);
   if (!a.glyph || !b.glyph || a.out != b.out) return false;
   if (a.glyph == b.glyph)

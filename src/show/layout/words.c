@@ -12,7 +12,7 @@ typedef struct {
   uint32_t *maker;   // [bundle] stage + 1; 0: it comes in
   const char **word; // [bundle] what it is called; NULL: "it", or the result of something
   uint32_t last;     // the bundle that the last step made
-} Words;
+} PictureWords;
 
 // -- names ----------------------------------------------------------------------------------------
 // The first words of a text: letters, digits and lines; everything else is a line, but not two of
@@ -31,7 +31,7 @@ static const char *slug(Arena *a, const char *text) {
   return b.n ? b.at : "part";
 }
 
-static const char *path(Words *w, const char *parent, const char *text) {
+static const char *path(PictureWords *w, const char *parent, const char *text) {
   Arena *a = w->s->arena;
   const char *id = arena_format(a, "%s/%s", parent, slug(a, text));
   uint32_t n = table_get(w->used, id, strlen(id)) + 1;
@@ -39,7 +39,7 @@ static const char *path(Words *w, const char *parent, const char *text) {
   return n == 1 ? id : arena_format(a, "%s-%u", id, n);
 }
 
-static void name_blocks(Words *w) {
+static void name_blocks(PictureWords *w) {
   Sketch *s = w->s;
   s->block.at[0].id = slug(s->arena, s->title);
   for (uint32_t b = 1; b < s->block.n; b++) {
@@ -66,7 +66,7 @@ static const char *glyph_words(Arena *a, const Stage *t, const Glyph *g) {
   return plain(a, g->words ? g->words : g->kind == GLYPH_WISE && g->text ? g->text : t->words);
 }
 
-static void name_glyphs(Words *w) {
+static void name_glyphs(PictureWords *w) {
   Sketch *s = w->s;
   for (uint32_t k = 0; k < s->stage.n; k++) {
     Stage *t = &s->stage.at[k];
@@ -79,7 +79,7 @@ static void name_glyphs(Words *w) {
 }
 
 // All strands of a wire have its name, wherever they are.
-static void name_wires(Words *w) {
+static void name_wires(PictureWords *w) {
   Sketch *s = w->s;
   for (uint32_t b = 1; b < s->bundle.n; b++) {
     Bundle *k = &s->bundle.at[b];
@@ -108,7 +108,7 @@ static void say_axes(const Sketch *s, uint32_t bundle, Buf *out) {
   if (!n) buf_text(out, "a number");
 }
 
-static const char *called(Words *w, uint32_t bundle) {
+static const char *called(PictureWords *w, uint32_t bundle) {
   if (w->word[bundle]) return w->word[bundle];
   if (bundle == w->last) return "it";
   uint32_t maker = w->maker[bundle];
@@ -139,7 +139,7 @@ static const char *happens(const Sketch *s, const Stage *t) {
 }
 
 // X goes through f; X and Y meet in f.
-static void say_step(Words *w, uint32_t k, Buf *out) {
+static void say_step(PictureWords *w, uint32_t k, Buf *out) {
   Sketch *s = w->s;
   const Stage *t = &s->stage.at[k];
   const char *what = happens(s, t), *name;
@@ -165,7 +165,7 @@ static void say_step(Words *w, uint32_t k, Buf *out) {
   w->last = result;
 }
 
-static void say_whole(Words *w, Buf *out) {
+static void say_whole(PictureWords *w, Buf *out) {
   Sketch *s = w->s;
   buf_text(out, s->title);
   for (uint32_t i = 0; i < s->in.n; i++) {
@@ -185,7 +185,7 @@ static void say_whole(Words *w, Buf *out) {
   }
 }
 
-static const char *sentence(Words *w) {
+static const char *sentence(PictureWords *w) {
   Sketch *s = w->s;
   Buf whole = buf_new(s->arena), steps = buf_new(s->arena);
   uint32_t block = 0, n = 0;
@@ -208,7 +208,7 @@ static const char *sentence(Words *w) {
 }
 
 void sketch_words(Sketch *s) {
-  Words w = {.s = s, .used = table_new(s->arena)};
+  PictureWords w = {.s = s, .used = table_new(s->arena)};
   w.maker = NEW_ARRAY(s->arena, uint32_t, s->bundle.n);
   w.word = NEW_ARRAY(s->arena, const char *, s->bundle.n);
   for (uint32_t k = 0; k < s->stage.n; k++)

@@ -60,7 +60,7 @@ static const char *called(Scene *s, const Thing *t) {
 // Labels and titles against what covers an area. Each pair is looked at once.
 static void letters_and_things(Scene *s, uint32_t i, Ids *near) {
   const Thing *t = &s->thing.at[i];
-  Area own = area_grown(t->area, -TOUCH);
+  LintArea own = area_grown(t->area, -TOUCH);
   grid_find(s, &s->things, &t->area, near);
   for (uint32_t k = 0; k < near->n; k++) {
     const Thing *o = &s->thing.at[near->at[k]];
@@ -80,14 +80,14 @@ static void letters_and_things(Scene *s, uint32_t i, Ids *near) {
 static void letters_and_lines(Scene *s, uint32_t i, Ids *near) {
   const Thing *t = &s->thing.at[i];
   uint32_t last = UINT32_MAX;
-  Area wide = area_grown(t->area, 4);
+  LintArea wide = area_grown(t->area, 4);
   grid_find(s, &s->segments, &wide, near);
   for (uint32_t k = 0; k < near->n; k++) {
     const Segment *line = &s->segment.at[near->at[k]];
     const Thing *o = &s->thing.at[line->thing];
     if (line->thing == i || line->thing == last) continue;
     if (o->kind > THING_STROKE && o->kind != THING_FRAME) continue;
-    Area own = area_grown(t->area, line->half - TOUCH);
+    LintArea own = area_grown(t->area, line->half - TOUCH);
     if (!segment_enters(line, &own)) continue;
     last = line->thing;
     fault(s, t->kind == THING_TITLE ? FAULT_TITLE : FAULT_COVERED, t->area.x0, t->area.y1,
@@ -112,7 +112,7 @@ static bool is_solid(const Thing *t) { return t->kind == THING_GLYPH || t->kind 
 
 static void check_glyph_pairs(Scene *s, uint32_t i, Ids *near) {
   const Thing *t = &s->thing.at[i];
-  Area own = area_grown(t->area, -TOUCH);
+  LintArea own = area_grown(t->area, -TOUCH);
   grid_find(s, &s->things, &t->area, near);
   for (uint32_t k = 0; k < near->n; k++) {
     const Thing *o = &s->thing.at[near->at[k]];
@@ -124,8 +124,8 @@ static void check_glyph_pairs(Scene *s, uint32_t i, Ids *near) {
 }
 
 // Does a wire begin or end at this area?
-static bool is_attached(const Scene *s, const Thing *wire, const Area *to) {
-  Area a = area_grown(*to, NEAR_END);
+static bool is_attached(const Scene *s, const Thing *wire, const LintArea *to) {
+  LintArea a = area_grown(*to, NEAR_END);
   for (uint32_t i = wire->first; i < wire->first + wire->n; i++) {
     const Segment *k = &s->segment.at[i];
     bool ends = i + 1 == wire->first + wire->n || s->segment.at[i + 1].begins;
@@ -138,7 +138,7 @@ static bool is_attached(const Scene *s, const Thing *wire, const Area *to) {
 static void check_wires_through(Scene *s, uint32_t i, Ids *near) {
   const Thing *t = &s->thing.at[i];
   uint32_t last = UINT32_MAX;
-  Area own = area_grown(t->area, -TOUCH);
+  LintArea own = area_grown(t->area, -TOUCH);
   grid_find(s, &s->segments, &t->area, near);
   for (uint32_t k = 0; k < near->n; k++) {
     const Segment *line = &s->segment.at[near->at[k]];
@@ -187,7 +187,7 @@ static void check_glyphs(Scene *s, Ids *near) {
 }
 
 // -- frames and the page --------------------------------------------------------------------------
-static bool holds(const Area *a, const Area *b) {
+static bool holds(const LintArea *a, const LintArea *b) {
   return a->x0 <= b->x0 && b->x1 <= a->x1 && a->y0 <= b->y0 && b->y1 <= a->y1;
 }
 
@@ -199,7 +199,7 @@ static void check_frames(Scene *s, Ids *near) {
     grid_find(s, &s->things, &t->area, near);
     for (uint32_t k = 0; k < near->n; k++) {
       const Thing *o = &s->thing.at[near->at[k]];
-      Area own = area_grown(o->area, -TOUCH);
+      LintArea own = area_grown(o->area, -TOUCH);
       if (o->kind != THING_FRAME && !is_solid(o)) continue;
       if (near->at[k] == i || (o->kind == THING_FRAME && near->at[k] < i)) continue;
       if (!areas_meet(&t->area, &own) || holds(&t->area, &own)) continue;
@@ -210,7 +210,7 @@ static void check_frames(Scene *s, Ids *near) {
 }
 
 static void check_page(Scene *s) {
-  Area page = area_grown((Area){0, 0, s->canvas->width, s->canvas->height}, 0.01);
+  LintArea page = area_grown((LintArea){0, 0, s->canvas->width, s->canvas->height}, 0.01);
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (t->area.x0 <= t->area.x1 && !holds(&page, &t->area))

@@ -14,8 +14,8 @@ typedef struct {
   const char *id; // as the picture has it: "attend/Q"
   uint32_t rank;  // 0: wires of this name have different ranks
   uint32_t lines; // in this cut
-} Named;
-typedef VEC(Named) NamedList;
+} NamedWire;
+typedef VEC(NamedWire) NamedList;
 
 static uint32_t rank_of(const Type *t, bool strings) { return strings || !t->rank ? 1 : t->rank; }
 
@@ -29,7 +29,7 @@ static NamedList wires_by_name(World *w, Arena *a, const Diagram *d, bool string
     uint32_t k = table_get(at, id, strlen(id));
     if (k && all.at[k - 1].rank != rank) all.at[k - 1].rank = 0;
     if (k) continue;
-    vec_push(a, &all, (Named){.id = id, .rank = rank});
+    vec_push(a, &all, (NamedWire){.id = id, .rank = rank});
     table_put(at, id, strlen(id), all.n);
   }
   return all;
@@ -46,7 +46,7 @@ static uint32_t axes_of(const Scene *s, const Thing *t) {
 }
 
 static bool is_cut_clear(Scene *s, double x, Ids *near) {
-  Area line = {x - 0.5, 0, x + 0.5, s->canvas->height}, wide = {x - 30, 0, x + 30, line.y1};
+  LintArea line = {x - 0.5, 0, x + 0.5, s->canvas->height}, wide = {x - 30, 0, x + 30, line.y1};
   grid_find(s, &s->things, &wide, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Thing *t = &s->thing.at[near->at[i]];
@@ -63,7 +63,7 @@ static bool is_cut_clear(Scene *s, double x, Ids *near) {
 
 // Lines through x, in all and by the wires they belong to.
 static uint32_t count_lines(Scene *s, double x, const Table *at, NamedList *all, Ids *near) {
-  Area line = {x - 0.5, 0, x + 0.5, s->canvas->height};
+  LintArea line = {x - 0.5, 0, x + 0.5, s->canvas->height};
   uint32_t last = UINT32_MAX, sum = 0;
   for (uint32_t i = 0; i < all->n; i++) all->at[i].lines = 0;
   grid_find(s, &s->segments, &line, near);
@@ -83,7 +83,7 @@ static void check_cut(Scene *s, double x, const Table *at, NamedList *all, Ids *
   if (!is_cut_clear(s, x, near)) return;
   count_lines(s, x, at, all, near);
   for (uint32_t i = 0; i < all->n; i++) {
-    const Named *k = &all->at[i];
+    const NamedWire *k = &all->at[i];
     if (k->rank && k->lines % k->rank)
       fault(s, FAULT_AXES, x, 0, "%.60s has %u axes and is drawn with %u lines", k->id, k->rank,
             k->lines);

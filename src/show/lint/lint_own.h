@@ -10,7 +10,7 @@
 
 typedef struct {
   double x0, y0, x1, y1;
-} Area;
+} LintArea;
 
 typedef enum {
   THING_WIRE,
@@ -26,7 +26,7 @@ typedef enum {
 
 typedef struct { // a group of marks, or a mark outside of all groups
   ThingKind kind;
-  Area area;         // of its ink
+  LintArea area;     // of its ink
   const char *words; // what it is called
   const char *id;    // of its group; "": none
   uint32_t first, n; // segments
@@ -45,28 +45,28 @@ typedef struct {
   uint32_t columns, rows;
   uint32_t *first; // [cell] where its list begins; and one more
   uint32_t *item;
-} Grid;
+} LintGrid;
 
 typedef struct {
   Arena *arena;
   const Canvas *canvas;
   VEC(Thing) thing;
   VEC(Segment) segment;
-  Grid things, segments;
+  LintGrid things, segments;
   Faults *out;
 } Scene;
 
 // check_scene.c
 void scene_of(Scene *);
-bool areas_meet(const Area *, const Area *);
-Area area_grown(Area, double by); // by less than 0: it shrinks
-Area segment_area(const Segment *);
-bool segment_enters(const Segment *, const Area *); // does a part of it lie inside?
+bool areas_meet(const LintArea *, const LintArea *);
+LintArea area_grown(LintArea, double by); // by less than 0: it shrinks
+LintArea segment_area(const Segment *);
+bool segment_enters(const Segment *, const LintArea *); // does a part of it lie inside?
 double segment_distance(const Segment *, double x, double y);
 bool thing_touches(const Scene *, const Thing *, const Segment *); // its outline, or inside it
 // What may meet an area: indices of things or segments, each once, in order. The list is good until
 // the next call with the same Ids.
-void grid_find(const Scene *, const Grid *, const Area *, Ids *out);
+void grid_find(const Scene *, const LintGrid *, const LintArea *, Ids *out);
 
 // check_wires.c
 void check_crossings(Scene *);

@@ -9,26 +9,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const Area NOTHING = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+static const LintArea NOTHING = {INFINITY, INFINITY, -INFINITY, -INFINITY};
 
 // -- areas and segments ---------------------------------------------------------------------------
-static void area_add(Area *a, double x, double y) {
+static void area_add(LintArea *a, double x, double y) {
   a->x0 = fmin(a->x0, x), a->x1 = fmax(a->x1, x);
   a->y0 = fmin(a->y0, y), a->y1 = fmax(a->y1, y);
 }
 
-bool areas_meet(const Area *a, const Area *b) {
+bool areas_meet(const LintArea *a, const LintArea *b) {
   return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
 }
 
-Area area_grown(Area a, double by) { return (Area){a.x0 - by, a.y0 - by, a.x1 + by, a.y1 + by}; }
+LintArea area_grown(LintArea a, double by) {
+  return (LintArea){a.x0 - by, a.y0 - by, a.x1 + by, a.y1 + by};
+}
 
-Area segment_area(const Segment *s) {
-  return (Area){fmin(s->x0, s->x1), fmin(s->y0, s->y1), fmax(s->x0, s->x1), fmax(s->y0, s->y1)};
+LintArea segment_area(const Segment *s) {
+  return (LintArea){fmin(s->x0, s->x1), fmin(s->y0, s->y1), fmax(s->x0, s->x1), fmax(s->y0, s->y1)};
 }
 
 // The segment is cut by each side of the area in turn.
-bool segment_enters(const Segment *s, const Area *a) {
+bool segment_enters(const Segment *s, const LintArea *a) {
   double t0 = 0, t1 = 1, d[2] = {s->x1 - s->x0, s->y1 - s->y0};
   double from[2] = {s->x0, s->y0}, low[2] = {a->x0, a->y0}, high[2] = {a->x1, a->y1};
   for (int i = 0; i < 2; i++) {
@@ -93,7 +95,7 @@ static ThingKind kind_of(const char *class) {
 static void add_text(Scene *s, Thing *t, const Mark *m) {
   double c, sine, size = m->text.how.size / EM;
   Path path = {0};
-  Run run = {.face = m->text.how.face, .rest = m->text.words};
+  GlyphRun run = {.face = m->text.how.face, .rest = m->text.words};
   turn_of(m->text.how.turn, &c, &sine);
   while (run_next(&run)) {
     glyph_path(s->arena, run.found.glyph, &path);
@@ -106,11 +108,11 @@ static void add_text(Scene *s, Thing *t, const Mark *m) {
 }
 
 static void add_path(Scene *s, Thing *t, uint32_t thing, const Mark *m, Lines *lines) {
-  const Affine same = {1, 0, 0, 1, 0, 0};
+  const Transform same = {1, 0, 0, 1, 0, 0};
   double half = m->path.paint.stroke && !m->path.paint.fill ? m->path.paint.width / 2 : 0;
   path_flatten(s->arena, s->canvas->path.at + m->path.first, m->path.n, &same, lines);
   for (uint32_t i = 0; i < lines->piece.n; i++) {
-    const Piece *piece = &lines->piece.at[i];
+    const PathPiece *piece = &lines->piece.at[i];
     const Point *p = &lines->point.at[piece->first];
     for (uint32_t k = 0; k < piece->n; k++) {
       area_add(&t->area, p[k].x, p[k].y);
@@ -128,7 +130,7 @@ static void add_path(Scene *s, Thing *t, uint32_t thing, const Mark *m, Lines *l
 typedef struct {
   VEC(uint32_t) open; // things, from the outermost; a group without a class is as what it stands in
   VEC(uint32_t) owner; // [mark] its thing + 1; 0: none
-} Walk;
+} SceneWalk;
 
 static uint32_t thing_new(Scene *s, ThingKind kind, const char *words, const char *id) {
   Thing t = {.kind = kind, .area = NOTHING, .words = words, .id = id, .least = INFINITY};
@@ -146,7 +148,7 @@ static bool is_aside(const char *class) {
   return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0 || strcmp(class, "tail") == 0;
 }
 
-static void find_owners(Scene *s, Walk *w) {
+static void find_owners(Scene *s, SceneWalk *w) {
   const Canvas *c = s->canvas;
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];
@@ -198,32 +200,32 @@ static void read_thing(Scene *s, uint32_t thing, uint32_t mark, const uint32_t *
 // -- the grid -------------------------------------------------------------------------------------
 typedef struct {
   uint32_t x0, y0, x1, y1;
-} Cells;
+} GridCells;
 
 static uint32_t cell_at(double x, double size, uint32_t n) {
   return x < 0 ? 0 : x / size >= n ? n - 1 : (uint32_t)(x / size);
 }
 
-static Cells cells_of(const Grid *g, const Area *a) {
-  return (Cells){cell_at(a->x0, g->size, g->columns), cell_at(a->y0, g->size, g->rows),
-                 cell_at(a->x1, g->size, g->columns), cell_at(a->y1, g->size, g->rows)};
+static GridCells cells_of(const LintGrid *g, const LintArea *a) {
+  return (GridCells){cell_at(a->x0, g->size, g->columns), cell_at(a->y0, g->size, g->rows),
+                     cell_at(a->x1, g->size, g->columns), cell_at(a->y1, g->size, g->rows)};
 }
 
-static void grid_size(Grid *g, const Canvas *c, uint32_t n) {
+static void grid_size(LintGrid *g, const Canvas *c, uint32_t n) {
   g->size = fmax(24, sqrt(c->width * c->height / (4.0 * n + 64)));
   g->columns = (uint32_t)(c->width / g->size) + 1;
   g->rows = (uint32_t)(c->height / g->size) + 1;
 }
 
 // Two rounds: how many there are in each cell, and which.
-static void grid_fill(Scene *s, Grid *g, const Area *area, uint32_t n) {
+static void grid_fill(Scene *s, LintGrid *g, const LintArea *area, uint32_t n) {
   grid_size(g, s->canvas, n);
   uint32_t cells = g->columns * g->rows;
   g->first = NEW_ARRAY(s->arena, uint32_t, cells + 1);
   for (int round = 0; round < 2; round++) {
     for (uint32_t i = 0; i < n; i++) {
       if (area[i].x0 > area[i].x1) continue;
-      Cells at = cells_of(g, &area[i]);
+      GridCells at = cells_of(g, &area[i]);
       for (uint32_t y = at.y0; y <= at.y1; y++)
         for (uint32_t x = at.x0; x <= at.x1; x++) {
           uint32_t *to = &g->first[y * g->columns + x + 1];
@@ -246,8 +248,8 @@ static int by_number(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-void grid_find(const Scene *s, const Grid *g, const Area *a, Ids *out) {
-  Cells at = cells_of(g, a);
+void grid_find(const Scene *s, const LintGrid *g, const LintArea *a, Ids *out) {
+  GridCells at = cells_of(g, a);
   uint32_t n = 0;
   out->n = 0;
   for (uint32_t y = at.y0; y <= at.y1; y++)
@@ -263,14 +265,14 @@ void grid_find(const Scene *s, const Grid *g, const Area *a, Ids *out) {
 }
 
 void scene_of(Scene *s) {
-  Walk w = {0};
+  SceneWalk w = {0};
   find_owners(s, &w);
   uint32_t *next = NEW_ARRAY(s->arena, uint32_t, w.owner.n + 1);
   uint32_t *first = NEW_ARRAY(s->arena, uint32_t, s->thing.n + 1);
   for (uint32_t i = w.owner.n; i-- > 0;)
     if (w.owner.at[i]) next[i] = first[w.owner.at[i] - 1], first[w.owner.at[i] - 1] = i + 1;
   for (uint32_t i = 0; i < s->thing.n; i++) read_thing(s, i, first[i], next);
-  Area *area = NEW_ARRAY(s->arena, Area, s->thing.n + s->segment.n + 1);
+  LintArea *area = NEW_ARRAY(s->arena, LintArea, s->thing.n + s->segment.n + 1);
   for (uint32_t i = 0; i < s->thing.n; i++) // lines are found by their segments
     area[i] = s->thing.at[i].kind <= THING_STROKE ? NOTHING : s->thing.at[i].area;
   grid_fill(s, &s->things, area, s->thing.n);

@@ -39,8 +39,8 @@ static bool is_near(double x, double y, double to_x, double to_y, double dx, dou
 typedef struct {
   double x, y;
   uint32_t a, b; // wires
-} Crossing;
-typedef VEC(Crossing) Crossings;
+} WireCrossing;
+typedef VEC(WireCrossing) Crossings;
 
 // A segment, longer at both ends.
 static Segment longer(const Segment *k, double by) {
@@ -79,12 +79,12 @@ static bool cross(const Segment *a, const Segment *b, double *sine, double *x, d
 // So much of two level lines lies one on the other; *x: where that begins.
 static double shared(const Segment *a, const Segment *b, double *x) {
   if (!is_level(a) || !is_level(b) || fabs(a->y0 - b->y0) > 0.7) return 0;
-  Area p = segment_area(a), q = segment_area(b);
+  LintArea p = segment_area(a), q = segment_area(b);
   *x = fmax(p.x0, q.x0);
   return fmin(p.x1, q.x1) - *x;
 }
 
-static bool in_cell(const Grid *g, uint32_t column, uint32_t row, double x, double y) {
+static bool in_cell(const LintGrid *g, uint32_t column, uint32_t row, double x, double y) {
   uint32_t c = x < 0 ? 0 : (uint32_t)(x / g->size), r = y < 0 ? 0 : (uint32_t)(y / g->size);
   return (c < g->columns ? c : g->columns - 1) == column && (r < g->rows ? r : g->rows - 1) == row;
 }
@@ -97,14 +97,14 @@ static void look_at_pair(Scene *s, const Segment *a, const Segment *b, uint32_t 
     fault(s, FAULT_SAME, x, a->y0, "wires %.60s and %.60s", p->words, q->words);
   if (!cross(a, b, &sine, &x, &y) || !in_cell(&s->segments, column, row, x, y)) return;
   if (ends_near(s, p, b, x, y) || ends_near(s, q, a, x, y)) return;
-  vec_push(s->arena, out, (Crossing){x, y, a->thing, b->thing});
+  vec_push(s->arena, out, (WireCrossing){x, y, a->thing, b->thing});
   if (sine < FLAT - 0.005)
     fault(s, FAULT_FLAT, x, y, "wires %.60s and %.60s, %.0f degrees", p->words, q->words,
           asin(sine) * 57.29578);
 }
 
 static int by_x(const void *a, const void *b) {
-  double x = ((const Crossing *)a)->x, y = ((const Crossing *)b)->x;
+  double x = ((const WireCrossing *)a)->x, y = ((const WireCrossing *)b)->x;
   return x < y ? -1 : x > y;
 }
 
@@ -112,7 +112,7 @@ static void check_triples(Scene *s, Crossings *all) {
   if (all->n) qsort(all->at, all->n, sizeof *all->at, by_x);
   for (uint32_t i = 0; i < all->n; i++)
     for (uint32_t k = i + 1; k < all->n && all->at[k].x - all->at[i].x < 1; k++) {
-      const Crossing *p = &all->at[i], *q = &all->at[k];
+      const WireCrossing *p = &all->at[i], *q = &all->at[k];
       if (fabs(p->y - q->y) >= 1) continue;
       uint32_t third = q->a == p->a || q->a == p->b ? q->b : q->a;
       if (third == p->a || third == p->b) continue;
@@ -123,7 +123,7 @@ static void check_triples(Scene *s, Crossings *all) {
 }
 
 void check_crossings(Scene *s) {
-  const Grid *g = &s->segments;
+  const LintGrid *g = &s->segments;
   Crossings all = {0};
   for (uint32_t row = 0; row < g->rows; row++)
     for (uint32_t column = 0; column < g->columns; column++) {
@@ -141,8 +141,8 @@ void check_crossings(Scene *s) {
 // -- bends ----------------------------------------------------------------------------------------
 typedef struct { // a level part of a chain
   double x0, x1, y;
-} Reach;
-typedef VEC(Reach) Reaches;
+} WireReach;
+typedef VEC(WireReach) Reaches;
 
 typedef struct {
   uint32_t *next;     // [thing] the wire that goes on where this one ends + 1
@@ -196,17 +196,17 @@ static void find_chains(Scene *s, Chains *c) {
 // Level parts of a wire. *x: where it ends.
 static void add_runs(Scene *s, const Thing *t, Reaches *out, double *x) {
   for (const Segment *k = &s->segment.at[t->first];; k++) {
-    Reach *last = out->n ? &out->at[out->n - 1] : NULL;
+    WireReach *last = out->n ? &out->at[out->n - 1] : NULL;
     if (is_level(k) && last && fabs(last->y - k->y0) < 0.05 && fabs(last->x1 - k->x0) < 0.05)
       last->x1 = k->x1;
     else if (is_level(k) && fabs(k->x1 - k->x0) > 0.5)
-      vec_push(s->arena, out, (Reach){k->x0, k->x1, k->y0});
+      vec_push(s->arena, out, (WireReach){k->x0, k->x1, k->y0});
     *x = k->x1;
     if (is_last(s, k)) return;
   }
 }
 
-static bool is_own_label(const Thing *t, const Reach *run) {
+static bool is_own_label(const Thing *t, const WireReach *run) {
   return t->kind == THING_LABEL && t->area.y1 > run->y - 12 && t->area.y1 < run->y + 2 &&
          t->area.x0 > run->x0 - 8 && t->area.x0 < run->x1 + 2;
 }
@@ -214,19 +214,19 @@ static bool is_own_label(const Thing *t, const Reach *run) {
 // Would anything else be in the way of a wire at this height? `run` is what would move there, and
 // it moves past no other wire.
 static bool is_free(Scene *s, const Chains *c, uint32_t chain, double x0, double x1, double y,
-                    const Reach *run, Ids *near) {
-  Area strip = {fmin(x0, x1) + 1, y - STRIP, fmax(x0, x1) - 1, y + STRIP};
-  Area thin = {strip.x0, y - HELD, strip.x1, y + HELD},
-       now = {run->x0, run->y, run->x1, run->y + 0.1};
+                    const WireReach *run, Ids *near) {
+  LintArea strip = {fmin(x0, x1) + 1, y - STRIP, fmax(x0, x1) - 1, y + STRIP};
+  LintArea thin = {strip.x0, y - HELD, strip.x1, y + HELD},
+           now = {run->x0, run->y, run->x1, run->y + 0.1};
   grid_find(s, &s->things, &strip, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Thing *t = &s->thing.at[near->at[i]];
     if (!areas_meet(&t->area, &thin) || is_own_label(t, run)) continue;
     if (t->kind != THING_FRAME || !areas_meet(&t->area, &now)) return false;
   }
-  Area swept = {run->x0, fmin(run->y, y) - HELD, run->x1, fmax(run->y, y) + HELD};
-  Area all = {fmin(strip.x0, swept.x0), fmin(strip.y0, swept.y0), fmax(strip.x1, swept.x1),
-              fmax(strip.y1, swept.y1)};
+  LintArea swept = {run->x0, fmin(run->y, y) - HELD, run->x1, fmax(run->y, y) + HELD};
+  LintArea all = {fmin(strip.x0, swept.x0), fmin(strip.y0, swept.y0), fmax(strip.x1, swept.x1),
+                  fmax(strip.y1, swept.y1)};
   grid_find(s, &s->segments, &all, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Segment *k = &s->segment.at[near->at[i]];
@@ -241,7 +241,7 @@ static bool is_free(Scene *s, const Chains *c, uint32_t chain, double x0, double
 // Does something stand where a chain begins or ends, at x = `end`, which is where its run does?
 static bool is_held(Scene *s, double x, double y, double end, Ids *near) {
   if (fabs(x - end) > 0.5) return true; // the chain curves to its end
-  Area here = area_grown((Area){x, y, x, y}, HELD);
+  LintArea here = area_grown((LintArea){x, y, x, y}, HELD);
   grid_find(s, &s->things, &here, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Thing *t = &s->thing.at[near->at[i]];
@@ -258,8 +258,8 @@ static bool is_held(Scene *s, double x, double y, double end, Ids *near) {
 }
 
 // Does another wire begin or end on this run?
-static bool is_tied(Scene *s, const Reach *run, Ids *near) {
-  Area here = {run->x0 - HELD, run->y - 1, run->x1 + HELD, run->y + 1};
+static bool is_tied(Scene *s, const WireReach *run, Ids *near) {
+  LintArea here = {run->x0 - HELD, run->y - 1, run->x1 + HELD, run->y + 1};
   grid_find(s, &s->things, &here, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Thing *t = &s->thing.at[near->at[i]];
@@ -272,14 +272,14 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches
                         Ids *near) {
   const char *words = s->thing.at[chain].words;
   for (uint32_t i = 1; i + 1 < r->n; i++) {
-    const Reach *a = &r->at[i - 1], *b = &r->at[i], *d = &r->at[i + 1];
+    const WireReach *a = &r->at[i - 1], *b = &r->at[i], *d = &r->at[i + 1];
     double y = fabs(b->y - a->y) < fabs(d->y - b->y) ? a->y : d->y;
     if ((b->y - a->y) * (d->y - b->y) >= 0 || fabs(b->y - y) < 1 || is_tied(s, b, near)) continue;
     if (is_free(s, c, chain, a->x1, d->x0, y, b, near))
       fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words, y);
   }
   if (r->n < 2) return;
-  const Reach *first = &r->at[0], *last = &r->at[r->n - 1];
+  const WireReach *first = &r->at[0], *last = &r->at[r->n - 1];
   if (fabs(first->y - first[1].y) >= 1 &&
       !is_held(s, first->x0, first->y, s->segment.at[s->thing.at[chain].first].x0, near) &&
       !is_tied(s, first, near) &&
@@ -308,7 +308,7 @@ void check_bends(Scene *s) {
 
 // -- dividers -------------------------------------------------------------------------------------
 static bool thing_holds(const Thing *t, double x, double y) {
-  const Area *a = &t->area;
+  const LintArea *a = &t->area;
   if (t->kind == THING_FRAME)
     return y > a->y0 && y < a->y1 && fmin(fabs(x - a->x0), fabs(x - a->x1)) <= BESIDE;
   if (t->kind != THING_GLYPH && t->kind != THING_DOT) return false;
@@ -316,7 +316,7 @@ static bool thing_holds(const Thing *t, double x, double y) {
 }
 
 static bool line_holds(const Scene *s, const Segment *k, uint32_t divider, double x, double y) {
-  Area beside = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
+  LintArea beside = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
   bool last = is_last(s, k);
   switch (s->thing.at[k->thing].kind) {
   case THING_CUP:
@@ -334,7 +334,7 @@ static bool line_holds(const Scene *s, const Segment *k, uint32_t divider, doubl
 
 // Does a wire of this height begin, end or bend beside x?
 static bool wire_turns(Scene *s, double x, double y, Ids *near) {
-  Area here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
+  LintArea here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
   grid_find(s, &s->segments, &here, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Segment *k = &s->segment.at[near->at[i]];
@@ -347,7 +347,7 @@ static bool wire_turns(Scene *s, double x, double y, Ids *near) {
 }
 
 static bool is_held_there(Scene *s, uint32_t divider, double x, double y, Ids *near) {
-  Area around = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
+  LintArea around = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
   grid_find(s, &s->things, &around, near);
   for (uint32_t i = 0; i < near->n; i++)
     if (thing_holds(&s->thing.at[near->at[i]], x, y)) return true;
@@ -360,7 +360,7 @@ static bool is_held_there(Scene *s, uint32_t divider, double x, double y, Ids *n
 // How high the nearest wire above or below runs, or is where it ends beside x; y if there is none.
 static double nearest_wire(Scene *s, double x, double y, bool above, Ids *near) {
   double best = above ? -INFINITY : INFINITY;
-  Area column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
+  LintArea column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
   grid_find(s, &s->segments, &column, near);
   for (uint32_t i = 0; i < near->n; i++) {
     const Segment *k = &s->segment.at[near->at[i]];

@@ -14,8 +14,8 @@ typedef struct {
   uint32_t array;
   const double *value; // one in `stride`
   int64_t stride;
-} Band;
-typedef VEC(Band) Bands;
+} TimeBand;
+typedef VEC(TimeBand) Bands;
 
 static void find_bands(Plot *p, Bands *out) {
   uint32_t all = 0;
@@ -24,7 +24,7 @@ static void find_bands(Plot *p, Bands *out) {
     int64_t of = x->count / x->shape[0];
     for (int64_t k = 0; k < of; k++) {
       if (out->n < BANDS_MOST)
-        vec_push(p->arena, out, (Band){line_name(p, i, k, of), i, x->data + k, of});
+        vec_push(p->arena, out, (TimeBand){line_name(p, i, k, of), i, x->data + k, of});
       all++;
     }
   }
@@ -32,13 +32,13 @@ static void find_bands(Plot *p, Bands *out) {
 }
 
 // The last moment that has the value of moment i, and all between.
-static uint32_t piece_end(const Band *b, uint32_t i, uint32_t moments) {
+static uint32_t piece_end(const TimeBand *b, uint32_t i, uint32_t moments) {
   double x = b->value[(int64_t)i * b->stride];
   while (i + 1 < moments && b->value[(int64_t)(i + 1) * b->stride] == x) i++;
   return i;
 }
 
-static void draw_piece(Plot *p, Canvas *c, const Band *b, double value, Area at) {
+static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, PlotArea at) {
   bool label = labels_known(p, b->array);
   const char *name = label && is_seen(value) && value >= 0 && value == floor(value)
                          ? label_text(p, b->array, (int64_t)value)
@@ -62,7 +62,7 @@ static double piece_x(const Plot *p, const Scale *x, uint32_t moment) {
   return scale_at(x, moment < s->moments ? s->moment[moment] : x->high);
 }
 
-static void draw_band(Plot *p, Canvas *c, const Band *b, const Scale *x, double y) {
+static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, double y) {
   canvas_open(c, "", "band", b->name);
   canvas_text(c, x->from - 10, y + BAND / 2.0 + 4,
               &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_END},
@@ -71,7 +71,8 @@ static void draw_band(Plot *p, Canvas *c, const Band *b, const Scale *x, double 
     uint32_t end = piece_end(b, i, p->s->moments);
     double left = piece_x(p, x, i), right = piece_x(p, x, end + 1);
     if (right > left)
-      draw_piece(p, c, b, b->value[(int64_t)i * b->stride], (Area){left, y, right - left, BAND});
+      draw_piece(p, c, b, b->value[(int64_t)i * b->stride],
+                 (PlotArea){left, y, right - left, BAND});
     i = end + 1;
   }
   canvas_close(c);

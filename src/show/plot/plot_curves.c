@@ -8,8 +8,8 @@
 #include <math.h>
 
 typedef struct {
-  VEC(Line) line;
-} Lines;
+  VEC(PlotLine) line;
+} CurveLines;
 
 // The values along the axis that lines run over; NULL: positions 0, 1, 2 …
 static const double *axis_values(Plot *p, int64_t n) {
@@ -21,7 +21,7 @@ static const double *axis_values(Plot *p, int64_t n) {
   return x;
 }
 
-static bool add_lines(Plot *p, uint32_t array, Lines *to) {
+static bool add_lines(Plot *p, uint32_t array, CurveLines *to) {
   const Array *x = &p->s->value.array.at[array];
   bool across = p->s->samples && x->rank == 2; // [n t]
   if (x->rank < 1 || x->rank > 2)
@@ -31,7 +31,7 @@ static bool add_lines(Plot *p, uint32_t array, Lines *to) {
   for (int64_t k = 0; k < of && to->line.n <= LINE_LIMIT; k++) {
     const char *name = !across && of > 1 && labels_known(p, array) ? label_text(p, array, k)
                                                                    : line_name(p, array, k, of);
-    Line line = {.name = name, .x = axis_values(p, n), .n = n, .smooth = p->s->whole};
+    PlotLine line = {.name = name, .x = axis_values(p, n), .n = n, .smooth = p->s->whole};
     line.y = x->data + (across ? k * n : k);
     line.stride = across ? 1 : of;
     vec_push(p->arena, &to->line, line);
@@ -42,7 +42,7 @@ static bool add_lines(Plot *p, uint32_t array, Lines *to) {
 
 Canvas *plot_curves(Plot *p) {
   const Shown *s = p->s;
-  Lines lines = {0};
+  CurveLines lines = {0};
   for (uint32_t i = 0; i < s->value.array.n; i++)
     if (!add_lines(p, i, &lines)) return NULL;
   Canvas *c = plot_canvas(p, "Curves");
@@ -64,12 +64,12 @@ typedef struct {
   const double *x, *y;
   int64_t n, stride;
   const char *x_name, *y_name;
-} Pair;
+} PhasePair;
 
-static bool find_pair(Plot *p, Pair *out) {
+static bool find_pair(Plot *p, PhasePair *out) {
   const Array *a = p->s->value.array.at;
   if (p->s->value.array.n == 2 && a[0].rank == 1 && a[1].rank == 1) {
-    *out = (Pair){
+    *out = (PhasePair){
         a[0].data, a[1].data, a[0].shape[0], 1, line_name(p, 0, 0, 1), line_name(p, 1, 0, 1)};
     return a[0].shape[0] == a[1].shape[0] ||
            plot_wrong(p, &a[1],
@@ -77,15 +77,15 @@ static bool find_pair(Plot *p, Pair *out) {
                                    shape_text(p->arena, &a[0])));
   }
   if (p->s->value.array.n == 1 && a[0].rank == 2 && a[0].shape[1] == 2) {
-    *out = (Pair){a[0].data, a[0].data + 1,         a[0].shape[0],
-                  2,         line_name(p, 0, 0, 2), line_name(p, 0, 1, 2)};
+    *out = (PhasePair){a[0].data, a[0].data + 1,         a[0].shape[0],
+                       2,         line_name(p, 0, 0, 2), line_name(p, 0, 1, 2)};
     return true;
   }
   return plot_wrong(p, &a[0], "two arrays [t], or one [t 2]");
 }
 
 Canvas *plot_phase(Plot *p) {
-  Pair pair = {0};
+  PhasePair pair = {0};
   if (!find_pair(p, &pair)) return NULL;
   enum { SIDE = 420 };
   Canvas *c = plot_canvas(p, "Phase portrait");
@@ -98,7 +98,7 @@ Canvas *plot_phase(Plot *p) {
     range_add(&w.x, x);
     range_add(&w.y, y);
   }
-  Frame f = frame_draw(p, c, &w);
+  PlotFrame f = frame_draw(p, c, &w);
   double(*at)[2] = (double(*)[2])NEW_ARRAY(p->arena, double, 2 * pair.n);
   for (int64_t i = 0; i < pair.n; i++) {
     at[i][0] = scale_at(&f.x, pair.x[i * pair.stride]);

@@ -21,10 +21,10 @@ typedef struct {
   int64_t n; // frames
   uint32_t h, w, channels;
   bool planes; // the channels stand in front
-  Range range;
+  PlotRange range;
   int64_t gaps;         // values that are not finite
   double width, height; // of one that is drawn
-} Frames;
+} ImageFrames;
 
 // -- which shape ----------------------------------------------------------------------------------
 static int64_t square_side(int64_t p) {
@@ -34,7 +34,7 @@ static int64_t square_side(int64_t p) {
 
 static bool is_channels(int64_t n) { return n == 1 || n == 3; }
 
-static bool frames_shape(Frames *f, uint32_t lead) {
+static bool frames_shape(ImageFrames *f, uint32_t lead) {
   const int64_t *s = f->array->shape + lead;
   int64_t h = 0, w = 0, c = 1;
   uint32_t rank = f->array->rank - lead;
@@ -58,9 +58,9 @@ static uint32_t lead_of(const Shown *s, const Array *x) {
   return x->rank == 4;
 }
 
-static bool frames_find(Plot *p, uint32_t array, uint32_t lead, Frames *f) {
+static bool frames_find(Plot *p, uint32_t array, uint32_t lead, ImageFrames *f) {
   const Array *x = &p->s->value.array.at[array];
-  *f = (Frames){.array = x};
+  *f = (ImageFrames){.array = x};
   if (x->rank <= lead || !frames_shape(f, lead))
     return plot_wrong(p, x,
                       p->s->over ? "[n t h w], [n t h w 3], or [n t p] with p a square"
@@ -73,35 +73,35 @@ static bool frames_find(Plot *p, uint32_t array, uint32_t lead, Frames *f) {
 }
 
 bool looks_like_images(const Shown *s) {
-  Frames f = {.array = &s->value.array.at[0]};
+  ImageFrames f = {.array = &s->value.array.at[0]};
   uint32_t axes = s->over ? 2 : 1;
   if (f.array->rank != axes + 2 && f.array->rank != axes + 3) return false;
   return s->samples && frames_shape(&f, axes) && f.h >= 8 && f.w >= 8;
 }
 
 // -- pixels ---------------------------------------------------------------------------------------
-static bool is_scaled(const Frames *f) {
+static bool is_scaled(const ImageFrames *f) {
   return f->range.any && (f->range.low < -1e-6 || f->range.high > 1 + 1e-6);
 }
 
-static double pixel_value(const Frames *f, int64_t frame, uint32_t y, uint32_t x, uint32_t k) {
+static double pixel_value(const ImageFrames *f, int64_t frame, uint32_t y, uint32_t x, uint32_t k) {
   int64_t size = (int64_t)f->h * f->w, at = (int64_t)y * f->w + x;
   return f->array
       ->data[frame * size * f->channels + (f->planes ? k * size + at : at * f->channels + k)];
 }
 
-static uint8_t pixel_byte(const Frames *f, double v) {
+static uint8_t pixel_byte(const ImageFrames *f, double v) {
   if (is_scaled(f)) v = (v - f->range.low) / fmax(f->range.high - f->range.low, 1e-300);
   return v > 0 ? (uint8_t)(fmin(v, 1) * 255 + 0.5) : 0;
 }
 
-static bool is_hole(const Frames *f, int64_t frame, uint32_t y, uint32_t x) {
+static bool is_hole(const ImageFrames *f, int64_t frame, uint32_t y, uint32_t x) {
   for (uint32_t k = 0; k < f->channels; k++)
     if (!is_seen(pixel_value(f, frame, y, x, k))) return true;
   return false;
 }
 
-static Picture *frame_picture(Arena *a, const Frames *f, int64_t frame) {
+static Picture *frame_picture(Arena *a, const ImageFrames *f, int64_t frame) {
   Picture *q = NEW(a, Picture);
   *q = (Picture){f->h, f->w, f->channels, NULL};
   q->at = NEW_ARRAY(a, uint8_t, (size_t)f->h * f->w * f->channels);
@@ -116,7 +116,7 @@ static Picture *frame_picture(Arena *a, const Frames *f, int64_t frame) {
 }
 
 // Runs of pixels that have no value, as plates over the picture.
-static void draw_holes(Canvas *c, const Frames *f, int64_t frame, Area at) {
+static void draw_holes(Canvas *c, const ImageFrames *f, int64_t frame, PlotArea at) {
   double ux = at.w / f->w, uy = at.h / f->h;
   bool any = false;
   for (uint32_t y = 0; y < f->h; y++)
@@ -130,14 +130,15 @@ static void draw_holes(Canvas *c, const Frames *f, int64_t frame, Area at) {
   if (any) canvas_paint(c, &(Paint){.fill = INK_PLATE});
 }
 
-static void draw_frame(Plot *p, Canvas *c, const Frames *f, int64_t frame, double x, double y) {
-  Area at = {x, y, f->width, f->height};
+static void draw_frame(Plot *p, Canvas *c, const ImageFrames *f, int64_t frame, double x,
+                       double y) {
+  PlotArea at = {x, y, f->width, f->height};
   canvas_image(c, at.x, at.y, at.w, at.h, frame_picture(p->arena, f, frame));
   if (f->gaps) draw_holes(c, f, frame, at);
 }
 
 // Pixels are drawn as squares of whole size; only pictures wider than `room` are made smaller.
-static void frames_size(Frames *f, double room) {
+static void frames_size(ImageFrames *f, double room) {
   double most = fmin(fmax(room, CELL_LEAST), CELL_MOST);
   double side = fmax(f->w, f->h), factor = floor(most / side);
   if (factor < 1) factor = side > GRID_WIDTH ? GRID_WIDTH / side : 1;
@@ -146,7 +147,7 @@ static void frames_size(Frames *f, double room) {
   f->height = f->h * factor;
 }
 
-static void note_frames(Plot *p, const Frames *f, const char *name) {
+static void note_frames(Plot *p, const ImageFrames *f, const char *name) {
   if (is_scaled(f))
     plot_note(p, "%s: black is %s, white is %s", name, number_text(p->arena, f->range.low),
               number_text(p->arena, f->range.high));
@@ -156,11 +157,11 @@ static void note_frames(Plot *p, const Frames *f, const char *name) {
 // -- images ---------------------------------------------------------------------------------------
 typedef struct {
   int64_t rows, columns, shown;
-} Grid;
+} ImageGrid;
 
 static int64_t near_square(int64_t n) { return (int64_t)ceil(sqrt((double)n) - 1e-9); }
 
-static bool find_grid(Plot *p, int64_t n, Grid *g) {
+static bool find_grid(Plot *p, int64_t n, ImageGrid *g) {
   int64_t one, two;
   if (!plot_option(p, 0, n < GRID_USUAL ? n : GRID_USUAL, GRID_MOST, &one) ||
       !plot_option(p, 1, 1, GRID_MOST, &two))
@@ -176,7 +177,8 @@ static bool find_grid(Plot *p, int64_t n, Grid *g) {
   return true;
 }
 
-static void draw_grid(Plot *p, Canvas *c, const Frames *f, const Grid *g, double x, double y) {
+static void draw_grid(Plot *p, Canvas *c, const ImageFrames *f, const ImageGrid *g, double x,
+                      double y) {
   for (int64_t i = 0; i < g->shown; i++)
     draw_frame(p, c, f, i, x + (double)(i % g->columns) * (f->width + GAP),
                y + (double)(i / g->columns) * (f->height + GAP));
@@ -188,8 +190,8 @@ Canvas *plot_images(Plot *p) {
   double x = 0, y = 0, right = 0, row = 0;
   for (uint32_t i = 0; i < n; i++) {
     const Array *array = &p->s->value.array.at[i];
-    Frames f;
-    Grid g = {0};
+    ImageFrames f;
+    ImageGrid g = {0};
     double head = n > 1 ? 20 : 0;
     if (!frames_find(p, i, lead_of(p->s, array), &f) || !find_grid(p, f.n, &g)) return NULL;
     frames_size(&f, (double)GRID_WIDTH / (double)g.columns / (n > 1 ? 2 : 1) - GAP);
@@ -216,17 +218,17 @@ Canvas *plot_images(Plot *p) {
 enum { STRIP_USUAL = 8, STRIP_MOST = 256, STRIP_COLUMNS = 64, GROUP_GAP = 14 };
 
 typedef struct {
-  Frames *frames; // [n]
+  ImageFrames *frames; // [n]
   uint32_t n;
   int64_t rows, columns; // columns of one group: values of t, or one
   double w, h, top;      // of a cell; top: where the first row begins
-} Strip;
+} ImageStrip;
 
-static bool find_strip(Plot *p, Strip *s) {
+static bool find_strip(Plot *p, ImageStrip *s) {
   const Shown *shown = p->s;
   int64_t samples = 1;
   s->n = shown->value.array.n;
-  s->frames = NEW_ARRAY(p->arena, Frames, s->n);
+  s->frames = NEW_ARRAY(p->arena, ImageFrames, s->n);
   s->columns = shown->over ? shown->moments : 1;
   for (uint32_t i = 0; i < s->n; i++) {
     const Array *x = &shown->value.array.at[i];
@@ -245,13 +247,13 @@ static bool find_strip(Plot *p, Strip *s) {
                     shown->text, (long long)s->columns * s->n, STRIP_COLUMNS);
 }
 
-static double column_x(const Strip *s, uint32_t group, int64_t column) {
+static double column_x(const ImageStrip *s, uint32_t group, int64_t column) {
   double group_width = (double)s->columns * (s->w + GAP) + (s->columns > 1 ? GROUP_GAP : 4);
   return group * group_width + (double)column * (s->w + GAP);
 }
 
 // "t = 0.25" where there is room, else "0.25", else nothing.
-static void moment_names(Plot *p, const Strip *s, const char **name) {
+static void moment_names(Plot *p, const ImageStrip *s, const char **name) {
   bool fits[2] = {true, true};
   for (int64_t i = 0; i < s->columns; i++) {
     const char *value = number_text(p->arena, p->s->moment[i]);
@@ -266,7 +268,7 @@ static void moment_names(Plot *p, const Strip *s, const char **name) {
               number_text(p->arena, p->s->moment[s->columns - 1]));
 }
 
-static double draw_heads(Plot *p, Canvas *c, const Strip *s) {
+static double draw_heads(Plot *p, Canvas *c, const ImageStrip *s) {
   double y = 0;
   if (s->n > 1) {
     y += LINE_STEP;
@@ -287,7 +289,7 @@ static double draw_heads(Plot *p, Canvas *c, const Strip *s) {
   return y + 2;
 }
 
-static void draw_strip(Plot *p, Canvas *c, const Strip *s) {
+static void draw_strip(Plot *p, Canvas *c, const ImageStrip *s) {
   for (uint32_t i = 0; i < s->n; i++)
     for (int64_t r = 0; r < s->rows; r++)
       for (int64_t k = 0; k < s->columns; k++)
@@ -296,7 +298,7 @@ static void draw_strip(Plot *p, Canvas *c, const Strip *s) {
 }
 
 Canvas *plot_strip(Plot *p) {
-  Strip s = {0};
+  ImageStrip s = {0};
   if (!find_strip(p, &s)) return NULL;
   Canvas *c = plot_canvas(p, "Rows of pictures");
   for (uint32_t i = 0; i < s.n; i++) { // cells are as large as the largest needs

@@ -31,9 +31,9 @@ void labels_spread(double *place, uint32_t n, double gap, double low, double hig
   }
 }
 
-static const char *label_of(const Line *l) { return l->label ? l->label : l->name; }
+static const char *label_of(const PlotLine *l) { return l->label ? l->label : l->name; }
 
-static double name_room(const Line *line, uint32_t n) {
+static double name_room(const PlotLine *line, uint32_t n) {
   double w = 0;
   for (uint32_t i = 0; i < n; i++)
     w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, label_of(&line[i])));
@@ -50,13 +50,13 @@ static int by_place(const void *a, const void *b) {
   return x->y != y->y ? (x->y < y->y ? -1 : 1) : x->line < y->line ? -1 : x->line > y->line;
 }
 
-static double end_of(const Frame *f, const Line *l) {
+static double end_of(const PlotFrame *f, const PlotLine *l) {
   for (int64_t i = l->n; i-- > 0;)
     if (is_seen(l->y[i * l->stride])) return scale_at(&f->y, l->y[i * l->stride]);
   return f->area.y + f->area.h;
 }
 
-static void draw_names(Plot *p, Canvas *c, const Frame *f, const Line *line, uint32_t n) {
+static void draw_names(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine *line, uint32_t n) {
   End *end = NEW_ARRAY(p->arena, End, n);
   double *place = NEW_ARRAY(p->arena, double, n), x = f->area.x + f->area.w;
   for (uint32_t i = 0; i < n; i++) end[i] = (End){end_of(f, &line[i]), i};
@@ -77,17 +77,17 @@ static void draw_names(Plot *p, Canvas *c, const Frame *f, const Line *line, uin
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static double line_x(const Line *l, int64_t i) { return l->x ? l->x[i] : (double)i; }
-static double line_y(const Line *l, int64_t i) { return l->y[i * l->stride]; }
+static double line_x(const PlotLine *l, int64_t i) { return l->x ? l->x[i] : (double)i; }
+static double line_y(const PlotLine *l, int64_t i) { return l->y[i * l->stride]; }
 
 typedef struct {
   Canvas *c;
-  const Frame *f;
-  const Line *line;
+  const PlotFrame *f;
+  const PlotLine *line;
   bool down; // the pen
-} Pen;
+} PlotPen;
 
-static void pen_to(Pen *pen, int64_t i) {
+static void pen_to(PlotPen *pen, int64_t i) {
   double x = scale_at(&pen->f->x, line_x(pen->line, i));
   double y = scale_at(&pen->f->y, line_y(pen->line, i));
   if (pen->down)
@@ -97,17 +97,17 @@ static void pen_to(Pen *pen, int64_t i) {
   pen->down = true;
 }
 
-static int64_t column_of(const Pen *pen, int64_t i) {
+static int64_t column_of(const PlotPen *pen, int64_t i) {
   return (int64_t)floor(scale_at(&pen->f->x, line_x(pen->line, i)));
 }
 
-static bool visible(const Pen *pen, int64_t i) {
+static bool visible(const PlotPen *pen, int64_t i) {
   return is_seen(line_x(pen->line, i)) && is_seen(line_y(pen->line, i));
 }
 
 // Points from `i` that are in one column and finite; returns the first that is not.
-static int64_t draw_column(Pen *pen, int64_t i) {
-  const Line *l = pen->line;
+static int64_t draw_column(PlotPen *pen, int64_t i) {
+  const PlotLine *l = pen->line;
   int64_t column = column_of(pen, i), least = i, most = i, end = i + 1;
   for (; end < l->n && visible(pen, end) && column_of(pen, end) == column; end++) {
     if (line_y(l, end) < line_y(l, least)) least = end;
@@ -121,14 +121,15 @@ static int64_t draw_column(Pen *pen, int64_t i) {
   return end;
 }
 
-static void draw_alone(Canvas *c, const Frame *f, const Line *l, int64_t i, Ink ink) {
+static void draw_alone(Canvas *c, const PlotFrame *f, const PlotLine *l, int64_t i, Ink ink) {
   path_circle(c, scale_at(&f->x, line_x(l, i)), scale_at(&f->y, line_y(l, i)), 2);
   canvas_paint(c, &(Paint){.fill = ink});
 }
 
 // A point between two gaps has no line: it is a dot.
-static void draw_line(Canvas *c, const Frame *f, const Line *l, uint32_t index, double opacity) {
-  Pen pen = {.c = c, .f = f, .line = l};
+static void draw_line(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index,
+                      double opacity) {
+  PlotPen pen = {.c = c, .f = f, .line = l};
   Paint paint;
   bool any = false;
   series_paint(index, &paint);
@@ -151,8 +152,8 @@ static void draw_line(Canvas *c, const Frame *f, const Line *l, uint32_t index, 
 }
 
 // What a pointer over the line, or a reader without eyes, is told.
-static const char *line_words(Plot *p, const Line *l) {
-  Range r = {0};
+static const char *line_words(Plot *p, const PlotLine *l) {
+  PlotRange r = {0};
   Buf b = buf_new(p->arena);
   for (int64_t i = 0; i < l->n; i++) range_add(&r, line_y(l, i));
   buf_printf(&b, "%s: ", l->name);
@@ -164,12 +165,12 @@ static const char *line_words(Plot *p, const Line *l) {
   return b.at;
 }
 
-static bool is_dense(const Frame *f, const Line *l) {
+static bool is_dense(const PlotFrame *f, const PlotLine *l) {
   return l->smooth && (double)l->n > 2 * f->area.w;
 }
 
 // The mean of up to a hundredth of all values around each. A gap stays a gap.
-static const double *running_mean(Arena *a, const Line *l) {
+static const double *running_mean(Arena *a, const PlotLine *l) {
   double *mean = NEW_ARRAY(a, double, l->n), sum = 0;
   int64_t half = l->n / 200 + 1, from = 0, to = 0, count = 0; // from <= i < to is in the sum
   for (int64_t i = 0; i < l->n; i++) {
@@ -182,15 +183,16 @@ static const double *running_mean(Arena *a, const Line *l) {
   return mean;
 }
 
-static void draw_smoothed(Plot *p, Canvas *c, const Frame *f, const Line *l, uint32_t index) {
-  Line mean = *l;
+static void draw_smoothed(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine *l,
+                          uint32_t index) {
+  PlotLine mean = *l;
   mean.y = running_mean(p->arena, l);
   mean.stride = 1;
   draw_line(c, f, l, index, 0.3);
   draw_line(c, f, &mean, index, 1);
 }
 
-static void mark_best(Canvas *c, const Frame *f, const Line *l, uint32_t index) {
+static void mark_best(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index) {
   int64_t best = -1;
   for (int64_t i = 0; i < l->n; i++)
     if (is_seen(line_y(l, i)) &&
@@ -201,7 +203,7 @@ static void mark_best(Canvas *c, const Frame *f, const Line *l, uint32_t index) 
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = series_ink(index), .width = 1.5});
 }
 
-static int64_t add_ranges(const Line *l, FrameWish *w) {
+static int64_t add_ranges(const PlotLine *l, FrameWish *w) {
   int64_t gaps = 0;
   for (int64_t i = 0; i < l->n; i++) {
     if (!is_seen(line_y(l, i)) || !is_seen(line_x(l, i))) {
@@ -232,7 +234,7 @@ static void note_marks(Plot *p) {
   plot_note(p, "Thin lines: what happened%s.", b.n ? b.at : "");
 }
 
-void marks_draw(Plot *p, Canvas *c, const Frame *f) {
+void marks_draw(Plot *p, Canvas *c, const PlotFrame *f) {
   const Shown *s = p->s;
   if (!s->marks) return;
   if (s->marks > MARKS_MOST) {
@@ -253,7 +255,8 @@ void marks_draw(Plot *p, Canvas *c, const Frame *f) {
   note_marks(p);
 }
 
-double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, const LinesWish *l) {
+double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n,
+                  const LinesWish *l) {
   if (n > LINE_LIMIT) {
     plot_note(p, "%d of %u lines", LINE_LIMIT, n);
     n = LINE_LIMIT;
@@ -271,7 +274,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const Line *line, uint32_t n, co
   }
   w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
             !(l->log_most > 0 && wants_log(w.y, l->log_most));
-  Frame f = frame_draw(p, c, &w);
+  PlotFrame f = frame_draw(p, c, &w);
   if (l->marks) marks_draw(p, c, &f);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {

@@ -23,7 +23,7 @@ typedef struct {
   bool confusion;
   double cell, left, top;
   const char **number; // [rows columns], NULL: they do not fit
-  Range range;
+  PlotRange range;
   double *row_sum; // [rows], of a confusion matrix
 } Matrix;
 
@@ -42,7 +42,7 @@ static double strength(const Matrix *m, int64_t r, int64_t c) {
   return (v - base) / fmax(high - base, 1e-300);
 }
 
-static int decimals_of(Range r, bool whole) {
+static int decimals_of(PlotRange r, bool whole) {
   double most = fmax(fabs(r.low), fabs(r.high));
   if (whole || !(most > 0)) return 0;
   int decimals = 2 - (int)floor(log10(most));
@@ -202,11 +202,11 @@ static void shade(double part, uint8_t to[3]) {
 typedef struct {
   const Array *array;
   int64_t rows, columns;
-  Range range;
-} Sheet;
+  PlotRange range;
+} MatrixSheet;
 
 // The mean of the numbers that become one pixel; what is not finite does not count.
-static double sheet_mean(const Sheet *s, int64_t y0, int64_t y1, int64_t x0, int64_t x1) {
+static double sheet_mean(const MatrixSheet *s, int64_t y0, int64_t y1, int64_t x0, int64_t x1) {
   double sum = 0;
   int64_t n = 0;
   for (int64_t y = y0; y < y1; y++)
@@ -217,7 +217,7 @@ static double sheet_mean(const Sheet *s, int64_t y0, int64_t y1, int64_t x0, int
   return n ? sum / (double)n : NAN;
 }
 
-static Picture *sheet_picture(Arena *a, const Sheet *s, bool *hole) {
+static Picture *sheet_picture(Arena *a, const MatrixSheet *s, bool *hole) {
   int64_t h = s->rows < IMAGE_MOST ? s->rows : IMAGE_MOST;
   int64_t w = s->columns < IMAGE_MOST ? s->columns : IMAGE_MOST;
   Picture *q = NEW(a, Picture);
@@ -235,7 +235,7 @@ static Picture *sheet_picture(Arena *a, const Sheet *s, bool *hole) {
   return q;
 }
 
-static void draw_bar(Plot *p, Canvas *c, const Sheet *s, double x, double y, double h) {
+static void draw_bar(Plot *p, Canvas *c, const MatrixSheet *s, double x, double y, double h) {
   enum { STEPS = 64 };
   Picture *q = NEW(p->arena, Picture);
   *q = (Picture){STEPS, 1, 3, NEW_ARRAY(p->arena, uint8_t, STEPS * 3)};
@@ -247,7 +247,7 @@ static void draw_bar(Plot *p, Canvas *c, const Sheet *s, double x, double y, dou
 }
 
 // First and last along each axis, and its name between them.
-static void draw_ends(Plot *p, Canvas *c, const Sheet *s, Area at, const char *row_name,
+static void draw_ends(Plot *p, Canvas *c, const MatrixSheet *s, PlotArea at, const char *row_name,
                       const char *column_name) {
   const Shown *shown = p->s;
   double first = 0, last = (double)(s->rows - 1);
@@ -275,7 +275,7 @@ static double sheet_side(int64_t n, double room) {
 
 static double draw_sheet(Plot *p, Canvas *c, uint32_t array, double y, const char *row_name,
                          const char *column_name) {
-  Sheet s = {.array = &p->s->value.array.at[array]};
+  MatrixSheet s = {.array = &p->s->value.array.at[array]};
   bool hole = false;
   s.rows = s.array->shape[0], s.columns = s.array->shape[1];
   for (int64_t i = 0; i < s.array->count; i++) range_add(&s.range, s.array->data[i]);
@@ -284,7 +284,7 @@ static double draw_sheet(Plot *p, Canvas *c, uint32_t array, double y, const cha
                 text_fit(p->arena, FACE_SANS, HEAD_SIZE, line_name(p, array, 0, 1), IMAGE_WIDTH));
     y += 20;
   }
-  Area at = {52, y, sheet_side(s.columns, IMAGE_WIDTH), sheet_side(s.rows, IMAGE_HEIGHT)};
+  PlotArea at = {52, y, sheet_side(s.columns, IMAGE_WIDTH), sheet_side(s.rows, IMAGE_HEIGHT)};
   at.h = fmax(at.h, 2 * LINE_STEP), at.w = fmax(at.w, 60);
   canvas_image(c, at.x, at.y, at.w, at.h, sheet_picture(p->arena, &s, &hole));
   if (s.range.any) draw_bar(p, c, &s, at.x + at.w + 12, at.y, at.h);

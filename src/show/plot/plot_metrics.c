@@ -14,7 +14,7 @@ static bool is_path(const char *name) {
   return n && name[n - 1] == ']';
 }
 
-static Curve curve_of(Arena *a, const Rows *r, uint32_t column) {
+static Curve curve_of(Arena *a, const MetricRows *r, uint32_t column) {
   Curve c = {.name = r->name.at[column]};
   for (int64_t i = 0; i < r->rows; i++) c.n += r->known.at[i * r->name.n + column];
   c.step = NEW_ARRAY(a, double, c.n + 1);
@@ -52,7 +52,7 @@ static void sort_out(Metrics *m, const Json *run) {
 }
 
 bool metrics_read(Arena *a, const char *path, const Json *run, Metrics *m, const char **error) {
-  Rows r;
+  MetricRows r;
   *m = (Metrics){0};
   if (!rows_read(a, path, &r, error)) return false;
   m->rows = r.rows;
@@ -81,15 +81,15 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
   const char *error, *title = measures ? "Measures" : "Goals";
   Shown none = {.text = title};
   Plot p = {.arena = a, .s = &none, .error = &error};
-  VEC(Line) lines = {0};
+  VEC(PlotLine) lines = {0};
   int64_t longest = 0;
   Buf about = buf_new(a);
   for (uint32_t i = 0; i < m->curves; i++) {
     const Curve *c = &m->curve[i];
     if (c->measure != measures || !c->n) continue;
     if (c->n > longest) longest = c->n;
-    Line line = {c->name, curve_label(a, c), c->step, c->value, c->n,
-                 1,       measures,          c->up,   !measures};
+    PlotLine line = {c->name, curve_label(a, c), c->step, c->value, c->n,
+                     1,       measures,          c->up,   !measures};
     vec_push(a, &lines, line);
     buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);
   }

@@ -28,11 +28,11 @@ typedef struct {
 typedef struct {
   double low, high;
   bool any; // false: nothing finite was seen
-} Range;
+} PlotRange;
 
 typedef struct {
   double x, y, w, h;
-} Area;
+} PlotArea;
 
 // plot.c
 bool plot_wrong(Plot *, const Array *, const char *wanted); // sets the error; always false
@@ -60,12 +60,12 @@ typedef struct {
   const char *text[TICK_LIMIT];
 } Ticks;
 typedef struct {
-  Area area;
+  PlotArea area;
   Scale x, y;
-} Frame;
+} PlotFrame;
 typedef struct {
-  Area outer; // with everything that is written around it
-  Range x, y;
+  PlotArea outer; // with everything that is written around it
+  PlotRange x, y;
   const char *x_title, *y_title;
   double right;          // kept free to the right, for names of lines
   bool log_y, equal;     // equal: one unit is as long on both axes
@@ -73,15 +73,15 @@ typedef struct {
   bool fixed_y;          // the range is taken as it is
 } FrameWish;
 
-bool is_seen(double);                // finite, and not so large that a scale would overflow
-void range_add(Range *, double);     // what is not seen is passed over
-bool wants_log(Range, double ratio); // all positive, and the largest is so many times the least
+bool is_seen(double);                    // finite, and not so large that a scale would overflow
+void range_add(PlotRange *, double);     // what is not seen is passed over
+bool wants_log(PlotRange, double ratio); // all positive, and the largest is so many times the least
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
 const char *number_text(Arena *, double); // short, for people
 const char *number_fixed(Arena *, double, int decimals);
 const char *text_fit(Arena *, Face, double size, const char *text, double room); // ended by …
-Frame frame_draw(Plot *, Canvas *, const FrameWish *);
+PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
 
 // plot_lines.c: series in a frame
 typedef struct {
@@ -91,7 +91,7 @@ typedef struct {
   int64_t n, stride;
   bool mark_best, up;
   bool smooth; // where points lie close, a running mean stands out from them
-} Line;
+} PlotLine;
 typedef struct {
   const char *x_title, *y_title;
   bool whole_x;
@@ -102,8 +102,8 @@ typedef struct {
 Ink series_ink(uint32_t i);
 void series_paint(uint32_t i, Paint *);
 // Thin upright lines where something happened.
-void marks_draw(Plot *, Canvas *, const Frame *);
-double lines_draw(Plot *, Canvas *, double y, const Line *, uint32_t n, const LinesWish *);
+void marks_draw(Plot *, Canvas *, const PlotFrame *);
+double lines_draw(Plot *, Canvas *, double y, const PlotLine *, uint32_t n, const LinesWish *);
 // Pushes [n] places apart so that they keep `gap`, inside low to high where they fit.
 void labels_spread(double *place, uint32_t n, double gap, double low, double high);
 // A path that grows stronger towards its end, which is marked.

@@ -15,8 +15,8 @@ typedef struct {
   uint32_t array;
   const double *row; // [steps k], `stride` numbers from one to the next
   int64_t steps, k, stride;
-} Path;
-typedef VEC(Path) Paths;
+} SimplexPath;
+typedef VEC(SimplexPath) Paths;
 
 bool is_simplex(const double *row, int64_t k) {
   double sum = 0;
@@ -27,13 +27,13 @@ bool is_simplex(const double *row, int64_t k) {
   return fabs(sum - 1) < 1e-2;
 }
 
-static bool row_seen(const Path *q, int64_t step) {
+static bool row_seen(const SimplexPath *q, int64_t step) {
   for (int64_t i = 0; i < q->k; i++)
     if (!is_seen(q->row[step * q->stride + i])) return false;
   return true;
 }
 
-static bool all_inside(Plot *p, const Path *q) {
+static bool all_inside(Plot *p, const SimplexPath *q) {
   for (int64_t i = 0; i < q->steps; i++) {
     const double *row = q->row + i * q->stride;
     double sum = 0;
@@ -55,7 +55,7 @@ static bool find_paths(Plot *p, Paths *out) {
       return plot_wrong(p, x, "[steps k] with k of 2 or more, rows that sum to 1");
     int64_t m = x->rank == 3 ? x->shape[1] : 1, k = x->shape[x->rank - 1];
     for (int64_t j = 0; j < m && out->n < PANEL_MOST; j++) {
-      Path q = {line_name(p, i, j, m), i, x->data + j * k, x->shape[0], k, m * k};
+      SimplexPath q = {line_name(p, i, j, m), i, x->data + j * k, x->shape[0], k, m * k};
       if (!all_inside(p, &q)) return false;
       vec_push(p->arena, out, q);
     }
@@ -70,7 +70,7 @@ static void corner(int64_t k, int64_t i, double *x, double *y) {
   *y = sin(angle);
 }
 
-static void draw_corners(Plot *p, Canvas *c, const Path *q, double cx, double cy) {
+static void draw_corners(Plot *p, Canvas *c, const SimplexPath *q, double cx, double cy) {
   double x, y;
   for (int64_t i = 0; i < q->k; i++) {
     corner(q->k, i, &x, &y);
@@ -93,7 +93,7 @@ static void draw_corners(Plot *p, Canvas *c, const Path *q, double cx, double cy
   }
 }
 
-static void draw_polygon(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
+static void draw_polygon(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, Ink ink) {
   double cx = at.x + at.w / 2, cy = at.y + at.h / 2 + (q->k == 3 ? RADIUS / 4.0 : 0);
   double(*point)[2] = (double(*)[2])NEW_ARRAY(p->arena, double, 2 * q->steps);
   draw_corners(p, c, q, cx, cy);
@@ -111,7 +111,7 @@ static void draw_polygon(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
 }
 
 // -- two choices ----------------------------------------------------------------------------------
-static void draw_share(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
+static void draw_share(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, Ink ink) {
   FrameWish w = {.outer = at,
                  .x_title = "step",
                  .y = {0, 1, true},
@@ -121,7 +121,7 @@ static void draw_share(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
   double(*point)[2] = (double(*)[2])NEW_ARRAY(p->arena, double, 2 * q->steps);
   for (int64_t i = 0; i < q->steps; i++)
     range_add(&w.x, p->s->step ? (double)p->s->step[i] : (double)i);
-  Frame f = frame_draw(p, c, &w);
+  PlotFrame f = frame_draw(p, c, &w);
   for (int64_t i = 0; i < q->steps; i++) {
     point[i][0] = scale_at(&f.x, p->s->step ? (double)p->s->step[i] : (double)i);
     point[i][1] = scale_at(&f.y, q->row[i * q->stride]);
@@ -130,7 +130,7 @@ static void draw_share(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
 }
 
 // -- panels ---------------------------------------------------------------------------------------
-static const char *end_text(Plot *p, const Path *q) {
+static const char *end_text(Plot *p, const SimplexPath *q) {
   Buf b = buf_new(p->arena);
   for (int64_t i = q->steps; i-- > 0;) {
     if (!row_seen(q, i)) continue;
@@ -143,13 +143,13 @@ static const char *end_text(Plot *p, const Path *q) {
   return b.at ? b.at : "";
 }
 
-static void draw_panel(Plot *p, Canvas *c, const Path *q, Area at, Ink ink) {
+static void draw_panel(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, Ink ink) {
   const char *name = q->name;
   if (q->k == 2)
     name = arena_format(p->arena, "%s: probability of %s", name, label_text(p, q->array, 0));
   canvas_text(c, at.x, at.y + 12, &(Text){.size = HEAD_SIZE, .ink = ink},
               text_fit(p->arena, FACE_SANS, HEAD_SIZE, name, at.w));
-  Area inner = {at.x, at.y + 22, at.w, at.h - 22 - LINE_STEP};
+  PlotArea inner = {at.x, at.y + 22, at.w, at.h - 22 - LINE_STEP};
   if (q->k == 2)
     draw_share(p, c, q, inner, ink);
   else
@@ -164,8 +164,8 @@ Canvas *plot_paths(Plot *p) {
   Canvas *c = plot_canvas(p, "Paths");
   uint32_t columns = paths.n < 2 ? 1 : 2, rows = (paths.n + columns - 1) / columns;
   for (uint32_t i = 0; i < paths.n; i++) {
-    Area at = {(i % columns) * (PANEL + PANEL_GAP), (i / columns) * (PANEL + PANEL_GAP), PANEL,
-               PANEL};
+    PlotArea at = {(i % columns) * (PANEL + PANEL_GAP), (i / columns) * (PANEL + PANEL_GAP), PANEL,
+                   PANEL};
     int64_t gaps = 0;
     draw_panel(p, c, &paths.at[i], at, series_ink(i));
     for (int64_t k = 0; k < paths.at[i].steps; k++) gaps += !row_seen(&paths.at[i], k);

@@ -41,7 +41,7 @@ typedef struct {
   const double *value; // [n]; NULL: one colour
   int64_t labels;      // 0: numbers
   uint32_t array;
-  Range range;
+  PlotRange range;
 } Colours;
 
 static bool find_colours(Plot *p, const Points *q, Colours *out) {
@@ -102,7 +102,7 @@ static bool is_drawn(const Points *q, const Colours *k, int64_t i, int64_t group
   return is_seen(q->at[i][0]) && is_seen(q->at[i][1]) && group_of(k, i) == group;
 }
 
-static void draw_points(Plot *p, Canvas *c, const Frame *f, const Points *q, const Colours *k) {
+static void draw_points(Plot *p, Canvas *c, const PlotFrame *f, const Points *q, const Colours *k) {
   int64_t step = 1 + (q->n - 1) / POINT_LIMIT;
   for (int64_t g = 0; g < groups_of(k); g++) {
     bool any = false;
@@ -168,7 +168,7 @@ static Canvas *draw_plane(Plot *p, const Points *q, const Colours *k, bool equal
     range_add(&w.x, q->at[i][0]);
     range_add(&w.y, q->at[i][1]);
   }
-  Frame f = frame_draw(p, c, &w);
+  PlotFrame f = frame_draw(p, c, &w);
   draw_points(p, c, &f, q, k);
   double y = f.area.y + 8, width = SIDE;
   if (k->value) {

@@ -11,14 +11,14 @@ enum { TICK_GAP = 14, TICK_DROP = 16, X_TICKS = 9 };
 
 bool is_seen(double x) { return isfinite(x) && fabs(x) < 1e100; }
 
-void range_add(Range *r, double x) {
+void range_add(PlotRange *r, double x) {
   if (!is_seen(x)) return;
   if (!r->any || x < r->low) r->low = x;
   if (!r->any || x > r->high) r->high = x;
   r->any = true;
 }
 
-bool wants_log(Range r, double ratio) { return r.any && r.low > 0 && r.high / r.low > ratio; }
+bool wants_log(PlotRange r, double ratio) { return r.any && r.low > 0 && r.high / r.low > ratio; }
 
 double scale_at(const Scale *s, double x) {
   double low = s->log ? log10(s->low) : s->low, high = s->log ? log10(s->high) : s->high;
@@ -132,12 +132,12 @@ static bool ticks_clear(const Scale *s, const Ticks *t) {
 }
 
 // Nothing to measure, nothing to mark.
-static Ticks ticks_up(Arena *a, const Scale *s, Range r, uint32_t most) {
+static Ticks ticks_up(Arena *a, const Scale *s, PlotRange r, uint32_t most) {
   return r.any ? scale_ticks(a, s, most, false) : (Ticks){0};
 }
 
 // Texts at the ends may not leave the plot.
-static Ticks ticks_inside(const Scale *s, const Ticks *t, Area outer) {
+static Ticks ticks_inside(const Scale *s, const Ticks *t, PlotArea outer) {
   Ticks in = {0};
   for (uint32_t i = 0; i < t->n; i++) {
     double half = text_width(FACE_SANS, LABEL_SIZE, t->text[i]) / 2, x = scale_at(s, t->at[i]);
@@ -159,7 +159,7 @@ static Ticks ticks_across(Arena *a, const Scale *s, bool whole) {
 }
 
 // -- the frame ------------------------------------------------------------------------------------
-static Scale scale_of(Range r, bool log, double room, bool fixed) {
+static Scale scale_of(PlotRange r, bool log, double room, bool fixed) {
   if (!r.any) return (Scale){.low = 0, .high = 1};
   double low = log ? log10(r.low) : r.low, high = log ? log10(r.high) : r.high;
   // what differs in the eighth digit only is drawn as equal: no tick could tell it
@@ -175,7 +175,7 @@ static Scale scale_of(Range r, bool log, double room, bool fixed) {
 }
 
 // The scale that has more room for a unit gets a wider range.
-static void make_equal(Frame *f) {
+static void make_equal(PlotFrame *f) {
   double ux = f->area.w / (f->x.high - f->x.low), uy = f->area.h / (f->y.high - f->y.low);
   Scale *s = ux > uy ? &f->x : &f->y;
   double wider = (ux > uy ? ux / uy : uy / ux) * (s->high - s->low), mid = (s->low + s->high) / 2;
@@ -183,12 +183,12 @@ static void make_equal(Frame *f) {
   s->high = mid + wider / 2;
 }
 
-static void place_scales(Frame *f) {
+static void place_scales(PlotFrame *f) {
   f->x.from = f->area.x, f->x.to = f->area.x + f->area.w;
   f->y.from = f->area.y + f->area.h, f->y.to = f->area.y;
 }
 
-static void draw_y(Canvas *c, const Frame *f, const Ticks *t) {
+static void draw_y(Canvas *c, const PlotFrame *f, const Ticks *t) {
   for (uint32_t i = 0; i < t->n; i++) {
     double y = scale_at(&f->y, t->at[i]);
     path_move(c, f->area.x, y);
@@ -199,7 +199,7 @@ static void draw_y(Canvas *c, const Frame *f, const Ticks *t) {
   if (t->n) canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
-static void draw_x(Canvas *c, const Frame *f, const Ticks *t, const char *title) {
+static void draw_x(Canvas *c, const PlotFrame *f, const Ticks *t, const char *title) {
   double base = f->area.y + f->area.h;
   path_move(c, f->area.x, base);
   path_line(c, f->area.x + f->area.w, base);
@@ -218,12 +218,12 @@ static void draw_x(Canvas *c, const Frame *f, const Ticks *t, const char *title)
 
 // The texts of ticks need room, and the room decides how many there are: heights come first, then
 // the ticks of y, then what is left for x.
-Frame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
+PlotFrame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
   Arena *a = p->arena;
-  Frame f = {.x = scale_of(w->x, false, 0.03, w->tight_x),
-             .y = scale_of(w->y, w->log_y, 0.06, w->fixed_y)};
+  PlotFrame f = {.x = scale_of(w->x, false, 0.03, w->tight_x),
+                 .y = scale_of(w->y, w->log_y, 0.06, w->fixed_y)};
   double top = w->y_title ? 22 : 8, bottom = TICK_DROP + (w->x_title ? LINE_STEP : 0) + 6;
-  f.area = (Area){w->outer.x, w->outer.y + top, w->outer.w, w->outer.h - top - bottom};
+  f.area = (PlotArea){w->outer.x, w->outer.y + top, w->outer.w, w->outer.h - top - bottom};
   uint32_t most = f.area.h < 90 ? 2 : (uint32_t)(f.area.h / 36);
   Ticks ty = ticks_up(a, &f.y, w->y, most);
   double left = tick_width(&ty) + 12;

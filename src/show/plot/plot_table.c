@@ -17,15 +17,16 @@ typedef struct {
   bool labels;
   const char **cell;        // [rows]
   double width, point_room; // point_room: from the left to where points stand
-} Column;
-typedef VEC(Column) Columns;
+} TableColumn;
+typedef VEC(TableColumn) TableColumns;
 
 // -- columns --------------------------------------------------------------------------------------
-static void add_columns(Plot *p, uint32_t array, Columns *to, int64_t *rows) {
+static void add_columns(Plot *p, uint32_t array, TableColumns *to, int64_t *rows) {
   const Array *x = &p->s->value.array.at[array];
   int64_t n = x->rank ? x->shape[0] : 1, of = x->count / n;
   for (int64_t k = 0; k < of && to->n < COLUMNS_MOST; k++) {
-    Column c = {.head = line_name(p, array, k, of), .value = x->data + k, .n = n, .stride = of};
+    TableColumn c = {
+        .head = line_name(p, array, k, of), .value = x->data + k, .n = n, .stride = of};
     c.array = array;
     c.labels = labels_known(p, array);
     vec_push(p->arena, to, c);
@@ -36,7 +37,7 @@ static void add_columns(Plot *p, uint32_t array, Columns *to, int64_t *rows) {
 }
 
 // Four digits of the largest number; no more than are needed.
-static int column_decimals(const Column *c, int64_t rows) {
+static int column_decimals(const TableColumn *c, int64_t rows) {
   double most = 0;
   bool whole = true;
   for (int64_t i = 0; i < c->n && i < rows; i++) {
@@ -51,7 +52,7 @@ static int column_decimals(const Column *c, int64_t rows) {
   return decimals < 1 ? 1 : decimals;
 }
 
-static const char *cell_text(Plot *p, const Column *c, int64_t row, int decimals) {
+static const char *cell_text(Plot *p, const TableColumn *c, int64_t row, int decimals) {
   if (row >= c->n) return "";
   double v = c->value[row * c->stride];
   if (!is_seen(v)) return isnan(v) ? "nan" : v > 0 ? "inf" : "−inf";
@@ -65,7 +66,7 @@ static double point_at(Plot *p, const char *text) {
   return text_width(FACE_SANS, HEAD_SIZE, arena_text(p->arena, text, n));
 }
 
-static void measure_column(Plot *p, Column *c, int64_t rows) {
+static void measure_column(Plot *p, TableColumn *c, int64_t rows) {
   double behind = 0;
   int decimals = column_decimals(c, rows);
   c->cell = NEW_ARRAY(p->arena, const char *, rows);
@@ -89,7 +90,8 @@ static void draw_rule(Canvas *c, double y, double width) {
   canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
-static void draw_column(Plot *p, Canvas *c, const Column *k, double x, int64_t rows, bool more) {
+static void draw_column(Plot *p, Canvas *c, const TableColumn *k, double x, int64_t rows,
+                        bool more) {
   Text head = {.size = LABEL_SIZE, .ink = INK_SOFT};
   if (!k->labels) head.anchor = ANCHOR_END;
   canvas_text(c, k->labels ? x : x + k->width, 13, &head, k->head);
@@ -126,7 +128,7 @@ static double draw_moments(Plot *p, Canvas *c, int64_t rows) {
 }
 
 Canvas *plot_table(Plot *p) {
-  Columns columns = {0};
+  TableColumns columns = {0};
   int64_t all = 0;
   for (uint32_t i = 0; i < p->s->value.array.n; i++) add_columns(p, i, &columns, &all);
   int64_t rows = all < ROWS_MOST ? all : ROWS_MOST;
@@ -134,7 +136,7 @@ Canvas *plot_table(Plot *p) {
   bool moments = p->s->over && !p->s->samples;
   double x = rows == 1 ? 0 : moments ? draw_moments(p, c, rows) : draw_indices(p, c, rows);
   for (uint32_t i = 0; i < columns.n; i++) {
-    Column *k = &columns.at[i];
+    TableColumn *k = &columns.at[i];
     measure_column(p, k, rows);
     draw_column(p, c, k, x, rows, rows < all);
     x += k->width + COLUMN_GAP;
@@ -155,9 +157,9 @@ typedef struct {
   Canvas *c;
   double y, widest;
   uint32_t lines;
-} Page;
+} TablePage;
 
-static bool page_line(Page *g, const char *text, size_t n) {
+static bool page_line(TablePage *g, const char *text, size_t n) {
   if (g->lines == TEXT_LINES) return false;
   const char *line = arena_text(g->p->arena, text, n);
   g->lines++;
@@ -168,7 +170,7 @@ static bool page_line(Page *g, const char *text, size_t n) {
 }
 
 // How many bytes fit into a line: up to a space where there is one, at least one character.
-static size_t bytes_that_fit(Page *g, const char *text, size_t n) {
+static size_t bytes_that_fit(TablePage *g, const char *text, size_t n) {
   size_t space = 0;
   double w = 0;
   for (size_t i = 0; i < n;) {
@@ -182,7 +184,7 @@ static size_t bytes_that_fit(Page *g, const char *text, size_t n) {
   return n;
 }
 
-static bool page_text(Page *g, const char *text) {
+static bool page_text(TablePage *g, const char *text) {
   for (const char *at = text;;) {
     size_t n = strcspn(at, "\n");
     do {
@@ -244,7 +246,7 @@ const char *plot_words(Arena *a, const Shown *s) {
 Canvas *plot_text(Plot *p) {
   const Shown *s = p->s;
   if (!all_letters(p)) return NULL;
-  Page g = {.p = p, .c = plot_canvas(p, "Text")};
+  TablePage g = {.p = p, .c = plot_canvas(p, "Text")};
   bool whole = true;
   for (uint32_t i = 0; i < s->value.array.n; i++) {
     const Array *x = &s->value.array.at[i];

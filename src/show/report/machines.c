@@ -13,7 +13,7 @@ typedef struct {
   Results results;
   World *w;
   const LimnRun *how;
-  TimeHow time;
+  SimOptions time;
   Followed *followed; // [run]
   uint32_t running;   // its number
   double begun, drawn;
@@ -84,13 +84,13 @@ static const char *run_words(Arena *a, const Run *run) {
 }
 
 // Machine[3](x: 1): the machine as it is written. It was made before, so it has no errors.
-static const System *system_named(Results *r, const Node *use) {
-  const Node *name = use->kind == N_AT ? use->kid[0] : use;
-  return infer_system(r->in, r->p, name_text(r->w->names, name->name), use);
+static const System *system_named(Results *r, const Syntax *use) {
+  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
+  return elab_system(r->in, r->p, name_text(r->w->names, name->name), use);
 }
 
 static void find_systems(Results *r, const Run *run, RanRun *to) {
-  const Node *n = run->node, *call = n->kid[0];
+  const Syntax *n = run->node, *call = n->kid[0];
   to->system = system_named(r, call->kind == N_CALL ? call->kid[0] : call);
   for (uint32_t i = 1; i < n->nkid; i++)
     if (n->kid[i]->kind == N_ON && n->kid[i]->kid[0]->kind != N_STR && !run->set)
@@ -103,8 +103,8 @@ static const char *run_file(Results *r, const char *name) {
   return same == 1 ? name : arena_format(r->arena, "%s.%u", name, same);
 }
 
-void results_begin(Results *r, Infer *in, Program *p) {
-  World *w = infer_world(in);
+void results_begin(Results *r, Elab *in, Program *p) {
+  World *w = elab_world(in);
   *r = (Results){.in = in, .p = p, .w = w, .arena = w->arena, .state = "running"};
   r->path = w->sources->file.at[p->tree->span.file].path;
   for (uint32_t i = 0; i < p->ran->run.n; i++) {
@@ -234,15 +234,15 @@ static bool all_done(const Results *r) {
   return true;
 }
 
-LimnStatus machines_run(Infer *in, Program *p, const LimnRun *how, Buf *json) {
-  World *w = infer_world(in);
+LimnStatus machines_run(Elab *in, Program *p, const LimnRun *how, Buf *json) {
+  World *w = elab_world(in);
   Ran r = {.w = w, .how = how};
-  r.time = (TimeHow){.seed = how->seed,
-                     .threads = how->threads,
-                     .reference = how->reference,
-                     .context = &r,
-                     .progress = progress,
-                     .stop = how->stop};
+  r.time = (SimOptions){.seed = how->seed,
+                        .threads = how->threads,
+                        .reference = how->reference,
+                        .context = &r,
+                        .progress = progress,
+                        .stop = how->stop};
   if (!p->ran->run.n && !p->ran->check.n) {
     diag_error(w->diags, (Span){0},
                "this program has nothing to run: `run Machine to 10`, `check …`");
@@ -277,7 +277,7 @@ bool machines_ran(Arena *a, const char *dir) {
   return kind && kind->kind == JSON_TEXT && strcmp(kind->text, "machine") == 0;
 }
 
-LimnStatus machines_report(Infer *in, Program *p, const char *dir) {
+LimnStatus machines_report(Elab *in, Program *p, const char *dir) {
   Results r;
   const char *error = "";
   results_begin(&r, in, p);
@@ -286,6 +286,6 @@ LimnStatus machines_report(Infer *in, Program *p, const char *dir) {
   for (uint32_t i = 0; good && i < r.run.n; i++) good = numbers_read(&r, i, &error);
   bool disk = good && !ran_page(&r, &error);
   if (good && !disk) return LIMN_GOOD;
-  diag_error(infer_world(in)->diags, (Span){0}, "%s", error);
+  diag_error(elab_world(in)->diags, (Span){0}, "%s", error);
   return disk ? LIMN_MACHINE : LIMN_WRONG;
 }

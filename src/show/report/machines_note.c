@@ -53,7 +53,7 @@ static void put_check(Buf *b, const RanCheck *c, bool first) {
 void note_text(const Results *r, Buf *b) {
   double steps = 0;
   Buf settings = buf_new(r->arena);
-  infer_settings(r->in, &settings);
+  elab_settings(r->in, &settings);
   for (uint32_t i = 0; i < r->run.n; i++) steps += (double)r->run.at[i].record.steps;
   pair_text(b, "{\n  ", "limn", limn_version());
   pair_text(b, ",\n  ", "kind", "machine");

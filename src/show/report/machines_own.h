@@ -21,7 +21,7 @@ typedef struct {
   double seconds;
   const System *system; // as it is written: neither closed nor stood on another
   const System *on;     // what it stands on; or NULL
-  Record record;
+  SimRecord record;
 } RanRun;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 } RanCheck;
 
 typedef struct {
-  Infer *in;
+  Elab *in;
   Program *p;
   World *w;
   Arena *arena;
@@ -43,7 +43,7 @@ typedef struct {
 } Results;
 
 // All runs and checks of a program, nothing done yet.
-void results_begin(Results *, Infer *, Program *);
+void results_begin(Results *, Elab *, Program *);
 uint32_t results_count(const Results *, bool holds); // claims
 const char *one_line(Arena *, const char *text);     // spaces and line ends become one space
 
@@ -57,8 +57,8 @@ bool note_read(Results *, const char **error);
 // ran_table.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv
 bool numbers_write(const Results *, const RanRun *, const char **error);
 bool numbers_read(Results *, uint32_t run, const char **error);
-const char *cell_name(Arena *, const Channel *, int64_t cell);  // x, x[0], g[0 1]
-const char *label_name(World *, const Channel *, double value); // NULL: labels have no names
+const char *cell_name(Arena *, const SimChannel *, int64_t cell);  // x, x[0], g[0 1]
+const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
 
 // ran_shown.c
 typedef struct {

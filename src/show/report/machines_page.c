@@ -8,10 +8,10 @@
 enum { HAPPENED_MOST = 100 };
 
 typedef struct {
-  Page page;
+  HtmlPage page;
   const Results *r;
   uint32_t pictures; // files in DIR/shown
-} Folder;
+} PageFolder;
 
 // -- head -----------------------------------------------------------------------------------------
 static const char *count_text(Arena *a, double n, const char *one) {
@@ -27,8 +27,8 @@ static const char *claims_text(const Results *r) {
   return arena_format(r->arena, "%u of %u claims fail", fails, holds + fails);
 }
 
-static void put_facts(Folder *f) {
-  Page *g = &f->page;
+static void put_facts(PageFolder *f) {
+  HtmlPage *g = &f->page;
   const Results *r = f->r;
   bool finished = strcmp(r->state, "finished") == 0, bad = results_count(r, false) > 0;
   double steps = 0;
@@ -48,7 +48,7 @@ static void put_facts(Folder *f) {
   page_put(g, "</p>\n</header>\n");
 }
 
-static void put_why(Folder *f) {
+static void put_why(PageFolder *f) {
   if (!f->r->why) return;
   page_put(&f->page, "<section>\n<h2>Error</h2>\n<pre class=\"words alarm\">");
   page_text(&f->page, f->r->why);
@@ -56,7 +56,7 @@ static void put_why(Folder *f) {
 }
 
 // -- claims ---------------------------------------------------------------------------------------
-static void put_check(Page *g, const RanCheck *c, const char *of) {
+static void put_check(HtmlPage *g, const RanCheck *c, const char *of) {
   const char *class = !c->done ? "none" : c->holds ? "yes" : "no";
   const char *mark = !c->done ? "–" : c->holds ? "✓" : "✗";
   const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
@@ -74,8 +74,8 @@ static void put_check(Page *g, const RanCheck *c, const char *of) {
 }
 
 // Of which machine is said once for those that stand together, and not at all where there is one.
-static void put_checks(Folder *f) {
-  Page *g = &f->page;
+static void put_checks(PageFolder *f) {
+  HtmlPage *g = &f->page;
   const Results *r = f->r;
   bool several = false;
   if (!r->check.n) return;
@@ -94,16 +94,16 @@ static void put_checks(Folder *f) {
 // -- the wiring -----------------------------------------------------------------------------------
 typedef VEC(const System *) Systems;
 
-static void add_system(const Folder *f, const System *s, Systems *to) {
+static void add_system(const PageFolder *f, const System *s, Systems *to) {
   for (uint32_t i = 0; s && i < to->n; i++)
     if (to->at[i]->name == s->name) return;
   if (s) vec_push(f->r->arena, to, s);
 }
 
-static void put_system(Folder *f, const System *s) {
-  Page *g = &f->page;
+static void put_system(PageFolder *f, const System *s) {
+  HtmlPage *g = &f->page;
   const char *name = name_text(f->r->w->names, s->name);
-  Canvas *c = wiring_draw(f->r->w, g->arena, s, &(WiringHow){0});
+  Canvas *c = wiring_draw(f->r->w, g->arena, s, &(WiringOptions){0});
   if (!c) return;
   page_put(g, "<figure>\n");
   page_picture(g, c, name);
@@ -111,7 +111,7 @@ static void put_system(Folder *f, const System *s) {
 }
 
 // Each machine that is run, with what it stands on; where none is, those that claims speak of.
-static void put_systems(Folder *f) {
+static void put_systems(PageFolder *f) {
   const Machines *ran = f->r->p->ran;
   Systems all = {0};
   for (uint32_t i = 0; i < f->r->run.n; i++) {
@@ -127,7 +127,7 @@ static void put_systems(Folder *f) {
 }
 
 // -- a run ----------------------------------------------------------------------------------------
-static void put_link(Page *g, const char *file) {
+static void put_link(HtmlPage *g, const char *file) {
   if (!path_exists(page_path(g, file))) return;
   page_put(g, "<span><a href=\"");
   page_text(g, file);
@@ -136,8 +136,8 @@ static void put_link(Page *g, const char *file) {
   page_put(g, "</a></span>");
 }
 
-static void put_run_facts(Page *g, const RanRun *run) {
-  const Record *record = &run->record;
+static void put_run_facts(HtmlPage *g, const RanRun *run) {
+  const SimRecord *record = &run->record;
   const char *end = "";
   if (record->time.n) end = number_text(g->arena, record->time.at[record->time.n - 1]);
   page_put(g, "<p class=\"facts\">");
@@ -171,8 +171,8 @@ static double svg_width(const Buf *svg) {
 }
 
 // A picture of far fewer moments than there were steps may miss what happens between them.
-static void put_hint(Page *g, const RanRun *run) {
-  const Record *r = &run->record;
+static void put_hint(HtmlPage *g, const RanRun *run) {
+  const SimRecord *r = &run->record;
   if (!r->flows || r->time.n < 2 || r->steps < 10 * (uint64_t)r->time.n) return;
   double apart = (r->time.at[r->time.n - 1] - r->time.at[0]) / (r->time.n - 1);
   buf_printf(&g->out,
@@ -181,8 +181,8 @@ static void put_hint(Page *g, const RanRun *run) {
              number_text(g->arena, apart), number_text(g->arena, apart / 10));
 }
 
-static bool put_wiring(Folder *f, const RanShown *s) {
-  Page *g = &f->page;
+static bool put_wiring(PageFolder *f, const RanShown *s) {
+  HtmlPage *g = &f->page;
   Buf moving = buf_new(g->arena);
   Canvas *strip = wiring_strip_draw(g->arena, s->strip);
   wiring_animated(g->arena, s->moving, &(Look){0}, &moving);
@@ -198,8 +198,8 @@ static bool put_wiring(Folder *f, const RanShown *s) {
          page_save_svg(g, &moving, ++f->pictures, moves);
 }
 
-static bool put_one(Folder *f, const RanShown *s) {
-  Page *g = &f->page;
+static bool put_one(PageFolder *f, const RanShown *s) {
+  HtmlPage *g = &f->page;
   if (s->strip) return put_wiring(f, s);
   if (!s->why) return page_shown(g, ++f->pictures, &s->shown);
   page_put(g, "<figure>\n");
@@ -209,8 +209,8 @@ static bool put_one(Folder *f, const RanShown *s) {
   return true;
 }
 
-static void put_happened(Page *g, const RanRun *run) {
-  const Record *record = &run->record;
+static void put_happened(HtmlPage *g, const RanRun *run) {
+  const SimRecord *record = &run->record;
   uint32_t n = record->happening.n, most = n > HAPPENED_MOST ? HAPPENED_MOST : n;
   int digits = 8;
   if (!n) return;
@@ -236,8 +236,8 @@ static void put_happened(Page *g, const RanRun *run) {
   page_put(g, "</details>\n");
 }
 
-static bool put_run(Folder *f, uint32_t i) {
-  Page *g = &f->page;
+static bool put_run(PageFolder *f, uint32_t i) {
+  HtmlPage *g = &f->page;
   const RanRun *run = &f->r->run.at[i];
   RanShows shows = {0};
   page_put(g, "<section>\n<h2>");
@@ -256,8 +256,8 @@ static bool put_run(Folder *f, uint32_t i) {
 }
 
 bool ran_page(Results *r, const char **error) {
-  Folder f = {.r = r};
-  f.page = (Page){.arena = r->arena, .dir = r->dir, .error = error, .out = buf_new(r->arena)};
+  PageFolder f = {.r = r};
+  f.page = (HtmlPage){.arena = r->arena, .dir = r->dir, .error = error, .out = buf_new(r->arena)};
   if (!page_open(&f.page)) return false;
   page_head(&f.page);
   put_facts(&f);

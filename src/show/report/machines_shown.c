@@ -16,11 +16,11 @@ enum {
   IMAGES_MOST = 24,
 };
 
-typedef VEC(const Channel *) Channels;
+typedef VEC(const SimChannel *) Channels;
 
 typedef struct {
   const Results *r;
-  const Record *record;
+  const SimRecord *record;
   const System *system;
   double every;
   const ShowAs *as; // NULL: as it suits
@@ -30,7 +30,7 @@ typedef struct {
 // -- moments --------------------------------------------------------------------------------------
 // Those that `every` asks for, and the last.
 static Ids moments_of(const Showing *s) {
-  const Record *r = s->record;
+  const SimRecord *r = s->record;
   Ids out = {0};
   double next = 0;
   for (uint32_t i = 0; i < r->time.n; i++) {
@@ -59,7 +59,7 @@ static const char *moment_text(const Showing *s, uint32_t i) {
 }
 
 // -- values ---------------------------------------------------------------------------------------
-static Array gather(const Showing *s, const Channel *c, const Ids *moment) {
+static Array gather(const Showing *s, const SimChannel *c, const Ids *moment) {
   Arena *a = s->r->arena;
   Array x = {.name = one_line(a, c->name), .rank = c->rank + 1};
   x.shape = NEW_ARRAY(a, int64_t, x.rank);
@@ -82,7 +82,7 @@ static void flatten(Array *x, int64_t cells) {
   x->shape[1] = cells;
 }
 
-static const char *const *names_of_labels(const Showing *s, const Channel *c) {
+static const char *const *names_of_labels(const Showing *s, const SimChannel *c) {
   if (c->base != BASE_LABEL || !c->names) return NULL;
   const Ids *all = &s->r->w->label_names.at[c->names];
   const char **name = NEW_ARRAY(s->r->arena, const char *, all->n + 1);
@@ -91,7 +91,7 @@ static const char *const *names_of_labels(const Showing *s, const Channel *c) {
 }
 
 // Of lines, where one index is not enough: g[0 1]
-static const char *const *names_of_cells(const Showing *s, const Channel *c) {
+static const char *const *names_of_cells(const Showing *s, const SimChannel *c) {
   if (c->rank < 2) return NULL;
   const char **name = NEW_ARRAY(s->r->arena, const char *, c->cells + 1);
   for (int64_t k = 0; k < c->cells; k++) name[k] = cell_name(s->r->arena, c, k);
@@ -99,7 +99,7 @@ static const char *const *names_of_cells(const Showing *s, const Channel *c) {
 }
 
 static void put_marks(const Showing *s, Shown *to) {
-  const Record *r = s->record;
+  const SimRecord *r = s->record;
   double *mark = NEW_ARRAY(s->r->arena, double, r->happening.n + 1);
   const char **text = NEW_ARRAY(s->r->arena, const char *, r->happening.n + 1);
   for (uint32_t i = 0; i < r->happening.n; i++) {
@@ -184,7 +184,7 @@ static void show_matrix(const Showing *s, const Channels *c) {
   }
 }
 
-static bool is_picture(const Channel *c) {
+static bool is_picture(const SimChannel *c) {
   int64_t side = (int64_t)llround(sqrt((double)c->cells));
   return c->rank >= 2 || side * side == c->cells;
 }
@@ -254,7 +254,7 @@ static const WiringTimes *wiring_times(const Showing *s, const Channels *c, cons
 }
 
 static void show_wiring(const Showing *s, const Channels *c) {
-  const Channel *g = c->at[0];
+  const SimChannel *g = c->at[0];
   bool square = g->rank == 2 && g->shape[0] == g->shape[1] && g->base != BASE_LABEL;
   bool values = c->n == 1 ||
                 (c->n == 2 && c->at[1]->rank == 1 && square && c->at[1]->shape[0] == g->shape[0]);
@@ -273,10 +273,10 @@ static void show_wiring(const Showing *s, const Channels *c) {
 }
 
 // -- as it suits ----------------------------------------------------------------------------------
-static bool is_band(const Channel *c) { return c->base != BASE_R && c->cells <= BANDS_MOST; }
-static bool is_square(const Channel *c) { return c->rank == 2 && c->shape[0] == c->shape[1]; }
+static bool is_band(const SimChannel *c) { return c->base != BASE_R && c->cells <= BANDS_MOST; }
+static bool is_square(const SimChannel *c) { return c->rank == 2 && c->shape[0] == c->shape[1]; }
 
-static double size_of_values(const Channel *c) {
+static double size_of_values(const SimChannel *c) {
   double most = 0;
   for (uint32_t i = 0; i < c->value.n; i++)
     if (isfinite(c->value.at[i])) most = fmax(most, fabs(c->value.at[i]));
@@ -303,7 +303,7 @@ static void show_curves(const Showing *s, const Channels *all) {
 static void show_suited(const Showing *s, const Channels *all) {
   Channels curves = {0}, bands = {0};
   for (uint32_t i = 0; i < all->n; i++) {
-    const Channel *c = all->at[i];
+    const SimChannel *c = all->at[i];
     if (is_band(c))
       vec_push(s->r->arena, &bands, c);
     else if (c->cells <= CURVES_MOST && !is_square(c))
@@ -312,7 +312,7 @@ static void show_suited(const Showing *s, const Channels *all) {
   if (curves.n) show_curves(s, &curves);
   if (bands.n) show_flat(s, &bands, "bands");
   for (uint32_t i = 0; i < all->n; i++) {
-    const Channel *c = all->at[i];
+    const SimChannel *c = all->at[i];
     Channels one = {.at = &all->at[i], .n = 1};
     if (is_band(c) || (c->cells <= CURVES_MOST && !is_square(c))) continue;
     if (!is_square(c)) {
@@ -353,7 +353,7 @@ static void show_view(const Showing *s, const Channels *c) {
 }
 
 // -- what -----------------------------------------------------------------------------------------
-static bool is_there(const Record *r, const Channel *c) {
+static bool is_there(const SimRecord *r, const SimChannel *c) {
   return r->time.n && c->cells > 0 && (int64_t)c->value.n == (int64_t)r->time.n * c->cells;
 }
 
@@ -364,14 +364,14 @@ static bool has_name(const Channels *all, const char *name) {
 }
 
 // An input that was given one number says nothing.
-static bool is_still(const Record *r, const Channel *c) {
+static bool is_still(const SimRecord *r, const SimChannel *c) {
   for (uint32_t i = 1; i < r->time.n; i++)
     if (memcmp(c->value.at, c->value.at + (int64_t)i * c->cells, (size_t)c->cells * sizeof(double)))
       return false;
   return true;
 }
 
-static bool is_output(const Showing *s, const Channel *c) {
+static bool is_output(const Showing *s, const SimChannel *c) {
   for (uint32_t i = 0; i < s->system->out.n; i++)
     if (strcmp(name_text(s->r->w->names, s->system->out.at[i].name), c->name) == 0) return true;
   return false;
@@ -379,11 +379,11 @@ static bool is_output(const Showing *s, const Channel *c) {
 
 // What it shows, then what it takes; one that has no ports shows its states.
 static void show_ports(Showing *s) {
-  const Record *r = s->record;
+  const SimRecord *r = s->record;
   uint32_t out = r->system->out.n, ports = out + r->system->in.n;
   Channels first = {0}, rest = {0};
   for (uint32_t i = 0; i < (ports ? ports : r->sights) && i < r->sights; i++) {
-    const Channel *c = &r->channel.at[i];
+    const SimChannel *c = &r->channel.at[i];
     bool still = i >= out && i < ports && is_there(r, c) && is_still(r, c) && first.n;
     if (!is_there(r, c) || has_name(&first, c->name) || has_name(&rest, c->name) || still) continue;
     vec_push(s->r->arena, is_output(s, c) ? &first : &rest, c);
@@ -396,7 +396,7 @@ static void show_one(Showing *s, const RunShow *show, uint32_t first) {
   Channels all = {0};
   const char *missing = NULL;
   for (uint32_t k = 0; k < show->seen.n; k++) {
-    const Channel *c = &s->record->channel.at[first + k];
+    const SimChannel *c = &s->record->channel.at[first + k];
     vec_push(s->r->arena, &all, c);
     if (!is_there(s->record, c)) missing = one_line(s->r->arena, c->name);
   }

@@ -24,7 +24,7 @@ const char *one_line(Arena *a, const char *text) {
   return b.n ? b.at : "";
 }
 
-const char *cell_name(Arena *a, const Channel *c, int64_t cell) {
+const char *cell_name(Arena *a, const SimChannel *c, int64_t cell) {
   Buf b = buf_new(a);
   buf_text(&b, one_line(a, c->name));
   int64_t left = cell, below = c->cells;
@@ -37,25 +37,25 @@ const char *cell_name(Arena *a, const Channel *c, int64_t cell) {
   return b.at;
 }
 
-const char *label_name(World *w, const Channel *c, double value) {
+const char *label_name(World *w, const SimChannel *c, double value) {
   if (c->base != BASE_LABEL || !c->names || !(value >= 0)) return NULL;
   const Ids *names = &w->label_names.at[c->names];
   return value < names->n ? name_text(w->names, names->at[(uint32_t)value]) : NULL;
 }
 
 // -- what goes where ------------------------------------------------------------------------------
-static bool has_values(const Record *r, const Channel *c) {
+static bool has_values(const SimRecord *r, const SimChannel *c) {
   return r->time.n && c->cells > 0 && (int64_t)c->value.n == (int64_t)r->time.n * c->cells;
 }
 
 // Of several things with one name the first is kept: a port that shows a state is that state.
-static bool is_kept(const Record *r, uint32_t i) {
+static bool is_kept(const SimRecord *r, uint32_t i) {
   for (uint32_t k = 0; k < i; k++)
     if (strcmp(r->channel.at[k].name, r->channel.at[i].name) == 0) return false;
   return has_values(r, &r->channel.at[i]);
 }
 
-static bool in_table(const Record *r, const Channel *c) {
+static bool in_table(const SimRecord *r, const SimChannel *c) {
   return c->cells <= CELLS_MOST && (int64_t)r->time.n * c->cells <= NUMBERS_MOST;
 }
 
@@ -91,10 +91,10 @@ static void put_number(Buf *b, double x) {
   buf_text(b, text);
 }
 
-static void put_header(const Results *r, const Record *record, Buf *b) {
+static void put_header(const Results *r, const SimRecord *record, Buf *b) {
   buf_text(b, record->flows ? "time" : "tick");
   for (uint32_t i = 0; i < record->channel.n; i++) {
-    const Channel *c = &record->channel.at[i];
+    const SimChannel *c = &record->channel.at[i];
     if (!is_kept(record, i) || !in_table(record, c)) continue;
     for (int64_t k = 0; k < c->cells; k++) {
       buf_char(b, ',');
@@ -104,11 +104,11 @@ static void put_header(const Results *r, const Record *record, Buf *b) {
   buf_char(b, '\n');
 }
 
-static void put_row(const Results *r, const Record *record, const bool *wanted, uint32_t row,
+static void put_row(const Results *r, const SimRecord *record, const bool *wanted, uint32_t row,
                     Buf *b) {
   put_number(b, record->time.at[row]);
   for (uint32_t i = 0; i < record->channel.n; i++) {
-    const Channel *c = &record->channel.at[i];
+    const SimChannel *c = &record->channel.at[i];
     for (int64_t k = 0; wanted[i] && k < c->cells; k++) {
       double x = c->value.at[(int64_t)row * c->cells + k];
       const char *label = label_name(r->w, c, x);
@@ -128,7 +128,7 @@ static bool write_file(const Results *r, const char *path, const Buf *b, const c
 }
 
 static bool write_table(const Results *r, const RanRun *run, const char **error) {
-  const Record *record = &run->record;
+  const SimRecord *record = &run->record;
   Arena *own = arena_child(r->arena);
   Buf b = buf_new(own);
   bool *wanted = NEW_ARRAY(own, bool, record->channel.n + 1);
@@ -141,7 +141,7 @@ static bool write_table(const Results *r, const RanRun *run, const char **error)
   return good;
 }
 
-static Array array_of(Arena *a, const Record *r, const Channel *c) {
+static Array array_of(Arena *a, const SimRecord *r, const SimChannel *c) {
   Array x = {.name = one_line(a, c->name), .rank = c->rank + 1, .data = c->value.at};
   x.shape = NEW_ARRAY(a, int64_t, x.rank);
   x.shape[0] = r->time.n;
@@ -151,7 +151,7 @@ static Array array_of(Arena *a, const Record *r, const Channel *c) {
 }
 
 static bool write_arrays(const Results *r, const RanRun *run, const char **error) {
-  const Record *record = &run->record;
+  const SimRecord *record = &run->record;
   Arrays all = {0};
   for (uint32_t i = 0; i < record->channel.n; i++)
     if (is_kept(record, i) && !in_table(record, &record->channel.at[i]))
@@ -161,7 +161,7 @@ static bool write_arrays(const Results *r, const RanRun *run, const char **error
 }
 
 static bool write_happened(const Results *r, const RanRun *run, const char **error) {
-  const Record *record = &run->record;
+  const SimRecord *record = &run->record;
   if (!record->happening.n) return true;
   Buf b = buf_new(r->arena);
   buf_text(&b, "time,part,what\n");
@@ -188,11 +188,11 @@ typedef struct {
   int64_t line;
   Buf cell;
   const char **error;
-} Reading;
+} TableReading;
 
 // The next cell of the line at hand, without its quotes, into g->cell; *last: the line ends behind
 // it.
-static bool next_cell(Reading *g, bool *last) {
+static bool next_cell(TableReading *g, bool *last) {
   bool quoted = g->at < g->end && *g->at == '"';
   g->cell.n = 0;
   buf_text(&g->cell, "");
@@ -213,7 +213,7 @@ static bool next_cell(Reading *g, bool *last) {
   return true;
 }
 
-static bool open_file(Reading *g, const char *path) {
+static bool open_file(TableReading *g, const char *path) {
   View file;
   if (!file_view(g->arena, path, &file, g->error)) return false;
   g->path = path;
@@ -225,41 +225,42 @@ static bool open_file(Reading *g, const char *path) {
 }
 
 typedef struct {
-  Channel *channel; // NULL: a column that nobody asks for
+  SimChannel *channel; // NULL: a column that nobody asks for
   int64_t cell;
-} Column;
-typedef VEC(Column) Columns;
+} SimColumn;
+typedef VEC(SimColumn) SimColumns;
 
 // What the columns of a run are called.
-static void all_columns(const Results *r, Arena *a, Record *record, Table *names, Columns *out) {
-  vec_push(r->arena, out, (Column){0});
+static void all_columns(const Results *r, Arena *a, SimRecord *record, Table *names,
+                        SimColumns *out) {
+  vec_push(r->arena, out, (SimColumn){0});
   for (uint32_t i = 0; i < record->channel.n; i++) {
-    Channel *c = &record->channel.at[i];
+    SimChannel *c = &record->channel.at[i];
     for (int64_t k = 0; c->cells <= CELLS_MOST && k < c->cells; k++) {
       const char *name = cell_name(a, c, k);
       if (table_get(names, name, strlen(name))) continue;
       table_put(names, name, strlen(name), out->n);
-      vec_push(r->arena, out, (Column){c, k});
+      vec_push(r->arena, out, (SimColumn){c, k});
     }
   }
 }
 
-static bool read_header(const Results *r, Reading *g, Record *record, Columns *out) {
+static bool read_header(const Results *r, TableReading *g, SimRecord *record, SimColumns *out) {
   Table *names = table_new(g->arena);
-  Columns all = {0};
+  SimColumns all = {0};
   int64_t *next = NEW_ARRAY(g->arena, int64_t, record->channel.n + 1); // cell, by channel
   bool last = false;
   all_columns(r, g->arena, record, names, &all);
   while (!last) {
     if (!next_cell(g, &last)) return false;
-    Column c = all.at[table_get(names, g->cell.at, g->cell.n)];
-    if (c.channel && next[c.channel - record->channel.at]++ != c.cell) c = (Column){0};
+    SimColumn c = all.at[table_get(names, g->cell.at, g->cell.n)];
+    if (c.channel && next[c.channel - record->channel.at]++ != c.cell) c = (SimColumn){0};
     vec_push(r->arena, out, c);
   }
   return true;
 }
 
-static bool label_value(const Results *r, const Channel *c, const char *text, double *out) {
+static bool label_value(const Results *r, const SimChannel *c, const char *text, double *out) {
   const Ids *names = c->base == BASE_LABEL && c->names ? &r->w->label_names.at[c->names] : NULL;
   for (uint32_t i = 0; names && i < names->n; i++)
     if (strcmp(name_text(r->w->names, names->at[i]), text) == 0) return *out = i, true;
@@ -267,8 +268,8 @@ static bool label_value(const Results *r, const Channel *c, const char *text, do
 }
 
 // The cell at hand; what nobody asks for may be anything.
-static bool cell_value(const Results *r, Reading *g, const Column *c, bool time, int64_t line,
-                       double *out) {
+static bool cell_value(const Results *r, TableReading *g, const SimColumn *c, bool time,
+                       int64_t line, double *out) {
   const char *text = g->cell.at;
   char *end;
   *out = strtod(text, &end);
@@ -278,12 +279,13 @@ static bool cell_value(const Results *r, Reading *g, const Column *c, bool time,
                     (long long)line, text_shown(g->arena, text, strlen(text)));
 }
 
-static bool read_row(const Results *r, Reading *g, Record *record, const Columns *column) {
+static bool read_row(const Results *r, TableReading *g, SimRecord *record,
+                     const SimColumns *column) {
   bool last = false;
   int64_t line = g->line;
   double x;
   for (uint32_t i = 0; i < column->n; i++) {
-    const Column *c = &column->at[i];
+    const SimColumn *c = &column->at[i];
     if (last)
       return file_error(g->arena, g->error, "%s:%lld: found %u cells, wanted %u", g->path,
                         (long long)line, i, column->n);
@@ -298,15 +300,15 @@ static bool read_row(const Results *r, Reading *g, Record *record, const Columns
 }
 
 // A channel with cells that are missing or out of order is not this run's.
-static void drop_broken(Record *record) {
+static void drop_broken(SimRecord *record) {
   for (uint32_t i = 0; i < record->channel.n; i++)
     if (!has_values(record, &record->channel.at[i])) record->channel.at[i].value.n = 0;
 }
 
 static bool read_table(Results *r, RanRun *run, const char **error) {
   Arena *own = arena_child(r->arena);
-  Reading g = {.arena = own, .error = error};
-  Columns column = {0};
+  TableReading g = {.arena = own, .error = error};
+  SimColumns column = {0};
   bool good = open_file(&g, arena_format(r->arena, "%s/%s.csv", r->dir, run->file)) &&
               read_header(r, &g, &run->record, &column);
   while (good && g.at < g.end) good = read_row(r, &g, &run->record, &column);
@@ -322,7 +324,7 @@ static bool read_arrays(Results *r, RanRun *run, const char **error) {
   if (!path_exists(path)) return true;
   if (!safetensors_read(r->arena, path, &all, error)) return false;
   for (uint32_t i = 0; i < run->record.channel.n; i++) {
-    Channel *c = &run->record.channel.at[i];
+    SimChannel *c = &run->record.channel.at[i];
     const Array *x = arrays_find(&all, one_line(r->arena, c->name));
     if (!x || x->count != (int64_t)run->record.time.n * c->cells) continue;
     for (int64_t k = 0; k < x->count; k++) vec_push(r->arena, &c->value, x->data[k]);
@@ -331,7 +333,7 @@ static bool read_arrays(Results *r, RanRun *run, const char **error) {
 }
 
 static bool read_happened(Results *r, RanRun *run, const char **error) {
-  Reading g = {.arena = r->arena, .error = error};
+  TableReading g = {.arena = r->arena, .error = error};
   const char *path = file_path(r, run, ".happened.csv");
   char *cell[3] = {0};
   bool last = false;
@@ -354,7 +356,7 @@ static bool read_happened(Results *r, RanRun *run, const char **error) {
 // -- what is shown anew ---------------------------------------------------------------------------
 // An expression that the run did not keep, from what it did keep. With weights in it, that cannot
 // be: they are not in the folder.
-static void fill_seen(const Results *r, Record *record, const Seen *seen, Channel *to) {
+static void fill_seen(const Results *r, SimRecord *record, const Seen *seen, SimChannel *to) {
   const Diagram *d = seen->diagram;
   for (uint32_t i = 0; i < seen->sight.n; i++)
     if (!has_values(record, &record->channel.at[seen->sight.at[i]])) return;
@@ -364,7 +366,7 @@ static void fill_seen(const Results *r, Record *record, const Seen *seen, Channe
     Arena *own = arena_child(r->arena);
     Tensor result = {0}, *in = NEW_ARRAY(own, Tensor, seen->sight.n + 1);
     for (uint32_t i = 0; i < seen->sight.n; i++) {
-      const Channel *c = &record->channel.at[seen->sight.at[i]];
+      const SimChannel *c = &record->channel.at[seen->sight.at[i]];
       in[i] = (Tensor){.rank = c->rank, .shape = c->shape, .count = c->cells};
       in[i].data = c->value.at + (int64_t)t * c->cells;
     }
@@ -377,9 +379,9 @@ static void fill_seen(const Results *r, Record *record, const Seen *seen, Channe
 }
 
 // A shown expression that is the name of something seen has its numbers.
-static bool borrow(Record *record, Channel *to) {
+static bool borrow(SimRecord *record, SimChannel *to) {
   for (uint32_t i = 0; i < record->sights; i++) {
-    const Channel *c = &record->channel.at[i];
+    const SimChannel *c = &record->channel.at[i];
     if (c->cells != to->cells || strcmp(c->name, to->name) != 0 || !has_values(record, c)) continue;
     to->value.at = c->value.at, to->value.n = to->value.cap = c->value.n;
     return true;
@@ -387,12 +389,12 @@ static bool borrow(Record *record, Channel *to) {
   return false;
 }
 
-static void fill_shown(const Results *r, uint32_t number, Record *record) {
+static void fill_shown(const Results *r, uint32_t number, SimRecord *record) {
   uint32_t at = record->sights;
   for (uint32_t i = 0; i < r->p->ran->show.n; i++) {
     const RunShow *show = &r->p->ran->show.at[i];
     for (uint32_t k = 0; show->run == number && k < show->seen.n; k++, at++) {
-      Channel *c = &record->channel.at[at];
+      SimChannel *c = &record->channel.at[at];
       if (!has_values(record, c) && !borrow(record, c)) fill_seen(r, record, &show->seen.at[k], c);
     }
   }
@@ -400,7 +402,7 @@ static void fill_shown(const Results *r, uint32_t number, Record *record) {
 }
 
 // States that a port shows have the port's numbers.
-static void fill_twins(Record *record) {
+static void fill_twins(SimRecord *record) {
   for (uint32_t i = 0; i < record->sights; i++)
     if (!has_values(record, &record->channel.at[i])) borrow(record, &record->channel.at[i]);
 }

@@ -6,14 +6,14 @@
 // the rest of the page is as good as before. Every file is whole or absent.
 #include "show/report/report_own.h"
 
-static bool read_metrics(Page *g, Metrics *out) {
+static bool read_metrics(HtmlPage *g, Metrics *out) {
   const char *path = page_path(g, "metrics.csv");
   if (!path_exists(path)) return true;
   return metrics_read(g->arena, path, g->run, out, g->error);
 }
 
 // -- head -----------------------------------------------------------------------------------------
-static void put_facts(Page *g) {
+static void put_facts(HtmlPage *g) {
   const char *state = page_fact_text(g, "state"), *set = page_fact_text(g, "set");
   double x;
   page_put(g, "<p class=\"facts\">");
@@ -34,11 +34,11 @@ static uint32_t count_curves(const Metrics *m, bool measures) {
   return n;
 }
 
-static void put_number_cell(Page *g, const char *class, double x) {
+static void put_number_cell(HtmlPage *g, const char *class, double x) {
   buf_printf(&g->out, "<td class=\"%s\">%s</td>", class, number_text(g->arena, x));
 }
 
-static void put_measure(Page *g, const Curve *c) {
+static void put_measure(HtmlPage *g, const Curve *c) {
   int64_t best = curve_best(c);
   page_put(g, "<tr><th scope=\"row\">");
   page_text(g, c->name);
@@ -58,7 +58,7 @@ static void put_measure(Page *g, const Curve *c) {
   page_put(g, "</tr>\n");
 }
 
-static void put_goal(Page *g, const Curve *c) {
+static void put_goal(HtmlPage *g, const Curve *c) {
   page_put(g, "<tr><th scope=\"row\">");
   page_text(g, c->name);
   page_put(g, "</th>");
@@ -68,7 +68,7 @@ static void put_goal(Page *g, const Curve *c) {
 }
 
 // Measures, or where a program has none, what its goals came to.
-static void put_results(Page *g, const Metrics *m) {
+static void put_results(HtmlPage *g, const Metrics *m) {
   bool measures = count_curves(m, true) > 0;
   if (!measures && !count_curves(m, false)) return;
   page_section(g, "Results");
@@ -92,7 +92,7 @@ static void put_results(Page *g, const Metrics *m) {
 }
 
 // -- pictures -------------------------------------------------------------------------------------
-static bool put_all_shown(Page *g, const Shows *shown) {
+static bool put_all_shown(HtmlPage *g, const Shows *shown) {
   if (!shown || !shown->n) return true;
   page_section(g, "Shown");
   for (uint32_t i = 0; i < shown->n; i++)
@@ -101,7 +101,7 @@ static bool put_all_shown(Page *g, const Shows *shown) {
   return true;
 }
 
-static void put_curves(Page *g, const Metrics *m) {
+static void put_curves(HtmlPage *g, const Metrics *m) {
   for (int measures = 0; measures < 2; measures++) {
     Canvas *c = plot_metrics(g->arena, m, measures);
     if (!c) continue;
@@ -113,7 +113,7 @@ static void put_curves(Page *g, const Metrics *m) {
   }
 }
 
-static void put_goals(Page *g, const Report *r) {
+static void put_goals(HtmlPage *g, const Report *r) {
   if (!r->goals && !r->who) return;
   page_section(g, "Goals");
   if (r->goals) {
@@ -126,7 +126,7 @@ static void put_goals(Page *g, const Report *r) {
 }
 
 bool report_write(Arena *a, const Report *r, const char **error) {
-  Page g = {.arena = a, .dir = r->dir, .error = error, .out = buf_new(a)};
+  HtmlPage g = {.arena = a, .dir = r->dir, .error = error, .out = buf_new(a)};
   Metrics metrics = {0};
   if (!page_open(&g) || !read_metrics(&g, &metrics)) return false;
   page_head(&g);

@@ -11,27 +11,27 @@ typedef struct {
   const char **error;
   const Json *run; // run.json
   Buf out;
-} Page;
-bool page_open(Page *);                                    // reads run.json; false: *error
-const char *page_path(Page *, const char *name);           // in the folder
-const char *page_fact_text(const Page *, const char *key); // of run.json; NULL: there is none
-bool page_fact_number(const Page *, const char *key, double *out);
-void page_put(Page *, const char *html);
-void page_text(Page *, const char *text);     // escaped
-void page_head(Page *);                       // until the title; the header stays open
-void page_section(Page *, const char *title); // it stays open
-void page_fact(Page *, const char *class, const char *text);
-void page_caption(Page *, const char *text, const char *view); // view: or NULL
-void page_alarm(Page *, const char *why);
-void page_picture(Page *, Canvas *, const char *label);
-void page_svg(Page *, const Buf *svg, double width, const char *label);
+} HtmlPage;
+bool page_open(HtmlPage *);                                    // reads run.json; false: *error
+const char *page_path(HtmlPage *, const char *name);           // in the folder
+const char *page_fact_text(const HtmlPage *, const char *key); // of run.json; NULL: there is none
+bool page_fact_number(const HtmlPage *, const char *key, double *out);
+void page_put(HtmlPage *, const char *html);
+void page_text(HtmlPage *, const char *text);     // escaped
+void page_head(HtmlPage *);                       // until the title; the header stays open
+void page_section(HtmlPage *, const char *title); // it stays open
+void page_fact(HtmlPage *, const char *class, const char *text);
+void page_caption(HtmlPage *, const char *text, const char *view); // view: or NULL
+void page_alarm(HtmlPage *, const char *why);
+void page_picture(HtmlPage *, Canvas *, const char *label);
+void page_svg(HtmlPage *, const Buf *svg, double width, const char *label);
 // A picture as files, DIR/shown/NUMBER-TEXT.svg and .png; false: *error
-bool page_save(Page *, Canvas *, uint32_t number, const char *text);
-bool page_save_svg(Page *, const Buf *svg, uint32_t number, const char *text);
-bool page_shown(Page *, uint32_t number, const Shown *); // a figure, and its files
-void page_program(Page *);
-void page_facts(Page *);
-bool page_write(Page *); // DIR/report.html
+bool page_save(HtmlPage *, Canvas *, uint32_t number, const char *text);
+bool page_save_svg(HtmlPage *, const Buf *svg, uint32_t number, const char *text);
+bool page_shown(HtmlPage *, uint32_t number, const Shown *); // a figure, and its files
+void page_program(HtmlPage *);
+void page_facts(HtmlPage *);
+bool page_write(HtmlPage *); // DIR/report.html
 
 // report_text.c
 extern const char report_style[], report_style_runs[];

@@ -9,31 +9,31 @@
 
 enum { TEXT_MOST = 1 << 24, NAME_MOST = 40, FACT_MOST = 2000 };
 
-void page_put(Page *g, const char *html) { buf_text(&g->out, html); }
-void page_text(Page *g, const char *text) { html_text(&g->out, text, strlen(text)); }
+void page_put(HtmlPage *g, const char *html) { buf_text(&g->out, html); }
+void page_text(HtmlPage *g, const char *text) { html_text(&g->out, text, strlen(text)); }
 
-const char *page_path(Page *g, const char *name) {
+const char *page_path(HtmlPage *g, const char *name) {
   return arena_format(g->arena, "%s/%s", g->dir, name);
 }
 
-void page_section(Page *g, const char *title) {
+void page_section(HtmlPage *g, const char *title) {
   buf_printf(&g->out, "<section>\n<h2>%s</h2>\n", title);
 }
 
 // -- run.json -------------------------------------------------------------------------------------
-const char *page_fact_text(const Page *g, const char *key) {
+const char *page_fact_text(const HtmlPage *g, const char *key) {
   const Json *j = json_get(g->run, key);
   return j && j->kind == JSON_TEXT ? j->text : NULL;
 }
 
-bool page_fact_number(const Page *g, const char *key, double *out) {
+bool page_fact_number(const HtmlPage *g, const char *key, double *out) {
   const Json *j = json_get(g->run, key);
   if (!j || j->kind != JSON_NUMBER) return false;
   *out = j->number;
   return true;
 }
 
-bool page_open(Page *g) {
+bool page_open(HtmlPage *g) {
   const char *path = page_path(g, "run.json"), *why;
   FileText file = file_read(g->arena, path, TEXT_MOST);
   if (!file.text)
@@ -46,7 +46,7 @@ bool page_open(Page *g) {
 }
 
 // gan of examples/gan.limn
-static const char *page_name(Page *g) {
+static const char *page_name(HtmlPage *g) {
   const char *path = page_fact_text(g, "program");
   if (!path || !*path) path = g->dir;
   const char *slash = strrchr(path, '/'), *base = slash && slash[1] ? slash + 1 : path;
@@ -54,13 +54,13 @@ static const char *page_name(Page *g) {
   return dot && dot > base ? arena_text(g->arena, base, (size_t)(dot - base)) : base;
 }
 
-void page_fact(Page *g, const char *class, const char *text) {
+void page_fact(HtmlPage *g, const char *class, const char *text) {
   buf_printf(&g->out, "<span%s>", class);
   page_text(g, text);
   page_put(g, "</span>");
 }
 
-void page_head(Page *g) {
+void page_head(HtmlPage *g) {
   const char *name = page_name(g);
   page_put(g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -76,7 +76,7 @@ void page_head(Page *g) {
 }
 
 // On a small screen a picture shrinks until its texts are as small as they may be, then it scrolls.
-void page_svg(Page *g, const Buf *svg, double width, const char *label) {
+void page_svg(HtmlPage *g, const Buf *svg, double width, const char *label) {
   page_put(g, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"");
   page_text(g, label);
   page_put(g, "\">\n<svg style=\"");
@@ -86,7 +86,7 @@ void page_svg(Page *g, const Buf *svg, double width, const char *label) {
   page_put(g, "</div>\n");
 }
 
-void page_picture(Page *g, Canvas *c, const char *label) {
+void page_picture(HtmlPage *g, Canvas *c, const char *label) {
   Buf svg = buf_new(g->arena);
   canvas_svg(c, &(Look){0}, &svg);
   page_svg(g, &svg, canvas_width(c), label);
@@ -106,31 +106,31 @@ static const char *slug(Arena *a, const char *text) {
   return b.n ? b.at : "picture";
 }
 
-static const char *picture_base(Page *g, uint32_t number, const char *text) {
+static const char *picture_base(HtmlPage *g, uint32_t number, const char *text) {
   return arena_format(g->arena, "%s/shown/%02u-%s", g->dir, number, slug(g->arena, text));
 }
 
-static bool make_shown(Page *g) {
+static bool make_shown(HtmlPage *g) {
   const char *dir = page_path(g, "shown");
   if (mkdir(dir, 0777) == 0 || errno == EEXIST) return true;
   return file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, strerror(errno));
 }
 
-bool page_save(Page *g, Canvas *c, uint32_t number, const char *text) {
+bool page_save(HtmlPage *g, Canvas *c, uint32_t number, const char *text) {
   if (!make_shown(g)) return false;
   const char *base = picture_base(g, number, text);
   return canvas_write(c, arena_format(g->arena, "%s.svg", base), &(Look){0}, g->error) &&
          canvas_write(c, arena_format(g->arena, "%s.png", base), &(Look){0}, g->error);
 }
 
-bool page_save_svg(Page *g, const Buf *svg, uint32_t number, const char *text) {
+bool page_save_svg(HtmlPage *g, const Buf *svg, uint32_t number, const char *text) {
   if (!make_shown(g)) return false;
   const char *path = arena_format(g->arena, "%s.svg", picture_base(g, number, text));
   const char *why = file_write(g->arena, path, svg->at, svg->n);
   return !why || file_error(g->arena, g->error, "cannot write %s: %s", path, why);
 }
 
-void page_caption(Page *g, const char *text, const char *view) {
+void page_caption(HtmlPage *g, const char *text, const char *view) {
   page_put(g, "<figcaption><code>");
   page_text(g, text);
   page_put(g, "</code>");
@@ -141,13 +141,13 @@ void page_caption(Page *g, const char *text, const char *view) {
   page_put(g, "</figcaption>\n");
 }
 
-void page_alarm(Page *g, const char *why) {
+void page_alarm(HtmlPage *g, const char *why) {
   page_put(g, "<p class=\"alarm\">");
   page_text(g, why);
   page_put(g, "</p>\n");
 }
 
-bool page_shown(Page *g, uint32_t number, const Shown *s) {
+bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
   const char *why;
   Canvas *c = plot_shown(g->arena, s, &why);
   page_put(g, "<figure>\n");
@@ -168,7 +168,7 @@ bool page_shown(Page *g, uint32_t number, const Shown *s) {
 }
 
 // -- program and facts ----------------------------------------------------------------------------
-void page_program(Page *g) {
+void page_program(HtmlPage *g) {
   FileText file = file_read(g->arena, page_path(g, "program.limn"), TEXT_MOST);
   if (!file.text) return;
   page_section(g, "Program");
@@ -177,7 +177,7 @@ void page_program(Page *g) {
   page_put(g, "</code></pre>\n</section>\n");
 }
 
-static void put_value(Page *g, const Json *j) {
+static void put_value(HtmlPage *g, const Json *j) {
   switch (j->kind) {
   case JSON_TEXT: html_text(&g->out, j->text, j->n < FACT_MOST ? j->n : FACT_MOST); break;
   case JSON_NUMBER: buf_number(&g->out, j->number); break;
@@ -188,7 +188,7 @@ static void put_value(Page *g, const Json *j) {
 }
 
 // Lists, empty texts and those of several lines say nothing here.
-void page_facts(Page *g) {
+void page_facts(HtmlPage *g) {
   const Json *key = json_first(g->run);
   page_section(g, "Run");
   page_put(g, "<dl>\n");
@@ -206,7 +206,7 @@ void page_facts(Page *g) {
   page_put(g, "</dl>\n</section>\n");
 }
 
-bool page_write(Page *g) {
+bool page_write(HtmlPage *g) {
   page_put(g, "<footer>Made by limn.</footer>\n</main>\n</body>\n</html>\n");
   const char *path = page_path(g, "report.html");
   const char *why = file_write(g->arena, path, g->out.at, g->out.n);

@@ -195,9 +195,9 @@ void html_program(Buf *b, const char *text, size_t n) {
 typedef struct {
   const char *at;
   size_t n;
-} Word;
+} CodeWord;
 
-static bool next_word(const char **line, Word *w) {
+static bool next_word(const char **line, CodeWord *w) {
   const char *at = *line + strspn(*line, " \t");
   w->at = at;
   w->n = strcspn(at, " \t\n");
@@ -207,7 +207,7 @@ static bool next_word(const char **line, Word *w) {
 
 static uint32_t count_words(const char *line) {
   uint32_t n = 0;
-  for (Word w; next_word(&line, &w);) n++;
+  for (CodeWord w; next_word(&line, &w);) n++;
   return n;
 }
 
@@ -222,7 +222,7 @@ static bool is_table(const char *text) {
 }
 
 static void who_row(Buf *b, const char *line, bool head) {
-  Word w;
+  CodeWord w;
   buf_text(b, head ? "<thead><tr><td></td>" : "<tr>");
   for (uint32_t i = 0; next_word(&line, &w); i++) {
     bool name = head || i == 0, none = w.n == 2 && memcmp(w.at, "·", 2) == 0;

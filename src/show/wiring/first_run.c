@@ -3,24 +3,24 @@
 #include "show/report/machines_own.h"
 
 // Machine[3] of the first run of this machine; NULL: it is never run.
-static const Node *first_use(const Program *p, World *w, const char *name) {
+static const Syntax *first_use(const Program *p, World *w, const char *name) {
   for (uint32_t i = 0; i < p->ran->run.n; i++) {
-    const Node *call = p->ran->run.at[i].node->kid[0];
-    const Node *use = call->kind == N_CALL ? call->kid[0] : call;
-    const Node *of = use->kind == N_AT ? use->kid[0] : use;
+    const Syntax *call = p->ran->run.at[i].node->kid[0];
+    const Syntax *use = call->kind == N_CALL ? call->kid[0] : call;
+    const Syntax *of = use->kind == N_AT ? use->kid[0] : use;
     if (of->kind == N_NAME && strcmp(name_text(w->names, of->name), name) == 0) return use;
   }
   return NULL;
 }
 
-bool machine_known(Infer *in, const Program *p, const char *name) {
+bool machine_known(Elab *in, const Program *p, const char *name) {
   return has_machine(in, p, name);
 }
 
 const char *machine_last(World *w, const Program *p) {
   const char *machine = NULL, *wiring = NULL;
   for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Node *n = p->tree->kid[i];
+    const Syntax *n = p->tree->kid[i];
     if (n->kind != N_MACHINE) continue;
     machine = name_text(w->names, n->name);
     if (n->op[0] == 'w') wiring = machine;
@@ -28,9 +28,9 @@ const char *machine_last(World *w, const Program *p) {
   return wiring ? wiring : machine;
 }
 
-Canvas *machine_draw(Infer *in, Arena *a, Program *p, const char *name, const WiringHow *how) {
-  World *w = infer_world(in);
-  const System *s = infer_system(in, p, name, first_use(p, w, name));
+Canvas *machine_draw(Elab *in, Arena *a, Program *p, const char *name, const WiringOptions *how) {
+  World *w = elab_world(in);
+  const System *s = elab_system(in, p, name, first_use(p, w, name));
   if (s && how->unfold) return wiring_unfold_draw(w, a, s);
   return s ? wiring_draw(w, a, s, how) : NULL;
 }

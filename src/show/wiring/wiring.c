@@ -24,19 +24,19 @@ typedef struct {
   uint32_t *source; // [part + 1] where its sources begin in `cable`
   uint32_t *cable;  // [source] its cable + 1
   uint32_t *dial;   // [own] its cable + 1
-} Builder;
+} PanelBuilder;
 
-static const char *cut(const Builder *b, Face face, double size, const char *text) {
+static const char *cut(const PanelBuilder *b, Face face, double size, const char *text) {
   return text_cut(b->arena, face, size, text, LONGEST);
 }
 
-static const char *name_cut(const Builder *b, Name name) {
+static const char *name_cut(const PanelBuilder *b, Name name) {
   return cut(b, FACE_SANS, KIND_SIZE, name_text(b->w->names, name));
 }
 
 // -- pins -----------------------------------------------------------------------------------------
 // The type is said where it is not a plain number; in a box only if it has axes.
-static const char *shown_type(const Builder *b, const Type *t, bool outer) {
+static const char *shown_type(const PanelBuilder *b, const Type *t, bool outer) {
   bool plain = t->base == BASE_NONE || (t->base == BASE_R && !t->rank);
   if (plain || (!outer && !t->rank)) return NULL;
   return cut(b, FACE_SANS, TYPE_SIZE, type_text(b->w, t));
@@ -47,7 +47,7 @@ static bool is_partly_open(const System *s, const Port *p) {
   return s->mode.n && (p->modes & all) != all;
 }
 
-static const char *port_words(const Builder *b, const System *s, const Port *p) {
+static const char *port_words(const PanelBuilder *b, const System *s, const Port *p) {
   Buf out = buf_new(b->arena);
   buf_printf(&out, "%.80s", name_text(b->w->names, p->name));
   if (p->type.base != BASE_NONE) buf_printf(&out, ": %.80s", type_text(b->w, &p->type));
@@ -57,7 +57,7 @@ static const char *port_words(const Builder *b, const System *s, const Port *p) 
   return out.at;
 }
 
-static Pin pin_of(const Builder *b, const System *s, const Port *p, bool outer) {
+static Pin pin_of(const PanelBuilder *b, const System *s, const Port *p, bool outer) {
   return (Pin){.name = cut(b, FACE_ITALIC, PORT_SIZE, name_text(b->w->names, p->name)),
                .type = shown_type(b, &p->type, outer),
                .words = port_words(b, s, p),
@@ -65,34 +65,34 @@ static Pin pin_of(const Builder *b, const System *s, const Port *p, bool outer) 
 }
 
 // -- units and cables -----------------------------------------------------------------------------
-static uint32_t unit_add(Builder *b, Unit u) {
+static uint32_t unit_add(PanelBuilder *b, Unit u) {
   u.owner = u.owner ? u.owner - 1 : b->p->unit.n;
   vec_push(b->arena, &b->p->unit, u);
   return b->p->unit.n - 1;
 }
 
-static uint32_t cable_new(Builder *b, const char *words) {
+static uint32_t cable_new(PanelBuilder *b, const char *words) {
   vec_push(b->arena, &b->p->cable, (Cable){.words = words});
   return b->p->cable.n - 1;
 }
 
-static void tie(Builder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
+static void tie(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
   CableEnd end = {unit, pin, right};
   vec_push(b->arena, &b->p->cable.at[cable].end, end);
   end_pin(b->p, &end)->cable = cable + 1;
 }
 
-static uint32_t cable_from(Builder *b, uint32_t unit, const char *words) {
+static uint32_t cable_from(PanelBuilder *b, uint32_t unit, const char *words) {
   uint32_t cable = cable_new(b, words);
   tie(b, cable, unit, 0, true);
   return cable;
 }
 
-static uint32_t source_unit(const Builder *b, const PortEnd *e) {
+static uint32_t source_unit(const PanelBuilder *b, const PortEnd *e) {
   return e->part ? b->part + e->part - 1 : e->port;
 }
 
-static uint32_t source_cable(Builder *b, const PortEnd *e) {
+static uint32_t source_cable(PanelBuilder *b, const PortEnd *e) {
   uint32_t *cable = &b->cable[b->source[e->part] + e->port];
   if (*cable) return *cable - 1;
   uint32_t unit = source_unit(b, e), pin = e->part ? e->port : 0;
@@ -101,7 +101,7 @@ static uint32_t source_cable(Builder *b, const PortEnd *e) {
   return *cable - 1;
 }
 
-static uint32_t dial_cable(Builder *b, uint32_t own) {
+static uint32_t dial_cable(PanelBuilder *b, uint32_t own) {
   if (!b->dial[own]) {
     b->dial[own] = cable_new(b, b->p->dial.at[own].words) + 1;
     b->p->cable.at[b->dial[own] - 1].dial = own + 1;
@@ -111,18 +111,18 @@ static uint32_t dial_cable(Builder *b, uint32_t own) {
 }
 
 // -- routes ---------------------------------------------------------------------------------------
-static bool is_wire(const Route *r) {
+static bool is_wire(const WireRoute *r) {
   return r->from.n + r->states.n == 1 && (r->plain || (!r->line && node_is_place(r->value)));
 }
 
-static bool was_before(const Route *r, uint32_t i) {
+static bool was_before(const WireRoute *r, uint32_t i) {
   for (uint32_t k = 0; k < i; k++)
     if (r->from.at[k].part == r->from.at[i].part && r->from.at[k].port == r->from.at[i].port)
       return true;
   return false;
 }
 
-static uint32_t plate_cable(Builder *b, const Route *r, uint32_t owner) {
+static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
   u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
@@ -139,8 +139,8 @@ static uint32_t plate_cable(Builder *b, const Route *r, uint32_t owner) {
 }
 
 // A label on a wire; states that it speaks of come in above the wire.
-static uint32_t label_cable(Builder *b, uint32_t cable, const char *text, const Route *guard,
-                            uint32_t owner) {
+static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
+                            const WireRoute *guard, uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
   uint32_t states = guard ? guard->asked.n : 0;
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
@@ -154,7 +154,7 @@ static uint32_t label_cable(Builder *b, uint32_t cable, const char *text, const 
   return out;
 }
 
-static uint32_t route_cable(Builder *b, const Route *r, uint32_t owner) {
+static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   uint32_t cable = !is_wire(r) ? plate_cable(b, r, owner)
                    : r->from.n ? source_cable(b, &r->from.at[0])
                                : dial_cable(b, r->states.at[0]);
@@ -164,7 +164,7 @@ static uint32_t route_cable(Builder *b, const Route *r, uint32_t owner) {
   return label_cable(b, cable, node_text(b->w, b->arena, b->s, r->guard), r, owner);
 }
 
-static uint32_t choice_cable(Builder *b, const uint32_t *from, uint32_t n, uint32_t owner) {
+static uint32_t choice_cable(PanelBuilder *b, const uint32_t *from, uint32_t n, uint32_t owner) {
   Unit u = {.kind = UNIT_CHOICE, .owner = owner + 1};
   for (uint32_t i = 0; i < n; i++) vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
@@ -173,18 +173,18 @@ static uint32_t choice_cable(Builder *b, const uint32_t *from, uint32_t n, uint3
   return cable_from(b, unit, "one of these");
 }
 
-static uint32_t target_unit(const Builder *b, const PortEnd *e) {
+static uint32_t target_unit(const PanelBuilder *b, const PortEnd *e) {
   return e->part ? b->part + e->part - 1 : b->s->in.n + e->port;
 }
 
-static bool is_known(const Builder *b, const PortEnd *e, bool source) {
+static bool is_known(const PanelBuilder *b, const PortEnd *e, bool source) {
   const System *s = e->part ? NULL : b->s;
   if (e->part > b->s->part.n) return false;
   if (e->part) s = b->s->part.at[e->part - 1].of;
   return e->port < ((e->part != 0) == source ? s->out.n : s->in.n);
 }
 
-static bool route_is_sound(const Builder *b, const Route *r) {
+static bool route_is_sound(const PanelBuilder *b, const WireRoute *r) {
   bool sound = is_known(b, &r->to, false);
   for (uint32_t i = 0; i < r->from.n; i++) sound &= is_known(b, &r->from.at[i], true);
   for (uint32_t i = 0; i < r->states.n; i++) sound &= r->states.at[i] < b->s->own.n;
@@ -193,7 +193,7 @@ static bool route_is_sound(const Builder *b, const Route *r) {
 }
 
 // Routes to one port come together at a choice.
-static void add_routes(Builder *b) {
+static void add_routes(PanelBuilder *b) {
   const System *s = b->s;
   Table *seen = table_new(b->arena);
   VEC(Ids) group = {0};
@@ -219,18 +219,18 @@ static void add_routes(Builder *b) {
 // -- parts ----------------------------------------------------------------------------------------
 static bool has_state(const System *s) { return s->state.n || s->own.n; }
 
-static const char *count_of(const Builder *b, const Part *part) {
+static const char *count_of(const PanelBuilder *b, const Part *part) {
   if (!part->array) return NULL;
   const char *size = part->axis.size ? size_text(b->w, part->axis.size) : "n";
   return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, size, 60));
 }
 
-static const char *part_name(const Builder *b, const Part *part) {
+static const char *part_name(const PanelBuilder *b, const Part *part) {
   const char *name = name_text(b->w->names, part->name);
   return cut(b, FACE_ITALIC, WORD_SIZE, name);
 }
 
-static void shared_pins(const Builder *b, const System *s, Unit *u, const bool *right) {
+static void shared_pins(const PanelBuilder *b, const System *s, Unit *u, const bool *right) {
   for (uint32_t i = 0; i < s->in.n; i++) {
     Pin pin = pin_of(b, s, &s->in.at[i], false);
     if (right && right[i])
@@ -250,7 +250,7 @@ static bool is_read(const System *s, uint32_t part, uint32_t port) {
 }
 
 // How many outputs are shown: `mode`, the last one, only if a wire comes from it.
-static uint32_t shown_outputs(const Builder *b, const Part *part) {
+static uint32_t shown_outputs(const PanelBuilder *b, const Part *part) {
   const System *s = part->of;
   bool own = b->s->wiring && !s->wiring && s->mode.n && s->out.n;
   if (!own || strcmp(name_text(b->w->names, s->out.at[s->out.n - 1].name), "mode")) return s->out.n;
@@ -261,7 +261,7 @@ static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint3
                            uint32_t levels, const bool *right);
 
 // right: [port] for shared variables, on which side each is
-static void add_part(Builder *b, const Part *part, const bool *right) {
+static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   const System *s = part->of;
   Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .of = name_cut(b, s->name)};
   u.count = count_of(b, part);
@@ -284,7 +284,7 @@ static void add_part(Builder *b, const Part *part, const bool *right) {
   unit_add(b, u);
 }
 
-static void add_ports(Builder *b) {
+static void add_ports(PanelBuilder *b) {
   const System *s = b->s;
   for (uint32_t i = 0; i < s->in.n; i++) {
     Unit u = {.kind = UNIT_IN};
@@ -299,7 +299,7 @@ static void add_ports(Builder *b) {
 }
 
 // Shared variables have no direction: each port is where it is nearest.
-static void add_shared_ports(Builder *b, const bool *right) {
+static void add_shared_ports(PanelBuilder *b, const bool *right) {
   const System *s = b->s;
   for (uint32_t i = 0; i < s->in.n; i++) {
     bool out = right && right[i];
@@ -314,7 +314,8 @@ static void add_shared_ports(Builder *b, const bool *right) {
 }
 
 // A cable at the left of each junction and one at its right
-static void tie_shared(Builder *b, uint32_t junction, uint32_t unit, uint32_t pin, bool right) {
+static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin,
+                       bool right) {
   Unit *u = &b->p->unit.at[junction];
   uint32_t cable = (right ? &u->in : &u->out)->at[0].cable;
   if (!cable) {
@@ -326,7 +327,7 @@ static void tie_shared(Builder *b, uint32_t junction, uint32_t unit, uint32_t pi
   tie(b, cable - 1, unit, pin, right);
 }
 
-static void tie_member(Builder *b, const Sides *sides, const PortEnd *e, uint32_t junction) {
+static void tie_member(PanelBuilder *b, const Sides *sides, const PortEnd *e, uint32_t junction) {
   if (!e->part || e->part > b->s->part.n || !sides->right[e->part - 1]) return;
   const bool *right = sides->right[e->part - 1];
   uint32_t pin = 0;
@@ -335,7 +336,7 @@ static void tie_member(Builder *b, const Sides *sides, const PortEnd *e, uint32_
   tie_shared(b, junction, b->part + e->part - 1, pin, right[e->port]);
 }
 
-static void add_junctions(Builder *b, const Sides *sides) {
+static void add_junctions(PanelBuilder *b, const Sides *sides) {
   const System *s = b->s;
   for (uint32_t j = 0; j < s->junction.n; j++) {
     const Junction *k = &s->junction.at[j];
@@ -350,7 +351,7 @@ static void add_junctions(Builder *b, const Sides *sides) {
   }
 }
 
-static void add_dials(Builder *b) {
+static void add_dials(PanelBuilder *b) {
   const System *s = b->s;
   for (uint32_t i = 0; i < s->own.n; i++) {
     const OwnState *o = &s->own.at[i];
@@ -365,7 +366,7 @@ static void add_dials(Builder *b) {
   }
 }
 
-static void index_sources(Builder *b) {
+static void index_sources(PanelBuilder *b) {
   const System *s = b->s;
   uint32_t n = s->in.n;
   b->source = NEW_ARRAY(b->arena, uint32_t, s->part.n + 2);
@@ -388,7 +389,7 @@ void panel_finish(Arena *a, Panel *p) {
 
 static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s, uint32_t depth,
                            uint32_t levels, const bool *right) {
-  Builder b = {.w = w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
+  PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
   b.p->depth = depth;
   b.p->shares = s->shares;
   b.p->of = name_cut(&b, s->name);
@@ -412,7 +413,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
 
 // A machine that is no wiring: its box, and its ports around it
 static Panel *machine_panel(World *w, Arena *a, const System *s) {
-  Builder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
+  PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
   Part part = {.of = NEW(a, System)};
   Buf states = buf_new(a);
   *part.of = *s;
@@ -465,7 +466,7 @@ static const char *machine_words(const Panel *p) {
   return "";
 }
 
-Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringHow *how) {
+Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
   Panel *p = s->wiring ? wiring_panel(w, a, NULL, s, 0, levels, NULL) : machine_panel(w, a, s);
   const char *name = name_text(w->names, s->name);

@@ -17,17 +17,17 @@
 typedef struct {
   uint32_t from, to; // units
   bool back;
-} Link;
+} UnitLink;
 
 typedef struct {
   Arena *arena;
   Panel *p;
-  VEC(Link) link;
+  VEC(UnitLink) link;
   uint32_t *first, *out; // [unit] links that leave its group, side by side
   uint32_t layers;
   VEC(Ids) layer;
   VEC(double) place; // scratch of one search
-} Order;
+} LayerOrder;
 
 enum { SWEEPS = 12, SWAPS = 300, ROUNDS = 8 };
 
@@ -60,20 +60,20 @@ uint32_t ends_in(const Panel *p, uint32_t cable, uint32_t layer, const CableEnd 
 static bool is_port(const Unit *u) { return u->kind == UNIT_IN || u->kind == UNIT_OUT; }
 
 // -- loops ----------------------------------------------------------------------------------------
-static void find_links(Order *o) {
+static void find_links(LayerOrder *o) {
   for (uint32_t c = 0; c < o->p->cable.n; c++) {
     const Cable *k = &o->p->cable.at[c];
     for (uint32_t i = 0; i < k->end.n && !k->peer; i++)
       for (uint32_t j = 0; k->end.at[i].right && j < k->end.n; j++)
         if (!k->end.at[j].right)
-          vec_push(o->arena, &o->link, (Link){k->end.at[i].unit, k->end.at[j].unit, false});
+          vec_push(o->arena, &o->link, (UnitLink){k->end.at[i].unit, k->end.at[j].unit, false});
   }
 }
 
-static uint32_t owner(const Order *o, uint32_t unit) { return o->p->unit.at[unit].owner; }
+static uint32_t owner(const LayerOrder *o, uint32_t unit) { return o->p->unit.at[unit].owner; }
 
 // Links by the group they leave, in two rounds: how many, and which.
-static void index_links(Order *o) {
+static void index_links(LayerOrder *o) {
   uint32_t n = o->p->unit.n, sum = 0;
   o->first = NEW_ARRAY(o->arena, uint32_t, n + 2);
   o->out = NEW_ARRAY(o->arena, uint32_t, o->link.n + 1);
@@ -94,7 +94,7 @@ typedef struct {
 } Walked;
 
 // A link to what is still being walked from closes a loop.
-static void walk_from(Order *o, uint32_t unit, uint8_t *seen) {
+static void walk_from(LayerOrder *o, uint32_t unit, uint8_t *seen) {
   VEC(Walked) way = {0};
   if (seen[unit]) return;
   seen[unit] = 1;
@@ -106,7 +106,7 @@ static void walk_from(Order *o, uint32_t unit, uint8_t *seen) {
       way.n--;
       continue;
     }
-    Link *l = &o->link.at[o->out[s->next++]];
+    UnitLink *l = &o->link.at[o->out[s->next++]];
     uint32_t to = owner(o, l->to);
     if (to == s->unit)
       l->back = l->from == to; // a part to itself; but a plate to its part runs on
@@ -119,7 +119,7 @@ static void walk_from(Order *o, uint32_t unit, uint8_t *seen) {
   }
 }
 
-static void find_loops(Order *o) {
+static void find_loops(LayerOrder *o) {
   uint32_t n = o->p->unit.n;
   uint8_t *seen = NEW_ARRAY(o->arena, uint8_t, n + 1);
   bool *fed = NEW_ARRAY(o->arena, bool, n + 1);
@@ -135,7 +135,7 @@ static void find_loops(Order *o) {
 }
 
 // -- layers ---------------------------------------------------------------------------------------
-static void find_layers(Order *o) {
+static void find_layers(LayerOrder *o) {
   Panel *p = o->p;
   uint32_t n = p->unit.n, left = n, right = n + 1;
   Places places = {.n = n + 2};
@@ -151,7 +151,7 @@ static void find_layers(Order *o) {
     vec_push(o->arena, &places.pull, (Pull){left, i, 1, 1});
   }
   for (uint32_t i = 0; i < o->link.n; i++) {
-    const Link *l = &o->link.at[i];
+    const UnitLink *l = &o->link.at[i];
     if (l->back || l->from == l->to) continue;
     vec_push(o->arena, &places.gap, (Gap){l->from, l->to, 1});
     vec_push(o->arena, &places.pull, (Pull){l->from, l->to, 1, 8});
@@ -162,7 +162,7 @@ static void find_layers(Order *o) {
   o->layers = (uint32_t)(at[right] - at[left]) + 1;
 }
 
-static void pass_add(Order *o, uint32_t cable, uint32_t layer) {
+static void pass_add(LayerOrder *o, uint32_t cable, uint32_t layer) {
   Panel *p = o->p;
   Unit u = {.kind = UNIT_PASS, .layer = layer, .owner = p->unit.n};
   vec_push(o->arena, &u.in, (Pin){.cable = cable + 1});
@@ -174,7 +174,7 @@ static void pass_add(Order *o, uint32_t cable, uint32_t layer) {
 
 // From the layer after the first end that gives to the one before the last that takes. A cable
 // between units of one layer passes it too, on its way back.
-static void add_passes(Order *o) {
+static void add_passes(LayerOrder *o) {
   Panel *p = o->p;
   for (uint32_t c = 0; c < p->cable.n; c++) {
     Cable *k = &p->cable.at[c];
@@ -194,28 +194,28 @@ static void add_passes(Order *o) {
 typedef struct {
   CableEnd end;
   uint32_t layer, at;
-} Sorted;
+} SortedUnits;
 
 static int by_layer(const void *a, const void *b) {
-  const Sorted *x = a, *y = b;
+  const SortedUnits *x = a, *y = b;
   if (x->layer != y->layer) return x->layer < y->layer ? -1 : 1;
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
 // The ends of each cable by layer, so that those of one layer are found at once
-static void sort_ends(Order *o) {
+static void sort_ends(LayerOrder *o) {
   for (uint32_t c = 0; c < o->p->cable.n; c++) {
     Cable *k = &o->p->cable.at[c];
-    Sorted *all = NEW_ARRAY(o->arena, Sorted, k->end.n + 1);
+    SortedUnits *all = NEW_ARRAY(o->arena, SortedUnits, k->end.n + 1);
     for (uint32_t i = 0; i < k->end.n; i++)
-      all[i] = (Sorted){k->end.at[i], o->p->unit.at[k->end.at[i].unit].layer, i};
+      all[i] = (SortedUnits){k->end.at[i], o->p->unit.at[k->end.at[i].unit].layer, i};
     qsort(all, k->end.n, sizeof *all, by_layer);
     for (uint32_t i = 0; i < k->end.n; i++) k->end.at[i] = all[i].end;
   }
 }
 
 // -- the order ------------------------------------------------------------------------------------
-static void rank_again(Order *o, uint32_t layer) {
+static void rank_again(LayerOrder *o, uint32_t layer) {
   for (uint32_t i = 0; i < o->layer.at[layer].n; i++)
     o->p->unit.at[o->layer.at[layer].at[i]].rank = i;
 }
@@ -233,7 +233,7 @@ static int by_value(const void *a, const void *b) {
 
 // The middle of what a side of a unit is tied to: the median, or the mean; negative: nothing is
 // there.
-static double middle(Order *o, uint32_t unit, bool right, bool mean) {
+static double middle(LayerOrder *o, uint32_t unit, bool right, bool mean) {
   const Unit *u = &o->p->unit.at[unit];
   const Pins *pins = right ? &u->out : &u->in;
   double sum = 0;
@@ -258,22 +258,22 @@ static double middle(Order *o, uint32_t unit, bool right, bool mean) {
 typedef struct {
   double key;
   uint32_t unit, rank;
-} Keyed;
+} KeyedUnit;
 
 static int by_key(const void *a, const void *b) {
-  const Keyed *x = a, *y = b;
+  const KeyedUnit *x = a, *y = b;
   if (x->key != y->key) return x->key < y->key ? -1 : 1;
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
 // Units that are tied to nothing on this side stay where they are.
-static void sweep_layer(Order *o, uint32_t layer, bool right, bool mean, Keyed *key) {
+static void sweep_layer(LayerOrder *o, uint32_t layer, bool right, bool mean, KeyedUnit *key) {
   Ids *ids = &o->layer.at[layer];
   uint32_t n = 0, at = 0;
   for (uint32_t i = 0; i < ids->n; i++) {
     double m = middle(o, ids->at[i], right, mean);
     if (is_port(&o->p->unit.at[ids->at[i]])) return;
-    if (m >= 0) key[n++] = (Keyed){m, ids->at[i], i};
+    if (m >= 0) key[n++] = (KeyedUnit){m, ids->at[i], i};
   }
   qsort(key, n, sizeof *key, by_key);
   bool *moves = NEW_ARRAY(o->arena, bool, ids->n + 1);
@@ -285,18 +285,18 @@ static void sweep_layer(Order *o, uint32_t layer, bool right, bool mean, Keyed *
 
 typedef struct {
   double left, right;
-} Tied;
+} TiedUnit;
 
 static int by_left(const void *a, const void *b) {
-  const Tied *x = a, *y = b;
+  const TiedUnit *x = a, *y = b;
   if (x->left != y->left) return x->left < y->left ? -1 : 1;
   return x->right < y->right ? -1 : x->right > y->right;
 }
 
-typedef VEC(Tied) Ties;
+typedef VEC(TiedUnit) Ties;
 
 // Pairs of ends that face each other in the channel after a layer
-static void find_ties(const Order *o, uint32_t layer, Ties *out) {
+static void find_ties(const LayerOrder *o, uint32_t layer, Ties *out) {
   const Ids *ids = &o->layer.at[layer];
   out->n = 0;
   for (uint32_t i = 0; i < ids->n; i++) {
@@ -307,12 +307,12 @@ static void find_ties(const Order *o, uint32_t layer, Ties *out) {
       double left = end_place(o->p, &(CableEnd){ids->at[i], j, true});
       uint32_t n = ends_in(o->p, u->out.at[j].cable - 1, layer + 1, &end);
       for (uint32_t e = 0; e < n; e++)
-        if (!end[e].right) vec_push(o->arena, out, (Tied){left, end_place(o->p, &end[e])});
+        if (!end[e].right) vec_push(o->arena, out, (TiedUnit){left, end_place(o->p, &end[e])});
     }
   }
 }
 
-static uint64_t crossings_after(const Order *o, uint32_t layer, Ties *ties) {
+static uint64_t crossings_after(const LayerOrder *o, uint32_t layer, Ties *ties) {
   uint64_t n = 0;
   if (layer + 1 >= o->layers) return 0;
   find_ties(o, layer, ties);
@@ -323,11 +323,11 @@ static uint64_t crossings_after(const Order *o, uint32_t layer, Ties *ties) {
   return n;
 }
 
-static uint64_t crossings_beside(const Order *o, uint32_t layer, Ties *ties) {
+static uint64_t crossings_beside(const LayerOrder *o, uint32_t layer, Ties *ties) {
   return (layer ? crossings_after(o, layer - 1, ties) : 0) + crossings_after(o, layer, ties);
 }
 
-static bool swap_in_layer(Order *o, uint32_t layer, Ties *ties) {
+static bool swap_in_layer(LayerOrder *o, uint32_t layer, Ties *ties) {
   Ids *ids = &o->layer.at[layer];
   uint64_t now = crossings_beside(o, layer, ties);
   bool any = false;
@@ -347,24 +347,24 @@ static bool swap_in_layer(Order *o, uint32_t layer, Ties *ties) {
   return any;
 }
 
-static uint64_t crossings(const Order *o, Ties *ties) {
+static uint64_t crossings(const LayerOrder *o, Ties *ties) {
   uint64_t n = 0;
   for (uint32_t i = 0; i + 1 < o->layers; i++) n += crossings_after(o, i, ties);
   return n;
 }
 
-static void keep(const Order *o, uint32_t *rank) {
+static void keep(const LayerOrder *o, uint32_t *rank) {
   for (uint32_t i = 0; i < o->p->unit.n; i++) rank[i] = o->p->unit.at[i].rank;
 }
 
-static void put_back(Order *o, const uint32_t *rank) {
+static void put_back(LayerOrder *o, const uint32_t *rank) {
   for (uint32_t i = 0; i < o->p->unit.n; i++) {
     o->p->unit.at[i].rank = rank[i];
     o->layer.at[o->p->unit.at[i].layer].at[rank[i]] = i;
   }
 }
 
-static void swap_all(Order *o, Ties *ties) {
+static void swap_all(LayerOrder *o, Ties *ties) {
   for (uint32_t again = 0, moved = 1; moved && again < ROUNDS; again++) {
     moved = 0;
     for (uint32_t i = 0; i < o->layers; i++) moved += swap_in_layer(o, i, ties);
@@ -372,11 +372,11 @@ static void swap_all(Order *o, Ties *ties) {
 }
 
 // Once by medians and once by means, each from the order of the program; the best of all is kept.
-static void find_order(Order *o) {
+static void find_order(LayerOrder *o) {
   Ties ties = {0};
   uint32_t n = o->p->unit.n, *best = NEW_ARRAY(o->arena, uint32_t, n + 1);
   uint32_t *start = NEW_ARRAY(o->arena, uint32_t, n + 1);
-  Keyed *key = NEW_ARRAY(o->arena, Keyed, n + 1);
+  KeyedUnit *key = NEW_ARRAY(o->arena, KeyedUnit, n + 1);
   bool small = n <= SWAPS;
   uint64_t least = UINT64_MAX;
   keep(o, start);
@@ -395,7 +395,7 @@ static void find_order(Order *o) {
 
 // The pass of a cable that turns stands beside the unit it comes from, on the side of those it goes
 // to.
-static void place_turned(Order *o, const Cable *k) {
+static void place_turned(LayerOrder *o, const Cable *k) {
   uint32_t pass = 0, source = 0, at = 0;
   for (uint32_t i = 0; i < k->end.n; i++) {
     const CableEnd *e = &k->end.at[i];
@@ -424,7 +424,7 @@ static void place_turned(Order *o, const Cable *k) {
 
 void panel_order(Arena *a, Panel *p) {
   Arena *scratch = arena_child(a);
-  Order o = {.arena = scratch, .p = p};
+  LayerOrder o = {.arena = scratch, .p = p};
   find_links(&o);
   index_links(&o);
   find_loops(&o);

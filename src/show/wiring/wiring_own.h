@@ -75,7 +75,7 @@ typedef struct {
 
 typedef struct {
   double x, y;
-} Spot;
+} PanelSpot;
 
 typedef struct {     // a line without branches
   uint32_t first, n; // of Cable.spot
@@ -91,10 +91,10 @@ typedef struct {
   Ink ink;     // 0: as usual
   const char *words;
   // out
-  VEC(Spot) spot; // lines, one after the other
+  VEC(PanelSpot) spot; // lines, one after the other
   VEC(CableLine) line;
-  VEC(Spot) dot;  // where it branches
-  VEC(Spot) back; // an arrowhead to the left
+  VEC(PanelSpot) dot;  // where it branches
+  VEC(PanelSpot) back; // an arrowhead to the left
 } Cable;
 
 typedef struct { // a state of the wiring itself
@@ -120,10 +120,10 @@ struct Panel {
 // wiring_text.c
 const char *text_cut(Arena *, Face, double size, const char *text, double width);
 // An expression of a wiring, as a program has it
-const char *node_text(World *, Arena *, const System *, const Node *);
-bool node_is_place(const Node *); // x, p.x, x[i]: nothing is computed
+const char *node_text(World *, Arena *, const System *, const Syntax *);
+bool node_is_place(const Syntax *); // x, p.x, x[i]: nothing is computed
 // [0]: numbers of a place; NULL: it has none
-const char *node_index(World *, Arena *, const System *, const Node *);
+const char *node_index(World *, Arena *, const System *, const Syntax *);
 const char *unit_words(Arena *, const Unit *);
 const char *panel_about(Arena *, const Panel *);
 

@@ -126,12 +126,12 @@ void unit_measure(Unit *u, bool outside) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static Spot toward(const Spot *from, const Spot *to, double by) {
+static PanelSpot toward(const PanelSpot *from, const PanelSpot *to, double by) {
   double n = hypot(to->x - from->x, to->y - from->y);
-  return (Spot){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
+  return (PanelSpot){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
 }
 
-static void rounded(Canvas *c, const Spot *at, uint32_t n, double x, double y) {
+static void rounded(Canvas *c, const PanelSpot *at, uint32_t n, double x, double y) {
   path_move(c, at[0].x + x, at[0].y + y);
   for (uint32_t i = 1; i + 1 < n; i++) {
     double r = CORNER, before = hypot(at[i].x - at[i - 1].x, at[i].y - at[i - 1].y);
@@ -140,8 +140,8 @@ static void rounded(Canvas *c, const Spot *at, uint32_t n, double x, double y) {
                     (at[i].y == at[i - 1].y && at[i].y == at[i + 1].y);
     r = fmin(r, fmin(before, after) / 2);
     if (straight) continue;
-    Spot a = toward(&at[i], &at[i - 1], r), b = toward(&at[i], &at[i + 1], r);
-    Spot p = toward(&at[i], &at[i - 1], r * 0.45), q = toward(&at[i], &at[i + 1], r * 0.45);
+    PanelSpot a = toward(&at[i], &at[i - 1], r), b = toward(&at[i], &at[i + 1], r);
+    PanelSpot p = toward(&at[i], &at[i - 1], r * 0.45), q = toward(&at[i], &at[i + 1], r * 0.45);
     path_line(c, a.x + x, a.y + y);
     path_cubic(c, p.x + x, p.y + y, q.x + x, q.y + y, b.x + x, b.y + y);
   }

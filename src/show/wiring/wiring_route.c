@@ -104,9 +104,9 @@ void lanes_find(Board *b) {
 
 // -- pieces ---------------------------------------------------------------------------------------
 typedef struct {
-  Spot a, b;
-} Piece;
-typedef VEC(Piece) Pieces;
+  PanelSpot a, b;
+} CablePiece;
+typedef VEC(CablePiece) Pieces;
 
 typedef struct {
   Board *b;
@@ -117,7 +117,7 @@ typedef struct {
 
 static void piece_add(Router *r, uint32_t cable, double ax, double ay, double bx, double by) {
   if (ax == bx && ay == by) return;
-  vec_push(r->b->arena, &r->pieces[cable], (Piece){{ax, ay}, {bx, by}});
+  vec_push(r->b->arena, &r->pieces[cable], (CablePiece){{ax, ay}, {bx, by}});
 }
 
 static int by_value(const void *a, const void *b) {
@@ -156,7 +156,7 @@ static void level_pieces(Router *r, uint32_t cable, double *x, uint32_t n, doubl
     piece_add(r, cable, x[i], y, x[i + 1], y);
     if (x[i + 1] - x[i] > most) most = x[i + 1] - x[i], at = (x[i] + x[i + 1]) / 2;
   }
-  if (arrow && most > 24) vec_push(r->arena, &r->b->p->cable.at[cable].back, (Spot){at, y});
+  if (arrow && most > 24) vec_push(r->arena, &r->b->p->cable.at[cable].back, (PanelSpot){at, y});
 }
 
 static void lane_pieces(Router *r) {
@@ -261,7 +261,7 @@ static double states_row(Router *r) {
 
 // -- lines ----------------------------------------------------------------------------------------
 typedef struct {
-  Spot at;
+  PanelSpot at;
   uint32_t n;
   uint32_t piece[4];
 } Knot;
@@ -273,7 +273,7 @@ typedef struct {
   uint32_t (*of)[2]; // [piece] its knots
 } Knots;
 
-static uint32_t knot_at(Knots *k, Spot s) {
+static uint32_t knot_at(Knots *k, PanelSpot s) {
   int64_t key[2] = {llround(s.x * 16), llround(s.y * 16)};
   uint32_t at = table_get(k->found, key, sizeof key);
   if (at) return at - 1;
@@ -326,7 +326,7 @@ static void tie_pieces(Router *r, uint32_t cable) {
   for (uint32_t i = 0; i < out->end.n; i++) {
     const CableEnd *e = &out->end.at[i];
     if (!e->right || r->b->p->unit.at[e->unit].kind == UNIT_PASS) continue;
-    walk_all(r, &k, knot_at(&k, (Spot){end_x(r->b, e), end_y(r->b->p, e)}), done, out);
+    walk_all(r, &k, knot_at(&k, (PanelSpot){end_x(r->b, e), end_y(r->b->p, e)}), done, out);
   }
   for (uint32_t i = 0; i < k.knot.n; i++) {
     if (k.knot.at[i].n > 2) vec_push(r->arena, &out->dot, k.knot.at[i].at);

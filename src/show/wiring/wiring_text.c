@@ -30,18 +30,18 @@ typedef struct {
 
 enum { LONG = 400 }; // bytes: more is not read anyway
 
-static void put(Printer *p, const Node *n);
+static void put(Printer *p, const Syntax *n);
 
 static void put_name(Printer *p, Name name) { buf_text(&p->out, name_text(p->w->names, name)); }
 
-static void put_list(Printer *p, const Node *n, uint32_t first, const char *between) {
+static void put_list(Printer *p, const Syntax *n, uint32_t first, const char *between) {
   for (uint32_t i = first; i < n->nkid; i++) {
     if (i > first) buf_text(&p->out, between);
     put(p, n->kid[i]);
   }
 }
 
-static void put_closed(Printer *p, const char *open, const Node *n, uint32_t first,
+static void put_closed(Printer *p, const char *open, const Syntax *n, uint32_t first,
                        const char *between, const char *close) {
   buf_text(&p->out, open);
   put_list(p, n, first, between);
@@ -49,7 +49,7 @@ static void put_closed(Printer *p, const char *open, const Node *n, uint32_t fir
 }
 
 // a + b - c: the sign before kid i + 1 is op[i]
-static void put_chain(Printer *p, const Node *n) {
+static void put_chain(Printer *p, const Syntax *n) {
   for (uint32_t i = 0; i < n->nkid; i++) {
     char op = i ? n->op[i - 1] : 0;
     if (i)
@@ -73,12 +73,12 @@ static const char *compare_sign(char op) {
   }
 }
 
-static void put_unary(Printer *p, const char *sign, const Node *n) {
+static void put_unary(Printer *p, const char *sign, const Syntax *n) {
   buf_text(&p->out, sign);
   put_list(p, n, 0, " ");
 }
 
-static void put_when(Printer *p, const Node *n) {
+static void put_when(Printer *p, const Syntax *n) {
   put(p, n->kid[0]);
   buf_text(&p->out, " when ");
   put(p, n->kid[1]);
@@ -87,13 +87,13 @@ static void put_when(Printer *p, const Node *n) {
   put(p, n->kid[2]);
 }
 
-static void put_call(Printer *p, const Node *n) {
+static void put_call(Printer *p, const Syntax *n) {
   put(p, n->kid[0]);
   put_closed(p, "(", n, 1, ", ", ")");
 }
 
 // worker.say, where worker is an array of parts: the length of its name. 0: it is nothing such
-static size_t array_in(const Printer *p, const Node *n) {
+static size_t array_in(const Printer *p, const Syntax *n) {
   const char *name = n->kind == N_NAME ? name_text(p->w->names, n->name) : "";
   const char *dot = strchr(name, '.');
   for (uint32_t i = 0; dot && i < p->s->part.n; i++) {
@@ -106,9 +106,9 @@ static size_t array_in(const Printer *p, const Node *n) {
 }
 
 // The first index of a port of an array is that of the part: worker[j].say[i]
-static void put_at(Printer *p, const Node *n) {
+static void put_at(Printer *p, const Syntax *n) {
   size_t part = array_in(p, n->kid[0]);
-  const Node *at = n->kid[1], *items = at->nkid == 1 ? at->kid[0] : NULL;
+  const Syntax *at = n->kid[1], *items = at->nkid == 1 ? at->kid[0] : NULL;
   if (!part || !items || items->kind != N_ITEMS || !items->nkid) {
     put(p, n->kid[0]);
     put(p, at);
@@ -122,20 +122,20 @@ static void put_at(Printer *p, const Node *n) {
   if (items->nkid > 1) put_closed(p, "[", items, 1, " ", "]");
 }
 
-static void put_dot(Printer *p, const Node *n) {
+static void put_dot(Printer *p, const Syntax *n) {
   put(p, n->kid[0]);
   buf_char(&p->out, '.');
   put_name(p, n->name);
 }
 
-static void put_named(Printer *p, const Node *n) {
+static void put_named(Printer *p, const Syntax *n) {
   put_name(p, n->name);
   buf_text(&p->out, ": ");
   put_list(p, n, 0, " ");
 }
 
 // What has no row of its own is shown as the program has it.
-static void put_source(Printer *p, const Node *n) {
+static void put_source(Printer *p, const Syntax *n) {
   const Sources *s = p->w->sources;
   if (!s || !n->span.file || n->span.file >= s->file.n) {
     buf_text(&p->out, "…");
@@ -151,7 +151,7 @@ static void put_source(Printer *p, const Node *n) {
   }
 }
 
-static void put(Printer *p, const Node *n) {
+static void put(Printer *p, const Syntax *n) {
   if (!n || p->out.n > LONG) return;
   switch (n->kind) {
   case N_NUM:
@@ -189,18 +189,18 @@ static void put(Printer *p, const Node *n) {
   }
 }
 
-const char *node_text(World *w, Arena *a, const System *s, const Node *n) {
+const char *node_text(World *w, Arena *a, const System *s, const Syntax *n) {
   Printer p = {w, s, buf_new(a)};
   put(&p, n);
   return p.out.at ? p.out.at : "";
 }
 
-bool node_is_place(const Node *n) {
+bool node_is_place(const Syntax *n) {
   while (n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN) && n->nkid) n = n->kid[0];
   return n && n->kind == N_NAME;
 }
 
-static bool has_number(const Node *n) {
+static bool has_number(const Syntax *n) {
   if (!n) return false;
   if (n->kind == N_NUM) return true;
   for (uint32_t i = 0; i < n->nkid; i++)
@@ -208,7 +208,7 @@ static bool has_number(const Node *n) {
   return false;
 }
 
-const char *node_index(World *w, Arena *a, const System *s, const Node *n) {
+const char *node_index(World *w, Arena *a, const System *s, const Syntax *n) {
   for (; n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN); n = n->kid[0])
     if (n->kind == N_AT && n->nkid > 1 && has_number(n->kid[1]))
       return node_text(w, a, s, n->kid[1]);

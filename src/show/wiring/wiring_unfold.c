@@ -41,7 +41,7 @@ typedef struct {
 
 typedef struct {
   uint32_t from, to; // parts
-} Arc;
+} UnfoldArc;
 
 typedef struct {
   World *w;
@@ -49,16 +49,16 @@ typedef struct {
   const System *s;
   VEC(Neuron) neuron;
   VEC(Input) input;
-  VEC(Arc) forth, back;
+  VEC(UnfoldArc) forth, back;
   uint32_t *first, *count;             // [part] its neurons
   uint32_t *first_input, *input_count; // [port]
   uint32_t layers;
   const char *y, *dy; // what the whole gives, and what comes back; dy NULL: nothing does
-} Net;
+} UnfoldNet;
 
 // -- ways forth and back --------------------------------------------------------------------------
 // dy, where the other side has y
-static bool is_way_back(const Net *n, const System *s, const Port *p, bool out) {
+static bool is_way_back(const UnfoldNet *n, const System *s, const Port *p, bool out) {
   const char *name = name_text(n->w->names, p->name);
   if (name[0] != 'd' || !name[1]) return false;
   for (uint32_t i = 0; i < (out ? s->in.n : s->out.n); i++)
@@ -67,24 +67,24 @@ static bool is_way_back(const Net *n, const System *s, const Port *p, bool out) 
   return false;
 }
 
-static bool end_is_back(const Net *n, const PortEnd *e, bool source) {
+static bool end_is_back(const UnfoldNet *n, const PortEnd *e, bool source) {
   const System *s = e->part ? n->s->part.at[e->part - 1].of : n->s;
   bool out = (e->part != 0) == source;
   if (e->port >= (out ? s->out.n : s->in.n)) return true;
   return is_way_back(n, s, &(out ? s->out.at : s->in.at)[e->port], out);
 }
 
-static bool has_arc(const Net *n, uint32_t from, uint32_t to, bool back) {
+static bool has_arc(const UnfoldNet *n, uint32_t from, uint32_t to, bool back) {
   uint32_t count = back ? n->back.n : n->forth.n;
-  const Arc *at = back ? n->back.at : n->forth.at;
+  const UnfoldArc *at = back ? n->back.at : n->forth.at;
   for (uint32_t i = 0; i < count; i++)
     if (at[i].from == from && at[i].to == to) return true;
   return false;
 }
 
-static void find_arcs(Net *n) {
+static void find_arcs(UnfoldNet *n) {
   for (uint32_t i = 0; i < n->s->route.n; i++) {
-    const Route *r = &n->s->route.at[i];
+    const WireRoute *r = &n->s->route.at[i];
     bool back = end_is_back(n, &r->to, false);
     if (back && r->to.part) n->dy = "";
     for (uint32_t k = 0; r->to.part && k < r->from.n; k++) {
@@ -92,30 +92,30 @@ static void find_arcs(Net *n) {
       if (!e->part || e->part == r->to.part || end_is_back(n, e, true) != back) continue;
       if (has_arc(n, e->part - 1, r->to.part - 1, back)) continue;
       if (back)
-        vec_push(n->arena, &n->back, (Arc){e->part - 1, r->to.part - 1});
+        vec_push(n->arena, &n->back, (UnfoldArc){e->part - 1, r->to.part - 1});
       else
-        vec_push(n->arena, &n->forth, (Arc){e->part - 1, r->to.part - 1});
+        vec_push(n->arena, &n->forth, (UnfoldArc){e->part - 1, r->to.part - 1});
     }
   }
 }
 
 // One that is answered, or any where there are no answers at all
-static bool is_managed(const Net *n, const Arc *a) {
+static bool is_managed(const UnfoldNet *n, const UnfoldArc *a) {
   return !n->back.n || has_arc(n, a->to, a->from, true);
 }
 
 // -- neurons --------------------------------------------------------------------------------------
-static uint32_t count_of(const Net *n, Size size) {
+static uint32_t count_of(const UnfoldNet *n, Size size) {
   int64_t k;
   return size && size_value(n->w, size, &k) && k > 0 && k <= EXPANDED ? (uint32_t)k : 1;
 }
 
-static const char *numbered(const Net *n, const char *name, uint32_t i, uint32_t count) {
+static const char *numbered(const UnfoldNet *n, const char *name, uint32_t i, uint32_t count) {
   const char *short_name = text_cut(n->arena, FACE_ITALIC, KIND_SIZE, name, 40);
   return count > 1 ? arena_format(n->arena, "%s%u", short_name, i + 1) : short_name;
 }
 
-static void add_neurons(Net *n) {
+static void add_neurons(UnfoldNet *n) {
   n->first = NEW_ARRAY(n->arena, uint32_t, n->s->part.n + 1);
   n->count = NEW_ARRAY(n->arena, uint32_t, n->s->part.n + 1);
   for (uint32_t p = 0; p < n->s->part.n; p++) {
@@ -130,7 +130,7 @@ static void add_neurons(Net *n) {
   }
 }
 
-static void add_inputs(Net *n) {
+static void add_inputs(UnfoldNet *n) {
   n->first_input = NEW_ARRAY(n->arena, uint32_t, n->s->in.n + 1);
   n->input_count = NEW_ARRAY(n->arena, uint32_t, n->s->in.n + 1);
   for (uint32_t p = 0; p < n->s->in.n; p++) {
@@ -151,12 +151,12 @@ static bool holds(const Ids *ids, uint32_t id) {
   return false;
 }
 
-static void add_once(const Net *n, Ids *ids, uint32_t id) {
+static void add_once(const UnfoldNet *n, Ids *ids, uint32_t id) {
   if (!holds(ids, id)) vec_push(n->arena, ids, id);
 }
 
 // Every neuron of one part hears from every one of the other.
-static void tie_parts(Net *n, const Arc *a) {
+static void tie_parts(UnfoldNet *n, const UnfoldArc *a) {
   bool managed = is_managed(n, a);
   for (uint32_t i = 0; i < n->count[a->to]; i++)
     for (uint32_t k = 0; k < n->count[a->from]; k++) {
@@ -165,7 +165,7 @@ static void tie_parts(Net *n, const Arc *a) {
     }
 }
 
-static void tie_input(Net *n, const Route *r, const PortEnd *e) {
+static void tie_input(UnfoldNet *n, const WireRoute *r, const PortEnd *e) {
   uint32_t part = r->to.part - 1, inputs = n->input_count[e->port];
   bool each = r->each && n->count[part] == inputs;
   for (uint32_t i = 0; i < n->count[part]; i++)
@@ -177,7 +177,7 @@ static void tie_input(Net *n, const Route *r, const PortEnd *e) {
 }
 
 // The first output that is made of a value shows it.
-static void tie_output(Net *n, const Route *r, const PortEnd *e) {
+static void tie_output(UnfoldNet *n, const WireRoute *r, const PortEnd *e) {
   const char *name = name_text(n->w->names, n->s->out.at[r->to.port].name);
   if (!n->y) n->y = name;
   for (uint32_t i = 0; i < n->count[e->part - 1]; i++) {
@@ -186,7 +186,7 @@ static void tie_output(Net *n, const Route *r, const PortEnd *e) {
   }
 }
 
-static void tie_route(Net *n, const Route *r) {
+static void tie_route(UnfoldNet *n, const WireRoute *r) {
   for (uint32_t k = 0; k < r->from.n; k++) {
     const PortEnd *e = &r->from.at[k];
     if (end_is_back(n, e, true) || end_is_back(n, &r->to, false)) continue;
@@ -201,7 +201,7 @@ static void tie_route(Net *n, const Route *r) {
 }
 
 // The longest way from the inputs. False: it goes round.
-static bool find_layers(Net *n) {
+static bool find_layers(UnfoldNet *n) {
   for (uint32_t round = 0, moved = 1; moved; round++) {
     moved = 0;
     for (uint32_t i = 0; i < n->neuron.n; i++)
@@ -225,7 +225,7 @@ typedef struct { // how many peers a neuron hears inside of a manager, and wheth
   bool says;
 } Talk;
 
-static Talk talk_of(const Net *n, const Ids *siblings, uint32_t id) {
+static Talk talk_of(const UnfoldNet *n, const Ids *siblings, uint32_t id) {
   Talk t = {0};
   for (uint32_t i = 0; i < siblings->n; i++) {
     t.hears += holds(&n->neuron.at[id].peer, siblings->at[i]);
@@ -234,25 +234,25 @@ static Talk talk_of(const Net *n, const Ids *siblings, uint32_t id) {
   return t;
 }
 
-static uint32_t unit_add(Net *n, Panel *p, Unit u) {
+static uint32_t unit_add(UnfoldNet *n, Panel *p, Unit u) {
   u.owner = p->unit.n;
   vec_push(n->arena, &p->unit, u);
   return u.owner;
 }
 
-static void tie(Net *n, Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
+static void tie(UnfoldNet *n, Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
   CableEnd end = {unit, pin, right};
   vec_push(n->arena, &p->cable.at[cable].end, end);
   end_pin(p, &end)->cable = cable + 1;
 }
 
 // What comes back, if anything does, is above what peers say.
-static void add_pins(Net *n, Unit *u, Talk talk) {
+static void add_pins(UnfoldNet *n, Unit *u, Talk talk) {
   for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u->in, (Pin){0});
   for (uint32_t i = 0; i <= talk.says; i++) vec_push(n->arena, &u->out, (Pin){0});
 }
 
-static uint32_t add_port(Net *n, Panel *p, const char *name, bool right) {
+static uint32_t add_port(UnfoldNet *n, Panel *p, const char *name, bool right) {
   Unit u = {.kind = right ? UNIT_OUT : UNIT_IN};
   Pin pin = {.name = p->depth ? NULL : name, .words = name};
   if (!right) pin.ink = INK_SERIES2;
@@ -264,7 +264,7 @@ static uint32_t add_port(Net *n, Panel *p, const char *name, bool right) {
 }
 
 // A port of the panel that is tied to a side of all units in it
-static void add_side(Net *n, Panel *p, const char *name, bool right, uint32_t units) {
+static void add_side(UnfoldNet *n, Panel *p, const char *name, bool right, uint32_t units) {
   uint32_t cable = p->cable.n, port = add_port(n, p, name, right);
   vec_push(n->arena, &p->cable, (Cable){.words = name, .ink = right ? INK_NONE : INK_SERIES2});
   tie(n, p, cable, port, 0, !right);
@@ -272,7 +272,7 @@ static void add_side(Net *n, Panel *p, const char *name, bool right, uint32_t un
 }
 
 // Peers stand one above the other in a panel: what one says goes to those that hear it.
-static void add_peers(Net *n, Panel *p, const Ids *ids) {
+static void add_peers(UnfoldNet *n, Panel *p, const Ids *ids) {
   uint32_t *next = NEW_ARRAY(n->arena, uint32_t, ids->n + 1);
   for (uint32_t i = 0; i < ids->n; i++) next[i] = n->dy != NULL;
   for (uint32_t i = 0; i < ids->n; i++) {
@@ -288,10 +288,10 @@ static void add_peers(Net *n, Panel *p, const Ids *ids) {
   }
 }
 
-static Panel *managed_panel(Net *n, const char *name, const Ids *neurons, const Ids *inputs,
+static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, const Ids *inputs,
                             Talk talk, uint32_t depth);
 
-static void add_neuron(Net *n, Panel *p, const Ids *siblings, uint32_t id) {
+static void add_neuron(UnfoldNet *n, Panel *p, const Ids *siblings, uint32_t id) {
   Neuron *v = &n->neuron.at[id];
   Talk talk = talk_of(n, siblings, id);
   Unit u = {.kind = UNIT_BOX, .name = "", .of = v->name, .words = v->name, .ink = fill_of(id)};
@@ -308,13 +308,13 @@ static void add_neuron(Net *n, Panel *p, const Ids *siblings, uint32_t id) {
   unit_add(n, p, u);
 }
 
-static void add_input(Net *n, Panel *p, const Input *in) {
+static void add_input(UnfoldNet *n, Panel *p, const Input *in) {
   Unit u = {.kind = UNIT_BOX, .name = "", .of = in->name, .words = in->name, .ink = INK_PAPER};
   add_pins(n, &u, (Talk){0});
   unit_add(n, p, u);
 }
 
-static Panel *managed_panel(Net *n, const char *name, const Ids *neurons, const Ids *inputs,
+static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, const Ids *inputs,
                             Talk talk, uint32_t depth) {
   Panel *p = NEW(n->arena, Panel);
   p->depth = depth;
@@ -331,7 +331,7 @@ static Panel *managed_panel(Net *n, const char *name, const Ids *neurons, const 
   return p;
 }
 
-static Panel *nested_panel(Net *n) {
+static Panel *nested_panel(UnfoldNet *n) {
   Ids out = {0};
   for (uint32_t i = 0; i < n->neuron.n; i++)
     if (n->neuron.at[i].out) vec_push(n->arena, &out, i);
@@ -345,7 +345,7 @@ static Panel *nested_panel(Net *n) {
 }
 
 // -- from left to right ---------------------------------------------------------------------------
-static void place_neurons(Net *n, double *width, double *height) {
+static void place_neurons(UnfoldNet *n, double *width, double *height) {
   uint32_t most = n->input.n, *count = NEW_ARRAY(n->arena, uint32_t, n->layers + 1);
   for (uint32_t i = 0; i < n->neuron.n; i++) count[n->neuron.at[i].layer]++;
   for (uint32_t l = 0; l < n->layers; l++)
@@ -374,8 +374,8 @@ static void head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
 }
 
 // Forth above, back below; `less`: how far from the two ends it begins and ends
-static void double_line(Canvas *c, const Net *n, Spot a, Spot b, double less_a, double less_b,
-                        const char *words) {
+static void double_line(Canvas *c, const UnfoldNet *n, PanelSpot a, PanelSpot b, double less_a,
+                        double less_b, const char *words) {
   double far = hypot(b.x - a.x, b.y - a.y), dx = (b.x - a.x) / far, dy = (b.y - a.y) / far;
   canvas_open(c, "", "touch", words);
   for (int back = 0; back < (n->dy ? 2 : 1); back++) {
@@ -391,7 +391,8 @@ static void double_line(Canvas *c, const Net *n, Spot a, Spot b, double less_a, 
   canvas_close(c);
 }
 
-static void pair_label(Canvas *c, const Net *n, double x, double y, const char *name, bool left) {
+static void pair_label(Canvas *c, const UnfoldNet *n, double x, double y, const char *name,
+                       bool left) {
   Text how = {.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = left ? ANCHOR_END : ANCHOR_START};
   canvas_open(c, "", "label", "");
   canvas_text(c, x, y - (n->dy ? 3 : -4), &how, name);
@@ -431,7 +432,7 @@ static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, double x, doub
   canvas_close(c);
 }
 
-static void input_paint(Canvas *c, const Net *n, const Input *in, double x, double y) {
+static void input_paint(Canvas *c, const UnfoldNet *n, const Input *in, double x, double y) {
   canvas_open(c, in->name, "glyph", in->name);
   path_circle(c, in->x + x, in->y + y, 4.5);
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
@@ -439,20 +440,20 @@ static void input_paint(Canvas *c, const Net *n, const Input *in, double x, doub
   pair_label(c, n, in->x + x - 10, in->y + y, in->name, true);
 }
 
-static void network_paint(Canvas *c, const Net *n, double x, double y) {
+static void network_paint(Canvas *c, const UnfoldNet *n, double x, double y) {
   for (uint32_t i = 0; i < n->neuron.n; i++) {
     const Neuron *u = &n->neuron.at[i];
-    Spot to = {u->x + x, u->y + y};
+    PanelSpot to = {u->x + x, u->y + y};
     for (uint32_t k = 0; k < u->input.n; k++) {
       const Input *in = &n->input.at[u->input.at[k]];
-      double_line(c, n, (Spot){in->x + x, in->y + y}, to, 6, RADIUS + 1, "");
+      double_line(c, n, (PanelSpot){in->x + x, in->y + y}, to, 6, RADIUS + 1, "");
     }
     for (uint32_t k = 0; k < u->source.n; k++) {
       const Neuron *from = &n->neuron.at[u->source.at[k]];
-      double_line(c, n, (Spot){from->x + x, from->y + y}, to, RADIUS + 1, RADIUS + 1, "");
+      double_line(c, n, (PanelSpot){from->x + x, from->y + y}, to, RADIUS + 1, RADIUS + 1, "");
     }
     for (uint32_t k = 0; k < u->peer.n; k++) peer_line(c, &n->neuron.at[u->peer.at[k]], u, x, y);
-    if (u->out) double_line(c, n, to, (Spot){to.x + RADIUS + 36, to.y}, RADIUS + 1, 0, "");
+    if (u->out) double_line(c, n, to, (PanelSpot){to.x + RADIUS + 36, to.y}, RADIUS + 1, 0, "");
     if (u->out) pair_label(c, n, to.x + RADIUS + 41, to.y, u->out, false);
   }
   for (uint32_t i = 0; i < n->input.n; i++) input_paint(c, n, &n->input.at[i], x, y);
@@ -474,7 +475,7 @@ static void unfolds_to(Canvas *c, double x, double y) {
   canvas_close(c);
 }
 
-static const char *about(const Net *n) {
+static const char *about(const UnfoldNet *n) {
   Buf b = buf_new(n->arena);
   buf_printf(&b, "The network %.80s, twice: its %u neuron%s in %u layer%s from left to right, and ",
              name_text(n->w->names, n->s->name), n->neuron.n, n->neuron.n == 1 ? "" : "s",
@@ -484,7 +485,7 @@ static const char *about(const Net *n) {
 }
 
 // Inputs that only say how values should change are not part of the network.
-static void drop_unheard(Net *n) {
+static void drop_unheard(UnfoldNet *n) {
   uint32_t kept = 0, *at = NEW_ARRAY(n->arena, uint32_t, n->input.n + 1);
   for (uint32_t i = 0; i < n->input.n; i++)
     if (n->input.at[i].heard) at[i] = kept, n->input.at[kept++] = n->input.at[i];
@@ -497,7 +498,7 @@ static void drop_unheard(Net *n) {
 
 // What leaves comes from the last layer, and from it only: a value that others are made of is
 // inside of these.
-static bool ends_well(const Net *n) {
+static bool ends_well(const UnfoldNet *n) {
   bool any = false, inside = false;
   for (uint32_t i = 0; i < n->neuron.n; i++) {
     const Neuron *u = &n->neuron.at[i];
@@ -507,7 +508,7 @@ static bool ends_well(const Net *n) {
   return any && !inside;
 }
 
-static bool read_network(Net *n) {
+static bool read_network(UnfoldNet *n) {
   for (uint32_t i = 0; i < n->s->part.n; i++)
     if (n->s->part.at[i].of->shares) return false;
   for (uint32_t i = 0; i < n->s->in.n; i++)
@@ -525,7 +526,7 @@ static bool read_network(Net *n) {
 }
 
 Canvas *wiring_unfold_draw(World *w, Arena *a, const System *s) {
-  Net n = {.w = w, .arena = a, .s = s};
+  UnfoldNet n = {.w = w, .arena = a, .s = s};
   double width, height;
   if (!s->wiring || s->shares || !read_network(&n)) return NULL;
   place_neurons(&n, &width, &height);

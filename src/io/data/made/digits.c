@@ -76,7 +76,7 @@ static uint32_t smooth(const double (*p)[2], uint32_t n, double (*out)[2]) {
   return count + 1;
 }
 
-static void draw_stroke(Canvas *c, Dice *d, const Stroke *s, const Hand *hand, double pen,
+static void draw_stroke(Sprite *c, Dice *d, const Stroke *s, const Hand *hand, double pen,
                         double ink) {
   double point[POINTS][2], curve[CURVE][2];
   for (uint32_t i = 0; i < s->n; i++) {
@@ -92,7 +92,7 @@ static void draw_stroke(Canvas *c, Dice *d, const Stroke *s, const Hand *hand, d
 
 static void draw_glyph(uint64_t seed, Split split, int64_t row, uint8_t *to) {
   float pixel[SIDE * SIDE];
-  Canvas c = {.at = pixel, .size = SIDE, .channels = 1};
+  Sprite c = {.at = pixel, .size = SIDE, .channels = 1};
   Dice d = dice_for(seed, "glyphs", split, row);
   double paper = dice_chance(&d, 0.3) ? dice_between(&d, 0, 0.15) : 0;
   for (uint32_t i = 0; i < SIDE * SIDE; i++) pixel[i] = (float)paper;

@@ -12,27 +12,27 @@
 enum { SIDE = 32, TRAIN = 8000, TEST = 2000 };
 
 typedef struct {
-  Canvas c;
+  Sprite c;
   Dice d;
   bool smile;
   double yaw;               // how far it looks to the right
   double skin, hair, light; // tones; light: -1 from the left … 1 from the right
   double wide, jaw;         // of the head
   double eye_v, eye_u, mouth_v, gaze;
-} Face;
+} DrawnFace;
 
 // Features lie on the front of a ball: turning it moves them, those in the middle most.
-static double turned(const Face *f, double u) {
+static double turned(const DrawnFace *f, double u) {
   double depth = 1 - 0.9 * u * u;
   return u + f->yaw * 0.3 * depth;
 }
 
-static void oval(Face *f, double u, double v, double ru, double rv, double tone, double alpha,
+static void oval(DrawnFace *f, double u, double v, double ru, double rv, double tone, double alpha,
                  double soft) {
   canvas_ellipse(&f->c, u, v, ru, rv, &tone, alpha, soft);
 }
 
-static void line(Face *f, const double (*point)[2], uint32_t n, double width, double tone,
+static void line(DrawnFace *f, const double (*point)[2], uint32_t n, double width, double tone,
                  double alpha) {
   double at[16][2];
   for (uint32_t i = 0; i < n; i++) at[i][0] = turned(f, point[i][0]), at[i][1] = point[i][1];
@@ -48,7 +48,7 @@ static void arc(double (*at)[2], uint32_t n, double u, double v, double w, doubl
   }
 }
 
-static void background(Face *f) {
+static void background(DrawnFace *f) {
   double low = dice_between(&f->d, 0.1, 0.9), high = low + dice_between(&f->d, -0.25, 0.25);
   double turn = dice_unit(&f->d), du = turn_cos(turn) / SIDE, dv = turn_sin(turn) / SIDE;
   for (int32_t j = 0; j < SIDE; j++)
@@ -62,13 +62,13 @@ static void background(Face *f) {
   oval(f, u, v, wide, tall, dice_unit(&f->d), 0.35, 3); // something behind, out of focus
 }
 
-static void body(Face *f) {
+static void body(DrawnFace *f) {
   double cloth = dice_between(&f->d, 0.05, 0.95);
   oval(f, -0.1 * f->yaw, 1.95, 1.35, 0.8, cloth, 1, 0);
   oval(f, 0, 1.1, 0.34, 0.5, f->skin * 0.82, 1, 0.3);
 }
 
-static void hair_behind(Face *f, bool is_long, double full) {
+static void hair_behind(DrawnFace *f, bool is_long, double full) {
   oval(f, -0.06 * f->yaw, -0.16, f->wide + 0.12 * full, 0.98 + 0.1 * full, f->hair, 1, 0.2);
   if (is_long) {
     oval(f, -0.1 * f->yaw, 0.45, f->wide + 0.2 * full, 0.95, f->hair, 1, 0.2);
@@ -76,7 +76,7 @@ static void hair_behind(Face *f, bool is_long, double full) {
   }
 }
 
-static void head(Face *f) {
+static void head(DrawnFace *f) {
   for (int side = -1; side <= 1; side += 2) { // an ear that is turned away is hidden
     double u = side * f->wide - 0.1 * f->yaw;
     if (side * f->yaw < 0.55) oval(f, u, 0.06, 0.13, 0.2, f->skin * 0.9, 1, 0);
@@ -88,7 +88,7 @@ static void head(Face *f) {
 }
 
 // A cap of hair with the forehead cut out below it; the parting moves to one side.
-static void hair_front(Face *f, double line_v) {
+static void hair_front(DrawnFace *f, double line_v) {
   double part = dice_between(&f->d, -0.35, 0.35) + 0.25 * f->yaw, tone = f->hair;
   double shine = tone + 0.25 * (1 - tone);
   oval(f, -0.04 * f->yaw, -0.62, f->wide + 0.03, 0.48, tone, 1, 0.1);
@@ -97,7 +97,7 @@ static void hair_front(Face *f, double line_v) {
   oval(f, 0.12 * f->yaw, line_v + 0.72, f->wide - 0.12, 0.6, f->skin, 1, 0.1);
 }
 
-static void brows(Face *f) {
+static void brows(DrawnFace *f) {
   double raise = dice_between(&f->d, -0.05, 0.07), bend = dice_between(&f->d, 0.02, 0.1);
   double slope = dice_between(&f->d, -0.06, 0.06), tone = f->hair * 0.7, at[5][2];
   double width = dice_between(&f->d, 0.07, 0.13);
@@ -109,7 +109,7 @@ static void brows(Face *f) {
   }
 }
 
-static void eyes(Face *f) {
+static void eyes(DrawnFace *f) {
   double open = dice_between(&f->d, 0.085, 0.13), iris = dice_between(&f->d, 0.02, 0.3), at[5][2];
   double white = 0.55 + 0.4 * f->skin, lift = f->smile ? 0.03 : 0;
   open -= lift;
@@ -127,7 +127,7 @@ static void eyes(Face *f) {
   }
 }
 
-static void glasses(Face *f) {
+static void glasses(DrawnFace *f) {
   double tone = dice_between(&f->d, 0.02, 0.35), ring[13][2];
   for (int side = -1; side <= 1; side += 2) {
     for (uint32_t i = 0; i < 13; i++) {
@@ -140,7 +140,7 @@ static void glasses(Face *f) {
   line(f, (const double(*)[2])bridge, 2, 0.05, tone, 0.9);
 }
 
-static void nose(Face *f) {
+static void nose(DrawnFace *f) {
   double side = f->light > 0 ? -1 : 1,
          at[3][2] = {{0.06 * side, 0.08}, {0.11 * side, 0.28}, {0, 0.33}};
   line(f, (const double(*)[2])at, 3, 0.07, f->skin * 0.66, 0.55);
@@ -148,7 +148,7 @@ static void nose(Face *f) {
   oval(f, turned(f, -0.02 * side), 0.22, 0.06, 0.12, f->skin + 0.6 * (1 - f->skin), 0.35, 1);
 }
 
-static void cheeks(Face *f) {
+static void cheeks(DrawnFace *f) {
   for (int side = -1; side <= 1; side += 2) {
     double at[4][2], u = side * 0.44;
     oval(f, turned(f, u), 0.32, 0.17, 0.13, f->skin + 0.45 * (1 - f->skin), 0.5, 1.5);
@@ -158,14 +158,14 @@ static void cheeks(Face *f) {
   }
 }
 
-static void beard(Face *f) {
+static void beard(DrawnFace *f) {
   double tone = 0.5 * f->hair + 0.35 * f->skin, grown = dice_between(&f->d, 0.25, 0.75);
   oval(f, 0.08 * f->yaw, 0.72, f->jaw - 0.02, 0.34, tone, grown, 1.2);
   oval(f, turned(f, 0), 0.43, 0.26, 0.07, tone, grown, 0.8);
 }
 
 // A wide mouth smiles widely, a bent one deeply: the face says what its smile will be.
-static void mouth(Face *f) {
+static void mouth(DrawnFace *f) {
   double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.35, 0.5), at[7][2], low[7][2];
   double wide = dice_between(&f->d, 0.2, 0.26), deep = dice_between(&f->d, -0.06, 0.02);
   if (f->smile) {
@@ -185,7 +185,7 @@ static void mouth(Face *f) {
   line(f, (const double(*)[2])at, 7, 0.1, lip * 0.75, 0.95);
 }
 
-static void shape_face(Face *f) {
+static void shape_face(DrawnFace *f) {
   f->yaw = 0.12 * dice_normal(&f->d);
   f->yaw = f->yaw > 1 ? 1 : f->yaw < -1 ? -1 : f->yaw;
   f->skin = dice_between(&f->d, 0.38, 0.9);
@@ -208,9 +208,9 @@ static bool smiles(uint64_t seed, Split split, int64_t row) {
 
 static void draw(uint64_t seed, Split split, int64_t row, bool smile, uint8_t *to) {
   float pixel[SIDE * SIDE];
-  Face f = {.c = {.at = pixel, .size = SIDE, .channels = 1},
-            .d = dice_for(seed, "faces", split, row),
-            .smile = smile};
+  DrawnFace f = {.c = {.at = pixel, .size = SIDE, .channels = 1},
+                 .d = dice_for(seed, "faces", split, row),
+                 .smile = smile};
   shape_face(&f);
   double x = 16 + 0.2 * dice_normal(&f.d), y = 15.5 + 0.15 * dice_normal(&f.d);
   double scale = dice_between(&f.d, 12.3, 12.9);

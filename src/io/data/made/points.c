@@ -56,7 +56,7 @@ void open_iris(Set *s) {
   if (s->options.valid && hashed) {
     int64_t held = train / 12;
     s->part[SPLIT_TRAIN].rows -= held;
-    s->part[SPLIT_VALID] = (Part){.first = train - held, .rows = held};
+    s->part[SPLIT_VALID] = (SetPart){.first = train - held, .rows = held};
   }
   s->says = "150 plants, 4 measures in cm, 3 kinds";
 }

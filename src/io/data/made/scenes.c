@@ -47,16 +47,16 @@ typedef struct {
   uint32_t shape, colour; // as words
   uint32_t size;          // SMALL, LARGE, or 0: not worth a word
   double x, y, radius;    // in pixels
-} Thing;
+} SceneThing;
 
 typedef struct {
   uint32_t n;
-  Thing thing[MOST];
+  SceneThing thing[MOST];
   uint32_t place; // of one: TOP BOTTOM LEFT RIGHT MIDDLE; of more: how the first lies to the last
-} Scene;
+} DrawnScene;
 
-static Thing some_thing(Dice *d, double small, double large) {
-  Thing t = {.shape = CIRCLE + dice_below(d, SHAPES)};
+static SceneThing some_thing(Dice *d, double small, double large) {
+  SceneThing t = {.shape = CIRCLE + dice_below(d, SHAPES)};
   t.colour = RED + dice_below(d, COLOURS);
   uint32_t kind = dice_below(d, 3);
   t.size = kind == 0 ? SMALL : kind == 1 ? LARGE : 0;
@@ -67,14 +67,14 @@ static Thing some_thing(Dice *d, double small, double large) {
   return t;
 }
 
-static bool is_taken(const Scene *s, const Thing *t) {
+static bool is_taken(const DrawnScene *s, const SceneThing *t) {
   for (uint32_t i = 0; i < s->n; i++)
     if (s->thing[i].shape == t->shape || s->thing[i].colour == t->colour) return true;
   return false;
 }
 
-static void add_thing(Scene *s, Dice *d, double small, double large, double x, double y) {
-  Thing t;
+static void add_thing(DrawnScene *s, Dice *d, double small, double large, double x, double y) {
+  SceneThing t;
   do t = some_thing(d, small, large);
   while (is_taken(s, &t));
   t.x = x + dice_between(d, -1.5, 1.5);
@@ -88,7 +88,7 @@ static void side_of(uint32_t place, double far, double *x, double *y) {
   *y = place == ABOVE || place == TOP ? -far : place == BELOW || place == BOTTOM ? far : 0;
 }
 
-static void plan_one(Scene *s, Dice *d) {
+static void plan_one(DrawnScene *s, Dice *d) {
   static const uint32_t places[] = {TOP, BOTTOM, LEFT, RIGHT, MIDDLE};
   double x, y;
   s->place = places[dice_below(d, 5)];
@@ -97,7 +97,7 @@ static void plan_one(Scene *s, Dice *d) {
 }
 
 // The upper or left one is named first: a picture has one caption.
-static void plan_two(Scene *s, Dice *d) {
+static void plan_two(DrawnScene *s, Dice *d) {
   double x, y;
   s->place = dice_chance(d, 0.5) ? ABOVE : LEFT;
   side_of(s->place, 7.5, &x, &y);
@@ -106,7 +106,7 @@ static void plan_two(Scene *s, Dice *d) {
 }
 
 // Two beside each other, and one above or below both.
-static void plan_three(Scene *s, Dice *d) {
+static void plan_three(DrawnScene *s, Dice *d) {
   s->place = ABOVE + dice_below(d, 2);
   double y = s->place == ABOVE ? -7 : 7;
   add_thing(s, d, 4.8, 4.8, 8.5, 16 + y);
@@ -115,16 +115,16 @@ static void plan_three(Scene *s, Dice *d) {
   for (uint32_t i = 0; i < 3; i++) s->thing[i].size = 0;
 }
 
-static Scene plan(uint64_t seed, Split split, int64_t row) {
+static DrawnScene plan(uint64_t seed, Split split, int64_t row) {
   Dice d = dice_for(seed, "plan", split, row);
-  Scene s = {0};
+  DrawnScene s = {0};
   uint32_t kind = dice_below(&d, 10);
   (kind < 3 ? plan_one : kind < 7 ? plan_two : plan_three)(&s, &d);
   return s;
 }
 
 // -- words ----------------------------------------------------------------------------------------
-static uint32_t name_thing(const Thing *t, uint8_t *to) {
+static uint32_t name_thing(const SceneThing *t, uint8_t *to) {
   uint32_t n = 0;
   to[n++] = A;
   if (t->size) to[n++] = (uint8_t)t->size;
@@ -133,7 +133,7 @@ static uint32_t name_thing(const Thing *t, uint8_t *to) {
   return n;
 }
 
-static void caption(const Scene *s, uint8_t *to) {
+static void caption(const DrawnScene *s, uint8_t *to) {
   uint32_t n = name_thing(&s->thing[0], to);
   if (s->n == 1) {
     to[n++] = s->place == MIDDLE ? IN : AT;
@@ -158,14 +158,14 @@ static void regular(double (*at)[2], uint32_t n, double turn, double wide, doubl
   }
 }
 
-static void draw_polygon(Canvas *c, uint32_t n, double turn, double wide, double high,
+static void draw_polygon(Sprite *c, uint32_t n, double turn, double wide, double high,
                          const double *paint) {
   double at[8][2];
   regular(at, n, turn, wide, high);
   canvas_polygon(c, (const double(*)[2])at, n, paint, 1);
 }
 
-static void draw_thing(Canvas *c, const Thing *t, double turn, const double *paint) {
+static void draw_thing(Sprite *c, const SceneThing *t, double turn, const double *paint) {
   static const double cross[2][2][2] = {{{-0.75, 0}, {0.75, 0}}, {{0, -0.75}, {0, 0.75}}};
   double ring[17][2];
   canvas_place(c, t->x, t->y, t->radius, turn);
@@ -191,7 +191,7 @@ static void draw_thing(Canvas *c, const Thing *t, double turn, const double *pai
 }
 
 // Light paper or a darker wall, never near the colours of the things on it.
-static void background(Canvas *c, Dice *d, const Scene *s) {
+static void background(Sprite *c, Dice *d, const DrawnScene *s) {
   bool dark = false, light = false;
   for (uint32_t i = 0; i < s->n; i++)
     dark |= s->thing[i].colour == BLACK, light |= s->thing[i].colour == BLACK - 1;
@@ -207,8 +207,8 @@ static void background(Canvas *c, Dice *d, const Scene *s) {
 
 static void draw_scene(uint64_t seed, Split split, int64_t row, uint8_t *to) {
   float pixel[SIDE * SIDE * 3];
-  Canvas c = {.at = pixel, .size = SIDE, .channels = 3};
-  Scene s = plan(seed, split, row);
+  Sprite c = {.at = pixel, .size = SIDE, .channels = 3};
+  DrawnScene s = plan(seed, split, row);
   Dice d = dice_for(seed, "scenes", split, row);
   background(&c, &d, &s);
   for (uint32_t i = 0; i < s.n; i++) {
@@ -230,7 +230,7 @@ void open_scenes(Set *s) {
   for (Split split = 0; split < SPLITS; split++) {
     uint8_t *to = arena_alloc(s->arena, (size_t)(rows[split] * WORDS));
     for (int64_t r = 0; r < rows[split]; r++) {
-      Scene scene = plan(s->options.seed, split, r);
+      DrawnScene scene = plan(s->options.seed, split, r);
       caption(&scene, to + r * WORDS);
     }
     text[split] = column_new(to, WORDS, EL_U8);

@@ -9,7 +9,7 @@
 
 enum { SIDE_MOST = 32 };
 
-void canvas_place(Canvas *c, double x, double y, double scale, double turn) {
+void canvas_place(Sprite *c, double x, double y, double scale, double turn) {
   c->x = x;
   c->y = y;
   c->unit = scale;
@@ -17,7 +17,7 @@ void canvas_place(Canvas *c, double x, double y, double scale, double turn) {
   c->b = scale * turn_sin(turn);
 }
 
-static void to_pixels(const Canvas *c, double u, double v, double *x, double *y) {
+static void to_pixels(const Sprite *c, double u, double v, double *x, double *y) {
   *x = c->x + c->a * u - c->b * v;
   *y = c->y + c->b * u + c->a * v;
 }
@@ -28,18 +28,18 @@ static inline float clamp(float x, float low, float high) {
 
 typedef struct {
   uint32_t x0, y0, x1, y1; // pixels, the last ones not included
-} Area;
+} SpriteArea;
 
-static uint32_t pixel(const Canvas *c, double x) {
+static uint32_t pixel(const Sprite *c, double x) {
   return x < 0 ? 0 : x > c->size ? c->size : (uint32_t)x;
 }
 
-static Area near(const Canvas *c, double x0, double y0, double x1, double y1) {
-  return (Area){pixel(c, x0), pixel(c, y0), pixel(c, x1 + 1), pixel(c, y1 + 1)};
+static SpriteArea near(const Sprite *c, double x0, double y0, double x1, double y1) {
+  return (SpriteArea){pixel(c, x0), pixel(c, y0), pixel(c, x1 + 1), pixel(c, y1 + 1)};
 }
 
 // A row of pixels from x0 on, each covered by so much.
-static void paint_row(Canvas *c, uint32_t y, uint32_t x0, uint32_t x1, const float *cover,
+static void paint_row(Sprite *c, uint32_t y, uint32_t x0, uint32_t x1, const float *cover,
                       const double *paint) {
   float *p = c->at + (size_t)y * c->size * c->channels;
   float tone[3] = {(float)paint[0]};
@@ -55,7 +55,7 @@ static void paint_row(Canvas *c, uint32_t y, uint32_t x0, uint32_t x1, const flo
 // How far a point is inside an ellipse: 1 - |(p, q)| for p = u/ru, q = v/rv, which is (1 - p² - q²)
 // / 2 near the edge, scaled to pixels by the smaller radius. Good enough everywhere, and without a
 // root.
-void canvas_ellipse(Canvas *c, double u, double v, double ru, double rv, const double *paint,
+void canvas_ellipse(Sprite *c, double u, double v, double ru, double rv, const double *paint,
                     double alpha, double soft) {
   double x, y, s = 1 / (c->unit * c->unit);
   float cover[SIDE_MOST], sharp = (float)((ru < rv ? ru : rv) * c->unit / (2 + 4 * soft));
@@ -64,7 +64,7 @@ void canvas_ellipse(Canvas *c, double u, double v, double ru, double rv, const d
   double high = reach * sqrt(b * b * ru * ru + a * a * rv * rv);
   float pu = (float)(a * s / ru), qu = (float)(-b * s / rv), strength = (float)alpha;
   to_pixels(c, u, v, &x, &y);
-  Area part = near(c, x - wide - 1, y - high - 1, x + wide, y + high);
+  SpriteArea part = near(c, x - wide - 1, y - high - 1, x + wide, y + high);
   for (uint32_t j = part.y0; j < part.y1; j++) {
     double dy = j + 0.5 - y;
     float p0 = (float)((b * dy + a * (0.5 - x)) * s / ru),
@@ -81,15 +81,15 @@ void canvas_ellipse(Canvas *c, double u, double v, double ru, double rv, const d
 // twice. Distances are squared until the end.
 typedef struct {
   float d[SIDE_MOST * SIDE_MOST];
-} Nearest;
+} NearestPoint;
 
-static void segment_near(const Canvas *c, Nearest *f, const double *p, const double *q,
+static void segment_near(const Sprite *c, NearestPoint *f, const double *p, const double *q,
                          double half) {
   float px = (float)p[0] - 0.5f, py = (float)p[1] - 0.5f;
   float dx = (float)(q[0] - p[0]), dy = (float)(q[1] - p[1]), length = dx * dx + dy * dy;
   float per = length > 0 ? 1 / length : 0;
-  Area part = near(c, fmin(p[0], q[0]) - half - 1, fmin(p[1], q[1]) - half - 1,
-                   fmax(p[0], q[0]) + half, fmax(p[1], q[1]) + half);
+  SpriteArea part = near(c, fmin(p[0], q[0]) - half - 1, fmin(p[1], q[1]) - half - 1,
+                         fmax(p[0], q[0]) + half, fmax(p[1], q[1]) + half);
   for (uint32_t j = part.y0; j < part.y1; j++) {
     float *d = f->d + j * SIDE_MOST, y = (float)(int32_t)j - py;
     for (uint32_t i = part.x0; i < part.x1; i++) {
@@ -100,17 +100,17 @@ static void segment_near(const Canvas *c, Nearest *f, const double *p, const dou
   }
 }
 
-void canvas_stroke(Canvas *c, const double (*point)[2], uint32_t n, double width,
+void canvas_stroke(Sprite *c, const double (*point)[2], uint32_t n, double width,
                    const double *paint, double alpha) {
   enum { MOST = 64 };
   double at[MOST][2], half = width * c->unit / 2, low[2] = {1e9, 1e9}, high[2] = {-1e9, -1e9};
-  Nearest f;
+  NearestPoint f;
   float cover[SIDE_MOST], inside = (float)half + 0.5f, strength = (float)alpha;
   for (uint32_t i = 0; i < n && i < MOST; i++) {
     to_pixels(c, point[i][0], point[i][1], &at[i][0], &at[i][1]);
     for (int k = 0; k < 2; k++) low[k] = fmin(low[k], at[i][k]), high[k] = fmax(high[k], at[i][k]);
   }
-  Area all = near(c, low[0] - half - 1, low[1] - half - 1, high[0] + half, high[1] + half);
+  SpriteArea all = near(c, low[0] - half - 1, low[1] - half - 1, high[0] + half, high[1] + half);
   for (uint32_t j = all.y0; j < all.y1; j++)
     for (uint32_t i = all.x0; i < all.x1; i++) f.d[j * SIDE_MOST + i] = 1e9f;
   for (uint32_t k = 0; k + 1 < n && k + 1 < MOST; k++) segment_near(c, &f, at[k], at[k + 1], half);
@@ -124,7 +124,7 @@ void canvas_stroke(Canvas *c, const double (*point)[2], uint32_t n, double width
 }
 
 // Inside all of its edges; corners go clockwise on the screen.
-void canvas_polygon(Canvas *c, const double (*point)[2], uint32_t n, const double *paint,
+void canvas_polygon(Sprite *c, const double (*point)[2], uint32_t n, const double *paint,
                     double alpha) {
   enum { MOST = 16 };
   double at[MOST][2], low[2] = {1e9, 1e9}, high[2] = {-1e9, -1e9};
@@ -139,7 +139,7 @@ void canvas_polygon(Canvas *c, const double (*point)[2], uint32_t n, const doubl
     edge[i][0] = (float)(dy / length), edge[i][1] = (float)(-dx / length);
     edge[i][2] = (float)((dx * p[1] - dy * p[0]) / length);
   }
-  Area part = near(c, low[0] - 1, low[1] - 1, high[0], high[1]);
+  SpriteArea part = near(c, low[0] - 1, low[1] - 1, high[0], high[1]);
   for (uint32_t j = part.y0; j < part.y1; j++) {
     for (uint32_t i = part.x0; i < part.x1; i++) out[i] = -1e9f;
     for (uint32_t k = 0; k < n; k++) {
@@ -155,7 +155,7 @@ void canvas_polygon(Canvas *c, const double (*point)[2], uint32_t n, const doubl
 }
 
 // Two bytes of chance make one number, spread like a roof around 0.
-void canvas_noise(Canvas *c, Dice *d, double amount) {
+void canvas_noise(Sprite *c, Dice *d, double amount) {
   enum { BLOCK = 64 };
   size_t n = (size_t)c->size * c->size * c->channels;
   float scale = (float)amount / 104;
@@ -170,7 +170,7 @@ void canvas_noise(Canvas *c, Dice *d, double amount) {
   }
 }
 
-void canvas_bytes(const Canvas *c, uint8_t *to) {
+void canvas_bytes(const Sprite *c, uint8_t *to) {
   size_t n = (size_t)c->size * c->size * c->channels;
   for (size_t i = 0; i < n; i++) to[i] = (uint8_t)(int32_t)(clamp(c->at[i], 0, 1) * 255 + 0.5f);
 }

@@ -74,19 +74,19 @@ static const char *constant_text(Emit *e, double k, bool wide) {
 static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
 
 // -- variables and addresses ----------------------------------------------------------------------
-static const char *term_name(const Emit *e, const Work *w, const PlanTerm *t) {
+static const char *term_name(const Emit *e, const NodeLevels *w, const PlanTerm *t) {
   if (t->operand) return arena_format(e->p->arena, "a%u_%u", w->id, t->var);
   return arena_format(e->p->arena, "i%u", w->x->var[t->var]);
 }
 
-static void coord_text(Emit *e, const Work *w, const PlanCoord *c, Buf *b) {
+static void coord_text(Emit *e, const NodeLevels *w, const PlanCoord *c, Buf *b) {
   buf_printf(b, "%lldL", (long long)c->c);
   for (uint32_t k = 0; k < c->n; k++)
     buf_printf(b, " + %lldL * %s", (long long)c->term[k].coef, term_name(e, w, &c->term[k]));
 }
 
 // The cell of an access, in cells from the wire's pointer.
-static const char *address_text(Emit *e, const Work *w, const Operand *o) {
+static const char *address_text(Emit *e, const NodeLevels *w, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   const PlanWire *x = &e->p->wire.at[o->wire];
   buf_printf(&b, "%lldL", (long long)operand_start(e->p, o));
@@ -101,7 +101,7 @@ static const char *address_text(Emit *e, const Work *w, const Operand *o) {
   return b.at;
 }
 
-static const char *test_text(Emit *e, const Work *w, const Operand *o) {
+static const char *test_text(Emit *e, const NodeLevels *w, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   const PlanWire *x = &e->p->wire.at[o->wire];
   buf_char(&b, '1');
@@ -137,7 +137,7 @@ static uint64_t memory_of(const Plan *p, uint32_t wire) {
 static bool is_alone(const Emit *e, uint32_t wire) {
   uint64_t own = memory_of(e->p, wire);
   for (uint32_t i = 0; i < e->k->node.n; i++) {
-    const Node *x = &e->p->node.at[e->k->node.at[i]];
+    const PlanNode *x = &e->p->node.at[e->k->node.at[i]];
     for (uint32_t k = 0; k <= x->nin + x->nwinner; k++) {
       uint32_t other = k < x->nin    ? x->in[k].wire
                        : k == x->nin ? x->out.wire
@@ -149,14 +149,14 @@ static bool is_alone(const Emit *e, uint32_t wire) {
 }
 
 // -- scalars --------------------------------------------------------------------------------------
-static const char *scalar_name(Emit *e, const Work *w, uint32_t i) {
+static const char *scalar_name(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[i]);
   return arena_format(e->p->arena, "t%u_%u", w->id, i);
 }
 
 // As an argument of scalar `of`: narrowed when it is the same everywhere and `of` is not.
-static const char *argument(Emit *e, const Work *w, uint32_t i, uint32_t of) {
+static const char *argument(Emit *e, const NodeLevels *w, uint32_t i, uint32_t of) {
   const Scalar *s = &w->x->scalar[i];
   if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[of]);
   if (w->same[i] && !w->same[of] && s->base == BASE_R)
@@ -166,8 +166,8 @@ static const char *argument(Emit *e, const Work *w, uint32_t i, uint32_t of) {
 
 // The cell of an access in a copy whose axes are the loops, the innermost last; and how many cells
 // there are.
-static const char *pack_text(Emit *e, const Work *w, const Operand *o, int64_t *cells) {
-  const Node *x = w->x;
+static const char *pack_text(Emit *e, const NodeLevels *w, const Operand *o, int64_t *cells) {
+  const PlanNode *x = w->x;
   const Nest *s = &e->k->nest.at[w->nest];
   Buf b = buf_new(e->p->arena);
   int64_t size = 1;
@@ -182,8 +182,8 @@ static const char *pack_text(Emit *e, const Work *w, const Operand *o, int64_t *
   return b.at;
 }
 
-static void emit_packs(Emit *e, const Work *w) {
-  const Node *x = w->x;
+static void emit_packs(Emit *e, const NodeLevels *w) {
+  const PlanNode *x = w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     if (!w->packed[k]) continue;
     const Operand *o = &x->in[k];
@@ -199,7 +199,7 @@ static void emit_packs(Emit *e, const Work *w) {
   }
 }
 
-static const char *load_text(Emit *e, const Work *w, uint32_t k) {
+static const char *load_text(Emit *e, const NodeLevels *w, uint32_t k) {
   const Operand *o = &w->x->in[k];
   uint32_t node;
   Arena *a = e->p->arena;
@@ -213,8 +213,8 @@ static const char *load_text(Emit *e, const Work *w, uint32_t k) {
   return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
 }
 
-static void emit_operands(Emit *e, const Work *w, uint32_t level) {
-  const Node *x = w->x;
+static void emit_operands(Emit *e, const NodeLevels *w, uint32_t level) {
+  const PlanNode *x = w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     const PlanWire *wire = &e->p->wire.at[x->in[k].wire];
     if (operand_checked(e->p, &x->in[k]) && w->test[k] == level)
@@ -224,7 +224,7 @@ static void emit_operands(Emit *e, const Work *w, uint32_t level) {
   }
 }
 
-static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
+static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
   switch (s->fn) {
@@ -267,7 +267,7 @@ static void emit_one_scalar(Emit *e, const Work *w, uint32_t i) {
 // A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
 // knowing how several bits depend on each other, a compiler makes branches of the choices, and the
 // loop stays scalar.
-static void emit_scalar(Emit *e, const Work *w, uint32_t i) {
+static void emit_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   bool divides = false, chooses = false;
   emit_one_scalar(e, w, i);
   for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++) {
@@ -280,7 +280,7 @@ static void emit_scalar(Emit *e, const Work *w, uint32_t i) {
 }
 
 // -- sums -----------------------------------------------------------------------------------------
-static const char *identity_text(Emit *e, const Node *x) {
+static const char *identity_text(Emit *e, const PlanNode *x) {
   Base base = e->p->wire.at[x->out.wire].base;
   if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN ? "1" : "0";
   switch (x->combine) {
@@ -292,7 +292,7 @@ static const char *identity_text(Emit *e, const Node *x) {
 }
 
 // Long sums without axes are kept in double.
-static const char *sum_type(const Emit *e, const Node *x) {
+static const char *sum_type(const Emit *e, const PlanNode *x) {
   const PlanWire *w = &e->p->wire.at[x->out.wire];
   double points = 1;
   for (uint32_t i = 0; i < x->nindex; i++) points *= (double)extent_most(e->p, x->index[i]);
@@ -301,7 +301,7 @@ static const char *sum_type(const Emit *e, const Node *x) {
 }
 
 // acc ⊕= v
-static void emit_combine(Emit *e, const Node *x, const char *acc, const char *v) {
+static void emit_combine(Emit *e, const PlanNode *x, const char *acc, const char *v) {
   bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
   switch (x->combine) {
   case SUM: line(e, bit ? "%s ^= %s;" : "%s += %s;", acc, v); break;
@@ -311,16 +311,16 @@ static void emit_combine(Emit *e, const Node *x, const char *acc, const char *v)
   }
 }
 
-static const char *winner_cell(Emit *e, const Work *w,
+static const char *winner_cell(Emit *e, const NodeLevels *w,
                                uint32_t k) { // winners have the output's shape
   Operand o = w->x->out;
   o.wire = w->x->winner[k];
   return arena_format(e->p->arena, "w%u[%s]", e->slot[o.wire], address_text(e, w, &o));
 }
 
-static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bool in_memory,
+static void emit_best(Emit *e, const NodeLevels *w, const char *acc, const char *v, bool in_memory,
                       const char *place) {
-  const Node *x = w->x;
+  const PlanNode *x = w->x;
   const char *op = x->combine == MAX ? ">" : "<";
   line(e, "const int b%u = (%s %s %s) | ((%s != %s) & (%s == %s));", w->id, v, op, acc, v, v, acc,
        acc);
@@ -333,16 +333,16 @@ static void emit_best(Emit *e, const Work *w, const char *acc, const char *v, bo
   }
 }
 
-static void open_sum(Emit *e, const Work *w) {
-  const Node *x = w->x;
+static void open_sum(Emit *e, const NodeLevels *w) {
+  const PlanNode *x = w->x;
   line(e, "%s s%u = %s;", sum_type(e, x), w->id, identity_text(e, x));
   if (x->nwinner && !node_wants_winner(x)) line(e, "int bad%u = 0;", w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u = 0;", w->id, k);
 }
 
-static void close_sum(Emit *e, const Work *w) {
-  const Node *x = w->x;
+static void close_sum(Emit *e, const NodeLevels *w) {
+  const PlanNode *x = w->x;
   const char *cell =
       arena_format(e->p->arena, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
   if (x->nwinner && !node_wants_winner(x))
@@ -352,8 +352,8 @@ static void close_sum(Emit *e, const Work *w) {
     if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
 }
 
-static void open_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
-  const Node *x = w->x;
+static void open_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
+  const PlanNode *x = w->x;
   line(e, "%s s%u[%lld];", sum_type(e, x), w->id, (long long)n);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u[%lld];", w->id, k, (long long)n);
@@ -364,8 +364,8 @@ static void open_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
   line(e, "}");
 }
 
-static void close_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
-  const Node *x = w->x;
+static void close_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
+  const PlanNode *x = w->x;
   line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
   line(e, "  w%u[%s] = (%s)s%u[i%u];", e->slot[x->out.wire], address_text(e, w, &x->out),
        text_of_number(e->p->wire.at[x->out.wire].number), w->id, last);
@@ -378,7 +378,7 @@ static void close_row(Emit *e, const Work *w, uint32_t last, int64_t n) {
 // -- one node at the innermost point --------------------------------------------------------------
 // Noise whose last axis is the innermost loop is made a row at a time, four numbers from each block
 // of bits; alone, each would take a block.
-static bool noise_in_rows(const Emit *e, const Work *w) {
+static bool noise_in_rows(const Emit *e, const NodeLevels *w) {
   enum { SHORT = 32, LONG = 1024 };
   const Nest *s = &e->k->nest.at[w->nest];
   const PlanWire *wire = &e->p->wire.at[w->x->out.wire];
@@ -389,8 +389,8 @@ static bool noise_in_rows(const Emit *e, const Work *w) {
 }
 
 // Which kind, and where: the element's number at the actual lengths, or that of its row's first.
-static const char *noise_arguments(Emit *e, const Work *w, bool first) {
-  const Node *x = w->x;
+static const char *noise_arguments(Emit *e, const NodeLevels *w, bool first) {
+  const PlanNode *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
   const char *at = "0";
   for (uint32_t i = 0; i < wire->rank; i++) { // Horner
@@ -402,14 +402,14 @@ static const char *noise_arguments(Emit *e, const Work *w, bool first) {
   return arena_format(e->p->arena, "c->seed, c->step, site%u, (unsigned long)(%s)", w->id, at);
 }
 
-static const char *noise_text(Emit *e, const Work *w) {
+static const char *noise_text(Emit *e, const NodeLevels *w) {
   const char *kind = w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform";
   uint32_t last = e->k->np + e->k->nest.at[w->nest].ndim - 1;
   if (noise_in_rows(e, w)) return arena_format(e->p->arena, "z%u[i%u]", w->id, last);
   return arena_format(e->p->arena, "noise_%s_real(%s)", kind, noise_arguments(e, w, false));
 }
 
-static void emit_noise_row(Emit *e, const Work *w) {
+static void emit_noise_row(Emit *e, const NodeLevels *w) {
   const Nest *s = &e->k->nest.at[w->nest];
   long long row = (long long)s->dim[s->ndim - 1].c;
   line(e, "real z%u[%lld];", w->id, row);
@@ -418,15 +418,15 @@ static void emit_noise_row(Emit *e, const Work *w) {
        w->id);
 }
 
-static void emit_site(Emit *e, const Work *w) {
+static void emit_site(Emit *e, const NodeLevels *w) {
   line(e, "unsigned long site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
   for (uint32_t d = 0; d < w->x->depth; d++)
     line(e, "site%u = noise_site(site%u, (unsigned long)c->at[%u]);", w->id, w->id, d);
 }
 
 // A sum of products takes one instruction for both.
-static bool is_fused_sum(const Emit *e, const Work *w) {
-  const Node *x = w->x;
+static bool is_fused_sum(const Emit *e, const NodeLevels *w) {
+  const PlanNode *x = w->x;
   if (!x->nscalar || x->noise || w->tested || x->combine != SUM ||
       (w->reduce == PLAN_NONE && !x->scatter))
     return false;
@@ -436,9 +436,9 @@ static bool is_fused_sum(const Emit *e, const Work *w) {
          e->p->wire.at[x->out.wire].base == BASE_R;
 }
 
-static void emit_value(Emit *e, const Work *w) {
+static void emit_value(Emit *e, const NodeLevels *w) {
   if (is_fused_sum(e, w)) return;
-  const Node *x = w->x;
+  const PlanNode *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
   bool summed = w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim;
   const char *type = summed                       ? sum_type(e, x)
@@ -464,15 +464,15 @@ static void emit_value(Emit *e, const Work *w) {
   line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
 }
 
-static void emit_fused_sum(Emit *e, const Work *w, const char *acc) {
+static void emit_fused_sum(Emit *e, const NodeLevels *w, const char *acc) {
   const Scalar *s = &w->x->scalar[w->x->nscalar - 1];
   uint32_t last = w->x->nscalar - 1;
   line(e, "%s = fma(%s, %s, %s);", acc, argument(e, w, s->arg[0], last),
        argument(e, w, s->arg[1], last), acc);
 }
 
-static void emit_effect(Emit *e, const Work *w) {
-  const Node *x = w->x;
+static void emit_effect(Emit *e, const NodeLevels *w) {
+  const PlanNode *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
   Arena *a = e->p->arena;
   const char *v = arena_format(a, "v%u", w->id), *number = text_of_number(wire->number);
@@ -512,8 +512,8 @@ static void emit_effect(Emit *e, const Work *w) {
 
 // -- nests ----------------------------------------------------------------------------------------
 // Cells of a wire shaped like the output hold a value before anything is added to them.
-static void emit_fill_wire(Emit *e, const Work *w, uint32_t wire, const char *value) {
-  const Node *x = w->x;
+static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const char *value) {
+  const PlanNode *x = w->x;
   const PlanWire *to = &e->p->wire.at[wire];
   Buf at = buf_new(e->p->arena);
   uint32_t open = 0, index;
@@ -540,13 +540,13 @@ static void emit_fill_wire(Emit *e, const Work *w, uint32_t wire, const char *va
   }
 }
 
-static void emit_fill(Emit *e, const Work *w) {
+static void emit_fill(Emit *e, const NodeLevels *w) {
   emit_fill_wire(e, w, w->x->out.wire, identity_text(e, w->x));
   for (uint32_t k = 0; k < w->x->nwinner; k++)
     if (w->x->winner[k] != PLAN_NONE) emit_fill_wire(e, w, w->x->winner[k], "0");
 }
 
-static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint32_t ndim) {
+static void emit_level(Emit *e, const NodeLevels *w, uint32_t n, uint32_t level, uint32_t ndim) {
   for (uint32_t i = 0; i < n; i++) {
     if (level == 0 && w[i].x->noise) emit_site(e, &w[i]);
     if (level + 1 == ndim && noise_in_rows(e, &w[i])) emit_noise_row(e, &w[i]);
@@ -562,10 +562,10 @@ static void emit_level(Emit *e, const Work *w, uint32_t n, uint32_t level, uint3
   }
 }
 
-static void emit_pragma(Emit *e, const Work *w, uint32_t n, uint32_t ndim) {
+static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim) {
   Buf b = buf_new(e->p->arena);
   for (uint32_t i = 0; i < n; i++) {
-    const Node *x = w[i].x;
+    const PlanNode *x = w[i].x;
     if (x->scatter) { // two points may hit one cell, unless the innermost loop is an axis of it
       uint32_t index, last = PLAN_NONE;
       for (uint32_t k = 0; k < x->nindex; k++)
@@ -594,7 +594,7 @@ static void emit_pragma(Emit *e, const Work *w, uint32_t n, uint32_t ndim) {
 static void emit_nest(Emit *e, uint32_t nest) {
   const Nest *s = &e->k->nest.at[nest];
   uint32_t n = s->node.n;
-  const Work *w = nest_work(e->p, e->k, nest);
+  const NodeLevels *w = nest_work(e->p, e->k, nest);
   uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
   line(e, "{");
   e->indent++;
@@ -638,7 +638,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
 }
 
 // The corner of an operand of a small product: its address with all inner indices 0.
-static const char *corner_text(Emit *e, const Node *x, const Operand *o) {
+static const char *corner_text(Emit *e, const PlanNode *x, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   buf_printf(&b, "w%u + %lldL", e->slot[o->wire], (long long)operand_start(e->p, o));
   for (uint32_t i = 0; i < x->nindex; i++)
@@ -648,7 +648,7 @@ static const char *corner_text(Emit *e, const Node *x, const Operand *o) {
 }
 
 // How many points a group of indices has.
-static const char *length_text(Emit *e, const Node *x, const uint32_t *group, uint32_t n) {
+static const char *length_text(Emit *e, const PlanNode *x, const uint32_t *group, uint32_t n) {
   Buf b = buf_new(e->p->arena);
   int64_t known = 1;
   for (uint32_t i = 0; i < n; i++) {
@@ -662,7 +662,7 @@ static const char *length_text(Emit *e, const Node *x, const uint32_t *group, ui
   return b.at;
 }
 
-static void emit_small(Emit *e, const Node *x) {
+static void emit_small(Emit *e, const PlanNode *x) {
   const Product *q = x->product;
   uint32_t extra = 0;
   for (uint32_t i = 0; i < q->nbatch; i++) { // batch indices that are not parallel loops
@@ -740,7 +740,7 @@ static void emit_loops(Emit *e) {
     line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
          (long long)(k->walk.c / k->block), (long long)k->block, (long long)(k->walk.c % k->block));
   for (uint32_t i = 0; i < k->nest.n; i++) {
-    const Node *x = &e->p->node.at[k->nest.at[i].node.at[0]];
+    const PlanNode *x = &e->p->node.at[k->nest.at[i].node.at[0]];
     if (x->kind == NODE_PRODUCT)
       emit_small(e, x);
     else
@@ -753,7 +753,7 @@ static void emit_loops(Emit *e) {
 }
 
 static void emit_order(Emit *e) {
-  const Node *x = &e->p->node.at[e->k->node.at[0]];
+  const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
   const PlanWire *in = &e->p->wire.at[x->in[0].wire];
   uint32_t depth = 0;
   Buf at = buf_new(e->p->arena);
@@ -862,7 +862,7 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
     if (i == check_at) emit_finite(e);
     const Kernel *k = &e->p->kernel.at[i];
-    const Node *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
+    const PlanNode *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
     switch (k->kind) {
     case KERNEL_LOOPS:
     case KERNEL_ORDER:

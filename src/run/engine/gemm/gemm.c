@@ -32,7 +32,7 @@ static size_t cell_bytes(Precision p) { return p == PRECISION_64 ? sizeof(double
 // Planning
 
 // Lines so far apart share few places in a cache.
-static bool far(const Gemm *g, Line l) {
+static bool far(const Gemm *g, GemmLine l) {
   return !l.at && l.step != 0 && l.step * (int64_t)cell_bytes(g->precision) % 4096 == 0;
 }
 
@@ -73,7 +73,7 @@ static Gemm transpose_of(const Gemm *g) {
 }
 
 // Tiles that are stored turned: the rows of a tile are the columns of C.
-static bool stored_turned(Line cm, Line cn) { return line_is(cm, 1) && !line_is(cn, 1); }
+static bool stored_turned(GemmLine cm, GemmLine cn) { return line_is(cm, 1) && !line_is(cn, 1); }
 
 // Rows of a task come in so many: whole tiles, or what fills lines of the cache, so that two
 // threads do not write to one line.
@@ -198,7 +198,7 @@ typedef struct {
   int64_t m, n, k;
   size_t cell;
   int64_t wide; // columns of a panel
-} Job;
+} GemmJob;
 
 // What a task computes: a block of C, or of a piece's sums, over places [k0, k1).
 typedef struct {
@@ -206,24 +206,24 @@ typedef struct {
   int64_t rows; // of a tile
   int64_t dots; // of the columns, those at the end that are summed along k
   char *c;
-  Line cm, cn;
+  GemmLine cm, cn;
   bool add, partial;
-} Block;
+} GemmBlock;
 
-static Job job_of(const GemmPlan *p, const GemmRun *r) {
-  return (Job){.p = p,
-               .q = p->kernel,
-               .run = r,
-               .a = p->turned ? r->b : r->a,
-               .b = p->turned ? r->a : r->b,
-               .m = p->turned ? r->n : r->m,
-               .n = p->turned ? r->m : r->n,
-               .k = r->k,
-               .cell = cell_bytes(p->g.precision),
-               .wide = p->kernel->vectors * p->kernel->lanes};
+static GemmJob job_of(const GemmPlan *p, const GemmRun *r) {
+  return (GemmJob){.p = p,
+                   .q = p->kernel,
+                   .run = r,
+                   .a = p->turned ? r->b : r->a,
+                   .b = p->turned ? r->a : r->b,
+                   .m = p->turned ? r->n : r->m,
+                   .n = p->turned ? r->m : r->n,
+                   .k = r->k,
+                   .cell = cell_bytes(p->g.precision),
+                   .wide = p->kernel->vectors * p->kernel->lanes};
 }
 
-static void call_end(const Job *j, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
+static void call_end(const GemmJob *j, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
   const GemmRun *r = j->run;
   if (!r->end) return;
   if (j->p->turned)
@@ -232,13 +232,13 @@ static void call_end(const Job *j, int64_t m0, int64_t m1, int64_t n0, int64_t n
     r->end(r->end_context, m0, m1, n0, n1);
 }
 
-static int64_t vectors_of(const Job *j, int64_t columns) {
+static int64_t vectors_of(const GemmJob *j, int64_t columns) {
   int64_t n = 1;
   while (n * j->q->lanes < columns) n++;
   return n;
 }
 
-static void pack_panel(const Job *j, const Panel *p, void *to) {
+static void pack_panel(const GemmJob *j, const GemmPanel *p, void *to) {
   if (j->q->pack_b)
     j->q->pack_b(p, to);
   else if (j->q->pairs)
@@ -247,14 +247,14 @@ static void pack_panel(const Job *j, const Panel *p, void *to) {
     panel_pack(p, j->p->g.precision, to);
 }
 
-static Panel panel_of_b(const Job *j, int64_t n, int64_t count, int64_t width, int64_t k0,
-                        int64_t k) {
-  return (Panel){j->b, j->p->in.bn, j->p->in.bk, n, count, width, k0, k};
+static GemmPanel panel_of_b(const GemmJob *j, int64_t n, int64_t count, int64_t width, int64_t k0,
+                            int64_t k) {
+  return (GemmPanel){j->b, j->p->in.bn, j->p->in.bk, n, count, width, k0, k};
 }
 
 // Some lines of k of some panels, a few lines at a time: they are read as they lie, and written as
 // they will be read.
-static void pack_task(const Job *j, int64_t task) {
+static void pack_task(const GemmJob *j, int64_t task) {
   const GemmPlan *p = j->p;
   int64_t cuts = parts(p->in.k, PACK_LINES), k0 = task % cuts * PACK_LINES;
   int64_t n0 = task / cuts * PACK_PANELS * j->wide, n1 = least(n0 + PACK_PANELS * j->wide, j->n);
@@ -263,36 +263,36 @@ static void pack_task(const Job *j, int64_t task) {
   for (int64_t k = k0; k < k1; k += some)
     for (int64_t n = n0; n < n1; n += j->wide) {
       int64_t line = n / j->wide * factors(j->q, p->in.k) + factors(j->q, k);
-      Panel from = panel_of_b(j, n, least(n1 - n, j->wide), j->wide, k, least(k1 - k, some));
+      GemmPanel from = panel_of_b(j, n, least(n1 - n, j->wide), j->wide, k, least(k1 - k, some));
       pack_panel(j, &from, (char *)j->run->shared + (size_t)(line * j->wide) * j->cell);
     }
 }
 
 // Columns that do not fill a vector, and those to be summed along k, are packed by each task.
-static void pack_last(const Job *j, const Block *b) {
+static void pack_last(const GemmJob *j, const GemmBlock *b) {
   const GemmPlan *p = j->p;
   int64_t columns = b->n1 - b->dots - b->n0, k = b->k1 - b->k0, last = columns;
   char *memory = j->run->thread;
   while (last > j->wide) last -= j->wide;
   int64_t width = vectors_of(j, last) * j->q->lanes;
   if (!p->pack_b && last > 0 && last < width) {
-    Panel from = panel_of_b(j, b->n0 + columns - last, last, width, b->k0, k);
+    GemmPanel from = panel_of_b(j, b->n0 + columns - last, last, width, b->k0, k);
     panel_pack(&from, p->g.precision, memory);
   }
   for (int64_t i = 0; i < b->dots; i++) {
-    Panel from = panel_of_b(j, b->n0 + columns + i, 1, 1, b->k0, k);
+    GemmPanel from = panel_of_b(j, b->n0 + columns + i, 1, 1, b->k0, k);
     panel_pack(&from, p->g.precision, memory + p->column_at + (size_t)(i * p->kb) * j->cell);
   }
 }
 
 // Points a tile at rows [m, m + rows) of A. Says whether by steps; `row` is where pointers to rows
 // can stand.
-static bool take_a(const Job *j, const Block *b, int64_t m, int64_t rows, const void **row,
+static bool take_a(const GemmJob *j, const GemmBlock *b, int64_t m, int64_t rows, const void **row,
                    Tile *t) {
   const Gemm *g = &j->p->in;
   if (j->p->pack_a) {
     char *tile = (char *)j->run->thread + j->p->tile_at;
-    Panel from = {j->a, g->am, g->ak, m, rows, rows, b->k0, b->k1 - b->k0};
+    GemmPanel from = {j->a, g->am, g->ak, m, rows, rows, b->k0, b->k1 - b->k0};
     t->a = tile;
     if (j->q->pack_a) {
       t->ak = j->q->rows * factors(j->q, j->q->grain);
@@ -317,9 +317,10 @@ static bool take_a(const Job *j, const Block *b, int64_t m, int64_t rows, const 
   return false;
 }
 
-static void take_b(const Job *j, const Block *b, int64_t n, int64_t width, bool whole, Tile *t) {
+static void take_b(const GemmJob *j, const GemmBlock *b, int64_t n, int64_t width, bool whole,
+                   Tile *t) {
   const GemmPlan *p = j->p;
-  const Line bk = p->in.bk;
+  const GemmLine bk = p->in.bk;
   t->kb = NULL;
   if (p->pack_b) {
     int64_t line = n / j->wide * factors(j->q, p->in.k) + factors(j->q, b->k0);
@@ -335,7 +336,7 @@ static void take_b(const Job *j, const Block *b, int64_t n, int64_t width, bool 
   }
 }
 
-static void multiply_tile(const Job *j, const Block *b, bool steps, int64_t m, int64_t rows,
+static void multiply_tile(const GemmJob *j, const GemmBlock *b, bool steps, int64_t m, int64_t rows,
                           int64_t n, Tile *t) {
   _Alignas(64) char tile[TILE_ROWS * TILE_BYTES];
   void *to[TILE_ROWS];
@@ -357,20 +358,21 @@ static void multiply_tile(const Job *j, const Block *b, bool steps, int64_t m, i
   TileFn *const *by = steps ? j->q->by_steps : j->q->by_rows;
   (j->q->tile ? j->q->tile : by[(vectors - 1) * j->q->rows + rows - 1])(t);
   if (direct) return;
-  Place place = {b->c, b->cm, b->cn, m, rows, n, columns, b->add};
+  PanelPlace place = {b->c, b->cm, b->cn, m, rows, n, columns, b->add};
   place_store(&place, j->p->g.precision, tile, j->wide);
 }
 
-static void multiply_dots(const Job *j, const Block *b, int64_t m, int64_t rows, const Tile *t) {
+static void multiply_dots(const GemmJob *j, const GemmBlock *b, int64_t m, int64_t rows,
+                          const Tile *t) {
   _Alignas(64) char sums[TILE_ROWS * DOT_COLUMNS * sizeof(double)];
   const char *columns = (const char *)j->run->thread + j->p->column_at;
   j->q->dot(&(Dot){rows, b->dots, t->k, t->a, columns, t->am, j->p->kb, sums, DOT_COLUMNS});
-  Place place = {b->c, b->cm, b->cn, m, rows, b->n1 - b->dots, b->dots, b->add};
+  PanelPlace place = {b->c, b->cm, b->cn, m, rows, b->n1 - b->dots, b->dots, b->add};
   place_store(&place, j->p->g.precision, sums, DOT_COLUMNS);
 }
 
 // One chunk of k: each tile by all panels while it is in the first cache.
-static void multiply_chunk(const Job *j, const Block *b, bool last) {
+static void multiply_chunk(const GemmJob *j, const GemmBlock *b, bool last) {
   const void *row[TILE_ROWS];
   Tile t = {.k = factors(j->q, b->k1 - b->k0)};
   pack_last(j, b);
@@ -387,14 +389,14 @@ static void multiply_chunk(const Job *j, const Block *b, bool last) {
 }
 
 // Tiles are of about equal height; those that are stored turned are whole squares.
-static int64_t tile_rows(const Job *j, const Block *b) {
+static int64_t tile_rows(const GemmJob *j, const GemmBlock *b) {
   int64_t square = stored_turned(b->cm, b->cn) ? 4 : 1, rows = b->m1 - b->m0;
   int64_t tiles = 1, most = j->q->rows & ~(square - 1);
   while (tiles * most < rows) tiles++;
   return parts(parts(rows, tiles), square) * square;
 }
 
-static void multiply_task(const Job *j, int64_t task) {
+static void multiply_task(const GemmJob *j, int64_t task) {
   const GemmPlan *p = j->p;
   int64_t m0 = 0, n0 = 0, piece = 0;
   if (task) {
@@ -402,7 +404,7 @@ static void multiply_task(const Job *j, int64_t task) {
     n0 = task % p->n_blocks * p->nb, piece = task / p->n_blocks;
   }
   int64_t k0 = piece * p->piece;
-  Block b = {.m0 = m0, .m1 = least(m0 + p->mb, j->m), .n0 = n0, .n1 = least(n0 + p->nb, j->n)};
+  GemmBlock b = {.m0 = m0, .m1 = least(m0 + p->mb, j->m), .n0 = n0, .n1 = least(n0 + p->nb, j->n)};
   if (b.m0 >= b.m1 || b.n0 >= b.n1 || (piece > 0 && k0 >= j->k)) return;
   if (b.n1 > p->in.n - p->dots) b.dots = b.n1 - (p->in.n - p->dots);
   int64_t end = least(k0 + p->piece, j->k);
@@ -410,7 +412,7 @@ static void multiply_task(const Job *j, int64_t task) {
   if (p->pieces > 1) {
     int64_t step = partial_step(p);
     b.c = (char *)j->run->shared + p->partial_at + (size_t)(piece * p->in.m * step) * j->cell;
-    b.cm = (Line){.step = step}, b.cn = (Line){.step = 1}, b.add = false, b.partial = true;
+    b.cm = (GemmLine){.step = step}, b.cn = (GemmLine){.step = 1}, b.add = false, b.partial = true;
   }
   b.rows = tile_rows(j, &b);
   for (bool last = false; !last; b.add = true, k0 = b.k1) {
@@ -423,7 +425,7 @@ static void multiply_task(const Job *j, int64_t task) {
 
 // The pieces of some rows, added up in order. Where C's columns do not lie side by side, in the
 // place of the first piece.
-static void sum_task(const Job *j, int64_t task) {
+static void sum_task(const GemmJob *j, int64_t task) {
   const GemmPlan *p = j->p;
   int64_t m0 = task * p->mb, m1 = least(m0 + p->mb, j->m), step = partial_step(p);
   int64_t pieces = j->k > 0 ? parts(j->k, p->piece) : 1;
@@ -436,7 +438,7 @@ static void sum_task(const Job *j, int64_t task) {
       j->q->sum(c, from, p->in.m * step, pieces, j->n, j->run->add);
     } else {
       j->q->sum(from, from, p->in.m * step, pieces, j->n, false);
-      Place place = {c, p->in.cm, p->in.cn, m, 1, 0, j->n, j->run->add};
+      PanelPlace place = {c, p->in.cm, p->in.cn, m, 1, 0, j->n, j->run->add};
       place_store(&place, p->g.precision, from, step);
     }
   }
@@ -444,7 +446,7 @@ static void sum_task(const Job *j, int64_t task) {
 }
 
 void gemm_task(const GemmPlan *p, const GemmRun *r, int phase, int64_t task) {
-  Job j = job_of(p, r);
+  GemmJob j = job_of(p, r);
   if (phase == 0) pack_task(&j, task);
   if (phase == 1) multiply_task(&j, task);
   if (phase == 2) sum_task(&j, task);

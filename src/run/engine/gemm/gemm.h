@@ -16,14 +16,14 @@
 typedef struct {
   const int32_t *at; // a table of offsets in cells, or NULL
   int64_t step;      // without a table: offset i is i * step
-} Line;
+} GemmLine;
 
 // What is done with a finished piece of C while it is hot: rows [m0, m1), columns [n0, n1).
 typedef void GemmEnd(void *context, int64_t m0, int64_t m1, int64_t n0, int64_t n1);
 
 typedef struct {
   int64_t m, n, k; // the largest; a run may use fewer of m, n and k
-  Line am, ak, bk, bn, cm, cn;
+  GemmLine am, ak, bk, bn, cm, cn;
   Precision precision; // 32: float; 64: double; BF16: float in memory, bf16 factors, float sums
 } Gemm;
 

@@ -98,7 +98,7 @@ INLINE __mmask16 mask_of(int64_t n) {
 }
 
 // Cells at places k, k + 1 … of a line, `n` of them at most, and zeros.
-INLINE __m512 get(const float *from, Line l, int64_t k, int64_t n) {
+INLINE __m512 get(const float *from, GemmLine l, int64_t k, int64_t n) {
   const __mmask16 mask = mask_of(n);
   if (!mask) return _mm512_setzero_ps();
   if (!l.at && l.step == 1) return _mm512_maskz_loadu_ps(mask, from + k);
@@ -156,12 +156,12 @@ INLINE void turn(__m512i x[SIDE]) {
   }
 }
 
-INLINE const float *line_of(const Panel *p, int64_t i) {
+INLINE const float *line_of(const GemmPanel *p, int64_t i) {
   return (const float *)p->from + line_at(p->outer, p->outer0 + i);
 }
 
 // The pairs of one line from place k on.
-INLINE __m512i get_along(const Panel *p, int64_t i, int64_t k) {
+INLINE __m512i get_along(const GemmPanel *p, int64_t i, int64_t k) {
   if (i >= p->count) return _mm512_setzero_si512();
   const float *line = line_of(p, i);
   return pairs_along(get(line, p->inner, p->k0 + k, p->k - k),
@@ -169,7 +169,7 @@ INLINE __m512i get_along(const Panel *p, int64_t i, int64_t k) {
 }
 
 // The pairs at places k and k + 1 of 16 lines that lie side by side.
-INLINE __m512i get_across(const Panel *p, int64_t i, int64_t k) {
+INLINE __m512i get_across(const GemmPanel *p, int64_t i, int64_t k) {
   const float *first = (const float *)p->from + p->outer0 + i;
   const __mmask16 mask = mask_of(p->count - i);
   __m512 even = _mm512_setzero_ps(), odd = even;
@@ -181,7 +181,7 @@ INLINE __m512i get_across(const Panel *p, int64_t i, int64_t k) {
 
 // 32 places of k after the other: 16 pairs of each row. Rows that are missing from the last 16 are
 // zeros.
-ISA static void pack_a(const Panel *p, int64_t step, void *to) {
+ISA static void pack_a(const GemmPanel *p, int64_t step, void *to) {
   const bool across = line_is(p->outer, 1) && !line_is(p->inner, 1);
   for (int64_t i = 0; i < p->count; i += SIDE)
     for (int64_t k = 0; k < p->k; k += PLACES) {
@@ -198,7 +198,7 @@ ISA static void pack_a(const Panel *p, int64_t step, void *to) {
 }
 
 // Lines of pairs, 32 columns wide.
-ISA static void pack_b(const Panel *p, void *to) {
+ISA static void pack_b(const GemmPanel *p, void *to) {
   const bool across = line_is(p->outer, 1);
   for (int64_t k = 0; k < p->k; k += PLACES)
     for (int64_t i = 0; i < COLUMNS; i += SIDE) {

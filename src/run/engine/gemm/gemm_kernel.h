@@ -50,8 +50,8 @@ typedef struct GemmKernel {
   void (*finish)(void);         // and after
   void (*dot)(const Dot *);     // NULL = none
   // packing of its own, or NULL; `step` factors of A for each grain
-  void (*pack_a)(const Panel *, int64_t step, void *to);
-  void (*pack_b)(const Panel *, void *to);
+  void (*pack_a)(const GemmPanel *, int64_t step, void *to);
+  void (*pack_b)(const GemmPanel *, void *to);
   // to[i] = (add ? to[i] : 0) + Σ_p from[p * step + i] for i < n, in the order of p
   void (*sum)(void *to, const void *from, int64_t step, int64_t pieces, int64_t n, bool add);
   double (*peak)(void);

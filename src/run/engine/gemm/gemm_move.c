@@ -82,7 +82,7 @@ static void round_cells(float *x, int64_t n) {
   memcpy(x + i, &rounded, (size_t)(n - i) * sizeof *x);
 }
 
-void panel_pack(const Panel *p, Precision precision, void *to) {
+void panel_pack(const GemmPanel *p, Precision precision, void *to) {
   if (precision == PRECISION_64)
     f64_pack(p, to);
   else
@@ -91,11 +91,11 @@ void panel_pack(const Panel *p, Precision precision, void *to) {
 }
 
 // A few lines of k at a time go through a small buffer.
-void panel_pair(const Panel *p, uint32_t *to) {
+void panel_pair(const GemmPanel *p, uint32_t *to) {
   enum { LINES = 16 };
   float lines[LINES * PANEL_WIDTH];
   for (int64_t k = 0; k < p->k; k += LINES) {
-    Panel some = *p;
+    GemmPanel some = *p;
     some.k0 += k;
     some.k = p->k - k < LINES ? p->k - k : LINES;
     panel_pack(&some, PRECISION_BF16, lines);
@@ -107,7 +107,7 @@ void panel_pair(const Panel *p, uint32_t *to) {
   }
 }
 
-void place_store(const Place *p, Precision precision, const void *from, int64_t step) {
+void place_store(const PanelPlace *p, Precision precision, const void *from, int64_t step) {
   if (precision == PRECISION_64)
     f64_store(p, from, step);
   else

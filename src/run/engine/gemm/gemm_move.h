@@ -8,22 +8,23 @@
 // `outer0` on, and zeros.
 typedef struct {
   const void *from;
-  Line outer, inner; // inner: along k
+  GemmLine outer, inner; // inner: along k
   int64_t outer0, count, width;
   int64_t k0, k; // the first place in k, and how many
-} Panel;
-void panel_pack(const Panel *, Precision, void *to); // to: [k width], in cells
-void panel_pair(const Panel *, uint32_t *to);        // to: [⌈k/2⌉ width], as pairs of bf16
+} GemmPanel;
+void panel_pack(const GemmPanel *, Precision, void *to); // to: [k width], in cells
+void panel_pair(const GemmPanel *, uint32_t *to);        // to: [⌈k/2⌉ width], as pairs of bf16
 
 // A tile of C: rows [m0, m0 + rows), columns [n0, n0 + columns).
 typedef struct {
   void *c;
-  Line cm, cn;
+  GemmLine cm, cn;
   int64_t m0, rows, n0, columns;
   bool add;
-} Place;
-void place_store(const Place *, Precision, const void *from, int64_t step); // from: [rows step]
+} PanelPlace;
+void place_store(const PanelPlace *, Precision, const void *from,
+                 int64_t step); // from: [rows step]
 
-static inline int64_t line_at(Line l, int64_t i) { return l.at ? l.at[i] : i * l.step; }
-static inline bool line_is(Line l, int64_t step) { return !l.at && l.step == step; }
+static inline int64_t line_at(GemmLine l, int64_t i) { return l.at ? l.at[i] : i * l.step; }
+static inline bool line_is(GemmLine l, int64_t step) { return !l.at && l.step == step; }
 #endif

@@ -13,13 +13,13 @@ bool operand_checked(const Plan *p, const Operand *o) {
   return false;
 }
 
-bool node_wants_winner(const Node *x) {
+bool node_wants_winner(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nwinner; i++)
     if (x->winner[i] != PLAN_NONE) return true;
   return false;
 }
 
-uint32_t node_reduced(const Node *x, uint32_t k) {
+uint32_t node_reduced(const PlanNode *x, uint32_t k) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i] && k-- == 0) return i;
   return 0;
@@ -31,17 +31,17 @@ uint32_t kernel_place(const Kernel *k, uint32_t node) {
   return i;
 }
 
-static bool node_sums(const Node *x) {
+static bool node_sums(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i]) return true;
   return false;
 }
 
-const Node *maker_here(const Plan *p, const Kernel *k, const Work *w, uint32_t wire,
-                       uint32_t *node) {
+const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, uint32_t wire,
+                           uint32_t *node) {
   const Nest *s = &k->nest.at[w->nest];
   for (uint32_t i = 0; i < s->node.n && s->node.at[i] != w->node; i++) {
-    const Node *y = &p->node.at[s->node.at[i]];
+    const PlanNode *y = &p->node.at[s->node.at[i]];
     if (y->out.wire == wire && !y->scatter && !node_sums(y)) {
       *node = s->node.at[i];
       return y;
@@ -50,14 +50,14 @@ const Node *maker_here(const Plan *p, const Kernel *k, const Work *w, uint32_t w
   return NULL;
 }
 
-bool divides_by_fixed(const Work *w, uint32_t i) {
+bool divides_by_fixed(const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   if (s->fn != FN_div || w->same[i]) return false;
   return w->x->scalar[s->arg[1]].fn == FN_CONST || w->same[s->arg[1]] ||
          w->scalar[s->arg[1]] < w->scalar[i];
 }
 
-bool chooses_by_fixed(const Work *w, uint32_t i) {
+bool chooses_by_fixed(const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   return s->fn == FN_select && !w->same[i] && w->x->scalar[s->arg[0]].fn != FN_CONST &&
          w->scalar[s->arg[0]] < w->scalar[i];
@@ -68,7 +68,8 @@ static uint32_t level_of(const Kernel *k, uint32_t var) {
   return var < k->np ? 0 : var - k->np + 1;
 }
 
-static uint32_t address_level(const Plan *p, const Kernel *k, const Work *w, const Operand *o) {
+static uint32_t address_level(const Plan *p, const Kernel *k, const NodeLevels *w,
+                              const Operand *o) {
   uint32_t level = 0;
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     for (uint32_t j = 0; j < o->coord[i].n; j++) {
@@ -80,8 +81,8 @@ static uint32_t address_level(const Plan *p, const Kernel *k, const Work *w, con
 }
 
 // What a node of the same nest makes is known at the innermost point only.
-static void find_loads(const Plan *p, const Kernel *k, Work *w) {
-  const Node *x = w->x;
+static void find_loads(const Plan *p, const Kernel *k, NodeLevels *w) {
+  const PlanNode *x = w->x;
   uint32_t node;
   for (uint32_t i = 0; i < x->nin; i++) {
     w->load[i] = address_level(p, k, w, &x->in[i]);
@@ -94,8 +95,8 @@ static void find_loads(const Plan *p, const Kernel *k, Work *w) {
   if (operand_checked(p, &x->out)) w->tested = true;
 }
 
-static void find_scalar(const Plan *p, const Kernel *k, Work *w, uint32_t i) {
-  const Node *x = w->x;
+static void find_scalar(const Plan *p, const Kernel *k, NodeLevels *w, uint32_t i) {
+  const PlanNode *x = w->x;
   const Scalar *s = &x->scalar[i];
   uint32_t level = 0, node;
   bool same = s->base == BASE_R;
@@ -115,13 +116,13 @@ static void find_scalar(const Plan *p, const Kernel *k, Work *w, uint32_t i) {
   w->same[i] = same && level == 0;
 }
 
-static void find_dims(const Kernel *k, const Node *x, uint32_t *of_dim) {
+static void find_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] >= k->np) of_dim[x->var[i] - k->np] = i;
 }
 
 // The first of the summed loops that end before loop `end`, if no other loop is summed before it.
-static uint32_t first_summed(const Node *x, const uint32_t *of_dim, uint32_t end) {
+static uint32_t first_summed(const PlanNode *x, const uint32_t *of_dim, uint32_t end) {
   uint32_t first = end;
   while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
   for (uint32_t d = 0; d < first; d++)
@@ -129,8 +130,8 @@ static uint32_t first_summed(const Node *x, const uint32_t *of_dim, uint32_t end
   return first < end ? first : PLAN_NONE;
 }
 
-static void find_sum(const Plan *p, const Kernel *k, Work *w) {
-  const Node *x = w->x;
+static void find_sum(const Plan *p, const Kernel *k, NodeLevels *w) {
+  const PlanNode *x = w->x;
   const Nest *s = &k->nest.at[w->nest];
   uint32_t of_dim[64];
   w->reduce = w->row = PLAN_NONE;
@@ -151,7 +152,7 @@ static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {
   return false;
 }
 
-static void find_packed(const Plan *p, const Kernel *k, Work *w) {
+static void find_packed(const Plan *p, const Kernel *k, NodeLevels *w) {
   const Nest *s = &k->nest.at[w->nest];
   uint32_t of_dim[64];
   if (k->np || !s->ndim || w->x->scatter) return;
@@ -161,21 +162,21 @@ static void find_packed(const Plan *p, const Kernel *k, Work *w) {
                    operand_packs(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
 }
 
-Work *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
+NodeLevels *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
   const Nest *s = &k->nest.at[nest];
-  Work *all = NEW_ARRAY(p->arena, Work, s->node.n);
+  NodeLevels *all = NEW_ARRAY(p->arena, NodeLevels, s->node.n);
   for (uint32_t i = 0; i < s->node.n; i++) {
-    const Node *x = &p->node.at[s->node.at[i]];
-    Work *w = &all[i];
-    *w = (Work){.x = x,
-                .node = s->node.at[i],
-                .nest = nest,
-                .id = kernel_place(k, s->node.at[i]),
-                .load = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
-                .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
-                .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
-                .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
-                .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1)};
+    const PlanNode *x = &p->node.at[s->node.at[i]];
+    NodeLevels *w = &all[i];
+    *w = (NodeLevels){.x = x,
+                      .node = s->node.at[i],
+                      .nest = nest,
+                      .id = kernel_place(k, s->node.at[i]),
+                      .load = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                      .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                      .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
+                      .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
+                      .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1)};
     find_loads(p, k, w);
     for (uint32_t j = 0; j < x->nscalar; j++) find_scalar(p, k, w, j);
     find_sum(p, k, w);
@@ -203,7 +204,7 @@ Ids *kernel_slots(const Plan *p) {
     const Kernel *k = &p->kernel.at[i];
     if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_ORDER) continue;
     for (uint32_t j = 0; j < k->node.n; j++) {
-      const Node *x = &p->node.at[k->node.at[j]];
+      const PlanNode *x = &p->node.at[k->node.at[j]];
       add_slot(p, &slot[i], x->out.wire);
       for (uint32_t v = 0; v < x->nin; v++) add_slot(p, &slot[i], x->in[v].wire);
       for (uint32_t v = 0; v < x->nwinner; v++) add_slot(p, &slot[i], x->winner[v]);

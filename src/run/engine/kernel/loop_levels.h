@@ -7,7 +7,7 @@
 
 // One node of a nest. Level 0 knows the parallel loops, level d + 1 also loop d of the nest.
 typedef struct {
-  const Node *x;
+  const PlanNode *x;
   uint32_t node, nest;
   uint32_t id;      // its place in the kernel
   uint32_t *load;   // level of each operand's value
@@ -19,19 +19,21 @@ typedef struct {
   uint32_t reduce; // first nest loop of a sum over the last loops; ndim + 1 when it sums in memory;
                    // PLAN_NONE when it does not sum
   uint32_t row; // sums into a row of the innermost loop's length, from this loop on; PLAN_NONE: not
-} Work;
+} NodeLevels;
 
-Work *nest_work(const Plan *, const Kernel *, uint32_t nest); // one for each of its nodes
-bool operand_checked(const Plan *, const Operand *);          // a coordinate may lie outside
+NodeLevels *nest_work(const Plan *, const Kernel *, uint32_t nest); // one for each of its nodes
+bool operand_checked(const Plan *, const Operand *);                // a coordinate may lie outside
 // The node before w in its nest whose value at the same point is this wire; NULL: it is in memory.
-const Node *maker_here(const Plan *, const Kernel *, const Work *w, uint32_t wire, uint32_t *node);
+const PlanNode *maker_here(const Plan *, const Kernel *, const NodeLevels *w, uint32_t wire,
+                           uint32_t *node);
 uint32_t kernel_place(const Kernel *, uint32_t node);
 // Scalar i divides by what an outer loop knows: a multiplication by its inverse, made there.
-bool divides_by_fixed(const Work *, uint32_t i);
+bool divides_by_fixed(const NodeLevels *, uint32_t i);
 // Scalar i chooses by what an outer loop knows.
-bool chooses_by_fixed(const Work *, uint32_t i);
-bool node_wants_winner(const Node *);
-uint32_t node_reduced(const Node *, uint32_t k); // the k-th reduced index, in the order of the box
+bool chooses_by_fixed(const NodeLevels *, uint32_t i);
+bool node_wants_winner(const PlanNode *);
+uint32_t node_reduced(const PlanNode *,
+                      uint32_t k); // the k-th reduced index, in the order of the box
 bool wire_has_memory(const PlanWire *);
 // Of each kernel: its table of pointers. Wires first; from the number of wires on, small products,
 // counted over the whole plan.

@@ -40,7 +40,7 @@ uint8_t *scan_holds(const Plan *p, uint32_t scan, uint32_t *end) {
   uint8_t *held = NEW_ARRAY(p->arena, uint8_t, p->wire.n + 1);
   for (uint32_t i = scan + 1; i < *end; i++)
     for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++) {
-      const Node *x = &p->node.at[p->kernel.at[i].node.at[j]];
+      const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[j]];
       see(p, x->out.wire, HELD_WRITTEN, held);
       for (uint32_t k = 0; k < x->nin; k++) see(p, x->in[k].wire, HELD_READ, held);
       for (uint32_t k = 0; k < x->nwinner; k++) see(p, x->winner[k], HELD_NOT, held);

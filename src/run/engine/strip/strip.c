@@ -18,22 +18,22 @@ typedef union {
 typedef struct {
   int64_t low, high;
   const int32_t *mask;
-} Inside;
+} StripInside;
 
 typedef struct {
   const Strip *s;
   const KernelContext *c;
   char **table, *scratch;
-  char **memory;  // [slot]
-  void **reg;     // [register]
-  int64_t *at;    // [loop variable]
-  Inside *inside; // [guard]
+  char **memory;       // [slot]
+  void **reg;          // [register]
+  int64_t *at;         // [loop variable]
+  StripInside *inside; // [guard]
   Total *total;
   int64_t *place; // [STRIP]
   int32_t *won;   // [STRIP]
   int64_t low, high;
   int64_t first, spread; // of the strip's loop: where the strip begins; how many cells are spread
-} Frame;
+} StripFrame;
 
 // -- working memory -------------------------------------------------------------------------------
 static size_t lay(size_t *end, size_t bytes) {
@@ -47,7 +47,7 @@ void strip_lay(Strip *s, size_t registers) {
   lay(&end, registers); // first, so that places of registers are those in working memory
   s->reg_at = lay(&end, s->nregister * sizeof(void *));
   s->var_at = lay(&end, s->nvar * sizeof(int64_t));
-  s->inside_at = lay(&end, s->guard.n * sizeof(Inside));
+  s->inside_at = lay(&end, s->guard.n * sizeof(StripInside));
   s->total_at = lay(&end, s->ntotal * sizeof(Total));
   s->memory_at = lay(&end, s->slot->n * sizeof(char *));
   s->place_at = lay(&end, STRIP * sizeof(int64_t));
@@ -57,16 +57,16 @@ void strip_lay(Strip *s, size_t registers) {
 
 size_t strip_bytes(const Strip *s) { return s->bytes; }
 
-static int64_t length_of(const Frame *f, Extent e) {
+static int64_t length_of(const StripFrame *f, Extent e) {
   const Kernel *k = f->s->k;
   if (!e.part) return e.c + e.per * f->c->n;
   return f->at[k->np - 1] < k->walk.c / k->block ? k->block : k->walk.c % k->block;
 }
 
 // -- places ---------------------------------------------------------------------------------------
-static bool is_bent(const Reach *r) { return r->line || r->ninner; }
+static bool is_bent(const StripReach *r) { return r->line || r->ninner; }
 
-static int64_t reach_start(const Frame *f, const Reach *r) {
+static int64_t reach_start(const StripFrame *f, const StripReach *r) {
   int64_t at = r->start + r->step * f->first;
   for (uint32_t i = 0; i < r->nloop; i++) at += r->loop[i].step * f->at[r->loop[i].of];
   for (uint32_t i = 0; i < r->nouter; i++)
@@ -74,7 +74,7 @@ static int64_t reach_start(const Frame *f, const Reach *r) {
   return at;
 }
 
-static const int64_t *reach_places(Frame *f, const Reach *r, int64_t n) {
+static const int64_t *reach_places(StripFrame *f, const StripReach *r, int64_t n) {
   const StripLoops *loops = f->s->real;
   loops->places(f->place, reach_start(f, r), r->step, r->line, n);
   for (uint32_t i = 0; i < r->ninner; i++)
@@ -82,7 +82,7 @@ static const int64_t *reach_places(Frame *f, const Reach *r, int64_t n) {
   return f->place;
 }
 
-static char *cell_of(const Frame *f, const StripMemory *m, int64_t cell) {
+static char *cell_of(const StripFrame *f, const StripMemory *m, int64_t cell) {
   return f->memory[m->slot] + cell * m->size;
 }
 
@@ -90,7 +90,7 @@ static char *cell_of(const Frame *f, const StripMemory *m, int64_t cell) {
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); } // b > 0
 
 // The elements i with 0 ≤ c + step·i < size.
-static void narrow_span(Inside *in, int64_t c, int64_t step, int64_t size) {
+static void narrow_span(StripInside *in, int64_t c, int64_t step, int64_t size) {
   int64_t low = 0, high = INT64_MAX;
   if (step == 0) {
     if (c < 0 || c >= size) high = 0;
@@ -109,9 +109,9 @@ static void and_mask(int32_t *mask, const int32_t *other, int64_t n) {
   for (int64_t i = 0; i < n; i++) mask[i] &= other[i];
 }
 
-static void do_guard(Frame *f, uint32_t number, int64_t n) {
+static void do_guard(StripFrame *f, uint32_t number, int64_t n) {
   const StripGuard *g = f->s->guard.at[number];
-  Inside in = {.high = INT64_MAX};
+  StripInside in = {.high = INT64_MAX};
   int32_t *mask = g->mask == PLAN_NONE ? NULL : f->reg[g->mask];
   for (int64_t i = 0; mask && i < n; i++) mask[i] = 1;
   for (uint32_t i = 0; i < g->n; i++) {
@@ -122,7 +122,7 @@ static void do_guard(Frame *f, uint32_t number, int64_t n) {
       narrow_span(&in, reach_start(f, &g->at[i]), g->at[i].step, size);
   }
   for (uint32_t i = 0; i < g->nof; i++) {
-    const Inside *other = &f->inside[g->of[i]];
+    const StripInside *other = &f->inside[g->of[i]];
     if (other->low > in.low) in.low = other->low;
     if (other->high < in.high) in.high = other->high;
     if (other->mask) and_mask(mask, other->mask, n);
@@ -132,8 +132,8 @@ static void do_guard(Frame *f, uint32_t number, int64_t n) {
 }
 
 // A guard, as far as a strip of n elements goes. No guard: all of it.
-static Inside inside_of(const Frame *f, uint32_t guard, int64_t n) {
-  Inside in = {.high = n};
+static StripInside inside_of(const StripFrame *f, uint32_t guard, int64_t n) {
+  StripInside in = {.high = n};
   if (guard != PLAN_NONE) in = f->inside[guard];
   if (in.high > n) in.high = n;
   if (in.low >= in.high) in.low = in.high = 0;
@@ -141,13 +141,13 @@ static Inside inside_of(const Frame *f, uint32_t guard, int64_t n) {
 }
 
 // -- registers ------------------------------------------------------------------------------------
-static void fill_cells(const Frame *f, bool eight, char *cells, const void *value, int64_t n) {
+static void fill_cells(const StripFrame *f, bool eight, char *cells, const void *value, int64_t n) {
   if (n <= 0) return;
   memcpy(cells, value, eight ? 8 : 4);
   f->s->real->spread[eight](cells, n);
 }
 
-static void fill_outside(const Frame *f, const StripStep *s, Inside in, int64_t n) {
+static void fill_outside(const StripFrame *f, const StripStep *s, StripInside in, int64_t n) {
   char *out = f->reg[s->out];
   int64_t size = s->eight ? 8 : 4;
   fill_cells(f, s->eight, out, s->other, in.low);
@@ -155,15 +155,16 @@ static void fill_outside(const Frame *f, const StripStep *s, Inside in, int64_t 
 }
 
 // A list of places that go on for a while.
-static void load_runs(const Frame *f, const StripMemory *m, char *out, int64_t size, int64_t n) {
+static void load_runs(const StripFrame *f, const StripMemory *m, char *out, int64_t size,
+                      int64_t n) {
   int64_t start = reach_start(f, &m->at), run = m->at.run;
   for (int64_t i = 0; i < n; i += run)
     m->cells->load(out + i * size, cell_of(f, m, start + m->at.line[i]), 1, run);
 }
 
-static void do_load(Frame *f, const StripStep *s, int64_t n) {
+static void do_load(StripFrame *f, const StripStep *s, int64_t n) {
   const StripMemory *m = s->memory;
-  Inside in = inside_of(f, s->guard, n);
+  StripInside in = inside_of(f, s->guard, n);
   int64_t size = s->eight ? 8 : 4, count = in.high - in.low;
   char *out = (char *)f->reg[s->out] + in.low * size;
   if (m->at.run >= RUN && !m->at.ninner && !in.mask && count == n) {
@@ -179,8 +180,8 @@ static void do_load(Frame *f, const StripStep *s, int64_t n) {
   if (s->guard != PLAN_NONE) fill_outside(f, s, in, n);
 }
 
-static void do_choose(Frame *f, const StripStep *s, int64_t n) {
-  Inside in = inside_of(f, s->guard, n);
+static void do_choose(StripFrame *f, const StripStep *s, int64_t n) {
+  StripInside in = inside_of(f, s->guard, n);
   int64_t size = s->eight ? 8 : 4, count = in.high - in.low;
   char *out = (char *)f->reg[s->out] + in.low * size;
   const char *v = (const char *)f->reg[s->a] + in.low * size;
@@ -192,7 +193,7 @@ static void do_choose(Frame *f, const StripStep *s, int64_t n) {
 }
 
 // The number of an element is that of its place, as if axes had their lengths in this run.
-static void do_noise(Frame *f, const StripStep *s, int64_t n) {
+static void do_noise(StripFrame *f, const StripStep *s, int64_t n) {
   const StripNoise *x = s->noise;
   const PlanWire *w = &f->s->p->wire.at[x->x->out.wire];
   uint64_t site = x->x->noise->site, first = 0, stride = 0, size = 1;
@@ -209,7 +210,7 @@ static void do_noise(Frame *f, const StripStep *s, int64_t n) {
 }
 
 // -- results --------------------------------------------------------------------------------------
-static void do_store(Frame *f, const StripStep *s, int64_t n) {
+static void do_store(StripFrame *f, const StripStep *s, int64_t n) {
   const StripMemory *m = s->memory;
   if (is_bent(&m->at))
     m->cells->put(f->memory[m->slot], reach_places(f, &m->at, n), f->reg[s->a], n);
@@ -238,16 +239,16 @@ static void store_total(const StripMemory *m, char *cell, Total t) {
 }
 
 // The same cells again and again, side by side.
-static void combine_rows(const Frame *f, const StripStep *s, const char *v, int64_t n) {
-  const Reach *r = &s->memory->at;
+static void combine_rows(const StripFrame *f, const StripStep *s, const char *v, int64_t n) {
+  const StripReach *r = &s->memory->at;
   int64_t row = r->run * (s->eight ? 8 : 4);
   char *to = cell_of(f, s->memory, reach_start(f, r));
   for (int64_t i = 0; i < n; i += r->run, v += row) s->op(to, v, to, NULL, r->run);
 }
 
-static void do_combine(Frame *f, const StripStep *s, int64_t n) {
+static void do_combine(StripFrame *f, const StripStep *s, int64_t n) {
   const StripMemory *m = s->memory;
-  Inside in = inside_of(f, s->guard, n);
+  StripInside in = inside_of(f, s->guard, n);
   const char *v = (const char *)f->reg[s->a] + in.low * (s->eight ? 8 : 4);
   int64_t count = in.high - in.low;
   if (!count) return;
@@ -275,16 +276,16 @@ static void do_combine(Frame *f, const StripStep *s, int64_t n) {
 
 // Places of an access from element `low` on, and where its memory begins. No places: it goes on
 // cell by cell.
-static const int64_t *places_from(Frame *f, const StripMemory *m, int64_t low, int64_t n,
+static const int64_t *places_from(StripFrame *f, const StripMemory *m, int64_t low, int64_t n,
                                   bool masked, char **to) {
   bool plain = !masked && !is_bent(&m->at) && m->at.step == 1;
   *to = plain ? cell_of(f, m, reach_start(f, &m->at) + low) : f->memory[m->slot];
   return plain ? NULL : reach_places(f, &m->at, n) + low;
 }
 
-static void do_best(Frame *f, const StripStep *s, int64_t n) {
+static void do_best(StripFrame *f, const StripStep *s, int64_t n) {
   const StripSum *sum = s->sum;
-  Inside in = inside_of(f, s->guard, n);
+  StripInside in = inside_of(f, s->guard, n);
   const char *v = (const char *)f->reg[s->a] + in.low * (s->eight ? 8 : 4);
   const int32_t *mask = in.mask ? in.mask + in.low : NULL;
   int64_t count = in.high - in.low;
@@ -301,7 +302,7 @@ static void do_best(Frame *f, const StripStep *s, int64_t n) {
   }
 }
 
-static void do_win(Frame *f, const StripStep *s, int64_t n) {
+static void do_win(StripFrame *f, const StripStep *s, int64_t n) {
   const StripSum *sum = s->sum;
   int64_t i = sum->to.cells->win(sum->combine, &f->total[sum->total], f->reg[s->a], n);
   for (uint32_t k = 0; i >= 0 && k < sum->nwinner; k++) {
@@ -310,7 +311,7 @@ static void do_win(Frame *f, const StripStep *s, int64_t n) {
   }
 }
 
-static void open_sums(Frame *f, const StripNest *s, uint32_t level) {
+static void open_sums(StripFrame *f, const StripNest *s, uint32_t level) {
   for (uint32_t i = 0; i < s->sum.n; i++) {
     const StripSum *sum = s->sum.at[i];
     Total *t = &f->total[sum->total];
@@ -325,7 +326,7 @@ static void open_sums(Frame *f, const StripNest *s, uint32_t level) {
   }
 }
 
-static void close_sums(Frame *f, const StripNest *s, uint32_t level) {
+static void close_sums(StripFrame *f, const StripNest *s, uint32_t level) {
   for (uint32_t i = 0; i < s->sum.n; i++) {
     const StripSum *sum = s->sum.at[i];
     if (sum->level != level) continue;
@@ -338,7 +339,7 @@ static void close_sums(Frame *f, const StripNest *s, uint32_t level) {
 }
 
 // -- loops ----------------------------------------------------------------------------------------
-static void run_code(Frame *f, const StripCode *code, int64_t n) {
+static void run_code(StripFrame *f, const StripCode *code, int64_t n) {
   void **reg = f->reg;
   for (const StripStep *s = code->at, *end = s + code->n; s < end; s++) switch (s->what) {
     case DO_OP: s->op(reg[s->out], reg[s->a], reg[s->b], reg[s->c], n); break;
@@ -361,7 +362,7 @@ static void run_code(Frame *f, const StripCode *code, int64_t n) {
     }
 }
 
-static void run_fill(Frame *f, const StripFill *s, uint32_t d, int64_t cell) {
+static void run_fill(StripFrame *f, const StripFill *s, uint32_t d, int64_t cell) {
   if (d + 1 < s->ndim) {
     for (int64_t i = 0, n = length_of(f, s->dim[d]); i < n; i++)
       run_fill(f, s, d + 1, cell + i * s->stride[d]);
@@ -372,7 +373,7 @@ static void run_fill(Frame *f, const StripFill *s, uint32_t d, int64_t cell) {
 }
 
 // Level d: what is known there, then loop d.
-static void run_level(Frame *f, const StripNest *s, uint32_t d) {
+static void run_level(StripFrame *f, const StripNest *s, uint32_t d) {
   open_sums(f, s, d);
   run_code(f, &s->code[d], 1);
   if (d < s->nloop) {
@@ -399,7 +400,7 @@ static void run_level(Frame *f, const StripNest *s, uint32_t d) {
   close_sums(f, s, d);
 }
 
-static void run_nest(Frame *f, const StripNest *s) {
+static void run_nest(StripFrame *f, const StripNest *s) {
   int64_t length = s->unit ? s->unit * (f->high - f->low) : length_of(f, s->length);
   f->spread = length < STRIP && !s->rows ? length : STRIP;
   for (uint32_t i = 0; i < s->fill.n; i++)
@@ -408,7 +409,7 @@ static void run_nest(Frame *f, const StripNest *s) {
 }
 
 // How many points the indices m, n or k of a product have.
-static int64_t group_length(const Frame *f, const Node *x, int which) {
+static int64_t group_length(const StripFrame *f, const PlanNode *x, int which) {
   const Product *q = x->product;
   const uint32_t *group[] = {q->m, q->n, q->k}, n[] = {q->nm, q->nn, q->nk};
   int64_t length = 1;
@@ -417,7 +418,7 @@ static int64_t group_length(const Frame *f, const Node *x, int which) {
 }
 
 // The loops of a small product are its batch indices that are no parallel loops.
-static void run_product(Frame *f, const StripNest *s, uint32_t d) {
+static void run_product(StripFrame *f, const StripNest *s, uint32_t d) {
   if (d < s->nloop) {
     int64_t n = length_of(f, s->loop[d]);
     for (int64_t i = 0; i < n; i++) {
@@ -437,7 +438,7 @@ static void run_product(Frame *f, const StripNest *s, uint32_t d) {
 }
 
 // Parallel loops from d on, nest after nest inside.
-static void run_parallel(Frame *f, uint32_t d) {
+static void run_parallel(StripFrame *f, uint32_t d) {
   const Strip *s = f->s;
   if (d < s->np) {
     int64_t n = length_of(f, s->k->p[d]);
@@ -451,7 +452,7 @@ static void run_parallel(Frame *f, uint32_t d) {
       run_nest(f, &s->nest.at[i]);
 }
 
-static void run_divided(Frame *f) {
+static void run_divided(StripFrame *f) {
   const Strip *s = f->s;
   for (int64_t q = f->low; q < f->high; q++) {
     int64_t rest = q;
@@ -465,7 +466,7 @@ static void run_divided(Frame *f) {
 }
 
 // -- order ----------------------------------------------------------------------------------------
-static void run_order(Frame *f, const Node *x, uint32_t axis, int64_t cell) {
+static void run_order(StripFrame *f, const PlanNode *x, uint32_t axis, int64_t cell) {
   const Plan *p = f->s->p;
   const PlanWire *in = &p->wire.at[x->in[0].wire], *out = &p->wire.at[x->out.wire];
   if (axis == x->axis) axis++;
@@ -484,7 +485,7 @@ static void run_order(Frame *f, const Node *x, uint32_t axis, int64_t cell) {
 
 // -- a run ----------------------------------------------------------------------------------------
 // Where a wire lies at the positions of the scans around.
-static char *wire_memory(const Frame *f, char *at, uint32_t wire) {
+static char *wire_memory(const StripFrame *f, char *at, uint32_t wire) {
   const Plan *p = f->s->p;
   int64_t size = (int64_t)number_bytes(p->wire.at[wire].number);
   for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
@@ -495,19 +496,19 @@ static char *wire_memory(const Frame *f, char *at, uint32_t wire) {
 
 void strip_run(const Strip *s, const KernelContext *c, char **table, int64_t low, int64_t high,
                char *scratch, char *work) {
-  Frame f = {.s = s,
-             .c = c,
-             .table = table,
-             .scratch = scratch,
-             .memory = (char **)(work + s->memory_at),
-             .reg = (void **)(work + s->reg_at),
-             .at = (int64_t *)(work + s->var_at),
-             .inside = (Inside *)(work + s->inside_at),
-             .total = (Total *)(work + s->total_at),
-             .place = (int64_t *)(work + s->place_at),
-             .won = (int32_t *)(work + s->won_at),
-             .low = low,
-             .high = high};
+  StripFrame f = {.s = s,
+                  .c = c,
+                  .table = table,
+                  .scratch = scratch,
+                  .memory = (char **)(work + s->memory_at),
+                  .reg = (void **)(work + s->reg_at),
+                  .at = (int64_t *)(work + s->var_at),
+                  .inside = (StripInside *)(work + s->inside_at),
+                  .total = (Total *)(work + s->total_at),
+                  .place = (int64_t *)(work + s->place_at),
+                  .won = (int32_t *)(work + s->won_at),
+                  .low = low,
+                  .high = high};
   for (uint32_t i = 0; i < s->slot->n && s->slot->at[i] < s->p->wire.n; i++) {
     const PlanWire *w = &s->p->wire.at[s->slot->at[i]];
     f.memory[i] = w->place == AT_TILE ? scratch + w->at : wire_memory(&f, table[i], s->slot->at[i]);

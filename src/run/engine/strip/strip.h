@@ -45,20 +45,20 @@ typedef struct {
   const int64_t *line;             // or offsets of its elements, where they are no straight line
   int64_t run;                     // … but go on by 1 for so many, above 0,
   bool again;                      // at the same cells each time
-} Reach;
+} StripReach;
 
 typedef struct {
   uint32_t slot;
   Number number;
   int64_t size;            // of a cell, in bytes
   const StripCells *cells; // between its register and memory
-  Reach at;
+  StripReach at;
 } StripMemory;
 
 // Whether elements lie inside: a span of the strip, and a mask where labels decide.
 typedef struct {
   uint32_t n;
-  Reach *at; // coordinates
+  StripReach *at; // coordinates
   Extent *size;
   uint32_t nof, *of; // other guards that must hold too
   uint32_t mask;     // a register, or PLAN_NONE
@@ -90,7 +90,7 @@ typedef struct {
 } StripFill;
 
 typedef struct {
-  const Node *x;
+  const PlanNode *x;
   uint32_t rank, *var; // the loop of each axis
   bool *in_strip;      // it is part of the strip's loop
 } StripNoise;
@@ -129,7 +129,7 @@ typedef struct {
 typedef VEC(StripStep) StripCode;
 
 typedef struct {
-  const Node *product; // a small product instead of loops: its corners are to[…]
+  const PlanNode *product; // a small product instead of loops: its corners are to[…]
   uint32_t slot;
   StripMemory to[3];
   uint32_t nloop, *var; // loops around the strip and their numbers

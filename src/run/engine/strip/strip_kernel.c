@@ -16,7 +16,7 @@ enum {
 };
 
 // -- the strip's loops ----------------------------------------------------------------------------
-static int64_t coord_step(const Node *x, const PlanCoord *c, uint32_t var) {
+static int64_t coord_step(const PlanNode *x, const PlanCoord *c, uint32_t var) {
   int64_t step = 0;
   for (uint32_t i = 0; i < c->n; i++)
     if (!c->term[i].operand && x->var[c->term[i].var] == var) step += c->term[i].coef;
@@ -24,7 +24,7 @@ static int64_t coord_step(const Node *x, const PlanCoord *c, uint32_t var) {
 }
 
 // One step of `var` is n steps of the next one, for an access and what is compared of it.
-static bool goes_on(const Plan *p, const Node *x, const Operand *o, uint32_t var, int64_t n) {
+static bool goes_on(const Plan *p, const PlanNode *x, const Operand *o, uint32_t var, int64_t n) {
   const PlanWire *w = &p->wire.at[o->wire];
   int64_t slow = 0, fast = 0;
   for (uint32_t i = 0; i < w->rank; i++) {
@@ -36,7 +36,7 @@ static bool goes_on(const Plan *p, const Node *x, const Operand *o, uint32_t var
   return slow == fast * n;
 }
 
-static bool is_straight(const Plan *p, const Node *x, uint32_t var, int64_t n) {
+static bool is_straight(const Plan *p, const PlanNode *x, uint32_t var, int64_t n) {
   for (uint32_t i = 0; i < x->nscalar; i++) // positions are no straight line
     if (x->scalar[i].fn == FN_AT && x->var[x->scalar[i].ref] - var <= 1) return false;
   for (uint32_t i = 0; i < x->nin; i++)
@@ -44,15 +44,15 @@ static bool is_straight(const Plan *p, const Node *x, uint32_t var, int64_t n) {
   return goes_on(p, x, &x->out, var, n);
 }
 
-static bool sums_over(const Node *x, uint32_t var) {
+static bool sums_over(const PlanNode *x, uint32_t var) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] == var && x->reduced[i]) return true;
   return false;
 }
 
 // May loop d of the nest be the strip's, with those behind it?
-static bool may_merge(const Build *b, const Work *w, uint32_t d) {
-  const Node *x = w->x;
+static bool may_merge(const StripBuild *b, const NodeLevels *w, uint32_t d) {
+  const PlanNode *x = w->x;
   uint32_t var = b->k->np + d;
   if (node_wants_winner(x) && (sums_over(x, var) || sums_over(x, var + 1))) return false;
   if (w->reduce != PLAN_NONE && w->reduce <= b->k->nest.at[b->number].ndim && d < w->reduce)
@@ -65,7 +65,7 @@ static bool may_merge(const Build *b, const Work *w, uint32_t d) {
 
 static bool uses_position(const Plan *p, const Nest *s, uint32_t var) {
   for (uint32_t k = 0; k < s->node.n; k++) {
-    const Node *x = &p->node.at[s->node.at[k]];
+    const PlanNode *x = &p->node.at[s->node.at[k]];
     for (uint32_t i = 0; i < x->nscalar; i++)
       if (x->scalar[i].fn == FN_AT && x->var[x->scalar[i].ref] == var) return true;
   }
@@ -80,7 +80,7 @@ typedef struct {
   int64_t rows, row;
 } Shape;
 
-static Shape strip_shape(const Build *b, const Work *w) {
+static Shape strip_shape(const StripBuild *b, const NodeLevels *w) {
   const Nest *s = &b->k->nest.at[b->number];
   Shape shape = {.n = s->ndim ? 1 : 0, .length = {.c = 1}};
   bool straight = true;
@@ -107,21 +107,21 @@ static Shape strip_shape(const Build *b, const Work *w) {
 // -- memory of registers --------------------------------------------------------------------------
 typedef VEC(size_t) Free;
 
-static size_t take(Build *b, Free *pool, RegKind kind, size_t *end) {
+static size_t take(StripBuild *b, Free *pool, RegKind kind, size_t *end) {
   if (pool[kind].n) return pool[kind].at[--pool[kind].n];
   size_t at = *end;
   *end += reg_is_eight(b, kind) ? 8 * STRIP : 4 * STRIP;
   return at;
 }
 
-static bool is_passing(const Build *b, uint32_t reg, uint32_t first) {
+static bool is_passing(const StripBuild *b, uint32_t reg, uint32_t first) {
   if (reg == PLAN_NONE || reg < first) return false;
   const Reg *r = &b->reg.at[reg];
   return r->level == b->inner && !r->fixed && !r->here;
 }
 
 // What stays for the whole nest.
-static size_t place_fixed(Build *b, uint32_t first) {
+static size_t place_fixed(StripBuild *b, uint32_t first) {
   size_t end = 0;
   for (uint32_t i = first; i < b->reg.n; i++) {
     Reg *r = &b->reg.at[i];
@@ -136,7 +136,7 @@ static size_t place_fixed(Build *b, uint32_t first) {
 
 // Registers from `first` on are those of the nest at hand. A result may take the memory of an
 // argument of the same kind: steps go element by element.
-static void place_registers(Build *b, uint32_t first) {
+static void place_registers(StripBuild *b, uint32_t first) {
   const StripCode *code = &b->nest->code[b->inner];
   uint32_t *last = NEW_ARRAY(b->arena, uint32_t, b->reg.n + 1); // the step after its last use
   Free pool[3] = {0};
@@ -163,7 +163,7 @@ static void place_registers(Build *b, uint32_t first) {
 }
 
 // -- nests ----------------------------------------------------------------------------------------
-static void build_nest(Build *b, const Work *w, const Shape *shape) {
+static void build_nest(StripBuild *b, const NodeLevels *w, const Shape *shape) {
   const Nest *s = &b->k->nest.at[b->number];
   StripNest nest = {.nloop = s->ndim - shape->n,
                     .loop = s->dim,
@@ -179,7 +179,7 @@ static void build_nest(Build *b, const Work *w, const Shape *shape) {
   b->first = nest.nloop;
   b->inner = nest.nloop + nest.has_strip;
   b->nmade = s->node.n;
-  b->made = NEW_ARRAY(b->arena, Made, b->nmade);
+  b->made = NEW_ARRAY(b->arena, StripMade, b->nmade);
   nest.var = NEW_ARRAY(b->arena, uint32_t, s->ndim + 1);
   nest.code = NEW_ARRAY(b->arena, StripCode, b->inner + 1);
   for (uint32_t d = 0; d < s->ndim; d++) nest.var[d] = b->k->np + d;
@@ -192,7 +192,7 @@ static void build_nest(Build *b, const Work *w, const Shape *shape) {
 }
 
 // A small product: where its operands begin.
-static void build_product(Build *b, const Node *x, uint32_t slot) {
+static void build_product(StripBuild *b, const PlanNode *x, uint32_t slot) {
   const Product *q = x->product;
   const Operand *o[3] = {&x->in[q->a], &x->in[q->b], &x->out};
   StripNest nest = {.product = x, .slot = slot};
@@ -217,14 +217,14 @@ static void build_product(Build *b, const Node *x, uint32_t slot) {
   vec_push(b->arena, &b->s->nest, nest);
 }
 
-static void build_order(Build *b, const Node *x) {
+static void build_order(StripBuild *b, const PlanNode *x) {
   StripNest nest = {.to = {memory_bare(b, x->in[0].wire), memory_bare(b, x->out.wire)}};
   vec_push(b->arena, &b->s->nest, nest);
 }
 
 // -- kernels --------------------------------------------------------------------------------------
 // The same kernel of one nest with `np` parallel loops: the others are loops of the nest.
-static Kernel *with_parallel(Build *b, const Kernel *k, uint32_t np) {
+static Kernel *with_parallel(StripBuild *b, const Kernel *k, uint32_t np) {
   Kernel *more = NEW(b->arena, Kernel);
   Nest *s = NEW(b->arena, Nest);
   const Nest *old = &k->nest.at[0];
@@ -241,7 +241,7 @@ static Kernel *with_parallel(Build *b, const Kernel *k, uint32_t np) {
 
 // Parallel loops that are not divided may be loops of the nest if it is the only one and nothing is
 // kept for each point.
-static bool may_hand_down(const Build *b, const Kernel *k) {
+static bool may_hand_down(const StripBuild *b, const Kernel *k) {
   if (k->nest.n != 1 || k->ranged || k->nest.at[0].ndim + k->np > 62) return false;
   if (b->p->node.at[k->nest.at[0].node.at[0]].kind == NODE_PRODUCT) return false;
   for (uint32_t i = 0; i < b->s->slot->n; i++)
@@ -252,8 +252,8 @@ static bool may_hand_down(const Build *b, const Kernel *k) {
 // A sum alone in its nest whose innermost loops are short: summed loops go outside, so that a strip
 // is many cells, and the sum is kept in memory. A cell still gets its parts in the same order.
 // Gives the numbers that the node's indices had.
-static uint32_t *sort_loops(Build *b, const Kernel *k, Nest *s) {
-  Node *x = &b->p->node.at[s->node.at[0]];
+static uint32_t *sort_loops(StripBuild *b, const Kernel *k, Nest *s) {
+  PlanNode *x = &b->p->node.at[s->node.at[0]];
   uint32_t of_dim[64], order[64], n = 0, *before = x->var;
   int64_t cells = 1, last = 1;
   bool run = true;
@@ -281,10 +281,10 @@ static uint32_t *sort_loops(Build *b, const Kernel *k, Nest *s) {
 }
 
 // All loops of a kernel as one, if they go straight on: a task is a range of it.
-static bool build_flat(Build *b, const Kernel *k) {
+static bool build_flat(StripBuild *b, const Kernel *k) {
   b->k = with_parallel(b, k, 0);
   b->number = 0;
-  const Work *w = nest_work(b->p, b->k, 0);
+  const NodeLevels *w = nest_work(b->p, b->k, 0);
   const Nest *s = &b->k->nest.at[0];
   for (uint32_t i = 0; i < s->node.n; i++)
     if (w[i].reduce != PLAN_NONE || w[i].x->scatter) return false;
@@ -301,7 +301,7 @@ static bool build_flat(Build *b, const Kernel *k) {
   return true;
 }
 
-static void build_nests(Build *b, const Kernel *k) {
+static void build_nests(StripBuild *b, const Kernel *k) {
   Kernel own = *k;
   uint32_t small = 0;
   own.nest.at = arena_copy(b->arena, k->nest.at, k->nest.n * sizeof *k->nest.at);
@@ -309,13 +309,13 @@ static void build_nests(Build *b, const Kernel *k) {
   b->s->np = k->np;
   while (small < b->s->slot->n && b->s->slot->at[small] < b->p->wire.n) small++;
   for (b->number = 0; b->number < k->nest.n; b->number++) {
-    Node *x = &b->p->node.at[k->nest.at[b->number].node.at[0]];
+    PlanNode *x = &b->p->node.at[k->nest.at[b->number].node.at[0]];
     if (x->kind == NODE_PRODUCT) {
       build_product(b, x, small++);
       continue;
     }
     uint32_t *var = sort_loops(b, k, &own.nest.at[b->number]);
-    const Work *w = nest_work(b->p, &own, b->number);
+    const NodeLevels *w = nest_work(b->p, &own, b->number);
     Shape shape = strip_shape(b, w);
     build_nest(b, w, &shape);
     b->s->nest.at[b->number].unit = k->ranged;
@@ -323,7 +323,7 @@ static void build_nests(Build *b, const Kernel *k) {
   }
 }
 
-static void build_loops(Build *b, const Kernel *k) {
+static void build_loops(StripBuild *b, const Kernel *k) {
   b->s->split = k->ranged ? 0 : k->split;
   if (!may_hand_down(b, k))
     build_nests(b, k);
@@ -356,9 +356,9 @@ Strip *strip_new(Arena *arena, Plan *p, uint32_t kernel, const Ids *slot) {
   const Kernel *k = &p->kernel.at[kernel];
   const StripLoops *loops = best_loops();
   *s = (Strip){.p = p, .k = k, .slot = slot, .real = &loops[p->wide], .wide = &loops[1]};
-  Build b = {.s = s, .arena = arena, .p = p, .k = k};
+  StripBuild b = {.s = s, .arena = arena, .p = p, .k = k};
   for (uint32_t i = 0; i < k->node.n; i++) {
-    const Node *x = &p->node.at[k->node.at[i]];
+    const PlanNode *x = &p->node.at[k->node.at[i]];
     for (uint32_t j = 0; x->kind != NODE_ORDER && j < x->nindex; j++)
       if (x->var[j] >= s->nvar) s->nvar = x->var[j] + 1;
   }

@@ -6,8 +6,8 @@
 #ifndef LIMN_STRIP_LOOPS_H
 #define LIMN_STRIP_LOOPS_H
 
-#include "io/data/data.h"
 #include "core/diagram/diagram.h"
+#include "io/data/data.h"
 
 #ifdef LIMN_GUARD
 enum { STRIP = 8 }; // so that small tests have several strips

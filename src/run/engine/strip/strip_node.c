@@ -8,7 +8,7 @@
 #include <math.h>
 
 // -- operands -------------------------------------------------------------------------------------
-static const Made *maker_of(const Build *b, const Made *m, uint32_t wire) {
+static const StripMade *maker_of(const StripBuild *b, const StripMade *m, uint32_t wire) {
   uint32_t node;
   if (!maker_here(b->p, b->k, m->w, wire, &node)) return NULL;
   for (uint32_t i = 0; i < b->nmade; i++)
@@ -17,17 +17,17 @@ static const Made *maker_of(const Build *b, const Made *m, uint32_t wire) {
 }
 
 // The value of an operand that is read in the nest must outlive what may be written over it.
-static bool may_lie_here(const Made *m, uint32_t k) {
-  const Node *x = m->w->x;
+static bool may_lie_here(const StripMade *m, uint32_t k) {
+  const PlanNode *x = m->w->x;
   const Scalar *last = x->nscalar ? &x->scalar[x->nscalar - 1] : NULL;
   while (last && last->fn > FN_SIZE && !strcmp(fn_rows[last->fn].text, "a"))
     last = &x->scalar[last->arg[0]];
   return !m->read || !last || last->fn != FN_ARG || last->ref != k;
 }
 
-static uint32_t load_operand(Build *b, Made *m, uint32_t k, RegKind kind) {
+static uint32_t load_operand(StripBuild *b, StripMade *m, uint32_t k, RegKind kind) {
   const Operand *o = &m->w->x->in[k];
-  const Made *maker = maker_of(b, m, o->wire);
+  const StripMade *maker = maker_of(b, m, o->wire);
   if (m->operand[k] != PLAN_NONE) return m->operand[k];
   if (maker) return m->operand[k] = maker->value;
   uint32_t level = strip_level(b, m->w->load[k]), reg = reg_new(b, kind, level);
@@ -43,8 +43,8 @@ static uint32_t load_operand(Build *b, Made *m, uint32_t k, RegKind kind) {
 }
 
 // Guards and labels: what places are made of.
-static void build_operands(Build *b, Made *m, uint32_t level) {
-  const Node *x = m->w->x;
+static void build_operands(StripBuild *b, StripMade *m, uint32_t level) {
+  const PlanNode *x = m->w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     if (operand_checked(b->p, &x->in[k]) && strip_level(b, m->w->test[k]) == level)
       m->guard[k] = guard_operand(b, m, &x->in[k], level);
@@ -54,7 +54,7 @@ static void build_operands(Build *b, Made *m, uint32_t level) {
 }
 
 // -- scalars --------------------------------------------------------------------------------------
-static uint32_t narrowed(Build *b, uint32_t reg, uint32_t level) {
+static uint32_t narrowed(StripBuild *b, uint32_t reg, uint32_t level) {
   StripMemory *memory = NEW(b->arena, StripMemory);
   uint32_t out = reg_new(b, REG_REAL, level);
   memory->cells = b->s->real->cells[NUMBER_F64];
@@ -65,7 +65,7 @@ static uint32_t narrowed(Build *b, uint32_t reg, uint32_t level) {
 }
 
 // Scalar i as an argument: of doubles when `wide`, else narrowed where it is the same everywhere.
-static uint32_t argument(Build *b, Made *m, uint32_t i, bool wide, uint32_t level) {
+static uint32_t argument(StripBuild *b, StripMade *m, uint32_t i, bool wide, uint32_t level) {
   const Scalar *s = &m->w->x->scalar[i];
   if (s->fn == FN_CONST) {
     return reg_constant(b, reg_kind(b, s->base, wide), s->k);
@@ -75,7 +75,7 @@ static uint32_t argument(Build *b, Made *m, uint32_t i, bool wide, uint32_t leve
   return reg_use(b, m->narrow[i], level);
 }
 
-static uint32_t build_position(Build *b, Made *m, const Scalar *s, uint32_t level) {
+static uint32_t build_position(StripBuild *b, StripMade *m, const Scalar *s, uint32_t level) {
   RegKind kind = reg_kind(b, s->base, false);
   uint32_t var = m->w->x->var[s->ref];
   if (strip_has(b, var) && b->dims > 1) return reg_positions(b, kind, var);
@@ -86,7 +86,7 @@ static uint32_t build_position(Build *b, Made *m, const Scalar *s, uint32_t leve
   return reg;
 }
 
-static uint32_t build_size(Build *b, const Work *w, uint32_t i, uint32_t level) {
+static uint32_t build_size(StripBuild *b, const NodeLevels *w, uint32_t i, uint32_t level) {
   const Scalar *s = &w->x->scalar[i];
   RegKind kind = reg_kind(b, s->base, w->same[i]);
   uint32_t reg = reg_new(b, kind, level);
@@ -96,9 +96,11 @@ static uint32_t build_size(Build *b, const Work *w, uint32_t i, uint32_t level) 
   return reg;
 }
 
-static double inverse_of(const Build *b, double k) { return b->p->wide ? 1 / k : (float)(1 / k); }
+static double inverse_of(const StripBuild *b, double k) {
+  return b->p->wide ? 1 / k : (float)(1 / k);
+}
 
-static uint32_t build_op(Build *b, Made *m, uint32_t i, uint32_t level) {
+static uint32_t build_op(StripBuild *b, StripMade *m, uint32_t i, uint32_t level) {
   const Scalar *s = &m->w->x->scalar[i];
   const FnRow *row = &fn_rows[s->fn];
   RegKind kind = reg_kind(b, s->base, m->w->same[i]);
@@ -128,8 +130,8 @@ static uint32_t build_op(Build *b, Made *m, uint32_t i, uint32_t level) {
 }
 
 // The inverse of a scalar that inner loops divide by.
-static void build_inverse(Build *b, Made *m, uint32_t i) {
-  const Node *x = m->w->x;
+static void build_inverse(StripBuild *b, StripMade *m, uint32_t i) {
+  const PlanNode *x = m->w->x;
   bool wanted = false;
   for (uint32_t k = i + 1; k < x->nscalar; k++)
     wanted |= x->scalar[k].arg[1] == i && divides_by_fixed(m->w, k);
@@ -144,7 +146,7 @@ static void build_inverse(Build *b, Made *m, uint32_t i) {
   m->inverse[i] = kind == REG_WIDE ? narrowed(b, reg, level) : reg;
 }
 
-static void build_scalar(Build *b, Made *m, uint32_t i) {
+static void build_scalar(StripBuild *b, StripMade *m, uint32_t i) {
   const Scalar *s = &m->w->x->scalar[i];
   uint32_t level = strip_level(b, m->w->scalar[i]);
   switch (s->fn) {
@@ -160,7 +162,7 @@ static void build_scalar(Build *b, Made *m, uint32_t i) {
 }
 
 // -- values ---------------------------------------------------------------------------------------
-static double identity_of(const Build *b, const Node *x) {
+static double identity_of(const StripBuild *b, const PlanNode *x) {
   Base base = b->p->wire.at[x->out.wire].base;
   if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN;
   switch (x->combine) {
@@ -171,7 +173,7 @@ static double identity_of(const Build *b, const Node *x) {
   }
 }
 
-static uint32_t build_noise(Build *b, const Node *x) {
+static uint32_t build_noise(StripBuild *b, const PlanNode *x) {
   StripNoise *noise = NEW(b->arena, StripNoise);
   uint32_t reg = reg_new(b, REG_REAL, b->inner);
   *noise = (StripNoise){.x = x, .rank = b->p->wire.at[x->out.wire].rank};
@@ -185,7 +187,7 @@ static uint32_t build_noise(Build *b, const Node *x) {
   return reg;
 }
 
-static uint32_t build_choice(Build *b, const Node *x, uint32_t v, uint32_t guard) {
+static uint32_t build_choice(StripBuild *b, const PlanNode *x, uint32_t v, uint32_t guard) {
   uint32_t reg = reg_new(b, b->reg.at[v].kind, b->inner);
   StripStep *s = step_push(b, b->inner, DO_CHOOSE, reg);
   s->a = v;
@@ -196,8 +198,8 @@ static uint32_t build_choice(Build *b, const Node *x, uint32_t v, uint32_t guard
 
 // The node's value as its effect wants it: a number without axes that is the same everywhere stays
 // a double.
-static uint32_t build_value(Build *b, Made *m, uint32_t *guard) {
-  const Node *x = m->w->x;
+static uint32_t build_value(StripBuild *b, StripMade *m, uint32_t *guard) {
+  const PlanNode *x = m->w->x;
   uint32_t last = x->nscalar - 1, v;
   bool wide = !x->noise && m->w->same[last] && !b->p->wide &&
               b->p->wire.at[x->out.wire].number == NUMBER_F64;
@@ -213,8 +215,8 @@ static uint32_t build_value(Build *b, Made *m, uint32_t *guard) {
 }
 
 // -- effects --------------------------------------------------------------------------------------
-static void add_winners(Build *b, const Made *m, StripSum *sum) {
-  const Node *x = m->w->x;
+static void add_winners(StripBuild *b, const StripMade *m, StripSum *sum) {
+  const PlanNode *x = m->w->x;
   sum->winner = NEW_ARRAY(b->arena, StripWinner, x->nwinner + 1);
   for (uint32_t k = 0; k < x->nwinner; k++) {
     Operand o = x->out; // winners have its shape
@@ -226,8 +228,8 @@ static void add_winners(Build *b, const Made *m, StripSum *sum) {
   }
 }
 
-static StripSum *new_sum(Build *b, const Made *m, RegKind kind, uint32_t level) {
-  const Node *x = m->w->x;
+static StripSum *new_sum(StripBuild *b, const StripMade *m, RegKind kind, uint32_t level) {
+  const PlanNode *x = m->w->x;
   StripSum *sum = NEW(b->arena, StripSum);
   *sum = (StripSum){.combine = x->combine,
                     .identity = identity_of(b, x),
@@ -241,7 +243,7 @@ static StripSum *new_sum(Build *b, const Made *m, RegKind kind, uint32_t level) 
 }
 
 // The step that makes the value writes it to memory itself, if it can.
-static bool made_in_place(Build *b, const Made *m, uint32_t v, const StripMemory *to) {
+static bool made_in_place(StripBuild *b, const StripMade *m, uint32_t v, const StripMemory *to) {
   StripCode *code = &b->nest->code[b->inner];
   if (m->w->tested || !code->n || !memory_is_register(b, to, b->reg.at[v].kind)) return false;
   StripStep last = code->at[code->n - 1];
@@ -255,7 +257,7 @@ static bool made_in_place(Build *b, const Made *m, uint32_t v, const StripMemory
 }
 
 // The operation that combines two strips as a sum of these does.
-static StripOp *combine_op(const StripLoops *loops, const Node *x) {
+static StripOp *combine_op(const StripLoops *loops, const PlanNode *x) {
   switch (x->combine) {
   case SUM: return loops->op[FN_add];
   case PROD: return loops->op[FN_mul];
@@ -264,8 +266,8 @@ static StripOp *combine_op(const StripLoops *loops, const Node *x) {
   }
 }
 
-static void build_combine(Build *b, const Made *m, uint32_t v, uint32_t guard) {
-  const Node *x = m->w->x;
+static void build_combine(StripBuild *b, const StripMade *m, uint32_t v, uint32_t guard) {
+  const PlanNode *x = m->w->x;
   RegKind kind = b->reg.at[v].kind;
   StripMemory *to = memory_of(b, m, &x->out, kind);
   bool strips = kind != REG_INT && b->dims && memory_has_strips(b, to, kind);
@@ -282,8 +284,8 @@ static void build_combine(Build *b, const Made *m, uint32_t v, uint32_t guard) {
     s->op = combine_op(reg_loops(b, kind), x);
 }
 
-static void build_effect(Build *b, Made *m, uint32_t v, uint32_t guard) {
-  const Node *x = m->w->x;
+static void build_effect(StripBuild *b, StripMade *m, uint32_t v, uint32_t guard) {
+  const PlanNode *x = m->w->x;
   if (m->w->reduce != PLAN_NONE && m->w->reduce <= b->k->nest.at[b->number].ndim) {
     StripStep *s = step_push(b, b->inner, node_wants_winner(x) ? DO_WIN : DO_REDUCE, PLAN_NONE);
     s->a = v;
@@ -305,8 +307,8 @@ static void build_effect(Build *b, Made *m, uint32_t v, uint32_t guard) {
 
 // Cells that a sum in memory adds to hold the identity first: all of the output that belongs to one
 // point of the parallel loops.
-static void build_fill(Build *b, const Made *m, uint32_t wire, double value) {
-  const Node *x = m->w->x;
+static void build_fill(StripBuild *b, const StripMade *m, uint32_t wire, double value) {
+  const PlanNode *x = m->w->x;
   const PlanWire *w = &b->p->wire.at[wire];
   StripFill f = {.value = value,
                  .dim = NEW_ARRAY(b->arena, Extent, w->rank + 1),
@@ -331,8 +333,8 @@ static void build_fill(Build *b, const Made *m, uint32_t wire, double value) {
   vec_push(b->arena, &b->nest->fill, f);
 }
 
-static void build_fills(Build *b, const Made *m) {
-  const Node *x = m->w->x;
+static void build_fills(StripBuild *b, const StripMade *m) {
+  const PlanNode *x = m->w->x;
   if (!x->scatter && m->w->reduce != b->k->nest.at[b->number].ndim + 1) return;
   if (!wire_has_memory(&b->p->wire.at[x->out.wire])) return;
   build_fill(b, m, x->out.wire, identity_of(b, x));
@@ -341,33 +343,33 @@ static void build_fills(Build *b, const Made *m) {
 }
 
 // -- nodes ----------------------------------------------------------------------------------------
-Made node_made(Build *b, const Work *w) {
-  const Node *x = w->x;
-  Made m = {.w = w,
-            .operand = NEW_ARRAY(b->arena, uint32_t, x->nin + 1),
-            .guard = NEW_ARRAY(b->arena, uint32_t, x->nin + 1),
-            .scalar = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
-            .narrow = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
-            .inverse = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
-            .value = PLAN_NONE};
+StripMade node_made(StripBuild *b, const NodeLevels *w) {
+  const PlanNode *x = w->x;
+  StripMade m = {.w = w,
+                 .operand = NEW_ARRAY(b->arena, uint32_t, x->nin + 1),
+                 .guard = NEW_ARRAY(b->arena, uint32_t, x->nin + 1),
+                 .scalar = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
+                 .narrow = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
+                 .inverse = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
+                 .value = PLAN_NONE};
   const Nest *s = &b->k->nest.at[b->number];
   for (uint32_t i = 0; i < x->nin; i++) m.operand[i] = m.guard[i] = PLAN_NONE;
   for (uint32_t i = 0; i < x->nscalar; i++) m.scalar[i] = m.narrow[i] = m.inverse[i] = PLAN_NONE;
   for (uint32_t i = 0; i < s->node.n; i++) {
-    const Node *y = &b->p->node.at[s->node.at[i]];
+    const PlanNode *y = &b->p->node.at[s->node.at[i]];
     for (uint32_t k = 0; k < y->nin; k++) m.read |= y->in[k].wire == x->out.wire;
   }
   return m;
 }
 
 // Scalars that are the same everywhere, and cells that are filled.
-void node_front(Build *b, Made *m) {
+void node_front(StripBuild *b, StripMade *m) {
   for (uint32_t k = 0; k < m->w->x->nscalar; k++)
     if (m->w->same[k]) build_scalar(b, m, k);
   build_fills(b, m);
 }
 
-void node_steps(Build *b, Made *m, uint32_t level) {
+void node_steps(StripBuild *b, StripMade *m, uint32_t level) {
   build_operands(b, m, level);
   for (uint32_t k = 0; k < m->w->x->nscalar; k++)
     if (strip_level(b, m->w->scalar[k]) == level && !m->w->same[k]) build_scalar(b, m, k);

@@ -2,8 +2,8 @@
 #ifndef LIMN_STRIP_BUILD_H
 #define LIMN_STRIP_BUILD_H
 
-#include "run/engine/strip/strip.h"
 #include "run/engine/engine.h"
+#include "run/engine/strip/strip.h"
 
 typedef struct {
   RegKind kind;
@@ -18,12 +18,12 @@ typedef struct {
 
 // A node and its registers.
 typedef struct {
-  const Work *w;
+  const NodeLevels *w;
   uint32_t *operand, *guard;           // [operand] or PLAN_NONE
   uint32_t *scalar, *narrow, *inverse; // [scalar] or PLAN_NONE
   uint32_t value;                      // for readers in the nest
   bool read;                           // there are such
-} Made;
+} StripMade;
 
 typedef struct {
   Strip *s;
@@ -39,36 +39,37 @@ typedef struct {
   uint32_t first, dims; // loops of the nest that are the strip's: from `first` on, `dims` of them
   int64_t rows;         // above 0: the first of these is taken so many at a time
   const Extent *dim;    // all loops of the nest
-  Made *made;
+  StripMade *made;
   uint32_t nmade;
-} Build;
+} StripBuild;
 
 // strip_place.c
-bool reg_is_eight(const Build *, RegKind); // bytes in a cell: 8, or 4
-uint32_t reg_new(Build *, RegKind, uint32_t level);
-const void *reg_cell(const Build *, RegKind, double value); // one cell
-uint32_t reg_constant(Build *, RegKind, double value);
-uint32_t reg_positions(Build *, RegKind, uint32_t var); // of a loop of the strip
-RegKind reg_kind(const Build *, Base, bool same);
-const StripLoops *reg_loops(const Build *, RegKind);
-uint32_t reg_use(Build *, uint32_t reg, uint32_t level); // as an argument of a step of this level
-StripStep *step_push(Build *, uint32_t level, StripDo, uint32_t out);
-uint32_t strip_level(const Build *, uint32_t level); // of levels in the strip, the innermost
-bool strip_has(const Build *, uint32_t var);         // the strip runs over this loop variable
-bool strip_takes_rows(const Build *, uint32_t var);  // … some rows at a time
-void reach_term(Build *, ReachTerm **list, uint32_t *n, uint32_t of, int64_t step);
-StripMemory memory_bare(const Build *, uint32_t wire); // without a place
-StripMemory *memory_of(Build *, const Made *, const Operand *, RegKind);
+bool reg_is_eight(const StripBuild *, RegKind); // bytes in a cell: 8, or 4
+uint32_t reg_new(StripBuild *, RegKind, uint32_t level);
+const void *reg_cell(const StripBuild *, RegKind, double value); // one cell
+uint32_t reg_constant(StripBuild *, RegKind, double value);
+uint32_t reg_positions(StripBuild *, RegKind, uint32_t var); // of a loop of the strip
+RegKind reg_kind(const StripBuild *, Base, bool same);
+const StripLoops *reg_loops(const StripBuild *, RegKind);
+uint32_t reg_use(StripBuild *, uint32_t reg,
+                 uint32_t level); // as an argument of a step of this level
+StripStep *step_push(StripBuild *, uint32_t level, StripDo, uint32_t out);
+uint32_t strip_level(const StripBuild *, uint32_t level); // of levels in the strip, the innermost
+bool strip_has(const StripBuild *, uint32_t var);         // the strip runs over this loop variable
+bool strip_takes_rows(const StripBuild *, uint32_t var);  // … some rows at a time
+void reach_term(StripBuild *, ReachTerm **list, uint32_t *n, uint32_t of, int64_t step);
+StripMemory memory_bare(const StripBuild *, uint32_t wire); // without a place
+StripMemory *memory_of(StripBuild *, const StripMade *, const Operand *, RegKind);
 // Its cells are those of a register: side by side, so that it can stand for one; or that, perhaps
 // again and again.
-bool memory_is_register(const Build *, const StripMemory *, RegKind);
-bool memory_has_strips(const Build *, const StripMemory *, RegKind);
-uint32_t guard_operand(Build *, const Made *, const Operand *, uint32_t level);
-uint32_t guard_node(Build *, const Made *); // all that must hold for a point of the node
+bool memory_is_register(const StripBuild *, const StripMemory *, RegKind);
+bool memory_has_strips(const StripBuild *, const StripMemory *, RegKind);
+uint32_t guard_operand(StripBuild *, const StripMade *, const Operand *, uint32_t level);
+uint32_t guard_node(StripBuild *, const StripMade *); // all that must hold for a point of the node
 
 // strip_node.c
-Made node_made(Build *, const Work *);
-void node_front(Build *, Made *);                 // what is done before the loops of the nest
-void node_steps(Build *, Made *, uint32_t level); // and what at each level
+StripMade node_made(StripBuild *, const NodeLevels *);
+void node_front(StripBuild *, StripMade *); // what is done before the loops of the nest
+void node_steps(StripBuild *, StripMade *, uint32_t level); // and what at each level
 
 #endif

@@ -7,18 +7,18 @@
 #include <math.h>
 
 // -- registers ------------------------------------------------------------------------------------
-bool reg_is_eight(const Build *b, RegKind kind) {
+bool reg_is_eight(const StripBuild *b, RegKind kind) {
   return kind == REG_WIDE || (kind == REG_REAL && b->p->wide);
 }
 
-uint32_t reg_new(Build *b, RegKind kind, uint32_t level) {
+uint32_t reg_new(StripBuild *b, RegKind kind, uint32_t level) {
   Reg r = {.kind = kind, .level = level};
   vec_push(b->arena, &b->reg, r);
   return b->reg.n - 1;
 }
 
 // What a float cannot hold becomes the nearest it can, and never 0 or infinite.
-static double real_constant(const Build *b, double k) {
+static double real_constant(const StripBuild *b, double k) {
   if (b->p->wide || !isfinite(k) || k == 0) return k;
   double size = fabs(k);
   if (size > 3.4028234663852886e38) size = 3.4028234663852886e38;
@@ -27,7 +27,7 @@ static double real_constant(const Build *b, double k) {
 }
 
 // One cell of a register.
-static void set_cell(const Build *b, RegKind kind, double value, void *cell) {
+static void set_cell(const StripBuild *b, RegKind kind, double value, void *cell) {
   float narrow = (float)real_constant(b, value);
   int32_t whole = fabs(value) < 0x1p31 ? (int32_t)value : 0;
   if (kind == REG_INT)
@@ -38,13 +38,13 @@ static void set_cell(const Build *b, RegKind kind, double value, void *cell) {
     memcpy(cell, &narrow, sizeof narrow);
 }
 
-const void *reg_cell(const Build *b, RegKind kind, double value) {
+const void *reg_cell(const StripBuild *b, RegKind kind, double value) {
   void *cell = arena_alloc(b->arena, 8);
   set_cell(b, kind, value, cell);
   return cell;
 }
 
-uint32_t reg_constant(Build *b, RegKind kind, double value) {
+uint32_t reg_constant(StripBuild *b, RegKind kind, double value) {
   size_t size = reg_is_eight(b, kind) ? 8 : 4;
   const void *cell = reg_cell(b, kind, value);
   for (uint32_t i = 0; i < b->reg.n; i++)
@@ -59,18 +59,18 @@ uint32_t reg_constant(Build *b, RegKind kind, double value) {
   return r;
 }
 
-static int64_t strip_dim(const Build *b, uint32_t i) {
+static int64_t strip_dim(const StripBuild *b, uint32_t i) {
   return b->rows && !i ? b->rows : b->dim[b->first + i].c;
 }
 
-static int64_t strip_points(const Build *b, uint32_t from) {
+static int64_t strip_points(const StripBuild *b, uint32_t from) {
   int64_t n = 1;
   for (uint32_t i = from; i < b->dims; i++) n *= strip_dim(b, i);
   return n;
 }
 
 // The positions of a loop variable at each point of the strip.
-uint32_t reg_positions(Build *b, RegKind kind, uint32_t var) {
+uint32_t reg_positions(StripBuild *b, RegKind kind, uint32_t var) {
   uint32_t d = var - b->k->np - b->first, reg = reg_new(b, kind, 0);
   int64_t n = strip_points(b, 0), size = reg_is_eight(b, kind) ? 8 : 4;
   char *cells = arena_alloc(b->arena, (size_t)(n * size));
@@ -81,12 +81,12 @@ uint32_t reg_positions(Build *b, RegKind kind, uint32_t var) {
   return reg;
 }
 
-RegKind reg_kind(const Build *b, Base base, bool same) {
+RegKind reg_kind(const StripBuild *b, Base base, bool same) {
   return base != BASE_R ? REG_INT : same && !b->p->wide ? REG_WIDE : REG_REAL;
 }
 
 // -- steps ----------------------------------------------------------------------------------------
-StripStep *step_push(Build *b, uint32_t level, StripDo what, uint32_t out) {
+StripStep *step_push(StripBuild *b, uint32_t level, StripDo what, uint32_t out) {
   StripCode *code = &b->nest->code[level];
   StripStep s = {.what = what, .out = out, .a = PLAN_NONE, .b = PLAN_NONE, .c = PLAN_NONE};
   s.guard = PLAN_NONE;
@@ -96,7 +96,7 @@ StripStep *step_push(Build *b, uint32_t level, StripDo what, uint32_t out) {
 }
 
 // A register as an argument of a step of this level: the strip wants all cells of it.
-uint32_t reg_use(Build *b, uint32_t reg, uint32_t level) {
+uint32_t reg_use(StripBuild *b, uint32_t reg, uint32_t level) {
   Reg *r = &b->reg.at[reg];
   if (level == b->inner && r->level < b->inner && !r->spread) {
     step_push(b, r->level, DO_SPREAD, reg);
@@ -105,22 +105,24 @@ uint32_t reg_use(Build *b, uint32_t reg, uint32_t level) {
   return reg;
 }
 
-uint32_t strip_level(const Build *b, uint32_t level) { return level < b->inner ? level : b->inner; }
+uint32_t strip_level(const StripBuild *b, uint32_t level) {
+  return level < b->inner ? level : b->inner;
+}
 
 // -- places ---------------------------------------------------------------------------------------
-static uint32_t slot_of(const Build *b, uint32_t wire) {
+static uint32_t slot_of(const StripBuild *b, uint32_t wire) {
   uint32_t i = 0;
   while (b->s->slot->at[i] != wire) i++;
   return i;
 }
 
-bool strip_has(const Build *b, uint32_t var) { return b->dims && var >= b->k->np + b->first; }
+bool strip_has(const StripBuild *b, uint32_t var) { return b->dims && var >= b->k->np + b->first; }
 
-bool strip_takes_rows(const Build *b, uint32_t var) {
+bool strip_takes_rows(const StripBuild *b, uint32_t var) {
   return b->rows && var == b->k->np + b->first;
 }
 
-void reach_term(Build *b, ReachTerm **list, uint32_t *n, uint32_t of, int64_t step) {
+void reach_term(StripBuild *b, ReachTerm **list, uint32_t *n, uint32_t of, int64_t step) {
   ReachTerm *more = NEW_ARRAY(b->arena, ReachTerm, *n + 1);
   for (uint32_t i = 0; i < *n; i++) more[i] = (*list)[i];
   more[*n] = (ReachTerm){of, step};
@@ -129,8 +131,8 @@ void reach_term(Build *b, ReachTerm **list, uint32_t *n, uint32_t of, int64_t st
 }
 
 // Adds scale · coordinate; `along` gets the steps of the strip's loops.
-static void reach_add(Build *b, const Made *m, Reach *r, int64_t *along, const PlanCoord *c,
-                      int64_t scale) {
+static void reach_add(StripBuild *b, const StripMade *m, StripReach *r, int64_t *along,
+                      const PlanCoord *c, int64_t scale) {
   r->start += scale * c->c;
   for (uint32_t i = 0; i < c->n; i++) {
     const PlanTerm *t = &c->term[i];
@@ -153,7 +155,7 @@ static void reach_add(Build *b, const Made *m, Reach *r, int64_t *along, const P
 }
 
 // A straight line, or a list, which may be one straight line again and again.
-static void reach_end(Build *b, Reach *r, const int64_t *along) {
+static void reach_end(StripBuild *b, StripReach *r, const int64_t *along) {
   uint32_t straight = b->dims; // from this loop on
   while (straight > 0 &&
          (straight == b->dims || along[straight - 1] == along[straight] * strip_dim(b, straight)))
@@ -172,21 +174,21 @@ static void reach_end(Build *b, Reach *r, const int64_t *along) {
   for (uint32_t i = 0; i < straight; i++) r->again &= !along[i];
 }
 
-static Reach reach_of(Build *b, const Made *m, const Operand *o) {
+static StripReach reach_of(StripBuild *b, const StripMade *m, const Operand *o) {
   const PlanWire *w = &b->p->wire.at[o->wire];
   int64_t along[64] = {0};
-  Reach r = {0};
+  StripReach r = {0};
   for (uint32_t i = 0; i < w->rank; i++) reach_add(b, m, &r, along, &o->coord[i], w->stride[i]);
   reach_end(b, &r, along);
   return r;
 }
 
-const StripLoops *reg_loops(const Build *b, RegKind kind) {
+const StripLoops *reg_loops(const StripBuild *b, RegKind kind) {
   return kind == REG_WIDE ? b->s->wide : b->s->real;
 }
 
 // Without a place.
-StripMemory memory_bare(const Build *b, uint32_t wire) {
+StripMemory memory_bare(const StripBuild *b, uint32_t wire) {
   Number number = b->p->wire.at[wire].number;
   return (StripMemory){.slot = slot_of(b, wire),
                        .number = number,
@@ -194,7 +196,7 @@ StripMemory memory_bare(const Build *b, uint32_t wire) {
                        .cells = b->s->real->cells[number]};
 }
 
-StripMemory *memory_of(Build *b, const Made *m, const Operand *o, RegKind kind) {
+StripMemory *memory_of(StripBuild *b, const StripMade *m, const Operand *o, RegKind kind) {
   StripMemory *x = NEW(b->arena, StripMemory);
   *x = memory_bare(b, o->wire);
   x->cells = reg_loops(b, kind)->cells[x->number];
@@ -202,42 +204,42 @@ StripMemory *memory_of(Build *b, const Made *m, const Operand *o, RegKind kind) 
   return x;
 }
 
-static bool memory_fits(const Build *b, const StripMemory *x, RegKind kind) {
+static bool memory_fits(const StripBuild *b, const StripMemory *x, RegKind kind) {
   return x->number == (kind == REG_INT         ? NUMBER_I32
                        : reg_is_eight(b, kind) ? NUMBER_F64
                                                : NUMBER_F32);
 }
 
-bool memory_is_register(const Build *b, const StripMemory *x, RegKind kind) {
+bool memory_is_register(const StripBuild *b, const StripMemory *x, RegKind kind) {
   return memory_fits(b, x, kind) && !x->at.line && !x->at.ninner && (x->at.step == 1 || !b->dims);
 }
 
-bool memory_has_strips(const Build *b, const StripMemory *x, RegKind kind) {
+bool memory_has_strips(const StripBuild *b, const StripMemory *x, RegKind kind) {
   return memory_fits(b, x, kind) && !x->at.ninner &&
          (x->at.again || (!x->at.line && x->at.step == 1));
 }
 
 // -- guards ---------------------------------------------------------------------------------------
-static uint32_t new_guard(Build *b) {
+static uint32_t new_guard(StripBuild *b) {
   StripGuard *g = NEW(b->arena, StripGuard);
   g->mask = PLAN_NONE;
   vec_push(b->arena, &b->s->guard, g);
   return b->s->guard.n - 1;
 }
 
-static void guard_mask(Build *b, StripGuard *g) {
+static void guard_mask(StripBuild *b, StripGuard *g) {
   if (g->mask != PLAN_NONE) return;
   g->mask = reg_new(b, REG_INT, b->inner);
   b->reg.at[g->mask].fixed = true;
 }
 
-static void guard_bounds(Build *b, const Made *m, StripGuard *g, const Operand *o) {
+static void guard_bounds(StripBuild *b, const StripMade *m, StripGuard *g, const Operand *o) {
   const PlanWire *w = &b->p->wire.at[o->wire];
-  g->at = NEW_ARRAY(b->arena, Reach, w->rank);
+  g->at = NEW_ARRAY(b->arena, StripReach, w->rank);
   g->size = NEW_ARRAY(b->arena, Extent, w->rank);
   for (uint32_t i = 0; i < w->rank; i++) {
     int64_t along[64] = {0};
-    Reach *r = &g->at[g->n];
+    StripReach *r = &g->at[g->n];
     if (!o->coord[i].check) continue;
     reach_add(b, m, r, along, &o->coord[i], 1);
     reach_end(b, r, along);
@@ -246,7 +248,7 @@ static void guard_bounds(Build *b, const Made *m, StripGuard *g, const Operand *
   }
 }
 
-uint32_t guard_operand(Build *b, const Made *m, const Operand *o, uint32_t level) {
+uint32_t guard_operand(StripBuild *b, const StripMade *m, const Operand *o, uint32_t level) {
   uint32_t number = new_guard(b);
   guard_bounds(b, m, b->s->guard.at[number], o);
   step_push(b, level, DO_GUARD, PLAN_NONE)->guard = number;
@@ -254,8 +256,8 @@ uint32_t guard_operand(Build *b, const Made *m, const Operand *o, uint32_t level
 }
 
 // All that must hold for a point of the node: operands without a pad, and the output.
-uint32_t guard_node(Build *b, const Made *m) {
-  const Node *x = m->w->x;
+uint32_t guard_node(StripBuild *b, const StripMade *m) {
+  const PlanNode *x = m->w->x;
   uint32_t number = new_guard(b);
   StripGuard *g = b->s->guard.at[number];
   g->of = NEW_ARRAY(b->arena, uint32_t, x->nin + 1);
