@@ -49,7 +49,7 @@ $(BUILD)/liblimn.a: $(OBJECT)
 	$(Q)rm -f $@ && ar rcs $@ $^
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh lang/elab/library.h limn_library $(sort $(wildcard lib/*.limn)) > $@
+	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) > $@
 $(BUILD)/prelude.c: $(wildcard src/run/engine/prelude/prelude*.h) tools/embed.sh
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h > $@
@@ -57,7 +57,7 @@ $(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c
 	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -MMD -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 # What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
 $(BUILD)/io/data/%.o $(BUILD)/show/%.o: CFLAGS += -ffp-contract=off
 $(BUILD)/io/data/%.o: CFLAGS += $(if $(SAN),,-O3)
@@ -71,7 +71,7 @@ $(BUILD)/run/engine/strip/strip_avx512.o: CFLAGS += -mavx2 -mfma -mavx512f -mavx
 endif
 $(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -Itests -MMD -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -c -o $@ $<
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/liblimn.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(shell find build -name '*.d' 2>/dev/null)
@@ -112,7 +112,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/f
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/io/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -c -o $@ $<
+	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/io/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -MP -c -o $@ $<
 build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<

@@ -3,6 +3,7 @@
 // diagram_eval.
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "random_diagram.h"
 #include "run/engine/engine.h"
 

@@ -4,6 +4,7 @@
 // array as x[0], x[1] …, a label by its name. What has too many numbers for a table goes to
 // FILE.safetensors, with the moments in front. FILE.happened.csv says what happened when. Numbers
 // are written with as many digits as they need, so what is read is what was written, bit for bit.
+#include "core/pass/pass.h"
 #include "show/report/machines_own.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 // compile: C text to functions, through the machine's compiler and a private cache. Private to
-// target/.
+// the engine.
 #ifndef LIMN_COMPILE_H
 #define LIMN_COMPILE_H
 
-#include "run/engine/engine.h"
+#include "run/engine/kernel/kernel.h"
 
 typedef struct {
   void *library; // of dlopen
