@@ -4,7 +4,7 @@
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
-# make check    format, layers, sanitized tests
+# make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
 # make draw-random  pictures of RUNS programs by chance, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
@@ -35,7 +35,7 @@ TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format clean docs gallery glyphs packages layers
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format clean docs gallery glyphs packages rooms
 # Two steps, so that packages are there before anything is compiled.
 all:
 	@CC="$(CC)" tools/packages.sh build
@@ -95,12 +95,12 @@ bless: packages
 draw-random: packages
 	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
-layers:
-	@tools/layers.sh
+rooms:
+	@tools/rooms.sh $(BUILD)
 format:
 	@tools/packages.sh format
 	clang-format -i $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/fuzz/*.c)
-check: layers
+check: rooms
 	@tools/packages.sh format
 	clang-format --dry-run -Werror $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/fuzz/*.c)
 	@$(MAKE) --no-print-directory SAN=1 test
@@ -163,6 +163,7 @@ glyphs:
 	$(Q)mv build/glyphs.inc src/show/canvas/glyphs.inc
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
+	tools/files.sh > docs/files.md
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg

@@ -2,8 +2,8 @@
 #ifndef LIMN_OWN_H
 #define LIMN_OWN_H
 
-#include "limn.h"
 #include "lang/program/program.h"
+#include "limn.h"
 #include "run/train/train.h"
 #include "show/circuit/circuit.h"
 #include "show/goals/goals.h"

@@ -21,7 +21,7 @@ typedef struct {
 // graph_read.c
 Learning *learning_of(Elab *, Program *, Def *);         // read once
 void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"
-uint32_t vertex_at(const Learning *, const char *path); // NOWHERE: there is none
+uint32_t vertex_at(const Learning *, const char *path);  // NOWHERE: there is none
 uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
 void edge_map(Drawing *,
@@ -59,10 +59,9 @@ bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small
 // is asked.
 Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
-
 // graph_goals.c
 void learning_pairs(Elab *, Program *, Learning *);
 Syntax *route_value(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
-Syntax *space_distance(Drawing *, uint32_t vertex);      // as it is called inside
+Syntax *space_distance(Drawing *, uint32_t vertex); // as it is called inside
 
 #endif

@@ -55,4 +55,32 @@ void legend_paint(Canvas *, Arena *, const SketchPage *);
 // notes.c: the picture with the comments of a file, where they speak of what is in it
 Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
+// circuit.c
+uint32_t reads(const Diagram *, Id wire); // how often it is read
+const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
+
+// circuit_call.c
+Ink ink_of(const char *name); // of a box, by its name
+
+// formula.c: what a loop does to numbers; NULL: the wires say it all
+typedef struct {
+  World *w;
+  const Diagram *d; // whose wires are named; NULL: operands are x, y, z
+  const Loop *l;
+  const Id *in;
+} FormulaOf;
+const char *formula_text(const FormulaOf *, Arena *);
+// With names for operands, where formula_text says only a sign; NULL: their order does not matter,
+// or the text has names.
+const char *formula_named(const FormulaOf *, Arena *);
+// What an operand is called there; NULL: no need to.
+const char *formula_operand(const FormulaOf *, uint32_t operand);
+uint32_t formula_letters(const char *);
+bool is_product(const Loop *, uint32_t scalar); // of operands
+
+// circuit_stop.c
+bool loop_is_stop(const Loop *);                 // does nothing else
+bool loop_stops(const Loop *, uint32_t operand); // which is read in no other way
+void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not
+
 #endif
