@@ -476,9 +476,10 @@ enum { TAGS = 4 }; // a.mode, b.mode, q.mode, link
 static const uint32_t tag_values[TAGS] = {3, 2, 2, 2};
 static const char *const tag_name[TAGS] = {"a.mode", "b.mode", "q.mode", "link"};
 
+typedef enum { G_ALWAYS, G_IS, G_IS_NOT, G_NOT, G_AND, G_OR } GuardOp;
 typedef struct Guard Guard;
 struct Guard {
-  enum { G_ALWAYS, G_IS, G_IS_NOT, G_NOT, G_AND, G_OR } op;
+  GuardOp op;
   uint32_t tag, value;
   Guard *x, *y;
 };
@@ -519,7 +520,7 @@ static void write_guard(const Guard *g, Buf *b) {
   buf_text(b, ")");
 }
 
-static Guard *guard_with(Arena *a, int op, Guard *x, Guard *y) {
+static Guard *guard_with(Arena *a, GuardOp op, Guard *x, Guard *y) {
   Guard *g = NEW(a, Guard);
   *g = (Guard){.op = op, .x = x, .y = y};
   return g;
