@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-const char *limn_version(void) { return "0.1"; }
+const char *limn_version(void) { return LIMN_VERSION; }
 
 static bool limn_start(Limn *l) {
   GUARDED(l, false);
