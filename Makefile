@@ -51,7 +51,7 @@ LINK = $(CC) $(OWN) $(GIVEN) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
-CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c)))
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
@@ -116,7 +116,10 @@ $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 $(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh
 	@mkdir -p $(@D)
 	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h >$@
-$(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c $(BUILD)/flags
+$(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
+$(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

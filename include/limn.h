@@ -183,6 +183,8 @@ LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *p
                      const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
+// "did you mean": the name of the list that is nearest, or NULL when none is near.
+const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -203,6 +203,10 @@ const char *limn_quote(Limn *l, const char *text) {
   return b.at;
 }
 
+const char *limn_nearest(const char *name, const char *const *list, uint32_t n) {
+  return nearest_name(name, list, n);
+}
+
 const char *limn_ops(Limn *l) {
   GUARDED(l, "");
   Buf b = buf_new(l->arena);
