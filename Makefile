@@ -142,6 +142,31 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
 
+# -- installing ----------------------------------------------------------------------------------------------------------------------
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/limn
+# Man pages, completions and files for editors, from the texts of --help, the manual, and the words of the language.
+share: $(BUILD)/share/made
+$(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/lang/syntax/lex.c src/lang/elab/builtin.c src/core/diagram/ops.def include/limn.h
+	$(Q)packaging/share.sh $(BUILD)/share $(VERSION)
+PLACES = BUILD="$(BUILD)" VERSION="$(VERSION)" SHARED="$(SHARED)" SHARED_MAJOR="$(SHARED_MAJOR)" SHARED_LINK="$(SHARED_LINK)" PRIVATE_LIBS="$(filter-out $(IMAGE_LIBS),$(LDLIBS))" \
+  PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINDIR="$(BINDIR)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DATADIR="$(DATADIR)" MANDIR="$(MANDIR)" DOCDIR="$(DOCDIR)"
+install: all
+	@$(PARALLEL) $(BUILD)/share/made
+	@$(PLACES) packaging/install.sh install
+uninstall:
+	@$(PARALLEL) $(BUILD)/share/made
+	@$(PLACES) packaging/install.sh uninstall
+# Debian's.
+deb: all
+	+@MAKE="$(MAKE)" packaging/deb.sh $(BUILD) $(VERSION) "$(CC)"
+
+# -- testing -------------------------------------------------------------------------------------------------------------------------
 demo: deps-build
 	@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
