@@ -2,8 +2,10 @@
 # limn data: the list, one set, files by path, pictures, messages and exit statuses.
 set -u
 here=$PWD/tests
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
+base=$(mktemp -d)
+trap 'rm -rf "$base"' EXIT
+out=$base/here # so that ../shared is ours too
+mkdir "$out"
 cd "$out" || exit 1
 own=${LIMN_DATA:-$here/../../shared/data}
 unset LIMN_DATA XDG_DATA_HOME
@@ -25,7 +27,7 @@ json() { if /usr/bin/python3 -c 'import json, sys; json.load(open(sys.argv[1]))'
 
 status "the list" 0 "$LIMN" data
 says "sets that are made" out "  scenes       picture : R[32 32 3], caption : {32}[12]   8000 train, 2000 test"
-says "sets that are not here" out "not here. install Debian's dataset-fashion-mnist"
+says "sets that are not here" out "not here. put omniglot28-background-images-idx3-ubyte"
 status "the list as JSON" 0 "$LIMN" data --json
 json "it is JSON" out
 status "a set that is not here" 1 "$LIMN" data omniglot
