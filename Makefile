@@ -178,17 +178,23 @@ packages:
 	@$(PACKAGES) test
 PACKAGES = CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh
 
+# ONLY: C tests by name, with or without _test; the folders canvas and looks use one of them.
+comma := ,
+ASKED := $(subst $(comma), ,$(ONLY))
+ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_test),$(filter %/$(t) %/$(t)_test,$(TEST_BIN)))
+TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
+RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
-	@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(TEST_BIN)
-	@tests/run.sh $(BUILD)
+	@$(PARALLEL) $(TESTED)
+	@$(RUN_TESTS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 examples: packages
 	@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
 bless: packages
-	@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(TEST_BIN)
-	@tests/run.sh $(BUILD) --bless
+	@$(PARALLEL) $(TESTED)
+	@$(RUN_TESTS) --bless
 draw-random: packages
 	@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
