@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/pass/rewrite.h"
+#include "lang/program/program.h"
 #include "random_machine.h"
 #include "run/sim/sim.h"
 

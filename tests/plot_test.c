@@ -4,6 +4,7 @@
 #include "show/canvas/marks.h"
 #include "show/plot/plot_own.h"
 
+#include "show/report/report.h"
 #include "shown_help.h"
 
 #include <math.h>

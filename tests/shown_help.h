@@ -2,7 +2,7 @@
 #ifndef SHOWN_HELP_H
 #define SHOWN_HELP_H
 
-#include "show/canvas/canvas.h"
+#include "show/plot/plot.h"
 
 Shown *shown_new(Arena *, const char *text, const char *view);
 // One more array, all 0. The shape ends with 0.
