@@ -42,8 +42,9 @@ SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GU
 IMAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags libpng zlib 2>/dev/null)
 IMAGE_LIBS := $(or $(shell $(PKG_CONFIG) --libs libpng zlib 2>/dev/null),-lpng -lz)
 export LDLIBS := $(IMAGE_LIBS) -lpthread $(if $(filter Linux,$(SYSTEM)),-ldl) -lm
+# Products and sums are rounded one by one, as ISO C has it: clang would fuse them where the CPU can, and give other numbers.
 # Only what limn.h declares is visible. Paths in debugging information begin at the root of the sources, wherever that is.
-OWN := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) -fPIC -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. $(IMAGE_CFLAGS)
+OWN := $(WARN) -ffp-contract=off -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) -fPIC -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. $(IMAGE_CFLAGS)
 # Link-time optimisation would hide from `ld -r` what is to be made local.
 GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(GIVEN) $(SPECIAL)
@@ -112,7 +113,7 @@ export ZERO_AR_DATE := 1
 
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh lang/elab/library.h limn_library $(sort $(wildcard lib/*.limn)) >$@
+	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) >$@
 $(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh
 	@mkdir -p $(@D)
 	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h >$@
@@ -124,12 +125,10 @@ $(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/cli/commands_text.o: %.o: %.c $(B
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
-# What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
-$(BUILD)/io/data/%.o $(BUILD)/show/%.o: SPECIAL += -ffp-contract=off
+# Rows are converted with wide instructions.
 $(BUILD)/io/data/%.o: SPECIAL += $(if $(SAN),,-O3)
-$(BUILD)/run/sim/%.o $(BUILD)/run/solve/%.o: SPECIAL += -ffp-contract=off
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
-LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
+LOOP_FLAGS := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd
 $(BUILD)/run/engine/strip/strip_plain.o $(BUILD)/run/engine/strip/strip_avx2.o $(BUILD)/run/engine/strip/strip_avx512.o: SPECIAL += $(LOOP_FLAGS)
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(BUILD)/run/engine/strip/strip_avx2.o: SPECIAL += -mavx2 -mfma
@@ -201,7 +200,7 @@ draw-random: packages
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 # Who may use whom.
 rooms:
-	@if [ -x tools/rooms.sh ]; then tools/rooms.sh; else tools/layers.sh; fi
+	@tools/rooms.sh $(BUILD)
 FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format
@@ -255,9 +254,10 @@ bench-gates: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn bench/gates.sh
 bench-ode: $(BUILD)/bench-ode
 	@$(BUILD)/bench-ode $(ARGS)
-# As generated code is compiled.
-STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
-  $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)
+# As generated code is compiled. On aarch64, clang's native goes by the CPU's name, and a virtual machine may hide SVE.
+STEP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
+  $(if $(filter x86_64,$(shell uname -m)),-march=native -mprefer-vector-width=512) \
+  $(if $(filter aarch64,$(shell uname -m)),-march=armv8-a$(if $(shell grep -sw sve /proc/cpuinfo),+sve) -mtune=native)
 bench-prelude:
 	@mkdir -p build
 	@for cc in gcc clang; do command -v $$cc >/dev/null || continue; echo "$$cc"; \
@@ -271,6 +271,7 @@ glyphs:
 	$(Q)mv build/glyphs.inc src/show/canvas/glyphs.inc
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
+	tools/files.sh > docs/files.md
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg

@@ -9,6 +9,7 @@
 // Peak is measured before and after the steps, since a shared machine does not keep its speed.
 #define _XOPEN_SOURCE 700
 #include "run/engine/gemm/gemm.h"
+#include "core/pass/pass.h"
 #include "run/train/train_own.h"
 
 #include <dirent.h>

@@ -3,6 +3,7 @@
 // for others; the scores are never in memory as a whole; threads do not change a bit.
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "run/engine/engine.h"
 #include "run/plan/plan.h"
 

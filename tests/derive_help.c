@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/pass/pass.h"
 #include "derive_help.h"
 
 T *t_new(uint64_t seed) {

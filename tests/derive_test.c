@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/pass/pass.h"
 #include "derive_help.h"
 
 // -- every row ------------------------------------------------------------------------------------

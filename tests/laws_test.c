@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "derive_help.h"
-#include "lang/elab/elab.h"
+#include "lang/program/program.h"
 #include "random_diagram.h"
 
 #ifdef LIMN_GUARD

@@ -1,6 +1,7 @@
 // Goals: who is trained by what, exactly. One gradient pass with masks against one reverse pass for
 // each goal, and against finite differences; the classical trap (PutGet trains `put` through a
 // `get` that it does not move).
+#include "core/pass/pass.h"
 #include "run/step/step.h"
 
 #include <math.h>

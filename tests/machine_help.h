@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "random_machine.h"
 #include "run/sim/sim.h"
 

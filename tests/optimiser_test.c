@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "lang/elab/elab.h"
+#include "lang/program/program.h"
 #include "optimiser_numbers.h"
 
 enum { STEPS = 10 };

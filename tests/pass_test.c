@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/pass/pass.h"
 #include "derive_help.h"
 #include "random_diagram.h"
 

@@ -1,5 +1,5 @@
 // Sizes: arithmetic in normal form, and what is solved and what is refused.
-#include "lang/elab/elab.h"
+#include "lang/program/program.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

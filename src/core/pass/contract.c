@@ -12,6 +12,7 @@
 //
 // Sums are taken in another order, so results differ by rounding: not a pass for machines.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 #include <math.h>
 

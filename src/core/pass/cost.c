@@ -10,6 +10,7 @@
 // section. Without numbers sections are compared by degree, then by value where every variable
 // is 16.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 #include <math.h>
 

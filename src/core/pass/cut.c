@@ -1,5 +1,6 @@
 // A diagram in two: up to some wires, and from them on.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 static Diagram *up_to(World *w, const Diagram *d, const Ids *wires) {
   Diagram *to = diagram_new(w, d->name);

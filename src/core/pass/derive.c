@@ -15,6 +15,7 @@
 //   call     of a diagram with its own reverse: a call of that
 //   order, random    none
 #include "core/pass/derive_own.h"
+#include "core/pass/pass.h"
 
 #include <assert.h>
 

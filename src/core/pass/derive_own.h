@@ -2,7 +2,7 @@
 #ifndef LIMN_DERIVE_H
 #define LIMN_DERIVE_H
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 // derive.c
 typedef struct {

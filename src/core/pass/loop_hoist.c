@@ -6,6 +6,7 @@
 // A scalar of a loop's body is fixed if it depends on operands without axes, sizes and constants
 // only. The largest fixed ones that cost something become loops without indices. No bit changes.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 enum { COSTLY = 4 }; // flops: below, a loop of its own costs more than it saves
 

@@ -1,68 +1,102 @@
-// pass.h: what the passes of this layer share: substitution of sizes, copying boxes from one
-// diagram into another, and putting loops together. For src/diagram and src/plan.
+// pass: diagrams made of diagrams: inlined, simplified, differentiated, put together, counted.
+//
+//   Diagram *flat = diagram_inline(w, d);
+//   Diagram *grad = diagram_reverse(w, flat, &(Wanted){0});
 #ifndef LIMN_PASS_H
 #define LIMN_PASS_H
 
 #include "core/diagram/diagram.h"
 
-// diagram.c: box_loop without a copy of the loop; loops are not changed once they are in a box
-Id box_loop_shared(World *, Diagram *, Loop *, const Id *in, uint32_t nin, Type out, Id origin);
+// -- inline.c -------------------------------------------------------------------------------------
+// Every call replaced by what it calls (the body of a scan too), except calls of diagrams with their own
+// reverse.
+Diagram *diagram_inline(World *, const Diagram *);
+Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
+Diagram *diagram_inline_but(World *, const Diagram *, Name kept); // calls of that name stay too
+// How many boxes that makes. Calls share what they call, so it may be exponentially more than there
+// are: passes and the interpreter are for those within the limit.
+enum { BOXES_LIMIT = 5000000 };
+uint64_t diagram_boxes(World *, const Diagram *); // at most UINT32_MAX
 
-// inline.c: size variables replaced, one after the other
+// -- derive.c -------------------------------------------------------------------------------------
+// forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents;
+// labels have none. reverse: (in, params, d out) -> (d in, d params). Params stay params, and the
+// d's are inputs after `in`. Next values are kept by forward and gradient, and by reverse with
+// keep_out. A zero d among the results is filled in.
 typedef struct {
-  Id var;
-  Size value;
-} Replaced;
-typedef VEC(Replaced) Subst;
+  const bool *want_in;    // one for each input; NULL = all
+  const bool *want_param; // one for each param; NULL = all weights
+  bool keep_out;          // the reverse gives the outputs as well, before the cotangents
+} Wanted;
+Diagram *diagram_reverse(World *, const Diagram *, const Wanted *);
+Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
+// One reverse pass for several outputs, each of which may move only some weights: seed o of the
+// diagram goes to the weights of mask[o]. A wire has one cotangent for each class of outputs that
+// agree on what lies upstream. Outputs must be scalars; the result gives the outputs, then d param
+// for every param in some mask (in order).
+Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
 
-// What the callee's variables are, given the wires it is called on; holds what is known from around
-// before. The first `slices` inputs lose their first axis on the way in.
-void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const Id *in,
-                uint32_t slices);
-Size subst_size(World *, const Subst *, Size);
-Type subst_type(World *, const Subst *, Type);
+// -- simplify.c -----------------------------------------------------------------------------------
+Diagram *diagram_simplify(
+    World *,
+    const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
 
-// The boundary of `from` on `to`: inputs, then params (without their next values).
-void copy_inputs(World *, Diagram *to, const Diagram *from, Id *map);
-void copy_params(World *, Diagram *to, const Diagram *from, Id *map);
-void copy_nexts(Diagram *to, const Diagram *from, const Id *map);
-// One box, its inputs found by `map`, its outputs put there.
-void copy_box(World *, Diagram *to, const Diagram *from, const Box *, Id *map, Id origin);
-void copy_boxes(World *, Diagram *to, const Diagram *from, Id *map);
-// The same diagram with some boxes rewritten: `rewrite` puts what stands for a box into `to` and
-// its outputs into `map`, or gives false, and the box is copied. Bodies of scans are rewritten
-// before the scan is seen.
-typedef bool Rewrite(World *, Diagram *to, const Diagram *from, const Box *, Id *map);
-Diagram *rewrite_boxes(World *, const Diagram *, Rewrite *);
-Diagram *inline_calls(World *, const Diagram *, bool keep_own_reverse);
-Id *new_map(World *, const Diagram *);
+// contract.c
+// Products of several operands two at a time, in the order of least multiplications. Changes the
+// order of sums, and so their rounding.
+Diagram *diagram_contract(World *, const Diagram *);
 
-// each.c: a loop over every element of tensors of one type
-enum { EACH_LIMIT = 4 }; // wires that one reads
+// scan_widen.c
+// What a scan need not do step by step, done for all steps at once; sums that it carries are taken
+// outside. For flat diagrams. Carried sums change their order.
+Diagram *diagram_widen(World *, const Diagram *);
+
+// loop_hoist.c
+// Scalars that are the same at every point of a loop as loops of their own, without indices.
+Diagram *diagram_hoist(World *, const Diagram *);
+
+// cut.c
+// The diagram up to these wires, which are its outputs, and from them on, where they are inputs.
+// False: the outputs need more than these wires.
+bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
+
+// weave.c
 typedef struct {
-  Loop loop;
-  Access in[EACH_LIMIT];
-  Id wire[EACH_LIMIT];
-  Type t;
-} Each;
-Each each_of(World *, Type);
-uint32_t each_read(World *, Each *, Id wire, Base, uint32_t rank); // of its first `rank` axes
-uint32_t each_number(World *, Each *, double);
-Id each_make(World *, Diagram *, Each *); // the last scalar is its value
-
-// prune.c
-// A loop under construction, with the wires of `d` that it reads.
+  uint32_t part; // its number + 1; 0: the whole
+  uint32_t port; // of its outputs; of the whole's inputs
+} WeaveEnd;
 typedef struct {
-  Loop *loop;
-  Ids in;
-} Draft;
-uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
-// Makes scalar `result` the body, drops scalars that nobody reads and operands that neither count
-// nor guard.
-void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
-bool access_in_bounds(World *, const Loop *, const Access *,
-                      const Type *); // at every point of the box, for sure
-bool access_same(World *, const Access *, const Access *);
-Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nobody reads
+  const Diagram *d;
+  const char *prefix; // in front of the paths of its params; NULL: none
+  const WeaveEnd *in; // where each input's value comes from
+} WeavePart;
+typedef struct {
+  uint32_t nparts, nin, nout;
+  const WeavePart *part;
+  const WeaveEnd *like; // [nin] the inputs of the whole: each is like this input of this part
+  const WeaveEnd *out;  // [nout] outputs of parts
+} Weave;
+// map[part][wire] becomes the wire of the result. NULL: a number needs itself, and `loop` holds the
+// parts on the way round.
+Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, Ids *loop);
+
+// row_parts.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
+Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
+Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row
+// Is this what wire_part makes, or wire_row? Then its result may be the memory of its operand.
+bool box_is_part(World *, const Diagram *, const Box *, int64_t *offset);
+bool box_is_row(World *, const Diagram *, const Box *);
+
+// -- cost.c ---------------------------------------------------------------------------------------
+typedef struct {
+  Size multiplications, additions, functions; // polynomials
+  Size memory_all;                            // elements of all wires
+  Size memory_peak; // the largest section: wires alive at once (by the numbers, if all sizes are
+                    // known, else the sum's largest degree)
+} Cost;
+Cost diagram_cost(World *, const Diagram *);
+// What the gradient costs without the reverse: the forward derivative, once for each number among
+// inputs and weights.
+Cost diagram_cost_forward_mode(World *, const Diagram *);
 
 #endif

@@ -9,7 +9,7 @@
 // A carry of a scan is needed if its last value is read, or if some needed result of the body
 // depends on it; this is a fixed point over the carries. Boundaries of whole diagrams are never
 // changed.
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 // -- bounds ---------------------------------------------------------------------------------------
 static bool size_is_nonnegative(World *w, Size s) {

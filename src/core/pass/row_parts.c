@@ -6,6 +6,7 @@
 // Both move nothing: who runs a diagram may let one memory serve as both. So a part has its own
 // loop, which simplify leaves alone, and is recognised by what it does.
 #include "core/diagram/diagram.h"
+#include "core/pass/pass.h"
 
 // [axis] how far apart neighbours along it are; false when some size is no number
 static bool strides_of(World *w, const Type *t, int64_t *stride, int64_t *count) {

@@ -17,6 +17,7 @@
 // memory, so a scan is left alone unless a product is taken out of it. Only sums that are carried
 // change their order, and so their rounding. Works on flat diagrams.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 typedef enum {
   INSIDE,

@@ -7,6 +7,7 @@
 //
 // Depth first, with a stack of its own: chains may be as long as the diagram is large.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 typedef enum { NEW_BOX, OPEN_BOX, DONE_BOX } BoxState;
 

@@ -1,6 +1,6 @@
 // Boxes made of boxes, applied to wires: `;` `&` `(f, g)` `^`, and names, wherever they lead.
-#include "lang/elab/call_own.h"
-#include "lang/elab/partial_own.h"
+#include "lang/elab/call.h"
+#include "lang/elab/partial.h"
 
 static bool is_number_of_times(Body *b, Env *env, const Syntax *n, int64_t *times) {
   Size s = size_eval(b, env, n, false);
@@ -202,13 +202,8 @@ static Value apply_name(Body *b, Env *env, const Syntax *name, const Syntax *con
     diag_note(w->diags, e, d->span, "it is declared here");
     return value_error(b, span);
   }
-  bool nodes;
-  Builtin f = builtin_find(name->name, w, &nodes);
-  if (f) {
-    Eq eq = {0};
-    Value v = f(b, env, use, config, args, span, &eq);
-    return v;
-  }
+  const BuiltinBox *f = builtin_find(b->in, name->name);
+  if (f) return f->make(b, env, use, config, args, span, &(Eq){0});
   Fn fn = fn_find(text);
   if (fn != FN_COUNT && !config) return apply_fn(b, fn, args, span);
   if (fn != FN_COUNT) {
@@ -322,10 +317,9 @@ Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, co
       if (callee->kind == N_NAME &&
           !env_find(env, callee->name)) { // still say so if the box is unknown
         Def *d = scope_find(env->scope, callee->name);
-        bool nodes;
         if (d)
           d->used = true;
-        else if (!builtin_find(callee->name, b->w, &nodes) &&
+        else if (!builtin_find(b->in, callee->name) &&
                  fn_find(name_text(b->w->names, callee->name)) == FN_COUNT)
           unknown_name(b, env, callee, "box");
       }

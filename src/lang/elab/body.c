@@ -1,6 +1,6 @@
 // Bodies: statements in order, inputs and results by their declared types.
-#include "lang/elab/body_own.h"
-#include "lang/elab/partial_own.h"
+#include "lang/elab/body.h"
+#include "lang/elab/partial.h"
 
 #include <math.h>
 
@@ -464,7 +464,7 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
     const Axis *have = &v->type.axis[own[i]], *need = &want->axis[i];
     if ((have->decl && need->decl && have->decl != need->decl) || two_unknowns(b, have, need)) {
       fits = false;
-      if (b->trace) trace_clash(b, *have, *need);
+      clash_note(b, *have, *need);
     } else
       fits = sizes_agree(b, need->size, have->size, span, span, "a result");
   }

@@ -1,6 +1,7 @@
 // The few boxes that cannot be written in the language: reductions, which take part in index
 // equations; noise; joining; scan; and the derivatives of a box as boxes.
-#include "lang/elab/builtin_own.h"
+#include "lang/elab/builtin.h"
+#include "core/pass/pass.h"
 
 #include <math.h>
 
@@ -568,11 +569,7 @@ static Value do_fwd(Body *b, Env *env, const Syntax *use, const Syntax *config, 
 }
 
 // -- the table ------------------------------------------------------------------------------------
-static const struct {
-  const char *name;
-  Builtin f;
-  bool nodes; // looks at the text of its argument, inside the index equation it stands in
-} builtins[] = {
+static const BuiltinBox boxes[] = {
     {"sum", do_sum, true},
     {"mean", do_mean, true},
     {"prod", do_prod, true},
@@ -588,26 +585,6 @@ static const struct {
     {"rev", do_rev, false},
     {"fwd", do_fwd, false},
     {"scan", builtin_scan, false},
-    {"refit", builtin_refit, false},
-    {"delay", builtin_delay, false},
-    {"flow", builtin_flow, false},
 };
 
-Builtin builtin_find(Name name, World *w, bool *nodes) {
-  const char *text = name_text(w->names, name);
-  for (uint32_t i = 0; i < COUNT(builtins); i++)
-    if (strcmp(text, builtins[i].name) == 0) {
-      *nodes = builtins[i].nodes;
-      return builtins[i].f;
-    }
-  return NULL;
-}
-
-const char *const *builtin_names(uint32_t *n) {
-  static const char *const names[] = {"sum",       "mean",   "prod",   "max",    "min",
-                                      "argmax",    "argmin", "concat", "normal", "uniform",
-                                      "positions", "order",  "rev",    "fwd",    "scan",
-                                      "size",      "refit",  "delay",  "flow"};
-  *n = COUNT(names);
-  return names;
-}
+void core_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

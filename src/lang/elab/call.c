@@ -1,7 +1,7 @@
 // Calls: arguments are matched, an instance is found or made, and its diagram becomes a box here.
 // Results get the caller's labels; if they name the axes of the first parameter, every axis stays
 // where it was.
-#include "lang/elab/call_own.h"
+#include "lang/elab/call.h"
 
 static uint32_t passing_number(const Body *b, const Value *args, uint32_t *number) {
   uint32_t next = 2; // 1 is the sample axis

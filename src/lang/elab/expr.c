@@ -1,6 +1,6 @@
 // Expressions to values.
-#include "lang/elab/elab_own.h"
-#include "lang/elab/partial_own.h"
+#include "lang/elab/elab.h"
+#include "lang/elab/partial.h"
 
 #include <math.h>
 
@@ -89,9 +89,7 @@ static Value free_name(Body *b, Env *env, const Syntax *n) {
     Val v = val_fill(b, val_literal(b, b->in->training, n->span), (Type){.base = BASE_BIT});
     return value_one(b, v);
   }
-  bool nodes;
-  Builtin f = builtin_find(n->name, b->w, &nodes);
-  if (f || fn_find(text) != FN_COUNT) {
+  if (builtin_find(b->in, n->name) || fn_find(text) != FN_COUNT) {
     Id e = diag_error(b->w->diags, n->span, "`%s` is a box; a value is wanted here", text);
     diag_help(b->w->diags, e, "give it its wires: `%s(x)`", text);
     return value_error(b, n->span);
@@ -440,9 +438,8 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
       Size s = size_eval(b, env, n, false);
       return s ? value_one(b, val_size(b, s, n->span)) : value_error(b, n->span);
     }
-    bool nodes;
-    Builtin f = bind || d ? NULL : builtin_find(base->name, b->w, &nodes);
-    if (f && !nodes) return f(b, env, n, n->kid[1], (Value){0}, n->span, eq);
+    const BuiltinBox *f = bind || d ? NULL : builtin_find(b->in, base->name);
+    if (f && !f->nodes) return f->make(b, env, n, n->kid[1], (Value){0}, n->span, eq);
     if ((d && d->kind == DEF_BOX && !d->node->kid[1] && d->node->kid[2] &&
          d->node->kid[2]->kind == N_SIG) ||
         (d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 0))
@@ -507,10 +504,10 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
   const Syntax *callee = strip(n->kid[0]);
   const Syntax *named = callee->kind == N_AT ? callee->kid[0] : callee;
   if (named->kind == N_NAME && name_is_free(env, named->name)) {
-    bool nodes;
-    Builtin f = builtin_find(named->name, b->w, &nodes);
-    if (f && nodes) { // sees the text of its argument: it works inside an index equation
-      return f(b, env, n, callee->kind == N_AT ? callee->kid[1] : NULL, (Value){0}, n->span, eq);
+    const BuiltinBox *f = builtin_find(b->in, named->name);
+    if (f && f->nodes) { // sees the text of its argument: it works inside an index equation
+      return f->make(b, env, n, callee->kind == N_AT ? callee->kid[1] : NULL, (Value){0}, n->span,
+                     eq);
     }
     if (!f && callee->kind == N_NAME) {
       Fn fn = fn_find(name_text(b->w->names, named->name));
@@ -558,9 +555,7 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
   if (d)
     return d->kind == DEF_BOX ||
            ((d->kind == DEF_LEARNER || d->kind == DEF_STALE) && learner_has_input(d));
-  bool nodes;
-  return builtin_find(n->name, b->w, &nodes) ||
-         fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
+  return builtin_find(b->in, n->name) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
 static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {

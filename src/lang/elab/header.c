@@ -1,7 +1,7 @@
 // What a box or learner says of itself: its inputs as wires, how many there are, and their types. A
 // parameter whose type is a tuple is as many wires; a box without a header has the inputs of the
 // first box in it.
-#include "lang/elab/call_own.h"
+#include "lang/elab/call.h"
 
 // -- what is called -------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 // declared type of a result, and last the largest range for which every read is inside. The left
 // side says where results are written.
 #include "lang/elab/index_own.h"
-#include "lang/elab/partial_own.h"
+#include "lang/elab/partial.h"
 
 // -- sizes of indices -----------------------------------------------------------------------------
 static bool unsolved(World *w, const EqIndex *index) {

@@ -2,7 +2,7 @@
 #ifndef LIMN_INDEX_H
 #define LIMN_INDEX_H
 
-#include "lang/elab/elab_own.h"
+#include "lang/elab/elab.h"
 
 // A coordinate while it is read: a constant, and coefficients of indices and of labels.
 typedef struct {

@@ -3,15 +3,6 @@
 // with these coordinates.
 #include "lang/elab/index_own.h"
 
-bool eq_has(const Eq *eq, Name name, uint32_t *out) {
-  for (uint32_t i = 0; name && i < eq->index.n; i++)
-    if (eq->index.at[i].name == name && !eq->index.at[i].gone) {
-      if (out) *out = i;
-      return true;
-    }
-  return false;
-}
-
 uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {
   uint32_t i;
   if (eq_has(eq, name, &i)) return i;

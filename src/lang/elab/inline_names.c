@@ -1,6 +1,6 @@
 // The way a body's diagram becomes a box in another one: readable names for its weights, states
 // that several uses propose, noise that is fresh at each use.
-#include "lang/elab/body_own.h"
+#include "lang/elab/body.h"
 
 static uint32_t site_find(Body *b, const Syntax *use, Name name) {
   for (uint32_t i = b->site.n; i-- > 0;) {

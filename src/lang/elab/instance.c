@@ -1,7 +1,7 @@
 // Instances. A body is worked off again for each different set of options and argument types, and
 // the result is a diagram of its own. Equal uses share it: the key is everything that the body can
 // see.
-#include "lang/elab/call_own.h"
+#include "lang/elab/call.h"
 
 // Keys are rows of numbers: each part says how long it is, so that no two rows are read in two
 // ways.

@@ -1,8 +1,8 @@
 // Arguments meet parameters. A parameter takes the last axes of its argument, as many as it names,
 // or the axis that an option selects by its label; names of axes are bound to what they meet. The
 // axes left in front pass over the box: over all arguments they make one list.
-#include "lang/elab/call_own.h"
-#include "lang/elab/partial_own.h"
+#include "lang/elab/call.h"
+#include "lang/elab/partial.h"
 
 // -- matching an argument with a parameter --------------------------------------------------------
 
@@ -66,7 +66,7 @@ static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, con
                       name_text(w->names, actual->label));
     diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
     diag_note(w->diags, e, item->span, "declared here");
-    if (c->b->trace) trace_clash(c->b, formal[0], *actual);
+    clash_note(c->b, formal[0], *actual);
     return false;
   }
   if (sizes_agree(c->b, formal[0].size, actual->size, arg->span, item->span, "an argument"))

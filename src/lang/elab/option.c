@@ -1,7 +1,7 @@
 // Options: what stands in the brackets of a box. Each is a size, a number, a text, a label, a row
 // of axes, or another box; which of these is found out from what is written, and the callee uses
 // what it needs.
-#include "lang/elab/call_own.h"
+#include "lang/elab/call.h"
 
 #include <math.h>
 

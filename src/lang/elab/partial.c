@@ -9,9 +9,8 @@
 //
 // Invariant: a body has a trace only here, so right programs never come this way, and a diagram
 // made here is in no Program: only a picture sees it.
-#include "lang/elab/body_own.h"
-#include "lang/elab/partial_own.h"
-#include "lang/program/program_own.h"
+#include "lang/elab/partial.h"
+#include "lang/elab/body.h"
 
 typedef struct {
   Span span; // where it is written
@@ -23,17 +22,16 @@ struct PartialTrace {
   const Diags *said;  // the messages of the program, as they were
   VEC(SeenWire) seen; // the parts of what is being worked off
   uint32_t told;      // messages of this trace that have a slip
-  Axis clash[2];      // the last two that could not be equal
 };
 
 // -- messages -------------------------------------------------------------------------------------
-static bool meets(Span a, Span b) {
+bool spans_meet(Span a, Span b) {
   return a.file && a.file == b.file && a.at < b.at + b.n && b.at < a.at + a.n;
 }
 
 static bool same_place(Span a, Span b) { return a.file == b.file && a.at == b.at && a.n == b.n; }
 
-static bool has_slip(const PartialDiagram *k, Span span) {
+bool has_error_mark(const PartialDiagram *k, Span span) {
   for (uint32_t i = 0; i < k->slip.n; i++)
     if (same_place(k->slip.at[i].span, span)) return true;
   return false;
@@ -52,10 +50,6 @@ typedef struct {
 } ShownOperand;
 typedef VEC(ShownOperand) ShownOperands;
 
-void trace_clash(Body *b, Axis left, Axis right) {
-  b->trace->clash[0] = left, b->trace->clash[1] = right;
-}
-
 static bool is_clash(Body *b, const Axis *axis, const Axis *clash) {
   if (clash->decl) return axis->decl == clash->decl;
   return clash->size && size_now(b->w, axis->size) == size_now(b->w, clash->size);
@@ -66,8 +60,8 @@ static void add_faulty(Body *b, ErrorMark *s, Id wire, bool left, bool right) {
   const Type *t = &b->d->wire.at[wire].type;
   uint32_t before = s->wire.n;
   for (uint32_t i = 0; i < t->rank; i++)
-    if ((left && is_clash(b, &t->axis[i], &b->trace->clash[0])) ||
-        (right && is_clash(b, &t->axis[i], &b->trace->clash[1])))
+    if ((left && is_clash(b, &t->axis[i], &b->in->clash[0])) ||
+        (right && is_clash(b, &t->axis[i], &b->in->clash[1])))
       vec_push(b->w->arena, &s->wire, (FaultyWire){wire, i + 1});
   if (s->wire.n == before) vec_push(b->w->arena, &s->wire, (FaultyWire){wire, 0});
 }
@@ -77,10 +71,10 @@ static void add_slip(Body *b, const Diag *e, Id box, const ShownOperands *given)
   ErrorMark s = {.span = e->span, .text = e->text, .box = box};
   bool two = false;
   for (uint32_t i = 0; given && i < given->n && e->note; i++)
-    two |= meets(given->at[i].span, e->note_span);
+    two |= spans_meet(given->at[i].span, e->note_span);
   for (uint32_t i = 0; given && i < given->n; i++) {
-    bool here = meets(given->at[i].span, e->span),
-         there = e->note && meets(given->at[i].span, e->note_span);
+    bool here = spans_meet(given->at[i].span, e->span),
+         there = e->note && spans_meet(given->at[i].span, e->note_span);
     if (here || there) add_faulty(b, &s, given->at[i].wire, !two || there, !two || here);
   }
   vec_push(b->w->arena, &b->trace->out->slip, s);
@@ -92,7 +86,7 @@ static void tell(Body *b, Id box, const ShownOperands *given) {
   for (; b->trace->told < d->list.n; b->trace->told++)
     if (d->list.at[b->trace->told].kind == DIAG_ERROR)
       add_slip(b, &d->list.at[b->trace->told], box, given);
-  memset(b->trace->clash, 0, sizeof b->trace->clash);
+  memset(b->in->clash, 0, sizeof b->in->clash);
 }
 
 static Span broken_part(Body *b, const Syntax *n) {
@@ -111,9 +105,9 @@ static void tell_old(Body *b, const Syntax *n, Id box, const ShownOperands *give
   Span declared = broken_part(b, n);
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
-    if (e->kind != DIAG_ERROR || has_slip(b->trace->out, e->span)) continue;
-    if (!meets(e->span, n->span) && !(e->note && same_place(e->note_span, n->span)) &&
-        !meets(e->span, declared))
+    if (e->kind != DIAG_ERROR || has_error_mark(b->trace->out, e->span)) continue;
+    if (!spans_meet(e->span, n->span) && !(e->note && same_place(e->note_span, n->span)) &&
+        !spans_meet(e->span, declared))
       continue;
     add_slip(b, e, box, given);
     return;
@@ -384,21 +378,15 @@ void trace_no_result(Body *b) {
 }
 
 // -- one box, one side ----------------------------------------------------------------------------
-typedef struct { // what is put aside while a trace is made
-  Diags *diags;
-  uint32_t open;
-  uint32_t diagrams; // that there were before
-  bool training;
-} Aside;
-
-static PartialTrace *trace_new(Elab *in, Aside *aside) {
+PartialTrace *trace_new(Elab *in, TraceAside *aside) {
   World *w = in->w;
   PartialTrace *t = NEW(w->arena, PartialTrace);
   t->out = NEW(w->arena, PartialDiagram);
   t->said = w->diags;
   t->told = 1;
-  *aside = (Aside){w->diags, in->open.n, w->diagram.n, in->training};
+  *aside = (TraceAside){w->diags, in->open.n, w->diagram.n, in->training};
   w->diags = diags_new(w->arena, w->sources);
+  memset(in->clash, 0, sizeof in->clash);
   return t;
 }
 
@@ -416,7 +404,7 @@ static void drop_unsaid(PartialTrace *t) {
   t->out->slip.n = n;
 }
 
-static PartialDiagram *trace_end(Elab *in, PartialTrace *t, Body *b, const Aside *aside) {
+PartialDiagram *trace_end(Elab *in, PartialTrace *t, Body *b, const TraceAside *aside) {
   World *w = in->w;
   if (b) tell(b, 0, NULL);
   t->out->diagram = b ? b->d : NULL;
@@ -433,7 +421,7 @@ static void add_rest(Elab *in, PartialDiagram *k, Span span) {
   const Diags *d = in->w->diags;
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
-    if (e->kind == DIAG_ERROR && meets(e->span, span) && !has_slip(k, e->span))
+    if (e->kind == DIAG_ERROR && spans_meet(e->span, span) && !has_error_mark(k, e->span))
       vec_push(in->w->arena, &k->slip, (ErrorMark){.span = e->span, .text = e->text});
   }
 }
@@ -467,7 +455,7 @@ static Span whole_text(Elab *in, const Def *d) {
 
 // All that is known is its name.
 static PartialDiagram *broken_name(Elab *in, Def *d) {
-  Aside aside;
+  TraceAside aside;
   PartialTrace *t = trace_new(in, &aside);
   Body *b = body_new(in, d->name);
   b->trace = t;
@@ -482,13 +470,14 @@ static void blame_inputs(PartialDiagram *k, Body *b, const Formals *formals) {
     for (uint32_t f = 0; f < formals->n && f < b->d->in.n && !k->slip.at[i].box; f++) {
       const Formal *x = &formals->at[f];
       Id wire = b->d->in.at[f];
-      if (!b->d->wire.at[wire].type.base && x->type && meets(k->slip.at[i].span, x->type->span))
+      if (!b->d->wire.at[wire].type.base && x->type &&
+          spans_meet(k->slip.at[i].span, x->type->span))
         vec_push(b->w->arena, &k->slip.at[i].wire, (FaultyWire){wire, 0});
     }
 }
 
 static PartialDiagram *broken_def(Elab *in, Def *d) {
-  Aside aside;
+  TraceAside aside;
   PartialTrace *t = trace_new(in, &aside);
   Body *b = NEW(in->w->arena, Body);
   *b = (Body){.in = in, .w = in->w, .generic = true};
@@ -578,40 +567,4 @@ const char *elab_first_broken(Elab *in, Program *p) {
     if (is_broken(in, p, in->def.at[i])) return name_text(in->w->names, in->def.at[i]->name);
   }
   return NULL;
-}
-
-static PartialDiagram *broken_side(Elab *in, Program *p, const Syntax *expr, Ids *fields) {
-  Aside aside;
-  PartialTrace *t = trace_new(in, &aside);
-  Body *b = goal_body(in, p, name_from(in->w->names, "side"));
-  b->trace = t;
-  Value v = eval_alone(b, b->env, expr);
-  goal_outputs(b, v, fields);
-  trace_results(b, v, false);
-  PartialDiagram *k = trace_end(in, t, b, &aside);
-  for (uint32_t i = 0; i < b->d->out.n; i++) {
-    const Type *type = &b->d->wire.at[b->d->out.at[i]].type;
-    vec_push(in->w->arena, &k->end, type->base ? own_text(in->w, type) : "?");
-  }
-  return k;
-}
-
-BrokenGoal elab_broken_goal(Elab *in, Program *p, const Goal *goal) {
-  const Diags *d = in->w->diags;
-  const Syntax *claim = goal->node->kid[0];
-  bool two = claim->kind == N_EQUAL, one = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE;
-  BrokenGoal g = {0};
-  g.left = broken_side(in, p, two || one ? claim->kid[0] : claim, &g.fields[0]);
-  if (two) g.right = broken_side(in, p, claim->kid[1], &g.fields[1]);
-  for (uint32_t i = 1; i < d->list.n; i++) {
-    const Diag *e = &d->list.at[i];
-    if (e->kind != DIAG_ERROR || !meets(e->span, goal->node->span) || has_slip(g.left, e->span) ||
-        (two && has_slip(g.right, e->span)))
-      continue;
-    vec_push(in->w->arena, &g.slip, (ErrorMark){.span = e->span, .text = e->text});
-    if (!meets(e->span, claim->span)) continue;
-    g.left->ends = true;
-    if (two) g.right->ends = true;
-  }
-  return g;
 }

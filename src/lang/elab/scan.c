@@ -1,7 +1,7 @@
 // scan[t, cell](x…, start…): the cell repeated along axis t. Its first inputs are the rows, one
 // step of each at a time; the others are carried, and its outputs are the next carries. Start
 // values that are not given are 0. The result is every carry, as a row along t.
-#include "lang/elab/builtin_own.h"
+#include "lang/elab/builtin.h"
 
 typedef struct {
   Body *b;

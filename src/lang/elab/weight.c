@@ -1,6 +1,6 @@
 // Weights and constants: where they start, what restricts them, and which diagram parameter they
 // are.
-#include "lang/elab/body_own.h"
+#include "lang/elab/body.h"
 
 static bool label_among(const Types *types, Name label) {
   for (uint32_t i = 0; label && i < types->n; i++)

@@ -6,8 +6,8 @@
 #ifndef LIMN_LEARNING_H
 #define LIMN_LEARNING_H
 
+#include "lang/declare/statements.h"
 #include "lang/learning/learning.h"
-#include "lang/program/program_own.h"
 
 #define NOWHERE UINT32_MAX
 
@@ -21,10 +21,7 @@ typedef struct {
 // graph_read.c
 Learning *learning_of(Elab *, Program *, Def *);         // read once
 void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"
-void learnings_read(Elab *, Program *, Scope *);         // all of a file, and what is done to them
-void learnings_name(Scope *);                  // distill.guess, in the expressions of a file
-const char *path_text(Elab *, const Syntax *); // one.h; NULL: it is no path
-uint32_t vertex_at(const Learning *, const char *path); // NOWHERE: there is none
+uint32_t vertex_at(const Learning *, const char *path);  // NOWHERE: there is none
 uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
 void edge_map(Drawing *,
@@ -34,7 +31,6 @@ void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by
 // graph_same.c: when are two things the same?
 Id same_space(Elab *, const GraphSpace *);
 Id same_map(Elab *, Scope *, const Syntax *);
-bool space_is_index(Elab *, Scope *, const Syntax *types); // does it name data?
 const Syntax *index_source(Elab *, const Syntax *types);
 Syntax *copy_node(Elab *, const Syntax *);
 Syntax *name_node(Elab *, Name, Span);
@@ -45,7 +41,6 @@ Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
 void read_glued(Drawing *);
 
 // graph_edit.c
-void sets_read(Elab *, Program *); // those of the command line that are no numbers
 void learner_set(Elab *, Scope *, Def *, const Syntax *body);
 void learning_set(Drawing *, const Syntax *set, const char *path);
 void edge_set(Drawing *, uint32_t edge, const Syntax *body, Scope *);
@@ -54,7 +49,6 @@ void edge_set(Drawing *, uint32_t edge, const Syntax *body, Scope *);
 void learning_find(Drawing *, const Syntax *find, Scope *);
 
 // graph_fit.c: do maps fit their spaces?
-void learnings_check(Elab *, Program *);
 bool fits_space(Drawing *, const Types *, uint32_t vertex, Span);
 bool is_symmetric(Elab *, const GraphSpace *);
 
@@ -65,16 +59,9 @@ bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small
 // is asked.
 Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
-// graph_refit.c: what is measured of a diagram that is trained on each small task by itself: a
-// claim over the fields of one. NULL with a diagnostic.
-const Syntax *learning_refit(Elab *, Program *, Learning *, const Syntax *clause);
-
 // graph_goals.c
 void learning_pairs(Elab *, Program *, Learning *);
 Syntax *route_value(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
-Syntax *space_distance(Drawing *, uint32_t vertex);      // as it is called inside
-bool *learning_freeze(Elab *, Learning *);               // what it freezes is frozen …
-void learning_thaw(Elab *, Learning *, const bool *was); // … until here
-void learnings_goals(Elab *, Program *, Scope *);
+Syntax *space_distance(Drawing *, uint32_t vertex); // as it is called inside
 
 #endif

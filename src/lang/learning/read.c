@@ -10,12 +10,6 @@
 #include "io/data/data.h"
 
 // -- names ----------------------------------------------------------------------------------------
-const char *path_text(Elab *in, const Syntax *n) {
-  if (n->kind == N_NAME) return name_text(in->w->names, n->name);
-  if (n->kind != N_DOT) return NULL;
-  const char *base = path_text(in, n->kid[0]);
-  return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
-}
 
 // The number of a name, here or in a part: one.h.
 static uint32_t thing_at(const Learning *g, const char *path, bool edge) {

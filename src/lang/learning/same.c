@@ -70,21 +70,6 @@ Id same_space(Elab *in, const GraphSpace *space) {
 }
 
 // -- data -----------------------------------------------------------------------------------------
-static const Syntax *root_of(const Syntax *n) {
-  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
-  return n;
-}
-
-// space N = mnist, mnist.train, "t.csv", normal[64]
-bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
-  if (!types || types->nkid != 1 || types->kid[0]->kind != N_TYPE) return false;
-  const Syntax *type = types->kid[0], *root = root_of(type->kid[0]);
-  if (root->kind == N_STR) return true;
-  if (root->kind != N_NAME || scope_find(s, root->name)) return false;
-  const char *text = name_text(in->w->names, root->name);
-  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type->kid[0] == root) return true;
-  return set_is_known(text);
-}
 
 // The type as the source of data that it is.
 const Syntax *index_source(Elab *in, const Syntax *types) {

@@ -4,8 +4,8 @@
 // A field that an edge reads as it is takes the shape of the space the edge ends in. Fields stand
 // in the order in which the set has them, so the text's order does not matter; and they are called
 // what the set calls them, so that a `given` written by hand draws the same.
+#include "lang/declare/fields.h"
 #include "lang/learning/learning_own.h"
-#include "lang/program/fields_own.h"
 
 #include <stdlib.h>
 

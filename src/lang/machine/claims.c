@@ -4,8 +4,9 @@
 // those is a Watch; once a run has found its number, it stands in the text in the place of the
 // call, and the rest is an ordinary expression.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
+#include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
-#include "lang/program/program_own.h"
 
 #include <math.h>
 

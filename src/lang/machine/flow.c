@@ -245,8 +245,8 @@ static bool takes_these(const FlowCall *f, const Value *args) {
   return !f->s->time;
 }
 
-Value builtin_flow(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                   Span span, Eq *eq) {
+static Value do_flow(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                     Span span, Eq *eq) {
   World *w = b->w;
   FlowCall f = {.b = b, .w = w, .span = span, .steps = STEPS_USUAL};
   (void)eq;
@@ -284,3 +284,7 @@ Value builtin_flow(Body *b, Env *env, const Syntax *use, const Syntax *config, V
   }
   return out;
 }
+
+static const BuiltinBox boxes[] = {{"delay", delay_value, false}, {"flow", do_flow, false}};
+
+void machine_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

@@ -4,8 +4,9 @@
 // through what its parts do at the same moment. The optimiser is the same diagram that `train`
 // uses; its own states become states of the system.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
+#include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
-#include "lang/program/program_own.h"
 
 // The system as a function of its ports and params to one number.
 static Diagram *only_loss(World *w, const Diagram *d, Id loss) {

@@ -700,8 +700,8 @@ static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks,
   return val_wire(m->b, before, span);
 }
 
-Value builtin_delay(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                    Span span, Eq *eq) {
+Value delay_value(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
+                  Eq *eq) {
   World *w = b->w;
   MachineBuilder *m = b->maker;
   double by = 1;

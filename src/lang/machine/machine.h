@@ -10,7 +10,7 @@
 #ifndef LIMN_MACHINES_H
 #define LIMN_MACHINES_H
 
-#include "lang/elab/elab.h"
+#include "lang/declare/declare.h"
 
 typedef struct System System;
 
@@ -209,5 +209,11 @@ Diagram *system_step(World *, const System *, bool euler, const Type *length);
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
 bool has_machine(Elab *, const Program *, const char *name);
+
+// For lang/program, which reads a whole file.
+void check_machines(Elab *, Scope *);    // every machine of the file, for itself
+Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
+void do_machines(Elab *, Program *);     // `run`, `check` and `show`, in the order of the text
+void machine_builtins(Elab *);           // the boxes `delay` and `flow`
 
 #endif

@@ -2,8 +2,9 @@
 #ifndef LIMN_MAKER_H
 #define LIMN_MAKER_H
 
-#include "lang/elab/body_own.h"
-#include "lang/elab/builtin_own.h"
+#include "lang/declare/statements.h"
+#include "lang/elab/body.h"
+#include "lang/elab/builtin.h"
 #include "lang/machine/machine.h"
 
 enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 1000000, FIRST_PASS = 2 };
@@ -86,12 +87,12 @@ bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too m
 Val in_mode(MachineBuilder *, int mode, Span);         // a bit
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
-// machine_order.c: the statements of a block, what is read behind what makes it
+// line_order.c: the statements of a block, what is read behind what makes it
 typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
-// machine_parts.c
+// parts.c
 void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
 Syntax *with_ports(MachineBuilder *, const Syntax *);   // p.y and p[i].y as names
 void gather_routes(MachineBuilder *, const Syntax *block,
@@ -100,7 +101,10 @@ void take_routes(MachineBuilder *, Env *);      // what the parts' ports get
 void check_targets(MachineBuilder *);           // every port has one source
 Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
 
-// machine_learn.c: states that learn, once everything is woven together
+// machine.c: the box `delay`
+Value delay_value(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
+
+// learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);
 
 // system.c

@@ -2,6 +2,7 @@
 // are diagrams like any other, so a run with fixed steps can be compiled as a whole, and has a
 // derivative.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
 // -- steps of states ------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 // Systems: a lens and its parts woven into one flat diagram.
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
+#include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
-#include "lang/program/program_own.h"
 
 // -- what a thing becomes, from all that is said of it --------------------------------------------
 static const char *mode_words(MachineBuilder *m, int mode) {

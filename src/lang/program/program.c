@@ -1,7 +1,9 @@
 // A whole program: the library and the used files, every box and learner checked, goals and
 // measures made, sizes settled.
-#include "lang/elab/library.h"
-#include "lang/learning/learning_own.h"
+#include "lang/learning/learning.h"
+#include "lang/machine/machine.h"
+#include "lang/program/library.h"
+#include "lang/program/program_own.h"
 
 #include <math.h>
 
@@ -15,6 +17,9 @@ Elab *elab_new(World *w) {
   in->sets = table_new(w->arena);
   vec_push(w->arena, &in->def, NULL);
   in->work_limit = WORK_LIMIT;
+  core_builtins(in);
+  declare_builtins(in);
+  machine_builtins(in);
   in->library = scope_load(in, "library.limn", limn_library, limn_library_size, NULL);
   return in;
 }
@@ -34,25 +39,7 @@ Axis elab_samples(Elab *in) {
   return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
 }
 
-World *elab_world(Elab *in) { return in->w; }
-Def *def_of(Elab *in, Id id) { return in->def.at[id]; }
-
 // -- declarations that change others --------------------------------------------------------------
-Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
-  const Syntax *base = n;
-  while (base->kind == N_AT || base->kind == N_DOT) base = base->kid[0];
-  Def *d = base->kind == N_NAME ? scope_find(s, base->name) : NULL;
-  if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
-  Body b = {.in = in, .w = in->w};
-  if (!d)
-    unknown_name(&b, env_new(in, NULL, s, &b), base, "learner");
-  else if (!d->broken) {
-    Id e = diag_error(in->w->diags, base->span, "`%s` is not a learner",
-                      name_text(in->w->names, base->name));
-    diag_note(in->w->diags, e, d->span, "declared here");
-  }
-  return NULL;
-}
 
 void def_closure(Elab *in, Def *d, Ids *out) { add_learner(in, d, out); }
 

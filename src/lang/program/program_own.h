@@ -1,51 +1,11 @@
-// Private to infer: what the files about a whole program share.
-#ifndef LIMN_PROGRAM_H
-#define LIMN_PROGRAM_H
+// Private to program: what its files share.
+#ifndef LIMN_PROGRAM_OWN_H
+#define LIMN_PROGRAM_OWN_H
 
-#include "lang/elab/elab_own.h"
+#include "lang/declare/statements.h"
+#include "lang/program/program.h"
 
-// given.c
-bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field, const Syntax **config);
-void source_options(Elab *in, Scope *s, const Syntax *config, Given *g); // what its brackets say
-void no_such_field(Elab *in, const Given *, Name name, const Syntax *source, Span span, bool split);
-void do_given(Elab *in, Program *p, Scope *s, const Syntax *n);
-// The same, where it is known which column each name stands for.
-void do_given_columns(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *column);
-
-// goal.c
-void add_learner(Elab *in, Def *d, Ids *out);
-void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out); // after a new in->closure
-void add_whole_learner(Elab *in, Def *d, Ids *out);
-void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix);
+// measure.c
 void do_measure(Elab *in, Program *p, const Syntax *n);
-void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m);
-Body *goal_body(Elab *in, Program *p, Name name);
-bool is_frozen(Elab *in, const Program *p, const Param *); // of a frozen learner
-void goal_outputs(Body *b, Value v, Ids *fields);
-void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
-void read_on(Elab *in, Program *p, const Syntax *on, Given *g); // `on mnist.test`
-Val mean_of_all(Body *b, Val v, Span span);                     // over every axis
-const Syntax *clause(const Syntax *n, SyntaxKind kind);
-
-// program.c
-Def *learner_named(Elab *in, Scope *s, const Syntax *n);
-
-// optimiser.c
-Def *optimiser_named(Elab *in, Program *p, const char *name); // NULL: there is none
-
-// system.c
-void check_machines(Elab *, Scope *);    // every machine of the file, for itself
-Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
-
-// show.c
-void do_show(Elab *in, Program *p, const Syntax *n);
-void read_views(Body *, const Syntax *as, Show *);
-
-// run.c
-void do_machines(Elab *in, Program *p); // `run`, `check` and `show`, in the order of the text
-
-// train.c
-void do_train(Elab *in, Program *p, const Syntax *n);
-void check_optimiser_call(Elab *in, Program *p, const Def *, const Syntax *call); // its settings
 
 #endif

@@ -2,6 +2,7 @@
 // interpreter with every wire kept; from the bad result the search walks up: as long as some
 // operand is bad too, its maker is to blame. NaN is followed before infinity, and an infinity that
 // is written in the program (a mask, a padding) is no one's fault.
+#include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 
 #include <math.h>

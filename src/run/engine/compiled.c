@@ -5,9 +5,10 @@
 // A step whose losses are not finite changes no state: the kernels that overwrite states come last,
 // and are left out.
 #define _DEFAULT_SOURCE
+#include "core/pass/pass.h"
 #include "run/engine/c/compile.h"
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "run/engine/c/emit.h"
 #include "run/engine/engine_own.h"
 #include "run/engine/gemm/gemm.h"

@@ -1,4 +1,4 @@
-// target: diagrams made to run. The engine takes one diagram with concrete sizes (but for the
+// engine: diagrams made to run. The engine takes one diagram with concrete sizes (but for the
 // number of samples) and runs it on memory that outlives the step.
 //
 //   Store *s = store_new(PRECISION_32);
@@ -11,13 +11,10 @@
 // Params are found in the store by path; those with a next value are overwritten by the step.
 // Several engines may share one store. Reals are float, or double under PRECISION_64; labels are
 // int32_t, bits uint8_t. A real without axes is a double everywhere: losses, rates, counters.
-#ifndef LIMN_TARGET_H
-#define LIMN_TARGET_H
+#ifndef LIMN_ENGINE_H
+#define LIMN_ENGINE_H
 
-#include "core/diagram/diagram.h"
-#include "io/data/data.h"
-
-typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16 } Precision;
+#include "run/engine/kernel/kernel.h"
 
 // store.c: the memory of weights and states
 typedef struct {
@@ -46,10 +43,6 @@ State *store_find(Store *, const char *path); // NULL = none
 void state_set(State *, const double *value); // count numbers
 void state_get(const State *, double *value);
 uint64_t store_hash(const Store *); // of all bytes, in order
-size_t number_bytes(Number);
-Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
-void numbers_set(Number, void *to, const double *from, int64_t n);
-void numbers_get(Number, const void *from, double *to, int64_t n);
 
 // fill.c: first values
 bool store_shape(World *, const Type *, int64_t *shape,
@@ -59,18 +52,6 @@ bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
 
 // engine.c
-typedef struct {
-  uint32_t threads; // 0: as many as there are cores
-  bool reference;   // by the interpreter
-  bool no_compiler; // prebuilt kernels, even if there is a compiler
-  bool profile;     // engine_plan shows how long each kernel took
-  bool unfused;     // one kernel for each box: slow, for tests
-  const char *cc;   // the compiler; NULL: $LIMN_CC, cc, gcc, clang
-  const char
-      *cache;    // folder of compiled steps; NULL: $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn
-  uint64_t seed; // of noise
-  double steps;  // what the clock `steps` shows
-} Target;
 typedef struct Engine Engine;
 typedef enum { RUN_GOOD, RUN_NOT_FINITE, RUN_FAILED } RunStatus;
 

@@ -2,6 +2,7 @@
 // doubles, the diagram is evaluated, and results and next states are rounded to what memory holds.
 // Nothing is written before everything is known, so a run that fails leaves the states as they
 // were.
+#include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 
 #include <math.h>

@@ -21,52 +21,6 @@ struct Store {
   jmp_buf failed;
 };
 
-size_t number_bytes(Number n) {
-  switch (n) {
-  case NUMBER_F32:
-  case NUMBER_I32: return 4;
-  case NUMBER_F64: return 8;
-  case NUMBER_U8: return 1;
-  }
-  return 1;
-}
-
-Number number_of(Precision p, Base base, uint32_t rank) {
-  if (base == BASE_LABEL) return NUMBER_I32;
-  if (base == BASE_BIT) return NUMBER_U8;
-  return p == PRECISION_64 || rank == 0 ? NUMBER_F64 : NUMBER_F32;
-}
-
-void numbers_set(Number number, void *to, const double *from, int64_t n) {
-  switch (number) {
-  case NUMBER_F64: memcpy(to, from, (size_t)n * sizeof(double)); break;
-  case NUMBER_F32:
-    for (int64_t i = 0; i < n; i++) ((float *)to)[i] = (float)from[i];
-    break;
-  case NUMBER_I32:
-    for (int64_t i = 0; i < n; i++) ((int32_t *)to)[i] = (int32_t)from[i];
-    break;
-  case NUMBER_U8:
-    for (int64_t i = 0; i < n; i++) ((uint8_t *)to)[i] = (uint8_t)from[i];
-    break;
-  }
-}
-
-void numbers_get(Number number, const void *from, double *to, int64_t n) {
-  switch (number) {
-  case NUMBER_F64: memcpy(to, from, (size_t)n * sizeof(double)); break;
-  case NUMBER_F32:
-    for (int64_t i = 0; i < n; i++) to[i] = (double)((const float *)from)[i];
-    break;
-  case NUMBER_I32:
-    for (int64_t i = 0; i < n; i++) to[i] = ((const int32_t *)from)[i];
-    break;
-  case NUMBER_U8:
-    for (int64_t i = 0; i < n; i++) to[i] = ((const uint8_t *)from)[i];
-    break;
-  }
-}
-
 // -- making ---------------------------------------------------------------------------------------
 static bool store_start(Store *s) {
   if (setjmp(s->failed)) return false;

@@ -20,7 +20,7 @@
 // right.
 #include "run/plan/plan.h"
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 enum { FEW_LABELS = 4, HALO_POINTS = 4096, FEW_POINTS = 8, MANY_CELLS = 64 * 1024 };
 

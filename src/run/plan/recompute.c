@@ -5,7 +5,7 @@
 // Sums over them (the largest of a row, the sum of a row) are small and are kept.
 #include "run/plan/plan.h"
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 typedef struct {
   World *w;

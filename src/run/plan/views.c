@@ -11,7 +11,7 @@
 // Boundaries of diagrams, and wires that joins, sorts and scans read, keep their layout.
 #include "run/plan/plan.h"
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 typedef struct {
   World *w;

@@ -1,5 +1,6 @@
 // Diagrams made of a system's: a function of its states to some of its wires, a row of ticks, a row
 // of steps. All of them read and write states by their paths, so they share one store.
+#include "core/pass/pass.h"
 #include "run/sim/sim_own.h"
 
 // -- pasting --------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 #ifndef LIMN_SIM_H
 #define LIMN_SIM_H
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "run/sim/sim.h"
 
 typedef struct {

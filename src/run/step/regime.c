@@ -5,6 +5,7 @@
 // step for each learner, in which the goals that train it move it and nothing else. `accumulate 4`
 // has two: one that gathers, and one that gathers, steps and forgets. The last step of a round is a
 // diagram of its own when something counts rounds.
+#include "core/pass/pass.h"
 #include "run/step/step_own.h"
 
 // -- what the goals need --------------------------------------------------------------------------

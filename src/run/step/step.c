@@ -11,6 +11,7 @@
 //
 // An optimiser with a `look` is called twice: first for what the model sees, where the gradient
 // cannot matter, then to step. What nobody reads of either is pruned.
+#include "core/pass/pass.h"
 #include "run/step/step_own.h"
 
 typedef struct {

@@ -10,7 +10,7 @@
 #ifndef LIMN_LEARN_H
 #define LIMN_LEARN_H
 
-#include "lang/elab/elab.h"
+#include "lang/program/program.h"
 
 typedef struct {
   Diagram *diagram;        // NULL when the program has no goals or has errors

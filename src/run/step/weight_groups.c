@@ -7,6 +7,7 @@
 //
 // An optimiser of matrices (muon) steps its weights one by one: those with more than two axes as
 // matrices, all axes but the last as one. What it cannot step goes to a stand-in.
+#include "core/pass/pass.h"
 #include "run/step/step_own.h"
 
 enum { ALIGN = 16 };

@@ -4,6 +4,7 @@
 // over all batches, and the rest is computed once, behind the last one. Where that cannot be done
 // (the largest of all samples; samples compared with their own mean), the measure stays a mean over
 // batches.
+#include "core/pass/pass.h"
 #include "run/train/train_own.h"
 
 static bool reads_samples(World *w, const Diagram *d, const Box *b) {

@@ -1,7 +1,7 @@
 // A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line, x^{2}
 // above it and !{W} in bold. The same text is measured and written by one walk. What is longer than
 // LONGEST letters ends in "…": names and paths come from a program, and a picture stays readable.
-#include "show/layout/sketch.h"
+#include "show/canvas/canvas.h"
 
 #include <math.h>
 

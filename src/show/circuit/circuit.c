@@ -1,6 +1,7 @@
 // A diagram as a neural circuit diagram: every wire is a bundle with a strand for each axis, every
 // box a stage or a few. This file is the frame: what comes in and goes out, and the boxes that are
 // neither loops nor calls.
+#include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 
 // -- words ----------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@
 //   circuit_turn.c    sizes that differ from turn to turn
 //   circuit_scan.c    scans: repeated along an axis
 //   tandem.c          after: axes that run side by side everywhere are one line
-#ifndef LIMN_CIRCUIT_H
-#define LIMN_CIRCUIT_H
+#ifndef LIMN_CIRCUIT_OWN_H
+#define LIMN_CIRCUIT_OWN_H
 
+#include "show/circuit/circuit.h"
 #include "show/layout/sketch.h"
 
 typedef struct Same Same;
@@ -77,7 +78,6 @@ const char *size_label(World *, Arena *, Size);
 const char *param_name(const CircuitPart *, Id wire);
 void label_wire(CircuitPart *, Id wire);                    // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *);    // as it is drawn
-const char *string_type(World *, Arena *, const Type *);    // of a whole tensor, in words
 bool is_string(const Circuit *);                            // a wire is one line
 uint32_t part_make(CircuitPart *, uint32_t stage, Id wire); // a bundle for a wire
 uint32_t bundle_of(CircuitPart *, Id wire);      // of a weight or constant, it begins here
@@ -85,28 +85,11 @@ const char *axis_value(Circuit *, const Axis *); // its size, if the label does 
 void all_ports(CircuitPart *, const Box *, GlyphKind, const char *text);
 void draw_box(CircuitPart *, const Box *);
 void inputs_from_left(CircuitPart *);
-uint32_t reads(const Diagram *, Id wire); // how often it is read
 
 // broken.c
 bool draw_unknown(CircuitPart *, const Box *); // false: it is a box like any other
 void mark_inputs(CircuitPart *);               // what comes in and is wrong
 void mark_ends(CircuitPart *);                 // what comes out and should not
-
-// formula.c: what a loop does to numbers; NULL: the wires say it all
-typedef struct {
-  World *w;
-  const Diagram *d; // whose wires are named; NULL: operands are x, y, z
-  const Loop *l;
-  const Id *in;
-} FormulaOf;
-const char *formula_text(const FormulaOf *, Arena *);
-// With names for operands, where formula_text says only a sign; NULL: their order does not matter,
-// or the text has names.
-const char *formula_named(const FormulaOf *, Arena *);
-// What an operand is called there; NULL: no need to.
-const char *formula_operand(const FormulaOf *, uint32_t operand);
-uint32_t formula_letters(const char *);
-bool is_product(const Loop *, uint32_t scalar); // of operands
 
 // steps.c
 const Diagram *diagram_steps(World *, const Diagram *); // as it is read
@@ -120,16 +103,12 @@ void make_winner(CircuitPart *, uint32_t stage, Id wire); // where the largest i
 void draw_loop(CircuitPart *, const Box *);
 
 // circuit_stop.c
-bool loop_is_stop(const Loop *);                 // does nothing else
-bool loop_stops(const Loop *, uint32_t operand); // which is read in no other way
-void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not
 // The box without the stops of its operands, which are marks on their wires: these have other
 // bundles until the pairs in `wires` (wire, its bundle) are put back.
 Box stop_operands(CircuitPart *, const Box *, Ids *wires);
 
 // circuit_call.c
 const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
-Ink ink_of(const char *name);                     // of a box, by its name
 void draw_call(CircuitPart *, const Box *);
 
 // circuit_inset.c

@@ -5,7 +5,7 @@
 // first place, nearest first, where its plate meets no other and its tail no label and no other
 // glyph; the row makes room for the plates above and below it. Same program, same places.
 #include "show/canvas/free_area.h"
-#include "show/layout/sketch.h"
+#include "show/circuit/circuit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,9 +5,10 @@
 //   * a loop whose formula is long is taken apart, function by function, so that wires say which
 //     operand goes where; so is a mean inside of a formula.
 // Only the values of ordinary numbers stay the same, so the result is for pictures alone.
+#include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 
-#include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 
 #include <math.h>
 

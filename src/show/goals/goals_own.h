@@ -2,9 +2,10 @@
 //
 //   equation.c  goals as equations between string diagrams
 //   lens.c      goals and learners as parametric lenses
-#ifndef LIMN_EQUATION_H
-#define LIMN_EQUATION_H
+#ifndef LIMN_GOALS_OWN_H
+#define LIMN_GOALS_OWN_H
 
+#include "show/goals/goals.h"
 #include "show/layout/sketch.h"
 
 typedef struct {

@@ -6,7 +6,8 @@
 // way back.
 //
 // Three levels: every learner one box; the boxes of its body; each of these opened.
-#include "show/circuit/circuit_own.h"
+#include "core/pass/pass.h"
+#include "show/circuit/circuit.h"
 #include "show/goals/lens_own.h"
 
 enum { LETTERS = 28 }; // that a formula may have

@@ -1,7 +1,8 @@
 // Who trains whom, as a table: a row for each goal, a column for each learner, a dot where the goal
 // moves the learner, a ring where the learner is used and stays. The facts are those of
 // learn_who_table.
-#include "show/canvas/canvas.h"
+#include "run/step/step.h"
+#include "show/goals/goals.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #include "show/graph/graph_own.h"
 
 #include "lang/learning/learning.h"
-#include "show/layout/sketch.h"
+#include "show/circuit/circuit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 //   graph_order.c  the order of things in a layer
 //   graph_place.c  where spots stand and where arrows run
 //   graph_paint.c  spots, arrows, bands and the key on a canvas
-#ifndef LIMN_VIEW_GRAPH_H
-#define LIMN_VIEW_GRAPH_H
+#ifndef LIMN_GRAPH_OWN_H
+#define LIMN_GRAPH_OWN_H
 
-#include "show/canvas/canvas.h"
+#include "show/graph/graph.h"
 
 #define NO_SPOT UINT32_MAX
 

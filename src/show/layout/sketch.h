@@ -8,6 +8,7 @@
 #ifndef LIMN_SKETCH_H
 #define LIMN_SKETCH_H
 
+#include "core/diagram/diagram.h"
 #include "show/layout/plate.h"
 
 typedef enum {
@@ -164,10 +165,6 @@ void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
 Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
 void sketch_settle(Sketch *);
 
-// math.c: labels
-double math_width(Face, double size, const char *text);
-void math_text(Canvas *, double x, double y, const Text *, const char *text);
-
 // glyph.c: how large glyphs are
 double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
@@ -260,30 +257,6 @@ enum { ROW_GAP = 6 };
 void page_row_paint(Canvas *, Arena *, const SketchPage *,
                     uint32_t row); // with its number, if there are many
 Canvas *page_paint(Arena *, const SketchPage *, const Sketch *);
-
-// circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
-// come in from the left.
-typedef struct {
-  const char *name;  // of the set; inputs with the same number come from one bar
-  const char *field; // what the program calls it
-  uint32_t number;
-} Supply;
-Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitOptions *, const Supply *);
-Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOptions *,
-                       const Supply *);
-
-// broken.c
-bool broken_is_small(const PartialDiagram *); // enough for a picture that somebody could read
-Message message_plate(World *, Arena *, Span, const char *text);
-void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *,
-                   Messages *);                      // adds its messages
-const char *plates_about(Arena *, const Messages *); // all of them as a sentence
-
-// legend.c: the sizes that its labels have
-void legend_paint(Canvas *, Arena *, const SketchPage *);
-
-// notes.c: the picture with the comments of a file, where they speak of what is in it
-Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
 // paint.c
 void paint(Canvas *, Arena *, const Layout *);

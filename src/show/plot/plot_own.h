@@ -2,10 +2,10 @@
 //
 // A plot is made in two steps: everything is measured with text_width, then marks are put where
 // there is room. So no text covers another one, whatever the numbers are.
-#ifndef LIMN_PLOT_H
-#define LIMN_PLOT_H
+#ifndef LIMN_PLOT_OWN_H
+#define LIMN_PLOT_OWN_H
 
-#include "show/canvas/canvas.h"
+#include "show/plot/plot.h"
 
 enum {
   PLOT_WIDTH = 640, // of a plot alone
@@ -78,7 +78,6 @@ void range_add(PlotRange *, double);     // what is not seen is passed over
 bool wants_log(PlotRange, double ratio); // all positive, and the largest is so many times the least
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
-const char *number_text(Arena *, double); // short, for people
 const char *number_fixed(Arena *, double, int decimals);
 const char *text_fit(Arena *, Face, double size, const char *text, double room); // ended by …
 PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
@@ -120,31 +119,9 @@ Canvas *plot_table(Plot *), *plot_text(Plot *);       // plot_table.c
 bool looks_like_images(const Shown *);                // plot_image.c
 bool is_simplex(const double *row, int64_t k);        // plot_paths.c: false too where not finite
 
-// plot_table.c: the words of a show as text, for a page that has letters of its own; NULL: other
-// view
-const char *plot_words(Arena *, const Shown *);
-
 // plot_axes.c: the two axes of most spread
 // Projects x [n z] on them, to [n 2]. Rows that are not finite stay so. share: of the spread.
 void principal_axes(Arena *, const double *x, int64_t n, int64_t z, double (*to)[2],
                     double share[2]);
-
-// plot_metrics.c: the curves of a run
-typedef struct {
-  const char *name;
-  bool measure, up; // up: more is better
-  const char *on;   // where it is measured; "" where that is not known
-  int64_t n;
-  double *step, *value; // [n], the cells that are filled
-} Curve;
-typedef struct {
-  Curve *curve;
-  uint32_t curves;
-  int64_t rows;
-} Metrics;
-// run: run.json, which says what is a measure; may be NULL.
-bool metrics_read(Arena *, const char *path, const Json *run, Metrics *, const char **error);
-Canvas *plot_metrics(Arena *, const Metrics *, bool measures); // NULL: there is nothing
-int64_t curve_best(const Curve *);                             // its index; -1: none is finite
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "run/sim/sim.h"
 #include "show/report/report_own.h"
+#include "show/wiring/wiring.h"
 
 typedef struct {
   const char *name;           // as it is written, or the machine's

@@ -1,8 +1,9 @@
 // What the files of reports share: a page that grows, and text as HTML.
-#ifndef LIMN_REPORT_H
-#define LIMN_REPORT_H
+#ifndef LIMN_REPORT_OWN_H
+#define LIMN_REPORT_OWN_H
 
-#include "show/plot/plot_own.h"
+#include "show/plot/plot.h"
+#include "show/report/report.h"
 
 // report_page.c
 typedef struct {

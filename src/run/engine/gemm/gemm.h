@@ -11,7 +11,7 @@
 #ifndef LIMN_GEMM_H
 #define LIMN_GEMM_H
 
-#include "run/engine/engine.h"
+#include "run/engine/kernel/kernel.h"
 
 typedef struct {
   const int32_t *at; // a table of offsets in cells, or NULL

@@ -2,7 +2,7 @@
 #ifndef LIMN_PRELUDE_TEXT_H
 #define LIMN_PRELUDE_TEXT_H
 
-#include "run/engine/engine.h"
+#include "run/engine/kernel/kernel.h"
 
 extern const char
     prelude_text[]; // prelude.h with everything it includes, embedded by tools/embed.sh

@@ -4,7 +4,7 @@
 // loops, guards, totals and lists of places.
 #include "run/engine/strip/strip.h"
 
-#include "run/engine/engine.h"
+#include "run/engine/kernel/kernel.h"
 
 enum { RUN = 8 }; // cells side by side that are worth a loop of their own
 

@@ -1,4 +1,4 @@
-// strip: kernels run by prebuilt loops, for machines without a compiler. Private to target/.
+// strip: kernels run by prebuilt loops, for machines without a compiler. Private to the engine.
 //
 //   Strip *s = strip_new(arena, plan, kernel, &kernel_slots(plan)[kernel]);
 //   char *work = … strip_bytes(s), for each thread …
@@ -10,7 +10,7 @@
 #ifndef LIMN_STRIP_H
 #define LIMN_STRIP_H
 
-#include "run/engine/c/emit.h"
+#include "run/engine/kernel/kernel.h"
 #include "run/engine/kernel/loop_levels.h"
 #include "run/engine/strip/strip_loops.h"
 

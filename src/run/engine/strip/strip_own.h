@@ -2,7 +2,7 @@
 #ifndef LIMN_STRIP_BUILD_H
 #define LIMN_STRIP_BUILD_H
 
-#include "run/engine/engine.h"
+#include "run/engine/kernel/kernel.h"
 #include "run/engine/strip/strip.h"
 
 typedef struct {

@@ -3,7 +3,7 @@
 #define LIMN_INFER_DATA_H
 
 #include "io/data/data.h"
-#include "lang/elab/elab_own.h"
+#include "lang/elab/elab.h"
 
 typedef struct {
   VEC(Field) field;

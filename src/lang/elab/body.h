@@ -2,8 +2,8 @@
 #ifndef LIMN_BODY_H
 #define LIMN_BODY_H
 
-#include "lang/elab/call_own.h"
-#include "lang/elab/elab_own.h"
+#include "lang/elab/call.h"
+#include "lang/elab/elab.h"
 
 // weight.c
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t);

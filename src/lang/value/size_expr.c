@@ -1,7 +1,6 @@
 // Sizes, axes and types from their text, and what can be decided before anything runs.
-#include "lang/elab/partial_own.h"
-#include "lang/learning/learning_own.h"
 
+#include "lang/value/value.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +9,7 @@
 bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const char *what) {
   SizeAnswer answer = size_equate(b->w, left, right, b->generic);
   if (answer == SIZES_CLASH) {
-    if (b->trace) trace_clash(b, (Axis){.size = left}, (Axis){.size = right});
+    clash_note(b, (Axis){.size = left}, (Axis){.size = right});
     return false;
   }
   if (answer == SIZES_OPEN && !b->generic)
@@ -455,8 +454,8 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
   if (d && d->kind == DEF_CONST && d->node->kid[2] && !d->node->kid[1] && !d->busy) {
     const char *set = set_value(b->in, d->name);
     if (set) {
-      char *end;
-      *out = strtod(set, &end);
+      const char *end;
+      *out = number_read(set, &end);
       return !*end;
     }
     if (d->has_number) *out = d->number;

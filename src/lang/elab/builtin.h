@@ -2,7 +2,7 @@
 #ifndef LIMN_BUILTIN_H
 #define LIMN_BUILTIN_H
 
-#include "lang/elab/elab_own.h"
+#include "lang/elab/elab.h"
 
 // builtin.c
 Val widen(Body *, Val, const Axis *pass, uint32_t npass,
@@ -13,14 +13,5 @@ uint32_t all_passing(const Value *args, Axis *pass); // axes that pass over any 
 
 // scan.c
 Value builtin_scan(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
-
-// refit.c
-Value builtin_refit(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
-
-// machine_flow.c
-Value builtin_flow(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
-
-// machine.c
-Value builtin_delay(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
 
 #endif

@@ -1,13 +1,14 @@
-// Private to infer: what happens inside one body while it becomes a diagram.
+// value: names, sizes and values under construction: what a body is made of while it becomes a
+// diagram. For the rooms of the language only.
 //
 // A body is worked off statement by statement. Expressions are values under construction (Val): a
 // tree of scalar functions over reads of wires, with named axes. They become a box only when they
 // must (a name is given, a box is called, an index is summed), so that `a * b + 1` is one loop and
 // a convolution is another.
-#ifndef LIMN_ELAB_H
-#define LIMN_ELAB_H
+#ifndef LIMN_VALUE_H
+#define LIMN_VALUE_H
 
-#include "lang/elab/elab.h"
+#include "lang/value/declared.h"
 
 enum {
   DEPTH_LIMIT = 200,
@@ -52,6 +53,7 @@ struct Elab {
   VEC(struct Body *) made_body;
   Table *scopes; // path to index into scope
   VEC(Scope *) scope;
+  VEC(const struct BuiltinBox *) builtin;
   Table *sets; // --set
   VEC(const char *) set_value;
   Program *program;
@@ -71,6 +73,8 @@ struct Elab {
   Table *same;               // spaces and maps of learning diagrams, as text, to a number
   Size sample;               // how many samples there are: known only when running
   bool training;             // the mode that is being expanded
+  Axis clash[2];             // the last two that could not be equal, for pictures of errors
+  ValueWatch *watch;         // whose values are printed; NULL: nobody's
 };
 
 // -- values ---------------------------------------------------------------------------------------
@@ -205,7 +209,7 @@ struct Body {
   const Def *space;             // the space of its results, if they were declared so
   struct MachineBuilder *maker; // the lens of a machine; NULL: of anything else
   bool timed;                   // it is looked at while time goes on: `time` is a value
-  PartialTrace *trace;          // partial.c: it is worked off for a picture only; otherwise NULL
+  PartialTrace *trace; // it is elaborated for a picture only (elab/partial.c); otherwise NULL
 };
 
 // -- index equations ------------------------------------------------------------------------------
@@ -255,6 +259,18 @@ Env *scope_env(Scope *);
 Binding *env_find(Env *, Name);
 Binding *env_bind(Env *, Name, Binding);
 void unknown_name(Body *, Env *, const Syntax *, const char *wanted);
+bool space_is_index(Elab *, Scope *, const Syntax *types); // does it name data?
+const char *path_text(Elab *, const Syntax *);             // one.h; NULL: it is not a path
+// Built-in boxes: each room adds those that it makes.
+typedef Value (*Builtin)(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span,
+                         Eq *);
+typedef struct BuiltinBox {
+  const char *name;
+  Builtin make;
+  bool nodes; // looks at the text of its argument, inside the index equation it stands in
+} BuiltinBox;
+void builtins_add(Elab *, const BuiltinBox *, uint32_t n);
+const BuiltinBox *builtin_find(Elab *, Name); // NULL: there is none of this name
 
 // size_expr.c
 Size size_eval(Body *, Env *, const Syntax *, bool declare); // 0 after an error
@@ -294,69 +310,10 @@ const char *own_text(World *, const Type *);           // for messages: without 
 bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing makes equally long
 const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
 Id origin_at(Body *, Span);
-
-// index.c
-Val index_value(Body *, Env *, Val base, const Syntax *brackets, Span, Eq *);
-uint32_t eq_index(Body *, Eq *, Name, Span);
-void eq_finish(Body *, Env *, Eq *, bool quiet);
-Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *expr,
-                    const Syntax *pad, const Type *want, Span);
 bool eq_has(const Eq *, Name, uint32_t *);
-bool is_access(Env *, const Syntax *); // an indexed read, not a box with options
-Val eval_product(Body *, Env *, const Syntax *, Eq *);
 
-// expr.c
-Value eval(Body *, Env *, const Syntax *, Eq *);
-Val eval_one(Body *, Env *, const Syntax *, Eq *);
-Value eval_alone(Body *, Env *, const Syntax *); // its own index scope
-bool is_box(Body *, Env *, const Syntax *);
-Value eval_access(Body *, Env *, const Syntax *, Eq *); // something with brackets, nothing summed
-Value eval_args(Body *, Env *, const Syntax *call);
-Value list_value(Body *, Env *, const Syntax *, const char *path, bool rooted, const Type *want,
-                 Span);
-const char *family_member(Body *, Env *, const Syntax *learner,
-                          const Syntax *brackets); // ".2"; NULL after an error
-
-// call.c
-Value apply(Body *, Env *, const Syntax *box, Value args, const Syntax *over, Span);
-Value apply_call(Body *, Env *, const Syntax *callee, const Syntax *call, const Syntax *over);
-bool learner_has_input(const Def *);
-Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Syntax *config,
-               Value args, const Syntax *over, Span, const Syntax *use, Name site_name);
-int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
-bool box_formals(Body *, Env *, const Syntax *box,
-                 Types *); // the declared types of its inputs, sizes as variables
-
-Body *instance_alone(Elab *, Def *, const char *family, const Syntax *config,
-                     const Instance *); // NULL when it cannot be checked for itself
-
-// body.c
-Body *body_new(Elab *, Name);
-void body_pass(Body *, uint32_t number, Axis); // an axis passes over it
-// Loops, powers and boxes in boxes are written out, which may be far more than the text: false,
-// said once, beyond any reason.
-bool work_on(Body *, uint32_t steps, Span);
-// Works a body off: statements or an expression, against the declared results. False after an
-// error.
-bool body_work(Body *, Env *, const Def *, const Syntax *params, const Syntax *result,
-               const Syntax *body, Value args);
-void body_finish(Body *); // names of weights, mean of proposed states
-// The callee's diagram as a box of this one; its weights become weights of this one. The first
-// output wire.
-Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, const char *family,
-             const Syntax *use, Name site_name, Span);
-void body_params(Body *, Body *callee, const Def *, Body *home, const char *family,
-                 const Syntax *use, Name site_name, Span, Ids *in, Ids *number);
-Value learner_weight(Body *, Def *, Body *home, const char *family, Span);
-Value const_value(Body *, Def *, Span);
-uint64_t noise_site(Body *);
-
-// builtin.c
-typedef Value (*Builtin)(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span,
-                         Eq *);
-Builtin builtin_find(Name, World *, bool *nodes);
-const char *const *builtin_names(uint32_t *n);
-Body *box_alone(Body *, Env *, const Syntax *box, uint32_t n, const Type *,
-                Span); // applied to wires of these types, as a diagram of its own
+// value_print.c: a value has become a box of a body that is watched
+void value_watch(Body *, const Val *, const Index *, Id made);
+void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
 
 #endif

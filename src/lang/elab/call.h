@@ -2,7 +2,7 @@
 #ifndef LIMN_CALL_H
 #define LIMN_CALL_H
 
-#include "lang/elab/elab_own.h"
+#include "lang/elab/elab.h"
 
 // An input as its header writes it.
 typedef struct {

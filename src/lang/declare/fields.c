@@ -1,7 +1,7 @@
 // The fields of a source of data, and their types. Sets with a name are known beforehand; of a file
 // that is there, as much is read as is needed to know its fields; of one that is not there nothing
 // is known, and the program must say it.
-#include "lang/program/fields_own.h"
+#include "lang/declare/fields.h"
 
 const char *data_title(World *w, const Given *g) {
   return g->path ? g->path : arena_format(w->arena, "set %s", name_text(w->names, g->set));

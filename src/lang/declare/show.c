@@ -4,7 +4,7 @@
 // `for t in [0, 0.5, 1]` needs no loop: t is a number with one more passing axis, as the samples
 // have one. `confusion(f(x), y)` is the pair of both, to be
 // counted; `generate[f]("to")` is text, which only grows letter by letter and has no diagram.
-#include "lang/program/program_own.h"
+#include "lang/declare/statements.h"
 
 #include <math.h>
 

@@ -2,9 +2,8 @@
 // two values first matches their axes: those that pass over the body by their number, indices of an
 // equation by their name, others by label or from the right. A value turns into a loop whose
 // indices are its axes.
-#include "lang/elab/elab_own.h"
-#include "lang/elab/partial_own.h"
 
+#include "lang/value/value.h"
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
 
 Val val_error(Span span) { return (Val){.error = true, .span = span}; }
@@ -147,7 +146,7 @@ static bool meet(Joined *j, uint32_t at, const Axis *axis) {
     diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
     diag_note(w->diags, e, def_of(j->b->in, axis->decl)->span, "axis %s is declared here",
               name_text(w->names, axis->label));
-    if (j->b->trace) trace_clash(j->b, *have, *axis);
+    clash_note(j->b, *have, *axis);
     return false;
   }
   if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that stand together")) {
@@ -574,6 +573,7 @@ Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   u.loop.in = u.access.at;
   Id wire = box_loop(w, b->d, &u.loop, u.wire.at, u.wire.n, type, origin_at(b, span));
   b->d->box.at[b->d->wire.at[wire].box].turn = v->x->turn;
+  if (b->in->watch) value_watch(b, v, u.loop.index, wire);
   return wire;
 }
 
@@ -674,4 +674,15 @@ Val val_reduce(Body *b, Val v, Combine combine, const bool *axes) {
   v.combine = combine;
   v.access = false;
   return v;
+}
+
+void clash_note(Body *b, Axis left, Axis right) { b->in->clash[0] = left, b->in->clash[1] = right; }
+
+bool eq_has(const Eq *eq, Name name, uint32_t *out) {
+  for (uint32_t i = 0; name && i < eq->index.n; i++)
+    if (eq->index.at[i].name == name && !eq->index.at[i].gone) {
+      if (out) *out = i;
+      return true;
+    }
+  return false;
 }

@@ -4,7 +4,7 @@
 // diagrams. Everything that can be said without making a step is said here: options that are wrong
 // or stand twice, settings of optimisers, learners without a turn, optimisers that cannot step what
 // they are given.
-#include "lang/learning/learning_own.h"
+#include "lang/declare/statements.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 // their sizes one by one; a type with another number of axes reshapes, so that the number of
 // elements stays. The file is read once, however often the constant is used.
 #include "io/data/data.h"
-#include "lang/elab/body_own.h"
+#include "lang/elab/body.h"
 
 #include <math.h>
 

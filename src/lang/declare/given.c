@@ -4,8 +4,8 @@
 // fields, or stand for them in order, never a mixture. A written type reshapes a field, or says how
 // many rows make one sample. In a table of columns, a name that is no column takes as many columns
 // of numbers as its type has numbers.
-#include "lang/program/fields_own.h"
-#include "lang/program/program_own.h"
+#include "lang/declare/fields.h"
+#include "lang/declare/statements.h"
 
 static bool source_parts(const Syntax *n, Name *part, uint32_t *count, const Syntax **config) {
   if (n->kind == N_DOT)

@@ -6,7 +6,7 @@
 // picture to a picture of the same sides, a row of labels to scores at each place, bits to bits.
 // What these boxes are is said in the library, lib/2_layers.limn; here is only which of them is
 // taken. The learner remembers it in words, for `limn check`.
-#include "lang/elab/body_own.h"
+#include "lang/elab/body.h"
 
 enum { SIDE_LEAST = 8 }; // a table with shorter sides is no picture
 

@@ -6,7 +6,7 @@
 //
 // A state is as large as the weight, unless its next value follows from nothing that is: Adam's
 // count of steps is one number.
-#include "lang/program/program_own.h"
+#include "lang/declare/statements.h"
 
 typedef VEC(Name) NameList;
 

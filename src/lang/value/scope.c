@@ -1,7 +1,7 @@
 // Names. A file has one scope; it sees its own declarations, then those of the files it uses, then
 // the library. Inside a body, environments nest: options, sizes, wires, loop variables.
-#include "lang/elab/elab_own.h"
 
+#include "lang/value/value.h"
 #include <stdlib.h>
 
 enum { PATH_LIMIT = 4000 };
@@ -242,13 +242,54 @@ void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   collect_names(s, kinds, &all);
   for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i], kinds, &all);
   if (s->library) collect_names(s->library, kinds, &all);
-  uint32_t nb;
-  const char *const *builtin = builtin_names(&nb);
-  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < nb; i++) vec_push(w->arena, &all, builtin[i]);
+  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < b->in->builtin.n; i++)
+    vec_push(w->arena, &all, b->in->builtin.at[i]->name);
+  if (kinds & 1u << DEF_BOX) vec_push(w->arena, &all, "size");
   for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
     vec_push(w->arena, &all, fn_rows[i].name);
   const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
                     "there is no %s `%s` here", wanted, name_text(w->names, n->name));
   if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}
+
+World *elab_world(Elab *in) { return in->w; }
+void elab_watch(Elab *in, ValueWatch *watch) { in->watch = watch; }
+
+Def *def_of(Elab *in, Id id) { return in->def.at[id]; }
+
+const char *path_text(Elab *in, const Syntax *n) {
+  if (n->kind == N_NAME) return name_text(in->w->names, n->name);
+  if (n->kind != N_DOT) return NULL;
+  const char *base = path_text(in, n->kid[0]);
+  return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
+}
+
+// -- data -----------------------------------------------------------------------------------------
+static const Syntax *root_of(const Syntax *n) {
+  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  return n;
+}
+
+// space N = mnist, mnist.train, "t.csv", normal[64]
+bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
+  if (!types || types->nkid != 1 || types->kid[0]->kind != N_TYPE) return false;
+  const Syntax *type = types->kid[0], *root = root_of(type->kid[0]);
+  if (root->kind == N_STR) return true;
+  if (root->kind != N_NAME || scope_find(s, root->name)) return false;
+  const char *text = name_text(in->w->names, root->name);
+  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type->kid[0] == root) return true;
+  return set_is_known(text);
+}
+
+// -- built-in boxes -------------------------------------------------------------------------------
+void builtins_add(Elab *in, const BuiltinBox *box, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) vec_push(in->w->arena, &in->builtin, &box[i]);
+}
+
+const BuiltinBox *builtin_find(Elab *in, Name name) {
+  const char *text = name_text(in->w->names, name);
+  for (uint32_t i = 0; i < in->builtin.n; i++)
+    if (strcmp(text, in->builtin.at[i]->name) == 0) return in->builtin.at[i];
+  return NULL;
 }

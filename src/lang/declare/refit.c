@@ -9,8 +9,9 @@
 //
 // So it is a diagram like any other: it is compiled, and has a derivative by the weights it begins
 // with.
-#include "lang/elab/builtin_own.h"
-#include "lang/program/program_own.h"
+#include "core/pass/pass.h"
+#include "lang/declare/statements.h"
+#include "lang/elab/builtin.h"
 
 typedef struct {
   Body *b;
@@ -369,8 +370,8 @@ static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uin
   return value_one(r->b, val_wire(r->b, out, r->span));
 }
 
-Value builtin_refit(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                    Span span, Eq *eq) {
+static Value do_refit(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                      Span span, Eq *eq) {
   Refit r = {.b = b, .env = env, .use = use, .span = span};
   Axis pass[RANK_LIMIT];
   Moves moves = {0};
@@ -398,3 +399,7 @@ Value builtin_refit(Body *b, Env *env, const Syntax *use, const Syntax *config, 
   for (uint32_t i = n; all && i-- > 0;) all = along(&r, all, &pass[i]);
   return all ? call_all(&r, all, wire, pass, n) : value_error(b, span);
 }
+
+static const BuiltinBox boxes[] = {{"refit", do_refit, false}};
+
+void declare_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

@@ -1,0 +1,38 @@
+// rewrite: what passes are written with: copying boxes from one diagram into another, and putting
+// loops together.
+#ifndef LIMN_REWRITE_H
+#define LIMN_REWRITE_H
+
+#include "core/diagram/diagram.h"
+
+// The boundary of `from` on `to`: inputs, then params (without their next values).
+void copy_inputs(World *, Diagram *to, const Diagram *from, Id *map);
+void copy_params(World *, Diagram *to, const Diagram *from, Id *map);
+void copy_nexts(Diagram *to, const Diagram *from, const Id *map);
+// One box, its inputs found by `map`, its outputs put there.
+void copy_box(World *, Diagram *to, const Diagram *from, const Box *, Id *map, Id origin);
+void copy_boxes(World *, Diagram *to, const Diagram *from, Id *map);
+// The same diagram with some boxes rewritten: `rewrite` puts what stands for a box into `to` and
+// its outputs into `map`, or gives false, and the box is copied. Bodies of scans are rewritten
+// before the scan is seen.
+typedef bool Rewrite(World *, Diagram *to, const Diagram *from, const Box *, Id *map);
+Diagram *rewrite_boxes(World *, const Diagram *, Rewrite *);
+Diagram *inline_calls(World *, const Diagram *, bool keep_own_reverse);
+Id *new_map(World *, const Diagram *);
+
+// prune.c
+// A loop under construction, with the wires of `d` that it reads.
+typedef struct {
+  Loop *loop;
+  Ids in;
+} Draft;
+uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
+// Makes scalar `result` the body, drops scalars that nobody reads and operands that neither count
+// nor guard.
+void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
+bool access_in_bounds(World *, const Loop *, const Access *,
+                      const Type *); // at every point of the box, for sure
+bool access_same(World *, const Access *, const Access *);
+Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nobody reads
+
+#endif

@@ -1,0 +1,82 @@
+// `measure`: a goal or an expression, on some data; or a learning diagram that is trained on each
+// small task by itself before it is asked.
+#include "lang/program/program_own.h"
+
+#include "lang/learning/learning.h"
+
+// A goal's name is a name or, of a learning diagram, a path.
+static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
+  const char *path = path_text(in, n);
+  Name name = path ? name_from(in->w->names, path) : 0;
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (name && p->goal.at[i].name == name) return &p->goal.at[i];
+  return NULL;
+}
+
+// Of a learning diagram with errors, which were said.
+static bool is_of_broken(const Program *p, const Syntax *path) {
+  while (path->kind == N_DOT) path = path->kid[0];
+  const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
+  return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
+}
+
+// measure task.Y … refit 100 steps: NULL with a diagnostic
+static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax *refit) {
+  if (g) return learning_refit(in, p, g, refit);
+  Id e = diag_error(in->w->diags, refit->span,
+                    "`refit` trains a learning diagram, and this measures no pair of one");
+  diag_help(in->w->diags, e, "as in `measure task.Y by hits refit 100 steps`");
+  return NULL;
+}
+
+void do_measure(Elab *in, Program *p, const Syntax *n) {
+  World *w = in->w;
+  Measure m = {.name = n->name, .node = n, .span = n->span};
+  const Syntax *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  const Syntax *refit = clause(n, N_REFIT);
+  Learning *learning = NULL;
+  Scope *acting = p->acting;
+  if (claim->kind == N_NAME || claim->kind == N_DOT) {
+    const Goal *g = goal_named(in, p, claim);
+    if (g) {
+      claim = g->node->kid[0]; // the goal's two sides again
+      if (!by) by = clause(g->node, N_BY);
+      if (!m.name) m.name = g->name;
+      p->acting = g->scope;
+      learning = g->learning;
+    } else if (claim->kind == N_DOT && is_of_broken(p, claim)) {
+      return;
+    } else if (claim->kind == N_DOT) {
+      Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
+                        path_text(in, claim));
+      diag_help(w->diags, e, "`limn check --paths` lists those of learning diagrams");
+      return;
+    } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
+      m.name = claim->name;
+      vec_push(w->arena, &p->measure, m);
+      return;
+    } else if (by && !scope_find(p->acting, claim->name)) {
+      VEC(const char *) names = {0};
+      for (uint32_t i = 0; i < p->goal.n; i++)
+        vec_push(w->arena, &names, name_text(w->names, p->goal.at[i].name));
+      const char *near = nearest_name(name_text(w->names, claim->name), names.at, names.n);
+      Id e =
+          diag_error(w->diags, claim->span, "there is no goal `%s` to measure by another distance",
+                     name_text(w->names, claim->name));
+      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+      return;
+    }
+  }
+  if (on) {
+    Given g = {0};
+    read_on(in, p, on, &g);
+    m.set = g.set, m.split = g.split, m.path = g.path;
+  }
+  if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
+  if (refit) claim = refit_claim(in, p, learning, refit);
+  const bool *was = refit && learning ? learning_freeze(in, learning) : NULL;
+  if (claim) measure_value(in, p, claim, by, 1, &m);
+  if (was) learning_thaw(in, learning, was);
+  p->acting = acting;
+  vec_push(w->arena, &p->measure, m);
+}

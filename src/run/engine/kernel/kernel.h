@@ -1,0 +1,45 @@
+// kernel: what every way to run a kernel shares: kinds of numbers, what is asked of an engine, and
+// what a kernel sees when it runs.
+#ifndef LIMN_KERNEL_H
+#define LIMN_KERNEL_H
+
+#include "core/diagram/diagram.h"
+#include "io/data/data.h"
+
+typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16 } Precision;
+
+// numbers.c
+size_t number_bytes(Number);
+Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
+void numbers_set(Number, void *to, const double *from, int64_t n);
+void numbers_get(Number, const void *from, double *to, int64_t n);
+
+typedef struct {
+  uint32_t threads; // 0: as many as there are cores
+  bool reference;   // by the interpreter
+  bool no_compiler; // prebuilt kernels, even if there is a compiler
+  bool profile;     // engine_plan shows how long each kernel took
+  bool unfused;     // one kernel for each box: slow, for tests
+  const char *cc;   // the compiler; NULL: $LIMN_CC, cc, gcc, clang
+  const char
+      *cache;    // folder of compiled steps; NULL: $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn
+  uint64_t seed; // of noise
+  double steps;  // what the clock `steps` shows
+} Target;
+
+// What a kernel sees. The generated text declares the same struct.
+typedef struct KernelContext {
+  int64_t n; // samples in this run
+  uint64_t seed, step;
+  int64_t at[8]; // positions of the scans around
+  char ***table; // of each kernel: its table of pointers
+  void **out;    // of each output: its memory
+  void (*small)(const void *gemm, const void *a, const void *b, void *c, void *scratch, int64_t m,
+                int64_t n, int64_t k, int add);
+  void (*copy)(struct KernelContext *, uint32_t kernel); // a state's next value put in its place
+} KernelContext;
+typedef void KernelFn(const KernelContext *, char **table, int64_t low, int64_t high,
+                      char *scratch);
+typedef int StepFn(KernelContext *, char *scratch); // 1: stopped, because a loss is not finite
+
+#endif

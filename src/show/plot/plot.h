@@ -1,0 +1,36 @@
+// plot: arrays as pictures.
+#ifndef LIMN_PLOT_H
+#define LIMN_PLOT_H
+
+#include "run/train/train.h"
+#include "show/canvas/canvas.h"
+
+// plot.c: what a `show` asked for
+Canvas *plot_shown(Arena *, const Shown *, const char **error);
+
+// plot_scale.c
+const char *number_text(Arena *, double); // short, for people
+
+// plot_table.c: the words of a show as text, for a page that has letters of its own; NULL: other
+// view
+const char *plot_words(Arena *, const Shown *);
+
+// plot_metrics.c: the curves of a run
+typedef struct {
+  const char *name;
+  bool measure, up; // up: more is better
+  const char *on;   // where it is measured; "" where that is not known
+  int64_t n;
+  double *step, *value; // [n], the cells that are filled
+} Curve;
+typedef struct {
+  Curve *curve;
+  uint32_t curves;
+  int64_t rows;
+} Metrics;
+// run: run.json, which says what is a measure; may be NULL.
+bool metrics_read(Arena *, const char *path, const Json *run, Metrics *, const char **error);
+Canvas *plot_metrics(Arena *, const Metrics *, bool measures); // NULL: there is nothing
+int64_t curve_best(const Curve *);                             // its index; -1: none is finite
+
+#endif

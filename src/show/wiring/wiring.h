@@ -1,0 +1,37 @@
+// wiring: pictures of machines and of wirings, also over time.
+#ifndef LIMN_WIRING_H
+#define LIMN_WIRING_H
+
+#include "lang/machine/machine.h"
+#include "show/canvas/canvas.h"
+
+// wiring.c: a machine, or a wiring with its parts
+typedef struct {
+  uint32_t depth; // levels that are opened; 1: its own; 0: as many as can be read
+  bool unfold;    // as a network, and unfolded
+} WiringOptions;
+Canvas *wiring_draw(World *, Arena *, const System *, const WiringOptions *);
+// A network from left to right, and the same from inside to outside. NULL: it is none, since parts
+// hear each other in a circle, or nothing leaves it.
+Canvas *wiring_unfold_draw(World *, Arena *, const System *);
+
+// wiring_times.c: who hears whom, and how much, at several moments
+typedef struct {
+  const char *title;
+  uint32_t parts, moments;
+  const char *const *name; // [parts]
+  const char *const *when; // [moments] "t = 500"; NULL: they are numbered
+  const double *weight;    // [moments parts parts] at i j: how much i hears j
+  const double *value;     // [moments parts] shown in the parts; NULL: nothing is
+  double least;            // a weight below this share of the largest is no wire; 0: 0.02
+} WiringTimes;
+Canvas *wiring_strip_draw(Arena *, const WiringTimes *); // the moments side by side
+// One SVG that goes through the moments, without script. Where nothing can move it is the last one.
+void wiring_animated(Arena *, const WiringTimes *, const Look *, Buf *);
+
+// first_run.c: a machine or a wiring of a program
+Canvas *machine_draw(Elab *, Arena *, Program *, const char *name, const WiringOptions *);
+bool machine_known(Elab *, const Program *, const char *name);
+const char *machine_last(World *, const Program *); // the last wiring, or machine; NULL: none
+
+#endif

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Does every room use only what src/rooms lets it use? Looked at twice: by what files include, and by the symbols that
+# objects need (with a build folder as argument). Also: no cycles, no private header (_own.h) outside its room, no room too large.
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:-}
+{
+  find src -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort | while read -r f; do
+    sed -n "s|^ *# *include \"\([^\"]*\)\".*|include ${f#src/} \1|p" "$f"
+    echo "file ${f#src/} $(wc -l <"$f")"
+  done
+  if [ -n "$build" ]; then
+    find src -name '*.c' | sort | while read -r f; do
+      o=$build/${f#src/} && o=${o%.c}.o
+      [ ! -f "$o" ] || nm -g "$o" | awk -v f="${f#src/}" 'NF == 3 && $2 ~ /[TDRBVW]/ { print "defines", f, $3 } NF == 2 && $1 == "U" { print "needs", f, $2 }'
+    done
+  fi
+} | awk '
+function room_of(file,   d) {
+  d = file
+  while (sub(/\/[^\/]*$/, "", d)) if (d in order) return d
+  return ""
+}
+function complain(text) { print text; bad = 1 }
+function use(from, to, how,   a, b) {
+  a = room_of(from); b = room_of(to)
+  if (a == b || b == "") return
+  used[a, b] = 1
+  if (!((a, b) in may) && !told[a, b, how]++) complain("src/" from " " how " of " b ", which src/rooms does not let " a " use")
+}
+BEGIN {
+  while ((getline line < "src/rooms") > 0) {
+    if (line ~ /^#/ || line ~ /^ *$/) continue
+    if (line ~ /^ /) continue                     # the sentence about a room
+    n = split(line, word, /[: ]+/)
+    if (word[1] in order) complain("src/rooms: " word[1] " stands twice")
+    order[word[1]] = ++rooms
+    name[rooms] = word[1]
+    for (i = 2; i <= n; i++) if (word[i] != "") {
+      may[word[1], word[i]] = 1
+      if (!(word[i] in order)) complain("src/rooms: " word[1] " uses " word[i] ", which stands below it or nowhere")
+    }
+  }
+}
+$1 == "file" {
+  known[$2] = 1
+  if (room_of($2) == "") { if ($2 ~ /\//) complain("src/" $2 " is in no room of src/rooms") ; next }
+  files[room_of($2)]++
+  if ($2 !~ /glyphs\.inc$/) lines[room_of($2)] += $3
+}
+$1 == "include" { from[++includes] = $2; header[includes] = $3 }
+$1 == "defines" { home[$3] = $2 }
+$1 == "needs" { need[++needs] = $2; symbol[needs] = $3 }
+END {
+  for (i = 1; i <= includes; i++) if (header[i] in known) {
+    use(from[i], header[i], "includes " header[i])
+    if (header[i] ~ /_own\.h$/ && room_of(from[i]) != room_of(header[i])) complain("src/" from[i] " includes " header[i] ", which is private to " room_of(header[i]))
+  }
+  for (i = 1; i <= needs; i++) if (symbol[i] in home) use(need[i], home[symbol[i]], "calls " symbol[i])
+  for (i = 1; i <= rooms; i++) {
+    if (!files[name[i]]) complain("src/rooms: there is no room " name[i])
+    if (files[name[i]] > 42 || lines[name[i]] > 8200) complain(name[i] " is too large: " files[name[i]] " files, " lines[name[i]] " lines")
+  }
+  if (needs) for (pair in may) { split(pair, p, SUBSEP); if (!((p[1], p[2]) in used)) complain("src/rooms: " p[1] " does not use " p[2]) }
+  exit bad
+}'
