@@ -13,7 +13,7 @@ one() {
   case $kind in
     c) "$build/tests/$name" ;;
     script) LIMN=$PWD/$build/limn BUILD=$build sh "tests/$name/test.sh" ;;
-    texts) LIMN=$PWD/$build/limn sh tests/texts.sh "$name" $bless ;;
+    texts) LIMN=$PWD/$build/limn BUILD=$build sh tests/texts.sh "$name" $bless ;;
   esac >"$out/$1.log" 2>&1 </dev/null
   echo $? >"$out/$1.status"
   echo "$(($(date +%s) - begun)) $1" >"$out/$1.time"

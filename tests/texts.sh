@@ -3,7 +3,7 @@
 #   programs   examples and tests/programs check, and keep their layout
 #   errors     tests/errors/NAME.limn says what NAME.err has
 #   golden     tests/golden/FILE.NAME.graph|grad|cost|who|step
-#   rooms      nobody includes whom it may not
+#   rooms      nobody uses whom src/rooms does not let it use
 set -u
 bless=${2:-}
 out=$(mktemp -d)
@@ -20,9 +20,7 @@ golden() {
 
 case $1 in
   rooms)
-    rooms=tools/layers.sh
-    [ ! -x tools/rooms.sh ] || rooms=tools/rooms.sh
-    $rooms >"$out/log" 2>&1
+    tools/rooms.sh "${BUILD:-build}" >"$out/log" 2>&1
     said rooms $? ;;
   programs)
     for f in examples/*.limn bench/*.limn tests/programs/*.limn; do
