@@ -10,7 +10,7 @@
 #define _XOPEN_SOURCE 700
 #include "run/engine/gemm/gemm.h"
 #include "core/pass/pass.h"
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
 #include <dirent.h>
 #include <stdio.h>

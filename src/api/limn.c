@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 const char *limn_version(void) { return LIMN_VERSION; }
 
@@ -141,17 +140,16 @@ const char *limn_paths(Limn *l, const char *name, bool json) {
   GUARDED(l, NULL);
   const Program *p = l->program;
   const Learning *only = NULL;
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(name ? name : "");
   for (uint32_t i = 0; name && i < p->learning.n; i++) {
     const char *own = name_text(l->w->names, p->learning.at[i]->name);
-    vec_push(l->arena, &names, own);
+    nearest_try(&near, own);
     if (strcmp(own, name) == 0) only = p->learning.at[i];
   }
   if (name && !only) {
-    const char *near = nearest_name(name, names.at, names.n);
     Id e = diag_error(l->w->diags, (Span){0}, "there is no learning diagram `%s` in this program",
                       name);
-    if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
+    diag_suggest(l->w->diags, e, near.best);
     return NULL;
   }
   Buf b = buf_new(l->arena);
@@ -278,10 +276,9 @@ Diagram *find_diagram(Limn *l, const char *name, const Instance *how) {
   uint32_t errors = limn_errors(l);
   Diagram *d = elab_diagram(l->in, l->program, name, how);
   if (d || limn_errors(l) > errors) return d;
-  const char *near = elab_names(l->in, l->program, name);
   Id e = diag_error(l->w->diags, (Span){0},
                     "there is no box, learner, goal or measure `%s` in this program", name);
-  if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(l->w->diags, e, elab_names(l->in, l->program, name));
   return NULL;
 }
 
@@ -331,12 +328,9 @@ static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pa
   }
   static const char *const passes[] = {"check",   "inline",   "simplify", "reverse",
                                        "forward", "gradient", "step"};
-  const char *near = nearest_name(pass, passes, COUNT(passes));
   Id e = diag_error(w->diags, (Span){0}, "there is no pass `%s`", pass);
-  diag_help(w->diags, e,
-            near ? "did you mean `%s`?"
-                 : "passes are check, inline, simplify, reverse, forward, gradient, step",
-            near);
+  if (!diag_suggest(w->diags, e, nearest_name(pass, passes, COUNT(passes))))
+    diag_help(w->diags, e, "passes are check, inline, simplify, reverse, forward, gradient, step");
   return NULL;
 }
 
@@ -518,7 +512,7 @@ static bool read_weights(Evaluation *r) {
   World *w = r->l->w;
   Arrays given = {0};
   const char *error, *file = r->how->weights;
-  if (!file && r->how->from) file = train_weights(w->arena, r->how->from);
+  if (!file && r->how->from) file = folder_weights(w->arena, r->how->from);
   if (file && !safetensors_read(r->l->arena, file, &given, &error)) return wrong(r, "%s", error);
   r->param = NEW_ARRAY(w->arena, Tensor, r->d->param.n + 1);
   uint32_t used = 0;
@@ -685,38 +679,96 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 }
 
 // -- training -------------------------------------------------------------------------------------
-static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
+_Static_assert((int)OUTCOME_GOOD == LIMN_GOOD && (int)OUTCOME_WRONG == LIMN_WRONG &&
+                   (int)OUTCOME_USAGE == LIMN_USAGE && (int)OUTCOME_SYSTEM == LIMN_MACHINE,
+               "what a run ends with is what the interface says");
+
+static RunTell teller_of(const LimnTell *t) {
+  return (RunTell){t->context, t->line, t->redraw, t->width};
+}
+
+static TrainOptions train_options(const LimnTrain *o) {
+  return (TrainOptions){.out = o->out,
+                        .resume = o->resume,
+                        .epochs = o->epochs,
+                        .steps = o->steps,
+                        .batch = o->batch,
+                        .seed = o->seed,
+                        .pause = o->pause,
+                        .threads = o->threads,
+                        .precision = o->precision,
+                        .device = o->device,
+                        .every = o->every,
+                        .has_seed = o->has_seed,
+                        .reference = o->reference,
+                        .plan = o->plan,
+                        .json = o->json,
+                        .quiet = o->quiet,
+                        .stop = o->stop,
+                        .tell = teller_of(&o->tell)};
+}
+
+static UseOptions use_options(Limn *l, const LimnUse *o) {
+  UseInput *in = NEW_ARRAY(l->arena, UseInput, o->nin + 1);
+  for (uint32_t i = 0; i < o->nin; i++) in[i] = (UseInput){o->in[i].name, o->in[i].value};
+  return (UseOptions){.from = o->from,
+                      .in = in,
+                      .nin = o->nin,
+                      .out = o->out,
+                      .seed = o->seed,
+                      .threads = o->threads,
+                      .precision = o->precision,
+                      .has_seed = o->has_seed,
+                      .reference = o->reference,
+                      .json = o->json,
+                      .n = o->n,
+                      .length = o->length,
+                      .temperature = o->temperature,
+                      .prompt = o->prompt};
+}
+
+static LimnStatus failed(Limn *l, LimnStatus status, const char *why) {
+  diag_error(l->w->diags, (Span){0}, "%s", why);
+  return status;
+}
+
+// The page of a run of machines, from what its folder holds.
+static LimnStatus machines_report(Limn *l, const char *dir) {
+  Results r;
+  const char *error = "";
+  if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
+  return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_MACHINE, error);
+}
+
+static LimnStatus training_report(Limn *l, const LimnUse *how) {
   Shows shown = {0};
   Buf who = buf_new(l->arena);
   const char *error = "";
-  bool machines = machines_ran(l->arena, how->from);
-  LimnStatus status = machines ? machines_report(l->in, l->program, how->from)
-                               : train_shows(l->in, l->program, how, &shown);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_shows(l->in, l->program, &use, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
-  if (machines) {
-    *text = arena_format(l->arena, "%s/report.html", how->from);
-    return LIMN_GOOD;
-  }
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
               .goals = goals_draw(l->in, l->arena, l->program),
               .who = l->program->goal.n ? who.at : NULL};
-  if (!report_write(l->arena, &r, &error)) {
-    diag_error(l->w->diags, (Span){0}, "%s", error);
-    return LIMN_MACHINE;
-  }
-  *text = arena_format(l->arena, "%s/report.html", how->from);
-  return LIMN_GOOD;
+  return report_write(l->arena, &r, &error) ? LIMN_GOOD : failed(l, LIMN_MACHINE, error);
+}
+
+static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
+  RunNote note;
+  const char *error;
+  bool machines = note_read(l->arena, how->from, &note, &error) && note.machine;
+  LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how);
+  if (!status) *text = arena_format(l->arena, "%s/report.html", how->from);
+  return status;
 }
 
 LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
-  struct stat info;
   *text = NULL;
-  if (how->from && stat(how->from, &info) == 0 && S_ISDIR(info.st_mode))
-    return make_report(l, how, text);
+  if (how->from && path_is_folder(how->from)) return make_report(l, how, text);
   diag_error(l->w->diags, (Span){0}, "of which run? --from DIR names its folder");
   return LIMN_USAGE;
 }
@@ -732,7 +784,8 @@ static void tell_report(Limn *l, const LimnTrain *how, const char *path) {
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   GUARDED(l, LIMN_MACHINE);
   const char *dir = NULL, *path = NULL;
-  LimnStatus status = train_run(l->in, l->program, how, &dir);
+  TrainOptions options = train_options(how);
+  LimnStatus status = (LimnStatus)train_run(l->in, l->program, &options, &dir);
   arena_on_failure(l->arena, &l->failure);
   if (status || !dir || how->plan || how->plain) return status;
   LimnUse use = {.from = dir, .threads = how->threads, .reference = how->reference};
@@ -744,15 +797,34 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
-  LimnStatus status = train_measure(l->in, l->program, how, &b);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_measure(l->in, l->program, &use, &b);
   *text = status ? NULL : b.at;
   return status;
 }
 
 LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
+  Results r;
+  const char *error = "";
   Buf b = buf_new(l->arena);
-  LimnStatus status = machines_run(l->in, l->program, how, &b);
+  SimulateOptions options = {.out = how->out,
+                             .from = how->from,
+                             .seed = how->seed,
+                             .threads = how->threads,
+                             .reference = how->reference,
+                             .quiet = how->quiet || how->json,
+                             .plain = how->plain,
+                             .stop = how->stop,
+                             .tell = teller_of(&how->tell)};
+  LimnStatus status = (LimnStatus)simulate_run(l->in, l->program, &options, &r);
+  bool ended = strcmp(r.note.state, "running") != 0,
+       page = ended && r.dir && status != LIMN_MACHINE;
+  if (page && !machines_page(&r, &error))
+    status = failed(l, LIMN_MACHINE, error);
+  else if (page && !options.quiet)
+    tell_line(&options.tell, arena_format(l->arena, "report %s/report.html", r.dir));
+  if (how->json && ended) note_print(results_note(&r), &b);
   *text = b.n ? b.at : NULL;
   return status;
 }
@@ -760,7 +832,8 @@ LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
 LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
-  LimnStatus status = train_predict(l->in, l->program, name, how, &b);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_predict(l->in, l->program, name, &use, &b);
   *text = status ? NULL : b.at;
   return status;
 }
@@ -768,7 +841,8 @@ LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const cha
 LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
-  LimnStatus status = train_sample(l->in, l->program, name, how, &b);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_sample(l->in, l->program, name, &use, &b);
   *text = status ? NULL : b.at;
   return status;
 }

@@ -203,14 +203,25 @@ static uint32_t edit_distance(const char *a, const char *b) {
   return row[n][m];
 }
 
+Nearest nearest_to(const char *text) {
+  size_t n = strlen(text);
+  return (Nearest){.text = text, .least = n <= 3 ? 2 : n <= 6 ? 3 : 4};
+}
+
+void nearest_try(Nearest *s, const char *name) {
+  size_t n = strlen(s->text);
+  uint32_t d = edit_distance(s->text, name);
+  bool tie = s->best && d == s->least && strlen(s->best) != n && strlen(name) == n; // a swap
+  if ((d < s->least || tie) && d < n) s->least = d, s->best = name;
+}
+
 const char *nearest_name(const char *text, const char *const *candidate, uint32_t count) {
-  const char *best = NULL;
-  uint32_t least = strlen(text) <= 3 ? 2 : strlen(text) <= 6 ? 3 : 4; // strictly nearer than this
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t d = edit_distance(text, candidate[i]);
-    bool tie = best && d == least && strlen(best) != strlen(text) &&
-               strlen(candidate[i]) == strlen(text); // as long: a swap
-    if ((d < least || tie) && d < strlen(text)) least = d, best = candidate[i];
-  }
-  return best;
+  Nearest s = nearest_to(text);
+  for (uint32_t i = 0; i < count; i++) nearest_try(&s, candidate[i]);
+  return s.best;
+}
+
+bool diag_suggest(Diags *d, Id e, const char *name) {
+  if (name) diag_help(d, e, "did you mean `%s`?", name);
+  return name != NULL;
 }
