@@ -104,9 +104,14 @@ const char *limn_summary(Limn *l, bool json) {
   Buf b = buf_new(l->arena);
   uint64_t weights = weights_of(l->w, p);
   if (json) {
-    buf_printf(
-        &b, "{\"boxes\": %u, \"learners\": %u, \"goals\": %u, \"measures\": %u, \"weights\": %llu}",
-        p->box.n, p->learner.n, p->goal.n, p->measure.n, (unsigned long long)weights);
+    JsonOut j = json_out(&b);
+    json_object(&j, NULL);
+    json_number(&j, "boxes", p->box.n);
+    json_number(&j, "learners", p->learner.n);
+    json_number(&j, "goals", p->goal.n);
+    json_number(&j, "measures", p->measure.n);
+    json_number(&j, "weights", (double)weights);
+    json_end(&j);
     return b.at;
   }
   bool any = false;
@@ -346,32 +351,36 @@ const char *limn_print(Limn *l, const char *name, const char *pass, bool origins
 }
 
 // -- cost -----------------------------------------------------------------------------------------
-static void cost_row(Limn *l, Buf *b, const char *what, Size s, bool json, bool last) {
+typedef struct {
+  Limn *l;
+  Buf out;
+  bool json;
+  JsonOut j;
+} CostText;
+
+static void cost_row(CostText *t, const char *what, Size s) {
+  World *w = t->l->w;
   double number;
-  bool known = size_number(l->w, s, &number);
-  if (json) {
-    buf_printf(b, "\"%s\": ", what);
-    if (known)
-      buf_number(b, number);
-    else
-      buf_json(b, size_text(l->w, s), strlen(size_text(l->w, s)));
-    if (!last) buf_text(b, ", ");
-    return;
-  }
-  buf_printf(b, "  %-16s %s\n", what, size_text(l->w, s));
+  if (!t->json)
+    buf_printf(&t->out, "  %-16s %s\n", what, size_text(w, s));
+  else if (size_number(w, s, &number))
+    json_number(&t->j, what, number);
+  else
+    json_text(&t->j, what, size_text(w, s));
 }
 
-static void cost_block(Limn *l, Buf *b, const char *title, const Cost *c, bool json) {
-  if (json)
-    buf_printf(b, "\"%s\": {", title);
+// key: in JSON; title: for people
+static void cost_block(CostText *t, const char *key, const char *title, const Cost *c) {
+  if (t->json)
+    json_object(&t->j, key);
   else
-    buf_printf(b, "%s\n", title);
-  cost_row(l, b, "multiplications", c->multiplications, json, false);
-  cost_row(l, b, "additions", c->additions, json, false);
-  cost_row(l, b, "functions", c->functions, json, false);
-  cost_row(l, b, "memory, peak", c->memory_peak, json, false);
-  cost_row(l, b, "memory, all", c->memory_all, json, true);
-  if (json) buf_char(b, '}');
+    buf_printf(&t->out, "\n%s\n", title);
+  cost_row(t, "multiplications", c->multiplications);
+  cost_row(t, "additions", c->additions);
+  cost_row(t, "functions", c->functions);
+  cost_row(t, "memory, peak", c->memory_peak);
+  cost_row(t, "memory, all", c->memory_all);
+  if (t->json) json_end(&t->j);
 }
 
 static bool is_differentiable(const Diagram *d) {
@@ -386,28 +395,25 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
   Diagram *d = name ? find_diagram(l, name, NULL) : whole_loss(l, &loss);
   if (!d || !is_small(l, d)) return NULL;
   World *w = l->w;
-  Buf b = buf_new(l->arena);
+  CostText t = {.l = l, .out = buf_new(l->arena), .json = json};
   Diagram *flat = diagram_simplify(w, diagram_inline(w, d));
   Cost forward = diagram_cost(w, flat);
+  t.j = json_out(&t.out);
   if (json)
-    buf_char(&b, '{');
+    json_object(&t.j, NULL);
   else
-    buf_printf(&b, "%s: numbers counted, sizes by their names\n\n", name_text(w->names, d->name));
-  cost_block(l, &b, "forward", &forward, json);
+    buf_printf(&t.out, "%s: numbers counted, sizes by their names\n", name_text(w->names, d->name));
+  cost_block(&t, "forward", "forward", &forward);
   if (is_differentiable(d)) {
     Diagram *back = diagram_simplify(w, loss.mask ? diagram_gradient(w, d, loss.mask)
                                                   : diagram_reverse(w, d, &(Wanted){0}));
     Cost reverse = diagram_cost(w, back), naive = diagram_cost_forward_mode(w, flat);
-    buf_text(&b, json ? ", " : "\n");
-    cost_block(l, &b, json ? "reverse" : "reverse (values and gradients)", &reverse, json);
-    buf_text(&b, json ? ", " : "\n");
-    cost_block(l, &b,
-               json ? "naive"
-                    : "naive (the forward derivative, once for each number it depends on)",
-               &naive, json);
+    cost_block(&t, "reverse", "reverse (values and gradients)", &reverse);
+    cost_block(&t, "naive", "naive (the forward derivative, once for each number it depends on)",
+               &naive);
   }
-  if (json) buf_char(&b, '}');
-  return b.at;
+  if (json) json_end(&t.j);
+  return t.out.at;
 }
 
 // -- evaluating -----------------------------------------------------------------------------------
@@ -416,6 +422,8 @@ typedef struct {
   const LimnEval *how;
   Diagram *d;
   Tensor *in, *param;
+  Buf text;  // the answer
+  JsonOut j; // of it, where JSON is wanted
   bool disk; // what went wrong is not the user's fault
 } Evaluation;
 
@@ -554,9 +562,16 @@ static Array array_of(const Tensor *t, const char *name) {
   return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
 }
 
-static void show_tensor(Buf *b, const Tensor *t, bool json) {
+// label: what stands before it for people, as "d x = "; "": nothing
+static void show_tensor(Evaluation *r, const char *key, const char *label, const Tensor *t) {
   Array a = array_of(t, "");
-  array_print(b, &a, json);
+  if (r->how->json) {
+    json_array(&r->j, key, &a);
+    return;
+  }
+  buf_text(&r->text, label);
+  array_print(&r->text, &a, false);
+  buf_char(&r->text, '\n');
 }
 
 static bool write_out(Evaluation *r, const Tensor *out) {
@@ -579,7 +594,7 @@ static bool write_weights(Evaluation *r) {
 }
 
 // Cotangents in, gradients out: the reverse derivative, run by the same interpreter.
-static bool gradients(Evaluation *r, const Tensor *out, Buf *text) {
+static bool gradients(Evaluation *r, const Tensor *out) {
   World *w = r->l->w;
   Diagram *d = r->d;
   if (!r->how->dy && !r->how->grads) return true;
@@ -630,14 +645,13 @@ static bool gradients(Evaluation *r, const Tensor *out, Buf *text) {
   }
   for (uint32_t i = 0; i < all.array.n; i++) {
     Tensor t = tensor_of(&all.array.at[i]);
-    buf_printf(text, r->how->json ? ", \"d %s\": " : "d %s = ", all.array.at[i].name);
-    show_tensor(text, &t, r->how->json);
-    if (!r->how->json) buf_char(text, '\n');
+    const char *key = arena_format(w->arena, "d %s", all.array.at[i].name);
+    show_tensor(r, key, arena_format(w->arena, "%s = ", key), &t);
   }
   return true;
 }
 
-static bool run(Evaluation *r, const char *name, Buf *text) {
+static bool run(Evaluation *r, const char *name) {
   World *w = r->l->w;
   Array *array = NEW_ARRAY(w->arena, Array, r->d->in.n + 1);
   if (!read_inputs(r, r->d, array)) return false;
@@ -651,30 +665,25 @@ static bool run(Evaluation *r, const char *name, Buf *text) {
   Tensor *out = NEW_ARRAY(w->arena, Tensor, r->d->out.n + 1);
   Eval eval = {.arena = w->arena, .seed = r->how->seed, .in = r->in, .param = r->param, .out = out};
   if (!diagram_eval(w, r->d, &eval)) return wrong(r, "%s", eval.error);
-  if (r->how->json) buf_char(text, '{');
-  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
-    const char *label = name_text(w->names, r->d->wire.at[r->d->out.at[i]].name);
-    if (r->how->json)
-      buf_printf(text, "%s\"%s\": ", i ? ", " : "",
-                 i || !*label ? arena_format(w->arena, "out.%u", i + 1) : "out.1");
-    show_tensor(text, &out[i], r->how->json);
-    if (!r->how->json) buf_char(text, '\n');
-  }
-  if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out, text)) return false;
-  if (r->how->count)
-    buf_printf(text, r->how->json ? ", \"multiplications\": %llu" : "%llu multiplications\n",
-               (unsigned long long)eval.multiplications);
-  if (r->how->json) buf_char(text, '}');
+  if (r->how->json) json_object(&r->j, NULL);
+  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++)
+    show_tensor(r, arena_format(w->arena, "out.%u", i + 1), "", &out[i]);
+  if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out)) return false;
+  if (r->how->count && r->how->json)
+    json_number(&r->j, "multiplications", (double)eval.multiplications);
+  if (r->how->count && !r->how->json)
+    buf_printf(&r->text, "%llu multiplications\n", (unsigned long long)eval.multiplications);
+  if (r->how->json) json_end(&r->j);
   return true;
 }
 
 LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
-  Evaluation r = {.l = l, .how = how};
-  Buf b = buf_new(l->arena);
+  Evaluation r = {.l = l, .how = how, .text = buf_new(l->arena)};
+  r.j = json_out(&r.text);
   r.d = find_diagram(l, name, NULL);
-  if (!r.d || !is_small(l, r.d) || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
-  *text = b.at;
+  if (!r.d || !is_small(l, r.d) || !run(&r, name)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
+  *text = r.text.at;
   return LIMN_GOOD;
 }
 
@@ -775,10 +784,17 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
 
 static void tell_report(Limn *l, const LimnTrain *how, const char *path) {
   if (how->quiet || !how->tell.line) return;
-  how->tell.line(
-      how->tell.context,
-      how->json ? arena_format(l->arena, "{\"event\": \"page\", \"path\": %s}", limn_quote(l, path))
-                : arena_format(l->arena, "report %s", path));
+  Buf b = buf_new(l->arena);
+  JsonOut j = json_out(&b);
+  if (!how->json) {
+    buf_printf(&b, "report %s", path);
+  } else {
+    json_object(&j, NULL);
+    json_text(&j, "event", "page");
+    json_text(&j, "path", path);
+    json_end(&j);
+  }
+  how->tell.line(how->tell.context, b.at);
 }
 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
