@@ -13,6 +13,7 @@
 
 #include "core/pass/rewrite.h"
 #include "random_machine.h"
+#include "lang/program/program.h"
 #include "run/sim/sim.h"
 
 typedef struct {
