@@ -203,20 +203,11 @@ static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   Diagram *d = diagram_new(w, name_from(w->names, "init"));
   Id one = box_call(w, d, init.diagram, NULL, 0, 0);
   Type full = full_type(m, own);
-  Loop loop = {.combine = SUM, .nindex = full.rank, .nin = 1};
-  uint32_t all[RANK_LIMIT * 2];
-  loop.index = NEW_ARRAY(w->arena, Index, full.rank + 1);
-  for (uint32_t i = 0; i < full.rank; i++) {
-    all[i] = i;
-    full.axis[i].pass = 0;
-    loop.index[i] =
-        (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), full.axis[i].size};
-  }
-  Access in = access_plain(w, own->rank, all + m->npass);
-  loop.in = &in;
-  loop.out = access_plain(w, full.rank, all);
-  scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = own->base});
-  diagram_output(w, d, box_loop(w, d, &loop, &one, 1, full, 0));
+  for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
+  Each e = each_of(w, full);
+  each_read(w, &e, one, (Base)own->base, own->rank);
+  e.in[0] = access_from(w, m->npass, own->rank); // its own axes come last
+  diagram_output(w, d, each_make(w, d, &e));
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
