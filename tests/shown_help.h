@@ -2,7 +2,8 @@
 #ifndef SHOWN_HELP_H
 #define SHOWN_HELP_H
 
-#include "show/plot/plot.h"
+#include "run/runs/runs.h"
+#include "show/canvas/canvas.h"
 
 Shown *shown_new(Arena *, const char *text, const char *view);
 // One more array, all 0. The shape ends with 0.

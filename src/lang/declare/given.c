@@ -20,16 +20,15 @@ static bool source_parts(const Syntax *n, Name *part, uint32_t *count, const Syn
   return true;
 }
 
+enum { FIELDS_SAID = 29, FIELDS_TRIED = 64 }; // of a source, in messages
+
 static bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
 }
 
 static void no_such_set(Elab *in, const Syntax *n, const char *set) {
-  const char *near = set_nearest(set);
   Id e = diag_error(in->w->diags, n->span, "there is no data set `%s`", set);
-  if (near)
-    diag_help(in->w->diags, e, "did you mean `%s`?", near);
-  else
+  if (!diag_suggest(in->w->diags, e, set_nearest(set)))
     diag_help(in->w->diags, e, "a file is named in quotes: from \"table.csv\"");
 }
 
@@ -89,23 +88,22 @@ void no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Sp
                    bool split) {
   World *w = in->w;
   DataFields d;
-  const char *names[32];
   uint32_t n = 0;
   Buf all = buf_new(w->arena);
+  Nearest near = nearest_to(name_text(w->names, name));
   if (!data_fields(in, g, &d)) return;
-  for (; n < d.field.n && n + 3 < COUNT(names) && !split; n++) {
+  for (; n < d.field.n && n < FIELDS_SAID && !split; n++) {
     buf_printf(&all, "%s%s : %s", n ? ", " : "", d.field.at[n].name,
                field_type(w->arena, &d.field.at[n]));
-    names[n] = d.field.at[n].name;
+    nearest_try(&near, d.field.at[n].name);
   }
   if (n < d.field.n && !split) buf_text(&all, ", …");
-  if (source) names[n++] = "train", names[n++] = "valid", names[n++] = "test";
+  if (source) nearest_try(&near, "train"), nearest_try(&near, "valid"), nearest_try(&near, "test");
   while (source && source->kind == N_DOT && source->name != name) source = source->kid[0];
   if (source && source->kind == N_DOT) span = source->name_span;
-  const char *near = nearest_name(name_text(w->names, name), names, n);
   Id e = diag_error(w->diags, span, split ? "%s has no split `%s`" : "%s has no field `%s`",
-                    data_title(w, g), name_text(w->names, name));
-  const char *guess = near ? arena_format(w->arena, "did you mean `%s`? ", near) : "";
+                    data_title(w, g), near.text);
+  const char *guess = near.best ? arena_format(w->arena, "did you mean `%s`? ", near.best) : "";
   if (split)
     diag_help(w->diags, e, "%sits splits are train, valid and test", guess);
   else if (source)
@@ -200,10 +198,10 @@ typedef struct {
 } GivenReading;
 
 static bool seems_misspelt(const GivenReading *r, const char *name) {
-  const char *names[64];
-  uint32_t n = 0;
-  for (; n < r->data.field.n && n < COUNT(names); n++) names[n] = r->data.field.at[n].name;
-  return nearest_name(name, names, n) != NULL;
+  Nearest near = nearest_to(name);
+  for (uint32_t i = 0; i < r->data.field.n && i < FIELDS_TRIED; i++)
+    nearest_try(&near, r->data.field.at[i].name);
+  return near.best != NULL;
 }
 
 // By name if all of them are, or if one is that does not stand in its own place.

@@ -16,9 +16,8 @@ static bool is_view(Elab *in, const Syntax *name) {
   const char *text = name_text(in->w->names, name->name);
   for (uint32_t i = 0; i < COUNT(views); i++)
     if (strcmp(views[i], text) == 0) return true;
-  const char *near = nearest_name(text, views, COUNT(views));
   Id e = diag_error(in->w->diags, name->span, "there is no way to show things as `%s`", text);
-  if (near) diag_help(in->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(in->w->diags, e, nearest_name(text, views, COUNT(views)));
   return false;
 }
 

@@ -54,25 +54,24 @@ static void no_such_setting(TrainReading *r, const Def *d, const Syntax *arg) {
   World *w = r->w;
   const Syntax *params = d->node->kid[0];
   const char *text = text_of(r, d->name);
-  VEC(const char *) names = {0};
+  bool named = arg->kind == N_ARG;
+  Nearest near = nearest_to(named ? text_of(r, arg->name) : "");
   Buf all = buf_new(w->arena);
   uint32_t count = params ? params->nkid : 0;
   for (uint32_t k = 0; k < count; k++) {
-    vec_push(w->arena, &names, text_of(r, params->kid[k]->name));
-    buf_printf(&all, "%s%s", k ? ", " : "", names.at[k]);
+    nearest_try(&near, text_of(r, params->kid[k]->name));
+    buf_printf(&all, "%s%s", k ? ", " : "", text_of(r, params->kid[k]->name));
   }
-  bool named = arg->kind == N_ARG;
-  const char *wrong = named ? text_of(r, arg->name) : "",
-             *near = named ? nearest_name(wrong, names.at, names.n) : NULL;
   Id e =
       named ? diag_error(w->diags, arg->name_span.file ? arg->name_span : arg->span,
-                         "optimiser `%s` has no setting `%s`", text, wrong)
+                         "optimiser `%s` has no setting `%s`", text, near.text)
             : diag_error(w->diags, arg->span,
                          count ? "optimiser `%s` has only %u %s" : "optimiser `%s` has no settings",
                          text, count, count == 1 ? "setting" : "settings");
   if (count)
-    diag_help(w->diags, e, "%s%s%sits setting%s %s", near ? "did you mean `" : "", near ? near : "",
-              near ? "`? " : "", count == 1 ? " is" : "s are", all.at);
+    diag_help(w->diags, e, "%s%s%sits setting%s %s", near.best ? "did you mean `" : "",
+              near.best ? near.best : "", near.best ? "`? " : "", count == 1 ? " is" : "s are",
+              all.at);
   diag_note(w->diags, e, d->span, "declared here");
 }
 

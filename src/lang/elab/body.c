@@ -544,7 +544,7 @@ static uint32_t wires_of_type(Body *b, Env *env, const Syntax *type) {
 
 // Names for the inputs. A parameter whose type is a tuple is as many wires.
 static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params, Value args) {
-  const Def *real = def && def->kind == DEF_STALE ? def->of : def;
+  const Def *real = learner_of(def);
   const Syntax *refine =
       real && real->kind == DEF_LEARNER && real->refined ? real->refined->kid[0] : NULL;
   const Syntax *sig = real && real->kind == DEF_LEARNER ? real->node->kid[3] : NULL;
@@ -595,7 +595,7 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
 bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Syntax *result,
                const Syntax *body, Value args) {
   World *w = b->w;
-  const Def *real = def->kind == DEF_STALE ? def->of : def;
+  const Def *real = learner_of(def);
   Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
   Env *inner = env_new(b->in, env, scope, b);
   Span span = body ? body->span : def->span;

@@ -94,8 +94,7 @@ static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool
                       found ? "%s has two axes called %s: which one `%s` goes over is not clear"
                             : "%s has no axis %s for `%s` to go over",
                       own_text(w, &v->type), name_text(w->names, a->name[k]), word);
-    const char *near = found ? NULL : nearest_label(w, &v->type, a->name[k]);
-    if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+    if (!found) diag_suggest(w->diags, e, nearest_label(w, &v->type, a->name[k]));
     return false;
   }
   return true;

@@ -185,7 +185,7 @@ static bool no_call(Body *b, Def *d, Body *home, const char *family, Value *args
 // The parameters of the callee, one for each argument. *typed: its header says what they are.
 static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *typed) {
   const Header *h = c->h;
-  const Def *real = c->def->kind == DEF_STALE ? c->def->of : c->def;
+  const Def *real = learner_of(c->def);
   bool good = true;
   *typed = header_formals(c->b, c->to, h, formals, &good);
   if (is_learner(real) && !h->params && !(h->result && h->result->kind == N_SIG) && real->refined &&

@@ -236,13 +236,11 @@ static bool no_such_label(Body *b, Env *env, const Syntax *n, const Type *like) 
       scope_find(env->scope, n->name))
     return false;
   const Ids *names = &w->label_names.at[like->names];
-  const char **all = NEW_ARRAY(w->arena, const char *, names->n);
-  for (uint32_t i = 0; i < names->n; i++) all[i] = name_text(w->names, names->at[i]);
-  const char *near = nearest_name(name_text(w->names, n->name), all, names->n);
+  Nearest near = nearest_to(name_text(w->names, n->name));
+  for (uint32_t i = 0; i < names->n; i++) nearest_try(&near, name_text(w->names, names->at[i]));
   Type set = {.base = BASE_LABEL, .names = like->names};
-  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
-                    own_text(w, &set));
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", near.text, own_text(w, &set));
+  diag_suggest(w->diags, e, near.best);
   return true;
 }
 
@@ -552,9 +550,7 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
     return bind->kind == BIND_OPTION && (bind->box.node || (bind->open && !bind->has_number));
   }
   Def *d = scope_find(env->scope, n->name);
-  if (d)
-    return d->kind == DEF_BOX ||
-           ((d->kind == DEF_LEARNER || d->kind == DEF_STALE) && learner_has_input(d));
+  if (d) return d->kind == DEF_BOX || (is_learner(d) && learner_has_input(d));
   return builtin_find(b->in, n->name) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 

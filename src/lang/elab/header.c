@@ -6,10 +6,11 @@
 // -- what is called -------------------------------------------------------------------------------
 
 bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
+const Def *learner_of(const Def *d) { return d && d->kind == DEF_STALE ? d->of : d; }
 
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
-  if (d->kind == DEF_STALE) d = d->of;
+  d = learner_of(d);
   if (!d) return h;
   const Syntax *n = d->node;
   if (d->kind == DEF_BOX || d->kind == DEF_MACHINE) {
@@ -30,7 +31,7 @@ Header header_of(const Def *d) {
 }
 
 bool learner_has_input(const Def *d) {
-  if (d->kind == DEF_STALE) d = d->of;
+  d = learner_of(d);
   if (!d || d->kind != DEF_LEARNER) return false;
   const Syntax *n = d->node;
   if (n->kid[2]) return true;

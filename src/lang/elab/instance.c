@@ -375,7 +375,7 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   bool good = true;
   if (!bind_options(b, env, d, &h, config, c.to, true, d->span)) return NULL;
   bool typed = header_formals(b, c.to, &h, &formals, &good);
-  const Def *real = d->kind == DEF_STALE ? d->of : d;
+  const Def *real = learner_of(d);
   if (is_learner(d) && real && real->refined && real->node->kid[2] && !formals.n) {
     Header declared = h;
     declared.params = real->node->kid[2];

@@ -224,8 +224,7 @@ static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
       diag_error(w->diags, place_of(t->c, t->arg), "`%s` works along %s, but %s has no such axis",
                  call_name(t->c), name_text(w->names, label), own_text(w, &t->arg->type));
   diag_note(w->diags, e, option->span, "chosen here");
-  const char *near = nearest_label(w, &t->arg->type, label);
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, nearest_label(w, &t->arg->type, label));
   return false;
 }
 

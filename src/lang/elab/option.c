@@ -179,11 +179,10 @@ static bool along_an_axis(const Header *h, Name name) { // the option names an a
 
 static void say_options(Body *b, const Def *d, const Syntax *cfg, Name wrong, Id e) {
   Buf text = buf_new(b->w->arena);
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(name_text(b->w->names, wrong));
   for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
-    vec_push(b->w->arena, &names, name_text(b->w->names, cfg->kid[i]->name));
-  const char *near = wrong ? nearest_name(name_text(b->w->names, wrong), names.at, names.n) : NULL;
-  if (near) buf_printf(&text, "did you mean `%s`? ", near);
+    nearest_try(&near, name_text(b->w->names, cfg->kid[i]->name));
+  if (near.best) buf_printf(&text, "did you mean `%s`? ", near.best);
   buf_printf(&text, cfg && cfg->nkid == 1 ? "its option is " : "its options are ");
   for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
     buf_printf(&text, "%s%s%s", i ? ", " : "",

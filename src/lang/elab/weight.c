@@ -221,7 +221,7 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, con
 }
 
 Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
-  const Def *real = d->kind == DEF_STALE ? d->of : d;
+  const Def *real = learner_of(d);
   const Syntax *n = real->node;
   if (n->kid[1] && !family) {
     const char *text = name_text(b->w->names, d->name);

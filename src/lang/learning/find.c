@@ -42,11 +42,9 @@ static bool read_step(Finding *f, const Syntax *n, Edge *e) {
     Id m = diag_error(r->w->diags, n->span,
                       "a step of a pattern is an edge of `%s`, a box, a learner or `_`",
                       name_text(r->w->names, r->g->name));
-    VEC(const char *) names = {0};
-    for (uint32_t i = 0; i < r->g->edge.n; i++)
-      vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
-    const char *near = path ? nearest_name(path, names.at, names.n) : NULL;
-    if (near) diag_help(r->w->diags, m, "did you mean `%s`?", near);
+    Nearest near = nearest_to(path ? path : "");
+    for (uint32_t i = 0; i < r->g->edge.n; i++) nearest_try(&near, r->g->graph->edge.at[i].name);
+    diag_suggest(r->w->diags, m, near.best);
     return false;
   }
   e->what = same_map(r->in, r->g->inside, n);

@@ -157,6 +157,7 @@ typedef struct {
   VEC(const Syntax *) step;
   Buf *out;
   bool json;
+  JsonOut json_out;
   uint32_t found;
 } Seeking;
 
@@ -212,14 +213,15 @@ static void tell_found(Seeking *k, const char *kind, const char *name, Span firs
   if (!k->json) {
     buf_printf(k->out, "%s:%u:%u: in %s `%s`: %s\n", path, line, column, kind, name, text);
   } else {
-    buf_text(k->out, k->found ? ", {" : "{");
-    buf_printf(k->out, "\"line\": %u, \"column\": %u, \"file\": ", line, column);
-    buf_json(k->out, path, strlen(path));
-    buf_printf(k->out, ", \"kind\": \"%s\", \"name\": ", kind);
-    buf_json(k->out, name, strlen(name));
-    buf_text(k->out, ", \"found\": ");
-    buf_json(k->out, text, strlen(text));
-    buf_char(k->out, '}');
+    JsonOut *j = &k->json_out;
+    json_object(j, NULL);
+    json_print(j, "line", "%u", line);
+    json_print(j, "column", "%u", column);
+    json_text(j, "file", path);
+    json_text(j, "kind", kind);
+    json_text(j, "name", name);
+    json_text(j, "found", text);
+    json_end(j);
   }
   k->found++;
 }
@@ -292,17 +294,17 @@ static void seek_learning(Seeking *k, const Learning *g) {
 }
 
 bool elab_find(Elab *in, const Program *p, const char *pattern, bool json, Buf *out) {
-  Seeking k = {.in = in, .w = in->w, .out = out, .json = json};
+  Seeking k = {.in = in, .w = in->w, .out = out, .json = json, .json_out = json_out(out)};
   uint32_t errors = in->w->diags->errors;
   if (!read_steps(&k, pattern)) return false;
-  if (json) buf_char(out, '[');
+  if (json) json_list(&k.json_out, NULL);
   for (uint32_t i = 1; i < in->def.n; i++) {
     const Def *d = in->def.at[i];
     bool body = d->kind == DEF_BOX || d->kind == DEF_LEARNER;
     if (body && d->scope->library && !d->broken && d->scope->tree) seek_body(&k, d);
   }
   for (uint32_t i = 0; i < p->learning.n; i++) seek_learning(&k, p->learning.at[i]);
-  if (json) buf_char(out, ']');
+  if (json) json_end(&k.json_out);
   if (!k.found && !json) buf_text(out, "it is nowhere here\n");
   return in->w->diags->errors == errors;
 }

@@ -30,17 +30,15 @@ uint32_t vertex_at(const Learning *g, const char *path) { return thing_at(g, pat
 uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path, true); }
 
 static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(path);
   const Graph *graph = r->g->graph;
   for (uint32_t i = 0; !edge && i < graph->vertex.n; i++)
-    vec_push(r->w->arena, &names, graph->vertex.at[i].name);
-  for (uint32_t i = 0; edge && i < graph->edge.n; i++)
-    vec_push(r->w->arena, &names, graph->edge.at[i].name);
-  const char *near = nearest_name(path, names.at, names.n);
+    nearest_try(&near, graph->vertex.at[i].name);
+  for (uint32_t i = 0; edge && i < graph->edge.n; i++) nearest_try(&near, graph->edge.at[i].name);
   r->g->broken = true;
   Id e = diag_error(r->w->diags, n->span, "learning diagram `%s` has no %s `%s`",
                     name_text(r->w->names, r->g->name), edge ? "edge" : "space", path);
-  if (near) diag_help(r->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(r->w->diags, e, near.best);
 }
 
 Name learning_key(Drawing *r, const char *name) {
@@ -81,10 +79,10 @@ static bool is_unknown(Drawing *r, const Syntax *types) {
                *name = type && type->kind == N_TYPE && !type->kid[1] ? type->kid[0] : NULL;
   while (name && name->kind == N_DOT) name = name->kid[0];
   if (!name || name->kind != N_NAME || scope_find(r->g->inside, name->name)) return false;
-  const char *text = name_text(r->w->names, name->name), *near = set_nearest(text);
+  const char *text = name_text(r->w->names, name->name);
   if (!strcmp(text, "R") || !strcmp(text, "B")) return false;
   Id e = diag_error(r->w->diags, name->span, "there is no type, space or set of data `%s`", text);
-  if (near) diag_help(r->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(r->w->diags, e, set_nearest(text));
   return true;
 }
 
@@ -414,14 +412,13 @@ void edge_learners(Elab *in, const GraphEdge *e, Ids *out) {
 
 // The edge or learner whose name is most like this.
 void near_edge(Drawing *r, Id message, const char *path) {
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(path);
   for (uint32_t i = 0; i < r->g->graph->edge.n; i++)
-    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
+    nearest_try(&near, r->g->graph->edge.at[i].name);
   for (uint32_t i = 1; i < r->in->def.n; i++)
     if (r->in->def.at[i]->kind == DEF_LEARNER)
-      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
-  const char *near = nearest_name(path, names.at, names.n);
-  if (near) diag_help(r->w->diags, message, "did you mean `%s`?", near);
+      nearest_try(&near, name_text(r->w->names, r->in->def.at[i]->name));
+  diag_suggest(r->w->diags, message, near.best);
 }
 
 static void freeze_in(Drawing *r, const Syntax *n, const char *path) {

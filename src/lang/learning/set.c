@@ -143,15 +143,14 @@ static bool takes_set(const Program *p, const Def *d) {
 
 static void no_set(Elab *in, const Program *p, const char *key, const char *value) {
   World *w = in->w;
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(key);
   for (uint32_t i = 1; i < in->def.n; i++)
     if (in->def.at[i]->scope != in->library && takes_set(p, in->def.at[i]))
-      vec_push(w->arena, &names, name_text(w->names, in->def.at[i]->name));
-  const char *near = nearest_name(key, names.at, names.n);
+      nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   Id e = diag_error(w->diags, (Span){0},
                     "`--set %s=%s`: there is no axis, const or learner `%s` in this program", key,
                     value, key);
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, near.best);
 }
 
 // A setting that speaks of a learner or of something in a learning diagram is a `set` statement.

@@ -171,12 +171,12 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
 
 static void tell_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
-  const char **all = NEW_ARRAY(w->arena, const char *, l->sights.n + 1);
-  for (uint32_t i = 0; i < l->sights.n; i++) all[i] = name_text(w->names, l->sights.at[i].name);
-  const char *near = nearest_name(name_text(w->names, name), all, l->sights.n);
+  Nearest near = nearest_to(name_text(w->names, name));
+  for (uint32_t i = 0; i < l->sights.n; i++)
+    nearest_try(&near, name_text(w->names, l->sights.at[i].name));
   Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
-                    name_text(w->names, l->s->name), name_text(w->names, name));
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+                    name_text(w->names, l->s->name), near.text);
+  diag_suggest(w->diags, e, near.best);
 }
 
 static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
@@ -486,16 +486,14 @@ static System *run_alone(Elab *in, Program *p, const Run *r) {
 static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
-  const char **all = NEW_ARRAY(w->arena, const char *, p->ran->run.n + in->def.n + 1);
-  uint32_t n = 0;
+  Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
-    all[n++] = name_text(w->names, p->ran->run.at[i].name);
+    nearest_try(&near, name_text(w->names, p->ran->run.at[i].name));
   for (uint32_t i = 0; i < in->def.n; i++)
     if (in->def.at[i] && in->def.at[i]->kind == DEF_MACHINE)
-      all[n++] = name_text(w->names, in->def.at[i]->name);
-  const char *near = nearest_name(text, all, n);
+      nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   Id e = diag_error(w->diags, name->span, "there is no run and no machine `%s` here", text);
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, near.best);
 }
 
 static void do_check(Elab *in, Program *p, const Syntax *n) {

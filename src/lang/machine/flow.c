@@ -114,29 +114,19 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   v = val_permute(f->b, v, order, f->npass + 1);
   *times = val_to_wire(f->b, &v, 0);
   Type t = f->b->d->wire.at[*times].type;
-  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 2};
-  uint32_t all[RANK_LIMIT];
-  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
-  for (uint32_t i = 0; i < t.rank; i++) {
-    all[i] = i;
-    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
-  }
-  Access in[2] = {access_plain(w, t.rank, all), access_plain(w, t.rank, all)};
-  in[1].coord[0].c = size_of(w, -1);
-  in[1].padded = true;
-  loop.in = in;
-  loop.out = access_plain(w, t.rank, all);
-  uint32_t here = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R}),
-           before = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = 1}),
-           at = scalar_push(w, &loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0}),
-           zero = scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R}),
-           parts = scalar_push(
-               w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1.0 / (double)f->steps});
-  uint32_t first = scalar_fn(w, &loop, FN_le, at, zero, 0);
+  Each e = each_of(w, t);
+  uint32_t here = each_read(w, &e, *times, BASE_R, t.rank),
+           before = each_read(w, &e, *times, BASE_R, t.rank),
+           at = scalar_push(w, &e.loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0}),
+           zero = each_number(w, &e, 0), parts = each_number(w, &e, 1.0 / (double)f->steps);
+  e.in[1].coord[0].c = size_of(w, -1);
+  e.in[1].padded = true;
+  e.origin = origin_at(f->b, f->span);
+  uint32_t first = scalar_fn(w, &e.loop, FN_le, at, zero, 0);
   uint32_t gap =
-      scalar_fn(w, &loop, FN_mul, scalar_fn(w, &loop, FN_sub, here, before, 0), parts, 0);
-  scalar_fn(w, &loop, FN_select, first, zero, gap);
-  *step = box_loop(w, f->b->d, &loop, (Id[]){*times, *times}, 2, t, origin_at(f->b, f->span));
+      scalar_fn(w, &e.loop, FN_mul, scalar_fn(w, &e.loop, FN_sub, here, before, 0), parts, 0);
+  scalar_fn(w, &e.loop, FN_select, first, zero, gap);
+  *step = each_make(w, f->b->d, &e);
   *length = type_make(w, BASE_R, f->npass, f->pass);
   for (uint32_t i = 0; i < length->rank; i++) length->axis[i].pass = 0;
   return true;

@@ -203,20 +203,11 @@ static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   Diagram *d = diagram_new(w, name_from(w->names, "init"));
   Id one = box_call(w, d, init.diagram, NULL, 0, 0);
   Type full = full_type(m, own);
-  Loop loop = {.combine = SUM, .nindex = full.rank, .nin = 1};
-  uint32_t all[RANK_LIMIT * 2];
-  loop.index = NEW_ARRAY(w->arena, Index, full.rank + 1);
-  for (uint32_t i = 0; i < full.rank; i++) {
-    all[i] = i;
-    full.axis[i].pass = 0;
-    loop.index[i] =
-        (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), full.axis[i].size};
-  }
-  Access in = access_plain(w, own->rank, all + m->npass);
-  loop.in = &in;
-  loop.out = access_plain(w, full.rank, all);
-  scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = own->base});
-  diagram_output(w, d, box_loop(w, d, &loop, &one, 1, full, 0));
+  for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
+  Each e = each_of(w, full);
+  each_read(w, &e, one, (Base)own->base, own->rank);
+  e.in[0] = access_from(w, m->npass, own->rank); // its own axes come last
+  diagram_output(w, d, each_make(w, d, &e));
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
@@ -392,16 +383,14 @@ static void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
-  const char **all = NEW_ARRAY(w->arena, const char *, m->s->own.n + 1);
-  for (uint32_t i = 0; i < m->s->own.n; i++) all[i] = name_text(w->names, m->s->own.at[i].name);
-  const char *near = nearest_name(text, all, m->s->own.n);
+  Nearest near = nearest_to(text);
+  for (uint32_t i = 0; i < m->s->own.n; i++)
+    nearest_try(&near, name_text(w->names, m->s->own.at[i].name));
   Id e = diag_error(w->diags, span,
                     in ? "`%s` comes from outside, so only there it can change"
                        : "there is no state `%s` here",
                     text);
-  if (near)
-    diag_help(w->diags, e, "did you mean `%s`?", near);
-  else if (!in)
+  if (!diag_suggest(w->diags, e, near.best) && !in)
     diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
 }
 
@@ -494,15 +483,12 @@ static void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   uint32_t k = 0;
   while (k < m->s->mode.n && m->s->mode.at[k] != n->name) k++;
   if (at < 0 || k == m->s->mode.n) {
-    const char *all[MODES_LIMIT];
-    for (uint32_t i = 0; i < m->s->mode.n; i++) all[i] = name_text(w->names, m->s->mode.at[i]);
-    const char *near = nearest_name(name_text(w->names, n->name), all, m->s->mode.n);
-    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here",
-                      name_text(w->names, n->name));
-    if (near)
-      diag_help(w->diags, e, "did you mean `%s`?", near);
-    else if (!m->s->mode.n)
-      diag_help(w->diags, e, "`mode %s { … }` declares one", name_text(w->names, n->name));
+    Nearest near = nearest_to(name_text(w->names, n->name));
+    for (uint32_t i = 0; i < m->s->mode.n; i++)
+      nearest_try(&near, name_text(w->names, m->s->mode.at[i]));
+    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here", near.text);
+    if (!diag_suggest(w->diags, e, near.best) && !m->s->mode.n)
+      diag_help(w->diags, e, "`mode %s { … }` declares one", near.text);
     return;
   }
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);

@@ -239,22 +239,21 @@ static const Part *part_named(const MachineBuilder *m, const Syntax *n, bool *br
   return k && !*broken ? &m->s->part.at[k - 1] : NULL;
 }
 
+static void try_ports(World *w, Nearest *near, const Port *port, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) nearest_try(near, name_text(w->names, port[i].name));
+}
+
 static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
   if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
       port_named(p->of->in.at, p->of->in.n, dot->name) >= 0)
     return true;
-  uint32_t n = p->of->in.n + p->of->out.n;
-  const char **all = NEW_ARRAY(w->arena, const char *, n + 1);
-  for (uint32_t i = 0; i < n; i++)
-    all[i] = name_text(w->names, i < p->of->in.n ? p->of->in.at[i].name
-                                                 : p->of->out.at[i - p->of->in.n].name);
-  const char *near = nearest_name(name_text(w->names, dot->name), all, n);
+  Nearest near = nearest_to(name_text(w->names, dot->name));
+  try_ports(w, &near, p->of->in.at, p->of->in.n);
+  try_ports(w, &near, p->of->out.at, p->of->out.n);
   Id e = diag_error(w->diags, dot->span, "part `%s` has no port `%s`", name_text(w->names, p->name),
                     name_text(w->names, dot->name));
-  if (near)
-    diag_help(w->diags, e, "did you mean `%s`?", near);
-  else
+  if (!diag_suggest(w->diags, e, near.best))
     diag_note(w->diags, e, p->of->span, "its ports are here");
   return false;
 }
@@ -318,24 +317,21 @@ Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
 static void no_part(MachineBuilder *m, const Syntax *name) {
   World *w = m->w;
   const char *text = name_text(w->names, name->name);
-  const char **all = NEW_ARRAY(w->arena, const char *, m->s->part.n + 1);
-  for (uint32_t i = 0; i < m->s->part.n; i++) all[i] = name_text(w->names, m->s->part.at[i].name);
-  const char *near = nearest_name(text, all, m->s->part.n);
+  Nearest near = nearest_to(text);
+  for (uint32_t i = 0; i < m->s->part.n; i++)
+    nearest_try(&near, name_text(w->names, m->s->part.at[i].name));
   Id e = diag_error(w->diags, name->span, "there is no part `%s` here", text);
-  if (near)
-    diag_help(w->diags, e, "did you mean `%s`?", near);
-  else
+  if (!diag_suggest(w->diags, e, near.best))
     diag_help(w->diags, e, "`%s : Name` declares one", text);
 }
 
 static void no_target(MachineBuilder *m, const Syntax *to) {
   World *w = m->w;
-  const char **all = NEW_ARRAY(w->arena, const char *, m->target.n + m->s->out.n + 1);
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->target.n; i++) all[n++] = name_text(w->names, m->target.at[i].name);
-  for (uint32_t i = 0; i < m->s->out.n; i++) all[n++] = name_text(w->names, m->s->out.at[i].name);
   const char *text = to->kind == N_NAME ? name_text(w->names, to->name) : NULL;
-  const char *near = text ? nearest_name(text, all, n) : NULL;
+  Nearest near = nearest_to(text ? text : "");
+  for (uint32_t i = 0; i < m->target.n; i++)
+    nearest_try(&near, name_text(w->names, m->target.at[i].name));
+  try_ports(w, &near, m->s->out.at, m->s->out.n);
   if (to->kind == N_ERROR) return;
   if (to->kind == N_DOT && to->kid[0]->kind == N_NAME) {
     no_part(m, to->kid[0]);
@@ -345,7 +341,7 @@ static void no_target(MachineBuilder *m, const Syntax *to) {
                     text ? "`%s` is not a port that a wire can lead to"
                          : "a wire leads to a port: `p.a`, or one of this wiring",
                     text ? text : "");
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, near.best);
 }
 
 static Syntax *as_equation(MachineBuilder *m, const LineTarget *t, Syntax *value, Syntax *brackets,

@@ -56,14 +56,12 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       vec_push(w->arena, &p->measure, m);
       return;
     } else if (by && !scope_find(p->acting, claim->name)) {
-      VEC(const char *) names = {0};
+      Nearest near = nearest_to(name_text(w->names, claim->name));
       for (uint32_t i = 0; i < p->goal.n; i++)
-        vec_push(w->arena, &names, name_text(w->names, p->goal.at[i].name));
-      const char *near = nearest_name(name_text(w->names, claim->name), names.at, names.n);
-      Id e =
-          diag_error(w->diags, claim->span, "there is no goal `%s` to measure by another distance",
-                     name_text(w->names, claim->name));
-      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+        nearest_try(&near, name_text(w->names, p->goal.at[i].name));
+      Id e = diag_error(w->diags, claim->span,
+                        "there is no goal `%s` to measure by another distance", near.text);
+      diag_suggest(w->diags, e, near.best);
       return;
     }
   }

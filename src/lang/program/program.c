@@ -399,17 +399,17 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
 }
 
 // -- one thing of it ------------------------------------------------------------------------------
-const char *elab_names(Elab *in, Program *p, const char *near) {
+const char *elab_names(Elab *in, Program *p, const char *text) {
   World *w = in->w;
-  VEC(const char *) all = {0};
+  Nearest near = nearest_to(text);
   for (uint32_t i = 1; i < in->def.n; i++)
     if (in->def.at[i]->kind == DEF_BOX || in->def.at[i]->kind == DEF_LEARNER)
-      vec_push(w->arena, &all, name_text(w->names, in->def.at[i]->name));
+      nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   for (uint32_t i = 0; i < p->goal.n; i++)
-    vec_push(w->arena, &all, name_text(w->names, p->goal.at[i].name));
+    nearest_try(&near, name_text(w->names, p->goal.at[i].name));
   for (uint32_t i = 0; i < p->measure.n; i++)
-    vec_push(w->arena, &all, name_text(w->names, p->measure.at[i].name));
-  return nearest_name(near, all.at, all.n);
+    nearest_try(&near, name_text(w->names, p->measure.at[i].name));
+  return near.best;
 }
 
 // How well a use shows what a box is: best on one sample, and with numbers for sizes.

@@ -190,8 +190,6 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
 // -- names that are not there ---------------------------------------------------------------------
 enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
 
-typedef VEC(const char *) ScopeTexts;
-
 // Which declarations could have been meant where such a thing is wanted.
 static uint32_t kinds_for(const char *wanted) {
   if (strcmp(wanted, "box") == 0) return 1u << DEF_BOX | 1u << DEF_LEARNER | 1u << DEF_STALE;
@@ -213,44 +211,40 @@ static bool binding_fits(const Binding *bind, uint32_t kinds) {
          bind->kind != BIND_STATE;
 }
 
-static void collect_names(const Scope *s, uint32_t kinds, ScopeTexts *out) {
+static void try_names(const Scope *s, uint32_t kinds, Nearest *near) {
   World *w = s->in->w;
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     const Def *d = s->in->def.at[table_value(s->names, i)];
-    if (kinds & 1u << d->kind) vec_push(w->arena, out, name_text(w->names, d->name));
+    if (kinds & 1u << d->kind) nearest_try(near, name_text(w->names, d->name));
   }
 }
 
 void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   World *w = b->w;
-  ScopeTexts all = {0};
+  Nearest near = nearest_to(name_text(w->names, n->name));
   Scope *s = env->scope;
   uint32_t kinds = kinds_for(wanted);
   if (s->lost) return; // it may stand in a file that could not be read
-  if (w->diags->errors >= HELP_LIMIT) {
-    diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here",
-               wanted, name_text(w->names, n->name));
-    return;
-  }
-  for (Env *e = env; e; e = e->outer)
-    for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
-      Name name;
-      memcpy(&name, table_key(e->names, i, NULL), sizeof name);
-      if (binding_fits(&e->binding.at[table_value(e->names, i) - 1], kinds))
-        vec_push(w->arena, &all, name_text(w->names, name));
-    }
-  collect_names(s, kinds, &all);
-  for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i], kinds, &all);
-  if (s->library) collect_names(s->library, kinds, &all);
-  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < b->in->builtin.n; i++)
-    vec_push(w->arena, &all, b->in->builtin.at[i]->name);
-  if (kinds & 1u << DEF_BOX) vec_push(w->arena, &all, "size");
-  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
-    vec_push(w->arena, &all, fn_rows[i].name);
-  const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
+  bool help = w->diags->errors < HELP_LIMIT;
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
-                    "there is no %s `%s` here", wanted, name_text(w->names, n->name));
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+                    "there is no %s `%s` here", wanted, near.text);
+  if (!help) return;
+  for (Env *at = env; at; at = at->outer)
+    for (uint32_t i = 0; at->names && i < table_count(at->names); i++) {
+      Name name;
+      memcpy(&name, table_key(at->names, i, NULL), sizeof name);
+      if (binding_fits(&at->binding.at[table_value(at->names, i) - 1], kinds))
+        nearest_try(&near, name_text(w->names, name));
+    }
+  try_names(s, kinds, &near);
+  for (uint32_t i = 0; i < s->uses.n; i++) try_names(s->uses.at[i], kinds, &near);
+  if (s->library) try_names(s->library, kinds, &near);
+  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < b->in->builtin.n; i++)
+    nearest_try(&near, b->in->builtin.at[i]->name);
+  if (kinds & 1u << DEF_BOX) nearest_try(&near, "size");
+  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
+    nearest_try(&near, fn_rows[i].name);
+  diag_suggest(w->diags, e, near.best);
 }
 
 World *elab_world(Elab *in) { return in->w; }

@@ -20,7 +20,7 @@ static bool run_again(Use *u, int64_t n, Arrays *all) {
   Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
   for (int64_t k = 0; k < n; k++) {
     if (engine_run(u->engine, 0, (uint64_t)k) == RUN_FAILED)
-      return use_wrong(u, LIMN_WRONG, "%s", engine_error(u->engine));
+      return use_wrong(u, OUTCOME_WRONG, "%s", engine_error(u->engine));
     for (uint32_t i = 0; i < u->d->out.n; i++) {
       const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
       int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
@@ -51,7 +51,7 @@ static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
     if (wire->type.base != BASE_R || !type_count(u->w, &wire->type, &count))
-      return use_wrong(u, LIMN_WRONG,
+      return use_wrong(u, OUTCOME_WRONG,
                        "`%s` cannot be fed with noise: it wants %s; `limn predict` gives it arrays",
                        s->name, type_text(u->w, &wire->type));
     x[i] = noise_array(u, &wire->type, name_text(u->w->names, wire->name), n);
@@ -88,11 +88,10 @@ static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
 }
 
 static bool find_letters(Use *u, TextLetters *l) {
-  Data *data = data_new(u->in, u->p, u->arena);
-  data->seed = u->seed;
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
   l->label = data_labels(data, size_of(u->w, l->labels));
   return l->label ||
-         use_wrong(u, LIMN_WRONG, "nothing in this program says what its %lld labels are called",
+         use_wrong(u, OUTCOME_WRONG, "nothing in this program says what its %lld labels are called",
                    (long long)l->labels);
 }
 
@@ -149,7 +148,8 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
   for (const char *p = prompt; *p; p += n) {
     int64_t letter = letter_at(l, p, &n);
     if (letter < 0)
-      return use_wrong(u, LIMN_WRONG, "the prompt is not written in the model's letters: at \"%s\"",
+      return use_wrong(u, OUTCOME_WRONG,
+                       "the prompt is not written in the model's letters: at \"%s\"",
                        text_shown(u->arena, p, strlen(p)));
     vec_push(u->arena, out, (double)letter);
   }
@@ -159,21 +159,22 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
 
 static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t n, Buf *out) {
   Buf b = buf_new(u->arena);
+  JsonOut j = json_out(&b);
   bool json = u->how->json && !u->how->out;
+  if (json) json_list(&j, NULL);
   for (int64_t k = 0; k < n; k++) {
     Buf one = buf_new(u->arena);
     for (uint32_t i = 0; i < text[k].n; i++) buf_text(&one, l->label[(int64_t)text[k].at[i]]);
-    if (json) buf_text(&b, k ? ", " : "[");
     if (json)
-      buf_json(&b, one.at, one.n);
+      json_text(&j, NULL, one.at);
     else
       buf_printf(&b, "%s%s\n", k ? "\n" : "", one.at);
   }
-  if (json) buf_char(&b, ']');
+  if (json) json_end(&j);
   if (!u->how->out) return buf_add(out, b.at, b.n), true;
   const char *why = file_write(u->arena, u->how->out, b.at, b.n);
   if (u->how->json) buf_text(out, "[]");
-  return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);
+  return !why || use_wrong(u, OUTCOME_SYSTEM, "cannot write %s: %s", u->how->out, why);
 }
 
 // n texts, of `length` letters after the prompt.
@@ -227,11 +228,11 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   TextLetters l = {0};
   Letter text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
-    return use_wrong(u, LIMN_WRONG, "`generate` wants a model of text: `generate[f]`");
+    return use_wrong(u, OUTCOME_WRONG, "`generate` wants a model of text: `generate[f]`");
   const Diagram *formal = use_find(u, name, NULL);
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
-    return use_wrong(u, LIMN_WRONG, "`%s` is no model of text: that is {v}[t] -> R[t v]", name);
+    return use_wrong(u, OUTCOME_WRONG, "`%s` is no model of text: that is {v}[t] -> R[t v]", name);
   if (!write_texts(u, name, formal, &l, prompt, length, 1, &text)) return false;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
   Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
@@ -243,10 +244,9 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
 
 // What the first `show` says.
 static bool sample_shown(Use *u, const Sample *s, const Show *show) {
-  Data *data = data_new(u->in, u->p, u->arena);
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
   Shown shown = {0};
-  data->seed = u->seed;
-  if (!show->diagram || !use_show(u, data, show, how_many(u, SAMPLES), &shown)) return false;
+  if (!show->diagram || !show_values(u, data, show, how_many(u, SAMPLES), &shown)) return false;
   u->many = shown.samples;
   return arrays_put(u, &shown.value, s->text);
 }
@@ -257,13 +257,14 @@ static bool sample(Use *u, void *context) {
   int64_t length = LENGTH;
   if (s->name) return sample_named(u, s, prompt, length);
   if (!u->p->show.n)
-    return use_wrong(u, LIMN_WRONG, "what is to be made? Name a learner or box, or write a `show`");
+    return use_wrong(u, OUTCOME_WRONG,
+                     "what is to be made? Name a learner or box, or write a `show`");
   const Show *show = &u->p->show.at[0];
   if (is_generate(u, show->node->kid[0], &s->name, &prompt, &length))
     return sample_named(u, s, prompt, length);
   return sample_shown(u, s, show);
 }
 
-LimnStatus train_sample(Elab *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+Outcome use_sample(Elab *in, Program *p, const char *name, const UseOptions *how, Buf *text) {
   return use_guarded(in, p, how, sample, &(Sample){name, text});
 }
