@@ -6,6 +6,7 @@
 // library is read once: every input begins with the memory as it was then.
 #include "core/pass/pass.h"
 #include "run/sim/sim.h"
+#include "run/step/step.h"
 #include "lang/program/program.h"
 #include "show/circuit/circuit.h"
 #include "show/goals/goals.h"
