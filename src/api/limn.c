@@ -696,7 +696,7 @@ static RunTell teller_of(const LimnTell *t) {
   return (RunTell){t->context, t->line, t->redraw, t->width};
 }
 
-static TrainOptions train_options(const LimnTrain *o) {
+static TrainOptions train_settings(const LimnTrain *o) {
   return (TrainOptions){.out = o->out,
                         .resume = o->resume,
                         .epochs = o->epochs,
@@ -800,7 +800,7 @@ static void tell_report(Limn *l, const LimnTrain *how, const char *path) {
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   GUARDED(l, LIMN_MACHINE);
   const char *dir = NULL, *path = NULL;
-  TrainOptions options = train_options(how);
+  TrainOptions options = train_settings(how);
   LimnStatus status = (LimnStatus)train_run(l->in, l->program, &options, &dir);
   arena_on_failure(l->arena, &l->failure);
   if (status || !dir || how->plan || how->plain) return status;

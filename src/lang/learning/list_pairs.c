@@ -2,7 +2,7 @@
 #include "lang/learning/learning_own.h"
 
 const char *learning_distance(Elab *in, const Def *space) {
-  const Syntax *by = space->node->kid[1];
+  const Syntax *by = space_distance(space->node);
   const Source *file = &in->w->sources->file.at[by->span.file];
   return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
 }
@@ -40,7 +40,9 @@ static void count(Buf *b, uint32_t n, const char *one, const char *many, const c
 }
 
 static const char *action_word(const Syntax *find) {
-  return find->op[0] == 'f' ? "frozen" : find->op[0] == 's' ? "set" : "replaced";
+  return find_deed(find) == SIGN_FREEZE ? "frozen"
+         : find_deed(find) == SIGN_SET  ? "set"
+                                        : "replaced";
 }
 
 static void show_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
@@ -72,7 +74,7 @@ static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
   else
     count(b, g->pairs.n, "pair", "pairs", "\n");
   for (uint32_t i = 0; i < g->found.n; i++) {
-    const Syntax *pattern = g->found.at[i].node->kid[0];
+    const Syntax *pattern = find_route(g->found.at[i].node);
     const Source *file = &in->w->sources->file.at[pattern->span.file];
     buf_printf(b, "  found %.*s: %s, %s\n", (int)pattern->span.n, file->text + pattern->span.at,
                g->found.at[i].text, action_word(g->found.at[i].node));

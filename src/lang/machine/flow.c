@@ -31,16 +31,16 @@ static const char *state_words(const FlowCall *f) {
 }
 
 static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
-  for (uint32_t i = 1; i < config->nkid; i++) {
-    const Syntax *item = config->kid[i]->nkid == 1 ? config->kid[i]->kid[0] : NULL;
+  for (uint32_t i = 1; i < brackets_slots(config).n; i++) {
+    const Syntax *item = nodes_only(items_in(brackets_slots(config).at[i]));
     double k = 0;
     bool steps =
         item && item->kind == N_SIZED && !strcmp(name_text(f->w->names, item->name), "steps");
-    if (steps && static_number(f->b, env, item->kid[0], &k) && k >= 1 && k <= STEPS_LIMIT)
+    if (steps && static_number(f->b, env, sized_value(item), &k) && k >= 1 && k <= STEPS_LIMIT)
       f->steps = (int64_t)k;
     else {
-      diag_error(f->w->diags, config->kid[i]->span, "`flow` takes `steps: 8`, at most %d",
-                 STEPS_LIMIT);
+      diag_error(f->w->diags, brackets_slots(config).at[i]->span,
+                 "`flow` takes `steps: 8`, at most %d", STEPS_LIMIT);
       return false;
     }
   }
@@ -50,7 +50,7 @@ static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
 static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   const Syntax *use = boxed_option(f->b, config, 0, f->span, "flow");
   if (!use) return false;
-  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
+  const Syntax *name = use_base(use);
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   if (!d || d->kind != DEF_MACHINE) {
     if (name->kind == N_NAME && !d)
@@ -59,8 +59,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       diag_error(f->w->diags, use->span, "`flow` wants a machine: `flow[Name](x, times)`");
     return false;
   }
-  f->s = system_of(f->b->in, d, env, use->kind == N_AT ? use->kid[1] : NULL, f->pass, f->npass,
-                   false, f->span);
+  f->s = system_of(f->b->in, d, env, use_brackets(use), f->pass, f->npass, false, f->span);
   if (f->s && f->s->shares) f->s = system_closed(f->b->in, f->s);
   if (!f->s) return false;
   for (uint32_t i = 0; i < f->s->state.n; i++) {

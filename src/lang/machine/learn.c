@@ -63,7 +63,7 @@ static bool depends(World *w, const Diagram *d, Id wire, Id on) {
 }
 
 static const char *optimiser_word(World *w, const Syntax *n) {
-  if (n->kind == N_CALL) n = n->kid[0];
+  if (n->kind == N_CALL) n = call_callee(n);
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 

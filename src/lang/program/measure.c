@@ -15,7 +15,7 @@ static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
 
 // Of a learning diagram with errors, which were said.
 static bool is_of_broken(const Program *p, const Syntax *path) {
-  while (path->kind == N_DOT) path = path->kid[0];
+  while (path->kind == N_DOT) path = dot_base(path);
   const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
   return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
 }
@@ -32,14 +32,14 @@ static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax
 void do_measure(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
-  const Syntax *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  const Syntax *claim = measure_claim(n), *by = clause(n, N_BY), *on = clause(n, N_ON);
   const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
-      claim = g->node->kid[0]; // the goal's two sides again
+      claim = goal_claim(g->node); // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
       p->acting = g->scope;

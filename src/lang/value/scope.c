@@ -67,15 +67,17 @@ static Def *add(Scope *s, DefKind kind, Name name, Span span, const Syntax *node
 }
 
 static void add_each(Scope *s, const Syntax *n, DefKind kind) {
-  for (uint32_t i = 0; i < n->nkid; i++)
-    add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
+  Nodes each = syntax_parts(n);
+  for (uint32_t i = 0; i < each.n; i++)
+    add(s, kind, each.at[i]->name, each.at[i]->name_span, each.at[i]);
 }
 
 static void add_learners(Scope *s, const Syntax *n) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *names = n->kid[i]->kid[0];
-    for (uint32_t k = 0; k < names->nkid; k++)
-      add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
+  for (uint32_t i = 0; i < learn_learners(n).n; i++) {
+    const Syntax *names = learner_names(learn_learners(n).at[i]);
+    for (uint32_t k = 0; k < names_in(names).n; k++)
+      add(s, DEF_LEARNER, names_in(names).at[k]->name, names_in(names).at[k]->span,
+          learn_learners(n).at[i]);
   }
 }
 
@@ -112,18 +114,14 @@ static void scope_declare(Scope *s, const Syntax *n) {
   case N_LEARN: add_learners(s, n); break;
   case N_STALE: add(s, DEF_STALE, n->name, n->name_span, n); break;
   case N_OPTIMISER: add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
-  case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  case N_GIVEN: add_each(s, given_params(n), DEF_GIVEN); break;
   case N_MACHINE: add(s, DEF_MACHINE, n->name, n->name_span, n); break;
   case N_DIAGRAM: add(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
   case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
-    for (uint32_t i = 0; i < n->nkid; i++) {
-      if (scope_own(s, n->kid[i]->name)) continue;
-      Syntax *empty = NEW(s->in->w->arena, Syntax); // a box without anything
-      *empty = (Syntax){.kind = N_BOX,
-                        .span = n->span,
-                        .nkid = 4,
-                        .kid = NEW_ARRAY(s->in->w->arena, Syntax *, 4)};
-      Def *d = add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
+    for (uint32_t i = 0; i < error_names(n).n; i++) {
+      if (scope_own(s, error_names(n).at[i]->name)) continue;
+      Syntax *empty = node_box(s->in->w->arena, n->span, (BoxParts){0});
+      Def *d = add(s, DEF_BOX, error_names(n).at[i]->name, error_names(n).at[i]->span, empty);
       if (d) d->broken = true;
     }
     break;
@@ -132,7 +130,8 @@ static void scope_declare(Scope *s, const Syntax *n) {
 }
 
 void scope_fill(Scope *s, const Syntax *tree) {
-  for (uint32_t i = 0; i < tree->nkid; i++) scope_declare(s, tree->kid[i]);
+  for (uint32_t i = 0; i < program_declarations(tree).n; i++)
+    scope_declare(s, program_declarations(tree).at[i]);
 }
 
 Scope *scope_load(Elab *in, const char *path, const char *text, size_t n, Scope *library) {
@@ -255,24 +254,24 @@ Def *def_of(Elab *in, Id id) { return in->def.at[id]; }
 const char *path_text(Elab *in, const Syntax *n) {
   if (n->kind == N_NAME) return name_text(in->w->names, n->name);
   if (n->kind != N_DOT) return NULL;
-  const char *base = path_text(in, n->kid[0]);
+  const char *base = path_text(in, dot_base(n));
   return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
 }
 
 // -- data -----------------------------------------------------------------------------------------
 static const Syntax *root_of(const Syntax *n) {
-  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  while (n->kind == N_DOT || n->kind == N_AT) n = dot_base(n);
   return n;
 }
 
 // space N = mnist, mnist.train, "t.csv", normal[64]
 bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
-  if (!types || types->nkid != 1 || types->kid[0]->kind != N_TYPE) return false;
-  const Syntax *type = types->kid[0], *root = root_of(type->kid[0]);
+  if (!types || types_in(types).n != 1 || types_in(types).at[0]->kind != N_TYPE) return false;
+  const Syntax *type = types_in(types).at[0], *root = root_of(type_base(type));
   if (root->kind == N_STR) return true;
   if (root->kind != N_NAME || scope_find(s, root->name)) return false;
   const char *text = name_text(in->w->names, root->name);
-  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type->kid[0] == root) return true;
+  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type_base(type) == root) return true;
   return set_is_known(text);
 }
 

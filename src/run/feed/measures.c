@@ -61,7 +61,7 @@ static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) 
 }
 
 static bool is_up(const Measure *m) {
-  return (m->distance && strcmp(m->distance, "hits") == 0) || m->node->kid[0]->kind == N_MAXIMISE;
+  return (m->distance && strcmp(m->distance, "hits") == 0) || stated_claim(m->node)->kind == N_MAXIMISE;
 }
 
 // Does it read a weight that a goal of this phase trains?

@@ -109,17 +109,18 @@ static const char *source_text(World *w, Arena *a, const Syntax *from, const Syn
 
 // What is shown, as it is written, up to `as`.
 const char *show_text(World *w, Arena *a, const Show *s) {
-  const Syntax *last = s->node->kid[0];
-  for (uint32_t i = 1; i < s->node->nkid; i++)
-    if (s->node->kid[i]->kind != N_AS && s->node->kid[i]->kind != N_EVERY) last = s->node->kid[i];
-  return source_text(w, a, s->node->kid[0], last);
+  const Syntax *last = show_what(s->node);
+  Nodes clauses = show_clauses(s->node);
+  for (uint32_t i = 0; i < clauses.n; i++)
+    if (clauses.at[i]->kind != N_AS && clauses.at[i]->kind != N_EVERY) last = clauses.at[i];
+  return source_text(w, a, show_what(s->node), last);
 }
 
 // Each value by its own text, if each expression has one value.
 const char *shown_name(World *w, Arena *a, const Show *s, uint32_t i, uint32_t values) {
-  const Syntax *expr = s->node->kid[0];
-  bool tuple = expr->kind == N_TUPLE && expr->nkid == values;
-  const Syntax *own = tuple ? expr->kid[i] : expr;
+  const Syntax *expr = show_what(s->node);
+  bool tuple = expr->kind == N_TUPLE && tuple_values(expr).n == values;
+  const Syntax *own = tuple ? tuple_values(expr).at[i] : expr;
   const char *text = source_text(w, a, own, own);
   return tuple || values == 1 ? text : arena_format(a, "%s.%u", text, i + 1);
 }

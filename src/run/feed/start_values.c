@@ -60,7 +60,7 @@ bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
 }
 
 // Weights of one learner, under their own paths or under what follows its name.
-static bool learner_from(Elab *in, Store *s, const Def *d, const char *text) {
+static bool start_from_run(Elab *in, Store *s, const Def *d, const char *text) {
   World *w = elab_world(in);
   const char *path = path_join(w->arena, w->sources->file.at[d->span.file].path, text), *error;
   const char *file = folder_weights(w->arena, path);
@@ -84,13 +84,13 @@ static bool learner_from(Elab *in, Store *s, const Def *d, const char *text) {
 
 static const char *source_of(const Def *d) {
   const Syntax *n = d->kind == DEF_LEARNER ? d->node : NULL;
-  return n && n->nkid > 5 && n->kid[5] ? n->kid[5]->text : NULL;
+  return n && learner_from(n) ? learner_from(n)->text : NULL;
 }
 
 bool store_add_sources(Elab *in, Program *p, Store *s) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const char *text = source_of(p->learner.at[i]);
-    if (text && !learner_from(in, s, p->learner.at[i], text)) return false;
+    if (text && !start_from_run(in, s, p->learner.at[i], text)) return false;
   }
   return true;
 }

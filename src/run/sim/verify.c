@@ -82,7 +82,7 @@ static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how
 
 // -- claims ---------------------------------------------------------------------------------------
 static bool is_comparison(const Syntax *n) {
-  while (n->kind == N_PAREN) n = n->kid[0];
+  while (n->kind == N_PAREN) n = paren_inner(n);
   return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
 }
 
@@ -112,9 +112,9 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
   Buf b = buf_new(w->arena);
   double off = fabs(side[0] - side[1]);
   v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
-  if (is_comparison(c->node->kid[1]) && !c->node->kid[2]) {
+  if (is_comparison(check_left(c->node)) && !check_right(c->node)) {
     say_numbers(w->arena, c, watch, &b);
-  } else if (c->node->kid[2]) {
+  } else if (check_right(c->node)) {
     buf_printf(&b, "%.10g", side[0]);
     if (off > 0) buf_printf(&b, ", off by %.2g", off);
   } else {

@@ -9,16 +9,16 @@ static const char *run_words(Arena *a, const Run *run) {
 
 // Machine[3](x: 1): the machine as it is written. It was made before, so it has no errors.
 static const System *system_named(Results *r, const Syntax *use) {
-  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
+  const Syntax *name = use_base(use);
   return elab_system(r->in, r->p, name_text(r->w->names, name->name), use);
 }
 
 static void find_systems(Results *r, const Run *run, SimResult *to) {
-  const Syntax *n = run->node, *call = n->kid[0];
-  to->system = system_named(r, call->kind == N_CALL ? call->kid[0] : call);
-  for (uint32_t i = 1; i < n->nkid; i++)
-    if (n->kid[i]->kind == N_ON && n->kid[i]->kid[0]->kind != N_STR && !run->set)
-      to->on = system_named(r, n->kid[i]->kid[0]);
+  to->system = system_named(r, use_callee(simulate_what(run->node)));
+  Nodes clauses = simulate_clauses(run->node);
+  for (uint32_t i = 0; i < clauses.n; i++)
+    if (clauses.at[i]->kind == N_ON && on_source(clauses.at[i])->kind != N_STR && !run->set)
+      to->on = system_named(r, on_source(clauses.at[i]));
 }
 
 static const char *run_file(Results *r, const char *name) {

@@ -278,7 +278,7 @@ static void follow(StepBuild *b, const Copy *c) {
   if (!after) return;
   uint32_t k = add_param(b, c->path, c->rooted, ROLE_BUFFER, c->init, c->type, c->name, c->origin);
   Id old = param_wire(b, k);
-  if (c->def->node->op[0] == 'e') {
+  if (!stale_is_by(c->def->node)) {
     const char *text =
         arena_format(w->arena, "select(mod(c + 1, %.17g) = 0, a, b)", c->def->number);
     Id in[3] = {after, old, param_wire(b, clock_param(b))};

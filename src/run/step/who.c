@@ -52,7 +52,7 @@ static WhoColumns columns(Elab *in, const Program *p) {
     Ids parts = {0};
     def_closure(in, d, &parts);
     uint32_t before = out.n;
-    if (d->kind == DEF_LEARNER && d->node->kid[1]) add_members(w, p, d, &parts, &out);
+    if (d->kind == DEF_LEARNER && learner_family(d->node)) add_members(w, p, d, &parts, &out);
     if (out.n == before)
       vec_push(w->arena, &out, (WhoColumn){d, parts, NULL, name_text(w->names, d->name)});
   }

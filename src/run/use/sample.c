@@ -209,15 +209,18 @@ static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t le
 // generate[model, length: 500]("\n")
 static bool is_generate(Use *u, const Syntax *n, const char **model, const char **prompt,
                         int64_t *length) {
-  const Syntax *at = n->kind == N_CALL ? n->kid[0] : n;
-  if (at->kind != N_AT || at->kid[0]->kind != N_NAME ||
-      strcmp(name_text(u->w->names, at->kid[0]->name), "generate") != 0)
+  const Syntax *at = use_callee(n);
+  if (at->kind != N_AT || at_base(at)->kind != N_NAME ||
+      strcmp(name_text(u->w->names, at_base(at)->name), "generate") != 0)
     return false;
-  if (n->kind == N_CALL && n->nkid > 1 && n->kid[1]->kind == N_STR) *prompt = n->kid[1]->text;
-  for (uint32_t i = 0; i < at->kid[1]->nkid; i++) {
-    const Syntax *item = at->kid[1]->kid[i]->kid[0];
+  if (n->kind == N_CALL && call_args(n).n && call_args(n).at[0]->kind == N_STR)
+    *prompt = call_args(n).at[0]->text;
+  Nodes slot = brackets_slots(at_brackets(at));
+  for (uint32_t i = 0; i < slot.n; i++) {
+    const Syntax *item = items_in(slot.at[i]).at[0];
     if (item->kind == N_NAME) *model = name_text(u->w->names, item->name);
-    if (item->kind == N_SIZED && item->kid[0]->kind == N_NUM) *length = (int64_t)item->kid[0]->num;
+    if (item->kind == N_SIZED && sized_value(item)->kind == N_NUM)
+      *length = (int64_t)sized_value(item)->num;
   }
   return *model != NULL;
 }
@@ -260,7 +263,7 @@ static bool sample(Use *u, void *context) {
     return use_wrong(u, OUTCOME_WRONG,
                      "what is to be made? Name a learner or box, or write a `show`");
   const Show *show = &u->p->show.at[0];
-  if (is_generate(u, show->node->kid[0], &s->name, &prompt, &length))
+  if (is_generate(u, show_what(show->node), &s->name, &prompt, &length))
     return sample_named(u, s, prompt, length);
   return sample_shown(u, s, show);
 }

@@ -163,7 +163,7 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
              .view = show->kind == SHOW_CONFUSION ? "matrix"
                      : show->kind == SHOW_TEXT    ? "text"
                                                   : NULL};
-  bool good = show->kind == SHOW_TEXT ? sample_text(u, show->node->kid[0], &s)
+  bool good = show->kind == SHOW_TEXT ? sample_text(u, show_what(show->node), &s)
               : !show->diagram        ? true // it was said why
               : is_path(show)         ? read_paths(u, show, &s)
                                       : show_values(u, data, show, 0, &s);
