@@ -348,7 +348,7 @@ static void test_labels(void **state) {
   in[1].data[0] = 4;
   Eval bad = {0};
   assert_false(try_eval(s, d, in, &bad));
-  assert_string_equal(bad.error, "`x` of labels holds 4, which is none of its 4 values");
+  assert_string_equal(bad.error, "`x` of labels holds 4, which is not one of its 4 values");
 }
 
 static void test_bits(void **state) {
@@ -545,7 +545,7 @@ static void test_too_large(void **state) {
   assert_non_null(strstr(e.error, "needs more memory"));
   d = read(s, "diagram long(x: R[1])\n  y: R = sum over i:99999999 j:99999999 : 0\n  return y\n");
   assert_false(try_eval(s, d, in, &e));
-  assert_non_null(strstr(e.error, "is more than the interpreter grants"));
+  assert_non_null(strstr(e.error, "is more than the interpreter allows"));
   d = read(s, "diagram less(x: R[1])\n  y[i]: R[-3] = sum over i:1 : 0\n  return y\n");
   assert_false(try_eval(s, d, in, &e));
   assert_non_null(strstr(e.error, "is negative"));
@@ -646,7 +646,7 @@ static void test_refused(void **state) {
          "mixes a bit with a real number");
   refuse(s, "diagram f(x: R) y: B = sum x over : $0 return y", "mixes");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[j] over i:2 : $0 return y",
-         "this is no index of the loop");
+         "this is not an index of the loop");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[$0] over i:2 : $0 return y",
          "operands that stand before");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x over i:2 : $0 return y",
