@@ -1,6 +1,10 @@
-# make          build/limn and build/liblimn.a          V=1 shows the commands
+# make          builds build/limn, build/liblimn.a and the shared library; installs nothing    V=1 shows the commands
+# make install  all of it, with man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
+# make uninstall  takes away what `make install` put there
+# make deb      build/limn_VERSION_ARCH.deb
+# make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
-# make test     everything (SAN=1: under the sanitizers)
+# make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -19,95 +23,191 @@
 # make glyphs   the outlines of letters anew, from the TeX Gyre fonts
 # make docs     the pages that limn writes itself
 # make gallery  the pictures of docs/figures, and the page that shows them
+#
+# CC AR CFLAGS CPPFLAGS LDFLAGS are respected, from the environment too; CFLAGS come after ours. Other flags, other build: what was
+# built with others is built anew. GNU make; the recipes keep to POSIX tools, and what only one system has is marked with its name.
 CC ?= cc
+OBJCOPY ?= objcopy
+PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)
-JOBS := $(shell nproc 2>/dev/null || echo 2)
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+SYSTEM := $(shell uname -s)
 BUILD := build$(if $(SAN),/san)
+VERSION := $(shell sed -n 's/^\#define LIMN_VERSION "\(.*\)"/\1/p' include/limn.h)
+MAJOR := $(firstword $(subst ., ,$(VERSION)))
+
 WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wconversion
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
-CFLAGS := $(WARN) -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) $(EXTRA)
-export LDLIBS := -lpng -lz -lpthread -lm
+# Where libpng and zlib are; without pkg-config, where the compiler looks anyway.
+IMAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags libpng zlib 2>/dev/null)
+IMAGE_LIBS := $(or $(shell $(PKG_CONFIG) --libs libpng zlib 2>/dev/null),-lpng -lz)
+export LDLIBS := $(IMAGE_LIBS) -lpthread $(if $(filter Linux,$(SYSTEM)),-ldl) -lm
+# Products and sums are rounded one by one, as ISO C has it: clang would fuse them where the CPU can, and give other numbers.
+# Only what limn.h declares is visible. Paths in debugging information begin at the root of the sources, wherever that is.
+OWN := $(WARN) -ffp-contract=off -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) -fPIC -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. $(IMAGE_CFLAGS)
+# Link-time optimisation would hide from `ld -r` what is to be made local.
+GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
+COMPILE = $(CC) $(OWN) $(GIVEN) $(SPECIAL)
+LINK = $(CC) $(OWN) $(GIVEN) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
+# macOS names and marks shared libraries its own way.
+ifeq ($(SYSTEM),Darwin)
+SHARED := liblimn.$(VERSION).dylib
+SHARED_MAJOR := liblimn.$(MAJOR).dylib
+SHARED_LINK := liblimn.dylib
+SHARED_FLAGS := -dynamiclib -install_name @rpath/$(SHARED_MAJOR) -current_version $(VERSION) -compatibility_version $(MAJOR)
+else
+SHARED := liblimn.so.$(VERSION)
+SHARED_MAJOR := liblimn.so.$(MAJOR)
+SHARED_LINK := liblimn.so
+SHARED_FLAGS := -shared -Wl,-soname,$(SHARED_MAJOR) # the sanitizers' own functions stay open
+ifndef SAN
+SHARED_FLAGS += -Wl,-z,defs
+endif
+endif
+PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format clean docs gallery glyphs packages rooms
-# Two steps, so that packages are there before anything is compiled.
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+# A second make, so that all cores are used without being asked for.
+PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
-	@CC="$(CC)" tools/packages.sh build
-	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/liblimn.a
+	@$(PARALLEL) $(PRODUCTS)
 .SECONDARY:
 
-$(BUILD)/limn: $(BUILD)/cli/main.o $(BUILD)/liblimn.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+# Other flags, or another compiler: everything is built anew, and first it is looked whether all that is needed is there.
+FLAGS = $(filter-out ccache,$(CC)) $(AR) $(OWN) $(GIVEN) $(LDFLAGS) $(LDLIBS) $(LOOP_FLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
+	@if cmp -s $@.new $@; then rm -f $@.new; else CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh --look build && mv $@.new $@; fi
+
+# The command line is built on what everybody else gets.
+$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 	@echo "$@"
-$(BUILD)/liblimn.a: $(OBJECT)
-	$(Q)rm -f $@ && ar rcs $@ $^
+# The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
+$(BUILD)/liblimn.a: $(BUILD)/whole.o
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+$(BUILD)/whole.o: $(OBJECT)
+	$(Q)$(CC) $(filter -m%,$(CFLAGS)) -nostdlib -r -o $@ $^
+ifneq ($(SYSTEM),Darwin)
+	$(Q)$(OBJCOPY) --localize-hidden $@
+endif
+# With all its inner functions, for the tests.
+$(BUILD)/libinner.a: $(OBJECT)
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+$(BUILD)/$(SHARED): $(OBJECT)
+	$(Q)$(LINK) $(SHARED_FLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/$(SHARED_LINK): $(BUILD)/$(SHARED)
+	$(Q)ln -sf $(SHARED) $(BUILD)/$(SHARED_MAJOR) && ln -sf $(SHARED_MAJOR) $@
+# No dates in archives. (macOS: by a variable.)
+ARCHIVE := $(AR) $(if $(filter Darwin,$(SYSTEM)),rcs,rcsD)
+export ZERO_AR_DATE := 1
+
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) > $@
-$(BUILD)/prelude.c: $(wildcard src/run/engine/prelude/prelude*.h) tools/embed.sh
+	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) >$@
+$(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h > $@
-$(BUILD)/library.o $(BUILD)/prelude.o: %.o: %.c
-	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
-$(BUILD)/%.o: src/%.c
+	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h >$@
+$(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
-# What is drawn or solved by code is the same with every compiler, and rows are converted with wide instructions.
-$(BUILD)/io/data/%.o $(BUILD)/show/%.o: CFLAGS += -ffp-contract=off
-$(BUILD)/io/data/%.o: CFLAGS += $(if $(SAN),,-O3)
-$(BUILD)/run/sim/%.o $(BUILD)/run/solve/%.o: CFLAGS += -ffp-contract=off
+	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
+$(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+$(BUILD)/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+# Rows are converted with wide instructions.
+$(BUILD)/io/data/%.o: SPECIAL += $(if $(SAN),,-O3)
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
-LOOP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd
-$(BUILD)/run/engine/strip/strip_plain.o $(BUILD)/run/engine/strip/strip_avx2.o $(BUILD)/run/engine/strip/strip_avx512.o: CFLAGS += $(LOOP_FLAGS)
-ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/run/engine/strip/strip_avx2.o: CFLAGS += -mavx2 -mfma
-$(BUILD)/run/engine/strip/strip_avx512.o: CFLAGS += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
+LOOP_FLAGS := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd
+$(BUILD)/run/engine/strip/strip_plain.o $(BUILD)/run/engine/strip/strip_avx2.o $(BUILD)/run/engine/strip/strip_avx512.o: SPECIAL += $(LOOP_FLAGS)
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+$(BUILD)/run/engine/strip/strip_avx2.o: SPECIAL += -mavx2 -mfma
+$(BUILD)/run/engine/strip/strip_avx512.o: SPECIAL += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 endif
-$(BUILD)/tests/%.o: tests/%.c
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -Itests -MMD -MP -c -o $@ $<
-$(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/liblimn.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
--include $(shell find build -name '*.d' 2>/dev/null)
+	$(Q)$(COMPILE) -Itests -MMD -MP -c -o $@ $<
+$(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
+	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
+-include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
 
-demo: all
+# -- installing ----------------------------------------------------------------------------------------------------------------------
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/limn
+# Man pages, completions and files for editors, from the texts of --help, the manual, and the words of the language.
+share: $(BUILD)/share/made
+$(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/lang/syntax/lex.c src/lang/elab/builtin.c src/core/diagram/ops.def include/limn.h
+	$(Q)packaging/share.sh $(BUILD)/share $(VERSION)
+PLACES = BUILD="$(BUILD)" VERSION="$(VERSION)" SHARED="$(SHARED)" SHARED_MAJOR="$(SHARED_MAJOR)" SHARED_LINK="$(SHARED_LINK)" PRIVATE_LIBS="$(filter-out $(IMAGE_LIBS),$(LDLIBS))" \
+  PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINDIR="$(BINDIR)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DATADIR="$(DATADIR)" MANDIR="$(MANDIR)" DOCDIR="$(DOCDIR)"
+install: all
+	@$(PARALLEL) $(BUILD)/share/made
+	@$(PLACES) packaging/install.sh install
+uninstall:
+	@$(PARALLEL) $(BUILD)/share/made
+	@$(PLACES) packaging/install.sh uninstall
+# Debian's.
+deb: all
+	+@MAKE="$(MAKE)" packaging/deb.sh $(BUILD) $(VERSION) "$(CC)"
+
+# -- testing -------------------------------------------------------------------------------------------------------------------------
+demo: deps-build
+	@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
+# These alone install packages, and say which: Debian's.
+deps:
+	@$(PACKAGES) build test format clang
+deps-build:
+	@$(PACKAGES) build
 packages:
-	@CC="$(CC)" tools/packages.sh test
+	@$(PACKAGES) test
+PACKAGES = CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh
 
 test: packages
-	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
+	@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(TEST_BIN)
 	@tests/run.sh $(BUILD)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
-examples: all
-	@CC="$(CC)" tools/packages.sh test
+examples: packages
+	@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
 bless: packages
-	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(TEST_BIN)
+	@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(TEST_BIN)
 	@tests/run.sh $(BUILD) --bless
 draw-random: packages
-	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/tests/pictures_test
+	@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
+# Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
+FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
-	@tools/packages.sh format
-	clang-format -i $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/fuzz/*.c)
-check: rooms
-	@tools/packages.sh format
-	clang-format --dry-run -Werror $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/fuzz/*.c)
+	@$(PACKAGES) format
+	clang-format -i $(FORMATTED)
+format-check:
+	@$(PACKAGES) format
+	@clang-format --dry-run -Werror $(FORMATTED)
+check: format-check rooms
 	@$(MAKE) --no-print-directory SAN=1 test
 # The fuzzers: each harness of tests/fuzz gets RUNS inputs. What they keep stays in build/fuzz/corpus, what they find in build/fuzz.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
 RUNS ?= 100000
-FUZZ_FLAGS := -std=c11 -g -O1 -Isrc -Iinclude -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS := -std=c11 -g -O1 $(IMAGE_CFLAGS) -Isrc -Iinclude -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
 build/fuzz/%.o: src/%.c
@@ -118,12 +218,13 @@ build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(FUZZ_OBJECT)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
+-include $(FUZZ_OBJECT:.o=.d)
 fuzz:
-	@tools/packages.sh fuzz
-	@$(MAKE) -s --no-print-directory -j$(JOBS) build/library.c build/prelude.c $(FUZZERS)
+	@$(PACKAGES) fuzz
+	@$(PARALLEL) build/library.c build/prelude.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 bench:
-	@$(MAKE) -s --no-print-directory -j$(JOBS) $(BUILD)/limn $(BUILD)/bench-step
+	@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
@@ -131,32 +232,33 @@ bench-machines: all
 	@bench/machines.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
-$(BUILD)/bench-step: bench/step.c $(BUILD)/liblimn.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/bench-gemm: bench/gemm.c $(BUILD)/liblimn.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench-step: bench/step.c $(BUILD)/libinner.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench-gemm: bench/gemm.c $(BUILD)/libinner.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 bench-gemm: $(BUILD)/bench-gemm
 	@$(BUILD)/bench-gemm $(ARGS)
-$(BUILD)/bench-strip: bench/strip.c $(BUILD)/liblimn.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench-strip: bench/strip.c $(BUILD)/libinner.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 bench-strip: $(BUILD)/bench-strip
 	@$(BUILD)/bench-strip $(ARGS)
-$(BUILD)/bench-ode: bench/ode.c $(BUILD)/liblimn.a
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench-ode: bench/ode.c $(BUILD)/libinner.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 bench-gates: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn bench/gates.sh
 bench-ode: $(BUILD)/bench-ode
 	@$(BUILD)/bench-ode $(ARGS)
-# As generated code is compiled.
-STEP_FLAGS := -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
-  $(if $(filter x86_64,$(shell uname -m)),-mprefer-vector-width=512)
+# As generated code is compiled. On aarch64, clang's native goes by the CPU's name, and a virtual machine may hide SVE.
+STEP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
+  $(if $(filter x86_64,$(shell uname -m)),-march=native -mprefer-vector-width=512) \
+  $(if $(filter aarch64,$(shell uname -m)),-march=armv8-a$(if $(shell grep -sw sve /proc/cpuinfo),+sve) -mtune=native)
 bench-prelude:
 	@mkdir -p build
 	@for cc in gcc clang; do command -v $$cc >/dev/null || continue; echo "$$cc"; \
 	  $$cc $(STEP_FLAGS) -Isrc -o build/bench-prelude bench/prelude.c -lm && build/bench-prelude || exit 1; done
 FONTS ?= /usr/share/texmf/fonts/opentype/public
 glyphs:
-	@tools/packages.sh glyphs
+	@$(PACKAGES) glyphs
 	@mkdir -p build
 	$(Q)$(CC) $(WARN) -O1 $$(pkg-config --cflags freetype2) -o build/glyphs tools/glyphs.c -lfreetype -lm
 	$(Q)build/glyphs $(FONTS) > build/glyphs.inc

@@ -15,6 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The only place where the version stands: the build and the package read it here.
+#define LIMN_VERSION_MAJOR 0
+#define LIMN_VERSION_MINOR 1
+#define LIMN_VERSION_PATCH 0
+#define LIMN_VERSION "0.1.0"
+
+// What is declared here is all that the library shows; it is compiled with -fvisibility=hidden.
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 typedef struct Limn Limn;
 
 typedef enum {
@@ -172,5 +183,11 @@ LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *p
                      const char **text);
 const char *limn_ops(Limn *);                     // docs/ops.md
 const char *limn_quote(Limn *, const char *text); // as a JSON string
+// "did you mean": the name of the list that is nearest, or NULL when none is near.
+const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #endif

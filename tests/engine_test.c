@@ -5,6 +5,7 @@
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "random_diagram.h"
+#include "run/engine/c/compile.h"
 #include "run/engine/engine.h"
 
 #include <math.h>
@@ -166,14 +167,42 @@ static void by_clang(void **state) {
   (void)state;
 }
 
+// On aarch64 a compiler is told which extensions there are, and never to go by the CPU's name: each
+// is one that the kernel lists, for a virtual machine may hide what the CPU has.
+static void for_this_cpu(void **state) {
+  (void)state;
+#if defined __aarch64__ && defined __linux__
+  const char *flag[COMPILE_FLAGS];
+  char cpu[4096] = "";
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  while (f && strncmp(cpu, "Features", 8) && fgets(cpu, sizeof cpu, f)) continue;
+  if (f) fclose(f);
+  cpu[strcspn(cpu, "\n")] = 0;
+  strcat(cpu, " ");
+  uint32_t n = compile_flags(flag), told = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    char machine[64], word[80], *next = machine;
+    assert_true(strncmp(flag[i], "-mcpu=", 6));
+    if (strncmp(flag[i], "-march=", 7)) continue;
+    snprintf(machine, sizeof machine, "%s", flag[i] + 7);
+    assert_string_equal(strsep(&next, "+"), "armv8-a");
+    for (told++; next;) {
+      snprintf(word, sizeof word, " %s ", strsep(&next, "+"));
+      assert_non_null(strstr(cpu, word));
+    }
+  }
+  assert_int_equal(told, 1);
+#else
+  skip();
+#endif
+}
+
 int main(void) {
   char cache[] = "/tmp/limn-engine-XXXXXX";
   if (!getenv("LIMN_CACHE") && mkdtemp(cache)) setenv("LIMN_CACHE", cache, 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fused),
-      cmocka_unit_test(fused_reverse),
-      cmocka_unit_test(unfused),
-      cmocka_unit_test(by_clang),
+      cmocka_unit_test(fused),    cmocka_unit_test(fused_reverse), cmocka_unit_test(unfused),
+      cmocka_unit_test(by_clang), cmocka_unit_test(for_this_cpu),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (!strncmp(cache, "/tmp/limn-engine-", 17)) {

@@ -27,15 +27,18 @@ typedef struct {
 static const char *const letter[] = {"a", "b", "c"};
 
 // Sums and differences of a few bits only: they are exact for some ticks, in any order.
+// Draws have names, because C leaves open in which order arguments are evaluated.
 static const char *exact_rate(Arena *a, Chance *d, uint32_t n) {
-  return arena_format(a, "0.5 * %s - %u * %s", letter[chance_below(d, n)], chance_below(d, 2),
-                      letter[chance_below(d, n)]);
+  uint32_t less = chance_below(d, n), times = chance_below(d, 2), more = chance_below(d, n);
+  return arena_format(a, "0.5 * %s - %u * %s", letter[more], times, letter[less]);
 }
 
 static const char *any_rate(Arena *a, Chance *d, uint32_t n) {
-  return arena_format(a, "%g * tanh(%s * %s) - %g * %s", chance_number(d),
-                      letter[chance_below(d, n)], letter[chance_below(d, n)], chance_number(d),
-                      letter[chance_below(d, n)]);
+  uint32_t z = chance_below(d, n);
+  double less = chance_number(d);
+  uint32_t y = chance_below(d, n), x = chance_below(d, n);
+  return arena_format(a, "%g * tanh(%s * %s) - %g * %s", chance_number(d), letter[x], letter[y],
+                      less, letter[z]);
 }
 
 static void make_shared(Arena *a, Chance *d, bool exact, Shared *s) {
@@ -233,6 +236,7 @@ static void one_variable_twice(void **state) {
 
 // -- 10: markets ----------------------------------------------------------------------------------
 static const char *market_text(Arena *a, Chance *d) {
+  double most = 0.3 + 0.4 * chance_number(d), start = 0.1 + 0.8 * chance_number(d);
   return arena_format(
       a,
       "machine World -> (o: R[], q: R[2 3]) {\n" // experts and outcomes that nobody foresees
@@ -270,7 +274,7 @@ static const char *market_text(Arena *a, Chance *d) {
       "}\n"
       "run Nested for 200 ticks on World\n"
       "run Flat for 200 ticks on World\n",
-      0.1 + 0.8 * chance_number(d), 0.3 + 0.4 * chance_number(d));
+      start, most);
 }
 
 // Law 10: the weight of an expert in the flat market is the product of the two weights in the
@@ -473,9 +477,10 @@ enum { TAGS = 4 }; // a.mode, b.mode, q.mode, link
 static const uint32_t tag_values[TAGS] = {3, 2, 2, 2};
 static const char *const tag_name[TAGS] = {"a.mode", "b.mode", "q.mode", "link"};
 
+typedef enum { G_ALWAYS, G_IS, G_IS_NOT, G_NOT, G_AND, G_OR } GuardOp;
 typedef struct Guard Guard;
 struct Guard {
-  enum { G_ALWAYS, G_IS, G_IS_NOT, G_NOT, G_AND, G_OR } op;
+  GuardOp op;
   uint32_t tag, value;
   Guard *x, *y;
 };
@@ -516,7 +521,7 @@ static void write_guard(const Guard *g, Buf *b) {
   buf_text(b, ")");
 }
 
-static Guard *guard_with(Arena *a, int op, Guard *x, Guard *y) {
+static Guard *guard_with(Arena *a, GuardOp op, Guard *x, Guard *y) {
   Guard *g = NEW(a, Guard);
   *g = (Guard){.op = op, .x = x, .y = y};
   return g;
@@ -622,9 +627,11 @@ static void a_still_mode_is_the_end(void **state) {
 // -- 13: what is conserved ------------------------------------------------------------------------
 static const char *closed_text(Arena *a, Chance *d, bool leaks) {
   Buf b = buf_new(a);
-  for (uint32_t i = 0; i < SHARES; i++)
+  for (uint32_t i = 0; i < SHARES; i++) {
+    const char *by = chance_below(d, 2) ? "b" : "1";
     buf_printf(&b, "share S%u(a, b) {\n  f = %g * a * %s\n  a' = 0 - f\n  b' = %s\n}\n", i,
-               chance_number(d), chance_below(d, 2) ? "b" : "1", leaks && !i ? "0.9 * f" : "f");
+               chance_number(d), by, leaks && !i ? "0.9 * f" : "f");
+  }
   buf_text(&b, "wiring Closed(v0, v1, v2, v3) {\n");
   for (uint32_t i = 0; i < SHARES; i++) {
     uint32_t from = chance_below(d, VARIABLES);

@@ -3,6 +3,7 @@
 // the interpreter, and the same bits from every compiler.
 #define _POSIX_C_SOURCE 200809L // mkdtemp
 #include "prelude_help.h"
+#include "run/engine/c/compile.h"
 #include "run/engine/prelude/prelude_text.h"
 
 #include <dlfcn.h>
@@ -13,15 +14,9 @@
 
 #include <cmocka.h>
 
-#ifdef __x86_64__
-#define MACHINE "-march=native -mprefer-vector-width=512 "
-#else
-#define MACHINE ""
-#endif
-#define FLAGS                                                                                      \
-  "-O3 " MACHINE "-ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd "             \
-  "-fno-semantic-interposition -shared -fPIC -nostdlib -Wl,--no-undefined -Wall -Wextra "          \
-  "-Wno-unused-parameter -Wno-unused-function -Werror"
+#define MORE                                                                                       \
+  "-fno-semantic-interposition -Wl,--no-undefined -Wall -Wextra -Wno-unused-parameter "            \
+  "-Wno-unused-function -Werror"
 
 typedef struct {
   const char *name, *reports; // an option that makes it name the loops it turned into vector code
@@ -110,10 +105,21 @@ static const char *file_text(Arena *a, const char *path) {
   return b.at;
 }
 
+// Those of compiled steps, except that warnings are heard.
+static const char *all_flags(Arena *a) {
+  const char *flag[COMPILE_FLAGS];
+  Buf b = buf_new(a);
+  uint32_t n = compile_flags(flag);
+  for (uint32_t i = 0; i < n; i++)
+    if (strcmp(flag[i], "-w")) buf_printf(&b, "%s ", flag[i]);
+  buf_text(&b, MORE);
+  return b.at;
+}
+
 static void *compile(Place *p, const Compiler *c, const char *source, const char *object,
                      const char *report) {
-  int status = system(arena_format(p->arena, "%s %s %s -o '%s' '%s' 2>'%s'", c->name, FLAGS,
-                                   c->reports, object, source, report));
+  int status = system(arena_format(p->arena, "%s %s %s -o '%s' '%s' 2>'%s'", c->name,
+                                   all_flags(p->arena), c->reports, object, source, report));
   if (status) fail_msg("%s: %s", c->name, file_text(p->arena, report));
   void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
   if (!library) fail_msg("%s", dlerror());

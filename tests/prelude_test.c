@@ -55,8 +55,8 @@ static void noise_is_that_of_the_interpreter(void **state) {
   uint64_t random = 3;
   for (int i = 0; i < 100000; i++) {
     uint64_t seed = next_random(&random), step = next_random(&random) >> (i & 63),
-             site = next_random(&random);
-    noise_at(seed, step, site, next_random(&random) >> (next_random(&random) & 63));
+             site = next_random(&random), element = next_random(&random);
+    noise_at(seed, step, site, element >> (next_random(&random) & 63));
     noise_at((uint64_t)i & 3, (uint64_t)i, 0, (uint64_t)i);
     assert_true(noise_site(site, step) == site_step(site, step));
   }

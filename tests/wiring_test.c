@@ -165,16 +165,26 @@ static uint64_t next_random(uint64_t *state) { // splitmix64
   return x ^ (x >> 31);
 }
 
+// One draw a statement: C leaves open in which order arguments are evaluated, and a seed is to give
+// the same wiring with every compiler.
+static System *random_wiring(Kit *k, uint64_t seed, uint32_t parts, uint32_t depth);
+static System *random_part(Kit *k, uint64_t *r, uint32_t depth) {
+  static const char *const ins[] = {"a", "a b", "a b c"}, *const outs[] = {"y", "y z"};
+  if (depth > 1 && next_random(r) % 4 == 0) {
+    uint32_t parts = 2 + next_random(r) % 4;
+    return random_wiring(k, next_random(r), parts, depth - 1);
+  }
+  bool state = next_random(r) % 2;
+  const char *out = outs[next_random(r) % 2], *in = ins[next_random(r) % 3];
+  return kit_machine(k, "Box", in, out, state);
+}
+
 // Every input has one source: mostly a part that came before, sometimes any part at all.
 static System *random_wiring(Kit *k, uint64_t seed, uint32_t parts, uint32_t depth) {
-  static const char *const ins[] = {"a", "a b", "a b c"}, *const outs[] = {"y", "y z"};
   uint64_t r = seed;
   System *s = kit_wiring(k, "Random", "a b", "y z");
   for (uint32_t i = 0; i < parts; i++) {
-    System *of = depth > 1 && next_random(&r) % 4 == 0
-                     ? random_wiring(k, next_random(&r), 2 + next_random(&r) % 4, depth - 1)
-                     : kit_machine(k, "Box", ins[next_random(&r) % 3], outs[next_random(&r) % 2],
-                                   next_random(&r) % 2);
+    System *of = random_part(k, &r, depth);
     kit_part(k, s, arena_format(k->arena, "p%u", i), of);
   }
   for (uint32_t i = 0; i <= parts; i++) {

@@ -1,59 +1,97 @@
 #!/bin/sh
-# Installs by name, quietly, the Debian packages that are missing for what is asked: build, test, fuzz, format, bench, glyphs.
+# What is missing for what is asked (build, test, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
+#   tools/packages.sh WHAT…          on Debian installs the packages by name, quietly, and says which; elsewhere says what is missing
+#   tools/packages.sh --look WHAT…   installs nothing: one line says what is missing and how to get it, exit status 3
+# CC may have several words (ccache gcc); CPPFLAGS say where headers are.
 set -eu
-need=""
-wish="" # good to have: without them some tests are passed over
-want() { # command-or-file package
-  case "$1" in
-    /*) [ -e "$1" ] || need="$need $2" ;;
-    *) command -v "$1" >/dev/null 2>&1 || need="$need $2" ;;
-  esac
+look=""
+if [ "${1:-}" = --look ]; then look=1; shift; fi
+compiler=${CC:-cc}
+need="" # Debian packages
+lack="" # the same in words
+wish="" # good to have: without them some tests are skipped
+lacks() { lack="$lack${lack:+, }$1"; need="$need $2"; } # words package
+want() { command -v "$1" >/dev/null 2>&1 || lacks "$1" "$2"; } # command package
+hope() { command -v "$1" >/dev/null 2>&1 || wish="$wish $2"; } # command package
+preprocess() { # header…: they are all there
+  # shellcheck disable=SC2086
+  for h in "$@"; do echo "#include <$h>"; done | $compiler ${CPPFLAGS:-} -E -x c - >/dev/null 2>&1
 }
-want "${CC:-cc}" gcc
-want make make
-want /usr/include/math.h libc6-dev
-want /usr/include/zlib.h zlib1g-dev
-want /usr/include/png.h libpng-dev
+header() { preprocess "$1" || lacks "$1" "$2"; } # header package
+python() { /usr/bin/python3 -c "import $1" 2>/dev/null || lacks "Python's $1" "python3-$1"; } # module
+
+# shellcheck disable=SC2086
+if ! $compiler --version >/dev/null 2>&1; then
+  lacks "the C compiler ($compiler)" gcc
+  compiler=true # whether headers are there cannot be asked
+  need="$need libc6-dev zlib1g-dev libpng-dev"
+elif ! preprocess math.h zlib.h png.h; then
+  header math.h libc6-dev
+  header zlib.h zlib1g-dev
+  header png.h libpng-dev
+fi
 for what in "$@"; do
   case "$what" in
+    build) ;;
     test)
-      want /usr/include/cmocka.h libcmocka-dev
-      want strace strace
+      want make make
+      header cmocka.h libcmocka-dev
+      [ "$(uname -s)" != Linux ] || want strace strace
+      want pkg-config pkg-config
       want rsvg-convert librsvg2-bin
       want pdftoppm poppler-utils
       want xmllint libxml2-utils
-      /usr/bin/python3 -c 'import numpy' 2>/dev/null || need="$need python3-numpy"
-      command -v chromium >/dev/null 2>&1 || wish="$wish chromium"
-      command -v node >/dev/null 2>&1 || wish="$wish nodejs" ;;
+      python numpy
+      hope chromium chromium
+      hope node nodejs
+      hope man man-db ;;
     fuzz)
       want clang clang
-      [ -n "$(ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a 2>/dev/null)" ] || need="$need libclang-rt-dev" ;;
+      echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || lacks "clang's fuzzer" libclang-rt-dev ;;
     bench) # with a BLAS that is not the reference
-      /usr/bin/python3 -c 'import torch' 2>/dev/null || need="$need python3-torch"
-      [ -n "$(ls /usr/lib/*/openblas-pthread/libblas.so.3 2>/dev/null)" ] || need="$need libopenblas0-pthread" ;;
+      python torch
+      [ -n "$(ls /usr/lib/*/openblas-pthread/libblas.so.3 2>/dev/null)" ] || lacks OpenBLAS libopenblas0-pthread ;;
     format) want clang-format clang-format ;;
+    clang) want clang clang ;;
     glyphs)
       want pkg-config pkg-config
-      want /usr/include/freetype2/ft2build.h libfreetype-dev
-      want /usr/share/texmf/fonts/opentype/public/tex-gyre fonts-texgyre
-      want /usr/share/texmf/fonts/opentype/public/tex-gyre-math fonts-texgyre-math ;;
+      pkg-config --exists freetype2 2>/dev/null || lacks freetype2 libfreetype-dev
+      fonts=/usr/share/texmf/fonts/opentype/public # Debian's
+      [ -e $fonts/tex-gyre ] || lacks "TeX Gyre" fonts-texgyre
+      [ -e $fonts/tex-gyre-math ] || lacks "TeX Gyre Math" fonts-texgyre-math ;;
+    *) echo "packages.sh: what is $what?" >&2; exit 2 ;;
   esac
 done
+if [ -n "$look" ]; then wish=""; fi
 [ -n "$need$wish" ] || exit 0
+
+# The command that gets it, as the system at hand has it.
+command_for() {
+  if command -v apt-get >/dev/null 2>&1; then echo "sudo apt-get install$need   (or: make deps)"
+  elif command -v dnf >/dev/null 2>&1; then echo "sudo dnf install gcc zlib-devel libpng-devel"
+  elif command -v apk >/dev/null 2>&1; then echo "apk add gcc musl-dev zlib-dev libpng-dev"
+  elif command -v pacman >/dev/null 2>&1; then echo "sudo pacman -S gcc zlib libpng"
+  elif command -v brew >/dev/null 2>&1; then echo "brew install libpng pkg-config"
+  elif command -v pkg_add >/dev/null 2>&1; then echo "pkg_add png"
+  elif command -v pkg >/dev/null 2>&1; then echo "pkg install png pkgconf"
+  else echo "a C compiler, zlib and libpng with their headers"; fi
+}
 run=""
 [ "$(id -u)" = 0 ] || run="sudo"
-if ! command -v apt-get >/dev/null 2>&1 || { [ -n "$run" ] && ! command -v sudo >/dev/null 2>&1; }; then
+if [ -n "$look" ] || ! command -v apt-get >/dev/null 2>&1 || { [ -n "$run" ] && ! command -v sudo >/dev/null 2>&1; }; then
   [ -z "$wish" ] || echo "not installed:$wish" >&2
   [ -n "$need" ] || exit 0
-  echo "please install:$need" >&2
+  echo "missing: $lack. To install: $(command_for)" >&2
   exit 3
 fi
 echo "installing:$need$wish"
 export DEBIAN_FRONTEND=noninteractive
 $run apt-get update -qq >/dev/null 2>&1 || true
 if [ -n "$need" ]; then
+  # shellcheck disable=SC2086
   $run apt-get install -y -qq --no-install-recommends $need >/dev/null 2>&1 || { echo "could not install:$need" >&2; exit 3; }
 fi
 if [ -n "$wish" ]; then
+  # shellcheck disable=SC2086
   $run apt-get install -y -qq --no-install-recommends $wish >/dev/null 2>&1 || echo "not installed:$wish" >&2
 fi

@@ -79,10 +79,10 @@ static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint
 // The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
 // that labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
-  char *end = NULL;
+  const char *end = NULL;
   *out = 0;
   if (!text) return true;
-  double x = strtod(text, &end);
+  double x = number_read(text, &end);
   bool mm = strcmp(end, "mm") == 0, good = end != text && (!*end || mm) && x >= 0 && x <= 100000;
   if (mm) x *= 2 * 72.27 / 25.4;
   if (!good || (x > 0 && x < 100)) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-const char *limn_version(void) { return "0.1"; }
+const char *limn_version(void) { return LIMN_VERSION; }
 
 static bool limn_start(Limn *l) {
   GUARDED(l, false);
@@ -202,6 +202,10 @@ const char *limn_quote(Limn *l, const char *text) {
   Buf b = buf_new(l->arena);
   buf_json(&b, text, strlen(text));
   return b.at;
+}
+
+const char *limn_nearest(const char *name, const char *const *list, uint32_t n) {
+  return nearest_name(name, list, n);
 }
 
 const char *limn_ops(Limn *l) {

@@ -67,10 +67,29 @@ Buf buf_new(Arena *);
 void buf_add(Buf *, const char *text, size_t n);
 void buf_text(Buf *, const char *text);
 void buf_char(Buf *, char c);
+// As printf, but numbers have a point whatever the locale is.
 void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *, const char *format, va_list);
-void buf_number(Buf *, double); // the shortest decimal that reads back to the same bits
+void buf_number(Buf *, double);                   // as number_print
 void buf_json(Buf *, const char *text, size_t n); // quoted and escaped
+
+// number.c: numbers as text, whatever the locale of the program says
+// As strtod without hexadecimal: what is nearest to the decimal that the text begins with. *end (if
+// not NULL) is behind it, or `text` when there is none.
+double number_read(const char *text, const char **end);
+enum { NUMBER_ROOM = 40 };
+// The shortest decimal that reads back to the same bits; how many characters it has.
+size_t number_print(char out[NUMBER_ROOM], double);
+// As printf with these flags ("", "+", "#"), this precision (-1: none) and 'f', 'e', 'g' or 'a'.
+// How many characters; 0: there is not enough room.
+size_t number_format(char *out, size_t room, const char *flags, int precision, char as, double);
+
+// Letters of ASCII, whatever the locale says of other bytes.
+static inline bool char_is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+static inline bool char_is_word(char c) { return char_is_letter(c) || (c >= '0' && c <= '9'); }
+static inline char char_upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
 
 // table.c: byte strings to numbers; iteration order is insertion order
 typedef struct Table Table;

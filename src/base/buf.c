@@ -1,9 +1,6 @@
 // Text under construction.
 #include "base.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 Buf buf_new(Arena *a) {
   Buf b = {.arena = a, .cap = 32};
   b.at = arena_alloc(a, b.cap);
@@ -29,16 +26,120 @@ void buf_add(Buf *b, const char *text, size_t n) {
 void buf_text(Buf *b, const char *text) { buf_add(b, text, strlen(text)); }
 void buf_char(Buf *b, char c) { buf_add(b, &c, 1); }
 
-void buf_vprintf(Buf *b, const char *format, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, args);
-  if (n > 0) {
-    buf_reserve(b, (size_t)n);
-    vsnprintf(b->at + b->n, (size_t)n + 1, format, again);
-    b->n += (size_t)n;
+// -- formats --------------------------------------------------------------------------------------
+// printf is asked for one conversion at a time, except that numbers with a point go to number.c.
+typedef struct {
+  char flags[6];
+  int width, precision; // -1: none
+  char length[3];       // "", "l", "ll", "z" …
+  char as;
+} Conversion;
+
+// "%-5.3lld" behind its %; where it ends
+static const char *read_conversion(const char *at, Conversion *c, va_list *args) {
+  *c = (Conversion){.width = -1, .precision = -1};
+  for (size_t n = 0; *at && strchr("-+ #0", *at); at++)
+    if (n + 1 < sizeof c->flags) c->flags[n++] = *at;
+  if (*at == '*') c->width = va_arg(*args, int), at++;
+  for (; *at >= '0' && *at <= '9'; at++)
+    c->width = (c->width < 0 ? 0 : c->width) * 10 + (*at - '0');
+  if (*at == '.') {
+    c->precision = 0;
+    if (*++at == '*') c->precision = va_arg(*args, int), at++;
+    for (; *at >= '0' && *at <= '9'; at++) c->precision = c->precision * 10 + (*at - '0');
   }
-  va_end(again);
+  for (size_t n = 0; *at && strchr("hlzjt", *at); at++)
+    if (n + 1 < sizeof c->length) c->length[n++] = *at;
+  c->as = *at;
+  return at + (*at != 0);
+}
+
+static void put_padded(Buf *b, const Conversion *c, const char *text, size_t n) {
+  size_t width = c->width > 0 ? (size_t)c->width : 0;
+  bool left = strchr(c->flags, '-') != NULL;
+  for (size_t i = n; i < width && !left; i++) buf_char(b, ' ');
+  buf_add(b, text, n);
+  for (size_t i = n; i < width && left; i++) buf_char(b, ' ');
+}
+
+static void put_real(Buf *b, const Conversion *c, double x) {
+  char room[512]; // 1e308 with 17 places behind the point
+  char flags[6] = "";
+  for (size_t i = 0, n = 0; c->flags[i]; i++)
+    if (c->flags[i] != '-') flags[n++] = c->flags[i];
+  put_padded(b, c, room, number_format(room, sizeof room, flags, c->precision, c->as, x));
+}
+
+static void put_text(Buf *b, const Conversion *c, const char *text) {
+  size_t most = c->precision < 0 ? SIZE_MAX : (size_t)c->precision;
+  const char *end = most == SIZE_MAX ? NULL : memchr(text, 0, most);
+  put_padded(b, c, text, end ? (size_t)(end - text) : most == SIZE_MAX ? strlen(text) : most);
+}
+
+static long long take_signed(const Conversion *c, va_list *args) {
+  if (strcmp(c->length, "ll") == 0) return va_arg(*args, long long);
+  if (c->length[0] == 'l') return va_arg(*args, long);
+  if (c->length[0] == 'z' || c->length[0] == 't') return va_arg(*args, ptrdiff_t);
+  if (c->length[0] == 'j') return va_arg(*args, intmax_t);
+  return va_arg(*args, int);
+}
+
+static unsigned long long take_unsigned(const Conversion *c, va_list *args) {
+  if (strcmp(c->length, "ll") == 0) return va_arg(*args, unsigned long long);
+  if (c->length[0] == 'l') return va_arg(*args, unsigned long);
+  if (c->length[0] == 'z' || c->length[0] == 't') return va_arg(*args, size_t);
+  if (c->length[0] == 'j') return va_arg(*args, uintmax_t);
+  return va_arg(*args, unsigned);
+}
+
+// A whole number, by printf under its own flags, width and precision.
+static void put_whole(Buf *b, const Conversion *c, va_list *args) {
+  char room[80], format[16];
+  int width = c->width < 0 ? 0 : c->width < 64 ? c->width : 64;
+  bool is_signed = c->as == 'd' || c->as == 'i';
+  snprintf(format, sizeof format, "%%%s*.*ll%c", c->flags, c->as);
+  int n = is_signed
+              ? snprintf(room, sizeof room, format, width, c->precision, take_signed(c, args))
+              : snprintf(room, sizeof room, format, width, c->precision, take_unsigned(c, args));
+  if (n > 0) buf_add(b, room, (size_t)n < sizeof room ? (size_t)n : sizeof room - 1);
+}
+
+static void put_conversion(Buf *b, const Conversion *c, va_list *args) {
+  char one[2] = {0};
+  switch (c->as) {
+  case 'd':
+  case 'i':
+  case 'u':
+  case 'x':
+  case 'X':
+  case 'o': put_whole(b, c, args); return;
+  case 'a':
+  case 'e':
+  case 'f':
+  case 'g': put_real(b, c, va_arg(*args, double)); return;
+  case 'p': buf_printf(b, "0x%llx", (unsigned long long)(uintptr_t)va_arg(*args, void *)); return;
+  case 's': put_text(b, c, va_arg(*args, const char *)); return;
+  case 'c':
+    one[0] = (char)va_arg(*args, int);
+    put_padded(b, c, one, 1);
+    return;
+  default: buf_char(b, c->as); // %%
+  }
+}
+
+void buf_vprintf(Buf *b, const char *format, va_list args) {
+  va_list rest;
+  va_copy(rest, args);
+  while (*format) {
+    size_t plain = strcspn(format, "%");
+    buf_add(b, format, plain);
+    format += plain;
+    if (!*format) break;
+    Conversion c;
+    format = read_conversion(format + 1, &c, &rest);
+    put_conversion(b, &c, &rest);
+  }
+  va_end(rest);
 }
 
 void buf_printf(Buf *b, const char *format, ...) {
@@ -49,21 +150,8 @@ void buf_printf(Buf *b, const char *format, ...) {
 }
 
 void buf_number(Buf *b, double x) {
-  char text[40];
-  if (isnan(x)) {
-    buf_text(b, "nan");
-    return;
-  }
-  if (isinf(x)) {
-    buf_text(b, x > 0 ? "inf" : "-inf");
-    return;
-  }
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
-  }
-  if (fabs(x) < 1e15 && x == floor(x)) snprintf(text, sizeof text, "%.0f", x);
-  buf_text(b, text);
+  char text[NUMBER_ROOM];
+  buf_add(b, text, number_print(text, x));
 }
 
 void buf_json(Buf *b, const char *text, size_t n) {

@@ -45,6 +45,46 @@ status "missing file argument" 2 "$LIMN" check
 status "a count that is none" 2 "$LIMN" train net.limn --batch many
 status "missing value" 2 "$LIMN" eval net.limn net --in
 for c in check fmt print grad cost eval train predict sample data; do status "help of $c" 0 "$LIMN" $c --help; done
+# options: only those that the command has, and values that make sense
+# refused NAME MESSAGE ARGUMENT…
+refused() {
+  name=$1
+  message=$2
+  shift 2
+  status "$name" 2 "$LIMN" "$@"
+  says "$name is said" err "$message"
+}
+refused "an option of another command" "limn check: there is no option --precision" check net.limn --precision nonsense
+refused "an option that is nearly right" "there is no option --precison; did you mean --precision?" train net.limn --precison 32
+refused "a choice that is none" "--precision wants 32, 64 or bf16, not nonsense" train net.limn --precision nonsense
+refused "a level that is none" "--level wants learner, model or layer, not lay" draw net.limn --level lay
+refused "a pass that is none" "--after wants check, inline, simplify, reverse, forward, gradient or step, not inlin" print net.limn --after inlin
+refused "a negative count" "--threads wants a whole number, not -1" train net.limn --threads -1
+refused "a count with a tail" "--batch wants a whole number, not 3x" train net.limn --batch 3x
+refused "no steps" "--steps wants a number above 0, not 0" train net.limn --steps 0
+refused "a word too many" "one thing too many: else" print net.limn net else
+refused "a diagram without --paths" "a learning diagram is named for --paths only: net" check net.limn net
+refused "a setting without a value" "--set wants NAME=VALUE, not size_in" check net.limn --set size_in
+refused "a command that is nearly right" 'there is no command `chek`; did you mean `check`?' chek net.limn
+refused "help of a command that is nearly right" 'did you mean `draw`?' help drw
+refused "predict without a name" "a name is missing" predict net.limn
+refused "find without a file" "a pattern and a file are wanted" find relu
+"$LIMN" help train >out 2>err
+"$LIMN" train --help >err 2>&1
+if cmp -s out err; then ok "limn help COMMAND is limn COMMAND --help"; else not_ok "limn help COMMAND is limn COMMAND --help"; fi
+status "a file after --" 0 "$LIMN" check -- net.limn
+
+# every option that help names is read, and every command has help that fits 100 columns
+for c in $("$LIMN" --help | sed -n 's/^  limn \([a-z]*\) .*/\1/p'); do
+  [ "$c" != COMMAND ] || continue
+  for o in $("$LIMN" help "$c" | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
+    "$LIMN" "$c" "$o" 2>&1 | grep -q 'there is no option' && not_ok "limn $c has $o"
+  done
+  ok "options of limn $c"
+  long=$("$LIMN" help "$c" | sed 1,4d | awk 'length > 104')
+  same "help of limn $c is not too wide" "" "$long"
+done
+
 status "a good program" 0 "$LIMN" check net.limn
 status "a wrong program" 1 "$LIMN" check bad.limn
 says "its message has its place" err "bad.limn:1:26: error:"
@@ -81,6 +121,10 @@ status "an input that is not numbers" 1 "$LIMN" eval net.limn double --in 'x=[1,
 status "an npy file that is not there" 1 "$LIMN" eval net.limn double --in x=none.npy
 status "an axis set from outside" 0 "$LIMN" eval net.limn net --set size_in=2 --in 'x=[1, 2]'
 status "an axis set to nonsense" 1 "$LIMN" check net.limn --set size_in=-2
+status "a setting of nothing" 1 "$LIMN" check net.limn --set sizein=2
+says "says so" err '`--set sizein=2`: there is no axis, const or learner `sizein` in this program'
+says "and what is near" err 'did you mean `size_in`?'
+status "a setting of a box" 1 "$LIMN" check net.limn --set double=relu
 status "somewhere that cannot be written" 3 "$LIMN" eval net.limn double --in 'x=[1]' --out /nowhere/y.npy
 
 # a box passed as an option works along the axis that is meant
@@ -106,6 +150,18 @@ printf 'box f(\n' >broken.limn
 cp broken.limn broken.before
 status "fmt of a broken file" 1 "$LIMN" fmt broken.limn
 if cmp -s broken.limn broken.before; then ok "it is left alone"; else not_ok "it was changed"; fi
+
+# a resumed run stays in its folder, which may be named again
+cat >learn.limn <<'END'
+given x, y from iris
+learn f : R[4] -> R[3] = dense[3]
+goal fit : f(x) ~ y   by cross_entropy
+train 20 steps, batch 8, adam(0.01)
+END
+status "a run that pauses" 0 "$LIMN" train learn.limn --reference --plain --quiet --pause 10 --out kept
+status "--out of another folder" 2 "$LIMN" train learn.limn --reference --plain --quiet --resume kept --out other
+status "--out of the same folder" 0 "$LIMN" train learn.limn --reference --plain --quiet --resume kept --out ./kept/
+if [ ! -e other ] && grep -q '"state": "finished"' kept/run.json; then ok "it is finished"; else not_ok "it is not finished"; cat kept/run.json; fi
 
 # the generated page of operations is up to date
 if "$LIMN" ops | cmp -s - "$here/../../docs/ops.md"; then ok "docs/ops.md"; else not_ok "docs/ops.md: run make docs"; fi

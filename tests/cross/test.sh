@@ -13,5 +13,5 @@ trap 'rm -rf "$dir"' EXIT
 case $build in *san*) flags="-fsanitize=address,undefined" ;; *) flags="" ;; esac
 # Static libraries only: the shared ones bring MPI along.
 # shellcheck disable=SC2086
-${CC:-cc} -std=c11 -O1 -g $flags -Isrc -o "$dir/cross" tests/cross/cvode.c "$build/liblimn.a" "$lib" "${lib%cvode.a}nvecserial.a" -lpng -lz -lpthread -lm || exit 1
+${CC:-cc} -std=c11 -O1 -g $flags -Isrc -o "$dir/cross" tests/cross/cvode.c "$build/libinner.a" "$lib" "${lib%cvode.a}nvecserial.a" -lpng -lz -lpthread -lm || exit 1
 "$dir/cross"

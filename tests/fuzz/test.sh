@@ -9,7 +9,7 @@ case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-r
 for harness in $here/fuzz_*.c; do
   target=$(basename "$harness" .c)
   target=${target#fuzz_}
-  if ! ${CC:-cc} $flags -o "$out/$target" "$harness" $here/replay.c src/base/arena.c "$BUILD/liblimn.a" ${LDLIBS:--lpng -lz -lpthread -lm} 2>"$out/log"; then
+  if ! ${CC:-cc} $flags -o "$out/$target" "$harness" $here/replay.c src/base/arena.c "$BUILD/libinner.a" ${LDLIBS:--lpng -lz -lpthread -lm} 2>"$out/log"; then
     echo "not ok fuzz $target compiles"
     cat "$out/log"
     continue

@@ -17,7 +17,7 @@ status=0
 
 # shellcheck disable=SC2086
 if ! ${CC:-cc} -std=c11 -g $flags -Isrc -Iinclude -Itests -o "$dir/make" tests/report/make.c tests/shown_help.c \
-  "$build/liblimn.a" -lpng -lz -lpthread -lm; then
+  "$build/libinner.a" -lpng -lz -lpthread -lm; then
   not_ok "the program that makes a page compiles"
   exit 1
 fi

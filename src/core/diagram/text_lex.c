@@ -93,7 +93,7 @@ static void lex_number(DiagramText *t) {
   uint32_t sign = peek(t, 1) == '-' || peek(t, 1) == '+';
   if ((peek(t, 0) == 'e' || peek(t, 0) == 'E') && is_digit(peek(t, 1 + sign)))
     t->at += 1 + sign, lex_digits(t, &fits), t->tok.is_whole = false;
-  t->tok.number = strtod(arena_text(t->arena, t->text + first, t->at - first), NULL);
+  t->tok.number = number_read(arena_text(t->arena, t->text + first, t->at - first), NULL);
 }
 
 static void add_utf8(Buf *b, uint32_t code) {

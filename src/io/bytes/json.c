@@ -110,11 +110,12 @@ static Json *node_new(JsonReader *r, JsonKind kind) {
 
 // The value of a number that has been scanned; false when a double cannot hold it.
 bool number_value(const char *text, size_t n, double *out) {
-  char copy[NUMBER_LIMIT + 1], *end;
+  char copy[NUMBER_LIMIT + 1];
+  const char *end;
   if (n > NUMBER_LIMIT) return false;
   memcpy(copy, text, n);
   copy[n] = 0;
-  *out = strtod(copy, &end);
+  *out = number_read(copy, &end);
   return n && end == copy + n && !isinf(*out);
 }
 

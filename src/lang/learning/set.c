@@ -135,6 +135,25 @@ void learning_set(Drawing *r, const Syntax *n, const char *path) {
 }
 
 // -- the command line -----------------------------------------------------------------------------
+// Whether a setting can replace it: the program's own axes, every const, every learner.
+static bool takes_set(const Program *p, const Def *d) {
+  return d->kind == DEF_CONST || d->kind == DEF_LEARNER ||
+         (d->kind == DEF_AXIS && d->scope == p->scope);
+}
+
+static void no_set(Elab *in, const Program *p, const char *key, const char *value) {
+  World *w = in->w;
+  VEC(const char *) names = {0};
+  for (uint32_t i = 1; i < in->def.n; i++)
+    if (in->def.at[i]->scope != in->library && takes_set(p, in->def.at[i]))
+      vec_push(w->arena, &names, name_text(w->names, in->def.at[i]->name));
+  const char *near = nearest_name(key, names.at, names.n);
+  Id e = diag_error(w->diags, (Span){0},
+                    "`--set %s=%s`: there is no axis, const or learner `%s` in this program", key,
+                    value, key);
+  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+}
+
 // A setting that speaks of a learner or of something in a learning diagram is a `set` statement.
 void sets_read(Elab *in, Program *p) {
   World *w = in->w;
@@ -142,7 +161,10 @@ void sets_read(Elab *in, Program *p) {
     const char *key = table_key(in->sets, i, NULL),
                *value = in->set_value.at[table_value(in->sets, i) - 1];
     const Def *d = scope_find(p->scope, name_from(w->names, key));
-    if (!strchr(key, '.') && !(d && d->kind == DEF_LEARNER)) continue;
+    if (!strchr(key, '.') && !(d && d->kind == DEF_LEARNER)) {
+      if (!(d && takes_set(p, d))) no_set(in, p, key, value);
+      continue;
+    }
     const char *text = arena_format(w->arena, "set %s = %s\n", key, value);
     const Syntax *tree = parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
     for (uint32_t k = 0; k < tree->nkid; k++)

@@ -334,7 +334,7 @@ static void lex_number(Lexer *x, bool spaced) {
     }
   }
   Name text = name_of(x->front->names, x->text + from, x->at - from);
-  double num = strtod(name_text(x->front->names, text), NULL);
+  double num = number_read(name_text(x->front->names, text), NULL);
   if (isinf(num)) diag_error(x->front->diags, span_from(x, from), "this number is too large");
   uint32_t letter = letter_length(x, x->at);
   if (letter)

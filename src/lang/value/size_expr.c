@@ -454,8 +454,8 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
   if (d && d->kind == DEF_CONST && d->node->kid[2] && !d->node->kid[1] && !d->busy) {
     const char *set = set_value(b->in, d->name);
     if (set) {
-      char *end;
-      *out = strtod(set, &end);
+      const char *end;
+      *out = number_read(set, &end);
       return !*end;
     }
     if (d->has_number) *out = d->number;

@@ -4,6 +4,8 @@
 #define _DEFAULT_SOURCE
 #include "run/train/train_own.h"
 
+#include "base/version.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -181,7 +183,7 @@ void folder_note(Trainer *t, const char *how) {
   static const char *const precision[] = {"32", "64", "bf16"};
   Buf b = buf_new(t->arena);
   buf_text(&b, "{\n  \"limn\": ");
-  buf_json(&b, limn_version(), strlen(limn_version()));
+  buf_json(&b, LIMN_VERSION, strlen(LIMN_VERSION));
   pair_text(&b, "program", t->path);
   Buf settings = buf_new(t->arena);
   elab_settings(t->in, &settings);

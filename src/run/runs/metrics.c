@@ -35,12 +35,13 @@ static bool next_cell(CsvPiece *line, CsvPiece *cell) {
 }
 
 static bool cell_value(CsvPiece cell, double *out) {
-  char text[CELL_LIMIT + 1], *end;
+  char text[CELL_LIMIT + 1];
+  const char *end;
   size_t n = (size_t)(cell.end - cell.at);
   if (!n || n > CELL_LIMIT) return false;
   memcpy(text, cell.at, n);
   text[n] = 0;
-  *out = strtod(text, &end);
+  *out = number_read(text, &end);
   return *end == 0;
 }
 

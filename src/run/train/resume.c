@@ -19,7 +19,7 @@ static uint64_t noted_count(const Arrays *state, const char *key) {
 }
 
 static double noted_number(const Arrays *state, const char *key) {
-  return strtod(noted(state, key), NULL);
+  return number_read(noted(state, key), NULL);
 }
 
 bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {

@@ -12,6 +12,8 @@
 #define _DEFAULT_SOURCE
 #include "run/train/train_own.h"
 
+#include "base/version.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -85,7 +87,7 @@ static void note_number(Arena *a, Arrays *all, const char *key, double x) {
 static void note_run(Trainer *t, Arena *a, Arrays *all) {
   Buf settings = buf_new(a);
   elab_settings(t->in, &settings);
-  note(a, all, "limn", "%s", limn_version());
+  note(a, all, "limn", "%s", LIMN_VERSION);
   note(a, all, "program", "%016llx", (unsigned long long)t->program);
   note(a, all, "set", "%s", settings.at);
   note(a, all, "seed", "%llu", (unsigned long long)t->seed);
@@ -143,7 +145,7 @@ static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
   static const char *const precision[] = {"32", "64", "bf16"};
-  note(a, &all, "limn", "%s", limn_version());
+  note(a, &all, "limn", "%s", LIMN_VERSION);
   note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, &all, "precision", "%s", precision[t->precision]);
   note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));

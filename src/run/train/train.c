@@ -29,9 +29,9 @@ bool precision_from(const char *text, Precision *out) {
 }
 
 static bool read_every(Trainer *t) {
-  char *end;
+  const char *end;
   if (!t->o->every) return true;
-  double x = strtod(t->o->every, &end);
+  double x = number_read(t->o->every, &end);
   bool seconds = strcmp(end, "s") == 0;
   if (end == t->o->every || (*end && !seconds) || !(x > 0) || (!seconds && x != floor(x)))
     return train_refuse(t, LIMN_USAGE,

@@ -3,7 +3,6 @@
 // held comes in as it is, and what each step gives gets the axis back as it goes out.
 #include "show/circuit/circuit_own.h"
 
-#include <ctype.h>
 
 static const char *axis_name(Circuit *c, const Scan *x) {
   const char *name = name_text(c->w->names, x->axis.name);
@@ -15,7 +14,7 @@ static const char *last_step(Circuit *c, const Scan *x) {
   const char *size = size_text(c->w, x->axis.size), *name = axis_name(c, x);
   if (strcmp(size, name) != 0) return size;
   char *big = arena_format(c->s->arena, "%s", name);
-  big[0] = (char)toupper((unsigned char)big[0]);
+  big[0] = char_upper(big[0]);
   return big;
 }
 

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include <ctype.h>
 
 // -- the same place in another turn ---------------------------------------------------------------
 static Id boundary_wire(const Diagram *d, Id wire, const Diagram *e) {
@@ -116,9 +115,9 @@ static const char *series_base(Circuit *c, const Fold *f, const Axis *each) {
   for (uint32_t t = f->n; t-- > 0;)
     if (each[t].label) return name_text(c->w->names, each[t].label);
   const char *text = size_text(c->w, each[f->n - 1].size);
-  while (*text && !isalpha((unsigned char)*text)) text++;
+  while (*text && !char_is_letter(*text)) text++;
   size_t n = 0;
-  while (isalnum((unsigned char)text[n]) || text[n] == '_') n++;
+  while (char_is_word(text[n]) || text[n] == '_') n++;
   return n && text[n] != '(' ? arena_format(c->s->arena, "%.*s", (int)n, text) : NULL;
 }
 

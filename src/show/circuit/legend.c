@@ -3,7 +3,6 @@
 #include "show/canvas/free_area.h"
 #include "show/circuit/circuit.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -47,7 +46,7 @@ static bool is_written(const Layout *l, const char *label) {
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
     const char *own = l->label[x] ? l->s->strand.at[x].label : "";
     for (const char *at = own; *at; at++)
-      if (strncmp(at, label, n) == 0 && (at == own || !isalpha((unsigned char)at[-1]))) return true;
+      if (strncmp(at, label, n) == 0 && (at == own || !char_is_letter(at[-1]))) return true;
   }
   return false;
 }

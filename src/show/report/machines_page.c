@@ -166,7 +166,7 @@ static void put_run_facts(HtmlPage *g, const RanRun *run) {
 // Of a picture that is text already.
 static double svg_width(const Buf *svg) {
   const char *at = strstr(svg->at, " width=\"");
-  double width = at ? strtod(at + strlen(" width=\""), NULL) : 0;
+  double width = at ? number_read(at + strlen(" width=\""), NULL) : 0;
   return width > 0 ? width : 320;
 }
 

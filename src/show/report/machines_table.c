@@ -78,20 +78,6 @@ static void put_cell(Buf *b, const char *text) {
   buf_char(b, '"');
 }
 
-// As short as a few digits can be, and what is read is the same number.
-static void put_number(Buf *b, double x) {
-  char text[40];
-  if (!isfinite(x) || (x == floor(x) && fabs(x) < 1e15)) {
-    buf_number(b, x);
-    return;
-  }
-  for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
-  }
-  buf_text(b, text);
-}
-
 static void put_header(const Results *r, const SimRecord *record, Buf *b) {
   buf_text(b, record->flows ? "time" : "tick");
   for (uint32_t i = 0; i < record->channel.n; i++) {
@@ -107,7 +93,7 @@ static void put_header(const Results *r, const SimRecord *record, Buf *b) {
 
 static void put_row(const Results *r, const SimRecord *record, const bool *wanted, uint32_t row,
                     Buf *b) {
-  put_number(b, record->time.at[row]);
+  buf_number(b, record->time.at[row]);
   for (uint32_t i = 0; i < record->channel.n; i++) {
     const SimChannel *c = &record->channel.at[i];
     for (int64_t k = 0; wanted[i] && k < c->cells; k++) {
@@ -117,7 +103,7 @@ static void put_row(const Results *r, const SimRecord *record, const bool *wante
       if (label)
         put_cell(b, label);
       else
-        put_number(b, x);
+        buf_number(b, x);
     }
   }
   buf_char(b, '\n');
@@ -168,7 +154,7 @@ static bool write_happened(const Results *r, const RanRun *run, const char **err
   buf_text(&b, "time,part,what\n");
   for (uint32_t i = 0; i < record->happening.n; i++) {
     const Happening *h = &record->happening.at[i];
-    put_number(&b, h->time);
+    buf_number(&b, h->time);
     buf_char(&b, ',');
     put_cell(&b, h->path);
     buf_char(&b, ',');
@@ -272,8 +258,8 @@ static bool label_value(const Results *r, const SimChannel *c, const char *text,
 static bool cell_value(const Results *r, TableReading *g, const SimColumn *c, bool time,
                        int64_t line, double *out) {
   const char *text = g->cell.at;
-  char *end;
-  *out = strtod(text, &end);
+  const char *end;
+  *out = number_read(text, &end);
   if ((*text && !*end) || (!time && !c->channel)) return true;
   if (c->channel && label_value(r, c->channel, text, out)) return true;
   return file_error(g->arena, g->error, "%s:%lld: found `%s`, wanted a number", g->path,
@@ -349,7 +335,7 @@ static bool read_happened(Results *r, RanRun *run, const char **error) {
     }
     if (header) continue;
     vec_push(r->arena, &run->record.happening,
-             (Happening){strtod(cell[0], NULL), cell[1], cell[2]});
+             (Happening){number_read(cell[0], NULL), cell[1], cell[2]});
   }
   return true;
 }

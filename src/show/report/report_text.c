@@ -6,7 +6,6 @@
 
 #include "lang/syntax/syntax.h"
 
-#include <ctype.h>
 #include <math.h>
 
 // One accent, much paper. Colours are those of the pictures, so that they have no edges.
@@ -120,7 +119,7 @@ void html_text(Buf *b, const char *text, size_t n) {
 }
 
 // -- a program ------------------------------------------------------------------------------------
-static bool is_letter(char c) { return isalpha((unsigned char)c) || c == '_' || (c & 0x80); }
+static bool is_letter(char c) { return char_is_letter(c) || c == '_' || (c & 0x80); }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static size_t word_length(const char *at, size_t n) {

@@ -14,8 +14,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined __aarch64__ && defined __linux__
+#include <sys/auxv.h>
+#endif
 
-enum { ARGUMENTS = 32 };
+enum { ARGUMENTS = COMPILE_FLAGS + 8 };
 
 // -- hashes ---------------------------------------------------------------------------------------
 typedef struct {
@@ -35,7 +38,7 @@ static const char *hash_text(Arena *a, Hash h) {
   return arena_format(a, "%016llx%016llx", (unsigned long long)h.a, (unsigned long long)h.b);
 }
 
-// What the compiler makes of -march=native: the CPU's own list of features.
+// What the compiler makes of native: the CPU's name and its list of features.
 static void hash_cpu(Hash *h) {
   char buffer[8192];
   int f = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
@@ -75,27 +78,39 @@ const char *compile_compiler(Arena *a, const Target *how) {
   return NULL;
 }
 
-static uint32_t compiler_flags(const char **flag) {
-  static const char *const all[] = {
-    "-O3",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fopenmp-simd",
-    "-shared",
-    "-fPIC",
-    "-std=gnu11",
-    "-w",
-    "-nostdlib",
+// The instructions that this CPU has, for a compiler that runs on it. On x86-64, compilers ask the
+// CPU. On aarch64, clang goes by the CPU's name alone, and would use the SVE of a Neoverse V1 also in
+// a virtual machine that hides it: there only the kernel knows what can be run.
+static uint32_t machine_flags(const char **flag) {
+  uint32_t n = 0;
 #if defined __x86_64__
-    "-march=native",
-    "-mprefer-vector-width=512",
-#elif defined __aarch64__
-    "-mcpu=native",
+  flag[n++] = "-march=native";
+  flag[n++] = "-mprefer-vector-width=512";
+#elif defined __aarch64__ && defined __linux__
+  bool sve = getauxval(AT_HWCAP) & HWCAP_SVE, sve2 = getauxval(AT_HWCAP2) & HWCAP2_SVE2;
+  flag[n++] = sve && sve2 ? "-march=armv8-a+sve2" : sve ? "-march=armv8-a+sve" : "-march=armv8-a";
+  flag[n++] = "-mtune=native";
+#else
+  (void)flag;
 #endif
+  return n;
+}
+
+uint32_t compile_flags(const char **flag) {
+  static const char *const all[] = {
+      "-O3",
+      "-ffp-contract=off",
+      "-fno-math-errno",
+      "-fno-trapping-math",
+      "-fopenmp-simd",
+      "-shared",
+      "-fPIC",
+      "-std=gnu11",
+      "-w",
+      "-nostdlib",
   };
   for (uint32_t i = 0; i < COUNT(all); i++) flag[i] = all[i];
-  return COUNT(all);
+  return COUNT(all) + machine_flags(flag + COUNT(all));
 }
 
 // Runs it and waits; what it says goes to a file. 0 is good.
@@ -172,7 +187,7 @@ bool compile_c(Arena *a, const char *text, size_t n, const Target *how, Compiled
     c->error = "there is no C compiler on this machine";
     return false;
   }
-  uint32_t flags = compiler_flags(flag);
+  uint32_t flags = compile_flags(flag);
   Hash h = {0xCBF29CE484222325u, 0};
   struct stat tool;
   hash_add(&h, text, n);

@@ -13,6 +13,8 @@ typedef struct {
   const char *error;
 } Compiled;
 
+enum { COMPILE_FLAGS = 24 };                           // at most
+uint32_t compile_flags(const char **flag);             // what generated code is compiled with
 const char *compile_compiler(Arena *, const Target *); // which one; NULL: there is none
 // False: there is no compiler, or it failed; .error says why.
 bool compile_c(Arena *, const char *text, size_t n, const Target *, Compiled *);

@@ -1,0 +1,250 @@
+// What each command does: the program is loaded, the library is asked, and the answer is printed as text or as one JSON object.
+#define _DEFAULT_SOURCE
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// What a command answers: plain text, or under --json one value that goes under `key`.
+static int answer(Limn *l, const Options *o, LimnStatus status, const char *key, const char *text) {
+  if (o->json) {
+    printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
+    if (text) printf(", \"%s\": %s", key, text);
+    puts("}");
+  } else {
+    if (text) fputs(text, stdout);
+    fputs(limn_messages(l, false), stderr);
+  }
+  return (int)status;
+}
+
+static LimnStatus load(Limn *l, const Options *o) {
+  for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
+  return limn_load(l, o->file);
+}
+
+int run_check(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  if (o->paths) {
+    const char *text = s ? NULL : limn_paths(l, o->name, o->json);
+    if (!s && !text) s = LIMN_WRONG;
+    return answer(l, o, s, "paths", text);
+  }
+  const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
+  if (text && !o->json && !o->who) printf("%s: ", o->file);
+  return answer(l, o, s, o->who ? "who" : "summary", text);
+}
+
+// The pattern comes first, then the file.
+int run_find(Limn *l, Options *o) {
+  const char *pattern = o->file;
+  o->file = o->name;
+  LimnStatus s = load(l, o);
+  const char *text = s ? NULL : limn_find(l, pattern, o->json);
+  if (!s && !text) s = LIMN_WRONG;
+  return answer(l, o, s, "found", text);
+}
+
+int run_fmt(Limn *l, Options *o) {
+  bool same = true;
+  LimnStatus s = limn_format_file(l, o->file, o->check, &same);
+  if (!s && o->check && !same) {
+    if (!o->json) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
+    s = LIMN_WRONG;
+  }
+  return answer(l, o, s, "same", o->json ? (same ? "true" : "false") : NULL);
+}
+
+int run_print(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
+  if (!s && !text) s = LIMN_WRONG;
+  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+}
+
+int run_grad(Limn *l, Options *o) {
+  o->after = o->name ? "reverse" : "gradient";
+  return run_print(l, o);
+}
+
+// Whether the locale says so: what is set first counts.
+static bool speaks_unicode(void) {
+  static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (value && *value)
+      return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "utf-8");
+  }
+  return false;
+}
+
+static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
+  const char *text = NULL;
+  o->draw.ascii = !speaks_unicode();
+  if (s <= LIMN_WRONG) s = limn_draw_text(l, o->name, &o->draw, &text);
+  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+}
+
+// "a,b" becomes {"a", "b", NULL}; what is beyond the list's end is left out.
+static const char *const *names(char *text, const char **list, size_t n) {
+  size_t k = 0;
+  for (char *name = text ? strtok(text, ",") : NULL; name && k + 1 < n; name = strtok(NULL, ","))
+    list[k++] = name;
+  list[k] = NULL;
+  return list;
+}
+
+int run_draw(Limn *l, Options *o) {
+  o->draw.open = names(o->open, o->opened, 64);
+  o->draw.close = names(o->close, o->closed, 64);
+  o->draw.who = o->who;
+  LimnStatus s = load(l, o);
+  if (s <= LIMN_WRONG && o->check) {
+    const char *faults = "";
+    s = limn_draw_check(l, o->name, &o->draw, &faults);
+    return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
+  }
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
+  if (!o->draw.out) o->draw.out = "diagram.svg";
+  if (s <= LIMN_WRONG) s = limn_draw(l, o->name, &o->draw);
+  if (limn_drawn(l) && !o->json) printf("%s\n", o->draw.out);
+  return answer(l, o, s, "picture", limn_drawn(l) && o->json ? limn_quote(l, o->draw.out) : NULL);
+}
+
+int run_cost(Limn *l, Options *o) {
+  LimnStatus s = load(l, o);
+  const char *text = s ? NULL : limn_cost(l, o->name, o->json);
+  if (!s && !text) s = LIMN_WRONG;
+  return answer(l, o, s, "cost", text);
+}
+
+int run_eval(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
+  return answer(l, o, s, o->name ? "values" : "measures", text);
+}
+
+int run_predict(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_predict(l, o->name, &o->use, &text);
+  return answer(l, o, s, "values", text);
+}
+
+int run_sample(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_sample(l, o->name, &o->use, &text);
+  return answer(l, o, s, "values", text);
+}
+
+int run_report(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (!s) s = limn_report(l, &o->use, &text);
+  if (text && !o->json) puts(text);
+  return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
+}
+
+// -- training ------------------------------------------------------------------------------------
+// The first signal asks training to stop, the second ends it at once.
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int signal) {
+  (void)signal;
+  if (stopping) _exit(130);
+  stopping = 1;
+}
+
+// What was to be ignored stays ignored.
+static void watch(int signal) {
+  struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+  sigemptyset(&a.sa_mask);
+  if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
+}
+
+static void say(void *context, const char *text) {
+  (void)context;
+  puts(text);
+  fflush(stdout);
+}
+
+static void redraw(void *context, const char *text) {
+  (void)context;
+  printf("\r\033[K%s", text);
+  fflush(stdout);
+}
+
+static uint32_t width(void *context) {
+  struct winsize size;
+  (void)context;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+// A resumed run stays in its folder: to name that folder again says nothing new.
+static bool same_folder(const char *a, const char *b) {
+  struct stat one, other;
+  if (!strcmp(a, b)) return true;
+  return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+int run_train(Limn *l, Options *o) {
+  LimnTrain *how = &o->train;
+  if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
+  LimnStatus s = load(l, o);
+  if (s) return answer(l, o, s, "train", NULL);
+  if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
+  if (!o->json) limn_forget(l);
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  o->train.stop = &stopping;
+  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  watch(SIGINT);
+  watch(SIGTERM);
+  s = limn_train(l, &o->train);
+  if (terminal) redraw(NULL, "");
+  return answer(l, o, s, "train", o->json ? "null" : NULL);
+}
+
+int run_machines(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load(l, o);
+  if (s) return answer(l, o, s, "run", NULL);
+  bool terminal = isatty(STDOUT_FILENO) && !o->json;
+  LimnRun how = {.out = o->eval.out, .from = o->use.from, .seed = o->eval.seed, .json = o->json};
+  how.threads = o->train.threads;
+  how.reference = o->train.reference;
+  how.quiet = o->train.quiet;
+  how.plain = o->train.plain;
+  how.stop = &stopping;
+  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  watch(SIGINT);
+  watch(SIGTERM);
+  s = limn_run(l, &how, &text);
+  if (terminal) redraw(NULL, "");
+  return answer(l, o, s, "run", text);
+}
+
+int run_ops(Limn *l, Options *o) {
+  (void)o;
+  fputs(limn_ops(l), stdout);
+  return 0;
+}
+
+int run_runs(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_runs(l, o->file ? o->file : "runs", o->with, o->has, o->json, &text);
+  return answer(l, o, s, "runs", text);
+}
+
+int run_data(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
+  return answer(l, o, s, o->file ? "set" : "sets", text);
+}

@@ -1,0 +1,256 @@
+// Options: which a command has stands in commands.txt, where each value goes stands here.
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The command that is being read, for messages.
+typedef struct {
+  CommandText text;
+  const char *name;
+  Options *o;
+} CliReading;
+
+// name=value, cut at the first `=`
+static char *split(char *arg, char **value) {
+  char *eq = strchr(arg, '=');
+  if (!eq) return NULL;
+  *eq = 0;
+  *value = eq + 1;
+  return arg;
+}
+
+typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING } OptionKind;
+typedef struct {
+  const char *name;
+  OptionKind kind;
+  size_t at;    // in Options
+  size_t bytes; // COUNT
+} CliOption;
+#define AT(field) offsetof(Options, field)
+#define COUNTS(field) AT(field), sizeof((Options *)0)->field
+
+static const CliOption options[] = {
+    {"--json", FLAG, AT(json), 0},
+    {"--with", TEXT, AT(with), 0},
+    {"--has", TEXT, AT(has), 0},
+    {"--who", FLAG, AT(who), 0},
+    {"--paths", FLAG, AT(paths), 0},
+    {"--check", FLAG, AT(check), 0},
+    {"--origins", FLAG, AT(origins), 0},
+    {"--training", FLAG, AT(eval.training), 0},
+    {"--count", FLAG, AT(eval.count), 0},
+    {"--reference", FLAG, AT(train.reference), 0},
+    {"--plan", FLAG, AT(train.plan), 0},
+    {"--quiet", FLAG, AT(train.quiet), 0},
+    {"--plain", FLAG, AT(train.plain), 0},
+    {"--after", TEXT, AT(after), 0},
+    {"--weights", TEXT, AT(eval.weights), 0},
+    {"--out", TEXT, AT(eval.out), 0},
+    {"--no-legend", FLAG, AT(draw.no_legend), 0},
+    {"--notes", FLAG, AT(draw.notes), 0},
+    {"--level", TEXT, AT(draw.level), 0},
+    {"--open", TEXT, AT(open), 0},
+    {"--close", TEXT, AT(close), 0},
+    {"--theme", TEXT, AT(draw.theme), 0},
+    {"--width", TEXT, AT(draw.width), 0},
+    {"--lens", FLAG, AT(draw.lens), 0},
+    {"--grad", FLAG, AT(draw.grad), 0},
+    {"--unfold", FLAG, AT(draw.unfold), 0},
+    {"--dy", TEXT, AT(eval.dy), 0},
+    {"--grads", TEXT, AT(eval.grads), 0},
+    {"--save", TEXT, AT(eval.save), 0},
+    {"--from", TEXT, AT(use.from), 0},
+    {"--prompt", TEXT, AT(use.prompt), 0},
+    {"--resume", TEXT, AT(train.resume), 0},
+    {"--precision", TEXT, AT(train.precision), 0},
+    {"--device", TEXT, AT(train.device), 0},
+    {"--every", TEXT, AT(train.every), 0},
+    {"--seed", COUNT, COUNTS(eval.seed)},
+    {"--threads", COUNT, COUNTS(train.threads)},
+    {"--batch", COUNT, COUNTS(train.batch)},
+    {"--pause", COUNT, COUNTS(train.pause)},
+    {"--n", COUNT, COUNTS(use.n)},
+    {"--length", COUNT, COUNTS(use.length)},
+    {"--temperature", REAL, AT(use.temperature), 0},
+    {"--epochs", REAL, AT(train.epochs), 0},
+    {"--steps", REAL, AT(train.steps), 0},
+    {"--in", INPUT, 0, 0},
+    {"--set", SETTING, 0, 0},
+};
+
+static const CliOption *option_named(const char *name) {
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    if (!strcmp(options[i].name, name)) return &options[i];
+  return NULL;
+}
+
+// -- messages ------------------------------------------------------------------------------------
+static int wrong(const CliReading *r, const char *what, const char *arg) {
+  fprintf(stderr, "limn %s: %s%s%s\n", r->name, what, arg ? " " : "", arg ? arg : "");
+  command_usage(r->text, stderr);
+  return 2;
+}
+
+static int no_option(const CliReading *r, const char *arg) {
+  const char *near = near_option(r->text, arg);
+  fprintf(stderr, "limn %s: there is no option %s", r->name, arg);
+  if (near) fprintf(stderr, "; did you mean %s?", near);
+  fputc('\n', stderr);
+  command_usage(r->text, stderr);
+  return 2;
+}
+
+static int wanted(const CliReading *r, const char *option, const char *what, const char *value) {
+  fprintf(stderr, "limn %s: %s wants %s, not %s\n", r->name, option, what, value);
+  command_usage(r->text, stderr);
+  return 2;
+}
+
+// -- values --------------------------------------------------------------------------------------
+static void *place(Options *o, size_t at) { return (char *)o + at; }
+
+static int take_count(const CliReading *r, const CliOption *option, const char *value) {
+  char *end;
+  unsigned long long x = strtoull(value, &end, 10);
+  bool is_seed = option->at == AT(eval.seed);
+  bool small = option->bytes == 8 ? x <= INT64_MAX || is_seed : x <= UINT32_MAX;
+  if (*end || *value < '0' || *value > '9' || !small)
+    return wanted(r, option->name, "a whole number", value);
+  if (option->bytes == 8)
+    *(uint64_t *)place(r->o, option->at) = x;
+  else
+    *(uint32_t *)place(r->o, option->at) = (uint32_t)x;
+  r->o->train.has_seed |= is_seed;
+  return 0;
+}
+
+static int take_real(const CliReading *r, const CliOption *option, const char *value) {
+  char *end;
+  double x = strtod(value, &end);
+  if (!*value || *end || !(x > 0 && x < 1e15))
+    return wanted(r, option->name, "a number above 0", value);
+  *(double *)place(r->o, option->at) = x;
+  return 0;
+}
+
+// "a|b|c" becomes "a, b or c".
+static const char *in_words(const char *choice, char *out, size_t room) {
+  const char *last = strrchr(choice, '|');
+  size_t n = 0;
+  for (const char *at = choice; *at && n + 5 < room; at++) {
+    const char *text = at == last ? " or " : ", ";
+    if (*at == '|')
+      n += (size_t)snprintf(out + n, room - n, "%s", text);
+    else
+      out[n++] = *at;
+  }
+  out[n] = 0;
+  return out;
+}
+
+// `choice` is "a|b|c", or "" when anything may follow.
+static int take_text(const CliReading *r, const CliOption *option, const char *value,
+                     const char *choice) {
+  char words[256];
+  size_t n = strlen(value);
+  bool good = !*choice;
+  for (const char *at = choice; *at && !good; at += at[strcspn(at, "|")] == '|') {
+    size_t m = strcspn(at, "|");
+    good = m == n && !memcmp(at, value, n);
+    at += m;
+  }
+  if (!good) return wanted(r, option->name, in_words(choice, words, sizeof words), value);
+  *(const char **)place(r->o, option->at) = value;
+  return 0;
+}
+
+static int take_pair(const CliReading *r, const CliOption *option, char *value) {
+  Options *o = r->o;
+  char *right, *left = split(value, &right);
+  if (option->kind == INPUT) {
+    if (o->eval.nin == sizeof o->in / sizeof *o->in) return wrong(r, "too many inputs", NULL);
+    o->in[o->eval.nin++] = left ? (LimnInput){left, right} : (LimnInput){"", value};
+    return 0;
+  }
+  if (!left) return wanted(r, option->name, "NAME=VALUE", value);
+  if (o->nset == sizeof o->set_name / sizeof *o->set_name) return wrong(r, "too many --set", NULL);
+  o->set_name[o->nset] = left;
+  o->set_value[o->nset++] = right;
+  return 0;
+}
+
+static int take_option(const CliReading *r, const CliOption *option, char *value,
+                       const char *choice) {
+  if (option->kind == FLAG) return *(bool *)place(r->o, option->at) = true, 0;
+  if (!value) return wrong(r, "a value is missing after", option->name);
+  switch (option->kind) {
+  case TEXT: return take_text(r, option, value, choice);
+  case COUNT: return take_count(r, option, value);
+  case REAL: return take_real(r, option, value);
+  default: return take_pair(r, option, value);
+  }
+}
+
+// -- the whole line ------------------------------------------------------------------------------
+static int take_word(const CliReading *r, int most, char *word) {
+  if (most > 0 && !r->o->file)
+    r->o->file = word;
+  else if (most > 1 && !r->o->name)
+    r->o->name = word;
+  else
+    return wrong(r, "one thing too many:", word);
+  return 0;
+}
+
+static int missing(const CliReading *r, int least) {
+  bool find = !strcmp(r->name, "find");
+  if (find && least > 1 && !r->o->name) return wrong(r, "a pattern and a file are wanted", NULL);
+  if (least > 0 && !r->o->file) return wrong(r, "a file is missing", NULL);
+  if (least > 1 && !r->o->name)
+    return wrong(r, "a name is missing: which box, learner or goal?", NULL);
+  if (!strcmp(r->name, "check") && r->o->name && !r->o->paths)
+    return wrong(r, "a learning diagram is named for --paths only:", r->o->name);
+  return 0;
+}
+
+// What several commands ask for under one name.
+static void share(Options *o) {
+  o->eval.in = o->use.in = o->in;
+  o->use.nin = o->eval.nin;
+  o->eval.json = o->use.json = o->train.json = o->json;
+  o->use.out = o->train.out = o->draw.out = o->eval.out;
+  o->use.seed = o->train.seed = o->eval.seed;
+  o->use.has_seed = o->train.has_seed;
+  o->use.threads = o->train.threads;
+  o->use.precision = o->train.precision;
+  o->use.reference = o->train.reference;
+  o->eval.from = o->use.from;
+}
+
+int read_options(CommandText text, const char *name, int argc, char **argv, Options *o) {
+  const CliReading r = {text, name, o};
+  int least, most, status = 0;
+  bool words_only = false;
+  command_words(text, &least, &most);
+  for (int i = 2; i < argc && !status; i++) {
+    char *arg = argv[i], choice[128];
+    if (words_only || arg[0] != '-' || !arg[1]) {
+      status = take_word(&r, most, arg);
+    } else if (!strcmp(arg, "--")) {
+      words_only = true;
+    } else if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
+      command_help(text, stdout);
+      return -1;
+    } else {
+      const char *asked = strcmp(arg, "-o") ? arg : "--out";
+      const CliOption *option = option_named(asked);
+      if (!option || !command_option(text, asked, choice, sizeof choice)) return no_option(&r, arg);
+      status = take_option(&r, option, i + 1 < argc ? argv[i + 1] : NULL, choice);
+      i += option->kind != FLAG;
+    }
+  }
+  if (!status) status = missing(&r, least);
+  share(o);
+  return status;
+}

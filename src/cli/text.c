@@ -1,0 +1,144 @@
+// commands.txt as a table. A command begins with "# NAME WORDS", then comes a line that says what it is for. A line with two spaces
+// and a dash is an option: its name, what follows it, and after two spaces what it means.
+//
+//   # print FILE [NAME]
+//   the diagram of a box …
+//
+//     --after check|inline      the diagram after a pass
+//     --origins                 with the line and column
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_ROOM = 32, NAMES = 64 };
+
+static size_t line_length(const char *at) { return strcspn(at, "\n"); }
+
+static const char *line_after(const char *at) {
+  size_t n = line_length(at);
+  return at[n] ? at + n + 1 : at + n;
+}
+
+// The command whose heading is the first from here on.
+static CommandText command_from(const char *at) {
+  while (*at && strncmp(at, "# ", 2)) at = line_after(at);
+  if (!*at) return (CommandText){0};
+  const char *end = line_after(at);
+  while (*end && strncmp(end, "# ", 2)) end = line_after(end);
+  while (end[-1] == '\n' && end[-2] == '\n') end--;
+  return (CommandText){at + 2, (size_t)(end - at - 2)};
+}
+
+static CommandText command_first(void) { return command_from(command_text); }
+static CommandText command_next(CommandText c) { return command_from(c.at + c.n); }
+
+static bool is_called(CommandText c, const char *name) {
+  size_t n = strlen(name);
+  return !strncmp(c.at, name, n) && (c.at[n] == ' ' || c.at[n] == '\n');
+}
+
+CommandText command_named(const char *name) {
+  CommandText c = command_first();
+  while (c.at && !is_called(c, name)) c = command_next(c);
+  return c;
+}
+
+// -- help ----------------------------------------------------------------------------------------
+static bool option_line(const char *at) { return !strncmp(at, "  -", 3); }
+
+static const char *option_first(CommandText c) {
+  const char *at = c.at;
+  while (at < c.at + c.n && !option_line(at)) at = line_after(at);
+  return at < c.at + c.n ? at : NULL;
+}
+
+static const char *option_next(CommandText c, const char *at) {
+  do at = line_after(at);
+  while (at < c.at + c.n && !option_line(at));
+  return at < c.at + c.n ? at : NULL;
+}
+
+void command_usage(CommandText c, FILE *to) {
+  fprintf(to, "usage: limn %.*s%s\n", (int)line_length(c.at), c.at,
+          option_first(c) ? " [OPTIONS]" : "");
+}
+
+void command_help(CommandText c, FILE *to) {
+  const char *rest = line_after(c.at);
+  command_usage(c, to);
+  fprintf(to, "\n%.*s", (int)(c.at + c.n - rest), rest);
+}
+
+int help_all(FILE *to) {
+  const char *notes = line_after(line_after(command_text));
+  fprintf(to, "%.*s\n\n", (int)line_length(command_text), command_text);
+  for (CommandText c = command_first(); c.at; c = command_next(c)) {
+    const char *line = line_after(c.at);
+    fprintf(to, "  limn %.*s\n        %.*s\n", (int)line_length(c.at), c.at, (int)line_length(line),
+            line);
+  }
+  fprintf(to, "\n%.*s", (int)(strstr(notes, "\n# ") - notes), notes);
+  return to == stderr ? 2 : 0;
+}
+
+// -- what a command takes ------------------------------------------------------------------------
+void command_words(CommandText c, int *least, int *most) {
+  const char *end = c.at + line_length(c.at), *at = c.at + strcspn(c.at, " \n");
+  *least = *most = 0;
+  while (at < end && at[1] != '-') { // options that must be there end the words
+    *least += at[1] != '[';
+    ++*most;
+    at += 1 + strcspn(at + 1, " \n");
+  }
+}
+
+static void name_of(const char *line, char *out) {
+  size_t n = strcspn(line + 2, " \n");
+  if (n >= NAME_ROOM) n = NAME_ROOM - 1;
+  memcpy(out, line + 2, n);
+  out[n] = 0;
+}
+
+// What follows an option's name is a choice when it is in small letters: 32|64|bf16.
+static void read_choice(const char *line, char *values, size_t room) {
+  const char *at = line + 2 + strcspn(line + 2, " \n");
+  size_t n = *at == ' ' ? strcspn(at + 1, " \n") : 0;
+  *values = 0;
+  if (!n || n >= room || strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0123456789|") < n) return;
+  memcpy(values, at + 1, n);
+  values[n] = 0;
+}
+
+bool command_option(CommandText c, const char *name, char *values, size_t room) {
+  char own[NAME_ROOM];
+  for (const char *at = option_first(c); at; at = option_next(c, at)) {
+    name_of(at, own);
+    if (strcmp(own, name)) continue;
+    read_choice(at, values, room);
+    return true;
+  }
+  return false;
+}
+
+static const char *nearest(const char *name, char (*all)[NAME_ROOM], uint32_t n) {
+  const char *list[NAMES];
+  for (uint32_t i = 0; i < n; i++) list[i] = all[i];
+  return limn_nearest(name, list, n);
+}
+
+const char *near_option(CommandText c, const char *name) {
+  static char all[NAMES][NAME_ROOM];
+  uint32_t n = 0;
+  for (const char *at = option_first(c); at && n < NAMES; at = option_next(c, at))
+    name_of(at, all[n++]);
+  return nearest(name, all, n);
+}
+
+const char *near_command(const char *name) {
+  static char all[NAMES][NAME_ROOM];
+  uint32_t n = 0;
+  for (CommandText c = command_first(); c.at && n < NAMES; c = command_next(c))
+    name_of(c.at - 2, all[n++]);
+  return nearest(name, all, n);
+}
