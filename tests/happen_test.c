@@ -403,7 +403,7 @@ static void comes_back_after_it_was_down(void **state) {
   end_run(&r);
 }
 
-// --- what is late ---
+// --- delays ---
 
 static bool minus_late(void *c, double t, const double *x, const double *late, double *dx) {
   (void)c, (void)t, (void)x;

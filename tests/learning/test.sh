@@ -347,7 +347,7 @@ says "a route in a body" out 'written.limn:1:30: in learner `small`: dense[5] ; 
 "$LIMN" find 'x ; prepare' plain.limn >out 2>&1
 says "a route in a learning diagram" out 'in learning diagram `flowers`: x ; prepare'
 "$LIMN" find 'dense[4]' plain.limn >out 2>&1
-says "brackets count" out "it is nowhere here"
+says "brackets count" out "it is not found here"
 "$LIMN" find 'small' plain.limn --json >out 2>&1
 if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["found"]) == 2' 2>/dev/null; then ok "found, as data"; else not_ok "found, as data"; cat out; fi
 "$LIMN" check plain.limn --paths --json >out 2>&1

@@ -100,7 +100,7 @@ static const Syntax *find_kind(Elab *in, const Syntax *expr, Show *s) {
   s->kind = SHOW_CONFUSION;
   if (expr->nkid != 3)
     diag_error(in->w->diags, expr->span,
-               "`confusion` wants two things, what is said and what is true: `confusion(f(x), y)`");
+               "`confusion` wants what is predicted and what is true: `confusion(f(x), y)`");
   Syntax *both = NEW(in->w->arena, Syntax);
   *both =
       (Syntax){.kind = N_TUPLE, .span = expr->span, .nkid = expr->nkid - 1, .kid = expr->kid + 1};

@@ -119,8 +119,7 @@ static void equation(Body *b, Env *env, const Syntax *n) {
   const Syntax *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2],
                *guard = n->nkid > 3 ? n->kid[3] : NULL;
   if (guard)
-    diag_error(w->diags, guard->span,
-               "a guard belongs to machines; in a box write `… when … else …`");
+    diag_error(w->diags, guard->span, "a guard is for machines; in a box write `… when … else …`");
   if (lhss->nkid == 1) {
     const Syntax *lhs = lhss->kid[0];
     const Syntax *brackets = lhs->nkid ? lhs->kid[0] : NULL;
@@ -178,7 +177,7 @@ static void local_learner(Body *b, Env *env, const Syntax *n) {
       continue;
     }
     if (n->nkid > 5 && n->kid[5])
-      diag_error(w->diags, n->kid[5]->span, "`from` belongs to learners at the top of a program");
+      diag_error(w->diags, n->kid[5]->span, "`from` is for learners at the top of a program");
     Value v = typed_weight(b, env, n->kid[3], n->kid[4], name_text(w->names, d->name), false, 0,
                            ROLE_WEIGHT, name, d->span);
     env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
@@ -273,7 +272,7 @@ static void local_consts(Body *b, Env *env, const Syntax *n) {
     }
     if (typed->kid[2]->kind == N_STR) {
       diag_error(b->w->diags, typed->span,
-                 "a constant from a file stands at the top of a program, not in a box");
+                 "a constant from a file goes at the top of a program, not in a box");
       continue;
     }
     Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};
@@ -334,7 +333,7 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
        high = size_eval(b, env, range->kid[1], false);
   if (!low || !high) return false;
   if (!size_value(w, low, &from) || !size_value(w, high, &to)) {
-    if (!b->generic) diag_error(w->diags, range->span, "how far this loop runs is not known");
+    if (!b->generic) diag_error(w->diags, range->span, "the bounds of this loop are not known");
     return false;
   }
   if (to > from && (uint64_t)to - (uint64_t)from > 100000) {
@@ -412,7 +411,7 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
     break;
   case N_STALE:
     diag_error(b->w->diags, n->span,
-               "`stale` stands at the top of a program, beside the learner it follows");
+               "`stale` goes at the top of a program, beside the learner it follows");
     env_bind(env, n->name,
              (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
     break;
@@ -421,7 +420,7 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
       env_bind(env, n->kid[i]->name,
                (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
     break;
-  default: diag_error(b->w->diags, n->span, "this does not belong into the body of a box"); break;
+  default: diag_error(b->w->diags, n->span, "this is not allowed in the body of a box"); break;
   }
 }
 

@@ -447,7 +447,7 @@ static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
 
 static void read_freeze(Drawing *r, const Syntax *n) {
   if (n->kid[1])
-    diag_error(r->w->diags, n->kid[1]->span, "inside a learning diagram `freeze` is of this one");
+    diag_error(r->w->diags, n->kid[1]->span, "inside a learning diagram, `freeze` takes no `in`");
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
     const char *path = path_text(r->in, n->kid[0]->kid[i]);
     if (path) freeze_in(r, n->kid[0]->kid[i], path);

@@ -38,9 +38,10 @@ static Called machine_called(MachineBuilder *m, const Syntax *n) {
   if (d && (d->kind == DEF_MACHINE || d->kind == DEF_BOX || d->kind == DEF_LEARNER)) {
     c.def = d;
   } else if (bind && bind->kind == BIND_OPTION && bind->open) {
-    Id e = diag_error(m->w->diags, n->span, "which machine is `%s`, if nobody says?",
-                      name_text(m->w->names, n->name));
-    diag_help(m->w->diags, e, "an option that is a part has a usual one: `%s: Name`",
+    Id e =
+        diag_error(m->w->diags, n->span, "option `%s` has no default, so its machine is not known",
+                   name_text(m->w->names, n->name));
+    diag_help(m->w->diags, e, "an option that is a part has a default: `%s: Name`",
               name_text(m->w->names, n->name));
   } else if (n->kind == N_NAME && !d && !bind) {
     unknown_name(m->b, c.env, n, "machine");
@@ -89,8 +90,8 @@ static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
   *axis = (Axis){.size = size_eval(m->b, m->env, items->kid[0], false)};
   int64_t n;
   if (axis->size && size_value(m->w, axis->size, &n) && n < 1) {
-    diag_error(m->w->diags, items->kid[0]->span, "an array of parts has members: %lld is too few",
-               (long long)n);
+    diag_error(m->w->diags, items->kid[0]->span,
+               "an array of parts has at least one member, not %lld", (long long)n);
     return false;
   }
   if (items->kid[0]->kind == N_NAME) axis->label = items->kid[0]->name;
@@ -136,8 +137,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
   double every = 1;
   if (n->kid[2] &&
       (!static_number(m->b, m->env, n->kid[2], &every) || !(every >= 1) || every != floor(every)))
-    diag_error(m->w->diags, n->kid[2]->span,
-               "every how many ticks it steps is a whole number from 1 on");
+    diag_error(m->w->diags, n->kid[2]->span, "`every` wants a whole number of ticks above 0");
   for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
     const Syntax *lhs = n->kid[0]->kid[i];
     Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
