@@ -250,6 +250,14 @@ PartialDiagram *elab_broken(Elab *, Program *,
 const char *elab_first_broken(Elab *, Program *); // the first box that is not well, or NULL
 
 World *elab_world(Elab *);
+// Every value of this box is written to `out` when it becomes a box of its diagram. For a program
+// that is elaborated after this.
+typedef struct {
+  const char *name;
+  Buf out;
+  const struct Body *body; // the first of this name
+} ValueWatch;
+void elab_watch(Elab *, ValueWatch *);
 Def *def_of(Elab *, Id);
 
 #endif

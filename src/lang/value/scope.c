@@ -254,6 +254,7 @@ void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
 }
 
 World *elab_world(Elab *in) { return in->w; }
+void elab_watch(Elab *in, ValueWatch *watch) { in->watch = watch; }
 
 Def *def_of(Elab *in, Id id) { return in->def.at[id]; }
 

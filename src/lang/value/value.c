@@ -572,6 +572,7 @@ Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   u.loop.in = u.access.at;
   Id wire = box_loop(w, b->d, &u.loop, u.wire.at, u.wire.n, type, origin_at(b, span));
   b->d->box.at[b->d->wire.at[wire].box].turn = v->x->turn;
+  if (b->in->watch) value_watch(b, v, u.loop.index, wire);
   return wire;
 }
 

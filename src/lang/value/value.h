@@ -74,6 +74,7 @@ struct Elab {
   Size sample;               // how many samples there are: known only when running
   bool training;             // the mode that is being expanded
   Axis clash[2];             // the last two that could not be equal, for pictures of errors
+  ValueWatch *watch;         // whose values are printed; NULL: nobody's
 };
 
 // -- values ---------------------------------------------------------------------------------------
@@ -310,6 +311,9 @@ bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing make
 const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
 Id origin_at(Body *, Span);
 bool eq_has(const Eq *, Name, uint32_t *);
+
+// value_print.c: a value has become a box of a body that is watched
+void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
 
 #endif
