@@ -648,7 +648,7 @@ static void test_refused(void **state) {
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[j] over i:2 : $0 return y",
          "this is not an index of the loop");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[$0] over i:2 : $0 return y",
-         "operands that stand before");
+         "operands before");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x over i:2 : $0 return y",
          "an access of 0 coordinates");
   refuse(s, "diagram f(x: R[2]) y: R[2] = max x[i] over i:2 : $0 return y",

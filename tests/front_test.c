@@ -297,7 +297,7 @@ static const Refused refused[] = {
     {"box f = \"a\\q\"", 1, {"unknown escape"}},
     {"box f = 'abc'", 1, {"text goes in double quotes"}},
     {"box f = x \xE2\x88\x92 3", 1, {"unknown character `\xE2\x88\x92`", "write `-`"}},
-    {"box f = x \xFF\xFE", 1, {"is no text: a file is UTF-8"}},
+    {"box f = x \xFF\xFE", 1, {"is not text: a file is UTF-8"}},
     {"box f = a < b < c", 1, {"one comparison (join two with `and`)"}},
     {"box f(x) {\n x' = 3\n return x\n}", 1, {"it is for machines"}},
     {"optimiser o { foo }", 1, {"wanted `state`, `look` or `next`"}},

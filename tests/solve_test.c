@@ -417,7 +417,7 @@ static void messages(void **state) {
   p.rates = refuse;
   fails(p, (SolveOptions){0}, 0, "the rates cannot be computed at t = ", "");
   p.rates = square, p.lates = itself, p.late = 1, p.lag = (double[]){0};
-  fails(p, (SolveOptions){0}, 0, "found a delay of 0", "above 0 is wanted");
+  fails(p, (SolveOptions){0}, 0, "found a delay of 0", "wanted one above 0");
 }
 
 int main(void) {

@@ -459,7 +459,7 @@ equal "in under a second" 4 "$(awk -v most=$most '$NF == "s" && $(NF - 1) < most
   printf 'diagram later {\n  space N = moons\n}\n'
 } >warned.limn
 "$LIMN" check warned.limn >out 2>&1
-says "warnings do not push an error out" out "error: \`later\` asks for nothing"
+says "warnings do not push an error out" out "error: \`later\` has no goals"
 
 # -- short -----------------------------------------------------------------------------------------
 # PyTorch's tutorial on distillation has 132 lines for a teacher, a student, a student with its teacher, and their tests

@@ -115,7 +115,7 @@ static bool continue_file(Events *e, const char **error) {
                                        lseek(e->fd, 0, SEEK_END) >= 0;
   int why = errno;
   arena_free(scratch);
-  if (foreign) return file_error(e->arena, error, "%s is no file of events", e->path);
+  if (foreign) return file_error(e->arena, error, "%s is not a file of events", e->path);
   return good || file_error(e->arena, error, "cannot write %s: %s", e->path, strerror(why));
 }
 

@@ -90,7 +90,7 @@ static bool find_old(Trainer *t) {
   if (stat(t->dir, &info) != 0)
     return train_refuse(t, LIMN_WRONG, "cannot resume %s: %s", t->dir, strerror(errno));
   if (!S_ISDIR(info.st_mode))
-    return train_refuse(t, LIMN_WRONG, "cannot resume %s: it is no folder", t->dir);
+    return train_refuse(t, LIMN_WRONG, "cannot resume %s: it is not a folder", t->dir);
   if (exists(t, "lock") || exists(t, "state.safetensors") || is_empty(t->dir)) return true;
   return train_refuse(t, LIMN_WRONG, "%s holds no run: there is no state.safetensors in it",
                       t->dir);

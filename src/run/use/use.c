@@ -72,7 +72,7 @@ bool use_read(Use *u) {
 static bool is_missing(Use *u, const char *path) {
   if (u->begins || has_source(u->in, u->p, path)) return false;
   if (u->file) return !use_wrong(u, LIMN_WRONG, "%s has no weight %s", u->file, path);
-  return !use_wrong(u, LIMN_USAGE, "where is the weight %s? --from DIR names a run folder", path);
+  return !use_wrong(u, LIMN_USAGE, "weight %s has no value: --from DIR names a run folder", path);
 }
 
 bool use_fill(Use *u, Store *s, const Table *model) {

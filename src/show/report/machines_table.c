@@ -193,7 +193,7 @@ static bool next_cell(TableReading *g, bool *last) {
   }
   if (quoted && g->at < g->end) g->at++;
   if (g->at == g->end || (*g->at != ',' && *g->at != '\n'))
-    return file_error(g->arena, g->error, "%s:%lld: the line is not whole", g->path,
+    return file_error(g->arena, g->error, "%s:%lld: the line is incomplete", g->path,
                       (long long)g->line);
   *last = *g->at++ == '\n';
   if (*last) g->line++;

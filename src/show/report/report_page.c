@@ -37,8 +37,8 @@ bool page_open(HtmlPage *g) {
   const char *path = page_path(g, "run.json"), *why;
   FileText file = file_read(g->arena, path, TEXT_MOST);
   if (!file.text)
-    return file_error(g->arena, g->error, "%s is no run folder: cannot read %s: %s", g->dir, path,
-                      file.error);
+    return file_error(g->arena, g->error, "%s is not a run folder: cannot read %s: %s", g->dir,
+                      path, file.error);
   g->run = json_read(g->arena, file.text, file.n, &why);
   if (!g->run) return file_error(g->arena, g->error, "%s: %s", path, why);
   if (g->run->kind == JSON_OBJECT) return true;
