@@ -67,3 +67,8 @@ says wires_with_many_modes "depend on too many modes to be checked"
 says wirings_doubling "is too large: with all that is in its parts it has more than 1000000 wires"
 says wirings_in_a_ring "machines are nested more than 64 levels deep here"
 says zero_bytes "unknown character, an invisible one"
+says cycle_of_files "this path is longer than 4000 bytes"
+"$LIMN" print "$out/p/instances_doubling.limn" b0 --after inline >"$out/text" 2>&1
+if grep -qF '`b0` is more than 5000000 boxes, written out: too many for this' "$out/text"; then echo "ok hostile too many boxes are counted"; else
+  echo "not ok hostile too many boxes are counted"
+fi

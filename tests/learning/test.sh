@@ -447,7 +447,7 @@ awk 'BEGIN {
   print "  e998_0 <= e998_1\n}"
 }' >large.limn
 timeout 60 "$LIMN" check large.limn >out 2>&1
-says "paths that cannot be counted are refused, not tried" out "has more paths"
+says "paths that cannot be counted are refused, not tried" out "has more paths than can be counted"
 
 # a thousand spaces and ten thousand edges: the whole command takes a tenth of a second, and every program that it is given is checked whole
 case $LIMN in */san/*) most=30 ;; *) most=1 ;; esac
