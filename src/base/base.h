@@ -8,8 +8,8 @@
 //   arena_free(a);
 //
 // Memory is taken from arenas and given back with them; nobody frees a node.
-#ifndef LIMN_BASE_H
-#define LIMN_BASE_H
+#ifndef LIMN_BASE_BASE_H
+#define LIMN_BASE_BASE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

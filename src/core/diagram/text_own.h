@@ -24,8 +24,8 @@
 // A name that is no plain word, or one of the words above, stands in quotes; no name at all is %.
 // Where a name was taken, .2, .3 … follow it; they only tell things apart. From @ to the end of a
 // line is comment.
-#ifndef LIMN_TEXT_H
-#define LIMN_TEXT_H
+#ifndef LIMN_CORE_DIAGRAM_TEXT_OWN_H
+#define LIMN_CORE_DIAGRAM_TEXT_OWN_H
 
 #include "core/diagram/diagram.h"
 

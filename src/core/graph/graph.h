@@ -12,8 +12,8 @@
 //   Pairs pairs = {0};
 //   PairsFault fault;
 //   if (graph_pairs(arena, g, PAIRS_LIMIT, &pairs, &fault)) …
-#ifndef LIMN_GRAPH_H
-#define LIMN_GRAPH_H
+#ifndef LIMN_CORE_GRAPH_GRAPH_H
+#define LIMN_CORE_GRAPH_GRAPH_H
 
 #include "base/base.h"
 

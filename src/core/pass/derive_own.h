@@ -1,6 +1,6 @@
 // derive.h: what the files of the derivative share. Private to src/diagram.
-#ifndef LIMN_DERIVE_H
-#define LIMN_DERIVE_H
+#ifndef LIMN_CORE_PASS_DERIVE_OWN_H
+#define LIMN_CORE_PASS_DERIVE_OWN_H
 
 #include "core/pass/rewrite.h"
 

@@ -2,8 +2,8 @@
 //
 //   Diagram *flat = diagram_inline(w, d);
 //   Diagram *grad = diagram_reverse(w, flat, &(Wanted){0});
-#ifndef LIMN_PASS_H
-#define LIMN_PASS_H
+#ifndef LIMN_CORE_PASS_PASS_H
+#define LIMN_CORE_PASS_PASS_H
 
 #include "core/diagram/diagram.h"
 

@@ -12,8 +12,8 @@
 // and a reader of n bytes takes at most 10 n and a little (64 MB where something is unpacked). A
 // false result comes with a message in *error that says what was found and what was wanted;
 // functions that take a path name it there.
-#ifndef LIMN_BYTES_H
-#define LIMN_BYTES_H
+#ifndef LIMN_IO_BYTES_BYTES_H
+#define LIMN_IO_BYTES_BYTES_H
 
 #include "base/base.h"
 

@@ -12,8 +12,8 @@
 // A set is a table: rows are samples, fields are tensors of one shape. Reading a row never depends
 // on what was read before, and a batch is a function of seed, epoch and number alone, so a run can
 // go on anywhere.
-#ifndef LIMN_DATA_H
-#define LIMN_DATA_H
+#ifndef LIMN_IO_DATA_DATA_H
+#define LIMN_IO_DATA_DATA_H
 
 #include "io/bytes/bytes.h"
 

@@ -3,8 +3,8 @@
 // A set is a few columns of numbers in memory or in mapped files, cut into parts. Most rows are
 // there when the set is opened. Those that are drawn by code are drawn, and the images of a folder
 // are read, when they are first wanted (lazy).
-#ifndef LIMN_SET_H
-#define LIMN_SET_H
+#ifndef LIMN_IO_DATA_SET_OWN_H
+#define LIMN_IO_DATA_SET_OWN_H
 
 #include "io/data/data.h"
 

@@ -1,6 +1,6 @@
 // Private to infer: what the files about bodies share.
-#ifndef LIMN_BODY_H
-#define LIMN_BODY_H
+#ifndef LIMN_LANG_ELAB_BODY_H
+#define LIMN_LANG_ELAB_BODY_H
 
 #include "lang/elab/call.h"
 #include "lang/elab/elab.h"

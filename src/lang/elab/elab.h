@@ -2,8 +2,8 @@
 //
 // A body is elaborated statement by statement. Its expressions stay values (lang/value) until they
 // must become boxes: when a name is given, a box is called, an index is summed.
-#ifndef LIMN_ELAB_H
-#define LIMN_ELAB_H
+#ifndef LIMN_LANG_ELAB_ELAB_H
+#define LIMN_LANG_ELAB_ELAB_H
 
 #include "lang/value/value.h"
 

@@ -1,6 +1,6 @@
 // Private to infer: what the files about index equations share.
-#ifndef LIMN_INDEX_H
-#define LIMN_INDEX_H
+#ifndef LIMN_LANG_ELAB_INDEX_OWN_H
+#define LIMN_LANG_ELAB_INDEX_OWN_H
 
 #include "lang/elab/elab.h"
 

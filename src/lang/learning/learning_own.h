@@ -3,8 +3,8 @@
 // A learning diagram has a scope of its own, in which its spaces and learners are declared and its
 // edges are boxes; a name that it does not have is looked for in the file around it. In a diagram
 // that is glued, things have the names that they have in the whole: one.h.
-#ifndef LIMN_LEARNING_H
-#define LIMN_LEARNING_H
+#ifndef LIMN_LANG_LEARNING_LEARNING_OWN_H
+#define LIMN_LANG_LEARNING_LEARNING_OWN_H
 
 #include "lang/declare/statements.h"
 #include "lang/learning/learning.h"

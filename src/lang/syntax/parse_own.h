@@ -1,7 +1,7 @@
 // Shared by the files of this folder only: the state of the parser, and the rules that parse.c
 // (declarations, statements) and parse_expr.c (expressions, brackets, types) ask of each other.
-#ifndef LIMN_FRONT_PARSE_H
-#define LIMN_FRONT_PARSE_H
+#ifndef LIMN_LANG_SYNTAX_PARSE_OWN_H
+#define LIMN_LANG_SYNTAX_PARSE_OWN_H
 
 #include "lang/syntax/syntax.h"
 

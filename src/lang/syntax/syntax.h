@@ -5,8 +5,8 @@
 //
 // The tree is uniform: a kind, a span, an atom and kids. The table below is its grammar; a kid
 // marked ? may be NULL, kids marked * are any number.
-#ifndef LIMN_FRONT_H
-#define LIMN_FRONT_H
+#ifndef LIMN_LANG_SYNTAX_SYNTAX_H
+#define LIMN_LANG_SYNTAX_SYNTAX_H
 
 #include "base/base.h"
 

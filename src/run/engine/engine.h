@@ -11,8 +11,8 @@
 // Params are found in the store by path; those with a next value are overwritten by the step.
 // Several engines may share one store. Reals are float, or double under PRECISION_64; labels are
 // int32_t, bits uint8_t. A real without axes is a double everywhere: losses, rates, counters.
-#ifndef LIMN_ENGINE_H
-#define LIMN_ENGINE_H
+#ifndef LIMN_RUN_ENGINE_ENGINE_H
+#define LIMN_RUN_ENGINE_ENGINE_H
 
 #include "run/engine/kernel/kernel.h"
 

@@ -1,6 +1,6 @@
 // Private to target: an engine is a diagram, a store, and a table of what its kind can do.
-#ifndef LIMN_ENGINE_OWN_H
-#define LIMN_ENGINE_OWN_H
+#ifndef LIMN_RUN_ENGINE_ENGINE_OWN_H
+#define LIMN_RUN_ENGINE_ENGINE_OWN_H
 
 #include "run/engine/engine.h"
 

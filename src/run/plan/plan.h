@@ -9,8 +9,8 @@
 // Then its boxes become nodes with numbers for sizes (node.c), products are recognised (product.c),
 // nodes are gathered into kernels (group.c), and wires get memory (memory.c). A kernel runs its
 // nodes one after the other at each point of its parallel loops; points are independent.
-#ifndef LIMN_PLAN_H
-#define LIMN_PLAN_H
+#ifndef LIMN_RUN_PLAN_PLAN_H
+#define LIMN_RUN_PLAN_PLAN_H
 
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"

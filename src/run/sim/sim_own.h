@@ -1,6 +1,6 @@
 // Private to time: a system with its memory and the functions that are asked of it.
-#ifndef LIMN_SIM_H
-#define LIMN_SIM_H
+#ifndef LIMN_RUN_SIM_SIM_OWN_H
+#define LIMN_RUN_SIM_SIM_OWN_H
 
 #include "core/pass/rewrite.h"
 #include "run/sim/sim.h"

@@ -3,8 +3,8 @@
 // A step is tried from (t, x, rate) to `next`; where it is good enough, its dense output is made,
 // events are looked for on it, what will be late is remembered, and the solver moves on. All rows
 // of numbers are taken once, when the solver is made.
-#ifndef LIMN_SOLVER_H
-#define LIMN_SOLVER_H
+#ifndef LIMN_RUN_SOLVE_SOLVE_OWN_H
+#define LIMN_RUN_SOLVE_SOLVE_OWN_H
 
 #include "run/solve/solve.h"
 

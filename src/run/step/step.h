@@ -7,8 +7,8 @@
 //   Regime r;
 //   if (learn_regime(in, program, program->train.at[0], &r))
 //     r.step.at[0].diagram;                      // forward, reverse, optimiser
-#ifndef LIMN_LEARN_H
-#define LIMN_LEARN_H
+#ifndef LIMN_RUN_STEP_STEP_H
+#define LIMN_RUN_STEP_STEP_H
 
 #include "lang/program/program.h"
 

@@ -1,6 +1,6 @@
 // Private to learn: what the files about a training regime share.
-#ifndef LIMN_REGIME_H
-#define LIMN_REGIME_H
+#ifndef LIMN_RUN_STEP_STEP_OWN_H
+#define LIMN_RUN_STEP_STEP_OWN_H
 
 #include "run/step/step.h"
 

@@ -1,7 +1,7 @@
 // Private to train: what was trained, used. A model file and a diagram make an engine; arrays go in
 // and out.
-#ifndef LIMN_USE_H
-#define LIMN_USE_H
+#ifndef LIMN_RUN_USE_USE_OWN_H
+#define LIMN_RUN_USE_USE_OWN_H
 
 #include "run/train/train_own.h"
 

@@ -9,8 +9,8 @@
 // A picture is made once, as a list of marks; a back end reads the list. Colours are names: a theme
 // says what they look like, and geometry never depends on it. Lengths are in units of about a
 // pixel, y grows downwards. Same marks, same bytes.
-#ifndef LIMN_CANVAS_H
-#define LIMN_CANVAS_H
+#ifndef LIMN_SHOW_CANVAS_CANVAS_H
+#define LIMN_SHOW_CANVAS_CANVAS_H
 
 #include "base/base.h"
 #include "io/bytes/bytes.h"

@@ -3,8 +3,8 @@
 // A canvas is a list of marks in the order they are painted. Everything in it is clean: coordinates
 // are finite and within ±COORDINATE_LIMIT, every piece of a path begins with a move, texts are
 // UTF-8 without control characters, groups are closed. Back ends need not ask.
-#ifndef LIMN_MARKS_H
-#define LIMN_MARKS_H
+#ifndef LIMN_SHOW_CANVAS_MARKS_H
+#define LIMN_SHOW_CANVAS_MARKS_H
 
 #include "show/canvas/canvas.h"
 

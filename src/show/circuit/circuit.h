@@ -1,6 +1,6 @@
 // circuit: diagrams as neural circuit diagrams: a line for each axis.
-#ifndef LIMN_CIRCUIT_H
-#define LIMN_CIRCUIT_H
+#ifndef LIMN_SHOW_CIRCUIT_CIRCUIT_H
+#define LIMN_SHOW_CIRCUIT_CIRCUIT_H
 
 #include "core/diagram/diagram.h"
 #include "lang/value/declared.h"

@@ -13,8 +13,8 @@
 //   circuit_turn.c    sizes that differ from turn to turn
 //   circuit_scan.c    scans: repeated along an axis
 //   tandem.c          after: axes that run side by side everywhere are one line
-#ifndef LIMN_CIRCUIT_OWN_H
-#define LIMN_CIRCUIT_OWN_H
+#ifndef LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
+#define LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
 
 #include "show/circuit/circuit.h"
 #include "show/layout/sketch.h"

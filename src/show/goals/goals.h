@@ -1,6 +1,6 @@
 // goals: what a program wants, as equations, as lenses, and as a table.
-#ifndef LIMN_GOALS_H
-#define LIMN_GOALS_H
+#ifndef LIMN_SHOW_GOALS_GOALS_H
+#define LIMN_SHOW_GOALS_GOALS_H
 
 #include "lang/program/program.h"
 #include "show/circuit/circuit.h"

@@ -2,8 +2,8 @@
 //
 //   equation.c  goals as equations between string diagrams
 //   lens.c      goals and learners as parametric lenses
-#ifndef LIMN_GOALS_OWN_H
-#define LIMN_GOALS_OWN_H
+#ifndef LIMN_SHOW_GOALS_GOALS_OWN_H
+#define LIMN_SHOW_GOALS_GOALS_OWN_H
 
 #include "show/goals/goals.h"
 #include "show/layout/sketch.h"

@@ -2,8 +2,8 @@
 //
 //   lens.c        diagrams become a sketch whose bundles are pairs: a value, and its change
 //   lens_paint.c  the sketch with what stands above it: weights, optimisers, labels
-#ifndef LIMN_LENS_H
-#define LIMN_LENS_H
+#ifndef LIMN_SHOW_GOALS_LENS_OWN_H
+#define LIMN_SHOW_GOALS_LENS_OWN_H
 
 #include "show/goals/goals_own.h"
 

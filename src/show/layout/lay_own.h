@@ -8,8 +8,8 @@
 //   lay_x.c        from left to right, and labels
 //   lay_dividers.c where dividers begin and end
 //   lay_frames.c   glyphs, frames
-#ifndef LIMN_LAY_H
-#define LIMN_LAY_H
+#ifndef LIMN_SHOW_LAYOUT_LAY_OWN_H
+#define LIMN_SHOW_LAYOUT_LAY_OWN_H
 
 #include "show/layout/place.h"
 #include "show/layout/sketch.h"

@@ -5,8 +5,8 @@
 // side by side in the row and puts others there.
 //
 //   circuit.c  a diagram ─► a sketch        lay.c  ─► places        paint.c  ─► marks on a canvas
-#ifndef LIMN_SKETCH_H
-#define LIMN_SKETCH_H
+#ifndef LIMN_SHOW_LAYOUT_SKETCH_H
+#define LIMN_SHOW_LAYOUT_SKETCH_H
 
 #include "core/diagram/diagram.h"
 #include "show/layout/plate.h"

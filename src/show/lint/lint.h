@@ -1,6 +1,6 @@
 // lint: faults of pictures.
-#ifndef LIMN_LINT_H
-#define LIMN_LINT_H
+#ifndef LIMN_SHOW_LINT_LINT_H
+#define LIMN_SHOW_LINT_LINT_H
 
 #include "core/diagram/diagram.h"
 #include "show/canvas/canvas.h"

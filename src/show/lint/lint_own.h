@@ -3,8 +3,8 @@
 //   check_scene.c  marks ─► things by their class, strokes as segments, and a grid to find them
 //   check_wires.c  what is wrong with lines: crossings, bends, dividers
 //   check.c        what is wrong with labels, glyphs, frames, titles; the whole
-#ifndef LIMN_LINT_OWN_H
-#define LIMN_LINT_OWN_H
+#ifndef LIMN_SHOW_LINT_LINT_OWN_H
+#define LIMN_SHOW_LINT_LINT_OWN_H
 
 #include "show/canvas/marks.h"
 #include "show/lint/lint.h"

@@ -1,6 +1,6 @@
 // plot: arrays as pictures.
-#ifndef LIMN_PLOT_H
-#define LIMN_PLOT_H
+#ifndef LIMN_SHOW_PLOT_PLOT_H
+#define LIMN_SHOW_PLOT_PLOT_H
 
 #include "run/train/train.h"
 #include "show/canvas/canvas.h"

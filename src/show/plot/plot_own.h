@@ -2,8 +2,8 @@
 //
 // A plot is made in two steps: everything is measured with text_width, then marks are put where
 // there is room. So no text covers another one, whatever the numbers are.
-#ifndef LIMN_PLOT_OWN_H
-#define LIMN_PLOT_OWN_H
+#ifndef LIMN_SHOW_PLOT_PLOT_OWN_H
+#define LIMN_SHOW_PLOT_PLOT_OWN_H
 
 #include "show/plot/plot.h"
 

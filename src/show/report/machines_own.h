@@ -7,8 +7,8 @@
 //   ran_shown.c  what is shown of a run, as numbers for plots
 //   ran_page.c   report.html
 //   ran_draw.c   which machine `limn draw` draws
-#ifndef LIMN_RAN_H
-#define LIMN_RAN_H
+#ifndef LIMN_SHOW_REPORT_MACHINES_OWN_H
+#define LIMN_SHOW_REPORT_MACHINES_OWN_H
 
 #include "run/sim/sim.h"
 #include "show/report/report_own.h"

@@ -1,6 +1,6 @@
 // report: a run folder as a page.
-#ifndef LIMN_REPORT_H
-#define LIMN_REPORT_H
+#ifndef LIMN_SHOW_REPORT_REPORT_H
+#define LIMN_SHOW_REPORT_REPORT_H
 
 #include "run/train/train.h"
 #include "show/canvas/canvas.h"

@@ -1,7 +1,7 @@
 // kernel: what every way to run a kernel shares: kinds of numbers, what is asked of an engine, and
 // what a kernel sees when it runs.
-#ifndef LIMN_KERNEL_H
-#define LIMN_KERNEL_H
+#ifndef LIMN_RUN_ENGINE_KERNEL_KERNEL_H
+#define LIMN_RUN_ENGINE_KERNEL_KERNEL_H
 
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"

@@ -1,7 +1,7 @@
 // level: where in a kernel's loops each thing is known, and what memory a kernel sees. What every
 // way to run a kernel shares. Private to target/.
-#ifndef LIMN_LEVEL_H
-#define LIMN_LEVEL_H
+#ifndef LIMN_RUN_ENGINE_KERNEL_LOOP_LEVELS_H
+#define LIMN_RUN_ENGINE_KERNEL_LOOP_LEVELS_H
 
 #include "run/plan/plan.h"
 

@@ -10,8 +10,8 @@
 // go together with <math.h>. The functions of numbers are free of branches, so that a loop of calls
 // becomes vector code, and `fma` is written where it is meant, so that every compiler gives the
 // same bits with -ffp-contract=off. A machine without fma gives others.
-#ifndef LIMN_PRELUDE_H
-#define LIMN_PRELUDE_H
+#ifndef LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
+#define LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
 
 typedef __INT32_TYPE__ Int32;
 typedef __UINT32_TYPE__ Bits32;

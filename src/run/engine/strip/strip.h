@@ -7,8 +7,8 @@
 // The nests are those of compiled code, but the innermost loop is taken in strips of up to STRIP
 // elements, and each scalar operation is one loop over a strip. A program is made once for each
 // kernel; a run allocates nothing.
-#ifndef LIMN_STRIP_H
-#define LIMN_STRIP_H
+#ifndef LIMN_RUN_ENGINE_STRIP_STRIP_H
+#define LIMN_RUN_ENGINE_STRIP_STRIP_H
 
 #include "run/engine/kernel/kernel.h"
 #include "run/engine/kernel/loop_levels.h"

@@ -1,6 +1,6 @@
 // What the files share that make the program of a kernel (strip.h). Private to them.
-#ifndef LIMN_STRIP_BUILD_H
-#define LIMN_STRIP_BUILD_H
+#ifndef LIMN_RUN_ENGINE_STRIP_STRIP_OWN_H
+#define LIMN_RUN_ENGINE_STRIP_STRIP_OWN_H
 
 #include "run/engine/kernel/kernel.h"
 #include "run/engine/strip/strip.h"
