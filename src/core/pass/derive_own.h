@@ -4,7 +4,7 @@
 
 #include "core/pass/rewrite.h"
 
-// derive.c
+// -- derive.c -------------------------------------------------------------------------------------
 typedef struct {
   World *w;
   const Diagram *f; // what is derived: flat, up to calls with their own reverse
@@ -34,7 +34,7 @@ Derived reverse_flat(World *, const Diagram *, const bool *want, const bool *hav
 // output)
 Derived forward_flat(World *, const Diagram *, const bool *have);
 
-// derive_loop.c
+// -- derive_loop.c --------------------------------------------------------------------------------
 bool *loop_moving(World *, const Loop *); // [operand] whether the loop's value moves with it
 // What flows from the cotangent g of a loop's output to each operand that is wanted: wires of `to`,
 // 0 = nothing.

@@ -167,7 +167,7 @@ bool png_read_bytes(Arena *, const void *bytes, size_t n, Picture *out, const ch
 bool png_bytes(Arena *, const Picture *, Bytes *out, const char **error);
 bool png_write(Arena *, const char *path, const Picture *, const char **error);
 
-// events.c: curves for TensorBoard
+// tensorboard.c: curves for TensorBoard
 //
 //   Events *e = events_open(arena, "runs/a/events.out.tfevents.1.limn", now, &error);
 //   events_scalar(e, step, now, "loss", 0.5);

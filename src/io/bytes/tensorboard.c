@@ -1,8 +1,7 @@
 // Curves for TensorBoard: a file of records, each of them one event.
 //
-//   length | check sum of it | event | check sum of it          little-endian; sums are CRC-32C,
-//   masked
-//     8            4           length         4
+//   length | checksum of it | event  | checksum of it        little-endian
+//     8            4          length         4               checksums are CRC-32C, masked
 //
 // An event is a protocol buffer: a sequence of fields, each a key (its number and how it is coded)
 // and a value. Four fields are all that is needed:

@@ -247,8 +247,7 @@ static bool show_all(Arena *a, Buf *out, Set *s, bool json, const char **why) {
   return good;
 }
 
-// -- rows
-// ------------------------------------------------------------------------------------------
+// -- rows -----------------------------------------------------------------------------------------
 static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out, const char **why) {
   const Field *f = set_field(s, field);
   int64_t n = set_rows(s, split), count = field_count(f), *row = NEW_ARRAY(a, int64_t, n);

@@ -347,9 +347,8 @@ static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) 
   return fit_value(m, only, &number, cond->span, "a compared value");
 }
 
-// -- values of a known type
-// ------------------------------------------------------------------------ A label is said by its
-// name, where its type is known: `next link = B when far > 1 else A`.
+// -- values of a known type -----------------------------------------------------------------------
+// A label is given by its name where its type is known: `next link = B when far > 1 else A`.
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, n->kid[0], own, out);
   if (n->kind == N_NAME && !env_find(env, n->name)) {

@@ -104,7 +104,7 @@ Syntax *parse_lhs(Parser *);
 Syntax *parse_for(Parser *, Syntax *(*item)(Parser *));
 void parse_ports(Parser *, Syntax *, uint32_t kid); // [ params ] [ "->" result ] into two kids
 
-// parse_graph.c: learning diagrams
+// parse_learning.c: learning diagrams
 Syntax *parse_diagram(Parser *);
 Syntax *parse_find(Parser *);
 Syntax *parse_set(Parser *);

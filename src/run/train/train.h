@@ -19,7 +19,7 @@ LimnStatus train_run(Elab *, Program *, const LimnTrain *, const char **dir);
 const char *train_weights(Arena *,
                           const char *from); // the model of a run folder, or the file itself
 
-// folder.c, copy.c: what every run folder has. NULL, or what went wrong.
+// run/runs/folder.c, run/runs/program_copy.c: what every run folder has. NULL, or what went wrong.
 const char *folder_make(Arena *, const char *path);                      // with those around it
 const char *folder_next(Arena *, const char *program, const char **dir); // runs/NAME, or NAME.2 …
 bool folder_taken(Arena *, const char *dir);                             // there is a run in it
@@ -31,7 +31,7 @@ LimnStatus train_measure(Elab *, Program *, const LimnUse *, Buf *);            
 LimnStatus train_predict(Elab *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
 LimnStatus train_sample(Elab *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
 
-// metrics.c: metrics.csv of a run, read back
+// run/runs/metrics.c: metrics.csv of a run, read back
 typedef struct {
   VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
   VEC(double) value;      // [rows columns]
@@ -41,7 +41,7 @@ typedef struct {
 bool rows_read(Arena *, const char *path, MetricRows *, const char **error);
 bool rows_find(const MetricRows *, const char *name, uint32_t *column);
 
-// runs.c: the runs in a folder, or the one that it is
+// run/runs/list.c: the runs in a folder, or the one that it is
 typedef struct {
   const char *name, *on;
   double value; // the last one
@@ -65,7 +65,7 @@ bool runs_read(Arena *, const char *dir, RunInfos *,
 bool run_has(const RunInfo *, const char *learner);
 void runs_print(const RunInfos *, bool json, Buf *);
 
-// show.c: what a `show` asked for, as numbers
+// run/use/show.c: what a `show` asked for, as numbers
 typedef struct {
   const char *text; // as it stands in the program, without `show` and `as`
   const char *view; // "images", "strip", "paths" …; NULL: whatever suits the values

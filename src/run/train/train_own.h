@@ -4,8 +4,7 @@
 
 #include "run/train/train.h"
 
-// source.c: where the inputs of an engine come from
-// ---------------------------------------------------
+// -- inputs.c: where the inputs of an engine come from --------------------------------------------
 typedef struct {
   const char *name; // of a known set, or a path
   bool bits;
@@ -74,8 +73,7 @@ Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
 bool is_sample_axis(World *, const Type *); // samples stand in front
 bool has_sample_axis(World *, const Diagram *);
 
-// store_fill.c: first values
-// --------------------------------------------------------------------------
+// -- start_values.c: first values -----------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
                 const char *as);                            // starts with the value of another
@@ -87,20 +85,18 @@ bool state_from_array(World *, State *, const Array *, const char *file); // fal
 bool store_read(World *, Store *, const Arrays *,
                 const char *path); // values by path, all of them wanted
 
-// copy.c: the program in the run folder
-// ---------------------------------------------------------------
+// -- run/runs/program_copy.c: the program in the run folder ----------------------------------------
 uint64_t program_hash(World *, const Program *); // of all that matters to a run
 const char *program_differs(World *, const Program *, const char *dir); // in words
 
-// The run
-// ---------------------------------------------------------------------------------------------
+// -- the run --------------------------------------------------------------------------------------
 typedef struct Trainer Trainer;
 
 typedef struct { // a mean over samples, for each goal
   double *sum, *weight;
 } Mean;
 
-// gauge.c: measures and the loss on validation data
+// measures.c: measures and the loss on validation data
 typedef struct {
   const char *label; // a column of metrics.csv
   const char *where; // "mnist.test", "training data"
@@ -128,7 +124,7 @@ void whole_add_count(Elab *, Diagram *rest);
 bool whole_value(World *, Arena *, const Diagram *rest, Tensor *sum, int64_t samples, double *value,
                  const char **why);
 
-// sight.c: a `show`, computed
+// run/use/probe.c: a `show`, computed
 typedef struct {
   const Show *show;
   const Diagram *d;
@@ -144,7 +140,7 @@ bool sight_open(Data *, Store *, const Show *, int64_t n, const Target *, Probe 
 bool sight_take(Data *, Probe *, Tensor *out); // [out of the diagram]
 void sight_close(Probe *);
 
-// trace.c: shows during training
+// show_log.c: shows during training
 typedef struct {
   uint32_t show; // of the program
   Probe sight;
@@ -160,18 +156,18 @@ bool traces_cells(Trainer *, const TraceCells *); // columns of metrics.csv
 uint64_t traces_due(const Trainer *);             // the next step of the phase that has a frame
 void traces_frames(Trainer *);                    // files for what is due
 
-// show.c
+// run/use/show.c
 const char *shown_name(World *, Arena *, const Show *, uint32_t i, uint32_t values);
 bool is_path(const Show *);
 const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
 
-// folder.c
+// run/runs/folder.c
 bool folder_open(Trainer *);
 void folder_close(Trainer *);
 const char *folder_path(const Trainer *, const char *name);
 void folder_note(Trainer *, const char *how_it_ended); // run.json
 
-// record.c: what is appended: metrics.csv and TensorBoard's events. A checkpoint knows how long
+// metrics_log.c: what is appended: metrics.csv and TensorBoard's events. A checkpoint knows how long
 // they were.
 typedef struct {
   int fd;        // of metrics.csv
@@ -202,7 +198,7 @@ bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a dia
 bool resume_options(Trainer *, const Arrays *);  // what the run was asked for holds, or is refused
 bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
-// tell.c: what the user sees
+// progress.c: what the user sees
 void tell_start(Trainer *);
 void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);

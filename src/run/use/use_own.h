@@ -51,7 +51,7 @@ bool use_show(Use *, Data *, const Show *, int64_t n, Shown *);
 // sample.c: generate[f, length: 500]("to")
 bool sample_text(Use *, const Syntax *expr, Shown *);
 
-// put.c
+// array_files.c
 bool array_from(Use *, const char *value, const Type *,
                 Array *);                             // an input, from a file or as typed
 bool arrays_put(Use *, const Arrays *out, Buf *text); // results, into a file or as text

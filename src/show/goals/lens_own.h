@@ -35,7 +35,7 @@ typedef struct { // one picture of lenses
   const char *rate;        // of all that move; "": they differ; NULL: none moves
 } Lens;
 
-// lens_paint.c
+// -- lens_paint.c ---------------------------------------------------------------------------------
 double lens_above(const Lens *), lens_below(const Lens *); // room around the layout
 void lens_marks(Canvas *, const Lens *, double top);       // top: of the picture
 

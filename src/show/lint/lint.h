@@ -5,7 +5,7 @@
 #include "core/diagram/diagram.h"
 #include "show/canvas/canvas.h"
 
-// lint.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
+// -- lint.c: what is wrong with a picture, in words; docs/drawing.md says when each is found ------
 typedef enum {
 #define FAULT(name, words) FAULT_##name,
 #include "show/lint/faults.def"

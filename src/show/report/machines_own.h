@@ -48,20 +48,20 @@ void results_begin(Results *, Elab *, Program *);
 uint32_t results_count(const Results *, bool holds); // claims
 const char *one_line(Arena *, const char *text);     // spaces and line ends become one space
 
-// ran_note.c
+// machines_note.c
 enum { NOTE_MOST = 1 << 24 };                         // bytes of run.json
 void note_text(const Results *, Buf *);               // an object
 bool note_write(const Results *, const char **error); // DIR/run.json
 // False: *error. It is of this program if it has the same runs.
 bool note_read(Results *, const char **error);
 
-// ran_table.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv
+// machines_table.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv
 bool numbers_write(const Results *, const RanRun *, const char **error);
 bool numbers_read(Results *, uint32_t run, const char **error);
 const char *cell_name(Arena *, const SimChannel *, int64_t cell);  // x, x[0], g[0 1]
 const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
 
-// ran_shown.c
+// machines_shown.c
 typedef struct {
   Shown shown;
   const WiringTimes *strip, *moving; // a wiring over time, in the place of a plot; or NULL
@@ -70,7 +70,7 @@ typedef struct {
 typedef VEC(RanShown) RanShows;
 void ran_shows(const Results *, uint32_t run, RanShows *);
 
-// ran_page.c: DIR/report.html, from run.json in the folder and what is in memory
+// machines_page.c: DIR/report.html, from run.json in the folder and what is in memory
 bool ran_page(Results *, const char **error);
 
 #endif

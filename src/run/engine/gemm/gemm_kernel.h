@@ -57,7 +57,7 @@ typedef struct GemmKernel {
   double (*peak)(void);
 } GemmKernel;
 
-// gemm_amx.c
+// -- gemm_amx.c -----------------------------------------------------------------------------------
 bool gemm_has_amx(void);
 extern const GemmKernel gemm_amx_kernel;
 // gemm_avx512.c

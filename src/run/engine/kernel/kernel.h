@@ -8,7 +8,7 @@
 
 typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16 } Precision;
 
-// numbers.c
+// -- numbers.c ------------------------------------------------------------------------------------
 size_t number_bytes(Number);
 Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
 void numbers_set(Number, void *to, const double *from, int64_t n);

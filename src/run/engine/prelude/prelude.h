@@ -1,9 +1,9 @@
-// prelude.h: what stands in front of compiled code. The same text serves twice: `build/prelude.c`
+// prelude.h: what generated code begins with. The same text serves twice: `build/prelude.c`
 // holds it as a string, which generated C begins with, and C files of limn include it. It includes
 // nothing from outside and calls nothing.
 //
 //   #define LIMN_REAL float                  // or double: what a tensor of reals is made of
-//   #include "target/prelude.h"
+//   #include "run/engine/prelude/prelude.h"
 //   real y = exp(x);                         // float_exp or double_exp, by the type of x
 //
 // Without LIMN_REAL there are only the names with a type in front (float_exp, double_exp, …), which
