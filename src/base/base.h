@@ -1,4 +1,4 @@
-// base: what every layer stands on. No diagrams and no language here.
+// base: what every room stands on. No diagrams and no language here.
 //
 //   Arena *a = arena_new();
 //   VEC(int) v = {0};

@@ -1,4 +1,4 @@
-// derive.h: what the files of the derivative share. Private to src/diagram.
+// Private to pass: what the files of the derivative share.
 #ifndef LIMN_CORE_PASS_DERIVE_OWN_H
 #define LIMN_CORE_PASS_DERIVE_OWN_H
 

@@ -1,4 +1,4 @@
-// Private to infer: the fields of a source of data.
+// declare: the fields of a source of data.
 #ifndef LIMN_LANG_DECLARE_FIELDS_H
 #define LIMN_LANG_DECLARE_FIELDS_H
 

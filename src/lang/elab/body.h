@@ -1,4 +1,4 @@
-// Private to infer: what the files about bodies share.
+// elab: what the files about bodies share.
 #ifndef LIMN_LANG_ELAB_BODY_H
 #define LIMN_LANG_ELAB_BODY_H
 

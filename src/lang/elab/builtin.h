@@ -1,4 +1,4 @@
-// Private to infer: what the files about built-in boxes share.
+// elab: what the files about built-in boxes share.
 #ifndef LIMN_LANG_ELAB_BUILTIN_H
 #define LIMN_LANG_ELAB_BUILTIN_H
 

@@ -1,4 +1,4 @@
-// Private to infer: what the files about calling a box share.
+// elab: what the files about calling a box share.
 #ifndef LIMN_LANG_ELAB_CALL_H
 #define LIMN_LANG_ELAB_CALL_H
 

@@ -7,7 +7,7 @@
 
 #include "lang/value/value.h"
 
-// index.c
+// index_equation.c
 Val index_value(Body *, Env *, Val base, const Syntax *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
 void eq_finish(Body *, Env *, Eq *, bool quiet);

@@ -1,4 +1,4 @@
-// Private to infer: what the files about index equations share.
+// Private to elab: what the files about index equations share.
 #ifndef LIMN_LANG_ELAB_INDEX_OWN_H
 #define LIMN_LANG_ELAB_INDEX_OWN_H
 

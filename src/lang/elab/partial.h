@@ -1,4 +1,4 @@
-// Private to infer: the trace of a body that is worked off for a picture only.
+// elab: the trace of a body that is elaborated only for a picture.
 #ifndef LIMN_LANG_ELAB_PARTIAL_H
 #define LIMN_LANG_ELAB_PARTIAL_H
 

@@ -1,4 +1,4 @@
-// infer, continued: learning diagrams as they are read, for those who draw and list them.
+// learning: learning diagrams as they are read, for drawing and listing.
 //
 //   for (i = 0; i < program->learning.n; i++) {
 //     const Learning *g = program->learning.at[i];

@@ -1,4 +1,4 @@
-// Private to infer: learning diagrams, from their text to goals.
+// Private to learning: learning diagrams, from their text to goals.
 //
 // A learning diagram has a scope of its own, in which its spaces and learners are declared and its
 // edges are boxes; a name that it does not have is looked for in the file around it. In a diagram

@@ -1,4 +1,4 @@
-// Private to infer: one machine, share or wiring while it becomes a system.
+// Private to machine: one machine, share or wiring while it becomes a system.
 #ifndef LIMN_LANG_MACHINE_MACHINE_OWN_H
 #define LIMN_LANG_MACHINE_MACHINE_OWN_H
 

@@ -1,4 +1,4 @@
-// Private to target: an engine is a diagram, a store, and a table of what its kind can do.
+// Private to engine: an engine is a diagram, a store, and a table of what its kind can do.
 #ifndef LIMN_RUN_ENGINE_ENGINE_OWN_H
 #define LIMN_RUN_ENGINE_ENGINE_OWN_H
 

@@ -175,7 +175,7 @@ bool extent_same(Extent, Extent);
 Extent plan_extent(Plan *, Size); // of a size in a body
 static inline int64_t extent_most(const Plan *p, Extent e) { return e.c + e.per * p->samples; }
 
-// -- recompute.c, views.c, gather.c: diagram to diagram, private to this room ----------------------
+// -- recompute.c, views.c, gather.c: diagram to diagram, private to this room ---------------------
 Diagram *plan_recompute(World *, const Diagram *);
 Diagram *plan_views(World *, const Diagram *);
 Diagram *plan_solve(World *, const Diagram *);

@@ -1,4 +1,4 @@
-// Private to time: a system whose states flow, as a problem for a solver.
+// Private to sim: a system whose states flow, as a problem for a solver.
 #ifndef LIMN_RUN_SIM_FLOW_OWN_H
 #define LIMN_RUN_SIM_FLOW_OWN_H
 

@@ -1,4 +1,4 @@
-// Private to time: a system with its memory and the functions that are asked of it.
+// Private to sim: a system with its memory and the functions that are asked of it.
 #ifndef LIMN_RUN_SIM_SIM_OWN_H
 #define LIMN_RUN_SIM_SIM_OWN_H
 

@@ -1,4 +1,4 @@
-// Private to time: kinds of checks.
+// Private to sim: kinds of checks.
 #ifndef LIMN_RUN_SIM_VERIFY_OWN_H
 #define LIMN_RUN_SIM_VERIFY_OWN_H
 

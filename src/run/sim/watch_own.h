@@ -1,4 +1,4 @@
-// Private to time: numbers that a whole run gives, found while it runs.
+// Private to sim: numbers that a whole run gives, found while it runs.
 #ifndef LIMN_RUN_SIM_WATCH_OWN_H
 #define LIMN_RUN_SIM_WATCH_OWN_H
 

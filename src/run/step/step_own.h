@@ -1,4 +1,4 @@
-// Private to learn: what the files about a training regime share.
+// Private to step: what the files about a training regime share.
 #ifndef LIMN_RUN_STEP_STEP_OWN_H
 #define LIMN_RUN_STEP_STEP_OWN_H
 

@@ -85,7 +85,7 @@ bool state_from_array(World *, State *, const Array *, const char *file); // fal
 bool store_read(World *, Store *, const Arrays *,
                 const char *path); // values by path, all of them wanted
 
-// -- run/runs/program_copy.c: the program in the run folder ----------------------------------------
+// -- run/runs/program_copy.c: the program in the run folder ---------------------------------------
 uint64_t program_hash(World *, const Program *); // of all that matters to a run
 const char *program_differs(World *, const Program *, const char *dir); // in words
 

@@ -1,4 +1,4 @@
-// Private to train: what was trained, used. A model file and a diagram make an engine; arrays go in
+// Private to use: what was trained, used. A model file and a diagram make an engine; arrays go in
 // and out.
 #ifndef LIMN_RUN_USE_USE_OWN_H
 #define LIMN_RUN_USE_USE_OWN_H

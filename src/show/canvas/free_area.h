@@ -1,4 +1,4 @@
-// Private to view: room in a picture.
+// canvas: free room in a picture.
 #ifndef LIMN_SHOW_CANVAS_FREE_AREA_H
 #define LIMN_SHOW_CANVAS_FREE_AREA_H
 

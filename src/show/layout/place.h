@@ -1,4 +1,4 @@
-// Private to view: where things stand along one direction.
+// layout: where things stand along one direction.
 #ifndef LIMN_SHOW_LAYOUT_PLACE_H
 #define LIMN_SHOW_LAYOUT_PLACE_H
 

@@ -1,4 +1,4 @@
-// Private to view: messages on plates beside a picture.
+// layout: messages on plates beside a picture.
 #ifndef LIMN_SHOW_LAYOUT_PLATE_H
 #define LIMN_SHOW_LAYOUT_PLATE_H
 

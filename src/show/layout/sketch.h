@@ -1,4 +1,4 @@
-// Private to view: a picture before it has places.
+// layout: a picture before it has places.
 //
 // A picture is read from left to right. Between its stages lies a row of bundles, from top to
 // bottom. A bundle is a tensor; its strands are its axes. A stage takes some bundles that stand

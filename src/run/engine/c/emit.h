@@ -1,4 +1,4 @@
-// emit: the text of a plan's kernels. Private to target/.
+// emit: the text of a plan's kernels.
 #ifndef LIMN_RUN_ENGINE_C_EMIT_H
 #define LIMN_RUN_ENGINE_C_EMIT_H
 

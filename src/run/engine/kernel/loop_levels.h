@@ -1,5 +1,5 @@
 // level: where in a kernel's loops each thing is known, and what memory a kernel sees. What every
-// way to run a kernel shares. Private to target/.
+// way to run a kernel shares.
 #ifndef LIMN_RUN_ENGINE_KERNEL_LOOP_LEVELS_H
 #define LIMN_RUN_ENGINE_KERNEL_LOOP_LEVELS_H
 

@@ -55,7 +55,7 @@ typedef __UINT64_TYPE__ Bits64;
 #define POLY17(x, a, b, ...) FMA(FMA(POLY15(x, __VA_ARGS__), x, b), x, a)
 #define POLY19(x, a, b, ...) FMA(FMA(POLY17(x, __VA_ARGS__), x, b), x, a)
 
-// -- noise: the words of src/diagram/noise.c ------------------------------------------------------
+// -- noise: the words of core/diagram/noise.c -----------------------------------------------------
 // A word is the lower 32 bits; where vectors of 64-bit numbers can be multiplied, staying with them
 // saves moves.
 #ifdef __AVX512DQ__

@@ -1,5 +1,5 @@
 // strip_loops: prebuilt loops over a strip of up to STRIP elements, one for each operation, made
-// anew for each kind of CPU. Private to target/.
+// anew for each kind of CPU. Private to strip.
 //
 // A register is an array of cells: REAL for reals (float or double, each with a table of its own),
 // int32_t for labels and bits. A total holds what a sum has so far: float, double or int32_t.
