@@ -5,8 +5,8 @@
 //
 // The tree is uniform: a kind, a span, an atom and parts. nodes.def is its grammar, and all that other
 // rooms see of a node is made of it: they ask for parts by name, and keep out of `kid` and `signs`.
-#ifndef LIMN_FRONT_H
-#define LIMN_FRONT_H
+#ifndef LIMN_LANG_SYNTAX_SYNTAX_H
+#define LIMN_LANG_SYNTAX_SYNTAX_H
 
 #include "base/base.h"
 

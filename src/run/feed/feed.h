@@ -6,8 +6,8 @@
 //   if (!data_open_all(d) || !feed_add(d, &f, &fields, engine, &(Instead){0}, &inlets)) …
 //   feed_start(d, &f, 64, 0, 0);
 //   while ((n = feed_next(&f, &inlets, &why)) >= 0) engine_run(engine, n, step++);
-#ifndef LIMN_FEED_H
-#define LIMN_FEED_H
+#ifndef LIMN_RUN_FEED_FEED_H
+#define LIMN_RUN_FEED_FEED_H
 
 #include "run/engine/engine.h"
 #include "run/runs/runs.h"

@@ -1,6 +1,6 @@
 // Private to feed.
-#ifndef LIMN_FEED_OWN_H
-#define LIMN_FEED_OWN_H
+#ifndef LIMN_RUN_FEED_FEED_OWN_H
+#define LIMN_RUN_FEED_FEED_OWN_H
 
 #include "run/feed/feed.h"
 

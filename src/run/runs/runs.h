@@ -6,8 +6,8 @@
 //   note_write(a, f.dir, &note);                                               // run.json
 //
 // A folder of runs is all the registry there is. Nothing here knows how a run is made.
-#ifndef LIMN_RUNS_H
-#define LIMN_RUNS_H
+#ifndef LIMN_RUN_RUNS_RUNS_H
+#define LIMN_RUN_RUNS_RUNS_H
 
 #include "io/bytes/bytes.h"
 #include "lang/program/program.h"

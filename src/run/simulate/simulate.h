@@ -4,8 +4,8 @@
 //   Results r;
 //   Outcome end = simulate_run(in, program, &(SimulateOptions){.out = "runs/a"}, &r);
 //   results_read(in, program, "runs/a", &r, &error);      // the same, from the folder
-#ifndef LIMN_SIMULATE_H
-#define LIMN_SIMULATE_H
+#ifndef LIMN_RUN_SIMULATE_SIMULATE_H
+#define LIMN_RUN_SIMULATE_SIMULATE_H
 
 #include "run/runs/runs.h"
 #include "run/sim/sim.h"

@@ -1,8 +1,8 @@
 // use: what was trained, used: measured again, asked, sampled, shown.
 //
 //   use_predict(in, program, "classify", &(UseOptions){.from = "runs/net", .in = &x, .nin = 1}, &b);
-#ifndef LIMN_USE_H
-#define LIMN_USE_H
+#ifndef LIMN_RUN_USE_USE_H
+#define LIMN_RUN_USE_USE_H
 
 #include "run/feed/feed.h"
 

@@ -1,6 +1,6 @@
 // Private to use: a model file and a diagram make an engine; arrays go in and out.
-#ifndef LIMN_USE_OWN_H
-#define LIMN_USE_OWN_H
+#ifndef LIMN_RUN_USE_USE_OWN_H
+#define LIMN_RUN_USE_USE_OWN_H
 
 #include "run/use/use.h"
 

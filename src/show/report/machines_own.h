@@ -1,6 +1,6 @@
 // Private to pages of machines: what is shown of a run, as numbers for plots.
-#ifndef LIMN_MACHINES_OWN_H
-#define LIMN_MACHINES_OWN_H
+#ifndef LIMN_SHOW_REPORT_MACHINES_OWN_H
+#define LIMN_SHOW_REPORT_MACHINES_OWN_H
 
 #include "show/report/report_own.h"
 #include "show/wiring/wiring.h"

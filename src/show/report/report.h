@@ -1,6 +1,6 @@
 // report: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown.
-#ifndef LIMN_REPORT_H
-#define LIMN_REPORT_H
+#ifndef LIMN_SHOW_REPORT_REPORT_H
+#define LIMN_SHOW_REPORT_REPORT_H
 
 #include "run/simulate/simulate.h"
 #include "show/canvas/canvas.h"
