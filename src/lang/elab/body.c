@@ -179,8 +179,9 @@ static void local_learner(Body *b, Env *env, const Syntax *n) {
     }
     if (learner_from(n))
       diag_error(w->diags, learner_from(n)->span, "`from` is for learners at the top of a program");
-    Value v = typed_weight(b, env, learner_result(n), learner_body(n), name_text(w->names, d->name),
-                           false, 0, ROLE_WEIGHT, name, d->span);
+    WeightDecl decl = {
+        .path = name_text(w->names, d->name), .role = ROLE_WEIGHT, .name = name, .span = d->span};
+    Value v = typed_weight(b, env, learner_result(n), learner_body(n), &decl);
     env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
   }
 }
@@ -201,8 +202,8 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
     }
     const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name),
                                     b->suffix ? b->suffix : "");
-    Val v = add_weight(b, t.at[0], init_from(b, env, typed_value(typed), &t.at[0]), path, false, 0,
-                       ROLE_BUFFER, typed->name, typed->span);
+    WeightDecl decl = {.path = path, .role = ROLE_BUFFER, .name = typed->name, .span = typed->span};
+    Val v = add_weight(b, t.at[0], init_from(b, env, typed_value(typed), &t.at[0]), &decl);
     uint32_t param = b->d->param.n - 1;
     env_bind(env, typed->name,
              (Binding){.kind = BIND_STATE,

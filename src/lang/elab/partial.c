@@ -488,7 +488,7 @@ static PartialDiagram *broken_def(Elab *in, Def *d) {
   c.to = env_new(in, NULL, h.scope, NULL);
   Formals formals = {0};
   bool good = true;
-  bind_options(b, env, d, &h, NULL, c.to, true, d->span);
+  bind_options(&c, NULL, true);
   header_formals(b, c.to, &h, &formals, &good);
   if (is_learner(d) && d->refined && learner_params(d->node) && !formals.n) {
     Header declared = h;

@@ -107,7 +107,8 @@ static System *part_system(MachineBuilder *m, const Called *c, const Axis *array
     pass[n].pass = FIRST_PASS + n;
     n++;
   }
-  return system_of(m->in, c->def, c->env, c->config, pass, n, m->b->generic, span);
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span};
+  return system_of(m->in, &use);
 }
 
 static void add_part(MachineBuilder *m, Part part) {
