@@ -93,9 +93,9 @@ $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 	@echo "$@"
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
-$(BUILD)/liblimn.a: $(BUILD)/whole.o
+$(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
-$(BUILD)/whole.o: $(OBJECT)
+$(BUILD)/liblimn.o: $(OBJECT)
 	$(Q)$(CC) $(filter -m%,$(CFLAGS)) -nostdlib -r -o $@ $^
 ifneq ($(SYSTEM),Darwin)
 	$(Q)$(OBJCOPY) --localize-hidden $@
@@ -198,9 +198,10 @@ bless: packages
 draw-random: packages
 	@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
-# Who may use whom.
+# Who may use whom, and how long a function may be.
 rooms:
 	@tools/rooms.sh $(BUILD)
+	@tools/shapes.sh
 FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format
