@@ -74,7 +74,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -98,7 +98,7 @@ $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 $(BUILD)/liblimn.o: $(OBJECT)
 	$(Q)$(CC) $(filter -m%,$(CFLAGS)) -nostdlib -r -o $@ $^
 ifneq ($(SYSTEM),Darwin)
-	$(Q)$(OBJCOPY) --localize-hidden $@
+	$(Q)$(OBJCOPY) --localize-hidden $@ || echo "$(OBJCOPY) cannot hide names: those inside liblimn.a may clash with a host's"
 endif
 # With all its inner functions, for the tests.
 $(BUILD)/libinner.a: $(OBJECT)
@@ -198,9 +198,11 @@ bless: packages
 draw-random: packages
 	@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
-# Who may use whom, and how long a function may be.
+# Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
+# How long a function may be, and how many parameters it may have.
+shapes:
 	@tools/shapes.sh
 FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
