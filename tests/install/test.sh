@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-cc=${CC:-cc}
+cc=${CC:-$(cut -d" " -f1 "$build/flags")} # as it was built: nothing is to be built anew here
 make=${MAKE:-make}
 export LIMN_CACHE="$dir/cache"
 unset MAKEFLAGS MFLAGS MAKELEVEL LDLIBS
