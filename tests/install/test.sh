@@ -109,6 +109,12 @@ for shell in zsh fish; do
   good "$shell reads its completion" $shell -n "$prefix/share/$f"
 done
 
+if command -v fish >/dev/null 2>&1; then
+  offers() { fish -N -c "complete -e limn; source '$prefix/share/fish/vendor_completions.d/limn.fish'; complete -C '$1'" 2>&1 | cut -f1 | tr '\n' ' '; }
+  same "fish: commands" "run runs " "$(offers 'limn ru')"
+  same "fish: choices" "32 64 bf16 " "$(offers 'limn train x.limn --precision ')"
+fi
+
 # editors: every word of the language has a color
 if /usr/bin/python3 - "$prefix/share/limn/vscode" "$build/share/words" <<'END' >"$dir/log" 2>&1
 import json, re, sys
