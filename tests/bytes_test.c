@@ -464,20 +464,20 @@ static void safetensors_hostile(void **state) {
   safetensors_refused(a, "{}", 1, "the tensors end at byte 0 of the data, which ends at byte 1");
   safetensors_refused(
       a, "{\"a\":" TENSOR("U8", "[1]", "0", "1") ",\"a\":" TENSOR("U8", "[1]", "1", "2") "}", 2,
-      "its header is not good JSON: the key `a` stands twice in one object");
+      "its header is not valid JSON: the key `a` is twice in one object");
   safetensors_refused(a, "{\"a\":" TENSOR("F32", "[4294967296, 4294967296]", "0", "0") "}", 0,
                       "tensor `a`: 4294967296×4294967296 float32 is more than any memory holds");
   safetensors_refused(a, "{\"a\":" TENSOR("U8", "[-1]", "0", "1") "}", 1,
-                      "tensor `a`: its shape holds something that is no length, such as 3");
+                      "tensor `a`: its shape holds something that is not a length");
   safetensors_refused(a, "{\"a\":" TENSOR("U8", "[1.0]", "0", "1") "}", 1,
-                      "tensor `a`: its shape holds something that is no length, such as 3");
+                      "tensor `a`: its shape holds something that is not a length");
   safetensors_refused(a, "{\"a\":" TENSOR("U8", "[9007199254740993]", "0", "1") "}", 1,
-                      "tensor `a`: its shape holds something that is no length, such as 3");
+                      "tensor `a`: its shape holds something that is not a length");
   safetensors_refused(a, "{\"a\":" TENSOR("U8", "[1]", "0", "18446744073709551617") "}", 1,
                       "tensor `a`: it has no data_offsets of two whole numbers");
   safetensors_refused(
       a, "{\"a\":" TENSOR("U8", "[NaN]", "0", "1") "}", 1,
-      "its header is not good JSON: at byte 28: found `N`, where a value was wanted");
+      "its header is not valid JSON: at byte 28: found `N`, where a value was wanted");
   safetensors_refused(
       a, "{\"a\":" TENSOR("F8_E4M3", "[1]", "0", "1") "}", 1,
       "tensor `a`: its dtype is F8_E4M3, where one of F64 F32 F16 BF16 I64 I32 I16 I8 "
@@ -488,7 +488,7 @@ static void safetensors_hostile(void **state) {
                       "tensor `a\\xc2\\x9b\\x0a`: it is not described in `{}`");
   safetensors_refused(
       a, "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],\"path\":\"/\"}}", 1,
-      "tensor `a`: it has keys beside dtype, shape and data_offsets");
+      "tensor `a`: it has keys other than dtype, shape and data_offsets");
   safetensors_refused(a, "{\"__metadata__\":{\"a\":1}}", 0,
                       "__metadata__: `a` is not a text without zero characters");
   safetensors_refused(a, "{\"__metadata__\":[]}", 0, "__metadata__ is not an object of texts");
@@ -549,8 +549,8 @@ static void json_hostile(void **state) {
   json_refused(a, "{\"a\" 1}", "at byte 5: found `1`, where `:` was wanted");
   json_refused(a, "{\"a\":1,}", "at byte 7: found `}`, where a key in quotes was wanted");
   json_refused(a, "{\"a\":1 \"b\":2}", "at byte 7: found `\"`, where `,` or `}` was wanted");
-  json_refused(a, "{\"a\":1,\"b\":2,\"\\u0061\":3}", "the key `a` stands twice in one object");
-  json_refused(a, "[{\"\":1,\"\":2}]", "the key `` stands twice in one object");
+  json_refused(a, "{\"a\":1,\"b\":2,\"\\u0061\":3}", "the key `a` is twice in one object");
+  json_refused(a, "[{\"\":1,\"\":2}]", "the key `` is twice in one object");
   json_refused(a, "{} {}", "at byte 3: found `{`, where the end was wanted");
   json_refused(a, "NaN", "at byte 0: found `N`, where a value was wanted");
   json_refused(a, "-Infinity", "at byte 1: found `I`, where a digit was wanted");
@@ -598,7 +598,7 @@ static void json_depth(void **state) {
   deep[0] = '{', deep[1] = '"', deep[2] = '"', deep[3] = ':';
   assert_true(arena_used(a) - before < 2 * DEEP);
   safetensors_refused(a, deep, 0,
-                      "its header is not good JSON: at byte 67: nested deeper than 64 levels");
+                      "its header is not valid JSON: at byte 67: nested deeper than 64 levels");
 }
 
 // A tree of many small values stays below ten times its text.

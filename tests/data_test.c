@@ -440,7 +440,7 @@ static void texts_are_labels(void **state) {
   assert_int_equal((int)number(s, SPLIT_TRAIN, 0, 3, 0), 3);
   const char *path = temp(a, "bad.txt");
   assert_null(file_write(a, path, "ab\xFF", 3));
-  refused(a, path, (SetOptions){0}, arena_format(a, "%s: byte 2 is no text (UTF-8)", path));
+  refused(a, path, (SetOptions){0}, arena_format(a, "%s: byte 2 is not UTF-8 text", path));
   assert_null(file_write(a, path, "", 0));
   refused(a, path, (SetOptions){0}, arena_format(a, "%s: the text is empty", path));
   unlink(path);
@@ -573,7 +573,7 @@ static void absent_sets_say_how_to_get_them(void **state) {
     unsetenv("LIMN_DATA");
   refused(a, "no/such/file.csv", (SetOptions){0},
           "cannot read no/such/file.csv: No such file or directory");
-  refused(a, "/dev/null", (SetOptions){0}, "cannot read /dev/null: it is no regular file");
+  refused(a, "/dev/null", (SetOptions){0}, "cannot read /dev/null: it is not a regular file");
   refused(a, "tests/data/grey.png", (SetOptions){0},
           "tests/data/grey.png is one picture: a set of pictures is a folder of them");
 }

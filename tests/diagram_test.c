@@ -348,7 +348,7 @@ static void test_labels(void **state) {
   in[1].data[0] = 4;
   Eval bad = {0};
   assert_false(try_eval(s, d, in, &bad));
-  assert_string_equal(bad.error, "`x` of labels holds 4, which is none of its 4 values");
+  assert_string_equal(bad.error, "`x` of labels holds 4, which is not one of its 4 values");
 }
 
 static void test_bits(void **state) {
@@ -545,7 +545,7 @@ static void test_too_large(void **state) {
   assert_non_null(strstr(e.error, "needs more memory"));
   d = read(s, "diagram long(x: R[1])\n  y: R = sum over i:99999999 j:99999999 : 0\n  return y\n");
   assert_false(try_eval(s, d, in, &e));
-  assert_non_null(strstr(e.error, "is more than the interpreter grants"));
+  assert_non_null(strstr(e.error, "is more than the interpreter allows"));
   d = read(s, "diagram less(x: R[1])\n  y[i]: R[-3] = sum over i:1 : 0\n  return y\n");
   assert_false(try_eval(s, d, in, &e));
   assert_non_null(strstr(e.error, "is negative"));
@@ -636,25 +636,25 @@ static void test_refused(void **state) {
   refuse(s, "diagram f(x: Q)", "a type is wanted here");
   refuse(s, "diagram f(x: R[n])", "this axis has no size");
   refuse(s, "diagram f(x: R[:n])", "there is no size `n`");
-  refuse(s, "diagram f(x: R[1/0])", "divides by zero");
+  refuse(s, "diagram f(x: R[1/0])", "this divides by zero");
   refuse(s, "diagram f(x: R, x: R)", "two wires of this name");
   refuse(s, "diagram f(x: R) return y", "there is no wire `y`");
   refuse(s, "diagram f(x: R) y: R = sum x over : $1 return y", "there is no operand 1");
   refuse(s, "diagram f(x: R) y: R = sum x over : nothing($0) return y",
          "there is no function `nothing`");
   refuse(s, "diagram f(x: R) y: R = sum x over : $0 < 1 return y",
-         "mixes a bit with a real number");
+         "this mixes a bit with a real number");
   refuse(s, "diagram f(x: R) y: B = sum x over : $0 return y", "mixes");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[j] over i:2 : $0 return y",
-         "this is no index of the loop");
+         "this is not an index of the loop");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x[$0] over i:2 : $0 return y",
-         "operands that stand before");
+         "a coordinate reads only operands before it");
   refuse(s, "diagram f(x: R[2]) y[i]: R[2] = sum x over i:2 : $0 return y",
          "an access of 0 coordinates");
   refuse(s, "diagram f(x: R[2]) y: R[2] = max x[i] over i:2 : $0 return y",
          "this box has 2 results, but 1 are named");
-  refuse(s, "diagram f(x: R[2]) y: R = join 1 x return y", "cannot be joined");
-  refuse(s, "diagram f(x: R[2]) y: {2}[2] = order 1 x return y", "no axis 1");
+  refuse(s, "diagram f(x: R[2]) y: R = join 1 x return y", "these wires cannot be joined");
+  refuse(s, "diagram f(x: R[2]) y: {2}[2] = order 1 x return y", "this wire has no axis 1");
   refuse(s, "diagram f(x: R[2]) y: R[2] = order 0 x return y", "this is {2}[2]");
   refuse(s, "diagram f(x: R) y: R = call f(x) return y", "there is no diagram `f`");
   refuse(s, "diagram f(x: R) return x diagram g(x: R) y: R = call f(x x) return y",
@@ -665,12 +665,49 @@ static void test_refused(void **state) {
   refuse(s, "diagram f(x: R) const W: R[2] \"a\" init data [1] return x",
          "1 numbers do not fill R[2]");
   refuse(s, "diagram f(x: R) return x next x = x", "only a param has a next value");
-  refuse(s, "diagram f(\"x: R)", "is not closed");
+  refuse(s, "diagram f(\"x: R)", "this \" is not closed");
   refuse(s, "diagram f(x: R) & return x", "has no meaning here");
   Buf deep = buf_new(s->arena);
   buf_text(&deep, "diagram f(x: R) y: R = sum x over : ");
   for (int i = 0; i < 5000; i++) buf_char(&deep, '(');
-  refuse(s, deep.at, "nested too deeply");
+  refuse(s, deep.at, "this is nested too deeply");
+}
+
+// Each text is wrong at one place, and the message says what was wanted there.
+static void test_refused_words(void **state) {
+  Stage *s = *state;
+  static const char *const wrong[][2] = {
+      {"diagram (x: R)", "a name is wanted here"},
+      {"diagram \"a\\u0000\"(x: R)", "a name cannot hold this character"},
+      {"diagram \"a\\q\"(x: R)", "unknown escape after \\"},
+      {"diagram f(x: R[2~a])", "a number up to 4294967295 is wanted here"},
+      {"diagram f(x: {2 of 7})", "there is no such list of names"},
+      {"diagram f(x: R) weight W: R a return x", "a path in quotes is wanted here"},
+      {"diagram f(x: R) weight W: R \"a\" init by return x", "a start value is wanted here: const"},
+      {"diagram f(x: R) buffer W: R[2] \"a\" return x next W = x",
+       "the next value has another type"},
+      {"diagram f(x: R) return x diagram f(x: R) return x", "there are two diagrams of this name"},
+      {"graph f(x: R) return x", "a diagram is wanted here"},
+      {"sizes n n", "there are two sizes of this name"},
+      {"sizes n: large", "a size is axis, local, index or sample"},
+      {"diagram f(x: R[2]) y: R = sum x[1.5] over : $0 return y", "a whole number is wanted here"},
+      {"diagram f(x: R) y: R = sum x over : $a return y",
+       "$ is followed by the number of an operand"},
+      {"diagram f(x: R) y: R = sum x over : 1:Q return y", "a base is wanted here: R, B or L"},
+      {"diagram f(x: R) y: R = sum x over : * return y", "a scalar is wanted here"},
+      {"diagram f(x: R) y: R = copy x return y", "an operation is wanted here: sum, prod"},
+      {"diagram f(x: R) y: R = random normal x return y", "the number of a site is wanted here"},
+      {"diagram f(x: R) y: B = random normal 1 return y", "noise is real"},
+      {"diagram g(x: R, h: R, k: R) return h diagram f(x: R[2], h: R) y: R, z: R = scan g over t:2 "
+       "(x; h h; ;) return y",
+       "the body gives fewer results than there are carries"},
+  };
+  for (uint32_t i = 0; i < COUNT(wrong); i++) refuse(s, wrong[i][0], wrong[i][1]);
+  Buf wide = buf_new(s->arena);
+  buf_text(&wide, "diagram f(x: R) y: R = sum x over ");
+  for (int i = 0; i < 80; i++) buf_printf(&wide, "i%d:2 ", i);
+  buf_text(&wide, ": $0 return y");
+  refuse(s, wide.at, "a loop has at most 64 indices");
 }
 
 static void test_deep_body(void **state) {
@@ -771,6 +808,7 @@ int main(void) {
                                      TEST(test_origins),
                                      TEST(test_unequal),
                                      TEST(test_refused),
+                                     TEST(test_refused_words),
                                      TEST(test_deep_body),
                                      TEST(test_random_diagrams),
                                      TEST(test_damaged_text)};

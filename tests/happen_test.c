@@ -153,7 +153,7 @@ static void ball(void **state) {
     near(first, 0.451523641, 1e-9);
     for (int i = 0; i < 40; i++, t += flight *= 0.8) near(seen.t[i], t, 1e-9);
     near(solver_time(r.s), 4.063712769, 1e-8);
-    said(r.s, "a storm of events: `bounce` happened ");
+    said(r.s, "too many events: `bounce` happened ");
     said(r.s, "up to t = 4.063712");
     said(r.s, "a mode of rest");
     end_run(&r);
@@ -282,7 +282,7 @@ static void sliding_is_a_storm(void **state) {
     Run r = begin(p, (SolveOptions){.method = ways[k], .step = 0.01}, (double[]){0.25, 1});
     while (solver_step(r.s, 1)) {
     }
-    said(r.s, "a storm of events: `event ");
+    said(r.s, "too many events: `event ");
     said(r.s, "up to t = 0.25.");
     end_run(&r);
   }
@@ -403,7 +403,7 @@ static void comes_back_after_it_was_down(void **state) {
   end_run(&r);
 }
 
-// --- what is late ---
+// --- delays ---
 
 static bool minus_late(void *c, double t, const double *x, const double *late, double *dx) {
   (void)c, (void)t, (void)x;

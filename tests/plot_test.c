@@ -561,7 +561,7 @@ static void test_report(void **state) {
   shown_gallery(a, &all);
   Report r = {.dir = dir, .shown = &all, .who = "     f  g\nfit  moves  ·\n"};
   assert_false(report_write(a, &r, &error));
-  assert_non_null(strstr(error, "is no run folder: cannot read"));
+  assert_non_null(strstr(error, "is not a run folder: cannot read"));
   assert_true(shown_folder(a, dir));
   if (!report_write(a, &r, &error)) fail_msg("%s", error);
   const char *page = page_of(a, dir);

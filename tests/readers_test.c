@@ -273,7 +273,7 @@ static void csv_refuses(void **state) {
           "line 3, column 1: found `?`, where a finite number was wanted");
   refused(a, read_csv, "a,b\n1,\"2\n", 9, "line 2: a quote is never closed");
   refused(a, read_csv, "a,b\n1,\"2\"x\n", 11, "line 2: `x` follows a closing quote");
-  refused(a, read_csv, "a\0b", 3, "byte 1 is zero: this is no text");
+  refused(a, read_csv, "a\0b", 3, "byte 1 is zero: this is not text");
 }
 
 static void csv_is_hurt(void **state) {
@@ -349,19 +349,19 @@ static void npz_refuses(void **state) {
   for (uint32_t i = 0; i < 3; i++) {
     z = zip_of(a, bad[i], npy.at, (uint32_t)npy.n, 0);
     refused(a, read_npz, z.at, z.n,
-            arena_format(a, "entry `%s` of the archive is no plain name", bad[i]));
+            arena_format(a, "entry `%s` of the archive is not a plain name", bad[i]));
   }
   z = zip_of(a, "x.txt", npy.at, (uint32_t)npy.n, 0);
-  refused(a, read_npz, z.at, z.n, "entry `x.txt` of the archive is no npy file");
+  refused(a, read_npz, z.at, z.n, "entry `x.txt` of the archive is not an npy file");
   z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 12);
   refused(a, read_npz, z.at, z.n,
-          "x.npy: it is packed in a way that is not read here (only deflate is)");
+          "x.npy: its compression is not supported (only deflate is)");
   z = zip_of(a, "x.npy", "hello", 5, 0);
   refused(a, read_npz, z.at, z.n,
           "x.npy: it begins with `hello`, where an npy file begins with `\\x93NUMPY`");
   z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
   ((uint8_t *)(uintptr_t)z.at)[60] ^= 1;
-  refused(a, read_npz, z.at, z.n, "x.npy: its check sum is wrong: the file is damaged");
+  refused(a, read_npz, z.at, z.n, "x.npy: its checksum is wrong: the file is damaged");
   refused(a, read_npz, "PK\3\4", 4, "the zip archive is damaged: its end is missing");
   z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
   assert_true(read_npz(a, z.at, z.n, &error));
@@ -477,7 +477,7 @@ static void events_go_on(void **state) {
   file_write(a, path, "something else", 14);
   Arena *own = arena_child(a);
   assert_null(events_open(own, path, 1, &error));
-  assert_string_equal(error, arena_format(a, "%s is no file of events", path));
+  assert_string_equal(error, arena_format(a, "%s is not a file of events", path));
   arena_free(own);
   assert_int_equal(file_read(a, path, 100).n, 14);
   unlink(path);

@@ -114,7 +114,7 @@ static void axes_are_solved_in_programs(void **state) {
                        "goal same : view(x) ~ 0 by l2\n";
   const char *said = messages(solves);
   assert_non_null(
-      strstr(said, "the size w of weight view/dense/b is not settled")); // it is said, not guessed
+      strstr(said, "nothing settles size w of weight view/dense/b")); // it is said, not guessed
   assert_string_equal(messages("axis h, w = 28\n"
                                "given x : R[784] from mnist.image\n"
                                "learn view : R[784] -> R[h w] = split ; dense[w]\n"

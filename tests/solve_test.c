@@ -408,7 +408,7 @@ static void messages(void **state) {
   fails(p, (SolveOptions){.method = SOLVE_RK4, .step = 0.01}, 1,
         "rate of `tank/level` is not finite", "smaller step");
   fails(p, (SolveOptions){.method = SOLVE_RK4}, 1, "Runge–Kutta 4 needs a step above 0", "it is 0");
-  fails(p, (SolveOptions){.steps = 20}, 1, "20 steps were made", "of 10 is reached");
+  fails(p, (SolveOptions){.steps = 20}, 1, "20 steps were made, and only t = ", " of 10 is reached: ask for less precision");
   fails(p, (SolveOptions){0}, NAN, "`tank/level` is not finite at the start", "");
   p.rates = root_of;
   fails(p, (SolveOptions){0}, 1, "rate of `tank/level` is not finite at t = 0.666666", "");
@@ -417,7 +417,7 @@ static void messages(void **state) {
   p.rates = refuse;
   fails(p, (SolveOptions){0}, 0, "the rates cannot be computed at t = ", "");
   p.rates = square, p.lates = itself, p.late = 1, p.lag = (double[]){0};
-  fails(p, (SolveOptions){0}, 0, "a delay of 0 was found", "above 0 is wanted");
+  fails(p, (SolveOptions){0}, 0, "found a delay of 0", "wanted one above 0");
 }
 
 int main(void) {

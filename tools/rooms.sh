@@ -1,12 +1,14 @@
 #!/bin/sh
 # Does every room use only what src/rooms lets it use? Looked at twice: by what files include, and by the symbols that
-# objects need (with a build folder as argument). Also: no cycles, no private header (_own.h) outside its room, no room too large.
+# objects need (with a build folder as argument). Also: no cycles, no private header (_own.h) outside its room, no room too large,
+# every header guarded by its path.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-}
 {
   find src -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort | while read -r f; do
     sed -n "s|^ *# *include \"\([^\"]*\)\".*|include ${f#src/} \1|p" "$f"
+    sed -n "s|^#ifndef \([A-Z0-9_]*_H\)\$|guard ${f#src/} \1|p" "$f"
     echo "file ${f#src/} $(wc -l <"$f")"
   done
   if [ -n "$build" ]; then
@@ -47,6 +49,11 @@ $1 == "file" {
   if (room_of($2) == "") { if ($2 ~ /\//) complain("src/" $2 " is in no room of src/rooms") ; next }
   files[room_of($2)]++
   if ($2 !~ /glyphs\.inc$/) lines[room_of($2)] += $3
+}
+$1 == "guard" {
+  want = toupper("limn_" $2)
+  gsub(/[^A-Z0-9]/, "_", want)
+  if ($3 != want) complain("src/" $2 " is guarded by " $3 ", not by " want)
 }
 $1 == "include" { from[++includes] = $2; header[includes] = $3 }
 $1 == "defines" { home[$3] = $2 }

@@ -1,6 +1,6 @@
 // Private to the files of the public interface: what a Limn has inside.
-#ifndef LIMN_OWN_H
-#define LIMN_OWN_H
+#ifndef LIMN_API_API_OWN_H
+#define LIMN_API_API_OWN_H
 
 #include "lang/program/program.h"
 #include "limn.h"

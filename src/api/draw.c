@@ -70,8 +70,8 @@ static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint
   Canvas *c = machine_draw(l->in, l->arena, l->program, name, &wiring);
   if (!c && how->unfold && !limn_errors(l))
     diag_error(l->w->diags, (Span){0},
-               "`%s` is no network that could be unfolded: this wants a wiring whose parts hear "
-               "each other in layers, and whose outputs come from the last layer",
+               "`%s` cannot be unfolded: that wants a wiring whose parts hear each other in "
+               "layers, with outputs from the last layer",
                name);
   return c;
 }
@@ -98,7 +98,7 @@ static bool width_of(Limn *l, const char *text, double *out) {
 
 static Canvas *draw_who(Limn *l) {
   Canvas *c = who_draw(l->in, l->arena, l->program);
-  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals that could move anything");
+  if (!c) diag_error(l->w->diags, (Span){0}, "no goal of this program moves a learner");
   return c;
 }
 
@@ -115,7 +115,7 @@ static Canvas *draw_grad(Limn *l, const char *name, const CircuitOptions *how) {
   Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
   if (!d || !is_small(l, d)) return NULL;
   Canvas *c = grad_draw(l->w, l->arena, d, how);
-  if (!c) diag_error(l->w->diags, (Span){0}, "nothing in `%s` has a slope", name);
+  if (!c) diag_error(l->w->diags, (Span){0}, "nothing in `%s` has a derivative", name);
   return c;
 }
 

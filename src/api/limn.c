@@ -264,7 +264,8 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
     good = data_show(l->arena, &b, name, json, out && !rows ? &p : NULL, &why) &&
            (!rows || data_arrays(l->arena, name, &all, &why));
   else if (out)
-    good = file_error(l->arena, &why, "%s is of one set: which?", rows ? "a file" : "a picture");
+    good =
+        file_error(l->arena, &why, "%s wants the name of one set", rows ? "a file" : "a picture");
   else
     data_list(l->arena, &b, json);
   if (good && out)
@@ -307,7 +308,7 @@ static Diagram *first_step(Limn *l) {
   const Program *p = l->program;
   Regime r;
   if (!p->train.n) {
-    diag_error(l->w->diags, (Span){0}, "`step` is of a `train`, and this program has none");
+    diag_error(l->w->diags, (Span){0}, "`step` wants a `train`, and this program has none");
     return NULL;
   }
   return learn_regime(l->in, l->program, p->train.at[0], &r) ? r.step.at[0].diagram : NULL;
@@ -323,12 +324,12 @@ static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pa
   if (strcmp(pass, "forward") == 0) return diagram_simplify(w, diagram_forward(w, d, &(Wanted){0}));
   if (strcmp(pass, "gradient") == 0) {
     if (loss->mask) return diagram_simplify(w, diagram_gradient(w, d, loss->mask));
-    diag_error(w->diags, (Span){0}, "`gradient` is of the whole loss: give no name");
+    diag_error(w->diags, (Span){0}, "`gradient` is of the whole loss and takes no name");
     return NULL;
   }
   if (strcmp(pass, "step") == 0) {
     if (loss->mask) return first_step(l);
-    diag_error(w->diags, (Span){0}, "`step` is of all goals: give no name");
+    diag_error(w->diags, (Span){0}, "`step` is of all goals and takes no name");
     return NULL;
   }
   static const char *const passes[] = {"check",   "inline",   "simplify", "reverse",
@@ -778,7 +779,7 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   *text = NULL;
   if (how->from && path_is_folder(how->from)) return make_report(l, how, text);
-  diag_error(l->w->diags, (Span){0}, "of which run? --from DIR names its folder");
+  diag_error(l->w->diags, (Span){0}, "`report` needs --from DIR, the folder of a run");
   return LIMN_USAGE;
 }
 

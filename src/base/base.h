@@ -1,4 +1,4 @@
-// base: what every layer stands on. No diagrams and no language here.
+// base: what every room stands on. No diagrams and no language here.
 //
 //   Arena *a = arena_new();
 //   VEC(int) v = {0};
@@ -8,8 +8,8 @@
 //   arena_free(a);
 //
 // Memory is taken from arenas and given back with them; nobody frees a node.
-#ifndef LIMN_BASE_H
-#define LIMN_BASE_H
+#ifndef LIMN_BASE_BASE_H
+#define LIMN_BASE_BASE_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -89,7 +89,7 @@ FileText file_map(Arena *a, const char *path) {
   if (fd < 0 || fstat(fd, &info) != 0) {
     f.error = strerror(errno);
   } else if (!S_ISREG(info.st_mode)) {
-    f.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is no regular file";
+    f.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file";
   } else if (info.st_size == 0) {
     f.text = "";
   } else {
@@ -189,6 +189,6 @@ const char *cache_folder(Arena *a, const char *set, const char **error) {
       s.st_uid == getuid() && !(s.st_mode & 022))
     return path;
   *error = arena_format(
-      a, "%s is not a folder of ours that is closed to others: it cannot be the cache", path);
+      a, "%s cannot be the cache: it must belong to this user, and no other may write to it", path);
   return NULL;
 }

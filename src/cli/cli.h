@@ -1,8 +1,8 @@
 // The command line: nothing but the public interface is used. What a command is called, which options it has and what they mean
 // stands in commands.txt, which is part of the program: `--help` prints it, the reading of options asks it, and man pages and
 // completions are made from it.
-#ifndef CLI_H
-#define CLI_H
+#ifndef LIMN_CLI_CLI_H
+#define LIMN_CLI_CLI_H
 
 #include "limn.h"
 

@@ -199,7 +199,7 @@ static int take_word(const CliReading *r, int most, char *word) {
   else if (most > 1 && !r->o->name)
     r->o->name = word;
   else
-    return wrong(r, "one thing too many:", word);
+    return wrong(r, "unexpected:", word);
   return 0;
 }
 

@@ -62,7 +62,7 @@ refused "a pass that is none" "--after wants check, inline, simplify, reverse, f
 refused "a negative count" "--threads wants a whole number, not -1" train net.limn --threads -1
 refused "a count with a tail" "--batch wants a whole number, not 3x" train net.limn --batch 3x
 refused "no steps" "--steps wants a number above 0, not 0" train net.limn --steps 0
-refused "a word too many" "one thing too many: else" print net.limn net else
+refused "a word too many" "unexpected: else" print net.limn net else
 refused "a diagram without --paths" "a learning diagram is named for --paths only: net" check net.limn net
 refused "a setting without a value" "--set wants NAME=VALUE, not size_in" check net.limn --set size_in
 refused "a command that is nearly right" 'there is no command `chek`; did you mean `check`?' chek net.limn

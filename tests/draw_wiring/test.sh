@@ -89,7 +89,7 @@ says() {
   words=$1; shift
   if ! draw "$@" && grep -q "$words" err; then ok "$words"; else not_ok "$words"; cat err; fi
 }
-says 'Adder. is no network that could be unfolded: this wants a wiring whose parts hear each other in layers' "$root/examples/logic.limn" Adder --unfold -o x.svg
-says 'Nand. is no network' "$root/examples/logic.limn" Nand --unfold -o x.svg
+says 'Adder. cannot be unfolded: that wants a wiring whose parts hear each other in layers' "$root/examples/logic.limn" Adder --unfold -o x.svg
+says 'Nand. cannot be unfolded' "$root/examples/logic.limn" Nand --unfold -o x.svg
 says '\-\-unfold wants the name of a wiring' "$root/examples/iris.limn" --unfold -o x.svg
 if [ ! -e x.svg ]; then ok "and makes no picture"; else not_ok "and makes no picture"; fi

@@ -149,7 +149,7 @@ def files():
         check("const " + decl + " is refused", r.returncode == 1 and says in r.stdout, r.stdout)
     open("wrong.limn", "w").write('box f(x: R[2]) -> R[2] {\n  const k : R[2] from "u.npy"\n  return x * k\n}\n')
     r = limn_run("check", "wrong.limn")
-    check("const from a file in a box is refused", "stands at the top of a program" in r.stdout, r.stdout)
+    check("const from a file in a box is refused", "goes at the top of a program" in r.stdout, r.stdout)
 
 
 # -- optimisers: a hundred steps down the valley of examples/optimisers.limn ----------------------

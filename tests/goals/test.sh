@@ -111,7 +111,7 @@ wrong() { # words, options
   if [ $? -eq 1 ] && grep -q "$words" out && [ ! -e none.svg ]; then ok "$words"; else not_ok "$words"; cat out; fi
 }
 wrong 'has no goals: name a learner' --lens
-wrong 'has no goals that could move anything' --who
+wrong 'no goal of this program moves a learner' --who
 wrong 'wants the name of a box or a learner' --grad
-wrong 'has a slope' f --grad
+wrong 'has a derivative' f --grad
 wrong 'no box, learner, goal or measure `h`' h --lens

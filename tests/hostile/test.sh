@@ -47,3 +47,28 @@ answers "eval instances_doubling" eval "$out/p/instances_doubling.limn" b0 --in 
 answers "eval 2^40" eval "$out/p/axis_2_40.limn" f --in 'x=[1, 2, 3]'
 for f in deep_parentheses ten_megabyte_line megabyte_name many_errors_of_syntax deep_blocks; do answers "fmt $f" fmt --check "$out/p/$f.limn"; done
 for f in wirings_nested_300_deep machine_in_unicode array_of_2_62; do answers "run $f" run "$out/p/$f.limn" --plain --reference; done
+
+# and the answer names the limit
+says() { # PROGRAM TEXT
+  timeout "$limit" "$LIMN" check "$out/p/$1.limn" >"$out/text" 2>&1
+  if grep -qaF "$2" "$out/text"; then echo "ok hostile $1 says why"; else echo "not ok hostile $1: no \"$2\""; tail -c 300 "$out/text"; fi
+}
+says arrays_of_arrays "arrays of parts are nested more than 8 levels deep here"
+says chain_of_axes "the size of axis a300 is reached through more than 300 others"
+says chain_of_boxes "boxes are nested more than 200 levels deep here"
+says chain_of_constants "boxes and calls are nested too deeply here"
+says chain_of_spaces "space S301 is reached through more than 300 others"
+says loops_in_loops "this program is too large: its loops and boxes, written out, are more than"
+says machine_of_many_modes "a machine has at most 64 modes"
+says megabyte_name "this name has 1000000 bytes; the longest may have 1000"
+says squares "this expression is too long for one equation: give its parts names"
+says ten_megabyte_line "it is larger than 8388608 bytes"
+says wires_with_many_modes "depend on too many modes to be checked"
+says wirings_doubling "is too large: with all that is in its parts it has more than 1000000 wires"
+says wirings_in_a_ring "machines are nested more than 64 levels deep here"
+says zero_bytes "unknown character, an invisible one"
+says cycle_of_files "this path is longer than 4000 bytes"
+"$LIMN" print "$out/p/instances_doubling.limn" b0 --after inline >"$out/text" 2>&1
+if grep -qF '`b0` is more than 5000000 boxes, written out: too many for this' "$out/text"; then echo "ok hostile too many boxes are counted"; else
+  echo "not ok hostile too many boxes are counted"
+fi

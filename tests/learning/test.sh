@@ -347,7 +347,7 @@ says "a route in a body" out 'written.limn:1:30: in learner `small`: dense[5] ; 
 "$LIMN" find 'x ; prepare' plain.limn >out 2>&1
 says "a route in a learning diagram" out 'in learning diagram `flowers`: x ; prepare'
 "$LIMN" find 'dense[4]' plain.limn >out 2>&1
-says "brackets count" out "it is nowhere here"
+says "brackets count" out "it is not found here"
 "$LIMN" find 'small' plain.limn --json >out 2>&1
 if /usr/bin/python3 -c 'import json; d = json.load(open("out")); assert len(d["found"]) == 2' 2>/dev/null; then ok "found, as data"; else not_ok "found, as data"; cat out; fi
 "$LIMN" check plain.limn --paths --json >out 2>&1
@@ -447,7 +447,7 @@ awk 'BEGIN {
   print "  e998_0 <= e998_1\n}"
 }' >large.limn
 timeout 60 "$LIMN" check large.limn >out 2>&1
-says "paths that cannot be counted are refused, not tried" out "has more paths"
+says "paths that cannot be counted are refused, not tried" out "has more paths than can be counted"
 
 # a thousand spaces and ten thousand edges: the whole command takes a tenth of a second, and every program that it is given is checked whole
 case $LIMN in */san/*) most=30 ;; *) most=1 ;; esac
@@ -459,7 +459,7 @@ equal "in under a second" 4 "$(awk -v most=$most '$NF == "s" && $(NF - 1) < most
   printf 'diagram later {\n  space N = moons\n}\n'
 } >warned.limn
 "$LIMN" check warned.limn >out 2>&1
-says "warnings do not push an error out" out "error: \`later\` asks for nothing"
+says "warnings do not push an error out" out "error: \`later\` has no goals"
 
 # -- short -----------------------------------------------------------------------------------------
 # PyTorch's tutorial on distillation has 132 lines for a teacher, a student, a student with its teacher, and their tests

@@ -36,7 +36,7 @@ says "stiff: the run is shown" "run Reaction to 40"
 sed 's/^run Ball to 4$/run Ball to 5/' examples/ball.limn >"$dir/storm.limn"
 run storm
 same "a storm of events" 1 $?
-says "storm: the event is named" "a storm of events: \`next v\` in \`Ball\` happened "
+says "storm: the event is named" "too many events: \`next v\` in \`Ball\` happened "
 says "storm: where they pile up" "up to t = 4.063712769"
 
 # -- a switch waits: at ticks among machines that tick, at the moment where something flows

@@ -169,7 +169,7 @@ run Ball to 10
 END
 "$LIMN" run storm.limn --out storm >out 2>err
 same "failed: status" 1 $?
-has "failed: the page says why" storm/report.html "a storm of events"
+has "failed: the page says why" storm/report.html "too many events"
 has "failed: and how far it came" storm/report.html "failed after time 4.064"
 
 # listed, drawn

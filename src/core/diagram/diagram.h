@@ -10,8 +10,8 @@
 // A diagram is an open hypergraph: boxes in topological order over wires with one producer each. A
 // wire read twice is copied, one read by nobody is discarded. Everything refers by index; index 0
 // is none. Passes take a diagram and give a new one; they never change their argument.
-#ifndef LIMN_DIAGRAM_H
-#define LIMN_DIAGRAM_H
+#ifndef LIMN_CORE_DIAGRAM_DIAGRAM_H
+#define LIMN_CORE_DIAGRAM_DIAGRAM_H
 
 #include "base/base.h"
 
@@ -59,8 +59,7 @@ const char *size_text(World *, Size); // in the world's arena
 // Terms of the polynomial, for printing costs: calls back with coefficient and factors in order of
 // degree.
 
-// type.c
-// -------------------------------------------------------------------------------------------
+// -- type.c ---------------------------------------------------------------------------------------
 typedef enum { BASE_NONE, BASE_R, BASE_LABEL, BASE_BIT } Base;
 enum { PASS_SAMPLE = 1 }; // the sample axis; other passing axes count from 2
 
@@ -87,9 +86,8 @@ const char *type_text(World *, const Type *);
 bool type_count(World *, const Type *,
                 int64_t *); // number of elements, if constant and representable
 
-// ops.def, op.c
-// ------------------------------------------------------------------------------------ Scalar
-// functions are rows of ops.def; so are the boxes.
+// -- ops.def, ops.c -------------------------------------------------------------------------------
+// Scalar functions are rows of ops.def; so are the boxes.
 typedef enum {
   FN_CONST, // k
   FN_ARG,   // the value of operand `ref`
@@ -138,22 +136,19 @@ typedef struct {
   double k;
 } Scalar;
 
-// diagram.c
-// ---------------------------------------------------------------------------------------- loop:
-// the one primitive of arithmetic.
+// -- diagram.c ------------------------------------------------------------------------------------
+// loop: the one primitive of arithmetic.
 //
-//   out[A0(n)] (+)= body(in_1[A1(n)], …, at(n))     over every point n of the box of indices for
-//   which
-//                                                   every access is in bounds
+//   out[A0(n)] (+)= body(in_1[A1(n)], …, at(n))     over every point n of the range of the indices
+//                                                   for which every access is in bounds
 //
 // A point with an access out of bounds is skipped, unless that operand is padded: then it reads the
 // pad. An operand that the body does not mention still guards. The first hit of a cell is stored,
-// further ones are combined; untouched cells hold the combine's identity. A coordinate is c + Σ
-// coef·index
-// + Σ coef·operand, the operand being a label wire that stands earlier in the list of operands.
-// max, min and prod want every output coordinate to be a plain index of its own. max and min have
-// one more result for each reduced index, in the order of the box: its winner, as a label (the
-// first in box order; NaN wins).
+// further ones are combined; untouched cells hold the combine's identity. A coordinate is
+// c + Σ coef·index + Σ coef·operand, the operand being a label wire that stands earlier in the list
+// of operands. max, min and prod want every output coordinate to be a plain index of its own. max
+// and min have one more result for each reduced index, in the order of the indices: its winner, as
+// a label (the first in that order; NaN wins).
 typedef enum {
   SUM,
   PROD,
@@ -201,9 +196,10 @@ typedef struct {
 } Random;
 
 // scan: the body repeated along the first axis of the slices.
-//   box in:   slices [t …], carries, holds, then the body's params      body in:  slices […],
-//   carries, holds box out:  last carries, then emitted [t …]                          body out:
-//   carries, then emitted
+//   box in:    slices [t …], carries, holds, then the body's params
+//   body in:   slices […], carries, holds
+//   body out:  carries, then emitted […]
+//   box out:   last carries, then emitted [t …]
 typedef struct {
   Diagram *body;
   uint32_t slice, carry, hold;
@@ -370,8 +366,7 @@ bool diagram_equal(World *, const Diagram *,
                    const Diagram *);      // up to names of unbound variables' ids and origins
 void diagram_resolve(World *, Diagram *); // every bound size variable replaced, in place
 
-// print.c, read.c
-// ----------------------------------------------------------------------------------
+// -- text_print.c, text_read.c --------------------------------------------------------------------
 void diagram_print(World *, const Diagram *, Buf *,
                    bool origins);              // with all diagrams it calls, callees first
 Diagram *diagram_read(World *, uint32_t file); // the last one in the text; NULL with diagnostics
@@ -379,8 +374,7 @@ Diagram *diagram_read(World *, uint32_t file); // the last one in the text; NULL
 bool scalar_read(World *, Loop *, const char *text, const char *const *name, const uint32_t *value,
                  uint32_t n, uint32_t *out);
 
-// eval.c: the meaning, in double precision
-// ------------------------------------------------------------
+// -- interpret.c: the meaning, in double precision ------------------------------------------------
 typedef struct {
   uint32_t rank;
   int64_t *shape;
@@ -411,7 +405,7 @@ uint64_t site_join(uint64_t outer,
 uint64_t site_step(uint64_t site,
                    uint64_t position); // the site of a box at one position of a scan around it
 
-// subst.c: size variables replaced, one after the other
+// -- subst.c: size variables replaced, one after the other ----------------------------------------
 typedef struct {
   Id var;
   Size value;
@@ -425,7 +419,7 @@ void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const
 Size subst_size(World *, const Subst *, Size);
 Type subst_type(World *, const Subst *, Type);
 
-// each.c: a loop over every element of tensors of one type: an index for each axis, a plain output,
+// -- each.c: a loop over every element of tensors of one type -------------------------------------: an index for each axis, a plain output,
 // no operand, no body
 Loop *loop_over(World *, const Type *);
 Access access_from(World *, uint32_t first, uint32_t rank); // at the indices first, first + 1, …

@@ -79,7 +79,7 @@ Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
 static Tensor frame_tensor(EvalFrame *f, uint32_t rank, const int64_t *shape) {
   int64_t count = shape_count(rank, shape);
   if (f->run->elements + (double)count > ELEMENTS_LIMIT)
-    fail(f->run, "%s needs more memory than the interpreter grants: a tensor of %lld numbers",
+    fail(f->run, "%s needs more memory than the interpreter allows: a tensor of %lld numbers",
          name_text(f->run->w->names, f->d->name), (long long)count);
   f->elements += (double)count;
   f->run->elements += (double)count;
@@ -189,7 +189,7 @@ static void check_labels(EvalFrame *f, Id wire) {
   for (int64_t i = 0; i < f->wire[wire].count; i++) {
     double x = f->wire[wire].data[i];
     if (!(x >= 0 && x < (double)count) || x != floor(x))
-      fail(f->run, "%s holds %g, which is none of its %lld values", wire_text(f, wire), x,
+      fail(f->run, "%s holds %g, which is not one of its %lld values", wire_text(f, wire), x,
            (long long)count);
   }
 }
@@ -394,7 +394,7 @@ static void count_work(EvalWalk *k) {
   uint64_t each = 0;
   for (uint32_t i = 0; i < k->loop->nindex; i++) points *= (double)k->length[i];
   if (points > POINTS_LIMIT)
-    fail(k->f->run, "%s: a loop of %.3g points is more than the interpreter grants",
+    fail(k->f->run, "%s: a loop of %.3g points is more than the interpreter allows",
          name_text(k->f->run->w->names, k->f->d->name), points);
   for (uint32_t i = 0; i < k->loop->nscalar; i++) each += k->loop->scalar[i].fn == FN_mul;
   k->f->run->e->multiplications += each * (uint64_t)points;
@@ -496,7 +496,7 @@ static void eval_order(EvalFrame *f, const Box *b) {
   Tensor *out = make_wire(f, b->out[0]);
   for (uint32_t i = 0; i < in->rank; i++)
     if (out->shape[i] != in->shape[i])
-      fail(f->run, "%s has another shape than what it orders", wire_text(f, b->out[0]));
+      fail(f->run, "%s does not have the shape of what it orders", wire_text(f, b->out[0]));
   int64_t n = in->shape[b->axis], after = count_from(in, b->axis + 1, in->rank);
   int64_t *position = NEW_ARRAY(f->arena, int64_t, n), *room = NEW_ARRAY(f->arena, int64_t, n);
   for (int64_t i = 0; n && i < in->count / n; i++) {

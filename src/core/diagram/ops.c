@@ -74,7 +74,7 @@ static void scalar_row(Buf *b, const FnRow *row) {
 }
 
 void ops_markdown(Buf *b) {
-  buf_text(b, "# Operations\n\nMade from `src/diagram/ops.def`; do not edit.\n\n"
+  buf_text(b, "# Operations\n\nMade from `src/core/diagram/ops.def`; do not edit.\n\n"
               "## Scalar functions\n\n"
               "Bases: R real, B bit, * any, the same at every star. Derivatives: a b c are the "
               "arguments, y the\n"

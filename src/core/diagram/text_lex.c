@@ -76,7 +76,7 @@ static void lex_hex(DiagramText *t) {
     t->tok.whole = t->tok.whole << 4 | (uint64_t)hex_digit(peek(t, 0));
   t->tok.number = (double)t->tok.whole;
   t->tok.is_whole = true;
-  if (!digits || digits > 16) text_error(t, "this is no 64-bit number");
+  if (!digits || digits > 16) text_error(t, "this is not a 64-bit number");
 }
 
 static void lex_number(DiagramText *t) {
@@ -123,11 +123,11 @@ static void lex_escape(DiagramText *t, Buf *b) {
     if (code)
       add_utf8(b, code);
     else
-      text_error(t, "a name holds no such character");
+      text_error(t, "a name cannot hold this character");
   } else if (c == '"' || c == '\\') {
     buf_char(b, c);
   } else {
-    text_error(t, "\\ is followed by something unknown");
+    text_error(t, "unknown escape after \\");
   }
 }
 
@@ -144,7 +144,7 @@ static void lex_quoted(DiagramText *t) {
     else if (c)
       buf_char(&b, c);
     else
-      text_error(t, "a name holds no such character");
+      text_error(t, "a name cannot hold this character");
   }
   if (peek(t, 0) == '"')
     t->at++;

@@ -4,32 +4,35 @@
 //               | "reverse" name "=" name | "main" name }
 //   diagram   = "diagram" name "(" [ name ":" type { "," name ":" type } ] ")" { param } { box }
 //               "return" { name } { "next" name "=" name }
-//   param     = ( "weight" | "buffer" | "clock" | "const" ) name ":" type string [ "rooted" ] [
-//   "init" init ] init      = "const" number | "normal" | "uniform" | "glorot" size size | "he"
-//   size size | "orthogonal"
-//               | "diagram" name | "data" "[" { number } "]"
-//   box       = result { "," result } "=" operation          result = name [ access ] ":" type
+//   param     = ( "weight" | "buffer" | "clock" | "const" ) name ":" type string
+//               [ "rooted" ] [ "init" init ]
+//   init      = "const" number | "normal" | "uniform" | "glorot" size size | "he" size size
+//               | "orthogonal" | "diagram" name | "data" "[" { number } "]"
+//   box       = result { "," result } "=" operation
+//   result    = name [ access ] ":" type
 //   operation = ( "map" | "sum" | "prod" | "max" | "min" ) { name [ access ] [ "else" number ] }
-//                                            "over" { name ":" size } ":" { name ":=" scalar ";" }
-//                                            scalar
-//               | "join" number { name } | "order" number name | "random" ( "normal" | "uniform" )
-//               number | "call" name "(" { name } [ ";" { name } ] ")" [ "at" number ] | "scan"
-//               name "over" name ":" size [ "back" ] "(" slices ";" carries ";" holds ";" params
-//               ")"
-//   access    = "[" { coord } "]"            coord = sums of  3  i  2*i  $0  {n+1}*i  {n}   without
-//   spaces type      = ( "R" | "B" | "{" size [ "of" number ] "}" ) [ "[" { axis } "]" ] axis = (
-//   label [ ":" size ] | ":" size | size ) [ "~" pass ]
+//               "over" { name ":" size } ":" { name ":=" scalar ";" } scalar
+//               | "join" number { name }
+//               | "order" number name
+//               | "random" ( "normal" | "uniform" ) number
+//               | "call" name "(" { name } [ ";" { name } ] ")" [ "at" number ]
+//               | "scan" name "over" name ":" size [ "back" ]
+//                 "(" slices ";" carries ";" holds ";" params ")"
+//   access    = "[" { coord } "]"
+//   coord     = sums of  3  i  2*i  $0  {n+1}*i  {n}   without spaces
+//   type      = ( "R" | "B" | "{" size [ "of" number ] "}" ) [ "[" { axis } "]" ]
+//   axis      = ( label [ ":" size ] | ":" size | size ) [ "~" pass ]
 //
 // "map" is a sum in which every index is an axis of the result: nothing is added up.
-// A name that is no plain word, or one of the words above, stands in quotes; no name at all is %.
+// A name that is not a plain word, or one of the words above, stands in quotes; no name at all is %.
 // Where a name was taken, .2, .3 … follow it; they only tell things apart. From @ to the end of a
 // line is comment.
-#ifndef LIMN_TEXT_H
-#define LIMN_TEXT_H
+#ifndef LIMN_CORE_DIAGRAM_TEXT_OWN_H
+#define LIMN_CORE_DIAGRAM_TEXT_OWN_H
 
 #include "core/diagram/diagram.h"
 
-// cast.c
+// -- text_names.c ---------------------------------------------------------------------------------
 typedef VEC(const Diagram *) Diagrams;
 typedef struct {
   Diagrams diagrams;    // callees first; those that are only reverses come last
@@ -47,7 +50,7 @@ Ids wires_in_order(World *, const Diagram *); // inputs, params, then the output
 // compared.
 uint32_t *scalar_numbers(World *, const Cast *, const Loop *, Table *);
 
-// lex_text.c
+// -- text_lex.c -----------------------------------------------------------------------------------
 typedef enum { T_END, T_NAME, T_NUMBER, T_OPERAND, T_SYMBOL } TokKind;
 enum {
   SYM_FLOOR = 'F',
@@ -95,7 +98,7 @@ const char *tok_key(const DiagramText *, size_t *n); // what tells it apart: tex
 bool text_deeper(DiagramText *);           // one level down; false, with an error, when too deep
 Size read_size(DiagramText *, bool glued); // glued: operators must follow without space
 
-// read_scalar.c
+// -- text_scalar.c --------------------------------------------------------------------------------
 typedef struct {
   const uint8_t *operand_base; // [operand] or NULL when not known
   const char *const *name;     // names that stand for scalars of the loop

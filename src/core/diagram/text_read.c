@@ -216,15 +216,14 @@ static void read_term(TextRead *r, const Loop *loop, uint32_t before, Size sign,
   if (alone && !take_symbol(t, '*')) {
     c->c = size_add(r->w, c->c, coef);
   } else if (t->tok.kind == T_OPERAND) {
-    if (t->tok.whole >= before)
-      text_error(t, "a coordinate reads only operands that stand before it");
+    if (t->tok.whole >= before) text_error(t, "a coordinate reads only operands before it");
     *c = coord_add(r->w, *c, coef, (uint32_t)t->tok.whole, true);
     text_next(t);
   } else if (t->tok.kind == T_NAME && find_index(t, loop, &var)) {
     *c = coord_add(r->w, *c, coef, var, false);
     text_next(t);
   } else {
-    text_error(t, "this is no index of the loop");
+    text_error(t, "this is not an index of the loop");
   }
 }
 
@@ -495,7 +494,10 @@ static Init read_init(TextRead *r, const Type *type) {
   for (uint32_t i = 0; i < COUNT(word) && !init.kind; i++)
     if (take_word(&r->t, word[i])) init.kind = (InitKind)(INIT_CONST + i);
   switch (init.kind) {
-  case INIT_NONE: text_error(&r->t, "this is no way to start"); break;
+  case INIT_NONE:
+    text_error(&r->t, "a start value is wanted here: const, normal, uniform, glorot, he, "
+                      "orthogonal, diagram or data");
+    break;
   case INIT_CONST: init.k = want_number(r); break;
   case INIT_GLOROT:
   case INIT_HE:
@@ -506,7 +508,7 @@ static Init read_init(TextRead *r, const Type *type) {
   case INIT_DIAGRAM:
     init.diagram = known_diagram(r);
     if (init.diagram && (init.diagram->in.n || init.diagram->param.n || init.diagram->out.n != 1))
-      text_error(&r->t, "a diagram that starts a wire has no inputs and one output");
+      text_error(&r->t, "a diagram that is a start value has no inputs and one output");
     break;
   default: break;
   }

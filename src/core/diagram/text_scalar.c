@@ -88,7 +88,7 @@ static uint32_t position(Parse *p, Span span) {
   uint32_t which = t->tok.suffix > 1 ? t->tok.suffix : 1;
   while (s.ref < p->loop->nindex && (p->loop->index[s.ref].name != name || --which)) s.ref++;
   if (t->tok.kind != T_NAME || s.ref == p->loop->nindex)
-    text_error(t, "this is no index of the loop");
+    text_error(t, "this is not an index of the loop");
   text_next(t);
   want_symbol(t, ')');
   return node_leaf(p, s, span);

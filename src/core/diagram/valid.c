@@ -119,7 +119,7 @@ static bool scan_valid(const ValidCheck *c, Id id, const Box *b) {
 static bool box_valid(const ValidCheck *c, Id id) {
   const Box *b = &c->d->box.at[id];
   for (uint32_t i = 0; i < b->nin; i++) {
-    if (!b->in[i] || b->in[i] >= c->d->wire.n) return fault(c, id, "input %u is no wire", i);
+    if (!b->in[i] || b->in[i] >= c->d->wire.n) return fault(c, id, "input %u is not a wire", i);
     if (c->d->wire.at[b->in[i]].box >= id) return fault(c, id, "input %u is produced later", i);
   }
   for (uint32_t i = 0; i < b->nout; i++)
@@ -143,6 +143,7 @@ bool diagram_valid(World *w, const Diagram *d, Buf *why) {
   for (Id i = 1; i < d->box.n; i++)
     if (!box_valid(&c, i)) return false;
   for (uint32_t i = 0; i < d->out.n; i++)
-    if (!d->out.at[i] || d->out.at[i] >= d->wire.n) return fault(&c, 0, "output %u is no wire", i);
+    if (!d->out.at[i] || d->out.at[i] >= d->wire.n)
+      return fault(&c, 0, "output %u is not a wire", i);
   return true;
 }

@@ -12,8 +12,8 @@
 //   Pairs pairs = {0};
 //   PairsFault fault;
 //   if (graph_pairs(arena, g, PAIRS_LIMIT, &pairs, &fault)) …
-#ifndef LIMN_GRAPH_H
-#define LIMN_GRAPH_H
+#ifndef LIMN_CORE_GRAPH_GRAPH_H
+#define LIMN_CORE_GRAPH_GRAPH_H
 
 #include "base/base.h"
 
@@ -46,7 +46,7 @@ typedef struct {
   VEC(PathOrder) order;
 } Graph;
 
-// graph.c
+// -- graph.c --------------------------------------------------------------------------------------
 Graph *graph_new(Arena *);
 uint32_t graph_vertex(Graph *, Vertex);
 uint32_t graph_edge(Graph *, Edge);
@@ -90,7 +90,7 @@ enum { PAIRS_LIMIT = 1000 };
 bool graph_pairs(Arena *, const Graph *, uint64_t limit, Pairs *, PairsFault *);
 void graph_used(const Graph *, const Pairs *, bool *edge); // [edge] some pair runs along it
 
-// glue.c: several graphs side by side, with some vertices and edges made one
+// -- glue.c: several graphs side by side, with some vertices and edges made one -------------------
 typedef struct {
   uint32_t part, vertex;
 } PartVertex;

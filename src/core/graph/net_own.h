@@ -1,6 +1,6 @@
 // Private to graph: walking along the edges.
-#ifndef LIMN_NET_H
-#define LIMN_NET_H
+#ifndef LIMN_CORE_GRAPH_NET_OWN_H
+#define LIMN_CORE_GRAPH_NET_OWN_H
 
 #include "core/graph/graph.h"
 

@@ -242,7 +242,7 @@ static Id param_by_path(const Derive *e, const Box *b, const Param *p) {
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].rooted == p->rooted && strcmp(f->param.at[i].path, p->path) == 0)
       return e->map[b->in[f->in.n + i]];
-  assert(false && "a reverse has a param that its diagram has not");
+  assert(false && "a reverse has a param that its diagram lacks");
   return 0;
 }
 

@@ -1,20 +1,18 @@
 // The derivative of a loop is a loop.
 //
-//   y[A0(n)] += body(x_1[A1(n)], …)      dx_k[Ak(n)] += ∂body/∂x_k · dy[A0(n)]      over the same
-//   points n
+//   y[A0(n)]    += body(x_1[A1(n)], …)         over the points n
+//   dx_k[Ak(n)] += ∂body/∂x_k · dy[A0(n)]      over the same points
 //
 // Reverse exchanges the output's access with an operand's; forward keeps the output and reads a
 // tangent beside each operand. Every old operand stays, at least as a guard, so the live points are
 // the same. Where the derivative is taken, the *place*, depends on how values are combined:
 //
 //   sum          the loop itself
-//   max, min     the winning points only: the box shrinks to the output's indices, and a winner,
-//   which is a
-//                label, stands for each reduced index
-//   prod         the loop itself, times the product of the others, which is a wire over the whole
-//   box: a
-//                quadratic loop, but right where factors are zero. Over B, min is prod, and max is
-//                the complement of the prod of complements.
+//   max, min     the winning points only: the indices are those of the output, and a winner, which
+//                is a label, stands for each reduced index
+//   prod         the loop itself, times the product of the others, which is a wire over all points:
+//                a quadratic loop, but right where factors are zero. Over B, min is prod, and max
+//                is the complement of the prod of complements.
 //
 // Inside the body derivatives are those texts of ops.def. A flow through a branch of `select` is
 // computed as if the branch were taken and chosen at the end, so that a slope that is infinite

@@ -1,10 +1,10 @@
-// derive.h: what the files of the derivative share. Private to src/diagram.
-#ifndef LIMN_DERIVE_H
-#define LIMN_DERIVE_H
+// Private to pass: what the files of the derivative share.
+#ifndef LIMN_CORE_PASS_DERIVE_OWN_H
+#define LIMN_CORE_PASS_DERIVE_OWN_H
 
 #include "core/pass/rewrite.h"
 
-// derive.c
+// -- derive.c -------------------------------------------------------------------------------------
 typedef struct {
   World *w;
   const Diagram *f; // what is derived: flat, up to calls with their own reverse
@@ -32,7 +32,7 @@ Derived reverse_flat(World *, const Diagram *, const bool *want, const bool *hav
 // output)
 Derived forward_flat(World *, const Diagram *, const bool *have);
 
-// derive_loop.c
+// -- derive_loop.c --------------------------------------------------------------------------------
 bool *loop_moving(World *, const Loop *); // [operand] whether the loop's value moves with it
 // What flows from the cotangent g of a loop's output to each operand that is wanted: wires of `to`,
 // 0 = nothing.

@@ -2,8 +2,8 @@
 //
 //   Diagram *flat = diagram_inline(w, d);
 //   Diagram *grad = diagram_reverse(w, flat, &(Wanted){0});
-#ifndef LIMN_PASS_H
-#define LIMN_PASS_H
+#ifndef LIMN_CORE_PASS_PASS_H
+#define LIMN_CORE_PASS_PASS_H
 
 #include "core/diagram/diagram.h"
 
@@ -60,7 +60,7 @@ Diagram *diagram_hoist(World *, const Diagram *);
 // False: the outputs need more than these wires.
 bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
 
-// weave.c
+// -- weave.c --------------------------------------------------------------------------------------
 typedef struct {
   uint32_t part; // its number + 1; 0: the whole
   uint32_t port; // of its outputs; of the whole's inputs
@@ -80,7 +80,7 @@ typedef struct {
 // parts on the way round.
 Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, Ids *loop);
 
-// row_parts.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants.
+// -- row_parts.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants. -----
 Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
 Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row
 // Is this what wire_part makes, or wire_row? Then its result may be the memory of its operand.

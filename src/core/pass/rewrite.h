@@ -1,7 +1,7 @@
 // rewrite: what passes are written with: copying boxes from one diagram into another, and putting
 // loops together.
-#ifndef LIMN_REWRITE_H
-#define LIMN_REWRITE_H
+#ifndef LIMN_CORE_PASS_REWRITE_H
+#define LIMN_CORE_PASS_REWRITE_H
 
 #include "core/diagram/diagram.h"
 

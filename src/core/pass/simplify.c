@@ -2,12 +2,12 @@
 //
 // One walk in the order of the boxes, building a new diagram. Each loop is first rewritten:
 //   * an operand made by a loop that only renames axes (permutes, slices, repeats, flips) is read
-//   at its source, with
-//     the accesses composed; one made by a loop that fills with a constant becomes that constant;
+//     at its source, with the accesses composed; one made by a loop that fills with a constant
+//     becomes that constant;
 //   * equal operands and equal scalars become one, and scalars of constants are computed;
 //   * operands that neither count nor guard are dropped.
 // Then a box that has been built before, from the same inputs, is not built again; noise is never
-// merged. What nobody reads any more is pruned at the end.
+// merged. What is not read any more is pruned at the end.
 //
 // Only identities that hold for every double are used: x*1 is x, but x*0 is not 0 and x+0 is not x.
 // None changes a derivative either: `stop` and `through` stay, and over B `and(x, x)` is not x.

@@ -12,8 +12,8 @@
 // and a reader of n bytes takes at most 10 n and a little (64 MB where something is unpacked). A
 // false result comes with a message in *error that says what was found and what was wanted;
 // functions that take a path name it there.
-#ifndef LIMN_BYTES_H
-#define LIMN_BYTES_H
+#ifndef LIMN_IO_BYTES_BYTES_H
+#define LIMN_IO_BYTES_BYTES_H
 
 #include "base/base.h"
 
@@ -203,7 +203,7 @@ bool png_read_bytes(Arena *, const void *bytes, size_t n, Picture *out, const ch
 bool png_bytes(Arena *, const Picture *, Bytes *out, const char **error);
 bool png_write(Arena *, const char *path, const Picture *, const char **error);
 
-// events.c: curves for TensorBoard
+// tensorboard.c: curves for TensorBoard
 //
 //   Events *e = events_open(arena, "runs/a/events.out.tfevents.1.limn", now, &error);
 //   events_scalar(e, step, now, "loss", 0.5);

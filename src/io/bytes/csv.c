@@ -414,7 +414,8 @@ static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found) {
 bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char **error) {
   size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
   const char *zero = n ? memchr(text, 0, n) : NULL;
-  if (zero) return file_error(a, error, "byte %zu is zero: this is no text", (size_t)(zero - text));
+  if (zero)
+    return file_error(a, error, "byte %zu is zero: this is not text", (size_t)(zero - text));
   CsvCursor c = {.arena = a, .error = error, .at = text + mark, .end = text + n, .line = 1};
   Csv t = {0};
   FoundCell *found = NULL;

@@ -122,7 +122,7 @@ bool gzip_read_bytes(Arena *a, const void *bytes, size_t n, size_t limit, View *
   s.cap = first_room(bytes, n, limit);
   s.out = arena_alloc(a, s.cap);
   bool good = inflateInit2(&s.z, 15 + 16) == Z_OK ? unpack(a, &s, limit, error)
-                                                  : file_error(a, error, "zlib does not start");
+                                                  : file_error(a, error, "zlib cannot be started");
   arena_free(scratch);
   *out = (View){s.out, s.n};
   return good;

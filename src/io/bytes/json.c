@@ -309,7 +309,7 @@ static bool keys_differ(JsonReader *r, const Json *object, const Json **keys) {
   qsort(keys, object->n, sizeof *keys, key_order);
   for (uint32_t i = 1; i < object->n; i++)
     if (key_order(&keys[i - 1], &keys[i]) == 0)
-      return file_error(r->arena, r->error, "the key `%s` stands twice in one object",
+      return file_error(r->arena, r->error, "the key `%s` is twice in one object",
                         text_shown(r->arena, keys[i]->text, keys[i]->n));
   return true;
 }

@@ -68,10 +68,10 @@ static bool find_end(const Zip *z, size_t *at) {
 // A count or place that does not fit the old end is in the new one.
 static bool read_end64(Zip *z, size_t end) {
   if (end < LOCATOR_BYTES || memcmp(z->at + end - LOCATOR_BYTES, "PK\6\7", 4) != 0)
-    return wrong(z, "the end that large archives have is missing");
+    return wrong(z, "the end record of a large archive is missing");
   uint64_t at = number(z->at + end - LOCATOR_BYTES + 8, 8);
   if (!inside(z, at, END64_BYTES) || memcmp(z->at + at, "PK\6\6", 4) != 0)
-    return wrong(z, "the end that large archives have is not where it should be");
+    return wrong(z, "the end record of a large archive is not where it should be");
   z->entries = number(z->at + at + 32, 8);
   z->directory_bytes = number(z->at + at + 40, 8);
   z->directory = number(z->at + at + 48, 8);
@@ -123,9 +123,9 @@ static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, ZipEntry *e) 
 static bool good_name(const Zip *z, const uint8_t *text, size_t n, ZipEntry *e) {
   const char *shown = text_shown(z->arena, (const char *)text, n);
   if (!n || memchr(text, 0, n) || memchr(text, '/', n) || memchr(text, '\\', n))
-    return file_error(z->arena, z->error, "entry `%s` of the archive is no plain name", shown);
+    return file_error(z->arena, z->error, "entry `%s` of the archive is not a plain name", shown);
   if (n < 5 || memcmp(text + n - 4, ".npy", 4) != 0)
-    return file_error(z->arena, z->error, "entry `%s` of the archive is no npy file", shown);
+    return file_error(z->arena, z->error, "entry `%s` of the archive is not an npy file", shown);
   e->name = arena_text(z->arena, (const char *)text, n - 4);
   return true;
 }
@@ -145,7 +145,7 @@ static bool read_entry(const Zip *z, uint64_t *at, ZipEntry *e) {
   e->local = number(p + 42, 4);
   *at += DIRECTORY_BYTES + name + extra + comment;
   if (number(p + 8, 2) & 1)
-    return file_error(z->arena, z->error, "the archive is encrypted, which is not read here");
+    return file_error(z->arena, z->error, "the archive is encrypted, which is not supported");
   return good_name(z, p + DIRECTORY_BYTES, name, e) &&
          read_extra64(z, p + DIRECTORY_BYTES + name, extra, e);
 }
@@ -162,7 +162,7 @@ static bool packed_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
   uint64_t from = e->local + LOCAL_BYTES + number(p + 26, 2) + number(p + 28, 2);
   if (!inside(z, from, e->packed))
     return entry_wrong(z, e, "it reaches beyond the end of the file");
-  if (e->packed > z->left) return wrong(z, "its entries lie over each other");
+  if (e->packed > z->left) return wrong(z, "its entries overlap");
   z->left -= e->packed;
   *out = z->at + from;
   return true;
@@ -170,7 +170,7 @@ static bool packed_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
 
 static bool unpack(Zip *z, const ZipEntry *e, const uint8_t *from, const uint8_t **out) {
   if (e->size > z->room || e->size / 1032 > e->packed)
-    return entry_wrong(z, e, "it unpacks to more than is allowed here: save it without packing");
+    return entry_wrong(z, e, "it unpacks to more than is allowed: save it uncompressed");
   uint8_t *to = arena_alloc(z->arena, (size_t)e->size);
   z->room -= (size_t)e->size;
   *out = to;
@@ -196,12 +196,12 @@ static bool read_array(Zip *z, const ZipEntry *e, Raw *out) {
   if (e->method == 8) {
     if (!unpack(z, e, from, &bytes)) return false;
   } else if (e->method != 0) {
-    return entry_wrong(z, e, "it is packed in a way that is not read here (only deflate is)");
+    return entry_wrong(z, e, "its compression is not supported (only deflate is)");
   } else if (e->packed != e->size) {
-    return entry_wrong(z, e, "its two sizes differ, though it is not packed");
+    return entry_wrong(z, e, "its two sizes differ, though it is not compressed");
   }
   if (check_sum(bytes, (size_t)e->size) != e->crc)
-    return entry_wrong(z, e, "its check sum is wrong: the file is damaged");
+    return entry_wrong(z, e, "its checksum is wrong: the file is damaged");
   if (!npy_look(z->arena, bytes, (size_t)e->size, out, &why)) return entry_wrong(z, e, why);
   out->name = e->name;
   return true;

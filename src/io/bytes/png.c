@@ -116,7 +116,7 @@ static bool job_read(PngJob *j, Picture *out) {
   j->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, j, on_error, on_warning, j->scratch,
                                     take, give);
   j->info = j->png ? png_create_info_struct(j->png) : NULL;
-  if (!j->info) return file_error(j->arena, j->error, "libpng does not start");
+  if (!j->info) return file_error(j->arena, j->error, "libpng cannot be started");
   if (setjmp(png_jmpbuf(j->png))) return false;
   png_set_read_fn(j->png, j, read_some);
   png_set_user_limits(j->png, 1 << 20, 1 << 24);
@@ -144,7 +144,7 @@ static bool job_write(PngJob *j, const Picture *p) {
   j->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, j, on_error, on_warning, j->scratch,
                                      take, give);
   j->info = j->png ? png_create_info_struct(j->png) : NULL;
-  if (!j->info) return file_error(j->arena, j->error, "libpng does not start");
+  if (!j->info) return file_error(j->arena, j->error, "libpng cannot be started");
   if (setjmp(png_jmpbuf(j->png))) return false;
   png_set_write_fn(j->png, j, write_some, write_end);
   png_set_IHDR(j->png, j->info, p->width, p->height, 8,

@@ -74,7 +74,7 @@ static bool read_shape(SafetensorsReader *r, Array *x, const Json *v) {
   for (uint32_t i = 0; i < v->n; i++, item = json_next(item)) {
     uint64_t length;
     if (!json_natural(item, &length))
-      return tensor_wrong(r, x->name, "its shape holds something that is no length, such as 3");
+      return tensor_wrong(r, x->name, "its shape holds something that is not a length");
     x->shape[i] = (int64_t)length;
   }
   if (array_count(x->rank, x->shape, &x->count)) return true;
@@ -110,7 +110,7 @@ static bool read_tensor(SafetensorsReader *r, const Json *key, FileTensor *t) {
   if (!read_shape(r, &t->array, json_get(v, "shape"))) return false;
   if (!read_offsets(r, t, json_get(v, "data_offsets"))) return false;
   return v->n == 3 ||
-         tensor_wrong(r, key->text, "it has keys beside dtype, shape and data_offsets");
+         tensor_wrong(r, key->text, "it has keys other than dtype, shape and data_offsets");
 }
 
 static bool read_metadata(SafetensorsReader *r, const Json *v, Arrays *out) {
@@ -204,7 +204,7 @@ bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
   Arrays found = {0};
   if (!header_length(a, file, n, &length, error)) return false;
   const Json *header = json_read(a, (const char *)file + 8, (size_t)length, error);
-  if (!header) return file_error(a, error, "its header is not good JSON: %s", *error);
+  if (!header) return file_error(a, error, "its header is not valid JSON: %s", *error);
   SafetensorsReader r = {.arena = a, .error = error, .data_bytes = n - 8 - length};
   if (!read_metadata(&r, json_get(header, METADATA_KEY), &found)) return false;
   if (!read_tensors(&r, header)) return false;

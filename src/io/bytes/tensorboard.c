@@ -1,8 +1,7 @@
 // Curves for TensorBoard: a file of records, each of them one event.
 //
-//   length | check sum of it | event | check sum of it          little-endian; sums are CRC-32C,
-//   masked
-//     8            4           length         4
+//   length | checksum of it | event  | checksum of it        little-endian
+//     8            4          length         4               checksums are CRC-32C, masked
 //
 // An event is a protocol buffer: a sequence of fields, each a key (its number and how it is coded)
 // and a value. Four fields are all that is needed:
@@ -115,7 +114,7 @@ static bool continue_file(Events *e, const char **error) {
                                        lseek(e->fd, 0, SEEK_END) >= 0;
   int why = errno;
   arena_free(scratch);
-  if (foreign) return file_error(e->arena, error, "%s is no file of events", e->path);
+  if (foreign) return file_error(e->arena, error, "%s is not a file of events", e->path);
   return good || file_error(e->arena, error, "cannot write %s: %s", e->path, strerror(why));
 }
 

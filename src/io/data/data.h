@@ -1,19 +1,18 @@
 // data: sets of samples by name or by file, cut into splits, drawn in batches. Knows no diagrams.
 //
 //   const char *why;
-//   Set *s = set_open(arena, "mnist", &(SetOptions){0}, &why);    // or a path: "t.csv", "faces/",
-//   "a.npz" int64_t n = set_rows(s, SPLIT_TRAIN); set_read(s, SPLIT_TRAIN, field, row, 64,
-//   NUMBER_F32, out, &why);    // out: [64 …]
+//   Set *s = set_open(arena, "mnist", &(SetOptions){0}, &why);        // or a path: "t.csv", "faces/"
+//   int64_t n = set_rows(s, SPLIT_TRAIN);
+//   set_read(s, SPLIT_TRAIN, field, row, 64, NUMBER_F32, out, &why);  // out: [64 …]
 //
 //   Draw d = {.rows = n, .batch = 64, .seed = 1, .shuffle = true};
-//   int64_t k = draw_rows(&d, epoch, batch, row);                 // which samples a batch is made
-//   of
+//   int64_t k = draw_rows(&d, epoch, batch, row);                     // the samples of a batch
 //
 // A set is a table: rows are samples, fields are tensors of one shape. Reading a row never depends
 // on what was read before, and a batch is a function of seed, epoch and number alone, so a run can
 // go on anywhere.
-#ifndef LIMN_DATA_H
-#define LIMN_DATA_H
+#ifndef LIMN_IO_DATA_DATA_H
+#define LIMN_IO_DATA_DATA_H
 
 #include "io/bytes/bytes.h"
 
@@ -93,7 +92,7 @@ const char *set_says(const Set *); // one line: what was found and inferred, for
 bool set_read(Set *, Split, uint32_t field, const int64_t *row, int64_t n, Number, void *out,
               const char **why);
 
-// draw.c: which rows a batch is made of: a shuffle by seed, stream and pass, without a table of all
+// sampling.c: which rows a batch is made of: a shuffle by seed, stream and pass, without a table of all
 // rows. Samples are drawn without end, pass after pass; an epoch is so many of them.
 typedef struct {
   int64_t rows, batch;
@@ -143,7 +142,7 @@ const char *loader_error(const Loader *);
 double loader_waited(const Loader *); // the share of time spent in loader_next since the start
 void loader_free(Loader *);           // its arena does it at the latest
 
-// show.c: `limn data`
+// describe.c: `limn data`
 void data_list(Arena *, Buf *, bool json); // what is known, where it was found, how to get it
 // One set: its fields, with some figures. `picture`, unless NULL: its first images, or its points.
 bool data_show(Arena *, Buf *, const char *name_or_path, bool json, Picture *picture,

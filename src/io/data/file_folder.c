@@ -153,7 +153,7 @@ static bool look_at_picture(Arena *a, const char *path, Picture *p, const char *
   int error = errno;
   if (fd >= 0) close(fd);
   if (n < 0) return file_error(a, why, "cannot read %s: %s", path, strerror(error));
-  return png_size(head, (size_t)n, p) || file_error(a, why, "%s is no png picture", path);
+  return png_size(head, (size_t)n, p) || file_error(a, why, "%s is not a png picture", path);
 }
 
 static bool check_sizes(Set *s, ImageFolder *f, const char **why) {
@@ -183,7 +183,7 @@ static bool read_picture(Arena *a, const ImageFolder *f, const char *path, const
   if (!file_view(a, path, &v, why)) return false;
   if (!png_read_bytes(a, v.at, v.n, &p, why)) return file_error(a, why, "%s: %s", path, *why);
   if (p.width != f->like.width || p.height != f->like.height || p.channels > f->like.channels)
-    return file_error(a, why, "%s is not as it was when the folder was opened", path);
+    return file_error(a, why, "%s has changed since the folder was opened", path);
   *out = p.at;
   if (p.channels == f->like.channels) return true;
   uint8_t *wide = arena_alloc(a, f->bytes);

@@ -53,7 +53,7 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
   *c = column_of(x);
   if (x->kind == EL_BOOL) {
     f->kind = FIELD_BIT;
-    return are_bits(x) || file_error(s->arena, why, "%s has a byte that is no bool", f->name);
+    return are_bits(x) || file_error(s->arena, why, "%s has a byte that is not a bool", f->name);
   }
   if (x->kind == EL_U8 && f->rank >= (pictures ? 1 : 2)) c->picture = true;
   bool whole = is_whole_kind(x->kind) && !c->picture;

@@ -73,7 +73,7 @@ bool open_text(Set *s, const char *path, View v, const char **why) {
   size_t wrong;
   const char **names;
   if (!find_characters(v, seen, &count, &wrong))
-    return file_error(s->arena, why, "%s: byte %zu is no text (UTF-8)", path, wrong);
+    return file_error(s->arena, why, "%s: byte %zu is not UTF-8 text", path, wrong);
   if (!count) return file_error(s->arena, why, "%s: the text is empty", path);
   int64_t n = name_labels(s->arena, seen, label, &names);
   bool bytes = (size_t)count == v.n;

@@ -108,7 +108,7 @@ static bool read_cifar_png(Set *s, const char *folder, const char *file, uint8_t
   Picture p;
   bool good = file_view(scratch, path, &v, why) && png_read_bytes(scratch, v.at, v.n, &p, why);
   if (good && (p.width != CIFAR_PIXELS || p.height != CIFAR_ROWS || p.channels != 3))
-    good = file_error(s->arena, why, "it is no picture of 1024×10000 colours");
+    good = file_error(s->arena, why, "it is not a picture of 1024×10000 colours");
   if (good) memcpy(to, p.at, (size_t)CIFAR_ROWS * CIFAR_BYTES);
   if (!good) file_error(s->arena, why, "set cifar10: %s: %s", path, *why);
   arena_free(scratch);
@@ -126,8 +126,9 @@ static bool read_cifar_labels(Set *s, const char *folder, const char *file, int6
     good = item->kind == JSON_NUMBER && item->natural && item->number < 10;
     if (good) to[i] = (uint8_t)item->number;
   }
-  return good || file_error(s->arena, why, "set cifar10: %s/%s is no list of %lld labels below 10",
-                            folder, file, (long long)n);
+  return good ||
+         file_error(s->arena, why, "set cifar10: %s/%s is not a list of %lld labels below 10",
+                    folder, file, (long long)n);
 }
 
 // The binary form: a label, then all that is red, green, blue. Here colours stand together.
@@ -198,10 +199,10 @@ static bool open_digits(Set *s, const char *folder, const char **why) {
     for (uint32_t k = 0; k <= PIXELS; k++) {
       double x = t.column[k].number ? t.column[k].value[order[r]] : -1;
       if (!(x >= 0 && x <= (k < PIXELS ? 16 : 9)) || x != (double)(int)x)
-        return file_error(s->arena, why,
-                          "set digits: %s/digits.csv has something else than 64 pixels "
-                          "from 0 to 16 and a label in row %lld",
-                          folder, (long long)order[r] + 1);
+        return file_error(
+            s->arena, why,
+            "set digits: %s/digits.csv: row %lld is not 64 pixels from 0 to 16 and a label", folder,
+            (long long)order[r] + 1);
       if (k < PIXELS)
         pixel[r * PIXELS + k] = (float)x / 16;
       else

@@ -3,8 +3,8 @@
 // A set is a few columns of numbers in memory or in mapped files, cut into parts. Most rows are
 // there when the set is opened. Those that are drawn by code are drawn, and the images of a folder
 // are read, when they are first wanted (lazy).
-#ifndef LIMN_SET_H
-#define LIMN_SET_H
+#ifndef LIMN_IO_DATA_SET_OWN_H
+#define LIMN_IO_DATA_SET_OWN_H
 
 #include "io/data/data.h"
 
@@ -72,7 +72,7 @@ Column column_of(const Raw *);
 int64_t column_largest(const Column *,
                        int64_t rows); // of whole numbers from 0 on; -1: they are not that
 
-// draw.c
+// sampling.c
 enum { SHUFFLE_FEW = 4096 }; // rows, for which there is a table
 typedef struct {
   int64_t pass; // of which this is the order; -1 = of none
@@ -81,7 +81,7 @@ typedef struct {
 uint64_t mix_bits(uint64_t);
 int64_t draw_rows_with(const Draw *, DrawTable *, int64_t epoch, int64_t batch, int64_t *row);
 
-// dice.c: chance for what is drawn by code. Only + - * / and roots are used, so every machine draws
+// made/dice.c: chance for what is drawn by code. Only + - * / and roots are used, so every machine draws
 // the same.
 typedef struct {
   uint64_t state;
@@ -95,12 +95,12 @@ bool dice_chance(Dice *, double);
 double dice_normal(Dice *); // nearly: mean 0, deviation 1, never beyond 3.5
 double turn_sin(double turns), turn_cos(double turns); // of parts of a full turn
 
-// lazy.c: rows drawn when they are wanted
+// made/lazy.c: rows drawn when they are wanted
 typedef void DrawRow(uint64_t seed, Split, int64_t row, uint8_t *to);
 void set_add_drawn(Set *, const Field *, const int64_t rows[SPLITS], DrawRow *);
 void column_draw(const Set *, const Column *, const int64_t *row, int64_t n); // those not yet there
 
-// canvas.c: shapes with soft edges on a small grey or coloured picture, for sets that are drawn by
+// made/sprite.c: shapes with soft edges on a small grey or coloured picture, for sets that are drawn by
 // code
 typedef struct {
   float *at;               // [size size channels], 0 … 1
@@ -134,10 +134,10 @@ const char *find_folder(Arena *, const char *set); // where a set on disk is, or
 const char *get_advice(const char *set);           // how to get it; NULL: it is made by code
 int64_t known_rows(const char *set, Split);
 
-// named.c: sets on disk
+// known_files.c: sets on disk
 bool open_named(Set *, const char *folder, const char **why);
 
-// table.c: csv, idx, npy, npz.  text.c.  folder.c
+// file_rows.c: csv, idx, npy, npz.  text.c.  folder.c
 bool open_file(Set *, const char *path, const char **why);
 bool open_csv(Set *, const char *path, View, const char **why);
 bool open_text(Set *, const char *path, View, const char **why);

@@ -1,6 +1,6 @@
 // declare: what statements of a program say, for those who train and draw it.
-#ifndef LIMN_DECLARE_H
-#define LIMN_DECLARE_H
+#ifndef LIMN_LANG_DECLARE_DECLARE_H
+#define LIMN_LANG_DECLARE_DECLARE_H
 
 #include "lang/value/declared.h"
 

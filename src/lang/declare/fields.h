@@ -1,6 +1,6 @@
-// Private to infer: the fields of a source of data.
-#ifndef LIMN_INFER_DATA_H
-#define LIMN_INFER_DATA_H
+// declare: the fields of a source of data.
+#ifndef LIMN_LANG_DECLARE_FIELDS_H
+#define LIMN_LANG_DECLARE_FIELDS_H
 
 #include "io/data/data.h"
 #include "lang/elab/elab.h"

@@ -137,7 +137,7 @@ static void read_episode_option(Elab *in, Scope *s, const Syntax *sized, int64_t
   Size size = size_eval(&b, env_new(in, NULL, s, &b), sized_value(sized), false);
   if (!size) return;
   if (!size_value(in->w, size, out) || *out < 1 || *out > 1000000000)
-    diag_error(in->w->diags, sized->span, "`%s` wants a whole number from 1 on",
+    diag_error(in->w->diags, sized->span, "`%s` wants a whole number above 0",
                name_text(in->w->names, sized->name));
 }
 
@@ -398,7 +398,7 @@ static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, c
   if (own->base == BASE_R && f->labels && t->base != BASE_R)
     diag_help(w->diags, e, "its numbers are whole and go up to %lld", (long long)f->labels - 1);
   else if (own->base == BASE_R && t->base == BASE_LABEL)
-    diag_help(w->diags, e, "labels are whole numbers from 0 on, or words");
+    diag_help(w->diags, e, "labels are whole numbers from 0 up, or words");
   else if (own->base == BASE_LABEL && t->base != BASE_LABEL)
     diag_help(w->diags, e,
               "labels are not numbers: take them as they are, and use `one_hot(x)` or `number(x)`");
@@ -454,8 +454,7 @@ static bool written_type(GivenReading *r, const Syntax *param, Type *t) {
 static void type_is_missing(GivenReading *r, const Syntax *param, bool index) {
   World *w = r->in->w;
   if (index) {
-    diag_error(w->diags, param->span,
-               "how many samples there are must be written: `given %s : {60000}`",
+    diag_error(w->diags, param->span, "the number of samples must be written: `given %s : {60000}`",
                name_text(w->names, param->name));
     return;
   }

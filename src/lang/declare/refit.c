@@ -138,7 +138,7 @@ static bool make_ask(Refit *r) {
   r->ask = box_alone(r->b, r->env, r->head, 1, &r->type[2], r->span);
   if (!r->ask) return false;
   diagram_resolve(r->b->w, r->ask->d);
-  return r->ask->d->out.n == 1 || wrong(r, "what is refitted gives one value");
+  return r->ask->d->out.n == 1 || wrong(r, "what is refitted must give one value");
 }
 
 static bool find_moves(Refit *r, Moves *moves) {
@@ -154,8 +154,7 @@ static bool find_moves(Refit *r, Moves *moves) {
     if (!o)
       return wrong(r, arena_format(w->arena, "optimiser `%s` cannot step %s", r->optimiser,
                                    own_text(w, &t)));
-    if (o->out.at[0] != o->in.at[0])
-      return wrong(r, "an optimiser that looks elsewhere cannot refit");
+    if (o->out.at[0] != o->in.at[0]) return wrong(r, "an optimiser with a `look` cannot refit");
     mask[i] = true;
     vec_push(w->arena, moves, (Moved){i, t, o});
   }
@@ -375,7 +374,7 @@ static Value do_refit(Body *b, Env *env, const Syntax *use, const Syntax *config
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   if (!read_options(&r, config)) return value_error(b, span);
   if (args.n != 3) {
-    wrong(&r, "`refit` takes samples, what they are, and what is asked");
+    wrong(&r, "`refit` takes samples, their labels, and what to predict");
     return value_error(b, span);
   }
   uint32_t n = all_passing(&args, pass);

@@ -96,7 +96,7 @@ static const Syntax *find_kind(Elab *in, const Syntax *expr, Show *s) {
   s->kind = SHOW_CONFUSION;
   if (call_args(expr).n != 2)
     diag_error(in->w->diags, expr->span,
-               "`confusion` wants two things, what is said and what is true: `confusion(f(x), y)`");
+               "`confusion` wants what is predicted and what is true: `confusion(f(x), y)`");
   return node_tuple(in->w->arena, expr->span, (TupleParts){call_args(expr)});
 }
 

@@ -1,7 +1,7 @@
 // The statements of a program, one by one, for the rooms of the language: givens, goals, shows,
 // optimisers and training.
-#ifndef LIMN_STATEMENTS_H
-#define LIMN_STATEMENTS_H
+#ifndef LIMN_LANG_DECLARE_STATEMENTS_H
+#define LIMN_LANG_DECLARE_STATEMENTS_H
 
 #include "lang/declare/declare.h"
 #include "lang/elab/elab.h"

@@ -186,7 +186,7 @@ static void read_turns(TrainReading *r, const Syntax *option) {
   }
   if (!good)
     diag_error(r->w->diags, option->span,
-               "`turns` says who steps how often, as in `turns[dis: 5, gen: 1]`");
+               "`turns` says how often each learner steps, as in `turns[dis: 5, gen: 1]`");
 }
 
 // -- options --------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ static void read_word(TrainReading *r, uint32_t word, const Syntax *option) {
   Training *t = r->out;
   double k = 0;
   if (!first_time(r, words[word].word, option->span,
-                  arena_format(r->w->arena, "`%s` is said twice", words[word].word)))
+                  arena_format(r->w->arena, "`%s` is given twice", words[word].word)))
     return;
   if (strcmp(words[word].word, "turns") == 0) {
     read_turns(r, option);
@@ -233,8 +233,8 @@ static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
   if (d && d->kind == DEF_OPTIMISER) {
     if (call->kind == N_NAME || (call->kind == N_CALL && call_callee(call)->kind == N_NAME))
       return d;
-    diag_error(w->diags, call->span,
-               "the settings of an optimiser stand in parentheses: `%s(0.001)`", text);
+    diag_error(w->diags, call->span, "the settings of an optimiser go in parentheses: `%s(0.001)`",
+               text);
     return NULL;
   }
   if (d && d->broken) return NULL;
@@ -244,8 +244,8 @@ static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
     return NULL;
   }
   if (learner && word_number(text) < COUNT(words)) {
-    diag_error(w->diags, base->span,
-               "`%s` is for all learners: a learner has its own optimiser, nothing else", text);
+    diag_error(w->diags, base->span, "`%s` is for all learners: only an optimiser can be for one",
+               text);
     return NULL;
   }
   Body b = {.in = r->in, .w = w};
@@ -292,8 +292,8 @@ static void read_option(TrainReading *r, const Syntax *o) {
     read_word(r, word, o);
   } else if (option_value(o) && base->kind == N_NAME && scope_find(r->p->scope, base->name)) {
     const char *text = text_of(r, base->name);
-    diag_error(r->w->diags, o->span,
-               "the settings of an optimiser stand in parentheses: `%s(0.001)`", text);
+    diag_error(r->w->diags, o->span, "the settings of an optimiser go in parentheses: `%s(0.001)`",
+               text);
   } else {
     read_optimiser(r, option_what(o), NULL, o->span);
   }
@@ -446,7 +446,7 @@ static void read_whole(TrainReading *r, const Syntax *n) {
     if (only) add_goals(r, only);
     return;
   }
-  Id e = diag_error(r->w->diags, n->span, "which learning diagram? There are %u", several);
+  Id e = diag_error(r->w->diags, n->span, "which learning diagram? there are %u", several);
   diag_help(r->w->diags, e, "as in `train %s %g %s`", text_of(r, only->name), train_count(n)->num,
             text_of(r, n->name));
 }

@@ -255,7 +255,7 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
   const Syntax *name = use_callee(n);
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   if (n->kind == N_CALL && d && d->kind == DEF_BOX && box_cfg(d->node))
-    diag_help(b->w->diags, e, "options stand in brackets: `%s[…]`",
+    diag_help(b->w->diags, e, "options go in brackets: `%s[…]`",
               name_text(b->w->names, name->name));
   else
     diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");

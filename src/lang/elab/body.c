@@ -119,8 +119,7 @@ static void equation(Body *b, Env *env, const Syntax *n) {
   const Syntax *lhss = equation_lhss(n), *expr = equation_value(n), *pad = equation_pad(n),
                *guard = equation_cond(n);
   if (guard)
-    diag_error(w->diags, guard->span,
-               "a guard belongs to machines; in a box write `… when … else …`");
+    diag_error(w->diags, guard->span, "a guard is for machines; in a box write `… when … else …`");
   if (lhss_in(lhss).n == 1) {
     const Syntax *lhs = lhss_in(lhss).at[0];
     const Syntax *brackets = lhs_brackets(lhs);
@@ -179,8 +178,7 @@ static void local_learner(Body *b, Env *env, const Syntax *n) {
       continue;
     }
     if (learner_from(n))
-      diag_error(w->diags, learner_from(n)->span,
-                 "`from` belongs to learners at the top of a program");
+      diag_error(w->diags, learner_from(n)->span, "`from` is for learners at the top of a program");
     Value v = typed_weight(b, env, learner_result(n), learner_body(n), name_text(w->names, d->name),
                            false, 0, ROLE_WEIGHT, name, d->span);
     env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
@@ -275,7 +273,7 @@ static void local_consts(Body *b, Env *env, const Syntax *n) {
     }
     if (typed_value(typed)->kind == N_STR) {
       diag_error(b->w->diags, typed->span,
-                 "a constant from a file stands at the top of a program, not in a box");
+                 "a constant from a file goes at the top of a program, not in a box");
       continue;
     }
     Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};
@@ -337,7 +335,7 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
        high = size_eval(b, env, range_high(range), false);
   if (!low || !high) return false;
   if (!size_value(w, low, &from) || !size_value(w, high, &to)) {
-    if (!b->generic) diag_error(w->diags, range->span, "how far this loop runs is not known");
+    if (!b->generic) diag_error(w->diags, range->span, "the bounds of this loop are not known");
     return false;
   }
   if (to > from && (uint64_t)to - (uint64_t)from > 100000) {
@@ -416,7 +414,7 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
     break;
   case N_STALE:
     diag_error(b->w->diags, n->span,
-               "`stale` stands at the top of a program, beside the learner it follows");
+               "`stale` goes at the top of a program, beside the learner it follows");
     env_bind(env, n->name,
              (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
     break;
@@ -425,7 +423,7 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
       env_bind(env, error_names(n).at[i]->name,
                (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
     break;
-  default: diag_error(b->w->diags, n->span, "this does not belong into the body of a box"); break;
+  default: diag_error(b->w->diags, n->span, "this is not allowed in the body of a box"); break;
   }
 }
 

@@ -1,6 +1,6 @@
-// Private to infer: what the files about bodies share.
-#ifndef LIMN_BODY_H
-#define LIMN_BODY_H
+// elab: what the files about bodies share.
+#ifndef LIMN_LANG_ELAB_BODY_H
+#define LIMN_LANG_ELAB_BODY_H
 
 #include "lang/elab/call.h"
 #include "lang/elab/elab.h"
@@ -15,7 +15,7 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, con
 // const_file.c: a constant with the numbers of a file
 Value const_from_file(Body *, Def *, const Syntax *file, const Type *want, Span);
 
-// fallback.c: *words says what the body is
+// default_body.c: *words says what the body is
 Value fallback(Body *, Value args, Span, const char **words);
 
 // body.c

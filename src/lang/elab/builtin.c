@@ -63,7 +63,7 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
     a->index[a->n] = UINT32_MAX;
     if (inner && (n->kind == N_SIZED || stands_in_brackets(inner, n->name, false))) {
       if (eq_has(eq, n->name, NULL)) {
-        diag_error(w->diags, n->span, "index %s is used outside of this reduction already",
+        diag_error(w->diags, n->span, "index %s is already used outside this reduction",
                    name_text(w->names, n->name));
         return false;
       }

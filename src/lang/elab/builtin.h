@@ -1,6 +1,6 @@
-// Private to infer: what the files about built-in boxes share.
-#ifndef LIMN_BUILTIN_H
-#define LIMN_BUILTIN_H
+// elab: what the files about built-in boxes share.
+#ifndef LIMN_LANG_ELAB_BUILTIN_H
+#define LIMN_LANG_ELAB_BUILTIN_H
 
 #include "lang/elab/elab.h"
 

@@ -1,6 +1,6 @@
-// Private to infer: what the files about calling a box share.
-#ifndef LIMN_CALL_H
-#define LIMN_CALL_H
+// elab: what the files about calling a box share.
+#ifndef LIMN_LANG_ELAB_CALL_H
+#define LIMN_LANG_ELAB_CALL_H
 
 #include "lang/elab/elab.h"
 

@@ -98,7 +98,7 @@ static bool type_of_file(ConstReading *r, const Array *x, const Type *want, Type
   Axis axis[RANK_LIMIT];
   int64_t count;
   if (!x->count || (!want && x->rank > RANK_LIMIT))
-    return refuse(r, arena_format(w->arena, "%s holds %s, which is no constant", r->path,
+    return refuse(r, arena_format(w->arena, "%s holds %s, which is not a constant", r->path,
                                   array_type(w->arena, x)));
   if (want && want->rank != x->rank) {
     *out = *want;

@@ -2,12 +2,12 @@
 //
 // A body is elaborated statement by statement. Its expressions stay values (lang/value) until they
 // must become boxes: when a name is given, a box is called, an index is summed.
-#ifndef LIMN_ELAB_H
-#define LIMN_ELAB_H
+#ifndef LIMN_LANG_ELAB_ELAB_H
+#define LIMN_LANG_ELAB_ELAB_H
 
 #include "lang/value/value.h"
 
-// index.c
+// index_equation.c
 Val index_value(Body *, Env *, Val base, const Syntax *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
 void eq_finish(Body *, Env *, Eq *, bool quiet);

@@ -181,7 +181,7 @@ static Val sum_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 static Val power_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (is_box(b, env, pow_base(n))) {
-    diag_error(b->w->diags, n->span, "a repeated box; a value is wanted here");
+    diag_error(b->w->diags, n->span, "this is a repeated box; a value is wanted here");
     return val_error(n->span);
   }
   eq->inside++;
@@ -328,7 +328,7 @@ static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, int64_
     const Syntax *entry = list_entries(n).at[i];
     bool list = entry->kind == N_LIST;
     if (i && list != (list_entries(n).at[0]->kind == N_LIST)) {
-      diag_error(b->w->diags, entry->span, "rows and numbers cannot stand side by side in a list");
+      diag_error(b->w->diags, entry->span, "a list cannot mix rows and numbers");
       return false;
     }
     if (list ? !list_read(b, env, entry, depth + 1, shape, rank, out)
@@ -346,7 +346,7 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
   Doubles data = {0};
   if (!list_read(b, env, n, 0, shape, &rank, &data)) return value_error(b, span);
   if (!data.n) {
-    diag_error(w->diags, n->span, "an empty list");
+    diag_error(w->diags, n->span, "this list is empty");
     return value_error(b, span);
   }
   Axis axis[RANK_LIMIT];
@@ -388,7 +388,7 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   Size s = items && items_in(items).n == 1 ? size_eval(b, env, items_in(items).at[0], false) : 0;
   if (!s || !size_value(w, s, &k)) {
     if (!s && !b->w->diags->errors)
-      diag_error(w->diags, n->span, "which of the kept wires is meant must be one number");
+      diag_error(w->diags, n->span, "a kept wire is chosen by one number");
     return value_error(b, n->span);
   }
   Id id = table_get(bind->kept, &k, sizeof k);
@@ -414,7 +414,7 @@ const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax
   Size size = count ? size_eval(b, env, count, false) : 0;
   if (!which || !size) return NULL;
   if (!size_value(w, which, &k)) {
-    diag_error(w->diags, brackets->span, "which member of the family is meant must be a number");
+    diag_error(w->diags, brackets->span, "a member of a family is chosen by a number");
     return NULL;
   }
   if (k < 0 || (size_value(w, size, &n) && k >= n)) {
@@ -460,7 +460,7 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
       if (options)
         diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
       else
-        diag_help(b->w->diags, e, "wires stand in parentheses: `%s(…)`", text);
+        diag_help(b->w->diags, e, "wires go in parentheses: `%s(…)`", text);
       return value_error(b, n->span);
     }
   }
@@ -528,7 +528,7 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
 static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   const Syntax *call = strip(over_base(n));
   if (call->kind == N_CALL) return call_value(b, env, call, n, eq);
-  diag_error(b->w->diags, n->span, "`over` stands after a call: `f(x) over h`");
+  diag_error(b->w->diags, n->span, "`over` goes after a call: `f(x) over h`");
   return value_error(b, n->span);
 }
 
@@ -619,7 +619,7 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (b->in->nest >= NEST_LIMIT) {
-    diag_error(b->w->diags, n->span, "boxes in boxes and calls in calls are nested too deep here");
+    diag_error(b->w->diags, n->span, "boxes and calls are nested too deeply here");
     b->in->work = b->in->work_limit + 1;
     return value_error(b, n->span);
   }

@@ -181,7 +181,7 @@ void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
     if (unsolved(w, index) && (quiet || index->told)) {
       size_equate(w, index->size, size_of(w, 1), true);
     } else if (unsolved(w, index)) {
-      Id e = diag_error(w->diags, index->span, "how many places index %s has is not known",
+      Id e = diag_error(w->diags, index->span, "the size of index %s is not known",
                         name_text(w->names, index->name));
       diag_help(w->diags, e, "write it with its size, `%s:3`", name_text(w->names, index->name));
       size_equate(w, index->size, size_of(w, 1), true);

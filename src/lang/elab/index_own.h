@@ -1,6 +1,6 @@
-// Private to infer: what the files about index equations share.
-#ifndef LIMN_INDEX_H
-#define LIMN_INDEX_H
+// Private to elab: what the files about index equations share.
+#ifndef LIMN_LANG_ELAB_INDEX_OWN_H
+#define LIMN_LANG_ELAB_INDEX_OWN_H
 
 #include "lang/elab/elab.h"
 
@@ -37,14 +37,14 @@ typedef struct {
   Axis axis[RANK_LIMIT];
 } AxisList;
 
-// place.c
+// index_place.c
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown);
 uint32_t axis_for(AxisList *list, const Axis *axis);
 Axis index_axis(const Eq *eq, uint32_t i);
 Expr *label_leaf(Body *b, AxisList *list, const Val *v);
 
-// product.c
+// index_product.c
 Expr *without_padding(Body *b, Expr *x, double pad);
 Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
 

@@ -50,7 +50,7 @@ static bool index_summed_elsewhere(Body *b, Eq *eq, uint32_t from, uint32_t ment
       if (eq->mention.at[m] == eq->summed.at[s]) {
         const EqIndex *index = &eq->index.at[eq->summed.at[s]];
         Id e = diag_error(b->w->diags, span,
-                          "index %s is summed inside this factor and stands outside it too",
+                          "index %s is summed inside this factor and used outside it too",
                           name_text(b->w->names, index->name));
         diag_help(b->w->diags, e, "multiply out, or write `sum[%s](…)` around the whole product",
                   name_text(b->w->names, index->name));
@@ -84,11 +84,12 @@ static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, b
     }
     if (sum[i] && eq->inside && eq->left) {
       const char *name = name_text(w->names, e->name);
-      Id d = e->told ? 0
-                     : diag_error(w->diags, v->span,
-                                  "index %s would be summed inside a function, and which sum is "
-                                  "meant is not guessed",
-                                  name);
+      Id d =
+          e->told
+              ? 0
+              : diag_error(w->diags, v->span,
+                           "index %s would be summed inside a function, where the sum is ambiguous",
+                           name);
       diag_help(w->diags, d, "write `sum[%s](…)` where the sum is meant", name);
       e->told = *bad = true;
       sum[i] = false;

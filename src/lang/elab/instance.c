@@ -211,7 +211,7 @@ static bool own_reverse(const Call *c, Body *body) {
     fits = want->base == BASE_LABEL || (want->base == have->base && want->rank == have->rank);
     for (uint32_t k = 0; fits && want->base != BASE_LABEL && k < want->rank; k++)
       fits = sizes_agree(body, want->axis[k].size, have->axis[k].size, g->span, g->span,
-                         "an own reverse");
+                         "a reverse of its own");
   }
   if (!fits || back->d->param.n) {
     Id e = diag_error(w->diags, g->span,
@@ -339,7 +339,8 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
     return NULL;
   }
   if (infer->depth >= DEPTH_LIMIT) {
-    diag_error(infer->w->diags, c->span, "boxes are nested more than %d deep here", DEPTH_LIMIT);
+    diag_error(infer->w->diags, c->span, "boxes are nested more than %d levels deep here",
+               DEPTH_LIMIT);
     infer->work = infer->work_limit + 1; // boxes that call themselves twice would go on for ever
     return NULL;
   }

@@ -202,8 +202,7 @@ static bool match_base(const Taking *t) {
 static bool enough_axes(const Taking *t) {
   World *w = t->c->b->w;
   if (t->spread > 1 || t->count > RANK_LIMIT) {
-    const char *text =
-        "one row of axes is enough: where the first ends and the next begins is not clear";
+    const char *text = "two rows of axes are ambiguous: where the first ends is not known";
     diag_error(w->diags, t->f->span, t->spread > 1 ? text : "more than %d axes", RANK_LIMIT);
     return false;
   }

@@ -67,7 +67,7 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
       Id e = diag_error(b->w->diags, n->span,
                         "`%s` is a wire; brackets hold what is fixed before anything runs",
                         name_text(b->w->names, n->name));
-      diag_help(b->w->diags, e, "wires stand in parentheses");
+      diag_help(b->w->diags, e, "wires go in parentheses");
       return false;
     }
     out->decl = bind ? bind->decl : 0;
@@ -116,7 +116,7 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
       } else if (!one.box.node && one.label) {
         Def *d = scope_find(env->scope, item->name);
         if (d && !d->broken)
-          diag_error(w->diags, item->span, "a size is wanted here, and `%s` is none",
+          diag_error(w->diags, item->span, "a size is wanted here, and `%s` is not one",
                      name_text(w->names, item->name));
         else if (!d)
           unknown_name(b, env, item, "size");
@@ -308,8 +308,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Synta
       continue;
     } else {
       if (text->kind == N_ITEMS && items_in(text).n != 1) {
-        Id e = diag_error(w->diags, text->span,
-                          "one thing is wanted for option `%s`, but %u stand here",
+        Id e = diag_error(w->diags, text->span, "option `%s` wants one thing, but %u are given",
                           name_text(w->names, par->name), items_in(text).n);
         uint32_t at;
         if (items_in(text).n && items_in(text).at[0]->kind == N_NAME &&

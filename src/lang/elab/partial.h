@@ -1,6 +1,6 @@
-// Private to infer: the trace of a body that is worked off for a picture only.
-#ifndef LIMN_PARTIAL_H
-#define LIMN_PARTIAL_H
+// elab: the trace of a body that is elaborated only for a picture.
+#ifndef LIMN_LANG_ELAB_PARTIAL_H
+#define LIMN_LANG_ELAB_PARTIAL_H
 
 #include "lang/elab/elab.h"
 

@@ -178,9 +178,9 @@ static bool work_off_step(ScanPlan *p) {
       Type *in = &p->types[p->scan.slice + i], out = p->body->out_type.at[i];
       bool stays = carry_stays(p, in, &out);
       if (!stays && !changed)
-        changed = arena_format(w->arena,
-                               "this cell carries %s in and %s out: what goes round stays the same",
-                               own_text(w, in), own_text(w, &out));
+        changed =
+            arena_format(w->arena, "this cell carries %s in and %s out: a carry keeps its type",
+                         own_text(w, in), own_text(w, &out));
       same &= stays;
       *in = out;
     }

@@ -91,7 +91,7 @@ static bool find_all(Finding *f) {
   for (uint32_t i = 0; i < all.n; i++)
     if (is_at_pins(f, &all.at[i])) vec_push(r->w->arena, &f->match, all.at[i]);
   if (!f->match.n)
-    diag_warning(r->w->diags, find_route(f->node)->span, "this is nowhere in `%s`",
+    diag_warning(r->w->diags, find_route(f->node)->span, "this is not found in `%s`",
                  name_text(r->w->names, r->g->name));
   return f->match.n > 0;
 }
@@ -146,8 +146,8 @@ static bool change_to_shape(Finding *f, FindChange *c) {
     if (old != NOWHERE)
       keep_vertex(r, &c->rule, old, v);
     else if (!right->graph->vertex.at[v].what) {
-      Id e = diag_error(r->w->diags, right->space.at[v].span,
-                        "`%s` is new, so its type must be said", right->graph->vertex.at[v].name);
+      Id e = diag_error(r->w->diags, right->space.at[v].span, "`%s` is new, so it needs a type",
+                        right->graph->vertex.at[v].name);
       diag_note(r->w->diags, e, f->node->span, "it replaces something here");
       return false;
     }
@@ -308,11 +308,10 @@ static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32
 static void say_dangling(Finding *f, const RewriteFault *fault) {
   Drawing *r = f->r;
   const Graph *g = r->g->graph;
-  Id e =
-      diag_error(r->w->diags, f->node->span,
-                 "what is replaced goes through `%s`, but edge `%s` is at it too and would hang in "
-                 "the air",
-                 g->vertex.at[fault->vertex].name, g->edge.at[fault->edge].name);
+  Id e = diag_error(r->w->diags, f->node->span,
+                    "what is replaced goes through `%s`, but edge `%s` is attached there too and "
+                    "would be left dangling",
+                    g->vertex.at[fault->vertex].name, g->edge.at[fault->edge].name);
   diag_note(r->w->diags, e, r->g->edge.at[fault->edge].span, "this edge");
   r->g->broken = true;
 }

@@ -312,6 +312,6 @@ bool elab_find(Elab *in, const Program *p, const char *pattern, bool json, Buf *
   }
   for (uint32_t i = 0; i < p->learning.n; i++) seek_learning(&k, p->learning.at[i]);
   if (json) json_end(&k.json_out);
-  if (!k.found && !json) buf_text(out, "it is nowhere here\n");
+  if (!k.found && !json) buf_text(out, "it is not found here\n");
   return in->w->diags->errors == errors;
 }

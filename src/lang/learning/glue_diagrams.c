@@ -23,9 +23,10 @@ static Def *part_def(Drawing *r, const Syntax *path) {
   if (path->kind == N_NAME && !d)
     unknown_name(&b, env_new(r->in, NULL, s, &b), path, "learning diagram");
   else if (d && d->kind == DEF_DIAGRAM)
-    diag_error(r->w->diags, path->span, "`%s` is glued of itself", name_text(r->w->names, d->name));
+    diag_error(r->w->diags, path->span, "`%s` is glued from itself",
+               name_text(r->w->names, d->name));
   else
-    diag_error(r->w->diags, path->span, "learning diagrams are glued, and `%s` is none",
+    diag_error(r->w->diags, path->span, "only learning diagrams are glued, and `%s` is not one",
                path_text(r->in, path));
   return NULL;
 }

@@ -13,11 +13,11 @@ static void say_cycle(Drawing *r, const PairsFault *f) {
   const Graph *g = r->g->graph;
   uint32_t first = f->route.at[0];
   Id e = diag_error(r->w->diags, r->g->edge.at[first].span,
-                    "paths of `%s` go round and round here: %s ; %s …", name_of_learning(r),
+                    "paths of `%s` run in a cycle here: %s ; %s …", name_of_learning(r),
                     route_text(r->w->arena, g, &f->route), g->edge.at[first].name);
   if (f->route.n > 1)
     diag_note(r->w->diags, e, r->g->edge.at[f->route.at[f->route.n - 1]].span, "and back here");
-  diag_help(r->w->diags, e, "`at most 3 times` behind an edge says how often a path may use it");
+  diag_help(r->w->diags, e, "`at most 3 times` after an edge says how often a path may use it");
 }
 
 static bool is_learned(Drawing *r, const Route *route) {
@@ -46,11 +46,11 @@ static void say_many(Drawing *r, const PairsFault *f) {
   const Syntax *n = r->g->node;
   if (f->count == UINT64_MAX)
     diag_error(r->w->diags, n->name_span,
-               "`%s` has more paths than can be counted; at most %d pairs of them make sense",
+               "`%s` has more paths than can be counted; at most %d pairs of them are allowed",
                name_of_learning(r), PAIRS_LIMIT);
   else
     diag_error(r->w->diags, n->name_span,
-               "`%s` has %llu paths or pairs of them; at most %d make sense", name_of_learning(r),
+               "`%s` has %llu paths or pairs of them; at most %d are allowed", name_of_learning(r),
                (unsigned long long)f->count, PAIRS_LIMIT);
 }
 
@@ -151,11 +151,10 @@ static void blind_spaces(Drawing *r) {
 }
 
 static void nothing_asked(Drawing *r) {
-  Id e =
-      diag_error(r->w->diags, r->g->node->name_span,
-                 "`%s` asks for nothing: no two paths from a set of data end in one space with a "
-                 "distance",
-                 name_of_learning(r));
+  Id e = diag_error(
+      r->w->diags, r->g->node->name_span,
+      "`%s` has no goals: no two paths from a set of data end in one space with a distance",
+      name_of_learning(r));
   diag_help(r->w->diags, e,
             r->g->graph->order.n ? "what is ordered with `<=` counts, and only that"
                                  : "a set of data is a space too: `space N = mnist`");

@@ -1,10 +1,10 @@
-// infer, continued: learning diagrams as they are read, for those who draw and list them.
+// learning: learning diagrams as they are read, for drawing and listing.
 //
 //   for (i = 0; i < program->learning.n; i++) {
 //     const Learning *g = program->learning.at[i];
 //     g->graph->edge.at[k].name, g->edge.at[k].def, g->pairs.at[j].left …
-#ifndef LIMN_GRAPHS_H
-#define LIMN_GRAPHS_H
+#ifndef LIMN_LANG_LEARNING_LEARNING_H
+#define LIMN_LANG_LEARNING_LEARNING_H
 
 #include "core/graph/graph.h"
 #include "lang/declare/declare.h"

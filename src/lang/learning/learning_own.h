@@ -1,10 +1,10 @@
-// Private to infer: learning diagrams, from their text to goals.
+// Private to learning: learning diagrams, from their text to goals.
 //
 // A learning diagram has a scope of its own, in which its spaces and learners are declared and its
 // edges are boxes; a name that it does not have is looked for in the file around it. In a diagram
 // that is glued, things have the names that they have in the whole: one.h.
-#ifndef LIMN_LEARNING_H
-#define LIMN_LEARNING_H
+#ifndef LIMN_LANG_LEARNING_LEARNING_OWN_H
+#define LIMN_LANG_LEARNING_LEARNING_OWN_H
 
 #include "lang/declare/statements.h"
 #include "lang/learning/learning.h"
@@ -18,7 +18,7 @@ typedef struct {
   Learning *g;
 } Drawing; // a learning diagram that is being read
 
-// graph_read.c
+// read.c
 Learning *learning_of(Elab *, Program *, Def *);         // read once
 void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"
 uint32_t vertex_at(const Learning *, const char *path);  // NOWHERE: there is none
@@ -28,36 +28,36 @@ void edge_map(Drawing *,
               uint32_t edge); // a box or learner for its body, with the types of its ends
 void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by, Span);
 
-// graph_same.c: when are two things the same?
+// same.c: when are two things the same?
 Id same_space(Elab *, const GraphSpace *);
 Id same_map(Elab *, Scope *, const Syntax *);
 const Syntax *index_source(Elab *, const Syntax *types);
 // A copy whose names mean in `to` what they mean in `from`.
 Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
 
-// graph_glue.c
+// glue_diagrams.c
 void read_glued(Drawing *);
 
-// graph_edit.c
+// set.c
 void learner_set(Elab *, Scope *, Def *, const Syntax *body);
 void learning_set(Drawing *, const Syntax *set, const char *path);
 void edge_set(Drawing *, uint32_t edge, const Syntax *body, Scope *);
 
-// graph_find.c
+// find.c
 void learning_find(Drawing *, const Syntax *find, Scope *);
 
-// graph_fit.c: do maps fit their spaces?
+// fit.c: do maps fit their spaces?
 bool fits_space(Drawing *, const Types *, uint32_t vertex, Span);
 bool is_symmetric(Elab *, const GraphSpace *);
 
-// graph_given.c: the samples of an index
+// samples.c: the samples of an index
 void index_given(Drawing *, uint32_t vertex);
 bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small tasks
 // What an edge from an index reads, for a goal; of small tasks: of what is learned from, or of what
 // is asked.
 Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
-// graph_goals.c
+// goals.c
 void learning_pairs(Elab *, Program *, Learning *);
 Syntax *value_along(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
 Syntax *distance_in(Drawing *, uint32_t vertex); // as it is called inside

@@ -435,7 +435,7 @@ static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
 static void read_freeze(Drawing *r, const Syntax *n) {
   if (freeze_inside(n))
     diag_error(r->w->diags, freeze_inside(n)->span,
-               "inside a learning diagram `freeze` is of this one");
+               "inside a learning diagram, `freeze` takes no `in`");
   for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
     const char *path = path_text(r->in, names_in(freeze_paths(n)).at[i]);
     if (path) freeze_in(r, names_in(freeze_paths(n)).at[i], path);

@@ -72,10 +72,10 @@ static bool can_be_cut(Refitting *x) {
     return false;
   }
   uint32_t edge = other < right->n ? right->at[other] : left->at[x->cut];
-  Id e = diag_error(r->w->diags, x->clause->span,
-                    "`refit` trains edges of the left route that stand behind the index, but `%s` "
-                    "moves learners too",
-                    r->g->graph->edge.at[edge].name);
+  Id e = diag_error(
+      r->w->diags, x->clause->span,
+      "`refit` trains edges of the left route after the index, but `%s` moves learners too",
+      r->g->graph->edge.at[edge].name);
   diag_note(r->w->diags, e, r->g->edge.at[edge].span, "this edge");
   return false;
 }

@@ -146,10 +146,10 @@ static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
 static void other_set(Sampling *x, const Syntax *n) {
   Drawing *r = x->r;
   const char *index = last_name(r->g->graph->vertex.at[x->vertex].name);
-  Id e = diag_error(r->w->diags, n->span, "this is read of a sample of `%s`, which is another set",
-                    index);
+  Id e =
+      diag_error(r->w->diags, n->span, "this reads a sample of `%s`, which is another set", index);
   diag_note(r->w->diags, e, x->space->source->span, "this one");
-  diag_help(r->w->diags, e, "`%s.%s` is read of whatever `%s` is", index,
+  diag_help(r->w->diags, e, "`%s.%s` reads whatever set `%s` is", index,
             name_text(r->w->names, n->name), index);
   x->good = false;
 }

@@ -63,8 +63,8 @@ static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
     return;
   }
   Id m = diag_error(r->w->diags, set_value(n)->span,
-                    v->index ? "`%s` is a set of data, and this is none"
-                             : "`%s` is a space, and this is no type",
+                    v->index ? "`%s` is a set of data, and this is not one"
+                             : "`%s` is a space, and this is not a type",
                     v->name);
   diag_note(r->w->diags, m, r->g->space.at[vertex].span, "declared here");
   r->g->broken = true;

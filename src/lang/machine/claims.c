@@ -198,7 +198,7 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
   }
   if (found < 0) {
     Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
-    diag_help(w->diags, e, "say which port or state starts so: `x: 1`");
+    diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
     return false;
   }
   const Sight *x = &l->sights.at[found];
@@ -303,8 +303,8 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
   }
   if (!said)
     diag_error(w->diags, n->span,
-               r->system && !r->system->flows ? "how long does it run? `for 100 ticks`"
-                                              : "how long does it run? `to 100`");
+               r->system && !r->system->flows ? "a run wants a length: `for 100 ticks`"
+                                              : "a run wants a length: `to 100`");
 }
 
 // on World: what World shows goes into the ports of the same names.
@@ -321,8 +321,7 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
     return s;
   }
   if (!d || d->kind != DEF_MACHINE) {
-    diag_error(w->diags, n->span,
-               "a run stands on a machine, on a set of data, or on a table in quotes");
+    diag_error(w->diags, n->span, "`on` wants a machine, a set of data, or a table in quotes");
     return NULL;
   }
   System *source = elab_system(in, p, name_text(w->names, d->name), n);
@@ -387,7 +386,7 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
        !number_of_node(l->in, l->p, brackets_slots(at_brackets(call_callee(n))).at[0], &x.number)))
     diag_error(w->diags, at_brackets(call_callee(n))->span, "a number is wanted here");
   if (kind == WATCH_AT && call_callee(n)->kind != N_AT)
-    diag_error(w->diags, n->span, "at which moment? `at[5](x)`");
+    diag_error(w->diags, n->span, "`at` wants a moment: `at[5](x)`");
   const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
   bool flows = run && run->system && run->system->flows;
   double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
@@ -399,7 +398,7 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
       RunStart s;
       const Syntax *arg = call_args(n).at[i];
       if (arg->kind != N_ARG)
-        diag_error(w->diags, arg->span, "a point is said by names: `fixed(x: 1, y: 2)`");
+        diag_error(w->diags, arg->span, "a point is given by names: `fixed(x: 1, y: 2)`");
       else if (read_start(l, arg, 0, &s))
         vec_push(w->arena, &x.point, s);
     }
@@ -407,7 +406,7 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
     bool root = kind == WATCH_WHEN || kind == WATCH_COUNT;
     Type t = {0};
     if (call_args(n).n != 1) {
-      diag_error(w->diags, n->span, "one thing is watched: `%s(x)`",
+      diag_error(w->diags, n->span, "one value is wanted here: `%s(x)`",
                  name_text(w->names, use_base(call_callee(n))->name));
       return;
     }
@@ -509,7 +508,7 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
     return;
   }
   if (!c.run && !name) {
-    diag_error(w->diags, n->span, "of what? `check Name : …`");
+    diag_error(w->diags, n->span, "`check` wants a name: `check Name : …`");
     return;
   }
   c.of = use ? source_text(w, use->span, use->span)
@@ -524,7 +523,7 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
   if (check_within(n) && (!number_of_node(in, p, check_within(n), &c.within) || c.within < 0))
-    diag_error(w->diags, check_within(n)->span, "how far off it may be is a number, 0 or more");
+    diag_error(w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
   if (!c.system) return;
   Looker l = looker_new(in, p, c.system);
   if (nested) {
@@ -538,7 +537,7 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
       run |= c.watch.at[i].kind != WATCH_FIXED && c.watch.at[i].kind != WATCH_DIVERGENCE;
     if (!c.watch.n && w->diags->errors == errors) read_truth(&l, n, &c);
     if (run && !c.run)
-      diag_error(w->diags, n->span, "this speaks of a run of `%s`, and there is none before it",
+      diag_error(w->diags, n->span, "this is about a run of `%s`, and there is none before it",
                  name_text(w->names, c.system->name));
   }
   vec_push(w->arena, &p->ran->check, c);

@@ -68,7 +68,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       continue;
     }
     diag_error(f->w->diags, f->span,
-               "`%s` has a state that does not flow, `%s`: it cannot be fitted so",
+               "`%s` has a state that does not flow, `%s`: `flow` cannot fit it",
                name_text(f->w->names, f->s->name), f->s->state.at[i].path);
     return false;
   }
@@ -229,7 +229,7 @@ static bool takes_these(const FlowCall *f, const Value *args) {
     return false;
   }
   if (f->s->time)
-    diag_error(w->diags, f->span, "`%s` speaks of `time`, which `flow` does not know",
+    diag_error(w->diags, f->span, "`%s` uses `time`, which `flow` does not know",
                name_text(w->names, f->s->name));
   return !f->s->time;
 }

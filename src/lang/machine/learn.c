@@ -90,7 +90,7 @@ static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
   if (!d) {
     diag_error(w->diags, l->optimiser->span,
                word ? "there is no optimiser `%s` here"
-                    : "an optimiser is wanted here, as `gd(0.1)`",
+                    : "an optimiser is wanted here, as in `gd(0.1)`",
                word);
     return false;
   }
@@ -105,7 +105,7 @@ static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
     return false;
   }
   if (!depends(w, s->d, l->loss, s->d->param.at[state->param].wire)) {
-    diag_error(w->diags, l->span, "what shall become small does not depend on `%s`", name);
+    diag_error(w->diags, l->span, "this loss does not depend on `%s`", name);
     return false;
   }
   const Syntax *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;

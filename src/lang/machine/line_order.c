@@ -23,7 +23,8 @@ static Name next_name(World *w, Name name) {
 // Equations hold all at once, so a name has one.
 static void told_twice(LineOrder *o, const Syntax *lhs, Id other) {
   World *w = o->m->w;
-  Id e = diag_error(w->diags, lhs->name_span, "`%s` is said twice", name_text(w->names, lhs->name));
+  Id e =
+      diag_error(w->diags, lhs->name_span, "`%s` is defined twice", name_text(w->names, lhs->name));
   diag_note(w->diags, e, o->node->at[other - 1]->span, "the other one");
   o->wrong = true;
 }

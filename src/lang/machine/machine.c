@@ -315,16 +315,15 @@ static Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
 static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
   Value v = eval_alone(m->b, env, as_root(m->w, cond));
   Type number = {.base = BASE_R};
-  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "what is compared") : 0;
+  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "a compared value") : 0;
   if (!wire || mode == ANY_MODE) return wire;
   Val only = val_select(m->b, in_mode(m, mode, cond->span), val_wire(m->b, wire, cond->span),
                         val_literal(m->b, -1, cond->span), cond->span, NULL);
-  return fit_value(m, only, &number, cond->span, "what is compared");
+  return fit_value(m, only, &number, cond->span, "a compared value");
 }
 
-// -- values of a known type
-// ------------------------------------------------------------------------ A label is said by its
-// name, where its type is known: `next link = B when far > 1 else A`.
+// -- values of a known type -----------------------------------------------------------------------
+// A label is given by its name where its type is known: `next link = B when far > 1 else A`.
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);
   if (n->kind == N_NAME && !env_find(env, n->name)) {
@@ -370,10 +369,9 @@ static void no_state(MachineBuilder *m, Name name, Span span) {
   Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < m->s->own.n; i++)
     nearest_try(&near, name_text(w->names, m->s->own.at[i].name));
-  Id e = diag_error(w->diags, span,
-                    in ? "`%s` comes from outside, so only there it can change"
-                       : "there is no state `%s` here",
-                    text);
+  Id e = diag_error(
+      w->diags, span,
+      in ? "`%s` is an input: it cannot be changed here" : "there is no state `%s` here", text);
   if (!diag_suggest(w->diags, e, near.best) && !in)
     diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
 }
@@ -387,7 +385,7 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                     : port >= 0 && m->s->shares ? &m->s->in.at[port].type
                                                 : NULL;
   if (lhss_in(equation_lhss(n)).n != 1) {
-    diag_error(w->diags, n->span, "rates are said one by one: `x' = …`");
+    diag_error(w->diags, n->span, "rates are given one by one: `x' = …`");
     return;
   }
   if (!own) {
@@ -532,7 +530,7 @@ static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   if (v.n != 1 || v.at[0].error) return;
   val_settle(m->b, &v.at[0]);
   if (v.at[0].literal || v.at[0].type.base != BASE_R) {
-    diag_error(w->diags, stepby_value(n)->span, "what shall become small is a number");
+    diag_error(w->diags, stepby_value(n)->span, "the loss after `on` must be a real number");
     return;
   }
   Val loss = v.at[0];
@@ -553,7 +551,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   int port =
       lhss_in(equation_lhss(n)).n == 1 ? port_named(m->s->out.at, m->s->out.n, lhs->name) : -1;
   if (lhss_in(equation_lhss(n)).n == 1 && port_named(m->s->in.at, m->s->in.n, lhs->name) >= 0) {
-    diag_error(m->w->diags, lhs->name_span, "`%s` comes from outside and cannot be said here",
+    diag_error(m->w->diags, lhs->name_span, "`%s` is an input: it cannot be defined here",
                name_text(m->w->names, lhs->name));
     return;
   }
@@ -581,7 +579,7 @@ static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   case N_STEP: do_step(m, env, n, mode); break;
   case N_STEPBY:
     if (mode != ANY_MODE)
-      diag_error(m->w->diags, n->span, "what learns does so in every mode");
+      diag_error(m->w->diags, n->span, "a state learns in every mode: this goes outside of modes");
     else
       do_learn(m, env, n);
     break;
@@ -613,17 +611,16 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
     const Syntax *n = block_statements(block).at[i];
     switch (n->kind) {
     case N_MODE:
-      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "a mode has no modes in it");
+      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "modes cannot be nested");
       break;
     case N_PART:
     case N_ROUTE:
     case N_CALL:
-      if (mode != ANY_MODE)
-        diag_error(m->w->diags, n->span, "parts and wires stand outside of modes");
+      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "parts and wires go outside of modes");
       break;
     case N_STATES:
       if (mode != ANY_MODE)
-        diag_error(m->w->diags, n->span, "states stand outside of modes: every mode has them");
+        diag_error(m->w->diags, n->span, "states go outside of modes: every mode has them");
       break;
     case N_CONSTS:
     case N_AXES:
@@ -643,7 +640,7 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
 // was. Before the beginning it was what it is at the beginning.
 static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
   World *w = m->w;
-  Id wire = fit_value(m, v, own, span, "what is late");
+  Id wire = fit_value(m, v, own, span, "a delayed value");
   const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
   Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
   uint32_t k = diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path),
@@ -657,7 +654,7 @@ static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Sp
 // By ticks: a row of states, each of which takes the one before it.
 static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks, Span span) {
   World *w = m->w;
-  Id before = fit_value(m, v, own, span, "what is late");
+  Id before = fit_value(m, v, own, span, "a delayed value");
   for (uint32_t i = 0; i < ticks; i++) {
     Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
     new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
@@ -679,15 +676,15 @@ Value delay_value(Body *b, Env *env, const Syntax *use, const Syntax *config, Va
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   if (!m) {
-    diag_error(w->diags, span, "`delay` stands in machines: a box has no time");
+    diag_error(w->diags, span, "`delay` is for machines: a box has no time");
     return value_error(b, span);
   }
   const Syntax *option = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
   bool known = !option || static_number(b, env, option, &by);
   if (args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000))) {
     diag_error(w->diags, span,
-               m->flows ? "`delay[1.5](x)`: how late is a number above 0"
-                        : "`delay[2](x)`: how late is a number of ticks, 1 to 1000");
+               m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
+                        : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
     return value_error(b, span);
   }
   Val v = args.at[0];
@@ -701,7 +698,7 @@ Value delay_value(Body *b, Env *env, const Syntax *use, const Syntax *config, Va
   own.count = v.type.count;
   own.names = v.type.names;
   if (m->flows && own.base != BASE_R) {
-    diag_error(w->diags, span, "only numbers can be late in time that flows");
+    diag_error(w->diags, span, "where time flows, only numbers can be delayed");
     return value_error(b, span);
   }
   return value_one(b, m->flows ? late_value(m, v, &own, by, span)

@@ -7,8 +7,8 @@
 // from outside) to what its parts take (and what goes outside). Lens and parts are then woven into
 // one diagram, box by box; so "all reads first, then all updates" needs no rule of its own, a loop
 // without a delay is a loop in the diagram, and nested equals flat to the last bit.
-#ifndef LIMN_MACHINES_H
-#define LIMN_MACHINES_H
+#ifndef LIMN_LANG_MACHINE_MACHINE_H
+#define LIMN_LANG_MACHINE_MACHINE_H
 
 #include "lang/declare/declare.h"
 

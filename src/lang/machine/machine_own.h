@@ -1,6 +1,6 @@
-// Private to infer: one machine, share or wiring while it becomes a system.
-#ifndef LIMN_MAKER_H
-#define LIMN_MAKER_H
+// Private to machine: one machine, share or wiring while it becomes a system.
+#ifndef LIMN_LANG_MACHINE_MACHINE_OWN_H
+#define LIMN_LANG_MACHINE_MACHINE_OWN_H
 
 #include "lang/declare/statements.h"
 #include "lang/elab/body.h"

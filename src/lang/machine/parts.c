@@ -38,9 +38,10 @@ static Called machine_called(MachineBuilder *m, const Syntax *n) {
   if (d && (d->kind == DEF_MACHINE || d->kind == DEF_BOX || d->kind == DEF_LEARNER)) {
     c.def = d;
   } else if (bind && bind->kind == BIND_OPTION && bind->open) {
-    Id e = diag_error(m->w->diags, n->span, "which machine is `%s`, if nobody says?",
-                      name_text(m->w->names, n->name));
-    diag_help(m->w->diags, e, "an option that is a part has a usual one: `%s: Name`",
+    Id e =
+        diag_error(m->w->diags, n->span, "option `%s` has no default, so its machine is not known",
+                   name_text(m->w->names, n->name));
+    diag_help(m->w->diags, e, "an option that is a part has a default: `%s: Name`",
               name_text(m->w->names, n->name));
   } else if (n->kind == N_NAME && !d && !bind) {
     unknown_name(m->b, c.env, n, "machine");
@@ -90,7 +91,7 @@ static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
   int64_t n;
   if (axis->size && size_value(m->w, axis->size, &n) && n < 1) {
     diag_error(m->w->diags, items_in(items).at[0]->span,
-               "an array of parts has members: %lld is too few", (long long)n);
+               "an array of parts has at least one member, not %lld", (long long)n);
     return false;
   }
   if (items_in(items).at[0]->kind == N_NAME) axis->label = items_in(items).at[0]->name;
@@ -136,8 +137,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
   double every = 1;
   if (part_every(n) && (!static_number(m->b, m->env, part_every(n), &every) || !(every >= 1) ||
                         every != floor(every)))
-    diag_error(m->w->diags, part_every(n)->span,
-               "every how many ticks it steps is a whole number from 1 on");
+    diag_error(m->w->diags, part_every(n)->span, "`every` wants a whole number of ticks above 0");
   for (uint32_t i = 0; i < lhss_in(part_lhss(n)).n; i++) {
     const Syntax *lhs = lhss_in(part_lhss(n)).at[i];
     Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};

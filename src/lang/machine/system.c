@@ -14,7 +14,7 @@ static const char *mode_words(MachineBuilder *m, int mode) {
 static void told_twice(MachineBuilder *m, const Change *a, const Change *b, const char *what) {
   if (a->when || b->when || a->span.at == b->span.at) return;
   if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
-  Id e = diag_error(m->w->diags, b->span, "%s is said twice%s", what,
+  Id e = diag_error(m->w->diags, b->span, "%s is defined twice%s", what,
                     mode_words(m, a->mode == ANY_MODE ? b->mode : a->mode));
   diag_note(m->w->diags, e, a->span, "the first time");
 }
@@ -63,12 +63,12 @@ static void check_port(MachineBuilder *m, uint32_t at) {
   uint64_t all = m->s->mode.n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->s->mode.n) - 1;
   for (uint32_t k = 0; k < m->s->mode.n; k++)
     if (port->modes >> k & 1 && !(said >> k & 1)) {
-      diag_error(w->diags, port->span, "nothing is said of port `%s` in mode `%s`",
+      diag_error(w->diags, port->span, "port `%s` is not defined in mode `%s`",
                  name_text(w->names, port->name), name_text(w->names, m->s->mode.at[k]));
       return;
     }
   if (!m->s->mode.n || (port->modes & all) == 0) {
-    Id e = diag_error(w->diags, port->span, "nothing is said of port `%s`",
+    Id e = diag_error(w->diags, port->span, "port `%s` is not defined",
                       name_text(w->names, port->name));
     diag_help(w->diags, e, "an equation says what it shows: `%s = …`",
               name_text(w->names, port->name));
@@ -530,11 +530,11 @@ System *system_of(Elab *in, Def *d, Env *from, const Syntax *config, const Axis 
   }
   if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
     in->inner++;
-    diag_error(w->diags, span, "machines are nested more than %d deep here", INNER_LIMIT);
+    diag_error(w->diags, span, "machines are nested more than %d levels deep here", INNER_LIMIT);
     return NULL;
   }
   if (npass > 8) {
-    diag_error(w->diags, span, "arrays of parts are nested more than 8 deep here");
+    diag_error(w->diags, span, "arrays of parts are nested more than 8 levels deep here");
     return NULL;
   }
   MachineBuilder m = {.in = in, .w = w, .def = d, .npass = npass, .h = header_of(d)};

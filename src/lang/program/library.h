@@ -1,6 +1,6 @@
 // The standard library's text, embedded in the binary from lib/.
-#ifndef LIMN_LIBRARY_H
-#define LIMN_LIBRARY_H
+#ifndef LIMN_LANG_PROGRAM_LIBRARY_H
+#define LIMN_LANG_PROGRAM_LIBRARY_H
 #include <stddef.h>
 
 extern const char limn_library[];

@@ -24,7 +24,7 @@ static bool is_of_broken(const Program *p, const Syntax *path) {
 static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax *refit) {
   if (g) return learning_refit(in, p, g, refit);
   Id e = diag_error(in->w->diags, refit->span,
-                    "`refit` trains a learning diagram, and this measures no pair of one");
+                    "`refit` trains a learning diagram, and this does not measure a pair of one");
   diag_help(in->w->diags, e, "as in `measure task.Y by hits refit 100 steps`");
   return NULL;
 }

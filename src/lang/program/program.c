@@ -96,7 +96,7 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
   if (!low || !high) return;
   if (!size_value(w, low, &from) || !size_value(w, high, &to) ||
       (to > from && (uint64_t)to - (uint64_t)from > 10000)) {
-    diag_error(w->diags, range->span, "how far this loop runs must be a number below 10000");
+    diag_error(w->diags, range->span, "the bounds of this loop must be numbers below 10000");
     return;
   }
   for (int64_t k = from; k <= to; k++)
@@ -326,9 +326,9 @@ static bool unsettled_weight(Elab *in, const Diagram *d, Span span) {
       size_vars(w, t->axis[k].size, &vars);
       if (vars.n == known.n) continue;
       Id var = vars.at[known.n];
-      Id e = diag_error(w->diags, span, "the size %s of weight %s is not settled by anything",
+      Id e = diag_error(w->diags, span, "nothing settles size %s of weight %s",
                         size_text(w, t->axis[k].size), d->param.at[i].path);
-      diag_note(w->diags, e, size_var_span(w, var), "how large %s is must be said or follow",
+      diag_note(w->diags, e, size_var_span(w, var), "%s must be given, or follow from something",
                 name_text(w->names, size_var_name(w, var)));
       return true; // the others follow from it
     }
@@ -512,8 +512,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   zonk_all(w);
   if (!b && w->diags->errors == errors)
     diag_error(w->diags, d->span,
-               "`%s` cannot be looked at for itself: its inputs' types are not known without a use",
-               name);
+               "`%s` cannot be shown alone: only a use gives the types of its inputs", name);
   return b && w->diags->errors == errors ? b->d : NULL;
 }
 

@@ -7,8 +7,8 @@
 //
 // A box is a pattern: each use with new sizes is checked again (an instance), the same sizes share
 // one diagram.
-#ifndef LIMN_PROGRAM_H
-#define LIMN_PROGRAM_H
+#ifndef LIMN_LANG_PROGRAM_PROGRAM_H
+#define LIMN_LANG_PROGRAM_PROGRAM_H
 
 #include "lang/declare/declare.h"
 

@@ -1,6 +1,6 @@
 // Private to program: what its files share.
-#ifndef LIMN_PROGRAM_OWN_H
-#define LIMN_PROGRAM_OWN_H
+#ifndef LIMN_LANG_PROGRAM_PROGRAM_OWN_H
+#define LIMN_LANG_PROGRAM_PROGRAM_OWN_H
 
 #include "lang/declare/statements.h"
 #include "lang/program/program.h"

@@ -89,29 +89,14 @@ static const struct {
 static const struct {
   const char *text, *hint;
 } lookalikes[] = {
-    {"\u201c", "write `\"`"},
-    {"\u201d", "write `\"`"},
-    {"\u2018", "write `\"`"},
-    {"\u2019", "write `'`"},
-    {"\u2212", "write `-`"},
-    {"\u2013", "write `-`"},
-    {"\u2014", "write `-`"},
-    {"\u2192", "write `->`"},
-    {"\u00d7", "write `*`"},
-    {"\u00b7", "write `*`"},
-    {"\u22c5", "write `*`"},
-    {"\u2264", "write `<=`"},
-    {"\u2265", "write `>=`"},
-    {"\u2260", "write `!=`"},
-    {"\u2026", "write `...`"},
-    {"\u2248", "write `~`"},
-    {"\u223c", "write `~`"},
-    {"\u00a0", "a space that is not the usual one"},
-    {"\u3000", "a space that is not the usual one"},
-    {"\uff08", "write `(`"},
-    {"\uff09", "write `)`"},
-    {"\uff0c", "write `,`"},
-    {"\uff1a", "write `:`"},
+    {"\u201c", "write `\"`"},          {"\u201d", "write `\"`"}, {"\u2018", "write `\"`"},
+    {"\u2019", "write `'`"},           {"\u2212", "write `-`"},  {"\u2013", "write `-`"},
+    {"\u2014", "write `-`"},           {"\u2192", "write `->`"}, {"\u00d7", "write `*`"},
+    {"\u00b7", "write `*`"},           {"\u22c5", "write `*`"},  {"\u2264", "write `<=`"},
+    {"\u2265", "write `>=`"},          {"\u2260", "write `!=`"}, {"\u2026", "write `...`"},
+    {"\u2248", "write `~`"},           {"\u223c", "write `~`"},  {"\u00a0", "write a plain space"},
+    {"\u3000", "write a plain space"}, {"\uff08", "write `(`"},  {"\uff09", "write `)`"},
+    {"\uff0c", "write `,`"},           {"\uff1a", "write `:`"},
 };
 
 static bool is_one_of(const char *text, const char *const *list, uint32_t n) {
@@ -353,7 +338,7 @@ static void lex_string(Lexer *x, bool spaced) {
     uint32_t n = utf8_length(x->text + x->at, x->n - x->at), here = x->at;
     x->at += n ? n : 1;
     if (!n || !c)
-      diag_error(x->front->diags, span_from(x, here), "this byte may not stand in a string");
+      diag_error(x->front->diags, span_from(x, here), "this byte is not allowed in a string");
     else if (c != '\\' || x->at >= x->n || x->text[x->at] == '\n')
       buf_add(&text, x->text + here, n);
     else {
@@ -426,7 +411,7 @@ static bool lex_curly_string(Lexer *x, bool spaced) {
     Name text = name_of(x->front->names, x->text + from + n, x->at - from - n);
     x->at += x->text[x->at] == '"' ? 1 : n;
     diag_error(x->front->diags, span_from(x, from),
-               "found curly quotes: text stands in straight ones, `\"`");
+               "found curly quotes: text goes in straight ones, `\"`");
     add(x, (Token){.kind = TK_STR, .name = text}, from, spaced);
     return true;
   }
@@ -449,9 +434,9 @@ static void lex_unknown(Lexer *x, bool spaced) {
   if (x->unknown++ >= ENOUGH)
     n = 0;
   else if (!n)
-    diag_error(d, span_from(x, from), "this byte (%02X) is no text: a file is UTF-8", c);
+    diag_error(d, span_from(x, from), "this byte (%02X) is not text: a file is UTF-8", c);
   else if (c < ' ' || c == 127 || (is_strange(x->text + from, n) && !hint))
-    diag_error(d, span_from(x, from), "unknown character, one that cannot be seen");
+    diag_error(d, span_from(x, from), "unknown character, an invisible one");
   else {
     Id id = diag_error(d, span_from(x, from), "unknown character `%.*s`", (int)n, x->text + from);
     if (hint) diag_help(d, id, "%s", hint);

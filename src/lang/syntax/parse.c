@@ -223,7 +223,7 @@ Syntax *parse_learner(Parser *p) {
   }
   if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[4] = parse_body(p, "");
   if (sees(p, 0, "->"))
-    fail(p, "the end of the line (types stand behind `:`, as in `learn f : A -> B`)");
+    fail(p, "the end of the line (types go after `:`, as in `learn f : A -> B`)");
   if (eat(p, "from")) node->kid[5] = node_string(p, "the folder of a run, in quotes");
   return node_end(p, node);
 }
@@ -359,7 +359,7 @@ static void parse_clauses(Parser *p, const char *what, const char *allowed) {
     if (fits && !said[i])
       kid_push(p, clause);
     else if (!told && fits)
-      diag_error(p->front->diags, span, "`%s` is said twice", word);
+      diag_error(p->front->diags, span, "`%s` is given twice", word);
     else if (!told)
       diag_error(p->front->diags, span, "found `%s`, but a %s takes %s", word, what, allowed);
     told = told || !fits || said[i];
@@ -474,7 +474,7 @@ static Syntax *parse_show(Parser *p) {
 static Syntax *parse_default(Parser *p) {
   Syntax *node = node_fixed(p, N_ARG, 1);
   want_new_name(p, node);
-  if (!eat(p, ":")) fail(p, "`:` and the usual value of this setting");
+  if (!eat(p, ":")) fail(p, "`:` and the default of this setting");
   node->kid[0] = parse_expr(p, false);
   return node_end(p, node);
 }
@@ -496,7 +496,7 @@ static Syntax *parse_next(Parser *p) {
   if (eat(p, "by")) {
     node->kind = N_STEPBY;
     node->kid[1] = parse_soft_postfix(p);
-    if (!eat(p, "on")) fail(p, "`on` and what shall become small");
+    if (!eat(p, "on")) fail(p, "`on` and the loss");
     node->kid[2] = parse_expr(p, false);
     node->kid[3] = parse_guard(p);
     return node_end(p, node);
@@ -542,8 +542,7 @@ Syntax *parse_lhs(Parser *p) {
   want_new_name(p, node);
   if (sees(p, 0, "'")) {
     if (!p->rates)
-      diag_error(p->front->diags, peek(p, 0)->span,
-                 "`'` is a rate of change; it stands in machines only");
+      diag_error(p->front->diags, peek(p, 0)->span, "`'` is a rate of change; it is for machines");
     syntax_signed(p->arena, node, SIGN_RATE);
     p->at++;
   }
@@ -562,8 +561,7 @@ static Syntax *loose_tuple(Parser *p, Syntax *first) {
   kid_push(p, first);
   while (eat(p, ",")) kid_push(p, parse_expr(p, false));
   kids_end(p, node, mark);
-  if (!p->panic)
-    diag_error(p->front->diags, node->span, "several values on the right stand in `( )`");
+  if (!p->panic) diag_error(p->front->diags, node->span, "several values on the right go in `( )`");
   return node;
 }
 
@@ -690,7 +688,8 @@ static Syntax *fail_statement(Parser *p) {
   else if (strcmp(word, "while") == 0)
     fail(p, "a statement; a loop is written `for l in 1..4 { … }`");
   else if (bare && p->token[p->names.to].kind == TK_LINE)
-    p->at = p->names.to, fail(p, "`=` (a name alone is no statement; several results have `( )`)");
+    p->at = p->names.to,
+    fail(p, "`=` (a name alone is not a statement; several results have `( )`)");
   else
     fail(p, "a statement: `name = …`, `learn`, `for` or `return`");
   return error;
@@ -731,7 +730,7 @@ static Syntax *fail_declaration(Parser *p) {
   else if (p->lost)
     p->panic = true;
   else if (sees_name(p, 0) && names_lead_to(p, 0, "="))
-    fail(p, "a declaration (an equation stands in a box, or after `const`)");
+    fail(p, "a declaration (an equation goes in a box, or after `const`)");
   else
     fail(p, "a declaration: `box`, `learn`, `given`, `goal`, `train` …");
   p->lost = true;
@@ -869,7 +868,7 @@ static void check_indented(Parser *p, bool *told) {
   if (*told || !t->first || (t->kind != TK_NAME && t->kind != TK_WORD)) return;
   *told = true;
   diag_error(p->front->diags, t->span,
-             "a word in column 1 begins a declaration: indent what stands in `{ }`");
+             "a word in column 1 begins a declaration: indent what is in `{ }`");
 }
 
 // "{" { item } "}", the items on lines of their own or separated by ","

@@ -79,11 +79,11 @@ static const char *found_text(const Parser *p, const Token *t) {
 // What the user may have had in mind.
 static const char *advice(const Parser *p, const Token *t, const char *wanted) {
 
-  if (token_is(p, t, "=>")) return "`=>` stands in `find … => …` only; a result is written `->`";
+  if (token_is(p, t, "=>")) return "`=>` is for `find … => …`; a result is written `->`";
   if (token_is(p, t, "//")) return "`//` divides sizes in brackets; a comment begins with `#`";
-  if (token_is(p, t, "'")) return "text stands in double quotes; `x'` is for machines";
+  if (token_is(p, t, "'")) return "text goes in double quotes; `x'` is for machines";
   if (token_is(p, t, "else") || token_is(p, t, "when"))
-    return "`x when c else y` is a value and stands on one line";
+    return "`x when c else y` is a value and goes on one line";
   if ((token_is(p, t, "=") || token_is(p, t, "<=")) && strstr(wanted, "the end of the line"))
     return "`=` and `<=` compare only after `when` and inside `( )`";
   if (token_is(p, t, ".") && p->token[p->at + 1].kind == TK_NUM)
@@ -140,15 +140,14 @@ void fail_after_term(Parser *p, const char *wanted) {
     fail(p, wanted);
     return;
   }
-  const char *help =
-      "only indexed terms multiply by standing side by side: write `*`, or `;` between boxes";
+  const char *help = "only indexed terms multiply side by side: write `*`, or `;` between boxes";
   const char *last = p->at ? token_text(p, &p->token[p->at - 1]) : "";
   if (strcmp(last, "if") == 0 || strcmp(token_text(p, t), "if") == 0)
     help = "a choice is written `x when c else y`";
   else if (strcmp(last, "lambda") == 0)
     help = "a box is declared beside the others, `box f(x) = …`, and used by its name";
   else if (strstr(wanted, "end of the line") && names_lead_to(p, 0, "="))
-    help = "a `,` or a new line stands between two statements";
+    help = "a `,` or a new line separates two statements";
   p->panic = true;
   if (in_unclosed(p)) return;
   Id id = diag_error(p->front->diags, t->span, "found %s, wanted an operator%s %s",
@@ -560,9 +559,8 @@ static Syntax *parse_run(Parser *p) {
     if (!p->panic && !is_indexed(last)) {
       Id id = diag_error(p->front->diags, last->span,
                          "this term has no index, so an operator is wanted before it");
-      diag_help(
-          p->front->diags, id,
-          "only indexed terms multiply by standing side by side: write `*`, or `;` between boxes");
+      diag_help(p->front->diags, id,
+                "only indexed terms multiply side by side: write `*`, or `;` between boxes");
       p->panic = true;
     }
     kid_push(p, last);
@@ -591,7 +589,7 @@ static void check_division(Parser *p, const Syntax *prod) {
     if (by->kind == N_NEG) by = by->kid[0];
     if (prod_sign(prod, i) != SIGN_DIVIDE || by->kind != N_RUN) continue;
     Id id = diag_error(p->front->diags, by->span,
-                       "a product by juxtaposition behind `/` can be read two ways");
+                       "a product of terms side by side is ambiguous after `/`");
     diag_help(p->front->diags, id, "write `a / (b[i] c[i])`, or `a / b[i] * c[i]`");
     p->panic = true;
   }

@@ -123,7 +123,7 @@ Syntax *parse_find(Parser *p) {
   if (sees(p, 0, "set") || sees_word(p, 0, "replace"))
     p->at++;
   else
-    fail(p, "what is done with it: `freeze`, `set …` or `replace …`");
+    fail(p, "what to do with it: `freeze`, `set …` or `replace …`");
   node->kid[2] = parse_expr(p, false);
   return node_end(p, node);
 }

@@ -1,7 +1,7 @@
 // Shared by the files of this folder only: the state of the parser, and the rules that parse.c
 // (declarations, statements) and parse_expr.c (expressions, brackets, types) ask of each other.
-#ifndef LIMN_FRONT_PARSE_H
-#define LIMN_FRONT_PARSE_H
+#ifndef LIMN_LANG_SYNTAX_PARSE_OWN_H
+#define LIMN_LANG_SYNTAX_PARSE_OWN_H
 
 #include "lang/syntax/syntax.h"
 
@@ -104,7 +104,7 @@ Syntax *parse_lhs(Parser *);
 Syntax *parse_for(Parser *, Syntax *(*item)(Parser *));
 void parse_ports(Parser *, Syntax *, uint32_t kid); // [ params ] [ "->" result ] into two kids
 
-// parse_graph.c: learning diagrams
+// parse_learning.c: learning diagrams
 Syntax *parse_diagram(Parser *);
 Syntax *parse_find(Parser *);
 Syntax *parse_set(Parser *);

@@ -1,7 +1,7 @@
 // declared: what a program declares, once its names are resolved. The rooms of the language fill
 // these in; everybody else reads them (lang/program/program.h makes them from a text).
-#ifndef LIMN_DECLARED_H
-#define LIMN_DECLARED_H
+#ifndef LIMN_LANG_VALUE_DECLARED_H
+#define LIMN_LANG_VALUE_DECLARED_H
 
 #include "core/diagram/diagram.h"
 #include "core/graph/graph.h"

@@ -149,7 +149,7 @@ static bool meet(Joined *j, uint32_t at, const Axis *axis) {
     clash_note(j->b, *have, *axis);
     return false;
   }
-  if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that stand together")) {
+  if (!sizes_agree(j->b, have->size, axis->size, j->span, j->span, "axes that meet")) {
     Type one = {.base = BASE_R, .rank = 1, .axis = have},
          other = {.base = BASE_R, .rank = 1, .axis = (Axis *)axis};
     const char *left = own_text(w, &one), *right = own_text(w, &other);
@@ -159,9 +159,8 @@ static bool meet(Joined *j, uint32_t at, const Axis *axis) {
     bool single =
         (size_value(w, have->size, &a) && a == 1) || (size_value(w, axis->size, &c) && c == 1);
     diag_help(w->diags, e,
-              single
-                  ? "a size of 1 does not stretch: leave that axis out, or write the index equation"
-                  : "axes are matched by label, or from the right if they have none");
+              single ? "a size of 1 does not stretch: omit that axis, or write the index equation"
+                     : "axes are matched by label, or from the right if they have none");
     return false;
   }
   if (!have->label) have->label = axis->label, have->decl = axis->decl;
@@ -212,7 +211,7 @@ static bool join_indices(Joined *j, const Val *arg, uint32_t n) {
       if (axis->pass) continue;
       if (!seems_indexed(&arg[a], j->eq)) {
         Id e =
-            diag_error(w->diags, arg[a].span, "%s stands in an index equation without its indices",
+            diag_error(w->diags, arg[a].span, "%s is used in an index equation without its indices",
                        own_text(w, &arg[a].type));
         diag_help(w->diags, e, "as many indices as axes, always");
         return false;

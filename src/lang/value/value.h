@@ -5,8 +5,8 @@
 // tree of scalar functions over reads of wires, with named axes. They become a box only when they
 // must (a name is given, a box is called, an index is summed), so that `a * b + 1` is one loop and
 // a convolution is another.
-#ifndef LIMN_VALUE_H
-#define LIMN_VALUE_H
+#ifndef LIMN_LANG_VALUE_VALUE_H
+#define LIMN_LANG_VALUE_VALUE_H
 
 #include "lang/value/declared.h"
 

@@ -163,8 +163,7 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   o->bytes = (int64_t)(at + threads * o->scratch_bytes);
   o->memory = malloc((size_t)o->bytes + 4096);
   if (!o->memory) {
-    diag_error(e->w->diags, (Span){0},
-               "this step needs %lld bytes of memory, which this machine does not give",
+    diag_error(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
                (long long)o->bytes);
     return false;
   }
@@ -311,7 +310,7 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
   }
   o->work = aligned_alloc(64, aligned(threads * o->work_bytes + 1));
   if (!o->work) {
-    *why = "this machine does not give the memory that prebuilt kernels need";
+    *why = "out of memory for prebuilt kernels";
     return false;
   }
   o->bytes += (int64_t)(threads * o->work_bytes);
@@ -503,11 +502,10 @@ static RunStatus run_step(CompiledEngine *o) {
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   CompiledEngine *o = e->own;
   if (o->plan->whole && n != e->samples) {
-    e->error = arena_format(
-        e->arena,
-        "this program is compiled for %lld samples at once, not for %lld: a size in it is no "
-        "multiple of their number",
-        (long long)e->samples, (long long)n);
+    e->error = arena_format(e->arena,
+                            "this program is compiled for %lld samples at once, not for %lld: a "
+                            "size in it is not a multiple of their number",
+                            (long long)e->samples, (long long)n);
     return RUN_FAILED;
   }
   o->context.n = n;

@@ -20,7 +20,7 @@ static bool fits(Engine *e, const Param *p, const Type *t, const State *s) {
               engine_shape(e->w, t, 0, shape);
   for (uint32_t i = 0; same && i < t->rank; i++) same = shape[i] == s->shape[i];
   if (!same)
-    diag_error(e->w->diags, (Span){0}, "state %s is kept with another type than %s", p->path,
+    diag_error(e->w->diags, (Span){0}, "state %s is kept with a type other than %s", p->path,
                type_text(e->w, t));
   return same;
 }
@@ -48,7 +48,7 @@ static bool has_sizes(Engine *e) {
     if (wire->type.rank <= COUNT(shape) && engine_shape(e->w, &wire->type, e->samples, shape))
       continue;
     diag_error(
-        e->w->diags, origin_span(e->w, wire->origin), "how large %s is, is not known: it is %s",
+        e->w->diags, origin_span(e->w, wire->origin), "the size of %s is not known: it is %s",
         wire->name ? name_text(e->w->names, wire->name) : "this", type_text(e->w, &wire->type));
     return false;
   }

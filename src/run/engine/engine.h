@@ -11,12 +11,12 @@
 // Params are found in the store by path; those with a next value are overwritten by the step.
 // Several engines may share one store. Reals are float, or double under PRECISION_64; labels are
 // int32_t, bits uint8_t. A real without axes is a double everywhere: losses, rates, counters.
-#ifndef LIMN_ENGINE_H
-#define LIMN_ENGINE_H
+#ifndef LIMN_RUN_ENGINE_ENGINE_H
+#define LIMN_RUN_ENGINE_ENGINE_H
 
 #include "run/engine/kernel/kernel.h"
 
-// store.c: the memory of weights and states
+// -- store.c: the memory of weights and states ----------------------------------------------------
 typedef struct {
   const char *path;
   Base base;
@@ -44,7 +44,7 @@ void state_set(State *, const double *value); // count numbers
 void state_get(const State *, double *value);
 uint64_t store_hash(const Store *); // of all bytes, in order
 
-// fill.c: first values
+// -- fill.c: first values -------------------------------------------------------------------------
 bool store_shape(World *, const Type *, int64_t *shape,
                  const char *path);                       // false with a diagnostic
 bool store_full(World *, const char *path, const Type *); // says that memory is; always false
@@ -52,7 +52,7 @@ bool state_from_array(World *, State *, const Array *, const char *file); // fal
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
 
-// engine.c
+// -- engine.c -------------------------------------------------------------------------------------
 typedef struct Engine Engine;
 typedef enum { RUN_GOOD, RUN_NOT_FINITE, RUN_FAILED } RunStatus;
 
@@ -77,7 +77,7 @@ void engine_plan(const Engine *, Buf *);  // kernels, memory, peak: `--plan`
 const char *engine_says(const Engine *);  // one line: compiler, threads, cached or not
 int64_t engine_bytes(const Engine *);     // of its arena
 
-// pool.c: one pool of threads for everything
+// -- pool.c: one pool of threads for everything ---------------------------------------------------
 typedef struct Pool Pool;
 typedef void Task(void *context, int64_t task, uint32_t thread);
 Pool *pool_new(uint32_t threads);

@@ -1,6 +1,6 @@
-// Private to target: an engine is a diagram, a store, and a table of what its kind can do.
-#ifndef LIMN_ENGINE_OWN_H
-#define LIMN_ENGINE_OWN_H
+// Private to engine: an engine is a diagram, a store, and a table of what its kind can do.
+#ifndef LIMN_RUN_ENGINE_ENGINE_OWN_H
+#define LIMN_RUN_ENGINE_ENGINE_OWN_H
 
 #include "run/engine/engine.h"
 
@@ -27,7 +27,7 @@ struct Engine {
   void *own; // of the kind
 };
 
-// reference.c
+// -- reference.c ----------------------------------------------------------------------------------
 bool reference_open(Engine *);
 Tensor reference_input(Engine *, Arena *, uint32_t input, int64_t n); // as it lies in memory
 Tensor reference_param(Engine *, Arena *, uint32_t param, uint64_t step);
@@ -35,10 +35,10 @@ Tensor reference_param(Engine *, Arena *, uint32_t param, uint64_t step);
 const char *reference_eval(Engine *, Arena *, int64_t n, uint64_t step, const Diagram *,
                            Tensor *out, Tensor *next);
 
-// compiled.c: false with a diagnostic, or with the reason why there is no compiled code
+// -- compiled.c: false with a diagnostic, or with the reason why there is no compiled code --------
 bool compiled_open(Engine *, const char **why);
 
-// blame.c
+// -- blame.c --------------------------------------------------------------------------------------
 const char *reference_blame(Engine *, int64_t n, uint64_t step, Span *);
 
 #endif

@@ -4,12 +4,12 @@
 
 bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
   if (t->rank <= ARRAY_RANK_LIMIT && engine_shape(w, t, 0, shape)) return true;
-  diag_error(w->diags, (Span){0}, "how large %s is, is not known: it is %s", path, type_text(w, t));
+  diag_error(w->diags, (Span){0}, "the size of %s is not known: it is %s", path, type_text(w, t));
   return false;
 }
 
 bool store_full(World *w, const char *path, const Type *t) {
-  diag_error(w->diags, (Span){0}, "there is no memory for %s : %s", path, type_text(w, t));
+  diag_error(w->diags, (Span){0}, "out of memory for %s : %s", path, type_text(w, t));
   return false;
 }
 

@@ -1,8 +1,8 @@
 // Copies that copy nothing. A node that moves data to where it already lies in the same order is
 // dropped, and one of its wires becomes a part of the other:
 //   * a reshaped or sliced view lies in its source;
-//   * a piece of a join, or a row that a scan emits, lies in the whole from the start: whoever
-//   makes it writes it there.
+//   * a piece of a join, or a row that a scan emits, lies in the whole from the start: what
+//     makes it writes it there.
 #include "run/plan/plan.h"
 
 uint32_t wire_root(const Plan *p, uint32_t wire) {

@@ -1,15 +1,14 @@
 // Writes become reads. A kernel wants to walk over its output, so a loop that writes at computed
 // places is rewritten, by the first rule that applies, until its output is plain:
 //
-//   slice   y[… 2 …] += e           the sum is made without that axis, and laid into it by an
-//   element-wise choice. label   y[… a·i + L …] = e      a fresh index v in the label's place, and
-//   the body is chosen by v = L. For labels of a few
-//                                   values, or when nothing is summed: then p − onehot is
-//                                   element-wise.
-//   shift   y[i + rest] += e        o = i + rest is a new index and i = o − rest everywhere. The
-//   bounds of i must be those of an
-//                                   operand read at i itself, so that leaving them means skipping,
-//                                   as before.
+//   slice   y[… 2 …] += e         The sum is made without that axis, and laid into it by an
+//                                 element-wise choice.
+//   label   y[… a·i + L …] = e    A fresh index v takes the label's place, and the body is chosen
+//                                 by v = L. For labels of a few values, or when nothing is summed:
+//                                 then p − onehot is element-wise.
+//   shift   y[i + rest] += e      o = i + rest is a new index and i = o − rest everywhere. The
+//                                 bounds of i must be those of an operand read at i itself, so that
+//                                 leaving them means skipping, as before.
 //
 // A sum over the samples and more (the gradient of a bias after a convolution, of a norm's scale)
 // is made for each sample, next to what it sums, and then over the samples: two short sums in a

@@ -438,7 +438,7 @@ static void node_boxes(PlanNodes *n) {
     case OP_random: node_random(n, b); break;
     case OP_order: node_order(n, b); break;
     case OP_scan: node_scan(n, b); break;
-    default: fail(n->p, b->origin, "a call is left in what is compiled"); break;
+    default: fail(n->p, b->origin, "a call is left in a diagram to be compiled"); break;
     }
   }
 }

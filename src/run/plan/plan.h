@@ -9,8 +9,8 @@
 // Then its boxes become nodes with numbers for sizes (node.c), products are recognised (product.c),
 // nodes are gathered into kernels (group.c), and wires get memory (memory.c). A kernel runs its
 // nodes one after the other at each point of its parallel loops; points are independent.
-#ifndef LIMN_PLAN_H
-#define LIMN_PLAN_H
+#ifndef LIMN_RUN_PLAN_PLAN_H
+#define LIMN_RUN_PLAN_PLAN_H
 
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"
@@ -166,7 +166,7 @@ typedef struct {
   bool fuse, wide;
 } PlanOptions;
 
-// plan.c
+// -- plan.c ---------------------------------------------------------------------------------------
 Plan *plan_make(World *, const Diagram *, const PlanOptions *); // .error is set when it cannot be
 void plan_print(const Plan *, const double *seconds, uint64_t runs,
                 Buf *); // seconds of each kernel over all runs, or NULL
@@ -175,12 +175,12 @@ bool extent_same(Extent, Extent);
 Extent plan_extent(Plan *, Size); // of a size in a body
 static inline int64_t extent_most(const Plan *p, Extent e) { return e.c + e.per * p->samples; }
 
-// recompute.c, view.c, solve.c: diagram to diagram, private to the layer
+// -- recompute.c, views.c, gather.c: diagram to diagram, private to this room ---------------------
 Diagram *plan_recompute(World *, const Diagram *);
 Diagram *plan_views(World *, const Diagram *);
 Diagram *plan_solve(World *, const Diagram *);
 
-// node.c
+// -- lower.c --------------------------------------------------------------------------------------
 void plan_nodes(Plan *, const Diagram *);
 int64_t operand_step(const Plan *, const Operand *,
                      uint32_t index); // how far one step of an index moves in memory
@@ -194,9 +194,9 @@ bool operand_plain(const Plan *, const Operand *, uint32_t axis,
 // alias.c
 uint32_t wire_root(const Plan *, uint32_t wire); // the wire whose memory it lies in
 void plan_aliases(Plan *);
-// product.c
+// matrix_products.c
 void plan_products(Plan *);
-// turn.c
+// transpose.c
 void plan_turn(Plan *);
 // block.c
 bool node_owns(const Plan *, const PlanNode *,
@@ -211,7 +211,7 @@ void kernel_cut(Plan *, Kernel *); // along that loop
 // The term of an output's coordinate that counts blocks of so many rows, or NULL.
 const PlanTerm *operand_block(const Plan *, const Kernel *, const PlanNode *, const Operand *,
                               uint32_t axis, Extent *rows);
-// group.c
+// fuse.c
 enum { TILE_CELLS = 32 * 1024 }; // what may live between the nodes of a kernel at one point
 void plan_kernels(Plan *);
 // memory.c

@@ -1,12 +1,11 @@
 // Where data lies is ours to choose. Two rewrites, in one walk over the boxes:
 //
 //   * A view that merges axes in another order than memory has them (`F[y (h k)] = O[h y k]`) is
-//   read at its source: the
-//     reader's index i of that axis becomes its digits, i = 32·h + k. A view that keeps the order
-//     costs nothing and is left to the memory plan.
+//     read at its source: the reader's index i of that axis becomes its digits, i = 32·h + k. A
+//     view that keeps the order costs nothing and is left to the memory plan.
 //   * The axes of an inner wire are put into the order in which its loop's first large operand has
-//   them, so that element-wise
-//     chains run along memory (`M[x y] = select(…, S[y x])` is laid out as S is).
+//     them, so that element-wise chains run along memory (`M[x y] = select(…, S[y x])` is laid out
+//     as S is).
 //
 // Boundaries of diagrams, and wires that joins, sorts and scans read, keep their layout.
 #include "run/plan/plan.h"

@@ -70,7 +70,7 @@ bool folder_old(RunFolder *f, const char *dir, const char **why, Outcome *end) {
   if (stat(dir, &info) != 0)
     return file_error(f->arena, why, "cannot resume %s: %s", dir, strerror(errno));
   if (!S_ISDIR(info.st_mode))
-    return file_error(f->arena, why, "cannot resume %s: it is no folder", dir);
+    return file_error(f->arena, why, "cannot resume %s: it is not a folder", dir);
   if (exists(f, "lock") || exists(f, "state.safetensors") || is_empty(dir)) return true;
   return file_error(f->arena, why, "%s holds no run: there is no state.safetensors in it", dir);
 }

@@ -103,7 +103,7 @@ static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
 
 static const char *copy_all(World *w, const Program *p, const char *dir) {
   ProgramTexts all = {0};
-  if (!collect(w, p->tree->span.file, &all)) return "a file it uses is not there any more";
+  if (!collect(w, p->tree->span.file, &all)) return "a file it uses is gone";
   if (all.n > 1) {
     const char *why = folder_make(w->arena, arena_format(w->arena, "%s/used", dir), 0777);
     if (why) return why;

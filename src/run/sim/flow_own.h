@@ -1,6 +1,6 @@
-// Private to time: a system whose states flow, as a problem for a solver.
-#ifndef LIMN_FLOW_H
-#define LIMN_FLOW_H
+// Private to sim: a system whose states flow, as a problem for a solver.
+#ifndef LIMN_RUN_SIM_FLOW_OWN_H
+#define LIMN_RUN_SIM_FLOW_OWN_H
 
 #include "run/sim/sim_own.h"
 

@@ -6,8 +6,8 @@
 //
 // A run is compiled like a step of training: ticks are a scan of the system's diagram, rates are a
 // diagram that a solver asks. What it leaves behind is a Record: numbers for each moment.
-#ifndef LIMN_TIME_H
-#define LIMN_TIME_H
+#ifndef LIMN_RUN_SIM_SIM_H
+#define LIMN_RUN_SIM_SIM_H
 
 #include "lang/machine/machine.h"
 #include "run/engine/engine.h"

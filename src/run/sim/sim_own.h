@@ -1,6 +1,6 @@
-// Private to time: a system with its memory and the functions that are asked of it.
-#ifndef LIMN_SIM_H
-#define LIMN_SIM_H
+// Private to sim: a system with its memory and the functions that are asked of it.
+#ifndef LIMN_RUN_SIM_SIM_OWN_H
+#define LIMN_RUN_SIM_SIM_OWN_H
 
 #include "core/pass/rewrite.h"
 #include "run/sim/sim.h"
@@ -28,7 +28,7 @@ bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 bool sim_set(const Sim *, const RunStart *);        // an input or a state
 int64_t sim_cells(const Sim *, const Type *);
 
-// pick.c: diagrams made of a system's
+// sim_diagrams.c: diagrams made of a system's
 // The system up to these wires. Its clocks are states in the store.
 Diagram *pick_wires(World *, const System *, const Id *wire, uint32_t n);
 // The same, with expressions over what can be seen behind the wires.
@@ -54,7 +54,7 @@ uint32_t record_wanted(const SimRecord *, uint32_t *sight); // those that are ke
 typedef VEC(const Seen *) SeenList;
 void run_shows(const Program *, uint32_t number, SeenList *); // what is shown of it
 
-// table.c: a table of numbers for the inputs, by the names of its columns
+// input_table.c: a table of numbers for the inputs, by the names of its columns
 bool table_inputs(Sim *, const bool *rows, int64_t ticks, double **out);
 bool table_rows(Sim *, bool *rows, int64_t *ticks);
 // The same of a set of data, by the names of its fields: its rows for training, in their order.

@@ -291,7 +291,7 @@ static bool verify_truth(Elab *in, Program *p, const Check *c, const SimOptions 
   Truths t = {0};
   if (c->system->flows) {
     diag_error(elab_world(in)->diags, c->span,
-               "what holds for all inputs holds at once; `%s` flows",
+               "a claim about all inputs is for machines that do not flow, but `%s` flows",
                name_text(elab_world(in)->names, c->system->name));
     return false;
   }

@@ -1,6 +1,6 @@
-// Private to time: kinds of checks.
-#ifndef LIMN_VERIFY_H
-#define LIMN_VERIFY_H
+// Private to sim: kinds of checks.
+#ifndef LIMN_RUN_SIM_VERIFY_OWN_H
+#define LIMN_RUN_SIM_VERIFY_OWN_H
 
 #include "run/sim/sim.h"
 

@@ -1,6 +1,6 @@
-// Private to time: numbers that a whole run gives, found while it runs.
-#ifndef LIMN_WATCH_H
-#define LIMN_WATCH_H
+// Private to sim: numbers that a whole run gives, found while it runs.
+#ifndef LIMN_RUN_SIM_WATCH_OWN_H
+#define LIMN_RUN_SIM_WATCH_OWN_H
 
 #include "run/sim/sim_own.h"
 

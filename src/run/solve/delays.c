@@ -72,7 +72,7 @@ bool late_record(Solver *s, double to) {
     dense_at(&s->dense, s->n, t, s->look);
     late_at(s, t, j == 0 ? SIDE_RIGHT : SIDE_LEFT);
     if (!s->problem.lates(s->problem.context, t, s->look, s->late, y->five + j * (size_t)m))
-      return solver_fail(s, "what is late cannot be computed at t = %.10g", t);
+      return solver_fail(s, "a delayed value cannot be computed at t = %.10g", t);
   }
   while (y->n > 1 && kept(y, y->head + 1)->from < oldest) y->head++, y->n--;
   if (y->n == y->cap) grow(s);
@@ -141,7 +141,7 @@ static bool first_values(Solver *s) {
   for (uint32_t round = 0; round < m + 1; round++) {
     memcpy(s->late, y->first, m * sizeof(double));
     if (!s->problem.lates(s->problem.context, s->t, s->x, s->late, y->first))
-      return solver_fail(s, "what is late cannot be computed at t = %.10g", s->t);
+      return solver_fail(s, "a delayed value cannot be computed at t = %.10g", s->t);
     if (memcmp(s->late, y->first, m * sizeof(double)) == 0) break;
   }
   return true;
@@ -167,7 +167,7 @@ bool late_begin(Solver *s) {
   for (uint32_t i = 0; i < m; i++) {
     double lag = s->problem.lag[i];
     if (!(lag > 0 && isfinite(lag)))
-      return solver_fail(s, "a delay of %g was found, and one above 0 is wanted", lag);
+      return solver_fail(s, "found a delay of %g, wanted one above 0", lag);
     add_lag(s, lag);
   }
   y->smooth = forgotten_after(y->lag.n);

@@ -103,8 +103,8 @@ static bool watch(Solver *s, double h, double end) {
   if (++s->stiff_hits < HITS || left < many) return true;
   return solver_fail(
       s,
-      "stiff: at t = %.6g `%s` can change within %.2g, so %s has to make steps of %.2g "
-      "where nothing else asks for them, and would need %.0f more. Use the stiff method",
+      "stiff: at t = %.6g `%s` can change within %.2g, so %s has to make steps of %.2g where "
+      "nothing else needs them, and would need %.0f more. Use the stiff method",
       s->t, solver_name(s, which), h / reach, s->stepper->name, h, left);
 }
 

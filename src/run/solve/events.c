@@ -97,9 +97,9 @@ RootEnd events_find(Solver *s, double to, double *when) {
 
 static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
   return solver_fail(s,
-                     "a storm of events: %s happened %u times within %.3g, up to t = %.10g. Let it "
-                     "change the state so that it does not come back at once: a mode of rest, or a "
-                     "band between going and coming back; or allow more events",
+                     "too many events: %s happened %u times within %.3g, up to t = %.10g. Let it "
+                     "change the state so that it does not happen again at once: a mode of rest, "
+                     "or two thresholds instead of one; or allow more events",
                      event_name(s, i), count, span, s->t);
 }
 

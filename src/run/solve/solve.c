@@ -66,7 +66,7 @@ static bool fail_odd(Solver *s) {
                      s->stepper->fixed ? ": it may need a smaller step, or the stiff method" : "");
 }
 
-// --- beginning ---
+// -- beginning ------------------------------------------------------------------------------------
 
 static const SolverStepper *stepper_of(Method m) {
   switch (m) {
@@ -174,7 +174,7 @@ static bool prepare(Solver *s) {
   return true;
 }
 
-// --- the size of steps ---
+// -- the size of steps ----------------------------------------------------------------------------
 
 static double tick(const Solver *s) { return fmin(s->how.step, s->how.largest); }
 
@@ -244,7 +244,7 @@ static bool make(Solver *s, double end, double *to) {
   }
 }
 
-// --- arriving ---
+// -- arriving -------------------------------------------------------------------------------------
 
 static RootEnd again(Solver *s, double to, double *when) {
   if (!s->stepper->try(s, to - s->t)) return ROOT_LOST;
@@ -312,7 +312,7 @@ bool solver_step(Solver *s, double end) {
   return prepare(s) && make(s, end, &to) && arrive(s, to);
 }
 
-// --- looking ---
+// -- looking --------------------------------------------------------------------------------------
 
 double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }

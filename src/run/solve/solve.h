@@ -8,8 +8,8 @@
 // what is between two steps is known from a dense output of the order of the method, and everything
 // else (events, what is late, what is shown at round times) is found on it. `end` cuts a step; so
 // let it be the end of the run, and ask solver_at for round times: then nothing depends on those.
-#ifndef LIMN_SOLVE_H
-#define LIMN_SOLVE_H
+#ifndef LIMN_RUN_SOLVE_SOLVE_H
+#define LIMN_RUN_SOLVE_SOLVE_H
 
 #include "base/base.h"
 

@@ -3,8 +3,8 @@
 // A step is tried from (t, x, rate) to `next`; where it is good enough, its dense output is made,
 // events are looked for on it, what will be late is remembered, and the solver moves on. All rows
 // of numbers are taken once, when the solver is made.
-#ifndef LIMN_SOLVER_H
-#define LIMN_SOLVER_H
+#ifndef LIMN_RUN_SOLVE_SOLVE_OWN_H
+#define LIMN_RUN_SOLVE_SOLVE_OWN_H
 
 #include "run/solve/solve.h"
 
@@ -22,7 +22,7 @@ void dense_hermite(Dense *, uint32_t n, double t, double h, const double *x, con
 // Through five values at equal distances, [5 n].
 void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
 
-// root.c: the first place where one of n functions of time grows through 0
+// -- root.c: the first place where one of n functions of time grows through 0 ---------------------
 typedef struct {
   uint32_t n;
   bool (*at)(void *context, double t, double *g); // false: give up
@@ -35,7 +35,7 @@ typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function h
 // `close`: also look closely behind `from`, where an event may follow on another.
 RootEnd root_walk(Root *, double from, double to, bool close, double *when);
 
-// late.c: what was, for what is late
+// -- delays.c: what was, for what is late ---------------------------------------------------------
 typedef enum { SIDE_LEFT, SIDE_RIGHT } Side; // which value of two, where there was a jump
 typedef struct {
   double t;
@@ -110,7 +110,7 @@ struct SolverStepper {
 };
 extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper;
 
-// solve.c: for the steppers
+// -- solve.c: for the steppers --------------------------------------------------------------------
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
 const char *solver_name(const Solver *, uint32_t i);
@@ -122,14 +122,14 @@ void stiff_new(Solver *);
 // lu.c: a[n n] row-major into L and U with rows exchanged as in swap[n]; false: it is singular
 bool lu_factor(uint32_t n, double *a, uint32_t *swap);
 void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
-// late.c
+// delays.c
 bool late_begin(Solver *);
 void late_at(Solver *, double t, Side);        // into s->late
 bool late_record(Solver *, double to);         // what will be late, of the step from t to `to`
 void late_jump(Solver *);                      // the state has jumped at t
 bool late_passed(Solver *);                    // was t a moment that a step must end at?
 double late_limit(const Solver *, double end); // the next such moment, or end
-// happen.c
+// events.c
 void events_new(Solver *);
 bool events_begin(Solver *);                            // guards at the start
 RootEnd events_find(Solver *, double to, double *when); // on the dense output

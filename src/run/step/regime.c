@@ -46,7 +46,7 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   if (!is_in_goals(plan, of)) return true;
   if (x->type.base != BASE_R && stale_is_by(stale->node)) {
     diag_error(w->diags, stale->span,
-               "%s is made of bits, which have no average: copy it, `every` so often", of);
+               "%s is made of bits, which have no average: copy it with `every`", of);
     return false;
   }
   Copy c = {p->path, of, stale, p->rooted, x->name, x->type, p->init, x->origin};

@@ -1,7 +1,7 @@
 // One step as one diagram.
 //
-//   rows of weights ─look─► parts ─► goals and their gradient ─► gradients as rows ─► optimisers ─►
-//   next rows
+//   rows of weights ─look─► parts ─► goals and their gradient
+//                                    ─► gradients as rows ─► optimisers ─► next rows
 //
 // The gradient of the goals is one diagram, made by the gradient pass; here it is called, with the
 // weights as parts of rows, and what it gives is laid into rows of the same form. Then, in this
@@ -10,7 +10,7 @@
 // before the step.
 //
 // An optimiser with a `look` is called twice: first for what the model sees, where the gradient
-// cannot matter, then to step. What nobody reads of either is pruned.
+// cannot matter, then to step. What is not read of either is pruned.
 #include "core/pass/pass.h"
 #include "run/step/step_own.h"
 

@@ -7,8 +7,8 @@
 //   Regime r;
 //   if (learn_regime(in, program, program->train.at[0], &r))
 //     r.step.at[0].diagram;                      // forward, reverse, optimiser
-#ifndef LIMN_LEARN_H
-#define LIMN_LEARN_H
+#ifndef LIMN_RUN_STEP_STEP_H
+#define LIMN_RUN_STEP_STEP_H
 
 #include "lang/program/program.h"
 
@@ -18,7 +18,7 @@ typedef struct {
   const bool *const *mask; // mask[output][param]: may it move that weight?
 } Loss;
 
-// loss.c
+// -- loss.c ---------------------------------------------------------------------------------------
 Loss learn_loss(Elab *, const Program *);
 
 // exploit.c: what players who are points of a simplex could gain, each alone; NULL: there are none
@@ -74,7 +74,7 @@ typedef struct {
 } Regime;
 bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false with diagnostics
 
-// who.c
+// -- who.c ----------------------------------------------------------------------------------------
 typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
 typedef struct {
   uint32_t goals, learners;

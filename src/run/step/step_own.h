@@ -1,13 +1,13 @@
-// Private to learn: what the files about a training regime share.
-#ifndef LIMN_REGIME_H
-#define LIMN_REGIME_H
+// Private to step: what the files about a training regime share.
+#ifndef LIMN_RUN_STEP_STEP_OWN_H
+#define LIMN_RUN_STEP_STEP_OWN_H
 
 #include "run/step/step.h"
 
 // loss.c: some of the goals. Outputs: a loss for each, then what each shows, which moves nothing.
 Loss loss_of(Elab *, const Program *, const Ids *goals);
 
-// map.c: small loops
+// small_loops.c: small loops
 // Number by number, `a` being the first operand, `b` the second, …; operands without axes are the
 // same for all.
 Id map_text(World *, Diagram *, Type, const char *text, const Id *in, uint32_t n, Id origin);
@@ -16,7 +16,7 @@ Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the
 Id wire_from_matrix(World *, Diagram *, Id matrix, Type, Id origin);
 Type type_as_matrix(World *, const Type *);
 
-// group.c: which weights are stepped together
+// -- weight_groups.c: which weights are stepped together ------------------------------------------
 typedef struct {
   const char *path;
   bool rooted;
@@ -75,7 +75,7 @@ bool plan_groups(Regimen *);                               // false with diagnos
 const Weight *plan_weight(const Regimen *, const Param *); // NULL: it is not trained
 const char *plan_path(Regimen *, const char *wanted);      // nobody else's
 
-// step.c
+// -- step.c ---------------------------------------------------------------------------------------
 enum { ALL_TURNS = 0 };
 typedef enum {
   STEP_PLAIN,

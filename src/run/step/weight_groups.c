@@ -139,7 +139,7 @@ static bool add_weight(Regimen *plan, const Diagram *d, const Param *p, uint32_t
   int64_t count;
   if (table_get(plan->weight_of, p->path, strlen(p->path))) return true;
   if (!type_count(w, &x->type, &count)) {
-    diag_error(w->diags, plan->node->span, "how large weight %s is, %s, is not known", p->path,
+    diag_error(w->diags, plan->node->span, "the size of weight %s, %s, is not known", p->path,
                type_text(w, &x->type));
     return false;
   }

@@ -46,7 +46,7 @@ static int64_t bytes_noted(const Arrays *state, const char *key) {
 
 static bool cut(Trainer *t, const char *path, int64_t bytes) {
   int64_t have = file_bytes(path);
-  if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows of it are lost", path);
+  if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
   if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
   diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
   return false;

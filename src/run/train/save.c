@@ -1,9 +1,9 @@
 // Checkpoints. What a run is gets copied into memory between two steps, and a thread writes the
 // copy while training goes on.
 //
-//   state.safetensors   every state of the store, whole, and where the run is: all that resuming
-//   needs model.safetensors   the weights and buffers of the learners, by their names: for
-//   everybody else best.safetensors    the same as they were at the best measure so far
+//   state.safetensors   every state of the store, whole, and where the run is: what resuming needs
+//   model.safetensors   the weights and buffers of the learners, by their names, for other uses
+//   best.safetensors    the same as they were at the best measure so far
 //
 // Each file is whole or absent. The state is written last, so that it never speaks of more than
 // there is: rows of metrics.csv and the best weights are on disk before it. A save that fails

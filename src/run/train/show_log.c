@@ -13,7 +13,7 @@ bool traces_open(Trainer *t) {
     ShowLog *trace = &t->trace.at[t->trace.n - 1];
     if (!probe_open(t->data, t->store, s, 0, &how, &trace->probe)) return false;
     if (!is_path(s) || !(trace->probe.samples || trace->probe.again)) continue;
-    diag_error(t->w->diags, s->node->span, "a path is of what is learned, not of samples");
+    diag_error(t->w->diags, s->node->span, "a path shows what is learned, not samples");
     return false;
   }
   return true;

@@ -44,8 +44,9 @@ static bool read_options(Trainer *t) {
   if (o->device && strcmp(o->device, "cpu") != 0)
     return train_refuse(t, OUTCOME_USAGE, "a device is cpu, not %s", o->device);
   if (o->out && o->resume)
-    return train_refuse(t, OUTCOME_USAGE,
-                        "a run that is resumed stays in its folder: leave --out away");
+    return train_refuse(
+        t, OUTCOME_USAGE,
+        "a resumed run stays in its folder: --out cannot be combined with --resume");
   if (o->epochs > 0 && o->steps > 0)
     return train_refuse(t, OUTCOME_USAGE, "say --epochs or --steps, not both");
   if (!t->p->train.n) {
@@ -110,8 +111,9 @@ static bool find_length(Trainer *t) {
   double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.steps;
   double each = (double)t->epoch_steps;
   if (epochs > 0 && !t->epoch_steps)
-    return train_refuse(t, OUTCOME_WRONG,
-                        "without data that end there are no epochs: say how many `steps`");
+    return train_refuse(
+        t, OUTCOME_WRONG,
+        "without a finite set of data there are no epochs: give a number of `steps`");
   double total = epochs > 0 ? ceil(epochs * each - 1e-9) : steps;
   if (!(total >= 1 && total < 1e15))
     return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
@@ -223,7 +225,7 @@ static bool finish(Trainer *t, LoopEnd how) {
                         "the run could not be saved in %s; what was saved before is still there",
                         t->folder.dir);
   if (how == LOOP_PATIENT)
-    tell(t, "nothing better in %lld reports: enough", (long long)t->regime.patience);
+    tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.patience);
   if (good) tell_end(t, word[how]);
   return good;
 }

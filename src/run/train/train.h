@@ -5,8 +5,8 @@
 // A run is a function of program, data and seed. A checkpoint holds all of it that changes, so a
 // run that was stopped or killed anywhere goes on as if nothing had happened, bit for bit, whatever
 // the number of threads.
-#ifndef LIMN_TRAIN_H
-#define LIMN_TRAIN_H
+#ifndef LIMN_RUN_TRAIN_TRAIN_H
+#define LIMN_RUN_TRAIN_TRAIN_H
 
 #include "run/feed/feed.h"
 

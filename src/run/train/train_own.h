@@ -1,6 +1,6 @@
 // Private to train: one run, and what its files share.
-#ifndef LIMN_TRAINER_H
-#define LIMN_TRAINER_H
+#ifndef LIMN_RUN_TRAIN_TRAIN_OWN_H
+#define LIMN_RUN_TRAIN_TRAIN_OWN_H
 
 #include "run/train/train.h"
 

@@ -149,7 +149,7 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
     int64_t letter = letter_at(l, p, &n);
     if (letter < 0)
       return use_wrong(u, OUTCOME_WRONG,
-                       "the prompt is not written in the model's letters: at \"%s\"",
+                       "the prompt has letters that the model does not know: at \"%s\"",
                        text_shown(u->arena, p, strlen(p)));
     vec_push(u->arena, out, (double)letter);
   }
@@ -235,7 +235,7 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   const Diagram *formal = use_find(u, name, NULL);
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
-    return use_wrong(u, OUTCOME_WRONG, "`%s` is no model of text: that is {v}[t] -> R[t v]", name);
+    return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
   if (!write_texts(u, name, formal, &l, prompt, length, 1, &text)) return false;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
   Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
@@ -260,8 +260,7 @@ static bool sample(Use *u, void *context) {
   int64_t length = LENGTH;
   if (s->name) return sample_named(u, s, prompt, length);
   if (!u->p->show.n)
-    return use_wrong(u, OUTCOME_WRONG,
-                     "what is to be made? Name a learner or box, or write a `show`");
+    return use_wrong(u, OUTCOME_WRONG, "sample what? Name a learner or box, or write a `show`");
   const Show *show = &u->p->show.at[0];
   if (is_generate(u, show_what(show->node), &s->name, &prompt, &length))
     return sample_named(u, s, prompt, length);

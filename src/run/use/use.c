@@ -66,7 +66,7 @@ bool use_read(Use *u) {
 static bool is_missing(Use *u, const char *path) {
   if (u->begins || has_source(u->in, u->p, path)) return false;
   if (u->file) return !use_wrong(u, OUTCOME_WRONG, "%s has no weight %s", u->file, path);
-  return !use_wrong(u, OUTCOME_USAGE, "where is the weight %s? --from DIR names a run folder",
+  return !use_wrong(u, OUTCOME_USAGE, "weight %s has no value: --from DIR names a run folder",
                     path);
 }
 

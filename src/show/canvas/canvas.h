@@ -9,13 +9,13 @@
 // A picture is made once, as a list of marks; a back end reads the list. Colours are names: a theme
 // says what they look like, and geometry never depends on it. Lengths are in units of about a
 // pixel, y grows downwards. Same marks, same bytes.
-#ifndef LIMN_CANVAS_H
-#define LIMN_CANVAS_H
+#ifndef LIMN_SHOW_CANVAS_CANVAS_H
+#define LIMN_SHOW_CANVAS_CANVAS_H
 
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 
-// inks.def: one row for each colour, with its look in each theme
+// -- inks.def: one row for each colour, with its look in each theme -------------------------------
 typedef enum {
   INK_NONE, // nothing is painted; the zero of Ink
 #define INK(name, light, dark, mono) INK_##name,
@@ -60,7 +60,7 @@ typedef struct {
 
 typedef struct Canvas Canvas;
 
-// canvas.c: marks are added
+// -- canvas.c: marks are added --------------------------------------------------------------------
 Canvas *canvas_new(Arena *, double width, double height, const char *title, const char *about);
 void canvas_resize(Canvas *, double width, double height);
 void canvas_shift(Canvas *, double x, double y); // all that is added from here on, by so much more
@@ -80,15 +80,15 @@ void canvas_close(Canvas *);
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
 bool canvas_is_cut(const Canvas *); // more than 100 000 units wide or high were asked for
 
-// font.c: sizes of text are exact, since its outlines ship with limn
+// -- font.c: sizes of text are exact, since its outlines ship with limn ---------------------------
 double text_width(Face, double size, const char *utf8);
 double text_ascent(Face, double size), text_descent(Face, double size); // both positive
 
-// math.c: labels
+// -- math.c: labels -------------------------------------------------------------------------------
 double math_width(Face, double size, const char *text);
 void math_text(Canvas *, double x, double y, const Text *, const char *text);
 
-// svg.c, pdf.c, raster.c, tikz.c, terminal.c: the back ends
+// -- svg.c, pdf.c, raster.c, tikz.c, terminal.c: the back ends ------------------------------------
 void canvas_svg(Canvas *, const Look *, Buf *); // a whole file
 void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB

@@ -1,6 +1,6 @@
-// Private to view: room in a picture.
-#ifndef LIMN_ROOM_H
-#define LIMN_ROOM_H
+// canvas: free room in a picture.
+#ifndef LIMN_SHOW_CANVAS_FREE_AREA_H
+#define LIMN_SHOW_CANVAS_FREE_AREA_H
 
 #include "show/canvas/canvas.h"
 

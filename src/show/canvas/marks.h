@@ -3,8 +3,8 @@
 // A canvas is a list of marks in the order they are painted. Everything in it is clean: coordinates
 // are finite and within ±COORDINATE_LIMIT, every piece of a path begins with a move, texts are
 // UTF-8 without control characters, groups are closed. Back ends need not ask.
-#ifndef LIMN_MARKS_H
-#define LIMN_MARKS_H
+#ifndef LIMN_SHOW_CANVAS_MARKS_H
+#define LIMN_SHOW_CANVAS_MARKS_H
 
 #include "show/canvas/canvas.h"
 
@@ -56,13 +56,13 @@ struct Canvas {
   uint32_t lost; // points and marks that were no numbers, or too far away
 };
 
-// canvas.c
+// -- canvas.c -------------------------------------------------------------------------------------
 uint32_t ink_rgb(Ink, Theme); // 0xRRGGBB
 const char *ink_name(Ink);    // "text"
 // cos and sin of so many degrees, exact for quarter turns
 void turn_of(double degrees, double *c, double *s);
 
-// font.c
+// -- font.c ---------------------------------------------------------------------------------------
 typedef struct {
   uint32_t code;
   uint16_t advance;    // in 1/1000 em
@@ -88,7 +88,7 @@ typedef struct {
 } GlyphRun;
 bool run_next(GlyphRun *);
 
-// stroke.c: paths as straight lines, and the areas that strokes cover
+// -- stroke.c: paths as straight lines, and the areas that strokes cover --------------------------
 typedef struct {
   double x, y;
 } Point;
@@ -111,11 +111,11 @@ void lines_fill(const Lines *, SideAdd *, void *to);
 // Width and dash of the paint are in the units of the lines, times `scale`.
 void lines_stroke(Arena *, const Lines *, const Paint *, double scale, SideAdd *, void *to);
 
-// signs.c: characters by other means
+// -- signs.c: characters by other means -----------------------------------------------------------
 bool sign_tex(Buf *, uint32_t rune);   // in mathematics; false: TeX has no name for it
 void sign_ascii(Buf *, uint32_t rune); // "alpha", "->"; "?" if it has none
 
-// svg.c
+// -- svg.c ----------------------------------------------------------------------------------------
 void put_number(Buf *, double, int decimals); // at most so many, no zeros at the end
 
 #endif

@@ -1,12 +1,12 @@
 // circuit: diagrams as neural circuit diagrams: a line for each axis.
-#ifndef LIMN_CIRCUIT_H
-#define LIMN_CIRCUIT_H
+#ifndef LIMN_SHOW_CIRCUIT_CIRCUIT_H
+#define LIMN_SHOW_CIRCUIT_CIRCUIT_H
 
 #include "core/diagram/diagram.h"
 #include "lang/value/declared.h"
 #include "show/layout/sketch.h"
 
-// circuit.c: a diagram as a circuit of its axes
+// -- circuit.c: a diagram as a circuit of its axes ------------------------------------------------
 typedef enum {
   LEVEL_MODEL,   // axes, with the library's glyphs
   LEVEL_LAYER,   // axes, everything opened
@@ -25,10 +25,10 @@ Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 // partial_picture.c: a box with errors, as far as it is known, with the messages; NULL: it is too large
 Canvas *broken_draw(World *, Arena *, const PartialDiagram *, const CircuitOptions *);
 
-// gradient.c: the reverse derivative of a box as a circuit
+// -- gradient.c: the reverse derivative of a box as a circuit -------------------------------------
 Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 
-// circuit.c: what is drawn of a diagram
+// -- circuit.c: what is drawn of a diagram --------------------------------------------------------
 const Diagram *circuit_unwrapped(const Diagram *);
 
 // circuit.c: sources: for each input of the diagram the one it comes from, by name; NULL: inputs
@@ -42,27 +42,27 @@ Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitOptions *, co
 Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOptions *,
                        const Supply *);
 
-// partial_picture.c
+// -- partial_picture.c ----------------------------------------------------------------------------
 bool broken_is_small(const PartialDiagram *); // enough for a picture that somebody could read
 Message message_plate(World *, Arena *, Span, const char *text);
 void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *,
                    Messages *);                      // adds its messages
 const char *plates_about(Arena *, const Messages *); // all of them as a sentence
 
-// legend.c: the sizes that its labels have
+// -- legend.c: the sizes that its labels have -----------------------------------------------------
 void legend_paint(Canvas *, Arena *, const SketchPage *);
 
-// notes.c: the picture with the comments of a file, where they speak of what is in it
+// -- notes.c: the picture with the comments of a file, where they speak of what is in it ----------
 Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
-// circuit.c
+// -- circuit.c ------------------------------------------------------------------------------------
 uint32_t reads(const Diagram *, Id wire); // how often it is read
 const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 
-// circuit_call.c
+// -- circuit_call.c -------------------------------------------------------------------------------
 Ink ink_of(const char *name); // of a box, by its name
 
-// formula.c: what a loop does to numbers; NULL: the wires say it all
+// -- formula.c: what a loop does to numbers; NULL: the wires say it all ---------------------------
 typedef struct {
   World *w;
   const Diagram *d; // whose wires are named; NULL: operands are x, y, z
@@ -78,7 +78,7 @@ const char *formula_operand(const FormulaOf *, uint32_t operand);
 uint32_t formula_letters(const char *);
 bool is_product(const Loop *, uint32_t scalar); // of operands
 
-// circuit_stop.c
+// -- circuit_stop.c -------------------------------------------------------------------------------
 bool loop_is_stop(const Loop *);                 // does nothing else
 bool loop_stops(const Loop *, uint32_t operand); // which is read in no other way
 void loop_skip_stops(Loop *, uint32_t operand);  // as if it were not

@@ -10,9 +10,8 @@
 
 enum { LETTERS = 28 }; // that a formula may have
 
-// -- what loops mean
-// ------------------------------------------------------------------------------- The sizes of the
-// indices that a loop sums over, multiplied.
+// -- what loops mean ------------------------------------------------------------------------------
+// The sizes of the indices that a loop sums over, multiplied.
 static Size summed(World *w, const Loop *l) {
   Size n = size_of(w, 1);
   for (uint32_t i = 0; i < l->nindex; i++)

@@ -13,8 +13,8 @@
 //   circuit_turn.c    sizes that differ from turn to turn
 //   circuit_scan.c    scans: repeated along an axis
 //   tandem.c          after: axes that run side by side everywhere are one line
-#ifndef LIMN_CIRCUIT_OWN_H
-#define LIMN_CIRCUIT_OWN_H
+#ifndef LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
+#define LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
 
 #include "show/circuit/circuit.h"
 #include "show/layout/sketch.h"
@@ -72,7 +72,7 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
   Table *tried;         // loops that cannot be drawn as one
 } CircuitPart;
 
-// circuit.c
+// -- circuit.c ------------------------------------------------------------------------------------
 const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
 const char *param_name(const CircuitPart *, Id wire);
@@ -86,15 +86,15 @@ void all_ports(CircuitPart *, const Box *, GlyphKind, const char *text);
 void draw_box(CircuitPart *, const Box *);
 void inputs_from_left(CircuitPart *);
 
-// broken.c
+// -- partial_picture.c ----------------------------------------------------------------------------
 bool draw_unknown(CircuitPart *, const Box *); // false: it is a box like any other
 void mark_inputs(CircuitPart *);               // what comes in and is wrong
 void mark_ends(CircuitPart *);                 // what comes out and should not
 
-// steps.c
+// -- readable.c -----------------------------------------------------------------------------------
 const Diagram *diagram_steps(World *, const Diagram *); // as it is read
 
-// circuit_loop.c
+// -- circuit_loop.c -------------------------------------------------------------------------------
 bool is_count(World *, const Loop *sum, const Loop *,
               uint32_t scalar); // is it how many things are summed?
 bool loop_is_mask(const Loop *);
@@ -107,11 +107,11 @@ void draw_loop(CircuitPart *, const Box *);
 // bundles until the pairs in `wires` (wire, its bundle) are put back.
 Box stop_operands(CircuitPart *, const Box *, Ids *wires);
 
-// circuit_call.c
+// -- circuit_call.c -------------------------------------------------------------------------------
 const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
 void draw_call(CircuitPart *, const Box *);
 
-// circuit_inset.c
+// -- circuit_inset.c ------------------------------------------------------------------------------
 Same *same_new(Arena *);
 void same_count(Same *, World *, const Diagram *callee); // it is opened
 bool same_counted(Same *);                               // all are; is any opened twice?
@@ -120,13 +120,13 @@ bool draw_inset(CircuitPart *, const Box *); // false: it is to be drawn as part
 bool call_is_open(const CircuitOptions *, const char *name);
 bool call_has_glyph(const char *name); // the library's box has one
 
-// words.c
+// -- words.c --------------------------------------------------------------------------------------
 void sketch_words(Sketch *); // names for everything, and the whole as a sentence; before tandem.c
 // circuit_same.c: up to sizes
 bool same_boxes(Circuit *, const Diagram *, const Box *, const Diagram *, const Box *);
 bool same_diagrams(Circuit *, const Diagram *, const Diagram *);
 
-// circuit_turn.c
+// -- circuit_turn.c -------------------------------------------------------------------------------
 Fold *fold_inside(CircuitPart *, const Box *call);         // the same turns in what it calls
 bool fold_varies(Circuit *, const Fold *, Id wire);        // its sizes differ
 void turn_labels(CircuitPart *, uint32_t bundle, Id wire); // the index for those that differ
@@ -136,7 +136,7 @@ const char *turn_option(CircuitPart *, const Box *call, uint32_t option,
                         uint32_t i); // one of its sizes
 void series_rows(Circuit *);         // for the legend
 
-// circuit_scan.c
+// -- circuit_scan.c -------------------------------------------------------------------------------
 void draw_scan(CircuitPart *, const Box *);
 
 // tandem.c
@@ -145,7 +145,7 @@ bool is_moved(World *, const Coord *, const Coord *); // by windows, or views, t
 const uint32_t *diagram_pairs(Circuit *, const Diagram *);
 void sketch_tandem(Sketch *); // parallel axes as one line; before settling
 
-// circuit_repeat.c
+// -- circuit_repeat.c -----------------------------------------------------------------------------
 void draw_part(CircuitPart *);
 uint32_t box_args(const Box *); // what it takes that is drawn: without weights
 uint32_t pass_stage(CircuitPart *, uint32_t block, uint32_t from,

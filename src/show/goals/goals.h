@@ -1,17 +1,17 @@
 // goals: what a program wants, as equations, as lenses, and as a table.
-#ifndef LIMN_GOALS_H
-#define LIMN_GOALS_H
+#ifndef LIMN_SHOW_GOALS_GOALS_H
+#define LIMN_SHOW_GOALS_GOALS_H
 
 #include "lang/program/program.h"
 #include "show/circuit/circuit.h"
 
-// equation.c: the goals of a program, each as two pictures that should be equal
+// -- equation.c: the goals of a program, each as two pictures that should be equal ----------------
 Canvas *goals_draw(Elab *, Arena *, Program *);
 
 // lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
 Canvas *lens_draw(Elab *, Arena *, Program *, const char *name, Level);
 
-// who.c: which goals move which learners
+// -- who.c: which goals move which learners -------------------------------------------------------
 Canvas *who_draw(Elab *, Arena *, Program *);
 
 #endif

@@ -2,8 +2,8 @@
 //
 //   equation.c  goals as equations between string diagrams
 //   lens.c      goals and learners as parametric lenses
-#ifndef LIMN_GOALS_OWN_H
-#define LIMN_GOALS_OWN_H
+#ifndef LIMN_SHOW_GOALS_GOALS_OWN_H
+#define LIMN_SHOW_GOALS_GOALS_OWN_H
 
 #include "show/goals/goals.h"
 #include "show/layout/sketch.h"
@@ -16,7 +16,7 @@ typedef struct {
   VEC(const char *) type; // those that were met, in order: each has an ink
 } Goals;
 
-// said.c: what is said of a goal
+// -- goal_messages.c: what is said of a goal ------------------------------------------------------
 typedef struct {
   double x, y0, y1; // a place in the picture: its middle, its top and its bottom
 } GoalPlace;
@@ -34,7 +34,7 @@ void said_others(Goals *, Said *const *all, uint32_t n, Said *out); // what is a
 // All of it in words, and numbered if there is more than one; NULL: nothing was said.
 const char *said_about(Goals *, Said *const *all, uint32_t n);
 
-// equation.c
+// -- equation.c -----------------------------------------------------------------------------------
 void goals_tint(Goals *, Sketch *); // wires get the inks of their types; new types get a name
 void goals_freeze(const Goals *, Sketch *); // boxes that nothing trains are faint
 

@@ -2,8 +2,8 @@
 //
 //   lens.c        diagrams become a sketch whose bundles are pairs: a value, and its change
 //   lens_paint.c  the sketch with what stands above it: weights, optimisers, labels
-#ifndef LIMN_LENS_H
-#define LIMN_LENS_H
+#ifndef LIMN_SHOW_GOALS_LENS_OWN_H
+#define LIMN_SHOW_GOALS_LENS_OWN_H
 
 #include "show/goals/goals_own.h"
 
@@ -35,7 +35,7 @@ typedef struct { // one picture of lenses
   const char *rate;        // of all that move; "": they differ; NULL: none moves
 } Lens;
 
-// lens_paint.c
+// -- lens_paint.c ---------------------------------------------------------------------------------
 double lens_above(const Lens *), lens_below(const Lens *); // room around the layout
 void lens_marks(Canvas *, const Lens *, double top);       // top: of the picture
 

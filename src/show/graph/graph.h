@@ -1,6 +1,6 @@
 // graph: pictures of learning diagrams.
-#ifndef LIMN_SHOW_GRAPH_H
-#define LIMN_SHOW_GRAPH_H
+#ifndef LIMN_SHOW_GRAPH_GRAPH_H
+#define LIMN_SHOW_GRAPH_GRAPH_H
 
 #include "lang/learning/learning.h"
 #include "show/canvas/canvas.h"

@@ -4,8 +4,8 @@
 //   graph_order.c  the order of things in a layer
 //   graph_place.c  where spots stand and where arrows run
 //   graph_paint.c  spots, arrows, bands and the key on a canvas
-#ifndef LIMN_GRAPH_OWN_H
-#define LIMN_GRAPH_OWN_H
+#ifndef LIMN_SHOW_GRAPH_GRAPH_OWN_H
+#define LIMN_SHOW_GRAPH_GRAPH_OWN_H
 
 #include "show/graph/graph.h"
 

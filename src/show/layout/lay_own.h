@@ -8,8 +8,8 @@
 //   lay_x.c        from left to right, and labels
 //   lay_dividers.c where dividers begin and end
 //   lay_frames.c   glyphs, frames
-#ifndef LIMN_LAY_H
-#define LIMN_LAY_H
+#ifndef LIMN_SHOW_LAYOUT_LAY_OWN_H
+#define LIMN_SHOW_LAYOUT_LAY_OWN_H
 
 #include "show/layout/place.h"
 #include "show/layout/sketch.h"
@@ -52,30 +52,30 @@ typedef struct {
   VEC(LayRule) rule;
 } Lay;
 
-// lay_items.c
+// -- lay_items.c ----------------------------------------------------------------------------------
 void find_items(Lay *);
 Ids strands_of(const Lay *, const Ids *bundles);
 bool is_merge(const Item *);
 
-// lay_heights.c
+// -- lay_heights.c --------------------------------------------------------------------------------
 uint32_t var_new(Lay *);
 void pull(Lay *, uint32_t a, uint32_t b, double offset, int64_t weight);
 void find_variables(Lay *);
 
-// lay_columns.c
+// -- lay_columns.c --------------------------------------------------------------------------------
 void constrain(Lay *);
 double title_room(const Sketch *, uint32_t block), foot_room(const Sketch *, uint32_t block);
 
-// lay_curves.c
+// -- lay_curves.c ---------------------------------------------------------------------------------
 void find_curves(Lay *);
 
-// lay_x.c
+// -- lay_x.c --------------------------------------------------------------------------------------
 void find_x(Lay *);
 
-// lay_dividers.c: once glyphs have places
+// -- lay_dividers.c: once glyphs have places ------------------------------------------------------
 void place_dividers(Lay *, const int64_t *place);
 
-// lay_frames.c
+// -- lay_frames.c ---------------------------------------------------------------------------------
 void place_glyphs(Lay *, const int64_t *place);
 void find_frames(Lay *);
 

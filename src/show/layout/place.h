@@ -1,6 +1,6 @@
-// Private to view: where things stand along one direction.
-#ifndef LIMN_PLACE_H
-#define LIMN_PLACE_H
+// layout: where things stand along one direction.
+#ifndef LIMN_SHOW_LAYOUT_PLACE_H
+#define LIMN_SHOW_LAYOUT_PLACE_H
 
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
-// Private to view: messages on plates beside a picture.
-#ifndef LIMN_PLATE_H
-#define LIMN_PLATE_H
+// layout: messages on plates beside a picture.
+#ifndef LIMN_SHOW_LAYOUT_PLATE_H
+#define LIMN_SHOW_LAYOUT_PLATE_H
 
 #include "show/canvas/canvas.h"
 

@@ -1,12 +1,12 @@
-// Private to view: a picture before it has places.
+// layout: a picture before it has places.
 //
 // A picture is read from left to right. Between its stages lies a row of bundles, from top to
 // bottom. A bundle is a tensor; its strands are its axes. A stage takes some bundles that stand
 // side by side in the row and puts others there.
 //
 //   circuit.c  a diagram ─► a sketch        lay.c  ─► places        paint.c  ─► marks on a canvas
-#ifndef LIMN_SKETCH_H
-#define LIMN_SKETCH_H
+#ifndef LIMN_SHOW_LAYOUT_SKETCH_H
+#define LIMN_SHOW_LAYOUT_SKETCH_H
 
 #include "core/diagram/diagram.h"
 #include "show/layout/plate.h"
@@ -149,7 +149,7 @@ typedef struct {
   bool before, after; // it is a row: what comes in comes from the one above, goes on in the next
 } Sketch;
 
-// sketch.c: putting it together
+// -- sketch.c: putting it together ----------------------------------------------------------------
 uint32_t ids_find(const Ids *, Id); // where it is; their number: nowhere
 Sketch *sketch_new(Arena *, const char *title);
 uint32_t sketch_block(Sketch *, uint32_t parent, const char *title, Ink);
@@ -165,14 +165,14 @@ void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
 Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
 void sketch_settle(Sketch *);
 
-// glyph.c: how large glyphs are
+// -- glyph.c: how large glyphs are ----------------------------------------------------------------
 double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
 enum { OPERAND = 15 };              // the size of letters for what a formula calls a tensor
 double label_width(const char *label), name_width(const char *name),
     operand_width(const char *name);
 
-// order.c: from left to right, and from top to bottom
+// -- sections.c: from left to right, and from top to bottom ---------------------------------------
 typedef struct {
   uint32_t sections;
   uint32_t *at;            // [stage] its section
@@ -188,7 +188,7 @@ uint32_t bundle_dies(const Order *, uint32_t bundle); // and between
 double lens_width(const Glyph *), lens_height(const Glyph *);
 double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
 
-// lay.c: places
+// -- lay.c: places --------------------------------------------------------------------------------
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
   double data, gather, glyph, spread, end; // where each begins, and the last one ends
 } Section;
@@ -243,7 +243,7 @@ double glyph_port(const Glyph *); // how far from its middle strands meet it
 
 void layout_shift(Layout *, double x, double y);
 
-// rows.c: a picture that is too wide is broken into rows
+// -- rows.c: a picture that is too wide is broken into rows ---------------------------------------
 enum { ROW_WIDTH = 2400 };            // as usual
 enum { ROW_BEND = 28, ROW_DROP = 9 }; // how strands leave a row: so far right, so far down
 typedef struct {
@@ -258,7 +258,7 @@ void page_row_paint(Canvas *, Arena *, const SketchPage *,
                     uint32_t row); // with its number, if there are many
 Canvas *page_paint(Arena *, const SketchPage *, const Sketch *);
 
-// paint.c
+// -- paint.c --------------------------------------------------------------------------------------
 void paint(Canvas *, Arena *, const Layout *);
 
 #endif

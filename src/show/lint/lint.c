@@ -217,7 +217,7 @@ static void check_page(Scene *s) {
       fault(s, FAULT_OUTSIDE, t->area.x0, t->area.y0, "%s", called(s, t));
   }
   if (s->canvas->lost)
-    fault(s, FAULT_LOST, 0, 0, "%u coordinates are no numbers or too large", s->canvas->lost);
+    fault(s, FAULT_LOST, 0, 0, "%u coordinates are not numbers or too large", s->canvas->lost);
 }
 
 void canvas_check(Arena *a, const Canvas *c, Faults *out) {

@@ -1,11 +1,11 @@
 // lint: faults of pictures.
-#ifndef LIMN_LINT_H
-#define LIMN_LINT_H
+#ifndef LIMN_SHOW_LINT_LINT_H
+#define LIMN_SHOW_LINT_LINT_H
 
 #include "core/diagram/diagram.h"
 #include "show/canvas/canvas.h"
 
-// lint.c: what is wrong with a picture, in words; docs/drawing.md says when each is found
+// -- lint.c: what is wrong with a picture, in words; docs/drawing.md says when each is found ------
 typedef enum {
 #define FAULT(name, words) FAULT_##name,
 #include "show/lint/faults.def"

@@ -3,8 +3,8 @@
 //   check_scene.c  marks ─► things by their class, strokes as segments, and a grid to find them
 //   check_wires.c  what is wrong with lines: crossings, bends, dividers
 //   check.c        what is wrong with labels, glyphs, frames, titles; the whole
-#ifndef LIMN_LINT_OWN_H
-#define LIMN_LINT_OWN_H
+#ifndef LIMN_SHOW_LINT_LINT_OWN_H
+#define LIMN_SHOW_LINT_LINT_OWN_H
 
 #include "show/canvas/marks.h"
 #include "show/lint/lint.h"
@@ -57,7 +57,7 @@ typedef struct {
   Faults *out;
 } Scene;
 
-// check_scene.c
+// -- lint_scene.c ---------------------------------------------------------------------------------
 void scene_of(Scene *);
 bool areas_meet(const LintArea *, const LintArea *);
 LintArea area_grown(LintArea, double by); // by less than 0: it shrinks
@@ -69,12 +69,12 @@ bool thing_touches(const Scene *, const Thing *, const Segment *); // its outlin
 // the next call with the same Ids.
 void grid_find(const Scene *, const LintGrid *, const LintArea *, Ids *out);
 
-// check_wires.c
+// -- lint_wires.c ---------------------------------------------------------------------------------
 void check_crossings(Scene *);
 void check_bends(Scene *);
 void check_dividers(Scene *);
 
-// check.c
+// -- lint.c ---------------------------------------------------------------------------------------
 __attribute__((format(printf, 5, 6))) void fault(Scene *, FaultKind, double x, double y,
                                                  const char *format, ...);
 

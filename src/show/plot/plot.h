@@ -1,21 +1,21 @@
 // plot: arrays as pictures.
-#ifndef LIMN_PLOT_H
-#define LIMN_PLOT_H
+#ifndef LIMN_SHOW_PLOT_PLOT_H
+#define LIMN_SHOW_PLOT_PLOT_H
 
 #include "run/runs/runs.h"
 #include "show/canvas/canvas.h"
 
-// plot.c: what a `show` asked for
+// -- plot.c: what a `show` asked for --------------------------------------------------------------
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
-// plot_scale.c
+// -- plot_scale.c ---------------------------------------------------------------------------------
 const char *number_text(Arena *, double); // short, for people
 
 // plot_table.c: the words of a show as text, for a page that has letters of its own; NULL: other
 // view
 const char *plot_words(Arena *, const Shown *);
 
-// plot_metrics.c: the curves of a run
+// -- plot_metrics.c: the curves of a run ----------------------------------------------------------
 typedef struct {
   const char *name;
   bool measure, up; // up: more is better

@@ -2,8 +2,8 @@
 //
 // A plot is made in two steps: everything is measured with text_width, then marks are put where
 // there is room. So no text covers another one, whatever the numbers are.
-#ifndef LIMN_PLOT_OWN_H
-#define LIMN_PLOT_OWN_H
+#ifndef LIMN_SHOW_PLOT_PLOT_OWN_H
+#define LIMN_SHOW_PLOT_PLOT_OWN_H
 
 #include "show/plot/plot.h"
 
@@ -34,7 +34,7 @@ typedef struct {
   double x, y, w, h;
 } PlotArea;
 
-// plot.c
+// -- plot.c ---------------------------------------------------------------------------------------
 bool plot_wrong(Plot *, const Array *, const char *wanted); // sets the error; always false
 void plot_note(Plot *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void plot_note_gaps(Plot *, int64_t count, const char *of); // nothing when count is 0
@@ -47,7 +47,7 @@ bool labels_known(const Plot *, uint32_t array);
 // A whole number from 1 to `most`: an option of the view, or `usual` where it is not given.
 bool plot_option(Plot *, uint32_t i, int64_t usual, int64_t most, int64_t *out);
 
-// plot_scale.c
+// -- plot_scale.c ---------------------------------------------------------------------------------
 typedef struct {
   double low, high;
   bool log;
@@ -82,7 +82,7 @@ const char *number_fixed(Arena *, double, int decimals);
 const char *text_fit(Arena *, Face, double size, const char *text, double room); // ended by …
 PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
 
-// plot_lines.c: series in a frame
+// -- plot_lines.c: series in a frame --------------------------------------------------------------
 typedef struct {
   const char *name;
   const char *label;   // where it ends; NULL: its name

@@ -1,6 +1,6 @@
 // What the files of reports share: a page that grows, and text as HTML.
-#ifndef LIMN_REPORT_OWN_H
-#define LIMN_REPORT_OWN_H
+#ifndef LIMN_SHOW_REPORT_REPORT_OWN_H
+#define LIMN_SHOW_REPORT_REPORT_OWN_H
 
 #include "show/plot/plot.h"
 #include "show/report/report.h"

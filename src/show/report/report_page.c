@@ -22,7 +22,7 @@ void page_section(HtmlPage *g, const char *title) {
 bool page_open(HtmlPage *g) {
   if (note_read(g->arena, g->dir, &g->note, g->error)) return true;
   if (path_exists(page_path(g, "run.json"))) return false;
-  return file_error(g->arena, g->error, "%s is no run folder: %s", g->dir, *g->error);
+  return file_error(g->arena, g->error, "%s is not a run folder: %s", g->dir, *g->error);
 }
 
 // gan of examples/gan.limn

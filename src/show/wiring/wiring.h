@@ -1,6 +1,6 @@
 // wiring: pictures of machines and of wirings, also over time.
-#ifndef LIMN_WIRING_H
-#define LIMN_WIRING_H
+#ifndef LIMN_SHOW_WIRING_WIRING_H
+#define LIMN_SHOW_WIRING_WIRING_H
 
 #include "lang/machine/machine.h"
 #include "show/canvas/canvas.h"

@@ -10,8 +10,8 @@
 //   wiring_paint.c  a panel on a canvas
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
 //   wiring_times.c  a wiring at several moments, side by side or one after the other
-#ifndef LIMN_WIRING_OWN_H
-#define LIMN_WIRING_OWN_H
+#ifndef LIMN_SHOW_WIRING_WIRING_OWN_H
+#define LIMN_SHOW_WIRING_WIRING_OWN_H
 
 #include "lang/machine/machine.h"
 #include "show/wiring/wiring.h"

@@ -254,8 +254,8 @@ static double legend_width(const Clock *c) {
 // -- the strip ------------------------------------------------------------------------------------
 static const char *about(const Clock *c) {
   return arena_format(c->arena,
-                      "Who hears whom among %u part%s at %u moment%s. The wider a wire, the larger "
-                      "its weight; the largest is %.3g.",
+                      "Connections of %u part%s at %u moment%s. The wider a wire, the larger its "
+                      "weight; the largest is %.3g.",
                       c->t->parts, c->t->parts == 1 ? "" : "s", c->t->moments,
                       c->t->moments == 1 ? "" : "s", c->most);
 }

@@ -1,7 +1,7 @@
 // compile: C text to functions, through the machine's compiler and a private cache. Private to
 // the engine.
-#ifndef LIMN_COMPILE_H
-#define LIMN_COMPILE_H
+#ifndef LIMN_RUN_ENGINE_C_COMPILE_H
+#define LIMN_RUN_ENGINE_C_COMPILE_H
 
 #include "run/engine/kernel/kernel.h"
 

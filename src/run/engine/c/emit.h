@@ -1,6 +1,6 @@
-// emit: the text of a plan's kernels. Private to target/.
-#ifndef LIMN_EMIT_H
-#define LIMN_EMIT_H
+// emit: the text of a plan's kernels.
+#ifndef LIMN_RUN_ENGINE_C_EMIT_H
+#define LIMN_RUN_ENGINE_C_EMIT_H
 
 #include "run/engine/kernel/kernel.h"
 #include "run/plan/plan.h"

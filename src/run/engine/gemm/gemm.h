@@ -8,8 +8,8 @@
 // A product is up to three phases (pack what is shared, multiply, add up the pieces of a long sum),
 // each a number of tasks that may run on any thread in any order. Tasks depend on shapes only, so
 // results do not depend on the threads.
-#ifndef LIMN_GEMM_H
-#define LIMN_GEMM_H
+#ifndef LIMN_RUN_ENGINE_GEMM_GEMM_H
+#define LIMN_RUN_ENGINE_GEMM_GEMM_H
 
 #include "run/engine/kernel/kernel.h"
 

@@ -2,8 +2,8 @@
 // of columns of B, over all of a chunk of k, with the sums in registers. Rows of A are spread over
 // vectors one cell at a time, so A may lie in memory in any way; a row of B is read as vectors, so
 // its columns lie side by side.
-#ifndef LIMN_GEMM_KERNEL_H
-#define LIMN_GEMM_KERNEL_H
+#ifndef LIMN_RUN_ENGINE_GEMM_GEMM_KERNEL_H
+#define LIMN_RUN_ENGINE_GEMM_GEMM_KERNEL_H
 
 #include "run/engine/gemm/gemm_move.h"
 
@@ -57,7 +57,7 @@ typedef struct GemmKernel {
   double (*peak)(void);
 } GemmKernel;
 
-// gemm_amx.c
+// -- gemm_amx.c -----------------------------------------------------------------------------------
 bool gemm_has_amx(void);
 extern const GemmKernel gemm_amx_kernel;
 // gemm_avx512.c

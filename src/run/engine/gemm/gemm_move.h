@@ -1,6 +1,6 @@
 // Cells between where they lie and where kernels want them, or leave them.
-#ifndef LIMN_GEMM_MOVE_H
-#define LIMN_GEMM_MOVE_H
+#ifndef LIMN_RUN_ENGINE_GEMM_GEMM_MOVE_H
+#define LIMN_RUN_ENGINE_GEMM_GEMM_MOVE_H
 
 #include "run/engine/gemm/gemm.h"
 

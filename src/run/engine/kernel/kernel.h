@@ -1,7 +1,7 @@
 // kernel: what every way to run a kernel shares: kinds of numbers, what is asked of an engine, and
 // what a kernel sees when it runs.
-#ifndef LIMN_KERNEL_H
-#define LIMN_KERNEL_H
+#ifndef LIMN_RUN_ENGINE_KERNEL_KERNEL_H
+#define LIMN_RUN_ENGINE_KERNEL_KERNEL_H
 
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"
@@ -10,7 +10,7 @@ typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISIONS } Precisio
 bool precision_from(const char *text, Precision *); // "32", "64", "bf16"
 const char *precision_text(Precision);
 
-// numbers.c
+// -- numbers.c ------------------------------------------------------------------------------------
 Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
 void numbers_set(Number, void *to, const double *from, int64_t n);
 void numbers_get(Number, const void *from, double *to, int64_t n);

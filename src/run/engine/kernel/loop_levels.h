@@ -1,7 +1,7 @@
 // level: where in a kernel's loops each thing is known, and what memory a kernel sees. What every
-// way to run a kernel shares. Private to target/.
-#ifndef LIMN_LEVEL_H
-#define LIMN_LEVEL_H
+// way to run a kernel shares.
+#ifndef LIMN_RUN_ENGINE_KERNEL_LOOP_LEVELS_H
+#define LIMN_RUN_ENGINE_KERNEL_LOOP_LEVELS_H
 
 #include "run/plan/plan.h"
 
@@ -39,7 +39,7 @@ bool wire_has_memory(const PlanWire *);
 // counted over the whole plan.
 Ids *kernel_slots(const Plan *);
 
-// held.c: of each wire, whether a scan holds it in a variable, and how; NULL: the scan has loops
+// scan_registers.c: of each wire, whether a scan holds it in a variable, and how; NULL: the scan has loops
 // inside. `end`: the kernel that ends it.
 enum { HELD_READ = 1, HELD_WRITTEN = 2, HELD_NOT = 4 };
 uint8_t *scan_holds(const Plan *, uint32_t scan, uint32_t *end);

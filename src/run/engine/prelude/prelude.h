@@ -1,17 +1,17 @@
-// prelude.h: what stands in front of compiled code. The same text serves twice: `build/prelude.c`
+// prelude.h: what generated code begins with. The same text serves twice: `build/prelude.c`
 // holds it as a string, which generated C begins with, and C files of limn include it. It includes
 // nothing from outside and calls nothing.
 //
 //   #define LIMN_REAL float                  // or double: what a tensor of reals is made of
-//   #include "target/prelude.h"
+//   #include "run/engine/prelude/prelude.h"
 //   real y = exp(x);                         // float_exp or double_exp, by the type of x
 //
 // Without LIMN_REAL there are only the names with a type in front (float_exp, double_exp, …), which
 // go together with <math.h>. The functions of numbers are free of branches, so that a loop of calls
 // becomes vector code, and `fma` is written where it is meant, so that every compiler gives the
 // same bits with -ffp-contract=off. A machine without fma gives others.
-#ifndef LIMN_PRELUDE_H
-#define LIMN_PRELUDE_H
+#ifndef LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
+#define LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
 
 typedef __INT32_TYPE__ Int32;
 typedef __UINT32_TYPE__ Bits32;
@@ -55,7 +55,7 @@ typedef __UINT64_TYPE__ Bits64;
 #define POLY17(x, a, b, ...) FMA(FMA(POLY15(x, __VA_ARGS__), x, b), x, a)
 #define POLY19(x, a, b, ...) FMA(FMA(POLY17(x, __VA_ARGS__), x, b), x, a)
 
-// -- noise: the words of src/diagram/noise.c ------------------------------------------------------
+// -- noise: the words of core/diagram/noise.c -----------------------------------------------------
 // A word is the lower 32 bits; where vectors of 64-bit numbers can be multiplied, staying with them
 // saves moves.
 #ifdef __AVX512DQ__

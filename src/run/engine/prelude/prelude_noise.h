@@ -1,7 +1,7 @@
 // prelude_noise.h: noise and order of one type, included by prelude.h behind prelude_math.h.
 //
 // An element of noise is the same whether it is made alone or in a row, and the same as in
-// src/diagram/noise.c up to rounding.
+// core/diagram/noise.c up to rounding.
 
 // The middle of one of 2^32 intervals; in floats too never 1.
 INLINE REAL NAME(noise_unit)(NoiseWord word) {

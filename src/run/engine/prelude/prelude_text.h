@@ -1,6 +1,6 @@
 // prelude_text.h: what generated C begins with.
-#ifndef LIMN_PRELUDE_TEXT_H
-#define LIMN_PRELUDE_TEXT_H
+#ifndef LIMN_RUN_ENGINE_PRELUDE_PRELUDE_TEXT_H
+#define LIMN_RUN_ENGINE_PRELUDE_PRELUDE_TEXT_H
 
 #include "run/engine/kernel/kernel.h"
 

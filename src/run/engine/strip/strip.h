@@ -7,8 +7,8 @@
 // The nests are those of compiled code, but the innermost loop is taken in strips of up to STRIP
 // elements, and each scalar operation is one loop over a strip. A program is made once for each
 // kernel; a run allocates nothing.
-#ifndef LIMN_STRIP_H
-#define LIMN_STRIP_H
+#ifndef LIMN_RUN_ENGINE_STRIP_STRIP_H
+#define LIMN_RUN_ENGINE_STRIP_STRIP_H
 
 #include "run/engine/kernel/kernel.h"
 #include "run/engine/kernel/loop_levels.h"
@@ -16,11 +16,11 @@
 
 typedef struct Strip Strip;
 
-// strip_kernel.c
+// -- strip_kernel.c -------------------------------------------------------------------------------
 Strip *strip_new(Arena *, Plan *, uint32_t kernel, const Ids *slot);
 const char *strip_cpu(void); // avx512, avx2, plain; $LIMN_CPU chooses among those the CPU has
 
-// strip.c
+// -- strip.c --------------------------------------------------------------------------------------
 void strip_lay(Strip *, size_t registers); // working memory, for registers of so many bytes
 size_t strip_bytes(const Strip *);         // of working memory a thread needs, aligned to 64
 void strip_run(const Strip *, const KernelContext *, char **table, int64_t low, int64_t high,

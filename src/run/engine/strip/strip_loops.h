@@ -1,10 +1,10 @@
 // strip_loops: prebuilt loops over a strip of up to STRIP elements, one for each operation, made
-// anew for each kind of CPU. Private to target/.
+// anew for each kind of CPU. Private to strip.
 //
 // A register is an array of cells: REAL for reals (float or double, each with a table of its own),
 // int32_t for labels and bits. A total holds what a sum has so far: float, double or int32_t.
-#ifndef LIMN_STRIP_LOOPS_H
-#define LIMN_STRIP_LOOPS_H
+#ifndef LIMN_RUN_ENGINE_STRIP_STRIP_LOOPS_H
+#define LIMN_RUN_ENGINE_STRIP_STRIP_LOOPS_H
 
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"

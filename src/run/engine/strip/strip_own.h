@@ -1,6 +1,6 @@
 // What the files share that make the program of a kernel (strip.h). Private to them.
-#ifndef LIMN_STRIP_BUILD_H
-#define LIMN_STRIP_BUILD_H
+#ifndef LIMN_RUN_ENGINE_STRIP_STRIP_OWN_H
+#define LIMN_RUN_ENGINE_STRIP_STRIP_OWN_H
 
 #include "run/engine/kernel/kernel.h"
 #include "run/engine/strip/strip.h"
@@ -43,7 +43,7 @@ typedef struct {
   uint32_t nmade;
 } StripBuild;
 
-// strip_place.c
+// -- strip_place.c --------------------------------------------------------------------------------
 bool reg_is_eight(const StripBuild *, RegKind); // bytes in a cell: 8, or 4
 uint32_t reg_new(StripBuild *, RegKind, uint32_t level);
 const void *reg_cell(const StripBuild *, RegKind, double value); // one cell
@@ -67,7 +67,7 @@ bool memory_has_strips(const StripBuild *, const StripMemory *, RegKind);
 uint32_t guard_operand(StripBuild *, const StripMade *, const Operand *, uint32_t level);
 uint32_t guard_node(StripBuild *, const StripMade *); // all that must hold for a point of the node
 
-// strip_node.c
+// -- strip_node.c ---------------------------------------------------------------------------------
 StripMade node_made(StripBuild *, const NodeLevels *);
 void node_front(StripBuild *, StripMade *); // what is done before the loops of the nest
 void node_steps(StripBuild *, StripMade *, uint32_t level); // and what at each level

@@ -1,0 +1,97 @@
+#!/bin/sh
+# Every message of limn is somewhere in the tests: messages.py finds those that are not. Here are those that no check of a program meets.
+set -u
+here=$PWD/tests/messages
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+/usr/bin/python3 "$here/messages.py"
+cd "$out" || exit 1
+
+# says TEXT ARGUMENT…: limn refuses these arguments with this text
+says() {
+  text=$1
+  shift
+  "$LIMN" "$@" >said 2>&1
+  status=$?
+  if [ $status -ge 1 ] && [ $status -le 3 ] && grep -qF -- "$text" said; then ok "$text"; else not_ok "$text: status $status"; head -5 said; fi
+}
+
+cat >iris.limn <<'END'
+given x, label from iris
+learn f : R[4] -> R[3]
+box twice(x: R[n]) -> R[n] = 2 * x
+box both(x: R[n], y: R[n]) -> R[n] = x + y
+box square(x: R[n]) -> R[n n] = x[i] x[j]
+goal fit : f(x) ~ label by cross_entropy
+train 2 steps, batch 4, adam(0.01)
+END
+cat >bare.limn <<'END'
+box twice(x: R[n]) -> R[n] = 2 * x
+box fixed(x: {2}) -> {2} = x
+END
+cat >sized.limn <<'END'
+axis n = 3
+box f(x: R[n]) -> R[n] = 2 * x
+given u from uniform[n]
+learn g : R[n] -> R[n]
+goal fit : g(u) ~ f(u) by l2
+END
+
+# draw, print, grad
+says "\`step\` is of all goals and takes no name" print iris.limn f --after step
+says "\`step\` wants a \`train\`, and this program has none" print sized.limn --after step
+says "nothing in \`fixed\` has a derivative" draw bare.limn fixed --grad -o f.svg
+says "there is no learning diagram \`flowers\` in this program" check iris.limn --paths flowers
+says "\`--set n=-1\`: a size is a whole number above 0" check sized.limn --set n=-1
+
+# train
+says "--every wants a number of steps (100) or of seconds (30s), not often" train iris.limn --reference --plain --quiet --out t --every often
+says "say --epochs or --steps, not both" train iris.limn --reference --plain --quiet --out t --epochs 1 --steps 1
+touch file
+says "cannot resume file: it is not a folder" train iris.limn --reference --plain --quiet --resume file
+says "cannot resume nowhere: No such file or directory" train iris.limn --reference --plain --quiet --resume nowhere
+"$LIMN" train iris.limn --reference --plain --quiet --out run >said 2>&1 || { not_ok "a run to use"; cat said; }
+says "run holds a run already: go on with --resume run, or name another folder" train iris.limn --reference --plain --quiet --out run
+mkdir empty && touch empty/other
+says "empty holds no run: there is no state.safetensors in it" train iris.limn --reference --plain --quiet --resume empty
+
+# predict, sample, report
+says "an input is an npy, csv or png file, or numbers, not x.wav" predict iris.limn f --from run --in x=x.wav
+says "results are written as .npy, .csv, .json or .png, not as y.wav" predict iris.limn f --from run --in 'x=[1, 2, 3, 4]' --out y.wav
+says "input 1 is 1×1×3 float64, but R[4] is wanted, or a row of them" predict iris.limn f --from run --in 'x=[[[1, 2, 3]]]'
+says "input y : R[n] is not given: --in y=…" predict iris.limn both --from run --in 'x=[1, 2]'
+says "there are more inputs than \`twice\` has" predict iris.limn twice --from run --in 'x=[1, 2]' --in 'y=[1, 2]' --in '[3]'
+says "inputs have different numbers of samples: 2 and 3" predict iris.limn both --from run --in 'x=[[1, 2], [1, 2]]' --in 'y=[[1, 2], [1, 2], [1, 2]]'
+says "sample what? Name a learner or box, or write a \`show\`" sample iris.limn --from run
+says "\`fixed\` cannot be fed with noise: it wants {2}; \`limn predict\` gives it arrays" sample bare.limn fixed --from run
+says "has no value: --from DIR names a run folder" predict iris.limn f --in 'x=[1, 2, 3, 4]'
+says "\`report\` needs --from DIR, the folder of a run" report iris.limn
+says "this program has nothing to run: \`run Machine to 10\`, \`check …\`" run iris.limn
+
+# what training meets
+cat >bits.limn <<'END'
+given x from faces
+learn w : B[4]
+stale old = w by 0.9
+goal fit : w ~ old by xor
+train 2 steps, batch 4, rda
+END
+says "w is made of bits, which have no average: copy it with \`every\`" train bits.limn --reference --plain --quiet --out t
+sed 's/^train/show softmax(f(x)) as paths every 1\ntrain/' iris.limn >paths.limn
+says "a path shows what is learned, not samples" train paths.limn --reference --plain --quiet --out t
+printf 'a\n1\n2\n' >one.csv
+cat >split.limn <<'END'
+given x : R[1] from "one.csv"
+learn f : R[1] -> R[1]
+goal fit : f(x) ~ x by l2
+measure far : f(x) ~ x by l2 on "one.csv".test
+train 2 steps, batch 1, adam(0.01)
+END
+says "one.csv has no samples in its split \`test\`" train split.limn --reference --plain --quiet --out t
+
+# a warning is no refusal
+"$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1
+"$LIMN" eval bare.limn twice --in 'x=[1, 2]' --weights w.safetensors >said 2>&1
+if grep -q "warning: weight f/.* in w.safetensors is not used here" said; then ok "a weight that is not used"; else not_ok "a weight that is not used"; head -5 said; fi
