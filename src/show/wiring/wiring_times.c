@@ -143,7 +143,7 @@ static Bow bow_of(const Clock *c, uint32_t from, uint32_t to) {
                .head = in};
 }
 
-static void wire_paint(Canvas *k, const Bow *w, double part, int sign, PanelSpot at, const char *id,
+static void wire_paint(Canvas *k, const Bow *w, double part, int sign, Knee at, const char *id,
                        const char *words) {
   double x = at.x, y = at.y;
   Ink ink = sign > 0 ? INK_SERIES1 : INK_SERIES2;
@@ -184,7 +184,7 @@ static void wires_paint(Canvas *k, const Clock *c, uint32_t moment, double x, do
           ever = fmax(ever, share(c, m, i, j, sign));
         if (ever <= 0) continue;
         Bow w = bow_of(c, j, i);
-        wire_paint(k, &w, now, sign, (PanelSpot){x, y}, id_of(c, sign > 0 ? "w" : "v", i, j),
+        wire_paint(k, &w, now, sign, (Knee){x, y}, id_of(c, sign > 0 ? "w" : "v", i, j),
                    c->id[0] ? "" : wire_words(c, moment, i, j));
       }
 }
