@@ -8,7 +8,7 @@
 //   diagram_eval(w, d, &(Eval){...});
 //
 // A diagram is an open hypergraph: boxes in topological order over wires with one producer each. A
-// wire read twice is copied, one read by nobody is discarded. Everything refers by index; index 0
+// wire read twice is copied, one read by nothing is discarded. Everything refers by index; index 0
 // is none. Passes take a diagram and give a new one; they never change their argument.
 #ifndef LIMN_CORE_DIAGRAM_DIAGRAM_H
 #define LIMN_CORE_DIAGRAM_DIAGRAM_H

@@ -200,7 +200,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   return true;
 }
 
-// -- who is trained -------------------------------------------------------------------------------
+// -- what is trained ------------------------------------------------------------------------------
 Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *base = n;
   while (base->kind == N_AT || base->kind == N_DOT) base = base->kid[0];

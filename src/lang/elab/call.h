@@ -67,7 +67,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Synta
                   bool generic, Span span);
 
 // match.c
-Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is no type
+Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is not a type
 const char *call_name(const Call *c);
 bool inside(Span s, Span whole);
 const Syntax *formal_items(const Formal *f, uint32_t *n);

@@ -1,4 +1,4 @@
-// Instances. A body is worked off again for each different set of options and argument types, and
+// Instances. A body is elaborated again for each different set of options and argument types, and
 // the result is a diagram of its own. Equal uses share it: the key is everything that the body can
 // see.
 #include "lang/elab/call.h"
@@ -262,7 +262,7 @@ static void take_labels(Env *to, const Env *from) { // label bindings are this c
 
 // While boxes are checked for themselves, one that calls another with bare symbols for sizes can
 // learn nothing new about it: the other's own check serves, with these symbols in the place of its
-// own. NULL: it must be worked off.
+// own. NULL: it must be elaborated.
 Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
   World *w = c->b->w;
   Body *alone = c->def->alone;

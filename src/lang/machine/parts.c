@@ -269,7 +269,7 @@ static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
   return tree_node(w, N_BRACKETS, items->span, 1, &items);
 }
 
-// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is no port.
+// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is not a port.
 static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_DOT) return NULL;
   const Syntax *base = n->kid[0], *brackets = NULL;

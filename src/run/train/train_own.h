@@ -22,7 +22,7 @@ typedef struct {
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
   VEC(Opened) opened;
-  Set **set; // [given] NULL while nobody needs it
+  Set **set; // [given] NULL while it is not needed
 } Data;
 
 // Which samples: `on mnist.test` puts that split in the place of every source of the set.
@@ -63,7 +63,7 @@ void feed_stop(Feed *);
 int64_t feed_batches(const Feed *); // in an epoch
 // How many samples came, into the memory of one engine; -1: *why.
 int64_t feed_next(Feed *, const Inlets *, const char **why);
-// What the labels of a source with so many are called; NULL: nobody says.
+// What the labels of a source with so many are called; NULL: none are given.
 const char *const *data_labels(Data *, Size count);
 bool split_from(const char *name, Split *);
 
@@ -204,7 +204,7 @@ void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
+void tell_wrong(Trainer *, const char *format, ...) // also when --quiet is asked for
     __attribute__((format(printf, 2, 3)));
 
 // train.c

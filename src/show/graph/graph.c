@@ -216,7 +216,7 @@ static void longest_paths(const Graph *g, const bool *back, uint32_t *layer) {
   }
 }
 
-// A space that is no index and to which no edge comes stands beside the first that it goes to.
+// A space that is not an index and to which no edge comes stands beside the first that it goes to.
 static void draw_near(const Graph *g, const bool *back, uint32_t v, uint32_t *layer) {
   uint32_t next = UINT32_MAX;
   for (uint32_t e = 0; e < g->edge.n; e++) {

@@ -11,7 +11,7 @@
 //
 // A line from a pin on the left ends at its track, and one to a pin on the right begins there. If
 // two such lines have nearly the same height, the first one's track stands before the other's. If
-// that goes round in a circle, the heights are found again with a gap between two of these pins.
+// that is a cycle, the heights are found again with a gap between two of these pins.
 #include "show/graph/graph_own.h"
 #include "show/layout/place.h"
 
@@ -29,7 +29,7 @@ enum {
   TRACK = 12,
   NEAR = 14,        // lines at such heights are in each other's way
   JOG = 18,         // a line that is not straight by less than this should be straight
-  HARDER = 5,       // so often it may pull harder,
+  HARDER = 5,       // this many times it may pull harder,
   HARDEST = 100000, // up to this
   MANY = 400,       // pieces: once has to do
   AGAIN = 60,       // tries to part pins

@@ -99,7 +99,7 @@ static PlaceNet net_new(Arena *a, const Places *p) {
   return n;
 }
 
-// As far up as the gaps allow. False: they go round in a circle.
+// As far up as the gaps allow. False: they form a cycle.
 static bool first_places(PlaceNet *n, Arena *a) {
   uint32_t *waiting = NEW_ARRAY(a, uint32_t, n->nodes), top = 0, done = 0;
   for (uint32_t e = 1; e <= n->edges; e++) waiting[n->edge[e].to]++;

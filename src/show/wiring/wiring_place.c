@@ -4,8 +4,8 @@
 // pass layers. Between two layers lies a channel. A cable has at most one upright line in it, its
 // trunk, to which all its ends in the channel are tied; trunks stand on tracks. The order of tracks
 // is one of few crossings in which no two level lines lie one on the other: what comes from the
-// left to a trunk at some height must end before another begins there. If that goes round in a
-// circle, heights are found again with a gap between two of these ends.
+// left to a trunk at some height must end before another begins there. If that is a
+// cycle, heights are found again with a gap between two of these ends.
 #include "show/layout/place.h"
 #include "show/wiring/wiring_own.h"
 
@@ -21,7 +21,7 @@ enum {
   AGAIN = 12,       // rounds of putting apart
   MANY = 160,       // trunks of a channel: their order is that of their heights
   JOG = 16,         // a line that is not straight by less than this should be straight
-  HARDER = 4,       // so often it may pull harder,
+  HARDER = 4,       // this many times it may pull harder,
   HARDEST = 64,     // up to this
   LABELLED = 1024,  // a label can be anywhere on its wire: what leaves it is straight before others
   MANY_PULLS = 600, // cables: once has to do

@@ -20,7 +20,7 @@ enum {
   EDGE = 16,
   MIDDLE = 96,   // between the pictures
   EXPANDED = 12, // parts of an array: more are one
-  NEURONS = 400, // more are no picture
+  NEURONS = 400, // more do not make a picture
   APART = 3      // from the middle of a double line to each of the two
 };
 
@@ -200,7 +200,7 @@ static void tie_route(UnfoldNet *n, const WireRoute *r) {
   }
 }
 
-// The longest way from the inputs. False: it goes round.
+// The longest way from the inputs. False: there is a cycle.
 static bool find_layers(UnfoldNet *n) {
   for (uint32_t round = 0, moved = 1; moved; round++) {
     moved = 0;
