@@ -283,7 +283,7 @@ typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
   uint32_t nsize;
   Size *size;       // a size, or a row of them
   const char *text; // a number, a word or the name of a box; NULL: sizes
-  bool usual;       // nothing was written: it is the header's own
+  bool by_default;  // nothing was written: it is the header's own
 } Option;
 
 struct Diagram {

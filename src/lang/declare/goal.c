@@ -86,10 +86,10 @@ static void no_distance(Body *b, const Value *left, const Value *right, Span spa
   }
   uint8_t base = left->n ? left->at[0].type.base : BASE_R,
           other = right->n ? right->at[0].type.base : BASE_R;
-  const char *usual = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
+  const char *distance = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
   Id e = diag_error(w->diags, span, "these two cannot be compared: %s has no distance", types.at);
-  diag_help(w->diags, e, "give one here, `by %s`, or to the space: `space S = %s by %s`", usual,
-            types.at, usual);
+  diag_help(w->diags, e, "give one here, `by %s`, or to the space: `space S = %s by %s`", distance,
+            types.at, distance);
 }
 
 static Value distance_value(Body *b, const Syntax *by, Value left, Value right, Span span,

@@ -183,12 +183,13 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Synta
   Body *b = m->b;
   const Syntax *params = d->node->kid[0];
   for (uint32_t i = 0; params && i < params->nkid; i++) {
-    const Syntax *usual = params->kid[i], *written = written_setting(call, i, usual->name);
+    const Syntax *setting = params->kid[i], *written = written_setting(call, i, setting->name);
     Env *env = written ? env_new(b->in, NULL, p->scope, b) : m->env;
-    Value v = eval_alone(b, env, written ? written : usual->kid[0]);
+    Value v = eval_alone(b, env, written ? written : setting->kid[0]);
     for (uint32_t k = 0; k < v.n; k++)
-      if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], usual->name);
-    env_bind(m->env, usual->name, (Binding){.kind = BIND_VALUE, .value = v, .span = usual->span});
+      if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], setting->name);
+    env_bind(m->env, setting->name,
+             (Binding){.kind = BIND_VALUE, .value = v, .span = setting->span});
   }
 }
 

@@ -133,9 +133,9 @@ static bool make_loss(Refit *r) {
   Value y = value_one(part, input(r, part, r->type[1]));
   Value guess = apply(part, r->env, r->head, x, NULL, r->span);
   if (guess.n != 1 || guess.at[0].error) return false;
-  const char *usual = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
+  const char *distance = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
   const Syntax *by =
-      r->by ? r->by : node_new(w, N_NAME, r->span, name_from(w->names, usual), 0, NULL);
+      r->by ? r->by : node_new(w, N_NAME, r->span, name_from(w->names, distance), 0, NULL);
   Value far = apply(part, r->env, by, value_concat(part, guess, y), NULL, r->span);
   return far.n == 1 && !far.at[0].error && finish(part, mean_of_all(part, far.at[0], r->span));
 }

@@ -133,7 +133,8 @@ static void keep_options(const Call *c, Diagram *d) {
     Id id = c->to->names ? table_get(c->to->names, &name, sizeof name) : 0;
     if (!id) continue;
     const Binding *bind = &c->to->binding.at[id - 1];
-    Option o = {.name = name, .usual = bind->usual, .nsize = bind->size ? 1 : bind->naxis};
+    Option o = {
+        .name = name, .by_default = bind->by_default, .nsize = bind->size ? 1 : bind->naxis};
     if (bind->box.node)
       o.text = box_word(w, &bind->box), o.nsize = 0;
     else if (bind->text)

@@ -303,7 +303,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Synta
         text = items;
       }
       if (!option_spread(b, env, text, &bind)) return false;
-      bind.usual = !given[i];
+      bind.by_default = !given[i];
       bind_spread(to, w, par->name, bind);
       continue;
     } else {
@@ -321,7 +321,7 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Synta
       }
       if (!option_item(b, env, text->kind == N_ITEMS ? text->kid[0] : text, &bind)) return false;
     }
-    bind.usual = !given[i] && !bind.open;
+    bind.by_default = !given[i] && !bind.open;
     env_bind(to, par->name, bind);
   }
   return true;

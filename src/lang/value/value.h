@@ -147,7 +147,7 @@ typedef struct {
   double number;    // OPTION
   Closure box;      // OPTION, if node is not NULL
   bool open;        // OPTION of a box that is checked without being called
-  bool usual;       // OPTION, SPREAD: nothing was written, the header says it
+  bool by_default;  // OPTION, SPREAD: nothing was written, the header says it
   bool fixed;       // VALUE: a weight, which cannot be given anew
   const char *text; // OPTION: a string
   uint32_t naxis;   // SPREAD

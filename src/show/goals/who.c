@@ -49,7 +49,7 @@ static void heads(Who *k) {
     canvas_text(
         k->c, x + 4, y,
         &(Text){
-            .face = FACE_SANS, .size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .turn = -TURNED},
+            .face = FACE_SANS, .size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .angle = -TURNED},
         k->t.learner[i]);
     canvas_close(k->c);
   }
