@@ -10,7 +10,7 @@
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
-# make draw-random  pictures of RUNS programs by chance, from seed FIRST on: their faults
+# make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
 # make bench-draw   how long pictures take, and how that grows

@@ -54,7 +54,7 @@ const char *limn_paths(Limn *, const char *name, bool json);
 // Where a route of boxes is, as "dense ; relu": in bodies and learning diagrams. NULL with a
 // message.
 const char *limn_find(Limn *, const char *pattern, bool json);
-// One layout for everybody. NULL when the text has syntax errors.
+// One layout for all programs. NULL when the text has syntax errors.
 const char *limn_format(Limn *, const char *path, const char *text, size_t n);
 // The same for a file, which is replaced unless `check`; *same: it was laid out so already.
 LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
@@ -153,7 +153,7 @@ typedef struct {
   const char *const *open;  // boxes to be opened; ended by NULL, or NULL
   const char *const *close; // and to be kept closed
   bool ascii;               // limn_draw_text: without letters and lines of Unicode
-  const char *width; // of a row: units, or millimetres ("86mm"); "0": one row; NULL: as usual
+  const char *width; // of a row: units, or millimetres ("86mm"); "0": one row; NULL: the default
   bool no_legend;    // without the plate of sizes
   bool notes;        // with the comments at the ends of lines
   bool lens;         // a goal, a learner or (NULL) all goals as parametric lenses

@@ -47,9 +47,9 @@ static Canvas *picture(Arena *a) {
                                       "𝒜𝒳ℒ 𝔼ℝ ∞ ⊕ ∘ ′ 中"};
   for (int i = 0; i < FACE_COUNT; i++)
     canvas_text(c, 20, 130 + i * 20, &(Text){.face = (Face)i, .size = 15}, words[i]);
-  canvas_text(c, 380, 130, &(Text){.anchor = ANCHOR_END, .turn = -90, .ink = INK_SERIES2},
+  canvas_text(c, 380, 130, &(Text){.anchor = ANCHOR_END, .angle = -90, .ink = INK_SERIES2},
               "turned");
-  canvas_text(c, 330, 120, &(Text){.anchor = ANCHOR_MIDDLE, .turn = 30, .size = 10}, "by thirty");
+  canvas_text(c, 330, 120, &(Text){.anchor = ANCHOR_MIDDLE, .angle = 30, .size = 10}, "by thirty");
   path_circle(c, 340, 50, 20);
   canvas_paint(c, &(Paint){.fill = INK_SERIES5, .stroke = INK_LINE, .width = 4, .opacity = 0.5});
   for (int i = 0; i < 2; i++) {
@@ -304,7 +304,7 @@ static void what_is_no_number_is_a_gap(void **state) {
     path_cubic(c, 1, bad[i], 3, 4, 5, 6);
     canvas_paint(c, &(Paint){.fill = INK_TEXT, .width = bad[i], .opacity = bad[i]});
     canvas_text(c, bad[i], 1, &(Text){0}, "gone");
-    canvas_text(c, 1, 1, &(Text){.size = bad[i], .turn = bad[i]}, "here");
+    canvas_text(c, 1, 1, &(Text){.size = bad[i], .angle = bad[i]}, "here");
     canvas_resize(c, bad[i], 50);
     assert_true(canvas_width(c) == 1);
     const char *svg = svg_of(c, THEME_AUTO);
@@ -322,11 +322,11 @@ static void numbers_of_any_size_are_drawn(void **state) {
   area(c, &(Paint){.stroke = INK_LINE, .dash = {1, 1}});
   path_move(c, 0, 0), path_cubic(c, 1e9, -1e9, 5, -1e300, 1e12, 3);
   assert_true(area(c, &(Paint){.stroke = INK_LINE, .width = 1e300, .round = true}) > 1500);
-  canvas_text(c, 1e9, 1e9, &(Text){.size = 1e9, .turn = 1e9}, "far");
+  canvas_text(c, 1e9, 1e9, &(Text){.size = 1e9, .angle = 1e9}, "far");
   char words[5000];
   memset(words, 'W', sizeof words), words[sizeof words - 1] = 0;
   canvas_text(c, -1e9, 20, &(Text){.size = 1e9}, words);
-  canvas_text(c, 20, 20, &(Text){.size = 1e9, .anchor = ANCHOR_END, .turn = 45}, words);
+  canvas_text(c, 20, 20, &(Text){.size = 1e9, .anchor = ANCHOR_END, .angle = 45}, words);
   canvas_resize(c, 1e12, 1);
   Picture p = raster(c, 1e9);
   assert_true((uint64_t)p.width * p.height <= (1u << 26) + p.width + p.height);
@@ -392,9 +392,9 @@ static void letters_stand_on_the_point(void **state) {
   assert_true(b[0] == 84 && b[2] == 93 && b[1] == 27 && b[3] == 100);
   text_box(*state, &(Text){.size = 100, .anchor = ANCHOR_MIDDLE}, "ll", b);
   assert_true(b[0] == 84 && b[2] == 116);
-  text_box(*state, &(Text){.size = 100, .turn = 90}, "l", b); // downwards
+  text_box(*state, &(Text){.size = 100, .angle = 90}, "l", b); // downwards
   assert_true(b[0] == 100 && b[2] == 173 && b[1] == 106 && b[3] == 116);
-  text_box(*state, &(Text){.size = 100, .turn = -90}, "l", b); // upwards
+  text_box(*state, &(Text){.size = 100, .angle = -90}, "l", b); // upwards
   assert_true(b[0] == 27 && b[2] == 100 && b[1] == 84 && b[3] == 94);
 }
 
@@ -543,7 +543,7 @@ static void tex_is_escaped(void **state) {
 
 static void tex_has_signs_of_mathematics(void **state) {
   Canvas *c = sheet(*state);
-  canvas_text(c, 1, 2, &(Text){.face = FACE_MATH, .turn = 90, .anchor = ANCHOR_END},
+  canvas_text(c, 1, 2, &(Text){.face = FACE_MATH, .angle = 90, .anchor = ANCHOR_END},
               "λ⇌↦★∇∑√𝒜𝔼ℝ₁²");
   assert_non_null(strstr(tex_of(c, THEME_AUTO),
                          "\\node[anchor=base east, rotate=-90, text=limntext, "
@@ -667,7 +667,7 @@ static void text_of_any_numbers(void **state) {
       canvas_paint(c, &(Paint){.stroke = INK_LINE, .fill = k % 2 ? INK_TEXT : INK_NONE});
       path_move(c, odd[i], odd[k]), canvas_paint(c, &(Paint){.fill = INK_LINE});
       path_circle(c, odd[i], 3, odd[k]), canvas_paint(c, &(Paint){.fill = INK_LINE});
-      canvas_text(c, odd[k], odd[i], &(Text){.size = odd[i], .turn = odd[k]}, "中 words");
+      canvas_text(c, odd[k], odd[i], &(Text){.size = odd[i], .angle = odd[k]}, "中 words");
       assert_true(strlen(art_of(c, k % 2)) < 40000000);
     }
 }

@@ -1,4 +1,4 @@
-// Laws of machines and wirings, on systems by chance. Every law is a pair of programs that must
+// Laws of machines and wirings, on random systems. Every law is a pair of programs that must
 // leave the same trace: outputs and states, at each tick, bit by bit.
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Laws of systems of one kind each: shared variables, modes, events, what is conserved, finite
-// machines, markets and networks that are unfolded. The programs are made by chance or are small
+// machines, markets and networks that are unfolded. The programs are random or are small
 // and fixed; what they must give is found by other means, here.
 #include <stdio.h>
 #include <string.h>
@@ -571,7 +571,7 @@ static const char guarded_text[] =
     "  state link : {m0, m1} = m0\n  u -> b.x\n  u -> b.z when b.mode = m1\n"
     "  y = q.y\n";
 
-// Law 12: wires with guards by chance (over the modes of three parts and a label of the wiring)
+// Law 12: wires with random guards (over the modes of three parts and a label of the wiring)
 // into a port that is always open and one that is open in one mode. The program is accepted exactly
 // if, in each of the 24 situations, every open port has one source and a closed one has none.
 static void modes_are_total(void **state) {
@@ -709,7 +709,7 @@ static void events_have_their_times(void **state) {
 }
 
 // -- 15: finite machines --------------------------------------------------------------------------
-// A sum of products of bits, by chance.
+// A random sum of products of bits.
 static const char *polynomial(Arena *a, Chance *d, const char *const *bit, uint32_t n) {
   Buf b = buf_new(a);
   buf_printf(&b, "(%u", chance_below(d, 2));
@@ -776,7 +776,7 @@ static const char composed_text[] =
     "  y = f.y\n  w = f.w\n  c = g.y\n  d = g.w\n}\n"
     "wiring Back(x: B[]) -> (y: B[]) {\n  f : F\n  x -> f.x\n  f.w -> f.z\n  y = f.y\n}\n";
 
-// Law 15: the matrix of steady states [input, output] of machines of four states by chance: in a
+// Law 15: the matrix of steady states [input, output] of random machines of four states: in a
 // row it is the product of the matrices, side by side their Kronecker product, and with an output
 // led back into an input the trace over it.
 static void steady_states_compose(void **state) {

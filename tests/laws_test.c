@@ -1,4 +1,4 @@
-// Laws that hold of every program, on programs written by chance: composition is associative, has
+// Laws that hold of every program, on random programs: composition is associative, has
 // units and obeys the interchange law; copying and swapping are natural; derivatives of a
 // composition compose; the layout changes no meaning; passes keep what a program computes; what is
 // printed can be read back.
@@ -24,7 +24,7 @@ enum { DIAGRAMS = 2000, PROGRAMS = 100, BODIES = 200, DEEP = 3 }; // the sanitiz
 enum { DIAGRAMS = 10000, PROGRAMS = 750, BODIES = 1000, DEEP = 3 };
 #endif
 
-// -- programs by chance ---------------------------------------------------------------------------
+// -- random programs ---------------------------------------------------------------------------
 static const char *const rough[] = {"tanh", "sin",      "relu",       "square", "sigmoid",
                                     "abs",  "scale[2]", "leaky_relu", "id"};
 static const char *const smooth[] = {"tanh",    "sin",        "softplus", "square",
@@ -239,7 +239,7 @@ static void test_layout_of_compositions(void **state) {
   }
 }
 
-// -- bodies by chance: wires, index equations, choices, loops -------------------------------------
+// -- random bodies: wires, index equations, choices, loops -------------------------------------
 static const char *vector(T *t, uint32_t known, int depth);
 
 static const char *number(T *t, uint32_t known, int depth) {

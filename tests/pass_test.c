@@ -1,4 +1,4 @@
-// Passes on diagrams by chance: inlining, simplifying and pruning keep every bit; derivatives obey
+// Passes on random diagrams: inlining, simplifying and pruning keep every bit; derivatives obey
 // their laws; goals with masks agree with one reverse pass for each; costs agree with what the
 // interpreter counts.
 #include <setjmp.h>
@@ -562,7 +562,7 @@ typedef struct {
   Base base;
 } Einsum;
 
-// A sum of products by chance.
+// A random sum of products.
 static Einsum some_product(T *t, uint64_t seed) {
   static const char letter[] = "ijklm";
   Einsum e = {t_diagram(t, "f"), seed % 4 ? BASE_R : BASE_BIT};

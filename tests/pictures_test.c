@@ -1,9 +1,9 @@
 // Pictures of whole programs, many in one process: every example and every box of the library at
-// every level, and programs by chance. No picture has a fault, the same program gives the same
+// every level, and random programs. No picture has a fault, the same program gives the same
 // bytes, and the order of declarations does not matter.
 //
 //   pictures_test                     the tests
-//   pictures_test random FIRST RUNS [STATEMENTS]   programs by chance: their faults, and how many
+//   pictures_test random FIRST RUNS [STATEMENTS]   random programs: their faults, and how many
 //   pictures_test program SEED [STATEMENTS]        one of them
 //   pictures_test faults FILE…                     all faults of these programs
 //   pictures_test limits                           faults.txt as it would be
@@ -125,7 +125,7 @@ static void check_folder(Tally *t, const char *set, const char *pattern) {
   globfree(&found);
 }
 
-// -- programs by chance ---------------------------------------------------------------------------
+// -- random programs ---------------------------------------------------------------------------
 static Limn *chance_loaded(const char *text, uint64_t seed) {
   Limn *l = limn_new();
   if (limn_load_text(l, "chance.limn", text, strlen(text)) != LIMN_GOOD)

@@ -68,9 +68,9 @@ static Place text_box(const Mark *m) {
   double w = text_width(t->face, t->size, m->text.words), up = 0.72 * t->size,
          down = 0.05 * t->size;
   double s = m->text.start;
-  if (t->turn == 0)
+  if (t->angle == 0)
     return (Place){m->text.x + s, m->text.y - up, m->text.x + s + w, m->text.y + down};
-  assert_true(t->turn == -90);
+  assert_true(t->angle == -90);
   return (Place){m->text.x - up, m->text.y - s - w, m->text.x + down, m->text.y - s};
 }
 

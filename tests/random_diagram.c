@@ -1,8 +1,8 @@
-// Diagrams by chance. A generator holds the diagram under construction; each turn adds one box
+// Random diagrams. A generator holds the diagram under construction; each turn adds one box
 // whose inputs are wires that are there already. A loop is made from the outside in: its indices,
 // accesses that use them in every way the data structure has (plain, repeated, strided, flipped,
 // merged, constant, by a label), and a body built from whatever the operands and indices offer in
-// the wanted base. Bodies of scans and callees are diagrams by chance with given inputs. Values are
+// the wanted base. Bodies of scans and callees are random diagrams with given inputs. Values are
 // kept moderate: large ones are passed through tanh.
 #include "random_diagram.h"
 

@@ -1,4 +1,4 @@
-// random_diagram: well-typed diagrams by chance, for laws that must hold of every diagram.
+// random_diagram: well-typed random diagrams, for laws that must hold of every diagram.
 //
 //   Diagram *d = random_diagram(w, seed, &(Chance){.boxes = 5, .smooth = true});
 //   Tensor *in = random_tensors(w, arena, d, seed);

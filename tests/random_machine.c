@@ -1,4 +1,4 @@
-// Systems by chance. A system is a row of kinds: machines first, then wirings of earlier kinds, the
+// Random systems. A system is a row of kinds: machines first, then wirings of earlier kinds, the
 // last one around all. What a port or state gets is an expression over inputs, own states and what
 // parts show, each read at constant places or along the indices of what is defined.
 //

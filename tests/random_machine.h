@@ -1,4 +1,4 @@
-// Systems by chance: machines with states and modes, wired and nested, with arrays of parts, ports
+// Random systems: machines with states and modes, wired and nested, with arrays of parts, ports
 // with an axis and states of the wirings' own. One system can be written as a program in several
 // ways that mean the same, and followed by the definition of a wiring alone.
 #ifndef LIMN_RANDOM_MACHINE_H

@@ -1,4 +1,4 @@
-// Programs by chance. A generator holds the wires of the box under construction with their axes;
+// Random programs. A generator holds the wires of the box under construction with their axes;
 // each turn adds a statement whose operands fit, and the wire that it makes. What fits is decided
 // here from labels and sizes alone, as text, so a program that limn refuses is a fault of one of
 // the two.

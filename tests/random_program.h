@@ -1,4 +1,4 @@
-// Programs by chance, as text: well typed, with every construct that a picture may show.
+// Random programs, as text: well typed, with every construct that a picture may show.
 #ifndef LIMN_RANDOM_PROGRAM_H
 #define LIMN_RANDOM_PROGRAM_H
 

@@ -76,8 +76,8 @@ static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint
   return c;
 }
 
-// The width of a row in units; negative: one row; 0: as usual. A unit is half a point in print, so
-// that labels are 7 points high.
+// The width of a row in units; negative: one row; 0: the default. A unit is half a point in print,
+// so that labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
   const char *end = NULL;
   *out = 0;

@@ -58,7 +58,7 @@ LimnStatus limn_load(Limn *l, const char *path) {
 }
 
 void limn_forget(Limn *l) {
-  l->w->diags->list.n = 1; // 0 is no entry
+  l->w->diags->list.n = 1; // 0 is not an entry
   l->w->diags->errors = l->w->diags->unsaid = 0;
 }
 

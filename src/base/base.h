@@ -138,7 +138,7 @@ uint32_t table_count(const Table *);
 const char *table_key(const Table *, uint32_t i, size_t *n); // the i-th key put in
 Id table_value(const Table *, uint32_t i);
 
-// Names are interned: equal names have equal ids, and 0 is no name.
+// Names are interned: equal names have equal ids, and 0 is not a name.
 typedef Id Name;
 typedef struct Names Names;
 Names *names_new(Arena *);

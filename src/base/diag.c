@@ -15,7 +15,7 @@ Diags *diags_new(Arena *a, Sources *sources) {
   Diags *d = NEW(a, Diags);
   d->arena = a;
   d->sources = sources;
-  vec_push(a, &d->list, (Diag){0}); // so that 0 is no entry
+  vec_push(a, &d->list, (Diag){0}); // so that 0 is not an entry
   return d;
 }
 

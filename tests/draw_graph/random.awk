@@ -1,4 +1,4 @@
-# A learning diagram by chance: awk -v seed=7 -f random.awk. Up to 12 spaces, up to two of which are indices; edges go on to later
+# A random learning diagram: awk -v seed=7 -f random.awk. Up to 12 spaces, up to two of which are indices; edges go on to later
 # spaces, two may have the same ends, a few go back or round. With parts=2 it is two diagrams and one that is glued of them.
 function chance(n) { state = (state * 1103 + 12345) % 65521; return int(state / 7) % n }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of learning diagrams: what is in them, no faults, the same bytes whatever the order of declarations, and diagrams by chance
+# Pictures of learning diagrams: what is in them, no faults, the same bytes whatever the order of declarations, and random diagrams
 # (random.awk).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -122,7 +122,7 @@ for f in "$root"/tests/errors/diagram_*.limn; do
 done
 if [ $bad -eq 0 ]; then ok "diagrams with errors have no faults"; else not_ok "$bad diagrams with errors have faults"; fi
 
-# diagrams by chance, some of them glued
+# random diagrams, some of them glued
 bad=0 seen=0
 for seed in $(seq 1 130); do
   parts=$((seed % 4 == 0 ? 2 : 1)) name=one
@@ -134,4 +134,4 @@ for seed in $(seq 1 130); do
   seen=$((seen + 1))
   if [ $status -ne 0 ] || [ -s out ]; then bad=$((bad + 1)); echo "# seed $seed"; head -3 out; fi
 done
-if [ $bad -eq 0 ] && [ $seen -ge 100 ]; then ok "$seen diagrams by chance have no faults"; else not_ok "$bad of $seen diagrams by chance have faults"; fi
+if [ $bad -eq 0 ] && [ $seen -ge 100 ]; then ok "$seen random diagrams have no faults"; else not_ok "$bad of $seen random diagrams have faults"; fi

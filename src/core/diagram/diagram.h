@@ -8,7 +8,7 @@
 //   diagram_eval(w, d, &(Eval){...});
 //
 // A diagram is an open hypergraph: boxes in topological order over wires with one producer each. A
-// wire read twice is copied, one read by nobody is discarded. Everything refers by index; index 0
+// wire read twice is copied, one read by nothing is discarded. Everything refers by index; index 0
 // is none. Passes take a diagram and give a new one; they never change their argument.
 #ifndef LIMN_CORE_DIAGRAM_DIAGRAM_H
 #define LIMN_CORE_DIAGRAM_DIAGRAM_H
@@ -283,7 +283,7 @@ typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
   uint32_t nsize;
   Size *size;       // a size, or a row of them
   const char *text; // a number, a word or the name of a box; NULL: sizes
-  bool usual;       // nothing was written: it is the header's own
+  bool by_default;  // nothing was written: it is the header's own
 } Option;
 
 struct Diagram {

@@ -2,7 +2,7 @@
 //
 // Each row S becomes a C function of three doubles and an entry of fn_rows that points to it and
 // has the same expression as text, for compiled code. The four leaves (constant, argument,
-// position, size) stand first and have no value: whoever evaluates knows them. The arity is read
+// position, size) stand first and have no value: the evaluator knows them. The arity is read
 // off the signature: one letter for each argument, up to the '>'. ops_markdown prints the same
 // table as a page of the manual, so the page cannot differ from the compiler.
 #include "core/diagram/diagram.h"

@@ -1,4 +1,4 @@
-// cast.c: who takes part in the text of a diagram, and under what name.
+// The names in the text of a diagram: what it mentions, and what it is called there.
 //
 // From a root we reach the diagrams it calls, scans with, starts weights with and is reversed by.
 // They are put in an order in which every one comes after those it calls; reverses come last,

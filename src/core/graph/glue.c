@@ -1,4 +1,4 @@
-// Gluing: the parts side by side, then classes of what shall be one (union and find). The first
+// Gluing: the parts side by side, then classes of what is to be one (union and find). The first
 // member of a class stands for it, so numbers in the whole follow the order of the parts.
 #include "core/graph/graph.h"
 

@@ -29,7 +29,7 @@ typedef struct {
   const char *name;
   Id what;
   uint32_t from, to;
-  uint32_t most; // a path runs along it at most so often; 0: it is not said
+  uint32_t most; // a path runs along it at most this many times; 0: it is not given
 } Edge;
 
 typedef Ids Route; // edges, each beginning where the one before ends; at least one
@@ -74,7 +74,7 @@ typedef struct {
 typedef VEC(Pair) Pairs;
 
 typedef enum {
-  PAIRS_CYCLE,    // `route` goes round, on paths that would count
+  PAIRS_CYCLE,    // `route` is a cycle, on paths that would count
   PAIRS_MANY,     // `count` paths or pairs, over the limit (UINT64_MAX: more than can be counted)
   PAIRS_UNORDERED // `route` and `other` end in a space whose distance has a left and a right side
 } PairsFaultKind;
@@ -114,7 +114,7 @@ typedef struct {
   uint32_t n;
 } GlueParts;
 // Names in the whole: those of the parts with "part." in front where they are not shared and there
-// are several. False: two things that shall be one are not the same (`what`).
+// are several. False: two things that are to be one are not the same (`what`).
 bool graph_glue(Arena *, const GlueParts *, const Along *, Graph **whole, Inclusion *in,
                 GlueFault *);
 

@@ -118,7 +118,7 @@ bool net_cycle(const Net *n, const bool *among, Route *out) {
 bool net_turns(const Net *n, const bool *among) { return find_trip(n, among, true, NULL); }
 
 // -- paths ----------------------------------------------------------------------------------------
-// Vertices are worked off when all edges into them have been.
+// Vertices are visited when all edges into them have been.
 uint64_t *net_count(const Net *n, const bool *from, const bool *among) {
   const Graph *g = n->g;
   uint64_t *count = NEW_ARRAY(n->arena, uint64_t, g->vertex.n + 1);

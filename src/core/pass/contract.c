@@ -107,7 +107,7 @@ static bool read_product(ContractProduct *p) {
     for (uint32_t k = 0; k < p->n; k++)
       if (p->factor[k].operand == i) p->factor[k].index = all;
   }
-  uint64_t used = p->out; // an index that nobody reads repeats the sum
+  uint64_t used = p->out; // an index that nothing reads repeats the sum
   for (uint32_t k = 0; k < p->n; k++) used |= p->factor[k].index;
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (!(used >> i & 1) || !number_of(p->w, loop->index[i].size, &p->size[i]) || p->size[i] < 1)

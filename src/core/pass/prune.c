@@ -1,4 +1,4 @@
-// What nobody reads is dropped: boxes, scalars of a loop's body, operands of a loop, and the
+// What nothing reads is dropped: boxes, scalars of a loop's body, operands of a loop, and the
 // carries, slices, holds and emitted results of a scan.
 //
 // An operand of a loop that the body does not mention still guards: points where it is out of

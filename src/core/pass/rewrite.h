@@ -27,12 +27,12 @@ typedef struct {
   Ids in;
 } Draft;
 uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
-// Makes scalar `result` the body, drops scalars that nobody reads and operands that neither count
+// Makes scalar `result` the body, drops scalars that nothing reads and operands that neither count
 // nor guard.
 void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
 bool access_in_bounds(World *, const Loop *, const Access *,
                       const Type *); // at every point of the box, for sure
 bool access_same(World *, const Access *, const Access *);
-Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nobody reads
+Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nothing reads
 
 #endif

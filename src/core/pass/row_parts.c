@@ -3,12 +3,12 @@
 //   W[i j] = map row[offset + 512*i + j]          part of a row
 //   row[512*i + j] = map W[i j]                   a tensor as a row
 //
-// Both move nothing: who runs a diagram may let one memory serve as both. So a part has its own
+// Both move nothing: the engine may let one memory serve as both. So a part has its own
 // loop, which simplify leaves alone, and is recognised by what it does.
 #include "core/diagram/diagram.h"
 #include "core/pass/pass.h"
 
-// [axis] how far apart neighbours along it are; false when some size is no number
+// [axis] how far apart neighbours along it are; false when some size is not a number
 static bool strides_of(World *w, const Type *t, int64_t *stride, int64_t *count) {
   int64_t n = 1, size;
   for (uint32_t i = t->rank; i-- > 0;) {

@@ -351,7 +351,7 @@ static Id total_of(Widen *k, uint32_t carry) {
   }
   Draft f = {loop_copy(w, b->loop), {0}};
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, b->in[i]);
-  draft_tidy(w, k->body, &f, rest, type); // the carry is no operand any more
+  draft_tidy(w, k->body, &f, rest, type); // the carry is not an operand any more
   return lift_loop(k, f.loop, f.in.at, *type, true, b->origin);
 }
 

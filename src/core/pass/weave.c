@@ -28,8 +28,8 @@ typedef struct {
   VEC(Visit) stack;
 } Weaver;
 
-// Where a wire's value really comes from: a wire that is no input of its part. False: round and
-// round. UINT32_MAX as part: the input `wire` of the whole.
+// Where a wire's value really comes from: a wire that is not an input of its part. False: a
+// cycle. UINT32_MAX as part: the input `wire` of the whole.
 static bool real_source(const Weaver *v, uint32_t *part, Id *wire) {
   for (uint64_t turns = 0;; turns++) {
     uint32_t number = v->input[*part][*wire];

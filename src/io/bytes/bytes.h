@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
   const uint8_t *at;
   size_t n;
-} View; // bytes of somebody else
+} View; // bytes owned elsewhere
 
 // Numbers as a file holds them, not converted. `bytes` points into what was looked at, which must
 // live as long.
@@ -87,7 +87,7 @@ bool npy_bytes(Arena *, const Array *, Bytes *out, const char **error); // not f
 bool array_count(uint32_t rank, const int64_t *shape, int64_t *count); // false: negative, too large
 const char *array_type(Arena *, const Array *);                        // "3×4 float64"
 const char *raw_type(Arena *, const Raw *);
-// One number. False when a double cannot hold it, or a byte is no bool.
+// One number. False when a double cannot hold it, or a byte is not a bool.
 bool element_load(ElementKind, const uint8_t *from, bool big_endian, double *out);
 // Fills x->data from x->count numbers at `bytes`. The caller has checked that they are all there.
 bool array_load(Arena *, Array *x, const uint8_t *bytes, bool big_endian, bool fortran_order,

@@ -21,7 +21,7 @@
 typedef struct {
   CsvCell first; // of the first row
   bool first_number;
-  bool word;            // below the first row there is something that is no number
+  bool word;            // below the first row there is something that is not a number
   bool again;           // the first cell occurs again
   int64_t missing_line; // of the first NA or the like, 0 = none
   CsvCell missing;

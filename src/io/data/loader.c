@@ -1,13 +1,13 @@
 // Batches, prepared before they are asked for.
 //
-// A batch is a function of its number, so it does not matter who fills it. The one who asks does,
-// and that is all for small batches and for those that are little beside what they are used for: a
-// hand-over between threads would cost more than it saves. When filling takes more than a small
-// share of the time, or reads files, it is done by a thread of its own, the filler, into a ring of
-// slots: one is in use, the others are ready or being filled. The filler retires when there is
-// little to do for it, as when all pictures of a set are drawn.
+// A batch is a function of its number, so it does not matter which thread fills it. The one that
+// asks does, and that is all for small batches and for those that are little beside what they are
+// used for: a hand-over between threads would cost more than it saves. When filling takes more than
+// a small share of the time, or reads files, it is done by a thread of its own, the filler, into a
+// ring of slots: one is in use, the others are ready or being filled. The filler retires when there
+// is little to do for it, as when all pictures of a set are drawn.
 //
-//   claimed: how many batches are filled or being filled      whoever moves it on fills that batch
+//   claimed: how many batches are filled or being filled      the thread that moves it on fills it
 //   taken:   how many were handed out                         the last of them is in use
 //   made:    of a slot: one more than the batch that is in it
 //
@@ -39,7 +39,7 @@ typedef struct {
   _Atomic int64_t made;
 } Slot;
 
-// What one who fills needs for himself.
+// What one that fills needs for itself.
 typedef struct {
   DrawTable *table; // for each draw
   int64_t *row;     // of one batch

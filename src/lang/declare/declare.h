@@ -7,18 +7,18 @@
 // optimiser.c
 // An optimiser for weights of one type. Inputs: p, grad. Outputs: what the model sees of p (look),
 // and the next p. Its states are params with their next values; `step` and `steps` are clocks.
-// `call` has its settings, as in `adam(0.1, b1: 0.8)`; NULL: the usual ones. With `quiet` nothing
+// `call` has its settings, as in `adam(0.1, b1: 0.8)`; NULL: the defaults. With `quiet` nothing
 // is said when it cannot be made for this type.
 Diagram *elab_optimiser(Elab *, Program *, const char *name, const Syntax *call, Type, bool quiet);
 // What steps the weights that an optimiser of matrices cannot: `adam` with a twentieth of its rate.
-// NULL: with its usual one.
+// NULL: with its default.
 const Syntax *elab_stand_in(Elab *, Program *, const char *name, const Syntax *call);
 
 // train.c
 bool elab_training(Elab *, Program *, const Syntax *train, Training *); // false with diagnostics
-// Who steps this weight: the optimiser of its learner, else of a learner that has it inside, else
+// What steps this weight: the optimiser of its learner, else of a learner that has it inside, else
 // the one for all.
-const Stepper *training_stepper(Elab *, const Training *, const Param *); // NULL = nobody
+const Stepper *training_stepper(Elab *, const Training *, const Param *); // NULL = none
 bool learner_holds(Elab *, Def *, const Param *); // is it the learner's, or of one inside it?
 
 // goal.c

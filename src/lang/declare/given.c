@@ -2,8 +2,8 @@
 //
 // Fields are known from the name of a set or found in a file. The names of a `given` are names of
 // fields, or stand for them in order, never a mixture. A written type reshapes a field, or says how
-// many rows make one sample. In a table of columns, a name that is no column takes as many columns
-// of numbers as its type has numbers.
+// many rows make one sample. In a table of columns, a name that is not a column takes as many
+// columns of numbers as its type has numbers.
 #include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 
@@ -274,8 +274,8 @@ static bool take_numbers(GivenReading *r, uint32_t n, Field *own, Name *column) 
   return true;
 }
 
-// A name that is no column: numbers for a type of numbers, a column of words for a label; without a
-// type, all numbers first and words after them.
+// A name that is not a column: numbers for a type of numbers, a column of words for a label; without
+// a type, all numbers first and words after them.
 static bool take_columns(GivenReading *r, const Type *t, Field *own, Name *column) {
   uint32_t numbers = free_columns(r, FIELD_REAL), word = first_column(r, FIELD_LABEL);
   bool wants_word = t->base == BASE_LABEL || (!t->base && !numbers);

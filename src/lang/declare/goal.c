@@ -80,10 +80,10 @@ static void no_distance(Body *b, const Value *left, const Value *right, Span spa
   }
   uint8_t base = left->n ? left->at[0].type.base : BASE_R,
           other = right->n ? right->at[0].type.base : BASE_R;
-  const char *usual = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
+  const char *distance = other == BASE_LABEL ? "cross_entropy" : base == BASE_BIT ? "xor" : "l2";
   Id e = diag_error(w->diags, span, "these two cannot be compared: %s has no distance", types.at);
-  diag_help(w->diags, e, "give one here, `by %s`, or to the space: `space S = %s by %s`", usual,
-            types.at, usual);
+  diag_help(w->diags, e, "give one here, `by %s`, or to the space: `space S = %s by %s`", distance,
+            types.at, distance);
 }
 
 static Value distance_value(Body *b, const Syntax *by, Value left, Value right, Span span,
@@ -193,7 +193,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   return true;
 }
 
-// -- who is trained -------------------------------------------------------------------------------
+// -- what is trained ------------------------------------------------------------------------------
 Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *base = n;
   while (base->kind == N_AT || base->kind == N_DOT) base = path_base(base);

@@ -183,8 +183,9 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Synta
     Env *env = written ? env_new(b->in, NULL, p->scope, b) : m->env;
     Value v = eval_alone(b, env, written ? written : arg_value(usual));
     for (uint32_t k = 0; k < v.n; k++)
-      if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], usual->name);
-    env_bind(m->env, usual->name, (Binding){.kind = BIND_VALUE, .value = v, .span = usual->span});
+      if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], setting->name);
+    env_bind(m->env, setting->name,
+             (Binding){.kind = BIND_VALUE, .value = v, .span = setting->span});
   }
 }
 

@@ -430,8 +430,8 @@ static void no_learning(TrainReading *r, const Syntax *path) {
                path_text(r->in, path));
 }
 
-// `train` without a name: the goals; where there are none, the one learning diagram that is no part
-// of another.
+// `train` without a name: the goals; where there are none, the one learning diagram that is not
+// part of another.
 static void read_whole(TrainReading *r, const Syntax *n) {
   const Learning *only = NULL;
   uint32_t several = 0;

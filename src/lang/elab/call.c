@@ -55,7 +55,7 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
     Types t = {0};
     uint32_t count;
     const Syntax *items = formal_items(&f->at[i], &count);
-    for (uint32_t k = 0; k < count; k++) // ...s of a bare number is no axes at all
+    for (uint32_t k = 0; k < count; k++) // ...s of a bare number has no axes
       if (items_in(items).at[k]->kind == N_SPREAD && !env_find(c->to, items_in(items).at[k]->name))
         bind_spread(c->to, c->b->w, items_in(items).at[k]->name,
                     (Binding){.kind = BIND_SPREAD, .span = args->at[i].span});

@@ -66,7 +66,7 @@ const Syntax *cfg_named(const Syntax *cfg, Name name, uint32_t *at);
 bool bind_options(const Call *, const Syntax *config, bool generic);
 
 // match.c
-Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is no type
+Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is not a type
 const char *call_name(const Call *c);
 bool inside(Span s, Span whole);
 const Syntax *formal_items(const Formal *f, uint32_t *n);

@@ -8,7 +8,7 @@
 // taken. The learner remembers it in words, for `limn check`.
 #include "lang/elab/body.h"
 
-enum { SIDE_LEAST = 8 }; // a table with shorter sides is no picture
+enum { SIDE_LEAST = 8 }; // a table with shorter sides is not a picture
 
 // Its type without the axes that pass over the learner.
 static Type own_type(World *w, const Val *v) {

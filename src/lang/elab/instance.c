@@ -1,4 +1,4 @@
-// Instances. A body is worked off again for each different set of options and argument types, and
+// Instances. A body is elaborated again for each different set of options and argument types, and
 // the result is a diagram of its own. Equal uses share it: the key is everything that the body can
 // see.
 #include "lang/elab/call.h"
@@ -134,7 +134,8 @@ static void keep_options(const Call *c, Diagram *d) {
     Id id = c->to->names ? table_get(c->to->names, &name, sizeof name) : 0;
     if (!id) continue;
     const Binding *bind = &c->to->binding.at[id - 1];
-    Option o = {.name = name, .usual = bind->usual, .nsize = bind->size ? 1 : bind->naxis};
+    Option o = {
+        .name = name, .by_default = bind->by_default, .nsize = bind->size ? 1 : bind->naxis};
     if (bind->box.node)
       o.text = box_word(w, &bind->box), o.nsize = 0;
     else if (bind->text)
@@ -263,7 +264,7 @@ static void take_labels(Env *to, const Env *from) { // label bindings are this c
 
 // While boxes are checked for themselves, one that calls another with bare symbols for sizes can
 // learn nothing new about it: the other's own check serves, with these symbols in the place of its
-// own. NULL: it must be worked off.
+// own. NULL: it must be elaborated.
 Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
   World *w = c->b->w;
   Body *alone = c->def->alone;

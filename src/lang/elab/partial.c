@@ -20,7 +20,7 @@ typedef struct {
 struct PartialTrace {
   PartialDiagram *out;
   const Diags *said;  // the messages of the program, as they were
-  VEC(SeenWire) seen; // the parts of what is being worked off
+  VEC(SeenWire) seen; // the parts of what is being elaborated
   uint32_t told;      // messages of this trace that have a slip
 };
 
@@ -193,7 +193,7 @@ static bool wants_ghost(const Value *v) {
   return false;
 }
 
-// The last box takes the place of the one before it, which nobody has read. The wire that comes
+// The last box takes the place of the one before it, which nothing has read. The wire that comes
 // out.
 static Id put_in_place(Body *b, Id old) {
   Box *from = &b->d->box.at[old + 1], *to = &b->d->box.at[old];
@@ -391,7 +391,7 @@ PartialTrace *trace_new(Elab *in, TraceAside *aside) {
   return t;
 }
 
-// What the program was not told when it was checked, nobody is told.
+// What was not reported when the program was checked is not reported.
 static void drop_unsaid(PartialTrace *t) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->out->slip.n; i++) {

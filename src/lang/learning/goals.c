@@ -3,7 +3,7 @@
 // end. What a goal is, costs and moves is said in one place only, goal.c.
 //
 // Goals are made for diagrams that are asked for: those that a `train` or a `measure` names, and
-// those that are no part of another.
+// those that are not part of another.
 #include "lang/learning/learning_own.h"
 
 // -- pairs ----------------------------------------------------------------------------------------

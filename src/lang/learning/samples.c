@@ -220,7 +220,7 @@ static Syntax *param_of(Sampling *x, const SampleField *f, bool second) {
   return param;
 }
 
-// In a table, a name that is no column takes as many columns as its type has numbers.
+// In a table, a name that is not a column takes as many columns as its type has numbers.
 static bool takes_columns(const Sampling *x, const SampleField *f) {
   return x->data.table && f->space && f->at == x->data.field.n;
 }

@@ -79,7 +79,7 @@ static Looker looker_new(Elab *in, Program *p, const System *s) {
   return l;
 }
 
-// An expression at one moment; those inputs that nobody reads are dropped.
+// An expression at one moment; those inputs that nothing reads are dropped.
 static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));

@@ -1,5 +1,5 @@
 // The order of what a machine says. Lines of a machine are equations that all hold at once, so
-// their order in the text means nothing; they are worked off so that a name is known before it is
+// their order in the text means nothing; they are elaborated so that a name is known before it is
 // read. What a line reads are the names in it; a state is read as it was, so only `next x` waits.
 // Depth first, with a stack of its own: a chain may be as long as the text.
 #include "lang/machine/machine_own.h"

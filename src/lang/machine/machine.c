@@ -7,7 +7,7 @@
 // condition; at the end the changes of one thing are folded into one value, the first that holds
 // winning. In a machine that flows, a change under a condition is an event instead.
 //
-// A member of an array of parts is worked off once for all: everything about it has the array's
+// A member of an array of parts is elaborated once for all: everything about it has the array's
 // axis in front, as an axis that passes over.
 #include "lang/machine/machine_own.h"
 
@@ -282,7 +282,7 @@ static Syntax *call_of_two(World *w, const char *box, Syntax *a, Syntax *b, Span
   return node_call(w->arena, span, (CallParts){callee, NODES(a, b)});
 }
 
-// A condition as a number that grows through 0 when it comes true.
+// A condition as a number that rises through 0 when it comes true.
 Syntax *as_root(World *w, const Syntax *c) {
   Span span = c->span;
   if (c->kind == N_PAREN) return as_root(w, paren_inner(c));
@@ -636,7 +636,7 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
 }
 
 // -- delays ---------------------------------------------------------------------------------------
-// In time that flows, the late value comes in from outside: whoever follows the system keeps what
+// In time that flows, the late value comes in from outside: what follows the system keeps what
 // was. Before the beginning it was what it is at the beginning.
 static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
   World *w = m->w;

@@ -31,7 +31,7 @@ typedef struct {
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
-  Id guard;            // a number that grows through 0 when it happens
+  Id guard;            // a number that rises through 0 when it happens
   VEC(uint32_t) state; // what is set, as numbers of states
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
@@ -98,7 +98,7 @@ struct System {
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
-  Id time;     // the wire of the clock `time`; 0: nobody asks
+  Id time;     // the wire of the clock `time`; 0: it is not read
   bool flows;  // something in it has a rate
   bool shares; // its ports are shared variables: in are their values, out what is added to them
                // (rates, or differences)
@@ -145,9 +145,9 @@ typedef struct {
   System *system; // NULL after an error
   System *own;    // without what it stands on
   double end;     // in time, or in ticks
-  double every;   // from one moment that is kept to the next; 0: as usual
+  double every;   // from one moment that is kept to the next; 0: the default
   Follow follow;
-  double step, tolerance; // 0: as usual
+  double step, tolerance; // 0: the default
   VEC(RunStart) start;
   const char *path; // a table with a column for each input; NULL: none
   const char *set;  // a set of data with a field for each input, a row for each tick; NULL: none
@@ -163,7 +163,7 @@ typedef struct { // a number that a whole run gives
   WatchKind kind;
   const Syntax *node;  // the call, as period(foxes)
   double number;       // at[5](x): 5
-  Seen seen;           // what is watched; for `when` and `count` a number that grows through 0
+  Seen seen;           // what is watched; for `when` and `count` a number that rises through 0
   VEC(RunStart) point; // fixed(x: 1, y: 2)
 } Watch;
 

@@ -70,7 +70,7 @@ Type full_type(MachineBuilder *, const Type *own); // with the axes that pass in
 // The value as a wire of that type, the same for all members of arrays if need be; 0 after an
 // error. `what`: for the message.
 Id fit_value(MachineBuilder *, Val, const Type *own, Span, const char *what);
-Syntax *as_root(World *, const Syntax *cond);   // a number that grows through 0 when it comes true
+Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
 int own_state(const MachineBuilder *, Name);    // its number; -1: none
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none
 void add_change(MachineBuilder *, Change);

@@ -270,7 +270,7 @@ static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
                      nodes_join(w->arena, items_in(first), items_in(second)));
 }
 
-// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is no port.
+// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is not a port.
 static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_DOT) return NULL;
   const Syntax *base = dot_base(n), *brackets = NULL;

@@ -33,7 +33,7 @@ typedef struct {
   uint32_t breaks;    // line ends before it: 0, 1, or 2 for an empty line
   uint32_t column;    // where it stood
   uint32_t space;     // how much space stood before it on its line
-  uint32_t gap;       // how much shall stand there
+  uint32_t gap;       // how much is to stand there
   uint32_t indent;    // at the start of a line
   uint32_t above;     // 1 + the piece that stood in this column on the line before, or 0
   bool has_below;     // one stood so on the line after

@@ -154,7 +154,7 @@ static const char *lookalike_hint(const char *text, uint32_t n) {
   return NULL;
 }
 
-// Unseen characters (controls, joiners, marks of direction) and look-alikes are no letters; all
+// Unseen characters (controls, joiners, marks of direction) and look-alikes are not letters; all
 // else beyond ASCII is.
 static bool is_strange(const char *text, uint32_t n) {
   const unsigned char *s = (const unsigned char *)text;

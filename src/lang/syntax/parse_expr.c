@@ -874,7 +874,7 @@ Syntax *parse_type(Parser *p) {
   return node_end(p, node);
 }
 
-// types = type { "," type }                        ◆ `, b :` is no type: the comma is not ours
+// types = type { "," type }                        ◆ `, b :` is not a type: the comma is not ours
 Syntax *parse_types(Parser *p) {
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, N_TYPES);

@@ -7,8 +7,8 @@
 
 enum { MAX_DEPTH = 200 }; // of nesting; chains of operators are flat and may be of any length
 
-// Nobody reads more than this many messages about one file; a file that is no program could have a
-// million of them.
+// Nobody reads more than this many messages about one file; a file that is not a program could have
+// a million of them.
 typedef struct {
   uint32_t before; // errors when the file was begun
   bool muted;

@@ -1,5 +1,5 @@
 // declared: what a program declares, once its names are resolved. The rooms of the language fill
-// these in; everybody else reads them (lang/program/program.h makes them from a text).
+// these in; all other rooms read them (lang/program/program.h makes them from a text).
 #ifndef LIMN_LANG_VALUE_DECLARED_H
 #define LIMN_LANG_VALUE_DECLARED_H
 
@@ -51,7 +51,7 @@ struct Def {
   bool frozen;           // DEF_LEARNER: `freeze`
   bool refitted;         // DEF_LEARNER: it is trained inside a diagram
   const Diagram *made;   // DEF_LEARNER: checked for itself
-  struct Body *alone;    // DEF_BOX: worked off with symbols for sizes
+  struct Body *alone;    // DEF_BOX: elaborated with symbols for sizes
   const char *fallback;  // DEF_LEARNER: it has no body, and this stands in for it; or NULL
   Def *of;               // DEF_STALE: the learner it follows
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field

@@ -1,7 +1,7 @@
 // value: names, sizes and values under construction: what a body is made of while it becomes a
 // diagram. For the rooms of the language only.
 //
-// A body is worked off statement by statement. Expressions are values under construction (Val): a
+// A body is elaborated statement by statement. Expressions are values under construction (Val): a
 // tree of scalar functions over reads of wires, with named axes. They become a box only when they
 // must (a name is given, a box is called, an index is summed), so that `a * b + 1` is one loop and
 // a convolution is another.
@@ -49,7 +49,7 @@ struct Elab {
   VEC(Def *) def;
   VEC(OpenEquation) open;
   Table *instances; // what was called with what, to an index into made_body
-  Table *working;   // instances that are being worked off
+  Table *working;   // instances that are being elaborated
   VEC(struct Body *) made_body;
   Table *scopes; // path to index into scope
   VEC(Scope *) scope;
@@ -67,14 +67,14 @@ struct Elab {
   uint32_t closure; // which search for learners this is
   uint64_t work,
       work_limit;   // statements, boxes and weights written out so far; how many there may be
-  VEC(Def *) stack; // the boxes that are being worked off, the outermost first
+  VEC(Def *) stack; // the boxes that are being elaborated, the outermost first
   uint32_t freezes; // the learning diagram whose frozen learners do not train; 0 = none
   VEC(const Syntax *) extra; // `set` statements of the command line
   Table *same;               // spaces and maps of learning diagrams, as text, to a number
   Size sample;               // how many samples there are: known only when running
   bool training;             // the mode that is being expanded
   Axis clash[2];             // the last two that could not be equal, for pictures of errors
-  ValueWatch *watch;         // whose values are printed; NULL: nobody's
+  ValueWatch *watch;         // whose values are printed; NULL: none
 };
 
 // -- values ---------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ typedef struct {
   double number;    // OPTION
   Closure box;      // OPTION, if node is not NULL
   bool open;        // OPTION of a box that is checked without being called
-  bool usual;       // OPTION, SPREAD: nothing was written, the header says it
+  bool by_default;  // OPTION, SPREAD: nothing was written, the header says it
   bool fixed;       // VALUE: a weight, which cannot be given anew
   const char *text; // OPTION: a string
   uint32_t naxis;   // SPREAD

@@ -1,7 +1,7 @@
-// Who made the first number that is not finite. The step that failed is run again by the
+// What made the first number that is not finite. The step that failed is run again by the
 // interpreter with every wire kept; from the bad result the search walks up: as long as some
 // operand is bad too, its maker is to blame. NaN is followed before infinity, and an infinity that
-// is written in the program (a mask, a padding) is no one's fault.
+// is written in the program (a mask, a padding) is not a fault.
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 

@@ -168,7 +168,7 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
     return false;
   }
   memset(o->memory, 0xFF,
-         (size_t)o->bytes + 4096); // not a number: whoever reads before writing is seen
+         (size_t)o->bytes + 4096); // not a number: a read before a write is seen
   o->arena = (char *)(((uintptr_t)o->memory + 4095) / 4096 * 4096);
   o->scratch = o->arena + scratch;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i] = o->arena + input[i];

@@ -1,7 +1,7 @@
 // Noise becomes part of the step. A field that is `given n from normal[64]` is an input of the
 // step's diagram; here a call of the noise takes its place, at a site that is the field's name, so
 // that an engine makes all noise, the same on every machine and after every resume. Where no input
-// is left that has samples, one is added that nobody reads: it says how many there are.
+// is left that has samples, one is added that nothing reads: it says how many there are.
 #include "run/feed/feed.h"
 
 // Samples stand in front.

@@ -5,7 +5,7 @@
 //
 // Every node of such a kernel walks: it makes its output row by row, or it is a product that sums
 // over the rows, and then adds each block to what is there, in order. What one node makes another
-// reads at the same row, so a block is whole when it is read; a sum over the rows is read by nobody
+// reads at the same row, so a block is whole when it is read; a sum over the rows is not read
 // inside. Which index of each node is the walked one follows from one of them along what they read
 // of each other.
 //

@@ -434,7 +434,7 @@ static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   }
   for (uint32_t at = 0; !x->scatter && at < p->wire.at[x->out.wire].rank; at++) {
     const PlanCoord *c = &x->out.coord[axis_at(&p->wire.at[x->out.wire], at)];
-    for (uint32_t turn = 0; turn < c->n; turn++) { // digits: the largest factor first
+    for (uint32_t round = 0; round < c->n; round++) { // digits: the largest factor first
       uint32_t best = PLAN_NONE;
       int64_t coef = -1;
       for (uint32_t t = 0; t < c->n; t++)

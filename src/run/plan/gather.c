@@ -201,7 +201,7 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
     // digits of a merge are plain enough: y[32·h + k]
     bool merge = c->n > 1 && is_number(w, c->c, 0);
     Size below = size_of(w, 1);
-    for (uint32_t turn = 0; merge && turn < c->n; turn++) {
+    for (uint32_t round = 0; merge && round < c->n; round++) {
       uint32_t k = 0;
       while (k < c->n && size_now(w, c->term[k].coef) != below) k++;
       if (k == c->n)

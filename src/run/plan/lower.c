@@ -141,7 +141,7 @@ static bool output_is_simple(const Plan *p, const PlanNode *node) {
     const PlanCoord *c = &node->out.coord[i];
     int64_t below = 1;
     if (c->check || c->c || (!c->n && extent_most(p, w->shape[i]) != 1)) return false;
-    for (uint32_t turn = 0; turn < c->n; turn++) {
+    for (uint32_t round = 0; round < c->n; round++) {
       uint32_t k = 0;
       while (k < c->n && (c->term[k].operand || c->term[k].coef != below || seen[c->term[k].var]))
         k++;

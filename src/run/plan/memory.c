@@ -1,6 +1,6 @@
 // Where wires live. What is made and read in one nest lives in registers; what stays within one
 // point of a kernel lives in the thread's scratch; the next value of a state is written over the
-// old one where nobody reads the old one later; everything else gets an offset in one arena,
+// old one where nothing reads the old one later; everything else gets an offset in one arena,
 // largest first, first fit, two wires sharing bytes when they are not alive at the same time.
 //
 // A wire that comes from outside a scan and is read inside must last to the end of the scan.
@@ -176,7 +176,7 @@ static bool same_place(const Plan *p, const PlanNode *x, const Operand *a, const
   return true;
 }
 
-// Who makes and who reads a wire, of those that are in kernels.
+// What makes and what reads a wire, of those that are in kernels.
 typedef struct {
   uint32_t *maker;  // [wire] a node; PLAN_NONE: none
   bool *several;    // [wire] it has more than one
@@ -221,7 +221,7 @@ static Uses find_uses(const Plan *p) {
   return u;
 }
 
-// May the node that makes the next value write it over the state? All who read the state must have
+// May the node that makes the next value write it over the state? All that read the state must have
 // done so.
 static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, uint32_t next) {
   const PlanWire *s = &p->wire.at[state], *w = &p->wire.at[next];

@@ -71,7 +71,7 @@ typedef struct {
   Operand *in;
   Operand out;
   uint32_t nwinner,
-      *winner; // wires of the winners, one for each reduced index; PLAN_NONE when nobody reads it
+      *winner; // wires of the winners, one for each reduced index; PLAN_NONE when nothing reads it
   Scalar *scalar;
   const Random *noise; // the value is noise; no scalars then
   Product *product;    // NODE_PRODUCT, and nests that could be one
@@ -148,7 +148,7 @@ typedef struct {
   const Diagram *d; // as rewritten
   Arena *arena;
   int64_t samples;
-  bool whole;      // some size is no straight line in the number of samples: only full batches
+  bool whole;      // some size is not linear in the number of samples: only full batches
   bool fuse, wide; // wide: reals are doubles
   bool tiny;       // so little work that one thread does it all
   const char *error;

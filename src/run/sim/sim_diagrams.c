@@ -4,7 +4,7 @@
 #include "run/sim/sim_own.h"
 
 // -- pasting --------------------------------------------------------------------------------------
-// A clock is nothing special here: whoever follows the system sets it.
+// A clock is nothing special here: what follows the system sets it.
 static Param plain_param(const Param *p) {
   Param copy = *p;
   copy.next = 0;

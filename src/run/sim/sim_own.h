@@ -22,7 +22,7 @@ typedef struct {
 bool sim_open(Sim *, Elab *, Program *, const System *, const Run *, const SimOptions *);
 void sim_close(Sim *);
 State *sim_state(const Sim *, uint32_t state);
-State *sim_clock(const Sim *, const char *path); // `time`, a lag; NULL: nobody reads it
+State *sim_clock(const Sim *, const char *path); // `time`, a lag; NULL: nothing reads it
 Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 bool sim_set(const Sim *, const RunStart *);        // an input or a state

@@ -152,7 +152,7 @@ static double count_cases(const Truths *t) {
   return n <= CASES_LIMIT ? n : 0;
 }
 
-// The inputs of one case, by its number, or by chance.
+// The inputs of one case, by its number, or at random.
 static void set_case(Truths *t, uint64_t number) {
   uint64_t rest = number, element = 0;
   for (uint32_t i = 0; i < t->m.s->in.n; i++) {

@@ -187,7 +187,7 @@ static bool open_file(TableReading *g, Arena *a, const char *path, const char **
 }
 
 typedef struct {
-  SimChannel *channel; // NULL: a column that nobody asks for
+  SimChannel *channel; // NULL: a column that is not asked for
   int64_t cell;
 } SimColumn;
 typedef VEC(SimColumn) SimColumns;
@@ -231,7 +231,7 @@ static bool label_value(const Results *r, const SimChannel *c, const char *text,
   return false;
 }
 
-// The cell at hand; what nobody asks for may be anything.
+// The cell at hand; what is not asked for may be anything.
 static bool cell_value(const Results *r, TableReading *g, const SimColumn *c, bool time,
                        int64_t line, double *out) {
   if (csv_number(&g->cell, out) || (!time && !c->channel)) return true;

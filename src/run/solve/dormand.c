@@ -90,7 +90,7 @@ static double fastest(Solver *s, double h, uint32_t *which) {
 static bool watch(Solver *s, double h, double end) {
   enum { EVERY = 16, HITS = 15, MISSES = 6 };
   const double edge = 3.25; // of the region of stability, on the negative axis
-  const double many = 5000; // steps: fewer are no trouble
+  const double many = 5000; // steps: fewer do no harm
   uint32_t which = 0;
   if (s->steps % EVERY != 0 && s->stiff_hits == 0) return true;
   double reach = fastest(s, h, &which);

@@ -1,4 +1,4 @@
-// Events: guards that grow through 0.
+// Events: rising zero crossings of guards.
 //
 // In: the dense output of a step. Out: the first moment at which an event happens, and the state
 // after all that happens then. An event is armed while its guard has been at or below 0 since it

@@ -1,4 +1,4 @@
-// The first place where one of several functions of time grows through 0.
+// The first place where one of several functions of time rises through 0.
 //
 // In: functions that are asked all at once, and an interval. Out: the first moment at which one of
 // them is above 0 after it was at or below, to the last digits of a double, and their values there.
@@ -7,7 +7,7 @@
 // together: the next point is the earliest of their secants, weighted as in the Illinois method
 // when the same end moves twice, and the middle when that does not halve the bracket in three
 // steps. What is found is the upper end of the bracket: there the function is above 0, so that
-// whoever looks again sees that it has happened.
+// what looks again sees that it has happened.
 #include "run/solve/solve_own.h"
 
 #include <float.h>

@@ -23,7 +23,7 @@ typedef struct {
   bool (*rates)(void *context, double t, const double *x, const double *late, double *dx);
   // The Jacobian of the rates by x, [n n] row-major; NULL: by differences.
   bool (*jacobian)(void *context, double t, const double *x, const double *late, double *j);
-  // One number for each event, which happens when it grows through 0: it was at or below 0, and is
+  // One number for each event, which happens when it rises through 0: it was at or below 0, and is
   // above. Above 0 at the start, or still above 0 after its event, it has to come down first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
   // What has happened: x is changed in place. `which` is a number of an event. False: stop here,

@@ -24,7 +24,7 @@ void dense_hermite(Dense *, uint32_t n, double t, double h, StepEnds);
 // Through five values at equal distances, [5 n].
 void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
 
-// -- root.c: the first place where one of n functions of time grows through 0 ---------------------
+// -- root.c: the first place where one of n functions of time rises through 0 ---------------------
 typedef struct {
   uint32_t n;
   bool (*at)(void *context, double t, double *g); // false: give up

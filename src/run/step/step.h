@@ -21,7 +21,7 @@ typedef struct {
 // -- loss.c ---------------------------------------------------------------------------------------
 Loss learn_loss(Elab *, const Program *);
 
-// exploit.c: what players who are points of a simplex could gain, each alone; NULL: there are none
+// exploit.c: what players that are points of a simplex could gain, each alone; NULL: there are none
 Diagram *learn_exploitability(Elab *, const Program *, Ids *fields);
 
 // regime.c: a `train` statement as diagrams.
@@ -34,7 +34,7 @@ Diagram *learn_exploitability(Elab *, const Program *, Ids *fields);
 // A *round* is what `train 100 steps` counts: one step, or all turns and all batches that are
 // accumulated. The clock `step` counts rounds from 0: it has a next value in the last step of a
 // round, so it is a state like others; the clock `steps`, how many rounds there will be, is for
-// whoever runs them to say. Neither is there if nothing reads it. Noise wants another number for
+// the caller to say. Neither is there if nothing reads it. Noise wants another number for
 // each run of a step, rounds or not.
 typedef struct {
   const char *path; // f/dense.1/W

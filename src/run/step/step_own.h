@@ -29,7 +29,7 @@ typedef struct {
 } Weight;
 typedef struct {
   const char *optimiser; // adam
-  const Syntax *call;    // its settings; NULL: the usual ones
+  const Syntax *call;    // its settings; NULL: the defaults
   Base base;
   uint64_t turns;     // in which turns it is stepped
   bool flat;          // its weights lie in a row

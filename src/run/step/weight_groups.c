@@ -87,7 +87,7 @@ static bool find_way(Regimen *plan, const Choice *c, const Type *t, WeightGroup 
   return g->diagram != NULL;
 }
 
-// -- who steps whom -------------------------------------------------------------------------------
+// -- which optimiser steps which weight -----------------------------------------------------------
 static void note_unasked(Regimen *plan, const Param *p) {
   World *w = plan->w;
   Name name = name_of(w->names, p->path, strcspn(p->path, "/."));

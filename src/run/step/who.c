@@ -1,4 +1,4 @@
-// Who trains whom: goals × learners, the members of a family one by one.
+// Which goal trains which learner: goals × learners, the members of a family one by one.
 //   moves    the goal changes the learner
 //   through  the learner occurs and the gradient flows through it, but the goal does not change it
 #include "run/step/step.h"

@@ -140,7 +140,7 @@ static Mean mean_new(const Trainer *t) {
                 NEW_ARRAY(t->arena, double, t->p->goal.n + 1)};
 }
 
-// A pass goes over the samples one by one, epochs go over them in heaps.
+// A pass goes over the samples one by one, epochs go over them in batches.
 static int64_t usual_batch(const Trainer *t) {
   const char *unit = name_text(t->w->names, t->regime.node->name);
   return strncmp(unit, "pass", 4) == 0 ? 1 : BATCH;

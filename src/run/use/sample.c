@@ -12,7 +12,9 @@ typedef struct {
   Buf *text;
 } Sample;
 
-static int64_t how_many(const Use *u, int64_t usual) { return u->how->n > 0 ? u->how->n : usual; }
+static int64_t how_many(const Use *u, int64_t otherwise) {
+  return u->how->n > 0 ? u->how->n : otherwise;
+}
 
 // -- numbers --------------------------------------------------------------------------------------
 // What has no samples of its own is run once for each.

@@ -193,7 +193,7 @@ void canvas_text(Canvas *c, double x, double y, const Text *how, const char *utf
   m.text.how.size = or_else(how->size, 12, SIZE_LIMIT);
   m.text.how.ink = ink_known(how->ink) ? how->ink : INK_TEXT;
   m.text.how.anchor = how->anchor;
-  m.text.how.turn = isfinite(how->turn) ? fmod(how->turn, 360) : 0;
+  m.text.how.angle = isfinite(how->angle) ? fmod(how->angle, 360) : 0;
   double width = text_width(m.text.how.face, m.text.how.size, m.text.words);
   m.text.start = how->anchor == ANCHOR_MIDDLE ? -width / 2 : how->anchor == ANCHOR_END ? -width : 0;
   if (m.text.words[0]) vec_push(c->arena, &c->mark, m);
@@ -225,7 +225,7 @@ void canvas_close(Canvas *c) {
   c->open--;
 }
 
-void turn_of(double degrees, double *c, double *s) {
+void angle_parts(double degrees, double *c, double *s) {
   static const double quarter[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
   double d = degrees < 0 ? degrees + 360 : degrees;
   if (fmod(d, 90) == 0) {

@@ -49,7 +49,7 @@ typedef struct {
   double size; // of the em; 0: 12
   Ink ink;     // 0: INK_TEXT
   Anchor anchor;
-  double turn; // degrees, clockwise, about the point
+  double angle; // degrees, clockwise, about the point
 } Text;
 
 typedef struct {

@@ -60,7 +60,7 @@ struct Canvas {
 uint32_t ink_rgb(Ink, Theme); // 0xRRGGBB
 const char *ink_name(Ink);    // "text"
 // cos and sin of so many degrees, exact for quarter turns
-void turn_of(double degrees, double *c, double *s);
+void angle_parts(double degrees, double *c, double *s);
 
 // -- font.c ---------------------------------------------------------------------------------------
 typedef struct {

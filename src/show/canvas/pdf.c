@@ -166,7 +166,7 @@ static uint32_t letter_of(Pdf *p, FoundGlyph f) {
 static void put_words(Pdf *p, const Mark *m) {
   Buf *b = &p->content;
   double c, s;
-  turn_of(m->text.how.turn, &c, &s);
+  angle_parts(m->text.how.angle, &c, &s);
   put_opacity(p, 1);
   put_ink(p, m->text.how.ink, "rg");
   buf_text(b, "BT\n");

@@ -218,7 +218,7 @@ static void path_draw(Raster *r, const Canvas *c, const Mark *m) {
 static void text_draw(Raster *r, const Mark *m) {
   double c, s, scale = r->view.a, k = m->text.how.size / EM * scale;
   Path glyph = {0};
-  turn_of(m->text.how.turn, &c, &s);
+  angle_parts(m->text.how.angle, &c, &s);
   for (GlyphRun run = {.face = m->text.how.face, .rest = m->text.words}; run_next(&run);) {
     double along = m->text.start * scale + (double)run.x * k;
     Transform place = {.a = k * c, .b = k * s, .c = k * s, .d = -k * c};

@@ -1,7 +1,7 @@
 // Paths as straight lines, and the areas that strokes cover.
 //
 // In come steps or lines, out come the sides of areas. A curve becomes as many lines as keep it
-// within TOLERANCE of the truth. A stroke is a heap of convex areas that all turn the same way
+// within TOLERANCE of the truth. A stroke is a pile of convex areas that all turn the same way
 // round: a box for each line, a wedge for each corner, a half disc for each round end. They
 // overlap, and the rule that an area is what is wound around at least once makes one area of them.
 // Dashes cut the lines first.

@@ -167,11 +167,11 @@ static void put_glyph_id(Buf *b, FoundGlyph f) {
 static void put_place(Svg *s, const Mark *m) {
   Buf *b = &s->out;
   double c, w;
-  turn_of(m->text.how.turn, &c, &w);
+  angle_parts(m->text.how.angle, &c, &w);
   buf_text(b, " transform=\"translate(");
   put_number(b, m->text.x + c * m->text.start, 2), buf_char(b, ' ');
   put_number(b, m->text.y + w * m->text.start, 2);
-  if (m->text.how.turn != 0) buf_text(b, ")rotate("), put_number(b, m->text.how.turn, 2);
+  if (m->text.how.angle != 0) buf_text(b, ")rotate("), put_number(b, m->text.how.angle, 2);
   buf_text(b, ")scale("), put_number(b, m->text.how.size / EM, 6);
   buf_text(b, ")\"");
 }

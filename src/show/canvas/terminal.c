@@ -520,7 +520,7 @@ static void phrase_add(Art *a, Phrase *p, const char *words, Height h) {
 static Phrase phrase_new(Art *a, const Mark *m, bool centred) {
   const Text *how = &m->text.how;
   double width = text_width(how->face, how->size, m->text.words), c, s;
-  turn_of(how->turn, &c, &s);
+  angle_parts(how->angle, &c, &s);
   Phrase p = {.size = how->size, .upright = fabs(s) > 0.7, .anchor = how->anchor};
   bool few = how->anchor == ANCHOR_START && strlen(m->text.words) < 8;
   if (centred || few || how->face > FACE_SANS_BOLD) p.anchor = ANCHOR_MIDDLE;
@@ -533,7 +533,7 @@ static Phrase phrase_new(Art *a, const Mark *m, bool centred) {
 // Whether the words go on where the phrase ended, perhaps smaller and higher or lower
 static bool phrase_joins(Art *a, Phrase *p, const Mark *m) {
   double x = m->text.x + m->text.start, near = 2.5;
-  if (p->upright || m->text.how.turn != 0 || fabs(m->text.y - p->y) > 0.6 * p->size) return false;
+  if (p->upright || m->text.how.angle != 0 || fabs(m->text.y - p->y) > 0.6 * p->size) return false;
   if (fabs(x - p->x1) > near && fabs(x - p->base) > near) return false;
   Height h = m->text.y < p->y - 1 ? ABOVE : m->text.y > p->y + 1 ? BELOW : ON_LINE;
   phrase_add(a, p, m->text.words, h);

@@ -129,8 +129,8 @@ static double words_end(const Mark *m) {
 
 // Whether words go on where those before them ended, in another face
 static bool words_join(const Mark *m, const Mark *next) {
-  return next->kind == MARK_TEXT && next->text.y == m->text.y && m->text.how.turn == 0 &&
-         next->text.how.turn == 0 && next->text.how.ink == m->text.how.ink &&
+  return next->kind == MARK_TEXT && next->text.y == m->text.y && m->text.how.angle == 0 &&
+         next->text.how.angle == 0 && next->text.how.ink == m->text.how.ink &&
          fabs(words_start(next) - words_end(m)) < 0.3;
 }
 
@@ -146,7 +146,7 @@ static uint32_t put_words(Tikz *t, uint32_t i) {
   while (end < c->mark.n && words_join(&c->mark.at[end - 1], &c->mark.at[end])) end++;
   bool one = end == i + 1;
   buf_printf(b, "\\node[anchor=%s", anchor[one ? how->anchor : ANCHOR_MIDDLE]);
-  if (how->turn != 0) buf_text(b, ", rotate="), put_number(b, -how->turn, 2);
+  if (how->angle != 0) buf_text(b, ", rotate="), put_number(b, -how->angle, 2);
   put_inked(t, ", text=", how->ink);
   if (one) buf_text(b, ", font="), put_font(t, how);
   buf_text(b, "] at ");

@@ -15,7 +15,7 @@ typedef enum {
 typedef struct {
   Level level;
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
-  double width; // of a row, in units; 0: as usual; negative: everything is one row
+  double width; // of a row, in units; 0: the default; negative: everything is one row
   bool no_legend;
   bool notes; // comments at the ends of lines, beside what the lines make
   bool grad;  // it is a derivative: cotangents have an ink of their own
@@ -43,7 +43,7 @@ Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOp
                        const Supply *);
 
 // -- partial_picture.c ----------------------------------------------------------------------------
-bool broken_is_small(const PartialDiagram *); // enough for a picture that somebody could read
+bool broken_is_small(const PartialDiagram *); // enough for a picture that can be read
 Message message_plate(World *, Arena *, Span, const char *text);
 void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *,
                    Messages *);                      // adds its messages
@@ -56,7 +56,7 @@ void legend_paint(Canvas *, Arena *, const SketchPage *);
 Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
 // -- circuit.c ------------------------------------------------------------------------------------
-uint32_t reads(const Diagram *, Id wire); // how often it is read
+uint32_t reads(const Diagram *, Id wire);                // how often it is read
 const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 
 // -- circuit_call.c -------------------------------------------------------------------------------

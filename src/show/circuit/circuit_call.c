@@ -89,8 +89,8 @@ static const char *options_of(const Configured *x) {
   bool left_out = false;
   for (uint32_t i = 0; i < d->option.n; i++) {
     const Option *o = &d->option.at[i];
-    left_out |= o->usual;
-    if (o->usual) continue;
+    left_out |= o->by_default;
+    if (o->by_default) continue;
     if (b.n) buf_text(&b, ", ");
     if (left_out) buf_printf(&b, "%s: ", name_text(c->w->names, o->name));
     option_text(x, i, &b);

@@ -38,7 +38,7 @@ static bool is_whole_read(World *w, const Access *a, const Access *out) {
   return true;
 }
 
-// Does this box turn a sum that nobody else reads into a mean?
+// Does this box turn a sum that nothing else reads into a mean?
 static bool ends_mean(const CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   if (l->nin != 1 || l->nscalar != 3 || box->nout != 1) return false;

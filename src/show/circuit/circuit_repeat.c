@@ -234,7 +234,7 @@ static bool find_others(CircuitPart *p, const Repeat *r, Ids *before) {
   return true;
 }
 
-// -- who reads what a loop makes ------------------------------------------------------------------
+// -- what reads what a loop makes -----------------------------------------------------------------
 typedef struct {
   bool kept;    // some turn but the last, from outside
   bool result;  // the last turn

@@ -99,7 +99,8 @@ static bool same_options(const Diagram *d, const Diagram *e) {
   if (d->option.n != e->option.n) return false;
   for (uint32_t i = 0; i < d->option.n; i++) {
     const Option *a = &d->option.at[i], *b = &e->option.at[i];
-    if (a->usual != b->usual || a->nsize != b->nsize || !a->text != !b->text) return false;
+    if (a->by_default != b->by_default || a->nsize != b->nsize || !a->text != !b->text)
+      return false;
     if (a->text && strcmp(a->text, b->text) != 0) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-// The reverse derivative of a box as a circuit: forward wires as usual, cotangents in another ink.
+// The reverse derivative of a box as a circuit: wires forward, cotangents in another ink.
 // A call that is not opened stays a call: it is given its own reverse, which is called ∂ and its
 // name, so that the derivative of a model is made of the derivatives of its parts. The library's
 // boxes that have a glyph are never opened.
@@ -166,7 +166,7 @@ static bool is_used(const Sketch *s, uint32_t bundle) {
   return false;
 }
 
-// What a reverse gives and nobody wants is not shown: cotangents of constants and states.
+// What a reverse gives and nothing reads is not shown: cotangents of constants and states.
 static void drop_unused(Sketch *s) {
   for (uint32_t k = 0; k < s->stage.n; k++) {
     Stage *t = &s->stage.at[k];

@@ -1,4 +1,4 @@
-// A program with errors as a picture: everything that is known is drawn as usual; what could not be
+// A program with errors as a picture: everything that is known is drawn as ever; what could not be
 // done is a dashed box, the wires at fault are red and thicker, a wire whose type is unknown is one
 // dashed line, and each message stands on a plate beside the picture, tied to its place.
 #include "show/circuit/circuit_own.h"
@@ -23,7 +23,7 @@ static void alarm(Sketch *s, uint32_t bundle, const ErrorMark *slip, Id wire) {
   }
 }
 
-// What nobody takes and nothing goes into would not be seen.
+// What nothing takes and nothing goes into would not be seen.
 static void end_here(CircuitPart *p, uint32_t bundle) {
   Sketch *s = p->c->s;
   uint32_t stage = sketch_stage(s, p->block, "not used"), use = sketch_use(s, stage, bundle);

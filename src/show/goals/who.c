@@ -1,6 +1,6 @@
-// Who trains whom, as a table: a row for each goal, a column for each learner, a dot where the goal
-// moves the learner, a ring where the learner is used and stays. The facts are those of
-// learn_who_table.
+// Which goal trains which learner, as a table: a row for each goal, a column for each learner, a
+// dot where the goal moves the learner, a ring where the learner is used and stays. The facts are
+// those of learn_who_table.
 #include "run/step/step.h"
 #include "show/goals/goals.h"
 
@@ -49,7 +49,7 @@ static void heads(Who *k) {
     canvas_text(
         k->c, x + 4, y,
         &(Text){
-            .face = FACE_SANS, .size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .turn = -TURNED},
+            .face = FACE_SANS, .size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .angle = -TURNED},
         k->t.learner[i]);
     canvas_close(k->c);
   }

@@ -10,8 +10,8 @@
 //   layers_sweep.c  heights of large layouts
 //   layers_route.c  lanes of cables that run back, heads, the lines of each cable
 //   layers_paint.c  such a line on a canvas
-#ifndef LIMN_LAYERS_H
-#define LIMN_LAYERS_H
+#ifndef LIMN_SHOW_LAYOUT_LAYERS_H
+#define LIMN_SHOW_LAYOUT_LAYERS_H
 
 #include "show/canvas/canvas.h"
 

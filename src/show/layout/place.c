@@ -99,7 +99,7 @@ static PlaceNet net_new(Arena *a, const Places *p) {
   return n;
 }
 
-// As far up as the gaps allow. False: they go round in a circle.
+// As far up as the gaps allow. False: they form a cycle.
 static bool first_places(PlaceNet *n, Arena *a) {
   uint32_t *waiting = NEW_ARRAY(a, uint32_t, n->nodes), top = 0, done = 0;
   for (uint32_t e = 1; e <= n->edges; e++) waiting[n->edge[e].to]++;
@@ -234,7 +234,7 @@ static uint32_t entering_edge(const PlaceNet *n, const uint32_t *walk, uint32_t 
 
 // The subtree of v hangs on `in`, which is inside it, instead: parents and sums on the way are
 // turned round.
-static void turn(PlaceNet *n, uint32_t v, uint32_t in, uint32_t entering) {
+static void pivot(PlaceNet *n, uint32_t v, uint32_t in, uint32_t entering) {
   int64_t whole = n->node[v].out, child = 0;
   for (uint32_t u = in, edge = entering;;) {
     uint32_t up = parent_of(n, u), old = n->node[u].parent;
@@ -279,7 +279,7 @@ static bool improve(PlaceNet *n) {
   for (uint32_t i = 0; i < count; i++) n->node[walk[i]].place += by;
   int64_t out = n->node[v].out;
   move_sum(n, old, other_end(n, entering, in), out);
-  turn(n, v, in, entering);
+  pivot(n, v, in, entering);
   return true;
 }
 

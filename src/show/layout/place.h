@@ -26,7 +26,7 @@ typedef struct {
   VEC(Tie) tie;
 } Places;
 
-// The highest thing stands at 0. False: the gaps go round in a circle, or ties do not agree with
+// The highest thing stands at 0. False: the gaps form a cycle, or ties do not agree with
 // them. The number of things that were looked at, if asked for, is added to *steps: it is the same
 // on every machine, where time is not.
 bool places_solve(Arena *, const Places *, int64_t *place, uint64_t *steps);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
-#define OVERRUN 0.15 // by so much of it a row may be wider than the usual width
+#define OVERRUN 0.15 // by so much of it a row may be wider than the default width
 #define PLANNED 0.8  // of what a row may be too wide, by what is known before it is laid out
 #define LESS 0.02    // so much narrower it is planned in each round
 // What is bad about a row, to be added up; the shortfall of a row is squared.

@@ -1,6 +1,6 @@
 // A sketch is put together stage by stage, as a diagram is, where a wire may be read often or never
 // and in any order. To be drawn, every use must be seen: sketch_settle puts copies where something
-// is used again, ends where nobody uses it, and crossings where things that are used together do
+// is used again, ends where nothing uses it, and crossings where things that are used together do
 // not stand side by side. After it each bundle is made once and taken once, and a stage's bundles
 // are neighbours in the row.
 #include "show/layout/sketch.h"
@@ -298,7 +298,7 @@ static void put_sources(Settle *t, const Ids *in) {
   }
 }
 
-// Does a stage take nothing, and nobody what it makes?
+// Does a stage take nothing, and give nothing that is taken?
 static bool is_idle(const Settle *t, uint32_t k) {
   const Stage *stage = &t->s->stage.at[k];
   bool idle = !stage->in.n && !t->put[k];
@@ -465,7 +465,7 @@ void sketch_settle(Sketch *s) {
     if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
   Ids out = s->out, none = {0};
-  for (uint32_t k = 0; k < s->stage.n; k++) // what nobody uses is seen to end
+  for (uint32_t k = 0; k < s->stage.n; k++) // what nothing uses is seen to end
     if (is_idle(&t, k)) put_source(&t, k, &none, 0);
   put_sources(&t, &out);
   if (out.n) out = take_all(&t, &out, 0);

@@ -74,12 +74,12 @@ typedef struct {
   Ids in, out;                      // strands, from top to bottom
   Ids touch;                        // GLYPH_NORM: strands that pass and count nevertheless
   uint32_t over;                    // GLYPH_WISE: the bundle it stands above, which comes out
-  Ink ink;                          // of what it is filled with; 0 as usual
+  Ink ink;                          // of what it is filled with; 0: the default
   bool bold;                        // it is learned
   const Layout *inset;              // GLYPH_INSET
   bool flip;                        // GLYPH_INDEX: an axis begins there
   bool faint;                       // it is frozen: a dashed outline
-  uint32_t tag;                     // for whoever made it
+  uint32_t tag;                     // for what made it
   bool upper;                       // GLYPH_MASK: what stays is above the diagonal
   const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
   const char *words, *id;           // for readers; NULL: those of its stage
@@ -143,7 +143,7 @@ typedef struct {
   bool strings;           // a strand is a whole tensor: nothing needs to be divided
   VEC(const char *) ends; // names of what comes out; may be empty
   bool apart;             // no glyph stands above another
-  double room;            // for lines that are level; 0: as usual
+  double room;            // for lines that are level; 0: the default
   bool settled;           // each bundle is made once and taken once
   bool inset;             // names and labels of what comes in and goes out stand outside
   bool before, after; // it is a row: what comes in comes from the one above, goes on in the next
@@ -244,7 +244,7 @@ double glyph_port(const Glyph *); // how far from its middle strands meet it
 void layout_shift(Layout *, double x, double y);
 
 // -- rows.c: a picture that is too wide is broken into rows ---------------------------------------
-enum { ROW_WIDTH = 2400 };            // as usual
+enum { ROW_WIDTH = 2400 };            // the default
 enum { ROW_BEND = 28, ROW_DROP = 9 }; // how strands leave a row: so far right, so far down
 typedef struct {
   VEC(Layout *) row;
@@ -252,7 +252,7 @@ typedef struct {
   uint64_t steps;
 } SketchPage;
 SketchPage *lay_page(Arena *, Sketch *,
-                     double width); // settles the sketch; 0: as usual; negative: one row
+                     double width); // settles the sketch; 0: the default; negative: one row
 enum { ROW_GAP = 6 };
 void page_row_paint(Canvas *, Arena *, const SketchPage *,
                     uint32_t row); // with its number, if there are many

@@ -96,7 +96,7 @@ static void add_text(Scene *s, Thing *t, const Mark *m) {
   double c, sine, size = m->text.how.size / EM;
   Path path = {0};
   GlyphRun run = {.face = m->text.how.face, .rest = m->text.words};
-  turn_of(m->text.how.turn, &c, &sine);
+  angle_parts(m->text.how.angle, &c, &sine);
   while (run_next(&run)) {
     glyph_path(s->arena, run.found.glyph, &path);
     for (uint32_t i = 0; i < path.n; i++) {

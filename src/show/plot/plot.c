@@ -81,8 +81,8 @@ const char *line_name(Plot *p, uint32_t array, int64_t k, int64_t of) {
   return of == 1 ? name : arena_format(p->arena, "%s[%lld]", name, (long long)k);
 }
 
-bool plot_option(Plot *p, uint32_t i, int64_t usual, int64_t most, int64_t *out) {
-  *out = usual;
+bool plot_option(Plot *p, uint32_t i, int64_t otherwise, int64_t most, int64_t *out) {
+  *out = otherwise;
   if (i >= p->s->options) return true;
   double x = p->s->option[i];
   if (x >= 1 && x <= (double)most && x == floor(x)) {

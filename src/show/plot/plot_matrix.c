@@ -120,7 +120,7 @@ static void draw_labels(Plot *p, Canvas *c, const Matrix *m, bool upright) {
     double x = m->left + ((double)i + 0.5) * m->cell;
     const char *text = text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
     Text look = {.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE};
-    if (upright) look.turn = -90, look.anchor = ANCHOR_START, x += 4;
+    if (upright) look.angle = -90, look.anchor = ANCHOR_START, x += 4;
     canvas_text(c, x, m->top - 7, &look, text);
   }
 }
@@ -128,7 +128,7 @@ static void draw_labels(Plot *p, Canvas *c, const Matrix *m, bool upright) {
 static void draw_sides(Canvas *c, const Matrix *m, double left) {
   Text look = {.size = LABEL_SIZE, .anchor = ANCHOR_MIDDLE};
   canvas_text(c, m->left + (double)m->columns * m->cell / 2, 10, &look, "said");
-  look.turn = -90;
+  look.angle = -90;
   canvas_text(c, left + 10, m->top + (double)m->rows * m->cell / 2, &look, "truth");
 }
 

@@ -2,7 +2,7 @@
 //
 // A curve holds only the cells that are there, and its line goes on to the next one. run.json says
 // which columns are measures, and which of those should rise; without it, a column that is empty
-// more often than not is a measure. Numbers of paths, p[0], are no curves.
+// more often than not is a measure. Numbers of paths, p[0], are not curves.
 #include "show/plot/plot_own.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
     vec_push(a, &lines, line);
     buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);
   }
-  if (longest < 2) return NULL; // a single value is no curve
+  if (longest < 2) return NULL; // a single value is not a curve
   LinesWish wish = {.x_title = "step", .whole_x = true, .log_from = measures ? 0 : GOALS_LOG};
   Canvas *c = canvas_new(a, PLOT_WIDTH, PLOT_HEIGHT, title,
                          arena_format(a, "Curves over steps. At the end: %s", about.at));

@@ -39,13 +39,13 @@ bool plot_wrong(Plot *, const Array *, const char *wanted); // sets the error; a
 void plot_note(Plot *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void plot_note_gaps(Plot *, int64_t count, const char *of); // nothing when count is 0
 double plot_caption(Plot *, Canvas *, double y);            // what was noted; returns where it ends
-Canvas *plot_canvas(Plot *, const char *kind);  // of a usual size, to be made larger or smaller
+Canvas *plot_canvas(Plot *, const char *kind);  // of the default size, to be made larger or smaller
 const char *shape_text(Arena *, const Array *); // [64 28 28]
 const char *label_text(Plot *, uint32_t array, int64_t label); // its name, or its number
 const char *line_name(Plot *, uint32_t array, int64_t k, int64_t of);
 bool labels_known(const Plot *, uint32_t array);
-// A whole number from 1 to `most`: an option of the view, or `usual` where it is not given.
-bool plot_option(Plot *, uint32_t i, int64_t usual, int64_t most, int64_t *out);
+// A whole number from 1 to `most`: an option of the view, or `otherwise` where it is not given.
+bool plot_option(Plot *, uint32_t i, int64_t otherwise, int64_t most, int64_t *out);
 
 // -- plot_scale.c ---------------------------------------------------------------------------------
 typedef struct {

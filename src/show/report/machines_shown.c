@@ -8,7 +8,7 @@
 #include <math.h>
 
 enum {
-  CURVES_MOST = 8,    // cells of one array as curves, where nobody says how
+  CURVES_MOST = 8,    // cells of one array as curves, where the program does not say how
   BANDS_MOST = 24,    // as bands
   MATRICES_MOST = 12, // moments as matrices
   STRIP_MOST = 8,     // as wirings side by side

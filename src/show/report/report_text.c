@@ -190,7 +190,7 @@ void html_program(Buf *b, const char *text, size_t n) {
   arena_free(scratch);
 }
 
-// -- who trains whom ------------------------------------------------------------------------------
+// -- which goal trains which learner --------------------------------------------------------------
 typedef struct {
   const char *at;
   size_t n;

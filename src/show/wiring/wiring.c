@@ -408,7 +408,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   return b.p;
 }
 
-// A machine that is no wiring: its box, and its ports around it
+// A machine that is not a wiring: its box, and its ports around it
 static Panel *machine_panel(World *w, Arena *a, const System *s) {
   PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
   Part part = {.of = NEW(a, System)};

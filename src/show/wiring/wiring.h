@@ -12,10 +12,10 @@ typedef struct {
 } WiringOptions;
 Canvas *wiring_draw(World *, Arena *, const System *, const WiringOptions *);
 // A network from left to right, and the same from inside to outside. NULL: it is none, since parts
-// hear each other in a circle, or nothing leaves it.
+// hear each other in a cycle, or nothing leaves it.
 Canvas *wiring_unfold_draw(World *, Arena *, const System *);
 
-// wiring_times.c: who hears whom, and how much, at several moments
+// wiring_times.c: which part hears which, and how much, at several moments
 typedef struct {
   const char *title;
   uint32_t parts, moments;
@@ -23,7 +23,7 @@ typedef struct {
   const char *const *when; // [moments] "t = 500"; NULL: they are numbered
   const double *weight;    // [moments parts parts] at i j: how much i hears j
   const double *value;     // [moments parts] shown in the parts; NULL: nothing is
-  double least;            // a weight below this share of the largest is no wire; 0: 0.02
+  double least;            // a weight below this share of the largest is not a wire; 0: 0.02
 } WiringTimes;
 Canvas *wiring_strip_draw(Arena *, const WiringTimes *); // the moments side by side
 // One SVG that goes through the moments, without script. Where nothing can move it is the last one.

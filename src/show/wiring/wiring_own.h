@@ -41,7 +41,7 @@ typedef struct {
   double y;       // from the top of the unit
   const char *name, *type, *words;
   bool ring; // it is open in some modes only
-  Ink ink;   // of what sticks out there; 0: as usual
+  Ink ink;   // of what sticks out there; 0: the default
 } Pin;
 typedef VEC(Pin) Pins;
 
@@ -50,13 +50,13 @@ typedef struct Panel Panel;
 typedef struct {
   UnitKind kind;
   const char *name, *of, *text; // of: its machine; text: a formula, a guard
-  const char *count;            // × 3; NULL: it is no array
+  const char *count;            // × 3; NULL: it is not an array
   const char *words;            // for a reader
   VEC(const char *) mode;
   Pins in, out;   // at its left and its right side
   bool state;     // it has a state
   bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
-  Ink ink;        // 0: as usual
+  Ink ink;        // 0: the default
   Panel *inner;   // UNIT_PANEL
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself
   double width, height; // in
@@ -68,7 +68,7 @@ typedef struct {
   bool dashed;
   bool peer;   // it says nothing about layers
   bool shared; // it has no direction, and its only dot is the variable itself
-  Ink ink;     // 0: as usual
+  Ink ink;     // 0: the default
   const char *words;
   CableWay way; // out
 } Cable;
@@ -84,7 +84,7 @@ struct Panel {
   bool shares; // its ports have no direction
   bool bare;   // it has no frame
   uint32_t depth;
-  Ink ink, edge; // 0: as usual
+  Ink ink, edge; // 0: the default
   VEC(Unit) unit;
   VEC(Cable) cable;
   VEC(Dial) dial;
@@ -111,7 +111,7 @@ typedef struct {
   bool **right; // [part][port] it is at the right side of its part; NULL: the part does not share
   bool *out;    // [port] it is at the right edge of the panel
 } Sides;
-// asked: [port] the sides that whoever holds it wants; NULL: nobody does
+// asked: [port] the sides that what holds it wants; NULL: none
 Sides shared_sides(Arena *, const System *, const bool *asked);
 
 // wiring_lay.c

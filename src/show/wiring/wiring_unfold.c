@@ -21,7 +21,7 @@ enum {
   EDGE = 16,
   MIDDLE = 96,   // between the pictures
   EXPANDED = 12, // parts of an array: more are one
-  NEURONS = 400, // more are no picture
+  NEURONS = 400, // more do not make a picture
   APART = 3      // from the middle of a double line to each of the two
 };
 

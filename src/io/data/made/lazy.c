@@ -1,7 +1,7 @@
 // Pictures that are drawn by code, each when it is first wanted.
 //
 // All of them have their place in memory from the start, untouched until they are drawn. A byte for
-// each says whether it is not drawn, being drawn, or done; whoever finds one that another thread is
+// each says whether it is not drawn, being drawn, or done; a thread that finds one that another is
 // drawing waits for it, which takes some microseconds.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"

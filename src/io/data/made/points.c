@@ -1,4 +1,4 @@
-// Sets of points: iris, as Fisher printed it, and three that are drawn by chance: moons (two half
+// Sets of points: iris, as Fisher printed it, and three that are drawn at random: moons (two half
 // circles that reach into each other), spirals (two arms), blobs (three clouds).
 #include "io/data/set_own.h"
 

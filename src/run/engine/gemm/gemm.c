@@ -108,7 +108,7 @@ static void split_sum(GemmPlan *p, int64_t want) {
   p->piece = parts(parts(p->in.k, p->pieces), GRAIN) * GRAIN;
 }
 
-// A small C under a long sum is cut along k first: then nobody reads the same factor twice. Other
+// A small C under a long sum is cut along k first: then no factor is read twice. Other
 // products are cut into blocks of a good size, then along k, then into smaller blocks.
 static void plan_tasks(GemmPlan *p) {
   const Gemm *g = &p->in;

@@ -3,7 +3,7 @@
 // held in variables of the loop around it, which a compiler keeps in registers; memory is read in
 // front and written behind. In: a scan of a plan. Out: the wires that are held.
 //
-// A wire that is held stands for itself alone, is one number, and nobody in the scan sees its
+// A wire that is held stands for itself alone, is one number, and nothing in the scan sees its
 // memory in another way; so it makes no difference when its memory is written.
 #include "run/engine/kernel/loop_levels.h"
 

@@ -56,7 +56,7 @@ INLINE REAL NAME(exp_inside)(REAL x) {
   return (FMA(r * NAME(exp_tail)(r), r, r) + 1) * NAME(power)(n + NAME(bias));
 }
 
-// The power of two comes in two factors, since 2^128 alone is no float. Bits above n are lost in
+// The power of two comes in two factors, since 2^128 alone is not a float. Bits above n are lost in
 // `power`.
 INLINE REAL NAME(exp)(REAL x) {
   BITS n;

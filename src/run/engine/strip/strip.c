@@ -417,7 +417,7 @@ static int64_t group_length(const StripFrame *f, const PlanNode *x, int which) {
   return length;
 }
 
-// The loops of a small product are its batch indices that are no parallel loops.
+// The loops of a small product are its batch indices that are not parallel loops.
 static void run_product(StripFrame *f, const StripNest *s, uint32_t d) {
   if (d < s->nloop) {
     int64_t n = length_of(f, s->loop[d]);

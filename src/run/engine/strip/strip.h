@@ -42,7 +42,7 @@ typedef struct {
   uint32_t nloop, nouter, ninner;
   ReachTerm *loop, *outer, *inner; // labels known before the strip; labels of each element
   int64_t step;                    // along the strip,
-  const int64_t *line;             // or offsets of its elements, where they are no straight line
+  const int64_t *line;             // or offsets of its elements, where they are not in a line
   int64_t run;                     // … but go on by 1 for so many, above 0,
   bool again;                      // at the same cells each time
 } StripReach;

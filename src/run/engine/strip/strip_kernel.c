@@ -37,7 +37,7 @@ static bool goes_on(const Plan *p, const PlanNode *x, const Operand *o, uint32_t
 }
 
 static bool is_straight(const Plan *p, const PlanNode *x, uint32_t var, int64_t n) {
-  for (uint32_t i = 0; i < x->nscalar; i++) // positions are no straight line
+  for (uint32_t i = 0; i < x->nscalar; i++) // positions are not in a line
     if (x->scalar[i].fn == FN_AT && x->var[x->scalar[i].ref] - var <= 1) return false;
   for (uint32_t i = 0; i < x->nin; i++)
     if (!goes_on(p, x, &x->in[i], var, n)) return false;
