@@ -311,7 +311,7 @@ static bool bind_row(const Call *c, const Syntax *par, const Syntax *text, bool 
   if (text->kind != N_ITEMS)
     text = node_items(w->arena, text->span, (ItemsParts){NODES((Syntax *)text)});
   if (!option_spread(c->b, given ? c->env : c->to, text, &bind)) return false;
-  bind.usual = !given;
+  bind.by_default = !given;
   bind_spread(c->to, w, par->name, bind);
   return true;
 }
@@ -324,7 +324,7 @@ static bool bind_one(const Call *c, const Syntax *par, const Syntax *text, bool 
   }
   const Syntax *one = text->kind == N_ITEMS ? items_in(text).at[0] : text;
   if (!option_item(c->b, given ? c->env : c->to, one, &bind)) return false;
-  bind.usual = !given && !bind.open;
+  bind.by_default = !given && !bind.open;
   env_bind(c->to, par->name, bind);
   return true;
 }
