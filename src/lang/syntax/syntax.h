@@ -1,4 +1,4 @@
-// front: text to syntax tree, and back. Knows words, not meanings.
+// Text to syntax tree, and back. Knows words, not meanings.
 //
 //   Syntax *program = parse(&(Front){arena, names, diags, sources}, file);
 //   format_program(...)

@@ -1,4 +1,4 @@
-// The syntax tree as such: names of its kinds, printing for tests, equality.
+// The syntax tree as such: names of its kinds, printing for tests, equality; nodes that nobody wrote; what kinds share.
 //
 // Printed, a node is (kind name text op kid …), with what it has: `x[i] + 1` is
 // (sum "+" (at (name x) (brackets (items (name i)))) (num 1)). An absent kid is _.
