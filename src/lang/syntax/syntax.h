@@ -105,6 +105,7 @@ Syntax *syntax_copy(Arena *, const Syntax *);         // its parts are the same,
 void syntax_become_name(Syntax *, Name);              // where it stands
 Nodes nodes_join(Arena *, Nodes, Nodes);
 Syntax *brackets_of(Arena *, Span, Nodes items); // [a b c]
+Nodes brackets_items(const Syntax *);            // a b c of [a b c]; of [a, b], [] and NULL: none
 
 // tree.c: every kind alike
 typedef bool SyntaxTest(void *context, const Syntax *);

@@ -101,6 +101,11 @@ Syntax *brackets_of(Arena *a, Span span, Nodes items) {
   return node_brackets(a, span, (BracketsParts){.slots = NODES(slot)});
 }
 
+Nodes brackets_items(const Syntax *n) {
+  const Syntax *slot = n ? nodes_only(brackets_slots(n)) : NULL;
+  return slot && slot->kind == N_ITEMS ? items_in(slot) : (Nodes){0, NULL};
+}
+
 // -- every kind alike -----------------------------------------------------------------------------
 Nodes syntax_parts(const Syntax *n) { return (Nodes){n->nkid, n->kid}; }
 
