@@ -633,9 +633,8 @@ Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
     return value_error(b, n->span);
   }
   b->in->nest++;
-  uint32_t mark = b->trace ? trace_begin(b) : 0;
-  Value v = eval_node(b, env, n, eq);
-  if (b->trace) v = trace_value(b, env, n, mark, v, false);
+  uint32_t mark = trace_begin(b);
+  Value v = trace_value(b, env, n, mark, eval_node(b, env, n, eq), false);
   b->in->nest--;
   return v;
 }

@@ -65,17 +65,16 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
 static void collect_labels(Body *b, const Syntax *n) {
   if (!n) return;
   if (n->kind == N_TYPE && type_brackets(n) && brackets_slots(type_brackets(n)).n) {
-    const Syntax *items = brackets_slots(type_brackets(n)).at[0];
-    for (uint32_t i = 0; i < items_in(items).n; i++)
-      if (items_in(items).at[i]->kind == N_NAME || items_in(items).at[i]->kind == N_SIZED)
-        table_put(b->labels, &items_in(items).at[i]->name, sizeof(Name), 1);
+    Nodes item = items_in(brackets_slots(type_brackets(n)).at[0]);
+    for (uint32_t i = 0; i < item.n; i++)
+      if (item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED)
+        table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
   if (n->kind == N_LHS && lhs_brackets(n) && brackets_slots(lhs_brackets(n)).n &&
       brackets_slots(lhs_brackets(n)).at[0]->kind == N_ITEMS) {
-    const Syntax *items = brackets_slots(lhs_brackets(n)).at[0];
-    for (uint32_t i = 0; i < items_in(items).n && items_in(items).n > 1; i++)
-      if (items_in(items).at[i]->kind == N_SIZED)
-        table_put(b->labels, &items_in(items).at[i]->name, sizeof(Name), 1);
+    Nodes item = items_in(brackets_slots(lhs_brackets(n)).at[0]);
+    for (uint32_t i = 0; i < item.n && item.n > 1; i++)
+      if (item.at[i]->kind == N_SIZED) table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) collect_labels(b, syntax_parts(n).at[i]);
 }
@@ -103,13 +102,10 @@ const Syntax *only_type(const Syntax *types) {
 bool keeps_places(const Formals *f, const Syntax *result) {
   if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || !type_brackets(result))
     return false;
-  const Syntax *a = type_brackets(f->at[0].type), *z = type_brackets(result);
-  if (!a || brackets_slots(a).n != brackets_slots(z).n || brackets_slots(a).n != 1 ||
-      items_in(brackets_slots(a).at[0]).n != items_in(brackets_slots(z).at[0]).n)
-    return false;
-  for (uint32_t i = 0; i < items_in(brackets_slots(a).at[0]).n; i++) {
-    const Syntax *x = items_in(brackets_slots(a).at[0]).at[i],
-                 *y = items_in(brackets_slots(z).at[0]).at[i];
+  Nodes a = brackets_items(type_brackets(f->at[0].type)), z = brackets_items(type_brackets(result));
+  if (!a.n || a.n != z.n) return false;
+  for (uint32_t i = 0; i < a.n; i++) {
+    const Syntax *x = a.at[i], *y = z.at[i];
     if (x->kind != y->kind || x->name != y->name || (x->kind != N_NAME && x->kind != N_SPREAD))
       return false;
   }

@@ -688,11 +688,9 @@ static const Syntax *written_out(const Describer *d, const Syntax *value) {
 
 // i of x[i j]; 0: there is none
 static Name first_index(const Syntax *n) {
-  if (!n || n->kind != N_AT || !brackets_slots(at_brackets(n)).n ||
-      !items_in(brackets_slots(at_brackets(n)).at[0]).n)
-    return 0;
-  const Syntax *i = items_in(brackets_slots(at_brackets(n)).at[0]).at[0];
-  return i->kind == N_NAME ? i->name : 0;
+  Nodes slot = n && n->kind == N_AT ? brackets_slots(at_brackets(n)) : (Nodes){0, NULL};
+  Nodes item = slot.n ? items_in(slot.at[0]) : (Nodes){0, NULL};
+  return item.n && item.at[0]->kind == N_NAME ? item.at[0]->name : 0;
 }
 
 static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
