@@ -111,13 +111,13 @@ $(BUILD)/$(SHARED_LINK): $(BUILD)/$(SHARED)
 ARCHIVE := $(AR) $(if $(filter Darwin,$(SYSTEM)),rcs,rcsD)
 export ZERO_AR_DATE := 1
 
-$(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh
+$(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) >$@
-$(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh
+$(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h >$@
-$(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh
+$(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
 $(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
@@ -151,7 +151,7 @@ MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/limn
 # Man pages, completions and files for editors, from the texts of --help, the manual, and the words of the language.
 share: $(BUILD)/share/made
-$(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/lang/syntax/lex.c src/lang/elab/builtin.c src/core/diagram/ops.def include/limn.h
+$(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/core/diagram/ops.def include/limn.h $(filter src/lang/%,$(SOURCE))
 	$(Q)packaging/share.sh $(BUILD)/share $(VERSION)
 PLACES = BUILD="$(BUILD)" VERSION="$(VERSION)" SHARED="$(SHARED)" SHARED_MAJOR="$(SHARED_MAJOR)" SHARED_LINK="$(SHARED_LINK)" PRIVATE_LIBS="$(filter-out $(IMAGE_LIBS),$(LDLIBS))" \
   PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINDIR="$(BINDIR)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DATADIR="$(DATADIR)" MANDIR="$(MANDIR)" DOCDIR="$(DOCDIR)"
@@ -178,17 +178,23 @@ packages:
 	@$(PACKAGES) test
 PACKAGES = CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh
 
+# ONLY: C tests by name, with or without _test; the folders canvas and looks use one of them.
+comma := ,
+ASKED := $(subst $(comma), ,$(ONLY))
+ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_test),$(filter %/$(t) %/$(t)_test,$(TEST_BIN)))
+TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
+RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
-	@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(TEST_BIN)
-	@tests/run.sh $(BUILD)
+	@$(PARALLEL) $(TESTED)
+	@$(RUN_TESTS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 examples: packages
 	@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
 bless: packages
-	@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(TEST_BIN)
-	@tests/run.sh $(BUILD) --bless
+	@$(PARALLEL) $(TESTED)
+	@$(RUN_TESTS) --bless
 draw-random: packages
 	@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))

@@ -165,8 +165,14 @@ static Figures measure(const Shape *s, Precision precision, int rounds, int thre
   void *c = numbers(s->m * s->n, precision), *shared = room(gemm_small_bytes(&f.plan));
   void *thread[2] = {room(f.plan.thread_bytes), room(f.plan.thread_bytes)};
   for (int i = 0; i < 2; i++)
-    t.run[i] = (GemmRun){.a = a, .b = b, .c = c, .m = s->m, .n = s->n, .k = s->k};
-  t.run[i].shared = shared, t.run[i].thread = thread[i];
+    t.run[i] = (GemmRun){.a = a,
+                         .b = b,
+                         .c = c,
+                         .m = s->m,
+                         .n = s->n,
+                         .k = s->k,
+                         .shared = shared,
+                         .thread = thread[i]};
   pthread_t other;
   const bool small = strcmp(s->name, "head") == 0;
   Best *best = room(sizeof *best);
@@ -177,7 +183,7 @@ static Figures measure(const Shape *s, Precision precision, int rounds, int thre
     turns = turns < 2 ? 2 : turns > 400 ? 400 : turns;
     for (int j = 0; j < turns; j++) {
       double start = clock_seconds();
-      for (int x = 0; x < 20 && small; x++) gemm_small(&f.plan, a, b, c, shared);
+      for (int x = 0; x < 20 && small; x++) gemm_small(&f.plan, t.run[0], shared);
       double x = small ? (clock_seconds() - start) / 20 : time_alone(&t, best);
       if (f.flops / x > f.alone) f.alone = f.flops / x;
     }

@@ -8,9 +8,9 @@
 // The first opening is made by a child, so that the memory of this process is that of one training.
 // Peak is measured before and after the steps, since a shared machine does not keep its speed.
 #define _XOPEN_SOURCE 700
-#include "run/engine/gemm/gemm.h"
 #include "core/pass/pass.h"
-#include "run/train/train_own.h"
+#include "run/engine/gemm/gemm.h"
+#include "run/feed/feed.h"
 
 #include <dirent.h>
 #include <stdio.h>

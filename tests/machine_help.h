@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "core/pass/rewrite.h"
+#include "lang/program/program.h"
 #include "random_machine.h"
+#include "lang/program/program.h"
 #include "run/sim/sim.h"
 
 typedef struct {

@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "show/canvas/marks.h"
 #include "show/plot/plot_own.h"
+#include "show/report/report.h"
 
+#include "show/report/report.h"
 #include "shown_help.h"
 
 #include <math.h>
@@ -499,10 +501,15 @@ static const char *folder(Arena *a) {
 }
 
 static bool metrics(Arena *a, const char *text, const char *run, Metrics *m, const char **error) {
-  const char *path = arena_format(a, "%s/m.csv", folder(a)), *why;
+  const char *path = arena_format(a, "%s/m.csv", folder(a)),
+             *said = arena_format(a, "%s/run.json", folder(a));
+  RunNote note = {0};
   assert_null(file_write(a, path, text, strlen(text)));
-  bool good = metrics_read(a, path, run ? json_read(a, run, strlen(run), &why) : NULL, m, error);
+  if (run) assert_null(file_write(a, said, run, strlen(run)));
+  if (run) assert_true(note_read(a, folder(a), &note, error));
+  bool good = metrics_read(a, path, &note, m, error);
   unlink(path);
+  unlink(said);
   rmdir(folder(a));
   return good;
 }

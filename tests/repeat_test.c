@@ -2,6 +2,8 @@
 // they are not.
 #include "core/pass/pass.h"
 #include "show/canvas/marks.h"
+#include "lang/program/program.h"
+#include "show/circuit/circuit.h"
 
 #include <setjmp.h>
 

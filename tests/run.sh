@@ -1,88 +1,89 @@
 #!/bin/sh
-# Runs every test and ends with "N passed, N failed".
+# Runs every test and ends with "N passed, N failed", or "N passed, N failed, N skipped".
 #   tests/run.sh BUILD [--bless]        --bless writes the golden files anew; read them in the diff
+#   ONLY=draw,block_test                only these: folders of tests/, C tests, or texts (programs, errors, golden, rooms)
+#   JOBS=2                              so many at once
+# A C test counts for itself. A script prints a line "ok NAME", "not ok NAME" or "skipped WHY" for each thing it looks at; one that prints
+# none of them has failed. How long each took stands in BUILD/tests/times.
 set -u
+
+# One job, by its kind and name: its output goes to OUT/NAME.log, its exit status to OUT/NAME.status.
+one() {
+  kind=${1%%:*} name=${1#*:} begun=$(date +%s)
+  case $kind in
+    c) "$build/tests/$name" ;;
+    script) LIMN=$PWD/$build/limn BUILD=$build sh "tests/$name/test.sh" ;;
+    texts) LIMN=$PWD/$build/limn BUILD=$build sh tests/texts.sh "$name" $bless ;;
+  esac >"$out/$1.log" 2>&1 </dev/null
+  echo $? >"$out/$1.status"
+  echo "$(($(date +%s) - begun)) $1" >"$out/$1.time"
+}
+if [ "$1" = --one ]; then
+  build=$3 out=$4 bless=${5:-}
+  one "$2"
+  exit 0
+fi
+
 build=$1
 bless=${2:-}
-limn=$PWD/$build/limn
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+trap 'exit 130' INT TERM
+alone=" script:hostile " # it measures time: nothing else runs beside it
+
+all() {
+  for t in tests/*_test.c; do t=${t##*/}; echo "c:${t%.c}"; done
+  for t in rooms programs errors golden; do echo "texts:$t"; done
+  for t in tests/*/test.sh; do t=${t%/test.sh}; echo "script:${t##*/}"; done
+}
+wanted() {
+  [ -n "${ONLY:-}" ] || { all; return; }
+  for name in $(echo "$ONLY" | tr ',' ' '); do
+    all | awk -v n="$name" -F: '$2 == n || $2 == n "_test" { print; found = 1 } END { if (!found) print "none:" n }'
+  done | sort -u
+}
+# What took longest last time begins first. (The numbers here are for a first time.)
+by_time() {
+  { printf '%s\n' "9 script:train" "8 script:learning" "7 script:lens" "6 script:machines" "5 script:torch" "4 script:examples"; cat "$build/tests/times" 2>/dev/null; } >"$out/times"
+  awk 'NR == FNR { t[$2] = $1; next } { print t[$1] + 0, $1 }' "$out/times" - | sort -k1,1nr -k2 | cut -d' ' -f2
+}
+mkdir -p "$build/tests"
+wanted >"$out/wanted"
+if grep -q '^none:' "$out/wanted"; then
+  sed -n 's/^none:/there is no test /p' "$out/wanted" >&2
+  exit 2
+fi
+by_time <"$out/wanted" >"$out/order"
+while read -r job; do case $alone in *" $job "*) echo "$job" >>"$out/alone" ;; *) echo "$job" >>"$out/beside" ;; esac; done <"$out/order"
+for list in beside alone; do
+  [ -s "$out/$list" ] || continue
+  if [ $list = alone ]; then n=1; else n=$jobs; fi
+  xargs -P "$n" -I{} sh tests/run.sh --one {} "$build" "$out" $bless <"$out/$list"
+done
+[ -n "${ONLY:-}" ] || cat "$out"/*.time | sort -nr >"$build/tests/times"
+
 passed=0
 failed=0
+skipped=0
+# number PATTERN: what cmocka counts
+number() { sed -n "s/.*$1 *\] [^0-9]*\([0-9][0-9]*\) test(s).*/\1/p" "$log" | head -1; }
+while read -r job; do
+  log=$out/$job.log
+  status=$(cat "$out/$job.status" 2>/dev/null || echo "none")
+  case $job in
+    c:*) good=$(number PASSED) bad=$(number FAILED) left=$(number SKIPPED) ;;
+    *) good=$(grep -c '^ok ' "$log") bad=$(grep -c '^not ok ' "$log") left=$(grep -c '^skipped' "$log") ;;
+  esac
+  good=${good:-0} bad=${bad:-0} left=${left:-0} why=""
+  if [ "$status" != 0 ] && [ "$bad" -eq 0 ]; then bad=1 why=": exit status $status"; fi
+  if [ $((good + bad + left)) -eq 0 ]; then bad=1 why=": it says nothing"; fi
+  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + left))
+  [ "$left" -eq 0 ] || sed -n "s/^skipped:* */skipped ${job#*:}: /p" "$log"
+  [ "$bad" -eq 0 ] && continue
+  echo "FAILED: ${job#*:}$why"
+  grep -v -e '^ok ' -e 'OK \]' -e 'RUN  ' -e '^skipped' "$log" | head -60 | sed 's/^/    /'
+done <"$out/wanted"
 
-pass() { passed=$((passed + 1)); }
-fail() { failed=$((failed + 1)); echo "FAILED: $1"; [ -z "${2:-}" ] || sed 's/^/    /' "$2" | head -40; }
-
-# golden EXPECTED ACTUAL NAME
-golden() {
-  if [ -n "$bless" ]; then cp "$2" "$1"; fi
-  if diff -u "$1" "$2" >"$out/diff" 2>&1; then pass; else fail "$3" "$out/diff"; fi
-}
-
-# C tests, two at a time: cmocka counts for itself
-ls "$build"/tests/*_test | xargs -P 2 -I{} sh -c '"$1" >"$2/${1##*/}.log" 2>&1; echo $? >"$2/${1##*/}.status"' - {} "$out"
-for test in "$build"/tests/*_test; do
-  cp "$out/${test##*/}.log" "$out/log"
-  status=$(cat "$out/${test##*/}.status")
-  good=$(sed -n 's/.*PASSED  \] \([0-9]*\) test(s)\.*$/\1/p' "$out/log" | head -1)
-  bad=$(sed -n 's/.*FAILED  \] [^0-9]*\([0-9]*\) test(s).*/\1/p' "$out/log" | head -1)
-  passed=$((passed + ${good:-0}))
-  if [ $status -ne 0 ]; then
-    failed=$((failed + ${bad:-1}))
-    echo "FAILED: $test"
-    grep -v -e 'OK \]' -e 'RUN  ' "$out/log" | head -60 | sed 's/^/    /'
-  fi
-done
-
-# every layer includes only earlier ones
-if tools/layers.sh >"$out/log" 2>&1; then pass; else fail "layers" "$out/log"; fi
-
-# programs: they check, keep their layout, and say what they said
-for f in examples/*.limn bench/*.limn tests/programs/*.limn; do
-  [ -e "$f" ] || continue
-  if "$limn" check "$f" >"$out/log" 2>&1; then pass; else fail "check $f" "$out/log"; fi
-  if "$limn" fmt --check "$f" >"$out/log" 2>&1; then pass; else fail "fmt --check $f" "$out/log"; fi
-done
-
-# golden files by extension: NAME.limn beside NAME.err (messages), NAME.NAME2.graph|grad|cost|who|step (texts)
-for f in tests/errors/*.limn; do
-  [ -e "$f" ] || continue
-  (cd tests/errors && "$limn" check "$(basename "$f")") >"$out/err" 2>&1
-  status=$?
-  if grep -q ' error: ' "$out/err" && [ $status -ne 1 ]; then fail "exit status of $f is $status"; fi
-  golden "${f%.limn}.err" "$out/err" "$f"
-done
-for f in tests/golden/*; do
-  [ -e "$f" ] || continue
-  base=$(basename "$f")
-  kind=${base##*.}
-  rest=${base%.*}
-  name=${rest##*.}
-  file=tests/golden/${rest%.*}.limn
-  [ -e "$file" ] || file=examples/${rest%.*}.limn
-  case $kind in
-    graph) "$limn" print "$file" "$name" ;;
-    grad) "$limn" grad "$file" "$name" ;;
-    cost) "$limn" cost "$file" "$name" ;;
-    who) "$limn" check "$file" --who ;;
-    step) "$limn" print "$file" --after step ;;
-    *) continue ;;
-  esac >"$out/text" 2>&1
-  golden "$f" "$out/text" "$f"
-done
-
-# further scripts count for themselves: each prints lines "ok NAME" or "not ok NAME"
-for script in tests/*/test.sh; do
-  [ -e "$script" ] || continue
-  LIMN=$limn BUILD=$build sh "$script" >"$out/log" 2>&1
-  status=$?
-  good=$(grep -c '^ok ' "$out/log")
-  bad=$(grep -c '^not ok ' "$out/log")
-  passed=$((passed + good))
-  failed=$((failed + bad))
-  if [ $status -ne 0 ] && [ "$bad" -eq 0 ]; then failed=$((failed + 1)); fi
-  if [ $status -ne 0 ] || [ "$bad" -gt 0 ]; then echo "FAILED: $script"; grep -v '^ok ' "$out/log" | head -40 | sed 's/^/    /'; fi
-done
-
-echo "$passed passed, $failed failed"
+if [ $skipped -eq 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
 [ $failed -eq 0 ]

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "folder_help.h"
 #include "run/train/train.h"
+#include "run/use/use.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -34,14 +35,14 @@ static const char *said(const Loaded *l) {
 
 static void train(const Loaded *l, const char *dir) {
   if (l->w->diags->errors) fail_msg("%s", said(l));
-  LimnTrain how = {.out = dir, .reference = true, .quiet = true};
+  TrainOptions how = {.out = dir, .reference = true, .quiet = true};
   if (train_run(l->in, l->p, &how, NULL)) fail_msg("%s", said(l));
 }
 
 static Shows shows(const Loaded *l, const char *dir) {
   Shows out = {0};
-  LimnUse how = {.from = dir, .reference = true};
-  if (train_shows(l->in, l->p, &how, &out)) fail_msg("%s", said(l));
+  UseOptions how = {.from = dir, .reference = true};
+  if (use_shows(l->in, l->p, &how, &out)) fail_msg("%s", said(l));
   return out;
 }
 
@@ -75,8 +76,8 @@ static void confusion_counts(void **state) {
   assert_string_equal(all.at[0].name[0][0], "setosa");
   for (int i = 0; i < 9; i++) sum += m->data[i], hits += i % 4 ? 0 : m->data[i];
   assert_true(sum == 50);
-  LimnUse how = {.from = "run", .reference = true};
-  assert_int_equal(train_measure(l.in, l.p, &how, &text), LIMN_GOOD);
+  UseOptions how = {.from = "run", .reference = true};
+  assert_int_equal(use_measure(l.in, l.p, &how, &text), OUTCOME_GOOD);
   assert_true(fabs(strtod(strchr(text.at, ' '), NULL) - hits / sum) < 1e-6);
   arena_free(l.arena);
 }

@@ -2,7 +2,7 @@
 #ifndef SHOWN_HELP_H
 #define SHOWN_HELP_H
 
-#include "run/train/train.h"
+#include "run/runs/runs.h"
 #include "show/canvas/canvas.h"
 
 Shown *shown_new(Arena *, const char *text, const char *view);

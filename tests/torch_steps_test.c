@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 #include "torch_steps/losses.h"
 
 enum { STEPS = 10 };

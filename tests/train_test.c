@@ -4,7 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "folder_help.h"
 #include "limn.h"
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -155,32 +155,29 @@ static void damaged_states_are_refused_or_run(void **state) {
 // -- inside ---------------------------------------------------------------------------------------
 typedef struct {
   Arena *arena;
-  Trainer t;
-  LimnTrain how;
+  Gauges g;
 } Inside;
 
 static void inside(Inside *s, const char *text) {
-  *s = (Inside){.arena = arena_new(), .how = {.reference = true, .quiet = true}};
+  *s = (Inside){.arena = arena_new(), .g.target.reference = true};
   World *w = world_new(s->arena);
   Elab *in = elab_new(w);
   Program *p = elab_program(in, "test.limn", text, strlen(text));
-  s->t = (Trainer){
-      .in = in, .w = w, .p = p, .arena = s->arena, .o = &s->how, .precision = PRECISION_64};
-  s->t.data = data_new(in, p, s->arena);
-  s->t.store = store_new(PRECISION_64);
-  bool good = !w->diags->errors && data_open_all(s->t.data);
+  s->g.data = data_new(in, p, s->arena, 0);
+  s->g.store = store_new(PRECISION_64);
+  bool good = !w->diags->errors && data_open_all(s->g.data);
   Buf b = buf_new(s->arena);
   diags_print(w->diags, &b);
   if (!good) fail_msg("%s", b.at);
 }
 
 static void outside(Inside *s) {
-  store_free(s->t.store);
+  store_free(s->g.store);
   arena_free(s->arena);
 }
 
 static double direct_mean(Inside *s, Split split) {
-  Set *set = s->t.data->set[0];
+  Set *set = s->g.data->set[0];
   int64_t n = set_rows(set, split), *row = NEW_ARRAY(s->arena, int64_t, n);
   double *x = NEW_ARRAY(s->arena, double, 2 * n), sum = 0;
   const char *why;
@@ -198,13 +195,13 @@ static void measures_are_means(void **state) {
              "measure here : f(x)\n"
              "measure there : f(x) on moons.test\n");
   for (int64_t batch = 0; batch < 2000; batch += 777) {
-    s.t.batch = batch;
-    assert_true(gauges_open(&s.t));
-    assert_int_equal(s.t.gauge.n, 2);
-    assert_true(gauges_run(&s.t));
-    assert_true(fabs(s.t.gauge.at[0].value - direct_mean(&s, SPLIT_TRAIN)) < 1e-12);
-    assert_true(fabs(s.t.gauge.at[1].value - direct_mean(&s, SPLIT_TEST)) < 1e-12);
-    assert_true(fabs(s.t.gauge.at[0].value - s.t.gauge.at[1].value) > 1e-6);
+    s.g.batch = batch;
+    assert_true(gauges_open(&s.g));
+    assert_int_equal(s.g.n, 2);
+    assert_true(gauges_run(&s.g));
+    assert_true(fabs(s.g.at[0].value - direct_mean(&s, SPLIT_TRAIN)) < 1e-12);
+    assert_true(fabs(s.g.at[1].value - direct_mean(&s, SPLIT_TEST)) < 1e-12);
+    assert_true(fabs(s.g.at[0].value - s.g.at[1].value) > 1e-6);
   }
   outside(&s);
 }
@@ -218,12 +215,12 @@ static void noise_is_inside(void **state) {
              "measure shared : sum((n - n)^2)\n"
              "measure spread : sum(n^2)\n"
              "measure fresh : sum((normal[3] - n)^2)\n");
-  s.t.batch = 4000;
-  assert_true(gauges_open(&s.t));
-  assert_true(gauges_run(&s.t));
-  assert_true(s.t.gauge.at[0].value == 0);
-  assert_true(fabs(s.t.gauge.at[1].value - 3) < 0.2);
-  assert_true(fabs(s.t.gauge.at[2].value - 6) < 0.4);
+  s.g.batch = 4000;
+  assert_true(gauges_open(&s.g));
+  assert_true(gauges_run(&s.g));
+  assert_true(s.g.at[0].value == 0);
+  assert_true(fabs(s.g.at[1].value - 3) < 0.2);
+  assert_true(fabs(s.g.at[2].value - 6) < 0.4);
   outside(&s);
 }
 
@@ -239,10 +236,10 @@ static void exploitability_is_what_players_could_gain(void **state) {
              "goal one : maximise p[i] U[i j] q[j]   trains p\n"
              "goal two : minimise p[i] V[i j] q[j]   trains q   times 2\n"
              "measure exploitability\n");
-  assert_true(gauges_open(&s.t));
-  assert_true(gauges_run(&s.t));
+  assert_true(gauges_open(&s.g));
+  assert_true(gauges_run(&s.g));
   static const double U[2][3] = {{3, 0, 2}, {5, 1, -1}}, V[2][3] = {{3, 5, -2}, {0, 1, 4}};
-  const double *x = store_find(s.t.store, "p")->data, *y = store_find(s.t.store, "q")->data;
+  const double *x = store_find(s.g.store, "p")->data, *y = store_find(s.g.store, "q")->data;
   double p[2], q[3], u = 0, v = 0, best = -INFINITY, least = INFINITY;
   for (int i = 0; i < 2; i++) p[i] = exp(x[i]) / (exp(x[0]) + exp(x[1]));
   for (int j = 0; j < 3; j++) q[j] = exp(y[j]) / (exp(y[0]) + exp(y[1]) + exp(y[2]));
@@ -256,7 +253,7 @@ static void exploitability_is_what_players_could_gain(void **state) {
     for (int i = 0; i < 2; i++) answer += p[i] * V[i][j], v += p[i] * V[i][j] * q[j];
     least = fmin(least, answer);
   }
-  assert_true(fabs(s.t.gauge.at[0].value - (best - u + v - least)) < 1e-12);
+  assert_true(fabs(s.g.at[0].value - (best - u + v - least)) < 1e-12);
   outside(&s);
 }
 

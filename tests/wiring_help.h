@@ -3,7 +3,9 @@
 #define LIMN_WIRING_HELP_H
 
 #include "lang/machine/machine.h"
-#include "show/canvas/canvas.h"
+#include "lang/program/program.h"
+#include "show/lint/lint.h"
+#include "show/wiring/wiring.h"
 
 typedef struct {
   World *w;

@@ -5,6 +5,7 @@
 #include "lang/program/program.h"
 #include "limn.h"
 #include "run/train/train.h"
+#include "run/use/use.h"
 #include "show/circuit/circuit.h"
 #include "show/goals/goals.h"
 #include "show/graph/graph.h"

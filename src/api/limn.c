@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 const char *limn_version(void) { return LIMN_VERSION; }
 
@@ -105,9 +104,14 @@ const char *limn_summary(Limn *l, bool json) {
   Buf b = buf_new(l->arena);
   uint64_t weights = weights_of(l->w, p);
   if (json) {
-    buf_printf(
-        &b, "{\"boxes\": %u, \"learners\": %u, \"goals\": %u, \"measures\": %u, \"weights\": %llu}",
-        p->box.n, p->learner.n, p->goal.n, p->measure.n, (unsigned long long)weights);
+    JsonOut j = json_out(&b);
+    json_object(&j, NULL);
+    json_number(&j, "boxes", p->box.n);
+    json_number(&j, "learners", p->learner.n);
+    json_number(&j, "goals", p->goal.n);
+    json_number(&j, "measures", p->measure.n);
+    json_number(&j, "weights", (double)weights);
+    json_end(&j);
     return b.at;
   }
   bool any = false;
@@ -141,17 +145,16 @@ const char *limn_paths(Limn *l, const char *name, bool json) {
   GUARDED(l, NULL);
   const Program *p = l->program;
   const Learning *only = NULL;
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(name ? name : "");
   for (uint32_t i = 0; name && i < p->learning.n; i++) {
     const char *own = name_text(l->w->names, p->learning.at[i]->name);
-    vec_push(l->arena, &names, own);
+    nearest_try(&near, own);
     if (strcmp(own, name) == 0) only = p->learning.at[i];
   }
   if (name && !only) {
-    const char *near = nearest_name(name, names.at, names.n);
     Id e = diag_error(l->w->diags, (Span){0}, "there is no learning diagram `%s` in this program",
                       name);
-    if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
+    diag_suggest(l->w->diags, e, near.best);
     return NULL;
   }
   Buf b = buf_new(l->arena);
@@ -279,10 +282,9 @@ Diagram *find_diagram(Limn *l, const char *name, const Instance *how) {
   uint32_t errors = limn_errors(l);
   Diagram *d = elab_diagram(l->in, l->program, name, how);
   if (d || limn_errors(l) > errors) return d;
-  const char *near = elab_names(l->in, l->program, name);
   Id e = diag_error(l->w->diags, (Span){0},
                     "there is no box, learner, goal or measure `%s` in this program", name);
-  if (near) diag_help(l->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(l->w->diags, e, elab_names(l->in, l->program, name));
   return NULL;
 }
 
@@ -332,12 +334,9 @@ static Diagram *after_pass(Limn *l, Diagram *d, const Loss *loss, const char *pa
   }
   static const char *const passes[] = {"check",   "inline",   "simplify", "reverse",
                                        "forward", "gradient", "step"};
-  const char *near = nearest_name(pass, passes, COUNT(passes));
   Id e = diag_error(w->diags, (Span){0}, "there is no pass `%s`", pass);
-  diag_help(w->diags, e,
-            near ? "did you mean `%s`?"
-                 : "passes are check, inline, simplify, reverse, forward, gradient, step",
-            near);
+  if (!diag_suggest(w->diags, e, nearest_name(pass, passes, COUNT(passes))))
+    diag_help(w->diags, e, "passes are check, inline, simplify, reverse, forward, gradient, step");
   return NULL;
 }
 
@@ -353,32 +352,36 @@ const char *limn_print(Limn *l, const char *name, const char *pass, bool origins
 }
 
 // -- cost -----------------------------------------------------------------------------------------
-static void cost_row(Limn *l, Buf *b, const char *what, Size s, bool json, bool last) {
+typedef struct {
+  Limn *l;
+  Buf out;
+  bool json;
+  JsonOut j;
+} CostText;
+
+static void cost_row(CostText *t, const char *what, Size s) {
+  World *w = t->l->w;
   double number;
-  bool known = size_number(l->w, s, &number);
-  if (json) {
-    buf_printf(b, "\"%s\": ", what);
-    if (known)
-      buf_number(b, number);
-    else
-      buf_json(b, size_text(l->w, s), strlen(size_text(l->w, s)));
-    if (!last) buf_text(b, ", ");
-    return;
-  }
-  buf_printf(b, "  %-16s %s\n", what, size_text(l->w, s));
+  if (!t->json)
+    buf_printf(&t->out, "  %-16s %s\n", what, size_text(w, s));
+  else if (size_number(w, s, &number))
+    json_number(&t->j, what, number);
+  else
+    json_text(&t->j, what, size_text(w, s));
 }
 
-static void cost_block(Limn *l, Buf *b, const char *title, const Cost *c, bool json) {
-  if (json)
-    buf_printf(b, "\"%s\": {", title);
+// key: in JSON; title: for people
+static void cost_block(CostText *t, const char *key, const char *title, const Cost *c) {
+  if (t->json)
+    json_object(&t->j, key);
   else
-    buf_printf(b, "%s\n", title);
-  cost_row(l, b, "multiplications", c->multiplications, json, false);
-  cost_row(l, b, "additions", c->additions, json, false);
-  cost_row(l, b, "functions", c->functions, json, false);
-  cost_row(l, b, "memory, peak", c->memory_peak, json, false);
-  cost_row(l, b, "memory, all", c->memory_all, json, true);
-  if (json) buf_char(b, '}');
+    buf_printf(&t->out, "\n%s\n", title);
+  cost_row(t, "multiplications", c->multiplications);
+  cost_row(t, "additions", c->additions);
+  cost_row(t, "functions", c->functions);
+  cost_row(t, "memory, peak", c->memory_peak);
+  cost_row(t, "memory, all", c->memory_all);
+  if (t->json) json_end(&t->j);
 }
 
 static bool is_differentiable(const Diagram *d) {
@@ -393,28 +396,25 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
   Diagram *d = name ? find_diagram(l, name, NULL) : whole_loss(l, &loss);
   if (!d || !is_small(l, d)) return NULL;
   World *w = l->w;
-  Buf b = buf_new(l->arena);
+  CostText t = {.l = l, .out = buf_new(l->arena), .json = json};
   Diagram *flat = diagram_simplify(w, diagram_inline(w, d));
   Cost forward = diagram_cost(w, flat);
+  t.j = json_out(&t.out);
   if (json)
-    buf_char(&b, '{');
+    json_object(&t.j, NULL);
   else
-    buf_printf(&b, "%s: numbers counted, sizes by their names\n\n", name_text(w->names, d->name));
-  cost_block(l, &b, "forward", &forward, json);
+    buf_printf(&t.out, "%s: numbers counted, sizes by their names\n", name_text(w->names, d->name));
+  cost_block(&t, "forward", "forward", &forward);
   if (is_differentiable(d)) {
     Diagram *back = diagram_simplify(w, loss.mask ? diagram_gradient(w, d, loss.mask)
                                                   : diagram_reverse(w, d, &(Wanted){0}));
     Cost reverse = diagram_cost(w, back), naive = diagram_cost_forward_mode(w, flat);
-    buf_text(&b, json ? ", " : "\n");
-    cost_block(l, &b, json ? "reverse" : "reverse (values and gradients)", &reverse, json);
-    buf_text(&b, json ? ", " : "\n");
-    cost_block(l, &b,
-               json ? "naive"
-                    : "naive (the forward derivative, once for each number it depends on)",
-               &naive, json);
+    cost_block(&t, "reverse", "reverse (values and gradients)", &reverse);
+    cost_block(&t, "naive", "naive (the forward derivative, once for each number it depends on)",
+               &naive);
   }
-  if (json) buf_char(&b, '}');
-  return b.at;
+  if (json) json_end(&t.j);
+  return t.out.at;
 }
 
 // -- evaluating -----------------------------------------------------------------------------------
@@ -423,6 +423,8 @@ typedef struct {
   const LimnEval *how;
   Diagram *d;
   Tensor *in, *param;
+  Buf text;  // the answer
+  JsonOut j; // of it, where JSON is wanted
   bool disk; // what went wrong is not the user's fault
 } Evaluation;
 
@@ -519,7 +521,7 @@ static bool read_weights(Evaluation *r) {
   World *w = r->l->w;
   Arrays given = {0};
   const char *error, *file = r->how->weights;
-  if (!file && r->how->from) file = train_weights(w->arena, r->how->from);
+  if (!file && r->how->from) file = folder_weights(w->arena, r->how->from);
   if (file && !safetensors_read(r->l->arena, file, &given, &error)) return wrong(r, "%s", error);
   r->param = NEW_ARRAY(w->arena, Tensor, r->d->param.n + 1);
   uint32_t used = 0;
@@ -561,9 +563,16 @@ static Array array_of(const Tensor *t, const char *name) {
   return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
 }
 
-static void show_tensor(Buf *b, const Tensor *t, bool json) {
+// label: what stands before it for people, as "d x = "; "": nothing
+static void show_tensor(Evaluation *r, const char *key, const char *label, const Tensor *t) {
   Array a = array_of(t, "");
-  array_print(b, &a, json);
+  if (r->how->json) {
+    json_array(&r->j, key, &a);
+    return;
+  }
+  buf_text(&r->text, label);
+  array_print(&r->text, &a, false);
+  buf_char(&r->text, '\n');
 }
 
 static bool write_out(Evaluation *r, const Tensor *out) {
@@ -586,7 +595,7 @@ static bool write_weights(Evaluation *r) {
 }
 
 // Cotangents in, gradients out: the reverse derivative, run by the same interpreter.
-static bool gradients(Evaluation *r, const Tensor *out, Buf *text) {
+static bool gradients(Evaluation *r, const Tensor *out) {
   World *w = r->l->w;
   Diagram *d = r->d;
   if (!r->how->dy && !r->how->grads) return true;
@@ -637,14 +646,13 @@ static bool gradients(Evaluation *r, const Tensor *out, Buf *text) {
   }
   for (uint32_t i = 0; i < all.array.n; i++) {
     Tensor t = tensor_of(&all.array.at[i]);
-    buf_printf(text, r->how->json ? ", \"d %s\": " : "d %s = ", all.array.at[i].name);
-    show_tensor(text, &t, r->how->json);
-    if (!r->how->json) buf_char(text, '\n');
+    const char *key = arena_format(w->arena, "d %s", all.array.at[i].name);
+    show_tensor(r, key, arena_format(w->arena, "%s = ", key), &t);
   }
   return true;
 }
 
-static bool run(Evaluation *r, const char *name, Buf *text) {
+static bool run(Evaluation *r, const char *name) {
   World *w = r->l->w;
   Array *array = NEW_ARRAY(w->arena, Array, r->d->in.n + 1);
   if (!read_inputs(r, r->d, array)) return false;
@@ -658,82 +666,143 @@ static bool run(Evaluation *r, const char *name, Buf *text) {
   Tensor *out = NEW_ARRAY(w->arena, Tensor, r->d->out.n + 1);
   Eval eval = {.arena = w->arena, .seed = r->how->seed, .in = r->in, .param = r->param, .out = out};
   if (!diagram_eval(w, r->d, &eval)) return wrong(r, "%s", eval.error);
-  if (r->how->json) buf_char(text, '{');
-  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
-    const char *label = name_text(w->names, r->d->wire.at[r->d->out.at[i]].name);
-    if (r->how->json)
-      buf_printf(text, "%s\"%s\": ", i ? ", " : "",
-                 i || !*label ? arena_format(w->arena, "out.%u", i + 1) : "out.1");
-    show_tensor(text, &out[i], r->how->json);
-    if (!r->how->json) buf_char(text, '\n');
-  }
-  if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out, text)) return false;
-  if (r->how->count)
-    buf_printf(text, r->how->json ? ", \"multiplications\": %llu" : "%llu multiplications\n",
-               (unsigned long long)eval.multiplications);
-  if (r->how->json) buf_char(text, '}');
+  if (r->how->json) json_object(&r->j, NULL);
+  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++)
+    show_tensor(r, arena_format(w->arena, "out.%u", i + 1), "", &out[i]);
+  if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out)) return false;
+  if (r->how->count && r->how->json)
+    json_number(&r->j, "multiplications", (double)eval.multiplications);
+  if (r->how->count && !r->how->json)
+    buf_printf(&r->text, "%llu multiplications\n", (unsigned long long)eval.multiplications);
+  if (r->how->json) json_end(&r->j);
   return true;
 }
 
 LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
-  Evaluation r = {.l = l, .how = how};
-  Buf b = buf_new(l->arena);
+  Evaluation r = {.l = l, .how = how, .text = buf_new(l->arena)};
+  r.j = json_out(&r.text);
   r.d = find_diagram(l, name, NULL);
-  if (!r.d || !is_small(l, r.d) || !run(&r, name, &b)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
-  *text = b.at;
+  if (!r.d || !is_small(l, r.d) || !run(&r, name)) return r.disk ? LIMN_MACHINE : LIMN_WRONG;
+  *text = r.text.at;
   return LIMN_GOOD;
 }
 
 // -- training -------------------------------------------------------------------------------------
-static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
+_Static_assert((int)OUTCOME_GOOD == LIMN_GOOD && (int)OUTCOME_WRONG == LIMN_WRONG &&
+                   (int)OUTCOME_USAGE == LIMN_USAGE && (int)OUTCOME_SYSTEM == LIMN_MACHINE,
+               "what a run ends with is what the interface says");
+
+static RunTell teller_of(const LimnTell *t) {
+  return (RunTell){t->context, t->line, t->redraw, t->width};
+}
+
+static TrainOptions train_settings(const LimnTrain *o) {
+  return (TrainOptions){.out = o->out,
+                        .resume = o->resume,
+                        .epochs = o->epochs,
+                        .steps = o->steps,
+                        .batch = o->batch,
+                        .seed = o->seed,
+                        .pause = o->pause,
+                        .threads = o->threads,
+                        .precision = o->precision,
+                        .device = o->device,
+                        .every = o->every,
+                        .has_seed = o->has_seed,
+                        .reference = o->reference,
+                        .plan = o->plan,
+                        .json = o->json,
+                        .quiet = o->quiet,
+                        .stop = o->stop,
+                        .tell = teller_of(&o->tell)};
+}
+
+static UseOptions use_options(Limn *l, const LimnUse *o) {
+  UseInput *in = NEW_ARRAY(l->arena, UseInput, o->nin + 1);
+  for (uint32_t i = 0; i < o->nin; i++) in[i] = (UseInput){o->in[i].name, o->in[i].value};
+  return (UseOptions){.from = o->from,
+                      .in = in,
+                      .nin = o->nin,
+                      .out = o->out,
+                      .seed = o->seed,
+                      .threads = o->threads,
+                      .precision = o->precision,
+                      .has_seed = o->has_seed,
+                      .reference = o->reference,
+                      .json = o->json,
+                      .n = o->n,
+                      .length = o->length,
+                      .temperature = o->temperature,
+                      .prompt = o->prompt};
+}
+
+static LimnStatus failed(Limn *l, LimnStatus status, const char *why) {
+  diag_error(l->w->diags, (Span){0}, "%s", why);
+  return status;
+}
+
+// The page of a run of machines, from what its folder holds.
+static LimnStatus machines_report(Limn *l, const char *dir) {
+  Results r;
+  const char *error = "";
+  if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
+  return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_MACHINE, error);
+}
+
+static LimnStatus training_report(Limn *l, const LimnUse *how) {
   Shows shown = {0};
   Buf who = buf_new(l->arena);
   const char *error = "";
-  bool machines = machines_ran(l->arena, how->from);
-  LimnStatus status = machines ? machines_report(l->in, l->program, how->from)
-                               : train_shows(l->in, l->program, how, &shown);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_shows(l->in, l->program, &use, &shown);
   arena_on_failure(l->arena, &l->failure); // the work above had a place of its own to come back to
   if (status) return status;
-  if (machines) {
-    *text = arena_format(l->arena, "%s/report.html", how->from);
-    return LIMN_GOOD;
-  }
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
               .goals = goals_draw(l->in, l->arena, l->program),
               .who = l->program->goal.n ? who.at : NULL};
-  if (!report_write(l->arena, &r, &error)) {
-    diag_error(l->w->diags, (Span){0}, "%s", error);
-    return LIMN_MACHINE;
-  }
-  *text = arena_format(l->arena, "%s/report.html", how->from);
-  return LIMN_GOOD;
+  return report_write(l->arena, &r, &error) ? LIMN_GOOD : failed(l, LIMN_MACHINE, error);
+}
+
+static LimnStatus make_report(Limn *l, const LimnUse *how, const char **text) {
+  RunNote note;
+  const char *error;
+  bool machines = note_read(l->arena, how->from, &note, &error) && note.machine;
+  LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how);
+  if (!status) *text = arena_format(l->arena, "%s/report.html", how->from);
+  return status;
 }
 
 LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
-  struct stat info;
   *text = NULL;
-  if (how->from && stat(how->from, &info) == 0 && S_ISDIR(info.st_mode))
-    return make_report(l, how, text);
+  if (how->from && path_is_folder(how->from)) return make_report(l, how, text);
   diag_error(l->w->diags, (Span){0}, "`report` needs --from DIR, the folder of a run");
   return LIMN_USAGE;
 }
 
 static void tell_report(Limn *l, const LimnTrain *how, const char *path) {
   if (how->quiet || !how->tell.line) return;
-  how->tell.line(
-      how->tell.context,
-      how->json ? arena_format(l->arena, "{\"event\": \"page\", \"path\": %s}", limn_quote(l, path))
-                : arena_format(l->arena, "report %s", path));
+  Buf b = buf_new(l->arena);
+  JsonOut j = json_out(&b);
+  if (!how->json) {
+    buf_printf(&b, "report %s", path);
+  } else {
+    json_object(&j, NULL);
+    json_text(&j, "event", "page");
+    json_text(&j, "path", path);
+    json_end(&j);
+  }
+  how->tell.line(how->tell.context, b.at);
 }
 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   GUARDED(l, LIMN_MACHINE);
   const char *dir = NULL, *path = NULL;
-  LimnStatus status = train_run(l->in, l->program, how, &dir);
+  TrainOptions options = train_settings(how);
+  LimnStatus status = (LimnStatus)train_run(l->in, l->program, &options, &dir);
   arena_on_failure(l->arena, &l->failure);
   if (status || !dir || how->plan || how->plain) return status;
   LimnUse use = {.from = dir, .threads = how->threads, .reference = how->reference};
@@ -745,15 +814,34 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
-  LimnStatus status = train_measure(l->in, l->program, how, &b);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_measure(l->in, l->program, &use, &b);
   *text = status ? NULL : b.at;
   return status;
 }
 
 LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
+  Results r;
+  const char *error = "";
   Buf b = buf_new(l->arena);
-  LimnStatus status = machines_run(l->in, l->program, how, &b);
+  SimulateOptions options = {.out = how->out,
+                             .from = how->from,
+                             .seed = how->seed,
+                             .threads = how->threads,
+                             .reference = how->reference,
+                             .quiet = how->quiet || how->json,
+                             .plain = how->plain,
+                             .stop = how->stop,
+                             .tell = teller_of(&how->tell)};
+  LimnStatus status = (LimnStatus)simulate_run(l->in, l->program, &options, &r);
+  bool ended = strcmp(r.note.state, "running") != 0,
+       page = ended && r.dir && status != LIMN_MACHINE;
+  if (page && !machines_page(&r, &error))
+    status = failed(l, LIMN_MACHINE, error);
+  else if (page && !options.quiet)
+    tell_line(&options.tell, arena_format(l->arena, "report %s/report.html", r.dir));
+  if (how->json && ended) note_print(results_note(&r), &b);
   *text = b.n ? b.at : NULL;
   return status;
 }
@@ -761,7 +849,8 @@ LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
 LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
-  LimnStatus status = train_predict(l->in, l->program, name, how, &b);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_predict(l->in, l->program, name, &use, &b);
   *text = status ? NULL : b.at;
   return status;
 }
@@ -769,7 +858,8 @@ LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const cha
 LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
   GUARDED(l, LIMN_MACHINE);
   Buf b = buf_new(l->arena);
-  LimnStatus status = train_sample(l->in, l->program, name, how, &b);
+  UseOptions use = use_options(l, how);
+  LimnStatus status = (LimnStatus)use_sample(l->in, l->program, name, &use, &b);
   *text = status ? NULL : b.at;
   return status;
 }

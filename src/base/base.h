@@ -91,6 +91,44 @@ static inline bool char_is_letter(char c) {
 static inline bool char_is_word(char c) { return char_is_letter(c) || (c >= '0' && c <= '9'); }
 static inline char char_upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
 
+// json_write.c: JSON, with commas where they belong. In a list the key is NULL.
+//
+//   JsonOut j = json_out(&buf);
+//   json_object(&j, NULL);
+//   json_text(&j, "name", "iris");
+//   json_number(&j, "rows", 150);
+//   json_end(&j);                  {"name": "iris", "rows": 150}
+enum { JSON_OUT_DEPTH = 16 };
+typedef struct {
+  char end;
+  bool lines, any; // each item on a line of its own; there was one
+} JsonLevel;
+typedef struct {
+  Buf *out;
+  bool tight; // no spaces
+  uint32_t depth;
+  JsonLevel level[JSON_OUT_DEPTH];
+} JsonOut;
+JsonOut json_out(Buf *);
+void json_object(JsonOut *, const char *key);
+void json_list(JsonOut *, const char *key);
+void json_object_lines(JsonOut *, const char *key);
+void json_list_lines(JsonOut *, const char *key);
+void json_end(JsonOut *); // of the innermost object or list
+void json_text(JsonOut *, const char *key, const char *text);
+void json_text_or_null(JsonOut *, const char *key, const char *text); // NULL: null
+void json_number(JsonOut *, const char *key, double);                 // what is not finite: null
+void json_bool(JsonOut *, const char *key, bool);
+void json_key(JsonOut *, const char *key);                           // the caller writes the value
+void json_print(JsonOut *, const char *key, const char *format, ...) // as JSON writes it
+    __attribute__((format(printf, 3, 4)));
+
+// hash.c: FNV-1a. The first call gets HASH_START, the next one what the last one gave.
+#define HASH_START 0xCBF29CE484222325u
+#define HASH_START_32 2166136261u
+uint64_t hash_bytes(uint64_t, const void *, size_t n);
+uint32_t hash_bytes_32(uint32_t, const void *, size_t n);
+
 // table.c: byte strings to numbers; iteration order is insertion order
 typedef struct Table Table;
 Table *table_new(Arena *);
@@ -158,8 +196,19 @@ void diags_sort(Diags *);
 void diags_print(const Diags *, Buf *); // with carets
 void diags_json(const Diags *, Buf *);  // an array of objects
 
-// Of `count` candidates, the one nearest to `text`, or NULL when none is near ("did you mean").
+// "did you mean": of the names that are tried, the one nearest to a text.
+//
+//   Nearest near = nearest_to("drpoout");
+//   for (…) nearest_try(&near, name);
+//   diag_suggest(diags, message, near.best);
+typedef struct {
+  const char *text, *best; // best: NULL when none is near
+  uint32_t least;          // strictly nearer than this
+} Nearest;
+Nearest nearest_to(const char *text);
+void nearest_try(Nearest *, const char *name);
 const char *nearest_name(const char *text, const char *const *candidate, uint32_t count);
+bool diag_suggest(Diags *, Id, const char *name); // as help, unless it is NULL: then false
 
 // os.c: files and the clock
 typedef struct {
@@ -177,6 +226,9 @@ const char *cache_folder(Arena *, const char *set, const char **error);
 // Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
 const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
 bool path_exists(const char *path);
+bool path_is_folder(const char *path);
+const char *folder_make(Arena *, const char *path,
+                        unsigned mode); // with those around it. NULL, or what went wrong
 const char *path_join(Arena *, const char *beside_file, const char *relative);
 double clock_seconds(void);
 

@@ -145,38 +145,34 @@ void diags_print(const Diags *d, Buf *out) {
   if (d->unsaid) buf_printf(out, "limn: and %u more\n", d->unsaid);
 }
 
-static void json_place(const Sources *s, Span span, Buf *out) {
+static void json_place(const Sources *s, Span span, JsonOut *j) {
   uint32_t line, column;
   source_place(s, span, &line, &column);
-  const char *path = s->file.at[span.file].path;
-  buf_text(out, "\"file\": ");
-  buf_json(out, path, strlen(path));
-  buf_printf(out, ", \"line\": %u, \"column\": %u, \"length\": %u", line, column, span.n);
+  json_text(j, "file", s->file.at[span.file].path);
+  json_print(j, "line", "%u", line);
+  json_print(j, "column", "%u", column);
+  json_print(j, "length", "%u", span.n);
 }
 
 void diags_json(const Diags *d, Buf *out) {
-  buf_char(out, '[');
+  JsonOut j = json_out(out);
+  json_list_lines(&j, NULL);
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
-    buf_printf(out, "%s\n  {\"kind\": \"%s\", ", i > 1 ? "," : "",
-               e->kind == DIAG_ERROR ? "error" : "warning");
-    json_place(d->sources, e->span, out);
-    buf_text(out, ", \"message\": ");
-    buf_json(out, e->text, strlen(e->text));
+    json_object(&j, NULL);
+    json_text(&j, "kind", e->kind == DIAG_ERROR ? "error" : "warning");
+    json_place(d->sources, e->span, &j);
+    json_text(&j, "message", e->text);
     if (e->note) {
-      buf_text(out, ", \"note\": {");
-      json_place(d->sources, e->note_span, out);
-      buf_text(out, ", \"message\": ");
-      buf_json(out, e->note, strlen(e->note));
-      buf_char(out, '}');
+      json_object(&j, "note");
+      json_place(d->sources, e->note_span, &j);
+      json_text(&j, "message", e->note);
+      json_end(&j);
     }
-    if (e->help) {
-      buf_text(out, ", \"help\": ");
-      buf_json(out, e->help, strlen(e->help));
-    }
-    buf_char(out, '}');
+    if (e->help) json_text(&j, "help", e->help);
+    json_end(&j);
   }
-  buf_text(out, d->list.n > 1 ? "\n]" : "]");
+  json_end(&j);
 }
 
 // Edit distance with swaps, in one row; gives up beyond 3.
@@ -203,14 +199,25 @@ static uint32_t edit_distance(const char *a, const char *b) {
   return row[n][m];
 }
 
+Nearest nearest_to(const char *text) {
+  size_t n = strlen(text);
+  return (Nearest){.text = text, .least = n <= 3 ? 2 : n <= 6 ? 3 : 4};
+}
+
+void nearest_try(Nearest *s, const char *name) {
+  size_t n = strlen(s->text);
+  uint32_t d = edit_distance(s->text, name);
+  bool tie = s->best && d == s->least && strlen(s->best) != n && strlen(name) == n; // a swap
+  if ((d < s->least || tie) && d < n) s->least = d, s->best = name;
+}
+
 const char *nearest_name(const char *text, const char *const *candidate, uint32_t count) {
-  const char *best = NULL;
-  uint32_t least = strlen(text) <= 3 ? 2 : strlen(text) <= 6 ? 3 : 4; // strictly nearer than this
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t d = edit_distance(text, candidate[i]);
-    bool tie = best && d == least && strlen(best) != strlen(text) &&
-               strlen(candidate[i]) == strlen(text); // as long: a swap
-    if ((d < least || tie) && d < strlen(text)) least = d, best = candidate[i];
-  }
-  return best;
+  Nearest s = nearest_to(text);
+  for (uint32_t i = 0; i < count; i++) nearest_try(&s, candidate[i]);
+  return s.best;
+}
+
+bool diag_suggest(Diags *d, Id e, const char *name) {
+  if (name) diag_help(d, e, "did you mean `%s`?", name);
+  return name != NULL;
 }

@@ -142,6 +142,24 @@ const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) 
 
 bool path_exists(const char *path) { return access(path, F_OK) == 0; }
 
+bool path_is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+const char *folder_make(Arena *a, const char *path, unsigned mode) {
+  char *part = arena_text(a, path, strlen(path));
+  for (char *p = part + 1;; p++) {
+    if (*p && *p != '/') continue;
+    char end = *p;
+    *p = 0;
+    if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST)
+      return arena_format(a, "%s", strerror(errno));
+    if (!end) return NULL;
+    *p = end;
+  }
+}
+
 const char *path_join(Arena *a, const char *beside_file, const char *relative) {
   const char *slash = strrchr(beside_file, '/');
   if (relative[0] == '/' || !slash) return arena_format(a, "%s", relative);
@@ -164,21 +182,10 @@ static const char *cache_path(Arena *a, const char *set) {
   return arena_format(a, "/tmp/limn-%u", (unsigned)getuid());
 }
 
-static bool make_folders(Arena *a, const char *path) {
-  char *copy = arena_text(a, path, strlen(path));
-  for (char *at = copy + 1; *at; at++)
-    if (*at == '/') {
-      *at = 0;
-      if (mkdir(copy, 0700) && errno != EEXIST) return false;
-      *at = '/';
-    }
-  return !mkdir(copy, 0700) || errno == EEXIST;
-}
-
 const char *cache_folder(Arena *a, const char *set, const char **error) {
   const char *path = cache_path(a, set);
   struct stat s;
-  if (*path && make_folders(a, path) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
+  if (*path && !folder_make(a, path, 0700) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
       s.st_uid == getuid() && !(s.st_mode & 022))
     return path;
   *error = arena_format(

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The solver of src/run/solve against SUNDIALS, where Debian's libsundials-dev is installed; otherwise nothing is tested.
+# The solver of src/run/solve against SUNDIALS, where Debian's libsundials-dev is installed; otherwise it is skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 lib=$(ls /usr/lib/*/libsundials_cvode.a 2>/dev/null | head -1)
 if [ -z "$lib" ] || [ ! -e /usr/include/cvode/cvode.h ]; then
-  echo "libsundials-dev is not installed: passed over" >&2
+  echo "skipped: libsundials-dev is not installed"
   exit 0
 fi
 dir=$(mktemp -d)

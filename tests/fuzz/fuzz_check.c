@@ -6,7 +6,13 @@
 // library is read once: every input begins with the memory as it was then.
 #include "core/pass/pass.h"
 #include "run/sim/sim.h"
-#include "show/canvas/canvas.h"
+#include "run/step/step.h"
+#include "lang/program/program.h"
+#include "show/circuit/circuit.h"
+#include "show/goals/goals.h"
+#include "show/graph/graph.h"
+#include "show/lint/lint.h"
+#include "show/wiring/wiring.h"
 
 #include "tokens.h"
 

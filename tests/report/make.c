@@ -1,4 +1,6 @@
 // Writes a run folder with a report of every view into the folder that is named.
+#include "show/report/report.h"
+
 #include "shown_help.h"
 
 int main(int argc, char **argv) {

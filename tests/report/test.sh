@@ -50,7 +50,7 @@ then ok "every tag is closed, every id is there once"; else not_ok "every tag is
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -z "$chromium" ] || ! command -v node >/dev/null; then
-  echo "no browser or no node: the page is not looked at"
+  echo "skipped: no browser or no node, the page is not looked at"
   exit $status
 fi
 [ -z "${1:-}" ] || mkdir -p "$1"

@@ -1,7 +1,7 @@
 // limn with brackets around each step of training, from asking for a batch to the end of the run on
 // it. At its end it says how many steps there were and how many allocations lay in brackets. The
 // brackets are calls of getppid, which limn does not use: whoever traces the process sees them.
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,12 +4,14 @@
 //   FAULT=write:28:3    the third write, and all after it, fail with error 28 (ENOSPC)
 //   FAULT=fsync:5:1     FAULT=rename:5:2    FAULT=open:28:1
 //   FAULT=write:28:3:2  only two of them
+//   NO_THREADS=1        besides, no thread can be had
 //   FAULT=short:0:1     writes put a third of their bytes;  FAULT=eintr:0:1  every other write is
 //   interrupted
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -72,4 +74,11 @@ int rename(const char *from, const char *to) {
   int error = 0;
   if (is_ours(to) && fails("rename", &error)) return errno = error, -1;
   return real(from, to);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *what) {
+  int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+      (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT,
+                                                                                     __func__);
+  return getenv("NO_THREADS") ? EAGAIN : real(thread, how, run, what);
 }

@@ -182,6 +182,11 @@ for fault in write:28:1 write:5:2 fsync:5:1 fsync:28:3 rename:5:1 open:28:1 open
   same "$fault: the old checkpoint is good" "$whole" "$(hash part)"
 done
 rm -rf part
+cp -r keep part
+NO_THREADS=1 FAULT=write:28:1 LD_PRELOAD=$dir/fault.so "$LIMN" train noisy.limn --resume part --every 1 --reference >out 2>err
+same "without a thread: the end cannot be saved" 3 $?
+says "without a thread: it says so" out "not saved: cannot write part/"
+rm -rf part
 FAULT=write:28:4:6 LD_PRELOAD=$dir/fault.so "$LIMN" train noisy.limn --out part --every 1 --reference >out 2>err
 same "a disk that is full for a while" 0 $?
 says "is spoken of" out "No space left on device"

@@ -419,13 +419,18 @@ void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const
 Size subst_size(World *, const Subst *, Size);
 Type subst_type(World *, const Subst *, Type);
 
-// -- each.c: a loop over every element of tensors of one type -------------------------------------
-enum { EACH_LIMIT = 4 }; // wires that one reads
+// -- each.c: a loop over every element of tensors of one type -------------------------------------: an index for each axis, a plain output,
+// no operand, no body
+Loop *loop_over(World *, const Type *);
+Access access_from(World *, uint32_t first, uint32_t rank); // at the indices first, first + 1, …
+Id wire_filled(World *, Diagram *, const Type *, double, Name, Id origin); // with one number
+enum { EACH_LIMIT = 4 };                                                   // wires that one reads
 typedef struct {
   Loop loop;
   Access in[EACH_LIMIT];
   Id wire[EACH_LIMIT];
   Type t;
+  Id origin;
 } Each;
 Each each_of(World *, Type);
 uint32_t each_read(World *, Each *, Id wire, Base, uint32_t rank); // of its first `rank` axes

@@ -1,23 +1,40 @@
 // Loops over every element of tensors of one type, put together piece by piece.
 #include "core/diagram/diagram.h"
 
+Access access_from(World *w, uint32_t first, uint32_t rank) {
+  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rank + 1);
+  for (uint32_t i = 0; i < rank; i++) plain[i] = first + i;
+  return access_plain(w, rank, plain);
+}
+
+Loop *loop_over(World *w, const Type *t) {
+  Loop *loop = NEW(w->arena, Loop);
+  loop->nindex = t->rank;
+  loop->index = NEW_ARRAY(w->arena, Index, t->rank + 1);
+  for (uint32_t i = 0; i < t->rank; i++)
+    loop->index[i] = (Index){t->axis[i].label, t->axis[i].size};
+  loop->out = access_from(w, 0, t->rank);
+  return loop;
+}
+
+Id wire_filled(World *w, Diagram *d, const Type *t, double k, Name name, Id origin) {
+  Loop *loop = loop_over(w, t);
+  scalar_push(w, loop, (Scalar){.fn = FN_CONST, .base = t->base, .k = k});
+  Id wire = box_loop(w, d, loop, NULL, 0, *t, origin);
+  d->wire.at[wire].name = name;
+  return wire;
+}
+
 Each each_of(World *w, Type t) {
-  Each e = {.t = t, .loop = {.combine = SUM, .nindex = t.rank}};
-  e.loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
-  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, t.rank + 1);
-  for (uint32_t i = 0; i < t.rank; i++) {
-    all[i] = i;
-    Name name = name_from(w->names, arena_format(w->arena, "i%u", i));
-    e.loop.index[i] = (Index){name, t.axis[i].size};
-  }
-  e.loop.out = access_plain(w, t.rank, all);
+  Each e = {.t = t, .loop = *loop_over(w, &t)};
+  for (uint32_t i = 0; i < t.rank; i++)
+    e.loop.index[i].name = name_from(w->names, arena_format(w->arena, "i%u", i));
   return e;
 }
 
 uint32_t each_read(World *w, Each *e, Id wire, Base base, uint32_t rank) {
-  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, rank + 1), k = e->loop.nin++;
-  for (uint32_t i = 0; i < rank; i++) all[i] = i;
-  e->in[k] = access_plain(w, rank, all);
+  uint32_t k = e->loop.nin++;
+  e->in[k] = access_from(w, 0, rank);
   e->wire[k] = wire;
   return scalar_push(w, &e->loop, (Scalar){.fn = FN_ARG, .base = (uint8_t)base, .ref = k});
 }
@@ -28,5 +45,5 @@ uint32_t each_number(World *w, Each *e, double k) {
 
 Id each_make(World *w, Diagram *d, Each *e) {
   e->loop.in = e->in;
-  return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, 0);
+  return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, e->origin);
 }

@@ -34,28 +34,6 @@ Id origin_of_derived(const Derive *e, Id origin) {
 }
 
 // -- small loops ----------------------------------------------------------------------------------
-static Loop *
-loop_over(World *w, const Type *t) { // an index for each axis, a plain output, no operand, no body
-  Loop *loop = NEW(w->arena, Loop);
-  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, t->rank);
-  loop->nindex = t->rank;
-  loop->index = NEW_ARRAY(w->arena, Index, t->rank);
-  for (uint32_t i = 0; i < t->rank; i++) {
-    loop->index[i] = (Index){t->axis[i].label, t->axis[i].size};
-    plain[i] = i;
-  }
-  loop->out = access_plain(w, t->rank, plain);
-  return loop;
-}
-
-Id filled_wire(World *w, Diagram *d, const Type *t, double value, Name name, Id origin) {
-  Loop *loop = loop_over(w, t);
-  scalar_push(w, loop, (Scalar){.fn = FN_CONST, .base = t->base, .k = value});
-  Id wire = box_loop(w, d, loop, NULL, 0, *t, origin);
-  d->wire.at[wire].name = name;
-  return wire;
-}
-
 static Id add_few(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
   const Type t = d->wire.at[part[0]].type;
   Loop *loop = loop_over(w, &t);
@@ -281,7 +259,7 @@ static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_i
     if (!type_moves(&y->type)) continue;
     vec_push(e->w->arena, &in,
              d_out[i] ? d_out[i]
-                      : filled_wire(e->w, e->to, &y->type, 0, name_d(e->w, y->name), origin));
+                      : wire_filled(e->w, e->to, &y->type, 0, name_d(e->w, y->name), origin));
   }
   assert(in.n == own->in.n);
   for (uint32_t i = 0; i < own->param.n; i++)
@@ -332,7 +310,7 @@ static bool reverse_output(Reverse *r, Id wire) {
   Id cot = r->first[wire], origin = origin_of_derived(&r->d, x->origin);
   assert(!cot || !r->cot.at[cot].next); // a source is of one class
   Id d = cot ? cot_sum(r, wire, cot)
-             : filled_wire(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
+             : wire_filled(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
   diagram_output(r->d.w, r->d.to, d);
   return !cot;
 }
@@ -446,7 +424,7 @@ Diagram *diagram_gradient(World *w, const Diagram *d, const bool *const *mask) {
     Id key = key_of(r, set);
     if (!key || !key_at(r, key, f->out.at[o])) continue;
     cot_add(r, f->out.at[o], key,
-            filled_wire(w, r->d.to, &y->type, 1, name_d(w, y->name),
+            wire_filled(w, r->d.to, &y->type, 1, name_d(w, y->name),
                         origin_of_derived(&r->d, y->origin)));
   }
   reverse_walk(r);
@@ -465,7 +443,7 @@ static Id forward_join(const Derive *e, const Box *b, const Id *d_in) {
   if (!any) return 0;
   for (uint32_t k = 0; k < b->nin; k++)
     part[k] =
-        d_in[k] ? d_in[k] : filled_wire(e->w, e->to, &e->f->wire.at[b->in[k]].type, 0, 0, origin);
+        d_in[k] ? d_in[k] : wire_filled(e->w, e->to, &e->f->wire.at[b->in[k]].type, 0, 0, origin);
   return box_join(e->w, e->to, b->axis, part, b->nin, origin);
 }
 
@@ -507,7 +485,7 @@ Derived forward_flat(World *w, const Diagram *f, const bool *have) {
     result.zero[zeros++] = !d;
     diagram_output(w, e.to,
                    d ? d
-                     : filled_wire(w, e.to, &y->type, 0, name_d(w, y->name),
+                     : wire_filled(w, e.to, &y->type, 0, name_d(w, y->name),
                                    origin_of_derived(&e, y->origin)));
   }
   copy_nexts(e.to, f, e.map);

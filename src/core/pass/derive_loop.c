@@ -230,8 +230,7 @@ static uint32_t push_same_point(World *w, Loop *loop, uint32_t old, const uint32
 static Id wire_of_others(const Derive *e, const Box *b) {
   World *w = e->w;
   const Loop *old = b->loop;
-  uint32_t *now = NEW_ARRAY(w->arena, uint32_t, old->nindex),
-           *plain = NEW_ARRAY(w->arena, uint32_t, old->nindex);
+  uint32_t *now = NEW_ARRAY(w->arena, uint32_t, old->nindex);
   Axis *axis = NEW_ARRAY(w->arena, Axis, old->nindex);
   Draft f = {NEW(w->arena, Loop), {0}};
   Loop *loop = f.loop;
@@ -241,12 +240,12 @@ static Id wire_of_others(const Derive *e, const Box *b) {
   loop->nindex = old->nindex;
   for (uint32_t i = 0; i < old->nindex; i++) {
     axis[i] = (Axis){.label = old->index[i].name, .size = old->index[i].size};
-    now[i] = plain[i] = i;
+    now[i] = i;
     if (!loop_is_reduced(w, old, i)) continue;
     now[i] = loop->nindex;
     loop->index[loop->nindex++] = old->index[i];
   }
-  loop->out = access_plain(w, old->nindex, plain);
+  loop->out = access_from(w, 0, old->nindex);
   for (uint32_t i = 0; i < old->nin; i++)
     draft_operand(w, &f, e->map[b->in[i]], access_moved(w, &old->in[i], now, NULL, 0));
   scalars_moved_to(w, loop, old, now, NULL, 0);
@@ -269,10 +268,8 @@ static DerivePlace place_of(const Derive *e, const Box *b) {
   bool bits = loop->scalar[loop->nscalar - 1].base == BASE_BIT;
   if (!bits && loop->combine != PROD) return place_winner(e, b);
   DerivePlace p = place_plain(e, b);
-  uint32_t *plain = NEW_ARRAY(e->w->arena, uint32_t, loop->nindex);
-  for (uint32_t i = 0; i < loop->nindex; i++) plain[i] = i;
   p.factor =
-      draft_operand(e->w, &p.draft, wire_of_others(e, b), access_plain(e->w, loop->nindex, plain));
+      draft_operand(e->w, &p.draft, wire_of_others(e, b), access_from(e->w, 0, loop->nindex));
   return p;
 }
 

@@ -16,8 +16,6 @@ typedef struct {
 bool type_moves(const Type *);                   // whether it has a tangent: reals and bits
 Name name_d(World *, Name);                      // S: dS
 Id origin_of_derived(const Derive *, Id origin); // a child of it
-Id filled_wire(World *, Diagram *, const Type *, double value, Name,
-               Id origin); // the same number everywhere
 Id added_wires(World *, Diagram *, const Id *part, uint32_t n, Id origin); // their sum, by the base
 bool *
 outputs_moving(World *,

@@ -64,7 +64,7 @@ static Id around_input(Around *a, Id outside, const Type *type, Name name, uint3
 }
 
 static Id zero_outside(const Around *a, const Type *t) {
-  return filled_wire(a->e->w, a->e->to, t, 0, 0, origin_of_derived(a->e, a->b->origin));
+  return wire_filled(a->e->w, a->e->to, t, 0, 0, origin_of_derived(a->e, a->b->origin));
 }
 
 static const Wire *body_in(const Around *a, uint32_t i) {

@@ -24,20 +24,12 @@ static bool strides_of(World *w, const Type *t, int64_t *stride, int64_t *count)
 // A loop over all cells of a tensor, which it writes; *row is the coordinate of each in a row that
 // it begins at `offset`.
 static Loop *loop_of_cells(World *w, const Type *t, int64_t offset, Access *row) {
-  Loop *loop = NEW(w->arena, Loop);
-  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, t->rank);
+  Loop *loop = loop_over(w, t);
   int64_t *stride = NEW_ARRAY(w->arena, int64_t, t->rank), count;
   strides_of(w, t, stride, &count);
-  loop->nindex = t->rank;
-  loop->index = NEW_ARRAY(w->arena, Index, t->rank);
   Coord c = coord_const(w, size_of(w, offset));
-  for (uint32_t i = 0; i < t->rank; i++) {
-    plain[i] = i;
-    loop->index[i] = (Index){t->axis[i].label, t->axis[i].size};
-    c = coord_add(w, c, size_of(w, stride[i]), i, false);
-  }
+  for (uint32_t i = 0; i < t->rank; i++) c = coord_add(w, c, size_of(w, stride[i]), i, false);
   *row = (Access){.rank = 1, .coord = arena_copy(w->arena, &c, sizeof c)};
-  loop->out = access_plain(w, t->rank, plain);
   loop->nin = 1;
   loop->in = NEW(w->arena, Access);
   scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t->base});

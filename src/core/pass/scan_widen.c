@@ -208,18 +208,10 @@ static Id lift_loop(Widen *k, const Loop *old, const Id *wire, Type type, bool t
 static Id spread(Widen *k, Id wire, const Type *t, Id origin) {
   World *w = k->w;
   Type rows = type_of_rows(k, *t);
-  Loop *loop = NEW(w->arena, Loop);
-  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rows.rank);
-  loop->nindex = rows.rank;
-  loop->index = NEW_ARRAY(w->arena, Index, rows.rank);
-  for (uint32_t i = 0; i < rows.rank; i++) {
-    loop->index[i] = (Index){rows.axis[i].label, rows.axis[i].size};
-    plain[i] = i;
-  }
-  loop->out = access_plain(w, rows.rank, plain);
+  Loop *loop = loop_over(w, &rows);
   loop->nin = 1;
   loop->in = NEW(w->arena, Access);
-  loop->in[0] = access_plain(w, t->rank, plain + 1);
+  loop->in[0] = access_from(w, 1, t->rank);
   scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t->base});
   return box_loop_shared(w, k->to, loop, &wire, 1, rows, origin);
 }

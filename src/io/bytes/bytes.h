@@ -156,6 +156,42 @@ typedef struct {
 } Csv;
 bool csv_read_bytes(Arena *, const char *text, size_t n, Csv *out, const char **error);
 
+// The same cell by cell; cells may be empty, and rows of any length.
+//
+//   CsvCursor c = csv_begin(arena, &view, &error);
+//   while (csv_row(&c))
+//     do
+//       if (!csv_cell(&c, &cell)) return false;
+//     while (csv_more(&c));
+typedef struct {
+  const char *at;
+  size_t n;
+  bool quoted; // its quotes are doubled
+} CsvCell;
+typedef struct {
+  Arena *arena;
+  const char **error;
+  const char *at, *end;
+  char separator;
+  int64_t line; // from 1
+} CsvCursor;
+CsvCursor csv_begin(Arena *, const View *text, const char **error); // commas between cells
+bool csv_row(CsvCursor *);                     // false at the end. Empty lines are passed over
+bool csv_cell(CsvCursor *, CsvCell *);         // false: *error, with its line
+bool csv_more(CsvCursor *);                    // after a cell: another one is in this row
+bool csv_number(const CsvCell *, double *out); // nan and inf too
+const char *csv_text(Arena *, const CsvCell *, size_t *n);
+
+typedef struct {
+  Buf *out;
+  bool any; // there was a cell in this row
+} CsvOut;
+CsvOut csv_out(Buf *);
+void csv_put(CsvOut *, const char *text); // in quotes where it must be
+void csv_put_number(CsvOut *, double);
+void csv_next(CsvOut *); // an empty cell, or one that the caller writes
+void csv_end_row(CsvOut *);
+
 // png.c: 8 bits, grey or RGB; what is transparent stands on white
 typedef struct {
   uint32_t height, width, channels; // 1 or 3
@@ -221,6 +257,8 @@ const Json *json_get(const Json *object, const char *key); // NULL = absent
 // '3.5', '[1, 2, 3]', '[[1, 2], [3, inf]]'. The kind is EL_F64.
 bool array_parse(Arena *, const char *text, Array *out, const char **error);
 void array_print(Buf *, const Array *, bool json); // the same; json: "inf" and "nan" in quotes
+void json_array(JsonOut *, const char *key, const Array *);
+void json_value(JsonOut *, const char *key, double); // the same for one number
 bool text_is_utf8(const char *text, size_t n);
 size_t character_length(const char *text, size_t n); // of the character at the start; 0 = none
 bool number_value(const char *text, size_t n, double *out);  // of a decimal that has been scanned

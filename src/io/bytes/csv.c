@@ -4,6 +4,9 @@
 //   rose,0.9,bush                 height is a column of numbers, kind one of words
 //   "say ""oak""",21,tree         a quote inside quotes is doubled
 //
+// Two readers and a writer: columns for who wants all of a table, and a cursor that goes from cell
+// to cell.
+//
 // Text comes in, columns go out. It is read twice by the same cursor: the first time it is counted
 // and each column is found to be numbers or words, the second time they are put into memory of just
 // that size. Every row has as many cells as the first, and no cell is missing: both are errors with
@@ -12,21 +15,8 @@
 #include "io/bytes/bytes.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
-
-typedef struct {
-  const char *at;
-  size_t n;
-  bool quoted; // its quotes are doubled
-} CsvCell;
-
-typedef struct {
-  Arena *arena;
-  const char **error;
-  const char *at, *end;
-  char separator;
-  int64_t line; // from 1
-} Cursor;
 
 typedef struct {
   CsvCell first; // of the first row
@@ -38,26 +28,26 @@ typedef struct {
 } FoundCell;
 
 // -- cells ----------------------------------------------------------------------------------------
-static bool at_line_end(const Cursor *c) {
+static bool at_line_end(const CsvCursor *c) {
   return c->at == c->end || *c->at == '\n' || *c->at == '\r';
 }
 
-static void skip_line_end(Cursor *c) {
+static void skip_line_end(CsvCursor *c) {
   if (c->at < c->end && *c->at == '\r') c->at++;
   if (c->at < c->end && *c->at == '\n') c->at++;
   c->line++;
 }
 
-static bool is_blank(const Cursor *c, char x) {
+static bool is_blank(const CsvCursor *c, char x) {
   return (x == ' ' || x == '\t') && x != c->separator;
 }
 
-static void skip_blanks(Cursor *c) {
+static void skip_blanks(CsvCursor *c) {
   while (c->at < c->end && is_blank(c, *c->at)) c->at++;
 }
 
 // cell = '"' ([^"] | '""')* '"'
-static bool read_quoted(Cursor *c, CsvCell *cell) {
+static bool read_quoted(CsvCursor *c, CsvCell *cell) {
   int64_t line = c->line;
   *cell = (CsvCell){.at = ++c->at, .quoted = true};
   for (; c->at < c->end; c->at++) {
@@ -76,7 +66,7 @@ static bool read_quoted(Cursor *c, CsvCell *cell) {
   return file_error(c->arena, c->error, "line %lld: a quote is never closed", (long long)line);
 }
 
-static bool read_cell(Cursor *c, CsvCell *cell) {
+bool csv_cell(CsvCursor *c, CsvCell *cell) {
   skip_blanks(c);
   if (c->at < c->end && *c->at == '"') return read_quoted(c, cell);
   const char *from = c->at;
@@ -87,13 +77,13 @@ static bool read_cell(Cursor *c, CsvCell *cell) {
 }
 
 // Empty lines are passed over. False at the end of the text.
-static bool next_row(Cursor *c) {
+bool csv_row(CsvCursor *c) {
   while (c->at < c->end && at_line_end(c)) skip_line_end(c);
   return c->at < c->end;
 }
 
 // After a cell: is there another one in this row?
-static bool next_cell(Cursor *c) {
+bool csv_more(CsvCursor *c) {
   if (c->at < c->end && *c->at == c->separator) {
     c->at++;
     return true;
@@ -102,14 +92,14 @@ static bool next_cell(Cursor *c) {
   return false;
 }
 
-static Cursor cursor_at_start(const Cursor *c, const char *text) {
-  Cursor start = *c;
+static CsvCursor cursor_at_start(const CsvCursor *c, const char *text) {
+  CsvCursor start = *c;
   start.at = text;
   start.line = 1;
   return start;
 }
 
-static const char *cell_text(Arena *a, const CsvCell *cell, size_t *n) {
+const char *csv_text(Arena *a, const CsvCell *cell, size_t *n) {
   char *text = arena_text(a, cell->at, cell->n);
   size_t to = 0;
   for (size_t i = 0; i < cell->n; i++) {
@@ -192,29 +182,37 @@ static bool cell_number(const CsvCell *cell, double *out) {
   return true;
 }
 
+bool csv_number(const CsvCell *cell, double *out) {
+  static const char *const words[] = {"nan", "inf", "-inf"};
+  const double value[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (is_word_of(cell, &words[i], 1)) return *out = value[i], true;
+  return cell_number(cell, out);
+}
+
 // -- what is there --------------------------------------------------------------------------------
-static uint32_t count_cells(Cursor *c) {
+static uint32_t count_cells(CsvCursor *c) {
   uint32_t n = 0;
   CsvCell cell;
   do
-    if (!read_cell(c, &cell)) return 0;
-  while (n++ < CSV_COLUMNS_LIMIT && next_cell(c));
+    if (!csv_cell(c, &cell)) return 0;
+  while (n++ < CSV_COLUMNS_LIMIT && csv_more(c));
   return n;
 }
 
 // The first of tab, semicolon and comma that cuts the first rows into equally many cells; if none
 // does, the one that cuts the first row most often.
-static char find_separator(const Cursor *c) {
+static char find_separator(const CsvCursor *c) {
   static const char tried[] = {'\t', ';', ','};
   const char *ignored;
   uint32_t most = 1;
   char best = ',';
   for (uint32_t i = 0; i < COUNT(tried); i++) {
-    Cursor try = *c;
+    CsvCursor try = *c;
     try.separator = tried[i];
     try.error = &ignored;
     uint32_t first = 0, rows = 0, n = 0;
-    for (; rows < 10 && next_row(&try); rows++) {
+    for (; rows < 10 && csv_row(&try); rows++) {
       n = count_cells(&try);
       if (!rows) first = n;
       if (n != first) break;
@@ -225,25 +223,25 @@ static char find_separator(const Cursor *c) {
   return best;
 }
 
-static bool first_row(Cursor *c, FoundCell **found, uint32_t *columns) {
+static bool first_row(CsvCursor *c, FoundCell **found, uint32_t *columns) {
   VEC(FoundCell) all = {0};
-  if (!next_row(c)) return file_error(c->arena, c->error, "the table is empty");
+  if (!csv_row(c)) return file_error(c->arena, c->error, "the table is empty");
   do {
     FoundCell f = {0};
     double number;
-    if (!read_cell(c, &f.first)) return false;
+    if (!csv_cell(c, &f.first)) return false;
     f.first_number = cell_number(&f.first, &number);
     if (all.n == CSV_COLUMNS_LIMIT)
       return file_error(c->arena, c->error, "the first row has more than %d cells",
                         CSV_COLUMNS_LIMIT);
     vec_push(c->arena, &all, f);
-  } while (next_cell(c));
+  } while (csv_more(c));
   *found = all.at;
   *columns = all.n;
   return true;
 }
 
-static bool missing(const Cursor *c, int64_t line, uint32_t column, const CsvCell *cell) {
+static bool missing(const CsvCursor *c, int64_t line, uint32_t column, const CsvCell *cell) {
   if (!cell->n)
     return file_error(c->arena, c->error, "line %lld, column %u: a value is missing",
                       (long long)line, column + 1);
@@ -252,7 +250,7 @@ static bool missing(const Cursor *c, int64_t line, uint32_t column, const CsvCel
                     (long long)line, column + 1, text_shown(c->arena, cell->at, cell->n));
 }
 
-static bool look_at_cell(const Cursor *c, int64_t line, uint32_t k, FoundCell *f,
+static bool look_at_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCell *f,
                          const CsvCell *cell) {
   double number;
   if (is_missing(cell)) return missing(c, line, k, cell);
@@ -266,23 +264,24 @@ static bool look_at_cell(const Cursor *c, int64_t line, uint32_t k, FoundCell *f
   return true;
 }
 
-static bool row_length(const Cursor *c, int64_t line, uint32_t cells, uint32_t wanted, bool more) {
+static bool row_length(const CsvCursor *c, int64_t line, uint32_t cells, uint32_t wanted,
+                       bool more) {
   return file_error(c->arena, c->error, "line %lld has %s%u %s, but the first row has %u",
                     (long long)line, more ? "more than " : "", cells, cells == 1 ? "cell" : "cells",
                     wanted);
 }
 
 // Every row but the first.
-static bool look_at_rows(Cursor *c, FoundCell *found, uint32_t columns, int64_t *rows) {
-  for (*rows = 0; next_row(c); ++*rows) {
+static bool look_at_rows(CsvCursor *c, FoundCell *found, uint32_t columns, int64_t *rows) {
+  for (*rows = 0; csv_row(c); ++*rows) {
     int64_t line = c->line;
     uint32_t k = 0;
     bool more = true;
     for (; more && k < columns; k++) {
       CsvCell cell;
       int64_t here = c->line;
-      if (!read_cell(c, &cell) || !look_at_cell(c, here, k, &found[k], &cell)) return false;
-      more = next_cell(c);
+      if (!csv_cell(c, &cell) || !look_at_cell(c, here, k, &found[k], &cell)) return false;
+      more = csv_more(c);
     }
     if (more || k < columns) return row_length(c, line, k, columns, more);
   }
@@ -316,7 +315,7 @@ static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, 
 // -- columns --------------------------------------------------------------------------------------
 static const char *column_name(Arena *a, Table *taken, const CsvCell *cell, uint32_t k) {
   size_t n = 0;
-  const char *text = cell && cell->n ? cell_text(a, cell, &n) : arena_format(a, "c%u", k + 1);
+  const char *text = cell && cell->n ? csv_text(a, cell, &n) : arena_format(a, "c%u", k + 1);
   const char *name = text;
   for (uint32_t i = k + 1; table_get(taken, name, strlen(name)); i += CSV_COLUMNS_LIMIT)
     name = arena_format(a, "%s_%u", text, i);
@@ -325,7 +324,7 @@ static const char *column_name(Arena *a, Table *taken, const CsvCell *cell, uint
 }
 
 // Numbers or words? A column of words may have NA among them, one of numbers may not.
-static bool column_kinds(const Cursor *c, Csv *t, const FoundCell *found) {
+static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found) {
   Table *taken = table_new(c->arena);
   for (uint32_t k = 0; k < t->columns; k++) {
     const FoundCell *f = &found[k];
@@ -346,7 +345,7 @@ static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const C
   size_t n = cell->n;
   const char *plain = cell->at;
   if (!x->label) return;
-  if (cell->quoted && memchr(plain, '"', n)) plain = cell_text(a, cell, &n);
+  if (cell->quoted && memchr(plain, '"', n)) plain = csv_text(a, cell, &n);
   Id id = table_get(words, plain, n);
   if (!id && table_count(words) == CSV_WORDS_LIMIT) {
     x->label = NULL; // too many to be labels
@@ -356,12 +355,12 @@ static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const C
   x->label[row] = id - 1;
 }
 
-static void read_rows(Cursor *c, Csv *t, Table **words) {
-  for (int64_t row = 0; row < t->rows && next_row(c); row++) {
-    for (uint32_t k = 0; k < t->columns; k++, next_cell(c)) {
+static void read_rows(CsvCursor *c, Csv *t, Table **words) {
+  for (int64_t row = 0; row < t->rows && csv_row(c); row++) {
+    for (uint32_t k = 0; k < t->columns; k++, csv_more(c)) {
       CsvCell cell;
       CsvColumn *x = &t->column[k];
-      bool good = read_cell(c, &cell);
+      bool good = csv_cell(c, &cell);
       if (x->number)
         good &= cell_number(&cell, &x->value[row]);
       else
@@ -398,10 +397,10 @@ static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows)
   x->words = text;
 }
 
-static bool read_columns(Cursor *c, Csv *t, const FoundCell *found) {
+static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found) {
   Table **words = NEW_ARRAY(c->arena, Table *, t->columns);
   t->column = NEW_ARRAY(c->arena, CsvColumn, t->columns);
-  next_row(c);
+  csv_row(c);
   if (!column_kinds(c, t, found)) return false;
   for (uint32_t k = 0; k < t->columns; k++)
     if (!t->column[k].number) words[k] = table_new(c->arena);
@@ -417,11 +416,11 @@ bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char *
   const char *zero = n ? memchr(text, 0, n) : NULL;
   if (zero)
     return file_error(a, error, "byte %zu is zero: this is not text", (size_t)(zero - text));
-  Cursor c = {.arena = a, .error = error, .at = text + mark, .end = text + n, .line = 1};
+  CsvCursor c = {.arena = a, .error = error, .at = text + mark, .end = text + n, .line = 1};
   Csv t = {0};
   FoundCell *found = NULL;
   c.separator = t.separator = find_separator(&c);
-  Cursor start = cursor_at_start(&c, text + mark);
+  CsvCursor start = cursor_at_start(&c, text + mark);
   if (!first_row(&c, &found, &t.columns)) return false;
   if (!look_at_rows(&c, found, t.columns, &t.rows)) return false;
   t.header = first_is_header(a, found, t.columns, t.rows);
@@ -430,4 +429,42 @@ bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char *
   if (!read_columns(&start, &t, found)) return false;
   *out = t;
   return true;
+}
+
+// -- cell by cell ---------------------------------------------------------------------------------
+CsvCursor csv_begin(Arena *a, const View *text, const char **error) {
+  const char *at = (const char *)text->at;
+  return (CsvCursor){a, error, at, at + text->n, ',', 1};
+}
+
+CsvOut csv_out(Buf *out) { return (CsvOut){.out = out}; }
+
+void csv_next(CsvOut *o) {
+  if (o->any) buf_char(o->out, ',');
+  o->any = true;
+}
+
+void csv_put(CsvOut *o, const char *text) {
+  csv_next(o);
+  bool quoted = strpbrk(text, ",;\t\"\r\n") || *text == ' ';
+  if (!quoted) {
+    buf_text(o->out, text);
+    return;
+  }
+  buf_char(o->out, '"');
+  for (; *text; text++) {
+    if (*text == '"') buf_char(o->out, '"');
+    buf_char(o->out, *text);
+  }
+  buf_char(o->out, '"');
+}
+
+void csv_put_number(CsvOut *o, double x) {
+  csv_next(o);
+  buf_number(o->out, x);
+}
+
+void csv_end_row(CsvOut *o) {
+  buf_char(o->out, '\n');
+  o->any = false;
 }

@@ -484,3 +484,12 @@ void array_print(Buf *b, const Array *x, bool json) {
   int64_t at = 0;
   print_rows(b, x, 0, &at, json);
 }
+
+void json_array(JsonOut *j, const char *key, const Array *x) {
+  json_key(j, key);
+  array_print(j->out, x, true);
+}
+
+void json_value(JsonOut *j, const char *key, double x) {
+  json_array(j, key, &(Array){.count = 1, .data = &x});
+}

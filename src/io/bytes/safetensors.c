@@ -244,40 +244,41 @@ static bool name_add(Arena *a, Table *names, const char *name, const char **erro
   return true;
 }
 
-static bool write_metadata(Arena *a, Buf *b, const Arrays *arrays, const char **error) {
+static bool write_metadata(Arena *a, JsonOut *j, const Arrays *arrays, const char **error) {
   if (!arrays->metadata.n) return true;
   Table *names = table_new(a);
-  buf_text(b, "\"" METADATA_KEY "\":{");
+  json_object(j, METADATA_KEY);
   for (uint32_t i = 0; i < arrays->metadata.n; i++) {
     const Metadata *m = &arrays->metadata.at[i];
     if (!name_add(a, names, m->key, error)) return false;
     if (!text_is_utf8(m->value, strlen(m->value)))
       return file_error(a, error, "the text of `%s` is not UTF-8",
                         text_shown(a, m->key, strlen(m->key)));
-    if (i) buf_char(b, ',');
-    buf_json(b, m->key, strlen(m->key));
-    buf_char(b, ':');
-    buf_json(b, m->value, strlen(m->value));
+    json_text(j, m->key, m->value);
   }
-  buf_text(b, arrays->array.n ? "}," : "}");
+  json_end(j);
   return true;
 }
 
 static size_t array_bytes(const Array *x) { return (size_t)x->count * element_info[x->kind].bytes; }
 
-static void write_tensor(Buf *b, const Array *x, size_t begin) {
-  buf_json(b, x->name, strlen(x->name));
-  buf_printf(b, ":{\"dtype\":\"%s\",\"shape\":[", element_info[x->kind].safetensors);
-  for (uint32_t i = 0; i < x->rank; i++)
-    buf_printf(b, "%s%lld", i ? "," : "", (long long)x->shape[i]);
-  buf_printf(b, "],\"data_offsets\":[%zu,%zu]}", begin, begin + array_bytes(x));
+static void write_tensor(JsonOut *j, const Array *x, size_t begin) {
+  json_object(j, x->name);
+  json_text(j, "dtype", element_info[x->kind].safetensors);
+  json_list(j, "shape");
+  for (uint32_t i = 0; i < x->rank; i++) json_print(j, NULL, "%lld", (long long)x->shape[i]);
+  json_end(j);
+  json_print(j, "data_offsets", "[%zu,%zu]", begin, begin + array_bytes(x));
+  json_end(j);
 }
 
 static bool write_header(Arena *a, Buf *b, const Arrays *arrays, size_t *data, const char **error) {
   Table *names = table_new(a);
+  JsonOut j = json_out(b);
+  j.tight = true;
   if (!name_add(a, names, METADATA_KEY, error)) return false;
-  buf_char(b, '{');
-  if (!write_metadata(a, b, arrays, error)) return false;
+  json_object(&j, NULL);
+  if (!write_metadata(a, &j, arrays, error)) return false;
   *data = 0;
   for (uint32_t i = 0; i < arrays->array.n; i++) {
     const Array *x = &arrays->array.at[i];
@@ -286,11 +287,10 @@ static bool write_header(Arena *a, Buf *b, const Arrays *arrays, size_t *data, c
         x->rank <= ARRAY_RANK_LIMIT && array_count(x->rank, x->shape, &count) && count == x->count;
     assert(good), (void)good;
     if (!name_add(a, names, x->name, error)) return false;
-    if (i) buf_char(b, ',');
-    write_tensor(b, x, *data);
+    write_tensor(&j, x, *data);
     *data += array_bytes(x);
   }
-  buf_char(b, '}');
+  json_end(&j);
   while (b->n % 8) buf_char(b, ' ');
   return true;
 }

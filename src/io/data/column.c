@@ -12,7 +12,7 @@
 
 enum { FETCH = 4096 };
 
-size_t number_size(Number n) {
+size_t number_bytes(Number n) {
   static const size_t bytes[] = {
       [NUMBER_F32] = 4, [NUMBER_F64] = 8, [NUMBER_I32] = 4, [NUMBER_U8] = 1};
   return bytes[n];

@@ -19,6 +19,7 @@
 typedef enum { FIELD_REAL, FIELD_LABEL, FIELD_BIT } FieldKind;
 typedef enum { SPLIT_TRAIN, SPLIT_VALID, SPLIT_TEST, SPLITS } Split;
 typedef enum { NUMBER_F32, NUMBER_F64, NUMBER_I32, NUMBER_U8 } Number; // what memory holds
+size_t number_bytes(Number);
 
 enum { FIELD_RANK_LIMIT = 8 };
 typedef struct {

@@ -8,36 +8,39 @@ enum { LOOK = 4096, LOOK_LABELS = 1 << 20, NAMES = 12, ACROSS = 16, DOWN = 10 };
 static const char *const split_word[] = {"train", "valid", "test"};
 
 // -- all sets -------------------------------------------------------------------------------------
-static void list_fields(Arena *a, Buf *out, const char *set, bool json) {
-  Field f;
-  for (uint32_t k = 0; set_known_field(set, k, &f); k++)
-    buf_printf(out, json ? "%s{\"name\": \"%s\", \"type\": \"%s\"}" : "%s%s : %s", k ? ", " : "",
-               f.name, field_type(a, &f));
+static void put_rows(JsonOut *j, const int64_t *rows) {
+  json_object(j, "rows");
+  for (Split s = 0; s < SPLITS; s++) json_print(j, split_word[s], "%lld", (long long)rows[s]);
+  json_end(j);
 }
 
-static void list_json(Arena *a, Buf *out, const char *set) {
-  const char *folder = find_folder(a, set), *get = get_advice(set);
-  buf_printf(out, "{\"name\": \"%s\", \"fields\": [", set);
-  list_fields(a, out, set, true);
-  buf_text(out, "], \"rows\": {");
-  for (Split s = 0; s < SPLITS; s++)
-    buf_printf(out, "%s\"%s\": %lld", s ? ", " : "", split_word[s], (long long)known_rows(set, s));
-  buf_printf(out, "}, \"made\": %s, \"folder\": ", get ? "false" : "true");
-  if (get && folder)
-    buf_json(out, folder, strlen(folder));
-  else
-    buf_text(out, "null");
-  buf_text(out, ", \"get\": ");
-  if (get)
-    buf_json(out, get, strlen(get));
-  else
-    buf_text(out, "null");
-  buf_char(out, '}');
+static void list_json(Arena *a, JsonOut *j, const char *set) {
+  const char *get = get_advice(set);
+  int64_t rows[SPLITS];
+  Field f;
+  json_object(j, NULL);
+  json_text(j, "name", set);
+  json_list(j, "fields");
+  for (uint32_t k = 0; set_known_field(set, k, &f); k++) {
+    json_object(j, NULL);
+    json_text(j, "name", f.name);
+    json_text(j, "type", field_type(a, &f));
+    json_end(j);
+  }
+  json_end(j);
+  for (Split s = 0; s < SPLITS; s++) rows[s] = known_rows(set, s);
+  put_rows(j, rows);
+  json_bool(j, "made", !get);
+  json_text_or_null(j, "folder", get ? find_folder(a, set) : NULL);
+  json_text_or_null(j, "get", get);
+  json_end(j);
 }
 
 static void list_line(Arena *a, Buf *out, const char *set) {
   Buf fields = buf_new(a), rows = buf_new(a);
-  list_fields(a, &fields, set, false);
+  Field f;
+  for (uint32_t k = 0; set_known_field(set, k, &f); k++)
+    buf_printf(&fields, "%s%s : %s", k ? ", " : "", f.name, field_type(a, &f));
   for (Split s = 0; s < SPLITS; s++)
     if (known_rows(set, s))
       buf_printf(&rows, "%s%lld %s", rows.n ? ", " : "", (long long)known_rows(set, s),
@@ -52,12 +55,10 @@ static void list_line(Arena *a, Buf *out, const char *set) {
 
 void data_list(Arena *a, Buf *out, bool json) {
   if (json) {
-    buf_char(out, '[');
-    for (uint32_t k = 0; set_known(k); k++) {
-      buf_text(out, k ? ", " : "");
-      list_json(a, out, set_known(k));
-    }
-    buf_char(out, ']');
+    JsonOut j = json_out(out);
+    json_list(&j, NULL);
+    for (uint32_t k = 0; set_known(k); k++) list_json(a, &j, set_known(k));
+    json_end(&j);
     return;
   }
   buf_text(out, "made by code\n");
@@ -121,42 +122,65 @@ static const char *label_name(Arena *a, const Field *f, int64_t k) {
                                        : text_shown(a, f->label[k], strlen(f->label[k]));
 }
 
-static bool show_labels(Arena *a, Buf *out, Set *s, uint32_t field, bool json, const char **why) {
+// Where what is found goes: JSON, or text for people.
+typedef struct {
+  Arena *arena;
+  Buf *out;
+  bool json;
+  JsonOut j;
+  const char **why;
+} Describe;
+
+static bool show_labels(Describe *d, Set *s, uint32_t field) {
   const Field *f = set_field(s, field);
-  int64_t *times = NEW_ARRAY(a, int64_t, f->labels);
-  if (!count_labels(a, s, field, times, why)) return false;
-  buf_text(out, json ? ", \"labels\": [" : "      ");
-  for (int64_t k = 0; k < f->labels && (json || k < NAMES); k++) {
-    const char *name = label_name(a, f, k);
-    if (json) {
-      buf_text(out, k ? ", {\"name\": " : "{\"name\": ");
-      buf_json(out, name, strlen(name));
-      buf_printf(out, ", \"times\": %lld}", (long long)times[k]);
-    } else {
-      buf_printf(out, "%s%s %lld", k ? ", " : "", name, (long long)times[k]);
+  int64_t *times = NEW_ARRAY(d->arena, int64_t, f->labels);
+  if (!count_labels(d->arena, s, field, times, d->why)) return false;
+  if (d->json) json_list(&d->j, "labels");
+  for (int64_t k = 0; k < f->labels && (d->json || k < NAMES); k++) {
+    const char *name = label_name(d->arena, f, k);
+    if (!d->json) {
+      buf_printf(d->out, "%s%s %lld", k ? ", " : "      ", name, (long long)times[k]);
+      continue;
     }
+    json_object(&d->j, NULL);
+    json_text(&d->j, "name", name);
+    json_print(&d->j, "times", "%lld", (long long)times[k]);
+    json_end(&d->j);
   }
-  buf_text(out, json ? "]" : f->labels > NAMES ? ", …\n" : "\n");
+  if (d->json)
+    json_end(&d->j);
+  else
+    buf_text(d->out, f->labels > NAMES ? ", …\n" : "\n");
   return true;
 }
 
-static bool show_range(Arena *a, Buf *out, Set *s, uint32_t field, bool json, const char **why) {
+static bool show_range(Describe *d, Set *s, uint32_t field) {
   ColumnRange r;
-  if (!find_range(a, s, field, &r, why)) return false;
-  buf_printf(out,
-             json ? ", \"low\": %.6g, \"high\": %.6g, \"mean\": %.6g, \"deviation\": %.6g"
-                  : "      from %.6g to %.6g, mean %.6g, deviation %.6g\n",
-             r.low, r.high, r.mean, r.deviation);
+  if (!find_range(d->arena, s, field, &r, d->why)) return false;
+  if (!d->json) {
+    buf_printf(d->out, "      from %.6g to %.6g, mean %.6g, deviation %.6g\n", r.low, r.high,
+               r.mean, r.deviation);
+    return true;
+  }
+  json_print(&d->j, "low", "%.6g", r.low);
+  json_print(&d->j, "high", "%.6g", r.high);
+  json_print(&d->j, "mean", "%.6g", r.mean);
+  json_print(&d->j, "deviation", "%.6g", r.deviation);
   return true;
 }
 
-static bool show_field(Arena *a, Buf *out, Set *s, uint32_t k, bool json, const char **why) {
+static bool show_field(Describe *d, Set *s, uint32_t k) {
   const Field *f = set_field(s, k);
-  const char *name = text_shown(a, f->name, strlen(f->name));
-  buf_printf(out, json ? "%s{\"name\": \"%s\", \"type\": \"%s\"" : "%s  %s : %s\n",
-             json && k ? ", " : "", name, field_type(a, f));
-  bool good = (f->kind == FIELD_LABEL ? show_labels : show_range)(a, out, s, k, json, why);
-  if (json) buf_char(out, '}');
+  const char *name = text_shown(d->arena, f->name, strlen(f->name));
+  if (d->json) {
+    json_object(&d->j, NULL);
+    json_text(&d->j, "name", name);
+    json_text(&d->j, "type", field_type(d->arena, f));
+  } else {
+    buf_printf(d->out, "  %s : %s\n", name, field_type(d->arena, f));
+  }
+  bool good = (f->kind == FIELD_LABEL ? show_labels : show_range)(d, s, k);
+  if (d->json) json_end(&d->j);
   return good;
 }
 
@@ -229,21 +253,20 @@ static bool draw_any(Arena *a, Set *s, Picture *p, const char **why) {
                     s->name);
 }
 
-static bool show_all(Arena *a, Buf *out, Set *s, bool json, const char **why) {
+static bool show_all(Describe *d, Set *s) {
   bool good = true;
-  const char *says = set_says(s);
-  if (json) {
-    buf_text(out, "{\"says\": ");
-    buf_json(out, says, strlen(says));
-    buf_text(out, ", \"rows\": {");
-    for (Split i = 0; i < SPLITS; i++)
-      buf_printf(out, "%s\"%s\": %lld", i ? ", " : "", split_word[i], (long long)set_rows(s, i));
-    buf_text(out, "}, \"fields\": [");
+  int64_t rows[SPLITS];
+  for (Split i = 0; i < SPLITS; i++) rows[i] = set_rows(s, i);
+  if (d->json) {
+    json_object(&d->j, NULL);
+    json_text(&d->j, "says", set_says(s));
+    put_rows(&d->j, rows);
+    json_list(&d->j, "fields");
   } else {
-    buf_printf(out, "%s\n", says);
+    buf_printf(d->out, "%s\n", set_says(s));
   }
-  for (uint32_t k = 0; good && k < set_fields(s); k++) good = show_field(a, out, s, k, json, why);
-  if (json) buf_text(out, "]}");
+  for (uint32_t k = 0; good && k < set_fields(s); k++) good = show_field(d, s, k);
+  if (d->json) json_end(&d->j), json_end(&d->j);
   return good;
 }
 
@@ -282,7 +305,8 @@ bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
 bool data_show(Arena *a, Buf *out, const char *name, bool json, Picture *p, const char **why) {
   Set *s = set_open(a, name, &(SetOptions){0}, why);
   if (!s) return false;
-  bool good = show_all(a, out, s, json, why) && (!p || draw_any(a, s, p, why));
+  Describe d = {a, out, json, json_out(out), why};
+  bool good = show_all(&d, s) && (!p || draw_any(a, s, p, why));
   if (!good) *why = arena_format(a, "%s", *why);
   set_close(s);
   return good;

@@ -140,7 +140,7 @@ static void read_numbers(const Set *s, bool asked, Number number, void *out) {
   for (int64_t i = 0; i < total; i++) {
     int32_t label = (int32_t)(i / n);
     Column c = column_new(&label, 1, EL_I32);
-    column_read(&c, &(int64_t){0}, 1, 1, number, (uint8_t *)out + (size_t)i * number_size(number));
+    column_read(&c, &(int64_t){0}, 1, 1, number, (uint8_t *)out + (size_t)i * number_bytes(number));
   }
 }
 
@@ -148,7 +148,7 @@ bool episode_read(Set *s, Split split, uint32_t field, const int64_t *episode, i
                   Number number, void *out, const char **why) {
   const struct Tasks *t = s->tasks;
   bool asked = field >= 2;
-  size_t bytes = (size_t)field_count(&s->field.at[field]) * number_size(number);
+  size_t bytes = (size_t)field_count(&s->field.at[field]) * number_bytes(number);
   int64_t row[EPISODE_LIMIT], rows = t->e.way * (asked ? t->e.ask : t->e.shot);
   for (int64_t i = 0; i < n; i++, out = (uint8_t *)out + bytes) {
     if (field % 2) {

@@ -99,9 +99,9 @@ bool set_known_field(const char *set, uint32_t k, Field *out) {
 }
 
 const char *set_nearest(const char *name) {
-  const char *names[COUNT(known)];
-  for (uint32_t i = 0; i < COUNT(known); i++) names[i] = known[i].name;
-  return nearest_name(name, names, COUNT(known));
+  Nearest near = nearest_to(name);
+  for (uint32_t i = 0; i < COUNT(known); i++) nearest_try(&near, known[i].name);
+  return near.best;
 }
 
 int64_t field_count(const Field *f) {

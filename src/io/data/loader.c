@@ -324,7 +324,7 @@ static void stop(void *loader) {
 
 static size_t row_bytes(const LoaderSource *s) {
   int64_t count = s->field == FIELD_INDEX ? 1 : field_count(set_field(s->set, s->field));
-  return (size_t)count * number_size(s->number);
+  return (size_t)count * number_bytes(s->number);
 }
 
 static bool plan_is_good(const LoaderPlan *p, int64_t epoch, int64_t batch, const char **why) {

@@ -213,7 +213,7 @@ static bool can_be(const Field *f, Number number) {
 static void read_index(const int64_t *row, int64_t n, Number number, void *out) {
   Column c = {.at = (const uint8_t *)row, .step = 8, .count = 1, .kind = EL_I64};
   for (int64_t i = 0; i < n; i++)
-    column_read(&c, &i, 1, 1, number, (uint8_t *)out + (size_t)i * number_size(number));
+    column_read(&c, &i, 1, 1, number, (uint8_t *)out + (size_t)i * number_bytes(number));
 }
 
 // `each` rows from place[i] on, for every i: at once where they lie without gaps.
@@ -226,7 +226,7 @@ static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *p
     column_read(c, place, n, c->count * s->window, number, out);
     return true;
   }
-  size_t bytes = (size_t)c->count * number_size(number);
+  size_t bytes = (size_t)c->count * number_bytes(number);
   uint8_t *to = out;
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = place[i]; k < place[i] + s->window; k++, to += bytes) {
@@ -248,7 +248,7 @@ bool set_read(Set *s, Split split, uint32_t field, const int64_t *row, int64_t n
   if (!can_be(&s->field.at[field], number)) return *why = "a field is not whole numbers", false;
   if (s->tasks) return episode_read(s, split, field, row, n, number, out, why);
   if (!p->of && !p->first) return read_places(s, p->block, field, row, n, number, out, why);
-  size_t bytes = (size_t)(s->column[p->block].at[field].count * s->window) * number_size(number);
+  size_t bytes = (size_t)(s->column[p->block].at[field].count * s->window) * number_bytes(number);
   for (int64_t at = 0; at < n; at += CHUNK) {
     int64_t place[CHUNK], m = n - at < CHUNK ? n - at : CHUNK;
     for (int64_t i = 0; i < m; i++) place[i] = place_of(s, split, row[at + i]);

@@ -71,7 +71,6 @@ Column column_new(const void *at, int64_t count, ElementKind); // rows without g
 Column column_of(const Raw *);
 int64_t column_largest(const Column *,
                        int64_t rows); // of whole numbers from 0 on; -1: they are not that
-size_t number_size(Number);
 
 // sampling.c
 enum { SHUFFLE_FEW = 4096 }; // rows, for which there is a table

@@ -9,27 +9,26 @@
 
 static bool source_parts(const Syntax *n, Name *part, uint32_t *count, const Syntax **config) {
   if (n->kind == N_DOT)
-    return source_parts(n->kid[0], part, count, config) && *count < 3 &&
+    return source_parts(dot_base(n), part, count, config) && *count < 3 &&
            (part[(*count)++] = n->name);
   if (n->kind == N_AT) {
-    *config = n->kid[1];
-    return source_parts(n->kid[0], part, count, config);
+    *config = at_brackets(n);
+    return source_parts(at_base(n), part, count, config);
   }
   if (n->kind != N_NAME) return false;
   part[(*count)++] = n->name;
   return true;
 }
 
+enum { FIELDS_SAID = 29, FIELDS_TRIED = 64 }; // of a source, in messages
+
 static bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
 }
 
 static void no_such_set(Elab *in, const Syntax *n, const char *set) {
-  const char *near = set_nearest(set);
   Id e = diag_error(in->w->diags, n->span, "there is no data set `%s`", set);
-  if (near)
-    diag_help(in->w->diags, e, "did you mean `%s`?", near);
-  else
+  if (!diag_suggest(in->w->diags, e, set_nearest(set)))
     diag_help(in->w->diags, e, "a file is named in quotes: from \"table.csv\"");
 }
 
@@ -46,8 +45,8 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
     g->path = n->text;
     return true;
   }
-  if (n->kind == N_DOT && n->kid[0]->kind == N_STR && is_split(name_text(w->names, n->name))) {
-    g->path = n->kid[0]->text; // "t.csv".test
+  if (n->kind == N_DOT && dot_base(n)->kind == N_STR && is_split(name_text(w->names, n->name))) {
+    g->path = dot_base(n)->text; // "t.csv".test
     g->split = n->name;
     return true;
   }
@@ -79,7 +78,7 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
   }
   if (set_is_known(set)) return true;
   const Syntax *base = n;
-  while (base->kind == N_DOT || base->kind == N_AT) base = base->kid[0];
+  while (base->kind == N_DOT || base->kind == N_AT) base = dot_base(base);
   no_such_set(in, base, set);
   return false;
 }
@@ -89,23 +88,22 @@ void no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Sp
                    bool split) {
   World *w = in->w;
   DataFields d;
-  const char *names[32];
   uint32_t n = 0;
   Buf all = buf_new(w->arena);
+  Nearest near = nearest_to(name_text(w->names, name));
   if (!data_fields(in, g, &d)) return;
-  for (; n < d.field.n && n + 3 < COUNT(names) && !split; n++) {
+  for (; n < d.field.n && n < FIELDS_SAID && !split; n++) {
     buf_printf(&all, "%s%s : %s", n ? ", " : "", d.field.at[n].name,
                field_type(w->arena, &d.field.at[n]));
-    names[n] = d.field.at[n].name;
+    nearest_try(&near, d.field.at[n].name);
   }
   if (n < d.field.n && !split) buf_text(&all, ", …");
-  if (source) names[n++] = "train", names[n++] = "valid", names[n++] = "test";
-  while (source && source->kind == N_DOT && source->name != name) source = source->kid[0];
+  if (source) nearest_try(&near, "train"), nearest_try(&near, "valid"), nearest_try(&near, "test");
+  while (source && source->kind == N_DOT && source->name != name) source = dot_base(source);
   if (source && source->kind == N_DOT) span = source->name_span;
-  const char *near = nearest_name(name_text(w->names, name), names, n);
   Id e = diag_error(w->diags, span, split ? "%s has no split `%s`" : "%s has no field `%s`",
-                    data_title(w, g), name_text(w->names, name));
-  const char *guess = near ? arena_format(w->arena, "did you mean `%s`? ", near) : "";
+                    data_title(w, g), near.text);
+  const char *guess = near.best ? arena_format(w->arena, "did you mean `%s`? ", near.best) : "";
   if (split)
     diag_help(w->diags, e, "%sits splits are train, valid and test", guess);
   else if (source)
@@ -136,7 +134,7 @@ static int64_t *episode_option(Episodes *e, const char *word) {
 
 static void read_episode_option(Elab *in, Scope *s, const Syntax *sized, int64_t *out) {
   Body b = {.in = in, .w = in->w};
-  Size size = size_eval(&b, env_new(in, NULL, s, &b), sized->kid[0], false);
+  Size size = size_eval(&b, env_new(in, NULL, s, &b), sized_value(sized), false);
   if (!size) return;
   if (!size_value(in->w, size, out) || *out < 1 || *out > 1000000000)
     diag_error(in->w->diags, sized->span, "`%s` wants a whole number above 0",
@@ -158,8 +156,9 @@ static void check_episodes(Elab *in, const Syntax *config, Episodes *e) {
 
 static void given_options(Elab *in, Scope *s, const Syntax *config, GivenOptions *o) {
   World *w = in->w;
-  for (uint32_t i = 0; config && i < config->nkid; i++) {
-    const Syntax *items = config->kid[i], *first = items->nkid ? items->kid[0] : NULL;
+  for (uint32_t i = 0; config && i < brackets_slots(config).n; i++) {
+    const Syntax *items = brackets_slots(config).at[i],
+                 *first = items_in(items).n ? items_in(items).at[0] : NULL;
     const char *word = first && first->kind == N_SIZED ? name_text(w->names, first->name) : "";
     int64_t *number = episode_option(&o->episodes, word);
     if (strcmp(word, "bits") == 0) {
@@ -167,9 +166,9 @@ static void given_options(Elab *in, Scope *s, const Syntax *config, GivenOptions
     } else if (number) {
       read_episode_option(in, s, first, number);
     } else if (strcmp(word, "fields") == 0) {
-      if (first->kid[0]->kind == N_NAME) o->column[o->n++] = first->kid[0]->name;
-      for (uint32_t k = 1; k < items->nkid && o->n < COUNT(o->column); k++)
-        if (items->kid[k]->kind == N_NAME) o->column[o->n++] = items->kid[k]->name;
+      if (sized_value(first)->kind == N_NAME) o->column[o->n++] = sized_value(first)->name;
+      for (uint32_t k = 1; k < items_in(items).n && o->n < COUNT(o->column); k++)
+        if (items_in(items).at[k]->kind == N_NAME) o->column[o->n++] = items_in(items).at[k]->name;
     } else {
       diag_error(w->diags, items->span,
                  "a set has the options `fields: …`, `bits: 1` and `way: 5, shot: 1`");
@@ -200,18 +199,18 @@ typedef struct {
 } GivenReading;
 
 static bool seems_misspelt(const GivenReading *r, const char *name) {
-  const char *names[64];
-  uint32_t n = 0;
-  for (; n < r->data.field.n && n < COUNT(names); n++) names[n] = r->data.field.at[n].name;
-  return nearest_name(name, names, n) != NULL;
+  Nearest near = nearest_to(name);
+  for (uint32_t i = 0; i < r->data.field.n && i < FIELDS_TRIED; i++)
+    nearest_try(&near, r->data.field.at[i].name);
+  return near.best != NULL;
 }
 
 // By name if all of them are, or if one is that does not stand in its own place.
 static void choose_manner(GivenReading *r, const Syntax *params) {
   bool all = true, elsewhere = false;
   r->some = false;
-  for (uint32_t i = 0; i < params->nkid; i++) {
-    const Field *f = data_find(&r->data, name_text(r->in->w->names, params->kid[i]->name));
+  for (uint32_t i = 0; i < params_in(params).n; i++) {
+    const Field *f = data_find(&r->data, name_text(r->in->w->names, params_in(params).at[i]->name));
     all &= f != NULL;
     r->some |= f != NULL;
     elsewhere |= f && f != &r->data.field.at[i];
@@ -374,7 +373,7 @@ static bool take_rows(GivenReading *r, Body *b, const Syntax *param, const Type 
                       const Type *t) {
   World *w = r->in->w;
   uint32_t front = t->rank - own->rank;
-  Span span = param->kid[0]->span;
+  Span span = param_type(param)->span;
   Size window = product(w, t->axis, front);
   int64_t number;
   for (uint32_t i = 0; i < own->rank; i++)
@@ -394,7 +393,7 @@ static bool take_rows(GivenReading *r, Body *b, const Syntax *param, const Type 
 static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, const Type *own,
                          const Type *t) {
   World *w = r->in->w;
-  Id e = diag_error(w->diags, param->kid[0]->span, "field `%s` is %s, and cannot be read as %s",
+  Id e = diag_error(w->diags, param_type(param)->span, "field `%s` is %s, and cannot be read as %s",
                     name_text(w->names, param->name), own_text(w, own), own_text(w, t));
   if (own->base == BASE_R && f->labels && t->base != BASE_R)
     diag_help(w->diags, e, "its numbers are whole and go up to %lld", (long long)f->labels - 1);
@@ -422,7 +421,7 @@ static bool fit(GivenReading *r, const Syntax *param, const Field *f, const Type
     one_row(r, param, param->name_span);
     return true;
   }
-  Span span = param->kid[0]->span;
+  Span span = param_type(param)->span;
   int64_t want = elements(r->in, t), have = elements(r->in, own);
   if (!base_fits(&b, f, own, t, span)) return does_not_fit(r, param, f, own, t);
   if (t->rank > own->rank && want != have)
@@ -438,7 +437,7 @@ static bool fit(GivenReading *r, const Syntax *param, const Field *f, const Type
 static bool written_type(GivenReading *r, const Syntax *param, Type *t) {
   Body b = {.in = r->in, .w = r->in->w};
   Types types = {0};
-  const Syntax *type = param->nkid ? param->kid[0] : NULL;
+  const Syntax *type = param_type(param);
   *t = (Type){0};
   if (!type) return true;
   bool later = r->g->path; // of a file: sizes that are not declared are found when it is read
@@ -512,19 +511,19 @@ void do_given_columns(Elab *in, Program *p, Scope *s, const Syntax *n, const Nam
   World *w = in->w;
   Given g = {0};
   Name field;
-  const Syntax *config = NULL, *params = n->kid[0];
+  const Syntax *config = NULL, *params = given_params(n);
   GivenReading r = {.in = in, .s = s, .g = &g};
-  bool good = read_source(in, s, n->kid[1], &g, &field, &config);
+  bool good = read_source(in, s, given_source(n), &g, &field, &config);
   if (!g.noise) given_options(in, s, config, &r.o);
   g.bits = r.o.bits;
   g.episodes = r.o.episodes;
   if (good && !g.noise) good = data_fields(in, &g, &r.data);
   r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);
   choose_manner(&r, params);
-  for (uint32_t i = 0; i < params->nkid; i++) {
-    const Syntax *param = params->kid[i];
+  for (uint32_t i = 0; i < params_in(params).n; i++) {
+    const Syntax *param = params_in(params).at[i];
     Type t = {0};
-    Name column = param->name, wanted = params->nkid == 1 ? field : 0;
+    Name column = param->name, wanted = params_in(params).n == 1 ? field : 0;
     if (!wanted && i < r.o.n) wanted = r.o.column[i];
     if (columns) wanted = columns[i];
     bool fine = good && given_field(&r, i, param, wanted, &t, &column);

@@ -13,12 +13,6 @@ Body *goal_body(Elab *in, Program *p, Name name) {
   return b;
 }
 
-const Syntax *clause(const Syntax *n, SyntaxKind kind) {
-  for (uint32_t i = 1; i < n->nkid; i++)
-    if (n->kid[i] && n->kid[i]->kind == kind) return n->kid[i];
-  return NULL;
-}
-
 // Literals on one side take the type of the other.
 static bool balance(Body *b, Value *left, Value *right, Span span) {
   for (uint32_t i = 0; i < left->n + right->n; i++)
@@ -61,8 +55,8 @@ static Value one_distance(Body *b, Env *env, const Syntax *distance, Value left,
 }
 
 // Several wires on both sides, and a distance of two: the distances of the pairs are added.
-static Value by_distance(Body *b, Env *env, const Syntax *distance, Value left, Value right,
-                         Span span) {
+static Value distance_between(Body *b, Env *env, const Syntax *distance, Value left, Value right,
+                              Span span) {
   if (left.n < 2 || left.n != right.n || arity_of(b, env, distance) != 2)
     return one_distance(b, env, distance, left, right, span);
   Value sum = {0};
@@ -96,20 +90,20 @@ static Value distance_value(Body *b, const Syntax *by, Value left, Value right, 
                             const char **name) {
   World *w = b->w;
   if (by) {
-    const Syntax *base = by->kid[0]->kind == N_AT ? by->kid[0]->kid[0] : by->kid[0];
+    const Syntax *base = use_base(by_distance(by));
     *name = name_text(w->names, base->name);
-    return by_distance(b, b->env, by->kid[0], left, right, span);
+    return distance_between(b, b->env, by_distance(by), left, right, span);
   }
-  const Def *space = left.space && left.space->node->kid[1]     ? left.space
-                     : right.space && right.space->node->kid[1] ? right.space
-                                                                : NULL;
+  const Def *space = left.space && space_distance(left.space->node)     ? left.space
+                     : right.space && space_distance(right.space->node) ? right.space
+                                                                        : NULL;
   if (!space) {
     no_distance(b, &left, &right, span);
     return value_error(b, span);
   }
-  const Syntax *d = space->node->kid[1];
-  *name = name_text(w->names, d->kind == N_AT ? d->kid[0]->name : d->name);
-  return by_distance(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
+  const Syntax *d = space_distance(space->node);
+  *name = name_text(w->names, use_base(d)->name);
+  return distance_between(b, env_new(b->in, NULL, space->scope, b), d, left, right, span);
 }
 
 Val mean_of_all(Body *b, Val v, Span span) {
@@ -186,14 +180,13 @@ static Ids goal_fields(Body *b) {
 static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span,
                        const char **distance, Value *out) {
   if (claim->kind != N_EQUAL) {
-    const Syntax *e =
-        claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE ? claim->kid[0] : claim;
-    *out = eval_alone(b, b->env, e);
+    *out = eval_alone(b, b->env, claim_left(claim));
     if (by)
       diag_error(b->w->diags, by->span, "`by` compares two sides, and there is only one here");
     return true;
   }
-  Value left = eval_alone(b, b->env, claim->kid[0]), right = eval_alone(b, b->env, claim->kid[1]);
+  Value left = eval_alone(b, b->env, equal_left(claim)),
+        right = eval_alone(b, b->env, equal_right(claim));
   if (!balance(b, &left, &right, claim->span)) return false;
   *out = distance_value(b, by, left, right,
                         claim->span.file == span.file && !by ? claim->span : span, distance);
@@ -203,7 +196,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
 // -- what is trained ------------------------------------------------------------------------------
 Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *base = n;
-  while (base->kind == N_AT || base->kind == N_DOT) base = base->kid[0];
+  while (base->kind == N_AT || base->kind == N_DOT) base = path_base(base);
   Def *d = base->kind == N_NAME ? scope_find(s, base->name) : NULL;
   if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
   Body b = {.in = in, .w = in->w};
@@ -222,8 +215,8 @@ void add_learner(Elab *in, Def *d, Ids *out) {
     if (out->at[i] == d->id) return;
   vec_push(in->w->arena, out, d->id);
   if (d->kind == DEF_STALE) return;
-  if (d->node->kid[4]) add_closure(in, d->scope, d->node->kid[4], out);
-  if (d->refined) add_closure(in, d->refined_in, d->refined->kid[1], out);
+  if (learner_body(d->node)) add_closure(in, d->scope, learner_body(d->node), out);
+  if (d->refined) add_closure(in, d->refined_in, refine_body(d->refined), out);
 }
 
 // Every learner that a text mentions, through boxes and other learners.
@@ -234,10 +227,10 @@ void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
     if (d && d->kind == DEF_LEARNER) add_learner(in, d, out);
     if (d && d->kind == DEF_BOX && d->scope->library && d->visited != in->closure) {
       d->visited = in->closure;
-      add_closure(in, d->scope, d->node->kid[3], out);
+      add_closure(in, d->scope, box_body(d->node), out);
     }
   }
-  for (uint32_t i = 0; i < n->nkid; i++) add_closure(in, s, n->kid[i], out);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) add_closure(in, s, syntax_parts(n).at[i], out);
 }
 
 // A learner, and every other one that its text mentions.
@@ -253,7 +246,7 @@ bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   if (!p->rooted || strncmp(p->path, name, n) != 0) return false;
   if (m && strncmp(p->path + n, member, m) != 0) return false;
   char end = p->path[n + m];
-  return end == 0 || end == '/' || (end == '.' && d->node->kid[1] && !m);
+  return end == 0 || end == '/' || (end == '.' && learner_family(d->node) && !m);
 }
 
 static bool among(Elab *in, const Param *p, const Ids *learners) {
@@ -276,7 +269,7 @@ bool is_frozen(Elab *in, const Program *p, const Param *param) {
 
 static const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
   if (target->kind != N_AT) return NULL;
-  if (d->node->kid[1]) return family_member(b, b->env, d->node, target->kid[1]);
+  if (learner_family(d->node)) return family_member(b, b->env, d->node, at_brackets(target));
   diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));
   return NULL;
 }
@@ -287,18 +280,18 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
   uint32_t n = b->d->param.n;
   g->trains = NEW_ARRAY(w->arena, bool, n + 1);
   for (uint32_t i = 0; i < n && !trains; i++) g->trains[i] = b->d->param.at[i].role == ROLE_WEIGHT;
-  for (uint32_t k = 0; trains && k < trains->nkid; k++) {
-    Def *d = learner_named(in, p->acting, trains->kid[k]);
+  for (uint32_t k = 0; trains && k < trains_targets(trains).n; k++) {
+    Def *d = learner_named(in, p->acting, trains_targets(trains).at[k]);
     if (!d) continue;
     if (d->kind == DEF_STALE) {
-      diag_error(w->diags, trains->kid[k]->span, "`%s` is a stale copy: nothing trains it",
-                 name_text(w->names, d->name));
+      diag_error(w->diags, trains_targets(trains).at[k]->span,
+                 "`%s` is a stale copy: nothing trains it", name_text(w->names, d->name));
       continue;
     }
     Ids closure = {0};
     add_whole_learner(in, d, &closure);
     vec_push(w->arena, &g->targets, d->id);
-    const char *member = target_member(in, b, trains->kid[k], d);
+    const char *member = target_member(in, b, trains_targets(trains).at[k], d);
     bool any = false;
     for (uint32_t i = 0; i < n; i++) {
       const Param *param = &b->d->param.at[i];
@@ -308,12 +301,12 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
       any |= mine;
     }
     if (!any)
-      diag_warning(w->diags, trains->kid[k]->span,
+      diag_warning(w->diags, trains_targets(trains).at[k]->span,
                    "`%s` does not occur in this goal, so the goal cannot train it",
                    name_text(w->names, d->name));
     else if (d->frozen)
-      diag_warning(w->diags, trains->kid[k]->span, "`%s` is frozen: nothing trains it",
-                   name_text(w->names, d->name));
+      diag_warning(w->diags, trains_targets(trains).at[k]->span,
+                   "`%s` is frozen: nothing trains it", name_text(w->names, d->name));
     if (!any || d->frozen) *doubtful = true;
   }
   Ids frozen = frozen_learners(in, p);
@@ -327,7 +320,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
             .node = n,
             .span = n->span,
             .weight = 1,
-            .sign = n->kid[0]->kind == N_MAXIMISE ? -1 : 1,
+            .sign = goal_claim(n)->kind == N_MAXIMISE ? -1 : 1,
             .scope = p->acting,
             .turn = loop};
   Name name =
@@ -339,12 +332,12 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
   in->training = true;
   Body *b = goal_body(in, p, name);
   if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
-  if (times && !static_number(b, b->env, times->kid[0], &g.weight))
+  if (times && !static_number(b, b->env, times_factor(times), &g.weight))
     diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
   Value v;
   uint32_t errors = w->diags->errors;
-  bool good = goal_value(b, n->kid[0], by, n->span, &g.distance, &v) &&
-              goal_output(b, v, g.sign * g.weight, by ? by->kid[0]->span : n->span, &g.shown);
+  bool good = goal_value(b, goal_claim(n), by, n->span, &g.distance, &v) &&
+              goal_output(b, v, g.sign * g.weight, by ? by_distance(by)->span : n->span, &g.shown);
   in->training = false;
   if (good && w->diags->errors == errors) {
     g.diagram = b->d;
@@ -380,7 +373,7 @@ void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m) {
   Scope *acting = p->acting;
   *m = (Measure){.name = g->name, .node = g->node, .span = g->span};
   p->acting = g->scope;
-  measure_value(in, p, g->node->kid[0], clause(g->node, N_BY), g->sign * g->weight, m);
+  measure_value(in, p, goal_claim(g->node), clause(g->node, N_BY), g->sign * g->weight, m);
   p->acting = acting;
 }
 
@@ -404,7 +397,7 @@ static void fill_side(Body *b, Value *v, const Value *other) {
 }
 
 void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
-  const Syntax *claim = g->node->kid[0];
+  const Syntax *claim = goal_claim(g->node);
   uint32_t n = claim->kind == N_EQUAL ? 2 : 1;
   Body *b[2];
   Value v[2];
@@ -412,7 +405,7 @@ void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids field
   for (uint32_t k = 0; k < n; k++) {
     b[k] = goal_body(in, p, name_from(in->w->names, "side"));
     if (g->turn) g->turn->body = b[k], b[k]->env = g->turn;
-    v[k] = eval_alone(b[k], b[k]->env, claim->kid[k]);
+    v[k] = eval_alone(b[k], b[k]->env, k ? equal_right(claim) : claim_left(claim));
     v[k].at = arena_copy(in->w->arena, v[k].at, v[k].n * sizeof(Val));
     for (uint32_t i = 0; i < v[k].n; i++)
       if (!v[k].at[i].error) val_settle(b[k], &v[k].at[i]);
@@ -428,7 +421,7 @@ void read_on(Elab *in, Program *p, const Syntax *on, Given *g) {
   Name field;
   const Syntax *config = NULL;
   DataFields d;
-  if (read_source(in, p->acting, on->kid[0], g, &field, &config) && field && g->set &&
+  if (read_source(in, p->acting, on_source(on), g, &field, &config) && field && g->set &&
       data_fields(in, g, &d) && !data_find(&d, name_text(in->w->names, field)))
-    no_such_field(in, g, field, on->kid[0], on->span, true);
+    no_such_field(in, g, field, on_source(on), on->span, true);
 }

@@ -26,12 +26,8 @@ static bool name_among(const NameList *list, Name name) {
   return false;
 }
 
-static bool mentions(const Syntax *n, const NameList *list) {
-  if (!n) return false;
-  if ((n->kind == N_NAME || n->kind == N_NEXT) && name_among(list, n->name)) return true;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (mentions(n->kid[i], list)) return true;
-  return false;
+static bool is_name_among(void *list, const Syntax *n) {
+  return (n->kind == N_NAME || n->kind == N_NEXT) && name_among(list, n->name);
 }
 
 static NameList shaped_names(World *w, const Syntax *block) {
@@ -40,9 +36,9 @@ static NameList shaped_names(World *w, const Syntax *block) {
   vec_push(w->arena, &list, name_from(w->names, "grad"));
   for (uint32_t before = 0; before != list.n;) {
     before = list.n;
-    for (uint32_t i = 0; i < block->nkid; i++) {
-      const Syntax *n = block->kid[i];
-      if (n->kind == N_STEP && !name_among(&list, n->name) && mentions(n, &list))
+    for (uint32_t i = 0; i < block_statements(block).n; i++) {
+      const Syntax *n = block_statements(block).at[i];
+      if (n->kind == N_STEP && !name_among(&list, n->name) && syntax_any(n, is_name_among, &list))
         vec_push(w->arena, &list, n->name);
     }
   }
@@ -56,11 +52,12 @@ static Type state_type(const Making *m, Name name) {
 // -- the parts of the block -----------------------------------------------------------------------
 static void make_states(Making *m, const Syntax *n) {
   Body *b = m->b;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *typed = n->kid[i];
+  for (uint32_t i = 0; i < states_in(n).n; i++) {
+    const Syntax *typed = states_in(n).at[i];
     double k = 0;
-    if (typed->kid[2] && !static_number(b, m->env, typed->kid[2], &k))
-      diag_error(b->w->diags, typed->kid[2]->span, "a state of an optimiser starts as a number");
+    if (typed_value(typed) && !static_number(b, m->env, typed_value(typed), &k))
+      diag_error(b->w->diags, typed_value(typed)->span,
+                 "a state of an optimiser starts as a number");
     Param p = {.path = name_text(b->w->names, typed->name),
                .role = ROLE_BUFFER,
                .init = {.kind = INIT_CONST, .k = k}};
@@ -115,11 +112,11 @@ static void make_next(Making *m, const Syntax *n) {
     return;
   }
   Type t = state_type(m, n->name);
-  Value v = eval_equation(b, m->env, n->kid[0], n->kid[1], NULL, &t, n->span);
+  Value v = eval_equation(b, m->env, step_brackets(n), step_value(n), NULL, &t, n->span);
   if (v.n != 1 || v.at[0].error) return;
   Val one = v.at[0];
-  Id wire =
-      wire_of_type(b, &one, &t, arena_format(b->w->arena, "the next `%s`", name), n->kid[1]->span);
+  Id wire = wire_of_type(b, &one, &t, arena_format(b->w->arena, "the next `%s`", name),
+                         step_value(n)->span);
   if (!wire) return;
   bind = env_find(m->env, n->name);
   bind->next = value_one(b, one);
@@ -130,10 +127,10 @@ static void make_next(Making *m, const Syntax *n) {
 }
 
 static void make_look(Making *m, const Syntax *n) {
-  Value v = eval_alone(m->b, m->env, n->kid[0]);
+  Value v = eval_alone(m->b, m->env, look_value(n));
   m->look_node = n;
   if (v.n != 1 || v.at[0].error) return;
-  Id wire = wire_of_type(m->b, &v.at[0], &m->type, "what the model sees", n->kid[0]->span);
+  Id wire = wire_of_type(m->b, &v.at[0], &m->type, "what the model sees", look_value(n)->span);
   if (wire) m->look = wire;
 }
 
@@ -155,10 +152,10 @@ static void check_look(const Making *m) {
 
 static void make_block(Making *m, const Syntax *block) {
   Body *b = m->b;
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    const Syntax *n = block->kid[i];
-    for (uint32_t k = 0; n->kind == N_ERROR && k < n->nkid; k++)
-      env_bind(m->env, n->kid[k]->name,
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
+    for (uint32_t k = 0; n->kind == N_ERROR && k < error_names(n).n; k++)
+      env_bind(m->env, error_names(n).at[k]->name,
                (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
     if (n->kind == N_STATES) make_states(m, n);
     if (n->kind == N_LOOK) make_look(m, n);
@@ -171,21 +168,21 @@ static void make_block(Making *m, const Syntax *block) {
 // The setting with this number, as `train` writes it; NULL = it is not written.
 static const Syntax *written_setting(const Syntax *call, uint32_t number, Name name) {
   if (!call || call->kind != N_CALL) return NULL;
-  for (uint32_t i = 1; i < call->nkid; i++) {
-    const Syntax *n = call->kid[i];
-    if (n->kind == N_ARG ? n->name == name : i - 1 == number)
-      return n->kind == N_ARG ? n->kid[0] : n;
+  for (uint32_t i = 0; i < call_args(call).n; i++) {
+    const Syntax *n = call_args(call).at[i];
+    if (n->kind == N_ARG ? n->name == name : i == number) return arg_given(n);
   }
   return NULL;
 }
 
 static void bind_settings(Making *m, const Program *p, const Def *d, const Syntax *call) {
   Body *b = m->b;
-  const Syntax *params = d->node->kid[0];
-  for (uint32_t i = 0; params && i < params->nkid; i++) {
-    const Syntax *setting = params->kid[i], *written = written_setting(call, i, setting->name);
+  const Syntax *params = optimiser_settings(d->node);
+  for (uint32_t i = 0; params && i < params_in(params).n; i++) {
+    const Syntax *setting = params_in(params).at[i],
+                 *written = written_setting(call, i, setting->name);
     Env *env = written ? env_new(b->in, NULL, p->scope, b) : m->env;
-    Value v = eval_alone(b, env, written ? written : setting->kid[0]);
+    Value v = eval_alone(b, env, written ? written : arg_value(setting));
     for (uint32_t k = 0; k < v.n; k++)
       if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], setting->name);
     env_bind(m->env, setting->name,
@@ -217,8 +214,8 @@ static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call,
   env_bind(m.env, name_from(w->names, "grad"),
            (Binding){.kind = BIND_VALUE, .value = value_one(b, grad), .span = d->span});
   m.look = m.next = b->d->in.at[0];
-  m.shaped = shaped_names(w, d->node->kid[1]);
-  make_block(&m, d->node->kid[1]);
+  m.shaped = shaped_names(w, optimiser_block(d->node));
+  make_block(&m, optimiser_block(d->node));
   diagram_output(w, b->d, m.look);
   diagram_output(w, b->d, m.next);
   body_finish(b);
@@ -238,11 +235,9 @@ Diagram *elab_optimiser(Elab *in, Program *p, const char *name, const Syntax *ca
 }
 
 // -- what stands in for an optimiser --------------------------------------------------------------
-static Syntax *node_of(World *w, SyntaxKind kind, Span span, uint32_t n, Syntax *const *kid) {
-  Syntax *node = NEW(w->arena, Syntax);
-  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = n};
-  node->kid = arena_copy(w->arena, kid, n * sizeof(Syntax *));
-  return node;
+static Nodes settings_of(const Def *d) {
+  const Syntax *settings = d ? optimiser_settings(d->node) : NULL;
+  return settings ? params_in(settings) : (Nodes){0, NULL};
 }
 
 // adam(rate: 0.05 * r), r being the rate of the other one
@@ -250,24 +245,24 @@ const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax
   World *w = in->w;
   const Def *d = optimiser_named(in, p, name), *adam = optimiser_named(in, p, "adam");
   Name rate = name_from(w->names, "rate");
-  const Syntax *params = d ? d->node->kid[0] : NULL, *found = NULL;
+  const Syntax *found = NULL;
   bool takes = false;
-  for (uint32_t i = 0; params && i < params->nkid; i++) {
-    if (params->kid[i]->name != rate) continue;
+  Nodes own = settings_of(d), its = settings_of(adam);
+  for (uint32_t i = 0; i < own.n; i++) {
+    if (own.at[i]->name != rate) continue;
     found = written_setting(call, i, rate);
-    if (!found) found = params->kid[i]->kid[0];
+    if (!found) found = arg_value(own.at[i]);
   }
-  params = adam ? adam->node->kid[0] : NULL;
-  for (uint32_t i = 0; params && i < params->nkid; i++) takes |= params->kid[i]->name == rate;
+  for (uint32_t i = 0; i < its.n; i++) takes |= its.at[i]->name == rate;
   if (!found || !takes) return NULL;
+  Arena *a = w->arena;
   Span span = found->span;
-  Syntax *share = node_of(w, N_NUM, span, 0, NULL), *callee = node_of(w, N_NAME, span, 0, NULL);
-  share->num = 0.05;
+  Syntax *share = syntax_num(a, 0.05, span);
   share->text = "0.05";
-  callee->name = name_from(w->names, "adam");
-  Syntax *product = node_of(w, N_PROD, span, 2, (Syntax *[]){share, (Syntax *)found});
-  product->op = "*";
-  Syntax *arg = node_of(w, N_ARG, span, 1, &product);
+  Syntax *product = node_prod(a, span, (ProdParts){NODES(share, (Syntax *)found)});
+  syntax_signed(a, product, SIGN_TIMES);
+  Syntax *arg = node_arg(a, span, (ArgParts){product});
   arg->name = rate;
-  return node_of(w, N_CALL, span, 2, (Syntax *[]){callee, arg});
+  Syntax *callee = syntax_name(a, name_from(w->names, "adam"), span);
+  return node_call(a, span, (CallParts){callee, NODES(arg)});
 }

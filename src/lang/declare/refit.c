@@ -37,14 +37,6 @@ typedef VEC(Moved) Moves;
 typedef VEC(Syntax *) RefitNodes;
 
 // -- what is written ------------------------------------------------------------------------------
-static Syntax *node_new(World *w, SyntaxKind kind, Span span, Name name, uint32_t n,
-                        Syntax *const *kid) {
-  Syntax *node = NEW(w->arena, Syntax);
-  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .name = name, .nkid = n, .name_span = span};
-  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Syntax *));
-  return node;
-}
-
 static bool wrong(const Refit *r, const char *what) {
   Id e = diag_error(r->b->w->diags, r->span, "%s", what);
   diag_help(r->b->w->diags, e, "as in `refit[h, adam, steps: 100, rate: 0.1](x, y, q)`");
@@ -55,15 +47,15 @@ static bool wrong(const Refit *r, const char *what) {
 static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
   World *w = r->b->w;
   const char *word = name_text(w->names, sized->name);
-  Syntax *value = sized->kid[0];
+  Syntax *value = sized_value(sized);
   if (strcmp(word, "steps") == 0) return (r->steps = size_eval(r->b, r->env, value, false)) != 0;
   if (strcmp(word, "by") == 0) return r->by = value, true;
   double k;
   if (!static_number(r->b, r->env, value, &k)) return wrong(r, "a setting is a number");
-  Syntax *number = node_new(w, N_NUM, value->span, 0, 0, NULL);
-  number->num = k;
+  Syntax *number = syntax_num(w->arena, k, value->span);
   number->text = arena_format(w->arena, "%.17g", k);
-  Syntax *arg = node_new(w, N_ARG, sized->span, sized->name, 1, &number);
+  Syntax *arg = node_arg(w->arena, sized->span, (ArgParts){number});
+  arg->name = sized->name;
   arg->name_span = sized->name_span;
   vec_push(w->arena, settings, arg);
   return true;
@@ -71,29 +63,31 @@ static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
 
 static bool read_options(Refit *r, const Syntax *config) {
   World *w = r->b->w;
-  RefitNodes call = {0};
+  RefitNodes settings = {0};
   Name optimiser = name_from(w->names, "adam");
   r->head = boxed_option(r->b, config, 0, r->span, "refit");
   if (!r->head) return false;
   Def *head = r->head->kind == N_NAME ? scope_find(r->env->scope, r->head->name) : NULL;
   if (head) head->refitted = true;
-  vec_push(w->arena, &call, NULL);
-  for (uint32_t i = 1; i < config->nkid; i++) {
-    const Syntax *items = config->kid[i],
-                 *one = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
+  for (uint32_t i = 1; i < brackets_slots(config).n; i++) {
+    const Syntax *items = brackets_slots(config).at[i],
+                 *one = items->kind == N_ITEMS && items_in(items).n == 1 ? items_in(items).at[0]
+                                                                         : items;
     if (one->kind == N_NAME)
       optimiser = one->name;
-    else if (one->kind == N_CALL && one->kid[0]->kind == N_NAME)
-      r->call = one, optimiser = one->kid[0]->name;
+    else if (one->kind == N_CALL && call_callee(one)->kind == N_NAME)
+      r->call = one, optimiser = call_callee(one)->name;
     else if (one->kind != N_SIZED)
       return wrong(r, "`refit` wants an optimiser and its settings by name");
-    else if (!read_named(r, one, &call))
+    else if (!read_named(r, one, &settings))
       return false;
   }
   if (!r->steps) r->steps = size_of(w, 100);
   r->optimiser = name_text(w->names, optimiser);
-  call.at[0] = node_new(w, N_NAME, r->span, optimiser, 0, NULL);
-  if (!r->call) r->call = node_new(w, N_CALL, r->span, 0, call.n, call.at);
+  if (!r->call)
+    r->call = node_call(w->arena, r->span,
+                        (CallParts){.callee = syntax_name(w->arena, optimiser, r->span),
+                                    .args = {settings.n, settings.at}});
   const Def *d = optimiser_named(r->b->in, r->b->in->program, r->optimiser);
   uint32_t errors = w->diags->errors;
   if (!d) return wrong(r, arena_format(w->arena, "there is no optimiser `%s`", r->optimiser));
@@ -134,8 +128,7 @@ static bool make_loss(Refit *r) {
   Value guess = apply(part, r->env, r->head, x, NULL, r->span);
   if (guess.n != 1 || guess.at[0].error) return false;
   const char *distance = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
-  const Syntax *by =
-      r->by ? r->by : node_new(w, N_NAME, r->span, name_from(w->names, distance), 0, NULL);
+  const Syntax *by = r->by ? r->by : syntax_name(w->arena, name_from(w->names, distance), r->span);
   Value far = apply(part, r->env, by, value_concat(part, guess, y), NULL, r->span);
   return far.n == 1 && !far.at[0].error && finish(part, mean_of_all(part, far.at[0], r->span));
 }

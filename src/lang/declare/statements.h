@@ -26,7 +26,6 @@ void goal_outputs(Body *b, Value v, Ids *fields);
 void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
 void read_on(Elab *in, Program *p, const Syntax *on, Given *g); // `on mnist.test`
 Val mean_of_all(Body *b, Val v, Span span);                     // over every axis
-const Syntax *clause(const Syntax *n, SyntaxKind kind);
 Def *learner_named(Elab *in, Scope *s, const Syntax *n);
 // What a measure or a goal outside of training computes: a claim, by a distance, times a factor.
 void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, double factor,

@@ -37,9 +37,9 @@ static bool first_time(TrainReading *r, const char *key, Span span, const char *
 // -- settings of optimisers -----------------------------------------------------------------------
 // A setting of an optimiser is one number, perhaps one that changes with the step.
 static void check_setting(TrainReading *r, const Syntax *n) {
-  if (n->kind == N_CMP && n->op[0] == '=' && n->kid[0]->kind == N_NAME) {
+  if (n->kind == N_CMP && cmp_sign(n) == SIGN_EQUAL && cmp_left(n)->kind == N_NAME) {
     diag_error(r->w->diags, n->span, "a setting is given with a colon: `%s: …`",
-               text_of(r, n->kid[0]->name));
+               text_of(r, cmp_left(n)->name));
     return;
   }
   Body *b = body_new(r->in, name_from(r->w->names, "setting"));
@@ -52,38 +52,37 @@ static void check_setting(TrainReading *r, const Syntax *n) {
 
 static void no_such_setting(TrainReading *r, const Def *d, const Syntax *arg) {
   World *w = r->w;
-  const Syntax *params = d->node->kid[0];
+  const Syntax *params = optimiser_settings(d->node);
   const char *text = text_of(r, d->name);
-  VEC(const char *) names = {0};
-  Buf all = buf_new(w->arena);
-  uint32_t count = params ? params->nkid : 0;
-  for (uint32_t k = 0; k < count; k++) {
-    vec_push(w->arena, &names, text_of(r, params->kid[k]->name));
-    buf_printf(&all, "%s%s", k ? ", " : "", names.at[k]);
-  }
   bool named = arg->kind == N_ARG;
-  const char *wrong = named ? text_of(r, arg->name) : "",
-             *near = named ? nearest_name(wrong, names.at, names.n) : NULL;
+  Nearest near = nearest_to(named ? text_of(r, arg->name) : "");
+  Buf all = buf_new(w->arena);
+  uint32_t count = params ? params_in(params).n : 0;
+  for (uint32_t k = 0; k < count; k++) {
+    nearest_try(&near, text_of(r, params_in(params).at[k]->name));
+    buf_printf(&all, "%s%s", k ? ", " : "", text_of(r, params_in(params).at[k]->name));
+  }
   Id e =
       named ? diag_error(w->diags, arg->name_span.file ? arg->name_span : arg->span,
-                         "optimiser `%s` has no setting `%s`", text, wrong)
+                         "optimiser `%s` has no setting `%s`", text, near.text)
             : diag_error(w->diags, arg->span,
                          count ? "optimiser `%s` has only %u %s" : "optimiser `%s` has no settings",
                          text, count, count == 1 ? "setting" : "settings");
   if (count)
-    diag_help(w->diags, e, "%s%s%sits setting%s %s", near ? "did you mean `" : "", near ? near : "",
-              near ? "`? " : "", count == 1 ? " is" : "s are", all.at);
+    diag_help(w->diags, e, "%s%s%sits setting%s %s", near.best ? "did you mean `" : "",
+              near.best ? near.best : "", near.best ? "`? " : "", count == 1 ? " is" : "s are",
+              all.at);
   diag_note(w->diags, e, d->span, "declared here");
 }
 
 static void check_settings(TrainReading *r, const Def *d, const Syntax *call) {
-  const Syntax *params = d->node->kid[0];
-  uint32_t n = params ? params->nkid : 0;
+  const Syntax *params = optimiser_settings(d->node);
+  uint32_t n = params ? params_in(params).n : 0;
   bool *given = NEW_ARRAY(r->w->arena, bool, n + 1), by_name = false;
-  for (uint32_t i = 1; i < call->nkid; i++) {
-    const Syntax *arg = call->kid[i];
-    uint32_t k = arg->kind == N_ARG ? 0 : i - 1;
-    while (arg->kind == N_ARG && k < n && params->kid[k]->name != arg->name) k++;
+  for (uint32_t i = 0; i < call_args(call).n; i++) {
+    const Syntax *arg = call_args(call).at[i];
+    uint32_t k = arg->kind == N_ARG ? 0 : i;
+    while (arg->kind == N_ARG && k < n && params_in(params).at[k]->name != arg->name) k++;
     if (k >= n) {
       no_such_setting(r, d, arg);
       continue;
@@ -93,10 +92,10 @@ static void check_settings(TrainReading *r, const Def *d, const Syntax *call) {
                  "settings in their order come first, then those with a name");
     else if (given[k])
       diag_error(r->w->diags, arg->span, "setting `%s` is given twice",
-                 text_of(r, params->kid[k]->name));
+                 text_of(r, params_in(params).at[k]->name));
     by_name |= arg->kind == N_ARG;
     given[k] = true;
-    check_setting(r, arg->kind == N_ARG ? arg->kid[0] : arg);
+    check_setting(r, arg_given(arg));
   }
 }
 
@@ -126,10 +125,10 @@ static uint32_t word_number(const char *text) {
 }
 
 static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, double *out) {
-  const Syntax *value = option->kid[1];
+  const Syntax *value = option_value(option);
   Body b = {.in = r->in, .w = r->w};
   const char *text = words[word].word;
-  if (option->kid[0]->kind != N_NAME || !value) {
+  if (option_what(option)->kind != N_NAME || !value) {
     diag_error(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`", text,
                words[word].like);
     return false;
@@ -159,26 +158,27 @@ static Def *turn_learner(TrainReading *r, const Syntax *n) {
 
 static void read_turns(TrainReading *r, const Syntax *option) {
   enum { TIMES_LIMIT = 1000, TURNS_LIMIT = 64 };
-  const Syntax *at = option->kid[0], *brackets = at->kind == N_AT ? at->kid[1] : NULL;
+  const Syntax *at = option_what(option), *brackets = use_brackets(at);
   Body b = {.in = r->in, .w = r->w};
   Env *env = env_new(r->in, NULL, r->p->scope, &b);
-  bool good = brackets && brackets->nkid && !option->kid[1];
-  if (good && brackets->nkid > TURNS_LIMIT) {
+  bool good = brackets && brackets_slots(brackets).n && !option_value(option);
+  if (good && brackets_slots(brackets).n > TURNS_LIMIT) {
     diag_error(r->w->diags, option->span, "a round has at most %d turns, but these are %u",
-               TURNS_LIMIT, brackets->nkid);
+               TURNS_LIMIT, brackets_slots(brackets).n);
     return;
   }
-  for (uint32_t i = 0; good && i < brackets->nkid; i++) {
-    const Syntax *items = brackets->kid[i],
-                 *n = items->kind == N_ITEMS && items->nkid == 1 ? items->kid[0] : items;
+  for (uint32_t i = 0; good && i < brackets_slots(brackets).n; i++) {
+    const Syntax *items = brackets_slots(brackets).at[i],
+                 *n = items->kind == N_ITEMS && items_in(items).n == 1 ? items_in(items).at[0]
+                                                                       : items;
     good = n->kind == N_SIZED;
     if (!good) break;
     Def *d = turn_learner(r, n);
-    Size s = size_eval(&b, env, n->kid[0], false);
+    Size s = size_eval(&b, env, sized_value(n), false);
     int64_t times = 0;
     if (!d || !s) continue;
     if (!size_value(r->w, s, &times) || times < 1 || times > TIMES_LIMIT)
-      diag_error(r->w->diags, n->kid[0]->span,
+      diag_error(r->w->diags, sized_value(n)->span,
                  "how often `%s` steps in its turn is a whole number from 1 to %d",
                  text_of(r, n->name), TIMES_LIMIT);
     else
@@ -216,7 +216,7 @@ static void read_word(TrainReading *r, uint32_t word, const Syntax *option) {
 }
 
 static const Syntax *base_of(const Syntax *n) {
-  while (n->kind == N_CALL || n->kind == N_AT) n = n->kid[0];
+  while (n->kind == N_CALL || n->kind == N_AT) n = use_base(use_callee(n));
   return n;
 }
 
@@ -231,7 +231,8 @@ static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
   const char *text = text_of(r, base->name);
   Def *d = scope_find(r->p->scope, base->name);
   if (d && d->kind == DEF_OPTIMISER) {
-    if (call->kind == N_NAME || (call->kind == N_CALL && call->kid[0]->kind == N_NAME)) return d;
+    if (call->kind == N_NAME || (call->kind == N_CALL && call_callee(call)->kind == N_NAME))
+      return d;
     diag_error(w->diags, call->span, "the settings of an optimiser go in parentheses: `%s(0.001)`",
                text);
     return NULL;
@@ -279,22 +280,22 @@ static void read_option(TrainReading *r, const Syntax *o) {
       diag_warning(r->w->diags, o->name_span, "`%s` is frozen: nothing trains it",
                    text_of(r, o->name));
     if (d)
-      read_optimiser(r, o->kid[0], d, o->span);
+      read_optimiser(r, arg_value(o), d, o->span);
     else
-      optimiser_of(r, o->kid[0], NULL);
+      optimiser_of(r, arg_value(o), NULL);
     return;
   }
   if (o->kind != N_OPTION) return;
-  const Syntax *base = base_of(o->kid[0]);
+  const Syntax *base = base_of(option_what(o));
   uint32_t word = base->kind == N_NAME ? word_number(text_of(r, base->name)) : COUNT(words);
   if (word < COUNT(words)) {
     read_word(r, word, o);
-  } else if (o->kid[1] && base->kind == N_NAME && scope_find(r->p->scope, base->name)) {
+  } else if (option_value(o) && base->kind == N_NAME && scope_find(r->p->scope, base->name)) {
     const char *text = text_of(r, base->name);
     diag_error(r->w->diags, o->span, "the settings of an optimiser go in parentheses: `%s(0.001)`",
                text);
   } else {
-    read_optimiser(r, o->kid[0], NULL, o->span);
+    read_optimiser(r, option_what(o), NULL, o->span);
   }
 }
 
@@ -305,12 +306,12 @@ static void read_length(TrainReading *r, const Syntax *n) {
   bool epochs = !strcmp(unit, "epochs") || !strcmp(unit, "epoch") || !strcmp(unit, "pass") ||
                 !strcmp(unit, "passes"),
        steps = !strcmp(unit, "steps") || !strcmp(unit, "step");
-  double k = n->kid[1]->num;
+  double k = train_count(n)->num;
   if (!epochs && !steps)
     diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
                "training lasts a number of `epochs` or `steps`, not `%s`", unit);
   else if (!(k > 0) || !isfinite(k) || (steps && k != floor(k)))
-    diag_error(w->diags, n->kid[1]->span,
+    diag_error(w->diags, train_count(n)->span,
                steps ? "training lasts a whole number of steps above 0, not %g"
                      : "training lasts a number of epochs above 0, not %g",
                k);
@@ -368,10 +369,10 @@ static void check_idle_turns(TrainReading *r) {
 }
 
 static const Syntax *turns_node(const TrainReading *r, const Syntax *train) {
-  for (uint32_t i = 2; i < train->nkid; i++) {
-    const Syntax *base = train->kid[i]->kind == N_OPTION ? base_of(train->kid[i]->kid[0]) : NULL;
-    if (base && base->kind == N_NAME && !strcmp(text_of(r, base->name), "turns"))
-      return train->kid[i];
+  for (uint32_t i = 0; i < train_options(train).n; i++) {
+    const Syntax *o = train_options(train).at[i],
+                 *base = o->kind == N_OPTION ? base_of(option_what(o)) : NULL;
+    if (base && base->kind == N_NAME && !strcmp(text_of(r, base->name), "turns")) return o;
   }
   return train;
 }
@@ -446,12 +447,12 @@ static void read_whole(TrainReading *r, const Syntax *n) {
     return;
   }
   Id e = diag_error(r->w->diags, n->span, "which learning diagram? there are %u", several);
-  diag_help(r->w->diags, e, "as in `train %s %g %s`", text_of(r, only->name), n->kid[1]->num,
+  diag_help(r->w->diags, e, "as in `train %s %g %s`", text_of(r, only->name), train_count(n)->num,
             text_of(r, n->name));
 }
 
 static void read_what(TrainReading *r, const Syntax *n) {
-  const Syntax *path = n->kid[0];
+  const Syntax *path = train_path(n);
   if (!path) {
     read_whole(r, n);
     return;
@@ -475,7 +476,7 @@ bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   TrainReading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
   read_length(&r, n);
   read_what(&r, n);
-  for (uint32_t i = 2; i < n->nkid; i++) read_option(&r, n->kid[i]);
+  for (uint32_t i = 0; i < train_options(n).n; i++) read_option(&r, train_options(n).at[i]);
   if (w->diags->errors == errors) check_goals(&r, n);
   return w->diags->errors == errors;
 }

@@ -14,14 +14,14 @@ static bool is_number_of_times(Body *b, Env *env, const Syntax *n, int64_t *time
 
 static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   int64_t times;
-  if (!is_number_of_times(b, env, n->kid[1], &times)) return value_error(b, span);
+  if (!is_number_of_times(b, env, pow_exponent(n), &times)) return value_error(b, span);
   const char *suffix = b->suffix;
   Id outer = b->d->turn, first = 0;
   for (int64_t i = 1; i <= times; i++) {
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)i);
     b->d->turn = turn_new(b->w, first, outer, 0, i);
     if (!first) first = b->d->turn;
-    args = apply(b, env, n->kid[0], args, NULL, span);
+    args = apply(b, env, pow_base(n), args, NULL, span);
     if (args.n && args.at[0].error) break;
   }
   b->suffix = suffix;
@@ -33,9 +33,9 @@ static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, Span sp
 static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   Value all = {0};
   uint32_t at = 0;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    int want = arity_of(b, env, n->kid[i]);
-    if (want < 0) want = n->nkid == args.n ? 1 : -1;
+  for (uint32_t i = 0; i < tuple_values(n).n; i++) {
+    int want = arity_of(b, env, tuple_values(n).at[i]);
+    if (want < 0) want = tuple_values(n).n == args.n ? 1 : -1;
     if (want < 0 || at + (uint32_t)want > args.n) {
       int sum = arity_of(b, env, n);
       if (sum < 0)
@@ -46,8 +46,9 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span sp
                    sum, args.n, args.n == 1 ? "is" : "are");
       return value_error(b, span);
     }
-    all = value_concat(
-        b, all, apply(b, env, n->kid[i], (Value){(uint32_t)want, args.at + at, NULL}, NULL, span));
+    all = value_concat(b, all,
+                       apply(b, env, tuple_values(n).at[i],
+                             (Value){(uint32_t)want, args.at + at, NULL}, NULL, span));
     at += (uint32_t)want;
   }
   if (at == args.n) return all;
@@ -59,16 +60,16 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span sp
 static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   Value all = {0};
   for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
-  for (uint32_t i = 0; i < n->nkid; i++) {
+  for (uint32_t i = 0; i < fan_branches(n).n; i++) {
     Value copy = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
-    all = value_concat(b, all, apply(b, env, n->kid[i], copy, NULL, span));
+    all = value_concat(b, all, apply(b, env, fan_branches(n).at[i], copy, NULL, span));
   }
   return all;
 }
 
 static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, Span span) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    args = apply(b, env, n->kid[i], args, NULL, span);
+  for (uint32_t i = 0; i < pipe_stages(n).n; i++) {
+    args = apply(b, env, pipe_stages(n).at[i], args, NULL, span);
     for (uint32_t k = 0; k < args.n; k++)
       if (args.at[k].error && !b->trace) return value_error(b, span);
   }
@@ -116,8 +117,8 @@ static void relabel(Body *b, Env *env, Value *v, Name (*word)(Env *, Name)) {
 static bool names_in_brackets(const Syntax *n, bool inside) {
   if (!n) return false;
   if (inside && (n->kind == N_NAME || n->kind == N_SIZED)) return true;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (names_in_brackets(n->kid[i], inside || n->kind == N_BRACKETS)) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (names_in_brackets(syntax_parts(n).at[i], inside || n->kind == N_BRACKETS)) return true;
   return false;
 }
 
@@ -149,7 +150,7 @@ static Value apply_name(Body *b, Env *env, const Syntax *name, const Syntax *con
   if (bind) {
     if (bind->kind == BIND_LEARNER) {
       const char *member = NULL;
-      if (bind->def->node->kid[1]) {
+      if (learner_family(bind->def->node)) {
         if (!config) {
           diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`",
                      text, text);
@@ -183,13 +184,13 @@ static Value apply_name(Body *b, Env *env, const Syntax *name, const Syntax *con
   Def *d = scope_find(env->scope, name->name);
   if (d && (d->kind == DEF_BOX || is_learner(d))) {
     const char *member = NULL;
-    if (d->kind == DEF_LEARNER && d->node->kid[1] && !config && !d->broken) {
+    if (d->kind == DEF_LEARNER && learner_family(d->node) && !config && !d->broken) {
       Id e = diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`",
                         text, text);
       diag_note(w->diags, e, d->span, "declared here");
       return value_error(b, span);
     }
-    if (d->kind == DEF_LEARNER && d->node->kid[1] && config) {
+    if (d->kind == DEF_LEARNER && learner_family(d->node) && config) {
       member = family_member(b, env, d->node, config);
       if (!member) return value_error(b, span);
       config = NULL;
@@ -221,27 +222,28 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i].error) return value_error(b, span);
   switch (n->kind) {
-  case N_PAREN: return apply(b, env, n->kid[0], args, over, span);
+  case N_PAREN: return apply(b, env, paren_inner(n), args, over, span);
   case N_PIPE: return apply_pipe(b, env, n, args, span);
   case N_FAN: return apply_fan(b, env, n, args, span);
   case N_TUPLE: return apply_tuple(b, env, n, args, span);
   case N_POW: return apply_power(b, env, n, args, span);
-  case N_OVER: return apply(b, env, n->kid[0], args, n, span);
+  case N_OVER: return apply(b, env, over_base(n), args, n, span);
   case N_GROUP:
   case N_ITEMS:
-    if (n->nkid == 1) return apply(b, env, n->kid[0], args, over, span);
+    if (nodes_only(syntax_parts(n)))
+      return apply(b, env, nodes_only(syntax_parts(n)), args, over, span);
     break;
   case N_NAME: return apply_name(b, env, n, NULL, args, over, n->span, n);
   case N_AT:
-    if (n->kid[0]->kind == N_NAME)
-      return apply_name(b, env, n->kid[0], n->kid[1], args, over, n->span, n);
+    if (at_base(n)->kind == N_NAME)
+      return apply_name(b, env, at_base(n), at_brackets(n), args, over, n->span, n);
     break;
   case N_WHEN: {
-    Truth t = static_truth(b, env, n->kid[1]);
+    Truth t = static_truth(b, env, when_cond(n));
     if (t == IS_TRUE || t == IS_FALSE)
-      return apply(b, env, n->kid[t == IS_TRUE ? 0 : 2], args, over, span);
+      return apply(b, env, t == IS_TRUE ? when_then(n) : when_otherwise(n), args, over, span);
     if (t == IS_DYNAMIC)
-      diag_error(b->w->diags, n->kid[1]->span,
+      diag_error(b->w->diags, when_cond(n)->span,
                  "which box is used must be decided before anything runs: by sizes, options or "
                  "`training`");
     return value_error(b, span);
@@ -250,9 +252,9 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
   default: break;
   }
   Id e = diag_error(b->w->diags, n->span, "a box is wanted here, and this is a value");
-  const Syntax *name = n->kind == N_CALL ? n->kid[0] : n;
+  const Syntax *name = use_callee(n);
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
-  if (n->kind == N_CALL && d && d->kind == DEF_BOX && d->node->kid[0])
+  if (n->kind == N_CALL && d && d->kind == DEF_BOX && box_cfg(d->node))
     diag_help(b->w->diags, e, "options go in brackets: `%s[…]`",
               name_text(b->w->names, name->name));
   else
@@ -262,7 +264,7 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
 
 Value apply(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over, Span span) {
   if (!b->trace) return apply_node(b, env, n, args, over, span);
-  while (n->kind == N_PAREN) n = n->kid[0];
+  while (n->kind == N_PAREN) n = paren_inner(n);
   if (n->kind == N_PIPE && trace_follows(&args)) return apply_pipe(b, env, n, args, span);
   uint32_t mark = trace_begin(b);
   Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
@@ -273,38 +275,40 @@ Value apply(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over, 
 static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *call, Value *out) {
   World *w = b->w;
   bool named = false;
-  for (uint32_t i = 1; i < call->nkid; i++) named |= call->kid[i]->kind == N_ARG;
+  Nodes given = call_args(call);
+  for (uint32_t i = 0; i < given.n; i++) named |= given.at[i]->kind == N_ARG;
   if (!named) return true;
-  const Syntax *name = callee->kind == N_AT ? callee->kid[0] : callee;
+  const Syntax *name = use_base(callee);
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   Header h = d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? header_of(d) : (Header){0};
-  if (!h.params || h.params->nkid != call->nkid - 1) {
+  if (!h.params || params_in(h.params).n != given.n) {
     diag_error(w->diags, call->span,
                "arguments by name need a box whose inputs have names, each given once");
     return false;
   }
-  Value ordered = {.n = call->nkid - 1, .at = NEW_ARRAY(w->arena, Val, call->nkid - 1)};
-  bool *filled = NEW_ARRAY(w->arena, bool, call->nkid);
-  for (uint32_t i = 1; i < call->nkid; i++) {
-    uint32_t at = i - 1;
-    if (call->kid[i]->kind == N_ARG)
-      for (at = 0; at < h.params->nkid && h.params->kid[at]->name != call->kid[i]->name;) at++;
-    if (at >= h.params->nkid || filled[at] || out->n != ordered.n) {
-      bool known = at < h.params->nkid;
+  Value ordered = {.n = given.n, .at = NEW_ARRAY(w->arena, Val, given.n)};
+  bool *filled = NEW_ARRAY(w->arena, bool, given.n + 1);
+  Nodes param = params_in(h.params);
+  for (uint32_t i = 0; i < given.n; i++) {
+    uint32_t at = i;
+    if (given.at[i]->kind == N_ARG)
+      for (at = 0; at < param.n && param.at[at]->name != given.at[i]->name;) at++;
+    if (at >= param.n || filled[at] || out->n != ordered.n) {
+      bool known = at < param.n;
       Buf all = buf_new(w->arena);
-      for (uint32_t k = 0; k < h.params->nkid; k++)
-        buf_printf(&all, "%s%s", k ? ", " : "", name_text(w->names, h.params->kid[k]->name));
+      for (uint32_t k = 0; k < param.n; k++)
+        buf_printf(&all, "%s%s", k ? ", " : "", name_text(w->names, param.at[k]->name));
       Id e =
-          diag_error(w->diags, call->kid[i]->span,
+          diag_error(w->diags, given.at[i]->span,
                      known ? "input `%s` of `%s` is given twice" : "there is no input `%s` of `%s`",
-                     name_text(w->names, known ? h.params->kid[at]->name : call->kid[i]->name),
+                     name_text(w->names, known ? param.at[at]->name : given.at[i]->name),
                      name_text(w->names, d->name));
       diag_help(w->diags, e, "its inputs are %s", all.at);
       diag_note(w->diags, e, d->span, "declared here");
       return false;
     }
     filled[at] = true;
-    ordered.at[at] = out->at[i - 1];
+    ordered.at[at] = out->at[i];
   }
   *out = ordered;
   return true;
@@ -329,10 +333,9 @@ Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, co
   if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);
   bool simple = callee->kind == N_NAME || callee->kind == N_AT;
   if (simple) {
-    const Syntax *name = callee->kind == N_AT ? callee->kid[0] : callee;
+    const Syntax *name = use_base(callee);
     if (name->kind == N_NAME)
-      return apply_name(b, env, name, callee->kind == N_AT ? callee->kid[1] : NULL, args, over,
-                        call->span, call);
+      return apply_name(b, env, name, use_brackets(callee), args, over, call->span, call);
   }
   return apply(b, env, callee, args, over, call->span);
 }

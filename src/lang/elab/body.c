@@ -83,9 +83,9 @@ static void bind_wire(Body *b, Env *env, const Syntax *lhs, Value v) {
 
 // C[l] = X inside a loop, with nothing but numbers and loop variables in the brackets.
 static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
-  const Syntax *items = lhs->kid[0]->nkid == 1 ? lhs->kid[0]->kid[0] : NULL;
-  if (!items || items->kind != N_ITEMS || items->nkid != 1) return false;
-  const Syntax *n = items->kid[0];
+  const Syntax *items = nodes_only(brackets_slots(lhs_brackets(lhs)));
+  if (!items || items->kind != N_ITEMS || items_in(items).n != 1) return false;
+  const Syntax *n = items_in(items).at[0];
   if (n->kind == N_NAME) {
     Binding *bind = env_find(env, n->name);
     if (!bind || bind->kind != BIND_LOOP ||
@@ -116,13 +116,13 @@ static void keep(Body *b, Env *env, const Syntax *lhs, int64_t which, Value v) {
 
 static void equation(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  const Syntax *lhss = n->kid[0], *expr = n->kid[1], *pad = n->kid[2],
-               *guard = n->nkid > 3 ? n->kid[3] : NULL;
+  const Syntax *lhss = equation_lhss(n), *expr = equation_value(n), *pad = equation_pad(n),
+               *guard = equation_cond(n);
   if (guard)
     diag_error(w->diags, guard->span, "a guard is for machines; in a box write `… when … else …`");
-  if (lhss->nkid == 1) {
-    const Syntax *lhs = lhss->kid[0];
-    const Syntax *brackets = lhs->nkid ? lhs->kid[0] : NULL;
+  if (lhss_in(lhss).n == 1) {
+    const Syntax *lhs = lhss_in(lhss).at[0];
+    const Syntax *brackets = lhs_brackets(lhs);
     int64_t which;
     bool kept = brackets && is_kept(b, env, lhs, &which);
     Value v = eval_equation(b, env, kept ? NULL : brackets, expr, pad, NULL, n->span);
@@ -134,64 +134,65 @@ static void equation(Body *b, Env *env, const Syntax *n) {
   }
   Value v = eval_equation(b, env, NULL, expr, pad, NULL, n->span);
   bool failed = v.n == 1 && v.at[0].error;
-  bool fits = v.n == lhss->nkid;
+  bool fits = v.n == lhss_in(lhss).n;
   if (!failed && !fits)
-    diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss->nkid, v.n,
-               v.n == 1 ? "value" : "values");
-  if (b->trace && !fits) v = trace_parts(b, v, lhss->nkid, n->span), failed = false, fits = true;
-  for (uint32_t i = 0; i < lhss->nkid; i++) {
+    diag_error(w->diags, n->span, "%u names on the left, but %u %s on the right", lhss_in(lhss).n,
+               v.n, v.n == 1 ? "value" : "values");
+  if (b->trace && !fits)
+    v = trace_parts(b, v, lhss_in(lhss).n, n->span), failed = false, fits = true;
+  for (uint32_t i = 0; i < lhss_in(lhss).n; i++) {
     Value one = failed || !fits ? value_error(b, n->span) : value_one(b, v.at[i]);
-    bind_wire(b, env, lhss->kid[i], one);
+    bind_wire(b, env, lhss_in(lhss).at[i], one);
   }
 }
 
 static void local_learner(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  const Syntax *names = n->kid[0];
-  for (uint32_t i = 0; i < names->nkid; i++) {
-    Name name = names->kid[i]->name;
+  const Syntax *names = learner_names(n);
+  for (uint32_t i = 0; i < names_in(names).n; i++) {
+    Name name = names_in(names).at[i]->name;
     Binding *old = env_find(env, name);
-    if (old && old->fixed && old->span.at != names->kid[i]->span.at) {
-      Id e = diag_error(w->diags, names->kid[i]->span,
+    if (old && old->fixed && old->span.at != names_in(names).at[i]->span.at) {
+      Id e = diag_error(w->diags, names_in(names).at[i]->span,
                         "`%s` is declared twice: in one scope a name has one meaning",
                         name_text(w->names, name));
       diag_note(w->diags, e, old->span, "and here");
       continue;
     }
     if (!(old && old->fixed) &&
-        redefines(b, env, &(Syntax){.name = name, .name_span = names->kid[i]->span}))
+        redefines(b, env, &(Syntax){.name = name, .name_span = names_in(names).at[i]->span}))
       continue;
     Def *d = NEW(w->arena, Def);
     *d = (Def){.kind = DEF_LEARNER,
                .id = b->in->def.n,
                .name = name,
-               .span = names->kid[i]->span,
+               .span = names_in(names).at[i]->span,
                .scope = env->scope,
                .node = n};
     vec_push(w->arena, &b->in->def, d);
     if (b->suffix)
       d->name =
           name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), b->suffix));
-    if (learner_has_input(d) || n->kid[1]) {
+    if (learner_has_input(d) || learner_family(n)) {
       env_bind(env, name, (Binding){.kind = BIND_LEARNER, .def = d, .home = b, .span = d->span});
       continue;
     }
-    if (n->nkid > 5 && n->kid[5])
-      diag_error(w->diags, n->kid[5]->span, "`from` is for learners at the top of a program");
-    Value v = typed_weight(b, env, n->kid[3], n->kid[4], name_text(w->names, d->name), false, 0,
-                           ROLE_WEIGHT, name, d->span);
+    if (learner_from(n))
+      diag_error(w->diags, learner_from(n)->span, "`from` is for learners at the top of a program");
+    Value v = typed_weight(b, env, learner_result(n), learner_body(n), name_text(w->names, d->name),
+                           false, 0, ROLE_WEIGHT, name, d->span);
     env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
   }
 }
 
 static void local_states(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *typed = n->kid[i];
+  for (uint32_t i = 0; i < states_in(n).n; i++) {
+    const Syntax *typed = states_in(n).at[i];
     Types t = {0};
-    if (!typed->kid[1])
+    if (!typed_type(typed))
       diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
-    if (!typed->kid[1] || !types_eval(b, env, typed->kid[1], false, &t, NULL) || t.n != 1) {
+    if (!typed_type(typed) || !types_eval(b, env, typed_type(typed), false, &t, NULL) || t.n != 1) {
       env_bind(env, typed->name,
                (Binding){.kind = BIND_STATE,
                          .value = value_error(b, typed->span),
@@ -200,7 +201,7 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
     }
     const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name),
                                     b->suffix ? b->suffix : "");
-    Val v = add_weight(b, t.at[0], init_from(b, env, typed->kid[2], &t.at[0]), path, false, 0,
+    Val v = add_weight(b, t.at[0], init_from(b, env, typed_value(typed), &t.at[0]), path, false, 0,
                        ROLE_BUFFER, typed->name, typed->span);
     uint32_t param = b->d->param.n - 1;
     env_bind(env, typed->name,
@@ -231,7 +232,7 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   if (bind->value.at[0].error) return;
   Type want = bind->value.at[0].type;
   uint32_t param = bind->param;
-  Value v = eval_equation(b, env, n->kid[0], n->kid[1], NULL, &want, n->span);
+  Value v = eval_equation(b, env, step_brackets(n), step_value(n), NULL, &want, n->span);
   if (v.n != 1 || v.at[0].error) return;
   Val one = val_fill(b, v.at[0], want);
   val_settle(b, &one);
@@ -262,42 +263,42 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
 }
 
 static void local_consts(Body *b, Env *env, const Syntax *n) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *typed = n->kid[i];
+  for (uint32_t i = 0; i < consts_in(n).n; i++) {
+    const Syntax *typed = consts_in(n).at[i];
     double k;
-    if (!typed->kid[2]) {
+    if (!typed_value(typed)) {
       diag_error(b->w->diags, typed->span, "constant `%s` has no value",
                  name_text(b->w->names, typed->name));
       continue;
     }
-    if (typed->kid[2]->kind == N_STR) {
+    if (typed_value(typed)->kind == N_STR) {
       diag_error(b->w->diags, typed->span,
                  "a constant from a file goes at the top of a program, not in a box");
       continue;
     }
     Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};
-    if (!typed->kid[1] && static_number(b, env, typed->kid[2], &k)) {
+    if (!typed_type(typed) && static_number(b, env, typed_value(typed), &k)) {
       bind.has_number = true;
       bind.number = k;
       if (k == floor(k) && fabs(k) < 1e15) bind.size = size_of(b->w, (int64_t)k);
     } else {
       Types t = {0};
-      if (typed->kid[1] && !types_eval(b, env, typed->kid[1], false, &t, NULL)) continue;
+      if (typed_type(typed) && !types_eval(b, env, typed_type(typed), false, &t, NULL)) continue;
       bind.kind = BIND_VALUE;
-      bind.value = typed->kid[2]->kind == N_LIST
-                       ? list_value(b, env, typed->kid[2], name_text(b->w->names, typed->name),
+      bind.value = typed_value(typed)->kind == N_LIST
+                       ? list_value(b, env, typed_value(typed), name_text(b->w->names, typed->name),
                                     false, t.n ? &t.at[0] : NULL, typed->span)
-                       : eval_alone(b, env, typed->kid[2]);
+                       : eval_alone(b, env, typed_value(typed));
     }
     env_bind(env, typed->name, bind);
   }
 }
 
 static void local_axes(Body *b, Env *env, const Syntax *n) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *axis = n->kid[i];
-    Size s = axis->nkid && axis->kid[0] ? size_eval(b, env, axis->kid[0], false)
-                                        : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
+  for (uint32_t i = 0; i < axes_in(n).n; i++) {
+    const Syntax *axis = axes_in(n).at[i];
+    Size s = axis_length(axis) ? size_eval(b, env, axis_length(axis), false)
+                               : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
     if (s)
       env_bind(
           env, axis->name,
@@ -318,10 +319,11 @@ typedef VEC(int64_t) Longs;
 static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
   World *w = b->w;
   if (range->kind == N_LIST) {
-    for (uint32_t i = 0; i < range->nkid; i++) {
+    for (uint32_t i = 0; i < list_entries(range).n; i++) {
       double k;
-      if (!static_number(b, env, range->kid[i], &k) || k != floor(k) || fabs(k) > 9e15) {
-        diag_error(w->diags, range->kid[i]->span, "a loop runs over whole numbers");
+      if (!static_number(b, env, list_entries(range).at[i], &k) || k != floor(k) ||
+          fabs(k) > 9e15) {
+        diag_error(w->diags, list_entries(range).at[i]->span, "a loop runs over whole numbers");
         return false;
       }
       vec_push(w->arena, out, (int64_t)k);
@@ -329,8 +331,8 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
     return true;
   }
   int64_t from, to;
-  Size low = size_eval(b, env, range->kid[0], false),
-       high = size_eval(b, env, range->kid[1], false);
+  Size low = size_eval(b, env, range_low(range), false),
+       high = size_eval(b, env, range_high(range), false);
   if (!low || !high) return false;
   if (!size_value(w, low, &from) || !size_value(w, high, &to)) {
     if (!b->generic) diag_error(w->diags, range->span, "the bounds of this loop are not known");
@@ -348,10 +350,10 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
 
 static void blur(Body *b, Env *env,
                  const Syntax *block) { // what a loop of unknown length would assign is unknown
-  for (uint32_t i = 0; i < block->nkid; i++)
-    if (block->kid[i]->kind == N_EQUATION)
-      for (uint32_t k = 0; k < block->kid[i]->kid[0]->nkid; k++) {
-        const Syntax *lhs = block->kid[i]->kid[0]->kid[k];
+  for (uint32_t i = 0; i < block_statements(block).n; i++)
+    if (block_statements(block).at[i]->kind == N_EQUATION)
+      for (uint32_t k = 0; k < lhss_in(equation_lhss(block_statements(block).at[i])).n; k++) {
+        const Syntax *lhs = lhss_in(equation_lhss(block_statements(block).at[i])).at[k];
         env_bind(
             env, lhs->name,
             (Binding){.kind = BIND_VALUE, .value = value_error(b, lhs->span), .span = lhs->span});
@@ -360,13 +362,13 @@ static void blur(Body *b, Env *env,
 
 static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
   Longs numbers = {0};
-  if (!loop_numbers(b, env, n->kid[0], &numbers)) {
-    blur(b, env, n->kid[1]);
+  if (!loop_numbers(b, env, for_range(n), &numbers)) {
+    blur(b, env, for_body(n));
     return;
   }
   const char *suffix = b->suffix;
   Id outer = b->d->turn, first = 0;
-  bool down = n->op && n->op[0] == 'd';
+  bool down = for_is_down(n);
   uint32_t errors = b->w->diags->errors;
   for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->errors == errors; i++) {
     int64_t k = numbers.at[down ? numbers.n - 1 - i : i];
@@ -375,30 +377,31 @@ static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
     if (!first) first = b->d->turn;
     env_bind(env, n->name,
              (Binding){.kind = BIND_LOOP, .size = size_of(b->w, k), .span = n->name_span});
-    statements(b, env, n->kid[1], out);
+    statements(b, env, for_body(n), out);
   }
   b->suffix = suffix;
   b->d->turn = outer;
 }
 
 static Value returned(Body *b, Env *env, const Syntax *n) {
-  const Syntax *what = n->kid[0], *pad = n->nkid > 1 ? n->kid[1] : NULL;
+  const Syntax *what = return_what(n), *pad = return_pad(n);
   const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
   if (what->kind != N_EQUATION) return eval_equation(b, env, NULL, what, pad, want, what->span);
-  const Syntax *lhss = what->kid[0];
-  if (lhss->nkid != 1) {
+  const Syntax *lhss = equation_lhss(what);
+  if (lhss_in(lhss).n != 1) {
     diag_error(b->w->diags, what->span, "`return` takes one equation, or several values");
     return value_error(b, what->span);
   }
-  return eval_equation(b, env, lhss->kid[0]->nkid ? lhss->kid[0]->kid[0] : NULL, what->kid[1],
-                       what->kid[2], want, what->span);
+  return eval_equation(b, env, lhs_brackets(lhss_in(lhss).at[0]), equation_value(what),
+                       equation_pad(what), want, what->span);
 }
 
 static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
   switch (n->kind) {
   case N_EQUATION: equation(b, env, n); break;
   case N_LEARN:
-    for (uint32_t i = 0; i < n->nkid; i++) local_learner(b, env, n->kid[i]);
+    for (uint32_t i = 0; i < learn_learners(n).n; i++)
+      local_learner(b, env, learn_learners(n).at[i]);
     break;
   case N_STATES: local_states(b, env, n); break;
   case N_STEP: next_state(b, env, n); break;
@@ -416,8 +419,8 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
              (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
     break;
   case N_ERROR:
-    for (uint32_t i = 0; i < n->nkid; i++)
-      env_bind(env, n->kid[i]->name,
+    for (uint32_t i = 0; i < error_names(n).n; i++)
+      env_bind(env, error_names(n).at[i]->name,
                (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
     break;
   default: diag_error(b->w->diags, n->span, "this is not allowed in the body of a box"); break;
@@ -430,16 +433,16 @@ void body_statement(Body *b, Env *env, const Syntax *n) {
 }
 
 static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
-  for (uint32_t i = 0; i < block->nkid; i++) {
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
     if (out->done) {
-      diag_error(b->w->diags, block->kid[i]->span, "nothing comes after `return`");
+      diag_error(b->w->diags, block_statements(block).at[i]->span, "nothing comes after `return`");
       return;
     }
-    if (!work_on(b, 1, block->kid[i]->span)) {
-      *out = (Outcome){.value = value_error(b, block->kid[i]->span), .done = true};
+    if (!work_on(b, 1, block_statements(block).at[i]->span)) {
+      *out = (Outcome){.value = value_error(b, block_statements(block).at[i]->span), .done = true};
       return;
     }
-    statement(b, env, block->kid[i], out);
+    statement(b, env, block_statements(block).at[i], out);
     if (b->trace && !out->done) trace_statement(b);
   }
 }
@@ -532,7 +535,7 @@ static bool outputs(Body *b, Value v, Span span) {
 static uint32_t wires_of_type(Body *b, Env *env, const Syntax *type) {
   Types t = {0};
   if (!type) return 1;
-  const Syntax *base = type->kind == N_TYPE ? type->kid[0] : NULL;
+  const Syntax *base = type->kind == N_TYPE ? type_base(type) : NULL;
   Def *d = base && base->kind == N_NAME ? scope_find(env->scope, base->name) : NULL;
   if (base && base->kind != N_TYPES && !(d && d->kind == DEF_SPACE)) return 1;
   b->w->diags->muted++;
@@ -543,20 +546,20 @@ static uint32_t wires_of_type(Body *b, Env *env, const Syntax *type) {
 
 // Names for the inputs. A parameter whose type is a tuple is as many wires.
 static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params, Value args) {
-  const Def *real = def && def->kind == DEF_STALE ? def->of : def;
+  const Def *real = learner_of(def);
   const Syntax *refine =
-      real && real->kind == DEF_LEARNER && real->refined ? real->refined->kid[0] : NULL;
-  const Syntax *sig = real && real->kind == DEF_LEARNER ? real->node->kid[3] : NULL;
-  const Syntax *declared = real && real->kind == DEF_LEARNER ? real->node->kid[2] : params;
+      real && real->kind == DEF_LEARNER && real->refined ? refine_params(real->refined) : NULL;
+  const Syntax *sig = real && real->kind == DEF_LEARNER ? learner_result(real->node) : NULL;
+  const Syntax *declared = real && real->kind == DEF_LEARNER ? learner_params(real->node) : params;
   const Syntax *names = refine ? refine : params;
   uint32_t at = 0;
-  for (uint32_t i = 0; names && i < names->nkid; i++) {
-    const Syntax *type = declared && i < declared->nkid
-                             ? (declared->kid[i]->nkid ? declared->kid[i]->kid[0] : NULL)
-                         : sig && sig->kind == N_SIG && i < sig->kid[0]->nkid ? sig->kid[0]->kid[i]
-                                                                              : NULL;
+  for (uint32_t i = 0; names && i < params_in(names).n; i++) {
+    const Syntax *type =
+        declared && i < params_in(declared).n ? (param_type(params_in(declared).at[i]))
+        : sig && sig->kind == N_SIG && i < types_in(sig_from(sig)).n ? types_in(sig_from(sig)).at[i]
+                                                                     : NULL;
     uint32_t n = wires_of_type(b, env, type);
-    if (refine && names->nkid == args.n) n = 1;
+    if (refine && params_in(names).n == args.n) n = 1;
     if (at + n > args.n) n = args.n - at;
     if (!n) {
       diag_error(b->w->diags, names->span, "more names than inputs: `%s` takes %u",
@@ -564,28 +567,28 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
       return false;
     }
     Value v = {n, args.at + at, NULL};
-    Binding *old = env_find(env, names->kid[i]->name);
+    Binding *old = env_find(env, params_in(names).at[i]->name);
     if (old && old->kind != BIND_VALUE) {
-      Id e = diag_error(b->w->diags, names->kid[i]->name_span,
+      Id e = diag_error(b->w->diags, params_in(names).at[i]->name_span,
                         "`%s` is an input and %s too: in one scope a name has one meaning",
-                        name_text(b->w->names, names->kid[i]->name),
+                        name_text(b->w->names, params_in(names).at[i]->name),
                         old->kind == BIND_OPTION ? "an option" : "an axis");
       diag_note(b->w->diags, e, old->span, "here it is the other one");
       return false;
     }
-    if (old && env->names && table_get(env->names, &names->kid[i]->name, sizeof(Name))) {
-      Id e = diag_error(b->w->diags, names->kid[i]->name_span, "there are two inputs `%s`",
-                        name_text(b->w->names, names->kid[i]->name));
+    if (old && env->names && table_get(env->names, &params_in(names).at[i]->name, sizeof(Name))) {
+      Id e = diag_error(b->w->diags, params_in(names).at[i]->name_span, "there are two inputs `%s`",
+                        name_text(b->w->names, params_in(names).at[i]->name));
       diag_note(b->w->diags, e, old->span, "the other one");
       return false;
     }
-    env_bind(env, names->kid[i]->name,
-             (Binding){.kind = BIND_VALUE, .value = v, .span = names->kid[i]->name_span});
+    env_bind(env, params_in(names).at[i]->name,
+             (Binding){.kind = BIND_VALUE, .value = v, .span = params_in(names).at[i]->name_span});
     at += n;
   }
   if (names && at != args.n) {
-    diag_error(b->w->diags, names->span, "%u %s for %u inputs", names->nkid,
-               names->nkid == 1 ? "name" : "names", args.n);
+    diag_error(b->w->diags, names->span, "%u %s for %u inputs", params_in(names).n,
+               params_in(names).n == 1 ? "name" : "names", args.n);
     return false;
   }
   return true;
@@ -594,7 +597,7 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
 bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Syntax *result,
                const Syntax *body, Value args) {
   World *w = b->w;
-  const Def *real = def->kind == DEF_STALE ? def->of : def;
+  const Def *real = learner_of(def);
   Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
   Env *inner = env_new(b->in, env, scope, b);
   Span span = body ? body->span : def->span;
@@ -603,7 +606,8 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
     trace_result_types(b);
   }
   if (!bind_params(b, inner, def, params, args)) return false;
-  bool named = params || (real->kind == DEF_LEARNER && real->refined && real->refined->kid[0]);
+  bool named =
+      params || (real->kind == DEF_LEARNER && real->refined && refine_params(real->refined));
   Outcome out = {0};
   uint32_t errors = w->diags->errors;
   b->env = env;
@@ -614,7 +618,8 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   } else if (body->kind == N_BLOCK) {
     statements(b, inner, body, &out);
     bool unread = false; // a line that could not be read may have returned
-    for (uint32_t i = 0; i < body->nkid; i++) unread |= body->kid[i]->kind == N_ERROR;
+    for (uint32_t i = 0; i < block_statements(body).n; i++)
+      unread |= block_statements(body).at[i]->kind == N_ERROR;
     if (!out.done && unread) {
       if (b->trace) trace_no_result(b);
       return false;
@@ -624,8 +629,9 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
                  name_text(w->names, def->name));
     else if (!out.done && w->diags->errors == errors) {
       bool returns = false;
-      for (uint32_t i = 0; i < body->nkid; i++)
-        returns |= body->kid[i]->kind == N_RETURN || body->kid[i]->kind == N_FOR;
+      for (uint32_t i = 0; i < block_statements(body).n; i++)
+        returns |= block_statements(body).at[i]->kind == N_RETURN ||
+                   block_statements(body).at[i]->kind == N_FOR;
       if (!returns)
         diag_error(w->diags, def->span, "the body of `%s` never returns",
                    name_text(w->names, def->name));
@@ -634,9 +640,9 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
     if (!out.done) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
     const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
-    const Syntax *expr = body->kind == N_PADDED ? body->kid[0] : body;
-    out.value = eval_equation(b, inner, NULL, expr, body->kind == N_PADDED ? body->kid[1] : NULL,
-                              want, expr->span);
+    const Syntax *expr = body->kind == N_PADDED ? padded_value(body) : body;
+    out.value = eval_equation(b, inner, NULL, expr,
+                              body->kind == N_PADDED ? padded_pad(body) : NULL, want, expr->span);
   } else {
     Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
     out.value = apply(b, inner, body, copy, NULL, body->span);

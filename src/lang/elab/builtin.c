@@ -9,13 +9,14 @@
 static bool stands_in_brackets(const Syntax *n, Name name, bool inside) {
   if (!n) return false;
   if (inside && (n->kind == N_NAME || n->kind == N_SIZED) && n->name == name) return true;
-  if (n->kind == N_CALL && n->kid[0]->kind == N_AT) { // options of a box are not indices
-    for (uint32_t i = 1; i < n->nkid; i++)
-      if (stands_in_brackets(n->kid[i], name, inside)) return true;
+  if (n->kind == N_CALL && call_callee(n)->kind == N_AT) { // options of a box are not indices
+    for (uint32_t i = 0; i < call_args(n).n; i++)
+      if (stands_in_brackets(call_args(n).at[i], name, inside)) return true;
     return false;
   }
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (stands_in_brackets(n->kid[i], name, inside || n->kind == N_BRACKETS)) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (stands_in_brackets(syntax_parts(n).at[i], name, inside || n->kind == N_BRACKETS))
+      return true;
   return false;
 }
 
@@ -30,13 +31,13 @@ typedef struct {
 static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *inner, Eq *eq,
                        JoinAlong *a) {
   World *w = b->w;
-  if (config && config->nkid > 1) {
+  if (config && brackets_slots(config).n > 1) {
     diag_error(w->diags, config->span, "axes are separated by spaces: `sum[p q](…)`");
     return false;
   }
-  const Syntax *items = config && config->nkid ? config->kid[0] : NULL;
-  for (uint32_t i = 0; items && i < items->nkid && a->n < RANK_LIMIT; i++) {
-    const Syntax *n = items->kid[i];
+  const Syntax *items = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
+  for (uint32_t i = 0; items && i < items_in(items).n && a->n < RANK_LIMIT; i++) {
+    const Syntax *n = items_in(items).at[i];
     if (n->kind == N_SPREAD) {
       Binding *s = env_find(env, n->name);
       for (uint32_t k = 0; s && s->kind == BIND_SPREAD && k < s->naxis; k++) {
@@ -69,7 +70,7 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
       uint32_t k = eq_index(b, eq, n->name, n->span);
       eq->index.at[k].bound = true;
       if (n->kind == N_SIZED) {
-        Size s = size_eval(b, env, n->kid[0], false);
+        Size s = size_eval(b, env, sized_value(n), false);
         if (!s) return false;
         size_equate(w, eq->index.at[k].size, s, true);
       }
@@ -94,8 +95,7 @@ static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool
                       found ? "%s has two axes called %s: which one `%s` goes over is not clear"
                             : "%s has no axis %s for `%s` to go over",
                       own_text(w, &v->type), name_text(w->names, a->name[k]), word);
-    const char *near = found ? NULL : nearest_label(w, &v->type, a->name[k]);
-    if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+    if (!found) diag_suggest(w->diags, e, nearest_label(w, &v->type, a->name[k]));
     return false;
   }
   return true;
@@ -117,7 +117,7 @@ static void skip_padding(Body *b, Val *v, Combine combine) {
 }
 
 static const Syntax *argument(const Syntax *use) {
-  return use->kind == N_CALL && use->nkid == 2 ? use->kid[1] : NULL;
+  return use->kind == N_CALL ? nodes_only(call_args(use)) : NULL;
 }
 
 static Value two_way(Body *b, Env *env, const Syntax *use, Value args, Fn fn, Span span, Eq *eq) {
@@ -127,8 +127,8 @@ static Value two_way(Body *b, Env *env, const Syntax *use, Value args, Fn fn, Sp
     pair[1] = args.at[1];
   } else {
     eq->inside++;
-    pair[0] = eval_one(b, env, use->kid[1], eq);
-    pair[1] = eval_one(b, env, use->kid[2], eq);
+    pair[0] = eval_one(b, env, call_args(use).at[0], eq);
+    pair[1] = eval_one(b, env, call_args(use).at[1], eq);
     eq->inside--;
   }
   return value_one(b, val_fn(b, fn, pair, 2, span, eq));
@@ -191,7 +191,7 @@ static Value do_prod(Body *b, Env *env, const Syntax *use, const Syntax *config,
   return reduce(b, env, use, config, args, span, eq, PROD, false, "prod");
 }
 static bool is_two_way(const Syntax *use, const Syntax *config, const Value *args) {
-  return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && use->nkid == 3));
+  return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && call_args(use).n == 2));
 }
 static Value do_max(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                     Span span, Eq *eq) {
@@ -336,7 +336,7 @@ uint32_t all_passing(const Value *args, Axis *pass) {
 
 static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_t *at, Span span) {
   World *w = b->w;
-  const Syntax *items = config && config->nkid ? config->kid[0] : NULL;
+  const Syntax *items = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
   uint32_t own[RANK_LIMIT], n = own_axes(&args->at[0].type, own);
   if (!n) {
     diag_error(w->diags, span, "`concat` joins along an axis, but this is one number");
@@ -344,20 +344,20 @@ static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_
   }
   *at = n - 1;
   if (!items) return true;
-  if (items->nkid != 1 || items->kid[0]->kind != N_NAME) {
+  if (items_in(items).n != 1 || items_in(items).at[0]->kind != N_NAME) {
     diag_error(w->diags, config->span, "`concat` joins along one axis: `concat[n](a, b)`");
     return false;
   }
   for (uint32_t a = 0; a < args->n; a++) {
     uint32_t k = own_axes(&args->at[a].type, own);
     for (uint32_t i = 0; i < k; i++)
-      if (args->at[a].type.axis[own[i]].label == items->kid[0]->name) {
+      if (args->at[a].type.axis[own[i]].label == items_in(items).at[0]->name) {
         *at = i;
         return true;
       }
   }
-  diag_error(w->diags, items->kid[0]->span, "no argument of `concat` has an axis %s",
-             name_text(w->names, items->kid[0]->name));
+  diag_error(w->diags, items_in(items).at[0]->span, "no argument of `concat` has an axis %s",
+             name_text(w->names, items_in(items).at[0]->name));
   return false;
 }
 
@@ -456,8 +456,8 @@ Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *ty
 
 const Syntax *boxed_option(Body *b, const Syntax *config, uint32_t at, Span span,
                            const char *word) {
-  const Syntax *n = config && at < config->nkid ? config->kid[at] : NULL;
-  if (n && n->kind == N_ITEMS && n->nkid == 1) return n->kid[0];
+  const Syntax *n = config && at < brackets_slots(config).n ? brackets_slots(config).at[at] : NULL;
+  if (n && n->kind == N_ITEMS && items_in(n).n == 1) return items_in(n).at[0];
   if (n && n->kind != N_ITEMS) return n;
   bool scan = strcmp(word, "scan") == 0;
   diag_error(b->w->diags, span,

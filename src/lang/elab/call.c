@@ -51,8 +51,8 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
     uint32_t count;
     const Syntax *items = formal_items(&f->at[i], &count);
     for (uint32_t k = 0; k < count; k++) // ...s of a bare number has no axes
-      if (items->kid[k]->kind == N_SPREAD && !env_find(c->to, items->kid[k]->name))
-        bind_spread(c->to, c->b->w, items->kid[k]->name,
+      if (items_in(items).at[k]->kind == N_SPREAD && !env_find(c->to, items_in(items).at[k]->name))
+        bind_spread(c->to, c->b->w, items_in(items).at[k]->name,
                     (Binding){.kind = BIND_SPREAD, .span = args->at[i].span});
     if (f->at[i].fixed)
       vec_push(c->b->w->arena, &t, f->at[i].known);
@@ -146,7 +146,7 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
       fits = args->at[i].type.base == wanted_base(b->w, &f.at[i]);
       uint32_t count, own[RANK_LIMIT];
       const Syntax *items = formal_items(&f.at[i], &count);
-      if (fits && count && items->kid[0]->kind != N_SPREAD)
+      if (fits && count && items_in(items).at[0]->kind != N_SPREAD)
         fits = own_axes(&args->at[i].type, own) >= count;
     }
     if (fits) return o;
@@ -185,13 +185,13 @@ static bool no_call(Body *b, Def *d, Body *home, const char *family, Value *args
 // The parameters of the callee, one for each argument. *typed: its header says what they are.
 static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *typed) {
   const Header *h = c->h;
-  const Def *real = c->def->kind == DEF_STALE ? c->def->of : c->def;
+  const Def *real = learner_of(c->def);
   bool good = true;
   *typed = header_formals(c->b, c->to, h, formals, &good);
   if (is_learner(real) && !h->params && !(h->result && h->result->kind == N_SIG) && real->refined &&
-      real->node->kid[2]) { // types from the declaration, names from the refinement
+      learner_params(real->node)) { // types from the declaration, names from the refinement
     Header declared = *h;
-    declared.params = real->node->kid[2];
+    declared.params = learner_params(real->node);
     *typed = header_formals(c->b, c->to, &declared, formals, &good);
   }
   if (!good || (*typed && !check_arity(c, formals->n, nargs))) return false;
@@ -212,8 +212,8 @@ static bool match_args(const Call *c, const Formals *formals, Value *args, Match
 }
 
 static bool over_something(const Call *c, const Value *args, const Match *m) {
-  for (uint32_t i = 1; c->over && i < c->over->nkid; i++) {
-    const Syntax *name = c->over->kid[i];
+  for (uint32_t i = 0; c->over && i < over_names(c->over).n; i++) {
+    const Syntax *name = over_names(c->over).at[i];
     bool met = false;
     for (uint32_t a = 0; a < args->n; a++)
       for (uint32_t k = 0; k < m[a].nrest; k++)

@@ -55,7 +55,6 @@ typedef struct {
 } Inputs;
 
 // header.c
-bool is_learner(const Def *d);
 Header header_of(const Def *d);
 bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good);
 const Syntax *result_types(const Header *h);

@@ -76,34 +76,19 @@ static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
       buf_char(says, text[i]);
 }
 
-static Syntax *node_make(World *w, Syntax n) { return arena_copy(w->arena, &n, sizeof n); }
-
 // The library's box of this name, with the axes of `o` in its brackets, on `args`.
 static Value use(Body *b, const char *box, const Type *o, Value args, Span span) {
   World *w = b->w;
-  Syntax *at = node_make(
-      w,
-      (Syntax){.kind = N_NAME, .name = name_from(w->names, box), .span = span, .name_span = span});
+  Syntax *at = syntax_name(w->arena, name_from(w->names, box), span);
   VEC(Syntax *) item = {0};
   for (uint32_t k = 0; o && k < o->rank; k++) {
     int64_t v;
     if (!size_value(w, o->axis[k].size, &v)) return value_error(b, span);
-    vec_push(w->arena, &item,
-             node_make(w, (Syntax){.kind = N_NUM, .num = (double)v, .span = span}));
+    vec_push(w->arena, &item, syntax_num(w->arena, (double)v, span));
   }
-  if (o) {
-    Syntax *items =
-        node_make(w, (Syntax){.kind = N_ITEMS, .nkid = item.n, .kid = item.at, .span = span});
-    Syntax *brackets = node_make(w, (Syntax){.kind = N_BRACKETS,
-                                             .nkid = 1,
-                                             .kid = arena_copy(w->arena, &items, sizeof items),
-                                             .span = span});
-    Syntax *kid[2] = {at, brackets};
-    at = node_make(w, (Syntax){.kind = N_AT,
-                               .nkid = 2,
-                               .kid = arena_copy(w->arena, kid, sizeof kid),
-                               .span = span});
-  }
+  if (o)
+    at = node_at(w->arena, span,
+                 (AtParts){at, brackets_of(w->arena, span, (Nodes){item.n, item.at})});
   Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
   return apply(b, env_new(b->in, NULL, b->in->library, b), at, copy, NULL, span);
 }

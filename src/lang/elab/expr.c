@@ -170,22 +170,22 @@ static Value next_value(Body *b, Env *env, const Syntax *n) {
 
 // -- arithmetic -----------------------------------------------------------------------------------
 static Val sum_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  Val v = eval_one(b, env, n->kid[0], eq);
-  for (uint32_t i = 1; i < n->nkid; i++) {
-    Val pair[2] = {v, eval_one(b, env, n->kid[i], eq)};
-    v = val_fn(b, n->op[i - 1] == '-' ? FN_sub : FN_add, pair, 2,
-               span_join(n->kid[0]->span, n->kid[i]->span), eq);
+  Val v = eval_one(b, env, sum_terms(n).at[0], eq);
+  for (uint32_t i = 1; i < sum_terms(n).n; i++) {
+    Val pair[2] = {v, eval_one(b, env, sum_terms(n).at[i], eq)};
+    v = val_fn(b, sum_sign(n, i) == SIGN_MINUS ? FN_sub : FN_add, pair, 2,
+               span_join(sum_terms(n).at[0]->span, sum_terms(n).at[i]->span), eq);
   }
   return v;
 }
 
 static Val power_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  if (is_box(b, env, n->kid[0])) {
+  if (is_box(b, env, pow_base(n))) {
     diag_error(b->w->diags, n->span, "this is a repeated box; a value is wanted here");
     return val_error(n->span);
   }
   eq->inside++;
-  Val base = eval_one(b, env, n->kid[0], eq), exponent = eval_one(b, env, n->kid[1], eq);
+  Val base = eval_one(b, env, pow_base(n), eq), exponent = eval_one(b, env, pow_exponent(n), eq);
   eq->inside--;
   val_settle(b, &base);
   if (!base.error && !base.literal && exponent.literal && exponent.x->k == 2) {
@@ -197,7 +197,7 @@ static Val power_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
 }
 
 static Val negative(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  Val v = eval_one(b, env, n->kid[0], eq);
+  Val v = eval_one(b, env, neg_operand(n), eq);
   if (!v.error && !v.literal && v.type.base == BASE_BIT) return v;
   return val_fn(b, FN_neg, &v, 1, n->span, eq);
 }
@@ -207,10 +207,14 @@ static Val as_bit(Body *b, Val v) {
 }
 
 static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  Val v = as_bit(b, eval_one(b, env, n->kid[0], eq));
-  if (n->kind == N_NOT) return val_fn(b, FN_not, &v, 1, n->span, eq);
-  for (uint32_t i = 1; i < n->nkid; i++) {
-    Val pair[2] = {v, as_bit(b, eval_one(b, env, n->kid[i], eq))};
+  if (n->kind == N_NOT) {
+    Val v = as_bit(b, eval_one(b, env, not_operand(n), eq));
+    return val_fn(b, FN_not, &v, 1, n->span, eq);
+  }
+  Nodes term = chain_terms(n);
+  Val v = as_bit(b, eval_one(b, env, term.at[0], eq));
+  for (uint32_t i = 1; i < term.n; i++) {
+    Val pair[2] = {v, as_bit(b, eval_one(b, env, term.at[i], eq))};
     v = val_fn(b, n->kind == N_AND ? FN_and : FN_or, pair, 2, n->span, eq);
   }
   return v;
@@ -236,29 +240,30 @@ static bool no_such_label(Body *b, Env *env, const Syntax *n, const Type *like) 
       scope_find(env->scope, n->name))
     return false;
   const Ids *names = &w->label_names.at[like->names];
-  const char **all = NEW_ARRAY(w->arena, const char *, names->n);
-  for (uint32_t i = 0; i < names->n; i++) all[i] = name_text(w->names, names->at[i]);
-  const char *near = nearest_name(name_text(w->names, n->name), all, names->n);
+  Nearest near = nearest_to(name_text(w->names, n->name));
+  for (uint32_t i = 0; i < names->n; i++) nearest_try(&near, name_text(w->names, names->at[i]));
   Type set = {.base = BASE_LABEL, .names = like->names};
-  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
-                    own_text(w, &set));
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", near.text, own_text(w, &set));
+  diag_suggest(w->diags, e, near.best);
   return true;
 }
 
 static Val comparison(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  char op = n->op[0];
+  SyntaxSign sign = cmp_sign(n);
   eq->inside++;
-  Val left = eval_one(b, env, n->kid[0], eq), right;
-  if (left.error || !named_label(b, env, n->kid[1], &left.type, &right)) {
-    if (!left.error && !left.literal && no_such_label(b, env, n->kid[1], &left.type))
+  Val left = eval_one(b, env, cmp_left(n), eq), right;
+  if (left.error || !named_label(b, env, cmp_right(n), &left.type, &right)) {
+    if (!left.error && !left.literal && no_such_label(b, env, cmp_right(n), &left.type))
       right = val_error(n->span);
     else
-      right = eval_one(b, env, n->kid[1], eq);
+      right = eval_one(b, env, cmp_right(n), eq);
   }
   eq->inside--;
-  bool swap = op == '>' || op == 'g';
-  Fn fn = op == '=' ? FN_eq : op == '!' ? FN_ne : op == '<' || op == '>' ? FN_lt : FN_le;
+  bool swap = sign == SIGN_MORE || sign == SIGN_AT_LEAST;
+  Fn fn = sign == SIGN_EQUAL                       ? FN_eq
+          : sign == SIGN_UNEQUAL                   ? FN_ne
+          : sign == SIGN_LESS || sign == SIGN_MORE ? FN_lt
+                                                   : FN_le;
   if (left.literal && right.literal) left = val_fill(b, left, (Type){.base = BASE_R});
   Val pair[2] = {swap ? right : left, swap ? left : right};
   return val_fn(b, fn, pair, 2, n->span, eq);
@@ -267,13 +272,13 @@ static Val comparison(Body *b, Env *env, const Syntax *n, Eq *eq) {
 static bool mentions_index(const Syntax *n, const Eq *eq) {
   if (!n) return false;
   if (n->kind == N_NAME) return eq_has(eq, n->name, NULL);
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (mentions_index(n->kid[i], eq)) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (mentions_index(syntax_parts(n).at[i], eq)) return true;
   return false;
 }
 
 static Value choice(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  const Syntax *yes = n->kid[0], *cond = n->kid[1], *no = n->kid[2];
+  const Syntax *yes = when_then(n), *cond = when_cond(n), *no = when_otherwise(n);
   if (!mentions_index(cond, eq)) {
     Truth t = static_truth(b, env, cond);
     if (t == IS_TRUE) return eval(b, env, yes, eq);
@@ -311,18 +316,18 @@ static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, int64_
                       uint32_t *rank, Doubles *out) {
   if (depth >= RANK_LIMIT) return false;
   if (depth >= *rank) {
-    shape[depth] = n->nkid;
+    shape[depth] = list_entries(n).n;
     *rank = depth + 1;
   }
-  if (shape[depth] != (int64_t)n->nkid) {
-    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", n->nkid,
-               n->nkid == 1 ? "entry" : "entries", (long long)shape[depth]);
+  if (shape[depth] != (int64_t)list_entries(n).n) {
+    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", list_entries(n).n,
+               list_entries(n).n == 1 ? "entry" : "entries", (long long)shape[depth]);
     return false;
   }
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *entry = n->kid[i];
+  for (uint32_t i = 0; i < list_entries(n).n; i++) {
+    const Syntax *entry = list_entries(n).at[i];
     bool list = entry->kind == N_LIST;
-    if (i && list != (n->kid[0]->kind == N_LIST)) {
+    if (i && list != (list_entries(n).at[0]->kind == N_LIST)) {
       diag_error(b->w->diags, entry->span, "a list cannot mix rows and numbers");
       return false;
     }
@@ -379,8 +384,8 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
 static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   World *w = b->w;
   int64_t k;
-  const Syntax *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
-  Size s = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
+  const Syntax *items = nodes_only(brackets_slots(at_brackets(n)));
+  Size s = items && items_in(items).n == 1 ? size_eval(b, env, items_in(items).at[0], false) : 0;
   if (!s || !size_value(w, s, &k)) {
     if (!s && !b->w->diags->errors)
       diag_error(w->diags, n->span, "a kept wire is chosen by one number");
@@ -389,8 +394,8 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   Id id = table_get(bind->kept, &k, sizeof k);
   if (!id) {
     Id e = diag_error(w->diags, n->span, "`%s[%lld]` was never kept",
-                      name_text(w->names, n->kid[0]->name), (long long)k);
-    diag_note(w->diags, e, bind->span, "`%s` is kept here", name_text(w->names, n->kid[0]->name));
+                      name_text(w->names, at_base(n)->name), (long long)k);
+    diag_note(w->diags, e, bind->span, "`%s` is kept here", name_text(w->names, at_base(n)->name));
     return value_error(b, n->span);
   }
   return bind->kept_value.at[id - 1];
@@ -400,9 +405,12 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
 const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax *brackets) {
   World *w = b->w;
   int64_t k, n;
-  const Syntax *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
-  Size which = items && items->nkid == 1 ? size_eval(b, env, items->kid[0], false) : 0;
-  const Syntax *count = learner->kid[1]->nkid ? learner->kid[1]->kid[0] : NULL;
+  const Syntax *items = nodes_only(brackets_slots(brackets));
+  Size which =
+      items && items_in(items).n == 1 ? size_eval(b, env, items_in(items).at[0], false) : 0;
+  const Syntax *count = brackets_slots(learner_family(learner)).n
+                            ? brackets_slots(learner_family(learner)).at[0]
+                            : NULL;
   Size size = count ? size_eval(b, env, count, false) : 0;
   if (!which || !size) return NULL;
   if (!size_value(w, which, &k)) {
@@ -419,35 +427,36 @@ const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax
 }
 
 static Value family_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
-  const char *member = family_member(b, env, d->node, n->kid[1]);
+  const char *member = family_member(b, env, d->node, at_brackets(n));
   if (!member) return value_error(b, n->span);
-  return call_def(b, env, d, home, member, NULL, (Value){0}, NULL, n->span, n, n->kid[0]->name);
+  return call_def(b, env, d, home, member, NULL, (Value){0}, NULL, n->span, n, at_base(n)->name);
 }
 
 Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  const Syntax *base = n->kid[0];
+  const Syntax *base = at_base(n);
   if (base->kind == N_NAME) {
     Binding *bind = env_find(env, base->name);
     Def *d = bind ? NULL : scope_find(env->scope, base->name);
     if (bind && bind->kind == BIND_KEPT) return kept_value(b, env, bind, n);
-    if (bind && bind->kind == BIND_LEARNER && bind->def->node->kid[1])
+    if (bind && bind->kind == BIND_LEARNER && learner_family(bind->def->node))
       return family_value(b, env, (Def *)bind->def, bind->home, n);
-    if (d && d->kind == DEF_LEARNER && d->node->kid[1]) return family_value(b, env, d, NULL, n);
+    if (d && d->kind == DEF_LEARNER && learner_family(d->node))
+      return family_value(b, env, d, NULL, n);
     const char *text = name_text(b->w->names, base->name);
     if (!bind && !d && strcmp(text, "size") == 0) {
       Size s = size_eval(b, env, n, false);
       return s ? value_one(b, val_size(b, s, n->span)) : value_error(b, n->span);
     }
     const BuiltinBox *f = bind || d ? NULL : builtin_find(b->in, base->name);
-    if (f && !f->nodes) return f->make(b, env, n, n->kid[1], (Value){0}, n->span, eq);
-    if ((d && d->kind == DEF_BOX && !d->node->kid[1] && d->node->kid[2] &&
-         d->node->kid[2]->kind == N_SIG) ||
-        (d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 0))
-      return call_def(b, env, d, NULL, NULL, n->kid[1], (Value){0}, NULL, n->span, n,
+    if (f && !f->nodes) return f->make(b, env, n, at_brackets(n), (Value){0}, n->span, eq);
+    if ((d && d->kind == DEF_BOX && !box_params(d->node) && box_result(d->node) &&
+         box_result(d->node)->kind == N_SIG) ||
+        (d && d->kind == DEF_BOX && box_params(d->node) && params_in(box_params(d->node)).n == 0))
+      return call_def(b, env, d, NULL, NULL, at_brackets(n), (Value){0}, NULL, n->span, n,
                       base->name); // a box without inputs
     if ((d && d->kind == DEF_BOX) || f || (!bind && !d && fn_find(text) != FN_COUNT)) {
       Id e = diag_error(b->w->diags, n->span, "`%s[…]` is a box; a value is wanted here", text);
-      bool options = d && d->kind == DEF_BOX ? d->node->kid[0] != NULL : f != NULL;
+      bool options = d && d->kind == DEF_BOX ? box_cfg(d->node) != NULL : f != NULL;
       if (options)
         diag_help(b->w->diags, e, "give it its wires: `%s[…](x)`", text);
       else
@@ -458,21 +467,22 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Val v = eval_one(b, env, base, eq);
   bool indexed = v.indexed;
   if (indexed) v.indexed = false;
-  return value_one(b, index_value(b, env, v, n->kid[1], n->span, eq));
+  return value_one(b, index_value(b, env, v, at_brackets(n), n->span, eq));
 }
 
 // -- calls ----------------------------------------------------------------------------------------
 static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
   const FnRow *row = &fn_rows[fn];
   Val arg[3];
-  if (n->nkid - 1 != row->arity) {
+  uint32_t given = call_args(n).n;
+  if (given != row->arity) {
     diag_error(b->w->diags, n->span, "`%s` takes %u %s, but %u %s given", row->name, row->arity,
-               row->arity == 1 ? "value" : "values", n->nkid - 1, n->nkid == 2 ? "is" : "are");
+               row->arity == 1 ? "value" : "values", given, given == 1 ? "is" : "are");
     return value_error(b, n->span);
   }
   bool linear = fn == FN_stop || fn == FN_neg;
   eq->inside += !linear;
-  for (uint32_t i = 0; i < row->arity; i++) arg[i] = eval_one(b, env, n->kid[i + 1], eq);
+  for (uint32_t i = 0; i < row->arity; i++) arg[i] = eval_one(b, env, call_args(n).at[i], eq);
   eq->inside -= !linear;
   for (uint32_t i = 0; i < row->arity; i++)
     if (arg[i].literal && row->arity == 1)
@@ -482,9 +492,8 @@ static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
 
 Value eval_args(Body *b, Env *env, const Syntax *call) {
   Value all = {0};
-  for (uint32_t i = 1; i < call->nkid; i++) {
-    const Syntax *arg = call->kid[i]->kind == N_ARG ? call->kid[i]->kid[0] : call->kid[i];
-    Value v = eval_alone(b, env, arg);
+  for (uint32_t i = 0; i < call_args(call).n; i++) {
+    Value v = eval_alone(b, env, arg_given(call_args(call).at[i]));
     all = all.n ? value_concat(b, all, v) : v;
   }
   all.space = NULL;
@@ -492,7 +501,7 @@ Value eval_args(Body *b, Env *env, const Syntax *call) {
 }
 
 static const Syntax *strip(const Syntax *n) {
-  while (n->kind == N_PAREN) n = n->kid[0];
+  while (n->kind == N_PAREN) n = paren_inner(n);
   return n;
 }
 
@@ -501,13 +510,12 @@ static bool name_is_free(Env *env, Name name) {
 }
 
 static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, Eq *eq) {
-  const Syntax *callee = strip(n->kid[0]);
-  const Syntax *named = callee->kind == N_AT ? callee->kid[0] : callee;
+  const Syntax *callee = strip(call_callee(n));
+  const Syntax *named = use_base(callee);
   if (named->kind == N_NAME && name_is_free(env, named->name)) {
     const BuiltinBox *f = builtin_find(b->in, named->name);
     if (f && f->nodes) { // sees the text of its argument: it works inside an index equation
-      return f->make(b, env, n, callee->kind == N_AT ? callee->kid[1] : NULL, (Value){0}, n->span,
-                     eq);
+      return f->make(b, env, n, use_brackets(callee), (Value){0}, n->span, eq);
     }
     if (!f && callee->kind == N_NAME) {
       Fn fn = fn_find(name_text(b->w->names, named->name));
@@ -518,7 +526,7 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
 }
 
 static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  const Syntax *call = strip(n->kid[0]);
+  const Syntax *call = strip(over_base(n));
   if (call->kind == N_CALL) return call_value(b, env, call, n, eq);
   diag_error(b->w->diags, n->span, "`over` goes after a call: `f(x) over h`");
   return value_error(b, n->span);
@@ -526,7 +534,8 @@ static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 static Value tuple_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Value all = {0};
-  for (uint32_t i = 0; i < n->nkid; i++) all = value_concat(b, all, eval(b, env, n->kid[i], eq));
+  for (uint32_t i = 0; i < tuple_values(n).n; i++)
+    all = value_concat(b, all, eval(b, env, tuple_values(n).at[i], eq));
   return all;
 }
 
@@ -537,11 +546,11 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
   case N_PAREN:
   case N_POW:
   case N_OVER:
-  case N_WHEN: return is_box(b, env, n->kid[0]);
-  case N_TUPLE: return is_box(b, env, n->kid[0]);
+  case N_WHEN:
+  case N_TUPLE: return is_box(b, env, first_box(n));
   case N_AT:
-    if (n->kid[0]->kind != N_NAME) return false;
-    n = n->kid[0]; // fall through to the name
+    if (at_base(n)->kind != N_NAME) return false;
+    n = at_base(n); // fall through to the name
     break;
   case N_NAME: break;
   default: return false;
@@ -552,9 +561,7 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
     return bind->kind == BIND_OPTION && (bind->box.node || (bind->open && !bind->has_number));
   }
   Def *d = scope_find(env->scope, n->name);
-  if (d)
-    return d->kind == DEF_BOX ||
-           ((d->kind == DEF_LEARNER || d->kind == DEF_STALE) && learner_has_input(d));
+  if (d) return d->kind == DEF_BOX || (is_learner(d) && learner_has_input(d));
   return builtin_find(b->in, n->name) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
@@ -563,7 +570,7 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
   case N_NUM: return value_one(b, val_literal(b, n->num, n->span));
   case N_NAME: return name_value(b, env, n, eq);
   case N_NEXT: return next_value(b, env, n);
-  case N_PAREN: return eval(b, env, n->kid[0], eq);
+  case N_PAREN: return eval(b, env, paren_inner(n), eq);
   case N_TUPLE: return tuple_value(b, env, n, eq);
   case N_LIST:
     return list_value(b, env, n, arena_format(b->w->arena, "list.%u", n->span.at), false, NULL,
@@ -585,11 +592,13 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
   case N_WHEN: return choice(b, env, n, eq);
   case N_PIPE:
   case N_FAN: {
-    if (n->kind == N_PIPE && !is_box(b, env, n->kid[0]) && n->kid[0]->kind != N_ERROR) {
-      Value first = eval(b, env, n->kid[0], eq);
+    if (n->kind == N_PIPE && !is_box(b, env, pipe_stages(n).at[0]) &&
+        pipe_stages(n).at[0]->kind != N_ERROR) {
+      Value first = eval(b, env, pipe_stages(n).at[0], eq);
       for (uint32_t i = 0; i < first.n; i++)
         if (first.at[i].error) return value_error(b, n->span);
-      Id e = diag_error(b->w->diags, n->kid[0]->span, "this is a value, and `;` joins boxes");
+      Id e = diag_error(b->w->diags, pipe_stages(n).at[0]->span,
+                        "this is a value, and `;` joins boxes");
       diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
       return value_error(b, n->span);
     }

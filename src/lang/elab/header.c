@@ -6,41 +6,46 @@
 // -- what is called -------------------------------------------------------------------------------
 
 bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
+const Def *learner_of(const Def *d) { return d && d->kind == DEF_STALE ? d->of : d; }
 
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
-  if (d->kind == DEF_STALE) d = d->of;
+  d = learner_of(d);
   if (!d) return h;
   const Syntax *n = d->node;
   if (d->kind == DEF_BOX || d->kind == DEF_MACHINE) {
-    h = (Header){n->kid[0], n->kid[1], n->kid[2], n->kid[3], n->nkid > 4 ? n->kid[4] : NULL,
-                 d->scope};
+    bool box = d->kind == DEF_BOX;
+    h.cfg = box ? box_cfg(n) : machine_cfg(n);
+    h.params = declared_params(n);
+    h.result = declared_result(n);
+    h.body = declared_body(n);
+    h.reverse = box ? box_reverse(n) : NULL;
     return h;
   }
   h.scope = d->scope;
-  h.params = n->kid[2];
-  h.result = n->kid[3];
-  h.body = n->kid[4];
+  h.params = learner_params(n);
+  h.result = learner_result(n);
+  h.body = learner_body(n);
   if (d->refined) {
-    if (d->refined->kid[0])
+    if (refine_params(d->refined))
       h.params = NULL; // its names come from the refinement, its types from the declaration
-    h.body = d->refined->kid[1];
+    h.body = refine_body(d->refined);
   }
   return h;
 }
 
 bool learner_has_input(const Def *d) {
-  if (d->kind == DEF_STALE) d = d->of;
+  d = learner_of(d);
   if (!d || d->kind != DEF_LEARNER) return false;
   const Syntax *n = d->node;
-  if (n->kid[2]) return true;
-  if (n->kid[3] && n->kid[3]->kind == N_SIG) return n->kid[3]->nkid > 1 && n->kid[3]->kid[1];
-  return !n->kid[3] && n->kid[4]; // learn norm = layer_norm
+  if (learner_params(n)) return true;
+  if (learner_result(n) && learner_result(n)->kind == N_SIG) return sig_to(learner_result(n));
+  return !learner_result(n) && learner_body(n); // learn norm = layer_norm
 }
 
 static bool space_named(Env *env, const Syntax *type, Def **out) {
-  if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME) return false;
-  Def *d = scope_find(env->scope, type->kid[0]->name);
+  if (type->kind != N_TYPE || type_base(type)->kind != N_NAME) return false;
+  Def *d = scope_find(env->scope, type_base(type)->name);
   *out = d;
   return d && d->kind == DEF_SPACE;
 }
@@ -52,9 +57,10 @@ static bool add_formals(Body *b, Env *env, const Syntax *type, Name name, Span s
     vec_push(b->w->arena, out, (Formal){.name = name, .span = span});
     return true;
   }
-  if (type->kind == N_TYPE && type->kid[0]->kind == N_TYPES) {
-    for (uint32_t i = 0; i < type->kid[0]->nkid; i++)
-      if (!add_formals(b, env, type->kid[0]->kid[i], name, span, out)) return false;
+  if (type->kind == N_TYPE && type_base(type)->kind == N_TYPES) {
+    Nodes each = types_in(type_base(type));
+    for (uint32_t i = 0; i < each.n; i++)
+      if (!add_formals(b, env, each.at[i], name, span, out)) return false;
     return true;
   }
   if (space_named(env, type, &space)) {
@@ -73,22 +79,22 @@ static bool add_formals(Body *b, Env *env, const Syntax *type, Name name, Span s
 bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good) {
   *good = true;
   if (h->params) {
-    for (uint32_t i = 0; i < h->params->nkid; i++) {
-      const Syntax *p = h->params->kid[i];
-      *good &= add_formals(b, env, p->nkid ? p->kid[0] : NULL, p->name, p->name_span, out);
+    for (uint32_t i = 0; i < params_in(h->params).n; i++) {
+      const Syntax *p = params_in(h->params).at[i];
+      *good &= add_formals(b, env, param_type(p), p->name, p->name_span, out);
     }
     return true;
   }
   if (!h->result || h->result->kind != N_SIG) return false;
-  const Syntax *types = h->result->nkid > 1 && h->result->kid[1] ? h->result->kid[0] : NULL;
-  for (uint32_t i = 0; types && i < types->nkid; i++)
-    *good &= add_formals(b, env, types->kid[i], 0, types->kid[i]->span, out);
+  const Syntax *types = sig_to(h->result) ? sig_from(h->result) : NULL;
+  for (uint32_t i = 0; types && i < types_in(types).n; i++)
+    *good &= add_formals(b, env, types_in(types).at[i], 0, types_in(types).at[i]->span, out);
   return true;
 }
 
 const Syntax *result_types(const Header *h) {
   if (!h->result || h->result->kind != N_SIG) return h->result;
-  return h->result->nkid > 1 && h->result->kid[1] ? h->result->kid[1] : h->result->kid[0];
+  return sig_to(h->result) ? sig_to(h->result) : sig_from(h->result);
 }
 
 static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
@@ -98,19 +104,22 @@ static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
   case N_FAN:
   case N_OVER:
   case N_POW:
-  case N_WHEN: return arity_of(b, env, n->kid[0]);
+  case N_WHEN: return arity_of(b, env, first_box(n));
   case N_GROUP:
-  case N_ITEMS: return n->nkid == 1 ? arity_of(b, env, n->kid[0]) : -1;
+  case N_ITEMS: {
+    const Syntax *only = nodes_only(syntax_parts(n));
+    return only ? arity_of(b, env, only) : -1;
+  }
   case N_TUPLE: {
     int sum = 0;
-    for (uint32_t i = 0; i < n->nkid; i++) {
-      int k = arity_of(b, env, n->kid[i]);
+    for (uint32_t i = 0; i < tuple_values(n).n; i++) {
+      int k = arity_of(b, env, tuple_values(n).at[i]);
       if (k < 0 || sum > WIRES_LIMIT) return -1;
       sum += k;
     }
     return sum;
   }
-  case N_AT: return n->kid[0]->kind == N_NAME ? arity_of(b, env, n->kid[0]) : -1;
+  case N_AT: return at_base(n)->kind == N_NAME ? arity_of(b, env, at_base(n)) : -1;
   case N_NAME: break;
   default: return -1;
   }
@@ -151,14 +160,14 @@ int arity_of(Body *b, Env *env, const Syntax *n) {
 // The declared types of a box's inputs. A box without a header has those of the first box in it.
 static bool formals_in_chain(Body *b, Env *env, const Syntax *n, Types *out) {
   if (n->kind == N_TUPLE) {
-    for (uint32_t i = 0; i < n->nkid; i++)
-      if (!box_formals(b, env, n->kid[i], out)) return false;
+    for (uint32_t i = 0; i < tuple_values(n).n; i++)
+      if (!box_formals(b, env, tuple_values(n).at[i], out)) return false;
     return true;
   }
   while (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW)
-    n = n->kid[0];
-  const Syntax *config = n->kind == N_AT ? n->kid[1] : NULL;
-  if (n->kind == N_AT) n = n->kid[0];
+    n = first_box(n);
+  const Syntax *config = use_brackets(n);
+  n = use_base(n);
   if (n->kind != N_NAME) return false;
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_OPTION && bind->box.node)

@@ -456,14 +456,15 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
       v->type.axis[i].label = 0;
 }
 
-static Value equation_value(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
+static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                             const Syntax *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   if (expr->kind == N_TUPLE) { // each part has its own indices
     Value all = {0};
-    for (uint32_t i = 0; i < expr->nkid; i++)
+    for (uint32_t i = 0; i < tuple_values(expr).n; i++)
       all = value_concat(b, all,
-                         eval_equation(b, env, NULL, expr->kid[i], pad, NULL, expr->kid[i]->span));
+                         eval_equation(b, env, NULL, tuple_values(expr).at[i], pad, NULL,
+                                       tuple_values(expr).at[i]->span));
     return all;
   }
   Eq eq = {0};
@@ -486,8 +487,8 @@ static Value equation_value(Body *b, Env *env, const Syntax *brackets, const Syn
 
 Value eval_equation(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                     const Syntax *pad, const Type *want, Span span) {
-  if (!b->trace) return equation_value(b, env, brackets, expr, pad, want, span);
+  if (!b->trace) return equation_result(b, env, brackets, expr, pad, want, span);
   uint32_t mark = trace_begin(b);
-  return trace_value(b, env, expr, mark, equation_value(b, env, brackets, expr, pad, want, span),
+  return trace_value(b, env, expr, mark, equation_result(b, env, brackets, expr, pad, want, span),
                      true);
 }

@@ -112,10 +112,11 @@ static bool add_affine(PlaceReader *r, Affine *a, const Affine *more, bool minus
 }
 
 static bool sum_affine(PlaceReader *r, const Syntax *n, Affine *a) {
-  if (!affine(r, n->kid[0], a)) return false;
-  for (uint32_t i = 1; i < n->nkid; i++) {
+  if (!affine(r, sum_terms(n).at[0], a)) return false;
+  for (uint32_t i = 1; i < sum_terms(n).n; i++) {
     Affine more;
-    if (!affine(r, n->kid[i], &more) || !add_affine(r, a, &more, n->op[i - 1] == '-', n->span))
+    if (!affine(r, sum_terms(n).at[i], &more) ||
+        !add_affine(r, a, &more, sum_sign(n, i) == SIGN_MINUS, n->span))
       return false;
   }
   return true;
@@ -123,30 +124,30 @@ static bool sum_affine(PlaceReader *r, const Syntax *n, Affine *a) {
 
 static bool product_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
-  if (!affine(r, n->kid[0], a)) return false;
-  for (uint32_t i = 1; i < n->nkid; i++) {
+  if (!affine(r, prod_factors(n).at[0], a)) return false;
+  for (uint32_t i = 1; i < prod_factors(n).n; i++) {
     Affine by;
-    if (!affine(r, n->kid[i], &by)) return false;
-    char op = n->op[i - 1];
-    if (op == '*' && a->n && by.n) {
+    if (!affine(r, prod_factors(n).at[i], &by)) return false;
+    SyntaxSign sign = prod_sign(n, i);
+    if (sign == SIGN_TIMES && a->n && by.n) {
       diag_error(
           w->diags, n->span,
           "an index times an index is not affine: a place is a sum of numbers times indices");
       return false;
     }
-    if (op != '*' && (a->n || by.n)) {
+    if (sign != SIGN_TIMES && (a->n || by.n)) {
       diag_error(w->diags, n->span,
                  "an index cannot be divided: a place is a sum of numbers times indices");
       return false;
     }
-    if (op == '*' && by.n) {
+    if (sign == SIGN_TIMES && by.n) {
       Size k = a->c;
       *a = by;
       scale(r, a, k);
-    } else if (op == '*') {
+    } else if (sign == SIGN_TIMES) {
       scale(r, a, by.c);
     } else {
-      a->c = op == '/' ? size_quotient(w, a->c, by.c) : size_floor(w, a->c, by.c);
+      a->c = sign == SIGN_DIVIDE ? size_quotient(w, a->c, by.c) : size_floor(w, a->c, by.c);
       if (!a->c) {
         diag_error(w->diags, n->span, "division by 0");
         return false;
@@ -161,9 +162,9 @@ static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
   Size all = size_of(w, 1);
   VEC(Affine) part = {0};
-  for (uint32_t i = 0; i < n->nkid; i++)
-    for (uint32_t k = 0; k < n->kid[i]->nkid; k++) {
-      const Syntax *item = n->kid[i]->kid[k];
+  for (uint32_t i = 0; i < group_slots(n).n; i++)
+    for (uint32_t k = 0; k < items_in(group_slots(n).at[i]).n; k++) {
+      const Syntax *item = items_in(group_slots(n).at[i]).at[k];
       if (item->kind == N_SPREAD) {
         Binding *s = env_find(r->env, item->name);
         for (uint32_t j = 0; s && s->kind == BIND_SPREAD && j < s->naxis; j++) {
@@ -206,11 +207,11 @@ static bool affine(PlaceReader *r, const Syntax *n, Affine *a) {
   case N_NAME: return name_term(r, n, a);
   case N_SUM: return sum_affine(r, n, a);
   case N_PROD: return product_affine(r, n, a);
-  case N_PAREN: return affine(r, n->kid[0], a);
-  case N_NEG: return affine(r, n->kid[0], a) && scale(r, a, size_of(w, -1));
+  case N_PAREN: return affine(r, paren_inner(n), a);
+  case N_NEG: return affine(r, neg_operand(n), a) && scale(r, a, size_of(w, -1));
   case N_SIZED: {
     uint32_t i = eq_index(r->b, r->eq, n->name, n->name_span);
-    Size s = size_eval(r->b, r->env, n->kid[0], false);
+    Size s = size_eval(r->b, r->env, sized_value(n), false);
     if (!s) return false;
     if (!sizes_agree(r->b, r->eq->index.at[i].size, s, n->span, n->span, "an index")) {
       diag_error(w->diags, n->span, "index %s is given %s places, but it has %s",
@@ -221,11 +222,12 @@ static bool affine(PlaceReader *r, const Syntax *n, Affine *a) {
     return index_term(r, a, n->name, n->name_span);
   }
   case N_GROUP:
-    if (n->nkid == 1 && n->kid[0]->nkid == 1 && n->kid[0]->kid[0]->kind != N_SPREAD)
-      return affine(r, n->kid[0]->kid[0], a);
+    if (group_slots(n).n == 1 && items_in(group_slots(n).at[0]).n == 1 &&
+        items_in(group_slots(n).at[0]).at[0]->kind != N_SPREAD)
+      return affine(r, items_in(group_slots(n).at[0]).at[0], a);
     return group_affine(r, n, a);
   case N_AT:
-    if (n->kid[0]->kind == N_NAME && strcmp(name_text(w->names, n->kid[0]->name), "size") == 0)
+    if (at_base(n)->kind == N_NAME && strcmp(name_text(w->names, at_base(n)->name), "size") == 0)
       break;
     return label_term(r, a, access_one(r, n), n->span);
   case N_CALL:
@@ -248,8 +250,8 @@ static void add_place(IndexPlaces *p, const Affine *a, Span span) {
 static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   Body *b = p->r.b;
   World *w = b->w;
-  Size from = size_eval(b, p->r.env, n->kid[0], false),
-       to = size_eval(b, p->r.env, n->kid[1], false);
+  Size from = size_eval(b, p->r.env, range_low(n), false),
+       to = size_eval(b, p->r.env, range_high(n), false);
   if (!from || !to) return false;
   Name name =
       axis && axis->label ? axis->label : name_from(w->names, arena_format(w->arena, "_%u", p->n));
@@ -301,25 +303,26 @@ static bool spread_places(IndexPlaces *p, const Syntax *n) {
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown) {
   World *w = p->r.b->w;
-  const Syntax *written = brackets->nkid ? brackets->kid[0] : NULL;
-  p->room = written && written->nkid < RANK_LIMIT ? written->nkid : RANK_LIMIT;
-  for (uint32_t i = 0; written && i < written->nkid; i++)
-    if (written->kid[i]->kind == N_SPREAD) p->room = RANK_LIMIT; // may be any number of places
+  const Syntax *written = brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
+  p->room = written && items_in(written).n < RANK_LIMIT ? items_in(written).n : RANK_LIMIT;
+  for (uint32_t i = 0; written && i < items_in(written).n; i++)
+    if (items_in(written).at[i]->kind == N_SPREAD)
+      p->room = RANK_LIMIT; // may be any number of places
   p->place = NEW_ARRAY(w->arena, Affine, p->room);
   p->span = NEW_ARRAY(w->arena, Span, p->room);
   p->range = NEW_ARRAY(w->arena, Name, p->room);
-  if (brackets->nkid > 1) {
+  if (brackets_slots(brackets).n > 1) {
     Id e = diag_error(w->diags, brackets->span, "indices are separated by spaces");
     diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
     return false;
   }
-  const Syntax *items = brackets->nkid ? brackets->kid[0] : NULL;
+  const Syntax *items = brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
   if (items && items->kind != N_ITEMS) {
     diag_error(w->diags, items->span, "indices are wanted here, not a box");
     return false;
   }
-  for (uint32_t i = 0; items && i < items->nkid; i++) {
-    const Syntax *item = items->kid[i];
+  for (uint32_t i = 0; items && i < items_in(items).n; i++) {
+    const Syntax *item = items_in(items).at[i];
     Affine a;
     bool good;
     if (item->kind == N_RANGE)

@@ -9,34 +9,35 @@ typedef VEC(FactorNode) FactorNodes;
 
 bool is_access(Env *env, const Syntax *n) {
   if (n->kind != N_AT) return false;
-  const Syntax *base = n->kid[0];
+  const Syntax *base = at_base(n);
   if (base->kind != N_NAME)
     return base->kind == N_AT || base->kind == N_CALL || base->kind == N_DOT ||
            base->kind == N_PAREN;
   Binding *bind = env_find(env, base->name);
   if (bind)
     return bind->kind == BIND_VALUE || bind->kind == BIND_STATE ||
-           (bind->kind == BIND_LEARNER && !bind->def->node->kid[1]);
+           (bind->kind == BIND_LEARNER && !learner_family(bind->def->node));
   Def *d = scope_find(env->scope, base->name);
   return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN ||
-               (d->kind == DEF_LEARNER && !d->node->kid[1]));
+               (d->kind == DEF_LEARNER && !learner_family(d->node)));
 }
 
 static bool is_product(Env *env, const Syntax *n) {
-  if (n->kind == N_PAREN || n->kind == N_NEG) return is_product(env, n->kid[0]);
+  if (n->kind == N_PAREN || n->kind == N_NEG) return is_product(env, inner_of(n));
   return n->kind == N_RUN || n->kind == N_PROD || is_access(env, n);
 }
 
 static void flatten(Body *b, Env *env, const Syntax *n, bool divides, FactorNodes *out,
                     bool *minus) {
   if (n->kind == N_RUN) {
-    for (uint32_t i = 0; i < n->nkid; i++) flatten(b, env, n->kid[i], divides, out, minus);
+    for (uint32_t i = 0; i < run_factors(n).n; i++)
+      flatten(b, env, run_factors(n).at[i], divides, out, minus);
   } else if (n->kind == N_PROD && !divides) {
-    for (uint32_t i = 0; i < n->nkid; i++)
-      flatten(b, env, n->kid[i], i && n->op[i - 1] == '/', out, minus);
+    for (uint32_t i = 0; i < prod_factors(n).n; i++)
+      flatten(b, env, prod_factors(n).at[i], prod_sign(n, i) == SIGN_DIVIDE, out, minus);
   } else if ((n->kind == N_PAREN || n->kind == N_NEG) && !divides && is_product(env, n)) {
     *minus ^= n->kind == N_NEG;
-    flatten(b, env, n->kid[0], divides, out, minus);
+    flatten(b, env, inner_of(n), divides, out, minus);
   } else {
     vec_push(b->w->arena, out, (FactorNode){n, divides});
   }

@@ -82,7 +82,7 @@ static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, 
     if (inner->home == b->id) p.home = 0;
     return p;
   }
-  if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) {
+  if (is_learner(d)) {
     p.path = arena_format(w->arena, "%s%s/%s", name_text(w->names, d->name), family ? family : "",
                           inner->path);
     p.rooted = !home;

@@ -64,20 +64,20 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
 
 static void collect_labels(Body *b, const Syntax *n) {
   if (!n) return;
-  if (n->kind == N_TYPE && n->nkid > 1 && n->kid[1] && n->kid[1]->nkid) {
-    const Syntax *items = n->kid[1]->kid[0];
-    for (uint32_t i = 0; i < items->nkid; i++)
-      if (items->kid[i]->kind == N_NAME || items->kid[i]->kind == N_SIZED)
-        table_put(b->labels, &items->kid[i]->name, sizeof(Name), 1);
+  if (n->kind == N_TYPE && type_brackets(n) && brackets_slots(type_brackets(n)).n) {
+    const Syntax *items = brackets_slots(type_brackets(n)).at[0];
+    for (uint32_t i = 0; i < items_in(items).n; i++)
+      if (items_in(items).at[i]->kind == N_NAME || items_in(items).at[i]->kind == N_SIZED)
+        table_put(b->labels, &items_in(items).at[i]->name, sizeof(Name), 1);
   }
-  if (n->kind == N_LHS && n->nkid && n->kid[0] && n->kid[0]->nkid &&
-      n->kid[0]->kid[0]->kind == N_ITEMS) {
-    const Syntax *items = n->kid[0]->kid[0];
-    for (uint32_t i = 0; i < items->nkid && items->nkid > 1; i++)
-      if (items->kid[i]->kind == N_SIZED)
-        table_put(b->labels, &items->kid[i]->name, sizeof(Name), 1);
+  if (n->kind == N_LHS && lhs_brackets(n) && brackets_slots(lhs_brackets(n)).n &&
+      brackets_slots(lhs_brackets(n)).at[0]->kind == N_ITEMS) {
+    const Syntax *items = brackets_slots(lhs_brackets(n)).at[0];
+    for (uint32_t i = 0; i < items_in(items).n && items_in(items).n > 1; i++)
+      if (items_in(items).at[i]->kind == N_SIZED)
+        table_put(b->labels, &items_in(items).at[i]->name, sizeof(Name), 1);
   }
-  for (uint32_t i = 0; i < n->nkid; i++) collect_labels(b, n->kid[i]);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) collect_labels(b, syntax_parts(n).at[i]);
 }
 
 // A result axis in the caller's words.
@@ -94,21 +94,22 @@ Axis outer_axis(Env *inner, const Axis *axis, bool flows) {
 const Syntax *only_type(const Syntax *types) {
   if (!types) return NULL;
   if (types->kind == N_TYPE) return types;
-  if (types->nkid != 1) return NULL;
-  return types->kid[0]->kind == N_PARAM ? (types->kid[0]->nkid ? types->kid[0]->kid[0] : NULL)
-                                        : types->kid[0];
+  const Syntax *only = nodes_only(syntax_parts(types)); // of N_TYPES or N_PARAMS
+  return only && only->kind == N_PARAM ? param_type(only) : only;
 }
 
 // The result names the axes of the first parameter, in the same order: every axis stays where it
 // was.
 bool keeps_places(const Formals *f, const Syntax *result) {
-  if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || result->nkid < 2 ||
-      !result->kid[1])
+  if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || !type_brackets(result))
     return false;
-  const Syntax *a = f->at[0].type->nkid > 1 ? f->at[0].type->kid[1] : NULL, *z = result->kid[1];
-  if (!a || a->nkid != z->nkid || a->nkid != 1 || a->kid[0]->nkid != z->kid[0]->nkid) return false;
-  for (uint32_t i = 0; i < a->kid[0]->nkid; i++) {
-    const Syntax *x = a->kid[0]->kid[i], *y = z->kid[0]->kid[i];
+  const Syntax *a = type_brackets(f->at[0].type), *z = type_brackets(result);
+  if (!a || brackets_slots(a).n != brackets_slots(z).n || brackets_slots(a).n != 1 ||
+      items_in(brackets_slots(a).at[0]).n != items_in(brackets_slots(z).at[0]).n)
+    return false;
+  for (uint32_t i = 0; i < items_in(brackets_slots(a).at[0]).n; i++) {
+    const Syntax *x = items_in(brackets_slots(a).at[0]).at[i],
+                 *y = items_in(brackets_slots(z).at[0]).at[i];
     if (x->kind != y->kind || x->name != y->name || (x->kind != N_NAME && x->kind != N_SPREAD))
       return false;
   }
@@ -117,8 +118,8 @@ bool keeps_places(const Formals *f, const Syntax *result) {
 
 // The name of a box that was passed in, wherever it was written.
 static const char *box_word(World *w, const Closure *box) {
-  if (box->node->kind == N_AT && box->node->kid[0]->kind == N_NAME)
-    return name_text(w->names, box->node->kid[0]->name);
+  if (box->node->kind == N_AT && at_base(box->node)->kind == N_NAME)
+    return name_text(w->names, at_base(box->node)->name);
   if (box->node->kind != N_NAME) return "…";
   const Binding *bind = env_find(box->env, box->node->name);
   return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
@@ -128,8 +129,8 @@ static const char *box_word(World *w, const Closure *box) {
 // What it was called with stays with the diagram, for those who look at it.
 static void keep_options(const Call *c, Diagram *d) {
   World *w = c->b->w;
-  for (uint32_t i = 0; c->h->cfg && i < c->h->cfg->nkid; i++) {
-    Name name = c->h->cfg->kid[i]->name;
+  for (uint32_t i = 0; c->h->cfg && i < cfg_in(c->h->cfg).n; i++) {
+    Name name = cfg_in(c->h->cfg).at[i]->name;
     Id id = c->to->names ? table_get(c->to->names, &name, sizeof name) : 0;
     if (!id) continue;
     const Binding *bind = &c->to->binding.at[id - 1];
@@ -377,10 +378,10 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   bool good = true;
   if (!bind_options(b, env, d, &h, config, c.to, true, d->span)) return NULL;
   bool typed = header_formals(b, c.to, &h, &formals, &good);
-  const Def *real = d->kind == DEF_STALE ? d->of : d;
-  if (is_learner(d) && real && real->refined && real->node->kid[2] && !formals.n) {
+  const Def *real = learner_of(d);
+  if (is_learner(d) && real && real->refined && learner_params(real->node) && !formals.n) {
     Header declared = h;
-    declared.params = real->node->kid[2];
+    declared.params = learner_params(real->node);
     typed = header_formals(b, c.to, &declared, &formals, &good);
   }
   if (!good) return NULL;

@@ -9,8 +9,8 @@
 const char *call_name(const Call *c) { return name_text(c->b->w->names, c->def->name); }
 
 static bool is_over(const Call *c, Name label) {
-  for (uint32_t i = 1; c->over && label && i < c->over->nkid; i++)
-    if (c->over->kid[i]->name == label) return true;
+  for (uint32_t i = 0; c->over && label && i < over_names(c->over).n; i++)
+    if (over_names(c->over).at[i]->name == label) return true;
   return false;
 }
 
@@ -51,11 +51,8 @@ static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, con
     }
   }
   Axis formal[RANK_LIMIT];
-  Syntax items = {
-      .kind = N_ITEMS, .nkid = 1, .kid = (Syntax *[]){(Syntax *)item}, .span = item->span};
-  Syntax brackets = {
-      .kind = N_BRACKETS, .nkid = 1, .kid = (Syntax *[]){&items}, .span = item->span};
-  if (axes_eval(c->b, c->to, &brackets, true, formal) != 1) return false;
+  const Syntax *brackets = brackets_of(w->arena, item->span, NODES((Syntax *)item));
+  if (axes_eval(c->b, c->to, brackets, true, formal) != 1) return false;
   *inner = formal[0];
   if (bind && bind->kind == BIND_OPTION && !bind->label) bind->label = actual->label;
   if (item->kind == N_SIZED && env_find(c->to, item->name))
@@ -101,9 +98,10 @@ static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, con
 }
 
 const Syntax *formal_items(const Formal *f, uint32_t *n) {
-  const Syntax *brackets = f->type && f->type->nkid > 1 ? f->type->kid[1] : NULL;
-  const Syntax *items = brackets && brackets->nkid ? brackets->kid[0] : NULL;
-  *n = items ? items->nkid : 0;
+  const Syntax *brackets = f->type ? type_brackets(f->type) : NULL;
+  const Syntax *items =
+      brackets && brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
+  *n = items ? items_in(items).n : 0;
   return items;
 }
 
@@ -181,7 +179,7 @@ typedef struct {
 
 Base wanted_base(World *w, const Formal *f) {
   if (f->fixed) return (Base)f->known.base;
-  const Syntax *base = f->type->kid[0];
+  const Syntax *base = type_base(f->type);
   if (base->kind == N_LABELS) return BASE_LABEL;
   const char *name = name_text(w->names, base->name);
   return strcmp(name, "B") == 0 ? BASE_BIT : strcmp(name, "R") == 0 ? BASE_R : BASE_NONE;
@@ -196,9 +194,9 @@ static bool match_base(const Taking *t) {
     return false;
   }
   if (wrong_base(c, t->f, t->arg, want)) return false;
-  if (want != BASE_LABEL || t->f->fixed || t->f->type->kid[0]->nkid != 1) return true;
+  if (want != BASE_LABEL || t->f->fixed || labels_in(type_base(t->f->type)).n != 1) return true;
   Axis labels = {.size = t->arg->type.count}, ignored;
-  return bind_axis(c, t->f->type->kid[0]->kid[0], &labels, t->arg, &ignored);
+  return bind_axis(c, labels_in(type_base(t->f->type)).at[0], &labels, t->arg, &ignored);
 }
 
 static bool enough_axes(const Taking *t) {
@@ -223,8 +221,7 @@ static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
       diag_error(w->diags, place_of(t->c, t->arg), "`%s` works along %s, but %s has no such axis",
                  call_name(t->c), name_text(w->names, label), own_text(w, &t->arg->type));
   diag_note(w->diags, e, option->span, "chosen here");
-  const char *near = nearest_label(w, &t->arg->type, label);
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, nearest_label(w, &t->arg->type, label));
   return false;
 }
 
@@ -232,7 +229,7 @@ static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
 static bool choose_axes(Taking *t) {
   for (uint32_t i = 0; i < t->count; i++) {
     t->chosen[i] = UINT32_MAX;
-    Name label = t->items ? along_label(t->c, t->items->kid[i]) : 0;
+    Name label = t->items ? along_label(t->c, items_in(t->items).at[i]) : 0;
     uint32_t at, last = t->nown ? t->own[t->nown - 1] : UINT32_MAX;
     if (!label) continue;
     if (find_along(t->c, label, t->arg, t->own, t->nown, &at)) {
@@ -240,7 +237,7 @@ static bool choose_axes(Taking *t) {
       t->own[at] = UINT32_MAX;
       continue;
     }
-    const Binding *option = env_find(t->c->to, t->items->kid[i]->name);
+    const Binding *option = env_find(t->c->to, items_in(t->items).at[i]->name);
     bool unlabelled = last != UINT32_MAX && !t->arg->type.axis[last].label;
     if (!option->size || !unlabelled) return no_such_axis(t, label, option);
   } // an axis without a label meets anything of its size
@@ -269,7 +266,7 @@ static bool take_one(Taking *t, uint32_t i, uint32_t from) {
   Axis *inner = &t->inner[t->m->ntake];
   if (t->f->fixed) *inner = t->f->known.axis[i];
   if (t->f->fixed ? !meet_fixed(t, inner, actual)
-                  : !bind_axis(t->c, t->items->kid[i], actual, t->arg, inner))
+                  : !bind_axis(t->c, items_in(t->items).at[i], actual, t->arg, inner))
     return false;
   t->m->take[t->m->ntake++] = from;
   return true;
@@ -281,13 +278,13 @@ static bool take_axes(Taking *t) {
   for (uint32_t i = 0; i < t->nown; i++)
     if (t->own[i] != UINT32_MAX) left[n++] = t->own[i];
   for (uint32_t i = 0; i < t->count; i++)
-    need += t->chosen[i] == UINT32_MAX && !(t->items && t->items->kid[i]->kind == N_SPREAD);
+    need += t->chosen[i] == UINT32_MAX && !(t->items && items_in(t->items).at[i]->kind == N_SPREAD);
   uint32_t at = t->spread ? 0 : n - need;
   for (uint32_t i = 0; i < at; i++) t->m->rest[t->m->nrest++] = left[i];
   for (uint32_t i = 0; i < t->count; i++) {
-    if (t->items && t->items->kid[i]->kind == N_SPREAD) {
+    if (t->items && items_in(t->items).at[i]->kind == N_SPREAD) {
       uint32_t many = n - need;
-      if (!take_spread(t->c, t->items->kid[i], t->arg, left + at, many, t->m,
+      if (!take_spread(t->c, items_in(t->items).at[i], t->arg, left + at, many, t->m,
                        t->inner + t->m->ntake))
         return false;
       at += many;
@@ -325,7 +322,8 @@ bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
   } else {
     t.items = f->fixed ? NULL : formal_items(f, &t.count);
     if (f->fixed) t.count = f->known.rank;
-    for (uint32_t i = 0; t.items && i < t.count; i++) t.spread += t.items->kid[i]->kind == N_SPREAD;
+    for (uint32_t i = 0; t.items && i < t.count; i++)
+      t.spread += items_in(t.items).at[i]->kind == N_SPREAD;
     if (!match_base(&t) || !enough_axes(&t) || !choose_axes(&t) || !take_axes(&t)) return false;
     sort_rest(m);
   }

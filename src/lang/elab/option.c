@@ -5,6 +5,13 @@
 
 #include <math.h>
 
+// (f): the one thing in it; otherwise the node itself.
+static const Syntax *in_group(const Syntax *n) {
+  const Syntax *slot = n->kind == N_GROUP ? nodes_only(group_slots(n)) : NULL;
+  const Syntax *only = slot ? nodes_only(syntax_parts(slot)) : NULL;
+  return only ? only : n;
+}
+
 static bool is_size_like(Body *b, Env *env, const Syntax *n) {
   switch (n->kind) {
   case N_NUM: return true;
@@ -20,14 +27,13 @@ static bool is_size_like(Body *b, Env *env, const Syntax *n) {
   case N_SUM:
   case N_PROD:
   case N_POW:
-    for (uint32_t i = 0; i < n->nkid; i++)
-      if (!is_size_like(b, env, n->kid[i])) return false;
+    for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+      if (!is_size_like(b, env, syntax_parts(n).at[i])) return false;
     return true;
-  case N_GROUP:
-    return n->nkid == 1 && n->kid[0]->nkid == 1 && is_size_like(b, env, n->kid[0]->kid[0]);
+  case N_GROUP: return in_group(n) != n && is_size_like(b, env, in_group(n));
   case N_AT:
-    return n->kid[0]->kind == N_NAME &&
-           strcmp(name_text(b->w->names, n->kid[0]->name), "size") == 0;
+    return at_base(n)->kind == N_NAME &&
+           strcmp(name_text(b->w->names, at_base(n)->name), "size") == 0;
   default: return false;
   }
 }
@@ -71,14 +77,13 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
       out->box = (Closure){n, bind ? env : scope_env(env->scope)}, out->label = 0;
   } else if (n->kind == N_SIZED) { // an axis with label and size
     out->label = n->name;
-    option_size(b, env, n->kid[0], out);
+    option_size(b, env, sized_value(n), out);
     return out->size != 0;
   }
   if (is_size_like(b, env, n))
     option_size(b, env, n, out);
   else if (n->kind != N_NAME)
-    out->box = (Closure){
-        n->kind == N_GROUP && n->nkid == 1 && n->kid[0]->nkid == 1 ? n->kid[0]->kid[0] : n, env};
+    out->box = (Closure){in_group(n), env};
   return true;
 }
 
@@ -88,8 +93,8 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
   *out = (Binding){.kind = BIND_SPREAD, .span = items->span};
-  for (uint32_t i = 0; i < items->nkid; i++) {
-    const Syntax *item = items->kid[i];
+  for (uint32_t i = 0; i < items_in(items).n; i++) {
+    const Syntax *item = items_in(items).at[i];
     if (item->kind == N_SPREAD) {
       Binding *s = env_find(env, item->name);
       if (!s || s->kind != BIND_SPREAD) {
@@ -158,41 +163,40 @@ void bind_spread(Env *env, World *w, Name name, Binding s) {
 }
 
 const Syntax *cfg_named(const Syntax *cfg, Name name, uint32_t *at) {
-  for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
-    if (cfg->kid[i]->name == name) {
+  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
+    if (cfg_in(cfg).at[i]->name == name) {
       *at = i;
-      return cfg->kid[i];
+      return cfg_in(cfg).at[i];
     }
   return NULL;
 }
 
 static bool along_an_axis(const Header *h, Name name) { // the option names an axis of a parameter
-  for (uint32_t i = 0; h->params && i < h->params->nkid; i++) {
-    const Syntax *type = h->params->kid[i]->nkid ? h->params->kid[i]->kid[0] : NULL;
-    const Syntax *items =
-        type && type->nkid > 1 && type->kid[1] && type->kid[1]->nkid ? type->kid[1]->kid[0] : NULL;
-    for (uint32_t k = 0; items && k < items->nkid; k++)
-      if (items->kid[k]->kind == N_NAME && items->kid[k]->name == name) return true;
+  for (uint32_t i = 0; h->params && i < params_in(h->params).n; i++) {
+    const Syntax *type = param_type(params_in(h->params).at[i]);
+    const Syntax *items = type && type_brackets(type) && brackets_slots(type_brackets(type)).n
+                              ? brackets_slots(type_brackets(type)).at[0]
+                              : NULL;
+    for (uint32_t k = 0; items && k < items_in(items).n; k++)
+      if (items_in(items).at[k]->kind == N_NAME && items_in(items).at[k]->name == name) return true;
   }
   return false;
 }
 
 static void say_options(Body *b, const Def *d, const Syntax *cfg, Name wrong, Id e) {
   Buf text = buf_new(b->w->arena);
-  VEC(const char *) names = {0};
-  for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
-    vec_push(b->w->arena, &names, name_text(b->w->names, cfg->kid[i]->name));
-  const char *near = wrong ? nearest_name(name_text(b->w->names, wrong), names.at, names.n) : NULL;
-  if (near) buf_printf(&text, "did you mean `%s`? ", near);
-  buf_printf(&text, cfg && cfg->nkid == 1 ? "its option is " : "its options are ");
-  for (uint32_t i = 0; cfg && i < cfg->nkid; i++)
-    buf_printf(&text, "%s%s%s", i ? ", " : "",
-               cfg->kid[i]->op && cfg->kid[i]->op[0] == '.' ? "..." : "",
-               name_text(b->w->names, cfg->kid[i]->name));
-  if (cfg && cfg->nkid == 1 && cfg->kid[0]->op && !wrong)
+  Nearest near = nearest_to(name_text(b->w->names, wrong));
+  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
+    nearest_try(&near, name_text(b->w->names, cfg_in(cfg).at[i]->name));
+  if (near.best) buf_printf(&text, "did you mean `%s`? ", near.best);
+  buf_printf(&text, cfg && cfg_in(cfg).n == 1 ? "its option is " : "its options are ");
+  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
+    buf_printf(&text, "%s%s%s", i ? ", " : "", cfgpar_is_spread(cfg_in(cfg).at[i]) ? "..." : "",
+               name_text(b->w->names, cfg_in(cfg).at[i]->name));
+  if (cfg && cfg_in(cfg).n == 1 && cfgpar_is_spread(cfg_in(cfg).at[0]) && !wrong)
     diag_help(b->w->diags, e, "more axes are separated by spaces: `%s[3 4]`",
               name_text(b->w->names, d->name));
-  else if (cfg && cfg->nkid)
+  else if (cfg && cfg_in(cfg).n)
     diag_help(b->w->diags, e, "%s", text.at);
   diag_note(b->w->diags, e, d->span, "declared here");
 }
@@ -202,18 +206,20 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
                           const Syntax **given) {
   World *w = b->w;
   const char *name = name_text(w->names, d->name);
-  uint32_t next = 0, count = cfg ? cfg->nkid : 0;
-  for (uint32_t i = 0; config && i < config->nkid; i++) {
-    const Syntax *items = config->kid[i];
+  uint32_t next = 0, count = cfg ? cfg_in(cfg).n : 0;
+  for (uint32_t i = 0; config && i < brackets_slots(config).n; i++) {
+    const Syntax *items = brackets_slots(config).at[i];
     uint32_t at = next;
-    bool named = items->kind == N_ITEMS && items->nkid == 1 && items->kid[0]->kind == N_SIZED &&
-                 cfg_named(cfg, items->kid[0]->name, &at);
+    bool named = items->kind == N_ITEMS && items_in(items).n == 1 &&
+                 items_in(items).at[0]->kind == N_SIZED &&
+                 cfg_named(cfg, items_in(items).at[0]->name, &at);
     if (!named) {
-      if (items->kind == N_ITEMS && items->nkid == 1 && items->kid[0]->kind == N_SIZED &&
-          !(next < count && cfg->kid[next]->op && cfg->kid[next]->op[0] == '.')) {
+      if (items->kind == N_ITEMS && items_in(items).n == 1 &&
+          items_in(items).at[0]->kind == N_SIZED &&
+          !(next < count && cfgpar_is_spread(cfg_in(cfg).at[next]))) {
         Id e = diag_error(w->diags, items->span, "`%s` has no option `%s`", name,
-                          name_text(w->names, items->kid[0]->name));
-        say_options(b, d, cfg, items->kid[0]->name, e);
+                          name_text(w->names, items_in(items).at[0]->name));
+        say_options(b, d, cfg, items_in(items).at[0]->name, e);
         return false;
       }
       at = next++;
@@ -233,11 +239,11 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
     }
     if (given[at]) {
       Id e = diag_error(w->diags, items->span, "option `%s` of `%s` is given twice",
-                        name_text(w->names, cfg->kid[at]->name), name);
+                        name_text(w->names, cfg_in(cfg).at[at]->name), name);
       diag_note(w->diags, e, given[at]->span, "here first");
       return false;
     }
-    given[at] = named ? items->kid[0]->kid[0] : items;
+    given[at] = named ? sized_value(items_in(items).at[0]) : items;
   }
   return true;
 }
@@ -246,26 +252,26 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Synta
                   bool generic, Span span) {
   World *w = b->w;
   const Syntax *given[OPTIONS_LIMIT] = {NULL};
-  uint32_t n = h->cfg ? h->cfg->nkid : 0;
+  uint32_t n = h->cfg ? cfg_in(h->cfg).n : 0;
   if (n > OPTIONS_LIMIT) {
     diag_error(w->diags, h->cfg->span, "more than %d options", OPTIONS_LIMIT);
     return false;
   }
   if (!match_options(b, d, h->cfg, config, given)) return false;
   for (uint32_t i = 0; i < n; i++) {
-    const Syntax *par = h->cfg->kid[i], *fallback = par->nkid ? par->kid[0] : NULL;
+    const Syntax *par = cfg_in(h->cfg).at[i], *fallback = cfgpar_value(par);
     for (uint32_t k = 0; k < i; k++)
-      if (h->cfg->kid[k]->name == par->name) {
+      if (cfg_in(h->cfg).at[k]->name == par->name) {
         Id e = diag_error(w->diags, par->name_span, "there are two options `%s`",
                           name_text(w->names, par->name));
-        diag_note(w->diags, e, h->cfg->kid[k]->name_span, "the other one");
+        diag_note(w->diags, e, cfg_in(h->cfg).at[k]->name_span, "the other one");
         return false;
       }
     const Syntax *text = given[i] ? given[i] : fallback;
     Env *env = given[i] ? from : to;
     Binding bind = {.kind = BIND_OPTION, .span = par->span};
-    bool spread = par->op && par->op[0] == '.';
-    if (!text && spread && config && !config->nkid) { // dense[]: no axes, one number
+    bool spread = cfgpar_is_spread(par);
+    if (!text && spread && config && !brackets_slots(config).n) { // dense[]: no axes, one number
       bind_spread(to, w, par->name, (Binding){.kind = BIND_SPREAD, .span = config->span});
       continue;
     }
@@ -294,32 +300,27 @@ bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Synta
       diag_note(w->diags, e, d->span, "declared here");
       return false;
     } else if (spread) {
-      if (text->kind != N_ITEMS) {
-        Syntax *items = NEW(w->arena, Syntax);
-        *items = (Syntax){.kind = N_ITEMS,
-                          .nkid = 1,
-                          .span = text->span,
-                          .kid = arena_copy(w->arena, &text, sizeof text)};
-        text = items;
-      }
+      if (text->kind != N_ITEMS)
+        text = node_items(w->arena, text->span, (ItemsParts){NODES((Syntax *)text)});
       if (!option_spread(b, env, text, &bind)) return false;
       bind.by_default = !given[i];
       bind_spread(to, w, par->name, bind);
       continue;
     } else {
-      if (text->kind == N_ITEMS && text->nkid != 1) {
+      if (text->kind == N_ITEMS && items_in(text).n != 1) {
         Id e = diag_error(w->diags, text->span, "option `%s` wants one thing, but %u are given",
-                          name_text(w->names, par->name), text->nkid);
+                          name_text(w->names, par->name), items_in(text).n);
         uint32_t at;
-        if (text->nkid && text->kid[0]->kind == N_NAME &&
-            cfg_named(h->cfg, text->kid[0]->name, &at))
+        if (items_in(text).n && items_in(text).at[0]->kind == N_NAME &&
+            cfg_named(h->cfg, items_in(text).at[0]->name, &at))
           diag_help(w->diags, e, "an option is given by name with a colon: `%s: …`",
-                    name_text(w->names, text->kid[0]->name));
+                    name_text(w->names, items_in(text).at[0]->name));
         else
           diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
         return false;
       }
-      if (!option_item(b, env, text->kind == N_ITEMS ? text->kid[0] : text, &bind)) return false;
+      if (!option_item(b, env, text->kind == N_ITEMS ? items_in(text).at[0] : text, &bind))
+        return false;
     }
     bind.by_default = !given[i] && !bind.open;
     env_bind(to, par->name, bind);

@@ -90,8 +90,8 @@ static void tell(Body *b, Id box, const ShownOperands *given) {
 }
 
 static Span broken_part(Body *b, const Syntax *n) {
-  const Syntax *name = n->kind == N_CALL ? n->kid[0] : n;
-  if (name->kind == N_AT) name = name->kid[0];
+  const Syntax *name = use_callee(n);
+  if (name->kind == N_AT) name = at_base(name);
   const Def *d = name->kind == N_NAME ? scope_find(b->env->scope, name->name) : NULL;
   if (!d) return (Span){0};
   if (d->kind == DEF_GIVEN) return b->in->program->given.at[d->given].node->span;
@@ -168,16 +168,17 @@ static const char *word_of(Body *b, const Syntax *n) {
   switch (n->kind) {
   case N_NAME:
   case N_NEXT: return name_text(w->names, n->name);
-  case N_CALL:
+  case N_CALL: return word_of(b, call_callee(n));
   case N_OVER:
-  case N_PAREN: return n->nkid ? word_of(b, n->kid[0]) : "";
-  case N_AT: return word_of(b, n->kid[0]);
-  case N_SUM: return n->op && n->op[0] == '-' ? "−" : "+";
+  case N_PAREN: return word_of(b, first_box(n));
+  case N_AT: return word_of(b, at_base(n));
+  case N_SUM: return sum_sign(n, 1) == SIGN_MINUS ? "−" : "+";
   case N_RUN:
   case N_PROD: return "×";
   case N_POW: return "^";
   case N_NEG: return "−";
-  case N_CMP: return n->op && n->op[0] == 'l' ? "≤" : n->op && n->op[0] == 'g' ? "≥" : n->op;
+  case N_CMP:
+    return cmp_sign(n) == SIGN_AT_MOST ? "≤" : cmp_sign(n) == SIGN_AT_LEAST ? "≥" : syntax_signs(n);
   case N_WHEN: return "when";
   case N_NOT: return "not";
   case N_AND: return "and";
@@ -248,9 +249,9 @@ static Value mended(Body *b, const Syntax *n, const char *word, ShownOperands *o
 
 // x[i j] is read where it is written with its brackets.
 static Span whole_read(const Syntax *n, Span name) {
-  if (n->kind == N_AT && same_place(n->kid[0]->span, name)) return n->span;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    Span s = n->kid[i] ? whole_read(n->kid[i], name) : name;
+  if (n->kind == N_AT && same_place(at_base(n)->span, name)) return n->span;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
+    Span s = syntax_parts(n).at[i] ? whole_read(syntax_parts(n).at[i], name) : name;
     if (!same_place(s, name)) return s;
   }
   return name;
@@ -260,8 +261,8 @@ static Span whole_read(const Syntax *n, Span name) {
 static void add_text(Body *b, Env *env, const Syntax *n, ShownOperands *o) {
   Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
   if (bind && bind->kind == BIND_VALUE) add_value(b, o, &bind->value, n->span);
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (n->kid[i]) add_text(b, env, n->kid[i], o);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (syntax_parts(n).at[i]) add_text(b, env, syntax_parts(n).at[i], o);
 }
 
 // -- the hooks ------------------------------------------------------------------------------------
@@ -445,8 +446,8 @@ static Span whole_text(Elab *in, const Def *d) {
   const Syntax *tree = d->scope->tree;
   Span s = d->node->span;
   uint32_t end = in->w->sources->file.at[s.file].n;
-  for (uint32_t i = 0; i < tree->nkid; i++) {
-    uint32_t at = tree->kid[i]->span.at;
+  for (uint32_t i = 0; i < program_declarations(tree).n; i++) {
+    uint32_t at = program_declarations(tree).at[i]->span.at;
     if (at > s.at && at < end) end = at;
   }
   if (end > s.at + s.n) s.n = end - s.at;
@@ -489,17 +490,17 @@ static PartialDiagram *broken_def(Elab *in, Def *d) {
   bool good = true;
   bind_options(b, env, d, &h, NULL, c.to, true, d->span);
   header_formals(b, c.to, &h, &formals, &good);
-  if (is_learner(d) && d->refined && d->node->kid[2] && !formals.n) {
+  if (is_learner(d) && d->refined && learner_params(d->node) && !formals.n) {
     Header declared = h;
-    declared.params = d->node->kid[2];
+    declared.params = learner_params(d->node);
     header_formals(b, c.to, &declared, &formals, &good);
   }
   if (!good && h.params) { // each for itself
     formals.n = 0;
-    for (uint32_t i = 0; i < h.params->nkid; i++) {
-      const Syntax *p = h.params->kid[i];
+    for (uint32_t i = 0; i < params_in(h.params).n; i++) {
+      const Syntax *p = params_in(h.params).at[i];
       vec_push(in->w->arena, &formals,
-               (Formal){.type = p->nkid ? p->kid[0] : NULL, .name = p->name, .span = p->name_span});
+               (Formal){.type = param_type(p), .name = p->name, .span = p->name_span});
     }
   }
   Types types = {0};

@@ -50,8 +50,8 @@ static const Syntax *wire_in(Env *env, const Syntax *n) {
                ? n
                : NULL;
   }
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *found = wire_in(env, n->kid[i]);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
+    const Syntax *found = wire_in(env, syntax_parts(n).at[i]);
     if (found) return found;
   }
   return NULL;
@@ -123,11 +123,12 @@ Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id hom
 
 // learn p : simplex[a]: a box makes a free weight into what is wanted.
 static bool constraint(Env *env, const Syntax *type, Def **out) {
-  if (type->kind != N_TYPE || type->kid[0]->kind != N_NAME || env_find(env, type->kid[0]->name))
+  if (type->kind != N_TYPE || type_base(type)->kind != N_NAME ||
+      env_find(env, type_base(type)->name))
     return false;
-  Def *d = scope_find(env->scope, type->kid[0]->name);
+  Def *d = scope_find(env->scope, type_base(type)->name);
   *out = d;
-  return d && d->kind == DEF_BOX && d->node->kid[1] && d->node->kid[1]->nkid == 1;
+  return d && d->kind == DEF_BOX && box_params(d->node) && params_in(box_params(d->node)).n == 1;
 }
 
 static const Syntax *start_of(Body *b, const Syntax *init,
@@ -137,31 +138,27 @@ static const Syntax *start_of(Body *b, const Syntax *init,
       name_from(w->names, arena_format(w->arena, "%s_from", name_text(w->names, box->name)));
   Def *inverse = init ? scope_find(box->scope, from) : NULL;
   if (!inverse) return init;
-  Syntax *name = NEW(w->arena, Syntax), *call = NEW(w->arena, Syntax);
-  *name = (Syntax){.kind = N_NAME, .name = from, .span = init->span, .name_span = init->span};
-  const Syntax *kid[2] = {name, init};
-  *call = (Syntax){
-      .kind = N_CALL, .nkid = 2, .span = init->span, .kid = arena_copy(w->arena, kid, sizeof kid)};
-  return call;
+  Syntax *callee = syntax_name(w->arena, from, init->span);
+  return node_call(w->arena, init->span, (CallParts){callee, NODES((Syntax *)init)});
 }
 
 static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type, const Syntax *init,
                                 const char *path, bool rooted, Id home, Role role, Name name,
                                 Span span) {
   World *w = b->w;
-  const Syntax *config = type->nkid > 1 ? type->kid[1] : NULL, *cfg = box->node->kid[0];
+  const Syntax *config = type_brackets(type), *cfg = box_cfg(box->node);
   Env *inner = env_new(b->in, NULL, box->scope, b);
-  for (uint32_t i = 0; cfg && i < cfg->nkid; i++) {
-    const Syntax *items = config && i < config->nkid ? config->kid[i] : NULL;
+  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++) {
+    const Syntax *items =
+        config && i < brackets_slots(config).n ? brackets_slots(config).at[i] : NULL;
     Axis axis[RANK_LIMIT];
-    Syntax row = {
-        .kind = N_BRACKETS, .nkid = 1, .kid = (Syntax *[]){(Syntax *)items}, .span = type->span};
-    if (!items || axes_eval(b, env, &row, false, axis) != 1) {
+    BracketsParts only = {NODES((Syntax *)items)};
+    if (!items || axes_eval(b, env, node_brackets(w->arena, type->span, only), false, axis) != 1) {
       diag_error(w->diags, type->span, "`%s` wants its size, as in `%s[3]`",
                  name_text(w->names, box->name), name_text(w->names, box->name));
       return value_error(b, span);
     }
-    env_bind(inner, cfg->kid[i]->name,
+    env_bind(inner, cfg_in(cfg).at[i]->name,
              (Binding){.kind = BIND_OPTION,
                        .size = axis[0].size,
                        .label = axis[0].label,
@@ -169,9 +166,9 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
                        .span = items->span});
   }
   Types t = {0};
-  const Syntax *formal = box->node->kid[1]->kid[0]->kid[0];
-  if (formal->nkid > 1 && formal->kid[1] && formal->kid[1]->nkid == 1 &&
-      formal->kid[1]->kid[0]->kid[0]->kind == N_SPREAD) {
+  const Syntax *formal = param_type(params_in(box_params(box->node)).at[0]);
+  if (type_brackets(formal) && brackets_slots(type_brackets(formal)).n == 1 &&
+      items_in(brackets_slots(type_brackets(formal)).at[0]).at[0]->kind == N_SPREAD) {
     Axis axis[RANK_LIMIT];
     uint32_t n = axes_eval(b, env, config, false, axis);
     if (n == UINT32_MAX) return value_error(b, span);
@@ -181,7 +178,7 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
   }
   for (uint32_t i = 0; config && i < t.at[0].rank; i++) { // the caller's labels
     Axis axis[RANK_LIMIT];
-    if (config->nkid == 1 && axes_eval(b, env, config, false, axis) == t.at[0].rank)
+    if (brackets_slots(config).n == 1 && axes_eval(b, env, config, false, axis) == t.at[0].rank)
       t.at[0].axis[i] = axis[i];
   }
   Init start = init_from(b, env, start_of(b, init, box), &t.at[0]);
@@ -192,16 +189,16 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
 
 Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, const char *path,
                    bool rooted, Id home, Role role, Name name, Span span) {
-  const Syntax *types = sig && sig->kind == N_SIG ? sig->kid[0] : sig;
+  const Syntax *types = sig && sig->kind == N_SIG ? sig_from(sig) : sig;
   if (!types) {
     Id e = diag_error(b->w->diags, span, "a weight wants its type");
     diag_help(b->w->diags, e, "as in `learn W : R[3 4]`");
     return value_error(b, span);
   }
   Def *box;
-  if (types->nkid == 1 && constraint(env, types->kid[0], &box))
-    return constrained_weight(b, env, box, types->kid[0], init, path, rooted, home, role, name,
-                              span);
+  if (types_in(types).n == 1 && constraint(env, types_in(types).at[0], &box))
+    return constrained_weight(b, env, box, types_in(types).at[0], init, path, rooted, home, role,
+                              name, span);
   Types t = {0};
   const Def *space;
   if (!types_eval(b, env, types, false, &t, &space)) return value_error(b, span);
@@ -221,9 +218,9 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, con
 }
 
 Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
-  const Def *real = d->kind == DEF_STALE ? d->of : d;
+  const Def *real = learner_of(d);
   const Syntax *n = real->node;
-  if (n->kid[1] && !family) {
+  if (learner_family(n) && !family) {
     const char *text = name_text(b->w->names, d->name);
     diag_error(b->w->diags, span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
     return value_error(b, span);
@@ -231,25 +228,27 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
   const char *path =
       arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
   Env *scope = home ? home->env : env_new(b->in, NULL, d->scope, b);
-  const Syntax *init = real->refined ? real->refined->kid[1] : n->kid[4];
-  return typed_weight(b, scope, n->kid[3], init, path, !home, home && home != b ? home->id : 0,
+  const Syntax *init = real->refined ? refine_body(real->refined) : learner_body(n);
+  return typed_weight(b, scope, learner_result(n), init, path, !home,
+                      home && home != b ? home->id : 0,
                       d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT, d->name, span);
 }
 
 Value const_value(Body *b, Def *d, Span span) {
   World *w = b->w;
-  const Syntax *n = d->node, *value = n->kid[2];
+  const Syntax *n = d->node, *value = typed_value(n);
   Syntax name = {.kind = N_NAME, .name = d->name, .span = span};
   double k;
   Env *env = env_new(b->in, NULL, d->scope, b);
-  if (!n->kid[1] && static_number(b, env, &name, &k)) return value_one(b, val_literal(b, k, span));
+  if (!typed_type(n) && static_number(b, env, &name, &k))
+    return value_one(b, val_literal(b, k, span));
   if (!value) {
     diag_error(w->diags, d->span, "constant `%s` has no value", name_text(w->names, d->name));
     d->broken = true;
     return value_error(b, span);
   }
   Types t = {0};
-  if (n->kid[1] && !types_eval(b, env, n->kid[1], false, &t, NULL)) {
+  if (typed_type(n) && !types_eval(b, env, typed_type(n), false, &t, NULL)) {
     d->broken = true;
     return value_error(b, span);
   }

@@ -42,11 +42,9 @@ static bool read_step(Finding *f, const Syntax *n, Edge *e) {
     Id m = diag_error(r->w->diags, n->span,
                       "a step of a pattern is an edge of `%s`, a box, a learner or `_`",
                       name_text(r->w->names, r->g->name));
-    VEC(const char *) names = {0};
-    for (uint32_t i = 0; i < r->g->edge.n; i++)
-      vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
-    const char *near = path ? nearest_name(path, names.at, names.n) : NULL;
-    if (near) diag_help(r->w->diags, m, "did you mean `%s`?", near);
+    Nearest near = nearest_to(path ? path : "");
+    for (uint32_t i = 0; i < r->g->edge.n; i++) nearest_try(&near, r->g->graph->edge.at[i].name);
+    diag_suggest(r->w->diags, m, near.best);
     return false;
   }
   e->what = same_map(r->in, r->g->inside, n);
@@ -55,7 +53,7 @@ static bool read_step(Finding *f, const Syntax *n, Edge *e) {
 
 static bool read_pattern(Finding *f) {
   Drawing *r = f->r;
-  const Syntax *n = f->node->kid[0];
+  const Syntax *n = find_route(f->node);
   f->shape = shape_of(f, n);
   if (f->shape) {
     f->pattern = f->shape->graph;
@@ -63,13 +61,13 @@ static bool read_pattern(Finding *f) {
     return !f->shape->broken;
   }
   Graph *route = graph_new(r->w->arena);
-  uint32_t steps = n->kind == N_PIPE ? n->nkid : 1;
+  uint32_t steps = n->kind == N_PIPE ? pipe_stages(n).n : 1;
   graph_vertex(route, (Vertex){.name = "0"});
   for (uint32_t i = 0; i < steps; i++) {
     const char *name = arena_format(r->w->arena, "%u", i + 1);
     uint32_t to = graph_vertex(route, (Vertex){.name = name});
     Edge e = {.name = name, .from = i, .to = to};
-    if (!read_step(f, n->kind == N_PIPE ? n->kid[i] : n, &e)) return false;
+    if (!read_step(f, n->kind == N_PIPE ? pipe_stages(n).at[i] : n, &e)) return false;
     graph_edge(route, e);
   }
   f->pattern = route;
@@ -86,14 +84,14 @@ static bool find_all(Finding *f) {
   Drawing *r = f->r;
   Matches all = {0};
   if (!graph_find(r->w->arena, f->pattern, r->g->graph, true, MATCHES_LIMIT, &all)) {
-    diag_error(r->w->diags, f->node->kid[0]->span, "this is found more than %d times",
+    diag_error(r->w->diags, find_route(f->node)->span, "this is found more than %d times",
                MATCHES_LIMIT);
     return false;
   }
   for (uint32_t i = 0; i < all.n; i++)
     if (is_at_pins(f, &all.at[i])) vec_push(r->w->arena, &f->match, all.at[i]);
   if (!f->match.n)
-    diag_warning(r->w->diags, f->node->kid[0]->span, "this is not found in `%s`",
+    diag_warning(r->w->diags, find_route(f->node)->span, "this is not found in `%s`",
                  name_text(r->w->names, r->g->name));
   return f->match.n > 0;
 }
@@ -118,13 +116,13 @@ static void freeze_all(Finding *f) {
 static void set_all(Finding *f) {
   Drawing *r = f->r;
   if (f->pattern->edge.n != 1) {
-    diag_error(r->w->diags, f->node->kid[2]->span,
+    diag_error(r->w->diags, find_value(f->node)->span,
                "`set` gives one edge another map, but the pattern has %u; `replace` takes several",
                f->pattern->edge.n);
     return;
   }
   for (uint32_t i = 0; i < f->match.n; i++)
-    edge_set(r, f->match.at[i].edge[0], f->node->kid[2], r->g->inside);
+    edge_set(r, f->match.at[i].edge[0], find_value(f->node), r->g->inside);
 }
 
 // -- replace --------------------------------------------------------------------------------------
@@ -173,9 +171,9 @@ static bool change_to_shape(Finding *f, FindChange *c) {
 
 static bool read_change(Finding *f, FindChange *c) {
   Drawing *r = f->r;
-  c->to = f->shape ? shape_of(f, f->node->kid[2]) : NULL;
+  c->to = f->shape ? shape_of(f, find_value(f->node)) : NULL;
   if (f->shape && !c->to) {
-    diag_error(r->w->diags, f->node->kid[2]->span,
+    diag_error(r->w->diags, find_value(f->node)->span,
                "a diagram is replaced by a diagram: the name of one is wanted here");
     return false;
   }
@@ -246,10 +244,10 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
     Edge *e = &g->graph->edge.at[at];
     e->name = free_name(r, g->edge_of, name ? name : e->name);
     table_put(g->edge_of, e->name, strlen(e->name), at + 1);
-    const Syntax *body = c->to ? c->to->edge.at[k].body : f->node->kid[2];
-    Span span = c->to ? c->to->edge.at[k].span : f->node->kid[2]->span;
+    const Syntax *body = c->to ? c->to->edge.at[k].body : find_value(f->node);
+    Span span = c->to ? c->to->edge.at[k].span : find_value(f->node)->span;
     Name key = name_from(r->w->names, e->name);
-    Syntax *box = name_node(r->in, key, span);
+    Syntax *box = syntax_name(r->w->arena, key, span);
     g->edge.at[at].node = box;
     g->edge.at[at].span = span;
     g->edge.at[at].def = scope_find(g->inside, key); // of an edge that has gone
@@ -370,7 +368,9 @@ void learning_find(Drawing *r, const Syntax *n, Scope *s) {
     Route at = edges_at(&f, &f.match.at[i]);
     note_found(&f, route_text(r->w->arena, r->g->graph, &at));
   }
-  if (n->op[0] == 'f') freeze_all(&f);
-  if (n->op[0] == 's') set_all(&f);
-  if (n->op[0] == 'r') replace_all(&f);
+  switch (find_deed(n)) {
+  case SIGN_FREEZE: freeze_all(&f); break;
+  case SIGN_SET: set_all(&f); break;
+  default: replace_all(&f); break;
+  }
 }

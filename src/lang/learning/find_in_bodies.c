@@ -42,13 +42,11 @@ static void add_wires(Sketching *k, Wires *to, Wires more) {
   for (uint32_t i = 0; i < more.n; i++) vec_push(k->w->arena, to, more.at[i]);
 }
 
-static const Syntax *without_brackets(const Syntax *n) { return n->kind == N_AT ? n->kid[0] : n; }
-
 // Boxes in brackets: residual[dense[64] ; relu]
 static void walk_options(Sketching *k, const Syntax *brackets) {
-  for (uint32_t i = 0; i < brackets->nkid; i++) {
-    const Syntax *item = brackets->kid[i];
-    while (item->kind == N_ITEMS && item->nkid == 1) item = item->kid[0];
+  for (uint32_t i = 0; i < brackets_slots(brackets).n; i++) {
+    const Syntax *item = brackets_slots(brackets).at[i];
+    while (item->kind == N_ITEMS && items_in(item).n == 1) item = items_in(item).at[0];
     if (item->kind == N_PIPE || item->kind == N_FAN || item->kind == N_AT)
       walk_box(k, item, one_wire(k));
   }
@@ -56,22 +54,23 @@ static void walk_options(Sketching *k, const Syntax *brackets) {
 
 static Wires call_of(Sketching *k, const Syntax *box, Wires in) {
   Wires out = one_wire(k);
-  Id what = same_map(k->in, k->s, without_brackets(box));
+  Id what = same_map(k->in, k->s, use_base(box));
   for (uint32_t i = 0; i < in.n; i++) {
     const char *name = arena_format(k->w->arena, "%06u", k->g->edge.n);
     graph_edge(k->g, (Edge){.name = name, .what = what, .from = in.at[i], .to = out.at[0]});
     vec_push(k->w->arena, &k->call, box);
   }
-  if (box->kind == N_AT) walk_options(k, box->kid[1]);
+  if (box->kind == N_AT) walk_options(k, at_brackets(box));
   return out;
 }
 
 static Wires walk_each(Sketching *k, const Syntax *n, Wires in, bool beside) {
   Wires out = {0};
-  for (uint32_t i = 0; i < n->nkid; i++) {
+  Nodes each = chain_terms(n);
+  for (uint32_t i = 0; i < each.n; i++) {
     Wires own = in;
-    if (beside && in.n == n->nkid) own = (Wires){.at = in.at + i, .n = 1};
-    add_wires(k, &out, walk_box(k, n->kid[i], own));
+    if (beside && in.n == each.n) own = (Wires){.at = in.at + i, .n = 1};
+    add_wires(k, &out, walk_box(k, each.at[i], own));
   }
   return out;
 }
@@ -80,16 +79,16 @@ static Wires walk_box(Sketching *k, const Syntax *n, Wires in) {
   switch ((SyntaxKind)n->kind) {
   case N_PAREN:
   case N_OVER:
-  case N_POW:
-  case N_PADDED: return walk_box(k, n->kid[0], in);
+  case N_POW: return walk_box(k, first_box(n), in);
+  case N_PADDED: return walk_box(k, padded_value(n), in);
   case N_PIPE:
-    for (uint32_t i = 0; i < n->nkid; i++) in = walk_box(k, n->kid[i], in);
+    for (uint32_t i = 0; i < pipe_stages(n).n; i++) in = walk_box(k, pipe_stages(n).at[i], in);
     return in;
   case N_FAN: return walk_each(k, n, in, false);
   case N_TUPLE: return walk_each(k, n, in, true);
   case N_WHEN: {
-    Wires out = walk_box(k, n->kid[0], in);
-    add_wires(k, &out, walk_box(k, n->kid[2], in));
+    Wires out = walk_box(k, when_then(n), in);
+    add_wires(k, &out, walk_box(k, when_otherwise(n), in));
     return out;
   }
   case N_NAME:
@@ -106,10 +105,11 @@ static Wires walk_value(Sketching *k, const Syntax *n) {
     return id ? k->value.at[id - 1] : one_wire(k);
   }
   Wires in = {0};
-  uint32_t first = n->kind == N_CALL ? 1 : 0;
-  if (n->kind == N_PAREN || n->kind == N_ARG || n->kind == N_OVER) return walk_value(k, n->kid[0]);
-  for (uint32_t i = first; i < n->nkid; i++) add_wires(k, &in, walk_value(k, n->kid[i]));
-  if (n->kind == N_CALL) return walk_box(k, n->kid[0], in);
+  if (n->kind == N_ARG) return walk_value(k, arg_value(n));
+  if (n->kind == N_PAREN || n->kind == N_OVER) return walk_value(k, first_box(n));
+  Nodes part = n->kind == N_CALL ? call_args(n) : syntax_parts(n);
+  for (uint32_t i = 0; i < part.n; i++) add_wires(k, &in, walk_value(k, part.at[i]));
+  if (n->kind == N_CALL) return walk_box(k, call_callee(n), in);
   return n->kind == N_TUPLE ? in : one_wire(k);
 }
 
@@ -119,33 +119,37 @@ static void bind_wires(Sketching *k, Name name, Wires w) {
 }
 
 static void walk_equation(Sketching *k, const Syntax *n) {
-  Wires v = walk_value(k, n->kid[1]);
-  const Syntax *left = n->kid[0];
-  for (uint32_t i = 0; i < left->nkid; i++) {
-    Wires own = v.n == left->nkid ? (Wires){.at = v.at + i, .n = 1} : v;
-    bind_wires(k, left->kid[i]->name, own);
+  Wires v = walk_value(k, equation_value(n));
+  Nodes left = lhss_in(equation_lhss(n));
+  for (uint32_t i = 0; i < left.n; i++) {
+    Wires own = v.n == left.n ? (Wires){.at = v.at + i, .n = 1} : v;
+    bind_wires(k, left.at[i]->name, own);
   }
 }
 
 static void walk_statements(Sketching *k, const Syntax *block) {
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    const Syntax *n = block->kid[i];
-    if (n->kind == N_EQUATION) walk_equation(k, n);
-    if (n->kind == N_FOR) walk_statements(k, n->kid[1]);
-    if (n->kind == N_RETURN && n->kid[0]->kind == N_EQUATION) walk_equation(k, n->kid[0]);
-    if (n->kind == N_RETURN && n->kid[0]->kind != N_EQUATION) walk_value(k, n->kid[0]);
-    for (uint32_t j = 0; n->kind == N_LEARN && j < n->nkid; j++)
-      if (n->kid[j]->kid[4]) walk_body(k, n->kid[j]->kid[2], n->kid[j]->kid[4]);
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
+    const Syntax *what = n->kind == N_RETURN ? return_what(n) : n;
+    if (what->kind == N_EQUATION)
+      walk_equation(k, what);
+    else if (n->kind == N_RETURN)
+      walk_value(k, what);
+    if (n->kind == N_FOR) walk_statements(k, for_body(n));
+    for (uint32_t j = 0; n->kind == N_LEARN && j < learn_learners(n).n; j++) {
+      const Syntax *learner = learn_learners(n).at[j];
+      if (learner_body(learner)) walk_body(k, learner_params(learner), learner_body(learner));
+    }
   }
 }
 
 static void walk_body(Sketching *k, const Syntax *params, const Syntax *body) {
-  for (uint32_t i = 0; params && i < params->nkid; i++)
-    bind_wires(k, params->kid[i]->name, one_wire(k));
+  for (uint32_t i = 0; params && i < params_in(params).n; i++)
+    bind_wires(k, params_in(params).at[i]->name, one_wire(k));
   if (body->kind == N_BLOCK)
     walk_statements(k, body);
   else if (params)
-    walk_value(k, body->kind == N_PADDED ? body->kid[0] : body);
+    walk_value(k, body->kind == N_PADDED ? padded_value(body) : body);
   else
     walk_box(k, body, one_wire(k));
 }
@@ -157,6 +161,7 @@ typedef struct {
   VEC(const Syntax *) step;
   Buf *out;
   bool json;
+  JsonOut json_out;
   uint32_t found;
 } Seeking;
 
@@ -171,13 +176,16 @@ static bool read_steps(Seeking *k, const char *text) {
   uint32_t file = source_add(w->sources, "PATTERN", program, strlen(program));
   const Syntax *tree = parse(&k->in->front, file);
   if (w->diags->errors > errors) return false;
-  const Syntax *n = tree->nkid == 1 && tree->kid[0]->kind == N_FIND ? tree->kid[0]->kid[0] : NULL;
+  const Syntax *n =
+      program_declarations(tree).n == 1 && program_declarations(tree).at[0]->kind == N_FIND
+          ? find_route(program_declarations(tree).at[0])
+          : NULL;
   if (!n) {
     diag_error(w->diags, (Span){0}, "a pattern is a route of boxes, as in 'dense ; relu'");
     return false;
   }
-  for (uint32_t i = 0; i < (n->kind == N_PIPE ? n->nkid : 1); i++)
-    vec_push(w->arena, &k->step, n->kind == N_PIPE ? n->kid[i] : n);
+  for (uint32_t i = 0; i < (n->kind == N_PIPE ? pipe_stages(n).n : 1); i++)
+    vec_push(w->arena, &k->step, n->kind == N_PIPE ? pipe_stages(n).at[i] : n);
   return true;
 }
 
@@ -191,8 +199,7 @@ static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinn
     pinned[i] = g && path ? edge_at(g, path) : NOWHERE;
     Edge e = {.name = "", .from = i};
     e.to = graph_vertex(p, (Vertex){.name = ""});
-    if (!is_any(k, step) && pinned[i] == NOWHERE)
-      e.what = same_map(k->in, s, without_brackets(step));
+    if (!is_any(k, step) && pinned[i] == NOWHERE) e.what = same_map(k->in, s, use_base(step));
     graph_edge(p, e);
   }
   return p;
@@ -200,7 +207,8 @@ static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinn
 
 static bool fits(const Seeking *k, uint32_t i, const Syntax *call) {
   const Syntax *step = k->step.at[i];
-  return step->kind != N_AT || (call->kind == N_AT && tree_equal(step->kid[1], call->kid[1]));
+  return step->kind != N_AT ||
+         (call->kind == N_AT && tree_equal(at_brackets(step), at_brackets(call)));
 }
 
 // -- what was found -------------------------------------------------------------------------------
@@ -212,14 +220,15 @@ static void tell_found(Seeking *k, const char *kind, const char *name, Span firs
   if (!k->json) {
     buf_printf(k->out, "%s:%u:%u: in %s `%s`: %s\n", path, line, column, kind, name, text);
   } else {
-    buf_text(k->out, k->found ? ", {" : "{");
-    buf_printf(k->out, "\"line\": %u, \"column\": %u, \"file\": ", line, column);
-    buf_json(k->out, path, strlen(path));
-    buf_printf(k->out, ", \"kind\": \"%s\", \"name\": ", kind);
-    buf_json(k->out, name, strlen(name));
-    buf_text(k->out, ", \"found\": ");
-    buf_json(k->out, text, strlen(text));
-    buf_char(k->out, '}');
+    JsonOut *j = &k->json_out;
+    json_object(j, NULL);
+    json_print(j, "line", "%u", line);
+    json_print(j, "column", "%u", column);
+    json_text(j, "file", path);
+    json_text(j, "kind", kind);
+    json_text(j, "name", name);
+    json_text(j, "found", text);
+    json_end(j);
   }
   k->found++;
 }
@@ -237,10 +246,10 @@ static const char *written(const Seeking *k, Span span) {
 static void seek_body(Seeking *k, const Def *d) {
   const Syntax *n = d->node;
   bool learner = d->kind == DEF_LEARNER;
-  const Syntax *params = n->kid[learner ? 2 : 1], *body = n->kid[learner ? 4 : 3];
+  const Syntax *params = declared_params(n), *body = declared_body(n);
   if (learner && d->refined) {
-    body = d->refined->kid[1];
-    if (d->refined->kid[0]) params = d->refined->kid[0];
+    body = refine_body(d->refined);
+    if (refine_params(d->refined)) params = refine_params(d->refined);
   }
   if (!body) return;
   Sketching s = {.in = k->in, .w = k->w, .s = d->scope, .g = graph_new(k->w->arena)};
@@ -271,7 +280,7 @@ static void seek_learning(Seeking *k, const Learning *g) {
   for (uint32_t e = 0; e < copy.edge.n; e++) {
     const GraphEdge *edge = &g->edge.at[e];
     if (edge->body && edge->body->kind == N_AT)
-      copy.edge.at[e].what = same_map(k->in, edge->home, edge->body->kid[0]);
+      copy.edge.at[e].what = same_map(k->in, edge->home, at_base(edge->body));
   }
   Matches all = {0};
   if (!find_in(k, pattern_in(k, g->inside, g, pinned), &copy, &all)) return;
@@ -292,17 +301,17 @@ static void seek_learning(Seeking *k, const Learning *g) {
 }
 
 bool elab_find(Elab *in, const Program *p, const char *pattern, bool json, Buf *out) {
-  Seeking k = {.in = in, .w = in->w, .out = out, .json = json};
+  Seeking k = {.in = in, .w = in->w, .out = out, .json = json, .json_out = json_out(out)};
   uint32_t errors = in->w->diags->errors;
   if (!read_steps(&k, pattern)) return false;
-  if (json) buf_char(out, '[');
+  if (json) json_list(&k.json_out, NULL);
   for (uint32_t i = 1; i < in->def.n; i++) {
     const Def *d = in->def.at[i];
     bool body = d->kind == DEF_BOX || d->kind == DEF_LEARNER;
     if (body && d->scope->library && !d->broken && d->scope->tree) seek_body(&k, d);
   }
   for (uint32_t i = 0; i < p->learning.n; i++) seek_learning(&k, p->learning.at[i]);
-  if (json) buf_char(out, ']');
+  if (json) json_end(&k.json_out);
   if (!k.found && !json) buf_text(out, "it is not found here\n");
   return in->w->diags->errors == errors;
 }

@@ -14,7 +14,7 @@
 static bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
   Body b = {.in = in, .w = in->w};
   if (!s->def || s->def->broken) return false;
-  return types_eval(&b, env_new(in, NULL, s->def->scope, &b), s->def->node->kid[0], false, out,
+  return types_eval(&b, env_new(in, NULL, s->def->scope, &b), space_types(s->def->node), false, out,
                     NULL);
 }
 
@@ -32,7 +32,8 @@ static Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, co
   b->env = env_new(in, NULL, d->scope, b);
   w->diags->muted++;
   in->freezes = PROBE;
-  Body *made = box_alone(b, b->env, d->node->kid[1], both.n, both.at, d->node->kid[1]->span);
+  Body *made =
+      box_alone(b, b->env, space_distance(d->node), both.n, both.at, space_distance(d->node)->span);
   in->freezes = freezes;
   w->diags->muted--;
   bool good = made && w->diags->errors == errors && made->d->out.n == 1;
@@ -129,7 +130,7 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
   bool same = have.n == want.n;
   for (uint32_t i = 0; same && i < have.n; i++)
     same = is_same_type(r->in, &have.at[i], &want.at[i], span);
-  const Syntax *by = s->def->node->kid[1];
+  const Syntax *by = space_distance(s->def->node);
   if (same || (by && (distance_on(r->in, s, &have, &want) || distance_on(r->in, s, &want, &have))))
     return true;
   Id e = diag_error(r->w->diags, span, "this gives %s, but space `%s` is %s%s",
@@ -143,12 +144,11 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
 // What a message says of the type that was wanted: it is the space's.
 static void note_space(Drawing *r, uint32_t edge, uint32_t first) {
   const Edge *e = &r->g->graph->edge.at[edge];
-  const Syntax *header = r->g->edge.at[edge].def->node;
-  const Syntax *sig = header->kid[header->kind == N_LEARNER ? 3 : 2];
+  const Syntax *sig = declared_result(r->g->edge.at[edge].def->node);
   const Diags *d = r->w->diags;
   for (uint32_t i = first; sig && sig->kind == N_SIG && i < d->list.n; i++)
     for (uint32_t k = 0; k < 2; k++) {
-      Span at = sig->kid[k]->span, note = d->list.at[i].note_span;
+      Span at = (k ? sig_to(sig) : sig_from(sig))->span, note = d->list.at[i].note_span;
       uint32_t v = k ? e->to : e->from;
       if (d->list.at[i].note && note.file == at.file && note.at == at.at && note.n == at.n)
         diag_note(r->w->diags, i, r->g->space.at[v].span, "space `%s`",

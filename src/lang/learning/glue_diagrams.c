@@ -45,7 +45,7 @@ static bool is_new_name(Parts *p, const Syntax *n, const char *name) {
 
 static void read_part(Parts *p, const Syntax *n) {
   Drawing *r = p->r;
-  const Syntax *path = n->kind == N_ARG ? n->kid[0] : n;
+  const Syntax *path = arg_given(n);
   Def *d = part_def(r, path);
   if (!d) return;
   const char *name = name_text(r->w->names, n->kind == N_ARG ? n->name : d->name);
@@ -95,8 +95,8 @@ static const char *space_text(Elab *in, const GraphSpace *s) {
   World *w = in->w;
   const Syntax *n = s->def ? s->def->node : NULL;
   const Source *file = &w->sources->file.at[n ? n->span.file : s->source->span.file];
-  Span span = n ? n->kid[0]->span : s->source->span;
-  if (n && n->kid[1]) span = span_join(span, n->kid[1]->span);
+  Span span = n ? space_types(n)->span : s->source->span;
+  if (n && space_distance(n)) span = span_join(span, space_distance(n)->span);
   return arena_text(w->arena, file->text + span.at, span.n);
 }
 
@@ -104,7 +104,7 @@ static void say_fault(Parts *p, const GlueFault *f) {
   Drawing *r = p->r;
   Learning *a = r->g->part.at[f->part[0]].of, *b = r->g->part.at[f->part[1]].of;
   const char *one = p->name.at[f->part[0]], *two = p->name.at[f->part[1]];
-  const Syntax *place = r->g->node->kid[1] ? r->g->node->kid[1] : r->g->node;
+  const Syntax *place = diagram_along(r->g->node) ? diagram_along(r->g->node) : r->g->node;
   r->g->broken = true;
   if (f->edge) {
     Id e = diag_error(r->w->diags, b->edge.at[f->at[1]].span,
@@ -182,12 +182,12 @@ static Span order_place(const Learning *g, const PathOrder *o) {
 
 void read_glued(Drawing *r) {
   Learning *g = r->g;
-  const Syntax *parts = g->node->kid[0], *along = g->node->kid[1];
+  const Syntax *parts = diagram_parts(g->node), *along = diagram_along(g->node);
   Parts p = {.r = r};
   GlueFault fault;
-  for (uint32_t i = 0; i < parts->nkid; i++) read_part(&p, parts->kid[i]);
+  for (uint32_t i = 0; i < names_in(parts).n; i++) read_part(&p, names_in(parts).at[i]);
   if (g->broken) return;
-  for (uint32_t i = 0; along && i < along->nkid; i++) read_along(&p, along->kid[i]);
+  for (uint32_t i = 0; along && i < names_in(along).n; i++) read_along(&p, names_in(along).at[i]);
   if (g->broken) return;
   Inclusion *in = NEW_ARRAY(r->w->arena, Inclusion, g->part.n + 1);
   Graph *whole;

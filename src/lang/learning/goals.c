@@ -33,7 +33,7 @@ static void say_unordered(Drawing *r, const PairsFault *f) {
   const Route *left = turn ? &f->other : &f->route, *right = turn ? &f->route : &f->other;
   const char *l = route_text(r->w->arena, g, left), *m = route_text(r->w->arena, g, right);
   uint32_t last = left->at[left->n - 1];
-  const Syntax *by = r->g->space.at[f->to].def->node->kid[1];
+  const Syntax *by = space_distance(r->g->space.at[f->to].def->node);
   Id e = diag_error(r->w->diags, r->g->edge.at[last].span,
                     "`%s` and `%s` both end in `%s`, whose distance has a left and a right side: "
                     "say which is compared with which",
@@ -162,55 +162,36 @@ static void nothing_asked(Drawing *r) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
-static Syntax *call_node(Elab *in, Syntax *callee, Syntax *arg, Span span) {
-  Syntax *n = NEW(in->w->arena, Syntax);
-  *n = (Syntax){
-      .kind = N_CALL, .span = span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Syntax *, 2)};
-  n->kid[0] = callee;
-  n->kid[1] = arg;
-  return n;
-}
-
 // guess(image): the edges of a route, one around the other.
-Syntax *route_value(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
+Syntax *value_along(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
   Syntax *value = index_read(r, edge[0], asked);
   for (uint32_t i = 1; i < n; i++) {
     Name name = name_from(r->w->names, r->g->graph->edge.at[edge[i]].name);
-    value = call_node(r->in, name_node(r->in, name, span), value, span);
+    Syntax *callee = syntax_name(r->w->arena, name, span);
+    value = node_call(r->w->arena, span, (CallParts){callee, NODES(value)});
   }
   return value;
 }
 
-static Syntax *clause_node(Elab *in, SyntaxKind kind, Syntax *what) {
-  Syntax *n = NEW(in->w->arena, Syntax);
-  *n = (Syntax){.kind = (uint8_t)kind,
-                .span = what->span,
-                .nkid = 1,
-                .kid = NEW_ARRAY(in->w->arena, Syntax *, 1)};
-  n->kid[0] = what;
-  return n;
-}
-
-Syntax *space_distance(Drawing *r, uint32_t vertex) {
+Syntax *distance_in(Drawing *r, uint32_t vertex) {
   const Def *space = r->g->space.at[vertex].def;
-  return copy_resolved(r->in, space->scope, r->g->inside, space->node->kid[1]);
+  return copy_resolved(r->in, space->scope, r->g->inside, space_distance(space->node));
 }
 
 static Syntax *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
                          Name name) {
-  Elab *in = r->in;
   Arena *a = r->w->arena;
   Span span = pair->order ? r->g->order.at[pair->order - 1] : r->g->node->name_span;
-  Syntax *goal = NEW(a, Syntax), *equal = NEW(a, Syntax), *times = NEW(a, Syntax);
-  *times = (Syntax){.kind = N_NUM, .span = span, .num = pair->times};
-  *equal = (Syntax){.kind = N_EQUAL, .span = span, .nkid = 2, .kid = NEW_ARRAY(a, Syntax *, 2)};
-  equal->kid[0] = route_value(r, left->at, left->n, false, span);
-  equal->kid[1] = route_value(r, right->at, right->n, false, span);
-  *goal = (Syntax){.kind = N_GOAL, .span = span, .name = name, .name_span = span};
-  goal->kid = NEW_ARRAY(a, Syntax *, 3);
-  goal->kid[goal->nkid++] = equal;
-  goal->kid[goal->nkid++] = clause_node(in, N_BY, space_distance(r, pair->to));
-  if (pair->times != 1) goal->kid[goal->nkid++] = clause_node(in, N_TIMES, times);
+  Syntax *l = value_along(r, left->at, left->n, false, span),
+         *m = value_along(r, right->at, right->n, false, span),
+         *distance = distance_in(r, pair->to);
+  Syntax *by = node_by(a, distance->span, (ByParts){distance}),
+         *times = node_times(a, span, (TimesParts){syntax_num(a, pair->times, span)});
+  Nodes clauses = NODES(by, times);
+  if (pair->times == 1) clauses.n = 1;
+  Syntax *goal = node_goal(a, span, (GoalParts){node_equal(a, span, (EqualParts){l, m}), clauses});
+  goal->name = name;
+  goal->name_span = span;
   return goal;
 }
 
@@ -309,9 +290,10 @@ static void learning_goals(Elab *in, Program *p, Learning *g) {
 // -- all of them ----------------------------------------------------------------------------------
 // train distill …, measure distill.Y …
 static bool is_wanted(const Program *p, const Learning *g) {
-  for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Syntax *n = p->tree->kid[i], *root = n->nkid ? n->kid[0] : NULL;
-    while (n->kind == N_MEASURE && root->kind == N_DOT) root = root->kid[0];
+  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
+    const Syntax *n = program_declarations(p->tree).at[i],
+                 *root = syntax_parts(n).n ? syntax_parts(n).at[0] : NULL;
+    while (n->kind == N_MEASURE && root->kind == N_DOT) root = dot_base(root);
     if ((n->kind == N_TRAIN || n->kind == N_MEASURE) && root && root->kind == N_NAME &&
         scope_find(p->scope, root->name) == g->def)
       return true;

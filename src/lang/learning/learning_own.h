@@ -32,8 +32,6 @@ void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by
 Id same_space(Elab *, const GraphSpace *);
 Id same_map(Elab *, Scope *, const Syntax *);
 const Syntax *index_source(Elab *, const Syntax *types);
-Syntax *copy_node(Elab *, const Syntax *);
-Syntax *name_node(Elab *, Name, Span);
 // A copy whose names mean in `to` what they mean in `from`.
 Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
 
@@ -61,7 +59,7 @@ Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
 // goals.c
 void learning_pairs(Elab *, Program *, Learning *);
-Syntax *route_value(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
-Syntax *space_distance(Drawing *, uint32_t vertex); // as it is called inside
+Syntax *value_along(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
+Syntax *distance_in(Drawing *, uint32_t vertex); // as it is called inside
 
 #endif

@@ -2,7 +2,7 @@
 #include "lang/learning/learning_own.h"
 
 const char *learning_distance(Elab *in, const Def *space) {
-  const Syntax *by = space->node->kid[1];
+  const Syntax *by = space_distance(space->node);
   const Source *file = &in->w->sources->file.at[by->span.file];
   return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
 }
@@ -40,7 +40,9 @@ static void count(Buf *b, uint32_t n, const char *one, const char *many, const c
 }
 
 static const char *action_word(const Syntax *find) {
-  return find->op[0] == 'f' ? "frozen" : find->op[0] == 's' ? "set" : "replaced";
+  return find_deed(find) == SIGN_FREEZE ? "frozen"
+         : find_deed(find) == SIGN_SET  ? "set"
+                                        : "replaced";
 }
 
 static void show_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
@@ -72,7 +74,7 @@ static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
   else
     count(b, g->pairs.n, "pair", "pairs", "\n");
   for (uint32_t i = 0; i < g->found.n; i++) {
-    const Syntax *pattern = g->found.at[i].node->kid[0];
+    const Syntax *pattern = find_route(g->found.at[i].node);
     const Source *file = &in->w->sources->file.at[pattern->span.file];
     buf_printf(b, "  found %.*s: %s, %s\n", (int)pattern->span.n, file->text + pattern->span.at,
                g->found.at[i].text, action_word(g->found.at[i].node));
@@ -87,68 +89,54 @@ void elab_paths(Elab *in, const Program *p, const Learning *only, Buf *b) {
 }
 
 // -- as data --------------------------------------------------------------------------------------
-static void put_text(Buf *b, const char *key, const char *text, bool last) {
-  buf_printf(b, "\"%s\": ", key);
-  buf_json(b, text, strlen(text));
-  buf_text(b, last ? "" : ", ");
+static void json_route(const Learning *g, const char *key, const Route *r, JsonOut *j) {
+  json_list(j, key);
+  for (uint32_t i = 0; i < r->n; i++) json_text(j, NULL, g->graph->edge.at[r->at[i]].name);
+  json_end(j);
 }
 
-static void json_route(const Learning *g, const char *key, const Route *r, Buf *b) {
-  buf_printf(b, "\"%s\": [", key);
-  for (uint32_t i = 0; i < r->n; i++) {
-    const char *name = g->graph->edge.at[r->at[i]].name;
-    if (i) buf_text(b, ", ");
-    buf_json(b, name, strlen(name));
-  }
-  buf_text(b, "], ");
-}
-
-static void json_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
+static void json_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, JsonOut *j) {
   const Pair *pair = &g->pairs.at[i];
   const char *name = learning_goal(in, p, g, i);
   Ids moved = moved_by(in, g, pair);
-  buf_char(b, '{');
-  if (name) put_text(b, "goal", name, false);
-  put_text(b, "from", g->graph->vertex.at[pair->from].name, false);
-  put_text(b, "to", g->graph->vertex.at[pair->to].name, false);
-  json_route(g, "left", &pair->left, b);
-  json_route(g, "right", &pair->right, b);
-  put_text(b, "distance", learning_distance(in, g->space.at[pair->to].def), false);
-  buf_text(b, "\"times\": ");
-  buf_number(b, pair->times);
-  buf_text(b, ", \"moves\": [");
-  for (uint32_t k = 0; k < moved.n; k++) {
-    const char *learner = name_text(in->w->names, def_of(in, moved.at[k])->name);
-    if (k) buf_text(b, ", ");
-    buf_json(b, learner, strlen(learner));
+  json_object(j, NULL);
+  if (name) json_text(j, "goal", name);
+  json_text(j, "from", g->graph->vertex.at[pair->from].name);
+  json_text(j, "to", g->graph->vertex.at[pair->to].name);
+  json_route(g, "left", &pair->left, j);
+  json_route(g, "right", &pair->right, j);
+  json_text(j, "distance", learning_distance(in, g->space.at[pair->to].def));
+  json_number(j, "times", pair->times);
+  json_list(j, "moves");
+  for (uint32_t k = 0; k < moved.n; k++)
+    json_text(j, NULL, name_text(in->w->names, def_of(in, moved.at[k])->name));
+  json_end(j);
+  json_end(j);
+}
+
+static void json_one(Elab *in, const Program *p, const Learning *g, JsonOut *j) {
+  json_object(j, name_text(in->w->names, g->name));
+  json_number(j, "spaces", g->graph->vertex.n);
+  json_number(j, "edges", g->graph->edge.n);
+  json_bool(j, "pattern", g->pattern);
+  json_list(j, "found");
+  for (uint32_t k = 0; k < g->found.n; k++) {
+    json_object(j, NULL);
+    json_text(j, "at", g->found.at[k].text);
+    json_text(j, "then", action_word(g->found.at[k].node));
+    json_end(j);
   }
-  buf_text(b, "]}");
+  json_end(j);
+  json_list(j, "pairs");
+  for (uint32_t k = 0; k < g->pairs.n; k++) json_pair(in, p, g, k, j);
+  json_end(j);
+  json_end(j);
 }
 
 void elab_paths_json(Elab *in, const Program *p, const Learning *only, Buf *b) {
-  bool any = false;
-  buf_char(b, '{');
-  for (uint32_t i = 0; i < p->learning.n; i++) {
-    const Learning *g = p->learning.at[i];
-    const char *name = name_text(in->w->names, g->name);
-    if (only && g != only) continue;
-    if (any) buf_text(b, ", ");
-    any = true;
-    buf_json(b, name, strlen(name));
-    buf_printf(b, ": {\"spaces\": %u, \"edges\": %u, \"pattern\": %s, \"found\": [",
-               g->graph->vertex.n, g->graph->edge.n, g->pattern ? "true" : "false");
-    for (uint32_t k = 0; k < g->found.n; k++) {
-      buf_text(b, k ? ", {" : "{");
-      put_text(b, "at", g->found.at[k].text, false);
-      put_text(b, "then", action_word(g->found.at[k].node), true);
-      buf_char(b, '}');
-    }
-    buf_text(b, "], \"pairs\": [");
-    for (uint32_t k = 0; k < g->pairs.n; k++) {
-      if (k) buf_text(b, ", ");
-      json_pair(in, p, g, k, b);
-    }
-    buf_text(b, "]}");
-  }
-  buf_char(b, '}');
+  JsonOut j = json_out(b);
+  json_object(&j, NULL);
+  for (uint32_t i = 0; i < p->learning.n; i++)
+    if (!only || p->learning.at[i] == only) json_one(in, p, p->learning.at[i], &j);
+  json_end(&j);
 }

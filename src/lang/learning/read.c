@@ -30,17 +30,15 @@ uint32_t vertex_at(const Learning *g, const char *path) { return thing_at(g, pat
 uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path, true); }
 
 static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(path);
   const Graph *graph = r->g->graph;
   for (uint32_t i = 0; !edge && i < graph->vertex.n; i++)
-    vec_push(r->w->arena, &names, graph->vertex.at[i].name);
-  for (uint32_t i = 0; edge && i < graph->edge.n; i++)
-    vec_push(r->w->arena, &names, graph->edge.at[i].name);
-  const char *near = nearest_name(path, names.at, names.n);
+    nearest_try(&near, graph->vertex.at[i].name);
+  for (uint32_t i = 0; edge && i < graph->edge.n; i++) nearest_try(&near, graph->edge.at[i].name);
   r->g->broken = true;
   Id e = diag_error(r->w->diags, n->span, "learning diagram `%s` has no %s `%s`",
                     name_text(r->w->names, r->g->name), edge ? "edge" : "space", path);
-  if (near) diag_help(r->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(r->w->diags, e, near.best);
 }
 
 Name learning_key(Drawing *r, const char *name) {
@@ -68,7 +66,7 @@ static uint32_t put_space(Drawing *r, Name name, Vertex v, GraphSpace space) {
   v.name = name_text(r->w->names, name);
   v.what = same_space(r->in, &space);
   v.index = space.source != NULL;
-  v.distance = space.def && space.def->node->kid[1];
+  v.distance = space.def && space_distance(space.def->node);
   uint32_t number = graph_vertex(r->g->graph, v);
   vec_push(r->w->arena, &r->g->space, space);
   table_put(r->g->vertex_of, v.name, strlen(v.name), number + 1);
@@ -77,14 +75,15 @@ static uint32_t put_space(Drawing *r, Name name, Vertex v, GraphSpace space) {
 
 // A name that is neither a type nor a space nor a set of data.
 static bool is_unknown(Drawing *r, const Syntax *types) {
-  const Syntax *type = types->nkid == 1 ? types->kid[0] : NULL,
-               *name = type && type->kind == N_TYPE && !type->kid[1] ? type->kid[0] : NULL;
-  while (name && name->kind == N_DOT) name = name->kid[0];
+  const Syntax *type = nodes_only(types_in(types)),
+               *name =
+                   type && type->kind == N_TYPE && !type_brackets(type) ? type_base(type) : NULL;
+  while (name && name->kind == N_DOT) name = dot_base(name);
   if (!name || name->kind != N_NAME || scope_find(r->g->inside, name->name)) return false;
-  const char *text = name_text(r->w->names, name->name), *near = set_nearest(text);
+  const char *text = name_text(r->w->names, name->name);
   if (!strcmp(text, "R") || !strcmp(text, "B")) return false;
   Id e = diag_error(r->w->diags, name->span, "there is no type, space or set of data `%s`", text);
-  if (near) diag_help(r->w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(r->w->diags, e, set_nearest(text));
   return true;
 }
 
@@ -97,15 +96,15 @@ static void read_space(Drawing *r, const Syntax *n) {
     diag_note(r->w->diags, e, r->g->space.at[vertex_at(r->g, name)].span, "the other one");
     return;
   }
-  if (n->kid[0] && space_is_index(r->in, r->g->inside, n->kid[0])) {
-    space.source = index_source(r->in, n->kid[0]);
-    if (n->kid[1])
-      diag_error(r->w->diags, n->kid[1]->span,
+  if (space_types(n) && space_is_index(r->in, r->g->inside, space_types(n))) {
+    space.source = index_source(r->in, space_types(n));
+    if (space_distance(n))
+      diag_error(r->w->diags, space_distance(n)->span,
                  "`%s` is a set of data: its samples are not compared, so it has no distance",
                  name);
-  } else if (n->kid[0] && is_unknown(r, n->kid[0])) {
+  } else if (space_types(n) && is_unknown(r, space_types(n))) {
     r->g->broken = true;
-  } else if (n->kid[0]) {
+  } else if (space_types(n)) {
     Def *d = scope_add(r->g->inside, DEF_SPACE, n->name, n->name, n->name_span, n);
     uint32_t errors = r->w->diags->errors;
     space.def = d;
@@ -121,8 +120,8 @@ static uint32_t outer_space(Drawing *r, const Syntax *path) {
   Def *d = path->kind == N_NAME ? scope_find(r->g->inside, path->name) : NULL;
   if (!d || d->kind != DEF_SPACE) return NOWHERE;
   GraphSpace space = {.span = d->span, .home = d->scope};
-  if (space_is_index(r->in, d->scope, d->node->kid[0]))
-    space.source = index_source(r->in, d->node->kid[0]);
+  if (space_is_index(r->in, d->scope, space_types(d->node)))
+    space.source = index_source(r->in, space_types(d->node));
   else
     space.def = d;
   d->used = true;
@@ -131,10 +130,12 @@ static uint32_t outer_space(Drawing *r, const Syntax *path) {
 
 // One end of an edge: the name of a space.
 static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
-  const Syntax *type = types && types->kind == N_TYPES && types->nkid == 1 ? types->kid[0] : types;
-  const char *path = type && type->kind == N_TYPE && !type->kid[1] && type->kid[0]->kind != N_TYPES
-                         ? path_text(r->in, type->kid[0])
-                         : NULL;
+  const Syntax *type =
+      types && types->kind == N_TYPES && types_in(types).n == 1 ? types_in(types).at[0] : types;
+  const char *path =
+      type && type->kind == N_TYPE && !type_brackets(type) && type_base(type)->kind != N_TYPES
+          ? path_text(r->in, type_base(type))
+          : NULL;
   if (!path || !strcmp(path, "R") || !strcmp(path, "B")) {
     Id e = diag_error(r->w->diags, types ? types->span : span,
                       "an edge runs from one space to another, each with its name");
@@ -143,7 +144,7 @@ static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
     return NOWHERE;
   }
   uint32_t v = vertex_at(r->g, path);
-  if (v == NOWHERE) v = outer_space(r, type->kid[0]);
+  if (v == NOWHERE) v = outer_space(r, type_base(type));
   if (v == NOWHERE) no_such(r, type, path, false);
   return v;
 }
@@ -166,42 +167,32 @@ static bool is_new_edge(Drawing *r, Name name, Span span) {
   return false;
 }
 
-static Syntax *node_with(Elab *in, SyntaxKind kind, Span span, uint32_t n) {
-  Syntax *node = NEW(in->w->arena, Syntax);
-  *node = (Syntax){.kind = (uint8_t)kind,
-                   .span = span,
-                   .nkid = n,
-                   .kid = NEW_ARRAY(in->w->arena, Syntax *, n + 1)};
-  return node;
-}
-
 static Syntax *types_of(Drawing *r, uint32_t vertex, Span span) {
-  Syntax *types = node_with(r->in, N_TYPES, span, 1);
-  types->kid[0] = node_with(r->in, N_TYPE, span, 2);
-  types->kid[0]->kid[0] =
-      name_node(r->in, name_from(r->w->names, r->g->graph->vertex.at[vertex].name), span);
-  return types;
+  Arena *a = r->w->arena;
+  Name name = name_from(r->w->names, r->g->graph->vertex.at[vertex].name);
+  Syntax *type = node_type(a, span, (TypeParts){.base = syntax_name(a, name, span)});
+  return node_types(a, span, (TypesParts){NODES(type)});
 }
 
 // X -> Y; or X -> whatever comes, where the end has a distance
 static Syntax *signature(Drawing *r, const Edge *e, bool loose, const Syntax *n,
                          const Syntax *written) {
-  bool ends = written && written->kind == N_SIG && written->nkid > 1;
-  Span from = ends ? written->kid[0]->span : n->span, to = ends ? written->kid[1]->span : n->span;
-  Syntax *sig = node_with(r->in, N_SIG, written ? written->span : n->span, 2);
-  sig->kid[0] = types_of(r, e->from, from);
-  sig->kid[1] = loose ? node_with(r->in, N_TYPES, to, 0) : types_of(r, e->to, to);
-  return sig;
+  bool ends = written && written->kind == N_SIG && sig_to(written);
+  Span from = ends ? sig_from(written)->span : n->span, to = ends ? sig_to(written)->span : n->span;
+  Arena *a = r->w->arena;
+  Syntax *whatever = node_types(a, to, (TypesParts){{0, NULL}});
+  return node_sig(a, written ? written->span : n->span,
+                  (SigParts){.from = types_of(r, e->from, from),
+                             .to = loose ? whatever : types_of(r, e->to, to)});
 }
 
 // The header of a map: what is written stays, but for the types of its ends.
-static Syntax *with_header(Drawing *r, const Syntax *n, const Edge *e, uint32_t params,
-                           uint32_t result, bool loose) {
-  Syntax *copy = copy_node(r->in, n);
-  if (!n->kid[params])
-    copy->kid[result] = signature(r, e, loose, n, n->kid[result]);
+static Syntax *with_header(Drawing *r, const Syntax *n, const Edge *e, bool loose) {
+  Syntax *copy = syntax_copy(r->w->arena, n);
+  if (!declared_params(n))
+    declared_set_result(copy, signature(r, e, loose, n, declared_result(n)));
   else if (loose)
-    copy->kid[result] = NULL;
+    declared_set_result(copy, NULL);
   return copy;
 }
 
@@ -212,8 +203,7 @@ void edge_map(Drawing *r, uint32_t number) {
   bool learner = n->kind == N_LEARNER;
   bool loose = r->g->graph->vertex.at[e->to].distance && edge->body;
   Name key = name_from(r->w->names, e->name);
-  const Syntax *header =
-      learner ? with_header(r, n, e, 2, 3, loose) : with_header(r, n, e, 1, 2, loose);
+  const Syntax *header = with_header(r, n, e, loose);
   DefKind kind = learner ? DEF_LEARNER : DEF_BOX;
   Name outer = learning_key(r, e->name);
   if (edge->def) { // it had another map
@@ -225,18 +215,17 @@ void edge_map(Drawing *r, uint32_t number) {
     scope_alias(r->g->def->scope, outer, edge->def);
   }
   edge->loose = loose;
-  e->what = learner ? same_map(r->in, r->g->inside, name_node(r->in, key, edge->span))
+  e->what = learner ? same_map(r->in, r->g->inside, syntax_name(r->w->arena, key, edge->span))
                     : same_map(r->in, edge->home, edge->body);
 }
 
 // An edge of a part gets a map of its own here: one of its ends is another space than there.
 static void own_map(Drawing *r, uint32_t number) {
   GraphEdge *edge = &r->g->edge.at[number];
-  uint32_t at = edge->node->kind == N_LEARNER ? 4 : 3;
-  Syntax *own = copy_node(r->in, edge->node);
-  own->kid[at] = copy_resolved(r->in, edge->home, r->g->inside, edge->body);
+  Syntax *own = syntax_copy(r->w->arena, edge->node);
+  declared_set_body(own, copy_resolved(r->in, edge->home, r->g->inside, edge->body));
   edge->node = own;
-  edge->body = own->kid[at];
+  edge->body = declared_body(own);
   edge->home = r->g->inside;
   edge_map(r, number);
 }
@@ -244,11 +233,9 @@ static void own_map(Drawing *r, uint32_t number) {
 void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *by, Span span) {
   Vertex *v = &r->g->graph->vertex.at[vertex];
   GraphSpace *space = &r->g->space.at[vertex];
-  Syntax *n = node_with(r->in, N_SPACE, span, 2);
+  Syntax *n = node_space(r->w->arena, span, (SpaceParts){(Syntax *)types, (Syntax *)by});
   n->name = name_from(r->w->names, v->name);
   n->name_span = span;
-  n->kid[0] = (Syntax *)types;
-  n->kid[1] = (Syntax *)by;
   uint32_t errors = r->w->diags->errors;
   Def *own = NULL;
   *space = (GraphSpace){.span = span, .home = r->g->inside};
@@ -272,16 +259,16 @@ void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *b
   }
 }
 
-static void ends_of(const Syntax *n, uint32_t params, uint32_t result, const Syntax **from,
-                    const Syntax **to) {
-  const Syntax *p = n->kid[params], *sig = n->kid[result];
+static void ends_of(const Syntax *n, const Syntax **from, const Syntax **to) {
+  const Syntax *params = declared_params(n), *sig = declared_result(n);
+  const Syntax *only = params ? nodes_only(params_in(params)) : NULL;
   *from = *to = NULL;
-  if (p) {
-    *from = p->nkid == 1 ? p->kid[0]->kid[0] : NULL;
+  if (params) {
+    *from = only ? param_type(only) : NULL;
     *to = sig;
-  } else if (sig && sig->kind == N_SIG && sig->nkid > 1) {
-    *from = sig->kid[0];
-    *to = sig->kid[1];
+  } else if (sig && sig->kind == N_SIG) {
+    *from = sig_from(sig);
+    *to = sig_to(sig);
   }
 }
 
@@ -297,12 +284,12 @@ static uint32_t read_most(Drawing *r, const Syntax *most) {
 // n: N_BOX or N_LEARNER
 static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const Syntax *most) {
   bool learner = n->kind == N_LEARNER;
-  const Syntax *from, *to, *body = n->kid[learner ? 4 : 3];
-  ends_of(n, learner ? 2 : 1, learner ? 3 : 2, &from, &to);
+  const Syntax *from, *to, *body = declared_body(n);
+  const Syntax *brackets = learner ? learner_family(n) : box_cfg(n);
+  ends_of(n, &from, &to);
   Edge e = {.name = name_text(r->w->names, name), .most = read_most(r, most)};
   if (!name || !is_new_edge(r, name, span)) return;
-  if ((!learner && n->kid[0]) || (learner && n->kid[1])) {
-    const Syntax *brackets = n->kid[learner ? 1 : 0];
+  if (brackets) {
     diag_error(r->w->diags, brackets->span, "an edge is one map: it has no brackets");
     r->g->broken = true;
     return;
@@ -321,7 +308,7 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
     return;
   }
   if (index &&
-      (learner || n->kid[1] || (body && (body->kind == N_BLOCK || body->kind == N_PADDED)))) {
+      (learner || box_params(n) || (body && (body->kind == N_BLOCK || body->kind == N_PADDED)))) {
     Id m = diag_error(r->w->diags, span,
                       "`%s` begins in a set of data: it reads fields of a sample and nothing else",
                       e.name);
@@ -338,22 +325,23 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
 }
 
 static void read_edges(Drawing *r, const Syntax *n) {
-  const Syntax *most = n->kind == N_MOST ? n->kid[1] : NULL;
-  if (most) n = n->kid[0];
+  const Syntax *most = n->kind == N_MOST ? most_times(n) : NULL;
+  if (most) n = most_edge(n);
   if (n->kind == N_BOX) read_edge(r, n, n->name, n->name_span, most);
-  for (uint32_t i = 0; n->kind == N_LEARN && i < n->nkid; i++) {
-    const Syntax *names = n->kid[i]->kid[0];
-    for (uint32_t k = 0; k < names->nkid; k++)
-      read_edge(r, n->kid[i], names->kid[k]->name, names->kid[k]->span, most);
+  for (uint32_t i = 0; n->kind == N_LEARN && i < learn_learners(n).n; i++) {
+    const Syntax *names = learner_names(learn_learners(n).at[i]);
+    for (uint32_t k = 0; k < names_in(names).n; k++)
+      read_edge(r, learn_learners(n).at[i], names_in(names).at[k]->name,
+                names_in(names).at[k]->span, most);
   }
 }
 
 // -- order ----------------------------------------------------------------------------------------
 static bool read_route(Drawing *r, const Syntax *n, Route *out) {
   const Graph *graph = r->g->graph;
-  uint32_t steps = n->kind == N_PIPE ? n->nkid : 1;
+  uint32_t steps = n->kind == N_PIPE ? pipe_stages(n).n : 1;
   for (uint32_t i = 0; i < steps; i++) {
-    const Syntax *step = n->kind == N_PIPE ? n->kid[i] : n;
+    const Syntax *step = n->kind == N_PIPE ? pipe_stages(n).at[i] : n;
     const char *path = path_text(r->in, step);
     uint32_t e = path ? edge_at(r->g, path) : NOWHERE;
     if (e == NOWHERE) {
@@ -394,10 +382,10 @@ static void read_order(Drawing *r, const Syntax *n) {
   double times = 1;
   Body b = {.in = r->in, .w = r->w};
   Env *env = env_new(r->in, NULL, r->g->inside, &b);
-  if (!read_route(r, n->kid[0], &left) || !read_route(r, n->kid[1], &right)) return;
+  if (!read_route(r, order_left(n), &left) || !read_route(r, order_right(n), &right)) return;
   if (!are_parallel(r, n, &left, &right)) return;
-  if (n->kid[2] && (!static_number(&b, env, n->kid[2], &times) || !(times > 0)))
-    diag_error(r->w->diags, n->kid[2]->span,
+  if (order_times(n) && (!static_number(&b, env, order_times(n), &times) || !(times > 0)))
+    diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");
   graph_order(r->g->graph, left, right, times);
   vec_push(r->w->arena, &r->g->order, n->span);
@@ -414,14 +402,13 @@ void edge_learners(Elab *in, const GraphEdge *e, Ids *out) {
 
 // The edge or learner whose name is most like this.
 void near_edge(Drawing *r, Id message, const char *path) {
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(path);
   for (uint32_t i = 0; i < r->g->graph->edge.n; i++)
-    vec_push(r->w->arena, &names, r->g->graph->edge.at[i].name);
+    nearest_try(&near, r->g->graph->edge.at[i].name);
   for (uint32_t i = 1; i < r->in->def.n; i++)
     if (r->in->def.at[i]->kind == DEF_LEARNER)
-      vec_push(r->w->arena, &names, name_text(r->w->names, r->in->def.at[i]->name));
-  const char *near = nearest_name(path, names.at, names.n);
-  if (near) diag_help(r->w->diags, message, "did you mean `%s`?", near);
+      nearest_try(&near, name_text(r->w->names, r->in->def.at[i]->name));
+  diag_suggest(r->w->diags, message, near.best);
 }
 
 static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
@@ -446,34 +433,38 @@ static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
 }
 
 static void read_freeze(Drawing *r, const Syntax *n) {
-  if (n->kid[1])
-    diag_error(r->w->diags, n->kid[1]->span, "inside a learning diagram, `freeze` takes no `in`");
-  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const char *path = path_text(r->in, n->kid[0]->kid[i]);
-    if (path) freeze_in(r, n->kid[0]->kid[i], path);
+  if (freeze_inside(n))
+    diag_error(r->w->diags, freeze_inside(n)->span,
+               "inside a learning diagram, `freeze` takes no `in`");
+  for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
+    const char *path = path_text(r->in, names_in(freeze_paths(n)).at[i]);
+    if (path) freeze_in(r, names_in(freeze_paths(n)).at[i], path);
   }
 }
 
 // -- the whole ------------------------------------------------------------------------------------
 // Spaces first, then edges, then what speaks of them: the order of the text does not matter.
 static void read_block(Drawing *r, const Syntax *block) {
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    const Syntax *n = block->kid[i];
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
     if (n->kind == N_ERROR) r->g->broken = true;
     if (n->kind == N_SPACE) read_space(r, n);
   }
-  for (uint32_t i = 0; i < block->nkid; i++) read_edges(r, block->kid[i]);
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    if (block->kid[i]->kind == N_ORDER) read_order(r, block->kid[i]);
-    if (block->kid[i]->kind == N_FREEZE) read_freeze(r, block->kid[i]);
+  for (uint32_t i = 0; i < block_statements(block).n; i++)
+    read_edges(r, block_statements(block).at[i]);
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    if (block_statements(block).at[i]->kind == N_ORDER)
+      read_order(r, block_statements(block).at[i]);
+    if (block_statements(block).at[i]->kind == N_FREEZE)
+      read_freeze(r, block_statements(block).at[i]);
   }
 }
 
 static bool is_pattern(const Syntax *block) {
-  for (uint32_t i = 0; block && i < block->nkid; i++) {
-    const Syntax *n = block->kid[i];
-    if (n->kind == N_MOST) n = n->kid[0];
-    if ((n->kind == N_SPACE && !n->kid[0]) || (n->kind == N_BOX && !n->kid[3])) return true;
+  for (uint32_t i = 0; block && i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
+    if (n->kind == N_MOST) n = most_edge(n);
+    if ((n->kind == N_SPACE && !space_types(n)) || (n->kind == N_BOX && !box_body(n))) return true;
   }
   return false;
 }
@@ -491,12 +482,12 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
                   .graph = graph_new(w->arena),
                   .vertex_of = table_new(w->arena),
                   .edge_of = table_new(w->arena),
-                  .pattern = is_pattern(d->node->kid[2]),
+                  .pattern = is_pattern(diagram_block(d->node)),
                   .broken = d->broken};
   Drawing r = {in, p, w, g};
   d->busy = true;
-  if (d->node->kid[0]) read_glued(&r);
-  if (d->node->kid[2]) read_block(&r, d->node->kid[2]);
+  if (diagram_parts(d->node)) read_glued(&r);
+  if (diagram_block(d->node)) read_block(&r, diagram_block(d->node));
   edit(in, p, d->scope, g);
   d->busy = false;
   d->learning = g;
@@ -507,36 +498,37 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
 // -- what is done to them -------------------------------------------------------------------------
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
   const Syntax *root = path;
-  while (root && root->kind == N_DOT) root = root->kid[0];
+  while (root && root->kind == N_DOT) root = dot_base(root);
   return root && root->kind == N_NAME && scope_find(s, root->name) == g->def;
 }
 
 static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
-  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const Syntax *path = n->kid[0]->kid[i];
+  for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
+    const Syntax *path = names_in(freeze_paths(n)).at[i];
     const char *text = path_text(r->in, path), *dot = text ? strchr(text, '.') : NULL;
     if (!text) continue;
-    if (n->kid[1] && is_of(s, n->kid[1], r->g))
+    if (freeze_inside(n) && is_of(s, freeze_inside(n), r->g))
       freeze_in(r, path, text);
-    else if (!n->kid[1] && dot && is_of(s, path, r->g))
+    else if (!freeze_inside(n) && dot && is_of(s, path, r->g))
       freeze_in(r, path, dot + 1);
   }
 }
 
 static void edit_by(Drawing *r, Scope *s, const Syntax *n) {
   if (n->kind == N_FREEZE) edit_freeze(r, s, n);
-  if (n->kind == N_SET && n->kid[0]->kind == N_DOT && is_of(s, n->kid[0], r->g))
-    learning_set(r, n, strchr(path_text(r->in, n->kid[0]), '.') + 1);
-  if (n->kind == N_FIND && is_of(s, n->kid[1], r->g)) learning_find(r, n, s);
+  if (n->kind == N_SET && set_path(n)->kind == N_DOT && is_of(s, set_path(n), r->g))
+    learning_set(r, n, strchr(path_text(r->in, set_path(n)), '.') + 1);
+  if (n->kind == N_FIND && is_of(s, find_path(n), r->g)) learning_find(r, n, s);
 }
 
 // The statements that speak of a diagram, in their order, before it is glued to others: those of
 // its file, of the program, and of the command line.
 static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
   Drawing r = {in, p, in->w, g};
-  for (uint32_t i = 0; i < s->tree->nkid; i++) edit_by(&r, s, s->tree->kid[i]);
-  for (uint32_t i = 0; s != p->scope && i < p->tree->nkid; i++)
-    edit_by(&r, p->scope, p->tree->kid[i]);
+  for (uint32_t i = 0; i < program_declarations(s->tree).n; i++)
+    edit_by(&r, s, program_declarations(s->tree).at[i]);
+  for (uint32_t i = 0; s != p->scope && i < program_declarations(p->tree).n; i++)
+    edit_by(&r, p->scope, program_declarations(p->tree).at[i]);
   for (uint32_t i = 0; i < in->extra.n; i++) edit_by(&r, p->scope, in->extra.at[i]);
 }
 
@@ -544,19 +536,14 @@ static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
 static void name_paths(Scope *s, Syntax *n) {
   const char *path = n->kind == N_DOT ? path_text(s->in, n) : NULL;
   Def *d = path ? scope_find(s, name_from(s->in->w->names, path)) : NULL;
-  if (d) {
-    n->kind = N_NAME;
-    n->name = name_from(s->in->w->names, path);
-    n->name_span = n->span;
-    n->nkid = 0;
-  }
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (n->kid[i]) name_paths(s, n->kid[i]);
+  if (d) syntax_become_name(n, name_from(s->in->w->names, path));
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (syntax_parts(n).at[i]) name_paths(s, syntax_parts(n).at[i]);
 }
 
 void learnings_name(Scope *s) {
-  for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    Syntax *n = s->tree->kid[i];
+  for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
+    Syntax *n = program_declarations(s->tree).at[i];
     bool about = n->kind == N_FREEZE || n->kind == N_SET || n->kind == N_FIND ||
                  n->kind == N_DIAGRAM || n->kind == N_TRAIN;
     if (!about) name_paths(s, n);
@@ -564,14 +551,14 @@ void learnings_name(Scope *s) {
 }
 
 // Is there a diagram that the statement speaks of? A learner of the file is set at once.
-static void check_target(Elab *in, Scope *s, const Syntax *n) {
-  const Syntax *path = n->kid[n->kind == N_FIND ? 1 : 0], *root = path;
-  while (root->kind == N_DOT) root = root->kid[0];
+static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
+  const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path;
+  while (root->kind == N_DOT) root = dot_base(root);
   const Def *d = scope_find(s, root->name);
   Body b = {.in = in, .w = in->w};
   if (n->kind == N_SET && path->kind == N_NAME) {
     Def *learner = learner_named(in, s, path);
-    if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, n->kid[1]);
+    if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, set_value(n));
   } else if (!d) {
     unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
   } else if (d->kind != DEF_DIAGRAM && !d->broken) {
@@ -582,13 +569,14 @@ static void check_target(Elab *in, Scope *s, const Syntax *n) {
 }
 
 void learnings_read(Elab *in, Program *p, Scope *s) {
-  for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    const Syntax *n = s->tree->kid[i];
-    if (n->kind == N_SET || n->kind == N_FIND) check_target(in, s, n);
+  for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
+    const Syntax *n = program_declarations(s->tree).at[i];
+    if (n->kind == N_SET || n->kind == N_FIND) check_spoken_of(in, s, n);
   }
-  for (uint32_t i = 0; s == p->scope && i < in->extra.n; i++) check_target(in, s, in->extra.at[i]);
-  for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    const Syntax *n = s->tree->kid[i];
+  for (uint32_t i = 0; s == p->scope && i < in->extra.n; i++)
+    check_spoken_of(in, s, in->extra.at[i]);
+  for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
+    const Syntax *n = program_declarations(s->tree).at[i];
     Def *d = n->kind == N_DIAGRAM && n->name ? scope_find(s, n->name) : NULL;
     if (d && d->kind == DEF_DIAGRAM && d->node == n) learning_of(in, p, d);
   }

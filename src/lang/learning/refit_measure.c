@@ -81,7 +81,7 @@ static bool can_be_cut(Refitting *x) {
 }
 
 static bool is_in_steps(Refitting *x) {
-  const Syntax *n = x->clause->kid[0];
+  const Syntax *n = refit_count(x->clause);
   if (strcmp(name_text(x->draw.w->names, x->clause->name), "steps") == 0 && n->num >= 1)
     return true;
   diag_error(x->draw.w->diags, x->clause->span,
@@ -90,16 +90,11 @@ static bool is_in_steps(Refitting *x) {
 }
 
 // -- the claim ------------------------------------------------------------------------------------
-static Syntax *node_of(Refitting *x, SyntaxKind kind, Name name, uint32_t n, Syntax *const *kid) {
-  Span span = x->clause->span;
-  Syntax *node = NEW(x->draw.w->arena, Syntax);
-  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .name = name, .name_span = span, .nkid = n};
-  if (n) node->kid = arena_copy(x->draw.w->arena, kid, n * sizeof *kid);
-  return node;
-}
-
 static Syntax *named(Refitting *x, const char *name, Syntax *value) {
-  return node_of(x, N_SIZED, name_from(x->draw.w->names, name), 1, &value);
+  Syntax *node = node_sized(x->draw.w->arena, x->clause->span, (SizedParts){value});
+  node->name = name_from(x->draw.w->names, name);
+  node->name_span = node->span;
+  return node;
 }
 
 // behind, as a box: h, or h ; out
@@ -108,41 +103,45 @@ static Syntax *trained_box(Refitting *x) {
   VEC(Syntax *) step = {0};
   for (uint32_t i = x->cut; i < left->n; i++) {
     Name name = name_from(x->draw.w->names, x->draw.g->graph->edge.at[left->at[i]].name);
-    vec_push(x->draw.w->arena, &step, name_node(x->draw.in, name, x->clause->span));
+    vec_push(x->draw.w->arena, &step, syntax_name(x->draw.w->arena, name, x->clause->span));
   }
-  return step.n == 1 ? step.at[0] : node_of(x, N_PIPE, 0, step.n, step.at);
+  if (step.n == 1) return step.at[0];
+  return node_pipe(x->draw.w->arena, x->clause->span, (PipeParts){{step.n, step.at}});
 }
 
 // The one option that `refit` has: an optimiser.
 static bool read_optimiser(Refitting *x, Syntax **out) {
   *out = NULL;
-  for (uint32_t i = 1; i < x->clause->nkid; i++) {
-    const Syntax *o = x->clause->kid[i];
-    bool good = !*out && o->kind == N_OPTION && !o->kid[1] &&
-                (o->kid[0]->kind == N_NAME || o->kid[0]->kind == N_CALL);
+  for (uint32_t i = 0; i < refit_options(x->clause).n; i++) {
+    const Syntax *o = refit_options(x->clause).at[i];
+    bool good = !*out && o->kind == N_OPTION && !option_value(o) &&
+                (option_what(o)->kind == N_NAME || option_what(o)->kind == N_CALL);
     if (!good) {
       diag_error(x->draw.w->diags, o->span, "`refit` takes an optimiser, and nothing else");
       return false;
     }
-    *out = o->kid[0];
+    *out = option_what(o);
   }
   return true;
 }
 
-static Syntax *claim_of(Refitting *x, Syntax *optimiser) {
+static Syntax *claim_made(Refitting *x, Syntax *optimiser) {
   Drawing *r = &x->draw;
   const Route *left = &x->pair->left, *right = &x->pair->right;
   Span span = x->clause->span;
-  Syntax *option[4] = {trained_box(x), named(x, "steps", x->clause->kid[0]),
-                       named(x, "by", space_distance(r, x->pair->to)), optimiser};
-  Syntax *at[2] = {name_node(r->in, name_from(r->w->names, "refit"), span),
-                   node_of(x, N_BRACKETS, 0, optimiser ? 4 : 3, option)};
-  Syntax *call[4] = {node_of(x, N_AT, 0, 2, at), route_value(r, left->at, x->cut, false, span),
-                     route_value(r, right->at, right->n, false, span),
-                     route_value(r, left->at, x->cut, true, span)};
-  Syntax *side[2] = {node_of(x, N_CALL, 0, 4, call),
-                     route_value(r, right->at, right->n, true, span)};
-  return node_of(x, N_EQUAL, 0, 2, side);
+  Arena *a = r->w->arena;
+  Nodes options = NODES(trained_box(x), named(x, "steps", refit_count(x->clause)),
+                        named(x, "by", distance_in(r, x->pair->to)), optimiser);
+  if (!optimiser) options.n = 3;
+  Syntax *refit = syntax_name(a, name_from(r->w->names, "refit"), span),
+         *brackets = node_brackets(a, span, (BracketsParts){options});
+  Nodes args = NODES(value_along(r, left->at, x->cut, false, span),
+                     value_along(r, right->at, right->n, false, span),
+                     value_along(r, left->at, x->cut, true, span));
+  Syntax *call =
+      node_call(a, span, (CallParts){node_at(a, span, (AtParts){refit, brackets}), args});
+  Syntax *wanted = value_along(r, right->at, right->n, true, span);
+  return node_equal(a, span, (EqualParts){call, wanted});
 }
 
 const Syntax *learning_refit(Elab *in, Program *p, Learning *g, const Syntax *clause) {
@@ -152,5 +151,5 @@ const Syntax *learning_refit(Elab *in, Program *p, Learning *g, const Syntax *cl
   x.pair = &g->pairs.at[0];
   if (!has_tasks(&x) || !can_be_cut(&x) || !is_in_steps(&x) || !read_optimiser(&x, &optimiser))
     return NULL;
-  return claim_of(&x, optimiser);
+  return claim_made(&x, optimiser);
 }

@@ -22,7 +22,7 @@ static void resolved_text(Elab *in, Scope *s, const Syntax *n, Buf *out) {
     return;
   }
   if (n->kind == N_PAREN) {
-    resolved_text(in, s, n->kid[0], out);
+    resolved_text(in, s, paren_inner(n), out);
     return;
   }
   const Def *d = n->kind == N_NAME ? scope_find(s, n->name) : NULL;
@@ -33,10 +33,10 @@ static void resolved_text(Elab *in, Scope *s, const Syntax *n, Buf *out) {
   buf_printf(out, "(%u %s", n->kind, name_text(in->w->names, n->name));
   if (n->kind == N_NUM) buf_number(out, n->num);
   if (n->text && n->kind != N_NUM) buf_json(out, n->text, strlen(n->text));
-  if (n->op) buf_text(out, n->op);
-  for (uint32_t i = 0; i < n->nkid; i++) {
+  buf_text(out, syntax_signs(n));
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
     buf_char(out, ' ');
-    resolved_text(in, s, n->kid[i], out);
+    resolved_text(in, s, syntax_parts(n).at[i], out);
   }
   buf_char(out, ')');
 }
@@ -60,11 +60,12 @@ Id same_space(Elab *in, const GraphSpace *space) {
   const Syntax *n = space->def->node;
   Scope *s = space->def->scope;
   buf_text(&b, "space");
-  if (!types_eval(&body, env_new(in, NULL, s, &body), n->kid[0], false, &types, NULL)) return 0;
+  if (!types_eval(&body, env_new(in, NULL, s, &body), space_types(n), false, &types, NULL))
+    return 0;
   for (uint32_t i = 0; i < types.n; i++) buf_printf(&b, " %s", type_text(in->w, &types.at[i]));
-  if (n->kid[1]) {
+  if (space_distance(n)) {
     buf_text(&b, " by ");
-    resolved_text(in, s, n->kid[1], &b);
+    resolved_text(in, s, space_distance(n), &b);
   }
   return number_of(in, b.at);
 }
@@ -73,30 +74,12 @@ Id same_space(Elab *in, const GraphSpace *space) {
 
 // The type as the source of data that it is.
 const Syntax *index_source(Elab *in, const Syntax *types) {
-  const Syntax *type = types->kid[0];
-  if (!type->kid[1]) return type->kid[0];
-  Syntax *at = NEW(in->w->arena, Syntax);
-  *at = (Syntax){
-      .kind = N_AT, .span = type->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Syntax *, 2)};
-  at->kid[0] = type->kid[0];
-  at->kid[1] = type->kid[1];
-  return at;
+  const Syntax *type = types_in(types).at[0];
+  if (!type_brackets(type)) return type_base(type);
+  return node_at(in->w->arena, type->span, (AtParts){type_base(type), type_brackets(type)});
 }
 
 // -- copies ---------------------------------------------------------------------------------------
-Syntax *copy_node(Elab *in, const Syntax *n) {
-  Syntax *copy = arena_copy(in->w->arena, n, sizeof *n);
-  copy->kid = NEW_ARRAY(in->w->arena, Syntax *, n->nkid + 1);
-  for (uint32_t i = 0; i < n->nkid; i++) copy->kid[i] = n->kid[i];
-  return copy;
-}
-
-Syntax *name_node(Elab *in, Name name, Span span) {
-  Syntax *n = NEW(in->w->arena, Syntax);
-  *n = (Syntax){.kind = N_NAME, .name = name, .span = span, .name_span = span};
-  return n;
-}
-
 static Name name_in(Elab *in, Scope *from, Scope *to, Name name) {
   const Def *d = scope_find(from, name);
   if (!d || scope_find(to, name) == d) return name;
@@ -108,8 +91,9 @@ static Name name_in(Elab *in, Scope *from, Scope *to, Name name) {
 
 Syntax *copy_resolved(Elab *in, Scope *from, Scope *to, const Syntax *n) {
   if (!n) return NULL;
-  Syntax *copy = copy_node(in, n);
+  Syntax *copy = syntax_copy(in->w->arena, n);
   if (n->kind == N_NAME) copy->name = name_in(in, from, to, n->name);
-  for (uint32_t i = 0; i < n->nkid; i++) copy->kid[i] = copy_resolved(in, from, to, n->kid[i]);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    syntax_put(copy, i, copy_resolved(in, from, to, syntax_parts(n).at[i]));
   return copy;
 }

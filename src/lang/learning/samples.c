@@ -38,22 +38,20 @@ static bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
 }
 
-static const Syntax *without_options(const Syntax *n) { return n->kind == N_AT ? n->kid[0] : n; }
-
 // Does this stand for the whole sample: N, mnist, mnist.train, "t.csv"?
 static bool is_sample(const Drawing *r, uint32_t vertex, const Syntax *n) {
   const Syntax *source = r->g->space.at[vertex].source;
   const char *own = last_name(r->g->graph->vertex.at[vertex].name);
   if (n->kind == N_NAME && !strcmp(name_text(r->w->names, n->name), own)) return true;
-  if (tree_equal(n, source) || tree_equal(n, without_options(source))) return true;
-  const Syntax *root = without_options(source);
-  if (root->kind == N_DOT && is_split(name_text(r->w->names, root->name))) root = root->kid[0];
+  if (tree_equal(n, source) || tree_equal(n, use_base(source))) return true;
+  const Syntax *root = use_base(source);
+  if (root->kind == N_DOT && is_split(name_text(r->w->names, root->name))) root = dot_base(root);
   return tree_equal(n, root);
 }
 
 // The field that is mentioned here; false: none is.
 static bool mentions(const Drawing *r, uint32_t vertex, const Syntax *n, Name *column) {
-  if (n->kind == N_DOT && is_sample(r, vertex, n->kid[0]) &&
+  if (n->kind == N_DOT && is_sample(r, vertex, dot_base(n)) &&
       !is_split(name_text(r->w->names, n->name))) {
     *column = n->name;
     return true;
@@ -90,7 +88,7 @@ static Name read_as(const Sampling *x, uint32_t edge, Name column) {
   Body b = {.in = r->in, .w = r->w};
   Types t = {0};
   if (!d || d->broken || is_noise(x) || x->given.episodes.way) return 0;
-  if (!types_eval(&b, env_new(r->in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL))
+  if (!types_eval(&b, env_new(r->in, NULL, d->scope, &b), space_types(d->node), false, &t, NULL))
     return 0;
   const Field *f = column ? data_find(&x->data, name_text(r->w->names, column)) : NULL;
   if (t.n != 1 || (!f && !x->data.absent && !x->data.table)) return 0;
@@ -140,7 +138,7 @@ static void foreign_data(Sampling *x, const Syntax *n, const Def *d) {
 // Does it read a set of data, and not the one that this index is?
 static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
   if (n->kind != N_DOT) return false;
-  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  while (n->kind == N_DOT || n->kind == N_AT) n = dot_base(n);
   return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
          set_is_known(name_text(x->r->w->names, n->name));
 }
@@ -184,7 +182,8 @@ static void collect(Sampling *x, uint32_t edge, const Syntax *n, bool direct) {
   }
   Def *d = n->kind == N_NAME ? scope_find(r->g->edge.at[edge].home, n->name) : NULL;
   if (d && d->kind == DEF_GIVEN) foreign_data(x, n, d);
-  for (uint32_t i = 0; i < n->nkid; i++) collect(x, edge, n->kid[i], direct && n->kind == N_PAREN);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    collect(x, edge, syntax_parts(n).at[i], direct && n->kind == N_PAREN);
 }
 
 // -- a given of it --------------------------------------------------------------------------------
@@ -208,19 +207,14 @@ static bool is_second(const Sampling *x) {
 }
 
 static Syntax *param_of(Sampling *x, const SampleField *f, bool second) {
-  Elab *in = x->r->in;
+  Arena *a = x->r->w->arena;
   Names *names = x->r->w->names;
-  Syntax *param = NEW(in->w->arena, Syntax);
-  *param =
-      (Syntax){.kind = N_PARAM, .name = f->key, .span = f->span, .name_span = f->span, .nkid = 1};
-  param->kid = NEW_ARRAY(in->w->arena, Syntax *, 1);
-  if (f->space) {
-    Syntax *type = NEW(in->w->arena, Syntax);
-    *type = (Syntax){
-        .kind = N_TYPE, .span = f->span, .nkid = 2, .kid = NEW_ARRAY(in->w->arena, Syntax *, 2)};
-    type->kid[0] = name_node(in, f->space, f->span);
-    param->kid[0] = type;
-  }
+  Syntax *type = NULL;
+  if (f->space)
+    type = node_type(a, f->span, (TypeParts){.base = syntax_name(a, f->space, f->span)});
+  Syntax *param = node_param(a, f->span, (ParamParts){type});
+  param->name = f->key;
+  param->name_span = f->span;
   Name plain = f->column ? f->column : name_from(names, last_name(name_text(names, f->key)));
   scope_add(x->r->g->inside, DEF_GIVEN, f->key, second ? f->key : plain, f->span, param);
   return param;
@@ -236,19 +230,15 @@ static void make_given(Sampling *x) {
   Arena *a = r->w->arena;
   if (!x->field.n) return;
   qsort(x->field.at, x->field.n, sizeof *x->field.at, by_place);
-  Syntax *params = NEW(a, Syntax), *given = NEW(a, Syntax);
   Name *column = NEW_ARRAY(a, Name, x->field.n);
   bool second = is_second(x);
-  *params = (Syntax){.kind = N_PARAMS, .span = x->space->span, .nkid = x->field.n};
-  params->kid = NEW_ARRAY(a, Syntax *, x->field.n);
+  Nodes each = {x->field.n, NEW_ARRAY(a, Syntax *, x->field.n)};
   for (uint32_t i = 0; i < x->field.n; i++) {
-    params->kid[i] = param_of(x, &x->field.at[i], second);
+    each.at[i] = param_of(x, &x->field.at[i], second);
     column[i] = takes_columns(x, &x->field.at[i]) ? 0 : x->field.at[i].column;
   }
-  *given = (Syntax){
-      .kind = N_GIVEN, .span = x->space->span, .nkid = 2, .kid = NEW_ARRAY(a, Syntax *, 2)};
-  given->kid[0] = params;
-  given->kid[1] = (Syntax *)x->space->source;
+  Syntax *params = node_params(a, x->space->span, (ParamsParts){each});
+  Syntax *given = node_given(a, x->space->span, (GivenParts){params, (Syntax *)x->space->source});
   do_given_columns(r->in, r->p, r->g->inside, given, column);
 }
 
@@ -303,12 +293,13 @@ static Syntax *with_fields(Drawing *r, uint32_t edge, const Syntax *n, bool dire
     Name space = name_from(r->w->names, r->g->graph->vertex.at[to].name),
          key = direct ? key_of(r, vertex, column, space) : 0;
     bool shaped = key && table_get(r->g->inside->names, &key, sizeof key);
-    return name_node(r->in, shaped ? key : key_of(r, vertex, column, 0), n->span);
+    return syntax_name(r->w->arena, shaped ? key : key_of(r, vertex, column, 0), n->span);
   }
   if (n->kind == N_NAME) return copy_resolved(r->in, home, r->g->inside, n);
-  Syntax *copy = copy_node(r->in, n);
-  for (uint32_t i = 0; i < n->nkid; i++)
-    copy->kid[i] = with_fields(r, edge, n->kid[i], direct && n->kind == N_PAREN, asked);
+  Syntax *copy = syntax_copy(r->w->arena, n);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    syntax_put(copy, i,
+               with_fields(r, edge, syntax_parts(n).at[i], direct && n->kind == N_PAREN, asked));
   return copy;
 }
 

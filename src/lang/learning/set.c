@@ -9,23 +9,18 @@
 // -- learners -------------------------------------------------------------------------------------
 // f[…] applied to the learner's named inputs.
 static Syntax *applied(Elab *in, Syntax *body, const Syntax *params) {
-  Syntax *call = NEW(in->w->arena, Syntax);
-  *call = (Syntax){.kind = N_CALL, .span = body->span, .nkid = params->nkid + 1};
-  call->kid = NEW_ARRAY(in->w->arena, Syntax *, call->nkid);
-  call->kid[0] = body;
-  for (uint32_t i = 0; i < params->nkid; i++)
-    call->kid[i + 1] = name_node(in, params->kid[i]->name, body->span);
-  return call;
+  Nodes input = params_in(params), args = {input.n, NEW_ARRAY(in->w->arena, Syntax *, input.n + 1)};
+  for (uint32_t i = 0; i < input.n; i++)
+    args.at[i] = syntax_name(in->w->arena, input.at[i]->name, body->span);
+  return node_call(in->w->arena, body->span, (CallParts){body, args});
 }
 
 void learner_set(Elab *in, Scope *s, Def *d, const Syntax *body) {
-  Syntax *refine = NEW(in->w->arena, Syntax), *own = copy_resolved(in, s, d->scope, body);
-  if (d->node->kid[2]) own = applied(in, own, d->node->kid[2]);
-  *refine =
-      (Syntax){.kind = N_REFINE, .name = d->name, .span = body->span, .name_span = body->span};
-  refine->nkid = 2;
-  refine->kid = NEW_ARRAY(in->w->arena, Syntax *, 2);
-  refine->kid[1] = own;
+  Syntax *own = copy_resolved(in, s, d->scope, body);
+  if (learner_params(d->node)) own = applied(in, own, learner_params(d->node));
+  Syntax *refine = node_refine(in->w->arena, body->span, (RefineParts){.body = own});
+  refine->name = d->name;
+  refine->name_span = body->span;
   d->refined = refine;
   d->refined_in = d->scope;
 }
@@ -38,10 +33,8 @@ void edge_set(Drawing *r, uint32_t number, const Syntax *body, Scope *home) {
     learner_set(r->in, home, e->def, body);
     return;
   }
-  Syntax *box = NEW(r->w->arena, Syntax);
-  *box = (Syntax){.kind = N_BOX, .name = e->node->name, .span = body->span, .nkid = 5};
-  box->kid = NEW_ARRAY(r->w->arena, Syntax *, 5);
-  box->kid[3] = (Syntax *)body;
+  Syntax *box = node_box(r->w->arena, body->span, (BoxParts){.body = (Syntax *)body});
+  box->name = e->node->name;
   e->node = box;
   e->body = body;
   e->home = home;
@@ -55,28 +48,21 @@ void edge_set(Drawing *r, uint32_t number, const Syntax *body, Scope *home) {
 // mnist, mnist.test, omniglot[way: 5], "t.csv", Image: what is written as an expression, as a type
 static const Syntax *as_types(Elab *in, const Syntax *n) {
   if (n->kind == N_TYPES) return n;
-  const Syntax *base = n->kind == N_AT ? n->kid[0] : n;
+  Syntax *base = use_base(n);
   if (base->kind != N_NAME && base->kind != N_DOT && base->kind != N_STR) return NULL;
-  Syntax *types = copy_node(in, n), *type = NEW(in->w->arena, Syntax);
-  *type = (Syntax){.kind = N_TYPE, .span = n->span, .nkid = 2};
-  type->kid = NEW_ARRAY(in->w->arena, Syntax *, 2);
-  type->kid[0] = (Syntax *)base;
-  if (n->kind == N_AT) type->kid[1] = n->kid[1];
-  *types = (Syntax){.kind = N_TYPES, .span = n->span, .nkid = 1};
-  types->kid = NEW_ARRAY(in->w->arena, Syntax *, 1);
-  types->kid[0] = type;
-  return types;
+  Syntax *type = node_type(in->w->arena, n->span, (TypeParts){base, use_brackets(n)});
+  return node_types(in->w->arena, n->span, (TypesParts){NODES(type)});
 }
 
 static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
-  const Syntax *types = as_types(r->in, n->kid[1]);
+  const Syntax *types = as_types(r->in, set_value(n));
   const Vertex *v = &r->g->graph->vertex.at[vertex];
   bool index = types && space_is_index(r->in, r->g->inside, types);
   if (types && index == v->index) {
-    space_set(r, vertex, types, n->kid[2], n->kid[0]->span);
+    space_set(r, vertex, types, set_distance(n), set_path(n)->span);
     return;
   }
-  Id m = diag_error(r->w->diags, n->kid[1]->span,
+  Id m = diag_error(r->w->diags, set_value(n)->span,
                     v->index ? "`%s` is a set of data, and this is not one"
                              : "`%s` is a space, and this is not a type",
                     v->name);
@@ -85,7 +71,7 @@ static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
 }
 
 static void no_map(Drawing *r, const Syntax *n, uint32_t edge) {
-  Id m = diag_error(r->w->diags, n->kid[1]->span,
+  Id m = diag_error(r->w->diags, set_value(n)->span,
                     "`%s` is an edge: it wants a map, and this is a type",
                     r->g->graph->edge.at[edge].name);
   diag_note(r->w->diags, m, r->g->edge.at[edge].span, "declared here");
@@ -102,7 +88,7 @@ static bool occurs(Drawing *r, const Def *d) {
 
 void learning_set(Drawing *r, const Syntax *n, const char *path) {
   uint32_t e = edge_at(r->g, path), v = vertex_at(r->g, path);
-  bool types = n->kid[1]->kind == N_TYPES;
+  bool types = set_value(n)->kind == N_TYPES;
   if (r->g->broken) return;
   if (v != NOWHERE && (e == NOWHERE || types)) {
     set_of_space(r, n, v);
@@ -113,23 +99,23 @@ void learning_set(Drawing *r, const Syntax *n, const char *path) {
     return;
   }
   if (e != NOWHERE) {
-    edge_set(r, e, n->kid[1], r->g->inside);
+    edge_set(r, e, set_value(n), r->g->inside);
     return;
   }
   Def *d = scope_find(r->g->inside, name_from(r->w->names, path));
   if (d && d->kind == DEF_LEARNER && occurs(r, d)) {
-    learner_set(r->in, r->g->inside, d, n->kid[1]);
+    learner_set(r->in, r->g->inside, d, set_value(n));
     return;
   }
   const char *name = name_text(r->w->names, r->g->name);
   if (d && d->kind == DEF_LEARNER) {
-    Id m =
-        diag_error(r->w->diags, n->kid[0]->span, "learner `%s` does not occur in `%s`", path, name);
+    Id m = diag_error(r->w->diags, set_path(n)->span, "learner `%s` does not occur in `%s`", path,
+                      name);
     diag_note(r->w->diags, m, d->span, "declared here");
     diag_help(r->w->diags, m, "`set %s = …` gives it another body wherever it occurs", path);
     return;
   }
-  Id m = diag_error(r->w->diags, n->kid[0]->span, "`%s` has no space, edge or learner `%s`", name,
+  Id m = diag_error(r->w->diags, set_path(n)->span, "`%s` has no space, edge or learner `%s`", name,
                     path);
   near_edge(r, m, path);
 }
@@ -143,15 +129,14 @@ static bool takes_set(const Program *p, const Def *d) {
 
 static void no_set(Elab *in, const Program *p, const char *key, const char *value) {
   World *w = in->w;
-  VEC(const char *) names = {0};
+  Nearest near = nearest_to(key);
   for (uint32_t i = 1; i < in->def.n; i++)
     if (in->def.at[i]->scope != in->library && takes_set(p, in->def.at[i]))
-      vec_push(w->arena, &names, name_text(w->names, in->def.at[i]->name));
-  const char *near = nearest_name(key, names.at, names.n);
+      nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   Id e = diag_error(w->diags, (Span){0},
                     "`--set %s=%s`: there is no axis, const or learner `%s` in this program", key,
                     value, key);
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, near.best);
 }
 
 // A setting that speaks of a learner or of something in a learning diagram is a `set` statement.
@@ -167,7 +152,8 @@ void sets_read(Elab *in, Program *p) {
     }
     const char *text = arena_format(w->arena, "set %s = %s\n", key, value);
     const Syntax *tree = parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
-    for (uint32_t k = 0; k < tree->nkid; k++)
-      if (tree->kid[k]->kind == N_SET) vec_push(w->arena, &in->extra, tree->kid[k]);
+    for (uint32_t k = 0; k < program_declarations(tree).n; k++)
+      if (program_declarations(tree).at[k]->kind == N_SET)
+        vec_push(w->arena, &in->extra, program_declarations(tree).at[k]);
   }
 }

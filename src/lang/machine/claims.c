@@ -39,29 +39,31 @@ static Type without_pass(World *w, Type t) {
 // p.q.y as one name; NULL: it is something else
 static const char *dotted(World *w, const Syntax *n) {
   if (n->kind == N_NAME) return name_text(w->names, n->name);
-  const char *base = n->kind == N_DOT ? dotted(w, n->kid[0]) : NULL;
+  const char *base = n->kind == N_DOT ? dotted(w, dot_base(n)) : NULL;
   return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
 }
 
+typedef struct {
+  World *w;
+  const Sights *sights;
+} DottedNames;
+static Syntax *dotted_names_inside(void *, const Syntax *);
+
 // p.y is seen under one name.
-static const Syntax *dotted_names(World *w, const Sights *sights, const Syntax *n) {
+static Syntax *dotted_names(World *w, const Sights *sights, const Syntax *n) {
   const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
   if (path) {
     Name name = name_from(w->names, path);
     for (uint32_t i = 0; i < sights->n; i++)
-      if (sights->at[i].name == name) return tree_name(w, name, n->span);
+      if (sights->at[i].name == name) return syntax_name(w->arena, name, n->span);
   }
-  Syntax *copy = NULL;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *kid = n->kid[i] ? dotted_names(w, sights, n->kid[i]) : NULL;
-    if (kid == n->kid[i]) continue;
-    if (!copy) {
-      copy = arena_copy(w->arena, n, sizeof *n);
-      copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Syntax *));
-    }
-    copy->kid[i] = (Syntax *)kid;
-  }
-  return copy ? copy : n;
+  DottedNames inside = {w, sights};
+  return syntax_map(w->arena, n, dotted_names_inside, &inside);
+}
+
+static Syntax *dotted_names_inside(void *context, const Syntax *n) {
+  const DottedNames *of = context;
+  return dotted_names(of->w, of->sights, n);
 }
 
 typedef struct {
@@ -171,18 +173,18 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
 
 static void tell_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
-  const char **all = NEW_ARRAY(w->arena, const char *, l->sights.n + 1);
-  for (uint32_t i = 0; i < l->sights.n; i++) all[i] = name_text(w->names, l->sights.at[i].name);
-  const char *near = nearest_name(name_text(w->names, name), all, l->sights.n);
+  Nearest near = nearest_to(name_text(w->names, name));
+  for (uint32_t i = 0; i < l->sights.n; i++)
+    nearest_try(&near, name_text(w->names, l->sights.at[i].name));
   Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
-                    name_text(w->names, l->s->name), name_text(w->names, name));
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+                    name_text(w->names, l->s->name), near.text);
+  diag_suggest(w->diags, e, near.best);
 }
 
 static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
   World *w = l->in->w;
   Name name = arg->kind == N_ARG ? arg->name : 0;
-  const Syntax *value = arg->kind == N_ARG ? arg->kid[0] : arg;
+  const Syntax *value = arg_given(arg);
   int found = -1;
   for (uint32_t i = 0; i < l->sights.n; i++) {
     const Sight *x = &l->sights.at[i];
@@ -212,9 +214,9 @@ static bool is_given(const Run *r, SightKind kind, uint32_t at) {
 
 static void read_starts(const Looker *l, const Syntax *call, Run *r) {
   uint32_t plain = 0;
-  for (uint32_t i = 1; i < call->nkid; i++) {
+  for (uint32_t i = 0; i < call_args(call).n; i++) {
     RunStart s;
-    const Syntax *arg = call->kid[i];
+    const Syntax *arg = call_args(call).at[i];
     if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
     if (is_given(r, s.kind, s.at))
       diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
@@ -246,7 +248,7 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
                {"rk4", FOLLOW_RK4},
                {"euler", FOLLOW_EULER},
                {"stiff", FOLLOW_STIFF}};
-  const Syntax *name = by->kind == N_AT ? by->kid[0] : by;
+  const Syntax *name = use_base(by);
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
   uint32_t i = 0;
   while (i < COUNT(words) && strcmp(words[i].word, text)) i++;
@@ -258,8 +260,9 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
   r->follow = words[i].follow;
   double k = 0;
   if (by->kind == N_AT &&
-      (by->kid[1]->nkid != 1 || !number_of_node(in, p, by->kid[1]->kid[0], &k) || !(k > 0)))
-    diag_error(in->w->diags, by->kid[1]->span, "a number above 0 is wanted here");
+      (brackets_slots(at_brackets(by)).n != 1 ||
+       !number_of_node(in, p, brackets_slots(at_brackets(by)).at[0], &k) || !(k > 0)))
+    diag_error(in->w->diags, at_brackets(by)->span, "a number above 0 is wanted here");
   bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
   if (fixed && by->kind != N_AT)
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
@@ -272,14 +275,14 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
 static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
   World *w = in->w;
   bool said = false;
-  for (uint32_t i = 1; i < n->nkid; i++) {
-    const Syntax *c = n->kid[i];
+  for (uint32_t i = 0; i < simulate_clauses(n).n; i++) {
+    const Syntax *c = simulate_clauses(n).at[i];
     double k = 0;
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
-    if (!number_of_node(in, p, c->kid[0], &k) || !(k > 0) || !(k < 1e15)) {
-      diag_error(w->diags, c->kid[0]->span, "a number above 0 is wanted here");
+    if (!number_of_node(in, p, clause_value(c), &k) || !(k > 0) || !(k < 1e15)) {
+      diag_error(w->diags, clause_value(c)->span, "a number above 0 is wanted here");
       continue;
     }
     if (c->kind == N_EVERY) {
@@ -290,7 +293,7 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     bool ticks = c->kind == N_LASTS && !strcmp(name_text(w->names, c->name), "ticks");
     if (c->kind == N_LASTS && !ticks)
       diag_error(w->diags, c->name_span, "a run lasts `for 100 ticks`, or `to 100` in time");
-    if (ticks && k != floor(k)) diag_error(w->diags, c->kid[0]->span, "ticks are whole");
+    if (ticks && k != floor(k)) diag_error(w->diags, lasts_length(c)->span, "ticks are whole");
     if (ticks && r->system && r->system->flows)
       diag_error(w->diags, c->span, "`%s` flows, so it has no ticks: say how far, `to %g`",
                  name_text(w->names, r->system->name), k);
@@ -305,9 +308,9 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
 }
 
 // on World: what World shows goes into the ports of the same names.
-static System *on_source(Elab *in, Program *p, System *s, const Syntax *on, Run *r) {
+static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run *r) {
   World *w = in->w;
-  const Syntax *n = on->kid[0], *name = n->kind == N_AT ? n->kid[0] : n;
+  const Syntax *n = on_source(on), *name = use_base(n);
   if (n->kind == N_STR) {
     r->path = data_file(w->arena, p->scope->path, n->text);
     return s;
@@ -327,9 +330,8 @@ static System *on_source(Elab *in, Program *p, System *s, const Syntax *on, Run 
 
 static void do_run(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
-  const Syntax *call = n->kid[0], *use = call->kind == N_CALL ? call->kid[0] : call;
-  const Syntax *name = use->kind == N_AT ? use->kid[0] : use, *on = clause(n, N_ON),
-               *by = clause(n, N_BY);
+  const Syntax *call = simulate_what(n), *use = use_callee(call);
+  const Syntax *name = use_base(use), *on = clause(n, N_ON), *by = clause(n, N_BY);
   Run r = {.node = n, .span = n->span, .name = n->name};
   uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
@@ -346,13 +348,13 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
   }
   if (r.system && r.system->shares) r.system = system_closed(in, r.system);
   r.own = r.system;
-  if (r.system && on) r.system = on_source(in, p, r.system, on, &r);
+  if (r.system && on) r.system = driven_by(in, p, r.system, on, &r);
   if (r.system) {
     Looker l = looker_new(in, p, r.system);
     if (call->kind == N_CALL) read_starts(&l, call, &r);
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
-    if (by) read_by(in, p, by->kid[0], &r);
+    if (by) read_by(in, p, by_distance(by), &r);
     if (by && !r.system->flows)
       diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
                  name_text(w->names, r.system->name));
@@ -368,7 +370,7 @@ static int watch_kind(Elab *in, const Syntax *n) {
 #undef WATCH
   };
   if (n->kind != N_CALL) return -1;
-  const Syntax *name = n->kid[0]->kind == N_AT ? n->kid[0]->kid[0] : n->kid[0];
+  const Syntax *name = call_callee(n)->kind == N_AT ? at_base(call_callee(n)) : call_callee(n);
   if (name->kind != N_NAME) return -1;
   for (int i = 0; i < WATCH_KINDS; i++)
     if (!strcmp(word[i], name_text(in->w->names, name->name))) return i;
@@ -379,39 +381,39 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
   World *w = l->in->w;
   Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
   bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
-  if (n->kid[0]->kind == N_AT &&
-      (n->kid[0]->kid[1]->nkid != 1 ||
-       !number_of_node(l->in, l->p, n->kid[0]->kid[1]->kid[0], &x.number)))
-    diag_error(w->diags, n->kid[0]->kid[1]->span, "a number is wanted here");
-  if (kind == WATCH_AT && n->kid[0]->kind != N_AT)
+  if (call_callee(n)->kind == N_AT &&
+      (brackets_slots(at_brackets(call_callee(n))).n != 1 ||
+       !number_of_node(l->in, l->p, brackets_slots(at_brackets(call_callee(n))).at[0], &x.number)))
+    diag_error(w->diags, at_brackets(call_callee(n))->span, "a number is wanted here");
+  if (kind == WATCH_AT && call_callee(n)->kind != N_AT)
     diag_error(w->diags, n->span, "`at` wants a moment: `at[5](x)`");
   const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
   bool flows = run && run->system && run->system->flows;
   double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
   if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
-    diag_error(w->diags, n->kid[0]->kid[1]->span, "the run goes from %s 0 to %g",
+    diag_error(w->diags, at_brackets(call_callee(n))->span, "the run goes from %s 0 to %g",
                flows ? "time" : "tick", last);
   if (point) {
-    for (uint32_t i = 1; i < n->nkid; i++) {
+    for (uint32_t i = 0; i < call_args(n).n; i++) {
       RunStart s;
-      if (n->kid[i]->kind != N_ARG)
-        diag_error(w->diags, n->kid[i]->span, "a point is given by names: `fixed(x: 1, y: 2)`");
-      else if (read_start(l, n->kid[i], 0, &s))
+      const Syntax *arg = call_args(n).at[i];
+      if (arg->kind != N_ARG)
+        diag_error(w->diags, arg->span, "a point is given by names: `fixed(x: 1, y: 2)`");
+      else if (read_start(l, arg, 0, &s))
         vec_push(w->arena, &x.point, s);
     }
   } else if (kind != WATCH_EXPONENT) {
     bool root = kind == WATCH_WHEN || kind == WATCH_COUNT;
     Type t = {0};
-    if (n->nkid != 2) {
-      diag_error(
-          w->diags, n->span, "one value is wanted here: `%s(x)`",
-          name_text(w->names, n->kid[0]->kind == N_AT ? n->kid[0]->kid[0]->name : n->kid[0]->name));
+    if (call_args(n).n != 1) {
+      diag_error(w->diags, n->span, "one value is wanted here: `%s(x)`",
+                 name_text(w->names, use_base(call_callee(n))->name));
       return;
     }
-    const Syntax *what = root ? as_root(w, n->kid[1]) : n->kid[1];
+    const Syntax *what = root ? as_root(w, call_args(n).at[0]) : call_args(n).at[0];
     if (!look_at(l, what, &x.seen, &t)) return;
     if (kind != WATCH_SETTLED && (t.rank || t.base == BASE_LABEL))
-      diag_error(w->diags, n->kid[1]->span, "one number is wanted here, but this is %s",
+      diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
   vec_push(w->arena, &c->watch, x);
@@ -424,13 +426,13 @@ static void read_watches(const Looker *l, const Syntax *n, Check *c) {
     read_watch(l, n, kind, c);
     return;
   }
-  for (uint32_t i = 0; i < n->nkid; i++) read_watches(l, n->kid[i], c);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) read_watches(l, syntax_parts(n).at[i], c);
 }
 
 static bool has_watch(Elab *in, const Syntax *n) {
   if (!n) return false;
   bool any = watch_kind(in, n) >= 0;
-  for (uint32_t i = 0; i < n->nkid; i++) any |= has_watch(in, n->kid[i]);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) any |= has_watch(in, syntax_parts(n).at[i]);
   return any;
 }
 
@@ -441,19 +443,17 @@ static bool is_word(Elab *in, const Syntax *n, const char *word) {
 // y = a or b, for all inputs
 static void read_truth(const Looker *l, const Syntax *n, Check *c) {
   World *w = l->in->w;
-  Syntax *claim = (Syntax *)n->kid[1];
-  if (n->kid[2]) {
-    claim = tree_node(w, N_CMP, span_join(n->kid[1]->span, n->kid[2]->span), 2,
-                      (Syntax *[]){n->kid[1], n->kid[2]});
-    claim->op = "=";
+  Syntax *claim = (Syntax *)check_left(n);
+  if (check_right(n)) {
+    Syntax *left = check_left(n), *right = check_right(n);
+    Span span = span_join(left->span, right->span);
+    claim = syntax_signed(w->arena, node_cmp(w->arena, span, (CmpParts){left, right}), SIGN_EQUAL);
     Type t = {0};
-    Seen left = {0};
-    if (!look_at(l, n->kid[1], &left, &t)) return;
-    if (t.base == BASE_R) {
-      Syntax *sum = tree_node(w, N_SUM, claim->span, 2, (Syntax *[]){n->kid[1], n->kid[2]});
-      sum->op = "-";
-      claim = sum;
-    }
+    Seen seen = {0};
+    if (!look_at(l, left, &seen, &t)) return;
+    if (t.base == BASE_R)
+      claim = syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(left, right)}),
+                            SIGN_MINUS);
   }
   c->kind = CHECK_TRUTH;
   if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
@@ -469,40 +469,37 @@ static const char *source_text(World *w, Span a, Span b) {
 static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *name) {
   if (name->kind != N_NAME || r->name != name->name) return false;
   if (use == name) return true;
-  const Syntax *ran = r->node->kid[0];
-  if (ran->kind == N_CALL) ran = ran->kid[0];
+  const Syntax *ran = use_callee(simulate_what(r->node));
   return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
 }
 
 // What is run, without what it is run on.
 static System *run_alone(Elab *in, Program *p, const Run *r) {
-  const Syntax *use = r->node->kid[0];
-  if (use->kind == N_CALL) use = use->kid[0];
-  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
+  const Syntax *use = simulate_what(r->node);
+  if (use->kind == N_CALL) use = call_callee(use);
+  const Syntax *name = use_base(use);
   return elab_system(in, p, name_text(in->w->names, name->name), use);
 }
 
 static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
-  const char **all = NEW_ARRAY(w->arena, const char *, p->ran->run.n + in->def.n + 1);
-  uint32_t n = 0;
+  Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
-    all[n++] = name_text(w->names, p->ran->run.at[i].name);
+    nearest_try(&near, name_text(w->names, p->ran->run.at[i].name));
   for (uint32_t i = 0; i < in->def.n; i++)
     if (in->def.at[i] && in->def.at[i]->kind == DEF_MACHINE)
-      all[n++] = name_text(w->names, in->def.at[i]->name);
-  const char *near = nearest_name(text, all, n);
+      nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   Id e = diag_error(w->diags, name->span, "there is no run and no machine `%s` here", text);
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, near.best);
 }
 
 static void do_check(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
-  const Syntax *use = n->kid[0], *name = use && use->kind == N_AT ? use->kid[0] : use;
-  const Syntax *last = n->kid[2] ? n->kid[2] : n->kid[1];
-  c.text = source_text(w, n->kid[1]->span, last->span);
+  const Syntax *use = check_target(n), *name = use ? use_base(use) : NULL;
+  const Syntax *last = check_right(n) ? check_right(n) : check_left(n);
+  c.text = source_text(w, check_left(n)->span, last->span);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
     if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
   Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
@@ -517,24 +514,24 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   c.of = use ? source_text(w, use->span, use->span)
              : name_text(w->names, p->ran->run.at[c.run - 1].name);
   // A truth for all inputs, or about the wiring itself, is none of what it stands on.
-  bool law = !has_watch(in, n->kid[1]) && !has_watch(in, n->kid[2]);
+  bool law = !has_watch(in, check_left(n)) && !has_watch(in, check_right(n));
   c.system = c.run && law ? p->ran->run.at[c.run - 1].own
              : c.run      ? p->ran->run.at[c.run - 1].system
              : d->broken  ? NULL
                           : elab_system(in, p, name_text(w->names, d->name), use);
-  bool nested = is_word(in, n->kid[1], "nested") && is_word(in, n->kid[2], "flat");
+  bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
-  if (n->kid[3] && (!number_of_node(in, p, n->kid[3], &c.within) || c.within < 0))
-    diag_error(w->diags, n->kid[3]->span, "a tolerance is a number, 0 or more");
+  if (check_within(n) && (!number_of_node(in, p, check_within(n), &c.within) || c.within < 0))
+    diag_error(w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
   if (!c.system) return;
   Looker l = looker_new(in, p, c.system);
   if (nested) {
     c.kind = CHECK_NESTED;
   } else {
     uint32_t errors = w->diags->errors;
-    read_watches(&l, n->kid[1], &c);
-    read_watches(&l, n->kid[2], &c);
+    read_watches(&l, check_left(n), &c);
+    read_watches(&l, check_right(n), &c);
     bool run = false;
     for (uint32_t i = 0; i < c.watch.n; i++)
       run |= c.watch.at[i].kind != WATCH_FIXED && c.watch.at[i].kind != WATCH_DIVERGENCE;
@@ -550,16 +547,15 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
 static Syntax *with_numbers(World *w, const Syntax *n, const Check *c, const double *watch) {
   for (uint32_t i = 0; i < c->watch.n; i++)
     if (c->watch.at[i].node == n) {
-      Syntax *number = tree_node(w, N_NUM, n->span, 0, NULL);
-      number->num = watch[i];
+      Syntax *number = syntax_num(w->arena, watch[i], n->span);
       number->text = "";
       return number;
     }
-  if (!n->nkid) return (Syntax *)n;
-  Syntax *copy = arena_copy(w->arena, n, sizeof *n);
-  copy->kid = arena_copy(w->arena, n->kid, n->nkid * sizeof(Syntax *));
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (n->kid[i]) copy->kid[i] = with_numbers(w, n->kid[i], c, watch);
+  if (!syntax_parts(n).n) return (Syntax *)n;
+  Syntax *copy = syntax_copy(w->arena, n);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (syntax_parts(n).at[i])
+      syntax_put(copy, i, with_numbers(w, syntax_parts(n).at[i], c, watch));
   return copy;
 }
 
@@ -591,11 +587,12 @@ static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
 bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch, double side[2]) {
   const Syntax *n = c->node;
   side[1] = 0;
-  if (!number_now(in, p, with_numbers(in->w, n->kid[1], c, watch), &side[0])) return false;
-  if (n->kid[2]) return number_now(in, p, with_numbers(in->w, n->kid[2], c, watch), &side[1]);
+  if (!number_now(in, p, with_numbers(in->w, check_left(n), c, watch), &side[0])) return false;
+  if (check_right(n))
+    return number_now(in, p, with_numbers(in->w, check_right(n), c, watch), &side[1]);
   // conserved(x): it does not move; a comparison: it is true
-  side[1] = n->kid[1]->kind == N_CMP || n->kid[1]->kind == N_AND || n->kid[1]->kind == N_OR ||
-            n->kid[1]->kind == N_NOT || n->kid[1]->kind == N_PAREN;
+  SyntaxKind kind = (SyntaxKind)check_left(n)->kind;
+  side[1] = kind == N_CMP || kind == N_AND || kind == N_OR || kind == N_NOT || kind == N_PAREN;
   return true;
 }
 
@@ -606,8 +603,8 @@ static bool names_sight(const Sights *sights, World *w, const Syntax *n) {
   if (seen->kind == N_NAME)
     for (uint32_t i = 0; i < sights->n; i++)
       if (sights->at[i].name == seen->name) return true;
-  for (uint32_t i = 0; i < seen->nkid; i++)
-    if (names_sight(sights, w, seen->kid[i])) return true;
+  for (uint32_t i = 0; i < syntax_parts(seen).n; i++)
+    if (names_sight(sights, w, syntax_parts(seen).at[i])) return true;
   return false;
 }
 
@@ -618,19 +615,19 @@ static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
   const System *s = p->ran->run.at[at].system;
   if (!s) return true; // it has errors
   Looker l = looker_new(in, p, s);
-  if (!names_sight(&l.sights, w, n->kid[0])) return false;
+  if (!names_sight(&l.sights, w, show_what(n))) return false;
   RunShow show = {.node = n, .run = at};
-  const Syntax *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = n->kid[0];
+  const Syntax *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = show_what(n);
   Show views = {0};
   Body *b = goal_body(in, p, name_from(w->names, "shown"));
   if (as) read_views(b, as, &views);
   show.views = views.views;
   memcpy(show.view, views.view, sizeof show.view);
-  if (every && (!number_of_node(in, p, every->kid[0], &show.every) || !(show.every > 0)))
+  if (every && (!number_of_node(in, p, every_count(every), &show.every) || !(show.every > 0)))
     diag_error(w->diags, every->span, "`every` wants a number above 0");
   bool tuple = what->kind == N_TUPLE;
-  for (uint32_t i = 0; i < (tuple ? what->nkid : 1); i++) {
-    const Syntax *e = tuple ? what->kid[i] : what;
+  for (uint32_t i = 0; i < (tuple ? tuple_values(what).n : 1); i++) {
+    const Syntax *e = tuple ? tuple_values(what).at[i] : what;
     Seen seen = {0};
     if (!look_at(&l, e, &seen, NULL)) continue;
     vec_push(w->arena, &show.seen, seen);
@@ -648,8 +645,8 @@ bool has_machine(Elab *in, const Program *p, const char *name) {
 // In the order of the text: a check or show speaks of the run before it.
 void do_machines(Elab *in, Program *p) {
   p->ran = NEW(in->w->arena, Machines);
-  for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Syntax *n = p->tree->kid[i];
+  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
+    const Syntax *n = program_declarations(p->tree).at[i];
     if (n->kind == N_SIMULATE) do_run(in, p, n);
     if (n->kind == N_CHECK) do_check(in, p, n);
     if (n->kind == N_SHOW && !do_run_show(in, p, n)) do_show(in, p, n);

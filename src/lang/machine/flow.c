@@ -31,16 +31,16 @@ static const char *state_words(const FlowCall *f) {
 }
 
 static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
-  for (uint32_t i = 1; i < config->nkid; i++) {
-    const Syntax *item = config->kid[i]->nkid == 1 ? config->kid[i]->kid[0] : NULL;
+  for (uint32_t i = 1; i < brackets_slots(config).n; i++) {
+    const Syntax *item = nodes_only(items_in(brackets_slots(config).at[i]));
     double k = 0;
     bool steps =
         item && item->kind == N_SIZED && !strcmp(name_text(f->w->names, item->name), "steps");
-    if (steps && static_number(f->b, env, item->kid[0], &k) && k >= 1 && k <= STEPS_LIMIT)
+    if (steps && static_number(f->b, env, sized_value(item), &k) && k >= 1 && k <= STEPS_LIMIT)
       f->steps = (int64_t)k;
     else {
-      diag_error(f->w->diags, config->kid[i]->span, "`flow` takes `steps: 8`, at most %d",
-                 STEPS_LIMIT);
+      diag_error(f->w->diags, brackets_slots(config).at[i]->span,
+                 "`flow` takes `steps: 8`, at most %d", STEPS_LIMIT);
       return false;
     }
   }
@@ -50,7 +50,7 @@ static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
 static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   const Syntax *use = boxed_option(f->b, config, 0, f->span, "flow");
   if (!use) return false;
-  const Syntax *name = use->kind == N_AT ? use->kid[0] : use;
+  const Syntax *name = use_base(use);
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   if (!d || d->kind != DEF_MACHINE) {
     if (name->kind == N_NAME && !d)
@@ -59,8 +59,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       diag_error(f->w->diags, use->span, "`flow` wants a machine: `flow[Name](x, times)`");
     return false;
   }
-  f->s = system_of(f->b->in, d, env, use->kind == N_AT ? use->kid[1] : NULL, f->pass, f->npass,
-                   false, f->span);
+  f->s = system_of(f->b->in, d, env, use_brackets(use), f->pass, f->npass, false, f->span);
   if (f->s && f->s->shares) f->s = system_closed(f->b->in, f->s);
   if (!f->s) return false;
   for (uint32_t i = 0; i < f->s->state.n; i++) {
@@ -114,29 +113,19 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   v = val_permute(f->b, v, order, f->npass + 1);
   *times = val_to_wire(f->b, &v, 0);
   Type t = f->b->d->wire.at[*times].type;
-  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 2};
-  uint32_t all[RANK_LIMIT];
-  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
-  for (uint32_t i = 0; i < t.rank; i++) {
-    all[i] = i;
-    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
-  }
-  Access in[2] = {access_plain(w, t.rank, all), access_plain(w, t.rank, all)};
-  in[1].coord[0].c = size_of(w, -1);
-  in[1].padded = true;
-  loop.in = in;
-  loop.out = access_plain(w, t.rank, all);
-  uint32_t here = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R}),
-           before = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = 1}),
-           at = scalar_push(w, &loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0}),
-           zero = scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R}),
-           parts = scalar_push(
-               w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1.0 / (double)f->steps});
-  uint32_t first = scalar_fn(w, &loop, FN_le, at, zero, 0);
+  Each e = each_of(w, t);
+  uint32_t here = each_read(w, &e, *times, BASE_R, t.rank),
+           before = each_read(w, &e, *times, BASE_R, t.rank),
+           at = scalar_push(w, &e.loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0}),
+           zero = each_number(w, &e, 0), parts = each_number(w, &e, 1.0 / (double)f->steps);
+  e.in[1].coord[0].c = size_of(w, -1);
+  e.in[1].padded = true;
+  e.origin = origin_at(f->b, f->span);
+  uint32_t first = scalar_fn(w, &e.loop, FN_le, at, zero, 0);
   uint32_t gap =
-      scalar_fn(w, &loop, FN_mul, scalar_fn(w, &loop, FN_sub, here, before, 0), parts, 0);
-  scalar_fn(w, &loop, FN_select, first, zero, gap);
-  *step = box_loop(w, f->b->d, &loop, (Id[]){*times, *times}, 2, t, origin_at(f->b, f->span));
+      scalar_fn(w, &e.loop, FN_mul, scalar_fn(w, &e.loop, FN_sub, here, before, 0), parts, 0);
+  scalar_fn(w, &e.loop, FN_select, first, zero, gap);
+  *step = each_make(w, f->b->d, &e);
   *length = type_make(w, BASE_R, f->npass, f->pass);
   for (uint32_t i = 0; i < length->rank; i++) length->axis[i].pass = 0;
   return true;

@@ -63,7 +63,7 @@ static bool depends(World *w, const Diagram *d, Id wire, Id on) {
 }
 
 static const char *optimiser_word(World *w, const Syntax *n) {
-  if (n->kind == N_CALL) n = n->kid[0];
+  if (n->kind == N_CALL) n = call_callee(n);
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 
@@ -73,22 +73,12 @@ static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
   Diagram *d = m->s->d;
   if (!when) return next;
   Type t = d->wire.at[old].type;
-  uint32_t all[RANK_LIMIT * 2];
-  Loop loop = {.combine = SUM, .nindex = t.rank, .nin = 3};
-  loop.index = NEW_ARRAY(w->arena, Index, t.rank + 1);
-  for (uint32_t i = 0; i < t.rank; i++) {
-    all[i] = i;
-    loop.index[i] = (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), t.axis[i].size};
-  }
-  Access in[3] = {access_plain(w, d->wire.at[when].type.rank, all), access_plain(w, t.rank, all),
-                  access_plain(w, t.rank, all)};
-  loop.in = in;
-  loop.out = access_plain(w, t.rank, all);
-  uint32_t c = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = BASE_BIT}),
-           x = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 1}),
-           y = scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 2});
-  loop.scalar[scalar_fn(w, &loop, FN_select, c, x, y)].base = t.base;
-  return box_loop(w, d, &loop, (Id[]){when, next, old}, 3, t, 0);
+  Each e = each_of(w, t);
+  uint32_t c = each_read(w, &e, when, BASE_BIT, d->wire.at[when].type.rank),
+           x = each_read(w, &e, next, (Base)t.base, t.rank),
+           y = each_read(w, &e, old, (Base)t.base, t.rank);
+  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
+  return each_make(w, d, &e);
 }
 
 static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {

@@ -37,9 +37,9 @@ static void note_made(LineOrder *o, uint32_t line) {
     table_put(o->made, &name, sizeof name, line + 1);
   }
   if (n->kind != N_EQUATION) return;
-  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const Syntax *lhs = n->kid[0]->kid[i];
-    if (lhs->op) continue;
+  for (uint32_t i = 0; i < lhss_in(equation_lhss(n)).n; i++) {
+    const Syntax *lhs = lhss_in(equation_lhss(n)).at[i];
+    if (lhs_is_rate(lhs)) continue;
     Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
     if (other) told_twice(o, lhs, other);
     table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);
@@ -53,7 +53,7 @@ static void tell(LineOrder *o, uint32_t line) {
   while (first && o->way.at[first - 1] != line) first--;
   for (uint32_t i = first ? first - 1 : 0; i < o->way.n; i++) {
     const Syntax *n = o->node->at[o->way.at[i]];
-    const Syntax *lhs = n->kind == N_EQUATION ? n->kid[0]->kid[0] : n;
+    const Syntax *lhs = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)).at[0] : n;
     buf_printf(&names, "%s`%s`", i + 1 > first && names.n ? " → " : "",
                name_text(w->names, lhs->name));
   }
@@ -68,7 +68,7 @@ static void find_needs(LineOrder *o, const Syntax *n, Ids *out) {
   Name name = n->kind == N_NAME ? n->name : n->kind == N_NEXT ? next_name(o->m->w, n->name) : 0;
   Id line = name ? table_get(o->made, &name, sizeof name) : 0;
   if (line) vec_push(o->m->w->arena, out, line - 1);
-  for (uint32_t i = 0; i < n->nkid; i++) find_needs(o, n->kid[i], out);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_needs(o, syntax_parts(n).at[i], out);
 }
 
 static void begin_line(LineOrder *o, uint32_t line) {
@@ -77,8 +77,8 @@ static void begin_line(LineOrder *o, uint32_t line) {
   if (o->state[line]) return;
   o->state[line] = 1;
   vec_push(o->m->w->arena, &o->way, line);
-  for (uint32_t i = n->kind == N_EQUATION; i < n->nkid; i++)
-    find_needs(o, n->kid[i], &o->needs[line]);
+  for (uint32_t i = n->kind == N_EQUATION; i < syntax_parts(n).n; i++)
+    find_needs(o, syntax_parts(n).at[i], &o->needs[line]);
 }
 
 static void do_line(LineOrder *o, uint32_t line) {

@@ -14,23 +14,8 @@
 #include <math.h>
 
 // -- small things ---------------------------------------------------------------------------------
-Syntax *tree_node(World *w, SyntaxKind kind, Span span, uint32_t n, Syntax *const *kid) {
-  Syntax *node = NEW(w->arena, Syntax);
-  *node = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = n};
-  if (n) node->kid = arena_copy(w->arena, kid, n * sizeof(Syntax *));
-  return node;
-}
-
-Syntax *tree_name(World *w, Name name, Span span) {
-  Syntax *node = tree_node(w, N_NAME, span, 0, NULL);
-  node->name = name;
-  node->name_span = span;
-  return node;
-}
-
-static Syntax *tree_number(World *w, double k, Span span) {
-  Syntax *node = tree_node(w, N_NUM, span, 0, NULL);
-  node->num = k;
+static Syntax *number_node(World *w, double k, Span span) {
+  Syntax *node = syntax_num(w->arena, k, span);
   node->text = arena_format(w->arena, "%g", k);
   return node;
 }
@@ -116,11 +101,10 @@ static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out
   Types t = {0};
   *out = (Type){.base = BASE_R};
   if (!type) return true;
-  if (type->kind == N_TYPE && type->kid[0]->kind == N_NAME &&
-      !strcmp(name_text(m->w->names, type->kid[0]->name), "simplex")) {
+  if (type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
+      !strcmp(name_text(m->w->names, type_base(type)->name), "simplex")) {
     Axis axis[RANK_LIMIT];
-    uint32_t n =
-        type->nkid > 1 && type->kid[1] ? axes_eval(m->b, env, type->kid[1], true, axis) : 0;
+    uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
@@ -145,11 +129,11 @@ static bool name_is_free(MachineBuilder *m, Name name, Span span) {
 
 void add_in_ports(MachineBuilder *m, Env *env, const Syntax *params, uint64_t modes) {
   World *w = m->w;
-  for (uint32_t i = 0; params && i < params->nkid; i++) {
-    const Syntax *p = params->kid[i];
+  for (uint32_t i = 0; params && i < params_in(params).n; i++) {
+    const Syntax *p = params_in(params).at[i];
     Port port = {.name = p->name, .modes = modes, .span = p->name_span};
     if (!name_is_free(m, p->name, p->name_span)) continue;
-    if (!port_type(m, env, p->nkid ? p->kid[0] : NULL, &port.type)) continue;
+    if (!port_type(m, env, param_type(p), &port.type)) continue;
     Id wire =
         diagram_input(w, m->b->d, full_type(m, &port.type), p->name, origin_at(m->b, p->name_span));
     env_bind(m->env, p->name,
@@ -163,15 +147,16 @@ void add_in_ports(MachineBuilder *m, Env *env, const Syntax *params, uint64_t mo
 
 void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t modes) {
   World *w = m->w;
-  for (uint32_t i = 0; result && i < result->nkid; i++) {
-    const Syntax *p = result->kid[i];
+  for (uint32_t i = 0; result && i < syntax_parts(result).n; i++) { // N_PARAMS or N_TYPES
+    const Syntax *p = syntax_parts(result).at[i];
     bool named = p->kind == N_PARAM;
     Port port = {.modes = modes, .span = named ? p->name_span : p->span};
-    port.name = named               ? p->name
-                : result->nkid == 1 ? name_from(w->names, "out")
-                                    : name_from(w->names, arena_format(w->arena, "out%u", i + 1));
+    port.name = named ? p->name
+                : syntax_parts(result).n == 1
+                    ? name_from(w->names, "out")
+                    : name_from(w->names, arena_format(w->arena, "out%u", i + 1));
     if (!name_is_free(m, port.name, port.span)) continue;
-    if (!port_type(m, env, named ? (p->nkid ? p->kid[0] : NULL) : p, &port.type)) continue;
+    if (!port_type(m, env, named ? param_type(p) : p, &port.type)) continue;
     vec_push(w->arena, &m->s->out, port);
   }
 }
@@ -180,14 +165,14 @@ void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t m
 // Where a state starts: a label by its name, a simplex in its middle, the rest as weights do.
 static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
   World *w = m->w;
-  const Syntax *start = typed->kid[2], *type = typed->kid[1];
+  const Syntax *start = typed_value(typed), *type = typed_type(typed);
   if (own->base == BASE_LABEL && own->names && start && start->kind == N_NAME) {
     const Ids *names = &w->label_names.at[own->names];
     for (uint32_t i = 0; i < names->n; i++)
       if (names->at[i] == start->name) return (Init){.kind = INIT_CONST, .k = i};
   }
-  bool simplex = type && type->kind == N_TYPE && type->kid[0]->kind == N_NAME &&
-                 !strcmp(name_text(w->names, type->kid[0]->name), "simplex");
+  bool simplex = type && type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
+                 !strcmp(name_text(w->names, type_base(type)->name), "simplex");
   int64_t n = 1; // a simplex whose size is not known yet is looked at only for its types
   if (simplex && !start && own->rank && !size_value(w, own->axis[own->rank - 1].size, &n)) n = 1;
   if (simplex && !start) return (Init){.kind = INIT_CONST, .k = 1.0 / (double)n};
@@ -203,20 +188,11 @@ static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   Diagram *d = diagram_new(w, name_from(w->names, "init"));
   Id one = box_call(w, d, init.diagram, NULL, 0, 0);
   Type full = full_type(m, own);
-  Loop loop = {.combine = SUM, .nindex = full.rank, .nin = 1};
-  uint32_t all[RANK_LIMIT * 2];
-  loop.index = NEW_ARRAY(w->arena, Index, full.rank + 1);
-  for (uint32_t i = 0; i < full.rank; i++) {
-    all[i] = i;
-    full.axis[i].pass = 0;
-    loop.index[i] =
-        (Index){name_from(w->names, arena_format(w->arena, "i%u", i)), full.axis[i].size};
-  }
-  Access in = access_plain(w, own->rank, all + m->npass);
-  loop.in = &in;
-  loop.out = access_plain(w, full.rank, all);
-  scalar_push(w, &loop, (Scalar){.fn = FN_ARG, .base = own->base});
-  diagram_output(w, d, box_loop(w, d, &loop, &one, 1, full, 0));
+  for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
+  Each e = each_of(w, full);
+  each_read(w, &e, one, (Base)own->base, own->rank);
+  e.in[0] = access_from(w, m->npass, own->rank); // its own axes come last
+  diagram_output(w, d, each_make(w, d, &e));
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
@@ -234,15 +210,15 @@ static Val new_state(MachineBuilder *m, Name name, Type own, Init init, Span spa
 }
 
 void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *typed = n->kid[i];
+  for (uint32_t i = 0; i < states_in(n).n; i++) {
+    const Syntax *typed = states_in(n).at[i];
     Type own;
     if (own_state(m, typed->name) >= 0 || port_named(m->s->in.at, m->s->in.n, typed->name) >= 0) {
       diag_error(m->w->diags, typed->name_span, "there are two things called `%s` here",
                  name_text(m->w->names, typed->name));
       continue;
     }
-    if (!port_type(m, env, typed->kid[1], &own)) {
+    if (!port_type(m, env, typed_type(typed), &own)) {
       env_bind(m->env, typed->name,
                (Binding){.kind = BIND_STATE, .value = value_error(m->b, typed->span)});
       continue;
@@ -257,8 +233,8 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
 bool add_modes(MachineBuilder *m, const Syntax *block) {
   World *w = m->w;
   Ids names = {0};
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    const Syntax *n = block->kid[i];
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
     if (n->kind != N_MODE) continue;
     if (m->s->mode.n == MODES_LIMIT) {
       diag_error(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
@@ -271,8 +247,8 @@ bool add_modes(MachineBuilder *m, const Syntax *block) {
     uint64_t bit = (uint64_t)1 << m->s->mode.n;
     vec_push(w->arena, &names, n->name);
     vec_push(w->arena, &m->s->mode, n->name);
-    add_in_ports(m, m->env, n->kid[0], bit);
-    add_out_ports(m, m->env, n->kid[1], bit);
+    add_in_ports(m, m->env, mode_params(n), bit);
+    add_out_ports(m, m->env, mode_result(n), bit);
   }
   if (!names.n) return true;
   if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
@@ -301,34 +277,33 @@ Val in_mode(MachineBuilder *m, int mode, Span span) {
 }
 
 // -- conditions -----------------------------------------------------------------------------------
-static Syntax *tree_call(World *w, const char *box, Syntax *a, Syntax *b, Span span) {
-  return tree_node(w, N_CALL, span, 3,
-                   (Syntax *[]){tree_name(w, name_from(w->names, box), span), a, b});
+static Syntax *call_of_two(World *w, const char *box, Syntax *a, Syntax *b, Span span) {
+  Syntax *callee = syntax_name(w->arena, name_from(w->names, box), span);
+  return node_call(w->arena, span, (CallParts){callee, NODES(a, b)});
 }
 
 // A condition as a number that rises through 0 when it comes true.
 Syntax *as_root(World *w, const Syntax *c) {
   Span span = c->span;
-  if (c->kind == N_PAREN) return as_root(w, c->kid[0]);
+  if (c->kind == N_PAREN) return as_root(w, paren_inner(c));
   if (c->kind == N_AND || c->kind == N_OR) {
-    Syntax *root = as_root(w, c->kid[0]);
-    for (uint32_t i = 1; i < c->nkid; i++)
-      root =
-          tree_call(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, c->kid[i]), span);
+    Nodes term = chain_terms(c);
+    Syntax *root = as_root(w, term.at[0]);
+    for (uint32_t i = 1; i < term.n; i++)
+      root = call_of_two(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, term.at[i]),
+                         span);
     return root;
   }
-  if (c->kind == N_NOT) {
-    Syntax *root = as_root(w, c->kid[0]);
-    return tree_node(w, N_NEG, span, 1, &root);
+  if (c->kind == N_NOT) return node_neg(w->arena, span, (NegParts){as_root(w, not_operand(c))});
+  SyntaxSign sign = c->kind == N_CMP ? cmp_sign(c) : SIGN_NONE;
+  bool more = sign == SIGN_MORE || sign == SIGN_AT_LEAST;
+  if (more || sign == SIGN_LESS || sign == SIGN_AT_MOST) {
+    Syntax *large = more ? cmp_left(c) : cmp_right(c), *small = more ? cmp_right(c) : cmp_left(c);
+    return syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(large, small)}),
+                         SIGN_MINUS);
   }
-  if (c->kind == N_CMP && strchr("<>lg", c->op[0])) {
-    bool more = c->op[0] == '>' || c->op[0] == 'g';
-    Syntax *sum = tree_node(w, N_SUM, span, 2, (Syntax *[]){c->kid[!more], c->kid[more]});
-    sum->op = "-";
-    return sum;
-  }
-  Syntax *yes = tree_number(w, 1, span), *no = tree_number(w, -1, span);
-  return tree_node(w, N_WHEN, span, 3, (Syntax *[]){yes, (Syntax *)c, no});
+  Syntax *yes = number_node(w, 1, span), *no = number_node(w, -1, span);
+  return node_when(w->arena, span, (WhenParts){yes, (Syntax *)c, no});
 }
 
 static Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
@@ -350,7 +325,7 @@ static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) 
 // -- values of a known type -----------------------------------------------------------------------
 // A label is given by its name where its type is known: `next link = B when far > 1 else A`.
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
-  if (n->kind == N_PAREN) return label_value(m, env, n->kid[0], own, out);
+  if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);
   if (n->kind == N_NAME && !env_find(env, n->name)) {
     const Ids *names = &m->w->label_names.at[own->names];
     for (uint32_t i = 0; i < names->n; i++)
@@ -363,13 +338,13 @@ static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type
   Val side[2];
   if (n->kind != N_WHEN) return false;
   for (int i = 0; i < 2; i++) {
-    const Syntax *x = n->kid[2 * i];
+    const Syntax *x = i ? when_otherwise(n) : when_then(n);
     if (label_value(m, env, x, own, &side[i])) continue;
     Value v = eval_alone(m->b, env, x);
     if (v.n != 1) return false;
     side[i] = v.at[0];
   }
-  Value cond = eval_alone(m->b, env, n->kid[1]);
+  Value cond = eval_alone(m->b, env, when_cond(n));
   if (cond.n != 1 || cond.at[0].error || side[0].error || side[1].error) {
     *out = val_error(n->span);
     return true;
@@ -391,27 +366,25 @@ static void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
-  const char **all = NEW_ARRAY(w->arena, const char *, m->s->own.n + 1);
-  for (uint32_t i = 0; i < m->s->own.n; i++) all[i] = name_text(w->names, m->s->own.at[i].name);
-  const char *near = nearest_name(text, all, m->s->own.n);
+  Nearest near = nearest_to(text);
+  for (uint32_t i = 0; i < m->s->own.n; i++)
+    nearest_try(&near, name_text(w->names, m->s->own.at[i].name));
   Id e = diag_error(
       w->diags, span,
       in ? "`%s` is an input: it cannot be changed here" : "there is no state `%s` here", text);
-  if (near)
-    diag_help(w->diags, e, "did you mean `%s`?", near);
-  else if (!in)
+  if (!diag_suggest(w->diags, e, near.best) && !in)
     diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
 }
 
 static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   World *w = m->w;
-  const Syntax *lhs = n->kid[0]->kid[0];
+  const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
   const char *name = name_text(w->names, lhs->name);
   int at = own_state(m, lhs->name), port = port_named(m->s->in.at, m->s->in.n, lhs->name);
   const Type *own = at >= 0                     ? &m->held.at[at].own
                     : port >= 0 && m->s->shares ? &m->s->in.at[port].type
                                                 : NULL;
-  if (n->kid[0]->nkid != 1) {
+  if (lhss_in(equation_lhss(n)).n != 1) {
     diag_error(w->diags, n->span, "rates are given one by one: `x' = …`");
     return;
   }
@@ -424,13 +397,14 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                own_text(w, own));
     return;
   }
-  if (n->kid[3])
-    diag_error(w->diags, n->kid[3]->span,
+  if (equation_cond(n))
+    diag_error(w->diags, equation_cond(n)->span,
                "a rate holds always, or in a mode; write `… when … else …`");
   Value v =
-      eval_equation(m->b, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own, n->span);
+      eval_equation(m->b, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
   if (v.n != 1) return;
-  Id wire = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
+  Id wire =
+      fit_value(m, v.at[0], own, equation_value(n)->span, arena_format(w->arena, "`%s`", name));
   if (at >= 0)
     m->held.at[at].flows = true;
   else
@@ -461,9 +435,9 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     return;
   }
   const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;
-  Value v = eval_typed(m, env, n->kid[0], n->kid[1], NULL, own, n->span);
+  Value v = eval_typed(m, env, step_brackets(n), step_value(n), NULL, own, n->span);
   if (v.n != 1) return;
-  Id value = fit_value(m, v.at[0], own, n->kid[1]->span, arena_format(w->arena, "`%s`", name));
+  Id value = fit_value(m, v.at[0], own, step_value(n)->span, arena_format(w->arena, "`%s`", name));
   if (!value) return;
   if (shared) { // what is added to it
     Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
@@ -472,12 +446,12 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE)
     bind->next = value_one(m->b, val_wire(m->b, value, n->span));
-  if (n->kid[2] && (m->flows || m->waits) && !shared) {
-    add_event(m, guard_wire(m, env, n->kid[2], mode), (uint32_t)at, value, 0, n->span);
+  if (step_cond(n) && (m->flows || m->waits) && !shared) {
+    add_event(m, guard_wire(m, env, step_cond(n), mode), (uint32_t)at, value, 0, n->span);
     if (m->flows) return;
   }
-  Id when = n->kid[2] ? condition_wire(m, env, n->kid[2]) : 0;
-  if (n->kid[2] && !when) return;
+  Id when = step_cond(n) ? condition_wire(m, env, step_cond(n)) : 0;
+  if (step_cond(n) && !when) return;
   add_change(m, (Change){.kind = shared ? CHANGE_PORT : CHANGE_NEXT,
                          .at = (uint32_t)(shared ? port : at),
                          .mode = mode,
@@ -492,23 +466,20 @@ static void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   uint32_t k = 0;
   while (k < m->s->mode.n && m->s->mode.at[k] != n->name) k++;
   if (at < 0 || k == m->s->mode.n) {
-    const char *all[MODES_LIMIT];
-    for (uint32_t i = 0; i < m->s->mode.n; i++) all[i] = name_text(w->names, m->s->mode.at[i]);
-    const char *near = nearest_name(name_text(w->names, n->name), all, m->s->mode.n);
-    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here",
-                      name_text(w->names, n->name));
-    if (near)
-      diag_help(w->diags, e, "did you mean `%s`?", near);
-    else if (!m->s->mode.n)
-      diag_help(w->diags, e, "`mode %s { … }` declares one", name_text(w->names, n->name));
+    Nearest near = nearest_to(name_text(w->names, n->name));
+    for (uint32_t i = 0; i < m->s->mode.n; i++)
+      nearest_try(&near, name_text(w->names, m->s->mode.at[i]));
+    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here", near.text);
+    if (!diag_suggest(w->diags, e, near.best) && !m->s->mode.n)
+      diag_help(w->diags, e, "`mode %s { … }` declares one", near.text);
     return;
   }
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
   Id value = val_to_wire(m->b, &to, 0);
   if (m->flows || m->waits)
-    add_event(m, guard_wire(m, env, n->kid[0], mode), (uint32_t)at, value, n->name, n->span);
+    add_event(m, guard_wire(m, env, jump_cond(n), mode), (uint32_t)at, value, n->name, n->span);
   if (m->flows) return;
-  Id when = condition_wire(m, env, n->kid[0]);
+  Id when = condition_wire(m, env, jump_cond(n));
   if (when)
     add_change(m, (Change){.kind = CHANGE_NEXT,
                            .at = (uint32_t)at,
@@ -521,17 +492,17 @@ static void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 // Names in brackets of reads that mean nothing here are indices.
 static void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
   if (!n) return;
-  if (n->kind == N_AT && n->kid[0]->kind == N_NAME && n->kid[1]->nkid == 1) {
-    const Syntax *items = n->kid[1]->kid[0];
-    for (uint32_t i = 0; i < items->nkid; i++) {
-      const Syntax *x = items->kid[i];
+  if (n->kind == N_AT && at_base(n)->kind == N_NAME && brackets_slots(at_brackets(n)).n == 1) {
+    const Syntax *items = brackets_slots(at_brackets(n)).at[0];
+    for (uint32_t i = 0; i < items_in(items).n; i++) {
+      const Syntax *x = items_in(items).at[i];
       if (x->kind != N_NAME || env_find(env, x->name) || scope_find(env->scope, x->name)) continue;
       bool known = false;
       for (uint32_t k = 0; k < out->n; k++) known |= out->at[k] == x->name;
       if (!known) vec_push(m->w->arena, out, x->name);
     }
   }
-  for (uint32_t i = 0; i < n->nkid; i++) free_indices(m, env, n->kid[i], out);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) free_indices(m, env, syntax_parts(n).at[i], out);
 }
 
 // An index that stands free means "for each": they are added up.
@@ -540,14 +511,12 @@ static const Syntax *over_all(MachineBuilder *m, Env *env, const Syntax *e) {
   Ids index = {0};
   free_indices(m, env, e, &index);
   if (!index.n) return e;
-  Syntax **kid = NEW_ARRAY(w->arena, Syntax *, index.n);
-  for (uint32_t i = 0; i < index.n; i++) kid[i] = tree_name(w, index.at[i], e->span);
-  Syntax *items = tree_node(w, N_ITEMS, e->span, index.n, kid);
-  Syntax *brackets = tree_node(w, N_BRACKETS, e->span, 1, &items);
-  Syntax *sum =
-      tree_node(w, N_AT, e->span, 2,
-                (Syntax *[]){tree_name(w, name_from(w->names, "sum"), e->span), brackets});
-  return tree_node(w, N_CALL, e->span, 2, (Syntax *[]){sum, (Syntax *)e});
+  Nodes items = {index.n, NEW_ARRAY(w->arena, Syntax *, index.n)};
+  for (uint32_t i = 0; i < index.n; i++) items.at[i] = syntax_name(w->arena, index.at[i], e->span);
+  Syntax *sum = syntax_name(w->arena, name_from(w->names, "sum"), e->span);
+  Syntax *over = brackets_of(w->arena, e->span, items);
+  sum = node_at(w->arena, e->span, (AtParts){sum, over});
+  return node_call(w->arena, e->span, (CallParts){sum, NODES((Syntax *)e)});
 }
 
 static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
@@ -557,11 +526,11 @@ static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
     no_state(m, n->name, n->name_span);
     return;
   }
-  Value v = eval_alone(m->b, env, over_all(m, env, n->kid[2]));
+  Value v = eval_alone(m->b, env, over_all(m, env, stepby_value(n)));
   if (v.n != 1 || v.at[0].error) return;
   val_settle(m->b, &v.at[0]);
   if (v.at[0].literal || v.at[0].type.base != BASE_R) {
-    diag_error(w->diags, n->kid[2]->span, "the loss after `on` must be a real number");
+    diag_error(w->diags, stepby_value(n)->span, "the loss after `on` must be a real number");
     return;
   }
   Val loss = v.at[0];
@@ -570,28 +539,30 @@ static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   if (loss.type.rank) loss = val_reduce(m->b, loss, SUM, axes);
   val_settle(m->b, &loss);
   Id wire = val_to_wire(m->b, &loss, 0);
-  Id when = n->kid[3] ? condition_wire(m, env, n->kid[3]) : 0;
-  if (n->kid[3] && !when) return;
+  Id when = stepby_cond(n) ? condition_wire(m, env, stepby_cond(n)) : 0;
+  if (stepby_cond(n) && !when) return;
   m->s->own.at[at].learns = true;
-  vec_push(w->arena, &m->learned, (Learned){(uint32_t)at, wire, when, n->kid[1], n->span});
+  vec_push(w->arena, &m->learned,
+           (Learned){(uint32_t)at, wire, when, stepby_optimiser(n), n->span});
 }
 
 static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
-  const Syntax *lhs = n->kid[0]->kid[0];
-  int port = n->kid[0]->nkid == 1 ? port_named(m->s->out.at, m->s->out.n, lhs->name) : -1;
-  if (n->kid[0]->nkid == 1 && port_named(m->s->in.at, m->s->in.n, lhs->name) >= 0) {
+  const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
+  int port =
+      lhss_in(equation_lhss(n)).n == 1 ? port_named(m->s->out.at, m->s->out.n, lhs->name) : -1;
+  if (lhss_in(equation_lhss(n)).n == 1 && port_named(m->s->in.at, m->s->in.n, lhs->name) >= 0) {
     diag_error(m->w->diags, lhs->name_span, "`%s` is an input: it cannot be defined here",
                name_text(m->w->names, lhs->name));
     return;
   }
-  if (port < 0 || n->kid[3]) {
+  if (port < 0 || equation_cond(n)) {
     body_statement(m->b, env, n);
     return;
   }
   const Type *own = &m->s->out.at[port].type;
-  Value v = eval_typed(m, env, lhs->nkid ? lhs->kid[0] : NULL, n->kid[1], n->kid[2], own, n->span);
+  Value v = eval_typed(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
   if (v.n != 1) v = value_error(m->b, n->span);
-  Id wire = fit_value(m, v.at[0], own, n->kid[1]->span,
+  Id wire = fit_value(m, v.at[0], own, equation_value(n)->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
   v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);
   env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
@@ -600,7 +571,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
 static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   switch (n->kind) {
   case N_EQUATION:
-    if (n->kid[0]->kid[0]->op)
+    if (lhs_is_rate(lhss_in(equation_lhss(n)).at[0]))
       do_rate(m, env, n, mode);
     else
       do_equation(m, env, n);
@@ -636,8 +607,8 @@ static void take_ports(MachineBuilder *m, Env *env, int mode) {
 
 void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   LineNodes lines = {0}, sorted = {0};
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    const Syntax *n = block->kid[i];
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
     switch (n->kind) {
     case N_MODE:
       if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "modes cannot be nested");
@@ -708,7 +679,7 @@ Value delay_value(Body *b, Env *env, const Syntax *use, const Syntax *config, Va
     diag_error(w->diags, span, "`delay` is for machines: a box has no time");
     return value_error(b, span);
   }
-  const Syntax *option = config && config->nkid ? config->kid[0] : NULL;
+  const Syntax *option = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
   bool known = !option || static_number(b, env, option, &by);
   if (args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000))) {
     diag_error(w->diags, span,

@@ -70,8 +70,6 @@ Type full_type(MachineBuilder *, const Type *own); // with the axes that pass in
 // The value as a wire of that type, the same for all members of arrays if need be; 0 after an
 // error. `what`: for the message.
 Id fit_value(MachineBuilder *, Val, const Type *own, Span, const char *what);
-Syntax *tree_node(World *, SyntaxKind, Span, uint32_t nkid, Syntax *const *kid);
-Syntax *tree_name(World *, Name, Span);
 Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
 int own_state(const MachineBuilder *, Name);    // its number; -1: none
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none

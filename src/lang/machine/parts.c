@@ -24,8 +24,8 @@ static Called machine_called(MachineBuilder *m, const Syntax *n) {
   Called c = {.env = m->env};
   Binding *bind = NULL;
   for (;;) {
-    c.config = n->kind == N_AT ? n->kid[1] : NULL;
-    const Syntax *name = n->kind == N_AT ? n->kid[0] : n;
+    c.config = use_brackets(n);
+    const Syntax *name = use_base(n);
     bind = name->kind == N_NAME ? env_find(c.env, name->name) : NULL;
     if (!bind || bind->kind != BIND_OPTION || !bind->box.node || c.config) {
       n = name;
@@ -82,19 +82,19 @@ static void show_part(MachineBuilder *m, const Part *p) {
 }
 
 static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
-  const Syntax *items = brackets->nkid == 1 ? brackets->kid[0] : NULL;
-  if (!items || items->nkid != 1) {
+  const Syntax *items = nodes_only(brackets_slots(brackets));
+  if (!items || items_in(items).n != 1) {
     diag_error(m->w->diags, brackets->span, "an array of parts has one size: `p[n] : Name`");
     return false;
   }
-  *axis = (Axis){.size = size_eval(m->b, m->env, items->kid[0], false)};
+  *axis = (Axis){.size = size_eval(m->b, m->env, items_in(items).at[0], false)};
   int64_t n;
   if (axis->size && size_value(m->w, axis->size, &n) && n < 1) {
-    diag_error(m->w->diags, items->kid[0]->span,
+    diag_error(m->w->diags, items_in(items).at[0]->span,
                "an array of parts has at least one member, not %lld", (long long)n);
     return false;
   }
-  if (items->kid[0]->kind == N_NAME) axis->label = items->kid[0]->name;
+  if (items_in(items).at[0]->kind == N_NAME) axis->label = items_in(items).at[0]->name;
   return axis->size != 0;
 }
 
@@ -132,20 +132,20 @@ static void add_part(MachineBuilder *m, Part part) {
 }
 
 static void named_parts(MachineBuilder *m, const Syntax *n) {
-  Called c = machine_called(m, n->kid[1]);
+  Called c = machine_called(m, part_machine(n));
   Def *d = c.def;
   double every = 1;
-  if (n->kid[2] &&
-      (!static_number(m->b, m->env, n->kid[2], &every) || !(every >= 1) || every != floor(every)))
-    diag_error(m->w->diags, n->kid[2]->span, "`every` wants a whole number of ticks above 0");
-  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    const Syntax *lhs = n->kid[0]->kid[i];
+  if (part_every(n) && (!static_number(m->b, m->env, part_every(n), &every) || !(every >= 1) ||
+                        every != floor(every)))
+    diag_error(m->w->diags, part_every(n)->span, "`every` wants a whole number of ticks above 0");
+  for (uint32_t i = 0; i < lhss_in(part_lhss(n)).n; i++) {
+    const Syntax *lhs = lhss_in(part_lhss(n)).at[i];
     Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
-    part.array = lhs->nkid && lhs->kid[0];
-    bool good = d && (!part.array || array_axis(m, lhs->kid[0], &part.axis));
-    if (good) part.of = part_system(m, &c, part.array ? &part.axis : NULL, n->kid[1]->span);
+    part.array = lhs_brackets(lhs);
+    bool good = d && (!part.array || array_axis(m, lhs_brackets(lhs), &part.axis));
+    if (good) part.of = part_system(m, &c, part.array ? &part.axis : NULL, part_machine(n)->span);
     if (part.of && part.of->shares) {
-      Id e = diag_error(m->w->diags, n->kid[1]->span, "`%s` shares its variables",
+      Id e = diag_error(m->w->diags, part_machine(n)->span, "`%s` shares its variables",
                         name_text(m->w->names, d->name));
       diag_help(m->w->diags, e, "say which: `%s(x)`", name_text(m->w->names, d->name));
       part.of = NULL;
@@ -170,7 +170,7 @@ static Junction *junction_named(MachineBuilder *m, Name name) {
 // Growth(rabbits): its ports are these variables.
 static void sharing_part(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
-  Called c = machine_called(m, n->kid[0]);
+  Called c = machine_called(m, call_callee(n));
   Def *d = c.def;
   System *of = d ? part_system(m, &c, NULL, n->span) : NULL;
   m->broken |= !of;
@@ -182,10 +182,11 @@ static void sharing_part(MachineBuilder *m, const Syntax *n) {
               of->in.n ? name_text(w->names, of->in.at[0].name) : "a");
     return;
   }
-  if (n->nkid - 1 != of->in.n) {
+  Nodes shared = call_args(n);
+  if (shared.n != of->in.n) {
     Id e = diag_error(w->diags, n->span, "`%s` shares %u %s, but %u %s given", name, of->in.n,
-                      of->in.n == 1 ? "variable" : "variables", n->nkid - 1,
-                      n->nkid == 2 ? "is" : "are");
+                      of->in.n == 1 ? "variable" : "variables", shared.n,
+                      shared.n == 1 ? "is" : "are");
     diag_note(w->diags, e, d->span, "declared here");
     return;
   }
@@ -194,7 +195,7 @@ static void sharing_part(MachineBuilder *m, const Syntax *n) {
     part.name = name_from(w->names, arena_format(w->arena, "%s.%u", name, k));
   add_part(m, part);
   for (uint32_t i = 0; i < of->in.n; i++) {
-    const Syntax *x = n->kid[i + 1];
+    const Syntax *x = shared.at[i];
     bool known =
         x->kind == N_NAME && ((m->s->shares && port_named(m->s->in.at, m->s->in.n, x->name) >= 0) ||
                               own_state(m, x->name) >= 0);
@@ -205,16 +206,19 @@ static void sharing_part(MachineBuilder *m, const Syntax *n) {
     }
     LineTarget *t = &m->target.at[m->target.n - of->in.n + i];
     vec_push(w->arena, &t->route,
-             tree_node(w, N_ROUTE, x->span, 4,
-                       (Syntax *[]){(Syntax *)x, tree_name(w, t->name, x->span), NULL, NULL}));
+             node_route(w->arena, x->span,
+                        (RouteParts){.value = (Syntax *)x,
+                                     .to = syntax_name(w->arena, t->name, x->span)}));
     vec_push(w->arena, &junction_named(m, x->name)->member, (PortEnd){m->s->part.n, i});
   }
 }
 
 void make_parts(MachineBuilder *m, const Syntax *block) {
-  for (uint32_t i = 0; i < block->nkid; i++) {
-    if (block->kid[i]->kind == N_PART) named_parts(m, block->kid[i]);
-    if (block->kid[i]->kind == N_CALL) sharing_part(m, block->kid[i]);
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    if (block_statements(block).at[i]->kind == N_PART)
+      named_parts(m, block_statements(block).at[i]);
+    if (block_statements(block).at[i]->kind == N_CALL)
+      sharing_part(m, block_statements(block).at[i]);
   }
 }
 
@@ -239,130 +243,114 @@ static const Part *part_named(const MachineBuilder *m, const Syntax *n, bool *br
   return k && !*broken ? &m->s->part.at[k - 1] : NULL;
 }
 
+static void try_ports(World *w, Nearest *near, const Port *port, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) nearest_try(near, name_text(w->names, port[i].name));
+}
+
 static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
   if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
       port_named(p->of->in.at, p->of->in.n, dot->name) >= 0)
     return true;
-  uint32_t n = p->of->in.n + p->of->out.n;
-  const char **all = NEW_ARRAY(w->arena, const char *, n + 1);
-  for (uint32_t i = 0; i < n; i++)
-    all[i] = name_text(w->names, i < p->of->in.n ? p->of->in.at[i].name
-                                                 : p->of->out.at[i - p->of->in.n].name);
-  const char *near = nearest_name(name_text(w->names, dot->name), all, n);
+  Nearest near = nearest_to(name_text(w->names, dot->name));
+  try_ports(w, &near, p->of->in.at, p->of->in.n);
+  try_ports(w, &near, p->of->out.at, p->of->out.n);
   Id e = diag_error(w->diags, dot->span, "part `%s` has no port `%s`", name_text(w->names, p->name),
                     name_text(w->names, dot->name));
-  if (near)
-    diag_help(w->diags, e, "did you mean `%s`?", near);
-  else
+  if (!diag_suggest(w->diags, e, near.best))
     diag_note(w->diags, e, p->of->span, "its ports are here");
   return false;
 }
 
 static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
-  if (a->nkid != 1 || b->nkid != 1) return (Syntax *)b;
-  uint32_t n = a->kid[0]->nkid + b->kid[0]->nkid;
-  Syntax **kid = NEW_ARRAY(w->arena, Syntax *, n);
-  for (uint32_t i = 0; i < a->kid[0]->nkid; i++) kid[i] = a->kid[0]->kid[i];
-  for (uint32_t i = 0; i < b->kid[0]->nkid; i++) kid[a->kid[0]->nkid + i] = b->kid[0]->kid[i];
-  Syntax *items = tree_node(w, N_ITEMS, span_join(a->span, b->span), n, kid);
-  return tree_node(w, N_BRACKETS, items->span, 1, &items);
+  const Syntax *first = nodes_only(brackets_slots(a)), *second = nodes_only(brackets_slots(b));
+  if (!first || !second) return (Syntax *)b;
+  return brackets_of(w->arena, span_join(a->span, b->span),
+                     nodes_join(w->arena, items_in(first), items_in(second)));
 }
 
 // p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is not a port.
 static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_DOT) return NULL;
-  const Syntax *base = n->kid[0], *brackets = NULL;
-  if (base->kind == N_AT) brackets = base->kid[1], base = base->kid[0];
+  const Syntax *base = dot_base(n), *brackets = NULL;
+  if (base->kind == N_AT) brackets = at_brackets(base), base = at_base(base);
   bool broken;
   const Part *p = part_named(m, base, &broken);
-  if (broken) return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  if (broken) return node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
   if (!p) return NULL;
-  if (!has_port(m, p, n)) return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+  if (!has_port(m, p, n)) return node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
   if (brackets && !p->array) {
     Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
                       name_text(m->w->names, p->name));
     diag_note(m->w->diags, e, p->span, "an array is `%s[3] : …`", name_text(m->w->names, p->name));
-    return tree_node(m->w, N_ERROR, n->span, 0, NULL);
+    return node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
   }
-  Syntax *name = tree_name(m->w, dotted(m->w, p->name, n->name), n->span);
-  return brackets ? tree_node(m->w, N_AT, n->span, 2, (Syntax *[]){name, (Syntax *)brackets})
-                  : name;
+  Syntax *name = syntax_name(m->w->arena, dotted(m->w, p->name, n->name), n->span);
+  return brackets ? node_at(m->w->arena, n->span, (AtParts){name, (Syntax *)brackets}) : name;
 }
+
+static Syntax *with_ports_inside(void *m, const Syntax *n) { return with_ports(m, n); }
 
 Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
   Syntax *port = port_name(m, n);
   if (port) return port;
-  if (n->kind == N_AT && n->kid[0]->kind == N_DOT) { // p[i].y[j]
-    port = port_name(m, n->kid[0]);
+  if (n->kind == N_AT && at_base(n)->kind == N_DOT) { // p[i].y[j]
+    port = port_name(m, at_base(n));
     if (port && port->kind == N_AT)
-      return tree_node(m->w, N_AT, n->span, 2,
-                       (Syntax *[]){port->kid[0],
-                                    joined_brackets(m->w, port->kid[1], with_ports(m, n->kid[1]))});
+      return node_at(m->w->arena, n->span,
+                     (AtParts){.base = at_base(port),
+                               .brackets = joined_brackets(m->w, at_brackets(port),
+                                                           with_ports(m, at_brackets(n)))});
   }
-  Syntax *copy = NULL;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    if (!n->kid[i]) continue;
-    Syntax *kid = with_ports(m, n->kid[i]);
-    if (kid == n->kid[i]) continue;
-    if (!copy) {
-      copy = arena_copy(m->w->arena, n, sizeof *n);
-      copy->kid = arena_copy(m->w->arena, n->kid, n->nkid * sizeof(Syntax *));
-    }
-    copy->kid[i] = kid;
-  }
-  return copy ? copy : (Syntax *)n;
+  return syntax_map(m->w->arena, n, with_ports_inside, m);
 }
 
 // -- wires ----------------------------------------------------------------------------------------
 static void no_part(MachineBuilder *m, const Syntax *name) {
   World *w = m->w;
   const char *text = name_text(w->names, name->name);
-  const char **all = NEW_ARRAY(w->arena, const char *, m->s->part.n + 1);
-  for (uint32_t i = 0; i < m->s->part.n; i++) all[i] = name_text(w->names, m->s->part.at[i].name);
-  const char *near = nearest_name(text, all, m->s->part.n);
+  Nearest near = nearest_to(text);
+  for (uint32_t i = 0; i < m->s->part.n; i++)
+    nearest_try(&near, name_text(w->names, m->s->part.at[i].name));
   Id e = diag_error(w->diags, name->span, "there is no part `%s` here", text);
-  if (near)
-    diag_help(w->diags, e, "did you mean `%s`?", near);
-  else
+  if (!diag_suggest(w->diags, e, near.best))
     diag_help(w->diags, e, "`%s : Name` declares one", text);
 }
 
 static void no_target(MachineBuilder *m, const Syntax *to) {
   World *w = m->w;
-  const char **all = NEW_ARRAY(w->arena, const char *, m->target.n + m->s->out.n + 1);
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->target.n; i++) all[n++] = name_text(w->names, m->target.at[i].name);
-  for (uint32_t i = 0; i < m->s->out.n; i++) all[n++] = name_text(w->names, m->s->out.at[i].name);
   const char *text = to->kind == N_NAME ? name_text(w->names, to->name) : NULL;
-  const char *near = text ? nearest_name(text, all, n) : NULL;
+  Nearest near = nearest_to(text ? text : "");
+  for (uint32_t i = 0; i < m->target.n; i++)
+    nearest_try(&near, name_text(w->names, m->target.at[i].name));
+  try_ports(w, &near, m->s->out.at, m->s->out.n);
   if (to->kind == N_ERROR) return;
-  if (to->kind == N_DOT && to->kid[0]->kind == N_NAME) {
-    no_part(m, to->kid[0]);
+  if (to->kind == N_DOT && dot_base(to)->kind == N_NAME) {
+    no_part(m, dot_base(to));
     return;
   }
   Id e = diag_error(w->diags, to->span,
                     text ? "`%s` is not a port that a wire can lead to"
                          : "a wire leads to a port: `p.a`, or one of this wiring",
                     text ? text : "");
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+  diag_suggest(w->diags, e, near.best);
 }
 
 static Syntax *as_equation(MachineBuilder *m, const LineTarget *t, Syntax *value, Syntax *brackets,
                            Syntax *pad) {
   World *w = m->w;
-  Span span = t->route.at[0]->span, name = t->route.at[0]->kid[1]->span;
-  Syntax *lhs = tree_node(w, N_LHS, name, 1, &brackets);
+  Span span = t->route.at[0]->span, name = route_to(t->route.at[0])->span;
+  Syntax *lhs = node_lhs(w->arena, name, (LhsParts){brackets});
   lhs->name = t->name;
   lhs->name_span = name;
-  Syntax *lhss = tree_node(w, N_LHSS, name, 1, &lhs);
-  return tree_node(w, N_EQUATION, span, 4, (Syntax *[]){lhss, value, pad, NULL});
+  Syntax *lhss = node_lhss(w->arena, name, (LhssParts){NODES(lhs)});
+  return node_equation(w->arena, span, (EquationParts){.lhss = lhss, .value = value, .pad = pad});
 }
 
 static void add_route(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
-  const Syntax *route = with_ports(m, n), *to = route->kid[1];
-  if (to->kind == N_AT) to = to->kid[0];
+  const Syntax *route = with_ports(m, n), *to = route_to(route);
+  if (to->kind == N_AT) to = at_base(to);
   int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
   Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
   if (own >= 0 && !known) {
@@ -378,42 +366,47 @@ static void add_route(MachineBuilder *m, const Syntax *n) {
 }
 
 static const Syntax *route_brackets(const Syntax *route) {
-  return route->kid[1]->kind == N_AT ? route->kid[1]->kid[1] : NULL;
+  return route_to(route)->kind == N_AT ? at_brackets(route_to(route)) : NULL;
 }
 
 static bool is_number_item(const Syntax *n) { return n->kind == N_NUM; }
+
+// Does a wire into this port say a number at place i?
+static bool some_route_counts(const LineTarget *t, uint32_t i) {
+  for (uint32_t r = 0; r < t->route.n; r++) {
+    const Syntax *brackets = route_brackets(t->route.at[r]);
+    const Syntax *items = brackets ? nodes_only(brackets_slots(brackets)) : NULL;
+    if (items && i < items_in(items).n && is_number_item(items_in(items).at[i])) return true;
+  }
+  return false;
+}
+
+// The first and the second; the second alone where there is no first.
+static Syntax *both(World *w, Syntax *first, Syntax *second) {
+  if (!first) return second;
+  return node_and(w->arena, second->span, (AndParts){NODES(first, second)});
+}
 
 // x -> p.a[0], y -> p.a[1]: as one equation over an index, with a condition on it.
 static Syntax *over_numbers(MachineBuilder *m, const LineTarget *t, const Syntax *brackets,
                             Syntax **condition) {
   World *w = m->w;
   *condition = NULL;
-  if (!brackets || brackets->nkid != 1) return (Syntax *)brackets;
-  const Syntax *items = brackets->kid[0];
-  Syntax **kid = NEW_ARRAY(w->arena, Syntax *, items->nkid + 1);
+  const Syntax *items = brackets ? nodes_only(brackets_slots(brackets)) : NULL;
+  if (!items) return (Syntax *)brackets;
+  Nodes written = items_in(items), each = nodes_join(w->arena, written, (Nodes){0, NULL});
   bool any = false;
-  for (uint32_t i = 0; i < items->nkid; i++) {
-    kid[i] = items->kid[i];
-    bool number = false;
-    for (uint32_t r = 0; r < t->route.n; r++) {
-      const Syntax *other = route_brackets(t->route.at[r]);
-      number |= other && other->nkid == 1 && i < other->kid[0]->nkid &&
-                is_number_item(other->kid[0]->kid[i]);
-    }
-    if (!number) continue;
+  for (uint32_t i = 0; i < written.n; i++) {
+    if (!some_route_counts(t, i)) continue;
     any = true;
     Name index = name_from(w->names, arena_format(w->arena, "index %u", i));
-    Syntax *name = tree_name(w, index, items->kid[i]->span);
-    Syntax *test = tree_node(w, N_CMP, name->span, 2, (Syntax *[]){name, items->kid[i]});
-    test->op = "=";
-    if (is_number_item(items->kid[i]))
-      *condition =
-          *condition ? tree_node(w, N_AND, test->span, 2, (Syntax *[]){*condition, test}) : test;
-    kid[i] = name;
+    Syntax *name = syntax_name(w->arena, index, written.at[i]->span);
+    Syntax *test = node_cmp(w->arena, name->span, (CmpParts){name, written.at[i]});
+    syntax_signed(w->arena, test, SIGN_EQUAL);
+    if (is_number_item(written.at[i])) *condition = both(w, *condition, test);
+    each.at[i] = name;
   }
-  if (!any) return (Syntax *)brackets;
-  Syntax *all = tree_node(w, N_ITEMS, items->span, items->nkid, kid);
-  return tree_node(w, N_BRACKETS, brackets->span, 1, &all);
+  return any ? brackets_of(w->arena, brackets->span, each) : (Syntax *)brackets;
 }
 
 // All wires of a port as one value.
@@ -424,26 +417,23 @@ static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **br
     const Syntax *r = t->route.at[i];
     Syntax *condition;
     *brackets = over_numbers(m, t, route_brackets(r), &condition);
-    Syntax *guard = r->kid[2];
-    if (condition && guard)
-      guard = tree_node(w, N_AND, guard->span, 2, (Syntax *[]){condition, guard});
-    else if (condition)
-      guard = condition;
+    Syntax *guard = route_cond(r);
+    guard = guard ? both(w, condition, guard) : condition;
     if (!value && guard) {
-      value = tree_node(w, N_NUM, r->span, 0, NULL);
+      value = syntax_num(w->arena, 0, r->span);
       value->text = "0";
     }
-    value = value && guard ? tree_node(w, N_WHEN, r->span, 3, (Syntax *[]){r->kid[0], guard, value})
-                           : r->kid[0];
+    value = value && guard ? node_when(w->arena, r->span, (WhenParts){route_value(r), guard, value})
+                           : route_value(r);
   }
   return value;
 }
 
 // What is read outside is the same for all wires of a port, since they are one value.
-static Syntax *route_pad(MachineBuilder *m, const LineTarget *t) {
-  Syntax *pad = t->route.n ? t->route.at[0]->kid[3] : NULL;
+static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
+  Syntax *pad = t->route.n ? route_pad(t->route.at[0]) : NULL;
   for (uint32_t i = 1; i < t->route.n; i++) {
-    Syntax *other = t->route.at[i]->kid[3];
+    Syntax *other = route_pad(t->route.at[i]);
     bool same = pad && other ? pad->kind == N_NUM && other->kind == N_NUM && pad->num == other->num
                              : pad == other;
     if (same) continue;
@@ -462,7 +452,7 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   Type own = seen_type(m, part, &part->of->in.at[t->port].type);
   Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
   Span span = t->route.at[0]->span;
-  Value v = eval_typed(m, env, brackets, value, route_pad(m, t), &own, span);
+  Value v = eval_typed(m, env, brackets, value, pad_of_routes(m, t), &own, span);
   if (v.n == 1)
     t->wire = fit_value(m, v.at[0], &own, span,
                         arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name)));
@@ -470,13 +460,13 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
 
 // Wires to ports of the wiring itself are equations beside the others.
 void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
-  for (uint32_t i = 0; i < block->nkid; i++)
-    if (block->kid[i]->kind == N_ROUTE) add_route(m, block->kid[i]);
+  for (uint32_t i = 0; i < block_statements(block).n; i++)
+    if (block_statements(block).at[i]->kind == N_ROUTE) add_route(m, block_statements(block).at[i]);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;
     Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
-    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, route_pad(m, t)));
+    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, pad_of_routes(m, t)));
   }
 }
 
@@ -517,35 +507,37 @@ static Tag *tag_named(Tags *t, Name name) {
 
 static void find_tags(Tags *t, const Syntax *n) {
   if (!n) return;
-  if (n->kind == N_CMP && n->kid[0]->kind == N_NAME && n->kid[1]->kind == N_NAME)
-    tag_named(t, n->kid[0]->name);
-  for (uint32_t i = 0; i < n->nkid; i++) find_tags(t, n->kid[i]);
+  if (n->kind == N_CMP && cmp_left(n)->kind == N_NAME && cmp_right(n)->kind == N_NAME)
+    tag_named(t, cmp_left(n)->name);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_tags(t, syntax_parts(n).at[i]);
 }
 
 static Holds holds(Tags *t, const Syntax *n) {
   if (!n) return YES;
   switch (n->kind) {
-  case N_PAREN: return holds(t, n->kid[0]);
+  case N_PAREN: return holds(t, paren_inner(n));
   case N_NOT: {
-    Holds h = holds(t, n->kid[0]);
+    Holds h = holds(t, not_operand(n));
     return h == MAYBE ? MAYBE : h == YES ? NO : YES;
   }
   case N_AND:
   case N_OR: {
     Holds neutral = n->kind == N_AND ? YES : NO, h = neutral;
-    for (uint32_t i = 0; i < n->nkid; i++) {
-      Holds k = holds(t, n->kid[i]);
+    Nodes term = chain_terms(n);
+    for (uint32_t i = 0; i < term.n; i++) {
+      Holds k = holds(t, term.at[i]);
       if (k == (neutral == YES ? NO : YES)) return k;
       if (k == MAYBE) h = MAYBE;
     }
     return h;
   }
   case N_CMP: {
-    if (n->kid[0]->kind != N_NAME || n->kid[1]->kind != N_NAME) return MAYBE;
-    if (n->op[0] != '=' && n->op[0] != '!') return MAYBE;
-    const Tag *tag = tag_named(t, n->kid[0]->name);
+    if (cmp_left(n)->kind != N_NAME || cmp_right(n)->kind != N_NAME) return MAYBE;
+    if (cmp_sign(n) != SIGN_EQUAL && cmp_sign(n) != SIGN_UNEQUAL) return MAYBE;
+    const Tag *tag = tag_named(t, cmp_left(n)->name);
     if (!tag) return MAYBE;
-    return (tag->label->at[tag->now] == n->kid[1]->name) == (n->op[0] == '=') ? YES : NO;
+    return (tag->label->at[tag->now] == cmp_right(n)->name) == (cmp_sign(n) == SIGN_EQUAL) ? YES
+                                                                                           : NO;
   }
   default: return MAYBE;
   }
@@ -601,9 +593,9 @@ static void check_guards(MachineBuilder *m, Tags *tags, const LineTarget *t, con
     uint32_t sources = 0;
     const Syntax *first = NULL;
     for (uint32_t i = 0; i < t->route.n; i++) {
-      Holds h = holds(tags, t->route.at[i]->kid[2]);
+      Holds h = holds(tags, route_cond(t->route.at[i]));
       if (h == MAYBE) {
-        Id e = diag_error(w->diags, t->route.at[i]->kid[2]->span,
+        Id e = diag_error(w->diags, route_cond(t->route.at[i])->span,
                           "whether this wire is there must depend on modes and labels only");
         diag_help(w->diags, e, "a choice by numbers has both sides: `x when … else y -> %s`", name);
         return;
@@ -643,21 +635,22 @@ static bool wired_by_numbers(MachineBuilder *m, const LineTarget *t, const Part 
   uint32_t numbers = 0;
   for (uint32_t i = 0; i < t->route.n; i++) {
     const Syntax *b = route_brackets(t->route.at[i]);
-    for (uint32_t k = 0; b && b->nkid == 1 && k < b->kid[0]->nkid; k++)
-      numbers += is_number_item(b->kid[0]->kid[k]);
+    for (uint32_t k = 0; b && brackets_slots(b).n == 1 && k < items_in(brackets_slots(b).at[0]).n;
+         k++)
+      numbers += is_number_item(items_in(brackets_slots(b).at[0]).at[k]);
   }
   if (!numbers) return false;
   const Syntax *b = route_brackets(t->route.at[0]);
   Type own = part ? seen_type(m, part, &port->type) : port->type;
   int64_t n = 0;
-  if (numbers != t->route.n || b->kid[0]->nkid != 1 || own.rank != 1 ||
+  if (numbers != t->route.n || items_in(brackets_slots(b).at[0]).n != 1 || own.rank != 1 ||
       !size_value(w, own.axis[0].size, &n) || n > 100000)
     return true;
   uint8_t *seen = NEW_ARRAY(w->arena, uint8_t, n);
   for (uint32_t i = 0; i < t->route.n; i++) {
-    double at = route_brackets(t->route.at[i])->kid[0]->kid[0]->num;
+    double at = items_in(brackets_slots(route_brackets(t->route.at[i])).at[0]).at[0]->num;
     if (at < 0 || at >= (double)n || at != floor(at)) {
-      diag_error(w->diags, t->route.at[i]->kid[1]->span, "port `%s` has the places 0 to %lld",
+      diag_error(w->diags, route_to(t->route.at[i])->span, "port `%s` has the places 0 to %lld",
                  name_text(w->names, t->name), (long long)n - 1);
       return true;
     }
@@ -694,7 +687,7 @@ static void find_read_tags(Tags *t, const Syntax *n) {
   if (!n) return;
   if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port) && port->modes != ~(uint64_t)0)
     tag_named(t, mode_of(t->m, part));
-  for (uint32_t i = 0; i < n->nkid; i++) find_read_tags(t, n->kid[i]);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_read_tags(t, syntax_parts(n).at[i]);
 }
 
 // The name of a closed port that is read in this situation; NULL: none.
@@ -704,10 +697,10 @@ static const Syntax *closed_read(Tags *t, const Syntax *n) {
   if (!n) return NULL;
   if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port))
     return port_is_open(t, part, port) ? NULL : n;
-  Holds first = n->kind == N_WHEN ? holds(t, n->kid[1]) : MAYBE;
-  for (uint32_t i = 0; i < n->nkid; i++) {
+  Holds first = n->kind == N_WHEN ? holds(t, when_cond(n)) : MAYBE;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
     if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
-    const Syntax *found = closed_read(t, n->kid[i]);
+    const Syntax *found = closed_read(t, syntax_parts(n).at[i]);
     if (found) return found;
   }
   return NULL;
@@ -742,11 +735,13 @@ static void check_read(MachineBuilder *m, const Syntax *value, const Syntax *gua
 
 static void check_reads(MachineBuilder *m) {
   const Syntax *body = m->h.body;
-  for (uint32_t i = 0; m->s->part.n && i < body->nkid; i++) {
-    const Syntax *n = body->kid[i];
+  for (uint32_t i = 0; m->s->part.n && i < block_statements(body).n; i++) {
+    const Syntax *n = block_statements(body).at[i];
     if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
     n = with_ports(m, n);
-    check_read(m, n->kid[n->kind != N_ROUTE], n->kind == N_EQUATION ? NULL : n->kid[2]);
+    if (n->kind == N_ROUTE) check_read(m, route_value(n), route_cond(n));
+    if (n->kind == N_EQUATION) check_read(m, equation_value(n), NULL);
+    if (n->kind == N_STEP) check_read(m, step_value(n), step_cond(n));
   }
 }
 
@@ -757,7 +752,7 @@ void check_targets(MachineBuilder *m) {
     const Port *port = part ? &part->of->in.at[t->port] : &m->s->out.at[t->port];
     if (wired_by_numbers(m, t, part, port)) continue;
     Tags tags = {.m = m};
-    for (uint32_t k = 0; k < t->route.n; k++) find_tags(&tags, t->route.at[k]->kid[2]);
+    for (uint32_t k = 0; k < t->route.n; k++) find_tags(&tags, route_cond(t->route.at[k]));
     if (port->modes != ~(uint64_t)0) tag_named(&tags, mode_of(m, part));
     check_guards(m, &tags, t, part, port);
   }

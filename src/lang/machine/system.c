@@ -341,37 +341,29 @@ bool weave_system(MachineBuilder *m) {
 }
 
 // -- from a definition ----------------------------------------------------------------------------
-static bool has_errors(const Syntax *n) {
-  if (!n) return false;
-  if (n->kind == N_ERROR) return true;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (has_errors(n->kid[i])) return true;
-  return false;
+static bool is_error(void *none, const Syntax *n) {
+  (void)none;
+  return n->kind == N_ERROR;
 }
 
-static bool has_rates(const Syntax *n) {
-  if (!n) return false;
-  if (n->kind == N_LHS && n->op) return true;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (has_rates(n->kid[i])) return true;
-  return false;
+static bool is_rate(void *none, const Syntax *n) {
+  (void)none;
+  return n->kind == N_LHS && lhs_is_rate(n);
 }
 
 // next x = … without a condition, or by an optimiser
-static bool has_ticks(const Syntax *n) {
-  if (!n) return false;
-  if (n->kind == N_STEPBY || (n->kind == N_STEP && !n->kid[2])) return true;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (has_ticks(n->kid[i])) return true;
-  return false;
+static bool is_tick(void *none, const Syntax *n) {
+  (void)none;
+  return n->kind == N_STEPBY || (n->kind == N_STEP && !step_cond(n));
 }
 
 static bool is_sharing(const Def *d, const Header *h) {
-  if (d->kind != DEF_MACHINE || d->node->op[0] == 'm' || h->result || !h->params) return false;
-  if (d->node->op[0] == 's') return true;
-  for (uint32_t i = 0; i < h->params->nkid; i++)
-    if (h->params->kid[i]->nkid && h->params->kid[i]->kid[0]) return false;
-  return h->params->nkid > 0;
+  if (d->kind != DEF_MACHINE || machine_form(d->node) == SIGN_MACHINE || h->result || !h->params)
+    return false;
+  if (machine_form(d->node) == SIGN_SHARE) return true;
+  for (uint32_t i = 0; i < params_in(h->params).n; i++)
+    if (param_type(params_in(h->params).at[i])) return false;
+  return params_in(h->params).n > 0;
 }
 
 // machine Nand(a, b: B[]) -> (y: B[]) = 1 + a * b
@@ -413,8 +405,8 @@ static void call_it(MachineBuilder *m) {
     port.type.count = v.at[i].type.count;
     port.type.names = v.at[i].type.names;
     const Syntax *result = m->h.result;
-    bool named = result && result->kind == N_PARAMS && i < result->nkid;
-    port.name = named      ? result->kid[i]->name
+    bool named = result && result->kind == N_PARAMS && i < params_in(result).n;
+    port.name = named      ? params_in(result).at[i]->name
                 : v.n == 1 ? name_from(m->w->names, "out")
                            : name_from(m->w->names, arena_format(m->w->arena, "out%u", i + 1));
     vec_push(m->w->arena, &m->s->out, port);
@@ -429,21 +421,23 @@ static void call_it(MachineBuilder *m) {
 
 static void work_off(MachineBuilder *m) {
   const Syntax *body = m->h.body;
-  for (uint32_t i = 0; i < body->nkid; i++) {
-    SyntaxKind k = (SyntaxKind)body->kid[i]->kind;
-    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, body->kid[i]);
-    if (k == N_STATES) add_states(m, m->env, body->kid[i]);
+  for (uint32_t i = 0; i < block_statements(body).n; i++) {
+    SyntaxKind k = (SyntaxKind)block_statements(body).at[i]->kind;
+    if (k == N_CONSTS || k == N_AXES || k == N_LEARN)
+      body_statement(m->b, m->env, block_statements(body).at[i]);
+    if (k == N_STATES) add_states(m, m->env, block_statements(body).at[i]);
     if (k == N_FOR)
-      diag_error(m->w->diags, body->kid[i]->span,
+      diag_error(m->w->diags, block_statements(body).at[i]->span,
                  "in a machine, many of a kind are an array: `p[n] : Name`");
   }
   if (!add_modes(m, body)) return;
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
   int mode = 0;
-  for (uint32_t i = 0; i < body->nkid; i++)
-    if (body->kid[i]->kind == N_MODE)
-      make_block(m, env_new(m->in, m->env, m->env->scope, m->b), body->kid[i]->kid[2], mode++);
+  for (uint32_t i = 0; i < block_statements(body).n; i++)
+    if (block_statements(body).at[i]->kind == N_MODE)
+      make_block(m, env_new(m->in, m->env, m->env->scope, m->b),
+                 mode_block(block_statements(body).at[i]), mode++);
   take_routes(m, m->env);
 }
 
@@ -561,13 +555,13 @@ System *system_of(Elab *in, Def *d, Env *from, const Syntax *config, const Axis 
   m.s = NEW(w->arena, System);
   *m.s = (System){.def = d, .name = d->name, .span = d->span};
   m.s->shares = is_sharing(d, &m.h);
-  m.s->wiring = d->kind == DEF_MACHINE && d->node->op[0] == 'w';
-  m.flows = has_rates(m.h.body);
-  m.waits = !m.flows && !m.s->shares && !has_ticks(m.h.body);
-  m.broken = has_errors(d->node);
+  m.s->wiring = d->kind == DEF_MACHINE && machine_form(d->node) == SIGN_WIRING;
+  m.flows = syntax_any(m.h.body, is_rate, NULL);
+  m.waits = !m.flows && !m.s->shares && !syntax_any(m.h.body, is_tick, NULL);
+  m.broken = syntax_any(d->node, is_error, NULL);
   uint32_t errors = w->diags->errors;
   if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
-  if (d->kind == DEF_MACHINE && d->node->op[0] == 's' && m.h.result) {
+  if (d->kind == DEF_MACHINE && machine_form(d->node) == SIGN_SHARE && m.h.result) {
     Id e = diag_error(w->diags, m.h.result->span, "a share shows nothing: its ports are variables");
     diag_help(w->diags, e, "a `machine` has ports to show");
   }
@@ -599,18 +593,21 @@ typedef struct {
 
 static void find_lines(Describer *d) {
   const Syntax *body = d->m->h.body;
-  for (uint32_t i = 0; body && i < body->nkid; i++) {
-    const Syntax *to = body->kid[i]->kind == N_EQUATION ? body->kid[i]->kid[0] : NULL;
-    for (uint32_t k = 0; to && k < to->nkid; k++)
-      if (!to->kid[k]->op && !table_get(d->line, &to->kid[k]->name, sizeof(Name)))
-        table_put(d->line, &to->kid[k]->name, sizeof(Name), i + 1);
+  for (uint32_t i = 0; body && i < block_statements(body).n; i++) {
+    const Syntax *to = block_statements(body).at[i]->kind == N_EQUATION
+                           ? equation_lhss(block_statements(body).at[i])
+                           : NULL;
+    for (uint32_t k = 0; to && k < lhss_in(to).n; k++)
+      if (!lhs_is_rate(lhss_in(to).at[k]) &&
+          !table_get(d->line, &lhss_in(to).at[k]->name, sizeof(Name)))
+        table_put(d->line, &lhss_in(to).at[k]->name, sizeof(Name), i + 1);
   }
 }
 
 // The line that makes this name: a, b = f(x). NULL: there is none.
 static const Syntax *line_of(const Describer *d, Name name) {
   uint32_t at = table_get(d->line, &name, sizeof name);
-  return at ? with_ports(d->m, d->m->h.body->kid[at - 1]) : NULL;
+  return at ? with_ports(d->m, block_statements(d->m->h.body).at[at - 1]) : NULL;
 }
 
 static bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
@@ -637,9 +634,9 @@ static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
     if (port) vec_push(m->w->arena, &r->from, end);
     if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
     const Syntax *line = port || state >= 0 ? NULL : line_of(d, n->name);
-    if (line) r->line = true, vec_push(m->w->arena, &d->todo, line->kid[1]);
+    if (line) r->line = true, vec_push(m->w->arena, &d->todo, equation_value(line));
   }
-  for (uint32_t i = 0; i < n->nkid; i++) ends_in(d, n->kid[i], r);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) ends_in(d, syntax_parts(n).at[i], r);
 }
 
 static void all_ends(Describer *d, const Syntax *value, WireRoute *r) {
@@ -654,17 +651,18 @@ static const Syntax *written_out(const Describer *d, const Syntax *value) {
   enum { AS_OFTEN = 16 };
   for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
     const Syntax *line = line_of(d, value->name);
-    if (!line || line->kid[0]->nkid != 1) break;
-    value = line->kid[1];
+    if (!line || lhss_in(equation_lhss(line)).n != 1) break;
+    value = equation_value(line);
   }
   return value;
 }
 
 // i of x[i j]; 0: there is none
 static Name first_index(const Syntax *n) {
-  if (!n || n->kind != N_AT || n->nkid < 2 || !n->kid[1]->nkid || !n->kid[1]->kid[0]->nkid)
+  if (!n || n->kind != N_AT || !brackets_slots(at_brackets(n)).n ||
+      !items_in(brackets_slots(at_brackets(n)).at[0]).n)
     return 0;
-  const Syntax *i = n->kid[1]->kid[0]->kid[0];
+  const Syntax *i = items_in(brackets_slots(at_brackets(n)).at[0]).at[0];
   return i->kind == N_NAME ? i->name : 0;
 }
 
@@ -675,7 +673,7 @@ static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax
   WireRoute r = {.to = to, .value = value, .guard = guard};
   r.each = first_index(place) && first_index(place) == first_index(value);
   all_ends(d, value, &r);
-  const Syntax *base = value->kind == N_AT ? value->kid[0] : value;
+  const Syntax *base = use_base(value);
   r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
   WireRoute guarded = {0};
   all_ends(d, guard, &guarded);
@@ -703,15 +701,16 @@ static void describe_routes(MachineBuilder *m) {
     const LineTarget *t = &m->target.at[i];
     if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
-      describe(&d, (PortEnd){t->part, t->port}, t->route.at[k]->kid[1], t->route.at[k]->kid[0],
-               t->route.at[k]->kid[2]);
+      describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
+               route_value(t->route.at[k]), route_cond(t->route.at[k]));
   }
   const Syntax *body = m->h.body;
-  for (uint32_t i = 0; body && i < body->nkid; i++) {
-    if (body->kid[i]->kind != N_EQUATION) continue;
-    const Syntax *n = with_ports(m, body->kid[i]), *to = n->kid[0]->kid[0];
-    int port = to->op ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
-    if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, n->kid[1], NULL);
+  for (uint32_t i = 0; body && i < block_statements(body).n; i++) {
+    if (block_statements(body).at[i]->kind != N_EQUATION) continue;
+    const Syntax *n = with_ports(m, block_statements(body).at[i]),
+                 *to = lhss_in(equation_lhss(n)).at[0];
+    int port = lhs_is_rate(to) ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
+    if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, equation_value(n), NULL);
   }
   describe_states(m);
 }
@@ -860,7 +859,7 @@ Diagram *machine_diagram(Elab *in, Def *d) {
 }
 
 System *elab_system(Elab *in, Program *p, const char *name, const Syntax *call) {
-  const Syntax *config = call && call->kind == N_AT ? call->kid[1] : NULL;
+  const Syntax *config = call ? use_brackets(call) : NULL;
   Def *d = scope_find(p->scope, name_from(in->w->names, name));
   if (!d || d->kind != DEF_MACHINE) {
     diag_error(in->w->diags, call ? call->span : (Span){0}, "there is no machine `%s` here", name);

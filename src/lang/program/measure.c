@@ -15,7 +15,7 @@ static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
 
 // Of a learning diagram with errors, which were said.
 static bool is_of_broken(const Program *p, const Syntax *path) {
-  while (path->kind == N_DOT) path = path->kid[0];
+  while (path->kind == N_DOT) path = dot_base(path);
   const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
   return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
 }
@@ -32,14 +32,14 @@ static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax
 void do_measure(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
-  const Syntax *claim = n->kid[0], *by = clause(n, N_BY), *on = clause(n, N_ON);
+  const Syntax *claim = measure_claim(n), *by = clause(n, N_BY), *on = clause(n, N_ON);
   const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
-      claim = g->node->kid[0]; // the goal's two sides again
+      claim = goal_claim(g->node); // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
       p->acting = g->scope;
@@ -56,14 +56,12 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       vec_push(w->arena, &p->measure, m);
       return;
     } else if (by && !scope_find(p->acting, claim->name)) {
-      VEC(const char *) names = {0};
+      Nearest near = nearest_to(name_text(w->names, claim->name));
       for (uint32_t i = 0; i < p->goal.n; i++)
-        vec_push(w->arena, &names, name_text(w->names, p->goal.at[i].name));
-      const char *near = nearest_name(name_text(w->names, claim->name), names.at, names.n);
-      Id e =
-          diag_error(w->diags, claim->span, "there is no goal `%s` to measure by another distance",
-                     name_text(w->names, claim->name));
-      if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+        nearest_try(&near, name_text(w->names, p->goal.at[i].name));
+      Id e = diag_error(w->diags, claim->span,
+                        "there is no goal `%s` to measure by another distance", near.text);
+      diag_suggest(w->diags, e, near.best);
       return;
     }
   }

@@ -21,11 +21,11 @@ static PartialDiagram *broken_side(Elab *in, Program *p, const Syntax *expr, Ids
 
 BrokenGoal elab_broken_goal(Elab *in, Program *p, const Goal *goal) {
   const Diags *d = in->w->diags;
-  const Syntax *claim = goal->node->kid[0];
-  bool two = claim->kind == N_EQUAL, one = claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE;
+  const Syntax *claim = goal_claim(goal->node);
+  bool two = claim->kind == N_EQUAL;
   BrokenGoal g = {0};
-  g.left = broken_side(in, p, two || one ? claim->kid[0] : claim, &g.fields[0]);
-  if (two) g.right = broken_side(in, p, claim->kid[1], &g.fields[1]);
+  g.left = broken_side(in, p, claim_left(claim), &g.fields[0]);
+  if (two) g.right = broken_side(in, p, equal_right(claim), &g.fields[1]);
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
     if (e->kind != DIAG_ERROR || !spans_meet(e->span, goal->node->span) ||

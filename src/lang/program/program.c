@@ -48,10 +48,11 @@ static void do_refine(Elab *in, Scope *s, const Syntax *n) {
   Syntax name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
   Def *d = learner_named(in, s, &name);
   if (!d || d->kind != DEF_LEARNER) return;
-  if (d->node->kid[4] || d->refined) {
+  if (learner_body(d->node) || d->refined) {
     Id e =
         diag_error(w->diags, n->name_span, "`%s` has a body already", name_text(w->names, n->name));
-    diag_note(w->diags, e, d->refined ? d->refined->name_span : d->node->kid[4]->span, "here");
+    diag_note(w->diags, e, d->refined ? d->refined->name_span : learner_body(d->node)->span,
+              "here");
     return;
   }
   d->refined = n;
@@ -59,13 +60,13 @@ static void do_refine(Elab *in, Scope *s, const Syntax *n) {
 }
 
 static void do_stale(Elab *in, Scope *s, const Syntax *n) {
-  Def *d = scope_find(s, n->name), *of = learner_named(in, s, n->kid[0]);
+  Def *d = scope_find(s, n->name), *of = learner_named(in, s, stale_path(n));
   if (!d || d->kind != DEF_STALE) return;
   d->of = of;
   if (!of) d->broken = true;
   Body b = {.in = in, .w = in->w};
-  bool every = n->op[0] == 'e';
-  const Syntax *number = n->kid[1];
+  bool every = !stale_is_by(n);
+  const Syntax *number = stale_number(n);
   d->has_number = static_number(&b, env_new(in, NULL, s, &b), number, &d->number);
   if (!d->has_number)
     diag_error(in->w->diags, number->span, "`%s` wants a number that is known beforehand",
@@ -84,14 +85,14 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Body b = {.in = in, .w = w};
   Env *env = env_new(in, NULL, p->acting, &b);
-  const Syntax *range = n->kid[0];
+  const Syntax *range = for_range(n);
   if (range->kind != N_RANGE) {
     diag_error(w->diags, range->span, "a loop over goals runs over a range, `0..3`");
     return;
   }
   int64_t from, to;
-  Size low = size_eval(&b, env, range->kid[0], false),
-       high = size_eval(&b, env, range->kid[1], false);
+  Size low = size_eval(&b, env, range_low(range), false),
+       high = size_eval(&b, env, range_high(range), false);
   if (!low || !high) return;
   if (!size_value(w, low, &from) || !size_value(w, high, &to) ||
       (to > from && (uint64_t)to - (uint64_t)from > 10000)) {
@@ -99,44 +100,48 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
     return;
   }
   for (int64_t k = from; k <= to; k++)
-    for (uint32_t i = 0; i < n->kid[1]->nkid; i++) {
+    for (uint32_t i = 0; i < program_declarations(for_body(n)).n; i++) {
       Env *turn = env_new(in, NULL, p->acting, &b);
       env_bind(turn, n->name,
                (Binding){.kind = BIND_LOOP, .size = size_of(w, k), .span = n->name_span});
-      if (n->kid[1]->kid[i]->kind == N_GOAL)
-        do_goal(in, p, n->kid[1]->kid[i], turn, arena_format(w->arena, ".%lld", (long long)k));
+      if (program_declarations(for_body(n)).at[i]->kind == N_GOAL)
+        do_goal(in, p, program_declarations(for_body(n)).at[i], turn,
+                arena_format(w->arena, ".%lld", (long long)k));
       else
-        diag_error(w->diags, n->kid[1]->kid[i]->span, "a loop at the top of a program holds goals");
+        diag_error(w->diags, program_declarations(for_body(n)).at[i]->span,
+                   "a loop at the top of a program holds goals");
     }
 }
 
 // `freeze` of a learning diagram, or in one, is read with the diagram.
 static bool speaks_of_learning(Scope *s, const Syntax *path) {
   const Syntax *root = path;
-  while (root->kind == N_DOT) root = root->kid[0];
+  while (root->kind == N_DOT) root = dot_base(root);
   const Def *d = root->kind == N_NAME ? scope_find(s, root->name) : NULL;
   return d && d->kind == DEF_DIAGRAM;
 }
 
 static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
-  if (n->kid[1]) {
+  if (freeze_inside(n)) {
     Body b = {.in = in, .w = in->w};
-    const Syntax *root = n->kid[1];
-    while (root->kind == N_DOT) root = root->kid[0];
-    if (!speaks_of_learning(s, n->kid[1]))
+    const Syntax *root = freeze_inside(n);
+    while (root->kind == N_DOT) root = dot_base(root);
+    if (!speaks_of_learning(s, freeze_inside(n)))
       unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
     return;
   }
-  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) {
-    if (n->kid[0]->kid[i]->kind == N_DOT && speaks_of_learning(s, n->kid[0]->kid[i])) continue;
-    Def *d = learner_named(in, s, n->kid[0]->kid[i]);
+  for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
+    if (names_in(freeze_paths(n)).at[i]->kind == N_DOT &&
+        speaks_of_learning(s, names_in(freeze_paths(n)).at[i]))
+      continue;
+    Def *d = learner_named(in, s, names_in(freeze_paths(n)).at[i]);
     if (d) d->frozen = true;
   }
 }
 
 static void prepare(Elab *in, Program *p, Scope *s) {
-  for (uint32_t i = 0; i < s->tree->nkid; i++) {
-    const Syntax *n = s->tree->kid[i];
+  for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
+    const Syntax *n = program_declarations(s->tree).at[i];
     switch (n->kind) {
     case N_REFINE: do_refine(in, s, n); break;
     case N_FREEZE: do_freeze(in, s, n); break;
@@ -156,7 +161,7 @@ static void check_names(Elab *in, Scope *s, const Syntax *n) {
     unknown_name(&b, env_new(in, NULL, s, &b), n, "wire or value");
   bool sum = n->kind == N_SUM || n->kind == N_PROD || n->kind == N_NEG || n->kind == N_POW ||
              n->kind == N_PAREN;
-  for (uint32_t i = 0; sum && i < n->nkid; i++) check_names(in, s, n->kid[i]);
+  for (uint32_t i = 0; sum && i < syntax_parts(n).n; i++) check_names(in, s, syntax_parts(n).at[i]);
 }
 
 // On weights with two axes: of numbers, or else of bits.
@@ -179,16 +184,16 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->scope != s) continue; // of a learning diagram
     if (d->kind == DEF_AXIS) axis_size(in, d);
-    if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, d->node->kid[0])) {
+    if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, space_types(d->node))) {
       Body b = {.in = in, .w = in->w};
       Types t = {0};
-      types_eval(&b, env_new(in, NULL, d->scope, &b), d->node->kid[0], false, &t, NULL);
+      types_eval(&b, env_new(in, NULL, d->scope, &b), space_types(d->node), false, &t, NULL);
     }
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
     if (d->kind == DEF_CONST && !d->broken) {
       uint32_t before = in->w->diags->errors;
-      if (d->node->kid[2]) check_names(in, d->scope, d->node->kid[2]);
+      if (typed_value(d->node)) check_names(in, d->scope, typed_value(d->node));
       if (in->w->diags->errors > before) d->broken = true;
     }
     if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
@@ -218,12 +223,12 @@ static void check_learners(Elab *in, Program *p) {
     if (d->broken || d->kind == DEF_STALE) continue;
     uint32_t errors = in->w->diags->errors;
     if (learner_has_input(d)) {
-      Body *b = instance_alone(in, d, d->node->kid[1] ? ".0" : NULL, NULL, NULL);
+      Body *b = instance_alone(in, d, learner_family(d->node) ? ".0" : NULL, NULL, NULL);
       d->made = b ? b->d : NULL;
     } else {
       Body *b = body_new(in, d->name);
       b->env = env_new(in, NULL, d->scope, b);
-      learner_weight(b, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
+      learner_weight(b, d, NULL, learner_family(d->node) ? ".0" : NULL, d->span);
     }
     if (in->w->diags->errors > errors) d->broken = true;
   }
@@ -231,9 +236,10 @@ static void check_learners(Elab *in, Program *p) {
 
 static bool hidden(const Program *p,
                    const Syntax *goal) { // the file itself has a goal of that name
-  for (uint32_t i = 0; i < p->tree->nkid; i++)
-    if (goal->name && p->tree->kid[i]->kind == goal->kind && p->tree->kid[i]->name == goal->name &&
-        p->tree->kid[i] != goal)
+  Nodes all = program_declarations(p->tree);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (goal->name && all.at[i]->kind == goal->kind && all.at[i]->name == goal->name &&
+        all.at[i] != goal)
       return true;
   return false;
 }
@@ -244,18 +250,22 @@ static void act(Elab *in, Program *p, uint32_t first) {
   for (uint32_t k = in->scope.n; k-- > first;) {
     p->acting = in->scope.at[k];
     const Syntax *tree = p->acting->tree;
-    for (uint32_t i = 0; i < tree->nkid; i++) {
-      if (tree->kid[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, tree->kid[i])))
-        do_goal(in, p, tree->kid[i], NULL, NULL);
-      if (tree->kid[i]->kind == N_FOR) do_loop(in, p, tree->kid[i]);
+    for (uint32_t i = 0; i < program_declarations(tree).n; i++) {
+      if (program_declarations(tree).at[i]->kind == N_GOAL &&
+          !(tree != p->tree && hidden(p, program_declarations(tree).at[i])))
+        do_goal(in, p, program_declarations(tree).at[i], NULL, NULL);
+      if (program_declarations(tree).at[i]->kind == N_FOR)
+        do_loop(in, p, program_declarations(tree).at[i]);
     }
     learnings_goals(in, p, p->acting);
-    for (uint32_t i = 0; i < tree->nkid; i++)
-      if (tree->kid[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, tree->kid[i])))
-        do_measure(in, p, tree->kid[i]);
+    for (uint32_t i = 0; i < program_declarations(tree).n; i++)
+      if (program_declarations(tree).at[i]->kind == N_MEASURE &&
+          !(tree != p->tree && hidden(p, program_declarations(tree).at[i])))
+        do_measure(in, p, program_declarations(tree).at[i]);
   }
-  for (uint32_t i = 0; i < p->tree->nkid; i++)
-    if (p->tree->kid[i]->kind == N_TRAIN) do_train(in, p, p->tree->kid[i]);
+  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++)
+    if (program_declarations(p->tree).at[i]->kind == N_TRAIN)
+      do_train(in, p, program_declarations(p->tree).at[i]);
   do_machines(in, p);
 }
 
@@ -399,17 +409,17 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
 }
 
 // -- one thing of it ------------------------------------------------------------------------------
-const char *elab_names(Elab *in, Program *p, const char *near) {
+const char *elab_names(Elab *in, Program *p, const char *text) {
   World *w = in->w;
-  VEC(const char *) all = {0};
+  Nearest near = nearest_to(text);
   for (uint32_t i = 1; i < in->def.n; i++)
     if (in->def.at[i]->kind == DEF_BOX || in->def.at[i]->kind == DEF_LEARNER)
-      vec_push(w->arena, &all, name_text(w->names, in->def.at[i]->name));
+      nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   for (uint32_t i = 0; i < p->goal.n; i++)
-    vec_push(w->arena, &all, name_text(w->names, p->goal.at[i].name));
+    nearest_try(&near, name_text(w->names, p->goal.at[i].name));
   for (uint32_t i = 0; i < p->measure.n; i++)
-    vec_push(w->arena, &all, name_text(w->names, p->measure.at[i].name));
-  return nearest_name(near, all.at, all.n);
+    nearest_try(&near, name_text(w->names, p->measure.at[i].name));
+  return near.best;
 }
 
 // How well a use shows what a box is: best on one sample, and with numbers for sizes.
@@ -449,14 +459,15 @@ static Body *first_use(Elab *in, const Def *d, Span *where) {
 // One whose inputs have no types, on rows of some length; NULL: rows do not fit, or it has options.
 static Body *on_rows(Elab *in, Def *d) {
   World *w = in->w;
-  const Syntax *params = d->kind == DEF_BOX ? d->node->kid[1] : NULL;
-  if (!params || !params->nkid || d->node->kid[0]) return NULL;
+  const Syntax *params = d->kind == DEF_BOX ? box_params(d->node) : NULL;
+  uint32_t n = params ? params_in(params).n : 0;
+  if (!n || box_cfg(d->node)) return NULL;
   Axis row = {.label = name_from(w->names, "n")};
   row.size = size_var(w, row.label, VAR_LOCAL, d->span);
-  Type *types = NEW_ARRAY(w->arena, Type, params->nkid);
-  for (uint32_t i = 0; i < params->nkid; i++) types[i] = type_make(w, BASE_R, 1, &row);
+  Type *types = NEW_ARRAY(w->arena, Type, n);
+  for (uint32_t i = 0; i < n; i++) types[i] = type_make(w, BASE_R, 1, &row);
   w->diags->muted++;
-  Body *b = instance_alone(in, d, NULL, NULL, &(Instance){.nin = params->nkid, .in = types});
+  Body *b = instance_alone(in, d, NULL, NULL, &(Instance){.nin = n, .in = types});
   w->diags->muted--;
   return b;
 }
@@ -475,7 +486,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   in->training = how && how->training;
   Body *b;
   if (learner_has_input(d) || d->kind == DEF_BOX) {
-    const char *member = d->kind == DEF_LEARNER && d->node->kid[1] ? ".0" : NULL;
+    const char *member = d->kind == DEF_LEARNER && learner_family(d->node) ? ".0" : NULL;
     b = instance_alone(in, d, member, NULL, how);
     if (b && d->kind != DEF_BOX && !(how && how->nin) &&
         b->d->in.n) { // as it is used: its weights begin with its name
@@ -487,7 +498,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   } else {
     b = body_new(in, id);
     b->env = env_new(in, NULL, d->scope, b);
-    Value v = learner_weight(b, d, NULL, d->node->kid[1] ? ".0" : NULL, d->span);
+    Value v = learner_weight(b, d, NULL, learner_family(d->node) ? ".0" : NULL, d->span);
     Id wire = v.at[0].error ? 0 : val_to_wire(b, &v.at[0], 0);
     if (wire) diagram_output(w, b->d, wire);
     body_finish(b);

@@ -85,7 +85,7 @@ static Syntax *parse_space(Parser *p) {
 // cfgpar = [ "..." ] NAME [ ":" expr ]
 static Syntax *parse_cfgpar(Parser *p) {
   Syntax *node = node_fixed(p, N_CFGPAR, 1);
-  if (eat(p, "...")) node->op = ".";
+  if (eat(p, "...")) syntax_signed(p->arena, node, SIGN_SPREAD);
   want_new_name(p, node);
   if (eat(p, ":")) node->kid[0] = parse_expr(p, false);
   return node_end(p, node);
@@ -254,7 +254,7 @@ static Syntax *parse_stale(Parser *p) {
   want_new_name(p, node);
   need(p, "=");
   node->kid[0] = parse_path(p);
-  node->op = sees(p, 0, "by") ? "b" : "e";
+  syntax_signed(p->arena, node, sees(p, 0, "by") ? SIGN_BY : SIGN_EVERY);
   if (!eat(p, "every") && !eat(p, "by")) fail(p, "`every` or `by`");
   node->kid[1] = parse_sum(p);
   return node_end(p, node);
@@ -543,7 +543,7 @@ Syntax *parse_lhs(Parser *p) {
   if (sees(p, 0, "'")) {
     if (!p->rates)
       diag_error(p->front->diags, peek(p, 0)->span, "`'` is a rate of change; it is for machines");
-    node->op = "'";
+    syntax_signed(p->arena, node, SIGN_RATE);
     p->at++;
   }
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
@@ -610,7 +610,7 @@ Syntax *parse_for(Parser *p, Syntax *(*item)(Parser *)) {
   want_new_name(p, node);
   need(p, "in");
   node->kid[0] = parse_range(p);
-  if (eat_down(p)) node->op = "d";
+  if (eat_down(p)) syntax_signed(p->arena, node, SIGN_DOWN);
   node->kid[1] = parse_block(p, item);
   if (item == parse_declaration) node->kid[1]->kind = N_PROGRAM;
   return node_end(p, node);

@@ -330,31 +330,36 @@ static Syntax *chain(Parser *p, SyntaxKind kind, const char *op, Rule *sub, bool
   return kids_end(p, node, mark);
 }
 
-// sub { one of ops, sub }: which operator is noted, the i-th letter of `letters` for the i-th
-static Syntax *mixed_chain(Parser *p, SyntaxKind kind, const char *const *ops, const char *letters,
-                           Syntax *(*sub)(Parser *), Syntax *first) {
+typedef struct {
+  const char *text; // NULL behind the last
+  SyntaxSign sign;
+} Infix;
+static const Infix sum_signs[] = {{"+", SIGN_PLUS}, {"-", SIGN_MINUS}, {NULL, SIGN_NONE}};
+static const Infix prod_signs[] = {{"*", SIGN_TIMES}, {"/", SIGN_DIVIDE}, {NULL, SIGN_NONE}};
+static const Infix size_signs[] = {
+    {"*", SIGN_TIMES}, {"/", SIGN_DIVIDE}, {"//", SIGN_DIVIDE_DOWN}, {NULL, SIGN_NONE}};
+
+// sub { one of infix, sub }
+static Syntax *mixed_chain(Parser *p, SyntaxKind kind, const Infix *infix, Syntax *(*sub)(Parser *),
+                           Syntax *first) {
   uint32_t mark = p->stack.n;
-  VEC(char) op = {0};
+  VEC(char) signs = {0};
   for (;;) {
     uint32_t i = 0;
-    while (ops[i] && !sees(p, 0, ops[i])) i++;
-    if (!ops[i]) break;
+    while (infix[i].text && !sees(p, 0, infix[i].text)) i++;
+    if (!infix[i].text) break;
     if (p->stack.n == mark) kid_push(p, first);
     p->at++;
-    vec_push(p->arena, &op, letters[i]);
+    vec_push(p->arena, &signs, (char)infix[i].sign);
     kid_push(p, sub(p));
   }
   if (p->stack.n == mark) return first;
-  vec_push(p->arena, &op, 0);
+  vec_push(p->arena, &signs, 0);
   Syntax *node = node_new(p, kind);
   node->span = first->span;
-  node->op = op.at;
+  node->signs = signs.at;
   return kids_end(p, node, mark);
 }
-
-static const char *const sum_ops[] = {"+", "-", NULL};
-static const char *const prod_ops[] = {"*", "/", NULL};
-static const char *const size_ops[] = {"*", "/", "//", NULL};
 
 // -- primaries
 
@@ -582,7 +587,7 @@ static void check_division(Parser *p, const Syntax *prod) {
   for (uint32_t i = 1; i < prod->nkid; i++) {
     const Syntax *by = prod->kid[i];
     if (by->kind == N_NEG) by = by->kid[0];
-    if (prod->op[i - 1] != '/' || by->kind != N_RUN) continue;
+    if (prod_sign(prod, i) != SIGN_DIVIDE || by->kind != N_RUN) continue;
     Id id = diag_error(p->front->diags, by->span,
                        "a product of terms side by side is ambiguous after `/`");
     diag_help(p->front->diags, id, "write `a / (b[i] c[i])`, or `a / b[i] * c[i]`");
@@ -592,32 +597,32 @@ static void check_division(Parser *p, const Syntax *prod) {
 
 // prod = unary { ("*"|"/") unary }
 static Syntax *parse_prod(Parser *p) {
-  Syntax *node = mixed_chain(p, N_PROD, prod_ops, "*/", parse_unary, parse_unary(p));
+  Syntax *node = mixed_chain(p, N_PROD, prod_signs, parse_unary, parse_unary(p));
   if (node->kind == N_PROD && !p->panic) check_division(p, node);
   return node;
 }
 
 // sum = prod { ("+"|"-") prod }
-Syntax *parse_sum(Parser *p) {
-  return mixed_chain(p, N_SUM, sum_ops, "+-", parse_prod, parse_prod(p));
-}
+Syntax *parse_sum(Parser *p) { return mixed_chain(p, N_SUM, sum_signs, parse_prod, parse_prod(p)); }
 
-static char comparison(const Parser *p, bool equal) {
+static SyntaxSign comparison(const Parser *p, bool equal) {
   static const char *const text[] = {"!=", "<", ">", ">=", "=", "<="};
+  static const SyntaxSign sign[] = {SIGN_UNEQUAL,  SIGN_LESS,  SIGN_MORE,
+                                    SIGN_AT_LEAST, SIGN_EQUAL, SIGN_AT_MOST};
   for (uint32_t i = 0; i < (equal ? 6 : 4); i++)
-    if (sees(p, 0, text[i])) return "!<>g=l"[i];
-  return 0;
+    if (sees(p, 0, text[i])) return sign[i];
+  return SIGN_NONE;
 }
 
 // cmp = sum [ op sum ]
 static Syntax *parse_cmp(Parser *p, bool equal) {
   Syntax *left = parse_sum(p);
-  char op = comparison(p, equal);
-  if (!op) return left;
+  SyntaxSign sign = comparison(p, equal);
+  if (!sign) return left;
   p->at++;
   Syntax *right = parse_sum(p);
   Syntax *node = node_around(p, N_CMP, left, right);
-  node->op = arena_text(p->arena, &op, 1);
+  syntax_signed(p->arena, node, sign);
   if (comparison(p, equal)) fail(p, "one comparison (join two with `and`)");
   return node;
 }
@@ -731,7 +736,7 @@ static Syntax *parse_sfact(Parser *p) {
 
 // sterm = sfact { ("*"|"/"|"//") sfact }
 static Syntax *parse_sterm(Parser *p) {
-  return mixed_chain(p, N_PROD, size_ops, "*/%", parse_sfact, parse_sfact(p));
+  return mixed_chain(p, N_PROD, size_signs, parse_sfact, parse_sfact(p));
 }
 
 // In [0 -1] the minus is an operator; the spaces say that two entries were meant.
@@ -754,7 +759,7 @@ static Syntax *parse_signed_size(Parser *p, bool may_be_negative) {
   } else {
     first = parse_sterm(p);
   }
-  return mixed_chain(p, N_SUM, sum_ops, "+-", parse_sterm_after_sign, first);
+  return mixed_chain(p, N_SUM, sum_signs, parse_sterm_after_sign, first);
 }
 
 static Syntax *parse_named_size(Parser *p) { return parse_signed_size(p, true); }

@@ -116,10 +116,10 @@ Syntax *parse_find(Parser *p) {
   node->kid[1] = parse_path(p);
   need(p, "=>");
   if (eat(p, "freeze")) {
-    node->op = "f";
+    syntax_signed(p->arena, node, SIGN_FREEZE);
     return node_end(p, node);
   }
-  node->op = sees(p, 0, "set") ? "s" : "r";
+  syntax_signed(p->arena, node, sees(p, 0, "set") ? SIGN_SET : SIGN_REPLACE);
   if (sees(p, 0, "set") || sees_word(p, 0, "replace"))
     p->at++;
   else

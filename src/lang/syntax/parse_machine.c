@@ -73,7 +73,10 @@ static Syntax *parse_part(Parser *p) {
 // machine = ( "machine" | "share" | "wiring" ) header ( "=" expr | "{" { part } "}" )
 Syntax *parse_machine(Parser *p) {
   Syntax *node = node_fixed(p, N_MACHINE, 4);
-  node->op = sees(p, 0, "machine") ? "m" : sees(p, 0, "share") ? "s" : "w";
+  syntax_signed(p->arena, node,
+                sees(p, 0, "machine") ? SIGN_MACHINE
+                : sees(p, 0, "share") ? SIGN_SHARE
+                                      : SIGN_WIRING);
   parse_box_header(p, node);
   p->rates = true;
   if (eat(p, "="))

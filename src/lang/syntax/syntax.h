@@ -3,128 +3,46 @@
 //   Syntax *program = parse(&(Front){arena, names, diags, sources}, file);
 //   format_program(...)
 //
-// The tree is uniform: a kind, a span, an atom and kids. The table below is its grammar; a kid
-// marked ? may be NULL, kids marked * are any number.
+// The tree is uniform: a kind, a span, an atom and parts. nodes.def is its grammar, and all that other
+// rooms see of a node is made of it: they ask for parts by name, and keep out of `kid` and `signs`.
 #ifndef LIMN_LANG_SYNTAX_SYNTAX_H
 #define LIMN_LANG_SYNTAX_SYNTAX_H
 
 #include "base/base.h"
 
 typedef enum {
-  N_ERROR, // N_NAME*                  could not be parsed, already reported; what it would have
-           // declared
-  // -- expressions
-  N_NUM,   // num, text as written
-  N_STR,   // text, unescaped, without quotes
-  N_NAME,  // name
-  N_NEXT,  // name                     next v
-  N_LIST,  // entry*                   [1, 2], nested lists
-  N_PAREN, // expr                     (a)
-  N_TUPLE, // expr expr*               (a, b)
-  N_CALL,  // callee arg*              an arg is an expr or N_ARG
-  N_ARG,   // name; expr               rate: 0.1
-  N_AT,    // base brackets            x[i j]
-  N_DOT,   // name; base               set.field
-  N_OVER,  // base N_NAME*             f(x) over h
-  N_PIPE,  // expr expr*               f ; g ; h
-  N_FAN,   // expr expr*               f & g
-  N_SUM,   // expr expr*, op[i] of + - stands before kid i+1
-  N_PROD,  // expr expr*, op[i] of * / and % (for //, in sizes only)
-  N_RUN,   // expr expr*               a[i] b[i]
-  N_POW,   // expr expr
-  N_NEG,   // expr
-  N_NOT,   // expr
-  N_AND,   // expr expr*
-  N_OR,    // expr expr*
-  N_CMP,   // expr expr, op[0] of = ! < > l (<=) g (>=)
-  N_WHEN,  // then cond else
-  // -- brackets and types
-  N_BRACKETS, // item-list*            what stands between commas
-  N_ITEMS,  // item item*            separated by spaces; a single item, or N_PIPE, N_FAN, too is an
-            // N_ITEMS
-  N_SPREAD, // name                  ...s
-  N_SIZED,  // name; size            h:28   (also an argument by name: stride: 2)
-  N_RANGE,  // size size             0..t-1
-  N_GROUP,  // item-list*            (h w) and (...s); items are as in N_BRACKETS; one item (h) is
-            // N_PAREN
-  N_TYPE,   // base brackets?        base: N_NAME, N_DOT, N_STR, N_LABELS or N_TYPES
-  N_LABELS, // size size*            {10}, {A, B}
-  N_TYPES,  // type type*
-  N_SIG,    // N_TYPES N_TYPES?      A, B -> C;  the second is absent when there is no arrow
-  // -- declarations
-  N_PROGRAM, // declaration*
-  N_USE,     // text
-  N_AXES,    // N_AXIS*
-  N_AXIS,    // name; size?
-  N_CONSTS,  // N_TYPED*
-  N_TYPED,   // name; brackets? type? expr?
-  N_SPACE,   // name; N_TYPES distance?
-  N_BOX, // name; N_CFG? N_PARAMS? result? body reverse?     result: N_SIG (after ":"), N_TYPES or
-         // N_PARAMS (named)
-         //       body: an expr, N_PADDED, N_BLOCK; reverse: N_NAME
-  N_CFG, // N_CFGPAR*
-  N_CFGPAR,   // name, op[0] = '.' for ...name; default?
-  N_PARAMS,   // N_PARAM*
-  N_PARAM,    // name; type?          (a, b: R[n]): the type node of b is a's as well
-  N_PADDED,   // expr pad
-  N_BLOCK,    // statement*
-  N_LEARN,    // N_LEARNER*
-  N_LEARNER,  // N_NAMES brackets? N_PARAMS? result? body? N_STR?
-  N_NAMES,    // N_NAME*
-  N_REFINE,   // name; N_PARAMS? body
-  N_FREEZE,   // N_NAMES-of-paths path?                            paths are N_NAME, N_DOT, N_AT
-  N_STALE,    // name, op[0] = 'e' every / 'b' by; path number
-  N_GIVEN,    // N_PARAMS source
-  N_GOAL,     // name (0 if none); claim clause*
-  N_MEASURE,  // name; claim-or-expr clause*
-  N_EQUAL,    // expr expr            l ~ r
-  N_MAXIMISE, // expr
-  N_MINIMISE, // expr
-  N_TRAIN,    // name = the unit; path? N_NUM option*              option: N_ARG(gen: adam(..)), or
-              // N_OPTION
-  N_OPTION,   // expr value?          batch 64, clip 1, adam(0.1), turns[..]
-  N_SHOW,     // N_TUPLE-or-expr clause*
-  N_BY,       // clause: distance
-  N_TRAINS,   // clause: target*      N_NAME, N_DOT, N_AT
-  N_TIMES,    // clause: expr
-  N_ON,       // clause: source
-  N_EVERY,    // clause: expr
-  N_AS,       // clause: view*        N_NAME or N_AT
-  N_FORIN,    // clause: name; range  for t in [..]
-  N_REFIT,    // clause: name = the unit; N_NUM option*             options as in N_TRAIN
-  N_FOR, // name, op[0] = 'd' if down; range body(N_BLOCK or N_PROGRAM)    range: N_RANGE or N_LIST
-  N_OPTIMISER, // name; N_PARAMS-of-N_ARG? N_BLOCK of N_STATES, N_LOOK, N_STEP
-  N_STATES,    // N_TYPED*
-  N_LOOK,      // expr
-  N_STEP,      // name; brackets? expr cond?                        next v = e when c
-  N_STEPBY,    // name; brackets? optimiser expr cond?              next v by gd(0.1) on e
-  // -- learning diagrams
-  N_DIAGRAM, // name; N_NAMES-of-parts? N_NAMES-of-paths? N_BLOCK?     parts are paths, or N_ARG for
-             // `two as b`; in the block: N_SPACE (types?), N_BOX (body?), N_LEARN, N_MOST,
-             // N_FREEZE, N_ORDER
-  N_MOST,    // N_BOX-or-N_LEARN N_NUM   at most 3 times
-  N_ORDER,   // route route times?       a route is a path or N_PIPE of paths
-  N_FIND,    // op[0] of f (freeze) s (set) r (replace); route path expr?
-  N_SET,     // path expr-or-N_TYPES distance?
-  // -- statements
-  N_EQUATION, // N_LHSS expr pad? cond?
-  N_LHSS,     // N_LHS*
-  N_LHS,      // name, op = "'" for a rate; brackets?
-  N_RETURN,   // N_EQUATION, or N_TUPLE-or-expr pad?
-  // -- machines
-  N_MACHINE,  // name, op[0] of m (machine) s (share) w (wiring); N_CFG? N_PARAMS? result? body
-              // in the block: N_STATES, N_STEP, N_STEPBY, N_CONSTS, N_AXES, N_FOR, N_MODE, N_JUMP,
-              // N_PART, N_EQUATION, N_ROUTE, N_CALL
-  N_MODE,     // name; N_PARAMS? result? N_BLOCK
-  N_JUMP,     // name; cond
-  N_PART,     // N_LHSS postfix every?     worker[k] : Worker
-  N_ROUTE,    // expr postfix cond? pad?   a -> n.a when c
-  N_SIMULATE, // name (0 if none); postfix clause*     run Ecosystem(rabbits: 10) to 100
-  N_LASTS,    // clause: name = the unit; expr         for 6000 ticks
-  N_TO,       // clause: expr
-  N_CHECK,    // target? expr expr? within?
+#define NODE(KIND, Kind, kind) N_##KIND,
+#define LEAF(KIND, kind) N_##KIND,
+#include "lang/syntax/nodes.def"
   N_KINDS
 } SyntaxKind;
+
+// What stands between the parts of a node or says which form of it this is, as one character.
+typedef enum {
+  SIGN_NONE = 0,
+  SIGN_PLUS = '+',
+  SIGN_MINUS = '-',
+  SIGN_TIMES = '*',
+  SIGN_DIVIDE = '/',
+  SIGN_DIVIDE_DOWN = '%', // written //
+  SIGN_EQUAL = '=',
+  SIGN_UNEQUAL = '!',
+  SIGN_LESS = '<',
+  SIGN_MORE = '>',
+  SIGN_AT_MOST = 'l',
+  SIGN_AT_LEAST = 'g',
+  SIGN_SPREAD = '.', // ...name
+  SIGN_RATE = '\'',
+  SIGN_DOWN = 'd', // for i in 1..4 down
+  SIGN_EVERY = 'e',
+  SIGN_BY = 'b',
+  SIGN_FREEZE = 'f',
+  SIGN_SET = 's',
+  SIGN_REPLACE = 'r',
+  SIGN_MACHINE = 'm',
+  SIGN_SHARE = 'h',
+  SIGN_WIRING = 'w'
+} SyntaxSign;
 
 typedef struct Syntax {
   uint8_t kind;
@@ -133,10 +51,15 @@ typedef struct Syntax {
   Span name_span; // where the name stands, when there is one
   Name name;
   double num;
-  const char *text; // N_NUM, N_STR, N_USE
-  const char *op;   // one character for each operator
+  const char *text;  // N_NUM, N_STR, N_USE
+  const char *signs; // SyntaxSign each
   struct Syntax **kid;
 } Syntax;
+
+typedef struct {
+  uint32_t n;
+  Syntax **at;
+} Nodes;
 
 typedef struct {
   Arena *arena;
@@ -171,8 +94,130 @@ const char *node_kind_name(SyntaxKind);
 void tree_print(const Names *, const Syntax *, Buf *); // as an S-expression, for tests
 bool tree_equal(const Syntax *, const Syntax *);       // up to spans
 
+// tree.c: nodes that nobody wrote
+#define NODES(...)                                                                                 \
+  ((Nodes){sizeof((Syntax *[]){__VA_ARGS__}) / sizeof(Syntax *), (Syntax *[]){__VA_ARGS__}})
+Syntax *syntax_new(Arena *, SyntaxKind, Span, Nodes parts, Nodes rest); // lists are copied
+Syntax *syntax_name(Arena *, Name, Span);
+Syntax *syntax_num(Arena *, double, Span);
+Syntax *syntax_signed(Arena *, Syntax *, SyntaxSign); // the same node
+Syntax *syntax_copy(Arena *, const Syntax *);         // its parts are the same, its list is its own
+void syntax_become_name(Syntax *, Name);              // where it stands
+Nodes nodes_join(Arena *, Nodes, Nodes);
+Syntax *brackets_of(Arena *, Span, Nodes items); // [a b c]
+
+// tree.c: every kind alike
+typedef bool SyntaxTest(void *context, const Syntax *);
+typedef Syntax *SyntaxMap(void *context, const Syntax *);
+Nodes syntax_parts(const Syntax *); // in order; what is missing is NULL
+void syntax_put(Syntax *, uint32_t i, Syntax *part);
+const char *syntax_signs(const Syntax *);                     // as text, "" when there are none
+bool syntax_any(const Syntax *, SyntaxTest *, void *context); // of a node and those below; NULL: no
+Syntax *syntax_map(Arena *, const Syntax *, SyntaxMap *, void *context); // each part; the same node
+                                                                         // when none changes
+
+// tree.c: parts that kinds share
+Nodes chain_terms(const Syntax *);                 // of ; & + * and or, a run, a tuple
+SyntaxSign chain_sign(const Syntax *, uint32_t i); // of + and *: before term i, i > 0
+Syntax *inner_of(const Syntax *);                  // of ( ), minus, not
+Syntax *first_box(const Syntax *);       // of (f), f ; g, f & g, f ^ 2, f over h, f when c else g
+Syntax *stated_claim(const Syntax *);    // of a goal, a measure
+Syntax *claim_left(const Syntax *claim); // l of l ~ r, x of `maximise x`; or it is a value itself
+Nodes clauses_of(const Syntax *);        // of a goal, a measure, a show, a run
+Syntax *clause(const Syntax *, SyntaxKind); // NULL: it has none
+Syntax *clause_value(const Syntax *);       // of a clause with one
+Syntax *declared_params(const Syntax *);    // of a box, a machine, a learner
+Syntax *declared_result(const Syntax *);
+Syntax *declared_body(const Syntax *);
+void declared_set_result(Syntax *, Syntax *);
+void declared_set_body(Syntax *, Syntax *);
+
+Syntax *path_base(const Syntax *); // of p.q, p[i]
+
+// A use is a name or a path, perhaps with brackets, perhaps called.
+Syntax *use_base(const Syntax *);     // without brackets
+Syntax *use_brackets(const Syntax *); // NULL: it has none
+Syntax *use_callee(const Syntax *);   // of a call what is called; otherwise itself
+Syntax *arg_given(const Syntax *);    // of an argument by name its value; otherwise itself
+static inline Syntax *nodes_only(Nodes list) { return list.n == 1 ? list.at[0] : NULL; }
+static inline Nodes nodes_from(Nodes list, uint32_t first) {
+  return (Nodes){list.n - first, list.at + first};
+}
+
 // format.c
 void format_program(const Front *, uint32_t file, const Syntax *program,
                     Buf *out); // keeps comments
+
+// -- parts by name, from nodes.def ----------------------------------------------------------------
+// call_callee(n), call_args(n), call_set_callee(n, to), and to make one: node_call(arena, span,
+// (CallParts){.callee = f, .args = NODES(x, y)}). Each asks that `n` is of its kind, where
+// LIMN_GUARD is defined.
+#ifdef LIMN_GUARD
+#include <assert.h>
+#define SYNTAX_IS(n, KIND) assert((n)->kind == (KIND))
+#else
+#define SYNTAX_IS(n, KIND) ((void)0)
+#endif
+
+#define NODE(KIND, Kind, kind)                                                                     \
+  enum { syntax_##kind##_kind = N_##KIND };                                                        \
+  enum {
+#define PART(kind, part) syntax_##kind##_##part,
+#define END(Kind, kind)                                                                            \
+  syntax_##kind##_fixed                                                                            \
+  }                                                                                                \
+  ;
+#include "lang/syntax/nodes.def"
+
+#define NODE(KIND, Kind, kind) typedef struct {
+#define PART(kind, part) Syntax *part;
+#define MANY(kind, parts) Nodes parts;
+#define END(Kind, kind)                                                                            \
+  }                                                                                                \
+  Kind##Parts;
+#include "lang/syntax/nodes.def"
+
+#define NODE(KIND, Kind, kind)                                                                     \
+  static inline Syntax *node_##kind(Arena *a, Span span, Kind##Parts of) {                         \
+    Syntax *fixed[syntax_##kind##_fixed + 1];                                                      \
+    Nodes rest = {0, NULL};                                                                        \
+    uint32_t n = 0;
+#define PART(kind, part) fixed[n++] = of.part;
+#define MANY(kind, parts) rest = of.parts;
+#define END(Kind, kind)                                                                            \
+  return syntax_new(a, (SyntaxKind)syntax_##kind##_kind, span, (Nodes){n, fixed}, rest);           \
+  }
+#include "lang/syntax/nodes.def"
+
+#define PART(kind, part)                                                                           \
+  static inline Syntax *kind##_##part(const Syntax *n) {                                           \
+    SYNTAX_IS(n, syntax_##kind##_kind);                                                            \
+    return syntax_##kind##_##part < n->nkid ? n->kid[syntax_##kind##_##part] : NULL;               \
+  }                                                                                                \
+  static inline void kind##_set_##part(Syntax *n, Syntax *to) {                                    \
+    SYNTAX_IS(n, syntax_##kind##_kind);                                                            \
+    syntax_put(n, syntax_##kind##_##part, to);                                                     \
+  }
+#define MANY(kind, parts)                                                                          \
+  static inline Nodes kind##_##parts(const Syntax *n) {                                            \
+    SYNTAX_IS(n, syntax_##kind##_kind);                                                            \
+    return nodes_from((Nodes){n->nkid, n->kid}, syntax_##kind##_fixed);                            \
+  }
+#define SIGNS(kind, sign)                                                                          \
+  static inline SyntaxSign kind##_##sign(const Syntax *n, uint32_t i) {                            \
+    SYNTAX_IS(n, syntax_##kind##_kind);                                                            \
+    return i ? (SyntaxSign)n->signs[i - 1] : SIGN_NONE;                                            \
+  }
+#define SIGN(kind, sign)                                                                           \
+  static inline SyntaxSign kind##_##sign(const Syntax *n) {                                        \
+    SYNTAX_IS(n, syntax_##kind##_kind);                                                            \
+    return n->signs ? (SyntaxSign)n->signs[0] : SIGN_NONE;                                         \
+  }
+#define FLAG(kind, is, WHICH)                                                                      \
+  static inline bool kind##_##is(const Syntax *n) {                                                \
+    SYNTAX_IS(n, syntax_##kind##_kind);                                                            \
+    return n->signs && n->signs[0] == SIGN_##WHICH;                                                \
+  }
+#include "lang/syntax/nodes.def"
 
 #endif

@@ -4,103 +4,13 @@
 // (sum "+" (at (name x) (brackets (items (name i)))) (num 1)). An absent kid is _.
 #include "lang/syntax/syntax.h"
 
-static const char *const kind_names[] = {[N_ERROR] = "error",
-                                         [N_NUM] = "num",
-                                         [N_STR] = "str",
-                                         [N_NAME] = "name",
-                                         [N_NEXT] = "next",
-                                         [N_LIST] = "list",
-                                         [N_PAREN] = "paren",
-                                         [N_TUPLE] = "tuple",
-                                         [N_CALL] = "call",
-                                         [N_ARG] = "arg",
-                                         [N_AT] = "at",
-                                         [N_DOT] = "dot",
-                                         [N_OVER] = "over",
-                                         [N_PIPE] = "pipe",
-                                         [N_FAN] = "fan",
-                                         [N_SUM] = "sum",
-                                         [N_PROD] = "prod",
-                                         [N_RUN] = "run",
-                                         [N_POW] = "pow",
-                                         [N_NEG] = "neg",
-                                         [N_NOT] = "not",
-                                         [N_AND] = "and",
-                                         [N_OR] = "or",
-                                         [N_CMP] = "cmp",
-                                         [N_WHEN] = "when",
-                                         [N_BRACKETS] = "brackets",
-                                         [N_ITEMS] = "items",
-                                         [N_SPREAD] = "spread",
-                                         [N_SIZED] = "sized",
-                                         [N_RANGE] = "range",
-                                         [N_GROUP] = "group",
-                                         [N_TYPE] = "type",
-                                         [N_LABELS] = "labels",
-                                         [N_TYPES] = "types",
-                                         [N_SIG] = "sig",
-                                         [N_PROGRAM] = "program",
-                                         [N_USE] = "use",
-                                         [N_AXES] = "axes",
-                                         [N_AXIS] = "axis",
-                                         [N_CONSTS] = "consts",
-                                         [N_TYPED] = "typed",
-                                         [N_SPACE] = "space",
-                                         [N_BOX] = "box",
-                                         [N_CFG] = "cfg",
-                                         [N_CFGPAR] = "cfgpar",
-                                         [N_PARAMS] = "params",
-                                         [N_PARAM] = "param",
-                                         [N_PADDED] = "padded",
-                                         [N_BLOCK] = "block",
-                                         [N_LEARN] = "learn",
-                                         [N_LEARNER] = "learner",
-                                         [N_NAMES] = "names",
-                                         [N_REFINE] = "refine",
-                                         [N_FREEZE] = "freeze",
-                                         [N_STALE] = "stale",
-                                         [N_GIVEN] = "given",
-                                         [N_GOAL] = "goal",
-                                         [N_MEASURE] = "measure",
-                                         [N_EQUAL] = "equal",
-                                         [N_MAXIMISE] = "maximise",
-                                         [N_MINIMISE] = "minimise",
-                                         [N_TRAIN] = "train",
-                                         [N_OPTION] = "option",
-                                         [N_SHOW] = "show",
-                                         [N_BY] = "by",
-                                         [N_TRAINS] = "trains",
-                                         [N_REFIT] = "refit",
-                                         [N_TIMES] = "times",
-                                         [N_ON] = "on",
-                                         [N_EVERY] = "every",
-                                         [N_AS] = "as",
-                                         [N_FORIN] = "forin",
-                                         [N_FOR] = "for",
-                                         [N_OPTIMISER] = "optimiser",
-                                         [N_STATES] = "states",
-                                         [N_LOOK] = "look",
-                                         [N_STEP] = "step",
-                                         [N_DIAGRAM] = "diagram",
-                                         [N_MOST] = "most",
-                                         [N_ORDER] = "order",
-                                         [N_FIND] = "find",
-                                         [N_SET] = "set",
-                                         [N_EQUATION] = "equation",
-                                         [N_LHSS] = "lhss",
-                                         [N_LHS] = "lhs",
-                                         [N_RETURN] = "return",
-                                         [N_STEPBY] = "stepby",
-                                         [N_MACHINE] = "machine",
-                                         [N_MODE] = "mode",
-                                         [N_JUMP] = "jump",
-                                         [N_PART] = "part",
-                                         [N_ROUTE] = "route",
-                                         [N_SIMULATE] = "simulate",
-                                         [N_LASTS] = "lasts",
-                                         [N_TO] = "to",
-                                         [N_CHECK] = "check"};
-_Static_assert(sizeof kind_names / sizeof kind_names[0] == N_KINDS, "a kind has no name");
+#include <assert.h>
+
+static const char *const kind_names[] = {
+#define NODE(KIND, Kind, kind) #kind,
+#define LEAF(KIND, kind) #kind,
+#include "lang/syntax/nodes.def"
+};
 
 const char *node_kind_name(SyntaxKind kind) { return kind < N_KINDS ? kind_names[kind] : "?"; }
 
@@ -117,7 +27,7 @@ void tree_print(const Names *names, const Syntax *node, Buf *out) {
     buf_char(out, ' ');
     buf_json(out, node->text, strlen(node->text));
   }
-  if (node->op) buf_printf(out, " \"%s\"", node->op);
+  if (node->signs) buf_printf(out, " \"%s\"", node->signs);
   for (uint32_t i = 0; i < node->nkid; i++) {
     buf_char(out, ' ');
     tree_print(names, node->kid[i], out);
@@ -132,8 +42,217 @@ static bool text_equal(const char *a, const char *b) {
 bool tree_equal(const Syntax *a, const Syntax *b) {
   if (!a || !b) return a == b;
   if (a->kind != b->kind || a->nkid != b->nkid || a->name != b->name) return false;
-  if (!text_equal(a->text, b->text) || !text_equal(a->op, b->op)) return false;
+  if (!text_equal(a->text, b->text) || !text_equal(a->signs, b->signs)) return false;
   for (uint32_t i = 0; i < a->nkid; i++)
     if (!tree_equal(a->kid[i], b->kid[i])) return false;
   return true;
 }
+
+// -- nodes that nobody wrote ----------------------------------------------------------------------
+Syntax *syntax_new(Arena *a, SyntaxKind kind, Span span, Nodes parts, Nodes rest) {
+  Syntax *n = NEW(a, Syntax);
+  *n = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = parts.n + rest.n};
+  n->kid = NEW_ARRAY(a, Syntax *, n->nkid + 1);
+  for (uint32_t i = 0; i < parts.n; i++) n->kid[i] = parts.at[i];
+  for (uint32_t i = 0; i < rest.n; i++) n->kid[parts.n + i] = rest.at[i];
+  return n;
+}
+
+Syntax *syntax_name(Arena *a, Name name, Span span) {
+  Syntax *n = NEW(a, Syntax);
+  *n = (Syntax){.kind = N_NAME, .span = span, .name = name, .name_span = span};
+  return n;
+}
+
+Syntax *syntax_num(Arena *a, double num, Span span) {
+  Syntax *n = NEW(a, Syntax);
+  *n = (Syntax){.kind = N_NUM, .span = span, .num = num};
+  return n;
+}
+
+Syntax *syntax_signed(Arena *a, Syntax *n, SyntaxSign sign) {
+  char text = (char)sign;
+  n->signs = arena_text(a, &text, 1);
+  return n;
+}
+
+Syntax *syntax_copy(Arena *a, const Syntax *n) {
+  Syntax *copy = arena_copy(a, n, sizeof *n);
+  copy->kid = n->nkid ? arena_copy(a, n->kid, n->nkid * sizeof(Syntax *)) : NULL;
+  return copy;
+}
+
+void syntax_become_name(Syntax *n, Name name) {
+  n->kind = N_NAME;
+  n->name = name;
+  n->name_span = n->span;
+  n->nkid = 0;
+}
+
+Nodes nodes_join(Arena *a, Nodes first, Nodes second) {
+  Nodes all = {first.n + second.n, NEW_ARRAY(a, Syntax *, first.n + second.n + 1)};
+  for (uint32_t i = 0; i < first.n; i++) all.at[i] = first.at[i];
+  for (uint32_t i = 0; i < second.n; i++) all.at[first.n + i] = second.at[i];
+  return all;
+}
+
+Syntax *brackets_of(Arena *a, Span span, Nodes items) {
+  Syntax *slot = node_items(a, span, (ItemsParts){.in = items});
+  return node_brackets(a, span, (BracketsParts){.slots = NODES(slot)});
+}
+
+// -- every kind alike -----------------------------------------------------------------------------
+Nodes syntax_parts(const Syntax *n) { return (Nodes){n->nkid, n->kid}; }
+
+void syntax_put(Syntax *n, uint32_t i, Syntax *part) { n->kid[i] = part; }
+
+const char *syntax_signs(const Syntax *n) { return n->signs ? n->signs : ""; }
+
+bool syntax_any(const Syntax *n, SyntaxTest *test, void *context) {
+  if (!n) return false;
+  if (test(context, n)) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (syntax_any(n->kid[i], test, context)) return true;
+  return false;
+}
+
+Syntax *syntax_map(Arena *a, const Syntax *n, SyntaxMap *map, void *context) {
+  Syntax *copy = (Syntax *)n;
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    Syntax *part = n->kid[i] ? map(context, n->kid[i]) : NULL;
+    if (part == n->kid[i]) continue;
+    if (copy == n) copy = syntax_copy(a, n);
+    copy->kid[i] = part;
+  }
+  return copy;
+}
+
+// -- parts that kinds share -----------------------------------------------------------------------
+static bool is_chain(const Syntax *n) {
+  switch (n->kind) {
+  case N_PIPE:
+  case N_FAN:
+  case N_SUM:
+  case N_PROD:
+  case N_RUN:
+  case N_AND:
+  case N_OR:
+  case N_TUPLE: return true;
+  default: return false;
+  }
+}
+
+Nodes chain_terms(const Syntax *n) {
+  assert(is_chain(n));
+  return syntax_parts(n);
+}
+
+SyntaxSign chain_sign(const Syntax *n, uint32_t i) {
+  return n->kind == N_SUM ? sum_sign(n, i) : prod_sign(n, i);
+}
+
+Syntax *inner_of(const Syntax *n) {
+  switch (n->kind) {
+  case N_NEG: return neg_operand(n);
+  case N_NOT: return not_operand(n);
+  default: return paren_inner(n);
+  }
+}
+
+Syntax *first_box(const Syntax *n) {
+  switch (n->kind) {
+  case N_PAREN: return paren_inner(n);
+  case N_POW: return pow_base(n);
+  case N_OVER: return over_base(n);
+  case N_WHEN: return when_then(n);
+  default: return chain_terms(n).at[0];
+  }
+}
+
+Syntax *stated_claim(const Syntax *n) {
+  return n->kind == N_GOAL ? goal_claim(n) : measure_claim(n);
+}
+
+Syntax *claim_left(const Syntax *claim) {
+  switch (claim->kind) {
+  case N_EQUAL: return equal_left(claim);
+  case N_MAXIMISE: return maximise_value(claim);
+  case N_MINIMISE: return minimise_value(claim);
+  default: return (Syntax *)claim;
+  }
+}
+
+Nodes clauses_of(const Syntax *n) {
+  switch (n->kind) {
+  case N_GOAL: return goal_clauses(n);
+  case N_MEASURE: return measure_clauses(n);
+  case N_SHOW: return show_clauses(n);
+  default: return simulate_clauses(n);
+  }
+}
+
+Syntax *clause(const Syntax *n, SyntaxKind kind) {
+  Nodes all = clauses_of(n);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (all.at[i]->kind == kind) return all.at[i];
+  return NULL;
+}
+
+Syntax *clause_value(const Syntax *n) {
+  switch (n->kind) {
+  case N_BY: return by_distance(n);
+  case N_TIMES: return times_factor(n);
+  case N_EVERY: return every_count(n);
+  case N_LASTS: return lasts_length(n);
+  case N_TO: return to_end(n);
+  default: return on_source(n);
+  }
+}
+
+Syntax *declared_params(const Syntax *n) {
+  switch (n->kind) {
+  case N_LEARNER: return learner_params(n);
+  case N_MACHINE: return machine_params(n);
+  default: return box_params(n);
+  }
+}
+
+Syntax *declared_result(const Syntax *n) {
+  switch (n->kind) {
+  case N_LEARNER: return learner_result(n);
+  case N_MACHINE: return machine_result(n);
+  default: return box_result(n);
+  }
+}
+
+Syntax *declared_body(const Syntax *n) {
+  switch (n->kind) {
+  case N_LEARNER: return learner_body(n);
+  case N_MACHINE: return machine_body(n);
+  default: return box_body(n);
+  }
+}
+
+void declared_set_result(Syntax *n, Syntax *to) {
+  if (n->kind == N_LEARNER)
+    learner_set_result(n, to);
+  else
+    box_set_result(n, to);
+}
+
+void declared_set_body(Syntax *n, Syntax *to) {
+  if (n->kind == N_LEARNER)
+    learner_set_body(n, to);
+  else
+    box_set_body(n, to);
+}
+
+Syntax *path_base(const Syntax *n) { return n->kind == N_DOT ? dot_base(n) : at_base(n); }
+
+Syntax *use_base(const Syntax *n) { return n->kind == N_AT ? at_base(n) : (Syntax *)n; }
+
+Syntax *use_brackets(const Syntax *n) { return n->kind == N_AT ? at_brackets(n) : NULL; }
+
+Syntax *use_callee(const Syntax *n) { return n->kind == N_CALL ? call_callee(n) : (Syntax *)n; }
+
+Syntax *arg_given(const Syntax *n) { return n->kind == N_ARG ? arg_value(n) : (Syntax *)n; }

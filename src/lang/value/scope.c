@@ -67,15 +67,17 @@ static Def *add(Scope *s, DefKind kind, Name name, Span span, const Syntax *node
 }
 
 static void add_each(Scope *s, const Syntax *n, DefKind kind) {
-  for (uint32_t i = 0; i < n->nkid; i++)
-    add(s, kind, n->kid[i]->name, n->kid[i]->name_span, n->kid[i]);
+  Nodes each = syntax_parts(n);
+  for (uint32_t i = 0; i < each.n; i++)
+    add(s, kind, each.at[i]->name, each.at[i]->name_span, each.at[i]);
 }
 
 static void add_learners(Scope *s, const Syntax *n) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *names = n->kid[i]->kid[0];
-    for (uint32_t k = 0; k < names->nkid; k++)
-      add(s, DEF_LEARNER, names->kid[k]->name, names->kid[k]->span, n->kid[i]);
+  for (uint32_t i = 0; i < learn_learners(n).n; i++) {
+    const Syntax *names = learner_names(learn_learners(n).at[i]);
+    for (uint32_t k = 0; k < names_in(names).n; k++)
+      add(s, DEF_LEARNER, names_in(names).at[k]->name, names_in(names).at[k]->span,
+          learn_learners(n).at[i]);
   }
 }
 
@@ -112,18 +114,14 @@ static void scope_declare(Scope *s, const Syntax *n) {
   case N_LEARN: add_learners(s, n); break;
   case N_STALE: add(s, DEF_STALE, n->name, n->name_span, n); break;
   case N_OPTIMISER: add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
-  case N_GIVEN: add_each(s, n->kid[0], DEF_GIVEN); break;
+  case N_GIVEN: add_each(s, given_params(n), DEF_GIVEN); break;
   case N_MACHINE: add(s, DEF_MACHINE, n->name, n->name_span, n); break;
   case N_DIAGRAM: add(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
   case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
-    for (uint32_t i = 0; i < n->nkid; i++) {
-      if (scope_own(s, n->kid[i]->name)) continue;
-      Syntax *empty = NEW(s->in->w->arena, Syntax); // a box without anything
-      *empty = (Syntax){.kind = N_BOX,
-                        .span = n->span,
-                        .nkid = 4,
-                        .kid = NEW_ARRAY(s->in->w->arena, Syntax *, 4)};
-      Def *d = add(s, DEF_BOX, n->kid[i]->name, n->kid[i]->span, empty);
+    for (uint32_t i = 0; i < error_names(n).n; i++) {
+      if (scope_own(s, error_names(n).at[i]->name)) continue;
+      Syntax *empty = node_box(s->in->w->arena, n->span, (BoxParts){0});
+      Def *d = add(s, DEF_BOX, error_names(n).at[i]->name, error_names(n).at[i]->span, empty);
       if (d) d->broken = true;
     }
     break;
@@ -132,7 +130,8 @@ static void scope_declare(Scope *s, const Syntax *n) {
 }
 
 void scope_fill(Scope *s, const Syntax *tree) {
-  for (uint32_t i = 0; i < tree->nkid; i++) scope_declare(s, tree->kid[i]);
+  for (uint32_t i = 0; i < program_declarations(tree).n; i++)
+    scope_declare(s, program_declarations(tree).at[i]);
 }
 
 Scope *scope_load(Elab *in, const char *path, const char *text, size_t n, Scope *library) {
@@ -190,8 +189,6 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
 // -- names that are not there ---------------------------------------------------------------------
 enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
 
-typedef VEC(const char *) ScopeTexts;
-
 // Which declarations could have been meant where such a thing is wanted.
 static uint32_t kinds_for(const char *wanted) {
   if (strcmp(wanted, "box") == 0) return 1u << DEF_BOX | 1u << DEF_LEARNER | 1u << DEF_STALE;
@@ -213,44 +210,40 @@ static bool binding_fits(const Binding *bind, uint32_t kinds) {
          bind->kind != BIND_STATE;
 }
 
-static void collect_names(const Scope *s, uint32_t kinds, ScopeTexts *out) {
+static void try_names(const Scope *s, uint32_t kinds, Nearest *near) {
   World *w = s->in->w;
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     const Def *d = s->in->def.at[table_value(s->names, i)];
-    if (kinds & 1u << d->kind) vec_push(w->arena, out, name_text(w->names, d->name));
+    if (kinds & 1u << d->kind) nearest_try(near, name_text(w->names, d->name));
   }
 }
 
 void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   World *w = b->w;
-  ScopeTexts all = {0};
+  Nearest near = nearest_to(name_text(w->names, n->name));
   Scope *s = env->scope;
   uint32_t kinds = kinds_for(wanted);
   if (s->lost) return; // it may stand in a file that could not be read
-  if (w->diags->errors >= HELP_LIMIT) {
-    diag_error(w->diags, n->name_span.file ? n->name_span : n->span, "there is no %s `%s` here",
-               wanted, name_text(w->names, n->name));
-    return;
-  }
-  for (Env *e = env; e; e = e->outer)
-    for (uint32_t i = 0; e->names && i < table_count(e->names); i++) {
-      Name name;
-      memcpy(&name, table_key(e->names, i, NULL), sizeof name);
-      if (binding_fits(&e->binding.at[table_value(e->names, i) - 1], kinds))
-        vec_push(w->arena, &all, name_text(w->names, name));
-    }
-  collect_names(s, kinds, &all);
-  for (uint32_t i = 0; i < s->uses.n; i++) collect_names(s->uses.at[i], kinds, &all);
-  if (s->library) collect_names(s->library, kinds, &all);
-  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < b->in->builtin.n; i++)
-    vec_push(w->arena, &all, b->in->builtin.at[i]->name);
-  if (kinds & 1u << DEF_BOX) vec_push(w->arena, &all, "size");
-  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
-    vec_push(w->arena, &all, fn_rows[i].name);
-  const char *near = nearest_name(name_text(w->names, n->name), all.at, all.n);
+  bool help = w->diags->errors < HELP_LIMIT;
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
-                    "there is no %s `%s` here", wanted, name_text(w->names, n->name));
-  if (near) diag_help(w->diags, e, "did you mean `%s`?", near);
+                    "there is no %s `%s` here", wanted, near.text);
+  if (!help) return;
+  for (Env *at = env; at; at = at->outer)
+    for (uint32_t i = 0; at->names && i < table_count(at->names); i++) {
+      Name name;
+      memcpy(&name, table_key(at->names, i, NULL), sizeof name);
+      if (binding_fits(&at->binding.at[table_value(at->names, i) - 1], kinds))
+        nearest_try(&near, name_text(w->names, name));
+    }
+  try_names(s, kinds, &near);
+  for (uint32_t i = 0; i < s->uses.n; i++) try_names(s->uses.at[i], kinds, &near);
+  if (s->library) try_names(s->library, kinds, &near);
+  for (uint32_t i = 0; kinds & 1u << DEF_BOX && i < b->in->builtin.n; i++)
+    nearest_try(&near, b->in->builtin.at[i]->name);
+  if (kinds & 1u << DEF_BOX) nearest_try(&near, "size");
+  for (uint32_t i = FN_SIZE + 1; kinds & 1u << DEF_BOX && i < FN_COUNT; i++)
+    nearest_try(&near, fn_rows[i].name);
+  diag_suggest(w->diags, e, near.best);
 }
 
 World *elab_world(Elab *in) { return in->w; }
@@ -261,24 +254,24 @@ Def *def_of(Elab *in, Id id) { return in->def.at[id]; }
 const char *path_text(Elab *in, const Syntax *n) {
   if (n->kind == N_NAME) return name_text(in->w->names, n->name);
   if (n->kind != N_DOT) return NULL;
-  const char *base = path_text(in, n->kid[0]);
+  const char *base = path_text(in, dot_base(n));
   return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
 }
 
 // -- data -----------------------------------------------------------------------------------------
 static const Syntax *root_of(const Syntax *n) {
-  while (n->kind == N_DOT || n->kind == N_AT) n = n->kid[0];
+  while (n->kind == N_DOT || n->kind == N_AT) n = dot_base(n);
   return n;
 }
 
 // space N = mnist, mnist.train, "t.csv", normal[64]
 bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
-  if (!types || types->nkid != 1 || types->kid[0]->kind != N_TYPE) return false;
-  const Syntax *type = types->kid[0], *root = root_of(type->kid[0]);
+  if (!types || types_in(types).n != 1 || types_in(types).at[0]->kind != N_TYPE) return false;
+  const Syntax *type = types_in(types).at[0], *root = root_of(type_base(type));
   if (root->kind == N_STR) return true;
   if (root->kind != N_NAME || scope_find(s, root->name)) return false;
   const char *text = name_text(in->w->names, root->name);
-  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type->kid[0] == root) return true;
+  if ((!strcmp(text, "normal") || !strcmp(text, "uniform")) && type_base(type) == root) return true;
   return set_is_known(text);
 }
 

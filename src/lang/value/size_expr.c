@@ -18,7 +18,7 @@ bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const ch
 }
 
 // -- axes declared in the file --------------------------------------------------------------------
-static const char *set_value(Elab *in, Name name) {
+static const char *setting_of(Elab *in, Name name) {
   const char *text = name_text(in->w->names, name);
   Id id = table_get(in->sets, text, strlen(text));
   return id ? in->set_value.at[id - 1] : NULL;
@@ -41,7 +41,7 @@ Size axis_size(Elab *in, Def *d) {
   World *w = in->w;
   if (d->size) return d->size;
   const char *set = d->scope->library && d->scope == in->scope.at[in->scope.n > 1 ? 1 : 0]
-                        ? set_value(in, d->name)
+                        ? setting_of(in, d->name)
                         : NULL;
   if (set) {
     d->size = size_from_text(in, set);
@@ -54,21 +54,21 @@ Size axis_size(Elab *in, Def *d) {
   } else if (in->chain >= CHAIN_LIMIT) {
     diag_error(w->diags, d->span, "the size of axis %s is reached through more than %d others",
                name_text(w->names, d->name), CHAIN_LIMIT);
-  } else if (d->node->nkid && d->node->kid[0]) {
+  } else if (axis_length(d->node)) {
     d->busy = true;
     in->chain++;
     Body *b = body_for_sizes(in);
-    d->size = size_eval(b, env_new(in, NULL, d->scope, b), d->node->kid[0], false);
+    d->size = size_eval(b, env_new(in, NULL, d->scope, b), axis_length(d->node), false);
     in->chain--;
     d->busy = false;
     int64_t v;
     double number;
     if (d->size && size_too_large(w, d->size)) {
-      diag_error(w->diags, d->node->kid[0]->span, "this size is too large");
+      diag_error(w->diags, axis_length(d->node)->span, "this size is too large");
       d->size = 0;
     }
     if (d->size && size_number(w, d->size, &number) && (!size_value(w, d->size, &v) || v <= 0)) {
-      diag_error(w->diags, d->node->kid[0]->span,
+      diag_error(w->diags, axis_length(d->node)->span,
                  "an axis has a whole number of places, at least 1; this is %s",
                  size_text(w, d->size));
       d->size = 0;
@@ -80,8 +80,8 @@ Size axis_size(Elab *in, Def *d) {
 
 // -- sizes ----------------------------------------------------------------------------------------
 static Size const_size(Body *b, Def *d) {
-  const Syntax *value = d->node->kid[2];
-  const char *set = set_value(b->in, d->name);
+  const Syntax *value = typed_value(d->node);
+  const char *set = setting_of(b->in, d->name);
   double k;
   if (set) return size_from_text(b->in, set);
   if (d->busy) return 0;
@@ -142,28 +142,29 @@ static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
 
 static Size chain_size(Body *b, Env *env, const Syntax *n, bool declare) {
   World *w = b->w;
-  Size s = size_eval(b, env, n->kid[0], declare);
-  for (uint32_t i = 1; s && i < n->nkid; i++) {
-    Size right = size_eval(b, env, n->kid[i], declare);
+  Nodes term = chain_terms(n);
+  Size s = size_eval(b, env, term.at[0], declare);
+  for (uint32_t i = 1; s && i < term.n; i++) {
+    Size right = size_eval(b, env, term.at[i], declare);
     if (!right) return 0;
-    switch (n->op[i - 1]) {
-    case '+': s = size_add(w, s, right); break;
-    case '-': s = size_sub(w, s, right); break;
-    case '*': s = size_mul(w, s, right); break;
-    case '/': s = size_quotient(w, s, right); break;
+    switch (chain_sign(n, i)) {
+    case SIGN_PLUS: s = size_add(w, s, right); break;
+    case SIGN_MINUS: s = size_sub(w, s, right); break;
+    case SIGN_TIMES: s = size_mul(w, s, right); break;
+    case SIGN_DIVIDE: s = size_quotient(w, s, right); break;
     default: s = size_floor(w, s, right); break;
     }
-    if (!s) diag_error(w->diags, n->kid[i]->span, "division by a size of 0");
+    if (!s) diag_error(w->diags, term.at[i]->span, "division by a size of 0");
   }
   return s;
 }
 
 // size[k]: the length of an axis, where the bare name would be an index
 static Size sized_size(Body *b, Env *env, const Syntax *n, bool declare) {
-  const Syntax *items = n->kid[1]->nkid == 1 ? n->kid[1]->kid[0] : NULL;
-  if (n->kid[0]->kind == N_NAME && n->kid[0]->name == name_from(b->w->names, "size") && items &&
-      items->nkid == 1)
-    return size_eval(b, env, items->kid[0], declare);
+  const Syntax *items = nodes_only(brackets_slots(at_brackets(n)));
+  if (at_base(n)->kind == N_NAME && at_base(n)->name == name_from(b->w->names, "size") && items &&
+      items_in(items).n == 1)
+    return size_eval(b, env, items_in(items).at[0], declare);
   diag_error(b->w->diags, n->span, "this is not a size");
   return 0;
 }
@@ -178,21 +179,21 @@ Size size_eval(Body *b, Env *env, const Syntax *n, bool declare) {
                n->num == floor(n->num) ? "this size is too large" : "a size is a whole number");
     return 0;
   case N_NAME: return name_size(b, env, n, declare);
-  case N_PAREN: return size_eval(b, env, n->kid[0], declare);
+  case N_PAREN: return size_eval(b, env, paren_inner(n), declare);
   case N_GROUP:
   case N_ITEMS:
   case N_BRACKETS:
-    if (n->nkid == 1) return size_eval(b, env, n->kid[0], declare);
+    if (nodes_only(syntax_parts(n))) return size_eval(b, env, nodes_only(syntax_parts(n)), declare);
     diag_error(w->diags, n->span, "one size is wanted here");
     return 0;
   case N_SUM:
   case N_PROD: return chain_size(b, env, n, declare);
   case N_NEG:
-    left = size_eval(b, env, n->kid[0], declare);
+    left = size_eval(b, env, neg_operand(n), declare);
     return left ? size_sub(w, size_of(w, 0), left) : 0;
   case N_POW:
-    left = size_eval(b, env, n->kid[0], declare);
-    right = left ? size_eval(b, env, n->kid[1], declare) : 0;
+    left = size_eval(b, env, pow_base(n), declare);
+    right = left ? size_eval(b, env, pow_exponent(n), declare) : 0;
     return right ? size_power(w, left, right) : 0;
   case N_AT: return sized_size(b, env, n, declare);
   case N_ERROR: return 0;
@@ -257,16 +258,17 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
   Axis a = {0};
   if (n->kind == N_SIZED) {
     a.label = n->name;
-    a.size = size_eval(b, env, n->kid[0], declare);
+    a.size = size_eval(b, env, sized_value(n), declare);
     Binding *known = env_find(env, n->name);
     if (a.size && declare && !known)
       env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = a.size, .span = n->span});
   } else if (n->kind == N_GROUP) {
     Axis inner[RANK_LIMIT];
     uint32_t k = 0;
-    for (uint32_t i = 0; i < n->nkid; i++)
-      for (uint32_t j = 0; j < n->kid[i]->nkid; j++)
-        if (!item_axes(b, env, n->kid[i]->kid[j], declare, inner, &k)) return false;
+    for (uint32_t i = 0; i < group_slots(n).n; i++)
+      for (uint32_t j = 0; j < items_in(group_slots(n).at[i]).n; j++)
+        if (!item_axes(b, env, items_in(group_slots(n).at[i]).at[j], declare, inner, &k))
+          return false;
     a.size = size_of(w, 1);
     for (uint32_t i = 0; i < k; i++) a.size = size_mul(w, a.size, inner[i].size);
   } else {
@@ -285,19 +287,19 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
 uint32_t axes_eval(Body *b, Env *env, const Syntax *brackets, bool declare, Axis *out) {
   uint32_t n = 0;
   bool good = true;
-  for (uint32_t i = 0; brackets && i < brackets->nkid; i++) {
+  for (uint32_t i = 0; brackets && i < brackets_slots(brackets).n; i++) {
     if (i == 1) {
       Id e = diag_error(b->w->diags, brackets->span, "axes are separated by spaces");
       diag_help(b->w->diags, e, "`R[28 28]`, not `R[28, 28]`");
       return UINT32_MAX;
     }
-    const Syntax *items = brackets->kid[i];
+    const Syntax *items = brackets_slots(brackets).at[i];
     if (items->kind != N_ITEMS) {
       diag_error(b->w->diags, items->span, "axes are wanted here");
       return UINT32_MAX;
     }
-    for (uint32_t k = 0; k < items->nkid; k++)
-      good &= item_axes(b, env, items->kid[k], declare, out, &n);
+    for (uint32_t k = 0; k < items_in(items).n; k++)
+      good &= item_axes(b, env, items_in(items).at[k], declare, out, &n);
   }
   return good ? n : UINT32_MAX;
 }
@@ -305,18 +307,18 @@ uint32_t axes_eval(Body *b, Env *env, const Syntax *brackets, bool declare, Axis
 static bool label_type(Body *b, Env *env, const Syntax *base, bool declare, Type *t) {
   World *w = b->w;
   t->base = BASE_LABEL;
-  if (base->nkid == 1) {
-    t->count = size_eval(b, env, base->kid[0], declare);
+  if (labels_in(base).n == 1) {
+    t->count = size_eval(b, env, labels_in(base).at[0], declare);
     return t->count && axis_sound(b, t->count, base->span);
   }
   Ids names = {0};
-  for (uint32_t i = 0; i < base->nkid; i++) {
-    if (base->kid[i]->kind != N_NAME) {
-      diag_error(w->diags, base->kid[i]->span,
+  for (uint32_t i = 0; i < labels_in(base).n; i++) {
+    if (labels_in(base).at[i]->kind != N_NAME) {
+      diag_error(w->diags, labels_in(base).at[i]->span,
                  "labels are written by name: `{yes, no}`, or counted: `{10}`");
       return false;
     }
-    vec_push(w->arena, &names, base->kid[i]->name);
+    vec_push(w->arena, &names, labels_in(base).at[i]->name);
   }
   for (Id i = 1; i < w->label_names.n; i++) {
     const Ids *old = &w->label_names.at[i];
@@ -326,11 +328,11 @@ static bool label_type(Body *b, Env *env, const Syntax *base, bool declare, Type
     vec_push(w->arena, &w->label_names, names);
     t->names = w->label_names.n - 1;
   }
-  t->count = size_of(w, base->nkid);
+  t->count = size_of(w, labels_in(base).n);
   return true;
 }
 
-static bool space_types(Body *b, Def *d, Types *out) {
+static bool types_of_space(Body *b, Def *d, Types *out) {
   if (d->busy) {
     diag_error(b->w->diags, d->span, "space %s is made of itself", name_text(b->w->names, d->name));
     d->broken = true;
@@ -344,8 +346,8 @@ static bool space_types(Body *b, Def *d, Types *out) {
   d->busy = true;
   b->in->chain++;
   Body *own = body_for_sizes(b->in);
-  good = good &&
-         types_eval(own, env_new(b->in, NULL, d->scope, own), d->node->kid[0], false, out, NULL);
+  good = good && types_eval(own, env_new(b->in, NULL, d->scope, own), space_types(d->node), false,
+                            out, NULL);
   b->in->chain--;
   d->busy = false;
   if (good && out->n - before > WIRES_LIMIT) {
@@ -360,22 +362,22 @@ static bool space_types(Body *b, Def *d, Types *out) {
 static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *out,
                        const Def **space) {
   World *w = b->w;
-  const Syntax *base = n->kid[0];
+  const Syntax *base = type_base(n);
   const char *name = name_text(w->names, base->name);
   Def *d = scope_find(env->scope, base->name);
   if (d && d->kind == DEF_SPACE) {
     d->used = true;
-    if (n->nkid > 1 && n->kid[1]) {
-      diag_error(w->diags, n->kid[1]->span, "space %s has its axes already", name);
+    if (type_brackets(n)) {
+      diag_error(w->diags, type_brackets(n)->span, "space %s has its axes already", name);
       return false;
     }
-    if (space_is_index(b->in, d->scope, d->node->kid[0])) {
+    if (space_is_index(b->in, d->scope, space_types(d->node))) {
       Id e = diag_error(w->diags, base->span, "space %s is a set of data, not a type", name);
       diag_note(w->diags, e, d->span, "declared here");
       return false;
     }
     if (space) *space = d;
-    return space_types(b, d, out);
+    return types_of_space(b, d, out);
   }
   if (strcmp(name, "R") != 0 && strcmp(name, "B") != 0) {
     if (d && d->broken) return false;
@@ -385,14 +387,14 @@ static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *
       unknown_name(b, env, base, "type or space");
     return false;
   }
-  if (n->nkid < 2 || !n->kid[1]) {
+  if (!type_brackets(n)) {
     diag_error(w->diags, n->span,
                "`%s` wants its axes: `%s[]` for one number, `%s[28 28]` for a table", name, name,
                name);
     return false;
   }
   Axis axis[RANK_LIMIT];
-  uint32_t rank = axes_eval(b, env, n->kid[1], declare, axis);
+  uint32_t rank = axes_eval(b, env, type_brackets(n), declare, axis);
   if (rank == UINT32_MAX) return false;
   vec_push(w->arena, out, type_make(w, *name == 'R' ? BASE_R : BASE_BIT, rank, axis));
   return true;
@@ -400,14 +402,14 @@ static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *
 
 static bool type_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out,
                       const Def **space) {
-  const Syntax *base = n->kid[0];
+  const Syntax *base = type_base(n);
   if (base->kind == N_TYPES) return types_eval(b, env, base, declare, out, NULL);
   if (base->kind == N_NAME) return named_type(b, env, n, declare, out, space);
   if (base->kind == N_LABELS) {
     Type t = {0};
     Axis axis[RANK_LIMIT];
     bool good = label_type(b, env, base, declare, &t);
-    uint32_t rank = axes_eval(b, env, n->nkid > 1 ? n->kid[1] : NULL, declare, axis);
+    uint32_t rank = axes_eval(b, env, type_brackets(n), declare, axis);
     if (!good || rank == UINT32_MAX) return false;
     t.rank = rank;
     t.axis = arena_copy(b->w->arena, axis, rank * sizeof(Axis));
@@ -424,10 +426,11 @@ bool types_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out, co
   if (n->kind == N_TYPE) return type_eval(b, env, n, declare, out, space);
   bool good = true;
   const Def *only = NULL;
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    const Syntax *type = n->kid[i]->kind == N_PARAM ? n->kid[i]->kid[0] : n->kid[i];
+  Nodes each = syntax_parts(n); // types, or parameters that have one
+  for (uint32_t i = 0; i < each.n; i++) {
+    const Syntax *type = each.at[i]->kind == N_PARAM ? param_type(each.at[i]) : each.at[i];
     if (!type || type->kind == N_ERROR) return false;
-    good &= type_eval(b, env, type, declare, out, n->nkid == 1 ? &only : NULL);
+    good &= type_eval(b, env, type, declare, out, each.n == 1 ? &only : NULL);
   }
   if (space) *space = only;
   return good;
@@ -451,8 +454,8 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
   }
   Def *d = scope_find(env->scope, n->name);
   if (d && d->kind == DEF_AXIS) return size_number(b->w, axis_size(b->in, d), out);
-  if (d && d->kind == DEF_CONST && d->node->kid[2] && !d->node->kid[1] && !d->busy) {
-    const char *set = set_value(b->in, d->name);
+  if (d && d->kind == DEF_CONST && typed_value(d->node) && !typed_type(d->node) && !d->busy) {
+    const char *set = setting_of(b->in, d->name);
     if (set) {
       const char *end;
       *out = number_read(set, &end);
@@ -463,7 +466,8 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
     d->busy = true;
     b->in->chain++;
     Body *own = body_for_sizes(b->in);
-    d->has_number = static_number(own, env_new(b->in, NULL, d->scope, own), d->node->kid[2], out);
+    d->has_number =
+        static_number(own, env_new(b->in, NULL, d->scope, own), typed_value(d->node), out);
     d->number = *out;
     b->in->chain--;
     d->busy = false;
@@ -473,15 +477,16 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
 }
 
 static bool static_chain(Body *b, Env *env, const Syntax *n, double *out) {
-  if (!static_number(b, env, n->kid[0], out)) return false;
-  for (uint32_t i = 1; i < n->nkid; i++) {
+  Nodes term = chain_terms(n);
+  if (!static_number(b, env, term.at[0], out)) return false;
+  for (uint32_t i = 1; i < term.n; i++) {
     double k;
-    if (!static_number(b, env, n->kid[i], &k)) return false;
-    switch (n->op[i - 1]) {
-    case '+': *out += k; break;
-    case '-': *out -= k; break;
-    case '*': *out *= k; break;
-    case '/': *out /= k; break;
+    if (!static_number(b, env, term.at[i], &k)) return false;
+    switch (chain_sign(n, i)) {
+    case SIGN_PLUS: *out += k; break;
+    case SIGN_MINUS: *out -= k; break;
+    case SIGN_TIMES: *out *= k; break;
+    case SIGN_DIVIDE: *out /= k; break;
     default: *out = floor(*out / k); break;
     }
   }
@@ -493,26 +498,27 @@ bool static_number(Body *b, Env *env, const Syntax *n, double *out) {
   switch (n->kind) {
   case N_NUM: *out = n->num; return true;
   case N_NAME: return static_name(b, env, n, out);
-  case N_PAREN: return static_number(b, env, n->kid[0], out);
+  case N_PAREN: return static_number(b, env, paren_inner(n), out);
   case N_ITEMS:
-  case N_GROUP: return n->nkid == 1 && static_number(b, env, n->kid[0], out);
+  case N_GROUP:
+    return nodes_only(syntax_parts(n)) && static_number(b, env, nodes_only(syntax_parts(n)), out);
   case N_SUM:
   case N_PROD: return static_chain(b, env, n, out);
   case N_NEG:
-    if (!static_number(b, env, n->kid[0], out)) return false;
+    if (!static_number(b, env, neg_operand(n), out)) return false;
     *out = -*out;
     return true;
   case N_POW:
-    if (!static_number(b, env, n->kid[0], out) || !static_number(b, env, n->kid[1], &k))
+    if (!static_number(b, env, pow_base(n), out) || !static_number(b, env, pow_exponent(n), &k))
       return false;
     *out = pow(*out, k);
     return true;
   case N_CALL: {
-    Fn fn = n->nkid == 2 && n->kid[0]->kind == N_NAME
-                ? fn_find(name_text(b->w->names, n->kid[0]->name))
+    Fn fn = call_args(n).n == 1 && call_callee(n)->kind == N_NAME
+                ? fn_find(name_text(b->w->names, call_callee(n)->name))
                 : FN_COUNT;
     if (fn == FN_COUNT || fn_rows[fn].arity != 1 || strcmp(fn_rows[fn].sig, "R>R") != 0 ||
-        !static_number(b, env, n->kid[1], &k))
+        !static_number(b, env, call_args(n).at[0], &k))
       return false;
     *out = fn_rows[fn].value(k, 0, 0);
     return true;
@@ -533,8 +539,9 @@ static bool is_open_number(Body *b, Env *env, const Syntax *n) {
   if (n->kind != N_SUM && n->kind != N_PROD && n->kind != N_PAREN && n->kind != N_NEG &&
       n->kind != N_POW)
     return false;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (!is_open_number(b, env, n->kid[i])) return false;
+  Nodes part = syntax_parts(n);
+  for (uint32_t i = 0; i < part.n; i++)
+    if (!is_open_number(b, env, part.at[i])) return false;
   return true;
 }
 
@@ -547,35 +554,36 @@ static const char *static_text(Env *env, const Syntax *n) {
 
 static Truth compare_static(Body *b, Env *env, const Syntax *n) {
   double x, y;
-  const char *s = static_text(env, n->kid[0]), *t = static_text(env, n->kid[1]);
-  if (s && t && (n->op[0] == '=' || n->op[0] == '!'))
-    return (strcmp(s, t) == 0) == (n->op[0] == '=') ? IS_TRUE : IS_FALSE;
-  if (static_number(b, env, n->kid[0], &x) && static_number(b, env, n->kid[1], &y)) {
-    bool holds = n->op[0] == '='   ? x == y
-                 : n->op[0] == '!' ? x != y
-                 : n->op[0] == '<' ? x < y
-                 : n->op[0] == '>' ? x > y
-                 : n->op[0] == 'l' ? x <= y
-                                   : x >= y;
+  const char *s = static_text(env, cmp_left(n)), *t = static_text(env, cmp_right(n));
+  SyntaxSign sign = cmp_sign(n);
+  if (s && t && (sign == SIGN_EQUAL || sign == SIGN_UNEQUAL))
+    return (strcmp(s, t) == 0) == (sign == SIGN_EQUAL) ? IS_TRUE : IS_FALSE;
+  if (static_number(b, env, cmp_left(n), &x) && static_number(b, env, cmp_right(n), &y)) {
+    bool holds = sign == SIGN_EQUAL     ? x == y
+                 : sign == SIGN_UNEQUAL ? x != y
+                 : sign == SIGN_LESS    ? x < y
+                 : sign == SIGN_MORE    ? x > y
+                 : sign == SIGN_AT_MOST ? x <= y
+                                        : x >= y;
     return holds ? IS_TRUE : IS_FALSE;
   }
-  if (is_open_number(b, env, n->kid[0]) && is_open_number(b, env, n->kid[1])) return IS_OPEN;
+  if (is_open_number(b, env, cmp_left(n)) && is_open_number(b, env, cmp_right(n))) return IS_OPEN;
   return IS_DYNAMIC;
 }
 
 Truth static_truth(Body *b, Env *env, const Syntax *n) {
   Truth t, other;
   switch (n->kind) {
-  case N_PAREN: return static_truth(b, env, n->kid[0]);
+  case N_PAREN: return static_truth(b, env, paren_inner(n));
   case N_NOT:
-    t = static_truth(b, env, n->kid[0]);
+    t = static_truth(b, env, not_operand(n));
     return t == IS_TRUE ? IS_FALSE : t == IS_FALSE ? IS_TRUE : t;
   case N_AND:
   case N_OR:
-    t = static_truth(b, env, n->kid[0]);
-    for (uint32_t i = 1; i < n->nkid; i++) {
+    t = static_truth(b, env, chain_terms(n).at[0]);
+    for (uint32_t i = 1; i < chain_terms(n).n; i++) {
       Truth decides = n->kind == N_AND ? IS_FALSE : IS_TRUE;
-      other = static_truth(b, env, n->kid[i]);
+      other = static_truth(b, env, chain_terms(n).at[i]);
       if (t == IS_DYNAMIC || other == IS_DYNAMIC)
         t = IS_DYNAMIC;
       else if (t == decides || other == decides)

@@ -72,12 +72,12 @@ uint32_t own_axes(const Type *t, uint32_t *position) {
 }
 
 const char *nearest_label(World *w, const Type *t, Name label) {
-  const char *all[RANK_LIMIT + 1];
-  uint32_t n = 0;
+  Nearest near = nearest_to(name_text(w->names, label));
   for (uint32_t i = 0; i < t->rank; i++)
-    if (!t->axis[i].pass && t->axis[i].label) all[n++] = name_text(w->names, t->axis[i].label);
-  all[n++] = "batch";
-  return nearest_name(name_text(w->names, label), all, n);
+    if (!t->axis[i].pass && t->axis[i].label)
+      nearest_try(&near, name_text(w->names, t->axis[i].label));
+  nearest_try(&near, "batch");
+  return near.best;
 }
 
 // As the user wrote it: without what passes over, and without labels that we made up.

@@ -316,4 +316,8 @@ bool eq_has(const Eq *, Name, uint32_t *);
 void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
 
+// header.c
+bool is_learner(const Def *);
+const Def *learner_of(const Def *); // of a stale copy, the learner it follows; otherwise itself
+
 #endif

@@ -48,6 +48,7 @@ uint64_t store_hash(const Store *); // of all bytes, in order
 bool store_shape(World *, const Type *, int64_t *shape,
                  const char *path);                       // false with a diagnostic
 bool store_full(World *, const char *path, const Type *); // says that memory is; always false
+bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
 

@@ -40,3 +40,13 @@ bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
   }
   return true;
 }
+
+bool state_from_array(World *w, State *s, const Array *a, const char *file) {
+  bool same = a->rank == s->rank;
+  for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];
+  if (same) return state_set(s, a->data), true;
+  Array wanted = {.rank = s->rank, .shape = s->shape, .kind = a->kind};
+  diag_error(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
+             array_type(w->arena, a), file, array_type(w->arena, &wanted));
+  return false;
+}

@@ -281,11 +281,9 @@ static bool with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
                          .coord = NEW_ARRAY(w->arena, Coord, rank),
                          .padded = true,
                          .pad = a->padded ? a->pad : 0};
-  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rank);
   int64_t *low = NEW_ARRAY(w->arena, int64_t, rank), high, dim;
   for (uint32_t i = 0; i < rank; i++) {
     axis[i] = type.axis[i];
-    plain[i] = i;
     if (!(coord_is_plain(w, &a->coord[i], &index) &&
           size_now(w, f->loop->index[index].size) == size_now(w, axis[i].size))) {
       if (!coord_reach(w, f->loop, &a->coord[i], &low[i], &high) ||
@@ -300,7 +298,7 @@ static bool with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
     copy->in[0].coord[i].c = size_of(w, low[i]);
     a->coord[i].c = size_sub(w, size_now(w, a->coord[i].c), size_of(w, low[i]));
   }
-  copy->out = access_plain(w, rank, plain);
+  copy->out = access_from(w, 0, rank);
   scalar_push(w, copy, (Scalar){.fn = FN_ARG, .base = BASE_R});
   type.axis = axis;
   f->in.at[k] = box_loop_shared(w, to, copy, &f->in.at[k], 1, type, origin);
@@ -354,18 +352,17 @@ static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *typ
   Type each = {
       .base = BASE_R, .rank = type->rank + 1, .axis = NEW_ARRAY(w->arena, Axis, type->rank + 1)};
   Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank + 1);
-  uint32_t *all = NEW_ARRAY(w->arena, uint32_t, type->rank + 1);
   each.axis[0] = (Axis){.size = loop->index[samples].size, .pass = PASS_SAMPLE};
   coord[0] = coord_index(w, samples);
   *over = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
-  all[0] = push_index(w, over, 0, each.axis[0].size);
+  push_index(w, over, 0, each.axis[0].size);
   for (uint32_t i = 0; i < type->rank; i++) {
     each.axis[i + 1] = type->axis[i];
     coord[i + 1] = loop->out.coord[i];
-    all[i + 1] = push_index(w, over, 0, type->axis[i].size);
+    push_index(w, over, 0, type->axis[i].size);
   }
-  over->in[0] = access_plain(w, each.rank, all);
-  over->out = access_plain(w, type->rank, all + 1);
+  over->in[0] = access_from(w, 0, each.rank);
+  over->out = access_from(w, 1, type->rank);
   scalar_push(w, over, (Scalar){.fn = FN_ARG, .base = BASE_R});
   loop->out = (Access){.rank = each.rank, .coord = coord};
   return box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin);

@@ -4,7 +4,7 @@
 // `program.limn` and, in `used/`, every file it uses; the paths after `use` are rewritten, whatever
 // they were. Two programs are the same if their tokens are, but for the paths of used files and the
 // length of training: layout and comments do not count, and a run may be made longer.
-#include "run/train/train_own.h"
+#include "run/runs/runs.h"
 
 typedef struct {
   uint32_t source;  // in World.sources
@@ -101,11 +101,11 @@ static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
   buf_add(b, s->text + at, s->n - at);
 }
 
-const char *program_copy(World *w, const Program *p, const char *dir) {
+static const char *copy_all(World *w, const Program *p, const char *dir) {
   ProgramTexts all = {0};
   if (!collect(w, p->tree->span.file, &all)) return "a file it uses is gone";
   if (all.n > 1) {
-    const char *why = folder_make(w->arena, arena_format(w->arena, "%s/used", dir));
+    const char *why = folder_make(w->arena, arena_format(w->arena, "%s/used", dir), 0777);
     if (why) return why;
   }
   for (uint32_t k = 0; k < all.n; k++) {
@@ -116,6 +116,11 @@ const char *program_copy(World *w, const Program *p, const char *dir) {
     if (why) return why;
   }
   return NULL;
+}
+
+const char *program_copy(World *w, const Program *p, const char *dir) {
+  const char *why = copy_all(w, p, dir);
+  return why ? arena_format(w->arena, "cannot copy the program into %s: %s", dir, why) : NULL;
 }
 
 // -- comparing ------------------------------------------------------------------------------------

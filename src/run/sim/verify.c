@@ -82,7 +82,7 @@ static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how
 
 // -- claims ---------------------------------------------------------------------------------------
 static bool is_comparison(const Syntax *n) {
-  while (n->kind == N_PAREN) n = n->kid[0];
+  while (n->kind == N_PAREN) n = paren_inner(n);
   return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
 }
 
@@ -112,9 +112,9 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
   Buf b = buf_new(w->arena);
   double off = fabs(side[0] - side[1]);
   v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
-  if (is_comparison(c->node->kid[1]) && !c->node->kid[2]) {
+  if (is_comparison(check_left(c->node)) && !check_right(c->node)) {
     say_numbers(w->arena, c, watch, &b);
-  } else if (c->node->kid[2]) {
+  } else if (check_right(c->node)) {
     buf_printf(&b, "%.10g", side[0]);
     if (off > 0) buf_printf(&b, ", off by %.2g", off);
   } else {
@@ -208,12 +208,10 @@ static bool settle(Truths *t, uint64_t start) {
   if (!t->tick) return true;
   set_start(t, start);
   for (; ticks < SETTLE_LIMIT; ticks++) {
-    uint64_t now = 0;
+    uint64_t now = HASH_START;
     for (uint32_t i = 0; i < t->m.s->state.n; i++) {
-      State *s = sim_state(&t->m, i);
-      const unsigned char *byte = s->data;
-      for (size_t k = 0; k < (size_t)s->count * number_bytes(s->number); k++)
-        now = (now ^ byte[k]) * 1099511628211u + 7;
+      const State *s = sim_state(&t->m, i);
+      now = hash_bytes(now, s->data, (size_t)s->count * number_bytes(s->number));
     }
     if (ticks && now == before) break;
     before = now;

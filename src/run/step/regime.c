@@ -44,7 +44,7 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   const char *of =
       arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name), p->path + n);
   if (!is_in_goals(plan, of)) return true;
-  if (x->type.base != BASE_R && stale->node->op[0] == 'b') {
+  if (x->type.base != BASE_R && stale_is_by(stale->node)) {
     diag_error(w->diags, stale->span,
                "%s is made of bits, which have no average: copy it with `every`", of);
     return false;
@@ -52,7 +52,7 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   Copy c = {p->path, of, stale, p->rooted, x->name, x->type, p->init, x->origin};
   vec_push(w->arena, &plan->copy, c);
   vec_push(w->arena, &plan->out->start, (Start){p->path, of});
-  plan->counts |= stale->node->op[0] == 'e';
+  plan->counts |= !stale_is_by(stale->node);
   return true;
 }
 

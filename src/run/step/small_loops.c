@@ -3,19 +3,6 @@
 
 #include <assert.h>
 
-static Loop *loop_over(World *w, const Type *t) {
-  Loop *loop = NEW(w->arena, Loop);
-  uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, t->rank);
-  loop->nindex = t->rank;
-  loop->index = NEW_ARRAY(w->arena, Index, t->rank);
-  for (uint32_t i = 0; i < t->rank; i++) {
-    loop->index[i] = (Index){t->axis[i].label, t->axis[i].size};
-    plain[i] = i;
-  }
-  loop->out = access_plain(w, t->rank, plain);
-  return loop;
-}
-
 Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32_t n, Id origin) {
   static const char *const name[] = {"a", "b", "c", "d"};
   Loop *loop = loop_over(w, &t);
@@ -32,12 +19,6 @@ Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32
   assert(good && out + 1 == loop->nscalar);
   (void)good;
   return box_loop(w, d, loop, in, n, t, origin);
-}
-
-Id wire_filled(World *w, Diagram *d, Type t, double k, Id origin) {
-  Loop *loop = loop_over(w, &t);
-  scalar_push(w, loop, (Scalar){.fn = FN_CONST, .base = t.base, .k = k});
-  return box_loop(w, d, loop, NULL, 0, t, origin);
 }
 
 Id wire_of_squares(World *w, Diagram *d, Id wire, Id origin) {

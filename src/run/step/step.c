@@ -93,7 +93,7 @@ static Id group_seen(StepBuild *b, uint32_t group) {
   if (b->seen[group]) return b->seen[group];
   b->seen[group] = p;
   if (g->looks)
-    call_optimiser(b, group, p, wire_filled(b->w, b->d, g->type, 0, b->plan->origin), false,
+    call_optimiser(b, group, p, wire_filled(b->w, b->d, &g->type, 0, 0, b->plan->origin), false,
                    &b->seen[group], &next);
   return b->seen[group];
 }
@@ -151,7 +151,7 @@ static Id group_gradient(StepBuild *b, const WeightGroup *g, const Id *d) {
     vec_push(w->arena, &piece, wire_row(w, b->d, d[g->weight.at[i]], origin));
     at = x->offset + count;
     Type gap = type_make(w, g->base, 1, &(Axis){.size = size_of(w, end - at)});
-    if (at < end) vec_push(w->arena, &piece, wire_filled(w, b->d, gap, 0, origin));
+    if (at < end) vec_push(w->arena, &piece, wire_filled(w, b->d, &gap, 0, 0, origin));
   }
   if (piece.n == 1) return piece.at[0];
   Id row = box_join(w, b->d, 0, piece.at, piece.n, origin);
@@ -213,7 +213,7 @@ static void accumulate(StepBuild *b, uint32_t group) {
                                                         (long long)b->plan->training.accumulate);
   Id sum = map_text(w, b->d, g->type, text, (Id[]){param_wire(b, k), b->grad[group]}, 2, origin);
   bool ends = b->how->kind == STEP_ENDS;
-  b->d->param.at[k].next = ends ? wire_filled(w, b->d, g->type, 0, origin) : sum;
+  b->d->param.at[k].next = ends ? wire_filled(w, b->d, &g->type, 0, 0, origin) : sum;
   b->grad[group] = ends ? sum : 0;
 }
 
@@ -278,7 +278,7 @@ static void follow(StepBuild *b, const Copy *c) {
   if (!after) return;
   uint32_t k = add_param(b, c->path, c->rooted, ROLE_BUFFER, c->init, c->type, c->name, c->origin);
   Id old = param_wire(b, k);
-  if (c->def->node->op[0] == 'e') {
+  if (!stale_is_by(c->def->node)) {
     const char *text =
         arena_format(w->arena, "select(mod(c + 1, %.17g) = 0, a, b)", c->def->number);
     Id in[3] = {after, old, param_wire(b, clock_param(b))};

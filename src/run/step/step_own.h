@@ -11,7 +11,6 @@ Loss loss_of(Elab *, const Program *, const Ids *goals);
 // Number by number, `a` being the first operand, `b` the second, …; operands without axes are the
 // same for all.
 Id map_text(World *, Diagram *, Type, const char *text, const Id *in, uint32_t n, Id origin);
-Id wire_filled(World *, Diagram *, Type, double, Id origin);
 Id wire_of_squares(World *, Diagram *, Id wire, Id origin);  // their sum
 Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the last as one
 Id wire_from_matrix(World *, Diagram *, Id matrix, Type, Id origin);

@@ -52,7 +52,7 @@ static WhoColumns columns(Elab *in, const Program *p) {
     Ids parts = {0};
     def_closure(in, d, &parts);
     uint32_t before = out.n;
-    if (d->kind == DEF_LEARNER && d->node->kid[1]) add_members(w, p, d, &parts, &out);
+    if (d->kind == DEF_LEARNER && learner_family(d->node)) add_members(w, p, d, &parts, &out);
     if (out.n == before)
       vec_push(w->arena, &out, (WhoColumn){d, parts, NULL, name_text(w->names, d->name)});
   }
@@ -116,17 +116,13 @@ void learn_who(Elab *in, const Program *p, Buf *out) {
 void learn_who_json(Elab *in, const Program *p, Buf *out) {
   static const char *const word[] = {"absent", "through", "moves"};
   WhoTable t = learn_who_table(in, p);
-  buf_char(out, '{');
+  JsonOut j = json_out(out);
+  json_object(&j, NULL);
   for (uint32_t g = 0; g < t.goals; g++) {
-    buf_text(out, g ? ", " : "");
-    buf_json(out, t.goal[g], strlen(t.goal[g]));
-    buf_text(out, ": {");
-    for (uint32_t i = 0; i < t.learners; i++) {
-      buf_text(out, i ? ", " : "");
-      buf_json(out, t.learner[i], strlen(t.learner[i]));
-      buf_printf(out, ": \"%s\"", word[t.effect[g * t.learners + i]]);
-    }
-    buf_char(out, '}');
+    json_object(&j, t.goal[g]);
+    for (uint32_t i = 0; i < t.learners; i++)
+      json_text(&j, t.learner[i], word[t.effect[g * t.learners + i]]);
+    json_end(&j);
   }
-  buf_char(out, '}');
+  json_end(&j);
 }

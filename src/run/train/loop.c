@@ -49,7 +49,7 @@ static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint6
   diag_help(
       t->w->diags, d,
       "a smaller rate, `clip 1`, or another start may help; the last good checkpoint is in %s",
-      t->dir);
+      t->folder.dir);
   return LOOP_NOT_FINITE;
 }
 
@@ -85,7 +85,7 @@ static LoopEnd one_step(Trainer *t) {
 
 // -- what is due ----------------------------------------------------------------------------------
 static double score(const Trainer *t, bool *up) {
-  const Gauge *judge = gauge_judge(t);
+  const Gauge *judge = gauge_judge(&t->gauge);
   *up = judge && judge->up;
   if (judge) return judge->value;
   double sum = 0;
@@ -109,7 +109,7 @@ static void keep_best(Trainer *t) {
 }
 
 static bool report(Trainer *t) {
-  if (!gauges_run(t)) return false;
+  if (!gauges_run(&t->gauge)) return false;
   keep_best(t);
   tell_report(t);
   return true;

@@ -26,7 +26,8 @@ static double wall_time(void) {
 
 static void failed(Trainer *t, const char *name, const char *why) {
   if (!t->record.failed)
-    tell_wrong(t, "cannot write %s: %s; it is tried again later", folder_path(t, name), why);
+    tell_wrong(t, "cannot write %s: %s; it is tried again later", folder_path(&t->folder, name),
+               why);
   t->record.failed = true;
 }
 
@@ -53,22 +54,24 @@ static bool cut(Trainer *t, const char *path, int64_t bytes) {
 
 static void name_cell(Trainer *t, const char *name, double value) {
   (void)value;
-  buf_printf(&t->record.waiting, strpbrk(name, ",\"") ? ",\"%s\"" : ",%s", name);
+  csv_put(&t->record.row, name);
 }
 
 static void header_row(Trainer *t) {
-  Buf *b = &t->record.waiting;
-  buf_text(b, "step,epoch,time");
+  CsvOut *row = &t->record.row;
+  csv_put(row, "step");
+  csv_put(row, "epoch");
+  csv_put(row, "time");
   for (uint32_t i = 0; i < t->p->goal.n; i++)
-    buf_printf(b, ",%s", name_text(t->w->names, t->p->goal.at[i].name));
-  for (uint32_t i = 0; i < t->gauge.n; i++) buf_printf(b, ",%s", t->gauge.at[i].label);
+    csv_put(row, name_text(t->w->names, t->p->goal.at[i].name));
+  for (uint32_t i = 0; i < t->gauge.n; i++) csv_put(row, t->gauge.at[i].label);
   traces_cells(t, &(TraceCells){.cell = name_cell});
-  buf_char(b, '\n');
+  csv_end_row(row);
 }
 
 static bool csv_open(Trainer *t, int64_t bytes) {
   MetricsLog *r = &t->record;
-  const char *path = folder_path(t, "metrics.csv");
+  const char *path = folder_path(&t->folder, "metrics.csv");
   if (!cut(t, path, bytes)) return false;
   r->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (r->fd < 0) {
@@ -77,6 +80,7 @@ static bool csv_open(Trainer *t, int64_t bytes) {
   }
   r->bytes = file_bytes(path);
   r->waiting = buf_new(t->arena);
+  r->row = csv_out(&r->waiting);
   if (!r->bytes) header_row(t);
   return true;
 }
@@ -91,11 +95,11 @@ static bool events_start(Trainer *t, const Arrays *state) {
   const char *error, *name = state ? arrays_metadata(state, "events") : NULL;
   bool ours = name && strncmp(name, "events.out.tfevents.", 20) == 0 && !strchr(name, '/');
   if (!ours) name = new_events(t);
-  r->events_path = folder_path(t, name);
+  r->events_path = folder_path(&t->folder, name);
   if (!cut(t, r->events_path, bytes_noted(state, "events_bytes"))) return false;
   r->events = events_open(t->arena, r->events_path, wall_time(), &error);
   if (!r->events) {
-    r->events_path = folder_path(t, new_events(t));
+    r->events_path = folder_path(&t->folder, new_events(t));
     r->events = events_open(t->arena, r->events_path, wall_time(), &error);
   }
   if (!r->events) diag_error(t->w->diags, (Span){0}, "%s", error);
@@ -103,9 +107,9 @@ static bool events_start(Trainer *t, const Arrays *state) {
 }
 
 bool record_open(Trainer *t, const Arrays *state) {
-  t->status = LIMN_MACHINE;
+  t->status = OUTCOME_SYSTEM;
   if (!csv_open(t, bytes_noted(state, "metrics_bytes")) || !events_start(t, state)) return false;
-  t->status = LIMN_GOOD;
+  t->status = OUTCOME_GOOD;
   return true;
 }
 
@@ -143,31 +147,33 @@ void record_flush(Trainer *t) {
   if (good && events) t->record.failed = false;
 }
 
-static void value_cell(Trainer *t, Buf *b, const char *name, bool known, double value) {
-  buf_char(b, ',');
-  if (!known) return;
-  buf_number(b, value);
+static void value_cell(Trainer *t, const char *name, double value) {
+  csv_put_number(&t->record.row, value);
   events_scalar(t->record.events, (int64_t)(t->base + t->step), wall_time(), name, value);
 }
 
-static void path_cell(Trainer *t, const char *name, double value) {
-  value_cell(t, &t->record.waiting, name, true, value);
+static void cell_if(Trainer *t, const char *name, bool known, double value) {
+  if (known)
+    value_cell(t, name, value);
+  else
+    csv_next(&t->record.row);
 }
 
 void record_row(Trainer *t) {
-  Buf *b = &t->record.waiting;
+  MetricsLog *r = &t->record;
   double epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0;
-  buf_printf(b, "%llu,%.6g,%.3f", (unsigned long long)(t->base + t->step), epoch,
-             trainer_seconds(t));
+  csv_put_number(&r->row, (double)(t->base + t->step));
+  csv_next(&r->row), buf_printf(&r->waiting, "%.6g", epoch);
+  csv_next(&r->row), buf_printf(&r->waiting, "%.3f", trainer_seconds(t));
   for (uint32_t i = 0; i < t->p->goal.n; i++)
-    value_cell(t, b, name_text(t->w->names, t->p->goal.at[i].name), t->row.weight[i] > 0,
-               t->row.sum[i] / t->row.weight[i]);
+    cell_if(t, name_text(t->w->names, t->p->goal.at[i].name), t->row.weight[i] > 0,
+            t->row.sum[i] / t->row.weight[i]);
   for (uint32_t i = 0; i < t->gauge.n; i++) {
     Gauge *g = &t->gauge.at[i];
-    value_cell(t, b, g->label, g->fresh, g->value);
+    cell_if(t, g->label, g->fresh, g->value);
     g->fresh = false;
   }
-  traces_cells(t, &(TraceCells){.cell = path_cell, .values = true});
-  buf_char(b, '\n');
-  if (b->n > WAITING_BYTES) record_flush(t);
+  traces_cells(t, &(TraceCells){.cell = value_cell, .values = true});
+  csv_end_row(&r->row);
+  if (r->waiting.n > WAITING_BYTES) record_flush(t);
 }

@@ -12,13 +12,6 @@ static const char *goal_name(const Trainer *t, uint32_t i) {
   return name_text(t->w->names, t->p->goal.at[i].name);
 }
 
-static void say_line(Trainer *t, const char *text) {
-  const LimnTell *to = &t->o->tell;
-  if (!to->line) return;
-  if (to->redraw) to->redraw(to->context, "");
-  to->line(to->context, text);
-}
-
 // -- pieces ---------------------------------------------------------------------------------------
 static void put_time(Buf *b, double seconds) {
   long long s = seconds < 0 ? 0 : seconds > 1e9 ? 1000000000 : (long long)(seconds + 0.5);
@@ -128,7 +121,7 @@ static void leave_out(LinePiece *piece, uint32_t width) {
 }
 
 static void draw(Trainer *t) {
-  const LimnTell *to = &t->o->tell;
+  const RunTell *to = &t->o->tell;
   Arena *a = arena_child(t->arena);
   LinePiece piece[PIECES];
   Buf line = buf_new(a);
@@ -145,46 +138,30 @@ static void draw(Trainer *t) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static void put_json_number(Buf *b, double x) {
-  if (isfinite(x))
-    buf_number(b, x);
-  else
-    buf_text(b, "null");
-}
-
-static void json_key(Buf *b, const char *name, bool *any) {
-  buf_text(b, *any ? ", " : "");
-  buf_json(b, name, strlen(name));
-  buf_text(b, ": ");
-  *any = true;
-}
-
-static void json_state(const Trainer *t, Buf *b, const char *event) {
-  bool any = false;
+static void json_state(const Trainer *t, JsonOut *j, const char *event) {
   double x;
-  buf_printf(b, "{\"event\": \"%s\", \"step\": %llu, \"steps\": %llu, \"epoch\": ", event,
-             (unsigned long long)(t->base + t->step), (unsigned long long)(t->base + t->total));
-  put_json_number(b, t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0);
-  buf_text(b, ", \"seconds\": ");
-  put_json_number(b, trainer_seconds(t));
-  buf_text(b, ", \"step_rate\": ");
-  put_json_number(b, t->rate);
-  buf_text(b, ", \"waiting\": ");
-  put_json_number(b, waiting(t));
-  buf_text(b, ", \"goals\": {");
-  for (uint32_t i = 0; i < t->p->goal.n; i++) {
-    if (!mean_of(&t->report, NULL, i, &x)) continue;
-    json_key(b, goal_name(t, i), &any);
-    put_json_number(b, x);
-  }
-  buf_text(b, "}, \"measures\": {");
-  any = false;
-  for (uint32_t i = 0; i < t->gauge.n; i++) {
-    if (!t->gauge.at[i].known) continue;
-    json_key(b, t->gauge.at[i].label, &any);
-    put_json_number(b, t->gauge.at[i].value);
-  }
-  buf_text(b, "}");
+  json_object(j, NULL);
+  json_text(j, "event", event);
+  json_number(j, "step", (double)(t->base + t->step));
+  json_number(j, "steps", (double)(t->base + t->total));
+  json_number(j, "epoch", t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0);
+  json_number(j, "seconds", trainer_seconds(t));
+  json_number(j, "step_rate", t->rate);
+  json_number(j, "waiting", waiting(t));
+  json_object(j, "goals");
+  for (uint32_t i = 0; i < t->p->goal.n; i++)
+    if (mean_of(&t->report, NULL, i, &x)) json_number(j, goal_name(t, i), x);
+  json_end(j);
+  json_object(j, "measures");
+  for (uint32_t i = 0; i < t->gauge.n; i++)
+    if (t->gauge.at[i].known) json_number(j, t->gauge.at[i].label, t->gauge.at[i].value);
+  json_end(j);
+}
+
+static void json_line(const Trainer *t, Buf *b, const char *event) {
+  JsonOut j = json_out(b);
+  json_state(t, &j, event);
+  json_end(&j);
 }
 
 static void plain_state(const Trainer *t, Buf *b) {
@@ -214,8 +191,7 @@ static void progress_line(Trainer *t) {
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
   if (t->o->json) {
-    json_state(t, &b, "progress");
-    buf_char(&b, '}');
+    json_line(t, &b, "progress");
   } else {
     plain_state(t, &b);
     if (t->rate > 0) {
@@ -226,7 +202,7 @@ static void progress_line(Trainer *t) {
       buf_text(&b, " left");
     }
   }
-  say_line(t, b.at);
+  tell_line(&t->o->tell, b.at);
   arena_free(a);
 }
 
@@ -248,29 +224,27 @@ void tell_report(Trainer *t) {
   if (t->o->quiet || (drawn && clock_seconds() - t->said < 1)) return;
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
-  if (t->o->json) {
-    json_state(t, &b, "report");
-    buf_char(&b, '}');
-  } else {
+  if (t->o->json)
+    json_line(t, &b, "report");
+  else
     put_report(t, &b);
-  }
   t->said = clock_seconds();
-  say_line(t, b.at);
+  tell_line(&t->o->tell, b.at);
   arena_free(a);
 }
 
 static void say_text(Trainer *t, const char *event, const char *format, va_list args) {
   Arena *a = arena_child(t->arena);
   Buf text = buf_new(a), line = buf_new(a);
+  JsonOut j = json_out(&line);
   buf_vprintf(&text, format, args);
   if (t->o->json) {
-    buf_printf(&line, "{\"event\": \"%s\", \"text\": ", event);
-    buf_json(&line, text.at, text.n);
-    buf_char(&line, '}');
-  } else {
-    buf_text(&line, text.at);
+    json_object(&j, NULL);
+    json_text(&j, "event", event);
+    json_text(&j, "text", text.at);
+    json_end(&j);
   }
-  say_line(t, line.at);
+  tell_line(&t->o->tell, t->o->json ? line.at : text.at);
   arena_free(a);
 }
 
@@ -324,7 +298,7 @@ void tell_start(Trainer *t) {
   if (t->epoch_steps) buf_printf(&b, ", %lld in an epoch", (long long)t->epoch_steps);
   if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
   buf_printf(&b, ", seed %llu; %s; %s", (unsigned long long)t->seed, engine_says(t->engine[0]),
-             t->dir);
+             t->folder.dir);
   if (t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
   tell(t, "%s", b.at);
@@ -345,19 +319,22 @@ static void put_command(const Trainer *t, Buf *b) {
     buf_printf(b, " --set %.*s", n, s);
     s += n;
   }
-  buf_printf(b, " --resume %s", t->dir);
+  buf_printf(b, " --resume %s", t->folder.dir);
 }
 
-static void json_end(const Trainer *t, Buf *b, const char *how) {
-  json_state(t, b, "end");
-  buf_printf(b, ", \"how\": \"%s\", \"folder\": ", how);
-  buf_json(b, t->dir, strlen(t->dir));
-  if (t->has_best) {
-    buf_text(b, ", \"best\": ");
-    put_json_number(b, t->best);
-    buf_printf(b, ", \"best_step\": %llu", (unsigned long long)t->best_step);
-  }
-  buf_printf(b, ", \"hash\": \"%016llx\"}", (unsigned long long)store_hash(t->store));
+const char *hash_text(const Trainer *t) {
+  return arena_format(t->arena, "%016llx", (unsigned long long)store_hash(t->store));
+}
+
+static void json_last(const Trainer *t, Buf *b, const char *how) {
+  JsonOut j = json_out(b);
+  json_state(t, &j, "end");
+  json_text(&j, "how", how);
+  json_text(&j, "folder", t->folder.dir);
+  if (t->has_best) json_number(&j, "best", t->best);
+  if (t->has_best) json_number(&j, "best_step", (double)t->best_step);
+  json_text(&j, "hash", hash_text(t));
+  json_end(&j);
 }
 
 static void plain_end(const Trainer *t, Buf *b, const char *how) {
@@ -369,14 +346,14 @@ static void plain_end(const Trainer *t, Buf *b, const char *how) {
   if (values.n && !stopped) buf_printf(b, ": %s", values.at);
   if (t->has_best && t->gauge.n && t->best_step != t->base + t->step) {
     buf_text(b, "; the best was ");
-    put_value(b, gauge_judge(t)->label, t->best);
+    put_value(b, gauge_judge(&t->gauge)->label, t->best);
     buf_printf(b, " after %llu", (unsigned long long)t->best_step);
   }
   if (stopped) {
     buf_text(b, "; to go on: ");
     put_command(t, b);
   } else {
-    buf_printf(b, "; the model is in %s", t->dir);
+    buf_printf(b, "; the model is in %s", t->folder.dir);
   }
 }
 
@@ -384,9 +361,9 @@ void tell_end(Trainer *t, const char *how) {
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
   if (t->o->json)
-    json_end(t, &b, how);
+    json_last(t, &b, how);
   else
     plain_end(t, &b, how);
-  if (!t->o->quiet) say_line(t, b.at);
+  if (!t->o->quiet) tell_line(&t->o->tell, b.at);
   arena_free(a);
 }

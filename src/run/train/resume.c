@@ -1,11 +1,9 @@
 // Going on with a run: state.safetensors comes in, and the trainer is where it was. A run goes on
 // only as what it was: the same program but for its length, the same settings, seed, batch and
 // precision, and data of the same size. Options that are not said again are taken from the run.
-#define _POSIX_C_SOURCE 200809L
 #include "run/train/train_own.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define STEP_LIMIT ((uint64_t)1 << 50)
 
@@ -23,8 +21,8 @@ static double noted_number(const Arrays *state, const char *key) {
 }
 
 bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {
-  const char *path = folder_path(t, "state.safetensors"), *error;
-  *found = access(path, F_OK) == 0;
+  const char *path = folder_path(&t->folder, "state.safetensors"), *error;
+  *found = path_exists(path);
   if (!*found || safetensors_read(a, path, state, &error)) return true;
   diag_error(t->w->diags, (Span){0}, "%s", error);
   return false;
@@ -36,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char 
   va_start(args, format);
   buf_vprintf(&b, format, args);
   va_end(args);
-  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->dir, b.at);
+  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, b.at);
   return false;
 }
 
@@ -45,7 +43,7 @@ static bool same_program(Trainer *t, const Arrays *state) {
   Buf settings = buf_new(t->arena);
   elab_settings(t->in, &settings);
   if (strcmp(noted(state, "program"), program) != 0)
-    return refuse(t, "the program has changed: %s", program_differs(t->w, t->p, t->dir));
+    return refuse(t, "the program has changed: %s", program_differs(t->w, t->p, t->folder.dir));
   if (strcmp(noted(state, "set"), settings.at) != 0)
     return refuse(t, "it was begun with --set %s, and now it is %s",
                   *noted(state, "set") ? noted(state, "set") : "nothing",
@@ -54,7 +52,6 @@ static bool same_program(Trainer *t, const Arrays *state) {
 }
 
 bool resume_options(Trainer *t, const Arrays *state) {
-  static const char *const precision[] = {"32", "64", "bf16"};
   uint64_t seed = noted_count(state, "seed"), number = noted_count(state, "precision");
   int64_t batch = (int64_t)noted_count(state, "batch");
   if (!same_program(t, state)) return false;
@@ -64,9 +61,10 @@ bool resume_options(Trainer *t, const Arrays *state) {
   if (t->o->batch && t->o->batch != batch)
     return refuse(t, "its batch is %s, not %lld", batch ? noted(state, "batch") : "the program's",
                   (long long)t->o->batch);
-  if (number >= COUNT(precision)) return refuse(t, "its precision is not known");
+  if (number >= PRECISIONS) return refuse(t, "its precision is not known");
   if (t->o->precision && t->precision != (Precision)number)
-    return refuse(t, "its precision is %s, not %s", precision[number], t->o->precision);
+    return refuse(t, "its precision is %s, not %s", precision_text((Precision)number),
+                  t->o->precision);
   t->seed = seed;
   t->batch_asked = batch;
   t->precision = (Precision)number;
@@ -92,7 +90,8 @@ bool resume_position(Trainer *t, const Arrays *state) {
   if (samples != t->feed.samples)
     return refuse(t, "an epoch of its data had %lld samples, and now it has %lld",
                   (long long)samples, (long long)t->feed.samples);
-  if (!store_read(t->w, t->store, state, folder_path(t, "state.safetensors"))) return false;
+  if (!store_read(t->w, t->store, state, folder_path(&t->folder, "state.safetensors")))
+    return false;
   if (!read_mean(t, state, "train/row", &t->row) ||
       !read_mean(t, state, "train/report", &t->report))
     return false;

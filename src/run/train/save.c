@@ -10,9 +10,8 @@
 // leaves the old files; training goes on, and the next checkpoint tries again. Weights that are not
 // finite are never saved.
 #define _DEFAULT_SOURCE
-#include "run/train/train_own.h"
-
 #include "base/version.h"
+#include "run/train/train_own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +77,7 @@ __attribute__((format(printf, 4, 5))) static void note(Arena *a, Arrays *all, co
   vec_push(a, &all->metadata, (Metadata){key, b.at});
 }
 
-static void note_number(Arena *a, Arrays *all, const char *key, double x) {
+static void note_real(Arena *a, Arrays *all, const char *key, double x) {
   Buf b = buf_new(a);
   buf_number(&b, x);
   vec_push(a, &all->metadata, (Metadata){key, b.at});
@@ -93,8 +92,8 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, all, "batch", "%lld", (long long)t->batch_asked);
   note(a, all, "precision", "%d", (int)t->precision);
-  note_number(a, all, "epochs", t->epochs_asked);
-  note_number(a, all, "steps", t->steps_asked);
+  note_real(a, all, "epochs", t->epochs_asked);
+  note_real(a, all, "steps", t->steps_asked);
 }
 
 static void note_position(Trainer *t, Arena *a, Arrays *all) {
@@ -104,10 +103,10 @@ static void note_position(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "steps_before", "%llu", (unsigned long long)t->base);
   note(a, all, "samples", "%lld", (long long)t->feed.samples);
   note(a, all, "has_best", "%d", t->has_best);
-  note_number(a, all, "best", t->best);
+  note_real(a, all, "best", t->best);
   note(a, all, "best_step", "%llu", (unsigned long long)t->best_step);
   note(a, all, "waited", "%u", t->waited);
-  note_number(a, all, "seconds", trainer_seconds(t));
+  note_real(a, all, "seconds", trainer_seconds(t));
   note(a, all, "metrics_bytes", "%lld", (long long)t->record.bytes);
   note(a, all, "events", "%s", slash ? slash + 1 : t->record.events_path);
   note(a, all, "events_bytes", "%lld", (long long)record_events_bytes(t));
@@ -144,10 +143,9 @@ static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
 static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
-  static const char *const precision[] = {"32", "64", "bf16"};
   note(a, &all, "limn", "%s", LIMN_VERSION);
   note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
-  note(a, &all, "precision", "%s", precision[t->precision]);
+  note(a, &all, "precision", "%s", precision_text(t->precision));
   note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));
   for (uint32_t i = 0; i < table_count(t->model); i++) {
     const State *s = store_find(t->store, table_key(t->model, i, NULL));
@@ -220,7 +218,7 @@ static void drop(Arena **a) {
 
 static void take_result(Trainer *t) {
   Saver *s = t->saver;
-  pthread_join(s->thread, NULL);
+  if (s->busy) pthread_join(s->thread, NULL);
   s->busy = false;
   s->failed = s->why[0] != 0;
   t->save_took = clock_seconds() - s->began;
@@ -237,10 +235,10 @@ static bool collect_pieces(Trainer *t) {
   s->pieces = 0;
   if (s->best_bytes.n)
     s->piece[s->pieces++] =
-        (SavePiece){arena_format(s->arena, "%s/best.safetensors", t->dir), s->best_bytes};
+        (SavePiece){arena_format(s->arena, "%s/best.safetensors", t->folder.dir), s->best_bytes};
   SavePiece *model = &s->piece[s->pieces++], *state = &s->piece[s->pieces++];
-  model->path = arena_format(s->arena, "%s/model.safetensors", t->dir);
-  state->path = arena_format(s->arena, "%s/state.safetensors", t->dir);
+  model->path = arena_format(s->arena, "%s/model.safetensors", t->folder.dir);
+  state->path = arena_format(s->arena, "%s/state.safetensors", t->folder.dir);
   s->events = arena_format(s->arena, "%s", t->record.events_path);
   if (model_bytes(t, s->arena, &model->bytes, &error) &&
       state_bytes(t, s->arena, &state->bytes, &error))
@@ -252,9 +250,8 @@ static bool collect_pieces(Trainer *t) {
 static bool snapshot(Trainer *t) {
   Saver *s = t->saver;
   s->arena = arena_new();
-  if (!s->arena) return snprintf(s->why, sizeof s->why, "out of memory"), false;
-  arena_on_failure(s->arena, &s->no_memory);
-  if (setjmp(s->no_memory) == 0) return collect_pieces(t);
+  if (s->arena) arena_on_failure(s->arena, &s->no_memory);
+  if (s->arena && setjmp(s->no_memory) == 0) return collect_pieces(t);
   snprintf(s->why, sizeof s->why, "out of memory");
   return false;
 }
@@ -267,19 +264,12 @@ bool save_begin(Trainer *t) {
   s->began = clock_seconds();
   t->saved = s->began;
   s->fd = t->record.fd;
-  if (!snapshot(t)) {
-    s->failed = true;
-    drop(&s->arena);
-    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-               s->why);
-    return true;
-  }
+  bool whole = snapshot(t);
   atomic_store(&s->done, false);
-  s->busy = pthread_create(&s->thread, NULL, writer, s) == 0;
+  s->busy = whole && pthread_create(&s->thread, NULL, writer, s) == 0;
   if (s->busy) return true;
-  writer(s); // no thread to be had: here, then
-  s->failed = s->why[0] != 0;
-  drop(&s->arena);
+  if (whole) writer(s); // no thread to be had: here, then
+  take_result(t);
   return true;
 }
 
@@ -311,11 +301,11 @@ void save_best(Trainer *t) {
 // there is no earlier checkpoint: that one is farther from what went wrong.
 void save_remains(Trainer *t) {
   Saver *s = t->saver;
-  const char *state = folder_path(t, "state.safetensors"),
-             *best = folder_path(t, "best.safetensors");
+  const char *state = folder_path(&t->folder, "state.safetensors"),
+             *best = folder_path(&t->folder, "best.safetensors");
   if (s->busy) take_result(t);
   t->w->diags->muted++;
-  if (access(state, F_OK) != 0 && !t->at_turn) save_begin(t);
+  if (!path_exists(state) && !t->at_turn) save_begin(t);
   t->w->diags->muted--;
   if (s->busy) take_result(t);
   const char *why =

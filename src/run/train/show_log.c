@@ -5,14 +5,14 @@
 static bool is_traced(const Show *s) { return s->diagram && (is_path(s) || s->every); }
 
 bool traces_open(Trainer *t) {
-  Target how = {.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};
+  Target how = target_of(t);
   for (uint32_t i = 0; i < t->p->show.n; i++) {
     const Show *s = &t->p->show.at[i];
     if (!is_traced(s)) continue;
     vec_push(t->arena, &t->trace, (ShowLog){.show = i});
     ShowLog *trace = &t->trace.at[t->trace.n - 1];
-    if (!sight_open(t->data, t->store, s, 0, &how, &trace->sight)) return false;
-    if (!is_path(s) || !(trace->sight.samples || trace->sight.again)) continue;
+    if (!probe_open(t->data, t->store, s, 0, &how, &trace->probe)) return false;
+    if (!is_path(s) || !(trace->probe.samples || trace->probe.again)) continue;
     diag_error(t->w->diags, s->node->span, "a path shows what is learned, not samples");
     return false;
   }
@@ -20,21 +20,21 @@ bool traces_open(Trainer *t) {
 }
 
 void traces_close(Trainer *t) {
-  for (uint32_t i = 0; i < t->trace.n; i++) sight_close(&t->trace.at[i].sight);
+  for (uint32_t i = 0; i < t->trace.n; i++) probe_close(&t->trace.at[i].probe);
   t->trace.n = 0;
 }
 
 // The values of a trace, in memory that goes with the arena.
 static Tensor *values(Trainer *t, ShowLog *trace, Arena *a) {
   Data data = *t->data;
-  Tensor *out = NEW_ARRAY(a, Tensor, trace->sight.d->out.n + 1);
+  Tensor *out = NEW_ARRAY(a, Tensor, trace->probe.d->out.n + 1);
   data.arena = a;
-  return sight_take(&data, &trace->sight, out) ? out : NULL;
+  return probe_take(&data, &trace->probe, out) ? out : NULL;
 }
 
 // -- paths ----------------------------------------------------------------------------------------
 static bool path_cells(Trainer *t, ShowLog *trace, Arena *a, const TraceCells *c) {
-  const Diagram *d = trace->sight.d;
+  const Diagram *d = trace->probe.d;
   const Tensor *value = c->values ? values(t, trace, a) : NULL;
   if (c->values && !value) return false;
   for (uint32_t i = 0; i < d->out.n; i++) {
@@ -72,9 +72,10 @@ uint64_t traces_due(const Trainer *t) {
 }
 
 static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
-  const Diagram *d = trace->sight.d;
+  const Diagram *d = trace->probe.d;
   const Tensor *value = values(t, trace, a);
-  const char *error = NULL, *path = folder_path(t, frame_name(a, trace->show, t->base + t->step));
+  const char *error = NULL,
+             *path = folder_path(&t->folder, frame_name(a, trace->show, t->base + t->step));
   Arrays all = {0};
   if (!value) return "the values could not be computed";
   for (uint32_t i = 0; i < d->out.n; i++) {
@@ -85,7 +86,7 @@ static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
                .data = value[i].data};
     vec_push(a, &all.array, x);
   }
-  const char *why = folder_make(a, folder_path(t, "shown"));
+  const char *why = folder_make(a, folder_path(&t->folder, "shown"), 0777);
   return why ? why : safetensors_write(a, path, &all, &error) ? NULL : error;
 }
 

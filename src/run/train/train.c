@@ -9,7 +9,7 @@
 
 enum { BATCH = 64, ROWS = 1000, REPORTS = 200, REPORTS_OF_STEPS = 20 };
 
-bool train_refuse(Trainer *t, LimnStatus status, const char *format, ...) {
+bool train_refuse(Trainer *t, Outcome status, const char *format, ...) {
   va_list args;
   Buf b = buf_new(t->arena);
   va_start(args, format);
@@ -21,20 +21,13 @@ bool train_refuse(Trainer *t, LimnStatus status, const char *format, ...) {
 }
 
 // -- what is asked for ----------------------------------------------------------------------------
-bool precision_from(const char *text, Precision *out) {
-  static const char *const names[] = {"32", "64", "bf16"};
-  for (uint32_t i = 0; i < COUNT(names); i++)
-    if (strcmp(text, names[i]) == 0) return *out = (Precision)i, true;
-  return false;
-}
-
 static bool read_every(Trainer *t) {
   const char *end;
   if (!t->o->every) return true;
   double x = number_read(t->o->every, &end);
   bool seconds = strcmp(end, "s") == 0;
   if (end == t->o->every || (*end && !seconds) || !(x > 0) || (!seconds && x != floor(x)))
-    return train_refuse(t, LIMN_USAGE,
+    return train_refuse(t, OUTCOME_USAGE,
                         "--every wants a number of steps (100) or of seconds (30s), not %s",
                         t->o->every);
   if (seconds)
@@ -45,18 +38,19 @@ static bool read_every(Trainer *t) {
 }
 
 static bool read_options(Trainer *t) {
-  const LimnTrain *o = t->o;
+  const TrainOptions *o = t->o;
   if (o->precision && !precision_from(o->precision, &t->precision))
-    return train_refuse(t, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", o->precision);
+    return train_refuse(t, OUTCOME_USAGE, "a precision is 32, 64 or bf16, not %s", o->precision);
   if (o->device && strcmp(o->device, "cpu") != 0)
-    return train_refuse(t, LIMN_USAGE, "a device is cpu, not %s", o->device);
+    return train_refuse(t, OUTCOME_USAGE, "a device is cpu, not %s", o->device);
   if (o->out && o->resume)
     return train_refuse(
-        t, LIMN_USAGE, "a resumed run stays in its folder: --out cannot be combined with --resume");
+        t, OUTCOME_USAGE,
+        "a resumed run stays in its folder: --out cannot be combined with --resume");
   if (o->epochs > 0 && o->steps > 0)
-    return train_refuse(t, LIMN_USAGE, "say --epochs or --steps, not both");
+    return train_refuse(t, OUTCOME_USAGE, "say --epochs or --steps, not both");
   if (!t->p->train.n) {
-    train_refuse(t, LIMN_WRONG, "there is no `train` in this program");
+    train_refuse(t, OUTCOME_WRONG, "there is no `train` in this program");
     diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
     return false;
   }
@@ -77,31 +71,14 @@ static uint64_t seed_of(Trainer *t) {
   return 0;
 }
 
-// What a learner is made of, wherever it occurs.
-static void add_model(Table *model, const Diagram *d) {
-  for (uint32_t i = 0; d && i < d->param.n; i++) {
-    const Param *p = &d->param.at[i];
-    if (!p->rooted || (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER)) continue;
-    table_put(model, p->path, strlen(p->path), p->role == ROLE_WEIGHT ? 1 : 2);
-  }
-}
-
-Table *model_paths(Arena *a, const Program *p) {
-  Table *model = table_new(a);
-  for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);
-  for (uint32_t i = 0; i < p->measure.n; i++) add_model(model, p->measure.at[i].diagram);
-  return model;
-}
-
-static bool open_data(Trainer *t) {
-  t->data->seed = t->seed;
-  return data_open_all(t->data);
-}
-
 // -- a phase --------------------------------------------------------------------------------------
 // Each phase has noise and shuffles of its own.
 static uint64_t phase_seed(const Trainer *t) {
   return t->phase ? site_step(t->seed, t->phase) : t->seed;
+}
+
+Target target_of(const Trainer *t) {
+  return (Target){.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};
 }
 
 static const Instead drawn = {0}; // training data, shuffled
@@ -120,10 +97,9 @@ static bool fill_store(Trainer *t) {
 static bool open_engine(Trainer *t, uint32_t k) {
   Step *s = &t->regime.step.at[k];
   bool samples = has_sample_axis(t->w, s->diagram);
-  Target how = {.threads = t->o->threads,
-                .reference = t->o->reference,
-                .seed = phase_seed(t),
-                .steps = (double)t->total};
+  Target how = target_of(t);
+  how.seed = phase_seed(t);
+  how.steps = (double)t->total;
   t->engine[k] = engine_new(t->w, s->diagram, t->store, samples ? t->batch : 0, &how);
   return t->engine[k] &&
          feed_add(t->data, &t->feed, &s->fields, t->engine[k], &drawn, &t->inlet[k]);
@@ -136,11 +112,11 @@ static bool find_length(Trainer *t) {
   double each = (double)t->epoch_steps;
   if (epochs > 0 && !t->epoch_steps)
     return train_refuse(
-        t, LIMN_WRONG,
+        t, OUTCOME_WRONG,
         "without a finite set of data there are no epochs: give a number of `steps`");
   double total = epochs > 0 ? ceil(epochs * each - 1e-9) : steps;
   if (!(total >= 1 && total < 1e15))
-    return train_refuse(t, LIMN_WRONG, "training wants at least one step");
+    return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
   t->total = (uint64_t)total;
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.patience ? 1 : ceil(epochs / REPORTS);
@@ -202,7 +178,7 @@ static void close_engines(Trainer *t) {
   feed_stop(&t->feed);
   for (uint32_t i = 0; t->engine && i < t->regime.step.n; i++) engine_free(t->engine[i]);
   t->engine = NULL;
-  gauges_close(t);
+  gauges_close(&t->gauge);
   traces_close(t);
 }
 
@@ -214,12 +190,17 @@ static bool open_phase(Trainer *t) {
   find_turns(t);
   if (!find_epoch(t) || !find_length(t)) return false;
   t->store = store_new(t->precision);
-  if (!t->store) return train_refuse(t, LIMN_MACHINE, "out of memory");
+  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
   if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
   store_free(t->before);
   t->before = NULL;
-  return open_steps(t) && gauges_open(t) && traces_open(t);
+  t->gauge = (Gauges){.data = t->data,
+                      .store = t->store,
+                      .target = target_of(t),
+                      .batch = t->batch,
+                      .goals = t->regime.goals};
+  return open_steps(t) && gauges_open(&t->gauge) && traces_open(t);
 }
 
 static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
@@ -237,23 +218,58 @@ static bool finish(Trainer *t, LoopEnd how) {
   if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
   if (how == LOOP_NOT_FINITE) save_remains(t);
   bool saved = save_end(t);
-  if (t->status == LIMN_GOOD && !good) t->status = LIMN_WRONG;
-  folder_note(t, word[how]);
+  if (t->status == OUTCOME_GOOD && !good) t->status = OUTCOME_WRONG;
+  train_note(t, word[how]);
   if (good && !saved)
-    return train_refuse(t, LIMN_MACHINE,
+    return train_refuse(t, OUTCOME_SYSTEM,
                         "the run could not be saved in %s; what was saved before is still there",
-                        t->dir);
+                        t->folder.dir);
   if (how == LOOP_PATIENT)
     tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.patience);
   if (good) tell_end(t, word[how]);
   return good;
 }
 
+static bool open_folder(Trainer *t) {
+  const char *why = "", *out = t->o->out;
+  const char *instead =
+      arena_format(t->arena, "go on with --resume %s, or name another folder", out ? out : "");
+  Outcome end;
+  bool found = t->o->resume ? folder_old(&t->folder, t->o->resume, &why, &end)
+                            : folder_new(&t->folder, out, t->path, instead, &why, &end);
+  return (found && folder_lock(&t->folder, &why, &end)) || train_refuse(t, end, "%s", why);
+}
+
 // A new run gets its folder when nothing is left that could be wrong with the program or its data.
 static bool new_folder(Trainer *t) {
-  if (!t->o->resume && !folder_open(t)) return false;
-  const char *why = program_copy(t->w, t->p, t->dir);
-  return !why || train_refuse(t, LIMN_MACHINE, "cannot copy the program into %s: %s", t->dir, why);
+  if (!t->o->resume && !open_folder(t)) return false;
+  const char *why = program_copy(t->w, t->p, t->folder.dir);
+  return !why || train_refuse(t, OUTCOME_SYSTEM, "%s", why);
+}
+
+void train_note(Trainer *t, const char *how) {
+  Buf settings = buf_new(t->arena);
+  elab_settings(t->in, &settings);
+  RunNote note = {.program = t->path,
+                  .set = settings.at,
+                  .state = how,
+                  .seed = (double)t->seed,
+                  .threads = t->o->threads,
+                  .steps = (double)(t->base + t->step),
+                  .seconds = trainer_seconds(t),
+                  .batch = (double)t->batch,
+                  .has_best = t->has_best,
+                  .best = t->best,
+                  .best_step = (double)t->best_step,
+                  .precision = precision_text(t->precision),
+                  .engine = t->regime.step.n ? engine_says(t->engine[0]) : ""};
+  if (strcmp(how, "running") != 0) note.hash = hash_text(t);
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    const Gauge *g = &t->gauge.at[i];
+    vec_push(t->arena, &note.measure, (NoteMeasure){g->label, g->where, g->up});
+  }
+  const char *why = note_write(t->arena, t->folder.dir, &note);
+  if (why) tell_wrong(t, "%s", why);
 }
 
 static bool run_phases(Trainer *t, const Arrays *state) {
@@ -262,7 +278,7 @@ static bool run_phases(Trainer *t, const Arrays *state) {
     if (!open_phase(t) || (first && !state && !new_folder(t)) || !begin_phase(t, state, first))
       return false;
     if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
-    if (first) folder_note(t, "running");
+    if (first) train_note(t, "running");
     tell_start(t);
     how = loop_run(t);
     if (t->phase + 1 == t->p->train.n || (how != LOOP_DONE && how != LOOP_PATIENT)) break;
@@ -291,11 +307,12 @@ static bool run(Trainer *t) {
   if (!read_options(t)) return false;
   t->program = program_hash(t->w, t->p);
   if (t->o->resume && !t->o->plan) {
-    if (!folder_open(t) || !resume_read(t, t->arena, &state, &old)) return false;
+    if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
   }
   if (!old) t->seed = seed_of(t);
-  if (!open_data(t)) return false;
+  t->data->seed = t->seed;
+  if (!data_open_all(t->data)) return false;
   return t->o->plan ? show_plan(t) : run_phases(t, old ? &state : NULL);
 }
 
@@ -305,28 +322,29 @@ static void close_all(Trainer *t) {
   record_close(t);
   store_free(t->store);
   store_free(t->before);
-  folder_close(t);
+  folder_unlock(&t->folder);
   arena_free(t->arena);
 }
 
-LimnStatus train_run(Elab *in, Program *p, const LimnTrain *o, const char **dir) {
+Outcome train_run(Elab *in, Program *p, const TrainOptions *o, const char **dir) {
   World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   if (dir) *dir = NULL;
-  *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .lock = -1, .record = {.fd = -1}};
+  *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .folder = {.lock = -1}, .record = {.fd = -1}};
   arena_on_failure(w->arena, &t->no_memory);
   if (setjmp(t->no_memory) == 0) {
-    t->arena = arena_child(w->arena);
+    t->arena = t->folder.arena = arena_child(w->arena);
     t->started = clock_seconds();
     t->path = w->sources->file.at[p->tree->span.file].path;
-    t->data = data_new(in, p, t->arena);
+    t->data = data_new(in, p, t->arena, 0);
     save_open(t);
     t->model = model_paths(t->arena, p);
-    if (!run(t) && t->status == LIMN_GOOD) t->status = LIMN_WRONG;
+    if (!run(t) && t->status == OUTCOME_GOOD) t->status = OUTCOME_WRONG;
   } else {
-    t->status = LIMN_MACHINE;
+    t->status = OUTCOME_SYSTEM;
   }
-  if (dir && t->dir && t->status != LIMN_MACHINE) *dir = arena_format(w->arena, "%s", t->dir);
+  if (dir && t->folder.dir && t->status != OUTCOME_SYSTEM)
+    *dir = arena_format(w->arena, "%s", t->folder.dir);
   close_all(t);
   return t->status;
 }

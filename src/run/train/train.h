@@ -1,6 +1,6 @@
 // train: the loop around the engine: data in, steps, measures, checkpoints, a run folder.
 //
-//   train_run(in, program, &(LimnTrain){.epochs = 3, .out = "runs/net"}, NULL);
+//   train_run(in, program, &(TrainOptions){.epochs = 3, .out = "runs/net"}, NULL);
 //
 // A run is a function of program, data and seed. A checkpoint holds all of it that changes, so a
 // run that was stopped or killed anywhere goes on as if nothing had happened, bit for bit, whatever
@@ -8,85 +8,25 @@
 #ifndef LIMN_RUN_TRAIN_TRAIN_H
 #define LIMN_RUN_TRAIN_TRAIN_H
 
-#include "limn.h" // what a caller may ask for
-#include "run/engine/engine.h"
-#include "run/step/step.h"
+#include "run/feed/feed.h"
 
-// train.c
+typedef struct {
+  const char *out;       // the run folder; NULL: runs/NAME, or the next free runs/NAME.2 …
+  const char *resume;    // a run folder to go on with, or NULL
+  double epochs, steps;  // 0: as the program says
+  int64_t batch;         // 0: as the program says
+  uint64_t seed;         // with has_seed; otherwise as the program says, or 0
+  uint64_t pause;        // stop after so many steps as if *stop were set; 0: do not
+  uint32_t threads;      // 0: as many as there are cores
+  const char *precision; // "32", "64", "bf16"; NULL: 32
+  const char *device;    // "cpu", or NULL
+  const char *every;     // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
+  bool has_seed, reference, plan, json, quiet;
+  const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
+  RunTell tell;
+} TrainOptions;
+
 // *dir: the run folder, NULL if there was none yet; dir itself may be NULL
-LimnStatus train_run(Elab *, Program *, const LimnTrain *, const char **dir);
-
-const char *train_weights(Arena *,
-                          const char *from); // the model of a run folder, or the file itself
-
-// run/runs/folder.c, run/runs/program_copy.c: what every run folder has. NULL, or what went wrong.
-const char *folder_make(Arena *, const char *path);                      // with those around it
-const char *folder_next(Arena *, const char *program, const char **dir); // runs/NAME, or NAME.2 …
-bool folder_taken(Arena *, const char *dir);                             // there is a run in it
-void note_machine(Buf *);                                                // pairs for run.json
-const char *program_copy(World *, const Program *, const char *dir);
-
-// What was trained, used; the answer goes to the Buf.
-LimnStatus train_measure(Elab *, Program *, const LimnUse *, Buf *);                   // measure.c
-LimnStatus train_predict(Elab *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
-LimnStatus train_sample(Elab *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
-
-// run/runs/metrics.c: metrics.csv of a run, read back
-typedef struct {
-  VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
-  VEC(double) value;      // [rows columns]
-  VEC(bool) known;        // [rows columns] false: the cell is empty
-  int64_t rows;
-} MetricRows;
-bool rows_read(Arena *, const char *path, MetricRows *, const char **error);
-bool rows_find(const MetricRows *, const char *name, uint32_t *column);
-
-// run/runs/list.c: the runs in a folder, or the one that it is
-typedef struct {
-  const char *name, *on;
-  double value; // the last one
-  bool known;
-} RunMeasure;
-typedef struct {
-  const char *of, *text, *figure;
-  bool done, holds;
-} RunCheck;
-typedef struct {
-  const char *dir, *program, *state, *date;
-  double steps, seed;
-  bool machine; // of `limn run`: it has checks in the place of measures
-  VEC(RunCheck) check;
-  VEC(RunMeasure) measure;
-  VEC(const char *) learner; // by the names of its weights
-} RunInfo;
-typedef VEC(RunInfo) RunInfos;
-bool runs_read(Arena *, const char *dir, RunInfos *,
-               const char **why); // in the order of their names
-bool run_has(const RunInfo *, const char *learner);
-void runs_print(const RunInfos *, bool json, Buf *);
-
-// run/use/show.c: what a `show` asked for, as numbers
-typedef struct {
-  const char *text; // as it stands in the program, without `show` and `as`
-  const char *view; // "images", "strip", "paths" …; NULL: whatever suits the values
-  uint32_t options;
-  double option[4]; // of the view, as 8, 8 in `images[8, 8]`
-  // One array for each expression, by its text. In front stands the axis of samples; or, for
-  // `paths`, of moments in training. With `for t in …`, then comes one of values of t.
-  Arrays value;
-  bool samples;                   // there is such an axis in front
-  const char *over;               // t
-  uint32_t moments;               // how many values t has
-  const double *moment;           // [moments]
-  const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
-  const int64_t *step;            // [axis 0] of paths; NULL otherwise
-  bool whole;                     // values of t are whole numbers
-  uint32_t marks;                 // moments at which something happened
-  const double *mark;             // [marks]
-  const char *const *mark_text;   // [marks] what
-} Shown;
-typedef VEC(Shown) Shows;
-// All of a program, computed with what a run folder holds.
-LimnStatus train_shows(Elab *, Program *, const LimnUse *, Shows *);
+Outcome train_run(Elab *, Program *, const TrainOptions *, const char **dir);
 
 #endif

@@ -4,146 +4,16 @@
 
 #include "run/train/train.h"
 
-// -- inputs.c: where the inputs of an engine come from --------------------------------------------
-typedef struct {
-  const char *name; // of a known set, or a path
-  bool bits;
-  int64_t window;
-  Episodes episodes;
-  Set *set;
-} Opened;
-
-typedef struct {
-  Elab *in;
-  World *w;
-  Program *p;
-  Arena *arena;
-  uint64_t seed;      // of what is generated
-  uint64_t draw_seed; // of shuffles
-  bool valid;         // validation data are wanted
-  VEC(Opened) opened;
-  Set **set; // [given] NULL while it is not needed
-} Data;
-
-// Which samples: `on mnist.test` puts that split in the place of every source of the set.
-typedef struct {
-  Name set;
-  const char *path;
-  Split split;
-  bool on;      // replace sources of this set, or file
-  bool every;   // replace all of them
-  bool ordered; // each sample once, in order; otherwise shuffled
-} Instead;
-
-typedef struct { // data for one or more engines, batch after batch
-  VEC(uint32_t) given;
-  VEC(Draw) draw; // for each given
-  VEC(LoaderSource) source;
-  int64_t samples; // in an epoch; 0: there is no finite source
-  Arena *arena;
-  Loader *loader;
-} Feed;
-
-typedef struct {
-  uint32_t source;
-  size_t bytes; // of one sample
-  void *to;     // [n …], memory of the engine
-} Inlet;
-typedef VEC(Inlet) Inlets;
-
-Data *data_new(Elab *, Program *, Arena *);
-// Opens the sets behind these fields. False with a diagnostic.
-bool data_need(Data *, const Ids *fields);
-bool data_open_all(Data *);                                          // of goals and measures
-bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
-bool feed_add(Data *, Feed *, const Ids *fields, Engine *, const Instead *, Inlets *);
-bool feed_start(Data *, Feed *, int64_t batch, int64_t epoch,
-                int64_t number); // at this batch of it
-void feed_stop(Feed *);
-int64_t feed_batches(const Feed *); // in an epoch
-// How many samples came, into the memory of one engine; -1: *why.
-int64_t feed_next(Feed *, const Inlets *, const char **why);
-// What the labels of a source with so many are called; NULL: none are given.
-const char *const *data_labels(Data *, Size count);
-bool split_from(const char *name, Split *);
-
-// compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
-// input that only says how many samples there are.
-Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
-bool is_sample_axis(World *, const Type *); // samples stand in front
-bool has_sample_axis(World *, const Diagram *);
-
-// -- start_values.c: first values -----------------------------------------------------------------
-bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
-bool store_copy(World *, Store *, const char *path,
-                const char *as);                            // starts with the value of another
-bool store_add_sources(Elab *, Program *, Store *);         // `learn f … from "f.safetensors"`
-bool has_source(Elab *, const Program *, const char *path); // `learn f … from` gives this weight
-// Values by path; what `to` lacks is added. Only those in `which`.
-bool store_move(World *, Store *to, Store *from, const Table *which);
-bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
-bool store_read(World *, Store *, const Arrays *,
-                const char *path); // values by path, all of them wanted
-
-// -- run/runs/program_copy.c: the program in the run folder ---------------------------------------
-uint64_t program_hash(World *, const Program *); // of all that matters to a run
-const char *program_differs(World *, const Program *, const char *dir); // in words
-
-// -- the run --------------------------------------------------------------------------------------
 typedef struct Trainer Trainer;
 
 typedef struct { // a mean over samples, for each goal
   double *sum, *weight;
 } Mean;
 
-// measures.c: measures and the loss on validation data
-typedef struct {
-  const char *label; // a column of metrics.csv
-  const char *where; // "mnist.test", "training data"
-  bool up;           // more is better
-  bool moved;        // it reads something that this phase trains
-  uint32_t parts;    // values that are added up: one, or one for each goal
-  Engine **engine;
-  Feed *feed;
-  Inlets *inlet;
-  Diagram **rest; // of a measure of a whole set: what is made of sums over samples; or NULL
-  int64_t batch;
-  double value;
-  bool known, fresh; // fresh: since the last row
-} Gauge;
-typedef VEC(Gauge) Gauges;
-const Gauge *gauge_judge(const Trainer *); // the one that says which weights are best; NULL: none
-bool gauges_open(Trainer *);
-bool gauges_run(Trainer *);
-void gauges_close(Trainer *);
-
-// whole.c: a measure of a whole set. False: it is a mean over batches.
-bool whole_split(World *, const Diagram *, Diagram **each, Diagram **rest);
-void whole_add_count(Elab *, Diagram *rest);
-// sum: one for each input, and room for the last
-bool whole_value(World *, Arena *, const Diagram *rest, Tensor *sum, int64_t samples, double *value,
-                 const char **why);
-
-// run/use/probe.c: a `show`, computed
-typedef struct {
-  const Show *show;
-  const Diagram *d;
-  Engine *engine;
-  Feed feed;
-  Inlets inlet;
-  int64_t wanted, batch;
-  bool samples; // values have samples in front
-  bool again;   // it is of noise alone: run as often as there are samples wanted
-} Probe;
-// n: how many samples, 0 as many as the view has room for. False with a diagnostic.
-bool sight_open(Data *, Store *, const Show *, int64_t n, const Target *, Probe *);
-bool sight_take(Data *, Probe *, Tensor *out); // [out of the diagram]
-void sight_close(Probe *);
-
 // show_log.c: shows during training
 typedef struct {
   uint32_t show; // of the program
-  Probe sight;
+  Probe probe;
 } ShowLog;
 typedef VEC(ShowLog) Traces;
 typedef struct {
@@ -156,23 +26,13 @@ bool traces_cells(Trainer *, const TraceCells *); // columns of metrics.csv
 uint64_t traces_due(const Trainer *);             // the next step of the phase that has a frame
 void traces_frames(Trainer *);                    // files for what is due
 
-// run/use/show.c
-const char *shown_name(World *, Arena *, const Show *, uint32_t i, uint32_t values);
-bool is_path(const Show *);
-const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
-
-// run/runs/folder.c
-bool folder_open(Trainer *);
-void folder_close(Trainer *);
-const char *folder_path(const Trainer *, const char *name);
-void folder_note(Trainer *, const char *how_it_ended); // run.json
-
 // metrics_log.c: what is appended: metrics.csv and TensorBoard's events. A checkpoint knows how long
 // they were.
 typedef struct {
   int fd;        // of metrics.csv
   int64_t bytes; // of it, on disk
   Buf waiting;   // rows that are not there yet
+  CsvOut row;    // the last of them
   Events *events;
   const char *events_path;
   bool failed; // said already
@@ -204,14 +64,15 @@ void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void tell_wrong(Trainer *, const char *format, ...) // also when --quiet is asked for
+void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
     __attribute__((format(printf, 2, 3)));
 
 // train.c
-bool train_refuse(Trainer *, LimnStatus, const char *format, ...) // a diagnostic; always false
+bool train_refuse(Trainer *, Outcome, const char *format, ...) // a diagnostic; always false
     __attribute__((format(printf, 3, 4)));
-bool precision_from(const char *text, Precision *);
-Table *model_paths(Arena *, const Program *); // of learners' weights (1) and buffers (2)
+Target target_of(const Trainer *);                    // of what is run beside the steps
+const char *hash_text(const Trainer *);               // progress.c: of all states
+void train_note(Trainer *, const char *how_it_ended); // run.json
 
 // loop.c
 typedef enum { LOOP_DONE, LOOP_STOPPED, LOOP_PATIENT, LOOP_NOT_FINITE, LOOP_FAILED } LoopEnd;
@@ -221,7 +82,7 @@ struct Trainer {
   Elab *in;
   World *w;
   Program *p;
-  const LimnTrain *o;
+  const TrainOptions *o;
   Arena *arena;
 
   // as asked for, or as the run that is resumed was
@@ -262,11 +123,10 @@ struct Trainer {
   double started, saved, save_took, looked, drawn, said, rate, feeding;
   uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
   Mean shown; // the window before `row`, so that what is shown is steady
-  const char *dir;
-  int lock;
+  RunFolder folder;
   MetricsLog record;
   Saver *saver;
-  LimnStatus status;
+  Outcome status;
   jmp_buf no_memory;
 };
 

@@ -11,7 +11,7 @@ static bool ends_with(const char *text, const char *end) {
 // -- in -------------------------------------------------------------------------------------------
 static bool bytes_of(Use *u, const char *path, View *view) {
   const char *error;
-  return file_view(u->arena, path, view, &error) || use_wrong(u, LIMN_WRONG, "%s", error);
+  return file_view(u->arena, path, view, &error) || use_wrong(u, OUTCOME_WRONG, "%s", error);
 }
 
 static uint32_t column_named(const Csv *c, const char *name, size_t n) {
@@ -31,7 +31,7 @@ static bool csv_columns(Use *u, const Csv *c, const char *path, const char *whic
   *first = column_named(c, which, dots ? (size_t)(dots - which) : strlen(which));
   *last = dots ? column_named(c, dots + 2, strlen(dots + 2)) : *first;
   if (*first < c->columns && *last < c->columns && *first <= *last) return true;
-  return use_wrong(u, LIMN_WRONG, "%s has no columns %s", path, which);
+  return use_wrong(u, OUTCOME_WRONG, "%s has no columns %s", path, which);
 }
 
 static bool from_csv(Use *u, const char *value, Array *out) {
@@ -42,16 +42,16 @@ static bool from_csv(Use *u, const char *value, Array *out) {
   uint32_t first, last;
   if (!bytes_of(u, path, &view)) return false;
   if (!csv_read_bytes(u->arena, (const char *)view.at, view.n, &c, &error))
-    return use_wrong(u, LIMN_WRONG, "%s: %s", path, error);
+    return use_wrong(u, OUTCOME_WRONG, "%s: %s", path, error);
   if (!c.columns || !csv_columns(u, &c, path, colon ? colon + 5 : NULL, &first, &last))
-    return c.columns ? false : use_wrong(u, LIMN_WRONG, "%s is empty", path);
+    return c.columns ? false : use_wrong(u, OUTCOME_WRONG, "%s is empty", path);
   int64_t shape[2] = {c.rows, last - first + 1};
   Tensor t = tensor_new(u->arena, last == first && colon ? 1 : 2, shape);
   for (int64_t r = 0; r < c.rows; r++)
     for (uint32_t k = first; k <= last; k++) {
       const CsvColumn *x = &c.column[k];
       if (!x->number && !x->label)
-        return use_wrong(u, LIMN_WRONG, "column %s of %s has too many words", x->name, path);
+        return use_wrong(u, OUTCOME_WRONG, "column %s of %s has too many words", x->name, path);
       t.data[r * shape[1] + k - first] = x->number ? x->value[r] : x->label[r];
     }
   *out = (Array){.name = "", .rank = t.rank, .shape = t.shape, .count = t.count, .data = t.data};
@@ -64,7 +64,7 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
   const char *error;
   if (!bytes_of(u, path, &view)) return false;
   if (!png_read_bytes(u->arena, view.at, view.n, &p, &error))
-    return use_wrong(u, LIMN_WRONG, "%s: %s", path, error);
+    return use_wrong(u, OUTCOME_WRONG, "%s: %s", path, error);
   int64_t shape[3] = {p.height, p.width, p.channels};
   uint32_t rank = p.channels == 1 && type->rank < 3 ? 2 : 3;
   Tensor t = tensor_new(u->arena, rank, shape);
@@ -78,17 +78,17 @@ bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   if (ends_with(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, out);
   if (ends_with(value, ".png")) return from_png(u, value, type, out);
   if (!ends_with(value, ".npy") && !strchr("[+-.0123456789ni", *value))
-    return use_wrong(u, LIMN_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
+    return use_wrong(u, OUTCOME_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
                      value);
   bool good = ends_with(value, ".npy") ? npy_read(u->arena, value, out, &error)
                                        : array_parse(u->arena, value, out, &error);
-  return good || use_wrong(u, LIMN_WRONG, "%s", error);
+  return good || use_wrong(u, OUTCOME_WRONG, "%s", error);
 }
 
 // -- out ------------------------------------------------------------------------------------------
 static bool put_file(Use *u, const Buf *b) {
   const char *why = file_write(u->arena, u->how->out, b->at, b->n);
-  return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);
+  return !why || use_wrong(u, OUTCOME_SYSTEM, "cannot write %s: %s", u->how->out, why);
 }
 
 static const char *numbered(Use *u, uint32_t i) { // y.npy, y.2.npy
@@ -101,46 +101,34 @@ static bool put_npy(Use *u, const Arrays *out) {
   const char *error;
   for (uint32_t i = 0; i < out->array.n; i++)
     if (!npy_write(u->arena, numbered(u, i), &out->array.at[i], &error))
-      return use_wrong(u, LIMN_MACHINE, "%s", error);
+      return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
   return true;
 }
 
 // A row for each sample; what a sample has of several numbers stands in as many columns.
 static bool put_csv(Use *u, const Arrays *out) {
   Buf b = buf_new(u->arena);
+  CsvOut csv = csv_out(&b);
   int64_t rows = u->many && out->array.n && out->array.at[0].rank ? out->array.at[0].shape[0] : 1;
-  bool any = false;
-  for (uint32_t i = 0; i < out->array.n; i++) {
-    const Array *x = &out->array.at[i];
-    int64_t each = rows ? x->count / rows : 0;
-    for (int64_t k = 0; k < each; k++, any = true) {
-      buf_printf(&b, "%s%s", any ? "," : "", x->name);
-      if (each > 1) buf_printf(&b, ".%lld", (long long)k);
-    }
-  }
-  buf_char(&b, '\n');
-  for (int64_t r = 0; r < rows; r++, buf_char(&b, '\n')) {
-    any = false;
+  for (int64_t r = -1; r < rows; r++, csv_end_row(&csv)) // -1: names
     for (uint32_t i = 0; i < out->array.n; i++) {
       const Array *x = &out->array.at[i];
-      for (int64_t k = 0, each = x->count / rows; k < each; k++, any = true) {
-        if (any) buf_char(&b, ',');
-        buf_number(&b, x->data[r * each + k]);
-      }
+      for (int64_t k = 0, each = rows ? x->count / rows : 0; k < each; k++)
+        if (r >= 0)
+          csv_put_number(&csv, x->data[r * each + k]);
+        else
+          csv_put(&csv,
+                  each == 1 ? x->name : arena_format(u->arena, "%s.%lld", x->name, (long long)k));
     }
-  }
   return put_file(u, &b);
 }
 
 static void put_json(const Arrays *out, Buf *b) {
-  buf_char(b, '{');
-  for (uint32_t i = 0; i < out->array.n; i++) {
-    if (i) buf_text(b, ", ");
-    buf_json(b, out->array.at[i].name, strlen(out->array.at[i].name));
-    buf_text(b, ": ");
-    array_print(b, &out->array.at[i], true);
-  }
-  buf_char(b, '}');
+  JsonOut j = json_out(b);
+  json_object(&j, NULL);
+  for (uint32_t i = 0; i < out->array.n; i++)
+    json_array(&j, out->array.at[i].name, &out->array.at[i]);
+  json_end(&j);
 }
 
 static uint8_t shade(double x) { return (uint8_t)(fmin(fmax(x, 0), 1) * 255 + 0.5); }
@@ -150,13 +138,13 @@ static bool put_png(Use *u, const Array *x) {
   const char *error;
   bool colour = x->rank == 4 && x->shape[3] == 3;
   if (x->rank != 3 && !(x->rank == 4 && (colour || x->shape[3] == 1)))
-    return use_wrong(u, LIMN_WRONG,
+    return use_wrong(u, OUTCOME_WRONG,
                      "%s is %s: a picture is rows by columns, perhaps by 1 or 3 colours", x->name,
                      array_type(u->arena, x));
   int64_t n = x->shape[0], h = x->shape[1], w = x->shape[2], c = colour ? 3 : 1;
   int64_t across = (int64_t)ceil(sqrt((double)n)), down = n ? (n + across - 1) / across : 0;
   if (n < 1 || h * down > 1 << 16 || w * across > 1 << 16)
-    return use_wrong(u, LIMN_WRONG, "this is too large for a picture");
+    return use_wrong(u, OUTCOME_WRONG, "this is too large for a picture");
   Picture p = {
       .height = (uint32_t)(h * down), .width = (uint32_t)(w * across), .channels = (uint32_t)c};
   p.at = arena_alloc(u->arena, (size_t)(h * down * w * across * c));
@@ -165,7 +153,7 @@ static bool put_png(Use *u, const Array *x) {
     p.at[(((which / across) * h + row) * (int64_t)p.width + (which % across) * w + col) * c + k] =
         shade(x->data[i]);
   }
-  return png_write(u->arena, u->how->out, &p, &error) || use_wrong(u, LIMN_MACHINE, "%s", error);
+  return png_write(u->arena, u->how->out, &p, &error) || use_wrong(u, OUTCOME_SYSTEM, "%s", error);
 }
 
 bool arrays_put(Use *u, const Arrays *out, Buf *text) {
@@ -183,8 +171,8 @@ bool arrays_put(Use *u, const Arrays *out, Buf *text) {
   if (ends_with(path, ".csv")) return put_csv(u, out);
   if (ends_with(path, ".png")) return put_png(u, &out->array.at[0]);
   if (!ends_with(path, ".json"))
-    return use_wrong(u, LIMN_USAGE, "results are written as .npy, .csv, .json or .png, not as %s",
-                     path);
+    return use_wrong(u, OUTCOME_USAGE,
+                     "results are written as .npy, .csv, .json or .png, not as %s", path);
   Buf b = buf_new(u->arena);
   put_json(out, &b);
   return put_file(u, &b);

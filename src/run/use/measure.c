@@ -1,50 +1,33 @@
 // `limn eval FILE --from DIR`: every measure of the program on its data, with the weights of a run.
 #include "run/use/use_own.h"
 
-static void put_gauge(Buf *b, const Gauge *g, bool json, bool first) {
-  if (json) {
-    if (!first) buf_text(b, ", ");
-    buf_json(b, g->label, strlen(g->label));
-    buf_text(b, ": ");
-    Array one = {.count = 1, .data = (double[1]){g->value}};
-    array_print(b, &one, true);
-    return;
+static void put_gauges(const Gauges *all, bool json, Buf *b) {
+  JsonOut j = json_out(b);
+  if (json) json_object(&j, NULL);
+  for (uint32_t i = 0; i < all->n; i++) {
+    const Gauge *g = &all->at[i];
+    if (json)
+      json_value(&j, g->label, g->value);
+    else
+      buf_printf(b, "%s %.6g%s%s\n", g->label, g->value, *g->where ? " on " : "", g->where);
   }
-  buf_printf(b, "%s %.6g%s%s\n", g->label, g->value, *g->where ? " on " : "", g->where);
-}
-
-static bool run_gauges(Use *u, Trainer *t, Buf *text) {
-  if (!data_open_all(t->data) || !gauges_open(t)) return false;
-  if (!t->gauge.n)
-    return use_wrong(u, LIMN_WRONG,
-                     "this program measures nothing: as in `measure fit by hits on mnist.test`");
-  if (!use_fill(u, t->store, t->model) || !gauges_run(t)) return false;
-  if (u->how->json) buf_char(text, '{');
-  for (uint32_t i = 0; i < t->gauge.n; i++) put_gauge(text, &t->gauge.at[i], u->how->json, i == 0);
-  if (u->how->json) buf_char(text, '}');
-  return true;
+  if (json) json_end(&j);
 }
 
 static bool measure(Use *u, void *text) {
-  LimnTrain o = {.threads = u->how->threads, .reference = u->how->reference, .quiet = true};
-  Trainer *t = NEW(u->arena, Trainer);
-  *t = (Trainer){.in = u->in,
-                 .w = u->w,
-                 .p = u->p,
-                 .o = &o,
-                 .arena = u->arena,
-                 .seed = u->seed,
-                 .precision = u->precision};
-  t->data = data_new(u->in, u->p, u->arena);
-  t->data->seed = u->seed;
+  Gauges *all = u->gauges = NEW(u->arena, Gauges);
+  *all = (Gauges){.data = data_new(u->in, u->p, u->arena, u->seed), .target = use_target(u)};
   u->begins = !u->file;
-  u->store = t->store = store_new(u->precision);
-  t->model = model_paths(u->arena, u->p);
-  bool good = t->store && run_gauges(u, t, text);
-  gauges_close(t);
-  return good;
+  u->store = all->store = store_new(u->precision);
+  if (!u->store || !data_open_all(all->data) || !gauges_open(all)) return false;
+  if (!all->n)
+    return use_wrong(u, OUTCOME_WRONG,
+                     "this program measures nothing: as in `measure fit by hits on mnist.test`");
+  if (!use_fill(u, u->store, model_paths(u->arena, u->p)) || !gauges_run(all)) return false;
+  put_gauges(all, u->how->json, text);
+  return true;
 }
 
-LimnStatus train_measure(Elab *in, Program *p, const LimnUse *how, Buf *text) {
+Outcome use_measure(Elab *in, Program *p, const UseOptions *how, Buf *text) {
   return use_guarded(in, p, how, measure, text);
 }

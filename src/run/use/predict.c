@@ -12,13 +12,13 @@ const Diagram *use_find(Use *u, const char *name, const Instance *how) {
   uint32_t errors = u->w->diags->errors;
   const Diagram *d = elab_diagram(u->in, u->p, name, how);
   if (d || u->w->diags->errors > errors) return d;
-  const char *near = elab_names(u->in, u->p, name);
-  use_wrong(u, LIMN_WRONG, "there is no box, learner, goal or measure `%s` in this program", name);
-  if (near) diag_help(u->w->diags, u->w->diags->list.n - 1, "did you mean `%s`?", near);
+  use_wrong(u, OUTCOME_WRONG, "there is no box, learner, goal or measure `%s` in this program",
+            name);
+  diag_suggest(u->w->diags, u->w->diags->list.n - 1, elab_names(u->in, u->p, name));
   return NULL;
 }
 
-static const LimnInput *input_of(const Use *u, const char *name, uint32_t i) {
+static const UseInput *input_of(const Use *u, const char *name, uint32_t i) {
   for (uint32_t k = 0; k < u->how->nin; k++)
     if (*name && strcmp(u->how->in[k].name, name) == 0) return &u->how->in[k];
   return i < u->how->nin && (!*name || !*u->how->in[i].name) ? &u->how->in[i] : NULL;
@@ -31,7 +31,7 @@ static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool 
   *sliced = !own && x->rank == t->rank + 1;
   if (own || x->rank == t->rank || (*sliced && !known)) return true;
   if (!known || each != want)
-    return use_wrong(u, LIMN_WRONG, "input %s is %s, but %s is wanted, or a row of them",
+    return use_wrong(u, OUTCOME_WRONG, "input %s is %s, but %s is wanted, or a row of them",
                      *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
   int64_t *shape = NEW_ARRAY(u->arena, int64_t, t->rank + 1);
   shape[0] = x->shape[0];
@@ -69,7 +69,7 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
     type[i] = type_for(u, &wire->type, &x[i], sliced);
     if (!sliced && !own) continue;
     if (u->many && *n != 1 && x[i].shape[0] != *n) {
-      use_wrong(u, LIMN_WRONG, "inputs have different numbers of samples: %lld and %lld",
+      use_wrong(u, OUTCOME_WRONG, "inputs have different numbers of samples: %lld and %lld",
                 (long long)*n, (long long)x[i].shape[0]);
       return NULL;
     }
@@ -98,14 +98,14 @@ static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
     const char *name = name_text(u->w->names, wire->name);
-    const LimnInput *in = input_of(u, name, i);
+    const UseInput *in = input_of(u, name, i);
     if (!in)
-      return use_wrong(u, LIMN_WRONG, "input %s : %s is not given: --in %s=…", *name ? name : "1",
-                       type_text(u->w, &wire->type), *name ? name : "x");
+      return use_wrong(u, OUTCOME_WRONG, "input %s : %s is not given: --in %s=…",
+                       *name ? name : "1", type_text(u->w, &wire->type), *name ? name : "x");
     if (!array_from(u, in->value, &wire->type, &x[i])) return false;
   }
   return u->how->nin <= formal->in.n ||
-         use_wrong(u, LIMN_WRONG, "there are more inputs than `%s` has",
+         use_wrong(u, OUTCOME_WRONG, "there are more inputs than `%s` has",
                    name_text(u->w->names, formal->name));
 }
 
@@ -128,6 +128,6 @@ static bool predict(Use *u, void *context) {
   return arrays_put(u, &all, p->text);
 }
 
-LimnStatus train_predict(Elab *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+Outcome use_predict(Elab *in, Program *p, const char *name, const UseOptions *how, Buf *text) {
   return use_guarded(in, p, how, predict, &(Predict){name, text});
 }

@@ -22,7 +22,7 @@ static bool run_again(Use *u, int64_t n, Arrays *all) {
   Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
   for (int64_t k = 0; k < n; k++) {
     if (engine_run(u->engine, 0, (uint64_t)k) == RUN_FAILED)
-      return use_wrong(u, LIMN_WRONG, "%s", engine_error(u->engine));
+      return use_wrong(u, OUTCOME_WRONG, "%s", engine_error(u->engine));
     for (uint32_t i = 0; i < u->d->out.n; i++) {
       const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
       int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
@@ -53,7 +53,7 @@ static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
     if (wire->type.base != BASE_R || !type_count(u->w, &wire->type, &count))
-      return use_wrong(u, LIMN_WRONG,
+      return use_wrong(u, OUTCOME_WRONG,
                        "`%s` cannot be fed with noise: it wants %s; `limn predict` gives it arrays",
                        s->name, type_text(u->w, &wire->type));
     x[i] = noise_array(u, &wire->type, name_text(u->w->names, wire->name), n);
@@ -90,11 +90,10 @@ static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
 }
 
 static bool find_letters(Use *u, TextLetters *l) {
-  Data *data = data_new(u->in, u->p, u->arena);
-  data->seed = u->seed;
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
   l->label = data_labels(data, size_of(u->w, l->labels));
   return l->label ||
-         use_wrong(u, LIMN_WRONG, "nothing in this program says what its %lld labels are called",
+         use_wrong(u, OUTCOME_WRONG, "nothing in this program says what its %lld labels are called",
                    (long long)l->labels);
 }
 
@@ -151,7 +150,7 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
   for (const char *p = prompt; *p; p += n) {
     int64_t letter = letter_at(l, p, &n);
     if (letter < 0)
-      return use_wrong(u, LIMN_WRONG,
+      return use_wrong(u, OUTCOME_WRONG,
                        "the prompt has letters that the model does not know: at \"%s\"",
                        text_shown(u->arena, p, strlen(p)));
     vec_push(u->arena, out, (double)letter);
@@ -162,21 +161,22 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
 
 static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t n, Buf *out) {
   Buf b = buf_new(u->arena);
+  JsonOut j = json_out(&b);
   bool json = u->how->json && !u->how->out;
+  if (json) json_list(&j, NULL);
   for (int64_t k = 0; k < n; k++) {
     Buf one = buf_new(u->arena);
     for (uint32_t i = 0; i < text[k].n; i++) buf_text(&one, l->label[(int64_t)text[k].at[i]]);
-    if (json) buf_text(&b, k ? ", " : "[");
     if (json)
-      buf_json(&b, one.at, one.n);
+      json_text(&j, NULL, one.at);
     else
       buf_printf(&b, "%s%s\n", k ? "\n" : "", one.at);
   }
-  if (json) buf_char(&b, ']');
+  if (json) json_end(&j);
   if (!u->how->out) return buf_add(out, b.at, b.n), true;
   const char *why = file_write(u->arena, u->how->out, b.at, b.n);
   if (u->how->json) buf_text(out, "[]");
-  return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);
+  return !why || use_wrong(u, OUTCOME_SYSTEM, "cannot write %s: %s", u->how->out, why);
 }
 
 // n texts, of `length` letters after the prompt.
@@ -211,15 +211,18 @@ static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t le
 // generate[model, length: 500]("\n")
 static bool is_generate(Use *u, const Syntax *n, const char **model, const char **prompt,
                         int64_t *length) {
-  const Syntax *at = n->kind == N_CALL ? n->kid[0] : n;
-  if (at->kind != N_AT || at->kid[0]->kind != N_NAME ||
-      strcmp(name_text(u->w->names, at->kid[0]->name), "generate") != 0)
+  const Syntax *at = use_callee(n);
+  if (at->kind != N_AT || at_base(at)->kind != N_NAME ||
+      strcmp(name_text(u->w->names, at_base(at)->name), "generate") != 0)
     return false;
-  if (n->kind == N_CALL && n->nkid > 1 && n->kid[1]->kind == N_STR) *prompt = n->kid[1]->text;
-  for (uint32_t i = 0; i < at->kid[1]->nkid; i++) {
-    const Syntax *item = at->kid[1]->kid[i]->kid[0];
+  if (n->kind == N_CALL && call_args(n).n && call_args(n).at[0]->kind == N_STR)
+    *prompt = call_args(n).at[0]->text;
+  Nodes slot = brackets_slots(at_brackets(at));
+  for (uint32_t i = 0; i < slot.n; i++) {
+    const Syntax *item = items_in(slot.at[i]).at[0];
     if (item->kind == N_NAME) *model = name_text(u->w->names, item->name);
-    if (item->kind == N_SIZED && item->kid[0]->kind == N_NUM) *length = (int64_t)item->kid[0]->num;
+    if (item->kind == N_SIZED && sized_value(item)->kind == N_NUM)
+      *length = (int64_t)sized_value(item)->num;
   }
   return *model != NULL;
 }
@@ -230,11 +233,11 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   TextLetters l = {0};
   Letter text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
-    return use_wrong(u, LIMN_WRONG, "`generate` wants a model of text: `generate[f]`");
+    return use_wrong(u, OUTCOME_WRONG, "`generate` wants a model of text: `generate[f]`");
   const Diagram *formal = use_find(u, name, NULL);
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
-    return use_wrong(u, LIMN_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
+    return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
   if (!write_texts(u, name, formal, &l, prompt, length, 1, &text)) return false;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
   Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
@@ -246,10 +249,9 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
 
 // What the first `show` says.
 static bool sample_shown(Use *u, const Sample *s, const Show *show) {
-  Data *data = data_new(u->in, u->p, u->arena);
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
   Shown shown = {0};
-  data->seed = u->seed;
-  if (!show->diagram || !use_show(u, data, show, how_many(u, SAMPLES), &shown)) return false;
+  if (!show->diagram || !show_values(u, data, show, how_many(u, SAMPLES), &shown)) return false;
   u->many = shown.samples;
   return arrays_put(u, &shown.value, s->text);
 }
@@ -260,13 +262,13 @@ static bool sample(Use *u, void *context) {
   int64_t length = LENGTH;
   if (s->name) return sample_named(u, s, prompt, length);
   if (!u->p->show.n)
-    return use_wrong(u, LIMN_WRONG, "sample what? Name a learner or box, or write a `show`");
+    return use_wrong(u, OUTCOME_WRONG, "sample what? Name a learner or box, or write a `show`");
   const Show *show = &u->p->show.at[0];
-  if (is_generate(u, show->node->kid[0], &s->name, &prompt, &length))
+  if (is_generate(u, show_what(show->node), &s->name, &prompt, &length))
     return sample_named(u, s, prompt, length);
   return sample_shown(u, s, show);
 }
 
-LimnStatus train_sample(Elab *in, Program *p, const char *name, const LimnUse *how, Buf *text) {
+Outcome use_sample(Elab *in, Program *p, const char *name, const UseOptions *how, Buf *text) {
   return use_guarded(in, p, how, sample, &(Sample){name, text});
 }

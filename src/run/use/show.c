@@ -9,36 +9,6 @@
 
 enum { FRAMES = 12 }; // of those that were taken during training
 
-// -- texts ----------------------------------------------------------------------------------------
-static const char *source_text(World *w, Arena *a, const Syntax *from, const Syntax *to) {
-  const Source *file = &w->sources->file.at[from->span.file];
-  uint32_t end = to->span.at + to->span.n;
-  return arena_format(a, "%.*s", (int)(end - from->span.at), file->text + from->span.at);
-}
-
-// What is shown, as it is written, up to `as`.
-static const char *show_text(World *w, Arena *a, const Show *s) {
-  const Syntax *last = s->node->kid[0];
-  for (uint32_t i = 1; i < s->node->nkid; i++)
-    if (s->node->kid[i]->kind != N_AS && s->node->kid[i]->kind != N_EVERY) last = s->node->kid[i];
-  return source_text(w, a, s->node->kid[0], last);
-}
-
-// Each value by its own text, if each expression has one value.
-const char *shown_name(World *w, Arena *a, const Show *s, uint32_t i, uint32_t values) {
-  const Syntax *expr = s->node->kid[0];
-  bool tuple = expr->kind == N_TUPLE && expr->nkid == values;
-  const Syntax *own = tuple ? expr->kid[i] : expr;
-  const char *text = source_text(w, a, own, own);
-  return tuple || values == 1 ? text : arena_format(a, "%s.%u", text, i + 1);
-}
-
-bool is_path(const Show *s) {
-  for (uint32_t i = 0; i < s->views; i++)
-    if (strcmp(s->view[i].name, "paths") == 0) return true;
-  return false;
-}
-
 // -- what a run folder holds ----------------------------------------------------------------------
 static const char *run_file(const Use *u, const char *name) {
   return arena_format(u->arena, "%s/%s", u->how->from, name);
@@ -56,7 +26,7 @@ static bool read_path(Use *u, const MetricRows *m, const char *name, int64_t n, 
     const char *wanted = arena_format(u->arena, "%s[%lld]", name, (long long)k);
     uint32_t c;
     if (!rows_find(m, wanted, &c))
-      return use_wrong(u, LIMN_WRONG, "%s has no column %s: the run was made by another program",
+      return use_wrong(u, OUTCOME_WRONG, "%s has no column %s: the run was made by another program",
                        run_file(u, "metrics.csv"), wanted);
     for (int64_t row = 0; row < m->rows; row++)
       out->data[row * n + k] = m->value.at[row * m->name.n + c];
@@ -68,7 +38,7 @@ static bool read_paths(Use *u, const Show *show, Shown *s) {
   const char *error = "";
   MetricRows m;
   if (!rows_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
-    return use_wrong(u, LIMN_WRONG, "%s", error);
+    return use_wrong(u, OUTCOME_WRONG, "%s", error);
   int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
   for (int64_t i = 0; i < m.rows; i++) step[i] = (int64_t)m.value.at[i * m.name.n];
   s->step = step;
@@ -100,7 +70,7 @@ static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
   int64_t n, rows = out[1].count;
   if (!size_value(u->w, d->wire.at[d->out.at[1]].type.count, &n) || n < 1 ||
       (out[0].rank > 1 && out[0].count != rows * n))
-    return use_wrong(u, LIMN_WRONG, "`confusion` wants as many scores as there are labels");
+    return use_wrong(u, OUTCOME_WRONG, "`confusion` wants as many scores as there are labels");
   Tensor m = tensor_new(u->arena, 2, (int64_t[]){n, n});
   memset(m.data, 0, (size_t)m.count * sizeof(double));
   for (int64_t i = 0; i < rows; i++) {
@@ -111,46 +81,39 @@ static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
   return true;
 }
 
-static void put_values(Use *u, Data *data, const Probe *sight, const Tensor *out, Shown *s) {
+static void put_values(Use *u, Data *data, const Probe *probe, const Tensor *out, Shown *s) {
   Arena *a = u->arena;
-  bool pairs = sight->show->kind == SHOW_CONFUSION;
-  uint32_t n = pairs ? 1 : sight->d->out.n;
+  bool pairs = probe->show->kind == SHOW_CONFUSION;
+  uint32_t n = pairs ? 1 : probe->d->out.n;
   const char *const **name = NEW_ARRAY(a, const char *const *, n + 1);
   for (uint32_t i = 0; i < n; i++) {
-    const Type *t = &sight->d->wire.at[sight->d->out.at[pairs ? 1 : i]].type;
+    const Type *t = &probe->d->wire.at[probe->d->out.at[pairs ? 1 : i]].type;
     if (t->base == BASE_LABEL) name[i] = data_labels(data, t->count);
-    Array array = array_of(&out[i], shown_name(u->w, a, sight->show, i, n));
+    Array array = array_of(&out[i], shown_name(u->w, a, probe->show, i, n));
     vec_push(a, &s->value.array, array);
   }
   s->name = name;
-  s->samples = !pairs && (sight->samples || sight->again);
+  s->samples = !pairs && (probe->samples || probe->again);
 }
 
-bool use_show(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
-  Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
+bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
+  Target how = use_target(u);
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
-  Table *model = table_new(u->arena);
-  Probe *sight = u->sight = NEW(u->arena, Probe);
+  Probe *probe = u->probe = NEW(u->arena, Probe);
   u->store = store_new(u->precision);
-  bool good = u->store && sight_open(data, u->store, show, n, &how, sight);
-  for (uint32_t i = 0; good && i < sight->d->param.n; i++)
-    if (sight->d->param.at[i].role == ROLE_WEIGHT)
-      table_put(model, sight->d->param.at[i].path, strlen(sight->d->param.at[i].path), 1);
-  good = good && use_fill(u, u->store, model) && sight_take(data, sight, out) &&
-         (show->kind != SHOW_CONFUSION || count_pairs(u, sight->d, out));
-  if (good) put_values(u, data, sight, out, s);
-  sight_close(sight);
+  bool good = u->store && probe_open(data, u->store, show, n, &how, probe);
+  good = good && use_fill(u, u->store, weight_paths(u->arena, probe->d)) &&
+         probe_take(data, probe, out) &&
+         (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
+  if (good) put_values(u, data, probe, out, s);
+  probe_close(probe);
   store_free(u->store);
-  u->sight = NULL;
+  u->probe = NULL;
   u->store = NULL;
   return good;
 }
 
 // -- during training ------------------------------------------------------------------------------
-const char *frame_name(Arena *a, uint32_t show, uint64_t step) {
-  return arena_format(a, "shown/%u.%09llu.safetensors", show + 1, (unsigned long long)step);
-}
-
 static int by_number(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return x < y ? -1 : x > y;
@@ -184,7 +147,7 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
     s.text = arena_format(u->arena, "%s, after %llu steps", last->text, (unsigned long long)step);
     if (!safetensors_read(u->arena, run_file(u, frame_name(u->arena, show, step)), &s.value,
                           &error))
-      return use_wrong(u, LIMN_WRONG, "%s", error);
+      return use_wrong(u, OUTCOME_WRONG, "%s", error);
     vec_push(u->arena, out, s);
   }
   return true;
@@ -200,10 +163,10 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
              .view = show->kind == SHOW_CONFUSION ? "matrix"
                      : show->kind == SHOW_TEXT    ? "text"
                                                   : NULL};
-  bool good = show->kind == SHOW_TEXT ? sample_text(u, show->node->kid[0], &s)
+  bool good = show->kind == SHOW_TEXT ? sample_text(u, show_what(show->node), &s)
               : !show->diagram        ? true // it was said why
               : is_path(show)         ? read_paths(u, show, &s)
-                                      : use_show(u, data, show, 0, &s);
+                                      : show_values(u, data, show, 0, &s);
   if (!good || !s.value.array.n) return good;
   for (uint32_t i = 0; i < show->views || !i; i++) {
     const ShowAs *v = &show->view[i];
@@ -217,13 +180,12 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
 
 static bool show_all(Use *u, void *context) {
   u->arena = u->w->arena; // values outlive the work
-  Data *data = data_new(u->in, u->p, u->arena);
-  data->seed = u->seed;
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
   bool good = true;
   for (uint32_t k = 0; good && k < u->p->show.n; k++) good = show_one(u, data, k, context);
   return good;
 }
 
-LimnStatus train_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {
+Outcome use_shows(Elab *in, Program *p, const UseOptions *how, Shows *out) {
   return use_guarded(in, p, how, show_all, out);
 }

@@ -4,11 +4,10 @@
 #include "run/use/use_own.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { USE_BATCH = 256 };
 
-bool use_wrong(Use *u, LimnStatus status, const char *format, ...) {
+bool use_wrong(Use *u, Outcome status, const char *format, ...) {
   va_list args;
   Buf b = buf_new(u->arena);
   va_start(args, format);
@@ -19,8 +18,8 @@ bool use_wrong(Use *u, LimnStatus status, const char *format, ...) {
   return false;
 }
 
-LimnStatus use_guarded(Elab *in, Program *p, const LimnUse *how, bool (*work)(Use *, void *),
-                       void *context) {
+Outcome use_guarded(Elab *in, Program *p, const UseOptions *how, bool (*work)(Use *, void *),
+                    void *context) {
   World *w = elab_world(in);
   Use *u = NEW(w->arena, Use);
   *u = (Use){.in = in, .w = w, .p = p, .how = how};
@@ -28,16 +27,17 @@ LimnStatus use_guarded(Elab *in, Program *p, const LimnUse *how, bool (*work)(Us
   if (setjmp(u->no_memory) == 0) {
     u->arena = u->own = arena_child(w->arena);
     bool good = use_read(u) && work(u, context);
-    if (!good && u->status == LIMN_GOOD) u->status = LIMN_WRONG;
+    if (!good && u->status == OUTCOME_GOOD) u->status = OUTCOME_WRONG;
   } else {
-    u->status = LIMN_MACHINE;
+    u->status = OUTCOME_SYSTEM;
   }
   use_close(u);
   return u->status;
 }
 
 void use_close(Use *u) {
-  if (u->sight) sight_close(u->sight);
+  if (u->probe) probe_close(u->probe);
+  if (u->gauges) gauges_close(u->gauges);
   engine_free(u->engine);
   store_free(u->store);
   arena_free(u->own);
@@ -49,30 +49,25 @@ static const char *noted(const Use *u, const char *key) {
   return text ? text : "";
 }
 
-const char *train_weights(Arena *a, const char *from) {
-  struct stat info;
-  bool folder = stat(from, &info) == 0 && S_ISDIR(info.st_mode);
-  return folder ? arena_format(a, "%s/model.safetensors", from) : from;
-}
-
 bool use_read(Use *u) {
   const char *error, *from = u->how->from;
-  if (from) u->file = train_weights(u->arena, from);
+  if (from) u->file = folder_weights(u->arena, from);
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
-    return use_wrong(u, LIMN_WRONG, "%s", error);
+    return use_wrong(u, OUTCOME_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
   const char *precision = u->how->precision        ? u->how->precision
                           : *noted(u, "precision") ? noted(u, "precision")
                                                    : "32";
   if (precision_from(precision, &u->precision)) return true;
-  return use_wrong(u, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", precision);
+  return use_wrong(u, OUTCOME_USAGE, "a precision is 32, 64 or bf16, not %s", precision);
 }
 
 // Weights are in the run's file, or the program says where they are from; some may begin.
 static bool is_missing(Use *u, const char *path) {
   if (u->begins || has_source(u->in, u->p, path)) return false;
-  if (u->file) return !use_wrong(u, LIMN_WRONG, "%s has no weight %s", u->file, path);
-  return !use_wrong(u, LIMN_USAGE, "weight %s has no value: --from DIR names a run folder", path);
+  if (u->file) return !use_wrong(u, OUTCOME_WRONG, "%s has no weight %s", u->file, path);
+  return !use_wrong(u, OUTCOME_USAGE, "weight %s has no value: --from DIR names a run folder",
+                    path);
 }
 
 bool use_fill(Use *u, Store *s, const Table *model) {
@@ -87,17 +82,19 @@ bool use_fill(Use *u, Store *s, const Table *model) {
   return true;
 }
 
+Target use_target(const Use *u) {
+  return (Target){.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
+}
+
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
-  Table *model = table_new(u->arena);
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].role == ROLE_WEIGHT)
-      table_put(model, d->param.at[i].path, strlen(d->param.at[i].path), 1);
   u->d = d;
   u->samples = !has_sample_axis(u->w, d) ? 0 : samples < USE_BATCH ? samples : USE_BATCH;
   u->store = store_new(u->precision);
-  if (!u->store) return use_wrong(u, LIMN_MACHINE, "out of memory");
-  if (!store_add_params(u->w, u->store, d, u->seed) || !use_fill(u, u->store, model)) return false;
-  Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
+  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  if (!store_add_params(u->w, u->store, d, u->seed) ||
+      !use_fill(u, u->store, weight_paths(u->arena, d)))
+    return false;
+  Target how = use_target(u);
   u->engine = engine_new(u->w, d, u->store, u->samples, &how);
   return u->engine != NULL;
 }
@@ -132,7 +129,7 @@ bool use_run(Use *u, const Tensor *in, int64_t n, Tensor *out) {
     int64_t part = n - first < most ? n - first : most;
     put_inputs(u, in, first, part);
     if (engine_run(u->engine, u->samples ? part : 0, (uint64_t)k) == RUN_FAILED)
-      return use_wrong(u, LIMN_WRONG, "%s", engine_error(u->engine));
+      return use_wrong(u, OUTCOME_WRONG, "%s", engine_error(u->engine));
     take_outputs(u, out, first, part, n);
   }
   return true;

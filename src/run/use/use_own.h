@@ -1,9 +1,8 @@
-// Private to use: what was trained, used. A model file and a diagram make an engine; arrays go in
-// and out.
+// Private to use: a model file and a diagram make an engine; arrays go in and out.
 #ifndef LIMN_RUN_USE_USE_OWN_H
 #define LIMN_RUN_USE_USE_OWN_H
 
-#include "run/train/train_own.h"
+#include "run/use/use.h"
 
 typedef struct {
   Elab *in;
@@ -11,7 +10,7 @@ typedef struct {
   Program *p;
   Arena *arena; // where things are made
   Arena *own;   // goes with the use
-  const LimnUse *how;
+  const UseOptions *how;
   const char *file; // with the weights; NULL: the program says where they are from
   bool begins;      // weights that are nowhere are as they begin
   Arrays weight;
@@ -20,10 +19,11 @@ typedef struct {
   Store *store;
   const Diagram *d;
   Engine *engine;
-  Probe *sight;    // what is being shown
+  Probe *probe;    // what is being shown
+  Gauges *gauges;  // what is being measured
   int64_t samples; // the most in one run
   bool many;       // results have samples in front
-  LimnStatus status;
+  Outcome status;
   jmp_buf no_memory;
 } Use;
 
@@ -31,13 +31,14 @@ typedef struct {
 bool use_read(Use *); // the weights, and what the run was
 bool use_fill(Use *, Store *,
               const Table *model); // states that the file has; of `model` it must have all
+Target use_target(const Use *);
 bool use_engine(Use *, const Diagram *, int64_t samples); // the most in one run
 bool use_run(Use *, const Tensor *in, int64_t n,
              Tensor *out); // in batches. Those with samples have n in front
 void use_close(Use *);
-bool use_wrong(Use *, LimnStatus, const char *format, ...) __attribute__((format(printf, 3, 4)));
-LimnStatus use_guarded(Elab *, Program *, const LimnUse *, bool (*work)(Use *, void *),
-                       void *context);
+bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Outcome use_guarded(Elab *, Program *, const UseOptions *, bool (*work)(Use *, void *),
+                    void *context);
 
 // predict.c
 const Diagram *use_find(Use *, const char *name, const Instance *); // NULL with a diagnostic
@@ -46,7 +47,7 @@ const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Arra
 void use_results(Use *, const Tensor *out, Arrays *);
 
 // show.c: the values of a show; n: how many samples, 0 as the view wants
-bool use_show(Use *, Data *, const Show *, int64_t n, Shown *);
+bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
 
 // sample.c: generate[f, length: 500]("to")
 bool sample_text(Use *, const Syntax *expr, Shown *);

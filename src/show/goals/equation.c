@@ -246,7 +246,7 @@ static Layout *broken_side(Goals *g, const PartialDiagram *k, const Ids *fields)
 }
 
 static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
-  const Syntax *claim = goal->node->kid[0];
+  const Syntax *claim = goal_claim(goal->node);
   Diagram *side[2];
   Ids has[2] = {{0}};
   if (claim->kind != N_EQUAL) out->sign = claim->kind == N_MINIMISE ? "min" : "max";

@@ -59,10 +59,11 @@ static const Param *goal_param(const Goal *g, const char *path, bool *trains) {
 // The text of a setting of an optimiser: its first one, or the one called rate.
 static const char *rate_text(const Lens *k, const Stepper *s) {
   const Syntax *call = s ? s->call : NULL;
-  for (uint32_t i = 1; call && call->kind == N_CALL && i < call->nkid; i++) {
-    const Syntax *arg = call->kid[i];
+  Nodes args = call && call->kind == N_CALL ? call_args(call) : (Nodes){0, NULL};
+  for (uint32_t i = 0; i < args.n; i++) {
+    const Syntax *arg = args.at[i];
     if (arg->kind == N_ARG && strcmp(name_text(k->g->w->names, arg->name), "rate") != 0) continue;
-    Span at = arg->kind == N_ARG ? arg->kid[0]->span : arg->span;
+    Span at = arg_given(arg)->span;
     return arena_text(arena_of(k), k->g->w->sources->file.at[at.file].text + at.at, at.n);
   }
   return s ? "ε" : "0.001";

@@ -118,7 +118,7 @@ static const char *cut(const Teller *s, const char *text, size_t most) {
 }
 
 static const char *kind_text(const Teller *s, const GraphSpace *g) {
-  const Syntax *n = g->source ? g->source : g->def ? g->def->node->kid[0] : NULL;
+  const Syntax *n = g->source ? g->source : g->def ? space_types(g->def->node) : NULL;
   const char *text = n ? source_text(s, n->span) : NULL;
   return text ? cut(s, text, 28) : NULL;
 }
@@ -376,14 +376,14 @@ static const char *about(const Teller *s, const Learning *g) {
 
 static const char *title_of(const Teller *s, const Learning *g) {
   const char *name = name_text(s->w->names, g->name);
-  const Syntax *parts = g->node->kid[0], *along = g->node->kid[1];
+  const Syntax *parts = diagram_parts(g->node), *along = diagram_along(g->node);
   if (!g->part.n || !parts) return name;
   Buf b = buf_new(s->arena);
   buf_printf(&b, "%s = ", name);
-  for (uint32_t i = 0; i < parts->nkid; i++)
-    buf_printf(&b, "%s%s", i ? " + " : "", source_text(s, parts->kid[i]->span));
-  for (uint32_t i = 0; along && i < along->nkid; i++)
-    buf_printf(&b, "%s%s", i ? ", " : " along ", source_text(s, along->kid[i]->span));
+  for (uint32_t i = 0; i < names_in(parts).n; i++)
+    buf_printf(&b, "%s%s", i ? " + " : "", source_text(s, names_in(parts).at[i]->span));
+  for (uint32_t i = 0; along && i < names_in(along).n; i++)
+    buf_printf(&b, "%s%s", i ? ", " : " along ", source_text(s, names_in(along).at[i]->span));
   return b.at;
 }
 

@@ -134,16 +134,15 @@ static const char *view_for(const Shown *s) {
 }
 
 static Canvas *unknown_view(Plot *p) {
-  const char *names[COUNT(views)];
+  Nearest near = nearest_to(p->s->view);
   Buf all = buf_new(p->arena);
   for (uint32_t i = 0; i < COUNT(views); i++) {
-    names[i] = views[i].name;
-    buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    nearest_try(&near, views[i].name);
+    buf_printf(&all, "%s%s", i ? ", " : "", views[i].name);
   }
-  const char *near = nearest_name(p->s->view, names, COUNT(views));
-  if (near)
+  if (near.best)
     file_error(p->arena, p->error, "`%s` cannot be shown as %s: did you mean %s?", p->s->text,
-               p->s->view, near);
+               p->s->view, near.best);
   else
     file_error(p->arena, p->error, "`%s` cannot be shown as %s: wanted one of %s", p->s->text,
                p->s->view, all.at);

@@ -2,7 +2,7 @@
 #ifndef LIMN_SHOW_PLOT_PLOT_H
 #define LIMN_SHOW_PLOT_PLOT_H
 
-#include "run/train/train.h"
+#include "run/runs/runs.h"
 #include "show/canvas/canvas.h"
 
 // -- plot.c: what a `show` asked for --------------------------------------------------------------
@@ -28,8 +28,8 @@ typedef struct {
   uint32_t curves;
   int64_t rows;
 } Metrics;
-// run: run.json, which says what is a measure; may be NULL.
-bool metrics_read(Arena *, const char *path, const Json *run, Metrics *, const char **error);
+// run: run.json, which says what is a measure; or all 0.
+bool metrics_read(Arena *, const char *path, const RunNote *run, Metrics *, const char **error);
 Canvas *plot_metrics(Arena *, const Metrics *, bool measures); // NULL: there is nothing
 int64_t curve_best(const Curve *);                             // its index; -1: none is finite
 

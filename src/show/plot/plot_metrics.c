@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { FIXED = 3, GOALS_LOG = 50 }; // step, epoch, time; goals so many times apart get a log scale
+enum { GOALS_LOG = 50 }; // goals so many times apart get a log scale
 
 static bool is_path(const char *name) {
   size_t n = strlen(name);
@@ -29,35 +29,31 @@ static Curve curve_of(Arena *a, const MetricRows *r, uint32_t column) {
 }
 
 // -- what is a measure ----------------------------------------------------------------------------
-static const Json *find_measure(const Json *list, const char *name) {
-  const Json *item = json_first(list);
-  for (uint32_t i = 0; i < list->n; i++, item = json_next(item)) {
-    const Json *said = item->kind == JSON_OBJECT ? json_get(item, "name") : NULL;
-    if (said && said->kind == JSON_TEXT && strcmp(said->text, name) == 0) return item;
-  }
+static const NoteMeasure *find_measure(const RunNote *run, const char *name) {
+  for (uint32_t i = 0; i < run->measure.n; i++)
+    if (strcmp(run->measure.at[i].name, name) == 0) return &run->measure.at[i];
   return NULL;
 }
 
-static void sort_out(Metrics *m, const Json *run) {
-  const Json *list = run && run->kind == JSON_OBJECT ? json_get(run, "measures") : NULL;
+static void sort_out(Metrics *m, const RunNote *run) {
+  const Json *list = run->json ? json_get(run->json, "measures") : NULL;
   bool told = list && list->kind == JSON_LIST;
   for (uint32_t i = 0; i < m->curves; i++) {
     Curve *c = &m->curve[i];
-    const Json *item = told ? find_measure(list, c->name) : NULL;
-    const Json *up = item ? json_get(item, "up") : NULL, *on = item ? json_get(item, "on") : NULL;
-    c->on = on && on->kind == JSON_TEXT ? on->text : "";
-    c->measure = told ? item != NULL : c->n < (m->rows + 1) / 2;
-    c->up = up ? up->kind == JSON_TRUE : strstr(c->name, "hits") || strstr(c->name, "accuracy");
+    const NoteMeasure *said = find_measure(run, c->name);
+    c->on = said ? said->on : "";
+    c->measure = told ? said != NULL : c->n < (m->rows + 1) / 2;
+    c->up = said ? said->up : measure_rises(c->name);
   }
 }
 
-bool metrics_read(Arena *a, const char *path, const Json *run, Metrics *m, const char **error) {
+bool metrics_read(Arena *a, const char *path, const RunNote *run, Metrics *m, const char **error) {
   MetricRows r;
   *m = (Metrics){0};
   if (!rows_read(a, path, &r, error)) return false;
   m->rows = r.rows;
   m->curve = NEW_ARRAY(a, Curve, r.name.n + 1);
-  for (uint32_t i = FIXED; i < r.name.n; i++)
+  for (uint32_t i = METRICS_FIXED; i < r.name.n; i++)
     if (!is_path(r.name.at[i])) m->curve[m->curves++] = curve_of(a, &r, i);
   sort_out(m, run);
   return true;

@@ -30,33 +30,32 @@ static const char *claims_text(const Results *r) {
 static void put_facts(PageFolder *f) {
   HtmlPage *g = &f->page;
   const Results *r = f->r;
-  bool finished = strcmp(r->state, "finished") == 0, bad = results_count(r, false) > 0;
+  bool finished = strcmp(r->note.state, "finished") == 0, bad = results_count(r, false) > 0;
   double steps = 0;
   for (uint32_t i = 0; i < r->run.n; i++) steps += (double)r->run.at[i].record.steps;
   page_put(g, "<p class=\"facts\">");
-  if (!finished) page_fact(g, " class=\"bad\"", r->state);
+  if (!finished) page_fact(g, " class=\"bad\"", r->note.state);
   if (bad || (finished && results_count(r, true)))
     page_fact(g, bad ? " class=\"bad\"" : " class=\"good\"", claims_text(r));
   else if (finished)
     page_fact(g, " class=\"good\"", "finished");
   if (r->run.n) page_fact(g, "", count_text(g->arena, r->run.n, "run"));
   if (steps > 0) page_fact(g, "", count_text(g->arena, steps, "step"));
-  page_fact(g, "", time_text(g->arena, r->seconds));
-  page_fact(g, "", arena_format(g->arena, "seed %.0f", r->seed));
-  const char *set = page_fact_text(g, "set");
-  if (set && *set) page_fact(g, "", set);
+  page_fact(g, "", time_text(g->arena, r->note.seconds));
+  page_fact(g, "", arena_format(g->arena, "seed %.0f", r->note.seed));
+  if (*g->note.set) page_fact(g, "", g->note.set);
   page_put(g, "</p>\n</header>\n");
 }
 
 static void put_why(PageFolder *f) {
-  if (!f->r->why) return;
+  if (!f->r->note.message) return;
   page_put(&f->page, "<section>\n<h2>Error</h2>\n<pre class=\"words alarm\">");
-  page_text(&f->page, f->r->why);
+  page_text(&f->page, f->r->note.message);
   page_put(&f->page, "</pre>\n</section>\n");
 }
 
 // -- claims ---------------------------------------------------------------------------------------
-static void put_check(HtmlPage *g, const RanCheck *c, const char *of) {
+static void put_check(HtmlPage *g, const RunCheck *c, const char *of) {
   const char *class = !c->done ? "none" : c->holds ? "yes" : "no";
   const char *mark = !c->done ? "–" : c->holds ? "✓" : "✗";
   const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
@@ -78,15 +77,15 @@ static void put_checks(PageFolder *f) {
   HtmlPage *g = &f->page;
   const Results *r = f->r;
   bool several = false;
-  if (!r->check.n) return;
-  for (uint32_t i = 1; i < r->check.n; i++)
-    several |= strcmp(r->check.at[i].of, r->check.at[0].of) != 0;
+  if (!r->note.check.n) return;
+  for (uint32_t i = 1; i < r->note.check.n; i++)
+    several |= strcmp(r->note.check.at[i].of, r->note.check.at[0].of) != 0;
   page_section(g, "Claims");
   page_put(g, "<div class=\"wide\"><table class=\"claims\">\n<tbody>\n");
-  for (uint32_t i = 0; i < r->check.n; i++) {
-    const char *of = r->check.at[i].of;
-    bool again = i && strcmp(of, r->check.at[i - 1].of) == 0;
-    put_check(g, &r->check.at[i], !several ? NULL : again ? "" : of);
+  for (uint32_t i = 0; i < r->note.check.n; i++) {
+    const char *of = r->note.check.at[i].of;
+    bool again = i && strcmp(of, r->note.check.at[i - 1].of) == 0;
+    put_check(g, &r->note.check.at[i], !several ? NULL : again ? "" : of);
   }
   page_put(g, "</tbody></table></div>\n</section>\n");
 }
@@ -136,7 +135,7 @@ static void put_link(HtmlPage *g, const char *file) {
   page_put(g, "</a></span>");
 }
 
-static void put_run_facts(HtmlPage *g, const RanRun *run) {
+static void put_run_facts(HtmlPage *g, const SimResult *run) {
   const SimRecord *record = &run->record;
   const char *end = "";
   if (record->time.n) end = number_text(g->arena, record->time.at[record->time.n - 1]);
@@ -171,7 +170,7 @@ static double svg_width(const Buf *svg) {
 }
 
 // A picture of far fewer moments than there were steps may miss what happens between them.
-static void put_hint(HtmlPage *g, const RanRun *run) {
+static void put_hint(HtmlPage *g, const SimResult *run) {
   const SimRecord *r = &run->record;
   if (!r->flows || r->time.n < 2 || r->steps < 10 * (uint64_t)r->time.n) return;
   double apart = (r->time.at[r->time.n - 1] - r->time.at[0]) / (r->time.n - 1);
@@ -209,7 +208,7 @@ static bool put_one(PageFolder *f, const RanShown *s) {
   return true;
 }
 
-static void put_happened(HtmlPage *g, const RanRun *run) {
+static void put_happened(HtmlPage *g, const SimResult *run) {
   const SimRecord *record = &run->record;
   uint32_t n = record->happening.n, most = n > HAPPENED_MOST ? HAPPENED_MOST : n;
   int digits = 8;
@@ -238,7 +237,7 @@ static void put_happened(HtmlPage *g, const RanRun *run) {
 
 static bool put_run(PageFolder *f, uint32_t i) {
   HtmlPage *g = &f->page;
-  const RanRun *run = &f->r->run.at[i];
+  const SimResult *run = &f->r->run.at[i];
   RanShows shows = {0};
   page_put(g, "<section>\n<h2>");
   page_text(g, run->name);
@@ -255,7 +254,7 @@ static bool put_run(PageFolder *f, uint32_t i) {
   return true;
 }
 
-bool ran_page(Results *r, const char **error) {
+bool machines_page(Results *r, const char **error) {
   PageFolder f = {.r = r};
   f.page = (HtmlPage){.arena = r->arena, .dir = r->dir, .error = error, .out = buf_new(r->arena)};
   if (!page_open(&f.page)) return false;

@@ -9,21 +9,22 @@
 static bool read_metrics(HtmlPage *g, Metrics *out) {
   const char *path = page_path(g, "metrics.csv");
   if (!path_exists(path)) return true;
-  return metrics_read(g->arena, path, g->run, out, g->error);
+  return metrics_read(g->arena, path, &g->note, out, g->error);
 }
 
 // -- head -----------------------------------------------------------------------------------------
 static void put_facts(HtmlPage *g) {
-  const char *state = page_fact_text(g, "state"), *set = page_fact_text(g, "set");
+  const RunNote *n = &g->note;
   double x;
   page_put(g, "<p class=\"facts\">");
-  if (state)
-    page_fact(g, strcmp(state, "finished") == 0 ? " class=\"good\"" : " class=\"bad\"", state);
-  if (page_fact_number(g, "steps", &x))
+  if (*n->state)
+    page_fact(g, strcmp(n->state, "finished") == 0 ? " class=\"good\"" : " class=\"bad\"",
+              n->state);
+  if (note_number(n, "steps", &x))
     page_fact(g, "", arena_format(g->arena, "%.0f step%s", x, x == 1 ? "" : "s"));
-  if (page_fact_number(g, "seconds", &x)) page_fact(g, "", time_text(g->arena, x));
-  if (page_fact_number(g, "seed", &x)) page_fact(g, "", arena_format(g->arena, "seed %.0f", x));
-  if (set && *set) page_fact(g, "", set);
+  if (note_number(n, "seconds", &x)) page_fact(g, "", time_text(g->arena, x));
+  if (note_number(n, "seed", &x)) page_fact(g, "", arena_format(g->arena, "seed %.0f", x));
+  if (*n->set) page_fact(g, "", n->set);
   page_put(g, "</p>\n");
 }
 

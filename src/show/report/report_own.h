@@ -10,13 +10,11 @@ typedef struct {
   Arena *arena;
   const char *dir; // the run folder
   const char **error;
-  const Json *run; // run.json
+  RunNote note; // run.json
   Buf out;
 } HtmlPage;
-bool page_open(HtmlPage *);                                    // reads run.json; false: *error
-const char *page_path(HtmlPage *, const char *name);           // in the folder
-const char *page_fact_text(const HtmlPage *, const char *key); // of run.json; NULL: there is none
-bool page_fact_number(const HtmlPage *, const char *key, double *out);
+bool page_open(HtmlPage *);                          // reads run.json; false: *error
+const char *page_path(HtmlPage *, const char *name); // in the folder
 void page_put(HtmlPage *, const char *html);
 void page_text(HtmlPage *, const char *text);     // escaped
 void page_head(HtmlPage *);                       // until the title; the header stays open

@@ -3,9 +3,7 @@
 // their own too, in DIR/shown. Where one cannot be made, its reason stands in its place.
 #include "show/report/report_own.h"
 
-#include <errno.h>
 #include <math.h>
-#include <sys/stat.h>
 
 enum { TEXT_MOST = 1 << 24, NAME_MOST = 40, FACT_MOST = 2000 };
 
@@ -20,35 +18,16 @@ void page_section(HtmlPage *g, const char *title) {
   buf_printf(&g->out, "<section>\n<h2>%s</h2>\n", title);
 }
 
-// -- run.json -------------------------------------------------------------------------------------
-const char *page_fact_text(const HtmlPage *g, const char *key) {
-  const Json *j = json_get(g->run, key);
-  return j && j->kind == JSON_TEXT ? j->text : NULL;
-}
-
-bool page_fact_number(const HtmlPage *g, const char *key, double *out) {
-  const Json *j = json_get(g->run, key);
-  if (!j || j->kind != JSON_NUMBER) return false;
-  *out = j->number;
-  return true;
-}
-
+// -- head -----------------------------------------------------------------------------------------
 bool page_open(HtmlPage *g) {
-  const char *path = page_path(g, "run.json"), *why;
-  FileText file = file_read(g->arena, path, TEXT_MOST);
-  if (!file.text)
-    return file_error(g->arena, g->error, "%s is not a run folder: cannot read %s: %s", g->dir,
-                      path, file.error);
-  g->run = json_read(g->arena, file.text, file.n, &why);
-  if (!g->run) return file_error(g->arena, g->error, "%s: %s", path, why);
-  if (g->run->kind == JSON_OBJECT) return true;
-  return file_error(g->arena, g->error, "%s: found no object, wanted one", path);
+  if (note_read(g->arena, g->dir, &g->note, g->error)) return true;
+  if (path_exists(page_path(g, "run.json"))) return false;
+  return file_error(g->arena, g->error, "%s is not a run folder: %s", g->dir, *g->error);
 }
 
 // gan of examples/gan.limn
 static const char *page_name(HtmlPage *g) {
-  const char *path = page_fact_text(g, "program");
-  if (!path || !*path) path = g->dir;
+  const char *path = *g->note.program ? g->note.program : g->dir;
   const char *slash = strrchr(path, '/'), *base = slash && slash[1] ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
   return dot && dot > base ? arena_text(g->arena, base, (size_t)(dot - base)) : base;
@@ -111,9 +90,8 @@ static const char *picture_base(HtmlPage *g, uint32_t number, const char *text) 
 }
 
 static bool make_shown(HtmlPage *g) {
-  const char *dir = page_path(g, "shown");
-  if (mkdir(dir, 0777) == 0 || errno == EEXIST) return true;
-  return file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, strerror(errno));
+  const char *dir = page_path(g, "shown"), *why = folder_make(g->arena, dir, 0777);
+  return !why || file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, why);
 }
 
 bool page_save(HtmlPage *g, Canvas *c, uint32_t number, const char *text) {
@@ -189,10 +167,10 @@ static void put_value(HtmlPage *g, const Json *j) {
 
 // Lists, empty texts and those of several lines say nothing here.
 void page_facts(HtmlPage *g) {
-  const Json *key = json_first(g->run);
+  const Json *run = g->note.json, *key = json_first(run);
   page_section(g, "Run");
   page_put(g, "<dl>\n");
-  for (uint32_t i = 0; i < g->run->n; i++, key = json_next(key + 1)) {
+  for (uint32_t i = 0; i < run->n; i++, key = json_next(key + 1)) {
     const Json *value = key + 1;
     bool nothing = value->kind == JSON_NULL || value->kind >= JSON_LIST ||
                    (value->kind == JSON_TEXT && (!value->n || memchr(value->text, '\n', value->n)));

@@ -5,9 +5,9 @@
 // Machine[3] of the first run of this machine; NULL: it is never run.
 static const Syntax *first_use(const Program *p, World *w, const char *name) {
   for (uint32_t i = 0; i < p->ran->run.n; i++) {
-    const Syntax *call = p->ran->run.at[i].node->kid[0];
-    const Syntax *use = call->kind == N_CALL ? call->kid[0] : call;
-    const Syntax *of = use->kind == N_AT ? use->kid[0] : use;
+    const Syntax *call = simulate_what(p->ran->run.at[i].node);
+    const Syntax *use = use_callee(call);
+    const Syntax *of = use_base(use);
     if (of->kind == N_NAME && strcmp(name_text(w->names, of->name), name) == 0) return use;
   }
   return NULL;
@@ -19,11 +19,11 @@ bool machine_known(Elab *in, const Program *p, const char *name) {
 
 const char *machine_last(World *w, const Program *p) {
   const char *machine = NULL, *wiring = NULL;
-  for (uint32_t i = 0; i < p->tree->nkid; i++) {
-    const Syntax *n = p->tree->kid[i];
+  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
+    const Syntax *n = program_declarations(p->tree).at[i];
     if (n->kind != N_MACHINE) continue;
     machine = name_text(w->names, n->name);
-    if (n->op[0] == 'w') wiring = machine;
+    if (machine_form(n) == SIGN_WIRING) wiring = machine;
   }
   return wiring ? wiring : machine;
 }

@@ -34,62 +34,62 @@ static void put(Printer *p, const Syntax *n);
 
 static void put_name(Printer *p, Name name) { buf_text(&p->out, name_text(p->w->names, name)); }
 
-static void put_list(Printer *p, const Syntax *n, uint32_t first, const char *between) {
-  for (uint32_t i = first; i < n->nkid; i++) {
-    if (i > first) buf_text(&p->out, between);
-    put(p, n->kid[i]);
+static void put_list(Printer *p, Nodes list, const char *between) {
+  for (uint32_t i = 0; i < list.n; i++) {
+    if (i) buf_text(&p->out, between);
+    put(p, list.at[i]);
   }
 }
 
-static void put_closed(Printer *p, const char *open, const Syntax *n, uint32_t first,
-                       const char *between, const char *close) {
+static void put_closed(Printer *p, const char *open, Nodes list, const char *between,
+                       const char *close) {
   buf_text(&p->out, open);
-  put_list(p, n, first, between);
+  put_list(p, list, between);
   buf_text(&p->out, close);
 }
 
-// a + b - c: the sign before kid i + 1 is op[i]
-static void put_chain(Printer *p, const Syntax *n) {
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    char op = i ? n->op[i - 1] : 0;
-    if (i)
-      buf_text(&p->out, op == '*'   ? " · "
-                        : op == '%' ? " // "
-                        : op == '/' ? " / "
-                        : op == '-' ? " − "
-                                    : " + ");
-    put(p, n->kid[i]);
+static const char *sign_text(SyntaxSign sign) {
+  switch (sign) {
+  case SIGN_PLUS: return " + ";
+  case SIGN_MINUS: return " − ";
+  case SIGN_TIMES: return " · ";
+  case SIGN_DIVIDE: return " / ";
+  case SIGN_DIVIDE_DOWN: return " // ";
+  case SIGN_UNEQUAL: return " ≠ ";
+  case SIGN_AT_MOST: return " ≤ ";
+  case SIGN_AT_LEAST: return " ≥ ";
+  case SIGN_LESS: return " < ";
+  case SIGN_MORE: return " > ";
+  default: return " = ";
   }
 }
 
-static const char *compare_sign(char op) {
-  switch (op) {
-  case '!': return " ≠ ";
-  case 'l': return " ≤ ";
-  case 'g': return " ≥ ";
-  case '<': return " < ";
-  case '>': return " > ";
-  default: return " = ";
+// a + b - c
+static void put_chain(Printer *p, const Syntax *n) {
+  Nodes term = chain_terms(n);
+  for (uint32_t i = 0; i < term.n; i++) {
+    if (i) buf_text(&p->out, sign_text(chain_sign(n, i)));
+    put(p, term.at[i]);
   }
 }
 
 static void put_unary(Printer *p, const char *sign, const Syntax *n) {
   buf_text(&p->out, sign);
-  put_list(p, n, 0, " ");
+  put(p, inner_of(n));
 }
 
 static void put_when(Printer *p, const Syntax *n) {
-  put(p, n->kid[0]);
+  put(p, when_then(n));
   buf_text(&p->out, " when ");
-  put(p, n->kid[1]);
-  if (n->nkid < 3 || !n->kid[2]) return;
+  put(p, when_cond(n));
+  if (!when_otherwise(n)) return;
   buf_text(&p->out, " else ");
-  put(p, n->kid[2]);
+  put(p, when_otherwise(n));
 }
 
 static void put_call(Printer *p, const Syntax *n) {
-  put(p, n->kid[0]);
-  put_closed(p, "(", n, 1, ", ", ")");
+  put(p, call_callee(n));
+  put_closed(p, "(", call_args(n), ", ", ")");
 }
 
 // worker.say, where worker is an array of parts: the length of its name. 0: it is nothing such
@@ -107,23 +107,23 @@ static size_t array_in(const Printer *p, const Syntax *n) {
 
 // The first index of a port of an array is that of the part: worker[j].say[i]
 static void put_at(Printer *p, const Syntax *n) {
-  size_t part = array_in(p, n->kid[0]);
-  const Syntax *at = n->kid[1], *items = at->nkid == 1 ? at->kid[0] : NULL;
-  if (!part || !items || items->kind != N_ITEMS || !items->nkid) {
-    put(p, n->kid[0]);
+  size_t part = array_in(p, at_base(n));
+  const Syntax *at = at_brackets(n), *items = nodes_only(brackets_slots(at));
+  if (!part || !items || items->kind != N_ITEMS || !items_in(items).n) {
+    put(p, at_base(n));
     put(p, at);
     return;
   }
-  const char *name = name_text(p->w->names, n->kid[0]->name);
+  const char *name = name_text(p->w->names, at_base(n)->name);
   buf_add(&p->out, name, part);
   buf_char(&p->out, '[');
-  put(p, items->kid[0]);
+  put(p, items_in(items).at[0]);
   buf_printf(&p->out, "]%s", name + part);
-  if (items->nkid > 1) put_closed(p, "[", items, 1, " ", "]");
+  if (items_in(items).n > 1) put_closed(p, "[", nodes_from(items_in(items), 1), " ", "]");
 }
 
 static void put_dot(Printer *p, const Syntax *n) {
-  put(p, n->kid[0]);
+  put(p, dot_base(n));
   buf_char(&p->out, '.');
   put_name(p, n->name);
 }
@@ -131,7 +131,7 @@ static void put_dot(Printer *p, const Syntax *n) {
 static void put_named(Printer *p, const Syntax *n) {
   put_name(p, n->name);
   buf_text(&p->out, ": ");
-  put_list(p, n, 0, " ");
+  put_list(p, syntax_parts(n), " ");
 }
 
 // What has no row of its own is shown as the program has it.
@@ -162,9 +162,9 @@ static void put(Printer *p, const Syntax *n) {
     break;
   case N_NAME: put_name(p, n->name); break;
   case N_NEXT: buf_text(&p->out, "next "), put_name(p, n->name); break;
-  case N_LIST: put_closed(p, "[", n, 0, ", ", "]"); break;
+  case N_LIST: put_closed(p, "[", syntax_parts(n), ", ", "]"); break;
   case N_PAREN:
-  case N_TUPLE: put_closed(p, "(", n, 0, ", ", ")"); break;
+  case N_TUPLE: put_closed(p, "(", syntax_parts(n), ", ", ")"); break;
   case N_CALL: put_call(p, n); break;
   case N_ARG:
   case N_SIZED: put_named(p, n); break;
@@ -172,19 +172,19 @@ static void put(Printer *p, const Syntax *n) {
   case N_DOT: put_dot(p, n); break;
   case N_SUM:
   case N_PROD: put_chain(p, n); break;
-  case N_RUN: put_list(p, n, 0, " "); break;
-  case N_POW: put_list(p, n, 0, "^"); break;
+  case N_RUN: put_list(p, syntax_parts(n), " "); break;
+  case N_POW: put_list(p, syntax_parts(n), "^"); break;
   case N_NEG: put_unary(p, "−", n); break;
   case N_NOT: put_unary(p, "not ", n); break;
-  case N_AND: put_list(p, n, 0, " and "); break;
-  case N_OR: put_list(p, n, 0, " or "); break;
-  case N_CMP: put_list(p, n, 0, compare_sign(n->op[0])); break;
+  case N_AND: put_list(p, syntax_parts(n), " and "); break;
+  case N_OR: put_list(p, syntax_parts(n), " or "); break;
+  case N_CMP: put_list(p, syntax_parts(n), sign_text(cmp_sign(n))); break;
   case N_WHEN: put_when(p, n); break;
-  case N_PIPE: put_list(p, n, 0, " ; "); break;
-  case N_BRACKETS: put_closed(p, "[", n, 0, ", ", "]"); break;
-  case N_ITEMS: put_list(p, n, 0, " "); break;
-  case N_GROUP: put_closed(p, "(", n, 0, ", ", ")"); break;
-  case N_RANGE: put_list(p, n, 0, ".."); break;
+  case N_PIPE: put_list(p, syntax_parts(n), " ; "); break;
+  case N_BRACKETS: put_closed(p, "[", syntax_parts(n), ", ", "]"); break;
+  case N_ITEMS: put_list(p, syntax_parts(n), " "); break;
+  case N_GROUP: put_closed(p, "(", syntax_parts(n), ", ", ")"); break;
+  case N_RANGE: put_list(p, syntax_parts(n), ".."); break;
   default: put_source(p, n);
   }
 }
@@ -195,23 +195,26 @@ const char *node_text(World *w, Arena *a, const System *s, const Syntax *n) {
   return p.out.at ? p.out.at : "";
 }
 
+// Of p[i], p.q and (p): p; NULL for others.
+static const Syntax *around(const Syntax *n) {
+  if (n->kind == N_PAREN) return paren_inner(n);
+  return n->kind == N_AT || n->kind == N_DOT ? path_base(n) : NULL;
+}
+
 bool node_is_place(const Syntax *n) {
-  while (n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN) && n->nkid) n = n->kid[0];
+  while (n && around(n)) n = around(n);
   return n && n->kind == N_NAME;
 }
 
-static bool has_number(const Syntax *n) {
-  if (!n) return false;
-  if (n->kind == N_NUM) return true;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (has_number(n->kid[i])) return true;
-  return false;
+static bool is_number(void *none, const Syntax *n) {
+  (void)none;
+  return n->kind == N_NUM;
 }
 
 const char *node_index(World *w, Arena *a, const System *s, const Syntax *n) {
-  for (; n && (n->kind == N_AT || n->kind == N_DOT || n->kind == N_PAREN); n = n->kid[0])
-    if (n->kind == N_AT && n->nkid > 1 && has_number(n->kid[1]))
-      return node_text(w, a, s, n->kid[1]);
+  for (; n; n = around(n))
+    if (n->kind == N_AT && syntax_any(at_brackets(n), is_number, NULL))
+      return node_text(w, a, s, at_brackets(n));
   return NULL;
 }
 

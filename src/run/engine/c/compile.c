@@ -27,8 +27,8 @@ typedef struct {
 
 static void hash_add(Hash *h, const void *bytes, size_t n) {
   const unsigned char *at = bytes;
+  h->a = hash_bytes(h->a, bytes, n);
   for (size_t i = 0; i < n; i++) {
-    h->a = (h->a ^ at[i]) * 0x100000001B3u;
     h->b = (h->b + at[i]) * 0x9E3779B97F4A7C15u;
     h->b ^= h->b >> 29;
   }

@@ -6,10 +6,11 @@
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"
 
-typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16 } Precision;
+typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISIONS } Precision;
+bool precision_from(const char *text, Precision *); // "32", "64", "bf16"
+const char *precision_text(Precision);
 
 // -- numbers.c ------------------------------------------------------------------------------------
-size_t number_bytes(Number);
 Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is
 void numbers_set(Number, void *to, const double *from, int64_t n);
 void numbers_get(Number, const void *from, double *to, int64_t n);

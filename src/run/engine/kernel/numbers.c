@@ -1,15 +1,15 @@
 // Kinds of numbers in memory.
 #include "run/engine/kernel/kernel.h"
 
-size_t number_bytes(Number n) {
-  switch (n) {
-  case NUMBER_F32:
-  case NUMBER_I32: return 4;
-  case NUMBER_F64: return 8;
-  case NUMBER_U8: return 1;
-  }
-  return 1;
+static const char *const precision_word[] = {"32", "64", "bf16"};
+
+bool precision_from(const char *text, Precision *out) {
+  for (uint32_t i = 0; i < COUNT(precision_word); i++)
+    if (strcmp(text, precision_word[i]) == 0) return *out = (Precision)i, true;
+  return false;
 }
+
+const char *precision_text(Precision p) { return precision_word[p]; }
 
 Number number_of(Precision p, Base base, uint32_t rank) {
   if (base == BASE_LABEL) return NUMBER_I32;

@@ -1,6 +1,6 @@
 // First values of everything that lasts: as the program says, as another run left it, or as a file
 // has it. A stale copy starts as what it follows.
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
 bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
   Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
@@ -48,16 +48,6 @@ bool store_move(World *w, Store *to, Store *from, const Table *which) {
 }
 
 // -- from files -----------------------------------------------------------------------------------
-bool state_from_array(World *w, State *s, const Array *a, const char *file) {
-  bool same = a->rank == s->rank;
-  for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];
-  if (same) return state_set(s, a->data), true;
-  Array wanted = {.rank = s->rank, .shape = s->shape, .kind = a->kind};
-  diag_error(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
-             array_type(w->arena, a), file, array_type(w->arena, &wanted));
-  return false;
-}
-
 bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
@@ -70,10 +60,10 @@ bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
 }
 
 // Weights of one learner, under their own paths or under what follows its name.
-static bool learner_from(Elab *in, Store *s, const Def *d, const char *text) {
+static bool start_from_run(Elab *in, Store *s, const Def *d, const char *text) {
   World *w = elab_world(in);
   const char *path = path_join(w->arena, w->sources->file.at[d->span.file].path, text), *error;
-  const char *file = train_weights(w->arena, path);
+  const char *file = folder_weights(w->arena, path);
   Arena *a = arena_child(w->arena);
   Arrays all = {0};
   bool good = safetensors_read(a, file, &all, &error);
@@ -94,13 +84,13 @@ static bool learner_from(Elab *in, Store *s, const Def *d, const char *text) {
 
 static const char *source_of(const Def *d) {
   const Syntax *n = d->kind == DEF_LEARNER ? d->node : NULL;
-  return n && n->nkid > 5 && n->kid[5] ? n->kid[5]->text : NULL;
+  return n && learner_from(n) ? learner_from(n)->text : NULL;
 }
 
 bool store_add_sources(Elab *in, Program *p, Store *s) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const char *text = source_of(p->learner.at[i]);
-    if (text && !learner_from(in, s, p->learner.at[i], text)) return false;
+    if (text && !start_from_run(in, s, p->learner.at[i], text)) return false;
   }
   return true;
 }
@@ -111,4 +101,29 @@ bool has_source(Elab *in, const Program *p, const char *path) {
     if (source_of(p->learner.at[i]) && def_owns(elab_world(in), &q, p->learner.at[i], NULL))
       return true;
   return false;
+}
+
+// -- which of them a model has ---------------------------------------------------------------------
+// What a learner is made of, wherever it occurs.
+static void add_model(Table *model, const Diagram *d) {
+  for (uint32_t i = 0; d && i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    if (!p->rooted || (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER)) continue;
+    table_put(model, p->path, strlen(p->path), p->role == ROLE_WEIGHT ? 1 : 2);
+  }
+}
+
+Table *model_paths(Arena *a, const Program *p) {
+  Table *model = table_new(a);
+  for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);
+  for (uint32_t i = 0; i < p->measure.n; i++) add_model(model, p->measure.at[i].diagram);
+  return model;
+}
+
+Table *weight_paths(Arena *a, const Diagram *d) {
+  Table *model = table_new(a);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_WEIGHT)
+      table_put(model, d->param.at[i].path, strlen(d->param.at[i].path), 1);
+  return model;
 }

@@ -5,7 +5,7 @@
 // FILE.safetensors, with the moments in front. FILE.happened.csv says what happened when. Numbers
 // are written with as many digits as they need, so what is read is what was written, bit for bit.
 #include "core/pass/pass.h"
-#include "show/report/machines_own.h"
+#include "run/simulate/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,53 +60,35 @@ static bool in_table(const SimRecord *r, const SimChannel *c) {
   return c->cells <= CELLS_MOST && (int64_t)r->time.n * c->cells <= NUMBERS_MOST;
 }
 
-static const char *file_path(const Results *r, const RanRun *run, const char *end) {
+static const char *file_path(const Results *r, const SimResult *run, const char *end) {
   return arena_format(r->arena, "%s/%s%s", r->dir, run->file, end);
 }
 
 // -- writing --------------------------------------------------------------------------------------
-static void put_cell(Buf *b, const char *text) {
-  if (!strpbrk(text, ",\"")) {
-    buf_text(b, text);
-    return;
-  }
-  buf_char(b, '"');
-  for (; *text; text++) {
-    if (*text == '"') buf_char(b, '"');
-    buf_char(b, *text);
-  }
-  buf_char(b, '"');
-}
-
-static void put_header(const Results *r, const SimRecord *record, Buf *b) {
-  buf_text(b, record->flows ? "time" : "tick");
+static void put_header(const Results *r, const SimRecord *record, const bool *wanted, CsvOut *to) {
+  csv_put(to, record->flows ? "time" : "tick");
   for (uint32_t i = 0; i < record->channel.n; i++) {
     const SimChannel *c = &record->channel.at[i];
-    if (!is_kept(record, i) || !in_table(record, c)) continue;
-    for (int64_t k = 0; k < c->cells; k++) {
-      buf_char(b, ',');
-      put_cell(b, cell_name(r->arena, c, k));
-    }
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++) csv_put(to, cell_name(r->arena, c, k));
   }
-  buf_char(b, '\n');
+  csv_end_row(to);
 }
 
 static void put_row(const Results *r, const SimRecord *record, const bool *wanted, uint32_t row,
-                    Buf *b) {
-  buf_number(b, record->time.at[row]);
+                    CsvOut *to) {
+  csv_put_number(to, record->time.at[row]);
   for (uint32_t i = 0; i < record->channel.n; i++) {
     const SimChannel *c = &record->channel.at[i];
     for (int64_t k = 0; wanted[i] && k < c->cells; k++) {
       double x = c->value.at[(int64_t)row * c->cells + k];
       const char *label = label_name(r->w, c, x);
-      buf_char(b, ',');
       if (label)
-        put_cell(b, label);
+        csv_put(to, label);
       else
-        buf_number(b, x);
+        csv_put_number(to, x);
     }
   }
-  buf_char(b, '\n');
+  csv_end_row(to);
 }
 
 static bool write_file(const Results *r, const char *path, const Buf *b, const char **error) {
@@ -114,15 +96,16 @@ static bool write_file(const Results *r, const char *path, const Buf *b, const c
   return !why || file_error(r->arena, error, "cannot write %s: %s", path, why);
 }
 
-static bool write_table(const Results *r, const RanRun *run, const char **error) {
+static bool write_table(const Results *r, const SimResult *run, const char **error) {
   const SimRecord *record = &run->record;
   Arena *own = arena_child(r->arena);
   Buf b = buf_new(own);
+  CsvOut to = csv_out(&b);
   bool *wanted = NEW_ARRAY(own, bool, record->channel.n + 1);
   for (uint32_t i = 0; i < record->channel.n; i++)
     wanted[i] = is_kept(record, i) && in_table(record, &record->channel.at[i]);
-  put_header(r, record, &b);
-  for (uint32_t i = 0; i < record->time.n; i++) put_row(r, record, wanted, i, &b);
+  put_header(r, record, wanted, &to);
+  for (uint32_t i = 0; i < record->time.n; i++) put_row(r, record, wanted, i, &to);
   bool good = write_file(r, file_path(r, run, ".csv"), &b, error);
   arena_free(own);
   return good;
@@ -137,7 +120,7 @@ static Array array_of(Arena *a, const SimRecord *r, const SimChannel *c) {
   return x;
 }
 
-static bool write_arrays(const Results *r, const RanRun *run, const char **error) {
+static bool write_arrays(const Results *r, const SimResult *run, const char **error) {
   const SimRecord *record = &run->record;
   Arrays all = {0};
   for (uint32_t i = 0; i < record->channel.n; i++)
@@ -147,68 +130,60 @@ static bool write_arrays(const Results *r, const RanRun *run, const char **error
          safetensors_write(r->arena, file_path(r, run, ".safetensors"), &all, error);
 }
 
-static bool write_happened(const Results *r, const RanRun *run, const char **error) {
+static bool write_happened(const Results *r, const SimResult *run, const char **error) {
   const SimRecord *record = &run->record;
   if (!record->happening.n) return true;
   Buf b = buf_new(r->arena);
+  CsvOut to = csv_out(&b);
   buf_text(&b, "time,part,what\n");
   for (uint32_t i = 0; i < record->happening.n; i++) {
     const Happening *h = &record->happening.at[i];
-    buf_number(&b, h->time);
-    buf_char(&b, ',');
-    put_cell(&b, h->path);
-    buf_char(&b, ',');
-    put_cell(&b, h->what);
-    buf_char(&b, '\n');
+    csv_put_number(&to, h->time);
+    csv_put(&to, h->path);
+    csv_put(&to, h->what);
+    csv_end_row(&to);
   }
   return write_file(r, file_path(r, run, ".happened.csv"), &b, error);
 }
 
-bool numbers_write(const Results *r, const RanRun *run, const char **error) {
+bool numbers_write(const Results *r, const SimResult *run, const char **error) {
   return write_table(r, run, error) && write_arrays(r, run, error) && write_happened(r, run, error);
 }
 
 // -- reading --------------------------------------------------------------------------------------
 typedef struct {
-  Arena *arena;
-  const char *path, *at, *end;
-  int64_t line;
-  Buf cell;
+  CsvCursor csv;
+  const char *path;
+  CsvCell cell;
   const char **error;
 } TableReading;
 
-// The next cell of the line at hand, without its quotes, into g->cell; *last: the line ends behind
-// it.
-static bool next_cell(TableReading *g, bool *last) {
-  bool quoted = g->at < g->end && *g->at == '"';
-  g->cell.n = 0;
-  buf_text(&g->cell, "");
-  if (quoted) g->at++;
-  for (; g->at < g->end; g->at++) {
-    bool twice = quoted && *g->at == '"' && g->at + 1 < g->end && g->at[1] == '"';
-    if (quoted && *g->at == '"' && !twice) break;
-    if (!quoted && (*g->at == ',' || *g->at == '\n')) break;
-    if (twice) g->at++;
-    buf_char(&g->cell, *g->at);
-  }
-  if (quoted && g->at < g->end) g->at++;
-  if (g->at == g->end || (*g->at != ',' && *g->at != '\n'))
-    return file_error(g->arena, g->error, "%s:%lld: the line is incomplete", g->path,
-                      (long long)g->line);
-  *last = *g->at++ == '\n';
-  if (*last) g->line++;
-  return true;
+__attribute__((format(printf, 3, 4))) static bool wrong_at(TableReading *g, int64_t line,
+                                                           const char *format, ...) {
+  va_list args;
+  Buf b = buf_new(g->csv.arena);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  return file_error(g->csv.arena, g->error, "%s:%lld: %s", g->path, (long long)line, b.at);
 }
 
-static bool open_file(TableReading *g, const char *path) {
+static bool next_cell(TableReading *g) {
+  return csv_cell(&g->csv, &g->cell) ||
+         file_error(g->csv.arena, g->error, "%s: %s", g->path, *g->error);
+}
+
+static const char *cell_text(TableReading *g) {
+  size_t n;
+  return csv_text(g->csv.arena, &g->cell, &n);
+}
+
+static bool open_file(TableReading *g, Arena *a, const char *path, const char **error) {
   View file;
-  if (!file_view(g->arena, path, &file, g->error)) return false;
-  g->path = path;
-  g->at = (const char *)file.at;
-  g->end = g->at + file.n;
-  g->line = 1;
-  g->cell = buf_new(g->arena);
-  return true;
+  if (!file_view(a, path, &file, error)) return false;
+  *g = (TableReading){.csv = csv_begin(a, &file, error), .path = path, .error = error};
+  if (!file.n || file.at[file.n - 1] == '\n') return true;
+  return file_error(a, error, "%s: its last line is not whole", path);
 }
 
 typedef struct {
@@ -233,17 +208,19 @@ static void all_columns(const Results *r, Arena *a, SimRecord *record, Table *na
 }
 
 static bool read_header(const Results *r, TableReading *g, SimRecord *record, SimColumns *out) {
-  Table *names = table_new(g->arena);
+  Arena *a = g->csv.arena;
+  Table *names = table_new(a);
   SimColumns all = {0};
-  int64_t *next = NEW_ARRAY(g->arena, int64_t, record->channel.n + 1); // cell, by channel
-  bool last = false;
-  all_columns(r, g->arena, record, names, &all);
-  while (!last) {
-    if (!next_cell(g, &last)) return false;
-    SimColumn c = all.at[table_get(names, g->cell.at, g->cell.n)];
+  int64_t *next = NEW_ARRAY(a, int64_t, record->channel.n + 1); // cell, by channel
+  all_columns(r, a, record, names, &all);
+  if (!csv_row(&g->csv)) return wrong_at(g, 1, "the table is empty");
+  do {
+    if (!next_cell(g)) return false;
+    const char *name = cell_text(g);
+    SimColumn c = all.at[table_get(names, name, strlen(name))];
     if (c.channel && next[c.channel - record->channel.at]++ != c.cell) c = (SimColumn){0};
     vec_push(r->arena, out, c);
-  }
+  } while (csv_more(&g->csv));
   return true;
 }
 
@@ -257,33 +234,28 @@ static bool label_value(const Results *r, const SimChannel *c, const char *text,
 // The cell at hand; what is not asked for may be anything.
 static bool cell_value(const Results *r, TableReading *g, const SimColumn *c, bool time,
                        int64_t line, double *out) {
-  const char *text = g->cell.at;
-  const char *end;
-  *out = number_read(text, &end);
-  if ((*text && !*end) || (!time && !c->channel)) return true;
-  if (c->channel && label_value(r, c->channel, text, out)) return true;
-  return file_error(g->arena, g->error, "%s:%lld: found `%s`, wanted a number", g->path,
-                    (long long)line, text_shown(g->arena, text, strlen(text)));
+  if (csv_number(&g->cell, out) || (!time && !c->channel)) return true;
+  if (c->channel && label_value(r, c->channel, cell_text(g), out)) return true;
+  return wrong_at(g, line, "found `%s`, wanted a number",
+                  text_shown(g->csv.arena, g->cell.at, g->cell.n));
 }
 
 static bool read_row(const Results *r, TableReading *g, SimRecord *record,
                      const SimColumns *column) {
-  bool last = false;
-  int64_t line = g->line;
+  bool more = true;
+  int64_t line = g->csv.line;
   double x;
   for (uint32_t i = 0; i < column->n; i++) {
     const SimColumn *c = &column->at[i];
-    if (last)
-      return file_error(g->arena, g->error, "%s:%lld: found %u cells, wanted %u", g->path,
-                        (long long)line, i, column->n);
-    if (!next_cell(g, &last) || !cell_value(r, g, c, i == 0, line, &x)) return false;
+    if (!more) return wrong_at(g, line, "found %u cells, wanted %u", i, column->n);
+    if (!next_cell(g) || !cell_value(r, g, c, i == 0, line, &x)) return false;
+    more = csv_more(&g->csv);
     if (i == 0)
       vec_push(r->arena, &record->time, x);
     else if (c->channel)
       vec_push(r->arena, &c->channel->value, x);
   }
-  return last ||
-         file_error(g->arena, g->error, "%s:%lld: more cells than names", g->path, (long long)line);
+  return !more || wrong_at(g, line, "more cells than names");
 }
 
 // A channel with cells that are missing or out of order is not this run's.
@@ -292,20 +264,20 @@ static void drop_broken(SimRecord *record) {
     if (!has_values(record, &record->channel.at[i])) record->channel.at[i].value.n = 0;
 }
 
-static bool read_table(Results *r, RanRun *run, const char **error) {
+static bool read_table(Results *r, SimResult *run, const char **error) {
   Arena *own = arena_child(r->arena);
-  TableReading g = {.arena = own, .error = error};
+  TableReading g;
   SimColumns column = {0};
-  bool good = open_file(&g, arena_format(r->arena, "%s/%s.csv", r->dir, run->file)) &&
+  bool good = open_file(&g, own, file_path(r, run, ".csv"), error) &&
               read_header(r, &g, &run->record, &column);
-  while (good && g.at < g.end) good = read_row(r, &g, &run->record, &column);
+  while (good && csv_row(&g.csv)) good = read_row(r, &g, &run->record, &column);
   if (!good) *error = arena_format(r->arena, "%s", *error);
   arena_free(own);
   drop_broken(&run->record);
   return good;
 }
 
-static bool read_arrays(Results *r, RanRun *run, const char **error) {
+static bool read_arrays(Results *r, SimResult *run, const char **error) {
   const char *path = file_path(r, run, ".safetensors");
   Arrays all = {0};
   if (!path_exists(path)) return true;
@@ -319,23 +291,21 @@ static bool read_arrays(Results *r, RanRun *run, const char **error) {
   return true;
 }
 
-static bool read_happened(Results *r, RanRun *run, const char **error) {
-  TableReading g = {.arena = r->arena, .error = error};
-  const char *path = file_path(r, run, ".happened.csv");
-  char *cell[3] = {0};
-  bool last = false;
+static bool read_happened(Results *r, SimResult *run, const char **error) {
+  TableReading g;
+  const char *path = file_path(r, run, ".happened.csv"), *cell[3] = {0};
   if (!path_exists(path)) return true;
-  if (!open_file(&g, path)) return false;
-  for (bool header = true; g.at < g.end; header = false) {
+  if (!open_file(&g, r->arena, path, error)) return false;
+  for (bool header = true; csv_row(&g.csv); header = false) {
+    double time = 0;
     for (uint32_t i = 0; i < 3; i++) {
-      if (!next_cell(&g, &last)) return false;
-      cell[i] = arena_text(r->arena, g.cell.at, g.cell.n);
-      if (last != (i == 2))
-        return file_error(r->arena, error, "%s:%lld: wanted three cells", path, (long long)g.line);
+      int64_t line = g.csv.line;
+      if (!next_cell(&g)) return false;
+      if (i == 0) csv_number(&g.cell, &time);
+      cell[i] = cell_text(&g);
+      if (csv_more(&g.csv) != (i < 2)) return wrong_at(&g, line, "wanted three cells");
     }
-    if (header) continue;
-    vec_push(r->arena, &run->record.happening,
-             (Happening){number_read(cell[0], NULL), cell[1], cell[2]});
+    if (!header) vec_push(r->arena, &run->record.happening, (Happening){time, cell[1], cell[2]});
   }
   return true;
 }
@@ -395,7 +365,7 @@ static void fill_twins(SimRecord *record) {
 }
 
 bool numbers_read(Results *r, uint32_t number, const char **error) {
-  RanRun *run = &r->run.at[number];
+  SimResult *run = &r->run.at[number];
   uint64_t steps = run->record.steps;
   record_channels(r->w, r->p, number, &run->record);
   run->record.steps = steps;

@@ -5,7 +5,7 @@
 // (the largest of all samples; samples compared with their own mean), the measure stays a mean over
 // batches.
 #include "core/pass/pass.h"
-#include "run/train/train_own.h"
+#include "run/feed/feed_own.h"
 
 static bool reads_samples(World *w, const Diagram *d, const Box *b) {
   for (uint32_t i = 0; i < b->nin; i++)

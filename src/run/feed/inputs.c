@@ -5,26 +5,32 @@
 // draws of a step have the same number of samples in an epoch, that of the longest, so a set that
 // is shorter than another goes round by itself. Draws are told apart by the set's name and the
 // first field's, so the order of declarations does not matter.
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
 static const char *given_name(const Data *d, const Given *g) {
   return g->path ? g->path : name_text(d->w->names, g->set);
 }
 
-Data *data_new(Elab *in, Program *p, Arena *a) {
+Data *data_new(Elab *in, Program *p, Arena *a, uint64_t seed) {
   Data *d = NEW(a, Data);
   World *w = elab_world(in);
-  *d = (Data){.in = in, .w = w, .p = p, .arena = a};
+  *d = (Data){.in = in, .w = w, .p = p, .arena = a, .seed = seed};
   d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
   return d;
 }
 
-bool split_from(const char *name, Split *split) {
-  static const char *const names[SPLITS] = {"train", "valid", "test"};
-  *split = SPLIT_TRAIN;
+static const char *const split_word[SPLITS] = {"train", "valid", "test"};
+
+static Split split_named(World *w, Name name) {
+  Split split = SPLIT_TRAIN;
   for (uint32_t i = 0; i < SPLITS; i++)
-    if (strcmp(name, names[i]) == 0) *split = (Split)i;
-  return !*name || strcmp(name, names[*split]) == 0;
+    if (strcmp(name_text(w->names, name), split_word[i]) == 0) split = (Split)i;
+  return split;
+}
+
+Instead samples_on(World *w, Name set, const char *path, Name split) {
+  return (Instead){
+      .set = set, .path = path, .split = split_named(w, split), .on = set || path, .ordered = true};
 }
 
 // -- sets -----------------------------------------------------------------------------------------
@@ -102,14 +108,13 @@ static bool wants_validation(Data *d) {
 }
 
 bool data_open_all(Data *d) {
+  bool good = true;
   d->valid = wants_validation(d);
-  for (uint32_t i = 0; i < d->p->goal.n; i++)
-    if (!data_need(d, &d->p->goal.at[i].fields)) return false;
-  for (uint32_t i = 0; i < d->p->measure.n; i++)
-    if (!data_need(d, &d->p->measure.at[i].fields)) return false;
-  for (uint32_t i = 0; i < d->p->show.n; i++)
-    if (!data_need(d, &d->p->show.at[i].fields)) return false;
-  return true;
+  for (uint32_t i = 0; good && i < d->p->goal.n; i++) good = data_need(d, &d->p->goal.at[i].fields);
+  for (uint32_t i = 0; good && i < d->p->measure.n; i++)
+    good = data_need(d, &d->p->measure.at[i].fields);
+  for (uint32_t i = 0; good && i < d->p->show.n; i++) good = data_need(d, &d->p->show.at[i].fields);
+  return good;
 }
 
 // -- draws ----------------------------------------------------------------------------------------
@@ -120,9 +125,7 @@ static bool is_replaced(const Given *g, const Instead *instead) {
 }
 
 static Split split_of(const Data *d, const Given *g, const Instead *instead) {
-  Split split = instead->split;
-  if (!is_replaced(g, instead)) split_from(name_text(d->w->names, g->split), &split);
-  return split;
+  return is_replaced(g, instead) ? instead->split : split_named(d->w, g->split);
 }
 
 // In training everything is shuffled. A measure reads the sources it names in order; of two givens
@@ -147,14 +150,13 @@ static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead 
 }
 
 static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, uint32_t *out) {
-  static const char *const split[SPLITS] = {"train", "valid", "test"};
   const Given *g = &d->p->given.at[given];
   for (*out = 0; *out < f->given.n; ++*out)
     if (f->given.at[*out] == given) return true;
   Draw draw = draw_of(d, f, given, instead);
   if (draw.rows <= 0) {
     diag_error(d->w->diags, g->node->span, "%s has no samples in its split `%s`", given_name(d, g),
-               split[split_of(d, g, instead)]);
+               split_word[split_of(d, g, instead)]);
     return false;
   }
   vec_push(d->arena, &f->given, given);

@@ -1,12 +1,12 @@
 // A `show`, computed: its diagram gets an engine on a store of weights, data go through it, and the
 // values come out with the samples in front. In training the store is the one that is trained, so a
-// sight taken at any step shows the weights as they are then.
+// probe taken at any step shows the weights as they are then.
 //
 // How many samples there are is what the view has room for. A thing made of noise alone is made
 // again and again.
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
-enum { SIGHT_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };
+enum { PROBE_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };
 
 // -- opening --------------------------------------------------------------------------------------
 static int64_t samples_wanted(const Show *s) {
@@ -20,7 +20,7 @@ static int64_t samples_wanted(const Show *s) {
   return n ? n : ALONE;
 }
 
-bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Probe *out) {
+bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Probe *out) {
   Ids fields = s->fields;
   *out = (Probe){.show = s, .wanted = n ? n : samples_wanted(s)};
   if (!data_need(d, &fields)) return false;
@@ -28,14 +28,13 @@ bool sight_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   if (!out->d || !store_add_params(d->w, store, out->d, how->seed)) return false;
   out->samples = has_sample_axis(d->w, out->d);
   out->again = !out->samples && out->d->noisy;
-  if (out->samples) out->batch = out->wanted < SIGHT_BATCH ? out->wanted : SIGHT_BATCH;
+  if (out->samples) out->batch = out->wanted < PROBE_BATCH ? out->wanted : PROBE_BATCH;
   out->engine = engine_new(d->w, out->d, store, out->batch, how);
-  Instead instead = {.set = s->set, .path = s->path, .on = s->set || s->path, .ordered = true};
-  split_from(name_text(d->w->names, s->split), &instead.split);
+  Instead instead = samples_on(d->w, s->set, s->path, s->split);
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
 }
 
-void sight_close(Probe *s) {
+void probe_close(Probe *s) {
   feed_stop(&s->feed);
   engine_free(s->engine);
   s->engine = NULL;
@@ -88,7 +87,7 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
   return good;
 }
 
-bool sight_take(Data *d, Probe *s, Tensor *out) {
+bool probe_take(Data *d, Probe *s, Tensor *out) {
   int64_t n = s->samples || s->again ? s->wanted : 0;
   if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;
   if (n == INT64_MAX) n = POINTS; // of an endless source
@@ -99,4 +98,39 @@ bool sight_take(Data *d, Probe *s, Tensor *out) {
     take(d, s, k, 1, n, out);
   }
   return true;
+}
+
+// -- texts ----------------------------------------------------------------------------------------
+static const char *source_text(World *w, Arena *a, const Syntax *from, const Syntax *to) {
+  const Source *file = &w->sources->file.at[from->span.file];
+  uint32_t end = to->span.at + to->span.n;
+  return arena_format(a, "%.*s", (int)(end - from->span.at), file->text + from->span.at);
+}
+
+// What is shown, as it is written, up to `as`.
+const char *show_text(World *w, Arena *a, const Show *s) {
+  const Syntax *last = show_what(s->node);
+  Nodes clauses = show_clauses(s->node);
+  for (uint32_t i = 0; i < clauses.n; i++)
+    if (clauses.at[i]->kind != N_AS && clauses.at[i]->kind != N_EVERY) last = clauses.at[i];
+  return source_text(w, a, show_what(s->node), last);
+}
+
+// Each value by its own text, if each expression has one value.
+const char *shown_name(World *w, Arena *a, const Show *s, uint32_t i, uint32_t values) {
+  const Syntax *expr = show_what(s->node);
+  bool tuple = expr->kind == N_TUPLE && tuple_values(expr).n == values;
+  const Syntax *own = tuple ? tuple_values(expr).at[i] : expr;
+  const char *text = source_text(w, a, own, own);
+  return tuple || values == 1 ? text : arena_format(a, "%s.%u", text, i + 1);
+}
+
+bool is_path(const Show *s) {
+  for (uint32_t i = 0; i < s->views; i++)
+    if (strcmp(s->view[i].name, "paths") == 0) return true;
+  return false;
+}
+
+const char *frame_name(Arena *a, uint32_t show, uint64_t step) {
+  return arena_format(a, "shown/%u.%09llu.safetensors", show + 1, (unsigned long long)step);
 }

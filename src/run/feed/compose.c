@@ -2,7 +2,7 @@
 // step's diagram; here a call of the noise takes its place, at a site that is the field's name, so
 // that an engine makes all noise, the same on every machine and after every resume. Where no input
 // is left that has samples, one is added that nothing reads: it says how many there are.
-#include "run/train/train_own.h"
+#include "run/feed/feed.h"
 
 // Samples stand in front.
 bool is_sample_axis(World *w, const Type *t) {

@@ -1,0 +1,148 @@
+// feed: what goes into engines, and what is measured and looked at with them, in training and
+// after it: inputs from data, noise, first values, measures, shows.
+//
+//   Data *d = data_new(elab, program, arena);
+//   Feed f = {0};
+//   if (!data_open_all(d) || !feed_add(d, &f, &fields, engine, &(Instead){0}, &inlets)) …
+//   feed_start(d, &f, 64, 0, 0);
+//   while ((n = feed_next(&f, &inlets, &why)) >= 0) engine_run(engine, n, step++);
+#ifndef LIMN_RUN_FEED_FEED_H
+#define LIMN_RUN_FEED_FEED_H
+
+#include "run/engine/engine.h"
+#include "run/runs/runs.h"
+#include "run/step/step.h"
+
+// inputs.c: where the inputs of an engine come from
+typedef struct {
+  const char *name; // of a known set, or a path
+  bool bits;
+  int64_t window;
+  Episodes episodes;
+  Set *set;
+} Opened;
+
+typedef struct {
+  Elab *in;
+  World *w;
+  Program *p;
+  Arena *arena;
+  uint64_t seed;      // of what is generated
+  uint64_t draw_seed; // of shuffles
+  bool valid;         // validation data are wanted
+  VEC(Opened) opened;
+  Set **set; // [given] NULL while nobody needs it
+} Data;
+
+// Which samples: `on mnist.test` puts that split in the place of every source of the set.
+typedef struct {
+  Name set;
+  const char *path;
+  Split split;
+  bool on;      // replace sources of this set, or file
+  bool every;   // replace all of them
+  bool ordered; // each sample once, in order; otherwise shuffled
+} Instead;
+
+typedef struct { // data for one or more engines, batch after batch
+  VEC(uint32_t) given;
+  VEC(Draw) draw; // for each given
+  VEC(LoaderSource) source;
+  int64_t samples; // in an epoch; 0: there is no finite source
+  Arena *arena;
+  Loader *loader;
+} Feed;
+
+typedef struct {
+  uint32_t source;
+  size_t bytes; // of one sample
+  void *to;     // [n …], memory of the engine
+} Inlet;
+typedef VEC(Inlet) Inlets;
+
+Data *data_new(Elab *, Program *, Arena *, uint64_t seed);
+// Opens the sets behind these fields. False with a diagnostic.
+bool data_need(Data *, const Ids *fields);
+bool data_open_all(Data *);                                          // of goals and measures
+bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
+bool feed_add(Data *, Feed *, const Ids *fields, Engine *, const Instead *, Inlets *);
+bool feed_start(Data *, Feed *, int64_t batch, int64_t epoch,
+                int64_t number); // at this batch of it
+void feed_stop(Feed *);
+int64_t feed_batches(const Feed *); // in an epoch
+// How many samples came, into the memory of one engine; -1: *why.
+int64_t feed_next(Feed *, const Inlets *, const char **why);
+// What the labels of a source with so many are called; NULL: nobody says.
+const char *const *data_labels(Data *, Size count);
+// `on mnist.test`, each sample once and in order
+Instead samples_on(World *, Name set, const char *path, Name split);
+
+// compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
+// input that only says how many samples there are.
+Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
+bool is_sample_axis(World *, const Type *); // samples stand in front
+bool has_sample_axis(World *, const Diagram *);
+
+// start_values.c: first values
+bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
+bool store_copy(World *, Store *, const char *path,
+                const char *as);                            // starts with the value of another
+bool store_add_sources(Elab *, Program *, Store *);         // `learn f … from "f.safetensors"`
+bool has_source(Elab *, const Program *, const char *path); // `learn f … from` gives this weight
+// Values by path; what `to` lacks is added. Only those in `which`.
+bool store_move(World *, Store *to, Store *from, const Table *which);
+bool store_read(World *, Store *, const Arrays *,
+                const char *path);             // values by path, all of them wanted
+Table *model_paths(Arena *, const Program *);  // of learners' weights (1) and buffers (2)
+Table *weight_paths(Arena *, const Diagram *); // of a diagram's weights (1)
+
+// measures.c: measures and the loss on validation data
+typedef struct {
+  const char *label; // a column of metrics.csv
+  const char *where; // "mnist.test", "training data"
+  bool up;           // more is better
+  bool moved;        // it reads something that is trained
+  uint32_t parts;    // values that are added up: one, or one for each goal
+  Engine **engine;
+  Feed *feed;
+  Inlets *inlet;
+  Diagram **rest; // of a measure of a whole set: what is made of sums over samples; or NULL
+  int64_t batch;
+  double value;
+  bool known, fresh; // fresh: since it was last written down
+} Gauge;
+typedef struct {
+  VEC(Gauge);
+  Data *data;
+  Store *store;
+  Target target;
+  int64_t batch; // of training; 0: there is none
+  Ids goals;     // that are trained
+} Gauges;
+bool gauges_open(Gauges *);
+bool gauges_run(Gauges *);
+void gauges_close(Gauges *);
+const Gauge *gauge_judge(const Gauges *); // the one that says which weights are best; NULL: none
+
+// probe.c: a `show`, computed
+typedef struct {
+  const Show *show;
+  const Diagram *d;
+  Engine *engine;
+  Feed feed;
+  Inlets inlet;
+  int64_t wanted, batch;
+  bool samples; // values have samples in front
+  bool again;   // it is of noise alone: run as often as there are samples wanted
+} Probe;
+// n: how many samples, 0 as many as the view has room for. False with a diagnostic.
+bool probe_open(Data *, Store *, const Show *, int64_t n, const Target *, Probe *);
+bool probe_take(Data *, Probe *, Tensor *out); // [out of the diagram]
+void probe_close(Probe *);
+// What is shown, as it is written, up to `as`; and each value by its own text.
+const char *show_text(World *, Arena *, const Show *);
+const char *shown_name(World *, Arena *, const Show *, uint32_t i, uint32_t values);
+bool is_path(const Show *);
+const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
+
+#endif

@@ -1,0 +1,227 @@
+// Measures during training, and the loss on validation data where a program measures nothing.
+//
+// A measure is a diagram with one number, a mean over samples. It is run over its data in batches,
+// and the batches' numbers are averaged by their samples, so the short last one counts as much as
+// it holds; sums over all samples are added up instead (whole.c). `on mnist.test` puts that split,
+// whole and in order, in the place of every source of the set.
+#include "run/feed/feed_own.h"
+
+enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memory
+
+static bool part_open(Gauges *all, Gauge *g, Diagram *d, Ids fields, const Instead *instead) {
+  uint32_t k = g->parts;
+  Diagram *each, *rest;
+  if (whole_split(all->data->w, d, &each, &rest)) {
+    whole_add_count(all->data->in, rest);
+    g->rest[k] = rest;
+    d = each;
+  }
+  d = compose_noise(all->data->in, all->data->p, d, &fields);
+  if (!d || !store_add_params(all->data->w, all->store, d, all->target.seed)) return false;
+  bool samples = has_sample_axis(all->data->w, d);
+  g->batch = !samples ? 0 : all->batch > GAUGE_BATCH ? all->batch : GAUGE_BATCH;
+  g->engine[k] = engine_new(all->data->w, d, all->store, g->batch, &all->target);
+  if (!g->engine[k]) return false;
+  g->parts++;
+  return feed_add(all->data, &g->feed[k], &fields, g->engine[k], instead, &g->inlet[k]);
+}
+
+static Gauge gauge_new(Gauges *all, uint32_t parts) {
+  return (Gauge){.rest = NEW_ARRAY(all->data->arena, Diagram *, parts),
+                 .engine = NEW_ARRAY(all->data->arena, Engine *, parts),
+                 .inlet = NEW_ARRAY(all->data->arena, Inlets, parts),
+                 .feed = NEW_ARRAY(all->data->arena, Feed, parts)};
+}
+
+static bool label_taken(const Gauges *all, const char *label) {
+  for (uint32_t i = 0; i < all->data->p->goal.n; i++)
+    if (strcmp(name_text(all->data->w->names, all->data->p->goal.at[i].name), label) == 0)
+      return true;
+  for (uint32_t i = 0; i < all->n; i++)
+    if (strcmp(all->at[i].label, label) == 0) return true;
+  return false;
+}
+
+// A measure of a goal by another distance is told apart from the goal by that: fit.hits
+static const char *label_of(const Gauges *all, const Measure *m) {
+  const char *name = name_text(all->data->w->names, m->name), *label = name;
+  if (label_taken(all, label) && m->distance)
+    label = name = arena_format(all->data->arena, "%s.%s", name, m->distance);
+  for (uint32_t k = 2; label_taken(all, label); k++)
+    label = arena_format(all->data->arena, "%s.%u", name, k);
+  return label;
+}
+
+static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) {
+  const char *set = m->path ? m->path : name_text(all->data->w->names, m->set);
+  const char *split = name_text(all->data->w->names, m->split);
+  if (!f->given.n) return "";
+  return *set ? arena_format(all->data->arena, "%s%s%s", set, *split ? "." : "", split)
+              : "training data";
+}
+
+static bool is_up(const Measure *m) {
+  return (m->distance && strcmp(m->distance, "hits") == 0) || stated_claim(m->node)->kind == N_MAXIMISE;
+}
+
+// Does it read a weight that a goal of this phase trains?
+static bool is_moved(const Gauges *all, const Diagram *d) {
+  for (uint32_t i = 0; i < all->goals.n; i++) {
+    const Goal *g = &all->data->p->goal.at[all->goals.at[i]];
+    for (uint32_t k = 0; k < g->diagram->param.n; k++)
+      for (uint32_t j = 0; g->trains[k] && j < d->param.n; j++)
+        if (strcmp(g->diagram->param.at[k].path, d->param.at[j].path) == 0) return true;
+  }
+  return false;
+}
+
+// The first measure of what is being trained; a program that trains one thing after the other may
+// measure all of them.
+const Gauge *gauge_judge(const Gauges *all) {
+  for (uint32_t i = 0; i < all->n; i++)
+    if (all->at[i].moved) return &all->at[i];
+  return all->n ? &all->at[0] : NULL;
+}
+
+static bool measure_open(Gauges *all, const Measure *m) {
+  Diagram *d = m->diagram;
+  Ids fields = m->fields;
+  if (!d)
+    d = learn_exploitability(all->data->in, all->data->p,
+                             &fields); // the one measure that is not written out
+  if (!d) {
+    diag_error(all->data->w->diags, m->span, "there are no players: no goal trains a `simplex`");
+    return false;
+  }
+  Instead instead = samples_on(all->data->w, m->set, m->path, m->split);
+  Gauge g = gauge_new(all, 1);
+  bool good = part_open(all, &g, d, fields, &instead);
+  g.label = label_of(all, m);
+  g.where = where_of(all, m, &g.feed[0]);
+  g.up = is_up(m);
+  g.moved = is_moved(all, d);
+  vec_push(all->data->arena, all, g);
+  return good;
+}
+
+// Is there validation data for all that the goals read?
+static bool can_validate(Gauges *all) {
+  bool any = false;
+  for (uint32_t i = 0; i < all->goals.n; i++) {
+    const Ids *fields = &all->data->p->goal.at[all->goals.at[i]].fields;
+    for (uint32_t k = 0; k < fields->n; k++) {
+      const Set *set = all->data->set[def_of(all->data->in, fields->at[k])->given];
+      if (set && set_rows(set, SPLIT_VALID) <= 0) return false;
+      any |= set != NULL;
+    }
+  }
+  return any;
+}
+
+static bool valid_open(Gauges *all) {
+  if (!can_validate(all)) return true;
+  Gauge g = gauge_new(all, all->goals.n);
+  Instead instead = {.every = true, .split = SPLIT_VALID, .ordered = true};
+  bool good = true;
+  for (uint32_t i = 0; good && i < all->goals.n; i++) {
+    Measure m;
+    if (!elab_outside(all->data->in, all->data->p, &all->data->p->goal.at[all->goals.at[i]], &m))
+      continue;
+    good = part_open(all, &g, m.diagram, m.fields, &instead);
+  }
+  g.label = label_taken(all, "valid") ? "valid.loss" : "valid";
+  g.where = "validation data";
+  if (g.parts) vec_push(all->data->arena, all, g);
+  return good;
+}
+
+bool gauges_open(Gauges *all) {
+  gauges_close(all);
+  for (uint32_t i = 0; i < all->data->p->measure.n; i++)
+    if (!measure_open(all, &all->data->p->measure.at[i])) return false;
+  return all->data->p->measure.n || valid_open(all);
+}
+
+// -- running --------------------------------------------------------------------------------------
+static bool part_failed(Gauges *all, const Gauge *g, uint32_t k, const char *why) {
+  diag_error(all->data->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
+             why ? why : engine_error(g->engine[k]));
+  return false;
+}
+
+// What a batch gave: a mean that counts as much as there are samples, or sums.
+static void add_batch(Arena *a, const Gauge *g, uint32_t k, double each, Tensor *sum) {
+  Engine *e = g->engine[k];
+  const Diagram *rest = g->rest[k];
+  if (!rest) {
+    sum[0].data[0] += *(const double *)engine_out(e, 0) * each;
+    return;
+  }
+  for (uint32_t i = 0; i + 1 < rest->in.n; i++) {
+    double *own = NEW_ARRAY(a, double, sum[i].count);
+    numbers_get(engine_out_number(e, i), engine_out(e, i), own, sum[i].count);
+    for (int64_t j = 0; j < sum[i].count; j++) sum[i].data[j] += own[j];
+  }
+}
+
+static Tensor *sums_new(Gauges *all, Arena *a, const Diagram *rest) {
+  Tensor *sum = NEW_ARRAY(a, Tensor, rest ? rest->in.n : 1);
+  int64_t shape[ARRAY_RANK_LIMIT];
+  for (uint32_t i = 0; rest && i + 1 < rest->in.n; i++) {
+    const Type *type = &rest->wire.at[rest->in.at[i]].type;
+    engine_shape(all->data->w, type, 0, shape);
+    sum[i] = tensor_new(a, type->rank, shape);
+  }
+  if (!rest) sum[0] = tensor_new(a, 0, shape);
+  return sum;
+}
+
+static bool part_batches(Gauges *all, Gauge *g, uint32_t k, Arena *a, double *mean) {
+  Feed *f = &g->feed[k];
+  double weight = 0;
+  Tensor *sum = sums_new(all, a, g->rest[k]);
+  if (!feed_start(all->data, f, g->batch, 0, 0)) return false;
+  int64_t batches = f->samples ? feed_batches(f) : 1;
+  for (int64_t i = 0; i < batches; i++) {
+    const char *why = NULL;
+    int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch;
+    if (n < 0 || engine_run(g->engine[k], n, (uint64_t)i) == RUN_FAILED)
+      return part_failed(all, g, k, why);
+    double each = n ? (double)n : 1;
+    add_batch(a, g, k, each, sum);
+    weight += each;
+  }
+  feed_stop(f);
+  const char *why = NULL;
+  if (!g->rest[k]) return *mean = sum[0].data[0] / weight, true;
+  return whole_value(all->data->w, a, g->rest[k], sum, (int64_t)weight, mean, &why) ||
+         part_failed(all, g, k, why);
+}
+
+static bool part_run(Gauges *all, Gauge *g, uint32_t k, double *mean) {
+  Arena *a = arena_child(all->data->arena);
+  bool good = part_batches(all, g, k, a, mean);
+  arena_free(a);
+  return good;
+}
+
+bool gauges_run(Gauges *all) {
+  for (uint32_t i = 0; i < all->n; i++) {
+    Gauge *g = &all->at[i];
+    double value = 0, mean = 0;
+    for (uint32_t k = 0; k < g->parts; k++, value += mean)
+      if (!part_run(all, g, k, &mean)) return false;
+    g->value = value;
+    g->known = g->fresh = true;
+  }
+  return true;
+}
+
+void gauges_close(Gauges *all) {
+  for (uint32_t i = 0; i < all->n; i++)
+    for (uint32_t k = 0; k < all->at[i].parts; k++) {
+      feed_stop(&all->at[i].feed[k]);
+      engine_free(all->at[i].engine[k]);
+    }
+  all->n = 0;
+}

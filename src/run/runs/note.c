@@ -1,0 +1,209 @@
+// run.json: what a run says of itself, of whatever kind it is, written and read. It says all that
+// a report says in words, so a report can be made anew.
+#define _DEFAULT_SOURCE
+#include "base/version.h"
+#include "run/runs/runs.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOTE_MOST = 1 << 24 }; // bytes
+
+void tell_line(const RunTell *to, const char *text) {
+  if (!to->line) return;
+  if (to->redraw) to->redraw(to->context, "");
+  to->line(to->context, text);
+}
+
+// -- writing --------------------------------------------------------------------------------------
+static void put_machine(JsonOut *j) {
+  struct utsname u;
+  if (uname(&u) != 0) return;
+  json_text(j, "system", u.sysname);
+  json_text(j, "release", u.release);
+  json_text(j, "machine", u.machine);
+  json_number(j, "cores", (double)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void put_date(JsonOut *j) {
+  char text[40];
+  time_t now = time(NULL);
+  struct tm day;
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &day));
+  json_text(j, "date", text);
+}
+
+static void put_measures(const RunNote *n, JsonOut *j) {
+  json_list(j, "measures");
+  for (uint32_t i = 0; i < n->measure.n; i++) {
+    json_object(j, NULL);
+    json_text(j, "name", n->measure.at[i].name);
+    json_text(j, "on", n->measure.at[i].on);
+    json_bool(j, "up", n->measure.at[i].up);
+    json_end(j);
+  }
+  json_end(j);
+}
+
+static void put_runs(const RunNote *n, JsonOut *j) {
+  json_list_lines(j, "runs");
+  for (uint32_t i = 0; i < n->run.n; i++) {
+    const NoteRun *run = &n->run.at[i];
+    json_object(j, NULL);
+    json_text(j, "name", run->name);
+    json_text(j, "for", run->words);
+    json_text(j, "file", run->file);
+    json_number(j, "steps", run->steps);
+    json_number(j, "moments", run->moments);
+    json_number(j, "happened", run->happened);
+    json_print(j, "seconds", "%.3f", run->seconds);
+    json_text(j, "state", run->state);
+    json_end(j);
+  }
+  json_end(j);
+}
+
+static void put_checks(const RunNote *n, JsonOut *j) {
+  json_list_lines(j, "checks");
+  for (uint32_t i = 0; i < n->check.n; i++) {
+    const RunCheck *c = &n->check.at[i];
+    json_object(j, NULL);
+    json_text(j, "of", c->of);
+    json_text(j, "text", c->text);
+    if (c->done) json_text(j, "figure", c->figure);
+    json_print(j, "holds", c->done ? c->holds ? "true" : "false" : "null");
+    json_end(j);
+  }
+  json_end(j);
+}
+
+void note_print(const RunNote *n, Buf *b) {
+  JsonOut j = json_out(b);
+  json_object_lines(&j, NULL);
+  json_text(&j, "limn", LIMN_VERSION);
+  if (n->machine) json_text(&j, "kind", "machine");
+  json_text(&j, "program", n->program);
+  json_text(&j, "set", n->set);
+  json_number(&j, "seed", n->seed);
+  if (!n->machine) json_number(&j, "batch", n->batch);
+  if (n->precision) json_text(&j, "precision", n->precision);
+  json_number(&j, "threads", n->threads);
+  if (n->engine) json_text(&j, "engine", n->engine);
+  put_machine(&j);
+  if (n->machine) put_date(&j);
+  if (n->dir) json_text(&j, "dir", n->dir);
+  json_text(&j, "state", n->state);
+  json_number(&j, "steps", n->steps);
+  json_print(&j, "seconds", "%.3f", n->seconds);
+  if (n->has_best) json_number(&j, "best", n->best);
+  if (n->has_best) json_number(&j, "best_step", n->best_step);
+  if (n->message) json_text(&j, "message", n->message);
+  if (n->machine)
+    put_runs(n, &j), put_checks(n, &j);
+  else
+    put_measures(n, &j);
+  if (n->hash) json_text(&j, "hash", n->hash);
+  json_bool(&j, "finished", strcmp(n->state, "finished") == 0);
+  json_end(&j);
+  buf_char(b, '\n');
+}
+
+const char *note_write(Arena *a, const char *dir, const RunNote *n) {
+  Buf b = buf_new(a);
+  note_print(n, &b);
+  const char *path = arena_format(a, "%s/run.json", dir);
+  const char *why = file_write(a, path, b.at, b.n);
+  return why ? arena_format(a, "cannot write %s: %s", path, why) : NULL;
+}
+
+// -- reading --------------------------------------------------------------------------------------
+static const char *text_at(const Json *object, const char *key) {
+  const Json *x = json_get(object, key);
+  return x && x->kind == JSON_TEXT ? x->text : "";
+}
+
+static double number_at(const Json *object, const char *key) {
+  const Json *x = json_get(object, key);
+  return x && x->kind == JSON_NUMBER ? x->number : 0;
+}
+
+const char *note_text(const RunNote *n, const char *key) {
+  const Json *x = json_get(n->json, key);
+  return x && x->kind == JSON_TEXT ? x->text : NULL;
+}
+
+bool note_number(const RunNote *n, const char *key, double *out) {
+  const Json *x = json_get(n->json, key);
+  if (!x || x->kind != JSON_NUMBER) return false;
+  *out = x->number;
+  return true;
+}
+
+// The objects of a list; there are none where it is missing or something else.
+static const Json *list_at(const Json *object, const char *key, uint32_t *n) {
+  const Json *list = json_get(object, key);
+  *n = list && list->kind == JSON_LIST ? list->n : 0;
+  return *n ? json_first(list) : NULL;
+}
+
+bool measure_rises(const char *name) { return strstr(name, "hits") || strstr(name, "accuracy"); }
+
+static void read_measures(Arena *a, RunNote *n) {
+  uint32_t count;
+  const Json *one = list_at(n->json, "measures", &count);
+  for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
+    const Json *up = json_get(one, "up");
+    NoteMeasure m = {.name = text_at(one, "name"), .on = text_at(one, "on")};
+    m.up = up ? up->kind == JSON_TRUE : measure_rises(m.name);
+    vec_push(a, &n->measure, m);
+  }
+}
+
+static void read_runs(Arena *a, RunNote *n) {
+  uint32_t count;
+  const Json *one = list_at(n->json, "runs", &count);
+  for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
+    NoteRun run = {.name = text_at(one, "name"), .state = text_at(one, "state")};
+    run.steps = number_at(one, "steps");
+    run.moments = number_at(one, "moments");
+    run.seconds = number_at(one, "seconds");
+    vec_push(a, &n->run, run);
+  }
+}
+
+static void read_checks(Arena *a, RunNote *n) {
+  uint32_t count;
+  const Json *one = list_at(n->json, "checks", &count);
+  for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
+    const Json *holds = json_get(one, "holds");
+    RunCheck c = {text_at(one, "of"), text_at(one, "text"), text_at(one, "figure"), false, false};
+    c.holds = holds && holds->kind == JSON_TRUE;
+    c.done = c.holds || (holds && holds->kind == JSON_FALSE);
+    vec_push(a, &n->check, c);
+  }
+}
+
+bool note_read(Arena *a, const char *dir, RunNote *n, const char **error) {
+  const char *path = arena_format(a, "%s/run.json", dir), *why = "";
+  FileText file = file_read(a, path, NOTE_MOST);
+  if (!file.text) return file_error(a, error, "cannot read %s: %s", path, file.error);
+  const Json *j = json_read(a, file.text, file.n, &why);
+  if (!j || j->kind != JSON_OBJECT)
+    return file_error(a, error, "%s: %s", path, j ? "found no object, wanted one" : why);
+  *n = (RunNote){.json = j,
+                 .machine = strcmp(text_at(j, "kind"), "machine") == 0,
+                 .program = text_at(j, "program"),
+                 .set = text_at(j, "set"),
+                 .state = text_at(j, "state"),
+                 .seed = number_at(j, "seed"),
+                 .threads = number_at(j, "threads"),
+                 .steps = number_at(j, "steps"),
+                 .seconds = number_at(j, "seconds")};
+  n->message = note_text(n, "message");
+  if (n->machine)
+    read_runs(a, n), read_checks(a, n);
+  else
+    read_measures(a, n);
+  return true;
+}

@@ -1,0 +1,136 @@
+// runs: what a run leaves behind, and what every run has while it lasts: how it ends, where it
+// speaks, the folder that it writes.
+//
+//   RunFolder f = {.arena = a, .lock = -1};
+//   if (!folder_new(&f, NULL, "net.limn", "name another one", &why, &end)) …   // runs/net
+//   note_write(a, f.dir, &note);                                               // run.json
+//
+// A folder of runs is all the registry there is. Nothing here knows how a run is made.
+#ifndef LIMN_RUN_RUNS_RUNS_H
+#define LIMN_RUN_RUNS_RUNS_H
+
+#include "io/bytes/bytes.h"
+#include "lang/program/program.h"
+
+#include <signal.h>
+
+// The user's text or data is wrong; what is asked for makes no sense; disk or memory failed.
+typedef enum { OUTCOME_GOOD, OUTCOME_WRONG, OUTCOME_USAGE, OUTCOME_SYSTEM } Outcome;
+
+// Where a run speaks: whole lines, and on a terminal one line that is drawn again and again.
+typedef struct {
+  void *context;
+  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is said
+  void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
+  uint32_t (*width)(void *context);                // of the terminal, in columns
+} RunTell;
+void tell_line(const RunTell *, const char *text); // note.c
+
+// folder.c: found or made, and locked
+typedef struct {
+  Arena *arena;
+  const char *dir; // NULL: there is none
+  int lock;        // -1: none
+} RunFolder;
+// All are false with *why, a sentence, and *end.
+// A new one: `out`, or runs/NAME, NAME.2 … after the program. `instead`: what to do when a run is
+// in it.
+bool folder_new(RunFolder *, const char *out, const char *program, const char *instead,
+                const char **why, Outcome *end);
+bool folder_old(RunFolder *, const char *dir, const char **why, Outcome *end); // to go on with
+bool folder_lock(RunFolder *, const char **why, Outcome *end); // what a killed run left is removed
+void folder_unlock(RunFolder *);
+const char *folder_path(const RunFolder *, const char *name);
+// The model of a run folder, or the file itself.
+const char *folder_weights(Arena *, const char *from);
+
+// note.c: run.json. Members that are 0 or NULL are not written, but for those that say so.
+typedef struct {
+  const char *name, *on; // on: where it is measured
+  bool up;               // more is better
+} NoteMeasure;
+typedef struct {
+  const char *name, *words, *file; // words: "to 100"; file: its numbers are FILE.csv
+  double steps, moments, happened, seconds;
+  const char *state; // finished, failed, stopped, not begun
+} NoteRun;
+typedef struct {
+  const char *of, *text, *figure;
+  bool done, holds;
+} RunCheck;
+typedef struct {
+  bool machine;                      // of `limn run`: it has runs and checks
+  const char *program, *set, *state; // always there. state: running, finished, stopped …
+  double seed, threads, steps, seconds;
+  double batch, best, best_step; // of training
+  bool has_best;
+  const char *precision, *engine, *hash; // of training; no hash while it lasts
+  const char *dir, *message;             // of machines. message: why it failed
+  VEC(NoteMeasure) measure;              // those columns of metrics.csv that are measures
+  VEC(NoteRun) run;
+  VEC(RunCheck) check;
+  const Json *json; // all of it, where it was read
+} RunNote;
+void note_print(const RunNote *, Buf *); // with the machine it runs on, and today's date
+const char *note_write(Arena *, const char *dir, const RunNote *); // NULL, or a sentence
+bool note_read(Arena *, const char *dir, RunNote *, const char **error);
+const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
+bool note_number(const RunNote *, const char *key, double *out);
+bool measure_rises(const char *name); // more is better, as far as a name says so
+
+// program_copy.c: the program in the run folder
+const char *program_copy(World *, const Program *, const char *dir); // NULL, or a sentence
+uint64_t program_hash(World *, const Program *);                     // of all that matters to a run
+const char *program_differs(World *, const Program *, const char *dir); // in words
+
+// metrics.c: metrics.csv of a run, read back
+typedef struct {
+  VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
+  VEC(double) value;      // [rows columns]
+  VEC(bool) known;        // [rows columns] false: the cell is empty
+  int64_t rows;
+} MetricRows;
+enum { METRICS_FIXED = 3 }; // step, epoch, time
+bool rows_read(Arena *, const char *path, MetricRows *, const char **error);
+bool rows_find(const MetricRows *, const char *name, uint32_t *column);
+
+// list.c: the runs in a folder, or the one that it is
+typedef struct {
+  double value; // the last one
+  bool known;
+} RunMeasure;
+typedef struct {
+  const char *dir, *date;
+  RunNote note;
+  RunMeasure *value;         // [measure]
+  VEC(const char *) learner; // by the names of its weights
+} RunInfo;
+typedef VEC(RunInfo) RunInfos;
+bool runs_read(Arena *, const char *dir, RunInfos *,
+               const char **why); // in the order of their names
+bool run_has(const RunInfo *, const char *learner);
+void runs_print(const RunInfos *, bool json, Buf *);
+
+// What a `show` asked for, as numbers
+typedef struct {
+  const char *text; // as it stands in the program, without `show` and `as`
+  const char *view; // "images", "strip", "paths" …; NULL: whatever suits the values
+  uint32_t options;
+  double option[4]; // of the view, as 8, 8 in `images[8, 8]`
+  // One array for each expression, by its text. In front stands the axis of samples; or, for
+  // `paths`, of moments in training. With `for t in …`, then comes one of values of t.
+  Arrays value;
+  bool samples;                   // there is such an axis in front
+  const char *over;               // t
+  uint32_t moments;               // how many values t has
+  const double *moment;           // [moments]
+  const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
+  const int64_t *step;            // [axis 0] of paths; NULL otherwise
+  bool whole;                     // values of t are whole numbers
+  uint32_t marks;                 // moments at which something happened
+  const double *mark;             // [marks]
+  const char *const *mark_text;   // [marks] what
+} Shown;
+typedef VEC(Shown) Shows;
+
+#endif

@@ -1,0 +1,62 @@
+// simulate: `limn run`. Every run of a program is followed, every check looked at, in the order of
+// the text; numbers and words go to a run folder, and can be read back from it.
+//
+//   Results r;
+//   Outcome end = simulate_run(in, program, &(SimulateOptions){.out = "runs/a"}, &r);
+//   results_read(in, program, "runs/a", &r, &error);      // the same, from the folder
+#ifndef LIMN_RUN_SIMULATE_SIMULATE_H
+#define LIMN_RUN_SIMULATE_SIMULATE_H
+
+#include "run/runs/runs.h"
+#include "run/sim/sim.h"
+
+typedef struct {
+  const char *out;  // a folder for the numbers; NULL: runs/NAME, as for training
+  const char *from; // weights of learners: a run folder or a safetensors file; or NULL
+  uint64_t seed;
+  uint32_t threads;
+  bool reference, quiet;
+  bool plain; // no folder
+  const volatile sig_atomic_t *stop;
+  RunTell tell;
+} SimulateOptions;
+
+typedef struct {
+  const char *name;           // as it is written, or the machine's
+  const char *file;           // its numbers are FILE.csv and so on; no two runs have the same
+  const char *words;          // "to 100", "for 6000 ticks"
+  bool done, stopped, failed; // done: it has begun
+  double seconds;
+  const System *system; // as it is written: neither closed nor stood on another
+  const System *on;     // what it stands on; or NULL
+  SimRecord record;
+} SimResult;
+
+typedef struct {
+  Elab *in;
+  Program *p;
+  World *w;
+  Arena *arena;
+  const char *dir;    // the folder, or NULL
+  RunNote note;       // with every check; .run is filled by results_note
+  VEC(SimResult) run; // as many as the program has, in its order
+} Results;
+
+// simulate.c
+Outcome simulate_run(Elab *, Program *, const SimulateOptions *, Results *);
+
+// results.c: all runs and checks of a program
+void results_begin(Results *, Elab *, Program *);    // nothing done yet
+uint32_t results_count(const Results *, bool holds); // claims
+const RunNote *results_note(Results *);              // run.json, as it is now
+// From a folder; it is of this program if it has the same runs.
+bool results_read(Elab *, Program *, const char *dir, Results *, const char **error);
+
+// numbers.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv
+bool numbers_write(const Results *, const SimResult *, const char **error);
+bool numbers_read(Results *, uint32_t run, const char **error);
+const char *one_line(Arena *, const char *text); // spaces and line ends become one space
+const char *cell_name(Arena *, const SimChannel *, int64_t cell);  // x, x[0], g[0 1]
+const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
+
+#endif
