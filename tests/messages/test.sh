@@ -95,3 +95,43 @@ says "one.csv has no samples in its split \`test\`" train split.limn --reference
 "$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1
 "$LIMN" eval bare.limn twice --in 'x=[1, 2]' --weights w.safetensors >said 2>&1
 if grep -q "warning: weight f/.* in w.safetensors is not used here" said; then ok "a weight that is not used"; else not_ok "a weight that is not used"; head -5 said; fi
+
+# files of data
+/usr/bin/python3 - <<'END'
+import gzip
+import numpy as np
+np.savez("rows.npz", x=np.zeros((3, 2)), y=np.zeros(4))
+np.savez("tests.npz", x_test=np.zeros((3, 2)))
+np.savez("wide.npz", x_train=np.zeros((3, 2)), x_test=np.zeros((3, 5)))
+header = b'{"a":{"dtype":"F32","shape":[' + b",".join([b"1"] * 70) + b'],"data_offsets":[0,4]}}'
+open("many.safetensors", "wb").write(len(header).to_bytes(8, "little") + header + bytes(4))
+locked = bytearray(open("rows.npz", "rb").read())
+locked[locked.index(b"PK\1\2") + 8] |= 1
+open("locked.npz", "wb").write(locked)
+packed = bytearray(gzip.compress(b"a\n1\n2\n" * 100))
+packed[12:20] = bytes(8)
+open("damaged.csv.gz", "wb").write(packed)
+END
+says "array y has 4 rows, but x has 3: fields have one length" data rows.npz
+says "the archive is encrypted, which is not supported" data locked.npz
+says "it is damaged: " data damaged.csv.gz
+says "it has no arrays to train on" data tests.npz
+says "a row, where" data wide.npz
+says "tensor \`a\`: its shape has 70 axes, more than" eval iris.limn f --in 'x=[1, 2, 3, 4]' --weights many.safetensors
+awk 'BEGIN { print "a"; for (i = 0; i < 70000; i++) print "word" i }' >words.csv
+says "words.csv: no column has numbers or labels" data words.csv
+mkdir pictures && echo text >pictures/a.png
+says "pictures/a.png is not a png picture" data pictures
+says "cannot read the folder nowhere: No such file or directory" runs nowhere
+printf 'a,b\nx,1\ny,2\n' >mixed.csv
+printf 'const k : R[2 2] from "mixed.csv"\nbox f(x: R[2]) -> R[2] = x[j] k[i j]\n' >const.limn
+says "column a holds words; a constant is made of numbers" check const.limn
+mkdir -p sets/digits sets/shakespeare
+printf '1,2,3\n4,5,6\n' >sets/digits/digits.csv
+echo abc >sets/shakespeare/input.txt
+LIMN_DATA=$PWD/sets
+export LIMN_DATA
+says "digits.csv has 3 columns, where 65 were wanted" data digits
+says "input.txt has 4 different characters, where 65 were wanted" data shakespeare
+awk 'BEGIN { for (r = 0; r < 3; r++) { for (i = 0; i < 64; i++) printf "17,"; print 1 } }' >sets/digits/digits.csv
+says "row 1 is not 64 pixels from 0 to 16 and a label" data digits
