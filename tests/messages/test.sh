@@ -135,3 +135,28 @@ says "digits.csv has 3 columns, where 65 were wanted" data digits
 says "input.txt has 4 different characters, where 65 were wanted" data shakespeare
 awk 'BEGIN { for (r = 0; r < 3; r++) { for (i = 0; i < 64; i++) printf "17,"; print 1 } }' >sets/digits/digits.csv
 says "row 1 is not 64 pixels from 0 to 16 and a label" data digits
+printf '1,2\n"3\n' >sets/digits/digits.csv
+says "digits/digits.csv: line 2: a quote is never closed" data digits
+
+# models of text
+awk 'BEGIN { for (i = 0; i < 200; i++) print "abc" }' >abc.txt
+cat >text.limn <<'END'
+axis t = 8, v = 4
+given a : {v}[t] from "abc.txt"
+learn f : {v}[t] -> R[t v] = embed[8] ; linear[v]
+goal guess : f(a) ~ a by cross_entropy
+train 2 steps, batch 2, adam(0.01)
+END
+"$LIMN" train text.limn --reference --plain --quiet --out letters >said 2>&1 || { not_ok "a model of text"; cat said; }
+says "the prompt has letters that the model does not know: at \"xyz\"" sample text.limn f --from letters --prompt xyz
+sed 's/^given.*/given label from iris/; s/f(a) ~ a/one_hot(label) ~ label/' text.limn >labels.limn
+says "nothing in this program says what its 4 labels are called" sample labels.limn f --from letters
+awk 'BEGIN { print "x"; for (i = 0; i < 70000; i++) print "w" i }' >long.csv
+says "column x of long.csv has too many words" predict iris.limn f --from run --in x=long.csv
+
+# many checks
+{
+  printf 'machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  s'"'"' = x\n  y = s\n}\nrun M(x: 1) to 1\n'
+  awk 'BEGIN { for (i = 0; i < 70; i++) print "check last(y) = " i " within 100" }'
+} >checks.limn
+says "more than 64 things are watched in one run" run checks.limn --plain --reference
