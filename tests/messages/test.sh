@@ -95,3 +95,68 @@ says "one.csv has no samples in its split \`test\`" train split.limn --reference
 "$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1
 "$LIMN" eval bare.limn twice --in 'x=[1, 2]' --weights w.safetensors >said 2>&1
 if grep -q "warning: weight f/.* in w.safetensors is not used here" said; then ok "a weight that is not used"; else not_ok "a weight that is not used"; head -5 said; fi
+
+# files of data
+/usr/bin/python3 - <<'END'
+import gzip
+import numpy as np
+np.savez("rows.npz", x=np.zeros((3, 2)), y=np.zeros(4))
+np.savez("tests.npz", x_test=np.zeros((3, 2)))
+np.savez("wide.npz", x_train=np.zeros((3, 2)), x_test=np.zeros((3, 5)))
+header = b'{"a":{"dtype":"F32","shape":[' + b",".join([b"1"] * 70) + b'],"data_offsets":[0,4]}}'
+open("many.safetensors", "wb").write(len(header).to_bytes(8, "little") + header + bytes(4))
+locked = bytearray(open("rows.npz", "rb").read())
+locked[locked.index(b"PK\1\2") + 8] |= 1
+open("locked.npz", "wb").write(locked)
+packed = bytearray(gzip.compress(b"a\n1\n2\n" * 100))
+packed[12:20] = bytes(8)
+open("damaged.csv.gz", "wb").write(packed)
+END
+says "array y has 4 rows, but x has 3: fields have one length" data rows.npz
+says "the archive is encrypted, which is not supported" data locked.npz
+says "it is damaged: " data damaged.csv.gz
+says "it has no arrays to train on" data tests.npz
+says "a row, where" data wide.npz
+says "tensor \`a\`: its shape has 70 axes, more than" eval iris.limn f --in 'x=[1, 2, 3, 4]' --weights many.safetensors
+awk 'BEGIN { print "a"; for (i = 0; i < 70000; i++) print "word" i }' >words.csv
+says "words.csv: no column has numbers or labels" data words.csv
+mkdir pictures && echo text >pictures/a.png
+says "pictures/a.png is not a png picture" data pictures
+says "cannot read the folder nowhere: No such file or directory" runs nowhere
+printf 'a,b\nx,1\ny,2\n' >mixed.csv
+printf 'const k : R[2 2] from "mixed.csv"\nbox f(x: R[2]) -> R[2] = x[j] k[i j]\n' >const.limn
+says "column a holds words; a constant is made of numbers" check const.limn
+mkdir -p sets/digits sets/shakespeare
+printf '1,2,3\n4,5,6\n' >sets/digits/digits.csv
+echo abc >sets/shakespeare/input.txt
+LIMN_DATA=$PWD/sets
+export LIMN_DATA
+says "digits.csv has 3 columns, where 65 were wanted" data digits
+says "input.txt has 4 different characters, where 65 were wanted" data shakespeare
+awk 'BEGIN { for (r = 0; r < 3; r++) { for (i = 0; i < 64; i++) printf "17,"; print 1 } }' >sets/digits/digits.csv
+says "row 1 is not 64 pixels from 0 to 16 and a label" data digits
+printf '1,2\n"3\n' >sets/digits/digits.csv
+says "digits/digits.csv: line 2: a quote is never closed" data digits
+
+# models of text
+awk 'BEGIN { for (i = 0; i < 200; i++) print "abc" }' >abc.txt
+cat >text.limn <<'END'
+axis t = 8, v = 4
+given a : {v}[t] from "abc.txt"
+learn f : {v}[t] -> R[t v] = embed[8] ; linear[v]
+goal guess : f(a) ~ a by cross_entropy
+train 2 steps, batch 2, adam(0.01)
+END
+"$LIMN" train text.limn --reference --plain --quiet --out letters >said 2>&1 || { not_ok "a model of text"; cat said; }
+says "the prompt has letters that the model does not know: at \"xyz\"" sample text.limn f --from letters --prompt xyz
+sed 's/^given.*/given label from iris/; s/f(a) ~ a/one_hot(label) ~ label/' text.limn >labels.limn
+says "nothing in this program says what its 4 labels are called" sample labels.limn f --from letters
+awk 'BEGIN { print "x"; for (i = 0; i < 70000; i++) print "w" i }' >long.csv
+says "column x of long.csv has too many words" predict iris.limn f --from run --in x=long.csv
+
+# many checks
+{
+  printf 'machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  s'"'"' = x\n  y = s\n}\nrun M(x: 1) to 1\n'
+  awk 'BEGIN { for (i = 0; i < 70; i++) print "check last(y) = " i " within 100" }'
+} >checks.limn
+says "more than 64 things are watched in one run" run checks.limn --plain --reference

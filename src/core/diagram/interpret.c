@@ -1,4 +1,4 @@
-// eval.c: what a diagram means. The reference for every other way to run one: simple before fast,
+// What a diagram means. The reference for every other way to run one: simple before fast,
 // in doubles.
 //
 // A diagram is run in a frame: a tensor for each wire, a number for each size variable, and an

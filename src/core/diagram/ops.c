@@ -1,4 +1,4 @@
-// op.c: the table of scalar functions, made from ops.def.
+// The table of scalar functions, made from ops.def.
 //
 // Each row S becomes a C function of three doubles and an entry of fn_rows that points to it and
 // has the same expression as text, for compiled code. The four leaves (constant, argument,

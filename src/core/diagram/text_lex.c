@@ -1,4 +1,4 @@
-// lex_text.c: the words of the text form, and the sizes written with them.
+// The words of the text form, and the sizes written with them.
 //
 // A token is read when the one before it is eaten; there is one token of sight, and whoever needs
 // more copies the Text, which is small. Words are slices of the source, except quoted ones with

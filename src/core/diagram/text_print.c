@@ -1,4 +1,4 @@
-// print.c: diagrams as text (the grammar is in text.h).
+// Diagrams as text (the grammar is in text_own.h).
 //
 // Everything in the data structure is written, so that reading gives the diagram back: only origins
 // are left to comments, and numbers that the text does not need (of wires, of variables, of

@@ -1,4 +1,4 @@
-// read.c: diagrams from text (the grammar is in text.h).
+// Diagrams from text (the grammar is in text_own.h).
 //
 // The text may come from anywhere, so nothing is believed: names must be known, counts must fit,
 // and every finished diagram must pass diagram_valid before another may call it. The first error

@@ -1,4 +1,4 @@
-// read_scalar.c: scalar expressions from text, for loop bodies and for the derivatives of ops.def.
+// Scalar expressions from text, for loop bodies and for the derivatives of ops.def.
 //
 //   scalar  = sum [ ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) sum ]
 //   sum     = product { ( "+" | "-" ) product }            product = unary { ( "*" | "/" ) unary }

@@ -1,8 +1,8 @@
 // Sets: opening by name or path, cutting into splits, reading rows.
 //
-// A maker (points.c, named.c, table.c, …) fills in columns and says how rows are cut; here windows
-// and bits are put over that. A row of a split is found in two steps: its place in the block of
-// rows that the split reads from, and from there its bytes.
+// A maker (points.c, known_files.c, file_rows.c, …) fills in columns and says how rows are cut;
+// here windows and bits are put over that. A row of a split is found in two steps: its place in the
+// block of rows that the split reads from, and from there its bytes.
 //
 // Of a file without splits, each group of ten rows gives one to validation and one to testing,
 // chosen by a hash of seed and group. So a row's place needs no table, neighbours stay neighbours,

@@ -127,8 +127,8 @@ static bool make_loss(Refit *r) {
   Value y = value_one(part, input(r, part, r->type[1]));
   Value guess = apply(part, r->env, r->head, x, NULL, r->span);
   if (guess.n != 1 || guess.at[0].error) return false;
-  const char *usual = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
-  const Syntax *by = r->by ? r->by : syntax_name(w->arena, name_from(w->names, usual), r->span);
+  const char *distance = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
+  const Syntax *by = r->by ? r->by : syntax_name(w->arena, name_from(w->names, distance), r->span);
   Value far = apply(part, r->env, by, value_concat(part, guess, y), NULL, r->span);
   return far.n == 1 && !far.at[0].error && finish(part, mean_of_all(part, far.at[0], r->span));
 }
@@ -283,16 +283,9 @@ static void start_states(Refit *r, Body *part, const Moves *moves, Ids *in) {
   }
 }
 
-static BoxUse use_of_refit(const Refit *r) {
-  return (BoxUse){.def = box_called(r->b, "refit"),
-                  .node = r->use,
-                  .name = name_from(r->b->w->names, "refit"),
-                  .span = r->span};
-}
-
 static void own_params(Refit *r, Body *part, Body *of, Ids *in) {
-  BoxUse use = use_of_refit(r);
-  body_params(part, of, &use, in, NULL);
+  body_params(part, of, box_called(r->b, "refit"), NULL, NULL, r->use,
+              name_from(r->b->w->names, "refit"), r->span, in, NULL);
 }
 
 static Body *make_task(Refit *r, const Moves *moves, Stepping *s) {
@@ -361,8 +354,8 @@ static Type without_passing(World *w, const Type *t) {
 
 static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uint32_t n) {
   World *w = r->b->w;
-  BoxUse use = use_of_refit(r);
-  Id out = body_call(r->b, all, wire, &use);
+  Id out = body_call(r->b, all, wire, box_called(r->b, "refit"), NULL, NULL, r->use,
+                     name_from(w->names, "refit"), r->span);
   Type *t = &r->b->d->wire.at[out].type;
   t->axis = arena_copy(w->arena, t->axis, t->rank * sizeof(Axis));
   for (uint32_t i = 0; i < n; i++) t->axis[i] = pass[i];

@@ -3,10 +3,10 @@
 // Recursive descent: the grammar rule stands above the function that parses it. Chains of one
 // operator are one node with many kids, so their length costs no depth; real nesting is limited.
 //
-// The first error of a statement is reported and starts a panic (see parse.h). Brackets end it: the
-// lexer has balanced them, so after an error between brackets the parser goes on behind the closing
-// one. A closing bracket of length 0 was added for the user and is already reported; errors there
-// are silent.
+// The first error of a statement is reported and starts a panic (see parse_own.h). Brackets end it:
+// the lexer has balanced them, so after an error between brackets the parser goes on behind the
+// closing one. A closing bracket of length 0 was added for the user and is already reported; errors
+// there are silent.
 //
 // The kids of a node are collected on a stack and copied when their number is known.
 #include "lang/syntax/parse_own.h"

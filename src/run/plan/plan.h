@@ -5,10 +5,11 @@
 //   plan_print(p, &buf);
 //
 // The diagram must have no calls left, and sizes that are numbers but for the number of samples.
-// First it is rewritten as a diagram (view.c, solve.c): accesses are composed, writes become reads.
-// Then its boxes become nodes with numbers for sizes (node.c), products are recognised (product.c),
-// nodes are gathered into kernels (group.c), and wires get memory (memory.c). A kernel runs its
-// nodes one after the other at each point of its parallel loops; points are independent.
+// First it is rewritten as a diagram (views.c, gather.c): accesses are composed, writes become
+// reads. Then its boxes become nodes with numbers for sizes (lower.c), products are recognised
+// (matrix_products.c), nodes are gathered into kernels (fuse.c), and wires get memory (memory.c). A
+// kernel runs its nodes one after the other at each point of its parallel loops; points are
+// independent.
 #ifndef LIMN_RUN_PLAN_PLAN_H
 #define LIMN_RUN_PLAN_PLAN_H
 

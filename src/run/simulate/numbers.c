@@ -183,7 +183,7 @@ static bool open_file(TableReading *g, Arena *a, const char *path, const char **
   if (!file_view(a, path, &file, error)) return false;
   *g = (TableReading){.csv = csv_begin(a, &file, error), .path = path, .error = error};
   if (!file.n || file.at[file.n - 1] == '\n') return true;
-  return file_error(a, error, "%s: its last line is not whole", path);
+  return file_error(a, error, "%s: its last line is incomplete", path);
 }
 
 typedef struct {

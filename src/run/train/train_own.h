@@ -64,7 +64,7 @@ void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void tell_wrong(Trainer *, const char *format, ...) // also when --quiet is asked for
+void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
     __attribute__((format(printf, 2, 3)));
 
 // train.c

@@ -1,7 +1,7 @@
 // Private to the files that read a diagram as a sketch.
 //
 //   circuit.c         the whole, inputs and sources, boxes that are neither loops nor calls
-//   steps.c           before: a diagram whose loops have short formulas
+//   readable.c        before: a diagram whose loops have short formulas
 //   circuit_loop.c    loops, by their indices
 //   formula.c         what a loop does to numbers
 //   circuit_call.c    calls: a glyph, a block, or opened

@@ -1,7 +1,7 @@
 // Places for a settled sketch. In x a picture is a row of sections, each with a place for labels,
 // one where strands curve together, one for glyphs and one where they curve apart. In y everything
 // is decided at once, by place.c: strands are pulled straight, and kept apart by what stands
-// between them. This file is the frame around the others (lay.h).
+// between them. This file is the frame around the others (lay_own.h).
 #include "show/layout/lay_own.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 enum { MOST_STRANDS = 64, LENGTHS = 4, MOST_POINTS = 96, STAGGER = 4 };
 enum { MOST_LOOSE = 16, STEPS = 12, ROUNDS = 8, SHORTEST = 24, MOST_ROOM = 4 };
-#define FLAT 31.0   // degrees; the eye, and check.c, want 30
+#define FLAT 31.0   // degrees; the eye, and lint.c, want 30
 #define TRIPLE 20.0 // what a crossing of three counts for
 #define APART 1.5   // crossings that are no farther from each other are one point
 #define APART_2 4.0 // if there are lines of two strokes

@@ -3,7 +3,7 @@
 //
 // This file looks at what stands in places: labels and titles must touch nothing, glyphs must not
 // meet, no wire runs through a glyph where it neither begins nor ends, frames hold things whole,
-// everything is on the page. check_wires.c looks at the lines themselves. Whatever is compared is
+// everything is on the page. lint_wires.c looks at the lines themselves. Whatever is compared is
 // found by a grid, so large pictures take a time that grows with their marks.
 #include "show/lint/lint_own.h"
 

@@ -1,8 +1,8 @@
 // Private to the files that look for faults in a picture.
 //
-//   check_scene.c  marks ─► things by their class, strokes as segments, and a grid to find them
-//   check_wires.c  what is wrong with lines: crossings, bends, dividers
-//   check.c        what is wrong with labels, glyphs, frames, titles; the whole
+//   lint_scene.c   marks ─► things by their class, strokes as segments, and a grid to find them
+//   lint_wires.c   what is wrong with lines: crossings, bends, dividers
+//   lint.c         what is wrong with labels, glyphs, frames, titles; the whole
 #ifndef LIMN_SHOW_LINT_LINT_OWN_H
 #define LIMN_SHOW_LINT_LINT_OWN_H
 

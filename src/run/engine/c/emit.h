@@ -7,7 +7,7 @@
 
 typedef struct {
   uint32_t fn; // its function is limn_k<fn>
-  Ids slot;    // its table of pointers (kernel_slots in level.h)
+  Ids slot;    // its table of pointers (kernel_slots in loop_levels.h)
 } EmitKernel;
 
 // With `whole`, `limn_step` runs all kernels on one thread (`limn_full` is for the largest number

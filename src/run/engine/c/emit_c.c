@@ -28,7 +28,7 @@ typedef struct {
   uint32_t small;  // the slot of the next small product
   uint32_t indent;
   bool full;           // for the largest number of samples only: every length is a number
-  const uint8_t *held; // wires that are variables here (held.c); NULL: none
+  const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
 } Emit;
 
 __attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
