@@ -179,8 +179,8 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Synta
   Body *b = m->b;
   const Syntax *params = optimiser_settings(d->node);
   for (uint32_t i = 0; params && i < params_in(params).n; i++) {
-    const Syntax *setting = params_in(params).at[i],
-                 *written = written_setting(call, i, setting->name);
+    const Syntax *setting = params_in(params).at[i];
+    const Syntax *written = written_setting(call, i, setting->name);
     Env *env = written ? env_new(b->in, NULL, p->scope, b) : m->env;
     Value v = eval_alone(b, env, written ? written : arg_value(setting));
     for (uint32_t k = 0; k < v.n; k++)
