@@ -35,7 +35,7 @@ static const char *said(const Loaded *l) {
 static void train(const Loaded *l, const char *dir) {
   if (l->w->diags->errors) fail_msg("%s", said(l));
   LimnTrain how = {.out = dir, .reference = true, .quiet = true};
-  if (train_run(l->in, l->p, &how, NULL)) fail_msg("%s", said(l));
+  if (train_run(l->in, l->p, &how, NULL, NULL)) fail_msg("%s", said(l));
 }
 
 static Shows shows(const Loaded *l, const char *dir) {
@@ -76,7 +76,7 @@ static void confusion_counts(void **state) {
   for (int i = 0; i < 9; i++) sum += m->data[i], hits += i % 4 ? 0 : m->data[i];
   assert_true(sum == 50);
   LimnUse how = {.from = "run", .reference = true};
-  assert_int_equal(train_measure(l.in, l.p, &how, &text), LIMN_GOOD);
+  assert_int_equal(train_measure(l.in, l.p, &(UseCall){.how = &how, .text = &text}), LIMN_GOOD);
   assert_true(fabs(strtod(strchr(text.at, ' '), NULL) - hits / sum) < 1e-6);
   arena_free(l.arena);
 }

@@ -12,7 +12,7 @@
 typedef struct {
   const char *file, *name;
   bool json, who, paths, check, origins;
-  const char *after, *with, *has;
+  const char *after, *with, *has, *precision;
   LimnEval eval;
   LimnTrain train;
   LimnUse use;
@@ -106,7 +106,8 @@ static bool speaks_unicode(void) {
 static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   const char *text = NULL;
   o->draw.ascii = !speaks_unicode();
-  if (s <= LIMN_WRONG) s = limn_draw_text(l, o->name, &o->draw, &text);
+  LimnStatus drawn = s <= LIMN_WRONG ? limn_draw_text(l, o->name, &o->draw, &text) : s;
+  if (!s) s = drawn;
   return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
@@ -125,16 +126,19 @@ static int run_draw(Limn *l, Options *o) {
   o->draw.who = o->who;
   LimnStatus s = load(l, o);
   if (s <= LIMN_WRONG && o->check) {
-    const char *faults = "";
-    s = limn_draw_check(l, o->name, &o->draw, &faults);
+    const char *faults = NULL;
+    LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
+    if (!faults) faults = "";
+    if (!s) s = checked ? checked : *faults ? LIMN_WRONG : LIMN_GOOD;
     return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
   }
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
-  if (s <= LIMN_WRONG) s = limn_draw(l, o->name, &o->draw);
-  if (limn_drawn(l) && !o->json) printf("%s\n", o->draw.out);
-  return answer(l, o, s, "picture", limn_drawn(l) && o->json ? limn_quote(l, o->draw.out) : NULL);
+  LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
+  if (!s) s = made; // of a program with errors too, if it can be
+  if (!made && !o->json) printf("%s\n", o->draw.out);
+  return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
 }
 
 static int run_cost(Limn *l, Options *o) {
@@ -146,6 +150,14 @@ static int run_cost(Limn *l, Options *o) {
 
 // What several commands ask for under one name.
 static void share(Options *o) {
+  static const char *const precisions[] = {"", "32", "64", "bf16"};
+  o->eval.size = sizeof o->eval, o->train.size = sizeof o->train;
+  o->use.size = sizeof o->use, o->draw.size = sizeof o->draw;
+  for (int i = 1; o->precision && i <= 4; i++) // one that is not there is refused
+    if (i == 4 || !strcmp(o->precision, precisions[i])) {
+      o->train.precision = (LimnPrecision)i;
+      break;
+    }
   o->eval.in = o->use.in = o->in;
   o->use.nin = o->eval.nin;
   o->eval.json = o->use.json = o->train.json = o->json;
@@ -229,7 +241,7 @@ static int run_train(Limn *l, Options *o) {
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
-  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
   watch(SIGINT);
   watch(SIGTERM);
   s = limn_train(l, &o->train);
@@ -242,13 +254,17 @@ static int run_machines(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   if (s) return answer(l, o, s, "run", NULL);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
-  LimnRun how = {.out = o->eval.out, .from = o->use.from, .seed = o->eval.seed, .json = o->json};
+  LimnRun how = {.size = sizeof how,
+                 .out = o->eval.out,
+                 .from = o->use.from,
+                 .seed = o->eval.seed,
+                 .json = o->json};
   how.threads = o->train.threads;
   how.reference = o->train.reference;
   how.quiet = o->train.quiet;
   how.plain = o->train.plain;
   how.stop = &stopping;
-  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
   watch(SIGINT);
   watch(SIGTERM);
   s = limn_run(l, &how, &text);
@@ -543,7 +559,7 @@ static const CliOption options[] = {
     {"--from", TEXT, AT(use.from), 0},
     {"--prompt", TEXT, AT(use.prompt), 0},
     {"--resume", TEXT, AT(train.resume), 0},
-    {"--precision", TEXT, AT(train.precision), 0},
+    {"--precision", TEXT, AT(precision), 0},
     {"--device", TEXT, AT(train.device), 0},
     {"--every", TEXT, AT(train.every), 0},
     {"--seed", COUNT, COUNTS(eval.seed)},
@@ -598,7 +614,7 @@ static int take_pair(const Command *c, Options *o, const CliOption *option, char
   char *right, *left = split(value, &right);
   if (option->kind == INPUT) {
     if (o->eval.nin == 64) return usage(c, "too many inputs", NULL);
-    o->in[o->eval.nin++] = left ? (LimnInput){left, right} : (LimnInput){"", value};
+    o->in[o->eval.nin++] = left ? (LimnInput){left, right, NULL} : (LimnInput){"", value, NULL};
     return 0;
   }
   if (!left || o->nset == 64) return usage(c, "--set wants name=value, not", value);
@@ -666,7 +682,7 @@ int main(int argc, char **argv) {
     }
     share(&o);
     int status = commands[i].run(l, &o);
-    if (status == LIMN_MACHINE && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
+    if (status == LIMN_SYSTEM && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
     limn_free(l);
     return status;
   }

@@ -3,6 +3,7 @@
 // derivative.
 #include "core/pass/pass.h"
 #include "lang/machine/machine_own.h"
+#include "core/pass/pipeline.h"
 
 // -- steps of states ------------------------------------------------------------------------------
 // x + c h y; h is a number for each of the first axes
@@ -64,7 +65,7 @@ Diagram *system_rates(World *w, const System *s) {
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].rate) diagram_output(w, to, map[s->state.at[i].rate]);
   diagram_resolve(w, to);
-  return diagram_simplify(w, diagram_inline_all(w, to));
+  return passes_flat(w, to);
 }
 
 // The rates at x, called from a step.
@@ -111,5 +112,5 @@ Diagram *system_step(World *w, const System *s, bool euler, const Type *length) 
     diagram_output(w, d,
                    euler ? moved(w, d, x[i], 1, h, k[i][0])
                          : moved(w, d, x[i], 1.0 / 6, h, weighed(w, d, k[i])));
-  return diagram_simplify(w, diagram_inline_all(w, d));
+  return passes_flat(w, d);
 }

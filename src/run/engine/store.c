@@ -18,7 +18,6 @@ struct Store {
   VEC(State *) state;
   uint32_t good; // how many are complete
   Precision precision;
-  jmp_buf failed;
 };
 
 size_t number_bytes(Number n) {
@@ -69,9 +68,10 @@ void numbers_get(Number number, const void *from, double *to, int64_t n) {
 
 // -- making ---------------------------------------------------------------------------------------
 static bool store_start(Store *s) {
-  if (setjmp(s->failed)) return false;
-  arena_on_failure(s->arena, &s->failed);
+  Guard g;
+  if (!GUARDED(s->arena, &g)) return false;
   s->paths = table_new(s->arena);
+  guard_leave(&g);
   return true;
 }
 
@@ -124,8 +124,8 @@ static uint32_t state_none(Store *s) {
   return STORE_NONE;
 }
 
-uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const int64_t *shape) {
-  if (setjmp(s->failed)) return state_none(s);
+static uint32_t add_whole(Store *s, const char *path, Base base, uint32_t rank,
+                          const int64_t *shape) {
   State *state = state_new(s, path, rank, shape);
   if (!state) return STORE_NONE;
   state->base = base;
@@ -140,9 +140,16 @@ uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const i
   return state_none(s);
 }
 
-uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
-                    const int64_t *shape) {
-  if (setjmp(s->failed)) return state_none(s);
+uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const int64_t *shape) {
+  Guard g;
+  if (!GUARDED(s->arena, &g)) return state_none(s);
+  uint32_t at = add_whole(s, path, base, rank, shape);
+  guard_leave(&g);
+  return at;
+}
+
+static uint32_t add_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
+                         const int64_t *shape) {
   State *state = state_new(s, path, rank, shape);
   const State *of = s->state.at[whole];
   if (!state || offset < 0 || offset > of->count - state->count) return STORE_NONE;
@@ -152,6 +159,15 @@ uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, 
   state->offset = offset;
   state->data = (char *)of->data + (size_t)offset * number_bytes(of->number);
   return state_put(s, state);
+}
+
+uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
+                    const int64_t *shape) {
+  Guard g;
+  if (!GUARDED(s->arena, &g)) return state_none(s);
+  uint32_t at = add_part(s, path, whole, offset, rank, shape);
+  guard_leave(&g);
+  return at;
 }
 
 // -- using ----------------------------------------------------------------------------------------

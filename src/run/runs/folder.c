@@ -55,7 +55,7 @@ const char *folder_next(Arena *a, const char *program, const char **dir) {
 
 static bool make_next(Trainer *t) {
   const char *why = folder_next(t->arena, t->path, &t->dir);
-  return why ? train_refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why) : true;
+  return why ? train_refuse(t, LIMN_SYSTEM, "cannot make the folder %s: %s", t->dir, why) : true;
 }
 
 bool folder_taken(Arena *a, const char *dir) {
@@ -66,7 +66,7 @@ bool folder_taken(Arena *a, const char *dir) {
 static bool make_named(Trainer *t) {
   t->dir = t->o->out;
   const char *why = folder_make(t->arena, t->dir);
-  if (why) return train_refuse(t, LIMN_MACHINE, "cannot make the folder %s: %s", t->dir, why);
+  if (why) return train_refuse(t, LIMN_SYSTEM, "cannot make the folder %s: %s", t->dir, why);
   if (!folder_taken(t->arena, t->dir)) return true;
   return train_refuse(t, LIMN_WRONG,
                       "%s holds a run already: go on with --resume %s, or name another folder",
@@ -107,14 +107,14 @@ static bool take_lock(Trainer *t) {
   const char *path = folder_path(t, "lock");
   t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (t->lock < 0)
-    return train_refuse(t, LIMN_MACHINE, "cannot write %s: %s", path, strerror(errno));
+    return train_refuse(t, LIMN_SYSTEM, "cannot write %s: %s", path, strerror(errno));
   if (!lock_soon(t->lock)) {
     int why = errno;
     close(t->lock);
     t->lock = -1;
     if (why == EWOULDBLOCK)
       return train_refuse(t, LIMN_WRONG, "another run is under way in %s", t->dir);
-    return train_refuse(t, LIMN_MACHINE, "cannot lock %s: %s", path, strerror(why));
+    return train_refuse(t, LIMN_SYSTEM, "cannot lock %s: %s", path, strerror(why));
   }
   const char *who = arena_format(t->arena, "%ld\n", (long)getpid());
   if (ftruncate(t->lock, 0) != 0 || write(t->lock, who, strlen(who)) < 0) errno = 0; // only a note
@@ -178,10 +178,11 @@ static void note_measures(Trainer *t, Buf *b) {
 }
 
 void folder_note(Trainer *t, const char *how) {
+  if (!t->dir) return;
   static const char *const precision[] = {"32", "64", "bf16"};
   Buf b = buf_new(t->arena);
   buf_text(&b, "{\n  \"limn\": ");
-  buf_json(&b, limn_version(), strlen(limn_version()));
+  buf_json(&b, LIMN_VERSION, strlen(LIMN_VERSION));
   pair_text(&b, "program", t->path);
   Buf settings = buf_new(t->arena);
   elab_settings(t->in, &settings);

@@ -13,6 +13,8 @@
 #include "run/engine/engine.h"
 #include "run/solve/solve.h"
 
+#include <signal.h>
+
 typedef struct {
   const char *name; // a port, a state, or an expression that is shown
   Base base;
@@ -48,7 +50,7 @@ typedef struct {
   bool (*fill)(void *context, Store *); // puts trained weights in; or NULL
   void *context;
   void (*progress)(void *context, double part); // 0 to 1; or NULL
-  const volatile int *stop;                     // not 0: come back; or NULL
+  const volatile sig_atomic_t *stop;            // not 0: come back; or NULL
 } SimOptions;
 
 typedef struct {

@@ -288,6 +288,35 @@ void tell_wrong(Trainer *t, const char *format, ...) {
   va_end(args);
 }
 
+// -- numbers --------------------------------------------------------------------------------------
+// Goals by the means of `from`, then measures.
+void metrics_make(const Trainer *t, Arena *a, const Mean *from, LimnMetrics *m) {
+  const char **name = NEW_ARRAY(a, const char *, t->p->goal.n + t->gauge.n + 1);
+  double *value = NEW_ARRAY(a, double, t->p->goal.n + t->gauge.n + 1), x;
+  *m = (LimnMetrics){.size = sizeof *m,
+                     .step = t->base + t->step,
+                     .steps = t->base + t->total,
+                     .epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0,
+                     .seconds = trainer_seconds(t),
+                     .name = name,
+                     .value = value};
+  for (uint32_t i = 0; i < t->p->goal.n; i++)
+    if (mean_of(from, NULL, i, &x)) name[m->n] = goal_name(t, i), value[m->n++] = x;
+  for (uint32_t i = 0; i < t->gauge.n; i++)
+    if (t->gauge.at[i].known)
+      name[m->n] = t->gauge.at[i].label, value[m->n++] = t->gauge.at[i].value;
+}
+
+void tell_metrics(Trainer *t, bool reported) {
+  LimnMetrics m;
+  if (!t->o->tell.metrics) return;
+  Arena *a = arena_child(t->arena);
+  metrics_make(t, a, &t->row, &m);
+  m.reported = reported;
+  t->o->tell.metrics(t->o->tell.context, &m);
+  arena_free(a);
+}
+
 // -- beginning and end ----------------------------------------------------------------------------
 static int64_t weights_of(const Trainer *t) {
   int64_t n = 0;
@@ -324,7 +353,7 @@ void tell_start(Trainer *t) {
   if (t->epoch_steps) buf_printf(&b, ", %lld in an epoch", (long long)t->epoch_steps);
   if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
   buf_printf(&b, ", seed %llu; %s; %s", (unsigned long long)t->seed, engine_says(t->engine[0]),
-             t->dir);
+             t->dir ? t->dir : "in memory");
   if (t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
   tell(t, "%s", b.at);
@@ -351,7 +380,10 @@ static void put_command(const Trainer *t, Buf *b) {
 static void json_end(const Trainer *t, Buf *b, const char *how) {
   json_state(t, b, "end");
   buf_printf(b, ", \"how\": \"%s\", \"folder\": ", how);
-  buf_json(b, t->dir, strlen(t->dir));
+  if (t->dir)
+    buf_json(b, t->dir, strlen(t->dir));
+  else
+    buf_text(b, "null");
   if (t->has_best) {
     buf_text(b, ", \"best\": ");
     put_json_number(b, t->best);
@@ -372,6 +404,7 @@ static void plain_end(const Trainer *t, Buf *b, const char *how) {
     put_value(b, gauge_judge(t)->label, t->best);
     buf_printf(b, " after %llu", (unsigned long long)t->best_step);
   }
+  if (!t->dir) return;
   if (stopped) {
     buf_text(b, "; to go on: ");
     put_command(t, b);

@@ -66,7 +66,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
                   (long long)t->o->batch);
   if (number >= COUNT(precision)) return refuse(t, "its precision is not known");
   if (t->o->precision && t->precision != (Precision)number)
-    return refuse(t, "its precision is %s, not %s", precision[number], t->o->precision);
+    return refuse(t, "its precision is %s, not %s", precision[number], precision[t->precision]);
   t->seed = seed;
   t->batch_asked = batch;
   t->precision = (Precision)number;

@@ -38,7 +38,6 @@ struct Saver {
   _Atomic bool done;
   char why[512]; // "" = good
   double began;
-  jmp_buf no_memory;
 };
 
 // -- what is saved --------------------------------------------------------------------------------
@@ -85,7 +84,7 @@ static void note_number(Arena *a, Arrays *all, const char *key, double x) {
 static void note_run(Trainer *t, Arena *a, Arrays *all) {
   Buf settings = buf_new(a);
   elab_settings(t->in, &settings);
-  note(a, all, "limn", "%s", limn_version());
+  note(a, all, "limn", "%s", LIMN_VERSION);
   note(a, all, "program", "%016llx", (unsigned long long)t->program);
   note(a, all, "set", "%s", settings.at);
   note(a, all, "seed", "%llu", (unsigned long long)t->seed);
@@ -143,7 +142,7 @@ static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
   static const char *const precision[] = {"32", "64", "bf16"};
-  note(a, &all, "limn", "%s", limn_version());
+  note(a, &all, "limn", "%s", LIMN_VERSION);
   note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, &all, "precision", "%s", precision[t->precision]);
   note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));
@@ -191,9 +190,9 @@ static bool sync_path(const char *path) {
 static void write_pieces(Saver *s) {
   s->why[0] = 0;
   if (fsync(s->fd) != 0)
-    snprintf(s->why, sizeof s->why, "cannot write metrics.csv: %s", strerror(errno));
+    snprintf(s->why, sizeof s->why, "cannot write metrics.csv: %s", os_error(s->arena, errno));
   if (!s->why[0] && !sync_path(s->events))
-    snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->events, strerror(errno));
+    snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->events, os_error(s->arena, errno));
   for (uint32_t i = 0; i < s->pieces && !s->why[0]; i++) {
     const char *why =
         file_write(s->arena, s->piece[i].path, s->piece[i].bytes.at, s->piece[i].bytes.n);
@@ -203,10 +202,13 @@ static void write_pieces(Saver *s) {
 
 static void *writer(void *what) {
   Saver *s = what;
-  if (setjmp(s->no_memory) == 0)
+  Guard g;
+  if (GUARDED(s->arena, &g)) {
     write_pieces(s);
-  else
+    guard_leave(&g);
+  } else {
     snprintf(s->why, sizeof s->why, "out of memory");
+  }
   atomic_store(&s->done, true);
   return NULL;
 }
@@ -214,6 +216,11 @@ static void *writer(void *what) {
 static void drop(Arena **a) {
   arena_free(*a);
   *a = NULL;
+}
+
+static void tell_unsaved(Trainer *t) {
+  tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
+             t->saver->why);
 }
 
 static void take_result(Trainer *t) {
@@ -224,9 +231,7 @@ static void take_result(Trainer *t) {
   t->save_took = clock_seconds() - s->began;
   drop(&s->arena);
   if (!s->failed) drop(&s->best), s->best_bytes.n = 0;
-  if (s->failed)
-    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-               s->why);
+  if (s->failed) tell_unsaved(t);
 }
 
 static bool collect_pieces(Trainer *t) {
@@ -251,8 +256,12 @@ static bool snapshot(Trainer *t) {
   Saver *s = t->saver;
   s->arena = arena_new();
   if (!s->arena) return snprintf(s->why, sizeof s->why, "out of memory"), false;
-  arena_on_failure(s->arena, &s->no_memory);
-  if (setjmp(s->no_memory) == 0) return collect_pieces(t);
+  Guard g;
+  if (GUARDED(s->arena, &g)) {
+    bool good = collect_pieces(t);
+    guard_leave(&g);
+    return good;
+  }
   snprintf(s->why, sizeof s->why, "out of memory");
   return false;
 }
@@ -261,6 +270,7 @@ bool save_begin(Trainer *t) {
   Saver *s = t->saver;
   if (s->busy) take_result(t);
   if (!model_is_finite(t)) return false;
+  if (!t->dir) return true;
   record_flush(t);
   s->began = clock_seconds();
   t->saved = s->began;
@@ -268,8 +278,7 @@ bool save_begin(Trainer *t) {
   if (!snapshot(t)) {
     s->failed = true;
     drop(&s->arena);
-    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-               s->why);
+    tell_unsaved(t);
     return true;
   }
   atomic_store(&s->done, false);
@@ -278,6 +287,7 @@ bool save_begin(Trainer *t) {
   writer(s); // no thread to be had: here, then
   s->failed = s->why[0] != 0;
   drop(&s->arena);
+  if (s->failed) tell_unsaved(t);
   return true;
 }
 
@@ -295,19 +305,25 @@ bool save_end(Trainer *t) {
 void save_best(Trainer *t) {
   Saver *s = t->saver;
   const char *error;
+  if (!t->dir) return;
   if (s->busy) take_result(t);
   drop(&s->best);
   s->best_bytes = (Bytes){0};
   s->best = arena_new();
   if (!s->best) return;
-  arena_on_failure(s->best, &s->no_memory);
-  if (setjmp(s->no_memory) == 0 && model_bytes(t, s->best, &s->best_bytes, &error)) return;
+  Guard g;
+  if (GUARDED(s->best, &g)) {
+    bool good = model_bytes(t, s->best, &s->best_bytes, &error);
+    guard_leave(&g);
+    if (good) return;
+  }
   s->best_bytes = (Bytes){0};
 }
 
 // A step that failed changed nothing, so the states are those before it. They are kept only where
 // there is no earlier checkpoint: that one is farther from what went wrong.
 void save_remains(Trainer *t) {
+  if (!t->dir) return;
   Saver *s = t->saver;
   const char *state = folder_path(t, "state.safetensors"),
              *best = folder_path(t, "best.safetensors");

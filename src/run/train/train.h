@@ -14,7 +14,16 @@
 
 // train.c
 // *dir: the run folder, NULL if there was none yet; dir itself may be NULL
-LimnStatus train_run(Elab *, Program *, const LimnTrain *, const char **dir);
+LimnStatus train_run(Elab *, Program *, const LimnTrain *, const Arrays *set, const char **dir);
+// The same in pieces. The options live as long as the trainer.
+typedef struct Trainer Trainer;
+Trainer *train_open(Elab *, Program *, const LimnTrain *,
+                    const Arrays *set);              // weights to begin with, by name; or NULL
+LimnStatus train_go(Trainer *, uint64_t steps);      // so many more; nothing after the end
+LimnStatus train_close(Trainer *, const char **dir); // a run that is not at its end is saved
+bool train_ended(const Trainer *);                   // there are no more steps
+void train_metrics(const Trainer *, Arena *, LimnMetrics *); // of the last step
+Store *train_store(Trainer *, const Table **model);          // paths of weights (1) and buffers (2)
 
 const char *train_weights(Arena *,
                           const char *from); // the model of a run folder, or the file itself
@@ -26,10 +35,31 @@ bool folder_taken(Arena *, const char *dir);                             // ther
 void note_machine(Buf *);                                                // pairs for run.json
 const char *program_copy(World *, const Program *, const char *dir);
 
-// What was trained, used; the answer goes to the Buf.
-LimnStatus train_measure(Elab *, Program *, const LimnUse *, Buf *);                   // measure.c
-LimnStatus train_predict(Elab *, Program *, const char *name, const LimnUse *, Buf *); // predict.c
-LimnStatus train_sample(Elab *, Program *, const char *name, const LimnUse *, Buf *);  // sample.c
+// What was trained, used: what is asked for, and where the answer goes.
+typedef struct {
+  const LimnUse *how;
+  const Arrays *set; // weights that stand in for those of files, by name; NULL: none
+  Buf *text;         // the answer in words; or
+  Arrays *out;       // in numbers, in memory of `keep`, and then no files are written
+  Arena *keep;
+} UseCall;
+LimnStatus train_measure(Elab *, Program *, const UseCall *);                   // measure.c
+LimnStatus train_predict(Elab *, Program *, const char *name, const UseCall *); // predict.c
+LimnStatus train_sample(Elab *, Program *, const char *name, const UseCall *);  // sample.c
+
+// evaluate.c: by the interpreter
+typedef struct {
+  const LimnEval *how;
+  const Arrays *set;
+  Buf *text;           // NULL: no words
+  Arrays *out, *grads; // NULL: not wanted
+  Arena *keep;         // of these
+} EvalCall;
+LimnStatus train_evaluate(Elab *, Program *, const char *name, const EvalCall *);
+
+// memory_arrays.c
+bool array_from_memory(Arena *, const LimnArray *, Array *, const char **error);
+void arrays_keep(Arena *, Arrays *, const Array *); // a copy that lives there
 
 // metrics.c: metrics.csv of a run, read back
 typedef struct {

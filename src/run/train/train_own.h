@@ -94,8 +94,6 @@ const char *program_differs(World *, const Program *, const char *dir); // in wo
 
 // The run
 // ---------------------------------------------------------------------------------------------
-typedef struct Trainer Trainer;
-
 typedef struct { // a mean over samples, for each goal
   double *sum, *weight;
 } Mean;
@@ -204,8 +202,10 @@ bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
 // tell.c: what the user sees
 void tell_start(Trainer *);
+void metrics_make(const Trainer *, Arena *, const Mean *, LimnMetrics *);
 void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
+void tell_metrics(Trainer *, bool reported); // to who wants numbers: a row
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
@@ -215,17 +215,27 @@ void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quie
 bool train_refuse(Trainer *, LimnStatus, const char *format, ...) // a diagnostic; always false
     __attribute__((format(printf, 3, 4)));
 bool precision_from(const char *text, Precision *);
-Table *model_paths(Arena *, const Program *); // of learners' weights (1) and buffers (2)
+bool precision_asked(LimnPrecision, Precision *); // not the default
+Table *model_paths(Arena *, const Program *);     // of learners' weights (1) and buffers (2)
 
 // loop.c
-typedef enum { LOOP_DONE, LOOP_STOPPED, LOOP_PATIENT, LOOP_NOT_FINITE, LOOP_FAILED } LoopEnd;
-LoopEnd loop_run(Trainer *);
+typedef enum {
+  LOOP_DONE,
+  LOOP_STOPPED,
+  LOOP_PATIENT,
+  LOOP_NOT_FINITE,
+  LOOP_FAILED,
+  LOOP_PART // as many steps as were asked for; there are more
+} LoopEnd;
+void loop_start(Trainer *);  // before the first step of a phase
+LoopEnd loop_run(Trainer *); // on from where it is
 
 struct Trainer {
   Elab *in;
   World *w;
   Program *p;
   const LimnTrain *o;
+  const Arrays *set; // weights to begin with; or NULL
   Arena *arena;
 
   // as asked for, or as the run that is resumed was
@@ -256,6 +266,7 @@ struct Trainer {
   // where it is: this, the store and what was appended make a checkpoint
   uint64_t step, base; // done in this phase, and in those before
   Mean row, report;    // since the last of each
+  Mean last;           // of the last step alone
   double best;
   bool has_best;
   uint64_t best_step;
@@ -265,13 +276,15 @@ struct Trainer {
   // this call
   double started, saved, save_took, looked, drawn, said, rate, feeding;
   uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
+  uint64_t until;                             // come back then; in steps of all phases
+  bool begun, ended;                          // there is a first step, a last one
   Mean shown; // the window before `row`, so that what is shown is steady
   const char *dir;
   int lock;
   MetricsLog record;
   Saver *saver;
   LimnStatus status;
-  jmp_buf no_memory;
+  Guard guard;
 };
 
 static inline double trainer_seconds(const Trainer *t) { // of training, all calls together

@@ -6,6 +6,8 @@
 // batches.
 #include "run/train/train_own.h"
 
+#include "core/pass/pipeline.h"
+
 static bool reads_samples(World *w, const Diagram *d, const Box *b) {
   for (uint32_t i = 0; i < b->nin; i++)
     if (is_sample_axis(w, &d->wire.at[b->in[i]].type)) return true;
@@ -50,7 +52,7 @@ static bool is_mean(World *w, const Diagram *rest) {
 
 bool whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
   Ids sums = {0};
-  const Diagram *flat = diagram_simplify(w, diagram_inline_all(w, d));
+  const Diagram *flat = passes_flat(w, d);
   return find_sums(w, flat, &sums) && diagram_cut(w, flat, &sums, each, rest) && !is_mean(w, *rest);
 }
 

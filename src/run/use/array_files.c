@@ -88,7 +88,7 @@ bool array_from(Use *u, const char *value, const Type *type, Array *out) {
 // -- out ------------------------------------------------------------------------------------------
 static bool put_file(Use *u, const Buf *b) {
   const char *why = file_write(u->arena, u->how->out, b->at, b->n);
-  return !why || use_wrong(u, LIMN_MACHINE, "cannot write %s: %s", u->how->out, why);
+  return !why || use_wrong(u, LIMN_SYSTEM, "cannot write %s: %s", u->how->out, why);
 }
 
 static const char *numbered(Use *u, uint32_t i) { // y.npy, y.2.npy
@@ -101,7 +101,7 @@ static bool put_npy(Use *u, const Arrays *out) {
   const char *error;
   for (uint32_t i = 0; i < out->array.n; i++)
     if (!npy_write(u->arena, numbered(u, i), &out->array.at[i], &error))
-      return use_wrong(u, LIMN_MACHINE, "%s", error);
+      return use_wrong(u, LIMN_SYSTEM, "%s", error);
   return true;
 }
 
@@ -165,11 +165,17 @@ static bool put_png(Use *u, const Array *x) {
     p.at[(((which / across) * h + row) * (int64_t)p.width + (which % across) * w + col) * c + k] =
         shade(x->data[i]);
   }
-  return png_write(u->arena, u->how->out, &p, &error) || use_wrong(u, LIMN_MACHINE, "%s", error);
+  return png_write(u->arena, u->how->out, &p, &error) || use_wrong(u, LIMN_SYSTEM, "%s", error);
 }
 
-bool arrays_put(Use *u, const Arrays *out, Buf *text) {
+bool arrays_put(Use *u, const Arrays *out) {
   const char *path = u->how->out;
+  Buf *text = u->call->text;
+  if (u->call->out) {
+    for (uint32_t i = 0; i < out->array.n; i++)
+      arrays_keep(u->call->keep, u->call->out, &out->array.at[i]);
+    return true;
+  }
   if (!path) {
     if (u->how->json)
       put_json(out, text);

@@ -225,5 +225,5 @@ static bool show_all(Use *u, void *context) {
 }
 
 LimnStatus train_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {
-  return use_guarded(in, p, how, show_all, out);
+  return use_guarded(in, p, &(UseCall){.how = how}, show_all, out);
 }

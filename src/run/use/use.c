@@ -19,18 +19,18 @@ bool use_wrong(Use *u, LimnStatus status, const char *format, ...) {
   return false;
 }
 
-LimnStatus use_guarded(Elab *in, Program *p, const LimnUse *how, bool (*work)(Use *, void *),
+LimnStatus use_guarded(Elab *in, Program *p, const UseCall *call, bool (*work)(Use *, void *),
                        void *context) {
   World *w = elab_world(in);
   Use *u = NEW(w->arena, Use);
-  *u = (Use){.in = in, .w = w, .p = p, .how = how};
-  arena_on_failure(w->arena, &u->no_memory);
-  if (setjmp(u->no_memory) == 0) {
+  *u = (Use){.in = in, .w = w, .p = p, .call = call, .how = call->how};
+  if (GUARDED(w->arena, &u->guard)) {
     u->arena = u->own = arena_child(w->arena);
     bool good = use_read(u) && work(u, context);
     if (!good && u->status == LIMN_GOOD) u->status = LIMN_WRONG;
+    guard_leave(&u->guard);
   } else {
-    u->status = LIMN_MACHINE;
+    u->status = LIMN_SYSTEM;
   }
   use_close(u);
   return u->status;
@@ -61,11 +61,12 @@ bool use_read(Use *u) {
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, LIMN_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
-  const char *precision = u->how->precision        ? u->how->precision
-                          : *noted(u, "precision") ? noted(u, "precision")
-                                                   : "32";
-  if (precision_from(precision, &u->precision)) return true;
-  return use_wrong(u, LIMN_USAGE, "a precision is 32, 64 or bf16, not %s", precision);
+  if (u->how->precision != LIMN_PRECISION_DEFAULT)
+    return precision_asked(u->how->precision, &u->precision) ||
+           use_wrong(u, LIMN_USAGE, "a precision is 32, 64 or bf16");
+  const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
+  return precision_from(precision, &u->precision) ||
+         use_wrong(u, LIMN_WRONG, "a precision is 32, 64 or bf16, not %s", precision);
 }
 
 // Weights are in the run's file, or the program says where they are from; some may begin.
@@ -79,8 +80,9 @@ bool use_fill(Use *u, Store *s, const Table *model) {
   if (!store_add_sources(u->in, u->p, s)) return false;
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
-    const Array *a = arrays_find(&u->weight, state->path);
-    if (a && !state_from_array(u->w, state, a, u->file)) return false;
+    const Array *a = u->call->set ? arrays_find(u->call->set, state->path) : NULL;
+    if (!a) a = arrays_find(&u->weight, state->path);
+    if (a && !state_from_array(u->w, state, a, u->file ? u->file : "memory")) return false;
     if (!a && table_get(model, state->path, strlen(state->path)) && is_missing(u, state->path))
       return false;
   }
@@ -95,7 +97,7 @@ bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   u->d = d;
   u->samples = !has_sample_axis(u->w, d) ? 0 : samples < USE_BATCH ? samples : USE_BATCH;
   u->store = store_new(u->precision);
-  if (!u->store) return use_wrong(u, LIMN_MACHINE, "out of memory");
+  if (!u->store) return use_wrong(u, LIMN_SYSTEM, "out of memory");
   if (!store_add_params(u->w, u->store, d, u->seed) || !use_fill(u, u->store, model)) return false;
   Target how = {.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
   u->engine = engine_new(u->w, d, u->store, u->samples, &how);

@@ -254,7 +254,7 @@ LimnStatus machines_run(Elab *in, Program *p, const LimnRun *how, Buf *json) {
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   double begun = clock_seconds();
   if (!read_weights(&r)) return LIMN_WRONG;
-  if (!folder_begin(&r)) return LIMN_MACHINE;
+  if (!folder_begin(&r)) return LIMN_SYSTEM;
   bool good = in_order(&r);
   r.results.seconds = clock_seconds() - begun;
   r.results.state = !good ? "failed" : all_done(&r.results) ? "finished" : "stopped";
@@ -264,7 +264,7 @@ LimnStatus machines_run(Elab *in, Program *p, const LimnRun *how, Buf *json) {
     r.results.why = all_messages(w);
   bool kept = folder_end(&r);
   if (how->json) note_text(&r.results, json);
-  if (!kept) return LIMN_MACHINE;
+  if (!kept) return LIMN_SYSTEM;
   return good && !results_count(&r.results, false) ? LIMN_GOOD : LIMN_WRONG;
 }
 
@@ -287,5 +287,5 @@ LimnStatus machines_report(Elab *in, Program *p, const char *dir) {
   bool disk = good && !ran_page(&r, &error);
   if (good && !disk) return LIMN_GOOD;
   diag_error(elab_world(in)->diags, (Span){0}, "%s", error);
-  return disk ? LIMN_MACHINE : LIMN_WRONG;
+  return disk ? LIMN_SYSTEM : LIMN_WRONG;
 }

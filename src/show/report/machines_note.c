@@ -55,7 +55,7 @@ void note_text(const Results *r, Buf *b) {
   Buf settings = buf_new(r->arena);
   elab_settings(r->in, &settings);
   for (uint32_t i = 0; i < r->run.n; i++) steps += (double)r->run.at[i].record.steps;
-  pair_text(b, "{\n  ", "limn", limn_version());
+  pair_text(b, "{\n  ", "limn", LIMN_VERSION);
   pair_text(b, ",\n  ", "kind", "machine");
   pair_text(b, ",\n  ", "program", r->path);
   pair_text(b, ",\n  ", "set", settings.at);

@@ -113,7 +113,7 @@ static const char *picture_base(HtmlPage *g, uint32_t number, const char *text) 
 static bool make_shown(HtmlPage *g) {
   const char *dir = page_path(g, "shown");
   if (mkdir(dir, 0777) == 0 || errno == EEXIST) return true;
-  return file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, strerror(errno));
+  return file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, os_error(g->arena, errno));
 }
 
 bool page_save(HtmlPage *g, Canvas *c, uint32_t number, const char *text) {
