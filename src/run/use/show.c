@@ -187,5 +187,5 @@ static bool show_all(Use *u, void *context) {
 }
 
 Outcome use_shows(Elab *in, Program *p, const UseOptions *how, Shows *out) {
-  return use_guarded(in, p, how, show_all, out);
+  return use_guarded(in, p, &(UseCall){.how = how}, show_all, out);
 }
