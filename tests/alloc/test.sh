@@ -4,8 +4,9 @@ set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Isrc -Iinclude -DLIMN_GUARD"
+objects=$(sh tests/embed/objects.sh "$BUILD") # the library itself shows limn_* only
 case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all" ;; esac
-if ! ${CC:-cc} $flags -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=free -o "$out/alloc" tests/alloc/alloc.c src/base/arena.c "$BUILD/liblimn.a" ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>"$out/log"; then
+if ! ${CC:-cc} $flags -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=free -o "$out/alloc" tests/alloc/alloc.c src/base/arena.c $objects ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>"$out/log"; then
   echo "not ok alloc compiles"
   cat "$out/log"
   exit 1
@@ -16,7 +17,7 @@ if (cd "$out" && ./alloc) >"$out/log" 2>&1; then echo "ok alloc"; else
   tail -20 "$out/log"
 fi
 printf 'box f(x: R[3]) -> R[3] = x + 1\n' >"$out/f.limn"
-${CC:-cc} $flags -o "$out/limn" src/cli/main.c src/base/arena.c "$BUILD/liblimn.a" ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>/dev/null
+${CC:-cc} $flags -o "$out/limn" src/cli/*.c src/base/arena.c $objects ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>/dev/null
 for k in 1 2 3 50 2000; do # the command says so, with exit status 3
   LIMN_FAIL_ALLOC=$k "$out/limn" check "$out/f.limn" >"$out/log" 2>&1
   status=$?

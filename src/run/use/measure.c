@@ -49,7 +49,8 @@ static bool measure(Use *u, void *unused) {
   u->begins = !u->file;
   u->store = t->store = store_new(u->precision);
   t->model = model_paths(u->arena, u->p);
-  bool good = t->store && run_gauges(u, t);
+  if (!t->store) return use_wrong(u, LIMN_SYSTEM, "out of memory");
+  bool good = run_gauges(u, t);
   gauges_close(t);
   return good;
 }

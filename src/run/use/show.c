@@ -132,7 +132,8 @@ bool use_show(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Table *model = table_new(u->arena);
   Probe *sight = u->sight = NEW(u->arena, Probe);
   u->store = store_new(u->precision);
-  bool good = u->store && sight_open(data, u->store, show, n, &how, sight);
+  if (!u->store) return use_wrong(u, LIMN_SYSTEM, "out of memory");
+  bool good = sight_open(data, u->store, show, n, &how, sight);
   for (uint32_t i = 0; good && i < sight->d->param.n; i++)
     if (sight->d->param.at[i].role == ROLE_WEIGHT)
       table_put(model, sight->d->param.at[i].path, strlen(sight->d->param.at[i].path), 1);
