@@ -23,7 +23,7 @@
 // Options are structs whose first field is their size, so that they can grow; everything that is 0
 // or NULL is the default. Where a pointer to options may be NULL, that is all defaults.
 //
-//   LimnTrain how = {sizeof how};
+//   LimnTrain how = {.size = sizeof how};
 //   how.epochs = 3;
 #ifndef LIMN_H
 #define LIMN_H

@@ -126,7 +126,7 @@ static LimnStatus resume_quietly(const char *text, const char *dir) {
   LimnStatus s = limn_load_text(l, "noisy.limn", text, strlen(text));
   if (!s)
     s = limn_train(l,
-                   &(LimnTrain){sizeof(LimnTrain), .resume = dir, .pause = 1, .reference = true});
+                   &(LimnTrain){.size = sizeof(LimnTrain), .resume = dir, .pause = 1, .reference = true});
   if (s) assert_true(limn_errors(l) > 0);
   limn_free(l);
   return s;

@@ -46,6 +46,7 @@ static int run_matches(Arena *a, const RunInfo *r, const char *pattern) {
   Limn *l = limn_new();
   LimnStatus status = l ? limn_load(l, path) : LIMN_SYSTEM;
   if (status == LIMN_GOOD) found = limn_find(l, pattern, true);
+  if (status == LIMN_GOOD && !found && !limn_errors(l)) status = LIMN_SYSTEM; // it said nothing
   int any = status == LIMN_SYSTEM ? -1 : found && strcmp(found, "[]") != 0;
   limn_free(l);
   return any;

@@ -46,6 +46,7 @@ static bool begin_work(Call *c) {
   l->call = c;
   if (c->slot != ANSWER_MESSAGES && l->diags->list.n > MESSAGES_LIMIT) forget_messages(l);
   l->diags->since = l->diags->list.n;
+  l->diags->no_memory = false;
   c->errors = l->diags->errors;
   l->diags->errors = c->begin = l->load_errors; // the work below asks for those of the program
   return true;
@@ -96,6 +97,7 @@ void call_failed(Call *c) {
 LimnStatus call_end(Call *c, LimnStatus status) {
   Limn *l = c->l;
   if (!is_inner(c)) {
+    if (status == LIMN_WRONG && l->diags->no_memory) status = LIMN_SYSTEM;
     diags_settle(l->diags);
     diags_sort(l->diags);
     end_work(c);

@@ -18,8 +18,9 @@ bool options_take(Call *c, void *to, size_t room, const void *from) {
   if (known && from) memcpy(to, from, size < room ? size : room);
   if (known) memcpy(to, &room, sizeof room);
   if (!known)
-    call_misuse(c, size > room ? "these options are of a newer limn than this one"
-                               : "options begin with their size: LimnTrain how = {sizeof how}");
+    call_misuse(c, size > room
+                       ? "these options are of a newer limn than this one"
+                       : "options begin with their size: LimnTrain how = {.size = sizeof how}");
   return known;
 }
 

@@ -118,6 +118,7 @@ static void move_messages(Limn *to, Limn *from) {
     vec_push(a, &to->diags->list, d);
     to->diags->errors += d.kind == DIAG_ERROR;
   }
+  to->diags->no_memory |= from->diags->no_memory;
   limn_forget(from);
 }
 

@@ -5,6 +5,7 @@
 // or stops the program when there is none.
 #include "base.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct ArenaBlock {
@@ -45,19 +46,24 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-// Is it this allocation's turn to fail? The counter is for one thread: only tests set it.
-static bool fails_now(void) {
+// Is it this allocation's turn to fail? Only tests ask.
 #ifdef LIMN_GUARD
-  static long long left = -1;
-  if (left == -1) {
+static _Atomic long long made, failing = -1; // failing: from this one on; 0: none, -1: not known
+
+void arena_fail_at(long long k) { failing = k > 0 ? made + k : 0; }
+long long arena_allocations(void) { return made; }
+
+static bool fails_now(void) {
+  if (failing == -1) {
     const char *text = getenv("LIMN_FAIL_ALLOC");
-    left = text ? atoll(text) : -2;
+    failing = text ? atoll(text) : 0;
   }
-  return left == 1 || (left > 1 && left-- == 1);
-#else
-  return false;
-#endif
+  made++;
+  return failing && made >= failing;
 }
+#else
+static bool fails_now(void) { return false; }
+#endif
 
 Arena *arena_new(void) { return fails_now() ? NULL : calloc(1, sizeof(Arena)); }
 
@@ -167,7 +173,10 @@ struct ArenaCopy {
 #if GUARDED_GAPS
 __attribute__((no_sanitize("address"))) static void
 copy_bytes(unsigned char *to, const unsigned char *from, size_t n) {
-  for (size_t i = 0; i < n; i++) ((volatile unsigned char *)to)[i] = from[i];
+  size_t words = n / sizeof(uint64_t); // blocks are aligned for anything
+  for (size_t i = 0; i < words; i++)
+    ((volatile uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
+  for (size_t i = words * sizeof(uint64_t); i < n; i++) ((volatile unsigned char *)to)[i] = from[i];
 }
 #else
 static void copy_bytes(unsigned char *to, const unsigned char *from, size_t n) {

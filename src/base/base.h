@@ -36,6 +36,11 @@ void *arena_copy(Arena *, const void *, size_t bytes); // a copy that lives as l
 char *arena_text(Arena *, const char *text, size_t n); // the same, ended by 0
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t arena_used(const Arena *); // bytes handed out so far
+#ifdef LIMN_GUARD                 // for tests
+void arena_fail_at(
+    long long k); // the k-th allocation from here on fails, and all after it; 0: none
+long long arena_allocations(void); // of all arenas, so far
+#endif
 
 // Where to go when memory is exhausted: the guard that was set up last for the arena, those inside
 // it and those around it, which have one stack of guards together. A guard is taken away by the
@@ -212,6 +217,7 @@ typedef struct Diags {
   uint32_t errors;
   uint32_t muted;  // while above 0, nothing is added
   uint32_t unsaid; // beyond the limit: counted, but not kept
+  bool no_memory;  // one of them says that memory is exhausted
   uint32_t since;  // entries before this one are of earlier work: they drop nothing
 } Diags;
 Diags *diags_new(Arena *, Sources *);

@@ -51,7 +51,7 @@ static bool count_of(uint32_t rank, const int64_t *shape, int64_t *count) {
   *count = 1;
   for (uint32_t i = 0; i < rank; i++)
     if (shape[i] < 0 || __builtin_mul_overflow(*count, shape[i], count)) return false;
-  return *count <= INT64_MAX / 16;
+  return *count <= STORE_MOST;
 }
 
 // The entry itself; its memory is the caller's business. Paths are said once.

@@ -26,7 +26,8 @@ static bool measure(Use *u, void *unused) {
   *all = (Gauges){.data = data_new(u->in, u->p, u->arena, u->seed), .target = use_target(u)};
   u->begins = !u->file;
   u->store = all->store = store_new(u->precision);
-  if (!u->store || !data_open_all(all->data) || !gauges_open(all)) return false;
+  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  if (!data_open_all(all->data) || !gauges_open(all)) return false;
   if (!all->n)
     return use_wrong(u, OUTCOME_WRONG,
                      "this program measures nothing: as in `measure fit by hits on mnist.test`");
