@@ -1,12 +1,30 @@
-// limn: the whole public C interface.
+// limn: the whole public interface, for C and C++. docs/api.md explains it, with examples.
 //
 //   Limn *l = limn_new();
 //   if (limn_load(l, "net.limn") != LIMN_GOOD) fputs(limn_messages(l, false), stderr);
-//   else puts(limn_print(l, "classify", "reverse"));
+//   else puts(limn_print(l, "classify", "reverse", false));
 //   limn_free(l);
 //
-// Nothing is printed and nothing exits. Texts that are returned live as long as the Limn they come
-// from.
+// Nothing is printed and nothing exits. Numbers are read and written with a point, whatever the
+// locale is.
+//
+// How long things live. What a function returns (a text, a list, arrays) lives until the same
+// function is called again with the same handle, or until limn_free, limn_load or limn_load_text.
+// Everything else that a call needed is given back when it returns: a handle does not grow.
+//
+// Order. Everything that asks about a program wants one that was loaded without errors, and gives
+// LIMN_USAGE (or NULL) with a message otherwise; the pictures show programs with errors too. A NULL
+// handle gives LIMN_USAGE, NULL or 0. Loading again replaces the program and its messages.
+//
+// Threads. Several handles may be used in several threads at once; one handle, and the trainers
+// that were opened with it, in one thread at a time. A callback may ask the handle that is at work
+// for its messages, and nothing else.
+//
+// Options are structs whose first field is their size, so that they can grow; everything that is 0
+// or NULL is the default. Where a pointer to options may be NULL, that is all defaults.
+//
+//   LimnTrain how = {.size = sizeof how};
+//   how.epochs = 3;
 #ifndef LIMN_H
 #define LIMN_H
 
@@ -22,96 +40,236 @@
 #define LIMN_VERSION "0.1.0"
 
 // What is declared here is all that the library shows; it is compiled with -fvisibility=hidden.
+#ifndef LIMN_API
 #ifdef __GNUC__
-#pragma GCC visibility push(default)
+#define LIMN_API __attribute__((visibility("default")))
+#else
+#define LIMN_API
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 typedef struct Limn Limn;
 
 typedef enum {
   LIMN_GOOD = 0,
-  LIMN_WRONG = 1,   // the user's text or data is wrong; limn_messages says how
-  LIMN_USAGE = 2,   // the call makes no sense
-  LIMN_MACHINE = 3, // the machine failed: disk, memory
+  LIMN_WRONG = 1,  // the user's text or data is wrong; the messages say how
+  LIMN_USAGE = 2,  // the call makes no sense: too early, a NULL, an option that is not one
+  LIMN_SYSTEM = 3, // memory is exhausted, or a disk failed
 } LimnStatus;
 
-Limn *limn_new(void); // NULL when memory is exhausted
-void limn_free(Limn *);
-const char *limn_version(void);
+LIMN_API Limn *limn_new(void);           // NULL when memory is exhausted
+LIMN_API void limn_free(Limn *);         // NULL is allowed; trainers of it are closed
+LIMN_API const char *limn_version(void); // of the library: LIMN_VERSION is the header's
 
-void limn_set(Limn *, const char *name,
-              const char *value); // before loading: replaces an axis, a const, a body
-LimnStatus limn_load(Limn *, const char *path);
-LimnStatus limn_load_text(Limn *, const char *name, const char *text, size_t n);
-const char *limn_messages(Limn *, bool json); // errors and warnings so far, in order
-uint32_t limn_errors(const Limn *);
-void limn_forget(Limn *); // the messages so far have been shown
+// -- a program ------------------------------------------------------------------------------------
+// Replaces the right side of an axis or const, or the body of a learner or edge, in every program
+// that is loaded from here on. A value of NULL takes the replacement back.
+LIMN_API LimnStatus limn_set(Limn *, const char *name, const char *value);
+LIMN_API LimnStatus limn_load(Limn *, const char *path);
+LIMN_API LimnStatus limn_load_text(Limn *, const char *name, const char *text, size_t n);
 
-const char *limn_summary(Limn *, bool json); // what the program declares
-const char *limn_who(Limn *, bool json);     // which goal moves which learner
+// -- messages -------------------------------------------------------------------------------------
+// What was found wrong since the program was loaded or limn_forget was called, in the order of the
+// text. When there are more than 400, the next call forgets them.
+typedef enum { LIMN_ERROR, LIMN_WARNING } LimnSeverity;
+typedef struct {
+  size_t size;
+  LimnSeverity severity;
+  const char *file;      // "": it has no place
+  uint32_t line, column; // from 1; columns are characters
+  uint32_t length;       // bytes
+  const char *text;
+  const char *note; // a second place and what is there; NULL: none
+  const char *note_file;
+  uint32_t note_line, note_column, note_length;
+  const char *help; // one more line; NULL: none
+} LimnMessage;
+LIMN_API uint32_t limn_message_count(const Limn *);
+// The i-th, from 0. It lives until limn_forget, a load, or limn_free.
+LIMN_API LimnStatus limn_message(const Limn *, uint32_t i, LimnMessage *);
+// All of them as text with the lines they are about, or as a JSON array.
+LIMN_API const char *limn_messages(Limn *, bool json);
+LIMN_API uint32_t limn_errors(const Limn *); // how many of them are errors
+LIMN_API void limn_forget(Limn *);
+
+// -- what is in it --------------------------------------------------------------------------------
+LIMN_API const char *limn_summary(Limn *, bool json); // what the program declares
+LIMN_API const char *limn_who(Limn *, bool json);     // which goal moves which learner
 // The pairs of a learning diagram (NULL: of all) with their routes. NULL with a message.
-const char *limn_paths(Limn *, const char *name, bool json);
+LIMN_API const char *limn_paths(Limn *, const char *name, bool json);
 // Where a route of boxes is, as "dense ; relu": in bodies and learning diagrams. NULL with a
 // message.
-const char *limn_find(Limn *, const char *pattern, bool json);
-// One layout for all programs. NULL when the text has syntax errors.
-const char *limn_format(Limn *, const char *path, const char *text, size_t n);
-// The same for a file, which is replaced unless `check`; *same: it was laid out so already.
-LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
+LIMN_API const char *limn_find(Limn *, const char *pattern, bool json);
+// A box, learner, goal or measure (NULL: the whole loss) as text, after a pass: check (NULL),
+// inline, simplify, reverse, forward, gradient, step. NULL with a message.
+LIMN_API const char *limn_print(Limn *, const char *name, const char *pass, bool origins);
+// Time and memory, as polynomials in the axes. NULL with a message.
+LIMN_API const char *limn_cost(Limn *, const char *name, bool json);
 
-// A box, learner, goal or measure (NULL: the whole loss) as text, after a pass: check, inline,
-// simplify, reverse, forward, gradient, step. NULL with a message.
-const char *limn_print(Limn *, const char *name, const char *pass, bool origins);
-const char *limn_cost(Limn *, const char *name, bool json);
+// One layout for all programs; needs no program. NULL when the text has syntax errors.
+LIMN_API const char *limn_format(Limn *, const char *path, const char *text, size_t n);
+// The same for a file, which is replaced unless `check`; *same: it was laid out so already.
+LIMN_API LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
+
+// -- arrays ---------------------------------------------------------------------------------------
+typedef enum { LIMN_F64, LIMN_F32, LIMN_I64, LIMN_I32, LIMN_U8 } LimnType;
+typedef struct {
+  LimnType type;
+  uint32_t rank;
+  const int64_t *shape;   // [rank]
+  const int64_t *strides; // [rank] in bytes; NULL: row by row without gaps
+  void *data;             // of an input, never written to
+} LimnArray;
+typedef struct {
+  const char *name;
+  LimnArray array;
+} LimnNamedArray;
+typedef struct {
+  uint32_t n;
+  const LimnNamedArray *at;
+} LimnArrays;
+LIMN_API const LimnArray *limn_array(const LimnArrays *, const char *name); // NULL: not there
 
 typedef struct {
-  const char *name;  // of an input, as "x"
-  const char *value; // x.npy, or numbers as '[1, 2, 3]'
+  const char *name;       // of an input, as "x"; "": by order
+  const char *value;      // x.npy, or numbers as '[1, 2, 3]'
+  const LimnArray *array; // in the place of `value`, if not NULL
 } LimnInput;
 
+// -- weights --------------------------------------------------------------------------------------
+// Weights that are set here stand in for those of files and for first values, in every call until
+// the next load: limn_eval, limn_predict, limn_sample, limn_measure, and where training begins.
+LIMN_API LimnStatus limn_weights_read(Limn *, const char *from); // a run folder, or safetensors
+// All of a box, learner or goal (NULL: of all goals), by name, as they are set, or else begin.
+LIMN_API LimnStatus limn_weights(Limn *, const char *name, LimnArrays *);
+LIMN_API LimnStatus limn_weight_get(Limn *, const char *weight, LimnArray *);
+LIMN_API LimnStatus limn_weight_set(Limn *, const char *weight,
+                                    const LimnArray *); // NULL: not set any more
+
+// -- values ---------------------------------------------------------------------------------------
 typedef struct {
+  size_t size;
   const LimnInput *in;
   uint32_t nin;
-  const char *weights; // a safetensors file, or NULL: weights start as the program says
-  const char *from;    // a run folder or a safetensors file, or NULL
-  const char *out;     // an npy file for the result, or NULL
-  const char *dy;      // a cotangent of the result (npy or numbers), or NULL
-  const char *grads;   // a safetensors file for gradients of inputs and weights, or NULL
-  const char *save;    // a safetensors file for the weights that were used, or NULL
+  const char *weights;       // a safetensors file, or NULL: weights start as the program says
+  const char *from;          // a run folder or a safetensors file, or NULL
+  const char *out;           // an npy file for the result, or NULL
+  const char *dy;            // a cotangent of the result (npy or numbers), or NULL
+  const LimnArray *dy_array; // the same in memory, or NULL
+  const char *grads;         // a safetensors file for gradients of inputs and weights, or NULL
+  const char *save;          // a safetensors file for the weights that were used, or NULL
   uint64_t seed;
-  bool training, json, count;
+  bool training; // batch statistics, dropout
+  bool json;
+  bool count; // multiplications are counted and told
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
-LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
+LIMN_API LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
+// The same in memory: its results, and with `grads` (may be NULL) the gradients of inputs and
+// weights by name, for the cotangent dy, or 1.
+LIMN_API LimnStatus limn_eval_arrays(Limn *, const char *name, const LimnEval *, LimnArrays *out,
+                                     LimnArrays *grads);
+
+typedef enum {
+  LIMN_PRECISION_DEFAULT,
+  LIMN_PRECISION_32,
+  LIMN_PRECISION_64,
+  LIMN_PRECISION_BF16
+} LimnPrecision;
+
+// What was trained, used.
+typedef struct {
+  size_t size;
+  const char *from;    // a run folder (its model.safetensors), or a safetensors file
+  const LimnInput *in; // predict: x.npy, x.csv, x.csv:a..d, x.png, numbers, or arrays
+  uint32_t nin;
+  const char *out; // a file: npy, csv, json, png (pictures side by side), txt; NULL: *text
+  uint64_t seed;   // of noise, with has_seed; otherwise the run's
+  uint32_t threads;
+  LimnPrecision precision; // the default is the run's
+  bool has_seed, reference, json;
+  int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
+  double temperature; // of text; 0: 1
+  const char *prompt; // of text; NULL: as the program says, or a line's end
+} LimnUse;
+LIMN_API LimnStatus limn_measure(Limn *, const LimnUse *,
+                                 const char **text); // every measure, on its data
+LIMN_API LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **text);
+// name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
+LIMN_API LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
+// The same in memory; `out` of the options is not looked at. A measure is one number.
+LIMN_API LimnStatus limn_measure_arrays(Limn *, const LimnUse *, LimnArrays *);
+LIMN_API LimnStatus limn_predict_arrays(Limn *, const char *name, const LimnUse *, LimnArrays *);
+LIMN_API LimnStatus limn_sample_arrays(Limn *, const char *name, const LimnUse *, LimnArrays *);
+// DIR/report.html: what the program shows, curves, the program itself; pictures in DIR/shown.
+// *text: where it is.
+LIMN_API LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
+
+// -- training -------------------------------------------------------------------------------------
+// Where a run is. Losses are means since the last row of metrics, each under its goal's name;
+// measures come with reports.
+typedef struct {
+  size_t size;
+  uint64_t step, steps; // made, and in all; of all `train` statements up to this one
+  double epoch;         // 0 without data that end
+  double seconds;
+  bool reported; // measures are new
+  uint32_t n;
+  const char *const *name; // [n] of goals and measures
+  const double *value;     // [n]
+} LimnMetrics;
 
 // Where training speaks: whole lines, and on a terminal one line that is drawn again and again.
 typedef struct {
   void *context;
-  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is said
-  void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
-  uint32_t (*width)(void *context);                // of the terminal, in columns
+  void (*line)(void *context, const char *text);       // without its end; NULL: nothing is said
+  void (*redraw)(void *context, const char *text);     // "" takes it away; NULL: no terminal
+  uint32_t (*width)(void *context);                    // of the terminal, in columns
+  void (*metrics)(void *context, const LimnMetrics *); // a row; or NULL
 } LimnTell;
 
 typedef struct {
-  const char *out;       // the run folder; NULL: runs/NAME, or the next free runs/NAME.2 …
-  const char *resume;    // a run folder to go on with, or NULL
-  double epochs, steps;  // 0: as the program says
-  int64_t batch;         // 0: as the program says
-  uint64_t seed;         // with has_seed; otherwise as the program says, or 0
-  uint64_t pause;        // stop after so many steps as if *stop were set; 0: do not
-  uint32_t threads;      // 0: as many as there are cores
-  const char *precision; // "32", "64", "bf16"; NULL: 32
-  const char *device;    // "cpu", or NULL
-  const char *every;     // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
+  size_t size;
+  const char *out;         // the run folder; NULL: runs/NAME, or the next free runs/NAME.2 …
+  const char *resume;      // a run folder to go on with, or NULL
+  double epochs, steps;    // 0: as the program says
+  int64_t batch;           // 0: as the program says
+  uint64_t seed;           // with has_seed; otherwise as the program says, or 0
+  uint64_t pause;          // stop after so many steps as if *stop were set; 0: do not
+  uint32_t threads;        // 0: as many as there are cores
+  LimnPrecision precision; // the default is 32
+  const char *device;      // "cpu", or NULL
+  const char *every;       // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
   bool has_seed, reference, plan, json, quiet;
   bool plain;                        // no report at the end
+  bool in_memory;                    // no run folder: nothing is written
   const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
   LimnTell tell;
 } LimnTrain;
-LimnStatus limn_train(Limn *, const LimnTrain *);
+LIMN_API LimnStatus limn_train(Limn *, const LimnTrain *);
 
-// Machines: every run of the program, every check. LIMN_WRONG when one of them fails.
+// A step at a time. A trainer reads the program of its handle anew, and is closed with it at the
+// latest; messages go to the handle. What its functions return lives until the next call with it.
+typedef struct LimnTrainer LimnTrainer;
+LIMN_API LimnStatus limn_trainer_open(Limn *, const LimnTrain *, LimnTrainer **);
+// Makes up to so many steps. *done (may be NULL): there are no more.
+LIMN_API LimnStatus limn_trainer_step(LimnTrainer *, uint64_t steps, bool *done);
+// Where it is. Losses are those of the last step.
+LIMN_API LimnStatus limn_trainer_metrics(LimnTrainer *, LimnMetrics *);
+// Every weight and buffer by name, in the trainer's own memory: to be read between two steps.
+LIMN_API LimnStatus limn_trainer_weights(LimnTrainer *, LimnArrays *);
+LIMN_API LimnStatus limn_trainer_weight_set(LimnTrainer *, const char *weight, const LimnArray *);
+// A run that is not at its end is saved, to be resumed. The trainer is gone whatever it returns.
+LIMN_API LimnStatus limn_trainer_close(LimnTrainer *);
+
+// -- machines -------------------------------------------------------------------------------------
+// Every run of the program, every check. LIMN_WRONG when one of them fails.
 typedef struct {
+  size_t size;
   const char *out;  // a folder for the page and the numbers; NULL: runs/NAME, as for training
   const char *from; // weights of learners: a run folder or a safetensors file; or NULL
   uint64_t seed;
@@ -121,32 +279,12 @@ typedef struct {
   const volatile sig_atomic_t *stop;
   LimnTell tell;
 } LimnRun;
-LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: the answer as JSON
+LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 
-// What was trained, used.
+// -- pictures -------------------------------------------------------------------------------------
+// A box or learner as a circuit of its axes.
 typedef struct {
-  const char *from;    // a run folder (its model.safetensors), or a safetensors file
-  const LimnInput *in; // predict: x.npy, x.csv, x.csv:a..d, x.png, or numbers
-  uint32_t nin;
-  const char *out; // a file: npy, csv, json, png (pictures side by side), txt; NULL: *text
-  uint64_t seed;   // of noise, with has_seed; otherwise the run's
-  uint32_t threads;
-  const char *precision; // NULL: the run's
-  bool has_seed, reference, json;
-  int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
-  double temperature; // of text; 0: 1
-  const char *prompt; // of text; NULL: as the program says, or a line's end
-} LimnUse;
-LimnStatus limn_measure(Limn *, const LimnUse *, const char **text); // every measure, on its data
-LimnStatus limn_predict(Limn *, const char *name, const LimnUse *, const char **text);
-// name: a learner or box that is fed with noise, or a model of text; NULL: the first `show`
-LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const char **text);
-// DIR/report.html: what the program shows, curves, the program itself; pictures in DIR/shown.
-// *text: where it is.
-LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
-
-// Pictures. A box or learner as a circuit of its axes.
-typedef struct {
+  size_t size;
   const char *out;          // a file: svg, pdf, png, tex, txt
   const char *level;        // "learner", "model", "layer", or NULL
   const char *theme;        // "light", "dark", "auto", "mono", or NULL
@@ -161,33 +299,34 @@ typedef struct {
   bool who;          // which goals move which learners
   bool unfold;       // a wiring as a network from left to right, and from inside to outside
 } LimnDraw;
-// A program with errors is drawn as far as it is known, with its messages; that is LIMN_WRONG all
-// the same.
-LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
-bool limn_drawn(const Limn *); // the last of these three made a picture
+// LIMN_GOOD: there is a picture. A program with errors is drawn as far as it is known, with its
+// messages.
+LIMN_API LimnStatus limn_draw(Limn *, const char *name, const LimnDraw *); // NULL: the goals
 // The same as lines of text for a terminal; `out` is not looked at.
-LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
+LIMN_API LimnStatus limn_draw_text(Limn *, const char *name, const LimnDraw *, const char **text);
 // The same as the bytes of the file `out`, which is not written: svg, pdf, tex or txt by its
 // ending.
-LimnStatus limn_draw_bytes(Limn *, const char *name, const LimnDraw *, const char **bytes,
-                           size_t *n);
+LIMN_API LimnStatus limn_draw_bytes(Limn *, const char *name, const LimnDraw *, const char **bytes,
+                                    size_t *n);
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.
-LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const char **text);
+LIMN_API LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const char **text);
 
+// -- around programs: none has to be loaded -------------------------------------------------------
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
-LimnStatus limn_data(Limn *, const char *name, const char *out, bool json, const char **text);
+LIMN_API LimnStatus limn_data(Limn *, const char *name, const char *out, bool json,
+                              const char **text);
 // The runs in a folder; only those that hold this learner, or whose program has this pattern in it
 // (as for limn_find), unless NULL.
-LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern, bool json,
-                     const char **text);
-const char *limn_ops(Limn *);                     // docs/ops.md
-const char *limn_quote(Limn *, const char *text); // as a JSON string
+LIMN_API LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern,
+                              bool json, const char **text);
+LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md
+LIMN_API const char *limn_quote(Limn *, const char *text); // as a JSON string
 // "did you mean": the name of the list that is nearest, or NULL when none is near.
-const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
+LIMN_API const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
 
-#ifdef __GNUC__
-#pragma GCC visibility pop
+#ifdef __cplusplus
+}
 #endif
 
 #endif

@@ -63,7 +63,7 @@ static uint32_t add_faults(Tally *t, const char *set, const char *picture, const
 static uint32_t check_picture(Tally *t, Limn *l, const char *set, const char *file,
                               const char *name, const char *level) {
   const char *text = NULL;
-  LimnStatus s = limn_draw_check(l, name, &(LimnDraw){.level = level}, &text);
+  LimnStatus s = limn_draw_check(l, name, &(LimnDraw){.size = sizeof(LimnDraw), .level = level}, &text);
   const char *picture =
       arena_format(t->arena, "%s %s --level %s", file, name ? name : "goals", level);
   t->pictures++;
@@ -144,7 +144,7 @@ static bool is_well_typed(const char *text) {
 static bool same_bytes(Limn *a, Limn *b, const char *name, const char *level) {
   const char *x = "", *y = "";
   size_t n = 0, m = 0;
-  LimnDraw how = {.level = level, .out = "a.svg"};
+  LimnDraw how = {.size = sizeof how, .level = level, .out = "a.svg"};
   limn_draw_bytes(a, name, &how, &x, &n);
   limn_draw_bytes(b, name, &how, &y, &m);
   return n && n == m && memcmp(x, y, n) == 0;

@@ -36,7 +36,7 @@ static const char *said(const Loaded *l) {
 static void train(const Loaded *l, const char *dir) {
   if (l->w->diags->errors) fail_msg("%s", said(l));
   TrainOptions how = {.out = dir, .reference = true, .quiet = true};
-  if (train_run(l->in, l->p, &how, NULL)) fail_msg("%s", said(l));
+  if (train_run(l->in, l->p, &how, NULL, NULL)) fail_msg("%s", said(l));
 }
 
 static Shows shows(const Loaded *l, const char *dir) {
@@ -77,7 +77,7 @@ static void confusion_counts(void **state) {
   for (int i = 0; i < 9; i++) sum += m->data[i], hits += i % 4 ? 0 : m->data[i];
   assert_true(sum == 50);
   UseOptions how = {.from = "run", .reference = true};
-  assert_int_equal(use_measure(l.in, l.p, &how, &text), OUTCOME_GOOD);
+  assert_int_equal(use_measure(l.in, l.p, &(UseCall){.how = &how, .text = &text}), OUTCOME_GOOD);
   assert_true(fabs(strtod(strchr(text.at, ' '), NULL) - hits / sum) < 1e-6);
   arena_free(l.arena);
 }

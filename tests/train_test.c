@@ -47,6 +47,7 @@ static Ended train(const char *text, LimnTrain how) {
   how.reference = true;
   how.tell = (LimnTell){.context = &e, .line = hear};
   LimnStatus s = limn_load_text(l, "noisy.limn", text, strlen(text));
+  how.size = sizeof how;
   if (!s) s = limn_train(l, &how);
   if (s) fail_msg("%s", limn_messages(l, false));
   limn_free(l);
@@ -81,9 +82,9 @@ static void resume_step_by_step(void **state) {
 static void precisions_differ(void **state) {
   (void)state;
   Ended a = train(noisy, (LimnTrain){.out = "p32"}),
-        b = train(noisy, (LimnTrain){.out = "p64", .precision = "64"});
+        b = train(noisy, (LimnTrain){.out = "p64", .precision = LIMN_PRECISION_64});
   assert_string_not_equal(a.hash, b.hash);
-  train(noisy, (LimnTrain){.out = "p64half", .precision = "64", .pause = 5});
+  train(noisy, (LimnTrain){.out = "p64half", .precision = LIMN_PRECISION_64, .pause = 5});
   assert_string_equal(train(noisy, (LimnTrain){.resume = "p64half"}).hash, b.hash);
 }
 
@@ -123,7 +124,9 @@ static void write_bytes(const char *path, const unsigned char *from, size_t n) {
 static LimnStatus resume_quietly(const char *text, const char *dir) {
   Limn *l = limn_new();
   LimnStatus s = limn_load_text(l, "noisy.limn", text, strlen(text));
-  if (!s) s = limn_train(l, &(LimnTrain){.resume = dir, .pause = 1, .reference = true});
+  if (!s)
+    s = limn_train(l,
+                   &(LimnTrain){.size = sizeof(LimnTrain), .resume = dir, .pause = 1, .reference = true});
   if (s) assert_true(limn_errors(l) > 0);
   limn_free(l);
   return s;

@@ -1,4 +1,18 @@
-// Private to the files of the public interface: what a Limn has inside.
+// Private to the files of the public interface: what a Limn has inside, and what every public
+// function does before and after its work.
+//
+// A handle owns one arena; everything else hangs below it:
+//
+//   own ── messages        texts of messages; goes with limn_forget
+//       ── settings        of limn_set
+//       ── answer[…]       what a function returned last; goes when it is called again
+//       ── weights         those that were set
+//       ── loaded          the program's text, for trainers
+//       ── world           the program. After a load it is copied, and after every call it is put
+//                          back from the copy: what a call made or changed there is gone
+//
+// So a call costs no memory that lasts, and gives the same answer whatever was asked before. One
+// guard in `own` stands around every call.
 #ifndef LIMN_API_API_OWN_H
 #define LIMN_API_API_OWN_H
 
@@ -13,24 +27,117 @@
 #include "show/report/report.h"
 #include "show/wiring/wiring.h"
 
+// What each function returned last.
+typedef enum {
+  ANSWER_NONE,
+  ANSWER_MESSAGES,
+  ANSWER_SUMMARY,
+  ANSWER_WHO,
+  ANSWER_PATHS,
+  ANSWER_FIND,
+  ANSWER_PRINT,
+  ANSWER_COST,
+  ANSWER_FORMAT,
+  ANSWER_EVAL,
+  ANSWER_EVAL_ARRAYS,
+  ANSWER_MEASURE,
+  ANSWER_MEASURE_ARRAYS,
+  ANSWER_PREDICT,
+  ANSWER_PREDICT_ARRAYS,
+  ANSWER_SAMPLE,
+  ANSWER_SAMPLE_ARRAYS,
+  ANSWER_WEIGHTS,
+  ANSWER_WEIGHT,
+  ANSWER_REPORT,
+  ANSWER_RUN,
+  ANSWER_DRAW_TEXT,
+  ANSWER_DRAW_BYTES,
+  ANSWER_DRAW_CHECK,
+  ANSWER_DATA,
+  ANSWER_RUNS,
+  ANSWER_OPS,
+  ANSWER_QUOTE,
+  ANSWERS
+} AnswerSlot;
+
+typedef enum {
+  NEEDS_NOTHING,
+  NEEDS_TEXT,    // something was loaded, perhaps with errors
+  NEEDS_PROGRAM, // it was loaded without errors
+} CallNeed;
+
+typedef struct {
+  const char *name, *value;
+} ApiSetting;
+typedef VEC(ApiSetting) ApiSettings;
+
+typedef struct {
+  Array array;
+  bool set;
+} ApiWeight;
+
+typedef struct {
+  Guard guard;
+  Limn *l;
+  AnswerSlot slot;
+  uint32_t errors, begin; // before it, and where counting began
+  Arena *answer, *last;   // of what it returns, and of what it returned last
+  Arena *scratch;         // goes when it returns
+} Call;
+
 struct Limn {
-  Arena *arena;
-  World *w;
+  Arena *own, *messages, *settings, *weights, *loaded, *world;
+  Arena *answer[ANSWERS];
+  ArenaCopy *copy; // of the world, once it is needed
+  Diags *diags;
+  ApiSettings setting;
+  const char *path, *text; // as loaded
+  size_t length;
+  World *w; // NULL: nothing is loaded
   Elab *in;
   Program *program;
-  bool drawn; // the last picture was made
-  jmp_buf failure;
+  uint32_t load_errors;  // of the program
+  VEC(ApiWeight) weight; // those that are or were set
+  Call *call;            // at work, or NULL
+  Call outer, inner;     // inner: a callback of the call at work asks for messages
+  LimnTrainer *trainer;  // all of them
 };
 
-// Every entry comes back here when memory runs out.
-#define GUARDED(l, failed)                                                                         \
-  do {                                                                                             \
-    arena_on_failure((l)->arena, &(l)->failure);                                                   \
-    if (setjmp((l)->failure)) return failed;                                                       \
-  } while (0)
+// call.c
+// Every public function begins with ENTER, which comes back with `refused` when the call makes no
+// sense and with `failed` when memory runs out, and ends with call_end.
+#define ENTER(c, l, slot, need, refused, failed)                                                   \
+  Call *c = call_begin(l, slot);                                                                   \
+  if (!c) return refused;                                                                          \
+  if (setjmp(c->guard.place)) {                                                                    \
+    call_failed(c);                                                                                \
+    return failed;                                                                                 \
+  }                                                                                                \
+  if (!call_allowed(c, need)) return refused
+Call *call_begin(Limn *, AnswerSlot); // NULL: there is no handle, or it is at work
+bool call_allowed(Call *, CallNeed);  // false: it was said why, and the call has ended
+void call_failed(Call *);
+LimnStatus call_end(Call *, LimnStatus);
+const char *call_text(Call *, const char *); // the same with a text
+__attribute__((format(printf, 2, 3))) LimnStatus call_misuse(Call *, const char *format, ...);
+void forget_messages(Limn *);
+void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
-// limn.c: a box, learner, goal or measure as a diagram; NULL with a message
-Diagram *find_diagram(Limn *, const char *name, const Instance *);
-bool is_small(Limn *, const Diagram *); // small enough to be written out; false with a message
+// options.c
+LimnStatus status_of(Outcome);
+// Options as they are here, out of a struct that may be older or newer. False with a message.
+bool options_take(Call *, void *to, size_t room, const void *from);
+#define OPTIONS(c, to, from) options_take(c, to, sizeof *(to), from)
+// The same in the words of those who do the work, as long as the call. False with a message.
+bool use_take(Call *, const LimnUse *, UseOptions *);
+bool eval_take(Call *, const LimnEval *, EvalOptions *);
+bool train_take(Call *, LimnTrain *, TrainOptions *); // as long as the LimnTrain lives
+RunTell tell_of(const LimnTell *);
+MemoryArray memory_array(const LimnArray *);
+LimnMetrics metrics_of(const TrainMetrics *);
+
+// values.c
+void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena
+Arrays weights_set(Call *);                              // as long as the call
 
 #endif

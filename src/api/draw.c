@@ -14,19 +14,22 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
   for (*out = 0; word && *out < n; ++*out)
     if (strcmp(words[*out], word) == 0) return true;
   if (!word) return true;
-  Buf b = buf_new(l->arena);
+  Buf b = buf_new(l->world);
   for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%s%s", i ? ", " : "", words[i]);
-  diag_error(l->w->diags, (Span){0}, "a %s is one of %s, not %s", what, b.at, word);
+  diag_error(l->diags, (Span){0}, "a %s is one of %s, not %s", what, b.at, word);
   return false;
 }
 
+// Something went wrong in this call.
+static bool is_wrong(const Limn *l) { return l->diags->errors > l->load_errors; }
+
 static Canvas *draw_box(Limn *l, const char *name, const CircuitOptions *how) {
   Span use = {0};
-  Diagram *d = find_diagram(l, name, &(Instance){.use = &use});
+  Diagram *d = diagram_named(l->in, l->program, name, &(Instance){.use = &use});
   if (d && use.file)
-    diag_warning(l->w->diags, use,
+    diag_warning(l->diags, use,
                  "`%s` needs a use to be drawn: this is the picture of its first one", name);
-  return d && is_small(l, d) ? circuit_draw(l->w, l->arena, d, how) : NULL;
+  return d && diagram_is_small(l->w, d) ? circuit_draw(l->w, l->world, d, how) : NULL;
 }
 
 // NULL: there is none of that name.
@@ -38,8 +41,8 @@ static const Learning *learning_named(Limn *l, const char *name) {
 }
 
 static Canvas *draw_goals(Limn *l) {
-  Canvas *c = goals_draw(l->in, l->arena, l->program);
-  if (!c) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a box or a learner");
+  Canvas *c = goals_draw(l->in, l->world, l->program);
+  if (!c) diag_error(l->diags, (Span){0}, "this program has no goals: name a box or a learner");
   return c;
 }
 
@@ -50,7 +53,7 @@ static bool is_machine(Limn *l, const char *name) {
 // What is drawn when no name is given and there are no goals.
 static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *how) {
   if (how->unfold && !name) return machine_last(l->w, l->program);
-  bool other = name || how->lens || how->grad || how->who || limn_errors(l);
+  bool other = name || how->lens || how->grad || how->who;
   return other || l->program->goal.n ? name : machine_last(l->w, l->program);
 }
 
@@ -62,14 +65,14 @@ static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;
   if (open && (*end || !levels || levels > 64)) {
-    diag_error(l->w->diags, (Span){0},
-               "a machine is opened by levels: --open 2, from 1 to 64, not %s", open);
+    diag_error(l->diags, (Span){0}, "a machine is opened by levels: --open 2, from 1 to 64, not %s",
+               open);
     return NULL;
   }
   if (open) wiring.depth = (uint32_t)levels;
-  Canvas *c = machine_draw(l->in, l->arena, l->program, name, &wiring);
-  if (!c && how->unfold && !limn_errors(l))
-    diag_error(l->w->diags, (Span){0},
+  Canvas *c = machine_draw(l->in, l->world, l->program, name, &wiring);
+  if (!c && how->unfold && !is_wrong(l))
+    diag_error(l->diags, (Span){0},
                "`%s` cannot be unfolded: that wants a wiring whose parts hear each other in "
                "layers, with outputs from the last layer",
                name);
@@ -86,7 +89,7 @@ static bool width_of(Limn *l, const char *text, double *out) {
   bool mm = strcmp(end, "mm") == 0, good = end != text && (!*end || mm) && x >= 0 && x <= 100000;
   if (mm) x *= 2 * 72.27 / 25.4;
   if (!good || (x > 0 && x < 100)) {
-    diag_error(l->w->diags, (Span){0},
+    diag_error(l->diags, (Span){0},
                "a width is a number of units, at least 100, or of millimetres (86mm), or 0 for one "
                "row, not %s",
                text);
@@ -97,44 +100,42 @@ static bool width_of(Limn *l, const char *text, double *out) {
 }
 
 static Canvas *draw_who(Limn *l) {
-  Canvas *c = who_draw(l->in, l->arena, l->program);
-  if (!c) diag_error(l->w->diags, (Span){0}, "no goal of this program moves a learner");
+  Canvas *c = who_draw(l->in, l->world, l->program);
+  if (!c) diag_error(l->diags, (Span){0}, "no goal of this program moves a learner");
   return c;
 }
 
 static Canvas *draw_lens(Limn *l, const char *name, Level level) {
-  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
-  if (name && (!d || !is_small(l, d))) return NULL;
-  Canvas *c = lens_draw(l->in, l->arena, l->program, name, level);
-  if (!c && !name) diag_error(l->w->diags, (Span){0}, "this program has no goals: name a learner");
+  Diagram *d = name ? diagram_named(l->in, l->program, name, NULL) : NULL;
+  if (name && (!d || !diagram_is_small(l->w, d))) return NULL;
+  Canvas *c = lens_draw(l->in, l->world, l->program, name, level);
+  if (!c && !name) diag_error(l->diags, (Span){0}, "this program has no goals: name a learner");
   return c;
 }
 
 static Canvas *draw_grad(Limn *l, const char *name, const CircuitOptions *how) {
-  if (!name) diag_error(l->w->diags, (Span){0}, "--grad wants the name of a box or a learner");
-  Diagram *d = name ? find_diagram(l, name, NULL) : NULL;
-  if (!d || !is_small(l, d)) return NULL;
-  Canvas *c = grad_draw(l->w, l->arena, d, how);
-  if (!c) diag_error(l->w->diags, (Span){0}, "nothing in `%s` has a derivative", name);
+  if (!name) diag_error(l->diags, (Span){0}, "--grad wants the name of a box or a learner");
+  Diagram *d = name ? diagram_named(l->in, l->program, name, NULL) : NULL;
+  if (!d || !diagram_is_small(l->w, d)) return NULL;
+  Canvas *c = grad_draw(l->w, l->world, d, how);
+  if (!c) diag_error(l->diags, (Span){0}, "nothing in `%s` has a derivative", name);
   return c;
 }
-
-bool limn_drawn(const Limn *l) { return l->drawn; }
 
 // Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
 static Canvas *draw_broken(Limn *l, const char *name, const CircuitOptions *how) {
   if (!l->program) return NULL;
   const Learning *g = learning_named(l, name);
-  if (g) return learning_draw(l->in, l->arena, l->program, g, true);
+  if (g) return learning_draw(l->in, l->world, l->program, g, true);
   bool goal = !name;
   for (uint32_t i = 0; i < l->program->goal.n && name; i++)
     goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
-  Canvas *c = goal ? goals_draw(l->in, l->arena, l->program) : NULL;
+  Canvas *c = goal ? goals_draw(l->in, l->world, l->program) : NULL;
   if (c) return c;
   if (!name) name = elab_first_broken(l->in, l->program);
   if (!name) return NULL;
   PartialDiagram *k = elab_broken(l->in, l->program, name);
-  if (k) return is_small(l, k->diagram) ? broken_draw(l->w, l->arena, k, how) : NULL;
+  if (k) return diagram_is_small(l->w, k->diagram) ? broken_draw(l->w, l->world, k, how) : NULL;
   return draw_box(l, name, how);
 }
 
@@ -144,7 +145,6 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
   double width;
-  l->drawn = false;
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
       !width_of(l, how->width, &width))
@@ -156,87 +156,120 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
                             .no_legend = how->no_legend,
                             .notes = how->notes,
                             .width = width};
-  if (limn_errors(l)) return draw_broken(l, name, &circuit);
+  if (l->load_errors) return draw_broken(l, name, &circuit);
   name = name_or_machine(l, name, how);
   bool machine = is_machine(l, name);
   if (how->unfold && !machine) {
-    diag_error(l->w->diags, (Span){0}, "--unfold wants the name of a wiring");
+    diag_error(l->diags, (Span){0}, "--unfold wants the name of a wiring");
     return NULL;
   }
   const Learning *g = learning_named(l, name);
   Canvas *c = how->who                        ? draw_who(l)
-              : g && !how->lens && !how->grad ? learning_draw(l->in, l->arena, l->program, g,
+              : g && !how->lens && !how->grad ? learning_draw(l->in, l->world, l->program, g,
                                                               !how->level || level != LEVEL_MODEL)
               : how->lens                     ? draw_lens(l, name, (Level)level)
               : how->grad                     ? draw_grad(l, name, &circuit)
               : machine                       ? draw_machine(l, name, how, level)
               : name                          ? draw_box(l, name, &circuit)
                                               : draw_goals(l);
-  if (!c && !limn_errors(l)) diag_error(l->w->diags, (Span){0}, "this cannot be laid out");
-  return limn_errors(l) ? NULL : c;
+  if (!c && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");
+  return is_wrong(l) ? NULL : c;
 }
 
 // A picture is whole, or there is none.
 static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
   Canvas *c = draw_any(l, name, how, look);
   if (!c || !canvas_is_cut(c)) return c;
-  diag_error(l->w->diags, (Span){0},
+  diag_error(l->diags, (Span){0},
              "this picture would be more than 100 000 units wide or high: draw a part of it, or "
              "a lower --level, and in rows");
   return NULL;
 }
 
-LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
-  GUARDED(l, LIMN_MACHINE);
+// The picture that is asked for, or a status that is not LIMN_GOOD.
+static LimnStatus draw_asked(Call *c, const char *name, const LimnDraw *how, const void *to,
+                             LimnDraw *own, Look *look, Canvas **out) {
+  if (!to) return call_misuse(c, "there is no place for the picture");
+  if (!OPTIONS(c, own, how)) return LIMN_USAGE;
+  look->ascii = own->ascii;
+  *out = draw(c->l, name, own, look);
+  return *out ? LIMN_GOOD : LIMN_WRONG;
+}
+
+static LimnStatus draw_file(Call *c, const char *name, const LimnDraw *how) {
   const char *error = "";
+  LimnDraw own;
   Look look = {0};
-  Canvas *c = draw(l, name, how, &look);
-  if (!c) return LIMN_WRONG;
-  l->drawn = canvas_write(c, how->out, &look, &error);
-  if (l->drawn) return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
-  diag_error(l->w->diags, (Span){0}, "%s", error);
-  return LIMN_MACHINE;
+  Canvas *canvas;
+  LimnStatus status = draw_asked(c, name, how, how, &own, &look, &canvas);
+  look.ascii = false;
+  if (status) return status;
+  if (!own.out) return call_misuse(c, "limn_draw wants a file: out");
+  if (canvas_write(canvas, own.out, &look, &error)) return LIMN_GOOD;
+  diag_error(c->l->diags, (Span){0}, "%s", error);
+  return LIMN_SYSTEM;
+}
+
+LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, draw_file(c, name, how));
 }
 
 LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const char **text) {
-  GUARDED(l, LIMN_MACHINE);
-  Buf b = buf_new(l->arena);
-  Look look = {.ascii = how->ascii};
-  Canvas *c = draw(l, name, how, &look);
-  if (!c) return LIMN_WRONG;
-  canvas_art(c, &look, &b);
-  *text = b.n ? b.at : "";
-  l->drawn = true;
-  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+  ENTER(c, l, ANSWER_DRAW_TEXT, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
+  Buf b = buf_new(c->answer);
+  LimnDraw own;
+  Look look = {0};
+  Canvas *canvas;
+  LimnStatus status = draw_asked(c, name, how, text, &own, &look, &canvas);
+  if (text) *text = NULL;
+  if (status) return call_end(c, status);
+  canvas_art(canvas, &look, &b);
+  *text = b.at;
+  return call_end(c, LIMN_GOOD);
 }
 
 LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const char **bytes,
                            size_t *n) {
-  GUARDED(l, LIMN_MACHINE);
-  Buf b = buf_new(l->arena);
-  Look look = {.ascii = how->ascii};
-  Canvas *c = draw(l, name, how, &look);
-  if (!c) return LIMN_WRONG;
-  if (!canvas_file(c, how->out, &look, &b)) return LIMN_USAGE;
+  ENTER(c, l, ANSWER_DRAW_BYTES, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
+  Buf b = buf_new(c->answer);
+  LimnDraw own;
+  Look look = {0};
+  Canvas *canvas;
+  LimnStatus status = draw_asked(c, name, how, n ? bytes : NULL, &own, &look, &canvas);
+  if (bytes) *bytes = NULL;
+  if (n) *n = 0;
+  if (status) return call_end(c, status);
+  if (!own.out || !canvas_file(canvas, own.out, &look, &b))
+    return call_end(c,
+                    call_misuse(c, "limn_draw_bytes wants `out` to end in svg, pdf, tex or txt"));
   *bytes = b.at, *n = b.n;
-  l->drawn = true;
-  return limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+  return call_end(c, LIMN_GOOD);
+}
+
+// Of a box, the circuit is compared with its diagram too.
+static void check_circuit(Limn *l, const char *name, const LimnDraw *how, Canvas *canvas,
+                          Faults *faults) {
+  bool box = name && !l->load_errors && !how->grad && !how->lens && !how->who &&
+             !learning_named(l, name) && !is_machine(l, name);
+  Diagram *d = box ? diagram_named(l->in, l->program, name, &(Instance){.use = &(Span){0}}) : NULL;
+  bool strings = how->level && strcmp(how->level, "learner") == 0;
+  if (d) circuit_check(l->w, l->world, d, strings, canvas, faults);
 }
 
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
-  GUARDED(l, LIMN_MACHINE);
+  ENTER(c, l, ANSWER_DRAW_CHECK, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
   Faults faults = {0};
-  Buf b = buf_new(l->arena);
-  Canvas *c = draw(l, name, how, &(Look){0});
-  if (!c) return LIMN_WRONG;
-  canvas_check(l->arena, c, &faults);
-  bool box = name && !limn_errors(l) && !how->grad && !how->lens && !how->who &&
-             !learning_named(l, name) && !is_machine(l, name);
-  Diagram *d = box ? find_diagram(l, name, &(Instance){.use = &(Span){0}}) : NULL;
-  bool strings = how->level && strcmp(how->level, "learner") == 0;
-  if (d) circuit_check(l->w, l->arena, d, strings, c, &faults);
+  Buf b = buf_new(c->answer);
+  LimnDraw own;
+  Look look = {0};
+  Canvas *canvas;
+  LimnStatus status = draw_asked(c, name, how, text, &own, &look, &canvas);
+  if (text) *text = NULL;
+  if (status) return call_end(c, status);
+  canvas_check(l->world, canvas, &faults);
+  check_circuit(l, name, &own, canvas, &faults);
   faults_print(&faults, &b);
-  *text = b.n ? b.at : "";
-  l->drawn = true;
-  return faults.n || limn_errors(l) ? LIMN_WRONG : LIMN_GOOD;
+  *text = b.at;
+  return call_end(c, LIMN_GOOD);
 }

@@ -1,10 +1,11 @@
 // Memory by lifetime. An arena is a list of blocks; allocation moves a pointer, and everything goes
 // at once. In a test build (LIMN_GUARD) a sanitizer is told which bytes were handed out, with a gap
 // after each piece, so that an overrun is seen; and LIMN_FAIL_ALLOC=k makes the k-th allocation of
-// the process, and all after it, fail. When memory is exhausted the arena jumps to the place its
-// owner named, or stops the program when there is none.
+// the process, and all after it, fail. When memory is exhausted the arena jumps to its last guard,
+// or stops the program when there is none.
 #include "base.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct ArenaBlock {
@@ -22,7 +23,7 @@ typedef struct Drop {
 struct Arena {
   ArenaBlock *last;
   size_t used;
-  jmp_buf *on_failure;
+  Guard *guard; // the last one; only of an arena without a parent
   Drop *drop;
   Arena *parent, *child, *before, *after; // before and after: other children of the parent
 };
@@ -36,26 +37,33 @@ enum { BLOCK_BYTES = 1 << 16 };
 #endif
 #if defined LIMN_GUARD && (defined SANITIZED || defined __SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
+#define GUARDED_GAPS 1
 enum { GAP = 16 };
 #else
+#define GUARDED_GAPS 0
 #define ASAN_POISON_MEMORY_REGION(at, n) ((void)(at), (void)(n))
 #define ASAN_UNPOISON_MEMORY_REGION(at, n) ((void)(at), (void)(n))
 enum { GAP = 0 };
 #endif
 
-// Is it this allocation's turn to fail? The counter is for one thread: only tests set it.
-static bool fails_now(void) {
+// Is it this allocation's turn to fail? Only tests ask.
 #ifdef LIMN_GUARD
-  static long long left = -1;
-  if (left == -1) {
+static _Atomic long long made, failing = -1; // failing: from this one on; 0: none, -1: not known
+
+void arena_fail_at(long long k) { failing = k > 0 ? made + k : 0; }
+long long arena_allocations(void) { return made; }
+
+static bool fails_now(void) {
+  if (failing == -1) {
     const char *text = getenv("LIMN_FAIL_ALLOC");
-    left = text ? atoll(text) : -2;
+    failing = text ? atoll(text) : 0;
   }
-  return left == 1 || (left > 1 && left-- == 1);
-#else
-  return false;
-#endif
+  made++;
+  return failing && made >= failing;
 }
+#else
+static bool fails_now(void) { return false; }
+#endif
 
 Arena *arena_new(void) { return fails_now() ? NULL : calloc(1, sizeof(Arena)); }
 
@@ -91,12 +99,26 @@ void arena_free(Arena *a) {
   free(a);
 }
 
-void arena_on_failure(Arena *a, jmp_buf *place) { a->on_failure = place; }
 size_t arena_used(const Arena *a) { return a->used; }
 
+void guard_enter(Arena *a, Guard *g) {
+  while (a->parent) a = a->parent;
+  g->arena = a;
+  g->before = a->guard;
+  a->guard = g;
+}
+
+// Those above it that were not left belong to functions that a failure has gone through.
+void guard_leave(Guard *g) { g->arena->guard = g->before; }
+
+_Noreturn void guard_fail(Guard *g) {
+  guard_leave(g);
+  longjmp(g->place, 1);
+}
+
 static _Noreturn void arena_fail(Arena *a) {
-  for (; a; a = a->parent)
-    if (a->on_failure) longjmp(*a->on_failure, 1);
+  while (a->parent) a = a->parent;
+  if (a->guard) guard_fail(a->guard);
   fputs("limn: out of memory\n", stderr);
   abort();
 }
@@ -108,7 +130,8 @@ static ArenaBlock *block_new(Arena *a, size_t bytes) {
   if (!b) arena_fail(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
-  if (bytes > BLOCK_BYTES && a->last) { // what is left of the last block stays in use
+  if (bytes > BLOCK_BYTES && a->last &&
+      a->last->size) { // what is left of the last block stays in use
     b->before = a->last->before;
     a->last->before = b;
     return b;
@@ -137,43 +160,74 @@ void arena_on_free(Arena *a, void (*drop)(void *), void *what) {
   a->drop = d;
 }
 
-#ifdef LIMN_GUARD
+// -- copies ---------------------------------------------------------------------------------------
 struct ArenaCopy {
   ArenaBlock *last;
   Drop *drop;
+  Arena *child;
   size_t used, n;
   unsigned char *bytes[]; // of each block, from the last
 };
 
+// A sanitizer sees the gaps between what was handed out; they are copied too.
+#if GUARDED_GAPS
+__attribute__((no_sanitize("address"))) static void
+copy_bytes(unsigned char *to, const unsigned char *from, size_t n) {
+  size_t words = n / sizeof(uint64_t); // blocks are aligned for anything
+  for (size_t i = 0; i < words; i++)
+    ((volatile uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
+  for (size_t i = words * sizeof(uint64_t); i < n; i++) ((volatile unsigned char *)to)[i] = from[i];
+}
+#else
+static void copy_bytes(unsigned char *to, const unsigned char *from, size_t n) {
+  if (n) memcpy(to, from, n);
+}
+#endif
+
+// Blocks that stand in the copy are closed: what comes later goes into new ones.
+static bool block_close(Arena *a) {
+  ArenaBlock *b = fails_now() ? NULL : calloc(1, sizeof(ArenaBlock));
+  if (!b) return false;
+  b->before = a->last;
+  a->last = b;
+  return true;
+}
+
 ArenaCopy *arena_save(Arena *a) {
   size_t n = 0, i = 0;
   for (ArenaBlock *b = a->last; b; b = b->before) n++;
-  ArenaCopy *c = calloc(1, sizeof *c + n * sizeof *c->bytes);
-  *c = (ArenaCopy){.last = a->last, .drop = a->drop, .used = a->used, .n = n};
-  for (ArenaBlock *b = a->last; b; b = b->before) {
-    ASAN_UNPOISON_MEMORY_REGION(b->bytes,
-                                b->size); // from here on no overrun is seen in what is saved
-    c->bytes[i] = malloc(b->used + 1);
-    memcpy(c->bytes[i++], b->bytes, b->used);
+  ArenaCopy *c = fails_now() ? NULL : calloc(1, sizeof *c + n * sizeof *c->bytes);
+  if (!c) return NULL;
+  *c = (ArenaCopy){.last = a->last, .drop = a->drop, .child = a->child, .used = a->used, .n = n};
+  for (ArenaBlock *b = a->last; b; b = b->before, i++) {
+    c->bytes[i] = calloc(1, b->used + 1);
+    if (!c->bytes[i]) return arena_copy_free(c), NULL;
+    copy_bytes(c->bytes[i], b->bytes, b->used);
   }
-  block_new(a, 0);
+  if (!block_close(a)) return arena_copy_free(c), NULL;
+  c->last = a->last; // the empty one stays, so that coming back needs no memory
   return c;
 }
 
 void arena_restore(Arena *a, const ArenaCopy *c) {
-  while (a->child) arena_free(a->child);
+  while (a->child && a->child != c->child) arena_free(a->child);
   for (; a->drop != c->drop; a->drop = a->drop->before) a->drop->call(a->drop->what);
-  while (a->last != c->last) {
-    ArenaBlock *b = a->last;
-    a->last = b->before;
+  ArenaBlock **at = &a->last;
+  while (*at != c->last) {
+    ArenaBlock *b = *at;
+    *at = b->before;
     free(b);
   }
   size_t i = 0;
-  for (ArenaBlock *b = a->last; b; b = b->before, i++) memcpy(b->bytes, c->bytes[i], b->used);
+  for (ArenaBlock *b = c->last->before; i < c->n; b = b->before, i++)
+    copy_bytes(b->bytes, c->bytes[i], b->used);
   a->used = c->used;
-  block_new(a, 0);
 }
-#endif
+
+void arena_copy_free(ArenaCopy *c) {
+  for (size_t i = 0; c && i < c->n; i++) free(c->bytes[i]);
+  free(c);
+}
 
 void *arena_copy(Arena *a, const void *from, size_t bytes) {
   void *p = arena_alloc(a, bytes);

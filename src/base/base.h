@@ -28,8 +28,7 @@ typedef struct Arena Arena;
 Arena *arena_new(void); // NULL when memory is exhausted
 Arena *
 arena_child(Arena *); // freed with its parent at the latest, fails as its parent does; never NULL
-void arena_free(Arena *);                  // NULL is allowed
-void arena_on_failure(Arena *, jmp_buf *); // where to go when memory is exhausted
+void arena_free(Arena *); // NULL is allowed
 // drop(what) is called when the arena goes, before its memory does; the last one first.
 void arena_on_free(Arena *, void (*drop)(void *), void *what);
 void *arena_alloc(Arena *, size_t bytes);              // zeroed, aligned for anything; never NULL
@@ -37,11 +36,37 @@ void *arena_copy(Arena *, const void *, size_t bytes); // a copy that lives as l
 char *arena_text(Arena *, const char *text, size_t n); // the same, ended by 0
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t arena_used(const Arena *); // bytes handed out so far
-#ifdef LIMN_GUARD                 // for tests that begin in the same state very often
-typedef struct ArenaCopy ArenaCopy;
-ArenaCopy *arena_save(Arena *);                 // everything in it, as it is now
-void arena_restore(Arena *, const ArenaCopy *); // as often as wanted
+#ifdef LIMN_GUARD                 // for tests
+void arena_fail_at(
+    long long k); // the k-th allocation from here on fails, and all after it; 0: none
+long long arena_allocations(void); // of all arenas, so far
 #endif
+
+// Where to go when memory is exhausted: the guard that was set up last for the arena, those inside
+// it and those around it, which have one stack of guards together. A guard is taken away by the
+// function that set it up, or by the failure that goes to it; those before it are then in force
+// again.
+//
+//   Guard g;
+//   if (GUARDED(arena, &g)) { work(arena); guard_leave(&g); } else { it failed }
+//
+// What the function changed in its own variables after GUARDED is not known after a failure.
+typedef struct Guard {
+  jmp_buf place;
+  Arena *arena;
+  struct Guard *before;
+} Guard;
+void guard_enter(Arena *, Guard *);
+void guard_leave(Guard *);
+_Noreturn void guard_fail(Guard *); // as if memory were exhausted
+#define GUARDED(arena, guard) (guard_enter(arena, guard), setjmp((guard)->place) == 0)
+
+// Everything in an arena as it is now, to come back to as often as wanted: what was added since is
+// gone, what was changed is as it was. Arenas inside it are left alone if they are older.
+typedef struct ArenaCopy ArenaCopy;
+ArenaCopy *arena_save(Arena *); // NULL when memory is exhausted
+void arena_restore(Arena *, const ArenaCopy *);
+void arena_copy_free(ArenaCopy *); // NULL is allowed
 #define NEW(arena, Type) ((Type *)arena_alloc(arena, sizeof(Type)))
 #define NEW_ARRAY(arena, Type, n) ((Type *)arena_alloc(arena, sizeof(Type) * (size_t)(n)))
 
@@ -170,6 +195,11 @@ Span span_join(Span first, Span last);
 
 // diag.c: what we tell the user
 typedef enum { DIAG_ERROR, DIAG_WARNING } DiagKind;
+typedef struct {         // a span, looked up
+  const char *path;      // "": nowhere
+  uint32_t line, column; // from 1
+  const char *lines;     // the line of the source with marks under it
+} DiagPlace;
 typedef struct {
   DiagKind kind;
   Span span;
@@ -177,6 +207,8 @@ typedef struct {
   Span note_span; // a second place, when note is not NULL
   const char *note;
   const char *help; // one more line, or NULL
+  bool settled;
+  DiagPlace place, note_place; // once it is settled
 } Diag;
 typedef struct Diags {
   Arena *arena;
@@ -185,6 +217,8 @@ typedef struct Diags {
   uint32_t errors;
   uint32_t muted;  // while above 0, nothing is added
   uint32_t unsaid; // beyond the limit: counted, but not kept
+  bool no_memory;  // one of them says that memory is exhausted
+  uint32_t since;  // entries before this one are of earlier work: they drop nothing
 } Diags;
 Diags *diags_new(Arena *, Sources *);
 // The index of the new entry, to hang a note on. One message per span: a second one is dropped.
@@ -193,8 +227,9 @@ Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(pr
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diags_sort(Diags *);
-void diags_print(const Diags *, Buf *); // with carets
-void diags_json(const Diags *, Buf *);  // an array of objects
+void diags_settle(Diags *);       // from here on the sources are not looked at
+void diags_print(Diags *, Buf *); // with carets
+void diags_json(Diags *, Buf *);  // an array of objects
 
 // "did you mean": of the names that are tried, the one nearest to a text.
 //
@@ -211,6 +246,7 @@ const char *nearest_name(const char *text, const char *const *candidate, uint32_
 bool diag_suggest(Diags *, Id, const char *name); // as help, unless it is NULL: then false
 
 // os.c: files and the clock
+const char *os_error(Arena *, int code); // as strerror(errno), in any thread
 typedef struct {
   const char *text; // ended by 0; NULL when it could not be read
   size_t n;

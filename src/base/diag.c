@@ -21,16 +21,16 @@ Diags *diags_new(Arena *a, Sources *sources) {
 
 static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_list args) {
   if (d->muted) return 0;
-  for (uint32_t i = d->list.n; i-- > 1;) { // one message per place: the first is the cause
+  uint32_t since = d->since ? d->since : 1;
+  for (uint32_t i = d->list.n; i-- > since;) { // one message per place: the first is the cause
     Diag *old = &d->list.at[i];
     if (old->kind == kind && old->span.file == span.file && old->span.at == span.at &&
         old->span.n == span.n)
       return 0;
     if (d->list.n - i > 64) break;
   }
-  if (d->list.n > (kind == DIAG_ERROR
-                       ? DIAG_LIMIT
-                       : WARNING_LIMIT)) { // enough to do for the reader: only counted
+  uint32_t most = kind == DIAG_ERROR ? DIAG_LIMIT : WARNING_LIMIT;
+  if (d->list.n - (since - 1) > most) { // enough to do for the reader: only counted
     d->errors += kind == DIAG_ERROR;
     d->unsaid++;
     return 0;
@@ -123,49 +123,66 @@ static void print_line(const Sources *s, Span span, char mark, const char *text,
   buf_char(out, '\n');
 }
 
-void diags_print(const Diags *d, Buf *out) {
+static DiagPlace place_of(const Diags *d, Span span, char mark, const char *text) {
+  DiagPlace p = {.path = "", .line = 1, .column = 1, .lines = ""};
+  if (!span.file) return p;
+  Buf lines = buf_new(d->arena);
+  const char *path = d->sources->file.at[span.file].path;
+  source_place(d->sources, span, &p.line, &p.column);
+  print_line(d->sources, span, mark, text, &lines);
+  p.path = arena_text(d->arena, path, strlen(path));
+  p.lines = lines.at;
+  return p;
+}
+
+void diags_settle(Diags *d) {
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    Diag *e = &d->list.at[i];
+    if (e->settled) continue;
+    e->place = place_of(d, e->span, '^', "");
+    if (e->note) e->note_place = place_of(d, e->note_span, '-', e->note);
+    e->settled = true;
+  }
+}
+
+void diags_print(Diags *d, Buf *out) {
+  diags_settle(d);
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
-    if (e->span.file) {
-      uint32_t line, column;
-      source_place(d->sources, e->span, &line, &column);
-      buf_printf(out, "%s:%u:%u: ", d->sources->file.at[e->span.file].path, line, column);
-    } else {
+    if (*e->place.path)
+      buf_printf(out, "%s:%u:%u: ", e->place.path, e->place.line, e->place.column);
+    else
       buf_text(out, "limn: ");
-    }
     buf_printf(out, "%s: %s\n", e->kind == DIAG_ERROR ? "error" : "warning", e->text);
-    print_line(d->sources, e->span, '^', "", out);
-    if (e->note) {
-      if (e->note_span.file != e->span.file)
-        buf_printf(out, "   in %s\n", d->sources->file.at[e->note_span.file].path);
-      print_line(d->sources, e->note_span, '-', e->note, out);
-    }
+    buf_text(out, e->place.lines);
+    if (e->note && strcmp(e->note_place.path, e->place.path) != 0)
+      buf_printf(out, "   in %s\n", e->note_place.path);
+    if (e->note) buf_text(out, e->note_place.lines);
     if (e->help) buf_printf(out, "      = %s\n", e->help);
   }
   if (d->unsaid) buf_printf(out, "limn: and %u more\n", d->unsaid);
 }
 
-static void json_place(const Sources *s, Span span, JsonOut *j) {
-  uint32_t line, column;
-  source_place(s, span, &line, &column);
-  json_text(j, "file", s->file.at[span.file].path);
-  json_print(j, "line", "%u", line);
-  json_print(j, "column", "%u", column);
-  json_print(j, "length", "%u", span.n);
+static void json_place(const DiagPlace *p, uint32_t length, JsonOut *j) {
+  json_text(j, "file", p->path);
+  json_print(j, "line", "%u", p->line);
+  json_print(j, "column", "%u", p->column);
+  json_print(j, "length", "%u", length);
 }
 
-void diags_json(const Diags *d, Buf *out) {
+void diags_json(Diags *d, Buf *out) {
   JsonOut j = json_out(out);
+  diags_settle(d);
   json_list_lines(&j, NULL);
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
     json_object(&j, NULL);
     json_text(&j, "kind", e->kind == DIAG_ERROR ? "error" : "warning");
-    json_place(d->sources, e->span, &j);
+    json_place(&e->place, e->span.n, &j);
     json_text(&j, "message", e->text);
     if (e->note) {
       json_object(&j, "note");
-      json_place(d->sources, e->note_span, &j);
+      json_place(&e->note_place, e->note_span.n, &j);
       json_text(&j, "message", e->note);
       json_end(&j);
     }

@@ -11,6 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *os_error(Arena *a, int code) {
+  char text[200];
+  if (strerror_r(code, text, sizeof text)) return arena_format(a, "error %d", code);
+  return arena_text(a, text, strlen(text));
+}
+
 // Reads until the end or until `room` is full. -1: it failed, errno says why.
 static ssize_t read_some(int fd, char *to, size_t room) {
   size_t n = 0;
@@ -58,7 +64,7 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
   }
   if (fd >= 0) close(fd);
   if (n < 0)
-    f.error = arena_format(a, "%s", strerror(why));
+    f.error = os_error(a, why);
   else if ((size_t)n > limit)
     f.error = arena_format(a, "it is larger than %zu bytes", limit);
   else {
@@ -87,7 +93,7 @@ FileText file_map(Arena *a, const char *path) {
   arena_on_free(a, unmap, m);
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is refused, not waited for
   if (fd < 0 || fstat(fd, &info) != 0) {
-    f.error = strerror(errno);
+    f.error = os_error(a, errno);
   } else if (!S_ISREG(info.st_mode)) {
     f.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file";
   } else if (info.st_size == 0) {
@@ -95,7 +101,7 @@ FileText file_map(Arena *a, const char *path) {
   } else {
     void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (at == MAP_FAILED)
-      f.error = strerror(errno);
+      f.error = os_error(a, errno);
     else
       *m = (Mapping){at, (size_t)info.st_size}, f.text = at, f.n = m->n;
   }
@@ -127,14 +133,14 @@ static void sync_folder_of(Arena *a, const char *path) {
 const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) {
   const char *beside = arena_format(a, "%s.%ld.part", path, (long)getpid());
   int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return arena_format(a, "%s", strerror(errno));
+  if (fd < 0) return os_error(a, errno);
   bool good = write_all(fd, bytes, n) && fsync(fd) == 0;
   int why = errno;
   if (close(fd) != 0 && good) good = false, why = errno;
   if (good && rename(beside, path) != 0) good = false, why = errno;
   if (!good) {
     unlink(beside);
-    return arena_format(a, "%s", strerror(why));
+    return os_error(a, why);
   }
   sync_folder_of(a, path);
   return NULL;
@@ -153,8 +159,7 @@ const char *folder_make(Arena *a, const char *path, unsigned mode) {
     if (*p && *p != '/') continue;
     char end = *p;
     *p = 0;
-    if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST)
-      return arena_format(a, "%s", strerror(errno));
+    if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST) return os_error(a, errno);
     if (!end) return NULL;
     *p = end;
   }

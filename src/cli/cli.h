@@ -12,7 +12,7 @@
 typedef struct {
   const char *file, *name;
   bool json, who, paths, check, origins;
-  const char *after, *with, *has;
+  const char *after, *with, *has, *precision;
   LimnEval eval;
   LimnTrain train;
   LimnUse use;

@@ -85,7 +85,8 @@ static bool speaks_unicode(void) {
 static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   const char *text = NULL;
   o->draw.ascii = !speaks_unicode();
-  if (s <= LIMN_WRONG) s = limn_draw_text(l, o->name, &o->draw, &text);
+  LimnStatus drawn = s <= LIMN_WRONG ? limn_draw_text(l, o->name, &o->draw, &text) : s;
+  if (!s) s = drawn;
   return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
@@ -104,16 +105,19 @@ int run_draw(Limn *l, Options *o) {
   o->draw.who = o->who;
   LimnStatus s = load(l, o);
   if (s <= LIMN_WRONG && o->check) {
-    const char *faults = "";
-    s = limn_draw_check(l, o->name, &o->draw, &faults);
+    const char *faults = NULL;
+    LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
+    if (!faults) faults = "";
+    if (!s) s = checked ? checked : *faults ? LIMN_WRONG : LIMN_GOOD;
     return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
   }
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
-  if (s <= LIMN_WRONG) s = limn_draw(l, o->name, &o->draw);
-  if (limn_drawn(l) && !o->json) printf("%s\n", o->draw.out);
-  return answer(l, o, s, "picture", limn_drawn(l) && o->json ? limn_quote(l, o->draw.out) : NULL);
+  LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
+  if (!s) s = made; // of a program with errors too, if it can be
+  if (!made && !o->json) printf("%s\n", o->draw.out);
+  return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
 }
 
 int run_cost(Limn *l, Options *o) {
@@ -204,7 +208,7 @@ int run_train(Limn *l, Options *o) {
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
-  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
   watch(SIGINT);
   watch(SIGTERM);
   s = limn_train(l, &o->train);
@@ -217,13 +221,17 @@ int run_machines(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   if (s) return answer(l, o, s, "run", NULL);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
-  LimnRun how = {.out = o->eval.out, .from = o->use.from, .seed = o->eval.seed, .json = o->json};
+  LimnRun how = {.size = sizeof how,
+                 .out = o->eval.out,
+                 .from = o->use.from,
+                 .seed = o->eval.seed,
+                 .json = o->json};
   how.threads = o->train.threads;
   how.reference = o->train.reference;
   how.quiet = o->train.quiet;
   how.plain = o->train.plain;
   how.stop = &stopping;
-  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width};
+  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
   watch(SIGINT);
   watch(SIGTERM);
   s = limn_run(l, &how, &text);

@@ -34,10 +34,10 @@ static int run(int (*command)(Limn *, Options *), Options *o) {
   Limn *l = limn_new();
   if (!l) {
     fputs("limn: out of memory\n", stderr);
-    return LIMN_MACHINE;
+    return LIMN_SYSTEM;
   }
   int status = command(l, o);
-  if (status == LIMN_MACHINE && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
+  if (status == LIMN_SYSTEM && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
   limn_free(l);
   return status;
 }

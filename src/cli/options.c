@@ -63,7 +63,7 @@ static const CliOption options[] = {
     {"--from", TEXT, AT(use.from), 0},
     {"--prompt", TEXT, AT(use.prompt), 0},
     {"--resume", TEXT, AT(train.resume), 0},
-    {"--precision", TEXT, AT(train.precision), 0},
+    {"--precision", TEXT, AT(precision), 0},
     {"--device", TEXT, AT(train.device), 0},
     {"--every", TEXT, AT(train.every), 0},
     {"--seed", COUNT, COUNTS(eval.seed)},
@@ -170,7 +170,7 @@ static int take_pair(const CliReading *r, const CliOption *option, char *value) 
   char *right, *left = split(value, &right);
   if (option->kind == INPUT) {
     if (o->eval.nin == sizeof o->in / sizeof *o->in) return wrong(r, "too many inputs", NULL);
-    o->in[o->eval.nin++] = left ? (LimnInput){left, right} : (LimnInput){"", value};
+    o->in[o->eval.nin++] = left ? (LimnInput){left, right, NULL} : (LimnInput){"", value, NULL};
     return 0;
   }
   if (!left) return wanted(r, option->name, "NAME=VALUE", value);
@@ -214,8 +214,18 @@ static int missing(const CliReading *r, int least) {
   return 0;
 }
 
+// One that is not there was refused.
+static LimnPrecision precision_of(const char *word) {
+  if (!word) return LIMN_PRECISION_DEFAULT;
+  if (!strcmp(word, "64")) return LIMN_PRECISION_64;
+  return strcmp(word, "bf16") ? LIMN_PRECISION_32 : LIMN_PRECISION_BF16;
+}
+
 // What several commands ask for under one name.
 static void share(Options *o) {
+  o->eval.size = sizeof o->eval, o->train.size = sizeof o->train;
+  o->use.size = sizeof o->use, o->draw.size = sizeof o->draw;
+  o->train.precision = precision_of(o->precision);
   o->eval.in = o->use.in = o->in;
   o->use.nin = o->eval.nin;
   o->eval.json = o->use.json = o->train.json = o->json;

@@ -1,5 +1,5 @@
 // Memory runs out at the k-th allocation, for many k: every call comes back with NULL, an empty
-// text or LIMN_MACHINE, and what was taken is given back. Each k is a process of its own, because
+// text or LIMN_SYSTEM, and what was taken is given back. Each k is a process of its own, because
 // arena.c counts once per process.
 #include "limn.h"
 
@@ -59,19 +59,20 @@ static int work(bool right) {
                    rest); // without the wrong box
   LimnStatus s =
       limn_load_text(l, "p.limn", right ? text : program, right ? (size_t)n : strlen(program));
-  int result = s == LIMN_MACHINE ? FAILED : s == (right ? LIMN_GOOD : LIMN_WRONG) ? GOOD : WRONG;
-  bool failed = s == LIMN_MACHINE;
+  int result = s == LIMN_SYSTEM ? FAILED : s == (right ? LIMN_GOOD : LIMN_WRONG) ? GOOD : WRONG;
+  bool failed = s == LIMN_SYSTEM;
   if (!right && result == GOOD) failed |= bad(limn_messages(l, false));
   if (right && result == GOOD) {
     failed |= bad(limn_summary(l, true)) | bad(limn_who(l, false)) |
               bad(limn_print(l, "f", "reverse", true));
     failed |= bad(limn_cost(l, "h", false)) | bad(limn_print(l, NULL, "gradient", false));
     const char *out = "";
-    LimnInput in = {"x", "[1, 2, 3, 4]"};
+    LimnInput in = {"x", "[1, 2, 3, 4]", NULL};
     failed |= limn_data(l, "iris", NULL, true, &out) != LIMN_GOOD;
     failed |= limn_data(l, "tests/programs/plants.csv", NULL, false, &out) != LIMN_GOOD;
     failed |= limn_data(l, "tests/data/packed.npz", NULL, false, &out) != LIMN_GOOD;
-    failed |= limn_eval(l, "f", &(LimnEval){.in = &in, .nin = 1}, &out) != LIMN_GOOD;
+    failed |=
+        limn_eval(l, "f", &(LimnEval){.size = sizeof(LimnEval), .in = &in, .nin = 1}, &out) != LIMN_GOOD;
   }
   limn_messages(l, true);
   limn_free(l);
@@ -92,12 +93,13 @@ static int train(long k) {
   Limn *l = limn_new();
   if (!l) return FAILED;
   LimnStatus s = limn_load_text(l, "p.limn", text, strlen(text));
-  if (!s) s = limn_train(l, &(LimnTrain){.out = out, .reference = true});
+  if (!s) s = limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .out = out, .reference = true});
   const char *measures = "";
-  if (!s) s = limn_measure(l, &(LimnUse){.from = out, .reference = true}, &measures);
+  if (!s)
+    s = limn_measure(l, &(LimnUse){.size = sizeof(LimnUse), .from = out, .reference = true}, &measures);
   limn_messages(l, true);
   limn_free(l);
-  return s == LIMN_GOOD ? GOOD : s == LIMN_MACHINE ? FAILED : WRONG;
+  return s == LIMN_GOOD ? GOOD : s == LIMN_SYSTEM ? FAILED : WRONG;
 }
 
 static int child(long k, bool trains) {

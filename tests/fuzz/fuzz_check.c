@@ -8,6 +8,8 @@
 #include "run/sim/sim.h"
 #include "run/step/step.h"
 #include "lang/program/program.h"
+#include "run/sim/sim.h"
+#include "run/step/step.h"
 #include "show/circuit/circuit.h"
 #include "show/goals/goals.h"
 #include "show/graph/graph.h"
@@ -21,7 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static Arena *arena;
 static World *world;
 static Elab *infer;
-static jmp_buf failure;
 
 // The word after the first `box` or `learn` at the start of a line.
 static bool first_name(const char *text, size_t n, char *name, size_t room) {
@@ -130,8 +131,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     infer = elab_new(world);
     begin = arena_save(arena);
   }
-  arena_on_failure(arena, &failure);
-  if (!setjmp(failure)) work((const char *)data, n);
+  Guard g;
+  if (GUARDED(arena, &g)) {
+    work((const char *)data, n);
+    guard_leave(&g);
+  }
   arena_restore(arena, begin);
   return 0;
 }

@@ -387,7 +387,8 @@ typedef struct {
   const Tensor *in;    // one for each d->in
   const Tensor *param; // one for each d->param
   Tensor *out;         // filled: one for each d->out
-  Tensor *next; // filled if not NULL: one for each param (those without a next are left alone)
+  Tensor *next;   // filled if not NULL: one for each param (those without a next are left alone)
+  bool no_memory; // that is why it failed
   uint64_t multiplications; // counted: mul in loop bodies, at every point of the box
   const char *error;        // why it failed
 } Eval;

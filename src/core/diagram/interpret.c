@@ -30,7 +30,7 @@ typedef struct {
   double elements;       // alive now
   VEC(int64_t) position; // of the scans around, outermost first
   uint64_t path;         // of the calls around
-  jmp_buf failed;
+  Guard guard;
 } EvalRun;
 
 struct EvalFrame {
@@ -51,7 +51,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fail(EvalRun *run, c
   buf_vprintf(&b, format, args);
   va_end(args);
   run->e->error = b.at;
-  longjmp(run->failed, 1);
+  guard_fail(&run->guard);
 }
 
 // -- tensors --------------------------------------------------------------------------------------
@@ -94,7 +94,6 @@ static void copy_data(Tensor *to, const Tensor *from) {
 static EvalFrame *frame_open(EvalRun *run, EvalFrame *caller, const Diagram *d) {
   Arena *a = arena_child(run->e->arena);
   run->opening = a;
-  arena_on_failure(a, &run->failed);
   EvalFrame *f = NEW(a, EvalFrame);
   *f = (EvalFrame){.run = run, .caller = caller, .d = d, .arena = a};
   run->top = f;
@@ -645,10 +644,13 @@ bool diagram_eval(World *w, const Diagram *d, Eval *e) {
   EvalRun *run = NEW(e->arena, EvalRun);
   *run = (EvalRun){.w = w, .e = e};
   e->error = NULL;
-  if (setjmp(run->failed) == 0)
+  if (GUARDED(e->arena, &run->guard)) {
     run_whole(run, d);
-  else if (!e->error)
+    guard_leave(&run->guard);
+  } else if (!e->error) {
     e->error = "out of memory";
+    e->no_memory = true;
+  }
   while (run->top) frame_close(run->top);
   arena_free(run->opening);
   return !e->error;

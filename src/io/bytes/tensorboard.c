@@ -115,7 +115,8 @@ static bool continue_file(Events *e, const char **error) {
   int why = errno;
   arena_free(scratch);
   if (foreign) return file_error(e->arena, error, "%s is not a file of events", e->path);
-  return good || file_error(e->arena, error, "cannot write %s: %s", e->path, strerror(why));
+  return good ||
+         file_error(e->arena, error, "cannot write %s: %s", e->path, os_error(e->arena, why));
 }
 
 Events *events_open(Arena *a, const char *path, double wall_time, const char **error) {
@@ -124,7 +125,7 @@ Events *events_open(Arena *a, const char *path, double wall_time, const char **e
   arena_on_free(a, close_file, e);
   e->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (e->fd < 0) {
-    file_error(a, error, "cannot write %s: %s", path, strerror(errno));
+    file_error(a, error, "cannot write %s: %s", path, os_error(a, errno));
     return NULL;
   }
   if (!continue_file(e, error)) return NULL;
@@ -157,7 +158,7 @@ bool events_flush(Events *e, const char **error) {
     if (put > 0 || (put < 0 && errno == EINTR)) continue;
     int why = errno;
     memmove(e->wait.at, e->wait.at + at, e->wait.n -= at); // the rest waits for the next flush
-    return file_error(e->arena, error, "cannot write %s: %s", e->path, strerror(why));
+    return file_error(e->arena, error, "cannot write %s: %s", e->path, os_error(e->arena, why));
   }
   e->wait.n = 0;
   return true;

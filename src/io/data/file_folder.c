@@ -57,7 +57,7 @@ static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char
   *out = (FolderTexts){0};
   *d = opendir(path);
   bool good = *d;
-  if (!good) file_error(a, why, "cannot read %s: %s", path, strerror(errno));
+  if (!good) file_error(a, why, "cannot read %s: %s", path, os_error(a, errno));
   for (struct dirent *e; good && (e = readdir(*d));)
     if (e->d_name[0] != '.') vec_push(a, out, arena_format(a, "%s", e->d_name));
   arena_free(scratch);
@@ -152,7 +152,7 @@ static bool look_at_picture(Arena *a, const char *path, Picture *p, const char *
   ssize_t n = fd < 0 ? -1 : read(fd, head, HEADER);
   int error = errno;
   if (fd >= 0) close(fd);
-  if (n < 0) return file_error(a, why, "cannot read %s: %s", path, strerror(error));
+  if (n < 0) return file_error(a, why, "cannot read %s: %s", path, os_error(a, error));
   return png_size(head, (size_t)n, p) || file_error(a, why, "%s is not a png picture", path);
 }
 
@@ -233,14 +233,13 @@ __attribute__((noinline)) static bool read_and_keep(Arena *a, ImageFolder *f, co
 // May run in any thread, so memory that runs out is met here and not where the set was opened.
 static bool from_file(ImageFolder *f, const Column *c, const char *path, int64_t row, Number number,
                       void *out, const char **why) {
-  jmp_buf failure;
+  Guard g;
   Arena *a = arena_new();
   if (!a) return failed(f, "out of memory", why);
-  if (setjmp(failure)) {
+  if (!GUARDED(a, &g)) {
     arena_free(a);
     return failed(f, "out of memory", why);
   }
-  arena_on_failure(a, &failure);
   bool good = read_and_keep(a, f, c, path, row, number, out, why);
   arena_free(a);
   return good;

@@ -3,7 +3,7 @@
 // A claim is an expression with numbers in it that only a whole run gives: period(foxes). Each of
 // those is a Watch; once a run has found its number, it stands in the text in the place of the
 // call, and the rest is an ordinary expression.
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
@@ -105,7 +105,7 @@ static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) 
   diagram_output(w, b->d, wire);
   body_finish(b);
   diagram_resolve(w, b->d);
-  Diagram *flat = diagram_simplify(w, diagram_inline_all(w, b->d));
+  Diagram *flat = passes_flat(w, b->d);
   bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
   for (Id i = 1; i < flat->box.n; i++)
     for (uint32_t k = 0; k < flat->box.at[i].nin; k++) read[flat->box.at[i].in[k]] = true;
@@ -168,7 +168,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   diagram_output(w, b->d, val_to_wire(b, &one, 0));
   body_finish(b);
   diagram_resolve(w, b->d);
-  return diagram_simplify(w, diagram_inline_all(w, b->d));
+  return passes_flat(w, b->d);
 }
 
 static void tell_no_sight(const Looker *l, Name name, Span span) {

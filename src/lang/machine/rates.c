@@ -1,7 +1,7 @@
 // The rates of a system as a function, and a step of Runge and Kutta (or Euler) made of it: both
 // are diagrams like any other, so a run with fixed steps can be compiled as a whole, and has a
 // derivative.
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
@@ -65,7 +65,7 @@ Diagram *system_rates(World *w, const System *s) {
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].rate) diagram_output(w, to, map[s->state.at[i].rate]);
   diagram_resolve(w, to);
-  return diagram_simplify(w, diagram_inline_all(w, to));
+  return passes_flat(w, to);
 }
 
 // The rates at x, called from a step.
@@ -116,5 +116,5 @@ Diagram *system_step(World *w, const System *s, bool euler, const Type *length) 
     diagram_output(w, d,
                    euler ? moved(w, d, x[i], 1, h, k[i][0])
                          : moved(w, d, x[i], 1.0 / 6, h, weighed(w, d, k[i])));
-  return diagram_simplify(w, diagram_inline_all(w, d));
+  return passes_flat(w, d);
 }

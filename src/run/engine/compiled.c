@@ -5,10 +5,9 @@
 // A step whose losses are not finite changes no state: the kernels that overwrite states come last,
 // and are left out.
 #define _DEFAULT_SOURCE
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "run/engine/c/compile.h"
 
-#include "core/pass/rewrite.h"
 #include "run/engine/c/emit.h"
 #include "run/engine/engine_own.h"
 #include "run/engine/gemm/gemm.h"
@@ -254,14 +253,6 @@ static const EngineKind compiled_kind;
 
 static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
 
-static bool has_calls(const Diagram *d) {
-  for (Id i = 1; i < d->box.n; i++) {
-    if (d->box.at[i].op == OP_call) return true;
-    if (d->box.at[i].op == OP_scan && has_calls(d->box.at[i].scan->body)) return true;
-  }
-  return false;
-}
-
 // The kernels as compiled functions.
 static bool open_code(Engine *e, CompiledEngine *o, const char **why) {
   Plan *p = o->plan;
@@ -326,8 +317,7 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
 bool compiled_open(Engine *e, const char **why) {
   CompiledEngine *o = NEW(e->arena, CompiledEngine);
   bool wide = store_precision(e->store) == PRECISION_64;
-  const Diagram *d =
-      has_calls(e->d) ? diagram_simplify(e->w, inline_calls(e->w, e->d, false)) : e->d;
+  const Diagram *d = passes_engine(e->w, e->d);
   o->plan = plan_make(e->w, d,
                       &(PlanOptions){.samples = e->samples, .fuse = !e->how.unfused, .wide = wide});
   Plan *p = o->plan;

@@ -29,6 +29,7 @@ typedef struct {
 } State;
 typedef struct Store Store;
 #define STORE_NONE UINT32_MAX
+#define STORE_MOST (INT64_MAX / 16) // numbers in one entry: no machine has room for more
 Store *store_new(Precision); // NULL when memory is exhausted
 void store_free(Store *);
 Precision store_precision(const Store *);

@@ -18,14 +18,14 @@ struct Store {
   VEC(State *) state;
   uint32_t good; // how many are complete
   Precision precision;
-  jmp_buf failed;
 };
 
 // -- making ---------------------------------------------------------------------------------------
 static bool store_start(Store *s) {
-  if (setjmp(s->failed)) return false;
-  arena_on_failure(s->arena, &s->failed);
+  Guard g;
+  if (!GUARDED(s->arena, &g)) return false;
   s->paths = table_new(s->arena);
+  guard_leave(&g);
   return true;
 }
 
@@ -51,7 +51,7 @@ static bool count_of(uint32_t rank, const int64_t *shape, int64_t *count) {
   *count = 1;
   for (uint32_t i = 0; i < rank; i++)
     if (shape[i] < 0 || __builtin_mul_overflow(*count, shape[i], count)) return false;
-  return *count <= INT64_MAX / 16;
+  return *count <= STORE_MOST;
 }
 
 // The entry itself; its memory is the caller's business. Paths are said once.
@@ -78,8 +78,8 @@ static uint32_t state_none(Store *s) {
   return STORE_NONE;
 }
 
-uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const int64_t *shape) {
-  if (setjmp(s->failed)) return state_none(s);
+static uint32_t add_whole(Store *s, const char *path, Base base, uint32_t rank,
+                          const int64_t *shape) {
   State *state = state_new(s, path, rank, shape);
   if (!state) return STORE_NONE;
   state->base = base;
@@ -94,9 +94,16 @@ uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const i
   return state_none(s);
 }
 
-uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
-                    const int64_t *shape) {
-  if (setjmp(s->failed)) return state_none(s);
+uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const int64_t *shape) {
+  Guard g;
+  if (!GUARDED(s->arena, &g)) return state_none(s);
+  uint32_t at = add_whole(s, path, base, rank, shape);
+  guard_leave(&g);
+  return at;
+}
+
+static uint32_t add_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
+                         const int64_t *shape) {
   State *state = state_new(s, path, rank, shape);
   const State *of = s->state.at[whole];
   if (!state || offset < 0 || offset > of->count - state->count) return STORE_NONE;
@@ -106,6 +113,15 @@ uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, 
   state->offset = offset;
   state->data = (char *)of->data + (size_t)offset * number_bytes(of->number);
   return state_put(s, state);
+}
+
+uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, uint32_t rank,
+                    const int64_t *shape) {
+  Guard g;
+  if (!GUARDED(s->arena, &g)) return state_none(s);
+  uint32_t at = add_part(s, path, whole, offset, rank, shape);
+  guard_leave(&g);
+  return at;
 }
 
 // -- using ----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 // over all batches, and the rest is computed once, behind the last one. Where that cannot be done
 // (the largest of all samples; samples compared with their own mean), the measure stays a mean over
 // batches.
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
 
 static bool reads_samples(World *w, const Diagram *d, const Box *b) {
@@ -51,7 +51,7 @@ static bool is_mean(World *w, const Diagram *rest) {
 
 bool whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
   Ids sums = {0};
-  const Diagram *flat = diagram_simplify(w, diagram_inline_all(w, d));
+  const Diagram *flat = passes_flat(w, d);
   return find_sums(w, flat, &sums) && diagram_cut(w, flat, &sums, each, rest) && !is_mean(w, *rest);
 }
 

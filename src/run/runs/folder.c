@@ -37,7 +37,7 @@ static const char *make_next(RunFolder *f, const char *program) {
   const char *name = default_name(f->arena, program), *why = folder_make(f->arena, "runs", 0777);
   f->dir = name;
   for (uint32_t k = 2; !why && mkdir(f->dir, 0777) != 0; k++) {
-    if (errno != EEXIST) why = strerror(errno);
+    if (errno != EEXIST) why = os_error(f->arena, errno);
     if (!why) f->dir = arena_format(f->arena, "%s.%u", name, k);
   }
   return why;
@@ -68,7 +68,7 @@ bool folder_old(RunFolder *f, const char *dir, const char **why, Outcome *end) {
   f->dir = dir;
   *end = OUTCOME_WRONG;
   if (stat(dir, &info) != 0)
-    return file_error(f->arena, why, "cannot resume %s: %s", dir, strerror(errno));
+    return file_error(f->arena, why, "cannot resume %s: %s", dir, os_error(f->arena, errno));
   if (!S_ISDIR(info.st_mode))
     return file_error(f->arena, why, "cannot resume %s: it is not a folder", dir);
   if (exists(f, "lock") || exists(f, "state.safetensors") || is_empty(dir)) return true;
@@ -99,12 +99,13 @@ bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   const char *path = folder_path(f, "lock");
   *end = OUTCOME_SYSTEM;
   f->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (f->lock < 0) return file_error(f->arena, why, "cannot write %s: %s", path, strerror(errno));
+  if (f->lock < 0)
+    return file_error(f->arena, why, "cannot write %s: %s", path, os_error(f->arena, errno));
   if (!lock_soon(f->lock)) {
     int error = errno;
     folder_unlock(f);
     if (error != EWOULDBLOCK)
-      return file_error(f->arena, why, "cannot lock %s: %s", path, strerror(error));
+      return file_error(f->arena, why, "cannot lock %s: %s", path, os_error(f->arena, error));
     *end = OUTCOME_WRONG;
     return file_error(f->arena, why, "another run is under way in %s", f->dir);
   }

@@ -72,7 +72,7 @@ bool runs_read(Arena *a, const char *dir, RunInfos *out, const char **why) {
     return true;
   }
   DIR *folder = opendir(dir);
-  if (!folder) return file_error(a, why, "cannot read the folder %s: %s", dir, strerror(errno));
+  if (!folder) return file_error(a, why, "cannot read the folder %s: %s", dir, os_error(a, errno));
   VEC(const char *) names = {0};
   for (struct dirent *e; (e = readdir(folder));)
     if (e->d_name[0] != '.') vec_push(a, &names, arena_text(a, e->d_name, strlen(e->d_name)));

@@ -56,12 +56,17 @@ State *sim_state(const Sim *m, uint32_t state) {
 
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
               const SimOptions *how) {
   World *w = elab_world(in);
   *m = (Sim){.in = in, .p = p, .w = w, .arena = w->arena, .s = s, .run = run, .how = how};
   system_sights(w, s, &m->sights);
-  m->store = store_new(PRECISION_64);
+  m->own = arena_child(w->arena);
+  Store **held = NEW(m->own, Store *);
+  arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
+  *held = m->store = store_new(PRECISION_64);
   if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
   if (!add_clocks(m) || !store_add_params(w, m->store, s->d, how->seed)) return false;
   if (how->fill && !how->fill(how->context, m->store)) return false;
@@ -79,7 +84,8 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
 }
 
 void sim_close(Sim *m) {
-  if (m->store) store_free(m->store);
+  arena_free(m->own);
+  m->own = NULL;
   m->store = NULL;
 }
 

@@ -1,6 +1,6 @@
 // Diagrams made of a system's: a function of its states to some of its wires, a row of ticks, a row
 // of steps. All of them read and write states by their paths, so they share one store.
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "run/sim/sim_own.h"
 
 // -- pasting --------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ static Id paste_seen(World *w, const Pasted *p, const Sights *sights, const Seen
 
 static Diagram *flat(World *w, Diagram *d) {
   diagram_resolve(w, d);
-  return diagram_simplify(w, diagram_inline_all(w, d));
+  return passes_flat(w, d);
 }
 
 Diagram *pick_wires(World *w, const System *s, const Id *wire, uint32_t n) {
@@ -251,7 +251,7 @@ Diagram *pick_tangent(World *w, const System *s) {
   uint32_t outs = g->out.n - flows;
   for (uint32_t i = 0; i < flows; i++) g->out.at[i] = g->out.at[outs + i];
   g->out.n = flows;
-  return diagram_simplify(w, diagram_inline_all(w, g));
+  return passes_flat(w, g);
 }
 
 // What flows and the clock, as carries of a scan.

@@ -14,6 +14,7 @@ typedef struct {
   const Run *run; // NULL: none, only points are looked at
   const SimOptions *how;
   Store *store;
+  Arena *own; // goes with the simulation, and the store with it
   Sights sights;
   double **input; // [in-port] its number or numbers
 } Sim;

@@ -11,7 +11,7 @@
 //
 // An optimiser with a `look` is called twice: first for what the model sees, where the gradient
 // cannot matter, then to step. What is not read of either is pruned.
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "run/step/step_own.h"
 
 typedef struct {
@@ -164,10 +164,7 @@ static void run_goals(StepBuild *b, const Loss *loss, uint32_t ngoal) {
   World *w = b->w;
   Regimen *plan = b->plan;
   const bool *const *mask = masks_of(b, loss);
-  // what several goals have in common is one wire before the gradient, so that its reverse is taken
-  // once
-  Diagram *joint = diagram_simplify(w, diagram_inline(w, loss->diagram));
-  Diagram *f = diagram_gradient(w, diagram_contract(w, diagram_widen(w, joint)), mask);
+  Diagram *f = diagram_gradient(w, passes_shared(w, loss->diagram), mask);
   Ids in = {0}, number = {0};
   Id *d = NEW_ARRAY(w->arena, Id, plan->weight.n);
   for (uint32_t i = 0; i < f->in.n; i++) {
@@ -314,8 +311,6 @@ Step plan_step(Regimen *plan, const StepOptions *how) {
   run_goals(&b, &loss, step.goals.n);
   step_groups(&b);
   if (how->last) end_round(&b);
-  Diagram *flat = diagram_simplify(w, diagram_inline_all(w, b.d));
-  Diagram *wide = diagram_simplify(w, diagram_widen(w, flat));
-  step.diagram = diagram_simplify(w, diagram_hoist(w, diagram_contract(w, wide)));
+  step.diagram = passes_step(w, b.d);
   return step;
 }

@@ -75,6 +75,15 @@ typedef struct {
 } Regime;
 bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false with diagnostics
 
+// named.c: what a name of the program stands for. NULL with a diagnostic.
+Diagram *diagram_named(Elab *, Program *, const char *name, const Instance *);
+// Boxes that call boxes may be too many to be written out; false with a diagnostic.
+bool diagram_is_small(World *, const Diagram *);
+// The whole loss if name is NULL.
+Diagram *diagram_or_loss(Elab *, Program *, const char *name, Loss *);
+// After these passes (pipeline.h); NULL: as it is.
+Diagram *diagram_after(Elab *, Program *, const char *name, const char *pass);
+
 // -- who.c ----------------------------------------------------------------------------------------
 typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
 typedef struct {

@@ -7,7 +7,7 @@
 //
 // An optimiser of matrices (muon) steps its weights one by one: those with more than two axes as
 // matrices, all axes but the last as one. What it cannot step goes to a stand-in.
-#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
 #include "run/step/step_own.h"
 
 enum { ALIGN = 16 };
@@ -41,7 +41,7 @@ static Diagram *optimiser_for(Regimen *plan, const Choice *c, Base base, uint32_
   if (old) return plan->optimiser.at[old - 1];
   Diagram *d =
       elab_optimiser(plan->in, plan->p, c->name, c->call, symbolic_type(w, base, rank), true);
-  if (d) d = diagram_simplify(w, diagram_inline_all(w, d));
+  if (d) d = passes_flat(w, d);
   vec_push(w->arena, &plan->optimiser, d);
   table_put(plan->made, key, strlen(key), plan->optimiser.n);
   return d;

@@ -31,6 +31,8 @@ static void add_losses(Trainer *t, const Engine *e, const Step *s, double weight
     t->row.weight[g] += weight;
     t->report.sum[g] += x;
     t->report.weight[g] += weight;
+    t->last.sum[g] += x;
+    t->last.weight[g] += weight;
   }
 }
 
@@ -46,10 +48,11 @@ static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint6
   }
   Id d = diag_error(t->w->diags, span, "goal %s is not finite in step %llu: %s", goals.at,
                     (unsigned long long)(t->base + t->step + 1), why);
-  diag_help(
-      t->w->diags, d,
-      "a smaller rate, `clip 1`, or another start may help; the last good checkpoint is in %s",
-      t->folder.dir);
+  const char *may = "a smaller rate, `clip 1`, or another start may help";
+  if (t->folder.dir)
+    diag_help(t->w->diags, d, "%s; the last good checkpoint is in %s", may, t->folder.dir);
+  else
+    diag_help(t->w->diags, d, "%s", may);
   return LOOP_NOT_FINITE;
 }
 
@@ -74,6 +77,7 @@ static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
 }
 
 static LoopEnd one_step(Trainer *t) {
+  mean_clear(t, &t->last);
   for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
     LoopEnd how = one_turn(t, t->turn[t->at_turn], t->step * t->turns + t->at_turn);
     if (how != LOOP_DONE) return how;
@@ -151,10 +155,12 @@ static uint64_t next_due(const Trainer *t) {
   if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
   due = least(due, traces_due(t));
   if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
+  if (t->until > t->base + t->step) due = least(due, t->until - t->base);
   return due;
 }
 
 static void end_row(Trainer *t, bool reported) {
+  tell_metrics(t, reported);
   record_row(t);
   mean_clear(t, &t->row);
   if (!reported) return;
@@ -180,15 +186,20 @@ static LoopEnd attend(Trainer *t, bool *end) {
   return LOOP_DONE;
 }
 
+void loop_start(Trainer *t) {
+  t->saved = t->said = clock_seconds();
+  t->look_every = 1;
+}
+
 LoopEnd loop_run(Trainer *t) {
   const volatile sig_atomic_t *stop = t->o->stop;
   bool end = t->step >= t->total;
   if (is_impatient(t)) return LOOP_PATIENT;
-  t->looked_step = t->step;
-  t->looked = t->saved = t->said = clock_seconds();
-  t->look_every = 1;
+  t->looked_step = t->step; // what was done between two calls is not training
+  t->looked = clock_seconds();
   LoopEnd how = LOOP_DONE;
   for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {
+    if (t->base + t->step >= t->until) return LOOP_PART;
     if (stop && *stop) return LOOP_STOPPED;
     how = one_step(t);
     if (how != LOOP_DONE || t->step < due) continue;

@@ -48,7 +48,7 @@ static bool cut(Trainer *t, const char *path, int64_t bytes) {
   int64_t have = file_bytes(path);
   if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
   if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
-  diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
+  diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, os_error(t->arena, errno));
   return false;
 }
 
@@ -75,7 +75,7 @@ static bool csv_open(Trainer *t, int64_t bytes) {
   if (!cut(t, path, bytes)) return false;
   r->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (r->fd < 0) {
-    diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, strerror(errno));
+    diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, os_error(t->arena, errno));
     return false;
   }
   r->bytes = file_bytes(path);
@@ -107,6 +107,7 @@ static bool events_start(Trainer *t, const Arrays *state) {
 }
 
 bool record_open(Trainer *t, const Arrays *state) {
+  if (!t->folder.dir) return true;
   t->status = OUTCOME_SYSTEM;
   if (!csv_open(t, bytes_noted(state, "metrics_bytes")) || !events_start(t, state)) return false;
   t->status = OUTCOME_GOOD;
@@ -139,9 +140,10 @@ static bool append(MetricsLog *r) {
 }
 
 void record_flush(Trainer *t) {
+  if (!t->folder.dir) return;
   const char *error;
   bool good = append(&t->record);
-  if (!good) failed(t, "metrics.csv", strerror(errno));
+  if (!good) failed(t, "metrics.csv", os_error(t->arena, errno));
   bool events = events_flush(t->record.events, &error);
   if (!events) failed(t, "events", error);
   if (good && events) t->record.failed = false;
@@ -160,6 +162,7 @@ static void cell_if(Trainer *t, const char *name, bool known, double value) {
 }
 
 void record_row(Trainer *t) {
+  if (!t->folder.dir) return;
   MetricsLog *r = &t->record;
   double epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0;
   csv_put_number(&r->row, (double)(t->base + t->step));

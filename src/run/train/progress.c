@@ -262,6 +262,34 @@ void tell_wrong(Trainer *t, const char *format, ...) {
   va_end(args);
 }
 
+// -- numbers --------------------------------------------------------------------------------------
+// Goals by the means of `from`, then measures.
+void metrics_make(const Trainer *t, Arena *a, const Mean *from, TrainMetrics *m) {
+  const char **name = NEW_ARRAY(a, const char *, t->p->goal.n + t->gauge.n + 1);
+  double *value = NEW_ARRAY(a, double, t->p->goal.n + t->gauge.n + 1), x;
+  *m = (TrainMetrics){.step = t->base + t->step,
+                      .steps = t->base + t->total,
+                      .epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0,
+                      .seconds = trainer_seconds(t),
+                      .name = name,
+                      .value = value};
+  for (uint32_t i = 0; i < t->p->goal.n; i++)
+    if (mean_of(from, NULL, i, &x)) name[m->n] = goal_name(t, i), value[m->n++] = x;
+  for (uint32_t i = 0; i < t->gauge.n; i++)
+    if (t->gauge.at[i].known)
+      name[m->n] = t->gauge.at[i].label, value[m->n++] = t->gauge.at[i].value;
+}
+
+void tell_metrics(Trainer *t, bool reported) {
+  TrainMetrics m;
+  if (!t->o->metrics) return;
+  Arena *a = arena_child(t->arena);
+  metrics_make(t, a, &t->row, &m);
+  m.reported = reported;
+  t->o->metrics(t->o->metrics_context, &m);
+  arena_free(a);
+}
+
 // -- beginning and end ----------------------------------------------------------------------------
 static int64_t weights_of(const Trainer *t) {
   int64_t n = 0;
@@ -298,7 +326,7 @@ void tell_start(Trainer *t) {
   if (t->epoch_steps) buf_printf(&b, ", %lld in an epoch", (long long)t->epoch_steps);
   if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
   buf_printf(&b, ", seed %llu; %s; %s", (unsigned long long)t->seed, engine_says(t->engine[0]),
-             t->folder.dir);
+             t->folder.dir ? t->folder.dir : "in memory");
   if (t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
   tell(t, "%s", b.at);
@@ -330,7 +358,10 @@ static void json_last(const Trainer *t, Buf *b, const char *how) {
   JsonOut j = json_out(b);
   json_state(t, &j, "end");
   json_text(&j, "how", how);
-  json_text(&j, "folder", t->folder.dir);
+  if (t->folder.dir)
+    json_text(&j, "folder", t->folder.dir);
+  else
+    json_print(&j, "folder", "null");
   if (t->has_best) json_number(&j, "best", t->best);
   if (t->has_best) json_number(&j, "best_step", (double)t->best_step);
   json_text(&j, "hash", hash_text(t));
@@ -349,6 +380,7 @@ static void plain_end(const Trainer *t, Buf *b, const char *how) {
     put_value(b, gauge_judge(&t->gauge)->label, t->best);
     buf_printf(b, " after %llu", (unsigned long long)t->best_step);
   }
+  if (!t->folder.dir) return;
   if (stopped) {
     buf_text(b, "; to go on: ");
     put_command(t, b);

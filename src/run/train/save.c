@@ -39,7 +39,6 @@ struct Saver {
   _Atomic bool done;
   char why[512]; // "" = good
   double began;
-  jmp_buf no_memory;
 };
 
 // -- what is saved --------------------------------------------------------------------------------
@@ -191,9 +190,9 @@ static bool sync_path(const char *path) {
 static void write_pieces(Saver *s) {
   s->why[0] = 0;
   if (fsync(s->fd) != 0)
-    snprintf(s->why, sizeof s->why, "cannot write metrics.csv: %s", strerror(errno));
+    snprintf(s->why, sizeof s->why, "cannot write metrics.csv: %s", os_error(s->arena, errno));
   if (!s->why[0] && !sync_path(s->events))
-    snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->events, strerror(errno));
+    snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->events, os_error(s->arena, errno));
   for (uint32_t i = 0; i < s->pieces && !s->why[0]; i++) {
     const char *why =
         file_write(s->arena, s->piece[i].path, s->piece[i].bytes.at, s->piece[i].bytes.n);
@@ -203,10 +202,13 @@ static void write_pieces(Saver *s) {
 
 static void *writer(void *what) {
   Saver *s = what;
-  if (setjmp(s->no_memory) == 0)
+  Guard g;
+  if (GUARDED(s->arena, &g)) {
     write_pieces(s);
-  else
+    guard_leave(&g);
+  } else {
     snprintf(s->why, sizeof s->why, "out of memory");
+  }
   atomic_store(&s->done, true);
   return NULL;
 }
@@ -250,8 +252,12 @@ static bool collect_pieces(Trainer *t) {
 static bool snapshot(Trainer *t) {
   Saver *s = t->saver;
   s->arena = arena_new();
-  if (s->arena) arena_on_failure(s->arena, &s->no_memory);
-  if (s->arena && setjmp(s->no_memory) == 0) return collect_pieces(t);
+  Guard g;
+  if (s->arena && GUARDED(s->arena, &g)) {
+    bool good = collect_pieces(t);
+    guard_leave(&g);
+    return good;
+  }
   snprintf(s->why, sizeof s->why, "out of memory");
   return false;
 }
@@ -260,6 +266,7 @@ bool save_begin(Trainer *t) {
   Saver *s = t->saver;
   if (s->busy) take_result(t);
   if (!model_is_finite(t)) return false;
+  if (!t->folder.dir) return true;
   record_flush(t);
   s->began = clock_seconds();
   t->saved = s->began;
@@ -287,19 +294,25 @@ bool save_end(Trainer *t) {
 void save_best(Trainer *t) {
   Saver *s = t->saver;
   const char *error;
+  if (!t->folder.dir) return;
   if (s->busy) take_result(t);
   drop(&s->best);
   s->best_bytes = (Bytes){0};
   s->best = arena_new();
   if (!s->best) return;
-  arena_on_failure(s->best, &s->no_memory);
-  if (setjmp(s->no_memory) == 0 && model_bytes(t, s->best, &s->best_bytes, &error)) return;
+  Guard g;
+  if (GUARDED(s->best, &g)) {
+    bool good = model_bytes(t, s->best, &s->best_bytes, &error);
+    guard_leave(&g);
+    if (good) return;
+  }
   s->best_bytes = (Bytes){0};
 }
 
 // A step that failed changed nothing, so the states are those before it. They are kept only where
 // there is no earlier checkpoint: that one is farther from what went wrong.
 void save_remains(Trainer *t) {
+  if (!t->folder.dir) return;
   Saver *s = t->saver;
   const char *state = folder_path(&t->folder, "state.safetensors"),
              *best = folder_path(&t->folder, "best.safetensors");

@@ -91,6 +91,7 @@ static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
 }
 
 void traces_frames(Trainer *t) {
+  if (!t->folder.dir) return;
   for (uint32_t i = 0; i < t->trace.n; i++) {
     uint64_t every = every_of(t, &t->trace.at[i]);
     if (!every || (t->base + t->step) % every) continue;

@@ -39,8 +39,10 @@ static bool read_every(Trainer *t) {
 
 static bool read_options(Trainer *t) {
   const TrainOptions *o = t->o;
-  if (o->precision && !precision_from(o->precision, &t->precision))
-    return train_refuse(t, OUTCOME_USAGE, "a precision is 32, 64 or bf16, not %s", o->precision);
+  if (o->has_precision) t->precision = o->precision;
+  if (o->in_memory && (o->out || o->resume))
+    return train_refuse(t, OUTCOME_USAGE,
+                        "training in memory has no folder: not out, and not resume");
   if (o->device && strcmp(o->device, "cpu") != 0)
     return train_refuse(t, OUTCOME_USAGE, "a device is cpu, not %s", o->device);
   if (o->out && o->resume)
@@ -91,6 +93,16 @@ static bool fill_store(Trainer *t) {
   for (uint32_t i = 0; i < t->regime.start.n; i++)
     if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as))
       return false;
+  return true;
+}
+
+// Weights that the caller has set.
+static bool put_set(Trainer *t) {
+  for (uint32_t i = 0; i < store_count(t->store); i++) {
+    State *s = store_at(t->store, i);
+    const Array *a = arrays_find(t->set, s->path);
+    if (a && !state_from_array(t->w, s, a, "memory")) return false;
+  }
   return true;
 }
 
@@ -192,6 +204,7 @@ static bool open_phase(Trainer *t) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
+  if (!t->phase && t->set && !put_set(t)) return false;
   if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
   store_free(t->before);
   t->before = NULL;
@@ -204,7 +217,7 @@ static bool open_phase(Trainer *t) {
 }
 
 static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
-  t->row = mean_new(t), t->report = mean_new(t), t->shown = mean_new(t);
+  t->last = mean_new(t), t->row = mean_new(t), t->report = mean_new(t), t->shown = mean_new(t);
   if (state && !resume_position(t, state)) return false;
   if (first && !record_open(t, state)) return false;
   int64_t each = t->epoch_runs ? t->epoch_runs : 1, run = (int64_t)t->step * t->turns;
@@ -248,6 +261,7 @@ static bool new_folder(Trainer *t) {
 }
 
 void train_note(Trainer *t, const char *how) {
+  if (!t->folder.dir) return;
   Buf settings = buf_new(t->arena);
   elab_settings(t->in, &settings);
   RunNote note = {.program = t->path,
@@ -272,25 +286,41 @@ void train_note(Trainer *t, const char *how) {
   if (why) tell_wrong(t, "%s", why);
 }
 
-static bool run_phases(Trainer *t, const Arrays *state) {
-  LoopEnd how = LOOP_DONE;
-  for (bool first = true;; first = false, state = NULL) {
-    if (!open_phase(t) || (first && !state && !new_folder(t)) || !begin_phase(t, state, first))
-      return false;
-    if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
-    if (first) train_note(t, "running");
-    tell_start(t);
-    how = loop_run(t);
-    if (t->phase + 1 == t->p->train.n || (how != LOOP_DONE && how != LOOP_PATIENT)) break;
-    close_engines(t);
-    t->before = t->store;
-    t->store = NULL;
-    t->base += t->step;
-    t->step = t->waited = 0;
-    t->has_best = false;
-    t->phase++;
+// From the second phase on there is nothing to resume.
+static bool start_phase(Trainer *t, const Arrays *state, bool first) {
+  if (!open_phase(t)) return false;
+  bool folder = first && !state && !t->o->in_memory;
+  if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
+  if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
+  if (first) train_note(t, "running");
+  tell_start(t);
+  loop_start(t);
+  return true;
+}
+
+static bool next_phase(Trainer *t) {
+  close_engines(t);
+  t->before = t->store;
+  t->store = NULL;
+  t->base += t->step;
+  t->step = t->waited = 0;
+  t->has_best = false;
+  t->phase++;
+  return start_phase(t, NULL, false);
+}
+
+// Steps until `until`, or the end.
+static bool run_phases(Trainer *t) {
+  for (;;) {
+    LoopEnd how = loop_run(t);
+    if (how == LOOP_PART) return true;
+    bool done = how == LOOP_DONE || how == LOOP_PATIENT;
+    if (!done || t->phase + 1 == t->p->train.n) {
+      t->ended = true;
+      return finish(t, how);
+    }
+    if (!next_phase(t)) return false;
   }
-  return finish(t, how);
 }
 
 static bool show_plan(Trainer *t) {
@@ -301,7 +331,7 @@ static bool show_plan(Trainer *t) {
   return true;
 }
 
-static bool run(Trainer *t) {
+static bool begin(Trainer *t) {
   Arrays state = {0};
   bool old = false;
   if (!read_options(t)) return false;
@@ -313,7 +343,7 @@ static bool run(Trainer *t) {
   if (!old) t->seed = seed_of(t);
   t->data->seed = t->seed;
   if (!data_open_all(t->data)) return false;
-  return t->o->plan ? show_plan(t) : run_phases(t, old ? &state : NULL);
+  return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
 }
 
 static void close_all(Trainer *t) {
@@ -326,25 +356,81 @@ static void close_all(Trainer *t) {
   arena_free(t->arena);
 }
 
-Outcome train_run(Elab *in, Program *p, const TrainOptions *o, const char **dir) {
+static void trainer_start(Trainer *t) {
+  t->arena = t->folder.arena = arena_child(t->w->arena);
+  t->started = clock_seconds();
+  t->path = t->w->sources->file.at[t->p->tree->span.file].path;
+  t->data = data_new(t->in, t->p, t->arena, 0);
+  save_open(t);
+  t->model = model_paths(t->arena, t->p);
+}
+
+// Work that may run out of memory; after that, and after a mistake, nothing more is done.
+static bool trainer_work(Trainer *t, bool (*work)(Trainer *)) {
+  if (!GUARDED(t->w->arena, &t->guard)) {
+    t->status = OUTCOME_SYSTEM;
+    t->ended = true;
+    return false;
+  }
+  bool good = work(t);
+  guard_leave(&t->guard);
+  if (!good && t->status == OUTCOME_GOOD) t->status = OUTCOME_WRONG;
+  if (!good) t->ended = true;
+  return good;
+}
+
+static bool start_and_begin(Trainer *t) {
+  trainer_start(t);
+  t->begun = begin(t) && !t->o->plan;
+  return t->begun || t->o->plan;
+}
+
+Trainer *train_open(Elab *in, Program *p, const TrainOptions *o, const Arrays *set) {
   World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
+  *t = (Trainer){
+      .in = in, .w = w, .p = p, .o = o, .set = set, .folder = {.lock = -1}, .record = {.fd = -1}};
+  trainer_work(t, start_and_begin);
+  return t;
+}
+
+Outcome train_go(Trainer *t, uint64_t steps) {
+  uint64_t now = t->base + t->step;
+  if (!t->begun || t->ended) return t->status;
+  t->until = steps < UINT64_MAX - now ? now + steps : UINT64_MAX;
+  trainer_work(t, run_phases);
+  return t->status;
+}
+
+bool train_ended(const Trainer *t) { return t->ended || !t->begun; }
+
+void train_metrics(const Trainer *t, Arena *a, TrainMetrics *m) {
+  metrics_make(t, a, &t->last, m);
+  m->reported = t->step && t->step % t->report_every == 0;
+}
+
+Store *train_store(Trainer *t, const Table **model) {
+  *model = t->model;
+  return t->store;
+}
+
+static bool stop_here(Trainer *t) {
+  t->ended = true;
+  return finish(t, LOOP_STOPPED);
+}
+
+Outcome train_close(Trainer *t, const char **dir) {
+  if (t->begun && !t->ended) trainer_work(t, stop_here);
   if (dir) *dir = NULL;
-  *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .folder = {.lock = -1}, .record = {.fd = -1}};
-  arena_on_failure(w->arena, &t->no_memory);
-  if (setjmp(t->no_memory) == 0) {
-    t->arena = t->folder.arena = arena_child(w->arena);
-    t->started = clock_seconds();
-    t->path = w->sources->file.at[p->tree->span.file].path;
-    t->data = data_new(in, p, t->arena, 0);
-    save_open(t);
-    t->model = model_paths(t->arena, p);
-    if (!run(t) && t->status == OUTCOME_GOOD) t->status = OUTCOME_WRONG;
-  } else {
-    t->status = OUTCOME_SYSTEM;
-  }
   if (dir && t->folder.dir && t->status != OUTCOME_SYSTEM)
-    *dir = arena_format(w->arena, "%s", t->folder.dir);
+    *dir = arena_format(t->w->arena, "%s", t->folder.dir);
   close_all(t);
   return t->status;
+}
+
+Outcome train_run(Elab *in, Program *p, const TrainOptions *o, const Arrays *set,
+                  const char **dir) {
+  Trainer *t = train_open(in, p, o, set);
+  train_go(t, UINT64_MAX);
+  return train_close(t, dir);
 }

@@ -4,8 +4,6 @@
 
 #include "run/train/train.h"
 
-typedef struct Trainer Trainer;
-
 typedef struct { // a mean over samples, for each goal
   double *sum, *weight;
 } Mean;
@@ -60,8 +58,10 @@ bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
 // progress.c: what the user sees
 void tell_start(Trainer *);
+void metrics_make(const Trainer *, Arena *, const Mean *, TrainMetrics *);
 void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
+void tell_metrics(Trainer *, bool reported); // to who wants numbers: a row
 void tell_end(Trainer *, const char *how);
 void tell(Trainer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quiet
@@ -75,14 +75,23 @@ const char *hash_text(const Trainer *);               // progress.c: of all stat
 void train_note(Trainer *, const char *how_it_ended); // run.json
 
 // loop.c
-typedef enum { LOOP_DONE, LOOP_STOPPED, LOOP_PATIENT, LOOP_NOT_FINITE, LOOP_FAILED } LoopEnd;
-LoopEnd loop_run(Trainer *);
+typedef enum {
+  LOOP_DONE,
+  LOOP_STOPPED,
+  LOOP_PATIENT,
+  LOOP_NOT_FINITE,
+  LOOP_FAILED,
+  LOOP_PART // as many steps as were asked for; there are more
+} LoopEnd;
+void loop_start(Trainer *);  // before the first step of a phase
+LoopEnd loop_run(Trainer *); // on from where it is
 
 struct Trainer {
   Elab *in;
   World *w;
   Program *p;
   const TrainOptions *o;
+  const Arrays *set; // weights to begin with; or NULL
   Arena *arena;
 
   // as asked for, or as the run that is resumed was
@@ -113,6 +122,7 @@ struct Trainer {
   // where it is: this, the store and what was appended make a checkpoint
   uint64_t step, base; // done in this phase, and in those before
   Mean row, report;    // since the last of each
+  Mean last;           // of the last step alone
   double best;
   bool has_best;
   uint64_t best_step;
@@ -122,12 +132,14 @@ struct Trainer {
   // this call
   double started, saved, save_took, looked, drawn, said, rate, feeding;
   uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
+  uint64_t until;                             // come back then; in steps of all phases
+  bool begun, ended;                          // there is a first step, a last one
   Mean shown; // the window before `row`, so that what is shown is steady
   RunFolder folder;
   MetricsLog record;
   Saver *saver;
   Outcome status;
-  jmp_buf no_memory;
+  Guard guard;
 };
 
 static inline double trainer_seconds(const Trainer *t) { // of training, all calls together

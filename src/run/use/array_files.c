@@ -156,8 +156,14 @@ static bool put_png(Use *u, const Array *x) {
   return png_write(u->arena, u->how->out, &p, &error) || use_wrong(u, OUTCOME_SYSTEM, "%s", error);
 }
 
-bool arrays_put(Use *u, const Arrays *out, Buf *text) {
+bool arrays_put(Use *u, const Arrays *out) {
   const char *path = u->how->out;
+  Buf *text = u->call->text;
+  if (u->call->out) {
+    for (uint32_t i = 0; i < out->array.n; i++)
+      arrays_keep(u->call->keep, u->call->out, &out->array.at[i]);
+    return true;
+  }
   if (!path) {
     if (u->how->json)
       put_json(out, text);

@@ -14,20 +14,31 @@ static void put_gauges(const Gauges *all, bool json, Buf *b) {
   if (json) json_end(&j);
 }
 
-static bool measure(Use *u, void *text) {
+static void keep_gauges(const UseCall *call, const Gauges *all) {
+  for (uint32_t i = 0; i < all->n; i++)
+    arrays_keep(call->keep, call->out,
+                &(Array){.name = all->at[i].label, .count = 1, .data = &all->at[i].value});
+}
+
+static bool measure(Use *u, void *unused) {
+  (void)unused;
   Gauges *all = u->gauges = NEW(u->arena, Gauges);
   *all = (Gauges){.data = data_new(u->in, u->p, u->arena, u->seed), .target = use_target(u)};
   u->begins = !u->file;
   u->store = all->store = store_new(u->precision);
-  if (!u->store || !data_open_all(all->data) || !gauges_open(all)) return false;
+  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  if (!data_open_all(all->data) || !gauges_open(all)) return false;
   if (!all->n)
     return use_wrong(u, OUTCOME_WRONG,
                      "this program measures nothing: as in `measure fit by hits on mnist.test`");
   if (!use_fill(u, u->store, model_paths(u->arena, u->p)) || !gauges_run(all)) return false;
-  put_gauges(all, u->how->json, text);
+  if (u->call->out)
+    keep_gauges(u->call, all);
+  else
+    put_gauges(all, u->how->json, u->call->text);
   return true;
 }
 
-Outcome use_measure(Elab *in, Program *p, const UseOptions *how, Buf *text) {
-  return use_guarded(in, p, how, measure, text);
+Outcome use_measure(Elab *in, Program *p, const UseCall *call) {
+  return use_guarded(in, p, call, measure, NULL);
 }

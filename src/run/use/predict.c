@@ -3,21 +3,6 @@
 // the input's shape.
 #include "run/use/use_own.h"
 
-typedef struct {
-  const char *name;
-  Buf *text;
-} Predict;
-
-const Diagram *use_find(Use *u, const char *name, const Instance *how) {
-  uint32_t errors = u->w->diags->errors;
-  const Diagram *d = elab_diagram(u->in, u->p, name, how);
-  if (d || u->w->diags->errors > errors) return d;
-  use_wrong(u, OUTCOME_WRONG, "there is no box, learner, goal or measure `%s` in this program",
-            name);
-  diag_suggest(u->w->diags, u->w->diags->list.n - 1, elab_names(u->in, u->p, name));
-  return NULL;
-}
-
 static const UseInput *input_of(const Use *u, const char *name, uint32_t i) {
   for (uint32_t k = 0; k < u->how->nin; k++)
     if (*name && strcmp(u->how->in[k].name, name) == 0) return &u->how->in[k];
@@ -77,7 +62,7 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
     u->many = true;
   }
   if (!formal->in.n || has_sample_axis(u->w, formal)) return formal;
-  return use_find(u, name, &(Instance){.nin = formal->in.n, .in = type});
+  return diagram_named(u->in, u->p, name, &(Instance){.nin = formal->in.n, .in = type});
 }
 
 void use_results(Use *u, const Tensor *out, Arrays *all) {
@@ -94,6 +79,15 @@ void use_results(Use *u, const Tensor *out, Arrays *all) {
   }
 }
 
+static bool input_read(Use *u, const UseInput *in, const Type *t, Array *x) {
+  const char *error;
+  if (in->array)
+    return array_from_memory(u->arena, in->array, x, &error) ||
+           use_wrong(u, OUTCOME_WRONG, "%s", error);
+  return in->value ? array_from(u, in->value, t, x)
+                   : use_wrong(u, OUTCOME_USAGE, "an input without a value");
+}
+
 static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
@@ -102,7 +96,7 @@ static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
     if (!in)
       return use_wrong(u, OUTCOME_WRONG, "input %s : %s is not given: --in %s=…",
                        *name ? name : "1", type_text(u->w, &wire->type), *name ? name : "x");
-    if (!array_from(u, in->value, &wire->type, &x[i])) return false;
+    if (!input_read(u, in, &wire->type, &x[i])) return false;
   }
   return u->how->nin <= formal->in.n ||
          use_wrong(u, OUTCOME_WRONG, "there are more inputs than `%s` has",
@@ -110,13 +104,13 @@ static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
 }
 
 static bool predict(Use *u, void *context) {
-  const Predict *p = context;
-  const Diagram *formal = use_find(u, p->name, NULL);
+  const char *name = context;
+  const Diagram *formal = diagram_named(u->in, u->p, name, NULL);
   if (!formal) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   int64_t n;
   if (!read_inputs(u, formal, x)) return false;
-  const Diagram *d = use_instance(u, p->name, formal, x, &n);
+  const Diagram *d = use_instance(u, name, formal, x, &n);
   if (!d || !use_engine(u, d, n)) return false;
   Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
          *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
@@ -125,9 +119,9 @@ static bool predict(Use *u, void *context) {
   Arrays all = {0};
   if (!use_run(u, in, n, out)) return false;
   use_results(u, out, &all);
-  return arrays_put(u, &all, p->text);
+  return arrays_put(u, &all);
 }
 
-Outcome use_predict(Elab *in, Program *p, const char *name, const UseOptions *how, Buf *text) {
-  return use_guarded(in, p, how, predict, &(Predict){name, text});
+Outcome use_predict(Elab *in, Program *p, const char *name, const UseCall *call) {
+  return use_guarded(in, p, call, predict, (void *)(uintptr_t)name);
 }

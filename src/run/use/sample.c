@@ -7,11 +7,6 @@
 
 enum { SAMPLES = 64, LENGTH = 500 };
 
-typedef struct {
-  const char *name;
-  Buf *text;
-} Sample;
-
 static int64_t how_many(const Use *u, int64_t otherwise) {
   return u->how->n > 0 ? u->how->n : otherwise;
 }
@@ -47,7 +42,7 @@ static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
   return (Array){.name = name, .rank = x.rank, .shape = x.shape, .count = x.count, .data = x.data};
 }
 
-static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
+static bool from_noise(Use *u, const char *name, const Diagram *formal) {
   int64_t n = how_many(u, SAMPLES), count;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   for (uint32_t i = 0; i < formal->in.n; i++) {
@@ -55,21 +50,20 @@ static bool from_noise(Use *u, const Sample *s, const Diagram *formal) {
     if (wire->type.base != BASE_R || !type_count(u->w, &wire->type, &count))
       return use_wrong(u, OUTCOME_WRONG,
                        "`%s` cannot be fed with noise: it wants %s; `limn predict` gives it arrays",
-                       s->name, type_text(u->w, &wire->type));
+                       name, type_text(u->w, &wire->type));
     x[i] = noise_array(u, &wire->type, name_text(u->w->names, wire->name), n);
   }
-  const Diagram *d = use_instance(u, s->name, formal, x, &n);
+  const Diagram *d = use_instance(u, name, formal, x, &n);
   if (!d || !use_engine(u, d, n)) return false;
   Arrays all = {0};
   Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
          *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++)
     in[i] = (Tensor){x[i].rank, x[i].shape, x[i].count, x[i].data};
-  if (!formal->in.n)
-    return run_again(u, how_many(u, SAMPLES), &all) && arrays_put(u, &all, s->text);
+  if (!formal->in.n) return run_again(u, how_many(u, SAMPLES), &all) && arrays_put(u, &all);
   if (!use_run(u, in, n, out)) return false;
   use_results(u, out, &all);
-  return arrays_put(u, &all, s->text);
+  return arrays_put(u, &all);
 }
 
 // -- text -----------------------------------------------------------------------------------------
@@ -159,7 +153,20 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
   return true;
 }
 
-static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t n, Buf *out) {
+// In memory, the numbers of the labels; all texts have one length.
+static bool keep_texts(Use *u, const Letter *text, int64_t n) {
+  int64_t length = n ? text[0].n : 0;
+  Tensor all = tensor_new(u->arena, 2, (int64_t[]){n, length});
+  for (int64_t k = 0; k < n; k++)
+    memcpy(all.data + k * length, text[k].at, (size_t)length * sizeof(double));
+  Array a = {"text", all.rank, all.shape, all.count, all.data, EL_F64};
+  arrays_keep(u->call->keep, u->call->out, &a);
+  return true;
+}
+
+static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t n) {
+  Buf *out = u->call->text;
+  if (u->call->out) return keep_texts(u, text, n);
   Buf b = buf_new(u->arena);
   JsonOut j = json_out(&b);
   bool json = u->how->json && !u->how->out;
@@ -200,17 +207,17 @@ static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text
 }
 
 // -- what to make ---------------------------------------------------------------------------------
-static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t length) {
-  const Diagram *formal = use_find(u, s->name, NULL);
+static bool sample_named(Use *u, const char *name, const char *prompt, int64_t length) {
+  const Diagram *formal = diagram_named(u->in, u->p, name, NULL);
   TextLetters l = {0};
   if (!formal) return false;
-  if (!is_text_model(u->w, formal, &l)) return from_noise(u, s, formal);
+  if (!is_text_model(u->w, formal, &l)) return from_noise(u, name, formal);
   int64_t n = how_many(u, 1);
   Letter *text = NEW_ARRAY(u->arena, Letter, n);
   if (u->how->prompt) prompt = u->how->prompt;
   if (u->how->length > 0) length = u->how->length;
-  TextOrder order = {s->name, formal, prompt, length, n};
-  return write_texts(u, &order, &l, text) && put_texts(u, &l, text, n, s->text);
+  TextOrder order = {name, formal, prompt, length, n};
+  return write_texts(u, &order, &l, text) && put_texts(u, &l, text, n);
 }
 
 // generate[model, length: 500]("\n")
@@ -239,7 +246,7 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   Letter text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
     return use_wrong(u, OUTCOME_WRONG, "`generate` wants a model of text: `generate[f]`");
-  const Diagram *formal = use_find(u, name, NULL);
+  const Diagram *formal = diagram_named(u->in, u->p, name, NULL);
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
@@ -254,27 +261,27 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
 }
 
 // What the first `show` says.
-static bool sample_shown(Use *u, const Sample *s, const Show *show) {
+static bool sample_shown(Use *u, const Show *show) {
   Data *data = data_new(u->in, u->p, u->arena, u->seed);
   Shown shown = {0};
   if (!show->diagram || !show_values(u, data, show, how_many(u, SAMPLES), &shown)) return false;
   u->many = shown.samples;
-  return arrays_put(u, &shown.value, s->text);
+  return arrays_put(u, &shown.value);
 }
 
 static bool sample(Use *u, void *context) {
-  Sample *s = context;
+  const char *name = context;
   const char *prompt = "\n";
   int64_t length = LENGTH;
-  if (s->name) return sample_named(u, s, prompt, length);
+  if (name) return sample_named(u, name, prompt, length);
   if (!u->p->show.n)
     return use_wrong(u, OUTCOME_WRONG, "sample what? Name a learner or box, or write a `show`");
   const Show *show = &u->p->show.at[0];
-  if (is_generate(u, show_what(show->node), &s->name, &prompt, &length))
-    return sample_named(u, s, prompt, length);
-  return sample_shown(u, s, show);
+  if (is_generate(u, show_what(show->node), &name, &prompt, &length))
+    return sample_named(u, name, prompt, length);
+  return sample_shown(u, show);
 }
 
-Outcome use_sample(Elab *in, Program *p, const char *name, const UseOptions *how, Buf *text) {
-  return use_guarded(in, p, how, sample, &(Sample){name, text});
+Outcome use_sample(Elab *in, Program *p, const char *name, const UseCall *call) {
+  return use_guarded(in, p, call, sample, (void *)(uintptr_t)name);
 }

@@ -101,7 +101,8 @@ bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
   Probe *probe = u->probe = NEW(u->arena, Probe);
   u->store = store_new(u->precision);
-  bool good = u->store && probe_open(data, u->store, show, n, &how, probe);
+  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  bool good = probe_open(data, u->store, show, n, &how, probe);
   good = good && use_fill(u, u->store, weight_paths(u->arena, probe->d)) &&
          probe_take(data, probe, out) &&
          (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
@@ -187,5 +188,5 @@ static bool show_all(Use *u, void *context) {
 }
 
 Outcome use_shows(Elab *in, Program *p, const UseOptions *how, Shows *out) {
-  return use_guarded(in, p, how, show_all, out);
+  return use_guarded(in, p, &(UseCall){.how = how}, show_all, out);
 }

@@ -18,16 +18,16 @@ bool use_wrong(Use *u, Outcome status, const char *format, ...) {
   return false;
 }
 
-Outcome use_guarded(Elab *in, Program *p, const UseOptions *how, bool (*work)(Use *, void *),
+Outcome use_guarded(Elab *in, Program *p, const UseCall *call, bool (*work)(Use *, void *),
                     void *context) {
   World *w = elab_world(in);
   Use *u = NEW(w->arena, Use);
-  *u = (Use){.in = in, .w = w, .p = p, .how = how};
-  arena_on_failure(w->arena, &u->no_memory);
-  if (setjmp(u->no_memory) == 0) {
+  *u = (Use){.in = in, .w = w, .p = p, .call = call, .how = call->how};
+  if (GUARDED(w->arena, &u->guard)) {
     u->arena = u->own = arena_child(w->arena);
     bool good = use_read(u) && work(u, context);
     if (!good && u->status == OUTCOME_GOOD) u->status = OUTCOME_WRONG;
+    guard_leave(&u->guard);
   } else {
     u->status = OUTCOME_SYSTEM;
   }
@@ -55,11 +55,10 @@ bool use_read(Use *u) {
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
-  const char *precision = u->how->precision        ? u->how->precision
-                          : *noted(u, "precision") ? noted(u, "precision")
-                                                   : "32";
-  if (precision_from(precision, &u->precision)) return true;
-  return use_wrong(u, OUTCOME_USAGE, "a precision is 32, 64 or bf16, not %s", precision);
+  if (u->how->has_precision) return u->precision = u->how->precision, true;
+  const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
+  return precision_from(precision, &u->precision) ||
+         use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64 or bf16, not %s", precision);
 }
 
 // Weights are in the run's file, or the program says where they are from; some may begin.
@@ -74,8 +73,9 @@ bool use_fill(Use *u, Store *s, const Table *model) {
   if (!store_add_sources(u->in, u->p, s)) return false;
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
-    const Array *a = arrays_find(&u->weight, state->path);
-    if (a && !state_from_array(u->w, state, a, u->file)) return false;
+    const Array *a = u->call->set ? arrays_find(u->call->set, state->path) : NULL;
+    if (!a) a = arrays_find(&u->weight, state->path);
+    if (a && !state_from_array(u->w, state, a, u->file ? u->file : "memory")) return false;
     if (!a && table_get(model, state->path, strlen(state->path)) && is_missing(u, state->path))
       return false;
   }

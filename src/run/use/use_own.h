@@ -10,9 +10,10 @@ typedef struct {
   Program *p;
   Arena *arena; // where things are made
   Arena *own;   // goes with the use
-  const UseOptions *how;
-  const char *file; // with the weights; NULL: the program says where they are from
-  bool begins;      // weights that are nowhere are as they begin
+  const UseCall *call;
+  const UseOptions *how; // of it
+  const char *file;      // with the weights; NULL: the program says where they are from
+  bool begins;           // weights that are nowhere are as they begin
   Arrays weight;
   uint64_t seed;
   Precision precision;
@@ -24,7 +25,7 @@ typedef struct {
   int64_t samples; // the most in one run
   bool many;       // results have samples in front
   Outcome status;
-  jmp_buf no_memory;
+  Guard guard;
 } Use;
 
 // use.c
@@ -37,11 +38,9 @@ bool use_run(Use *, const Tensor *in, int64_t n,
              Tensor *out); // in batches. Those with samples have n in front
 void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
-Outcome use_guarded(Elab *, Program *, const UseOptions *, bool (*work)(Use *, void *),
-                    void *context);
+Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
 
 // predict.c
-const Diagram *use_find(Use *, const char *name, const Instance *); // NULL with a diagnostic
 // The diagram for such arrays: those with an axis more than the input have samples in front.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
 void use_results(Use *, const Tensor *out, Arrays *);
@@ -54,7 +53,7 @@ bool sample_text(Use *, const Syntax *expr, Shown *);
 
 // array_files.c
 bool array_from(Use *, const char *value, const Type *,
-                Array *);                             // an input, from a file or as typed
-bool arrays_put(Use *, const Arrays *out, Buf *text); // results, into a file or as text
+                Array *);                  // an input, from a file or as typed
+bool arrays_put(Use *, const Arrays *out); // results: into a file, as text, or into memory
 
 #endif

@@ -1,0 +1,104 @@
+// What needs no program: sets of data, runs, the table of functions, quoting.
+#include "api/api_own.h"
+
+static bool ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+// -- data -----------------------------------------------------------------------------------------
+static LimnStatus data(Call *c, const char *name, const char *out, bool json, Buf *b) {
+  Arena *a = c->scratch;
+  const char *why = NULL;
+  Picture p;
+  Arrays all = {0};
+  bool rows = out && ends_with(out, ".safetensors"), good = true, disk = false;
+  if (name)
+    good = data_show(a, b, name, json, out && !rows ? &p : NULL, &why) &&
+           (!rows || data_arrays(a, name, &all, &why));
+  else if (out)
+    good = file_error(a, &why, "%s is of one set: which?", rows ? "a file" : "a picture");
+  else
+    data_list(a, b, json);
+  if (good && out) {
+    good = rows ? safetensors_write(a, out, &all, &why) : png_write(a, out, &p, &why);
+    disk = !good;
+  }
+  if (good) return LIMN_GOOD;
+  diag_error(c->l->diags, (Span){0}, "%s", why);
+  return disk ? LIMN_SYSTEM : LIMN_WRONG;
+}
+
+LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, const char **text) {
+  ENTER(c, l, ANSWER_DATA, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!text) return call_end(c, call_misuse(c, "limn_data wants a place for its text"));
+  Buf b = buf_new(c->answer);
+  LimnStatus status = data(c, name, out, json, &b);
+  *text = status ? NULL : b.at;
+  return call_end(c, status);
+}
+
+// -- runs -----------------------------------------------------------------------------------------
+// Does the program of a run have the pattern in it? One that cannot be read has not. -1: memory is
+// exhausted.
+static int run_matches(Arena *a, const RunInfo *r, const char *pattern) {
+  const char *path = arena_format(a, "%s/program.limn", r->dir), *found = NULL;
+  Limn *l = limn_new();
+  LimnStatus status = l ? limn_load(l, path) : LIMN_SYSTEM;
+  if (status == LIMN_GOOD) found = limn_find(l, pattern, true);
+  if (status == LIMN_GOOD && !found && !limn_errors(l)) status = LIMN_SYSTEM; // it said nothing
+  int any = status == LIMN_SYSTEM ? -1 : found && strcmp(found, "[]") != 0;
+  limn_free(l);
+  return any;
+}
+
+static LimnStatus runs(Call *c, const char *dir, const char *learner, const char *pattern,
+                       bool json, Buf *b) {
+  const char *why = "";
+  RunInfos all = {0}, some = {0};
+  if (!runs_read(c->scratch, dir, &all, &why)) {
+    diag_error(c->l->diags, (Span){0}, "%s", why);
+    return LIMN_WRONG;
+  }
+  for (uint32_t i = 0; i < all.n; i++) {
+    if (learner && !run_has(&all.at[i], learner)) continue;
+    int matches = pattern ? run_matches(c->scratch, &all.at[i], pattern) : 1;
+    if (matches < 0) return LIMN_SYSTEM;
+    if (matches) vec_push(c->scratch, &some, all.at[i]);
+  }
+  runs_print(&some, json, b);
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *pattern, bool json,
+                     const char **text) {
+  ENTER(c, l, ANSWER_RUNS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!dir || !text)
+    return call_end(c, call_misuse(c, "limn_runs wants a folder and a place for its text"));
+  Buf b = buf_new(c->answer);
+  LimnStatus status = runs(c, dir, learner, pattern, json, &b);
+  *text = status ? NULL : b.at;
+  return call_end(c, status);
+}
+
+// -- texts ----------------------------------------------------------------------------------------
+const char *limn_ops(Limn *l) {
+  ENTER(c, l, ANSWER_OPS, NEEDS_NOTHING, NULL, NULL);
+  Buf b = buf_new(c->answer);
+  ops_markdown(&b);
+  return call_text(c, b.at);
+}
+
+const char *limn_quote(Limn *l, const char *text) {
+  ENTER(c, l, ANSWER_QUOTE, NEEDS_NOTHING, NULL, NULL);
+  Buf b = buf_new(c->answer);
+  if (text)
+    buf_json(&b, text, strlen(text));
+  else
+    call_misuse(c, "limn_quote wants a text");
+  return call_text(c, text ? b.at : NULL);
+}
+
+const char *limn_nearest(const char *name, const char *const *list, uint32_t n) {
+  return name && (list || !n) ? nearest_name(name, list, n) : NULL;
+}

@@ -1,0 +1,123 @@
+// What every public function does before and after its work: is the call allowed, where does its
+// memory come from, where does it go when that runs out, what is left when it returns.
+#include "api/api_own.h"
+
+enum { MESSAGES_LIMIT = 400 };
+
+// The old ones go when there is room for new ones.
+void forget_messages(Limn *l) {
+  Arena *a = arena_child(l->own), *old = l->messages;
+  Diags none = {.arena = a, .sources = l->diags->sources, .muted = l->diags->muted};
+  vec_push(a, &none.list, (Diag){0}); // 0 is no entry
+  *l->diags = none;
+  l->messages = a;
+  arena_free(old);
+}
+
+void lose_places(Diags *diags) {
+  for (uint32_t i = 1; i < diags->list.n; i++) {
+    Diag *d = &diags->list.at[i];
+    if (d->settled) continue;
+    d->settled = true;
+    d->span = d->note_span = (Span){0};
+    d->place = d->note_place = (DiagPlace){.path = "", .line = 1, .column = 1, .lines = ""};
+  }
+}
+
+// A callback may ask for messages while another call is at work: that one keeps its place.
+Call *call_begin(Limn *l, AnswerSlot slot) {
+  if (!l || (l->call && slot != ANSWER_MESSAGES)) return NULL;
+  Call *c = l->call ? &l->inner : &l->outer;
+  *c = (Call){.l = l, .slot = slot};
+  guard_enter(l->own, &c->guard);
+  return c;
+}
+
+static bool is_inner(const Call *c) { return c == &c->l->inner; }
+
+static bool begin_work(Call *c) {
+  Limn *l = c->l;
+  if (c->slot) {
+    c->answer = arena_child(l->own);
+    c->last = l->answer[c->slot]; // may be what the call is about: it goes at the end
+    l->answer[c->slot] = c->answer;
+  }
+  if (is_inner(c)) return false;
+  l->call = c;
+  if (c->slot != ANSWER_MESSAGES && l->diags->list.n > MESSAGES_LIMIT) forget_messages(l);
+  l->diags->since = l->diags->list.n;
+  l->diags->no_memory = false;
+  c->errors = l->diags->errors;
+  l->diags->errors = c->begin = l->load_errors; // the work below asks for those of the program
+  return true;
+}
+
+bool call_allowed(Call *c, CallNeed need) {
+  Limn *l = c->l;
+  if (!begin_work(c)) return true;
+  bool wrong = l->load_errors || !l->program;
+  if ((need && !l->w) || (need == NEEDS_PROGRAM && wrong)) {
+    if (!c->errors) // otherwise what went wrong with the load is the answer
+      call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");
+    call_end(c, LIMN_USAGE);
+    return false;
+  }
+  if (need && !l->copy) l->copy = arena_save(l->world);
+  if (need && !l->copy) guard_fail(&c->guard);
+  c->scratch = need ? l->world : arena_child(l->own);
+  return true;
+}
+
+static void end_work(Call *c) {
+  Limn *l = c->l;
+  l->call = NULL;
+  if (c->scratch && c->scratch == l->world)
+    arena_restore(l->world, l->copy);
+  else
+    arena_free(c->scratch);
+  l->diags->errors = c->errors + l->diags->errors - c->begin;
+  l->diags->muted = 0;
+}
+
+static void drop_last(Call *c) {
+  arena_free(c->last);
+  c->last = NULL;
+}
+
+// The place where a call that ran out of memory arrives. Messages that were not settled have lost
+// what they point at.
+void call_failed(Call *c) {
+  Limn *l = c->l;
+  drop_last(c);
+  if (is_inner(c)) return;
+  lose_places(l->diags);
+  end_work(c);
+}
+
+LimnStatus call_end(Call *c, LimnStatus status) {
+  Limn *l = c->l;
+  if (!is_inner(c)) {
+    if (status == LIMN_WRONG && l->diags->no_memory) status = LIMN_SYSTEM;
+    diags_settle(l->diags);
+    diags_sort(l->diags);
+    end_work(c);
+  }
+  drop_last(c);
+  guard_leave(&c->guard);
+  return status;
+}
+
+const char *call_text(Call *c, const char *text) {
+  call_end(c, LIMN_GOOD);
+  return text;
+}
+
+LimnStatus call_misuse(Call *c, const char *format, ...) {
+  va_list args;
+  Buf b = buf_new(c->l->messages);
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  diag_error(c->l->diags, (Span){0}, "%s", b.at);
+  return LIMN_USAGE;
+}

@@ -1,0 +1,351 @@
+// Training, whole and a step at a time; its page; and machines.
+#include "api/api_own.h"
+
+#include <stdlib.h>
+
+// -- the page of a run ----------------------------------------------------------------------------
+static LimnStatus failed(Limn *l, LimnStatus status, const char *why) {
+  diag_error(l->diags, (Span){0}, "%s", why);
+  return status;
+}
+
+// Of machines, from what the folder holds.
+static LimnStatus machines_report(Limn *l, const char *dir) {
+  Results r;
+  const char *error = "";
+  if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
+  return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
+}
+
+static LimnStatus training_report(Limn *l, const UseOptions *how) {
+  Shows shown = {0};
+  Buf who = buf_new(l->world);
+  const char *error = "";
+  LimnStatus status = status_of(use_shows(l->in, l->program, how, &shown));
+  if (status) return status;
+  learn_who(l->in, l->program, &who);
+  Report r = {.dir = how->from,
+              .shown = &shown,
+              .goals = goals_draw(l->in, l->world, l->program),
+              .who = l->program->goal.n ? who.at : NULL};
+  return report_write(l->world, &r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
+}
+
+static LimnStatus report(Limn *l, const UseOptions *how, Arena *to, const char **text) {
+  RunNote note;
+  const char *error;
+  bool machines = note_read(l->world, how->from, &note, &error) && note.machine;
+  LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how);
+  if (!status) *text = arena_format(to, "%s/report.html", how->from);
+  return status;
+}
+
+LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
+  ENTER(c, l, ANSWER_REPORT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  UseOptions own;
+  if (!text) return call_end(c, call_misuse(c, "limn_report wants a place for its text"));
+  *text = NULL;
+  if (!use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!own.from || !path_is_folder(own.from))
+    return call_end(c, call_misuse(c, "of which run? --from DIR names its folder"));
+  return call_end(c, report(l, &own, c->answer, text));
+}
+
+// -- training -------------------------------------------------------------------------------------
+static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
+  if (how->quiet || !how->tell.line) return;
+  Buf b = buf_new(l->world);
+  JsonOut j = json_out(&b);
+  if (!how->json) {
+    buf_printf(&b, "report %s", path);
+  } else {
+    json_object(&j, NULL);
+    json_text(&j, "event", "page");
+    json_text(&j, "path", path);
+    json_end(&j);
+  }
+  how->tell.line(how->tell.context, b.at);
+}
+
+LimnStatus limn_train(Limn *l, const LimnTrain *how) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  LimnTrain own;
+  TrainOptions options;
+  const char *dir = NULL, *path = NULL;
+  if (!OPTIONS(c, &own, how) || !train_take(c, &own, &options)) return call_end(c, LIMN_USAGE);
+  Arrays set = weights_set(c);
+  LimnStatus status = status_of(train_run(l->in, l->program, &options, &set, &dir));
+  if (status || !dir || own.plan || own.plain) return call_end(c, status);
+  UseOptions use = {.from = dir, .threads = own.threads, .reference = own.reference};
+  status = report(l, &use, l->world, &path);
+  if (!status) tell_page(l, &own, path);
+  return call_end(c, status);
+}
+
+// -- a step at a time -----------------------------------------------------------------------------
+// A trainer has a handle of its own, into which the same program is loaded: what is asked of the
+// other one meanwhile is put back after each call, and this is not.
+struct LimnTrainer {
+  Limn *owner, *own;
+  LimnTrain how;
+  TrainOptions options; // the same for those who do the work
+  Trainer *trainer;     // NULL: it was not opened
+  bool given;           // the caller has it
+  Arrays set;
+  LimnTrainer *next; // of the owner
+};
+
+// Messages of the trainer's handle become the owner's.
+static void move_messages(Limn *to, Limn *from) {
+  Arena *a = to->messages;
+  Guard g;
+  if (GUARDED(from->own, &g)) {
+    diags_settle(from->diags);
+    guard_leave(&g);
+  } else {
+    lose_places(from->diags);
+  }
+  for (uint32_t i = 1; i < from->diags->list.n; i++) {
+    Diag d = from->diags->list.at[i];
+    d.text = arena_text(a, d.text, strlen(d.text));
+    if (d.note) d.note = arena_text(a, d.note, strlen(d.note));
+    if (d.help) d.help = arena_text(a, d.help, strlen(d.help));
+    DiagPlace *place[] = {&d.place, d.note ? &d.note_place : NULL};
+    for (uint32_t k = 0; k < 2 && place[k]; k++) {
+      place[k]->path = arena_text(a, place[k]->path, strlen(place[k]->path));
+      place[k]->lines = arena_text(a, place[k]->lines, strlen(place[k]->lines));
+    }
+    vec_push(a, &to->diags->list, d);
+    to->diags->errors += d.kind == DIAG_ERROR;
+  }
+  to->diags->no_memory |= from->diags->no_memory;
+  limn_forget(from);
+}
+
+static const char *copy_text(Arena *a, const char *text) {
+  return text ? arena_text(a, text, strlen(text)) : NULL;
+}
+
+static void copy_options(LimnTrainer *t, const LimnTrain *how) {
+  Arena *a = t->own->own;
+  t->how = *how;
+  t->how.out = copy_text(a, how->out);
+  t->how.resume = copy_text(a, how->resume);
+  t->how.device = copy_text(a, how->device);
+  t->how.every = copy_text(a, how->every);
+}
+
+// The program, its settings and the weights that are set, again.
+static LimnStatus load_again(LimnTrainer *t) {
+  Limn *l = t->owner, *own = t->own;
+  LimnStatus status = LIMN_GOOD;
+  for (uint32_t i = 0; !status && i < l->setting.n; i++)
+    status = limn_set(own, l->setting.at[i].name, l->setting.at[i].value);
+  if (!status) status = limn_load_text(own, l->path, l->text, l->length);
+  return status;
+}
+
+static LimnStatus open_trainer(Call *c, LimnTrainer *t, const LimnTrain *how) {
+  Limn *own = t->own;
+  LimnStatus status = load_again(t);
+  Guard g;
+  if (status) return status;
+  if (!GUARDED(own->own, &g)) return LIMN_SYSTEM;
+  forget_messages(own); // warnings were told before
+  copy_options(t, how);
+  for (uint32_t i = 0; i < t->owner->weight.n; i++)
+    if (t->owner->weight.at[i].set) arrays_keep(own->own, &t->set, &t->owner->weight.at[i].array);
+  if (!train_take(c, &t->how, &t->options)) return guard_leave(&g), LIMN_USAGE;
+  t->trainer = train_open(own->in, own->program, &t->options, &t->set);
+  Outcome end = train_go(t->trainer, 0);
+  guard_leave(&g);
+  return status_of(end);
+}
+
+static void forget_trainer(LimnTrainer *t) {
+  LimnTrainer **at = &t->owner->trainer;
+  while (*at && *at != t) at = &(*at)->next;
+  if (*at) *at = t->next;
+  limn_free(t->own);
+  free(t);
+}
+
+static LimnTrainer *new_trainer(Limn *l) {
+  LimnTrainer *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  t->owner = l;
+  t->own = limn_new();
+  t->next = l->trainer;
+  if (t->own) return l->trainer = t;
+  free(t);
+  return NULL;
+}
+
+// Those that nobody was given.
+static LimnStatus drop_trainers(Limn *l) {
+  while (l->trainer && !l->trainer->given) {
+    if (l->trainer->trainer) train_close(l->trainer->trainer, NULL);
+    forget_trainer(l->trainer);
+  }
+  return LIMN_SYSTEM;
+}
+
+LimnStatus limn_trainer_open(Limn *l, const LimnTrain *how, LimnTrainer **out) {
+  if (out) *out = NULL;
+  ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, drop_trainers(l));
+  LimnTrain own;
+  if (!out) return call_end(c, call_misuse(c, "limn_trainer_open wants a place for the trainer"));
+  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  if (own.plan) return call_end(c, call_misuse(c, "a trainer makes steps: not `plan`"));
+  LimnTrainer *t = new_trainer(l);
+  if (!t) return call_end(c, LIMN_SYSTEM);
+  LimnStatus status = open_trainer(c, t, &own);
+  move_messages(l, t->own);
+  if (status) {
+    drop_trainers(l);
+    return call_end(c, status);
+  }
+  t->given = true;
+  *out = t;
+  return call_end(c, LIMN_GOOD);
+}
+
+LimnStatus limn_trainer_step(LimnTrainer *t, uint64_t steps, bool *done) {
+  if (done) *done = true;
+  if (!t) return LIMN_USAGE;
+  ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  LimnStatus status = status_of(train_go(t->trainer, steps));
+  move_messages(t->owner, t->own);
+  if (done) *done = train_ended(t->trainer);
+  return call_end(c, status);
+}
+
+// Memory of what trainers return hangs below the owner's call, under the slot of weights.
+LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
+  if (!t || !out || out->size < sizeof out->size) return LIMN_USAGE;
+  ENTER(c, t->own, ANSWER_COST, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  TrainMetrics now;
+  size_t size = out->size;
+  train_metrics(t->trainer, c->answer, &now);
+  LimnMetrics m = metrics_of(&now);
+  m.size = size;
+  memcpy(out, &m, size < sizeof m ? size : sizeof m);
+  return call_end(c, LIMN_GOOD);
+}
+
+static LimnType type_of(Number n) {
+  static const LimnType type[] = {[NUMBER_F32] = LIMN_F32,
+                                  [NUMBER_F64] = LIMN_F64,
+                                  [NUMBER_I32] = LIMN_I32,
+                                  [NUMBER_U8] = LIMN_U8};
+  return type[n];
+}
+
+static void give_states(Call *c, LimnTrainer *t, LimnArrays *out) {
+  const Table *model;
+  Store *store = train_store(t->trainer, &model);
+  LimnNamedArray *at = NEW_ARRAY(c->answer, LimnNamedArray, table_count(model) + 1);
+  *out = (LimnArrays){.at = at};
+  for (uint32_t i = 0; store && i < table_count(model); i++) {
+    const State *s = store_find(store, table_key(model, i, NULL));
+    if (s)
+      at[out->n++] = (LimnNamedArray){
+          s->path,
+          {.type = type_of(s->number), .rank = s->rank, .shape = s->shape, .data = s->data}};
+  }
+}
+
+LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
+  if (!t || !out) return LIMN_USAGE;
+  ENTER(c, t->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  give_states(c, t, out);
+  return call_end(c, LIMN_GOOD);
+}
+
+static LimnStatus set_state(Call *c, LimnTrainer *t, const char *weight, const LimnArray *from) {
+  const Table *model;
+  Store *store = train_store(t->trainer, &model);
+  State *s = store && table_get(model, weight, strlen(weight)) ? store_find(store, weight) : NULL;
+  const char *error;
+  Array x;
+  if (!s) {
+    diag_error(c->l->diags, (Span){0}, "there is no weight `%s` in this run", weight);
+    return LIMN_WRONG;
+  }
+  MemoryArray memory = memory_array(from);
+  if (!array_from_memory(c->scratch, &memory, &x, &error)) return call_misuse(c, "%s", error);
+  bool fits = x.rank == s->rank;
+  for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];
+  if (fits) numbers_set(s->number, s->data, x.data, x.count);
+  if (!fits)
+    diag_error(c->l->diags, (Span){0}, "weight %s has another shape than %s", weight,
+               array_type(c->scratch, &x));
+  return fits ? LIMN_GOOD : LIMN_WRONG;
+}
+
+LimnStatus limn_trainer_weight_set(LimnTrainer *t, const char *weight, const LimnArray *from) {
+  if (!t) return LIMN_USAGE;
+  ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!weight || !from)
+    return call_end(c, call_misuse(c, "limn_trainer_weight_set wants a name and an array"));
+  return call_end(c, set_state(c, t, weight, from));
+}
+
+static LimnStatus close_trainer(LimnTrainer *t) {
+  LimnStatus status = status_of(train_close(t->trainer, NULL));
+  t->trainer = NULL;
+  move_messages(t->owner, t->own);
+  return status;
+}
+
+LimnStatus limn_trainer_close(LimnTrainer *t) {
+  if (!t) return LIMN_USAGE;
+  Limn *l = t->owner;
+  Guard g;
+  LimnStatus status = LIMN_SYSTEM;
+  if (l->call) return LIMN_USAGE; // from a callback
+  guard_enter(l->own, &g);
+  if (setjmp(g.place) == 0) {
+    LimnStatus closed = t->trainer ? close_trainer(t) : LIMN_GOOD;
+    guard_leave(&g);
+    forget_trainer(t);
+    return closed;
+  }
+  forget_trainer(t);
+  return status;
+}
+
+// -- machines -------------------------------------------------------------------------------------
+static LimnStatus run_machines(Limn *l, const LimnRun *how, Buf *json) {
+  Results r;
+  const char *error = "";
+  SimulateOptions options = {.out = how->out,
+                             .from = how->from,
+                             .seed = how->seed,
+                             .threads = how->threads,
+                             .reference = how->reference,
+                             .quiet = how->quiet || how->json,
+                             .plain = how->plain,
+                             .stop = how->stop,
+                             .tell = tell_of(&how->tell)};
+  LimnStatus status = status_of(simulate_run(l->in, l->program, &options, &r));
+  bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
+  if (page && !machines_page(&r, &error))
+    status = failed(l, LIMN_SYSTEM, error);
+  else if (page && !options.quiet)
+    tell_line(&options.tell, arena_format(l->world, "report %s/report.html", r.dir));
+  if (how->json && ended) note_print(results_note(&r), json);
+  return status;
+}
+
+LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
+  ENTER(c, l, ANSWER_RUN, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  LimnRun own;
+  if (!text) return call_end(c, call_misuse(c, "limn_run wants a place for its text"));
+  *text = NULL;
+  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  Buf b = buf_new(c->answer);
+  LimnStatus status = run_machines(l, &own, &b);
+  *text = b.n ? b.at : NULL;
+  return call_end(c, status);
+}

@@ -1,0 +1,323 @@
+// Values: a box on arrays, what was trained on new data, and weights by name.
+#include "api/api_own.h"
+
+// -- arrays out -----------------------------------------------------------------------------------
+static LimnArray array_of(const Array *x) {
+  return (LimnArray){.type = LIMN_F64, .rank = x->rank, .shape = x->shape, .data = x->data};
+}
+
+void arrays_give(Arena *a, const Arrays *from, LimnArrays *to) {
+  LimnNamedArray *at = NEW_ARRAY(a, LimnNamedArray, from->array.n + 1);
+  for (uint32_t i = 0; i < from->array.n; i++)
+    at[i] = (LimnNamedArray){from->array.at[i].name, array_of(&from->array.at[i])};
+  *to = (LimnArrays){from->array.n, at};
+}
+
+const LimnArray *limn_array(const LimnArrays *all, const char *name) {
+  for (uint32_t i = 0; all && name && i < all->n; i++)
+    if (strcmp(all->at[i].name, name) == 0) return &all->at[i].array;
+  return NULL;
+}
+
+// -- a box on arrays ------------------------------------------------------------------------------
+// What is asked for, if it makes sense.
+static bool eval_asked(Call *c, const char *name, const LimnEval *how, EvalOptions *own,
+                       const void *to) {
+  if (!name || !to) call_misuse(c, "limn_eval wants a name, and a place for its answer");
+  return name && to && eval_take(c, how, own);
+}
+
+LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
+  ENTER(c, l, ANSWER_EVAL, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  EvalOptions own;
+  if (!eval_asked(c, name, how, &own, text)) return call_end(c, LIMN_USAGE);
+  Buf b = buf_new(c->answer);
+  Arrays set = weights_set(c);
+  EvalCall call = {.how = &own, .set = &set, .text = &b};
+  LimnStatus status = status_of(use_evaluate(l->in, l->program, name, &call));
+  *text = status ? NULL : b.at;
+  return call_end(c, status);
+}
+
+LimnStatus limn_eval_arrays(Limn *l, const char *name, const LimnEval *how, LimnArrays *out,
+                            LimnArrays *grads) {
+  ENTER(c, l, ANSWER_EVAL_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  EvalOptions own;
+  if (!eval_asked(c, name, how, &own, out)) return call_end(c, LIMN_USAGE);
+  Arrays results = {0}, gradients = {0}, set = weights_set(c);
+  EvalCall call = {.how = &own, .set = &set, .out = &results, .keep = c->answer};
+  if (grads) call.grads = &gradients;
+  LimnStatus status = status_of(use_evaluate(l->in, l->program, name, &call));
+  arrays_give(c->answer, &results, out);
+  if (grads) arrays_give(c->answer, &gradients, grads);
+  return call_end(c, status);
+}
+
+// -- what was trained, used -----------------------------------------------------------------------
+typedef LimnStatus Used(Limn *, const char *name, const UseCall *);
+
+static LimnStatus ask_measure(Limn *l, const char *name, const UseCall *call) {
+  (void)name;
+  return status_of(use_measure(l->in, l->program, call));
+}
+
+static LimnStatus ask_predict(Limn *l, const char *name, const UseCall *call) {
+  if (name) return status_of(use_predict(l->in, l->program, name, call));
+  return call_misuse(l->call, "limn_predict wants the name of a box or learner");
+}
+
+static LimnStatus ask_sample(Limn *l, const char *name, const UseCall *call) {
+  return status_of(use_sample(l->in, l->program, name, call));
+}
+
+// The answer as text, or as arrays.
+static LimnStatus ask(Call *c, Used *used, const char *name, const LimnUse *how, const char **text,
+                      LimnArrays *arrays) {
+  UseOptions own;
+  if (!text && !arrays) return call_misuse(c, "there is no place for the answer");
+  if (!use_take(c, how, &own)) return LIMN_USAGE;
+  Buf b = buf_new(c->answer);
+  Arrays out = {0}, set = weights_set(c);
+  UseCall call = {.how = &own, .set = &set, .text = &b, .keep = c->answer};
+  if (arrays) call.out = &out;
+  LimnStatus status = used(c->l, name, &call);
+  if (text) *text = status ? NULL : b.at;
+  if (arrays) arrays_give(c->answer, &out, arrays);
+  return status;
+}
+
+LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
+  ENTER(c, l, ANSWER_MEASURE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, ask(c, ask_measure, NULL, how, text, NULL));
+}
+
+LimnStatus limn_measure_arrays(Limn *l, const LimnUse *how, LimnArrays *out) {
+  ENTER(c, l, ANSWER_MEASURE_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, ask(c, ask_measure, NULL, how, NULL, out));
+}
+
+LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  ENTER(c, l, ANSWER_PREDICT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, ask(c, ask_predict, name, how, text, NULL));
+}
+
+LimnStatus limn_predict_arrays(Limn *l, const char *name, const LimnUse *how, LimnArrays *out) {
+  ENTER(c, l, ANSWER_PREDICT_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, ask(c, ask_predict, name, how, NULL, out));
+}
+
+LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  ENTER(c, l, ANSWER_SAMPLE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, ask(c, ask_sample, name, how, text, NULL));
+}
+
+LimnStatus limn_sample_arrays(Limn *l, const char *name, const LimnUse *how, LimnArrays *out) {
+  ENTER(c, l, ANSWER_SAMPLE_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  return call_end(c, ask(c, ask_sample, name, how, NULL, out));
+}
+
+// -- weights --------------------------------------------------------------------------------------
+static ApiWeight *weight_kept(Limn *l, const char *name) {
+  for (uint32_t i = 0; i < l->weight.n; i++)
+    if (strcmp(l->weight.at[i].array.name, name) == 0) return &l->weight.at[i];
+  return NULL;
+}
+
+Arrays weights_set(Call *c) {
+  Arrays all = {0};
+  for (uint32_t i = 0; i < c->l->weight.n; i++)
+    if (c->l->weight.at[i].set) vec_push(c->scratch, &all.array, c->l->weight.at[i].array);
+  return all;
+}
+
+// Memory is taken once for each weight: its shape is the program's.
+static void weight_keep(Limn *l, const char *name, const Array *x) {
+  ApiWeight *w = weight_kept(l, name);
+  if (!w || w->array.count != x->count) {
+    Array own = *x;
+    own.name = arena_text(l->weights, name, strlen(name));
+    own.shape = arena_copy(l->weights, x->shape, x->rank * sizeof *x->shape);
+    own.data = NEW_ARRAY(l->weights, double, x->count);
+    if (!w) {
+      vec_push(l->weights, &l->weight, (ApiWeight){0});
+      w = &l->weight.at[l->weight.n - 1];
+    }
+    w->array = own;
+  }
+  if (x->count) memcpy(w->array.data, x->data, (size_t)x->count * sizeof(double));
+  w->set = true;
+}
+
+typedef struct {
+  const Param *param;
+  const Diagram *d;
+} NamedWeight;
+typedef VEC(NamedWeight) NamedWeights;
+
+static void add_weights(Call *c, NamedWeights *all, Table *seen, const Diagram *d) {
+  for (uint32_t i = 0; d && i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    size_t n = strlen(p->path);
+    if ((p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER) || table_get(seen, p->path, n)) continue;
+    table_put(seen, p->path, n, 1);
+    vec_push(c->scratch, all, (NamedWeight){p, d});
+  }
+}
+
+static void add_defs(Call *c, NamedWeights *all, Table *seen, Def *const *def, uint32_t n) {
+  Limn *l = c->l;
+  l->diags->muted++;
+  for (uint32_t i = 0; i < n; i++)
+    add_weights(c, all, seen,
+                elab_diagram(l->in, l->program, name_text(l->w->names, def[i]->name), NULL));
+  l->diags->muted--;
+}
+
+// Those of goals and measures, and with `every` of all boxes and learners.
+static NamedWeights program_weights(Call *c, bool every) {
+  const Program *p = c->l->program;
+  NamedWeights all = {0};
+  Table *seen = table_new(c->scratch);
+  for (uint32_t i = 0; i < p->goal.n; i++) add_weights(c, &all, seen, p->goal.at[i].diagram);
+  for (uint32_t i = 0; i < p->measure.n; i++) add_weights(c, &all, seen, p->measure.at[i].diagram);
+  if (every) add_defs(c, &all, seen, p->learner.at, p->learner.n);
+  if (every) add_defs(c, &all, seen, p->box.at, p->box.n);
+  return all;
+}
+
+// NULL with a message.
+static const NamedWeight *weight_named(Call *c, const NamedWeights *all, const char *name) {
+  Limn *l = c->l;
+  const char **names = NEW_ARRAY(c->scratch, const char *, all->n + 1);
+  for (uint32_t i = 0; i < all->n; i++) {
+    names[i] = all->at[i].param->path;
+    if (strcmp(names[i], name) == 0) return &all->at[i];
+  }
+  Id e = diag_error(l->diags, (Span){0}, "there is no weight `%s` in this program", name);
+  diag_suggest(l->diags, e, nearest_name(name, names, all->n));
+  return NULL;
+}
+
+static bool weight_fits(Call *c, const NamedWeight *w, const Array *x) {
+  World *world = c->l->w;
+  const Type *t = &w->d->wire.at[w->param->wire].type;
+  bool fits = x->rank == t->rank;
+  for (uint32_t i = 0; fits && i < t->rank; i++) {
+    int64_t n;
+    fits = !size_value(world, t->axis[i].size, &n) || n == x->shape[i];
+  }
+  if (!fits)
+    diag_error(c->l->diags, (Span){0}, "weight %s is %s, but the program wants %s", w->param->path,
+               array_type(c->scratch, x), type_text(world, t));
+  return fits;
+}
+
+// As it is set, or else begins.
+static bool weight_value(Call *c, const NamedWeight *w, Array *out) {
+  World *world = c->l->w;
+  const ApiWeight *kept = weight_kept(c->l, w->param->path);
+  const Type *t = &w->d->wire.at[w->param->wire].type;
+  Tensor x;
+  if (kept && kept->set) return *out = kept->array, true;
+  if (init_eval(world, c->scratch, &w->param->init, t, 0, site_hash(0, w->param->path), &x)) {
+    *out = (Array){w->param->path, x.rank, x.shape, x.count, x.data, EL_F64};
+    return true;
+  }
+  diag_error(c->l->diags, (Span){0}, "weight %s : %s cannot be made: its sizes are not known",
+             w->param->path, type_text(world, t));
+  return false;
+}
+
+static LimnStatus weights(Call *c, const char *name, LimnArrays *out) {
+  NamedWeights all = {0};
+  Arrays values = {0};
+  *out = (LimnArrays){0};
+  if (name) {
+    const Diagram *d = diagram_named(c->l->in, c->l->program, name, NULL);
+    if (!d) return LIMN_WRONG;
+    add_weights(c, &all, table_new(c->scratch), d);
+  } else {
+    all = program_weights(c, false);
+  }
+  for (uint32_t i = 0; i < all.n; i++) {
+    Array x;
+    if (!weight_value(c, &all.at[i], &x)) return LIMN_WRONG;
+    arrays_keep(c->answer, &values, &x);
+  }
+  arrays_give(c->answer, &values, out);
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_weights(Limn *l, const char *name, LimnArrays *out) {
+  ENTER(c, l, ANSWER_WEIGHTS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  if (!out) return call_end(c, call_misuse(c, "limn_weights wants a place for its arrays"));
+  return call_end(c, weights(c, name, out));
+}
+
+static LimnStatus weight_get(Call *c, const char *name, LimnArray *out) {
+  NamedWeights all = program_weights(c, true);
+  const NamedWeight *w = weight_named(c, &all, name);
+  Array x;
+  Arrays kept = {0};
+  if (!w || !weight_value(c, w, &x)) return LIMN_WRONG;
+  arrays_keep(c->answer, &kept, &x);
+  *out = array_of(&kept.array.at[0]);
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_weight_get(Limn *l, const char *weight, LimnArray *out) {
+  ENTER(c, l, ANSWER_WEIGHT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  if (!weight || !out)
+    return call_end(c, call_misuse(c, "limn_weight_get wants a name and a place for the array"));
+  return call_end(c, weight_get(c, weight, out));
+}
+
+static LimnStatus weight_set(Call *c, const char *name, const LimnArray *from) {
+  NamedWeights all = program_weights(c, true);
+  const NamedWeight *w = weight_named(c, &all, name);
+  const char *error;
+  ApiWeight *kept = weight_kept(c->l, name);
+  Array x;
+  if (!w) return LIMN_WRONG;
+  if (!from) {
+    if (kept) kept->set = false;
+    return LIMN_GOOD;
+  }
+  MemoryArray memory = memory_array(from);
+  if (!array_from_memory(c->scratch, &memory, &x, &error)) return call_misuse(c, "%s", error);
+  if (!weight_fits(c, w, &x)) return LIMN_WRONG;
+  weight_keep(c->l, name, &x);
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_weight_set(Limn *l, const char *weight, const LimnArray *from) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  if (!weight) return call_end(c, call_misuse(c, "limn_weight_set wants the name of a weight"));
+  return call_end(c, weight_set(c, weight, from));
+}
+
+// What the file has of the program's weights; all of them fit, or none is taken.
+static LimnStatus weights_read(Call *c, const char *from) {
+  const char *error, *file = folder_weights(c->scratch, from);
+  Arrays given = {0};
+  if (!safetensors_read(c->scratch, file, &given, &error)) {
+    diag_error(c->l->diags, (Span){0}, "%s", error);
+    return LIMN_WRONG;
+  }
+  NamedWeights all = program_weights(c, true);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Array *x = arrays_find(&given, all.at[i].param->path);
+    if (x && !weight_fits(c, &all.at[i], x)) return LIMN_WRONG;
+  }
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Array *x = arrays_find(&given, all.at[i].param->path);
+    if (x) weight_keep(c->l, all.at[i].param->path, x);
+  }
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_weights_read(Limn *l, const char *from) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  if (!from) return call_end(c, call_misuse(c, "limn_weights_read wants a run folder or a file"));
+  return call_end(c, weights_read(c, from));
+}

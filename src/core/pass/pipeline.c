@@ -1,0 +1,97 @@
+// The lists of passes, to be read aloud. A diagram comes in, the list goes over it from top to
+// bottom, and what is left goes out; the passes themselves stand in the files beside this one.
+#include "core/pass/pipeline.h"
+
+#include "core/pass/rewrite.h"
+
+Diagram *passes_flat(World *w, const Diagram *from) {
+  Diagram *d = diagram_inline_all(w, from);
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+// What several goals have in common is one wire before the gradient, so that its reverse is taken
+// once.
+Diagram *passes_shared(World *w, const Diagram *from) {
+  Diagram *d = diagram_inline(w, from);
+  d = diagram_simplify(w, d);
+  d = diagram_widen(w, d);
+  d = diagram_contract(w, d);
+  return d;
+}
+
+Diagram *passes_step(World *w, const Diagram *from) {
+  Diagram *d = diagram_inline_all(w, from);
+  d = diagram_simplify(w, d);
+  d = diagram_widen(w, d);
+  d = diagram_simplify(w, d);
+  d = diagram_contract(w, d);
+  d = diagram_hoist(w, d);
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+static bool has_calls(const Diagram *d) {
+  for (Id i = 1; i < d->box.n; i++) {
+    if (d->box.at[i].op == OP_call) return true;
+    if (d->box.at[i].op == OP_scan && has_calls(d->box.at[i].scan->body)) return true;
+  }
+  return false;
+}
+
+// A step is flat already.
+const Diagram *passes_engine(World *w, const Diagram *from) {
+  if (!has_calls(from)) return from;
+  Diagram *d = inline_calls(w, from, false);
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+Diagram *passes_view(World *w, const Diagram *from) {
+  Diagram *d = diagram_inline(w, from);
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+Diagram *passes_reverse(World *w, const Diagram *from) {
+  Diagram *d = diagram_reverse(w, from, &(Wanted){0});
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+Diagram *passes_forward(World *w, const Diagram *from) {
+  Diagram *d = diagram_forward(w, from, &(Wanted){0});
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+Diagram *passes_gradient(World *w, const Diagram *from, const bool *const *mask) {
+  Diagram *d = diagram_gradient(w, from, mask);
+  d = diagram_simplify(w, d);
+  return d;
+}
+
+// -- by name --------------------------------------------------------------------------------------
+const After after_table[AFTERS] = {
+    {"check", AFTER_PASSES, NULL},
+    {"inline", AFTER_PASSES, diagram_inline},
+    {"simplify", AFTER_PASSES, passes_view},
+    {"reverse", AFTER_PASSES, passes_reverse},
+    {"forward", AFTER_PASSES, passes_forward},
+    {"gradient", AFTER_GRADIENT, NULL},
+    {"step", AFTER_STEP, NULL},
+};
+
+const After *after_named(World *w, const char *name) {
+  const char *names[AFTERS];
+  Buf all = buf_new(w->arena);
+  for (uint32_t i = 0; i < AFTERS; i++) {
+    names[i] = after_table[i].name;
+    if (strcmp(names[i], name) == 0) return &after_table[i];
+    buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+  }
+  Id e = diag_error(w->diags, (Span){0}, "there is no pass `%s`", name);
+  if (!diag_suggest(w->diags, e, nearest_name(name, names, AFTERS)))
+    diag_help(w->diags, e, "passes are %s", all.at);
+  return NULL;
+}

@@ -1,0 +1,346 @@
+// A box, learner, goal or measure on arrays, by the reference interpreter: inputs from files, typed
+// or in memory; weights from a file, set, or as they begin; results, and if asked the gradients of
+// inputs and weights, as text, into files, or as arrays.
+#include "core/pass/pass.h"
+#include "run/use/use_own.h"
+
+typedef struct {
+  Elab *in;
+  World *w;
+  Arena *arena;
+  Program *p;
+  const EvalCall *call;
+  const EvalOptions *how;
+  Diagram *d;
+  Tensor *input, *param;
+  JsonOut json; // of the text, where JSON is wanted
+  Outcome status;
+} Evaluation;
+
+__attribute__((format(printf, 3, 4))) static bool wrong(Evaluation *r, Outcome status,
+                                                        const char *format, ...) {
+  Buf b = buf_new(r->arena);
+  va_list args;
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  diag_error(r->w->diags, (Span){0}, "%s", b.at);
+  r->status = status;
+  return false;
+}
+
+// -- what comes in --------------------------------------------------------------------------------
+static bool read_array(Evaluation *r, const char *value, const MemoryArray *memory, Array *out) {
+  const char *error = "", *end = value ? strrchr(value, '.') : NULL;
+  bool good = memory   ? array_from_memory(r->arena, memory, out, &error)
+              : !value ? file_error(r->arena, &error, "an input without a value")
+              : end && strcmp(end, ".npy") == 0 ? npy_read(r->arena, value, out, &error)
+                                                : array_parse(r->arena, value, out, &error);
+  return good || wrong(r, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
+}
+
+static Tensor tensor_of(const Array *a) { return (Tensor){a->rank, a->shape, a->count, a->data}; }
+
+static const UseInput *input_named(const EvalOptions *how, const char *name) {
+  for (uint32_t i = 0; i < how->nin; i++)
+    if (strcmp(how->in[i].name, name) == 0) return &how->in[i];
+  return NULL;
+}
+
+static bool input_is_known(const Evaluation *r, const Diagram *d, const char *name) {
+  bool known = !*name;
+  for (uint32_t k = 0; k < d->in.n && !known; k++) {
+    const Wire *wire = &d->wire.at[d->in.at[k]];
+    known = !wire->name || strcmp(name, name_text(r->w->names, wire->name)) == 0;
+  }
+  return known;
+}
+
+// The inputs' arrays, found by name; where wires have no names, by order.
+static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
+  World *w = r->w;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Wire *wire = &d->wire.at[d->in.at[i]];
+    const char *name = name_text(w->names, wire->name);
+    const UseInput *in = *name ? input_named(r->how, name) : NULL;
+    if (!in && (!*name || r->how->nin == d->in.n) && i < r->how->nin &&
+        (!*name || !*r->how->in[i].name))
+      in = &r->how->in[i];
+    if (!in)
+      return wrong(r, OUTCOME_WRONG, "input %s : %s is not given: --in %s=…", *name ? name : "1",
+                   type_text(w, &wire->type), *name ? name : "x");
+    if (!read_array(r, in->value, in->array, &array[i])) return false;
+  }
+  for (uint32_t i = 0; i < r->how->nin; i++)
+    if (!input_is_known(r, d, r->how->in[i].name))
+      return wrong(r, OUTCOME_WRONG, "there is no input `%s`", r->how->in[i].name);
+  return true;
+}
+
+static bool is_symbolic(World *w, const Diagram *d) {
+  Ids vars = {0};
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    size_vars(w, t->count ? t->count : size_of(w, 1), &vars);
+    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &vars);
+  }
+  return vars.n > 0;
+}
+
+static bool has_samples(const Diagram *d) {
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Type *t = &d->wire.at[d->in.at[i]].type;
+    if (t->rank && t->axis[0].pass == PASS_SAMPLE) return true;
+  }
+  return false;
+}
+
+// A box is checked again with the sizes of the arrays; further axes in front pass over it.
+static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
+  World *w = r->w;
+  Type *types = NEW_ARRAY(w->arena, Type, r->d->in.n + 1);
+  for (uint32_t i = 0; i < r->d->in.n; i++) {
+    const Type *formal = &r->d->wire.at[r->d->in.at[i]].type;
+    Axis *axis = NEW_ARRAY(w->arena, Axis, array[i].rank);
+    for (uint32_t k = 0; k < array[i].rank; k++) axis[k].size = size_of(w, array[i].shape[k]);
+    types[i] = type_make(w, formal->base, array[i].rank, axis);
+    types[i].names = formal->names;
+    types[i].count = formal->count;
+    for (uint32_t k = 0; k < array[i].rank && k < formal->rank; k++)
+      types[i].axis[array[i].rank - 1 - k].label = formal->axis[formal->rank - 1 - k].label;
+  }
+  Instance how = {.training = r->how->training, .nin = r->d->in.n, .in = types};
+  Diagram *d = elab_diagram(r->in, r->p, name, &how);
+  if (d) r->d = d;
+  return d != NULL;
+}
+
+// -- weights --------------------------------------------------------------------------------------
+static bool weight_fits(Evaluation *r, const Param *p, const Array *a, const char *where) {
+  const Type *t = &r->d->wire.at[p->wire].type;
+  bool fits = a->rank == t->rank;
+  for (uint32_t k = 0; fits && k < t->rank; k++) {
+    int64_t n;
+    fits = !size_value(r->w, t->axis[k].size, &n) || n == a->shape[k];
+  }
+  return fits || wrong(r, OUTCOME_WRONG, "weight %s is %s in %s, but the program wants %s", p->path,
+                       array_type(r->arena, a), where, type_text(r->w, t));
+}
+
+static bool read_weight(Evaluation *r, const Param *p, const char *file, const Arrays *given,
+                        Tensor *out) {
+  const Type *t = &r->d->wire.at[p->wire].type;
+  const Array *set = r->call->set ? arrays_find(r->call->set, p->path) : NULL;
+  const Array *a = set ? set : arrays_find(given, p->path);
+  if (a) {
+    *out = tensor_of(a);
+    return weight_fits(r, p, a, set ? "memory" : file);
+  }
+  if (file && p->role == ROLE_WEIGHT)
+    return wrong(r, OUTCOME_WRONG, "%s has no weight %s (%s)", file, p->path, type_text(r->w, t));
+  return init_eval(r->w, r->arena, &p->init, t, r->how->seed, site_hash(0, p->path), out) ||
+         wrong(r, OUTCOME_WRONG, "weight %s : %s cannot be made: its sizes are not known", p->path,
+               type_text(r->w, t));
+}
+
+static void warn_of_unused(Evaluation *r, const Arrays *given) {
+  for (uint32_t i = 0; i < given->array.n; i++) {
+    bool known = false;
+    for (uint32_t k = 0; k < r->d->param.n; k++)
+      known |= strcmp(r->d->param.at[k].path, given->array.at[i].name) == 0;
+    if (!known)
+      diag_warning(r->w->diags, (Span){0}, "weight %s in %s is not used here",
+                   given->array.at[i].name, r->how->weights);
+  }
+}
+
+static bool read_weights(Evaluation *r) {
+  Arrays given = {0};
+  const char *error, *file = r->how->weights;
+  if (!file && r->how->from) file = folder_weights(r->arena, r->how->from);
+  if (file && !safetensors_read(r->arena, file, &given, &error))
+    return wrong(r, OUTCOME_WRONG, "%s", error);
+  r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
+  for (uint32_t i = 0; i < r->d->param.n; i++)
+    if (!read_weight(r, &r->d->param.at[i], file, &given, &r->param[i])) return false;
+  if (r->how->weights) warn_of_unused(r, &given);
+  return true;
+}
+
+// -- what goes out --------------------------------------------------------------------------------
+static Array array_of(const Tensor *t, const char *name) {
+  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
+}
+
+// label: what stands before it for people, as "d x = "; "": nothing
+static void show_array(Evaluation *r, const char *key, const char *label, const Array *a) {
+  if (r->how->json) {
+    json_array(&r->json, key, a);
+    return;
+  }
+  buf_text(r->call->text, label);
+  array_print(r->call->text, a, false);
+  buf_char(r->call->text, '\n');
+}
+
+static bool write_out(Evaluation *r, const Tensor *out) {
+  const char *error;
+  Array a = array_of(out, "");
+  return !r->how->out || npy_write(r->arena, r->how->out, &a, &error) ||
+         wrong(r, OUTCOME_SYSTEM, "%s", error);
+}
+
+static bool write_weights(Evaluation *r) {
+  const char *error;
+  Arrays all = {0};
+  if (!r->how->save) return true;
+  for (uint32_t i = 0; i < r->d->param.n; i++)
+    if (r->d->param.at[i].role != ROLE_CLOCK && r->d->param.at[i].role != ROLE_CONST)
+      vec_push(r->arena, &all.array, array_of(&r->param[i], r->d->param.at[i].path));
+  return safetensors_write(r->arena, r->how->save, &all, &error) ||
+         wrong(r, OUTCOME_SYSTEM, "%s", error);
+}
+
+static const char *out_name(Evaluation *r, uint32_t i) {
+  return arena_format(r->arena, "out.%u", i + 1);
+}
+
+static void show_results(Evaluation *r, const Tensor *out) {
+  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
+    Array a = array_of(&out[i], "");
+    show_array(r, out_name(r, i), "", &a);
+  }
+}
+
+static void keep_results(Evaluation *r, const Tensor *out) {
+  for (uint32_t i = 0; i < r->d->out.n; i++) {
+    Array a = array_of(&out[i], out_name(r, i));
+    arrays_keep(r->call->keep, r->call->out, &a);
+  }
+}
+
+// -- gradients ------------------------------------------------------------------------------------
+static bool is_differentiable(const Diagram *d) {
+  for (uint32_t i = 0; i < d->out.n; i++)
+    if (d->wire.at[d->out.at[i]].type.base == BASE_LABEL) return false;
+  return true;
+}
+
+// One for each result: the first is given or 1, the others are 1.
+static bool cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
+  Array dy = {0};
+  bool given = r->how->dy || r->how->dy_array;
+  if (given && !read_array(r, r->how->dy, r->how->dy_array, &dy)) return false;
+  for (uint32_t i = 0; i < r->d->out.n; i++) {
+    to[i] = tensor_new(r->arena, out[i].rank, out[i].shape);
+    for (int64_t k = 0; k < to[i].count; k++) to[i].data[k] = 1;
+  }
+  if (!given) return true;
+  if (dy.count != out[0].count)
+    return wrong(r, OUTCOME_WRONG, "the cotangent has %lld numbers, the result %lld",
+                 (long long)dy.count, (long long)out[0].count);
+  to[0].data = dy.data;
+  return true;
+}
+
+static bool run_diagram(Evaluation *r, const Diagram *d, Eval *eval) {
+  if (diagram_eval(r->w, d, eval)) return true;
+  return wrong(r, eval->no_memory ? OUTCOME_SYSTEM : OUTCOME_WRONG, "%s", eval->error);
+}
+
+static void name_gradients(Evaluation *r, const Tensor *value, uint32_t values, Arrays *all) {
+  const Diagram *d = r->d;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Wire *wire = &d->wire.at[d->in.at[i]];
+    if (wire->type.base == BASE_LABEL) continue;
+    const char *name = name_text(r->w->names, wire->name);
+    if (!*name) name = arena_format(r->arena, "in.%u", i + 1);
+    vec_push(r->arena, &all->array, array_of(&value[at++], name));
+  }
+  for (uint32_t i = 0; i < d->param.n && at < values; i++)
+    if (d->param.at[i].role == ROLE_WEIGHT)
+      vec_push(r->arena, &all->array, array_of(&value[at++], d->param.at[i].path));
+}
+
+static bool put_gradients(Evaluation *r, const Arrays *all) {
+  const char *error;
+  if (r->call->grads)
+    for (uint32_t i = 0; i < all->array.n; i++)
+      arrays_keep(r->call->keep, r->call->grads, &all->array.at[i]);
+  if (r->how->grads)
+    return safetensors_write(r->arena, r->how->grads, all, &error) ||
+           wrong(r, OUTCOME_SYSTEM, "%s", error);
+  for (uint32_t i = 0; r->call->text && i < all->array.n; i++) {
+    const char *key = arena_format(r->arena, "d %s", all->array.at[i].name);
+    show_array(r, key, arena_format(r->arena, "%s = ", key), &all->array.at[i]);
+  }
+  return true;
+}
+
+// Cotangents in, gradients out: the reverse derivative, run by the same interpreter.
+static bool gradients(Evaluation *r, const Tensor *out) {
+  Diagram *d = r->d;
+  if (!r->how->dy && !r->how->dy_array && !r->how->grads && !r->call->grads) return true;
+  if (!is_differentiable(d)) return wrong(r, OUTCOME_WRONG, "labels have no gradient");
+  Diagram *back = diagram_reverse(r->w, d, &(Wanted){0});
+  Tensor *in = NEW_ARRAY(r->arena, Tensor, d->in.n + d->out.n + 1);
+  for (uint32_t i = 0; i < d->in.n; i++) in[i] = r->input[i];
+  if (!cotangents(r, out, in + d->in.n)) return false;
+  Eval eval = {.arena = r->arena,
+               .seed = r->how->seed,
+               .in = in,
+               .param = r->param,
+               .out = NEW_ARRAY(r->arena, Tensor, back->out.n + 1)};
+  Arrays all = {0};
+  if (!run_diagram(r, back, &eval)) return false;
+  name_gradients(r, eval.out, back->out.n, &all);
+  return put_gradients(r, &all);
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static bool prepare(Evaluation *r, const char *name) {
+  Array *array = NEW_ARRAY(r->arena, Array, r->d->in.n + 1);
+  if (!read_inputs(r, r->d, array)) return false;
+  bool extra = is_symbolic(r->w, r->d) || r->how->training;
+  for (uint32_t i = 0; i < r->d->in.n; i++)
+    extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
+  if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
+  r->input = NEW_ARRAY(r->arena, Tensor, r->d->in.n + 1);
+  for (uint32_t i = 0; i < r->d->in.n; i++) r->input[i] = tensor_of(&array[i]);
+  return read_weights(r);
+}
+
+static bool evaluate(Evaluation *r, const char *name) {
+  Buf *text = r->call->text;
+  if (!prepare(r, name)) return false;
+  Tensor *out = NEW_ARRAY(r->arena, Tensor, r->d->out.n + 1);
+  Eval eval = {
+      .arena = r->arena, .seed = r->how->seed, .in = r->input, .param = r->param, .out = out};
+  if (!run_diagram(r, r->d, &eval)) return false;
+  if (r->call->out) keep_results(r, out);
+  bool json = text && r->how->json;
+  if (json) r->json = json_out(text), json_object(&r->json, NULL);
+  if (text) show_results(r, out);
+  if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out)) return false;
+  if (json && r->how->count)
+    json_number(&r->json, "multiplications", (double)eval.multiplications);
+  else if (text && r->how->count)
+    buf_printf(text, "%llu multiplications\n", (unsigned long long)eval.multiplications);
+  if (json) json_end(&r->json);
+  return true;
+}
+
+Outcome use_evaluate(Elab *in, Program *p, const char *name, const EvalCall *call) {
+  World *w = elab_world(in);
+  Evaluation r = {.in = in,
+                  .w = w,
+                  .arena = w->arena,
+                  .p = p,
+                  .call = call,
+                  .how = call->how,
+                  .d = diagram_named(in, p, name, NULL)};
+  if (!r.d || !diagram_is_small(w, r.d)) return OUTCOME_WRONG;
+  if (!evaluate(&r, name) && r.status == OUTCOME_GOOD) r.status = OUTCOME_WRONG;
+  return r.status;
+}

@@ -1,0 +1,94 @@
+// Arrays of the caller's memory. What is already doubles row by row is taken as it is; everything
+// else is copied, number by number along its strides.
+#include "run/use/use_own.h"
+
+// 0: not a kind that callers have.
+static uint32_t kind_bytes(ElementKind k) {
+  switch (k) {
+  case EL_F64:
+  case EL_F32:
+  case EL_I64:
+  case EL_I32:
+  case EL_U8: return element_info[k].bytes;
+  default: return 0;
+  }
+}
+
+static double number_at(const char *at, ElementKind k) {
+  union {
+    double f64;
+    float f32;
+    int64_t i64;
+    int32_t i32;
+    uint8_t u8;
+  } x;
+  memcpy(&x, at, kind_bytes(k)); // it may lie anywhere
+  switch (k) {
+  case EL_F64: return x.f64;
+  case EL_F32: return (double)x.f32;
+  case EL_I64: return (double)x.i64;
+  case EL_I32: return x.i32;
+  case EL_U8: return x.u8;
+  default: return 0;
+  }
+}
+
+static bool is_dense(const MemoryArray *x) {
+  int64_t each = kind_bytes(x->kind);
+  for (uint32_t i = x->rank; x->strides && i-- > 0; each *= x->shape[i])
+    if (x->shape[i] > 1 && x->strides[i] != each) return false;
+  return true;
+}
+
+static bool array_size(Arena *a, const MemoryArray *x, int64_t *count, const char **error) {
+  *count = 1;
+  if (!kind_bytes(x->kind)) return file_error(a, error, "an array has a type that is not one");
+  if (x->rank > ARRAY_RANK_LIMIT || (x->rank && !x->shape))
+    return file_error(a, error, "an array has %u axes%s", x->rank,
+                      x->rank > ARRAY_RANK_LIMIT ? "" : ", and no shape");
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (x->shape[i] < 0 || __builtin_mul_overflow(*count, x->shape[i], count))
+      return file_error(a, error, "an array has the size %lld along axis %u",
+                        (long long)x->shape[i], i);
+  if (*count > INT64_MAX / 16) return file_error(a, error, "an array is too large");
+  return *count == 0 || x->data || file_error(a, error, "an array has no data");
+}
+
+// The last axis fastest, as an odometer runs.
+static void copy_numbers(const MemoryArray *x, int64_t count, double *to) {
+  int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], each = kind_bytes(x->kind);
+  for (uint32_t i = x->rank; i-- > 0; each *= x->shape[i])
+    stride[i] = x->strides ? x->strides[i] : each;
+  const char *at = x->data;
+  for (int64_t k = 0; k < count; k++) {
+    to[k] = number_at(at, x->kind);
+    for (uint32_t i = x->rank; i-- > 0;) {
+      at += stride[i];
+      if (++index[i] < x->shape[i]) break;
+      at -= stride[i] * x->shape[i];
+      index[i] = 0;
+    }
+  }
+}
+
+bool array_from_memory(Arena *a, const MemoryArray *x, Array *out, const char **error) {
+  int64_t count;
+  if (!array_size(a, x, &count, error)) return false;
+  bool same = x->kind == EL_F64 && is_dense(x) && (uintptr_t)x->data % _Alignof(double) == 0;
+  *out = (Array){.name = "",
+                 .rank = x->rank,
+                 .shape = arena_copy(a, x->shape, x->rank * sizeof(int64_t)),
+                 .count = count,
+                 .data = same && x->data ? x->data : NEW_ARRAY(a, double, count),
+                 .kind = EL_F64};
+  if (out->data != x->data) copy_numbers(x, count, out->data);
+  return true;
+}
+
+void arrays_keep(Arena *keep, Arrays *to, const Array *x) {
+  Array own = *x;
+  own.name = arena_text(keep, x->name, strlen(x->name));
+  own.shape = arena_copy(keep, x->shape, x->rank * sizeof(int64_t));
+  own.data = arena_copy(keep, x->data, (size_t)x->count * sizeof(double));
+  vec_push(keep, &to->array, own);
+}
