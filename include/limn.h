@@ -87,7 +87,7 @@ LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **te
 // Where training speaks: whole lines, and on a terminal one line that is drawn again and again.
 typedef struct {
   void *context;
-  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is said
+  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is reported
   void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
   uint32_t (*width)(void *context);                // of the terminal, in columns
 } LimnTell;
