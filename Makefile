@@ -74,7 +74,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -93,12 +93,12 @@ $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 	@echo "$@"
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
-$(BUILD)/liblimn.a: $(BUILD)/whole.o
+$(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
-$(BUILD)/whole.o: $(OBJECT)
+$(BUILD)/liblimn.o: $(OBJECT)
 	$(Q)$(CC) $(filter -m%,$(CFLAGS)) -nostdlib -r -o $@ $^
 ifneq ($(SYSTEM),Darwin)
-	$(Q)$(OBJCOPY) --localize-hidden $@
+	$(Q)$(OBJCOPY) --localize-hidden $@ || echo "$(OBJCOPY) cannot hide names: those inside liblimn.a may clash with a host's"
 endif
 # With all its inner functions, for the tests.
 $(BUILD)/libinner.a: $(OBJECT)
@@ -201,6 +201,9 @@ draw-random: packages
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
+# How long a function may be, and how many parameters it may have.
+shapes:
+	@tools/shapes.sh
 FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format

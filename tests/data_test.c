@@ -50,7 +50,7 @@ static Set *open_text_file(Arena *a, const char *name, const char *text, SetOpti
 static double number(Set *s, Split split, uint32_t field, int64_t row, int64_t k) {
   const char *why;
   double *x = malloc((size_t)field_count(set_field(s, field)) * sizeof *x);
-  if (!set_read(s, split, field, &row, 1, NUMBER_F64, x, &why)) fail_msg("%s", why);
+  if (!set_read(s, (SetRows){split, field, &row, 1}, NUMBER_F64, x, &why)) fail_msg("%s", why);
   double y = x[k];
   free(x);
   return y;
@@ -66,7 +66,7 @@ static uint64_t hash_set(Set *s, int64_t rows) {
       uint8_t *x = malloc(n);
       for (int64_t r = 0; r < rows && r < set_rows(s, split); r++) {
         const char *why;
-        assert_true(set_read(s, split, f, &r, 1, NUMBER_F32, x, &why));
+        assert_true(set_read(s, (SetRows){split, f, &r, 1}, NUMBER_F32, x, &why));
         for (size_t i = 0; i < n; i++) h = (h ^ x[i]) * 1099511628211u;
       }
       free(x);
@@ -112,9 +112,9 @@ static void rows_stand_alone(void **state) {
     const char *why;
     for (int64_t r = 0; r < 50; r++) {
       int64_t back = 49 - r;
-      assert_true(set_read(first, SPLIT_TEST, 0, &r, 1, NUMBER_F32, x, &why));
-      assert_true(set_read(second, SPLIT_TEST, 0, &back, 1, NUMBER_F32, y, &why));
-      assert_true(set_read(second, SPLIT_TEST, 0, &r, 1, NUMBER_F32, y, &why));
+      assert_true(set_read(first, (SetRows){SPLIT_TEST, 0, &r, 1}, NUMBER_F32, x, &why));
+      assert_true(set_read(second, (SetRows){SPLIT_TEST, 0, &back, 1}, NUMBER_F32, y, &why));
+      assert_true(set_read(second, (SetRows){SPLIT_TEST, 0, &r, 1}, NUMBER_F32, y, &why));
       assert_memory_equal(x, y, n);
     }
     free(x), free(y);
@@ -181,10 +181,10 @@ static void validation_is_taken_from_training(void **state) {
   const char *why;
   for (int64_t r = 0; r < 833; r += 52) {
     int64_t at = 9167 + r;
-    assert_true(set_read(s, SPLIT_VALID, 0, &r, 1, NUMBER_F32, x, &why));
-    assert_true(set_read(plain, SPLIT_TRAIN, 0, &at, 1, NUMBER_F32, y, &why));
+    assert_true(set_read(s, (SetRows){SPLIT_VALID, 0, &r, 1}, NUMBER_F32, x, &why));
+    assert_true(set_read(plain, (SetRows){SPLIT_TRAIN, 0, &at, 1}, NUMBER_F32, y, &why));
     assert_memory_equal(x, y, sizeof x);
-    assert_false(set_read(s, SPLIT_TRAIN, 0, &at, 1, NUMBER_F32, y, &why));
+    assert_false(set_read(s, (SetRows){SPLIT_TRAIN, 0, &at, 1}, NUMBER_F32, y, &why));
     assert_string_equal(why, "a row is not there");
   }
   Set *iris = open_with(a, "iris", (SetOptions){.valid = true});
@@ -261,8 +261,8 @@ static void pixels_are_quotients(void **state) {
   float x[512];
   double y[512];
   int64_t row[] = {0, 1};
-  assert_true(set_read(s, SPLIT_TRAIN, 0, row, 2, NUMBER_F32, x, &why));
-  assert_true(set_read(s, SPLIT_TRAIN, 0, row, 2, NUMBER_F64, y, &why));
+  assert_true(set_read(s, (SetRows){SPLIT_TRAIN, 0, row, 2}, NUMBER_F32, x, &why));
+  assert_true(set_read(s, (SetRows){SPLIT_TRAIN, 0, row, 2}, NUMBER_F64, y, &why));
   for (int i = 0; i < 512; i++)
     assert_true(x[i] == (float)(i % 256) / 255.0f && y[i] == (i % 256) / 255.0);
   assert_string_equal(set_field(s, 0)->name, "image");
@@ -288,8 +288,8 @@ static void kinds_are_converted(void **state) {
     for (int64_t r = 0; r < set_rows(s, SPLIT_TRAIN); r++) {
       float f[WIDE];
       double d[WIDE];
-      assert_true(set_read(s, SPLIT_TRAIN, 0, &r, 1, NUMBER_F32, f, &why));
-      assert_true(set_read(s, SPLIT_TRAIN, 0, &r, 1, NUMBER_F64, d, &why));
+      assert_true(set_read(s, (SetRows){SPLIT_TRAIN, 0, &r, 1}, NUMBER_F32, f, &why));
+      assert_true(set_read(s, (SetRows){SPLIT_TRAIN, 0, &r, 1}, NUMBER_F64, d, &why));
       int64_t from =
           (int64_t)lround(d[0] * 43) % 100; // 7·43 = 1 modulo 100: which number of the cycle it is
       for (int k = 0; k < WIDE; k++)
@@ -317,8 +317,8 @@ static void bits_say_above_the_middle(void **state) {
     for (int64_t r = 0; r < set_rows(s, split); r++) {
       uint8_t x[4], y[3];
       const char *why;
-      assert_true(set_read(s, split, 0, &r, 1, NUMBER_U8, x, &why));
-      assert_true(set_read(s, split, 1, &r, 1, NUMBER_U8, y, &why));
+      assert_true(set_read(s, (SetRows){split, 0, &r, 1}, NUMBER_U8, x, &why));
+      assert_true(set_read(s, (SetRows){split, 1, &r, 1}, NUMBER_U8, y, &why));
       for (int k = 0; k < 4; k++)
         assert_int_equal(x[k], number(plain, split, 0, r, k) > (low[k] + high[k]) / 2);
       for (int k = 0; k < 3; k++) assert_int_equal(y[k], number(plain, split, 1, r, 0) == k);
@@ -338,9 +338,10 @@ static void bits_of_tables(void **state) {
   for (int64_t r = 0; r < 3; r++) {
     uint8_t x[3], y[2];
     const char *why;
-    assert_true(set_read(s, SPLIT_TRAIN, run, &r, 1, NUMBER_U8, x, &why));
+    assert_true(set_read(s, (SetRows){SPLIT_TRAIN, run, &r, 1}, NUMBER_U8, x, &why));
     assert_memory_equal(x, want[r], 3);
-    assert_true(set_read(s, SPLIT_TRAIN, set_find(s, "kind"), &r, 1, NUMBER_U8, y, &why));
+    assert_true(
+        set_read(s, (SetRows){SPLIT_TRAIN, set_find(s, "kind"), &r, 1}, NUMBER_U8, y, &why));
     assert_true(y[0] == (r != 1) && y[1] == (r == 1));
   }
 }
@@ -352,12 +353,13 @@ static void wrong_reads_are_refused(void **state) {
   int32_t i[4];
   float f[4];
   const char *why;
-  assert_false(set_read(s, SPLIT_TRAIN, 0, &row, 1, NUMBER_I32, i, &why));
+  assert_false(set_read(s, (SetRows){SPLIT_TRAIN, 0, &row, 1}, NUMBER_I32, i, &why));
   assert_string_equal(why, "a field is not whole numbers");
-  assert_false(set_read(s, SPLIT_TRAIN, 0, &beyond, 1, NUMBER_F32, f, &why));
-  assert_false(set_read(s, SPLIT_TRAIN, 0, &before, 1, NUMBER_F32, f, &why));
-  assert_false(set_read(s, SPLIT_VALID, 0, &row, 1, NUMBER_F32, f, &why));
-  assert_true(set_read(s, SPLIT_TEST, FIELD_INDEX, (int64_t[]){49}, 1, NUMBER_I32, i, &why));
+  assert_false(set_read(s, (SetRows){SPLIT_TRAIN, 0, &beyond, 1}, NUMBER_F32, f, &why));
+  assert_false(set_read(s, (SetRows){SPLIT_TRAIN, 0, &before, 1}, NUMBER_F32, f, &why));
+  assert_false(set_read(s, (SetRows){SPLIT_VALID, 0, &row, 1}, NUMBER_F32, f, &why));
+  assert_true(
+      set_read(s, (SetRows){SPLIT_TEST, FIELD_INDEX, (int64_t[]){49}, 1}, NUMBER_I32, i, &why));
   assert_int_equal(i[0], 49);
 }
 
@@ -429,7 +431,7 @@ static void texts_are_labels(void **state) {
   int32_t x[8];
   const char *why;
   for (int64_t r = 0; r < 83; r++) {
-    assert_true(set_read(s, SPLIT_TRAIN, 0, &r, 1, NUMBER_I32, x, &why));
+    assert_true(set_read(s, (SetRows){SPLIT_TRAIN, 0, &r, 1}, NUMBER_I32, x, &why));
     for (int k = 0; k < 8; k++) assert_int_equal(f->label[x[k]][0], b.at[r + k]);
   }
   s = open_text_file(a, "u.txt", "\xC3\xA4x\xE2\x82\xAC\xF0\x9F\x98\x80x", (SetOptions){0});
@@ -589,7 +591,7 @@ static void *read_all(void *work) {
   float x[784];
   const char *why;
   for (int64_t r = 0; r < 600; r++) {
-    if (!set_read(w->set, SPLIT_TRAIN, 0, &r, 1, NUMBER_F32, x, &why)) return NULL;
+    if (!set_read(w->set, (SetRows){SPLIT_TRAIN, 0, &r, 1}, NUMBER_F32, x, &why)) return NULL;
     for (int k = 0; k < 784; k++) w->sum = w->sum * 31 + (uint64_t)(x[k] * 255);
   }
   return NULL;
@@ -621,7 +623,7 @@ static void read_field(Set *s, uint32_t field, int64_t n, Number number, void *o
   const char *why = "";
   int64_t *row = malloc((size_t)n * sizeof *row);
   for (int64_t i = 0; i < n; i++) row[i] = i;
-  assert_true(set_read(s, SPLIT_TEST, field, row, n, number, out, &why));
+  assert_true(set_read(s, (SetRows){SPLIT_TEST, field, row, n}, number, out, &why));
   free(row);
 }
 

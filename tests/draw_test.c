@@ -190,7 +190,7 @@ static void compare_slow(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t b
       void *want = malloc(bytes);
       assert_int_equal(n, b->n);
       assert_int_equal((uintptr_t)b->data[i] % 64, 0);
-      assert_true(set_read(s->set, s->split, s->field, row, n, s->number, want, &why));
+      assert_true(set_read(s->set, (SetRows){s->split, s->field, row, n}, s->number, want, &why));
       assert_memory_equal(want, b->data[i], bytes);
       free(want);
     }

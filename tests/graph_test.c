@@ -474,10 +474,11 @@ static uint32_t count_pairs(Arena *a, const Graph *g) {
 static Graph *glue(Arena *a, const Graph *x, const Graph *y, const Along *along) {
   const Graph *part[] = {x, y};
   const char *name[] = {"one", "two"};
+  GlueParts parts = {part, name, 2};
   Inclusion in[2];
   GlueFault fault;
   Graph *whole;
-  assert_true(graph_glue(a, part, name, 2, along, &whole, in, &fault));
+  assert_true(graph_glue(a, &parts, along, &whole, in, &fault));
   return whole;
 }
 
@@ -536,13 +537,14 @@ static void squares_along_an_encoder(void **state) {
                                             "two.x ; m ; two.h <= two.y 1 0\n");
   const Graph *part[] = {square[0], square[1]};
   const char *name[] = {"one", "two"};
+  GlueParts parts = {part, name, 2};
   Inclusion in[2];
   GlueFault fault;
   square[1]->vertex.at[2].what = 3; // another F
-  assert_false(graph_glue(a, part, name, 2, &along, &whole, in, &fault));
+  assert_false(graph_glue(a, &parts, &along, &whole, in, &fault));
   assert_true(!fault.edge && fault.at[0] == 2 && fault.at[1] == 2 && fault.part[1] == 1);
   square[1]->vertex.at[2].what = 2, square[1]->edge.at[1].what = 6; // another m
-  assert_false(graph_glue(a, part, name, 2, &along, &whole, in, &fault));
+  assert_false(graph_glue(a, &parts, &along, &whole, in, &fault));
   assert_true(fault.edge && fault.at[0] == 1);
   arena_free(a);
 }
@@ -628,15 +630,13 @@ static void rewriting(void **state) {
     Matches m = {0};
     graph_find(a, l, g, true, 100, &m);
     for (uint32_t i = 0; i < m.n; i++) {
-      Graph *out, *again;
-      Inclusion kept;
-      PatternMatch made, home;
+      Rewritten out, again;
       RewriteFault fault;
-      assert_true(graph_rewrite(a, &there, g, &m.at[i], &out, &kept, &made, &fault));
-      assert_int_equal(out->vertex.n, g->vertex.n + 1);
-      assert_int_equal(out->edge.n, g->edge.n + 1);
-      assert_true(graph_rewrite(a, &back, out, &made, &again, &kept, &home, &fault));
-      assert_true(is_same_shape(a, again, g) && is_same_shape(a, g, again));
+      assert_true(graph_rewrite(a, &there, g, &m.at[i], &out, &fault));
+      assert_int_equal(out.graph->vertex.n, g->vertex.n + 1);
+      assert_int_equal(out.graph->edge.n, g->edge.n + 1);
+      assert_true(graph_rewrite(a, &back, out.graph, &out.made, &again, &fault));
+      assert_true(is_same_shape(a, again.graph, g) && is_same_shape(a, g, again.graph));
       done++;
     }
     arena_free(a);
@@ -648,24 +648,24 @@ static void rewriting(void **state) {
 static void conditions_of_rewriting(void **state) {
   (void)state;
   Arena *a = arena_new();
-  Graph *g = chain_with_pair(a, 2), *l = graph_new(a), *r = graph_new(a), *out;
+  Graph *g = chain_with_pair(a, 2), *l = graph_new(a), *r = graph_new(a);
   graph_vertex(l, (Vertex){.name = "a"}), graph_vertex(l, (Vertex){.name = "b"});
   graph_edge(l, (Edge){.name = "old", .from = 0, .to = 1});
   graph_vertex(r, (Vertex){.name = "a"});
   RewriteRule rule = {.left = l, .right = r}; // b goes
   vec_push(a, &rule.kept_vertex, (PartVertex){0, 0});
   vec_push(a, &rule.kept_vertex, (PartVertex){1, 0});
-  PatternMatch at = {(uint32_t[]){0, 1}, (uint32_t[]){0}}, made;
-  Inclusion kept;
+  PatternMatch at = {(uint32_t[]){0, 1}, (uint32_t[]){0}};
+  Rewritten out;
   RewriteFault fault;
-  assert_false(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
+  assert_false(graph_rewrite(a, &rule, g, &at, &out, &fault));
   assert_true(!fault.shared && fault.vertex == 1 && fault.edge == 1); // v1 → v2 would dangle
   at = (PatternMatch){(uint32_t[]){1, 2}, (uint32_t[]){1}};
-  assert_true(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
-  assert_int_equal(out->vertex.n, 2);
+  assert_true(graph_rewrite(a, &rule, g, &at, &out, &fault));
+  assert_int_equal(out.graph->vertex.n, 2);
   graph_edge(g, (Edge){.name = "loop", .from = 0, .to = 0});
   at = (PatternMatch){(uint32_t[]){0, 0}, (uint32_t[]){2}};
-  assert_false(graph_rewrite(a, &rule, g, &at, &out, &kept, &made, &fault));
+  assert_false(graph_rewrite(a, &rule, g, &at, &out, &fault));
   assert_true(fault.shared && fault.vertex == 0);
   arena_free(a);
 }

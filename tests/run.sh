@@ -17,6 +17,7 @@ one() {
   esac >"$out/$1.log" 2>&1 </dev/null
   echo $? >"$out/$1.status"
   echo "$(($(date +%s) - begun)) $1" >"$out/$1.time"
+  if [ -n "${SHOW_TESTS:-}" ]; then echo "$name, $(($(date +%s) - begun)) s"; fi
 }
 if [ "$1" = --one ]; then
   build=$3 out=$4 bless=${5:-}
@@ -30,6 +31,7 @@ jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 trap 'exit 130' INT TERM
+if [ -t 1 ]; then export SHOW_TESTS=1; fi # on a terminal, each as it ends
 alone=" script:hostile " # it measures time: nothing else runs beside it
 
 all() {

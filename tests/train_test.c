@@ -182,7 +182,7 @@ static double direct_mean(Inside *s, Split split) {
   double *x = NEW_ARRAY(s->arena, double, 2 * n), sum = 0;
   const char *why;
   for (int64_t i = 0; i < n; i++) row[i] = i;
-  assert_true(set_read(set, split, set_find(set, "x"), row, n, NUMBER_F64, x, &why));
+  assert_true(set_read(set, (SetRows){split, set_find(set, "x"), row, n}, NUMBER_F64, x, &why));
   for (int64_t i = 0; i < n; i++) sum += exp(x[2 * i]) * x[2 * i + 1];
   return sum / (double)n;
 }

@@ -109,12 +109,13 @@ const Syntax *kit_expression(Kit *k, const char *text) {
   uint32_t file = source_add(k->w->sources, "kit.limn", program, strlen(program));
   Front front = {k->arena, k->w->names, k->w->diags, k->w->sources};
   const Syntax *n = parse(&front, file);
-  assert_true(n->nkid == 1 && n->kid[0]->kind == N_BOX);
-  return n->kid[0]->kid[3];
+  const Syntax *box = nodes_only(program_declarations(n));
+  assert_true(box && box->kind == N_BOX);
+  return box_body(box);
 }
 
 const Syntax *kit_guard(Kit *k, const char *text) {
-  return kit_expression(k, arena_format(k->arena, "1 when %s else 0", text))->kid[1];
+  return when_cond(kit_expression(k, arena_format(k->arena, "1 when %s else 0", text)));
 }
 
 static void add_names(Kit *k, const System *s, const Syntax *n, WireRoute *r) {
@@ -122,8 +123,8 @@ static void add_names(Kit *k, const System *s, const Syntax *n, WireRoute *r) {
   const char *name;
   if (!n) return;
   if (n->kind == N_DOT) {
-    const Syntax *base = n->kid[0];
-    while (base->kind == N_AT) base = base->kid[0];
+    const Syntax *base = dot_base(n);
+    while (base->kind == N_AT) base = at_base(base);
     name = arena_format(k->arena, "%s.%s", name_text(k->w->names, base->name),
                         name_text(k->w->names, n->name));
     assert_true(find_port(k, s, name, true, &end));
@@ -136,7 +137,7 @@ static void add_names(Kit *k, const System *s, const Syntax *n, WireRoute *r) {
       if (s->own.at[i].name == n->name) vec_push(k->arena, &r->states, i);
     if (find_port(k, s, name, true, &end)) vec_push(k->arena, &r->from, end);
   }
-  for (uint32_t i = 0; i < n->nkid; i++) add_names(k, s, n->kid[i], r);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) add_names(k, s, syntax_parts(n).at[i], r);
 }
 
 WireRoute *kit_route(Kit *k, System *s, const char *expression, const char *to) {

@@ -44,6 +44,8 @@ for what in "$@"; do
       python numpy
       hope chromium chromium
       hope node nodejs
+      hope c++ g++
+      if command -v localedef >/dev/null 2>&1 && [ ! -e /usr/share/i18n/locales/de_DE ]; then wish="$wish locales"; fi # Linux
       hope man man-db ;;
     fuzz)
       want clang clang

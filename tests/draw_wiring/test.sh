@@ -75,7 +75,7 @@ for picture in neuron:Single network:Two network:Three network:Talking; do
   file=$root/docs/figures/${picture%:*}.limn name=${picture#*:}
   if draw "$file" "$name" --unfold --check && [ ! -s out ]; then ok "$name unfolds"; else not_ok "$name unfolds"; cat out err; fi
 done
-for picture in dils:Team logic:Or unfold:Unfolded; do
+for picture in dils:Team logic:Or unfold:Unfolded kuramoto:Hebb; do
   if draw "$root/examples/${picture%:*}.limn" ${picture#*:} --unfold --check && [ ! -s out ]; then ok "$picture unfolds"; else not_ok "$picture unfolds"; fi
 done
 draw "$root/docs/figures/network.limn" Three --unfold -o u.svg && draw "$root/docs/figures/network.limn" Three --unfold -o v.svg
@@ -84,6 +84,21 @@ seen 2 'which is opened elsewhere' u.svg "what has two managers is opened in one
 if grep -q 'its 5 neurons in 3 layers' u.svg; then ok "five neurons in three layers"; else not_ok "five neurons in three layers"; fi
 draw "$root/examples/dils.limn" Team --unfold -o t.svg
 seen 2 'aria-label="see2"' t.svg "each worker sees its own" # at the left, and in one box
+# a line past a layer goes round what stands there
+cat >skip.limn <<'L'
+machine One(x: R[]) -> (y: R[]) = 2 * x
+machine Two(x, z: R[]) -> (y: R[]) = x + z
+wiring Skip(x: R[]) -> (y: R[]) {
+  a, b : One
+  c    : Two
+  x -> a.x
+  a.y -> b.x, a.y -> c.z
+  b.y -> c.x
+  c.y -> y
+}
+L
+draw skip.limn Skip --unfold -o s.svg
+seen 4 'd="M[0-9.]* [0-9.]*l[-0-9. ]*"' s.svg "a line past a layer goes round what stands there" # two up, two down
 # says WORDS ARGUMENTS…
 says() {
   words=$1; shift

@@ -7,7 +7,7 @@ static const char program[] = "box twice(x: R[n]) -> R[n] = 2 * x\n";
 
 int main(void) {
   Limn *l = limn_new();
-  const LimnInput in = {"x", "[1, 2, 3]"};
+  const LimnInput in = {.name = "x", .value = "[1, 2, 3]"};
   const LimnEval how = {.in = &in, .nin = 1};
   const char *text = "";
   if (!l || strcmp(limn_version(), LIMN_VERSION)) return 1;

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-cc=${CC:-cc}
+cc=${CC:-$(cut -d" " -f1 "$build/flags")} # as it was built: nothing is to be built anew here
 make=${MAKE:-make}
 export LIMN_CACHE="$dir/cache"
 unset MAKEFLAGS MFLAGS MAKELEVEL LDLIBS
@@ -108,6 +108,12 @@ for shell in zsh fish; do
   case $shell in zsh) f=zsh/site-functions/_limn ;; fish) f=fish/vendor_completions.d/limn.fish ;; esac
   good "$shell reads its completion" $shell -n "$prefix/share/$f"
 done
+
+if command -v fish >/dev/null 2>&1; then
+  offers() { fish -N -c "complete -e limn; source '$prefix/share/fish/vendor_completions.d/limn.fish'; complete -C '$1'" 2>&1 | cut -f1 | tr '\n' ' '; }
+  same "fish: commands" "run runs " "$(offers 'limn ru')"
+  same "fish: choices" "32 64 bf16 " "$(offers 'limn train x.limn --precision ')"
+fi
 
 # editors: every word of the language has a color
 if /usr/bin/python3 - "$prefix/share/limn/vscode" "$build/share/words" <<'END' >"$dir/log" 2>&1

@@ -147,16 +147,16 @@ static void put_orders(Gluing *g, Graph *whole, const Inclusion *in) {
     }
 }
 
-bool graph_glue(Arena *a, const Graph *const *part, const char *const *name, uint32_t n,
-                const Along *along, Graph **whole, Inclusion *in, GlueFault *fault) {
-  Gluing g = {.arena = a, .part = part, .name = name, .n = n};
+bool graph_glue(Arena *a, const GlueParts *parts, const Along *along, Graph **whole, Inclusion *in,
+                GlueFault *fault) {
+  Gluing g = {.arena = a, .part = parts->graph, .name = parts->name, .n = parts->n};
   side_by_side(&g);
   make_one(&g, along);
   if (!are_same(&g, false, fault) || !are_same(&g, true, fault)) return false;
   *whole = graph_new(a);
-  for (uint32_t p = 0; p < n; p++) {
-    in[p].vertex = NEW_ARRAY(a, uint32_t, part[p]->vertex.n + 1);
-    in[p].edge = NEW_ARRAY(a, uint32_t, part[p]->edge.n + 1);
+  for (uint32_t p = 0; p < g.n; p++) {
+    in[p].vertex = NEW_ARRAY(a, uint32_t, g.part[p]->vertex.n + 1);
+    in[p].edge = NEW_ARRAY(a, uint32_t, g.part[p]->edge.n + 1);
   }
   put_vertices(&g, *whole, in);
   put_edges(&g, *whole, in);

@@ -108,10 +108,15 @@ typedef struct {
   bool edge; // two edges, or two vertices
   uint32_t part[2], at[2];
 } GlueFault;
+typedef struct {
+  const Graph *const *graph;
+  const char *const *name;
+  uint32_t n;
+} GlueParts;
 // Names in the whole: those of the parts with "part." in front where they are not shared and there
 // are several. False: two things that are to be one are not the same (`what`).
-bool graph_glue(Arena *, const Graph *const *part, const char *const *name, uint32_t n,
-                const Along *, Graph **whole, Inclusion *in, GlueFault *);
+bool graph_glue(Arena *, const GlueParts *, const Along *, Graph **whole, Inclusion *in,
+                GlueFault *);
 
 // match.c: a pattern in a graph: a vertex for each vertex, an edge for each edge, with equal
 // `what` (0: any) and ends that fit
@@ -134,9 +139,12 @@ typedef struct {
   bool shared;           // two things, one of which goes, were found at one place
   uint32_t vertex, edge; // `edge` would be left without its end `vertex`
 } RewriteFault;
-// kept.vertex, kept.edge: [of the graph] its number in the result, or UINT32_MAX;
-// made: where `right` is in it.
-bool graph_rewrite(Arena *, const RewriteRule *, const Graph *, const PatternMatch *at,
-                   Graph **result, Inclusion *kept, PatternMatch *made, RewriteFault *);
+typedef struct {
+  Graph *graph;
+  Inclusion kept;    // .vertex, .edge: [of the old graph] its number in this one, or UINT32_MAX
+  PatternMatch made; // where `right` is in it
+} Rewritten;
+bool graph_rewrite(Arena *, const RewriteRule *, const Graph *, const PatternMatch *at, Rewritten *,
+                   RewriteFault *);
 
 #endif

@@ -117,20 +117,20 @@ static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph
 }
 
 bool graph_rewrite(Arena *a, const RewriteRule *rule, const Graph *g, const PatternMatch *at,
-                   Graph **result, Inclusion *kept, PatternMatch *made, RewriteFault *fault) {
+                   Rewritten *out, RewriteFault *fault) {
   Rewriting w = {.arena = a, .rule = rule, .g = g, .at = at};
   w.vertex_goes = NEW_ARRAY(a, bool, g->vertex.n + 1);
   w.edge_goes = NEW_ARRAY(a, bool, g->edge.n + 1);
   if (!take_out(&w, fault)) return false;
   find_right(&w);
-  *result = graph_new(a);
-  *kept =
+  out->graph = graph_new(a);
+  out->kept =
       (Inclusion){NEW_ARRAY(a, uint32_t, g->vertex.n + 1), NEW_ARRAY(a, uint32_t, g->edge.n + 1)};
-  *made = (PatternMatch){NEW_ARRAY(a, uint32_t, rule->right->vertex.n + 1),
-                         NEW_ARRAY(a, uint32_t, rule->right->edge.n + 1)};
-  copy_rest(&w, *result, kept);
-  put_right(&w, *result, kept, made);
-  copy_orders(a, g, kept->edge, *result);
-  copy_orders(a, rule->right, made->edge, *result);
+  out->made = (PatternMatch){NEW_ARRAY(a, uint32_t, rule->right->vertex.n + 1),
+                             NEW_ARRAY(a, uint32_t, rule->right->edge.n + 1)};
+  copy_rest(&w, out->graph, &out->kept);
+  put_right(&w, out->graph, &out->kept, &out->made);
+  copy_orders(a, g, out->kept.edge, out->graph);
+  copy_orders(a, rule->right, out->made.edge, out->graph);
   return true;
 }

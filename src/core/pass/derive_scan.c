@@ -220,19 +220,25 @@ void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, cons
 }
 
 // -- forward --------------------------------------------------------------------------------------
+typedef struct {  // [input of the body]
+  const Id *d_in; // its tangent outside
+  const bool *have;
+  Id *input, *tangent; // inside
+} ForwardInputs;
+
 // Inputs of one kind: the old ones, then their tangents.
-static void forward_inputs(Around *a, const Id *d_in, const bool *have, uint32_t first, uint32_t n,
-                           uint32_t *count, Id *input, Id *tangent) {
+static void forward_inputs(Around *a, const ForwardInputs *of, uint32_t first, uint32_t n,
+                           uint32_t *count) {
   const Derive *e = a->e;
   for (uint32_t i = first; i < first + n; i++)
     if (i < a->b->scan->body->in.n)
-      input[i] =
+      of->input[i] =
           around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, count);
   for (uint32_t i = first; i < first + n; i++) {
     const Wire *x = body_in(a, i);
-    if (!have[i]) continue;
-    Id outside = d_in[i] ? d_in[i] : zero_outside(a, &x->type);
-    tangent[i] = around_input(a, outside, &x->type, name_d(e->w, x->name), count);
+    if (!of->have[i]) continue;
+    Id outside = of->d_in[i] ? of->d_in[i] : zero_outside(a, &x->type);
+    of->tangent[i] = around_input(a, outside, &x->type, name_d(e->w, x->name), count);
   }
 }
 
@@ -301,10 +307,10 @@ void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
   Id *input = NEW_ARRAY(arena, Id, b->nin), *tangent = NEW_ARRAY(arena, Id, b->nin),
      *out = NEW_ARRAY(arena, Id, b->nout);
   Id *map = new_map(e->w, r.diagram);
-  forward_inputs(&a, d_in, have, 0, old->slice, &a.scan.slice, input, tangent);
-  forward_inputs(&a, d_in, have, old->slice, old->carry, &a.scan.carry, input, tangent);
-  forward_inputs(&a, d_in, have, old->slice + old->carry, b->nin - old->slice - old->carry,
-                 &a.scan.hold, input, tangent);
+  ForwardInputs of = {d_in, have, input, tangent};
+  forward_inputs(&a, &of, 0, old->slice, &a.scan.slice);
+  forward_inputs(&a, &of, old->slice, old->carry, &a.scan.carry);
+  forward_inputs(&a, &of, old->slice + old->carry, b->nin - old->slice - old->carry, &a.scan.hold);
   forward_inside(&a, r.diagram, input, tangent, map);
   forward_outputs(&a, &r, have, map, out, d_out);
   Id first = around_finish(&a);

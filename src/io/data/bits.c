@@ -15,7 +15,7 @@ typedef struct {
 } Bits;
 
 static bool read_row(Bits *b, Split split, int64_t r, const char **why) {
-  return set_read(b->set, split, b->field, &r, 1, NUMBER_F64, b->row, why);
+  return set_read(b->set, (SetRows){split, b->field, &r, 1}, NUMBER_F64, b->row, why);
 }
 
 static bool find_range(Bits *b, const char **why) {

@@ -1,9 +1,9 @@
 // data: sets of samples by name or by file, cut into splits, drawn in batches. Knows no diagrams.
 //
 //   const char *why;
-//   Set *s = set_open(arena, "mnist", &(SetOptions){0}, &why);        // or a path: "t.csv", "faces/"
+//   Set *s = set_open(arena, "mnist", &(SetOptions){0}, &why);    // or a path: "t.csv", "a.npz"
 //   int64_t n = set_rows(s, SPLIT_TRAIN);
-//   set_read(s, SPLIT_TRAIN, field, row, 64, NUMBER_F32, out, &why);  // out: [64 …]
+//   set_read(s, (SetRows){SPLIT_TRAIN, field, row, 64}, NUMBER_F32, out, &why); // out: [64 …]
 //
 //   Draw d = {.rows = n, .batch = 64, .seed = 1, .shuffle = true};
 //   int64_t k = draw_rows(&d, epoch, batch, row);                     // the samples of a batch
@@ -87,10 +87,15 @@ int64_t set_rows(const Set *, Split);
 bool set_is_table(const Set *);  // of columns, neighbours of which can be read as one field "a..b"
 int64_t set_stride(const Set *); // of a Draw: the window, so that a pass sees each row about once
 const char *set_says(const Set *); // one line: what was found and inferred, for the user
+typedef struct {
+  Split split;
+  uint32_t field;
+  const int64_t *row;
+  int64_t n;
+} SetRows;
 // Rows of one field as numbers of the kind wanted, one after the other. Safe from several threads.
 // False: a file of a folder could not be read, or a row is not there.
-bool set_read(Set *, Split, uint32_t field, const int64_t *row, int64_t n, Number, void *out,
-              const char **why);
+bool set_read(Set *, SetRows, Number, void *out, const char **why);
 
 // sampling.c: which rows a batch is made of: a shuffle by seed, stream and pass, without a table of all
 // rows. Samples are drawn without end, pass after pass; an epoch is so many of them.

@@ -92,7 +92,7 @@ static bool find_range(Arena *a, Set *s, uint32_t field, ColumnRange *out, const
   *out = (ColumnRange){INFINITY, -INFINITY, 0, 0};
   for (int64_t i = 0; i < n; i++) {
     int64_t row = some_row(s, n, i);
-    if (!set_read(s, SPLIT_TRAIN, field, &row, 1, NUMBER_F64, x, why)) return false;
+    if (!set_read(s, (SetRows){SPLIT_TRAIN, field, &row, 1}, NUMBER_F64, x, why)) return false;
     for (int64_t k = 0; k < count; k++) {
       out->low = fmin(out->low, x[k]), out->high = fmax(out->high, x[k]);
       sum += x[k], squares += x[k] * x[k];
@@ -109,7 +109,7 @@ static bool count_labels(Arena *a, Set *s, uint32_t field, int64_t *times, const
   int32_t *x = NEW_ARRAY(a, int32_t, count);
   for (int64_t i = 0; i < n; i++) {
     int64_t row = some_row(s, n, i);
-    if (!set_read(s, SPLIT_TRAIN, field, &row, 1, NUMBER_I32, x, why)) return false;
+    if (!set_read(s, (SetRows){SPLIT_TRAIN, field, &row, 1}, NUMBER_I32, x, why)) return false;
     for (int64_t k = 0; k < count; k++) times[x[k]]++;
   }
   return true;
@@ -201,7 +201,7 @@ static bool draw_images(Arena *a, Set *s, uint32_t field, Picture *p, const char
   *p = (Picture){DOWN * high_step, ACROSS * wide_step, f->rank == 3 ? 3 : 1, NULL};
   p->at = arena_alloc(a, (size_t)p->height * p->width * p->channels);
   for (int64_t r = 0; r < ACROSS * DOWN && r < set_rows(s, SPLIT_TRAIN); r++) {
-    if (!set_read(s, SPLIT_TRAIN, field, &r, 1, NUMBER_F32, x, why)) return false;
+    if (!set_read(s, (SetRows){SPLIT_TRAIN, field, &r, 1}, NUMBER_F32, x, why)) return false;
     uint32_t top = (uint32_t)(r / ACROSS) * high_step, left = (uint32_t)(r % ACROSS) * wide_step;
     for (uint32_t j = 0; j < high * zoom; j++)
       for (uint32_t i = 0; i < wide * zoom * p->channels; i++) {
@@ -227,8 +227,9 @@ static bool draw_points(Arena *a, Set *s, uint32_t field, uint32_t label, Pictur
   for (int64_t r = 0; r < set_rows(s, SPLIT_TRAIN); r++) {
     double x[2];
     int32_t kind = 0;
-    if (!set_read(s, SPLIT_TRAIN, field, &r, 1, NUMBER_F64, x, why)) return false;
-    if (label != FIELD_NONE && !set_read(s, SPLIT_TRAIN, label, &r, 1, NUMBER_I32, &kind, why))
+    if (!set_read(s, (SetRows){SPLIT_TRAIN, field, &r, 1}, NUMBER_F64, x, why)) return false;
+    if (label != FIELD_NONE &&
+        !set_read(s, (SetRows){SPLIT_TRAIN, label, &r, 1}, NUMBER_I32, &kind, why))
       return false;
     uint32_t u = (uint32_t)(20 + (x[0] - range.low) * scale),
              v = (uint32_t)(20 + (range.high - x[1]) * scale);
@@ -284,7 +285,7 @@ static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out,
   if (!array_count(out->rank, out->shape, &out->count))
     return file_error(a, why, "%s is too large for one array", out->name);
   out->data = NEW_ARRAY(a, double, n *count);
-  return set_read(s, split, field, row, n, NUMBER_F64, out->data, why);
+  return set_read(s, (SetRows){split, field, row, n}, NUMBER_F64, out->data, why);
 }
 
 bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {

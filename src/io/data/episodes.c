@@ -52,7 +52,8 @@ bool episode_fields(const Episodes *e, const Field *f, uint32_t n, Field out[EPI
 static bool read_labels(struct Tasks *t, Split split, int64_t rows, int32_t *label,
                         const char **why) {
   for (int64_t r = 0; r < rows; r++)
-    if (!set_read(t->base, split, t->label, &r, 1, NUMBER_I32, &label[r], why)) return false;
+    if (!set_read(t->base, (SetRows){split, t->label, &r, 1}, NUMBER_I32, &label[r], why))
+      return false;
   return true;
 }
 
@@ -144,19 +145,20 @@ static void read_numbers(const Set *s, bool asked, Number number, void *out) {
   }
 }
 
-bool episode_read(Set *s, Split split, uint32_t field, const int64_t *episode, int64_t n,
-                  Number number, void *out, const char **why) {
+bool episode_read(Set *s, SetRows of, Number number, void *out, const char **why) {
   const struct Tasks *t = s->tasks;
+  uint32_t field = of.field;
   bool asked = field >= 2;
   size_t bytes = (size_t)field_count(&s->field.at[field]) * number_bytes(number);
   int64_t row[EPISODE_LIMIT], rows = t->e.way * (asked ? t->e.ask : t->e.shot);
-  for (int64_t i = 0; i < n; i++, out = (uint8_t *)out + bytes) {
+  for (int64_t i = 0; i < of.n; i++, out = (uint8_t *)out + bytes) {
     if (field % 2) {
       read_numbers(s, asked, number, out);
       continue;
     }
-    episode_rows(s, split, episode[i], asked, row);
-    if (!set_read(t->base, split, t->sample, row, rows, number, out, why)) return false;
+    episode_rows(s, of.split, of.row[i], asked, row);
+    if (!set_read(t->base, (SetRows){of.split, t->sample, row, rows}, number, out, why))
+      return false;
   }
   return true;
 }

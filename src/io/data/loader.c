@@ -86,7 +86,8 @@ static void fill_source(Loader *l, const Hands *h, uint32_t i, Slot *slot) {
   if (l->whole[i])
     gather(l->whole[i], l->bytes[i], h->row, b->n, b->data[i]);
   else
-    set_read(s->set, s->split, s->field, h->row, b->n, s->number, b->data[i], &slot->error);
+    set_read(s->set, (SetRows){s->split, s->field, h->row, b->n}, s->number, b->data[i],
+             &slot->error);
 }
 
 // Batch k, counted from where the loader began.
@@ -347,7 +348,8 @@ static uint8_t *read_whole(Loader *l, uint32_t i) {
   if (s->set->lazy.read || (size_t)rows > WHOLE_BYTES / l->bytes[i]) return NULL;
   uint8_t *to = aligned(l->arena, (size_t)rows * l->bytes[i]);
   for (int64_t r = 0; r < rows; r++)
-    if (!set_read(s->set, s->split, s->field, &r, 1, s->number, to + (size_t)r * l->bytes[i], &why))
+    if (!set_read(s->set, (SetRows){s->split, s->field, &r, 1}, s->number,
+                  to + (size_t)r * l->bytes[i], &why))
       return NULL;
   return to;
 }

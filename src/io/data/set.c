@@ -216,11 +216,12 @@ static void read_index(const int64_t *row, int64_t n, Number number, void *out) 
     column_read(&c, &i, 1, 1, number, (uint8_t *)out + (size_t)i * number_bytes(number));
 }
 
-// `each` rows from place[i] on, for every i: at once where they lie without gaps.
-static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *place, int64_t n,
-                        Number number, void *out, const char **why) {
-  const Column *c = &s->column[block].at[field];
-  bool late = s->lazy.read && field == s->late;
+// `each` rows of a block from place[i] on, for every i: at once where they lie without gaps.
+static bool read_places(Set *s, uint32_t block, SetRows of, Number number, void *out,
+                        const char **why) {
+  const Column *c = &s->column[block].at[of.field];
+  const int64_t *place = of.row, n = of.n;
+  bool late = s->lazy.read && of.field == s->late;
   if (c->drawn) column_draw(s, c, place, n);
   if (!late && (s->window == 1 || c->step == c->count * element_info[c->kind].bytes)) {
     column_read(c, place, n, c->count * s->window, number, out);
@@ -238,22 +239,23 @@ static bool read_places(Set *s, uint32_t block, uint32_t field, const int64_t *p
   return true;
 }
 
-bool set_read(Set *s, Split split, uint32_t field, const int64_t *row, int64_t n, Number number,
-              void *out, const char **why) {
-  const SetPart *p = &s->part[split];
-  int64_t rows = set_rows(s, split);
+bool set_read(Set *s, SetRows of, Number number, void *out, const char **why) {
+  const SetPart *p = &s->part[of.split];
+  const int64_t *row = of.row, n = of.n;
+  int64_t rows = set_rows(s, of.split);
   for (int64_t i = 0; i < n; i++)
     if ((uint64_t)row[i] >= (uint64_t)rows) return *why = "a row is not there", false;
-  if (field == FIELD_INDEX) return read_index(row, n, number, out), true;
-  if (!can_be(&s->field.at[field], number)) return *why = "a field is not whole numbers", false;
-  if (s->tasks) return episode_read(s, split, field, row, n, number, out, why);
-  if (!p->of && !p->first) return read_places(s, p->block, field, row, n, number, out, why);
-  size_t bytes = (size_t)(s->column[p->block].at[field].count * s->window) * number_bytes(number);
+  if (of.field == FIELD_INDEX) return read_index(row, n, number, out), true;
+  if (!can_be(&s->field.at[of.field], number)) return *why = "a field is not whole numbers", false;
+  if (s->tasks) return episode_read(s, of, number, out, why);
+  if (!p->of && !p->first) return read_places(s, p->block, of, number, out, why);
+  size_t bytes =
+      (size_t)(s->column[p->block].at[of.field].count * s->window) * number_bytes(number);
   for (int64_t at = 0; at < n; at += CHUNK) {
     int64_t place[CHUNK], m = n - at < CHUNK ? n - at : CHUNK;
-    for (int64_t i = 0; i < m; i++) place[i] = place_of(s, split, row[at + i]);
-    if (!read_places(s, p->block, field, place, m, number, (uint8_t *)out + (size_t)at * bytes,
-                     why))
+    for (int64_t i = 0; i < m; i++) place[i] = place_of(s, of.split, row[at + i]);
+    SetRows some = {of.split, of.field, place, m};
+    if (!read_places(s, p->block, some, number, (uint8_t *)out + (size_t)at * bytes, why))
       return false;
   }
   return true;

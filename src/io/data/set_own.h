@@ -61,8 +61,7 @@ bool set_to_bits(Set *, const char **why);
 
 // episodes.c
 bool set_to_episodes(Set *, const char **why);
-bool episode_read(Set *, Split, uint32_t field, const int64_t *episode, int64_t n, Number, void *,
-                  const char **why);
+bool episode_read(Set *, SetRows, Number, void *, const char **why);
 
 // column.c
 void column_read(const Column *, const int64_t *row, int64_t n, int64_t count, Number, void *out);
@@ -111,8 +110,10 @@ typedef struct {
 // Cover of a pixel at distance d from an edge (inside is negative): 1 inside, 0 outside, soft
 // between.
 void canvas_place(Sprite *, double x, double y, double scale, double turn); // turn: of a full one
-void canvas_ellipse(Sprite *, double u, double v, double ru, double rv, const double *paint,
-                    double alpha, double soft);
+typedef struct {
+  double u, v, ru, rv; // its middle and its radii
+} Ellipse;
+void canvas_ellipse(Sprite *, Ellipse, const double *paint, double alpha, double soft);
 void canvas_stroke(Sprite *, const double (*point)[2], uint32_t n, double width,
                    const double *paint,
                    double alpha); // n points

@@ -303,12 +303,11 @@ static void no_column_left(GivenReading *r, const Syntax *param, const Type *t) 
 
 // -- which field ----------------------------------------------------------------------------------
 static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted,
-                       const Type *t, Field *own, Name *column, bool *by_name) {
+                       const Type *t, Field *own, Name *column) {
   World *w = r->in->w;
   Name name = wanted ? wanted : param->name;
   const char *text = name_text(w->names, name);
   const Field *f = wanted || r->named || !r->data.table ? data_find(&r->data, text) : NULL;
-  *by_name = f != NULL;
   bool in_order = !wanted && !r->named && !(r->some && seems_misspelt(r, text));
   if (!f && in_order && r->data.table) {
     if (take_columns(r, t, own, column)) return true;
@@ -470,7 +469,6 @@ static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name 
   World *w = r->in->w;
   Field f = {0};
   Type own = {0};
-  bool by_name = false;
   *column = param->name;
   if (!written_type(r, param, out)) return false;
   bool index = wanted && strcmp(name_text(w->names, wanted), "index") == 0; // whatever the set
@@ -480,7 +478,7 @@ static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name 
     own = (Type){.base = t.base, .rank = t.rank - 1, .axis = t.axis + 1};
     if (at) return false;
   } else if (!index && !r->data.absent) {
-    if (!find_field(r, at, param, wanted, out, &f, column, &by_name)) return false;
+    if (!find_field(r, at, param, wanted, out, &f, column)) return false;
     own = data_type(w, &f);
     if (r->o.bits) own = as_bits(w, own);
   }

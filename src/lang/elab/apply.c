@@ -142,78 +142,88 @@ static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, co
   return v;
 }
 
-static Value apply_name(Body *b, Env *env, const Syntax *name, const Syntax *config, Value args,
-                        const Syntax *over, Span span, const Syntax *use) {
-  World *w = b->w;
-  const char *text = name_text(w->names, name->name);
-  Binding *bind = env_find(env, name->name);
-  if (bind) {
-    if (bind->kind == BIND_LEARNER) {
-      const char *member = NULL;
-      if (learner_family(bind->def->node)) {
-        if (!config) {
-          diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`",
-                     text, text);
-          return value_error(b, span);
-        }
-        member = family_member(b, env, bind->def->node, config);
-        if (!member) return value_error(b, span);
-        config = NULL;
-      }
-      return call_def(b, env, (Def *)bind->def, bind->home, member, config, args, over, span, use,
-                      name->name);
-    }
-    if (bind->kind == BIND_OPTION && bind->box.node)
-      return apply_option(b, env, bind, args, over, span);
-    if (bind->open) return value_error(b, span); // a box that only a use will give
-    if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error)
-      return value_error(b, span);
-    if (bind->kind == BIND_OPTION &&
-        bind->span.file) { // what was given is at fault, not the box that wants it
-      Id e = diag_error(w->diags, bind->span,
-                        "a box is wanted for option `%s`, and this is a size or a number", text);
-      diag_note(w->diags, e, name->span, "used as a box here");
-      return value_error(b, span);
-    }
-    Id e = diag_error(w->diags, name->span,
-                      bind->kind == BIND_VALUE ? "`%s` is a wire, not a box" : "`%s` is not a box",
-                      text);
-    diag_note(w->diags, e, bind->span, "it comes from here");
-    return value_error(b, span);
+// How a box or a learner is called: its name, perhaps with brackets.
+typedef struct {
+  Body *b;
+  Env *env;
+  const Syntax *name, *config;
+  const Syntax *use; // the whole: the name, with its brackets, with its arguments
+  const Syntax *over;
+} NamedCall;
+
+static const char *called(const NamedCall *c) { return name_text(c->b->w->names, c->name->name); }
+
+// A box or a learner of the file, or a learner that a body declares (`home`).
+static Value apply_def(const NamedCall *c, Def *d, Body *home, Value args) {
+  BoxUse use = {
+      .def = d, .home = home, .node = c->use, .name = c->name->name, .span = c->use->span};
+  const Syntax *config = c->config;
+  bool family = d->kind == DEF_LEARNER && learner_family(d->node);
+  if (family && !config && !d->broken) {
+    Id e = diag_error(c->b->w->diags, c->name->span,
+                      "`%s` is a family: say which member, as in `%s[0]`", called(c), called(c));
+    if (!home) diag_note(c->b->w->diags, e, d->span, "declared here");
+    return value_error(c->b, use.span);
   }
-  Def *d = scope_find(env->scope, name->name);
-  if (d && (d->kind == DEF_BOX || is_learner(d))) {
-    const char *member = NULL;
-    if (d->kind == DEF_LEARNER && learner_family(d->node) && !config && !d->broken) {
-      Id e = diag_error(w->diags, name->span, "`%s` is a family: say which member, as in `%s[0]`",
-                        text, text);
-      diag_note(w->diags, e, d->span, "declared here");
-      return value_error(b, span);
-    }
-    if (d->kind == DEF_LEARNER && learner_family(d->node) && config) {
-      member = family_member(b, env, d->node, config);
-      if (!member) return value_error(b, span);
-      config = NULL;
-    }
-    return call_def(b, env, d, NULL, member, config, args, over, span, use, name->name);
+  if (family && config) {
+    use.family = family_member(c->b, c->env, d->node, config);
+    if (!use.family) return value_error(c->b, use.span);
+    config = NULL;
   }
-  if (d) {
-    if (d->broken) return value_error(b, span);
-    Id e = diag_error(w->diags, name->span, "`%s` is not a box", text);
-    diag_note(w->diags, e, d->span, "it is declared here");
-    return value_error(b, span);
+  return call_def(c->b, c->env, &use, config, args, c->over);
+}
+
+// What the body itself calls so: a learner, an option, or something that is not a box.
+static Value apply_binding(const NamedCall *c, const Binding *bind, Value args) {
+  World *w = c->b->w;
+  Span span = c->use->span;
+  if (bind->kind == BIND_LEARNER) return apply_def(c, (Def *)bind->def, bind->home, args);
+  if (bind->kind == BIND_OPTION && bind->box.node)
+    return apply_option(c->b, c->env, bind, args, c->over, span);
+  if (bind->open) return value_error(c->b, span); // a box that only a use will give
+  if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error)
+    return value_error(c->b, span);
+  if (bind->kind == BIND_OPTION &&
+      bind->span.file) { // what was given is at fault, not the box that wants it
+    Id e = diag_error(w->diags, bind->span,
+                      "a box is wanted for option `%s`, and this is a size or a number", called(c));
+    diag_note(w->diags, e, c->name->span, "used as a box here");
+    return value_error(c->b, span);
   }
-  const BuiltinBox *f = builtin_find(b->in, name->name);
-  if (f) return f->make(b, env, use, config, args, span, &(Eq){0});
-  Fn fn = fn_find(text);
-  if (fn != FN_COUNT && !config) return apply_fn(b, fn, args, span);
+  Id e = diag_error(w->diags, c->name->span,
+                    bind->kind == BIND_VALUE ? "`%s` is a wire, not a box" : "`%s` is not a box",
+                    called(c));
+  diag_note(w->diags, e, bind->span, "it comes from here");
+  return value_error(c->b, span);
+}
+
+static Value apply_declared(const NamedCall *c, Def *d, Value args) {
+  if (d->kind == DEF_BOX || is_learner(d)) return apply_def(c, d, NULL, args);
+  if (d->broken) return value_error(c->b, c->use->span);
+  Id e = diag_error(c->b->w->diags, c->name->span, "`%s` is not a box", called(c));
+  diag_note(c->b->w->diags, e, d->span, "it is declared here");
+  return value_error(c->b, c->use->span);
+}
+
+// callee: a name, perhaps with brackets; use: the same, or the call that it stands in
+static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *use, Value args,
+                        const Syntax *over) {
+  NamedCall c = {b, env, use_base(callee), use_brackets(callee), use, over};
+  Binding *bind = env_find(env, c.name->name);
+  if (bind) return apply_binding(&c, bind, args);
+  Def *d = scope_find(env->scope, c.name->name);
+  if (d) return apply_declared(&c, d, args);
+  const BuiltinBox *f = builtin_find(b->in, c.name->name);
+  if (f) return f->make(b, env, use, c.config, args, use->span, &(Eq){0});
+  Fn fn = fn_find(called(&c));
+  if (fn != FN_COUNT && !c.config) return apply_fn(b, fn, args, use->span);
   if (fn != FN_COUNT) {
-    Id e = diag_error(w->diags, config->span, "`%s` has no options", text);
-    diag_help(w->diags, e, "an index belongs to the wire: `%s(x[i])`", text);
-    return value_error(b, span);
+    Id e = diag_error(b->w->diags, c.config->span, "`%s` has no options", called(&c));
+    diag_help(b->w->diags, e, "an index belongs to the wire: `%s(x[i])`", called(&c));
+    return value_error(b, use->span);
   }
-  unknown_name(b, env, name, "box");
-  return value_error(b, span);
+  unknown_name(b, env, c.name, "box");
+  return value_error(b, use->span);
 }
 
 static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
@@ -233,10 +243,9 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
     if (nodes_only(syntax_parts(n)))
       return apply(b, env, nodes_only(syntax_parts(n)), args, over, span);
     break;
-  case N_NAME: return apply_name(b, env, n, NULL, args, over, n->span, n);
+  case N_NAME: return apply_name(b, env, n, n, args, over);
   case N_AT:
-    if (at_base(n)->kind == N_NAME)
-      return apply_name(b, env, at_base(n), at_brackets(n), args, over, n->span, n);
+    if (at_base(n)->kind == N_NAME) return apply_name(b, env, n, n, args, over);
     break;
   case N_WHEN: {
     Truth t = static_truth(b, env, when_cond(n));
@@ -331,11 +340,6 @@ Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, co
       return value_error(b, call->span);
     }
   if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);
-  bool simple = callee->kind == N_NAME || callee->kind == N_AT;
-  if (simple) {
-    const Syntax *name = use_base(callee);
-    if (name->kind == N_NAME)
-      return apply_name(b, env, name, use_brackets(callee), args, over, call->span, call);
-  }
+  if (use_base(callee)->kind == N_NAME) return apply_name(b, env, callee, call, args, over);
   return apply(b, env, callee, args, over, call->span);
 }

@@ -179,8 +179,9 @@ static void local_learner(Body *b, Env *env, const Syntax *n) {
     }
     if (learner_from(n))
       diag_error(w->diags, learner_from(n)->span, "`from` is for learners at the top of a program");
-    Value v = typed_weight(b, env, learner_result(n), learner_body(n), name_text(w->names, d->name),
-                           false, 0, ROLE_WEIGHT, name, d->span);
+    WeightDecl decl = {
+        .path = name_text(w->names, d->name), .role = ROLE_WEIGHT, .name = name, .span = d->span};
+    Value v = typed_weight(b, env, learner_result(n), learner_body(n), &decl);
     env_bind(env, name, (Binding){.kind = BIND_VALUE, .value = v, .span = d->span, .fixed = true});
   }
 }
@@ -201,8 +202,8 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
     }
     const char *path = arena_format(w->arena, "%s%s", name_text(w->names, typed->name),
                                     b->suffix ? b->suffix : "");
-    Val v = add_weight(b, t.at[0], init_from(b, env, typed_value(typed), &t.at[0]), path, false, 0,
-                       ROLE_BUFFER, typed->name, typed->span);
+    WeightDecl decl = {.path = path, .role = ROLE_BUFFER, .name = typed->name, .span = typed->span};
+    Val v = add_weight(b, t.at[0], init_from(b, env, typed_value(typed), &t.at[0]), &decl);
     uint32_t param = b->d->param.n - 1;
     env_bind(env, typed->name,
              (Binding){.kind = BIND_STATE,
@@ -443,7 +444,7 @@ static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
       return;
     }
     statement(b, env, block_statements(block).at[i], out);
-    if (b->trace && !out->done) trace_statement(b);
+    if (!out->done) trace_statement(b);
   }
 }
 
@@ -594,6 +595,27 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
   return true;
 }
 
+static bool has_line(const Syntax *block, SyntaxKind kind) {
+  for (uint32_t i = 0; i < block_statements(block).n; i++)
+    if (block_statements(block).at[i]->kind == kind) return true;
+  return false;
+}
+
+// { … return x }. A line that could not be read may have returned, and so may a loop of a box that
+// is checked for itself.
+static bool block_returns(Body *b, Env *env, const Def *def, const Syntax *block, Outcome *out) {
+  uint32_t errors = b->w->diags->errors;
+  statements(b, env, block, out);
+  if (out->done) return true;
+  bool may = has_line(block, N_ERROR) ||
+             (b->generic && (has_line(block, N_RETURN) || has_line(block, N_FOR)));
+  if (!may && b->w->diags->errors == errors)
+    diag_error(b->w->diags, def->span, "the body of `%s` never returns",
+               name_text(b->w->names, def->name));
+  trace_no_result(b);
+  return false;
+}
+
 bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Syntax *result,
                const Syntax *body, Value args) {
   World *w = b->w;
@@ -601,10 +623,8 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   Scope *scope = real->kind == DEF_LEARNER && real->refined ? real->refined_in : env->scope;
   Env *inner = env_new(b->in, env, scope, b);
   Span span = body ? body->span : def->span;
-  if (result && !types_eval(b, env, result, true, &b->want, &b->space)) {
-    if (!b->trace) return false;
-    trace_result_types(b);
-  }
+  if (result && !types_eval(b, env, result, true, &b->want, &b->space) && !trace_result_types(b))
+    return false;
   if (!bind_params(b, inner, def, params, args)) return false;
   bool named =
       params || (real->kind == DEF_LEARNER && real->refined && refine_params(real->refined));
@@ -616,28 +636,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   } else if (!body) {
     out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
   } else if (body->kind == N_BLOCK) {
-    statements(b, inner, body, &out);
-    bool unread = false; // a line that could not be read may have returned
-    for (uint32_t i = 0; i < block_statements(body).n; i++)
-      unread |= block_statements(body).at[i]->kind == N_ERROR;
-    if (!out.done && unread) {
-      if (b->trace) trace_no_result(b);
-      return false;
-    }
-    if (!out.done && w->diags->errors == errors && !b->generic)
-      diag_error(w->diags, def->span, "the body of `%s` never returns",
-                 name_text(w->names, def->name));
-    else if (!out.done && w->diags->errors == errors) {
-      bool returns = false;
-      for (uint32_t i = 0; i < block_statements(body).n; i++)
-        returns |= block_statements(body).at[i]->kind == N_RETURN ||
-                   block_statements(body).at[i]->kind == N_FOR;
-      if (!returns)
-        diag_error(w->diags, def->span, "the body of `%s` never returns",
-                   name_text(w->names, def->name));
-    }
-    if (!out.done && b->trace) trace_no_result(b);
-    if (!out.done) return false;
+    if (!block_returns(b, inner, def, body, &out)) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
     const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
     const Syntax *expr = body->kind == N_PADDED ? padded_value(body) : body;
@@ -649,7 +648,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   }
   if (!b->want.n && !b->space) b->space = out.value.space;
   bool fits = outputs(b, out.value, span);
-  if (b->trace) trace_results(b, out.value, fits);
+  trace_results(b, out.value, fits);
   if (!fits) return false;
   body_finish(b);
   return w->diags->errors == errors;

@@ -7,10 +7,16 @@
 
 // weight.c
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t);
-Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id home, Role role,
-               Name name, Span span);
-Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, const char *path,
-                   bool rooted, Id home, Role role, Name name, Span span);
+typedef struct {
+  const char *path;
+  bool rooted; // in the file, not in a body
+  Id home;     // the body that declares it, where that is another one
+  Role role;
+  Name name;
+  Span span;
+} WeightDecl;
+Val add_weight(Body *, Type, Init, const WeightDecl *);
+Value typed_weight(Body *, Env *, const Syntax *sig, const Syntax *init, const WeightDecl *);
 
 // const_file.c: a constant with the numbers of a file
 Value const_from_file(Body *, Def *, const Syntax *file, const Type *want, Span);

@@ -134,27 +134,36 @@ static Value two_way(Body *b, Env *env, const Syntax *use, Value args, Fn fn, Sp
   return value_one(b, val_fn(b, fn, pair, 2, span, eq));
 }
 
-static Val operand(Body *b, Env *env, const Syntax *use, Value args, Span span, Eq *eq,
-                   const char *word) {
-  if (args.n == 1) return args.at[0];
-  if (!args.n && argument(use)) {
+// sum[i](x), and others that make one number of many
+typedef struct {
+  const char *word;
+  Env *env;
+  const Syntax *use, *config;
+  Value args;
+  Span span;
+} Reduction;
+
+static Val operand(Body *b, const Reduction *r, Eq *eq) {
+  if (r->args.n == 1) return r->args.at[0];
+  if (!r->args.n && argument(r->use)) {
     uint32_t inside = eq->inside;
     eq->inside = 0;
-    Val v = eval_one(b, env, argument(use), eq);
+    Val v = eval_one(b, r->env, argument(r->use), eq);
     eq->inside = inside;
     return v;
   }
-  diag_error(b->w->diags, span, "`%s` takes one value", word);
-  return val_error(span);
+  diag_error(b->w->diags, r->span, "`%s` takes one value", r->word);
+  return val_error(r->span);
 }
 
-static Value reduce(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                    Span span, Eq *eq, Combine combine, bool mean, const char *word) {
+static Value reduce(Body *b, const Reduction *how, Eq *eq, Combine combine, bool mean) {
+  Span span = how->span;
+  const char *word = how->word;
   JoinAlong along = {0};
   bool axes[RANK_LIMIT] = {false};
-  if (!read_along(b, env, config, args.n ? NULL : argument(use), eq, &along))
+  if (!read_along(b, how->env, how->config, how->args.n ? NULL : argument(how->use), eq, &along))
     return value_error(b, span);
-  Val v = operand(b, env, use, args, span, eq, word);
+  Val v = operand(b, how, eq);
   if (v.error) return value_error(b, span);
   if (v.literal) return value_one(b, v);
   val_settle(b, &v);
@@ -163,14 +172,14 @@ static Value reduce(Body *b, Env *env, const Syntax *use, const Syntax *config, 
                own_text(b->w, &v.type));
     return value_error(b, span);
   }
-  if (!mark_along(b, &v, &along, !config, axes, word)) return value_error(b, span);
+  if (!mark_along(b, &v, &along, !how->config, axes, word)) return value_error(b, span);
   Size n = places(b, &v, axes);
   skip_padding(b, &v, combine);
   v.span = span;
   Val r = val_reduce(b, v, combine, axes);
   for (uint32_t i = 0; i < along.n; i++)
     if (along.index[i] != UINT32_MAX) eq->index.at[along.index[i]].gone = true;
-  if (!config || along.batch) val_settle(b, &r);
+  if (!how->config || along.batch) val_settle(b, &r);
   uint32_t own[RANK_LIMIT];
   if (!r.nreduce && !own_axes(&r.type, own)) r.indexed = false;
   if (!mean) return value_one(b, r);
@@ -180,15 +189,15 @@ static Value reduce(Body *b, Env *env, const Syntax *use, const Syntax *config, 
 
 static Value do_sum(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                     Span span, Eq *eq) {
-  return reduce(b, env, use, config, args, span, eq, SUM, false, "sum");
+  return reduce(b, &(Reduction){"sum", env, use, config, args, span}, eq, SUM, false);
 }
 static Value do_mean(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                      Span span, Eq *eq) {
-  return reduce(b, env, use, config, args, span, eq, SUM, true, "mean");
+  return reduce(b, &(Reduction){"mean", env, use, config, args, span}, eq, SUM, true);
 }
 static Value do_prod(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                      Span span, Eq *eq) {
-  return reduce(b, env, use, config, args, span, eq, PROD, false, "prod");
+  return reduce(b, &(Reduction){"prod", env, use, config, args, span}, eq, PROD, false);
 }
 static bool is_two_way(const Syntax *use, const Syntax *config, const Value *args) {
   return !config && (args->n == 2 || (!args->n && use->kind == N_CALL && call_args(use).n == 2));
@@ -196,23 +205,26 @@ static bool is_two_way(const Syntax *use, const Syntax *config, const Value *arg
 static Value do_max(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                     Span span, Eq *eq) {
   if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_maximum, span, eq);
-  return reduce(b, env, use, config, args, span, eq, MAX, false, "max");
+  return reduce(b, &(Reduction){"max", env, use, config, args, span}, eq, MAX, false);
 }
 static Value do_min(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                     Span span, Eq *eq) {
   if (is_two_way(use, config, &args)) return two_way(b, env, use, args, FN_minimum, span, eq);
-  return reduce(b, env, use, config, args, span, eq, MIN, false, "min");
+  return reduce(b, &(Reduction){"min", env, use, config, args, span}, eq, MIN, false);
 }
 
 // The place of the largest: the winner of a maximum.
-static Value winner(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                    Span span, Combine combine, const char *word) {
+static Value winner(Body *b, const Reduction *how, Combine combine) {
+  Span span = how->span;
+  const char *word = how->word;
+  const Syntax *config = how->config;
+  Value args = how->args;
   JoinAlong along = {0};
   Eq eq = {0};
   bool axes[RANK_LIMIT] = {false};
   uint32_t own[RANK_LIMIT], count = 0;
-  if (!read_along(b, env, config, NULL, &eq, &along)) return value_error(b, span);
-  if (!args.n && argument(use)) args = eval_alone(b, env, argument(use));
+  if (!read_along(b, how->env, config, NULL, &eq, &along)) return value_error(b, span);
+  if (!args.n && argument(how->use)) args = eval_alone(b, how->env, argument(how->use));
   if (args.n != 1) {
     Id e = diag_error(b->w->diags, span, "`%s` wants one value: `%s(x)`", word, word);
     if (!args.n)
@@ -249,12 +261,12 @@ static Value winner(Body *b, Env *env, const Syntax *use, const Syntax *config, 
 static Value do_argmax(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                        Span span, Eq *eq) {
   (void)eq;
-  return winner(b, env, use, config, args, span, MAX, "argmax");
+  return winner(b, &(Reduction){"argmax", env, use, config, args, span}, MAX);
 }
 static Value do_argmin(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                        Span span, Eq *eq) {
   (void)eq;
-  return winner(b, env, use, config, args, span, MIN, "argmin");
+  return winner(b, &(Reduction){"argmin", env, use, config, args, span}, MIN);
 }
 
 // -- noise and positions --------------------------------------------------------------------------
@@ -545,8 +557,8 @@ static Value derivative(Body *b, Env *env, const Syntax *use, const Syntax *conf
     for (uint32_t i = outs; i < d->out.n; i++) d->out.at[i - outs] = d->out.at[i];
     d->out.n -= outs;
   }
-  Id first =
-      body_call(b, as_body(b, d), wire.at, box_called(b, word), NULL, NULL, use, d->name, span);
+  BoxUse made = {.def = box_called(b, word), .node = use, .name = d->name, .span = span};
+  Id first = body_call(b, as_body(b, d), wire.at, &made);
   Value out = {.n = d->out.n, .at = NEW_ARRAY(w->arena, Val, d->out.n)};
   for (uint32_t i = 0; i < out.n; i++) {
     Type t = back && i < (uint32_t)n ? types[i]

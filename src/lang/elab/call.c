@@ -15,29 +15,34 @@ static uint32_t passing_number(const Body *b, const Value *args, uint32_t *numbe
   return next;
 }
 
-static Type callee_type(Body *b, const Val *arg, const Match *m, const uint32_t *number,
-                        const uint32_t *where, uint32_t first, uint32_t *order, uint32_t *norder) {
+typedef struct {
+  uint32_t n, at[RANK_LIMIT];
+} AxisOrder;
+
+// An argument as the callee sees it; *order: its axes as they stand here.
+static Type callee_type(Body *b, const Val *arg, const Match *m, const Passing *p,
+                        uint32_t argument, AxisOrder *order) {
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
   for (uint32_t i = 0; i < arg->type.rank; i++) {
     if (!arg->type.axis[i].pass) continue;
     axis[n] = arg->type.axis[i];
-    axis[n].pass = number[arg->type.axis[i].pass];
-    order[n++] = i;
+    axis[n].pass = p->number[arg->type.axis[i].pass];
+    order->at[n++] = i;
   }
   for (uint32_t i = 0; i < m->nrest; i++) {
     axis[n] = arg->type.axis[m->rest[i]];
-    axis[n].pass = first + where[i];
+    axis[n].pass = p->first + p->where[argument][i];
     axis[n].label = 0;
     axis[n].decl = 0;
-    order[n++] = m->rest[i];
+    order->at[n++] = m->rest[i];
   }
   for (uint32_t i = 0; i < m->ntake; i++) {
     axis[n] = m->type.axis[i];
     axis[n].pass = 0;
-    order[n++] = m->take[i];
+    order->at[n++] = m->take[i];
   }
-  *norder = n;
+  order->n = n;
   Type t = arg->type;
   t.rank = n;
   t.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
@@ -95,10 +100,11 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
 }
 
-// Puts the result's axes into the caller's words. `stay`: where they stood in the first argument,
-// if they are the same ones.
-static Val outer_value(const Call *c, Body *callee, Id wire, const Type *inner, const Passing *p,
-                       const uint32_t *stay, uint32_t nstay, bool flows) {
+// Puts the axes of a result into the caller's words. `stay`: where they stood in the first
+// argument, if they are the same ones.
+static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, const Passing *p,
+                       const AxisOrder *stay, bool flows) {
+  const Type *inner = &callee->out_type.at[result];
   Body *b = c->b;
   Axis axis[RANK_LIMIT];
   uint32_t n = inner->rank, met = 0;
@@ -120,7 +126,7 @@ static Val outer_value(const Call *c, Body *callee, Id wire, const Type *inner, 
   b->d->wire.at[wire].type = t;
   Val v = val_wire(b, wire, c->span);
   if (met < p->n) return along_missing(c, v, inner, p);
-  return nstay == n ? val_permute(b, v, stay, n) : v;
+  return stay->n == n ? val_permute(b, v, stay->at, n) : v;
 }
 
 static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
@@ -157,15 +163,16 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
 static bool weight_learner(const Def *d) { return is_learner(d) && !learner_has_input(d); }
 
 // What cannot be called so, and learners that are weights. True: *out is the answer.
-static bool no_call(Body *b, Def *d, Body *home, const char *family, Value *args, Span span,
-                    Value *out) {
+static bool no_call(Body *b, const BoxUse *use, Value *args, Value *out) {
   World *w = b->w;
+  Def *d = use->def;
+  Span span = use->span;
   const char *name = name_text(w->names, d->name);
   *out = value_error(b, span);
   if (d->broken || (d->kind == DEF_STALE && !d->of)) return true;
   if (weight_learner(d)) {
     if (!args->n) {
-      *out = learner_weight(b, d, home, family, span);
+      *out = learner_weight(b, d, use->home, use->family, span);
       return true;
     }
     Id e = diag_error(w->diags, span, "`%s` is a weight, not a function: it takes no input", name);
@@ -240,9 +247,9 @@ static bool pass_over(const Call *c, const Value *args, const Match *m, Passing 
 static bool give_args(const Call *c, const Value *args, const Match *m, const Passing *p,
                       Inputs *in, Id *wires) {
   for (uint32_t i = 0; i < args->n; i++) {
-    uint32_t order[RANK_LIMIT], n;
-    in->in[i] = callee_type(c->b, &args->at[i], &m[i], p->number, p->where[i], p->first, order, &n);
-    Val v = val_permute(c->b, args->at[i], order, n);
+    AxisOrder order;
+    in->in[i] = callee_type(c->b, &args->at[i], &m[i], p, i, &order);
+    Val v = val_permute(c->b, args->at[i], order.at, order.n);
     wires[i] = val_to_wire(c->b, &v, 0);
     if (!wires[i]) return false;
   }
@@ -250,57 +257,58 @@ static bool give_args(const Call *c, const Value *args, const Match *m, const Pa
 }
 
 // Where the axes of the first argument stood before they were put into the callee's order.
-static uint32_t old_places(const Type *t, const Match *m, uint32_t *stay) {
+static AxisOrder old_places(const Type *t, const Match *m) {
+  AxisOrder stay = {.n = t->rank};
   uint32_t at[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < t->rank; i++)
     if (t->axis[i].pass) at[i] = n++;
   for (uint32_t i = 0; i < m->nrest; i++) at[m->rest[i]] = n++;
   for (uint32_t i = 0; i < m->ntake; i++) at[m->take[i]] = n++;
-  for (uint32_t i = 0; i < t->rank; i++) stay[i] = at[i];
-  return t->rank;
+  for (uint32_t i = 0; i < t->rank; i++) stay.at[i] = at[i];
+  return stay;
 }
 
-static Body *callee_body(const Call *c, Body *home, const char *family, const Formals *formals,
+static Body *callee_body(const Call *c, const BoxUse *use, const Formals *formals,
                          const Inputs *in) {
   Elab *infer = c->b->in;
   bool training = infer->training;
   if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
-  Body *callee = instance_renamed(c, home, in);
-  if (!callee) callee = instance(c, home, family, formals, in);
+  Body *callee = instance_renamed(c, use->home, in);
+  if (!callee) callee = instance(c, use->home, use->family, formals, in);
   infer->training = training;
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
 
-Value call_def(Body *b, Env *env, Def *d, Body *home, const char *family, const Syntax *config,
-               Value args, const Syntax *over, Span span, const Syntax *use, Name site_name) {
+Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, Value args,
+               const Syntax *over) {
   World *w = b->w;
   Value out;
-  d->used = true;
-  if (no_call(b, d, home, family, &args, span, &out)) return out;
-  d = choose_overload(b, d, &args);
-  Header h = header_of(d);
-  Call c = {.b = b, .env = env, .def = d, .h = &h, .over = over, .span = span};
-  c.to = env_new(b->in, home ? home->env : NULL, h.scope, NULL);
+  BoxUse use = *written;
+  use.def->used = true;
+  if (no_call(b, &use, &args, &out)) return out;
+  use.def = choose_overload(b, use.def, &args);
+  Header h = header_of(use.def);
+  Call c = {.b = b, .env = env, .def = use.def, .h = &h, .over = over, .span = use.span};
+  c.to = env_new(b->in, use.home ? use.home->env : NULL, h.scope, NULL);
   Formals formals = {0};
   bool typed;
   Match *m = NEW_ARRAY(w->arena, Match, args.n);
   Passing passing = {0};
   Inputs in = {NEW_ARRAY(w->arena, Type, args.n), args.n};
   Id *wires = NEW_ARRAY(w->arena, Id, args.n);
-  if (!bind_options(b, env, d, &h, config, c.to, false, span) ||
-      !read_formals(&c, args.n, &formals, &typed) || !match_args(&c, &formals, &args, m) ||
-      !pass_over(&c, &args, m, &passing) || !give_args(&c, &args, m, &passing, &in, wires))
+  if (!bind_options(&c, config, false) || !read_formals(&c, args.n, &formals, &typed) ||
+      !match_args(&c, &formals, &args, m) || !pass_over(&c, &args, m, &passing) ||
+      !give_args(&c, &args, m, &passing, &in, wires))
     return out;
-  Body *callee = callee_body(&c, home, family, &formals, &in);
+  Body *callee = callee_body(&c, &use, &formals, &in);
   if (!callee) return out;
-  uint32_t stay[RANK_LIMIT], nstay = 0;
+  AxisOrder stay = {0};
   const Syntax *result = result_types(&h);
   if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
-    nstay = old_places(&args.at[0].type, &m[0], stay);
-  Id first = body_call(b, callee, wires, d, home, family, use, site_name, span);
+    stay = old_places(&args.at[0].type, &m[0]);
+  Id first = body_call(b, callee, wires, &use);
   out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};
   for (uint32_t i = 0; i < out.n; i++)
-    out.at[i] = outer_value(&c, callee, first + i, &callee->out_type.at[i], &passing, stay, nstay,
-                            !typed && !result);
+    out.at[i] = outer_value(&c, callee, i, first + i, &passing, &stay, !typed && !result);
   return out;
 }

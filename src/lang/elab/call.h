@@ -62,8 +62,8 @@ const Syntax *result_types(const Header *h);
 // option.c
 void bind_spread(Env *env, World *w, Name name, Binding s);
 const Syntax *cfg_named(const Syntax *cfg, Name name, uint32_t *at);
-bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Syntax *config, Env *to,
-                  bool generic, Span span);
+// generic: the callee is checked for itself, and what is not given stays open.
+bool bind_options(const Call *, const Syntax *config, bool generic);
 
 // match.c
 Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is not a type

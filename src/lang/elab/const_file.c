@@ -129,5 +129,7 @@ Value const_from_file(Body *b, Def *d, const Syntax *file, const Type *want, Spa
   if (!type_of_file(&r, d->file, want, &t) || !numbers_fit(&r, d->file, &t))
     return value_error(b, span);
   Init init = {.kind = INIT_DATA, .data = d->file->data};
-  return value_one(b, add_weight(b, t, init, const_name(&r), true, 0, ROLE_CONST, d->name, span));
+  WeightDecl decl = {
+      .path = const_name(&r), .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
+  return value_one(b, add_weight(b, t, init, &decl));
 }

@@ -32,8 +32,16 @@ const char *family_member(Body *, Env *, const Syntax *learner,
 Value apply(Body *, Env *, const Syntax *box, Value args, const Syntax *over, Span);
 Value apply_call(Body *, Env *, const Syntax *callee, const Syntax *call, const Syntax *over);
 bool learner_has_input(const Def *);
-Value call_def(Body *, Env *, Def *, Body *home, const char *family, const Syntax *config,
-               Value args, const Syntax *over, Span, const Syntax *use, Name site_name);
+// One use of a box or a learner: whose weights it takes, and where it stands.
+typedef struct {
+  Def *def;
+  Body *home;         // of a learner that a body declares: that body; NULL: it is the file's
+  const char *family; // ".2": this member; NULL: it has none
+  const Syntax *node;
+  Name name; // of the weights of a box that stand here, if they need one
+  Span span;
+} BoxUse;
+Value call_def(Body *, Env *, const BoxUse *, const Syntax *config, Value args, const Syntax *over);
 int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
 bool box_formals(Body *, Env *, const Syntax *box,
                  Types *); // the declared types of its inputs, sizes as variables
@@ -54,10 +62,10 @@ bool body_work(Body *, Env *, const Def *, const Syntax *params, const Syntax *r
 void body_finish(Body *); // names of weights, mean of proposed states
 // The callee's diagram as a box of this one; its weights become weights of this one. The first
 // output wire.
-Id body_call(Body *, Body *callee, const Id *args, const Def *, Body *home, const char *family,
-             const Syntax *use, Name site_name, Span);
-void body_params(Body *, Body *callee, const Def *, Body *home, const char *family,
-                 const Syntax *use, Name site_name, Span, Ids *in, Ids *number);
+Id body_call(Body *, Body *callee, const Id *args, const BoxUse *);
+// The callee's weights and states as inputs of this diagram, in order; number gets their positions
+// among our params.
+void body_params(Body *, Body *callee, const BoxUse *, Ids *in, Ids *number);
 Value learner_weight(Body *, Def *, Body *home, const char *family, Span);
 Value const_value(Body *, Def *, Span);
 uint64_t noise_site(Body *);

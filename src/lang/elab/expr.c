@@ -36,6 +36,12 @@ static Value no_value(Body *b, const Syntax *n, const char *what, Span declared)
   return value_error(b, n->span);
 }
 
+// A learner by its bare name: a weight is its value.
+static Value learned_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
+  BoxUse use = {.def = d, .home = home, .node = n, .name = n->name, .span = n->span};
+  return call_def(b, env, &use, NULL, (Value){0}, NULL);
+}
+
 static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
   Value v;
   switch (bind->kind) {
@@ -56,9 +62,7 @@ static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
     if (bind->size) return value_one(b, val_size(b, bind->size, n->span));
     if (bind->open) return value_error(b, n->span);
     return no_value(b, n, "a box", bind->span);
-  case BIND_LEARNER:
-    return call_def(b, env, (Def *)bind->def, bind->home, NULL, NULL, (Value){0}, NULL, n->span, n,
-                    n->name);
+  case BIND_LEARNER: return learned_value(b, env, (Def *)bind->def, bind->home, n);
   case BIND_SPREAD: return no_value(b, n, "a row of axes", bind->span);
   case BIND_KEPT: {
     const char *name = name_text(b->w->names, n->name);
@@ -136,8 +140,7 @@ static Value def_value(Body *b, Env *env, Def *d, const Syntax *n) {
   case DEF_CONST: return const_value(b, d, n->span);
   case DEF_GIVEN: return given_value(b, d, n);
   case DEF_LEARNER:
-  case DEF_STALE:
-    return call_def(b, env, d, NULL, NULL, NULL, (Value){0}, NULL, n->span, n, n->name);
+  case DEF_STALE: return learned_value(b, env, d, NULL, n);
   case DEF_SPACE: return no_value(b, n, "a space", d->span);
   case DEF_BOX: return no_value(b, n, "a box", d->span);
   case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
@@ -429,7 +432,13 @@ const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax
 static Value family_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
   const char *member = family_member(b, env, d->node, at_brackets(n));
   if (!member) return value_error(b, n->span);
-  return call_def(b, env, d, home, member, NULL, (Value){0}, NULL, n->span, n, at_base(n)->name);
+  BoxUse use = {.def = d,
+                .home = home,
+                .family = member,
+                .node = n,
+                .name = at_base(n)->name,
+                .span = n->span};
+  return call_def(b, env, &use, NULL, (Value){0}, NULL);
 }
 
 Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
@@ -452,8 +461,8 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
     if ((d && d->kind == DEF_BOX && !box_params(d->node) && box_result(d->node) &&
          box_result(d->node)->kind == N_SIG) ||
         (d && d->kind == DEF_BOX && box_params(d->node) && params_in(box_params(d->node)).n == 0))
-      return call_def(b, env, d, NULL, NULL, at_brackets(n), (Value){0}, NULL, n->span, n,
-                      base->name); // a box without inputs
+      return call_def(b, env, &(BoxUse){.def = d, .node = n, .name = base->name, .span = n->span},
+                      at_brackets(n), (Value){0}, NULL); // a box without inputs
     if ((d && d->kind == DEF_BOX) || f || (!bind && !d && fn_find(text) != FN_COUNT)) {
       Id e = diag_error(b->w->diags, n->span, "`%s[…]` is a box; a value is wanted here", text);
       bool options = d && d->kind == DEF_BOX ? box_cfg(d->node) != NULL : f != NULL;
@@ -624,9 +633,8 @@ Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
     return value_error(b, n->span);
   }
   b->in->nest++;
-  uint32_t mark = b->trace ? trace_begin(b) : 0;
-  Value v = eval_node(b, env, n, eq);
-  if (b->trace) v = trace_value(b, env, n, mark, v, false);
+  uint32_t mark = trace_begin(b);
+  Value v = trace_value(b, env, n, mark, eval_node(b, env, n, eq), false);
   b->in->nest--;
   return v;
 }

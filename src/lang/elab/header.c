@@ -180,8 +180,8 @@ static bool formals_in_chain(Body *b, Env *env, const Syntax *n, Types *out) {
   Formals f = {0};
   bool good;
   Env *inner = env_new(b->in, bind ? bind->home->env : NULL, h.scope, b);
-  if (!bind_options(b, env, d, &h, d->kind == DEF_LEARNER ? NULL : config, inner, true, n->span))
-    return false;
+  Call c = {.b = b, .env = env, .to = inner, .def = d, .h = &h, .span = n->span};
+  if (!bind_options(&c, d->kind == DEF_LEARNER ? NULL : config, true)) return false;
   if (!header_formals(b, inner, &h, &f, &good))
     return h.body && h.body->kind != N_BLOCK && box_formals(b, inner, h.body, out);
   for (uint32_t i = 0; good && i < f.n; i++) {

@@ -457,7 +457,7 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
 }
 
 static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
-                            const Syntax *pad, const Type *want, Span span) {
+                             const Syntax *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   if (expr->kind == N_TUPLE) { // each part has its own indices
     Value all = {0};
@@ -487,7 +487,6 @@ static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Sy
 
 Value eval_equation(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                     const Syntax *pad, const Type *want, Span span) {
-  if (!b->trace) return equation_result(b, env, brackets, expr, pad, want, span);
   uint32_t mark = trace_begin(b);
   return trace_value(b, env, expr, mark, equation_result(b, env, brackets, expr, pad, want, span),
                      true);

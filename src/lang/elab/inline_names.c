@@ -72,8 +72,7 @@ void body_finish(Body *b) {
 }
 
 // Where a weight of the callee belongs in the caller.
-static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, const char *family,
-                         uint32_t site) {
+static Param outer_param(Body *b, const Param *inner, const BoxUse *use, uint32_t site) {
   Param p = *inner;
   World *w = b->w;
   p.next = 0;
@@ -82,60 +81,64 @@ static Param outer_param(Body *b, const Param *inner, const Def *d, Body *home, 
     if (inner->home == b->id) p.home = 0;
     return p;
   }
-  if (is_learner(d)) {
-    p.path = arena_format(w->arena, "%s%s/%s", name_text(w->names, d->name), family ? family : "",
-                          inner->path);
-    p.rooted = !home;
-    p.home = home && home != b ? home->id : 0;
-    if (d->kind == DEF_STALE) p.role = ROLE_BUFFER;
+  if (is_learner(use->def)) {
+    p.path = arena_format(w->arena, "%s%s/%s", name_text(w->names, use->def->name),
+                          use->family ? use->family : "", inner->path);
+    p.rooted = !use->home;
+    p.home = use->home && use->home != b ? use->home->id : 0;
+    if (use->def->kind == DEF_STALE) p.role = ROLE_BUFFER;
     return p;
   }
   p.path = arena_format(w->arena, "%u\1%s", site, inner->path);
   return p;
 }
 
-// The callee's weights and states as inputs of this diagram, in order; number gets their positions
-// among our params.
-void body_params(Body *b, Body *callee, const Def *d, Body *home, const char *family,
-                 const Syntax *use, Name site_name, Span span, Ids *in, Ids *number) {
+// Every use of a learner has the same weights, so the same sizes.
+static void check_weight(Body *b, const BoxUse *use, const Param *inner, const Type *want,
+                         uint32_t param) {
+  World *w = b->w;
+  const Wire *wire = &b->d->wire.at[b->d->param.at[param].wire];
+  const Type *have = &wire->type;
+  for (uint32_t a = 0; a < want->rank && a < have->rank; a++) {
+    if (sizes_agree(b, have->axis[a].size, want->axis[a].size, use->span, use->span, "a weight"))
+      continue;
+    Span first = origin_span(w, wire->origin);
+    Id e = diag_error(w->diags, use->span, "`%s` has weight %s of %s, but this use wants %s",
+                      name_text(w->names, use->def->name), inner->path, own_text(w, have),
+                      own_text(w, want));
+    diag_help(w->diags, e, "a learner has one set of weights: every use must have the same sizes");
+    if (first.at != use->span.at) diag_note(w->diags, e, first, "another use");
+    return;
+  }
+}
+
+void body_params(Body *b, Body *callee, const BoxUse *use, Ids *in, Ids *number) {
   World *w = b->w;
   Diagram *f = callee->d;
-  uint32_t site = f->param.n ? site_find(b, use, site_name) : 0;
+  uint32_t site = f->param.n ? site_find(b, use->node, use->name) : 0;
   for (uint32_t i = 0; i < f->param.n; i++) {
     const Param *inner = &f->param.at[i];
-    Param p = outer_param(b, inner, d, home, family, site);
+    Param p = outer_param(b, inner, use, site);
     bool sited = !p.rooted && !p.home && strchr(p.path, '\1');
     uint32_t before = b->d->param.n,
              k = diagram_param(w, b->d, p, f->wire.at[inner->wire].type,
-                               f->wire.at[inner->wire].name, origin_at(b, span));
+                               f->wire.at[inner->wire].name, origin_at(b, use->span));
     sync_sites(b);
     if (sited) b->site.at[site].weighty = true;
     if (b->d->param.n > before && sited) b->param_site.at[k] = site + 1;
-    Type *have = &b->d->wire.at[b->d->param.at[k].wire].type, *want = &f->wire.at[inner->wire].type;
-    for (uint32_t a = 0; a < want->rank && a < have->rank; a++)
-      if (!sizes_agree(b, have->axis[a].size, want->axis[a].size, span, span, "a weight")) {
-        Span first = origin_span(w, b->d->wire.at[b->d->param.at[k].wire].origin);
-        Id e = diag_error(w->diags, span, "`%s` has weight %s of %s, but this use wants %s",
-                          name_text(w->names, d->name), inner->path, own_text(w, have),
-                          own_text(w, want));
-        diag_help(w->diags, e,
-                  "a learner has one set of weights: every use must have the same sizes");
-        if (first.at != span.at) diag_note(w->diags, e, first, "another use");
-        break;
-      }
+    check_weight(b, use, inner, &f->wire.at[inner->wire].type, k);
     vec_push(w->arena, in, b->d->param.at[k].wire);
     if (number) vec_push(w->arena, number, k);
   }
 }
 
-Id body_call(Body *b, Body *callee, const Id *args, const Def *d, Body *home, const char *family,
-             const Syntax *use, Name site_name, Span span) {
+Id body_call(Body *b, Body *callee, const Id *args, const BoxUse *use) {
   World *w = b->w;
   Diagram *f = callee->d;
   Ids in = {0}, number = {0};
   for (uint32_t i = 0; i < f->in.n; i++) vec_push(w->arena, &in, args[i]);
-  body_params(b, callee, d, home, family, use, site_name, span, &in, &number);
-  Id first = box_call(w, b->d, f, in.at, in.n, origin_at(b, span));
+  body_params(b, callee, use, &in, &number);
+  Id first = box_call(w, b->d, f, in.at, in.n, origin_at(b, use->span));
   if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh at each use
   Id next = first + f->out.n;
   for (uint32_t i = 0; i < f->param.n; i++)

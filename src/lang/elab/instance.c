@@ -65,17 +65,16 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
 static void collect_labels(Body *b, const Syntax *n) {
   if (!n) return;
   if (n->kind == N_TYPE && type_brackets(n) && brackets_slots(type_brackets(n)).n) {
-    const Syntax *items = brackets_slots(type_brackets(n)).at[0];
-    for (uint32_t i = 0; i < items_in(items).n; i++)
-      if (items_in(items).at[i]->kind == N_NAME || items_in(items).at[i]->kind == N_SIZED)
-        table_put(b->labels, &items_in(items).at[i]->name, sizeof(Name), 1);
+    Nodes item = items_in(brackets_slots(type_brackets(n)).at[0]);
+    for (uint32_t i = 0; i < item.n; i++)
+      if (item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED)
+        table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
   if (n->kind == N_LHS && lhs_brackets(n) && brackets_slots(lhs_brackets(n)).n &&
       brackets_slots(lhs_brackets(n)).at[0]->kind == N_ITEMS) {
-    const Syntax *items = brackets_slots(lhs_brackets(n)).at[0];
-    for (uint32_t i = 0; i < items_in(items).n && items_in(items).n > 1; i++)
-      if (items_in(items).at[i]->kind == N_SIZED)
-        table_put(b->labels, &items_in(items).at[i]->name, sizeof(Name), 1);
+    Nodes item = items_in(brackets_slots(lhs_brackets(n)).at[0]);
+    for (uint32_t i = 0; i < item.n && item.n > 1; i++)
+      if (item.at[i]->kind == N_SIZED) table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) collect_labels(b, syntax_parts(n).at[i]);
 }
@@ -103,13 +102,10 @@ const Syntax *only_type(const Syntax *types) {
 bool keeps_places(const Formals *f, const Syntax *result) {
   if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || !type_brackets(result))
     return false;
-  const Syntax *a = type_brackets(f->at[0].type), *z = type_brackets(result);
-  if (!a || brackets_slots(a).n != brackets_slots(z).n || brackets_slots(a).n != 1 ||
-      items_in(brackets_slots(a).at[0]).n != items_in(brackets_slots(z).at[0]).n)
-    return false;
-  for (uint32_t i = 0; i < items_in(brackets_slots(a).at[0]).n; i++) {
-    const Syntax *x = items_in(brackets_slots(a).at[0]).at[i],
-                 *y = items_in(brackets_slots(z).at[0]).at[i];
+  Nodes a = brackets_items(type_brackets(f->at[0].type)), z = brackets_items(type_brackets(result));
+  if (!a.n || a.n != z.n) return false;
+  for (uint32_t i = 0; i < a.n; i++) {
+    const Syntax *x = a.at[i], *y = z.at[i];
     if (x->kind != y->kind || x->name != y->name || (x->kind != N_NAME && x->kind != N_SPREAD))
       return false;
   }
@@ -363,6 +359,64 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   return body;
 }
 
+// The inputs of a box without a header: those of the first box in it, or as many as are given.
+static bool formals_of_body(const Call *c, const Instance *how, Formals *out) {
+  World *w = c->b->w;
+  const Syntax *body = c->h->body;
+  bool given = how && how->nin;
+  int n = body && body->kind != N_BLOCK ? arity_of(c->b, c->to, body) : -1;
+  Types types = {0};
+  if (!given && (n < 0 || !box_formals(c->b, c->to, body, &types) || types.n != (uint32_t)n))
+    return false;
+  for (uint32_t i = 0; i < types.n; i++)
+    vec_push(w->arena, out, (Formal){.known = types.at[i], .fixed = true, .span = c->def->span});
+  for (uint32_t i = 0; given && i < how->nin; i++)
+    vec_push(w->arena, out, (Formal){.span = c->def->span});
+  return true;
+}
+
+// As a call with wires of the types that are given.
+static Body *called_with(const Call *c, const char *family, const Syntax *config,
+                         const Formals *formals, const Instance *how) {
+  World *w = c->b->w;
+  Def *d = c->def;
+  Body *caller = body_new(c->b->in, d->name);
+  Value args = {.n = how->nin, .at = NEW_ARRAY(w->arena, Val, how->nin)};
+  for (uint32_t i = 0; i < how->nin; i++) {
+    Name name = i < formals->n ? formals->at[i].name : 0;
+    for (uint32_t k = 0; k < how->in[i].rank; k++)
+      if (how->in[i].axis[k].pass) body_pass(caller, how->in[i].axis[k].pass, how->in[i].axis[k]);
+    args.at[i] = val_wire(caller, diagram_input(w, caller->d, how->in[i], name, 0), d->span);
+  }
+  caller->env = env_new(c->b->in, NULL, d->scope, caller);
+  BoxUse use = {.def = d, .family = family, .node = d->node, .name = d->name, .span = d->span};
+  Value out = call_def(caller, caller->env, &use, config, args, NULL);
+  for (uint32_t i = 0; i < out.n; i++) {
+    Id wire = out.at[i].error ? 0 : val_to_wire(caller, &out.at[i], 0);
+    if (!wire) return NULL;
+    diagram_output(w, caller->d, wire);
+  }
+  body_finish(caller);
+  return caller;
+}
+
+// With the types that its header declares.
+static bool declared_inputs(const Call *c, const Formals *formals, Inputs *in) {
+  World *w = c->b->w;
+  *in = (Inputs){NEW_ARRAY(w->arena, Type, formals->n), formals->n};
+  for (uint32_t i = 0; i < formals->n; i++) {
+    const Formal *f = &formals->at[i];
+    Types t = {0};
+    if (f->fixed)
+      vec_push(w->arena, &t, f->known);
+    else if (f->type && !types_eval(c->b, c->to, f->type, true, &t, NULL))
+      return false;
+    if (t.n != 1) return false;
+    in->in[i] = t.at[0];
+  }
+  return true;
+}
+
 Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
                      const Instance *how) {
   World *w = in->w;
@@ -371,12 +425,12 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   b->w = w;
   b->generic = !how || !how->nin;
   Header h = header_of(d);
-  Env *env = env_new(in, NULL, d->scope, b);
-  Call c = {.b = b, .env = env, .def = d, .h = &h, .span = d->span};
+  Call c = {.b = b, .env = env_new(in, NULL, d->scope, b), .def = d, .h = &h, .span = d->span};
   c.to = env_new(in, NULL, h.scope, NULL);
   Formals formals = {0};
+  Inputs inputs;
   bool good = true;
-  if (!bind_options(b, env, d, &h, config, c.to, true, d->span)) return NULL;
+  if (!bind_options(&c, config, true)) return NULL;
   bool typed = header_formals(b, c.to, &h, &formals, &good);
   const Def *real = learner_of(d);
   if (is_learner(d) && real && real->refined && learner_params(real->node) && !formals.n) {
@@ -384,54 +438,14 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
     declared.params = learner_params(real->node);
     typed = header_formals(b, c.to, &declared, &formals, &good);
   }
-  if (!good) return NULL;
-  if (!typed) {
-    int n = h.body && h.body->kind != N_BLOCK ? arity_of(b, c.to, h.body) : -1;
-    if (n < 0 && !(how && how->nin)) return NULL;
-    Types types = {0};
-    if (!(how && how->nin) && (!box_formals(b, c.to, h.body, &types) || types.n != (uint32_t)n))
-      return NULL;
-    for (uint32_t i = 0; i < types.n; i++)
-      vec_push(w->arena, &formals, (Formal){.known = types.at[i], .fixed = true, .span = d->span});
-    for (uint32_t i = 0; how && i < how->nin; i++)
-      vec_push(w->arena, &formals, (Formal){.span = d->span});
+  if (!good || (!typed && !formals_of_body(&c, how, &formals))) return NULL;
+  if (!b->generic && typed && how->nin != formals.n) {
+    diag_error(w->diags, d->span, "`%s` takes %u %s, but %u %s given", name_text(w->names, d->name),
+               formals.n, formals.n == 1 ? "input" : "inputs", how->nin,
+               how->nin == 1 ? "is" : "are");
+    return NULL;
   }
-  Inputs inputs = {NEW_ARRAY(w->arena, Type, formals.n), formals.n};
-  if (how && how->nin) {
-    if (how->nin != formals.n && typed) {
-      diag_error(w->diags, d->span, "`%s` takes %u %s, but %u %s given",
-                 name_text(w->names, d->name), formals.n, formals.n == 1 ? "input" : "inputs",
-                 how->nin, how->nin == 1 ? "is" : "are");
-      return NULL;
-    }
-    // as a call with wires of these types
-    Body *caller = body_new(in, d->name);
-    Value args = {.n = how->nin, .at = NEW_ARRAY(w->arena, Val, how->nin)};
-    for (uint32_t i = 0; i < how->nin; i++) {
-      Name name = i < formals.n ? formals.at[i].name : 0;
-      for (uint32_t k = 0; k < how->in[i].rank; k++)
-        if (how->in[i].axis[k].pass) body_pass(caller, how->in[i].axis[k].pass, how->in[i].axis[k]);
-      args.at[i] = val_wire(caller, diagram_input(w, caller->d, how->in[i], name, 0), d->span);
-    }
-    caller->env = env_new(in, NULL, d->scope, caller);
-    Value out = call_def(caller, caller->env, d, NULL, family, config, args, NULL, d->span, d->node,
-                         d->name);
-    for (uint32_t i = 0; i < out.n; i++) {
-      Id wire = out.at[i].error ? 0 : val_to_wire(caller, &out.at[i], 0);
-      if (!wire) return NULL;
-      diagram_output(w, caller->d, wire);
-    }
-    body_finish(caller);
-    return caller;
-  }
-  for (uint32_t i = 0; i < formals.n; i++) {
-    Types t = {0};
-    if (formals.at[i].fixed)
-      vec_push(w->arena, &t, formals.at[i].known);
-    else if (formals.at[i].type && !types_eval(b, c.to, formals.at[i].type, true, &t, NULL))
-      return NULL;
-    if (t.n != 1) return NULL;
-    inputs.in[i] = t.at[0];
-  }
+  if (!b->generic) return called_with(&c, family, config, &formals, how);
+  if (!declared_inputs(&c, &formals, &inputs)) return NULL;
   return instance(&c, NULL, family, &formals, &inputs);
 }

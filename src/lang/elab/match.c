@@ -32,68 +32,87 @@ static Span place_of(const Call *c, const Val *arg) {
   return inside(arg->span, c->span) || !c->span.file || c->b->distance ? arg->span : c->span;
 }
 
+// A name that nothing is bound to yet takes the axis that it meets.
+static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Span span,
+                       Axis *inner) {
+  if (item->kind != N_NAME || env_find(c->to, item->name)) return false;
+  Def *d = scope_find(c->to->scope, item->name);
+  if (d && d->kind == DEF_AXIS) return false;
+  *inner = (Axis){.label = item->name, .size = actual->size};
+  env_bind(c->to, item->name,
+           (Binding){.kind = BIND_SIZE,
+                     .size = actual->size,
+                     .label = actual->label,
+                     .decl = actual->decl,
+                     .span = span});
+  return true;
+}
+
+static void say_other_axis(const Call *c, const Syntax *item, const Axis *formal,
+                           const Axis *actual, const Val *arg) {
+  World *w = c->b->w;
+  Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants axis %s here, but this is axis %s",
+                    call_name(c), name_text(w->names, formal->label),
+                    name_text(w->names, actual->label));
+  diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
+  diag_note(w->diags, e, item->span, "declared here");
+  clash_note(c->b, *formal, *actual);
+}
+
+static Id say_size(const Call *c, const Axis *formal, const Axis *actual, const Val *arg) {
+  World *w = c->b->w;
+  const char *label = name_text(w->names, actual->label), *wanted = size_text(w, formal->size);
+  if (arg->type.base == BASE_LABEL && !actual->label && actual->size == arg->type.count)
+    return diag_error(w->diags, place_of(c, arg), "`%s` wants labels of %s%s%s, but this is %s",
+                      call_name(c), name_text(w->names, formal->label), formal->label ? " = " : "",
+                      wanted, own_text(w, &arg->type));
+  if (formal->label)
+    return diag_error(w->diags, place_of(c, arg),
+                      "`%s` wants its axis %s to be %s, but %s has %s%s%s there", call_name(c),
+                      name_text(w->names, formal->label), wanted, own_text(w, &arg->type), label,
+                      *label ? " = " : "", size_text(w, actual->size));
+  return diag_error(w->diags, place_of(c, arg), "`%s` wants an axis of %s, but %s has %s%s%s there",
+                    call_name(c), wanted, own_text(w, &arg->type), label, *label ? " = " : "",
+                    size_text(w, actual->size));
+}
+
+// bind: what the name of the formal axis was bound to before, or NULL
+static void say_other_size(const Call *c, const Syntax *item, const Binding *bind,
+                           const Axis *formal, const Axis *actual, const Val *arg) {
+  World *w = c->b->w;
+  Id e = say_size(c, formal, actual, arg);
+  Size all = size_of(w, 1);
+  uint32_t own = 0;
+  for (uint32_t i = 0; i < arg->type.rank; i++)
+    if (!arg->type.axis[i].pass) all = size_mul(w, all, arg->type.axis[i].size), own++;
+  if (own > 1 && size_now(w, all) == size_now(w, formal->size))
+    diag_help(w->diags, e, "`flatten` makes one axis of all");
+  if (bind && bind->span.file)
+    diag_note(w->diags, e, bind->span, "%s = %s comes from here", name_text(w->names, item->name),
+              size_text(w, formal->size));
+  else
+    diag_note(w->diags, e, item->span, "declared here");
+}
+
 // The formal axis meets an actual one: its name is bound, or must agree with what it is bound to.
 static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, const Val *arg,
                       Axis *inner) {
-  World *w = c->b->w;
-  Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
-  if (item->kind == N_NAME && !bind) {
-    Def *d = scope_find(c->to->scope, item->name);
-    if (!d || d->kind != DEF_AXIS) {
-      *inner = (Axis){.label = item->name, .size = actual->size};
-      env_bind(c->to, item->name,
-               (Binding){.kind = BIND_SIZE,
-                         .size = actual->size,
-                         .label = actual->label,
-                         .decl = actual->decl,
-                         .span = arg->span});
-      return true;
-    }
-  }
+  if (takes_axis(c, item, actual, arg->span, inner)) return true;
   Axis formal[RANK_LIMIT];
-  const Syntax *brackets = brackets_of(w->arena, item->span, NODES((Syntax *)item));
+  Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
+  const Syntax *brackets = brackets_of(c->b->w->arena, item->span, NODES((Syntax *)item));
   if (axes_eval(c->b, c->to, brackets, true, formal) != 1) return false;
   *inner = formal[0];
   if (bind && bind->kind == BIND_OPTION && !bind->label) bind->label = actual->label;
   if (item->kind == N_SIZED && env_find(c->to, item->name))
     env_find(c->to, item->name)->label = actual->label;
   if (formal[0].decl && actual->decl && formal[0].decl != actual->decl) {
-    Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants axis %s here, but this is axis %s",
-                      call_name(c), name_text(w->names, formal[0].label),
-                      name_text(w->names, actual->label));
-    diag_help(w->diags, e, "both are declared, and they are not the same even if their sizes are");
-    diag_note(w->diags, e, item->span, "declared here");
-    clash_note(c->b, formal[0], *actual);
+    say_other_axis(c, item, &formal[0], actual, arg);
     return false;
   }
   if (sizes_agree(c->b, formal[0].size, actual->size, arg->span, item->span, "an argument"))
     return true;
-  const char *label = name_text(w->names, actual->label), *wanted = size_text(w, formal[0].size);
-  Id e;
-  if (arg->type.base == BASE_LABEL && !actual->label && actual->size == arg->type.count)
-    e = diag_error(w->diags, place_of(c, arg), "`%s` wants labels of %s%s%s, but this is %s",
-                   call_name(c), name_text(w->names, formal[0].label), formal[0].label ? " = " : "",
-                   wanted, own_text(w, &arg->type));
-  else if (formal[0].label)
-    e = diag_error(w->diags, place_of(c, arg),
-                   "`%s` wants its axis %s to be %s, but %s has %s%s%s there", call_name(c),
-                   name_text(w->names, formal[0].label), wanted, own_text(w, &arg->type), label,
-                   *label ? " = " : "", size_text(w, actual->size));
-  else
-    e = diag_error(w->diags, place_of(c, arg), "`%s` wants an axis of %s, but %s has %s%s%s there",
-                   call_name(c), wanted, own_text(w, &arg->type), label, *label ? " = " : "",
-                   size_text(w, actual->size));
-  Size all = size_of(w, 1);
-  uint32_t own = 0;
-  for (uint32_t i = 0; i < arg->type.rank; i++)
-    if (!arg->type.axis[i].pass) all = size_mul(w, all, arg->type.axis[i].size), own++;
-  if (own > 1 && size_now(w, all) == size_now(w, formal[0].size))
-    diag_help(w->diags, e, "`flatten` makes one axis of all");
-  if (bind && bind->span.file)
-    diag_note(w->diags, e, bind->span, "%s = %s comes from here", name_text(w->names, item->name),
-              size_text(w, formal[0].size));
-  else
-    diag_note(w->diags, e, item->span, "declared here");
+  say_other_size(c, item, bind, &formal[0], actual, arg);
   return false;
 }
 

@@ -248,82 +248,116 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
   return true;
 }
 
-bool bind_options(Body *b, Env *from, const Def *d, const Header *h, const Syntax *config, Env *to,
-                  bool generic, Span span) {
-  World *w = b->w;
-  const Syntax *given[OPTIONS_LIMIT] = {NULL};
-  uint32_t n = h->cfg ? cfg_in(h->cfg).n : 0;
-  if (n > OPTIONS_LIMIT) {
-    diag_error(w->diags, h->cfg->span, "more than %d options", OPTIONS_LIMIT);
+static bool is_new_option(const Call *c, uint32_t i) {
+  World *w = c->b->w;
+  Nodes par = cfg_in(c->h->cfg);
+  for (uint32_t k = 0; k < i; k++)
+    if (par.at[k]->name == par.at[i]->name) {
+      Id e = diag_error(w->diags, par.at[i]->name_span, "there are two options `%s`",
+                        name_text(w->names, par.at[i]->name));
+      diag_note(w->diags, e, par.at[k]->name_span, "the other one");
+      return false;
+    }
+  return true;
+}
+
+// A box that is checked for itself: its option is a size that only a use will give.
+static void bind_open(const Call *c, const Syntax *par) {
+  World *w = c->b->w;
+  Size size = size_var(w, par->name, VAR_LOCAL, par->span);
+  if (cfgpar_is_spread(par)) {
+    Axis one = {.label = par->name, .size = size};
+    bind_spread(c->to, w, par->name,
+                (Binding){.kind = BIND_SPREAD,
+                          .naxis = 1,
+                          .axis = arena_copy(w->arena, &one, sizeof one),
+                          .span = par->span});
+    return;
+  }
+  env_bind(
+      c->to, par->name,
+      (Binding){
+          .kind = BIND_OPTION, .open = true, .size = size, .label = par->name, .span = par->span});
+}
+
+static void say_missing(const Call *c, const Syntax *par, bool first) {
+  World *w = c->b->w;
+  const char *box = name_text(w->names, c->def->name), *name = name_text(w->names, par->name);
+  Id e = diag_error(w->diags, c->span, "`%s` wants its option `%s`", box, name);
+  if (first)
+    diag_help(w->diags, e, "for example `%s[8]`", box);
+  else
+    diag_help(w->diags, e, "for example `%s[%s: 8]`", box, name);
+  diag_note(w->diags, e, c->def->span, "declared here");
+}
+
+static void say_several(const Call *c, const Syntax *par, const Syntax *items) {
+  World *w = c->b->w;
+  Nodes item = items_in(items);
+  uint32_t at;
+  Id e = diag_error(w->diags, items->span, "option `%s` wants one thing, but %u are given",
+                    name_text(w->names, par->name), item.n);
+  if (item.n && item.at[0]->kind == N_NAME && cfg_named(c->h->cfg, item.at[0]->name, &at))
+    diag_help(w->diags, e, "an option is given by name with a colon: `%s: …`",
+              name_text(w->names, item.at[0]->name));
+  else
+    diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
+}
+
+// ...o: a row of axes
+static bool bind_row(const Call *c, const Syntax *par, const Syntax *text, bool given) {
+  World *w = c->b->w;
+  Binding bind = {.kind = BIND_OPTION, .span = par->span};
+  if (text->kind != N_ITEMS)
+    text = node_items(w->arena, text->span, (ItemsParts){NODES((Syntax *)text)});
+  if (!option_spread(c->b, given ? c->env : c->to, text, &bind)) return false;
+  bind.by_default = !given;
+  bind_spread(c->to, w, par->name, bind);
+  return true;
+}
+
+static bool bind_one(const Call *c, const Syntax *par, const Syntax *text, bool given) {
+  Binding bind = {.kind = BIND_OPTION, .span = par->span};
+  if (text->kind == N_ITEMS && items_in(text).n != 1) {
+    say_several(c, par, text);
     return false;
   }
-  if (!match_options(b, d, h->cfg, config, given)) return false;
-  for (uint32_t i = 0; i < n; i++) {
-    const Syntax *par = cfg_in(h->cfg).at[i], *fallback = cfgpar_value(par);
-    for (uint32_t k = 0; k < i; k++)
-      if (cfg_in(h->cfg).at[k]->name == par->name) {
-        Id e = diag_error(w->diags, par->name_span, "there are two options `%s`",
-                          name_text(w->names, par->name));
-        diag_note(w->diags, e, cfg_in(h->cfg).at[k]->name_span, "the other one");
-        return false;
-      }
-    const Syntax *text = given[i] ? given[i] : fallback;
-    Env *env = given[i] ? from : to;
-    Binding bind = {.kind = BIND_OPTION, .span = par->span};
-    bool spread = cfgpar_is_spread(par);
-    if (!text && spread && config && !brackets_slots(config).n) { // dense[]: no axes, one number
-      bind_spread(to, w, par->name, (Binding){.kind = BIND_SPREAD, .span = config->span});
-      continue;
-    }
-    if (!text && generic) {
-      if (spread) {
-        Axis one = {.label = par->name, .size = size_var(w, par->name, VAR_LOCAL, par->span)};
-        bind_spread(to, w, par->name,
-                    (Binding){.kind = BIND_SPREAD,
-                              .naxis = 1,
-                              .axis = arena_copy(w->arena, &one, sizeof one),
-                              .span = par->span});
-        continue;
-      }
-      bind.open = true;
-      bind.size = size_var(w, par->name, VAR_LOCAL, par->span);
-      bind.label = par->name;
-    } else if (!text) {
-      if (along_an_axis(h, par->name)) continue; // the last axis, then
-      Id e = diag_error(w->diags, span, "`%s` wants its option `%s`", name_text(w->names, d->name),
-                        name_text(w->names, par->name));
-      if (i == 0)
-        diag_help(w->diags, e, "for example `%s[8]`", name_text(w->names, d->name));
-      else
-        diag_help(w->diags, e, "for example `%s[%s: 8]`", name_text(w->names, d->name),
-                  name_text(w->names, par->name));
-      diag_note(w->diags, e, d->span, "declared here");
-      return false;
-    } else if (spread) {
-      if (text->kind != N_ITEMS)
-        text = node_items(w->arena, text->span, (ItemsParts){NODES((Syntax *)text)});
-      if (!option_spread(b, env, text, &bind)) return false;
-      bind.by_default = !given[i];
-      bind_spread(to, w, par->name, bind);
-      continue;
-    } else {
-      if (text->kind == N_ITEMS && items_in(text).n != 1) {
-        Id e = diag_error(w->diags, text->span, "option `%s` wants one thing, but %u are given",
-                          name_text(w->names, par->name), items_in(text).n);
-        uint32_t at;
-        if (items_in(text).n && items_in(text).at[0]->kind == N_NAME &&
-            cfg_named(h->cfg, items_in(text).at[0]->name, &at))
-          diag_help(w->diags, e, "an option is given by name with a colon: `%s: …`",
-                    name_text(w->names, items_in(text).at[0]->name));
-        else
-          diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
-        return false;
-      }
-      if (!option_item(b, env, text->kind == N_ITEMS ? items_in(text).at[0] : text, &bind))
-        return false;
-    }
-    bind.by_default = !given[i] && !bind.open;
-    env_bind(to, par->name, bind);
+  const Syntax *one = text->kind == N_ITEMS ? items_in(text).at[0] : text;
+  if (!option_item(c->b, given ? c->env : c->to, one, &bind)) return false;
+  bind.by_default = !given && !bind.open;
+  env_bind(c->to, par->name, bind);
+  return true;
+}
+
+// Parameter i of the brackets; `given`: what the call writes for it, or NULL.
+static bool bind_option(const Call *c, const Syntax *config, uint32_t i, const Syntax *given,
+                        bool generic) {
+  const Syntax *par = cfg_in(c->h->cfg).at[i], *text = given ? given : cfgpar_value(par);
+  bool spread = cfgpar_is_spread(par);
+  if (!is_new_option(c, i)) return false;
+  if (text) return spread ? bind_row(c, par, text, given) : bind_one(c, par, text, given);
+  if (spread && config && !brackets_slots(config).n) { // dense[]: no axes, one number
+    bind_spread(c->to, c->b->w, par->name, (Binding){.kind = BIND_SPREAD, .span = config->span});
+    return true;
   }
+  if (generic) {
+    bind_open(c, par);
+    return true;
+  }
+  if (along_an_axis(c->h, par->name)) return true; // the last axis, then
+  say_missing(c, par, i == 0);
+  return false;
+}
+
+bool bind_options(const Call *c, const Syntax *config, bool generic) {
+  const Syntax *given[OPTIONS_LIMIT] = {NULL}, *cfg = c->h->cfg;
+  uint32_t n = cfg ? cfg_in(cfg).n : 0;
+  if (n > OPTIONS_LIMIT) {
+    diag_error(c->b->w->diags, cfg->span, "more than %d options", OPTIONS_LIMIT);
+    return false;
+  }
+  if (!match_options(c->b, c->def, cfg, config, given)) return false;
+  for (uint32_t i = 0; i < n; i++)
+    if (!bind_option(c, config, i, given[i], generic)) return false;
   return true;
 }

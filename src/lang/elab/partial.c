@@ -266,9 +266,10 @@ static void add_text(Body *b, Env *env, const Syntax *n, ShownOperands *o) {
 }
 
 // -- the hooks ------------------------------------------------------------------------------------
-uint32_t trace_begin(Body *b) { return b->trace->seen.n; }
+uint32_t trace_begin(Body *b) { return b->trace ? b->trace->seen.n : 0; }
 
 Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bool whole) {
+  if (!b->trace) return v;
   const char *word = whole ? "" : word_of(b, n);
   PartialTrace *t = b->trace;
   const Value *only = t->seen.n == mark + 1 ? &t->seen.at[mark].value : NULL;
@@ -332,6 +333,7 @@ Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
 }
 
 void trace_statement(Body *b) {
+  if (!b->trace) return;
   b->trace->seen.n = 0;
   tell(b, 0, NULL);
 }
@@ -343,13 +345,16 @@ static void tell_end(Body *b, const ShownOperands *o) {
   for (uint32_t i = before; i < b->trace->out->slip.n; i++) b->trace->out->slip.at[i].end = true;
 }
 
-void trace_result_types(Body *b) {
+bool trace_result_types(Body *b) {
+  if (!b->trace) return false;
   b->want = (Types){0};
   tell_end(b, NULL);
+  return true;
 }
 
 void trace_results(Body *b, Value v, bool fits) {
   ShownOperands o = {0};
+  if (!b->trace) return;
   if (!fits) b->d->out.n = 0;
   for (uint32_t i = 0; i < v.n; i++) {
     Span span = v.at[i].span;
@@ -373,6 +378,7 @@ Value trace_nothing(Body *b, Value args, Span span) {
 
 void trace_no_result(Body *b) {
   ShownOperands none = {0};
+  if (!b->trace) return;
   Id wire = unknown_box(b, "return", &none, NULL, (Span){0});
   tell(b, b->d->wire.at[wire].box, &none);
   diagram_output(b->w, b->d, wire);
@@ -488,7 +494,7 @@ static PartialDiagram *broken_def(Elab *in, Def *d) {
   c.to = env_new(in, NULL, h.scope, NULL);
   Formals formals = {0};
   bool good = true;
-  bind_options(b, env, d, &h, NULL, c.to, true, d->span);
+  bind_options(&c, NULL, true);
   header_formals(b, c.to, &h, &formals, &good);
   if (is_learner(d) && d->refined && learner_params(d->node) && !formals.n) {
     Header declared = h;

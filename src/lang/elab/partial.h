@@ -4,19 +4,21 @@
 
 #include "lang/elab/elab.h"
 
-// partial.c: all of them want a body with a trace.
+// partial.c: a body without a trace is left as it is.
 uint32_t trace_begin(Body *);
 // A part of the text is done: its value, in which every error has a wire that stands for it. whole:
 // it is all of an equation.
 Value trace_value(Body *, Env *, const Syntax *, uint32_t mark, Value, bool whole);
 bool trace_follows(const Value *args); // there is an error among them
+// These three want a body with a trace.
 Value trace_apply(Body *, const Syntax *box, uint32_t mark, Value args, Value);
 Value trace_parts(Body *, Value, uint32_t n, Span); // n values of one that failed
+Value trace_nothing(Body *, Value args, Span);      // there is no body
+
 void trace_statement(Body *);
-void trace_result_types(Body *); // those that are declared are wrong
+bool trace_result_types(Body *); // those that are declared are wrong; false: there is no trace
 void trace_results(Body *, Value, bool fits);
-Value trace_nothing(Body *, Value args, Span); // there is no body
-void trace_no_result(Body *);                  // nothing is returned
+void trace_no_result(Body *); // nothing is returned
 
 // A trace for one body: messages are collected apart from the program's until it ends.
 typedef struct {

@@ -210,8 +210,11 @@ static bool scan_inputs(ScanPlan *p, const Syntax *use, Ids *in) {
     vec_push(w->arena, in, start_wire(p->b, &p->args, i, &p->types[i], p->span));
   for (uint32_t i = 0; i < in->n; i++)
     if (!in->at[i]) return false;
-  body_params(p->b, p->body, box_called(p->b, "scan"), NULL, NULL, use, name_from(w->names, "scan"),
-              p->span, in, NULL);
+  BoxUse scan = {.def = box_called(p->b, "scan"),
+                 .node = use,
+                 .name = name_from(w->names, "scan"),
+                 .span = p->span};
+  body_params(p->b, p->body, &scan, in, NULL);
   return true;
 }
 

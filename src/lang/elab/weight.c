@@ -112,13 +112,13 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   return init;
 }
 
-Val add_weight(Body *b, Type t, Init init, const char *path, bool rooted, Id home, Role role,
-               Name name, Span span) {
-  Param p = {.path = path, .rooted = rooted, .home = home, .role = role, .init = init};
+Val add_weight(Body *b, Type t, Init init, const WeightDecl *decl) {
+  Param p = {.path = decl->path, .rooted = decl->rooted, .home = decl->home, .role = decl->role};
+  p.init = init;
   for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
-  uint32_t i = diagram_param(b->w, b->d, p, t, name, origin_at(b, span));
+  uint32_t i = diagram_param(b->w, b->d, p, t, decl->name, origin_at(b, decl->span));
   sync_sites(b);
-  return val_wire(b, b->d->param.at[i].wire, span);
+  return val_wire(b, b->d->param.at[i].wire, decl->span);
 }
 
 // learn p : simplex[a]: a box makes a free weight into what is wanted.
@@ -142,12 +142,10 @@ static const Syntax *start_of(Body *b, const Syntax *init,
   return node_call(w->arena, init->span, (CallParts){callee, NODES((Syntax *)init)});
 }
 
-static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type, const Syntax *init,
-                                const char *path, bool rooted, Id home, Role role, Name name,
-                                Span span) {
+// simplex[a]: the sizes in its brackets, as options of the box.
+static bool bind_sizes(Body *b, Env *env, const Def *box, const Syntax *type, Env *inner) {
   World *w = b->w;
   const Syntax *config = type_brackets(type), *cfg = box_cfg(box->node);
-  Env *inner = env_new(b->in, NULL, box->scope, b);
   for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++) {
     const Syntax *items =
         config && i < brackets_slots(config).n ? brackets_slots(config).at[i] : NULL;
@@ -156,7 +154,7 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
     if (!items || axes_eval(b, env, node_brackets(w->arena, type->span, only), false, axis) != 1) {
       diag_error(w->diags, type->span, "`%s` wants its size, as in `%s[3]`",
                  name_text(w->names, box->name), name_text(w->names, box->name));
-      return value_error(b, span);
+      return false;
     }
     env_bind(inner, cfg_in(cfg).at[i]->name,
              (Binding){.kind = BIND_OPTION,
@@ -165,30 +163,48 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
                        .decl = axis[0].decl,
                        .span = items->span});
   }
-  Types t = {0};
-  const Syntax *formal = param_type(params_in(box_params(box->node)).at[0]);
-  if (type_brackets(formal) && brackets_slots(type_brackets(formal)).n == 1 &&
-      items_in(brackets_slots(type_brackets(formal)).at[0]).at[0]->kind == N_SPREAD) {
-    Axis axis[RANK_LIMIT];
-    uint32_t n = axes_eval(b, env, config, false, axis);
-    if (n == UINT32_MAX) return value_error(b, span);
-    vec_push(w->arena, &t, type_make(w, BASE_R, n, axis));
-  } else if (!types_eval(b, inner, formal, true, &t, NULL)) {
-    return value_error(b, span);
-  }
-  for (uint32_t i = 0; config && i < t.at[0].rank; i++) { // the caller's labels
-    Axis axis[RANK_LIMIT];
-    if (brackets_slots(config).n == 1 && axes_eval(b, env, config, false, axis) == t.at[0].rank)
-      t.at[0].axis[i] = axis[i];
-  }
-  Init start = init_from(b, env, start_of(b, init, box), &t.at[0]);
-  if (!init) start = (Init){.kind = INIT_NORMAL};
-  Val free = add_weight(b, t.at[0], start, path, rooted, home, role, name, span);
-  return call_def(b, env, box, NULL, NULL, NULL, value_one(b, free), NULL, span, type, box->name);
+  return true;
 }
 
-Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, const char *path,
-                   bool rooted, Id home, Role role, Name name, Span span) {
+// The type of the free weight that the box takes.
+static bool free_type(Body *b, Env *env, const Def *box, const Syntax *type, Type *out) {
+  World *w = b->w;
+  Env *inner = env_new(b->in, NULL, box->scope, b);
+  if (!bind_sizes(b, env, box, type, inner)) return false;
+  Types t = {0};
+  Axis axis[RANK_LIMIT];
+  const Syntax *config = type_brackets(type),
+               *formal = param_type(params_in(box_params(box->node)).at[0]);
+  const Syntax *brackets = type_brackets(formal),
+               *slot = brackets ? nodes_only(brackets_slots(brackets)) : NULL;
+  if (slot && items_in(slot).at[0]->kind == N_SPREAD) {
+    uint32_t n = axes_eval(b, env, config, false, axis);
+    if (n == UINT32_MAX) return false;
+    vec_push(w->arena, &t, type_make(w, BASE_R, n, axis));
+  } else if (!types_eval(b, inner, formal, true, &t, NULL)) {
+    return false;
+  }
+  *out = t.at[0];
+  for (uint32_t i = 0; config && i < out->rank; i++) // the caller's labels
+    if (brackets_slots(config).n == 1 && axes_eval(b, env, config, false, axis) == out->rank)
+      out->axis[i] = axis[i];
+  return true;
+}
+
+static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type, const Syntax *init,
+                                const WeightDecl *decl) {
+  Type t;
+  if (!free_type(b, env, box, type, &t)) return value_error(b, decl->span);
+  Init start = init_from(b, env, start_of(b, init, box), &t);
+  if (!init) start = (Init){.kind = INIT_NORMAL};
+  Val free = add_weight(b, t, start, decl);
+  BoxUse use = {.def = box, .node = type, .name = box->name, .span = decl->span};
+  return call_def(b, env, &use, NULL, value_one(b, free), NULL);
+}
+
+Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init,
+                   const WeightDecl *decl) {
+  Span span = decl->span;
   const Syntax *types = sig && sig->kind == N_SIG ? sig_from(sig) : sig;
   if (!types) {
     Id e = diag_error(b->w->diags, span, "a weight wants its type");
@@ -197,8 +213,7 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, con
   }
   Def *box;
   if (types_in(types).n == 1 && constraint(env, types_in(types).at[0], &box))
-    return constrained_weight(b, env, box, types_in(types).at[0], init, path, rooted, home, role,
-                              name, span);
+    return constrained_weight(b, env, box, types_in(types).at[0], init, decl);
   Types t = {0};
   const Def *space;
   if (!types_eval(b, env, types, false, &t, &space)) return value_error(b, span);
@@ -211,8 +226,7 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init, con
                "labels cannot be learned: a weight is made of real numbers or bits");
     return value_error(b, span);
   }
-  Value v = value_one(b, add_weight(b, t.at[0], init_from(b, env, init, &t.at[0]), path, rooted,
-                                    home, role, name, span));
+  Value v = value_one(b, add_weight(b, t.at[0], init_from(b, env, init, &t.at[0]), decl));
   v.space = space;
   return v;
 }
@@ -229,9 +243,13 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
       arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
   Env *scope = home ? home->env : env_new(b->in, NULL, d->scope, b);
   const Syntax *init = real->refined ? refine_body(real->refined) : learner_body(n);
-  return typed_weight(b, scope, learner_result(n), init, path, !home,
-                      home && home != b ? home->id : 0,
-                      d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT, d->name, span);
+  WeightDecl decl = {.path = path,
+                     .rooted = !home,
+                     .home = home && home != b ? home->id : 0,
+                     .role = d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT,
+                     .name = d->name,
+                     .span = span};
+  return typed_weight(b, scope, learner_result(n), init, &decl);
 }
 
 Value const_value(Body *b, Def *d, Span span) {
@@ -269,9 +287,12 @@ Value const_value(Body *b, Def *d, Span span) {
   }
   d->busy = true;
   b->in->chain++;
-  Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want),
-                                           name_text(w->names, d->name), true, 0, ROLE_CONST,
-                                           d->name, span))
+  WeightDecl decl = {.path = name_text(w->names, d->name),
+                     .rooted = true,
+                     .role = ROLE_CONST,
+                     .name = d->name,
+                     .span = span};
+  Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want), &decl))
                  : eval_alone(b, env, value);
   b->in->chain--;
   d->busy = false;

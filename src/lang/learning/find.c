@@ -318,19 +318,20 @@ static void say_dangling(Finding *f, const RewriteFault *fault) {
 
 static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, Inclusion *kept) {
   Drawing *r = f->r;
-  Graph *old = r->g->graph, *now;
-  PatternMatch made;
+  Graph *old = r->g->graph;
+  Rewritten now;
   RewriteFault fault;
   Route went = edges_at(f, m);
-  if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, kept, &made, &fault)) {
+  if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, &fault)) {
     say_dangling(f, &fault);
     return false;
   }
   const char *name = c->to ? NULL : old->edge.at[went.at[0]].name;
   if (c->to) went.n = 0;
-  follow(r, old, now, kept);
-  put_new(f, c, &made, name);
-  renew_orders(f, old, &went, c->to ? NOWHERE : made.edge[0], kept);
+  *kept = now.kept;
+  follow(r, old, now.graph, kept);
+  put_new(f, c, &now.made, name);
+  renew_orders(f, old, &went, c->to ? NOWHERE : now.made.edge[0], kept);
   return true;
 }
 

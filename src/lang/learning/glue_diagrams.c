@@ -191,7 +191,8 @@ void read_glued(Drawing *r) {
   if (g->broken) return;
   Inclusion *in = NEW_ARRAY(r->w->arena, Inclusion, g->part.n + 1);
   Graph *whole;
-  if (!graph_glue(r->w->arena, p.graph.at, p.name.at, g->part.n, &p.along, &whole, in, &fault)) {
+  GlueParts glued = {p.graph.at, p.name.at, g->part.n};
+  if (!graph_glue(r->w->arena, &glued, &p.along, &whole, in, &fault)) {
     say_fault(&p, &fault);
     return;
   }

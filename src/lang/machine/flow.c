@@ -59,7 +59,13 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       diag_error(f->w->diags, use->span, "`flow` wants a machine: `flow[Name](x, times)`");
     return false;
   }
-  f->s = system_of(f->b->in, d, env, use_brackets(use), f->pass, f->npass, false, f->span);
+  MachineUse machine = {.def = d,
+                        .from = env,
+                        .config = use_brackets(use),
+                        .pass = f->pass,
+                        .npass = f->npass,
+                        .span = f->span};
+  f->s = system_of(f->b->in, &machine);
   if (f->s && f->s->shares) f->s = system_closed(f->b->in, f->s);
   if (!f->s) return false;
   for (uint32_t i = 0; i < f->s->state.n; i++) {
@@ -195,8 +201,11 @@ static bool flow_body(FlowCall *f, const Syntax *use, const Value *args) {
     if (!wire) return false;
     vec_push(b->w->arena, &in, wire);
   }
-  body_params(b, body_of(b, interval), box_called(b, "flow"), NULL, NULL, use,
-              name_from(b->w->names, "flow"), f->span, &in, NULL);
+  BoxUse flow = {.def = box_called(b, "flow"),
+                 .node = use,
+                 .name = name_from(b->w->names, "flow"),
+                 .span = f->span};
+  body_params(b, body_of(b, interval), &flow, &in, NULL);
   Type row = b->d->wire.at[times].type;
   Scan scan = {.body = interval, .slice = 1, .carry = f->states, .hold = f->ports};
   scan.axis = (Index){row.axis[0].label, row.axis[0].size};
@@ -265,7 +274,8 @@ static Value do_flow(Body *b, Env *env, const Syntax *use, const Syntax *config,
   }
   f.b = own;
   if (!flow_body(&f, use, &inner)) return value_error(b, span);
-  Id first = body_call(b, own, wire.at, box_called(b, "flow"), NULL, NULL, use, f.s->name, span);
+  BoxUse flow = {.def = box_called(b, "flow"), .node = use, .name = f.s->name, .span = span};
+  Id first = body_call(b, own, wire.at, &flow);
   Value out = {.n = f.states, .at = NEW_ARRAY(w->arena, Val, f.states)};
   for (uint32_t i = 0; i < f.states; i++) {
     b->d->wire.at[first + i].type = own->out_type.at[i];

@@ -106,8 +106,16 @@ Value delay_value(Body *, Env *, const Syntax *use, const Syntax *config, Value 
 bool learn_states(MachineBuilder *, Program *);
 
 // system.c
-System *system_of(Elab *, Def *, Env *from, const Syntax *config, const Axis *pass, uint32_t npass,
-                  bool generic, Span);
+typedef struct { // a machine as it is used
+  Def *def;
+  Env *from; // where its options are written
+  const Syntax *config;
+  const Axis *pass; // of the arrays of parts that it is in
+  uint32_t npass;
+  bool generic; // checked for itself: options stay open
+  Span span;
+} MachineUse;
+System *system_of(Elab *, const MachineUse *);
 bool weave_system(MachineBuilder *);     // lens and parts into one
 System *system_closed(Elab *, System *); // with its shared variables as states of its own
 System *system_on(Elab *, System *, System *source,

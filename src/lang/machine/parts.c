@@ -107,7 +107,8 @@ static System *part_system(MachineBuilder *m, const Called *c, const Axis *array
     pass[n].pass = FIRST_PASS + n;
     n++;
   }
-  return system_of(m->in, c->def, c->env, c->config, pass, n, m->b->generic, span);
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span};
+  return system_of(m->in, &use);
 }
 
 static void add_part(MachineBuilder *m, Part part) {
@@ -374,9 +375,8 @@ static bool is_number_item(const Syntax *n) { return n->kind == N_NUM; }
 // Does a wire into this port say a number at place i?
 static bool some_route_counts(const LineTarget *t, uint32_t i) {
   for (uint32_t r = 0; r < t->route.n; r++) {
-    const Syntax *brackets = route_brackets(t->route.at[r]);
-    const Syntax *items = brackets ? nodes_only(brackets_slots(brackets)) : NULL;
-    if (items && i < items_in(items).n && is_number_item(items_in(items).at[i])) return true;
+    Nodes item = brackets_items(route_brackets(t->route.at[r]));
+    if (i < item.n && is_number_item(item.at[i])) return true;
   }
   return false;
 }
@@ -632,23 +632,20 @@ static void check_guards(MachineBuilder *m, Tags *tags, const LineTarget *t, con
 static bool wired_by_numbers(MachineBuilder *m, const LineTarget *t, const Part *part,
                              const Port *port) {
   World *w = m->w;
-  uint32_t numbers = 0;
+  bool any = false, each = true, whole = false; // each: has one number, and nothing else
   for (uint32_t i = 0; i < t->route.n; i++) {
-    const Syntax *b = route_brackets(t->route.at[i]);
-    for (uint32_t k = 0; b && brackets_slots(b).n == 1 && k < items_in(brackets_slots(b).at[0]).n;
-         k++)
-      numbers += is_number_item(items_in(brackets_slots(b).at[0]).at[k]);
+    Nodes item = brackets_items(route_brackets(t->route.at[i]));
+    for (uint32_t k = 0; k < item.n; k++) any |= is_number_item(item.at[k]);
+    each &= item.n == 1 && is_number_item(item.at[0]);
+    whole |= !item.n;
   }
-  if (!numbers) return false;
-  const Syntax *b = route_brackets(t->route.at[0]);
+  if (!any || whole) return false;
   Type own = part ? seen_type(m, part, &port->type) : port->type;
   int64_t n = 0;
-  if (numbers != t->route.n || items_in(brackets_slots(b).at[0]).n != 1 || own.rank != 1 ||
-      !size_value(w, own.axis[0].size, &n) || n > 100000)
-    return true;
+  if (!each || own.rank != 1 || !size_value(w, own.axis[0].size, &n) || n > 100000) return true;
   uint8_t *seen = NEW_ARRAY(w->arena, uint8_t, n);
   for (uint32_t i = 0; i < t->route.n; i++) {
-    double at = items_in(brackets_slots(route_brackets(t->route.at[i])).at[0]).at[0]->num;
+    double at = brackets_items(route_brackets(t->route.at[i])).at[0]->num;
     if (at < 0 || at >= (double)n || at != floor(at)) {
       diag_error(w->diags, route_to(t->route.at[i])->span, "port `%s` has the places 0 to %lld",
                  name_text(w->names, t->name), (long long)n - 1);

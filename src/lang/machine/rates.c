@@ -69,28 +69,32 @@ Diagram *system_rates(World *w, const System *s) {
 }
 
 // The rates at x, called from a step.
-static Id rates_at(World *w, Diagram *d, Diagram *f, const Ids *port, const Id *x, uint32_t n,
-                   Id time, const Ids *param) {
+typedef struct {
+  Diagram *d, *rates;
+  Ids port, param;
+} RatesCall;
+
+static Id rates_at(World *w, const RatesCall *c, const Id *x, uint32_t n, Id time) {
   Ids in = {0};
-  for (uint32_t i = 0; i < port->n; i++) vec_push(w->arena, &in, port->at[i]);
+  for (uint32_t i = 0; i < c->port.n; i++) vec_push(w->arena, &in, c->port.at[i]);
   for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &in, x[i]);
   vec_push(w->arena, &in, time);
-  for (uint32_t i = 0; i < param->n; i++) vec_push(w->arena, &in, param->at[i]);
-  return box_call(w, d, f, in.at, in.n, 0);
+  for (uint32_t i = 0; i < c->param.n; i++) vec_push(w->arena, &in, c->param.at[i]);
+  return box_call(w, c->d, c->rates, in.at, in.n, 0);
 }
 
 Diagram *system_step(World *w, const System *s, bool euler, const Type *length) {
   static const double at[4] = {0, 0.5, 0.5, 1};
   Diagram *f = system_rates(w, s), *d = diagram_new(w, name_from(w->names, "step"));
   uint32_t n = f->out.n, ports = s->d->in.n;
-  Ids port = {0}, param = {0};
+  RatesCall call = {.d = d, .rates = f};
   Id *x = NEW_ARRAY(w->arena, Id, n + 1), *y = NEW_ARRAY(w->arena, Id, n + 1);
   Id(*k)[4] = (Id(*)[4])NEW_ARRAY(w->arena, Id, 4 * (size_t)n + 4);
   for (uint32_t i = 0; i < f->in.n - 1; i++) {
     const Wire *wire = &f->wire.at[f->in.at[i]];
     Id in = diagram_input(w, d, wire->type, wire->name, 0);
     if (i < ports)
-      vec_push(w->arena, &port, in);
+      vec_push(w->arena, &call.port, in);
     else
       x[i - ports] = in;
   }
@@ -99,13 +103,13 @@ Diagram *system_step(World *w, const System *s, bool euler, const Type *length) 
   for (uint32_t i = 0; i < f->param.n; i++) {
     const Wire *wire = &f->wire.at[f->param.at[i].wire];
     uint32_t p = diagram_param(w, d, f->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, &param, d->param.at[p].wire);
+    vec_push(w->arena, &call.param, d->param.at[p].wire);
   }
   for (uint32_t stage = 0; stage < (euler ? 1 : 4); stage++) {
     for (uint32_t i = 0; i < n; i++)
       y[i] = stage ? moved(w, d, x[i], at[stage], h, k[i][stage - 1]) : x[i];
     Id now = stage && !length->rank ? clock_moved(w, d, time, at[stage], h) : time;
-    Id first = rates_at(w, d, f, &port, y, n, now, &param);
+    Id first = rates_at(w, &call, y, n, now);
     for (uint32_t i = 0; i < n; i++) k[i][stage] = first + i;
   }
   for (uint32_t i = 0; i < n; i++)

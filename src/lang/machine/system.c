@@ -392,8 +392,8 @@ static void call_it(MachineBuilder *m) {
   Value args = {.n = m->s->in.n, .at = NEW_ARRAY(m->w->arena, Val, m->s->in.n + 1)};
   for (uint32_t i = 0; i < args.n; i++)
     args.at[i] = val_wire(m->b, m->b->d->in.at[i], m->def->span);
-  Value v = call_def(m->b, m->env, m->def, NULL, NULL, NULL, args, NULL, m->def->span, m->def->node,
-                     m->def->name);
+  BoxUse use = {.def = m->def, .node = m->def->node, .name = m->def->name, .span = m->def->span};
+  Value v = call_def(m->b, m->env, &use, NULL, args, NULL);
   for (uint32_t i = 0; i < v.n; i++) {
     if (v.at[i].error) return;
     val_settle(m->b, &v.at[i]);
@@ -517,67 +517,96 @@ static bool is_closed(World *w, const Diagram *d) {
   return !vars.n;
 }
 
-System *system_of(Elab *in, Def *d, Env *from, const Syntax *config, const Axis *pass,
-                  uint32_t npass, bool generic, Span span) {
+static bool is_plain(const MachineUse *use) { return !use->config && !use->npass; }
+
+// Machines in machines, and arrays in arrays, come to an end.
+static bool nests(Elab *in, const MachineUse *use) {
   World *w = in->w;
-  bool plain = !config && !npass;
-  if (d->broken || in->inner > INNER_LIMIT) return NULL;
-  if (plain && d->system) return d->system;
-  if (d->busy && plain) {
-    Id e = diag_error(w->diags, span, "`%s` is a part of itself", name_text(w->names, d->name));
+  Def *d = use->def;
+  if (d->busy && is_plain(use)) {
+    Id e =
+        diag_error(w->diags, use->span, "`%s` is a part of itself", name_text(w->names, d->name));
     diag_note(w->diags, e, d->span, "declared here");
-    return NULL;
+    return false;
   }
   if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
     in->inner++;
-    diag_error(w->diags, span, "machines are nested more than %d levels deep here", INNER_LIMIT);
-    return NULL;
+    diag_error(w->diags, use->span, "machines are nested more than %d levels deep here",
+               INNER_LIMIT);
+    return false;
   }
-  if (npass > 8) {
-    diag_error(w->diags, span, "arrays of parts are nested more than 8 levels deep here");
-    return NULL;
+  if (use->npass > 8) {
+    diag_error(w->diags, use->span, "arrays of parts are nested more than 8 levels deep here");
+    return false;
   }
-  MachineBuilder m = {.in = in, .w = w, .def = d, .npass = npass, .h = header_of(d)};
-  m.b = body_new(in, d->name);
-  m.b->generic = generic;
-  m.b->maker = &m;
-  m.b->labels = table_new(w->arena);
-  m.env = env_new(in, NULL, d->scope, m.b);
-  m.b->env = m.env;
-  for (uint32_t i = 0; i < npass; i++) {
-    m.pass[i] = pass[i];
-    m.pass[i].pass = FIRST_PASS + i;
-    body_pass(m.b, FIRST_PASS + i, m.pass[i]);
+  return true;
+}
+
+static void begin_body(MachineBuilder *m, const MachineUse *use) {
+  Arena *a = m->w->arena;
+  m->b = body_new(m->in, m->def->name);
+  m->b->generic = use->generic;
+  m->b->maker = m;
+  m->b->labels = table_new(a);
+  m->b->env = m->env = env_new(m->in, NULL, m->def->scope, m->b);
+  for (uint32_t i = 0; i < m->npass; i++) {
+    m->pass[i] = use->pass[i];
+    m->pass[i].pass = FIRST_PASS + i;
+    body_pass(m->b, FIRST_PASS + i, m->pass[i]);
   }
-  m.parts = table_new(w->arena);
-  m.changed = table_new(w->arena);
-  m.targets = table_new(w->arena);
-  m.s = NEW(w->arena, System);
-  *m.s = (System){.def = d, .name = d->name, .span = d->span};
-  m.s->shares = is_sharing(d, &m.h);
-  m.s->wiring = d->kind == DEF_MACHINE && machine_form(d->node) == SIGN_WIRING;
-  m.flows = syntax_any(m.h.body, is_rate, NULL);
-  m.waits = !m.flows && !m.s->shares && !syntax_any(m.h.body, is_tick, NULL);
-  m.broken = syntax_any(d->node, is_error, NULL);
+  m->parts = table_new(a);
+  m->changed = table_new(a);
+  m->targets = table_new(a);
+}
+
+// What its text says of it before anything is elaborated.
+static void begin_system(MachineBuilder *m) {
+  const Def *d = m->def;
+  SyntaxSign form = d->kind == DEF_MACHINE ? machine_form(d->node) : SIGN_NONE;
+  m->s = NEW(m->w->arena, System);
+  *m->s = (System){.def = m->def, .name = d->name, .span = d->span};
+  m->s->shares = is_sharing(d, &m->h);
+  m->s->wiring = form == SIGN_WIRING;
+  m->flows = syntax_any(m->h.body, is_rate, NULL);
+  m->waits = !m->flows && !m->s->shares && !syntax_any(m->h.body, is_tick, NULL);
+  m->broken = syntax_any(d->node, is_error, NULL);
+}
+
+static System *make_inside(MachineBuilder *m) {
+  Def *d = m->def;
+  bool busy = d->busy;
+  d->busy = true;
+  m->in->inner++;
+  System *made = make_system(m);
+  if (m->in->inner <= INNER_LIMIT) m->in->inner--;
+  d->busy = busy;
+  return made;
+}
+
+System *system_of(Elab *in, const MachineUse *use) {
+  World *w = in->w;
+  Def *d = use->def;
+  if (d->broken || in->inner > INNER_LIMIT) return NULL;
+  if (is_plain(use) && d->system) return d->system;
+  if (!nests(in, use)) return NULL;
+  MachineBuilder m = {.in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d)};
+  begin_body(&m, use);
+  begin_system(&m);
   uint32_t errors = w->diags->errors;
-  if (!bind_options(m.b, from, d, &m.h, config, m.env, generic, span)) return NULL;
+  Call c = {.b = m.b, .env = use->from, .to = m.env, .def = d, .h = &m.h, .span = use->span};
+  if (!bind_options(&c, use->config, use->generic)) return NULL;
   if (d->kind == DEF_MACHINE && machine_form(d->node) == SIGN_SHARE && m.h.result) {
     Id e = diag_error(w->diags, m.h.result->span, "a share shows nothing: its ports are variables");
     diag_help(w->diags, e, "a `machine` has ports to show");
   }
-  bool busy = d->busy;
-  d->busy = true;
-  in->inner++;
-  System *made = make_system(&m);
-  if (in->inner <= INNER_LIMIT) in->inner--;
-  d->busy = busy;
+  System *made = make_inside(&m);
   if (w->diags->errors > errors || !made) {
-    if (plain) d->broken = true;
+    if (is_plain(use)) d->broken = true;
     return NULL;
   }
   keep_nexts(made);
   diagram_resolve(w, made->d);
-  if (plain && is_closed(w, made->d)) d->system = made;
+  if (is_plain(use) && is_closed(w, made->d)) d->system = made;
   return made;
 }
 
@@ -659,11 +688,9 @@ static const Syntax *written_out(const Describer *d, const Syntax *value) {
 
 // i of x[i j]; 0: there is none
 static Name first_index(const Syntax *n) {
-  if (!n || n->kind != N_AT || !brackets_slots(at_brackets(n)).n ||
-      !items_in(brackets_slots(at_brackets(n)).at[0]).n)
-    return 0;
-  const Syntax *i = items_in(brackets_slots(at_brackets(n)).at[0]).at[0];
-  return i->kind == N_NAME ? i->name : 0;
+  Nodes slot = n && n->kind == N_AT ? brackets_slots(at_brackets(n)) : (Nodes){0, NULL};
+  Nodes item = slot.n ? items_in(slot.at[0]) : (Nodes){0, NULL};
+  return item.n && item.at[0]->kind == N_NAME ? item.at[0]->name : 0;
 }
 
 static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
@@ -770,67 +797,86 @@ System *system_closed(Elab *in, System *s) {
   return closed;
 }
 
+// Two systems that are put together: 1 is what is driven, 2 its source, 0 the ports of both.
+typedef struct {
+  World *w;
+  System *part[2], *both;
+  WeaveEnd *ends[2]; // [part][its port] where that comes from
+  WeaveEnd *like;    // [open port] of which part it is
+  WeaveEnd *out;
+  uint32_t open, outs;
+  Span span;
+} Driving;
+
+static void leave_open(Driving *d, uint32_t part, uint32_t port) {
+  vec_push(d->w->arena, &d->both->in, d->part[part]->in.at[port]);
+  d->like[d->open] = (WeaveEnd){part + 1, port};
+  d->ends[part][port] = (WeaveEnd){0, d->open++};
+}
+
 // Ports without a source of that name stay open.
-System *system_on(Elab *in, System *s, System *source, Span span) {
-  World *w = in->w;
-  uint32_t used = 0, open = 0;
-  System *both = NEW(w->arena, System);
-  *both =
-      (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring, .own = {0}};
-  WeaveEnd *ends = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + 1),
-           *feed = NEW_ARRAY(w->arena, WeaveEnd, source->in.n + 1),
-           *like = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + source->in.n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + source->out.n + 1);
-  uint32_t nout = 0;
+static bool drive(Driving *d) {
+  World *w = d->w;
+  const System *s = d->part[0], *source = d->part[1];
+  uint32_t used = 0;
   for (uint32_t i = 0; i < s->in.n; i++) {
     int k = port_named(source->out.at, source->out.n, s->in.at[i].name);
     if (k < 0) {
-      vec_push(w->arena, &both->in, s->in.at[i]);
-      like[open] = (WeaveEnd){1, i};
-      ends[i] = (WeaveEnd){0, open++};
+      leave_open(d, 0, i);
       continue;
     }
     const Type *want = &s->d->wire.at[s->d->in.at[i]].type,
                *have = &source->d->wire.at[source->d->out.at[k]].type;
     if (!type_equal(w, want, have)) {
-      diag_error(w->diags, span, "`%s` shows `%s` as %s, but `%s` takes %s",
+      diag_error(w->diags, d->span, "`%s` shows `%s` as %s, but `%s` takes %s",
                  name_text(w->names, source->name), name_text(w->names, s->in.at[i].name),
                  own_text(w, have), name_text(w->names, s->name), own_text(w, want));
-      return NULL;
+      return false;
     }
-    ends[i] = (WeaveEnd){2, (uint32_t)k};
+    d->ends[0][i] = (WeaveEnd){2, (uint32_t)k};
     used++;
   }
-  for (uint32_t i = 0; i < source->in.n; i++) { // what the source listens to
-    int k = port_named(s->out.at, s->out.n, source->in.at[i].name);
-    if (k >= 0) {
-      feed[i] = (WeaveEnd){1, (uint32_t)k};
-      continue;
-    }
-    vec_push(w->arena, &both->in, source->in.at[i]);
-    like[open] = (WeaveEnd){2, i};
-    feed[i] = (WeaveEnd){0, open++};
-  }
   if (!used)
-    diag_error(w->diags, span, "`%s` shows nothing that `%s` takes",
+    diag_error(w->diags, d->span, "`%s` shows nothing that `%s` takes",
                name_text(w->names, source->name), name_text(w->names, s->name));
-  for (uint32_t i = 0; i < s->out.n; i++) {
-    vec_push(w->arena, &both->out, s->out.at[i]);
-    out[nout++] = (WeaveEnd){1, i};
+  return true;
+}
+
+// What the source listens to.
+static void listen(Driving *d) {
+  const System *s = d->part[0], *source = d->part[1];
+  for (uint32_t i = 0; i < source->in.n; i++) {
+    int k = port_named(s->out.at, s->out.n, source->in.at[i].name);
+    if (k < 0)
+      leave_open(d, 1, i);
+    else
+      d->ends[1][i] = (WeaveEnd){1, (uint32_t)k};
   }
-  for (uint32_t i = 0; i < source->out.n; i++) {
-    if (port_named(s->out.at, s->out.n, source->out.at[i].name) >= 0) continue;
-    vec_push(w->arena, &both->out, source->out.at[i]);
-    out[nout++] = (WeaveEnd){2, i};
-  }
+}
+
+static void show_both(Driving *d) {
+  const System *s = d->part[0];
+  for (uint32_t p = 0; p < 2; p++)
+    for (uint32_t i = 0; i < d->part[p]->out.n; i++) {
+      const Port *port = &d->part[p]->out.at[i];
+      if (p && port_named(s->out.at, s->out.n, port->name) >= 0) continue;
+      vec_push(d->w->arena, &d->both->out, *port);
+      d->out[d->outs++] = (WeaveEnd){p + 1, i};
+    }
+}
+
+static System *weave_both(Driving *d) {
+  World *w = d->w;
+  System *s = d->part[0], *source = d->part[1], *both = d->both;
   const char *prefix = arena_format(w->arena, "%s/", name_text(w->names, source->name));
-  WeavePart part[2] = {{s->d, NULL, ends}, {source->d, prefix, feed}};
-  Weave how = {.nparts = 2, .nin = open, .nout = nout, .part = part, .like = like, .out = out};
+  WeavePart part[2] = {{s->d, NULL, d->ends[0]}, {source->d, prefix, d->ends[1]}};
+  Weave how = {
+      .nparts = 2, .nin = d->open, .nout = d->outs, .part = part, .like = d->like, .out = d->out};
   Id **map;
   Ids loop = {0};
   both->d = diagram_weave(w, s->name, &how, &map, &loop);
   if (!both->d) {
-    diag_error(w->diags, span, "`%s` and `%s` need each other at the same moment",
+    diag_error(w->diags, d->span, "`%s` and `%s` need each other at the same moment",
                name_text(w->names, s->name), name_text(w->names, source->name));
     return NULL;
   }
@@ -842,19 +888,35 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   return both;
 }
 
+System *system_on(Elab *in, System *s, System *source, Span span) {
+  Arena *a = in->w->arena;
+  Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
+  *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
+  d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
+  d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
+  d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);
+  d.out = NEW_ARRAY(a, WeaveEnd, s->out.n + source->out.n + 1);
+  if (!drive(&d)) return NULL;
+  listen(&d);
+  show_both(&d);
+  return weave_both(&d);
+}
+
 // -- for others -----------------------------------------------------------------------------------
 void check_machines(Elab *in, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
-    if (!d->system) system_of(in, d, scope_env(s), NULL, NULL, 0, true, d->span);
+    MachineUse alone = {.def = d, .from = scope_env(s), .generic = true, .span = d->span};
+    if (!d->system) system_of(in, &alone);
     if (in->w->diags->errors > errors) d->broken = true;
   }
 }
 
 Diagram *machine_diagram(Elab *in, Def *d) {
-  System *s = system_of(in, d, scope_env(d->scope), NULL, NULL, 0, true, d->span);
+  MachineUse alone = {.def = d, .from = scope_env(d->scope), .generic = true, .span = d->span};
+  System *s = system_of(in, &alone);
   return s ? s->d : NULL;
 }
 
@@ -865,5 +927,7 @@ System *elab_system(Elab *in, Program *p, const char *name, const Syntax *call) 
     diag_error(in->w->diags, call ? call->span : (Span){0}, "there is no machine `%s` here", name);
     return NULL;
   }
-  return system_of(in, d, scope_env(p->scope), config, NULL, 0, false, call ? call->span : d->span);
+  MachineUse use = {
+      .def = d, .from = scope_env(p->scope), .config = config, .span = call ? call->span : d->span};
+  return system_of(in, &use);
 }

@@ -1,4 +1,4 @@
-// front: text to syntax tree, and back. Knows words, not meanings.
+// Text to syntax tree, and back. Knows words, not meanings.
 //
 //   Syntax *program = parse(&(Front){arena, names, diags, sources}, file);
 //   format_program(...)
@@ -105,6 +105,7 @@ Syntax *syntax_copy(Arena *, const Syntax *);         // its parts are the same,
 void syntax_become_name(Syntax *, Name);              // where it stands
 Nodes nodes_join(Arena *, Nodes, Nodes);
 Syntax *brackets_of(Arena *, Span, Nodes items); // [a b c]
+Nodes brackets_items(const Syntax *);            // a b c of [a b c]; of [a, b], [] and NULL: none
 
 // tree.c: every kind alike
 typedef bool SyntaxTest(void *context, const Syntax *);

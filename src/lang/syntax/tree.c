@@ -1,4 +1,4 @@
-// The syntax tree as such: names of its kinds, printing for tests, equality.
+// The syntax tree as such: names of its kinds, printing for tests, equality; nodes that nobody wrote; what kinds share.
 //
 // Printed, a node is (kind name text op kid …), with what it has: `x[i] + 1` is
 // (sum "+" (at (name x) (brackets (items (name i)))) (num 1)). An absent kid is _.
@@ -99,6 +99,11 @@ Nodes nodes_join(Arena *a, Nodes first, Nodes second) {
 Syntax *brackets_of(Arena *a, Span span, Nodes items) {
   Syntax *slot = node_items(a, span, (ItemsParts){.in = items});
   return node_brackets(a, span, (BracketsParts){.slots = NODES(slot)});
+}
+
+Nodes brackets_items(const Syntax *n) {
+  const Syntax *slot = n ? nodes_only(brackets_slots(n)) : NULL;
+  return slot && slot->kind == N_ITEMS ? items_in(slot) : (Nodes){0, NULL};
 }
 
 // -- every kind alike -----------------------------------------------------------------------------

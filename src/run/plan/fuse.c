@@ -223,61 +223,69 @@ static bool may_take_blocks(const KernelGroups *g, Kernel *k, uint32_t np, uint3
   return products && np == k->np && kernel_walks(g->p, g->maker, k, node, loop_of);
 }
 
-static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
-  Plan *p = g->p;
-  Kernel *k = &p->kernel.at[kernel];
-  PlanNode *x = &p->node.at[node];
-  if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60) return false;
-  uint32_t *with = NEW_ARRAY(p->arena, uint32_t, k->np + 1),
-           *loop_of = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
-  bool *kept = NEW_ARRAY(p->arena, bool, k->np + 1);
-  if (!match_loops(g, k, kernel, x, with)) return false;
-  for (uint32_t i = 0; i < x->nindex; i++) loop_of[i] = PLAN_NONE;
+// A node that would join a kernel: which of the kernel's loops both keep.
+typedef struct {
+  uint32_t *loop_of; // [index of the node] the loop that it is, or PLAN_NONE
+  bool *kept;        // [loop]
+  uint32_t n;        // how many are kept
+} KernelJoining;
+
+static void keep_loops(const Plan *p, const Kernel *k, const PlanNode *x, const uint32_t *with,
+                       KernelJoining *j) {
+  for (uint32_t i = 0; i < x->nindex; i++) j->loop_of[i] = PLAN_NONE;
   for (uint32_t d = 0; d < k->np; d++) {
-    kept[d] = with[d] != PLAN_NONE;
-    if (kept[d]) loop_of[with[d]] = d;
+    j->kept[d] = with[d] != PLAN_NONE;
+    if (j->kept[d]) j->loop_of[with[d]] = d;
   }
-  for (uint32_t d = k->np;
-       d-- > 0;) { // the last loops go until all outputs have the others in front
-    bool good = in_front(p, x, loop_of, kept);
+  for (uint32_t d = k->np; d-- > 0;) { // the last go until all outputs have the others in front
+    bool good = in_front(p, x, j->loop_of, j->kept);
     for (uint32_t i = 0; good && i < k->node.n; i++)
-      good = in_front(p, &p->node.at[k->node.at[i]], p->node.at[k->node.at[i]].var, kept);
+      good = in_front(p, &p->node.at[k->node.at[i]], p->node.at[k->node.at[i]].var, j->kept);
     if (good) break;
-    kept[d] = false;
+    j->kept[d] = false;
   }
-  int64_t points = 1, before = 1, cells = 0;
-  uint32_t n = 0;
+  for (uint32_t d = 0; d < k->np; d++) j->n += j->kept[d];
+}
+
+// What the nodes of the kernel leave in a tile, when loops go, is small enough.
+static bool tiles_fit(const Plan *p, const Kernel *k, const bool *kept) {
+  int64_t cells = 0;
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const PlanNode *y = &p->node.at[k->node.at[i]];
+    int64_t c = inner_cells(p, y, y->var, kept);
+    if (c > TILE_CELLS) return false;
+    cells += c;
+  }
+  return cells <= 4 * TILE_CELLS;
+}
+
+static bool is_worth_joining(Plan *p, const Kernel *k, PlanNode *x, const KernelJoining *j,
+                             int64_t work) {
+  int64_t points = 1, before = 1;
+  uint32_t own[64];
   for (uint32_t d = 0; d < k->np; d++) {
     before *= extent_most(p, k->p[d]);
-    if (kept[d]) points *= extent_most(p, k->p[d]), n++;
+    if (j->kept[d]) points *= extent_most(p, k->p[d]);
   }
-  int64_t work = node_work(p, x);
-  uint32_t own[64];
-  if (x->kind == NODE_PRODUCT && n < own_parallel(p, x, own))
+  if (x->kind == NODE_PRODUCT && j->n < own_parallel(p, x, own))
     return false; // a product keeps its batch
-  for (uint32_t i = 0; n < k->np && i < k->node.n; i++)
+  for (uint32_t i = 0; j->n < k->np && i < k->node.n; i++)
     if (p->node.at[k->node.at[i]].kind == NODE_PRODUCT) return false;
   if (!k->np && !p->tiny && k->work + work > SMALL_WORK / 8)
     return false; // one point only: no place for large nests
-  if (n < k->np) {
-    if (!n || (points < ENOUGH_POINTS && points < before && k->work + work > SMALL_WORK))
-      return false;
-    for (uint32_t i = 0; i < k->node.n; i++) {
-      const PlanNode *y = &p->node.at[k->node.at[i]];
-      int64_t c = inner_cells(p, y, y->var, kept);
-      if (c > TILE_CELLS) return false;
-      cells += c;
-    }
-    if (cells > 4 * TILE_CELLS) return false;
-  }
-  bool large = inner_cells(p, x, loop_of, kept) > TILE_CELLS && n;
-  if ((large || k->walk.c) && !may_take_blocks(g, k, n, node, loop_of)) return false;
-  // renumber the loops that stay
+  if (j->n == k->np) return true;
+  if (!j->n || (points < ENOUGH_POINTS && points < before && k->work + work > SMALL_WORK))
+    return false;
+  return tiles_fit(p, k, j->kept);
+}
+
+// The loops that stay are numbered anew.
+static void renumber_loops(Plan *p, Kernel *k, const PlanNode *x, KernelJoining *j) {
   uint32_t *now = NEW_ARRAY(p->arena, uint32_t, k->np + 1), m = 0;
-  Extent *loops = NEW_ARRAY(p->arena, Extent, n + 1);
+  Extent *loops = NEW_ARRAY(p->arena, Extent, j->n + 1);
   for (uint32_t d = 0; d < k->np; d++) {
-    now[d] = kept[d] ? m : PLAN_NONE;
-    if (kept[d]) loops[m++] = k->p[d];
+    now[d] = j->kept[d] ? m : PLAN_NONE;
+    if (j->kept[d]) loops[m++] = k->p[d];
   }
   for (uint32_t i = 0; i < k->node.n; i++) {
     PlanNode *y = &p->node.at[k->node.at[i]];
@@ -285,11 +293,28 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
       if (y->var[v] != PLAN_NONE) y->var[v] = now[y->var[v]];
   }
   for (uint32_t i = 0; i < x->nindex; i++)
-    if (loop_of[i] != PLAN_NONE) loop_of[i] = now[loop_of[i]];
-  k->np = n;
+    if (j->loop_of[i] != PLAN_NONE) j->loop_of[i] = now[j->loop_of[i]];
+  k->np = j->n;
   k->p = loops;
+}
+
+static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
+  Plan *p = g->p;
+  Kernel *k = &p->kernel.at[kernel];
+  PlanNode *x = &p->node.at[node];
+  if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60) return false;
+  uint32_t *with = NEW_ARRAY(p->arena, uint32_t, k->np + 1);
+  KernelJoining j = {NEW_ARRAY(p->arena, uint32_t, x->nindex + 1),
+                     NEW_ARRAY(p->arena, bool, k->np + 1), 0};
+  if (!match_loops(g, k, kernel, x, with)) return false;
+  keep_loops(p, k, x, with, &j);
+  int64_t work = node_work(p, x);
+  if (!is_worth_joining(p, k, x, &j, work)) return false;
+  bool large = inner_cells(p, x, j.loop_of, j.kept) > TILE_CELLS && j.n;
+  if ((large || k->walk.c) && !may_take_blocks(g, k, j.n, node, j.loop_of)) return false;
+  renumber_loops(p, k, x, &j);
   k->work += work;
-  x->var = loop_of;
+  x->var = j.loop_of;
   x->kernel = kernel;
   vec_push(p->arena, &k->node, node);
   return true;

@@ -100,7 +100,7 @@ static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int
     return false;
   }
   *out = NEW_ARRAY(m->arena, double, ticks *sim_cells(m, type) + 1);
-  if (set_read(set, SPLIT_TRAIN, k, row, ticks, NUMBER_F64, *out, &why)) return true;
+  if (set_read(set, (SetRows){SPLIT_TRAIN, k, row, ticks}, NUMBER_F64, *out, &why)) return true;
   diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
   return false;
 }

@@ -37,25 +37,33 @@ Id sight_wire(const System *s, const Sight *x) {
   }
 }
 
-// An expression over what is seen, behind a pasted system; `time`: its clock there, or 0.
-static Id paste_seen(World *w, Diagram *to, const System *s, const Id *map, Id time,
-                     const Sights *sights, const Seen *seen, uint32_t number) {
+// A system that was pasted into a diagram.
+typedef struct {
+  Diagram *to;
+  const System *s;
+  const Id *map;
+  Id time; // its clock there, or 0
+} Pasted;
+
+// An expression over what is seen, behind a pasted system.
+static Id paste_seen(World *w, const Pasted *p, const Sights *sights, const Seen *seen,
+                     uint32_t number) {
   const Diagram *f = seen->diagram;
   Id *own = new_map(w, f);
   for (uint32_t i = 0; i < f->in.n; i++)
-    own[f->in.at[i]] = map[sight_wire(s, &sights->at[seen->sight.at[i]])];
+    own[f->in.at[i]] = p->map[sight_wire(p->s, &sights->at[seen->sight.at[i]])];
   for (uint32_t i = 0; i < f->param.n; i++) {
-    Param p = plain_param(&f->param.at[i]);
+    Param param = plain_param(&f->param.at[i]);
     const Wire *x = &f->wire.at[f->param.at[i].wire];
-    if (time && f->param.at[i].role == ROLE_CLOCK && !strcmp(p.path, "time")) {
-      own[f->param.at[i].wire] = time;
+    if (p->time && f->param.at[i].role == ROLE_CLOCK && !strcmp(param.path, "time")) {
+      own[f->param.at[i].wire] = p->time;
       continue;
     }
-    if (!p.rooted) p.path = arena_format(w->arena, "seen.%u/%s", number, p.path);
-    uint32_t k = diagram_param(w, to, p, x->type, x->name, x->origin);
-    own[f->param.at[i].wire] = to->param.at[k].wire;
+    if (!param.rooted) param.path = arena_format(w->arena, "seen.%u/%s", number, param.path);
+    uint32_t k = diagram_param(w, p->to, param, x->type, x->name, x->origin);
+    own[f->param.at[i].wire] = p->to->param.at[k].wire;
   }
-  copy_boxes(w, to, f, own);
+  copy_boxes(w, p->to, f, own);
   return own[f->out.at[0]];
 }
 
@@ -76,9 +84,8 @@ Diagram *pick_seen(World *w, const System *s, const Sights *sights, const uint32
   Diagram *to = diagram_new(w, s->name);
   Id *map = paste_all(w, to, s->d);
   for (uint32_t i = 0; i < n; i++) diagram_output(w, to, map[sight_wire(s, &sights->at[sight[i]])]);
-  for (uint32_t i = 0; i < nseen; i++)
-    diagram_output(w, to,
-                   paste_seen(w, to, s, map, s->time ? map[s->time] : 0, sights, seen[i], i));
+  Pasted p = {to, s, map, s->time ? map[s->time] : 0};
+  for (uint32_t i = 0; i < nseen; i++) diagram_output(w, to, paste_seen(w, &p, sights, seen[i], i));
   return flat(w, to);
 }
 
@@ -194,8 +201,7 @@ static void lift_params(TickRows *r) {
 }
 
 Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
-                    const Sights *sights, const uint32_t *sight, uint32_t n,
-                    const Seen *const *seen, uint32_t nseen) {
+                    const TickSights *see) {
   const Diagram *d = s->d;
   TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "tick"), size_of(w, ticks)}};
@@ -220,15 +226,17 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
                    x->every > 1 ? only_every(w, r.body, r.time, x->every, next, old) : next);
   }
   diagram_output(w, r.body, plus_number(w, r.body, r.time, 1));
-  for (uint32_t i = 0; i < n; i++)
-    diagram_output(w, r.body, r.map[sight_wire(s, &sights->at[sight[i]])]);
-  for (uint32_t i = 0; i < nseen; i++)
-    diagram_output(w, r.body, paste_seen(w, r.body, s, r.map, r.time, sights, seen[i], i));
+  for (uint32_t i = 0; i < see->n; i++)
+    diagram_output(w, r.body, r.map[sight_wire(s, &see->sights->at[see->sight[i]])]);
+  Pasted p = {r.body, s, r.map, r.time};
+  for (uint32_t i = 0; i < see->nseen; i++)
+    diagram_output(w, r.body, paste_seen(w, &p, see->sights, see->seen[i], i));
   lift_params(&r);
   scan.body = r.body;
   Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
   next_of_start(&r, scan.carry, scan.slice, first);
-  for (uint32_t i = 0; i < n + nseen; i++) diagram_output(w, r.to, first + scan.carry + i);
+  for (uint32_t i = 0; i < see->n + see->nseen; i++)
+    diagram_output(w, r.to, first + scan.carry + i);
   return flat(w, r.to);
 }
 

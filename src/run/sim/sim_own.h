@@ -37,8 +37,14 @@ Diagram *pick_seen(World *, const System *, const Sights *, const uint32_t *sigh
 Id sight_wire(const System *, const Sight *);
 // `ticks` ticks as one scan. Inputs: the ports, those of `rows` with a row for each tick. Outputs:
 // these wires' values at each tick, as rows.
-Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const Sights *,
-                    const uint32_t *sight, uint32_t n, const Seen *const *seen, uint32_t nseen);
+typedef struct { // what is looked at in each tick
+  const Sights *sights;
+  const uint32_t *sight; // of those
+  uint32_t n;
+  const Seen *const *seen;
+  uint32_t nseen;
+} TickSights;
+Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const TickSights *);
 // States that flow as inputs, then tangents of them; the change of the rates.
 Diagram *pick_tangent(World *, const System *);
 // Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.

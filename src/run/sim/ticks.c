@@ -166,9 +166,8 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
 }
 
 static Engine *rows_engine(Ticking *t, int64_t ticks) {
-  const Diagram *d = pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->m->sights, t->sight,
-                                t->sights, t->seen, t->seens);
-  return sim_engine(t->m, d);
+  TickSights see = {&t->m->sights, t->sight, t->sights, t->seen, t->seens};
+  return sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &see));
 }
 
 static int64_t largest(const Ticking *t, const Watchers *watchers, int64_t *all) {

@@ -243,8 +243,8 @@ static bool open_truths(Truths *t, Elab *in, Program *p, const Check *c, const S
   for (uint32_t i = 0; i < c->system->state.n; i++) steps |= c->system->state.at[i].next != 0;
   if (steps) {
     bool *rows = NEW_ARRAY(t->m.arena, bool, c->system->in.n + 1);
-    t->tick =
-        sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &t->m.sights, NULL, 0, NULL, 0));
+    TickSights none = {.sights = &t->m.sights};
+    t->tick = sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &none));
     t->starts = count_starts(t);
   }
   return t->look && (!steps || t->tick);

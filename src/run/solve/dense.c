@@ -26,17 +26,16 @@ double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {
   return value(d->part, n, i, place(d, t));
 }
 
-void dense_hermite(Dense *d, uint32_t n, double t, double h, const double *x, const double *next,
-                   const double *slope, const double *slope_next) {
+void dense_hermite(Dense *d, uint32_t n, double t, double h, StepEnds e) {
   double *c = d->part;
   size_t m = n;
   d->from = t, d->h = h;
   for (uint32_t i = 0; i < n; i++) {
-    double whole = next[i] - x[i], bend = h * slope[i] - whole;
-    c[i] = x[i];
+    double whole = e.next[i] - e.x[i], bend = h * e.slope[i] - whole;
+    c[i] = e.x[i];
     c[m + i] = whole;
     c[2 * m + i] = bend;
-    c[3 * m + i] = whole - h * slope_next[i] - bend;
+    c[3 * m + i] = whole - h * e.slope_next[i] - bend;
     c[4 * m + i] = 0;
   }
 }

@@ -67,7 +67,7 @@ static bool try(Solver *s, double h) {
 static void dense(Solver *s, double h) {
   const double *restrict a = s->rate, *restrict c = s->k[2], *restrict d = s->k[3];
   const double *restrict e = s->k[4], *restrict f = s->k[5], *restrict g = s->next_rate;
-  dense_hermite(&s->dense, s->n, s->t, h, s->x, s->next, a, g);
+  dense_hermite(&s->dense, s->n, s->t, h, (StepEnds){s->x, s->next, a, g});
   double *restrict last = s->dense.part + 4 * (size_t)s->n;
   for (uint32_t i = 0; i < s->n; i++)
     last[i] = h * (-12715105075.0 / 11282082432 * a[i] + 87487479700.0 / 32700410799 * c[i] -

@@ -35,7 +35,7 @@ static bool rk4(Solver *s, double h) {
 }
 
 static void dense(Solver *s, double h) {
-  dense_hermite(&s->dense, s->n, s->t, h, s->x, s->next, s->rate, s->next_rate);
+  dense_hermite(&s->dense, s->n, s->t, h, (StepEnds){s->x, s->next, s->rate, s->next_rate});
 }
 
 const SolverStepper euler_stepper = {.name = "Euler",

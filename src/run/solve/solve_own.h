@@ -17,8 +17,10 @@ typedef struct {
 void dense_at(const Dense *, uint32_t n, double t, double *x);
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
 // Through both ends with the slopes there; part4 is 0.
-void dense_hermite(Dense *, uint32_t n, double t, double h, const double *x, const double *next,
-                   const double *slope, const double *slope_next);
+typedef struct { // values and slopes at both ends of a step
+  const double *x, *next, *slope, *slope_next;
+} StepEnds;
+void dense_hermite(Dense *, uint32_t n, double t, double h, StepEnds);
 // Through five values at equal distances, [5 n].
 void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
 

@@ -25,9 +25,7 @@ typedef struct {
 } StepBuild;
 
 // -- params ---------------------------------------------------------------------------------------
-static uint32_t add_param(StepBuild *b, const char *path, bool rooted, Role role, Init init, Type t,
-                          Name name, Id origin) {
-  Param p = {.path = path, .rooted = rooted, .role = role, .init = init};
+static uint32_t add_param(StepBuild *b, Param p, Type t, Name name, Id origin) {
   return diagram_param(b->w, b->d, p, t, name, origin);
 }
 
@@ -44,17 +42,17 @@ static Id param_wire(const StepBuild *b, uint32_t number) { return b->d->param.a
 static uint32_t group_param(StepBuild *b, uint32_t group) {
   const WeightGroup *g = &b->plan->group.at[group];
   const Weight *first = &b->plan->weight.at[g->weight.at[0]];
-  Init zero = {.kind = INIT_CONST};
-  return g->flat ? add_param(b, g->path, false, ROLE_WEIGHT, zero, g->type,
-                             name_from(b->w->names, "weights"), b->plan->origin)
-                 : add_param(b, g->path, first->rooted, ROLE_WEIGHT, first->init, g->type,
-                             first->name, first->origin);
+  Param p = {.path = g->path, .role = ROLE_WEIGHT, .init = {.kind = INIT_CONST}};
+  if (g->flat) return add_param(b, p, g->type, name_from(b->w->names, "weights"), b->plan->origin);
+  p.rooted = first->rooted;
+  p.init = first->init;
+  return add_param(b, p, g->type, first->name, first->origin);
 }
 
 static uint32_t clock_param(StepBuild *b) {
   Name name = name_from(b->w->names, "step");
-  return add_param(b, "step", true, ROLE_CLOCK, (Init){.kind = INIT_CONST}, (Type){.base = BASE_R},
-                   name, b->plan->origin);
+  Param p = {.path = "step", .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
+  return add_param(b, p, (Type){.base = BASE_R}, name, b->plan->origin);
 }
 
 // -- optimisers -----------------------------------------------------------------------------------
@@ -73,9 +71,11 @@ static void call_optimiser(StepBuild *b, uint32_t group, Id p, Id grad, bool sta
   for (uint32_t i = 0; i < f->param.n; i++) {
     const Param *q = &f->param.at[i];
     const Wire *x = &f->wire.at[q->wire];
+    Param own = {.path = arena_format(w->arena, "%s/%s", g->states, q->path),
+                 .role = ROLE_BUFFER,
+                 .init = q->init};
     uint32_t k = q->role == ROLE_BUFFER
-                     ? add_param(b, arena_format(w->arena, "%s/%s", g->states, q->path), false,
-                                 ROLE_BUFFER, q->init, x->type.rank ? t : x->type, x->name, origin)
+                     ? add_param(b, own, x->type.rank ? t : x->type, x->name, origin)
                      : copy_param(b, f, q, q->path);
     vec_push(w->arena, &number, k);
     vec_push(w->arena, &in, param_wire(b, k));
@@ -205,9 +205,10 @@ static void accumulate(StepBuild *b, uint32_t group) {
   World *w = b->w;
   const WeightGroup *g = &b->plan->group.at[group];
   Id origin = b->plan->origin;
-  uint32_t k =
-      add_param(b, arena_format(w->arena, "%s/gathered", g->states), false, ROLE_BUFFER,
-                (Init){.kind = INIT_CONST}, g->type, name_from(w->names, "gathered"), origin);
+  Param p = {.path = arena_format(w->arena, "%s/gathered", g->states),
+             .role = ROLE_BUFFER,
+             .init = {.kind = INIT_CONST}};
+  uint32_t k = add_param(b, p, g->type, name_from(w->names, "gathered"), origin);
   const char *text = g->base == BASE_BIT ? "xor(a, b)"
                                          : arena_format(w->arena, "a + b/%lld",
                                                         (long long)b->plan->training.accumulate);
@@ -276,7 +277,8 @@ static void follow(StepBuild *b, const Copy *c) {
   World *w = b->w;
   Id origin = b->plan->origin, after = value_after(b, c);
   if (!after) return;
-  uint32_t k = add_param(b, c->path, c->rooted, ROLE_BUFFER, c->init, c->type, c->name, c->origin);
+  Param p = {.path = c->path, .rooted = c->rooted, .role = ROLE_BUFFER, .init = c->init};
+  uint32_t k = add_param(b, p, c->type, c->name, c->origin);
   Id old = param_wire(b, k);
   if (!stale_is_by(c->def->node)) {
     const char *text =

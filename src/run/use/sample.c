@@ -179,17 +179,22 @@ static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t 
   return !why || use_wrong(u, OUTCOME_SYSTEM, "cannot write %s: %s", u->how->out, why);
 }
 
-// n texts, of `length` letters after the prompt.
-static bool write_texts(Use *u, const char *name, const Diagram *formal, TextLetters *l,
-                        const char *prompt, int64_t length, int64_t n, Letter *text) {
-  int64_t rows;
+typedef struct {
+  const char *name;      // of the model
+  const Diagram *formal; // the same, before it has sizes
+  const char *prompt;
+  int64_t length, n; // n texts, of so many letters after the prompt
+} TextOrder;
+
+static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text) {
+  int64_t rows, n = o->n;
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
   if (!find_letters(u, l)) return false;
   for (int64_t k = 0; k < n; k++)
-    if (!read_prompt(u, l, prompt, &text[k])) return false;
-  const Diagram *d = use_instance(u, name, formal, &x, &rows);
+    if (!read_prompt(u, l, o->prompt, &text[k])) return false;
+  const Diagram *d = use_instance(u, o->name, o->formal, &x, &rows);
   if (!d || !use_engine(u, d, n)) return false;
-  for (int64_t i = 0; i < length; i++)
+  for (int64_t i = 0; i < o->length; i++)
     if (!write_more(u, l, text, n)) return false;
   return true;
 }
@@ -204,8 +209,8 @@ static bool sample_named(Use *u, const Sample *s, const char *prompt, int64_t le
   Letter *text = NEW_ARRAY(u->arena, Letter, n);
   if (u->how->prompt) prompt = u->how->prompt;
   if (u->how->length > 0) length = u->how->length;
-  return write_texts(u, s->name, formal, &l, prompt, length, n, text) &&
-         put_texts(u, &l, text, n, s->text);
+  TextOrder order = {s->name, formal, prompt, length, n};
+  return write_texts(u, &order, &l, text) && put_texts(u, &l, text, n, s->text);
 }
 
 // generate[model, length: 500]("\n")
@@ -238,7 +243,8 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
-  if (!write_texts(u, name, formal, &l, prompt, length, 1, &text)) return false;
+  TextOrder order = {name, formal, prompt, length, 1};
+  if (!write_texts(u, &order, &l, &text)) return false;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
   Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
   vec_push(u->arena, &out->value.array, a);

@@ -201,16 +201,23 @@ static const char *window_words(const LoopReading *r, const Glyph *g, const char
                       g->text ? ", transposed" : "");
 }
 
+// Where the indices of coordinates go: the next strands of a bundle.
+typedef struct {
+  uint32_t stage, bundle;
+  uint32_t at; // so far
+  Ids *index;  // of what is read; NULL: a result is written
+} CoordStrands;
+
 // One coordinate that is not plain: an axis on one side, indices on the other.
-static void coord_glyph(LoopReading *r, uint32_t stage, const Coord *k, uint32_t axis,
-                        uint32_t bundle, Ids *index, uint32_t *at, bool out) {
+static void coord_glyph(LoopReading *r, const Coord *k, uint32_t axis, CoordStrands *to) {
   Sketch *s = r->p->c->s;
+  uint32_t stage = to->stage;
+  bool out = !to->index;
   uint32_t plain;
   if (plain_index(r, k, &plain)) {
-    uint32_t strand = strand_at(s, bundle, *at);
-    if (!out) vec_push(s->arena, index, plain + 1);
+    uint32_t strand = strand_at(s, to->bundle, to->at++);
+    if (!out) vec_push(s->arena, to->index, plain + 1);
     stage_link(s, stage, LINK_PASS, out ? strand : axis, out ? axis : strand);
-    ++*at;
     return;
   }
   Ids terms = {0};
@@ -233,8 +240,8 @@ static void coord_glyph(LoopReading *r, uint32_t stage, const Coord *k, uint32_t
   }
   vec_push(s->arena, out ? &g->out : &g->in, axis);
   for (uint32_t i = 0; i < terms.n; i++) {
-    if (!out) vec_push(s->arena, index, k->term[terms.at[i]].var + 1);
-    vec_push(s->arena, out ? &g->in : &g->out, strand_at(s, bundle, (*at)++));
+    if (!out) vec_push(s->arena, to->index, k->term[terms.at[i]].var + 1);
+    vec_push(s->arena, out ? &g->in : &g->out, strand_at(s, to->bundle, to->at++));
   }
 }
 
@@ -292,7 +299,7 @@ static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
   CircuitPart *p = r->p;
   Sketch *s = p->c->s;
   const Access *a = &r->l->in[i];
-  uint32_t label = label_at(&a->coord[axis]), at = 0, use = 0;
+  uint32_t label = label_at(&a->coord[axis]), use = 0;
   bool learned = is_weight(p, r->box->in[i]) && !axis;
   uint32_t table = learned ? 0 : bundle_of(p, r->box->in[i]);
   uint32_t stage = sketch_stage(s, p->block, "a row of a table");
@@ -304,21 +311,22 @@ static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
       arena_format(s->arena, learned ? "embedding %s" : "a row at %s", name ? name : "a label");
   uint32_t places = r->index[label].n && r->index[label].at[0] ? r->index[label].n : 0;
   uint32_t terms = terms_of(a) + places, b = sketch_make(s, stage, NULL, terms ? terms : 1);
+  CoordStrands to = {.stage = stage, .bundle = b, .index = &r->index[i]};
   if (table) vec_push(s->arena, &g.in, strand_at(s, use, axis));
   for (uint32_t k = 0; k < s->bundle.at[from].n; k++)
     vec_push(s->arena, &g.in, strand_at(s, from, k));
   for (uint32_t k = 0; k < places; k++) {
     vec_push(s->arena, &r->index[i], r->index[label].at[k]);
-    vec_push(s->arena, &g.out, strand_at(s, b, at++));
+    vec_push(s->arena, &g.out, strand_at(s, b, to.at++));
   }
   for (uint32_t k = 0; k < a->rank; k++) {
     if (k == axis) continue;
     uint32_t plain;
     if (learned && plain_index(r, &a->coord[k], &plain)) {
       vec_push(s->arena, &r->index[i], plain + 1);
-      vec_push(s->arena, &g.out, strand_at(s, b, at++));
+      vec_push(s->arena, &g.out, strand_at(s, b, to.at++));
     } else if (table) {
-      coord_glyph(r, stage, &a->coord[k], strand_at(s, use, k), b, &r->index[i], &at, false);
+      coord_glyph(r, &a->coord[k], strand_at(s, use, k), &to);
     }
   }
   if (!terms) vec_push(s->arena, &r->index[i], 0), vec_push(s->arena, &g.out, strand_at(s, b, 0));
@@ -332,7 +340,7 @@ static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
 static void read_operand(LoopReading *r, uint32_t i) {
   Sketch *s = r->p->c->s;
   const Access *a = &r->l->in[i];
-  uint32_t gather = gather_axis(a), index, at = 0;
+  uint32_t gather = gather_axis(a), index;
   bool simple = gather < a->rank;
   for (uint32_t k = 0; simple && k < a->rank; k++)
     simple = k == gather || plain_index(r, &a->coord[k], &index);
@@ -352,9 +360,9 @@ static void read_operand(LoopReading *r, uint32_t i) {
   }
   uint32_t stage = sketch_stage(s, r->p->block, "read"), use = sketch_use(s, stage, made);
   uint32_t terms = terms_of(a), b = sketch_make(s, stage, NULL, terms ? terms : 1);
+  CoordStrands to = {.stage = stage, .bundle = b, .index = &r->index[i]};
   mark_tandem(r, a, use);
-  for (uint32_t k = 0; k < a->rank; k++)
-    coord_glyph(r, stage, &a->coord[k], strand_at(s, use, k), b, &r->index[i], &at, false);
+  for (uint32_t k = 0; k < a->rank; k++) coord_glyph(r, &a->coord[k], strand_at(s, use, k), &to);
   if (!terms) {
     vec_push(s->arena, &r->index[i], 0);
     Glyph *g = &s->stage.at[stage].glyph.at[s->stage.at[stage].glyph.n - 1];
@@ -507,11 +515,12 @@ static uint32_t spread_indices(LoopReading *r, const AxisJoining *j, const Ids *
 
 static void write_result(LoopReading *r, uint32_t joined) {
   Sketch *s = r->p->c->s;
-  uint32_t stage = sketch_stage(s, r->p->block, "write"), at = 0;
+  uint32_t stage = sketch_stage(s, r->p->block, "write");
   uint32_t use = sketch_use(s, stage, joined), b = part_make(r->p, stage, r->box->out[0]);
+  CoordStrands from = {.stage = stage, .bundle = use};
   mark_tandem(r, &r->l->out, b);
   for (uint32_t k = 0; k < r->l->out.rank; k++)
-    coord_glyph(r, stage, &r->l->out.coord[k], strand_at(s, b, k), use, NULL, &at, true);
+    coord_glyph(r, &r->l->out.coord[k], strand_at(s, b, k), &from);
 }
 
 // Where the largest is: it begins beside the result.

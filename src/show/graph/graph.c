@@ -184,61 +184,17 @@ static uint32_t *spots_by_name(Arena *a, const Graph *g) {
   return at;
 }
 
-// Edges that go back, in the order of a walk by names, do not count for layers.
-typedef struct {
-  const Graph *g;
-  const uint32_t *by_name; // edges
-  bool *back;              // [edge]
-  uint8_t *state;          // [vertex] 0: not seen, 1: on the way, 2: done
-} Backs;
-
-static void walk(Backs *b, uint32_t v) {
-  b->state[v] = 1;
-  for (uint32_t i = 0; i < b->g->edge.n; i++) {
-    uint32_t e = b->by_name[i], to = b->g->edge.at[e].to;
-    if (b->g->edge.at[e].from != v) continue;
-    if (b->state[to] == 1) b->back[e] = true;
-    if (b->state[to] == 0) walk(b, to);
-  }
-  b->state[v] = 2;
-}
-
-static void longest_paths(const Graph *g, const bool *back, uint32_t *layer) {
-  bool moved = true;
-  while (moved) {
-    moved = false;
-    for (uint32_t e = 0; e < g->edge.n; e++) {
-      const Edge *d = &g->edge.at[e];
-      if (back[e] || layer[d->to] > layer[d->from]) continue;
-      layer[d->to] = layer[d->from] + 1;
-      moved = true;
-    }
-  }
-}
-
-// A space that is not an index and to which no edge comes stands beside the first that it goes to.
-static void draw_near(const Graph *g, const bool *back, uint32_t v, uint32_t *layer) {
-  uint32_t next = UINT32_MAX;
-  for (uint32_t e = 0; e < g->edge.n; e++) {
-    const Edge *d = &g->edge.at[e];
-    if (back[e]) continue;
-    if (d->to == v) return;
-    if (d->from == v && layer[d->to] < next) next = layer[d->to];
-  }
-  if (next != UINT32_MAX && next && !g->vertex.at[v].index) layer[v] = next - 1;
-}
-
+// Arrows are short in sum, but an index is as far to the left as it can be.
 static void find_layers(Arena *a, const Graph *g, uint32_t *layer) {
-  const uint32_t *by_name = spots_by_name(a, g);
-  Backs b = {.g = g,
-             .by_name = edges_by_name(a, g),
-             .back = NEW_ARRAY(a, bool, g->edge.n + 1),
-             .state = NEW_ARRAY(a, uint8_t, g->vertex.n + 1)};
+  const uint32_t *spots = spots_by_name(a, g), *edges = edges_by_name(a, g);
+  uint32_t *number = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
+  Layers l = {.arena = a};
   for (uint32_t i = 0; i < g->vertex.n; i++)
-    if (!b.state[by_name[i]]) walk(&b, by_name[i]);
-  for (uint32_t v = 0; v < g->vertex.n; v++) layer[v] = 0;
-  longest_paths(g, b.back, layer);
-  for (uint32_t v = 0; v < g->vertex.n; v++) draw_near(g, b.back, v, layer);
+    number[spots[i]] = layers_unit(&l, (LayerUnit){.early = g->vertex.at[spots[i]].index});
+  for (uint32_t i = 0; i < g->edge.n; i++)
+    layers_wire(&l, number[g->edge.at[edges[i]].from], number[g->edge.at[edges[i]].to]);
+  layers_rank(&l);
+  for (uint32_t i = 0; i < g->vertex.n; i++) layer[spots[i]] = l.unit.at[i].layer;
 }
 
 // -- a diagram as a scheme ------------------------------------------------------------------------
@@ -279,7 +235,7 @@ static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t b
 }
 
 // Spaces that come from several parts are marked if the parts are shown.
-static bool whole_scheme(const Teller *s, const Learning *g, const uint32_t *layer, bool parts,
+static void whole_scheme(const Teller *s, const Learning *g, const uint32_t *layer, bool parts,
                          Scheme *out) {
   uint32_t *number = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
   uint32_t *times = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
@@ -289,7 +245,7 @@ static bool whole_scheme(const Teller *s, const Learning *g, const uint32_t *lay
     for (uint32_t v = 0; v < g->part.at[i].of->graph->vertex.n; v++)
       times[g->part.at[i].in.vertex[v]]++;
   for (uint32_t v = 0; v < g->graph->vertex.n; v++) out->spot.at[number[v]].joined = times[v] > 1;
-  return scheme_place(out);
+  scheme_place(out);
 }
 
 // -- parts ----------------------------------------------------------------------------------------
@@ -332,7 +288,7 @@ static void add_links(const Teller *s, Scheme *to, const Learning *g, uint32_t p
   }
 }
 
-static bool parts_scheme(const Teller *s, const Learning *g, const uint32_t *layer, Scheme *out) {
+static void parts_scheme(const Teller *s, const Learning *g, const uint32_t *layer, Scheme *out) {
   uint32_t *last = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
   *out = (Scheme){.arena = s->arena};
   for (uint32_t v = 0; v < g->graph->vertex.n; v++) last[v] = NO_SPOT;
@@ -344,7 +300,7 @@ static bool parts_scheme(const Teller *s, const Learning *g, const uint32_t *lay
     add_block(s, out, of, i, own, false, number);
     add_links(s, out, g, i, number, last);
   }
-  return scheme_place(out);
+  scheme_place(out);
 }
 
 // -- the page -------------------------------------------------------------------------------------
@@ -478,23 +434,23 @@ static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double 
   key_rows(s, t->g, c, top + height + 14 + 22);
 }
 
-static bool sheet_of(const Teller *s, const Learning *g, bool with_parts, GraphSheet *t) {
+static void sheet_of(const Teller *s, const Learning *g, bool with_parts, GraphSheet *t) {
   uint32_t *layer = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
   *t = (GraphSheet){.g = g, .title = title_of(s, g), .top = EDGE + TITLE + 18};
   find_layers(s->arena, g->graph, layer);
-  t->glued = with_parts && has_parts(g) && parts_scheme(s, g, layer, &t->parts);
-  if (!whole_scheme(s, g, layer, t->glued, &t->whole)) return false;
+  t->glued = with_parts && has_parts(g);
+  if (t->glued) parts_scheme(s, g, layer, &t->parts);
+  whole_scheme(s, g, layer, t->glued, &t->whole);
   t->x = t->glued ? equation(s, g, &t->parts, NULL, EDGE + 6, 0) : EDGE + 6;
   double title = text_width(FACE_SANS_BOLD, TITLE, t->title), key = key_rows(s, g, NULL, 0);
   t->width = fmax(t->x + t->whole.width, EDGE + fmax(title, key)) + EDGE + 4;
   t->height = t->top + fmax(t->whole.height, t->parts.height) + 14 + key_height(g) + EDGE;
-  return true;
 }
 
 Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, bool with_parts) {
   Teller s = {.in = in, .w = elab_world(in), .arena = a, .p = p};
   GraphSheet t;
-  if (!sheet_of(&s, g, with_parts, &t)) return NULL;
+  sheet_of(&s, g, with_parts, &t);
   double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;
   Messages said = messages(&s, g, &t.whole, t.x, y);
   const char *words = about(&s, g);

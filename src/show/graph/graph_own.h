@@ -1,19 +1,15 @@
 // Private to the pictures of learning diagrams.
 //
 //   graph.c        what a learning diagram says ─► spots with layers, arrows; parts, `=`, the whole
-//   graph_order.c  the order of things in a layer
-//   graph_place.c  where spots stand and where arrows run
+//   graph_lay.c    where spots stand and where arrows run (layers.h)
 //   graph_paint.c  spots, arrows, bands and the key on a canvas
 #ifndef LIMN_SHOW_GRAPH_GRAPH_OWN_H
 #define LIMN_SHOW_GRAPH_GRAPH_OWN_H
 
 #include "show/graph/graph.h"
+#include "show/layout/layers.h"
 
 #define NO_SPOT UINT32_MAX
-
-typedef struct {
-  double x, y;
-} Knee;
 
 typedef struct { // a band beside an arrow: it belongs to one side of a pair
   uint32_t pair;
@@ -39,7 +35,8 @@ typedef struct {
   const char *name, *inner, *words; // inner: its learners
   VEC(Band) band;
   double label, under;     // the width of its label; the room that bands take
-  VEC(Knee) path;          // out: level and upright by turns, to the right at first
+  const Knee *path;        // out: level and upright by turns, to the right at first
+  uint32_t knees;          // out: of the path
   bool back;               // out: the path begins at `to`
   double label_x, label_y; // out: the middle of the label, and the height of the line below it
 } Arrow;
@@ -51,29 +48,8 @@ typedef struct {
   double width, height; // out
 } Scheme;
 
-typedef struct { // a spot, or a place in a layer that an arrow passes
-  uint32_t layer, block, rank;
-  uint32_t spot, arrow; // spot: NO_SPOT where an arrow passes
-} LayerCell;
-
-typedef struct { // of an arrow, from a layer to the next one; or of a link, in one layer
-  uint32_t a, b; // cells
-  uint32_t arrow;
-} GraphPiece;
-
-typedef struct {
-  Arena *arena;
-  uint32_t layers;
-  VEC(LayerCell) cell; // first the spots
-  VEC(GraphPiece) piece;
-  VEC(Ids) layer; // cells, from above
-} LayerCells;
-
-// graph_order.c
-void cells_of(LayerCells *, const Scheme *); // with their order
-
-// graph_place.c
-bool scheme_place(Scheme *); // false: there is no such place
+// graph_lay.c
+void scheme_place(Scheme *);
 
 // graph_paint.c
 enum { BANDS = 8 };          // pairs that have an ink

@@ -76,8 +76,8 @@ static void spot_paint(Canvas *c, const Spot *s, double x, double y) {
 // A path whose pieces are level and upright by turns, this far to the right of it as one goes along
 // it, without `less` at its ends.
 static void shifted(const Arrow *w, double by, double less, double dx, double dy, Knee *out) {
-  uint32_t n = w->path.n;
-  const Knee *at = w->path.at;
+  uint32_t n = w->knees;
+  const Knee *at = w->path;
   for (uint32_t i = 0; i < n; i++) {
     Knee k = {at[i].x + dx, at[i].y + dy};
     for (int end = 0; end < 2; end++) { // the piece before it and the one after it
@@ -94,29 +94,6 @@ static void shifted(const Arrow *w, double by, double less, double dx, double dy
   out[n - 1].x += out[n - 2].x < out[n - 1].x ? -less : less;
 }
 
-static Knee toward(const Knee *from, const Knee *to, double by) {
-  double n = hypot(to->x - from->x, to->y - from->y);
-  return (Knee){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
-}
-
-static void rounded(Canvas *c, const Knee *at, uint32_t n) {
-  path_move(c, at[0].x, at[0].y);
-  for (uint32_t i = 1; i + 1 < n; i++) {
-    double r = CORNER;
-    r = fmin(r, hypot(at[i].x - at[i - 1].x, at[i].y - at[i - 1].y) / 2);
-    r = fmin(r, hypot(at[i].x - at[i + 1].x, at[i].y - at[i + 1].y) / 2);
-    if (r < 0.1) {
-      path_line(c, at[i].x, at[i].y);
-      continue;
-    }
-    Knee a = toward(&at[i], &at[i - 1], r), b = toward(&at[i], &at[i + 1], r);
-    Knee p = toward(&at[i], &at[i - 1], r * 0.45), q = toward(&at[i], &at[i + 1], r * 0.45);
-    path_line(c, a.x, a.y);
-    path_cubic(c, p.x, p.y, q.x, q.y, b.x, b.y);
-  }
-  path_line(c, at[n - 1].x, at[n - 1].y);
-}
-
 static Paint line_paint(const Arrow *w) {
   if (w->alarm) return (Paint){.stroke = INK_ALARM, .width = 2.4, .dash = {5, 3}};
   if (w->link) return (Paint){.stroke = INK_SOFT, .width = 1, .dash = {2, 3}};
@@ -125,9 +102,9 @@ static Paint line_paint(const Arrow *w) {
 }
 
 static void arrow_tip(Canvas *c, const Arrow *w, double dx, double dy) {
-  uint32_t n = w->path.n;
-  Knee end = w->back ? w->path.at[0] : w->path.at[n - 1];
-  bool left = w->back || w->path.at[n - 2].x > w->path.at[n - 1].x;
+  uint32_t n = w->knees;
+  Knee end = w->back ? w->path[0] : w->path[n - 1];
+  bool left = w->back || w->path[n - 2].x > w->path[n - 1].x;
   arrowhead(c, end.x + dx + (left ? 5 : -5), end.y + dy, left, false,
             w->alarm    ? INK_ALARM
             : w->frozen ? INK_SOFT
@@ -135,16 +112,16 @@ static void arrow_tip(Canvas *c, const Arrow *w, double dx, double dy) {
 }
 
 static void arrow_paint(Canvas *c, Arena *a, const Arrow *w, double dx, double dy) {
-  Knee *at = NEW_ARRAY(a, Knee, w->path.n + 1);
+  Knee *at = NEW_ARRAY(a, Knee, w->knees + 1);
   Paint paint = line_paint(w);
   canvas_open(c, "", "wire", w->words);
   shifted(w, 0, w->link ? 0 : 1, dx, dy, at);
-  rounded(c, at, w->path.n);
+  knees_path(c, at, w->knees, CORNER, 0, 0);
   canvas_paint(c, &paint);
   for (uint32_t i = 0; i < w->band.n; i++) {
     const Band *b = &w->band.at[i];
     shifted(w, FIRST + BAND * i, TIP, dx, dy, at);
-    rounded(c, at, w->path.n);
+    knees_path(c, at, w->knees, CORNER, 0, 0);
     canvas_paint(c, &(Paint){.stroke = pair_ink(b->pair),
                              .width = 2,
                              .dash = {b->dashed ? 5 : 0, b->dashed ? 3 : 0}});

@@ -213,9 +213,10 @@ static bool is_own_label(const Thing *t, const WireReach *run) {
 
 // Would anything else be in the way of a wire at this height? `run` is what would move there, and
 // it moves past no other wire.
-static bool is_free(Scene *s, const Chains *c, uint32_t chain, double x0, double x1, double y,
-                    const WireReach *run, Ids *near) {
-  LintArea strip = {fmin(x0, x1) + 1, y - STRIP, fmax(x0, x1) - 1, y + STRIP};
+static bool is_free(Scene *s, const Chains *c, uint32_t chain, WireReach to, const WireReach *run,
+                    Ids *near) {
+  double y = to.y;
+  LintArea strip = {fmin(to.x0, to.x1) + 1, y - STRIP, fmax(to.x0, to.x1) - 1, y + STRIP};
   LintArea thin = {strip.x0, y - HELD, strip.x1, y + HELD},
            now = {run->x0, run->y, run->x1, run->y + 0.1};
   grid_find(s, &s->things, &strip, near);
@@ -275,7 +276,7 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches
     const WireReach *a = &r->at[i - 1], *b = &r->at[i], *d = &r->at[i + 1];
     double y = fabs(b->y - a->y) < fabs(d->y - b->y) ? a->y : d->y;
     if ((b->y - a->y) * (d->y - b->y) >= 0 || fabs(b->y - y) < 1 || is_tied(s, b, near)) continue;
-    if (is_free(s, c, chain, a->x1, d->x0, y, b, near))
+    if (is_free(s, c, chain, (WireReach){a->x1, d->x0, y}, b, near))
       fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words, y);
   }
   if (r->n < 2) return;
@@ -283,12 +284,12 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches
   if (fabs(first->y - first[1].y) >= 1 &&
       !is_held(s, first->x0, first->y, s->segment.at[s->thing.at[chain].first].x0, near) &&
       !is_tied(s, first, near) &&
-      is_free(s, c, chain, first->x0, first[1].x0, first[1].y, first, near))
+      is_free(s, c, chain, (WireReach){first->x0, first[1].x0, first[1].y}, first, near))
     fault(s, FAULT_BEND, first->x1, first->y, "wire %.60s could begin at height %.0f", words,
           first[1].y);
   if (fabs(last->y - last[-1].y) >= 1 && !is_held(s, last->x1, last->y, end, near) &&
       !is_tied(s, last, near) &&
-      is_free(s, c, chain, last[-1].x1, last->x1, last[-1].y, last, near))
+      is_free(s, c, chain, (WireReach){last[-1].x1, last->x1, last[-1].y}, last, near))
     fault(s, FAULT_BEND, last->x0, last->y, "wire %.60s could end at height %.0f", words,
           last[-1].y);
 }

@@ -77,9 +77,7 @@ static uint32_t cable_new(PanelBuilder *b, const char *words) {
 }
 
 static void tie(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
-  CableEnd end = {unit, pin, right};
-  vec_push(b->arena, &b->p->cable.at[cable].end, end);
-  end_pin(b->p, &end)->cable = cable + 1;
+  panel_tie(b->p, cable, unit, pin, right);
 }
 
 static uint32_t cable_from(PanelBuilder *b, uint32_t unit, const char *words) {
@@ -96,7 +94,7 @@ static uint32_t source_cable(PanelBuilder *b, const PortEnd *e) {
   uint32_t *cable = &b->cable[b->source[e->part] + e->port];
   if (*cable) return *cable - 1;
   uint32_t unit = source_unit(b, e), pin = e->part ? e->port : 0;
-  *cable = cable_new(b, end_pin(b->p, &(CableEnd){unit, pin, true})->words) + 1;
+  *cable = cable_new(b, b->p->unit.at[unit].out.at[pin].words) + 1;
   tie(b, *cable - 1, unit, pin, true);
   return *cable - 1;
 }
@@ -383,7 +381,6 @@ void panel_finish(Arena *a, Panel *p) {
     unit_measure(u, p->depth == 0);
     p->boxes += u->kind == UNIT_BOX ? 1 : u->inner ? u->inner->boxes : 0;
   }
-  panel_order(a, p);
   panel_lay(a, p);
 }
 

@@ -3,10 +3,7 @@
 //   wiring.c        a system ─► a panel: units with pins, and cables between them; the whole
 //   wiring_shared.c shared variables: on which side of its parts each is
 //   wiring_text.c   expressions as text, texts that are cut, sentences
-//   wiring_order.c  cables that run back, layers, the order in each layer
-//   wiring_place.c  heights, widths of channels, tracks
-//   wiring_sweep.c  heights of large panels
-//   wiring_route.c  lanes, dials, the lines of each cable
+//   wiring_lay.c    a panel is laid out (layers.h)
 //   wiring_paint.c  a panel on a canvas
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
 //   wiring_times.c  a wiring at several moments, side by side or one after the other
@@ -14,6 +11,7 @@
 #define LIMN_SHOW_WIRING_WIRING_OWN_H
 
 #include "lang/machine/machine.h"
+#include "show/layout/layers.h"
 #include "show/wiring/wiring.h"
 
 enum {
@@ -25,7 +23,6 @@ enum {
   WORD_SIZE = 11,  // of formulas, guards, modes
   LIFT = 6,        // how far a stack of sheets reaches up and to the right
   STUB = 22,       // what sticks out of the outermost panel
-  LANE = 12,       // between lines that run side by side
 };
 
 typedef enum {
@@ -37,7 +34,6 @@ typedef enum {
   UNIT_SHARED, // a shared variable
   UNIT_IN,     // a port of the panel itself: at its left edge
   UNIT_OUT,    // at its right edge
-  UNIT_PASS,   // a cable passes a layer
 } UnitKind;
 
 typedef struct {
@@ -63,38 +59,18 @@ typedef struct {
   Ink ink;        // 0: the default
   Panel *inner;   // UNIT_PANEL
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself
-  uint32_t layer, rank; // out; rank: in its layer, from above
   double width, height; // in
   double x, y;          // out: the left upper corner in the panel
 } Unit;
 
 typedef struct {
-  uint32_t unit, pin;
-  bool right; // a pin of the right side: what is there comes from it
-} CableEnd;
-
-typedef struct {
-  double x, y;
-} PanelSpot;
-
-typedef struct {     // a line without branches
-  uint32_t first, n; // of Cable.spot
-} CableLine;
-
-typedef struct {
-  VEC(CableEnd) end;
   uint32_t dial; // + 1: it comes from a state of the wiring itself
   bool dashed;
   bool peer;   // it says nothing about layers
-  bool turned; // out: it stays in one layer, which it passes from right to left
   bool shared; // it has no direction, and its only dot is the variable itself
   Ink ink;     // 0: the default
   const char *words;
-  // out
-  VEC(PanelSpot) spot; // lines, one after the other
-  VEC(CableLine) line;
-  VEC(PanelSpot) dot;  // where it branches
-  VEC(PanelSpot) back; // an arrowhead to the left
+  CableWay way; // out
 } Cable;
 
 typedef struct { // a state of the wiring itself
@@ -138,57 +114,10 @@ typedef struct {
 // asked: [port] the sides that what holds it wants; NULL: none
 Sides shared_sides(Arena *, const System *, const bool *asked);
 
-// wiring_order.c: layers of units, passes, and the order in each layer
-void panel_order(Arena *, Panel *);
-
-// wiring_place.c
-typedef struct { // what a cable does in a channel
-  uint32_t cable;
-  VEC(CableEnd) left, right; // its ends at the two sides of the channel
-  bool lane, dial;           // it goes to its lane, to its state
-  bool bent;                 // it has an upright line
-  double low, high;          // from where to where that goes
-  uint32_t track;
-  double x;
-} Trunk;
-
-typedef struct { // between a layer and the next one
-  VEC(Trunk) trunk;
-  uint32_t tracks;
-  double x, width, span; // span: from the first track to the last
-} Channel;
-
-typedef struct { // of a cable that runs back
-  bool is, above;
-  uint32_t first, last; // channels
-  double y;
-} Lane;
-
-typedef struct {
-  Arena *arena; // scratch
-  Panel *p;
-  uint32_t layers;
-  VEC(Ids) layer;      // units from above
-  Channel *channel;    // [layer] after it
-  Lane *lane;          // [cable]
-  double *x, *width;   // [layer]
-  double top, bottom;  // of all units and lanes
-  VEC(int64_t) harder; // [pull] how much harder it pulls than at first
-} Board;
-double end_y(const Panel *, const CableEnd *);
-double end_x(const Board *, const CableEnd *);
-Pin *end_pin(const Panel *, const CableEnd *); // wiring_order.c
-// The ends of a cable in a layer, side by side. It holds once there is an order.
-uint32_t ends_in(const Panel *, uint32_t cable, uint32_t layer, const CableEnd **);
-int64_t units_apart(const Panel *, uint32_t above, uint32_t below); // from top to top, at least
-void panel_lay(Arena *, Panel *); // after panel_order: places and lines
-
-// wiring_sweep.c
-void heights_sweep(Board *); // for large panels
-
-// wiring_route.c
-void lanes_find(Board *); // which cables run back, and where
-void cables_route(Board *, Arena *);
+// wiring_lay.c
+void panel_lay(Arena *, Panel *); // places and lines
+// Ties a cable to a pin; right: at the right side, so that it comes from there
+void panel_tie(Panel *, uint32_t cable, uint32_t unit, uint32_t pin, bool right);
 
 // wiring_paint.c
 void panel_paint(Canvas *, Arena *, const Panel *, double x, double y, const char *path);
@@ -196,6 +125,7 @@ double panel_left(const Panel *), panel_right(const Panel *); // what stands out
 Canvas *panel_draw(Arena *, const Panel *, const char *title, const char *about);
 void panel_title(Panel *); // how wide it is
 void panel_stubs(Canvas *, const Panel *, double x, double y);
+void small_head(Canvas *, double x, double y, double dx, double dy, Ink); // of an arrow
 // Its width, its height and the heights of its pins; outside: names of ports are outside.
 void unit_measure(Unit *, bool outside);
 

@@ -103,10 +103,10 @@ static void measure_shared(Unit *u) {
   spread_pins(&u->in, 1, 0, 22), spread_pins(&u->out, 1, 0, 22);
 }
 
-static void measure_stack(Unit *u, double width, double least) {
+static void measure_stack(Unit *u, double width, double least, double pitch) {
   uint32_t n = u->in.n > u->out.n ? u->in.n : u->out.n;
-  u->width = ceil(width), u->height = fmax(least, n * 14 + 8);
-  spread_pins(&u->in, u->height, 14, 0), spread_pins(&u->out, u->height, 14, 0);
+  u->width = ceil(width), u->height = fmax(least, (n - 1) * pitch + 22);
+  spread_pins(&u->in, u->height, pitch, 0), spread_pins(&u->out, u->height, pitch, 0);
 }
 
 void unit_measure(Unit *u, bool outside) {
@@ -114,51 +114,33 @@ void unit_measure(Unit *u, bool outside) {
   case UNIT_BOX: measure_box(u); break;
   case UNIT_PANEL: measure_panel(u); break;
   case UNIT_PLATE:
-    measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24);
+    measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24, 14);
     break;
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
-  case UNIT_CHOICE: measure_stack(u, 12, 20); break;
+  case UNIT_CHOICE: measure_stack(u, 12, 20, PIN_PITCH); break; // as labels stand
   case UNIT_SHARED: measure_shared(u); break;
   case UNIT_IN:
   case UNIT_OUT: measure_port(u, outside); break;
-  case UNIT_PASS: break;
   }
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static PanelSpot toward(const PanelSpot *from, const PanelSpot *to, double by) {
-  double n = hypot(to->x - from->x, to->y - from->y);
-  return (PanelSpot){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
-}
-
-static void rounded(Canvas *c, const PanelSpot *at, uint32_t n, double x, double y) {
-  path_move(c, at[0].x + x, at[0].y + y);
-  for (uint32_t i = 1; i + 1 < n; i++) {
-    double r = CORNER, before = hypot(at[i].x - at[i - 1].x, at[i].y - at[i - 1].y);
-    double after = hypot(at[i].x - at[i + 1].x, at[i].y - at[i + 1].y);
-    bool straight = (at[i].x == at[i - 1].x && at[i].x == at[i + 1].x) ||
-                    (at[i].y == at[i - 1].y && at[i].y == at[i + 1].y);
-    r = fmin(r, fmin(before, after) / 2);
-    if (straight) continue;
-    PanelSpot a = toward(&at[i], &at[i - 1], r), b = toward(&at[i], &at[i + 1], r);
-    PanelSpot p = toward(&at[i], &at[i - 1], r * 0.45), q = toward(&at[i], &at[i + 1], r * 0.45);
-    path_line(c, a.x + x, a.y + y);
-    path_cubic(c, p.x + x, p.y + y, q.x + x, q.y + y, b.x + x, b.y + y);
-  }
-  path_line(c, at[n - 1].x + x, at[n - 1].y + y);
-}
-
 static Paint wire_paint(Ink ink, bool dashed) {
   return (Paint){
       .stroke = ink ? ink : INK_LINE, .width = 1.1, .dash = {dashed ? 4 : 0, dashed ? 3 : 0}};
 }
 
+void small_head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
+  path_move(c, x + 4 * dx, y + 4 * dy);
+  path_line(c, x - 3.5 * dx - 3.2 * dy, y - 3.5 * dy + 3.2 * dx);
+  path_line(c, x - 1.6 * dx, y - 1.6 * dy);
+  path_line(c, x - 3.5 * dx + 3.2 * dy, y - 3.5 * dy - 3.2 * dx), path_close(c);
+  canvas_paint(c, &(Paint){.fill = ink ? ink : INK_LINE});
+}
+
 static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {
   canvas_open(c, "", "arrow", "");
-  path_move(c, x + 4 * dx, y);
-  path_line(c, x - 3.5 * dx, y - 3.2), path_line(c, x - 1.6 * dx, y);
-  path_line(c, x - 3.5 * dx, y + 3.2), path_close(c);
-  canvas_paint(c, &(Paint){.fill = ink ? ink : INK_LINE});
+  small_head(c, x, y, dx, 0, ink);
   canvas_close(c);
 }
 
@@ -166,19 +148,19 @@ static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
   Paint paint = wire_paint(k->ink, k->dashed);
   if (k->shared) paint.width = 1.6;
   canvas_open(c, "", "wire", k->words ? k->words : "");
-  for (uint32_t i = 0; i < k->line.n; i++) {
-    rounded(c, k->spot.at + k->line.at[i].first, k->line.at[i].n, x, y);
+  for (uint32_t i = 0; i < k->way.line.n; i++) {
+    knees_path(c, k->way.spot.at + k->way.line.at[i].first, k->way.line.at[i].n, CORNER, x, y);
     canvas_paint(c, &paint);
   }
   canvas_close(c);
-  for (uint32_t i = 0; i < k->dot.n && !k->shared; i++) {
+  for (uint32_t i = 0; i < k->way.dot.n && !k->shared; i++) {
     canvas_open(c, "", "dot", "");
-    path_circle(c, k->dot.at[i].x + x, k->dot.at[i].y + y, 2.6);
+    path_circle(c, k->way.dot.at[i].x + x, k->way.dot.at[i].y + y, 2.6);
     canvas_paint(c, &(Paint){.fill = paint.stroke});
     canvas_close(c);
   }
-  for (uint32_t i = 0; i < k->back.n; i++)
-    small_arrow(c, k->back.at[i].x + x, k->back.at[i].y + y, -1, k->ink);
+  for (uint32_t i = 0; i < k->way.back.n; i++)
+    small_arrow(c, k->way.back.at[i].x + x, k->way.back.at[i].y + y, -1, k->ink);
 }
 
 // -- ports ----------------------------------------------------------------------------------------
@@ -357,7 +339,6 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   case UNIT_SHARED: shared_paint(c, u, x, y); break;
   case UNIT_IN: inner_port(c, &u->out.at[0], x, y, p->depth, false); break;
   case UNIT_OUT: inner_port(c, &u->in.at[0], x + u->width, y, p->depth, true); break;
-  case UNIT_PASS: break;
   }
   if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL) marks_paint(c, u, x, y);
 }

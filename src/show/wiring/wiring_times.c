@@ -76,10 +76,10 @@ static double fullness(const Clock *c, uint32_t moment, uint32_t i) {
 }
 
 // -- places ---------------------------------------------------------------------------------------
-static PanelSpot part_at(const Clock *c, uint32_t i) {
+static Knee part_at(const Clock *c, uint32_t i) {
   double turn =
       6.283185307179586 * i / c->t->parts - (c->t->parts == 2 ? 3.14159265358979 : 1.5707963267949);
-  return (PanelSpot){c->side / 2 + c->ring * cos(turn), c->down + c->ring * sin(turn)};
+  return (Knee){c->side / 2 + c->ring * cos(turn), c->down + c->ring * sin(turn)};
 }
 
 static Clock clock_of(Arena *a, const WiringTimes *t) {
@@ -104,39 +104,37 @@ static Clock clock_of(Arena *a, const WiringTimes *t) {
 
 // -- marks ----------------------------------------------------------------------------------------
 typedef struct {
-  PanelSpot a, p, q, b; // a cubic
-  PanelSpot head;       // the way it arrives, of length 1
+  Knee a, p, q, b; // a cubic
+  Knee head;       // the way it arrives, of length 1
 } Bow;
 
-static PanelSpot unit_of(double x, double y) {
+static Knee unit_of(double x, double y) {
   double n = hypot(x, y);
-  return n > 0 ? (PanelSpot){x / n, y / n} : (PanelSpot){1, 0};
+  return n > 0 ? (Knee){x / n, y / n} : (Knee){1, 0};
 }
 
 // A part that hears itself has a loop on the outside.
 static Bow loop_of(const Clock *c, uint32_t i) {
-  PanelSpot at = part_at(c, i), out = unit_of(at.x - c->side / 2, at.y - c->down);
-  if (c->t->parts < 2) out = (PanelSpot){0, -1};
+  Knee at = part_at(c, i), out = unit_of(at.x - c->side / 2, at.y - c->down);
+  if (c->t->parts < 2) out = (Knee){0, -1};
   double r = c->disc, side = r * 0.6, up = r * 0.85, far = r + 18;
-  PanelSpot across = {-out.y, out.x};
+  Knee across = {-out.y, out.x};
   Bow w = {.a = {at.x + out.x * up - across.x * side, at.y + out.y * up - across.y * side},
            .b = {at.x + out.x * up + across.x * side, at.y + out.y * up + across.y * side}};
-  w.p = (PanelSpot){at.x + out.x * far - across.x * r, at.y + out.y * far - across.y * r};
-  w.q = (PanelSpot){at.x + out.x * far + across.x * r, at.y + out.y * far + across.y * r};
+  w.p = (Knee){at.x + out.x * far - across.x * r, at.y + out.y * far - across.y * r};
+  w.q = (Knee){at.x + out.x * far + across.x * r, at.y + out.y * far + across.y * r};
   w.head = unit_of(w.b.x - w.q.x, w.b.y - w.q.y);
   return w;
 }
 
 static Bow bow_of(const Clock *c, uint32_t from, uint32_t to) {
   if (from == to) return loop_of(c, from);
-  PanelSpot a = part_at(c, from), b = part_at(c, to), way = unit_of(b.x - a.x, b.y - a.y);
+  Knee a = part_at(c, from), b = part_at(c, to), way = unit_of(b.x - a.x, b.y - a.y);
   double far = hypot(b.x - a.x, b.y - a.y), bend = 0.14 * far;
-  PanelSpot side = {-way.y, way.x};
-  PanelSpot p = {a.x + way.x * far * 0.35 + side.x * bend,
-                 a.y + way.y * far * 0.35 + side.y * bend};
-  PanelSpot q = {a.x + way.x * far * 0.65 + side.x * bend,
-                 a.y + way.y * far * 0.65 + side.y * bend};
-  PanelSpot out = unit_of(p.x - a.x, p.y - a.y), in = unit_of(b.x - q.x, b.y - q.y);
+  Knee side = {-way.y, way.x};
+  Knee p = {a.x + way.x * far * 0.35 + side.x * bend, a.y + way.y * far * 0.35 + side.y * bend};
+  Knee q = {a.x + way.x * far * 0.65 + side.x * bend, a.y + way.y * far * 0.65 + side.y * bend};
+  Knee out = unit_of(p.x - a.x, p.y - a.y), in = unit_of(b.x - q.x, b.y - q.y);
   double r = c->disc + 1;
   return (Bow){.a = {a.x + out.x * r, a.y + out.y * r},
                .p = p,
@@ -145,8 +143,9 @@ static Bow bow_of(const Clock *c, uint32_t from, uint32_t to) {
                .head = in};
 }
 
-static void wire_paint(Canvas *k, const Bow *w, double part, int sign, double x, double y,
-                       const char *id, const char *words) {
+static void wire_paint(Canvas *k, const Bow *w, double part, int sign, Knee at, const char *id,
+                       const char *words) {
+  double x = at.x, y = at.y;
   Ink ink = sign > 0 ? INK_SERIES1 : INK_SERIES2;
   double opacity = share_opacity(part), s = 3.2 + 1.2 * part;
   bool dashed = sign < 0;
@@ -185,13 +184,13 @@ static void wires_paint(Canvas *k, const Clock *c, uint32_t moment, double x, do
           ever = fmax(ever, share(c, m, i, j, sign));
         if (ever <= 0) continue;
         Bow w = bow_of(c, j, i);
-        wire_paint(k, &w, now, sign, x, y, id_of(c, sign > 0 ? "w" : "v", i, j),
+        wire_paint(k, &w, now, sign, (Knee){x, y}, id_of(c, sign > 0 ? "w" : "v", i, j),
                    c->id[0] ? "" : wire_words(c, moment, i, j));
       }
 }
 
 static void part_paint(Canvas *k, const Clock *c, uint32_t moment, uint32_t i, double x, double y) {
-  PanelSpot at = part_at(c, i);
+  Knee at = part_at(c, i);
   x += at.x, y += at.y;
   canvas_open(k, c->name[i], "glyph", c->t->name[i]);
   path_circle(k, x, y, c->disc);

@@ -9,6 +9,7 @@
 //
 // A part with several managers is opened inside of the first; the others hold it closed, with a
 // dashed outline. A part has the same colours in both pictures.
+#include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>
@@ -26,22 +27,20 @@ enum {
 
 typedef struct { // a part, or one of an array
   const char *name;
-  uint32_t layer;
   Ids source, input, peer; // neurons that it hears from, inputs, peers that it hears from
   const char *out;         // the output that shows its value; NULL: none does
   bool opened;
-  double x, y;
 } Neuron;
 
 typedef struct {
   const char *name;
   bool heard; // otherwise it is left out
-  double x, y;
 } Input;
 
 typedef struct {
   uint32_t from, to; // parts
 } UnfoldArc;
+typedef VEC(UnfoldArc) UnfoldArcs;
 
 typedef struct {
   World *w;
@@ -49,11 +48,13 @@ typedef struct {
   const System *s;
   VEC(Neuron) neuron;
   VEC(Input) input;
-  VEC(UnfoldArc) forth, back;
+  UnfoldArcs forth, back;
   uint32_t *first, *count;             // [part] its neurons
   uint32_t *first_input, *input_count; // [port]
   uint32_t layers;
   const char *y, *dy; // what the whole gives, and what comes back; dy NULL: nothing does
+  double shown;       // from the middle of a neuron to the name of what it shows
+  Layers net;         // units: inputs, then neurons, then where a line passes a layer
 } UnfoldNet;
 
 // -- ways forth and back --------------------------------------------------------------------------
@@ -74,11 +75,9 @@ static bool end_is_back(const UnfoldNet *n, const PortEnd *e, bool source) {
   return is_way_back(n, s, &(out ? s->out.at : s->in.at)[e->port], out);
 }
 
-static bool has_arc(const UnfoldNet *n, uint32_t from, uint32_t to, bool back) {
-  uint32_t count = back ? n->back.n : n->forth.n;
-  const UnfoldArc *at = back ? n->back.at : n->forth.at;
-  for (uint32_t i = 0; i < count; i++)
-    if (at[i].from == from && at[i].to == to) return true;
+static bool has_arc(const UnfoldArcs *arcs, uint32_t from, uint32_t to) {
+  for (uint32_t i = 0; i < arcs->n; i++)
+    if (arcs->at[i].from == from && arcs->at[i].to == to) return true;
   return false;
 }
 
@@ -90,18 +89,16 @@ static void find_arcs(UnfoldNet *n) {
     for (uint32_t k = 0; r->to.part && k < r->from.n; k++) {
       const PortEnd *e = &r->from.at[k];
       if (!e->part || e->part == r->to.part || end_is_back(n, e, true) != back) continue;
-      if (has_arc(n, e->part - 1, r->to.part - 1, back)) continue;
-      if (back)
-        vec_push(n->arena, &n->back, (UnfoldArc){e->part - 1, r->to.part - 1});
-      else
-        vec_push(n->arena, &n->forth, (UnfoldArc){e->part - 1, r->to.part - 1});
+      UnfoldArcs *arcs = back ? &n->back : &n->forth;
+      if (has_arc(arcs, e->part - 1, r->to.part - 1)) continue;
+      vec_push(n->arena, arcs, (UnfoldArc){e->part - 1, r->to.part - 1});
     }
   }
 }
 
 // One that is answered, or any where there are no answers at all
 static bool is_managed(const UnfoldNet *n, const UnfoldArc *a) {
-  return !n->back.n || has_arc(n, a->to, a->from, true);
+  return !n->back.n || has_arc(&n->back, a->to, a->from);
 }
 
 // -- neurons --------------------------------------------------------------------------------------
@@ -145,11 +142,7 @@ static void add_inputs(UnfoldNet *n) {
   }
 }
 
-static bool holds(const Ids *ids, uint32_t id) {
-  for (uint32_t i = 0; i < ids->n; i++)
-    if (ids->at[i] == id) return true;
-  return false;
-}
+static bool holds(const Ids *ids, uint32_t id) { return ids_find(ids, id) < ids->n; }
 
 static void add_once(const UnfoldNet *n, Ids *ids, uint32_t id) {
   if (!holds(ids, id)) vec_push(n->arena, ids, id);
@@ -200,20 +193,22 @@ static void tie_route(UnfoldNet *n, const WireRoute *r) {
   }
 }
 
-// The longest way from the inputs. False: there is a cycle.
+// Inputs, then neurons, each on the longest way from the inputs. False: there is a loop.
 static bool find_layers(UnfoldNet *n) {
-  for (uint32_t round = 0, moved = 1; moved; round++) {
-    moved = 0;
-    for (uint32_t i = 0; i < n->neuron.n; i++)
-      for (uint32_t k = 0; k < n->neuron.at[i].source.n; k++) {
-        uint32_t least = n->neuron.at[n->neuron.at[i].source.at[k]].layer + 1;
-        if (n->neuron.at[i].layer < least) n->neuron.at[i].layer = least, moved = 1;
-      }
-    if (round > n->neuron.n) return false;
+  Layers *l = &n->net;
+  *l = (Layers){.arena = n->arena, .framed = true};
+  for (uint32_t i = 0; i < n->input.n; i++)
+    layers_unit(l, (LayerUnit){.kind = 1, .edge = EDGE_FIRST});
+  for (uint32_t i = 0; i < n->neuron.n; i++) layers_unit(l, (LayerUnit){.kind = 1, .early = true});
+  for (uint32_t i = 0; i < n->neuron.n; i++) {
+    const Neuron *u = &n->neuron.at[i];
+    for (uint32_t k = 0; k < u->input.n; k++) layers_wire(l, u->input.at[k], n->input.n + i);
+    for (uint32_t k = 0; k < u->source.n; k++)
+      layers_wire(l, n->input.n + u->source.at[k], n->input.n + i);
   }
-  for (uint32_t i = 0; i < n->neuron.n; i++)
-    if (n->neuron.at[i].layer + 1 > n->layers) n->layers = n->neuron.at[i].layer + 1;
-  return true;
+  bool good = layers_rank(l);
+  n->layers = l->layers - 2;
+  return good;
 }
 
 static Ink fill_of(uint32_t neuron) { return (Ink)(INK_FRAME1 + (neuron * 3 + 3) % 8); }
@@ -240,12 +235,6 @@ static uint32_t unit_add(UnfoldNet *n, Panel *p, Unit u) {
   return u.owner;
 }
 
-static void tie(UnfoldNet *n, Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
-  CableEnd end = {unit, pin, right};
-  vec_push(n->arena, &p->cable.at[cable].end, end);
-  end_pin(p, &end)->cable = cable + 1;
-}
-
 // What comes back, if anything does, is above what peers say.
 static void add_pins(UnfoldNet *n, Unit *u, Talk talk) {
   for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u->in, (Pin){0});
@@ -267,8 +256,8 @@ static uint32_t add_port(UnfoldNet *n, Panel *p, const char *name, bool right) {
 static void add_side(UnfoldNet *n, Panel *p, const char *name, bool right, uint32_t units) {
   uint32_t cable = p->cable.n, port = add_port(n, p, name, right);
   vec_push(n->arena, &p->cable, (Cable){.words = name, .ink = right ? INK_NONE : INK_SERIES2});
-  tie(n, p, cable, port, 0, !right);
-  for (uint32_t i = 0; i < units; i++) tie(n, p, cable, i, 0, right);
+  panel_tie(p, cable, port, 0, !right);
+  for (uint32_t i = 0; i < units; i++) panel_tie(p, cable, i, 0, right);
 }
 
 // Peers stand one above the other in a panel: what one says goes to those that hear it.
@@ -281,10 +270,10 @@ static void add_peers(UnfoldNet *n, Panel *p, const Ids *ids) {
     Cable cable = {.words = arena_format(n->arena, "what %s says to its peers", name)};
     cable.ink = INK_SERIES3, cable.peer = true;
     vec_push(n->arena, &p->cable, cable);
-    tie(n, p, p->cable.n - 1, i, 1, true);
+    panel_tie(p, p->cable.n - 1, i, 1, true);
     for (uint32_t k = 0; k < ids->n; k++)
       if (holds(&n->neuron.at[ids->at[k]].peer, ids->at[i]))
-        tie(n, p, p->cable.n - 1, k, next[k]++, false);
+        panel_tie(p, p->cable.n - 1, k, next[k]++, false);
   }
 }
 
@@ -345,37 +334,43 @@ static Panel *nested_panel(UnfoldNet *n) {
 }
 
 // -- from left to right ---------------------------------------------------------------------------
-static void place_neurons(UnfoldNet *n, double *width, double *height) {
-  uint32_t most = n->input.n, *count = NEW_ARRAY(n->arena, uint32_t, n->layers + 1);
-  for (uint32_t i = 0; i < n->neuron.n; i++) count[n->neuron.at[i].layer]++;
-  for (uint32_t l = 0; l < n->layers; l++)
-    if (count[l] > most) most = count[l];
-  double wide = 0;
-  for (uint32_t i = 0; i < n->input.n; i++)
-    wide = fmax(wide, text_width(FACE_ITALIC, KIND_SIZE, n->input.at[i].name));
-  double left = 2 * wide + 22, middle = most * ROW / 2.0;
-  for (uint32_t i = 0; i < n->input.n; i++)
-    n->input.at[i].x = left, n->input.at[i].y = middle + (i - (n->input.n - 1) / 2.0) * ROW;
-  uint32_t *next = NEW_ARRAY(n->arena, uint32_t, n->layers + 1);
-  for (uint32_t i = 0; i < n->neuron.n; i++) {
-    Neuron *u = &n->neuron.at[i];
-    u->x = left + COLUMN * (u->layer + 1);
-    u->y = middle + (next[u->layer]++ - (count[u->layer] - 1) / 2.0) * ROW;
-  }
-  *width = left + COLUMN * n->layers + RADIUS + 62, *height = most * ROW;
+static double half_width(const Neuron *u) {
+  return fmax(RADIUS, text_width(FACE_ITALIC, KIND_SIZE, u->name) / 2 + 5);
 }
 
-static void head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
-  path_move(c, x + 4 * dx, y + 4 * dy);
-  path_line(c, x - 3.5 * dx - 3.2 * dy, y - 3.5 * dy + 3.2 * dx);
-  path_line(c, x - 1.6 * dx, y - 1.6 * dy);
-  path_line(c, x - 3.5 * dx + 3.2 * dy, y - 3.5 * dy - 3.2 * dx), path_close(c);
-  canvas_paint(c, &(Paint){.fill = ink});
+static double bow_of(double height) { return 14 + fabs(height) * 0.22; }
+
+// The order in each layer is that of other layouts. Rows are even all the same, and columns stand
+// around one middle, since that is how networks are drawn: heights are not looked for.
+static void place_neurons(UnfoldNet *n, double *width, double *height) {
+  Layers *l = &n->net;
+  double wide = 0, most = 1;
+  for (uint32_t i = 0; i < n->input.n; i++)
+    wide = fmax(wide, text_width(FACE_ITALIC, KIND_SIZE, n->input.at[i].name));
+  layers_order(l);
+  for (uint32_t i = 0; i < l->layers; i++) most = fmax(most, l->layer[i].n);
+  for (uint32_t i = 0; i < l->unit.n; i++) {
+    LayerUnit *u = &l->unit.at[i];
+    u->x = 2 * wide + 22 + COLUMN * u->layer;
+    u->y = (most - l->layer[u->layer].n + 2 * u->rank + 1) * ROW / 2;
+  }
+  n->shown = RADIUS + 41;
+  for (uint32_t i = 0; i < n->neuron.n; i++) // beyond the lines between peers
+    for (uint32_t k = 0; n->neuron.at[i].out && k < n->neuron.at[i].peer.n; k++) {
+      uint32_t peer = n->input.n + n->neuron.at[i].peer.at[k];
+      double bow = bow_of(l->unit.at[peer].y - l->unit.at[n->input.n + i].y);
+      n->shown = fmax(n->shown, half_width(&n->neuron.at[i]) + 0.75 * bow + 6);
+    }
+  *width = 2 * wide + 22 + COLUMN * n->layers + n->shown + 21, *height = most * ROW;
+}
+
+static Knee spot_of(const UnfoldNet *n, uint32_t unit, double x, double y) {
+  return (Knee){n->net.unit.at[unit].x + x, n->net.unit.at[unit].y + y};
 }
 
 // Forth above, back below; `less`: how far from the two ends it begins and ends
-static void double_line(Canvas *c, const UnfoldNet *n, PanelSpot a, PanelSpot b, double less_a,
-                        double less_b, const char *words) {
+static void double_line(Canvas *c, const UnfoldNet *n, Knee a, Knee b, double less_a, double less_b,
+                        const char *words) {
   double far = hypot(b.x - a.x, b.y - a.y), dx = (b.x - a.x) / far, dy = (b.y - a.y) / far;
   canvas_open(c, "", "touch", words);
   for (int back = 0; back < (n->dy ? 2 : 1); back++) {
@@ -386,7 +381,7 @@ static void double_line(Canvas *c, const UnfoldNet *n, PanelSpot a, PanelSpot b,
     Ink ink = back ? INK_SERIES2 : INK_LINE;
     path_move(c, x0, y0), path_line(c, x1, y1);
     canvas_paint(c, &(Paint){.stroke = ink, .width = 1});
-    head(c, x0 + (x1 - x0) * at, y0 + (y1 - y0) * at, sign * dx, sign * dy, ink);
+    small_head(c, x0 + (x1 - x0) * at, y0 + (y1 - y0) * at, sign * dx, sign * dy, ink);
   }
   canvas_close(c);
 }
@@ -401,63 +396,67 @@ static void pair_label(Canvas *c, const UnfoldNet *n, double x, double y, const 
   canvas_close(c);
 }
 
-static double half_width(const Neuron *u) {
-  return fmax(RADIUS, text_width(FACE_ITALIC, KIND_SIZE, u->name) / 2 + 5);
-}
-
-static void peer_line(Canvas *c, const Neuron *a, const Neuron *b, double x, double y) {
-  double bow = 14 + fabs(b->y - a->y) * 0.22, sign = b->y > a->y ? 1 : -1;
-  double x0 = a->x + x + sign * (half_width(a) - RADIUS * 0.3),
-         y0 = a->y + y + sign * RADIUS * 0.72;
-  double x1 = b->x + x + sign * (half_width(b) - RADIUS * 0.3),
-         y1 = b->y + y - sign * RADIUS * 0.72;
+static void peer_line(Canvas *c, const UnfoldNet *n, uint32_t from, uint32_t to, double x,
+                      double y) {
+  const Neuron *u = n->neuron.at;
+  Knee a = spot_of(n, n->input.n + from, x, y), b = spot_of(n, n->input.n + to, x, y);
+  double bow = bow_of(b.y - a.y), sign = b.y > a.y ? 1 : -1;
+  double x0 = a.x + sign * (half_width(&u[from]) - RADIUS * 0.3), y0 = a.y + sign * RADIUS * 0.72;
+  double x1 = b.x + sign * (half_width(&u[to]) - RADIUS * 0.3), y1 = b.y - sign * RADIUS * 0.72;
   canvas_open(c, "", "touch", "peers");
   path_move(c, x0, y0);
   path_cubic(c, x0 + sign * bow, y0 + (y1 - y0) * 0.3, x1 + sign * bow, y1 - (y1 - y0) * 0.3, x1,
              y1);
   canvas_paint(c, &(Paint){.stroke = INK_SERIES3, .width = 1.2});
-  double n = hypot(bow, 0.3 * (y1 - y0));
-  head(c, x1 + sign * bow / n * 4, y1 - (y1 - y0) * 0.3 / n * 4, -sign * bow / n,
-       0.3 * (y1 - y0) / n, INK_SERIES3);
+  double far = hypot(bow, 0.3 * (y1 - y0));
+  small_head(c, x1 + sign * bow / far * 4, y1 - (y1 - y0) * 0.3 / far * 4, -sign * bow / far,
+             0.3 * (y1 - y0) / far, INK_SERIES3);
   canvas_close(c);
 }
 
-static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, double x, double y) {
+static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, Knee at) {
   double half = half_width(u);
   canvas_open(c, u->name, "glyph", u->name);
-  path_rect(c, u->x + x - half, u->y + y - RADIUS, 2 * half, 2 * RADIUS, RADIUS);
+  path_rect(c, at.x - half, at.y - RADIUS, 2 * half, 2 * RADIUS, RADIUS);
   canvas_paint(c, &(Paint){.fill = fill_of(id), .stroke = edge_of(id), .width = 1.6});
-  canvas_text(c, u->x + x, u->y + y + 4,
+  canvas_text(c, at.x, at.y + 4,
               &(Text){.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = ANCHOR_MIDDLE}, u->name);
   canvas_close(c);
 }
 
-static void input_paint(Canvas *c, const UnfoldNet *n, const Input *in, double x, double y) {
+static void input_paint(Canvas *c, const UnfoldNet *n, const Input *in, Knee at) {
   canvas_open(c, in->name, "glyph", in->name);
-  path_circle(c, in->x + x, in->y + y, 4.5);
+  path_circle(c, at.x, at.y, 4.5);
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
   canvas_close(c);
-  pair_label(c, n, in->x + x - 10, in->y + y, in->name, true);
+  pair_label(c, n, at.x - 10, at.y, in->name, true);
+}
+
+// From its unit past others to the one it goes to: passes come after these two, from the left
+static void cable_paint(Canvas *c, const UnfoldNet *n, const Ids *pin, double x, double y) {
+  uint32_t first = n->net.pin.at[pin->at[0]].unit, last = n->net.pin.at[pin->at[1]].unit;
+  Knee at = spot_of(n, first, x, y);
+  double less = first < n->input.n ? 6 : RADIUS + 1;
+  for (uint32_t i = 2; i < pin->n; i += 2, less = 0) {
+    Knee pass = spot_of(n, n->net.pin.at[pin->at[i]].unit, x, y);
+    double_line(c, n, at, pass, less, 0, "");
+    at = pass;
+  }
+  double_line(c, n, at, spot_of(n, last, x, y), less, RADIUS + 1, "");
 }
 
 static void network_paint(Canvas *c, const UnfoldNet *n, double x, double y) {
+  for (uint32_t i = 0; i < n->net.cable.n; i++) cable_paint(c, n, &n->net.cable.at[i].pin, x, y);
   for (uint32_t i = 0; i < n->neuron.n; i++) {
     const Neuron *u = &n->neuron.at[i];
-    PanelSpot to = {u->x + x, u->y + y};
-    for (uint32_t k = 0; k < u->input.n; k++) {
-      const Input *in = &n->input.at[u->input.at[k]];
-      double_line(c, n, (PanelSpot){in->x + x, in->y + y}, to, 6, RADIUS + 1, "");
-    }
-    for (uint32_t k = 0; k < u->source.n; k++) {
-      const Neuron *from = &n->neuron.at[u->source.at[k]];
-      double_line(c, n, (PanelSpot){from->x + x, from->y + y}, to, RADIUS + 1, RADIUS + 1, "");
-    }
-    for (uint32_t k = 0; k < u->peer.n; k++) peer_line(c, &n->neuron.at[u->peer.at[k]], u, x, y);
-    if (u->out) double_line(c, n, to, (PanelSpot){to.x + RADIUS + 36, to.y}, RADIUS + 1, 0, "");
-    if (u->out) pair_label(c, n, to.x + RADIUS + 41, to.y, u->out, false);
+    Knee at = spot_of(n, n->input.n + i, x, y);
+    for (uint32_t k = 0; k < u->peer.n; k++) peer_line(c, n, u->peer.at[k], i, x, y);
+    if (u->out) double_line(c, n, at, (Knee){at.x + n->shown - 5, at.y}, RADIUS + 1, 0, "");
+    if (u->out) pair_label(c, n, at.x + n->shown, at.y, u->out, false);
   }
-  for (uint32_t i = 0; i < n->input.n; i++) input_paint(c, n, &n->input.at[i], x, y);
-  for (uint32_t i = 0; i < n->neuron.n; i++) neuron_paint(c, &n->neuron.at[i], i, x, y);
+  for (uint32_t i = 0; i < n->input.n; i++) input_paint(c, n, &n->input.at[i], spot_of(n, i, x, y));
+  for (uint32_t i = 0; i < n->neuron.n; i++)
+    neuron_paint(c, &n->neuron.at[i], i, spot_of(n, n->input.n + i, x, y));
 }
 
 // -- both -----------------------------------------------------------------------------------------
@@ -503,7 +502,7 @@ static bool ends_well(const UnfoldNet *n) {
   for (uint32_t i = 0; i < n->neuron.n; i++) {
     const Neuron *u = &n->neuron.at[i];
     any |= u->out != NULL;
-    inside |= u->out && u->layer + 1 < n->layers;
+    inside |= u->out && n->net.unit.at[n->input.n + i].layer < n->layers;
   }
   return any && !inside;
 }

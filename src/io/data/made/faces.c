@@ -27,9 +27,8 @@ static double turned(const DrawnFace *f, double u) {
   return u + f->yaw * 0.3 * depth;
 }
 
-static void oval(DrawnFace *f, double u, double v, double ru, double rv, double tone, double alpha,
-                 double soft) {
-  canvas_ellipse(&f->c, u, v, ru, rv, &tone, alpha, soft);
+static void oval(DrawnFace *f, Ellipse e, double tone, double alpha, double soft) {
+  canvas_ellipse(&f->c, e, &tone, alpha, soft);
 }
 
 static void line(DrawnFace *f, const double (*point)[2], uint32_t n, double width, double tone,
@@ -59,42 +58,44 @@ static void background(DrawnFace *f) {
   if (!dice_chance(&f->d, 0.5)) return;
   double u = dice_between(&f->d, -1.5, 1.5), v = dice_between(&f->d, -1.5, 1);
   double wide = dice_between(&f->d, 0.3, 0.9), tall = dice_between(&f->d, 0.3, 1.2);
-  oval(f, u, v, wide, tall, dice_unit(&f->d), 0.35, 3); // something behind, out of focus
+  oval(f, (Ellipse){u, v, wide, tall}, dice_unit(&f->d), 0.35, 3); // something behind, out of focus
 }
 
 static void body(DrawnFace *f) {
   double cloth = dice_between(&f->d, 0.05, 0.95);
-  oval(f, -0.1 * f->yaw, 1.95, 1.35, 0.8, cloth, 1, 0);
-  oval(f, 0, 1.1, 0.34, 0.5, f->skin * 0.82, 1, 0.3);
+  oval(f, (Ellipse){-0.1 * f->yaw, 1.95, 1.35, 0.8}, cloth, 1, 0);
+  oval(f, (Ellipse){0, 1.1, 0.34, 0.5}, f->skin * 0.82, 1, 0.3);
 }
 
 static void hair_behind(DrawnFace *f, bool is_long, double full) {
-  oval(f, -0.06 * f->yaw, -0.16, f->wide + 0.12 * full, 0.98 + 0.1 * full, f->hair, 1, 0.2);
+  oval(f, (Ellipse){-0.06 * f->yaw, -0.16, f->wide + 0.12 * full, 0.98 + 0.1 * full}, f->hair, 1,
+       0.2);
   if (is_long) {
-    oval(f, -0.1 * f->yaw, 0.45, f->wide + 0.2 * full, 0.95, f->hair, 1, 0.2);
-    oval(f, 0, 1.1, 0.34, 0.42, f->skin * 0.8, 1, 0.2);
+    oval(f, (Ellipse){-0.1 * f->yaw, 0.45, f->wide + 0.2 * full, 0.95}, f->hair, 1, 0.2);
+    oval(f, (Ellipse){0, 1.1, 0.34, 0.42}, f->skin * 0.8, 1, 0.2);
   }
 }
 
 static void head(DrawnFace *f) {
   for (int side = -1; side <= 1; side += 2) { // an ear that is turned away is hidden
     double u = side * f->wide - 0.1 * f->yaw;
-    if (side * f->yaw < 0.55) oval(f, u, 0.06, 0.13, 0.2, f->skin * 0.9, 1, 0);
+    if (side * f->yaw < 0.55) oval(f, (Ellipse){u, 0.06, 0.13, 0.2}, f->skin * 0.9, 1, 0);
   }
-  oval(f, 0, -0.08, f->wide, 0.92, f->skin, 1, 0);
-  oval(f, 0.06 * f->yaw, 0.3, f->jaw, 0.72, f->skin, 1, 0);
-  oval(f, -0.42 * f->light, 0.1, 0.4, 0.8, f->skin * 0.78, 0.45, 4); // the side in shadow
-  oval(f, 0.34 * f->light, -0.1, 0.32, 0.6, f->skin + 0.5 * (1 - f->skin), 0.3, 4);
+  oval(f, (Ellipse){0, -0.08, f->wide, 0.92}, f->skin, 1, 0);
+  oval(f, (Ellipse){0.06 * f->yaw, 0.3, f->jaw, 0.72}, f->skin, 1, 0);
+  oval(f, (Ellipse){-0.42 * f->light, 0.1, 0.4, 0.8}, f->skin * 0.78, 0.45,
+       4); // the side in shadow
+  oval(f, (Ellipse){0.34 * f->light, -0.1, 0.32, 0.6}, f->skin + 0.5 * (1 - f->skin), 0.3, 4);
 }
 
 // A cap of hair with the forehead cut out below it; the parting moves to one side.
 static void hair_front(DrawnFace *f, double line_v) {
   double part = dice_between(&f->d, -0.35, 0.35) + 0.25 * f->yaw, tone = f->hair;
   double shine = tone + 0.25 * (1 - tone);
-  oval(f, -0.04 * f->yaw, -0.62, f->wide + 0.03, 0.48, tone, 1, 0.1);
-  oval(f, 0.3 * f->light, -0.85, 0.3, 0.16, shine, 0.45, 1.5);
-  oval(f, part, line_v + 0.62, f->wide - 0.1, 0.66, f->skin, 1, 0.1);
-  oval(f, 0.12 * f->yaw, line_v + 0.72, f->wide - 0.12, 0.6, f->skin, 1, 0.1);
+  oval(f, (Ellipse){-0.04 * f->yaw, -0.62, f->wide + 0.03, 0.48}, tone, 1, 0.1);
+  oval(f, (Ellipse){0.3 * f->light, -0.85, 0.3, 0.16}, shine, 0.45, 1.5);
+  oval(f, (Ellipse){part, line_v + 0.62, f->wide - 0.1, 0.66}, f->skin, 1, 0.1);
+  oval(f, (Ellipse){0.12 * f->yaw, line_v + 0.72, f->wide - 0.12, 0.6}, f->skin, 1, 0.1);
 }
 
 static void brows(DrawnFace *f) {
@@ -116,9 +117,10 @@ static void eyes(DrawnFace *f) {
   for (int side = -1; side <= 1; side += 2) {
     double u = turned(f, side * f->eye_u), v = f->eye_v - lift / 2;
     double narrow = 1 - 0.35 * (side * f->yaw > 0 ? side * f->yaw : 0);
-    oval(f, u, v + 0.01, 0.2 * narrow, open + 0.06, f->skin * 0.8, 0.5, 1);
-    oval(f, u, v, 0.16 * narrow, open, white, 1, 0);
-    oval(f, u + f->gaze + 0.03 * f->yaw, v, 0.09 * narrow, 0.1 < open ? 0.1 : open, iris, 1, 0);
+    oval(f, (Ellipse){u, v + 0.01, 0.2 * narrow, open + 0.06}, f->skin * 0.8, 0.5, 1);
+    oval(f, (Ellipse){u, v, 0.16 * narrow, open}, white, 1, 0);
+    oval(f, (Ellipse){u + f->gaze + 0.03 * f->yaw, v, 0.09 * narrow, 0.1 < open ? 0.1 : open}, iris,
+         1, 0);
     arc(at, 5, side * f->eye_u, v - 0.02, 0.17 * narrow, -open);
     line(f, (const double(*)[2])at, 5, 0.06, 0.25 * f->skin, 0.85);
     if (!f->smile) continue;
@@ -144,14 +146,15 @@ static void nose(DrawnFace *f) {
   double side = f->light > 0 ? -1 : 1,
          at[3][2] = {{0.06 * side, 0.08}, {0.11 * side, 0.28}, {0, 0.33}};
   line(f, (const double(*)[2])at, 3, 0.07, f->skin * 0.66, 0.55);
-  oval(f, turned(f, 0), 0.34, 0.13, 0.05, f->skin * 0.6, 0.55, 0.5);
-  oval(f, turned(f, -0.02 * side), 0.22, 0.06, 0.12, f->skin + 0.6 * (1 - f->skin), 0.35, 1);
+  oval(f, (Ellipse){turned(f, 0), 0.34, 0.13, 0.05}, f->skin * 0.6, 0.55, 0.5);
+  oval(f, (Ellipse){turned(f, -0.02 * side), 0.22, 0.06, 0.12}, f->skin + 0.6 * (1 - f->skin), 0.35,
+       1);
 }
 
 static void cheeks(DrawnFace *f) {
   for (int side = -1; side <= 1; side += 2) {
     double at[4][2], u = side * 0.44;
-    oval(f, turned(f, u), 0.32, 0.17, 0.13, f->skin + 0.45 * (1 - f->skin), 0.5, 1.5);
+    oval(f, (Ellipse){turned(f, u), 0.32, 0.17, 0.13}, f->skin + 0.45 * (1 - f->skin), 0.5, 1.5);
     arc(at, 4, side * 0.3, 0.42, 0.1, -0.02);
     at[0][1] += side * 0.06, at[3][1] -= side * 0.06;
     line(f, (const double(*)[2])at, 4, 0.05, f->skin * 0.7, 0.45);
@@ -160,8 +163,8 @@ static void cheeks(DrawnFace *f) {
 
 static void beard(DrawnFace *f) {
   double tone = 0.5 * f->hair + 0.35 * f->skin, grown = dice_between(&f->d, 0.25, 0.75);
-  oval(f, 0.08 * f->yaw, 0.72, f->jaw - 0.02, 0.34, tone, grown, 1.2);
-  oval(f, turned(f, 0), 0.43, 0.26, 0.07, tone, grown, 0.8);
+  oval(f, (Ellipse){0.08 * f->yaw, 0.72, f->jaw - 0.02, 0.34}, tone, grown, 1.2);
+  oval(f, (Ellipse){turned(f, 0), 0.43, 0.26, 0.07}, tone, grown, 0.8);
 }
 
 // A wide mouth smiles widely, a bent one deeply: the face says what its smile will be.
@@ -176,7 +179,8 @@ static void mouth(DrawnFace *f) {
     arc(teeth, 5, 0, v + 0.03, wide * 0.74, deep * 0.9 + 0.04);
     line(f, (const double(*)[2])teeth, 5, 0.15, white, 1);
     for (int side = -1; side <= 1; side += 2) // dimples
-      oval(f, turned(f, side * (wide + 0.06)), v - 0.01, 0.06, 0.08, f->skin * 0.55, 0.6, 0.6);
+      oval(f, (Ellipse){turned(f, side * (wide + 0.06)), v - 0.01, 0.06, 0.08}, f->skin * 0.55, 0.6,
+           0.6);
   } else {
     arc(low, 7, 0, v + 0.1, wide * 0.6, deep * 0.8 + 0.02);
     line(f, (const double(*)[2])low, 7, 0.11, lip + 0.1, 0.6);

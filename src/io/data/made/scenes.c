@@ -170,7 +170,7 @@ static void draw_thing(Sprite *c, const SceneThing *t, double turn, const double
   double ring[17][2];
   canvas_place(c, t->x, t->y, t->radius, turn);
   switch (t->shape) {
-  case CIRCLE: canvas_ellipse(c, 0, 0, 0.92, 0.92, paint, 1, 0); break;
+  case CIRCLE: canvas_ellipse(c, (Ellipse){0, 0, 0.92, 0.92}, paint, 1, 0); break;
   case SQUARE: draw_polygon(c, 4, 0.125, 1.15, 1.15, paint); break;
   case TRIANGLE: draw_polygon(c, 3, -0.25, 1.15, 1.15, paint); break;
   case DIAMOND: draw_polygon(c, 4, 0, 0.72, 1.15, paint); break;
@@ -217,7 +217,7 @@ static void draw_scene(uint64_t seed, Split split, int64_t row, uint8_t *to) {
     for (int k = 0; k < 3; k++)
       paint[k] = colour[s.thing[i].colour - RED][k] * bright + dice_between(&d, -0.02, 0.02);
     canvas_place(&c, s.thing[i].x + 0.8, s.thing[i].y + 1.2, s.thing[i].radius, 0);
-    canvas_ellipse(&c, 0, 0, 0.9, 0.9, shade, 0.18, 1.2); // its shadow
+    canvas_ellipse(&c, (Ellipse){0, 0, 0.9, 0.9}, shade, 0.18, 1.2); // its shadow
     draw_thing(&c, &s.thing[i], turn, paint);
   }
   canvas_noise(&c, &d, 0.012);

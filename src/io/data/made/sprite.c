@@ -55,15 +55,15 @@ static void paint_row(Sprite *c, uint32_t y, uint32_t x0, uint32_t x1, const flo
 // How far a point is inside an ellipse: 1 - |(p, q)| for p = u/ru, q = v/rv, which is (1 - p² - q²)
 // / 2 near the edge, scaled to pixels by the smaller radius. Good enough everywhere, and without a
 // root.
-void canvas_ellipse(Sprite *c, double u, double v, double ru, double rv, const double *paint,
-                    double alpha, double soft) {
+void canvas_ellipse(Sprite *c, Ellipse e, const double *paint, double alpha, double soft) {
+  double ru = e.ru, rv = e.rv;
   double x, y, s = 1 / (c->unit * c->unit);
   float cover[SIDE_MOST], sharp = (float)((ru < rv ? ru : rv) * c->unit / (2 + 4 * soft));
   double reach = sqrt(1 + 0.5 / sharp), a = c->a, b = c->b;
   double wide = reach * sqrt(a * a * ru * ru + b * b * rv * rv);
   double high = reach * sqrt(b * b * ru * ru + a * a * rv * rv);
   float pu = (float)(a * s / ru), qu = (float)(-b * s / rv), strength = (float)alpha;
-  to_pixels(c, u, v, &x, &y);
+  to_pixels(c, e.u, e.v, &x, &y);
   SpriteArea part = near(c, x - wide - 1, y - high - 1, x + wide, y + high);
   for (uint32_t j = part.y0; j < part.y1; j++) {
     double dy = j + 0.5 - y;

@@ -1,0 +1,88 @@
+// A panel as a layered layout: what is particular to wirings is how far apart things stand and how
+// hard cables pull.
+#include "show/wiring/wiring_own.h"
+
+#include <math.h>
+
+enum { LAY_BOX = 1, LAY_LABEL, LAY_LOW, LAY_PORT, LAY_OUTER, LAY_KINDS };
+
+static const uint32_t kind_of[] = {
+    [UNIT_BOX] = LAY_BOX,     [UNIT_PANEL] = LAY_BOX, [UNIT_SHARED] = LAY_BOX,
+    [UNIT_GUARD] = LAY_LABEL, [UNIT_PLATE] = LAY_LOW, [UNIT_CHOICE] = LAY_LOW,
+    [UNIT_IN] = LAY_PORT,     [UNIT_OUT] = LAY_PORT,
+};
+
+// A label stands above its line, so that there is room over the line anyway: labels stand one above
+// the other as near as pins do. It can be anywhere on its wire: what leaves it is straight before
+// all others, then what leaves a plate. Names of inner ports are part of them.
+static const LayerRules panel_rules = {
+    .apart = {{12, 12, 3, 6, 12, 12},  // a cable that passes
+              {12, 18, 6, 18, 18, 18}, // a box
+              {9, 9, 0, 9, 9, 9},      // a label
+              {6, 18, 6, 18, 18, 18},  // a plate, a choice
+              {12, 0, 0, 0, 0, 0},     // a port
+              {12, 4, 4, 4, 4, 4}},    // a port of the outermost panel
+    .pull = {{96, 32, 32, 32, 32, 32},
+             {32, 12, 12, 12, 12, 12},
+             {1024, 1024, 1024, 1024, 1024, 1024},
+             {32, 32, 32, 32, 32, 32},
+             {32, 12, 12, 12, 12, 12},
+             {32, 12, 12, 12, 12, 12}},
+    .first = 3,
+    .near = 6,
+    .nearer = 5,
+    .jog = 16,
+    .margin = 6,
+    .least = LANE,
+    .over = 8,
+    .under = 12,
+};
+
+// Parts that share variables stand in a row, rather than ports with them.
+static void pull_less(LayerRules *r) {
+  for (uint32_t a = 0; a < LAY_KINDS; a++)
+    for (uint32_t b = 0; b < LAY_KINDS; b++)
+      if ((a || b) && (!a || !b || a >= LAY_PORT || b >= LAY_PORT)) r->pull[a][b] = 6;
+}
+
+void panel_tie(Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
+  (right ? &p->unit.at[unit].out : &p->unit.at[unit].in)->at[pin].cable = cable + 1;
+}
+
+static void add_unit(Layers *l, const Panel *p, const Unit *u) {
+  LayerUnit to = {.kind = kind_of[u->kind], .owner = u->owner + 1};
+  to.width = u->width, to.height = u->height;
+  to.right = u->width - (u->count ? LIFT : 0);
+  if (to.kind == LAY_PORT && !p->depth) to.kind = LAY_OUTER;
+  if (u->kind == UNIT_IN) to.edge = EDGE_FIRST, to.right = 0;
+  if (u->kind == UNIT_OUT) to.edge = EDGE_LAST, to.left = u->width;
+  if (u->kind == UNIT_SHARED) to.left = to.right = floor(u->width / 2);
+  uint32_t unit = layers_unit(l, to);
+  for (int right = 0; right < 2; right++) {
+    const Pins *pins = right ? &u->out : &u->in;
+    for (uint32_t i = 0; i < pins->n; i++)
+      if (pins->at[i].cable) layers_pin(l, unit, pins->at[i].cable - 1, right, pins->at[i].y);
+  }
+}
+
+void panel_lay(Arena *a, Panel *p) {
+  LayerRules rules = panel_rules;
+  Layers l = {.arena = arena_child(a), .out = a, .rules = &rules, .framed = true};
+  l.title = p->title;
+  if (p->shares) pull_less(&rules);
+  for (uint32_t i = 0; i < p->cable.n; i++)
+    layers_cable(&l, (LayerCable){.head = p->cable.at[i].dial, .peer = p->cable.at[i].peer});
+  for (uint32_t i = 0; i < p->unit.n; i++) add_unit(&l, p, &p->unit.at[i]);
+  for (uint32_t i = 0; i < p->dial.n; i++)
+    vec_push(l.arena, &l.head, (LayerHead){.width = p->dial.at[i].width});
+  layers_rank(&l);
+  layers_order(&l);
+  layers_place(&l);
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    p->unit.at[i].x = l.unit.at[i].x, p->unit.at[i].y = l.unit.at[i].y;
+  for (uint32_t i = 0; i < p->cable.n; i++) p->cable.at[i].way = l.cable.at[i].way;
+  for (uint32_t i = 0; i < p->dial.n; i++)
+    p->dial.at[i].x = l.head.at[i].x, p->dial.at[i].y = l.head.at[i].y;
+  p->width = l.width, p->height = l.height;
+  arena_free(l.arena);
+}
