@@ -283,9 +283,16 @@ static void start_states(Refit *r, Body *part, const Moves *moves, Ids *in) {
   }
 }
 
+static BoxUse use_of_refit(const Refit *r) {
+  return (BoxUse){.def = box_called(r->b, "refit"),
+                  .node = r->use,
+                  .name = name_from(r->b->w->names, "refit"),
+                  .span = r->span};
+}
+
 static void own_params(Refit *r, Body *part, Body *of, Ids *in) {
-  body_params(part, of, box_called(r->b, "refit"), NULL, NULL, r->use,
-              name_from(r->b->w->names, "refit"), r->span, in, NULL);
+  BoxUse use = use_of_refit(r);
+  body_params(part, of, &use, in, NULL);
 }
 
 static Body *make_task(Refit *r, const Moves *moves, Stepping *s) {
@@ -354,8 +361,8 @@ static Type without_passing(World *w, const Type *t) {
 
 static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uint32_t n) {
   World *w = r->b->w;
-  Id out = body_call(r->b, all, wire, box_called(r->b, "refit"), NULL, NULL, r->use,
-                     name_from(w->names, "refit"), r->span);
+  BoxUse use = use_of_refit(r);
+  Id out = body_call(r->b, all, wire, &use);
   Type *t = &r->b->d->wire.at[out].type;
   t->axis = arena_copy(w->arena, t->axis, t->rank * sizeof(Axis));
   for (uint32_t i = 0; i < n; i++) t->axis[i] = pass[i];
