@@ -708,6 +708,11 @@ static void test_refused_words(void **state) {
   for (int i = 0; i < 80; i++) buf_printf(&wide, "i%d:2 ", i);
   buf_text(&wide, ": $0 return y");
   refuse(s, wide.at, "a loop has at most 64 indices");
+  Buf deep = buf_new(s->arena);
+  buf_text(&deep, "diagram f(x: R[");
+  for (int i = 0; i < 80; i++) buf_text(&deep, "2 ");
+  buf_text(&deep, "])");
+  refuse(s, deep.at, "a wire has at most 64 axes");
 }
 
 static void test_deep_body(void **state) {

@@ -14,7 +14,6 @@
 #include "core/pass/rewrite.h"
 #include "lang/program/program.h"
 #include "random_machine.h"
-#include "lang/program/program.h"
 #include "run/sim/sim.h"
 
 typedef struct {

@@ -354,8 +354,7 @@ static void npz_refuses(void **state) {
   z = zip_of(a, "x.txt", npy.at, (uint32_t)npy.n, 0);
   refused(a, read_npz, z.at, z.n, "entry `x.txt` of the archive is not an npy file");
   z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 12);
-  refused(a, read_npz, z.at, z.n,
-          "x.npy: its compression is not supported (only deflate is)");
+  refused(a, read_npz, z.at, z.n, "x.npy: its compression is not supported (only deflate is)");
   z = zip_of(a, "x.npy", "hello", 5, 0);
   refused(a, read_npz, z.at, z.n,
           "x.npy: it begins with `hello`, where an npy file begins with `\\x93NUMPY`");

@@ -1,8 +1,8 @@
 // What is repeated is drawn once if all turns are the same picture, and as often as it is done if
 // they are not.
 #include "core/pass/pass.h"
-#include "show/canvas/marks.h"
 #include "lang/program/program.h"
+#include "show/canvas/marks.h"
 #include "show/circuit/circuit.h"
 
 #include <setjmp.h>

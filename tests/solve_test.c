@@ -408,7 +408,8 @@ static void messages(void **state) {
   fails(p, (SolveOptions){.method = SOLVE_RK4, .step = 0.01}, 1,
         "rate of `tank/level` is not finite", "smaller step");
   fails(p, (SolveOptions){.method = SOLVE_RK4}, 1, "Runge–Kutta 4 needs a step above 0", "it is 0");
-  fails(p, (SolveOptions){.steps = 20}, 1, "20 steps were made, and only t = ", " of 10 is reached: ask for less precision");
+  fails(p, (SolveOptions){.steps = 20}, 1,
+        "20 steps were made, and only t = ", " of 10 is reached: ask for less precision");
   fails(p, (SolveOptions){0}, NAN, "`tank/level` is not finite at the start", "");
   p.rates = root_of;
   fails(p, (SolveOptions){0}, 1, "rate of `tank/level` is not finite at t = 0.666666", "");

@@ -129,7 +129,7 @@ Id box_call(World *w, Diagram *d, Diagram *callee, const Id *in, uint32_t nin, I
   d->noisy |= callee->noisy;
   Id first = d->wire.n;
   uint32_t port = 0;
-  Subst sizes = {0}; // results are said in the sizes of the caller
+  Subst sizes = {0}; // results are given in the sizes of the caller
   if (nin == callee->in.n + callee->param.n) subst_call(w, &sizes, callee, d, in, 0);
   for (uint32_t i = 0; i < callee->out.n; i++) {
     const Wire *o = &callee->wire.at[callee->out.at[i]];

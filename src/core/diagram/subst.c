@@ -1,5 +1,5 @@
-// Size variables replaced. What a callee says in its own variables is said in the caller's sizes:
-// its input types are matched with the types of the wires it is given.
+// Size variables replaced. What a callee says in its own variables is written in the caller's
+// sizes: its input types are matched with the types of the wires it is given.
 #include "core/diagram/diagram.h"
 
 Size subst_size(World *w, const Subst *s, Size size) {

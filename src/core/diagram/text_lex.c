@@ -1,6 +1,6 @@
 // The words of the text form, and the sizes written with them.
 //
-// A token is read when the one before it is eaten; there is one token of sight, and whoever needs
+// A token is read when the one before it is eaten; there is one token of sight, and what needs
 // more copies the Text, which is small. Words are slices of the source, except quoted ones with
 // escapes. After the first error every token is the end, so that all loops over tokens come to rest
 // and nothing is reported twice.

@@ -2,9 +2,9 @@
 //
 // A call is wiring: the callee's arguments and params are inputs of the call, so its boxes are
 // copied with its boundary wires replaced by the caller's. What a callee says in its own size
-// variables is said in the caller's sizes: its input types are matched with the types of the wires
-// it is given. Bodies of scans are flattened in the same way and stay bodies. The site of a call
-// stands in front of the sites inside it, so noise does not depend on what is inlined.
+// variables is written in the caller's sizes: its input types are matched with the types of the
+// wires it is given. Bodies of scans are flattened in the same way and stay bodies. The site of a
+// call stands in front of the sites inside it, so noise does not depend on what is inlined.
 //
 // The copying functions are used by the other passes too.
 #include "core/pass/pass.h"

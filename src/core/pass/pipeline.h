@@ -1,7 +1,7 @@
 // The lists of passes: what is done to a diagram on its way to training, to time, to a compiler, to
 // the eye. Each takes a diagram and gives a new one.
-#ifndef LIMN_PIPELINE_H
-#define LIMN_PIPELINE_H
+#ifndef LIMN_CORE_PASS_PIPELINE_H
+#define LIMN_CORE_PASS_PIPELINE_H
 
 #include "core/pass/pass.h"
 

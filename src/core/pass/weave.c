@@ -1,9 +1,9 @@
 // Several diagrams become one.
 //
-// Each input of each part is told where its value comes from: an output of some part, or an input
+// Each input of each part knows where its value comes from: an output of some part, or an input
 // of the whole. Boxes are taken over one by one, each behind those that make what it reads; parts
 // are not units, so two parts may well feed each other as long as no number needs itself. Where one
-// does, the parts on the way round are told.
+// does, the parts of the cycle are reported.
 //
 // Depth first, with a stack of its own: chains may be as long as the diagram is large.
 #include "core/pass/pass.h"

@@ -86,7 +86,7 @@ static Value apply_fn(Body *b, Fn fn, Value args, Span span) {
   return value_one(b, val_fn(b, fn, args.at, args.n, span, NULL));
 }
 
-// A box that was passed as an option speaks of axes in the words of where it was written: labels
+// A box that was passed as an option refers to axes in the words of where it was written: labels
 // are put into those words on the way in, and back into this body's on the way out.
 static Name label_outside(Env *env, Name label) {
   Binding *bind = label ? env_find(env, label) : NULL;

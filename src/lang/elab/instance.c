@@ -55,7 +55,7 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
   for (uint32_t i = 0; i < c->to->binding.n; i++) key_binding(&key, w, &c->to->binding.at[i]);
   for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);
   for (uint32_t i = 0; i < c->to->binding.n;
-       i++) // a box that is passed in may speak of the caller's axes
+       i++) // a box that is passed in may refer to the caller's axes
     if (c->to->binding.at[i].box.node)
       for (uint32_t k = 0; k < c->to->binding.n; k++)
         key_numbers(&key, &c->to->binding.at[k].label, 1);

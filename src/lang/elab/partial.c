@@ -471,7 +471,7 @@ static PartialDiagram *broken_name(Elab *in, Def *d) {
   return trace_end(in, t, b, &aside);
 }
 
-// What is wrong with the header is wrong with the input that it speaks of.
+// What is wrong with the header is wrong with the input that it refers to.
 static void blame_inputs(PartialDiagram *k, Body *b, const Formals *formals) {
   for (uint32_t i = 0; i < k->slip.n; i++)
     for (uint32_t f = 0; f < formals->n && f < b->d->in.n && !k->slip.at[i].box; f++) {

@@ -160,7 +160,7 @@ static bool carry_stays(ScanPlan *p, const Type *in, const Type *out) {
 
 // One step as a diagram. Carries may take up axes of the rows that pass over the cell: it is tried
 // until they come out as they go in.
-static bool work_off_step(ScanPlan *p) {
+static bool elaborate_step(ScanPlan *p) {
   World *w = p->b->w;
   const char *changed = NULL;
   for (int turn = 0; turn < 3; turn++) {
@@ -243,7 +243,7 @@ Value builtin_scan(Body *b, Env *env, const Syntax *use, const Syntax *config, V
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   ScanPlan p = {.b = b, .env = env, .args = args, .span = span};
-  if (!read_plan(&p, config) || !find_rows(&p) || !step_types(&p) || !work_off_step(&p) ||
+  if (!read_plan(&p, config) || !find_rows(&p) || !step_types(&p) || !elaborate_step(&p) ||
       !has_no_state(&p) || !scan_inputs(&p, use, &in))
     return value_error(b, span);
   for (uint32_t i = 0; i < p.scan.carry; i++) // each carry is given as a row too

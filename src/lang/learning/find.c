@@ -4,7 +4,7 @@
 // in which a space or edge without `=` may be anything. Matches are monic and come in an order that
 // the text does not change. `freeze` and `set` are of the edges found. `replace` is a double
 // pushout: a route becomes one new edge between its ends; a diagram becomes another one, and what
-// both call by the same name stays. What the rewriting would leave hanging in the air is refused.
+// both call by the same name stays. What the rewriting would leave dangling is refused.
 #include "lang/learning/learning_own.h"
 
 enum { MATCHES_LIMIT = 10000 };
@@ -255,7 +255,7 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
   }
 }
 
-// Statements that speak of the route that went speak of the edge that came.
+// Statements that refer to the route that went refer to the edge that came.
 static Route renewed(Drawing *r, const Route *old, const Route *went, uint32_t came,
                      const Inclusion *kept, bool *good) {
   Route out = {0};
@@ -276,7 +276,7 @@ static bool stays(const Route *route, const Inclusion *kept) {
   return true;
 }
 
-// Places of the statements that stay, then of those that came, then of those that are said anew.
+// Places of the statements that stay, then of those that came, then of those that are given again.
 static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32_t came,
                          const Inclusion *kept) {
   Drawing *r = f->r;

@@ -443,7 +443,7 @@ static void read_freeze(Drawing *r, const Syntax *n) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-// Spaces first, then edges, then what speaks of them: the order of the text does not matter.
+// Spaces first, then edges, then what refers to them: the order of the text does not matter.
 static void read_block(Drawing *r, const Syntax *block) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
@@ -521,7 +521,7 @@ static void edit_by(Drawing *r, Scope *s, const Syntax *n) {
   if (n->kind == N_FIND && is_of(s, find_path(n), r->g)) learning_find(r, n, s);
 }
 
-// The statements that speak of a diagram, in their order, before it is glued to others: those of
+// The statements that refer to a diagram, in their order, before it is glued to others: those of
 // its file, of the program, and of the command line.
 static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
   Drawing r = {in, p, in->w, g};
@@ -550,7 +550,7 @@ void learnings_name(Scope *s) {
   }
 }
 
-// Is there a diagram that the statement speaks of? A learner of the file is set at once.
+// Is there a diagram that the statement refers to? A learner of the file is set at once.
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path;
   while (root->kind == N_DOT) root = dot_base(root);

@@ -139,7 +139,7 @@ static void no_set(Elab *in, const Program *p, const char *key, const char *valu
   diag_suggest(w->diags, e, near.best);
 }
 
-// A setting that speaks of a learner or of something in a learning diagram is a `set` statement.
+// A setting that refers to a learner or of something in a learning diagram is a `set` statement.
 void sets_read(Elab *in, Program *p) {
   World *w = in->w;
   for (uint32_t i = 0; i < table_count(in->sets); i++) {

@@ -642,7 +642,7 @@ bool has_machine(Elab *in, const Program *p, const char *name) {
   return d && d->kind == DEF_MACHINE;
 }
 
-// In the order of the text: a check or show speaks of the run before it.
+// In the order of the text: a check or show refers to the run before it.
 void do_machines(Elab *in, Program *p) {
   p->ran = NEW(in->w->arena, Machines);
   for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {

@@ -65,13 +65,13 @@ typedef struct {
 typedef struct {        // what one port gets
   VEC(PortEnd) from;    // the ports that the value is made of
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
-  VEC(uint32_t) asked;  // the states that the guard speaks of
+  VEC(uint32_t) asked;  // the states that the guard refers to
   PortEnd to;
   const Syntax *value; // the expression
   const Syntax *guard; // when …; NULL: always
   bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
   bool each;           // x[i] -> p[i].x: each of an array has its own
-  bool line;           // it speaks of lines that compute something
+  bool line;           // it refers to lines that compute something
 } WireRoute;
 
 typedef struct {
@@ -173,10 +173,10 @@ typedef struct {
   const Syntax *node;
   Span span;
   const char *text; // the claim, as written
-  const char *of;   // the machine or run it speaks of, as written
+  const char *of;   // the machine or run it refers to, as written
   uint32_t run;     // its number + 1; 0: none is needed
   System *system;   // NULL after an error
-  VEC(Watch) watch; // CLAIM: the numbers that it speaks of
+  VEC(Watch) watch; // CLAIM: the numbers that it refers to
   double within;    // how far off it may be
   Seen truth;       // TRUTH: a bit, or the difference of both sides
 } Check;

@@ -16,7 +16,7 @@ typedef struct {
   int mode;
   Id value, when; // wires; when: 0 = always
   Span span;
-  uint32_t before; // the one before it that speaks of the same; its number + 1
+  uint32_t before; // the one before it that refers to the same; its number + 1
 } Change;          // what a line of the text says of a port or a state
 
 typedef struct {
@@ -60,7 +60,7 @@ typedef struct MachineBuilder {
   VEC(Learned) learned;
   VEC(LineTarget) target;
   Table *parts; // Name to its number + 1
-  bool broken;  // something that it is made of has errors of its own: nothing more is said of this
+  bool broken;  // something that it is made of has errors of its own: no more is reported
   Table *targets;
   uint32_t lags;
 } MachineBuilder;

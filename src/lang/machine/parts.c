@@ -579,7 +579,7 @@ static bool port_is_open(Tags *t, const Part *part, const Port *port) {
   return !tag || (port->modes >> tag->now & 1);
 }
 
-// One situation after the other; the first that is wrong is told.
+// One situation after the other; the first that is wrong is reported.
 static void check_guards(MachineBuilder *m, Tags *tags, const LineTarget *t, const Part *part,
                          const Port *port) {
   World *w = m->w;

@@ -419,7 +419,7 @@ static void call_it(MachineBuilder *m) {
   }
 }
 
-static void work_off(MachineBuilder *m) {
+static void elaborate_body(MachineBuilder *m) {
   const Syntax *body = m->h.body;
   for (uint32_t i = 0; i < block_statements(body).n; i++) {
     SyntaxKind k = (SyntaxKind)block_statements(body).at[i]->kind;
@@ -485,7 +485,7 @@ static System *make_system(MachineBuilder *m) {
     if (m->def->kind != DEF_MACHINE)
       call_it(m);
     else if (m->h.body && m->h.body->kind == N_BLOCK)
-      work_off(m);
+      elaborate_body(m);
     else if (m->h.body)
       one_expression(m, m->h.body);
   }

@@ -94,7 +94,7 @@ const char *node_kind_name(SyntaxKind);
 void tree_print(const Names *, const Syntax *, Buf *); // as an S-expression, for tests
 bool tree_equal(const Syntax *, const Syntax *);       // up to spans
 
-// tree.c: nodes that nobody wrote
+// tree.c: nodes that are not in the text
 #define NODES(...)                                                                                 \
   ((Nodes){sizeof((Syntax *[]){__VA_ARGS__}) / sizeof(Syntax *), (Syntax *[]){__VA_ARGS__}})
 Syntax *syntax_new(Arena *, SyntaxKind, Span, Nodes parts, Nodes rest); // lists are copied

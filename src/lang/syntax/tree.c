@@ -48,7 +48,7 @@ bool tree_equal(const Syntax *a, const Syntax *b) {
   return true;
 }
 
-// -- nodes that nobody wrote ----------------------------------------------------------------------
+// -- nodes that are not in the text ---------------------------------------------------------------
 Syntax *syntax_new(Arena *a, SyntaxKind kind, Span span, Nodes parts, Nodes rest) {
   Syntax *n = NEW(a, Syntax);
   *n = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = parts.n + rest.n};

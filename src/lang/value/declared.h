@@ -47,7 +47,7 @@ struct Def {
   double number;         // also of DEF_STALE: `every` or `by` this
   const Array *file;     // DEF_CONST: what was read
   const Syntax *refined; // DEF_LEARNER: the N_REFINE that gives it a body, or NULL
-  Scope *refined_in;     // the file of that: its body speaks of the names there
+  Scope *refined_in;     // the file of that: its body refers to the names there
   bool frozen;           // DEF_LEARNER: `freeze`
   bool refitted;         // DEF_LEARNER: it is trained inside a diagram
   const Diagram *made;   // DEF_LEARNER: checked for itself

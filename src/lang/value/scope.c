@@ -158,7 +158,7 @@ Env *env_new(Elab *in, Env *outer, Scope *scope, Body *body) {
   return e;
 }
 
-// The file's own level: one for all who speak of its boxes.
+// The file's own level: one for all who refer to its boxes.
 Env *scope_env(Scope *s) {
   if (!s->env) s->env = env_new(s->in, NULL, s, NULL);
   return s->env;

@@ -54,7 +54,7 @@ static bool count_of(uint32_t rank, const int64_t *shape, int64_t *count) {
   return *count <= STORE_MOST;
 }
 
-// The entry itself; its memory is the caller's business. Paths are said once.
+// The entry itself; its memory is the caller's business. Each path occurs once.
 static State *state_new(Store *s, const char *path, uint32_t rank, const int64_t *shape) {
   int64_t count;
   if (store_find(s, path) || !count_of(rank, shape, &count)) return NULL;

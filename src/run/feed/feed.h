@@ -31,7 +31,7 @@ typedef struct {
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
   VEC(Opened) opened;
-  Set **set; // [given] NULL while nobody needs it
+  Set **set; // [given] NULL while it is not needed
 } Data;
 
 // Which samples: `on mnist.test` puts that split in the place of every source of the set.
@@ -72,7 +72,7 @@ void feed_stop(Feed *);
 int64_t feed_batches(const Feed *); // in an epoch
 // How many samples came, into the memory of one engine; -1: *why.
 int64_t feed_next(Feed *, const Inlets *, const char **why);
-// What the labels of a source with so many are called; NULL: nobody says.
+// What the labels of a source with so many are called; NULL: none are given.
 const char *const *data_labels(Data *, Size count);
 // `on mnist.test`, each sample once and in order
 Instead samples_on(World *, Name set, const char *path, Name split);

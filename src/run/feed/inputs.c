@@ -91,7 +91,7 @@ bool data_need(Data *d, const Ids *fields) {
   return true;
 }
 
-// Is a part of the training data to be kept for validation? It is if the program speaks of it, or
+// Is a part of the training data to be kept for validation? It is if the program refers to it, or
 // stops when nothing gets better and does not say what.
 static bool wants_validation(Data *d) {
   const Program *p = d->p;

@@ -27,7 +27,7 @@ static bool read_header(CsvCursor *c, const char *path, MetricRows *r, const cha
   return file_error(c->arena, error, "%s: the header ends before %s", path, fixed[r->name.n]);
 }
 
-// Missing cells at the end are empty ones, more than there are names are nobody's; there is no row
+// Missing cells at the end are empty ones, more than there are names are ignored; there is no row
 // without a step.
 static bool read_row(CsvCursor *c, const char *path, MetricRows *r, const char **error) {
   int64_t line = c->line;

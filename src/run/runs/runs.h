@@ -20,7 +20,7 @@ typedef enum { OUTCOME_GOOD, OUTCOME_WRONG, OUTCOME_USAGE, OUTCOME_SYSTEM } Outc
 // Where a run speaks: whole lines, and on a terminal one line that is drawn again and again.
 typedef struct {
   void *context;
-  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is said
+  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is reported
   void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
   uint32_t (*width)(void *context);                // of the terminal, in columns
 } RunTell;

@@ -311,7 +311,7 @@ static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Ten
   return NULL;
 }
 
-// States begin as the run says, where the check speaks of one.
+// States begin as the run says, where the check refers to one.
 static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagram *flat,
                         Tensor *param) {
   for (uint32_t i = 0; i < run->start.n && !n->error; i++) {

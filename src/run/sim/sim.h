@@ -55,7 +55,7 @@ typedef struct {
 
 typedef struct {
   SimRecord record;
-  double **watch; // [check][watch] the numbers, for the checks that speak of this run
+  double **watch; // [check][watch] the numbers, for the checks that refer to this run
   bool stopped;
 } Followed;
 
@@ -66,7 +66,7 @@ typedef struct {
   bool holds;
   const char *figure; // what was found, in words: "20.9146048 (off by 3e-10)"
 } Verdict;
-// `followed`: [run], for those that speak of a run. False with a diagnostic.
+// `followed`: [run], for those that refer to a run. False with a diagnostic.
 bool verify_check(Elab *, Program *, uint32_t number, const Followed *followed, const SimOptions *,
                   Verdict *);
 

@@ -20,7 +20,7 @@ typedef struct {
 typedef VEC(Watcher) Watchers;
 
 typedef double Glancing(void *context, double t);
-// Those of the checks that speak of this run; makes room for their numbers.
+// Those of the checks that refer to this run; makes room for their numbers.
 void watchers_find(Sim *, uint32_t number, Followed *, Watchers *);
 void watcher_moment(Watcher *, double t, double x); // the start, or what an event has made of it
 void watcher_tick(Watcher *, double t, double x);   // a moment that counts for one tick

@@ -5,8 +5,8 @@
 // continuation of Shampine: the ends with their slopes, and one more part made of all stages.
 //
 // An explicit method on a stiff system is right, but slow: stability, not accuracy, keeps its steps
-// small. That is told as Hairer and Wanner do it: the last two inner stages are at the same time,
-// so the difference of their rates over the difference of their states estimates the fastest
+// small. It is recognised as Hairer and Wanner do it: the last two inner stages are at the same
+// time, so the difference of their rates over the difference of their states estimates the fastest
 // motion; a step that is as long as that allows, again and again, is not chosen for accuracy.
 #include "run/solve/solve_own.h"
 

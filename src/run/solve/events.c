@@ -7,8 +7,8 @@
 // happened, happens at the same moment.
 //
 // Events that follow each other faster and faster (a ball that comes to rest) have a limit in time
-// that no step can cross. They are told by their count, or by their distance, which becomes smaller
-// than what a double can tell.
+// that no step can cross. They are recognised by their count, or by their distance, which becomes
+// smaller than what a double can tell.
 #include "run/solve/solve_own.h"
 
 #include <float.h>

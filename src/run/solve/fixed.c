@@ -1,7 +1,7 @@
 // Steps of a given size: Euler, and the classical method of Runge and Kutta of order 4.
 //
 // The rate at the end of a step is the first stage of the next one, and gives the slope that the
-// dense output needs there. No error is known; only what is not finite is told.
+// dense output needs there. No error is known; only what is not finite is reported.
 #include "run/solve/solve_own.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 //   model.safetensors   the weights and buffers of the learners, by their names, for other uses
 //   best.safetensors    the same as they were at the best measure so far
 //
-// Each file is whole or absent. The state is written last, so that it never speaks of more than
+// Each file is whole or absent. The state is written last, so that it never refers to more than
 // there is: rows of metrics.csv and the best weights are on disk before it. A save that fails
 // leaves the old files; training goes on, and the next checkpoint tries again. Weights that are not
 // finite are never saved.

@@ -46,7 +46,7 @@ typedef struct Saver Saver;
 bool save_open(Trainer *);
 void save_close(Trainer *);
 bool save_begin(Trainer *);   // false: a weight is not finite, and nothing is saved
-bool save_busy(Trainer *);    // what the last one met is told when it has ended
+bool save_busy(Trainer *);    // what the last one met is reported when it has ended
 bool save_end(Trainer *);     // waits. False: it failed
 void save_best(Trainer *);    // the weights as they are; written with the next checkpoint
 void save_remains(Trainer *); // of a run that failed: what is good and not on disk yet

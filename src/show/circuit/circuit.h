@@ -52,7 +52,7 @@ const char *plates_about(Arena *, const Messages *); // all of them as a sentenc
 // -- legend.c: the sizes that its labels have -----------------------------------------------------
 void legend_paint(Canvas *, Arena *, const SketchPage *);
 
-// -- notes.c: the picture with the comments of a file, where they speak of what is in it ----------
+// -- notes.c: the picture with the comments of a file, where they refer to what is in it ----------
 Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
 // -- circuit.c ------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 // held comes in as it is, and what each step gives gets the axis back as it goes out.
 #include "show/circuit/circuit_own.h"
 
-
 static const char *axis_name(Circuit *c, const Scan *x) {
   const char *name = name_text(c->w->names, x->axis.name);
   return *name ? name : "t";

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-
 // -- the same place in another turn ---------------------------------------------------------------
 static Id boundary_wire(const Diagram *d, Id wire, const Diagram *e) {
   uint32_t i = ids_find(&d->in, wire);

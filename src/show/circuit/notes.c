@@ -28,7 +28,7 @@ typedef struct {
   const char *text;
   NoteWords words;  // wrapped
   double w, h;      // of its plate
-  double x, y0, y1; // what it speaks of: the middle, from top to bottom
+  double x, y0, y1; // what it refers to: the middle, from top to bottom
   double left;      // of its plate
   bool below;
 } Note;

@@ -16,7 +16,7 @@ typedef struct {
   VEC(const char *) type; // those that were met, in order: each has an ink
 } Goals;
 
-// -- goal_messages.c: what is said of a goal ------------------------------------------------------
+// -- goal_messages.c: the messages of a goal ------------------------------------------------------
 typedef struct {
   double x, y0, y1; // a place in the picture: its middle, its top and its bottom
 } GoalPlace;

@@ -109,7 +109,7 @@ static void put_system(PageFolder *f, const System *s) {
   page_put(g, "</figure>\n");
 }
 
-// Each machine that is run, with what it stands on; where none is, those that claims speak of.
+// Each machine that is run, with what it stands on; where none is, those that claims refer to.
 static void put_systems(PageFolder *f) {
   const Machines *ran = f->r->p->ran;
   Systems all = {0};

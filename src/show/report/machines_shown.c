@@ -215,7 +215,7 @@ static void show_paths(const Showing *s, const Channels *c) {
 }
 
 // -- wirings over time ----------------------------------------------------------------------------
-// The parts that a table of k by k speaks of: the only array of k parts, or k parts.
+// The parts that a table of k by k refers to: the only array of k parts, or k parts.
 static const char *const *part_names(const Showing *s, int64_t k) {
   const System *y = s->system;
   World *w = s->r->w;

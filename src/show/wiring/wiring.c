@@ -136,7 +136,7 @@ static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
   return cable_from(b, unit, text);
 }
 
-// A label on a wire; states that it speaks of come in above the wire.
+// A label on a wire; states that it refers to come in above the wire.
 static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
                             const WireRoute *guard, uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
@@ -425,7 +425,7 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   add_part(&b, &part, NULL);
   for (uint32_t i = 0; i < s->own.n; i++) {
     const char *name = name_text(w->names, s->own.at[i].name);
-    if (s->mode.n && !strcmp(name, "mode")) continue; // modes are said anyway
+    if (s->mode.n && !strcmp(name, "mode")) continue; // modes are named anyway
     buf_printf(&states, "%s%.60s", states.n ? ", " : "", name);
   }
   Unit *box = &b.p->unit.at[b.part];
