@@ -17,7 +17,7 @@ static LimnStatus data(Call *c, const char *name, const char *out, bool json, Bu
     good = data_show(a, b, name, json, out && !rows ? &p : NULL, &why) &&
            (!rows || data_arrays(a, name, &all, &why));
   else if (out)
-    good = file_error(a, &why, "%s is of one set: which?", rows ? "a file" : "a picture");
+    good = file_error(a, &why, "%s wants the name of one set", rows ? "a file" : "a picture");
   else
     data_list(a, b, json);
   if (good && out) {

@@ -47,7 +47,7 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   *text = NULL;
   if (!use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (!own.from || !path_is_folder(own.from))
-    return call_end(c, call_misuse(c, "of which run? --from DIR names its folder"));
+    return call_end(c, call_misuse(c, "`report` needs --from DIR, the folder of a run"));
   return call_end(c, report(l, &own, c->answer, text));
 }
 

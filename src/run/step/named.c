@@ -35,7 +35,7 @@ static Diagram *first_step(Elab *in, Program *p) {
   Regime r;
   if (!p->train.n) {
     diag_error(elab_world(in)->diags, (Span){0},
-               "`step` is of a `train`, and this program has none");
+               "`step` wants a `train`, and this program has none");
     return NULL;
   }
   return learn_regime(in, p, p->train.at[0], &r) ? r.step.at[0].diagram : NULL;
