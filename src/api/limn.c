@@ -218,11 +218,6 @@ const char *limn_ops(Limn *l) {
   return b.at;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 // Does the program of a run have the pattern in it? One that cannot be read has not.
 static bool run_matches(const RunInfo *r, const char *pattern) {
   Limn *l = limn_new();
@@ -259,7 +254,7 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
   const char *why = NULL;
   Picture p;
   Arrays all = {0};
-  bool good = true, disk = false, rows = out && ends_with(out, ".safetensors");
+  bool good = true, disk = false, rows = out && text_ends(out, ".safetensors");
   if (name)
     good = data_show(l->arena, &b, name, json, out && !rows ? &p : NULL, &why) &&
            (!rows || data_arrays(l->arena, name, &all, &why));

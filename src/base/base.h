@@ -71,6 +71,7 @@ void buf_char(Buf *, char c);
 void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *, const char *format, va_list);
 void buf_number(Buf *, double);                   // as number_print
+bool text_ends(const char *text, const char *end); // with this
 void buf_json(Buf *, const char *text, size_t n); // quoted and escaped
 
 // number.c: numbers as text, whatever the locale of the program says
