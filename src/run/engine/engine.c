@@ -50,7 +50,6 @@ static bool has_sizes(Engine *e) {
     diag_error(
         e->w->diags, origin_span(e->w, wire->origin), "the size of %s is not known: it is %s",
         wire->name ? name_text(e->w->names, wire->name) : "this", type_text(e->w, &wire->type));
-    return false;
   }
   return true;
 }

@@ -89,10 +89,9 @@ static bool measure_open(Gauges *all, const Measure *m) {
   if (!d)
     d = learn_exploitability(all->data->in, all->data->p,
                              &fields); // the one measure that is not written out
-  if (!d) {
-    diag_error(all->data->w->diags, m->span, "there are no players: no goal trains a `simplex`");
-    return false;
-  }
+  if (!d)
+    return diag_refuse(all->data->w->diags, m->span,
+                       "there are no players: no goal trains a `simplex`");
   Instead instead = samples_on(all->data->w, m->set, m->path, m->split);
   Gauge g = gauge_new(all, 1);
   bool good = part_open(all, &g, d, fields, &instead);
@@ -144,9 +143,8 @@ bool gauges_open(Gauges *all) {
 
 // -- running --------------------------------------------------------------------------------------
 static bool part_failed(Gauges *all, const Gauge *g, uint32_t k, const char *why) {
-  diag_error(all->data->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
-             why ? why : engine_error(g->engine[k]));
-  return false;
+  return diag_refuse(all->data->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
+                     why ? why : engine_error(g->engine[k]));
 }
 
 // What a batch gave: a mean that counts as much as there are samples, or sums.

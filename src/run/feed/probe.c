@@ -66,9 +66,8 @@ static void take(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all,
 
 static bool run(Data *d, Probe *s, int64_t n, uint64_t k, const char *why) {
   if (n >= 0 && engine_run(s->engine, s->samples ? n : 0, k) != RUN_FAILED) return true;
-  diag_error(d->w->diags, s->show->node->span, "this cannot be shown: %s",
-             why ? why : engine_error(s->engine));
-  return false;
+  return diag_refuse(d->w->diags, s->show->node->span, "this cannot be shown: %s",
+                     why ? why : engine_error(s->engine));
 }
 
 static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {

@@ -267,10 +267,8 @@ static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *wa
                         bool keeps) {
   Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
   record_begin(m, number, &f->record);
-  if (watchers->n > 64) {
-    diag_error(m->w->diags, m->run->span, "more than 64 things are watched in one run");
-    return false;
-  }
+  if (watchers->n > 64)
+    return diag_refuse(m->w->diags, m->run->span, "more than 64 things are watched in one run");
   g.flow = flow_open(m);
   if (!g.flow || !open_look(&g, number)) return false;
   if (keeps) g.flow->record = &f->record;

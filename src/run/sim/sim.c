@@ -70,11 +70,9 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
     m->input[i] =
         NEW_ARRAY(m->arena, double, sim_cells(m, &s->d->wire.at[s->d->in.at[i]].type) + 1);
   for (uint32_t i = 0; run && i < run->start.n; i++)
-    if (!sim_set(m, &run->start.at[i])) {
-      diag_error(w->diags, run->span, "`%s` has no value to start with",
-                 name_text(w->names, run->start.at[i].name));
-      return false;
-    }
+    if (!sim_set(m, &run->start.at[i]))
+      return diag_refuse(w->diags, run->span, "`%s` has no value to start with",
+                         name_text(w->names, run->start.at[i].name));
   return true;
 }
 
@@ -99,13 +97,10 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
 bool sim_run(const Sim *m, Engine *e, uint64_t step) {
   RunStatus status = engine_run(e, 0, step);
   if (status == RUN_GOOD) return true;
-  if (status == RUN_FAILED) {
-    diag_error(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
-    return false;
-  }
+  if (status == RUN_FAILED)
+    return diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
   Span span = {0};
   const char *why = engine_blame(e, 0, step, &span);
-  diag_error(m->w->diags, span.file ? span : m->s->span, "%s",
-             why ? why : "a number is not finite");
-  return false;
+  return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s",
+                     why ? why : "a number is not finite");
 }

@@ -105,10 +105,8 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
     if (point && !at_point(in, p, c, x, how, &watch[i])) return false;
     if (x->kind == WATCH_EXPONENT && !exponent(in, p, c, how, &watch[i])) return false;
   }
-  if (!claim_sides(in, p, c, watch, side)) {
-    diag_error(w->diags, c->span, "this claim has no value");
-    return false;
-  }
+  if (!claim_sides(in, p, c, watch, side))
+    return diag_refuse(w->diags, c->span, "this claim has no value");
   Buf b = buf_new(w->arena);
   double off = fabs(side[0] - side[1]);
   v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
@@ -289,12 +287,10 @@ static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t righ
 
 static bool verify_truth(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   Truths t = {0};
-  if (c->system->flows) {
-    diag_error(elab_world(in)->diags, c->span,
-               "a claim about all inputs is for machines that do not flow, but `%s` flows",
-               name_text(elab_world(in)->names, c->system->name));
-    return false;
-  }
+  if (c->system->flows)
+    return diag_refuse(elab_world(in)->diags, c->span,
+                       "a claim about all inputs is for machines that do not flow, but `%s` flows",
+                       name_text(elab_world(in)->names, c->system->name));
   bool good = open_truths(&t, in, p, c, how);
   uint64_t cases = t.cases > 0 ? (uint64_t)t.cases : SAMPLES, right = 0;
   const char *wrong = NULL;
