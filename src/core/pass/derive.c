@@ -470,7 +470,8 @@ Derived forward_flat(World *w, const Diagram *f, const bool *have) {
   for (uint32_t i = 0; i < f->in.n + f->param.n; i++) {
     const Wire *x = &f->wire.at[diagram_source(f, i)];
     if (have[i] && type_moves(&x->type))
-      tangent[diagram_source(f, i)] = diagram_input(w, e.to, x->type, name_d(w, x->name), x->origin);
+      tangent[diagram_source(f, i)] =
+          diagram_input(w, e.to, x->type, name_d(w, x->name), x->origin);
   }
   for (Id i = 1; i < f->box.n; i++) forward_box(&e, &f->box.at[i], tangent);
   for (uint32_t i = 0; i < f->out.n; i++) diagram_output(w, e.to, e.map[f->out.at[i]]);

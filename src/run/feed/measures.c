@@ -61,7 +61,8 @@ static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) 
 }
 
 static bool is_up(const Measure *m) {
-  return (m->distance && strcmp(m->distance, "hits") == 0) || stated_claim(m->node)->kind == N_MAXIMISE;
+  return (m->distance && strcmp(m->distance, "hits") == 0) ||
+         stated_claim(m->node)->kind == N_MAXIMISE;
 }
 
 // Does it read a weight that a goal of this phase trains?
@@ -157,7 +158,7 @@ static void add_batch(Arena *a, const Gauge *g, uint32_t k, double each, Tensor 
   }
   for (uint32_t i = 0; i + 1 < rest->in.n; i++) {
     double *own = NEW_ARRAY(a, double, sum[i].count);
-    numbers_get(engine_out_number(e, i), engine_out(e, i), own, sum[i].count);
+    engine_get(e, i, own, sum[i].count);
     for (int64_t j = 0; j < sum[i].count; j++) sum[i].data[j] += own[j];
   }
 }

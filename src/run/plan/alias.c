@@ -54,8 +54,8 @@ void plan_aliases(Plan *p) {
     if (!is_plain_copy(p, x)) continue;
     uint32_t from = x->in[0].wire, to = x->out.wire, root = wire_root(p, from);
     int64_t start = operand_start(p, &x->in[0]), end = operand_start(p, &x->out);
-    bool whole = node_points(p, x) == p->wire.at[to].count && !end && p->wire.at[to].of == PLAN_NONE &&
-                 maker[to] == i;
+    bool whole = node_points(p, x) == p->wire.at[to].count && !end &&
+                 p->wire.at[to].of == PLAN_NONE && maker[to] == i;
     bool outside = p->wire.at[root].place != AT_NOWHERE;
     if (whole && is_free_wire(p, to, maker, pinned) &&
         !(next[to] && (outside || p->wire.at[from].of != PLAN_NONE)) && !pinned[root]) {

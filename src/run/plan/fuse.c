@@ -360,7 +360,8 @@ static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   if (k->kind != KERNEL_LOOPS || k->walk.c ||
       product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
     return false;
-  if (!product && (node_sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
+  if (!product &&
+      (node_sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
     return false;
   n = own_parallel(p, x, index);
   if (n != k->np || !n) return false;

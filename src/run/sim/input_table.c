@@ -37,8 +37,7 @@ bool table_rows(Sim *m, bool *rows, int64_t *ticks) {
   Csv t;
   if (!read_table(m, &t)) return false;
   for (uint32_t i = 0; i < m->s->in.n; i++) {
-    const Type *type = &m->s->d->wire.at[m->s->d->in.at[i]].type;
-    rows[i] = column_of(m, &t, i, 0, sim_cells(m, type)) != NULL;
+    rows[i] = column_of(m, &t, i, 0, sim_in_cells(m, i)) != NULL;
     if (rows[i] || is_started(m, i)) continue;
     return diag_refuse(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path,
                        name_text(m->w->names, m->s->in.at[i].name));
@@ -54,7 +53,7 @@ bool table_inputs(Sim *m, const bool *rows, int64_t ticks, double **out) {
   if (!read_table(m, &t)) return false;
   for (uint32_t i = 0; i < m->s->in.n; i++) {
     if (!rows[i]) continue;
-    int64_t cells = sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[i]].type);
+    int64_t cells = sim_in_cells(m, i);
     out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
     for (int64_t k = 0; k < cells; k++) {
       const CsvColumn *c = column_of(m, &t, i, k, cells);

@@ -86,14 +86,6 @@ static bool is_comparison(const Syntax *n) {
   return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
 }
 
-static void say_numbers(Arena *a, const Check *c, const double *watch, Buf *b) {
-  for (uint32_t i = 0; i < c->watch.n; i++) {
-    if (i) buf_text(b, ", ");
-    buf_printf(b, "%.10g", watch[i]);
-  }
-  (void)a;
-}
-
 static bool verify_claim(Elab *in, Program *p, const Check *c, const double *seen,
                          const SimOptions *how, Verdict *v) {
   World *w = elab_world(in);
@@ -111,7 +103,7 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
   double off = fabs(side[0] - side[1]);
   v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
   if (is_comparison(check_left(c->node)) && !check_right(c->node)) {
-    say_numbers(w->arena, c, watch, &b);
+    for (uint32_t i = 0; i < c->watch.n; i++) buf_printf(&b, "%s%.10g", i ? ", " : "", watch[i]);
   } else if (check_right(c->node)) {
     buf_printf(&b, "%.10g", side[0]);
     if (off > 0) buf_printf(&b, ", off by %.2g", off);
@@ -168,7 +160,7 @@ static void set_case(Truths *t, uint64_t number) {
     }
     for (int e = 0; e < 2; e++) {
       Engine *engine = e ? t->tick : t->look;
-      if (engine) numbers_set(engine_in_number(engine, i), engine_in(engine, i), t->m.input[i], n);
+      if (engine) engine_set(engine, i, t->m.input[i], n);
     }
   }
 }
@@ -261,7 +253,7 @@ static bool try_case(Truths *t, const Check *c, Claimed *x, uint64_t k, bool *ho
   *holds = true;
   for (uint64_t start = 0; start == 0 || (double)start < t->starts; start++) {
     if (!settle(t, start) || !sim_run(&t->m, t->look, k)) return false;
-    numbers_get(engine_out_number(t->look, 0), engine_out(t->look, 0), x->value, x->cells);
+    engine_get(t->look, 0, x->value, x->cells);
     for (int64_t i = 0; i < x->cells; i++) {
       x->off = x->number ? fmax(x->off, fabs(x->value[i])) : x->off;
       *holds &= x->number ? fabs(x->value[i]) <= c->within : x->value[i] != 0;
