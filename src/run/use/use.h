@@ -29,7 +29,7 @@ typedef struct {
 Outcome use_measure(Elab *, Program *, const UseOptions *, Buf *);                   // measure.c
 Outcome use_predict(Elab *, Program *, const char *name, const UseOptions *, Buf *); // predict.c
 Outcome use_sample(Elab *, Program *, const char *name, const UseOptions *, Buf *);  // sample.c
-// show.c: all that a program shows, computed with what a run folder holds
+// -- show.c: all that a program shows, computed with what a run folder holds ----------------------
 Outcome use_shows(Elab *, Program *, const UseOptions *, Shows *);
 
 #endif
