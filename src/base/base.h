@@ -190,8 +190,7 @@ typedef struct Diags {
 Diags *diags_new(Arena *, Sources *);
 // The index of the new entry, to hang a note on. One message per span: a second one is dropped.
 Id diag_error(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-bool diag_refuse(Diags *, Span, const char *format, ...) // an error; always false
-    __attribute__((format(printf, 3, 4)));
+#define diag_refuse(...) (diag_error(__VA_ARGS__), false) // for who gives up: always false
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));

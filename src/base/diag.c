@@ -50,14 +50,6 @@ Id diag_error(Diags *d, Span span, const char *format, ...) {
   return id;
 }
 
-bool diag_refuse(Diags *d, Span span, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  diag_add(d, DIAG_ERROR, span, format, args);
-  va_end(args);
-  return false;
-}
-
 Id diag_warning(Diags *d, Span span, const char *format, ...) {
   va_list args;
   va_start(args, format);
