@@ -116,6 +116,12 @@ static inline bool char_is_letter(char c) {
 static inline bool char_is_word(char c) { return char_is_letter(c) || (c >= '0' && c <= '9'); }
 static inline char char_upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
 
+// hash.c: of bytes, going on from what was hashed before
+#define HASH_BEGIN UINT64_C(0xCBF29CE484222325)
+#define HASH_SHORT_BEGIN UINT32_C(2166136261)
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n);
+uint32_t hash_short(uint32_t hash, const void *bytes, size_t n);
+
 // table.c: byte strings to numbers; iteration order is insertion order
 typedef struct Table Table;
 Table *table_new(Arena *);
@@ -212,6 +218,10 @@ FileText file_map(Arena *, const char *path);
 const char *cache_folder(Arena *, const char *set, const char **error);
 // Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
 const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
+// What is in a folder, without what begins with a dot, in the order of names. NULL, or what went
+// wrong.
+typedef VEC(const char *) FolderNames;
+const char *folder_names(Arena *, const char *path, FolderNames *);
 bool path_exists(const char *path);
 const char *path_join(Arena *, const char *beside_file, const char *relative);
 double clock_seconds(void);

@@ -16,10 +16,8 @@ struct Table {
   uint32_t mask;
 };
 
-static uint64_t hash_bytes(const void *key, size_t n) { // FNV-1a, then mixed
-  const unsigned char *p = key;
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 1099511628211u;
+static uint64_t hash_key(const void *key, size_t n) { // mixed, since slots look at the high bits
+  uint64_t h = hash_bytes(HASH_BEGIN, key, n);
   h ^= h >> 32;
   return h * 0x9E3779B97F4A7C15u;
 }
@@ -41,7 +39,7 @@ static uint32_t *table_slot(const Table *t, const void *key, size_t n, uint64_t 
 }
 
 Id table_get(const Table *t, const void *key, size_t n) {
-  uint32_t slot = *table_slot(t, key, n, hash_bytes(key, n));
+  uint32_t slot = *table_slot(t, key, n, hash_key(key, n));
   return slot ? t->entry.at[slot - 1].value : 0;
 }
 
@@ -57,7 +55,7 @@ static void table_grow(Table *t) {
 }
 
 void table_put(Table *t, const void *key, size_t n, Id value) {
-  uint64_t hash = hash_bytes(key, n);
+  uint64_t hash = hash_key(key, n);
   uint32_t *slot = table_slot(t, key, n, hash);
   if (*slot) {
     t->entry.at[*slot - 1].value = value;

@@ -59,7 +59,7 @@ static uint64_t scramble(uint64_t x) { // the finisher of splitmix64
 
 uint64_t site_hash(uint64_t parent, const char *name) {
   uint64_t h = scramble(parent + 0x9E3779B97F4A7C15u);
-  for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001B3u; // FNV-1a
+  h = hash_bytes(h, name, strlen(name));
   return scramble(h) & ~(uint64_t)1; // so that joining loses nothing
 }
 

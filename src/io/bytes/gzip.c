@@ -153,12 +153,12 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
 static const char *kept_at(Arena *a, const char *path, const FileText *f) {
   struct stat s;
   char real[4096];
-  uint64_t sum = 0xCBF29CE484222325u;
+  uint64_t sum = HASH_BEGIN;
   const char *error, *folder;
   if (f->n < KEEP_BYTES || stat(path, &s) || !realpath(path, real)) return NULL;
   folder = cache_folder(a, NULL, &error);
   if (!folder) return NULL;
-  for (const char *c = real; *c; c++) sum = (sum ^ (unsigned char)*c) * 0x100000001B3u;
+  sum = hash_bytes(sum, real, strlen(real));
   uint32_t check;
   memcpy(&check, f->text + f->n - 8, sizeof check);
   return arena_format(a, "%s/%016llx-%08x-%llx-%llx.unpacked", folder, (unsigned long long)sum,

@@ -185,7 +185,7 @@ void state_get(const State *s, double *value) { numbers_get(s->number, s->data, 
 
 // Word by word: the memory behind the last number is 0.
 uint64_t store_hash(const Store *s) {
-  uint64_t h = 0xCBF29CE484222325u, word;
+  uint64_t h = HASH_BEGIN, word;
   for (uint32_t i = 0; i < s->state.n; i++) {
     const State *state = s->state.at[i];
     const char *bytes = state->data;

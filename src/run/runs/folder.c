@@ -123,12 +123,12 @@ static bool take_lock(Trainer *t) {
 
 // What a killed run was writing.
 static void sweep(Trainer *t) {
-  DIR *d = opendir(t->dir);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    size_t n = strlen(e->d_name);
-    if (n > 5 && strcmp(e->d_name + n - 5, ".part") == 0) unlink(folder_path(t, e->d_name));
+  FolderNames names = {0};
+  folder_names(t->arena, t->dir, &names);
+  for (uint32_t i = 0; i < names.n; i++) {
+    size_t n = strlen(names.at[i]);
+    if (n > 5 && strcmp(names.at[i] + n - 5, ".part") == 0) unlink(folder_path(t, names.at[i]));
   }
-  if (d) closedir(d);
 }
 
 bool folder_open(Trainer *t) {

@@ -40,10 +40,7 @@ static double row_period(const double *x, int64_t n) {
 // A label or a row of numbers counts as one number that changes when it does.
 static double one_number(const double *x, int64_t cells) {
   if (cells == 1) return *x;
-  uint64_t hash = 1469598103934665603u;
-  const unsigned char *byte = (const unsigned char *)x;
-  for (int64_t i = 0; i < cells * 8; i++) hash = (hash ^ byte[i]) * 1099511628211u;
-  return (double)(hash >> 12);
+  return (double)(hash_bytes(HASH_BEGIN, x, (size_t)cells * sizeof *x) >> 12);
 }
 
 // -- rows of ticks --------------------------------------------------------------------------------

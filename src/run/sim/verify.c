@@ -208,12 +208,10 @@ static bool settle(Truths *t, uint64_t start) {
   if (!t->tick) return true;
   set_start(t, start);
   for (; ticks < SETTLE_LIMIT; ticks++) {
-    uint64_t now = 0;
+    uint64_t now = HASH_BEGIN;
     for (uint32_t i = 0; i < t->m.s->state.n; i++) {
       State *s = sim_state(&t->m, i);
-      const unsigned char *byte = s->data;
-      for (size_t k = 0; k < (size_t)s->count * number_bytes(s->number); k++)
-        now = (now ^ byte[k]) * 1099511628211u + 7;
+      now = hash_bytes(now, s->data, (size_t)s->count * number_bytes(s->number));
     }
     if (ticks && now == before) break;
     before = now;

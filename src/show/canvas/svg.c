@@ -309,11 +309,9 @@ static void put_paper(Svg *s) {
   buf_text(&s->out, "/>\n");
 }
 
-// FNV-1a. The letter in front is there because an id may not begin with a digit.
+// The letter in front is there because an id may not begin with a digit.
 static void put_hash(Buf *b, const Buf *of) {
-  uint32_t h = 2166136261u;
-  for (size_t i = 0; i < of->n; i++) h = (h ^ (unsigned char)of->at[i]) * 16777619u;
-  buf_printf(b, "p%08x", (unsigned)h);
+  buf_printf(b, "p%08x", (unsigned)hash_short(HASH_SHORT_BEGIN, of->at, of->n));
 }
 
 static void put_hashed(Arena *scratch, const Buf *text, Buf *out) {

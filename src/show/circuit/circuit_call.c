@@ -44,8 +44,7 @@ Ink ink_of(const char *name) {
   static const Ink inks[] = {INK_BLOCK,  INK_FRAME4, INK_FRAME3, INK_FRAME6,
                              INK_FRAME2, INK_FRAME7, INK_FRAME1};
   const KnownGlyph *k = known_box(name);
-  uint32_t hash = 2166136261u;
-  for (const char *at = name; *at; at++) hash = (hash ^ (uint8_t)*at) * 16777619u;
+  uint32_t hash = hash_short(HASH_SHORT_BEGIN, name, strlen(name));
   return k ? k->ink : inks[(hash >> 16) % COUNT(inks)];
 }
 

@@ -283,21 +283,16 @@ Canvas *wiring_strip_draw(Arena *a, const WiringTimes *t) {
 }
 
 // -- the picture that moves -----------------------------------------------------------------------
-static uint32_t hash_bytes(uint32_t h, const void *at, size_t n) { // FNV-1a
-  for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char *)at)[i]) * 16777619u;
-  return h;
-}
-
 // Several such pictures may stand in one page: their style sheets must not meet.
 static const char *own_id(const Clock *c) {
   const WiringTimes *t = c->t;
-  uint32_t h = 2166136261u;
-  for (uint32_t i = 0; i < t->parts; i++) h = hash_bytes(h, t->name[i], strlen(t->name[i]) + 1);
+  uint32_t h = HASH_SHORT_BEGIN;
+  for (uint32_t i = 0; i < t->parts; i++) h = hash_short(h, t->name[i], strlen(t->name[i]) + 1);
   for (uint32_t m = 0; m < t->moments; m++)
     for (uint32_t i = 0; i < t->parts; i++)
       for (uint32_t j = 0; j < t->parts; j++) {
         double w = weight_at(c, m, i, j);
-        h = hash_bytes(h, &w, sizeof w);
+        h = hash_short(h, &w, sizeof w);
       }
   return arena_format(c->arena, "a%08x", (unsigned)h);
 }
