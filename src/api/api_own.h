@@ -62,6 +62,7 @@ typedef enum {
 
 typedef enum {
   NEEDS_NOTHING,
+  NEEDS_READING, // a program that is only looked at: nothing is put back afterwards
   NEEDS_TEXT,    // something was loaded, perhaps with errors
   NEEDS_PROGRAM, // it was loaded without errors
 } CallNeed;

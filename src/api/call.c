@@ -55,16 +55,16 @@ static bool begin_work(Call *c) {
 bool call_allowed(Call *c, CallNeed need) {
   Limn *l = c->l;
   if (!begin_work(c)) return true;
-  bool wrong = l->load_errors || !l->program;
-  if ((need && !l->w) || (need == NEEDS_PROGRAM && wrong)) {
+  bool wrong = l->load_errors || !l->program, works = need > NEEDS_READING;
+  if ((need && !l->w) || (need && need != NEEDS_TEXT && wrong)) {
     if (!c->errors) // otherwise what went wrong with the load is the answer
       call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");
     call_end(c, LIMN_USAGE);
     return false;
   }
-  if (need && !l->copy) l->copy = arena_save(l->world);
-  if (need && !l->copy) guard_fail(&c->guard);
-  c->scratch = need ? l->world : arena_child(l->own);
+  if (works && !l->copy) l->copy = arena_save(l->world);
+  if (works && !l->copy) guard_fail(&c->guard);
+  c->scratch = works ? l->world : arena_child(l->own);
   return true;
 }
 
