@@ -30,7 +30,7 @@ typedef struct {
 typedef struct Store Store;
 #define STORE_NONE UINT32_MAX
 #define STORE_MOST (INT64_MAX / 16) // numbers in one entry: no machine has room for more
-Store *store_new(Precision); // NULL when memory is exhausted
+Store *store_new(Precision);        // NULL when memory is exhausted
 void store_free(Store *);
 Precision store_precision(const Store *);
 // Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does
