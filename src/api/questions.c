@@ -12,9 +12,9 @@ static void count_line(Buf *b, uint32_t n, const char *one, const char *many, bo
   *any = true;
 }
 
-static uint64_t weights_of(World *w, const Program *p) {
+static uint64_t weights_of(World *w, const Program *p, Arena *scratch) {
   uint64_t n = 0;
-  Table *seen = table_new(w->arena);
+  Table *seen = table_new(scratch);
   for (uint32_t g = 0; g < p->goal.n; g++) {
     const Diagram *d = p->goal.at[g].diagram;
     for (uint32_t i = 0; d && i < d->param.n; i++) {
@@ -30,19 +30,18 @@ static uint64_t weights_of(World *w, const Program *p) {
   return n;
 }
 
-static void summary_json(World *w, const Program *p, Buf *b) {
+static void summary_json(const Program *p, uint64_t weights, Buf *b) {
   JsonOut j = json_out(b);
   json_object(&j, NULL);
   json_number(&j, "boxes", p->box.n);
   json_number(&j, "learners", p->learner.n);
   json_number(&j, "goals", p->goal.n);
   json_number(&j, "measures", p->measure.n);
-  json_number(&j, "weights", (double)weights_of(w, p));
+  json_number(&j, "weights", (double)weights);
   json_end(&j);
 }
 
-static void summary(World *w, const Program *p, Buf *b) {
-  uint64_t weights = weights_of(w, p);
+static void summary(World *w, const Program *p, uint64_t weights, Buf *b) {
   bool any = false;
   count_line(b, p->box.n, "box", "boxes", &any);
   count_line(b, p->learner.n, "learner", "learners", &any);
@@ -60,12 +59,13 @@ static void summary(World *w, const Program *p, Buf *b) {
 }
 
 const char *limn_summary(Limn *l, bool json) {
-  ENTER(c, l, ANSWER_SUMMARY, NEEDS_PROGRAM, NULL, NULL);
+  ENTER(c, l, ANSWER_SUMMARY, NEEDS_READING, NULL, NULL);
   Buf b = buf_new(c->answer);
+  uint64_t weights = weights_of(l->w, l->program, c->scratch);
   if (json)
-    summary_json(l->w, l->program, &b);
+    summary_json(l->program, weights, &b);
   else
-    summary(l->w, l->program, &b);
+    summary(l->w, l->program, weights, &b);
   return call_text(c, b.at);
 }
 
@@ -193,7 +193,8 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
 
 // -- layout ---------------------------------------------------------------------------------------
 // NULL with messages. Nothing of the program that is loaded is touched.
-static const char *format_text(Call *c, Arena *to, const char *path, const char *text, size_t n) {
+static const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text,
+                               size_t n) {
   Diags *diags = c->l->diags;
   Sources *sources = sources_new(c->scratch), *loaded = diags->sources;
   Front front = {c->scratch, names_new(c->scratch), diags, sources};
@@ -215,7 +216,7 @@ const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
   return call_text(c, good ? format_text(c, c->answer, path, text, n) : NULL);
 }
 
-static LimnStatus format_file(Call *c, const char *path, bool check, bool *same) {
+static LimnStatus format_file(ApiCall *c, const char *path, bool check, bool *same) {
   Diags *diags = c->l->diags;
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
   if (!f.text) {

@@ -261,6 +261,10 @@ FileText file_map(Arena *, const char *path);
 const char *cache_folder(Arena *, const char *set, const char **error);
 // Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
 const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
+// What is in a folder, without what begins with a dot, in the order of names. NULL, or what went
+// wrong.
+typedef VEC(const char *) FolderNames;
+const char *folder_names(Arena *, const char *path, FolderNames *);
 bool path_exists(const char *path);
 bool path_is_folder(const char *path);
 const char *folder_make(Arena *, const char *path,

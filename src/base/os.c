@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -144,6 +145,29 @@ const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) 
   }
   sync_folder_of(a, path);
   return NULL;
+}
+
+static void close_folder(void *what) {
+  DIR **d = what;
+  if (*d) closedir(*d);
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// The folder is closed with an arena of its own, so that running out of memory leaves nothing open.
+const char *folder_names(Arena *a, const char *path, FolderNames *out) {
+  Arena *scratch = arena_child(a);
+  DIR **d = NEW(scratch, DIR *);
+  arena_on_free(scratch, close_folder, d);
+  *d = opendir(path);
+  const char *error = *d ? NULL : os_error(a, errno);
+  for (struct dirent *e; *d && (e = readdir(*d));)
+    if (e->d_name[0] != '.') vec_push(a, out, arena_text(a, e->d_name, strlen(e->d_name)));
+  arena_free(scratch);
+  if (out->n) qsort(out->at, out->n, sizeof *out->at, by_name);
+  return error;
 }
 
 bool path_exists(const char *path) { return access(path, F_OK) == 0; }

@@ -39,6 +39,7 @@ static void calls(Limn *l, int i) {
   CHECK(limn_eval_arrays(l, "f", &eval, &out, NULL) == LIMN_GOOD);
   CHECK(*(double *)out.at[0].array.data == 0.5 * i + 1.25);
   CHECK(limn_draw_text(l, i % 2 ? "f" : "g", &draw, &text) == LIMN_GOOD);
+  CHECK(limn_summary(l, i % 2));
   if (i % 10) return;
   CHECK(limn_eval(l, "f", &eval, &text) == LIMN_GOOD && limn_print(l, "f", "reverse", false));
   CHECK(!limn_print(l, "nothing", NULL, false) && limn_set(l, "a", "1") == LIMN_GOOD);

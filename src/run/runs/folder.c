@@ -87,12 +87,12 @@ static bool lock_soon(int fd) {
 
 // What a killed run was writing.
 static void sweep(const RunFolder *f) {
-  DIR *d = opendir(f->dir);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    size_t n = strlen(e->d_name);
-    if (n > 5 && strcmp(e->d_name + n - 5, ".part") == 0) unlink(folder_path(f, e->d_name));
+  FolderNames names = {0};
+  folder_names(f->arena, f->dir, &names);
+  for (uint32_t i = 0; i < names.n; i++) {
+    size_t n = strlen(names.at[i]);
+    if (n > 5 && strcmp(names.at[i] + n - 5, ".part") == 0) unlink(folder_path(f, names.at[i]));
   }
-  if (d) closedir(d);
 }
 
 bool folder_lock(RunFolder *f, const char **why, Outcome *end) {

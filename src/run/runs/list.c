@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "run/runs/runs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -61,23 +60,15 @@ static bool read_run(Arena *a, const char *dir, RunInfo *r) {
   return true;
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 bool runs_read(Arena *a, const char *dir, RunInfos *out, const char **why) {
   RunInfo one;
   if (read_run(a, dir, &one)) {
     vec_push(a, out, one);
     return true;
   }
-  DIR *folder = opendir(dir);
-  if (!folder) return file_error(a, why, "cannot read the folder %s: %s", dir, os_error(a, errno));
-  VEC(const char *) names = {0};
-  for (struct dirent *e; (e = readdir(folder));)
-    if (e->d_name[0] != '.') vec_push(a, &names, arena_text(a, e->d_name, strlen(e->d_name)));
-  closedir(folder);
-  if (names.n) qsort(names.at, names.n, sizeof *names.at, by_name);
+  FolderNames names = {0};
+  const char *error = folder_names(a, dir, &names);
+  if (error) return file_error(a, why, "cannot read the folder %s: %s", dir, error);
   for (uint32_t i = 0; i < names.n; i++)
     if (read_run(a, arena_format(a, "%s/%s", dir, names.at[i]), &one)) vec_push(a, out, one);
   return true;

@@ -4,7 +4,6 @@
 #define _DEFAULT_SOURCE
 #include "run/use/use_own.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 
 enum { FRAMES = 12 }; // of those that were taken during training
@@ -123,15 +122,15 @@ static int by_number(const void *a, const void *b) {
 typedef VEC(uint64_t) ShownFrames;
 
 static void find_frames(Use *u, uint32_t show, ShownFrames *out) {
-  DIR *dir = opendir(run_file(u, "shown"));
-  for (const struct dirent *e; dir && (e = readdir(dir));) {
+  FolderNames names = {0};
+  folder_names(u->arena, run_file(u, "shown"), &names); // it may not be there
+  for (uint32_t i = 0; i < names.n; i++) {
     char *end;
-    uint64_t which = strtoull(e->d_name, &end, 10);
+    uint64_t which = strtoull(names.at[i], &end, 10);
     if (which != show + 1 || *end != '.') continue;
     uint64_t step = strtoull(end + 1, &end, 10);
     if (strcmp(end, ".safetensors") == 0) vec_push(u->arena, out, step);
   }
-  if (dir) closedir(dir);
   if (out->n) qsort(out->at, out->n, sizeof *out->at, by_number);
 }
 
