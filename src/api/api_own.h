@@ -84,7 +84,7 @@ typedef struct {
   uint32_t errors, begin; // before it, and where counting began
   Arena *answer, *last;   // of what it returns, and of what it returned last
   Arena *scratch;         // goes when it returns
-} Call;
+} ApiCall;
 
 struct Limn {
   Arena *own, *messages, *settings, *weights, *loaded, *world;
@@ -99,8 +99,8 @@ struct Limn {
   Program *program;
   uint32_t load_errors;  // of the program
   VEC(ApiWeight) weight; // those that are or were set
-  Call *call;            // at work, or NULL
-  Call outer, inner;     // inner: a callback of the call at work asks for messages
+  ApiCall *call;         // at work, or NULL
+  ApiCall outer, inner;  // inner: a callback of the call at work asks for messages
   LimnTrainer *trainer;  // all of them
 };
 
@@ -108,37 +108,37 @@ struct Limn {
 // Every public function begins with ENTER, which comes back with `refused` when the call makes no
 // sense and with `failed` when memory runs out, and ends with call_end.
 #define ENTER(c, l, slot, need, refused, failed)                                                   \
-  Call *c = call_begin(l, slot);                                                                   \
+  ApiCall *c = call_begin(l, slot);                                                                \
   if (!c) return refused;                                                                          \
   if (setjmp(c->guard.place)) {                                                                    \
     call_failed(c);                                                                                \
     return failed;                                                                                 \
   }                                                                                                \
   if (!call_allowed(c, need)) return refused
-Call *call_begin(Limn *, AnswerSlot); // NULL: there is no handle, or it is at work
-bool call_allowed(Call *, CallNeed);  // false: it was said why, and the call has ended
-void call_failed(Call *);
-LimnStatus call_end(Call *, LimnStatus);
-const char *call_text(Call *, const char *); // the same with a text
-__attribute__((format(printf, 2, 3))) LimnStatus call_misuse(Call *, const char *format, ...);
+ApiCall *call_begin(Limn *, AnswerSlot); // NULL: there is no handle, or it is at work
+bool call_allowed(ApiCall *, CallNeed);  // false: it was said why, and the call has ended
+void call_failed(ApiCall *);
+LimnStatus call_end(ApiCall *, LimnStatus);
+const char *call_text(ApiCall *, const char *); // the same with a text
+__attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
 void forget_messages(Limn *);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
 // options.c
 LimnStatus status_of(Outcome);
 // Options as they are here, out of a struct that may be older or newer. False with a message.
-bool options_take(Call *, void *to, size_t room, const void *from);
+bool options_take(ApiCall *, void *to, size_t room, const void *from);
 #define OPTIONS(c, to, from) options_take(c, to, sizeof *(to), from)
 // The same in the words of those who do the work, as long as the call. False with a message.
-bool use_take(Call *, const LimnUse *, UseOptions *);
-bool eval_take(Call *, const LimnEval *, EvalOptions *);
-bool train_take(Call *, LimnTrain *, TrainOptions *); // as long as the LimnTrain lives
+bool use_take(ApiCall *, const LimnUse *, UseOptions *);
+bool eval_take(ApiCall *, const LimnEval *, EvalOptions *);
+bool train_take(ApiCall *, LimnTrain *, TrainOptions *); // as long as the LimnTrain lives
 RunTell tell_of(const LimnTell *);
 MemoryArray memory_array(const LimnArray *);
 LimnMetrics metrics_of(const TrainMetrics *);
 
 // values.c
 void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena
-Arrays weights_set(Call *);                              // as long as the call
+Arrays weights_set(ApiCall *);                           // as long as the call
 
 #endif

@@ -2,7 +2,7 @@
 #include "api/api_own.h"
 
 // -- data -----------------------------------------------------------------------------------------
-static LimnStatus data(Call *c, const char *name, const char *out, bool json, Buf *b) {
+static LimnStatus data(ApiCall *c, const char *name, const char *out, bool json, Buf *b) {
   Arena *a = c->scratch;
   const char *why = NULL;
   Picture p;
@@ -47,7 +47,7 @@ static int run_matches(Arena *a, const RunInfo *r, const char *pattern) {
   return any;
 }
 
-static LimnStatus runs(Call *c, const char *dir, const char *learner, const char *pattern,
+static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const char *pattern,
                        bool json, Buf *b) {
   const char *why = "";
   RunInfos all = {0}, some = {0};

@@ -25,17 +25,17 @@ void lose_places(Diags *diags) {
 }
 
 // A callback may ask for messages while another call is at work: that one keeps its place.
-Call *call_begin(Limn *l, AnswerSlot slot) {
+ApiCall *call_begin(Limn *l, AnswerSlot slot) {
   if (!l || (l->call && slot != ANSWER_MESSAGES)) return NULL;
-  Call *c = l->call ? &l->inner : &l->outer;
-  *c = (Call){.l = l, .slot = slot};
+  ApiCall *c = l->call ? &l->inner : &l->outer;
+  *c = (ApiCall){.l = l, .slot = slot};
   guard_enter(l->own, &c->guard);
   return c;
 }
 
-static bool is_inner(const Call *c) { return c == &c->l->inner; }
+static bool is_inner(const ApiCall *c) { return c == &c->l->inner; }
 
-static bool begin_work(Call *c) {
+static bool begin_work(ApiCall *c) {
   Limn *l = c->l;
   if (c->slot) {
     c->answer = arena_child(l->own);
@@ -52,10 +52,11 @@ static bool begin_work(Call *c) {
   return true;
 }
 
-bool call_allowed(Call *c, CallNeed need) {
+bool call_allowed(ApiCall *c, CallNeed need) {
   Limn *l = c->l;
   if (!begin_work(c)) return true;
-  bool wrong = l->load_errors || !l->program, works = need > NEEDS_READING;
+  bool wrong = l->load_errors || !l->program;
+  bool works = need > NEEDS_READING;
   if ((need && !l->w) || (need && need != NEEDS_TEXT && wrong)) {
     if (!c->errors) // otherwise what went wrong with the load is the answer
       call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");
@@ -68,7 +69,7 @@ bool call_allowed(Call *c, CallNeed need) {
   return true;
 }
 
-static void end_work(Call *c) {
+static void end_work(ApiCall *c) {
   Limn *l = c->l;
   l->call = NULL;
   if (c->scratch && c->scratch == l->world)
@@ -79,14 +80,14 @@ static void end_work(Call *c) {
   l->diags->muted = 0;
 }
 
-static void drop_last(Call *c) {
+static void drop_last(ApiCall *c) {
   arena_free(c->last);
   c->last = NULL;
 }
 
 // The place where a call that ran out of memory arrives. Messages that were not settled have lost
 // what they point at.
-void call_failed(Call *c) {
+void call_failed(ApiCall *c) {
   Limn *l = c->l;
   drop_last(c);
   if (is_inner(c)) return;
@@ -94,7 +95,7 @@ void call_failed(Call *c) {
   end_work(c);
 }
 
-LimnStatus call_end(Call *c, LimnStatus status) {
+LimnStatus call_end(ApiCall *c, LimnStatus status) {
   Limn *l = c->l;
   if (!is_inner(c)) {
     if (status == LIMN_WRONG && l->diags->no_memory) status = LIMN_SYSTEM;
@@ -107,12 +108,12 @@ LimnStatus call_end(Call *c, LimnStatus status) {
   return status;
 }
 
-const char *call_text(Call *c, const char *text) {
+const char *call_text(ApiCall *c, const char *text) {
   call_end(c, LIMN_GOOD);
   return text;
 }
 
-LimnStatus call_misuse(Call *c, const char *format, ...) {
+LimnStatus call_misuse(ApiCall *c, const char *format, ...) {
   va_list args;
   Buf b = buf_new(c->l->messages);
   va_start(args, format);

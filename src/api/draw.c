@@ -187,7 +187,7 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
 }
 
 // The picture that is asked for, or a status that is not LIMN_GOOD.
-static LimnStatus draw_asked(Call *c, const char *name, const LimnDraw *how, const void *to,
+static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, const void *to,
                              LimnDraw *own, Look *look, Canvas **out) {
   if (!to) return call_misuse(c, "there is no place for the picture");
   if (!OPTIONS(c, own, how)) return LIMN_USAGE;
@@ -196,7 +196,7 @@ static LimnStatus draw_asked(Call *c, const char *name, const LimnDraw *how, con
   return *out ? LIMN_GOOD : LIMN_WRONG;
 }
 
-static LimnStatus draw_file(Call *c, const char *name, const LimnDraw *how) {
+static LimnStatus draw_file(ApiCall *c, const char *name, const LimnDraw *how) {
   const char *error = "";
   LimnDraw own;
   Look look = {0};

@@ -74,7 +74,7 @@ static void unload(Limn *l) {
   l->weight.n = l->weight.cap = 0;
 }
 
-static void begin_load(Call *c) {
+static void begin_load(ApiCall *c) {
   Limn *l = c->l;
   unload(l);
   forget_messages(l);

@@ -9,7 +9,7 @@ _Static_assert((int)OUTCOME_GOOD == LIMN_GOOD && (int)OUTCOME_WRONG == LIMN_WRON
 LimnStatus status_of(Outcome end) { return (LimnStatus)end; }
 
 // A caller with a newer header may have asked for something that is not known here.
-bool options_take(Call *c, void *to, size_t room, const void *from) {
+bool options_take(ApiCall *c, void *to, size_t room, const void *from) {
   size_t size = room;
   memset(to, 0, room);
   if (from) memcpy(&size, from, sizeof size);
@@ -25,7 +25,7 @@ bool options_take(Call *c, void *to, size_t room, const void *from) {
 }
 
 // -- parts ----------------------------------------------------------------------------------------
-static bool take_precision(Call *c, LimnPrecision from, bool *has, Precision *to) {
+static bool take_precision(ApiCall *c, LimnPrecision from, bool *has, Precision *to) {
   *has = from != LIMN_PRECISION_DEFAULT;
   switch (from) {
   case LIMN_PRECISION_DEFAULT: return true;
@@ -52,14 +52,14 @@ MemoryArray memory_array(const LimnArray *x) {
   return (MemoryArray){kind_of(x->type), x->rank, x->shape, x->strides, x->data};
 }
 
-static const MemoryArray *take_array(Call *c, const LimnArray *from) {
+static const MemoryArray *take_array(ApiCall *c, const LimnArray *from) {
   if (!from) return NULL;
   MemoryArray *to = NEW(c->scratch, MemoryArray);
   *to = memory_array(from);
   return to;
 }
 
-static bool take_inputs(Call *c, const LimnInput *from, uint32_t n, const UseInput **to) {
+static bool take_inputs(ApiCall *c, const LimnInput *from, uint32_t n, const UseInput **to) {
   if (n && !from) return call_misuse(c, "there are no inputs where %u are said to be", n), false;
   UseInput *own = NEW_ARRAY(c->scratch, UseInput, n + 1);
   for (uint32_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static void tell_metrics(void *context, const TrainMetrics *m) {
 }
 
 // -- options --------------------------------------------------------------------------------------
-bool train_take(Call *c, LimnTrain *from, TrainOptions *to) {
+bool train_take(ApiCall *c, LimnTrain *from, TrainOptions *to) {
   *to = (TrainOptions){.out = from->out,
                        .resume = from->resume,
                        .epochs = from->epochs,
@@ -116,7 +116,7 @@ bool train_take(Call *c, LimnTrain *from, TrainOptions *to) {
   return take_precision(c, from->precision, &to->has_precision, &to->precision);
 }
 
-bool use_take(Call *c, const LimnUse *how, UseOptions *to) {
+bool use_take(ApiCall *c, const LimnUse *how, UseOptions *to) {
   LimnUse from;
   if (!OPTIONS(c, &from, how)) return false;
   *to = (UseOptions){.from = from.from,
@@ -135,7 +135,7 @@ bool use_take(Call *c, const LimnUse *how, UseOptions *to) {
          take_precision(c, from.precision, &to->has_precision, &to->precision);
 }
 
-bool eval_take(Call *c, const LimnEval *how, EvalOptions *to) {
+bool eval_take(ApiCall *c, const LimnEval *how, EvalOptions *to) {
   LimnEval from;
   if (!OPTIONS(c, &from, how)) return false;
   *to = (EvalOptions){.nin = from.nin,

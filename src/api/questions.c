@@ -185,7 +185,8 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
 
 // -- layout ---------------------------------------------------------------------------------------
 // NULL with messages. Nothing of the program that is loaded is touched.
-static const char *format_text(Call *c, Arena *to, const char *path, const char *text, size_t n) {
+static const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text,
+                               size_t n) {
   Diags *diags = c->l->diags;
   Sources *sources = sources_new(c->scratch), *loaded = diags->sources;
   Front front = {c->scratch, names_new(c->scratch), diags, sources};
@@ -207,7 +208,7 @@ const char *limn_format(Limn *l, const char *path, const char *text, size_t n) {
   return call_text(c, good ? format_text(c, c->answer, path, text, n) : NULL);
 }
 
-static LimnStatus format_file(Call *c, const char *path, bool check, bool *same) {
+static LimnStatus format_file(ApiCall *c, const char *path, bool check, bool *same) {
   Diags *diags = c->l->diags;
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
   if (!f.text) {

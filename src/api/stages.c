@@ -6,10 +6,10 @@
 #include "core/pass/pipeline.h"
 #include "run/engine/c/emit.h"
 
-typedef bool PutStage(Call *, const char *name, Buf *); // false with a message
+typedef bool PutStage(ApiCall *, const char *name, Buf *); // false with a message
 
 // -- the tree -------------------------------------------------------------------------------------
-static bool put_tree(Call *c, const char *name, Buf *out) {
+static bool put_tree(ApiCall *c, const char *name, Buf *out) {
   const World *w = c->l->w;
   Nodes all = program_declarations(c->l->program->tree);
   bool any = false;
@@ -27,7 +27,7 @@ static bool put_tree(Call *c, const char *name, Buf *out) {
 // -- values ---------------------------------------------------------------------------------------
 // The program is elaborated once more, and its values are written down as they become boxes. What
 // it says was said when it was loaded.
-static bool put_values(Call *c, const char *name, Buf *out) {
+static bool put_values(ApiCall *c, const char *name, Buf *out) {
   Limn *l = c->l;
   ValueWatch watch = {.name = name, .out = buf_new(c->scratch)};
   if (!diagram_or_loss(l->in, l->program, name, &(Loss){0})) return false;
@@ -50,7 +50,7 @@ static bool put_values(Call *c, const char *name, Buf *out) {
 }
 
 // -- kernels --------------------------------------------------------------------------------------
-static Plan *plan_of(Call *c, const char *name) {
+static Plan *plan_of(ApiCall *c, const char *name) {
   World *w = c->l->w;
   Loss loss;
   const Diagram *d = diagram_or_loss(c->l->in, c->l->program, name, &loss);
@@ -60,13 +60,13 @@ static Plan *plan_of(Call *c, const char *name) {
   return p->error ? NULL : p;
 }
 
-static bool put_plan(Call *c, const char *name, Buf *out) {
+static bool put_plan(ApiCall *c, const char *name, Buf *out) {
   const Plan *p = plan_of(c, name);
   if (p) plan_print(p, NULL, 0, out);
   return p;
 }
 
-static bool put_c(Call *c, const char *name, Buf *out) {
+static bool put_c(ApiCall *c, const char *name, Buf *out) {
   Plan *p = plan_of(c, name);
   if (p) emit_c(p, false, p->kernel.n, NEW_ARRAY(c->scratch, EmitKernel, p->kernel.n + 1), out);
   return p;

@@ -145,7 +145,7 @@ static LimnStatus load_again(LimnTrainer *t) {
   return status;
 }
 
-static LimnStatus open_trainer(Call *c, LimnTrainer *t, const LimnTrain *how) {
+static LimnStatus open_trainer(ApiCall *c, LimnTrainer *t, const LimnTrain *how) {
   Limn *own = t->own;
   LimnStatus status = load_again(t);
   Guard g;
@@ -241,7 +241,7 @@ static LimnType type_of(Number n) {
   return type[n];
 }
 
-static void give_states(Call *c, LimnTrainer *t, LimnArrays *out) {
+static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
   const Table *model;
   Store *store = train_store(t->trainer, &model);
   LimnNamedArray *at = NEW_ARRAY(c->answer, LimnNamedArray, table_count(model) + 1);
@@ -262,7 +262,7 @@ LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
   return call_end(c, LIMN_GOOD);
 }
 
-static LimnStatus set_state(Call *c, LimnTrainer *t, const char *weight, const LimnArray *from) {
+static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, const LimnArray *from) {
   const Table *model;
   Store *store = train_store(t->trainer, &model);
   State *s = store && table_get(model, weight, strlen(weight)) ? store_find(store, weight) : NULL;

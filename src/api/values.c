@@ -21,7 +21,7 @@ const LimnArray *limn_array(const LimnArrays *all, const char *name) {
 
 // -- a box on arrays ------------------------------------------------------------------------------
 // What is asked for, if it makes sense.
-static bool eval_asked(Call *c, const char *name, const LimnEval *how, EvalOptions *own,
+static bool eval_asked(ApiCall *c, const char *name, const LimnEval *how, EvalOptions *own,
                        const void *to) {
   if (!name || !to) call_misuse(c, "limn_eval wants a name, and a place for its answer");
   return name && to && eval_take(c, how, own);
@@ -71,8 +71,8 @@ static LimnStatus ask_sample(Limn *l, const char *name, const UseCall *call) {
 }
 
 // The answer as text, or as arrays.
-static LimnStatus ask(Call *c, Used *used, const char *name, const LimnUse *how, const char **text,
-                      LimnArrays *arrays) {
+static LimnStatus ask(ApiCall *c, Used *used, const char *name, const LimnUse *how,
+                      const char **text, LimnArrays *arrays) {
   UseOptions own;
   if (!text && !arrays) return call_misuse(c, "there is no place for the answer");
   if (!use_take(c, how, &own)) return LIMN_USAGE;
@@ -123,7 +123,7 @@ static ApiWeight *weight_kept(Limn *l, const char *name) {
   return NULL;
 }
 
-Arrays weights_set(Call *c) {
+Arrays weights_set(ApiCall *c) {
   Arrays all = {0};
   for (uint32_t i = 0; i < c->l->weight.n; i++)
     if (c->l->weight.at[i].set) vec_push(c->scratch, &all.array, c->l->weight.at[i].array);
@@ -154,7 +154,7 @@ typedef struct {
 } NamedWeight;
 typedef VEC(NamedWeight) NamedWeights;
 
-static void add_weights(Call *c, NamedWeights *all, Table *seen, const Diagram *d) {
+static void add_weights(ApiCall *c, NamedWeights *all, Table *seen, const Diagram *d) {
   for (uint32_t i = 0; d && i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
     size_t n = strlen(p->path);
@@ -164,7 +164,7 @@ static void add_weights(Call *c, NamedWeights *all, Table *seen, const Diagram *
   }
 }
 
-static void add_defs(Call *c, NamedWeights *all, Table *seen, Def *const *def, uint32_t n) {
+static void add_defs(ApiCall *c, NamedWeights *all, Table *seen, Def *const *def, uint32_t n) {
   Limn *l = c->l;
   l->diags->muted++;
   for (uint32_t i = 0; i < n; i++)
@@ -174,7 +174,7 @@ static void add_defs(Call *c, NamedWeights *all, Table *seen, Def *const *def, u
 }
 
 // Those of goals and measures, and with `every` of all boxes and learners.
-static NamedWeights program_weights(Call *c, bool every) {
+static NamedWeights program_weights(ApiCall *c, bool every) {
   const Program *p = c->l->program;
   NamedWeights all = {0};
   Table *seen = table_new(c->scratch);
@@ -186,7 +186,7 @@ static NamedWeights program_weights(Call *c, bool every) {
 }
 
 // NULL with a message.
-static const NamedWeight *weight_named(Call *c, const NamedWeights *all, const char *name) {
+static const NamedWeight *weight_named(ApiCall *c, const NamedWeights *all, const char *name) {
   Limn *l = c->l;
   const char **names = NEW_ARRAY(c->scratch, const char *, all->n + 1);
   for (uint32_t i = 0; i < all->n; i++) {
@@ -198,7 +198,7 @@ static const NamedWeight *weight_named(Call *c, const NamedWeights *all, const c
   return NULL;
 }
 
-static bool weight_fits(Call *c, const NamedWeight *w, const Array *x) {
+static bool weight_fits(ApiCall *c, const NamedWeight *w, const Array *x) {
   World *world = c->l->w;
   const Type *t = &w->d->wire.at[w->param->wire].type;
   bool fits = x->rank == t->rank;
@@ -213,7 +213,7 @@ static bool weight_fits(Call *c, const NamedWeight *w, const Array *x) {
 }
 
 // As it is set, or else begins.
-static bool weight_value(Call *c, const NamedWeight *w, Array *out) {
+static bool weight_value(ApiCall *c, const NamedWeight *w, Array *out) {
   World *world = c->l->w;
   const ApiWeight *kept = weight_kept(c->l, w->param->path);
   const Type *t = &w->d->wire.at[w->param->wire].type;
@@ -228,7 +228,7 @@ static bool weight_value(Call *c, const NamedWeight *w, Array *out) {
   return false;
 }
 
-static LimnStatus weights(Call *c, const char *name, LimnArrays *out) {
+static LimnStatus weights(ApiCall *c, const char *name, LimnArrays *out) {
   NamedWeights all = {0};
   Arrays values = {0};
   *out = (LimnArrays){0};
@@ -254,7 +254,7 @@ LimnStatus limn_weights(Limn *l, const char *name, LimnArrays *out) {
   return call_end(c, weights(c, name, out));
 }
 
-static LimnStatus weight_get(Call *c, const char *name, LimnArray *out) {
+static LimnStatus weight_get(ApiCall *c, const char *name, LimnArray *out) {
   NamedWeights all = program_weights(c, true);
   const NamedWeight *w = weight_named(c, &all, name);
   Array x;
@@ -272,7 +272,7 @@ LimnStatus limn_weight_get(Limn *l, const char *weight, LimnArray *out) {
   return call_end(c, weight_get(c, weight, out));
 }
 
-static LimnStatus weight_set(Call *c, const char *name, const LimnArray *from) {
+static LimnStatus weight_set(ApiCall *c, const char *name, const LimnArray *from) {
   NamedWeights all = program_weights(c, true);
   const NamedWeight *w = weight_named(c, &all, name);
   const char *error;
@@ -297,7 +297,7 @@ LimnStatus limn_weight_set(Limn *l, const char *weight, const LimnArray *from) {
 }
 
 // What the file has of the program's weights; all of them fit, or none is taken.
-static LimnStatus weights_read(Call *c, const char *from) {
+static LimnStatus weights_read(ApiCall *c, const char *from) {
   const char *error, *file = folder_weights(c->scratch, from);
   Arrays given = {0};
   if (!safetensors_read(c->scratch, file, &given, &error)) {
