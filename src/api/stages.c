@@ -9,6 +9,40 @@
 typedef bool PutStage(ApiCall *, const char *name, Buf *); // false with a message
 
 // -- the tree -------------------------------------------------------------------------------------
+enum { TREE_WIDTH = 96 };
+
+static size_t group_length(const char *text) {
+  size_t n = 0;
+  int depth = 0;
+  bool quoted = false;
+  do {
+    if (text[n] == '"' && !(n && text[n - 1] == '\\')) quoted = !quoted;
+    if (!quoted) depth += text[n] == '(' ? 1 : text[n] == ')' ? -1 : 0;
+    n++;
+  } while (text[n] && (depth > 0 || quoted || (text[n] != ' ' && text[n] != ')')));
+  return n;
+}
+
+// A node that is too long for a line has each of its parts in a line of its own. Gives what is left
+// behind the node.
+static const char *put_node(const char *text, uint32_t indent, Buf *out) {
+  size_t n = group_length(text);
+  if (*text != '(' || indent + n <= TREE_WIDTH) {
+    buf_printf(out, "%.*s", (int)n, text);
+    return text + n;
+  }
+  size_t head = 1 + group_length(text + 1); // (box name
+  buf_printf(out, "%.*s", (int)head, text);
+  for (text += head; *text == ' ';) {
+    bool inner = text[1] == '(';
+    if (inner) buf_printf(out, "\n%*s", (int)indent + 2, "");
+    if (!inner) buf_char(out, ' ');
+    text = put_node(text + 1, indent + 2, out);
+  }
+  buf_char(out, ')');
+  return text + 1;
+}
+
 static bool put_tree(ApiCall *c, const char *name, Buf *out) {
   const World *w = c->l->w;
   Nodes all = program_declarations(c->l->program->tree);
@@ -16,7 +50,9 @@ static bool put_tree(ApiCall *c, const char *name, Buf *out) {
   for (uint32_t i = 0; i < all.n; i++) {
     const char *own = all.at[i]->name ? name_text(w->names, all.at[i]->name) : "";
     if (name && strcmp(own, name) != 0) continue;
-    tree_print(w->names, all.at[i], out);
+    Buf line = buf_new(c->scratch);
+    tree_print(w->names, all.at[i], &line);
+    put_node(line.at, 0, out);
     buf_char(out, '\n');
     any = true;
   }
