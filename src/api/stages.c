@@ -66,7 +66,11 @@ static bool put_tree(ApiCall *c, const char *name, Buf *out) {
 static bool put_values(ApiCall *c, const char *name, Buf *out) {
   Limn *l = c->l;
   ValueWatch watch = {.name = name, .out = buf_new(c->scratch)};
-  if (!diagram_or_loss(l->in, l->program, name, &(Loss){0})) return false;
+  if (!name) {
+    diag_error(l->diags, (Span){0}, "`value` wants the name of a box or a learner");
+    return false;
+  }
+  if (!diagram_named(l->in, l->program, name, NULL)) return false;
   l->diags->muted++;
   Elab *in = elab_new(l->w);
   for (uint32_t i = 0; i < l->setting.n; i++)
@@ -74,13 +78,11 @@ static bool put_values(ApiCall *c, const char *name, Buf *out) {
   elab_watch(in, &watch);
   elab_program(in, l->path, l->text, l->length);
   l->diags->muted--;
-  if (name && watch.out.n) {
+  if (watch.out.n) {
     buf_text(out, watch.out.at);
     return true;
   }
-  diag_error(l->diags, (Span){0},
-             name ? "`%s` makes no values of its own: it is made of other boxes"
-                  : "`value` wants the name of a box or a learner",
+  diag_error(l->diags, (Span){0}, "`%s` makes no values of its own: it is made of other boxes",
              name);
   return false;
 }

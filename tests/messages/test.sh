@@ -41,6 +41,9 @@ END
 
 # draw, print, grad
 says "\`step\` is of all goals and takes no name" print iris.limn f --after step
+says "nothing is declared as \`g\`" print iris.limn g --after tree
+says "\`value\` wants the name of a box or a learner" print iris.limn --after value
+says "makes no values of its own: it is made of other boxes" print iris.limn f --after value
 says "\`step\` wants a \`train\`, and this program has none" print sized.limn --after step
 says "nothing in \`fixed\` has a derivative" draw bare.limn fixed --grad -o f.svg
 says "there is no learning diagram \`flowers\` in this program" check iris.limn --paths flowers
