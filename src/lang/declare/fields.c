@@ -22,10 +22,7 @@ static bool file_fields(Elab *in, const Given *g, DataFields *out) {
     return true;
   }
   Set *s = set_open(w->arena, g->path, &(SetOptions){.file = true, .beside = g->beside}, &why);
-  if (!s) {
-    diag_error(w->diags, g->node->span, "%s", why);
-    return false;
-  }
+  if (!s) return diag_refuse(w->diags, g->node->span, "%s", why);
   for (uint32_t k = 0; k < set_fields(s); k++) add_field(w, out, set_field(s, k));
   for (Split split = 0; split < SPLITS; split++) out->rows += set_rows(s, split);
   out->table = set_is_table(s);
@@ -35,13 +32,11 @@ static bool file_fields(Elab *in, const Given *g, DataFields *out) {
 
 static bool as_episodes(Elab *in, const Given *g, DataFields *out) {
   Field field[EPISODE_FIELDS];
-  if (!episode_fields(&g->episodes, out->field.at, out->field.n, field)) {
-    diag_error(in->w->diags, g->node->span,
-               "episodes want samples with one label each, but %s "
-               "does not have them",
-               data_title(in->w, g));
-    return false;
-  }
+  if (!episode_fields(&g->episodes, out->field.at, out->field.n, field))
+    return diag_refuse(in->w->diags, g->node->span,
+                       "episodes want samples with one label each, but %s "
+                       "does not have them",
+                       data_title(in->w, g));
   *out = (DataFields){.absent = out->absent};
   for (uint32_t i = 0; i < EPISODE_FIELDS; i++) add_field(in->w, out, &field[i]);
   return true;

@@ -50,12 +50,11 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
     g->split = n->name;
     return true;
   }
-  if (!source_parts(n, part, &count, config)) {
-    diag_error(w->diags, n->span,
-               "data comes from a set, a file in quotes, or noise: `from mnist`, `from \"t.csv\"`, "
-               "`from normal[64]`");
-    return false;
-  }
+  if (!source_parts(n, part, &count, config))
+    return diag_refuse(
+        w->diags, n->span,
+        "data comes from a set, a file in quotes, or noise: `from mnist`, `from \"t.csv\"`, "
+        "`from normal[64]`");
   const char *set = name_text(w->names, part[0]);
   if ((!strcmp(set, "normal") || !strcmp(set, "uniform")) && count == 1) {
     Body *b = body_new(in, part[0]);
@@ -442,10 +441,7 @@ static bool written_type(GivenReading *r, const Syntax *param, Type *t) {
   bool later = r->g->path; // of a file: sizes that are not declared are found when it is read
   if (!r->env) r->env = env_new(r->in, NULL, r->s, NULL);
   if (!types_eval(&b, r->env, type, later, &types, NULL)) return false;
-  if (types.n != 1) {
-    diag_error(r->in->w->diags, type->span, "one field has one type");
-    return false;
-  }
+  if (types.n != 1) return diag_refuse(r->in->w->diags, type->span, "one field has one type");
   *t = types.at[0];
   return true;
 }

@@ -22,20 +22,17 @@ static bool balance(Body *b, Value *left, Value *right, Span span) {
       *left = (Value){0};
     else if (right->n == 1 && right->at[0].literal)
       *right = (Value){0};
-    diag_error(b->w->diags, span,
-               "the two sides of a goal must fit: %u %s on the left, %u on the right", left->n,
-               left->n == 1 ? "wire" : "wires", right->n);
-    return false;
+    return diag_refuse(b->w->diags, span,
+                       "the two sides of a goal must fit: %u %s on the left, %u on the right",
+                       left->n, left->n == 1 ? "wire" : "wires", right->n);
   }
   for (uint32_t i = 0; i < left->n; i++) {
     Val *l = &left->at[i], *r = &right->at[i];
     if (l->error || r->error) return false;
     val_settle(b, l);
     val_settle(b, r);
-    if (l->literal && r->literal) {
-      diag_error(b->w->diags, span, "both sides of this goal are numbers");
-      return false;
-    }
+    if (l->literal && r->literal)
+      return diag_refuse(b->w->diags, span, "both sides of this goal are numbers");
     if (l->literal) *l = val_fill(b, *l, r->type);
     if (r->literal && l->type.base != BASE_LABEL) *r = val_fill(b, *r, l->type);
   }
@@ -147,11 +144,9 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
     val_settle(b, &one);
     one = val_fn(b, FN_number, &one, 1, span, NULL);
   }
-  if (one.type.base != BASE_R) {
-    diag_error(b->w->diags, span, "a loss is a real number, but this is %s",
-               own_text(b->w, &one.type));
-    return false;
-  }
+  if (one.type.base != BASE_R)
+    return diag_refuse(b->w->diags, span, "a loss is a real number, but this is %s",
+                       own_text(b->w, &one.type));
   one = mean_of_all(b, one, span);
   Id wire = val_to_wire(b, &one, factor == 1 ? b->d->name : 0);
   *shown = wire;

@@ -128,22 +128,18 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
   const Syntax *value = option_value(option);
   Body b = {.in = r->in, .w = r->w};
   const char *text = words[word].word;
-  if (option_what(option)->kind != N_NAME || !value) {
-    diag_error(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`", text,
-               words[word].like);
-    return false;
-  }
-  if (!static_number(&b, env_new(r->in, NULL, r->p->scope, &b), value, out)) {
-    diag_error(r->w->diags, value->span, "`%s` wants a number that is known beforehand", text);
-    return false;
-  }
+  if (option_what(option)->kind != N_NAME || !value)
+    return diag_refuse(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`",
+                       text, words[word].like);
+  if (!static_number(&b, env_new(r->in, NULL, r->p->scope, &b), value, out))
+    return diag_refuse(r->w->diags, value->span, "`%s` wants a number that is known beforehand",
+                       text);
   bool whole = *out == floor(*out) && *out <= (words[word].zero ? 9007199254740992 : 1e9);
   if (isfinite(*out) && (*out > 0 || (words[word].zero && *out == 0)) &&
       (!words[word].whole || whole))
     return true;
-  diag_error(r->w->diags, value->span, "`%s` wants %s, but this is %g", text, words[word].wants,
-             *out);
-  return false;
+  return diag_refuse(r->w->diags, value->span, "`%s` wants %s, but this is %g", text,
+                     words[word].wants, *out);
 }
 
 // -- turns ----------------------------------------------------------------------------------------

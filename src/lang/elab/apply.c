@@ -290,11 +290,9 @@ static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *ca
   const Syntax *name = use_base(callee);
   Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
   Header h = d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? header_of(d) : (Header){0};
-  if (!h.params || params_in(h.params).n != given.n) {
-    diag_error(w->diags, call->span,
-               "arguments by name need a box whose inputs have names, each given once");
-    return false;
-  }
+  if (!h.params || params_in(h.params).n != given.n)
+    return diag_refuse(w->diags, call->span,
+                       "arguments by name need a box whose inputs have names, each given once");
   Value ordered = {.n = given.n, .at = NEW_ARRAY(w->arena, Val, given.n)};
   bool *filled = NEW_ARRAY(w->arena, bool, given.n + 1);
   Nodes param = params_in(h.params);

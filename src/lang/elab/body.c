@@ -25,11 +25,10 @@ bool work_on(Body *b, uint32_t steps, Span span) {
   if (in->work > in->work_limit) return false;
   in->work += steps;
   if (in->work <= in->work_limit) return true;
-  diag_error(
+  return diag_refuse(
       b->w->diags, span,
       "this program is too large: its loops and boxes, written out, are more than %llu steps",
       (unsigned long long)in->work_limit);
-  return false;
 }
 
 void sync_sites(Body *b) {
@@ -322,11 +321,9 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
   if (range->kind == N_LIST) {
     for (uint32_t i = 0; i < list_entries(range).n; i++) {
       double k;
-      if (!static_number(b, env, list_entries(range).at[i], &k) || k != floor(k) ||
-          fabs(k) > 9e15) {
-        diag_error(w->diags, list_entries(range).at[i]->span, "a loop runs over whole numbers");
-        return false;
-      }
+      if (!static_number(b, env, list_entries(range).at[i], &k) || k != floor(k) || fabs(k) > 9e15)
+        return diag_refuse(w->diags, list_entries(range).at[i]->span,
+                           "a loop runs over whole numbers");
       vec_push(w->arena, out, (int64_t)k);
     }
     return true;
@@ -339,12 +336,11 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
     if (!b->generic) diag_error(w->diags, range->span, "the bounds of this loop are not known");
     return false;
   }
-  if (to > from && (uint64_t)to - (uint64_t)from > 100000) {
-    diag_error(w->diags, range->span,
-               "this loop would run %llu times; each turn is written out, so at most 100000",
-               (unsigned long long)to - (unsigned long long)from + 1);
-    return false;
-  }
+  if (to > from && (uint64_t)to - (uint64_t)from > 100000)
+    return diag_refuse(
+        w->diags, range->span,
+        "this loop would run %llu times; each turn is written out, so at most 100000",
+        (unsigned long long)to - (unsigned long long)from + 1);
   for (int64_t i = from; i <= to; i++) vec_push(w->arena, out, i);
   return true;
 }
@@ -452,11 +448,9 @@ static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
 static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   World *w = b->w;
   if (v->error) return false;
-  if (v->literal && want->base == BASE_LABEL) {
-    diag_error(w->diags, v->span, "a number is not a label, and %s is wanted here",
-               type_text(w, want));
-    return false;
-  }
+  if (v->literal && want->base == BASE_LABEL)
+    return diag_refuse(w->diags, v->span, "a number is not a label, and %s is wanted here",
+                       type_text(w, want));
   if (v->literal) *v = val_fill(b, *v, *want);
   val_settle(b, v);
   uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
@@ -562,11 +556,9 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
     uint32_t n = wires_of_type(b, env, type);
     if (refine && params_in(names).n == args.n) n = 1;
     if (at + n > args.n) n = args.n - at;
-    if (!n) {
-      diag_error(b->w->diags, names->span, "more names than inputs: `%s` takes %u",
-                 name_text(b->w->names, b->d->name), args.n);
-      return false;
-    }
+    if (!n)
+      return diag_refuse(b->w->diags, names->span, "more names than inputs: `%s` takes %u",
+                         name_text(b->w->names, b->d->name), args.n);
     Value v = {n, args.at + at, NULL};
     Binding *old = env_find(env, params_in(names).at[i]->name);
     if (old && old->kind != BIND_VALUE) {
@@ -587,11 +579,9 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
              (Binding){.kind = BIND_VALUE, .value = v, .span = params_in(names).at[i]->name_span});
     at += n;
   }
-  if (names && at != args.n) {
-    diag_error(b->w->diags, names->span, "%u %s for %u inputs", params_in(names).n,
-               params_in(names).n == 1 ? "name" : "names", args.n);
-    return false;
-  }
+  if (names && at != args.n)
+    return diag_refuse(b->w->diags, names->span, "%u %s for %u inputs", params_in(names).n,
+                       params_in(names).n == 1 ? "name" : "names", args.n);
   return true;
 }
 

@@ -31,10 +31,8 @@ typedef struct {
 static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *inner, Eq *eq,
                        JoinAlong *a) {
   World *w = b->w;
-  if (config && brackets_slots(config).n > 1) {
-    diag_error(w->diags, config->span, "axes are separated by spaces: `sum[p q](…)`");
-    return false;
-  }
+  if (config && brackets_slots(config).n > 1)
+    return diag_refuse(w->diags, config->span, "axes are separated by spaces: `sum[p q](…)`");
   const Syntax *items = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
   for (uint32_t i = 0; items && i < items_in(items).n && a->n < RANK_LIMIT; i++) {
     const Syntax *n = items_in(items).at[i];
@@ -47,12 +45,11 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
       }
       continue;
     }
-    if (n->kind != N_NAME && n->kind != N_SIZED) {
-      diag_error(w->diags, n->span,
-                 n->kind == N_NUM ? "the name of an axis or index is wanted here, not a number"
-                                  : "the name of an axis or index is wanted here");
-      return false;
-    }
+    if (n->kind != N_NAME && n->kind != N_SIZED)
+      return diag_refuse(w->diags, n->span,
+                         n->kind == N_NUM
+                             ? "the name of an axis or index is wanted here, not a number"
+                             : "the name of an axis or index is wanted here");
     if (n->kind == N_NAME && strcmp(name_text(w->names, n->name), "batch") == 0 &&
         !env_find(env, n->name)) {
       a->batch = true;
@@ -62,11 +59,9 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
     a->span[a->n] = n->span;
     a->index[a->n] = UINT32_MAX;
     if (inner && (n->kind == N_SIZED || stands_in_brackets(inner, n->name, false))) {
-      if (eq_has(eq, n->name, NULL)) {
-        diag_error(w->diags, n->span, "index %s is already used outside this reduction",
-                   name_text(w->names, n->name));
-        return false;
-      }
+      if (eq_has(eq, n->name, NULL))
+        return diag_refuse(w->diags, n->span, "index %s is already used outside this reduction",
+                           name_text(w->names, n->name));
       uint32_t k = eq_index(b, eq, n->name, n->span);
       eq->index.at[k].bound = true;
       if (n->kind == N_SIZED) {
@@ -350,16 +345,12 @@ static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_
   World *w = b->w;
   const Syntax *items = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
   uint32_t own[RANK_LIMIT], n = own_axes(&args->at[0].type, own);
-  if (!n) {
-    diag_error(w->diags, span, "`concat` joins along an axis, but this is one number");
-    return false;
-  }
+  if (!n)
+    return diag_refuse(w->diags, span, "`concat` joins along an axis, but this is one number");
   *at = n - 1;
   if (!items) return true;
-  if (items_in(items).n != 1 || items_in(items).at[0]->kind != N_NAME) {
-    diag_error(w->diags, config->span, "`concat` joins along one axis: `concat[n](a, b)`");
-    return false;
-  }
+  if (items_in(items).n != 1 || items_in(items).at[0]->kind != N_NAME)
+    return diag_refuse(w->diags, config->span, "`concat` joins along one axis: `concat[n](a, b)`");
   for (uint32_t a = 0; a < args->n; a++) {
     uint32_t k = own_axes(&args->at[a].type, own);
     for (uint32_t i = 0; i < k; i++)
@@ -368,9 +359,9 @@ static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_
         return true;
       }
   }
-  diag_error(w->diags, items_in(items).at[0]->span, "no argument of `concat` has an axis %s",
-             name_text(w->names, items_in(items).at[0]->name));
-  return false;
+  return diag_refuse(w->diags, items_in(items).at[0]->span,
+                     "no argument of `concat` has an axis %s",
+                     name_text(w->names, items_in(items).at[0]->name));
 }
 
 static Value do_concat(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,

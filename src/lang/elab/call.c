@@ -64,10 +64,8 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
     else if (f->at[i].type && !types_eval(c->b, c->to, f->at[i].type, true, &t, NULL))
       return false;
     if (!t.n) vec_push(c->b->w->arena, &t, (Type){.base = BASE_R});
-    if (t.at[0].base == BASE_LABEL) {
-      diag_error(c->b->w->diags, args->at[i].span, "a number is not a label");
-      return false;
-    }
+    if (t.at[0].base == BASE_LABEL)
+      return diag_refuse(c->b->w->diags, args->at[i].span, "a number is not a label");
     args->at[i] = val_fill(c->b, args->at[i], t.at[0]);
     for (uint32_t k = 0; k < args->at[i].type.rank; k++) args->at[i].type.axis[k].decl = 0;
   }
@@ -226,9 +224,8 @@ static bool over_something(const Call *c, const Value *args, const Match *m) {
       for (uint32_t k = 0; k < m[a].nrest; k++)
         met |= args->at[a].type.axis[m[a].rest[k]].label == name->name;
     if (met) continue;
-    diag_error(c->b->w->diags, name->span, "no argument has an axis %s to go over",
-               name_text(c->b->w->names, name->name));
-    return false;
+    return diag_refuse(c->b->w->diags, name->span, "no argument has an axis %s to go over",
+                       name_text(c->b->w->names, name->name));
   }
   return true;
 }
@@ -239,8 +236,7 @@ static bool pass_over(const Call *c, const Value *args, const Match *m, Passing 
   if (!over_something(c, args, m) || !merge_passing(c, args, m, p)) return false;
   p->first = passing_number(c->b, args, p->number);
   if (p->first + p->n < RANK_LIMIT) return true;
-  diag_error(w->diags, c->span, "more than %d axes", RANK_LIMIT);
-  return false;
+  return diag_refuse(w->diags, c->span, "more than %d axes", RANK_LIMIT);
 }
 
 // The arguments as wires, their axes in the callee's order.

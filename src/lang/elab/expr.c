@@ -322,18 +322,15 @@ static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, int64_
     shape[depth] = list_entries(n).n;
     *rank = depth + 1;
   }
-  if (shape[depth] != (int64_t)list_entries(n).n) {
-    diag_error(b->w->diags, n->span, "this row has %u %s, the first has %lld", list_entries(n).n,
-               list_entries(n).n == 1 ? "entry" : "entries", (long long)shape[depth]);
-    return false;
-  }
+  if (shape[depth] != (int64_t)list_entries(n).n)
+    return diag_refuse(b->w->diags, n->span, "this row has %u %s, the first has %lld",
+                       list_entries(n).n, list_entries(n).n == 1 ? "entry" : "entries",
+                       (long long)shape[depth]);
   for (uint32_t i = 0; i < list_entries(n).n; i++) {
     const Syntax *entry = list_entries(n).at[i];
     bool list = entry->kind == N_LIST;
-    if (i && list != (list_entries(n).at[0]->kind == N_LIST)) {
-      diag_error(b->w->diags, entry->span, "a list cannot mix rows and numbers");
-      return false;
-    }
+    if (i && list != (list_entries(n).at[0]->kind == N_LIST))
+      return diag_refuse(b->w->diags, entry->span, "a list cannot mix rows and numbers");
     if (list ? !list_read(b, env, entry, depth + 1, shape, rank, out)
              : !list_entry(b, env, entry, out))
       return false;

@@ -246,21 +246,19 @@ static bool read_left(Left *l, Body *b, Env *env, const Syntax *brackets, const 
   for (uint32_t i = 0; i < l->eq.index.n; i++) l->eq.index.at[i].left = true;
   l->eq.left = true;
   l->eq.mention.n = 0;
-  if (want && want->rank != l->p.n) {
-    diag_error(w->diags, brackets->span, "%u indices on the left for a result of %s", l->p.n,
-               own_text(w, want));
-    return false;
-  }
+  if (want && want->rank != l->p.n)
+    return diag_refuse(w->diags, brackets->span, "%u indices on the left for a result of %s",
+                       l->p.n, own_text(w, want));
   for (uint32_t k = 0; want && k < l->p.n; k++) {
     const Affine *a = &l->p.place[k];
     if (a->n != 1 || a->label[0] || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1)) continue;
     if (sizes_agree(b, l->eq.index.at[a->var[0]].size, want->axis[k].size, l->p.span[k],
                     l->p.span[k], "a result"))
       continue;
-    diag_error(w->diags, l->p.span[k], "index %s has %s places, but the result wants %s there",
-               name_text(w->names, l->eq.index.at[a->var[0]].name),
-               size_text(w, l->eq.index.at[a->var[0]].size), size_text(w, want->axis[k].size));
-    return false;
+    return diag_refuse(
+        w->diags, l->p.span[k], "index %s has %s places, but the result wants %s there",
+        name_text(w->names, l->eq.index.at[a->var[0]].name),
+        size_text(w, l->eq.index.at[a->var[0]].size), size_text(w, want->axis[k].size));
   }
   return true;
 }

@@ -21,10 +21,7 @@ static bool add_term(PlaceReader *r, Affine *a, Size coef, uint32_t var, bool la
       a->coef[i] = size_add(r->b->w, a->coef[i], coef);
       return true;
     }
-  if (a->n == RANK_LIMIT) {
-    diag_error(r->b->w->diags, span, "too many indices in one place");
-    return false;
-  }
+  if (a->n == RANK_LIMIT) return diag_refuse(r->b->w->diags, span, "too many indices in one place");
   a->coef[a->n] = coef;
   a->var[a->n] = var;
   a->label[a->n++] = label;
@@ -68,10 +65,8 @@ static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
     return a->c != 0;
   }
   if (bind && bind->kind == BIND_VALUE) {
-    if (bind->value.n != 1) {
-      diag_error(r->b->w->diags, n->span, "a tuple cannot be an index");
-      return false;
-    }
+    if (bind->value.n != 1)
+      return diag_refuse(r->b->w->diags, n->span, "a tuple cannot be an index");
     Val v = bind->value.at[0];
     v.span = n->span;
     return label_term(r, a, v, n->span);
@@ -85,11 +80,10 @@ static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
     }
     return label_term(r, a, eval_one(r->b, r->env, n, r->eq), n->span);
   }
-  if (!bind && !d && strcmp(name_text(r->b->w->names, n->name), "batch") == 0) {
-    diag_error(r->b->w->diags, n->span,
-               "the axis batch is never written: it can only be reduced, as in `mean[batch](x)`");
-    return false;
-  }
+  if (!bind && !d && strcmp(name_text(r->b->w->names, n->name), "batch") == 0)
+    return diag_refuse(
+        r->b->w->diags, n->span,
+        "the axis batch is never written: it can only be reduced, as in `mean[batch](x)`");
   return index_term(r, a, n->name, n->span);
 }
 
@@ -129,17 +123,13 @@ static bool product_affine(PlaceReader *r, const Syntax *n, Affine *a) {
     Affine by;
     if (!affine(r, prod_factors(n).at[i], &by)) return false;
     SyntaxSign sign = prod_sign(n, i);
-    if (sign == SIGN_TIMES && a->n && by.n) {
-      diag_error(
+    if (sign == SIGN_TIMES && a->n && by.n)
+      return diag_refuse(
           w->diags, n->span,
           "an index times an index is not affine: a place is a sum of numbers times indices");
-      return false;
-    }
-    if (sign != SIGN_TIMES && (a->n || by.n)) {
-      diag_error(w->diags, n->span,
-                 "an index cannot be divided: a place is a sum of numbers times indices");
-      return false;
-    }
+    if (sign != SIGN_TIMES && (a->n || by.n))
+      return diag_refuse(w->diags, n->span,
+                         "an index cannot be divided: a place is a sum of numbers times indices");
     if (sign == SIGN_TIMES && by.n) {
       Size k = a->c;
       *a = by;
@@ -148,10 +138,7 @@ static bool product_affine(PlaceReader *r, const Syntax *n, Affine *a) {
       scale(r, a, by.c);
     } else {
       a->c = sign == SIGN_DIVIDE ? size_quotient(w, a->c, by.c) : size_floor(w, a->c, by.c);
-      if (!a->c) {
-        diag_error(w->diags, n->span, "division by 0");
-        return false;
-      }
+      if (!a->c) return diag_refuse(w->diags, n->span, "division by 0");
     }
   }
   return true;
@@ -180,10 +167,8 @@ static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
       }
       Affine one;
       if (!affine(r, item, &one)) return false;
-      if (one.n != 1 || one.label[0] || one.c != size_of(w, 0) || one.coef[0] != size_of(w, 1)) {
-        diag_error(w->diags, item->span, "a group holds plain indices");
-        return false;
-      }
+      if (one.n != 1 || one.label[0] || one.c != size_of(w, 0) || one.coef[0] != size_of(w, 1))
+        return diag_refuse(w->diags, item->span, "a group holds plain indices");
       vec_push(w->arena, &part, one);
     }
   for (uint32_t i = part.n; i-- > 0;) {
@@ -213,12 +198,10 @@ static bool affine(PlaceReader *r, const Syntax *n, Affine *a) {
     uint32_t i = eq_index(r->b, r->eq, n->name, n->name_span);
     Size s = size_eval(r->b, r->env, sized_value(n), false);
     if (!s) return false;
-    if (!sizes_agree(r->b, r->eq->index.at[i].size, s, n->span, n->span, "an index")) {
-      diag_error(w->diags, n->span, "index %s is given %s places, but it has %s",
-                 name_text(w->names, n->name), size_text(w, s),
-                 size_text(w, r->eq->index.at[i].size));
-      return false;
-    }
+    if (!sizes_agree(r->b, r->eq->index.at[i].size, s, n->span, n->span, "an index"))
+      return diag_refuse(w->diags, n->span, "index %s is given %s places, but it has %s",
+                         name_text(w->names, n->name), size_text(w, s),
+                         size_text(w, r->eq->index.at[i].size));
     return index_term(r, a, n->name, n->name_span);
   }
   case N_GROUP:
@@ -261,16 +244,12 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   p->r.eq->index.at[i].ranged = true;
   Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
   int64_t v;
-  if (size_value(w, length, &v) && v <= 0) {
-    diag_error(w->diags, n->span, "this range is empty: %s to %s", size_text(w, from),
-               size_text(w, to));
-    return false;
-  }
-  if (!sizes_agree(b, p->r.eq->index.at[i].size, length, n->span, n->span, "a range")) {
-    diag_error(w->diags, n->span, "this range has %s places, but its index has %s already",
-               size_text(w, length), size_text(w, p->r.eq->index.at[i].size));
-    return false;
-  }
+  if (size_value(w, length, &v) && v <= 0)
+    return diag_refuse(w->diags, n->span, "this range is empty: %s to %s", size_text(w, from),
+                       size_text(w, to));
+  if (!sizes_agree(b, p->r.eq->index.at[i].size, length, n->span, n->span, "a range"))
+    return diag_refuse(w->diags, n->span, "this range has %s places, but its index has %s already",
+                       size_text(w, length), size_text(w, p->r.eq->index.at[i].size));
   Affine a = {.n = 1, .coef = {size_of(w, 1)}, .var = {i}, .c = from, .range = true};
   if (p->n < p->room) p->range[p->n] = name;
   add_place(p, &a, n->span);
@@ -280,11 +259,9 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
 static bool spread_places(IndexPlaces *p, const Syntax *n) {
   World *w = p->r.b->w;
   Binding *s = env_find(p->r.env, n->name);
-  if (!s || s->kind != BIND_SPREAD) {
-    diag_error(w->diags, n->span, "`...%s` is not a row of axes here",
-               name_text(w->names, n->name));
-    return false;
-  }
+  if (!s || s->kind != BIND_SPREAD)
+    return diag_refuse(w->diags, n->span, "`...%s` is not a row of axes here",
+                       name_text(w->names, n->name));
   for (uint32_t j = 0; j < s->naxis; j++) {
     Affine a = {.c = size_of(w, 0)};
     Name name =
@@ -317,10 +294,8 @@ bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const
     return false;
   }
   const Syntax *items = brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
-  if (items && items->kind != N_ITEMS) {
-    diag_error(w->diags, items->span, "indices are wanted here, not a box");
-    return false;
-  }
+  if (items && items->kind != N_ITEMS)
+    return diag_refuse(w->diags, items->span, "indices are wanted here, not a box");
   for (uint32_t i = 0; items && i < items_in(items).n; i++) {
     const Syntax *item = items_in(items).at[i];
     Affine a;
@@ -359,9 +334,8 @@ static bool label_fits(IndexPlaces *p, const Affine *a, const Axis *axis, Span s
   const Val *v = &p->r.label.at[a->var[0]];
   if (sizes_agree(p->r.b, v->type.count, axis->size, span, span, "a label and its axis"))
     return true;
-  diag_error(w->diags, span, "a label of %s points into an axis of %s", own_text(w, &v->type),
-             size_text(w, axis->size));
-  return false;
+  return diag_refuse(w->diags, span, "a label of %s points into an axis of %s",
+                     own_text(w, &v->type), size_text(w, axis->size));
 }
 
 // In a sum, as in `x[t[i]+1]`, a label reaches as far as an index of its number of places.

@@ -222,8 +222,8 @@ static bool enough_axes(const Taking *t) {
   World *w = t->c->b->w;
   if (t->spread > 1 || t->count > RANK_LIMIT) {
     const char *text = "two rows of axes are ambiguous: where the first ends is not known";
-    diag_error(w->diags, t->f->span, t->spread > 1 ? text : "more than %d axes", RANK_LIMIT);
-    return false;
+    return diag_refuse(w->diags, t->f->span, t->spread > 1 ? text : "more than %d axes",
+                       RANK_LIMIT);
   }
   if (t->nown + t->spread >= t->count) return true;
   uint32_t need = t->count - t->spread;
@@ -266,12 +266,10 @@ static bool choose_axes(Taking *t) {
 // An axis of a space meets the argument's.
 static bool meet_fixed(const Taking *t, const Axis *formal, const Axis *actual) {
   World *w = t->c->b->w;
-  if (formal->decl && actual->decl && formal->decl != actual->decl) {
-    diag_error(w->diags, t->arg->span, "`%s` wants axis %s here, but this is axis %s",
-               call_name(t->c), name_text(w->names, formal->label),
-               name_text(w->names, actual->label));
-    return false;
-  }
+  if (formal->decl && actual->decl && formal->decl != actual->decl)
+    return diag_refuse(w->diags, t->arg->span, "`%s` wants axis %s here, but this is axis %s",
+                       call_name(t->c), name_text(w->names, formal->label),
+                       name_text(w->names, actual->label));
   if (sizes_agree(t->c->b, formal->size, actual->size, t->arg->span, t->f->span, "an argument"))
     return true;
   Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %s, but this is %s",

@@ -97,11 +97,9 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
     const Syntax *item = items_in(items).at[i];
     if (item->kind == N_SPREAD) {
       Binding *s = env_find(env, item->name);
-      if (!s || s->kind != BIND_SPREAD) {
-        diag_error(w->diags, item->span, "`...%s` is not a row of axes here",
-                   name_text(w->names, item->name));
-        return false;
-      }
+      if (!s || s->kind != BIND_SPREAD)
+        return diag_refuse(w->diags, item->span, "`...%s` is not a row of axes here",
+                           name_text(w->names, item->name));
       for (uint32_t k = 0; k < s->naxis && n < RANK_LIMIT; k++) axis[n++] = s->axis[k];
       continue;
     }
@@ -111,8 +109,8 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
       if (one.open)
         one.size = size_var(w, one.label, VAR_LOCAL, item->span);
       else if (one.has_number) {
-        diag_error(w->diags, item->span, "a size is a whole number, and this is %g", one.number);
-        return false;
+        return diag_refuse(w->diags, item->span, "a size is a whole number, and this is %g",
+                           one.number);
       } else if (!one.box.node && one.label) {
         Def *d = scope_find(env->scope, item->name);
         if (d && !d->broken)
@@ -122,18 +120,15 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
           unknown_name(b, env, item, "size");
         return false;
       } else {
-        diag_error(w->diags, item->span,
-                   one.box.node ? "a size is wanted here, and this is a box"
-                                : "a size is wanted here");
-        return false;
+        return diag_refuse(w->diags, item->span,
+                           one.box.node ? "a size is wanted here, and this is a box"
+                                        : "a size is wanted here");
       }
     }
     int64_t v;
-    if (size_value(w, one.size, &v) && v <= 0) {
-      diag_error(w->diags, item->span, "an axis has at least one place, but this size is %lld",
-                 (long long)v);
-      return false;
-    }
+    if (size_value(w, one.size, &v) && v <= 0)
+      return diag_refuse(w->diags, item->span,
+                         "an axis has at least one place, but this size is %lld", (long long)v);
     if (n < RANK_LIMIT)
       axis[n++] = (Axis){.label = item->kind == N_NAME || item->kind == N_SIZED ? one.label : 0,
                          .size = one.size,
@@ -352,10 +347,8 @@ static bool bind_option(const Call *c, const Syntax *config, uint32_t i, const S
 bool bind_options(const Call *c, const Syntax *config, bool generic) {
   const Syntax *given[OPTIONS_LIMIT] = {NULL}, *cfg = c->h->cfg;
   uint32_t n = cfg ? cfg_in(cfg).n : 0;
-  if (n > OPTIONS_LIMIT) {
-    diag_error(c->b->w->diags, cfg->span, "more than %d options", OPTIONS_LIMIT);
-    return false;
-  }
+  if (n > OPTIONS_LIMIT)
+    return diag_refuse(c->b->w->diags, cfg->span, "more than %d options", OPTIONS_LIMIT);
   if (!match_options(c->b, c->def, cfg, config, given)) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!bind_option(c, config, i, given[i], generic)) return false;

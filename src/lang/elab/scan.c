@@ -86,11 +86,9 @@ static bool read_plan(ScanPlan *p, const Syntax *config) {
   const Syntax *axis = boxed_option(p->b, config, 0, p->span, "scan");
   p->cell = axis ? boxed_option(p->b, config, 1, p->span, "scan") : NULL;
   if (!p->cell) return false;
-  if (axis->kind != N_NAME || !p->args.n) {
-    diag_error(w->diags, p->span,
-               "`scan` wants an axis, a cell, and a row to go along: `scan[t, cell](x)`");
-    return false;
-  }
+  if (axis->kind != N_NAME || !p->args.n)
+    return diag_refuse(w->diags, p->span,
+                       "`scan` wants an axis, a cell, and a row to go along: `scan[t, cell](x)`");
   p->axis = axis->name;
   for (uint32_t i = 0; i < p->args.n; i++) {
     if (p->args.at[i].error) return false;
@@ -141,9 +139,9 @@ static bool step_types(ScanPlan *p) {
     Size length = row->type.axis[p->at[i]].size;
     p->types[i] = without_axis(p->b, &row->type, p->at[i]);
     if (sizes_agree(p->b, p->scan.axis.size, length, p->span, p->span, "rows of a scan")) continue;
-    diag_error(w->diags, row->span, "this row has %s places along %s, the first has %s",
-               size_text(w, length), name_text(w->names, p->axis), size_text(w, p->scan.axis.size));
-    return false;
+    return diag_refuse(w->diags, row->span, "this row has %s places along %s, the first has %s",
+                       size_text(w, length), name_text(w->names, p->axis),
+                       size_text(w, p->scan.axis.size));
   }
   for (uint32_t i = p->scan.slice; i < p->formal.n; i++)
     p->types[i] =
@@ -167,12 +165,11 @@ static bool elaborate_step(ScanPlan *p) {
     p->body = box_alone(p->b, p->env, p->cell, p->formal.n, p->types, p->cell->span);
     if (!p->body) return false;
     uint32_t given = p->body->d->out.n;
-    if (given != p->scan.carry) {
-      diag_error(w->diags, p->cell->span,
-                 "this cell gives %u %s, but has %u to carry: its outputs are its next carries",
-                 given, given == 1 ? "value" : "values", p->scan.carry);
-      return false;
-    }
+    if (given != p->scan.carry)
+      return diag_refuse(
+          w->diags, p->cell->span,
+          "this cell gives %u %s, but has %u to carry: its outputs are its next carries", given,
+          given == 1 ? "value" : "values", p->scan.carry);
     bool same = true;
     for (uint32_t i = 0; i < given; i++) {
       Type *in = &p->types[p->scan.slice + i], out = p->body->out_type.at[i];
@@ -186,17 +183,14 @@ static bool elaborate_step(ScanPlan *p) {
     }
     if (same) return true;
   }
-  diag_error(w->diags, p->cell->span, "%s", changed);
-  return false;
+  return diag_refuse(w->diags, p->cell->span, "%s", changed);
 }
 
 static bool has_no_state(const ScanPlan *p) {
   for (uint32_t i = 0; i < p->body->d->param.n; i++)
-    if (p->body->d->param.at[i].next) {
-      diag_error(p->b->w->diags, p->cell->span,
-                 "a cell that is scanned cannot have a `state` of its own: carry it");
-      return false;
-    }
+    if (p->body->d->param.at[i].next)
+      return diag_refuse(p->b->w->diags, p->cell->span,
+                         "a cell that is scanned cannot have a `state` of its own: carry it");
   return true;
 }
 

@@ -151,11 +151,9 @@ static bool bind_sizes(Body *b, Env *env, const Def *box, const Syntax *type, En
         config && i < brackets_slots(config).n ? brackets_slots(config).at[i] : NULL;
     Axis axis[RANK_LIMIT];
     BracketsParts only = {NODES((Syntax *)items)};
-    if (!items || axes_eval(b, env, node_brackets(w->arena, type->span, only), false, axis) != 1) {
-      diag_error(w->diags, type->span, "`%s` wants its size, as in `%s[3]`",
-                 name_text(w->names, box->name), name_text(w->names, box->name));
-      return false;
-    }
+    if (!items || axes_eval(b, env, node_brackets(w->arena, type->span, only), false, axis) != 1)
+      return diag_refuse(w->diags, type->span, "`%s` wants its size, as in `%s[3]`",
+                         name_text(w->names, box->name), name_text(w->names, box->name));
     env_bind(inner, cfg_in(cfg).at[i]->name,
              (Binding){.kind = BIND_OPTION,
                        .size = axis[0].size,

@@ -83,11 +83,9 @@ static bool is_at_pins(const Finding *f, const PatternMatch *m) {
 static bool find_all(Finding *f) {
   Drawing *r = f->r;
   Matches all = {0};
-  if (!graph_find(r->w->arena, f->pattern, r->g->graph, true, MATCHES_LIMIT, &all)) {
-    diag_error(r->w->diags, find_route(f->node)->span, "this is found more than %d times",
-               MATCHES_LIMIT);
-    return false;
-  }
+  if (!graph_find(r->w->arena, f->pattern, r->g->graph, true, MATCHES_LIMIT, &all))
+    return diag_refuse(r->w->diags, find_route(f->node)->span, "this is found more than %d times",
+                       MATCHES_LIMIT);
   for (uint32_t i = 0; i < all.n; i++)
     if (is_at_pins(f, &all.at[i])) vec_push(r->w->arena, &f->match, all.at[i]);
   if (!f->match.n)
@@ -172,11 +170,9 @@ static bool change_to_shape(Finding *f, FindChange *c) {
 static bool read_change(Finding *f, FindChange *c) {
   Drawing *r = f->r;
   c->to = f->shape ? shape_of(f, find_value(f->node)) : NULL;
-  if (f->shape && !c->to) {
-    diag_error(r->w->diags, find_value(f->node)->span,
-               "a diagram is replaced by a diagram: the name of one is wanted here");
-    return false;
-  }
+  if (f->shape && !c->to)
+    return diag_refuse(r->w->diags, find_value(f->node)->span,
+                       "a diagram is replaced by a diagram: the name of one is wanted here");
   if (c->to) return !c->to->broken && change_to_shape(f, c);
   Graph *one = graph_new(r->w->arena);
   graph_vertex(one, (Vertex){.name = "from"});

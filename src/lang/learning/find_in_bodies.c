@@ -180,10 +180,8 @@ static bool read_steps(Seeking *k, const char *text) {
       program_declarations(tree).n == 1 && program_declarations(tree).at[0]->kind == N_FIND
           ? find_route(program_declarations(tree).at[0])
           : NULL;
-  if (!n) {
-    diag_error(w->diags, (Span){0}, "a pattern is a route of boxes, as in 'dense ; relu'");
-    return false;
-  }
+  if (!n)
+    return diag_refuse(w->diags, (Span){0}, "a pattern is a route of boxes, as in 'dense ; relu'");
   for (uint32_t i = 0; i < (n->kind == N_PIPE ? pipe_stages(n).n : 1); i++)
     vec_push(w->arena, &k->step, n->kind == N_PIPE ? pipe_stages(n).at[i] : n);
   return true;
@@ -235,8 +233,7 @@ static void tell_found(Seeking *k, const char *kind, const char *name, Span firs
 
 static bool find_in(Seeking *k, const Graph *pattern, const Graph *g, Matches *out) {
   if (graph_find(k->w->arena, pattern, g, true, FOUND_LIMIT, out)) return true;
-  diag_error(k->w->diags, (Span){0}, "this is found more than %d times", FOUND_LIMIT);
-  return false;
+  return diag_refuse(k->w->diags, (Span){0}, "this is found more than %d times", FOUND_LIMIT);
 }
 
 static const char *written(const Seeking *k, Span span) {

@@ -54,10 +54,9 @@ static bool has_tasks(Refitting *x) {
 
 static bool is_one_pair(Refitting *x) {
   if (x->draw.g->pairs.n == 1) return true;
-  diag_error(x->draw.w->diags, x->clause->span,
-             "`refit` trains one pair of paths, but `%s` has %u of them", diagram_name(x),
-             x->draw.g->pairs.n);
-  return false;
+  return diag_refuse(x->draw.w->diags, x->clause->span,
+                     "`refit` trains one pair of paths, but `%s` has %u of them", diagram_name(x),
+                     x->draw.g->pairs.n);
 }
 
 static bool can_be_cut(Refitting *x) {
@@ -66,11 +65,9 @@ static bool can_be_cut(Refitting *x) {
   uint32_t other = first_moved(x, right);
   x->cut = first_moved(x, left);
   if (other == right->n && x->cut > 0 && x->cut < left->n) return true;
-  if (other == right->n && x->cut == left->n) {
-    diag_error(r->w->diags, x->clause->span, "there is nothing to refit: `%s` moves no learner",
-               diagram_name(x));
-    return false;
-  }
+  if (other == right->n && x->cut == left->n)
+    return diag_refuse(r->w->diags, x->clause->span,
+                       "there is nothing to refit: `%s` moves no learner", diagram_name(x));
   uint32_t edge = other < right->n ? right->at[other] : left->at[x->cut];
   Id e = diag_error(
       r->w->diags, x->clause->span,
@@ -84,9 +81,8 @@ static bool is_in_steps(Refitting *x) {
   const Syntax *n = refit_count(x->clause);
   if (strcmp(name_text(x->draw.w->names, x->clause->name), "steps") == 0 && n->num >= 1)
     return true;
-  diag_error(x->draw.w->diags, x->clause->span,
-             "`refit` wants a number of steps, as in `refit 100 steps, gd(0.05)`");
-  return false;
+  return diag_refuse(x->draw.w->diags, x->clause->span,
+                     "`refit` wants a number of steps, as in `refit 100 steps, gd(0.05)`");
 }
 
 // -- the claim ------------------------------------------------------------------------------------
@@ -116,10 +112,8 @@ static bool read_optimiser(Refitting *x, Syntax **out) {
     const Syntax *o = refit_options(x->clause).at[i];
     bool good = !*out && o->kind == N_OPTION && !option_value(o) &&
                 (option_what(o)->kind == N_NAME || option_what(o)->kind == N_CALL);
-    if (!good) {
-      diag_error(x->draw.w->diags, o->span, "`refit` takes an optimiser, and nothing else");
-      return false;
-    }
+    if (!good)
+      return diag_refuse(x->draw.w->diags, o->span, "`refit` takes an optimiser, and nothing else");
     *out = option_what(o);
   }
   return true;

@@ -39,9 +39,8 @@ static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
     if (steps && static_number(f->b, env, sized_value(item), &k) && k >= 1 && k <= STEPS_LIMIT)
       f->steps = (int64_t)k;
     else {
-      diag_error(f->w->diags, brackets_slots(config).at[i]->span,
-                 "`flow` takes `steps: 8`, at most %d", STEPS_LIMIT);
-      return false;
+      return diag_refuse(f->w->diags, brackets_slots(config).at[i]->span,
+                         "`flow` takes `steps: 8`, at most %d", STEPS_LIMIT);
     }
   }
   return true;
@@ -73,10 +72,9 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       f->states++;
       continue;
     }
-    diag_error(f->w->diags, f->span,
-               "`%s` has a state that does not flow, `%s`: `flow` cannot fit it",
-               name_text(f->w->names, f->s->name), f->s->state.at[i].path);
-    return false;
+    return diag_refuse(f->w->diags, f->span,
+                       "`%s` has a state that does not flow, `%s`: `flow` cannot fit it",
+                       name_text(f->w->names, f->s->name), f->s->state.at[i].path);
   }
   f->ports = f->s->in.n;
   if (f->s->lag.n || !f->states)
@@ -107,11 +105,9 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   World *w = f->w;
   val_settle(f->b, &v);
   uint32_t own[RANK_LIMIT], n = own_axes(&v.type, own);
-  if (v.literal || n != 1 || v.type.base != BASE_R) {
-    diag_error(w->diags, v.span, "the times are a row of numbers, but this is %s",
-               own_text(w, &v.type));
-    return false;
-  }
+  if (v.literal || n != 1 || v.type.base != BASE_R)
+    return diag_refuse(w->diags, v.span, "the times are a row of numbers, but this is %s",
+                       own_text(w, &v.type));
   v = widen(f->b, v, f->pass, f->npass, f->span);
   uint32_t order[RANK_LIMIT];
   order[0] = f->npass;

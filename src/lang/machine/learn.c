@@ -87,27 +87,21 @@ static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
   SystemState *state = &s->state.at[l->at];
   const char *word = optimiser_word(w, l->optimiser), *name = state->path;
   Def *d = word ? optimiser_named(m->in, p, word) : NULL;
-  if (!d) {
-    diag_error(w->diags, l->optimiser->span,
-               word ? "there is no optimiser `%s` here"
-                    : "an optimiser is wanted here, as in `gd(0.1)`",
-               word);
-    return false;
-  }
+  if (!d)
+    return diag_refuse(w->diags, l->optimiser->span,
+                       word ? "there is no optimiser `%s` here"
+                            : "an optimiser is wanted here, as in `gd(0.1)`",
+                       word);
   check_optimiser_call(m->in, p, d, l->optimiser);
   Type own = m->held.at[l->at].own;
-  if (state->next) {
-    diag_error(w->diags, l->span, "`%s` learns, but there is a `next %s = …` too", name, name);
-    return false;
-  }
-  if (own.base != BASE_R) {
-    diag_error(w->diags, l->span, "only numbers learn, and `%s` is %s", name, own_text(w, &own));
-    return false;
-  }
-  if (!depends(w, s->d, l->loss, s->d->param.at[state->param].wire)) {
-    diag_error(w->diags, l->span, "this loss does not depend on `%s`", name);
-    return false;
-  }
+  if (state->next)
+    return diag_refuse(w->diags, l->span, "`%s` learns, but there is a `next %s = …` too", name,
+                       name);
+  if (own.base != BASE_R)
+    return diag_refuse(w->diags, l->span, "only numbers learn, and `%s` is %s", name,
+                       own_text(w, &own));
+  if (!depends(w, s->d, l->loss, s->d->param.at[state->param].wire))
+    return diag_refuse(w->diags, l->span, "this loss does not depend on `%s`", name);
   const Syntax *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;
   Diagram *o = elab_optimiser(m->in, p, word, call, full_type(m, &own), false);
   if (!o) return false;

@@ -236,10 +236,8 @@ bool add_modes(MachineBuilder *m, const Syntax *block) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
     if (n->kind != N_MODE) continue;
-    if (m->s->mode.n == MODES_LIMIT) {
-      diag_error(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
-      return false;
-    }
+    if (m->s->mode.n == MODES_LIMIT)
+      return diag_refuse(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
     for (uint32_t k = 0; k < names.n; k++)
       if (names.at[k] == n->name)
         diag_error(w->diags, n->name_span, "there are two modes `%s`",

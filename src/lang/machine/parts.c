@@ -83,17 +83,14 @@ static void show_part(MachineBuilder *m, const Part *p) {
 
 static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
   const Syntax *items = nodes_only(brackets_slots(brackets));
-  if (!items || items_in(items).n != 1) {
-    diag_error(m->w->diags, brackets->span, "an array of parts has one size: `p[n] : Name`");
-    return false;
-  }
+  if (!items || items_in(items).n != 1)
+    return diag_refuse(m->w->diags, brackets->span,
+                       "an array of parts has one size: `p[n] : Name`");
   *axis = (Axis){.size = size_eval(m->b, m->env, items_in(items).at[0], false)};
   int64_t n;
-  if (axis->size && size_value(m->w, axis->size, &n) && n < 1) {
-    diag_error(m->w->diags, items_in(items).at[0]->span,
-               "an array of parts has at least one member, not %lld", (long long)n);
-    return false;
-  }
+  if (axis->size && size_value(m->w, axis->size, &n) && n < 1)
+    return diag_refuse(m->w->diags, items_in(items).at[0]->span,
+                       "an array of parts has at least one member, not %lld", (long long)n);
   if (items_in(items).at[0]->kind == N_NAME) axis->label = items_in(items).at[0]->name;
   return axis->size != 0;
 }

@@ -531,14 +531,12 @@ static bool nests(Elab *in, const MachineUse *use) {
   }
   if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
     in->inner++;
-    diag_error(w->diags, use->span, "machines are nested more than %d levels deep here",
-               INNER_LIMIT);
-    return false;
+    return diag_refuse(w->diags, use->span, "machines are nested more than %d levels deep here",
+                       INNER_LIMIT);
   }
-  if (use->npass > 8) {
-    diag_error(w->diags, use->span, "arrays of parts are nested more than 8 levels deep here");
-    return false;
-  }
+  if (use->npass > 8)
+    return diag_refuse(w->diags, use->span,
+                       "arrays of parts are nested more than 8 levels deep here");
   return true;
 }
 
@@ -827,12 +825,10 @@ static bool drive(Driving *d) {
     }
     const Type *want = &s->d->wire.at[s->d->in.at[i]].type,
                *have = &source->d->wire.at[source->d->out.at[k]].type;
-    if (!type_equal(w, want, have)) {
-      diag_error(w->diags, d->span, "`%s` shows `%s` as %s, but `%s` takes %s",
-                 name_text(w->names, source->name), name_text(w->names, s->in.at[i].name),
-                 own_text(w, have), name_text(w->names, s->name), own_text(w, want));
-      return false;
-    }
+    if (!type_equal(w, want, have))
+      return diag_refuse(w->diags, d->span, "`%s` shows `%s` as %s, but `%s` takes %s",
+                         name_text(w->names, source->name), name_text(w->names, s->in.at[i].name),
+                         own_text(w, have), name_text(w->names, s->name), own_text(w, want));
     d->ends[0][i] = (WeaveEnd){2, (uint32_t)k};
     used++;
   }

@@ -210,15 +210,11 @@ static bool axis_sound(Body *b, Size s, Span span) {
   int64_t v;
   double number;
   World *w = b->w;
-  if (size_too_large(w, s)) {
-    diag_error(w->diags, span, "this size is too large");
-    return false;
-  }
+  if (size_too_large(w, s)) return diag_refuse(w->diags, span, "this size is too large");
   if (size_value(w, s, &v)) {
     if (v > 0) return true;
-    diag_error(w->diags, span, "an axis has at least one place, but this size is %lld",
-               (long long)v);
-    return false;
+    return diag_refuse(w->diags, span, "an axis has at least one place, but this size is %lld",
+                       (long long)v);
   }
   if (size_number(w, s, &number)) {
     Id e = diag_error(w->diags, span, "this size is a fraction, %s: `/` must divide exactly",
@@ -247,11 +243,9 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
       s = env_bind(env, n->name,
                    (Binding){.kind = BIND_SPREAD, .naxis = 1, .axis = one, .span = n->span});
     }
-    if (!s || s->kind != BIND_SPREAD) {
-      diag_error(w->diags, n->span, "`...%s` is not a row of axes here",
-                 name_text(w->names, n->name));
-      return false;
-    }
+    if (!s || s->kind != BIND_SPREAD)
+      return diag_refuse(w->diags, n->span, "`...%s` is not a row of axes here",
+                         name_text(w->names, n->name));
     for (uint32_t i = 0; i < s->naxis && *count < RANK_LIMIT; i++) out[(*count)++] = s->axis[i];
     return true;
   }
@@ -276,10 +270,7 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
     a.size = size_eval(b, env, n, declare);
   }
   if (!a.size || !axis_sound(b, a.size, n->span)) return false;
-  if (*count == RANK_LIMIT) {
-    diag_error(w->diags, n->span, "more than %d axes", RANK_LIMIT);
-    return false;
-  }
+  if (*count == RANK_LIMIT) return diag_refuse(w->diags, n->span, "more than %d axes", RANK_LIMIT);
   out[(*count)++] = a;
   return true;
 }
@@ -313,11 +304,9 @@ static bool label_type(Body *b, Env *env, const Syntax *base, bool declare, Type
   }
   Ids names = {0};
   for (uint32_t i = 0; i < labels_in(base).n; i++) {
-    if (labels_in(base).at[i]->kind != N_NAME) {
-      diag_error(w->diags, labels_in(base).at[i]->span,
-                 "labels are written by name: `{yes, no}`, or counted: `{10}`");
-      return false;
-    }
+    if (labels_in(base).at[i]->kind != N_NAME)
+      return diag_refuse(w->diags, labels_in(base).at[i]->span,
+                         "labels are written by name: `{yes, no}`, or counted: `{10}`");
     vec_push(w->arena, &names, labels_in(base).at[i]->name);
   }
   for (Id i = 1; i < w->label_names.n; i++) {
@@ -367,10 +356,8 @@ static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *
   Def *d = scope_find(env->scope, base->name);
   if (d && d->kind == DEF_SPACE) {
     d->used = true;
-    if (type_brackets(n)) {
-      diag_error(w->diags, type_brackets(n)->span, "space %s has its axes already", name);
-      return false;
-    }
+    if (type_brackets(n))
+      return diag_refuse(w->diags, type_brackets(n)->span, "space %s has its axes already", name);
     if (space_is_index(b->in, d->scope, space_types(d->node))) {
       Id e = diag_error(w->diags, base->span, "space %s is a set of data, not a type", name);
       diag_note(w->diags, e, d->span, "declared here");
@@ -387,12 +374,10 @@ static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *
       unknown_name(b, env, base, "type or space");
     return false;
   }
-  if (!type_brackets(n)) {
-    diag_error(w->diags, n->span,
-               "`%s` wants its axes: `%s[]` for one number, `%s[28 28]` for a table", name, name,
-               name);
-    return false;
-  }
+  if (!type_brackets(n))
+    return diag_refuse(w->diags, n->span,
+                       "`%s` wants its axes: `%s[]` for one number, `%s[28 28]` for a table", name,
+                       name, name);
   Axis axis[RANK_LIMIT];
   uint32_t rank = axes_eval(b, env, type_brackets(n), declare, axis);
   if (rank == UINT32_MAX) return false;

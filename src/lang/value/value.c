@@ -377,9 +377,8 @@ static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n,
     if (want == arg[i].type.base && want == BASE_LABEL && i && arg[0].type.base == BASE_LABEL) {
       if (sizes_agree(b, arg[0].type.count, arg[i].type.count, arg[i].span, arg[0].span, "labels"))
         continue;
-      diag_error(b->w->diags, span, "labels of %s and of %s are not the same",
-                 own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
-      return false;
+      return diag_refuse(b->w->diags, span, "labels of %s and of %s are not the same",
+                         own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
     }
     if (want == arg[i].type.base) continue;
     Span at = arg[i].span.file ? arg[i].span : span;
