@@ -769,6 +769,76 @@ static void files(void **state) {
   assert_string_equal(error, arena_format(a, "cannot write %s: No such file or directory", npy));
 }
 
+// -- writers --------------------------------------------------------------------------------------
+static void json_written(void **state) {
+  Arena *a = *state;
+  Buf b = buf_new(a);
+  JsonOut j = json_out(&b);
+  const char *error;
+  json_object_lines(&j, NULL);
+  json_text(&j, "say \"a\"", "x\n");
+  json_list(&j, "list");
+  json_number(&j, NULL, 0.5);
+  json_number(&j, NULL, (double)NAN);
+  json_bool(&j, NULL, true);
+  json_object(&j, NULL);
+  json_end(&j);
+  json_end(&j);
+  json_list_lines(&j, "none");
+  json_end(&j);
+  json_list_lines(&j, "rows");
+  json_value(&j, NULL, (double)INFINITY);
+  json_text_or_null(&j, NULL, NULL);
+  json_end(&j);
+  json_end(&j);
+  assert_string_equal(b.at,
+                      "{\n  \"say \\\"a\\\"\": \"x\\n\",\n  \"list\": [0.5, null, true, {}],\n"
+                      "  \"none\": [],\n  \"rows\": [\n    \"inf\",\n    null\n  ]\n}");
+  const Json *read = json_read(a, b.at, b.n, &error);
+  assert_true(read && read->n == 4 && json_get(read, "list")->n == 4);
+  Buf tight = buf_new(a);
+  j = json_out(&tight);
+  j.tight = true;
+  json_list(&j, NULL);
+  json_number(&j, NULL, 1);
+  json_object(&j, NULL);
+  json_print(&j, "a", "[%d,%d]", 2, 3);
+  json_end(&j);
+  json_end(&j);
+  assert_string_equal(tight.at, "[1,{\"a\":[2,3]}]");
+}
+
+// What is written is what is read, cell by cell.
+static void csv_written(void **state) {
+  Arena *a = *state;
+  static const char *const word[] = {"plain",      "a,b", "say \"oak\"", " led",
+                                     "two\nlines", "",    "x;y"};
+  static const double number[] = {0.1, -1e300, (double)INFINITY, 3};
+  Buf b = buf_new(a);
+  CsvOut out = csv_out(&b);
+  const char *error = "";
+  CsvCell cell;
+  size_t n;
+  for (uint32_t i = 0; i < COUNT(word); i++) csv_put(&out, word[i]);
+  csv_end_row(&out);
+  for (uint32_t i = 0; i < COUNT(number); i++) csv_put_number(&out, number[i]);
+  csv_next(&out);
+  csv_end_row(&out);
+  CsvCursor c = csv_begin(a, &(View){(const uint8_t *)b.at, b.n}, &error);
+  assert_true(csv_row(&c));
+  for (uint32_t i = 0; i < COUNT(word); i++) {
+    if (!csv_cell(&c, &cell)) fail_msg("%s", error);
+    assert_string_equal(csv_text(a, &cell, &n), word[i]);
+    assert_int_equal(csv_more(&c), i + 1 < COUNT(word));
+  }
+  assert_true(csv_row(&c));
+  for (uint32_t i = 0; i < COUNT(number); i++) {
+    double x = 0;
+    assert_true(csv_cell(&c, &cell) && csv_number(&cell, &x) && x == number[i] && csv_more(&c));
+  }
+  assert_true(csv_cell(&c, &cell) && cell.n == 0 && !csv_more(&c) && !csv_row(&c));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
@@ -796,6 +866,8 @@ int main(void) {
       TEST(npy_flips),
       TEST(safetensors_flips),
       TEST(files),
+      TEST(json_written),
+      TEST(csv_written),
   };
   return cmocka_run_group_tests_name("file", tests, NULL, NULL);
 }

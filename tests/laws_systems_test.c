@@ -478,15 +478,15 @@ static const uint32_t tag_values[TAGS] = {3, 2, 2, 2};
 static const char *const tag_name[TAGS] = {"a.mode", "b.mode", "q.mode", "link"};
 
 typedef enum { G_ALWAYS, G_IS, G_IS_NOT, G_NOT, G_AND, G_OR } GuardOp;
-typedef struct Guard Guard;
-struct Guard {
+typedef struct TagGuard TagGuard;
+struct TagGuard {
   GuardOp op;
   uint32_t tag, value;
-  Guard *x, *y;
+  TagGuard *x, *y;
 };
 
-static Guard *some_guard(Arena *a, Chance *d, uint32_t depth) {
-  Guard *g = NEW(a, Guard);
+static TagGuard *some_guard(Arena *a, Chance *d, uint32_t depth) {
+  TagGuard *g = NEW(a, TagGuard);
   uint32_t kind = depth ? chance_below(d, 6) : chance_below(d, 2);
   g->op = kind == 0 ? G_IS : kind == 1 ? G_IS_NOT : kind == 2 ? G_NOT : kind == 3 ? G_OR : G_AND;
   g->tag = chance_below(d, TAGS);
@@ -496,7 +496,7 @@ static Guard *some_guard(Arena *a, Chance *d, uint32_t depth) {
   return g;
 }
 
-static bool guard_holds(const Guard *g, const uint32_t *now) {
+static bool guard_holds(const TagGuard *g, const uint32_t *now) {
   switch (g->op) {
   case G_IS: return now[g->tag] == g->value;
   case G_IS_NOT: return now[g->tag] != g->value;
@@ -507,7 +507,7 @@ static bool guard_holds(const Guard *g, const uint32_t *now) {
   }
 }
 
-static void write_guard(const Guard *g, Buf *b) {
+static void write_guard(const TagGuard *g, Buf *b) {
   if (g->op == G_IS || g->op == G_IS_NOT) {
     buf_printf(b, "%s %s m%u", tag_name[g->tag], g->op == G_IS ? "=" : "!=", g->value);
     return;
@@ -521,28 +521,28 @@ static void write_guard(const Guard *g, Buf *b) {
   buf_text(b, ")");
 }
 
-static Guard *guard_with(Arena *a, GuardOp op, Guard *x, Guard *y) {
-  Guard *g = NEW(a, Guard);
-  *g = (Guard){.op = op, .x = x, .y = y};
+static TagGuard *guard_with(Arena *a, GuardOp op, TagGuard *x, TagGuard *y) {
+  TagGuard *g = NEW(a, TagGuard);
+  *g = (TagGuard){.op = op, .x = x, .y = y};
   return g;
 }
 
-static Guard *guard_is(Arena *a, uint32_t tag, uint32_t value) {
-  Guard *g = NEW(a, Guard);
-  *g = (Guard){.op = G_IS, .tag = tag, .value = value};
+static TagGuard *guard_is(Arena *a, uint32_t tag, uint32_t value) {
+  TagGuard *g = NEW(a, TagGuard);
+  *g = (TagGuard){.op = G_IS, .tag = tag, .value = value};
   return g;
 }
 
 // Guards of the wires into one port. Half of the time they are split from one, so that they fit;
 // `open`: the port is there in mode m1 of q only.
-static uint32_t some_wires(Arena *a, Chance *d, bool open, Guard **out) {
+static uint32_t some_wires(Arena *a, Chance *d, bool open, TagGuard **out) {
   if (chance_below(d, 2)) {
     uint32_t n = 1 + chance_below(d, 3);
     for (uint32_t i = 0; i < n; i++)
       out[i] = chance_below(d, 5) ? some_guard(a, d, 2) : guard_with(a, G_ALWAYS, NULL, NULL);
     return n;
   }
-  Guard *g = some_guard(a, d, 1), *h = some_guard(a, d, 1), *no = guard_with(a, G_NOT, g, NULL);
+  TagGuard *g = some_guard(a, d, 1), *h = some_guard(a, d, 1), *no = guard_with(a, G_NOT, g, NULL);
   out[0] = g;
   out[1] = guard_with(a, G_AND, no, h);
   out[2] = guard_with(a, G_AND, no, guard_with(a, G_NOT, h, NULL));
@@ -550,7 +550,7 @@ static uint32_t some_wires(Arena *a, Chance *d, bool open, Guard **out) {
   return 3;
 }
 
-static bool one_source(Guard *const *g, uint32_t n, bool open) {
+static bool one_source(TagGuard *const *g, uint32_t n, bool open) {
   for (uint32_t s = 0; s < 3 * 2 * 2 * 2; s++) {
     uint32_t now[TAGS] = {s % 3, s / 3 % 2, s / 6 % 2, s / 12}, sources = 0;
     for (uint32_t i = 0; i < n; i++) sources += guard_holds(g[i], now);
@@ -580,12 +580,12 @@ static void modes_are_total(void **state) {
   for (uint64_t seed = 1; seed <= GUARDS; seed++) {
     Arena *a = arena_new();
     Chance d = {seed};
-    Guard *x[3], *z[3];
+    TagGuard *x[3], *z[3];
     uint32_t nx = some_wires(a, &d, false, x), nz = some_wires(a, &d, true, z);
     Buf b = buf_new(a);
     buf_text(&b, guarded_text);
     for (uint32_t i = 0; i < nx + nz; i++) {
-      const Guard *g = i < nx ? x[i] : z[i - nx];
+      const TagGuard *g = i < nx ? x[i] : z[i - nx];
       buf_printf(&b, "  u -> q.%s", i < nx ? "x" : "z");
       if (g->op != G_ALWAYS) buf_text(&b, " when ");
       if (g->op != G_ALWAYS) write_guard(g, &b);

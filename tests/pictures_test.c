@@ -63,7 +63,8 @@ static uint32_t add_faults(Tally *t, const char *set, const char *picture, const
 static uint32_t check_picture(Tally *t, Limn *l, const char *set, const char *file,
                               const char *name, const char *level) {
   const char *text = NULL;
-  LimnStatus s = limn_draw_check(l, name, &(LimnDraw){.size = sizeof(LimnDraw), .level = level}, &text);
+  LimnStatus s =
+      limn_draw_check(l, name, &(LimnDraw){.size = sizeof(LimnDraw), .level = level}, &text);
   const char *picture =
       arena_format(t->arena, "%s %s --level %s", file, name ? name : "goals", level);
   t->pictures++;

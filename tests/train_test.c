@@ -125,8 +125,8 @@ static LimnStatus resume_quietly(const char *text, const char *dir) {
   Limn *l = limn_new();
   LimnStatus s = limn_load_text(l, "noisy.limn", text, strlen(text));
   if (!s)
-    s = limn_train(l,
-                   &(LimnTrain){.size = sizeof(LimnTrain), .resume = dir, .pause = 1, .reference = true});
+    s = limn_train(
+        l, &(LimnTrain){.size = sizeof(LimnTrain), .resume = dir, .pause = 1, .reference = true});
   if (s) assert_true(limn_errors(l) > 0);
   limn_free(l);
   return s;

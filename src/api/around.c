@@ -1,18 +1,13 @@
 // What needs no program: sets of data, runs, the table of functions, quoting.
 #include "api/api_own.h"
 
-static bool ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 // -- data -----------------------------------------------------------------------------------------
 static LimnStatus data(ApiCall *c, const char *name, const char *out, bool json, Buf *b) {
   Arena *a = c->scratch;
   const char *why = NULL;
   Picture p;
   Arrays all = {0};
-  bool rows = out && ends_with(out, ".safetensors"), good = true, disk = false;
+  bool rows = out && text_ends(out, ".safetensors"), good = true, disk = false;
   if (name)
     good = data_show(a, b, name, json, out && !rows ? &p : NULL, &why) &&
            (!rows || data_arrays(a, name, &all, &why));

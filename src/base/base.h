@@ -95,8 +95,9 @@ void buf_char(Buf *, char c);
 // As printf, but numbers have a point whatever the locale is.
 void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *, const char *format, va_list);
-void buf_number(Buf *, double);                   // as number_print
-void buf_json(Buf *, const char *text, size_t n); // quoted and escaped
+void buf_number(Buf *, double);                    // as number_print
+bool text_ends(const char *text, const char *end); // with this
+void buf_json(Buf *, const char *text, size_t n);  // quoted and escaped
 
 // number.c: numbers as text, whatever the locale of the program says
 // As strtod without hexadecimal: what is nearest to the decimal that the text begins with. *end (if
@@ -223,6 +224,7 @@ typedef struct Diags {
 Diags *diags_new(Arena *, Sources *);
 // The index of the new entry, to hang a note on. One message per span: a second one is dropped.
 Id diag_error(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define diag_refuse(...) (diag_error(__VA_ARGS__), false) // for who gives up: always false
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -154,6 +154,11 @@ void buf_number(Buf *b, double x) {
   buf_add(b, text, number_print(text, x));
 }
 
+bool text_ends(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 void buf_json(Buf *b, const char *text, size_t n) {
   buf_char(b, '"');
   for (size_t i = 0; i < n; i++) {

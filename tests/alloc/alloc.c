@@ -71,8 +71,8 @@ static int work(bool right) {
     failed |= limn_data(l, "iris", NULL, true, &out) != LIMN_GOOD;
     failed |= limn_data(l, "tests/programs/plants.csv", NULL, false, &out) != LIMN_GOOD;
     failed |= limn_data(l, "tests/data/packed.npz", NULL, false, &out) != LIMN_GOOD;
-    failed |=
-        limn_eval(l, "f", &(LimnEval){.size = sizeof(LimnEval), .in = &in, .nin = 1}, &out) != LIMN_GOOD;
+    failed |= limn_eval(l, "f", &(LimnEval){.size = sizeof(LimnEval), .in = &in, .nin = 1}, &out) !=
+              LIMN_GOOD;
   }
   limn_messages(l, true);
   limn_free(l);
@@ -96,7 +96,8 @@ static int train(long k) {
   if (!s) s = limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .out = out, .reference = true});
   const char *measures = "";
   if (!s)
-    s = limn_measure(l, &(LimnUse){.size = sizeof(LimnUse), .from = out, .reference = true}, &measures);
+    s = limn_measure(l, &(LimnUse){.size = sizeof(LimnUse), .from = out, .reference = true},
+                     &measures);
   limn_messages(l, true);
   limn_free(l);
   return s == LIMN_GOOD ? GOOD : s == LIMN_SYSTEM ? FAILED : WRONG;

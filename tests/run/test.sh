@@ -178,6 +178,18 @@ has "limn runs" out "./json: wrong.limn"
 has "limn runs: claims" out "  FAILS Half : last(x) = 1   0.125, off by 0.88"
 "$LIMN" runs json --json >out
 /usr/bin/python3 -c 'import json; r = json.load(open("out"))["runs"][0]; assert r["kind"] == "machine" and [c["holds"] for c in r["checks"]] == [False, True]' && ok "limn runs --json" || not_ok "limn runs --json"
+
+# folders as version 0.1 wrote them first
+cp -r "$here/before" .
+"$LIMN" runs before >out 2>&1
+has "a folder from before: training" out "finished after 15 steps, seed 0"
+has "a folder from before: its measure" out "fit.hits "
+has "a folder from before: machines" out "  holds House"
+"$LIMN" report room.limn --from before/room >out 2>&1
+same "a folder from before: its page" 0 $?
+has "a folder from before: its claims" before/room/report.html "3 claims hold"
+has "a folder from before: what happened" before/room/report.html "things happened"
+
 "$LIMN" draw room.limn -o last.svg >out 2>&1
 has "limn draw: the last wiring" last.svg "House"
 "$LIMN" draw room.limn Counter -o one.svg >out 2>&1

@@ -438,4 +438,9 @@ uint32_t each_read(World *, Each *, Id wire, Base, uint32_t rank); // of its fir
 uint32_t each_number(World *, Each *, double);
 Id each_make(World *, Diagram *, Each *); // the last scalar is its value
 
+bool loop_reads_index(const Loop *, uint32_t index);    // as a number
+bool loop_writes_index(const Loop *, uint32_t index);   // it is a place in the output
+void access_mark_labels(const Access *, bool *operand); // those whose labels are places in it
+Id diagram_source(const Diagram *, uint32_t i); // the wire of an input, or after them of a param
+
 #endif

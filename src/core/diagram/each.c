@@ -47,3 +47,28 @@ Id each_make(World *w, Diagram *d, Each *e) {
   e->loop.in = e->in;
   return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, e->origin);
 }
+
+// -- what a loop looks at -------------------------------------------------------------------------
+bool loop_reads_index(const Loop *loop, uint32_t index) {
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref == index) return true;
+  return false;
+}
+
+bool loop_writes_index(const Loop *loop, uint32_t index) {
+  for (uint32_t i = 0; i < loop->out.rank; i++)
+    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
+      if (!loop->out.coord[i].term[k].operand && loop->out.coord[i].term[k].var == index)
+        return true;
+  return false;
+}
+
+void access_mark_labels(const Access *a, bool *operand) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      if (a->coord[i].term[k].operand) operand[a->coord[i].term[k].var] = true;
+}
+
+Id diagram_source(const Diagram *d, uint32_t i) {
+  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
+}

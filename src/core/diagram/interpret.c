@@ -212,29 +212,25 @@ static void check_rank(EvalFrame *f, Id wire, const Tensor *x) {
          f->d->wire.at[wire].type.rank, x->rank);
 }
 
-static Id boundary(const Diagram *d, uint32_t i) {
-  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
-}
-
 // Arguments, then params, onto their wires; numbers for the variables in their types.
 static void frame_bind(EvalFrame *f, const Tensor *in) {
   uint32_t n = f->d->in.n + f->d->param.n;
   for (uint32_t i = 0; i < n; i++) {
-    check_rank(f, boundary(f->d, i), &in[i]);
-    f->wire[boundary(f->d, i)] = in[i];
+    check_rank(f, diagram_source(f->d, i), &in[i]);
+    f->wire[diagram_source(f->d, i)] = in[i];
   }
   for (uint32_t i = 0; i < n; i++)
-    solve_wire(f, boundary(f->d, i), true); // what is plain comes first
+    solve_wire(f, diagram_source(f->d, i), true); // what is plain comes first
   for (bool found = true; found;) {
     found = false;
-    for (uint32_t i = 0; i < n; i++) found |= solve_wire(f, boundary(f->d, i), false);
+    for (uint32_t i = 0; i < n; i++) found |= solve_wire(f, diagram_source(f->d, i), false);
   }
   if (f->caller)
     for (uint32_t i = 0; i < size_var_count(f->run->w); i++)
       if (isnan(f->var[i])) f->var[i] = f->caller->var[i];
   for (uint32_t i = 0; i < n; i++) {
-    check_shape(f, boundary(f->d, i));
-    check_labels(f, boundary(f->d, i));
+    check_shape(f, diagram_source(f->d, i));
+    check_labels(f, diagram_source(f->d, i));
   }
 }
 

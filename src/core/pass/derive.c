@@ -98,15 +98,11 @@ static void upstream_spread(World *w, const Upstream *u, const Diagram *f, const
       if (type_moves(&f->wire.at[b->out[k]].type)) upstream_of(u, b->out[k])[i] = sum[i];
 }
 
-static Id source_wire(const Diagram *f, uint32_t i) {
-  return i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire;
-}
-
 bool *outputs_moving(World *w, const Diagram *f) {
   uint32_t n = f->in.n + f->param.n;
   Upstream u = upstream_new(w, f, n);
   bool *moving = NEW_ARRAY(w->arena, bool, (size_t)f->out.n *n);
-  for (uint32_t i = 0; i < n; i++) upstream_mark(&u, f, source_wire(f, i), i);
+  for (uint32_t i = 0; i < n; i++) upstream_mark(&u, f, diagram_source(f, i), i);
   for (Id i = 1; i < f->box.n; i++) upstream_spread(w, &u, f, &f->box.at[i]);
   for (uint32_t o = 0; o < f->out.n; o++)
     for (uint32_t i = 0; i < n; i++)
@@ -322,7 +318,7 @@ static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bo
   Derived result = {r->d.to, NEW_ARRAY(w->arena, bool, n)};
   Ids seed = {0};
   for (uint32_t i = 0; i < n; i++)
-    if (want[i]) upstream_mark(&r->up, f, source_wire(f, i), 0);
+    if (want[i]) upstream_mark(&r->up, f, diagram_source(f, i), 0);
   for (uint32_t i = 0; i < f->out.n; i++) {
     const Wire *y = &f->wire.at[f->out.at[i]];
     bool have = have_out[i] && type_moves(&y->type);
@@ -338,8 +334,8 @@ static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bo
     diagram_output(w, r->d.to, r->d.map[f->out.at[i]]);
   if (keep_out) copy_nexts(r->d.to, f, r->d.map);
   for (uint32_t i = 0; i < n; i++)
-    if (want[i] && type_moves(&f->wire.at[source_wire(f, i)].type))
-      result.zero[zeros++] = reverse_output(r, source_wire(f, i));
+    if (want[i] && type_moves(&f->wire.at[diagram_source(f, i)].type))
+      result.zero[zeros++] = reverse_output(r, diagram_source(f, i));
   return result;
 }
 
@@ -355,7 +351,7 @@ static Diagram *wrapped(World *w, const Diagram *d) {
   copy_inputs(w, to, d, map);
   copy_params(w, to, d, map);
   for (uint32_t i = 0; i < d->in.n + d->param.n; i++)
-    vec_push(w->arena, &in, map[source_wire(d, i)]);
+    vec_push(w->arena, &in, map[diagram_source(d, i)]);
   Id next = box_call(w, to, w->diagram.at[d->id], in.at, in.n, d->origin);
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, next++);
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -472,9 +468,10 @@ Derived forward_flat(World *w, const Diagram *f, const bool *have) {
   copy_inputs(w, e.to, f, e.map);
   copy_params(w, e.to, f, e.map);
   for (uint32_t i = 0; i < f->in.n + f->param.n; i++) {
-    const Wire *x = &f->wire.at[source_wire(f, i)];
+    const Wire *x = &f->wire.at[diagram_source(f, i)];
     if (have[i] && type_moves(&x->type))
-      tangent[source_wire(f, i)] = diagram_input(w, e.to, x->type, name_d(w, x->name), x->origin);
+      tangent[diagram_source(f, i)] =
+          diagram_input(w, e.to, x->type, name_d(w, x->name), x->origin);
   }
   for (Id i = 1; i < f->box.n; i++) forward_box(&e, &f->box.at[i], tangent);
   for (uint32_t i = 0; i < f->out.n; i++) diagram_output(w, e.to, e.map[f->out.at[i]]);

@@ -107,12 +107,6 @@ static void tidy_scalars(World *w, Loop *loop, uint32_t result) {
   loop->scalar = exact;
 }
 
-static void mark_labels(const Access *a, bool *kept) {
-  for (uint32_t i = 0; i < a->rank; i++)
-    for (uint32_t k = 0; k < a->coord[i].n; k++)
-      if (a->coord[i].term[k].operand) kept[a->coord[i].term[k].var] = true;
-}
-
 static bool guard_is_empty(World *w, const Diagram *d, const Draft *f, uint32_t k, const bool *kept,
                            const Type *out) {
   const Loop *loop = f->loop;
@@ -157,10 +151,10 @@ void draft_tidy(World *w, const Diagram *d, Draft *f, uint32_t result, const Typ
   bool *kept = NEW_ARRAY(w->arena, bool, loop->nin), all = true;
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_ARG) kept[loop->scalar[i].ref] = true;
-  mark_labels(&loop->out, kept);
+  access_mark_labels(&loop->out, kept);
   for (uint32_t k = loop->nin; k-- > 0;) {
     if (!kept[k] && !guard_is_empty(w, d, f, k, kept, out)) kept[k] = true;
-    if (kept[k]) mark_labels(&loop->in[k], kept);
+    if (kept[k]) access_mark_labels(&loop->in[k], kept);
     all &= kept[k];
   }
   if (!all) drop_operands(w, f, kept);

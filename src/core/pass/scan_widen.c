@@ -41,10 +41,6 @@ typedef struct {
   Id *sum;        // [carry] the box that adds to it, if it does nothing else
 } Widen;
 
-static Id source_wire(const Diagram *d, uint32_t i) {
-  return i < d->in.n ? d->in.at[i] : d->param.at[i - d->in.n].wire;
-}
-
 static bool is_liftable(const Box *b) {
   return b->op == OP_loop || b->op == OP_join || b->op == OP_order;
 }
@@ -57,8 +53,8 @@ static void find_before(Widen *k) {
   for (uint32_t i = 0; i < k->b->nin; i++) {
     bool slice = i < k->s->slice, carry = !slice && i < k->s->slice + k->s->carry;
     if (carry) continue;
-    k->place[source_wire(body, i)] = slice ? ROWS : FIXED;
-    k->outside[source_wire(body, i)] = k->map[k->b->in[i]];
+    k->place[diagram_source(body, i)] = slice ? ROWS : FIXED;
+    k->outside[diagram_source(body, i)] = k->map[k->b->in[i]];
   }
   for (Id i = 1; i < body->box.n; i++) {
     const Box *b = &body->box.at[i];

@@ -95,6 +95,7 @@ bool array_load(Arena *, Array *x, const uint8_t *bytes, bool big_endian, bool f
 // Little-endian, the last axis fastest. Float kinds round; false when a number does not fit.
 bool array_store(Arena *, const Array *, uint8_t *to, const char **error);
 FileText array_file(Arena *, const char *path, const char **error); // the bytes of a file of arrays
+bool file_put(Arena *, const char *path, const void *bytes, size_t n, const char **error);
 bool file_error(Arena *, const char **error, const char *format, ...) // sets *error; always false
     __attribute__((format(printf, 3, 4)));
 

@@ -37,6 +37,11 @@ bool file_error(Arena *a, const char **error, const char *format, ...) {
   return false;
 }
 
+bool file_put(Arena *a, const char *path, const void *bytes, size_t n, const char **error) {
+  const char *why = file_write(a, path, bytes, n);
+  return !why || file_error(a, error, "cannot write %s: %s", path, why);
+}
+
 // The doubles must be countable in bytes. A zero does not excuse the other axes, so that strides
 // never wrap either.
 bool array_count(uint32_t rank, const int64_t *shape, int64_t *count) {
@@ -489,6 +494,5 @@ bool npy_bytes(Arena *a, const Array *x, Bytes *out, const char **error) {
 bool npy_write(Arena *a, const char *path, const Array *x, const char **error) {
   Bytes bytes;
   if (!npy_bytes(a, x, &bytes, error)) return file_error(a, error, "%s: %s", path, *error);
-  const char *why = file_write(a, path, bytes.at, bytes.n);
-  return !why || file_error(a, error, "cannot write %s: %s", path, why);
+  return file_put(a, path, bytes.at, bytes.n, error);
 }

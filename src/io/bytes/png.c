@@ -169,6 +169,5 @@ bool png_bytes(Arena *a, const Picture *p, Bytes *out, const char **error) {
 bool png_write(Arena *a, const char *path, const Picture *p, const char **error) {
   Bytes bytes;
   if (!png_bytes(a, p, &bytes, error)) return file_error(a, error, "%s: %s", path, *error);
-  const char *why = file_write(a, path, bytes.at, bytes.n);
-  return !why || file_error(a, error, "cannot write %s: %s", path, why);
+  return file_put(a, path, bytes.at, bytes.n, error);
 }

@@ -325,6 +325,5 @@ bool safetensors_write(Arena *a, const char *path, const Arrays *arrays, const c
   Bytes bytes;
   if (!safetensors_bytes(a, arrays, &bytes, error))
     return file_error(a, error, "%s: %s", path, *error);
-  const char *why = file_write(a, path, bytes.at, bytes.n);
-  return !why || file_error(a, error, "cannot write %s: %s", path, why);
+  return file_put(a, path, bytes.at, bytes.n, error);
 }

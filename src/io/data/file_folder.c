@@ -65,11 +65,6 @@ static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char
   return good;
 }
 
-static bool is_folder(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static bool has_end(const char *name, const char *const *ends, uint32_t n) {
   const char *dot = strrchr(name, '.');
   for (uint32_t i = 0; dot && i < n; i++)
@@ -106,7 +101,7 @@ static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, con
   bool first = split == SPLIT_TRAIN, any = false;
   for (uint32_t i = 0; i < names.n; i++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, names.at[i]);
-    if (!is_folder(inner)) continue;
+    if (!path_is_folder(inner)) continue;
     any = true;
     if (first) vec_push(s->arena, &f->label, names.at[i]);
     int32_t label = label_number(f, names.at[i]);
@@ -125,7 +120,7 @@ static bool brings_splits(Set *s, const char *path, const FolderTexts *names) {
   bool train = false;
   for (uint32_t i = 0; i < names->n; i++) {
     const char *name = names->at[i];
-    if (!is_folder(arena_format(s->arena, "%s/%s", path, name))) continue;
+    if (!path_is_folder(arena_format(s->arena, "%s/%s", path, name))) continue;
     if (strcmp(name, "train") && strcmp(name, "valid") && strcmp(name, "test")) return false;
     train |= strcmp(name, "train") == 0;
   }
@@ -140,7 +135,7 @@ static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, co
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
   for (Split split = 0; split < SPLITS; split++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, word[split]);
-    if (is_folder(inner) && !add_split(s, f, split, inner, why)) return false;
+    if (path_is_folder(inner) && !add_split(s, f, split, inner, why)) return false;
   }
   return true;
 }

@@ -289,15 +289,10 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
 }
 
 // -- any file -------------------------------------------------------------------------------------
-static bool ends_with(const char *path, const char *end) {
-  size_t n = strlen(path), m = strlen(end);
-  return n >= m && strcmp(path + n - m, end) == 0;
-}
-
 static bool is_table_name(const char *path) {
   static const char *const ends[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".data"};
   for (uint32_t i = 0; i < COUNT(ends); i++)
-    if (ends_with(path, ends[i])) return true;
+    if (text_ends(path, ends[i])) return true;
   return false;
 }
 
@@ -315,8 +310,8 @@ bool open_file(Set *s, const char *path, const char **why) {
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return open_folder(s, path, why);
   if (!file_view(s->arena, path, &v, why)) return false;
   if (is_table_name(path)) return open_csv(s, path, v, why);
-  if (bytes_are_zip(v.at, v.n) || ends_with(path, ".npz")) return open_npz(s, path, v, why);
-  bool npy = (v.n >= 6 && memcmp(v.at, "\x93NUMPY", 6) == 0) || ends_with(path, ".npy");
+  if (bytes_are_zip(v.at, v.n) || text_ends(path, ".npz")) return open_npz(s, path, v, why);
+  bool npy = (v.n >= 6 && memcmp(v.at, "\x93NUMPY", 6) == 0) || text_ends(path, ".npy");
   if (npy || bytes_are_idx(v.at, v.n) || strstr(base, "idx"))
     return open_idx_or_npy(s, path, v, npy, why);
   if (bytes_are_png(v.at, v.n))

@@ -124,11 +124,6 @@ const char *field_type(Arena *a, const Field *f) {
 }
 
 // -- places ---------------------------------------------------------------------------------------
-static bool is_folder(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 // The k-th folder that may hold sets: itself, and how it is called in messages. False after the
 // last.
 static bool data_root(Arena *a, uint32_t k, const char **path, const char **called) {
@@ -157,10 +152,10 @@ const char *find_folder(Arena *a, const char *set) {
   const char *root, *called;
   for (uint32_t k = 0; data_root(a, k, &root, &called); k++) {
     const char *path = root ? arena_format(a, "%s/%s", root, set) : NULL;
-    if (path && is_folder(path)) return path;
+    if (path && path_is_folder(path)) return path;
   }
   static const char debian[] = "/usr/share/datasets/fashion-mnist";
-  return strcmp(set, "fashion") == 0 && is_folder(debian) ? debian : NULL;
+  return strcmp(set, "fashion") == 0 && path_is_folder(debian) ? debian : NULL;
 }
 
 const char *data_file(Arena *a, const char *beside, const char *path) {

@@ -124,7 +124,6 @@ Syntax *inner_of(const Syntax *);                  // of ( ), minus, not
 Syntax *first_box(const Syntax *);       // of (f), f ; g, f & g, f ^ 2, f over h, f when c else g
 Syntax *stated_claim(const Syntax *);    // of a goal, a measure
 Syntax *claim_left(const Syntax *claim); // l of l ~ r, x of `maximise x`; or it is a value itself
-Nodes clauses_of(const Syntax *);        // of a goal, a measure, a show, a run
 Syntax *clause(const Syntax *, SyntaxKind); // NULL: it has none
 Syntax *clause_value(const Syntax *);       // of a clause with one
 Syntax *declared_params(const Syntax *);    // of a box, a machine, a learner

@@ -187,7 +187,7 @@ Syntax *claim_left(const Syntax *claim) {
   }
 }
 
-Nodes clauses_of(const Syntax *n) {
+static Nodes clauses_of(const Syntax *n) {
   switch (n->kind) {
   case N_GOAL: return goal_clauses(n);
   case N_MEASURE: return measure_clauses(n);

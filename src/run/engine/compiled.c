@@ -161,11 +161,9 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   size_t scratch = at;
   o->bytes = (int64_t)(at + threads * o->scratch_bytes);
   o->memory = malloc((size_t)o->bytes + 4096);
-  if (!o->memory) {
-    diag_error(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
-               (long long)o->bytes);
-    return false;
-  }
+  if (!o->memory)
+    return diag_refuse(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
+                       (long long)o->bytes);
   memset(o->memory, 0xFF,
          (size_t)o->bytes + 4096); // not a number: a read before a write is seen
   o->arena = (char *)(((uintptr_t)o->memory + 4095) / 4096 * 4096);
@@ -321,15 +319,10 @@ bool compiled_open(Engine *e, const char **why) {
   o->plan = plan_make(e->w, d,
                       &(PlanOptions){.samples = e->samples, .fuse = !e->how.unfused, .wide = wide});
   Plan *p = o->plan;
-  if (p->error) {
-    diag_error(e->w->diags, p->error_at, "%s", p->error);
-    return false;
-  }
+  if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
   o->pool = pool_new(e->how.threads);
-  if (!o->pool) {
-    diag_error(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
-    return false;
-  }
+  if (!o->pool)
+    return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
   e->own = o;
   e->kind = &compiled_kind;
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);

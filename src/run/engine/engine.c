@@ -50,7 +50,6 @@ static bool has_sizes(Engine *e) {
     diag_error(
         e->w->diags, origin_span(e->w, wire->origin), "the size of %s is not known: it is %s",
         wire->name ? name_text(e->w->names, wire->name) : "this", type_text(e->w, &wire->type));
-    return false;
   }
   return true;
 }
@@ -99,4 +98,12 @@ Number engine_out_number(const Engine *e, uint32_t output) {
 
 const char *engine_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
   return reference_blame(e, n, step, span);
+}
+
+void engine_set(Engine *e, uint32_t input, const double *from, int64_t n) {
+  numbers_set(engine_in_number(e, input), engine_in(e, input), from, n);
+}
+
+void engine_get(const Engine *e, uint32_t output, double *to, int64_t n) {
+  numbers_get(engine_out_number(e, output), engine_out(e, output), to, n);
 }

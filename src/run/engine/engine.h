@@ -30,7 +30,7 @@ typedef struct {
 typedef struct Store Store;
 #define STORE_NONE UINT32_MAX
 #define STORE_MOST (INT64_MAX / 16) // numbers in one entry: no machine has room for more
-Store *store_new(Precision); // NULL when memory is exhausted
+Store *store_new(Precision);        // NULL when memory is exhausted
 void store_free(Store *);
 Precision store_precision(const Store *);
 // Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does
@@ -65,6 +65,8 @@ void *engine_in(Engine *, uint32_t input);
 const void *engine_out(const Engine *, uint32_t output);
 Number engine_in_number(const Engine *, uint32_t input);
 Number engine_out_number(const Engine *, uint32_t output);
+void engine_set(Engine *, uint32_t input, const double *from, int64_t n); // the first n cells
+void engine_get(const Engine *, uint32_t output, double *to, int64_t n);
 bool engine_shape(World *, const Type *, int64_t samples,
                   int64_t *shape); // false: a size is not known
 // One step on n samples. RUN_NOT_FINITE: an output without axes is NaN or Inf; states were not

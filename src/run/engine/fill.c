@@ -4,8 +4,8 @@
 
 bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
   if (t->rank <= ARRAY_RANK_LIMIT && engine_shape(w, t, 0, shape)) return true;
-  diag_error(w->diags, (Span){0}, "the size of %s is not known: it is %s", path, type_text(w, t));
-  return false;
+  return diag_refuse(w->diags, (Span){0}, "the size of %s is not known: it is %s", path,
+                     type_text(w, t));
 }
 
 bool store_full(World *w, const char *path, const Type *t) {
@@ -48,7 +48,6 @@ bool state_from_array(World *w, State *s, const Array *a, const char *file) {
   for (uint32_t i = 0; same && i < s->rank; i++) same = a->shape[i] == s->shape[i];
   if (same) return state_set(s, a->data), true;
   Array wanted = {.rank = s->rank, .shape = s->shape, .kind = a->kind};
-  diag_error(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
-             array_type(w->arena, a), file, array_type(w->arena, &wanted));
-  return false;
+  return diag_refuse(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
+                     array_type(w->arena, a), file, array_type(w->arena, &wanted));
 }

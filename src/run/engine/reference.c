@@ -114,11 +114,10 @@ static const EngineKind reference_kind = {.run = reference_run,
                                           .bytes = reference_bytes};
 
 bool reference_open(Engine *e) {
-  if (diagram_boxes(e->w, e->d) > BOXES_LIMIT) {
-    diag_error(e->w->diags, (Span){0}, "`%s` is more than %d boxes, written out: too many for this",
-               name_text(e->w->names, e->d->name), BOXES_LIMIT);
-    return false;
-  }
+  if (diagram_boxes(e->w, e->d) > BOXES_LIMIT)
+    return diag_refuse(e->w->diags, (Span){0},
+                       "`%s` is more than %d boxes, written out: too many for this",
+                       name_text(e->w->names, e->d->name), BOXES_LIMIT);
   Reference *r = NEW(e->arena, Reference);
   e->own = r;
   e->kind = &reference_kind;

@@ -13,7 +13,7 @@
 #include "run/runs/runs.h"
 #include "run/step/step.h"
 
-// inputs.c: where the inputs of an engine come from
+// -- inputs.c: where the inputs of an engine come from --------------------------------------------
 typedef struct {
   const char *name; // of a known set, or a path
   bool bits;
@@ -83,7 +83,7 @@ Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
 bool is_sample_axis(World *, const Type *); // samples stand in front
 bool has_sample_axis(World *, const Diagram *);
 
-// start_values.c: first values
+// -- start_values.c: first values -----------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
                 const char *as);                            // starts with the value of another
@@ -96,7 +96,7 @@ bool store_read(World *, Store *, const Arrays *,
 Table *model_paths(Arena *, const Program *);  // of learners' weights (1) and buffers (2)
 Table *weight_paths(Arena *, const Diagram *); // of a diagram's weights (1)
 
-// measures.c: measures and the loss on validation data
+// -- measures.c: measures and the loss on validation data -----------------------------------------
 typedef struct {
   const char *label; // a column of metrics.csv
   const char *where; // "mnist.test", "training data"
@@ -124,7 +124,7 @@ bool gauges_run(Gauges *);
 void gauges_close(Gauges *);
 const Gauge *gauge_judge(const Gauges *); // the one that says which weights are best; NULL: none
 
-// probe.c: a `show`, computed
+// -- probe.c: a `show`, computed ------------------------------------------------------------------
 typedef struct {
   const Show *show;
   const Diagram *d;

@@ -66,16 +66,13 @@ static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32
   Span span = g->field.at[i] ? g->field.at[i]->span : g->node->span;
   int64_t cells;
   *out = set_find(s, name);
-  if (*out == FIELD_NONE) {
-    diag_error(d->w->diags, span, "%s has no field `%s`", given_name(d, g), name);
-    return false;
-  }
+  if (*out == FIELD_NONE)
+    return diag_refuse(d->w->diags, span, "%s has no field `%s`", given_name(d, g), name);
   if (*out == FIELD_INDEX) return true;
   const Field *f = set_field(s, *out);
   if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f)) return true;
-  diag_error(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
-             given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
-  return false;
+  return diag_refuse(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
+                     given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
 }
 
 bool data_need(Data *d, const Ids *fields) {
@@ -154,11 +151,9 @@ static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, u
   for (*out = 0; *out < f->given.n; ++*out)
     if (f->given.at[*out] == given) return true;
   Draw draw = draw_of(d, f, given, instead);
-  if (draw.rows <= 0) {
-    diag_error(d->w->diags, g->node->span, "%s has no samples in its split `%s`", given_name(d, g),
-               split_word[split_of(d, g, instead)]);
-    return false;
-  }
+  if (draw.rows <= 0)
+    return diag_refuse(d->w->diags, g->node->span, "%s has no samples in its split `%s`",
+                       given_name(d, g), split_word[split_of(d, g, instead)]);
   vec_push(d->arena, &f->given, given);
   vec_push(d->arena, &f->draw, draw);
   bool counts = !instead->on || is_replaced(g, instead);

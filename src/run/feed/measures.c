@@ -61,7 +61,8 @@ static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) 
 }
 
 static bool is_up(const Measure *m) {
-  return (m->distance && strcmp(m->distance, "hits") == 0) || stated_claim(m->node)->kind == N_MAXIMISE;
+  return (m->distance && strcmp(m->distance, "hits") == 0) ||
+         stated_claim(m->node)->kind == N_MAXIMISE;
 }
 
 // Does it read a weight that a goal of this phase trains?
@@ -89,10 +90,9 @@ static bool measure_open(Gauges *all, const Measure *m) {
   if (!d)
     d = learn_exploitability(all->data->in, all->data->p,
                              &fields); // the one measure that is not written out
-  if (!d) {
-    diag_error(all->data->w->diags, m->span, "there are no players: no goal trains a `simplex`");
-    return false;
-  }
+  if (!d)
+    return diag_refuse(all->data->w->diags, m->span,
+                       "there are no players: no goal trains a `simplex`");
   Instead instead = samples_on(all->data->w, m->set, m->path, m->split);
   Gauge g = gauge_new(all, 1);
   bool good = part_open(all, &g, d, fields, &instead);
@@ -144,9 +144,8 @@ bool gauges_open(Gauges *all) {
 
 // -- running --------------------------------------------------------------------------------------
 static bool part_failed(Gauges *all, const Gauge *g, uint32_t k, const char *why) {
-  diag_error(all->data->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
-             why ? why : engine_error(g->engine[k]));
-  return false;
+  return diag_refuse(all->data->w->diags, (Span){0}, "%s cannot be measured: %s", g->label,
+                     why ? why : engine_error(g->engine[k]));
 }
 
 // What a batch gave: a mean that counts as much as there are samples, or sums.
@@ -159,7 +158,7 @@ static void add_batch(Arena *a, const Gauge *g, uint32_t k, double each, Tensor 
   }
   for (uint32_t i = 0; i + 1 < rest->in.n; i++) {
     double *own = NEW_ARRAY(a, double, sum[i].count);
-    numbers_get(engine_out_number(e, i), engine_out(e, i), own, sum[i].count);
+    engine_get(e, i, own, sum[i].count);
     for (int64_t j = 0; j < sum[i].count; j++) sum[i].data[j] += own[j];
   }
 }

@@ -59,16 +59,14 @@ static void take(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all,
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     bool sliced = s->again || is_sample_axis(d->w, out_type(s, i));
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
-    numbers_get(engine_out_number(s->engine, i), engine_out(s->engine, i),
-                out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+    engine_get(s->engine, i, out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }
 }
 
 static bool run(Data *d, Probe *s, int64_t n, uint64_t k, const char *why) {
   if (n >= 0 && engine_run(s->engine, s->samples ? n : 0, k) != RUN_FAILED) return true;
-  diag_error(d->w->diags, s->show->node->span, "this cannot be shown: %s",
-             why ? why : engine_error(s->engine));
-  return false;
+  return diag_refuse(d->w->diags, s->show->node->span, "this cannot be shown: %s",
+                     why ? why : engine_error(s->engine));
 }
 
 static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {

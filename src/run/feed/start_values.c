@@ -29,8 +29,7 @@ bool store_copy(World *w, Store *s, const char *path, const char *as) {
   State *to = store_find(s, path);
   const State *from = store_find(s, as);
   if (to && from && to->count == from->count) return copy_state(w, to, from), true;
-  diag_error(w->diags, (Span){0}, "%s cannot start as %s does", path, as);
-  return false;
+  return diag_refuse(w->diags, (Span){0}, "%s cannot start as %s does", path, as);
 }
 
 bool store_move(World *w, Store *to, Store *from, const Table *which) {

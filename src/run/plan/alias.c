@@ -29,12 +29,6 @@ static bool is_plain_copy(const Plan *p, const PlanNode *x) {
   return true;
 }
 
-static int64_t points(const Plan *p, const PlanNode *x) {
-  int64_t n = 1;
-  for (uint32_t i = 0; i < x->nindex; i++) n *= extent_most(p, x->index[i]);
-  return n;
-}
-
 // Made by a node, and free to lie anywhere.
 static bool is_free_wire(const Plan *p, uint32_t wire, const uint32_t *maker, const bool *pinned) {
   return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE &&
@@ -60,8 +54,8 @@ void plan_aliases(Plan *p) {
     if (!is_plain_copy(p, x)) continue;
     uint32_t from = x->in[0].wire, to = x->out.wire, root = wire_root(p, from);
     int64_t start = operand_start(p, &x->in[0]), end = operand_start(p, &x->out);
-    bool whole = points(p, x) == p->wire.at[to].count && !end && p->wire.at[to].of == PLAN_NONE &&
-                 maker[to] == i;
+    bool whole = node_points(p, x) == p->wire.at[to].count && !end &&
+                 p->wire.at[to].of == PLAN_NONE && maker[to] == i;
     bool outside = p->wire.at[root].place != AT_NOWHERE;
     if (whole && is_free_wire(p, to, maker, pinned) &&
         !(next[to] && (outside || p->wire.at[from].of != PLAN_NONE)) && !pinned[root]) {
@@ -75,7 +69,7 @@ void plan_aliases(Plan *p) {
     bool same = root == from ||
                 (p->wire.at[from].offset == 0 && !p->wire.at[from].moves &&
                  p->wire.at[from].of == root && p->wire.at[root].count == p->wire.at[from].count);
-    if (!start && same && points(p, x) == p->wire.at[from].count &&
+    if (!start && same && node_points(p, x) == p->wire.at[from].count &&
         is_free_wire(p, root, maker, pinned) && root != wire_root(p, to) &&
         p->node.at[maker[root]].depth == x->depth && !next[root]) {
       p->wire.at[root].of = to;

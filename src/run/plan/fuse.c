@@ -30,7 +30,7 @@ typedef struct {
   uint32_t floor;    // kernels before this one are closed
 } KernelGroups;
 
-static int64_t node_points(const Plan *p, const PlanNode *x) {
+int64_t node_points(const Plan *p, const PlanNode *x) {
   int64_t n = 1;
   for (uint32_t i = 0; i < x->nindex; i++) n *= extent_most(p, x->index[i]);
   return n;
@@ -77,7 +77,7 @@ static uint32_t fastest_index(const Plan *p, const PlanNode *x) {
   return best;
 }
 
-static bool sums(const PlanNode *x) {
+bool node_sums(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i]) return true;
   return false;
@@ -112,7 +112,7 @@ static uint32_t cut_blocks(Plan *p, PlanNode *x, uint32_t index) {
 static uint32_t own_parallel(Plan *p, PlanNode *x, uint32_t *index) {
   if (p->tiny) return 0;
   uint32_t n = 0, rank = p->wire.at[x->out.wire].rank, at;
-  if (x->kind != NODE_PRODUCT && (sums(x) || x->scatter)) {
+  if (x->kind != NODE_PRODUCT && (node_sums(x) || x->scatter)) {
     uint32_t fast = fastest_index(p, x);
     while (n < rank && operand_plain(p, &x->out, n, &at) && at != fast && may_be_parallel(p, x, at))
       index[n++] = at;
@@ -360,7 +360,8 @@ static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   if (k->kind != KERNEL_LOOPS || k->walk.c ||
       product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
     return false;
-  if (!product && (sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
+  if (!product &&
+      (node_sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
     return false;
   n = own_parallel(p, x, index);
   if (n != k->np || !n) return false;
@@ -428,7 +429,7 @@ static uint32_t axis_at(const PlanWire *w, uint32_t at) {
 static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   uint32_t n = 0, fast = PLAN_NONE;
   bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1);
-  if (sums(x) && !x->scatter) {
+  if (node_sums(x) && !x->scatter) {
     fast = fastest_index(p, x);
     if (fast != PLAN_NONE && x->var[fast] != PLAN_NONE) fast = PLAN_NONE;
   }
@@ -451,7 +452,7 @@ static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   return n;
 }
 
-static bool uses_winners(const PlanNode *x) {
+bool node_wants_winner(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nwinner; i++)
     if (x->winner[i] != PLAN_NONE) return true;
   return false;
@@ -466,7 +467,7 @@ static bool sums_fit(const PlanNode *x, const uint32_t *index_of, uint32_t ndim)
   if (first == ndim) return true;
   for (uint32_t d = 0; d < first; d++)
     if (x->reduced[index_of[d]]) return false;
-  return !uses_winners(x);
+  return !node_wants_winner(x);
 }
 
 // A coordinate that is an index, or a row of the block at hand.
@@ -499,7 +500,7 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
     if (wire_root(p, w) != w || g->maker[w] == PLAN_NONE) continue;
     const PlanNode *y = &p->node.at[g->maker[w]];
     if (y->kernel != x->kernel || y->nest != nest) continue;
-    if (sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
+    if (node_sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
     reads = true;
     for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
       if (!inner_index(p, k, y, &y->out, axis, &index) ||
@@ -525,7 +526,7 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
     if (index_of[d] == PLAN_NONE) return false;
   }
   if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
-  if (!reads && n && (sums(x) || index_of[n - 1] != order[n - 1]))
+  if (!reads && n && (node_sums(x) || index_of[n - 1] != order[n - 1]))
     return false; // it would run across its memory
   return sums_fit(x, index_of, n);
 }

@@ -89,17 +89,9 @@ static Id solve_slice(World *w, Diagram *to, const Draft *f, const Type *type, I
 }
 
 // -- label ----------------------------------------------------------------------------------------
-static bool in_output(const Loop *loop, uint32_t index) {
-  for (uint32_t i = 0; i < loop->out.rank; i++)
-    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
-      if (!loop->out.coord[i].term[k].operand && loop->out.coord[i].term[k].var == index)
-        return true;
-  return false;
-}
-
 static bool sums_nothing(const Loop *loop) {
   for (uint32_t i = 0; i < loop->nindex; i++)
-    if (!in_output(loop, i)) return false;
+    if (!loop_writes_index(loop, i)) return false;
   return true;
 }
 
@@ -134,12 +126,6 @@ static bool solve_label(World *w, const Diagram *d, Draft *f) {
 }
 
 // -- shift ----------------------------------------------------------------------------------------
-static bool reads_at(const Loop *loop, uint32_t index) {
-  for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref == index) return true;
-  return false;
-}
-
 // Some operand is read at the index itself, over its whole length, and is not padded.
 static bool bounded_by_operand(World *w, const Diagram *d, const Draft *f, uint32_t index) {
   uint32_t k;
@@ -193,7 +179,7 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
     for (uint32_t k = 0; k < c->n; k++) {
       uint32_t index = c->term[k].var;
       if (!is_number(w, c->term[k].coef, 1) || uses_in(&loop->out, index) != 1 ||
-          reads_at(loop, index) || !bounded_by_operand(w, d, f, index) ||
+          loop_reads_index(loop, index) || !bounded_by_operand(w, d, f, index) ||
           !size_value(w, loop->index[index].size, &n) || n <= best_size)
         continue;
       best = index, at = k, best_size = n;

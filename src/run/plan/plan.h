@@ -215,6 +215,9 @@ const PlanTerm *operand_block(const Plan *, const Kernel *, const PlanNode *, co
 // fuse.c
 enum { TILE_CELLS = 32 * 1024 }; // what may live between the nodes of a kernel at one point
 void plan_kernels(Plan *);
+int64_t node_points(const Plan *, const PlanNode *); // of its loops, at most
+bool node_sums(const PlanNode *);                    // some loop is reduced
+bool node_wants_winner(const PlanNode *);            // and where the best was is asked for
 // memory.c
 void plan_memory(Plan *);
 

@@ -125,15 +125,9 @@ static void drop_index(World *w, Loop *loop, uint32_t old) {
   (void)w;
 }
 
-static bool reads_position(const Loop *loop, uint32_t index) {
-  for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref == index) return true;
-  return false;
-}
-
 // Winners are labels of whole indices: those of a max stay whole.
 static bool may_split(World *w, const Loop *loop, uint32_t index) {
-  return !reads_position(loop, index) &&
+  return !loop_reads_index(loop, index) &&
          (loop->combine == SUM || !loop_is_reduced(w, loop, index)) && loop->combine == SUM;
 }
 

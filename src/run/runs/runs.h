@@ -26,7 +26,7 @@ typedef struct {
 } RunTell;
 void tell_line(const RunTell *, const char *text); // note.c
 
-// folder.c: found or made, and locked
+// -- folder.c: found or made, and locked ----------------------------------------------------------
 typedef struct {
   Arena *arena;
   const char *dir; // NULL: there is none
@@ -44,7 +44,7 @@ const char *folder_path(const RunFolder *, const char *name);
 // The model of a run folder, or the file itself.
 const char *folder_weights(Arena *, const char *from);
 
-// note.c: run.json. Members that are 0 or NULL are not written, but for those that say so.
+// -- note.c: run.json. Members that are 0 or NULL are not written, but for those that say so. -----
 typedef struct {
   const char *name, *on; // on: where it is measured
   bool up;               // more is better
@@ -78,12 +78,12 @@ const char *note_text(const RunNote *, const char *key); // NULL: there is no su
 bool note_number(const RunNote *, const char *key, double *out);
 bool measure_rises(const char *name); // more is better, as far as a name says so
 
-// program_copy.c: the program in the run folder
+// -- program_copy.c: the program in the run folder ------------------------------------------------
 const char *program_copy(World *, const Program *, const char *dir); // NULL, or a sentence
 uint64_t program_hash(World *, const Program *);                     // of all that matters to a run
 const char *program_differs(World *, const Program *, const char *dir); // in words
 
-// metrics.c: metrics.csv of a run, read back
+// -- metrics.c: metrics.csv of a run, read back ---------------------------------------------------
 typedef struct {
   VEC(const char *) name; // of the columns: step, epoch, time, then goals, measures, p[0] of paths
   VEC(double) value;      // [rows columns]
@@ -94,7 +94,7 @@ enum { METRICS_FIXED = 3 }; // step, epoch, time
 bool rows_read(Arena *, const char *path, MetricRows *, const char **error);
 bool rows_find(const MetricRows *, const char *name, uint32_t *column);
 
-// list.c: the runs in a folder, or the one that it is
+// -- list.c: the runs in a folder, or the one that it is ------------------------------------------
 typedef struct {
   double value; // the last one
   bool known;

@@ -20,37 +20,28 @@ void flow_put(Flow *f, double t, const double *x, const double *late) {
     put(f->lag.at[i].state, late + f->lag.at[i].offset);
 }
 
-static bool ask(Flow *f, Engine *e, double *out) {
+static bool ask(Flow *f, Engine *e, const Counts *c, double *out) {
   if (!sim_run(f->m, e, 0)) return false;
-  for (uint32_t i = 0; i < f->outs; i++) {
-    numbers_get(engine_out_number(e, i), engine_out(e, i), out, f->count[i]);
-    out += f->count[i];
-  }
+  for (uint32_t i = 0; i < c->n; out += c->at[i++]) engine_get(e, i, out, c->at[i]);
   return true;
-}
-
-static bool ask_for(Flow *f, Engine *e, const Counts *c, double *out) {
-  f->outs = c->n;
-  f->count = c->at;
-  return ask(f, e, out);
 }
 
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  return ask_for(f, f->rates, &f->rate_cells, dx);
+  return ask(f, f->rates, &f->rate_cells, dx);
 }
 
 static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  return ask_for(f, f->guards, &f->guard_cells, g);
+  return ask(f, f->guards, &f->guard_cells, g);
 }
 
 static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  return ask_for(f, f->lates, &f->lag_cells, value);
+  return ask(f, f->lates, &f->lag_cells, value);
 }
 
 // -- the Jacobian, column by column ---------------------------------------------------------------
@@ -68,13 +59,12 @@ bool flow_change(Flow *f, double t, const double *x, const double *late, const d
   uint32_t ports = f->m->s->in.n, n = f->flowing.n;
   for (uint32_t i = 0; i < n; i++) {
     const Flowing *y = &f->flowing.at[i];
-    numbers_set(engine_in_number(f->tangent, ports + i), engine_in(f->tangent, ports + i),
-                x + y->offset, y->count);
+    engine_set(f->tangent, ports + i, x + y->offset, y->count);
     uint32_t d = ports + n + 1 + i;
-    numbers_set(engine_in_number(f->tangent, d), engine_in(f->tangent, d), v + y->offset, y->count);
+    engine_set(f->tangent, d, v + y->offset, y->count);
   }
-  numbers_set(engine_in_number(f->tangent, ports + n), engine_in(f->tangent, ports + n), &t, 1);
-  return ask_for(f, f->tangent, &f->rate_cells, out);
+  engine_set(f->tangent, ports + n, &t, 1);
+  return ask(f, f->tangent, &f->rate_cells, out);
 }
 
 bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j) {
@@ -133,8 +123,7 @@ static bool happen(void *flow, double t, uint32_t which, const double *late, dou
   for (uint32_t i = 0; i < e->state.n; i++) {
     State *s = sim_state(f->m, e->state.at[i]);
     double *value = f->value, *old = f->old;
-    numbers_get(engine_out_number(f->values, at + i), engine_out(f->values, at + i), value,
-                s->count);
+    engine_get(f->values, at + i, value, s->count);
     state_get(s, old);
     int64_t part = s->count / members;
     memcpy(old + member * part, value + member * part, (size_t)part * sizeof(double));
@@ -277,7 +266,7 @@ bool flow_tick(Flow *f, double tick, double t, const double *x) {
     const SystemState *s = &f->m->s->state.at[f->stepping.at[i]];
     State *state = sim_state(f->m, f->stepping.at[i]);
     if (s->every > 1 && fmod(tick, s->every) > 0.5) continue;
-    numbers_get(engine_out_number(f->nexts, i), engine_out(f->nexts, i), f->value, state->count);
+    engine_get(f->nexts, i, f->value, state->count);
     state_set(state, f->value);
   }
   return true;

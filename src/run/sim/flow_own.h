@@ -22,8 +22,6 @@ struct Flow {
   VEC(uint32_t) stepping; // states with a next value
   Engine *rates, *guards, *values, *lates, *nexts, *tangent;
   Counts rate_cells, guard_cells, lag_cells;
-  uint32_t outs; // of what is being asked
-  const int64_t *count;
   State *time;
   double *unit, *column;
   double *value, *old; // room for the largest state

@@ -54,12 +54,12 @@ static bool look(Following *g, double t, const double *x) {
 static double watched(const Following *g, uint32_t i) {
   uint32_t out = g->sights + g->shows + i;
   double x = 0;
-  numbers_get(engine_out_number(g->look, out), engine_out(g->look, out), &x, 1);
+  engine_get(g->look, out, &x, 1);
   return x;
 }
 
 static void keep_channel(Following *g, uint32_t out, SimChannel *c) {
-  numbers_get(engine_out_number(g->look, out), engine_out(g->look, out), g->row, c->cells);
+  engine_get(g->look, out, g->row, c->cells);
   for (int64_t k = 0; k < c->cells; k++) vec_push(g->m->arena, &c->value, g->row[k]);
 }
 
@@ -266,11 +266,9 @@ static bool open_look(Following *g, uint32_t number) {
 static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers,
                         bool keeps) {
   Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
-  record_begin(m, number, &f->record);
-  if (watchers->n > 64) {
-    diag_error(m->w->diags, m->run->span, "more than 64 things are watched in one run");
-    return false;
-  }
+  record_channels(m->w, m->p, number, &f->record);
+  if (watchers->n > 64)
+    return diag_refuse(m->w->diags, m->run->span, "more than 64 things are watched in one run");
   g.flow = flow_open(m);
   if (!g.flow || !open_look(&g, number)) return false;
   if (keeps) g.flow->record = &f->record;

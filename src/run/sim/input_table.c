@@ -10,8 +10,7 @@ static bool read_table(Sim *m, Csv *out) {
   if (file_view(m->arena, m->run->path, &view, &error) &&
       csv_read_bytes(m->arena, (const char *)view.at, view.n, out, &error))
     return true;
-  diag_error(m->w->diags, m->run->span, "%s: %s", m->run->path, error);
-  return false;
+  return diag_refuse(m->w->diags, m->run->span, "%s: %s", m->run->path, error);
 }
 
 static const CsvColumn *column_named(const Csv *t, const char *name) {
@@ -38,18 +37,14 @@ bool table_rows(Sim *m, bool *rows, int64_t *ticks) {
   Csv t;
   if (!read_table(m, &t)) return false;
   for (uint32_t i = 0; i < m->s->in.n; i++) {
-    const Type *type = &m->s->d->wire.at[m->s->d->in.at[i]].type;
-    rows[i] = column_of(m, &t, i, 0, sim_cells(m, type)) != NULL;
+    rows[i] = column_of(m, &t, i, 0, sim_in_cells(m, i)) != NULL;
     if (rows[i] || is_started(m, i)) continue;
-    diag_error(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path,
-               name_text(m->w->names, m->s->in.at[i].name));
-    return false;
+    return diag_refuse(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path,
+                       name_text(m->w->names, m->s->in.at[i].name));
   }
-  if (*ticks > t.rows) {
-    diag_error(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks", m->run->path,
-               (long long)t.rows, (long long)*ticks);
-    return false;
-  }
+  if (*ticks > t.rows)
+    return diag_refuse(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks",
+                       m->run->path, (long long)t.rows, (long long)*ticks);
   return true;
 }
 
@@ -58,15 +53,13 @@ bool table_inputs(Sim *m, const bool *rows, int64_t ticks, double **out) {
   if (!read_table(m, &t)) return false;
   for (uint32_t i = 0; i < m->s->in.n; i++) {
     if (!rows[i]) continue;
-    int64_t cells = sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[i]].type);
+    int64_t cells = sim_in_cells(m, i);
     out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
     for (int64_t k = 0; k < cells; k++) {
       const CsvColumn *c = column_of(m, &t, i, k, cells);
-      if (!c) {
-        diag_error(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
-                   m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
-        return false;
-      }
+      if (!c)
+        return diag_refuse(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
+                           m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
       for (int64_t r = 0; r < ticks; r++) out[i][r * cells + k] = c->value[r];
     }
   }
@@ -90,28 +83,19 @@ static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int
   *found = k != FIELD_NONE && k != FIELD_INDEX;
   if (!*found && is_started(m, port)) return true;
   const Field *f = *found ? set_field(set, k) : NULL;
-  if (!f) {
-    diag_error(m->w->diags, m->run->span, "%s has no field `%s`", m->run->set, name);
-    return false;
-  }
-  if (!field_fits(m, f, type)) {
-    diag_error(m->w->diags, m->run->span, "%s has `%s` as %s, but the port is %s", m->run->set,
-               name, field_type(m->arena, f), type_text(m->w, type));
-    return false;
-  }
+  if (!f) return diag_refuse(m->w->diags, m->run->span, "%s has no field `%s`", m->run->set, name);
+  if (!field_fits(m, f, type))
+    return diag_refuse(m->w->diags, m->run->span, "%s has `%s` as %s, but the port is %s",
+                       m->run->set, name, field_type(m->arena, f), type_text(m->w, type));
   *out = NEW_ARRAY(m->arena, double, ticks *sim_cells(m, type) + 1);
   if (set_read(set, (SetRows){SPLIT_TRAIN, k, row, ticks}, NUMBER_F64, *out, &why)) return true;
-  diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
-  return false;
+  return diag_refuse(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
 }
 
 bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   const char *why = NULL;
   Set *set = set_open(m->arena, m->run->set, &(SetOptions){.seed = m->how->seed}, &why);
-  if (!set) {
-    diag_error(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
-    return false;
-  }
+  if (!set) return diag_refuse(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
   int64_t n = set_rows(set, SPLIT_TRAIN), *row = NEW_ARRAY(m->arena, int64_t, ticks + 1);
   bool good = ticks <= n;
   if (!good)

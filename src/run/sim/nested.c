@@ -335,11 +335,9 @@ bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, 
   World *w = elab_world(in);
   const System *s = c->system;
   Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed};
-  if (s->d->noisy) {
-    diag_error(w->diags, c->span, "`%s` has noise in it, which is not the same twice",
-               name_text(w->names, s->name));
-    return false;
-  }
+  if (s->d->noisy)
+    return diag_refuse(w->diags, c->span, "`%s` has noise in it, which is not the same twice",
+                       name_text(w->names, s->name));
   NestedInside *x = inside_new(&n, s, NULL, 0);
   Diagram *flat = diagram_inline_all(w, s->d);
   Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);

@@ -39,8 +39,6 @@ void record_channels(World *w, const Program *p, uint32_t number, SimRecord *r) 
   }
 }
 
-void record_begin(Sim *m, uint32_t number, SimRecord *r) { record_channels(m->w, m->p, number, r); }
-
 uint32_t record_wanted(const SimRecord *r, uint32_t *sight) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->sights; i++)

@@ -6,6 +6,10 @@ int64_t sim_cells(const Sim *m, const Type *t) {
   return type_count(m->w, t, &n) ? n : 1;
 }
 
+int64_t sim_in_cells(const Sim *m, uint32_t port) {
+  return sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[port]].type);
+}
+
 static bool add_clock(Sim *m, const char *path, const Type *t) {
   int64_t shape[ARRAY_RANK_LIMIT];
   if (store_find(m->store, path)) return true;
@@ -39,10 +43,7 @@ static bool value_of(const Sim *m, const Diagram *d, double *out, int64_t n) {
 }
 
 bool sim_set(const Sim *m, const RunStart *x) {
-  if (x->kind == SEES_IN) {
-    const Type *t = &m->s->d->wire.at[m->s->d->in.at[x->at]].type;
-    return value_of(m, x->value, m->input[x->at], sim_cells(m, t));
-  }
+  if (x->kind == SEES_IN) return value_of(m, x->value, m->input[x->at], sim_in_cells(m, x->at));
   State *s = sim_state(m, x->at);
   double *value = NEW_ARRAY(m->arena, double, s->count + 1);
   if (!value_of(m, x->value, value, s->count)) return false;
@@ -72,14 +73,11 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   if (how->fill && !how->fill(how->context, m->store)) return false;
   m->input = NEW_ARRAY(m->arena, double *, s->in.n + 1);
   for (uint32_t i = 0; i < s->in.n; i++)
-    m->input[i] =
-        NEW_ARRAY(m->arena, double, sim_cells(m, &s->d->wire.at[s->d->in.at[i]].type) + 1);
+    m->input[i] = NEW_ARRAY(m->arena, double, sim_in_cells(m, i) + 1);
   for (uint32_t i = 0; run && i < run->start.n; i++)
-    if (!sim_set(m, &run->start.at[i])) {
-      diag_error(w->diags, run->span, "`%s` has no value to start with",
-                 name_text(w->names, run->start.at[i].name));
-      return false;
-    }
+    if (!sim_set(m, &run->start.at[i]))
+      return diag_refuse(w->diags, run->span, "`%s` has no value to start with",
+                         name_text(w->names, run->start.at[i].name));
   return true;
 }
 
@@ -94,10 +92,8 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
   if (!store_add_params(m->w, m->store, d, m->how->seed)) return NULL; // of what is looked at
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {
-    const Type *t = &d->wire.at[d->in.at[i]].type;
-    int64_t n = sim_cells(m, t);
-    if (n == sim_cells(m, &m->s->d->wire.at[m->s->d->in.at[i]].type))
-      numbers_set(engine_in_number(e, i), engine_in(e, i), m->input[i], n);
+    int64_t n = sim_cells(m, &d->wire.at[d->in.at[i]].type);
+    if (n == sim_in_cells(m, i)) engine_set(e, i, m->input[i], n);
   }
   return e;
 }
@@ -105,13 +101,10 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
 bool sim_run(const Sim *m, Engine *e, uint64_t step) {
   RunStatus status = engine_run(e, 0, step);
   if (status == RUN_GOOD) return true;
-  if (status == RUN_FAILED) {
-    diag_error(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
-    return false;
-  }
+  if (status == RUN_FAILED)
+    return diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
   Span span = {0};
   const char *why = engine_blame(e, 0, step, &span);
-  diag_error(m->w->diags, span.file ? span : m->s->span, "%s",
-             why ? why : "a number is not finite");
-  return false;
+  return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s",
+                     why ? why : "a number is not finite");
 }

@@ -28,6 +28,7 @@ Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 bool sim_set(const Sim *, const RunStart *);        // an input or a state
 int64_t sim_cells(const Sim *, const Type *);
+int64_t sim_in_cells(const Sim *, uint32_t port);
 
 // sim_diagrams.c: diagrams made of a system's
 // The system up to these wires. Its clocks are states in the store.
@@ -56,7 +57,6 @@ bool follow_ticks(Sim *, uint32_t number, Followed *);
 bool follow_flow(Sim *, uint32_t number, Followed *);
 
 // record.c
-void record_begin(Sim *, uint32_t number, SimRecord *);
 uint32_t record_wanted(const SimRecord *, uint32_t *sight); // those that are kept
 typedef VEC(const Seen *) SeenList;
 void run_shows(const Program *, uint32_t number, SeenList *); // what is shown of it

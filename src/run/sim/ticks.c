@@ -83,7 +83,7 @@ static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) 
     state_set(sim_state(t->m, x->at), row);
   }
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
-    int64_t n = sim_cells(t->m, &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type);
+    int64_t n = sim_in_cells(t->m, i);
     if (t->rows[i])
       memcpy(t->m->input[i], t->table[i] + (int64_t)(t->done + tick) * n,
              (size_t)n * sizeof(double));
@@ -133,11 +133,8 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
                     double *row) {
   SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
-    const Type *type = &t->m->s->d->wire.at[t->m->s->d->in.at[i]].type;
-    int64_t cells = sim_cells(t->m, type);
-    if (t->rows[i])
-      numbers_set(engine_in_number(e, i), engine_in(e, i), t->table[i] + (int64_t)t->done * cells,
-                  ticks * cells);
+    int64_t cells = sim_in_cells(t->m, i);
+    if (t->rows[i]) engine_set(e, i, t->table[i] + (int64_t)t->done * cells, ticks * cells);
   }
   if (!sim_run(t->m, e, step)) return false;
   for (int64_t i = 0; i < ticks; i++)
@@ -154,7 +151,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
     uint32_t out = t->sights + t->shows + i;
     const Diagram *d = x->watch->seen.diagram;
     int64_t cells = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
-    numbers_get(engine_out_number(e, out), engine_out(e, out), row, ticks * cells);
+    engine_get(e, out, row, ticks * cells);
     for (int64_t k = 0; k < ticks; k++) {
       double number = one_number(row + k * cells, cells);
       watcher_tick(x, (double)(t->done + (uint64_t)k), number);
@@ -206,7 +203,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   if (m->run->set && !set_inputs(m, ticks, t.rows, t.table)) return false;
   t.ticks = (uint64_t)ticks;
   t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
-  record_begin(m, number, &f->record);
+  record_channels(m->w, m->p, number, &f->record);
   t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
   t.sights = record_wanted(&f->record, t.sight);
   watchers_find(m, number, f, &watchers);

@@ -86,14 +86,6 @@ static bool is_comparison(const Syntax *n) {
   return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
 }
 
-static void say_numbers(Arena *a, const Check *c, const double *watch, Buf *b) {
-  for (uint32_t i = 0; i < c->watch.n; i++) {
-    if (i) buf_text(b, ", ");
-    buf_printf(b, "%.10g", watch[i]);
-  }
-  (void)a;
-}
-
 static bool verify_claim(Elab *in, Program *p, const Check *c, const double *seen,
                          const SimOptions *how, Verdict *v) {
   World *w = elab_world(in);
@@ -105,15 +97,13 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
     if (point && !at_point(in, p, c, x, how, &watch[i])) return false;
     if (x->kind == WATCH_EXPONENT && !exponent(in, p, c, how, &watch[i])) return false;
   }
-  if (!claim_sides(in, p, c, watch, side)) {
-    diag_error(w->diags, c->span, "this claim has no value");
-    return false;
-  }
+  if (!claim_sides(in, p, c, watch, side))
+    return diag_refuse(w->diags, c->span, "this claim has no value");
   Buf b = buf_new(w->arena);
   double off = fabs(side[0] - side[1]);
   v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
   if (is_comparison(check_left(c->node)) && !check_right(c->node)) {
-    say_numbers(w->arena, c, watch, &b);
+    for (uint32_t i = 0; i < c->watch.n; i++) buf_printf(&b, "%s%.10g", i ? ", " : "", watch[i]);
   } else if (check_right(c->node)) {
     buf_printf(&b, "%.10g", side[0]);
     if (off > 0) buf_printf(&b, ", off by %.2g", off);
@@ -170,7 +160,7 @@ static void set_case(Truths *t, uint64_t number) {
     }
     for (int e = 0; e < 2; e++) {
       Engine *engine = e ? t->tick : t->look;
-      if (engine) numbers_set(engine_in_number(engine, i), engine_in(engine, i), t->m.input[i], n);
+      if (engine) engine_set(engine, i, t->m.input[i], n);
     }
   }
 }
@@ -263,7 +253,7 @@ static bool try_case(Truths *t, const Check *c, Claimed *x, uint64_t k, bool *ho
   *holds = true;
   for (uint64_t start = 0; start == 0 || (double)start < t->starts; start++) {
     if (!settle(t, start) || !sim_run(&t->m, t->look, k)) return false;
-    numbers_get(engine_out_number(t->look, 0), engine_out(t->look, 0), x->value, x->cells);
+    engine_get(t->look, 0, x->value, x->cells);
     for (int64_t i = 0; i < x->cells; i++) {
       x->off = x->number ? fmax(x->off, fabs(x->value[i])) : x->off;
       *holds &= x->number ? fabs(x->value[i]) <= c->within : x->value[i] != 0;
@@ -289,12 +279,10 @@ static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t righ
 
 static bool verify_truth(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   Truths t = {0};
-  if (c->system->flows) {
-    diag_error(elab_world(in)->diags, c->span,
-               "a claim about all inputs is for machines that do not flow, but `%s` flows",
-               name_text(elab_world(in)->names, c->system->name));
-    return false;
-  }
+  if (c->system->flows)
+    return diag_refuse(elab_world(in)->diags, c->span,
+                       "a claim about all inputs is for machines that do not flow, but `%s` flows",
+                       name_text(elab_world(in)->names, c->system->name));
   bool good = open_truths(&t, in, p, c, how);
   uint64_t cases = t.cases > 0 ? (uint64_t)t.cases : SAMPLES, right = 0;
   const char *wrong = NULL;

@@ -91,11 +91,6 @@ static void put_row(const Results *r, const SimRecord *record, const bool *wante
   csv_end_row(to);
 }
 
-static bool write_file(const Results *r, const char *path, const Buf *b, const char **error) {
-  const char *why = file_write(r->arena, path, b->at, b->n);
-  return !why || file_error(r->arena, error, "cannot write %s: %s", path, why);
-}
-
 static bool write_table(const Results *r, const SimResult *run, const char **error) {
   const SimRecord *record = &run->record;
   Arena *own = arena_child(r->arena);
@@ -106,7 +101,7 @@ static bool write_table(const Results *r, const SimResult *run, const char **err
     wanted[i] = is_kept(record, i) && in_table(record, &record->channel.at[i]);
   put_header(r, record, wanted, &to);
   for (uint32_t i = 0; i < record->time.n; i++) put_row(r, record, wanted, i, &to);
-  bool good = write_file(r, file_path(r, run, ".csv"), &b, error);
+  bool good = file_put(r->arena, file_path(r, run, ".csv"), b.at, b.n, error);
   arena_free(own);
   return good;
 }
@@ -143,7 +138,7 @@ static bool write_happened(const Results *r, const SimResult *run, const char **
     csv_put(&to, h->what);
     csv_end_row(&to);
   }
-  return write_file(r, file_path(r, run, ".happened.csv"), &b, error);
+  return file_put(r->arena, file_path(r, run, ".happened.csv"), b.at, b.n, error);
 }
 
 bool numbers_write(const Results *r, const SimResult *run, const char **error) {

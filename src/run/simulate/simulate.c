@@ -26,8 +26,7 @@ static void tell(const Ran *r, const char *text) {
 }
 
 static bool wrong(Ran *r, const char *why) {
-  diag_error(r->w->diags, (Span){0}, "%s", why);
-  return false;
+  return diag_refuse(r->w->diags, (Span){0}, "%s", why);
 }
 
 // At most ten times a second, and not in the first tenth.

@@ -42,17 +42,17 @@ typedef struct {
   VEC(SimResult) run; // as many as the program has, in its order
 } Results;
 
-// simulate.c
+// -- simulate.c -----------------------------------------------------------------------------------
 Outcome simulate_run(Elab *, Program *, const SimulateOptions *, Results *);
 
-// results.c: all runs and checks of a program
+// -- results.c: all runs and checks of a program --------------------------------------------------
 void results_begin(Results *, Elab *, Program *);    // nothing done yet
 uint32_t results_count(const Results *, bool holds); // claims
 const RunNote *results_note(Results *);              // run.json, as it is now
 // From a folder; it is of this program if it has the same runs.
 bool results_read(Elab *, Program *, const char *dir, Results *, const char **error);
 
-// numbers.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv
+// -- numbers.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv --------------
 bool numbers_write(const Results *, const SimResult *, const char **error);
 bool numbers_read(Results *, uint32_t run, const char **error);
 const char *one_line(Arena *, const char *text); // spaces and line ends become one space

@@ -44,11 +44,9 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   const char *of =
       arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name), p->path + n);
   if (!is_in_goals(plan, of)) return true;
-  if (x->type.base != BASE_R && stale_is_by(stale->node)) {
-    diag_error(w->diags, stale->span,
-               "%s is made of bits, which have no average: copy it with `every`", of);
-    return false;
-  }
+  if (x->type.base != BASE_R && stale_is_by(stale->node))
+    return diag_refuse(w->diags, stale->span,
+                       "%s is made of bits, which have no average: copy it with `every`", of);
   Copy c = {p->path, of, stale, p->rooted, x->name, x->type, p->init, x->origin};
   vec_push(w->arena, &plan->copy, c);
   vec_push(w->arena, &plan->out->start, (Start){p->path, of});
@@ -60,19 +58,17 @@ static bool read_goals(Regimen *plan) {
   World *w = plan->w;
   const Program *p = plan->p;
   const Ids *goals = &plan->training.goals;
-  if (!goals->n) {
-    diag_error(w->diags, plan->node->span, "there is nothing to train: this program has no goals");
-    return false;
-  }
+  if (!goals->n)
+    return diag_refuse(w->diags, plan->node->span,
+                       "there is nothing to train: this program has no goals");
   for (uint32_t g = 0; g < goals->n; g++)
     if (!p->goal.at[goals->at[g]].diagram) return false;
   for (uint32_t g = 0; g < goals->n; g++) {
     const Diagram *d = p->goal.at[goals->at[g]].diagram;
-    if (diagram_boxes(w, d) > BOXES_LIMIT) {
-      diag_error(w->diags, p->goal.at[goals->at[g]].span,
-                 "this goal is more than %d boxes, written out: too many to train", BOXES_LIMIT);
-      return false;
-    }
+    if (diagram_boxes(w, d) > BOXES_LIMIT)
+      return diag_refuse(w->diags, p->goal.at[goals->at[g]].span,
+                         "this goal is more than %d boxes, written out: too many to train",
+                         BOXES_LIMIT);
     plan->counts |= reads_step(d);
     for (uint32_t i = 0; i < d->param.n; i++) {
       table_put(plan->paths, d->param.at[i].path, strlen(d->param.at[i].path), 1);

@@ -113,9 +113,8 @@ static bool way_of(Regimen *plan, const Param *p, const Type *t, WeightGroup *g,
                  c.name, other.call ? ", with a twentieth of its rate," : "");
     return true;
   }
-  diag_error(w->diags, s ? s->span : plan->node->span, "`%s` cannot step weight %s, which is %s",
-             c.name, p->path, type_text(w, t));
-  return false;
+  return diag_refuse(w->diags, s ? s->span : plan->node->span,
+                     "`%s` cannot step weight %s, which is %s", c.name, p->path, type_text(w, t));
 }
 
 // Settings are compared as they are written: two texts that mean the same are two groups.
@@ -138,11 +137,9 @@ static bool add_weight(Regimen *plan, const Diagram *d, const Param *p, uint32_t
   WeightGroup g;
   int64_t count;
   if (table_get(plan->weight_of, p->path, strlen(p->path))) return true;
-  if (!type_count(w, &x->type, &count)) {
-    diag_error(w->diags, plan->node->span, "the size of weight %s, %s, is not known", p->path,
-               type_text(w, &x->type));
-    return false;
-  }
+  if (!type_count(w, &x->type, &count))
+    return diag_refuse(w->diags, plan->node->span, "the size of weight %s, %s, is not known",
+                       p->path, type_text(w, &x->type));
   if (!way_of(plan, p, &x->type, &g, stand_ins)) return false;
   g.turns = turns_of(plan, p);
   uint32_t k = 0;
@@ -222,11 +219,9 @@ bool plan_groups(Regimen *plan) {
           !add_weight(plan, goal->diagram, &goal->diagram->param.at[i], &stand_ins))
         return false;
   }
-  if (!plan->weight.n) {
-    diag_error(plan->w->diags, plan->node->span,
-               "there is nothing to train: no goal moves a learner");
-    return false;
-  }
+  if (!plan->weight.n)
+    return diag_refuse(plan->w->diags, plan->node->span,
+                       "there is nothing to train: no goal moves a learner");
   for (uint32_t i = 0; i < plan->group.n; i++) lay_out(plan, &plan->group.at[i]);
   say_unasked(plan);
   return true;

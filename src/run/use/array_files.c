@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static bool ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 // -- in -------------------------------------------------------------------------------------------
 static bool bytes_of(Use *u, const char *path, View *view) {
   const char *error;
@@ -75,12 +70,12 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
 
 bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   const char *error;
-  if (ends_with(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, out);
-  if (ends_with(value, ".png")) return from_png(u, value, type, out);
-  if (!ends_with(value, ".npy") && !strchr("[+-.0123456789ni", *value))
+  if (text_ends(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, out);
+  if (text_ends(value, ".png")) return from_png(u, value, type, out);
+  if (!text_ends(value, ".npy") && !strchr("[+-.0123456789ni", *value))
     return use_wrong(u, OUTCOME_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
                      value);
-  bool good = ends_with(value, ".npy") ? npy_read(u->arena, value, out, &error)
+  bool good = text_ends(value, ".npy") ? npy_read(u->arena, value, out, &error)
                                        : array_parse(u->arena, value, out, &error);
   return good || use_wrong(u, OUTCOME_WRONG, "%s", error);
 }
@@ -173,10 +168,10 @@ bool arrays_put(Use *u, const Arrays *out) {
     return true;
   }
   if (u->how->json) buf_text(text, "{}");
-  if (ends_with(path, ".npy")) return put_npy(u, out);
-  if (ends_with(path, ".csv")) return put_csv(u, out);
-  if (ends_with(path, ".png")) return put_png(u, &out->array.at[0]);
-  if (!ends_with(path, ".json"))
+  if (text_ends(path, ".npy")) return put_npy(u, out);
+  if (text_ends(path, ".csv")) return put_csv(u, out);
+  if (text_ends(path, ".png")) return put_png(u, &out->array.at[0]);
+  if (!text_ends(path, ".json"))
     return use_wrong(u, OUTCOME_USAGE,
                      "results are written as .npy, .csv, .json or .png, not as %s", path);
   Buf b = buf_new(u->arena);

@@ -47,7 +47,7 @@ typedef struct {
 Outcome use_measure(Elab *, Program *, const UseCall *);                   // measure.c
 Outcome use_predict(Elab *, Program *, const char *name, const UseCall *); // predict.c
 Outcome use_sample(Elab *, Program *, const char *name, const UseCall *);  // sample.c
-// show.c: all that a program shows, computed with what a run folder holds
+// -- show.c: all that a program shows, computed with what a run folder holds ----------------------
 Outcome use_shows(Elab *, Program *, const UseOptions *, Shows *);
 
 // evaluate.c: a box, learner, goal or measure by the interpreter

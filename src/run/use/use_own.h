@@ -28,7 +28,7 @@ typedef struct {
   Guard guard;
 } Use;
 
-// use.c
+// -- use.c ----------------------------------------------------------------------------------------
 bool use_read(Use *); // the weights, and what the run was
 bool use_fill(Use *, Store *,
               const Table *model); // states that the file has; of `model` it must have all
@@ -40,18 +40,18 @@ void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
 
-// predict.c
+// -- predict.c ------------------------------------------------------------------------------------
 // The diagram for such arrays: those with an axis more than the input have samples in front.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
 void use_results(Use *, const Tensor *out, Arrays *);
 
-// show.c: the values of a show; n: how many samples, 0 as the view wants
+// -- show.c: the values of a show; n: how many samples, 0 as the view wants -----------------------
 bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
 
-// sample.c: generate[f, length: 500]("to")
+// -- sample.c: generate[f, length: 500]("to") -----------------------------------------------------
 bool sample_text(Use *, const Syntax *expr, Shown *);
 
-// array_files.c
+// -- array_files.c --------------------------------------------------------------------------------
 bool array_from(Use *, const char *value, const Type *,
                 Array *);                  // an input, from a file or as typed
 bool arrays_put(Use *, const Arrays *out); // results: into a file, as text, or into memory

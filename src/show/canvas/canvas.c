@@ -264,8 +264,7 @@ bool canvas_write(Canvas *c, const char *path, const Look *look, const char **er
   }
   Buf b = buf_new(c->arena);
   if (canvas_file(c, path, look, &b)) {
-    const char *why = file_write(c->arena, path, b.at, b.n);
-    return !why || file_error(c->arena, error, "cannot write %s: %s", path, why);
+    return file_put(c->arena, path, b.at, b.n, error);
   }
   return file_error(c->arena, error,
                     "%s: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt", path);

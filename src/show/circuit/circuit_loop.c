@@ -140,17 +140,10 @@ static const char *coord_text(const LoopReading *r, const Coord *k) {
   return k->term[0].operand ? wire_text(r, k->term[0].var) : NULL;
 }
 
-static bool is_in_result(const Loop *l, uint32_t index) {
-  for (uint32_t i = 0; i < l->out.rank; i++)
-    for (uint32_t k = 0; k < l->out.coord[i].n; k++)
-      if (!l->out.coord[i].term[k].operand && l->out.coord[i].term[k].var == index) return true;
-  return false;
-}
-
 // Is this index only in one place, so that what it counts is summed up there?
 static bool is_alone(const LoopReading *r, uint32_t index) {
   uint32_t n = 0;
-  if (is_in_result(r->l, index)) return false;
+  if (loop_writes_index(r->l, index)) return false;
   for (uint32_t i = 0; i < r->l->nin; i++)
     for (uint32_t k = 0; k < r->l->in[i].rank; k++)
       for (uint32_t t = 0; t < r->l->in[i].coord[k].n; t++)

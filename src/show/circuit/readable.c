@@ -51,12 +51,6 @@ static void mark_scalars(const Loop *l, uint32_t root, bool *used) {
       used[l->scalar[i].arg[k]] = true;
 }
 
-static void mark_labels(const Access *a, bool *kept) {
-  for (uint32_t i = 0; i < a->rank; i++)
-    for (uint32_t k = 0; k < a->coord[i].n; k++)
-      if (a->coord[i].term[k].operand) kept[a->coord[i].term[k].var] = true;
-}
-
 static Access renumbered(World *w, const Access *old, const uint32_t *now) {
   Access a = *old;
   a.coord = arena_copy(w->arena, old->coord, old->rank * sizeof(Coord));
@@ -79,9 +73,9 @@ static Loop *part(World *w, const Loop *old, const Ids *in, uint32_t root, Ids *
   mark_scalars(old, root, used);
   for (uint32_t i = 0; i < old->nscalar; i++)
     if (used[i] && old->scalar[i].fn == FN_ARG) kept[old->scalar[i].ref] = true;
-  mark_labels(&old->out, kept);
+  access_mark_labels(&old->out, kept);
   for (uint32_t i = old->nin; i-- > 0;)
-    if (kept[i]) mark_labels(&old->in[i], kept);
+    if (kept[i]) access_mark_labels(&old->in[i], kept);
   l->nin = l->nscalar = 0;
   for (uint32_t i = 0; i < old->nin; i++) {
     if (!kept[i]) continue;
@@ -200,7 +194,7 @@ static bool keeps_guards(const Loop *l) { // an operand that is not mentioned sa
   if (l->nin > 64) return true;
   for (uint32_t i = 0; i < l->nscalar; i++)
     if (l->scalar[i].fn == FN_ARG) mentioned[l->scalar[i].ref] = true;
-  for (uint32_t i = 0; i < l->nin; i++) mark_labels(&l->in[i], mentioned);
+  for (uint32_t i = 0; i < l->nin; i++) access_mark_labels(&l->in[i], mentioned);
   for (uint32_t i = 0; i < l->nin; i++)
     if (!mentioned[i]) return true;
   return false;

@@ -5,7 +5,7 @@
 #include "show/report/report_own.h"
 #include "show/wiring/wiring.h"
 
-// machines_shown.c
+// -- machines_shown.c -----------------------------------------------------------------------------
 typedef struct {
   Shown shown;
   const WiringTimes *strip, *moving; // a wiring over time, in the place of a plot; or NULL

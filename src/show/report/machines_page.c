@@ -49,9 +49,8 @@ static void put_facts(PageFolder *f) {
 
 static void put_why(PageFolder *f) {
   if (!f->r->note.message) return;
-  page_put(&f->page, "<section>\n<h2>Error</h2>\n<pre class=\"words alarm\">");
-  page_text(&f->page, f->r->note.message);
-  page_put(&f->page, "</pre>\n</section>\n");
+  page_between(&f->page, "<section>\n<h2>Error</h2>\n<pre class=\"words alarm\">",
+               f->r->note.message, "</pre>\n</section>\n");
 }
 
 // -- claims ---------------------------------------------------------------------------------------
@@ -61,13 +60,9 @@ static void put_check(HtmlPage *g, const RunCheck *c, const char *of) {
   const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
   buf_printf(&g->out, "<tr><td class=\"%s\" title=\"%s\">%s</td>", class, words, mark);
   if (of) {
-    page_put(g, "<td class=\"of\">");
-    page_text(g, of);
-    page_put(g, "</td>");
+    page_between(g, "<td class=\"of\">", of, "</td>");
   }
-  page_put(g, "<td><code>");
-  page_text(g, c->text);
-  page_put(g, "</code></td><td class=\"figure\">");
+  page_between(g, "<td><code>", c->text, "</code></td><td class=\"figure\">");
   page_text(g, c->done ? c->figure : words);
   page_put(g, "</td></tr>\n");
 }
@@ -128,9 +123,7 @@ static void put_systems(PageFolder *f) {
 // -- a run ----------------------------------------------------------------------------------------
 static void put_link(HtmlPage *g, const char *file) {
   if (!path_exists(page_path(g, file))) return;
-  page_put(g, "<span><a href=\"");
-  page_text(g, file);
-  page_put(g, "\">");
+  page_between(g, "<span><a href=\"", file, "\">");
   page_text(g, file);
   page_put(g, "</a></span>");
 }
@@ -222,9 +215,7 @@ static void put_happened(HtmlPage *g, const SimResult *run) {
     const Happening *h = &record->happening.at[i];
     buf_printf(&g->out, "<tr><td class=\"n time\">%.*f</td><td>", digits, h->time);
     page_text(g, *h->path ? h->path : run->name);
-    page_put(g, "</td><td>");
-    page_text(g, h->what);
-    page_put(g, "</td></tr>\n");
+    page_between(g, "</td><td>", h->what, "</td></tr>\n");
   }
   page_put(g, "</tbody></table></div>\n");
   if (n > most) {
@@ -239,9 +230,7 @@ static bool put_run(PageFolder *f, uint32_t i) {
   HtmlPage *g = &f->page;
   const SimResult *run = &f->r->run.at[i];
   RanShows shows = {0};
-  page_put(g, "<section>\n<h2>");
-  page_text(g, run->name);
-  page_put(g, " <small>");
+  page_between(g, "<section>\n<h2>", run->name, " <small>");
   page_text(g, run->words);
   page_put(g, "</small></h2>\n");
   put_run_facts(g, run);

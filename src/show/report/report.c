@@ -44,9 +44,7 @@ static void put_measure(HtmlPage *g, const Curve *c) {
   page_put(g, "<tr><th scope=\"row\">");
   page_text(g, c->name);
   if (*c->on) {
-    page_put(g, " <small>on ");
-    page_text(g, c->on);
-    page_put(g, "</small>");
+    page_between(g, " <small>on ", c->on, "</small>");
   }
   page_put(g, "</th>");
   put_number_cell(g, "n", c->value[c->n - 1]);
@@ -60,9 +58,7 @@ static void put_measure(HtmlPage *g, const Curve *c) {
 }
 
 static void put_goal(HtmlPage *g, const Curve *c) {
-  page_put(g, "<tr><th scope=\"row\">");
-  page_text(g, c->name);
-  page_put(g, "</th>");
+  page_between(g, "<tr><th scope=\"row\">", c->name, "</th>");
   put_number_cell(g, "n", c->value[0]);
   put_number_cell(g, "n best", c->value[c->n - 1]);
   page_put(g, "</tr>\n");

@@ -5,7 +5,7 @@
 #include "run/simulate/simulate.h"
 #include "show/canvas/canvas.h"
 
-// report.c: of training
+// -- report.c: of training ------------------------------------------------------------------------
 typedef struct {
   const char *dir;    // metrics.csv, run.json, program.limn are read there
   const Shows *shown; // what the program wants to be shown
@@ -14,7 +14,7 @@ typedef struct {
 } Report;
 bool report_write(Arena *, const Report *, const char **error);
 
-// machines_page.c: of runs of machines, from run.json in their folder and what is in memory
+// -- machines_page.c: of runs of machines, from run.json in their folder and what is in memory ----
 bool machines_page(Results *, const char **error);
 
 #endif

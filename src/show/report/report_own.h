@@ -16,7 +16,8 @@ typedef struct {
 bool page_open(HtmlPage *);                          // reads run.json; false: *error
 const char *page_path(HtmlPage *, const char *name); // in the folder
 void page_put(HtmlPage *, const char *html);
-void page_text(HtmlPage *, const char *text);     // escaped
+void page_text(HtmlPage *, const char *text); // escaped
+void page_between(HtmlPage *, const char *before, const char *text, const char *after);
 void page_head(HtmlPage *);                       // until the title; the header stays open
 void page_section(HtmlPage *, const char *title); // it stays open
 void page_fact(HtmlPage *, const char *class, const char *text);

@@ -10,6 +10,12 @@ enum { TEXT_MOST = 1 << 24, NAME_MOST = 40, FACT_MOST = 2000 };
 void page_put(HtmlPage *g, const char *html) { buf_text(&g->out, html); }
 void page_text(HtmlPage *g, const char *text) { html_text(&g->out, text, strlen(text)); }
 
+void page_between(HtmlPage *g, const char *before, const char *text, const char *after) {
+  page_put(g, before);
+  page_text(g, text);
+  page_put(g, after);
+}
+
 const char *page_path(HtmlPage *g, const char *name) {
   return arena_format(g->arena, "%s/%s", g->dir, name);
 }
@@ -41,24 +47,21 @@ void page_fact(HtmlPage *g, const char *class, const char *text) {
 
 void page_head(HtmlPage *g) {
   const char *name = page_name(g);
-  page_put(g, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-              "<meta name=\"color-scheme\" content=\"light dark\">\n"
-              "<link rel=\"icon\" href=\"data:,\">\n<title>");
-  page_text(g, name);
-  page_put(g, "</title>\n<style>\n");
+  page_between(g,
+               "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+               "<meta name=\"color-scheme\" content=\"light dark\">\n"
+               "<link rel=\"icon\" href=\"data:,\">\n<title>",
+               name, "</title>\n<style>\n");
   page_put(g, report_style);
   page_put(g, report_style_runs);
-  page_put(g, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
-  page_text(g, name);
-  page_put(g, "</h1>\n");
+  page_between(g, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", name, "</h1>\n");
 }
 
 // On a small screen a picture shrinks until its texts are as small as they may be, then it scrolls.
 void page_svg(HtmlPage *g, const Buf *svg, double width, const char *label) {
-  page_put(g, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"");
-  page_text(g, label);
-  page_put(g, "\">\n<svg style=\"");
+  page_between(g, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"", label,
+               "\">\n<svg style=\"");
   buf_printf(&g->out, "width:100%%;max-width:%.0fpx;min-width:%.0fpx\"", ceil(width),
              floor(width <= 520 ? fmin(width, 340) : 0.75 * width));
   page_put(g, svg->at + strlen("<svg"));
@@ -104,14 +107,11 @@ bool page_save(HtmlPage *g, Canvas *c, uint32_t number, const char *text) {
 bool page_save_svg(HtmlPage *g, const Buf *svg, uint32_t number, const char *text) {
   if (!make_shown(g)) return false;
   const char *path = arena_format(g->arena, "%s.svg", picture_base(g, number, text));
-  const char *why = file_write(g->arena, path, svg->at, svg->n);
-  return !why || file_error(g->arena, g->error, "cannot write %s: %s", path, why);
+  return file_put(g->arena, path, svg->at, svg->n, g->error);
 }
 
 void page_caption(HtmlPage *g, const char *text, const char *view) {
-  page_put(g, "<figcaption><code>");
-  page_text(g, text);
-  page_put(g, "</code>");
+  page_between(g, "<figcaption><code>", text, "</code>");
   if (view) {
     page_put(g, " as ");
     page_text(g, view);
@@ -120,9 +120,7 @@ void page_caption(HtmlPage *g, const char *text, const char *view) {
 }
 
 void page_alarm(HtmlPage *g, const char *why) {
-  page_put(g, "<p class=\"alarm\">");
-  page_text(g, why);
-  page_put(g, "</p>\n");
+  page_between(g, "<p class=\"alarm\">", why, "</p>\n");
 }
 
 bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
@@ -133,9 +131,7 @@ bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
   if (c && !page_save(g, c, number, s->text)) return false;
   const char *words = c ? plot_words(g->arena, s) : NULL;
   if (words) {
-    page_put(g, "<pre class=\"words\">");
-    page_text(g, words);
-    page_put(g, "</pre>\n");
+    page_between(g, "<pre class=\"words\">", words, "</pre>\n");
   } else if (c) {
     page_picture(g, c, s->text);
   } else {
@@ -187,6 +183,5 @@ void page_facts(HtmlPage *g) {
 bool page_write(HtmlPage *g) {
   page_put(g, "<footer>Made by limn.</footer>\n</main>\n</body>\n</html>\n");
   const char *path = page_path(g, "report.html");
-  const char *why = file_write(g->arena, path, g->out.at, g->out.n);
-  return !why || file_error(g->arena, g->error, "cannot write %s: %s", path, why);
+  return file_put(g->arena, path, g->out.at, g->out.n, g->error);
 }

@@ -134,7 +134,7 @@ static int run_program(const char *const *argument, const char *says) {
 
 static bool load(Compiled *c, Arena *a, const char *library, const char *noted) {
   FileText bytes = file_read(a, library, (size_t)1 << 30), note = file_read(a, noted, 256);
-  Hash h = {0xCBF29CE484222325u, 0};
+  Hash h = {HASH_START, 0};
   if (!bytes.text || !note.text) return false;
   hash_add(&h, bytes.text, bytes.n);
   if (strcmp(hash_text(a, h), note.text)) return false;
@@ -167,7 +167,7 @@ static bool compile_into(Compiled *c, Arena *a, const char *base, const char *te
     c->error = arena_format(a, "%s failed on generated code (%s): %.400s", c->compiler, source,
                             said.text ? said.text : "");
   } else {
-    Hash h = {0xCBF29CE484222325u, 0};
+    Hash h = {HASH_START, 0};
     hash_add(&h, library.text, library.n);
     const char *note = hash_text(a, h);
     const char *noted = arena_format(a, "%s.sum", base), *final = arena_format(a, "%s.so", base);
@@ -188,7 +188,7 @@ bool compile_c(Arena *a, const char *text, size_t n, const Target *how, Compiled
     return false;
   }
   uint32_t flags = compile_flags(flag);
-  Hash h = {0xCBF29CE484222325u, 0};
+  Hash h = {HASH_START, 0};
   struct stat tool;
   hash_add(&h, text, n);
   for (uint32_t i = 0; i < flags; i++) hash_add(&h, flag[i], strlen(flag[i]) + 1);

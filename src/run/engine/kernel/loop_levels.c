@@ -13,12 +13,6 @@ bool operand_checked(const Plan *p, const Operand *o) {
   return false;
 }
 
-bool node_wants_winner(const PlanNode *x) {
-  for (uint32_t i = 0; i < x->nwinner; i++)
-    if (x->winner[i] != PLAN_NONE) return true;
-  return false;
-}
-
 uint32_t node_reduced(const PlanNode *x, uint32_t k) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i] && k-- == 0) return i;
@@ -29,12 +23,6 @@ uint32_t kernel_place(const Kernel *k, uint32_t node) {
   uint32_t i = 0;
   while (k->node.at[i] != node) i++;
   return i;
-}
-
-static bool node_sums(const PlanNode *x) {
-  for (uint32_t i = 0; i < x->nindex; i++)
-    if (x->reduced[i]) return true;
-  return false;
 }
 
 const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, uint32_t wire,

@@ -31,7 +31,6 @@ uint32_t kernel_place(const Kernel *, uint32_t node);
 bool divides_by_fixed(const NodeLevels *, uint32_t i);
 // Scalar i chooses by what an outer loop knows.
 bool chooses_by_fixed(const NodeLevels *, uint32_t i);
-bool node_wants_winner(const PlanNode *);
 uint32_t node_reduced(const PlanNode *,
                       uint32_t k); // the k-th reduced index, in the order of the box
 bool wire_has_memory(const PlanWire *);
