@@ -104,8 +104,8 @@ LIMN_API const char *limn_paths(Limn *, const char *name, bool json);
 // Where a route of boxes is, as "dense ; relu": in bodies and learning diagrams. NULL with a
 // message.
 LIMN_API const char *limn_find(Limn *, const char *pattern, bool json);
-// A box, learner, goal or measure (NULL: the whole loss) as text, after a pass: check (NULL),
-// inline, simplify, reverse, forward, gradient, step. NULL with a message.
+// A box, learner, goal or measure (NULL: the whole loss) as text, at a stage: tree, value, check
+// (NULL), inline, simplify, reverse, forward, gradient, step, plan, c. NULL with a message.
 LIMN_API const char *limn_print(Limn *, const char *name, const char *pass, bool origins);
 // Time and memory, as polynomials in the axes. NULL with a message.
 LIMN_API const char *limn_cost(Limn *, const char *name, bool json);

@@ -55,7 +55,8 @@ static bool begin_work(ApiCall *c) {
 bool call_allowed(ApiCall *c, CallNeed need) {
   Limn *l = c->l;
   if (!begin_work(c)) return true;
-  bool wrong = l->load_errors || !l->program, works = need > NEEDS_READING;
+  bool wrong = l->load_errors || !l->program;
+  bool works = need > NEEDS_READING;
   if ((need && !l->w) || (need && need != NEEDS_TEXT && wrong)) {
     if (!c->errors) // otherwise what went wrong with the load is the answer
       call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");

@@ -113,14 +113,6 @@ const char *limn_find(Limn *l, const char *pattern, bool json) {
   return call_text(c, good ? b.at : NULL);
 }
 
-const char *limn_print(Limn *l, const char *name, const char *pass, bool origins) {
-  ENTER(c, l, ANSWER_PRINT, NEEDS_PROGRAM, NULL, NULL);
-  Buf b = buf_new(c->answer);
-  const Diagram *d = diagram_after(l->in, l->program, name, pass);
-  if (d) diagram_print(l->w, d, &b, origins);
-  return call_text(c, d ? b.at : NULL);
-}
-
 // -- cost -----------------------------------------------------------------------------------------
 typedef struct {
   World *w;

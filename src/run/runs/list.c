@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE
 #include "run/runs/runs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>

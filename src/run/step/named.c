@@ -52,7 +52,7 @@ Diagram *diagram_after(Elab *in, Program *p, const char *name, const char *pass)
   if (!diagram_is_small(w, d)) return NULL;
   if (!whole) return after->passes(w, d);
   if (name) {
-    diag_error(w->diags, (Span){0}, "`%s` is of %s: give no name", pass,
+    diag_error(w->diags, (Span){0}, "`%s` is of %s and takes no name", pass,
                after->kind == AFTER_STEP ? "all goals" : "the whole loss");
     return NULL;
   }

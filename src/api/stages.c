@@ -1,0 +1,126 @@
+// The stages of a program that are not diagrams, as text: its tree, the values of a box when they
+// become boxes, the plan of its kernels, and their C. Together with the passes of
+// core/pass/pipeline.c they are all that `limn print --after` knows.
+#include "api/api_own.h"
+
+#include "core/pass/pipeline.h"
+#include "run/engine/c/emit.h"
+
+typedef bool PutStage(ApiCall *, const char *name, Buf *); // false with a message
+
+// -- the tree -------------------------------------------------------------------------------------
+enum { TREE_WIDTH = 96 };
+
+static size_t group_length(const char *text) {
+  size_t n = 0;
+  int depth = 0;
+  bool quoted = false;
+  do {
+    if (text[n] == '"' && !(n && text[n - 1] == '\\')) quoted = !quoted;
+    if (!quoted) depth += text[n] == '(' ? 1 : text[n] == ')' ? -1 : 0;
+    n++;
+  } while (text[n] && (depth > 0 || quoted || (text[n] != ' ' && text[n] != ')')));
+  return n;
+}
+
+// A node that is too long for a line has each of its parts in a line of its own. Gives what is left
+// behind the node.
+static const char *put_node(const char *text, uint32_t indent, Buf *out) {
+  size_t n = group_length(text);
+  if (*text != '(' || indent + n <= TREE_WIDTH) {
+    buf_printf(out, "%.*s", (int)n, text);
+    return text + n;
+  }
+  size_t head = 1 + group_length(text + 1); // (box name
+  buf_printf(out, "%.*s", (int)head, text);
+  for (text += head; *text == ' ';) {
+    bool inner = text[1] == '(';
+    if (inner) buf_printf(out, "\n%*s", (int)indent + 2, "");
+    if (!inner) buf_char(out, ' ');
+    text = put_node(text + 1, indent + 2, out);
+  }
+  buf_char(out, ')');
+  return text + 1;
+}
+
+static bool put_tree(ApiCall *c, const char *name, Buf *out) {
+  const World *w = c->l->w;
+  Nodes all = program_declarations(c->l->program->tree);
+  bool any = false;
+  for (uint32_t i = 0; i < all.n; i++) {
+    const char *own = all.at[i]->name ? name_text(w->names, all.at[i]->name) : "";
+    if (name && strcmp(own, name) != 0) continue;
+    Buf line = buf_new(c->scratch);
+    tree_print(w->names, all.at[i], &line);
+    put_node(line.at, 0, out);
+    buf_char(out, '\n');
+    any = true;
+  }
+  if (!any) diag_error(w->diags, (Span){0}, "nothing is declared as `%s`", name ? name : "");
+  return any;
+}
+
+// -- values ---------------------------------------------------------------------------------------
+// The program is elaborated once more, and its values are written down as they become boxes. What
+// it says was said when it was loaded.
+static bool put_values(ApiCall *c, const char *name, Buf *out) {
+  Limn *l = c->l;
+  ValueWatch watch = {.name = name, .out = buf_new(c->scratch)};
+  if (!diagram_or_loss(l->in, l->program, name, &(Loss){0})) return false;
+  l->diags->muted++;
+  Elab *in = elab_new(l->w);
+  for (uint32_t i = 0; i < l->setting.n; i++)
+    elab_set(in, l->setting.at[i].name, l->setting.at[i].value);
+  elab_watch(in, &watch);
+  elab_program(in, l->path, l->text, l->length);
+  l->diags->muted--;
+  if (name && watch.out.n) {
+    buf_text(out, watch.out.at);
+    return true;
+  }
+  diag_error(l->diags, (Span){0},
+             name ? "`%s` makes no values of its own: it is made of other boxes"
+                  : "`value` wants the name of a box or a learner",
+             name);
+  return false;
+}
+
+// -- kernels --------------------------------------------------------------------------------------
+static Plan *plan_of(ApiCall *c, const char *name) {
+  World *w = c->l->w;
+  Loss loss;
+  const Diagram *d = diagram_or_loss(c->l->in, c->l->program, name, &loss);
+  if (!d || !diagram_is_small(w, d)) return NULL;
+  Plan *p = plan_make(w, passes_engine(w, d), &(PlanOptions){.samples = 64, .fuse = true});
+  if (p->error) diag_error(w->diags, p->error_at, "%s", p->error);
+  return p->error ? NULL : p;
+}
+
+static bool put_plan(ApiCall *c, const char *name, Buf *out) {
+  const Plan *p = plan_of(c, name);
+  if (p) plan_print(p, NULL, 0, out);
+  return p;
+}
+
+static bool put_c(ApiCall *c, const char *name, Buf *out) {
+  Plan *p = plan_of(c, name);
+  if (p) emit_c(p, false, p->kernel.n, NEW_ARRAY(c->scratch, EmitKernel, p->kernel.n + 1), out);
+  return p;
+}
+
+// -- by name --------------------------------------------------------------------------------------
+static const struct {
+  const char *name;
+  PutStage *put;
+} stages[] = {{"tree", put_tree}, {"value", put_values}, {"plan", put_plan}, {"c", put_c}};
+
+const char *limn_print(Limn *l, const char *name, const char *pass, bool origins) {
+  ENTER(c, l, ANSWER_PRINT, NEEDS_PROGRAM, NULL, NULL);
+  Buf b = buf_new(c->answer);
+  for (uint32_t i = 0; pass && i < COUNT(stages); i++)
+    if (strcmp(pass, stages[i].name) == 0)
+      return call_text(c, stages[i].put(c, name, &b) ? b.at : NULL);
+  const Diagram *d = diagram_after(l->in, l->program, name, pass);
+  if (d) diagram_print(l->w, d, &b, origins);
+  return call_text(c, d ? b.at : NULL);
+}
