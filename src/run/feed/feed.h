@@ -77,7 +77,7 @@ const char *const *data_labels(Data *, Size count);
 // `on mnist.test`, each sample once and in order
 Instead samples_on(World *, Name set, const char *path, Name split);
 
-// compose.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
+// noise_fields.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.
 Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
 bool is_sample_axis(World *, const Type *); // samples stand in front

@@ -4,7 +4,7 @@
 
 #include "run/feed/feed.h"
 
-// -- whole.c: a measure of a whole set. False: it is a mean over batches. -------------------------
+// -- measure_split.c: a measure of a whole set. False: it is a mean over batches. -------------------------
 bool whole_split(World *, const Diagram *, Diagram **each, Diagram **rest);
 void whole_add_count(Elab *, Diagram *rest);
 // sum: one for each input, and room for the last
