@@ -2,7 +2,7 @@
 //
 // A measure is a diagram with one number, a mean over samples. It is run over its data in batches,
 // and the batches' numbers are averaged by their samples, so the short last one counts as much as
-// it holds; sums over all samples are added up instead (whole.c). `on mnist.test` puts that split,
+// it holds; sums over all samples are added up instead (measure_split.c). `on mnist.test` puts that split,
 // whole and in order, in the place of every source of the set.
 #include "run/feed/feed_own.h"
 
