@@ -106,7 +106,7 @@ LIMN_API const char *limn_paths(Limn *, const char *name, bool json);
 LIMN_API const char *limn_find(Limn *, const char *pattern, bool json);
 // A box, learner, goal or measure (NULL: the whole loss) as text, at a stage: tree, value, check
 // (NULL), inline, simplify, reverse, forward, gradient, step, plan, c. NULL with a message.
-LIMN_API const char *limn_print(Limn *, const char *name, const char *pass, bool origins);
+LIMN_API const char *limn_print(Limn *, const char *name, const char *stage, bool origins);
 // Time and memory, as polynomials in the axes. NULL with a message.
 LIMN_API const char *limn_cost(Limn *, const char *name, bool json);
 

@@ -148,7 +148,7 @@ LimnStatus limn_message(const Limn *l, uint32_t i, LimnMessage *out) {
                    .file = d->settled ? d->place.path : "",
                    .line = d->place.line,
                    .column = d->place.column,
-                   .length = d->span.n,
+                   .length = d->place.length,
                    .text = d->text,
                    .note = d->note,
                    .help = d->help};
@@ -156,7 +156,7 @@ LimnStatus limn_message(const Limn *l, uint32_t i, LimnMessage *out) {
     m.note_file = d->settled ? d->note_place.path : "";
     m.note_line = d->note_place.line;
     m.note_column = d->note_place.column;
-    m.note_length = d->note_span.n;
+    m.note_length = d->note_place.length;
   }
   memcpy(out, &m, m.size < sizeof m ? m.size : sizeof m);
   return LIMN_GOOD;

@@ -43,21 +43,39 @@ static const char *put_node(const char *text, uint32_t indent, Buf *out) {
   return text + 1;
 }
 
+static void put_declared(ApiCall *c, const Syntax *n, Buf *out) {
+  Buf line = buf_new(c->scratch);
+  tree_print(c->l->w->names, n, &line);
+  put_node(line.at, 0, out);
+  buf_char(out, '\n');
+}
+
+static bool is_called(const ApiCall *c, const Syntax *n, const char *name) {
+  return n && n->name && strcmp(name_text(c->l->w->names, n->name), name) == 0;
+}
+
+static bool learner_is_called(const ApiCall *c, const Syntax *learner, const char *name) {
+  Nodes own = names_in(learner_names(learner));
+  for (uint32_t i = 0; i < own.n; i++)
+    if (is_called(c, own.at[i], name)) return true;
+  return false;
+}
+
+// A statement may declare several learners: `learn f, g : …`
 static bool put_tree(ApiCall *c, const char *name, Buf *out) {
-  const World *w = c->l->w;
   Nodes all = program_declarations(c->l->program->tree);
-  bool any = false;
+  size_t before = out->n;
   for (uint32_t i = 0; i < all.n; i++) {
-    const char *own = all.at[i]->name ? name_text(w->names, all.at[i]->name) : "";
-    if (name && strcmp(own, name) != 0) continue;
-    Buf line = buf_new(c->scratch);
-    tree_print(w->names, all.at[i], &line);
-    put_node(line.at, 0, out);
-    buf_char(out, '\n');
-    any = true;
+    const Syntax *n = all.at[i];
+    if (!name || is_called(c, n, name))
+      put_declared(c, n, out);
+    else if (n->kind == N_LEARN)
+      for (uint32_t k = 0; k < learn_learners(n).n; k++)
+        if (learner_is_called(c, learn_learners(n).at[k], name))
+          put_declared(c, learn_learners(n).at[k], out);
   }
-  if (!any) diag_error(w->diags, (Span){0}, "nothing is declared as `%s`", name ? name : "");
-  return any;
+  return out->n > before ||
+         diag_refuse(c->l->diags, (Span){0}, "this program declares no `%s`", name ? name : "");
 }
 
 // -- values ---------------------------------------------------------------------------------------
@@ -116,13 +134,33 @@ static const struct {
   PutStage *put;
 } stages[] = {{"tree", put_tree}, {"value", put_values}, {"plan", put_plan}, {"c", put_c}};
 
-const char *limn_print(Limn *l, const char *name, const char *pass, bool origins) {
+static void no_stage(ApiCall *c, const char *stage) {
+  const char *names[COUNT(stages) + AFTERS];
+  uint32_t n = 0;
+  Buf all = buf_new(c->scratch);
+  for (uint32_t i = 0; i < COUNT(stages); i++) names[n++] = stages[i].name;
+  for (uint32_t i = 0; i < AFTERS; i++) names[n++] = after_table[i].name;
+  for (uint32_t i = 0; i < n; i++) buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+  Id e = diag_error(c->l->diags, (Span){0}, "there is no stage `%s`", stage);
+  if (!diag_suggest(c->l->diags, e, nearest_name(stage, names, n)))
+    diag_help(c->l->diags, e, "stages are %s", all.at);
+}
+
+static bool print_stage(ApiCall *c, const char *name, const char *stage, bool origins, Buf *out) {
+  Limn *l = c->l;
+  for (uint32_t i = 0; stage && i < COUNT(stages); i++)
+    if (strcmp(stage, stages[i].name) == 0) return stages[i].put(c, name, out);
+  if (stage && !after_named(stage)) {
+    no_stage(c, stage);
+    return false;
+  }
+  const Diagram *d = diagram_after(l->in, l->program, name, stage);
+  if (d) diagram_print(l->w, d, out, origins);
+  return d;
+}
+
+const char *limn_print(Limn *l, const char *name, const char *stage, bool origins) {
   ENTER(c, l, ANSWER_PRINT, NEEDS_PROGRAM, NULL, NULL);
   Buf b = buf_new(c->answer);
-  for (uint32_t i = 0; pass && i < COUNT(stages); i++)
-    if (strcmp(pass, stages[i].name) == 0)
-      return call_text(c, stages[i].put(c, name, &b) ? b.at : NULL);
-  const Diagram *d = diagram_after(l->in, l->program, name, pass);
-  if (d) diagram_print(l->w, d, &b, origins);
-  return call_text(c, d ? b.at : NULL);
+  return call_text(c, print_stage(c, name, stage, origins, &b) ? b.at : NULL);
 }

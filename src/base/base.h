@@ -199,6 +199,7 @@ typedef enum { DIAG_ERROR, DIAG_WARNING } DiagKind;
 typedef struct {         // a span, looked up
   const char *path;      // "": nowhere
   uint32_t line, column; // from 1
+  uint32_t length;       // in characters, as columns are
   const char *lines;     // the line of the source with marks under it
 } DiagPlace;
 typedef struct {

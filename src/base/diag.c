@@ -129,6 +129,9 @@ static DiagPlace place_of(const Diags *d, Span span, char mark, const char *text
   Buf lines = buf_new(d->arena);
   const char *path = d->sources->file.at[span.file].path;
   source_place(d->sources, span, &p.line, &p.column);
+  const Source *f = &d->sources->file.at[span.file];
+  for (uint32_t i = span.at; i < span.at + span.n && i < f->n; i++)
+    p.length += ((unsigned char)f->text[i] & 0xC0) != 0x80; // characters, as columns are
   print_line(d->sources, span, mark, text, &lines);
   p.path = arena_text(d->arena, path, strlen(path));
   p.lines = lines.at;
@@ -163,11 +166,11 @@ void diags_print(Diags *d, Buf *out) {
   if (d->unsaid) buf_printf(out, "limn: and %u more\n", d->unsaid);
 }
 
-static void json_place(const DiagPlace *p, uint32_t length, JsonOut *j) {
+static void json_place(const DiagPlace *p, JsonOut *j) {
   json_text(j, "file", p->path);
   json_print(j, "line", "%u", p->line);
   json_print(j, "column", "%u", p->column);
-  json_print(j, "length", "%u", length);
+  json_print(j, "length", "%u", p->length);
 }
 
 void diags_json(Diags *d, Buf *out) {
@@ -178,11 +181,11 @@ void diags_json(Diags *d, Buf *out) {
     const Diag *e = &d->list.at[i];
     json_object(&j, NULL);
     json_text(&j, "kind", e->kind == DIAG_ERROR ? "error" : "warning");
-    json_place(&e->place, e->span.n, &j);
+    json_place(&e->place, &j);
     json_text(&j, "message", e->text);
     if (e->note) {
       json_object(&j, "note");
-      json_place(&e->note_place, e->note_span.n, &j);
+      json_place(&e->note_place, &j);
       json_text(&j, "message", e->note);
       json_end(&j);
     }

@@ -20,6 +20,11 @@ int main(void) {
   CHECK(limn_message(l, 1, &small) == LIMN_GOOD && small.line == 3 && !strcmp(small.text, "kept"));
   CHECK(limn_message(l, 2, &m) == LIMN_USAGE);
 
+  // lengths are in characters, as columns are
+  const char accents[] = "box f(x: R[]) -> R[] = \"é\" + x\n";
+  CHECK(limn_load_text(l, "accents.limn", accents, strlen(accents)) == LIMN_WRONG);
+  CHECK(limn_message(l, 0, &m) == LIMN_GOOD && m.column == 24 && m.length == 3);
+
   // a message without a place; and one with a second place
   CHECK(limn_load(l, "nowhere.limn") == LIMN_WRONG && limn_message_count(l) == 1);
   CHECK(limn_message(l, 0, &m) == LIMN_GOOD && !*m.file && strstr(m.text, "nowhere.limn"));

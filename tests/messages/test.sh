@@ -41,7 +41,9 @@ END
 
 # draw, print, grad
 says "\`step\` is of all goals and takes no name" print iris.limn f --after step
-says "nothing is declared as \`g\`" print iris.limn g --after tree
+says "input \`x\` is given twice" eval bare.limn twice --in "x=[1]" --in "x=[2]"
+says "there are more inputs than \`twice\` has" eval bare.limn twice --in "[1]" --in "[2]"
+says "this program declares no \`g\`" print iris.limn g --after tree
 says "\`value\` wants the name of a box or a learner" print iris.limn --after value
 says "makes no values of its own: it is made of other boxes" print iris.limn f --after value
 says "\`step\` wants a \`train\`, and this program has none" print sized.limn --after step
@@ -64,8 +66,8 @@ says "empty holds no run: there is no state.safetensors in it" train iris.limn -
 says "an input is an npy, csv or png file, or numbers, not x.wav" predict iris.limn f --from run --in x=x.wav
 says "results are written as .npy, .csv, .json or .png, not as y.wav" predict iris.limn f --from run --in 'x=[1, 2, 3, 4]' --out y.wav
 says "input 1 is 1×1×3 float64, but R[4] is wanted, or a row of them" predict iris.limn f --from run --in 'x=[[[1, 2, 3]]]'
-says "input y : R[n] is not given: --in y=…" predict iris.limn both --from run --in 'x=[1, 2]'
-says "there are more inputs than \`twice\` has" predict iris.limn twice --from run --in 'x=[1, 2]' --in 'y=[1, 2]' --in '[3]'
+says "input y : R[n] is not given" predict iris.limn both --from run --in 'x=[1, 2]'
+says "there are more inputs than \`twice\` has" predict iris.limn twice --from run --in "[1, 2]" --in "[3]"
 says "inputs have different numbers of samples: 2 and 3" predict iris.limn both --from run --in 'x=[[1, 2], [1, 2]]' --in 'y=[[1, 2], [1, 2], [1, 2]]'
 says "sample what? Name a learner or box, or write a \`show\`" sample iris.limn --from run
 says "\`fixed\` cannot be fed with noise: it wants {2}; \`limn predict\` gives it arrays" sample bare.limn fixed --from run

@@ -82,16 +82,8 @@ const After after_table[AFTERS] = {
     {"step", AFTER_STEP, NULL},
 };
 
-const After *after_named(World *w, const char *name) {
-  const char *names[AFTERS];
-  Buf all = buf_new(w->arena);
-  for (uint32_t i = 0; i < AFTERS; i++) {
-    names[i] = after_table[i].name;
-    if (strcmp(names[i], name) == 0) return &after_table[i];
-    buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-  }
-  Id e = diag_error(w->diags, (Span){0}, "there is no pass `%s`", name);
-  if (!diag_suggest(w->diags, e, nearest_name(name, names, AFTERS)))
-    diag_help(w->diags, e, "passes are %s", all.at);
+const After *after_named(const char *name) {
+  for (uint32_t i = 0; i < AFTERS; i++)
+    if (strcmp(after_table[i].name, name) == 0) return &after_table[i];
   return NULL;
 }

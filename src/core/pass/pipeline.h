@@ -24,6 +24,6 @@ typedef struct {
 } After;
 enum { AFTERS = 7 };
 extern const After after_table[AFTERS];
-const After *after_named(World *, const char *name); // NULL with a diagnostic
+const After *after_named(const char *name); // NULL: there is none
 
 #endif

@@ -45,7 +45,7 @@ Diagram *diagram_after(Elab *in, Program *p, const char *name, const char *pass)
   World *w = elab_world(in);
   Loss loss;
   Diagram *d = diagram_or_loss(in, p, name, &loss);
-  const After *after = d && pass ? after_named(w, pass) : NULL;
+  const After *after = d && pass ? after_named(pass) : NULL;
   if (!d || (pass && !after)) return NULL;
   bool whole = after && after->kind != AFTER_PASSES;
   if (!after || (!whole && !after->passes)) return d;

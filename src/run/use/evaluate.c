@@ -41,39 +41,14 @@ static bool read_array(Evaluation *r, const char *value, const MemoryArray *memo
 
 static Tensor tensor_of(const Array *a) { return (Tensor){a->rank, a->shape, a->count, a->data}; }
 
-static const UseInput *input_named(const EvalOptions *how, const char *name) {
-  for (uint32_t i = 0; i < how->nin; i++)
-    if (strcmp(how->in[i].name, name) == 0) return &how->in[i];
-  return NULL;
-}
-
-static bool input_is_known(const Evaluation *r, const Diagram *d, const char *name) {
-  bool known = !*name;
-  for (uint32_t k = 0; k < d->in.n && !known; k++) {
-    const Wire *wire = &d->wire.at[d->in.at[k]];
-    known = !wire->name || strcmp(name, name_text(r->w->names, wire->name)) == 0;
-  }
-  return known;
-}
-
-// The inputs' arrays, found by name; where wires have no names, by order.
 static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
-  World *w = r->w;
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Wire *wire = &d->wire.at[d->in.at[i]];
-    const char *name = name_text(w->names, wire->name);
-    const UseInput *in = *name ? input_named(r->how, name) : NULL;
-    if (!in && (!*name || r->how->nin == d->in.n) && i < r->how->nin &&
-        (!*name || !*r->how->in[i].name))
-      in = &r->how->in[i];
-    if (!in)
-      return wrong(r, OUTCOME_WRONG, "input %s : %s is not given: --in %s=…", *name ? name : "1",
-                   type_text(w, &wire->type), *name ? name : "x");
-    if (!read_array(r, in->value, in->array, &array[i])) return false;
+  const UseInput **in = NEW_ARRAY(r->arena, const UseInput *, d->in.n + 1);
+  if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) {
+    r->status = OUTCOME_WRONG;
+    return false;
   }
-  for (uint32_t i = 0; i < r->how->nin; i++)
-    if (!input_is_known(r, d, r->how->in[i].name))
-      return wrong(r, OUTCOME_WRONG, "there is no input `%s`", r->how->in[i].name);
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (!read_array(r, in[i]->value, in[i]->array, &array[i])) return false;
   return true;
 }
 

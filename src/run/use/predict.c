@@ -3,12 +3,6 @@
 // the input's shape.
 #include "run/use/use_own.h"
 
-static const UseInput *input_of(const Use *u, const char *name, uint32_t i) {
-  for (uint32_t k = 0; k < u->how->nin; k++)
-    if (*name && strcmp(u->how->in[k].name, name) == 0) return &u->how->in[k];
-  return i < u->how->nin && (!*name || !*u->how->in[i].name) ? &u->how->in[i] : NULL;
-}
-
 // Rows of as many numbers as the input has, in its shape. *sliced: there are samples in front.
 static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool *sliced) {
   int64_t want, each = x->rank && x->shape[0] ? x->count / x->shape[0] : 0;
@@ -89,18 +83,14 @@ static bool input_read(Use *u, const UseInput *in, const Type *t, Array *x) {
 }
 
 static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
-  for (uint32_t i = 0; i < formal->in.n; i++) {
-    const Wire *wire = &formal->wire.at[formal->in.at[i]];
-    const char *name = name_text(u->w->names, wire->name);
-    const UseInput *in = input_of(u, name, i);
-    if (!in)
-      return use_wrong(u, OUTCOME_WRONG, "input %s : %s is not given: --in %s=…",
-                       *name ? name : "1", type_text(u->w, &wire->type), *name ? name : "x");
-    if (!input_read(u, in, &wire->type, &x[i])) return false;
+  const UseInput **in = NEW_ARRAY(u->arena, const UseInput *, formal->in.n + 1);
+  if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) {
+    u->status = OUTCOME_WRONG;
+    return false;
   }
-  return u->how->nin <= formal->in.n ||
-         use_wrong(u, OUTCOME_WRONG, "there are more inputs than `%s` has",
-                   name_text(u->w->names, formal->name));
+  for (uint32_t i = 0; i < formal->in.n; i++)
+    if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i])) return false;
+  return true;
 }
 
 static bool predict(Use *u, void *context) {

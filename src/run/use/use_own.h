@@ -40,6 +40,10 @@ void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
 
+// -- inputs_match.c -------------------------------------------------------------------------------
+// to: [inputs of the diagram]. False with a diagnostic.
+bool inputs_match(World *, const Diagram *, const UseInput *given, uint32_t n, const UseInput **to);
+
 // -- predict.c ------------------------------------------------------------------------------------
 // The diagram for such arrays: those with an axis more than the input have samples in front.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);

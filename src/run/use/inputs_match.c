@@ -1,0 +1,61 @@
+// Which array goes to which input of a box. By its name; where it has none, or the box's input has
+// none, by order. Every array has a place, and each place is given once.
+#include "run/use/use_own.h"
+
+typedef struct {
+  World *w;
+  const Diagram *d;
+  const UseInput *given;
+  uint32_t n;
+} GivenInputs;
+
+static const char *wire_name(const GivenInputs *x, uint32_t i) {
+  return name_text(x->w->names, x->d->wire.at[x->d->in.at[i]].name);
+}
+
+static const UseInput *given_named(const GivenInputs *x, const char *name) {
+  for (uint32_t i = 0; i < x->n; i++)
+    if (strcmp(x->given[i].name, name) == 0) return &x->given[i];
+  return NULL;
+}
+
+static bool is_known(const GivenInputs *x, const char *name, Nearest *near) {
+  bool known = !*name;
+  for (uint32_t i = 0; i < x->d->in.n && !known; i++) {
+    const char *own = wire_name(x, i);
+    if (*own) nearest_try(near, own);
+    known = !*own || strcmp(name, own) == 0;
+  }
+  return known;
+}
+
+static bool all_fit(const GivenInputs *x) {
+  Diags *diags = x->w->diags;
+  for (uint32_t i = 0; i < x->n; i++) {
+    const char *name = x->given[i].name;
+    Nearest near = nearest_to(name);
+    if (*name && given_named(x, name) != &x->given[i])
+      return diag_refuse(diags, (Span){0}, "input `%s` is given twice", name);
+    if (is_known(x, name, &near)) continue;
+    diag_suggest(diags, diag_error(diags, (Span){0}, "there is no input `%s`", name), near.best);
+    return false;
+  }
+  return x->n <= x->d->in.n || diag_refuse(diags, (Span){0}, "there are more inputs than `%s` has",
+                                           name_text(x->w->names, x->d->name));
+}
+
+bool inputs_match(World *w, const Diagram *d, const UseInput *given, uint32_t n,
+                  const UseInput **to) {
+  GivenInputs x = {w, d, given, n};
+  if (!all_fit(&x)) return false;
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const char *name = wire_name(&x, i);
+    to[i] = *name ? given_named(&x, name) : NULL;
+    if (!to[i] && i < n && (!*name || !*given[i].name)) to[i] = &given[i];
+    if (to[i]) continue;
+    if (!*name) name = arena_format(w->arena, "%u", i + 1);
+    return diag_refuse(w->diags, (Span){0}, "input %s : %s is not given", name,
+                       type_text(w, &d->wire.at[d->in.at[i]].type));
+  }
+  return true;
+}
