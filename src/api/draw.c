@@ -23,12 +23,39 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
 // Something went wrong in this call.
 static bool is_wrong(const Limn *l) { return l->diags->errors > l->load_errors; }
 
+// Tries the names of all calls in a diagram, and in what it calls; true: one is called so.
+static bool find_call(Limn *l, const Diagram *d, const char *name, Table *seen, Nearest *near) {
+  if (table_get(seen, &d, sizeof d)) return false;
+  table_put(seen, &d, sizeof d, 1);
+  for (uint32_t i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    const Diagram *inner = b->op == OP_call ? b->callee : b->op == OP_scan ? b->scan->body : NULL;
+    const char *own = b->op == OP_call ? name_text(l->w->names, inner->name) : NULL;
+    if (own && strcmp(own, name) == 0) return true;
+    if (own) nearest_try(near, own);
+    if (inner && find_call(l, inner, name, seen, near)) return true;
+  }
+  return false;
+}
+
+// Names that --open or --close cannot mean: they would be passed over in silence.
+static void warn_uncalled(Limn *l, const Diagram *d, const char *option, const char *const *list) {
+  for (; list && *list; list++) {
+    Nearest near = nearest_to(*list);
+    if (find_call(l, d, *list, table_new(l->world), &near)) continue;
+    Id e = diag_warning(l->diags, (Span){0}, "%s %s: nothing of this name is called here", option,
+                        *list);
+    diag_suggest(l->diags, e, near.best);
+  }
+}
+
 static Canvas *draw_box(Limn *l, const char *name, const CircuitOptions *how) {
   Span use = {0};
   Diagram *d = diagram_named(l->in, l->program, name, &(Instance){.use = &use});
   if (d && use.file)
     diag_warning(l->diags, use,
                  "`%s` needs a use to be drawn: this is the picture of its first one", name);
+  if (d) warn_uncalled(l, d, "--open", how->open), warn_uncalled(l, d, "--close", how->close);
   return d && diagram_is_small(l->w, d) ? circuit_draw(l->w, l->world, d, how) : NULL;
 }
 

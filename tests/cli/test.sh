@@ -78,6 +78,11 @@ says "it is about help" out "usage: limn help [COMMAND]"
 for f in x.gif x; do refused "a picture as $f" "$f: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt" draw net.limn double -o $f; done
 refused "a width that is none" "or 0 for one row, not abc" draw net.limn double --width abc -o x.svg
 says "usage follows" err "usage: limn draw FILE [NAME] [OPTIONS]"
+status "a box to open that is not called" 0 "$LIMN" draw net.limn net --open dens -o x.svg
+says "is warned of" err "--open dens: nothing of this name is called here"
+says "with what is near" err 'did you mean `dense`?'
+status "boxes to open and close" 0 "$LIMN" draw net.limn net --open dense --close linear -o x.svg
+same "are not warned of" "" "$(cat err)"
 status "a picture that cannot be written" 3 "$LIMN" draw net.limn double -o /nowhere/x.svg
 status "a set that is nearly right" 1 "$LIMN" data iriss
 says "the near one is offered" err 'did you mean `iris`?'
