@@ -1,6 +1,7 @@
 # make          builds build/limn, build/liblimn.a and the shared library; installs nothing    V=1 shows the commands
 # make install  all of it, with man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
 # make uninstall  takes away what `make install` put there
+# make help     this list
 # make deb      build/limn_VERSION_ARCH.deb
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
@@ -74,11 +75,14 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
 	@$(PARALLEL) $(PRODUCTS)
+# The comment above, up to the first line that is not one.
+help:
+	@sed -n '/^[^\#]/q; s/^# \{0,1\}//p' Makefile
 .SECONDARY:
 
 # Other flags, or another compiler: everything is built anew, and first it is looked whether all that is needed is there.

@@ -6,9 +6,13 @@ way=$1
 root=${DESTDIR:-}
 case $PREFIX in /*) ;; *) echo "PREFIX must begin with /, not $PREFIX" >&2; exit 2 ;; esac
 
+tidy() { # folder: it goes if it is empty, and so do those around it; those that every system has stay
+  at=$1
+  while case $at in "$DATADIR"/* | "$LIBDIR"/*) rmdir "$root$at" 2>/dev/null ;; *) false ;; esac; do at=${at%/*}; done
+}
 put() { # mode file folder [name]
   to=$root$3/${4:-$(basename "$2")}
-  if [ "$way" = uninstall ]; then rm -f "$to"; return; fi
+  if [ "$way" = uninstall ]; then rm -f "$to"; tidy "$3"; return; fi
   mkdir -p "$root$3"
   # Beside, then renamed: a program that is running keeps its file.
   cp "$2" "$to.new"
@@ -21,7 +25,11 @@ link() { # what folder name
 tree() { # folder to: all its files
   (cd "$1" && find . -type f ! -name '.*' | sort) | while read -r f; do put 644 "$1/$f" "$2/$(dirname "$f" | sed 's,^\./*,,')"; done
 }
-gone() { [ "$way" = install ] || rm -rf "${root:?}$1"; } # a folder that is ours alone
+gone() { # a folder that is ours alone
+  if [ "$way" = install ]; then return; fi
+  rm -rf "$root${1:?}"
+  tidy "${1%/*}"
+}
 
 share=$BUILD/share
 put 755 "$BUILD/limn" "$BINDIR"
@@ -43,6 +51,11 @@ tree "$share/vscode" "$DATADIR/limn/vscode"
 put 644 README.md "$DOCDIR"
 put 644 LICENSE "$DOCDIR"
 tree docs "$DOCDIR/docs"
+# What the pages link to.
+put 644 CONTRIBUTING.md "$DOCDIR"
+put 644 bench/README.md "$DOCDIR/bench"
+put 644 include/limn.h "$DOCDIR/include"
+put 644 src/rooms "$DOCDIR/src"
 tree examples "$DOCDIR/examples"
 gone "$DATADIR/limn"
 gone "$DOCDIR"

@@ -23,12 +23,39 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
 // Something went wrong in this call.
 static bool is_wrong(const Limn *l) { return l->diags->errors > l->load_errors; }
 
+// Tries the names of all calls in a diagram, and in what it calls; true: one is called so.
+static bool find_call(Limn *l, const Diagram *d, const char *name, Table *seen, Nearest *near) {
+  if (table_get(seen, &d, sizeof d)) return false;
+  table_put(seen, &d, sizeof d, 1);
+  for (uint32_t i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    const Diagram *inner = b->op == OP_call ? b->callee : b->op == OP_scan ? b->scan->body : NULL;
+    const char *own = b->op == OP_call ? name_text(l->w->names, inner->name) : NULL;
+    if (own && strcmp(own, name) == 0) return true;
+    if (own) nearest_try(near, own);
+    if (inner && find_call(l, inner, name, seen, near)) return true;
+  }
+  return false;
+}
+
+// Names that --open or --close cannot mean: they would be passed over in silence.
+static void warn_uncalled(Limn *l, const Diagram *d, const char *option, const char *const *list) {
+  for (; list && *list; list++) {
+    Nearest near = nearest_to(*list);
+    if (find_call(l, d, *list, table_new(l->world), &near)) continue;
+    Id e = diag_warning(l->diags, (Span){0}, "%s %s: nothing of this name is called here", option,
+                        *list);
+    diag_suggest(l->diags, e, near.best);
+  }
+}
+
 static Canvas *draw_box(Limn *l, const char *name, const CircuitOptions *how) {
   Span use = {0};
   Diagram *d = diagram_named(l->in, l->program, name, &(Instance){.use = &use});
   if (d && use.file)
     diag_warning(l->diags, use,
                  "`%s` needs a use to be drawn: this is the picture of its first one", name);
+  if (d) warn_uncalled(l, d, "--open", how->open), warn_uncalled(l, d, "--close", how->close);
   return d && diagram_is_small(l->w, d) ? circuit_draw(l->w, l->world, d, how) : NULL;
 }
 
@@ -139,8 +166,8 @@ static Canvas *draw_broken(Limn *l, const char *name, const CircuitOptions *how)
   return draw_box(l, name, how);
 }
 
-// NULL with a diagnostic.
-static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *look) {
+// False with a diagnostic: an option that is not one.
+static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *circuit) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
@@ -148,15 +175,23 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
   if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
       !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
       !width_of(l, how->width, &width))
-    return NULL;
+    return false;
   look->theme = (Theme)theme;
-  CircuitOptions circuit = {.level = (Level)level,
-                            .open = how->open,
-                            .close = how->close,
-                            .no_legend = how->no_legend,
-                            .notes = how->notes,
-                            .width = width};
-  if (l->load_errors) return draw_broken(l, name, &circuit);
+  look->ascii = how->ascii;
+  *circuit = (CircuitOptions){.level = (Level)level,
+                              .open = how->open,
+                              .close = how->close,
+                              .no_legend = how->no_legend,
+                              .notes = how->notes,
+                              .width = width};
+  return true;
+}
+
+// NULL with a diagnostic.
+static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
+                        const CircuitOptions *circuit) {
+  Level level = circuit->level;
+  if (l->load_errors) return draw_broken(l, name, circuit);
   name = name_or_machine(l, name, how);
   bool machine = is_machine(l, name);
   if (how->unfold && !machine) {
@@ -167,18 +202,18 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how, Look *lo
   Canvas *c = how->who                        ? draw_who(l)
               : g && !how->lens && !how->grad ? learning_draw(l->in, l->world, l->program, g,
                                                               !how->level || level != LEVEL_MODEL)
-              : how->lens                     ? draw_lens(l, name, (Level)level)
-              : how->grad                     ? draw_grad(l, name, &circuit)
+              : how->lens                     ? draw_lens(l, name, level)
+              : how->grad                     ? draw_grad(l, name, circuit)
               : machine                       ? draw_machine(l, name, how, level)
-              : name                          ? draw_box(l, name, &circuit)
+              : name                          ? draw_box(l, name, circuit)
                                               : draw_goals(l);
   if (!c && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");
   return is_wrong(l) ? NULL : c;
 }
 
 // A picture is whole, or there is none.
-static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) {
-  Canvas *c = draw_any(l, name, how, look);
+static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, const CircuitOptions *circuit) {
+  Canvas *c = draw_any(l, name, how, circuit);
   if (!c || !canvas_is_cut(c)) return c;
   diag_error(l->diags, (Span){0},
              "this picture would be more than 100 000 units wide or high: draw a part of it, or "
@@ -190,9 +225,9 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, Look *look) 
 static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, const void *to,
                              LimnDraw *own, Look *look, Canvas **out) {
   if (!to) return call_misuse(c, "there is no place for the picture");
-  if (!OPTIONS(c, own, how)) return LIMN_USAGE;
-  look->ascii = own->ascii;
-  *out = draw(c->l, name, own, look);
+  CircuitOptions circuit;
+  if (!OPTIONS(c, own, how) || !take_look(c->l, own, look, &circuit)) return LIMN_USAGE;
+  *out = draw(c->l, name, own, &circuit);
   return *out ? LIMN_GOOD : LIMN_WRONG;
 }
 
@@ -207,7 +242,9 @@ static LimnStatus draw_file(ApiCall *c, const char *name, const LimnDraw *how) {
   if (!own.out) return call_misuse(c, "limn_draw wants a file: out");
   if (canvas_write(canvas, own.out, &look, &error)) return LIMN_GOOD;
   diag_error(c->l->diags, (Span){0}, "%s", error);
-  return LIMN_SYSTEM;
+  Buf b = buf_new(c->scratch);
+  bool known = text_ends(own.out, ".png") || canvas_file(canvas, own.out, &look, &b);
+  return known ? LIMN_SYSTEM : LIMN_USAGE;
 }
 
 LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {

@@ -46,8 +46,13 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   if (!text) return call_end(c, call_misuse(c, "limn_report wants a place for its text"));
   *text = NULL;
   if (!use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
-  if (!own.from || !path_is_folder(own.from))
+  if (!own.from)
     return call_end(c, call_misuse(c, "`report` needs --from DIR, the folder of a run"));
+  const char *error = folder_names(c->scratch, own.from, &(FolderNames){0});
+  if (error)
+    return call_end(
+        c, failed(l, LIMN_WRONG,
+                  arena_format(c->scratch, "cannot read the folder %s: %s", own.from, error)));
   return call_end(c, report(l, &own, c->answer, text));
 }
 

@@ -245,9 +245,19 @@ int run_ops(Limn *l, Options *o) {
   return 0;
 }
 
+// Nothing found is no fault, but silence would leave open what was looked for.
+static void say_no_run(const Options *o, const char *dir) {
+  bool slash = *dir && dir[strlen(dir) - 1] == '/';
+  fprintf(stderr, "no run in %s%s", dir, slash ? "" : "/");
+  if (o->with) fprintf(stderr, " holds `%s`", o->with);
+  if (o->has) fprintf(stderr, "%s has `%s` in its program", o->with ? " and" : "", o->has);
+  fputc('\n', stderr);
+}
+
 int run_runs(Limn *l, Options *o) {
-  const char *text = NULL;
-  LimnStatus s = limn_runs(l, o->file ? o->file : "runs", o->with, o->has, o->json, &text);
+  const char *text = NULL, *dir = o->file ? o->file : "runs";
+  LimnStatus s = limn_runs(l, dir, o->with, o->has, o->json, &text);
+  if (!s && !o->json && !*text) say_no_run(o, dir);
   return answer(l, o, s, "runs", text);
 }
 

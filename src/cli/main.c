@@ -18,19 +18,34 @@ static int no_command(const char *name) {
   const char *near = near_command(name);
   fprintf(stderr, "limn: there is no command `%s`", name);
   if (near) fprintf(stderr, "; did you mean `%s`?", near);
-  fputs("\n\n", stderr);
-  return help_all(stderr);
+  fputs("\nlimn --help lists them\n", stderr);
+  return LIMN_USAGE;
+}
+
+static int no_option(const char *name) {
+  static const char *const known[] = {"--help", "--version"};
+  const char *near = limn_nearest(name, known, sizeof known / sizeof *known);
+  fprintf(stderr, "limn: there is no option %s", name);
+  if (near) fprintf(stderr, "; did you mean %s?", near);
+  fputs("\nlimn --help lists what there is\n", stderr);
+  return LIMN_USAGE;
+}
+
+static bool is_one_of(const char *name, const char *const *list) {
+  while (*list && strcmp(name, *list)) list++;
+  return *list;
 }
 
 static int help(int argc, char **argv) {
   if (argc < 3) return help_all(stdout);
-  CommandText text = command_named(argv[2]);
+  bool itself = !strcmp(argv[2], "--help") || !strcmp(argv[2], "-h");
+  CommandText text = command_named(itself ? "help" : argv[2]);
   if (!text.at) return no_command(argv[2]);
   command_help(text, stdout);
   return 0;
 }
 
-static int run(int (*command)(Limn *, Options *), Options *o) {
+static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) {
   Limn *l = limn_new();
   if (!l) {
     fputs("limn: out of memory\n", stderr);
@@ -38,6 +53,7 @@ static int run(int (*command)(Limn *, Options *), Options *o) {
   }
   int status = command(l, o);
   if (status == LIMN_SYSTEM && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
+  if (status == LIMN_USAGE) command_usage(text, stderr);
   limn_free(l);
   return status;
 }
@@ -46,13 +62,14 @@ int main(int argc, char **argv) {
   static Options o;
   if (argc < 2) return help_all(stderr);
   const char *name = argv[1];
-  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
-    return help(argc, argv);
-  if (!strcmp(name, "--version")) return printf("limn %s\n", limn_version()) < 0;
+  if (is_one_of(name, (const char *const[]){"--help", "-h", "help", NULL})) return help(argc, argv);
+  if (is_one_of(name, (const char *const[]){"--version", "-V", "version", NULL}))
+    return printf("limn %s\n", limn_version()) < 0;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
     if (strcmp(name, commands[i].name)) continue;
-    int r = read_options(command_named(name), name, argc, argv, &o);
-    return r < 0 ? 0 : r ? r : run(commands[i].run, &o);
+    CommandText text = command_named(name);
+    int r = read_options(text, name, argc, argv, &o);
+    return r < 0 ? 0 : r ? r : run(commands[i].run, text, &o);
   }
-  return no_command(name);
+  return *name == '-' ? no_option(name) : no_command(name);
 }

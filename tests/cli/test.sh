@@ -58,7 +58,7 @@ refused "an option of another command" "limn check: there is no option --precisi
 refused "an option that is nearly right" "there is no option --precison; did you mean --precision?" train net.limn --precison 32
 refused "a choice that is none" "--precision wants 32, 64 or bf16, not nonsense" train net.limn --precision nonsense
 refused "a level that is none" "--level wants learner, model or layer, not lay" draw net.limn --level lay
-refused "a pass that is none" "--after wants check, inline, simplify, reverse, forward, gradient or step, not inlin" print net.limn --after inlin
+refused "a pass that is none" "--after wants tree, value, check, inline, simplify, reverse, forward, gradient, step, plan or c, not inlin" print net.limn --after inlin
 refused "a negative count" "--threads wants a whole number, not -1" train net.limn --threads -1
 refused "a count with a tail" "--batch wants a whole number, not 3x" train net.limn --batch 3x
 refused "no steps" "--steps wants a number above 0, not 0" train net.limn --steps 0
@@ -67,6 +67,31 @@ refused "a diagram without --paths" "a learning diagram is named for --paths onl
 refused "a setting without a value" "--set wants NAME=VALUE, not size_in" check net.limn --set size_in
 refused "a command that is nearly right" 'there is no command `chek`; did you mean `check`?' chek net.limn
 refused "help of a command that is nearly right" 'did you mean `draw`?' help drw
+refused "an option before any command" "limn: there is no option --versoin; did you mean --version?" --versoin
+same "and no list of everything" 2 "$(wc -l <err | tr -d ' ')"
+"$LIMN" chek 2>err
+same "an unknown command does not bury its message" 2 "$(wc -l <err | tr -d ' ')"
+says "it says where to look" err "limn --help"
+for v in version -V; do same "limn $v" "$("$LIMN" --version)" "$("$LIMN" $v)"; done
+status "limn help --help" 0 "$LIMN" help --help
+says "it is about help" out "usage: limn help [COMMAND]"
+for f in x.gif x; do refused "a picture as $f" "$f: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt" draw net.limn double -o $f; done
+refused "a width that is none" "or 0 for one row, not abc" draw net.limn double --width abc -o x.svg
+says "usage follows" err "usage: limn draw FILE [NAME] [OPTIONS]"
+status "a box to open that is not called" 0 "$LIMN" draw net.limn net --open dens -o x.svg
+says "is warned of" err "--open dens: nothing of this name is called here"
+says "with what is near" err 'did you mean `dense`?'
+status "boxes to open and close" 0 "$LIMN" draw net.limn net --open dense --close linear -o x.svg
+same "are not warned of" "" "$(cat err)"
+status "a picture that cannot be written" 3 "$LIMN" draw net.limn double -o /nowhere/x.svg
+status "a set that is nearly right" 1 "$LIMN" data iriss
+says "the near one is offered" err 'did you mean `iris`?'
+"$LIMN" fmt --help >out
+says "fmt says that it rewrites" out "rewrites FILE"
+"$LIMN" print --help >out
+says "print says what comes before the code" out "c (their code, behind the prelude)"
+status "a report of no folder" 1 "$LIMN" report net.limn --from nodir
+says "what cannot be read is said" err "cannot read the folder nodir: "
 refused "predict without a name" "a name is missing" predict net.limn
 refused "find without a file" "a pattern and a file are wanted" find relu
 "$LIMN" help train >out 2>err
@@ -162,6 +187,19 @@ status "a run that pauses" 0 "$LIMN" train learn.limn --reference --plain --quie
 status "--out of another folder" 2 "$LIMN" train learn.limn --reference --plain --quiet --resume kept --out other
 status "--out of the same folder" 0 "$LIMN" train learn.limn --reference --plain --quiet --resume kept --out ./kept/
 if [ ! -e other ] && grep -q '"state": "finished"' kept/run.json; then ok "it is finished"; else not_ok "it is not finished"; cat kept/run.json; fi
+
+# one is not many
+status "one step" 0 "$LIMN" train learn.limn --reference --plain --steps 1 --out kept/runs/one
+says "is announced in the singular" out "15 weights, 1 step,"
+says "and finished" out "finished after 1 step,"
+status "runs" 0 "$LIMN" runs kept/runs
+says "and listed" out "finished after 1 step, seed"
+status "runs that hold nothing of the name" 0 "$LIMN" runs kept/runs --with nope
+same "nothing is printed" "" "$(cat out)"
+same "but said" 'no run in kept/runs/ holds `nope`' "$(cat err)"
+echo 'box unit(w: R[3], x: R[3]) -> R[] = tanh(sum(w * x))' >unit.limn
+status "a plan of one kernel" 0 "$LIMN" print unit.limn unit --after plan
+says "is counted so" out "1 kernel, "
 
 # the generated page of operations is up to date
 if "$LIMN" ops | cmp -s - "$here/../../docs/ops.md"; then ok "docs/ops.md"; else not_ok "docs/ops.md: run make docs"; fi

@@ -140,8 +140,26 @@ else skip "vim is not here: its syntax file is not read"; fi
 
 # the examples and docs that come along
 if [ -e "$prefix/share/doc/limn/examples/iris.limn" ] && [ -e "$prefix/share/doc/limn/docs/language.md" ]; then ok "examples and docs"; else not_ok "examples and docs"; fi
+# every page's links lead somewhere
+find "$prefix/share/doc/limn" -name '*.md' | while read -r page; do
+  # neither code nor a list of inputs is a link
+  sed '/^ *```/,/^ *```/d; s/`[^`]*`//g' "$page" | grep -o '][(][^)# ]*[)#]' | sed 's/^](//; s/.$//' | grep -v '^http\|^$' | while read -r to; do
+    [ -e "$(dirname "$page")/$to" ] || echo "${page#"$prefix/share/doc/limn/"}: $to"
+  done
+done >"$dir/links"
+same "links of the docs" "" "$(cat "$dir/links")"
+# left PREFIX: only the folders that every system has
+left() { (cd "$1" && find . | sort | tr '\n' ' '); }
 good "make uninstall" $make -s uninstall DESTDIR="$dir/root" PREFIX=/opt/limn ${san:+SAN=1} CC="$cc" AR="${AR:-ar}"
-same "nothing is left" "" "$(find "$dir/root" ! -type d)"
+same "nothing is left" ". ./bin ./include ./lib ./share " "$(left "$prefix")"
+good "make install without DESTDIR" $make -s install PREFIX="$dir/own" ${san:+SAN=1} CC="$cc" AR="${AR:-ar}"
+: >"$dir/own/share/man/man1/other.1"
+good "make uninstall without DESTDIR" $make -s uninstall PREFIX="$dir/own" ${san:+SAN=1} CC="$cc" AR="${AR:-ar}"
+same "only what is not ours is left" ". ./bin ./include ./lib ./share ./share/man ./share/man/man1 ./share/man/man1/other.1 " "$(left "$dir/own")"
+# make help is the head of the Makefile
+$make -s help >"$dir/log" 2>&1
+same "make help" "make deps     installs the Debian packages that building and testing need" "$(grep '^make deps' "$dir/log")"
+same "and nothing but the head" 0 "$(grep -c 'CC ?=\|OBJCOPY' "$dir/log")"
 
 # -- the Debian package -----------------------------------------------------------------------------------------------------------------
 if [ -n "$san" ]; then skip "make deb: not under the sanitizers"

@@ -288,8 +288,16 @@ static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out,
   return set_read(s, (SetRows){split, field, row, n}, NUMBER_F64, out->data, why);
 }
 
-bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
+// NULL with a reason, and the known set whose name is near.
+static Set *open_or_suggest(Arena *a, const char *name, const char **why) {
   Set *s = set_open(a, name, &(SetOptions){0}, why);
+  const char *near = s || set_is_known(name) ? NULL : set_nearest(name);
+  if (near) *why = arena_format(a, "%s; did you mean `%s`?", *why, near);
+  return s;
+}
+
+bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
+  Set *s = open_or_suggest(a, name, why);
   if (!s) return false;
   bool good = true;
   for (Split i = 0; i < SPLITS; i++)
@@ -304,7 +312,7 @@ bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
 }
 
 bool data_show(Arena *a, Buf *out, const char *name, bool json, Picture *p, const char **why) {
-  Set *s = set_open(a, name, &(SetOptions){0}, why);
+  Set *s = open_or_suggest(a, name, why);
   if (!s) return false;
   Describe d = {a, out, json, json_out(out), why};
   bool good = show_all(&d, s) && (!p || draw_any(a, s, p, why));

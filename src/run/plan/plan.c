@@ -93,9 +93,10 @@ void plan_print(const Plan *p, const double *seconds, uint64_t runs, Buf *b) {
     if (p->wire.at[i].place == AT_ARENA)
       sum += p->wire.at[i].count * (p->wire.at[i].number == NUMBER_F64 ? 8 : 4);
   buf_printf(b,
-             "%u kernels, %lld bytes at once (%lld if nothing were shared), %lld bytes of scratch "
+             "%u kernel%s, %lld bytes at once (%lld if nothing were shared), %lld bytes of scratch "
              "a thread\n",
-             p->kernel.n, (long long)p->arena_bytes, (long long)sum, (long long)p->scratch_bytes);
+             p->kernel.n, p->kernel.n == 1 ? "" : "s", (long long)p->arena_bytes, (long long)sum,
+             (long long)p->scratch_bytes);
   for (uint32_t i = 0; i < p->kernel.n; i++)
     print_kernel(p, i, seconds && runs ? seconds[i] / (double)runs : 0, b);
 }

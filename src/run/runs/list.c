@@ -89,8 +89,9 @@ static void print_check(const RunCheck *c, Buf *b) {
 
 static void print_run(const RunInfo *r, Buf *b) {
   const RunNote *note = &r->note;
-  buf_printf(b, "%s: %s, %s, %s after %.0f steps, seed %.0f\n", r->dir, note->program, r->date,
-             *note->state ? note->state : "unknown", note->steps, note->seed);
+  buf_printf(b, "%s: %s, %s, %s after %.0f step%s, seed %.0f\n", r->dir, note->program, r->date,
+             *note->state ? note->state : "unknown", note->steps, note->steps == 1 ? "" : "s",
+             note->seed);
   for (uint32_t i = 0; i < note->measure.n; i++) {
     const NoteMeasure *m = &note->measure.at[i];
     buf_printf(b, "%s%s ", i ? ", " : "  ", m->name);

@@ -321,8 +321,8 @@ void tell_start(Trainer *t) {
            t->gauge.at[i].label);
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
-  buf_printf(&b, "%lld weights, %llu steps", (long long)weights_of(t),
-             (unsigned long long)t->total);
+  buf_printf(&b, "%lld weight%s, %llu step%s", (long long)weights_of(t),
+             weights_of(t) == 1 ? "" : "s", (unsigned long long)t->total, t->total == 1 ? "" : "s");
   if (t->epoch_steps) buf_printf(&b, ", %lld in an epoch", (long long)t->epoch_steps);
   if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
   buf_printf(&b, ", seed %llu; %s; %s", (unsigned long long)t->seed, engine_says(t->engine[0]),
@@ -370,7 +370,8 @@ static void json_last(const Trainer *t, Buf *b, const char *how) {
 
 static void plain_end(const Trainer *t, Buf *b, const char *how) {
   bool stopped = strcmp(how, "stopped") == 0;
-  buf_printf(b, "%s after %llu steps, ", how, (unsigned long long)(t->base + t->step));
+  uint64_t steps = t->base + t->step;
+  buf_printf(b, "%s after %llu step%s, ", how, (unsigned long long)steps, steps == 1 ? "" : "s");
   put_time(b, trainer_seconds(t));
   Buf values = buf_new(b->arena);
   put_gauges(t, &values, ", ");

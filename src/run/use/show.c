@@ -144,7 +144,8 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
     const char *error;
     Shown s = *last;
     s.value = (Arrays){0};
-    s.text = arena_format(u->arena, "%s, after %llu steps", last->text, (unsigned long long)step);
+    s.text = arena_format(u->arena, "%s, after %llu step%s", last->text, (unsigned long long)step,
+                          step == 1 ? "" : "s");
     if (!safetensors_read(u->arena, run_file(u, frame_name(u->arena, show, step)), &s.value,
                           &error))
       return use_wrong(u, OUTCOME_WRONG, "%s", error);
