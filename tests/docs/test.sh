@@ -8,7 +8,7 @@
 #                    what follows must be its output, spaces at line ends aside. Other commands are not run.
 #
 #   tests/docs/test.sh [--bless]        --bless writes the outputs into the pages anew; read them in the diff
-# LIMN is the program to test. Prints a line "ok NAME" or "not ok NAME" for each block and command.
+# Paths that pages name must exist: paths.sh. LIMN is the program to test. Prints a line "ok NAME" or "not ok NAME" for each block and command.
 set -u
 limn=${LIMN:-$PWD/build/limn}
 bless=${1:-}
@@ -91,4 +91,5 @@ for page in README.md docs/language.md docs/story.md docs/tour.md; do
     awk -v out="$blocks" -f "$root/tests/docs/bless.awk" "$root/$page" >"$work/page" && cat "$work/page" >"$root/$page"
   fi
 done
+sh "$root/tests/docs/paths.sh" || status=1
 exit $status
