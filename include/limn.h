@@ -61,8 +61,9 @@ typedef enum {
   LIMN_SYSTEM = 3, // memory is exhausted, or a disk failed
 } LimnStatus;
 
-LIMN_API Limn *limn_new(void);           // NULL when memory is exhausted
-LIMN_API void limn_free(Limn *);         // NULL is allowed; trainers of it are closed
+LIMN_API Limn *limn_new(void); // NULL when memory is exhausted
+// NULL is allowed; trainers of it are closed. From a callback of the handle it does nothing.
+LIMN_API void limn_free(Limn *);
 LIMN_API const char *limn_version(void); // of the library: LIMN_VERSION is the header's
 
 // -- a program ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ Limn *limn_new(void) {
 }
 
 void limn_free(Limn *l) {
-  if (!l) return;
+  if (!l || l->call) return; // a callback cannot free what is at work
   while (l->trainer) limn_trainer_close(l->trainer);
   arena_copy_free(l->copy);
   arena_free(l->own);
@@ -109,15 +109,20 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
 
 LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n) {
   ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, (unload(l), LIMN_SYSTEM));
+  // They may be what this handle returned, which goes now.
+  const char *own = name ? arena_text(c->scratch, name, strlen(name)) : NULL;
+  const char *copy = text && n <= TEXT_LIMIT ? arena_text(c->scratch, text, n) : text;
   begin_load(c);
   if (!name || (!text && n)) return call_end(c, call_misuse(c, "a name and a text are wanted"));
-  return call_end(c, read_program(l, name, text, n));
+  return call_end(c, read_program(l, own, copy, n));
 }
 
 LimnStatus limn_load(Limn *l, const char *path) {
   ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, (unload(l), LIMN_SYSTEM));
+  const char *own = path ? arena_text(c->scratch, path, strlen(path)) : NULL;
   begin_load(c);
   if (!path) return call_end(c, call_misuse(c, "a path is wanted"));
+  path = own;
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
   if (f.text) return call_end(c, read_program(l, path, f.text, f.n));
   diag_error(l->diags, (Span){0}, "cannot read %s: %s", path, f.error);

@@ -240,9 +240,10 @@ int run_machines(Limn *l, Options *o) {
 }
 
 int run_ops(Limn *l, Options *o) {
+  const char *text = limn_ops(l);
   (void)o;
-  fputs(limn_ops(l), stdout);
-  return 0;
+  if (text) fputs(text, stdout);
+  return text ? 0 : LIMN_SYSTEM;
 }
 
 // Nothing found is no fault, but silence would leave open what was looked for.

@@ -1,7 +1,10 @@
 // The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the
 // machine failed.
+#define _POSIX_C_SOURCE 200809L
 #include "cli/cli.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -58,8 +61,15 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
   return status;
 }
 
+// A stream that is closed would be the next file that is opened, and what is said would land there.
+static void open_streams(void) {
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) abort();
+}
+
 int main(int argc, char **argv) {
   static Options o;
+  open_streams();
   if (argc < 2) return help_all(stderr);
   const char *name = argv[1];
   if (is_one_of(name, (const char *const[]){"--help", "-h", "help", NULL})) return help(argc, argv);

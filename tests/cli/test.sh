@@ -201,6 +201,13 @@ echo 'box unit(w: R[3], x: R[3]) -> R[] = tanh(sum(w * x))' >unit.limn
 status "a plan of one kernel" 0 "$LIMN" print unit.limn unit --after plan
 says "is counted so" out "1 kernel, "
 
+# standard streams that are closed do not become files of the run
+printf 'given x, label from iris\nlearn f : R[4] -> R[3] = dense[3]\ngoal fit : f(x) ~ label by cross_entropy\ntrain 5 steps, batch 4, adam(0.01)\n' >streams.limn
+"$LIMN" train streams.limn --plain --out streams >&- 2>&- <&-
+if head -1 streams/metrics.csv | grep -q '^step,'; then ok "closed streams"; else not_ok "closed streams: $(head -1 streams/metrics.csv)"; fi
+printf 'given x : R[2], y : R[2] from "nowhere.csv"\nlearn f : R[2] -> R[2] = dense[2]\ngoal fit : f(x) ~ y by l2\ntrain 5 steps, batch 4, adam(0.01)\n' >nodata.limn
+status "a plan without its data" 1 "$LIMN" train nodata.limn --plan
+
 # the generated page of operations is up to date
 if "$LIMN" ops | cmp -s - "$here/../../docs/ops.md"; then ok "docs/ops.md"; else not_ok "docs/ops.md: run make docs"; fi
 

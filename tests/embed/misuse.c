@@ -224,5 +224,14 @@ int main(void) {
   sizes();
   twice();
   settings();
+  // what a handle returned may be loaded into it
+  Limn *same = limn_new();
+  const char *laid = limn_format(same, "x.limn", program, strlen(program));
+  GOOD(same, limn_load_text(same, "x.limn", laid, strlen(laid)));
+  CHECK(limn_load_text(same, "bad.limn", "box f(", 6) == LIMN_WRONG);
+  LimnMessage said = {.size = sizeof said};
+  CHECK(limn_message(same, 0, &said) == LIMN_GOOD);
+  GOOD(same, limn_load_text(same, said.file, program, strlen(program)));
+  limn_free(same);
   return ended();
 }

@@ -381,8 +381,9 @@ static bool trainer_work(Trainer *t, bool (*work)(Trainer *)) {
 
 static bool start_and_begin(Trainer *t) {
   trainer_start(t);
-  t->begun = begin(t) && !t->o->plan;
-  return t->begun || t->o->plan;
+  bool good = begin(t);
+  t->begun = good && !t->o->plan; // a plan is shown, and there is nothing to step
+  return good;
 }
 
 Trainer *train_open(Elab *in, Program *p, const TrainOptions *o, const Arrays *set) {

@@ -35,6 +35,8 @@ static double number_at(const char *at, ElementKind k) {
 
 static bool is_dense(const MemoryArray *x) {
   int64_t each = kind_bytes(x->kind);
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (!x->shape[i]) return true;
   for (uint32_t i = x->rank; x->strides && i-- > 0; each *= x->shape[i])
     if (x->shape[i] > 1 && x->strides[i] != each) return false;
   return true;
@@ -47,6 +49,8 @@ static bool array_size(Arena *a, const MemoryArray *x, int64_t *count, const cha
     return file_error(a, error, "an array has %u axes%s", x->rank,
                       x->rank > ARRAY_RANK_LIMIT ? "" : ", and no shape");
   for (uint32_t i = 0; i < x->rank; i++)
+    if (x->shape[i] == 0) *count = 0; // nothing, however long its other axes are
+  for (uint32_t i = 0; i < x->rank; i++)
     if (x->shape[i] < 0 || __builtin_mul_overflow(*count, x->shape[i], count))
       return file_error(a, error, "an array has the size %lld along axis %u",
                         (long long)x->shape[i], i);
@@ -57,6 +61,7 @@ static bool array_size(Arena *a, const MemoryArray *x, int64_t *count, const cha
 // The last axis fastest, as an odometer runs.
 static void copy_numbers(const MemoryArray *x, int64_t count, double *to) {
   int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], each = kind_bytes(x->kind);
+  if (!count) return;
   for (uint32_t i = x->rank; i-- > 0; each *= x->shape[i])
     stride[i] = x->strides ? x->strides[i] : each;
   const char *at = x->data;
