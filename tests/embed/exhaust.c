@@ -4,35 +4,11 @@
 //
 // Linked with an arena that counts (LIMN_GUARD).
 #include "base/base.h"
+#include "counted.h"
 #include "host.h"
 
-#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-void *__real_calloc(size_t, size_t);
-void *__real_malloc(size_t);
-void *__real_aligned_alloc(size_t, size_t);
-void __real_free(void *);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_aligned_alloc(size_t align, size_t bytes);
-void __wrap_free(void *);
-static atomic_long blocks;
-
-static void *counted(void *p) {
-  blocks += p != NULL;
-  return p;
-}
-void *__wrap_calloc(size_t n, size_t bytes) { return counted(__real_calloc(n, bytes)); }
-void *__wrap_malloc(size_t bytes) { return counted(__real_malloc(bytes)); }
-void *__wrap_aligned_alloc(size_t align, size_t bytes) {
-  return counted(__real_aligned_alloc(align, bytes));
-}
-void __wrap_free(void *p) {
-  blocks -= p != NULL;
-  __real_free(p);
-}
 
 enum { TRIES = 160 };
 static const char bad[] = "box f(x: R[3]) -> R[4] = x\nbox g(x: R[3]) -> R[3] = tanhh(x)\n";

@@ -1,32 +1,7 @@
 // One handle for a long time: after thousands of calls it holds as many blocks and bytes as after a
 // few. Linked with --wrap, so that all memory is counted.
+#include "counted.h"
 #include "host.h"
-
-#include <stdatomic.h>
-
-void *__real_calloc(size_t, size_t);
-void *__real_malloc(size_t);
-void *__real_aligned_alloc(size_t, size_t);
-void __real_free(void *);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_aligned_alloc(size_t align, size_t bytes);
-void __wrap_free(void *);
-static atomic_long blocks;
-
-static void *counted(void *p) {
-  blocks += p != NULL;
-  return p;
-}
-void *__wrap_calloc(size_t n, size_t bytes) { return counted(__real_calloc(n, bytes)); }
-void *__wrap_malloc(size_t bytes) { return counted(__real_malloc(bytes)); }
-void *__wrap_aligned_alloc(size_t align, size_t bytes) {
-  return counted(__real_aligned_alloc(align, bytes));
-}
-void __wrap_free(void *p) {
-  blocks -= p != NULL;
-  __real_free(p);
-}
 
 static void calls(Limn *l, int i) {
   const char *text = NULL;
