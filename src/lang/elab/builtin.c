@@ -306,30 +306,38 @@ static Value do_positions(Body *b, Env *env, const Syntax *use, const Syntax *co
 
 // -- joining --------------------------------------------------------------------------------------
 // The same value along axes that it does not have yet.
-Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
-  Axis axis[RANK_LIMIT], final[RANK_LIMIT];
-  uint32_t out[RANK_LIMIT], n = v.type.rank, k = 0;
-  bool missing = false;
-  memcpy(axis, v.type.axis, n * sizeof(Axis));
-  for (uint32_t p = 0; p < npass; p++) {
-    uint32_t at = UINT32_MAX;
-    for (uint32_t i = 0; i < v.type.rank; i++)
-      if (v.type.axis[i].pass == pass[p].pass) at = i;
-    if (at == UINT32_MAX) axis[n] = pass[p], at = n++, missing = true;
-    out[k++] = at;
+Val arranged(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
+  Axis axis[RANK_LIMIT];
+  uint32_t out[RANK_LIMIT], own[RANK_LIMIT], all = v.type.rank, next = 0;
+  memcpy(axis, v.type.axis, all * sizeof(Axis));
+  own_axes(&v.type, own);
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t at = want[k].pass ? UINT32_MAX : own[next++];
+    for (uint32_t i = 0; want[k].pass && i < v.type.rank; i++)
+      if (v.type.axis[i].pass == want[k].pass) at = i;
+    if (at == UINT32_MAX) axis[all] = want[k], at = all++;
+    out[k] = at;
   }
-  for (uint32_t i = 0; i < v.type.rank; i++)
-    if (!v.type.axis[i].pass) out[k++] = i;
-  if (!missing) return val_permute(b, v, out, k);
-  for (uint32_t i = 0; i < k; i++) final[i] = axis[out[i]];
+  if (all == v.type.rank) return val_permute(b, v, out, n);
   Val wide = v;
-  wide.type = type_make(b->w, v.type.base, n, axis);
+  wide.type = type_make(b->w, v.type.base, all, axis);
   wide.type.count = v.type.count;
-  Type t = type_make(b->w, v.type.base, k, final);
+  Axis final[RANK_LIMIT];
+  for (uint32_t k = 0; k < n; k++) final[k] = axis[out[k]];
+  Type t = type_make(b->w, v.type.base, n, final);
   t.count = v.type.count;
   t.names = v.type.names;
-  Access access = access_plain(b->w, k, out);
+  Access access = access_plain(b->w, n, out);
   return val_wire(b, val_emit(b, &wide, &access, t, span), span);
+}
+
+Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
+  Axis want[RANK_LIMIT];
+  uint32_t n = npass;
+  memcpy(want, pass, npass * sizeof(Axis));
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (!v.type.axis[i].pass) want[n++] = v.type.axis[i];
+  return arranged(b, v, want, n, span);
 }
 
 uint32_t all_passing(const Value *args, Axis *pass) {
@@ -433,7 +441,8 @@ static Value do_order(Body *b, Env *env, const Syntax *use, const Syntax *config
 
 // -- a box inside a box ---------------------------------------------------------------------------
 // The box applied to wires of these types, as a diagram of its own.
-Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *types, Span span) {
+Body *box_watched(Body *b, Env *env, const Syntax *box, const Inputs *given, uint64_t *over,
+                  Span span) {
   World *w = b->w;
   Body *sub = body_new(b->in, b->d->name);
   sub->generic = b->generic;
@@ -443,9 +452,10 @@ Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *ty
   sub->inside = arena_format(w->arena, "%s%u/", b->inside ? b->inside : "", ++b->noises);
   sub->env = env;
   sub->def = b->def;
-  Value in = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
-  for (uint32_t i = 0; i < n; i++)
-    in.at[i] = val_wire(sub, diagram_input(w, sub->d, types[i], 0, 0), span);
+  sub->over = over;
+  Value in = {.n = given->n, .at = NEW_ARRAY(w->arena, Val, given->n)};
+  for (uint32_t i = 0; i < in.n; i++)
+    in.at[i] = val_wire(sub, diagram_input(w, sub->d, given->in[i], 0, 0), span);
   Value out = apply(sub, env, box, in, NULL, span);
   for (uint32_t i = 0; i < out.n; i++) {
     Id wire = out.at[i].error ? 0 : val_to_wire(sub, &out.at[i], 0);
@@ -455,6 +465,10 @@ Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *ty
   }
   body_finish(sub);
   return sub;
+}
+
+Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *types, Span span) {
+  return box_watched(b, env, box, &(Inputs){(Type *)types, n}, NULL, span);
 }
 
 const Syntax *boxed_option(Body *b, const Syntax *config, uint32_t at, Span span,
@@ -470,105 +484,10 @@ const Syntax *boxed_option(Body *b, const Syntax *config, uint32_t at, Span span
   return NULL;
 }
 
-static Body *as_body(Body *b, Diagram *d) {
-  Body *r = NEW(b->w->arena, Body);
-  r->in = b->in;
-  r->w = b->w;
-  r->d = d;
-  return r;
-}
-
 Def *box_called(Body *b, const char *name) {
   Def *d = NEW(b->w->arena, Def);
   *d = (Def){.kind = DEF_BOX, .name = name_from(b->w->names, name)};
   return d;
-}
-
-// A change of a value of this type: a number for all of it, or a value with the same own axes.
-static Id change_wire(Body *b, Val v, const Type *want, Span span) {
-  Axis pass[RANK_LIMIT];
-  uint32_t n = 0;
-  if (v.literal) v = val_fill(b, v, *want);
-  for (uint32_t i = 0; i < want->rank; i++)
-    if (want->axis[i].pass) pass[n++] = want->axis[i];
-  Val wide = widen(b, v, pass, n, span);
-  bool fits = want->rank == wide.type.rank && want->base == wide.type.base;
-  for (uint32_t k = 0; fits && k < want->rank; k++)
-    fits = sizes_agree(b, want->axis[k].size, wide.type.axis[k].size, span, span, "a change");
-  if (fits) return val_to_wire(b, &wide, 0);
-  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s",
-             own_text(b->w, want), own_text(b->w, &v.type));
-  return 0;
-}
-
-static Value derivative(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                        Span span, bool back) {
-  World *w = b->w;
-  const char *word = back ? "rev" : "fwd";
-  const Syntax *box = boxed_option(b, config, 0, span, word);
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  if (!box) return value_error(b, span);
-  for (uint32_t i = 0; i < args.n; i++)
-    if (args.at[i].error) return value_error(b, span);
-  int n = arity_of(b, env, box);
-  if (n < 0 || (uint32_t)n > args.n) {
-    diag_error(w->diags, span, "`%s[f]` takes the inputs of f, then %s", word,
-               back ? "a cotangent for each output" : "a tangent for each input");
-    return value_error(b, span);
-  }
-  Type *types = NEW_ARRAY(w->arena, Type, (uint32_t)n + 1);
-  Ids wire = {0};
-  for (uint32_t i = 0; i < (uint32_t)n; i++) {
-    vec_push(w->arena, &wire, val_to_wire(b, &args.at[i], 0));
-    types[i] = args.at[i].type;
-  }
-  Body *sub = box_alone(b, env, box, (uint32_t)n, types, span);
-  if (!sub) return value_error(b, span);
-  uint32_t more = back ? sub->d->out.n : (uint32_t)n;
-  if (args.n != (uint32_t)n + more) {
-    diag_error(w->diags, span,
-               "`%s[f]` takes %d + %u values here, but %u are given: the inputs of f, then %s",
-               word, n, more, args.n,
-               back ? "a cotangent for each output" : "a tangent for each input");
-    return value_error(b, span);
-  }
-  for (uint32_t i = 0; i < more; i++) {
-    const Type *want = back ? &sub->d->wire.at[sub->d->out.at[i]].type : &types[i];
-    Id change = change_wire(b, args.at[(uint32_t)n + i], want, span);
-    if (!change) return value_error(b, span);
-    vec_push(w->arena, &wire, change);
-  }
-  bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
-  Wanted wanted = {.want_param = none};
-  diagram_resolve(w, sub->d);
-  Diagram *d = back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
-  d->name = name_from(w->names, word);
-  if (!back) { // only the change of the outputs
-    uint32_t outs = sub->d->out.n;
-    for (uint32_t i = outs; i < d->out.n; i++) d->out.at[i - outs] = d->out.at[i];
-    d->out.n -= outs;
-  }
-  BoxUse made = {.def = box_called(b, word), .node = use, .name = d->name, .span = span};
-  Id first = body_call(b, as_body(b, d), wire.at, &made);
-  Value out = {.n = d->out.n, .at = NEW_ARRAY(w->arena, Val, d->out.n)};
-  for (uint32_t i = 0; i < out.n; i++) {
-    Type t = back && i < (uint32_t)n ? types[i]
-             : back                  ? b->d->wire.at[first + i].type
-                                     : sub->out_type.at[i];
-    b->d->wire.at[first + i].type = t;
-    out.at[i] = val_wire(b, first + i, span);
-  }
-  return out;
-}
-static Value do_rev(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                    Span span, Eq *eq) {
-  (void)eq;
-  return derivative(b, env, use, config, args, span, true);
-}
-static Value do_fwd(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                    Span span, Eq *eq) {
-  (void)eq;
-  return derivative(b, env, use, config, args, span, false);
 }
 
 // -- the table ------------------------------------------------------------------------------------
@@ -585,8 +504,8 @@ static const BuiltinBox boxes[] = {
     {"uniform", do_uniform, false},
     {"positions", do_positions, false},
     {"order", do_order, false},
-    {"rev", do_rev, false},
-    {"fwd", do_fwd, false},
+    {"rev", builtin_rev, false},
+    {"fwd", builtin_fwd, false},
     {"scan", builtin_scan, false},
 };
 

@@ -275,6 +275,16 @@ static Body *callee_body(const Call *c, const BoxUse *use, const Formals *formal
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
 
+void note_over(Body *b, const Value *args, const Match *m) {
+  for (uint32_t i = 0; b->over && i < args->n; i++)
+    for (uint32_t k = 0; k < b->d->in.n; k++) {
+      if (!val_is_plain(b, &args->at[i]) || args->at[i].x->wire != b->d->in.at[k]) continue;
+      uint64_t rest = 0;
+      for (uint32_t r = 0; r < m[i].nrest; r++) rest |= (uint64_t)1 << m[i].rest[r];
+      b->over[k] &= rest;
+    }
+}
+
 Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, Value args,
                const Syntax *over) {
   World *w = b->w;
@@ -296,6 +306,7 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
       !match_args(&c, &formals, &args, m) || !pass_over(&c, &args, m, &passing) ||
       !give_args(&c, &args, m, &passing, &in, wires))
     return out;
+  note_over(b, &args, m);
   Body *callee = callee_body(&c, &use, &formals, &in);
   if (!callee) return out;
   AxisOrder stay = {0};

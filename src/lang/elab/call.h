@@ -73,6 +73,9 @@ const Syntax *formal_items(const Formal *f, uint32_t *n);
 bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m);
 bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p);
 
+// call.c
+void note_over(Body *, const Value *args, const Match *); // for whoever has asked (Body.over)
+
 // instance.c
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);
 const Syntax *only_type(const Syntax *types);

@@ -239,10 +239,69 @@ static bool takes_these(const FlowCall *f, const Value *args) {
   return !f->s->time;
 }
 
+// How many axes the system takes of an argument: a port, a state that flows, or the times.
+static uint32_t axes_taken(const FlowCall *f, uint32_t argument, uint32_t arguments) {
+  const System *s = f->s;
+  if (argument + 1 == arguments) return 1;
+  if (argument < f->ports) return s->in.at[argument].type.rank - f->npass;
+  const Param *state = &s->d->param.at[s->state.at[argument - f->ports].param];
+  return s->d->wire.at[state->wire].type.rank - f->npass;
+}
+
+// What stands in front of that passes over: each row is a system of its own.
+static bool lift_args(FlowCall *f, Lift *l, Value *args) {
+  Match *m = NEW_ARRAY(f->w->arena, Match, args->n);
+  for (uint32_t i = 0; i < args->n; i++) {
+    uint32_t own[RANK_LIMIT], n, want = axes_taken(f, i, args->n);
+    if (args->at[i].literal) continue;
+    val_settle(f->b, &args->at[i]);
+    n = own_axes(&args->at[i].type, own);
+    for (uint32_t k = 0; k + want < n; k++) m[i].rest[m[i].nrest++] = own[k];
+  }
+  return lift_over(l, args, m);
+}
+
+static Value flow_lifted(FlowCall *f, Env *env, const Syntax *use, const Syntax *config,
+                         Value args) {
+  Body *b = f->b;
+  World *w = f->w;
+  Span span = f->span;
+  uint32_t before = f->npass;
+  f->npass = all_passing(&args, f->pass);
+  if (f->npass > before) f->states = 0;
+  if (f->npass > before && !find_system(f, env, config)) return value_error(b, span);
+  Body *own = body_new(b->in, f->s->name); // one box, which bears the name of the machine
+  Value inner = {.n = args.n, .at = NEW_ARRAY(w->arena, Val, args.n)};
+  Ids wire = {0};
+  own->env = env;
+  own->generic = b->generic;
+  for (uint32_t i = 0; i < f->npass; i++) body_pass(own, f->pass[i].pass, f->pass[i]);
+  for (uint32_t i = 0; i < args.n; i++) {
+    if (args.at[i].literal) args.at[i] = val_fill(b, args.at[i], (Type){.base = BASE_R});
+    val_settle(b, &args.at[i]);
+    Id outside = val_to_wire(b, &args.at[i], 0);
+    Name name = i + 1 == args.n  ? name_from(w->names, "times")
+                : i < f->s->in.n ? f->s->in.at[i].name
+                                 : 0;
+    vec_push(w->arena, &wire, outside);
+    inner.at[i] = val_wire(own, diagram_input(w, own->d, args.at[i].type, name, origin_at(b, span)),
+                           args.at[i].span);
+  }
+  f->b = own;
+  if (!flow_body(f, use, &inner)) return value_error(b, span);
+  BoxUse flow = {.def = box_called(b, "flow"), .node = use, .name = f->s->name, .span = span};
+  Id first = body_call(b, own, wire.at, &flow);
+  Value out = {.n = f->states, .at = NEW_ARRAY(w->arena, Val, f->states)};
+  for (uint32_t i = 0; i < f->states; i++) {
+    b->d->wire.at[first + i].type = own->out_type.at[i];
+    out.at[i] = val_wire(b, first + i, span);
+  }
+  return out;
+}
+
 static Value do_flow(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
                      Span span, Eq *eq) {
-  World *w = b->w;
-  FlowCall f = {.b = b, .w = w, .span = span, .steps = STEPS_USUAL};
+  FlowCall f = {.b = b, .w = b->w, .span = span, .steps = STEPS_USUAL};
   (void)eq;
   if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
   for (uint32_t i = 0; i < args.n; i++)
@@ -251,32 +310,12 @@ static Value do_flow(Body *b, Env *env, const Syntax *use, const Syntax *config,
   if (!config || !find_system(&f, env, config) || !read_options(&f, env, config) ||
       !takes_these(&f, &args))
     return value_error(b, span);
-  Body *own = body_new(b->in, f.s->name); // one box, which bears the name of the machine
-  Value inner = {.n = args.n, .at = NEW_ARRAY(w->arena, Val, args.n)};
-  Ids wire = {0};
-  own->env = env;
-  own->generic = b->generic;
-  for (uint32_t i = 0; i < f.npass; i++) body_pass(own, f.pass[i].pass, f.pass[i]);
-  for (uint32_t i = 0; i < args.n; i++) {
-    if (args.at[i].literal) args.at[i] = val_fill(b, args.at[i], (Type){.base = BASE_R});
-    val_settle(b, &args.at[i]);
-    Id outside = val_to_wire(b, &args.at[i], 0);
-    Name name = i + 1 == args.n ? name_from(w->names, "times")
-                : i < f.s->in.n ? f.s->in.at[i].name
-                                : 0;
-    vec_push(w->arena, &wire, outside);
-    inner.at[i] = val_wire(own, diagram_input(w, own->d, args.at[i].type, name, origin_at(b, span)),
-                           args.at[i].span);
-  }
-  f.b = own;
-  if (!flow_body(&f, use, &inner)) return value_error(b, span);
-  BoxUse flow = {.def = box_called(b, "flow"), .node = use, .name = f.s->name, .span = span};
-  Id first = body_call(b, own, wire.at, &flow);
-  Value out = {.n = f.states, .at = NEW_ARRAY(w->arena, Val, f.states)};
-  for (uint32_t i = 0; i < f.states; i++) {
-    b->d->wire.at[first + i].type = own->out_type.at[i];
-    out.at[i] = val_wire(b, first + i, span);
-  }
+  Lift l;
+  Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
+  lift_begin(&l, b, "flow", span);
+  Value out =
+      lift_args(&f, &l, &given) ? flow_lifted(&f, env, use, config, given) : value_error(b, span);
+  lift_end(&l, &out);
   return out;
 }
 

@@ -205,6 +205,7 @@ struct Body {
   Table *fields;      // in a goal: given field to input wire
   Types out_type;     // results, in the words of this body
   Types want;         // results as declared
+  uint64_t *over;     // [input] axes that have passed over all boxes it went into; NULL: unasked
   VEC(Proposal) proposal;
   const Def *space;             // the space of its results, if they were declared so
   struct MachineBuilder *maker; // the lens of a machine; NULL: of anything else

@@ -1,0 +1,230 @@
+// fwd[f] and rev[f]: boxes that take the inputs of f and a change for each input, or for each
+// output. What passes over f passes over its derivative, and so does what only a change has: each
+// row is a point of its own, with changes of its own.
+//
+// f is elaborated twice: once as it is called, to see which axes pass over it, and once with those
+// axes on every input, so that no input collects the cotangents of other rows.
+#include "core/pass/pass.h"
+#include "lang/elab/builtin.h"
+
+typedef struct {
+  Body *b;
+  Env *env;
+  const Syntax *box;
+  Span span;
+  bool back;
+  uint32_t n; // inputs of f
+  Type *type; // of each, with all that passes over
+  uint64_t *over;
+} Derivative;
+
+static const char *word_of(const Derivative *d) { return d->back ? "rev" : "fwd"; }
+
+static const char *changes_of(const Derivative *d) {
+  return d->back ? "a cotangent for each output" : "a tangent for each input";
+}
+
+static bool count_inputs(Derivative *d, const Value *args) {
+  int n = arity_of(d->b, d->env, d->box);
+  if (n < 0 || (uint32_t)n > args->n)
+    return diag_refuse(d->b->w->diags, d->span, "`%s[f]` takes the inputs of f, then %s",
+                       word_of(d), changes_of(d));
+  d->n = (uint32_t)n;
+  d->type = NEW_ARRAY(d->b->w->arena, Type, d->n + 1);
+  d->over = NEW_ARRAY(d->b->w->arena, uint64_t, d->n + 1);
+  return true;
+}
+
+// f on what it is given, to see what it takes.
+static Body *probe(Derivative *d, Value *args) {
+  for (uint32_t i = 0; i < d->n; i++) {
+    if (!val_to_wire(d->b, &args->at[i], 0)) return NULL;
+    d->type[i] = args->at[i].type;
+    d->over[i] = UINT64_MAX;
+  }
+  Body *sub = box_watched(d->b, d->env, d->box, &(Inputs){d->type, d->n}, d->over, d->span);
+  for (uint32_t i = 0; i < d->n; i++)
+    if (d->over[i] == UINT64_MAX) d->over[i] = 0; // no box was called with it: all of it is taken
+  if (!sub) return NULL;
+  uint32_t more = d->back ? sub->d->out.n : d->n;
+  if (args->n == d->n + more) return sub;
+  diag_error(d->b->w->diags, d->span,
+             "`%s[f]` takes %u + %u values here, but %u are given: the inputs of f, then %s",
+             word_of(d), d->n, more, args->n, changes_of(d));
+  return NULL;
+}
+
+// What is left of the inputs passes over.
+static bool lift_inputs(Derivative *d, Lift *l, const Value *args) {
+  Match *m = NEW_ARRAY(d->b->w->arena, Match, d->n);
+  for (uint32_t i = 0; i < d->n; i++)
+    for (uint32_t k = 0; k < args->at[i].type.rank; k++)
+      if (d->over[i] >> k & 1) m[i].rest[m[i].nrest++] = k;
+  return lift_over(l, &(Value){d->n, args->at, NULL}, m);
+}
+
+static bool same_passing(const Type *a, const Type *z) {
+  bool same = a->rank == z->rank;
+  for (uint32_t i = 0; same && i < a->rank; i++) same = a->axis[i].pass == z->axis[i].pass;
+  return same;
+}
+
+// Every input with every axis that passes over any of them.
+static bool widen_inputs(Derivative *d, Value *args, bool *changed) {
+  Axis pass[RANK_LIMIT], want[RANK_LIMIT];
+  uint32_t npass = all_passing(args, pass);
+  for (uint32_t i = 0; i < d->n; i++) {
+    Val *v = &args->at[i];
+    uint32_t n = 0, rank = v->type.rank;
+    for (uint32_t p = 0; p < npass; p++) {
+      bool have = false;
+      for (uint32_t k = 0; k < rank; k++) have |= v->type.axis[k].pass == pass[p].pass;
+      if (!have) want[n++] = pass[p];
+    }
+    if (n + rank >= RANK_LIMIT)
+      return diag_refuse(d->b->w->diags, d->span, "more than %d axes", RANK_LIMIT);
+    *changed |= n > 0;
+    if (rank) memcpy(want + n, v->type.axis, rank * sizeof(Axis));
+    if (n) *v = arranged(d->b, *v, want, n + rank, d->span);
+    if (!val_to_wire(d->b, v, 0)) return false;
+    *changed |= !same_passing(&d->type[i], &v->type);
+    d->type[i] = v->type;
+  }
+  return true;
+}
+
+static const Type *point_of(const Derivative *d, const Body *sub, uint32_t change) {
+  return d->back ? &sub->out_type.at[change] : &d->type[change];
+}
+
+// A change has the axes of its point, from the last on; what it has in front of them passes over.
+static void meet_point(Derivative *d, const Lift *l, Val *v, const Type *point, uint32_t least,
+                       Match *m) {
+  uint32_t own[RANK_LIMIT], at[RANK_LIMIT], n = own_axes(&v->type, own), meet = 0;
+  for (uint32_t i = 0; i < point->rank; i++)
+    if (!point->axis[i].pass || point->axis[i].pass > l->npass) at[meet++] = i;
+  if (v->literal || n < least) return;
+  for (uint32_t k = 0; k < n && k < meet; k++)
+    mark_axis(d->b, v, own[n - 1 - k], point->axis[at[meet - 1 - k]].pass);
+  for (uint32_t k = 0; k + meet < n; k++) m->rest[m->nrest++] = own[k];
+}
+
+// least: for each change, how many axes its point had when f was called
+static bool lift_changes(Derivative *d, Lift *l, const Body *sub, Value *args,
+                         const uint32_t *least) {
+  Value changes = {args->n - d->n, args->at + d->n, NULL};
+  Match *m = NEW_ARRAY(d->b->w->arena, Match, changes.n);
+  for (uint32_t i = 0; i < changes.n; i++)
+    meet_point(d, l, &changes.at[i], point_of(d, sub, i), least[i], &m[i]);
+  return lift_over(l, &changes, m);
+}
+
+// A change of a value of this type: a number for all of it, or a value with the same axes; where it
+// lacks one that passes over, it is the same along it.
+static Id change_wire(Derivative *d, Val v, const Type *want) {
+  Body *b = d->b;
+  uint32_t own[RANK_LIMIT], kept[RANK_LIMIT];
+  if (v.literal) v = val_fill(b, v, *want);
+  Val wide = v;
+  bool fits = own_axes(&v.type, own) == own_axes(want, kept) && want->base == v.type.base;
+  if (fits) wide = arranged(b, v, want->axis, want->rank, d->span);
+  for (uint32_t i = 0; fits && i < want->rank; i++)
+    fits = sizes_agree(b, want->axis[i].size, wide.type.axis[i].size, d->span, d->span, "a change");
+  if (fits) return val_to_wire(b, &wide, 0);
+  diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s",
+             own_text(b->w, want), own_text(b->w, &v.type));
+  return 0;
+}
+
+static Body *as_body(Body *b, Diagram *d) {
+  Body *r = NEW(b->w->arena, Body);
+  r->in = b->in;
+  r->w = b->w;
+  r->d = d;
+  return r;
+}
+
+// f with every axis that passes over it or its changes on every input.
+static Body *lifted(Derivative *d, Lift *l, Value *args) {
+  uint32_t own[RANK_LIMIT];
+  bool changed = false;
+  Body *sub = probe(d, args);
+  if (!sub) return NULL;
+  uint32_t *least = NEW_ARRAY(d->b->w->arena, uint32_t, args->n + 1);
+  for (uint32_t i = 0; i < args->n - d->n; i++) least[i] = own_axes(point_of(d, sub, i), own);
+  if (!lift_inputs(d, l, args)) return NULL;
+  for (int round = 0; sub && round < 2; round++) {
+    changed = false;
+    if (round && !lift_changes(d, l, sub, args, least)) return NULL;
+    if (!widen_inputs(d, args, &changed)) return NULL;
+    if (changed) sub = box_alone(d->b, d->env, d->box, d->n, d->type, d->span);
+  }
+  return sub;
+}
+
+static Diagram *derived(Derivative *d, Body *sub) {
+  World *w = d->b->w;
+  bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
+  Wanted wanted = {.want_param = none};
+  diagram_resolve(w, sub->d);
+  Diagram *made =
+      d->back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
+  made->name = name_from(w->names, word_of(d));
+  if (d->back) return made;
+  uint32_t outs = sub->d->out.n; // only the change of the outputs
+  for (uint32_t i = outs; i < made->out.n; i++) made->out.at[i - outs] = made->out.at[i];
+  made->out.n -= outs;
+  return made;
+}
+
+static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Syntax *use) {
+  Body *b = d->b;
+  Ids wire = {0};
+  for (uint32_t i = 0; i < args->n; i++) {
+    Id in =
+        i < d->n ? args->at[i].x->wire : change_wire(d, args->at[i], point_of(d, sub, i - d->n));
+    if (!in) return value_error(b, d->span);
+    vec_push(b->w->arena, &wire, in);
+  }
+  Diagram *made = derived(d, sub);
+  BoxUse call = {
+      .def = box_called(b, word_of(d)), .node = use, .name = made->name, .span = d->span};
+  Id first = body_call(b, as_body(b, made), wire.at, &call);
+  Value out = {.n = made->out.n, .at = NEW_ARRAY(b->w->arena, Val, made->out.n)};
+  for (uint32_t i = 0; i < out.n; i++) {
+    if (!d->back || i < d->n)
+      b->d->wire.at[first + i].type = d->back ? d->type[i] : sub->out_type.at[i];
+    out.at[i] = val_wire(b, first + i, d->span);
+  }
+  return out;
+}
+
+static Value derivative(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
+                        Span span, bool back) {
+  Derivative d = {.b = b, .env = env, .span = span, .back = back};
+  d.box = boxed_option(b, config, 0, span, word_of(&d));
+  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
+  if (!d.box) return value_error(b, span);
+  for (uint32_t i = 0; i < args.n; i++)
+    if (args.at[i].error) return value_error(b, span);
+  if (!count_inputs(&d, &args)) return value_error(b, span);
+  Lift l;
+  Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
+  lift_begin(&l, b, word_of(&d), span);
+  Body *sub = lifted(&d, &l, &given);
+  Value out = sub ? apply_derived(&d, sub, &given, use) : value_error(b, span);
+  lift_end(&l, &out);
+  return out;
+}
+
+Value builtin_rev(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
+                  Eq *eq) {
+  (void)eq;
+  return derivative(b, env, use, config, args, span, true);
+}
+
+Value builtin_fwd(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
+                  Eq *eq) {
+  (void)eq;
+  return derivative(b, env, use, config, args, span, false);
+}

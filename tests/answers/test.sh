@@ -1,0 +1,77 @@
+#!/bin/sh
+# Small programs with known answers. A program says in its comments what to ask and what must come out:
+#   #! eval f --in '[1, 2]'     a command of limn; the file is put behind its verb
+#   #= 3 6                      numbers in its output, in this order, within 1e-6 of their size
+#   #= rc 1                     its exit status (0 if nothing is said)
+#   #= ~ TEXT                   a regular expression that a line of its output has to fit;  #= !~ TEXT: must not
+#   #= differ a.svg b.svg       two files that were made are not the same;  #= same …: they are
+# One folder for each kind of fault; what is asked runs in a copy of the folder.
+cd "$(dirname "$0")" || exit 1
+here=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# numbers WANTED: are they what comes first on the standard input?
+numbers() {
+  awk -v wanted="$1" '
+    function near(a, b) { d = a - b; if (d < 0) d = -d; s = b < 0 ? -b : b; return d <= 1e-6 * (s > 1 ? s : 1) }
+    { while (match($0, /[-+]?([0-9]+\.?[0-9]*([eE][-+]?[0-9]+)?|inf|nan)/)) { got[++n] = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH) } }
+    END {
+      m = split(wanted, want, " ")
+      for (i = 1; i <= m; i++) {
+        if (i > n) exit 1
+        if (want[i] ~ /inf|nan/ ? got[i] != want[i] : !near(got[i] + 0, want[i] + 0)) exit 1
+      }
+    }'
+}
+
+# holds STATUS LINE: does what came out fit what is said of it?
+holds() {
+  case $2 in
+    "rc any") ;;
+    "rc "*) [ "$1" -eq "${2#rc }" ] ;;
+    "!~ "*) ! grep -Eq -- "${2#!~ }" out ;;
+    "~ "*) grep -Eq -- "${2#~ }" out ;;
+    "differ "*) set -- ${2#differ }; [ -s "$1" ] && [ -s "$2" ] && ! cmp -s "$1" "$2" ;;
+    "same "*) set -- ${2#same }; [ -s "$1" ] && cmp -s "$1" "$2" ;;
+    *) numbers "$2" <out ;;
+  esac
+}
+
+# ask FILE COMMAND EXPECTED…: what does not hold is printed
+ask() {
+  program=$1 command=$2 expected=$3
+  verb=${command%% *} rest=
+  [ "$verb" = "$command" ] || rest=${command#* }
+  eval "timeout 60 \"\$LIMN\" $verb $program $rest" >out 2>&1 </dev/null
+  status=$?
+  case $expected in *"rc "*) ;; *) expected="rc 0
+$expected" ;; esac
+  echo "$expected" >expected
+  while read -r line; do
+    [ -z "$line" ] || holds $status "$line" || { echo "    $command: wanted \"$line\", exit $status:"; sed 's/^/      /' out | head -12; }
+  done <expected
+}
+
+try() {
+  command= expected=
+  while IFS= read -r line; do
+    case $line in
+      "#! "*) [ -z "$command" ] || ask "$1" "$command" "$expected"; command=${line#"#! "} expected= ;;
+      "#= "*) expected="$expected
+${line#"#= "}" ;;
+    esac
+  done <"$1"
+  [ -z "$command" ] || ask "$1" "$command" "$expected"
+}
+
+for folder in */; do
+  folder=${folder%/}
+  cp -r "$folder" "$work/$folder"
+  for file in "$folder"/*.limn; do
+    cd "$work/$folder" || exit 1
+    try "${file##*/}" >"$work/wrong"
+    if [ -s "$work/wrong" ]; then echo "not ok $file"; cat "$work/wrong"; else echo "ok $file"; fi
+    cd "$here" || exit 1
+  done
+done
