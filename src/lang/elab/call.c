@@ -98,10 +98,25 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
 }
 
+// Labels of inputs without a type are the caller's, and stay so if the result has none either.
+static void let_labels_flow(Call *c, const Formals *formals, const Value *args) {
+  for (uint32_t i = 0; !result_types(c->h) && i < args->n; i++)
+    for (uint32_t k = 0; !formals->at[i].type && !formals->at[i].fixed && k < args->at[i].type.rank;
+         k++)
+      if (args->at[i].type.axis[k].label)
+        vec_push(c->b->w->arena, &c->flow, args->at[i].type.axis[k].label);
+}
+
+static bool label_flows(const Call *c, const Axis *axis) {
+  bool flows = false;
+  for (uint32_t i = 0; i < c->flow.n; i++) flows |= c->flow.at[i] == axis->label;
+  return flows;
+}
+
 // Puts the axes of a result into the caller's words. `stay`: where they stood in the first
 // argument, if they are the same ones.
 static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, const Passing *p,
-                       const AxisOrder *stay, bool flows) {
+                       const AxisOrder *stay) {
   const Type *inner = &callee->out_type.at[result];
   Body *b = c->b;
   Axis axis[RANK_LIMIT];
@@ -115,7 +130,7 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
       for (uint32_t id = 1; id <= b->npass; id++)
         if (p->number[id] == pass) axis[i] = b->pass[id - 1], axis[i].pass = id;
     } else {
-      axis[i] = outer_axis(callee->env, &inner->axis[i], flows);
+      axis[i] = outer_axis(callee->env, &inner->axis[i], label_flows(c, &inner->axis[i]));
     }
   }
   Type t = type_make(b->w, inner->base, n, axis);
@@ -311,11 +326,12 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   if (!callee) return out;
   AxisOrder stay = {0};
   const Syntax *result = result_types(&h);
+  let_labels_flow(&c, &formals, &args);
   if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
     stay = old_places(&args.at[0].type, &m[0]);
   Id first = body_call(b, callee, wires, &use);
   out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};
   for (uint32_t i = 0; i < out.n; i++)
-    out.at[i] = outer_value(&c, callee, i, first + i, &passing, &stay, !typed && !result);
+    out.at[i] = outer_value(&c, callee, i, first + i, &passing, &stay);
   return out;
 }

@@ -37,6 +37,7 @@ typedef struct {
   const Syntax *over;
   Span span;
   PartialTrace *trace; // of the callee's body, or NULL
+  VEC(Name) flow;      // labels of the caller that results keep as they are
 } Call;
 
 // The axes that pass over the box, for all arguments together.

@@ -72,6 +72,7 @@ uint64_t noise_site(Body *);
 
 // builtin.c
 void core_builtins(Elab *);
+Value stack_rows(Body *, Value rows, Span); // along a new axis, in front
 Body *box_alone(Body *, Env *, const Syntax *box, uint32_t n, const Type *,
                 Span); // applied to wires of these types, as a diagram of its own
 

@@ -300,7 +300,28 @@ static Value choice(Body *b, Env *env, const Syntax *n, Eq *eq) {
   return value_one(b, val_select(b, c, a, z, n->span, eq));
 }
 
-// -- literal arrays -------------------------------------------------------------------------------
+// -- lists ----------------------------------------------------------------------------------------
+static bool is_list_of_numbers(Body *b, Env *env, const Syntax *n) {
+  double k;
+  for (uint32_t i = 0; i < list_entries(n).n; i++) {
+    const Syntax *entry = list_entries(n).at[i];
+    if (entry->kind == N_LIST ? !is_list_of_numbers(b, env, entry)
+                              : !static_number(b, env, entry, &k))
+      return false;
+  }
+  return true;
+}
+
+// [x, y]: wires of one type, one after the other along a new axis in front of their own.
+static Value stacked(Body *b, Env *env, const Syntax *n) {
+  Value rows = {.n = list_entries(n).n, .at = NEW_ARRAY(b->w->arena, Val, list_entries(n).n)};
+  for (uint32_t i = 0; i < rows.n; i++) {
+    rows.at[i] = eval_one(b, env, list_entries(n).at[i], &(Eq){0});
+    if (rows.at[i].error) return value_error(b, n->span);
+  }
+  return stack_rows(b, rows, n->span);
+}
+
 typedef VEC(double) Doubles;
 
 static bool list_entry(Body *b, Env *env, const Syntax *n, Doubles *out) {
@@ -413,6 +434,7 @@ const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax
                             : NULL;
   Size size = count ? size_eval(b, env, count, false) : 0;
   if (!which || !size) return NULL;
+  if (!size_value(w, which, &k) && b->generic) return ".0"; // a use says which; all are alike
   if (!size_value(w, which, &k)) {
     diag_error(w->diags, brackets->span, "a member of a family is chosen by a number");
     return NULL;
@@ -579,6 +601,7 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
   case N_PAREN: return eval(b, env, paren_inner(n), eq);
   case N_TUPLE: return tuple_value(b, env, n, eq);
   case N_LIST:
+    if (!is_list_of_numbers(b, env, n)) return stacked(b, env, n);
     return list_value(b, env, n, arena_format(b->w->arena, "list.%u", n->span.at), false, NULL,
                       n->span);
   case N_CALL: return call_value(b, env, n, NULL, eq);

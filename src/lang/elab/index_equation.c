@@ -327,15 +327,31 @@ static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
   return val_wire(b, val_emit(b, &v, &out, t, span), span);
 }
 
+// An axis that labels point into has a place for each of them.
+static bool scatter_axis(Body *b, Left *l, uint32_t k, const Type *want, Axis *out) {
+  World *w = b->w;
+  const Affine *a = &l->p.place[k];
+  bool only = a->n == 1 && a->label[0] && a->c == size_of(w, 0) && a->coef[0] == size_of(w, 1);
+  Size count = only ? l->p.r.label.at[a->var[0]].type.count : 0;
+  if (!want && only) {
+    *out = (Axis){.size = count};
+    return true;
+  }
+  if (want && only &&
+      !sizes_agree(b, want->axis[k].size, count, l->p.span[k], l->p.span[k], "labels"))
+    return diag_refuse(w->diags, l->p.span[k],
+                       "these labels are {%s}, but the result has %s places there",
+                       size_text(w, count), size_text(w, want->axis[k].size));
+  *out = want ? want->axis[k] : left_axis(b, &l->eq, a, NULL, l->p.span[k]);
+  if (out->size) return true;
+  return diag_refuse(w->diags, l->p.span[k],
+                     "how long this axis is, the labels on the left do not say: use them in a "
+                     "`return` with a declared type");
+}
+
 // Y[y[i] m] += v: the label wires become operands of the write.
 static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
   World *w = b->w;
-  if (!want) {
-    diag_error(w->diags, span,
-               "a label on the left needs the size of its axis: use it in a `return` with a "
-               "declared type");
-    return val_error(span);
-  }
   val_settle(b, &v);
   AxisList list = {0};
   for (uint32_t i = 0; i < v.type.rank; i++) axis_for(&list, &v.type.axis[i]);
@@ -357,7 +373,7 @@ static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
       c = coord_add(w, c, a->coef[i], a->label[i] ? a->var[i] : axis_for(&list, &axis),
                     a->label[i]);
     }
-    out_axis[out.rank] = want->axis[k];
+    if (!scatter_axis(b, l, k, want, &out_axis[out.rank])) return val_error(span);
     out.coord[out.rank++] = c;
   }
   loop.nindex = list.n;

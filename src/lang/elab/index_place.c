@@ -64,7 +64,7 @@ static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
     a->c = size_eval(r->b, r->env, n, false);
     return a->c != 0;
   }
-  if (bind && bind->kind == BIND_VALUE) {
+  if (bind && (bind->kind == BIND_VALUE || bind->kind == BIND_STATE)) {
     if (bind->value.n != 1)
       return diag_refuse(r->b->w->diags, n->span, "a tuple cannot be an index");
     Val v = bind->value.at[0];

@@ -375,6 +375,18 @@ static bool formals_of_body(const Call *c, const Instance *how, Formals *out) {
   return true;
 }
 
+// The weights of a box that is looked at for itself are called as they are inside it, whether or not
+// it is called for that.
+static void without_site(World *w, Body *caller, Name box) {
+  const char *site = arena_format(w->arena, "%s/", name_text(w->names, box));
+  size_t n = strlen(site);
+  for (uint32_t i = 0; i < caller->d->param.n; i++) {
+    Param *p = &caller->d->param.at[i];
+    if (!p->rooted && strncmp(p->path, site, n) == 0) p->path += n;
+  }
+  caller->d->param_table = NULL;
+}
+
 // As a call with wires of the types that are given.
 static Body *called_with(const Call *c, const char *family, const Syntax *config,
                          const Formals *formals, const Instance *how) {
@@ -397,6 +409,7 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
     diagram_output(w, caller->d, wire);
   }
   body_finish(caller);
+  if (d->kind == DEF_BOX) without_site(w, caller, d->name);
   return caller;
 }
 

@@ -32,10 +32,23 @@ static Span place_of(const Call *c, const Val *arg) {
   return inside(arg->span, c->span) || !c->span.file || c->b->distance ? arg->span : c->span;
 }
 
-// A name that nothing is bound to yet takes the axis that it meets.
+// An option that says which axis, but not how long it is.
+static bool is_label_only(const Binding *bind) {
+  return bind->kind == BIND_OPTION && bind->label && !bind->size && !bind->open &&
+         !bind->has_number && !bind->box.node && !bind->text;
+}
+
+// A name that nothing is bound to yet takes the axis that it meets, and so does an option that is a
+// label.
 static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Span span,
                        Axis *inner) {
-  if (item->kind != N_NAME || env_find(c->to, item->name)) return false;
+  Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
+  if (bind && is_label_only(bind)) {
+    bind->size = actual->size;
+    *inner = (Axis){.label = item->name, .size = actual->size};
+    return true;
+  }
+  if (item->kind != N_NAME || bind) return false;
   Def *d = scope_find(c->to->scope, item->name);
   if (d && d->kind == DEF_AXIS) return false;
   *inner = (Axis){.label = item->name, .size = actual->size};

@@ -44,7 +44,7 @@ static void option_size(Body *b, Env *env, const Syntax *n, Binding *out) {
   if (out->has_number) out->number = k;
   if (out->has_number && (!(fabs(k) < 9e15) || k != (double)(int64_t)k))
     return; // 0.5: a number, not a size
-  out->size = size_eval(b, env, n, false);
+  out->size = out->has_number ? size_of(b->w, (int64_t)k) : size_eval(b, env, n, false);
 }
 
 static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {

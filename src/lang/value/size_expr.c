@@ -128,7 +128,8 @@ static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
   }
   if (declare) {
     Size s = size_var(w, n->name, VAR_LOCAL, n->span);
-    env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = s, .span = n->span});
+    env_bind(env, n->name,
+             (Binding){.kind = BIND_SIZE, .size = s, .label = n->name, .span = n->span});
     return s;
   }
   if (d && d->broken) return 0;
@@ -255,7 +256,8 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
     a.size = size_eval(b, env, sized_value(n), declare);
     Binding *known = env_find(env, n->name);
     if (a.size && declare && !known)
-      env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = a.size, .span = n->span});
+      env_bind(env, n->name,
+               (Binding){.kind = BIND_SIZE, .size = a.size, .label = n->name, .span = n->span});
   } else if (n->kind == N_GROUP) {
     Axis inner[RANK_LIMIT];
     uint32_t k = 0;
