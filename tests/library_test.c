@@ -1,6 +1,7 @@
 // The library, box by box: each checks for itself with symbols for sizes, its diagram is valid and
 // reads back from its own text, and its reverse derivative is valid too.
 #include "core/pass/pass.h"
+#include "diagram_help.h"
 #include "lang/program/program.h"
 
 #include <setjmp.h>

@@ -13,6 +13,7 @@
 
 #include "core/pass/pass.h"
 #include "derive_help.h"
+#include "diagram_help.h"
 #include "random_diagram.h"
 
 #ifdef LIMN_GUARD

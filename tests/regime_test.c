@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "diagram_help.h"
 #include "regime_numbers.h"
 #include "run/step/step.h"
 
