@@ -10,7 +10,7 @@
 
 enum { NOTE_MOST = 1 << 24 }; // bytes
 
-void tell_line(const RunTell *to, const char *text) {
+void tell_line(const LimnTell *to, const char *text) {
   if (!to->line) return;
   if (to->redraw) to->redraw(to->context, "");
   to->line(to->context, text);

@@ -121,7 +121,7 @@ static void leave_out(LinePiece *piece, uint32_t width) {
 }
 
 static void draw(Trainer *t) {
-  const RunTell *to = &t->o->tell;
+  const LimnTell *to = &t->o->tell;
   Arena *a = arena_child(t->arena);
   LinePiece piece[PIECES];
   Buf line = buf_new(a);
@@ -264,15 +264,16 @@ void tell_wrong(Trainer *t, const char *format, ...) {
 
 // -- numbers --------------------------------------------------------------------------------------
 // Goals by the means of `from`, then measures.
-void metrics_make(const Trainer *t, Arena *a, const Mean *from, TrainMetrics *m) {
+void metrics_make(const Trainer *t, Arena *a, const Mean *from, LimnMetrics *m) {
   const char **name = NEW_ARRAY(a, const char *, t->p->goal.n + t->gauge.n + 1);
   double *value = NEW_ARRAY(a, double, t->p->goal.n + t->gauge.n + 1), x;
-  *m = (TrainMetrics){.step = t->base + t->step,
-                      .steps = t->base + t->total,
-                      .epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0,
-                      .seconds = trainer_seconds(t),
-                      .name = name,
-                      .value = value};
+  *m = (LimnMetrics){.size = sizeof *m,
+                     .step = t->base + t->step,
+                     .steps = t->base + t->total,
+                     .epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0,
+                     .seconds = trainer_seconds(t),
+                     .name = name,
+                     .value = value};
   for (uint32_t i = 0; i < t->p->goal.n; i++)
     if (mean_of(from, NULL, i, &x)) name[m->n] = goal_name(t, i), value[m->n++] = x;
   for (uint32_t i = 0; i < t->gauge.n; i++)
@@ -281,12 +282,12 @@ void metrics_make(const Trainer *t, Arena *a, const Mean *from, TrainMetrics *m)
 }
 
 void tell_metrics(Trainer *t, bool reported) {
-  TrainMetrics m;
-  if (!t->o->metrics) return;
+  LimnMetrics m;
+  if (!t->o->tell.metrics) return;
   Arena *a = arena_child(t->arena);
   metrics_make(t, a, &t->row, &m);
   m.reported = reported;
-  t->o->metrics(t->o->metrics_context, &m);
+  t->o->tell.metrics(t->o->tell.context, &m);
   arena_free(a);
 }
 

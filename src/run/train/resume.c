@@ -62,7 +62,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
     return refuse(t, "its batch is %s, not %lld", batch ? noted(state, "batch") : "the program's",
                   (long long)t->o->batch);
   if (number >= PRECISIONS) return refuse(t, "its precision is not known");
-  if (t->o->has_precision && t->precision != (Precision)number)
+  if (t->o->precision && t->precision != (Precision)number)
     return refuse(t, "its precision is %s, not %s", precision_text((Precision)number),
                   precision_text(t->precision));
   t->seed = seed;

@@ -38,8 +38,8 @@ static bool read_every(Trainer *t) {
 }
 
 static bool read_options(Trainer *t) {
-  const TrainOptions *o = t->o;
-  if (o->has_precision) t->precision = o->precision;
+  const LimnTrain *o = t->o;
+  precision_asked(o->precision, &t->precision);
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
@@ -386,7 +386,7 @@ static bool start_and_begin(Trainer *t) {
   return good;
 }
 
-Trainer *train_open(Elab *in, Program *p, const TrainOptions *o, const Arrays *set) {
+Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set) {
   World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   *t = (Trainer){
@@ -405,7 +405,7 @@ Outcome train_go(Trainer *t, uint64_t steps) {
 
 bool train_ended(const Trainer *t) { return t->ended || !t->begun; }
 
-void train_metrics(const Trainer *t, Arena *a, TrainMetrics *m) {
+void train_metrics(const Trainer *t, Arena *a, LimnMetrics *m) {
   metrics_make(t, a, &t->last, m);
   m->reported = t->step && t->step % t->report_every == 0;
 }
@@ -429,8 +429,7 @@ Outcome train_close(Trainer *t, const char **dir) {
   return t->status;
 }
 
-Outcome train_run(Elab *in, Program *p, const TrainOptions *o, const Arrays *set,
-                  const char **dir) {
+Outcome train_run(Elab *in, Program *p, const LimnTrain *o, const Arrays *set, const char **dir) {
   Trainer *t = train_open(in, p, o, set);
   train_go(t, UINT64_MAX);
   return train_close(t, dir);

@@ -58,7 +58,7 @@ bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
 // progress.c: what the user sees
 void tell_start(Trainer *);
-void metrics_make(const Trainer *, Arena *, const Mean *, TrainMetrics *);
+void metrics_make(const Trainer *, Arena *, const Mean *, LimnMetrics *);
 void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_metrics(Trainer *, bool reported); // to who wants numbers: a row
@@ -90,7 +90,7 @@ struct Trainer {
   Elab *in;
   World *w;
   Program *p;
-  const TrainOptions *o;
+  const LimnTrain *o;
   const Arrays *set; // weights to begin with; or NULL
   Arena *arena;
 

@@ -10,7 +10,7 @@ typedef struct {
   Arena *arena;
   Program *p;
   const EvalCall *call;
-  const EvalOptions *how;
+  const LimnEval *how;
   Diagram *d;
   Tensor *input, *param;
   JsonOut json; // of the text, where JSON is wanted
@@ -30,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static bool wrong(Evaluation *r, Outcome s
 }
 
 // -- what comes in --------------------------------------------------------------------------------
-static bool read_array(Evaluation *r, const char *value, const MemoryArray *memory, Array *out) {
+static bool read_array(Evaluation *r, const char *value, const LimnArray *memory, Array *out) {
   const char *error = "", *end = value ? strrchr(value, '.') : NULL;
   bool good = memory   ? array_from_memory(r->arena, memory, out, &error)
               : !value ? file_error(r->arena, &error, "an input without a value")
@@ -42,7 +42,7 @@ static bool read_array(Evaluation *r, const char *value, const MemoryArray *memo
 static Tensor tensor_of(const Array *a) { return (Tensor){a->rank, a->shape, a->count, a->data}; }
 
 static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
-  const UseInput **in = NEW_ARRAY(r->arena, const UseInput *, d->in.n + 1);
+  const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
   if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) {
     r->status = OUTCOME_WRONG;
     return false;

@@ -73,7 +73,7 @@ void use_results(Use *u, const Tensor *out, Arrays *all) {
   }
 }
 
-static bool input_read(Use *u, const UseInput *in, const Type *t, Array *x) {
+static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
   const char *error;
   if (in->array)
     return array_from_memory(u->arena, in->array, x, &error) ||
@@ -83,7 +83,7 @@ static bool input_read(Use *u, const UseInput *in, const Type *t, Array *x) {
 }
 
 static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
-  const UseInput **in = NEW_ARRAY(u->arena, const UseInput *, formal->in.n + 1);
+  const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
   if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) {
     u->status = OUTCOME_WRONG;
     return false;

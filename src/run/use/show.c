@@ -187,6 +187,6 @@ static bool show_all(Use *u, void *context) {
   return good;
 }
 
-Outcome use_shows(Elab *in, Program *p, const UseOptions *how, Shows *out) {
+Outcome use_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {
   return use_guarded(in, p, &(UseCall){.how = how}, show_all, out);
 }

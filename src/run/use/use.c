@@ -55,7 +55,7 @@ bool use_read(Use *u) {
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
-  if (u->how->has_precision) return u->precision = u->how->precision, true;
+  if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
          use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64 or bf16, not %s", precision);

@@ -11,9 +11,9 @@ typedef struct {
   Arena *arena; // where things are made
   Arena *own;   // goes with the use
   const UseCall *call;
-  const UseOptions *how; // of it
-  const char *file;      // with the weights; NULL: the program says where they are from
-  bool begins;           // weights that are nowhere are as they begin
+  const LimnUse *how; // of it
+  const char *file;   // with the weights; NULL: the program says where they are from
+  bool begins;        // weights that are nowhere are as they begin
   Arrays weight;
   uint64_t seed;
   Precision precision;
@@ -42,7 +42,8 @@ Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void
 
 // -- inputs_match.c -------------------------------------------------------------------------------
 // to: [inputs of the diagram]. False with a diagnostic.
-bool inputs_match(World *, const Diagram *, const UseInput *given, uint32_t n, const UseInput **to);
+bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
+                  const LimnInput **to);
 
 // -- predict.c ------------------------------------------------------------------------------------
 // The diagram for such arrays: those with an axis more than the input have samples in front.
