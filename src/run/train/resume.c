@@ -30,11 +30,10 @@ bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {
 
 __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(t->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  const char *why = arena_vformat(t->arena, format, args);
   va_end(args);
-  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, b.at);
+  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, why);
   return false;
 }
 

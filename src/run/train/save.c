@@ -68,12 +68,10 @@ static uint8_t *put_state(uint8_t *to, const State *s) {
 
 __attribute__((format(printf, 4, 5))) static void note(Arena *a, Arrays *all, const char *key,
                                                        const char *format, ...) {
-  Buf b = buf_new(a);
   va_list args;
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  vec_push(a, &all->metadata, (Metadata){key, arena_vformat(a, format, args)});
   va_end(args);
-  vec_push(a, &all->metadata, (Metadata){key, b.at});
 }
 
 static void note_real(Arena *a, Arrays *all, const char *key, double x) {

@@ -11,11 +11,9 @@ enum { BATCH = 64, ROWS = 1000, REPORTS = 200, REPORTS_OF_STEPS = 20 };
 
 bool train_refuse(Trainer *t, Outcome status, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(t->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  diag_verror(t->w->diags, (Span){0}, format, args);
   va_end(args);
-  diag_error(t->w->diags, (Span){0}, "%s", b.at);
   t->status = status;
   return false;
 }

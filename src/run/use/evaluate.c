@@ -19,12 +19,10 @@ typedef struct {
 
 __attribute__((format(printf, 3, 4))) static bool wrong(Evaluation *r, Outcome status,
                                                         const char *format, ...) {
-  Buf b = buf_new(r->arena);
   va_list args;
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  diag_verror(r->w->diags, (Span){0}, format, args);
   va_end(args);
-  diag_error(r->w->diags, (Span){0}, "%s", b.at);
   r->status = status;
   return false;
 }

@@ -9,11 +9,9 @@ enum { USE_BATCH = 256 };
 
 bool use_wrong(Use *u, Outcome status, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(u->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  diag_verror(u->w->diags, (Span){0}, format, args);
   va_end(args);
-  diag_error(u->w->diags, (Span){0}, "%s", b.at);
   u->status = status;
   return false;
 }
