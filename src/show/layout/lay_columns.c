@@ -186,11 +186,6 @@ static ColumnEntry rule_entry(const Lay *y, const LayRule *r) {
 }
 
 // -- frames ---------------------------------------------------------------------------------------
-static bool is_inside(const Sketch *s, uint32_t block, uint32_t of) {
-  while (block > of) block = s->block.at[block].parent; // parents come first
-  return block == of;
-}
-
 static void gap(Lay *y, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &y->p.gap, (Gap){above, below, (int64_t)ceil(least)});
 }
@@ -202,13 +197,13 @@ static void wish(Lay *y, ColumnGrid *r, uint32_t above, uint32_t below, double l
 // What enters a frame or leaves it runs inside of it there, up to where what leaves is level.
 static bool runs_inside(const Lay *y, const ColumnEntry *e, uint32_t b, const ClosedSpan *f,
                         uint32_t section, bool data) {
-  if (is_inside(y->s, e->block, b)) return true;
+  if (block_is_inside(y->s, e->block, b)) return true;
   uint32_t maker = e->bundle ? y->o->maker[e->bundle] : 0;
   uint32_t taker = e->bundle ? y->o->taker[e->bundle] : 0;
   if (data && section == f->first) return false;
   if (section > f->last && maker && y->o->at[maker - 1] != f->last) return false;
-  return (maker && is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
-         (taker && is_inside(y->s, y->s->stage.at[taker - 1].block, b));
+  return (maker && block_is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
+         (taker && block_is_inside(y->s, y->s->stage.at[taker - 1].block, b));
 }
 
 // What is in a frame keeps to its inside, with the title above. What stands above all of it or
@@ -380,7 +375,7 @@ static bool are_taken(const Lay *y, uint32_t a, uint32_t b) {
 // Are a and b in a block that c is not in?
 static bool share_block(const Sketch *s, uint32_t a, uint32_t b, uint32_t c) {
   uint32_t both = block_of_both(s, s->bundle.at[a].block, s->bundle.at[b].block);
-  return both && !is_inside(s, s->bundle.at[c].block, both);
+  return both && !block_is_inside(s, s->bundle.at[c].block, both);
 }
 
 // Between which two of the next row a rule goes on. If what it divided is no longer side by side,

@@ -41,7 +41,7 @@ static void larger(uint32_t *x, uint32_t than) {
   if (than > *x) *x = than;
 }
 
-static bool is_inside(const Sketch *s, uint32_t block, uint32_t of) {
+bool block_is_inside(const Sketch *s, uint32_t block, uint32_t of) {
   while (block > of) block = s->block.at[block].parent; // parents come first
   return block == of;
 }
@@ -54,7 +54,7 @@ static void find_needs(const Sorting *t, Arena *a) {
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
       uint32_t maker = t->o->maker[s->stage.at[k].in.at[i]];
       uint32_t from = maker ? s->stage.at[maker - 1].block : 0;
-      for (uint32_t b = s->stage.at[k].block; maker && b && !is_inside(s, from, b);
+      for (uint32_t b = s->stage.at[k].block; maker && b && !block_is_inside(s, from, b);
            b = s->block.at[b].parent)
         vec_push(a, &t->from[b], maker - 1);
     }
@@ -130,7 +130,7 @@ static bool is_late(const Stage *t) {
 // Where a use begins: a stage, or the outermost block around it that the other stage is not in.
 static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
   uint32_t at = t->o->at[user];
-  for (uint32_t b = t->s->stage.at[user].block; b && !is_inside(t->s, block, b);
+  for (uint32_t b = t->s->stage.at[user].block; b && !block_is_inside(t->s, block, b);
        b = t->s->block.at[b].parent)
     at = block_start(t, b) < at ? block_start(t, b) : at;
   return at;

@@ -168,6 +168,7 @@ void sketch_settle(Sketch *);
 // -- glyph.c: how large glyphs are ----------------------------------------------------------------
 double glyph_width(const Glyph *);
 double glyph_height(const Glyph *); // at least; it grows with its ports
+double lens_stub(const Glyph *);    // how far its weights reach above it, if they stay; otherwise 0
 enum { OPERAND = 15 };              // the size of letters for what a formula calls a tensor
 double label_width(const char *label), name_width(const char *name),
     operand_width(const char *name);
@@ -179,14 +180,12 @@ typedef struct {
   uint32_t *rank;          // [bundle] from top to bottom; 0: it is not in the picture
   uint32_t *maker, *taker; // [bundle] stage + 1; 0: the picture's ends
 } Order;
-Order *sketch_order(Arena *, Sketch *);                         // of one that is settled
-void order_ends(Order *, const Sketch *);                       // finds maker and taker
-uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b); // the innermost with both inside
+Order *sketch_order(Arena *, Sketch *);                            // of one that is settled
+void order_ends(Order *, const Sketch *);                          // finds maker and taker
+uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b);    // the innermost with both inside
+bool block_is_inside(const Sketch *, uint32_t block, uint32_t of); // or the same
 uint32_t bundle_born(const Order *, uint32_t bundle); // it is level in the data of these sections
 uint32_t bundle_dies(const Order *, uint32_t bundle); // and between
-// glyph_lens.c: the glyphs of lenses
-double lens_width(const Glyph *), lens_height(const Glyph *);
-double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
 
 // -- lay.c: places --------------------------------------------------------------------------------
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
@@ -234,10 +233,10 @@ void glyph_paint(Canvas *, const Layout *, const Placed *);
 double inset_width(const Layout *); // lay_frames.c: from where its strands begin to where they end
 double inset_shift(const Layout *, const Placed *); // how far down it is moved
 void inset_extent(const Layout *, double *y0, double *y1);
-void lens_paint(Canvas *, const Layout *, const Placed *, double y0, double y1); // glyph_lens.c
-// An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
-void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
-void plus_circle(Canvas *, double x, double y);             // where changes are added
+// glyph_lens.c: a lens that is opened, and the box of any
+enum { OPTIC_WIDTH = 182, OPTIC_HEIGHT = 134 }; // at least
+void optic_paint(Canvas *, const Layout *, const Placed *, double y0, double y1);
+void lens_box(Canvas *, double x0, double y0, double x1, double y1, Ink fill, bool faint);
 void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
 double glyph_port(const Glyph *); // how far from its middle strands meet it
 
