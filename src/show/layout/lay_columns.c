@@ -24,9 +24,9 @@ typedef struct { // what stands in one place of a section's glyphs: a stage, or 
 } ColumnGroup;
 typedef VEC(ColumnGroup) ColumnGroups;
 
-typedef struct {         // a frame: a closed part of the plane
-  uint32_t top, bottom;  // variables
-  uint32_t first, last;  // sections; none: first > last
+typedef struct {        // a frame: a closed part of the plane
+  uint32_t top, bottom; // variables
+  BlockReach in;
   uint32_t upper, lower; // ranks of what is in it, comes in or goes out
 } ClosedSpan;
 
@@ -75,10 +75,6 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
   vec_push(y->arena, &y->p.gap, (Gap){upper->var, lower->var, least});
   table_put(y->gaps, key, sizeof key, y->p.gap.n);
   pull(y, upper->var, lower->var, (double)least, CLOSE);
-}
-
-static void column_apart(Lay *y, const CutColumn *c) {
-  for (uint32_t i = 1; i < c->n; i++) keep_apart(y, &c->at[i - 1], &c->at[i]);
 }
 
 // -- what stands in a column ----------------------------------------------------------------------
@@ -200,8 +196,8 @@ static bool runs_inside(const Lay *y, const ColumnEntry *e, uint32_t b, const Cl
   if (block_is_inside(y->s, e->block, b)) return true;
   uint32_t maker = e->bundle ? y->o->maker[e->bundle] : 0;
   uint32_t taker = e->bundle ? y->o->taker[e->bundle] : 0;
-  if (data && section == f->first) return false;
-  if (section > f->last && maker && y->o->at[maker - 1] != f->last) return false;
+  if (data && section == f->in.first) return false;
+  if (section > f->in.last && maker && y->o->at[maker - 1] != f->in.last) return false;
   return (maker && block_is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
          (taker && block_is_inside(y->s, y->s->stage.at[taker - 1].block, b));
 }
@@ -232,24 +228,25 @@ static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, u
     wish(y, r, f->bottom, below->var, fmax(below->over, below->label ? LETTERS : NEAR) + EDGE);
 }
 
-static void frames_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {
+static void column_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {
+  for (uint32_t i = 1; i < c->n; i++) keep_apart(y, &c->at[i - 1], &c->at[i]);
   for (uint32_t b = 1; b < y->s->block.n; b++) {
     const ClosedSpan *f = &r->frame[b];
-    if (f->first <= section && section <= f->last + data) frame_apart(y, r, c, b, section, data);
+    if (f->in.first <= section && section <= f->in.last + data)
+      frame_apart(y, r, c, b, section, data);
   }
 }
 
 static void find_closed(Lay *y, ColumnGrid *r) {
   const Sketch *s = y->s;
+  const BlockReach *reach = block_reach(y->arena, s, y->o);
   for (uint32_t b = 0; b < s->block.n; b++)
-    r->frame[b] = (ClosedSpan){var_new(y), var_new(y), UINT32_MAX, 0, UINT32_MAX, 0};
+    r->frame[b] = (ClosedSpan){var_new(y), var_new(y), reach[b], UINT32_MAX, 0};
   for (uint32_t k = 0; k < s->stage.n; k++) {
-    uint32_t at = y->o->at[k], upper, lower;
+    uint32_t upper, lower;
     stage_ranks(y, k, &upper, &lower);
     for (uint32_t b = s->stage.at[k].block; b; b = s->block.at[b].parent) {
       ClosedSpan *f = &r->frame[b];
-      if (at < f->first) f->first = at;
-      if (at > f->last) f->last = at;
       if (upper < f->upper) f->upper = upper;
       if (lower > f->lower) f->lower = lower;
     }
@@ -274,12 +271,12 @@ static void pairs_apart(Lay *y, ColumnGrid *r) {
   for (uint32_t b = 1; b < y->s->block.n; b++) {
     const ClosedSpan *f = &r->frame[b];
     uint32_t parent = y->s->block.at[b].parent;
-    if (f->first > f->last) continue;
+    if (f->in.first > f->in.last) continue;
     if (parent) gap(y, r->frame[parent].top, f->top, title_room(y->s, parent));
     if (parent) gap(y, f->bottom, r->frame[parent].bottom, foot_room(y->s, parent));
     for (uint32_t o = 1; o < y->s->block.n; o++) {
       const ClosedSpan *g = &r->frame[o];
-      bool share = g->first <= f->last && f->first <= g->last;
+      bool share = g->in.first <= f->in.last && f->in.first <= g->in.last;
       if (share && f->lower < g->upper) wish(y, r, f->bottom, g->top, EDGE);
     }
   }
@@ -294,14 +291,12 @@ static int by_rank(const void *a, const void *b) {
 static void find_rows(Lay *y, ColumnGrid *r) {
   const Sketch *s = y->s;
   const Order *o = y->o;
-  ColumnGroups all = {0};
-  for (uint32_t b = 1; b < s->bundle.n; b++)
-    if (o->rank[b]) vec_push(y->arena, &all, (ColumnGroup){.bundle = b, .rank = o->rank[b]});
-  if (all.n) qsort(all.at, all.n, sizeof *all.at, by_rank);
+  Ids all = bundles_by_rank(y->arena, s, o);
   for (uint32_t i = 0; i < all.n; i++) {
-    uint32_t b = all.at[i].bundle, born = bundle_born(o, b), dies = bundle_dies(o, b);
+    uint32_t b = all.at[i], born = bundle_born(o, b), dies = bundle_dies(o, b);
+    ColumnGroup passes = {.bundle = b, .rank = o->rank[b]};
     for (uint32_t k = born; k <= dies; k++) vec_push(y->arena, &r->row[k], b);
-    for (uint32_t k = born; k < dies; k++) vec_push(y->arena, &r->group[k], all.at[i]);
+    for (uint32_t k = born; k < dies; k++) vec_push(y->arena, &r->group[k], passes);
   }
   for (uint32_t k = 0; k < s->stage.n; k++) {
     const Stage *t = &s->stage.at[k];
@@ -354,8 +349,7 @@ static void data_column(Lay *y, ColumnGrid *r, uint32_t section, Ids *rules) {
     }
     put_bundle(y, &c, row->at[i]);
   }
-  column_apart(y, &c);
-  frames_apart(y, r, &c, section, true);
+  column_apart(y, r, &c, section, true);
 }
 
 // A rule goes on as it is between two bundles that pass; if something else is above or below it, it
@@ -459,8 +453,7 @@ static void glyph_column(Lay *y, ColumnGrid *r, uint32_t section, const Ids *und
     const LayRule *rule = under->at[i] ? &y->rule.at[under->at[i] - 1] : NULL;
     if (rule && (c.n > before || source || rule->next)) vec_push(y->arena, &c, rule_entry(y, rule));
   }
-  column_apart(y, &c);
-  frames_apart(y, r, &c, section, false);
+  column_apart(y, r, &c, section, false);
 }
 
 // Glyphs one above the other: what goes into one and what comes out of the other keep their

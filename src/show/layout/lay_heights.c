@@ -87,9 +87,8 @@ static bool is_passed(const Item *m) {
 static void stage_variables(Lay *y, uint32_t k) {
   const Stage *t = &y->s->stage.at[k];
   const Items *items = &y->items[k];
-  Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
-  for (uint32_t i = 0; i < before.n; i++) y->where[before.at[i]] = i;
-  for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
+  find_where(y, &t->in);
+  Ids behind = find_where(y, &t->out);
   Ids left = side(y, items, false), right = side(y, items, true);
   bool inset = has_inset(items);
   const bool *level_in = uncrossed(y, &left), *level_out = uncrossed(y, &right);

@@ -15,6 +15,12 @@ Ids strands_of(const Lay *y, const Ids *bundles) {
   return all;
 }
 
+Ids find_where(Lay *y, const Ids *bundles) {
+  Ids all = strands_of(y, bundles);
+  for (uint32_t i = 0; i < all.n; i++) y->where[all.at[i]] = i;
+  return all;
+}
+
 static Item *item_with_out(Items *items, uint32_t strand) {
   for (uint32_t i = 0; i < items->n; i++)
     if (ids_find(&items->at[i].out, strand) < items->at[i].out.n) return &items->at[i];
@@ -126,11 +132,9 @@ void find_items(Lay *y) {
   y->items = NEW_ARRAY(y->arena, Items, s->stage.n + 1);
   for (uint32_t k = 0; k < s->stage.n; k++) {
     const Stage *t = &s->stage.at[k];
-    Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
-    for (uint32_t i = 0; i < before.n; i++) y->where[before.at[i]] = i;
-    for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
+    uint32_t before = find_where(y, &t->in).n, behind = find_where(y, &t->out).n;
     y->items[k] = items_of(y, t);
-    sort_items(y, &y->items[k], before.n, behind.n, is_crossing(t));
+    sort_items(y, &y->items[k], before, behind, is_crossing(t));
     swap_items(y, &y->items[k]);
   }
 }

@@ -202,6 +202,28 @@ uint32_t bundle_dies(const Order *o, uint32_t b) {
   return o->taker[b] ? o->at[o->taker[b] - 1] : o->sections;
 }
 
+Ids bundles_by_rank(Arena *a, const Sketch *s, const Order *o) {
+  Ids all = {0};
+  uint32_t most = 0;
+  for (uint32_t b = 1; b < s->bundle.n; b++) larger(&most, o->rank[b]);
+  uint32_t *with = NEW_ARRAY(a, uint32_t, most + 1);
+  for (uint32_t b = 1; b < s->bundle.n; b++) with[o->rank[b]] = b;
+  for (uint32_t rank = 1; rank <= most; rank++)
+    if (with[rank]) vec_push(a, &all, with[rank]);
+  return all;
+}
+
+BlockReach *block_reach(Arena *a, const Sketch *s, const Order *o) {
+  BlockReach *reach = NEW_ARRAY(a, BlockReach, s->block.n);
+  for (uint32_t b = 0; b < s->block.n; b++) reach[b] = (BlockReach){UINT32_MAX, 0};
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t b = s->stage.at[k].block, at = o->at[k]; b; b = s->block.at[b].parent) {
+      if (at < reach[b].first) reach[b].first = at;
+      larger(&reach[b].last, at);
+    }
+  return reach;
+}
+
 Order *sketch_order(Arena *a, Sketch *s) {
   Order *o = NEW(a, Order);
   o->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);

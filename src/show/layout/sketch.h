@@ -186,6 +186,11 @@ uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b);    // the innerm
 bool block_is_inside(const Sketch *, uint32_t block, uint32_t of); // or the same
 uint32_t bundle_born(const Order *, uint32_t bundle); // it is level in the data of these sections
 uint32_t bundle_dies(const Order *, uint32_t bundle); // and between
+Ids bundles_by_rank(Arena *, const Sketch *, const Order *);
+typedef struct {
+  uint32_t first, last; // sections that it has something in; none: first > last
+} BlockReach;
+BlockReach *block_reach(Arena *, const Sketch *, const Order *); // [block]
 
 // -- lay.c: places --------------------------------------------------------------------------------
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
