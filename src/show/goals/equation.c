@@ -70,18 +70,14 @@ static Ids all_fields(Goals *g, const Ids *a, const Ids *b) {
   return all;
 }
 
-static const Type *type_of_field(const Goals *g, const Def *d) {
-  return &g->p->given.at[d->given].type.at[d->field];
-}
-
 // The diagram with an input for each of these fields, in this order.
 static void complete(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
   Ids in = {0};
   for (uint32_t i = 0; i < fields->n; i++) {
     uint32_t at = ids_find(has, fields->at[i]);
     const Def *def = def_of(g->in, fields->at[i]);
-    Id wire = at < has->n ? d->in.at[at]
-                          : diagram_wire(g->w, d, *type_of_field(g, def), def->name, d->origin);
+    const Type *type = &g->p->given.at[def->given].type.at[def->field];
+    Id wire = at < has->n ? d->in.at[at] : diagram_wire(g->w, d, *type, def->name, d->origin);
     vec_push(g->w->arena, &in, wire);
   }
   d->in = in;
@@ -137,11 +133,6 @@ static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
   split_constants(g, s);
   goals_tint(g, s);
   return s;
-}
-
-static Layout *side_layout(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
-  complete(g, d, has, fields);
-  return lay_out(g->arena, strings_of(g, d, supplies(g, fields)));
 }
 
 // The middle of what comes out, which stands in the line of the signs.
@@ -256,8 +247,11 @@ static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
     if (k->right) out->right = broken_side(g, k->right, &k->fields[1]);
   } else if (elab_sides(g->in, g->p, goal, side, has)) {
     Ids fields = all_fields(g, &has[0], &has[1]);
-    out->left = side_layout(g, side[0], &has[0], &fields);
-    if (side[1]) out->right = side_layout(g, side[1], &has[1], &fields);
+    for (int i = 0; i < 2 && side[i]; i++) {
+      complete(g, side[i], &has[i], &fields);
+      *(i ? &out->right : &out->left) =
+          lay_out(g->arena, strings_of(g, side[i], supplies(g, &fields)));
+    }
   }
   return out->left && (out->right || out->sign);
 }
@@ -283,15 +277,15 @@ static Sketch *closed_box(Goals *g, const Diagram *d, const char *name) {
     in[i] = sketch_input(s, *wire ? wire : NULL, 1);
   }
   uint32_t stage = sketch_stage(s, 0, name);
-  Glyph glyph = {.kind = GLYPH_BOX, .text = name, .bold = true};
+  Glyph *glyph = stage_glyph(s, stage, GLYPH_BOX, name);
+  glyph->bold = true;
   for (uint32_t i = 0; i < d->in.n; i++)
-    vec_push(g->arena, &glyph.in, strand_at(s, sketch_use(s, stage, in[i]), 0));
+    vec_push(g->arena, &glyph->in, strand_at(s, sketch_use(s, stage, in[i]), 0));
   for (uint32_t i = 0; i < d->out.n; i++) {
     uint32_t made = sketch_make(s, stage, NULL, 1);
-    vec_push(g->arena, &glyph.out, strand_at(s, made, 0));
+    vec_push(g->arena, &glyph->out, strand_at(s, made, 0));
     sketch_output(s, made);
   }
-  vec_push(g->arena, &s->stage.at[stage].glyph, glyph);
   return s;
 }
 

@@ -277,12 +277,10 @@ static void add_links(const Teller *s, Scheme *to, const Learning *g, uint32_t p
     uint32_t *before = &last[p->in.vertex[order[i]]], own = number[order[i]];
     if (*before != NO_SPOT) {
       to->spot.at[*before].joined = to->spot.at[own].joined = true;
-      vec_push(s->arena, &to->arrow,
-               (Arrow){.from = *before,
-                       .to = own,
-                       .link = true,
-                       .words = arena_format(s->arena, "made one: %s and %s",
-                                             to->spot.at[*before].name, to->spot.at[own].name)});
+      Arrow link = {.from = *before, .to = own, .link = true};
+      link.words = arena_format(s->arena, "made one: %s and %s", to->spot.at[*before].name,
+                                to->spot.at[own].name);
+      vec_push(s->arena, &to->arrow, link);
     }
     *before = own;
   }

@@ -31,10 +31,8 @@ typedef struct {
 static void curve(const Optic *o, double x0, double y0, double x1, double y1, double until) {
   double m = (x0 + x1) / 2;
   for (int line = 0; line < 2; line++) {
-    if (line)
-      path_move(o->c, x0, y0), path_cubic(o->c, m, y0, m, y1, x1, y1);
-    else
-      path_move(o->c, x0 + (x1 - x0) / 4, y0), path_cubic(o->c, m, y0, m, y1, x1, y1);
+    path_move(o->c, line ? x0 : x0 + (x1 - x0) / 4, y0);
+    path_cubic(o->c, m, y0, m, y1, x1, y1);
     if (line) path_line(o->c, until, y1);
     canvas_paint(o->c, &(Paint){.stroke = line ? INK_LINE : INK_FUNCTION, .width = line ? 1 : 5});
   }
@@ -59,10 +57,8 @@ static void side_lines(const Optic *o, const Ids *ids, const double *y, bool in,
   for (uint32_t i = 0; i < ids->n; i++) {
     if (s->strand.at[ids->at[i]].line != line) continue;
     double at = share(box_y[0], box_y[1], k++, n), port = y[ids->at[i]];
-    if (in)
-      curve(o, o->left, port, o->left + SIDE, at, box_x[0]);
-    else
-      curve(o, o->right, port, o->right - SIDE, at, box_x[1]);
+    double side = in ? o->left : o->right;
+    curve(o, side, port, side + (in ? SIDE : -SIDE), at, box_x[!in]);
   }
 }
 

@@ -68,10 +68,8 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
   uint32_t key[2] = {upper->var, lower->var};
   if (upper->var == lower->var) return;
   uint32_t at = table_get(y->gaps, key, sizeof key);
-  if (at) {
-    if (y->p.gap.at[at - 1].least < least) y->p.gap.at[at - 1].least = least;
-    return;
-  }
+  if (at && y->p.gap.at[at - 1].least < least) y->p.gap.at[at - 1].least = least;
+  if (at) return;
   vec_push(y->arena, &y->p.gap, (Gap){upper->var, lower->var, least});
   table_put(y->gaps, key, sizeof key, y->p.gap.n);
   pull(y, upper->var, lower->var, (double)least, CLOSE);
@@ -80,14 +78,12 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
 // -- what stands in a column ----------------------------------------------------------------------
 static void put_bundle(Lay *y, CutColumn *c, uint32_t b) {
   const Bundle *k = &y->s->bundle.at[b];
-  for (uint32_t i = 0; i < k->n; i++)
-    vec_push(y->arena, c,
-             (ColumnEntry){.var = y->level[k->first + i],
-                           .block = k->block,
-                           .upper = y->o->rank[b],
-                           .lower = y->o->rank[b],
-                           .label = true,
-                           .bundle = b});
+  ColumnEntry e = {.block = k->block, .label = true, .bundle = b};
+  e.upper = e.lower = y->o->rank[b];
+  for (uint32_t i = 0; i < k->n; i++) {
+    e.var = y->level[k->first + i];
+    vec_push(y->arena, c, e);
+  }
 }
 
 // How far a glyph reaches beyond its first and last port.
@@ -148,8 +144,8 @@ static void put_floats(Lay *y, CutColumn *c, uint32_t k, uint32_t strand) {
     uint32_t var = y->floats[k] + n++;
     if (strand != strand_at(y->s, glyph->over, 0)) continue;
     double half = glyph_height(glyph) / 2;
-    vec_push(y->arena, c,
-             (ColumnEntry){.var = var, .over = half, .under = half, .block = t->block});
+    ColumnEntry e = {.var = var, .over = half, .under = half, .block = t->block};
+    vec_push(y->arena, c, e);
     pull(y, var, y->mid_out[strand], half + NEAR, HANG);
   }
 }
@@ -172,13 +168,11 @@ static void put_group(Lay *y, CutColumn *c, const ColumnGroup *g, bool out) {
 
 // A divider belongs to what both of what it divides are in.
 static ColumnEntry rule_entry(const Lay *y, const LayRule *r) {
-  uint32_t block =
-      block_of_both(y->s, y->s->bundle.at[r->upper].block, y->s->bundle.at[r->lower].block);
-  return (ColumnEntry){.var = r->var,
-                       .block = block,
-                       .divider = true,
-                       .upper = y->o->rank[r->upper],
-                       .lower = y->o->rank[r->lower]};
+  const Bundle *all = y->s->bundle.at;
+  ColumnEntry e = {.var = r->var, .divider = true};
+  e.block = block_of_both(y->s, all[r->upper].block, all[r->lower].block);
+  e.upper = y->o->rank[r->upper], e.lower = y->o->rank[r->lower];
+  return e;
 }
 
 // -- frames ---------------------------------------------------------------------------------------

@@ -3,15 +3,8 @@
 // pulled straight: those that pass most of all, copies least.
 #include "show/layout/lay_own.h"
 
-enum {
-  STRAIGHT = 300,
-  PORTS = 200,
-  MEET = 700,
-  CUP = 60,
-  JOIN = 20,
-  LOOSE = 5,
-  JOINED = 2
-}; // weights
+// weights
+enum { MEET = 700, STRAIGHT = 300, PORTS = 200, CUP = 60, JOIN = 20, LOOSE = 5, JOINED = 2 };
 
 uint32_t var_new(Lay *y) { return y->p.n++; }
 

@@ -3,8 +3,6 @@
 // change places while that helps.
 #include "show/layout/lay_own.h"
 
-#include <stdlib.h>
-
 bool is_merge(const Item *m) { return !m->glyph && m->out.n && m->in.n > 1; }
 
 Ids strands_of(const Lay *y, const Ids *bundles) {
@@ -86,16 +84,6 @@ static double middle(const Lay *y, const Ids *own, uint32_t outside, double othe
   return own->n ? sum / own->n / (outside ? outside : 1) : other;
 }
 
-typedef struct {
-  double key;
-  uint32_t at;
-} KeyedItem;
-
-static int by_key(const void *a, const void *b) {
-  const KeyedItem *x = a, *z = b;
-  return x->key != z->key ? (x->key < z->key ? -1 : 1) : x->at < z->at ? -1 : 1;
-}
-
 // Does a stage only reorder? Then all of it is done before its place for glyphs, in one bend.
 static bool is_crossing(const Stage *t) {
   for (uint32_t i = 0; i < t->link.n; i++)
@@ -110,7 +98,7 @@ static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, b
     double in = middle(y, &old[i].in, before, -1), out = middle(y, &old[i].out, behind, in);
     key[i] = (KeyedItem){in < 0 || crosses ? out : (in + out) / 2, i};
   }
-  qsort(key, items->n, sizeof *key, by_key);
+  sort_keyed(key, items->n);
   for (uint32_t i = 0; i < items->n; i++) items->at[i] = old[key[i].at];
 }
 

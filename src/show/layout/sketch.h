@@ -151,6 +151,11 @@ typedef struct {
 
 // -- sketch.c: putting it together ----------------------------------------------------------------
 uint32_t ids_find(const Ids *, Id); // where it is; their number: nowhere
+typedef struct {
+  double key;
+  uint32_t at;
+} KeyedItem;
+void sort_keyed(KeyedItem *, uint32_t n); // by key, then by number
 Sketch *sketch_new(Arena *, const char *title);
 uint32_t sketch_block(Sketch *, uint32_t parent, const char *title, Ink);
 uint32_t sketch_stage(Sketch *, uint32_t block, const char *words);

@@ -8,6 +8,10 @@ static Knee toward(const Knee *from, const Knee *to, double by) {
   return (Knee){from->x + (to->x - from->x) / n * by, from->y + (to->y - from->y) / n * by};
 }
 
+Knee knee_along(Knee from, Knee way, double by, double aside) {
+  return (Knee){from.x + way.x * by - way.y * aside, from.y + way.y * by + way.x * aside};
+}
+
 void knees_path(Canvas *c, const Knee *at, uint32_t n, double corner, double x, double y) {
   path_move(c, at[0].x + x, at[0].y + y);
   for (uint32_t i = 1; i + 1 < n; i++) {

@@ -9,6 +9,8 @@ typedef struct {
 } Knee;
 
 // strokes.c
+// From a place so far in a direction of length 1, and so far to the right of that.
+Knee knee_along(Knee from, Knee way, double by, double aside);
 // A path through these; its corners are round.
 void knees_path(Canvas *, const Knee *, uint32_t n, double corner, double x, double y);
 void line_draw(Canvas *, double x0, double y0, double x1, double y1, Ink, double width);

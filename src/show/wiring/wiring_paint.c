@@ -140,11 +140,10 @@ static Paint wire_paint(Ink ink, bool dashed) {
 }
 
 void small_head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
-  path_move(c, x + 4 * dx, y + 4 * dy);
-  path_line(c, x - 3.5 * dx - 3.2 * dy, y - 3.5 * dy + 3.2 * dx);
-  path_line(c, x - 1.6 * dx, y - 1.6 * dy);
-  path_line(c, x - 3.5 * dx + 3.2 * dy, y - 3.5 * dy - 3.2 * dx), path_close(c);
-  canvas_paint(c, &(Paint){.fill = ink ? ink : INK_LINE});
+  Knee at = {x, y}, way = {dx, dy}, tip = knee_along(at, way, 4, 0);
+  Knee right = knee_along(at, way, -3.5, 3.2), left = knee_along(at, way, -3.5, -3.2);
+  shape_draw(c, (Knee[]){tip, right, knee_along(at, way, -1.6, 0), left}, 4,
+             &(Paint){.fill = ink ? ink : INK_LINE});
 }
 
 static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {

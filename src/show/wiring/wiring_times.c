@@ -123,11 +123,8 @@ static Bow loop_of(const Clock *c, uint32_t i) {
   Knee at = part_at(c, i), out = unit_of(at.x - c->side / 2, at.y - c->down);
   if (c->t->parts < 2) out = (Knee){0, -1};
   double r = c->disc, side = r * 0.6, up = r * 0.85, far = r + 18;
-  Knee across = {-out.y, out.x};
-  Bow w = {.a = {at.x + out.x * up - across.x * side, at.y + out.y * up - across.y * side},
-           .b = {at.x + out.x * up + across.x * side, at.y + out.y * up + across.y * side}};
-  w.p = (Knee){at.x + out.x * far - across.x * r, at.y + out.y * far - across.y * r};
-  w.q = (Knee){at.x + out.x * far + across.x * r, at.y + out.y * far + across.y * r};
+  Bow w = {.a = knee_along(at, out, up, -side), .b = knee_along(at, out, up, side)};
+  w.p = knee_along(at, out, far, -r), w.q = knee_along(at, out, far, r);
   w.head = unit_of(w.b.x - w.q.x, w.b.y - w.q.y);
   return w;
 }
@@ -135,17 +132,10 @@ static Bow loop_of(const Clock *c, uint32_t i) {
 static Bow bow_of(const Clock *c, uint32_t from, uint32_t to) {
   if (from == to) return loop_of(c, from);
   Knee a = part_at(c, from), b = part_at(c, to), way = unit_of(b.x - a.x, b.y - a.y);
-  double far = hypot(b.x - a.x, b.y - a.y), bend = 0.14 * far;
-  Knee side = {-way.y, way.x};
-  Knee p = {a.x + way.x * far * 0.35 + side.x * bend, a.y + way.y * far * 0.35 + side.y * bend};
-  Knee q = {a.x + way.x * far * 0.65 + side.x * bend, a.y + way.y * far * 0.65 + side.y * bend};
+  double far = hypot(b.x - a.x, b.y - a.y), bend = 0.14 * far, r = c->disc + 1;
+  Knee p = knee_along(a, way, far * 0.35, bend), q = knee_along(a, way, far * 0.65, bend);
   Knee out = unit_of(p.x - a.x, p.y - a.y), in = unit_of(b.x - q.x, b.y - q.y);
-  double r = c->disc + 1;
-  return (Bow){.a = {a.x + out.x * r, a.y + out.y * r},
-               .p = p,
-               .q = q,
-               .b = {b.x - in.x * (r + 5), b.y - in.y * (r + 5)},
-               .head = in};
+  return (Bow){knee_along(a, out, r, 0), p, q, knee_along(b, in, -(r + 5), 0), in};
 }
 
 static void wire_paint(Canvas *k, const Bow *w, double part, int sign, Knee at, const char *id,
@@ -156,12 +146,10 @@ static void wire_paint(Canvas *k, const Bow *w, double part, int sign, Knee at, 
   path_move(k, w->a.x + x, w->a.y + y);
   path_cubic(k, w->p.x + x, w->p.y + y, w->q.x + x, w->q.y + y, w->b.x + x, w->b.y + y);
   canvas_paint(k, &how);
-  double hx = w->b.x + x, hy = w->b.y + y, dx = w->head.x, dy = w->head.y;
-  shape_draw(k,
-             (Knee[]){{hx + 5 * dx, hy + 5 * dy},
-                      {hx - 4 * dx - s * dy, hy - 4 * dy + s * dx},
-                      {hx - 4 * dx + s * dy, hy - 4 * dy - s * dx}},
-             3, &(Paint){.fill = how.stroke, .opacity = how.opacity});
+  Knee end = {w->b.x + x, w->b.y + y}, tip = knee_along(end, w->head, 5, 0);
+  Knee right = knee_along(end, w->head, -4, s), left = knee_along(end, w->head, -4, -s);
+  shape_draw(k, (Knee[]){tip, right, left}, 3,
+             &(Paint){.fill = how.stroke, .opacity = how.opacity});
   canvas_close(k);
 }
 
