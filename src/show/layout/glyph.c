@@ -294,6 +294,10 @@ double glyph_height(const Glyph *g) {
   return looks[g->kind].height + (g->kind == GLYPH_BLOCK && g->second ? 10 : 0);
 }
 
+bool glyph_is_passed(const Glyph *g) {
+  return g->kind == GLYPH_SOFTMAX || g->kind == GLYPH_NORM || g->kind == GLYPH_MASK;
+}
+
 double lens_stub(const Glyph *g) {
   bool lens = g->kind == GLYPH_LENS || g->kind == GLYPH_OPTIC;
   return lens && g->bold && !g->above ? 28 : 0;

@@ -22,7 +22,6 @@ void lens_box(Canvas *c, double x0, double y0, double x1, double y1, Ink fill, b
 typedef struct {
   Canvas *c;
   const Layout *l;
-  const Glyph *g;
   double left, right;        // of the outer box
   double fwd[2], bwd[2];     // x of the inner boxes
   double upper[2], lower[2]; // y of the inner boxes
@@ -90,7 +89,7 @@ static void weights(const Optic *o, double top, double x) {
 void optic_paint(Canvas *c, const Layout *l, const Placed *p, double y0, double y1) {
   const Glyph *g = p->glyph;
   double w = glyph_width(g), h = (y0 + y1) / 2;
-  Optic o = {.c = c, .l = l, .g = g, .left = p->x - w / 2, .right = p->x + w / 2};
+  Optic o = {.c = c, .l = l, .left = p->x - w / 2, .right = p->x + w / 2};
   o.fwd[0] = p->x - MIDDLE / 2 - PART, o.fwd[1] = o.fwd[0] + PART;
   o.bwd[0] = p->x + MIDDLE / 2, o.bwd[1] = o.bwd[0] + PART;
   o.upper[0] = h - PART_HEIGHT - 12, o.upper[1] = h - 12;

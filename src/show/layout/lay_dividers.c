@@ -25,12 +25,6 @@ typedef struct {
 } Finder;
 
 // -- strands --------------------------------------------------------------------------------------
-static bool has_copies(const Stage *t) {
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind == LINK_COPY) return true;
-  return false;
-}
-
 static void plain_runs(const Lay *y, DividerRun *run) {
   const Layout *l = y->l;
   for (uint32_t x = 1; x < y->s->strand.n; x++) {
@@ -41,7 +35,7 @@ static void plain_runs(const Lay *y, DividerRun *run) {
     if (!y->o->taker[b]) run[x].x1 = l->section.at[l->section.n - 1].gather, run[x].y1 = l->y[x];
     if (!maker) continue;
     s = &l->section.at[l->born[x] - 1];
-    run[x].x0 = has_copies(&y->s->stage.at[maker - 1]) ? s->spread - 4 : s->glyph;
+    run[x].x0 = stage_has(&y->s->stage.at[maker - 1], LINKS(COPY)) ? s->spread - 4 : s->glyph;
     run[x].y0 = l->out[x];
   }
 }

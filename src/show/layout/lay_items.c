@@ -27,16 +27,10 @@ static Item *item_with_out(Items *items, uint32_t strand) {
 
 // Where whole tensors merge, the upper one goes straight on: it is the main path. Where a strand
 // merges with one of a tensor whose others pass or meet, the lower one does.
-static bool is_upper_straight(const Stage *t) {
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind == LINK_PASS || t->link.at[i].kind == LINK_CUP) return false;
-  return true;
-}
-
 static Items items_of(Lay *y, const Stage *t) {
   Items items = {0};
   Arena *a = y->arena;
-  bool upper = is_upper_straight(t);
+  bool upper = !stage_has(t, LINKS(PASS) | LINKS(CUP));
   for (uint32_t i = 0; i < t->glyph.n; i++) {
     const Glyph *g = &t->glyph.at[i];
     if (g->kind != GLYPH_WISE) vec_push(a, &items, (Item){.in = g->in, .out = g->out, .glyph = g});
@@ -84,13 +78,7 @@ static double middle(const Lay *y, const Ids *own, uint32_t outside, double othe
   return own->n ? sum / own->n / (outside ? outside : 1) : other;
 }
 
-// Does a stage only reorder? Then all of it is done before its place for glyphs, in one bend.
-static bool is_crossing(const Stage *t) {
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind != LINK_PASS) return false;
-  return !t->glyph.n;
-}
-
+// A stage that only reorders does all of it before its place for glyphs, in one bend.
 static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, bool crosses) {
   KeyedItem *key = NEW_ARRAY(y->arena, KeyedItem, items->n + 1);
   Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;
@@ -122,7 +110,7 @@ void find_items(Lay *y) {
     const Stage *t = &s->stage.at[k];
     uint32_t before = find_where(y, &t->in).n, behind = find_where(y, &t->out).n;
     y->items[k] = items_of(y, t);
-    sort_items(y, &y->items[k], before, behind, is_crossing(t));
+    sort_items(y, &y->items[k], before, behind, !t->glyph.n && !stage_has(t, ~LINKS(PASS)));
     swap_items(y, &y->items[k]);
   }
 }

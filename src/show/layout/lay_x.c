@@ -27,22 +27,18 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
 
 static bool is_kept(const Sketch *s, const Glyph *g, uint32_t x) {
   uint32_t at = ids_find(&g->out, x);
-  bool same = g->kind == GLYPH_NORM || g->kind == GLYPH_SOFTMAX || g->kind == GLYPH_MASK;
-  if (!same || at >= g->out.n || at >= g->in.n) return false;
-  const char *was = s->strand.at[g->in.at[at]].label;
-  return was && strcmp(was, s->strand.at[x].label) == 0;
+  if (!glyph_is_passed(g) || at >= g->out.n || at >= g->in.n) return false;
+  return same_label(s, g->in.at[at], x);
 }
 
 static bool is_label_new(const Lay *y, uint32_t x) {
-  const Strand *strand = &y->s->strand.at[x];
-  uint32_t maker = y->o->maker[strand->bundle];
+  uint32_t maker = y->o->maker[y->s->strand.at[x].bundle];
   if (!maker) return true;
   const Stage *t = &y->s->stage.at[maker - 1];
   for (uint32_t i = 0; i < t->link.n; i++) {
     const Link *k = &t->link.at[i];
     if (k->to != x || k->kind == LINK_CUP) continue;
-    const char *was = k->kind == LINK_BEGIN ? NULL : y->s->strand.at[k->a].label;
-    return !was || strcmp(was, strand->label) != 0;
+    return k->kind == LINK_BEGIN || !same_label(y->s, k->a, x);
   }
   for (uint32_t i = 0; i < t->glyph.n; i++) // what is normalised stays the axis that it is
     if (is_kept(y->s, &t->glyph.at[i], x)) return false;

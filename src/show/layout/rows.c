@@ -279,13 +279,9 @@ static void cut_row(Cutting *c) {
   for (uint32_t i = 0; i < c->stages[row].n; i++) cut_stage(c, c->stages[row].at[i]);
   for (uint32_t i = 0; i < c->alive[row + 1].n; i++)
     vec_push(a, &c->s->out, c->to[c->alive[row + 1].at[i]]);
-  c->o = NEW(a, Order);
-  *c->o = (Order){.sections = to - from, .rank = c->rank.at};
-  c->o->at = NEW_ARRAY(a, uint32_t, c->s->stage.n + 1);
-  c->o->maker = NEW_ARRAY(a, uint32_t, c->s->bundle.n);
-  c->o->taker = NEW_ARRAY(a, uint32_t, c->s->bundle.n);
+  c->o = order_new(a, c->s);
+  c->o->sections = to - from, c->o->rank = c->rank.at;
   for (uint32_t i = 0; i < c->s->stage.n; i++) c->o->at[i] = r->o->at[c->stages[row].at[i]] - from;
-  order_ends(c->o, c->s);
 }
 
 // -- the page -------------------------------------------------------------------------------------

@@ -33,8 +33,7 @@ typedef struct {
   Ring ever, row;
   uint32_t *behind; // [bundle in the row] the first section behind what ended just below it
   Ids *from;        // [block] stages outside that make what it takes
-  uint32_t *start;  // [block] a section before which it does not begin
-  bool *started;
+  uint32_t *start;  // [block] a section before which it does not begin + 1; 0: not known yet
 } Sorting;
 
 static void larger(uint32_t *x, uint32_t than) {
@@ -61,11 +60,11 @@ static void find_needs(const Sorting *t, Arena *a) {
 }
 
 static uint32_t block_start(const Sorting *t, uint32_t b) {
-  if (!b || t->started[b]) return b ? t->start[b] : 0;
-  t->started[b] = true;
-  t->start[b] = block_start(t, t->s->block.at[b].parent);
-  for (uint32_t i = 0; i < t->from[b].n; i++) larger(&t->start[b], t->o->at[t->from[b].at[i]] + 1);
-  return t->start[b];
+  if (!b || t->start[b]) return b ? t->start[b] - 1 : 0;
+  uint32_t at = block_start(t, t->s->block.at[b].parent);
+  for (uint32_t i = 0; i < t->from[b].n; i++) larger(&at, t->o->at[t->from[b].at[i]] + 1);
+  t->start[b] = at + 1;
+  return at;
 }
 
 // As far left as what it takes allows, and behind what once stood between these things. What begins
@@ -121,10 +120,8 @@ static bool ends_last(const Sketch *s, const Order *o) {
 
 // Copies and crossings do not matter for themselves.
 static bool is_late(const Stage *t) {
-  if (!t->in.n && t->early) return false;
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind != LINK_PASS && t->link.at[i].kind != LINK_COPY) return false;
-  return !t->in.n || !t->glyph.n;
+  bool more = stage_has(t, ~(LINKS(PASS) | LINKS(COPY)));
+  return !more && (t->in.n ? !t->glyph.n : !t->early);
 }
 
 // Where a use begins: a stage, or the outermost block around it that the other stage is not in.
@@ -164,11 +161,17 @@ static void move_late(const Sorting *sorting, Arena *a) {
   }
 }
 
-void order_ends(Order *o, const Sketch *s) {
+Order *order_new(Arena *a, const Sketch *s) {
+  Order *o = NEW(a, Order);
+  o->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  o->rank = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  o->maker = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  o->taker = NEW_ARRAY(a, uint32_t, s->bundle.n);
   for (uint32_t k = 0; k < s->stage.n; k++) {
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) o->taker[s->stage.at[k].in.at[i]] = k + 1;
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) o->maker[s->stage.at[k].out.at[i]] = k + 1;
   }
+  return o;
 }
 
 static uint32_t depth(const Sketch *s, uint32_t block) {
@@ -225,17 +228,11 @@ BlockReach *block_reach(Arena *a, const Sketch *s, const Order *o) {
 }
 
 Order *sketch_order(Arena *a, Sketch *s) {
-  Order *o = NEW(a, Order);
-  o->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
-  o->rank = NEW_ARRAY(a, uint32_t, s->bundle.n);
-  o->maker = NEW_ARRAY(a, uint32_t, s->bundle.n);
-  o->taker = NEW_ARRAY(a, uint32_t, s->bundle.n);
-  order_ends(o, s);
+  Order *o = order_new(a, s);
   Sorting t = {.s = s, .o = o, .ever = ring_new(a, s->bundle.n), .row = ring_new(a, s->bundle.n)};
   t.behind = NEW_ARRAY(a, uint32_t, s->bundle.n);
   t.from = NEW_ARRAY(a, Ids, s->block.n);
   t.start = NEW_ARRAY(a, uint32_t, s->block.n);
-  t.started = NEW_ARRAY(a, bool, s->block.n);
   find_needs(&t, a);
   for (uint32_t i = 0, after = 0; i < s->in.n; after = s->in.at[i++])
     insert(&t.ever, after, s->in.at[i]), insert(&t.row, after, s->in.at[i]);

@@ -82,6 +82,17 @@ void stage_link(Sketch *s, uint32_t stage, LinkKind kind, uint32_t a, uint32_t t
   vec_push(s->arena, &s->stage.at[stage].link, (Link){kind, a, to});
 }
 
+bool stage_has(const Stage *t, uint32_t kinds) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (kinds >> t->link.at[i].kind & 1) return true;
+  return false;
+}
+
+bool same_label(const Sketch *s, uint32_t a, uint32_t b) {
+  const char *x = s->strand.at[a].label, *y = s->strand.at[b].label;
+  return x && y && strcmp(x, y) == 0;
+}
+
 Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) {
   Stage *t = &s->stage.at[stage];
   vec_push(s->arena, &t->glyph, (Glyph){.kind = kind, .text = text});
@@ -405,12 +416,11 @@ static void settle_strands(Settle *t) {
 // A copy belongs to the block in which all that is copied is used, and so does a crossing.
 static void find_homes(Settle *t) {
   Sketch *s = t->s;
-  bool *used = NEW_ARRAY(t->arena, bool, t->uses);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
       uint32_t made = s->bundle.at[s->stage.at[k].in.at[i]].of, block = s->stage.at[k].block;
-      t->of[made].home = used[made] ? block_of_both(s, t->of[made].home, block) : block;
-      used[made] = true;
+      bool first = t->of[made].user == k + 1;
+      t->of[made].home = first ? block : block_of_both(s, t->of[made].home, block);
     }
   for (uint32_t i = 0; i < s->out.n; i++) t->of[s->bundle.at[s->out.at[i]].of].home = 0;
 }
@@ -432,9 +442,7 @@ static void settle_alarms(Settle *t) {
       }
   for (uint32_t k = t->stage.n; k-- > 0;) {
     const Stage *stage = &t->stage.at[k];
-    bool crosses = !stage->glyph.n && stage->in.n > 1;
-    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
-      crosses = stage->link.at[i].kind == LINK_PASS;
+    bool crosses = !stage->glyph.n && stage->in.n > 1 && !stage_has(stage, ~LINKS(PASS));
     for (uint32_t i = 0; crosses && i < stage->link.n; i++)
       s->strand.at[stage->link.at[i].a].alarm |= s->strand.at[stage->link.at[i].to].alarm;
   }

@@ -98,6 +98,8 @@ typedef enum {
   LINK_BEGIN, // `to` begins at a dot
 } LinkKind;
 
+#define LINKS(kind) (1u << LINK_##kind)
+
 typedef struct {
   LinkKind kind;
   uint32_t a, to;
@@ -167,14 +169,17 @@ void sketch_output(Sketch *, uint32_t made);
 Strand *strand_of(Sketch *, uint32_t bundle, uint32_t i);
 uint32_t strand_at(const Sketch *, uint32_t bundle, uint32_t i);
 void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
+bool stage_has(const Stage *, uint32_t kinds); // links of these kinds, as sums of LINKS(kind)
+bool same_label(const Sketch *, uint32_t a, uint32_t b); // strands
 Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
 void sketch_settle(Sketch *);
 
 // -- glyph.c: how large glyphs are ----------------------------------------------------------------
 double glyph_width(const Glyph *);
-double glyph_height(const Glyph *); // at least; it grows with its ports
-double lens_stub(const Glyph *);    // how far its weights reach above it, if they stay; otherwise 0
-enum { OPERAND = 15 };              // the size of letters for what a formula calls a tensor
+double glyph_height(const Glyph *);  // at least; it grows with its ports
+bool glyph_is_passed(const Glyph *); // a line goes through it: where it comes in, it goes out
+double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
+enum { OPERAND = 15 };           // the size of letters for what a formula calls a tensor
 double label_width(const char *label), name_width(const char *name),
     operand_width(const char *name);
 
@@ -186,7 +191,7 @@ typedef struct {
   uint32_t *maker, *taker; // [bundle] stage + 1; 0: the picture's ends
 } Order;
 Order *sketch_order(Arena *, Sketch *);                            // of one that is settled
-void order_ends(Order *, const Sketch *);                          // finds maker and taker
+Order *order_new(Arena *, const Sketch *);                         // with maker and taker
 uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b);    // the innermost with both inside
 bool block_is_inside(const Sketch *, uint32_t block, uint32_t of); // or the same
 uint32_t bundle_born(const Order *, uint32_t bundle); // it is level in the data of these sections

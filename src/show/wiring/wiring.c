@@ -80,9 +80,9 @@ static void tie(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bo
   panel_tie(b->p, cable, unit, pin, right);
 }
 
-static uint32_t cable_from(PanelBuilder *b, uint32_t unit, const char *words) {
+static uint32_t cable_from(PanelBuilder *b, uint32_t unit, uint32_t pin, const char *words) {
   uint32_t cable = cable_new(b, words);
-  tie(b, cable, unit, 0, true);
+  tie(b, cable, unit, pin, true);
   return cable;
 }
 
@@ -90,8 +90,7 @@ static uint32_t source_cable(PanelBuilder *b, const PortEnd *e) {
   uint32_t *cable = &b->cable[b->source[e->part] + e->port];
   if (*cable) return *cable - 1;
   uint32_t unit = e->part ? b->part + e->part - 1 : e->port, pin = e->part ? e->port : 0;
-  *cable = cable_new(b, b->p->unit.at[unit].out.at[pin].words) + 1;
-  tie(b, *cable - 1, unit, pin, true);
+  *cable = cable_from(b, unit, pin, b->p->unit.at[unit].out.at[pin].words) + 1;
   return *cable - 1;
 }
 
@@ -121,7 +120,7 @@ static uint32_t cable_through(PanelBuilder *b, Unit u, const Ids *from, const ch
   vec_push(b->arena, &u.out, (Pin){0});
   uint32_t unit = unit_add(b, u);
   for (uint32_t i = 0; i < from->n; i++) tie(b, from->at[i], unit, i, false);
-  return cable_from(b, unit, words);
+  return cable_from(b, unit, 0, words);
 }
 
 static Ids dial_cables(PanelBuilder *b, const uint32_t *own, uint32_t n) {
@@ -337,11 +336,7 @@ static void index_sources(PanelBuilder *b) {
 // -- the panel ------------------------------------------------------------------------------------
 void panel_finish(Arena *a, Panel *p) {
   panel_title(p);
-  for (uint32_t i = 0; i < p->unit.n; i++) {
-    Unit *u = &p->unit.at[i];
-    unit_measure(u, p->depth == 0);
-    p->boxes += u->kind == UNIT_BOX ? 1 : u->inner ? u->inner->boxes : 0;
-  }
+  for (uint32_t i = 0; i < p->unit.n; i++) unit_measure(&p->unit.at[i], p->depth == 0);
   panel_lay(a, p);
 }
 
@@ -384,12 +379,9 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   }
   Unit *box = &b.p->unit.at[b.part];
   if (states.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
-  for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, ""), b.part, i, false);
-  for (uint32_t i = 0; i < box->out.n; i++) {
-    uint32_t cable = cable_new(&b, "");
-    tie(&b, cable, b.part, i, true);
-    tie(&b, cable, s->in.n + i, 0, false);
-  }
+  for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, 0, ""), b.part, i, false);
+  for (uint32_t i = 0; i < box->out.n; i++)
+    tie(&b, cable_from(&b, b.part, i, ""), s->in.n + i, 0, false);
   panel_finish(a, b.p);
   return b.p;
 }
