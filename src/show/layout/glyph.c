@@ -237,28 +237,28 @@ static void lens(const Brush *b) {
 // -- sizes ----------------------------------------------------------------------------------------
 static const GlyphLook looks[] = {
     [GLYPH_BOX] = {26, 36, 16, FACE_ITALIC, LETTER, plate, INK_FUNCTION, 1},
-    [GLYPH_LEARNED] = {30, 35, 16, FACE_BOLD, 24, learned},
+    [GLYPH_LEARNED] = {30, 35, 16, FACE_BOLD, 24, .paint = learned},
     [GLYPH_SOFTMAX] = {28, 20, .paint = softmax},
     [GLYPH_NORM] = {.face = FACE_BOLD, .size = 15, .paint = norm},
     [GLYPH_MASK] = {30, 30, .paint = mask},
-    [GLYPH_INDEX] = {25, 25, 10, FACE_SERIF, 15, ket},
-    [GLYPH_WISE] = {16, 0, 40, FACE_ITALIC, LETTER, wise},
+    [GLYPH_INDEX] = {25, 25, 10, FACE_SERIF, 15, .paint = ket},
+    [GLYPH_WISE] = {16, 0, 40, FACE_ITALIC, LETTER, .paint = wise},
     [GLYPH_BAR] = {20, 5, .paint = bar, .fill = INK_LINE},
     [GLYPH_CONV] = {36, 30, .paint = conv},
     [GLYPH_STAR] = {22, 30, 12, FACE_SERIF, 14, plate, INK_STAR, 2},
-    [GLYPH_REDUCE] = {18, 0, 22, FACE_SERIF, 15, reduce},
-    [GLYPH_START] = {30, 25, 12, FACE_BOLD, 15, start},
+    [GLYPH_REDUCE] = {18, 0, 22, FACE_SERIF, 15, .paint = reduce},
+    [GLYPH_START] = {30, 25, 12, FACE_BOLD, 15, .paint = start},
     [GLYPH_CAP] = {20, 20, .paint = cap},
-    [GLYPH_SOURCE] = {36, 0, 12, FACE_MATH, 22, source},
-    [GLYPH_BLOCK] = {44, 50, 24, FACE_SANS, 14, block},
+    [GLYPH_SOURCE] = {36, 0, 12, FACE_MATH, 22, .paint = source},
+    [GLYPH_BLOCK] = {44, 50, 24, FACE_SANS, 14, .paint = block},
     [GLYPH_INSET] = {0}, // paint.c
-    [GLYPH_KEPT] = {30, 0, 14, FACE_ITALIC, LETTER, plate, INK_KEPT},
-    [GLYPH_EFFECT] = {32, 0, 20, FACE_ITALIC, 14, effect},
+    [GLYPH_KEPT] = {30, 0, 14, FACE_ITALIC, LETTER, plate, INK_KEPT, 0},
+    [GLYPH_EFFECT] = {32, 0, 20, FACE_ITALIC, 14, .paint = effect},
     [GLYPH_STOP] = {40, 12, .paint = stop},
-    [GLYPH_LENS] = {42, 46, 18, FACE_ITALIC, 16, lens},
-    [GLYPH_OPTIC] = {OPTIC_HEIGHT, OPTIC_WIDTH}, // glyph_lens.c
-    [GLYPH_RATE] = {42, 0, 26, FACE_ITALIC, 14, rate},
-    [GLYPH_GHOST] = {34, 40, 20, FACE_SANS, 14, unknown},
+    [GLYPH_LENS] = {42, 46, 18, FACE_ITALIC, 16, .paint = lens},
+    [GLYPH_OPTIC] = {.height = OPTIC_HEIGHT, .least = OPTIC_WIDTH}, // glyph_lens.c
+    [GLYPH_RATE] = {42, 0, 26, FACE_ITALIC, 14, .paint = rate},
+    [GLYPH_GHOST] = {34, 40, 20, FACE_SANS, 14, .paint = unknown},
 };
 
 // What steps the weights of a lens stands above it.
