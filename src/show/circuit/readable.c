@@ -152,7 +152,7 @@ static bool keeps_guards(const Loop *l) { // an operand that is not mentioned sa
 // Another order of the axes of what a loop has just made for this alone: the loop makes it so.
 static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box, Id *map) {
   const Loop *l = box->loop;
-  uint32_t n = l->out.rank, x, y;
+  uint32_t n = l->out.rank, x;
   if (l->nin != 1 || l->nscalar != 1 || l->scalar[0].fn != FN_ARG || l->in[0].rank != n || !n ||
       reads(from, box->in[0]) != 1)
     return false;
@@ -162,8 +162,7 @@ static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box
   Loop *other = loop_copy(w, maker->loop);
   for (uint32_t i = 0; i < n; i++) {
     if (!coord_is_plain(w, &l->out.coord[i], &x)) return false;
-    uint32_t k = 0;
-    while (k < n && !(coord_is_plain(w, &l->in[0].coord[k], &y) && x == y)) k++;
+    uint32_t k = index_place(w, &l->in[0], x);
     if (k == n) return false;
     other->out.coord[i] = maker->loop->out.coord[k];
   }
