@@ -94,6 +94,8 @@ void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB
 void canvas_tikz(Canvas *, const Look *, Buf *);       // a whole document
 void canvas_art(Canvas *, const Look *, Buf *);        // lines of text, for a terminal
+// A character that means something in SVG and HTML, escaped; false: it is none.
+bool put_entity(Buf *, char);
 // By the path's extension: svg, pdf, tex, txt. False: it is none of these.
 bool canvas_file(Canvas *, const char *path, const Look *, Buf *);
 // The same and png, into the file, which is whole or absent.

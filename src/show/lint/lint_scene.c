@@ -110,9 +110,8 @@ static void add_text(Scene *s, Thing *t, const Mark *m) {
 }
 
 static void add_path(Scene *s, Thing *t, uint32_t thing, const Mark *m, Lines *lines) {
-  const Transform same = {1, 0, 0, 1, 0, 0};
   double half = m->path.paint.stroke && !m->path.paint.fill ? m->path.paint.width / 2 : 0;
-  path_flatten(s->arena, s->canvas->path.at + m->path.first, m->path.n, &same, lines);
+  path_flatten(s->arena, s->canvas->path.at + m->path.first, m->path.n, NULL, lines);
   for (uint32_t i = 0; i < lines->piece.n; i++) {
     const PathPiece *piece = &lines->piece.at[i];
     const Point *p = &lines->point.at[piece->first];

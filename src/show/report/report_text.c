@@ -95,16 +95,8 @@ const char report_style_runs[] =
 
 // -- escaping -------------------------------------------------------------------------------------
 static void html_char(Buf *b, const char *at, size_t n) {
-  switch (*at) {
-  case '&': buf_text(b, "&amp;"); return;
-  case '<': buf_text(b, "&lt;"); return;
-  case '>': buf_text(b, "&gt;"); return;
-  case '"': buf_text(b, "&quot;"); return;
-  case '\'': buf_text(b, "&#39;"); return;
-  default: break;
-  }
   bool control = ((unsigned char)*at < 32 && *at != '\n' && *at != '\t') || *at == 127;
-  if (!control) buf_add(b, at, n);
+  if (!control && !put_entity(b, *at)) buf_add(b, at, n);
 }
 
 void html_text(Buf *b, const char *text, size_t n) {
