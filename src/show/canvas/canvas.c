@@ -263,9 +263,7 @@ bool canvas_write(Canvas *c, const char *path, const Look *look, const char **er
     return png_write(c->arena, path, &p, error);
   }
   Buf b = buf_new(c->arena);
-  if (canvas_file(c, path, look, &b)) {
-    return file_put(c->arena, path, b.at, b.n, error);
-  }
+  if (canvas_file(c, path, look, &b)) return file_put(c->arena, path, b.at, b.n, error);
   return file_error(c->arena, error,
                     "%s: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt", path);
 }

@@ -68,18 +68,17 @@ static bool is_made_up(const char *label) {
          strspn(line + 1, "0123456789") == strlen(line + 1);
 }
 
+static bool is_called(const char *label) { return *label && !is_made_up(label); }
+
 const char *axis_label(Circuit *c, const Axis *a) {
-  const char *label = a->label ? name_text(c->w->names, a->label) : NULL;
-  if (label && *label && !is_made_up(label)) return label;
-  return size_label(c->w, c->s->arena, a->size);
+  const char *label = name_text(c->w->names, a->label);
+  return is_called(label) ? label : size_label(c->w, c->s->arena, a->size);
 }
 
 const char *axis_value(Circuit *c, const Axis *a) {
   int64_t n;
-  const char *label = a->label ? name_text(c->w->names, a->label) : "";
-  return *label && !is_made_up(label) && size_value(c->w, a->size, &n)
-             ? arena_format(c->s->arena, "%lld", (long long)n)
-             : NULL;
+  if (!is_called(name_text(c->w->names, a->label)) || !size_value(c->w, a->size, &n)) return NULL;
+  return arena_format(c->s->arena, "%lld", (long long)n);
 }
 
 bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }

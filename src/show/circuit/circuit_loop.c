@@ -104,11 +104,19 @@ static bool plain_index(const LoopReading *r, const Coord *k, uint32_t *index) {
   return coord_is_plain(r->p->c->w, k, index);
 }
 
-static bool is_plain_access(const LoopReading *r, const Access *a) {
-  uint32_t index;
-  for (uint32_t i = 0; i < a->rank; i++)
+// Adds what each axis counts + 1; 0 for a number without axes. False: some are not plain.
+static bool plain_indices(const LoopReading *r, const Access *a, Ids *out) {
+  for (uint32_t i = 0, index; i < a->rank; i++) {
     if (!plain_index(r, &a->coord[i], &index)) return false;
+    vec_push(r->p->c->s->arena, out, index + 1);
+  }
+  if (!a->rank) vec_push(r->p->c->s->arena, out, 0);
   return true;
+}
+
+static bool is_plain_access(const LoopReading *r, const Access *a) {
+  Ids indices = {0};
+  return plain_indices(r, a, &indices);
 }
 
 static const char *index_label(const LoopReading *r, uint32_t index) {
@@ -343,14 +351,8 @@ static void read_operand(LoopReading *r, uint32_t i) {
   }
   uint32_t made = bundle_of(r->p, r->box->in[i]);
   r->bundle[i] = made;
-  if (is_plain_access(r, a)) {
-    for (uint32_t k = 0; k < a->rank; k++) {
-      plain_index(r, &a->coord[k], &index);
-      vec_push(s->arena, &r->index[i], index + 1);
-    }
-    if (!a->rank) vec_push(s->arena, &r->index[i], 0);
-    return;
-  }
+  if (plain_indices(r, a, &r->index[i])) return;
+  r->index[i].n = 0;
   uint32_t stage = sketch_stage(s, r->p->block, "read"), use = sketch_use(s, stage, made);
   uint32_t terms = terms_of(a), b = sketch_make(s, stage, NULL, terms ? terms : 1);
   CoordStrands to = {.stage = stage, .bundle = b, .index = &r->index[i]};
@@ -629,19 +631,16 @@ static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *wh
   return j;
 }
 
-// A row of a learned table and nothing else: the embedding is all.
-static bool is_only_read(const LoopReading *r, const char *text) {
+// A row of a learned table and nothing else: the embedding is all. Its bundle; 0: there is more.
+static uint32_t only_read(const LoopReading *r, const char *text) {
   uint32_t left = 0, last = 0;
-  if (text || !r->l->nin || !is_plain_access(r, &r->l->out)) return false;
+  Ids out = {0};
+  if (text || r->box->nout != 1 || !plain_indices(r, &r->l->out, &out)) return 0;
   for (uint32_t i = 0; i < r->l->nin; i++)
     if (!r->gone[i]) left++, last = i;
-  if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return false;
-  for (uint32_t k = 0; k < r->l->out.rank; k++) {
-    uint32_t index;
-    plain_index(r, &r->l->out.coord[k], &index);
-    if (k >= r->index[last].n || r->index[last].at[k] != index + 1) return false;
-  }
-  return r->index[last].n == (r->l->out.rank ? r->l->out.rank : 1);
+  if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return 0;
+  bool same = r->l->out.rank ? same_order(&out, &r->index[last]) : r->index[last].n == 1;
+  return same ? r->bundle[last] : 0;
 }
 
 // The formula above what comes out, and what it calls that which goes in.
@@ -672,10 +671,9 @@ void draw_loop(CircuitPart *p, const Box *box) {
   for (uint32_t i = 0; i < l->nin; i++) read_operand(&r, i);
   const char *text = body_text(p, box);
   bool product = is_product(l, l->nscalar - 1);
-  if (is_only_read(&r, text) && box->nout == 1) {
-    uint32_t last = l->nin - 1;
-    while (r.gone[last]) last--;
-    p->made[box->out[0]] = r.bundle[last];
+  uint32_t only = only_read(&r, text);
+  if (only) {
+    p->made[box->out[0]] = only;
     label_wire(p, box->out[0]);
     return;
   }

@@ -24,6 +24,7 @@ void page_fact(HtmlPage *, const char *class, const char *text);
 void page_caption(HtmlPage *, const char *text, const char *view); // view: or NULL
 void page_alarm(HtmlPage *, const char *why);
 void page_picture(HtmlPage *, Canvas *, const char *label);
+void page_figure(HtmlPage *, Canvas *, const char *label); // nothing but a picture
 void page_svg(HtmlPage *, const Buf *svg, double width, const char *label);
 // A picture as files, DIR/shown/NUMBER-TEXT.svg and .png; false: *error
 bool page_save(HtmlPage *, Canvas *, uint32_t number, const char *text);
