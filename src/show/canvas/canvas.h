@@ -88,6 +88,14 @@ double text_ascent(Face, double size), text_descent(Face, double size); // both 
 double math_width(Face, double size, const char *text);
 void math_text(Canvas *, double x, double y, const Text *, const char *text);
 
+// -- free_area.c: free room in a picture ----------------------------------------------------------
+typedef struct {
+  double x0, y0, x1, y1;
+} Area;
+// How far an area is from the nearest mark; 0: they meet. only: marks in groups of this class; but:
+// not those; NULL: all.
+double canvas_room(const Canvas *, const Area *, const char *only, const char *but);
+
 // -- svg.c, pdf.c, raster.c, tikz.c, terminal.c: the back ends ------------------------------------
 void canvas_svg(Canvas *, const Look *, Buf *); // a whole file
 void canvas_pdf(Canvas *, const Look *, Buf *);

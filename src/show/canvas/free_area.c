@@ -1,6 +1,5 @@
 // Where there is room in a picture: how far an area is from the nearest mark. What is filled counts
 // with all that its outline holds, lines count where they run, words as the box around them.
-#include "show/canvas/free_area.h"
 #include "show/canvas/marks.h"
 
 #include <math.h>

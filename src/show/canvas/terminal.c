@@ -10,7 +10,6 @@
 // corners, tees and crossings. Shapes that are too small for an outline are one character. A filled
 // shape hides the lines below it. Words come last: they hide lines, never each other, and move a
 // little if they must; what is above or below the line joins what it belongs to.
-#include "show/canvas/free_area.h"
 #include "show/canvas/marks.h"
 #include <math.h>
 #include <stdlib.h>
@@ -202,8 +201,9 @@ static void walk_lines(Art *a, bool closed, bool dashed) {
   }
 }
 
-// Calls for each direction in which a line leaves a cell, with the cell that it leads to.
-static void each_way(Art *a, void (*call)(TextCell *from, uint8_t out, TextCell *to, uint8_t in)) {
+// Looks in each direction in which a line leaves a cell. Where a shape has hidden where it leads to,
+// it ends; then what it leads to leads back.
+static void mend_ends(Art *a, bool back) {
   static const struct {
     uint8_t out, in;
     int column, row;
@@ -213,18 +213,10 @@ static void each_way(Art *a, void (*call)(TextCell *from, uint8_t out, TextCell 
       for (uint32_t k = 0; k < COUNT(ways); k++) {
         TextCell *from = cell_at(a, column, row);
         TextCell *to = cell_at(a, column + ways[k].column, row + ways[k].row);
-        if (to && (from->line & ways[k].out)) call(from, ways[k].out, to, ways[k].in);
+        if (!to || !(from->line & ways[k].out)) continue;
+        if (back && to->line) to->line |= ways[k].in;
+        if (!back && !to->line && !to->rune) from->line &= (uint8_t)~ways[k].out;
       }
-}
-
-static void end_line(TextCell *from, uint8_t out, TextCell *to, uint8_t in) {
-  (void)in;
-  if (!to->line && !to->rune) from->line &= (uint8_t)~out;
-}
-
-static void lead_up(TextCell *from, uint8_t out, TextCell *to, uint8_t in) {
-  (void)from, (void)out;
-  if (to->line) to->line |= in;
 }
 
 // Two lines that cross between two rows meet in two cells, which look like > <.
@@ -239,10 +231,9 @@ static void cross(Art *a, int column, int row) {
     left->rune = '>', right->rune = '<';
 }
 
-// Where a shape has hidden a line, the line ends at the shape.
 static void mend(Art *a) {
-  each_way(a, end_line);
-  each_way(a, lead_up);
+  mend_ends(a, false);
+  mend_ends(a, true);
   for (int row = 0; row < a->rows; row++)
     for (int column = 0; column + 1 < a->columns; column++) cross(a, column, row);
 }

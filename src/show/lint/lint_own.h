@@ -6,7 +6,6 @@
 #ifndef LIMN_SHOW_LINT_LINT_OWN_H
 #define LIMN_SHOW_LINT_LINT_OWN_H
 
-#include "show/canvas/free_area.h"
 #include "show/canvas/marks.h"
 #include "show/lint/lint.h"
 
