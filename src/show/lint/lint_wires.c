@@ -257,18 +257,16 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches
     if (is_free(s, c, chain, (WireReach){a->x1, d->x0, y}, b))
       fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words, y);
   }
-  if (r->n < 2) return;
-  const WireReach *first = &r->at[0], *last = &r->at[r->n - 1];
-  if (fabs(first->y - first[1].y) >= 1 &&
-      !is_held(s, first->x0, first->y, s->segment.at[s->thing.at[chain].first].x0) &&
-      !is_tied(s, first) &&
-      is_free(s, c, chain, (WireReach){first->x0, first[1].x0, first[1].y}, first))
-    fault(s, FAULT_BEND, first->x1, first->y, "wire %.60s could begin at height %.0f", words,
-          first[1].y);
-  if (fabs(last->y - last[-1].y) >= 1 && !is_held(s, last->x1, last->y, end) && !is_tied(s, last) &&
-      is_free(s, c, chain, (WireReach){last[-1].x1, last->x1, last[-1].y}, last))
-    fault(s, FAULT_BEND, last->x0, last->y, "wire %.60s could end at height %.0f", words,
-          last[-1].y);
+  double begin = s->segment.at[s->thing.at[chain].first].x0;
+  for (uint32_t last = 0; last < 2 && r->n > 1; last++) {
+    const WireReach *own = last ? &r->at[r->n - 1] : r->at, *next = last ? own - 1 : own + 1;
+    WireReach to = {last ? next->x1 : own->x0, last ? own->x1 : next->x0, next->y};
+    if (fabs(own->y - next->y) < 1 || is_tied(s, own) || !is_free(s, c, chain, to, own) ||
+        is_held(s, last ? own->x1 : own->x0, own->y, last ? end : begin))
+      continue;
+    fault(s, FAULT_BEND, last ? own->x0 : own->x1, own->y, "wire %.60s could %s at height %.0f",
+          words, last ? "end" : "begin", next->y);
+  }
 }
 
 void check_bends(Scene *s) {

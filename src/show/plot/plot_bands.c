@@ -40,9 +40,8 @@ static uint32_t piece_end(const TimeBand *b, uint32_t i, uint32_t moments) {
 
 static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, PlotArea at) {
   bool label = labels_known(p, b->array);
-  const char *name = label && is_seen(value) && value >= 0 && value == floor(value)
-                         ? label_text(p, b->array, (int64_t)value)
-                         : number_text(p->arena, value);
+  const char *name = label && is_label(value) ? label_text(p, b->array, (int64_t)value)
+                                              : number_text(p->arena, value);
   if (!label && value == 0) {
     path_move(c, at.x, at.y + at.h - 0.5);
     path_line(c, at.x + at.w, at.y + at.h - 0.5);

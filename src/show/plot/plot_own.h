@@ -77,6 +77,7 @@ typedef struct {
 } FrameWish;
 
 bool is_seen(double);                // finite, and not so large that a scale would overflow
+bool is_label(double);               // it can be one
 void range_add(PlotRange *, double); // what is not seen is passed over
 PlotRange array_range(const Array *, int64_t *gaps); // gaps: values that are not seen
 bool wants_log(PlotRange, double ratio); // all positive, and the largest is so many times the least

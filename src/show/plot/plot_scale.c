@@ -10,6 +10,7 @@
 enum { TICK_GAP = 14, TICK_DROP = 16, X_TICKS = 9 };
 
 bool is_seen(double x) { return isfinite(x) && fabs(x) < 1e100; }
+bool is_label(double x) { return is_seen(x) && x >= 0 && x == floor(x); }
 
 void range_add(PlotRange *r, double x) {
   if (!is_seen(x)) return;

@@ -56,7 +56,7 @@ static const char *cell_text(Plot *p, const TableColumn *c, int64_t row, int dec
   if (row >= c->n) return "";
   double v = c->value[row * c->stride];
   if (!is_seen(v)) return isnan(v) ? "nan" : v > 0 ? "inf" : "−inf";
-  if (c->labels && v >= 0 && v == floor(v)) return label_text(p, c->array, (int64_t)v);
+  if (c->labels && is_label(v)) return label_text(p, c->array, (int64_t)v);
   if (decimals < 0 || fabs(v) >= 1e7) return number_text(p->arena, v);
   return number_fixed(p->arena, v, decimals);
 }
@@ -188,8 +188,6 @@ static bool page_text(TablePage *g, const char *text) {
     at++;
   }
 }
-
-static bool is_label(double x) { return is_seen(x) && x >= 0 && x == floor(x); }
 
 // Letters are put together, words with spaces between.
 static const char *labels_joined(Plot *p, uint32_t array, const double *label, int64_t n,
