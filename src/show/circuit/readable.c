@@ -88,8 +88,8 @@ static void take_out(Steps *s, Draft *f, uint32_t scalar) {
     axis[i] = (Axis){.label = l->index[index.at[i]].name, .size = l->index[index.at[i]].size};
   inner.loop->combine = SUM;
   inner.loop->out = access_plain(w, index.n, index.at);
-  Base base = (Base)l->scalar[scalar].base;
-  Id wire = put_loop(s, inner, type_make(w, base, index.n, axis));
+  uint8_t base = l->scalar[scalar].base;
+  Id wire = put_loop(s, inner, type_make(w, (Base)base, index.n, axis));
   uint32_t operand = draft_operand(w, f, wire, access_plain(w, index.n, index.at));
   l->scalar[scalar] = (Scalar){.fn = FN_ARG, .base = base, .ref = operand};
 }
