@@ -1,6 +1,5 @@
 // A layout becomes marks: frames first, then strands, each one path from its birth to its end, then
 // dividers, glyphs and labels.
-#include "show/canvas/free_area.h"
 #include "show/layout/sketch.h"
 
 #include <math.h>
