@@ -6,7 +6,7 @@
 // Messages of a row stand in the order of their tails, so tails never cross and no plate covers
 // anything.
 #include "show/layout/plate.h"
-#include "show/canvas/free_area.h"
+#include "show/canvas/canvas.h"
 #include "show/canvas/marks.h"
 
 #include <math.h>
