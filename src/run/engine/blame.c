@@ -166,7 +166,7 @@ static const char *trace_run(BlameTrace *t, int64_t n, uint64_t step, Span *span
   return "in doubles everything is finite: the numbers became too large for this precision";
 }
 
-const char *reference_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
+const char *engine_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
   BlameTrace t = {.e = e, .arena = arena_child(e->arena), .d = diagram_inline(e->w, e->d)};
   *span = (Span){0};
   const char *text = trace_run(&t, n, step, span);

@@ -333,27 +333,3 @@ uint64_t solver_count(const Solver *s, uint64_t *rejected, uint64_t *rates) {
   if (rates) *rates = s->rates;
   return s->steps;
 }
-
-typedef struct {
-  const Solver *solver;
-  double (*f)(void *, double t, const double *x);
-  void *context;
-  double sign;
-} GuardCrossing;
-
-static bool crossing_at(void *context, double t, double *g) {
-  GuardCrossing *c = context;
-  solver_at(c->solver, t, c->solver->look);
-  *g = c->sign * c->f(c->context, t, c->solver->look);
-  return !isnan(*g);
-}
-
-bool solver_crossing(const Solver *s, double (*f)(void *, double t, const double *x), void *context,
-                     bool up, double *t) {
-  GuardCrossing c = {s, f, context, up ? 1 : -1};
-  double row[4];
-  uint8_t live = 0;
-  Root r = {1, crossing_at, &c, &live, {row, row + 1, row + 2, row + 3}};
-  return s->t > s->from && crossing_at(&c, s->from, row) &&
-         root_walk(&r, s->from, s->t, false, t) == ROOT_FOUND;
-}
