@@ -133,12 +133,15 @@ static int64_t labels_of(const Truths *t, const Type *type) {
   return labels;
 }
 
+// How many values the wire can have; 0 if it is of reals.
+static double values_of(const Truths *t, Id wire) {
+  const Type *type = &t->m.s->d->wire.at[wire].type;
+  return pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
+}
+
 static double count_cases(const Truths *t) {
   double n = 1;
-  for (uint32_t i = 0; i < t->m.s->in.n; i++) {
-    const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
-    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
-  }
+  for (uint32_t i = 0; i < t->m.s->in.n; i++) n *= values_of(t, t->m.s->d->in.at[i]);
   return n <= CASES_LIMIT ? n : 0;
 }
 
@@ -147,8 +150,7 @@ static void set_case(Truths *t, uint64_t number) {
   uint64_t rest = number, element = 0;
   for (uint32_t i = 0; i < t->m.s->in.n; i++) {
     const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
-    int64_t labels = 2, n = sim_cells(&t->m, type);
-    if (type->base == BASE_LABEL) size_value(t->m.w, type->count, &labels);
+    int64_t labels = labels_of(t, type), n = sim_cells(&t->m, type);
     for (int64_t k = 0; k < n; k++, element++) {
       uint64_t seed = t->m.how->seed;
       if (type->base == BASE_R)
@@ -168,11 +170,8 @@ static void set_case(Truths *t, uint64_t number) {
 // All states together have so many values; 0: too many to try each with each case.
 static double count_starts(const Truths *t) {
   double n = 1;
-  for (uint32_t i = 0; i < t->m.s->state.n; i++) {
-    const Diagram *d = t->m.s->d;
-    const Type *type = &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type;
-    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
-  }
+  for (uint32_t i = 0; i < t->m.s->state.n; i++)
+    n *= values_of(t, t->m.s->d->param.at[t->m.s->state.at[i].param].wire);
   return t->cases > 0 && n * t->cases <= STARTS_LIMIT ? n : 0;
 }
 
@@ -227,13 +226,14 @@ static const char *case_text(const Truths *t) {
 static bool open_truths(Truths *t, Elab *in, Program *p, const Check *c, const SimOptions *how) {
   if (!sim_open(&t->m, in, p, c->system, NULL, how)) return false;
   const Seen *seen = &c->truth;
+  SightList truth = {.sights = &t->m.sights, .seen = &seen, .nseen = 1};
   t->cases = count_cases(t);
-  t->look = sim_engine(&t->m, pick_seen(t->m.w, c->system, &t->m.sights, NULL, 0, &seen, 1));
+  t->look = sim_engine(&t->m, pick_seen(t->m.w, c->system, &truth));
   bool steps = false;
   for (uint32_t i = 0; i < c->system->state.n; i++) steps |= c->system->state.at[i].next != 0;
   if (steps) {
     bool *rows = NEW_ARRAY(t->m.arena, bool, c->system->in.n + 1);
-    TickSights none = {.sights = &t->m.sights};
+    SightList none = {.sights = &t->m.sights};
     t->tick = sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &none));
     t->starts = count_starts(t);
   }
