@@ -5,12 +5,20 @@
 // Levels grow along the data: nothing is known before what it is made of.
 #include "run/engine/kernel/loop_levels.h"
 
+#include <math.h>
+
 enum { ROW_LIMIT = 512 }; // numbers in a row of sums
 
 bool operand_checked(const Plan *p, const Operand *o) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     if (o->coord[i].check) return true;
   return false;
+}
+
+double real_constant(const Plan *p, double k) {
+  if (p->wide || !isfinite(k) || k == 0) return k;
+  double size = fmin(fmax(fabs(k), 1.1754943508222875e-38), 3.4028234663852886e38);
+  return k < 0 ? -size : size;
 }
 
 uint32_t node_reduced(const PlanNode *x, uint32_t k) {
@@ -193,9 +201,7 @@ Ids *kernel_slots(const Plan *p) {
     if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_ORDER) continue;
     for (uint32_t j = 0; j < k->node.n; j++) {
       const PlanNode *x = &p->node.at[k->node.at[j]];
-      add_slot(p, &slot[i], x->out.wire);
-      for (uint32_t v = 0; v < x->nin; v++) add_slot(p, &slot[i], x->in[v].wire);
-      for (uint32_t v = 0; v < x->nwinner; v++) add_slot(p, &slot[i], x->winner[v]);
+      for (uint32_t v = 0; v < node_wires(x); v++) add_slot(p, &slot[i], node_wire(x, v));
     }
     for (uint32_t j = 0; j < k->nest.n; j++)
       if (p->node.at[k->nest.at[j].node.at[0]].kind == NODE_PRODUCT)

@@ -33,6 +33,8 @@ bool divides_by_fixed(const NodeLevels *, uint32_t i);
 bool chooses_by_fixed(const NodeLevels *, uint32_t i);
 uint32_t node_reduced(const PlanNode *,
                       uint32_t k); // the k-th reduced index, in the order of the box
+// What a float cannot hold becomes the nearest it can, and never 0 or infinite.
+double real_constant(const Plan *, double);
 bool wire_has_memory(const PlanWire *);
 // Of each kernel: its table of pointers. Wires first; from the number of wires on, small products,
 // counted over the whole plan.
