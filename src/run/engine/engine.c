@@ -2,8 +2,6 @@
 // and the check that all sizes are numbers but for the samples.
 #include "run/engine/engine_own.h"
 
-#include <math.h>
-
 bool engine_shape(World *w, const Type *t, int64_t samples, int64_t *shape) {
   for (uint32_t i = 0; i < t->rank; i++) {
     if (size_value(w, t->axis[i].size, &shape[i])) continue;

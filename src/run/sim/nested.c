@@ -7,8 +7,7 @@
 //
 // Ticks have random inputs; where states flow, a tick is a small step of Euler's.
 #include "core/pass/pass.h"
-#include "core/pass/rewrite.h"
-#include "run/sim/verify_own.h"
+#include "run/sim/sim_own.h"
 
 #include <math.h>
 

@@ -59,6 +59,9 @@ bool table_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 // The same of a set of data, by the names of its fields: its rows for training, in their order.
 bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 
+// nested.c: the system as it is nested, part by part, against the flat one
+bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict *);
+
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;
 Flow *flow_open(Sim *); // NULL with a diagnostic

@@ -1,6 +1,5 @@
 // What is claimed of a system, looked at: claims about runs, truths for all inputs, points.
 #include "run/sim/flow_own.h"
-#include "run/sim/verify_own.h"
 
 #include <math.h>
 

@@ -112,7 +112,7 @@ static void find_scalar(const Plan *p, const Kernel *k, NodeLevels *w, uint32_t 
   w->same[i] = same && level == 0;
 }
 
-static void find_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
+void node_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] >= k->np) of_dim[x->var[i] - k->np] = i;
 }
@@ -132,7 +132,7 @@ static void find_sum(const Plan *p, const Kernel *k, NodeLevels *w) {
   uint32_t of_dim[64];
   w->reduce = w->row = PLAN_NONE;
   if (!node_sums(x) || x->scatter) return;
-  find_dims(k, x, of_dim);
+  node_dims(k, x, of_dim);
   w->reduce = first_summed(x, of_dim, s->ndim);
   if (w->reduce != PLAN_NONE) return;
   w->reduce = s->ndim + 1;
@@ -152,7 +152,7 @@ static void find_packed(const Plan *p, const Kernel *k, NodeLevels *w) {
   const Nest *s = &k->nest.at[w->nest];
   uint32_t of_dim[64];
   if (k->np || !s->ndim || w->x->scatter) return;
-  find_dims(k, w->x, of_dim);
+  node_dims(k, w->x, of_dim);
   for (uint32_t i = 0; i < w->x->nin; i++)
     w->packed[i] = w->load[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
                    operand_packs(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);

@@ -23,6 +23,8 @@ typedef struct {
 
 NodeLevels *nest_work(const Plan *, const Kernel *, uint32_t nest); // one for each of its nodes
 bool operand_checked(const Plan *, const Operand *);                // a coordinate may lie outside
+// The index of the node behind each loop of its nest.
+void node_dims(const Kernel *, const PlanNode *, uint32_t *of_dim);
 // The node before w in its nest whose value at the same point is this wire; NULL: it is in memory.
 const PlanNode *maker_here(const Plan *, const Kernel *, const NodeLevels *w, uint32_t wire,
                            uint32_t *node);

@@ -178,7 +178,6 @@ const StripLoops *reg_loops(const StripBuild *b, RegKind kind) {
   return kind == REG_WIDE ? b->s->wide : b->s->real;
 }
 
-// Without a place.
 StripMemory memory_bare(const StripBuild *b, uint32_t wire) {
   Number number = b->p->wire.at[wire].number;
   return (StripMemory){.slot = slot_of(b, wire),
@@ -246,7 +245,7 @@ uint32_t guard_operand(StripBuild *b, const StripMade *m, const Operand *o, uint
   return number;
 }
 
-// All that must hold for a point of the node: operands without a pad, and the output.
+// Operands without a pad, and the output.
 uint32_t guard_node(StripBuild *b, const StripMade *m) {
   const PlanNode *x = m->w->x;
   uint32_t number = new_guard(b);
