@@ -56,6 +56,8 @@ static inline Tensor array_tensor(const Array *a) {
   return (Tensor){a->rank, a->shape, a->count, a->data};
 }
 bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
+// Those that are there, by path. False with a diagnostic.
+bool store_put(World *, Store *, const Arrays *, const char *file);
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
 

@@ -33,15 +33,11 @@ static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const
   return good;
 }
 
-typedef struct {
-  Flow *f;
-  uint32_t n;
-} Twin;
-
-static bool twin_rates(void *context, double t, const double *x, const double *late, double *dx) {
-  const Twin *w = context;
+// The state, and behind it a small change of it.
+static bool twin_rates(void *flow, double t, const double *x, const double *late, double *dx) {
+  uint32_t n = ((Flow *)flow)->n;
   (void)late;
-  return flow_rates(w->f, t, x, NULL, dx) && flow_change(w->f, t, x, NULL, x + w->n, dx + w->n);
+  return flow_rates(flow, t, x, NULL, dx) && flow_change(flow, t, x, NULL, x + n, dx + n);
 }
 
 // How fast a small change grows: it is carried along, and made small again at each unit of time.
@@ -55,9 +51,8 @@ static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how
     diag_error(m.w->diags, c->span, "`exponent` is for systems without events and delays");
   if (good) {
     uint32_t n = f->n;
-    Twin twin = {f, n};
     double *x = NEW_ARRAY(m.arena, double, 2 * (size_t)n + 1), sum = 0, begin = run->end / 10;
-    Problem problem = {.context = &twin, .n = 2 * n, .rates = twin_rates};
+    Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
     SolveOptions solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
     flow_start(f, x);
     for (uint32_t i = 0; i < n; i++) x[n + i] = 1 / sqrt(n);

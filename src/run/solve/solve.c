@@ -68,15 +68,10 @@ static bool fail_odd(Solver *s) {
 
 // -- beginning ------------------------------------------------------------------------------------
 
-static const SolverStepper *stepper_of(Method m) {
-  switch (m) {
-  case SOLVE_RK4: return &rk4_stepper;
-  case SOLVE_EULER: return &euler_stepper;
-  case SOLVE_STIFF: return &stiff_stepper;
-  case SOLVE_DORMAND: break;
-  }
-  return &dormand_stepper;
-}
+static const SolverStepper *const steppers[] = {[SOLVE_DORMAND] = &dormand_stepper,
+                                                [SOLVE_RK4] = &rk4_stepper,
+                                                [SOLVE_EULER] = &euler_stepper,
+                                                [SOLVE_STIFF] = &stiff_stepper};
 
 static void fill_in(SolveOptions *how) {
   if (!(how->relative > 0)) how->relative = defaults[0];
@@ -112,7 +107,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
                    const double *x) {
   Solver *s = NEW(arena, Solver);
   *s = (Solver){.arena = arena, .problem = *p, .how = *how, .n = p->n, .t = t, .from = t};
-  s->stepper = stepper_of(how->method);
+  s->stepper = steppers[how->method];
   s->anchor = t;
   s->fresh = true;
   fill_in(&s->how);

@@ -95,16 +95,6 @@ static bool fill_store(Trainer *t) {
   return true;
 }
 
-// Weights that the caller has set.
-static bool put_set(Trainer *t) {
-  for (uint32_t i = 0; i < store_count(t->store); i++) {
-    State *s = store_at(t->store, i);
-    const Array *a = arrays_find(t->set, s->path);
-    if (a && !state_from_array(t->w, s, a, "memory")) return false;
-  }
-  return true;
-}
-
 static bool open_engine(Trainer *t, uint32_t k) {
   Step *s = &t->regime.step.at[k];
   bool samples = has_sample_axis(t->w, s->diagram);
@@ -207,7 +197,7 @@ static bool open_phase(Trainer *t) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
-  if (!t->phase && t->set && !put_set(t)) return false;
+  if (!t->phase && t->set && !store_put(t->w, t->store, t->set, "memory")) return false;
   if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
   store_free(t->before);
   t->before = NULL;

@@ -298,14 +298,9 @@ static void emit_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
 
 // -- sums -----------------------------------------------------------------------------------------
 static const char *identity_text(Emit *e, const PlanNode *x) {
-  Base base = e->p->wire.at[x->out.wire].base;
-  if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN ? "1" : "0";
-  switch (x->combine) {
-  case SUM: return "0";
-  case PROD: return "1";
-  case MAX: return "(-(real)__builtin_inf())";
-  default: return "((real)__builtin_inf())";
-  }
+  static const char *const text[2][4] = {
+      {"0", "1", "(-(real)__builtin_inf())", "((real)__builtin_inf())"}, {"0", "1", "0", "1"}};
+  return text[e->p->wire.at[x->out.wire].base == BASE_BIT][x->combine];
 }
 
 // Long sums without axes are kept in double.
@@ -317,15 +312,17 @@ static const char *sum_type(const Emit *e, const PlanNode *x) {
   return w->number == NUMBER_F64 && points > LONG_SUM ? "double" : "real";
 }
 
+// ⊕ of numbers and of bits, in the order of Combine
+static const char *const combine_text[2][4] = {{"+", "*", "max", "min"}, {"^", "&", "|", "&"}};
+
 // acc ⊕= v
 static void emit_combine(Emit *e, const PlanNode *x, const char *acc, const char *v) {
-  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
-  switch (x->combine) {
-  case SUM: line(e, bit ? "%s ^= %s;" : "%s += %s;", acc, v); break;
-  case PROD: line(e, bit ? "%s &= %s;" : "%s *= %s;", acc, v); break;
-  case MAX: line(e, bit ? "%s |= %s;" : "%s = %s > %s ? %s : %s;", acc, v, acc, v, acc); break;
-  case MIN: line(e, bit ? "%s &= %s;" : "%s = %s < %s ? %s : %s;", acc, v, acc, v, acc); break;
-  }
+  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT, chosen = x->combine >= MAX && !bit;
+  const char *op = chosen ? x->combine == MAX ? ">" : "<" : combine_text[bit][x->combine];
+  if (chosen)
+    line(e, "%s = %s %s %s ? %s : %s;", acc, v, op, acc, v, acc);
+  else
+    line(e, "%s %s= %s;", acc, op, v);
 }
 
 static const char *winner_cell(Emit *e, const NodeLevels *w,
@@ -590,14 +587,7 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
     if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
     if (node_wants_winner(x)) return;
     bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
-    const char *op = bit ? (x->combine == SUM   ? "^"
-                            : x->combine == MAX ? "|"
-                                                : "&")
-                         : (x->combine == SUM    ? "+"
-                            : x->combine == PROD ? "*"
-                            : x->combine == MAX  ? "max"
-                                                 : "min");
-    buf_printf(&b, " reduction(%s:s%u)", op, w[i].id);
+    buf_printf(&b, " reduction(%s:s%u)", combine_text[bit][x->combine], w[i].id);
     if (x->nwinner) buf_printf(&b, " reduction(|:bad%u)", w[i].id);
   }
   line(e, "#pragma omp simd%s", b.at);
