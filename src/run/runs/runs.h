@@ -68,6 +68,7 @@ const char *note_write(Arena *, const char *dir, const RunNote *); // NULL, or a
 bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
+void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
 bool measure_rises(const char *name); // more is better, as far as a name says so
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------

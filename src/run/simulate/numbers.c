@@ -7,9 +7,6 @@
 #include "core/pass/pass.h"
 #include "run/simulate/simulate.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { CELLS_MOST = 64, NUMBERS_MOST = 1 << 22, CELL_BYTES = 64 };
 
 // -- names ----------------------------------------------------------------------------------------

@@ -46,13 +46,8 @@ static void progress(void *context, double part) {
 
 // -- weights of a run of training -----------------------------------------------------------------
 static bool put_weights(void *context, Store *s) {
-  Ran *r = context;
-  for (uint32_t i = 0; i < store_count(s); i++) {
-    State *state = store_at(s, i);
-    const Array *a = arrays_find(&r->weights, state->path);
-    if (a && !state_from_array(r->w, state, a, r->file)) return false;
-  }
-  return true;
+  const Ran *r = context;
+  return store_put(r->w, s, &r->weights, r->file);
 }
 
 static bool read_weights(Ran *r) {

@@ -24,8 +24,7 @@ bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {
   const char *path = folder_path(&t->folder, "state.safetensors"), *error;
   *found = path_exists(path);
   if (!*found || safetensors_read(a, path, state, &error)) return true;
-  diag_error(t->w->diags, (Span){0}, "%s", error);
-  return false;
+  return diag_refuse(t->w->diags, (Span){0}, "%s", error);
 }
 
 __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
@@ -33,8 +32,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char 
   va_start(args, format);
   const char *why = arena_vformat(t->arena, format, args);
   va_end(args);
-  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, why);
-  return false;
+  return diag_refuse(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, why);
 }
 
 static bool same_program(Trainer *t, const Arrays *state) {
@@ -80,7 +78,7 @@ static bool read_mean(Trainer *t, const Arrays *state, const char *name, Mean *m
   const Array *a = arrays_find(state, name);
   uint32_t n = t->p->goal.n;
   if (!a || a->count != 2 * (int64_t)n) return refuse(t, "its state has no %s", name);
-  for (uint32_t i = 0; i < n; i++) m->sum[i] = a->data[i], m->weight[i] = a->data[n + i];
+  memcpy(m->sum, a->data, mean_bytes(n));
   return true;
 }
 

@@ -84,12 +84,15 @@ Target use_target(const Use *u) {
   return (Target){.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
 }
 
+bool use_store(Use *u) {
+  u->store = store_new(u->precision);
+  return u->store || use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+}
+
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   u->d = d;
   u->samples = !has_sample_axis(u->w, d) ? 0 : samples < USE_BATCH ? samples : USE_BATCH;
-  u->store = store_new(u->precision);
-  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
-  if (!store_add_params(u->w, u->store, d, u->seed) ||
+  if (!use_store(u) || !store_add_params(u->w, u->store, d, u->seed) ||
       !use_fill(u, u->store, weight_paths(u->arena, d)))
     return false;
   Target how = use_target(u);
@@ -103,8 +106,7 @@ static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
     bool sliced = is_sample_axis(u->w, &u->d->wire.at[u->d->in.at[i]].type);
     if (!in[i].data) continue; // it only says how many samples there are
     int64_t each = sliced ? in[i].count / in[i].shape[0] : in[i].count;
-    numbers_set(engine_in_number(u->engine, i), engine_in(u->engine, i),
-                in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+    engine_set(u->engine, i, in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }
 }
 
@@ -116,8 +118,7 @@ static void take_outputs(Use *u, Tensor *out, int64_t first, int64_t n, int64_t 
     engine_shape(u->w, t, all, shape);
     if (!out[i].data) out[i] = tensor_new(u->arena, t->rank, shape);
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
-    numbers_get(engine_out_number(u->engine, i), engine_out(u->engine, i),
-                out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+    engine_get(u->engine, i, out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }
 }
 
