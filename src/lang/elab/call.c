@@ -43,10 +43,7 @@ static Type callee_type(Body *b, const Val *arg, const Match *m, const Passing *
     order->at[n++] = m->take[i];
   }
   order->n = n;
-  Type t = arg->type;
-  t.rank = n;
-  t.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
-  return t;
+  return type_like(b->w, &arg->type, n, axis);
 }
 
 static bool fill_literals(const Call *c, const Formals *f, Value *args) {
@@ -90,10 +87,8 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   for (uint32_t i = 0; i < n; i++)
     if (!inner->axis[i].pass) out[k++] = i;
   for (uint32_t i = 0; i < k; i++) final[i] = all[out[i]];
-  Type narrow = v.type, wide = type_make(w, narrow.base, k, final);
-  v.type = type_make(w, narrow.base, at, all);
-  v.type.count = wide.count = narrow.count;
-  wide.names = narrow.names;
+  Type wide = type_like(w, &v.type, k, final);
+  v.type = type_like(w, &v.type, at, all);
   Access access = access_plain(w, k, out);
   return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
 }
@@ -118,10 +113,7 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
       axis[i] = outer_axis(callee->env, &inner->axis[i], flows);
     }
   }
-  Type t = type_make(b->w, inner->base, n, axis);
-  t.count = inner->count;
-  t.names = inner->names;
-  b->d->wire.at[wire].type = t;
+  b->d->wire.at[wire].type = type_like(b->w, inner, n, axis);
   Val v = val_wire(b, wire, c->span);
   if (met < p->n) return along_missing(c, v, inner, p);
   return stay->n == n ? val_permute(b, v, stay->at, n) : v;

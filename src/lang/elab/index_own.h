@@ -38,6 +38,7 @@ typedef struct {
 } AxisList;
 
 // index_place.c
+bool is_plain_index(World *, const Affine *); // i, and nothing else
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown);
 uint32_t axis_for(AxisList *list, const Axis *axis);

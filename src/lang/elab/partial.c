@@ -291,12 +291,6 @@ Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bo
   return v;
 }
 
-bool trace_follows(const Value *args) {
-  for (uint32_t i = 0; i < args->n; i++)
-    if (args->at[i].error) return true;
-  return false;
-}
-
 Value trace_apply(Body *b, const Syntax *box, uint32_t mark, Value args, Value v) {
   b->trace->seen.n = mark;
   if (!wants_ghost(&v) && !has_news(b)) return v;

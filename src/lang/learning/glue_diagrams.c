@@ -16,12 +16,11 @@ typedef struct {
 static Def *part_def(Drawing *r, const Syntax *path) {
   Scope *s = r->g->def->scope;
   Def *d = path->kind == N_NAME ? scope_find(s, path->name) : NULL;
-  Body b = {.in = r->in, .w = r->w};
   if (d && d->kind == DEF_DIAGRAM && !d->busy) return d;
   r->g->broken = true;
   if (d && d->broken) return NULL;
   if (path->kind == N_NAME && !d)
-    unknown_name(&b, env_new(r->in, NULL, s, &b), path, "learning diagram");
+    unknown_in(r->in, s, path, "learning diagram");
   else if (d && d->kind == DEF_DIAGRAM)
     diag_error(r->w->diags, path->span, "`%s` is glued from itself",
                name_text(r->w->names, d->name));

@@ -211,14 +211,9 @@ static Name goal_name(Drawing *r, uint32_t pair) {
 
 // Of a small task, one example: without the axis in front of it, which is behind those that pass.
 static Type one_example(World *w, const Type *t) {
-  Type one = *t;
   uint32_t at = 0;
   while (at < t->rank && t->axis[at].pass) at++;
-  if (at == t->rank) return one;
-  one.axis = NEW_ARRAY(w->arena, Axis, t->rank);
-  for (uint32_t i = one.rank = 0; i < t->rank; i++)
-    if (i != at) one.axis[one.rank++] = t->axis[i];
-  return one;
+  return at == t->rank ? *t : type_without(w, t, at);
 }
 
 static void check_index_edge(Drawing *r, uint32_t edge) {

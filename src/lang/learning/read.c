@@ -380,11 +380,10 @@ static bool are_parallel(Drawing *r, const Syntax *n, const Route *a, const Rout
 static void read_order(Drawing *r, const Syntax *n) {
   Route left = {0}, right = {0};
   double times = 1;
-  Body b = {.in = r->in, .w = r->w};
-  Env *env = env_new(r->in, NULL, r->g->inside, &b);
   if (!read_route(r, order_left(n), &left) || !read_route(r, order_right(n), &right)) return;
   if (!are_parallel(r, n, &left, &right)) return;
-  if (order_times(n) && (!static_number(&b, env, order_times(n), &times) || !(times > 0)))
+  if (order_times(n) &&
+      (!scope_number(r->in, r->g->inside, order_times(n), &times) || !(times > 0)))
     diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");
   graph_order(r->g->graph, left, right, times);
@@ -395,7 +394,7 @@ static void read_order(Drawing *r, const Syntax *n) {
 void edge_learners(Elab *in, const GraphEdge *e, Ids *out) {
   in->closure++;
   if (e->def && e->def->kind == DEF_LEARNER)
-    add_learner(in, e->def, out);
+    def_closure(in, e->def, out);
   else if (e->body)
     add_closure(in, e->home, e->body, out);
 }
@@ -445,18 +444,15 @@ static void read_freeze(Drawing *r, const Syntax *n) {
 // -- the whole ------------------------------------------------------------------------------------
 // Spaces first, then edges, then what refers to them: the order of the text does not matter.
 static void read_block(Drawing *r, const Syntax *block) {
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    const Syntax *n = block_statements(block).at[i];
-    if (n->kind == N_ERROR) r->g->broken = true;
-    if (n->kind == N_SPACE) read_space(r, n);
+  Nodes line = block_statements(block);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_ERROR) r->g->broken = true;
+    if (line.at[i]->kind == N_SPACE) read_space(r, line.at[i]);
   }
-  for (uint32_t i = 0; i < block_statements(block).n; i++)
-    read_edges(r, block_statements(block).at[i]);
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    if (block_statements(block).at[i]->kind == N_ORDER)
-      read_order(r, block_statements(block).at[i]);
-    if (block_statements(block).at[i]->kind == N_FREEZE)
-      read_freeze(r, block_statements(block).at[i]);
+  for (uint32_t i = 0; i < line.n; i++) read_edges(r, line.at[i]);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_ORDER) read_order(r, line.at[i]);
+    if (line.at[i]->kind == N_FREEZE) read_freeze(r, line.at[i]);
   }
 }
 
@@ -497,9 +493,8 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
 
 // -- what is done to them -------------------------------------------------------------------------
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
-  const Syntax *root = path;
-  while (root && root->kind == N_DOT) root = dot_base(root);
-  return root && root->kind == N_NAME && scope_find(s, root->name) == g->def;
+  const Syntax *root = path_root(path);
+  return root->kind == N_NAME && scope_find(s, root->name) == g->def;
 }
 
 static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
@@ -552,15 +547,13 @@ void learnings_name(Scope *s) {
 
 // Is there a diagram that the statement refers to? A learner of the file is set at once.
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
-  const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path;
-  while (root->kind == N_DOT) root = dot_base(root);
+  const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path_root(path);
   const Def *d = scope_find(s, root->name);
-  Body b = {.in = in, .w = in->w};
   if (n->kind == N_SET && path->kind == N_NAME) {
     Def *learner = learner_named(in, s, path);
     if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, set_value(n));
   } else if (!d) {
-    unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
+    unknown_in(in, s, root, "learning diagram");
   } else if (d->kind != DEF_DIAGRAM && !d->broken) {
     Id e = diag_error(in->w->diags, root->span, "`%s` is not a learning diagram",
                       name_text(in->w->names, root->name));

@@ -666,39 +666,25 @@ static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks,
   return val_wire(m->b, before, span);
 }
 
-Value delay_value(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
-                  Eq *eq) {
-  World *w = b->w;
+Value delay_value(const BuiltinUse *u) {
+  Body *b = u->b;
+  Span span = u->span;
   MachineBuilder *m = b->maker;
   double by = 1;
-  (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  if (!m) {
-    diag_error(w->diags, span, "`delay` is for machines: a box has no time");
-    return value_error(b, span);
-  }
-  const Syntax *option = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
-  bool known = !option || static_number(b, env, option, &by);
-  if (args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000))) {
-    diag_error(w->diags, span,
-               m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
-                        : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
-    return value_error(b, span);
-  }
-  Val v = args.at[0];
+  if (!m) return value_refuse(b, span, span, "`delay` is for machines: a box has no time");
+  const Syntax *option = brackets_first(u->config);
+  bool known = !option || static_number(b, u->env, option, &by);
+  if (u->args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000)))
+    return value_refuse(b, span, span,
+                        m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
+                                 : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
+  Val v = u->args.at[0];
   if (v.error) return value_error(b, span);
-  if (v.literal) return args;
+  if (v.literal) return u->args;
   val_settle(b, &v);
-  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at);
-  Axis axis[RANK_LIMIT];
-  for (uint32_t i = 0; i < n; i++) axis[i] = v.type.axis[at[i]];
-  Type own = type_make(w, (Base)v.type.base, n, axis);
-  own.count = v.type.count;
-  own.names = v.type.names;
-  if (m->flows && own.base != BASE_R) {
-    diag_error(w->diags, span, "where time flows, only numbers can be delayed");
-    return value_error(b, span);
-  }
+  Type own = own_type(b->w, &v.type);
+  if (m->flows && own.base != BASE_R)
+    return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
   return value_one(b, m->flows ? late_value(m, v, &own, by, span)
                                : ticks_late(m, v, &own, (uint32_t)by, span));
 }

@@ -100,7 +100,7 @@ void check_targets(MachineBuilder *);           // every port has one source
 Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
 
 // machine.c: the box `delay`
-Value delay_value(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
+Value delay_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);

@@ -106,6 +106,14 @@ Nodes brackets_items(const Syntax *n) {
   return slot && slot->kind == N_ITEMS ? items_in(slot) : (Nodes){0, NULL};
 }
 
+Syntax *brackets_first(const Syntax *n) {
+  return n && brackets_slots(n).n ? brackets_slots(n).at[0] : NULL;
+}
+
+Syntax *slot_item(const Syntax *n) {
+  return n->kind == N_ITEMS && items_in(n).n == 1 ? items_in(n).at[0] : (Syntax *)n;
+}
+
 // -- every kind alike -----------------------------------------------------------------------------
 Nodes syntax_parts(const Syntax *n) { return (Nodes){n->nkid, n->kid}; }
 
@@ -211,6 +219,11 @@ void declared_set_body(Syntax *n, Syntax *to) { *declared_part(n, syntax_box_bod
 Syntax *path_base(const Syntax *n) {
   assert(n->kind == N_DOT || n->kind == N_AT);
   return first_part(n);
+}
+
+Syntax *path_root(const Syntax *n) {
+  while (n->kind == N_DOT || n->kind == N_AT) n = path_base(n);
+  return (Syntax *)n;
 }
 
 Syntax *use_base(const Syntax *n) { return n->kind == N_AT ? at_base(n) : (Syntax *)n; }
