@@ -139,21 +139,21 @@ static void equation(Body *b, Env *env, const Syntax *n) {
 
 static void local_learner(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  const Syntax *names = learner_names(n);
-  for (uint32_t i = 0; i < names_in(names).n; i++) {
-    Name name = names_in(names).at[i]->name;
+  Nodes names = names_in(learner_names(n));
+  for (uint32_t i = 0; i < names.n; i++) {
+    Name name = names.at[i]->name;
+    Span span = names.at[i]->span;
     Binding *old = env_find(env, name);
-    if (old && old->fixed && old->span.at != names_in(names).at[i]->span.at) {
-      Id e = diag_error(w->diags, names_in(names).at[i]->span,
-                        "`%s` is declared twice: in one scope a name has one meaning",
-                        name_text(w->names, name));
+    if (old && old->fixed && old->span.at != span.at) {
+      Id e =
+          diag_error(w->diags, span, "`%s` is declared twice: in one scope a name has one meaning",
+                     name_text(w->names, name));
       diag_note(w->diags, e, old->span, "and here");
       continue;
     }
-    if (!(old && old->fixed) &&
-        redefines(b, env, &(Syntax){.name = name, .name_span = names_in(names).at[i]->span}))
+    if (!(old && old->fixed) && redefines(b, env, &(Syntax){.name = name, .name_span = span}))
       continue;
-    Def *d = def_new(b->in, DEF_LEARNER, name, names_in(names).at[i]->span, env->scope, n);
+    Def *d = def_new(b->in, DEF_LEARNER, name, span, env->scope, n);
     if (b->suffix)
       d->name =
           name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), b->suffix));
@@ -332,12 +332,12 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
 
 static void blur(Body *b, Env *env,
                  const Syntax *block) { // what a loop of unknown length would assign is unknown
-  for (uint32_t i = 0; i < block_statements(block).n; i++)
-    if (block_statements(block).at[i]->kind == N_EQUATION)
-      for (uint32_t k = 0; k < lhss_in(equation_lhss(block_statements(block).at[i])).n; k++) {
-        const Syntax *lhs = lhss_in(equation_lhss(block_statements(block).at[i])).at[k];
-        bind_value(env, lhs->name, value_error(b, lhs->span), lhs->span);
-      }
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
+    Nodes lhs = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < lhs.n; k++)
+      bind_value(env, lhs.at[k]->name, value_error(b, lhs.at[k]->span), lhs.at[k]->span);
+  }
 }
 
 static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
@@ -411,15 +411,16 @@ void body_statement(Body *b, Env *env, const Syntax *n) {
 
 static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
     if (out->done) {
-      diag_error(b->w->diags, block_statements(block).at[i]->span, "nothing comes after `return`");
+      diag_error(b->w->diags, n->span, "nothing comes after `return`");
       return;
     }
-    if (!work_on(b, 1, block_statements(block).at[i]->span)) {
-      *out = (Outcome){.value = value_error(b, block_statements(block).at[i]->span), .done = true};
+    if (!work_on(b, 1, n->span)) {
+      *out = (Outcome){.value = value_error(b, n->span), .done = true};
       return;
     }
-    statement(b, env, block_statements(block).at[i], out);
+    statement(b, env, n, out);
     if (!out->done) trace_statement(b);
   }
 }

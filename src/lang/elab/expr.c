@@ -218,16 +218,10 @@ static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 // A name of a label, where the other side says of which set.
 static bool named_label(Body *b, Env *env, const Syntax *n, const Type *like, Val *out) {
-  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name))
-    return false;
-  const Ids *names = &b->w->label_names.at[like->names];
-  for (uint32_t i = 0; i < names->n; i++) {
-    if (names->at[i] != n->name) continue;
-    Type t = {.base = BASE_LABEL, .count = like->count, .names = like->names};
-    *out = val_fill(b, val_literal(b, i, n->span), t);
-    return true;
-  }
-  return false;
+  int label = n->kind == N_NAME && !env_find(env, n->name) ? label_named(b->w, like, n->name) : -1;
+  if (label >= 0)
+    *out = val_fill(b, val_literal(b, label, n->span), type_like(b->w, like, 0, NULL));
+  return label >= 0;
 }
 
 static bool no_such_label(Body *b, Env *env, const Syntax *n, const Type *like) {

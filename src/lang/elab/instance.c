@@ -405,13 +405,8 @@ static bool declared_inputs(const Call *c, const Formals *formals, Inputs *in) {
   World *w = c->b->w;
   *in = (Inputs){NEW_ARRAY(w->arena, Type, formals->n), formals->n};
   for (uint32_t i = 0; i < formals->n; i++) {
-    const Formal *f = &formals->at[i];
     Types t = {0};
-    if (f->fixed)
-      vec_push(w->arena, &t, f->known);
-    else if (f->type && !types_eval(c->b, c->to, f->type, true, &t, NULL))
-      return false;
-    if (t.n != 1) return false;
+    if (!formal_types(c->b, c->to, &formals->at[i], &t) || t.n != 1) return false;
     in->in[i] = t.at[0];
   }
   return true;
@@ -431,13 +426,7 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   Inputs inputs;
   bool good = true;
   if (!bind_options(&c, config, true)) return NULL;
-  bool typed = header_formals(b, c.to, &h, &formals, &good);
-  const Def *real = learner_of(d);
-  if (is_learner(d) && real && real->refined && learner_params(real->node) && !formals.n) {
-    Header declared = h;
-    declared.params = learner_params(real->node);
-    typed = header_formals(b, c.to, &declared, &formals, &good);
-  }
+  bool typed = formals_of(b, c.to, d, &h, &formals, &good);
   if (!good || (!typed && !formals_of_body(&c, how, &formals))) return NULL;
   if (!b->generic && typed && how->nin != formals.n) {
     diag_error(w->diags, d->span, "`%s` takes %u %s, but %u %s given", name_text(w->names, d->name),

@@ -118,11 +118,10 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
   const Syntax *by = space_distance(s->def->node);
   if (same || (by && (distance_on(r->in, s, &have, &want) || distance_on(r->in, s, &want, &have))))
     return true;
-  Id e = diag_error(r->w->diags, span, "this gives %s, but space `%s` is %s%s",
-                    types_text(r->in, &have), name, types_text(r->in, &want),
-                    by ? ", and its distance does not compare the two" : "");
+  Id e = drawing_error(r, span, "this gives %s, but space `%s` is %s%s", types_text(r->in, &have),
+                       name, types_text(r->in, &want),
+                       by ? ", and its distance does not compare the two" : "");
   diag_note(r->w->diags, e, s->span, "the space");
-  r->g->broken = true;
   return false;
 }
 

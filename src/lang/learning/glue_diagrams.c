@@ -34,9 +34,8 @@ static bool is_new_name(Parts *p, const Syntax *n, const char *name) {
   World *w = p->r->w;
   for (uint32_t i = 0; i < p->name.n; i++) {
     if (strcmp(p->name.at[i], name) != 0) continue;
-    Id e = diag_error(w->diags, n->span, "two parts are called `%s`", name);
+    Id e = drawing_error(p->r, n->span, "two parts are called `%s`", name);
     diag_help(w->diags, e, "give one of them another name: `%s as %s2`", name, name);
-    p->r->g->broken = true;
     return false;
   }
   return true;
@@ -82,12 +81,10 @@ static void read_along(Parts *p, const Syntax *path) {
     }
   }
   if (times >= 2) return;
-  diag_error(
-      r->w->diags, path->span,
-      "diagrams are glued along what at least two of them have, but %s of these has a space or "
-      "edge `%s`",
-      times ? "only one" : "none", name);
-  r->g->broken = true;
+  drawing_error(r, path->span,
+                "diagrams are glued along what at least two of them have, but %s of these has a "
+                "space or edge `%s`",
+                times ? "only one" : "none", name);
 }
 
 static const char *space_text(Elab *in, const GraphSpace *s) {

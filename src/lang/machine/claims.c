@@ -107,9 +107,8 @@ static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) 
 // A label by its name, which means nothing outside of its type.
 static Value label_value(Body *b, const Syntax *n, const Type *own) {
   World *w = b->w;
-  const Ids *names = &w->label_names.at[own->names];
-  for (uint32_t i = 0; i < names->n; i++)
-    if (names->at[i] == n->name) return value_one(b, val_fill(b, val_literal(b, i, n->span), *own));
+  int label = label_named(w, own, n->name);
+  if (label >= 0) return value_one(b, val_fill(b, val_literal(b, label, n->span), *own));
   return value_refuse(b, n->span, n->span, "`%s` is not a label of %s",
                       name_text(w->names, n->name), own_text(w, own));
 }
@@ -146,7 +145,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   return passes_flat(w, b->d);
 }
 
-static void tell_no_sight(const Looker *l, Name name, Span span) {
+static bool tell_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
   Nearest near = nearest_to(name_text(w->names, name));
   for (uint32_t i = 0; i < l->sights.n; i++)
@@ -154,6 +153,7 @@ static void tell_no_sight(const Looker *l, Name name, Span span) {
   Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
                     name_text(w->names, l->s->name), near.text);
   diag_suggest(w->diags, e, near.best);
+  return false;
 }
 
 static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
@@ -167,10 +167,7 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
         name ? x->name == name && x->kind != SEES_OUT : x->kind == SEES_IN && x->at == number;
     if (here && found < 0) found = (int)i;
   }
-  if (found < 0 && name) {
-    tell_no_sight(l, name, arg->name_span);
-    return false;
-  }
+  if (found < 0 && name) return tell_no_sight(l, name, arg->name_span);
   if (found < 0) {
     Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
     diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
@@ -214,6 +211,12 @@ static void check_given(Elab *in, const Run *r) {
   }
 }
 
+// The one number in brackets.
+static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out) {
+  const Syntax *slot = nodes_only(brackets_slots(brackets));
+  return slot && scope_number(in, p->scope, slot, out);
+}
+
 // The time it takes, and how it is followed.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
   static const struct {
@@ -234,9 +237,7 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
   }
   r->follow = words[i].follow;
   double k = 0;
-  if (by->kind == N_AT &&
-      (brackets_slots(at_brackets(by)).n != 1 ||
-       !scope_number(in, p->scope, brackets_slots(at_brackets(by)).at[0], &k) || !(k > 0)))
+  if (by->kind == N_AT && (!number_in(in, p, at_brackets(by), &k) || !(k > 0)))
     diag_error(in->w->diags, at_brackets(by)->span, "a number above 0 is wanted here");
   bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
   if (fixed && by->kind != N_AT)
@@ -355,18 +356,16 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
   World *w = l->in->w;
   Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
   bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
-  if (call_callee(n)->kind == N_AT &&
-      (brackets_slots(at_brackets(call_callee(n))).n != 1 ||
-       !scope_number(l->in, l->p->scope, brackets_slots(at_brackets(call_callee(n))).at[0],
-                     &x.number)))
-    diag_error(w->diags, at_brackets(call_callee(n))->span, "a number is wanted here");
-  if (kind == WATCH_AT && call_callee(n)->kind != N_AT)
+  const Syntax *brackets = use_brackets(call_callee(n));
+  if (brackets && !number_in(l->in, l->p, brackets, &x.number))
+    diag_error(w->diags, brackets->span, "a number is wanted here");
+  if (kind == WATCH_AT && !brackets)
     diag_error(w->diags, n->span, "`at` wants a moment: `at[5](x)`");
   const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
   bool flows = run && run->system && run->system->flows;
   double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
   if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
-    diag_error(w->diags, at_brackets(call_callee(n))->span, "the run goes from %s 0 to %g",
+    diag_error(w->diags, brackets ? brackets->span : n->span, "the run goes from %s 0 to %g",
                flows ? "time" : "tick", last);
   if (point) {
     for (uint32_t i = 0; i < call_args(n).n; i++) {

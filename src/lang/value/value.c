@@ -103,6 +103,14 @@ Type type_without(World *w, const Type *t, uint32_t axis) {
   return less;
 }
 
+int label_named(World *w, const Type *t, Name name) {
+  if (t->base != BASE_LABEL || !t->names) return -1;
+  const Ids *names = &w->label_names.at[t->names];
+  for (uint32_t i = 0; i < names->n; i++)
+    if (names->at[i] == name) return (int)i;
+  return -1;
+}
+
 bool shapes_agree(Body *b, const Type *left, const Type *right, Span span, const char *what) {
   bool fits = left->base == right->base && left->rank == right->rank;
   for (uint32_t i = 0; fits && i < left->rank; i++)

@@ -327,6 +327,7 @@ Type own_type(World *, const Type *);                               // without w
 Type type_without(World *, const Type *, uint32_t axis);
 bool shapes_agree(Body *, const Type *, const Type *, Span, const char *what); // and their bases
 bool val_reduces(const Val *, uint32_t axis);          // is it combined away?
+int label_named(World *, const Type *, Name);          // which of its labels this is; -1: none
 bool val_is_plain(Body *, const Val *);                // a read of a whole wire, axis for axis
 uint32_t own_axes(const Type *, uint32_t *position);   // axes that do not pass; their positions
 const char *own_text(World *, const Type *);           // for messages: without what passes over
